@@ -1,0 +1,32 @@
+// Package btl is the contract between the message layer (PML) and the
+// transports below it, the byte transfer layers.
+//
+// A [Component] is a kind of transport ("tcp"). Opened, it yields zero or more
+// [Module] values, each of which reaches peers over [Path] values. Connecting a
+// path gives an [Endpoint]: one peer over one path. The PML hands an endpoint
+// [Frame] values; the endpoint hands what arrives to its [Receiver], which the
+// PML implements, one for each endpoint.
+//
+// # Threads
+//
+// Everything in this package is serial per process: the host calls a module,
+// its endpoints and their handlers one at a time, and a module calls a Receiver
+// or its [Host] only from within such a call. A module that has goroutines of
+// its own brings their results in through [Loop.Post], the one method that any
+// goroutine may call. A call must not block.
+//
+// A module must not call a Receiver from within [Endpoint.Send]: the PML is in
+// the middle of its own work there. What Send finds out is its result; anything
+// else is reported from the next [Handler.Poll], [Module.Progress] or posted
+// function. A Receiver, however, may call Send of any endpoint, its own too,
+// from any up-call.
+//
+// # Memory
+//
+// A frame given to Send is the transport's until it says so: by returning
+// [Done], or [Taken] and later calling [Receiver.Released]. The payload that
+// [Receiver.Deliver] shows belongs to the transport and is valid during the
+// call. The pieces of a [Landing] belong to the receiver's side; a transport
+// asks for the next piece each time it is about to write, and never keeps one
+// across calls, so that the owner may revoke the landing place in between.
+package btl

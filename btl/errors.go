@@ -1,0 +1,59 @@
+package btl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrPeerClosed: the peer ended the connection in order; it has left the job.
+var ErrPeerClosed = errors.New("peer has closed the connection")
+
+// ErrClosed: the module or endpoint was closed on this side.
+var ErrClosed = errors.New("transport is closed")
+
+// A ConnError is a failure of one connection, with all that is needed to
+// understand it.
+type ConnError struct {
+	Transport string // "tcp"
+	Rank      int    // this process
+	Peer      int    // the other, or -1 if not known
+	PeerHost  string
+	Local     string // addresses, as far as known
+	Remote    string
+	Phase     string // "connecting", "handshake", "receiving", …
+	InFlight  int    // bytes handed over and not known to have arrived; -1 unknown
+	Err       error
+	Remedy    string
+}
+
+func (e *ConnError) Unwrap() error { return e.Err }
+
+func (e *ConnError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: rank %d", e.Transport, e.Rank)
+	if e.Peer >= 0 {
+		fmt.Fprintf(&b, " → rank %d", e.Peer)
+		if e.PeerHost != "" {
+			fmt.Fprintf(&b, " on %s", e.PeerHost)
+		}
+	}
+	if e.Local != "" || e.Remote != "" {
+		fmt.Fprintf(&b, " (%s → %s)", orUnknown(e.Local), orUnknown(e.Remote))
+	}
+	fmt.Fprintf(&b, " %s: %v", e.Phase, e.Err)
+	if e.InFlight > 0 {
+		fmt.Fprintf(&b, ", %d bytes in flight", e.InFlight)
+	}
+	if e.Remedy != "" {
+		fmt.Fprintf(&b, " (%s)", e.Remedy)
+	}
+	return b.String()
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "?"
+	}
+	return s
+}

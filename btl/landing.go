@@ -1,0 +1,85 @@
+package btl
+
+// A Landing is the place a frame's payload is read into. The receiving PML
+// makes it, in [Receiver.Begin]; the transport fills it and hands it back with
+// [Receiver.End], or with [Receiver.Drop] if the frame breaks off.
+//
+// The payload may be longer than the memory behind it (a truncated message, a
+// request that has ended): what does not fit goes to scratch and is lost, and
+// the transport need not know.
+type Landing struct {
+	piece   []byte
+	more    [][]byte
+	scratch []byte
+	left    int
+	revoked bool
+
+	// Owner belongs to whoever made the landing; a transport does not touch it.
+	Owner any
+}
+
+// Set prepares l for a payload of size bytes, which goes to first, then to the
+// pieces of more, then to scratch. Scratch must not be empty unless the pieces
+// hold size bytes; what is in it afterwards is of no interest to anyone.
+func (l *Landing) Set(size int, first []byte, more [][]byte, scratch []byte) {
+	l.piece, l.more, l.scratch = first, more, scratch
+	l.left, l.revoked = size, false
+}
+
+// Left returns the number of payload bytes still to come.
+func (l *Landing) Left() int { return l.left }
+
+// Next returns the memory for the bytes that come next: at least one byte and
+// at most Left, or nil if nothing is left. The transport writes to a prefix of
+// it and then calls [Landing.Advance]. It must ask again each time it is
+// called: the place may have been revoked in the meantime.
+func (l *Landing) Next() []byte {
+	if l.left == 0 {
+		return nil
+	}
+	for len(l.piece) == 0 && len(l.more) > 0 {
+		l.piece, l.more = l.more[0], l.more[1:]
+	}
+	p := l.piece
+	if len(p) == 0 {
+		p = l.scratch
+	}
+	if len(p) > l.left {
+		p = p[:l.left]
+	}
+	return p
+}
+
+// Advance says that the first n bytes of what [Landing.Next] returned were
+// written.
+func (l *Landing) Advance(n int) {
+	l.left -= n
+	if len(l.piece) > 0 {
+		l.piece = l.piece[n:]
+	}
+}
+
+// Fill copies as much of b as is still to come and returns the number of bytes
+// it used up.
+func (l *Landing) Fill(b []byte) int {
+	used := 0
+	for used < len(b) {
+		p := l.Next()
+		if p == nil {
+			break
+		}
+		n := copy(p, b[used:])
+		l.Advance(n)
+		used += n
+	}
+	return used
+}
+
+// Revoke takes the memory back: all that is still to come goes to scratch.
+// Only the owner calls it.
+func (l *Landing) Revoke(scratch []byte) {
+	l.piece, l.more, l.scratch, l.revoked = nil, nil, scratch, true
+}
+
+// Revoked reports whether the landing was revoked.
+func (l *Landing) Revoked() bool { return l.revoked }

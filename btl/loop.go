@@ -1,0 +1,48 @@
+package btl
+
+import "time"
+
+// A Loop is the progress engine as a transport sees it: it watches descriptors
+// and clocks and calls back. All methods but Post are for the module's calls
+// only (see "Threads" in the package comment).
+type Loop interface {
+	// Watch calls h.Poll when the descriptor is readable, and when it is
+	// writable while [Watch.Write] is on. The descriptor is non-blocking and
+	// must not be registered in Go's own poller.
+	Watch(fd int, h Handler) (Watch, error)
+	// Now is the monotonic time in nanoseconds, as of the last poll or later.
+	Now() int64
+	// After calls f once after d unless the timer is stopped first.
+	After(d time.Duration, f func()) Timer
+	// Epoch changes with every poll. An endpoint that sends compares it with
+	// the value at its last send: the same means that this is not the first
+	// frame since the last poll and may be held back for [Loop.Flush].
+	Epoch() uint64
+	// Flush has h.Flush called at the next poll, or within a fraction of a
+	// millisecond if no poll comes.
+	Flush(h Deferred)
+	// Post runs f in the loop, soon. Any goroutine may call it.
+	Post(f func())
+}
+
+// A Handler reacts to a descriptor.
+type Handler interface {
+	// Poll reads and writes what is possible without waiting. Writable says
+	// that the system reported room to write; reading is always to be tried.
+	// The result says whether anything was done.
+	Poll(writable bool) bool
+}
+
+// Deferred is something that has frames held back.
+type Deferred interface{ Flush() }
+
+// A Watch is a descriptor under watch.
+type Watch interface {
+	// Write switches the interest in room to write.
+	Write(on bool)
+	// Stop ends the watch. The descriptor must still be open.
+	Stop()
+}
+
+// A Timer can be stopped; stopping one that has fired does nothing.
+type Timer interface{ Stop() }

@@ -1,0 +1,83 @@
+package btl
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// A Registry holds components by name. The zero value is empty and ready.
+type Registry struct {
+	mu     sync.RWMutex
+	byName map[string]Component
+}
+
+// Default is the registry that a world uses unless told otherwise. Transports
+// add themselves to it when they are imported.
+var Default = new(Registry)
+
+// Register adds a component to the default registry. See [Registry.Register].
+func Register(c Component) { Default.Register(c) }
+
+// Register adds a component. It panics on nil, on a name that is not a
+// lower-case word, and on a name already taken: each is a mistake in the
+// program that no user can mend.
+func (r *Registry) Register(c Component) {
+	if c == nil {
+		panic("btl: Register of a nil component")
+	}
+	name := c.Name()
+	if !validName(name) {
+		panic(fmt.Sprintf("btl: Register: %q is not a lower-case word of letters and digits", name))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, dup := r.byName[name]; dup {
+		panic("btl: Register called twice for " + name)
+	}
+	if r.byName == nil {
+		r.byName = make(map[string]Component)
+	}
+	r.byName[name] = c
+}
+
+// Lookup returns the component of that name, or nil.
+func (r *Registry) Lookup(name string) Component {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.byName[name]
+}
+
+// Components returns all components in the order of their names.
+func (r *Registry) Components() []Component {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	all := make([]Component, 0, len(r.byName))
+	for _, c := range r.byName {
+		all = append(all, c)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name() < all[j].Name() })
+	return all
+}
+
+// Names returns the names of all components, sorted.
+func (r *Registry) Names() []string {
+	var names []string
+	for _, c := range r.Components() {
+		names = append(names, c.Name())
+	}
+	return slices.Clip(names)
+}
+
+func validName(s string) bool {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	for _, c := range s {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,240 @@
+package btl
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/param"
+)
+
+// A Component is a kind of transport. It is stateless: one value serves every
+// world of a process.
+type Component interface {
+	// Name is a lower-case word: "tcp". It is what users write in btl=tcp,self
+	// and the middle part of the component's parameters: btl_tcp_….
+	Name() string
+	// Declare adds the component's parameters to a registry.
+	Declare(*param.Registry)
+	// Open makes the component's modules. A component that can not serve in
+	// this process returns no module and the reason, as an [*UnavailableError];
+	// any other error is a mistake of the user's (a parameter, say) and ends
+	// the start-up.
+	Open(Host) ([]Module, error)
+}
+
+// An UnavailableError says why a component can not serve here.
+type UnavailableError struct {
+	Component string
+	Reason    string // what was found: "no kernel SCTP: protocol not supported"
+	Remedy    string // what to do about it; may be empty
+}
+
+func (e *UnavailableError) Error() string {
+	s := fmt.Sprintf("btl %s is not available: %s", e.Component, e.Reason)
+	if e.Remedy != "" {
+		s += " (" + e.Remedy + ")"
+	}
+	return s
+}
+
+// Attr describes a module. It does not change while the module is open.
+type Attr struct {
+	// Name of the module, for people: "tcp", "sctp/kernel".
+	Name string
+	// EagerLimit is the payload, in bytes, up to which a message is best sent at
+	// once; 0 means the PML's default.
+	EagerLimit int
+	// MaxFrame is the largest payload of one frame in bytes, at least 1024.
+	MaxFrame int
+	// BestFrame is the payload of the pieces that a long message is best cut
+	// into when this module carries it alone; 0 means MaxFrame.
+	BestFrame int
+	// Bandwidth in Mbit/s and Latency of a typical path.
+	Bandwidth int
+	Latency   time.Duration
+	// Exclusivity: of the modules that reach a peer only those with the highest
+	// number serve it.
+	Exclusivity int
+	// Lanes is the number of lanes that do not hold each other up; lane l of
+	// Send travels in lane l mod Lanes. At least 1.
+	Lanes int
+	// Ordered promises that the frames of one lane of one endpoint are
+	// delivered in the order of Send.
+	Ordered bool
+	// Reliable promises that a frame taken by an endpoint is delivered unless
+	// the endpoint goes down. No module may deliver a frame twice or damaged.
+	Reliable bool
+	// Local promises that a frame is released only when the peer's Receiver has
+	// had it whole, and that the path can not break while both ends live (self,
+	// shared memory). The PML then needs no acknowledgement of its own.
+	Local bool
+}
+
+// Peer identifies the other side of an endpoint.
+type Peer struct {
+	Rank int
+	// Host is the peer's host name, for messages to people.
+	Host string
+	// Address is what the peer's module of the same component published.
+	Address []byte
+}
+
+// A Path is one way to a peer that a module offers.
+type Path struct {
+	// Bandwidth in Mbit/s and Latency as far as known, else those of the module.
+	Bandwidth int
+	Latency   time.Duration
+	// Weight says how good the path is relative to the others to this peer.
+	Weight float64
+	// Index numbers the paths of one module to one peer from 0.
+	Index int
+	// Desc is for people: "10.0.0.1 (eth0) → 10.0.0.2:59822, direct route".
+	Desc string
+	// Private is the module's own.
+	Private any
+}
+
+// A Module is an open transport.
+type Module interface {
+	Attr() Attr
+	// Address is the blob that peers need in order to reach this module; nil
+	// if they need none. At most 4096 bytes.
+	Address() []byte
+	// Reach lists the paths to a peer, best first, or says why there is none.
+	Reach(Peer) ([]Path, error)
+	// Connect makes an endpoint for one of the paths that Reach returned. It
+	// connects on the first Send, not before. The receiver takes its up-calls.
+	Connect(Peer, Path, Receiver) (Endpoint, error)
+	// Progress does what the module has to do without a descriptor being ready,
+	// and reports whether it did anything. It is called often and must be cheap
+	// when there is nothing to do.
+	Progress() bool
+	// Close ends the module: every endpoint is closed, every frame it still
+	// holds is released without a call, no up-call is made any more, and
+	// nothing it has started is left behind.
+	Close() error
+}
+
+// An Endpoint is one peer over one path. It connects when first sent to.
+type Endpoint interface {
+	// Send gives the frame to the transport, in the given lane. It never blocks
+	// and makes no up-call. After Busy or Broken the frame is still the caller's.
+	//
+	// Frames of at most 4 KB (header included) that follow another since the
+	// last poll may be held back and sent together; they go out with the next
+	// poll, or earlier. A lone frame goes at once.
+	Send(f *Frame, lane int) Result
+	// Close ends the endpoint. What was taken is sent if that is possible
+	// without blocking for long; frames still held are released without a call.
+	// No up-call is made any more.
+	Close() error
+	// Desc describes the connection for people: both addresses, interface.
+	Desc() string
+}
+
+// A Poller is an endpoint that can look for itself whether something arrived.
+// A thread that waits for this very peer calls it in a loop. Optional.
+type Poller interface {
+	// Poll reads what is there without waiting and reports whether anything was.
+	Poll() bool
+}
+
+// A Flusher is an endpoint that can tell how full it is. Optional.
+type Flusher interface {
+	// Flush sends at once what Send has held back.
+	Flush()
+	// Queued returns the bytes that were taken and not yet given to the system.
+	Queued() int
+}
+
+// A PathReporter tells which network paths one endpoint uses and how they fare
+// (a multihomed SCTP association). Optional.
+type PathReporter interface {
+	Paths() []PathState
+}
+
+// PathState is one network path of an endpoint.
+type PathState struct {
+	Desc string
+	Up   bool
+	// Since is when the path came into this state.
+	Since time.Time
+}
+
+// Counters are what an endpoint has carried since it was made. Optional
+// interface: [Counter].
+type Counters struct {
+	FramesSent, FramesReceived uint64
+	BytesSent, BytesReceived   uint64 // payload and all headers
+	SendCalls, ReceiveCalls    uint64 // system calls, or what stands for them
+}
+
+// A Counter is an endpoint that counts.
+type Counter interface {
+	Counters() Counters
+}
+
+// A Receiver takes the up-calls of one endpoint. The PML implements it.
+type Receiver interface {
+	// Up: the endpoint is connected and the peer has proved who it is. Hello is
+	// what the peer's [Host.Hello] returned; it is valid during the call. A
+	// transport that was connected from the start calls it before anything else.
+	Up(hello []byte)
+	// Writable: an endpoint that returned Busy can take a frame again.
+	Writable()
+	// Released: the transport needs the frame's memory no more. If the module
+	// is Local it also means that the peer has had the frame.
+	Released(*Frame)
+	// Deliver hands over a whole frame. Header and payload are valid during the
+	// call. An error means that the frame is malformed: the transport ends the
+	// connection as for any other damage.
+	Deliver(header, payload []byte) error
+	// Begin is the first of two steps for a frame whose payload is not there
+	// yet: it says where size bytes of payload are to go. The header is valid
+	// during the call. Exactly one End or Drop follows. An error as for Deliver.
+	Begin(header []byte, size int) (*Landing, error)
+	// End: the payload has arrived whole.
+	End(*Landing) error
+	// Drop: the frame broke off, for example with its connection.
+	Drop(*Landing)
+	// Down: the endpoint is broken. Frames taken and not delivered may or may
+	// not arrive at the peer; the transport has released all of them and calls
+	// Released for none. It is the last up-call of this endpoint, but for Up if
+	// the transport reconnects at the next Send. [ErrPeerClosed] means that the
+	// peer ended the connection in order.
+	Down(error)
+}
+
+// A Host is what a module sees of the process it runs in.
+type Host interface {
+	// Rank and Size in the world of this process, Hostname for messages.
+	Rank() int
+	Size() int
+	Hostname() string
+	// Job names the job, Secret is known to its processes alone.
+	Job() string
+	Secret() []byte
+	// Params holds the values of the parameters that the component declared.
+	Params() *param.Values
+	// Loop is the progress engine.
+	Loop() Loop
+	// Hello is what every peer is told when a connection comes up. At most 4096
+	// bytes; it does not change once the modules are open.
+	Hello() []byte
+	// Accept makes known an endpoint that the peer has opened, after it has
+	// proved to be that rank, and returns the receiver for its up-calls. An
+	// error (a rank that is gone, a world that closes) is for the peer to know.
+	// Hello is the peer's. Up must be called for the endpoint as for any other.
+	Accept(m Module, rank int, hello []byte, path int, ep Endpoint) (Receiver, error)
+	// Logf writes a line for people, at the given level.
+	Logf(level LogLevel, format string, args ...any)
+}
+
+// LogLevel says who would like to read a line.
+type LogLevel uint8
+
+const (
+	LogWarn  LogLevel = iota // always shown: something is wrong, the job goes on
+	LogInfo                  // --verbose btl=1: connections, choices
+	LogDebug                 // --verbose btl=2: each step
+)
