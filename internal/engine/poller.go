@@ -1,0 +1,28 @@
+package engine
+
+// maxEvents is how many events one look at the descriptors takes.
+const maxEvents = 64
+
+// An event is a descriptor that is ready.
+type event struct {
+	token    uint64
+	writable bool
+}
+
+// A poller waits for descriptors and clocks. It is what differs between
+// systems, and what a simulation replaces.
+type poller interface {
+	// now is the monotonic time in nanoseconds.
+	now() int64
+	// wait returns up to len(buf) events. With timeout 0 it returns at once and
+	// is called under the engine's lock; with a negative one it waits for an
+	// event or a kick. Several may wait at the same time.
+	wait(buf []event, timeout int64) int
+	// kick makes one wait that is under way, or the next one that would block,
+	// return. Waits with timeout 0 do not use it up. Any goroutine may call it.
+	kick()
+	add(fd int, token uint64) error
+	write(fd int, token uint64, on bool) error
+	remove(fd int)
+	close()
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// timer is one pending call.
+type timer struct {
+	e     *Engine
+	when  int64
+	f     func()
+	index int // in the heap, −1 when not in it
+}
+
+type timerHeap []*timer
+
+func (h timerHeap) Len() int           { return len(h) }
+func (h timerHeap) Less(i, j int) bool { return h[i].when < h[j].when }
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.index = -1
+	return t
+}
+
+// After implements [btl.Loop].
+func (e *Engine) After(d time.Duration, f func()) btl.Timer {
+	t := &timer{e: e, when: e.poller.now() + int64(max(d, 0)), f: f}
+	heap.Push(&e.timers, t)
+	if t.index == 0 {
+		e.nudge() // whoever is parked sleeps too long
+	}
+	return t
+}
+
+// Stop implements [btl.Timer].
+func (t *timer) Stop() {
+	if t.index >= 0 {
+		heap.Remove(&t.e.timers, t.index)
+		t.index = -1
+	}
+}
+
+// fire makes the calls that are due.
+func (e *Engine) fire() bool {
+	did := false
+	for len(e.timers) > 0 && e.timers[0].when <= e.clock {
+		t := heap.Pop(&e.timers).(*timer)
+		t.f()
+		did = true
+	}
+	return did
+}
+
+// untilTimer is the time until the next timer in nanoseconds, or −1.
+func (e *Engine) untilTimer() int64 {
+	if len(e.timers) == 0 {
+		return -1
+	}
+	return max(e.timers[0].when-e.poller.now(), 1)
+}

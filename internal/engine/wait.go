@@ -1,0 +1,287 @@
+package engine
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A Condition is something to wait for. Its methods are called under the
+// engine's lock.
+type Condition interface {
+	// Done reports whether the wait is over.
+	Done() bool
+	// Park is told whom to [Engine.Wake] when the condition comes true; nil
+	// takes that back.
+	Park(*Waiter)
+}
+
+// A Waiter is a goroutine that is parked.
+type Waiter = waiter
+
+type waiter struct {
+	ch        chan struct{} // has room for one
+	next      *waiter       // in the free list
+	queued    bool          // parked on ch, in the engine's queue
+	cancelled bool          // its context has ended
+	events    [16]event     // what its blocking wait returned
+}
+
+func (e *Engine) newWaiter() *waiter {
+	w := e.idle
+	if w == nil {
+		return &waiter{ch: make(chan struct{}, 1)}
+	}
+	e.idle = w.next
+	w.next = nil
+	return w
+}
+
+func (e *Engine) freeWaiter(w *waiter) {
+	w.cancelled = false
+	select {
+	case <-w.ch: // a wake that came too late
+	default:
+	}
+	w.next, e.idle = e.idle, w
+}
+
+// Wake makes a parked waiter look at its condition again. The lock is held.
+func (e *Engine) Wake(w *Waiter) {
+	if e.holder == w {
+		if e.blocked {
+			e.poller.kick()
+		}
+		return
+	}
+	w.wake()
+}
+
+func (w *waiter) wake() {
+	select {
+	case w.ch <- struct{}{}:
+	default: // one is due already
+	}
+}
+
+// Wait blocks until the condition is done, making progress meanwhile, or until
+// the context ends, whose error it then returns. The lock is held by the caller,
+// released while waiting, and held again on return. Source, if not nil, is the
+// endpoint from which the condition is expected to come true.
+func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error {
+	if c.Done() {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w := e.newWaiter()
+	var stop func() bool
+	if ctx.Done() != nil {
+		stop = context.AfterFunc(ctx, func() { e.cancel(w) })
+	}
+	for !c.Done() && !w.cancelled {
+		if e.holder == nil || e.holder == &e.background {
+			if e.holder != nil {
+				e.evictBackground()
+			}
+			e.holder = w
+		}
+		if e.holder == w {
+			e.work(w, c, source)
+			break
+		}
+		e.parkInQueue(w, c)
+	}
+	if e.holder == w {
+		e.release(w)
+	}
+	if stop == nil || stop() {
+		e.freeWaiter(w)
+		return nil
+	}
+	// The callback has run or is on its way with w, which is not used again.
+	if c.Done() {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// cancel ends the wait of w, because its context has ended.
+func (e *Engine) cancel(w *waiter) {
+	e.Lock()
+	defer e.Unlock()
+	w.cancelled = true
+	e.Wake(w)
+}
+
+// parkInQueue waits until the condition may have come true or w has been handed
+// the role.
+func (e *Engine) parkInQueue(w *waiter, c Condition) {
+	w.queued = true
+	e.queue = append(e.queue, w)
+	c.Park(w)
+	e.mu.Unlock()
+	<-w.ch
+	e.Lock()
+	c.Park(nil)
+	if w.queued {
+		e.unqueue(w)
+	}
+}
+
+func (e *Engine) unqueue(w *waiter) {
+	w.queued = false
+	for i, q := range e.queue {
+		if q == w {
+			e.queue = append(e.queue[:i], e.queue[i+1:]...)
+			return
+		}
+	}
+}
+
+// release gives up the role, to a parked waiter if there is one.
+func (e *Engine) release(w *waiter) {
+	if e.holder != w {
+		return
+	}
+	e.holder = nil
+	if len(e.queue) > 0 {
+		next := e.queue[0]
+		copy(e.queue, e.queue[1:])
+		e.queue = e.queue[:len(e.queue)-1]
+		next.queued = false
+		e.holder = next
+		next.wake()
+		return
+	}
+	if !e.closed {
+		e.armTick(e.busy > 0 || len(e.deferred) > 0)
+	}
+}
+
+// work polls until the condition is done or the wait was cancelled. The caller
+// has the role.
+func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
+	var spunFrom int64
+	for round := 0; ; round++ {
+		did := e.poll(source, round)
+		if c.Done() || w.cancelled {
+			return
+		}
+		if did {
+			spunFrom = 0
+			e.letOthersIn(0)
+			continue
+		}
+		if e.yields.mustPark() {
+			e.block(w, c)
+			continue
+		}
+		now := e.poller.now()
+		if spunFrom == 0 {
+			spunFrom = now
+		}
+		if now-spunFrom >= int64(e.opts.Spin) {
+			e.block(w, c)
+			spunFrom = 0
+			continue
+		}
+		e.letOthersIn(round + 1)
+		e.yields.observe(e.poller.now() - now)
+	}
+}
+
+// gosched is how many empty polls a spinning waiter makes between preemption
+// points: without one the garbage collector would wait for it.
+const gosched = 16
+
+// letOthersIn releases the lock for a moment: to goroutines that want it and,
+// after an empty poll (round > 0), to whatever else wants the processor.
+func (e *Engine) letOthersIn(round int) {
+	contended := e.contended.Load() > 0
+	if round == 0 && !contended {
+		return
+	}
+	e.mu.Unlock()
+	switch {
+	case contended || round%gosched == 0 || engines.Load() > 1:
+		runtime.Gosched()
+	default:
+		yield()
+	}
+	e.mu.Lock()
+}
+
+// block parks the holder in the poller until something happens.
+func (e *Engine) block(w *waiter, c Condition) {
+	// Anything that is to be done without a descriptor comes first: after this
+	// poll there is nothing, and what comes later kicks.
+	if e.poll(nil, 0) || (c != nil && c.Done()) || w.cancelled || e.holder != w || e.closed || len(e.deferred) > 0 {
+		return
+	}
+	if c != nil {
+		c.Park(w)
+	}
+	timeout := e.untilTimer()
+	e.blocked = true
+	e.mu.Unlock()
+	n := e.poller.wait(w.events[:], timeout)
+	e.Lock()
+	if c != nil {
+		c.Park(nil)
+	}
+	if w == &e.background {
+		e.evicting = false
+	}
+	if e.holder != w {
+		return // the role was taken away; who has it now sees the same events
+	}
+	e.blocked = false
+	if e.evicting {
+		// The background goroutine is still to wake, and this wait may have
+		// eaten the kick that was meant for it.
+		e.poller.kick()
+	}
+	e.epoch++
+	e.clock = e.poller.now()
+	e.dispatch(w.events[:n])
+	e.fire()
+}
+
+// penalty decides whether spinning is worth it: when giving up the processor
+// takes long, others need it, and the next waits park at once.
+type penalty struct {
+	length  int // waits to park after the next slow yield
+	parkFor int // waits still to park
+	good    int // quick yields since the last slow one
+}
+
+const (
+	slowYield  = int64(60 * time.Microsecond)
+	maxPenalty = 20_000
+	goodYields = 2_000
+)
+
+func (p *penalty) mustPark() bool {
+	if p.parkFor == 0 {
+		return false
+	}
+	p.parkFor--
+	return true
+}
+
+func (p *penalty) observe(yieldTime int64) {
+	if yieldTime > slowYield {
+		p.length = min(p.length*2+64, maxPenalty)
+		p.parkFor, p.good = p.length, 0
+		return
+	}
+	if p.length > 0 {
+		if p.good++; p.good >= goodYields {
+			p.length, p.good = 0, 0
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package engine
+
+import "runtime"
+
+// yield offers the processor to others.
+func yield() { runtime.Gosched() }
