@@ -1,0 +1,90 @@
+package selection
+
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// An Offer is what one module, asked for a peer, answers.
+type Offer struct {
+	// Module that answers; nil stands for a component that could not open one.
+	Module btl.Module
+	// Component is the name to show when Module is nil.
+	Component string
+	// Paths to the peer. No path means that the module can not serve it.
+	Paths []btl.Path
+	// Refusal says why there is no path.
+	Refusal error
+}
+
+// name is what people know the module by.
+func (o Offer) name() string {
+	if o.Module == nil {
+		return o.Component
+	}
+	return o.Module.Attr().Name
+}
+
+// serves reports whether the offer is one.
+func (o Offer) serves() bool { return o.Module != nil && len(o.Paths) > 0 }
+
+// refusal returns the reason in words.
+func (o Offer) refusal() string {
+	switch {
+	case o.Refusal != nil:
+		return o.Refusal.Error()
+	case o.Module == nil:
+		return "not available"
+	}
+	return "offers no path"
+}
+
+// A Rail is one path that serves a peer.
+type Rail struct {
+	Module btl.Module
+	// Attr is the module's, kept so that nobody asks for it per message.
+	Attr btl.Attr
+	Path btl.Path
+	// Bandwidth, in Mbit/s, and Latency are the path's or, where the path does
+	// not know, the module's; 0 if neither does.
+	Bandwidth int
+	Latency   time.Duration
+	// Weight is the share of a long message that goes this way. It is above 0,
+	// and the weights of all rails to a peer add up to 1.
+	Weight float64
+}
+
+// rails makes a rail of each path.
+func (o Offer) rails() []Rail {
+	attr := o.Module.Attr()
+	rails := make([]Rail, 0, len(o.Paths))
+	for _, p := range o.Paths {
+		rails = append(rails, Rail{
+			Module:    o.Module,
+			Attr:      attr,
+			Path:      p,
+			Bandwidth: known(p.Bandwidth, attr.Bandwidth),
+			Latency:   known(p.Latency, attr.Latency),
+		})
+	}
+	return rails
+}
+
+// known returns the first value that says something, or 0.
+func known[T int | time.Duration](values ...T) T {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// String names the rail for people.
+func (r Rail) String() string {
+	if r.Path.Desc == "" {
+		return r.Attr.Name
+	}
+	return r.Attr.Name + " " + r.Path.Desc
+}

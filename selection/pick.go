@@ -1,0 +1,97 @@
+package selection
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A Choice says how a peer is served.
+type Choice struct {
+	// Rails in the order of preference for control frames and short messages:
+	// lowest latency first. There is at least one.
+	Rails []Rail
+	// Reasons say, a sentence each, why every rail is used and why every other
+	// module is not.
+	Reasons []string
+}
+
+// Pick chooses among the offers for a peer; rank is the process's own. The
+// order of the offers has no meaning as long as they can be told apart. If none
+// of them serves the peer the error is an [*UnreachableError].
+func Pick(rank int, peer btl.Peer, offers []Offer) (Choice, error) {
+	offers = slices.Clone(offers)
+	slices.SortStableFunc(offers, func(a, b Offer) int { return cmp.Compare(a.name(), b.name()) })
+
+	exclusivity, served := highestExclusivity(offers)
+	if !served {
+		return Choice{}, unreachable(rank, peer, offers)
+	}
+	var c Choice
+	for _, o := range offers {
+		if o.serves() && o.Module.Attr().Exclusivity == exclusivity {
+			c.Rails = append(c.Rails, o.rails()...)
+		}
+	}
+	slices.SortStableFunc(c.Rails, byPreference)
+	weigh(c.Rails)
+	c.Reasons = explain(c.Rails, offers, exclusivity)
+	return c, nil
+}
+
+// highestExclusivity looks at the offers that serve the peer.
+func highestExclusivity(offers []Offer) (highest int, served bool) {
+	for _, o := range offers {
+		if !o.serves() {
+			continue
+		}
+		if e := o.Module.Attr().Exclusivity; !served || e > highest {
+			highest, served = e, true
+		}
+	}
+	return highest, served
+}
+
+// byPreference orders rails for control frames and short messages: by latency,
+// an unknown one last; then, so that the order is the same everywhere, by
+// bandwidth, by the module's own opinion of the path and by name.
+func byPreference(a, b Rail) int {
+	return cmp.Or(
+		cmp.Compare(unknownLast(int64(a.Latency)), unknownLast(int64(b.Latency))),
+		cmp.Compare(b.Bandwidth, a.Bandwidth),
+		cmp.Compare(b.Path.Weight, a.Path.Weight),
+		cmp.Compare(a.Attr.Name, b.Attr.Name),
+		cmp.Compare(a.Path.Index, b.Path.Index),
+		cmp.Compare(a.Path.Desc, b.Path.Desc),
+	)
+}
+
+func unknownLast(v int64) int64 {
+	if v == 0 {
+		return math.MaxInt64
+	}
+	return v
+}
+
+// weigh shares out long messages in proportion to bandwidth. A rail whose
+// bandwidth nobody knows counts as the slowest known one: too little is made up
+// for by the scheduler, which gives the next piece to whoever is free, whereas
+// one piece too many on a slow rail delays the whole message.
+func weigh(rails []Rail) {
+	slowest := 0
+	for _, r := range rails {
+		if r.Bandwidth > 0 && (slowest == 0 || r.Bandwidth < slowest) {
+			slowest = r.Bandwidth
+		}
+	}
+	slowest = max(slowest, 1)
+	sum := 0.0
+	for _, r := range rails {
+		sum += float64(known(r.Bandwidth, slowest))
+	}
+	for i := range rails {
+		rails[i].Weight = float64(known(rails[i].Bandwidth, slowest)) / sum
+	}
+}

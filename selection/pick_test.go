@@ -1,0 +1,209 @@
+package selection
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// module is one that has nothing but attributes. Methods that selection must
+// not call end the test with a nil call.
+type module struct {
+	btl.Module
+	attr btl.Attr
+}
+
+func (m *module) Attr() btl.Attr { return m.attr }
+
+func offer(name string, exclusivity int, paths ...btl.Path) Offer {
+	return Offer{
+		Module: &module{attr: btl.Attr{Name: name, Exclusivity: exclusivity, Bandwidth: 1000, Latency: 30 * time.Microsecond}},
+		Paths:  paths,
+	}
+}
+
+func refuse(name, reason string) Offer {
+	o := offer(name, 1)
+	o.Refusal = errors.New(reason)
+	return o
+}
+
+var peer3 = btl.Peer{Rank: 3, Host: "node7"}
+
+func TestOnlyHighestExclusivityServes(t *testing.T) {
+	c, err := Pick(0, peer3, []Offer{
+		offer("tcp", 10, btl.Path{Desc: "eth0"}),
+		offer("shm", 50, btl.Path{}),
+		refuse("sctp", "no kernel SCTP"),
+	})
+	require.NoError(t, err)
+	require.Len(t, c.Rails, 1)
+	assert.Equal(t, "shm", c.Rails[0].Attr.Name)
+	assert.InDelta(t, 1, c.Rails[0].Weight, 1e-9)
+	assert.Equal(t, []string{
+		"shm: carries everything, being the only path",
+		"sctp: not used: no kernel SCTP",
+		"tcp: not used: its exclusivity 10 is below 50, that of shm",
+	}, c.Reasons)
+}
+
+func TestLatencyOrdersAndBandwidthWeighs(t *testing.T) {
+	c, err := Pick(0, peer3, []Offer{offer("tcp", 10,
+		btl.Path{Index: 0, Desc: "eth0", Bandwidth: 1000, Latency: 50 * time.Microsecond},
+		btl.Path{Index: 1, Desc: "eth1", Bandwidth: 100, Latency: 20 * time.Microsecond},
+	)})
+	require.NoError(t, err)
+	require.Len(t, c.Rails, 2)
+	assert.Equal(t, "eth1", c.Rails[0].Path.Desc)
+	assert.InDelta(t, 100.0/1100, c.Rails[0].Weight, 1e-9)
+	assert.InDelta(t, 1000.0/1100, c.Rails[1].Weight, 1e-9)
+	assert.Equal(t, []string{
+		"tcp eth1: carries control and short messages (no rail has a lower latency than its 20µs) and 9.09 % of long messages (100 Mbit/s)",
+		"tcp eth0: carries 90.9 % of long messages (1000 Mbit/s)",
+	}, c.Reasons)
+}
+
+func TestPathInheritsFromModule(t *testing.T) {
+	c, err := Pick(0, peer3, []Offer{offer("tcp", 0, btl.Path{}, btl.Path{Index: 1, Bandwidth: 4000})})
+	require.NoError(t, err)
+	assert.Equal(t, 4000, c.Rails[0].Bandwidth, "of equal latencies the higher bandwidth goes first")
+	assert.Equal(t, 1000, c.Rails[1].Bandwidth)
+	assert.Equal(t, 30*time.Microsecond, c.Rails[1].Latency)
+}
+
+func TestUnknownFiguresCountAsWorst(t *testing.T) {
+	dumb := Offer{Module: &module{attr: btl.Attr{Name: "dumb"}}, Paths: []btl.Path{{}}}
+	c, err := Pick(0, peer3, []Offer{dumb, offer("tcp", 0, btl.Path{Bandwidth: 300, Latency: time.Second})})
+	require.NoError(t, err)
+	assert.Equal(t, "tcp", c.Rails[0].Attr.Name)
+	assert.InDelta(t, 0.5, c.Rails[1].Weight, 1e-9)
+	assert.Contains(t, c.Reasons[1], "bandwidth unknown")
+
+	c, err = Pick(0, peer3, []Offer{dumb})
+	require.NoError(t, err)
+	assert.InDelta(t, 1, c.Rails[0].Weight, 1e-9)
+}
+
+func TestUnreachable(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		rank   int
+		offers []Offer
+		want   string
+	}{
+		{"each module with its reason", 0, []Offer{refuse("tcp", "no route to 10.0.0.3"), offer("udp", 0), {Component: "sctp"}},
+			`rank 0 can not reach rank 3 on node7: sctp: not available; tcp: no route to 10.0.0.3; udp: offers no path; ` +
+				`let another transport serve it (--btl), or see "strand reach" for the addresses`},
+		{"nothing in use", 0, nil,
+			`rank 0 can not reach rank 3 on node7: no transport is in use; ` +
+				`let another transport serve it (--btl), or see "strand reach" for the addresses`},
+		{"self forgotten", 3, []Offer{refuse("tcp", "does not reach its own process")},
+			"rank 3 can not send to itself: tcp: does not reach its own process; add self to the transports (--btl tcp,self)"},
+		{"modules of one component", 3, []Offer{refuse("sctp/kernel", "no"), refuse("sctp/udp", "no"), refuse("self", "no")},
+			"rank 3 can not send to itself: sctp/kernel: no; sctp/udp: no; self: no; add self to the transports (--btl sctp,self)"},
+	} {
+		_, err := Pick(tc.rank, peer3, tc.offers)
+		var unreachable *UnreachableError
+		require.ErrorAs(t, err, &unreachable, tc.name)
+		assert.EqualError(t, err, tc.want, tc.name)
+		assert.Len(t, unreachable.Refusals, len(tc.offers), tc.name)
+	}
+}
+
+// A module that can not open is no reason to fail while another one serves.
+func TestUnavailableComponentIsExplained(t *testing.T) {
+	missing := &btl.UnavailableError{Component: "sctp", Reason: "protocol not supported"}
+	c, err := Pick(0, peer3, []Offer{{Component: "sctp", Refusal: missing}, offer("tcp", 0, btl.Path{})})
+	require.NoError(t, err)
+	assert.Contains(t, c.Reasons, "sctp: not used: "+missing.Error())
+}
+
+// drawOffers makes any set of modules with names that differ.
+func drawOffers(t *rapid.T) []Offer {
+	var offers []Offer
+	for i := range rapid.IntRange(0, 5).Draw(t, "modules") {
+		attr := btl.Attr{
+			Name:        fmt.Sprintf("m%d", i),
+			Exclusivity: rapid.IntRange(-2, 2).Draw(t, "exclusivity"),
+			Bandwidth:   rapid.IntRange(0, 3).Draw(t, "bandwidth"),
+			Latency:     time.Duration(rapid.IntRange(0, 3).Draw(t, "latency")),
+		}
+		o := Offer{Module: &module{attr: attr}}
+		for j := range rapid.IntRange(0, 4).Draw(t, "paths") {
+			o.Paths = append(o.Paths, btl.Path{
+				Index:     j,
+				Bandwidth: rapid.SampledFrom([]int{0, 10, 1000, 1 << 30}).Draw(t, "path bandwidth"),
+				Latency:   time.Duration(rapid.IntRange(0, 3).Draw(t, "path latency")),
+			})
+		}
+		offers = append(offers, o)
+	}
+	return offers
+}
+
+func TestPickProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		offers := drawOffers(t)
+		c, err := Pick(0, peer3, offers)
+
+		best, served := highestExclusivity(offers)
+		require.Equal(t, served, err == nil, "it fails only when nobody serves")
+		if err != nil {
+			return
+		}
+		want := 0
+		for _, o := range offers {
+			if o.serves() && o.Module.Attr().Exclusivity == best {
+				want += len(o.Paths)
+			}
+			assert.True(t, mentioned(c.Reasons, o.name()), "%s is not explained", o.name())
+		}
+		require.Len(t, c.Rails, want, "every path of the highest exclusivity serves")
+
+		sum := 0.0
+		for i, r := range c.Rails {
+			sum += r.Weight
+			assert.Positive(t, r.Weight)
+			assert.Equal(t, best, r.Attr.Exclusivity)
+			if i > 0 && r.Latency > 0 {
+				assert.LessOrEqual(t, c.Rails[i-1].Latency, r.Latency)
+				assert.Positive(t, c.Rails[i-1].Latency, "an unknown latency goes last")
+			}
+			for _, s := range c.Rails {
+				if r.Bandwidth > s.Bandwidth && s.Bandwidth > 0 {
+					assert.InDelta(t, float64(r.Bandwidth)/float64(s.Bandwidth), r.Weight/s.Weight, 1e-3*float64(r.Bandwidth))
+				}
+			}
+		}
+		assert.InDelta(t, 1, sum, 1e-9)
+	})
+}
+
+// The order in which modules were asked changes nothing.
+func TestPickIsDeterministic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		offers := drawOffers(t)
+		shuffled := rapid.Permutation(offers).Draw(t, "order")
+		a, errA := Pick(0, peer3, offers)
+		b, errB := Pick(0, peer3, shuffled)
+		assert.Equal(t, a, b)
+		assert.Equal(t, errA, errB)
+	})
+}
+
+func mentioned(reasons []string, name string) bool {
+	for _, r := range reasons {
+		if strings.HasPrefix(r, name) {
+			return true
+		}
+	}
+	return false
+}
