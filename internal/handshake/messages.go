@@ -1,0 +1,129 @@
+package handshake
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+)
+
+// Version of the handshake and of the wire format behind it.
+const Version = 1
+
+// Sizes in bytes.
+const (
+	// MaxBlob bounds what each side tells about itself.
+	MaxBlob = 4096 + 512
+	// NonceSize is the number of random bytes that each side puts in.
+	NonceSize = 32
+
+	helloSize     = 108
+	challengeSize = 72
+	blobHead      = 36 // PROOF and VERDICT without their blob
+	macSize       = 32
+)
+
+const (
+	magicHello     = "STRD"
+	magicChallenge = "STRA"
+)
+
+// A Request is what a connector says about its attempt.
+type Request struct {
+	From, To int // ranks
+	// Epoch numbers the attempt; a higher one is newer. Known is the epoch of
+	// the last connection of this path that the connector knows of.
+	Epoch, Known uint32
+	// Path tells apart several connections between the same ranks.
+	Path int
+	// Target is the acceptor's address as published.
+	Target netip.AddrPort
+}
+
+func appendHello(b []byte, job [16]byte, r Request, nonce [NonceSize]byte) []byte {
+	le := binary.LittleEndian
+	b = append(b, magicHello...)
+	b = le.AppendUint16(b, Version)
+	b = le.AppendUint16(b, uint16(r.Path))
+	b = append(b, job[:]...)
+	b = le.AppendUint32(b, uint32(r.From))
+	b = le.AppendUint32(b, uint32(r.To))
+	b = le.AppendUint32(b, r.Epoch)
+	b = le.AppendUint32(b, r.Known)
+	addr := r.Target.Addr().As16()
+	b = append(b, addr[:]...)
+	b = le.AppendUint16(b, r.Target.Port())
+	b = append(b, make([]byte, 18)...)
+	return append(b, nonce[:]...)
+}
+
+// parseHello checks form only: that job and rank are right is for the acceptor.
+func parseHello(b []byte) (r Request, job [16]byte, err error) {
+	le := binary.LittleEndian
+	if len(b) != helloSize || string(b[:4]) != magicHello {
+		return r, job, ErrMagic
+	}
+	if v := le.Uint16(b[4:]); v != Version {
+		return r, job, fmt.Errorf("%w: theirs is %d, ours %d", ErrVersion, v, Version)
+	}
+	for _, c := range b[58:76] {
+		if c != 0 {
+			return r, job, fmt.Errorf("%w: a reserved byte of HELLO is set", ErrFormat)
+		}
+	}
+	copy(job[:], b[8:])
+	from, to := le.Uint32(b[24:]), le.Uint32(b[28:])
+	if from > maxRank || to > maxRank {
+		return r, job, fmt.Errorf("%w: %d → %d in HELLO", ErrFormat, from, to)
+	}
+	r = Request{
+		From: int(from), To: int(to),
+		Epoch: le.Uint32(b[32:]), Known: le.Uint32(b[36:]),
+		Path:   int(le.Uint16(b[6:])),
+		Target: netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[40:56])).Unmap(), le.Uint16(b[56:])),
+	}
+	return r, job, nil
+}
+
+// maxRank is the largest rank that an int holds on every system.
+const maxRank = 1<<31 - 1
+
+func parseChallenge(b []byte) (nonce [NonceSize]byte, proof []byte, err error) {
+	if len(b) != challengeSize || string(b[:4]) != magicChallenge {
+		return nonce, nil, ErrMagic
+	}
+	if v := binary.LittleEndian.Uint16(b[4:]); v != Version {
+		return nonce, nil, fmt.Errorf("%w: theirs is %d, ours %d", ErrVersion, v, Version)
+	}
+	if b[6] != 0 || b[7] != 0 {
+		return nonce, nil, fmt.Errorf("%w: a reserved byte of CHALLENGE is set", ErrFormat)
+	}
+	copy(nonce[:], b[8:])
+	return nonce, b[40:72], nil
+}
+
+// parseProofHead reads the first part of PROOF and returns the blob's length.
+func parseProofHead(b []byte) (blob int, err error) {
+	if b[2] != 0 || b[3] != 0 {
+		return 0, fmt.Errorf("%w: a reserved byte of PROOF is set", ErrFormat)
+	}
+	return blobLength(binary.LittleEndian.Uint16(b))
+}
+
+// parseVerdictHead reads the first part of VERDICT.
+func parseVerdictHead(b []byte) (code Code, blob int, err error) {
+	if b[1] != 0 {
+		return 0, 0, fmt.Errorf("%w: a reserved byte of VERDICT is set", ErrFormat)
+	}
+	if b[0] > byte(maxCode) {
+		return 0, 0, fmt.Errorf("%w: unknown code %d in VERDICT", ErrFormat, b[0])
+	}
+	blob, err = blobLength(binary.LittleEndian.Uint16(b[2:]))
+	return Code(b[0]), blob, err
+}
+
+func blobLength(n uint16) (int, error) {
+	if n > MaxBlob {
+		return 0, fmt.Errorf("%w: blob of %d bytes, at most %d are allowed", ErrFormat, n, MaxBlob)
+	}
+	return int(n), nil
+}

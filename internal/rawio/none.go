@@ -1,0 +1,47 @@
+//go:build !unix
+
+package rawio
+
+import (
+	"net/netip"
+	"os"
+	"syscall"
+)
+
+// Supported says whether this system has what the package needs.
+const Supported = false
+
+var unsupported = os.NewSyscallError("socket", syscall.ENOSYS)
+
+func recv(int, []byte) (int, syscall.Errno)   { return 0, syscall.ENOSYS }
+func send(int, []byte) (int, syscall.Errno)   { return 0, syscall.ENOSYS }
+func sendv(int, *Vector) (int, syscall.Errno) { return 0, syscall.ENOSYS }
+
+// A Vector is a reusable list of pieces for one [Conn.Sendv].
+type Vector struct{ n, size int }
+
+// Reset empties the vector.
+func (v *Vector) Reset() {}
+
+// Add reports that there is no room.
+func (v *Vector) Add([]byte) bool { return false }
+
+func (v *Vector) each(int, func([]byte)) {}
+
+// The functions below report that the system is not supported.
+
+func Listen(netip.AddrPort, int) (int, error)               { return -1, unsupported }
+func Stream(netip.AddrPort) (int, error)                    { return -1, unsupported }
+func Connect(int, netip.Addr, netip.AddrPort) (bool, error) { return false, unsupported }
+func Accept(int) (int, netip.AddrPort, error)               { return -1, netip.AddrPort{}, unsupported }
+func SocketError(int) error                                 { return unsupported }
+func LocalAddr(int) netip.AddrPort                          { return netip.AddrPort{} }
+func ShutdownWrite(int)                                     {}
+func Close(int)                                             {}
+func SetNoDelay(int, bool) error                            { return unsupported }
+func SetSendBuffer(int, int) error                          { return unsupported }
+func SetReceiveBuffer(int, int) error                       { return unsupported }
+func SetCongestion(int, string) error                       { return unsupported }
+func Unacknowledged(int) int                                { return -1 }
+func NetworkNamespace() (uint64, bool)                      { return 0, false }
+func WaitAny([]int, int)                                    {}

@@ -1,0 +1,68 @@
+//go:build race && unix
+
+package rawio
+
+import (
+	"hash/maphash"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const raceEnabled = true
+
+// order is where the race detector learns that what happened before a send
+// happens before the receive at the other end, when both ends are in this
+// process. Each direction of a connection has a mark of its own, found from the
+// two addresses; that two connections share a mark costs precision only.
+type order struct {
+	out, in *mark
+}
+
+type mark struct{ word uint64 }
+
+var (
+	marks [4096]mark
+	seed  = maphash.MakeSeed()
+)
+
+func newOrder(fd int) order {
+	local, err := unix.Getsockname(fd)
+	if err != nil {
+		return order{&marks[0], &marks[0]}
+	}
+	remote, err := unix.Getpeername(fd)
+	if err != nil {
+		return order{&marks[0], &marks[0]}
+	}
+	return order{out: markOf(local, remote), in: markOf(remote, local)}
+}
+
+func markOf(from, to unix.Sockaddr) *mark {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, a := range []unix.Sockaddr{from, to} {
+		ap := addrPortOf(a)
+		b, _ := ap.MarshalBinary()
+		h.Write(b)
+	}
+	return &marks[h.Sum64()%uint64(len(marks))]
+}
+
+// sending comes before the call: the receiver may have the bytes before the
+// call returns.
+func (o *order) sending() { runtime.RaceReleaseMerge(unsafe.Pointer(o.out)) }
+
+func (o *order) sent(b []byte) {
+	if len(b) > 0 {
+		runtime.RaceReadRange(unsafe.Pointer(&b[0]), len(b))
+	}
+}
+
+func (o *order) received(b []byte) {
+	runtime.RaceAcquire(unsafe.Pointer(o.in))
+	if len(b) > 0 {
+		runtime.RaceWriteRange(unsafe.Pointer(&b[0]), len(b))
+	}
+}

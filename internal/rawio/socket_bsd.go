@@ -1,0 +1,60 @@
+//go:build unix && !linux
+
+package rawio
+
+import (
+	"net/netip"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func stream(a netip.AddrPort) (int, error) {
+	syscall.ForkLock.RLock()
+	fd, err := unix.Socket(family(a), unix.SOCK_STREAM, unix.IPPROTO_TCP)
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return -1, os.NewSyscallError("socket", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("fcntl O_NONBLOCK", err)
+	}
+	return fd, nil
+}
+
+// Accept takes a connection, as a non-blocking socket, and tells where it comes
+// from. EAGAIN means that there is none.
+func Accept(listener int) (int, netip.AddrPort, error) {
+	syscall.ForkLock.RLock()
+	fd, sa, err := unix.Accept(listener)
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return -1, netip.AddrPort{}, os.NewSyscallError("accept", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return -1, netip.AddrPort{}, os.NewSyscallError("fcntl O_NONBLOCK", err)
+	}
+	return fd, addrPortOf(sa), nil
+}
+
+// SetCongestion is for Linux only.
+func SetCongestion(int, string) error {
+	return os.NewSyscallError("setsockopt TCP_CONGESTION", unix.ENOPROTOOPT)
+}
+
+// Unacknowledged returns -1: it can not be known here.
+func Unacknowledged(int) int { return -1 }
+
+// NetworkNamespace returns 0: there is one network to a machine here.
+func NetworkNamespace() (uint64, bool) { return 0, true }
+
+func shareLocalPort(int) {}

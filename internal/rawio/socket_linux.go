@@ -1,0 +1,66 @@
+package rawio
+
+import (
+	"net/netip"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func stream(a netip.AddrPort) (int, error) {
+	fd, err := unix.Socket(family(a), unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+	if err != nil {
+		return -1, os.NewSyscallError("socket", err)
+	}
+	return fd, nil
+}
+
+// Accept takes a connection, as a non-blocking socket, and tells where it comes
+// from. EAGAIN means that there is none.
+func Accept(listener int) (int, netip.AddrPort, error) {
+	fd, sa, err := unix.Accept4(listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+	if err != nil {
+		return -1, netip.AddrPort{}, os.NewSyscallError("accept", err)
+	}
+	return fd, addrPortOf(sa), nil
+}
+
+// SetCongestion chooses the congestion control by the kernel's name for it.
+func SetCongestion(fd int, name string) error {
+	return os.NewSyscallError("setsockopt TCP_CONGESTION",
+		unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name))
+}
+
+// Unacknowledged returns the bytes, the end of the stream included, that the
+// peer's kernel has not acknowledged; -1 if that can not be known.
+func Unacknowledged(fd int) int {
+	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// NetworkNamespace returns a number that tells the network namespace of this
+// process from all others on this machine, and whether it could be read. Linux
+// 5.14 has a cookie for it; before that the inode of the namespace serves.
+func NetworkNamespace() (uint64, bool) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		defer unix.Close(fd)
+		if cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_NETNS_COOKIE); err == nil {
+			return cookie, true
+		}
+	}
+	var st unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/net", &st); err != nil {
+		return 0, false
+	}
+	return st.Ino, true
+}
+
+// shareLocalPort keeps a bind before connect from using up a whole port.
+func shareLocalPort(fd int) {
+	// Without the option (Linux before 4.2) ports only run out sooner.
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+}

@@ -1,0 +1,148 @@
+//go:build unix
+
+package rawio
+
+import (
+	"net/netip"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Supported says whether this system has what the package needs.
+const Supported = true
+
+// Listen makes a non-blocking listening socket on exactly this address; port 0
+// lets the system choose one.
+func Listen(at netip.AddrPort, backlog int) (int, error) {
+	fd, err := stream(at)
+	if err != nil {
+		return -1, err
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("setsockopt SO_REUSEADDR", err)
+	}
+	if at.Addr().Is6() {
+		// The same port must be free for the IPv4 addresses.
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1); err != nil {
+			unix.Close(fd)
+			return -1, os.NewSyscallError("setsockopt IPV6_V6ONLY", err)
+		}
+	}
+	if err := unix.Bind(fd, sockaddrOf(at)); err != nil {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("bind", err)
+	}
+	if err := unix.Listen(fd, backlog); err != nil {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("listen", err)
+	}
+	return fd, nil
+}
+
+// Stream makes a non-blocking socket for connecting to an address of to's
+// family.
+func Stream(to netip.AddrPort) (int, error) { return stream(to) }
+
+// Connect starts to connect the socket, from the given address unless that is
+// the zero value, and reports whether it is connected already. If not, the
+// socket becomes writable when [SocketError] can tell how it went.
+func Connect(fd int, from netip.Addr, to netip.AddrPort) (bool, error) {
+	if from.IsValid() && !from.IsUnspecified() {
+		shareLocalPort(fd)
+		if err := unix.Bind(fd, sockaddrOf(netip.AddrPortFrom(from, 0))); err != nil {
+			return false, os.NewSyscallError("bind", err)
+		}
+	}
+	err := unix.Connect(fd, sockaddrOf(to))
+	switch err {
+	case nil:
+		return true, nil
+	case unix.EINPROGRESS, unix.EINTR:
+		return false, nil
+	}
+	return false, os.NewSyscallError("connect", err)
+}
+
+// SocketError returns, and clears, the error of a connection attempt.
+func SocketError(fd int) error {
+	errno, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err != nil {
+		return os.NewSyscallError("getsockopt SO_ERROR", err)
+	}
+	if errno != 0 {
+		return os.NewSyscallError("connect", unix.Errno(errno))
+	}
+	return nil
+}
+
+// LocalAddr returns the socket's own address, the zero value if it has none.
+func LocalAddr(fd int) netip.AddrPort {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return addrPortOf(sa)
+}
+
+// ShutdownWrite says that no more is sent: the peer reads the end of the stream
+// after what was sent before.
+func ShutdownWrite(fd int) { unix.Shutdown(fd, unix.SHUT_WR) }
+
+// Close closes a descriptor.
+func Close(fd int) { unix.Close(fd) }
+
+// SetNoDelay switches Nagle's algorithm off (true) or on.
+func SetNoDelay(fd int, on bool) error {
+	v := 0
+	if on {
+		v = 1
+	}
+	return os.NewSyscallError("setsockopt TCP_NODELAY", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, v))
+}
+
+// SetSendBuffer fixes the size of the system's send buffer, in bytes.
+func SetSendBuffer(fd, n int) error {
+	return os.NewSyscallError("setsockopt SO_SNDBUF", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, n))
+}
+
+// SetReceiveBuffer fixes the size of the system's receive buffer, in bytes.
+func SetReceiveBuffer(fd, n int) error {
+	return os.NewSyscallError("setsockopt SO_RCVBUF", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, n))
+}
+
+// WaitAny blocks until one of the descriptors is readable, has failed or has
+// ended, for at most the given number of milliseconds.
+func WaitAny(fds []int, milliseconds int) {
+	set := make([]unix.PollFd, len(fds))
+	for i, fd := range fds {
+		set[i] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
+	}
+	// An interrupted or failed wait is only a shorter one.
+	_, _ = unix.Poll(set, milliseconds)
+}
+
+func family(a netip.AddrPort) int {
+	if a.Addr().Is6() {
+		return unix.AF_INET6
+	}
+	return unix.AF_INET
+}
+
+func sockaddrOf(a netip.AddrPort) unix.Sockaddr {
+	if a.Addr().Is6() {
+		return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
+	}
+	return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
+}
+
+func addrPortOf(sa unix.Sockaddr) netip.AddrPort {
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(sa.Addr), uint16(sa.Port))
+	case *unix.SockaddrInet6:
+		return netip.AddrPortFrom(netip.AddrFrom16(sa.Addr).Unmap(), uint16(sa.Port))
+	}
+	return netip.AddrPort{}
+}
