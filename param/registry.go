@@ -61,13 +61,8 @@ func (s *Spec) check() error {
 	case (s.Kind == Enum) != (len(s.Choices) > 0):
 		return errors.New("choices belong to an enum, and an enum needs them")
 	}
-	for _, text := range []string{s.Default, s.Min, s.Max} {
-		if text == "" && bounded && text != s.Default {
-			continue // no such bound
-		}
-		if _, err := s.parse(text); err != nil {
-			return fmt.Errorf("%q: %w", text, err)
-		}
+	if _, err := s.parse(s.Default); err != nil {
+		return fmt.Errorf("default %q: %w", s.Default, err)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package param
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,68 +21,87 @@ type Inputs struct {
 // all mistakes (errors.Join), one a line; each names the parameter, its value,
 // where that came from and what is allowed.
 func (r *Registry) Resolve(in Inputs) (*Values, error) {
-	var mistakes []error
-	layers := groupByKind(append(environSettings(in.Environ), in.Settings...))
-	for _, file := range slices.Backward(slices.Concat(in.Files, in.Optional)) {
-		_ = file
+	layers, mistakes := readFiles(in.Files, in.Optional)
+	slices.Reverse(layers) // apply goes from weak to strong, in.Files from strong to weak
+	flags, err := launcherFlags(in.Environ)
+	if err != nil {
+		mistakes = append(mistakes, err)
 	}
-	values := &Values{entries: make(map[string]entry, len(r.specs))}
+	given := slices.Concat(environSettings(in.Environ), flags, in.Settings)
+	return r.defaults().apply(append(layers, byRank(given)...), mistakes)
+}
+
+// With returns v with some values replaced, whatever the rank of what they
+// replace. Among themselves the settings follow the rules of Resolve.
+func (v *Values) With(settings ...Setting) (*Values, error) {
+	return v.apply(byRank(settings), nil)
+}
+
+// defaults returns the values that hold where nobody says otherwise.
+func (r *Registry) defaults() *Values {
+	v := &Values{entries: make(map[string]entry, len(r.specs))}
 	for name, spec := range r.specs {
 		parsed, err := spec.parse(spec.Default)
 		if err != nil {
-			panic(fmt.Sprintf("param: default of %q: %v", name, err)) // Declare has read it
+			panic(fmt.Sprintf("param: the default of %q passed Declare and is bad: %v", name, err))
 		}
-		values.entries[name] = entry{Value{spec, spec.Default, Source{}}, parsed}
+		v.entries[name] = entry{Value{spec, spec.Default, Source{Kind: Default}}, parsed}
 	}
-	for _, layer := range layers {
-		mistakes = append(mistakes, values.apply(layer)...)
-	}
-	if len(mistakes) > 0 {
-		return nil, errors.Join(mistakes...)
-	}
-	return values, nil
+	return v
 }
 
-// With returns v with some values replaced, whatever the rank of what they replace.
-func (v *Values) With(settings ...Setting) (*Values, error) {
-	derived := &Values{entries: maps.Clone(v.entries)}
-	var mistakes []error
-	for _, layer := range groupByKind(settings) {
-		mistakes = append(mistakes, derived.apply(layer)...)
-	}
-	if len(mistakes) > 0 {
-		return nil, errors.Join(mistakes...)
-	}
-	return derived, nil
-}
+// layer is a group of settings of the same rank: none of them wins over another.
+type layer []Setting
 
-// groupByKind splits settings into layers of one rank each, the lowest rank first.
-func groupByKind(settings []Setting) [][]Setting {
-	var layers [Flag + 1][]Setting
+// byRank splits settings into layers, the weakest first.
+func byRank(settings []Setting) []layer {
+	layers := make([]layer, Flag+1)
 	for _, s := range settings {
 		if s.Source.Kind == Default {
 			s.Source.Kind = Option
 		}
 		layers[s.Source.Kind] = append(layers[s.Source.Kind], s)
 	}
-	return layers[:]
+	return layers
 }
 
-// apply lays settings of one rank over what v holds and returns the mistakes in them.
-func (v *Values) apply(layer []Setting) []error {
-	var mistakes []error
-	for _, s := range layer {
-		below, ok := v.entries[s.Name]
-		if !ok {
-			mistakes = append(mistakes, fmt.Errorf("%s (from %v): unknown", s.Name, s.Source))
-			continue
-		}
-		parsed, err := below.Spec.parse(s.Text)
-		if err != nil {
-			mistakes = append(mistakes, fmt.Errorf("%s = %q (from %v): %w", s.Name, s.Text, s.Source, err))
-			continue
-		}
-		v.entries[s.Name] = entry{Value{below.Spec, s.Text, s.Source}, parsed}
+// apply returns v under the given layers, each over the one before it, or all
+// mistakes found on the way after those the caller has found already.
+func (v *Values) apply(layers []layer, mistakes []error) (*Values, error) {
+	result := &Values{entries: maps.Clone(v.entries)}
+	for _, l := range layers {
+		entries, wrong := v.read(l)
+		maps.Copy(result.entries, entries)
+		mistakes = append(mistakes, wrong...)
 	}
-	return mistakes
+	if err := join(mistakes); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// read checks the settings of one layer against the declarations and each other.
+func (v *Values) read(l layer) (map[string]entry, []error) {
+	var mistakes []error
+	entries := make(map[string]entry, len(l))
+	for _, s := range l {
+		declared, ok := v.entries[s.Name]
+		if !ok {
+			mistakes = append(mistakes, unknownName(s, maps.Keys(v.entries)))
+			continue
+		}
+		parsed, err := declared.Spec.parse(s.Text)
+		if err != nil {
+			mistakes = append(mistakes, badValue(s, err))
+			continue
+		}
+		first, seen := entries[s.Name]
+		switch {
+		case !seen:
+			entries[s.Name] = entry{Value{declared.Spec, s.Text, s.Source}, parsed}
+		case !sameValue(first.parsed, parsed):
+			mistakes = append(mistakes, contradiction(first.Value, s))
+		}
+	}
+	return entries, mistakes
 }

@@ -3,6 +3,7 @@ package param
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Kind says how the text of a value is read.
@@ -71,6 +72,22 @@ type Spec struct {
 	Unit    string   // what an Int counts, "" if nothing: "links", "Mbit/s"
 	Help    string   // one or two sentences
 	Level   Level
+}
+
+// Allowed says in words what the parameter's kind leaves open: "1 to 64",
+// "at least 1", "tcp, self", and "" if nothing is excluded.
+func (s Spec) Allowed() string {
+	switch {
+	case s.Kind == Enum:
+		return strings.Join(s.Choices, ", ")
+	case s.Min != "" && s.Max != "":
+		return s.Min + " to " + s.Max
+	case s.Min != "":
+		return "at least " + s.Min
+	case s.Max != "":
+		return "at most " + s.Max
+	}
+	return ""
 }
 
 // clone returns a copy that shares no memory with s.

@@ -1,0 +1,50 @@
+package param
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// flagsVariable carries the launcher's flags to the processes that it starts.
+const flagsVariable = ReservedEnv + "FLAGS"
+
+// FlagsEnv returns the entry of an environment ("name=value") with which a
+// launcher hands its own flags to a process that it starts. There Resolve
+// gives them back their rank and name: a flag of the launcher wins over an
+// option of the program, which a plain STRAND_ variable does not.
+func FlagsEnv(flags []Setting) string {
+	passed := make([]passedFlag, len(flags))
+	for i, s := range flags {
+		passed[i] = passedFlag{s.Name, s.Text, s.Source.Where}
+	}
+	text, err := json.Marshal(passed)
+	if err != nil {
+		panic(fmt.Sprintf("param: strings that JSON can not hold: %v", err))
+	}
+	return flagsVariable + "=" + string(text)
+}
+
+// passedFlag is a flag on its way from a launcher.
+type passedFlag struct {
+	Name, Text, Where string
+}
+
+// launcherFlags picks the launcher's flags out of an environment.
+func launcherFlags(environ []string) ([]Setting, error) {
+	var settings []Setting
+	for _, entry := range environ {
+		text, ok := strings.CutPrefix(entry, flagsVariable+"=")
+		if !ok {
+			continue
+		}
+		var passed []passedFlag
+		if err := json.Unmarshal([]byte(text), &passed); err != nil {
+			return nil, fmt.Errorf("%s = %s (from the environment): not what strand run writes, unset it: %w", flagsVariable, quote(text), err)
+		}
+		for _, flag := range passed {
+			settings = append(settings, Setting{flag.Name, flag.Text, Source{Flag, flag.Where}})
+		}
+	}
+	return settings, nil
+}

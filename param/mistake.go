@@ -1,0 +1,68 @@
+package param
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxQuoted bounds how many bytes of somebody's text an error repeats.
+const maxQuoted = 80
+
+// maxMistakes bounds how many mistakes an error lists, for the sake of who
+// names a file that is something else altogether.
+const maxMistakes = 100
+
+// join makes one error of all mistakes, nil of none.
+func join(mistakes []error) error {
+	if more := len(mistakes) - maxMistakes; more > 0 {
+		mistakes = append(mistakes[:maxMistakes:maxMistakes], fmt.Errorf("%d more mistakes", more))
+	}
+	return errors.Join(mistakes...)
+}
+
+// badValue reports a value that its parameter does not allow.
+func badValue(s Setting, reason error) error {
+	return fmt.Errorf("%s = %s (from %v): %w", s.Name, quote(s.Text), s.Source, reason)
+}
+
+// unknownName reports a setting of something that nobody declared.
+func unknownName(s Setting, declared iter.Seq[string]) error {
+	name := s.Name
+	if !validName(name) || len(name) > maxQuoted {
+		name = quote(name)
+	}
+	if near := nearest(s.Name, declared); near != "" {
+		return fmt.Errorf("%s (from %v): unknown; did you mean %s?", name, s.Source, near)
+	}
+	return fmt.Errorf(`%s (from %v): unknown, and no parameter has a name like it; "strand info" lists them all`, name, s.Source)
+}
+
+// contradiction reports two different values from places of equal rank.
+func contradiction(first Value, second Setting) error {
+	return fmt.Errorf("%s = %s (from %s) contradicts %s (from %s): give only one of them",
+		second.Name, quote(second.Text), exactPlace(second.Source), quote(first.Text), exactPlace(first.Source))
+}
+
+// exactPlace tells apart two variables that set the same parameter.
+func exactPlace(s Source) string {
+	if s.Kind == Environment && s.Where != "" {
+		return s.String() + ", " + s.Where
+	}
+	return s.String()
+}
+
+// quote repeats somebody's text in an error: on one line, without control
+// characters, and not all of it if it is long.
+func quote(text string) string {
+	if len(text) <= maxQuoted {
+		return strconv.Quote(text)
+	}
+	end := maxQuoted
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return fmt.Sprintf("%q… (%d bytes)", text[:end], len(text))
+}
