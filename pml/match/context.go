@@ -1,0 +1,267 @@
+package match
+
+// A Lane is one lane from one peer: its numbers count the messages of all
+// contexts whose tags fall on it. The zero value is ready.
+type Lane struct{ order }
+
+// A Channel is what one context hears from one sender.
+type Channel struct {
+	order
+	context *Context
+	source  int32
+	gapped  bool // counted in context.gaps
+}
+
+// Stats counts what is of interest to tests and reports.
+type Stats struct {
+	Held       uint64 // messages held back for a receive of any tag
+	Released   uint64 // held messages freed because that receive was gone
+	Overtaken  uint64 // messages matched while an older one was still missing
+	Unexpected uint64 // messages that found no receive when they became ready
+}
+
+// A Context matches the messages of one communicator context.
+type Context struct {
+	// Matched is called for each match made by Arrive, Void, Cancel or Relax, in
+	// order. It must not call back into the package.
+	Matched func(*Recv, *Message)
+	// Stats may be read at any time.
+	Stats Stats
+
+	relaxed  bool
+	channels map[int32]*Channel
+	table    table
+	posted   [kinds]int // number of posted receives by kind
+	waiting  int        // number of messages in lists
+	gaps     int        // number of channels in which numbers are missing
+	place    uint64
+	version  uint64 // changes when a probe may see something new
+}
+
+// NewContext returns an empty context.
+func NewContext(matched func(*Recv, *Message)) *Context {
+	return &Context{Matched: matched, channels: make(map[int32]*Channel)}
+}
+
+// Channel returns the channel from a sender, which it makes at first use.
+func (c *Context) Channel(source int32) *Channel {
+	ch := c.channels[source]
+	if ch == nil {
+		ch = &Channel{context: c, source: source}
+		c.channels[source] = ch
+	}
+	return ch
+}
+
+// Version changes whenever a message has become visible to probes.
+func (c *Context) Version() uint64 { return c.version }
+
+// Waiting returns the number of messages that wait for a receive.
+func (c *Context) Waiting() int { return c.waiting }
+
+// Arrive takes a message that has arrived over the channel's lane. An error
+// means that its numbers were used before; the message is then not taken.
+func (ch *Channel) Arrive(lane *Lane, m *Message) error {
+	if err := ch.admits(m.Seq); err != nil {
+		return err
+	}
+	if err := lane.admits(m.LaneSeq); err != nil {
+		return err
+	}
+	m.Source, m.channel, m.lane = ch.source, ch, lane
+	m.inLane, m.seqReady, m.tagReady, m.taken = false, false, false, false
+	ch.settle(lane, m.Seq, m.LaneSeq, m)
+	return nil
+}
+
+// Void notes that a pair of numbers was given out and no message will come.
+func (ch *Channel) Void(lane *Lane, seq, laneSeq uint32) error {
+	if err := ch.admits(seq); err != nil {
+		return err
+	}
+	if err := lane.admits(laneSeq); err != nil {
+		return err
+	}
+	ch.settle(lane, seq, laneSeq, nil)
+	return nil
+}
+
+// settle enters a pair of numbers and then examines every message that has
+// become readier by it.
+func (ch *Channel) settle(lane *Lane, seq, laneSeq uint32, m *Message) {
+	c := ch.context
+	nextInSeq := ch.arrive(seq, m)
+	nextInLane := lane.arrive(laneSeq, m)
+	if m != nil && nextInSeq && nextInLane && len(ch.early) == 0 && len(lane.early) == 0 {
+		m.inLane, m.seqReady, m.tagReady = true, true, true
+		if c.admit(m) {
+			c.reexamine()
+		}
+		return
+	}
+	c.settleGaps(ch, lane, m, nextInSeq, nextInLane)
+}
+
+// settleGaps is settle where numbers are, or were, missing. The messages that
+// are seq-ready now come first, in seq order; then those that a receive for any
+// tag, matched by one of them, no longer holds; then those that are only next in
+// their lane, and are therefore younger than any of the same tag before.
+func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nextInLane bool) {
+	var inSeq, inLane []*Message
+	if nextInSeq {
+		if m != nil {
+			inSeq = append(inSeq, m)
+		}
+		ch.advance(func(m *Message) { inSeq = append(inSeq, m) })
+	}
+	if nextInLane {
+		if m != nil {
+			inLane = append(inLane, m)
+		}
+		lane.advance(func(m *Message) { inLane = append(inLane, m) })
+	}
+	if gapped := len(ch.early) > 0; gapped != ch.gapped {
+		ch.gapped = gapped
+		if gapped {
+			c.gaps++
+		} else {
+			c.gaps--
+		}
+	}
+	for _, m := range inLane {
+		m.inLane = true
+	}
+	released := false
+	if !c.relaxed {
+		for _, m := range inSeq {
+			m.seqReady, m.tagReady = true, true
+		}
+		for _, m := range inSeq {
+			released = c.admit(m) || released
+		}
+	}
+	if released {
+		c.reexamine()
+	}
+	for _, m := range inLane {
+		if owner := m.channel.context; !m.taken && (!m.tagReady || owner.relaxed) {
+			m.tagReady = true
+			m.seqReady = m.seqReady || owner.relaxed
+			owner.admit(m)
+		}
+	}
+}
+
+// admit is the rule. It decides what becomes of a message that is tag-ready and
+// not taken: it matches the first receive that fits it, unless that names any
+// tag and the message is not seq-ready. It reports whether a receive for any tag
+// is gone, so that messages held by it must be examined again.
+func (c *Context) admit(m *Message) (released bool) {
+	if m.taken {
+		return false
+	}
+	r := c.firstFit(m)
+	switch {
+	case r == nil:
+		c.list(m)
+		c.version++
+		return false
+	case r.Tag == Any && !m.seqReady:
+		c.list(m)
+		c.Stats.Held++
+		return false
+	}
+	c.unpost(r)
+	c.take(m)
+	c.Matched(r, m)
+	return r.Tag == Any
+}
+
+// firstFit returns the first receive, in posting order, that fits a message.
+func (c *Context) firstFit(m *Message) *Recv {
+	var first *Recv
+	for kind, n := range c.posted {
+		if n == 0 {
+			continue
+		}
+		source, tag := m.Source, m.Tag
+		if kind&anySource != 0 {
+			source = Any
+		}
+		if kind&anyTag != 0 {
+			tag = Any
+		}
+		if b := c.table.find(key(source, tag)); b != nil && b.posted.head != nil {
+			if r := b.posted.head; first == nil || r.place < first.place {
+				first = r
+			}
+		}
+	}
+	return first
+}
+
+// list enters a message into the lists of the kinds of receive that it is ready
+// for, where it is not yet.
+func (c *Context) list(m *Message) {
+	if !m.links[exact].listed {
+		c.waiting++
+		c.Stats.Unexpected++
+		c.enlist(m, exact, m.Source, m.Tag)
+		c.enlist(m, anySource, Any, m.Tag)
+	}
+	if m.seqReady && !m.links[anyTag].listed {
+		c.enlist(m, anyTag, m.Source, Any)
+		c.enlist(m, anyBoth, Any, Any)
+	}
+}
+
+func (c *Context) enlist(m *Message, kind int, source, tag int32) {
+	c.table.get(key(source, tag)).messages.append(m, kind)
+}
+
+// take removes a message from all lists and leaves its numbers behind.
+func (c *Context) take(m *Message) {
+	m.taken = true
+	if m.links[exact].listed {
+		c.waiting--
+		c.delist(m, exact, m.Source, m.Tag)
+		c.delist(m, anySource, Any, m.Tag)
+	}
+	if m.links[anyTag].listed {
+		c.delist(m, anyTag, m.Source, Any)
+		c.delist(m, anyBoth, Any, Any)
+	}
+	if int32(m.Seq-m.channel.next) >= 0 {
+		c.Stats.Overtaken++
+		m.channel.forget(m.Seq)
+	}
+	if !m.inLane {
+		m.lane.forget(m.LaneSeq)
+	}
+}
+
+func (c *Context) delist(m *Message, kind int, source, tag int32) {
+	c.table.find(key(source, tag)).messages.remove(m, kind)
+}
+
+// reexamine admits again, channel by channel in seq order, the messages that a
+// receive for any tag may have held until now.
+func (c *Context) reexamine() {
+	if c.gaps == 0 {
+		return
+	}
+	for _, ch := range c.channels {
+		if !ch.gapped {
+			continue
+		}
+		for _, m := range ch.waiting() {
+			if !m.tagReady || m.seqReady || m.taken {
+				continue
+			}
+			if r := c.firstFit(m); r == nil || r.Tag != Any {
+				c.Stats.Released++
+				c.admit(m)
+			}
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package match decides which receive gets which message. It is the pure core
+// of the message layer: no I/O, no clock, no locks; the caller serialises.
+//
+// The rule is MPI's (MPI 4.1, section 3.5): of two messages of one sender that
+// both fit a receive, the one sent first is received first; of two receives that
+// both fit a message, the one posted first gets it. Messages may arrive in any
+// order. Each carries two numbers: its place among all messages of its sender in
+// its context (seq), and its place in its lane (laneSeq), which holds all
+// messages of a tag. A number counts as arrived when its message has, matched
+// or not, or when it is void.
+//
+//   - A message is tag-ready when every lower number of its lane, or every lower
+//     number of its sender, has arrived: it may match a receive that names its
+//     tag, even if older messages in other lanes are missing.
+//   - A message is seq-ready when every lower number of its sender has arrived:
+//     only then may it match a receive, or be seen by a probe, for any tag.
+//   - A tag-ready message whose first fitting receive, in posting order, names
+//     any tag is held until it is seq-ready or that receive is gone. Nothing
+//     else may take it.
+//
+// With relaxed ordering (the thesis's behaviour) a tag-ready message counts as
+// seq-ready.
+//
+// The cost of each operation does not depend on the number of posted receives
+// or unexpected messages: both are queued in lists by (source, tag), with
+// wildcards as values of their own, found through one hash table. The exception
+// is a receive for any source and one tag while messages of that tag are held.
+package match
