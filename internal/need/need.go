@@ -1,0 +1,54 @@
+// Package need is how a test says what it can not do without: a program, the
+// superuser, an hour. Where it is missing the test is skipped with the reason,
+// and with what to install.
+//
+// On a machine that claims to have everything, as the one that runs CI does
+// with STRAND_CI=1, a missing thing fails the test instead, so that no test is
+// skipped for months unseen. Tests do not call Skip themselves; the linter
+// holds that.
+package need
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// complete reports whether this machine claims to have all that tests need.
+func complete() bool { return os.Getenv("STRAND_CI") == "1" }
+
+// missing skips the test, or fails it where nothing may be missing.
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if complete() {
+		t.Fatalf("STRAND_CI=1 says that this machine has all that tests need, but it does not: "+format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// Root is for tests that change the machine: interfaces, namespaces, filters.
+func Root(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		missing(t, "needs the superuser; this is user %d", os.Geteuid())
+	}
+}
+
+// Program is for tests that start a program of somebody else's. It returns the
+// program's path. Package names the Debian package that has it.
+func Program(t testing.TB, name, debianPackage string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, "needs the program %s (on Debian: apt-get install %s): %v", name, debianPackage, err)
+	}
+	return path
+}
+
+// That is for everything else: what is missing and what to do about it.
+func That(t testing.TB, ok bool, format string, args ...any) {
+	t.Helper()
+	if !ok {
+		missing(t, format, args...)
+	}
+}

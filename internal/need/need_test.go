@@ -1,0 +1,92 @@
+package need
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// recorder is a test that notes how it ended.
+type recorder struct {
+	testing.TB
+	skipped, failed string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Skipf(format string, args ...any) {
+	r.skipped = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Skip(args ...any) { r.Skipf("%s", fmt.Sprint(args...)) }
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.failed = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// run gives check a goroutine of its own, which it may end.
+func run(check func(testing.TB)) *recorder {
+	r := new(recorder)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		check(r)
+	}()
+	<-done
+	return r
+}
+
+func absent(t testing.TB) { Program(t, "strand-no-such-program", "strand-no-such-package") }
+
+func TestMissingProgramSkips(t *testing.T) {
+	t.Setenv("STRAND_CI", "")
+	r := run(absent)
+	assert.Contains(t, r.skipped, "needs the program strand-no-such-program (on Debian: apt-get install strand-no-such-package)")
+	assert.Empty(t, r.failed)
+}
+
+func TestMissingProgramFailsWhereAllIsClaimed(t *testing.T) {
+	t.Setenv("STRAND_CI", "1")
+	r := run(absent)
+	assert.Contains(t, r.failed, "needs the program strand-no-such-program")
+	assert.Empty(t, r.skipped)
+}
+
+func TestPresentProgramIsFound(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "present")
+	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"), 0o755))
+	t.Setenv("PATH", filepath.Dir(name))
+	assert.Equal(t, name, Program(t, "present", "anything"))
+}
+
+func TestRoot(t *testing.T) {
+	t.Setenv("STRAND_CI", "")
+	r := run(Root)
+	assert.Equal(t, os.Geteuid() != 0, r.skipped != "")
+}
+
+func TestThat(t *testing.T) {
+	t.Setenv("STRAND_CI", "")
+	assert.Empty(t, run(func(t testing.TB) { That(t, true, "never said") }).skipped)
+	assert.Equal(t, "needs 3 arms", run(func(t testing.TB) { That(t, false, "needs %d arms", 3) }).skipped)
+}
+
+func TestSoak(t *testing.T) {
+	t.Setenv("STRAND_CI", "1")
+	t.Setenv("STRAND_SOAK", "")
+	r := run(Soak)
+	assert.NotEmpty(t, r.skipped, "what is only long is skipped in CI too")
+	assert.Empty(t, r.failed)
+	assert.Equal(t, 10, Times(10, 1000))
+
+	t.Setenv("STRAND_SOAK", "1")
+	assert.Empty(t, run(Soak).skipped)
+	assert.Equal(t, 1000, Times(10, 1000))
+}
