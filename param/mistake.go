@@ -34,7 +34,7 @@ func unknownName(s Setting, declared iter.Seq[string]) error {
 	if !validName(name) || len(name) > maxQuoted {
 		name = quote(name)
 	}
-	if near := nearest(s.Name, declared); near != "" {
+	if near := Nearest(s.Name, declared); near != "" {
 		return fmt.Errorf("%s (from %v): unknown; did you mean %s?", name, s.Source, near)
 	}
 	return fmt.Errorf(`%s (from %v): unknown, and no parameter has a name like it; "strand info" lists them all`, name, s.Source)

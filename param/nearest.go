@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// nearest returns the candidate that name was most likely meant to be, or ""
+// Nearest returns the candidate that name was most likely meant to be, or ""
 // if none is close: more than a third of its letters would have to change.
-func nearest(name string, candidates iter.Seq[string]) string {
+// Candidates are in lower case. It also serves those who check names that are
+// values of parameters.
+func Nearest(name string, candidates iter.Seq[string]) string {
 	name = strings.ToLower(name)
 	best, least := "", 0
 	for candidate := range candidates {

@@ -48,8 +48,8 @@ func TestNearest(t *testing.T) {
 		"":                            "",
 		strings.Repeat("btl", 100000): "",
 	} {
-		require.Equal(t, want, nearest(name, slices.Values(names)))
+		require.Equal(t, want, Nearest(name, slices.Values(names)))
 		slices.Reverse(names)
-		require.Equal(t, want, nearest(name, slices.Values(names)), "in whatever order the names come")
+		require.Equal(t, want, Nearest(name, slices.Values(names)), "in whatever order the names come")
 	}
 }
