@@ -1,0 +1,144 @@
+package pmi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCancelledBarrier(t *testing.T) {
+	j := newJob(t, 2).init(t)
+	reason := errors.New("waited long enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	blocked := make(chan error, 1)
+	go func() { blocked <- j.clients[0].Barrier(ctx) }()
+	j.waitInBarrier(t, 1)
+	cancel(reason)
+	assert.ErrorIs(t, <-blocked, reason)
+
+	// This rank counts as arrived, and the late answer is passed over.
+	require.NoError(t, j.clients[1].Barrier(context.Background()))
+	_, err := j.clients[0].Get(context.Background(), "absent")
+	assert.ErrorIs(t, err, ErrNoKey)
+	require.NoError(t, j.clients[0].Close(context.Background()))
+}
+
+func TestCancelWhileAnotherWaits(t *testing.T) {
+	j := newJob(t, 2).init(t)
+	blocked := make(chan error, 1)
+	go func() { blocked <- j.clients[0].Barrier(context.Background()) }()
+	j.waitInBarrier(t, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := j.clients[0].Get(ctx, "k")
+	assert.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, j.clients[1].Barrier(context.Background()))
+	require.NoError(t, <-blocked)
+}
+
+// TestCancelAnyTime ends contexts at every moment of a conversation; no answer
+// may end up with another request.
+func TestCancelAnyTime(t *testing.T) {
+	j := newJob(t, 1).init(t)
+	c := j.clients[0]
+	for _, key := range []string{"a", "b"} {
+		require.NoError(t, c.Put(context.Background(), key, "value-of-"+key))
+	}
+	cut := 0
+	for i := range 2000 {
+		key := []string{"a", "b"}[i%2]
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%50)*time.Microsecond)
+		got, err := c.Get(ctx, key)
+		cancel()
+		if err != nil {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cut++
+			continue
+		}
+		require.Equal(t, "value-of-"+key, got)
+	}
+	assert.Positive(t, cut)
+}
+
+// talk plays a launcher: it reads a line for each answer, then closes.
+func talk(t *testing.T, answers ...string) *Client {
+	t.Helper()
+	near, far := pair(t)
+	go func() {
+		requests := bufio.NewReader(near)
+		for _, a := range answers {
+			if _, err := requests.ReadString('\n'); err != nil {
+				break
+			}
+			if _, err := near.Write([]byte(a)); err != nil {
+				break
+			}
+		}
+		_ = near.Close()
+	}()
+	return NewClient(far)
+}
+
+const greeting = "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
+
+func TestGarbageFromTheLauncher(t *testing.T) {
+	const maxes = "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n"
+	for _, tc := range []struct {
+		name, want string
+		answers    []string
+	}{
+		{"nothing", "has closed the connection", nil},
+		{"half a line", "has closed the connection", []string{"cmd=respo"}},
+		{"noise", "no PMI-1 line", []string{"SSH-2.0-OpenSSH_9.2\n"}},
+		{"binary", "control character", []string{"\x00\x01\xff\n"}},
+		{"endless line", "longer than", []string{strings.Repeat("x", 2*MaxLine)}},
+		{"another answer", "where cmd=response_to_init was due", []string{"cmd=barrier_out\n"}},
+		{"refusal", "refused protocol version 1.1", []string{"cmd=response_to_init pmi_version=2 rc=-1\n"}},
+		{"no limits", "has no keylen_max", []string{greeting, "cmd=maxes\n"}},
+		{"wild limits", "keylen_max", []string{greeting, "cmd=maxes keylen_max=99999999999999999999 vallen_max=1\n"}},
+		{"no name", "no name", []string{greeting, maxes, "cmd=my_kvsname kvsname=\n"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := talk(t, tc.answers...)
+			defer c.Drop()
+			err := c.Init(context.Background())
+			assert.ErrorContains(t, err, tc.want)
+			assert.Less(t, len(err.Error()), 400)
+		})
+	}
+}
+
+func TestAttach(t *testing.T) {
+	c := talk(t, "cmd=initack rc=0\ncmd=set size=4\ncmd=set rank=3\ncmd=set debug=0\n", greeting)
+	rank, size, err := c.Attach(context.Background(), "17")
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{3, 4}, [2]int{rank, size})
+
+	for _, answer := range []string{
+		"cmd=initack rc=0\ncmd=set size=4\ncmd=set rank=4\ncmd=set debug=0\n",
+		"cmd=initack rc=0\ncmd=set size=0\ncmd=set rank=0\n",
+		"cmd=initack rc=0\ncmd=set rank=0\n",
+		"cmd=barrier_out\n",
+	} {
+		c := talk(t, answer)
+		_, _, err := c.Attach(context.Background(), "17")
+		assert.Error(t, err, answer)
+		require.NoError(t, c.Drop())
+	}
+	_, _, err = talk(t).Attach(context.Background(), "1 2")
+	assert.ErrorContains(t, err, "pmiid")
+}
+
+func TestClosedClient(t *testing.T) {
+	j := newJob(t, 1).init(t)
+	c := j.clients[0]
+	require.NoError(t, c.Close(context.Background()))
+	require.NoError(t, c.Close(context.Background()), "closing twice is no error")
+	assert.ErrorIs(t, c.Barrier(context.Background()), ErrClosed)
+}

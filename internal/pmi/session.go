@@ -1,0 +1,193 @@
+package pmi
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// replyTimeout bounds how long a client may leave its answers unread. One
+// request in flight fits the socket's buffer a thousand times over.
+const replyTimeout = 5 * time.Second
+
+// messageArg carries the text of an abort, encoded, from Strand's client to
+// Strand's launcher.
+const messageArg = "strand_message"
+
+// errReset: a process that was killed with answers unread resets its socket.
+var errReset error = syscall.ECONNRESET
+
+// A session is one rank's conversation with a Server.
+type session struct {
+	server *Server
+	rank   int
+	conn   net.Conn
+	lines  lineReader
+
+	// Writing belongs to the goroutine that serves the rank, and to whoever
+	// completes a barrier it waits in.
+	writing sync.Mutex
+}
+
+func (c *session) serve() error {
+	for {
+		line, err := c.lines.line()
+		if err != nil {
+			return err
+		}
+		m, err := Parse(line)
+		if err != nil {
+			return err
+		}
+		done, err := c.answer(m)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// answer serves one request; done tells that it was the last.
+func (c *session) answer(m Message) (done bool, err error) {
+	s := c.server
+	switch m.Command {
+	case "init":
+		return false, c.init(m)
+	case "get_maxes":
+		return false, c.reply("maxes", "kvsname_max", strconv.Itoa(nameMax), "keylen_max", strconv.Itoa(keyMax), "vallen_max", strconv.Itoa(valueMax))
+	case "get_appnum":
+		return false, c.reply("appnum", "appnum", "0")
+	case "get_universe_size":
+		return false, c.reply("universe_size", "size", strconv.Itoa(s.size))
+	case "get_my_kvsname":
+		return false, c.reply("my_kvsname", "kvsname", s.job)
+	case "put":
+		return false, c.put(m)
+	case "get":
+		return false, c.get(m)
+	case "barrier_in":
+		out, failure, err := s.barrier(c)
+		if err != nil {
+			return true, err
+		}
+		return false, c.release(out, failure)
+	case "finalize":
+		failBarrier(s.finalise(c.rank), s.reasonLeft())
+		s.events.Finalised(c.rank)
+		return true, c.reply("finalize_ack")
+	case "abort":
+		return true, c.abort(m)
+	}
+	return true, fmt.Errorf("pmi: cmd=%s is no command that this launcher knows", quote(m.Command))
+}
+
+func (c *session) init(m Message) error {
+	rc := "0"
+	if version, _ := m.Value("pmi_version"); version != "1" {
+		rc = "-1" // the answer says which version would do
+	} else {
+		c.server.events.Initialised(c.rank)
+	}
+	return c.reply("response_to_init", "pmi_version", "1", "pmi_subversion", "1", "rc", rc)
+}
+
+// ownSpace says whether a request names this job's key-value space, the only
+// one there is.
+func (c *session) ownSpace(m Message) bool {
+	name, _ := m.Value("kvsname")
+	return name == c.server.job
+}
+
+func (c *session) put(m Message) error {
+	key, hasKey := m.Value("key")
+	value, hasValue := m.Value("value")
+	refusal := "key_or_value_missing"
+	switch {
+	case !c.ownSpace(m):
+		refusal = "unknown_kvsname"
+	case hasKey && hasValue:
+		refusal = c.server.put(key, value)
+	}
+	if refusal != "" {
+		return c.reply("put_result", "rc", "-1", "msg", refusal)
+	}
+	return c.reply("put_result", "rc", "0", "msg", "success")
+}
+
+func (c *session) get(m Message) error {
+	key, _ := m.Value("key")
+	value, found := c.server.get(key)
+	if !found || !c.ownSpace(m) {
+		return c.reply("get_result", "rc", "-1", "msg", "key_not_found")
+	}
+	return c.reply("get_result", "rc", "0", "msg", "success", "value", value)
+}
+
+// release lets ranks out of a barrier. An error of the caller's own answer is
+// returned; another rank's is for its own Serve to meet.
+func (c *session) release(out []*session, failure string) (own error) {
+	for _, w := range out {
+		if err := w.leaveBarrier(failure); w == c {
+			own = err
+		}
+	}
+	return own
+}
+
+func failBarrier(out []*session, failure string) {
+	for _, w := range out {
+		_ = w.leaveBarrier(failure) // who is gone is met by its own Serve
+	}
+}
+
+func (c *session) leaveBarrier(failure string) error {
+	if failure != "" {
+		return c.reply("barrier_out", "rc", "-1", "msg", failure)
+	}
+	return c.reply("barrier_out")
+}
+
+func (c *session) abort(m Message) error {
+	code, err := m.Int("exitcode", -1<<31, 1<<31-1)
+	if err != nil {
+		code = 1 // the wish is clear, the number is not
+	}
+	encoded, _ := m.Value(messageArg)
+	message, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil {
+		message = nil
+	}
+	c.server.events.Aborted(c.rank, code, string(message))
+	return nil
+}
+
+func (c *session) reply(command string, namesAndValues ...string) error {
+	line, err := NewMessage(command, namesAndValues...).Format()
+	if err != nil {
+		return err
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.conn.SetWriteDeadline(time.Now().Add(replyTimeout)); err != nil {
+		return err
+	}
+	_, err = c.conn.Write(line)
+	if errors.Is(err, syscall.EPIPE) {
+		return net.ErrClosed
+	}
+	return err
+}
+
+// encodeMessage makes one word of an abort's text, cut so that the line stays
+// within 1024 bytes, the shortest buffer that a launcher has for one.
+func encodeMessage(text string) string {
+	const longest = 600
+	if len(text) > longest {
+		text = text[:longest]
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(text))
+}
