@@ -1,7 +1,6 @@
 package selection
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,8 +83,7 @@ func (l List) String() string {
 
 // mistake says what is wrong with the text the list was made from.
 func (l List) mistake(format string, args ...any) error {
-	reason := errors.New(fmt.Sprintf(format, args...))
-	return fmt.Errorf("btl = %q (from %v): %w", clip(l.given.Text), l.given.Source, reason)
+	return fmt.Errorf("btl = %q (from %v): %s", clip(l.given.Text), l.given.Source, fmt.Sprintf(format, args...))
 }
 
 // clip shortens somebody's text for an error.

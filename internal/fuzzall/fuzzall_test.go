@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParse(t *testing.T) {
+	got, err := parse(strings.NewReader(`
+{"Action":"start","Package":"m/b"}
+{"Action":"output","Package":"m/b","Output":"FuzzZ\n"}
+{"Action":"output","Package":"m/b","Output":"ok  \tm/b\t0.003s\n"}
+{"Action":"pass","Package":"m/b","Elapsed":0.003}
+{"Action":"output","Package":"m/a","Output":"FuzzB\n"}
+{"Action":"output","Package":"m/a","Output":"FuzzA\n"}
+{"Action":"output","Package":"m/c","Output":"?   \tm/c\t[no test files]\n"}
+`))
+	require.NoError(t, err)
+	assert.Equal(t, []fuzzer{{"m/a", "FuzzA"}, {"m/a", "FuzzB"}, {"m/b", "FuzzZ"}}, got)
+
+	_, err = parse(strings.NewReader("FuzzA\n"))
+	assert.ErrorContains(t, err, "not what -json prints")
+}
+
+func TestEndedLate(t *testing.T) {
+	const progress = "fuzz: elapsed: 5s, execs: 40 (0/sec), new interesting: 1 (total: 2)\n"
+	for _, tc := range []struct {
+		printed string
+		want    bool
+	}{
+		{progress + "--- FAIL: FuzzA (5.02s)\n    context deadline exceeded\nFAIL\nexit status 1\n", true},
+		{progress + "--- FAIL: FuzzA (5.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:9: context deadline exceeded\n" +
+			"    \n    Failing input written to testdata/fuzz/FuzzA/771e\nFAIL\n", false},
+		{"--- FAIL: FuzzA (0.00s)\n    --- FAIL: FuzzA/seed#0 (0.00s)\n        a_test.go:9: context deadline exceeded\nFAIL\n", false},
+		{"panic: context deadline exceeded\nFAIL\n", false},
+	} {
+		assert.Equal(t, tc.want, endedLate([]byte(tc.printed)), tc.printed)
+	}
+}
+
+func TestEffort(t *testing.T) {
+	assert.Equal(t, "90 executions, new interesting: 3 (total: 4)", effort([]byte(
+		"fuzz: elapsed: 3s, execs: 40 (0/sec), new interesting: 1 (total: 2)\n"+
+			"fuzz: elapsed: 6s, execs: 90 (0/sec), new interesting: 3 (total: 4)\nPASS\n")))
+	assert.Equal(t, "nothing tried beyond the seeds", effort(nil))
+}
+
+// A module with one harmless fuzzer, and then with one that finds something at
+// its first input.
+func TestRunsRealFuzzers(t *testing.T) {
+	writeModule(t, `func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
+	var out strings.Builder
+	require.NoError(t, all(t.Context(), &out, []string{"./..."}, time.Second))
+	assert.Contains(t, out.String(), "1 fuzzers, 1s each\nok    example.org/m FuzzHarmless")
+
+	writeModule(t, `func FuzzBad(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) { t.Error("caught") }) }
+func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
+	out.Reset()
+	assert.ErrorContains(t, all(t.Context(), &out, []string{"./..."}, time.Second), "example.org/m FuzzBad")
+	assert.Contains(t, out.String(), "FAIL  example.org/m FuzzBad")
+	assert.Contains(t, out.String(), "caught")
+	assert.Contains(t, out.String(), "ok    example.org/m FuzzHarmless", "a finding does not keep the others from running")
+}
+
+func TestNoFuzzerIsAnError(t *testing.T) {
+	writeModule(t, `func TestOnly(t *testing.T) {}`)
+	assert.ErrorContains(t, all(t.Context(), new(strings.Builder), []string{"./..."}, time.Second), "no function FuzzXxx")
+}
+
+func TestWhatDoesNotBuildIsAnError(t *testing.T) {
+	writeModule(t, `func FuzzBroken(f *testing.F) { undefined() }`)
+	assert.ErrorContains(t, all(t.Context(), new(strings.Builder), []string{"./..."}, time.Second), "undefined")
+}
+
+// writeModule makes a module with one test file and goes into its folder.
+func writeModule(t *testing.T, body string) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	write("go.mod", "module example.org/m\n\ngo 1.26\n")
+	write("m_test.go", "package m\n\nimport \"testing\"\n\n"+body+"\n")
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Chdir(dir)
+}

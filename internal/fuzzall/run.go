@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// run runs one fuzzer and prints one line if it finds nothing, or all that go
+// test printed, which says where the failing input was put.
+func (f fuzzer) run(ctx context.Context, out io.Writer, each time.Duration) error {
+	start := time.Now()
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$",
+		"-fuzz", "^"+f.name+"$", "-fuzztime", each.String(), f.pkg)
+	// An interrupt lets go test end its workers and keep what they have found.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+	cmd.WaitDelay = 10 * time.Second
+	printed, err := cmd.CombinedOutput()
+	took := time.Since(start).Round(100 * time.Millisecond)
+	if err != nil && !endedLate(printed) {
+		fmt.Fprintf(out, "FAIL  %s %s  %v\n%s", f.pkg, f.name, took, printed)
+		return fmt.Errorf("%s %s: %w", f.pkg, f.name, err)
+	}
+	fmt.Fprintf(out, "ok    %s %s  %v, %s\n", f.pkg, f.name, took, effort(printed))
+	return nil
+}
+
+// late is all that go test says of a fuzzer that has found nothing and whose
+// workers, on a busy machine, saw the end of -fuzztime a moment too late. That
+// is a mistake of go test's up to Go 1.26 (https://go.dev/issue/75804). A finding
+// names its input instead.
+var late = regexp.MustCompile(`(?m)^--- FAIL: Fuzz\w+ \([0-9.]+s\)\n    context deadline exceeded\nFAIL$`)
+
+func endedLate(printed []byte) bool { return late.Match(printed) }
+
+var (
+	executions = regexp.MustCompile(`execs: (\d+)`)
+	inputs     = regexp.MustCompile(`new interesting: \d+ \(total: \d+\)`)
+)
+
+// effort says how much was tried, from the last line of progress.
+func effort(printed []byte) string {
+	execs := executions.FindAllSubmatch(printed, -1)
+	total := inputs.FindAll(printed, -1)
+	if len(execs) == 0 || len(total) == 0 {
+		return "nothing tried beyond the seeds"
+	}
+	return fmt.Sprintf("%s executions, %s", execs[len(execs)-1][1], total[len(total)-1])
+}
