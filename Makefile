@@ -1,0 +1,56 @@
+# Every target that a person calls has its description after ##; make help
+# collects them.
+
+FUZZTIME ?= 20s
+BENCHTIME ?= 1s
+
+# Packages without a system call of their own, whose tests run on 32 bits too.
+PURE := ./btl ./param/... ./pml/... ./reach/... ./selection/...
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race lint fuzz bench soak docs vet-cross clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the command strand and the example programs, in bin/
+	go build -o bin/ ./cmd/... ./examples/...
+
+demo: build ## count the words of Go's own sources on 4 processes over TCP and check the result
+	bin/strand run -n 4 --btl tcp,self bin/wordfreq
+
+test: ## all tests; needs neither root nor other programs, takes a few minutes
+	go test -count=1 -timeout 5m ./...
+
+race: ## all tests under the race detector
+	go test -race -count=1 -timeout 15m ./...
+
+lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
+	go tool -modfile=tools/go.mod golangci-lint run
+	go mod tidy -diff
+
+fuzz: ## every fuzzer of every package, FUZZTIME each (20s)
+	go run ./internal/fuzzall -time $(FUZZTIME) ./...
+
+bench: build ## Go benchmarks with allocations, then strand against raw sockets
+	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+	bin/strand bench pingpong --against raw
+	bin/strand bench rate
+
+soak: ## the long forms: STRAND_SOAK=1 go test, then 10 minutes of each fuzzer; takes hours
+	STRAND_SOAK=1 go test -count=1 -timeout 0 ./...
+	$(MAKE) fuzz FUZZTIME=10m
+
+docs: ## the generated pages, docs/PARAMETERS.md
+	go generate ./...
+
+vet-cross: ## vet for other systems and processors; test the pure packages on 32 bits
+	GOOS=darwin go vet ./...
+	GOOS=freebsd go vet ./...
+	GOARCH=arm64 go vet ./...
+	GOARCH=arm64 go build ./...
+	GOARCH=386 go vet ./...
+	GOARCH=386 go test -count=1 $(PURE)
+
+clean: ## remove what was built
+	rm -rf bin
