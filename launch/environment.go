@@ -1,0 +1,176 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/pmi"
+)
+
+const strandRun = "strand run"
+
+// JobEnv is set by "strand run" in the processes it starts, to the name of the
+// job.
+const JobEnv = "STRAND_LAUNCH_JOB"
+
+// joined: this process has taken its descriptor to the launcher. The number in
+// PMI_FD may by now be another file's.
+var joined atomic.Bool
+
+// FromEnvironment returns the job that this process was started in: a rank of
+// a launcher's job, or a world of one. The context bounds the first exchange
+// with the launcher.
+//
+// A launcher lets a process join once: a second call fails.
+func FromEnvironment(ctx context.Context) (Job, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("launch: this host has no name: %w", err)
+	}
+	return fromEnvironment(ctx, os.LookupEnv, hostname)
+}
+
+// lookup is os.LookupEnv.
+type lookup func(name string) (value string, found bool)
+
+func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, error) {
+	var m *member
+	var err error
+	switch {
+	case has(env, "PMI_FD"):
+		m, err = joinByDescriptor(env)
+	case has(env, "PMI_PORT"):
+		m, err = joinByPort(ctx, env)
+	default:
+		if err := refuseForeign(env); err != nil {
+			return nil, err
+		}
+		return newSingleton(hostname), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.hostname, m.launcher = hostname, launcherName(env)
+	if err := m.enter(ctx, env); err != nil {
+		return nil, errors.Join(m.explain(err), m.client.Drop())
+	}
+	return m, nil
+}
+
+// enter opens the conversation and finds the local rank.
+func (m *member) enter(ctx context.Context, env lookup) error {
+	if err := m.client.Init(ctx); err != nil {
+		return err
+	}
+	if !has(env, "MPI_LOCALRANKID") || !has(env, "MPI_LOCALNRANKS") {
+		return m.findLocalRank(ctx)
+	}
+	var err error
+	if m.localSize, err = number(env, "MPI_LOCALNRANKS", 1, m.size); err != nil {
+		return err
+	}
+	m.localRank, err = number(env, "MPI_LOCALRANKID", 0, m.localSize-1)
+	m.localKnown = err == nil
+	return err
+}
+
+// joinByDescriptor takes the socket that the launcher left open.
+func joinByDescriptor(env lookup) (*member, error) {
+	fd, err := number(env, "PMI_FD", 0, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	size, err := number(env, "PMI_SIZE", 1, pmi.MaxRanks)
+	if err != nil {
+		return nil, err
+	}
+	rank, err := number(env, "PMI_RANK", 0, size-1)
+	if err != nil {
+		return nil, err
+	}
+	if !joined.CompareAndSwap(false, true) {
+		return nil, errors.New("launch: this process has joined its job already: a launcher lets it do so once; keep the first world")
+	}
+	conn, err := takeSocket(fd)
+	if err != nil {
+		joined.Store(false)
+		return nil, fmt.Errorf("launch: PMI_FD=%d (from the environment) is no socket to a launcher: %w; "+
+			"a program that a rank starts must not inherit the variable: unset PMI_FD there", fd, err)
+	}
+	return &member{client: pmi.NewClient(conn), rank: rank, size: size}, nil
+}
+
+// takeSocket makes a connection of an inherited descriptor, one that programs
+// started from here do not inherit in turn. If that descriptor is something
+// else it stays as it was.
+func takeSocket(fd int) (net.Conn, error) {
+	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(copied), "PMI_FD")
+	conn, err := net.FileConn(file) // copies once more
+	_ = file.Close()
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return conn, err
+}
+
+// joinByPort connects to a launcher that listens (mpiexec -pmi-port).
+func joinByPort(ctx context.Context, env lookup) (*member, error) {
+	address, _ := env("PMI_PORT")
+	id, found := env("PMI_ID")
+	if !found {
+		return nil, errors.New("launch: PMI_PORT is set and PMI_ID is not: a launcher sets both; unset PMI_PORT to run a world of one")
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("launch: can not reach the launcher at PMI_PORT=%s (from the environment): %w", address, err)
+	}
+	m := &member{client: pmi.NewClient(conn)}
+	if m.rank, m.size, err = m.client.Attach(ctx, id); err != nil {
+		return nil, errors.Join(fmt.Errorf("launch: PMI_PORT=%s, PMI_ID=%s: %w", address, id, err), m.client.Drop())
+	}
+	return m, nil
+}
+
+// launcherName tells launchers apart that all speak PMI-1. The innermost one's
+// marks count: mpiexec may run inside a Slurm allocation, strand run in both.
+func launcherName(env lookup) string {
+	switch {
+	case has(env, JobEnv):
+		return strandRun
+	case has(env, "HYDI_CONTROL_FD"):
+		return "hydra"
+	case has(env, "SLURM_STEP_ID"):
+		return "slurm"
+	}
+	return "PMI-1"
+}
+
+func has(env lookup, name string) bool {
+	_, found := env(name)
+	return found
+}
+
+// number reads a variable that must be a whole number.
+func number(env lookup, name string, low, high int) (int, error) {
+	text, found := env(name)
+	if !found {
+		return 0, fmt.Errorf("launch: %s is not set, though its launcher set PMI_FD: unset PMI_FD to run a world of one", name)
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("launch: %s=%.40q (from the environment): want a whole number from %d to %d, as a launcher sets it", name, text, low, high)
+	}
+	return n, nil
+}

@@ -1,0 +1,231 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/pmi"
+)
+
+// environ is an environment made for a test.
+type environ map[string]string
+
+func (e environ) lookup(name string) (string, bool) {
+	value, found := e[name]
+	return value, found
+}
+
+func (e environ) join(t *testing.T) (Job, error) {
+	t.Helper()
+	joined.Store(false)
+	return fromEnvironment(context.Background(), e.lookup, "testhost")
+}
+
+// noEvents is a launcher that does not care.
+type noEvents struct{}
+
+func (noEvents) Initialised(int)          {}
+func (noEvents) Finalised(int)            {}
+func (noEvents) Aborted(int, int, string) {}
+
+// launched serves a job and returns each rank's environment.
+func launched(t *testing.T, size int) []environ {
+	t.Helper()
+	server, err := pmi.NewServer("strand_test", size, noEvents{})
+	require.NoError(t, err)
+	var serving sync.WaitGroup
+	envs := make([]environ, size)
+	for rank := range envs {
+		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		require.NoError(t, err)
+		f := os.NewFile(uintptr(fds[0]), "server")
+		conn, err := net.FileConn(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		serving.Go(func() { _ = server.Serve(rank, conn) })
+		envs[rank] = environ{"PMI_FD": strconv.Itoa(fds[1]), "PMI_RANK": strconv.Itoa(rank), "PMI_SIZE": strconv.Itoa(size)}
+	}
+	t.Cleanup(func() { server.Close(); serving.Wait() })
+	return envs
+}
+
+func TestWorldOfOne(t *testing.T) {
+	ctx := context.Background()
+	j, err := environ{}.join(t)
+	require.NoError(t, err)
+	assert.Equal(t, 0, j.Rank())
+	assert.Equal(t, 1, j.Size())
+	assert.Equal(t, "none", j.Launcher())
+	assert.Equal(t, "testhost", j.Hostname())
+	assert.NotEmpty(t, j.Name())
+
+	require.NoError(t, j.Put("key", "any\x00 value"))
+	require.NoError(t, j.Barrier(ctx))
+	got, err := j.Get(ctx, "key")
+	require.NoError(t, err)
+	assert.Equal(t, "any\x00 value", got)
+	_, err = j.Get(ctx, "absent")
+	assert.ErrorIs(t, err, ErrNoKey)
+	assert.Error(t, j.Put("", "v"))
+	dead, err := j.Dead(ctx)
+	require.NoError(t, err)
+	assert.Empty(t, dead)
+	rank, size, known := j.LocalRank()
+	assert.True(t, known && rank == 0 && size == 1)
+
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	assert.ErrorIs(t, j.Barrier(ended), context.Canceled)
+	require.NoError(t, j.Close())
+	assert.ErrorIs(t, j.Barrier(ctx), ErrClosed)
+	assert.ErrorIs(t, j.Put("key", "v"), ErrClosed)
+}
+
+func TestJoinByDescriptor(t *testing.T) {
+	ctx := context.Background()
+	envs := launched(t, 4)
+	long := strings.Repeat("\x00 long=", 3000)
+	jobs := make([]Job, len(envs))
+	for rank, env := range envs {
+		var err error
+		jobs[rank], err = env.join(t)
+		require.NoError(t, err)
+		assert.Equal(t, rank, jobs[rank].Rank())
+		assert.Equal(t, 4, jobs[rank].Size())
+		assert.Equal(t, "strand_test", jobs[rank].Name())
+		assert.Equal(t, "PMI-1", jobs[rank].Launcher())
+		local, size, known := jobs[rank].LocalRank()
+		assert.True(t, known && local == rank && size == 4, "from the process mapping")
+	}
+	errs := make([]error, len(jobs))
+	var all sync.WaitGroup
+	for rank, j := range jobs {
+		all.Go(func() { errs[rank] = exchange(ctx, j, long) })
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(errs...))
+}
+
+// exchange publishes a value in each rank and reads that of all.
+func exchange(ctx context.Context, j Job, value string) error {
+	if err := j.Put(fmt.Sprintf("address of %d", j.Rank()), fmt.Sprint(j.Rank(), value)); err != nil {
+		return err
+	}
+	if err := j.Barrier(ctx); err != nil {
+		return err
+	}
+	for rank := range j.Size() {
+		got, err := j.Get(ctx, fmt.Sprintf("address of %d", rank))
+		if err != nil {
+			return err
+		}
+		if got != fmt.Sprint(rank, value) {
+			return fmt.Errorf("rank %d read %d other bytes of rank %d", j.Rank(), len(got), rank)
+		}
+	}
+	if _, err := j.Get(ctx, "absent"); !errors.Is(err, ErrNoKey) {
+		return fmt.Errorf("an absent key: %v", err)
+	}
+	if err := j.Barrier(ctx); err != nil {
+		return err
+	}
+	return j.Close()
+}
+
+func TestJoinOnce(t *testing.T) {
+	env := launched(t, 1)[0]
+	j, err := env.join(t)
+	require.NoError(t, err)
+	_, err = fromEnvironment(context.Background(), env.lookup, "testhost")
+	assert.ErrorContains(t, err, "has joined its job already")
+	require.NoError(t, j.Close())
+}
+
+func TestLocalRankFromHydra(t *testing.T) {
+	env := launched(t, 3)[1]
+	env["MPI_LOCALRANKID"], env["MPI_LOCALNRANKS"], env["HYDI_CONTROL_FD"] = "0", "2", "7"
+	j, err := env.join(t)
+	require.NoError(t, err)
+	rank, size, known := j.LocalRank()
+	assert.True(t, known && rank == 0 && size == 2)
+	assert.Equal(t, "hydra", j.Launcher())
+	require.NoError(t, j.Close())
+}
+
+func TestLauncherName(t *testing.T) {
+	for want, env := range map[string]environ{
+		strandRun: {JobEnv: "x", "HYDI_CONTROL_FD": "7", "SLURM_STEP_ID": "0"},
+		"hydra":   {"HYDI_CONTROL_FD": "7", "SLURM_STEP_ID": "0"},
+		"slurm":   {"SLURM_STEP_ID": "0"},
+		"PMI-1":   {},
+	} {
+		assert.Equal(t, want, launcherName(env.lookup))
+	}
+}
+
+func TestBadEnvironment(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "")
+	require.NoError(t, err)
+	defer file.Close()
+	regular := strconv.Itoa(int(file.Fd()))
+	for _, tc := range []struct {
+		env  environ
+		want []string
+	}{
+		{environ{"PMI_FD": "x", "PMI_RANK": "0", "PMI_SIZE": "1"}, []string{"PMI_FD", `"x"`}},
+		{environ{"PMI_FD": "3", "PMI_SIZE": "2"}, []string{"PMI_RANK", "not set"}},
+		{environ{"PMI_FD": "3", "PMI_RANK": "0"}, []string{"PMI_SIZE", "not set"}},
+		{environ{"PMI_FD": "3", "PMI_RANK": "2", "PMI_SIZE": "2"}, []string{"PMI_RANK", `"2"`, "0 to 1"}},
+		{environ{"PMI_FD": "3", "PMI_RANK": "0", "PMI_SIZE": "99999999999"}, []string{"PMI_SIZE"}},
+		{environ{"PMI_FD": "1000000", "PMI_RANK": "0", "PMI_SIZE": "1"}, []string{"PMI_FD=1000000", "bad file descriptor", "unset"}},
+		{environ{"PMI_FD": regular, "PMI_RANK": "0", "PMI_SIZE": "1"}, []string{"PMI_FD=" + regular, "no socket"}},
+		{environ{"PMI_PORT": "localhost:1"}, []string{"PMI_ID"}},
+		{environ{"PMI_PORT": "nonsense", "PMI_ID": "0"}, []string{"PMI_PORT=nonsense"}},
+	} {
+		_, err := tc.env.join(t)
+		for _, want := range tc.want {
+			assert.ErrorContains(t, err, want, "%v", tc.env)
+		}
+	}
+	_, err = file.WriteString("still open")
+	assert.NoError(t, err, "a descriptor that is no socket stays as it was")
+}
+
+func TestForeignLaunchers(t *testing.T) {
+	for _, tc := range []struct {
+		env  environ
+		want []string // nil: a world of one
+	}{
+		{environ{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "1", "PMIX_RANK": "1"}, []string{"Open MPI's mpirun", "strand run -n 4 ./"}},
+		{environ{"OMPI_COMM_WORLD_SIZE": "4", "SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, []string{"Open MPI's mpirun"}},
+		{environ{"OMPI_COMM_WORLD_SIZE": "1", "PMIX_RANK": "0"}, nil},
+		{environ{"PMIX_RANK": "0"}, []string{"PMIx", "strand run -n N ./"}},
+		{environ{"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, []string{"srun --mpi=pmi2 -n 4 ./", "unset SLURM_PROCID"}},
+		{environ{"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "8", "PMIX_RANK": "3"}, []string{"Slurm", "-n 4"}},
+		{environ{"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "8"}, nil},
+		{environ{"SLURM_NTASKS": "8"}, nil}, // inside an allocation, not started by srun
+		{environ{"PMI_RANK": "1", "PMI_SIZE": "2"}, []string{"neither PMI_FD nor PMI_PORT", "strand run -n 2"}},
+	} {
+		j, err := tc.env.join(t)
+		if tc.want == nil {
+			require.NoError(t, err, "%v", tc.env)
+			assert.Equal(t, 1, j.Size())
+			continue
+		}
+		for _, want := range tc.want {
+			assert.ErrorContains(t, err, want)
+		}
+		assert.NotContains(t, fmt.Sprint(err), "%!")
+	}
+}

@@ -1,0 +1,81 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// mpiexec runs this test binary as a job under MPICH's launcher.
+func mpiexec(t *testing.T, role string, args ...string) (output string, err error) {
+	t.Helper()
+	hydra, err := exec.LookPath("mpiexec.hydra")
+	if err != nil {
+		t.Skip("mpiexec.hydra is not installed: it comes with the Debian package mpich")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(ctx, hydra, append(args, self)...)
+	cmd.Env = append(os.Environ(), roleEnv+"="+role)
+	var both bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &both, &both
+	err = cmd.Run()
+	require.NoError(t, ctx.Err(), "hangs: %s", &both)
+	return both.String(), err
+}
+
+func TestUnderHydra(t *testing.T) {
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{
+			"one host", "rank 0 of 4 local 0 of 4 true by hydra,rank 1 of 4 local 1 of 4 true by hydra," +
+				"rank 2 of 4 local 2 of 4 true by hydra,rank 3 of 4 local 3 of 4 true by hydra",
+			[]string{"-n", "4"},
+		},
+		{
+			"two hosts", "rank 0 of 4 local 0 of 2 true by hydra,rank 1 of 4 local 1 of 2 true by hydra," +
+				"rank 2 of 4 local 0 of 2 true by hydra,rank 3 of 4 local 1 of 2 true by hydra",
+			[]string{"-launcher", "fork", "-hosts", "a:2,b:2", "-n", "4"},
+		},
+		{
+			"by port", "rank 0 of 2 local 0 of 2 true by hydra,rank 1 of 2 local 1 of 2 true by hydra",
+			[]string{"-pmi-port", "-n", "2"},
+		},
+		{
+			"mapping that repeats", "rank 0 of 5 local 0 of 2 true by hydra,rank 1 of 5 local 0 of 3 true by hydra," +
+				"rank 2 of 5 local 1 of 3 true by hydra,rank 3 of 5 local 2 of 3 true by hydra,rank 4 of 5 local 1 of 2 true by hydra",
+			[]string{"-launcher", "fork", "-hosts", "a:1,b:3", "-n", "5"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, role := range []string{"exchange", "mapping"} {
+				output, err := mpiexec(t, role, tc.args...)
+				require.NoError(t, err, output)
+				lines := strings.Split(strings.TrimSpace(output), "\n")
+				slices.Sort(lines)
+				assert.Equal(t, strings.Split(tc.want, ","), lines, role)
+			}
+		})
+	}
+}
+
+func TestAbortUnderHydra(t *testing.T) {
+	output, err := mpiexec(t, "abort", "-n", "3")
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, output)
+	assert.Equal(t, 7, exit.ExitCode(), output)
+	assert.Contains(t, output, "rank 1 on ")
+	assert.Contains(t, output, "aborts the job with code 7: as the test wants")
+}

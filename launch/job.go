@@ -1,0 +1,59 @@
+package launch
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrNoKey: no rank has put that key, or no barrier came after the put.
+var ErrNoKey = errors.New("launch: no rank has published that key")
+
+// ErrClosed: the job was closed by this process.
+var ErrClosed = errors.New("launch: the connection to the launcher is closed")
+
+// A Job is this process's membership in a parallel job. Its methods are safe
+// for any number of goroutines.
+type Job interface {
+	Rank() int // 0 ≤ Rank < Size
+	Size() int
+
+	// Name is the launcher's name of the job, the same in all its ranks.
+	Name() string
+
+	// Hostname is the name of the host this rank runs on.
+	Hostname() string
+
+	// Put publishes a value, of any bytes and length, under a key of one to a
+	// few dozen bytes. Other ranks see it after the next Barrier. A key is put
+	// once.
+	Put(key, value string) error
+
+	// Get returns what some rank put under the key; the error is ErrNoKey if
+	// none did. A context that ends makes it return at once.
+	Get(ctx context.Context, key string) (string, error)
+
+	// Barrier returns when all ranks have called it. If its context ends
+	// first it returns at once, and this rank counts as arrived.
+	Barrier(ctx context.Context) error
+
+	// Dead returns the ranks that the launcher knows to have failed, in order.
+	// Launchers that end the whole job instead never name any.
+	Dead(ctx context.Context) ([]int, error)
+
+	// Abort tells the launcher to end the whole job with that exit code. It
+	// does not wait: the caller exits. The message reaches the user through
+	// the launcher, or on standard error if the launcher takes none.
+	Abort(code int, message string)
+
+	// Close leaves the job in good order. To a launcher, a process that exits
+	// without it has failed.
+	Close() error
+
+	// LocalRank returns this rank's place among the ranks of its host and
+	// their number, if the launcher says.
+	LocalRank() (rank, size int, known bool)
+
+	// Launcher names who started the job: "strand run", "hydra", "slurm",
+	// "PMI-1" for one that is not known by name, "none" for a world of one.
+	Launcher() string
+}

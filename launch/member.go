@@ -1,0 +1,102 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/internal/pmi"
+)
+
+// closeTimeout bounds how long Close waits for the launcher's goodbye.
+const closeTimeout = 10 * time.Second
+
+// member is a rank of a job whose launcher speaks PMI-1.
+type member struct {
+	client     *pmi.Client
+	rank, size int
+	hostname   string
+	launcher   string
+
+	localRank, localSize int
+	localKnown           bool
+}
+
+func (m *member) Rank() int        { return m.rank }
+func (m *member) Size() int        { return m.size }
+func (m *member) Name() string     { return m.client.Job() }
+func (m *member) Hostname() string { return m.hostname }
+func (m *member) Launcher() string { return m.launcher }
+
+func (m *member) LocalRank() (rank, size int, known bool) {
+	return m.localRank, m.localSize, m.localKnown
+}
+
+func (m *member) Put(key, value string) error {
+	// A launcher answers a put at once; there is nothing to wait for.
+	return m.explain(put(context.Background(), m.client, key, value))
+}
+
+func (m *member) Get(ctx context.Context, key string) (string, error) {
+	value, err := get(ctx, m.client, key)
+	return value, m.explain(err)
+}
+
+func (m *member) Barrier(ctx context.Context) error {
+	return m.explain(m.client.Barrier(ctx))
+}
+
+func (m *member) Dead(ctx context.Context) ([]int, error) {
+	text, err := m.client.Get(ctx, pmi.DeadKey)
+	if errors.Is(err, pmi.ErrNoKey) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, m.explain(err)
+	}
+	ranks, err := pmi.ParseRanks(text, m.size)
+	return ranks, m.explain(err)
+}
+
+func (m *member) Abort(code int, message string) {
+	if err := m.client.Abort(code, message); err != nil || m.launcher != strandRun {
+		complain(m, code, message)
+	}
+}
+
+func (m *member) Close() error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTimeout,
+		fmt.Errorf("no answer within %v: is another goroutine in Barrier?", closeTimeout))
+	defer cancel()
+	return m.explain(m.client.Close(ctx))
+}
+
+// findLocalRank asks the launcher for its process mapping. A launcher without
+// one, or with one that does not parse, leaves the local rank unknown: it is
+// a hint, no reason to refuse to run.
+func (m *member) findLocalRank(ctx context.Context) error {
+	text, err := m.client.Get(ctx, pmi.MappingKey)
+	if errors.Is(err, pmi.ErrNoKey) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if mapping, err := pmi.ParseMapping(text); err == nil {
+		m.localRank, m.localSize = mapping.Local(m.rank, m.size)
+		m.localKnown = true
+	}
+	return nil
+}
+
+// explain says whose error it is.
+func (m *member) explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pmi.ErrClosed):
+		return ErrClosed
+	}
+	return fmt.Errorf("rank %d of %d on %s, started by %s: %w", m.rank, m.size, m.hostname, m.launcher, err)
+}
