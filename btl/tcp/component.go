@@ -1,0 +1,118 @@
+package tcp
+
+import (
+	"crypto/rand"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/param"
+)
+
+func init() { btl.Register(Component{}) }
+
+// Component is the transport over TCP.
+type Component struct{}
+
+// Name implements [btl.Component].
+func (Component) Name() string { return "tcp" }
+
+// Declare implements [btl.Component].
+func (Component) Declare(r *param.Registry) { r.Declare(specs...) }
+
+// Open implements [btl.Component]: one module for all interfaces.
+func (Component) Open(host btl.Host) ([]btl.Module, error) {
+	if !rawio.Supported {
+		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no raw sockets on " + runtime.GOOS}
+	}
+	cfg, err := readConfig(host.Params())
+	if err != nil {
+		return nil, err
+	}
+	all, err := systemAddresses()
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no network interface is up, not even the loopback",
+			Remedy: "ip link set lo up"}
+	}
+	chosen, err := selectAddresses(all, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCongestion(cfg); err != nil {
+		return nil, err
+	}
+	m := newModule(host, cfg)
+	if err := m.listen(chosen); err != nil {
+		return nil, err
+	}
+	return []btl.Module{m}, nil
+}
+
+func newModule(host btl.Host, cfg config) *module {
+	return &module{
+		host:    host,
+		loop:    host.Loop(),
+		cfg:     cfg,
+		id:      handshake.NewIdentity(host.Job(), host.Secret(), host.Rank()),
+		slots:   make(map[slotKey]*slot),
+		leaving: make(map[*linger]struct{}),
+		scratch: make([]byte, 64<<10),
+	}
+}
+
+// attributes of the module, whose interfaces are known.
+func (m *module) attributes() btl.Attr {
+	speed := 0
+	for _, a := range m.local.ifaces {
+		speed = max(speed, a.speed)
+	}
+	if speed == 0 {
+		speed = 10_000 // loopback and virtual interfaces do not tell
+	}
+	return btl.Attr{
+		Name:        "tcp",
+		EagerLimit:  m.cfg.eagerLimit,
+		MaxFrame:    m.cfg.maxFrag,
+		Bandwidth:   speed,
+		Latency:     networkLatency,
+		Exclusivity: 100,
+		Lanes:       1,
+		Ordered:     true,
+		Reliable:    true,
+	}
+}
+
+// Typical latencies, half a round trip of a small message.
+const (
+	networkLatency  = 25 * time.Microsecond
+	loopbackLatency = 5 * time.Microsecond
+)
+
+func newNonce() (nonce [handshake.NonceSize]byte) {
+	rand.Read(nonce[:])
+	return nonce
+}
+
+// checkCongestion tries the congestion control that the user has named, so that
+// a mistake shows at the start.
+func checkCongestion(cfg config) error {
+	if cfg.congestion == "auto" || cfg.congestion == "default" {
+		return nil
+	}
+	fd, err := rawio.Stream(anyIPv4)
+	if err != nil {
+		return fmt.Errorf("btl tcp: %w", err)
+	}
+	defer rawio.Close(fd)
+	if err := rawio.SetCongestion(fd, cfg.congestion); err != nil {
+		return fmt.Errorf("%s: the kernel refuses it: %w (it allows what is in /proc/sys/net/ipv4/tcp_allowed_congestion_control; auto and default always work)",
+			cfg.congestionSetting, err)
+	}
+	return nil
+}

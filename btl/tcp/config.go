@@ -1,0 +1,116 @@
+package tcp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/param"
+)
+
+// Names of the parameters.
+const (
+	pInclude          = "btl_tcp_if_include"
+	pExclude          = "btl_tcp_if_exclude"
+	pMaxInterfaces    = "btl_tcp_max_interfaces"
+	pPortMin          = "btl_tcp_port_min"
+	pPortRange        = "btl_tcp_port_range"
+	pSndbuf           = "btl_tcp_sndbuf"
+	pRcvbuf           = "btl_tcp_rcvbuf"
+	pNoDelay          = "btl_tcp_nodelay"
+	pCongestion       = "btl_tcp_congestion"
+	pEagerLimit       = "btl_tcp_eager_limit"
+	pMaxFrag          = "btl_tcp_max_frag"
+	pConnectRetries   = "btl_tcp_connect_retries"
+	pConnectTimeout   = "btl_tcp_connect_timeout"
+	pHandshakeTimeout = "btl_tcp_handshake_timeout"
+)
+
+var specs = []param.Spec{
+	{Name: pInclude, Kind: param.List, Level: param.User,
+		Help: "Use only these networks: interface names, patterns (eth*) or subnets (10.8.0.0/16, fd00::/8). Not together with btl_tcp_if_exclude."},
+	{Name: pExclude, Kind: param.List, Level: param.User,
+		Help: "Use all networks but these, written as for btl_tcp_if_include. The loopback is used between processes of one machine only, and not at all if it is named here."},
+	{Name: pMaxInterfaces, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
+		Help: "Use at most so many interfaces besides the loopback, the fastest first; 0 means all."},
+	{Name: pPortMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
+		Help: "The first port to listen on; 0 lets the system choose. For firewalls that open a range of ports."},
+	{Name: pPortRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,
+		Help: "How many ports from btl_tcp_port_min on may be tried, one for each process of a host; 0 means up to 65535."},
+	{Name: pSndbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,
+		Help: "Size of the system's send buffer for each connection; 0 leaves it to the system, which adapts it."},
+	{Name: pRcvbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,
+		Help: "Size of the system's receive buffer for each connection; 0 leaves it to the system, which adapts it."},
+	{Name: pNoDelay, Kind: param.Bool, Default: "true", Level: param.Tuner,
+		Help: "Send small frames at once (TCP_NODELAY) instead of waiting for acknowledgements of earlier ones."},
+	{Name: pCongestion, Kind: param.String, Default: "auto", Level: param.Tuner,
+		Help: "Congestion control, by the kernel's name for it; default leaves the kernel's own; auto does so too, but prefers cubic or reno within one machine, where pacing (bbr) only costs."},
+	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,
+		Help: "Messages up to this size are sent without asking the receiver first."},
+	{Name: pMaxFrag, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
+		Help: "Largest piece of a long message that is sent as one frame."},
+	{Name: pConnectRetries, Kind: param.Int, Default: "3", Min: "1", Max: "1000", Unit: "attempts", Level: param.Tuner,
+		Help: "How many attempts to connect may fail before the path counts as broken."},
+	{Name: pConnectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
+		Help: "How long one attempt waits for the peer's system to answer."},
+	{Name: pHandshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
+		Help: "How long a connection may take to prove that it belongs to the job."},
+}
+
+// config is the values of the parameters.
+type config struct {
+	include, exclude  []string
+	maxInterfaces     int
+	portMin, ports    int
+	sndbuf, rcvbuf    int
+	noDelay           bool
+	congestion        string
+	eagerLimit        int
+	maxFrag           int
+	connectRetries    int
+	connectTimeout    time.Duration
+	handshakeTimeout  time.Duration
+	includeWhere      string // where the lists come from, for messages
+	excludeWhere      string
+	congestionSetting string
+}
+
+func readConfig(v *param.Values) (config, error) {
+	c := config{
+		include:           v.List(pInclude),
+		exclude:           v.List(pExclude),
+		maxInterfaces:     v.Int(pMaxInterfaces),
+		portMin:           v.Int(pPortMin),
+		ports:             v.Int(pPortRange),
+		sndbuf:            int(v.Size(pSndbuf)),
+		rcvbuf:            int(v.Size(pRcvbuf)),
+		noDelay:           v.Bool(pNoDelay),
+		congestion:        v.String(pCongestion),
+		eagerLimit:        int(v.Size(pEagerLimit)),
+		maxFrag:           int(v.Size(pMaxFrag)),
+		connectRetries:    v.Int(pConnectRetries),
+		connectTimeout:    v.Duration(pConnectTimeout),
+		handshakeTimeout:  v.Duration(pHandshakeTimeout),
+		includeWhere:      setting(v, pInclude),
+		excludeWhere:      setting(v, pExclude),
+		congestionSetting: setting(v, pCongestion),
+	}
+	if len(c.include) > 0 && len(c.exclude) > 0 {
+		return c, fmt.Errorf("%s and %s exclude each other: give one of them, the other is left empty",
+			c.includeWhere, c.excludeWhere)
+	}
+	if c.portMin > 0 {
+		if c.ports == 0 || c.portMin+c.ports > 65536 {
+			c.ports = 65536 - c.portMin
+		}
+	} else if c.ports > 0 {
+		return c, fmt.Errorf("%s has no meaning without %s: set both, or neither to let the system choose a port",
+			setting(v, pPortRange), pPortMin)
+	}
+	return c, nil
+}
+
+// setting names a parameter with its value and the place that it comes from.
+func setting(v *param.Values, name string) string {
+	value := v.Value(name)
+	return fmt.Sprintf("%s=%s (%v)", name, value.Text, value.Source)
+}

@@ -1,0 +1,239 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// A dial makes a connection for an endpoint: as many attempts as the parameters
+// allow, one after the other.
+type dial struct {
+	ep    *endpoint
+	tries int // attempts that have failed
+
+	talk      *talk // of the present attempt, nil between two
+	connector *handshake.Connector
+	epoch     uint32
+	pause     btl.Timer
+}
+
+// resting: no attempt is under way at the moment.
+func (d *dial) resting() bool { return d.talk == nil }
+
+// proved: the peer may count the present attempt as made.
+func (d *dial) proved() bool { return d.connector != nil && d.connector.Proved() }
+
+// phase names what the dial is at, for messages.
+func (d *dial) phase() string {
+	if d.connector != nil {
+		return "handshake"
+	}
+	return "connecting"
+}
+
+// start begins an attempt.
+func (d *dial) start() {
+	ep, m := d.ep, d.ep.m
+	d.pause, d.connector = nil, nil
+	ep.state = stateConnecting
+	ep.slot.epoch++
+	d.epoch = ep.slot.epoch
+	m.host.Logf(btl.LogInfo, "tcp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.key.rank, ep.pair)
+	if err := d.open(); err != nil {
+		// Send may be what has called: no up-call from here.
+		d.end()
+		d.tries++
+		d.retry(err)
+	}
+}
+
+// open makes the socket and starts to connect it.
+func (d *dial) open() error {
+	m, p := d.ep.m, d.ep.pair
+	fd, err := rawio.Stream(p.target())
+	if err != nil {
+		return err
+	}
+	d.talk = &talk{m: m, conn: rawio.NewConn(fd)}
+	if err := m.tune(fd, p.loopback || m.nearby(p.to.prefix.Addr())); err != nil {
+		return err
+	}
+	if _, err := rawio.Connect(fd, p.source(), p.target()); err != nil {
+		return err
+	}
+	if d.talk.watch, err = m.loop.Watch(fd, d); err != nil {
+		return err
+	}
+	d.talk.watch.Write(true) // which tells when it is connected
+	d.talk.timer = m.loop.After(m.cfg.connectTimeout, func() {
+		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.connectTimeout, syscall.ETIMEDOUT))
+	})
+	return nil
+}
+
+// Poll implements [btl.Handler].
+func (d *dial) Poll(writable bool) bool {
+	if d.talk == nil {
+		return false
+	}
+	if d.connector == nil {
+		if !writable {
+			return false
+		}
+		if err := d.connected(); err != nil {
+			d.fail(err)
+		}
+		return true
+	}
+	if writable {
+		if err := d.talk.send(); err != nil {
+			d.fail(err)
+			return true
+		}
+	}
+	return d.listen()
+}
+
+// connected begins the handshake.
+func (d *dial) connected() error {
+	ep, m := d.ep, d.ep.m
+	fd := d.talk.conn.FD()
+	if err := rawio.SocketError(fd); err != nil {
+		return err
+	}
+	d.talk.conn = rawio.NewConn(fd) // now that both addresses are known
+	d.talk.timer.Stop()
+	d.talk.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
+	})
+	d.connector = m.id.NewConnector(handshake.Request{
+		From: m.host.Rank(), To: ep.slot.key.rank,
+		Epoch: d.epoch, Known: ep.slot.known,
+		Path: ep.slot.key.path, Target: ep.pair.target(),
+	}, m.ourGreeting(), newNonce())
+	ep.state = stateConnectAck
+	d.talk.out = d.connector.Hello(nil)
+	return d.talk.send()
+}
+
+// listen reads the acceptor's answers.
+func (d *dial) listen() bool {
+	did := false
+	for {
+		b, err := d.talk.receive(d.connector.Need())
+		if err != nil {
+			d.fail(err)
+			return true
+		}
+		if len(b) == 0 {
+			return did
+		}
+		did = true
+		out, done, err := d.connector.Feed(b, d.talk.out)
+		d.talk.out = out
+		if err == nil && !done {
+			err = d.talk.send()
+		}
+		if err != nil {
+			d.fail(err)
+			return true
+		}
+		if done {
+			d.succeed()
+			return true
+		}
+	}
+}
+
+func (d *dial) succeed() {
+	ep := d.ep
+	g, err := decodeGreeting(d.connector.Peer())
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	conn := d.talk.release()
+	d.talk = nil
+	if in := ep.slot.takeReserve(); in != nil {
+		in.refuse(handshake.Duplicate, "the other attempt has succeeded")
+	}
+	ep.opened = true
+	ep.connect(conn, nil, d.epoch, g)
+}
+
+// fail ends the present attempt from a call of the loop's.
+func (d *dial) fail(err error) {
+	phase := d.phase()
+	proved := d.proved()
+	d.end()
+	d.tries++
+	if d.ep.slot.useReserve() {
+		return // which has given up this dial for the peer's connection
+	}
+	if d.tries >= d.ep.m.cfg.connectRetries || final(err) {
+		d.giveUp(phase, proved, err)
+		return
+	}
+	d.retry(err)
+}
+
+// retry starts the next attempt a little later: 50 ms, then twice as long each
+// time, at most 2 s.
+func (d *dial) retry(err error) {
+	m := d.ep.m
+	if d.tries >= m.cfg.connectRetries {
+		phase := d.phase()
+		d.pause = m.loop.After(0, func() { d.giveUp(phase, false, err) })
+		return
+	}
+	wait := min(50*time.Millisecond<<min(d.tries-1, 10), 2*time.Second)
+	m.host.Logf(btl.LogInfo, "tcp: rank %d → rank %d: attempt %d of %d failed: %v, next in %v",
+		m.host.Rank(), d.ep.slot.key.rank, d.tries, m.cfg.connectRetries, err, wait)
+	d.pause = m.loop.After(wait, d.start)
+}
+
+func (d *dial) giveUp(phase string, proved bool, err error) {
+	if errors.Is(err, io.EOF) {
+		err = errors.New("whoever listens there has closed the connection without a word: it does not take this for a process of its job")
+		if proved {
+			err = errors.New("the peer has closed the connection instead of accepting it")
+		}
+	}
+	ep := d.ep
+	ep.down(ep.connError(phase, err))
+}
+
+// final tells the failures that another attempt would only repeat.
+func final(err error) bool {
+	var refused *handshake.RefusedError
+	if errors.As(err, &refused) {
+		return refused.Code != handshake.Duplicate
+	}
+	return errors.Is(err, handshake.ErrProof) || errors.Is(err, handshake.ErrMagic) ||
+		errors.Is(err, handshake.ErrVersion) || errors.Is(err, handshake.ErrFormat) || errors.Is(err, errGreeting)
+}
+
+// end closes the socket of the present attempt, if there is one.
+func (d *dial) end() {
+	if d.talk != nil {
+		d.talk.close()
+		d.talk = nil
+	}
+	d.connector = nil
+}
+
+// cancel gives up for good.
+func (d *dial) cancel() {
+	d.end()
+	if d.pause != nil {
+		d.pause.Stop()
+		d.pause = nil
+	}
+}

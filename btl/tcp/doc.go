@@ -1,0 +1,49 @@
+// Package tcp is the transport over TCP: one connection for each path to a
+// peer, made when it is first sent to.
+//
+// # Connections
+//
+// A process listens on one port, the same on each of the addresses it has
+// selected. Who connects chooses the pair of addresses and says so in its
+// hello; who accepts takes any pair. Before anything else both sides prove to
+// hold the job's secret (package handshake).
+//
+// An endpoint is CLOSED until it is first sent to, then CONNECTING (the
+// connection is being made), CONNECT_ACK (the handshake is under way),
+// CONNECTED, and FAILED after its end. It never goes back: who wants to go on
+// asks the module for a new endpoint, whose attempts have higher epochs.
+//
+// When two ranks connect to each other at once, the lower rank's attempt wins.
+// The higher's is kept in reserve until that has succeeded, and takes its place
+// if it fails or gets no answer in time: a path that works in one direction only
+// is enough.
+//
+// # Frames
+//
+// After the handshake each direction is a sequence of frames. A frame is a
+// prefix of 8 bytes, the header and the payload, with no padding. Integers are
+// little-endian.
+//
+//	0  4  length of the payload, at most what the sender has announced
+//	4  1  length of the header, 1 to btl.MaxHeader; 0 in a goodbye
+//	5  1  kind: 1 data, 2 goodbye
+//	6  2  0
+//
+// A goodbye has neither header nor payload and is the last frame. A stream that
+// ends without one has broken.
+//
+// What each side tells about itself in the handshake is
+//
+//	0  4  the largest payload it will send in one frame
+//	4  2  0
+//	6  1  length of its host name, at most 255
+//	7  n  its host name
+//	7+n   the host's own hello (btl.Host), at most 4096 bytes
+//
+// # Calls
+//
+// A lone frame of up to 4 KB is copied behind those that wait and goes out in
+// one system call; a burst shares one. A longer frame goes out in one call that
+// gathers prefix, header and payload from where they are. Receiving reads 8 KB
+// ahead; the rest of a long frame is read straight into its landing place.
+package tcp

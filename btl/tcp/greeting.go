@@ -1,0 +1,66 @@
+package tcp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A greeting is what each side tells about itself in the handshake.
+type greeting struct {
+	maxFrame int // the largest payload it will send in one frame
+	host     string
+	hello    []byte // for the host of the other side
+}
+
+const (
+	greetingHead = 7
+	maxHello     = 4096
+	// maxFrameLimit bounds what a peer may announce, and btl_tcp_max_frag.
+	maxFrameLimit = 1 << 30
+)
+
+func (g greeting) encode() []byte {
+	host := g.host
+	if len(host) > 255 {
+		host = host[:255]
+	}
+	b := make([]byte, greetingHead, greetingHead+len(host)+len(g.hello))
+	binary.LittleEndian.PutUint32(b, uint32(g.maxFrame))
+	b[6] = byte(len(host))
+	b = append(b, host...)
+	return append(b, g.hello...)
+}
+
+var errGreeting = errors.New("malformed greeting in the handshake")
+
+// decodeGreeting returns a hello that shares memory with b.
+func decodeGreeting(b []byte) (greeting, error) {
+	if len(b) < greetingHead {
+		return greeting{}, fmt.Errorf("%w: %d bytes", errGreeting, len(b))
+	}
+	size := binary.LittleEndian.Uint32(b)
+	if size == 0 || size > maxFrameLimit {
+		return greeting{}, fmt.Errorf("%w: frames of up to %d bytes, allowed are 1 to %d", errGreeting, size, maxFrameLimit)
+	}
+	if b[4] != 0 || b[5] != 0 {
+		return greeting{}, fmt.Errorf("%w: a reserved byte is set", errGreeting)
+	}
+	n := int(b[6])
+	rest := b[greetingHead:]
+	if n > len(rest) || len(rest)-n > maxHello {
+		return greeting{}, fmt.Errorf("%w: host name of %d bytes in %d", errGreeting, n, len(rest))
+	}
+	return greeting{maxFrame: int(size), host: plain(rest[:n]), hello: rest[n:]}, nil
+}
+
+// plain makes a name that came from the network fit for a terminal and a log.
+func plain(b []byte) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= 0x7f {
+			return '?'
+		}
+		return r
+	}, string(b))
+}

@@ -1,0 +1,224 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"syscall"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
+)
+
+// An inbound is a connection that somebody has made to us and that is no
+// endpoint's yet.
+type inbound struct {
+	talk
+	acceptor *handshake.Acceptor
+	from     netip.AddrPort
+	since    int64
+	proved   bool
+	greeting greeting
+}
+
+// greet starts the handshake on an accepted socket.
+func (in *inbound) greet() error {
+	m := in.m
+	in.acceptor = m.id.NewAcceptor(newNonce(), in.claimed)
+	var err error
+	if in.watch, err = m.loop.Watch(in.conn.FD(), in); err != nil {
+		return err
+	}
+	in.since = m.loop.Now()
+	in.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+		in.fail(fmt.Errorf("no proof of belonging to this job in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
+	})
+	m.waiting = append(m.waiting, in)
+	return nil
+}
+
+// claimed looks at a request before it is answered.
+func (in *inbound) claimed(r handshake.Request) error {
+	m := in.m
+	if r.From >= m.host.Size() {
+		return fmt.Errorf("%w: it claims to be rank %d of %d", handshake.ErrRank, r.From, m.host.Size())
+	}
+	if r.Target.Port() != m.local.port || !holds(&m.local, r.Target.Addr()) {
+		return fmt.Errorf("%w: %v", handshake.ErrTarget, r.Target)
+	}
+	return nil
+}
+
+// Poll implements [btl.Handler].
+func (in *inbound) Poll(writable bool) bool {
+	if in.watch == nil {
+		return false
+	}
+	if writable {
+		if err := in.send(); err != nil {
+			in.fail(err)
+			return true
+		}
+	}
+	if in.proved {
+		if err := in.ended(); err != nil {
+			in.fail(err)
+			return true
+		}
+		return false
+	}
+	return in.listen()
+}
+
+func (in *inbound) listen() bool {
+	did := false
+	for {
+		b, err := in.receive(in.acceptor.Need())
+		if err != nil {
+			in.fail(err)
+			return true
+		}
+		if len(b) == 0 {
+			return did
+		}
+		did = true
+		out, proved, err := in.acceptor.Feed(b, in.out)
+		in.out = out
+		if err == nil {
+			err = in.send()
+		}
+		if err != nil {
+			in.fail(err)
+			return true
+		}
+		if proved {
+			in.arrive()
+			return true
+		}
+	}
+}
+
+// arrive decides about a peer that has proved itself.
+func (in *inbound) arrive() {
+	in.proved = true
+	in.timer.Stop()
+	in.timer = nil
+	in.m.forget(in)
+	var err error
+	if in.greeting, err = decodeGreeting(in.acceptor.Peer()); err != nil {
+		in.fail(err)
+		return
+	}
+	if path := in.acceptor.Request().Path; path >= maxPaths {
+		in.refuse(handshake.BadPath, fmt.Sprintf("path %d, allowed are 0 to %d", path, maxPaths-1))
+		return
+	}
+	in.settle()
+}
+
+func (in *inbound) settle() {
+	r := in.acceptor.Request()
+	s := in.m.slot(r.From, r.Path)
+	epoch := uint32(0)
+	if s.ep != nil {
+		epoch = s.ep.epoch
+	}
+	switch settle(in.m.host.Rank(), r.From, s.attempt(), epoch, r) {
+	case hold:
+		s.keep(in)
+	case duplicate:
+		in.refuse(handshake.Duplicate, fmt.Sprintf("epoch %d is connected, this is %d", epoch, r.Epoch))
+	case replace:
+		ep := s.ep
+		ep.down(ep.connError("connected", fmt.Errorf("the peer has lost this connection and made a newer one, epoch %d", r.Epoch)))
+		in.admit()
+	case accept:
+		in.admit()
+	}
+}
+
+// admit makes this connection the endpoint's, which is new unless one waits for
+// it.
+func (in *inbound) admit() {
+	m, r := in.m, in.acceptor.Request()
+	s := m.slot(r.From, r.Path)
+	ep := s.ep
+	if ep == nil || ep.state == stateFailed {
+		if ep = in.newEndpoint(s); ep == nil {
+			return
+		}
+	}
+	if ep.dial != nil {
+		ep.dial.cancel()
+		ep.dial = nil
+	}
+	s.epoch = max(s.epoch, r.Epoch)
+	rest := in.acceptor.Accept(in.out, m.ourGreeting())
+	ep.opened = false
+	ep.accepted(in)
+	ep.connect(in.release(), rest, r.Epoch, in.greeting)
+}
+
+// newEndpoint makes an endpoint that the host did not ask for, or refuses.
+func (in *inbound) newEndpoint(s *slot) *endpoint {
+	m := in.m
+	ep := newEndpoint(m, s, in.greeting.host)
+	ep.state = stateConnectAck // so that Send does not connect
+	s.ep = ep
+	recv, err := m.host.Accept(m, s.key.rank, in.greeting.hello, s.key.path, ep)
+	if err == nil && !ep.gone && !m.closed {
+		ep.recv = recv
+		return ep
+	}
+	reason := "it is closing"
+	if err != nil {
+		reason = err.Error()
+	}
+	ep.gone = true
+	if s.ep == ep {
+		s.ep = nil
+	}
+	in.refuse(handshake.Gone, reason)
+	return nil
+}
+
+// refuse tells the peer why it is not let in.
+func (in *inbound) refuse(code handshake.Code, reason string) {
+	in.m.host.Logf(btl.LogInfo, "tcp: rank %d: refusing rank %d from %v: %v: %s",
+		in.m.host.Rank(), in.acceptor.Request().From, in.from, code, reason)
+	out := in.acceptor.Refuse(in.out, code, reason)
+	in.m.leave(in.release(), out)
+}
+
+// fail ends a connection that has come to nothing, with a line for people unless
+// it said nothing at all.
+func (in *inbound) fail(err error) {
+	level := btl.LogWarn
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || in.proved {
+		level = btl.LogInfo
+	}
+	in.m.stray(level, in.from, err)
+	in.drop()
+}
+
+// drop ends the connection without a word.
+func (in *inbound) drop() {
+	m := in.m
+	m.forget(in)
+	if r := in.acceptor.Request(); in.proved {
+		if s := m.slot(r.From, r.Path); s.reserve == in {
+			s.takeReserve()
+		}
+	}
+	in.close()
+}
+
+// forget takes a connection off the list of those that have not proved
+// themselves.
+func (m *module) forget(in *inbound) {
+	if i := slices.Index(m.waiting, in); i >= 0 {
+		m.waiting = slices.Delete(m.waiting, i, i+1)
+	}
+}

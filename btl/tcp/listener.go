@@ -1,0 +1,237 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// A listener is one listening socket: there is one for each selected address,
+// all on the same port.
+type listener struct {
+	m     *module
+	fd    int
+	watch btl.Watch
+	pause btl.Timer
+}
+
+const (
+	backlog = 4096
+	// maxWaiting bounds the connections that have not proved themselves; when it
+	// is reached, one older than oldWaiting makes room for the next.
+	maxWaiting = 256
+	oldWaiting = 500 * time.Millisecond
+	// acceptsPerPoll keeps a flood of connections from holding up everything.
+	acceptsPerPoll = 32
+)
+
+// listen opens the listeners on one port and publishes the addresses.
+func (m *module) listen(chosen []ifaddr) error {
+	chosen, err := m.bindable(chosen)
+	if err != nil {
+		return err
+	}
+	fds, port, err := bindAll(chosen, m.cfg)
+	if err != nil {
+		return err
+	}
+	for _, fd := range fds {
+		m.listeners = append(m.listeners, &listener{m: m, fd: fd})
+	}
+	for _, l := range m.listeners {
+		if l.watch, err = m.loop.Watch(l.fd, l); err != nil {
+			for _, l := range m.listeners {
+				l.close()
+			}
+			return fmt.Errorf("btl tcp: %w", err)
+		}
+	}
+	m.local = address{port: port, network: thisNetwork(), host: m.host.Hostname(), ifaces: chosen}
+	m.blob = m.local.encode()
+	m.attr = m.attributes()
+	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, describe(chosen))
+	return nil
+}
+
+// bindable leaves out the addresses that can not be listened on at the moment,
+// such as one of IPv6 that is still being checked for duplicates.
+func (m *module) bindable(addrs []ifaddr) ([]ifaddr, error) {
+	var good []ifaddr
+	var last error
+	for _, a := range addrs {
+		fds, err := bindPort([]ifaddr{a}, 0)
+		if err != nil {
+			last = err
+			m.host.Logf(btl.LogWarn, "tcp: rank %d: not using %v: %v", m.host.Rank(), a, err)
+			continue
+		}
+		rawio.Close(fds[0])
+		good = append(good, a)
+	}
+	if len(good) == 0 {
+		return nil, fmt.Errorf("btl tcp: %w", last)
+	}
+	return good, nil
+}
+
+// bindAll finds a port that is free on all the addresses.
+func bindAll(addrs []ifaddr, c config) ([]int, uint16, error) {
+	if c.portMin == 0 {
+		return bindAnywhere(addrs)
+	}
+	var last error
+	for port := c.portMin; port < c.portMin+c.ports; port++ {
+		fds, err := bindPort(addrs, uint16(port))
+		if err == nil {
+			return fds, uint16(port), nil
+		}
+		if last = err; !portTrouble(err) {
+			break
+		}
+	}
+	return nil, 0, fmt.Errorf("btl tcp: none of the ports %d–%d (%s=%d, %s=%d) is free on %s: %w (every process of a host needs one: raise %s)",
+		c.portMin, c.portMin+c.ports-1, pPortMin, c.portMin, pPortRange, c.ports, describe(addrs), last, pPortRange)
+}
+
+// bindAnywhere lets the system choose a port on the first address and takes the
+// same on the others, which may need several attempts.
+func bindAnywhere(addrs []ifaddr) ([]int, uint16, error) {
+	const attempts = 64
+	var last error
+	for range attempts {
+		fds, err := bindPort(addrs[:1], 0)
+		if err != nil {
+			return nil, 0, fmt.Errorf("btl tcp: %w", err)
+		}
+		port := rawio.LocalAddr(fds[0]).Port()
+		others, err := bindPort(addrs[1:], port)
+		if err == nil {
+			return append(fds, others...), port, nil
+		}
+		rawio.Close(fds[0])
+		last = err
+		if !portTrouble(err) {
+			break
+		}
+	}
+	return nil, 0, fmt.Errorf("btl tcp: no port is free on all of %s: %w", describe(addrs), last)
+}
+
+// portTrouble tells errors that another port may not have.
+func portTrouble(err error) bool {
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)
+}
+
+func bindPort(addrs []ifaddr, port uint16) ([]int, error) {
+	var fds []int
+	for _, a := range addrs {
+		at := netip.AddrPortFrom(a.prefix.Addr(), port)
+		fd, err := rawio.Listen(at, backlog)
+		if err != nil {
+			for _, fd := range fds {
+				rawio.Close(fd)
+			}
+			return nil, fmt.Errorf("listening on %v (%s): %w", at, a.name, err)
+		}
+		fds = append(fds, fd)
+	}
+	return fds, nil
+}
+
+// Poll implements [btl.Handler].
+func (l *listener) Poll(bool) bool {
+	did := false
+	for range acceptsPerPoll {
+		if l.watch == nil || !l.m.makeRoom() {
+			l.rest(10 * time.Millisecond)
+			return did
+		}
+		fd, from, err := rawio.Accept(l.fd)
+		switch {
+		case err == nil:
+			did = true
+			l.accepted(fd, from)
+		case errors.Is(err, syscall.EAGAIN):
+			return did
+		case errors.Is(err, syscall.ECONNABORTED), errors.Is(err, syscall.EINTR):
+		default:
+			// Out of descriptors or memory: trying again at once would spin.
+			l.m.stray(btl.LogWarn, netip.AddrPort{}, fmt.Errorf("%w (raise the limit of open files: ulimit -n)", err))
+			l.rest(100 * time.Millisecond)
+			return did
+		}
+	}
+	return did
+}
+
+func (l *listener) accepted(fd int, from netip.AddrPort) {
+	m := l.m
+	in := &inbound{talk: talk{m: m, conn: rawio.NewConn(fd)}, from: from}
+	err := m.tune(fd, m.nearby(from.Addr()))
+	if err == nil {
+		err = in.greet()
+	}
+	if err != nil {
+		m.stray(btl.LogWarn, from, err)
+		in.close()
+	}
+}
+
+// makeRoom reports whether one more connection may begin its handshake.
+func (m *module) makeRoom() bool {
+	if len(m.waiting) < maxWaiting {
+		return true
+	}
+	oldest := m.waiting[0]
+	if m.loop.Now()-oldest.since < int64(oldWaiting) {
+		return false
+	}
+	oldest.fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
+	return true
+}
+
+// rest stops accepting for a while.
+func (l *listener) rest(d time.Duration) {
+	if l.watch == nil {
+		return
+	}
+	l.watch.Stop()
+	l.watch = nil
+	l.pause = l.m.loop.After(d, func() {
+		l.pause = nil
+		var err error
+		if l.watch, err = l.m.loop.Watch(l.fd, l); err != nil {
+			l.watch = nil
+			l.m.stray(btl.LogWarn, netip.AddrPort{}, err)
+			l.retryWatch()
+		}
+	})
+}
+
+// retryWatch comes back to a listener that the loop did not take.
+func (l *listener) retryWatch() {
+	l.pause = l.m.loop.After(time.Second, func() {
+		l.pause = nil
+		var err error
+		if l.watch, err = l.m.loop.Watch(l.fd, l); err != nil {
+			l.watch = nil
+			l.retryWatch()
+		}
+	})
+}
+
+func (l *listener) close() {
+	if l.pause != nil {
+		l.pause.Stop()
+	}
+	if l.watch != nil {
+		l.watch.Stop()
+		l.watch = nil
+	}
+	rawio.Close(l.fd)
+}

@@ -1,0 +1,121 @@
+package tcp
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// module is TCP over all selected interfaces of a process.
+type module struct {
+	host btl.Host
+	loop btl.Loop
+	cfg  config
+	attr btl.Attr
+	id   *handshake.Identity
+
+	local     address
+	blob      []byte // local, encoded
+	listeners []*listener
+	waiting   []*inbound // connected to us and not yet proved, oldest first
+	slots     map[slotKey]*slot
+	leaving   map[*linger]struct{}
+	greeting  []byte
+	strays    limiter
+	closed    bool
+
+	vector  rawio.Vector // all sending is serial
+	scratch []byte       // for handshakes, and for what nobody reads
+}
+
+// Attr implements [btl.Module].
+func (m *module) Attr() btl.Attr { return m.attr }
+
+// Address implements [btl.Module].
+func (m *module) Address() []byte { return m.blob }
+
+// Progress implements [btl.Module]: all work is announced by descriptors.
+func (m *module) Progress() bool { return false }
+
+// Reach implements [btl.Module].
+func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
+	if peer.Rank == m.host.Rank() {
+		return nil, fmt.Errorf("tcp: rank %d is this process, which btl self serves", peer.Rank)
+	}
+	remote, err := decodeAddress(peer.Address)
+	if err != nil {
+		return nil, fmt.Errorf("tcp: rank %d on %s: %w", peer.Rank, peer.Host, err)
+	}
+	p, err := choosePair(&m.local, remote)
+	if err != nil {
+		return nil, fmt.Errorf("tcp: rank %d on %s: %w: ours are %s, its are %s (%s and %s choose)", peer.Rank, peer.Host, err,
+			describe(m.local.ifaces), describe(remote.ifaces), pInclude, pExclude)
+	}
+	path := btl.Path{Bandwidth: p.speed(), Latency: m.attr.Latency, Weight: 1, Desc: p.String(), Private: p}
+	if p.loopback {
+		path.Latency = loopbackLatency
+	}
+	if path.Bandwidth == 0 {
+		path.Bandwidth = m.attr.Bandwidth
+	}
+	return []btl.Path{path}, nil
+}
+
+// Connect implements [btl.Module].
+func (m *module) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.Endpoint, error) {
+	p, ok := path.Private.(pair)
+	switch {
+	case m.closed:
+		return nil, btl.ErrClosed
+	case !ok:
+		return nil, fmt.Errorf("tcp: rank %d: the path %q was not made by this module", peer.Rank, path.Desc)
+	case peer.Rank < 0 || peer.Rank >= m.host.Size() || peer.Rank == m.host.Rank():
+		return nil, fmt.Errorf("tcp: rank %d: not another rank of this job, which has %d", peer.Rank, m.host.Size())
+	case path.Index < 0 || path.Index >= maxPaths:
+		return nil, fmt.Errorf("tcp: rank %d: path %d, allowed are 0 to %d", peer.Rank, path.Index, maxPaths-1)
+	}
+	s := m.slot(peer.Rank, path.Index)
+	if s.ep != nil && s.ep.state != stateFailed {
+		return nil, fmt.Errorf("tcp: rank %d has an endpoint for path %d already: %s", peer.Rank, path.Index, s.ep.Desc())
+	}
+	ep := newEndpoint(m, s, peer.Host)
+	ep.pair, ep.recv = p, recv
+	s.ep = ep
+	return ep, nil
+}
+
+// ourGreeting is what every peer is told in the handshake. The host's hello is
+// fixed once the modules are open, so it is made at the first need.
+func (m *module) ourGreeting() []byte {
+	if m.greeting == nil {
+		m.greeting = greeting{maxFrame: m.cfg.maxFrag, host: m.host.Hostname(), hello: m.host.Hello()}.encode()
+	}
+	return m.greeting
+}
+
+// Close implements [btl.Module]. It waits a little, in the end, for the peers'
+// systems to confirm the goodbyes.
+func (m *module) Close() error {
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	for _, l := range m.listeners {
+		l.close()
+	}
+	for len(m.waiting) > 0 {
+		m.waiting[0].drop()
+	}
+	for _, s := range m.slots {
+		if s.reserve != nil {
+			s.reserve.drop()
+		}
+		if s.ep != nil {
+			s.ep.Close()
+		}
+	}
+	m.finishLeaving()
+	return nil
+}

@@ -1,0 +1,8 @@
+// Package builtin is the one place that names the transports that come with
+// Strand. Importing it registers them with btl.Default.
+package builtin
+
+import (
+	_ "github.com/strandmp/strand/btl/self" // a rank to itself
+	_ "github.com/strandmp/strand/btl/tcp"  // TCP over the hosts' networks
+)
