@@ -232,7 +232,8 @@ func TestAbort(t *testing.T) {
 	go func() { blocked <- j.clients[1].Barrier(context.Background()) }()
 	j.waitInBarrier(t, 1)
 	require.NoError(t, j.clients[1].Abort(7, "no space left: 5 > 4\nreally"), "not held up by the barrier")
+	require.NoError(t, j.clients[1].Drop())
+	assert.ErrorIs(t, <-blocked, ErrClosed)
 	assert.NoError(t, j.result(t, 1))
 	assert.Contains(t, j.all(), "abort 1 7 no space left: 5 > 4\nreally")
-	assert.ErrorIs(t, <-blocked, ErrGone)
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 )
 
 // What a Server tells its clients: Hydra's values, which every PMI-1 client
@@ -64,7 +65,7 @@ func NewServer(job string, size int, events Events) (*Server, error) {
 	}, nil
 }
 
-// Serve answers one rank until it has said goodbye or closed its end, which
+// Serve answers one rank until it has said goodbye or its end is closed, which
 // both return nil, or until it breaks the protocol. It owns and closes conn.
 func (s *Server) Serve(rank int, conn net.Conn) error {
 	c := &session{server: s, rank: rank, conn: conn, lines: lineReader{from: conn}}
@@ -73,14 +74,13 @@ func (s *Server) Serve(rank int, conn net.Conn) error {
 	}
 	err := c.serve()
 	s.leave(c)
-	closeErr := conn.Close()
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, errReset) {
-		return nil
+	_ = conn.Close()
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET} {
+		if errors.Is(err, end) {
+			return nil // a rank that was killed may leave half a line, or answers unread
+		}
 	}
-	if errors.Is(closeErr, net.ErrClosed) {
-		closeErr = nil
-	}
-	return errors.Join(err, closeErr)
+	return err
 }
 
 // Close ends all conversations.

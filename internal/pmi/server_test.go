@@ -82,19 +82,24 @@ func TestConversation(t *testing.T) {
 
 func TestGarbageFromAClient(t *testing.T) {
 	for text, want := range map[string]string{
-		"GET / HTTP/1.1\r\n":                      "no PMI-1 line",
-		"\x16\x03\x01\n":                          "control character",
-		strings.Repeat("x", 100*MaxLine):          "longer than",
-		"cmd=spawn nprocs=1000000\n":              `cmd="spawn" is no command`,
-		"cmd=init pmi_version=1":                  "unexpected EOF",
-		"cmd=init pmi_version=1\ncmd=a b\n":       "not of the form",
-		"cmd=finalized\n":                         "no command",
-		"cmd=barrier_in extra=" + "y" + "\nxx\n":  "no PMI-1 line",
-		"cmd=init pmi_version=2 pmi_subversion=0": "unexpected EOF",
+		"GET / HTTP/1.1\r\n":                     "no PMI-1 line",
+		"\x16\x03\x01\n":                         "control character",
+		strings.Repeat("x", 100*MaxLine):         "longer than",
+		"cmd=spawn nprocs=1000000\n":             `cmd="spawn" is no command`,
+		"cmd=init pmi_version=1\ncmd=a b\n":      "not of the form",
+		"cmd=finalized\n":                        "no command",
+		"cmd=barrier_in extra=" + "y" + "\nxx\n": "no PMI-1 line",
 	} {
 		_, err, _ := converse(t, text)
 		assert.ErrorContains(t, err, want, "%.40q", text)
 	}
+}
+
+func TestHalfALineIsAnEnd(t *testing.T) {
+	answers, err, events := converse(t, "cmd=init pmi_version=2 pmi_subversion=0\ncmd=final")
+	assert.NoError(t, err)
+	assert.Equal(t, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n", answers)
+	assert.Empty(t, events, "a refused rank has not joined")
 }
 
 func TestAbortForms(t *testing.T) {

@@ -19,9 +19,6 @@ const replyTimeout = 5 * time.Second
 // Strand's launcher.
 const messageArg = "strand_message"
 
-// errReset: a process that was killed with answers unread resets its socket.
-var errReset error = syscall.ECONNRESET
-
 // A session is one rank's conversation with a Server.
 type session struct {
 	server *Server
@@ -80,7 +77,8 @@ func (c *session) answer(m Message) (done bool, err error) {
 		s.events.Finalised(c.rank)
 		return true, c.reply("finalize_ack")
 	case "abort":
-		return true, c.abort(m)
+		c.abort(m)
+		return false, nil // the rank's own end ends the conversation
 	}
 	return true, fmt.Errorf("pmi: cmd=%s is no command that this launcher knows", quote(m.Command))
 }
@@ -151,7 +149,7 @@ func (c *session) leaveBarrier(failure string) error {
 	return c.reply("barrier_out")
 }
 
-func (c *session) abort(m Message) error {
+func (c *session) abort(m Message) {
 	code, err := m.Int("exitcode", -1<<31, 1<<31-1)
 	if err != nil {
 		code = 1 // the wish is clear, the number is not
@@ -162,7 +160,6 @@ func (c *session) abort(m Message) error {
 		message = nil
 	}
 	c.server.events.Aborted(c.rank, code, string(message))
-	return nil
 }
 
 func (c *session) reply(command string, namesAndValues ...string) error {

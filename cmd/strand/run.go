@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strandmp/strand/launch/local"
+	"github.com/strandmp/strand/param"
+)
+
+const runLong = `Starts the ranks of a program on this host and waits for them.
+
+Flags end at the program's name; all that follows is the program's. Output is
+passed on line by line, standard input goes to rank 0. When a rank fails, the
+others are ended (SIGTERM, after --grace SIGKILL) and the command tells which
+rank it was and how it ended.
+
+The exit status is 0 if all ranks succeeded, else that of the first that failed:
+its own, or 128 and the number of the signal that killed it. 124: --timeout,
+127: no such program, 126: it can not be run, 2: a mistake in the command line.
+
+SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
+second SIGINT or SIGTERM kills them. What a rank leaves behind in its process
+group ends with it.
+
+On several hosts the same program runs under MPICH's mpiexec or Slurm's
+srun --mpi=pmi2; parameters are then given by STRAND_ variables or a file.
+
+Coming from Open MPI: --mca name value is -p name=value, -np is -n. Coming from
+LA-MPI, these set the parameters on the right:
+  -i eth0,eth1        btl_tcp_if_include
+  -ni 2               btl_tcp_max_interfaces
+  -tcpmaxfrag 64K     btl_tcp_max_frag
+  -tcpeagersend 16K   btl_tcp_eager_limit
+  -tcpconretries 3    btl_tcp_connect_retries`
+
+const runExample = `  strand run -n 4 ./wordfreq
+  strand run -n 4 --btl tcp,self --tag-output ./wordfreq -top 5 /usr/share/doc
+  strand run -n 2 -p btl_tcp_if_include=10.0.0.0/8 --timeout 5m ./program
+  strand run -n 2 --env GOMAXPROCS=1 --env HOME ./program <input >output`
+
+// validator checks parameters before anything is started.
+type validator func([]param.Setting) error
+
+func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
+	config := local.Config{Stdin: stdin, Validate: validate}
+	cmd := &cobra.Command{
+		Use:     "run -n N [flags] program [argument...]",
+		Short:   "Start a program as N ranks on this host",
+		Long:    runLong,
+		Example: runExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errNoProgram}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("n") {
+				return usageError{errNoRanks}
+			}
+			config.Program, config.Args = args[0], args[1:]
+			config.Stdout, config.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			signals, stop := forwarded()
+			defer stop()
+			config.Signals = signals
+			return local.Run(cmd.Context(), config)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault // files: the program and its arguments
+		},
+		DisableFlagsInUseLine: true,
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // flags end at the program
+	flags.SortFlags = false
+	flags.IntVarP(&config.Ranks, "n", "n", 0, "number of ranks to start")
+	addSettingFlags(flags, &config.Flags)
+	flags.StringArrayVar(&config.Environ, "env", nil, "set a `NAME=VALUE` for the ranks, or demand that NAME is set")
+	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")
+	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
+	flags.DurationVar(&config.Grace, "grace", local.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
+	flags.BoolVar(&config.KeepGoing, "keep-going", false, "let the other ranks go on when one fails")
+	flags.BoolVarP(&config.Verbose, "verbose", "v", false, "tell what the launcher does")
+	return cmd
+}
+
+// forwarded returns the signals to pass on. What this process was told to
+// ignore (nohup) stays ignored.
+func forwarded() (signals <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 16)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+	return c, func() { signal.Stop(c) }
+}

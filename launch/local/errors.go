@@ -1,0 +1,146 @@
+package local
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Exit statuses of a launcher, as shells and timeout(1) have them.
+const (
+	usage         = 2
+	timedOut      = 124
+	notExecutable = 126
+	notFound      = 127
+	signalBase    = 128
+)
+
+// A UsageError is a mistake in what the launcher was asked to do.
+type UsageError struct{ text string }
+
+func (e *UsageError) Error() string { return e.text }
+
+// ExitStatus is the status for the launcher to exit with.
+func (e *UsageError) ExitStatus() int { return usage }
+
+// A ProgramError is a program that can not be run.
+type ProgramError struct {
+	Program string
+	reason  string
+	status  int
+}
+
+func (e *ProgramError) Error() string { return fmt.Sprintf("program %q: %s", e.Program, e.reason) }
+
+// ExitStatus is 127 if the program was not found, 126 if it can not be run.
+func (e *ProgramError) ExitStatus() int { return e.status }
+
+// A TimeoutError is a job that was not over in time.
+type TimeoutError struct {
+	Timeout time.Duration
+	Running []int // ranks
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("the job was not over within --timeout %v and was ended: still running: %s", e.Timeout, nameRanks(e.Running))
+}
+
+// ExitStatus is 124, as timeout(1) has it.
+func (e *TimeoutError) ExitStatus() int { return timedOut }
+
+// An InterruptError is a job that the user ended by a second signal.
+type InterruptError struct{ Signal syscall.Signal }
+
+func (e *InterruptError) Error() string {
+	return fmt.Sprintf("a second signal %d (%s): all ranks were killed", int(e.Signal), unix.SignalName(e.Signal))
+}
+
+// ExitStatus is 128 and the signal's number.
+func (e *InterruptError) ExitStatus() int { return signalBase + int(e.Signal) }
+
+// A RankError is the failure of a rank that ended the job: the first one.
+type RankError struct {
+	Rank     int
+	Hostname string
+	PID      int
+	How      Ending
+	Code     int            // status or abort code
+	Signal   syscall.Signal // if it was killed
+	Message  string         // of an abort, or what was wrong
+	Ended    int            // how many other ranks the launcher ended
+}
+
+// An Ending is how a rank failed.
+type Ending uint8
+
+const (
+	Exited    Ending = iota // with a status that is not 0
+	Killed                  // by a signal
+	Aborted                 // asked for the end of the job
+	Deserted                // exited with status 0, but without leaving the job in order
+	Parted                  // closed its connection to the launcher but did not exit
+	Misspoken               // said to the launcher what is no PMI-1
+)
+
+func (e *RankError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rank %d on host %s (pid %d) ", e.Rank, e.Hostname, e.PID)
+	switch e.How {
+	case Exited:
+		fmt.Fprintf(&b, "exited with status %d", e.Code)
+	case Killed:
+		fmt.Fprintf(&b, "was killed by signal %d (%s)", int(e.Signal), unix.SignalName(e.Signal))
+	case Aborted:
+		fmt.Fprintf(&b, "aborted with code %d", e.Code)
+	case Deserted:
+		b.WriteString("exited without calling finalize: its world was not closed")
+	case Parted:
+		b.WriteString("closed its connection to the launcher without calling finalize, and runs on")
+	case Misspoken:
+		b.WriteString("broke the launcher's protocol")
+	}
+	if e.Message != "" {
+		b.WriteString(": ")
+		b.WriteString(e.Message)
+	}
+	switch {
+	case e.Ended == 1:
+		b.WriteString("; the other rank still running was ended")
+	case e.Ended > 1:
+		fmt.Fprintf(&b, "; the %d other ranks still running were ended", e.Ended)
+	}
+	return b.String()
+}
+
+// ExitStatus is the rank's own status, 128 and the signal's number if one
+// killed it, and 1 where the rank's own would say success.
+func (e *RankError) ExitStatus() int {
+	if e.How == Killed {
+		return signalBase + int(e.Signal)
+	}
+	if status := e.Code & 0xff; status != 0 {
+		return status
+	}
+	return 1
+}
+
+// nameRanks lists ranks, not all of them if they are many.
+func nameRanks(ranks []int) string {
+	const most = 16
+	var names []string
+	for _, r := range ranks[:min(len(ranks), most)] {
+		names = append(names, fmt.Sprint(r))
+	}
+	word := "ranks "
+	if len(ranks) == 1 {
+		word = "rank "
+	}
+	text := word + strings.Join(names, ", ")
+	if len(ranks) > most {
+		text += fmt.Sprintf(" and %d more", len(ranks)-most)
+	}
+	return text
+}

@@ -1,0 +1,189 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/strandmp/strand/launch"
+)
+
+// roleEnv makes this test binary a rank instead of a test.
+const roleEnv = "LOCAL_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(roleEnv)
+	if name == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	play, found := roles[name]
+	if !found {
+		fmt.Fprintf(os.Stderr, "%s=%s: no such role\n", roleEnv, name)
+		os.Exit(99)
+	}
+	play()
+}
+
+// forever is how long a rank waits that is meant to be ended from outside;
+// a watchdog for tests that went wrong.
+const forever = 5 * time.Minute
+
+var roles = map[string]func(){
+	"launcher": playLauncher,
+	"lines":    playLines,
+	"copy":     func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
+	"environ":  func() { fmt.Println(strings.Join(os.Environ(), "\n")) },
+	"garbage":  playGarbage,
+	"leftover": playLeftover,
+	"signals":  playSignals,
+
+	"exchange": joined(func(ctx context.Context, j launch.Job) error {
+		if err := j.Put(fmt.Sprint("key ", j.Rank()), strings.Repeat("\x00", 5000+j.Rank())); err != nil {
+			return err
+		}
+		if err := j.Barrier(ctx); err != nil {
+			return err
+		}
+		got, err := j.Get(ctx, fmt.Sprint("key ", (j.Rank()+1)%j.Size()))
+		local, size, known := j.LocalRank()
+		fmt.Print(fmt.Sprintf("%d %d %d %v %s\n", len(got), local, size, known, j.Launcher()))
+		return errors.Join(err, j.Close())
+	}),
+	// One rank ends in some way while the others wait for it.
+	"exit":   failing(func(launch.Job) { os.Exit(3) }),
+	"desert": failing(func(launch.Job) { os.Exit(0) }),
+	"kill":   failing(func(launch.Job) { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }),
+	"abort": failing(func(j launch.Job) {
+		j.Abort(7, "no more work")
+		os.Exit(0)
+	}),
+	"abort zero": failing(func(j launch.Job) {
+		j.Abort(0, "no more work")
+		os.Exit(0)
+	}),
+	"part": failing(func(launch.Job) {
+		closeSockets()
+		<-time.After(forever)
+	}),
+	"survive": joined(playSurvive),
+}
+
+// joined makes a role of a rank that joins its job.
+func joined(play func(context.Context, launch.Job) error) func() {
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), forever)
+		defer cancel()
+		j, err := launch.FromEnvironment(ctx)
+		if err == nil {
+			err = play(ctx, j)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// failing makes rank 1 fail after all have joined; the others do not react to
+// SIGTERM.
+func failing(fail func(launch.Job)) func() {
+	return joined(func(ctx context.Context, j launch.Job) error {
+		signal.Ignore(syscall.SIGTERM)
+		if err := j.Barrier(ctx); err != nil {
+			return err
+		}
+		if j.Rank() == 1 {
+			fail(j)
+		}
+		return j.Barrier(ctx)
+	})
+}
+
+// closeSockets closes whatever this process may talk to its launcher by.
+func closeSockets() {
+	for fd := 3; fd < 64; fd++ {
+		if _, err := syscall.Getsockname(fd); err == nil {
+			_ = syscall.Shutdown(fd, syscall.SHUT_RDWR)
+		}
+	}
+}
+
+// playSurvive waits to be told of rank 2's death.
+func playSurvive(ctx context.Context, j launch.Job) error {
+	if err := j.Barrier(ctx); err != nil {
+		return err
+	}
+	if j.Rank() == 2 {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if err := j.Barrier(ctx); err == nil {
+		return errors.New("a barrier without rank 2 completed")
+	}
+	dead, err := j.Dead(ctx)
+	fmt.Print(fmt.Sprintf("dead %v\n", dead))
+	return errors.Join(err, j.Close())
+}
+
+// playLines writes lines in pieces that are no lines.
+func playLines() {
+	var text strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&text, "<%s line %d %s>\n", os.Getenv("PMI_RANK"), i, strings.Repeat("x", i%100))
+	}
+	rest := text.String()
+	for step := 1; rest != ""; step = step*7%301 + 1 {
+		n := min(step, len(rest))
+		_, _ = os.Stdout.WriteString(rest[:n])
+		rest = rest[n:]
+	}
+}
+
+func playGarbage() {
+	fd, _ := strconv.Atoi(os.Getenv("PMI_FD"))
+	_, _ = syscall.Write(fd, []byte("cmd=init pmi_version=1 pmi_subversion=1\nGET / HTTP/1.1\n"))
+	<-time.After(forever)
+}
+
+// playLeftover leaves a process behind that holds its standard output.
+func playLeftover() {
+	cmd := exec.Command("sleep", "300")
+	cmd.Stdout = os.Stdout
+	if err := cmd.Start(); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Print(fmt.Sprintf("pid %d\n", cmd.Process.Pid))
+}
+
+// playSignals says which signals arrive, and ends at SIGUSR2.
+func playSignals() {
+	c := make(chan os.Signal, 8)
+	signal.Notify(c, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGHUP, syscall.SIGINT)
+	fmt.Println("ready")
+	for s := range c {
+		fmt.Printf("got %v\n", s)
+		if s == syscall.SIGUSR2 {
+			os.Exit(0)
+		}
+	}
+}
+
+// playLauncher starts two ranks that say their pids and wait.
+func playLauncher() {
+	err := Run(context.Background(), Config{
+		Ranks: 2, Program: "sh", Args: []string{"-c", "echo pid $$; exec sleep 300"}, Stdout: os.Stdout, Stderr: os.Stderr,
+	})
+	fmt.Println("launcher:", err)
+}

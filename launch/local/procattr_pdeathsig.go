@@ -1,0 +1,11 @@
+//go:build linux || freebsd
+
+package local
+
+import "syscall"
+
+// procAttr puts a rank into a process group of its own and has the kernel end
+// it with the thread that started it (see starter).
+func procAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

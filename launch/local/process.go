@@ -1,0 +1,154 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// partingTime is how far apart the end of a rank and the end of its connection
+// may be. Something that the rank started may hold its socket for longer, or
+// the rank may have closed it and run on.
+const partingTime = 200 * time.Millisecond
+
+// A process is a rank that was started.
+type process struct {
+	rank   int
+	cmd    *exec.Cmd
+	conn   net.Conn      // to its PMI client
+	served chan struct{} // closed when the conversation is over
+	reaped chan struct{} // closed when the rank has exited
+	out    [2]*stream
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+// signal sends to the rank and all it has started. Who is gone needs none.
+func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.pid(), s) }
+
+// spec is what differs from rank to rank, or not at all.
+type spec struct {
+	path    string
+	args    []string // with the program's name
+	environ []string
+	ranks   int
+	tag     bool
+	sinks   [2]*sink
+}
+
+// start starts a rank. input is nil for /dev/null. It must be called on the
+// thread of a starter.
+func (s *spec) start(rank int, input *os.File) (*process, error) {
+	p := &process{rank: rank, served: make(chan struct{}), reaped: make(chan struct{}), cmd: &exec.Cmd{
+		Path: s.path, Args: s.args, SysProcAttr: procAttr(),
+		Env: append(slices.Clip(s.environ),
+			"PMI_FD=3", // the first of ExtraFiles
+			"PMI_RANK="+strconv.Itoa(rank), "PMI_SIZE="+strconv.Itoa(s.ranks),
+			"MPI_LOCALRANKID="+strconv.Itoa(rank), "MPI_LOCALNRANKS="+strconv.Itoa(s.ranks)),
+	}}
+	var theirs []*os.File // closed here once the rank has them
+	defer func() {
+		for _, f := range theirs {
+			_ = f.Close()
+		}
+	}()
+	conn, far, err := socketpair()
+	if err != nil {
+		return nil, err
+	}
+	p.conn = conn
+	theirs = append(theirs, far)
+	p.cmd.ExtraFiles = []*os.File{far}
+	if input != nil {
+		p.cmd.Stdin = input // not by itself: an *os.File of nil is no nil Reader
+	}
+	for i := range p.out {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return nil, errors.Join(err, p.discard())
+		}
+		theirs = append(theirs, write)
+		p.out[i] = s.stream(rank, i, read)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = theirs[1], theirs[2]
+	if err := p.cmd.Start(); err != nil {
+		return nil, errors.Join(err, p.discard())
+	}
+	return p, nil
+}
+
+func (s *spec) stream(rank, i int, read *os.File) *stream {
+	prefix := ""
+	if s.tag {
+		prefix = fmt.Sprintf("[%d] ", rank)
+	}
+	return &stream{sink: s.sinks[i], prefix: prefix, pipe: &tap{name: strconv.Itoa(rank), file: read, budget: lastWordsBytes}}
+}
+
+// discard closes the launcher's ends.
+func (p *process) discard() error {
+	err := p.conn.Close()
+	for _, s := range p.out {
+		if s != nil {
+			err = errors.Join(err, s.pipe.file.Close())
+		}
+	}
+	return err
+}
+
+// wait returns how the rank ended, after what it said last was heard and what
+// it left in its process group was killed.
+func (p *process) wait() syscall.WaitStatus {
+	_ = p.cmd.Wait() // an error says what the status says
+	p.signal(syscall.SIGKILL)
+	close(p.reaped)
+	parting := time.NewTimer(partingTime)
+	defer parting.Stop()
+	select {
+	case <-p.served:
+	case <-parting.C:
+	}
+	status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return status
+}
+
+// exitsWithin tells whether the rank exits within a time.
+func (p *process) exitsWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.reaped:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// socketpair returns the launcher's and the rank's end of a stream.
+func socketpair() (net.Conn, *os.File, error) {
+	// Without the lock another goroutine's fork could inherit the pair before
+	// it is marked.
+	syscall.ForkLock.RLock()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fds[0])
+		syscall.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, fmt.Errorf("socketpair: %w", err)
+	}
+	near, far := os.NewFile(uintptr(fds[0]), "launcher"), os.NewFile(uintptr(fds[1]), "rank")
+	conn, err := net.FileConn(near) // a copy
+	_ = near.Close()
+	if err != nil {
+		return nil, nil, errors.Join(err, far.Close())
+	}
+	return conn, far, nil
+}

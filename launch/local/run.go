@@ -1,0 +1,212 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"github.com/strandmp/strand/internal/pmi"
+)
+
+// Run runs a job on this host and returns when all its ranks have exited and
+// their output was passed on. The error of a job that failed is a *RankError,
+// *TimeoutError, *InterruptError or the context's cause; of one that did not
+// start, a *UsageError, a *ProgramError or what Validate said. Those that have
+// a method ExitStatus say what a launcher should exit with.
+func Run(ctx context.Context, c Config) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	path, err := findProgram(c.Program)
+	if err != nil {
+		return err
+	}
+	hostname, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("this host has no name: %w", err)
+	}
+	j := &job{
+		config: c, path: path, hostname: hostname, name: jobName(),
+		events: make(chan event), over: make(chan struct{}),
+		console: &console{failure: make(chan error, 1)},
+	}
+	j.sinks = [2]*sink{j.console.sink(c.Stdout), j.console.sink(c.Stderr)}
+	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
+		return err
+	}
+	return j.run(ctx)
+}
+
+// jobName is the same for no two jobs of a network.
+func jobName() string {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return "strand_" + hex.EncodeToString(id[:])
+}
+
+// A job is one run. Its processes, sockets and pipes are owned by goroutines
+// that report to the supervisor by events.
+type job struct {
+	config   Config
+	path     string
+	hostname string
+	name     string
+
+	server  *pmi.Server
+	console *console
+	sinks   [2]*sink // standard output, standard error
+	ranks   []*process
+	events  chan event
+	over    chan struct{} // closed when nobody takes events any more
+
+	working sync.WaitGroup
+}
+
+func (j *job) run(ctx context.Context) error {
+	input, release, err := inputFor(j.config.Stdin)
+	if err != nil {
+		return fmt.Errorf("standard input for rank 0: %w", err)
+	}
+	startErr := j.startAll(input)
+	for _, p := range j.ranks {
+		j.attend(p)
+	}
+	s := newSupervisor(j)
+	if startErr != nil {
+		s.endBecause(startErr)
+	}
+	err = s.run(ctx)
+	j.server.Close()
+	release()
+	for _, p := range j.ranks {
+		for _, out := range p.out {
+			out.pipe.end()
+		}
+	}
+	close(j.over)
+	j.working.Wait()
+	if err == nil {
+		err = j.outputFailure()
+	}
+	if err != nil {
+		j.sinks[1].finishLine() // the caller may report the error there
+	}
+	return err
+}
+
+// logf tells what the launcher does, if anybody wants to know.
+func (j *job) logf(format string, args ...any) {
+	if j.config.Verbose {
+		j.sinks[1].note(fmt.Sprintf("strand run: "+format+"\n", args...))
+	}
+}
+
+// outputFailure returns the error of a write after the last rank had exited.
+func (j *job) outputFailure() error {
+	select {
+	case err := <-j.console.failure:
+		return err
+	default:
+		return nil
+	}
+}
+
+// startAll starts the ranks one after the other, on one thread that lives as
+// long as the job: the kernel ends a child when the thread that started it
+// ends, and Go ends threads when it likes.
+func (j *job) startAll(input *os.File) error {
+	started := make(chan error)
+	j.working.Go(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		started <- j.startEach(input)
+		<-j.over
+	})
+	return <-started
+}
+
+func (j *job) startEach(input *os.File) error {
+	s := &spec{
+		path: j.path, args: append([]string{j.config.Program}, j.config.Args...),
+		environ: j.config.environ(j.name), ranks: j.config.Ranks, tag: j.config.TagOutput, sinks: j.sinks,
+	}
+	for rank := range j.config.Ranks {
+		p, err := s.start(rank, input)
+		if err != nil {
+			return j.explainStart(rank, err)
+		}
+		input = nil
+		j.ranks = append(j.ranks, p)
+		j.logf("rank %d on host %s: started, pid %d", rank, j.hostname, p.pid())
+	}
+	return nil
+}
+
+func (j *job) explainStart(rank int, err error) error {
+	if rank == 0 {
+		return refusal(j.config.Program, err)
+	}
+	return fmt.Errorf("can not start rank %d of %d: %w (limits on processes and files: ulimit -u, ulimit -n)", rank, j.config.Ranks, err)
+}
+
+// attend starts the goroutines that serve a rank.
+func (j *job) attend(p *process) {
+	j.working.Go(func() {
+		err := j.server.Serve(p.rank, p.conn)
+		if err != nil {
+			j.post(event{kind: misspoke, rank: p.rank, message: err.Error()})
+		}
+		close(p.served)
+		if !p.exitsWithin(partingTime) {
+			j.post(event{kind: parted, rank: p.rank})
+		}
+	})
+	for _, s := range p.out {
+		j.working.Go(func() {
+			s.forward()
+			_ = s.pipe.file.Close()
+		})
+	}
+	j.working.Go(func() {
+		j.post(event{kind: exited, rank: p.rank, status: p.wait()})
+	})
+}
+
+// An event is something that happened to a rank.
+type event struct {
+	kind    eventKind
+	rank    int
+	code    int                // aborted
+	message string             // aborted, misspoke
+	status  syscall.WaitStatus // exited
+}
+
+type eventKind uint8
+
+const (
+	initialised eventKind = iota
+	finalised
+	aborted
+	misspoke
+	parted // closed its connection, and runs on
+	exited
+)
+
+// post hands an event to the supervisor; it has been taken on return.
+func (j *job) post(e event) {
+	select {
+	case j.events <- e:
+	case <-j.over:
+	}
+}
+
+func (j *job) Initialised(rank int) { j.post(event{kind: initialised, rank: rank}) }
+func (j *job) Finalised(rank int)   { j.post(event{kind: finalised, rank: rank}) }
+func (j *job) Aborted(rank, code int, message string) {
+	j.post(event{kind: aborted, rank: rank, code: code, message: message})
+}

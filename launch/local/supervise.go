@@ -1,0 +1,239 @@
+package local
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// settleTime is how long after the first failure a better explanation may
+// come: a rank that sees another die may well exit before the launcher hears
+// of that death.
+const settleTime = 30 * time.Millisecond
+
+// A supervisor decides when a job is over and why. All of it belongs to one
+// goroutine; what happens comes in as events.
+type supervisor struct {
+	*job
+	state  []standing
+	living int
+	anyPMI bool // some rank has initialised
+
+	verdict   error // why the job fails
+	settle    *time.Timer
+	grace     *time.Timer
+	stopping  bool // the ranks were told to end
+	passed    map[syscall.Signal]bool
+	urgencies int // SIGINT and SIGTERM so far
+}
+
+// standing is what is known of a rank.
+type standing struct {
+	initialised, finalised, exited, failed bool
+}
+
+func newSupervisor(j *job) *supervisor {
+	return &supervisor{
+		job: j, state: make([]standing, len(j.ranks)), living: len(j.ranks),
+		settle: stoppedTimer(), grace: stoppedTimer(), passed: make(map[syscall.Signal]bool),
+	}
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// run returns when all ranks have exited.
+func (s *supervisor) run(ctx context.Context) error {
+	timeout := stoppedTimer()
+	if s.config.Timeout > 0 {
+		timeout.Reset(s.config.Timeout)
+	}
+	defer timeout.Stop()
+	defer s.settle.Stop()
+	defer s.grace.Stop()
+	done := ctx.Done()
+	for s.living > 0 {
+		select {
+		case e := <-s.events:
+			s.handle(e)
+		case sig := <-s.config.Signals:
+			s.pass(sig)
+		case <-timeout.C:
+			s.endBecause(&TimeoutError{Timeout: s.config.Timeout, Running: s.running()})
+		case err := <-s.console.failure:
+			s.endBecause(err)
+		case <-s.settle.C:
+			s.stop()
+		case <-s.grace.C:
+			s.signalAll(syscall.SIGKILL)
+		case <-done:
+			done = nil
+			s.endBecause(context.Cause(ctx))
+		}
+	}
+	return s.verdict
+}
+
+func (s *supervisor) handle(e event) {
+	state := &s.state[e.rank]
+	switch e.kind {
+	case initialised:
+		state.initialised = true
+		s.anyPMI = true
+	case finalised:
+		state.finalised = true
+	case aborted:
+		s.fail(e.rank, &RankError{How: Aborted, Code: e.code, Message: e.message})
+		s.config.KeepGoing = false // an abort is the whole job's
+		s.settleSoon()
+	case misspoke:
+		s.fail(e.rank, &RankError{How: Misspoken, Message: e.message})
+	case parted:
+		if state.initialised && !state.finalised && !state.exited {
+			s.fail(e.rank, &RankError{How: Parted})
+		}
+	case exited:
+		state.exited = true
+		s.living--
+		s.judgeExit(e.rank, e.status)
+	}
+	s.judgeDesertion()
+}
+
+// judgeExit looks at how a rank ended by itself.
+func (s *supervisor) judgeExit(rank int, status syscall.WaitStatus) {
+	s.logExit(rank, status)
+	if s.stopping {
+		return // it was told to
+	}
+	switch {
+	case status.Signaled():
+		failure := &RankError{How: Killed, Signal: status.Signal()}
+		if s.passed[status.Signal()] {
+			failure.Message = "passed on by the launcher"
+		}
+		s.fail(rank, failure)
+	case status.ExitStatus() != 0:
+		s.fail(rank, &RankError{How: Exited, Code: status.ExitStatus()})
+	}
+}
+
+func (s *supervisor) logExit(rank int, status syscall.WaitStatus) {
+	if status.Signaled() {
+		s.logf("rank %d: ended by %s", rank, unix.SignalName(status.Signal()))
+	} else {
+		s.logf("rank %d: exited with status %d", rank, status.ExitStatus())
+	}
+}
+
+// judgeDesertion finds ranks that exited as if all were well, but without
+// leaving a job that others are in: those would wait for them for ever. A
+// program in which no rank ever joins is none of PMI's business.
+func (s *supervisor) judgeDesertion() {
+	if !s.anyPMI || s.stopping {
+		return
+	}
+	for rank := range s.state {
+		if state := &s.state[rank]; state.exited && !state.finalised && !state.failed {
+			s.fail(rank, &RankError{How: Deserted})
+		}
+	}
+}
+
+// fail notes a rank's failure. The first one explains the end of the job,
+// except that a signal from outside explains better than what followed from it.
+func (s *supervisor) fail(rank int, failure *RankError) {
+	if s.stopping || s.state[rank].failed {
+		return
+	}
+	s.state[rank].failed = true
+	failure.Rank, failure.Hostname, failure.PID = rank, s.hostname, s.ranks[rank].pid()
+	s.logf("%v", failure)
+	earlier, isRank := s.verdict.(*RankError)
+	if s.verdict == nil || isRank && earlier.How != Killed && failure.How == Killed {
+		s.verdict = failure
+	}
+	if s.config.KeepGoing && failure.How != Aborted {
+		s.server.MarkDead(rank)
+		return
+	}
+	s.settleSoon()
+}
+
+func (s *supervisor) settleSoon() {
+	if failure, isRank := s.verdict.(*RankError); isRank && failure.How == Killed {
+		s.stop() // no better explanation will come
+		return
+	}
+	s.settle.Reset(settleTime)
+}
+
+// endBecause ends the job for a reason that is not a rank's.
+func (s *supervisor) endBecause(reason error) {
+	if s.verdict == nil {
+		s.verdict = reason
+	}
+	s.stop()
+}
+
+// stop asks the living ranks to end; who does not within the grace is killed.
+func (s *supervisor) stop() {
+	if s.stopping {
+		return
+	}
+	s.stopping = true
+	if failure, isRank := s.verdict.(*RankError); isRank {
+		failure.Ended = s.living
+		if !s.state[failure.Rank].exited {
+			failure.Ended--
+		}
+	}
+	s.signalAll(syscall.SIGTERM)
+	grace := s.config.Grace
+	if grace == 0 {
+		grace = DefaultGrace
+	}
+	s.grace.Reset(grace)
+}
+
+// pass hands a signal to all ranks.
+func (s *supervisor) pass(sig os.Signal) {
+	number, isNumber := sig.(syscall.Signal)
+	if !isNumber {
+		return
+	}
+	if number == syscall.SIGINT || number == syscall.SIGTERM {
+		if s.urgencies++; s.urgencies > 1 {
+			s.endBecause(&InterruptError{Signal: number})
+			s.signalAll(syscall.SIGKILL)
+			return
+		}
+	}
+	s.logf("passing on %s", unix.SignalName(number))
+	s.passed[number] = true
+	s.signalAll(number)
+}
+
+func (s *supervisor) signalAll(sig syscall.Signal) {
+	for rank, p := range s.ranks {
+		if !s.state[rank].exited {
+			p.signal(sig)
+		}
+	}
+}
+
+func (s *supervisor) running() []int {
+	var ranks []int
+	for rank := range s.state {
+		if !s.state[rank].exited {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
