@@ -1,0 +1,116 @@
+package conformance
+
+import "github.com/strandmp/strand/btl"
+
+// A spec says what a frame that is to be sent looks like.
+type spec struct {
+	header int // bytes, 1 to btl.MaxHeader
+	size   int
+	shape  shape
+	lane   int
+	shared bool // the payload is not the frame's own: for floods; up to a period
+}
+
+// A shipment is a frame on its way.
+type shipment struct {
+	spec
+	id     uint64
+	from   *port
+	to     int
+	seq    uint64 // in its lane of its endpoint
+	key    string
+	frame  *btl.Frame
+	header []byte
+	pieces [][]byte
+
+	taken   bool // the endpoint has it
+	held    bool // and the memory
+	excused bool // it may be lost: its endpoint went down or was closed
+	shown   bool // the receiver has seen its header
+	arrived bool
+}
+
+// A book is the account of all frames of a world. It is guarded by the trial's
+// mu.
+type book struct {
+	nextID   uint64
+	expected map[string]*shipment // not arrived, by destination and header
+	gone     map[string]string    // what became of others, for a while
+	ring     []string
+	pending  int // taken, not arrived, not excused
+	arrivals uint64
+}
+
+// memory is how many frames that are gone a book remembers.
+const memory = 1 << 12
+
+func newBook() book {
+	return book{expected: map[string]*shipment{}, gone: map[string]string{}}
+}
+
+func bookKey(to int, header []byte) string {
+	return string(append([]byte{byte(to)}, header...))
+}
+
+// enter gives the shipment its number and a header that no other frame to the
+// same rank has that is under way.
+func (b *book) enter(sh *shipment) {
+	for {
+		b.nextID++
+		sh.id = b.nextID
+		noise.fill(sh.header, sh.id, 0)
+		sh.key = bookKey(sh.to, sh.header)
+		if b.expected[sh.key] == nil {
+			break
+		}
+	}
+	b.expected[sh.key] = sh
+	delete(b.gone, sh.key)
+}
+
+// take notes that an endpoint has taken the frame. It may have arrived already.
+func (b *book) take(sh *shipment) {
+	sh.taken = true
+	if !sh.arrived && !sh.excused {
+		b.pending++
+	}
+}
+
+// strike forgets a frame that was not taken.
+func (b *book) strike(sh *shipment) {
+	delete(b.expected, sh.key)
+	b.remember(sh, "the endpoint had not taken it")
+}
+
+func (b *book) excuse(sh *shipment) {
+	if sh.excused || sh.arrived {
+		return
+	}
+	sh.excused = true
+	if sh.taken {
+		b.pending--
+	}
+}
+
+func (b *book) arrive(sh *shipment) {
+	delete(b.expected, sh.key)
+	b.remember(sh, "it was delivered before")
+	b.arrivals++
+	if sh.taken && !sh.excused {
+		b.pending--
+	}
+	sh.arrived = true
+}
+
+// remember keeps what became of a frame whose header is long enough to be unique.
+func (b *book) remember(sh *shipment, fate string) {
+	if len(sh.header) < 8 {
+		return
+	}
+	b.gone[sh.key] = fate
+	b.ring = append(b.ring, sh.key)
+	if len(b.ring) > memory {
+		delete(b.gone, b.ring[0])
+		b.ring = b.ring[1:]
+	}
+}

@@ -1,0 +1,142 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
+)
+
+var attributeCases = []testCase{
+	{"attributes", "Attr, Address, Reach and the names of parameters are within the bounds that package btl states.", checkAttributes},
+	{"reach-garbage", "Reach and Connect bear any address: truncated, damaged, made up, empty.", checkReachGarbage},
+}
+
+func checkAttributes(t *trial) {
+	w := t.open(2)
+	checkNames(w)
+	for _, r := range w.ranks {
+		for _, m := range r.modules {
+			r.do("Module.Attr", func() { checkModule(w, m) })
+		}
+	}
+	t.check()
+	for a := range w.ranks {
+		for b := range w.ranks {
+			if m, _, paths, err := w.route(a, b); m != nil {
+				checkPaths(t, paths)
+			} else if err == nil {
+				t.fail(ruleReach, "Reach from rank %d to rank %d: neither a path nor a reason", a, b)
+			}
+		}
+	}
+	a, b := w.pair()
+	there, back := w.join(a, b)
+	for _, p := range []*port{there, back} {
+		p.r.do("Endpoint.Desc", func() { checkEndpoint(p) })
+	}
+}
+
+func checkNames(w *world) {
+	c := w.subject.Component
+	registry := param.NewRegistry()
+	c.Declare(registry)
+	for _, s := range registry.Specs() {
+		if prefix := "btl_" + c.Name() + "_"; !strings.HasPrefix(s.Name, prefix) {
+			w.t.violate(ruleAttributes, "parameter %s does not start with %s", s.Name, prefix)
+		}
+	}
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				w.t.violate(ruleAttributes, "the component can not be registered: %v", p)
+			}
+		}()
+		new(btl.Registry).Register(c)
+	}()
+}
+
+func checkModule(w *world, m btl.Module) {
+	a := m.Attr()
+	expect := func(ok bool, format string, args ...any) {
+		if !ok {
+			w.t.violate(ruleAttributes, format, args...)
+		}
+	}
+	expect(a.Name != "", "the module has no Name")
+	expect(a.MaxFrame >= 1024, "MaxFrame is %d, at least 1024 is required", a.MaxFrame)
+	expect(a.EagerLimit >= 0, "EagerLimit is %d", a.EagerLimit)
+	expect(a.BestFrame >= 0 && a.BestFrame <= a.MaxFrame, "BestFrame is %d, MaxFrame %d", a.BestFrame, a.MaxFrame)
+	expect(a.Lanes >= 1, "Lanes is %d, at least 1 is required", a.Lanes)
+	expect(a.Bandwidth > 0, "Bandwidth is %d Mbit/s", a.Bandwidth)
+	expect(a.Latency >= 0, "Latency is %v", a.Latency)
+	expect(len(m.Address()) <= 4096, "Address has %d bytes, at most 4096 are allowed", len(m.Address()))
+	expect(!a.Local || a.Reliable, "the module is Local and not Reliable; what can not break delivers")
+}
+
+func checkPaths(t *trial, paths []btl.Path) {
+	for i, p := range paths {
+		switch {
+		case p.Index != i:
+			t.violate(ruleReach, "path %d has Index %d", i, p.Index)
+		case p.Desc == "":
+			t.violate(ruleReach, "path %d has no Desc", i)
+		case p.Weight < 0:
+			t.violate(ruleReach, "path %d has Weight %g", i, p.Weight)
+		case i > 0 && p.Weight > paths[i-1].Weight:
+			t.violate(ruleReach, "path %d has Weight %g, the one before %g; the best comes first", i, p.Weight, paths[i-1].Weight)
+		}
+	}
+}
+
+func checkEndpoint(p *port) {
+	if p.ep.Desc() == "" {
+		p.w.t.violate(ruleAttributes, "%v has no Desc", p)
+	}
+	if reporter, ok := p.ep.(btl.PathReporter); ok {
+		paths := reporter.Paths()
+		for _, path := range paths {
+			if path.Desc == "" {
+				p.w.t.violate(ruleAttributes, "%v: PathReporter: a path without Desc", p)
+			}
+		}
+	}
+}
+
+func checkReachGarbage(t *trial) {
+	w := t.open(2)
+	a, b := w.pair()
+	m, good, _, _ := w.route(a.id, b.id)
+	for range 400 {
+		peer := good
+		peer.Address = damage(t, good.Address)
+		a.do("Module.Reach", func() {
+			paths, err := m.Reach(peer)
+			if err == nil && len(paths) == 0 {
+				t.violate(ruleReach, "Reach of a damaged address (%d bytes): neither a path nor a reason", len(peer.Address))
+			}
+		})
+	}
+	w.join(a, b)
+}
+
+// damage returns a blob that is like the given one and wrong.
+func damage(t *trial, good []byte) []byte {
+	bad := append([]byte(nil), good...)
+	switch n := len(bad); t.rng.IntN(5) {
+	case 0:
+		return nil
+	case 1:
+		return bad[:t.rng.IntN(n+1)]
+	case 2:
+		bad = make([]byte, t.rng.IntN(4096))
+		noise.fill(bad, t.rng.Uint64(), 0)
+	case 3:
+		return append(bad, make([]byte, 1+t.rng.IntN(64))...)
+	default:
+		for range min(n, 1+t.rng.IntN(3)) {
+			bad[t.rng.IntN(n)] ^= byte(1 << t.rng.IntN(8))
+		}
+	}
+	return bad
+}

@@ -1,0 +1,159 @@
+package conformance
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/strandmp/strand/btl"
+)
+
+var connectCases = []testCase{
+	{"connect-lazily", "Connect alone reaches nobody: the peer accepts at the first Send.", checkLazy},
+	{"connect-both", "Two ranks that connect to each other at the same time both succeed, in whichever order it happens.", checkBoth},
+	{"connect-again", "After an endpoint was closed the same two ranks can connect anew.", checkAgain},
+	{"connect-late", "A peer that does not progress for a while is connected to when it does.", checkLate},
+	{"connect-absent", "A peer that is not there: Down, with an error that names it.", checkAbsent},
+	{"connect-refused", "A host that refuses a peer: the peer's endpoint goes down.", checkRefused},
+	{"hello", "Hellos of every size up to 4096 bytes reach both sides, before any frame.", checkHello},
+}
+
+func checkLazy(t *trial) {
+	w := t.open(2)
+	a, b := w.distinctPair()
+	there := w.connect(a, b)
+	w.stallAll()
+	for range 50 {
+		w.anyRank().step(1)
+	}
+	t.mu.Lock()
+	accepts, ups := w.accepts, there.ups
+	t.mu.Unlock()
+	if accepts > 0 || (ups > 0 && !w.attr.Local) {
+		t.fail(ruleLazy, "%v was connected though nothing was sent: %d accepted, Up %d times", there, accepts, ups)
+	}
+	w.resumeAll()
+	there.post(spec{header: 16, size: 8})
+	w.settle()
+}
+
+func checkBoth(t *trial) {
+	for round := range 40 {
+		w := t.open(2)
+		a, b := w.distinctPair()
+		w.stallAll()
+		first, second := a, b
+		if round%2 == 1 {
+			first, second = b, a
+		}
+		p, q := w.connect(first, second), w.connect(second, first)
+		p.post(spec{header: 16, size: t.rng.IntN(200)})
+		w.someSteps(min(round, 12))
+		q.post(spec{header: 16, size: t.rng.IntN(200)})
+		if round%4 < 2 {
+			w.stepsUntil(ruleReliable, "both sides' first frames to arrive", func() bool {
+				return !w.attr.Reliable || w.book.pending == 0 && len(p.backlog)+len(q.backlog) == 0
+			})
+		}
+		w.resumeAll()
+		w.settle()
+		p.post(w.randomSpecs(5, 64<<10)...)
+		q.post(w.randomSpecs(5, 64<<10)...)
+		w.settle()
+		w.close()
+		t.check()
+	}
+}
+
+func checkAgain(t *trial) {
+	w := t.open(2)
+	a, b := w.distinctPair()
+	for range 15 {
+		there, back := w.join(a, b)
+		t.mu.Lock()
+		back.mayFall = true
+		t.mu.Unlock()
+		there.post(w.randomSpecs(5, 64<<10)...)
+		w.settle()
+		there.close()
+		t.await(ruleNoticed, "the peer to notice that an endpoint was closed", func() bool { return back.downs > 0 })
+		back.close()
+		a, b = b, a
+	}
+}
+
+func checkLate(t *trial) {
+	for round := range 6 {
+		w := t.open(2)
+		a, b := w.distinctPair()
+		b.stall()
+		there := w.connect(a, b)
+		there.post(w.randomSpecs(3, 64<<10)...)
+		a.stall()
+		a.step(round * 10)
+		a.resume()
+		b.resume()
+		w.settle()
+		w.close()
+	}
+}
+
+func checkAbsent(t *trial) {
+	w := t.open(2)
+	a, b := w.distinctPair()
+	there := w.connect(a, b)
+	t.mu.Lock()
+	there.mayFall = true
+	t.mu.Unlock()
+	b.closeModules()
+	there.post(w.randomSpecs(3, 4<<10)...)
+	t.await(ruleNoticed, "Down for a peer that is not there", func() bool { return there.downs > 0 })
+	checkNamesPeer(t, there)
+	there.post(spec{header: 16})
+	t.await(ruleNoticed, "a further frame to be refused, or Down again", func() bool {
+		return there.sawBroken || there.downs > 1
+	})
+}
+
+// checkNamesPeer checks what Down said of a connection that failed.
+func checkNamesPeer(t *trial, p *port) {
+	t.mu.Lock()
+	err := p.downErr
+	t.mu.Unlock()
+	var conn *btl.ConnError
+	switch {
+	case errors.Is(err, btl.ErrPeerClosed):
+		t.fail(ruleDownError, "%v: Down says ErrPeerClosed though there was no orderly end: %v", p, err)
+	case errors.As(err, &conn):
+		if conn.Rank != p.r.id || conn.Peer != p.peer || conn.Phase == "" || conn.Err == nil {
+			t.fail(ruleDownError, "%v: Down's error has Rank %d, Peer %d, Phase %q, Err %v", p, conn.Rank, conn.Peer, conn.Phase, conn.Err)
+		}
+	case err == nil || !strings.Contains(err.Error(), "rank"):
+		t.fail(ruleDownError, "%v: Down's error names no rank: %v", p, err)
+	}
+}
+
+func checkRefused(t *trial) {
+	w := t.open(3)
+	a, b := w.distinctPair()
+	c := w.ranks[1]
+	b.do("refusing", func() { b.host.refuse = errors.New("conformance: this rank accepts nobody") })
+	there := w.connect(a, b)
+	t.mu.Lock()
+	there.mayFall = true
+	t.mu.Unlock()
+	there.post(w.randomSpecs(3, 4<<10)...)
+	t.await(ruleNoticed, "Down for a peer that refuses", func() bool { return there.downs > 0 })
+	checkNamesPeer(t, there)
+	b.do("accepting", func() { b.host.refuse = nil })
+	w.join(c, b)
+	w.join(a, c)
+}
+
+func checkHello(t *trial) {
+	for _, sizes := range [][2]int{{0, 0}, {1, 4096}, {4096, 1}, {4096, 4096}, {0, 1000}, {1000, 0}} {
+		w := t.openWith(2, func(rank int) int { return sizes[rank] })
+		w.join(w.pair())
+		w.settle()
+		w.close()
+	}
+}

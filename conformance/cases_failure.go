@@ -1,0 +1,112 @@
+package conformance
+
+var failureCases = []testCase{
+	{"peer-dies-idle", "A connection that is cut while idle goes down once, with an error; others stay.", checkDiesIdle},
+	{"peer-dies-sending", "A peer that dies in the middle of a frame: Drop for what stands half arrived, then Down.", checkDiesSending},
+	{"peer-dies-reading", "A peer that dies while the endpoint is busy: Down, and all frames are the sender's again.", checkDiesReading},
+	{"after-death", "After Down an endpoint says Broken or connects anew, and a new one can be made.", checkAfterDeath},
+}
+
+// A scene is three ranks: the first connected to the last, which is to die, and
+// to the other, which is not to notice.
+type scene struct {
+	w           *world
+	victim      *rank
+	there, back *port // from the survivor to the victim
+	other       *port // from the survivor to the third
+}
+
+func (t *trial) stage() scene {
+	w := t.open(3)
+	a, b := w.distinctPair()
+	there, back := w.join(a, b)
+	other, _ := w.join(a, w.ranks[1])
+	t.falls(there, back)
+	return scene{w, b, there, back, other}
+}
+
+// kill cuts the victim's connection; the victim is never heard of again.
+func (s scene) kill() {
+	s.victim.stall()
+	s.back.sever()
+	s.w.t.mu.Lock()
+	defer s.w.t.mu.Unlock()
+	s.victim.dead = true
+	s.back.excuse()
+}
+
+// mourn checks that the survivor has noticed, and the third has not.
+func (s scene) mourn() {
+	t := s.w.t
+	t.await(ruleNoticed, s.there.String()+" to go down because its connection was cut", func() bool { return s.there.downs > 0 })
+	checkNamesPeer(t, s.there)
+	s.other.post(s.w.randomSpecs(20, 64<<10)...)
+	s.w.arrives(ruleHarmless, "frames to a rank that has nothing to do with it to arrive")
+	s.there.r.stall()
+	s.there.r.step(20) // time for a second Down
+	s.there.r.resume()
+	t.check()
+}
+
+func checkDiesIdle(t *trial) {
+	s := t.stage()
+	s.kill()
+	s.mourn()
+}
+
+func checkDiesSending(t *trial) {
+	met := 0
+	for range 6 {
+		s := t.stage()
+		dropped := 0
+		t.mu.Lock()
+		s.there.onDrop = func(*plot) { dropped++ }
+		t.mu.Unlock()
+		s.w.stallAll()
+		before := t.arrivals(s.w)
+		s.back.post(s.w.long())
+		open := s.w.halfway(s.there, before) != nil
+		s.kill()
+		s.w.ranks[0].resume()
+		s.w.ranks[1].resume()
+		s.mourn()
+		t.mu.Lock()
+		lost := open && dropped == 0 && s.there.received.frames == 0
+		t.mu.Unlock()
+		if lost {
+			t.fail(ruleLanding, "%v: a frame stood half arrived and neither End nor Drop was called", s.there)
+		}
+		if open {
+			met++
+		}
+		s.w.close()
+	}
+	if met == 0 {
+		t.skip("no frame ever stood half arrived between two polls")
+	}
+}
+
+func checkDiesReading(t *trial) {
+	s := t.stage()
+	s.victim.stall()
+	s.there.fill(s.w.bulk(64 << 10))
+	s.there.post(spec{header: 16, size: min(64<<10, s.w.maxFrame())})
+	s.kill()
+	s.mourn()
+}
+
+func checkAfterDeath(t *trial) {
+	s := t.stage()
+	s.back.sever()
+	t.await(ruleNoticed, "both sides to notice that their connection was cut", func() bool {
+		return s.there.downs > 0 && s.back.downs > 0
+	})
+	s.there.post(spec{header: 16, size: 100})
+	t.await(ruleBroken, "Send after Down to say Broken, or to connect anew", func() bool {
+		return s.there.sawBroken || s.there.up || s.there.downs > 1
+	})
+	s.there.close()
+	s.back.close()
+	again, _ := s.w.join(s.there.r, s.victim)
+	again.post(s.w.randomSpecs(10, 64<<10)...)
+}

@@ -1,0 +1,108 @@
+package conformance
+
+var flowCases = []testCase{
+	{"busy-writable", "An endpoint whose peer does not read says Busy at some time, and Writable when it goes on; all arrives.", checkBusy},
+	{"busy-connecting", "What is sent before the connection is up is taken or Busy, and Writable follows.", checkBusyConnecting},
+	{"stutter", "A receiver that stops and goes on at random loses no wake-up on either side.", checkStutter},
+	{"released", "Each frame that was Taken is released, once; its memory is overwritten at once, which harms nobody.", checkReleased},
+}
+
+// Bounds for what an endpoint may take for a peer that does not read: far more
+// than the buffers of any system, far less than memory.
+const (
+	mostTaken  = 256 << 20
+	mostFrames = 200_000
+)
+
+// fill sends until the endpoint is busy.
+func (p *port) fill(s spec) {
+	t := p.w.t
+	for n := 0; ; n++ {
+		p.post(s)
+		t.check()
+		t.mu.Lock()
+		busy, alive := p.busy, p.alive()
+		t.mu.Unlock()
+		if busy || !alive {
+			return
+		}
+		if n > mostFrames || n*(s.size+1) > mostTaken {
+			t.fail(ruleBounded, "%v took %d frames of %d bytes while its peer did not read", p, n, s.size)
+		}
+	}
+}
+
+// bulk is a frame for filling: of the given size, or the largest possible.
+func (w *world) bulk(size int) spec {
+	return spec{header: 16, size: min(size, w.maxFrame()), shared: true}
+}
+
+func checkBusy(t *trial) {
+	w := t.open(2)
+	a, b := w.pair()
+	there, _ := w.join(a, b)
+	for _, size := range []int{64 << 10, 1 << 10, 1 << 20} {
+		b.stall()
+		there.fill(w.bulk(size))
+		there.post(w.bulk(size), w.bulk(10), w.bulk(0))
+		b.resume()
+		w.settle()
+	}
+	if there.sawBusy == 0 {
+		t.fail(ruleBounded, "%v never said Busy", there)
+	}
+}
+
+func checkBusyConnecting(t *trial) {
+	for _, size := range []int{0, 1 << 10, 64 << 10} {
+		w := t.open(2)
+		a, b := w.pair()
+		b.stall()
+		there := w.connect(a, b)
+		for range 300 {
+			there.post(w.bulk(size))
+		}
+		if a != b {
+			a.stall()
+			a.step(3)
+			a.resume()
+		}
+		b.resume()
+		w.settle()
+		there.post(w.bulk(size))
+	}
+}
+
+func checkStutter(t *trial) {
+	w := t.open(2)
+	a, b := w.pair()
+	there, back := w.join(a, b)
+	for range 40 {
+		r := w.anyRank()
+		r.stall()
+		for range 1 + t.rng.IntN(30) {
+			there.post(w.bulk(t.rng.IntN(128 << 10)))
+			back.post(w.bulk(t.rng.IntN(2 << 10)))
+		}
+		if t.rng.IntN(2) == 0 {
+			r.step(t.rng.IntN(4))
+		}
+		r.resume()
+		if t.rng.IntN(4) == 0 {
+			w.settle()
+		}
+	}
+}
+
+func checkReleased(t *trial) {
+	w := t.open(2)
+	there, back := w.join(w.pair())
+	for range 12 {
+		// Their own memory, in many pieces, while others are under way.
+		for s := range shapes {
+			there.post(spec{header: 20, size: min(100_000, w.maxFrame()), shape: s},
+				spec{header: 20, size: 300, shape: s, lane: 1})
+			back.post(spec{header: 20, size: min(30_000, w.maxFrame()), shape: s})
+		}
+	}
+}

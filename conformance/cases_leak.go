@@ -1,0 +1,102 @@
+package conformance
+
+import "runtime"
+
+var leakCases = []testCase{
+	{"leak-memory", "The memory of a process does not grow with the number of frames.", checkLeakFrames},
+	{"leak-endpoints", "The memory of a process does not grow with the number of endpoints that were closed.", checkLeakEndpoints},
+	{"leak-worlds", "A module that was closed leaves nothing behind, however often.", checkLeakWorlds},
+}
+
+// growth runs f for a while and returns by how many bytes the heap grows in
+// rounds further runs.
+func growth(warm, rounds int, f func()) int64 {
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what finalizers and pools have let go
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for range warm {
+		f()
+	}
+	before := heap()
+	for range rounds {
+		f()
+	}
+	return heap() - before
+}
+
+// slack is what the heap may grow for other reasons.
+const slack = 1 << 20
+
+func checkLeakFrames(t *trial) {
+	w := t.open(2)
+	there, back := w.join(w.pair())
+	t.mu.Lock()
+	back.lay = func(int) plotKind { return plotNothing }
+	there.lay = back.lay
+	t.mu.Unlock()
+	const rounds, frames = 10, 250
+	size := min(12<<10, w.maxFrame())
+	grown := growth(20, rounds, func() {
+		for range frames {
+			there.post(spec{header: 16, size: 100, shared: true}, spec{header: 16, size: size, shared: true})
+		}
+		w.settle()
+	})
+	if grown > slack {
+		t.fail(ruleClean, "the heap grew by %d bytes during %d frames of 100 and %d bytes", grown, 2*rounds*frames, size)
+	}
+}
+
+func checkLeakEndpoints(t *trial) {
+	w := t.open(2)
+	a, b := w.pair()
+	const rounds = 60
+	grown := growth(20, rounds, func() {
+		there, back := w.join(a, b)
+		t.falls(back)
+		there.close()
+		if a != b {
+			t.await(ruleNoticed, "the peer to notice that an endpoint was closed", func() bool { return back.downs > 0 })
+			back.close()
+		}
+		w.forget()
+	})
+	if grown > slack {
+		t.fail(ruleClean, "the heap grew by %d bytes while %d endpoints were connected and closed", grown, rounds)
+	}
+}
+
+// forget lets go of all ports that are closed.
+func (w *world) forget() {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	open := w.ports[:0:0]
+	for _, p := range w.ports {
+		if !p.closed {
+			open = append(open, p)
+		}
+	}
+	w.ports = open
+}
+
+func checkLeakWorlds(t *trial) {
+	const rounds = 10
+	grown := growth(3, rounds, func() {
+		w := t.open(2)
+		there, back := w.join(w.pair())
+		there.post(w.randomSpecs(20, 64<<10)...)
+		back.post(w.randomSpecs(20, 64<<10)...)
+		w.settle()
+		w.close()
+		t.mu.Lock()
+		t.worlds = nil
+		t.mu.Unlock()
+	})
+	if grown > 2*slack {
+		t.fail(ruleClean, "the heap grew by %d bytes while %d worlds were opened and closed", grown, rounds)
+	}
+}

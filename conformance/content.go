@@ -1,0 +1,77 @@
+package conformance
+
+import (
+	"bytes"
+	"math/rand/v2"
+)
+
+// period is the length after which a payload repeats: a prime, so that a piece
+// that went astray is not taken for the one that belongs there.
+const period = 1<<20 + 7
+
+// A pattern is what payloads are made of: noise, twice, so that any stretch of
+// up to a period can be had as one slice.
+type pattern []byte
+
+var noise = newPattern()
+
+func newPattern() pattern {
+	p := make(pattern, 2*period)
+	src := rand.NewChaCha8([32]byte{'n', 'o', 'i', 's', 'e'})
+	src.Read(p[:period])
+	copy(p[period:], p[:period])
+	return p
+}
+
+// at returns up to a period of the payload of frame id, from byte offset on.
+func (p pattern) at(id uint64, offset int) []byte {
+	start := (id%period*7919 + uint64(offset)) % period
+	return p[start : start+period]
+}
+
+// fill writes the payload of frame id, from byte offset on.
+func (p pattern) fill(dst []byte, id uint64, offset int) {
+	for len(dst) > 0 {
+		n := copy(dst, p.at(id, offset))
+		dst, offset = dst[n:], offset+n
+	}
+}
+
+// differs returns the first place at which b is not the payload of frame id from
+// byte offset on, or -1.
+func (p pattern) differs(b []byte, id uint64, offset int) int {
+	for done := 0; done < len(b); {
+		want := p.at(id, offset+done)
+		n := min(len(want), len(b)-done)
+		if !bytes.Equal(b[done:done+n], want[:n]) {
+			for i := range n {
+				if b[done+i] != want[i] {
+					return done + i
+				}
+			}
+		}
+		done += n
+	}
+	return -1
+}
+
+var junk = bytes.Repeat([]byte{0xEE}, 1<<16)
+
+// scribble overwrites memory that its owner has back.
+func scribble(b []byte) {
+	for len(b) > 0 {
+		b = b[copy(b, junk):]
+	}
+}
+
+// unscribbled reports whether b is not as scribble left it.
+func unscribbled(b []byte) bool {
+	for len(b) > 0 {
+		n := min(len(b), len(junk))
+		if !bytes.Equal(b[:n], junk[:n]) {
+			return true
+		}
+		b = b[n:]
+	}
+	return false
+}

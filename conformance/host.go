@@ -1,0 +1,83 @@
+package conformance
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
+)
+
+// A host is the [btl.Host] of one rank.
+type host struct {
+	r      *rank
+	hello  []byte
+	refuse error // what Accept answers
+	logged int
+}
+
+func newHost(r *rank) *host {
+	h := &host{r: r, hello: make([]byte, r.w.helloSize(r.id))}
+	noise.fill(h.hello, uint64(r.id)+1<<20, 0)
+	return h
+}
+
+func (h *host) Rank() int             { return h.r.id }
+func (h *host) Size() int             { return len(h.r.w.ranks) }
+func (h *host) Hostname() string      { return fmt.Sprintf("host%d", h.r.id) }
+func (h *host) Job() string           { return "conformance" }
+func (h *host) Secret() []byte        { return h.r.w.secret }
+func (h *host) Params() *param.Values { return h.r.w.values }
+func (h *host) Loop() btl.Loop        { return h.r.loop }
+func (h *host) Hello() []byte         { return h.hello }
+
+func (h *host) Logf(btl.LogLevel, string, ...any) {}
+
+func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.Endpoint) (btl.Receiver, error) {
+	w, t := h.r.w, h.r.w.t
+	if !h.r.within() {
+		t.violate(ruleSerial, "rank %d: Host.Accept was called from outside the module's calls", h.r.id)
+		return nil, btl.ErrClosed
+	}
+	if h.r.sending.Load() > 0 {
+		t.violate(ruleSendQuiet, "rank %d: Host.Accept was called from within Send", h.r.id)
+	}
+	switch {
+	case !h.r.has(m):
+		t.violate(ruleAccept, "rank %d: Accept for a module that this rank has not opened", h.r.id)
+	case peer < 0 || peer >= len(w.ranks):
+		t.violate(ruleAccept, "rank %d: Accept names rank %d as the peer, in a world of %d", h.r.id, peer, len(w.ranks))
+		return nil, btl.ErrClosed
+	case !bytes.Equal(hello, w.ranks[peer].host.hello):
+		t.violate(ruleAccept, "rank %d: Accept shows a hello of %d bytes that is not the one of rank %d (%d bytes)",
+			h.r.id, len(hello), peer, len(w.ranks[peer].host.hello))
+	case path < 0:
+		t.violate(ruleAccept, "rank %d: Accept names path %d", h.r.id, path)
+	case ep == nil:
+		t.violate(ruleAccept, "rank %d: Accept without an endpoint", h.r.id)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w.accepts++
+	t.changed.Broadcast()
+	if h.refuse != nil {
+		return nil, h.refuse
+	}
+	p := w.newPortLocked(h.r, peer)
+	p.ep, p.accepted = ep, true
+	if w.onAccept != nil {
+		w.onAccept(p)
+	}
+	return p, nil
+}
+
+// has reports whether the module is one of this rank's. While it is being
+// opened nobody accepts, so the list is complete.
+func (r *rank) has(m btl.Module) bool {
+	for _, own := range r.modules {
+		if own == m {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package mem
+
+import (
+	"errors"
+	"fmt"
+)
+
+var errAbsent = errors.New("nobody is there")
+
+// connect asks the peer for a connection. What is sent meanwhile waits.
+func (e *Endpoint) connect() {
+	e.state = connecting
+	if e.m.config.Self {
+		e.m.host.Loop().Post(func() { e.welcome(e, e.m.host.Hello()) })
+		return
+	}
+	peer := e.m.c.lookup(e.address)
+	if peer == nil {
+		e.failSoon("connecting", errAbsent)
+		return
+	}
+	hello := e.m.host.Hello()
+	peer.host.Loop().Post(func() { peer.asked(e, hello) })
+}
+
+// asked: another module wants a connection. It runs in the loop of m.
+func (m *Module) asked(from *Endpoint, hello []byte) {
+	answer := from.m.host.Loop().Post
+	if m.closed {
+		answer(func() { from.fail("connecting", errAbsent) })
+		return
+	}
+	rank := from.m.host.Rank()
+	if own := m.connectingTo(rank); own != nil {
+		// Both sides are at it. The lower rank's attempt wins and serves the
+		// endpoints of both; the other's comes to nothing.
+		if rank < m.host.Rank() {
+			own.welcome(from, hello)
+			m.answer(from, own)
+		}
+		return
+	}
+	e := &Endpoint{m: m, peer: rank, address: from.m.id, remote: from, state: up}
+	r, err := m.host.Accept(m, rank, hello, 0, e)
+	if err != nil {
+		answer(func() { from.fail("connecting", fmt.Errorf("rank %d refused: %w", m.host.Rank(), err)) })
+		return
+	}
+	e.receiver = r
+	m.endpoints[e] = struct{}{}
+	r.Up(hello)
+	m.answer(from, e)
+}
+
+// answer welcomes the endpoint that has asked.
+func (m *Module) answer(from, own *Endpoint) {
+	hello := m.host.Hello()
+	from.m.host.Loop().Post(func() {
+		if from.state == connecting {
+			from.welcome(own, hello)
+			return
+		}
+		// Closed in the meantime: the peer learns that there is nobody.
+		own.m.host.Loop().Post(func() { own.fail("connecting", errAbsent) })
+	})
+}
+
+func (m *Module) connectingTo(rank int) *Endpoint {
+	for e := range m.endpoints {
+		if e.peer == rank && e.state == connecting {
+			return e
+		}
+	}
+	return nil
+}
+
+// welcome: the peer is there.
+func (e *Endpoint) welcome(remote *Endpoint, hello []byte) {
+	if e.state != connecting {
+		return
+	}
+	e.remote, e.state = remote, up
+	e.receiver.Up(hello)
+	waiting := e.waiting
+	e.waiting = nil
+	for _, p := range waiting {
+		e.transmit(p)
+	}
+	if e.busy && e.state == up && e.underway < e.m.config.Window {
+		e.busy = false
+		e.receiver.Writable()
+	}
+}

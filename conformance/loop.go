@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A loop is the [btl.Loop] that a rank's modules see. It checks what they do
+// with it and remembers what they have not given back.
+type loop struct {
+	r       *rank
+	inner   btl.Loop
+	poller  *poller // inner, if it is the suite's own
+	watches map[*watch]struct{}
+	timers  map[*timer]struct{}
+}
+
+func newLoop(r *rank) *loop {
+	l := &loop{r: r, watches: map[*watch]struct{}{}, timers: map[*timer]struct{}{}}
+	p, err := newPoller(r.w.t.rng.Uint64(), func(fd int) {
+		r.w.t.violate(ruleClean, "rank %d: descriptor %d was closed while it was watched; Stop comes first", r.id, fd)
+	})
+	if err != nil {
+		panic("conformance: no pipe for the loop: " + err.Error())
+	}
+	l.poller, l.inner = p, p
+	return l
+}
+
+// inCall checks that a method was called from within a call of the module.
+func (l *loop) inCall(method string) {
+	if !l.r.within() {
+		l.r.w.t.violate(ruleSerial, "rank %d: Loop.%s was called from outside the module's calls; only Post may be", l.r.id, method)
+	}
+}
+
+func (l *loop) Now() int64 {
+	l.inCall("Now")
+	return l.inner.Now()
+}
+
+func (l *loop) Epoch() uint64 {
+	l.inCall("Epoch")
+	return l.inner.Epoch()
+}
+
+func (l *loop) Flush(d btl.Deferred) {
+	l.inCall("Flush")
+	l.inner.Flush(d)
+}
+
+func (l *loop) Post(f func()) { l.inner.Post(f) }
+
+func (l *loop) After(d time.Duration, f func()) btl.Timer {
+	l.inCall("After")
+	t := &timer{l: l}
+	l.timers[t] = struct{}{}
+	t.inner = l.inner.After(d, func() {
+		delete(l.timers, t)
+		f()
+	})
+	return t
+}
+
+type timer struct {
+	l     *loop
+	inner btl.Timer
+}
+
+func (t *timer) Stop() {
+	t.l.inCall("After: Timer.Stop")
+	delete(t.l.timers, t)
+	t.inner.Stop()
+}
+
+func (l *loop) Watch(fd int, h btl.Handler) (btl.Watch, error) {
+	l.inCall("Watch")
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_NONBLOCK == 0 {
+		l.r.w.t.violate(ruleNoBlock, "rank %d: descriptor %d is given to the loop and blocks; it must be non-blocking", l.r.id, fd)
+	}
+	inner, err := l.inner.Watch(fd, h)
+	if err != nil {
+		return nil, err
+	}
+	w := &watch{l: l, fd: fd, inner: inner}
+	l.watches[w] = struct{}{}
+	return w, nil
+}
+
+type watch struct {
+	l     *loop
+	fd    int
+	inner btl.Watch
+}
+
+func (w *watch) Write(on bool) {
+	w.l.inCall("Watch: Watch.Write")
+	w.inner.Write(on)
+}
+
+func (w *watch) Stop() {
+	w.l.inCall("Watch: Watch.Stop")
+	if _, ours := w.l.watches[w]; ours {
+		delete(w.l.watches, w)
+		if _, err := unix.FcntlInt(uintptr(w.fd), unix.F_GETFD, 0); err != nil {
+			w.l.r.w.t.violate(ruleClean, "rank %d: Watch.Stop came after descriptor %d was closed", w.l.r.id, w.fd)
+		}
+	}
+	w.inner.Stop()
+}
+
+// sockets returns the watched descriptors.
+func (l *loop) sockets() []int {
+	fds := make([]int, 0, len(l.watches))
+	for w := range l.watches {
+		fds = append(fds, w.fd)
+	}
+	return fds
+}
+
+// leftovers complains of what the closed modules have not stopped.
+func (l *loop) leftovers() {
+	if n := len(l.watches); n > 0 {
+		l.r.w.t.violate(ruleClean, "rank %d: %d descriptors are still watched after Module.Close: %v", l.r.id, n, l.sockets())
+	}
+	if n := len(l.timers); n > 0 {
+		l.r.w.t.violate(ruleClean, "rank %d: %d timers are still running after Module.Close", l.r.id, n)
+	}
+}
+
+func (l *loop) close() { l.poller.close() }

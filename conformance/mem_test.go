@@ -1,0 +1,32 @@
+package conformance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/conformance/internal/mem"
+)
+
+// kinds are the sorts of transports that a correct one may be.
+var kinds = map[string]mem.Config{
+	"remote": {MaxFrame: 1 << 20, Lanes: 4, Window: 64, Chunk: 16 << 10},
+	"narrow": {MaxFrame: 1024, Lanes: 1, Window: 1, Chunk: 100},
+	"local":  {MaxFrame: 256 << 10, Lanes: 1, Window: 16, Chunk: 1 << 20, Local: true},
+	"self":   {MaxFrame: 1 << 20, Lanes: 1, Window: 8, Chunk: 8 << 10, Self: true, Local: true},
+	"lossy":  {MaxFrame: 4096, Lanes: 1, Window: 32, Chunk: 1 << 20, Lossy: 50},
+}
+
+func subject(c mem.Config) conformance.Subject {
+	component := mem.New(c)
+	return conformance.Subject{Component: component, Sever: mem.Sever, Wire: component.Wire}
+}
+
+// TestReference: a correct transport passes, whatever it is like.
+func TestReference(t *testing.T) {
+	for name, config := range kinds {
+		t.Run(name, func(t *testing.T) {
+			conformance.Run(t, func() conformance.Subject { return subject(config) }, conformance.Timeout(5*time.Second))
+		})
+	}
+}

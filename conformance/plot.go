@@ -1,0 +1,135 @@
+package conformance
+
+import "github.com/strandmp/strand/btl"
+
+// A plotKind is a way to lay out the memory that a payload lands in.
+type plotKind uint8
+
+const (
+	plotWhole   plotKind = iota // one piece
+	plotVector                  // many pieces, some of them empty
+	plotShort                   // less than the payload, then scratch
+	plotNothing                 // scratch alone
+	plotRevoked                 // revoked before it is handed over
+	plotKinds
+)
+
+// guard is the margin around each piece of a plot, which nobody may write to.
+const guard = 24
+
+// A plot is the memory behind a landing. Everything in it is scribbled over
+// when the transport has nothing to look for in it: margins from the start, the
+// pieces once they are taken back; nothing may change that afterwards.
+type plot struct {
+	landing btl.Landing
+	p       *port
+	sh      *shipment
+	kind    plotKind
+	block   []byte
+	pieces  [][]byte
+	taken   bool
+	bad     bool // reported already
+}
+
+func newPlot(p *port, sh *shipment, kind plotKind) *plot {
+	pl := &plot{p: p, sh: sh, kind: kind}
+	rng := p.w.t.noise
+	room := sh.size
+	switch kind {
+	case plotShort:
+		room = rng.IntN(sh.size + 1)
+	case plotNothing:
+		room = 0
+	}
+	var cuts [][]byte
+	if kind == plotVector {
+		cuts = gaps.cut(make([]byte, room), rng)
+	} else {
+		cuts = [][]byte{make([]byte, room)}
+	}
+	pl.block = make([]byte, room+guard*(len(cuts)+1))
+	scribble(pl.block)
+	at := guard
+	for _, c := range cuts {
+		// The capacity reaches into the margin: writing beyond the length shows.
+		pl.pieces = append(pl.pieces, pl.block[at:at+len(c)])
+		at += len(c) + guard
+	}
+	scratch := make([]byte, scratchSize(sh.size, rng.IntN(16)))
+	pl.landing.Owner = pl
+	pl.landing.Set(sh.size, pl.pieces[0], pl.pieces[1:], scratch)
+	if kind == plotRevoked {
+		pl.revoke(scratch)
+	}
+	return pl
+}
+
+// scratchSize is small for small payloads: a byte is enough.
+func scratchSize(size, n int) int {
+	if size < 1<<12 {
+		return 1 + n
+	}
+	return (1 + n) << 10
+}
+
+// revoke takes the memory back in mid-frame. Mu is held.
+func (pl *plot) revoke(scratch []byte) {
+	pl.take()
+	pl.landing.Revoke(scratch)
+}
+
+// take checks what has landed, and takes the memory back. Mu is held.
+func (pl *plot) take() {
+	if pl.taken {
+		return
+	}
+	pl.taken = true
+	landed := pl.sh.size - pl.landing.Left()
+	at := 0
+	for _, piece := range pl.pieces {
+		n := min(len(piece), max(0, landed-at))
+		if i := noise.differs(piece[:n], pl.sh.id, at); i >= 0 && !pl.p.strangers {
+			pl.p.w.t.violateLocked(ruleIntact, "%v: byte %d of a payload of %d bytes, read into its landing, is not the one that was sent",
+				pl.p, at+i, pl.sh.size)
+			break
+		}
+		at += len(piece)
+	}
+	for _, piece := range pl.pieces {
+		scribble(piece)
+	}
+	pl.inspect(ruleGuard, "outside of what Landing.Next returned")
+	pl.p.w.keep(pl)
+}
+
+// inspect reports memory that is not scribbled over. Mu is held.
+func (pl *plot) inspect(r rule, where string) {
+	if !pl.bad && unscribbled(pl.block) {
+		pl.bad = true
+		pl.p.w.t.violateLocked(r, "%v: a frame of %d bytes was written %s", pl.p, pl.sh.size, where)
+	}
+}
+
+// The memory that is watched for late writers is bounded, in bytes and in plots.
+const (
+	keptBytes = 32 << 20
+	keptPlots = 2048
+)
+
+// keep watches the memory of a plot until the world is closed. Mu is held.
+func (w *world) keep(pl *plot) {
+	w.plots = append(w.plots, pl)
+	w.plotted += len(pl.block)
+	for w.plotted > keptBytes || len(w.plots) > keptPlots {
+		w.plots[0].inspect(ruleRevoke, "after its landing had ended or was revoked")
+		w.plotted -= len(w.plots[0].block)
+		w.plots = w.plots[1:]
+	}
+}
+
+// inspectPlots looks for late writers. Mu is held.
+func (w *world) inspectPlots() {
+	for _, pl := range w.plots {
+		pl.inspect(ruleRevoke, "after its landing had ended or was revoked")
+	}
+}

@@ -1,0 +1,272 @@
+package conformance
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A port is the suite's side of one endpoint: it sends, and it is the
+// [btl.Receiver] that checks each up-call against the contract.
+type port struct {
+	w        *world
+	r        *rank
+	peer     int
+	accepted bool
+	index    int
+	poison   *btl.Frame // what spoilt frames point to
+
+	// Guarded by the trial's mu.
+	ep            btl.Endpoint
+	up, down      bool // as of the last such call
+	closed        bool
+	ups, downs    int
+	downErr       error
+	mayFall       bool // the case does something that ends the connection
+	sentSinceDown bool
+	busy          bool // Send said Busy and Writable has not come
+	sawBusy       int
+	sawBroken     bool
+	futile        int // Writable calls in a row after which Send said Busy
+	backlog       []spec
+	held          map[*btl.Frame]*shipment
+	landings      map[*btl.Landing]*plot
+	lanes         map[int]*laneOrder
+	sent          tally // taken
+	received      tally
+	strangers     bool // the wire is tampered with: unknown frames are refused, not reported
+
+	// Hooks of the case. They run in the up-call, without mu.
+	react   func(*shipment)                // after an arrival
+	refuse  func(step string) error        // what Deliver, Begin and End answer
+	lay     func(size int) (kind plotKind) // where a payload lands
+	onBegin func(*plot)
+	onDrop  func(*plot)
+}
+
+// laneOrder is what is known of one lane of one sending endpoint.
+type laneOrder struct{ sent, shown, arrived uint64 }
+
+type tally struct{ frames, bytes uint64 }
+
+func (w *world) newPortLocked(r *rank, peer int) *port {
+	p := &port{
+		w: w, r: r, peer: peer, index: len(w.ports),
+		held:     map[*btl.Frame]*shipment{},
+		landings: map[*btl.Landing]*plot{},
+		lanes:    map[int]*laneOrder{},
+		mayFall:  w.ending,
+	}
+	p.poison = &btl.Frame{Header: []byte("a frame used after its release"), Payload: []byte("poison"), Size: 6}
+	w.ports = append(w.ports, p)
+	return p
+}
+
+// alive reports whether the endpoint can carry frames. Mu is held.
+func (p *port) alive() bool { return !p.closed && !p.down && !p.sawBroken && !p.r.dead }
+
+func (p *port) String() string {
+	return fmt.Sprintf("rank %d's endpoint to rank %d", p.r.id, p.peer)
+}
+
+// status describes a port that something is left to do for. Mu is held.
+func (p *port) status() string {
+	if p.closed || (p.up && !p.busy && len(p.backlog) == 0 && len(p.held) == 0 && len(p.landings) == 0) {
+		return ""
+	}
+	return fmt.Sprintf("; %v: up %v, down %v, busy %v, to be sent %d, taken and not released %d, half arrived %d",
+		p, p.up, p.down, p.busy, len(p.backlog), len(p.held), len(p.landings))
+}
+
+// lane returns the order kept for a lane of this endpoint. Mu is held.
+func (p *port) lane(l int) *laneOrder {
+	l %= max(1, p.w.attr.Lanes)
+	o := p.lanes[l]
+	if o == nil {
+		o = &laneOrder{}
+		p.lanes[l] = o
+	}
+	return o
+}
+
+// enter checks that an up-call may be made now, and takes mu. If it may not, mu
+// is not taken.
+func (p *port) enter(call string) bool {
+	t := p.w.t
+	if !p.r.within() {
+		t.violate(ruleSerial, "%v: %s was called from outside the module's calls", p, call)
+		return false
+	}
+	if p.r.sending.Load() > 0 {
+		t.violate(ruleSendQuiet, "%v: %s was called from within Send", p, call)
+		return false
+	}
+	if p.r.upcalls.Add(1) > 1 {
+		p.r.upcalls.Add(-1)
+		t.violate(ruleSerial, "%v: %s was called from within another up-call", p, call)
+		return false
+	}
+	t.mu.Lock()
+	switch {
+	case p.closed:
+		t.violateLocked(ruleClosed, "%v: %s was called after Close", p, call)
+	case p.down && call == "Down":
+		t.violateLocked(ruleDownOnce, "%v: Down was called twice; first: %v", p, p.downErr)
+	case p.down && call != "Up":
+		t.violateLocked(ruleDownOnce, "%v: %s was called after Down", p, call)
+	case !p.up && (call == "Deliver" || call == "Begin"):
+		t.violateLocked(ruleUp, "%v: %s was called before Up", p, call)
+	default:
+		return true
+	}
+	p.leave()
+	return false
+}
+
+// leave ends an up-call that enter has begun.
+func (p *port) leave() {
+	p.w.t.mu.Unlock()
+	p.r.upcalls.Add(-1)
+	p.w.t.changed.Broadcast()
+}
+
+// outside runs a hook of the case within an up-call, without mu.
+func (p *port) outside(f func()) {
+	p.w.t.mu.Unlock()
+	defer p.w.t.mu.Lock()
+	f()
+}
+
+// Up implements [btl.Receiver].
+func (p *port) Up(hello []byte) {
+	if !p.enter("Up") {
+		return
+	}
+	defer p.leave()
+	switch {
+	case p.up:
+		p.w.t.violateLocked(ruleUp, "%v: Up was called twice", p)
+	case p.down && !p.sentSinceDown:
+		p.w.t.violateLocked(ruleDownOnce, "%v: Up was called after Down though nothing was sent", p)
+	case string(hello) != string(p.w.ranks[p.peer].host.hello):
+		p.w.t.violateLocked(ruleUp, "%v: Up shows a hello of %d bytes that is not the one of rank %d (%d bytes)",
+			p, len(hello), p.peer, len(p.w.ranks[p.peer].host.hello))
+	}
+	p.up, p.down = true, false
+	p.ups++
+}
+
+// Writable implements [btl.Receiver].
+func (p *port) Writable() {
+	if !p.enter("Writable") {
+		return
+	}
+	defer p.leave()
+	p.busy = false
+	before := p.sent.frames
+	p.outside(p.pump)
+	if p.busy && p.sent.frames == before {
+		if p.futile++; p.futile > 100 {
+			p.w.t.violateLocked(ruleWritable, "%v: Writable was called %d times in a row and Send said Busy each time", p, p.futile)
+		}
+	} else {
+		p.futile = 0
+	}
+}
+
+// Released implements [btl.Receiver].
+func (p *port) Released(f *btl.Frame) {
+	if !p.enter("Released") {
+		return
+	}
+	defer p.leave()
+	sh := p.held[f]
+	if sh == nil {
+		p.w.t.violateLocked(ruleReleased, "%v: Released for a frame that the transport does not hold (released before, or never taken)", p)
+		return
+	}
+	if p.w.attr.Local && !sh.arrived {
+		p.w.t.violateLocked(ruleLocal, "%v: a frame of %d bytes was released before it arrived", p, sh.size)
+	}
+	p.reclaim(sh)
+}
+
+// reclaim takes the frame's memory back. Mu is held.
+func (p *port) reclaim(sh *shipment) {
+	if what := sh.touched(); what != "" {
+		p.w.t.violateLocked(ruleLent, "%v: frame of %d bytes in %d pieces: %s while the transport had it", p, sh.size, len(sh.pieces), what)
+	}
+	delete(p.held, sh.frame)
+	sh.held = false
+	sh.spoil(p.poison)
+}
+
+// Down implements [btl.Receiver].
+func (p *port) Down(err error) {
+	if !p.enter("Down") {
+		return
+	}
+	defer p.leave()
+	if n := len(p.landings); n > 0 {
+		p.w.t.violateLocked(ruleLanding, "%v: Down was called while %d frames stood half arrived; Drop comes first", p, n)
+	}
+	if err == nil {
+		p.w.t.violateLocked(ruleDownError, "%v: Down without an error", p)
+	}
+	if !p.mayFall && !p.w.ending {
+		p.w.t.violateLocked(ruleStaysUp, "%v: went down: %v", p, err)
+	}
+	p.up, p.down, p.sentSinceDown, p.busy = false, true, false, false
+	p.downs++
+	p.downErr = err
+	p.giveUp()
+}
+
+// giveUp settles the account of an endpoint that is down or closed: what it had
+// may be lost, and its frames are the sender's again. Mu is held.
+func (p *port) giveUp() {
+	p.excuse()
+	for _, sh := range p.held {
+		p.reclaim(sh)
+	}
+	p.backlog = nil
+}
+
+// excuse lets frames that have not arrived be lost. Mu is held.
+func (p *port) excuse() {
+	for _, sh := range p.w.book.expected {
+		if sh.from == p {
+			p.w.book.excuse(sh)
+		}
+	}
+}
+
+// close closes the endpoint.
+func (p *port) close() {
+	p.r.do("Endpoint.Close", func() {
+		p.markClosed()
+		if err := p.ep.Close(); err != nil {
+			p.w.t.violate(ruleOpen, "%v: Close: %v", p, err)
+		}
+		p.bury()
+	})
+}
+
+// markClosed forbids all further up-calls.
+func (p *port) markClosed() {
+	p.w.t.mu.Lock()
+	defer p.w.t.mu.Unlock()
+	p.closed = true
+}
+
+// bury takes back all that a closed endpoint had.
+func (p *port) bury() {
+	p.w.t.mu.Lock()
+	defer p.w.t.mu.Unlock()
+	p.giveUp()
+	for _, pl := range p.landings {
+		pl.take()
+	}
+	clear(p.landings)
+	p.w.t.changed.Broadcast()
+}

@@ -1,0 +1,137 @@
+package conformance
+
+import (
+	"io"
+	"net"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the suite does to a transport from outside it does to the sockets that
+// the rank's modules have given to the loop, unless the subject has hooks.
+
+func option(fd, name int) int {
+	v, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, name)
+	if err != nil {
+		return -1
+	}
+	return v
+}
+
+func isListener(fd int) bool { return option(fd, unix.SO_ACCEPTCONN) == 1 }
+
+// isConnected reports whether a descriptor is a connected stream socket.
+func isConnected(fd int) bool {
+	if option(fd, unix.SO_TYPE) != unix.SOCK_STREAM {
+		return false
+	}
+	_, err := unix.Getpeername(fd)
+	return err == nil
+}
+
+// sever cuts the connection of an endpoint; shutting down sockets cuts all
+// connections of the rank.
+func (p *port) sever() {
+	cut := 0
+	var err error
+	p.r.do("severing", func() {
+		if hook := p.w.subject.Sever; hook != nil {
+			cut, err = 1, hook(p.ep)
+			return
+		}
+		for _, fd := range p.r.loop.sockets() {
+			if isConnected(fd) && unix.Shutdown(fd, unix.SHUT_RDWR) == nil {
+				cut++
+			}
+		}
+	})
+	if err != nil {
+		p.w.t.fail(ruleOpen, "the subject's Sever: %v", err)
+	}
+	if cut == 0 {
+		p.w.t.skip("no connection can be cut: the module watches no connected stream socket, and the subject has no Sever")
+	}
+}
+
+// inject writes to the connections of a rank behind its back.
+func (r *rank) inject(b []byte) bool {
+	written := false
+	r.do("injecting", func() {
+		for _, fd := range r.loop.sockets() {
+			if isConnected(fd) {
+				n, err := unix.Write(fd, b)
+				written = written || (err == nil && n > 0)
+			}
+		}
+	})
+	return written
+}
+
+// strangers connects to each place where the rank can be reached.
+func (r *rank) strangers() []io.WriteCloser {
+	var all []io.WriteCloser
+	if hook := r.w.subject.Wire; hook != nil {
+		for _, m := range r.modules {
+			c, err := hook(m.Address())
+			if err != nil {
+				r.w.t.fail(ruleOpen, "the subject's Wire: %v", err)
+			}
+			all = append(all, c)
+		}
+		return all
+	}
+	var places [][2]string
+	r.do("finding sockets", func() {
+		for _, fd := range r.loop.sockets() {
+			if network, address := place(fd); network != "" {
+				places = append(places, [2]string{network, address})
+			}
+		}
+	})
+	for _, at := range places {
+		if c, err := net.Dial(at[0], at[1]); err == nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// place says how to reach a socket, if it can be reached.
+func place(fd int) (network, address string) {
+	switch {
+	case isListener(fd):
+		network = "tcp"
+	case option(fd, unix.SO_TYPE) == unix.SOCK_DGRAM:
+		network = "udp"
+	default:
+		return "", ""
+	}
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return "", ""
+	}
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		return network, net.JoinHostPort(dialable(sa.Addr[:]), strconv.Itoa(sa.Port))
+	case *unix.SockaddrInet6:
+		return network, net.JoinHostPort(dialable(sa.Addr[:]), strconv.Itoa(sa.Port))
+	case *unix.SockaddrUnix:
+		if network == "tcp" {
+			return "unix", sa.Name
+		}
+		return "unixgram", sa.Name
+	}
+	return "", ""
+}
+
+// dialable is an address, or loopback for "any".
+func dialable(ip net.IP) string {
+	if !ip.IsUnspecified() {
+		return ip.String()
+	}
+	if ip.To4() != nil && len(ip) == net.IPv4len {
+		return "127.0.0.1"
+	}
+	return "::1"
+}

@@ -1,0 +1,277 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
+)
+
+// A world is a number of ranks over one subject, and the account of what they
+// sent to each other.
+type world struct {
+	t       *trial
+	subject Subject
+	values  *param.Values
+	secret  []byte
+	ranks   []*rank
+	attr    btl.Attr
+	closed  bool
+	hellos  func(rank int) int // size of a hello, if the case wants to choose it
+
+	// Guarded by the trial's mu.
+	ports    []*port
+	book     book
+	accepts  int
+	onAccept func(*port)
+	ending   bool // endpoints may go down now
+	plots    []*plot
+	plotted  int // bytes in plots
+}
+
+// open makes a world of n ranks, each turning.
+func (t *trial) open(n int) *world { return t.openWith(n, nil) }
+
+func (t *trial) openWith(n int, hellos func(rank int) int) *world {
+	w := &world{t: t, subject: t.factory(), hellos: hellos, secret: make([]byte, 32), book: newBook()}
+	noise.fill(w.secret, t.rng.Uint64(), 0)
+	w.resolveParams()
+	t.mu.Lock()
+	t.worlds = append(t.worlds, w)
+	t.mu.Unlock()
+	for id := range n {
+		w.ranks = append(w.ranks, newRank(w, id))
+	}
+	for _, r := range w.ranks {
+		r.do("Component.Open", func() { w.openModules(r) })
+	}
+	w.attr = w.ranks[0].attr
+	for _, r := range w.ranks {
+		r.running = true
+		go r.drive()
+	}
+	return w
+}
+
+func (w *world) helloSize(rank int) int {
+	if w.hellos != nil {
+		return w.hellos(rank)
+	}
+	return 16 + rank
+}
+
+func (w *world) resolveParams() {
+	c := w.subject.Component
+	if c == nil {
+		w.t.fail(ruleOpen, "the factory made no component")
+	}
+	registry := param.NewRegistry()
+	c.Declare(registry)
+	values, err := registry.Resolve(param.Inputs{Settings: w.subject.Settings})
+	if err != nil {
+		w.t.fail(ruleOpen, "the subject's settings do not fit the parameters that %s declares: %v", c.Name(), err)
+	}
+	w.values = values
+}
+
+func (w *world) openModules(r *rank) {
+	modules, err := w.subject.Component.Open(r.host)
+	var unavailable *btl.UnavailableError
+	switch {
+	case errors.As(err, &unavailable) && w.t.opts.unavailable:
+		w.t.skip(err.Error())
+	case err != nil:
+		w.t.fail(ruleOpen, "rank %d: Open: %v", r.id, err)
+	case len(modules) == 0:
+		w.t.fail(ruleOpen, "rank %d: Open returned neither a module nor the reason why there is none", r.id)
+	}
+	r.modules, r.attr = modules, modules[0].Attr()
+}
+
+// peer describes rank b to module i of the others.
+func (w *world) peer(b, i int) btl.Peer {
+	r := w.ranks[b]
+	p := btl.Peer{Rank: b, Host: r.host.Hostname()}
+	if i < len(r.modules) {
+		p.Address = r.modules[i].Address()
+	}
+	return p
+}
+
+// route finds a module of rank a that reaches rank b.
+func (w *world) route(a, b int) (m btl.Module, peer btl.Peer, paths []btl.Path, reason error) {
+	r := w.ranks[a]
+	r.do("Module.Reach", func() {
+		for i, candidate := range r.modules {
+			peer = w.peer(b, i)
+			if paths, reason = candidate.Reach(peer); reason == nil && len(paths) > 0 {
+				m = candidate
+				return
+			}
+		}
+	})
+	return m, peer, paths, reason
+}
+
+// pair returns two ranks that reach each other: 0 and 1, or for a transport that
+// serves its own rank alone twice the same.
+func (w *world) pair() (a, b *rank) {
+	last := len(w.ranks) - 1
+	if m, _, _, _ := w.route(0, last); m != nil {
+		return w.ranks[0], w.ranks[last]
+	}
+	m, _, _, err := w.route(0, 0)
+	if m == nil {
+		w.t.fail(ruleReach, "rank 0 reaches neither another rank nor itself: %v", err)
+	}
+	return w.ranks[0], w.ranks[0]
+}
+
+// distinctPair is for cases that need two.
+func (w *world) distinctPair() (a, b *rank) {
+	a, b = w.pair()
+	if a == b {
+		w.t.skip("the transport reaches its own rank only")
+	}
+	return a, b
+}
+
+// connect makes an endpoint from a to b.
+func (w *world) connect(a, b *rank) *port {
+	m, peer, paths, err := w.route(a.id, b.id)
+	if m == nil {
+		w.t.fail(ruleReach, "rank %d does not reach rank %d: %v", a.id, b.id, err)
+	}
+	var p *port
+	a.do("Module.Connect", func() {
+		w.t.mu.Lock()
+		p = w.newPortLocked(a, b.id)
+		w.t.mu.Unlock()
+		ep, err := m.Connect(peer, paths[0], p)
+		if err != nil || ep == nil {
+			w.t.fail(ruleOpen, "rank %d: Connect to rank %d: endpoint %v, error %v", a.id, b.id, ep, err)
+		}
+		w.t.mu.Lock()
+		p.ep = ep
+		w.t.mu.Unlock()
+	})
+	return p
+}
+
+// accepted waits until rank b has accepted an endpoint of a, and returns it.
+// Where a transport serves both directions by the endpoints that the two sides
+// have made themselves, it is b's own.
+func (w *world) accepted(b, a *rank) (found *port) {
+	w.t.await(ruleAccept, fmt.Sprintf("rank %d to have an endpoint to rank %d", b.id, a.id), func() bool {
+		for _, p := range w.ports {
+			if p.r == b && p.peer == a.id && p.alive() {
+				found = p
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+// join connects a to b with one frame and returns both ends.
+func (w *world) join(a, b *rank) (there, back *port) {
+	there = w.connect(a, b)
+	there.post(spec{header: 16, size: 8})
+	w.settle()
+	if a == b {
+		return there, there
+	}
+	return there, w.accepted(b, a)
+}
+
+// settle waits until all that was posted is taken, has arrived, and is released.
+func (w *world) settle() {
+	t := w.t
+	t.await(ruleWritable, "all frames to be taken", func() bool {
+		for _, p := range w.ports {
+			if len(p.backlog) > 0 && p.alive() {
+				return false
+			}
+		}
+		return true
+	})
+	if w.attr.Reliable {
+		t.await(ruleReliable, "all frames to arrive", func() bool { return w.book.pending == 0 })
+	} else {
+		w.settleLossy()
+	}
+	t.await(ruleReleased, "all frames that were taken to be released", func() bool {
+		for _, p := range w.ports {
+			if len(p.held) > 0 && p.alive() {
+				return false
+			}
+		}
+		return true
+	})
+	t.await(ruleBroken, "Down after Broken", func() bool {
+		for _, p := range w.ports {
+			if p.sawBroken && p.downs == 0 && !p.closed {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+const (
+	lossyQuiet  = 50 * time.Millisecond // without an arrival: what is missing is lost
+	lossyRounds = 40
+)
+
+// settleLossy sends again what an unreliable module has lost, as its user would.
+func (w *world) settleLossy() {
+	for range lossyRounds {
+		for w.awaitArrival() {
+		}
+		missing := w.writeOff()
+		if len(missing) == 0 {
+			return
+		}
+		for p, specs := range missing {
+			p.post(specs...)
+		}
+	}
+	w.t.fail(ruleReliable, "frames are still missing after they were sent %d times; an unreliable module may lose some, not all", lossyRounds)
+}
+
+// awaitArrival waits for the next arrival, and reports whether there was one
+// before all was quiet.
+func (w *world) awaitArrival() (arrived bool) {
+	quiet := false
+	timer := time.AfterFunc(lossyQuiet, func() {
+		w.t.mu.Lock()
+		quiet = true
+		w.t.mu.Unlock()
+		w.t.changed.Broadcast()
+	})
+	defer timer.Stop()
+	w.t.mu.Lock()
+	before := w.book.arrivals
+	w.t.mu.Unlock()
+	w.t.await(ruleReliable, "an arrival", func() bool {
+		arrived = w.book.arrivals > before
+		return arrived || quiet || w.book.pending == 0
+	})
+	return arrived
+}
+
+// writeOff gives up what is missing and returns what to send instead.
+func (w *world) writeOff() map[*port][]spec {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	missing := map[*port][]spec{}
+	for _, sh := range w.book.expected {
+		if sh.taken && !sh.excused {
+			w.book.excuse(sh)
+			missing[sh.from] = append(missing[sh.from], sh.spec)
+		}
+	}
+	return missing
+}
