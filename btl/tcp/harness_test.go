@@ -1,0 +1,289 @@
+package tcp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/param"
+)
+
+// A node is one rank of a test: an engine, a host and the module under test.
+type node struct {
+	t      testing.TB
+	rank   int
+	size   int
+	job    string
+	secret []byte
+	values *param.Values
+	engine *engine.Engine
+	mod    *module
+
+	refuse   error                // what Accept answers
+	peers    map[int]*peer        // by rank
+	accepted []*peer              // in order
+	onAccept func(*peer)          // before Accept returns
+	make     func(rank int) *peer // receivers; default newPeer
+
+	logMu sync.Mutex
+	logs  []string
+}
+
+var testSecret = []byte("0123456789abcdef0123456789abcdef")
+
+type option func(*node, *[]param.Setting)
+
+func set(name, text string) option {
+	return func(_ *node, s *[]param.Setting) {
+		*s = append(*s, param.Setting{Name: name, Text: text, Source: param.Source{Kind: param.Option, Where: "test"}})
+	}
+}
+
+func withSecret(b []byte) option { return func(n *node, _ *[]param.Setting) { n.secret = b } }
+func withJob(s string) option    { return func(n *node, _ *[]param.Setting) { n.job = s } }
+
+// newNode opens a module that listens on the loopback only, unless told
+// otherwise.
+func newNode(t testing.TB, rank, size int, opts ...option) *node {
+	t.Helper()
+	n, err := tryNode(t, rank, size, append([]option{set(pInclude, "127.0.0.1")}, opts...)...)
+	require.NoError(t, err)
+	return n
+}
+
+func tryNode(t testing.TB, rank, size int, opts ...option) (*node, error) {
+	n := &node{t: t, rank: rank, size: size, job: "job", secret: testSecret, peers: map[int]*peer{}}
+	var settings []param.Setting
+	for _, o := range opts {
+		o(n, &settings)
+	}
+	last := map[string]param.Setting{}
+	for _, s := range settings {
+		last[s.Name] = s
+	}
+	settings = nil
+	for _, s := range last {
+		settings = append(settings, s)
+	}
+	var reg param.Registry
+	Component{}.Declare(&reg)
+	var err error
+	n.values, err = reg.Resolve(param.Inputs{Settings: settings})
+	require.NoError(t, err)
+	n.engine, err = engine.New(engine.Options{Spin: time.Millisecond})
+	require.NoError(t, err)
+	n.engine.Lock()
+	mods, err := Component{}.Open(n)
+	n.engine.Unlock()
+	if err != nil {
+		n.engine.Close()
+		return nil, err
+	}
+	n.mod = mods[0].(*module)
+	t.Cleanup(n.close)
+	return n, nil
+}
+
+func (n *node) close() {
+	n.engine.Lock()
+	n.mod.Close()
+	n.engine.Unlock()
+	n.engine.Close()
+}
+
+func (n *node) Rank() int             { return n.rank }
+func (n *node) Size() int             { return n.size }
+func (n *node) Hostname() string      { return fmt.Sprintf("host%d", n.rank) }
+func (n *node) Job() string           { return n.job }
+func (n *node) Secret() []byte        { return n.secret }
+func (n *node) Params() *param.Values { return n.values }
+func (n *node) Loop() btl.Loop        { return n.engine }
+func (n *node) Hello() []byte         { return fmt.Appendf(nil, "hello of %d", n.rank) }
+
+func (n *node) Accept(_ btl.Module, rank int, hello []byte, path int, ep btl.Endpoint) (btl.Receiver, error) {
+	if n.refuse != nil {
+		return nil, n.refuse
+	}
+	p := n.newPeer(rank)
+	p.ep = ep.(*endpoint)
+	n.accepted = append(n.accepted, p)
+	if n.onAccept != nil {
+		n.onAccept(p)
+	}
+	return p, nil
+}
+
+func (n *node) Logf(level btl.LogLevel, format string, args ...any) {
+	n.logMu.Lock()
+	defer n.logMu.Unlock()
+	n.logs = append(n.logs, fmt.Sprintf("%d ", level)+fmt.Sprintf(format, args...))
+}
+
+// logged returns the lines so far at the given level.
+func (n *node) logged(level btl.LogLevel) []string {
+	n.logMu.Lock()
+	defer n.logMu.Unlock()
+	var out []string
+	for _, l := range n.logs {
+		if l[0] == byte('0'+level) {
+			out = append(out, l[2:])
+		}
+	}
+	return out
+}
+
+func (n *node) newPeer(rank int) *peer {
+	p := &peer{n: n, rank: rank}
+	n.peers[rank] = p
+	return p
+}
+
+// reach returns a peer whose endpoint is made but not connected.
+func (n *node) reach(to *node) *peer {
+	n.t.Helper()
+	return n.reachAddress(to.rank, to.mod.Address())
+}
+
+func (n *node) reachAddress(rank int, address []byte) *peer {
+	n.t.Helper()
+	n.engine.Lock()
+	defer n.engine.Unlock()
+	who := btl.Peer{Rank: rank, Host: fmt.Sprintf("host%d", rank), Address: address}
+	paths, err := n.mod.Reach(who)
+	require.NoError(n.t, err)
+	p := n.newPeer(rank)
+	ep, err := n.mod.Connect(who, paths[0], p)
+	require.NoError(n.t, err)
+	p.ep = ep.(*endpoint)
+	return p
+}
+
+// until waits for a condition, which is looked at under the engine's lock.
+func (n *node) until(what string, f func() bool) {
+	n.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	n.engine.Lock()
+	defer n.engine.Unlock()
+	if err := n.engine.Wait(ctx, condition(f), nil); err != nil {
+		n.t.Fatalf("rank %d: waiting for %s: %v\n%s", n.rank, what, err, n.logs)
+	}
+}
+
+func (n *node) do(f func()) {
+	n.engine.Lock()
+	defer n.engine.Unlock()
+	f()
+}
+
+// condition is looked at after every poll.
+type condition func() bool
+
+func (c condition) Done() bool        { return c() }
+func (condition) Park(*engine.Waiter) {}
+
+// A peer is what a test sees of one endpoint: it keeps everything.
+type peer struct {
+	n    *node
+	rank int
+	ep   *endpoint
+
+	ups      int
+	hello    string
+	writable int
+	released []*btl.Frame
+	frames   []message
+	down     error
+	downs    int
+	dropped  int
+	began    int
+
+	onDeliver func(message) error
+	onUp      func()
+	onBegin   func(header []byte, size int) *btl.Landing
+	keep      bool // the messages in frames
+	count     int
+	buffer    []byte
+}
+
+type message struct{ header, payload string }
+
+func (p *peer) Up(hello []byte) {
+	p.ups++
+	p.hello = string(hello)
+	if p.onUp != nil {
+		p.onUp()
+	}
+}
+func (p *peer) Writable()             { p.writable++ }
+func (p *peer) Released(f *btl.Frame) { p.released = append(p.released, f) }
+func (p *peer) Drop(*btl.Landing)     { p.dropped++ }
+func (p *peer) Down(err error)        { p.down = err; p.downs++ }
+func (p *peer) Deliver(h, b []byte) error {
+	m := message{string(h), string(b)}
+	p.frames = append(p.frames, m)
+	if p.onDeliver != nil {
+		return p.onDeliver(m)
+	}
+	return nil
+}
+
+func (p *peer) Begin(header []byte, size int) (*btl.Landing, error) {
+	p.began++
+	if p.onBegin != nil {
+		return p.onBegin(header, size), nil
+	}
+	l := new(btl.Landing)
+	buf := make([]byte, size)
+	l.Set(size, buf, nil, nil)
+	l.Owner = message{header: string(header)}
+	p.buffer = buf
+	return l, nil
+}
+
+func (p *peer) End(l *btl.Landing) error {
+	m := l.Owner.(message)
+	m.payload = string(p.buffer)
+	p.frames = append(p.frames, m)
+	if p.onDeliver != nil {
+		return p.onDeliver(m)
+	}
+	return nil
+}
+
+// send gives a frame to the endpoint, waiting while it is busy.
+func (p *peer) send(f *btl.Frame) btl.Result {
+	p.n.t.Helper()
+	r := btl.Busy
+	p.n.until("room to send", func() bool {
+		r = p.ep.Send(f, 0)
+		return r != btl.Busy
+	})
+	return r
+}
+
+// connected waits until the endpoint is up.
+func (p *peer) connected() {
+	p.n.t.Helper()
+	p.n.do(func() { p.ep.sendUnconnected() })
+	p.n.until("a connection", func() bool { return p.ups > 0 })
+}
+
+func frame(header string, payload ...string) *btl.Frame {
+	f := &btl.Frame{Header: []byte(header)}
+	for i, s := range payload {
+		f.Size += len(s)
+		if i == 0 {
+			f.Payload = []byte(s)
+		} else {
+			f.More = append(f.More, []byte(s))
+		}
+	}
+	return f
+}
