@@ -9,13 +9,12 @@ type Channel struct {
 	order
 	context *Context
 	source  int32
-	gapped  bool // counted in context.gaps
 }
 
 // Stats counts what is of interest to tests and reports.
 type Stats struct {
-	Held       uint64 // messages held back for a receive of any tag
-	Released   uint64 // held messages freed because that receive was gone
+	Held       uint64 // messages held, when they became ready, for a receive of any tag
+	Released   uint64 // those of them that were matched, that receive gone, before they were seq-ready
 	Overtaken  uint64 // messages matched while an older one was still missing
 	Unexpected uint64 // messages that found no receive when they became ready
 }
@@ -29,13 +28,16 @@ type Context struct {
 	Stats Stats
 
 	relaxed  bool
+	unwanted func(*Message) // takes what finds no receive, once nobody receives
 	channels map[int32]*Channel
 	table    table
 	posted   [kinds]int // number of posted receives by kind
 	waiting  int        // number of messages in lists
-	gaps     int        // number of channels in which numbers are missing
+	tagOnly  messageList
 	place    uint64
 	version  uint64 // changes when a probe may see something new
+
+	inSeq, inLane []*Message // settleGaps's, kept for the next time
 }
 
 // NewContext returns an empty context.
@@ -69,7 +71,7 @@ func (ch *Channel) Arrive(lane *Lane, m *Message) error {
 		return err
 	}
 	m.Source, m.channel, m.lane = ch.source, ch, lane
-	m.inLane, m.seqReady, m.tagReady, m.taken = false, false, false, false
+	m.inSeq, m.inLane, m.seqReady, m.tagReady, m.held = false, false, false, false, false
 	ch.settle(lane, m.Seq, m.LaneSeq, m)
 	return nil
 }
@@ -93,7 +95,7 @@ func (ch *Channel) settle(lane *Lane, seq, laneSeq uint32, m *Message) {
 	nextInSeq := ch.arrive(seq, m)
 	nextInLane := lane.arrive(laneSeq, m)
 	if m != nil && nextInSeq && nextInLane && len(ch.early) == 0 && len(lane.early) == 0 {
-		m.inLane, m.seqReady, m.tagReady = true, true, true
+		m.inSeq, m.inLane, m.seqReady, m.tagReady = true, true, true, true
 		if c.admit(m) {
 			c.reexamine()
 		}
@@ -107,74 +109,67 @@ func (ch *Channel) settle(lane *Lane, seq, laneSeq uint32, m *Message) {
 // tag, matched by one of them, no longer holds; then those that are only next in
 // their lane, and are therefore younger than any of the same tag before.
 func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nextInLane bool) {
-	var inSeq, inLane []*Message
 	if nextInSeq {
-		if m != nil {
-			inSeq = append(inSeq, m)
-		}
-		ch.advance(func(m *Message) { inSeq = append(inSeq, m) })
+		c.inSeq = ch.advance(c.inSeq, m)
 	}
 	if nextInLane {
-		if m != nil {
-			inLane = append(inLane, m)
-		}
-		lane.advance(func(m *Message) { inLane = append(inLane, m) })
+		c.inLane = lane.advance(c.inLane, m)
 	}
-	if gapped := len(ch.early) > 0; gapped != ch.gapped {
-		ch.gapped = gapped
-		if gapped {
-			c.gaps++
-		} else {
-			c.gaps--
-		}
-	}
-	for _, m := range inLane {
+	for _, m := range c.inLane {
 		m.inLane = true
 	}
 	released := false
-	if !c.relaxed {
-		for _, m := range inSeq {
+	for _, m := range c.inSeq {
+		m.inSeq = true
+		if !m.seqReady { // else it was ready out of order, by relaxed ordering
 			m.seqReady, m.tagReady = true, true
-		}
-		for _, m := range inSeq {
 			released = c.admit(m) || released
 		}
 	}
 	if released {
 		c.reexamine()
 	}
-	for _, m := range inLane {
-		if owner := m.channel.context; !m.taken && (!m.tagReady || owner.relaxed) {
-			m.tagReady = true
-			m.seqReady = m.seqReady || owner.relaxed
+	for _, m := range c.inLane {
+		if !m.tagReady {
+			owner := m.channel.context
+			m.tagReady, m.seqReady = true, owner.relaxed
 			owner.admit(m)
 		}
 	}
+	clear(c.inSeq)
+	clear(c.inLane)
+	c.inSeq, c.inLane = c.inSeq[:0], c.inLane[:0]
 }
 
-// admit is the rule. It decides what becomes of a message that is tag-ready and
-// not taken: it matches the first receive that fits it, unless that names any
-// tag and the message is not seq-ready. It reports whether a receive for any tag
-// is gone, so that messages held by it must be examined again.
+// admit is the rule. It decides what becomes of a message that has become
+// tag-ready or seq-ready: it matches the first receive that fits it, unless that
+// names any tag and the message is not seq-ready. It reports whether a receive
+// for any tag is gone, so that messages held by it must be examined again.
 func (c *Context) admit(m *Message) (released bool) {
-	if m.taken {
-		return false
-	}
 	r := c.firstFit(m)
 	switch {
+	case r == nil && c.unwanted != nil:
+		c.take(m)
+		c.unwanted(m)
+		return false
 	case r == nil:
 		c.list(m)
 		c.version++
 		return false
 	case r.Tag == Any && !m.seqReady:
 		c.list(m)
+		m.held = true
 		c.Stats.Held++
 		return false
 	}
+	c.match(r, m)
+	return r.Tag == Any
+}
+
+func (c *Context) match(r *Recv, m *Message) {
 	c.unpost(r)
 	c.take(m)
 	c.Matched(r, m)
-	return r.Tag == Any
 }
 
 // firstFit returns the first receive, in posting order, that fits a message.
@@ -209,10 +204,15 @@ func (c *Context) list(m *Message) {
 		c.enlist(m, exact, m.Source, m.Tag)
 		c.enlist(m, anySource, Any, m.Tag)
 	}
-	if m.seqReady && !m.links[anyTag].listed {
-		c.enlist(m, anyTag, m.Source, Any)
-		c.enlist(m, anyBoth, Any, Any)
+	if !m.seqReady {
+		c.tagOnly.append(m, tagOnly)
+		return
 	}
+	if m.links[tagOnly].listed {
+		c.tagOnly.remove(m, tagOnly)
+	}
+	c.enlist(m, anyTag, m.Source, Any)
+	c.enlist(m, anyBoth, Any, Any)
 }
 
 func (c *Context) enlist(m *Message, kind int, source, tag int32) {
@@ -221,7 +221,6 @@ func (c *Context) enlist(m *Message, kind int, source, tag int32) {
 
 // take removes a message from all lists and leaves its numbers behind.
 func (c *Context) take(m *Message) {
-	m.taken = true
 	if m.links[exact].listed {
 		c.waiting--
 		c.delist(m, exact, m.Source, m.Tag)
@@ -231,7 +230,13 @@ func (c *Context) take(m *Message) {
 		c.delist(m, anyTag, m.Source, Any)
 		c.delist(m, anyBoth, Any, Any)
 	}
-	if int32(m.Seq-m.channel.next) >= 0 {
+	if m.links[tagOnly].listed {
+		c.tagOnly.remove(m, tagOnly)
+	}
+	if m.held && !m.seqReady {
+		c.Stats.Released++
+	}
+	if !m.inSeq {
 		c.Stats.Overtaken++
 		m.channel.forget(m.Seq)
 	}
@@ -244,24 +249,21 @@ func (c *Context) delist(m *Message, kind int, source, tag int32) {
 	c.table.find(key(source, tag)).messages.remove(m, kind)
 }
 
-// reexamine admits again, channel by channel in seq order, the messages that a
-// receive for any tag may have held until now.
+// reexamine looks again at the messages that a receive for any tag, now gone,
+// may have held.
 func (c *Context) reexamine() {
-	if c.gaps == 0 {
+	if c.tagOnly.head == nil {
 		return
 	}
-	for _, ch := range c.channels {
-		if !ch.gapped {
-			continue
+	c.version++
+	if c.posted[exact]+c.posted[anySource] == 0 {
+		return // nothing is posted that they might match
+	}
+	for m := c.tagOnly.head; m != nil; {
+		next := m.links[tagOnly].next
+		if r := c.firstFit(m); r != nil && r.Tag != Any {
+			c.match(r, m)
 		}
-		for _, m := range ch.waiting() {
-			if !m.tagReady || m.seqReady || m.taken {
-				continue
-			}
-			if r := c.firstFit(m); r == nil || r.Tag != Any {
-				c.Stats.Released++
-				c.admit(m)
-			}
-		}
+		m = next
 	}
 }

@@ -21,8 +21,15 @@
 // With relaxed ordering (the thesis's behaviour) a tag-ready message counts as
 // seq-ready.
 //
+// What one arrival makes ready is considered in this order: seq-ready messages
+// by seq; messages no longer held, in the order in which they became tag-ready;
+// messages that are tag-ready only, by laneSeq.
+//
 // The cost of each operation does not depend on the number of posted receives
 // or unexpected messages: both are queued in lists by (source, tag), with
-// wildcards as values of their own, found through one hash table. The exception
-// is a receive for any source and one tag while messages of that tag are held.
+// wildcards as values of their own, found through one hash table. There are two
+// exceptions, both about messages that wait while an older one is missing: a
+// receive for any source and one tag passes over those of that tag that are
+// held; and when a receive for any tag goes while others that name a tag are
+// posted, all of them are looked at again.
 package match

@@ -14,6 +14,11 @@ const (
 	kinds     = 4
 )
 
+// tagOnly is one more list of the context: of the messages that wait and are
+// tag-ready but not seq-ready, in the order in which they became so. A receive
+// for any tag may hold them.
+const tagOnly = kinds
+
 func kindOf(source, tag int32) int {
 	k := exact
 	if source == Any {
@@ -48,11 +53,12 @@ type Message struct {
 
 	channel  *Channel
 	lane     *Lane
+	inSeq    bool // every lower number of its sender has arrived
 	inLane   bool // every lower number of its lane has arrived
-	seqReady bool
-	tagReady bool
-	taken    bool // matched, or taken by a matched probe
-	links    [kinds]link
+	tagReady bool // inSeq or inLane
+	seqReady bool // inSeq, or tagReady where ordering is relaxed
+	held     bool // was held when it became tag-ready
+	links    [kinds + 1]link
 }
 
 type link struct {

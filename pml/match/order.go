@@ -1,10 +1,6 @@
 package match
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // order tracks which of a sequence of numbers have arrived. Numbers start at 0
 // and wrap around; those outstanding span less than 2³¹.
@@ -36,20 +32,25 @@ func (o *order) arrive(n uint32, m *Message) bool {
 	return false
 }
 
-// advance moves past the numbers that had arrived early and are next now, and
-// calls ready for their messages in order.
-func (o *order) advance(ready func(*Message)) {
+// advance moves past the numbers that had arrived early and are next now. It
+// appends to the list the message that closed the gap, if any, and theirs, in
+// the order of their numbers.
+func (o *order) advance(list []*Message, first *Message) []*Message {
+	if first != nil {
+		list = append(list, first)
+	}
 	for len(o.early) > 0 {
 		m, ok := o.early[o.next]
 		if !ok {
-			return
+			break
 		}
 		delete(o.early, o.next)
 		o.next++
 		if m != nil {
-			ready(m)
+			list = append(list, m)
 		}
 	}
+	return list
 }
 
 // forget keeps the number of an early message that has been received.
@@ -57,23 +58,4 @@ func (o *order) forget(n uint32) {
 	if _, ok := o.early[n]; ok {
 		o.early[n] = nil
 	}
-}
-
-// waiting returns the early messages in the order of their numbers.
-func (o *order) waiting() []*Message {
-	if len(o.early) == 0 {
-		return nil
-	}
-	numbers := make([]uint32, 0, len(o.early))
-	for n, m := range o.early {
-		if m != nil {
-			numbers = append(numbers, n)
-		}
-	}
-	slices.SortFunc(numbers, func(a, b uint32) int { return cmp.Compare(int32(a-o.next), int32(b-o.next)) })
-	messages := make([]*Message, len(numbers))
-	for i, n := range numbers {
-		messages[i] = o.early[n]
-	}
-	return messages
 }

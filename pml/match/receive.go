@@ -91,12 +91,21 @@ func (c *Context) Relax() {
 		return
 	}
 	c.relaxed = true
-	for _, ch := range c.channels {
-		for _, m := range ch.waiting() {
-			if m.tagReady && !m.seqReady && !m.taken {
-				m.seqReady = true
-				c.admit(m)
-			}
-		}
+	for m := c.tagOnly.head; m != nil; {
+		next := m.links[tagOnly].next
+		m.seqReady = true
+		c.admit(m)
+		m = next
+	}
+}
+
+// Discard hands every message that waits, and every one that finds no receive
+// when it becomes ready from now on, to unwanted. The numbers keep counting. No
+// receive may be posted any more.
+func (c *Context) Discard(unwanted func(*Message)) {
+	c.unwanted = unwanted
+	for m := c.Probe(Any, Any); m != nil; m = c.Probe(Any, Any) {
+		c.take(m)
+		unwanted(m)
 	}
 }

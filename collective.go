@@ -1,0 +1,177 @@
+package strand
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/strandmp/strand/pml"
+)
+
+// Tags of the library's own messages, which travel in contexts of their own.
+const (
+	tagBarrier = iota
+	tagDup
+	tagSplit
+)
+
+// Barrier returns when all processes of the communicator have called it. It
+// takes ⌈log₂ Size⌉ rounds (Hensgen, Finkel and Manber's dissemination barrier).
+func (c *Comm) Barrier(ctx context.Context) error {
+	if c == nil {
+		return ErrNilComm
+	}
+	n := c.Size()
+	for distance := 1; distance < n; distance *= 2 {
+		to, from := (c.rank+distance)%n, (c.rank-distance+n)%n
+		r, err := c.coll.Irecv(nil, nil, from, tagBarrier)
+		if err != nil {
+			return err
+		}
+		if err := c.coll.Send(ctx, nil, nil, to, tagBarrier, pml.Standard); err != nil {
+			r.Cancel()
+			return err
+		}
+		if _, err := r.Wait(ctx); err != nil {
+			r.Cancel()
+			return err
+		}
+	}
+	return nil
+}
+
+// Dup makes a communicator of the same processes with a context of its own. All
+// processes of the communicator call it.
+func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	if c == nil {
+		return nil, ErrNilComm
+	}
+	var id [8]byte
+	if c.rank == 0 {
+		binary.LittleEndian.PutUint64(id[:], c.world.nextID())
+	}
+	if err := c.broadcast(ctx, id[:], tagDup); err != nil {
+		return nil, err
+	}
+	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, c.relax)
+}
+
+// nextID returns the id of a new communicator, unique in the job.
+func (w *World) nextID() uint64 { return pml.ContextID(w.Rank(), w.counter.Add(1)-1) }
+
+// broadcast passes buf of rank 0 to all others along a binomial tree.
+func (c *Comm) broadcast(ctx context.Context, buf []byte, tag int) error {
+	n, mask := c.Size(), 1
+	for ; mask < n; mask <<= 1 {
+		if c.rank&mask != 0 {
+			if _, err := c.coll.Recv(ctx, buf, nil, c.rank-mask, tag); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		if c.rank+mask < n {
+			if err := c.coll.Send(ctx, buf, nil, c.rank+mask, tag, pml.Standard); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Split makes a communicator of the processes that give the same colour, in the
+// order of key and, where that is equal, of rank. Colour is 0 or more, or
+// Undefined; then the result is nil. All processes of the communicator call it.
+func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
+	if c == nil {
+		return nil, ErrNilComm
+	}
+	if color < Undefined {
+		return nil, fmt.Errorf("split: colour %d is neither Undefined nor 0 or more", color)
+	}
+	if c.rank == 0 {
+		return c.splitAsRoot(ctx, color, key)
+	}
+	wish := encodeInts(color, key)
+	if err := c.coll.Send(ctx, wish, nil, 0, tagSplit, pml.Standard); err != nil {
+		return nil, err
+	}
+	answer := make([]byte, 8+8*c.Size())
+	st, err := c.coll.Recv(ctx, answer, nil, 0, tagSplit)
+	if err != nil {
+		return nil, err
+	}
+	return c.fromAnswer(answer[:st.Count])
+}
+
+// member is a process that takes part in a split.
+type member struct{ rank, color, key int }
+
+// splitAsRoot gathers what the processes want, forms the groups and tells each
+// process its own.
+func (c *Comm) splitAsRoot(ctx context.Context, color, key int) (*Comm, error) {
+	members := []member{{0, color, key}}
+	wish := make([]byte, 16)
+	for rank := 1; rank < c.Size(); rank++ {
+		if _, err := c.coll.Recv(ctx, wish, nil, rank, tagSplit); err != nil {
+			return nil, err
+		}
+		members = append(members, member{rank, int(int64(binary.LittleEndian.Uint64(wish))), int(int64(binary.LittleEndian.Uint64(wish[8:])))})
+	}
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.color, b.color), cmp.Compare(a.key, b.key), cmp.Compare(a.rank, b.rank))
+	})
+	var own []byte
+	for len(members) > 0 {
+		n := slices.IndexFunc(members, func(m member) bool { return m.color != members[0].color })
+		if n < 0 {
+			n = len(members)
+		}
+		answer := c.answer(members[:n])
+		for _, m := range members[:n] {
+			if m.rank == 0 {
+				own = answer
+			} else if err := c.coll.Send(ctx, answer, nil, m.rank, tagSplit, pml.Standard); err != nil {
+				return nil, err
+			}
+		}
+		members = members[n:]
+	}
+	return c.fromAnswer(own)
+}
+
+// answer tells the members of one group its context id and their world ranks; it
+// is empty for those who want none.
+func (c *Comm) answer(members []member) []byte {
+	if members[0].color == Undefined {
+		return nil
+	}
+	b := binary.LittleEndian.AppendUint64(nil, c.world.nextID())
+	for _, m := range members {
+		b = binary.LittleEndian.AppendUint64(b, uint64(c.group.World(m.rank)))
+	}
+	return b
+}
+
+func (c *Comm) fromAnswer(b []byte) (*Comm, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	id := binary.LittleEndian.Uint64(b)
+	var world []int32
+	for b = b[8:]; len(b) >= 8; b = b[8:] {
+		world = append(world, int32(binary.LittleEndian.Uint64(b)))
+	}
+	return c.world.newComm(id, pml.NewGroup(world), c.relax)
+}
+
+func encodeInts(values ...int) []byte {
+	var b []byte
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint64(b, uint64(int64(v)))
+	}
+	return b
+}

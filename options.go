@@ -1,0 +1,86 @@
+package strand
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/launch"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml"
+)
+
+// An Option changes how a world is opened.
+type Option func(*options)
+
+type options struct {
+	job      launch.Job
+	registry *btl.Registry
+	settings []param.Setting
+	bare     bool // no environment, no files
+	exit     func(int)
+	log      func(btl.LogLevel, string)
+}
+
+// WithParam sets a parameter. It ranks below the command line of strand run and
+// above the environment and the files.
+func WithParam(name, value string) Option {
+	return func(o *options) {
+		o.settings = append(o.settings, param.Setting{Name: name, Text: value,
+			Source: param.Source{Kind: param.Option, Where: "the program"}})
+	}
+}
+
+// WithTransports uses the transports of a registry instead of the built-in and
+// imported ones ([btl.Default]).
+func WithTransports(r *btl.Registry) Option { return func(o *options) { o.registry = r } }
+
+// WithJob makes the process a member of a job other than the one its environment
+// names; the environment and the files set no parameters then. For tests and for
+// launchers within a process.
+func WithJob(j launch.Job) Option {
+	return func(o *options) {
+		o.job, o.bare = j, true
+		o.exit = func(int) {}
+	}
+}
+
+// WithLog passes lines for people to f instead of to standard error. It must not
+// block.
+func WithLog(f func(level btl.LogLevel, line string)) Option { return func(o *options) { o.log = f } }
+
+// Declare adds all parameters that a world with these transports has to a
+// registry.
+func Declare(r *param.Registry, transports *btl.Registry) {
+	r.Declare(
+		param.Spec{Name: "btl", Kind: param.String, Level: param.User,
+			Help: "Transports to use (tcp,self), or with ^ in front those not to use (^udp). Empty: all there are."},
+		param.Spec{Name: "verbose", Kind: param.Int, Default: "0", Min: "0", Max: "2", Level: param.User,
+			Help: "How much is told on standard error: 1, connections and choices; 2, each step."},
+	)
+	pml.Declare(r)
+	for _, c := range transports.Components() {
+		c.Declare(r)
+	}
+}
+
+func (o *options) resolve() (*param.Values, error) {
+	r := param.NewRegistry()
+	Declare(r, o.registry)
+	in := param.Inputs{Settings: o.settings}
+	if !o.bare {
+		in.Environ, in.Optional = os.Environ(), param.DefaultFiles()
+	}
+	return r.Resolve(in)
+}
+
+// logger passes on the lines of levels up to the given one.
+func (o *options) logger(verbose int) func(btl.LogLevel, string) {
+	return func(level btl.LogLevel, line string) {
+		if int(level) <= verbose {
+			o.log(level, line)
+		}
+	}
+}
+
+func logToStderr(_ btl.LogLevel, line string) { fmt.Fprintln(os.Stderr, "strand:", line) }

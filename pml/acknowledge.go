@@ -1,0 +1,106 @@
+package pml
+
+// ackEvery is how many frames may arrive before they are acknowledged though no
+// frame goes the other way.
+const ackEvery = 64
+
+// acknowledged takes in what every header carries: the peer's acknowledgement
+// and its credit.
+func (pe *peer) acknowledged(h *header) error {
+	pe.credit.update(h.credit)
+	if h.ack != pe.sent.base {
+		if err := pe.sent.acknowledge(h.ack, frameAcked); err != nil {
+			return err
+		}
+	}
+	for _, r := range h.ranges[:h.numRanges] {
+		if err := pe.sent.acknowledgeRange(r, frameAcked); err != nil {
+			return err
+		}
+	}
+	if pe.sent.empty() && pe.pml.closing {
+		pe.pml.checkClosing()
+	}
+	return nil
+}
+
+func frameAcked(f *txFrame) {
+	f.acked = true
+	f.settle()
+}
+
+// arrived notes that a frame has arrived whole.
+func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
+	if !counted {
+		return nil
+	}
+	if err := pe.received.add(frame); err != nil {
+		return err
+	}
+	pe.unacked++
+	if ackNow || pe.unacked >= ackEvery || len(pe.received.beyond) > 0 {
+		pe.acknowledgeSoon()
+	}
+	return nil
+}
+
+// acknowledgeSoon has the peer told with the next poll what has arrived and what
+// it may send, unless a frame that goes there before says it.
+func (pe *peer) acknowledgeSoon() {
+	pe.ackDue = true
+	if pe.ackQueue {
+		return
+	}
+	pe.ackQueue = true
+	p := pe.pml
+	p.toAcknowledge = append(p.toAcknowledge, pe)
+	if len(p.toAcknowledge) == 1 {
+		p.engine.Flush(p)
+	}
+}
+
+// Flush implements [btl.Deferred]: it sends the acknowledgements that are due.
+func (p *PML) Flush() {
+	for i, pe := range p.toAcknowledge {
+		p.toAcknowledge[i] = nil
+		pe.ackQueue = false
+		if pe.ackDue {
+			pe.acknowledge()
+		}
+	}
+	p.toAcknowledge = p.toAcknowledge[:0]
+}
+
+// acknowledge sends an acknowledgement now. If no rail takes it the next frame
+// carries it.
+func (pe *peer) acknowledge() {
+	if r := pe.control(); r != nil && !r.busy {
+		pe.sendAck(r)
+	}
+}
+
+// sendAck sends a frame with nothing but acknowledgement and credit.
+func (pe *peer) sendAck(r *rail) {
+	f := pe.pml.newFrame(pe)
+	h := header{kind: frameAck}
+	for _, b := range pe.received.beyond {
+		if h.numRanges == maxRanges {
+			break
+		}
+		h.ranges[h.numRanges] = b
+		h.numRanges++
+	}
+	f.build(&h)
+	if r.transmit(f) {
+		pe.ackDue, pe.unacked = false, 0
+		return
+	}
+	pe.pml.freeFrame(f)
+}
+
+// starved reacts to a peer that had to hold back for want of credit.
+func (pe *peer) starved() {
+	if pe.grant.grow(pe.pml.tune.creditMax, &pe.pml.unpromised) {
+		pe.acknowledgeSoon()
+	}
+}

@@ -1,0 +1,194 @@
+package pml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+)
+
+// closer is the condition that Close waits for: first that every frame is
+// acknowledged, then that every peer has answered our goodbye.
+type closer struct {
+	pml    *PML
+	phase  closePhase
+	waiter *engine.Waiter
+	late   bool // the time is up
+}
+
+type closePhase uint8
+
+const (
+	draining closePhase = iota
+	parting
+)
+
+// Done implements [engine.Condition].
+func (c *closer) Done() bool {
+	if c.late {
+		return true
+	}
+	for _, pe := range c.pml.peers {
+		if pe.state != peerKnown && pe.state != peerResolving {
+			continue
+		}
+		if c.phase == draining && !pe.drained() || c.phase == parting && !pe.parted() {
+			return false
+		}
+	}
+	return true
+}
+
+// Park implements [engine.Condition].
+func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
+
+// drained reports whether nothing is left to be sent or acknowledged.
+func (pe *peer) drained() bool {
+	return pe.waiting.head == nil && pe.backlog.head == nil && pe.bulk.head == nil &&
+		pe.streams.head == nil && pe.sent.empty()
+}
+
+// parted reports whether the peer knows that we are leaving.
+func (pe *peer) parted() bool {
+	return pe.local || !pe.up() || pe.goodbye.answered
+}
+
+// checkClosing has Close look again.
+func (p *PML) checkClosing() {
+	if p.closer != nil && p.closer.waiter != nil && p.closer.Done() {
+		p.engine.Wake(p.closer.waiter)
+	}
+}
+
+// Close ends the message layer in order: no new operation is taken, what was
+// sent is delivered, the peers are told goodbye. Receives that have no message
+// end with ErrClosed. It waits at most pml_close_timeout; that some peer did not
+// answer in that time is an error, but everything is closed all the same.
+func (p *PML) Close(ctx context.Context) error {
+	p.engine.Lock()
+	if p.closing {
+		p.engine.Unlock()
+		return ErrClosed
+	}
+	p.closing = true
+	p.eachOperation(func(op *operation) {
+		if op.active && !op.done && !op.isSend && op.recv.Posted() {
+			op.abandon(ErrClosed)
+		}
+	})
+	p.wakeProbers()
+	err := p.part(ctx)
+	p.eachOperation(func(op *operation) {
+		if op.active && !op.done {
+			op.complete(ErrClosed)
+		}
+	})
+	err = errors.Join(err, p.closeModules())
+	p.engine.Unlock()
+	p.cancel()
+	p.background.Wait()
+	p.engine.Close()
+	return err
+}
+
+// part drains the sends and exchanges goodbyes. The lock is held.
+func (p *PML) part(ctx context.Context) error {
+	p.closer = &closer{pml: p}
+	timer := p.engine.After(p.tune.closeTimeout, func() {
+		p.closer.late = true
+		if p.closer.waiter != nil {
+			p.engine.Wake(p.closer.waiter)
+		}
+	})
+	defer timer.Stop()
+	for _, pe := range p.peers {
+		if !pe.sent.empty() {
+			pe.askForAck()
+		}
+	}
+	if err := p.engine.Wait(ctx, p.closer, p.recent); err != nil {
+		return err
+	}
+	if p.closer.late {
+		return fmt.Errorf("rank %d: closing: %s", p.rank, p.unfinished())
+	}
+	for _, pe := range p.peers {
+		if pe.state == peerKnown && pe.up() && !pe.local {
+			pe.sendBare(frameGoodbye)
+		}
+	}
+	p.closer.phase = parting
+	return p.engine.Wait(ctx, p.closer, p.recent)
+}
+
+// askForAck has the peer acknowledge what it has: short messages were sent with
+// no hurry about that.
+func (pe *peer) askForAck() {
+	if pe.state == peerKnown && pe.up() {
+		f := pe.pml.newFrame(pe)
+		f.build(&header{kind: frameAck, flags: flagAckNow})
+		pe.emit(f, &pe.backlog)
+	}
+}
+
+// unfinished says what is still under way, for people.
+func (p *PML) unfinished() string {
+	for _, pe := range p.peers {
+		if pe.state == peerKnown && !pe.drained() {
+			return fmt.Sprintf("rank %d on %s has not taken everything that was sent to it within pml_close_timeout (%v)",
+				pe.rank, pe.host, p.tune.closeTimeout)
+		}
+	}
+	return "time is up"
+}
+
+// sendBare sends a frame that is nothing but its type.
+func (pe *peer) sendBare(kind frameType) {
+	f := pe.pml.newFrame(pe)
+	f.build(&header{kind: kind})
+	pe.emit(f, &pe.backlog)
+}
+
+// saidGoodbye reacts to a peer that leaves, or has heard that we do.
+func (pe *peer) saidGoodbye(kind frameType) {
+	if kind == frameGoodbyeAck {
+		pe.goodbye.answered = true
+		pe.pml.checkClosing()
+		return
+	}
+	pe.goodbye.answered = true
+	pe.goodbye.owed = true
+	pe.answerGoodbye()
+	pe.pml.host.Logf(btl.LogDebug, "rank %d: rank %d says goodbye", pe.pml.rank, pe.rank)
+	pe.fail(peerClosed, &peerClosedError{rank: pe.rank, host: pe.host})
+}
+
+// answerGoodbye tells a peer that leaves that its goodbye was understood, as
+// soon as the rail takes it.
+func (pe *peer) answerGoodbye() {
+	r := pe.control()
+	if !pe.goodbye.owed || r == nil || r.busy {
+		return
+	}
+	f := pe.pml.newFrame(pe)
+	f.build(&header{kind: frameGoodbyeAck})
+	if r.transmit(f) {
+		pe.goodbye.owed = false
+		return
+	}
+	pe.pml.freeFrame(f)
+}
+
+func (p *PML) closeModules() error {
+	p.engine.ClearProgressors()
+	var errs []error
+	for _, m := range p.modules {
+		if err := m.module.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("rank %d: closing %s: %w", p.rank, m.module.Attr().Name, err))
+		}
+	}
+	p.modules = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,136 @@
+package pml
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/pml/match"
+)
+
+// A Context is the message layer's side of a communicator: messages of different
+// contexts never match.
+type Context struct {
+	pml            *PML
+	id             uint64
+	group          *Group // nil until the communicator is made here too
+	match          *match.Context
+	channels       map[int]*channel // by world rank, of ranks that were sent to
+	last           *channel
+	freed          bool
+	unacknowledged error // a member has failed, and nobody has taken note
+}
+
+// channel is what a context sends to one peer.
+type channel struct {
+	peer *peer
+	seq  uint32
+}
+
+// ContextID is the id of the communicator that the process of a world rank named
+// its counter'th.
+func ContextID(leader int, counter uint32) uint64 {
+	return uint64(uint32(leader))<<32 | uint64(counter)
+}
+
+// NewContext makes, or finds if messages came early, the context of an id. All
+// members of the group do so with the same id and ordering.
+func (p *PML) NewContext(id uint64, group *Group, relaxed bool) (*Context, error) {
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	if p.closing {
+		return nil, ErrClosed
+	}
+	c := p.contextOf(id)
+	if c.group != nil || c.freed {
+		return nil, fmt.Errorf("context %#x exists already", id)
+	}
+	c.group = group
+	if relaxed {
+		c.match.Relax()
+	}
+	return c, nil
+}
+
+// contextOf returns the context of an id. One that is not known yet is made, and
+// what arrives for it waits: a peer may be ahead of us.
+func (p *PML) contextOf(id uint64) *Context {
+	if c := p.lastContext; c != nil && c.id == id {
+		return c
+	}
+	c := p.contexts[id]
+	if c == nil {
+		c = &Context{pml: p, id: id, match: match.NewContext(matched), channels: make(map[int]*channel)}
+		p.contexts[id] = c
+	}
+	p.lastContext = c
+	return c
+}
+
+// Group returns the context's group.
+func (c *Context) Group() *Group { return c.group }
+
+// Relaxed reports whether the world's default is relaxed ordering.
+func (p *PML) Relaxed() bool { return p.tune.relaxed }
+
+// Free ends the context: operations that are under way end with ErrFreed, and
+// messages that nobody has received are dropped.
+func (c *Context) Free() {
+	p := c.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	if c.freed {
+		return
+	}
+	p.eachOperation(func(op *operation) {
+		if op.active && !op.done && op.context == c && !op.isSend && op.recv.Posted() {
+			op.abandon(ErrFreed)
+		}
+	})
+	c.freed = true
+	c.match.Discard(func(m *match.Message) { m.Owner.(*inbound).refuse() })
+}
+
+// refuse drops a message that will never be received; its sender, if it asked,
+// is told that nothing is wanted.
+func (in *inbound) refuse() {
+	if in.asked {
+		in.peer.sendClear(in.handle, 0, 0)
+	}
+	if in.whole {
+		in.peer.pml.discard(in)
+		return
+	}
+	in.release()
+	in.kind = frameAck // freed when its frame ends
+}
+
+func (c *Context) usable() error {
+	switch {
+	case c.pml.closing:
+		return ErrClosed
+	case c.freed:
+		return ErrFreed
+	}
+	return nil
+}
+
+// channelTo returns the channel to a world rank.
+func (c *Context) channelTo(world int) *channel {
+	if ch := c.last; ch != nil && ch.peer.rank == world {
+		return ch
+	}
+	ch := c.channels[world]
+	if ch == nil {
+		ch = &channel{peer: c.pml.peerOf(world)}
+		c.channels[world] = ch
+	}
+	c.last = ch
+	return ch
+}
+
+// AcknowledgeFailures lets receives from any source go on without the members
+// that have failed until now.
+func (c *Context) AcknowledgeFailures() {
+	c.pml.engine.Lock()
+	c.unacknowledged = nil
+	c.pml.engine.Unlock()
+}

@@ -1,0 +1,67 @@
+package pml
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors to look for with errors.Is.
+var (
+	ErrClosed     = errors.New("world is closed")
+	ErrFreed      = errors.New("communicator is freed")
+	ErrRank       = errors.New("bad rank")
+	ErrTag        = errors.New("bad tag")
+	ErrTruncated  = errors.New("message truncated")
+	ErrPeerClosed = errors.New("peer has left the world in order")
+	ErrPeerFailed = errors.New("peer has failed")
+	ErrBuffer     = errors.New("no room for a buffered send")
+	ErrFinished   = errors.New("request has finished and was waited for already")
+)
+
+// A TruncateError says that a message was longer than the receive's buffer. The
+// buffer holds the message's beginning; the rest is lost, nothing else is.
+type TruncateError struct {
+	Source, Tag int
+	Message     int64 // bytes sent
+	Buffer      int64 // bytes there was room for
+}
+
+func (e *TruncateError) Error() string {
+	return fmt.Sprintf("message of %d bytes from rank %d with tag %d does not fit into a buffer of %d bytes",
+		e.Message, e.Source, e.Tag, e.Buffer)
+}
+
+// Unwrap makes errors.Is(err, ErrTruncated) true.
+func (e *TruncateError) Unwrap() error { return ErrTruncated }
+
+// A PeerFailedError says that an operation can not complete because the process
+// that it depends on can not be reached any more.
+type PeerFailedError struct {
+	Rank  int // in the world
+	Host  string
+	Cause error // the last thing that happened to it
+}
+
+func (e *PeerFailedError) Error() string {
+	host := ""
+	if e.Host != "" {
+		host = " on " + e.Host
+	}
+	return fmt.Sprintf("rank %d%s has failed: %v", e.Rank, host, e.Cause)
+}
+
+// Unwrap makes errors.Is work for ErrPeerFailed and for the cause.
+func (e *PeerFailedError) Unwrap() []error { return []error{ErrPeerFailed, e.Cause} }
+
+// peerClosedError says that an operation can not complete because its peer has
+// left the world in order.
+type peerClosedError struct {
+	rank int
+	host string
+}
+
+func (e *peerClosedError) Error() string {
+	return fmt.Sprintf("rank %d on %s has closed its world: it neither sends nor receives any more", e.rank, e.host)
+}
+
+func (e *peerClosedError) Unwrap() error { return ErrPeerClosed }

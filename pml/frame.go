@@ -1,0 +1,121 @@
+package pml
+
+import "github.com/strandmp/strand/btl"
+
+// txFrame is a frame on its way out. It lives until the transport has released
+// it and, if it is counted, the peer has acknowledged it.
+type txFrame struct {
+	btl.Frame
+	peer    *peer
+	op      *operation // whose buffer it refers to; nil if it has a copy
+	rail    *rail      // that has, or had, it
+	lane    int
+	counted bool
+	acked   bool
+	held    bool     // by the transport
+	copy    []byte   // from the pool
+	pieces  [][]byte // memory for Frame.More
+	next    *txFrame
+	header  [btl.MaxHeader]byte
+}
+
+func (p *PML) newFrame(pe *peer) *txFrame {
+	f := p.frames
+	if f == nil {
+		f = new(txFrame)
+		f.Owner = f
+	} else {
+		p.frames, f.next = f.next, nil
+	}
+	f.peer = pe
+	return f
+}
+
+func (p *PML) freeFrame(f *txFrame) {
+	if f.copy != nil {
+		p.copied -= cap(f.copy)
+		p.pool.put(f.copy)
+	}
+	clear(f.pieces)
+	f.Payload, f.More, f.Size, f.Progress, f.Next = nil, nil, 0, 0, nil
+	f.op, f.rail, f.copy, f.peer = nil, nil, nil, nil
+	f.pieces = f.pieces[:0]
+	f.counted, f.acked, f.held = false, false, false
+	f.next, p.frames = p.frames, f
+}
+
+// build encodes the header. A frame over a rail that needs acknowledgement gets
+// its number here.
+func (f *txFrame) build(h *header) {
+	f.lane = int(h.lane)
+	pe := f.peer
+	if h.kind != frameAck && h.kind != frameGoodbye && h.kind != frameGoodbyeAck && !pe.local {
+		f.counted = true
+		h.flags |= flagCounted
+		if pe.pml.closing {
+			h.flags |= flagAckNow // Close waits for it
+		}
+		h.frame = pe.sent.add(f)
+	}
+	f.Header = f.header[:h.encode(f.header[:])]
+}
+
+// refer makes size bytes of op's buffer, from offset on, the payload, and counts
+// the frame as one that holds on to the buffer.
+func (f *txFrame) refer(op *operation, offset, size uint64) {
+	f.op = op
+	op.frames++
+	f.Size = int(size)
+	if size == 0 {
+		return
+	}
+	first, more := op.from(offset)
+	for len(first) == 0 && len(more) > 0 {
+		first, more = more[0], more[1:]
+	}
+	if uint64(len(first)) >= size {
+		f.Payload = first[:size]
+		return
+	}
+	f.Payload = first
+	size -= uint64(len(first))
+	for _, piece := range more {
+		if uint64(len(piece)) >= size {
+			f.pieces = append(f.pieces, piece[:size])
+			break
+		}
+		f.pieces = append(f.pieces, piece)
+		size -= uint64(len(piece))
+	}
+	f.More = f.pieces
+}
+
+// keep makes a copy of op's whole buffer the payload.
+func (f *txFrame) keep(op *operation) {
+	p := f.peer.pml
+	f.Size = int(op.size)
+	if f.Size == 0 {
+		return
+	}
+	f.copy = p.pool.get(f.Size)
+	p.copied += cap(f.copy)
+	n := copy(f.copy, op.buf)
+	for _, piece := range op.more {
+		n += copy(f.copy[n:], piece)
+	}
+	f.Payload = f.copy
+}
+
+// settle frees the frame once neither the transport nor the peer is needed for
+// it any more, and moves its operation on.
+func (f *txFrame) settle() {
+	if f.held || (f.counted && !f.acked) {
+		return
+	}
+	op, p := f.op, f.peer.pml
+	p.freeFrame(f)
+	if op != nil {
+		op.frames--
+		op.sendProgressed()
+	}
+}

@@ -1,0 +1,340 @@
+package pml
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/match"
+)
+
+// inbound is a frame whose payload is arriving, or a message that waits for its
+// receive, or both.
+type inbound struct {
+	match.Message
+	landing btl.Landing
+	peer    *peer
+	kind    frameType
+	frame   uint32
+	counted bool
+	ackNow  bool
+	bytes   int        // payload of this frame
+	op      *operation // the receive it is for, once known
+
+	context *Context
+	total   uint64 // length of the whole message
+	data    []byte // the payload, if no receive was there for it
+	whole   bool   // the payload has arrived
+	asked   bool   // it is a request to send
+	handle  uint64 // the sender's, to answer it
+	units   uint32 // credit it takes
+	next    *inbound
+}
+
+func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
+	in := p.inbounds
+	if in == nil {
+		in = new(inbound)
+		in.Message.Owner, in.landing.Owner = in, in
+	} else {
+		p.inbounds, in.next = in.next, nil
+	}
+	in.peer, in.kind, in.bytes = pe, h.kind, size
+	in.frame, in.counted, in.ackNow = h.frame, h.counted(), h.ackNow()
+	return in
+}
+
+func (p *PML) freeInbound(in *inbound) {
+	if in.data != nil {
+		p.pool.put(in.data)
+	}
+	in.landing.Set(0, nil, nil, nil)
+	in.peer, in.op, in.context, in.data = nil, nil, nil, nil
+	in.whole, in.asked, in.handle, in.units, in.total = false, false, 0, 0, 0
+	in.next, p.inbounds = p.inbounds, in
+}
+
+// ackAtOnce is the payload from which on a frame that completes a request is
+// acknowledged on the spot, since one more system call does not matter. Shorter
+// ones are with the next poll, or with the reply if that comes first.
+const ackAtOnce = 128 << 10
+
+// Deliver implements [btl.Receiver].
+func (r *rail) Deliver(b, payload []byte) error {
+	var h header
+	if err := h.decode(b, len(payload)); err != nil {
+		return r.malformed(err)
+	}
+	in, err := r.begin(&h, len(payload))
+	if err != nil {
+		return r.malformed(err)
+	}
+	if in == nil {
+		return nil
+	}
+	in.landing.Fill(payload)
+	return r.malformed(r.end(in))
+}
+
+// Begin implements [btl.Receiver].
+func (r *rail) Begin(b []byte, size int) (*btl.Landing, error) {
+	var h header
+	if err := h.decode(b, size); err != nil {
+		return nil, r.malformed(err)
+	}
+	in, err := r.begin(&h, size)
+	if err != nil {
+		return nil, r.malformed(err)
+	}
+	if in == nil {
+		// Only frames without a payload end here, and those come whole.
+		return nil, r.malformed(fmt.Errorf("frame type %d in two steps", h.kind))
+	}
+	r.peer.begun = append(r.peer.begun, in)
+	return &in.landing, nil
+}
+
+// End implements [btl.Receiver].
+func (r *rail) End(l *btl.Landing) error {
+	in := l.Owner.(*inbound)
+	in.peer.forgetBegun(in)
+	return r.malformed(r.end(in))
+}
+
+// Drop implements [btl.Receiver].
+func (r *rail) Drop(l *btl.Landing) {
+	in := l.Owner.(*inbound)
+	pe := in.peer
+	pe.forgetBegun(in)
+	if in.kind == frameData || in.kind == frameAck {
+		pe.pml.freeInbound(in) // should it come again it finds its place anew
+		return
+	}
+	// The message has been numbered and matched, or queued: it stays, and what
+	// comes again with the same frame number completes it.
+	pe.severed = append(pe.severed, in)
+}
+
+// revoke takes back every landing place in a receive's buffer: the receives end
+// now, whatever still arrives.
+func (pe *peer) revoke() {
+	for _, in := range pe.begun {
+		if in.op != nil {
+			in.landing.Revoke(pe.pml.scratch)
+			in.op, in.kind = nil, frameAck
+			in.release()
+		}
+	}
+	pe.severed = slices.DeleteFunc(pe.severed, func(in *inbound) bool {
+		if in.op != nil {
+			pe.pml.discard(in)
+			return true
+		}
+		return false // it is still queued as unexpected
+	})
+}
+
+func (pe *peer) forgetBegun(in *inbound) {
+	if i := slices.Index(pe.begun, in); i >= 0 {
+		pe.begun = slices.Delete(pe.begun, i, i+1)
+	}
+}
+
+// malformed gives an error from the network its place.
+func (r *rail) malformed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("from rank %d: %w", r.peer.rank, err)
+}
+
+// begin takes a frame's header and finds a place for its payload. It returns nil
+// for frames that need nothing more.
+func (r *rail) begin(h *header, size int) (*inbound, error) {
+	pe, p := r.peer, r.pml
+	p.recent = r.poller
+	if err := pe.acknowledged(h); err != nil {
+		return nil, err
+	}
+	if h.counted() && pe.received.has(h.frame) {
+		return r.drain(h, size), nil
+	}
+	switch h.kind {
+	case frameAck:
+		if h.ackNow() {
+			pe.acknowledgeSoon()
+		}
+		return nil, nil
+	case frameGoodbye, frameGoodbyeAck:
+		pe.saidGoodbye(h.kind)
+		return nil, nil
+	case frameClear:
+		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
+			return nil, err
+		}
+		pe.clear(h)
+		return nil, nil
+	case frameVoid:
+		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
+			return nil, err
+		}
+		return nil, p.contextOf(h.context).match.Channel(int32(pe.rank)).Void(pe.lane(h.lane), h.seq, h.laneSeq)
+	case frameData:
+		return r.beginData(h, size)
+	}
+	return r.beginMessage(h, size)
+}
+
+// drain returns a landing for a payload that nobody wants: the frame has come
+// before, or its receive has ended.
+func (r *rail) drain(h *header, size int) *inbound {
+	in := r.pml.newInbound(r.peer, h, size)
+	in.kind, in.counted = frameAck, h.counted() && !r.peer.received.has(h.frame)
+	in.landing.Set(size, nil, nil, r.pml.scratch)
+	return in
+}
+
+// beginData finds the place of a piece of a message.
+func (r *rail) beginData(h *header, size int) (*inbound, error) {
+	op := r.pml.lookup(h.handle, r.peer, false)
+	if op == nil {
+		return r.drain(h, size), nil
+	}
+	if accept := min(op.total, op.size); h.offset > accept || uint64(size) > accept-h.offset {
+		return nil, fmt.Errorf("data frame of %d bytes at offset %d of a message of which %d are taken", size, h.offset, accept)
+	}
+	in := r.pml.newInbound(r.peer, h, size)
+	in.op = op
+	first, more := op.from(h.offset)
+	in.landing.Set(size, first, more, r.pml.scratch)
+	return in, nil
+}
+
+// beginMessage takes in a new message: it is numbered, matched and given a place
+// for the data it comes with.
+func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
+	pe, p := r.peer, r.pml
+	if in := pe.resume(h, size); in != nil {
+		return in, nil
+	}
+	units := uint32(0)
+	if h.kind == frameEager || size > 0 {
+		units = creditFor(size)
+		if err := pe.grant.charge(units); err != nil {
+			return nil, err
+		}
+	}
+	c := p.contextOf(h.context)
+	in := p.newInbound(pe, h, size)
+	in.Tag, in.Seq, in.LaneSeq = h.tag, h.seq, h.laneSeq
+	in.context, in.total, in.handle, in.units = c, h.size, h.handle, units
+	in.asked = h.kind == frameRequest
+	in.whole = size == 0
+	if h.flags&flagStarved != 0 {
+		pe.starved()
+	}
+	if in.whole {
+		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
+			p.freeInbound(in)
+			return nil, err
+		}
+		in.counted = false
+	}
+	r.traffic.Received++
+	r.traffic.BytesReceived += h.size
+	if err := c.match.Channel(int32(pe.rank)).Arrive(pe.lane(h.lane), &in.Message); err != nil {
+		p.freeInbound(in)
+		return nil, err
+	}
+	if len(p.probers) > 0 {
+		p.wakeProbers()
+	}
+	if size == 0 {
+		return nil, nil // it was settled by its match, or waits for one
+	}
+	if in.op == nil {
+		in.data = p.pool.get(size)
+		in.landing.Set(size, in.data, nil, nil)
+		return in, nil
+	}
+	in.landing.Set(size, in.op.buf, in.op.more, p.scratch)
+	return in, nil
+}
+
+// resume finds a message that broke off and comes again, and starts it anew.
+func (pe *peer) resume(h *header, size int) *inbound {
+	if len(pe.severed) == 0 || !h.counted() {
+		return nil
+	}
+	i := slices.IndexFunc(pe.severed, func(in *inbound) bool { return in.frame == h.frame })
+	if i < 0 || pe.severed[i].bytes != size {
+		return nil
+	}
+	in := pe.severed[i]
+	pe.severed = slices.Delete(pe.severed, i, i+1)
+	switch {
+	case in.data != nil:
+		in.landing.Set(size, in.data, nil, nil)
+	case in.op != nil:
+		in.landing.Set(size, in.op.buf, in.op.more, pe.pml.scratch)
+	default:
+		in.landing.Set(size, nil, nil, pe.pml.scratch)
+	}
+	return in
+}
+
+// end takes note that a frame's payload is complete.
+func (r *rail) end(in *inbound) error {
+	pe, p := in.peer, r.pml
+	if err := pe.arrived(in.frame, in.counted, in.ackNow); err != nil {
+		return err
+	}
+	if in.ackNow && in.bytes >= ackAtOnce {
+		pe.acknowledge()
+	}
+	switch in.kind {
+	case frameAck: // drained
+		p.freeInbound(in)
+	case frameData:
+		op := in.op
+		n := uint64(in.bytes)
+		p.freeInbound(in)
+		if op != nil {
+			op.landed(n)
+		}
+	default:
+		in.whole = true
+		if in.op != nil {
+			in.settle()
+		}
+	}
+	return nil
+}
+
+// settle passes the data of a message that is complete, as far as its first
+// frame goes, to its receive.
+func (in *inbound) settle() {
+	op, p := in.op, in.peer.pml
+	if in.data != nil {
+		op.scatter(in.data)
+	}
+	n := min(uint64(in.bytes), op.size)
+	in.release()
+	p.freeInbound(in)
+	op.first = true
+	op.landed(n)
+}
+
+// release gives the message's credit back.
+func (in *inbound) release() {
+	if in.units > 0 && in.peer.grant.refund(in.units) {
+		in.peer.acknowledgeSoon()
+	}
+	in.units = 0
+}
+
+// discard drops a frame, or a message, that nobody will receive.
+func (p *PML) discard(in *inbound) {
+	in.release()
+	p.freeInbound(in)
+}

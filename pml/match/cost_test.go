@@ -1,0 +1,226 @@
+package match
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+const benchLanes = 10
+
+// queue is a context with a queue of constant length, in steady state: each step
+// takes one out and puts it in again.
+type queue struct {
+	c        *Context
+	lanes    [benchLanes]Lane
+	laneSeq  [benchLanes]uint32
+	seq      uint32
+	tags     []int32 // of the receives or messages in the queue
+	order    []int   // in which they are asked for
+	at       int
+	receives []Recv
+	messages []Message
+	spare    Message
+	probe    Recv
+}
+
+// workload says what is in the queue and how it is asked for.
+type workload struct {
+	unexpected bool // messages, else receives
+	length     int
+	oneTag     bool
+	wildcards  bool // every fourth receive takes any source; one any tag, of a silent peer
+	order      string
+}
+
+func (w workload) String() string {
+	name := map[bool]string{true: "unexpected", false: "posted"}[w.unexpected]
+	tags := map[bool]string{true: "one_tag", false: "tags"}[w.oneTag]
+	if w.wildcards {
+		tags += "_wildcards"
+	}
+	return fmt.Sprintf("%s/%s/%s/%d", name, tags, w.order, w.length)
+}
+
+func newQueue(w workload) *queue {
+	n := w.length
+	q := &queue{c: NewContext(func(*Recv, *Message) {}), tags: make([]int32, n), receives: make([]Recv, n), messages: make([]Message, n)}
+	for i := range n {
+		if !w.oneTag {
+			q.tags[i] = int32(i)
+		}
+		q.order = append(q.order, i)
+	}
+	switch w.order {
+	case "reverse":
+		slices.Reverse(q.order)
+	case "random":
+		rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { q.order[i], q.order[j] = q.order[j], q.order[i] })
+	}
+	if w.wildcards {
+		q.c.Post(&Recv{Source: 99, Tag: Any})
+	}
+	for i := range n {
+		if w.unexpected {
+			q.arrive(&q.messages[i], q.tags[i])
+			continue
+		}
+		q.receives[i] = Recv{Source: 1, Tag: q.tags[i]}
+		if w.wildcards && i%4 == 0 {
+			q.receives[i].Source = Any
+		}
+		q.c.Post(&q.receives[i])
+	}
+	if w.unexpected && w.wildcards {
+		q.probe.Source = Any
+	} else {
+		q.probe.Source = 1
+	}
+	return q
+}
+
+func (q *queue) arrive(m *Message, tag int32) {
+	lane := int(tag) % benchLanes
+	m.Tag, m.Seq, m.LaneSeq = tag, q.seq, q.laneSeq[lane]
+	q.seq++
+	q.laneSeq[lane]++
+	if err := q.c.Channel(1).Arrive(&q.lanes[lane], m); err != nil {
+		panic(err)
+	}
+}
+
+func (q *queue) next() int {
+	i := q.order[q.at]
+	if q.at++; q.at == len(q.order) {
+		q.at = 0
+	}
+	return i
+}
+
+// stepPosted has the message arrive that a receive of the queue waits for, and
+// posts the receive again.
+func (q *queue) stepPosted() {
+	r := &q.receives[q.next()]
+	q.arrive(&q.spare, r.Tag)
+	if r.Posted() {
+		panic("another receive was matched")
+	}
+	q.c.Post(r)
+}
+
+// stepUnexpected receives a message of the queue and has it arrive again.
+func (q *queue) stepUnexpected() {
+	q.probe.Tag = q.tags[q.next()]
+	m := q.c.Post(&q.probe)
+	if m == nil {
+		panic("a message was not there")
+	}
+	q.arrive(m, m.Tag)
+}
+
+func (q *queue) step(unexpected bool) {
+	if unexpected {
+		q.stepUnexpected()
+	} else {
+		q.stepPosted()
+	}
+}
+
+func workloads(lengths ...int) []workload {
+	var all []workload
+	for _, unexpected := range []bool{false, true} {
+		for _, length := range lengths {
+			for _, wildcards := range []bool{false, true} {
+				for _, order := range []string{"in_order", "reverse", "random"} {
+					all = append(all, workload{unexpected: unexpected, length: length, wildcards: wildcards, order: order})
+				}
+			}
+			all = append(all, workload{unexpected: unexpected, length: length, oneTag: true, order: "in_order"})
+		}
+	}
+	return all
+}
+
+func BenchmarkMessage(b *testing.B) {
+	for _, w := range workloads(10, 10_000, 50_000) {
+		b.Run(w.String(), func(b *testing.B) {
+			q := newQueue(w)
+			b.ReportAllocs()
+			for b.Loop() {
+				q.step(w.unexpected)
+			}
+		})
+	}
+}
+
+// Tags that are used once leave nothing behind.
+func BenchmarkTagsUsedOnce(b *testing.B) {
+	q := newQueue(workload{length: 10, order: "in_order"})
+	b.ReportAllocs()
+	tag := int32(100)
+	for b.Loop() {
+		q.arrive(&q.spare, tag)
+		q.probe.Tag = tag
+		q.c.Post(&q.probe)
+		tag = (tag + 1) & (1<<31 - 1)
+	}
+}
+
+// Every second message overtakes the one before; receives are posted for both.
+func BenchmarkReordered(b *testing.B) {
+	c := NewContext(func(*Recv, *Message) {})
+	var lane Lane
+	receives := [2]Recv{{Source: 1, Tag: 0}, {Source: 1, Tag: 0}}
+	var messages [2]Message
+	n := uint32(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range 2 {
+			c.Post(&receives[i])
+			j := n + uint32(1-i)
+			messages[i] = Message{Seq: j, LaneSeq: j}
+			if err := c.Channel(1).Arrive(&lane, &messages[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n += 2
+	}
+}
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	for _, w := range workloads(10, 1000) {
+		q := newQueue(w)
+		if n := testing.AllocsPerRun(5000, func() { q.step(w.unexpected) }); n > 0 {
+			t.Errorf("%v: %v allocations a message", w, n)
+		}
+	}
+}
+
+// The cost of a message does not depend on the length of the queue. What is left
+// is the processor's caches; a walk along the queue would cost a thousand times
+// as much. The best of many short runs is compared: no machine is ever slow
+// enough to make all of those of one length slow and none of the other's.
+func TestCostDoesNotDependOnLength(t *testing.T) {
+	const steps, runs, bound = 200, 30, 30
+	cost := func(w workload) time.Duration {
+		q := newQueue(w)
+		best := time.Duration(1<<63 - 1)
+		for range runs {
+			start := time.Now()
+			for range steps {
+				q.step(w.unexpected)
+			}
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	short, long := workloads(10), workloads(50_000)
+	for i := range short {
+		few, many := cost(short[i]), cost(long[i])
+		if many > bound*max(few, time.Microsecond) {
+			t.Errorf("%v: %v for %d messages; %v: %v", short[i], few, steps, long[i], many)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package pml
+
+import (
+	"math"
+	"slices"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/match"
+)
+
+// A Mode is one of MPI's four ways to send (MPI 4.1, section 3.4).
+type Mode uint8
+
+const (
+	Standard    Mode = iota
+	Synchronous      // completes when the message has matched
+	Buffered         // completes at once, from a copy
+	Ready            // the receive is posted, the caller says
+)
+
+// Wildcards and limits.
+const (
+	AnySource = -1
+	AnyTag    = -1
+	// MaxTag is the largest tag.
+	MaxTag = math.MaxInt32
+)
+
+// A Status describes a message that was received, or probed.
+type Status struct {
+	Source int // rank in the communicator
+	Tag    int
+	Count  int // bytes received; for a probe, bytes of the whole message
+}
+
+// operation is a send or a receive under way. Operations live in a slab, are
+// used over and over, and are named on the wire by place and generation.
+type operation struct {
+	pml    *PML
+	index  uint32
+	gen    uint32
+	next   *operation // free list, or the peer's queue
+	active bool
+	done   bool
+	isSend bool
+	busy   bool // counted by the engine as something to move on
+	orphan bool // nobody has its request: it ends with its completion
+
+	context *Context
+	peer    *peer // the destination; of a receive, the sender once it is known
+	err     error
+	status  Status
+	waiters []*engine.Waiter
+
+	buf  []byte   // the first, mostly only, piece
+	more [][]byte // the others
+	size uint64   // bytes in all pieces
+
+	// Of a send.
+	mode    Mode
+	lane    uint16
+	tag     int32
+	seq     uint32
+	laneSeq uint32
+	offset  uint64 // bytes handed to frames
+	accept  uint64 // bytes the receiver takes, once cleared
+	remote  uint64 // the receiver's handle
+	asked   bool   // a request to send went out
+	cleared bool   // and was answered
+	frames  int    // frames that hold on to the buffer
+	owned   bool   // buf is from the pool: a buffered send
+
+	// Of a receive.
+	recv  match.Recv
+	total uint64 // bytes of the message
+	got   uint64 // bytes that have landed, or would have, were there room
+	first bool   // the first frame's payload is complete
+}
+
+const (
+	chunkBits = 8
+	chunkSize = 1 << chunkBits
+)
+
+// operations is the slab.
+type operations struct {
+	chunks []*[chunkSize]operation
+	free   *operation
+}
+
+func (p *PML) newOperation() *operation {
+	if p.ops.free == nil {
+		p.growOperations()
+	}
+	op := p.ops.free
+	p.ops.free = op.next
+	op.next = nil
+	op.active = true
+	return op
+}
+
+func (p *PML) growOperations() {
+	c := new([chunkSize]operation)
+	base := len(p.ops.chunks) << chunkBits
+	p.ops.chunks = append(p.ops.chunks, c)
+	for i := len(c) - 1; i >= 0; i-- {
+		op := &c[i]
+		op.pml, op.index, op.next = p, uint32(base+i), p.ops.free
+		op.recv.Owner = op
+		p.ops.free = op
+	}
+}
+
+// freeOperation ends the life of an operation; handles to it become stale.
+func (p *PML) freeOperation(op *operation) {
+	clear(op.waiters)
+	*op = operation{pml: p, index: op.index, gen: op.gen + 1, next: p.ops.free, waiters: op.waiters[:0]}
+	op.recv.Owner = op
+	p.ops.free = op
+}
+
+// handle is the operation's name on the wire.
+func (op *operation) handle() uint64 { return uint64(op.gen)<<32 | uint64(op.index) }
+
+// lookup finds the operation of a handle that came from a peer, or nil if it has
+// ended or never was.
+func (p *PML) lookup(handle uint64, from *peer, isSend bool) *operation {
+	i := uint32(handle)
+	if int(i>>chunkBits) >= len(p.ops.chunks) {
+		return nil
+	}
+	op := &p.ops.chunks[i>>chunkBits][i&(chunkSize-1)]
+	if !op.active || op.done || op.gen != uint32(handle>>32) || op.peer != from || op.isSend != isSend {
+		return nil
+	}
+	return op
+}
+
+// eachOperation calls f for every operation that is not done.
+func (p *PML) eachOperation(f func(*operation)) {
+	for _, c := range p.ops.chunks {
+		for i := range c {
+			if op := &c[i]; op.active && !op.done {
+				f(op)
+			}
+		}
+	}
+}
+
+// complete ends the operation and wakes who waits for it.
+func (op *operation) complete(err error) {
+	if op.done {
+		return
+	}
+	op.done = true
+	if op.err == nil {
+		op.err = err
+	}
+	op.setBusy(false)
+	if op.owned {
+		op.pml.releaseBuffered(op)
+	}
+	op.buf, op.more = nil, nil
+	for _, w := range op.waiters {
+		op.pml.engine.Wake(w)
+	}
+	if op.orphan {
+		op.pml.freeOperation(op)
+	}
+}
+
+// setBusy tells the engine that there is, or is no longer, something to move on
+// while the program computes.
+func (op *operation) setBusy(on bool) {
+	if op.busy == on {
+		return
+	}
+	op.busy = on
+	if on {
+		op.pml.engine.Busy(1)
+	} else {
+		op.pml.engine.Busy(-1)
+	}
+}
+
+// from returns the pieces of the operation's buffer from an offset on.
+func (op *operation) from(offset uint64) (first []byte, more [][]byte) {
+	if offset <= uint64(len(op.buf)) {
+		return op.buf[offset:], op.more
+	}
+	offset -= uint64(len(op.buf))
+	for i, piece := range op.more {
+		if offset < uint64(len(piece)) {
+			return piece[offset:], op.more[i+1:]
+		}
+		offset -= uint64(len(piece))
+	}
+	return nil, nil
+}
+
+// source returns the endpoint from which the operation's end is to be expected.
+func (op *operation) source() btl.Poller {
+	if op.peer != nil && op.peer.poller != nil {
+		return op.peer.poller
+	}
+	return op.pml.recent
+}
+
+func (op *operation) removeWaiter(w *engine.Waiter) {
+	if i := slices.Index(op.waiters, w); i >= 0 {
+		op.waiters = slices.Delete(op.waiters, i, i+1)
+	}
+}

@@ -1,0 +1,66 @@
+package pml
+
+import (
+	"time"
+
+	"github.com/strandmp/strand/param"
+)
+
+// Declare adds the message layer's parameters to a registry.
+func Declare(r *param.Registry) {
+	r.Declare(
+		param.Spec{Name: "pml_lanes", Kind: param.Int, Default: "10", Min: "1", Max: "1024", Level: param.Tuner,
+			Help: "Lanes to each peer. A message travels in the lane of its tag; a lost packet delays only its own lane."},
+		param.Spec{Name: "pml_ordering", Kind: param.Enum, Choices: []string{"strict", "relaxed"}, Default: "strict", Level: param.User,
+			Help: "What a receive for any tag takes: strict, the oldest message, as MPI demands; relaxed, the one that has arrived first."},
+		param.Spec{Name: "pml_copy_limit", Kind: param.Size, Default: "4K", Min: "0", Max: "64K", Unit: "bytes", Level: param.Tuner,
+			Help: "Messages up to this length are copied, so that their send completes at once; longer ones complete when the peer has acknowledged them."},
+		param.Spec{Name: "pml_copy_pool", Kind: param.Size, Default: "16M", Min: "0", Max: "4G", Unit: "bytes", Level: param.Tuner,
+			Help: "Memory for those copies, for all peers together. Without room a message is sent from its own buffer."},
+		param.Spec{Name: "pml_eager_max", Kind: param.Size, Default: "256K", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
+			Help: "Longest message sent at once, with no rendezvous, over a reliable ordered transport while the receiver's credit lasts."},
+		param.Spec{Name: "pml_credit_first", Kind: param.Size, Default: "64K", Min: "0", Max: "64M", Unit: "bytes", Level: param.Tuner,
+			Help: "Memory for unexpected messages promised to every peer when it connects."},
+		param.Spec{Name: "pml_credit_max", Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
+			Help: "Most memory for unexpected messages promised to one peer."},
+		param.Spec{Name: "pml_unexpected_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
+			Help: "Most memory for unexpected messages promised to all peers together, beyond the first grants. Senders are held back, not refused."},
+		param.Spec{Name: "pml_buffered_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
+			Help: "Memory for buffered sends (Bsend) that are on their way."},
+		param.Spec{Name: "pml_close_timeout", Kind: param.Duration, Default: "10s", Min: "0s", Max: "1h", Level: param.User,
+			Help: "How long closing a world waits for its own sends and for the peers' goodbyes."},
+		param.Spec{Name: "progress_spin", Kind: param.Duration, Default: "200us", Min: "0s", Max: "1h", Level: param.User,
+			Help: "How long a waiting call polls before it gives up the processor. It parks at once, for a while, when others need the processor."},
+		param.Spec{Name: "progress_tick", Kind: param.Duration, Default: "200us", Min: "10us", Max: "1ms", Level: param.Developer,
+			Help: "How long held-back frames wait at the most while the program makes no call."},
+	)
+}
+
+// tunables are the parameters' values, in the form the message layer uses.
+type tunables struct {
+	lanes         int
+	relaxed       bool
+	copyLimit     int
+	copyPool      int
+	eagerMax      int
+	creditFirst   uint32 // units
+	creditMax     uint32 // units
+	unexpectedMax uint64 // units
+	bufferedMax   int64
+	closeTimeout  time.Duration
+}
+
+func tunablesFrom(v *param.Values) tunables {
+	return tunables{
+		lanes:         v.Int("pml_lanes"),
+		relaxed:       v.String("pml_ordering") == "relaxed",
+		copyLimit:     int(v.Size("pml_copy_limit")),
+		copyPool:      int(min(v.Size("pml_copy_pool"), 1<<30)),
+		eagerMax:      int(v.Size("pml_eager_max")),
+		creditFirst:   uint32(v.Size("pml_credit_first") / creditUnit),
+		creditMax:     uint32(v.Size("pml_credit_max") / creditUnit),
+		unexpectedMax: uint64(v.Size("pml_unexpected_max") / creditUnit),
+		bufferedMax:   v.Size("pml_buffered_max"),
+		closeTimeout:  v.Duration("pml_close_timeout"),
+	}
+}

@@ -1,0 +1,252 @@
+package pml
+
+import (
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/selection"
+)
+
+// peer is what we know of another process of the world, or of this one as a
+// destination of its own messages. It is made at the first contact.
+type peer struct {
+	pml     *PML
+	rank    int
+	host    string
+	rails   []*rail
+	choice  selection.Choice
+	poller  btl.Poller // the first rail's endpoint, if it can poll
+	state   peerState
+	failure error // why no operation with it can complete any more
+	local   bool  // frames to it need no acknowledgement
+
+	// Sending.
+	laneSeq []uint32   // the next number in each lane
+	waiting opQueue    // sends that are not launched
+	backlog frameQueue // frames that no rail would take: control and short messages
+	bulk    frameQueue // likewise, pieces of long messages
+	streams opQueue    // cleared sends with data still to be cut into frames
+	sent    sendWindow
+	credit  senderCredit
+
+	// Receiving.
+	lanes    []*match.Lane
+	received receiveWindow
+	grant    receiverCredit
+	begun    []*inbound // frames whose payload is arriving
+	severed  []*inbound // frames whose payload broke off
+	unacked  int        // frames received since the last acknowledgement
+	ackDue   bool
+	ackQueue bool // in the PML's list of peers to acknowledge to
+
+	goodbye goodbyeState
+}
+
+type peerState uint8
+
+const (
+	peerNew       peerState = iota // nothing is known but the rank
+	peerResolving                  // its addresses are being fetched
+	peerKnown                      // there are rails, connected or not
+	peerClosed                     // it has said goodbye
+	peerFailed
+)
+
+// peerOf returns the peer of a world rank, which it makes at the first contact.
+func (p *PML) peerOf(rank int) *peer {
+	if pe := p.peers[rank]; pe != nil {
+		return pe
+	}
+	pe := &peer{pml: p, rank: rank, laneSeq: make([]uint32, p.tune.lanes)}
+	p.peers[rank] = pe
+	return pe
+}
+
+// up reports whether frames can be sent to the peer now, as far as its rails are
+// concerned.
+func (pe *peer) up() bool {
+	for _, r := range pe.rails {
+		if r.up {
+			return true
+		}
+	}
+	return false
+}
+
+// connect sees to it that the peer gets rails and that one of them connects.
+func (pe *peer) connect() {
+	switch {
+	case pe.state == peerNew:
+		pe.state = peerResolving
+		pe.pml.resolve(pe)
+	case pe.state == peerKnown && !pe.up() && len(pe.rails) > 0:
+		// An endpoint connects when it is given a frame; it will not take this one
+		// before it is connected, and it does not matter whether it ever does.
+		pe.sendAck(pe.rails[0])
+	}
+}
+
+// attach makes the peer known by its rails.
+func (pe *peer) attach(host string, choice selection.Choice, rails []*rail) {
+	pe.host, pe.choice, pe.rails = host, choice, rails
+	pe.state = peerKnown
+	pe.local = true
+	for _, r := range rails {
+		pe.local = pe.local && r.attr.Local
+	}
+	pe.choosePoller()
+}
+
+func (pe *peer) choosePoller() {
+	pe.poller = nil
+	for _, r := range pe.rails {
+		if r.up && r.poller != nil {
+			pe.poller = r.poller
+			return
+		}
+	}
+}
+
+// control returns the rail for control frames and short messages: the first
+// connected one in the order of latency, or nil.
+func (pe *peer) control() *rail {
+	for _, r := range pe.rails {
+		if r.up {
+			return r
+		}
+	}
+	return nil
+}
+
+// lane returns the receiving side of a lane.
+func (pe *peer) lane(n uint16) *match.Lane {
+	for int(n) >= len(pe.lanes) {
+		pe.lanes = append(pe.lanes, nil)
+	}
+	if pe.lanes[n] == nil {
+		pe.lanes[n] = new(match.Lane)
+	}
+	return pe.lanes[n]
+}
+
+// fail declares that nothing more will be heard from the peer: every operation
+// that depends on it ends with err.
+func (pe *peer) fail(state peerState, err error) {
+	if pe.state == peerFailed || pe.state == peerClosed {
+		return
+	}
+	p := pe.pml
+	pe.state, pe.failure = state, err
+	pe.revoke()
+	p.eachOperation(func(op *operation) {
+		if !op.active || op.done {
+			return // ended by one before it
+		}
+		switch {
+		case op.peer == pe:
+			op.abandon(err)
+		case !op.isSend && op.recv.Posted() && int(op.recv.Source) == pe.rank:
+			op.abandon(err)
+		case !op.isSend && op.recv.Posted() && op.recv.Source == match.Any && state == peerFailed && op.context.group.Rank(pe.rank) >= 0:
+			op.abandon(err)
+		}
+	})
+	pe.dropFrames()
+	pe.waiting, pe.streams = opQueue{}, opQueue{}
+	if state == peerFailed {
+		for _, c := range p.contexts {
+			if c.group != nil && c.group.Rank(pe.rank) >= 0 {
+				c.unacknowledged = err
+			}
+		}
+	}
+	p.wakeProbers()
+	p.checkClosing()
+}
+
+// abandon ends an operation whose peer is gone.
+func (op *operation) abandon(err error) {
+	if !op.isSend && op.recv.Posted() {
+		op.context.match.Cancel(&op.recv)
+	}
+	op.complete(err)
+}
+
+// dropFrames forgets every frame to the peer.
+func (pe *peer) dropFrames() {
+	free := func(f *txFrame) {
+		f.op = nil
+		if !f.held {
+			pe.pml.freeFrame(f)
+		} else {
+			f.counted = false // freed when the transport releases it
+		}
+	}
+	// Counted frames that wait for a rail are in the window too.
+	for _, q := range []*frameQueue{&pe.backlog, &pe.bulk} {
+		for f := q.pop(); f != nil; f = q.pop() {
+			if !f.counted {
+				free(f)
+			}
+		}
+	}
+	pe.sent.each(free)
+	pe.sent = sendWindow{base: pe.sent.next, next: pe.sent.next}
+}
+
+// opQueue and frameQueue are first-in-first-out queues of operations and frames.
+type opQueue struct{ head, tail *operation }
+
+func (q *opQueue) push(op *operation) {
+	op.next = nil
+	if q.tail == nil {
+		q.head = op
+	} else {
+		q.tail.next = op
+	}
+	q.tail = op
+}
+
+func (q *opQueue) pop() *operation {
+	op := q.head
+	if op != nil {
+		if q.head = op.next; q.head == nil {
+			q.tail = nil
+		}
+		op.next = nil
+	}
+	return op
+}
+
+type frameQueue struct {
+	head, tail *txFrame
+	len        int
+}
+
+func (q *frameQueue) push(f *txFrame) {
+	f.next = nil
+	if q.tail == nil {
+		q.head = f
+	} else {
+		q.tail.next = f
+	}
+	q.tail = f
+	q.len++
+}
+
+func (q *frameQueue) pop() *txFrame {
+	f := q.head
+	if f != nil {
+		if q.head = f.next; q.head == nil {
+			q.tail = nil
+		}
+		f.next = nil
+		q.len--
+	}
+	return f
+}
+
+// goodbyeState is how far closing has come with a peer.
+type goodbyeState struct {
+	answered bool // it has answered ours, or said its own
+	owed     bool // we have not answered its
+}

@@ -1,0 +1,274 @@
+package pml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/launch"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/selection"
+)
+
+// A PML is the message layer of one world.
+type PML struct {
+	engine *engine.Engine
+	job    launch.Job
+	rank   int
+	host   *host
+	tune   tunables
+	log    func(btl.LogLevel, string)
+
+	modules  []openModule
+	refusals []selection.Offer // of components that opened no module
+	peers    map[int]*peer
+	contexts map[uint64]*Context
+
+	ops         operations
+	frames      *txFrame // free lists
+	inbounds    *inbound
+	waitSets    *waitSet
+	lastContext *Context
+	recent      btl.Poller // the endpoint that has delivered last
+	probers     []*engine.Waiter
+
+	pool       pool
+	scratch    []byte // where unwanted bytes go
+	copied     int    // bytes of copies for replay
+	buffered   int64  // bytes of buffered sends
+	unpromised uint64 // credit units that may still be granted
+	stats      Stats
+
+	toAcknowledge []*peer
+	closing       bool
+	closer        *closer
+	background    sync.WaitGroup // address look-ups
+	cancel        context.CancelFunc
+	lookups       context.Context
+}
+
+type openModule struct {
+	component string
+	module    btl.Module
+}
+
+// Config is what a PML is opened with.
+type Config struct {
+	Job        launch.Job
+	Params     *param.Values
+	Components []btl.Component
+	Engine engine.Options
+	// Log takes a line for people; it must not block.
+	Log func(btl.LogLevel, string)
+}
+
+// Open starts the message layer: it opens the modules and makes their addresses
+// known. All processes of the job do so; it contains the start-up's one barrier.
+func Open(ctx context.Context, cfg Config) (*PML, error) {
+	eng, err := engine.New(cfg.Engine)
+	if err != nil {
+		return nil, err
+	}
+	p := &PML{
+		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log,
+		tune:     tunablesFrom(cfg.Params),
+		peers:    make(map[int]*peer),
+		contexts: make(map[uint64]*Context),
+		scratch:  make([]byte, 64<<10),
+	}
+	p.pool.limit = max(p.tune.copyPool, 1<<20)
+	p.unpromised = p.tune.unexpectedMax
+	p.lookups, p.cancel = context.WithCancel(context.Background())
+	p.host = &host{pml: p, params: cfg.Params}
+	eng.Lock()
+	err = p.start(ctx, cfg)
+	if err != nil {
+		p.closeModules()
+	}
+	eng.Unlock()
+	if err != nil {
+		p.cancel()
+		eng.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// start opens the modules. The lock is held all the time, so that nothing that
+// arrives is looked at before the secret is known.
+func (p *PML) start(ctx context.Context, cfg Config) error {
+	for _, c := range cfg.Components {
+		if err := p.openComponent(c); err != nil {
+			return err
+		}
+	}
+	if len(p.modules) == 0 {
+		var reasons []error
+		for _, o := range p.refusals {
+			reasons = append(reasons, o.Refusal)
+		}
+		return fmt.Errorf("rank %d: no transport is available:\n%w", p.rank, errors.Join(reasons...))
+	}
+	h := &hello{credit: p.tune.creditFirst, host: p.job.Hostname()}
+	for _, m := range p.modules {
+		if a := m.module.Address(); a != nil {
+			h.modules = append(h.modules, moduleAddress{m.component, a})
+		}
+	}
+	var err error
+	if p.host.hello, err = encodeHello(h); err != nil {
+		return fmt.Errorf("rank %d: %w", p.rank, err)
+	}
+	if p.host.secret, err = exchange(ctx, cfg, p.host.hello); err != nil {
+		return fmt.Errorf("rank %d: start-up: %w", p.rank, err)
+	}
+	return nil
+}
+
+func (p *PML) openComponent(c btl.Component) error {
+	modules, err := c.Open(p.host)
+	var unavailable *btl.UnavailableError
+	switch {
+	case errors.As(err, &unavailable):
+		p.host.Logf(btl.LogInfo, "rank %d: %v", p.rank, err)
+		p.refusals = append(p.refusals, selection.Offer{Component: c.Name(), Refusal: err})
+		return nil
+	case err != nil:
+		return fmt.Errorf("rank %d: btl %s: %w", p.rank, c.Name(), err)
+	}
+	for _, m := range modules {
+		p.modules = append(p.modules, openModule{c.Name(), m})
+		p.engine.AddProgressor(m)
+	}
+	return nil
+}
+
+const secretKey = "strand-secret"
+
+func addressKey(rank int) string { return fmt.Sprintf("strand-addr-%d", rank) }
+
+// exchange publishes this process's addresses and learns the job's secret.
+func exchange(ctx context.Context, cfg Config, hello []byte) ([]byte, error) {
+	if cfg.Job.Size() == 1 {
+		return newSecret(), nil
+	}
+	if cfg.Job.Rank() == 0 {
+		if err := cfg.Job.Put(secretKey, string(newSecret())); err != nil {
+			return nil, err
+		}
+	}
+	if err := cfg.Job.Put(addressKey(cfg.Job.Rank()), string(hello)); err != nil {
+		return nil, err
+	}
+	if err := cfg.Job.Barrier(ctx); err != nil {
+		return nil, err
+	}
+	secret, err := cfg.Job.Get(ctx, secretKey)
+	if err != nil {
+		return nil, err
+	}
+	if len(secret) != secretSize {
+		return nil, errors.New("the secret that rank 0 published is damaged")
+	}
+	return []byte(secret), nil
+}
+
+// resolve fetches the addresses of a peer, off the engine's lock, and attaches
+// rails to it.
+func (p *PML) resolve(pe *peer) {
+	if pe.rank == p.rank {
+		p.engine.Post(func() { p.resolved(pe, p.host.hello, nil) })
+		return
+	}
+	p.background.Add(1)
+	go func() {
+		defer p.background.Done()
+		blob, err := p.job.Get(p.lookups, addressKey(pe.rank))
+		p.engine.Post(func() { p.resolved(pe, []byte(blob), err) })
+	}()
+}
+
+// resolved takes the outcome of resolve.
+func (p *PML) resolved(pe *peer, b []byte, err error) {
+	if pe.state != peerResolving {
+		return // it has connected to us meanwhile, or the world closes
+	}
+	var h *hello
+	if err == nil {
+		h, err = decodeHello(b)
+	}
+	if err == nil {
+		err = p.attachRails(pe, h)
+	}
+	if err != nil {
+		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: fmt.Errorf("its addresses: %w", err)})
+		return
+	}
+	pe.connect()
+	pe.pump()
+}
+
+// offers asks every module for its paths to a peer.
+func (p *PML) offers(pe *peer, h *hello) []selection.Offer {
+	offers := append([]selection.Offer(nil), p.refusals...)
+	for _, m := range p.modules {
+		o := selection.Offer{Module: m.module}
+		address, found := h.address(m.component)
+		if !found && pe.rank != p.rank && m.module.Address() != nil {
+			o.Refusal = fmt.Errorf("rank %d does not use btl %s", pe.rank, m.component)
+		} else {
+			o.Paths, o.Refusal = m.module.Reach(btl.Peer{Rank: pe.rank, Host: h.host, Address: address})
+		}
+		offers = append(offers, o)
+	}
+	return offers
+}
+
+// attachRails chooses the paths to a peer and makes an endpoint for each.
+func (p *PML) attachRails(pe *peer, h *hello) error {
+	pe.host = h.host
+	id := btl.Peer{Rank: pe.rank, Host: h.host}
+	choice, err := selection.Pick(p.rank, id, p.offers(pe, h))
+	if err != nil {
+		return err
+	}
+	for _, reason := range choice.Reasons {
+		p.host.Logf(btl.LogInfo, "rank %d → rank %d: %s", p.rank, pe.rank, reason)
+	}
+	var rails []*rail
+	for _, c := range choice.Rails {
+		r := &rail{pml: p, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, weight: c.Weight}
+		id.Address, _ = h.address(p.componentOf(c.Module))
+		ep, err := c.Module.Connect(id, c.Path, r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Attr.Name, err)
+		}
+		r.setEndpoint(ep)
+		rails = append(rails, r)
+	}
+	pe.attach(h.host, choice, rails)
+	pe.openCredit()
+	return nil
+}
+
+// openCredit makes the first grant to a peer: the one that our hello states.
+func (pe *peer) openCredit() {
+	if pe.grant.size == 0 {
+		pe.grant.open(pe.pml.tune.creditFirst)
+	}
+}
+
+func (p *PML) componentOf(m btl.Module) string {
+	for _, o := range p.modules {
+		if o.module == m {
+			return o.component
+		}
+	}
+	return ""
+}
+
+// Engine returns the progress engine, for tests and tools.
+func (p *PML) Engine() *engine.Engine { return p.engine }

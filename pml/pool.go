@@ -1,0 +1,61 @@
+package pml
+
+import "math/bits"
+
+// pool keeps buffers for reuse: those that hold unexpected data and those that
+// hold copies for replay. Sizes are rounded up to a class, two classes for each
+// power of two, so that at most a third of a buffer is wasted.
+type pool struct {
+	free   [poolClasses][][]byte
+	cached int // bytes in free
+	limit  int // on cached
+}
+
+const (
+	minClassBits = 6 // 64 bytes
+	maxClassBits = 20
+	poolClasses  = 2*(maxClassBits-minClassBits) + 1
+)
+
+// classOf returns the class for n bytes and its size; n is at most 1 MB.
+func classOf(n int) (class, size int) {
+	if n <= 1<<minClassBits {
+		return 0, 1 << minClassBits
+	}
+	b := bits.Len(uint(n - 1)) // 2^(b−1) < n ≤ 2^b
+	if mid := 3 << (b - 2); n <= mid {
+		return 2*(b-minClassBits) - 1, mid
+	}
+	return 2 * (b - minClassBits), 1 << b
+}
+
+// get returns a buffer of n bytes with undefined contents; nil for 0.
+func (p *pool) get(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	if n > 1<<maxClassBits {
+		return make([]byte, n)
+	}
+	class, size := classOf(n)
+	if l := p.free[class]; len(l) > 0 {
+		b := l[len(l)-1]
+		l[len(l)-1] = nil
+		p.free[class] = l[:len(l)-1]
+		p.cached -= size
+		return b[:n]
+	}
+	return make([]byte, n, size)
+}
+
+// put takes a buffer back. Nobody may use it any more.
+func (p *pool) put(b []byte) {
+	n := cap(b)
+	if n == 0 || n > 1<<maxClassBits || p.cached+n > p.limit {
+		return
+	}
+	if class, size := classOf(n); size == n {
+		p.free[class] = append(p.free[class], b[:0:n])
+		p.cached += n
+	}
+}

@@ -1,0 +1,211 @@
+package pml
+
+import (
+	"context"
+
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/match"
+)
+
+// A Message is one that a matched probe has taken: only its Recv can receive it.
+// It must be received once.
+type Message struct {
+	in      *inbound
+	context *Context
+	status  Status
+}
+
+// Status describes the message; Count is the length of the whole message.
+func (m *Message) Status() Status { return m.status }
+
+// find looks for a message that a receive posted now would get.
+func (c *Context) find(source int32, tag int) *inbound {
+	if m := c.match.Probe(source, int32(tag)); m != nil {
+		return m.Owner.(*inbound)
+	}
+	return nil
+}
+
+func (c *Context) statusOf(in *inbound) Status {
+	return Status{Source: c.group.Rank(in.peer.rank), Tag: int(in.Tag), Count: int(in.total)}
+}
+
+// probe finds a message, after one round of progress if need be. The lock is
+// held.
+func (c *Context) probe(src, tag int) (*inbound, int32, error) {
+	if err := c.usable(); err != nil {
+		return nil, 0, err
+	}
+	source, err := c.matchable("probe", src, tag)
+	if err != nil {
+		return nil, 0, err
+	}
+	in := c.find(source, tag)
+	if in == nil {
+		c.pml.engine.Poll(c.pml.recent)
+		in = c.find(source, tag)
+	}
+	if in == nil {
+		err = c.hopeless(source)
+	}
+	return in, source, err
+}
+
+// arrival is the condition that a probe waits for.
+type arrival struct {
+	context *Context
+	source  int32
+	tag     int
+	seen    uint64 // the version of the lists that was looked at
+	in      *inbound
+	err     error
+	waiter  *engine.Waiter
+}
+
+// Done implements [engine.Condition].
+func (a *arrival) Done() bool {
+	if a.in != nil || a.err != nil {
+		return true
+	}
+	if a.err = a.context.usable(); a.err == nil {
+		a.err = a.context.hopeless(a.source)
+	}
+	if v := a.context.match.Version(); v != a.seen {
+		a.seen = v
+		if a.in = a.context.find(a.source, a.tag); a.in != nil {
+			a.err = nil
+		}
+	}
+	return a.in != nil || a.err != nil
+}
+
+// Park implements [engine.Condition].
+func (a *arrival) Park(w *engine.Waiter) {
+	p := a.context.pml
+	if w == nil {
+		p.removeProber(a.waiter)
+	} else {
+		p.probers = append(p.probers, w)
+	}
+	a.waiter = w
+}
+
+func (p *PML) removeProber(w *engine.Waiter) {
+	for i, x := range p.probers {
+		if x == w {
+			p.probers = append(p.probers[:i], p.probers[i+1:]...)
+			return
+		}
+	}
+}
+
+// wakeProbers has parked probes look again.
+func (p *PML) wakeProbers() {
+	for _, w := range p.probers {
+		p.engine.Wake(w)
+	}
+}
+
+// waitFor blocks until there is a message. The lock is held.
+func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
+	in, source, err := c.probe(src, tag)
+	if in != nil || err != nil {
+		return in, err
+	}
+	a := &arrival{context: c, source: source, tag: tag, seen: c.match.Version()}
+	if err := c.pml.engine.Wait(ctx, a, c.pml.recent); err != nil {
+		return nil, err
+	}
+	return a.in, a.err
+}
+
+// Probe waits for a message that a receive with the same source and tag would
+// get and describes it.
+func (c *Context) Probe(ctx context.Context, src, tag int) (Status, error) {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	in, err := c.waitFor(ctx, src, tag)
+	if err != nil {
+		return Status{}, err
+	}
+	return c.statusOf(in), nil
+}
+
+// Iprobe is Probe without waiting: false means that there is no such message.
+func (c *Context) Iprobe(src, tag int) (Status, bool, error) {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	in, _, err := c.probe(src, tag)
+	if in == nil {
+		return Status{}, false, err
+	}
+	return c.statusOf(in), true, nil
+}
+
+// Mprobe waits for a message as Probe does and takes it.
+func (c *Context) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	in, err := c.waitFor(ctx, src, tag)
+	if err != nil {
+		return nil, err
+	}
+	return c.takeMessage(in), nil
+}
+
+// Improbe is Mprobe without waiting: nil means that there is no such message.
+func (c *Context) Improbe(src, tag int) (*Message, error) {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	in, _, err := c.probe(src, tag)
+	if in == nil {
+		return nil, err
+	}
+	return c.takeMessage(in), nil
+}
+
+func (c *Context) takeMessage(in *inbound) *Message {
+	c.match.Take(&in.Message)
+	return &Message{in: in, context: c, status: c.statusOf(in)}
+}
+
+// Irecv starts to receive the message.
+func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
+	p := m.context.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	op, err := m.irecv(buf, more)
+	return requestOf(op), err
+}
+
+// Recv receives the message.
+func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
+	p := m.context.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	op, err := m.irecv(buf, more)
+	if err != nil {
+		return Status{}, err
+	}
+	return p.await(ctx, op)
+}
+
+func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
+	if m.in == nil {
+		return nil, ErrFinished
+	}
+	if m.context.pml.closing {
+		return nil, ErrClosed
+	}
+	op := m.context.pml.newOperation()
+	op.context, op.buf, op.more = m.context, buf, more
+	op.size = uint64(len(buf))
+	for _, piece := range more {
+		op.size += uint64(len(piece))
+	}
+	op.recv.Source, op.recv.Tag = match.Any, match.Any
+	in := m.in
+	m.in = nil
+	op.bind(in)
+	return op, nil
+}

@@ -1,0 +1,150 @@
+package pml
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/strandmp/strand/pml/match"
+)
+
+// irecv starts a receive and returns its operation. The lock is held.
+func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	source, err := c.matchable("receive", src, tag)
+	if err != nil {
+		return nil, err
+	}
+	op := c.pml.newOperation()
+	op.context, op.buf, op.more = c, buf, more
+	op.size = uint64(len(buf))
+	for _, piece := range more {
+		op.size += uint64(len(piece))
+	}
+	op.recv.Source, op.recv.Tag = source, int32(tag)
+	if m := c.match.Post(&op.recv); m != nil {
+		op.bind(m.Owner.(*inbound))
+		return op, nil
+	}
+	if err := c.hopeless(source); err != nil {
+		c.match.Cancel(&op.recv)
+		c.pml.freeOperation(op)
+		return nil, err
+	}
+	return op, nil
+}
+
+// matchable checks what a receive or a probe names and returns the source as a
+// rank of the world.
+func (c *Context) matchable(what string, src, tag int) (int32, error) {
+	if tag < AnyTag || tag > MaxTag {
+		return 0, fmt.Errorf("%s: %w: %d is neither AnyTag nor in 0 to %d", what, ErrTag, tag, MaxTag)
+	}
+	if src == AnySource {
+		return match.Any, nil
+	}
+	if err := c.group.check(src); err != nil {
+		return 0, fmt.Errorf("%s: source %w", what, err)
+	}
+	return int32(c.group.World(src)), nil
+}
+
+// hopeless says why a receive that found no message can never find one.
+func (c *Context) hopeless(source int32) error {
+	if source == match.Any {
+		return c.unacknowledged
+	}
+	if pe := c.pml.peers[int(source)]; pe != nil {
+		return pe.failure
+	}
+	return nil
+}
+
+// matched is called for every match that an arrival, a cancellation or a void
+// brings about.
+func matched(r *match.Recv, m *match.Message) {
+	r.Owner.(*operation).bind(m.Owner.(*inbound))
+}
+
+// bind joins a receive and its message.
+func (op *operation) bind(in *inbound) {
+	p, pe := op.pml, in.peer
+	op.peer, in.op = pe, op
+	op.total = in.total
+	accept := min(op.total, op.size)
+	op.status = Status{Source: op.context.group.Rank(pe.rank), Tag: int(in.Tag), Count: int(accept)}
+	if op.total > op.size {
+		p.stats.Truncated++
+		op.err = &TruncateError{Source: op.status.Source, Tag: op.status.Tag, Message: int64(op.total), Buffer: int64(op.size)}
+	}
+	if pe.failure != nil && (!in.whole || uint64(in.bytes) < accept) {
+		op.err = nil
+		op.complete(pe.failure)
+		in.op = nil
+		if in.whole {
+			p.discard(in)
+		} else {
+			in.kind = frameAck // freed when its frame ends
+		}
+		return
+	}
+	if in.asked {
+		pe.sendClear(in.handle, op.handle(), accept)
+		op.setBusy(true)
+	}
+	if in.whole {
+		in.settle()
+	}
+}
+
+// sendClear answers a request to send.
+func (pe *peer) sendClear(handle, remote, accept uint64) {
+	f := pe.pml.newFrame(pe)
+	f.build(&header{kind: frameClear, handle: handle, remote: remote, accept: accept})
+	pe.emit(f, &pe.backlog)
+}
+
+// scatter copies data to the beginning of the operation's buffer, as far as it
+// fits.
+func (op *operation) scatter(data []byte) {
+	data = data[copy(op.buf, data):]
+	for _, piece := range op.more {
+		if len(data) == 0 {
+			return
+		}
+		data = data[copy(piece, data):]
+	}
+}
+
+// landed notes that n bytes of the message are in place.
+func (op *operation) landed(n uint64) {
+	op.got += n
+	if op.first && op.got == min(op.total, op.size) {
+		op.complete(nil)
+	}
+}
+
+// Irecv starts a receive into buf, or into the pieces buf and more. Source is a
+// rank of the context's group or AnySource, tag may be AnyTag. The memory is the
+// library's until the request completes, and so is the slice more.
+func (c *Context) Irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	op, err := c.irecv(buf, more, src, tag)
+	return requestOf(op), err
+}
+
+// Recv receives and waits for the message.
+func (c *Context) Recv(ctx context.Context, buf []byte, more [][]byte, src, tag int) (Status, error) {
+	c.pml.engine.Lock()
+	op, err := c.irecv(buf, more, src, tag)
+	var st Status
+	if err == nil {
+		if st, err = c.pml.await(ctx, op); err != nil && err == ctx.Err() {
+			c.pml.leave(op)
+		}
+	}
+	c.pml.engine.Unlock()
+	return st, err
+}

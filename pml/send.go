@@ -1,0 +1,332 @@
+package pml
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// maxBacklog is how many frames may wait for a rail; further sends wait in their
+// callers' buffers.
+const maxBacklog = 128
+
+// isend starts a send and returns its operation, or nil if it has completed. The
+// lock is held.
+func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*operation, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	if err := c.group.check(dst); err != nil {
+		return nil, fmt.Errorf("send: destination %w", err)
+	}
+	if tag < 0 || tag > MaxTag {
+		return nil, fmt.Errorf("send: %w: %d is not in 0 to %d", ErrTag, tag, MaxTag)
+	}
+	ch := c.channelTo(c.group.World(dst))
+	pe := ch.peer
+	if pe.failure != nil {
+		return nil, pe.failure
+	}
+	p := c.pml
+	op := p.newOperation()
+	op.isSend, op.context, op.peer, op.mode = true, c, pe, mode
+	op.buf, op.more, op.tag = buf, more, int32(tag)
+	op.size = uint64(len(buf))
+	for _, piece := range more {
+		op.size += uint64(len(piece))
+	}
+	if mode == Buffered {
+		if err := p.holdBuffered(op); err != nil {
+			p.freeOperation(op)
+			return nil, err
+		}
+	}
+	op.lane = c.lane(op.tag)
+	op.seq, op.laneSeq = ch.seq, pe.laneSeq[op.lane]
+	ch.seq++
+	pe.laneSeq[op.lane]++
+	if pe.waiting.head == nil && pe.up() && pe.backlog.len < maxBacklog {
+		pe.launch(op)
+	} else {
+		op.setBusy(true)
+		pe.waiting.push(op)
+		pe.connect()
+	}
+	if mode == Buffered {
+		return nil, nil // it frees itself
+	}
+	if op.done && op.err == nil {
+		p.freeOperation(op)
+		return nil, nil
+	}
+	return op, nil
+}
+
+// lane is the lane of a tag in this context: always the same.
+func (c *Context) lane(tag int32) uint16 {
+	k := (c.id ^ uint64(uint32(tag))) * 0x9E3779B97F4A7C15
+	return uint16((k >> 32) % uint64(c.pml.tune.lanes))
+}
+
+// launch chooses the protocol for a send and makes its first frame.
+func (pe *peer) launch(op *operation) {
+	r := pe.control()
+	whole := op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerMax))
+	starved := false
+	if op.mode != Synchronous && whole {
+		if pe.credit.spend(creditFor(int(op.size))) {
+			pe.sendEager(op, r)
+			return
+		}
+		starved = true
+		pe.pml.stats.Demoted++
+	}
+	first := min(op.size, uint64(r.firstPiece()))
+	if starved || first > 0 && !pe.credit.spend(creditFor(int(first))) {
+		first, starved = 0, true
+	}
+	pe.sendRequest(op, r, first, starved)
+}
+
+// eagerLimit is the longest message sent at once over the rail.
+func (r *rail) eagerLimit(most int) int {
+	limit := r.attr.EagerLimit
+	if r.attr.Reliable && r.attr.Ordered && !r.attr.Local {
+		limit = max(limit, most)
+	}
+	return min(limit, r.attr.MaxFrame)
+}
+
+// firstPiece is how much data goes with a request to send. Where release means
+// delivery nothing does: the data waits in the sender's buffer, uncopied.
+func (r *rail) firstPiece() int {
+	if r.attr.Local {
+		return 0
+	}
+	return min(r.attr.EagerLimit, r.attr.MaxFrame)
+}
+
+func (op *operation) messageHeader(kind frameType) header {
+	return header{kind: kind, lane: op.lane, context: op.context.id, tag: op.tag, seq: op.seq, laneSeq: op.laneSeq}
+}
+
+// sendEager sends the whole message. If there is room to keep a copy the send is
+// complete, else it completes when its frame is acknowledged.
+func (pe *peer) sendEager(op *operation, r *rail) {
+	p := pe.pml
+	f := p.newFrame(pe)
+	h := op.messageHeader(frameEager)
+	r.traffic.Sent++
+	r.traffic.BytesSent += op.size
+	op.offset = op.size
+	if !pe.local && op.size <= uint64(p.tune.copyLimit) && p.copied < p.tune.copyPool {
+		f.keep(op)
+		f.build(&h)
+		pe.emit(f, &pe.backlog)
+		op.complete(nil)
+		return
+	}
+	f.refer(op, 0, op.size)
+	h.flags |= flagAckNow
+	f.build(&h)
+	op.setBusy(true)
+	pe.emit(f, &pe.backlog)
+}
+
+// sendRequest asks to send, with a first piece of the data.
+func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) {
+	f := pe.pml.newFrame(pe)
+	h := op.messageHeader(frameRequest)
+	h.size, h.handle = op.size, op.handle()
+	if starved {
+		h.flags |= flagStarved
+	}
+	if op.mode == Synchronous {
+		h.flags |= flagSync
+	}
+	if first == op.size && first > 0 {
+		h.flags |= flagAckNow // no data frame will follow that says so
+	}
+	r.traffic.Sent++
+	r.traffic.BytesSent += op.size
+	op.asked, op.offset = true, first
+	op.setBusy(true)
+	f.refer(op, 0, first)
+	f.build(&h)
+	pe.emit(f, &pe.backlog)
+}
+
+// emit sends a frame over the control rail, or has it wait for one.
+func (pe *peer) emit(f *txFrame, q *frameQueue) {
+	if q.head == nil {
+		if r := pe.control(); r != nil && !r.busy && r.transmit(f) {
+			return
+		}
+	}
+	q.push(f)
+}
+
+// pump sends what waits, in the order of urgency, as long as rails take it.
+func (pe *peer) pump() {
+	for pe.state == peerKnown {
+		r := pe.control()
+		if r == nil {
+			return
+		}
+		switch {
+		case pe.backlog.head != nil:
+			if r.busy || !pe.transmitHead(r, &pe.backlog) {
+				return
+			}
+		case pe.waiting.head != nil:
+			pe.launch(pe.waiting.pop())
+		case pe.bulk.head != nil:
+			r = pe.dataRail()
+			if r == nil || !pe.transmitHead(r, &pe.bulk) {
+				return
+			}
+		case pe.streams.head != nil:
+			if pe.dataRail() == nil {
+				return
+			}
+			pe.cutPiece(pe.streams.pop())
+		default:
+			pe.pml.checkClosing()
+			return
+		}
+	}
+}
+
+// transmitHead sends the first frame of a queue, which stays there if the rail
+// does not take it.
+func (pe *peer) transmitHead(r *rail, q *frameQueue) bool {
+	f := q.pop()
+	if r.transmit(f) {
+		return true
+	}
+	f.next, q.head = q.head, f
+	if q.tail == nil {
+		q.tail = f
+	}
+	q.len++
+	return false
+}
+
+// dataRail chooses the rail for the next piece of a long message: of those that
+// take one, the one that is furthest behind its share.
+func (pe *peer) dataRail() *rail {
+	var best *rail
+	for _, r := range pe.rails {
+		if r.up && !r.busy && (best == nil || r.load < best.load) {
+			best = r
+		}
+	}
+	return best
+}
+
+// pieceSize is how much of a long message goes into one data frame.
+func (r *rail) pieceSize() uint64 {
+	if r.attr.BestFrame > 0 && r.attr.BestFrame < r.attr.MaxFrame {
+		return uint64(r.attr.BestFrame)
+	}
+	return uint64(r.attr.MaxFrame)
+}
+
+// cutPiece sends the next piece of a cleared message. Messages to the same peer
+// take turns.
+func (pe *peer) cutPiece(op *operation) {
+	r := pe.dataRail()
+	n := min(op.accept-op.offset, r.pieceSize())
+	f := pe.pml.newFrame(pe)
+	h := header{kind: frameData, lane: op.lane, handle: op.remote, offset: op.offset}
+	f.refer(op, op.offset, n)
+	op.offset += n
+	if op.offset == op.accept {
+		h.flags |= flagAckNow
+	} else {
+		pe.streams.push(op)
+	}
+	f.build(&h)
+	r.load += float64(n) / r.weight
+	if !r.transmit(f) {
+		pe.bulk.push(f)
+	}
+}
+
+// clear takes the receiver's answer to a request to send.
+func (pe *peer) clear(h *header) {
+	op := pe.pml.lookup(h.handle, pe, true)
+	if op == nil || !op.asked || op.cleared {
+		return // it has ended, with its peer or its world
+	}
+	op.cleared, op.remote = true, h.remote
+	op.accept = min(h.accept, op.size)
+	if op.offset < op.accept {
+		pe.streams.push(op)
+		pe.pump()
+		return
+	}
+	op.sendProgressed()
+}
+
+// sendProgressed completes a send whose last byte the peer has, or will never
+// want, and whose buffer nobody holds any more.
+func (op *operation) sendProgressed() {
+	if op.done || op.frames > 0 {
+		return
+	}
+	if op.asked && (!op.cleared || op.offset < op.accept) {
+		return
+	}
+	op.complete(nil)
+}
+
+// holdBuffered replaces the operation's buffer by a copy.
+func (p *PML) holdBuffered(op *operation) error {
+	if p.buffered+int64(op.size) > p.tune.bufferedMax {
+		return fmt.Errorf("%w: %d bytes, but of pml_buffered_max = %d only %d are free",
+			ErrBuffer, op.size, p.tune.bufferedMax, p.tune.bufferedMax-p.buffered)
+	}
+	p.buffered += int64(op.size)
+	b := p.pool.get(int(op.size))
+	n := copy(b, op.buf)
+	for _, piece := range op.more {
+		n += copy(b[n:], piece)
+	}
+	op.buf, op.more, op.owned, op.orphan = b, nil, true, true
+	return nil
+}
+
+func (p *PML) releaseBuffered(op *operation) {
+	p.buffered -= int64(op.size)
+	p.pool.put(op.buf)
+	op.owned = false
+}
+
+// Isend starts a send of buf, or of the pieces buf and more, to a rank of the
+// context's group. The memory is the library's until the request completes, and
+// so is the slice more.
+func (c *Context) Isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (Request, error) {
+	p := c.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	op, err := c.isend(buf, more, dst, tag, mode)
+	return requestOf(op), err
+}
+
+// Send sends and waits until the send is complete.
+func (c *Context) Send(ctx context.Context, buf []byte, more [][]byte, dst, tag int, mode Mode) error {
+	p := c.pml
+	p.engine.Lock()
+	op, err := c.isend(buf, more, dst, tag, mode)
+	if op != nil && err == nil {
+		if _, err = p.await(ctx, op); err != nil && err == ctx.Err() {
+			p.leave(op)
+		}
+	}
+	p.engine.Unlock()
+	return err
+}
+
+var _ btl.Deferred = (*PML)(nil)

@@ -1,0 +1,68 @@
+package pml
+
+import "github.com/strandmp/strand/btl"
+
+// Stats counts what tests and reports want to know of a world.
+type Stats struct {
+	Held       uint64 // messages held back for a receive of any tag
+	Released   uint64 // held messages freed because that receive was gone
+	Overtaken  uint64 // messages received while an older one was still missing
+	Unexpected uint64 // messages that found no receive when they became ready
+	Demoted    uint64 // messages not sent at once for want of credit
+	Truncated  uint64 // messages longer than their receive
+}
+
+// Stats returns the counts since the world was opened.
+func (p *PML) Stats() Stats {
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	s := p.stats
+	for _, c := range p.contexts {
+		s.Held += c.match.Stats.Held
+		s.Released += c.match.Stats.Released
+		s.Overtaken += c.match.Stats.Overtaken
+		s.Unexpected += c.match.Stats.Unexpected
+	}
+	return s
+}
+
+// RailReport describes one rail to a peer.
+type RailReport struct {
+	Peer      int
+	Host      string
+	Module    string
+	Desc      string
+	Up        bool
+	Traffic   Traffic
+	Counters  btl.Counters // zero if the transport does not count
+	Component string
+}
+
+// Rails describes every rail to every peer that there was contact with.
+func (p *PML) Rails() []RailReport {
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	var all []RailReport
+	for _, pe := range p.peers {
+		for _, r := range pe.rails {
+			rep := RailReport{Peer: pe.rank, Host: pe.host, Module: r.attr.Name, Desc: r.endpoint.Desc(),
+				Up: r.up, Traffic: r.traffic, Component: p.componentOf(r.module)}
+			if c, ok := r.endpoint.(btl.Counter); ok {
+				rep.Counters = c.Counters()
+			}
+			all = append(all, rep)
+		}
+	}
+	return all
+}
+
+// Reasons says why each peer that there was contact with is served as it is.
+func (p *PML) Reasons() map[int][]string {
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	all := make(map[int][]string)
+	for rank, pe := range p.peers {
+		all[rank] = pe.choice.Reasons
+	}
+	return all
+}

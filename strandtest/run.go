@@ -1,0 +1,78 @@
+package strandtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/btl"
+)
+
+// Timeout is how long a program may take before it counts as hung.
+const Timeout = 2 * time.Minute
+
+// An Option changes how [Run] opens the worlds.
+type Option = strand.Option
+
+// Run runs f on n ranks, each a goroutine with a world of its own, and fails the
+// test if one returns an error or panics, or if they have not all ended within
+// Timeout. The ranks use the transports of the registry that is built in, unless
+// an option says otherwise; self and tcp over loopback by default.
+func Run(t testing.TB, n int, f func(ctx context.Context, w *strand.World) error, opts ...Option) {
+	t.Helper()
+	for rank, err := range Try(t, n, f, opts...) {
+		if err != nil {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// Try is Run, but returns how each rank has ended.
+func Try(t testing.TB, n int, f func(ctx context.Context, w *strand.World) error, opts ...Option) []error {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), Timeout,
+		fmt.Errorf("the program has not ended within %v", Timeout))
+	defer cancel()
+	jobs := NewJobs(n)
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for rank := range n {
+		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					errs[rank] = fmt.Errorf("panic: %v", p)
+					cancel()
+					panic(p)
+				}
+			}()
+			errs[rank] = runRank(ctx, t, jobs[rank], f, opts)
+			if errs[rank] != nil {
+				cancel() // as a launcher would end the others
+			}
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+func runRank(ctx context.Context, t testing.TB, job *Job, f func(context.Context, *strand.World) error, opts []Option) error {
+	all := append([]strand.Option{
+		strand.WithLog(func(_ btl.LogLevel, line string) { t.Log(line) }),
+		strand.WithJob(job),
+	}, opts...)
+	w, err := strand.Init(ctx, all...)
+	if err != nil {
+		return err
+	}
+	if err := f(ctx, w); err != nil {
+		w.Close()
+		return err
+	}
+	return w.Close()
+}

@@ -1,0 +1,164 @@
+package strand
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/strandmp/strand/btl"
+	_ "github.com/strandmp/strand/internal/builtin" // the transports that come with Strand
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/launch"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml"
+	"github.com/strandmp/strand/selection"
+)
+
+// A World is this process's membership in a parallel job.
+type World struct {
+	job     launch.Job
+	params  *param.Values
+	pml     *pml.PML
+	comm    *Comm
+	exit    func(int)
+	counter atomic.Uint32 // of the communicators named by this process
+	once    sync.Once
+	closed  error
+}
+
+// Run joins the world, calls f and leaves the world. If f returns an error, or
+// panics, the whole job is aborted with that message. Run is what main calls; the
+// error it returns is for main to print and to exit with.
+//
+// With only one processor to use, Run lets Go use two threads, unless the
+// environment sets GOMAXPROCS: a computing goroutine would otherwise hold up
+// messages.
+func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts ...Option) error {
+	if runtime.GOMAXPROCS(0) == 1 && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2)
+	}
+	w, err := Init(ctx, opts...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "rank %d: panic: %v\n\n%s", w.Rank(), p, debug.Stack())
+			w.Abort(2, fmt.Sprintf("panic: %v", p))
+		}
+	}()
+	if err := f(ctx, w); err != nil {
+		if w.Size() > 1 {
+			w.job.Abort(1, err.Error())
+		}
+		return err
+	}
+	return w.Close()
+}
+
+// Init joins the world: it finds out who this process is, reads the parameters
+// and opens the transports. [World.Close] leaves it again.
+func Init(ctx context.Context, opts ...Option) (*World, error) {
+	o := options{registry: btl.Default, exit: os.Exit, log: logToStderr}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	w := &World{job: o.job, exit: o.exit}
+	params, err := o.resolve()
+	if err != nil {
+		return nil, fmt.Errorf("parameters:\n%w", err)
+	}
+	w.params = params
+	components, err := chosen(params, o.registry)
+	if err != nil {
+		return nil, err
+	}
+	if w.job == nil {
+		if w.job, err = launch.FromEnvironment(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.open(ctx, components, &o); err != nil {
+		w.job.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// chosen returns the components that the parameter btl names.
+func chosen(params *param.Values, r *btl.Registry) ([]btl.Component, error) {
+	v := params.Value("btl")
+	list, err := selection.Parse(v.Text, v.Source)
+	if err != nil {
+		return nil, err
+	}
+	return list.Components(r)
+}
+
+func (w *World) open(ctx context.Context, components []btl.Component, o *options) error {
+	p, err := pml.Open(ctx, pml.Config{
+		Job: w.job, Params: w.params, Components: components,
+		Engine: engine.Options{Spin: w.params.Duration("progress_spin"), Tick: w.params.Duration("progress_tick")},
+		Log:    o.logger(w.params.Int("verbose")),
+	})
+	if err != nil {
+		return err
+	}
+	w.pml = p
+	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), p.Relaxed())
+	w.counter.Store(1)
+	return err
+}
+
+// Rank is this process's number in the world, from 0 to Size−1.
+func (w *World) Rank() int { return w.job.Rank() }
+
+// Size is the number of processes in the world.
+func (w *World) Size() int { return w.job.Size() }
+
+// Comm is the communicator of all processes. It can not be freed.
+func (w *World) Comm() *Comm { return w.comm }
+
+// Params returns the values of all parameters and where they came from.
+func (w *World) Params() *param.Values { return w.params }
+
+// Stats counts what happened to messages since the world was opened.
+func (w *World) Stats() pml.Stats { return w.pml.Stats() }
+
+// Rails describes every connection: to whom, over which transport, and what it
+// has carried.
+func (w *World) Rails() []pml.RailReport { return w.pml.Rails() }
+
+// Reasons says, for each rank that there was contact with, why it is served by
+// the transports it is served by.
+func (w *World) Reasons() map[int][]string { return w.pml.Reasons() }
+
+// Hostname is the name of the host this process runs on.
+func (w *World) Hostname() string { return w.job.Hostname() }
+
+// Launcher names what started the job: "strand run", "hydra", "slurm", "none".
+func (w *World) Launcher() string { return w.job.Launcher() }
+
+// Abort ends the whole job: all processes are killed by the launcher, and this
+// one exits, with the given code. The message says why.
+func (w *World) Abort(code int, message string) {
+	w.job.Abort(code, message)
+	w.exit(code)
+}
+
+// Close leaves the world in order: what was sent is delivered, at most within
+// pml_close_timeout; receives that have no message end with ErrClosed. Calling it
+// again does nothing.
+func (w *World) Close() error {
+	w.once.Do(func() {
+		w.closed = w.pml.Close(context.Background())
+		if err := w.job.Close(); w.closed == nil {
+			w.closed = err
+		}
+	})
+	return w.closed
+}
