@@ -131,6 +131,9 @@ func (e *Engine) Unlock() { e.mu.Unlock() }
 // AddProgressor has p.Progress called with every poll.
 func (e *Engine) AddProgressor(p Progressor) { e.progress = append(e.progress, p) }
 
+// ClearProgressors ends the calls of all progressors.
+func (e *Engine) ClearProgressors() { e.progress = nil }
+
 // Now implements [btl.Loop].
 func (e *Engine) Now() int64 { return e.poller.now() }
 
@@ -155,9 +158,17 @@ func (e *Engine) Post(f func()) {
 	if e.posted.Swap(true) {
 		return // whoever set it has seen to it
 	}
-	e.Lock()
-	e.nudge()
-	e.Unlock()
+	if e.mu.TryLock() {
+		e.nudge()
+		e.mu.Unlock()
+		return
+	}
+	// The caller itself may have the lock.
+	go func() {
+		e.Lock()
+		e.nudge()
+		e.Unlock()
+	}()
 }
 
 // Nudge says that a [Progressor] has something to do. It is called under the
