@@ -13,13 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/pmi"
+	"github.com/strandmp/strand/param"
 )
 
 const strandRun = "strand run"
 
 // JobEnv is set by "strand run" in the processes it starts, to the name of the
 // job.
-const JobEnv = "STRAND_LAUNCH_JOB"
+const JobEnv = param.ReservedEnv + "JOB"
 
 // joined: this process has taken its descriptor to the launcher. The number in
 // PMI_FD may by now be another file's.

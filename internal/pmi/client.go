@@ -40,7 +40,13 @@ type Client struct {
 	closed  error
 }
 
-// Limits are the lengths in bytes that a launcher allows.
+// requestMax bounds a request. Slurm 22.05 announces values of up to 1024 bytes
+// but reads a whole request into a buffer of that size, and takes the rest of
+// a longer one for the next request.
+const requestMax = 1000
+
+// Limits are the lengths in bytes, one more than the longest, that a launcher
+// allows.
 type Limits struct{ Key, Value int }
 
 // NewClient starts a conversation over a connection to a launcher, which it
@@ -117,6 +123,10 @@ func (c *Client) Init(ctx context.Context) error {
 		return errors.New("pmi: the launcher gave the job no name (kvsname)")
 	}
 	c.job = name
+	c.limits.Value = min(c.limits.Value, requestMax-len("cmd=put kvsname= key= value=\n")-len(name)-c.limits.Key)
+	if c.limits.Value < 16 {
+		return fmt.Errorf("pmi: the launcher's name for the job, %s, leaves no room for a value in a request", quote(name))
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -98,10 +99,11 @@ func TestGarbageFromTheLauncher(t *testing.T) {
 		{"noise", "no PMI-1 line", []string{"SSH-2.0-OpenSSH_9.2\n"}},
 		{"binary", "control character", []string{"\x00\x01\xff\n"}},
 		{"endless line", "longer than", []string{strings.Repeat("x", 2*MaxLine)}},
-		{"another answer", "where cmd=response_to_init was due", []string{"cmd=barrier_out\n"}},
+		{"another answer", "where cmd=response_to_init was due", []string{"cmd=barrier_out value=hunter2\n"}},
 		{"refusal", "refused protocol version 1.1", []string{"cmd=response_to_init pmi_version=2 rc=-1\n"}},
 		{"no limits", "has no keylen_max", []string{greeting, "cmd=maxes\n"}},
 		{"wild limits", "keylen_max", []string{greeting, "cmd=maxes keylen_max=99999999999999999999 vallen_max=1\n"}},
+		{"long name", "leaves no room", []string{greeting, maxes, "cmd=my_kvsname kvsname=" + strings.Repeat("k", 900) + "\n"}},
 		{"no name", "no name", []string{greeting, maxes, "cmd=my_kvsname kvsname=\n"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -110,8 +112,37 @@ func TestGarbageFromTheLauncher(t *testing.T) {
 			err := c.Init(context.Background())
 			assert.ErrorContains(t, err, tc.want)
 			assert.Less(t, len(err.Error()), 400)
+			assert.NotContains(t, err.Error(), "hunter2")
 		})
 	}
+}
+
+// TestRequestsStayShort: whatever the launcher allows, a request fits Slurm's
+// buffer.
+func TestRequestsStayShort(t *testing.T) {
+	for _, name := range []string{"k", strings.Repeat("k", 255)} {
+		const maxes = "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=100000\n"
+		c := talk(t, greeting, maxes, "cmd=my_kvsname kvsname="+name+"\n", "cmd=put_result rc=0\n")
+		sent := &counting{Conn: c.conn}
+		c.conn = sent
+		require.NoError(t, c.Init(context.Background()))
+		limits := c.Limits()
+		require.NoError(t, c.Put(context.Background(), strings.Repeat("x", limits.Key-1), strings.Repeat("v", limits.Value-1)))
+		assert.LessOrEqual(t, sent.longest, requestMax)
+		assert.Greater(t, sent.longest, requestMax-10)
+		require.NoError(t, c.Drop())
+	}
+}
+
+// counting notes the longest write.
+type counting struct {
+	net.Conn
+	longest int
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.longest = max(c.longest, len(p))
+	return c.Conn.Write(p)
 }
 
 func TestAttach(t *testing.T) {
@@ -141,4 +172,14 @@ func TestClosedClient(t *testing.T) {
 	require.NoError(t, c.Close(context.Background()))
 	require.NoError(t, c.Close(context.Background()), "closing twice is no error")
 	assert.ErrorIs(t, c.Barrier(context.Background()), ErrClosed)
+}
+
+func TestLongAbortMessageIsCut(t *testing.T) {
+	near, far := pair(t)
+	c := NewClient(far)
+	require.NoError(t, c.Abort(7, strings.Repeat("m", 5000)))
+	line, err := bufio.NewReader(near).ReadString('\n')
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(line), requestMax)
+	require.NoError(t, c.Drop())
 }

@@ -11,6 +11,10 @@ import (
 // Slurm.
 const MaxLine = 16 << 10
 
+// valueArg starts what a rank publishes, in a line. It may be a secret and is
+// never repeated in an error.
+const valueArg = "value="
+
 // maxQuoted bounds how much of a bad line an error repeats.
 const maxQuoted = 120
 
@@ -40,10 +44,12 @@ func Parse(line string) (Message, error) {
 			return m, malformed(line, fmt.Sprintf("byte %d is the control character 0x%02x", i, c))
 		}
 	}
+	words := 0
 	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' }) {
+		words++
 		name, value, found := strings.Cut(word, "=")
 		if !found || name == "" {
-			return Message{}, malformed(line, fmt.Sprintf("%s is not of the form name=value", quote(word)))
+			return Message{}, malformed(line, fmt.Sprintf("word %d is not of the form name=value", words))
 		}
 		if m.Command == "" {
 			if name != "cmd" || value == "" {
@@ -73,7 +79,7 @@ func (m Message) Format() ([]byte, error) {
 			return nil, fmt.Errorf("pmi: argument name %s: empty, or has a blank, '=' or control character", quote(a.Name))
 		}
 		if !plain(a.Value) {
-			return nil, fmt.Errorf("pmi: %s=%s: a value can have no blank or control character", a.Name, quote(a.Value))
+			return nil, fmt.Errorf("pmi: cmd=%s: the %d bytes of %s= have a blank or control character", m.Command, len(a.Value), a.Name)
 		}
 		line = append(line, ' ')
 		line = append(line, a.Name...)
@@ -120,7 +126,11 @@ func plain(word string) bool {
 	return true
 }
 
+// malformed shows a bad line, but for what may be a job's secret.
 func malformed(line, reason string) error {
+	if before, _, found := strings.Cut(line, valueArg); found {
+		line = before + valueArg + "…"
+	}
 	return fmt.Errorf("pmi: %s is no PMI-1 line: %s", quote(line), reason)
 }
 

@@ -180,7 +180,7 @@ func (c *session) reply(command string, namesAndValues ...string) error {
 }
 
 // encodeMessage makes one word of an abort's text, cut so that the line stays
-// within 1024 bytes, the shortest buffer that a launcher has for one.
+// within requestMax.
 func encodeMessage(text string) string {
 	const longest = 600
 	if len(text) > longest {

@@ -74,8 +74,10 @@ func playing(t *testing.T, role string, ranks int) (Config, *output) {
 	require.NoError(t, err)
 	out := newOutput()
 	return Config{
-		Ranks: ranks, Program: self, Environ: []string{roleEnv + "=" + role},
-		Stdout: out, Stderr: out, Timeout: time.Minute,
+		Ranks: ranks, Program: self,
+		// The race detector has a process sleep for a second before it exits.
+		Environ: []string{roleEnv + "=" + role, "GORACE=atexit_sleep_ms=0"},
+		Stdout:  out, Stderr: out, Timeout: time.Minute,
 	}, out
 }
 

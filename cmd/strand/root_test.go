@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// strand runs a command line and returns what it printed and its status.
+func strand(line string) (stdout, stderr string, status int) {
+	var out, err bytes.Buffer
+	status = execute(strings.Fields(line), nil, &out, &err)
+	return out.String(), err.String(), status
+}
+
+func TestCommandLines(t *testing.T) {
+	for _, tc := range []struct {
+		line           string
+		status         int
+		stdout, stderr string // parts
+	}{
+		{"", 0, "strand run -n 4 ./program", ""},
+		{"--help", 0, "Available Commands", ""},
+		{"run --help", 0, "-tcpmaxfrag 64K     btl_tcp_max_frag", ""},
+		{"version", 0, "strand ", ""},
+		{"completion bash", 0, "__start_strand", ""},
+		{"rnu", 1, "", "Did you mean this?\n\trun"},
+		{"version now", 1, "", "strand version: unknown command"},
+		{"run", 2, "", "strand run: no program given"},
+		{"run -n 2", 2, "", "strand run: no program given"},
+		{"run true", 2, "", "strand run: how many ranks? give -n"},
+		{"run -n many true", 2, "", `invalid argument "many"`},
+		{"run -n 0 true", 2, "", "strand run: -n 0: want 1 to 4096 ranks"},
+		{"run -n 1 --nosuch true", 2, "", "unknown flag: --nosuch; see strand run --help"},
+		{"run -n 1 -p btl true", 2, "", "want name=value, such as -p btl_tcp_if_include=eth0"},
+		{"run -n 1 no-such-program", 127, "", `strand run: program "no-such-program": not found in PATH`},
+		{"run -n 2 echo -n 3 --btl x", 0, "3 --btl x", ""},
+		{"run -n 1 -- echo hello", 0, "hello\n", ""},
+		{"run -n 2 --tag-output echo hello", 0, "[1] hello\n", ""},
+		{"run -n 2 false", 1, "", "exited with status 1"},
+	} {
+		stdout, stderr, status := strand(tc.line)
+		assert.Equal(t, tc.status, status, "%s: %s", tc.line, stderr)
+		assert.Contains(t, stdout, tc.stdout, tc.line)
+		assert.Contains(t, stderr, tc.stderr, tc.line)
+		if tc.status == 0 {
+			assert.Empty(t, stderr, tc.line)
+		}
+	}
+}
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	for _, c := range newRootCommand(nil).Commands() {
+		assert.NotEmpty(t, c.Example, c.Name())
+		assert.NotEmpty(t, c.Short, c.Name())
+	}
+}
+
+func TestVersionLine(t *testing.T) {
+	line := versionLine(&debug.BuildInfo{
+		Main:     debug.Module{Version: "v1.2.3"},
+		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}},
+	})
+	assert.Regexp(t, `^strand v1\.2\.3 \(0123456789ab, modified\) go\S+ \w+/\w+$`, line)
+	assert.Regexp(t, `^strand \(devel\) go\S+ \w+/\w+$`, versionLine(nil))
+}
