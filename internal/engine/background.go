@@ -36,7 +36,9 @@ func (e *Engine) onTick() {
 	switch {
 	case e.holder == &e.background:
 		e.epoch++
+		e.polling = true
 		e.flushDeferred()
+		e.polling = false
 		if e.posted.Load() && e.blocked {
 			e.poller.kick()
 		}
@@ -67,7 +69,7 @@ func (e *Engine) runBackground() {
 				e.holder = nil
 			}
 		}
-		e.mu.Unlock()
+		e.Unlock()
 	}
 }
 

@@ -41,6 +41,7 @@ type Engine struct {
 	clock    int64  // the time of the last look at it
 	epoch    uint64 // number of polls
 	holder   *waiter
+	polling  bool // the holder makes up-calls
 	blocked  bool // the holder waits in the poller, without the lock
 	evicting bool // the background goroutine has lost the role and not noticed
 	queue    []*waiter
@@ -48,7 +49,9 @@ type Engine struct {
 	deferred []btl.Deferred
 	flushing []btl.Deferred // deferred's other buffer
 	progress []Progressor
+	skipped  int // polls since the last look at the descriptors
 	timers   timerHeap
+	timed    uint64 // number of timers there were
 	watches  watchTable
 	events   [maxEvents]event
 	yields   penalty
@@ -61,6 +64,7 @@ type Engine struct {
 	tickShort  bool
 	tickEpoch  uint64
 	background waiter
+	caller     waiter        // stands for whoever calls Poll
 	takeRole   chan struct{} // tells the background goroutine to take the role
 	done       sync.WaitGroup
 
@@ -94,7 +98,7 @@ func New(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// Close ends the engine. Nobody may wait any more, and every watch and timer
+// Close ends the engine; the lock is not held. Nobody may wait any more, and every watch and timer
 // must have been stopped.
 func (e *Engine) Close() {
 	e.mu.Lock()
@@ -104,7 +108,7 @@ func (e *Engine) Close() {
 	}
 	e.closed = true
 	e.tick.Stop()
-	if e.blocked {
+	if e.blocked || e.evicting {
 		e.poller.kick()
 	}
 	close(e.takeRole)
@@ -126,7 +130,12 @@ func (e *Engine) Lock() {
 }
 
 // Unlock releases the lock.
-func (e *Engine) Unlock() { e.mu.Unlock() }
+func (e *Engine) Unlock() {
+	e.mu.Unlock()
+	if e.posted.Load() {
+		e.seeToPosts()
+	}
+}
 
 // AddProgressor has p.Progress called with every poll.
 func (e *Engine) AddProgressor(p Progressor) { e.progress = append(e.progress, p) }
@@ -150,7 +159,8 @@ func (e *Engine) Flush(d btl.Deferred) {
 	}
 }
 
-// Post implements [btl.Loop].
+// Post implements [btl.Loop]. The caller may or may not hold the lock. What is
+// posted when the engine closes, or later, does not run.
 func (e *Engine) Post(f func()) {
 	e.postMu.Lock()
 	e.posts = append(e.posts, f)
@@ -158,17 +168,17 @@ func (e *Engine) Post(f func()) {
 	if e.posted.Swap(true) {
 		return // whoever set it has seen to it
 	}
+	e.seeToPosts()
+}
+
+// seeToPosts makes sure that a poll comes for what was posted. Who posts may be
+// within an up-call and must not wait for the lock; if it is taken, whoever has
+// it comes here when it lets go of it.
+func (e *Engine) seeToPosts() {
 	if e.mu.TryLock() {
 		e.nudge()
 		e.mu.Unlock()
-		return
 	}
-	// The caller itself may have the lock.
-	go func() {
-		e.Lock()
-		e.nudge()
-		e.Unlock()
-	}()
 }
 
 // Nudge says that a [Progressor] has something to do. It is called under the
@@ -200,8 +210,23 @@ func (e *Engine) Busy(delta int) {
 const descriptorPolls = 8
 
 // poll does one round of work. The lock is held. Source, if any, is polled
-// first; the descriptors are asked every few rounds, or always without a source.
-func (e *Engine) poll(source btl.Poller, round int) bool {
+// first; the descriptors are then looked at every few polls only, whoever polls.
+func (e *Engine) poll(source btl.Poller) bool {
+	e.polling = true
+	did := e.pollModules()
+	if source != nil {
+		did = source.Poll() || did
+		e.skipped++
+	}
+	if source == nil || e.skipped >= descriptorPolls {
+		did = e.pollDescriptors() || did
+	}
+	e.polling = false
+	return did
+}
+
+// pollModules does what no descriptor announces.
+func (e *Engine) pollModules() bool {
 	e.epoch++
 	did := false
 	if len(e.deferred) > 0 {
@@ -213,17 +238,12 @@ func (e *Engine) poll(source btl.Poller, round int) bool {
 	if e.posted.Load() {
 		did = e.runPosts() || did
 	}
-	if source != nil {
-		did = source.Poll() || did
-		if round%descriptorPolls != descriptorPolls-1 {
-			return did
-		}
-	}
-	return e.pollDescriptors() || did
+	return did
 }
 
 // pollDescriptors looks at all descriptors and at the clock.
 func (e *Engine) pollDescriptors() bool {
+	e.skipped = 0
 	e.clock = e.poller.now()
 	n := e.poller.wait(e.events[:], 0)
 	did := false
@@ -257,18 +277,18 @@ func (e *Engine) runPosts() bool {
 }
 
 // Poll does one round of work if nobody else is at it: the progress of Test and
-// Iprobe. The lock is held.
+// Iprobe. The lock is held. From within an up-call it does nothing.
 func (e *Engine) Poll(source btl.Poller) {
+	if e.polling {
+		return
+	}
 	if e.holder == &e.background {
 		e.evictBackground()
 	}
 	if e.holder == nil {
-		// The role is taken for the time of the call, so that an up-call that
-		// comes back here does not poll within a poll.
-		w := e.newWaiter()
-		e.holder = w
-		e.poll(source, int(e.epoch))
-		e.release(w)
-		e.freeWaiter(w)
+		// Nobody can wait for the role: the lock is held throughout.
+		e.holder = &e.caller
+		e.poll(source)
+		e.release(&e.caller)
 	}
 }

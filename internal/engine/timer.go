@@ -11,14 +11,17 @@ import (
 type timer struct {
 	e     *Engine
 	when  int64
+	order uint64 // among those of the same time
 	f     func()
 	index int // in the heap, −1 when not in it
 }
 
 type timerHeap []*timer
 
-func (h timerHeap) Len() int           { return len(h) }
-func (h timerHeap) Less(i, j int) bool { return h[i].when < h[j].when }
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	return h[i].when < h[j].when || h[i].when == h[j].when && h[i].order < h[j].order
+}
 func (h timerHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j
@@ -39,7 +42,8 @@ func (h *timerHeap) Pop() any {
 
 // After implements [btl.Loop].
 func (e *Engine) After(d time.Duration, f func()) btl.Timer {
-	t := &timer{e: e, when: e.poller.now() + int64(max(d, 0)), f: f}
+	e.timed++
+	t := &timer{e: e, when: e.poller.now() + int64(max(d, 0)), order: e.timed, f: f}
 	heap.Push(&e.timers, t)
 	if t.index == 0 {
 		e.nudge() // whoever is parked sleeps too long
@@ -55,10 +59,12 @@ func (t *timer) Stop() {
 	}
 }
 
-// fire makes the calls that are due.
+// fire makes the calls that are due. What they set off anew, even at once, waits
+// for the next poll.
 func (e *Engine) fire() bool {
 	did := false
-	for len(e.timers) > 0 && e.timers[0].when <= e.clock {
+	last := e.timed
+	for len(e.timers) > 0 && e.timers[0].when <= e.clock && e.timers[0].order <= last {
 		t := heap.Pop(&e.timers).(*timer)
 		t.f()
 		did = true

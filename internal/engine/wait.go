@@ -22,11 +22,13 @@ type Condition interface {
 type Waiter = waiter
 
 type waiter struct {
-	ch        chan struct{} // has room for one
-	next      *waiter       // in the free list
-	queued    bool          // parked on ch, in the engine's queue
-	cancelled bool          // its context has ended
-	events    [16]event     // what its blocking wait returned
+	ch        chan struct{}   // has room for one
+	next      *waiter         // in the free list
+	queued    bool            // parked on ch, in the engine's queue
+	ctx       context.Context // if it can end
+	stop      func() bool     // takes back the call of cancel when the context ends
+	cancelled bool            // its context has ended
+	events    [16]event       // what its blocking wait returned
 }
 
 func (e *Engine) newWaiter() *waiter {
@@ -40,7 +42,7 @@ func (e *Engine) newWaiter() *waiter {
 }
 
 func (e *Engine) freeWaiter(w *waiter) {
-	w.cancelled = false
+	w.ctx, w.stop, w.cancelled = nil, nil, false
 	select {
 	case <-w.ch: // a wake that came too late
 	default:
@@ -69,7 +71,8 @@ func (w *waiter) wake() {
 // Wait blocks until the condition is done, making progress meanwhile, or until
 // the context ends, whose error it then returns. The lock is held by the caller,
 // released while waiting, and held again on return. Source, if not nil, is the
-// endpoint from which the condition is expected to come true.
+// endpoint from which the condition is expected to come true. An up-call must not
+// wait.
 func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error {
 	if c.Done() {
 		return nil
@@ -77,16 +80,18 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if e.polling {
+		panic("engine: wait within an up-call")
+	}
 	w := e.newWaiter()
-	var stop func() bool
 	if ctx.Done() != nil {
-		stop = context.AfterFunc(ctx, func() { e.cancel(w) })
+		w.ctx = ctx
 	}
 	for !c.Done() && !w.cancelled {
-		if e.holder == nil || e.holder == &e.background {
-			if e.holder != nil {
-				e.evictBackground()
-			}
+		if e.holder == &e.background {
+			e.evictBackground()
+		}
+		if e.holder == nil {
 			e.holder = w
 		}
 		if e.holder == w {
@@ -98,15 +103,22 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	if e.holder == w {
 		e.release(w)
 	}
-	if stop == nil || stop() {
+	cancelled := w.cancelled
+	if w.stop == nil || w.stop() {
 		e.freeWaiter(w)
-		return nil
+	} // else cancel has been called, or will be, with w, which is not used again
+	if cancelled && !c.Done() {
+		return ctx.Err()
 	}
-	// The callback has run or is on its way with w, which is not used again.
-	if c.Done() {
-		return nil
+	return nil
+}
+
+// heedContext has the waiter woken when its context ends. A spinning waiter, for
+// which this would cost more than the wait, looks by itself.
+func (e *Engine) heedContext(w *waiter) {
+	if w.ctx != nil && w.stop == nil {
+		w.stop = context.AfterFunc(w.ctx, func() { e.cancel(w) })
 	}
-	return ctx.Err()
 }
 
 // cancel ends the wait of w, because its context has ended.
@@ -120,10 +132,11 @@ func (e *Engine) cancel(w *waiter) {
 // parkInQueue waits until the condition may have come true or w has been handed
 // the role.
 func (e *Engine) parkInQueue(w *waiter, c Condition) {
+	e.heedContext(w)
 	w.queued = true
 	e.queue = append(e.queue, w)
 	c.Park(w)
-	e.mu.Unlock()
+	e.Unlock()
 	<-w.ch
 	e.Lock()
 	c.Park(nil)
@@ -167,7 +180,10 @@ func (e *Engine) release(w *waiter) {
 func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 	var spunFrom int64
 	for round := 0; ; round++ {
-		did := e.poll(source, round)
+		did := e.poll(source)
+		if w.ctx != nil && round%gosched == gosched-1 && w.ctx.Err() != nil {
+			w.cancelled = true
+		}
 		if c.Done() || w.cancelled {
 			return
 		}
@@ -219,15 +235,16 @@ func (e *Engine) letOthersIn(round int) {
 func (e *Engine) block(w *waiter, c Condition) {
 	// Anything that is to be done without a descriptor comes first: after this
 	// poll there is nothing, and what comes later kicks.
-	if e.poll(nil, 0) || (c != nil && c.Done()) || w.cancelled || e.holder != w || e.closed || len(e.deferred) > 0 {
+	if e.poll(nil) || (c != nil && c.Done()) || w.cancelled || e.holder != w || e.closed || len(e.deferred) > 0 {
 		return
 	}
 	if c != nil {
 		c.Park(w)
 	}
+	e.heedContext(w)
 	timeout := e.untilTimer()
 	e.blocked = true
-	e.mu.Unlock()
+	e.Unlock()
 	n := e.poller.wait(w.events[:], timeout)
 	e.Lock()
 	if c != nil {
@@ -237,18 +254,28 @@ func (e *Engine) block(w *waiter, c Condition) {
 		e.evicting = false
 	}
 	if e.holder != w {
-		return // the role was taken away; who has it now sees the same events
+		// The role was taken away. Who has it now sees the same events, but this
+		// wait may have eaten a kick that was meant for it.
+		if e.blocked {
+			e.poller.kick()
+		}
+		return
 	}
 	e.blocked = false
 	if e.evicting {
 		// The background goroutine is still to wake, and this wait may have
 		// eaten the kick that was meant for it.
 		e.poller.kick()
+		e.mu.Unlock()
+		runtime.Gosched()
+		e.mu.Lock()
 	}
 	e.epoch++
 	e.clock = e.poller.now()
+	e.polling = true
 	e.dispatch(w.events[:n])
 	e.fire()
+	e.polling = false
 }
 
 // penalty decides whether spinning is worth it: when giving up the processor
