@@ -45,7 +45,7 @@ func (s *sink) End(*btl.Landing) error {
 }
 
 // Done and Park make it a condition: that want frames have come.
-func (s *sink) Done() bool          { return s.frames >= s.want }
+func (s *sink) Done() bool        { return s.frames >= s.want }
 func (*sink) Park(*engine.Waiter) {}
 
 // room waits until a frame may be offered again.
@@ -101,13 +101,7 @@ func newSides(b *testing.B, size int) (*side, *side) {
 	p := x.reach(y)
 	p.connected()
 	y.until("the connection", func() bool { return len(y.accepted) > 0 && y.accepted[0].ups > 0 })
-	make := func(n *node, ep *endpoint) *side {
-		s := &side{n: n, ep: ep, ctx: context.Background(), sink: &sink{buf: make([]byte, size)}}
-		s.f = btl.Frame{Header: make([]byte, 32), Payload: make([]byte, size), Size: size}
-		n.do(func() { ep.recv = s.sink })
-		return s
-	}
-	return make(x, p.ep), make(y, y.accepted[0].ep)
+	return newSide(x, p.ep, size), newSide(y, y.accepted[0].ep, size)
 }
 
 func benchPingPong(b *testing.B, size int) {
@@ -249,22 +243,75 @@ func rawSend(c *rawio.Conn, b []byte) {
 func rawPair(b testing.TB) (x, y rawio.Conn) {
 	l, err := rawio.Listen(netip.MustParseAddrPort("127.0.0.1:0"), 1)
 	require.NoError(b, err)
-	defer rawio.Close(l)
-	to := rawio.LocalAddr(l)
-	c, err := rawio.Stream(to)
-	require.NoError(b, err)
-	_, err = rawio.Connect(c, netip.Addr{}, to)
-	require.NoError(b, err)
-	var s int
-	for {
-		if s, _, err = rawio.Accept(l); err == nil {
-			break
+	x = connectRaw(b, rawio.LocalAddr(l))
+	return x, acceptRaw(b, l)
+}
+
+// BenchmarkOneThread lets one thread play both sides and reports the processor
+// time of half a round trip: what the transport costs above the system calls,
+// whatever else the machine is doing.
+func BenchmarkOneThread(b *testing.B) {
+	for _, size := range []int{8, 1 << 10, 4000, 16 << 10, 64 << 10, 1 << 20} {
+		b.Run(fmt.Sprintf("raw/%d", size), func(b *testing.B) {
+			x, y := rawPair(b)
+			buf := make([]byte, size)
+			cpuTime(b, func() {
+				rawThrough(&x, &y, buf)
+				rawThrough(&y, &x, buf)
+			})
+		})
+		b.Run(fmt.Sprintf("tcp/%d", size), func(b *testing.B) {
+			x, y := newSides(b, size)
+			x.n.engine.Lock()
+			defer x.n.engine.Unlock()
+			y.n.engine.Lock()
+			defer y.n.engine.Unlock()
+			cpuTime(b, func() {
+				x.through(y)
+				y.through(x)
+			})
+		})
+	}
+}
+
+// through sends one frame, as if a poll had just been, and receives it.
+func (s *side) through(to *side) {
+	s.ep.sender.epoch = ^uint64(0)
+	to.sink.want++
+	taken := s.ep.Send(&s.f, 0) == btl.Taken
+	for !to.sink.Done() {
+		to.ep.Poll()
+		if taken {
+			s.ep.Poll()
 		}
 	}
-	for _, fd := range []int{c, s} {
-		require.NoError(b, rawio.SetNoDelay(fd, true))
-		_ = rawio.SetCongestion(fd, "cubic")
+}
+
+func rawThrough(x, y *rawio.Conn, buf []byte) {
+	out, in := buf, buf
+	for len(in) > 0 {
+		if len(out) > 0 {
+			n, _ := x.Send(out)
+			out = out[n:]
+		}
+		n, _ := y.Recv(in)
+		in = in[n:]
 	}
-	b.Cleanup(func() { rawio.Close(c); rawio.Close(s) })
-	return rawio.NewConn(c), rawio.NewConn(s)
+}
+
+func cpuTime(b *testing.B, f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for range 100 {
+		f()
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	start := threadTime(b)
+	for range b.N {
+		f()
+	}
+	used := threadTime(b) - start
+	b.StopTimer()
+	b.ReportMetric(float64(used)/float64(b.N)/2, "cpu-ns/half")
 }

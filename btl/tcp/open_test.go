@@ -1,0 +1,122 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+func TestMistakesInParameters(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts []option
+		want []string
+	}{
+		"include and exclude": {[]option{set(pExclude, "eth9")}, []string{pInclude + "=127.0.0.1", pExclude + "=eth9", "test", "exclude each other"}},
+		"unknown interface":   {[]option{set(pInclude, "nosuch0")}, []string{pInclude + "=nosuch0", "test", "there are", "127.0.0.1"}},
+		"range without start": {[]option{set(pPortRange, "5")}, []string{pPortRange, pPortMin}},
+		"congestion control":  {[]option{set(pCongestion, "nosuch")}, []string{pCongestion + "=nosuch", "test", "tcp_allowed_congestion_control"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := tryNode(t, 0, 2, append([]option{set(pInclude, "127.0.0.1")}, test.opts...)...)
+			for _, want := range test.want {
+				require.ErrorContains(t, err, want)
+			}
+			var unavailable *btl.UnavailableError
+			require.False(t, errors.As(err, &unavailable), "a mistake ends the start-up")
+		})
+	}
+}
+
+// freeRange finds a port with another free port behind it.
+func freeRange(t *testing.T) int {
+	for range 100 {
+		fds, port, err := bindAnywhere([]ifaddr{nic("lo", "127.0.0.1/8", 0)})
+		require.NoError(t, err)
+		next, err := bindPort([]ifaddr{nic("lo", "127.0.0.1/8", 0)}, port+1)
+		rawio.Close(fds[0])
+		if err == nil {
+			rawio.Close(next[0])
+			return int(port)
+		}
+	}
+	t.Fatal("no two free ports in a row")
+	return 0
+}
+
+func TestPortRange(t *testing.T) {
+	first := freeRange(t)
+	opts := []option{set(pPortMin, fmt.Sprint(first)), set(pPortRange, "2")}
+	a := newNode(t, 0, 3, opts...)
+	b := newNode(t, 1, 3, opts...)
+	require.Equal(t, first, int(a.mod.local.port))
+	require.Equal(t, first+1, int(b.mod.local.port))
+	_, err := tryNode(t, 2, 3, append([]option{set(pInclude, "127.0.0.1")}, opts...)...)
+	require.ErrorContains(t, err, fmt.Sprintf("none of the ports %d–%d", first, first+1))
+	require.ErrorContains(t, err, pPortRange)
+	require.ErrorContains(t, err, "127.0.0.1")
+	require.ErrorContains(t, err, "in use")
+}
+
+func TestOnePortOnAllAddresses(t *testing.T) {
+	n := newNode(t, 0, 2, set(pInclude, "*"))
+	require.NotEmpty(t, n.mod.listeners)
+	for i, l := range n.mod.listeners {
+		at := rawio.LocalAddr(l.fd)
+		require.Equal(t, n.mod.local.port, at.Port())
+		require.Equal(t, n.mod.local.ifaces[i].prefix.Addr(), at.Addr(), "only selected addresses are listened on")
+	}
+	got, err := decodeAddress(n.mod.Address())
+	require.NoError(t, err)
+	require.Equal(t, thisNetwork(), got.network)
+	require.Equal(t, "host0", got.host)
+}
+
+func TestReach(t *testing.T) {
+	a, b := newNode(t, 0, 3), newNode(t, 1, 3)
+	paths, err := a.mod.Reach(btl.Peer{Rank: 1, Address: b.mod.Address()})
+	require.NoError(t, err)
+	require.Len(t, paths, 1)
+	require.Contains(t, paths[0].Desc, "127.0.0.1")
+	require.Equal(t, loopbackLatency, paths[0].Latency)
+	require.Positive(t, paths[0].Bandwidth)
+
+	_, err = a.mod.Reach(btl.Peer{Rank: 0, Address: a.mod.Address()})
+	require.ErrorContains(t, err, "self")
+	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: []byte("garbage")})
+	require.ErrorContains(t, err, "rank 2 on far")
+	elsewhere := *sampleAddress()
+	elsewhere.ifaces = elsewhere.ifaces[2:]
+	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: elsewhere.encode()})
+	require.ErrorIs(t, err, errNoPair)
+	require.ErrorContains(t, err, pInclude)
+
+	_, err = a.mod.Connect(btl.Peer{Rank: 3}, paths[0], &peer{})
+	require.ErrorContains(t, err, "rank 3")
+	_, err = a.mod.Connect(btl.Peer{Rank: 1}, btl.Path{}, &peer{})
+	require.ErrorContains(t, err, "not made by this module")
+	a.reach(b)
+	_, err = a.mod.Connect(btl.Peer{Rank: 1}, paths[0], &peer{})
+	require.ErrorContains(t, err, "already")
+}
+
+func TestAttributes(t *testing.T) {
+	n := newNode(t, 0, 2, set(pMaxFrag, "2M"), set(pEagerLimit, "32K"))
+	attr := n.mod.Attr()
+	require.Equal(t, 2<<20, attr.MaxFrame)
+	require.Equal(t, 32<<10, attr.EagerLimit)
+	require.True(t, attr.Ordered && attr.Reliable && !attr.Local)
+	require.Equal(t, 1, attr.Lanes)
+	require.False(t, n.mod.Progress())
+}
+
+func TestNearby(t *testing.T) {
+	n := newNode(t, 0, 2)
+	require.True(t, n.mod.nearby(netip.MustParseAddr("127.0.0.1")))
+	require.False(t, n.mod.nearby(netip.MustParseAddr("192.0.2.99")))
+}
