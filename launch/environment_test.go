@@ -143,6 +143,40 @@ func exchange(ctx context.Context, j Job, value string) error {
 	return j.Close()
 }
 
+func TestAbort(t *testing.T) {
+	for launcher, want := range map[string]string{
+		"":     "strand: rank 0 on testhost aborts the job with code 7: as the test wants\n",
+		JobEnv: "", // strand run reports it itself
+	} {
+		env := launched(t, 1)[0]
+		if launcher != "" {
+			env[launcher] = "x"
+		}
+		j, err := env.join(t)
+		require.NoError(t, err)
+		assert.Equal(t, want, stderrOf(t, func() { j.Abort(7, "as the test wants") }))
+		require.NoError(t, j.Close())
+	}
+	j, err := environ{}.join(t)
+	require.NoError(t, err)
+	assert.Contains(t, stderrOf(t, func() { j.Abort(3, "alone") }), "code 3: alone")
+}
+
+// stderrOf returns what a function writes to standard error.
+func stderrOf(t *testing.T, f func()) string {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "")
+	require.NoError(t, err)
+	defer file.Close()
+	before := os.Stderr
+	os.Stderr = file
+	defer func() { os.Stderr = before }()
+	f()
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	return string(text)
+}
+
 func TestJoinOnce(t *testing.T) {
 	env := launched(t, 1)[0]
 	j, err := env.join(t)

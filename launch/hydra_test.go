@@ -26,7 +26,8 @@ func mpiexec(t *testing.T, role string, args ...string) (output string, err erro
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(ctx, hydra, append(args, self)...)
-	cmd.Env = append(os.Environ(), roleEnv+"="+role)
+	// The race detector has a process sleep for a second before it exits.
+	cmd.Env = append(os.Environ(), roleEnv+"="+role, "GORACE=atexit_sleep_ms=0")
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	err = cmd.Run()
@@ -76,6 +77,5 @@ func TestAbortUnderHydra(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit, output)
 	assert.Equal(t, 7, exit.ExitCode(), output)
-	assert.Contains(t, output, "rank 1 on ")
-	assert.Contains(t, output, "aborts the job with code 7: as the test wants")
+	// Whether Hydra passes the message on is a matter of time: TestAbort.
 }

@@ -41,8 +41,8 @@ type Job interface {
 	Dead(ctx context.Context) ([]int, error)
 
 	// Abort tells the launcher to end the whole job with that exit code. It
-	// does not wait: the caller exits. The message reaches the user through
-	// the launcher, or on standard error if the launcher takes none.
+	// does not wait for an answer: the caller exits. The message reaches the
+	// user through the launcher, or on standard error if it takes none.
 	Abort(code int, message string)
 
 	// Close leaves the job in good order. To a launcher, a process that exits
