@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// flagsVariable carries the launcher's flags to the processes that it starts.
-const flagsVariable = ReservedEnv + "FLAGS"
+// FlagsVariable carries the launcher's flags to the processes that it starts.
+const FlagsVariable = ReservedEnv + "FLAGS"
 
 // FlagsEnv returns the entry of an environment ("name=value") with which a
 // launcher hands its own flags to a process that it starts. There Resolve
@@ -22,7 +22,7 @@ func FlagsEnv(flags []Setting) string {
 	if err != nil {
 		panic(fmt.Sprintf("param: strings that JSON can not hold: %v", err))
 	}
-	return flagsVariable + "=" + string(text)
+	return FlagsVariable + "=" + string(text)
 }
 
 // passedFlag is a flag on its way from a launcher.
@@ -34,13 +34,13 @@ type passedFlag struct {
 func launcherFlags(environ []string) ([]Setting, error) {
 	var settings []Setting
 	for _, entry := range environ {
-		text, ok := strings.CutPrefix(entry, flagsVariable+"=")
+		text, ok := strings.CutPrefix(entry, FlagsVariable+"=")
 		if !ok {
 			continue
 		}
 		var passed []passedFlag
 		if err := json.Unmarshal([]byte(text), &passed); err != nil {
-			return nil, fmt.Errorf("%s = %s (from the environment): not what strand run writes, unset it: %w", flagsVariable, quote(text), err)
+			return nil, fmt.Errorf("%s = %s (from the environment): not what strand run writes, unset it: %w", FlagsVariable, quote(text), err)
 		}
 		for _, flag := range passed {
 			settings = append(settings, Setting{flag.Name, flag.Text, Source{Flag, flag.Where}})

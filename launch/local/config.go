@@ -29,8 +29,8 @@ type Config struct {
 	// demands that it is set already.
 	Environ []string
 
-	// Flags are parameters from the command line. Ranks see them by
-	// [launch.Flags]. Validate, if given, refuses them before anything starts.
+	// Flags are parameters from the command line, which the ranks find in their
+	// environment ([param.FlagsEnv]). Validate, if given, refuses them before anything starts.
 	Flags    []param.Setting
 	Validate func([]param.Setting) error
 
@@ -84,7 +84,7 @@ func (c *Config) check() error {
 var ownVariables = []string{
 	"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID",
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS",
-	launch.JobEnv, launch.FlagsEnv,
+	launch.JobEnv, param.FlagsVariable,
 }
 
 func isOwnVariable(name string) bool {
@@ -126,7 +126,7 @@ func (c *Config) environ(job string) []string {
 	}
 	env = append(env, launch.JobEnv+"="+job)
 	if len(c.Flags) > 0 {
-		env = append(env, launch.FlagsEnv+"="+launch.EncodeFlags(c.Flags))
+		env = append(env, param.FlagsEnv(c.Flags))
 	}
 	return env
 }

@@ -240,7 +240,7 @@ func TestEnvironment(t *testing.T) {
 	env := out.sorted()
 	for _, want := range []string{
 		"PMI_RANK=0", "PMI_SIZE=1", "PMI_FD=3", "MPI_LOCALRANKID=0", "MPI_LOCALNRANKS=1",
-		"LOCAL_TEST_SET=a=b", "LOCAL_TEST_KEPT=kept", launch.FlagsEnv + "=" + launch.EncodeFlags(c.Flags),
+		"LOCAL_TEST_SET=a=b", "LOCAL_TEST_KEPT=kept", param.FlagsEnv(c.Flags),
 	} {
 		assert.Contains(t, env, want)
 	}
