@@ -216,9 +216,9 @@ func (e *Engine) poll(source btl.Poller) bool {
 	did := e.pollModules()
 	if source != nil {
 		did = source.Poll() || did
-		e.skipped++
 	}
-	if source == nil || e.skipped >= descriptorPolls {
+	e.skipped++
+	if e.skipped >= descriptorPolls || source == nil && !did {
 		did = e.pollDescriptors() || did
 	}
 	e.polling = false

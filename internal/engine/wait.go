@@ -175,10 +175,16 @@ func (e *Engine) release(w *waiter) {
 	}
 }
 
+// quickPolls is how many empty polls a waiter makes before it starts to offer the
+// processor to others after each: what is awaited mostly comes sooner, and the
+// offer takes as long as a poll.
+const quickPolls = 32
+
 // work polls until the condition is done or the wait was cancelled. The caller
 // has the role.
 func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 	var spunFrom int64
+	empty := 0
 	for round := 0; ; round++ {
 		did := e.poll(source)
 		if w.ctx != nil && round%gosched == gosched-1 && w.ctx.Err() != nil {
@@ -187,25 +193,32 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		if c.Done() || w.cancelled {
 			return
 		}
-		if did {
-			spunFrom = 0
+		switch {
+		case did:
+			empty = 0
 			e.letOthersIn(0)
 			continue
-		}
-		if e.yields.mustPark() {
+		case e.yields.mustPark():
 			e.block(w, c)
+			continue
+		}
+		if empty++; empty < quickPolls && e.opts.Spin > 0 && e.yields.length == 0 {
+			if empty%gosched == 0 || e.contended.Load() > 0 {
+				e.letOthersIn(gosched)
+			}
 			continue
 		}
 		now := e.poller.now()
-		if spunFrom == 0 {
-			spunFrom = now
+		if empty <= quickPolls {
+			spunFrom, empty = now, quickPolls
 		}
 		if now-spunFrom >= int64(e.opts.Spin) {
 			e.block(w, c)
-			spunFrom = 0
+			empty = 0
 			continue
 		}
-		e.letOthersIn(round + 1)
+		empty++
+		e.letOthersIn(empty)
 		e.yields.observe(e.poller.now() - now)
 	}
 }
