@@ -207,7 +207,7 @@ func (e *Engine) Busy(delta int) {
 
 // descriptorPolls says how often the descriptors are looked at: at every so many
 // polls while the endpoint waited for is being polled itself.
-const descriptorPolls = 8
+const descriptorPolls = 32
 
 // poll does one round of work. The lock is held. Source, if any, is polled
 // first; the descriptors are then looked at every few polls only, whoever polls.
@@ -231,6 +231,7 @@ func (e *Engine) pollModules() bool {
 	did := false
 	if len(e.deferred) > 0 {
 		e.flushDeferred()
+		did = true
 	}
 	for _, p := range e.progress {
 		did = p.Progress() || did

@@ -178,7 +178,7 @@ func (e *Engine) release(w *waiter) {
 // quickPolls is how many empty polls a waiter makes before it starts to offer the
 // processor to others after each: what is awaited mostly comes sooner, and the
 // offer takes as long as a poll.
-const quickPolls = 32
+const quickPolls = 64
 
 // work polls until the condition is done or the wait was cancelled. The caller
 // has the role.
@@ -203,7 +203,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 			continue
 		}
 		if empty++; empty < quickPolls && e.opts.Spin > 0 && e.yields.length == 0 {
-			if empty%gosched == 0 || e.contended.Load() > 0 {
+			if e.contended.Load() > 0 {
 				e.letOthersIn(gosched)
 			}
 			continue
