@@ -63,6 +63,7 @@ func newModule(host btl.Host, cfg config) *module {
 		slots:   make(map[slotKey]*slot),
 		leaving: make(map[*linger]struct{}),
 		scratch: make([]byte, 64<<10),
+		grace:   reserveGrace,
 	}
 }
 

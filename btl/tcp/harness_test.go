@@ -25,11 +25,10 @@ type node struct {
 	engine *engine.Engine
 	mod    *module
 
-	refuse   error                // what Accept answers
-	peers    map[int]*peer        // by rank
-	accepted []*peer              // in order
-	onAccept func(*peer)          // before Accept returns
-	make     func(rank int) *peer // receivers; default newPeer
+	refuse   error         // what Accept answers
+	peers    map[int]*peer // by rank
+	accepted []*peer       // in order
+	onAccept func(*peer)   // before Accept returns
 
 	logMu sync.Mutex
 	logs  []string
@@ -204,12 +203,11 @@ type peer struct {
 	dropped  int
 	began    int
 
-	onDeliver func(message) error
-	onUp      func()
-	onBegin   func(header []byte, size int) *btl.Landing
-	keep      bool // the messages in frames
-	count     int
-	buffer    []byte
+	onDeliver  func(message) error
+	onReleased func()
+	onUp       func()
+	onBegin    func(header []byte, size int) *btl.Landing
+	buffer     []byte
 }
 
 type message struct{ header, payload string }
@@ -221,10 +219,16 @@ func (p *peer) Up(hello []byte) {
 		p.onUp()
 	}
 }
-func (p *peer) Writable()             { p.writable++ }
-func (p *peer) Released(f *btl.Frame) { p.released = append(p.released, f) }
-func (p *peer) Drop(*btl.Landing)     { p.dropped++ }
-func (p *peer) Down(err error)        { p.down = err; p.downs++ }
+func (p *peer) Writable() { p.writable++ }
+func (p *peer) Released(f *btl.Frame) {
+	p.released = append(p.released, f)
+	if p.onReleased != nil {
+		p.onReleased()
+	}
+}
+
+func (p *peer) Drop(*btl.Landing) { p.dropped++ }
+func (p *peer) Down(err error)    { p.down = err; p.downs++ }
 func (p *peer) Deliver(h, b []byte) error {
 	m := message{string(h), string(b)}
 	p.frames = append(p.frames, m)

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
@@ -24,6 +25,7 @@ type module struct {
 	leaving   map[*linger]struct{}
 	greeting  []byte
 	strays    limiter
+	grace     time.Duration // for our attempts when the peer's has come through
 	closed    bool
 
 	vector  rawio.Vector // all sending is serial

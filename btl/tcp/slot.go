@@ -112,7 +112,7 @@ func (s *slot) keep(in *inbound) {
 		s.reserve.drop() // the peer has given it up for this one
 	}
 	s.reserve = in
-	s.grace = in.m.loop.After(reserveGrace, func() {
+	s.grace = in.m.loop.After(in.m.grace, func() {
 		s.grace = nil
 		// Once we have given proof the peer may count our attempt as made: then
 		// it is not ours to give up.

@@ -1,0 +1,381 @@
+package tcp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// link is a connected pair of endpoints.
+func link(t testing.TB, opts ...option) (x, y *peer) {
+	t.Helper()
+	a, b := newNode(t, 0, 2, opts...), newNode(t, 1, 2, opts...)
+	x = a.reach(b)
+	x.connected()
+	b.until("the connection", func() bool { return len(b.accepted) == 1 && b.accepted[0].ups == 1 })
+	return x, b.accepted[0]
+}
+
+// A lone frame goes out at once in one call; those that follow without a poll
+// in between share one more.
+func TestBurstIsOneCall(t *testing.T) {
+	x, y := link(t)
+	const burst = 100
+	x.n.do(func() {
+		before := x.ep.counters.SendCalls
+		for i := range burst {
+			require.Equal(t, btl.Done, x.ep.Send(frame("h", fmt.Sprint(i)), 0))
+			require.Equal(t, before+1, x.ep.counters.SendCalls)
+		}
+		require.Positive(t, x.ep.Queued())
+	})
+	y.n.until("all frames", func() bool { return len(y.frames) == burst })
+	for i, m := range y.frames {
+		require.Equal(t, fmt.Sprint(i), m.payload)
+	}
+	x.n.do(func() { require.LessOrEqual(t, x.ep.counters.SendCalls, uint64(4)) })
+}
+
+// A burst goes out when flushAt bytes wait, or when it is asked to.
+func TestFlush(t *testing.T) {
+	x, _ := link(t)
+	x.n.do(func() {
+		payload := strings.Repeat("x", 1000)
+		x.ep.Send(frame("h", payload), 0)
+		before := x.ep.counters.SendCalls
+		for x.ep.Queued()+prefixSize+1+len(payload) < flushAt {
+			x.ep.Send(frame("h", payload), 0)
+			require.Equal(t, before, x.ep.counters.SendCalls)
+		}
+		x.ep.Send(frame("h", payload), 0)
+		require.Equal(t, before+1, x.ep.counters.SendCalls)
+		require.Zero(t, x.ep.Queued())
+		x.ep.Send(frame("h", payload), 0)
+		x.ep.Flush()
+		require.Zero(t, x.ep.Queued())
+	})
+}
+
+// fill sends until the endpoint is busy, with a peer that does not read.
+func fill(p *peer, f func(i int) *btl.Frame) (taken []*btl.Frame, done int) {
+	for i := 0; ; i++ {
+		next := f(i)
+		switch p.ep.Send(next, 0) {
+		case btl.Busy:
+			return taken, done
+		case btl.Taken:
+			taken = append(taken, next)
+		case btl.Done:
+			done++
+		default:
+			panic("broken")
+		}
+	}
+}
+
+func TestBusyReleasedWritable(t *testing.T) {
+	for name, size := range map[string]int{"small": 1000, "long": 100 << 10, "mixed": 0} {
+		t.Run(name, func(t *testing.T) {
+			x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
+			y.n.engine.Lock() // it does not read
+			x.n.engine.Lock()
+			var sent []string
+			taken, _ := fill(x, func(i int) *btl.Frame {
+				n := size
+				if n == 0 {
+					n = []int{10, 6000, 200, 64 << 10, 3000}[i%5]
+				}
+				payload := strings.Repeat(string(rune('a'+i%26)), n)
+				sent = append(sent, payload)
+				return frame("h", payload[:n/2], payload[n/2:])
+			})
+			sent = sent[:len(sent)-1] // the last was not taken
+			require.LessOrEqual(t, len(taken), maxQueued)
+			require.Empty(t, x.released)
+			require.Equal(t, 1, x.writable, "that of the connection")
+			x.n.engine.Unlock()
+			y.n.engine.Unlock()
+			y.n.until("all frames", func() bool { return len(y.frames) == len(sent) })
+			for i, m := range y.frames {
+				require.True(t, m.payload == sent[i], "frame %d", i)
+			}
+			x.n.until("release and room", func() bool { return len(x.released) == len(taken) && x.writable == 2 })
+			require.True(t, equalFrames(taken, x.released))
+			x.n.do(func() { require.Zero(t, x.ep.Queued()) })
+		})
+	}
+}
+
+func equalFrames(a, b []*btl.Frame) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// An up-call may send, on its own endpoint too, while frames are being released.
+func TestSendWithinUpcalls(t *testing.T) {
+	x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
+	const rounds = 200
+	count := 0
+	y.n.do(func() {
+		y.onDeliver = func(m message) error {
+			count++
+			if count < rounds {
+				// Whatever the answer, the peer's next frame shows that all is well.
+				y.ep.Send(frame("h", strings.Repeat("y", count*97%9000)), 0)
+			}
+			return nil
+		}
+	})
+	got := 0
+	x.n.do(func() {
+		x.onDeliver = func(m message) error {
+			got++
+			x.ep.Send(frame("h", strings.Repeat("x", got*89%9000)), 0)
+			return nil
+		}
+	})
+	x.send(frame("h", "start"))
+	y.n.until("the rounds", func() bool { return count >= rounds })
+}
+
+func TestCloseWithinUpcalls(t *testing.T) {
+	for _, where := range []string{"deliver", "end", "begin", "up", "released"} {
+		t.Run(where, func(t *testing.T) {
+			a, b := newNode(t, 0, 2), newNode(t, 1, 2)
+			closed := false
+			b.onAccept = func(p *peer) {
+				shut := func() { closed = true; p.ep.Close() }
+				switch where {
+				case "up":
+					p.onUp = shut
+				case "begin":
+					p.onBegin = func(_ []byte, size int) *btl.Landing {
+						shut()
+						l := new(btl.Landing)
+						l.Set(size, make([]byte, size), nil, nil)
+						return l
+					}
+				default:
+					p.onDeliver = func(message) error { shut(); return nil }
+				}
+			}
+			p := a.reach(b)
+			size := 10
+			if where == "end" || where == "begin" || where == "released" {
+				size = 1 << 20
+			}
+			a.do(func() {
+				if where == "released" {
+					p.onReleased = func() { p.ep.Close() }
+				}
+			})
+			p.send(frame("h", strings.Repeat("x", size)))
+			if where != "up" {
+				// More behind it, which nobody is to see.
+				a.do(func() { p.ep.Send(frame("h", "more"), 0) })
+			}
+			b.until("the close", func() bool { return closed })
+			if where != "released" {
+				a.until("the goodbye", func() bool { return p.downs == 1 })
+				require.ErrorIs(t, p.down, btl.ErrPeerClosed)
+			}
+			b.do(func() {
+				q := b.accepted[0]
+				require.Zero(t, q.downs+q.dropped)
+				require.LessOrEqual(t, len(q.frames), 1)
+			})
+		})
+	}
+}
+
+func TestGoodbyeAfterAllFrames(t *testing.T) {
+	x, y := link(t)
+	const frames = 50
+	x.n.do(func() {
+		for i := range frames {
+			x.ep.Send(frame("h", strings.Repeat("x", i*100)), 0)
+		}
+		x.ep.Close()
+		require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0))
+		require.NoError(t, x.ep.Close())
+	})
+	y.n.until("the goodbye", func() bool { return y.downs == 1 })
+	require.ErrorIs(t, y.down, btl.ErrPeerClosed)
+	require.Len(t, y.frames, frames)
+	require.Zero(t, x.downs)
+	x.n.until("the end of the linger", func() bool { return len(x.n.mod.leaving) == 0 })
+}
+
+// What was taken by reference goes out after Close, from a copy.
+func TestCloseWhileBusy(t *testing.T) {
+	x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
+	y.n.engine.Lock()
+	x.n.engine.Lock()
+	buf := bytes.Repeat([]byte("x"), 100<<10)
+	taken, done := fill(x, func(int) *btl.Frame { return &btl.Frame{Header: []byte("h"), Payload: buf, Size: len(buf)} })
+	require.NotEmpty(t, taken)
+	x.ep.Close()
+	clear(buf) // it is the caller's again
+	x.n.engine.Unlock()
+	y.n.engine.Unlock()
+	y.n.until("the goodbye", func() bool { return y.downs == 1 })
+	require.ErrorIs(t, y.down, btl.ErrPeerClosed)
+	require.Len(t, y.frames, len(taken)+done)
+	require.Empty(t, x.released)
+	last := y.frames[len(y.frames)-1].payload
+	require.True(t, last == strings.Repeat("x", len(buf)))
+}
+
+// The peer's end is sudden: the frame under way is dropped, then Down.
+func TestSuddenEnd(t *testing.T) {
+	x, y := link(t)
+	y.n.do(func() {
+		// A frame of which only the half comes.
+		b := make([]byte, prefixSize+1+50<<10)
+		prefix{payload: 100 << 10, header: 1, kind: kindData}.put(b)
+		b[prefixSize] = 'h'
+		n, errno := y.ep.conn.Send(b)
+		require.Zero(t, errno)
+		require.Len(t, b, n)
+	})
+	x.n.until("the beginning", func() bool { return x.began == 1 })
+	y.n.do(func() { rawio.ShutdownWrite(y.ep.conn.FD()) })
+	x.n.until("the end", func() bool { return x.downs == 1 })
+	require.Equal(t, 1, x.dropped)
+	var e *btl.ConnError
+	require.ErrorAs(t, x.down, &e)
+	require.ErrorIs(t, e, errNoGoodbye)
+	require.Equal(t, "receiving", e.Phase)
+	require.Equal(t, "host1", e.PeerHost)
+	require.Contains(t, e.Remedy, "rank 1 has probably ended")
+	require.Contains(t, e.Local, "127.0.0.1 (lo")
+	x.n.do(func() { require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0)) })
+	x.n.do(func() { require.NoError(t, x.ep.Close()) })
+}
+
+// Who sends to a peer that has said goodbye learns of the goodbye, not of the
+// reset that its own bytes have caused.
+func TestSendAfterGoodbye(t *testing.T) {
+	x, y := link(t)
+	x.n.engine.Lock() // it does not read
+	y.n.do(func() { y.ep.Close() })
+	y.n.do(func() {
+		for l := range y.n.mod.leaving {
+			l.finish() // at once, so that what comes is answered with a reset
+		}
+	})
+	var last btl.Result
+	for range 100_000 {
+		if last = x.ep.Send(frame("h", strings.Repeat("x", 4000)), 0); last == btl.Broken {
+			break
+		}
+	}
+	require.Equal(t, btl.Broken, last)
+	require.Zero(t, x.downs, "Send makes no up-call")
+	x.n.engine.Unlock()
+	x.n.until("the end", func() bool { return x.downs == 1 })
+	require.ErrorIs(t, x.down, btl.ErrPeerClosed)
+}
+
+func TestRemedies(t *testing.T) {
+	x, _ := link(t)
+	for _, err := range []error{syscall.ECONNREFUSED, syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+		syscall.EMFILE, syscall.EPERM, syscall.ECONNRESET, syscall.EPIPE} {
+		require.NotEmpty(t, remedy(fmt.Errorf("wrapped: %w", err), x.ep), err.Error())
+	}
+	require.Empty(t, remedy(errors.New("anything else"), x.ep))
+}
+
+// Any mixture of frames arrives as it was sent, whatever the landing places look
+// like and whatever of them is revoked on the way.
+func TestMixtures(t *testing.T) {
+	x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
+	scratch := make([]byte, 3000)
+	rapid.Check(t, func(rt *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(3000, 9000), rapid.IntRange(0, 300<<10)), 1, 20).Draw(rt, "sizes")
+		piece := rapid.SampledFrom([]int{1 << 30, 10_000, 2048, 100}).Draw(rt, "landing pieces")
+		room := rapid.SampledFrom([]int{1 << 30, 50_000, 0}).Draw(rt, "room")
+		var places [][]byte
+		y.n.do(func() {
+			y.frames = nil
+			y.onBegin = func(h []byte, size int) *btl.Landing {
+				buf := make([]byte, size)
+				places = append(places, buf)
+				var pieces [][]byte
+				for rest := buf[:min(size, room)]; len(rest) > 0; {
+					n := min(piece, len(rest))
+					pieces, rest = append(pieces, rest[:n]), rest[n:]
+				}
+				l := new(btl.Landing)
+				l.Set(size, nil, pieces, scratch)
+				l.Owner = message{header: string(h)}
+				y.buffer = buf
+				return l
+			}
+		})
+		var want []message
+		for i, n := range sizes {
+			payload := strings.Repeat(string(rune('a'+i%26)), n)
+			header := strings.Repeat("h", 1+i%btl.MaxHeader)
+			want = append(want, message{header, payload})
+			x.send(frame(header, payload[:n/3], payload[n/3:]))
+		}
+		y.n.until("all frames", func() bool { return len(y.frames) == len(want) })
+		y.n.do(func() {
+			for i, m := range y.frames {
+				if m.header != want[i].header || len(m.payload) != len(want[i].payload) {
+					rt.Fatalf("frame %d: header %q, %d bytes", i, m.header, len(m.payload))
+				}
+				if n := min(room, len(m.payload)); m.payload[:n] != want[i].payload[:n] {
+					rt.Fatalf("frame %d of %d bytes is damaged", i, len(m.payload))
+				}
+			}
+		})
+	})
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	leak.Check(t)
+	for range 3 {
+		x, y := link(t)
+		x.send(frame("h", strings.Repeat("x", 100_000)))
+		y.n.until("the frame", func() bool { return len(y.frames) == 1 })
+		stranger(t, x.n)
+		x.n.until("the stranger", func() bool { return len(x.n.mod.waiting) == 1 })
+		x.n.close()
+		y.n.close()
+	}
+}
+
+// Closing both modules at once takes no time worth mentioning and gives both the
+// other's goodbye or their own close.
+func TestModulesCloseWithoutWaiting(t *testing.T) {
+	x, y := link(t)
+	x.n.do(func() {
+		x.ep.Send(frame("h", "last words"), 0)
+		x.n.mod.Close()
+		require.Empty(t, x.n.mod.leaving)
+		require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0))
+		_, err := x.n.mod.Connect(btl.Peer{Rank: 1}, btl.Path{}, x)
+		require.ErrorIs(t, err, btl.ErrClosed)
+		require.NoError(t, x.n.mod.Close())
+	})
+	y.n.until("the goodbye", func() bool { return y.downs == 1 })
+	require.ErrorIs(t, y.down, btl.ErrPeerClosed)
+	require.Equal(t, []message{{"h", "last words"}}, y.frames)
+	require.Zero(t, x.downs)
+}

@@ -1,0 +1,283 @@
+package tcp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+func TestSettle(t *testing.T) {
+	tests := []struct {
+		name         string
+		ours, theirs int
+		at           attempt
+		epoch        uint32 // of our connection
+		r            handshake.Request
+		want         decision
+	}{
+		{"nothing here", 0, 1, idle, 0, handshake.Request{Epoch: 1}, accept},
+		{"both, we are the lower", 0, 1, dialling, 0, handshake.Request{Epoch: 1}, hold},
+		{"both, we are the higher", 1, 0, dialling, 0, handshake.Request{Epoch: 1}, accept},
+		{"its attempt crossed ours, which has won", 0, 1, dialled, 1, handshake.Request{Epoch: 1}, duplicate},
+		{"its third attempt crossed ours", 0, 1, dialled, 1, handshake.Request{Epoch: 3}, duplicate},
+		{"it has lost our connection", 0, 1, dialled, 1, handshake.Request{Epoch: 2, Known: 1}, replace},
+		{"it has lost a connection of its own", 1, 0, accepted, 1, handshake.Request{Epoch: 2, Known: 1}, replace},
+		{"it never heard that we accepted", 1, 0, accepted, 1, handshake.Request{Epoch: 2}, replace},
+		{"an old attempt that comes late", 1, 0, accepted, 2, handshake.Request{Epoch: 1}, duplicate},
+		{"the same attempt again", 1, 0, accepted, 2, handshake.Request{Epoch: 2}, duplicate},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.want, settle(test.ours, test.theirs, test.at, test.epoch, test.r))
+		})
+	}
+}
+
+// together makes both ranks connect before either can see the other's attempt.
+func together(a, b *node) (x, y *peer) {
+	x, y = a.reach(b), b.reach(a)
+	a.engine.Lock()
+	b.engine.Lock()
+	x.ep.Send(frame("h"), 0)
+	y.ep.Send(frame("h"), 0)
+	b.engine.Unlock()
+	a.engine.Unlock()
+	return x, y
+}
+
+func TestBothAtOnce(t *testing.T) {
+	for range 20 {
+		a, b := newNode(t, 0, 2), newNode(t, 1, 2)
+		a.mod.grace = time.Hour
+		x, y := together(a, b)
+		a.until("a connection", func() bool { return x.ups > 0 })
+		b.until("a connection", func() bool { return y.ups > 0 })
+		require.Equal(t, btl.Done, x.send(frame("h", "from 0")))
+		require.Equal(t, btl.Done, y.send(frame("h", "from 1")))
+		a.until("a frame", func() bool { return len(x.frames) == 1 })
+		b.until("a frame", func() bool { return len(y.frames) == 1 })
+		require.Equal(t, message{"h", "from 1"}, x.frames[0])
+		require.Empty(t, a.accepted)
+		require.Empty(t, b.accepted)
+		a.do(func() { require.True(t, x.ep.opened, "the lower rank's attempt wins") })
+		b.do(func() { require.False(t, y.ep.opened) })
+		require.Zero(t, x.downs+y.downs)
+		// What is left of the other attempt goes away by itself.
+		a.until("one connection", func() bool { return len(a.mod.leaving)+len(a.mod.waiting) == 0 })
+		b.until("one connection", func() bool { return len(b.mod.leaving)+len(b.mod.waiting) == 0 })
+		a.close()
+		b.close()
+	}
+}
+
+// silentPort is a port where connections are made and never answered.
+func silentPort(t *testing.T) uint16 {
+	fds, port, err := bindAnywhere([]ifaddr{nic("lo", "127.0.0.1/8", 0)})
+	require.NoError(t, err)
+	t.Cleanup(func() { rawio.Close(fds[0]) })
+	return port
+}
+
+// unreachable is b's address with a port that leads nowhere.
+func unreachable(b *node, port uint16) []byte {
+	a := b.mod.local
+	a.port = port
+	return a.encode()
+}
+
+// The lower rank's attempt gets no answer; the higher's, in reserve, takes its
+// place long before any time limit.
+func TestOneWayReserve(t *testing.T) {
+	a := newNode(t, 0, 2, set(pHandshakeTimeout, "1h"), set(pConnectTimeout, "1h"))
+	b := newNode(t, 1, 2, set(pHandshakeTimeout, "1h"))
+	x := a.reachAddress(1, unreachable(b, silentPort(t)))
+	a.do(func() { x.ep.Send(frame("h"), 0) })
+	a.until("the handshake", func() bool { return x.ep.state == stateConnectAck })
+	y := b.reach(a)
+	require.Equal(t, btl.Done, y.send(frame("h", "hello")))
+	a.until("the frame", func() bool { return len(x.frames) == 1 })
+	require.Equal(t, 1, x.ups)
+	require.Equal(t, 1, x.writable)
+	require.False(t, x.ep.opened)
+	require.Equal(t, btl.Done, x.send(frame("h", "back")))
+	b.until("the frame", func() bool { return len(y.frames) == 1 })
+}
+
+// The lower rank's attempts are refused one after the other; the higher's is
+// taken in a pause between two.
+func TestOneWayRefused(t *testing.T) {
+	a := newNode(t, 0, 2, set(pConnectRetries, "1000"))
+	b := newNode(t, 1, 2)
+	dead := newNode(t, 1, 2)
+	blob := dead.mod.Address()
+	dead.close()
+	x := a.reachAddress(1, blob)
+	a.do(func() { x.ep.Send(frame("h"), 0) })
+	a.until("a failed attempt", func() bool { return x.ep.dial != nil && x.ep.dial.tries > 0 })
+	y := b.reach(a)
+	require.Equal(t, btl.Done, y.send(frame("h", "hello")))
+	a.until("the frame", func() bool { return len(x.frames) == 1 })
+	require.Zero(t, x.downs)
+}
+
+// A connection that the peer opened before the host made an endpoint of its own
+// gets that endpoint.
+func TestWaitingEndpointIsUsed(t *testing.T) {
+	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
+	y := b.reach(a) // not sent to
+	x := a.reach(b)
+	x.connected()
+	b.until("the connection", func() bool { return y.ups == 1 })
+	require.Empty(t, b.accepted)
+}
+
+// A host that closes its endpoint while the peer's connection is in reserve is
+// told of the peer as of any other.
+func TestReserveOutlivesEndpoint(t *testing.T) {
+	a := newNode(t, 0, 2, set(pHandshakeTimeout, "1h"))
+	b := newNode(t, 1, 2)
+	x := a.reachAddress(1, unreachable(b, silentPort(t)))
+	a.do(func() { x.ep.Send(frame("h"), 0) })
+	a.until("the handshake", func() bool { return x.ep.state == stateConnectAck })
+	y := b.reach(a)
+	b.do(func() { y.ep.Send(frame("h"), 0) })
+	a.until("a reserve", func() bool {
+		if x.ep.slot.reserve == nil {
+			return false
+		}
+		x.ep.Close()
+		return true
+	})
+	a.until("the connection", func() bool { return len(a.accepted) == 1 })
+	b.until("the connection", func() bool { return y.ups == 1 })
+}
+
+// lose ends a node's connection so that the peer does not notice.
+func (p *peer) lose() (keep int) {
+	p.n.do(func() {
+		keep = dup(p.n.t, p.ep.conn.FD())
+		p.ep.down(p.ep.connError("test", errNoGoodbye))
+		p.ep.Close()
+	})
+	return keep
+}
+
+func TestNewerEpochReplaces(t *testing.T) {
+	for _, opener := range []int{0, 1} {
+		a, b := newNode(t, 0, 2), newNode(t, 1, 2)
+		first, second := a, b
+		if opener == 1 {
+			first, second = b, a
+		}
+		// Who has opened the first connection does not matter, nor who loses it.
+		x := first.reach(second)
+		x.connected()
+		second.until("the connection", func() bool { return len(second.accepted) == 1 && second.accepted[0].ups == 1 })
+		for _, loser := range []*node{first, second} {
+			other := first
+			if loser == first {
+				other = second
+			}
+			var old, lost *peer
+			loser.do(func() { lost = loser.peers[other.rank] })
+			other.do(func() { old = other.peers[loser.rank] })
+			kept := lost.lose()
+			again := loser.reach(other)
+			require.Equal(t, btl.Done, again.send(frame("h", "again")))
+			other.until("the end of the old connection", func() bool { return old.downs == 1 })
+			require.ErrorContains(t, old.down, "newer")
+			var now *peer
+			other.until("the new connection", func() bool {
+				now = other.peers[loser.rank]
+				return now != old && len(now.frames) == 1
+			})
+			require.Greater(t, now.ep.epoch, old.ep.epoch)
+			rawio.Close(kept)
+			other.do(func() { old.ep.Close() })
+		}
+		a.close()
+		b.close()
+	}
+}
+
+func TestRetriesAreCounted(t *testing.T) {
+	a, b := newNode(t, 0, 2, set(pConnectRetries, "2")), newNode(t, 1, 2)
+	blob := b.mod.Address()
+	b.close()
+	x := a.reachAddress(1, blob)
+	a.do(func() { require.Equal(t, btl.Busy, x.ep.Send(frame("h"), 0)) })
+	a.until("the end", func() bool { return x.downs == 1 })
+	var e *btl.ConnError
+	require.ErrorAs(t, x.down, &e)
+	require.Equal(t, 1, e.Peer)
+	require.Equal(t, "host1", e.PeerHost)
+	require.Equal(t, "connecting", e.Phase)
+	require.Contains(t, e.Remote, "127.0.0.1:")
+	require.ErrorContains(t, e, "refused")
+	require.Contains(t, e.Remedy, "nothing listens on port")
+	require.Equal(t, uint32(2), x.ep.slot.epoch)
+	a.do(func() { require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0)) })
+	require.Zero(t, x.ups)
+}
+
+func TestTimeouts(t *testing.T) {
+	a, b := newNode(t, 0, 2, set(pConnectRetries, "1"), set(pHandshakeTimeout, "30ms")), newNode(t, 1, 2)
+	x := a.reachAddress(1, unreachable(b, silentPort(t)))
+	a.do(func() { x.ep.Send(frame("h"), 0) })
+	a.until("the end", func() bool { return x.downs == 1 })
+	require.ErrorContains(t, x.down, "handshake: no answer in 30ms")
+	require.ErrorContains(t, x.down, pPortMin)
+}
+
+func TestRefusedByHost(t *testing.T) {
+	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
+	b.refuse = errNoGoodbye
+	x := a.reach(b)
+	a.do(func() { x.ep.Send(frame("h"), 0) })
+	a.until("the end", func() bool { return x.downs == 1 })
+	var refused *handshake.RefusedError
+	require.ErrorAs(t, x.down, &refused)
+	require.Equal(t, handshake.Gone, refused.Code)
+	require.Equal(t, errNoGoodbye.Error(), refused.Reason)
+	require.Equal(t, uint32(1), x.ep.slot.epoch, "not tried again")
+}
+
+func TestWrongSecretAndJob(t *testing.T) {
+	for name, opt := range map[string]option{
+		"secret": withSecret([]byte("another secret of thirty-two byt")),
+		"job":    withJob("another job"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := newNode(t, 0, 2, opt, set(pConnectRetries, "1")), newNode(t, 1, 2)
+			x := a.reach(b)
+			a.do(func() { x.ep.Send(frame("h"), 0) })
+			a.until("the end", func() bool { return x.downs == 1 })
+			if name == "secret" {
+				require.ErrorIs(t, x.down, handshake.ErrProof)
+			} else {
+				require.ErrorContains(t, x.down, "without a word")
+				require.Contains(t, b.logged(btl.LogWarn)[0], handshake.ErrJob.Error())
+			}
+			require.Empty(t, b.accepted)
+		})
+	}
+}
+
+// A limiter lets one line a second through and says how many it has kept.
+func TestLimiter(t *testing.T) {
+	var l limiter
+	_, ok := l.allow(1)
+	require.True(t, ok)
+	for range 7 {
+		_, ok = l.allow(int64(time.Second) / 2)
+		require.False(t, ok)
+	}
+	dropped, ok := l.allow(2 * int64(time.Second))
+	require.True(t, ok)
+	require.Equal(t, 7, dropped)
+}

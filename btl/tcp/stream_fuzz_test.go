@@ -1,0 +1,107 @@
+//go:build unix
+
+package tcp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// stillLoop is a loop in which nothing happens by itself.
+type stillLoop struct{ epoch uint64 }
+
+func (*stillLoop) Watch(int, btl.Handler) (btl.Watch, error) { return stillWatch{}, nil }
+func (*stillLoop) Now() int64                                { return 0 }
+func (*stillLoop) After(time.Duration, func()) btl.Timer     { return stillWatch{} }
+func (l *stillLoop) Epoch() uint64                           { l.epoch++; return l.epoch }
+func (*stillLoop) Flush(btl.Deferred)                        {}
+func (*stillLoop) Post(func())                               {}
+
+type stillWatch struct{}
+
+func (stillWatch) Write(bool) {}
+func (stillWatch) Stop()      {}
+
+// still makes a connected endpoint whose peer is the descriptor returned.
+func still(t testing.TB) (*peer, int) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	for _, fd := range fds {
+		require.NoError(t, unix.SetNonblock(fd, true))
+	}
+	n := &node{t: t, rank: 0, size: 2, peers: map[int]*peer{}}
+	m := &module{host: n, loop: &stillLoop{}, slots: map[slotKey]*slot{}, leaving: map[*linger]struct{}{}, scratch: make([]byte, 4096)}
+	p := n.newPeer(1)
+	p.ep = newEndpoint(m, m.slot(1, 0), "peer")
+	p.ep.recv = p
+	p.ep.connect(rawio.NewConn(fds[0]), nil, 1, greeting{maxFrame: 64 << 10})
+	return p, fds[1]
+}
+
+// FuzzStream: whatever a peer sends after the handshake, in whatever portions,
+// it is taken apart within bounds: each Begin has one End or Drop, nothing comes
+// after Down, and no frame is larger than the peer has announced.
+func FuzzStream(f *testing.F) {
+	good := make([]byte, prefixSize, 200)
+	prefix{payload: 3, header: 2, kind: kindData}.put(good)
+	good = append(good, "hhppp"...)
+	f.Add(good, uint16(100))
+	long := make([]byte, prefixSize+1+9000)
+	prefix{payload: 9000, header: 1, kind: kindData}.put(long)
+	f.Add(append(long, good...), uint16(77))
+	f.Add(append(append([]byte{}, good...), "\x00\x00\x00\x00\x00\x02\x00\x00"...), uint16(5))
+	f.Add([]byte("\xff\xff\xff\xff\x01\x01\x00\x00x"), uint16(3))
+	f.Fuzz(func(t *testing.T, b []byte, portion uint16) {
+		b = b[:min(len(b), 32<<10)] // more only takes longer
+		p, fd := still(t)
+		var began, ended, dropped int
+		p.onBegin = func(_ []byte, size int) *btl.Landing {
+			if size > 64<<10 {
+				t.Fatalf("frame of %d bytes", size)
+			}
+			began++
+			l := new(btl.Landing)
+			p.buffer = make([]byte, size)
+			l.Set(size, p.buffer, nil, nil)
+			l.Owner = message{}
+			return l
+		}
+		p.onDeliver = func(message) error {
+			if p.downs > 0 {
+				t.Fatal("a frame after Down")
+			}
+			return nil
+		}
+		for len(b) > 0 && p.downs == 0 {
+			n, err := unix.Write(fd, b[:min(len(b), int(portion)+1)])
+			if err == nil {
+				b = b[n:]
+			}
+			p.ep.Poll()
+		}
+		unix.Close(fd)
+		for p.downs == 0 {
+			p.ep.Poll()
+		}
+		p.ep.Poll()
+		for _, m := range p.frames {
+			if m.header == "" && len(m.payload) > wholeLimit {
+				ended++
+			}
+		}
+		dropped = p.dropped
+		if p.downs != 1 || dropped > 1 || p.ep.receiver.landing != nil {
+			t.Fatalf("%d times down, %d dropped", p.downs, dropped)
+		}
+		if began != dropped+ended {
+			t.Fatalf("%d begun, %d ended, %d dropped", began, ended, dropped)
+		}
+		p.ep.Close()
+	})
+}
