@@ -1,6 +1,10 @@
 package conformance
 
-import "github.com/strandmp/strand/btl"
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+)
 
 // A spec says what a frame that is to be sent looks like.
 type spec struct {
@@ -55,17 +59,18 @@ func bookKey(to int, header []byte) string {
 // enter gives the shipment its number and a header that no other frame to the
 // same rank has that is under way.
 func (b *book) enter(sh *shipment) {
-	for {
+	for range 2 * period {
 		b.nextID++
 		sh.id = b.nextID
 		noise.fill(sh.header, sh.id, 0)
 		sh.key = bookKey(sh.to, sh.header)
 		if b.expected[sh.key] == nil {
-			break
+			b.expected[sh.key] = sh
+			delete(b.gone, sh.key)
+			return
 		}
 	}
-	b.expected[sh.key] = sh
-	delete(b.gone, sh.key)
+	panic(fmt.Sprintf("conformance: more frames with headers of %d bytes are under way than can be told apart", len(sh.header)))
 }
 
 // take notes that an endpoint has taken the frame. It may have arrived already.

@@ -45,6 +45,11 @@ func checkBusy(t *trial) {
 		b.stall()
 		there.fill(w.bulk(size))
 		there.post(w.bulk(size), w.bulk(10), w.bulk(0))
+		if a != b {
+			a.stall()
+			a.step(300) // no Writable without room
+			a.resume()
+		}
 		b.resume()
 		w.settle()
 	}

@@ -46,7 +46,8 @@ type options struct {
 // variable CONFORMANCE_SEED, else from the clock; it is printed with each result.
 func Seed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
-// Timeout sets the watchdog's limit for one case, by default a minute.
+// Timeout sets the watchdog's limit: a case in which nothing happens for so long
+// hangs. The default is 20 seconds. A case that takes ten times as long fails too.
 func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
 
 // Only runs the cases of these names alone.

@@ -59,6 +59,7 @@ func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.End
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.accepts++
+	t.events++
 	t.changed.Broadcast()
 	if h.refuse != nil {
 		return nil, h.refuse

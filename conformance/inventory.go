@@ -23,13 +23,11 @@ func takeInventory() inventory {
 	return inventory{goroutines: listGoroutines(), descriptors: listDescriptors()}
 }
 
-// settleTime is how long a goroutine that was told to end may take to do so.
-const settleTime = 5 * time.Second
-
 // compare complains of what is there now and was not before.
 func (before inventory) compare(t *trial) {
 	var stacks, descriptors []string
-	for deadline := time.Now().Add(settleTime); ; {
+	// A goroutine that was told to end may take a moment to do so.
+	for deadline := time.Now().Add(t.opts.timeout / 2); ; {
 		now := takeInventory()
 		stacks = surplus(before.goroutines, now.goroutines)
 		descriptors = surplus(before.descriptors, now.descriptors)

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,32 +32,43 @@ func newLoop(r *rank) *loop {
 }
 
 // inCall checks that a method was called from within a call of the module.
-func (l *loop) inCall(method string) {
-	if !l.r.within() {
-		l.r.w.t.violate(ruleSerial, "rank %d: Loop.%s was called from outside the module's calls; only Post may be", l.r.id, method)
+func (l *loop) inCall(method string) bool {
+	if l.r.within() {
+		return true
 	}
+	l.r.w.t.violate(ruleSerial, "rank %d: Loop.%s was called from outside the module's calls; only Post may be", l.r.id, method)
+	return false
 }
 
+var errOutside = errors.New("conformance: the loop was called from outside the module's calls")
+
 func (l *loop) Now() int64 {
-	l.inCall("Now")
+	if !l.inCall("Now") {
+		return 0
+	}
 	return l.inner.Now()
 }
 
 func (l *loop) Epoch() uint64 {
-	l.inCall("Epoch")
+	if !l.inCall("Epoch") {
+		return 0
+	}
 	return l.inner.Epoch()
 }
 
 func (l *loop) Flush(d btl.Deferred) {
-	l.inCall("Flush")
-	l.inner.Flush(d)
+	if l.inCall("Flush") {
+		l.inner.Flush(d)
+	}
 }
 
 func (l *loop) Post(f func()) { l.inner.Post(f) }
 
 func (l *loop) After(d time.Duration, f func()) btl.Timer {
-	l.inCall("After")
 	t := &timer{l: l}
+	if !l.inCall("After") {
+		return t
+	}
 	l.timers[t] = struct{}{}
 	t.inner = l.inner.After(d, func() {
 		delete(l.timers, t)
@@ -71,13 +83,16 @@ type timer struct {
 }
 
 func (t *timer) Stop() {
-	t.l.inCall("After: Timer.Stop")
-	delete(t.l.timers, t)
-	t.inner.Stop()
+	if t.l.inCall("After: Timer.Stop") && t.inner != nil {
+		delete(t.l.timers, t)
+		t.inner.Stop()
+	}
 }
 
 func (l *loop) Watch(fd int, h btl.Handler) (btl.Watch, error) {
-	l.inCall("Watch")
+	if !l.inCall("Watch") {
+		return nil, errOutside
+	}
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_NONBLOCK == 0 {
 		l.r.w.t.violate(ruleNoBlock, "rank %d: descriptor %d is given to the loop and blocks; it must be non-blocking", l.r.id, fd)
 	}
@@ -97,12 +112,15 @@ type watch struct {
 }
 
 func (w *watch) Write(on bool) {
-	w.l.inCall("Watch: Watch.Write")
-	w.inner.Write(on)
+	if w.l.inCall("Watch: Watch.Write") {
+		w.inner.Write(on)
+	}
 }
 
 func (w *watch) Stop() {
-	w.l.inCall("Watch: Watch.Stop")
+	if !w.l.inCall("Watch: Watch.Stop") {
+		return
+	}
 	if _, ours := w.l.watches[w]; ours {
 		delete(w.l.watches, w)
 		if _, err := unix.FcntlInt(uintptr(w.fd), unix.F_GETFD, 0); err != nil {

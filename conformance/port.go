@@ -125,6 +125,7 @@ func (p *port) enter(call string) bool {
 
 // leave ends an up-call that enter has begun.
 func (p *port) leave() {
+	p.w.t.events++
 	p.w.t.mu.Unlock()
 	p.r.upcalls.Add(-1)
 	p.w.t.changed.Broadcast()

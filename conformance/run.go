@@ -50,7 +50,7 @@ func RunRegistered(t *testing.T, registry *btl.Registry, factories map[string]Fa
 }
 
 func resolve(opts []Option) options {
-	o := options{timeout: time.Minute}
+	o := options{timeout: 20 * time.Second}
 	if seed, err := strconv.ParseUint(os.Getenv("CONFORMANCE_SEED"), 10, 64); err == nil {
 		o.seed = seed
 	} else {

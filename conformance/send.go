@@ -54,6 +54,7 @@ func (p *port) send(s spec) btl.Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer t.changed.Broadcast()
+	t.events++
 	switch result {
 	case btl.Taken:
 		sh.held = true
@@ -76,6 +77,8 @@ func (p *port) send(s spec) btl.Result {
 			t.violateLocked(ruleStaysUp, "%v: Send of %d bytes said Broken", p, s.size)
 		}
 	default:
+		p.sawBroken = true
+		p.reject(sh)
 		t.violateLocked(ruleResult, "%v: Send returned %d, which is no result", p, result)
 	}
 	return result

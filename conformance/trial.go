@@ -23,6 +23,7 @@ type trial struct {
 	violations []Violation
 	expired    bool
 	awaiting   string
+	events     uint64 // counts what happens, for the watchdog
 	worlds     []*world
 	noise      *rand.Rand // of the up-calls
 }
@@ -53,21 +54,15 @@ func runCase(ctx context.Context, factory Factory, c testCase, o options) Result
 	t := newTrial(factory, o, c.name)
 	result := Result{Case: c.name, About: c.about, Seed: o.seed}
 
-	expire := func() {
-		t.mu.Lock()
-		t.expired = true
-		t.mu.Unlock()
-		t.changed.Broadcast()
-	}
-	watchdog := time.AfterFunc(o.timeout, expire)
-	defer watchdog.Stop()
-	defer context.AfterFunc(ctx, expire)()
+	dog := t.watch()
+	defer dog.stop()
+	defer context.AfterFunc(ctx, t.expire)()
 
 	done := make(chan string, 1)
 	go func() { done <- t.play(c) }()
 	select {
 	case result.Reason = <-done:
-	case <-t.overdue():
+	case <-dog.overdue:
 		t.hang(ruleNoBlock, t.whereabouts())
 	}
 	t.mu.Lock()
@@ -111,15 +106,6 @@ func (t *trial) guarded(f func()) (reason string) {
 	}()
 	f()
 	return ""
-}
-
-// overdue is closed some time after the watchdog has fired: long enough for a
-// case that waits in the suite to report that by itself.
-func (t *trial) overdue() <-chan struct{} {
-	late := make(chan struct{})
-	grace := min(t.opts.timeout, 5*time.Second)
-	time.AfterFunc(t.opts.timeout+grace, func() { close(late) })
-	return late
 }
 
 // violate notes that a rule was broken. The case ends at its next wait.

@@ -35,6 +35,7 @@ type world struct {
 func (t *trial) open(n int) *world { return t.openWith(n, nil) }
 
 func (t *trial) openWith(n int, hellos func(rank int) int) *world {
+	t.happened()
 	w := &world{t: t, subject: t.factory(), hellos: hellos, secret: make([]byte, 32), book: newBook()}
 	noise.fill(w.secret, t.rng.Uint64(), 0)
 	w.resolveParams()

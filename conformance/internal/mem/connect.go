@@ -35,8 +35,8 @@ func (m *Module) asked(from *Endpoint, hello []byte) {
 		// Both sides are at it. The lower rank's attempt wins and serves the
 		// endpoints of both; the other's comes to nothing.
 		if rank < m.host.Rank() {
-			own.welcome(from, hello)
 			m.answer(from, own)
+			own.welcome(from, hello)
 		}
 		return
 	}
@@ -48,11 +48,12 @@ func (m *Module) asked(from *Endpoint, hello []byte) {
 	}
 	e.receiver = r
 	m.endpoints[e] = struct{}{}
-	r.Up(hello)
 	m.answer(from, e)
+	r.Up(hello)
 }
 
-// answer welcomes the endpoint that has asked.
+// answer welcomes the endpoint that has asked. It comes before anything that own
+// sends.
 func (m *Module) answer(from, own *Endpoint) {
 	hello := m.host.Hello()
 	from.m.host.Loop().Post(func() {

@@ -1,0 +1,78 @@
+package conformance_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/conformance/internal/broken"
+	"github.com/strandmp/strand/conformance/internal/mem"
+)
+
+// quiet is the time without an event after which a broken transport hangs.
+const quiet = 3 * time.Second
+
+// TestBroken: each broken transport is caught, by the case that is about what is
+// broken, with the rule in its report.
+func TestBroken(t *testing.T) {
+	var wait sync.WaitGroup
+	room := make(chan struct{}, 8) // most of them wait for something that never comes
+	for _, fault := range broken.Faults {
+		if fault.Rule == "clean" {
+			continue
+		}
+		room <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-room }()
+			if err := catch(fault); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestBrokenLeaks is the same for leaks, which show only if nothing else runs.
+func TestBrokenLeaks(t *testing.T) {
+	for _, fault := range broken.Faults {
+		if fault.Rule == "clean" {
+			if err := catch(fault); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// catch runs the case that has to notice a fault.
+func catch(fault broken.Fault) error {
+	var made []*broken.Component
+	report := conformance.Check(context.Background(), func() conformance.Subject {
+		component := broken.New(fault, mem.Config{MaxFrame: 1 << 20, Lanes: 4, Window: 64, Chunk: 16 << 10})
+		made = append(made, component)
+		return conformance.Subject{Component: component, Sever: broken.Sever, Wire: component.Wire}
+	}, conformance.Only(fault.Case), conformance.Timeout(quiet))
+	for _, component := range made {
+		component.Stop()
+	}
+	if result := report.Results[0]; !result.Broke(fault.Rule) {
+		return fmt.Errorf("a transport that %s has to fail by rule %q; seed %d, it %v:\n%v",
+			fault.Name, fault.Rule, result.Seed, result.Status, result.Err())
+	}
+	return nil
+}
+
+// TestRulesAreBroken: there is a broken transport for each rule.
+func TestRulesAreBroken(t *testing.T) {
+	broke := map[string]bool{}
+	for _, fault := range broken.Faults {
+		broke[fault.Rule] = true
+	}
+	for _, rule := range conformance.RuleNames() {
+		if !broke[rule] {
+			t.Errorf("no broken transport breaks rule %q: nobody has seen the suite notice", rule)
+		}
+	}
+}

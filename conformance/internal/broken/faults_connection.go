@@ -1,0 +1,89 @@
+package broken
+
+import (
+	"errors"
+
+	"github.com/strandmp/strand/btl"
+)
+
+var errVague = errors.New("something went wrong")
+
+// early is the header of a frame that only makes the transport connect.
+var early = []byte("early")
+
+// connectionFaults are those of Connect, Up, Down and Close.
+var connectionFaults = []Fault{
+	{Name: "connects before the first Send", Case: "connect-lazily", Rule: "lazy",
+		connect: func(l *Link) { l.inner.Send(&btl.Frame{Header: early}, 0) },
+		deliver: func(l *Link, header, payload []byte) error {
+			if string(header) == string(early) {
+				return nil
+			}
+			return l.r.Deliver(header, payload)
+		},
+		released: func(l *Link, f *btl.Frame) {
+			if f.Owner != nil {
+				l.r.Released(f)
+			}
+		}},
+	{Name: "never says Up", Case: "hello", Rule: "up",
+		up: func(*Link, []byte) {}},
+	{Name: "says Up twice", Case: "hello", Rule: "up",
+		up: func(l *Link, hello []byte) {
+			l.r.Up(hello)
+			l.r.Up(hello)
+		}},
+	{Name: "truncates a hello", Case: "hello", Rule: "up",
+		up: func(l *Link, hello []byte) { l.r.Up(hello[:min(len(hello), 1024)]) }},
+	{Name: "takes a peer for another", Case: "exactly-once", Rule: "accept",
+		accept: func(m *Module, rank int) int { return (rank + 1) % m.Size() }},
+	{Name: "does not notice that a peer is gone", Case: "peer-dies-idle", Rule: "noticed",
+		down: func(*Link, error) {}},
+	{Name: "says Down twice", Case: "peer-dies-idle", Rule: "down-once",
+		down: func(l *Link, err error) {
+			l.r.Down(err)
+			l.r.Down(err)
+		}},
+	{Name: "delivers after Down", Case: "peer-dies-idle", Rule: "down-once",
+		down: func(l *Link, err error) {
+			l.r.Down(err)
+			l.r.Deliver([]byte("late"), nil)
+		}},
+	{Name: "releases after Down", Case: "peer-dies-reading", Rule: "down-once",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			result := l.inner.Send(f, lane)
+			if result == btl.Taken {
+				l.frames = append(l.frames, f)
+			}
+			return result
+		},
+		down: func(l *Link, err error) {
+			l.r.Down(err)
+			if len(l.frames) > 0 {
+				l.r.Released(l.frames[len(l.frames)-1])
+			}
+		}},
+	{Name: "calls every end orderly", Case: "peer-dies-idle", Rule: "down-error",
+		down: func(l *Link, _ error) { l.r.Down(btl.ErrPeerClosed) }},
+	{Name: "calls no end orderly", Case: "goodbye", Rule: "down-error",
+		down: func(l *Link, _ error) { l.r.Down(errVague) }},
+	{Name: "does not say who", Case: "peer-dies-idle", Rule: "down-error",
+		down: func(l *Link, _ error) { l.r.Down(errVague) }},
+	{Name: "goes down without a reason", Case: "lane-order", Rule: "stays-up",
+		tick: func(l *Link) {
+			if l.nth(1000) && l.r != nil {
+				l.r.Down(errVague)
+			}
+		}},
+	{Name: "calls after Close", Case: "close-silent", Rule: "closed",
+		close: func(l *Link) error {
+			err := l.inner.Close()
+			l.m.Host.Loop().Post(func() { l.r.Down(btl.ErrClosed) })
+			return err
+		}},
+	{Name: "calls from within Close", Case: "close-busy", Rule: "closed",
+		close: func(l *Link) error {
+			l.r.Down(btl.ErrClosed)
+			return l.inner.Close()
+		}},
+}

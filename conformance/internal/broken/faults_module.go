@@ -1,0 +1,118 @@
+package broken
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance/internal/mem"
+)
+
+type idle struct{}
+
+func (idle) Poll(bool) bool { return false }
+
+// leak keeps something open until the component is stopped.
+func (c *Component) leak(what io.Closer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaks = append(c.leaks, what)
+}
+
+func (c *Component) waste(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heap = append(c.heap, make([]byte, n))
+}
+
+// moduleFaults are those of a component and its modules.
+var moduleFaults = []Fault{
+	{Name: "states a MaxFrame that is too small", Case: "attributes", Rule: "attributes",
+		config: func(c *mem.Config) { c.MaxFrame = 1000 }},
+	{Name: "changes its attributes", Case: "attributes", Rule: "attributes",
+		attr: func(m *Module, a btl.Attr) btl.Attr {
+			a.Bandwidth += m.calls
+			return a
+		}},
+	{Name: "states a MaxFrame that it can not carry", Case: "sizes", Rule: "stays-up",
+		attr: func(_ *Module, a btl.Attr) btl.Attr {
+			a.MaxFrame++
+			return a
+		}},
+	{Name: "trusts an address", Case: "reach-garbage", Rule: "no-panic",
+		reach: func(_ *Module, p btl.Peer) { _ = p.Address[7] }},
+	{Name: "counts nothing", Case: "counters", Rule: "counters",
+		extend: func(l *Link) btl.Endpoint { return counting{l} }},
+	{Name: "says that a successful poll did nothing", Case: "poller", Rule: "poller",
+		extend: func(l *Link) btl.Endpoint { return polling{l} }},
+	{Name: "panics when strangers call", Case: "strangers", Rule: "no-panic",
+		stray: func(*Module) { panic("unexpected byte") }},
+	{Name: "cuts off everybody when strangers call", Case: "strangers", Rule: "stays-up",
+		stray: func(m *Module) {
+			for _, l := range m.links {
+				mem.Sever(l.inner)
+			}
+		}},
+	{Name: "stops reading when strangers call", Case: "strangers", Rule: "harmless",
+		stray: func(m *Module) {
+			for _, l := range m.links {
+				l.isBusy = true
+			}
+		},
+		deliver: func(l *Link, header, payload []byte) error {
+			if l.isBusy {
+				return nil
+			}
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "uses the loop from a goroutine", Case: "attributes", Rule: "serial",
+		open: func(m *Module) {
+			done := make(chan struct{})
+			go func() {
+				m.Host.Loop().Epoch()
+				close(done)
+			}()
+			<-done
+		}},
+	{Name: "watches a descriptor that blocks", Case: "attributes", Rule: "no-block",
+		open: func(m *Module) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				panic(err)
+			}
+			m.c.leak(r)
+			m.c.leak(w)
+			if _, err := m.Host.Loop().Watch(int(r.Fd()), idle{}); err != nil {
+				panic(err)
+			}
+		}},
+	{Name: "leaves a timer", Case: "leak-worlds", Rule: "clean",
+		open: func(m *Module) { m.Host.Loop().After(time.Hour, func() {}) }},
+	{Name: "leaves a goroutine", Case: "leak-worlds", Rule: "clean",
+		open: func(m *Module) {
+			go func() { <-m.c.done }()
+		}},
+	{Name: "leaves a descriptor", Case: "leak-worlds", Rule: "clean",
+		open: func(m *Module) {
+			f, err := os.Open(os.DevNull)
+			if err != nil {
+				panic(err)
+			}
+			m.c.leak(f)
+		}},
+	{Name: "leaves memory for each frame", Case: "leak-memory", Rule: "clean",
+		deliver: func(l *Link, header, payload []byte) error {
+			l.m.c.waste(len(payload))
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "leaves memory for each endpoint", Case: "leak-endpoints", Rule: "clean",
+		connect: func(l *Link) { l.m.c.waste(64 << 10) }},
+	{Name: "reports an error for nothing", Case: "close-both", Rule: "open",
+		close: func(l *Link) error {
+			l.inner.Close()
+			return btl.ErrClosed
+		}},
+	{Name: "does not say why it does not reach a peer", Case: "reach-garbage", Rule: "reach",
+		open: func(m *Module) { m.c.silent = true }},
+}

@@ -1,0 +1,133 @@
+package broken
+
+import (
+	"bytes"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// receiveFaults are those of Deliver, Begin, End and Drop.
+var receiveFaults = []Fault{
+	{Name: "loses a frame", Case: "exactly-once", Rule: "reliable",
+		deliver: func(l *Link, header, payload []byte) error {
+			if l.nth(50) {
+				return nil
+			}
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "duplicates a frame", Case: "exactly-once", Rule: "once",
+		deliver: func(l *Link, header, payload []byte) error {
+			if l.nth(50) {
+				l.r.Deliver(header, payload)
+			}
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "reorders within a lane", Case: "lane-order", Rule: "ordered",
+		deliver: func(l *Link, header, payload []byte) error {
+			if l.nth(40) {
+				l.last = [2][]byte{bytes.Clone(header), bytes.Clone(payload)}
+				return nil
+			}
+			err := l.r.Deliver(header, payload)
+			if l.last[0] != nil {
+				l.r.Deliver(l.last[0], l.last[1])
+				l.last[0] = nil
+			}
+			return err
+		}},
+	{Name: "corrupts a byte", Case: "sizes", Rule: "intact",
+		deliver: func(l *Link, header, payload []byte) error {
+			payload = bytes.Clone(payload)
+			if len(payload) > 8<<10 {
+				payload[len(payload)-1] ^= 0x10
+			}
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "truncates a long header", Case: "headers", Rule: "intact",
+		deliver: func(l *Link, header, payload []byte) error {
+			return l.r.Deliver(header[:min(len(header), btl.MaxHeader-1)], payload)
+		}},
+	{Name: "loses the last byte of a payload", Case: "sizes", Rule: "intact",
+		deliver: func(l *Link, header, payload []byte) error {
+			if len(payload) == 4096 {
+				payload = payload[:4095]
+			}
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "delivers to another peer's receiver", Case: "all-to-all", Rule: "addressed",
+		deliver: func(l *Link, header, payload []byte) error {
+			for _, other := range l.m.links {
+				if other != l && other.r != nil && l.nth(9) {
+					return other.r.Deliver(header, payload)
+				}
+			}
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "ignores a refusal", Case: "refusal", Rule: "refusal",
+		deliver: func(l *Link, header, payload []byte) error {
+			l.r.Deliver(header, payload)
+			return nil
+		}},
+	{Name: "calls from a goroutine of its own", Case: "dialogue", Rule: "serial",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			if l.nth(100) {
+				go l.r.Writable()
+			}
+			return l.inner.Send(f, lane)
+		}},
+	{Name: "ends a landing too soon", Case: "landing", Rule: "landing",
+		begin: func(l *Link, header []byte, size int) (*btl.Landing, error) {
+			landing, err := l.r.Begin(header, size)
+			if err == nil {
+				l.swallow[landing] = true
+				l.r.End(landing)
+			}
+			return landing, err
+		},
+		end: func(l *Link, landing *btl.Landing) error {
+			if l.swallow[landing] {
+				return nil
+			}
+			return l.r.End(landing)
+		}},
+	{Name: "forgets Drop", Case: "peer-dies-sending", Rule: "landing",
+		drop: func(*Link, *btl.Landing) {}},
+	{Name: "writes beyond a piece", Case: "landing", Rule: "guard",
+		begin: func(l *Link, header []byte, size int) (*btl.Landing, error) {
+			landing, err := l.r.Begin(header, size)
+			if err == nil {
+				piece := landing.Next()
+				if n := len(piece); cap(piece) > n {
+					piece[:n+1][n] = 0
+				}
+			}
+			return landing, err
+		}},
+	{Name: "writes after Revoke", Case: "revoke", Rule: "revoke",
+		begin: func(l *Link, header []byte, size int) (*btl.Landing, error) {
+			landing, err := l.r.Begin(header, size)
+			if err == nil {
+				l.memory = landing.Next()
+			}
+			return landing, err
+		},
+		end: func(l *Link, landing *btl.Landing) error {
+			if landing.Revoked() {
+				l.memory[0] = 0
+			}
+			return l.r.End(landing)
+		}},
+	{Name: "writes after End", Case: "landing", Rule: "revoke",
+		begin: func(l *Link, header []byte, size int) (*btl.Landing, error) {
+			landing, err := l.r.Begin(header, size)
+			if err == nil {
+				l.memory = landing.Next()
+			}
+			return landing, err
+		},
+		end: func(l *Link, landing *btl.Landing) error {
+			err := l.r.End(landing)
+			l.memory[0] = 0
+			return err
+		}},
+}
