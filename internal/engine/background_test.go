@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/leak"
+)
+
+// simulate runs a test on a simulated engine, whose time is virtual.
+func simulate(t *testing.T, f func(t *testing.T, e *Engine)) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Options{Simulated: true})
+		require.NoError(t, err)
+		defer e.Close()
+		f(t, e)
+	})
+}
+
+// pass lets virtual time pass.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// deferral is frames held back.
+type deferral struct {
+	flushed int
+	at      int64
+	e       *Engine
+	again   bool // holds back more when it is flushed
+}
+
+func (d *deferral) Flush() {
+	d.flushed++
+	d.at = d.e.Now()
+	if d.again {
+		d.again = false
+		d.e.Flush(d)
+	}
+}
+
+// module counts its calls.
+type module struct {
+	calls int
+	first int64 // time of the first
+	e     *Engine
+}
+
+func (m *module) Progress() bool {
+	if m.calls++; m.calls == 1 {
+		m.first = m.e.Now()
+	}
+	return false
+}
+
+func TestFlushWithinATick(t *testing.T) {
+	for name, background := range map[string]bool{"nobody has the role": false, "the background goroutine has it": true} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, e *Engine) {
+				if background {
+					pass(time.Second)
+				}
+				e.Lock()
+				require.Equal(t, background, e.holder == &e.background)
+				d := &deferral{e: e, again: true}
+				from := e.Now()
+				e.Flush(d)
+				require.Zero(t, d.flushed)
+				e.Unlock()
+				pass(2 * e.opts.Tick)
+				e.Lock()
+				defer e.Unlock()
+				require.Equal(t, 2, d.flushed)
+				require.LessOrEqual(t, d.at-from, 2*int64(e.opts.Tick))
+			})
+		})
+	}
+}
+
+func TestFlushAtNextPoll(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		e.Lock()
+		defer e.Unlock()
+		d := &deferral{e: e, again: true}
+		e.Flush(d)
+		e.Poll(nil)
+		require.Equal(t, 1, d.flushed, "what Flush holds back waits for the next poll")
+		e.Poll(nil)
+		require.Equal(t, 2, d.flushed)
+		e.Poll(nil)
+		require.Equal(t, 2, d.flushed)
+	})
+}
+
+func TestFlushWhileAWaiterIsParked(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		var f flag
+		done := make(chan error)
+		go func() { done <- e.waitFor(t.Context(), &f, nil) }()
+		synctest.Wait()
+		e.Lock()
+		require.NotNil(t, f.waiter)
+		d := &deferral{e: e}
+		from := e.Now()
+		e.Flush(d)
+		e.Unlock()
+		synctest.Wait()
+		require.Equal(t, 1, d.flushed)
+		require.Equal(t, from, d.at)
+		e.Lock()
+		f.set(e)
+		e.Unlock()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestBusyIsSeenToSooner(t *testing.T) {
+	firstPoll := func(t *testing.T, busy int) (after time.Duration) {
+		simulate(t, func(t *testing.T, e *Engine) {
+			m := &module{e: e}
+			e.Lock()
+			e.AddProgressor(m)
+			from := e.Now()
+			e.Busy(busy)
+			e.Unlock()
+			pass(time.Second)
+			after = time.Duration(m.first - from)
+		})
+		return after
+	}
+	require.Equal(t, 200*time.Microsecond, firstPoll(t, 1))
+	require.Equal(t, maxTick, firstPoll(t, 0))
+}
+
+func TestBusyAfterAWait(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		pass(time.Second)
+		e.Lock()
+		e.Busy(1)
+		e.Poll(nil)
+		e.Unlock()
+		pass(e.opts.Tick)
+		e.Lock()
+		defer e.Unlock()
+		require.Same(t, &e.background, e.holder)
+		e.Busy(-1)
+	})
+}
+
+// While anyone polls, the background goroutine stays out.
+func TestBackgroundStaysOut(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		for range 1000 {
+			e.Lock()
+			require.Nil(t, e.holder)
+			e.Poll(nil)
+			e.Unlock()
+			pass(maxTick / 2)
+		}
+		pass(2 * maxTick)
+		e.Lock()
+		require.Same(t, &e.background, e.holder)
+		e.Unlock()
+	})
+}
+
+// An idle engine does nothing at all: no poll in a day.
+func TestIdleEngineSleeps(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		m := &module{e: e}
+		e.Lock()
+		e.AddProgressor(m)
+		e.Unlock()
+		pass(time.Second)
+		e.Lock()
+		require.True(t, e.blocked)
+		require.False(t, e.tickArmed)
+		polls := m.calls
+		e.Unlock()
+		pass(24 * time.Hour)
+		require.Equal(t, polls, m.calls)
+	})
+	// The same of a real one, of which time tells nothing: it is blocked, and
+	// nothing is armed that would wake it.
+	e := newEngine(t, Options{})
+	e.untilBackground(t)
+	e.Lock()
+	defer e.Unlock()
+	require.False(t, e.tickArmed)
+	require.Negative(t, e.untilTimer())
+}
+
+func TestNudgeBringsAPoll(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		m := &module{e: e}
+		pass(time.Second) // the background goroutine is parked
+		e.Lock()
+		e.AddProgressor(m)
+		e.Nudge()
+		e.Unlock()
+		synctest.Wait()
+		require.NotZero(t, m.calls)
+		e.Lock()
+		e.ClearProgressors()
+		m.calls = 0
+		e.Nudge()
+		e.Unlock()
+		synctest.Wait()
+		require.Zero(t, m.calls)
+	})
+}
+
+func TestClose(t *testing.T) {
+	for name, before := range map[string]func(*testing.T, *Engine){
+		"at once":                               func(*testing.T, *Engine) {},
+		"while the background goroutine sleeps": func(t *testing.T, e *Engine) { e.untilBackground(t) },
+		"just after it lost the role": func(t *testing.T, e *Engine) {
+			e.untilBackground(t)
+			e.Lock()
+			e.Poll(nil)
+			e.Unlock()
+		},
+		"with a tick due": func(t *testing.T, e *Engine) {
+			e.Lock()
+			e.Busy(1)
+			e.Unlock()
+		},
+		"twice": func(_ *testing.T, e *Engine) { e.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			for range 10 {
+				e, err := New(Options{})
+				require.NoError(t, err)
+				before(t, e)
+				e.Close()
+				e.Post(func() { t.Error("this ran after the end") })
+				e.Lock()
+				e.Nudge()
+				e.Unlock()
+			}
+		})
+	}
+	require.Zero(t, engines.Load())
+}

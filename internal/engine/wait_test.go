@@ -1,0 +1,396 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// spins are the two ways to wait: parked at once, and never.
+var spins = map[string]time.Duration{"parking": 0, "spinning": time.Hour}
+
+func TestRoleIsHandedOn(t *testing.T) {
+	for name, spin := range spins {
+		t.Run(name, func(t *testing.T) {
+			const waiters, rounds = 12, 20
+			e := newEngine(t, Options{Spin: spin})
+			ctx := watchdog(t)
+			pairs := make([]*pair, waiters)
+			flags := make([]*flag, waiters)
+			for i := range pairs {
+				pairs[i] = newPair(t, e)
+				pairs[i].then = func() { flags[i].set(e) }
+			}
+			for range rounds {
+				var all sync.WaitGroup
+				for i := range flags {
+					e.Lock()
+					flags[i] = &flag{}
+					e.Unlock()
+					all.Go(func() { assert.NoError(t, e.waitFor(ctx, flags[i], &counter{})) })
+				}
+				for _, i := range rand.Perm(waiters) {
+					pairs[i].send()
+				}
+				all.Wait()
+			}
+			e.Lock()
+			defer e.Unlock()
+			require.Empty(t, e.queue)
+			require.True(t, e.holder == nil || e.holder == &e.background)
+		})
+	}
+}
+
+func TestWaitOfWhatIsDone(t *testing.T) {
+	e := newEngine(t, Options{})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	source := &counter{}
+	require.NoError(t, e.waitFor(ended, &flag{done: true}, source))
+	require.ErrorIs(t, e.waitFor(ended, &flag{}, source), context.Canceled)
+	require.Zero(t, source.polls)
+}
+
+// With a wait that ends at the first poll, over and over, the rest of the world
+// must not starve: descriptors and timers of others.
+func TestShortWaitsLookAtDescriptors(t *testing.T) {
+	e := newEngine(t, Options{Spin: time.Hour})
+	p := newPair(t, e)
+	fired := false
+	e.Lock()
+	e.After(0, func() { fired = true })
+	e.Unlock()
+	p.send()
+	for range 2 * descriptorPolls {
+		f := &flag{}
+		source := &counter{at: func(int) bool {
+			f.set(e)
+			return true
+		}}
+		require.NoError(t, e.waitFor(t.Context(), f, source))
+	}
+	e.Lock()
+	defer e.Unlock()
+	require.Equal(t, 1, p.bytes)
+	require.True(t, fired)
+}
+
+func TestWaiterStealsFromBackground(t *testing.T) {
+	e := newEngine(t, Options{})
+	p := newPair(t, e)
+	for range 20 {
+		e.untilBackground(t)
+		f := &flag{}
+		e.Lock()
+		p.then = func() { f.set(e) }
+		var polls int
+		source := &counter{at: func(n int) bool {
+			if polls = n; n == 1 {
+				// Polled within the call, before the background goroutine knows.
+				assert.NotSame(t, &e.background, e.holder)
+				p.send()
+			}
+			return false
+		}}
+		require.NoError(t, e.Wait(watchdog(t), f, source))
+		e.Unlock()
+		require.NotZero(t, polls)
+	}
+}
+
+func TestPollStealsFromBackground(t *testing.T) {
+	e := newEngine(t, Options{})
+	p := newPair(t, e)
+	for i := range 20 {
+		e.untilBackground(t)
+		e.Lock()
+		p.send()
+		e.Poll(nil)
+		require.Equal(t, i+1, p.bytes)
+		require.Nil(t, e.holder)
+		e.Unlock()
+	}
+}
+
+func TestContextEnds(t *testing.T) {
+	for name, spin := range spins {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, Options{Spin: spin})
+			ctx, cancel := context.WithCancel(t.Context())
+			f := &flag{}
+			source := &counter{at: func(n int) bool {
+				if n == 1 {
+					cancel()
+				}
+				return false
+			}}
+			require.ErrorIs(t, e.waitFor(ctx, f, source), context.Canceled)
+			require.Nil(t, f.waiter)
+		})
+		t.Run(name+" busily", func(t *testing.T) {
+			e := newEngine(t, Options{Spin: spin})
+			ctx, cancel := context.WithCancel(t.Context())
+			source := &counter{at: func(n int) bool {
+				if n == 1 {
+					cancel()
+				}
+				return true // always something to do
+			}}
+			require.ErrorIs(t, e.waitFor(ctx, &flag{}, source), context.Canceled)
+		})
+		t.Run("queued behind one "+name, func(t *testing.T) {
+			e := newEngine(t, Options{Spin: spin})
+			var first flag
+			var all sync.WaitGroup
+			all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), &first, nil)) })
+			e.until(t, "a waiter has the role", func() bool { return e.holder != nil && e.holder != &e.background })
+			ctx, cancel := context.WithCancel(t.Context())
+			var second flag
+			all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, &second, nil), context.Canceled) })
+			e.until(t, "another is queued", func() bool { return len(e.queue) == 1 })
+			cancel()
+			e.until(t, "it has gone", func() bool { return len(e.queue) == 0 })
+			e.Lock()
+			first.set(e)
+			e.Unlock()
+			all.Wait()
+		})
+	}
+	t.Run("parked", func(t *testing.T) {
+		e := newEngine(t, Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var f flag
+		var all sync.WaitGroup
+		all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, &f, nil), context.Canceled) })
+		e.until(t, "the waiter is blocked", func() bool { return e.blocked && f.waiter != nil })
+		cancel()
+		all.Wait()
+	})
+}
+
+// A condition that comes true as the context ends: either may win, but the wait
+// says which, and a waiter that was told to give up does not do so in the next
+// wait that uses it.
+func TestContextEndsAtTheSameTime(t *testing.T) {
+	for name, spin := range spins {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, Options{Spin: spin})
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() {
+					for range 200 {
+						ctx, cancel := context.WithCancel(watchdog(t))
+						f := &flag{}
+						var both sync.WaitGroup
+						both.Go(cancel)
+						both.Go(func() {
+							e.Lock()
+							f.set(e)
+							e.Unlock()
+						})
+						e.Lock()
+						err := e.Wait(ctx, f, nil)
+						assert.Equal(t, f.done, err == nil)
+						assert.Nil(t, f.waiter)
+						e.Unlock()
+						both.Wait()
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// One who is handed the role just as its context ends passes it on.
+func TestHandedRoleToOneWhoseContextEnds(t *testing.T) {
+	e := newEngine(t, Options{})
+	p := newPair(t, e)
+	for range 100 {
+		var first, second, third flag
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), &first, nil)) })
+		e.until(t, "the first has the role", func() bool { return e.blocked && first.waiter != nil })
+		all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, &second, nil), context.Canceled) })
+		e.until(t, "the second is queued", func() bool { return second.waiter != nil })
+		all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), &third, nil)) })
+		e.until(t, "the third is queued", func() bool { return third.waiter != nil })
+		e.Lock()
+		p.then = func() { third.set(e) }
+		first.set(e)
+		go cancel()
+		e.Unlock()
+		p.send() // reaches the third only by who has the role
+		all.Wait()
+	}
+}
+
+// Many goroutines wake each other in a ring, while the background goroutine
+// takes the role as often as it can, others poll, and descriptors have events.
+func TestNoWakeUpIsLost(t *testing.T) {
+	for name, opts := range map[string]Options{
+		"parking":  {Tick: 1},
+		"spinning": {Tick: 1, Spin: time.Hour},
+		"a little": {Tick: 1, Spin: 5 * time.Microsecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const members, rounds = 6, 150
+			e := newEngine(t, opts)
+			ctx := watchdog(t)
+			p := newPair(t, e)
+			var ring [members]*flag
+			e.Lock()
+			e.Busy(1)
+			for i := range ring {
+				ring[i] = &flag{}
+			}
+			e.Unlock()
+			pass := func(next int) { // the lock is held
+				ring[next].set(e)
+			}
+			p.then = func() { pass(0) }
+			var all sync.WaitGroup
+			for i := range ring {
+				all.Go(func() {
+					for range rounds {
+						if !assert.NoError(t, e.waitFor(ctx, ring[i], nil), "member %d", i) {
+							return
+						}
+						e.Lock()
+						ring[i] = &flag{}
+						next := (i + 1) % members
+						switch {
+						case next == 0:
+							p.send() // by way of the descriptor
+						case i%2 == 0:
+							e.Poll(nil)
+							pass(next)
+						default:
+							e.After(0, func() { pass(next) })
+						}
+						e.Unlock()
+						if i == 0 {
+							posted := make(chan struct{})
+							e.Post(func() { close(posted) })
+							<-posted
+						}
+					}
+				})
+			}
+			p.send()
+			all.Wait()
+			e.Lock()
+			e.Busy(-1)
+			e.Unlock()
+		})
+	}
+}
+
+func TestCollectorRunsWhileWaitersSpin(t *testing.T) {
+	for _, procs := range []int{1, 2} {
+		t.Run(fmt.Sprint("processors ", procs), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+			e := newEngine(t, Options{Spin: time.Hour})
+			var all sync.WaitGroup
+			var first, second flag
+			source := &counter{at: func(int) bool {
+				e.yields = penalty{} // however busy the machine is
+				return false
+			}}
+			all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), &first, source)) })
+			e.until(t, "a waiter spins", func() bool { return source.polls > 100 })
+			all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), &second, nil)) })
+			for range 2 {
+				runtime.GC()
+			}
+			e.Lock()
+			first.set(e)
+			second.set(e)
+			e.Unlock()
+			all.Wait()
+		})
+	}
+}
+
+func TestOneProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for name, spin := range spins {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, Options{Spin: spin})
+			p := newPair(t, e)
+			for range 20 {
+				e.untilBackground(t)
+				f := &flag{}
+				e.Lock()
+				p.then = func() { f.set(e) }
+				e.Unlock()
+				go p.send()
+				require.NoError(t, e.waitFor(watchdog(t), f, &counter{}))
+			}
+		})
+	}
+}
+
+func TestWaitWithinUpcallPanics(t *testing.T) {
+	e := newEngine(t, Options{})
+	e.Lock()
+	defer e.Unlock()
+	panicked := false
+	e.After(0, func() {
+		defer func() { panicked = recover() != nil }()
+		e.Wait(context.Background(), &flag{}, nil)
+	})
+	e.Poll(nil)
+	require.True(t, panicked)
+}
+
+func TestWaitsDoNotAllocate(t *testing.T) {
+	e := newEngine(t, Options{Spin: time.Hour})
+	ctx := watchdog(t) // one that can end
+	f := &flag{}
+	source := &counter{at: func(n int) bool {
+		f.done = n%5 == 0
+		e.yields = penalty{} // however busy the machine is
+		return false
+	}}
+	e.Lock()
+	defer e.Unlock()
+	allocated := testing.AllocsPerRun(1000, func() {
+		f.done = false
+		if err := e.Wait(ctx, f, source); err != nil {
+			t.Fatal(err)
+		}
+	})
+	require.Zero(t, allocated)
+}
+
+func TestPenalty(t *testing.T) {
+	var p penalty
+	require.False(t, p.mustPark())
+	p.observe(slowYield + 1)
+	n := 0
+	for p.mustPark() {
+		n++
+	}
+	require.Equal(t, 64, n)
+	for range 20 {
+		p.observe(slowYield + 1)
+	}
+	require.Equal(t, maxPenalty, p.parkFor, "bounded")
+	for p.mustPark() {
+	}
+	for range goodYields {
+		p.observe(1)
+	}
+	p.observe(slowYield + 1)
+	require.Equal(t, 64, p.parkFor, "forgiven")
+}
