@@ -31,6 +31,12 @@ func WithParam(name, value string) Option {
 	}
 }
 
+// WithSettings sets parameters that come from elsewhere, the program's own command
+// line for example, and rank as their sources do.
+func WithSettings(settings ...param.Setting) Option {
+	return func(o *options) { o.settings = append(o.settings, settings...) }
+}
+
 // WithTransports uses the transports of a registry instead of the built-in and
 // imported ones ([btl.Default]).
 func WithTransports(r *btl.Registry) Option { return func(o *options) { o.registry = r } }

@@ -56,6 +56,7 @@ transports below them do.`,
 	})
 	root.AddCommand(
 		newRunCommand(stdin, nil),
+		newBenchCommand(),
 		newVersionCommand(),
 	)
 	return root

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// strand runs a command line and returns what it printed and its status.
-func strand(line string) (stdout, stderr string, status int) {
+// command runs a command line and returns what it printed and its status.
+func command(line string) (stdout, stderr string, status int) {
 	var out, err bytes.Buffer
 	status = execute(strings.Fields(line), nil, &out, &err)
 	return out.String(), err.String(), status
@@ -42,7 +42,7 @@ func TestCommandLines(t *testing.T) {
 		{"run -n 2 --tag-output echo hello", 0, "[1] hello\n", ""},
 		{"run -n 2 false", 1, "", "exited with status 1"},
 	} {
-		stdout, stderr, status := strand(tc.line)
+		stdout, stderr, status := command(tc.line)
 		assert.Equal(t, tc.status, status, "%s: %s", tc.line, stderr)
 		assert.Contains(t, stdout, tc.stdout, tc.line)
 		assert.Contains(t, stderr, tc.stderr, tc.line)

@@ -1,0 +1,148 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/strandmp/strand/param"
+)
+
+// A Comparison measures Strand and its peers in blocks that alternate.
+type Comparison struct {
+	Workload Workload
+	Sizes    []int // bytes
+	Iters    int   // of a block: round trips or windows; 0: by size
+	Warmup   int   // of a block; negative: a tenth of Iters
+	Window   int   // messages
+	Blocks   int   // of each contender for each size
+	Against  []string
+
+	Settings []param.Setting // for Strand
+	Params   *param.Values   // what they make of Strand's TCP, for raw
+
+	// Program and Arguments start a process that calls [Member] with one more
+	// argument.
+	Program   string
+	Arguments []string
+
+	// Progress, if not nil, is told how many of all blocks are done.
+	Progress func(done, total int)
+}
+
+// MinBlocks is the least number of blocks that has quartiles worth the name.
+const MinBlocks = 4
+
+// blocksPerStart is how many blocks the same processes are measured for. How
+// fast a pair is depends a little on where its memory happens to lie, so a
+// comparison must not rest on one start.
+const blocksPerStart = 6
+
+// MaxSpread bounds raw's [Summary.Spread] in a valid comparison.
+const MaxSpread = 0.20
+
+// Criterion says when a comparison is valid.
+const Criterion = "valid if raw's median is at most 20 % above its lower quartile, for each size"
+
+// Compare runs a comparison.
+func Compare(ctx context.Context, c Comparison) (*Result, error) {
+	if c.Blocks < MinBlocks {
+		return nil, fmt.Errorf("--blocks %d: want at least %d, better 20: the result is their lower quartile", c.Blocks, MinBlocks)
+	}
+	dir, err := os.MkdirTemp("", "strand-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	contenders, err := c.contenders(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	s := newSamples(len(contenders), len(c.Sizes))
+	for done := 0; done < c.Blocks; done += blocksPerStart {
+		if err := c.measure(ctx, contenders, min(blocksPerStart, c.Blocks-done), s); err != nil {
+			return nil, err
+		}
+	}
+	return c.result(contenders, s), nil
+}
+
+// measure starts all pairs and runs some blocks of each.
+func (c *Comparison) measure(ctx context.Context, contenders []contender, blocks int, s *samples) (err error) {
+	var pairs []pair
+	defer func() {
+		for _, p := range pairs {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	for i := range contenders {
+		p, err := contenders[i].start(ctx)
+		if err != nil {
+			return err
+		}
+		pairs = append(pairs, p)
+	}
+	for place, size := range c.Sizes {
+		o := c.order(size)
+		for range blocks {
+			for i, p := range pairs {
+				total, err := p.run(ctx, o)
+				if err != nil {
+					return err
+				}
+				s.add(i, place, o.perMessage(total))
+				c.report(s.taken, len(contenders)*len(c.Sizes)*c.Blocks)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Comparison) report(done, total int) {
+	if c.Progress != nil {
+		c.Progress(done, total)
+	}
+}
+
+// order is one block: short, so that whatever else happens on the machine hits
+// all contenders alike; long enough that the clock does not matter.
+func (c *Comparison) order(size int) order {
+	o := order{workload: c.Workload, size: size, iters: c.Iters, warmup: c.Warmup, window: c.Window}
+	if o.workload == PingPong {
+		o.window = 1
+	}
+	if o.iters == 0 {
+		o.iters = blockIters(o)
+	}
+	if o.warmup < 0 {
+		o.warmup = o.iters/10 + 1
+	}
+	return o
+}
+
+// blockIters makes a block of some ten milliseconds.
+func blockIters(o order) int {
+	const bytes, cheapest = 32 << 20, 8 << 10 // a small message costs as much as one of 8 KB
+	perIteration := int64(o.window) * int64(max(o.size, cheapest))
+	return max(4, int(bytes/perIteration))
+}
+
+// samples are the times of all blocks so far, in microseconds a message.
+type samples struct {
+	times [][][]float64 // of a contender, for a size
+	taken int
+}
+
+func newSamples(contenders, sizes int) *samples {
+	s := &samples{times: make([][][]float64, contenders)}
+	for i := range s.times {
+		s.times[i] = make([][]float64, sizes)
+	}
+	return s
+}
+
+func (s *samples) add(contender, size int, us float64) {
+	s.times[contender][size] = append(s.times[contender][size], us)
+	s.taken++
+}

@@ -1,0 +1,119 @@
+package bench
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// peerSource is the program that does with MPI what strand.go does with Strand.
+//
+//go:embed mpi/peer.c
+var peerSource []byte
+
+// An implementation of MPI that Strand is compared with.
+type implementation struct {
+	name     string
+	title    string
+	compiler string // wraps the C compiler
+	start    string // starts a job
+	arguments,
+	environ []string // so that it uses TCP over the loopback, and spins
+	headers  string // Debian's package with the compiler
+	netpipe  string // NetPIPE's program for it
+	fallback string // Debian's package with that program
+}
+
+var implementations = []implementation{
+	{
+		name: "openmpi", title: "Open MPI",
+		compiler: "mpicc.openmpi", start: "mpirun.openmpi",
+		arguments: []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
+			"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo",
+			"--mca", "mpi_yield_when_idle", "0", "-np", "2"},
+		headers: "libopenmpi-dev", netpipe: "NPopenmpi", fallback: "netpipe-openmpi",
+	},
+	{
+		name: "mpich", title: "MPICH",
+		compiler: "mpicc.mpich", start: "mpiexec.mpich",
+		arguments: []string{"-n", "2"},
+		// Which network library Debian's MPICH is built with has changed over the
+		// years; what the other one reads does no harm.
+		environ: []string{"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH4_SHM_ENABLE=0",
+			"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo", "FI_PROVIDER=tcp", "FI_TCP_IFACE=lo"},
+		headers: "libmpich-dev", netpipe: "NPmpich2", fallback: "netpipe-mpich2",
+	},
+}
+
+// compile makes the program that takes orders, in the directory.
+func (m *implementation) compile(ctx context.Context, dir string) (program string, err error) {
+	source := filepath.Join(dir, "peer.c")
+	if err := os.WriteFile(source, peerSource, 0o600); err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "peer-"+m.name)
+	said, err := exec.CommandContext(ctx, m.compiler, "-O2", "-o", program, source).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %s peer.c: %w\n%s", m.name, m.compiler, err, said)
+	}
+	return program, nil
+}
+
+// launch returns what starts the program as a pair.
+func (m *implementation) launch(program string) launcher {
+	return func(ctx context.Context, socket string, output *output) error {
+		cmd := m.command(ctx, output, program, socket)
+		return cmd.Run()
+	}
+}
+
+// command is two processes of a program. Ending it is left to the starter, which
+// ends its processes when asked to.
+func (m *implementation) command(ctx context.Context, output io.Writer, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, m.start, append(append([]string{}, m.arguments...), append([]string{program}, args...)...)...)
+	cmd.Env = append(os.Environ(), m.environ...)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// has reports whether a program is installed.
+func has(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// version is the first line of what the starter says about itself.
+func (m *implementation) version(ctx context.Context) string {
+	said, err := exec.CommandContext(ctx, m.start, "--version").Output()
+	if err != nil {
+		return m.title
+	}
+	for line := range strings.Lines(string(said)) {
+		if fields := strings.Fields(line); len(fields) > 0 && strings.ContainsAny(fields[len(fields)-1], "0123456789") {
+			return m.title + " " + fields[len(fields)-1]
+		}
+	}
+	return m.title
+}
+
+// missing says what to install.
+func (m *implementation) missing(workload Workload) error {
+	if !has(m.start) {
+		return fmt.Errorf("--against %s: there is no %s here; on Debian: apt-get install %s", m.name, m.start, m.headers)
+	}
+	remedy := fmt.Sprintf("on Debian: apt-get install %s", m.headers)
+	if workload == PingPong {
+		remedy += ", or " + m.fallback + " for NetPIPE, which does ping-pong only"
+	}
+	return errors.New("--against " + m.name + ": there is no " + m.compiler + " to compile the peer with; " + remedy)
+}

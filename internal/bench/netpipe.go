@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// netpipePair measures by Debian's NetPIPE, where there is no compiler for our
+// own program. It starts anew for each order and does ping-pong only.
+type netpipePair struct{ mpi *implementation }
+
+// run implements pair. NetPIPE warms up by itself and takes the best of its
+// repetitions, of which the order's iterations are given to one.
+func (p *netpipePair) run(ctx context.Context, o order) (time.Duration, error) {
+	dir, err := os.MkdirTemp("", "strand-netpipe-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	size := strconv.Itoa(max(o.size, 1))
+	var said bytes.Buffer
+	cmd := p.mpi.command(ctx, &said, p.mpi.netpipe, "-l", size, "-u", size, "-p", "0",
+		"-n", strconv.Itoa(o.iters), "-o", filepath.Join(dir, "np.out"))
+	if err := cmd.Run(); err != nil {
+		return 0, fmt.Errorf("%s: %v: %w\n%s", p.mpi.netpipe, o, err, said.Bytes())
+	}
+	half, err := parseNetpipe(said.String())
+	if err != nil {
+		return 0, fmt.Errorf("%s: %v: %w", p.mpi.netpipe, o, err)
+	}
+	return time.Duration(half * 1000 * 2 * float64(o.iters)), nil
+}
+
+func (p *netpipePair) close() error { return nil }
+
+// parseNetpipe finds the microseconds of half a round trip in a line such as
+// "  0:       8 bytes   2000 times -->      8.07 Mbps in       7.56 usec".
+func parseNetpipe(said string) (float64, error) {
+	for line := range strings.Lines(said) {
+		_, result, found := strings.Cut(line, "-->")
+		fields := strings.Fields(result)
+		if !found || len(fields) != 5 || fields[4] != "usec" {
+			continue
+		}
+		if us, err := strconv.ParseFloat(fields[3], 64); err == nil && us > 0 {
+			return us, nil
+		}
+	}
+	return 0, fmt.Errorf("no line with usec in its output: %.400q", said)
+}

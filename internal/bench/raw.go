@@ -1,0 +1,217 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/launch"
+)
+
+// rawTraffic is the floor that everything else stands on: two processes, one
+// connection, no headers, no matching. A reader spins on a non-blocking socket;
+// a message is one write. No library can be faster that makes a system call for
+// each message and leaves the waiting to a spinning processor.
+type rawTraffic struct {
+	conn  rawio.Conn
+	first bool
+	buf   []byte
+}
+
+var errRawEnded = errors.New("raw: the other process has closed the connection")
+
+func (r *rawTraffic) run(_ context.Context, o order) (time.Duration, error) {
+	if len(r.buf) < max(o.size, 1) {
+		r.buf = pages(max(o.size, 1))
+	}
+	if o.size == 0 {
+		o.size = 1 // a stream of bytes has no empty messages
+	}
+	round := r.roundOf(o.workload)
+	for range o.warmup {
+		if err := round(o); err != nil {
+			return 0, err
+		}
+	}
+	start := time.Now()
+	for range o.iters {
+		if err := round(o); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(start), nil
+}
+
+func (r *rawTraffic) roundOf(w Workload) func(order) error {
+	switch {
+	case w == PingPong && r.first:
+		return r.ping
+	case w == PingPong:
+		return r.pong
+	case r.first:
+		return r.sendWindow
+	}
+	return r.receiveWindow
+}
+
+func (r *rawTraffic) ping(o order) error {
+	if err := r.send(r.buf[:o.size]); err != nil {
+		return err
+	}
+	return r.recv(r.buf[:o.size])
+}
+
+func (r *rawTraffic) pong(o order) error {
+	if err := r.recv(r.buf[:o.size]); err != nil {
+		return err
+	}
+	return r.send(r.buf[:o.size])
+}
+
+func (r *rawTraffic) sendWindow(o order) error {
+	for range o.window {
+		if err := r.send(r.buf[:o.size]); err != nil {
+			return err
+		}
+	}
+	return r.recv(r.buf[:1])
+}
+
+func (r *rawTraffic) receiveWindow(o order) error {
+	for range o.window {
+		if err := r.recv(r.buf[:o.size]); err != nil {
+			return err
+		}
+	}
+	return r.send(r.buf[:1])
+}
+
+func (r *rawTraffic) send(b []byte) error {
+	for len(b) > 0 {
+		n, errno := r.conn.Send(b)
+		if errno != 0 && errno != syscall.EAGAIN {
+			return fmt.Errorf("raw: send: %w", errno)
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+func (r *rawTraffic) recv(b []byte) error {
+	for len(b) > 0 {
+		n, errno := r.conn.Recv(b)
+		switch {
+		case errno == syscall.EAGAIN:
+			continue
+		case errno != 0:
+			return fmt.Errorf("raw: receive: %w", errno)
+		case n == 0:
+			return errRawEnded
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// SocketOptions are the options of raw's sockets: those that Strand's TCP would
+// set, so that the difference is the library and not the kernel.
+type SocketOptions struct {
+	Congestion     string // the kernel's name for it; "" leaves the default
+	SendBuffer     int    // bytes; 0 leaves it to the system
+	ReceiveBuffer  int
+	NagleAlgorithm bool // leave it on
+}
+
+func (s SocketOptions) apply(fd int) error {
+	errs := []error{rawio.SetNoDelay(fd, !s.NagleAlgorithm)}
+	if s.SendBuffer > 0 {
+		errs = append(errs, rawio.SetSendBuffer(fd, s.SendBuffer))
+	}
+	if s.ReceiveBuffer > 0 {
+		errs = append(errs, rawio.SetReceiveBuffer(fd, s.ReceiveBuffer))
+	}
+	if s.Congestion != "" {
+		errs = append(errs, rawio.SetCongestion(fd, s.Congestion))
+	}
+	return errors.Join(errs...)
+}
+
+// rawKey is where rank 0 publishes the address that it listens at.
+const rawKey = "bench-raw"
+
+// connectRaw connects the two processes of a job with each other over the
+// loopback. The descriptor is the caller's to close.
+func connectRaw(ctx context.Context, job launch.Job, options SocketOptions) (fd int, err error) {
+	if job.Rank() == 0 {
+		return acceptRaw(ctx, job, options)
+	}
+	if err := job.Barrier(ctx); err != nil {
+		return -1, err
+	}
+	text, err := job.Get(ctx, rawKey)
+	if err != nil {
+		return -1, err
+	}
+	to, err := netip.ParseAddrPort(text)
+	if err != nil {
+		return -1, err
+	}
+	if fd, err = rawio.Stream(to); err != nil {
+		return -1, err
+	}
+	if err := errors.Join(options.apply(fd), finishConnect(fd, to)); err != nil {
+		rawio.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// acceptRaw listens, says where, and takes the one connection that comes.
+func acceptRaw(ctx context.Context, job launch.Job, options SocketOptions) (int, error) {
+	listener, err := rawio.Listen(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0), 1)
+	if err != nil {
+		return -1, err
+	}
+	defer rawio.Close(listener)
+	if err := job.Put(rawKey, rawio.LocalAddr(listener).String()); err != nil {
+		return -1, err
+	}
+	if err := job.Barrier(ctx); err != nil {
+		return -1, err
+	}
+	for {
+		fd, _, err := rawio.Accept(listener)
+		switch {
+		case errors.Is(err, syscall.EAGAIN):
+			rawio.WaitAny([]int{listener}, pollMilliseconds)
+		case err != nil:
+			return -1, err
+		default:
+			if err := options.apply(fd); err != nil {
+				rawio.Close(fd)
+				return -1, err
+			}
+			return fd, nil
+		}
+		if ctx.Err() != nil {
+			return -1, context.Cause(ctx)
+		}
+	}
+}
+
+// pollMilliseconds is how often a wait looks whether its context has ended.
+const pollMilliseconds = 100
+
+// finishConnect connects over the loopback, where the peer's kernel answers at
+// once or not at all.
+func finishConnect(fd int, to netip.AddrPort) error {
+	done, err := rawio.Connect(fd, netip.Addr{}, to)
+	if err != nil || done {
+		return err
+	}
+	return rawio.SocketError(fd)
+}
