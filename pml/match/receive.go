@@ -104,8 +104,14 @@ func (c *Context) Relax() {
 // receive may be posted any more.
 func (c *Context) Discard(unwanted func(*Message)) {
 	c.unwanted = unwanted
-	for m := c.Probe(Any, Any); m != nil; m = c.Probe(Any, Any) {
+	discard := func(m *Message) {
 		c.take(m)
 		unwanted(m)
+	}
+	for m := c.tagOnly.head; m != nil; m = c.tagOnly.head {
+		discard(m)
+	}
+	for m := c.Probe(Any, Any); m != nil; m = c.Probe(Any, Any) {
+		discard(m)
 	}
 }

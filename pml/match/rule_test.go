@@ -395,6 +395,24 @@ func TestDuplicateChangesNothing(t *testing.T) {
 	}
 }
 
+func TestDiscard(t *testing.T) {
+	s := newScene(t)
+	s.arrive("b", 1, 8, 1, 0) // before its time
+	s.arrive("x", 2, 7, 0, 0)
+	s.arrive("e", 1, 7, 4, 1) // not even tag-ready
+	var unwanted []string
+	s.c.Discard(func(m *Message) { unwanted = append(unwanted, m.Owner.(string)) })
+	require.Equal(t, []string{"b", "x"}, unwanted)
+	require.Zero(t, s.c.Waiting())
+	s.arrive("a", 1, 7, 0, 0)
+	require.Equal(t, []string{"b", "x", "a", "e"}, unwanted)
+	s.void(1, 8, 2, 1)
+	s.arrive("d", 1, 8, 3, 2)
+	require.Equal(t, []string{"b", "x", "a", "e", "d"}, unwanted)
+	require.Empty(t, s.c.Channel(1).early)
+	s.expect()
+}
+
 func TestEachPostedStops(t *testing.T) {
 	s := newScene(t)
 	for tag := Any; tag < 5; tag++ {
