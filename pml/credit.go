@@ -18,12 +18,16 @@ func creditFor(n int) uint32 {
 }
 
 // senderCredit is what a peer lets us send unasked.
-type senderCredit struct{ granted, used uint32 }
+type senderCredit struct {
+	granted, used uint32
+	opened        bool
+}
 
 // open takes the first grant, made when the connection came up.
 func (c *senderCredit) open(first uint32) {
-	if c.granted == 0 {
-		c.granted = first
+	if !c.opened {
+		c.opened = true
+		c.update(first)
 	}
 }
 
@@ -71,7 +75,7 @@ func (c *receiverCredit) advertise() uint32 {
 // charge takes the price of a message that arrived. A peer that sends more than
 // it was granted breaks the protocol.
 func (c *receiverCredit) charge(units uint32) error {
-	if int32(c.granted-c.used) < int32(units) {
+	if left := int32(c.granted - c.used); left < 0 || uint32(left) < units {
 		return fmt.Errorf("message of %d credit units, but only %d are left", units, int32(c.granted-c.used))
 	}
 	c.used += units

@@ -27,11 +27,17 @@ const (
 
 // encodeHello writes h as docs/WIRE.md describes it.
 func encodeHello(h *hello) ([]byte, error) {
+	if len(h.modules) > 255 {
+		return nil, fmt.Errorf("a hello holds the addresses of 255 transports, not of %d transports", len(h.modules))
+	}
 	b := []byte{helloVersion}
 	b = binary.LittleEndian.AppendUint32(b, h.credit)
 	b = appendShort(b, []byte(h.host[:min(len(h.host), 255)]))
 	b = append(b, byte(len(h.modules)))
 	for _, m := range h.modules {
+		if len(m.component) > 255 {
+			return nil, fmt.Errorf("transport with a name of %d bytes, more than the 255 that a hello holds", len(m.component))
+		}
 		b = appendShort(b, []byte(m.component))
 		b = binary.LittleEndian.AppendUint16(b, uint16(len(m.address)))
 		b = append(b, m.address...)

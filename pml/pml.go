@@ -60,7 +60,7 @@ type Config struct {
 	Job        launch.Job
 	Params     *param.Values
 	Components []btl.Component
-	Engine engine.Options
+	Engine     engine.Options
 	// Log takes a line for people; it must not block.
 	Log func(btl.LogLevel, string)
 }

@@ -39,8 +39,12 @@ func (w *sendWindow) grow() {
 }
 
 // acknowledge takes a cumulative acknowledgement: all numbers below next have
-// arrived. It calls acked for each frame this is news for.
+// arrived. It calls acked for each frame this is news for. An older one, which a
+// newer one has overtaken, is no news.
 func (w *sendWindow) acknowledge(next uint32, acked func(*txFrame)) error {
+	if int32(next-w.base) < 0 {
+		return nil
+	}
 	if next-w.base > w.next-w.base {
 		return fmt.Errorf("acknowledgement up to frame %d, but only %d to %d are on their way", next, w.base, w.next)
 	}
@@ -59,10 +63,10 @@ func (w *sendWindow) acknowledge(next uint32, acked func(*txFrame)) error {
 // acknowledgeRange takes a selective acknowledgement.
 func (w *sendWindow) acknowledgeRange(r numberRange, acked func(*txFrame)) error {
 	from := r.first - w.base
-	if int32(from) < 0 || uint64(from)+uint64(r.count) > uint64(w.next-w.base) {
-		if int32(from) < 0 {
-			return nil // an old one, overtaken by a newer acknowledgement
-		}
+	if int32(from) < 0 {
+		return nil // an old one, overtaken by a newer acknowledgement
+	}
+	if uint64(from)+uint64(r.count) > uint64(w.next-w.base) {
 		return fmt.Errorf("acknowledgement of frames %d to %d, but only %d to %d are on their way", r.first, r.first+r.count, w.base, w.next)
 	}
 	for n := r.first; n != r.first+r.count; n++ {
@@ -110,8 +114,12 @@ func (w *receiveWindow) search(n uint32) (int, bool) {
 	})
 }
 
-// add notes the arrival of a frame that has not arrived before.
+// add notes the arrival of a frame. One that has arrived already changes
+// nothing: its copies may have been under way at the same time.
 func (w *receiveWindow) add(n uint32) error {
+	if w.has(n) {
+		return nil
+	}
 	if n == w.next {
 		w.next++
 		if len(w.beyond) > 0 && w.beyond[0].first == w.next {

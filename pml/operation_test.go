@@ -1,0 +1,143 @@
+package pml
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// drawPieces cuts content into pieces of any size, empty ones among them.
+func drawPieces(t *rapid.T, content []byte) (first []byte, more [][]byte) {
+	var pieces [][]byte
+	for at := 0; at < len(content) || rapid.IntRange(0, 3).Draw(t, "empty") == 0; {
+		n := rapid.IntRange(0, len(content)-at).Draw(t, "piece")
+		pieces = append(pieces, content[at:at+n:at+n])
+		at += n
+	}
+	if len(pieces) == 0 {
+		return nil, nil
+	}
+	return pieces[0], pieces[1:]
+}
+
+func drawContent(t *rapid.T) []byte {
+	b := make([]byte, rapid.IntRange(0, 60).Draw(t, "size"))
+	for i := range b {
+		b[i] = byte(i + 1)
+	}
+	return b
+}
+
+func joined(first []byte, more [][]byte) []byte {
+	return append(bytes.Clone(first), bytes.Join(more, nil)...)
+}
+
+func TestFromProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		content := drawContent(t)
+		var op operation
+		op.buf, op.more = drawPieces(t, content)
+		for offset := range len(content) + 1 {
+			first, more := op.from(uint64(offset))
+			require.True(t, bytes.Equal(content[offset:], joined(first, more)), "offset %d", offset)
+		}
+		first, more := op.from(uint64(len(content)) + 10)
+		require.Empty(t, joined(first, more))
+	})
+}
+
+// TestReferProperty holds that a frame shows exactly the bytes it is for,
+// without a copy, and that frames are empty when they are used again.
+func TestReferProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := new(PML)
+		content := drawContent(t)
+		var op operation
+		op.buf, op.more = drawPieces(t, content)
+		for range 5 {
+			offset := rapid.IntRange(0, len(content)).Draw(t, "offset")
+			size := rapid.IntRange(0, len(content)-offset).Draw(t, "length")
+			f := p.newFrame(&peer{pml: p})
+			require.Empty(t, f.Payload)
+			require.Empty(t, f.More)
+			f.refer(&op, uint64(offset), uint64(size))
+			require.Equal(t, 1, op.frames)
+			require.Equal(t, size, f.Size)
+			var got []byte
+			f.Pieces(0, func(piece []byte) bool {
+				require.Same(t, &content[offset+len(got)], &piece[0], "it is a copy")
+				got = append(got, piece...)
+				return true
+			})
+			require.True(t, bytes.Equal(content[offset:offset+size], got))
+			op.frames--
+			p.freeFrame(f)
+		}
+	})
+}
+
+func TestKeepProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := &PML{pool: pool{limit: 1 << 20}}
+		content := drawContent(t)
+		op := operation{pml: p}
+		op.buf, op.more = drawPieces(t, content)
+		op.size = uint64(len(content))
+		f := p.newFrame(&peer{pml: p})
+		f.keep(&op)
+		require.True(t, bytes.Equal(content, f.Payload))
+		require.Equal(t, cap(f.copy), p.copied)
+		p.freeFrame(f)
+		require.Zero(t, p.copied)
+	})
+}
+
+func TestScatterProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := drawContent(t)
+		room := make([]byte, rapid.IntRange(0, 60).Draw(t, "room"))
+		var op operation
+		op.buf, op.more = drawPieces(t, room)
+		op.scatter(data)
+		n := min(len(data), len(room))
+		require.True(t, bytes.Equal(data[:n], room[:n]))
+		require.True(t, bytes.Equal(make([]byte, len(room)-n), room[n:]))
+	})
+}
+
+// Handles that come from the network name an operation only if it is the one
+// they were made for, of the peer they were told to.
+func TestLookup(t *testing.T) {
+	p := new(PML)
+	a, b := &peer{pml: p, rank: 1}, &peer{pml: p, rank: 2}
+	op := p.newOperation()
+	op.peer, op.isSend = a, true
+	h := op.handle()
+	assert.Same(t, op, p.lookup(h, a, true))
+	assert.Nil(t, p.lookup(h, b, true), "another peer's")
+	assert.Nil(t, p.lookup(h, a, false), "a send is no receive")
+	assert.Nil(t, p.lookup(h+1, a, true), "never given out")
+	assert.Nil(t, p.lookup(1<<31, a, true), "beyond the slab")
+	assert.Nil(t, p.lookup(1<<64-1, a, true), "wild")
+	assert.Nil(t, p.lookup(h+1<<32, a, true), "of a later generation")
+	p.freeOperation(op)
+	assert.Nil(t, p.lookup(h, a, true), "it has ended")
+	again := p.newOperation()
+	require.Same(t, op, again)
+	again.peer, again.isSend = a, true
+	assert.Nil(t, p.lookup(h, a, true), "of an earlier generation")
+	assert.Same(t, op, p.lookup(again.handle(), a, true))
+}
+
+func TestSlabGrows(t *testing.T) {
+	p := new(PML)
+	seen := make(map[uint64]bool)
+	for range 3*chunkSize + 1 {
+		seen[p.newOperation().handle()] = true
+	}
+	assert.Len(t, seen, 3*chunkSize+1)
+	assert.Len(t, p.ops.chunks, 4)
+}
