@@ -1,0 +1,38 @@
+package unixsock
+
+import (
+	"io"
+	"net"
+	"testing"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/param"
+)
+
+func TestConformance(t *testing.T) {
+	conformance.Run(t, func() conformance.Subject {
+		return conformance.Subject{
+			Component: Component{},
+			Settings:  []param.Setting{{Name: pTimeout, Text: "2s"}},
+			Wire:      wire,
+			Sever:     sever,
+		}
+	})
+}
+
+// wire connects as a stranger.
+func wire(address []byte) (io.WriteCloser, error) {
+	home, err := home()
+	if err != nil {
+		return nil, err
+	}
+	name, err := (&module{home: home}).socket(address)
+	if err != nil {
+		return nil, err
+	}
+	return net.Dial("unix", name)
+}
+
+// sever cuts a connection without a word.
+func sever(ep btl.Endpoint) error { return ep.(*endpoint).conn.Close() }

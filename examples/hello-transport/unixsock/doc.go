@@ -1,0 +1,17 @@
+// Package unixsock is a transport between processes of one Linux host, over
+// Unix-domain stream sockets. It lives outside of Strand's own module and shows
+// how little a transport needs; importing it registers it as "unix".
+//
+// It goes the simplest way that keeps the contract of package btl:
+//
+//   - Blocking connections of package net, with one goroutine that reads and one
+//     that writes for each. They never touch the state of a module or endpoint;
+//     what they find out they bring into the loop by Post.
+//   - Frames are copied into a queue of bounded length, so that Send is done with
+//     them at once. A full queue is Busy.
+//   - The reader waits until a frame was delivered before it reads the next one:
+//     a process that does not look at its messages holds up who sends them.
+//
+// That costs two copies and two wake-ups a frame. Package btl/tcp shows what it
+// takes to avoid them.
+package unixsock
