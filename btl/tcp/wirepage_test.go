@@ -1,0 +1,18 @@
+package tcp
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/strandmp/strand/internal/wirepage"
+)
+
+// docs/WIRE.md states the sizes that the code has.
+func TestWirePage(t *testing.T) {
+	page := wirepage.Sizes(t)
+	assert.Equal(t, page["PREFIX"], prefixSize)
+	assert.Equal(t, page["GREETING"], greetingHead)
+	assert.Equal(t, page["ADDRESS"], addressHead)
+	assert.Equal(t, page["INTERFACE"], ifaddrHead)
+}

@@ -1,0 +1,24 @@
+package wirepage
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestPage(t *testing.T) {
+	assert.Len(t, Sizes(t), 19)
+}
+
+func TestParse(t *testing.T) {
+	const good = "### ONE TWO, a header: 8 bytes\n\n| at | bytes |\n|---|---|\n| 0 | 4 | a |\n| 4 | 4 | b |\n| – | n | c |\n### BARE, none: 3 bytes\n"
+	sizes, err := parse(good)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]int{"ONE TWO": 8, "BARE": 3}, sizes)
+
+	_, err = parse("### GAP, a header: 8 bytes\n| 0 | 2 | a |\n| 4 | 4 | b |\n")
+	require.ErrorContains(t, err, "a field is at 4, the one before it ends at 2")
+	_, err = parse("### SHORT, a header: 8 bytes\n| 0 | 2 | a |\n")
+	require.ErrorContains(t, err, "take 2 bytes, the heading says 8")
+}
