@@ -58,7 +58,7 @@ func catch(fault broken.Fault) error {
 		component.Stop()
 	}
 	if result := report.Results[0]; !result.Broke(fault.Rule) {
-		return fmt.Errorf("a transport that %s has to fail by rule %q; seed %d, it %v:\n%v",
+		return fmt.Errorf("a transport that %s has to fail by rule %q; seed %d, it %v: %w",
 			fault.Name, fault.Rule, result.Seed, result.Status, result.Err())
 	}
 	return nil

@@ -151,7 +151,7 @@ func checkRefused(t *trial) {
 
 func checkHello(t *trial) {
 	for _, sizes := range [][2]int{{0, 0}, {1, 4096}, {4096, 1}, {4096, 4096}, {0, 1000}, {1000, 0}} {
-		w := t.openWith(2, func(rank int) int { return sizes[rank] })
+		w := t.openAs(2, variant{hello: func(rank int) int { return sizes[rank] }})
 		w.join(w.pair())
 		w.settle()
 		w.close()

@@ -3,6 +3,7 @@ package conformance
 var trafficCases = []testCase{
 	{"all-to-all", "Eight ranks send to each other at random, all at once.", checkAllToAll},
 	{"dialogue", "Heavy traffic in both directions, most of it sent from within up-calls.", checkDialogue},
+	{"production", "The same with the progress engine that programs have, where one side waits and the other computes.", checkProduction},
 }
 
 func checkAllToAll(t *trial) {
@@ -24,10 +25,25 @@ func checkAllToAll(t *trial) {
 	}
 }
 
-func checkDialogue(t *trial) {
-	w := t.open(2)
+func checkDialogue(t *trial) { t.converse(t.open(2), 4000) }
+
+func checkProduction(t *trial) {
+	w := t.openAs(3, variant{production: true})
+	t.converse(w, 2000)
+	w.settle()
+	for a := range w.ranks {
+		for b := range w.ranks {
+			if m, _, _, _ := w.route(a, b); m != nil {
+				w.between(w.ranks[a], w.ranks[b]).post(w.randomSpecs(20, 256<<10)...)
+			}
+		}
+	}
+}
+
+// converse has two ranks answer each frame with one or two, until so many were
+// sent.
+func (t *trial) converse(w *world, budget int) {
 	there, back := w.join(w.pair())
-	budget := 4000
 	answer := func(p *port) func(*shipment) {
 		return func(*shipment) {
 			var specs []spec
@@ -48,6 +64,6 @@ func checkDialogue(t *trial) {
 	there.post(w.randomSpecs(20, 64<<10)...)
 	back.post(w.randomSpecs(20, 64<<10)...)
 	if w.attr.Reliable {
-		t.await(ruleReliable, "4000 frames that answer others to be sent", func() bool { return budget == 0 })
+		t.await(ruleReliable, "all frames that answer others to be sent", func() bool { return budget == 0 })
 	}
 }

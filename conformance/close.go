@@ -19,10 +19,8 @@ func (w *world) close() {
 	}
 	for _, r := range w.ranks {
 		r.do("closing", r.loop.leftovers)
-		if r.running {
-			r.stop()
-		}
-		r.loop.close()
+		r.gear.stop()
+		r.gear.close()
 	}
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()

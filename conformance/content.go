@@ -18,7 +18,7 @@ var noise = newPattern()
 func newPattern() pattern {
 	p := make(pattern, 2*period)
 	src := rand.NewChaCha8([32]byte{'n', 'o', 'i', 's', 'e'})
-	src.Read(p[:period])
+	_, _ = src.Read(p[:period]) // never fails
 	copy(p[period:], p[:period])
 	return p
 }

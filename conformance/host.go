@@ -13,7 +13,6 @@ type host struct {
 	r      *rank
 	hello  []byte
 	refuse error // what Accept answers
-	logged int
 }
 
 func newHost(r *rank) *host {

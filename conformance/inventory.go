@@ -11,7 +11,7 @@ import (
 // An inventory is what of the process a closed world must give back.
 type inventory struct {
 	goroutines  map[string]string // by number: the stack
-	descriptors map[string]string // by number: what it is
+	descriptors map[string]string // number and what it is
 }
 
 func takeInventory() inventory {
@@ -27,7 +27,9 @@ func takeInventory() inventory {
 func (before inventory) compare(t *trial) {
 	var stacks, descriptors []string
 	// A goroutine that was told to end may take a moment to do so.
-	for deadline := time.Now().Add(t.opts.timeout / 2); ; {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(t.opts.timeout / 2); ; <-tick.C {
 		now := takeInventory()
 		stacks = surplus(before.goroutines, now.goroutines)
 		descriptors = surplus(before.descriptors, now.descriptors)
@@ -37,7 +39,6 @@ func (before inventory) compare(t *trial) {
 		if time.Now().After(deadline) {
 			break
 		}
-		time.Sleep(time.Millisecond)
 	}
 	if len(stacks) > 0 {
 		t.violate(ruleClean, "%d goroutines are left; the first:\n%s", len(stacks), stacks[0])
@@ -88,7 +89,8 @@ func listDescriptors() map[string]string {
 		if err != nil {
 			continue // the one that ReadDir had
 		}
-		list[e.Name()] = e.Name() + " → " + target
+		fd := e.Name() + " → " + target
+		list[fd] = fd
 	}
 	return list
 }

@@ -14,21 +14,12 @@ import (
 type loop struct {
 	r       *rank
 	inner   btl.Loop
-	poller  *poller // inner, if it is the suite's own
 	watches map[*watch]struct{}
 	timers  map[*timer]struct{}
 }
 
 func newLoop(r *rank) *loop {
-	l := &loop{r: r, watches: map[*watch]struct{}{}, timers: map[*timer]struct{}{}}
-	p, err := newPoller(r.w.t.rng.Uint64(), func(fd int) {
-		r.w.t.violate(ruleClean, "rank %d: descriptor %d was closed while it was watched; Stop comes first", r.id, fd)
-	})
-	if err != nil {
-		panic("conformance: no pipe for the loop: " + err.Error())
-	}
-	l.poller, l.inner = p, p
-	return l
+	return &loop{r: r, inner: r.gear, watches: map[*watch]struct{}{}, timers: map[*timer]struct{}{}}
 }
 
 // inCall checks that a method was called from within a call of the module.
@@ -58,11 +49,21 @@ func (l *loop) Epoch() uint64 {
 
 func (l *loop) Flush(d btl.Deferred) {
 	if l.inCall("Flush") {
-		l.inner.Flush(d)
+		l.inner.Flush(deferred{l.r, d})
 	}
 }
 
-func (l *loop) Post(f func()) { l.inner.Post(f) }
+// deferred, like all that the loop calls, notes that the rank is called.
+type deferred struct {
+	r *rank
+	btl.Deferred
+}
+
+func (d deferred) Flush() { d.r.called("Deferred.Flush", d.Deferred.Flush) }
+
+func (l *loop) Post(f func()) {
+	l.inner.Post(func() { l.r.called("a posted function", f) })
+}
 
 func (l *loop) After(d time.Duration, f func()) btl.Timer {
 	t := &timer{l: l}
@@ -72,7 +73,7 @@ func (l *loop) After(d time.Duration, f func()) btl.Timer {
 	l.timers[t] = struct{}{}
 	t.inner = l.inner.After(d, func() {
 		delete(l.timers, t)
-		f()
+		l.r.called("a timer", f)
 	})
 	return t
 }
@@ -96,13 +97,23 @@ func (l *loop) Watch(fd int, h btl.Handler) (btl.Watch, error) {
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_NONBLOCK == 0 {
 		l.r.w.t.violate(ruleNoBlock, "rank %d: descriptor %d is given to the loop and blocks; it must be non-blocking", l.r.id, fd)
 	}
-	inner, err := l.inner.Watch(fd, h)
+	inner, err := l.inner.Watch(fd, handler{l.r, h})
 	if err != nil {
 		return nil, err
 	}
 	w := &watch{l: l, fd: fd, inner: inner}
 	l.watches[w] = struct{}{}
 	return w, nil
+}
+
+type handler struct {
+	r *rank
+	h btl.Handler
+}
+
+func (h handler) Poll(writable bool) (did bool) {
+	h.r.called("Handler.Poll", func() { did = h.h.Poll(writable) })
+	return did
 }
 
 type watch struct {
@@ -148,5 +159,3 @@ func (l *loop) leftovers() {
 		l.r.w.t.violate(ruleClean, "rank %d: %d timers are still running after Module.Close", l.r.id, n)
 	}
 }
-
-func (l *loop) close() { l.poller.close() }

@@ -2,10 +2,10 @@ package conformance_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/conformance/internal/mem"
+	"github.com/strandmp/strand/param"
 )
 
 // kinds are the sorts of transports that a correct one may be.
@@ -26,7 +26,9 @@ func subject(c mem.Config) conformance.Subject {
 func TestReference(t *testing.T) {
 	for name, config := range kinds {
 		t.Run(name, func(t *testing.T) {
-			conformance.Run(t, func() conformance.Subject { return subject(config) }, conformance.Timeout(5*time.Second))
+			conformance.Run(t, func() conformance.Subject { return subject(config) })
 		})
 	}
 }
+
+func setting(name, text string) param.Setting { return param.Setting{Name: name, Text: text} }

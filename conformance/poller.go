@@ -103,7 +103,8 @@ func (p *poller) Post(f func()) {
 	p.posts = append(p.posts, f)
 	if !p.woken {
 		p.woken = true
-		unix.Write(p.pipe[1], []byte{1})
+		// The pipe is empty: it takes a byte.
+		_, _ = unix.Write(p.pipe[1], []byte{1})
 	}
 }
 
@@ -126,7 +127,7 @@ func (p *poller) runPosts() bool {
 	p.posts = nil
 	if p.woken {
 		var b [1]byte
-		unix.Read(p.pipe[0], b[:])
+		_, _ = unix.Read(p.pipe[0], b[:])
 		p.woken = false
 	}
 	p.mu.Unlock()
@@ -210,6 +211,6 @@ func (p *poller) wait(d time.Duration) {
 	fds, ready := append([]unix.PollFd(nil), p.armed...), p.ready
 	p.mu.Unlock()
 	if !ready {
-		unix.Poll(fds, int(d.Milliseconds()))
+		_, _ = unix.Poll(fds, int(d.Milliseconds()))
 	}
 }

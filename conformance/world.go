@@ -19,7 +19,7 @@ type world struct {
 	ranks   []*rank
 	attr    btl.Attr
 	closed  bool
-	hellos  func(rank int) int // size of a hello, if the case wants to choose it
+	variant
 
 	// Guarded by the trial's mu.
 	ports    []*port
@@ -31,12 +31,18 @@ type world struct {
 	plotted  int // bytes in plots
 }
 
-// open makes a world of n ranks, each turning.
-func (t *trial) open(n int) *world { return t.openWith(n, nil) }
+// A variant is what a case may want otherwise.
+type variant struct {
+	hello      func(rank int) int // size of a rank's hello
+	production bool               // turned by the engine that programs have
+}
 
-func (t *trial) openWith(n int, hellos func(rank int) int) *world {
+// open makes a world of n ranks, each turning.
+func (t *trial) open(n int) *world { return t.openAs(n, variant{}) }
+
+func (t *trial) openAs(n int, v variant) *world {
 	t.happened()
-	w := &world{t: t, subject: t.factory(), hellos: hellos, secret: make([]byte, 32), book: newBook()}
+	w := &world{t: t, subject: t.factory(), variant: v, secret: make([]byte, 32), book: newBook()}
 	noise.fill(w.secret, t.rng.Uint64(), 0)
 	w.resolveParams()
 	t.mu.Lock()
@@ -50,15 +56,14 @@ func (t *trial) openWith(n int, hellos func(rank int) int) *world {
 	}
 	w.attr = w.ranks[0].attr
 	for _, r := range w.ranks {
-		r.running = true
-		go r.drive()
+		r.gear.start()
 	}
 	return w
 }
 
 func (w *world) helloSize(rank int) int {
-	if w.hellos != nil {
-		return w.hellos(rank)
+	if w.hello != nil {
+		return w.hello(rank)
 	}
 	return 16 + rank
 }
@@ -159,6 +164,20 @@ func (w *world) connect(a, b *rank) *port {
 		w.t.mu.Unlock()
 	})
 	return p
+}
+
+// between returns an endpoint from a to b: one that is there, or a new one. A
+// module need not serve two over the same path.
+func (w *world) between(a, b *rank) *port {
+	w.t.mu.Lock()
+	for _, p := range w.ports {
+		if p.r == a && p.peer == b.id && p.alive() {
+			w.t.mu.Unlock()
+			return p
+		}
+	}
+	w.t.mu.Unlock()
+	return w.connect(a, b)
 }
 
 // accepted waits until rank b has accepted an endpoint of a, and returns it.

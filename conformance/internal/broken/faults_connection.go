@@ -47,7 +47,7 @@ var connectionFaults = []Fault{
 	{Name: "delivers after Down", Case: "peer-dies-idle", Rule: "down-once",
 		down: func(l *Link, err error) {
 			l.r.Down(err)
-			l.r.Deliver([]byte("late"), nil)
+			_ = l.r.Deliver([]byte("late"), nil)
 		}},
 	{Name: "releases after Down", Case: "peer-dies-reading", Rule: "down-once",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {

@@ -51,7 +51,7 @@ var moduleFaults = []Fault{
 	{Name: "cuts off everybody when strangers call", Case: "strangers", Rule: "stays-up",
 		stray: func(m *Module) {
 			for _, l := range m.links {
-				mem.Sever(l.inner)
+				_ = mem.Sever(l.inner)
 			}
 		}},
 	{Name: "stops reading when strangers call", Case: "strangers", Rule: "harmless",
@@ -110,7 +110,7 @@ var moduleFaults = []Fault{
 		connect: func(l *Link) { l.m.c.waste(64 << 10) }},
 	{Name: "reports an error for nothing", Case: "close-both", Rule: "open",
 		close: func(l *Link) error {
-			l.inner.Close()
+			_ = l.inner.Close()
 			return btl.ErrClosed
 		}},
 	{Name: "does not say why it does not reach a peer", Case: "reach-garbage", Rule: "reach",

@@ -18,7 +18,7 @@ var receiveFaults = []Fault{
 	{Name: "duplicates a frame", Case: "exactly-once", Rule: "once",
 		deliver: func(l *Link, header, payload []byte) error {
 			if l.nth(50) {
-				l.r.Deliver(header, payload)
+				_ = l.r.Deliver(header, payload)
 			}
 			return l.r.Deliver(header, payload)
 		}},
@@ -30,7 +30,7 @@ var receiveFaults = []Fault{
 			}
 			err := l.r.Deliver(header, payload)
 			if l.last[0] != nil {
-				l.r.Deliver(l.last[0], l.last[1])
+				_ = l.r.Deliver(l.last[0], l.last[1])
 				l.last[0] = nil
 			}
 			return err
@@ -65,7 +65,7 @@ var receiveFaults = []Fault{
 		}},
 	{Name: "ignores a refusal", Case: "refusal", Rule: "refusal",
 		deliver: func(l *Link, header, payload []byte) error {
-			l.r.Deliver(header, payload)
+			_ = l.r.Deliver(header, payload)
 			return nil
 		}},
 	{Name: "calls from a goroutine of its own", Case: "dialogue", Rule: "serial",
@@ -80,7 +80,7 @@ var receiveFaults = []Fault{
 			landing, err := l.r.Begin(header, size)
 			if err == nil {
 				l.swallow[landing] = true
-				l.r.End(landing)
+				_ = l.r.End(landing)
 			}
 			return landing, err
 		},

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
@@ -211,7 +212,7 @@ func (e *Endpoint) down(err error) {
 	if e.landed != nil {
 		e.receiver.Drop(e.landed)
 	}
-	if r := e.remote; r != nil && r != e && err != btl.ErrPeerClosed {
+	if r := e.remote; r != nil && r != e && !errors.Is(err, btl.ErrPeerClosed) {
 		r.m.host.Loop().Post(func() { r.fail("receiving", errCut) })
 	}
 	e.release()

@@ -1,0 +1,91 @@
+package conformance_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/conformance/internal/mem"
+)
+
+// absent is a transport that can not serve here.
+type absent struct{ *mem.Component }
+
+func (absent) Open(btl.Host) ([]btl.Module, error) {
+	return nil, &btl.UnavailableError{Component: "mem", Reason: "no memory of this kind"}
+}
+
+func TestUnavailable(t *testing.T) {
+	factory := func() conformance.Subject {
+		return conformance.Subject{Component: absent{mem.New(kinds["remote"])}}
+	}
+	for _, c := range []struct {
+		opts []conformance.Option
+		want conformance.Status
+	}{
+		{nil, conformance.Failed},
+		{[]conformance.Option{conformance.AllowUnavailable()}, conformance.NotApplicable},
+	} {
+		report := conformance.Check(context.Background(), factory, append(c.opts, conformance.Only("sizes"))...)
+		if got := report.Results[0]; got.Status != c.want {
+			t.Errorf("a transport that is not available, with %d options: %v, want %v", len(c.opts), got.Status, c.want)
+		}
+		if s := report.String(); !strings.Contains(s, "no memory of this kind") {
+			t.Errorf("the report does not give the reason:\n%s", s)
+		}
+	}
+}
+
+func TestWrongSettings(t *testing.T) {
+	report := conformance.Check(context.Background(), func() conformance.Subject {
+		s := subject(kinds["remote"])
+		s.Settings = append(s.Settings, setting("btl_mem_windw", "8"))
+		return s
+	}, conformance.Only("sizes"))
+	if s := report.String(); len(report.Failed()) != 1 || !strings.Contains(s, "btl_mem_window") {
+		t.Errorf("a misspelt parameter of the subject has to fail and to be named:\n%s", s)
+	}
+}
+
+func TestCheckStopsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	worlds := 0
+	report := conformance.Check(ctx, func() conformance.Subject {
+		worlds++
+		cancel()
+		return subject(kinds["remote"])
+	})
+	if len(report.Results) != 1 || worlds == 0 {
+		t.Errorf("%d cases were run after the context had ended", len(report.Results))
+	}
+}
+
+func TestMissing(t *testing.T) {
+	component := mem.New(kinds["remote"])
+	registry := new(btl.Registry)
+	registry.Register(component)
+	same := func() conformance.Subject { return conformance.Subject{Component: component} }
+	other := func() conformance.Subject { return subject(kinds["self"]) }
+	for _, c := range []struct {
+		name      string
+		factories map[string]conformance.Factory
+		want      string
+	}{
+		{"complete", map[string]conformance.Factory{"mem": same}, ""},
+		{"forgotten", nil, `"mem" is registered and does not run`},
+		{"not registered", map[string]conformance.Factory{"mem": same, "gone": same}, `"gone", which is not registered`},
+		{"another one", map[string]conformance.Factory{"mem": other}, "makes another component"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			errs := conformance.Missing(registry, c.factories)
+			if c.want == "" && len(errs) == 0 {
+				return
+			}
+			if len(errs) != 1 || c.want == "" || !strings.Contains(errs[0].Error(), c.want) {
+				t.Errorf("got %v, want %q", errs, c.want)
+			}
+		})
+	}
+}
