@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"net/netip"
@@ -128,7 +129,7 @@ func prepareRaw(t testing.TB, fd int) rawio.Conn {
 }
 
 func newSide(n *node, ep *endpoint, size int) *side {
-	s := &side{n: n, ep: ep, ctx: n.t.Context(), sink: &sink{buf: make([]byte, size)}}
+	s := &side{n: n, ep: ep, ctx: context.Background(), sink: &sink{buf: make([]byte, size)}}
 	s.f = btl.Frame{Header: make([]byte, 32), Payload: make([]byte, size), Size: size}
 	n.do(func() { ep.recv = s.sink })
 	return s

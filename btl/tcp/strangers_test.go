@@ -13,6 +13,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/rawio"
 )
 
 // stranger connects to a node as anybody can.
@@ -234,4 +235,27 @@ func TestReceiverRefusesFrame(t *testing.T) {
 		require.ErrorIs(t, b.accepted[0].down, io.ErrNoProgress)
 		a.until("the end", func() bool { return p.downs == 1 })
 	}
+}
+
+// An accept that fails for want of something is tried again a little later, not
+// at once.
+func TestAcceptRestsAfterFailure(t *testing.T) {
+	n := newNode(t, 0, 4)
+	n.do(func() {
+		l := n.mod.listeners[0]
+		good := l.fd
+		bad, err := rawio.Stream(target(n)) // which can not accept
+		require.NoError(t, err)
+		defer rawio.Close(bad)
+		l.watch.Stop()
+		l.watch, err = n.engine.Watch(bad, l)
+		require.NoError(t, err)
+		l.fd = bad
+		require.False(t, l.Poll(false))
+		require.Nil(t, l.watch, "it does not spin")
+		require.NotNil(t, l.pause)
+		l.fd = good
+	})
+	require.Contains(t, n.logged(btl.LogWarn)[0], "ulimit -n")
+	unharmed(t, n)
 }
