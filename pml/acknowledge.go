@@ -7,11 +7,8 @@ const ackEvery = 64
 // acknowledged takes in what every header carries: the peer's acknowledgement
 // and its credit.
 func (pe *peer) acknowledged(h *header) error {
-	pe.credit.update(h.credit)
-	if h.ack != pe.sent.base {
-		if err := pe.sent.acknowledge(h.ack, frameAcked); err != nil {
-			return err
-		}
+	if err := pe.acknowledgedUpTo(h.ack, h.credit); err != nil {
+		return err
 	}
 	for _, r := range h.ranges[:h.numRanges] {
 		if err := pe.sent.acknowledgeRange(r, frameAcked); err != nil {
@@ -22,6 +19,15 @@ func (pe *peer) acknowledged(h *header) error {
 		pe.pml.checkClosing()
 	}
 	return nil
+}
+
+// acknowledgedUpTo takes in a cumulative acknowledgement and a grant of credit.
+func (pe *peer) acknowledgedUpTo(ack, credit uint32) error {
+	pe.credit.update(credit)
+	if ack == pe.sent.base {
+		return nil
+	}
+	return pe.sent.acknowledge(ack, frameAcked)
 }
 
 func frameAcked(f *txFrame) {
@@ -38,7 +44,12 @@ func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
 		return err
 	}
 	pe.unacked++
-	if ackNow || pe.unacked >= ackEvery || len(pe.received.beyond) > 0 {
+	switch {
+	case ackNow:
+		// At once: the sender waits for it, and the longer it waits the more of
+		// what follows finds it with no receive posted.
+		pe.acknowledge()
+	case pe.unacked >= ackEvery || len(pe.received.beyond) > 0:
 		pe.acknowledgeSoon()
 	}
 	return nil

@@ -44,10 +44,10 @@ func (c *closer) Done() bool {
 // Park implements [engine.Condition].
 func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 
-// drained reports whether nothing is left to be sent or acknowledged.
+// drained reports whether nothing is left to be sent or acknowledged. Nobody will
+// receive what this process has sent to itself.
 func (pe *peer) drained() bool {
-	return pe.waiting.head == nil && pe.backlog.head == nil && pe.bulk.head == nil &&
-		pe.streams.head == nil && pe.sent.empty()
+	return pe.local || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty()
 }
 
 // parted reports whether the peer knows that we are leaving.
@@ -114,13 +114,25 @@ func (p *PML) part(ctx context.Context) error {
 	if p.closer.late {
 		return fmt.Errorf("rank %d: closing: %s", p.rank, p.unfinished())
 	}
-	for _, pe := range p.peers {
-		if pe.state == peerKnown && pe.up() && !pe.local {
-			pe.sendBare(frameGoodbye)
-		}
-	}
 	p.closer.phase = parting
-	return p.engine.Wait(ctx, p.closer, p.recent)
+	for _, pe := range p.peers {
+		pe.sayGoodbye()
+	}
+	if err := p.engine.Wait(ctx, p.closer, p.recent); err != nil {
+		return err
+	}
+	if p.closer.late {
+		return fmt.Errorf("rank %d: closing: %s", p.rank, p.unanswered())
+	}
+	return nil
+}
+
+// sayGoodbye tells a connected peer that we leave.
+func (pe *peer) sayGoodbye() {
+	if pe.state == peerKnown && pe.up() && !pe.local && !pe.goodbye.said {
+		pe.goodbye.said = true
+		pe.sendBare(frameGoodbye)
+	}
 }
 
 // askForAck has the peer acknowledge what it has: short messages were sent with
@@ -136,12 +148,23 @@ func (pe *peer) askForAck() {
 // unfinished says what is still under way, for people.
 func (p *PML) unfinished() string {
 	for _, pe := range p.peers {
-		if pe.state == peerKnown && !pe.drained() {
-			return fmt.Sprintf("rank %d on %s has not taken everything that was sent to it within pml_close_timeout (%v)",
-				pe.rank, pe.host, p.tune.closeTimeout)
+		if pe.failure == nil && !pe.drained() {
+			return fmt.Sprintf("rank %d%s has not taken everything that was sent to it within pml_close_timeout (%v); "+
+				"%d sends are not complete", pe.rank, onHost(pe.host), p.tune.closeTimeout, pe.sends)
 		}
 	}
-	return "time is up"
+	return fmt.Sprintf("pml_close_timeout (%v) is over", p.tune.closeTimeout)
+}
+
+// unanswered says who has not answered our goodbye, for people.
+func (p *PML) unanswered() string {
+	for _, pe := range p.peers {
+		if pe.state == peerKnown && !pe.parted() {
+			return fmt.Sprintf("rank %d%s has not answered the goodbye within pml_close_timeout (%v)",
+				pe.rank, onHost(pe.host), p.tune.closeTimeout)
+		}
+	}
+	return fmt.Sprintf("pml_close_timeout (%v) is over", p.tune.closeTimeout)
 }
 
 // sendBare sends a frame that is nothing but its type.

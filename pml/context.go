@@ -44,6 +44,11 @@ func (p *PML) NewContext(id uint64, group *Group, relaxed bool) (*Context, error
 		return nil, fmt.Errorf("context %#x exists already", id)
 	}
 	c.group = group
+	for _, pe := range p.peers {
+		if pe.state == peerFailed && group.Rank(pe.rank) >= 0 {
+			c.unacknowledged = pe.failure
+		}
+	}
 	if relaxed {
 		c.match.Relax()
 	}
@@ -87,6 +92,7 @@ func (c *Context) Free() {
 	})
 	c.freed = true
 	c.match.Discard(func(m *match.Message) { m.Owner.(*inbound).refuse() })
+	p.wakeProbers()
 }
 
 // refuse drops a message that will never be received; its sender, if it asked,
@@ -101,6 +107,7 @@ func (in *inbound) refuse() {
 	}
 	in.release()
 	in.kind = frameAck // freed when its frame ends
+	in.ackNow = in.ackNow || in.asked
 }
 
 func (c *Context) usable() error {

@@ -16,6 +16,7 @@ var (
 	ErrPeerFailed = errors.New("peer has failed")
 	ErrBuffer     = errors.New("no room for a buffered send")
 	ErrFinished   = errors.New("request has finished and was waited for already")
+	ErrNoMessage  = errors.New("no message: the matched probe has found none")
 )
 
 // A TruncateError says that a message was longer than the receive's buffer. The
@@ -43,11 +44,15 @@ type PeerFailedError struct {
 }
 
 func (e *PeerFailedError) Error() string {
-	host := ""
-	if e.Host != "" {
-		host = " on " + e.Host
+	return fmt.Sprintf("rank %d%s has failed: %v", e.Rank, onHost(e.Host), e.Cause)
+}
+
+// onHost names a host, if it is known.
+func onHost(host string) string {
+	if host == "" {
+		return ""
 	}
-	return fmt.Sprintf("rank %d%s has failed: %v", e.Rank, host, e.Cause)
+	return " on " + host
 }
 
 // Unwrap makes errors.Is work for ErrPeerFailed and for the cause.
@@ -61,7 +66,7 @@ type peerClosedError struct {
 }
 
 func (e *peerClosedError) Error() string {
-	return fmt.Sprintf("rank %d on %s has closed its world: it neither sends nor receives any more", e.rank, e.host)
+	return fmt.Sprintf("rank %d%s has closed its world: it neither sends nor receives any more", e.rank, onHost(e.host))
 }
 
 func (e *peerClosedError) Unwrap() error { return ErrPeerClosed }

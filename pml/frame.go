@@ -14,9 +14,11 @@ type txFrame struct {
 	acked   bool
 	held    bool     // by the transport
 	copy    []byte   // from the pool
+	short   bool     // the payload is in room
 	pieces  [][]byte // memory for Frame.More
 	next    *txFrame
 	header  [btl.MaxHeader]byte
+	room    [shortLimit]byte
 }
 
 func (p *PML) newFrame(pe *peer) *txFrame {
@@ -35,6 +37,10 @@ func (p *PML) freeFrame(f *txFrame) {
 	if f.copy != nil {
 		p.copied -= cap(f.copy)
 		p.pool.put(f.copy)
+	}
+	if f.short {
+		p.copied -= shortLimit
+		f.short = false
 	}
 	clear(f.pieces)
 	f.Payload, f.More, f.Size, f.Progress, f.Next = nil, nil, 0, 0, nil

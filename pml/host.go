@@ -46,9 +46,6 @@ func (h *host) Logf(level btl.LogLevel, format string, args ...any) {
 // Accept implements [btl.Host].
 func (h *host) Accept(m btl.Module, rank int, b []byte, path int, ep btl.Endpoint) (btl.Receiver, error) {
 	p := h.pml
-	if p.closing {
-		return nil, ErrClosed
-	}
 	if rank < 0 || rank >= p.job.Size() {
 		return nil, fmt.Errorf("%w: %d is not in 0 to %d", ErrRank, rank, p.job.Size()-1)
 	}

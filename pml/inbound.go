@@ -54,13 +54,11 @@ func (p *PML) freeInbound(in *inbound) {
 	in.next, p.inbounds = p.inbounds, in
 }
 
-// ackAtOnce is the payload from which on a frame that completes a request is
-// acknowledged on the spot, since one more system call does not matter. Shorter
-// ones are with the next poll, or with the reply if that comes first.
-const ackAtOnce = 128 << 10
-
 // Deliver implements [btl.Receiver].
 func (r *rail) Deliver(b, payload []byte) error {
+	if r.deliverExpected(b, payload) {
+		return nil
+	}
 	var h header
 	if err := h.decode(b, len(payload)); err != nil {
 		return r.malformed(err)
@@ -115,23 +113,18 @@ func (r *rail) Drop(l *btl.Landing) {
 	pe.severed = append(pe.severed, in)
 }
 
-// revoke takes back every landing place in a receive's buffer: the receives end
-// now, whatever still arrives.
-func (pe *peer) revoke() {
-	for _, in := range pe.begun {
-		if in.op != nil {
-			in.landing.Revoke(pe.pml.scratch)
-			in.op, in.kind = nil, frameAck
-			in.release()
+// revoke takes back the landing places of receives that end now, whatever still
+// arrives for them.
+func (pe *peer) revoke(gone func(*operation) bool) {
+	for _, list := range [][]*inbound{pe.begun, pe.severed} {
+		for _, in := range list {
+			if in.op != nil && gone(in.op) {
+				in.landing.Revoke(pe.pml.scratch)
+				in.op, in.kind = nil, frameAck
+				in.release()
+			}
 		}
 	}
-	pe.severed = slices.DeleteFunc(pe.severed, func(in *inbound) bool {
-		if in.op != nil {
-			pe.pml.discard(in)
-			return true
-		}
-		return false // it is still queued as unexpected
-	})
 }
 
 func (pe *peer) forgetBegun(in *inbound) {
@@ -286,12 +279,7 @@ func (pe *peer) resume(h *header, size int) *inbound {
 // end takes note that a frame's payload is complete.
 func (r *rail) end(in *inbound) error {
 	pe, p := in.peer, r.pml
-	if err := pe.arrived(in.frame, in.counted, in.ackNow); err != nil {
-		return err
-	}
-	if in.ackNow && in.bytes >= ackAtOnce {
-		pe.acknowledge()
-	}
+	frame, counted, ackNow := in.frame, in.counted, in.ackNow
 	switch in.kind {
 	case frameAck: // drained
 		p.freeInbound(in)
@@ -308,7 +296,8 @@ func (r *rail) end(in *inbound) error {
 			in.settle()
 		}
 	}
-	return nil
+	// Last, so that the acknowledgement carries the credit that was released.
+	return pe.arrived(frame, counted, ackNow)
 }
 
 // settle passes the data of a message that is complete, as far as its first

@@ -37,8 +37,13 @@ type Status struct {
 // operation is a send or a receive under way. Operations live in a slab, are
 // used over and over, and are named on the wire by place and generation.
 type operation struct {
-	pml    *PML
-	index  uint32
+	pml   *PML // these two never change: a stale request may look at them at any time
+	index uint32
+	life
+}
+
+// life is what an operation is from its start to its end.
+type life struct {
 	gen    uint32
 	next   *operation // free list, or the peer's queue
 	active bool
@@ -115,7 +120,7 @@ func (p *PML) growOperations() {
 // freeOperation ends the life of an operation; handles to it become stale.
 func (p *PML) freeOperation(op *operation) {
 	clear(op.waiters)
-	*op = operation{pml: p, index: op.index, gen: op.gen + 1, next: p.ops.free, waiters: op.waiters[:0]}
+	op.life = life{gen: op.gen + 1, next: p.ops.free, waiters: op.waiters[:0]}
 	op.recv.Owner = op
 	p.ops.free = op
 }
@@ -160,6 +165,12 @@ func (op *operation) complete(err error) {
 	op.setBusy(false)
 	if op.owned {
 		op.pml.releaseBuffered(op)
+	}
+	if op.isSend {
+		op.peer.sends--
+		if op.pml.closing {
+			op.pml.checkClosing()
+		}
 	}
 	op.buf, op.more = nil, nil
 	for _, w := range op.waiters {

@@ -13,7 +13,7 @@ func Declare(r *param.Registry) {
 			Help: "Lanes to each peer. A message travels in the lane of its tag; a lost packet delays only its own lane."},
 		param.Spec{Name: "pml_ordering", Kind: param.Enum, Choices: []string{"strict", "relaxed"}, Default: "strict", Level: param.User,
 			Help: "What a receive for any tag takes: strict, the oldest message, as MPI demands; relaxed, the one that has arrived first."},
-		param.Spec{Name: "pml_copy_limit", Kind: param.Size, Default: "4K", Min: "0", Max: "64K", Unit: "bytes", Level: param.Tuner,
+		param.Spec{Name: "pml_copy_limit", Kind: param.Size, Default: "16K", Min: "0", Max: "64K", Unit: "bytes", Level: param.Tuner,
 			Help: "Messages up to this length are copied, so that their send completes at once; longer ones complete when the peer has acknowledged them."},
 		param.Spec{Name: "pml_copy_pool", Kind: param.Size, Default: "16M", Min: "0", Max: "4G", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for those copies, for all peers together. Without room a message is sent from its own buffer."},

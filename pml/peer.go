@@ -21,6 +21,7 @@ type peer struct {
 
 	// Sending.
 	laneSeq []uint32   // the next number in each lane
+	sends   int        // not complete
 	waiting opQueue    // sends that are not launched
 	backlog frameQueue // frames that no rail would take: control and short messages
 	bulk    frameQueue // likewise, pieces of long messages
@@ -136,7 +137,7 @@ func (pe *peer) fail(state peerState, err error) {
 	}
 	p := pe.pml
 	pe.state, pe.failure = state, err
-	pe.revoke()
+	pe.revoke(func(*operation) bool { return true })
 	p.eachOperation(func(op *operation) {
 		if !op.active || op.done {
 			return // ended by one before it
@@ -247,6 +248,7 @@ func (q *frameQueue) pop() *txFrame {
 
 // goodbyeState is how far closing has come with a peer.
 type goodbyeState struct {
+	said     bool // ours is on its way
 	answered bool // it has answered ours, or said its own
 	owed     bool // we have not answered its
 }

@@ -11,8 +11,14 @@ import (
 // It must be received once.
 type Message struct {
 	in      *inbound
+	nobodys bool // a message of nobody, with no data
 	context *Context
 	status  Status
+}
+
+// NobodysMessage is what a matched probe for messages of nobody finds.
+func (c *Context) NobodysMessage(st Status) *Message {
+	return &Message{nobodys: true, context: c, status: st}
 }
 
 // Status describes the message; Count is the length of the whole message.
@@ -171,6 +177,9 @@ func (c *Context) takeMessage(in *inbound) *Message {
 
 // Irecv starts to receive the message.
 func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
+	if m == nil {
+		return Request{}, ErrNoMessage
+	}
 	p := m.context.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
@@ -178,8 +187,11 @@ func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
 	return requestOf(op), err
 }
 
-// Recv receives the message.
+// Recv receives the message. If ctx ends first the message is lost.
 func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
+	if m == nil {
+		return Status{}, ErrNoMessage
+	}
 	p := m.context.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
@@ -187,10 +199,14 @@ func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, 
 	if err != nil {
 		return Status{}, err
 	}
-	return p.await(ctx, op)
+	return p.awaitAlone(ctx, op)
 }
 
 func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
+	if m.nobodys {
+		m.nobodys = false
+		return m.context.finished(m.status), nil
+	}
 	if m.in == nil {
 		return nil, ErrFinished
 	}

@@ -76,6 +76,9 @@ func (r *rail) Up(hello []byte) {
 	r.up, r.busy = true, false
 	pe.choosePoller()
 	pe.credit.open(h.credit)
+	if c := r.pml.closer; c != nil && c.phase == parting {
+		pe.sayGoodbye() // it comes too late
+	}
 	pe.pump()
 }
 

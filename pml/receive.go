@@ -73,11 +73,7 @@ func (op *operation) bind(in *inbound) {
 	op.peer, in.op = pe, op
 	op.total = in.total
 	accept := min(op.total, op.size)
-	op.status = Status{Source: op.context.group.Rank(pe.rank), Tag: int(in.Tag), Count: int(accept)}
-	if op.total > op.size {
-		p.stats.Truncated++
-		op.err = &TruncateError{Source: op.status.Source, Tag: op.status.Tag, Message: int64(op.total), Buffer: int64(op.size)}
-	}
+	op.describe(op.context.group.Rank(pe.rank), in.Tag)
 	if pe.failure != nil && (!in.whole || uint64(in.bytes) < accept) {
 		op.err = nil
 		op.complete(pe.failure)
@@ -92,9 +88,22 @@ func (op *operation) bind(in *inbound) {
 	if in.asked {
 		pe.sendClear(in.handle, op.handle(), accept)
 		op.setBusy(true)
+		if !in.whole && accept <= uint64(in.bytes) {
+			in.ackNow = true // the sender waits for nothing else
+		}
 	}
 	if in.whole {
 		in.settle()
+	}
+}
+
+// describe sets the status of a receive, and its error if the message is too
+// long for it.
+func (op *operation) describe(source int, tag int32) {
+	op.status = Status{Source: source, Tag: int(tag), Count: int(min(op.total, op.size))}
+	if op.total > op.size {
+		op.pml.stats.Truncated++
+		op.err = &TruncateError{Source: source, Tag: int(tag), Message: int64(op.total), Buffer: int64(op.size)}
 	}
 }
 
@@ -141,10 +150,21 @@ func (c *Context) Recv(ctx context.Context, buf []byte, more [][]byte, src, tag 
 	op, err := c.irecv(buf, more, src, tag)
 	var st Status
 	if err == nil {
-		if st, err = c.pml.await(ctx, op); err != nil && err == ctx.Err() {
-			c.pml.leave(op)
-		}
+		st, err = c.pml.awaitAlone(ctx, op)
 	}
 	c.pml.engine.Unlock()
 	return st, err
+}
+
+// Finished returns the request of a receive that is complete from the start.
+func (c *Context) Finished(st Status) Request {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	return requestOf(c.finished(st))
+}
+
+func (c *Context) finished(st Status) *operation {
+	op := c.pml.newOperation()
+	op.context, op.status, op.done = c, st, true
+	return op
 }

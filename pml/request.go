@@ -84,16 +84,27 @@ func (p *PML) freeWaitSet(s *waitSet) {
 	s.next, p.waitSets = p.waitSets, s
 }
 
-// await waits for one operation and ends its request. The lock is held. If the
-// context ends first the operation goes on.
-func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
+// lone is an operation whose request nobody else has, as a condition: that of a
+// blocking call.
+type lone operation
+
+// Done implements [engine.Condition].
+func (op *lone) Done() bool { return op.done }
+
+// Park implements [engine.Condition].
+func (op *lone) Park(w *engine.Waiter) {
+	op.waiters = op.waiters[:0]
+	if w != nil {
+		op.waiters = append(op.waiters, w)
+	}
+}
+
+// awaitAlone waits for the operation of a blocking call, and ends it or, if the
+// context ends first, leaves it.
+func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
 	if !op.done {
-		s := p.newWaitSet()
-		s.single[0] = requestOf(op)
-		s.reqs, s.need = s.single[:], 1
-		err := p.engine.Wait(ctx, s, op.source())
-		p.freeWaitSet(s)
-		if err != nil {
+		if err := p.engine.Wait(ctx, (*lone)(op), op.source()); err != nil {
+			p.leave(op)
 			return Status{}, err
 		}
 	}
@@ -102,14 +113,54 @@ func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
 	return st, err
 }
 
-// leave ends a blocking call whose context has ended: a receive that has not
-// matched is taken back; anything else goes on by itself.
+// await waits for one operation and ends its request. The lock is held. If the
+// context ends first the operation goes on.
+func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
+	r := requestOf(op)
+	if !op.done {
+		s := p.newWaitSet()
+		s.single[0] = r
+		s.reqs, s.need = s.single[:], 1
+		err := p.engine.Wait(ctx, s, op.source())
+		p.freeWaitSet(s)
+		if err != nil {
+			return Status{}, err
+		}
+	}
+	return r.finish() // somebody else may have waited for it too
+}
+
+// leave ends a blocking call whose context has ended. A receive ends with it: its
+// buffer is the caller's, and what still arrives is lost. A send goes on by
+// itself.
 func (p *PML) leave(op *operation) {
-	if op.done || (!op.isSend && op.context.match.Cancel(&op.recv)) {
-		p.freeOperation(op)
+	switch {
+	case op.isSend && !op.done:
+		op.orphan = true
+		return
+	case op.isSend || op.done:
+	case op.recv.Posted():
+		op.context.match.Cancel(&op.recv)
+		p.wakeProbers() // it may have held a message
+	default:
+		op.setBusy(false)
+		op.peer.revoke(func(o *operation) bool { return o == op })
+	}
+	p.freeOperation(op)
+}
+
+// Leave ends a request without waiting for it, as a blocking call does whose
+// context has ended.
+func Leave(r Request) {
+	if r.op == nil {
 		return
 	}
-	op.orphan = true
+	p := r.op.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	if r.op.gen == r.gen {
+		p.leave(r.op)
+	}
 }
 
 // Wait blocks until the operation is complete and returns its outcome, which

@@ -46,6 +46,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	op.seq, op.laneSeq = ch.seq, pe.laneSeq[op.lane]
 	ch.seq++
 	pe.laneSeq[op.lane]++
+	pe.sends++
 	if pe.waiting.head == nil && pe.up() && pe.backlog.len < maxBacklog {
 		pe.launch(op)
 	} else {
@@ -310,20 +311,27 @@ func (p *PML) releaseBuffered(op *operation) {
 func (c *Context) Isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (Request, error) {
 	p := c.pml
 	p.engine.Lock()
-	defer p.engine.Unlock()
+	if more == nil && (mode == Standard || mode == Ready) && c.sendShort(buf, dst, tag) {
+		p.engine.Unlock()
+		return Request{}, nil
+	}
 	op, err := c.isend(buf, more, dst, tag, mode)
-	return requestOf(op), err
+	r := requestOf(op)
+	p.engine.Unlock()
+	return r, err
 }
 
 // Send sends and waits until the send is complete.
 func (c *Context) Send(ctx context.Context, buf []byte, more [][]byte, dst, tag int, mode Mode) error {
 	p := c.pml
 	p.engine.Lock()
+	if more == nil && (mode == Standard || mode == Ready) && c.sendShort(buf, dst, tag) {
+		p.engine.Unlock()
+		return nil
+	}
 	op, err := c.isend(buf, more, dst, tag, mode)
 	if op != nil && err == nil {
-		if _, err = p.await(ctx, op); err != nil && err == ctx.Err() {
-			p.leave(op)
-		}
+		_, err = p.awaitAlone(ctx, op)
 	}
 	p.engine.Unlock()
 	return err

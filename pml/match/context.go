@@ -146,7 +146,7 @@ func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nex
 // names any tag and the message is not seq-ready. It reports whether a receive
 // for any tag is gone, so that messages held by it must be examined again.
 func (c *Context) admit(m *Message) (released bool) {
-	r := c.firstFit(m)
+	r := c.firstFit(m.Source, m.Tag)
 	switch {
 	case r == nil && c.unwanted != nil:
 		c.take(m)
@@ -172,14 +172,15 @@ func (c *Context) match(r *Recv, m *Message) {
 	c.Matched(r, m)
 }
 
-// firstFit returns the first receive, in posting order, that fits a message.
-func (c *Context) firstFit(m *Message) *Recv {
+// firstFit returns the first receive, in posting order, that fits a message from
+// that source with that tag.
+func (c *Context) firstFit(from, with int32) *Recv {
 	var first *Recv
 	for kind, n := range c.posted {
 		if n == 0 {
 			continue
 		}
-		source, tag := m.Source, m.Tag
+		source, tag := from, with
 		if kind&anySource != 0 {
 			source = Any
 		}
@@ -261,7 +262,7 @@ func (c *Context) reexamine() {
 	}
 	for m := c.tagOnly.head; m != nil; {
 		next := m.links[tagOnly].next
-		if r := c.firstFit(m); r != nil && r.Tag != Any {
+		if r := c.firstFit(m.Source, m.Tag); r != nil && r.Tag != Any {
 			c.match(r, m)
 		}
 		m = next

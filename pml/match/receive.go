@@ -62,7 +62,7 @@ func (c *Context) search(source, tag int32) *Message {
 		return m
 	}
 	for ; m != nil; m = m.links[kind].next {
-		if m.seqReady || c.firstFit(m) == nil {
+		if m.seqReady || c.firstFit(m.Source, m.Tag) == nil {
 			return m
 		}
 		if kind == exact {
