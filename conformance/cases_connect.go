@@ -14,6 +14,7 @@ var connectCases = []testCase{
 	{"connect-late", "A peer that does not progress for a while is connected to when it does.", checkLate},
 	{"connect-absent", "A peer that is not there: Down, with an error that names it.", checkAbsent},
 	{"connect-refused", "A host that refuses a peer: the peer's endpoint goes down.", checkRefused},
+	{"another-job", "Two worlds share a component and hear nothing of each other; a process of one that connects to the other is refused.", checkAnotherJob},
 	{"hello", "Hellos of every size up to 4096 bytes reach both sides, before any frame.", checkHello},
 }
 
@@ -147,6 +148,37 @@ func checkRefused(t *trial) {
 	b.do("accepting", func() { b.host.refuse = nil })
 	w.join(c, b)
 	w.join(a, c)
+}
+
+func checkAnotherJob(t *trial) {
+	ours := t.open(3)
+	a, b := ours.distinctPair()
+	ours.join(a, b)
+	theirs := t.openAs(3, variant{subject: &ours.subject})
+	theirs.join(theirs.ranks[0], theirs.ranks[1])
+
+	// The wrong address: that of the other job's rank of the same number.
+	intruder := theirs.ranks[0]
+	m, peer, _, _ := theirs.route(intruder.id, b.id)
+	peer.Address = ours.peer(b.id, 0).Address
+	var paths []btl.Path
+	var err error
+	intruder.do("Module.Reach", func() { paths, err = m.Reach(peer) })
+	if err != nil {
+		return // it does not even try
+	}
+	t.mu.Lock()
+	accepted := ours.accepts
+	t.mu.Unlock()
+	there := theirs.dial(intruder, m, peer, paths[0])
+	t.falls(there)
+	there.post(theirs.randomSpecs(3, 4<<10)...)
+	t.await(ruleNoticed, "Down for a connection to another job", func() bool { return there.downs > 0 || there.ups > 0 })
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if there.ups > 0 || ours.accepts > accepted {
+		t.violateLocked(ruleProof, "%v: connected to another job: Up %d times, accepted %d times", there, there.ups, ours.accepts-accepted)
+	}
 }
 
 func checkHello(t *trial) {

@@ -42,7 +42,7 @@ type rank struct {
 func newRank(w *world, id int) *rank {
 	r := &rank{w: w, id: id}
 	r.host = newHost(r)
-	if w.production {
+	if w.variant.production {
 		r.gear = newProduction(r)
 	} else {
 		r.gear = newStepper(r)

@@ -21,6 +21,7 @@ var (
 	ruleReach      = newRule("reach", "Reach lists paths, best first, numbered from 0, or says why there is none; an address is input from outside and never trusted.")
 	ruleLazy       = newRule("lazy", "An endpoint connects on the first Send, not before.")
 	ruleUp         = newRule("up", "Up comes once for each connection, before any frame, with what the peer's Host.Hello returned.")
+	ruleProof      = newRule("proof", "Only processes of one job connect to each other: each proves that it knows the secret before it is accepted, or believed to be up.")
 	ruleAccept     = newRule("accept", "Accept tells the module, the rank that the peer has proved to be, its hello, and the endpoint.")
 	ruleStaysUp    = newRule("stays-up", "An endpoint goes down only for a reason.")
 	ruleIntact     = newRule("intact", "A frame arrives as it was sent: the same header, the same payload, byte by byte.")

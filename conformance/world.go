@@ -14,12 +14,12 @@ import (
 type world struct {
 	t       *trial
 	subject Subject
+	variant variant
 	values  *param.Values
 	secret  []byte
 	ranks   []*rank
 	attr    btl.Attr
 	closed  bool
-	variant
 
 	// Guarded by the trial's mu.
 	ports    []*port
@@ -35,6 +35,7 @@ type world struct {
 type variant struct {
 	hello      func(rank int) int // size of a rank's hello
 	production bool               // turned by the engine that programs have
+	subject    *Subject           // of another world, instead of a new one
 }
 
 // open makes a world of n ranks, each turning.
@@ -42,7 +43,12 @@ func (t *trial) open(n int) *world { return t.openAs(n, variant{}) }
 
 func (t *trial) openAs(n int, v variant) *world {
 	t.happened()
-	w := &world{t: t, subject: t.factory(), variant: v, secret: make([]byte, 32), book: newBook()}
+	w := &world{t: t, variant: v, secret: make([]byte, 32), book: newBook()}
+	if v.subject != nil {
+		w.subject = *v.subject
+	} else {
+		w.subject = t.factory()
+	}
 	noise.fill(w.secret, t.rng.Uint64(), 0)
 	w.resolveParams()
 	t.mu.Lock()
@@ -62,8 +68,8 @@ func (t *trial) openAs(n int, v variant) *world {
 }
 
 func (w *world) helloSize(rank int) int {
-	if w.hello != nil {
-		return w.hello(rank)
+	if w.variant.hello != nil {
+		return w.variant.hello(rank)
 	}
 	return 16 + rank
 }
@@ -150,14 +156,19 @@ func (w *world) connect(a, b *rank) *port {
 	if m == nil {
 		w.t.fail(ruleReach, "rank %d does not reach rank %d: %v", a.id, b.id, err)
 	}
+	return w.dial(a, m, peer, paths[0])
+}
+
+// dial makes an endpoint over a path.
+func (w *world) dial(a *rank, m btl.Module, peer btl.Peer, path btl.Path) *port {
 	var p *port
 	a.do("Module.Connect", func() {
 		w.t.mu.Lock()
-		p = w.newPortLocked(a, b.id)
+		p = w.newPortLocked(a, peer.Rank)
 		w.t.mu.Unlock()
-		ep, err := m.Connect(peer, paths[0], p)
+		ep, err := m.Connect(peer, path, p)
 		if err != nil || ep == nil {
-			w.t.fail(ruleOpen, "rank %d: Connect to rank %d: endpoint %v, error %v", a.id, b.id, ep, err)
+			w.t.fail(ruleOpen, "rank %d: Connect to rank %d: endpoint %v, error %v", a.id, peer.Rank, ep, err)
 		}
 		w.t.mu.Lock()
 		p.ep = ep

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance/internal/mem"
 )
 
 var errVague = errors.New("something went wrong")
@@ -26,6 +27,8 @@ var connectionFaults = []Fault{
 				l.r.Released(f)
 			}
 		}},
+	{Name: "asks nobody for the secret", Case: "another-job", Rule: "proof",
+		config: func(c *mem.Config) { c.Trusting = true }},
 	{Name: "never says Up", Case: "hello", Rule: "up",
 		up: func(*Link, []byte) {}},
 	{Name: "says Up twice", Case: "hello", Rule: "up",

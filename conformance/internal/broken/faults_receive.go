@@ -57,7 +57,7 @@ var receiveFaults = []Fault{
 	{Name: "delivers to another peer's receiver", Case: "all-to-all", Rule: "addressed",
 		deliver: func(l *Link, header, payload []byte) error {
 			for _, other := range l.m.links {
-				if other != l && other.r != nil && l.nth(9) {
+				if other != l && other.isUp && l.nth(9) {
 					return other.r.Deliver(header, payload)
 				}
 			}

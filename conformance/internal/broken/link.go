@@ -17,6 +17,7 @@ type Link struct {
 	lanes   []int
 	memory  []byte // of a landing
 	isBusy  bool
+	isUp    bool
 	swallow map[*btl.Landing]bool
 }
 
@@ -56,6 +57,7 @@ func (l *Link) Desc() string { return l.inner.Desc() }
 
 // Up implements [btl.Receiver].
 func (l *Link) Up(hello []byte) {
+	l.isUp = true
 	if l.m.c.fault.up != nil {
 		l.m.c.fault.up(l, hello)
 		return

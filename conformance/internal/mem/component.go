@@ -17,6 +17,7 @@ type Config struct {
 	Self     bool // reaches its own rank alone, else all others
 	Local    bool // releases when the peer has had the frame
 	Lossy    int  // loses one frame in so many; 0: none
+	Trusting bool // takes everybody for what he says he is: a fault
 	MaxFrame int
 	Lanes    int
 	Window   int // frames that may be under way on one endpoint

@@ -1,11 +1,15 @@
 package mem
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
 
-var errAbsent = errors.New("nobody is there")
+var (
+	errAbsent   = errors.New("nobody is there")
+	errStranger = errors.New("that is another job")
+)
 
 // connect asks the peer for a connection. What is sent meanwhile waits.
 func (e *Endpoint) connect() {
@@ -28,6 +32,10 @@ func (m *Module) asked(from *Endpoint, hello []byte) {
 	answer := from.m.host.Loop().Post
 	if m.closed {
 		answer(func() { from.fail("connecting", errAbsent) })
+		return
+	}
+	if !m.config.Trusting && !bytes.Equal(from.m.host.Secret(), m.host.Secret()) {
+		answer(func() { from.fail("handshake", errStranger) })
 		return
 	}
 	rank := from.m.host.Rank()
