@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"context"
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/leak"
@@ -39,8 +39,13 @@ func (p *scripted) kick() {
 	p.mu.Unlock()
 }
 
-// pending reports whether a kick is due, and takes it as a thread that wakes
-// does.
+func (p *scripted) due() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kicked
+}
+
+// take reports whether a kick is due, and takes it as a thread that wakes does.
 func (p *scripted) take() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,45 +90,51 @@ func newScripted(t *testing.T) (*Engine, *scripted) {
 	return e, p
 }
 
-// A background goroutine that has lost the role may eat the kick for the waiter
-// that has it now. It must pass it on.
-func TestKickEatenByBackground(t *testing.T) {
-	e, p := newScripted(t)
-	var f flag
-	var all sync.WaitGroup
-	all.Go(func() { assert.NoError(t, e.waitFor(t.Context(), &f, nil)) })
-	e.until(t, "the waiter waits too", func() bool { return f.waiter != nil && p.threads() == 2 })
-	e.Lock()
-	f.set(e) // a second kick: with the first it makes one
-	e.Unlock()
-	p.wake(t) // the background goroutine
-	e.until(t, "the kick is passed on", func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.kicked
-	})
-	p.wake(t) // the waiter
-	all.Wait()
-	closeScripted(t, e, p)
-}
-
-// A waiter may eat the kick for the background goroutine that is to go away.
-func TestKickEatenByWaiter(t *testing.T) {
-	e, p := newScripted(t)
-	var f flag
-	var all sync.WaitGroup
-	all.Go(func() { assert.NoError(t, e.waitFor(t.Context(), &f, nil)) })
-	e.until(t, "the waiter waits too", func() bool { return f.waiter != nil && p.threads() == 2 })
-	p.mu.Lock()
-	p.inside[0], p.inside[1] = p.inside[1], p.inside[0]
-	p.mu.Unlock()
-	e.Lock()
-	f.set(e)
-	e.Unlock()
-	p.wake(t) // the waiter
-	all.Wait()
-	p.wake(t) // the background goroutine
-	closeScripted(t, e, p)
+// A background goroutine that has lost the role is still in the poller, where it
+// could eat a kick meant for the waiter that has it now. So that one stays out of
+// the poller until the other has left.
+func TestWaiterStaysOutUntilBackgroundHasLeft(t *testing.T) {
+	ends := map[string]func(*Engine, *flag, context.CancelFunc){
+		"condition": func(e *Engine, f *flag, _ context.CancelFunc) {
+			e.Lock()
+			f.set(e)
+			e.Unlock()
+		},
+		"context": func(_ *Engine, _ *flag, cancel context.CancelFunc) { cancel() },
+	}
+	for name, end := range ends {
+		start := func(t *testing.T) (e *Engine, p *scripted, finish func()) {
+			e, p = newScripted(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			var f flag
+			done := make(chan error)
+			go func() { done <- e.waitFor(ctx, &f, nil) }()
+			e.until(t, "the waiter is parked", func() bool { return f.waiter != nil })
+			require.Equal(t, 1, p.threads())
+			return e, p, func() {
+				end(e, &f, cancel)
+				if p.threads() > 0 && f.parked > 1 {
+					e.until(t, "a kick is due", p.due)
+					p.wake(t)
+				}
+				require.Equal(t, name == "condition", <-done == nil)
+				cancel()
+			}
+		}
+		t.Run(name+" while it stays out", func(t *testing.T) {
+			e, p, finish := start(t)
+			finish()
+			p.wake(t) // the background goroutine
+			closeScripted(t, e, p)
+		})
+		t.Run(name+" after it went in", func(t *testing.T) {
+			e, p, finish := start(t)
+			p.wake(t) // the background goroutine
+			e.until(t, "the waiter goes in", func() bool { return e.blocked && p.threads() == 1 })
+			finish()
+			closeScripted(t, e, p)
+		})
+	}
 }
 
 func TestCloseWhileBackgroundIsStillToWake(t *testing.T) {

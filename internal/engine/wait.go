@@ -52,10 +52,8 @@ func (e *Engine) freeWaiter(w *waiter) {
 
 // Wake makes a parked waiter look at its condition again. The lock is held.
 func (e *Engine) Wake(w *Waiter) {
-	if e.holder == w {
-		if e.blocked {
-			e.poller.kick()
-		}
+	if e.holder == w && e.blocked {
+		e.poller.kick()
 		return
 	}
 	w.wake()
@@ -251,6 +249,10 @@ func (e *Engine) block(w *waiter, c Condition) {
 	if e.poll(nil) || (c != nil && c.Done()) || w.cancelled || e.holder != w || e.closed || len(e.deferred) > 0 {
 		return
 	}
+	if e.evicting {
+		e.awaitEviction(w, c)
+		return
+	}
 	if c != nil {
 		c.Park(w)
 	}
@@ -263,32 +265,32 @@ func (e *Engine) block(w *waiter, c Condition) {
 	if c != nil {
 		c.Park(nil)
 	}
-	if w == &e.background {
+	if e.evicting {
+		// The role was taken away; who has it now sees the same events.
 		e.evicting = false
-	}
-	if e.holder != w {
-		// The role was taken away. Who has it now sees the same events, but this
-		// wait may have eaten a kick that was meant for it.
-		if e.blocked {
-			e.poller.kick()
+		if e.holder != nil {
+			e.holder.wake() // it may be in awaitEviction
 		}
 		return
 	}
 	e.blocked = false
-	if e.evicting {
-		// The background goroutine is still to wake, and this wait may have
-		// eaten the kick that was meant for it.
-		e.poller.kick()
-		e.mu.Unlock()
-		runtime.Gosched()
-		e.mu.Lock()
-	}
 	e.epoch++
 	e.clock = e.poller.now()
 	e.polling = true
 	e.dispatch(w.events[:n])
 	e.fire()
 	e.polling = false
+}
+
+// awaitEviction parks the holder until the background goroutine has left the
+// poller: of two in there one would eat the other's kicks.
+func (e *Engine) awaitEviction(w *waiter, c Condition) {
+	e.heedContext(w)
+	c.Park(w)
+	e.Unlock()
+	<-w.ch
+	e.Lock()
+	c.Park(nil)
 }
 
 // penalty decides whether spinning is worth it: when giving up the processor
