@@ -121,6 +121,8 @@ func TestSeqReadyBeforeItsLaneIs(t *testing.T) {
 	require.Equal(t, "a", s.probe(1, Any))
 	s.post("r", 1, 7)
 	s.expect("r<a")
+	require.Contains(t, lane.early, uint32(1))
+	require.Nil(t, lane.early[1], "a message that was received is the caller's again")
 	other.post("q", 1, 7)
 	require.NoError(t, other.c.Channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 0, LaneSeq: 0, Owner: "b"}))
 	other.expect("q<b")
