@@ -40,6 +40,7 @@ func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
 	if !counted {
 		return nil
 	}
+	hadGaps := len(pe.received.beyond) > 0
 	if err := pe.received.add(frame); err != nil {
 		return err
 	}
@@ -49,7 +50,8 @@ func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
 		// At once: the sender waits for it, and the longer it waits the more of
 		// what follows finds it with no receive posted.
 		pe.acknowledge()
-	case pe.unacked >= ackEvery || len(pe.received.beyond) > 0:
+	case pe.unacked >= ackEvery || hadGaps || len(pe.received.beyond) > 0:
+		// What fills a gap may complete a send whose last frame came before it.
 		pe.acknowledgeSoon()
 	}
 	return nil
@@ -83,8 +85,9 @@ func (p *PML) Flush() {
 }
 
 // acknowledge sends an acknowledgement now. If no rail takes it the next frame
-// carries it.
+// carries it, or it goes when the rail is writable.
 func (pe *peer) acknowledge() {
+	pe.ackDue = true
 	if r := pe.control(); r != nil && !r.busy {
 		pe.sendAck(r)
 	}

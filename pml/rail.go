@@ -42,9 +42,6 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 func (r *rail) transmit(f *txFrame) bool {
 	pe := r.peer
 	restamp(f.header[:], pe.received.next, pe.grant.advertise())
-	if len(pe.received.beyond) == 0 {
-		pe.ackDue, pe.unacked = false, 0
-	}
 	f.rail = r
 	switch r.endpoint.Send(&f.Frame, f.lane) {
 	case btl.Done:
@@ -60,6 +57,9 @@ func (r *rail) transmit(f *txFrame) bool {
 	case btl.Broken:
 		r.up, r.busy = false, true // Down follows
 		return false
+	}
+	if len(pe.received.beyond) == 0 {
+		pe.ackDue, pe.unacked = false, 0
 	}
 	return true
 }
@@ -89,6 +89,9 @@ func (r *rail) Writable() {
 		r.peer.answerGoodbye()
 	}
 	r.peer.pump()
+	if r.peer.ackDue {
+		r.peer.acknowledge()
+	}
 }
 
 // Released implements [btl.Receiver].

@@ -1,0 +1,70 @@
+package pml
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+)
+
+// scripted is an endpoint that answers Send as it is told to and keeps the
+// headers of what it took.
+type scripted struct {
+	btl.Endpoint
+	result btl.Result
+	sent   []header
+}
+
+func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
+	if s.result == btl.Done {
+		var h header
+		if err := h.decode(f.Header, f.Size); err != nil {
+			panic(err)
+		}
+		s.sent = append(s.sent, h)
+	}
+	return s.result
+}
+
+// connected returns a peer with one rail, over a scripted endpoint.
+func connected(t *testing.T) (*peer, *scripted) {
+	eng, err := engine.New(engine.Options{Simulated: true})
+	require.NoError(t, err)
+	t.Cleanup(eng.Close)
+	ep := &scripted{result: btl.Done}
+	p := &PML{engine: eng, peers: make(map[int]*peer)}
+	pe := p.peerOf(1)
+	pe.state = peerKnown
+	pe.rails = []*rail{{pml: p, peer: pe, endpoint: ep, up: true}}
+	eng.Lock()
+	t.Cleanup(eng.Unlock)
+	return pe, ep
+}
+
+func TestFrameThatFillsAGapIsAcknowledged(t *testing.T) {
+	pe, ep := connected(t)
+	require.NoError(t, pe.arrived(1, true, true)) // the end of a message, ahead of the rest
+	pe.pml.Flush()
+	require.NotEmpty(t, ep.sent)
+	ep.sent = nil
+	require.NoError(t, pe.arrived(0, true, false))
+	pe.pml.Flush()
+	require.Len(t, ep.sent, 1, "the sender waits for this frame too")
+	require.Equal(t, uint32(2), ep.sent[0].ack)
+}
+
+func TestAcknowledgementThatNoRailTookGoesWhenOneDoes(t *testing.T) {
+	pe, ep := connected(t)
+	ep.result = btl.Busy
+	require.NoError(t, pe.arrived(0, true, true))
+	pe.pml.Flush()
+	require.Empty(t, ep.sent)
+	ep.result = btl.Done
+	pe.rails[0].Writable()
+	require.Len(t, ep.sent, 1)
+	require.Equal(t, uint32(1), ep.sent[0].ack)
+	pe.rails[0].Writable()
+	require.Len(t, ep.sent, 1)
+}
