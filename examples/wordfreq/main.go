@@ -74,7 +74,7 @@ func wordfreq(ctx context.Context, w *strand.World, c config) error {
 	if err != nil {
 		return err
 	}
-	defer results.Free()
+	defer func() { _ = results.Free() }()
 	switch {
 	case w.Rank() > 0:
 		return work(ctx, requests, results)

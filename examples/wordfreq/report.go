@@ -44,7 +44,7 @@ func reportKinds(out io.Writer, t *tally) {
 				grouped(t.words[k].words()), grouped(uint64(len(t.words[k]))))
 		}
 	}
-	table.Flush()
+	flush(table)
 }
 
 func reportWords(out io.Writer, top []frequency) {
@@ -57,7 +57,7 @@ func reportWords(out io.Writer, top []frequency) {
 		bar := strings.Repeat("▇", int(max(1, f.n*widest/top[0].n)))
 		fmt.Fprintf(table, "  %s\t%s\t %s\n", f.word, grouped(f.n), bar)
 	}
-	table.Flush()
+	flush(table)
 }
 
 func reportSpeed(out io.Writer, w *strand.World, c config, r run) {
@@ -65,7 +65,7 @@ func reportSpeed(out io.Writer, w *strand.World, c config, r run) {
 	table := newTable(out, "counted by", "time", "speed")
 	row(table, fmt.Sprintf("%d × worker, %d files ahead", workers, c.ahead), seconds(r.together), rate(r.bytes, r.together))
 	row(table, "one process, no messages", seconds(r.alone), rate(r.bytes, r.alone))
-	table.Flush()
+	flush(table)
 }
 
 // load is what one transport has carried, for rank 0.
@@ -94,7 +94,7 @@ func reportTransports(out io.Writer, w *strand.World) {
 		row(table, name, strconv.Itoa(l.peers), grouped(l.sent), grouped(l.received),
 			megabytes(int64(l.out)), megabytes(int64(l.in)), grouped(l.calls))
 	}
-	table.Flush()
+	flush(table)
 }
 
 func reportNext(out io.Writer, w *strand.World) {
@@ -114,6 +114,10 @@ func newTable(out io.Writer, heads ...string) *tabwriter.Writer {
 	row(table, heads...)
 	return table
 }
+
+// flush ends a table. A report that can not be written has no better place for
+// saying so.
+func flush(table *tabwriter.Writer) { _ = table.Flush() }
 
 // row writes a row whose first cell is flush left.
 func row(table io.Writer, cells ...string) {

@@ -96,7 +96,7 @@ func (e *endpoint) dialled(conn net.Conn, hello []byte, err error) {
 func (e *endpoint) start(conn net.Conn, first, hello []byte) {
 	m := e.m
 	e.stopDialling()
-	conn.SetDeadline(time.Time{})
+	_ = conn.SetDeadline(time.Time{}) // if it is closed, who reads or writes will see
 	e.state, e.conn = up, conn
 	e.out = make(chan []byte, m.host.Params().Int(pQueue))
 	e.over = make(chan struct{})
@@ -129,7 +129,7 @@ func (e *endpoint) write(conn net.Conn, first []byte, out <-chan []byte) {
 	for err == nil {
 		b, more := <-out
 		if !more {
-			conn.Write(goodbye)
+			_, _ = conn.Write(goodbye)
 			return
 		}
 		if e.waiting.Swap(false) {
@@ -160,7 +160,7 @@ func (e *endpoint) read(conn net.Conn) {
 		case <-e.over:
 			// Closed on this side: until the peer has done so too, or the farewell
 			// is over, the connection is the writer's.
-			io.Copy(io.Discard, r)
+			_, _ = io.Copy(io.Discard, r)
 			return
 		}
 	}
@@ -192,16 +192,21 @@ func (e *endpoint) fail(phase string, err error) {
 	e.recv.Down(err)
 }
 
-// Close implements [btl.Endpoint]: the writer sends what is queued, and a
-// goodbye.
+// Close implements [btl.Endpoint].
 func (e *endpoint) Close() error {
-	if e.state != ended {
-		if e.conn != nil {
-			e.conn.SetDeadline(time.Now().Add(farewell))
-		}
-		e.finish()
-	}
+	e.end()
 	return nil
+}
+
+// end has the writer send what is queued, and a goodbye.
+func (e *endpoint) end() {
+	if e.state == ended {
+		return
+	}
+	if e.conn != nil {
+		_ = e.conn.SetDeadline(time.Now().Add(farewell))
+	}
+	e.finish()
 }
 
 // finish ends everything but the goroutines, which find out.

@@ -113,7 +113,7 @@ func (c credentials) introduce(conn net.Conn, peer int) ([]byte, error) {
 
 // examine is A's side up to the verdict. It returns C's rank and hello.
 func (c credentials) examine(conn net.Conn) (rank int, hello []byte, err error) {
-	conn.SetDeadline(time.Now().Add(c.timeout))
+	_ = conn.SetDeadline(time.Now().Add(c.timeout)) // if it is closed, reading will say so
 	open := make(opening, openSize)
 	if _, err := io.ReadFull(conn, open); err != nil {
 		return 0, nil, err
@@ -164,7 +164,7 @@ func (m *module) dialOnce(ctx context.Context, c credentials, name string, peer 
 		return nil, nil, btl.ErrClosed
 	}
 	deadline, _ := ctx.Deadline()
-	conn.SetDeadline(deadline)
+	_ = conn.SetDeadline(deadline)
 	hello, err := c.introduce(conn, peer)
 	if err != nil {
 		m.conns.drop(conn)

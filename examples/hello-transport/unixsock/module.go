@@ -24,7 +24,7 @@ type module struct {
 	closed    bool
 
 	ending  context.Context // ends when the module closes
-	end     context.CancelFunc
+	stop    context.CancelFunc
 	conns   conns
 	writers sync.WaitGroup
 	running sync.WaitGroup // all other goroutines
@@ -44,7 +44,7 @@ func newModule(h btl.Host, home string) (*module, error) {
 		return nil, err
 	}
 	m := &module{host: h, home: home, listener: l, peers: make(map[int]*endpoint)}
-	m.ending, m.end = context.WithCancel(context.Background())
+	m.ending, m.stop = context.WithCancel(context.Background())
 	m.running.Go(m.listen)
 	return m, nil
 }
@@ -106,10 +106,10 @@ func (m *module) Close() error {
 	m.closed = true
 	err := m.listener.Close()
 	for _, e := range m.peers {
-		e.Close()
+		e.end()
 	}
 	m.writers.Wait() // at most for the farewell
-	m.end()
+	m.stop()
 	m.conns.close()
 	m.running.Wait()
 	return err
@@ -163,7 +163,7 @@ func (m *module) admit(conn net.Conn, rank int, hello []byte) {
 		m.peers[rank] = e
 		recv, err := m.host.Accept(m, rank, hello, 0, e)
 		if err != nil {
-			e.Close()
+			e.end()
 			m.turnAway(conn, refused, []byte(err.Error()))
 			return
 		}
@@ -179,7 +179,7 @@ func (m *module) admit(conn net.Conn, rank int, hello []byte) {
 // turnAway tells a peer why it is not let in.
 func (m *module) turnAway(conn net.Conn, code byte, reason []byte) {
 	m.running.Go(func() {
-		conn.Write(verdict(code, reason))
+		_, _ = conn.Write(verdict(code, reason))
 		m.conns.drop(conn)
 	})
 }
