@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -107,7 +109,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 		flags.IntVar(&run.window, "window", 64, "messages that go before one answer comes back")
 	}
 	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, openmpi, mpich: one or more, separated by commas")
-	flags.IntVar(&run.blocks, "blocks", 24, "alternating blocks of each, with --against")
+	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	addSettingFlags(flags, &run.settings)
 	return cmd
@@ -118,7 +120,8 @@ func (r *benchRun) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	ctx := commandContext(cmd)
+	ctx, stop := signal.NotifyContext(commandContext(cmd), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	launched, err := bench.Launched(ctx)
 	switch {
 	case err != nil:

@@ -46,7 +46,8 @@ networks they have. This command starts such programs and shows what the
 transports below them do.`,
 		Example: `  strand run -n 4 ./program
   strand run -n 8 --btl tcp,self -p btl_tcp_if_include=eth0 ./program argument
-  strand version`,
+  strand info --param btl tcp
+  strand bench pingpong --against raw`,
 		// Errors are printed once, by execute; usage only on request.
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -56,6 +57,7 @@ transports below them do.`,
 	})
 	root.AddCommand(
 		newRunCommand(stdin, nil),
+		newInfoCommand(),
 		newBenchCommand(),
 		newVersionCommand(),
 	)

@@ -37,7 +37,7 @@ const MinBlocks = 4
 // blocksPerStart is how many blocks the same processes are measured for. How
 // fast a pair is depends a little on where its memory happens to lie, so a
 // comparison must not rest on one start.
-const blocksPerStart = 6
+const blocksPerStart = 12
 
 // MaxSpread bounds raw's [Summary.Spread] in a valid comparison.
 const MaxSpread = 0.20
@@ -105,8 +105,7 @@ func (c *Comparison) report(done, total int) {
 	}
 }
 
-// order is one block: short, so that whatever else happens on the machine hits
-// all contenders alike; long enough that the clock does not matter.
+// order is one block.
 func (c *Comparison) order(size int) order {
 	o := order{workload: c.Workload, size: size, iters: c.Iters, warmup: c.Warmup, window: c.Window}
 	if o.workload == PingPong {
@@ -116,14 +115,20 @@ func (c *Comparison) order(size int) order {
 		o.iters = blockIters(o)
 	}
 	if o.warmup < 0 {
-		o.warmup = o.iters/10 + 1
+		o.warmup = o.iters/10 + 2
 	}
 	return o
 }
 
-// blockIters makes a block of some ten milliseconds.
+// blockIters makes a block of a few milliseconds: about as long as a process
+// keeps its processor where others want it too, so that on a machine that does
+// other things many blocks still are undisturbed.
 func blockIters(o order) int {
-	const bytes, cheapest = 32 << 20, 8 << 10 // a small message costs as much as one of 8 KB
+	const bytes = 4 << 20
+	cheapest := 8 << 10 // a small message costs as much as one of 8 KB
+	if o.window > 1 {
+		cheapest = 1 << 10 // and less where they come together
+	}
 	perIteration := int64(o.window) * int64(max(o.size, cheapest))
 	return max(4, int(bytes/perIteration))
 }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
+)
+
+const infoLong = `Shows what a program that is started here and now would work with: which
+transports there are, which of them serve and why the others do not, and the
+parameters with their values and where each value comes from. It takes the same
+flags as strand run, and reads the same variables and files.
+
+Parameters have levels. user: needed to run a program. tuner: makes one faster on
+this machine or that. developer: for work on Strand itself.`
+
+const infoExample = `  strand info
+  strand info --param btl tcp --level tuner
+  strand info --param btl_tcp_if_include
+  strand info --param all --level developer
+  strand info --btl ^udp -p btl_tcp_if_include=eth0
+  strand info --json`
+
+// An infoRun is one use of strand info.
+type infoRun struct {
+	settings []param.Setting
+	group    string // of parameters; "" shows everything there is
+	level    levelFlag
+	json     bool
+}
+
+func newInfoCommand() *cobra.Command {
+	run := &infoRun{}
+	cmd := &cobra.Command{
+		Use:     "info [flags]",
+		Short:   "Show transports and parameters as a program here would find them",
+		Long:    infoLong,
+		Example: infoExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && run.group == "" {
+				return usageError{fmt.Errorf("unexpected argument %q: to see parameters of a transport, strand info --param btl tcp", args[len(args)-1])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return run.run(cmd.OutOrStdout(), strings.Join(args, ""))
+		},
+		DisableFlagsInUseLine: true,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	addSettingFlags(flags, &run.settings)
+	// The name of Open MPI's flag to show parameters is also the long name of
+	// the one that sets them; an = tells them apart.
+	p := flags.Lookup("param")
+	p.Value = &showOrSet{pairFlag{&run.settings, "-p"}, &run.group}
+	p.Usage = "show parameters only: of a group (btl), of a component (btl tcp), one (btl_tcp_sndbuf), or all; with =value, set one"
+	flags.Var(&run.level, "level", "show parameters up to this level: user, tuner or developer")
+	flags.BoolVar(&run.json, "json", false, "write JSON")
+	return cmd
+}
+
+// A showOrSet is the flag --param: name=value sets, a name alone shows.
+type showOrSet struct {
+	pairFlag
+	group *string
+}
+
+func (f *showOrSet) Type() string { return "name[=value]" }
+
+func (f *showOrSet) Set(text string) error {
+	if strings.Contains(text, "=") {
+		return f.pairFlag.Set(text)
+	}
+	*f.group = text
+	return nil
+}
+
+// A levelFlag is a parameter level as a flag.
+type levelFlag struct{ param.Level }
+
+func (f *levelFlag) Type() string { return "level" }
+
+func (f *levelFlag) Set(text string) error {
+	for l := param.User; l <= param.Developer; l++ {
+		if text == l.String() {
+			f.Level = l
+			return nil
+		}
+	}
+	return fmt.Errorf("%q: want user, tuner or developer", text)
+}
+
+// information is all that strand info can tell.
+type information struct {
+	Version    string          `json:"version"`
+	Components []componentInfo `json:"components,omitempty"`
+	Parameters []parameterInfo `json:"parameters"`
+	Hidden     int             `json:"parameters_of_higher_levels"`
+}
+
+func (r *infoRun) run(out io.Writer, component string) error {
+	values, err := resolve(r.settings)
+	if err != nil {
+		return err
+	}
+	build, _ := debug.ReadBuildInfo()
+	info := information{Version: versionLine(build)}
+	if r.group == "" {
+		if info.Components, err = components(values, btl.Default); err != nil {
+			return err
+		}
+	}
+	chosen, err := chooseParameters(values.All(), r.group, component)
+	if err != nil {
+		return usageError{err}
+	}
+	single := len(chosen) == 1 // asked for by its name, so whatever its level
+	for _, v := range chosen {
+		if v.Spec.Level <= r.level.Level || single {
+			info.Parameters = append(info.Parameters, describe(v))
+		} else {
+			info.Hidden++
+		}
+	}
+	if r.json {
+		return writeJSON(out, info)
+	}
+	return info.write(out, terminalWidth(os.Stdout))
+}
