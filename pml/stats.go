@@ -1,6 +1,11 @@
 package pml
 
-import "github.com/strandmp/strand/btl"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/strandmp/strand/btl"
+)
 
 // Stats counts what tests and reports want to know of a world.
 type Stats struct {
@@ -38,7 +43,8 @@ type RailReport struct {
 	Component string
 }
 
-// Rails describes every rail to every peer that there was contact with.
+// Rails describes every rail to every peer that there was contact with, in the
+// order of their ranks.
 func (p *PML) Rails() []RailReport {
 	p.engine.Lock()
 	defer p.engine.Unlock()
@@ -53,6 +59,7 @@ func (p *PML) Rails() []RailReport {
 			all = append(all, rep)
 		}
 	}
+	slices.SortStableFunc(all, func(a, b RailReport) int { return cmp.Compare(a.Peer, b.Peer) })
 	return all
 }
 
