@@ -60,7 +60,7 @@ func list(dir string, most int64) (documents []document, total int64, err error)
 		return nil
 	})
 	if err == nil && len(documents) == 0 {
-		err = fmt.Errorf("%s: no files within the limit of %d bytes (-dir, -max)", dir, most)
+		err = fmt.Errorf("%s: no files within the limit of %d bytes", dir, most)
 	}
 	return documents, total, err
 }

@@ -37,7 +37,7 @@ func lead(ctx context.Context, w *strand.World, requests, results *strand.Comm, 
 	}
 	documents, total, err := list(c.dir, c.max)
 	if err != nil {
-		return err
+		return fmt.Errorf("listing the files to count: %w (choose a directory by -dir)", err)
 	}
 	fmt.Fprintf(c.out, "%s: %s files, %s\n", c.dir, grouped(uint64(len(documents))), megabytes(total))
 

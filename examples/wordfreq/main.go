@@ -54,7 +54,7 @@ func fail(err error) {
 
 func (c *config) check(limit string) (err error) {
 	if c.max, err = param.ParseSize(limit); err != nil {
-		return fmt.Errorf("-max: %w", err)
+		return fmt.Errorf("-max %s: %w", limit, err)
 	}
 	switch {
 	case c.max < 1:
