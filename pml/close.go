@@ -47,12 +47,15 @@ func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 // drained reports whether nothing is left to be sent or acknowledged. Nobody will
 // receive what this process has sent to itself.
 func (pe *peer) drained() bool {
-	return pe.local || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty()
+	return pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty()
 }
+
+// self reports whether the peer is this process.
+func (pe *peer) self() bool { return pe.rank == pe.pml.rank }
 
 // parted reports whether the peer knows that we are leaving.
 func (pe *peer) parted() bool {
-	return pe.local || !pe.up() || pe.goodbye.answered
+	return pe.self() || !pe.up() || pe.goodbye.answered
 }
 
 // checkClosing has Close look again.
@@ -129,7 +132,7 @@ func (p *PML) part(ctx context.Context) error {
 
 // sayGoodbye tells a connected peer that we leave.
 func (pe *peer) sayGoodbye() {
-	if pe.state == peerKnown && pe.up() && !pe.local && !pe.goodbye.said {
+	if pe.state == peerKnown && pe.up() && !pe.self() && !pe.goodbye.said {
 		pe.goodbye.said = true
 		pe.sendBare(frameGoodbye)
 	}

@@ -13,6 +13,8 @@ type txFrame struct {
 	counted bool
 	acked   bool
 	held    bool     // by the transport
+	newer   *txFrame // in the list of those that the rail's transport holds
+	older   *txFrame
 	copy    []byte   // from the pool
 	short   bool     // the payload is in room
 	pieces  [][]byte // memory for Frame.More
@@ -123,5 +125,14 @@ func (f *txFrame) settle() {
 	if op != nil {
 		op.frames--
 		op.sendProgressed()
+	}
+}
+
+// lose gives the frame up: its operation can not complete any more, and may end
+// before the transport releases the frame.
+func (f *txFrame) lose() {
+	if f.op != nil {
+		f.op.lost = true
+		f.op = nil
 	}
 }

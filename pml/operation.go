@@ -74,6 +74,7 @@ type life struct {
 	asked   bool   // a request to send went out
 	cleared bool   // and was answered
 	frames  int    // frames that hold on to the buffer
+	lost    bool   // one of them will never arrive
 	owned   bool   // buf is from the pool: a buffered send
 
 	// Of a receive.
@@ -208,6 +209,12 @@ func (op *operation) from(offset uint64) (first []byte, more [][]byte) {
 		offset -= uint64(len(piece))
 	}
 	return nil, nil
+}
+
+// arrived reports whether the peer has all that it wants of a send, as far as is
+// known: only frames that a transport still holds keep it from being complete.
+func (op *operation) arrived() bool {
+	return op.frames > 0 && !op.lost && (!op.asked || op.cleared && op.offset >= op.accept)
 }
 
 // source returns the endpoint from which the operation's end is to be expected.

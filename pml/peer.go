@@ -138,11 +138,15 @@ func (pe *peer) fail(state peerState, err error) {
 	p := pe.pml
 	pe.state, pe.failure = state, err
 	pe.revoke(func(*operation) bool { return true })
+	pe.dropFrames(state == peerFailed)
 	p.eachOperation(func(op *operation) {
 		if !op.active || op.done {
 			return // ended by one before it
 		}
 		switch {
+		case op.peer == pe && op.isSend && op.arrived():
+			// The peer has left with all that it wants of it; what is missing is
+			// that the transport lets its buffer go.
 		case op.peer == pe:
 			op.abandon(err)
 		case !op.isSend && op.recv.Posted() && int(op.recv.Source) == pe.rank:
@@ -151,7 +155,6 @@ func (pe *peer) fail(state peerState, err error) {
 			op.abandon(err)
 		}
 	})
-	pe.dropFrames()
 	pe.waiting, pe.streams = opQueue{}, opQueue{}
 	if state == peerFailed {
 		for _, c := range p.contexts {
@@ -172,10 +175,20 @@ func (op *operation) abandon(err error) {
 	op.complete(err)
 }
 
-// dropFrames forgets every frame to the peer.
-func (pe *peer) dropFrames() {
-	free := func(f *txFrame) {
-		f.op = nil
+// abandonSends ends the sends to a peer that is gone, and with it its last rail.
+func (pe *peer) abandonSends() {
+	pe.pml.eachOperation(func(op *operation) {
+		if op.active && !op.done && op.isSend && op.peer == pe {
+			op.abandon(pe.failure)
+		}
+	})
+	pe.pml.checkClosing()
+}
+
+// dropFrames forgets the frames to the peer that it has not got, or all.
+func (pe *peer) dropFrames(all bool) {
+	drop := func(f *txFrame) {
+		f.lose()
 		if !f.held {
 			pe.pml.freeFrame(f)
 		} else {
@@ -186,12 +199,17 @@ func (pe *peer) dropFrames() {
 	for _, q := range []*frameQueue{&pe.backlog, &pe.bulk} {
 		for f := q.pop(); f != nil; f = q.pop() {
 			if !f.counted {
-				free(f)
+				drop(f)
 			}
 		}
 	}
-	pe.sent.each(free)
+	pe.sent.each(drop)
 	pe.sent = sendWindow{base: pe.sent.next, next: pe.sent.next}
+	for _, r := range pe.rails {
+		for f := r.newest; f != nil && all; f = f.older {
+			f.lose()
+		}
+	}
 }
 
 // opQueue and frameQueue are first-in-first-out queues of operations and frames.

@@ -1,7 +1,6 @@
 package pml
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
@@ -19,7 +18,8 @@ type rail struct {
 	weight   float64
 	load     float64 // bytes given to it, over its weight
 	up       bool
-	busy     bool // it refused a frame and has not called Writable since
+	busy     bool     // it refused a frame and has not called Writable since
+	newest   *txFrame // of those that the transport holds
 	traffic  Traffic
 }
 
@@ -50,7 +50,7 @@ func (r *rail) transmit(f *txFrame) bool {
 		}
 		f.settle()
 	case btl.Taken:
-		f.held = true
+		r.hold(f)
 	case btl.Busy:
 		r.busy = true
 		return false
@@ -97,11 +97,48 @@ func (r *rail) Writable() {
 // Released implements [btl.Receiver].
 func (r *rail) Released(bf *btl.Frame) {
 	f := bf.Owner.(*txFrame)
-	f.held = false
+	f.rail.letGo(f)
 	if !f.counted {
 		f.acked = true
 	}
 	f.settle()
+}
+
+// hold notes that the transport has the frame.
+func (r *rail) hold(f *txFrame) {
+	f.held, f.older, f.newer = true, r.newest, nil
+	if r.newest != nil {
+		r.newest.newer = f
+	}
+	r.newest = f
+}
+
+// letGo notes that the transport needs the frame's memory no more.
+func (r *rail) letGo(f *txFrame) {
+	if f.newer != nil {
+		f.newer.older = f.older
+	} else {
+		r.newest = f.older
+	}
+	if f.older != nil {
+		f.older.newer = f.newer
+	}
+	f.held, f.newer, f.older = false, nil, nil
+}
+
+// letGoAll takes back the frames of a transport that is broken. What the peer
+// has acknowledged is done; what else was counted stays in the window.
+func (r *rail) letGoAll() {
+	for f := r.newest; f != nil; f = r.newest {
+		r.letGo(f)
+		if !f.counted && f.op != nil {
+			f.lose() // without acknowledgement nobody knows whether it arrived
+		}
+		if !f.counted {
+			f.acked = true
+		}
+		f.settle()
+	}
 }
 
 // Down implements [btl.Receiver].
@@ -109,15 +146,12 @@ func (r *rail) Down(err error) {
 	pe := r.peer
 	r.up, r.busy = false, true
 	pe.choosePoller()
-	pe.sent.each(func(f *txFrame) {
-		if f.rail == r {
-			f.held = false
-		}
-	})
+	r.letGoAll()
 	if pe.up() {
 		return
 	}
-	if errors.Is(err, btl.ErrPeerClosed) && pe.state == peerClosed {
+	if pe.state == peerClosed {
+		pe.abandonSends()
 		return
 	}
 	pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})

@@ -1,0 +1,75 @@
+package pml
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// sendHeld starts a send whose one frame the transport takes and keeps.
+func sendHeld(t *testing.T, pe *peer, ep *scripted) (*operation, *txFrame) {
+	p := pe.pml
+	p.tune = tunables{lanes: 1, creditMax: 1 << 20}
+	p.host, p.contexts = &host{pml: p}, make(map[uint64]*Context)
+	pe.laneSeq, pe.credit = make([]uint32, 1), senderCredit{granted: 1 << 20}
+	pe.rails[0].attr = btl.Attr{EagerLimit: 1024, MaxFrame: 1024}
+	ep.result = btl.Taken
+	c := p.contextOf(0)
+	c.group = ConsecutiveGroup(0, 2)
+	op, err := c.isend(make([]byte, 100), nil, 1, 0, Standard)
+	require.NoError(t, err)
+	return op, pe.rails[0].newest
+}
+
+func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
+	bye := header{kind: frameGoodbye}
+	t.Run("acknowledged, then released", func(t *testing.T) {
+		pe, ep := connected(t)
+		op, f := sendHeld(t, pe, ep)
+		bye := bye
+		bye.ack = 1
+		_, err := pe.rails[0].begin(&bye, 0)
+		require.NoError(t, err)
+		require.False(t, op.done, "the buffer is still the transport's")
+		pe.rails[0].Released(&f.Frame)
+		require.True(t, op.done)
+		require.NoError(t, op.err)
+	})
+	t.Run("acknowledged, then the transport is down", func(t *testing.T) {
+		pe, ep := connected(t)
+		op, _ := sendHeld(t, pe, ep)
+		bye := bye
+		bye.ack = 1
+		_, err := pe.rails[0].begin(&bye, 0)
+		require.NoError(t, err)
+		pe.rails[0].Down(btl.ErrPeerClosed)
+		require.True(t, op.done)
+		require.NoError(t, op.err)
+	})
+	t.Run("not acknowledged", func(t *testing.T) {
+		pe, ep := connected(t)
+		op, f := sendHeld(t, pe, ep)
+		_, err := pe.rails[0].begin(&bye, 0)
+		require.NoError(t, err)
+		require.True(t, op.done)
+		require.ErrorIs(t, op.err, ErrPeerClosed)
+		pe.pml.freeOperation(op)
+		pe.rails[0].Released(&f.Frame) // concerns nobody any more
+		require.Zero(t, op.frames)
+	})
+}
+
+func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {
+	pe, ep := connected(t)
+	op, f := sendHeld(t, pe, ep)
+	require.NoError(t, pe.acknowledged(&header{ack: 1}))
+	require.False(t, op.done)
+	pe.fail(peerFailed, errors.New("the launcher says so"))
+	require.True(t, op.done)
+	pe.pml.freeOperation(op)
+	pe.rails[0].Released(&f.Frame)
+	require.Zero(t, op.frames, "the operation is somebody else's by now")
+}
