@@ -1,0 +1,28 @@
+package chaos_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/internal/chaos"
+	"github.com/strandmp/strand/internal/need"
+)
+
+// Chaos that broke the contract would find faults that are its own.
+func TestConformance(t *testing.T) {
+	configs := []chaos.Config{chaos.Calm()}
+	for seed := range need.Times(3, 100) {
+		c := chaos.Random(uint64(seed))
+		c.Self = true
+		configs = append(configs, c)
+	}
+	for i, c := range configs {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Log(c)
+			conformance.Run(t, func() conformance.Subject {
+				return conformance.Subject{Component: chaos.New(c), Sever: chaos.Sever}
+			})
+		})
+	}
+}

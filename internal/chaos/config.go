@@ -1,0 +1,65 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// A Config says what the transport promises and how it misbehaves within that.
+type Config struct {
+	// Seed of every choice.
+	Seed uint64
+	// EagerLimit, MaxFrame, BestFrame, Lanes, Ordered and Local are the
+	// module's attributes (btl.Attr).
+	EagerLimit, MaxFrame, BestFrame int
+	Lanes                           int
+	Ordered, Local                  bool
+	// Self says that a rank reaches itself too.
+	Self bool
+	// Both keeps two connections where both sides have connected at once.
+	Both bool
+	// Window is how many frames may be under way on an endpoint. At least 1.
+	Window int
+	// Refuse has Send say Busy once in so many times; 0: only at the window.
+	Refuse int
+	// Delay is the most polls that a frame, a release or room to write waits.
+	Delay int
+	// Chunk is the payload, in bytes, above which a frame arrives in two steps,
+	// in pieces of at most that size. At least 1.
+	Chunk int
+}
+
+// Calm is as well-behaved as the transport gets.
+func Calm() Config {
+	return Config{EagerLimit: 8 << 10, MaxFrame: 64 << 10, Lanes: 1, Ordered: true, Window: 64, Chunk: 16 << 10}
+}
+
+// Random draws a configuration.
+func Random(seed uint64) Config {
+	r := rand.New(rand.NewPCG(seed, 0xC4A05))
+	c := Config{
+		Seed:       seed,
+		EagerLimit: pick(r, 1, 64, 256, 1000, 4<<10, 16<<10),
+		MaxFrame:   pick(r, 1<<10, 1<<10, 3000, 8<<10, 64<<10, 1<<20),
+		Lanes:      pick(r, 1, 2, 4, 10),
+		Ordered:    r.IntN(3) == 0,
+		Local:      r.IntN(8) == 0,
+		Self:       r.IntN(2) == 0,
+		Both:       r.IntN(4) == 0,
+		Window:     pick(r, 1, 2, 8, 64, 1000),
+		Refuse:     pick(r, 0, 0, 2, 5, 20),
+		Delay:      pick(r, 0, 1, 4, 16, 64),
+		Chunk:      pick(r, 1, 100, 1000, 16<<10, 1<<20),
+	}
+	if r.IntN(2) == 0 {
+		c.BestFrame = 1 + r.IntN(c.MaxFrame)
+	}
+	return c
+}
+
+func pick(r *rand.Rand, values ...int) int { return values[r.IntN(len(values))] }
+
+func (c Config) String() string {
+	return fmt.Sprintf("eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d, chunk %d, seed %#x",
+		c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.Chunk, c.Seed)
+}

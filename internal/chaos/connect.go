@@ -1,0 +1,104 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+)
+
+var (
+	errAbsent = errors.New("nobody is there")
+	errCut    = errors.New("the connection was cut")
+)
+
+// connect asks the peer for a connection. What is sent meanwhile waits.
+func (e *endpoint) connect() {
+	e.state = connecting
+	if e.peer == e.m.host.Rank() {
+		e.m.post(func() { e.welcome(e, e.m.host.Hello()) })
+		return
+	}
+	peer := e.m.c.lookup(e.address)
+	if peer == nil {
+		e.m.post(func() { e.fail("connecting", errAbsent) })
+		return
+	}
+	hello := e.m.host.Hello()
+	peer.host.Loop().Post(func() { peer.asked(e, hello) })
+}
+
+// asked: another module wants a connection. It runs in the loop of m.
+func (m *module) asked(from *endpoint, hello []byte) {
+	if m.closed {
+		from.m.post(func() { from.fail("connecting", errAbsent) })
+		return
+	}
+	rank := from.m.host.Rank()
+	if own := m.connectingTo(rank); own != nil && !m.config.Both {
+		// Both sides are at it. The lower rank's attempt wins and serves the
+		// endpoints of both; the other's comes to nothing.
+		if rank < m.host.Rank() {
+			m.answer(from, own)
+			own.welcome(from, hello)
+		}
+		return
+	}
+	e := &endpoint{m: m, peer: rank, address: from.m.id, remote: from, state: up}
+	r, err := m.host.Accept(m, rank, hello, 0, e)
+	if err != nil {
+		from.m.post(func() { from.fail("connecting", fmt.Errorf("rank %d refused: %w", m.host.Rank(), err)) })
+		return
+	}
+	e.receiver = r
+	m.endpoints[e] = struct{}{}
+	m.answer(from, e)
+	r.Up(hello)
+}
+
+// answer welcomes the endpoint that has asked. It comes before anything that own
+// sends.
+func (m *module) answer(from, own *endpoint) {
+	hello := m.host.Hello()
+	from.m.host.Loop().Post(func() {
+		if from.state == connecting {
+			from.welcome(own, hello)
+			return
+		}
+		// Closed in the meantime: the peer learns that there is nobody.
+		m.post(func() { own.fail("connecting", errAbsent) })
+	})
+}
+
+func (m *module) connectingTo(rank int) *endpoint {
+	for e := range m.endpoints {
+		if e.peer == rank && e.state == connecting {
+			return e
+		}
+	}
+	return nil
+}
+
+// welcome: the peer is there.
+func (e *endpoint) welcome(remote *endpoint, hello []byte) {
+	if e.state != connecting {
+		return
+	}
+	e.remote, e.state = remote, up
+	for _, p := range e.waiting {
+		e.transmit(p)
+	}
+	e.waiting = nil
+	e.m.stir(e)
+	e.receiver.Up(hello)
+}
+
+// Sever cuts the connection of an endpoint without a word to either side.
+func Sever(ep btl.Endpoint) error {
+	e, ok := ep.(*endpoint)
+	if !ok {
+		return fmt.Errorf("chaos: %T is no endpoint of this transport", ep)
+	}
+	e.m.post(func() { e.fail("receiving", errCut) })
+	return nil
+}
