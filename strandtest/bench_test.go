@@ -1,0 +1,137 @@
+package strandtest_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/strandtest"
+)
+
+// steady is the context of what is measured. One that can end costs a
+// registration with it, which allocates, whenever a wait has to park.
+var steady = context.Background()
+
+// A steadyCase is a round of messages that is repeated.
+type steadyCase struct {
+	name  string
+	ranks int
+	size  int // bytes
+	round func(ctx context.Context, c *strand.Comm, buf []byte) error
+	// messages of a round
+	messages int
+}
+
+var steadyCases = []steadyCase{
+	{"self/8", 1, 8, toSelf, 1},
+	{"self/64K", 1, 64 << 10, toSelf, 1},
+	{"tcp/8", 2, 8, pingPong, 2},
+	{"tcp/64K", 2, 64 << 10, pingPong, 2},
+}
+
+// toSelf sends one message to the rank itself.
+func toSelf(ctx context.Context, c *strand.Comm, buf []byte) error {
+	half := len(buf) / 2
+	r, err := c.Irecv(buf[half:], 0, 1)
+	if err != nil {
+		return err
+	}
+	if err := c.Send(ctx, buf[:half], 0, 1); err != nil {
+		return err
+	}
+	_, err = r.Wait(ctx)
+	return err
+}
+
+// pingPong sends a message from rank 0 to rank 1 and back.
+func pingPong(ctx context.Context, c *strand.Comm, buf []byte) error {
+	half := len(buf) / 2
+	if c.Rank() == 0 {
+		if err := c.Send(ctx, buf[:half], 1, 1); err != nil {
+			return err
+		}
+		_, err := c.Recv(ctx, buf[half:], 1, 1)
+		return err
+	}
+	if _, err := c.Recv(ctx, buf[half:], 0, 1); err != nil {
+		return err
+	}
+	return c.Send(ctx, buf[:half], 0, 1)
+}
+
+// warmup is how many rounds fill free lists and connect.
+const warmup = 50
+
+// BenchmarkSteady measures messages between ranks that are goroutines of one
+// process, over the transports that are built in. An operation is one message.
+func BenchmarkSteady(b *testing.B) {
+	for _, tc := range steadyCases {
+		b.Run(tc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(tc.size))
+			rounds := max(1, b.N/tc.messages)
+			strandtest.Run(b, tc.ranks, func(_ context.Context, w *strand.World) error {
+				buf := make([]byte, 2*tc.size)
+				if err := repeat(tc, w.Comm(), buf, warmup); err != nil {
+					return err
+				}
+				if w.Rank() == 0 {
+					b.ResetTimer()
+				}
+				if err := repeat(tc, w.Comm(), buf, rounds); err != nil {
+					return err
+				}
+				if w.Rank() == 0 {
+					b.StopTimer()
+				}
+				return w.Comm().Barrier(steady)
+			})
+		})
+	}
+}
+
+func repeat(tc steadyCase, c *strand.Comm, buf []byte, rounds int) error {
+	for range rounds {
+		if err := tc.round(steady, c, buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Once its free lists are filled, a message allocates nothing. What else runs in
+// the process may: the least of several batches is what counts, and per message
+// it must be as good as nothing.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	const batches, rounds = 20, 200
+	for _, tc := range steadyCases {
+		t.Run(tc.name, func(t *testing.T) {
+			least := uint64(1 << 62)
+			strandtest.Run(t, tc.ranks, func(_ context.Context, w *strand.World) error {
+				buf := make([]byte, 2*tc.size)
+				if err := repeat(tc, w.Comm(), buf, warmup); err != nil {
+					return err
+				}
+				for range batches {
+					var before, after runtime.MemStats
+					if w.Rank() == 0 {
+						runtime.ReadMemStats(&before)
+					}
+					if err := repeat(tc, w.Comm(), buf, rounds); err != nil {
+						return err
+					}
+					if w.Rank() == 0 {
+						runtime.ReadMemStats(&after)
+						least = min(least, after.Mallocs-before.Mallocs)
+					}
+				}
+				return nil
+			})
+			assert.Less(t, least, uint64(rounds*tc.messages/20), fmt.Sprintf("allocations in %d messages", rounds*tc.messages))
+		})
+	}
+}
