@@ -2,20 +2,27 @@ package engine
 
 import "time"
 
-// maxTick bounds the time between ticks while someone polls all the time: then
-// a tick finds nothing to do and should come rarely.
-const maxTick = time.Millisecond
+const (
+	// longTick is the time to a tick that nothing waits for.
+	longTick = time.Millisecond
+	// maxCalm bounds how often that time is doubled while ticks find that someone
+	// polls: on two processors, both spinning, a tick costs some 80 µs (a thread
+	// wakes, and takes the place of one that spins).
+	maxCalm = 4
+)
 
 // armTick makes sure that a tick comes: within the short interval if something
-// waits for it, else within the long one. The lock is held.
+// waits for it, else within the long one. Both grow while ticks turn out to be
+// needless. The lock is held.
 func (e *Engine) armTick(short bool) {
 	if e.closed || (e.tickArmed && (e.tickShort || !short)) {
 		return
 	}
-	d := maxTick
+	d := longTick
 	if short {
-		d = min(e.opts.Tick, maxTick)
+		d = min(e.opts.Tick, longTick)
 	}
+	d <<= e.calm
 	e.tickArmed, e.tickShort, e.tickEpoch = true, short, e.epoch
 	if e.tick == nil {
 		e.tick = time.AfterFunc(d, e.onTick)
@@ -44,12 +51,15 @@ func (e *Engine) onTick() {
 		}
 	case e.holder != nil:
 		// A waiter is at work; when it gives up the role it arms the tick.
+		e.calm = min(e.calm+1, maxCalm)
 	case e.epoch == e.tickEpoch:
+		e.calm = 0
 		select {
 		case e.takeRole <- struct{}{}:
 		default:
 		}
 	default:
+		e.calm = min(e.calm+1, maxCalm)
 		e.armTick(e.busy > 0 || len(e.deferred) > 0)
 	}
 }

@@ -133,7 +133,7 @@ func TestBusyIsSeenToSooner(t *testing.T) {
 		return after
 	}
 	require.Equal(t, 200*time.Microsecond, firstPoll(t, 1))
-	require.Equal(t, maxTick, firstPoll(t, 0))
+	require.Equal(t, longTick, firstPoll(t, 0))
 }
 
 func TestBusyAfterAWait(t *testing.T) {
@@ -159,9 +159,9 @@ func TestBackgroundStaysOut(t *testing.T) {
 			require.Nil(t, e.holder)
 			e.Poll(nil)
 			e.Unlock()
-			pass(maxTick / 2)
+			pass(longTick / 2)
 		}
-		pass(2 * maxTick)
+		pass(2 * longTick << maxCalm)
 		e.Lock()
 		require.Same(t, &e.background, e.holder)
 		e.Unlock()

@@ -63,6 +63,7 @@ type Engine struct {
 	tickArmed  bool
 	tickShort  bool
 	tickEpoch  uint64
+	calm       int // how often the time between ticks was doubled
 	background waiter
 	caller     waiter        // stands for whoever calls Poll
 	takeRole   chan struct{} // tells the background goroutine to take the role
