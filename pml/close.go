@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
@@ -47,7 +48,13 @@ func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 // drained reports whether nothing is left to be sent or acknowledged. Nobody will
 // receive what this process has sent to itself.
 func (pe *peer) drained() bool {
-	return pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty()
+	return pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty() && !(pe.local && pe.holding())
+}
+
+// holding reports whether a transport has frames to the peer that it has not
+// released; if the transport is local, the peer has not got them.
+func (pe *peer) holding() bool {
+	return slices.ContainsFunc(pe.rails, func(r *rail) bool { return r.newest != nil })
 }
 
 // self reports whether the peer is this process.

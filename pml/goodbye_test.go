@@ -73,3 +73,12 @@ func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {
 	pe.rails[0].Released(&f.Frame)
 	require.Zero(t, op.frames, "the operation is somebody else's by now")
 }
+
+func TestGoodbyeWaitsForWhatALocalTransportHasNotDelivered(t *testing.T) {
+	pe, ep := connected(t)
+	pe.local, ep.result = true, btl.Taken
+	pe.sendClear(1, 2, 3)
+	require.False(t, pe.drained())
+	pe.rails[0].Released(&pe.rails[0].newest.Frame)
+	require.True(t, pe.drained())
+}

@@ -102,6 +102,9 @@ func (r *rail) Released(bf *btl.Frame) {
 		f.acked = true
 	}
 	f.settle()
+	if r.pml.closing {
+		r.pml.checkClosing()
+	}
 }
 
 // hold notes that the transport has the frame.
