@@ -9,7 +9,7 @@ const (
 	creditUnit = 64
 	// envelopeUnits is the price of a message beside its data: the memory that
 	// its envelope takes while it is unexpected.
-	envelopeUnits = 6
+	envelopeUnits = 7
 )
 
 // creditFor is the price of a message that comes with n bytes of data.
@@ -86,7 +86,7 @@ func (c *receiverCredit) charge(units uint32) error {
 // peer should be told soon.
 func (c *receiverCredit) refund(units uint32) bool {
 	c.granted += units
-	return c.granted-c.advertised >= c.size/4+1
+	return c.granted-c.advertised >= c.size/2+1
 }
 
 // grow promises more to a peer that had to hold back, out of what the process

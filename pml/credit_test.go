@@ -9,7 +9,7 @@ import (
 )
 
 func TestCreditPrice(t *testing.T) {
-	for n, units := range map[int]uint32{0: 6, 1: 7, 64: 7, 65: 8, 1024: 22, 256 << 10: 4102} {
+	for n, units := range map[int]uint32{0: 7, 1: 8, 64: 8, 65: 9, 1024: 23, 256 << 10: 4103} {
 		assert.Equal(t, units, creditFor(n), "%d bytes", n)
 	}
 }
@@ -95,7 +95,7 @@ func TestCreditIsAdvertisedInTime(t *testing.T) {
 			break
 		}
 	}
-	assert.InDelta(t, 250, due, 10)
+	assert.InDelta(t, 500, due, 10)
 	r.advertise()
 	require.NoError(t, r.charge(10))
 	assert.False(t, r.refund(10), "just told")

@@ -114,10 +114,36 @@ func (f *txFrame) keep(op *operation) {
 	f.Payload = f.copy
 }
 
+// reserve takes the memory for a copy that is made when the transport has passed
+// the payload on: by then the peer is busy receiving it, and nobody waits for the
+// copy.
+func (f *txFrame) reserve() {
+	p := f.peer.pml
+	f.copy = p.pool.get(f.Size)
+	p.copied += cap(f.copy)
+}
+
+// detach makes the reserved copy, if there is one, the payload, so that the
+// operation's buffer is no longer needed.
+func (f *txFrame) detach() {
+	op := f.op
+	if op == nil || f.copy == nil {
+		return
+	}
+	f.CopyPayload(f.copy)
+	f.Payload, f.More, f.op = f.copy, nil, nil
+	op.frames--
+	op.sendProgressed()
+}
+
 // settle frees the frame once neither the transport nor the peer is needed for
 // it any more, and moves its operation on.
 func (f *txFrame) settle() {
-	if f.held || (f.counted && !f.acked) {
+	if f.held {
+		return
+	}
+	if f.counted && !f.acked {
+		f.detach()
 		return
 	}
 	op, p := f.op, f.peer.pml

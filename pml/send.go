@@ -112,8 +112,12 @@ func (op *operation) messageHeader(kind frameType) header {
 	return header{kind: kind, lane: op.lane, context: op.context.id, tag: op.tag, seq: op.seq, laneSeq: op.laneSeq}
 }
 
+// copyFirst is the payload up to which the copy for replay is made before the
+// frame is sent: so short a message is complete even if no rail takes it yet.
+const copyFirst = 4 << 10
+
 // sendEager sends the whole message. If there is room to keep a copy the send is
-// complete, else it completes when its frame is acknowledged.
+// complete when that is made, else when its frame is acknowledged.
 func (pe *peer) sendEager(op *operation, r *rail) {
 	p := pe.pml
 	f := p.newFrame(pe)
@@ -121,7 +125,8 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	r.traffic.Sent++
 	r.traffic.BytesSent += op.size
 	op.offset = op.size
-	if !pe.local && op.size <= uint64(p.tune.copyLimit) && p.copied < p.tune.copyPool {
+	keep := !pe.local && op.size <= uint64(p.tune.copyLimit) && p.copied < p.tune.copyPool
+	if keep && op.size <= copyFirst {
 		f.keep(op)
 		f.build(&h)
 		pe.emit(f, &pe.backlog)
@@ -129,7 +134,11 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 		return
 	}
 	f.refer(op, 0, op.size)
-	h.flags |= flagAckNow
+	if keep {
+		f.reserve()
+	} else {
+		h.flags |= flagAckNow
+	}
 	f.build(&h)
 	op.setBusy(true)
 	pe.emit(f, &pe.backlog)
