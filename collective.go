@@ -31,11 +31,11 @@ func (c *Comm) Barrier(ctx context.Context) error {
 			return err
 		}
 		if err := c.coll.Send(ctx, nil, nil, to, tagBarrier, pml.Standard); err != nil {
-			r.Cancel()
+			pml.Leave(r)
 			return err
 		}
 		if _, err := r.Wait(ctx); err != nil {
-			r.Cancel()
+			pml.Leave(r)
 			return err
 		}
 	}

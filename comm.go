@@ -113,7 +113,8 @@ func (c *Comm) send(ctx context.Context, buf []byte, more [][]byte, dst, tag int
 }
 
 // Send sends buf to rank dst and returns when buf may be reused. That need not
-// mean that it was received.
+// mean that it was received. If ctx ends first the send goes on by itself, and
+// buf stays the library's until the world is closed: sends can not be taken back.
 func (c *Comm) Send(ctx context.Context, buf []byte, dst, tag int) error {
 	return c.send(ctx, buf, nil, dst, tag, pml.Standard)
 }
@@ -180,7 +181,7 @@ func (c *Comm) irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
 		return Request{}, ErrNilComm
 	}
 	if src == ProcNull {
-		return Request{}, nil
+		return c.p2p.Finished(nullStatus), nil
 	}
 	return c.p2p.Irecv(buf, more, src, tag)
 }
@@ -197,7 +198,8 @@ func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int
 
 // Recv receives a message of rank src, or AnySource, with the given tag, or
 // AnyTag, into buf. A message that is longer fills buf and is a *TruncateError.
-// If ctx ends before a message has matched, nothing was received.
+// If ctx ends first the receive ends with it: buf is the caller's again, and a
+// message that had begun to arrive in it is lost.
 func (c *Comm) Recv(ctx context.Context, buf []byte, src, tag int) (Status, error) {
 	return c.recv(ctx, buf, nil, src, tag)
 }
@@ -228,13 +230,14 @@ func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []
 		return Status{}, err
 	}
 	if err := c.Send(ctx, out, dst, sendTag); err != nil {
-		rr.Cancel()
+		pml.Leave(rr)
 		return Status{}, err
 	}
-	if src == ProcNull {
-		return nullStatus, nil
+	st, err := rr.Wait(ctx)
+	if err != nil && err == ctx.Err() {
+		pml.Leave(rr)
 	}
-	return rr.Wait(ctx)
+	return st, err
 }
 
 // Probe waits for a message that a receive with the same source and tag would
@@ -265,6 +268,9 @@ func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
 	if c == nil {
 		return nil, ErrNilComm
 	}
+	if src == ProcNull {
+		return c.p2p.NobodysMessage(nullStatus), nil
+	}
 	return c.p2p.Mprobe(ctx, src, tag)
 }
 
@@ -272,6 +278,9 @@ func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
 func (c *Comm) Improbe(src, tag int) (*Message, error) {
 	if c == nil {
 		return nil, ErrNilComm
+	}
+	if src == ProcNull {
+		return c.p2p.NobodysMessage(nullStatus), nil
 	}
 	return c.p2p.Improbe(src, tag)
 }

@@ -28,6 +28,8 @@ var (
 	ErrBuffer = pml.ErrBuffer
 	// ErrFinished: a request was waited for before.
 	ErrFinished = pml.ErrFinished
+	// ErrNoMessage: the message to receive is nil; Improbe has found none.
+	ErrNoMessage = pml.ErrNoMessage
 	// ErrNilComm: a method was called on a nil communicator, such as the one that
 	// Split returns to a process that is in none.
 	ErrNilComm = errors.New("nil communicator")

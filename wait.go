@@ -10,6 +10,8 @@ import (
 // status and its error.
 type Outcome = pml.Outcome
 
+// The functions below take requests of one world.
+
 // WaitAll waits until all requests are complete and returns the first error among
 // them. Statuses, if not nil, has the length of reqs and takes their statuses.
 // Requests that have ended are replaced by the zero Request, here and in the

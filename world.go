@@ -37,7 +37,7 @@ type World struct {
 // With only one processor to use, Run lets Go use two threads, unless the
 // environment sets GOMAXPROCS: a computing goroutine would otherwise hold up
 // messages.
-func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts ...Option) error {
+func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts ...Option) (err error) {
 	if runtime.GOMAXPROCS(0) == 1 && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2)
 	}
@@ -49,15 +49,28 @@ func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts 
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "rank %d: panic: %v\n\n%s", w.Rank(), p, debug.Stack())
 			w.Abort(2, fmt.Sprintf("panic: %v", p))
+			w.drop() // the job is one within a process
+			err = fmt.Errorf("rank %d: panic: %v", w.Rank(), p)
 		}
 	}()
 	if err := f(ctx, w); err != nil {
 		if w.Size() > 1 {
 			w.job.Abort(1, err.Error())
 		}
+		w.drop()
 		return err
 	}
 	return w.Close()
+}
+
+// drop leaves the world without a word: the job is over.
+func (w *World) drop() {
+	w.once.Do(func() {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		w.pml.Close(over)
+		w.closed = ErrClosed
+	})
 }
 
 // Init joins the world: it finds out who this process is, reads the parameters

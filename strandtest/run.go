@@ -2,6 +2,7 @@ package strandtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -44,17 +45,18 @@ func Try(t testing.TB, n int, f func(ctx context.Context, w *strand.World) error
 	var wg sync.WaitGroup
 	for rank := range n {
 		wg.Go(func() {
+			errs[rank] = errGaveUp
 			defer func() {
 				if p := recover(); p != nil {
 					errs[rank] = fmt.Errorf("panic: %v", p)
 					cancel()
 					panic(p)
 				}
+				if errs[rank] != nil {
+					cancel() // as a launcher would end the others
+				}
 			}()
 			errs[rank] = runRank(ctx, t, jobs[rank], f, opts)
-			if errs[rank] != nil {
-				cancel() // as a launcher would end the others
-			}
 		})
 	}
 	wg.Wait()
@@ -70,9 +72,13 @@ func runRank(ctx context.Context, t testing.TB, job *Job, f func(context.Context
 	if err != nil {
 		return err
 	}
+	defer w.Close() // should f not return
 	if err := f(ctx, w); err != nil {
-		w.Close()
 		return err
 	}
 	return w.Close()
 }
+
+// errGaveUp is how a rank ends that calls FailNow, as the assertions of package
+// require do.
+var errGaveUp = errors.New("gave up before the end")

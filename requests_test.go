@@ -1,0 +1,399 @@
+package strand_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+)
+
+// A request ends once, for all its copies; who asks again is told so.
+func TestRequestEndsOnce(t *testing.T) {
+	onEach(t, func(p *pair) {
+		in := p.irecv(make([]byte, 1), p.from, 1)
+		copied := in
+		p.pending(in, "nothing was sent")
+		out := p.isend([]byte{5}, 1)
+		p.wait(in)
+		p.wait(out)
+		for range 3 {
+			_, err := copied.Wait(p.ctx)
+			require.ErrorIs(p, err, strand.ErrFinished)
+			_, done, err := copied.Test()
+			require.True(p, done)
+			require.ErrorIs(p, err, strand.ErrFinished)
+			require.False(p, copied.Cancel())
+		}
+		require.ErrorIs(p, strand.WaitAll(p.ctx, []strand.Request{copied}, nil), strand.ErrFinished)
+
+		var zero strand.Request
+		_, err := zero.Wait(p.ctx)
+		require.NoError(p, err)
+		_, done, err := zero.Test()
+		require.True(p, done)
+		require.NoError(p, err)
+		require.False(p, zero.Cancel())
+	})
+}
+
+// Several goroutines that wait for one request: one gets the outcome, the others
+// are told that it has ended; none hangs, and nothing is freed twice.
+func TestManyWaitForOneRequest(t *testing.T) {
+	const waiters = 8
+	onEach(t, func(p *pair) {
+		for round := range 20 {
+			in := p.irecv(make([]byte, 1), p.from, 1)
+			outcomes := make(chan error, waiters)
+			for range waiters {
+				go func() {
+					_, err := in.Wait(p.ctx)
+					outcomes <- err
+				}()
+			}
+			cancelled := round%2 == 1 && in.Cancel()
+			if !cancelled {
+				p.wait(p.isend([]byte{1}, 1))
+			}
+			ended := 0
+			for range waiters {
+				if err := <-outcomes; err == nil {
+					ended++
+				} else {
+					require.ErrorIs(p, err, strand.ErrFinished)
+				}
+			}
+			want := 1
+			if cancelled {
+				want = 0
+			}
+			require.Equal(p, want, ended)
+		}
+		// The operations are not mixed up afterwards.
+		a, b := p.irecv(make([]byte, 1), p.from, 1), p.irecv(make([]byte, 1), p.from, 2)
+		p.wait(p.isend([]byte{2}, 2))
+		p.wait(b)
+		p.pending(a, "its message was not sent")
+		require.True(p, a.Cancel())
+	})
+}
+
+func TestCancel(t *testing.T) {
+	onEach(t, func(p *pair) {
+		for _, n := range []int{4, 400_000} {
+			buf := make([]byte, n)
+			in := p.irecv(buf, p.from, 1)
+			require.True(p, in.Cancel())
+			require.False(p, in.Cancel(), "it has ended")
+			data := pattern(n, 1)
+			out := p.isend(data, 1)
+			p.settle()
+			equal(p, make([]byte, n), buf, "the buffer is the caller's again")
+			p.recv(data, 1) // the message goes to the next receive
+			p.wait(out)
+
+			in = p.irecv(buf, p.from, 1)
+			out = p.isend(data, 1)
+			p.settle()
+			require.False(p, in.Cancel(), "it has matched")
+			require.Equal(p, n, p.wait(in).Count)
+			equal(p, data, buf, "%d bytes", n)
+			p.wait(out)
+			require.False(p, out.Cancel(), "sends can not be cancelled")
+		}
+	})
+}
+
+func TestWaitAll(t *testing.T) {
+	onEach(t, func(p *pair) {
+		var reqs []strand.Request
+		bufs := make([][]byte, len(sizes))
+		for i, n := range sizes {
+			bufs[i] = make([]byte, n)
+			reqs = append(reqs, p.irecv(bufs[i], p.from, i), strand.Request{})
+		}
+		sends := make([]strand.Request, len(sizes)) // of another world, so they are waited for apart
+		for i, n := range sizes {
+			sends[i] = p.isend(pattern(n, i), i)
+		}
+		done, err := strand.TestAll([]strand.Request{p.irecv(nil, p.from, 500)}, nil)
+		require.NoError(p, err)
+		require.False(p, done)
+		p.wait(p.isend(nil, 500))
+
+		statuses := make([]strand.Status, len(reqs))
+		require.NoError(p, strand.WaitAll(p.ctx, reqs, statuses))
+		require.NoError(p, strand.WaitAll(p.ctx, sends, nil))
+		for i, n := range sizes {
+			require.Equal(p, strand.Status{Source: p.from, Tag: i, Count: n}, statuses[2*i])
+			equal(p, pattern(n, i), bufs[i], "%d bytes", n)
+		}
+		for _, r := range reqs {
+			require.Zero(p, r)
+		}
+		require.NoError(p, strand.WaitAll(p.ctx, reqs, statuses), "all are zero")
+		for _, st := range statuses {
+			require.Zero(p, st)
+		}
+		done, err = strand.TestAll(reqs, statuses)
+		require.NoError(p, err)
+		require.True(p, done)
+	})
+}
+
+// The first error is returned, but all requests have ended.
+func TestWaitAllWithAnError(t *testing.T) {
+	onEach(t, func(p *pair) {
+		reqs := []strand.Request{
+			p.irecv(make([]byte, 9), p.from, 1), p.irecv(make([]byte, 5), p.from, 2), p.irecv(make([]byte, 4), p.from, 3),
+		}
+		sends := []strand.Request{p.isend(make([]byte, 9), 1), p.isend(make([]byte, 9), 2), p.isend(make([]byte, 9), 3)}
+		statuses := make([]strand.Status, len(reqs))
+		err := strand.WaitAll(p.ctx, reqs, statuses)
+		var e *strand.TruncateError
+		require.ErrorAs(p, err, &e)
+		require.Equal(p, 2, e.Tag)
+		require.NoError(p, strand.WaitAll(p.ctx, sends, nil))
+		require.Equal(p, []int{9, 5, 4}, []int{statuses[0].Count, statuses[1].Count, statuses[2].Count})
+		require.Equal(p, make([]strand.Request, len(reqs)), reqs)
+	})
+}
+
+func TestWaitAny(t *testing.T) {
+	onEach(t, func(p *pair) {
+		const n = 20
+		reqs := make([]strand.Request, n)
+		for i := range reqs {
+			reqs[i] = p.irecv(make([]byte, 100), p.from, i)
+		}
+		i, _, done, err := strand.TestAny(reqs)
+		require.NoError(p, err)
+		require.False(p, done)
+		require.Equal(p, -1, i)
+		for i := range n {
+			tag := (i*7 + 3) % n
+			out := p.isend(make([]byte, i), tag)
+			at, st, err := strand.WaitAny(p.ctx, reqs)
+			require.NoError(p, err)
+			require.Equal(p, tag, at)
+			require.Equal(p, strand.Status{Source: p.from, Tag: tag, Count: i}, st)
+			require.Zero(p, reqs[at])
+			p.wait(out)
+		}
+		i, st, err := strand.WaitAny(p.ctx, reqs)
+		require.NoError(p, err)
+		require.Equal(p, -1, i, "none is left")
+		require.Zero(p, st)
+		i, _, done, err = strand.TestAny(reqs)
+		require.NoError(p, err)
+		require.True(p, done)
+		require.Equal(p, -1, i)
+	})
+}
+
+func TestWaitSome(t *testing.T) {
+	onEach(t, func(p *pair) {
+		const n = 30
+		reqs, sends := make([]strand.Request, n), make([]strand.Request, n)
+		for i := range reqs {
+			reqs[i] = p.irecv(make([]byte, 10), p.from, i)
+		}
+		require.Empty(p, strand.TestSome(reqs, nil))
+		for i := range n {
+			sends[i] = p.isend(make([]byte, i%20), i) // some too long
+		}
+		seen := make(map[int]bool)
+		for len(seen) < n {
+			outcomes, err := strand.WaitSome(p.ctx, reqs, nil)
+			require.NoError(p, err)
+			require.NotEmpty(p, outcomes)
+			for _, o := range outcomes {
+				require.False(p, seen[o.Index])
+				seen[o.Index] = true
+				require.Equal(p, strand.Status{Source: p.from, Tag: o.Index, Count: min(o.Index%20, 10)}, o.Status)
+				require.Equal(p, o.Index%20 > 10, errors.Is(o.Err, strand.ErrTruncated))
+				require.Zero(p, reqs[o.Index])
+			}
+		}
+		outcomes, err := strand.WaitSome(p.ctx, reqs, nil)
+		require.NoError(p, err)
+		require.Empty(p, outcomes)
+		require.NoError(p, strand.WaitAll(p.ctx, sends, nil))
+	})
+}
+
+// Test makes progress: a loop of nothing else comes to its end.
+func TestTestLoop(t *testing.T) {
+	onEach(t, func(p *pair) {
+		data, buf := pattern(500_000, 3), make([]byte, 500_000)
+		in, out := p.irecv(buf, p.from, 1), p.isend(data, 1)
+		for received, sent := false, false; !received || !sent; {
+			require.NoError(p, p.ctx.Err())
+			if !sent {
+				_, done, err := out.Test()
+				require.NoError(p, err)
+				sent = done
+			}
+			if !received {
+				_, done, err := in.Test()
+				require.NoError(p, err)
+				received = done
+			}
+		}
+		equal(p, data, buf, "received")
+	})
+}
+
+// A context that ends makes Wait return; the operation goes on, and the request
+// may be waited for again.
+func TestContextEndsInWait(t *testing.T) {
+	onEach(t, func(p *pair) {
+		over, cancel := context.WithCancel(p.ctx)
+		defer cancel()
+		buf := make([]byte, 300_000)
+		in := p.irecv(buf, p.from, 1)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := in.Wait(over)
+			ended <- err
+		}()
+		cancel()
+		require.Equal(p, context.Canceled, <-ended)
+		_, err := in.Wait(over)
+		require.Equal(p, context.Canceled, err, "it is over before the wait begins")
+		reqs := []strand.Request{in}
+		require.Equal(p, context.Canceled, strand.WaitAll(over, reqs, nil))
+		_, _, err = strand.WaitAny(over, reqs)
+		require.Equal(p, context.Canceled, err)
+		_, err = strand.WaitSome(over, reqs, nil)
+		require.Equal(p, context.Canceled, err)
+		require.Equal(p, in, reqs[0])
+
+		data := pattern(len(buf), 1)
+		out := p.isend(data, 1)
+		p.wait(in)
+		p.wait(out)
+		equal(p, data, buf, "received after all")
+	})
+}
+
+// A receive whose context ends is over: the buffer is the caller's, the message
+// goes to the next receive, or is lost if it had begun to arrive.
+func TestContextEndsInRecv(t *testing.T) {
+	onEach(t, func(p *pair) {
+		over, cancel := context.WithCancel(p.ctx)
+		defer cancel()
+		buf := make([]byte, 300_000)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := p.r.Recv(over, buf, p.from, 1)
+			ended <- err
+		}()
+		cancel()
+		require.Equal(p, context.Canceled, <-ended)
+		for _, n := range []int{100, 300_000} {
+			_, err := p.r.Recv(over, buf, p.from, 1)
+			require.Equal(p, context.Canceled, err)
+			_, err = p.r.Sendrecv(over, nil, strand.ProcNull, 0, buf, p.from, 1)
+			require.Equal(p, context.Canceled, err)
+			data := pattern(n, 1)
+			out := p.isend(data, 1)
+			p.settle()
+			equal(p, make([]byte, len(buf)), buf, "the buffer is the caller's")
+			p.recv(data, 1)
+			p.wait(out)
+		}
+	})
+}
+
+// A long message that has matched a receive whose context then ends is drained:
+// not a byte more goes into the buffer, the sender completes, and what follows
+// is not harmed.
+func TestContextEndsWhileReceiving(t *testing.T) {
+	onEach(t, func(p *pair) {
+		const n = 600_000
+		over, cancel := context.WithCancel(p.ctx)
+		defer cancel()
+		cancel()
+		buf := make([]byte, n)
+		out := p.isend(pattern(n, 1), 1)
+		p.settle() // the message is there, its data is not
+		if _, err := p.r.Recv(over, buf, p.from, 1); err != nil {
+			require.Equal(p, context.Canceled, err)
+			clear(buf) // it is the caller's
+			p.wait(out)
+			p.settle()
+			equal(p, make([]byte, n), buf, "late bytes")
+		} else {
+			p.wait(out) // a transport that had it all
+		}
+		out = p.isend(pattern(n, 2), 1)
+		p.recv(pattern(n, 2), 1)
+		p.wait(out)
+
+		out = p.isend(pattern(n, 3), 1)
+		m, err := p.r.Mprobe(p.ctx, p.from, 1)
+		require.NoError(p, err)
+		if _, err = strand.Mrecv(over, m, buf); err != nil {
+			require.Equal(p, context.Canceled, err)
+			clear(buf)
+			p.wait(out)
+			p.settle()
+			equal(p, make([]byte, n), buf, "late bytes of a matched message")
+		} else {
+			p.wait(out)
+		}
+	})
+}
+
+// A send whose context ends goes on by itself.
+func TestContextEndsInSend(t *testing.T) {
+	onEach(t, func(p *pair) {
+		over, cancel := context.WithCancel(p.ctx)
+		defer cancel()
+		for i, n := range []int{0, 100, 5000, 500_000} {
+			data := pattern(n, i)
+			ended := make(chan error, 1)
+			go func() { ended <- p.s.Ssend(over, data, p.to, i) }()
+			_, err := p.r.Probe(p.ctx, p.from, i)
+			require.NoError(p, err)
+			cancel()
+			require.Equal(p, context.Canceled, <-ended)
+			p.recv(data, i)
+		}
+	})
+}
+
+func TestContextEndsInProbe(t *testing.T) {
+	onEach(t, func(p *pair) {
+		over, cancel := context.WithCancel(p.ctx)
+		defer cancel()
+		ended := make(chan error, 2)
+		go func() {
+			_, err := p.r.Probe(over, p.from, 1)
+			ended <- err
+		}()
+		go func() {
+			_, err := p.r.Mprobe(over, strand.AnySource, 1)
+			ended <- err
+		}()
+		cancel()
+		require.Equal(p, context.Canceled, <-ended)
+		require.Equal(p, context.Canceled, <-ended)
+		out := p.isend([]byte{1}, 1)
+		p.recv([]byte{1}, 1)
+		p.wait(out)
+	})
+}
+
+// A deadline is told apart from a cancellation.
+func TestDeadline(t *testing.T) {
+	w := openWorlds(t, 1)
+	over, cancel := context.WithTimeout(testContext(t), 1)
+	defer cancel()
+	_, err := w[0].Comm().Recv(over, nil, 0, 1)
+	assert.Equal(t, context.DeadlineExceeded, err)
+}
