@@ -20,8 +20,8 @@ const (
 // Barrier returns when all processes of the communicator have called it. It
 // takes ⌈log₂ Size⌉ rounds (Hensgen, Finkel and Manber's dissemination barrier).
 func (c *Comm) Barrier(ctx context.Context) error {
-	if c == nil {
-		return ErrNilComm
+	if err := c.usable(); err != nil {
+		return err
 	}
 	n := c.Size()
 	for distance := 1; distance < n; distance *= 2 {
@@ -45,8 +45,8 @@ func (c *Comm) Barrier(ctx context.Context) error {
 // Dup makes a communicator of the same processes with a context of its own. All
 // processes of the communicator call it.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
-	if c == nil {
-		return nil, ErrNilComm
+	if err := c.usable(); err != nil {
+		return nil, err
 	}
 	var id [8]byte
 	if c.rank == 0 {
@@ -86,8 +86,8 @@ func (c *Comm) broadcast(ctx context.Context, buf []byte, tag int) error {
 // order of key and, where that is equal, of rank. Colour is 0 or more, or
 // Undefined; then the result is nil. All processes of the communicator call it.
 func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
-	if c == nil {
-		return nil, ErrNilComm
+	if err := c.usable(); err != nil {
+		return nil, err
 	}
 	if color < Undefined {
 		return nil, fmt.Errorf("split: colour %d is neither Undefined nor 0 or more", color)

@@ -81,6 +81,14 @@ func (c *Comm) Free() error {
 	return nil
 }
 
+// usable reports an error if the communicator is none, freed or closed.
+func (c *Comm) usable() error {
+	if c == nil {
+		return ErrNilComm
+	}
+	return c.coll.Err()
+}
+
 // AckFailed takes note of the members that have failed: receives from any
 // source, which fail as long as a failure was not taken note of, work again among
 // the others.

@@ -110,6 +110,14 @@ func (in *inbound) refuse() {
 	in.ackNow = in.ackNow || in.asked
 }
 
+// Err says why the context takes no operation any more: ErrClosed, ErrFreed, or
+// nil if it does.
+func (c *Context) Err() error {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	return c.usable()
+}
+
 func (c *Context) usable() error {
 	switch {
 	case c.pml.closing:

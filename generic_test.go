@@ -1,0 +1,119 @@
+package strand_test
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+)
+
+type particle struct {
+	Position [3]float64
+	Charge   int8
+	Tag      complex64
+}
+
+func TestGenericSendAndReceive(t *testing.T) {
+	onEach(t, func(p *pair) {
+		exchange(p, []int{1, -2, 3})
+		exchange(p, []uint8{1, 2, 3})
+		exchange(p, []float64{1.5, -2.5})
+		exchange(p, []complex128{1 + 2i})
+		exchange(p, []bool{true, false})
+		exchange(p, [][4]int16{{1, 2, 3, 4}, {5, 6, 7, 8}})
+		exchange(p, []particle{{Position: [3]float64{1, 2, 3}, Charge: -1, Tag: 2i}, {Charge: 5}})
+		exchange(p, make([]float32, 100_000))
+		exchange(p, []int64{})
+		exchange(p, []struct{}{})
+	})
+}
+
+func exchange[T any](p *pair, values []T) {
+	p.Helper()
+	got := make([]T, len(values))
+	in, err := strand.Irecv(p.r, got, p.from, 1)
+	require.NoError(p, err)
+	require.NoError(p, strand.Send(p.ctx, p.s, values, p.to, 1))
+	st := p.wait(in)
+	require.Equal(p, values, got)
+	require.Equal(p, len(values)*int(unsafe.Sizeof(*new(T))), st.Count)
+	if st.Count > 0 {
+		require.Equal(p, len(values), strand.Count[T](st))
+	}
+
+	out, err := strand.Isend(p.s, values, p.to, 1)
+	require.NoError(p, err)
+	n, st, err := strand.Recv(p.ctx, p.r, got, p.from, 1)
+	require.NoError(p, err)
+	require.Equal(p, strand.Count[T](st), n)
+	p.wait(out)
+	require.Equal(p, values, got)
+}
+
+// A message that holds no whole number of values counts those that are whole.
+func TestGenericCount(t *testing.T) {
+	onEach(t, func(p *pair) {
+		out := p.isend(make([]byte, 11), 1)
+		n, st, err := strand.Recv(p.ctx, p.r, make([]int32, 5), p.from, 1)
+		require.NoError(p, err)
+		require.Equal(p, []int{2, 11}, []int{n, st.Count})
+		p.wait(out)
+	})
+}
+
+// What refers to memory of this process can not be sent, and the error names the
+// part that does.
+func TestGenericRefusesPointers(t *testing.T) {
+	c, ctx := openWorlds(t, 1)[0].Comm(), testContext(t)
+	type inner struct {
+		ok   int
+		Name string
+	}
+	type outer struct {
+		Count int
+		Inner [2]inner
+	}
+	refuses(t, strand.Send(ctx, c, []string{"x"}, 0, 1), "values of type string can not be sent: string refers to memory of this process")
+	refuses(t, strand.Send(ctx, c, []*int{nil}, 0, 1), "values of type *int")
+	refuses(t, strand.Send(ctx, c, [][]byte{nil}, 0, 1), "values of type []uint8")
+	refuses(t, strand.Send(ctx, c, []any{1}, 0, 1), "interface {} refers")
+	refuses(t, strand.Send(ctx, c, []map[int]int{nil}, 0, 1), "map[int]int refers")
+	refuses(t, strand.Send(ctx, c, []func(){nil}, 0, 1), "func() refers")
+	refuses(t, strand.Send(ctx, c, []chan int{nil}, 0, 1), "chan int refers")
+	refuses(t, strand.Send(ctx, c, []unsafe.Pointer{nil}, 0, 1), "unsafe.Pointer refers")
+	refuses(t, strand.Send(ctx, c, []uintptr{0}, 0, 1), "uintptr refers")
+	refuses(t, strand.Send(ctx, c, []outer{}, 0, 1), "outer can not be sent: field Inner (field Name (string)) refers")
+	for range 2 { // the verdict is remembered
+		_, err := strand.Isend(c, []outer{}, 0, 1)
+		refuses(t, err, "field Inner (field Name (string))")
+		_, _, err = strand.Recv(ctx, c, []outer{}, 0, 1)
+		refuses(t, err, "field Inner (field Name (string))")
+		_, err = strand.Irecv(c, []outer{}, 0, 1)
+		refuses(t, err, "field Inner (field Name (string))")
+	}
+}
+
+func refuses(t *testing.T, err error, says string) {
+	t.Helper()
+	assert.ErrorContains(t, err, says)
+}
+
+// The values themselves are sent and received, even while they change: a long
+// message is read from them when it is received.
+func TestGenericMakesNoCopy(t *testing.T) {
+	c, ctx := openWorlds(t, 1)[0].Comm(), testContext(t)
+	values, got := make([]float64, 1<<17), make([]float64, 1<<17)
+	out, err := strand.Isend(c, values, 0, 1)
+	require.NoError(t, err)
+	_, err = c.Probe(ctx, 0, 1)
+	require.NoError(t, err)
+	values[len(values)-1] = 42 // against the rules, but nobody reads it yet
+	_, _, err = strand.Recv(ctx, c, got, 0, 1)
+	require.NoError(t, err)
+	_, err = out.Wait(ctx)
+	require.NoError(t, err)
+	assert.EqualValues(t, 42, got[len(got)-1])
+}
