@@ -196,7 +196,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 			empty = 0
 			e.letOthersIn(0)
 			continue
-		case e.yields.mustPark():
+		case e.yields.until != 0 && e.yields.mustPark(e.poller.now):
 			e.block(w, c)
 			continue
 		}
@@ -217,7 +217,8 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		}
 		empty++
 		e.letOthersIn(empty)
-		e.yields.observe(e.poller.now() - now)
+		after := e.poller.now()
+		e.yields.observe(after, after-now)
 	}
 }
 
@@ -294,31 +295,39 @@ func (e *Engine) awaitEviction(w *waiter, c Condition) {
 }
 
 // penalty decides whether spinning is worth it: when giving up the processor
-// takes long, others need it, and the next waits park at once.
+// takes long, others need it, and for a while waits park at once.
 type penalty struct {
-	length  int // waits to park after the next slow yield
-	parkFor int // waits still to park
-	good    int // quick yields since the last slow one
+	length time.Duration // of the time to park after the last slow yield
+	until  int64         // waits park until then; 0: they spin
+	last   int64         // when that time was set
+	good   int           // quick yields since the last slow one
 }
 
 const (
-	slowYield  = int64(60 * time.Microsecond)
-	maxPenalty = 20_000
-	goodYields = 2_000
+	slowYield    = int64(60 * time.Microsecond)
+	firstPenalty = 250 * time.Microsecond
+	maxPenalty   = 100 * time.Millisecond
+	goodYields   = 2_000
 )
 
-func (p *penalty) mustPark() bool {
-	if p.parkFor == 0 {
+func (p *penalty) mustPark(now func() int64) bool {
+	if p.until == 0 {
 		return false
 	}
-	p.parkFor--
-	return true
+	if now() < p.until {
+		return true
+	}
+	p.until = 0
+	return false
 }
 
-func (p *penalty) observe(yieldTime int64) {
+func (p *penalty) observe(now, yieldTime int64) {
 	if yieldTime > slowYield {
-		p.length = min(p.length*2+64, maxPenalty)
-		p.parkFor, p.good = p.length, 0
+		if now-p.last > 8*int64(p.length) {
+			p.length = 0 // one now and then is not a habit
+		}
+		p.length = min(max(2*p.length, firstPenalty), maxPenalty)
+		p.until, p.last, p.good = now+int64(p.length), now, 0
 		return
 	}
 	if p.length > 0 {

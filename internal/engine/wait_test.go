@@ -375,22 +375,27 @@ func TestWaitsDoNotAllocate(t *testing.T) {
 
 func TestPenalty(t *testing.T) {
 	var p penalty
-	require.False(t, p.mustPark())
-	p.observe(slowYield + 1)
-	n := 0
-	for p.mustPark() {
-		n++
-	}
-	require.Equal(t, 64, n)
+	clock := int64(1)
+	now := func() int64 { return clock }
+	require.False(t, p.mustPark(now))
+	p.observe(clock, slowYield+1)
+	require.True(t, p.mustPark(now))
+	clock += int64(firstPenalty) - 1
+	require.True(t, p.mustPark(now))
+	clock++
+	require.False(t, p.mustPark(now))
 	for range 20 {
-		p.observe(slowYield + 1)
+		p.observe(clock, slowYield+1)
 	}
-	require.Equal(t, maxPenalty, p.parkFor, "bounded")
-	for p.mustPark() {
-	}
+	require.Equal(t, clock+int64(maxPenalty), p.until, "bounded")
+	clock += int64(maxPenalty)
+	require.False(t, p.mustPark(now))
 	for range goodYields {
-		p.observe(1)
+		p.observe(clock, 1)
 	}
-	p.observe(slowYield + 1)
-	require.Equal(t, 64, p.parkFor, "forgiven")
+	p.observe(clock, slowYield+1)
+	require.Equal(t, clock+int64(firstPenalty), p.until, "forgiven")
+	clock += 9 * int64(firstPenalty)
+	p.observe(clock, slowYield+1)
+	require.Equal(t, clock+int64(firstPenalty), p.until, "long ago")
 }
