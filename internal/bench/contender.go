@@ -179,29 +179,3 @@ func (s SocketOptions) describe() string {
 	}
 	return "two spinning sockets, " + strings.Join(words, ", ")
 }
-
-// contender returns the pair for an implementation of MPI: our own program if
-// there is a compiler for it, NetPIPE otherwise.
-func (m *implementation) contender(ctx context.Context, w Workload, dir string) (contender, error) {
-	c := contender{name: m.name}
-	switch {
-	case has(m.start) && has(m.compiler):
-		program, err := m.compile(ctx, dir)
-		if err != nil {
-			return c, err
-		}
-		c.start = func(ctx context.Context) (pair, error) { return startPair(ctx, m.name, m.launch(program)) }
-		c.about = m.version(ctx)
-	case has(m.start) && has(m.netpipe) && w == PingPong:
-		c.start = func(context.Context) (pair, error) { return &netpipePair{m}, nil }
-		c.about = m.version(ctx) + ", measured by NetPIPE"
-	default:
-		return c, m.missing(w)
-	}
-	if len(m.environ) > 0 {
-		c.about += ", " + strings.Join(m.environ, " ")
-	} else {
-		c.about += ", " + strings.Join(m.arguments, " ")
-	}
-	return c, nil
-}

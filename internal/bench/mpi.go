@@ -1,14 +1,15 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -62,7 +63,7 @@ func (m *implementation) compile(ctx context.Context, dir string) (program strin
 	program = filepath.Join(dir, "peer-"+m.name)
 	said, err := exec.CommandContext(ctx, m.compiler, "-O2", "-o", program, source).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%s: %s peer.c: %w\n%s", m.name, m.compiler, err, said)
+		return "", fmt.Errorf("%s can not compile the peer: %w %.1000s", m.compiler, err, bytes.TrimSpace(said))
 	}
 	return program, nil
 }
@@ -78,7 +79,7 @@ func (m *implementation) launch(program string) launcher {
 // command is two processes of a program. Ending it is left to the starter, which
 // ends its processes when asked to.
 func (m *implementation) command(ctx context.Context, output io.Writer, program string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, m.start, append(append([]string{}, m.arguments...), append([]string{program}, args...)...)...)
+	cmd := exec.CommandContext(ctx, m.start, slices.Concat(m.arguments, []string{program}, args)...)
 	cmd.Env = append(os.Environ(), m.environ...)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -106,14 +107,26 @@ func (m *implementation) version(ctx context.Context) string {
 	return m.title
 }
 
-// missing says what to install.
-func (m *implementation) missing(workload Workload) error {
+// contender returns the pair for the implementation: our own program if it can be
+// compiled, NetPIPE otherwise.
+func (m *implementation) contender(ctx context.Context, w Workload, dir string) (contender, error) {
+	c := contender{name: m.name}
 	if !has(m.start) {
-		return fmt.Errorf("--against %s: there is no %s here; on Debian: apt-get install %s", m.name, m.start, m.headers)
+		return c, fmt.Errorf("--against %s: there is no %s here; on Debian: apt-get install %s", m.name, m.start, m.headers)
 	}
-	remedy := fmt.Sprintf("on Debian: apt-get install %s", m.headers)
-	if workload == PingPong {
-		remedy += ", or " + m.fallback + " for NetPIPE, which does ping-pong only"
+	program, err := m.compile(ctx, dir)
+	switch {
+	case err == nil:
+		c.start = func(ctx context.Context) (pair, error) { return startPair(ctx, m.name, m.launch(program)) }
+		c.about = m.version(ctx)
+	case w == PingPong && has(m.netpipe):
+		c.start = func(context.Context) (pair, error) { return &netpipePair{m}, nil }
+		c.about = m.version(ctx) + " by NetPIPE"
+	case w == PingPong:
+		return c, fmt.Errorf("--against %s: %w; on Debian: apt-get install %s, or %s for NetPIPE", m.name, err, m.headers, m.fallback)
+	default:
+		return c, fmt.Errorf("--against %s: %w; on Debian: apt-get install %s", m.name, err, m.headers)
 	}
-	return errors.New("--against " + m.name + ": there is no " + m.compiler + " to compile the peer with; " + remedy)
+	c.about += ": " + strings.Join(append(slices.Clone(m.environ), m.arguments...), " ")
+	return c, nil
 }

@@ -88,9 +88,12 @@ func (p *servedPair) accept(listener net.Listener) error {
 		}
 		m := &member{conn: conn, lines: bufio.NewReader(conn)}
 		rank, err := m.greeting(deadline)
-		if err != nil || p.members[rank] != nil {
+		if err == nil && p.members[rank] != nil {
+			err = fmt.Errorf("two processes say that they are rank %d", rank)
+		}
+		if err != nil {
 			conn.Close()
-			return fmt.Errorf("did not start: no greeting of another rank: %w", err)
+			return fmt.Errorf("did not start: %w", err)
 		}
 		p.members[rank] = m
 	}

@@ -68,13 +68,12 @@ func (w Workload) ratioMeaning() string {
 // WriteTable writes the comparison for people.
 func (r *Result) WriteTable(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Strand %s: %s, the quarter of the blocks that was best starts here; in brackets the median\n",
-		r.Workload, r.Workload.unit())
-	fmt.Fprintf(&b, "# %d short blocks of each, alternating", r.Blocks)
+	fmt.Fprintf(&b, "# Strand %s: %s", r.Workload, r.Workload.unit())
 	if r.Window > 0 {
 		fmt.Fprintf(&b, ", windows of %d messages", r.Window)
 	}
-	fmt.Fprintf(&b, "; ratio: %s\n", r.Workload.ratioMeaning())
+	fmt.Fprintf(&b, "\n# %d short blocks of each, alternating; lower quartile of their times, in brackets the median\n", r.Blocks)
+	fmt.Fprintf(&b, "# ratio: %s\n", r.Workload.ratioMeaning())
 	for _, p := range r.Peers {
 		fmt.Fprintf(&b, "# %s: %s\n", p.Name, p.About)
 	}
@@ -111,7 +110,11 @@ func (r *Result) writeRows(b *strings.Builder) {
 	for _, row := range r.Rows {
 		fmt.Fprintf(table, "%s\t%s\t", param.FormatSize(int64(row.Size)), r.cell(row.Size, row.Strand))
 		for _, p := range row.Peers {
-			fmt.Fprintf(table, "%s\t%.2f\t", r.cell(row.Size, p.Times), p.Ratio)
+			cell := r.cell(row.Size, p.Times)
+			if r.hasVariants() && p.Variant != "" {
+				cell += " " + p.Variant
+			}
+			fmt.Fprintf(table, "%s\t%.2f\t", cell, p.Ratio)
 			if p.Name == rawName {
 				fmt.Fprintf(table, "%.0f %%\t", 100*p.Times.Spread())
 			}
