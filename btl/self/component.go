@@ -135,7 +135,7 @@ func (d *deferred) Flush() {
 func (m *module) Close() error {
 	m.closed = true
 	for len(m.endpoints) > 0 {
-		m.endpoints[0].Close()
+		_ = m.endpoints[0].Close() // which takes it off the list
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (*sink) Park(*engine.Waiter) {}
 // room waits until a frame may be offered again.
 type room struct{ *sink }
 
-func (r room) Done() bool { return r.sink.room }
+func (r room) Done() bool { return r.room }
 
 // freed waits until want frames are released.
 type freed struct {

@@ -158,7 +158,7 @@ func TestCloseWithinUpcalls(t *testing.T) {
 			a, b := newNode(t, 0, 2), newNode(t, 1, 2)
 			closed := false
 			b.onAccept = func(p *peer) {
-				shut := func() { closed = true; p.ep.Close() }
+				shut := func() { closed = true; _ = p.ep.Close() }
 				switch where {
 				case "up":
 					p.onUp = shut
@@ -180,7 +180,7 @@ func TestCloseWithinUpcalls(t *testing.T) {
 			}
 			a.do(func() {
 				if where == "released" {
-					p.onReleased = func() { p.ep.Close() }
+					p.onReleased = func() { _ = p.ep.Close() }
 				}
 			})
 			p.send(frame("h", strings.Repeat("x", size)))
@@ -209,7 +209,7 @@ func TestGoodbyeAfterAllFrames(t *testing.T) {
 		for i := range frames {
 			x.ep.Send(frame("h", strings.Repeat("x", i*100)), 0)
 		}
-		x.ep.Close()
+		require.NoError(t, x.ep.Close())
 		require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0))
 		require.NoError(t, x.ep.Close())
 	})
@@ -228,7 +228,7 @@ func TestCloseWhileBusy(t *testing.T) {
 	buf := bytes.Repeat([]byte("x"), 100<<10)
 	taken, done := fill(x, func(int) *btl.Frame { return &btl.Frame{Header: []byte("h"), Payload: buf, Size: len(buf)} })
 	require.NotEmpty(t, taken)
-	x.ep.Close()
+	require.NoError(t, x.ep.Close())
 	clear(buf) // it is the caller's again
 	x.n.engine.Unlock()
 	y.n.engine.Unlock()
@@ -272,7 +272,7 @@ func TestSuddenEnd(t *testing.T) {
 func TestSendAfterGoodbye(t *testing.T) {
 	x, y := link(t)
 	x.n.engine.Lock() // it does not read
-	y.n.do(func() { y.ep.Close() })
+	y.n.do(func() { _ = y.ep.Close() })
 	y.n.do(func() {
 		for l := range y.n.mod.leaving {
 			l.finish() // at once, so that what comes is answered with a reset
@@ -367,7 +367,7 @@ func TestModulesCloseWithoutWaiting(t *testing.T) {
 	x, y := link(t)
 	x.n.do(func() {
 		x.ep.Send(frame("h", "last words"), 0)
-		x.n.mod.Close()
+		require.NoError(t, x.n.mod.Close())
 		require.Empty(t, x.n.mod.leaving)
 		require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0))
 		_, err := x.n.mod.Connect(btl.Peer{Rank: 1}, btl.Path{}, x)

@@ -115,7 +115,7 @@ func (m *module) Close() error {
 			s.reserve.drop()
 		}
 		if s.ep != nil {
-			s.ep.Close()
+			_ = s.ep.Close()
 		}
 	}
 	m.finishLeaving()

@@ -150,7 +150,7 @@ func TestReserveOutlivesEndpoint(t *testing.T) {
 		if x.ep.slot.reserve == nil {
 			return false
 		}
-		x.ep.Close()
+		_ = x.ep.Close()
 		return true
 	})
 	a.until("the connection", func() bool { return len(a.accepted) == 1 })
@@ -162,7 +162,7 @@ func (p *peer) lose() (keep int) {
 	p.n.do(func() {
 		keep = dup(p.n.t, p.ep.conn.FD())
 		p.ep.down(p.ep.connError("test", errNoGoodbye))
-		p.ep.Close()
+		_ = p.ep.Close()
 	})
 	return keep
 }
@@ -198,7 +198,7 @@ func TestNewerEpochReplaces(t *testing.T) {
 			})
 			require.Greater(t, now.ep.epoch, old.ep.epoch)
 			rawio.Close(kept)
-			other.do(func() { old.ep.Close() })
+			other.do(func() { _ = old.ep.Close() })
 		}
 		a.close()
 		b.close()

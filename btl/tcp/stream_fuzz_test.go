@@ -102,6 +102,6 @@ func FuzzStream(f *testing.F) {
 		if began != dropped+ended {
 			t.Fatalf("%d begun, %d ended, %d dropped", began, ended, dropped)
 		}
-		p.ep.Close()
+		_ = p.ep.Close()
 	})
 }

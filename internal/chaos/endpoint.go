@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
@@ -198,7 +199,7 @@ func (e *endpoint) down(err error) {
 			e.receiver.Drop(p.landing)
 		}
 	}
-	if r := e.remote; r != nil && r != e && err != btl.ErrPeerClosed {
+	if r := e.remote; r != nil && r != e && !errors.Is(err, btl.ErrPeerClosed) {
 		r.m.post(func() { r.fail("receiving", errCut) })
 	}
 	e.end()

@@ -122,7 +122,7 @@ func (m *module) Progress() bool {
 // Close implements [btl.Module].
 func (m *module) Close() error {
 	for e := range m.endpoints {
-		e.Close()
+		_ = e.Close()
 	}
 	m.closed, m.stirring = true, nil
 	m.c.forget(m.id)

@@ -70,7 +70,7 @@ func (p *epoll) translate(buf []event, ready []unix.EpollEvent, blocking bool) i
 		if token == kickToken {
 			if blocking {
 				var drain [8]byte
-				unix.Read(p.eventfd, drain[:])
+				_, _ = unix.Read(p.eventfd, drain[:]) // EAGAIN: it is empty already
 			}
 			continue
 		}
@@ -88,7 +88,7 @@ func (p *epoll) kick() {
 		one = [8]byte{7: 1}
 	}
 	// A full counter (EAGAIN) has the effect that is wanted.
-	unix.Write(p.eventfd, one[:])
+	_, _ = unix.Write(p.eventfd, one[:])
 }
 
 var isBigEndian = func() bool { x := uint16(1); return *(*byte)(unsafe.Pointer(&x)) == 0 }()
@@ -110,7 +110,7 @@ func (p *epoll) write(fd int, token uint64, on bool) error {
 	return p.control(unix.EPOLL_CTL_MOD, fd, token, events)
 }
 
-func (p *epoll) remove(fd int) { p.control(unix.EPOLL_CTL_DEL, fd, 0, 0) }
+func (p *epoll) remove(fd int) { _ = p.control(unix.EPOLL_CTL_DEL, fd, 0, 0) }
 
 func (p *epoll) close() {
 	unix.Close(p.eventfd)

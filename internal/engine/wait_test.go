@@ -347,7 +347,7 @@ func TestWaitWithinUpcallPanics(t *testing.T) {
 	panicked := false
 	e.After(0, func() {
 		defer func() { panicked = recover() != nil }()
-		e.Wait(context.Background(), &flag{}, nil)
+		_ = e.Wait(context.Background(), &flag{}, nil)
 	})
 	e.Poll(nil)
 	require.True(t, panicked)

@@ -29,7 +29,7 @@ func TestWatch(t *testing.T) {
 	e.Poll(nil)
 	require.Equal(t, polls, p.polls)
 
-	unix.Shutdown(p.far, unix.SHUT_RDWR)
+	require.NoError(t, unix.Shutdown(p.far, unix.SHUT_RDWR))
 	e.Poll(nil)
 	require.Greater(t, p.polls, polls, "the end of the stream is an event")
 

@@ -3,4 +3,4 @@ package engine
 import "golang.org/x/sys/unix"
 
 // yield offers the processor to other processes.
-func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -108,8 +108,8 @@ func TestGarbageFromTheLauncher(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := talk(t, tc.answers...)
-			defer c.Drop()
 			err := c.Init(context.Background())
+			require.NoError(t, c.Drop())
 			assert.ErrorContains(t, err, tc.want)
 			assert.Less(t, len(err.Error()), 400)
 			assert.NotContains(t, err.Error(), "hunter2")

@@ -24,7 +24,7 @@ func TestNewServerRefuses(t *testing.T) {
 
 // converse sends lines to a server of one rank and returns all its answers and
 // the result of Serve.
-func converse(t *testing.T, text string) (answers string, served error, events []string) {
+func converse(t *testing.T, text string) (answers string, events []string, served error) {
 	t.Helper()
 	var r recorder
 	s, err := NewServer("job", 1, &r)
@@ -37,11 +37,12 @@ func converse(t *testing.T, text string) (answers string, served error, events [
 		_ = far.(*net.UnixConn).CloseWrite()
 	}()
 	all, _ := io.ReadAll(far) // ends with a reset if the server left text unread
-	return string(all), <-result, r.all()
+	served = <-result
+	return string(all), r.all(), served
 }
 
 func TestConversation(t *testing.T) {
-	answers, err, events := converse(t, strings.Join([]string{
+	answers, events, err := converse(t, strings.Join([]string{
 		"cmd=init pmi_version=1 pmi_subversion=1",
 		"cmd=get_maxes",
 		"cmd=get_appnum",
@@ -90,13 +91,13 @@ func TestGarbageFromAClient(t *testing.T) {
 		"cmd=finalized\n":                        "no command",
 		"cmd=barrier_in extra=" + "y" + "\nxx\n": "no PMI-1 line",
 	} {
-		_, err, _ := converse(t, text)
+		_, _, err := converse(t, text)
 		assert.ErrorContains(t, err, want, "%.40q", text)
 	}
 }
 
 func TestHalfALineIsAnEnd(t *testing.T) {
-	answers, err, events := converse(t, "cmd=init pmi_version=2 pmi_subversion=0\ncmd=final")
+	answers, events, err := converse(t, "cmd=init pmi_version=2 pmi_subversion=0\ncmd=final")
 	assert.NoError(t, err)
 	assert.Equal(t, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n", answers)
 	assert.Empty(t, events, "a refused rank has not joined")
@@ -110,7 +111,7 @@ func TestAbortForms(t *testing.T) {
 		"cmd=abort exitcode=-3 strand_message=aGk\n":        "abort 0 -3 hi",
 		"cmd=abort exitcode=3 strand_message=!not-base64\n": "abort 0 3 ",
 	} {
-		_, err, events := converse(t, text)
+		_, events, err := converse(t, text)
 		require.NoError(t, err)
 		assert.Equal(t, []string{want}, events)
 	}

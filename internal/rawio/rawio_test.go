@@ -128,7 +128,7 @@ func TestErrorsNameTheCall(t *testing.T) {
 	defer Close(c)
 	if _, err = Connect(c, netip.Addr{}, gone); err == nil {
 		for err == nil {
-			unix.Poll([]unix.PollFd{{Fd: int32(c), Events: unix.POLLOUT}}, 10_000)
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(c), Events: unix.POLLOUT}}, 10_000)
 			err = SocketError(c)
 		}
 	}
@@ -147,7 +147,7 @@ func TestNothingAllocated(t *testing.T) {
 	allocs := testing.AllocsPerRun(1000, func() {
 		v.Add(b[:32])
 		v.Add(b[32:])
-		x.Sendv(v)
+		_, _ = x.Sendv(v)
 		v.Reset()
 		for got := 0; got < 64; {
 			n, errno := y.Recv(b[got:])
@@ -155,7 +155,7 @@ func TestNothingAllocated(t *testing.T) {
 				got += n
 			}
 		}
-		y.Recv(b) // nothing there
+		_, _ = y.Recv(b) // nothing there
 	})
 	require.Zero(t, allocs)
 }
@@ -172,7 +172,7 @@ func TestMessageOrders(t *testing.T) {
 		shared++
 	}()
 	shared = 1
-	x.Send([]byte{1})
+	_, _ = x.Send([]byte{1})
 	<-done
 	require.Equal(t, 2, shared)
 }
@@ -205,7 +205,7 @@ func TestMisuse(t *testing.T) {
 	done := make(chan struct{})
 	switch misuse {
 	case "received":
-		x.Send([]byte("12345678"))
+		_, _ = x.Send([]byte("12345678"))
 		go func() {
 			defer close(done)
 			for n, errno := y.Recv(buf); n == 0 || errno != 0; n, errno = y.Recv(buf) {
@@ -213,14 +213,14 @@ func TestMisuse(t *testing.T) {
 			}
 		}()
 	case "sent":
-		go func() { defer close(done); x.Send(buf) }()
+		go func() { defer close(done); _, _ = x.Send(buf) }()
 	case "gathered":
 		go func() {
 			defer close(done)
 			v := new(Vector)
 			v.Add([]byte("head"))
 			v.Add(buf)
-			x.Sendv(v)
+			_, _ = x.Sendv(v)
 		}()
 	}
 	buf[0] = 'x' // it is not ours at the moment

@@ -88,7 +88,7 @@ func LocalAddr(fd int) netip.AddrPort {
 
 // ShutdownWrite says that no more is sent: the peer reads the end of the stream
 // after what was sent before.
-func ShutdownWrite(fd int) { unix.Shutdown(fd, unix.SHUT_WR) }
+func ShutdownWrite(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
 
 // Close closes a descriptor.
 func Close(fd int) { unix.Close(fd) }
