@@ -135,7 +135,7 @@ func exchange(ctx context.Context, j Job, value string) error {
 		}
 	}
 	if _, err := j.Get(ctx, "absent"); !errors.Is(err, ErrNoKey) {
-		return fmt.Errorf("an absent key: %v", err)
+		return fmt.Errorf("the error of an absent key is %s", fmt.Sprint(err))
 	}
 	if err := j.Barrier(ctx); err != nil {
 		return err

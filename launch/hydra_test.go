@@ -12,15 +12,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/need"
 )
 
 // mpiexec runs this test binary as a job under MPICH's launcher.
 func mpiexec(t *testing.T, role string, args ...string) (output string, err error) {
 	t.Helper()
-	hydra, err := exec.LookPath("mpiexec.hydra")
-	if err != nil {
-		t.Skip("mpiexec.hydra is not installed: it comes with the Debian package mpich")
-	}
+	hydra := need.Program(t, "mpiexec.hydra", "mpich")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	self, err := os.Executable()

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		os.Exit(rank(func(ctx context.Context, j Job) error {
 			local, size, known := j.LocalRank()
 			// One write: the launcher may mix what ranks write in pieces.
-			fmt.Print(fmt.Sprintf("rank %d of %d local %d of %d %v by %s\n", j.Rank(), j.Size(), local, size, known, j.Launcher()))
+			fmt.Printf("rank %d of %d local %d of %d %v by %s\n", j.Rank(), j.Size(), local, size, known, j.Launcher())
 			return exchange(ctx, j, strings.Repeat("\x00 any=\n", 2000))
 		}))
 	case "abort":

@@ -67,7 +67,7 @@ func (m *member) Dead(ctx context.Context) ([]int, error) {
 func (m *member) Abort(code int, message string) {
 	if m.launcher != strandRun {
 		complain(m, code, message)
-		time.Sleep(messageLead)
+		time.Sleep(messageLead) //nolint:forbidigo // Hydra gives no sign of having read the message
 	}
 	if err := m.client.Abort(code, message); err != nil && m.launcher == strandRun {
 		complain(m, code, message)

@@ -96,8 +96,8 @@ func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 	rest := args[1:]
 	for len(rest) > 0 && isFlag(rest[0]) {
 		n := 1
-		switch word := oneDash(rest[0]); {
-		case word == "--mca":
+		switch word := oneDash(rest[0]); word {
+		case "--mca":
 			if len(rest) < 3 {
 				return nil, usageError{errors.New("--mca: want a name and a value, such as --mca btl tcp,self")}
 			}

@@ -58,7 +58,7 @@ var roles = map[string]func(){
 		}
 		got, err := j.Get(ctx, fmt.Sprint("key ", (j.Rank()+1)%j.Size()))
 		local, size, known := j.LocalRank()
-		fmt.Print(fmt.Sprintf("%d %d %d %v %s\n", len(got), local, size, known, j.Launcher()))
+		fmt.Printf("%d %d %d %v %s\n", len(got), local, size, known, j.Launcher())
 		return errors.Join(err, j.Close())
 	}),
 	// One rank ends in some way while the others wait for it.
@@ -132,7 +132,7 @@ func playSurvive(ctx context.Context, j launch.Job) error {
 		return errors.New("a barrier without rank 2 completed")
 	}
 	dead, err := j.Dead(ctx)
-	fmt.Print(fmt.Sprintf("dead %v\n", dead))
+	fmt.Printf("dead %v\n", dead)
 	return errors.Join(err, j.Close())
 }
 
@@ -164,7 +164,7 @@ func playLeftover() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	fmt.Print(fmt.Sprintf("pid %d\n", cmd.Process.Pid))
+	fmt.Printf("pid %d\n", cmd.Process.Pid)
 }
 
 // playSignals says which signals arrive, and ends at SIGUSR2.

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -155,7 +156,7 @@ func (s *supervisor) fail(rank int, failure *RankError) {
 	s.state[rank].failed = true
 	failure.Rank, failure.Hostname, failure.PID = rank, s.hostname, s.ranks[rank].pid()
 	s.logf("%v", failure)
-	earlier, isRank := s.verdict.(*RankError)
+	earlier, isRank := errors.AsType[*RankError](s.verdict)
 	if s.verdict == nil || isRank && earlier.How != Killed && failure.How == Killed {
 		s.verdict = failure
 	}
@@ -167,7 +168,7 @@ func (s *supervisor) fail(rank int, failure *RankError) {
 }
 
 func (s *supervisor) settleSoon() {
-	if failure, isRank := s.verdict.(*RankError); isRank && failure.How == Killed {
+	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank && failure.How == Killed {
 		s.stop() // no better explanation will come
 		return
 	}
@@ -188,7 +189,7 @@ func (s *supervisor) stop() {
 		return
 	}
 	s.stopping = true
-	if failure, isRank := s.verdict.(*RankError); isRank {
+	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank {
 		failure.Ended = s.living
 		if !s.state[failure.Rank].exited {
 			failure.Ended--
