@@ -2,6 +2,7 @@ package strand
 
 import (
 	"context"
+	"errors"
 
 	"github.com/strandmp/strand/pml"
 )
@@ -242,7 +243,7 @@ func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []
 		return Status{}, err
 	}
 	st, err := rr.Wait(ctx)
-	if err != nil && err == ctx.Err() {
+	if err != nil && errors.Is(err, ctx.Err()) {
 		pml.Leave(rr)
 	}
 	return st, err

@@ -68,7 +68,7 @@ func (w *World) drop() {
 	w.once.Do(func() {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		w.pml.Close(over)
+		_ = w.pml.Close(over) // its error is that over has ended
 		w.closed = ErrClosed
 	})
 }
@@ -96,7 +96,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 		}
 	}
 	if err := w.open(ctx, components, &o); err != nil {
-		w.job.Close()
+		_ = w.job.Close() // err is the cause
 		return nil, err
 	}
 	return w, nil

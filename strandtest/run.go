@@ -72,7 +72,7 @@ func runRank(ctx context.Context, t testing.TB, job *Job, f func(context.Context
 	if err != nil {
 		return err
 	}
-	defer w.Close() // should f not return
+	defer func() { _ = w.Close() }() // should f not return
 	if err := f(ctx, w); err != nil {
 		return err
 	}
