@@ -48,7 +48,7 @@ func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 // drained reports whether nothing is left to be sent or acknowledged. Nobody will
 // receive what this process has sent to itself.
 func (pe *peer) drained() bool {
-	return pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty() && !(pe.local && pe.holding())
+	return pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty() && (!pe.local || !pe.holding())
 }
 
 // holding reports whether a transport has frames to the peer that it has not

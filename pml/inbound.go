@@ -35,7 +35,7 @@ func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
 	in := p.inbounds
 	if in == nil {
 		in = new(inbound)
-		in.Message.Owner, in.landing.Owner = in, in
+		in.Owner, in.landing.Owner = in, in
 	} else {
 		p.inbounds, in.next = in.next, nil
 	}

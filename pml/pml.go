@@ -86,7 +86,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 	eng.Lock()
 	err = p.start(ctx, cfg)
 	if err != nil {
-		p.closeModules()
+		err = errors.Join(err, p.closeModules())
 	}
 	eng.Unlock()
 	if err != nil {

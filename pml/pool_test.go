@@ -39,7 +39,7 @@ func TestPoolReuses(t *testing.T) {
 	other := p.get(128)
 	assert.NotSame(t, &again[0], &other[0], "it is in use")
 	p.put(nil)
-	p.put(make([]byte, 100, 100)) // not of the pool: no class has this size
+	p.put(make([]byte, 100)) // not of the pool: no class has this size
 	assert.Zero(t, p.cached)
 }
 
