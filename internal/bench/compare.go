@@ -46,7 +46,7 @@ const MaxSpread = 0.20
 const Criterion = "valid if raw's median is at most 20 % above its lower quartile, for each size"
 
 // Compare runs a comparison.
-func Compare(ctx context.Context, c Comparison) (*Result, error) {
+func Compare(ctx context.Context, c Comparison) (r *Result, err error) {
 	if c.Blocks < MinBlocks {
 		return nil, fmt.Errorf("--blocks %d: want at least %d, better 20: the result is their lower quartile", c.Blocks, MinBlocks)
 	}
@@ -54,7 +54,7 @@ func Compare(ctx context.Context, c Comparison) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	contenders, err := c.contenders(ctx, dir)
 	if err != nil {
 		return nil, err

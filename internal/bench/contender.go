@@ -29,14 +29,6 @@ type contender struct {
 	start   func(context.Context) (pair, error)
 }
 
-// label names the contender and its variant.
-func (c *contender) label() string {
-	if c.variant == "" {
-		return c.name
-	}
-	return c.name + "/" + c.variant
-}
-
 // Peers lists what Strand can be compared with.
 func Peers() []string {
 	names := []string{rawName}

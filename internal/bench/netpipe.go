@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,12 +18,12 @@ type netpipePair struct{ mpi *implementation }
 
 // run implements pair. NetPIPE warms up by itself and takes the best of its
 // repetitions, of which the order's iterations are given to one.
-func (p *netpipePair) run(ctx context.Context, o order) (time.Duration, error) {
+func (p *netpipePair) run(ctx context.Context, o order) (total time.Duration, err error) {
 	dir, err := os.MkdirTemp("", "strand-netpipe-")
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	size := strconv.Itoa(max(o.size, 1))
 	var said bytes.Buffer
 	cmd := p.mpi.command(ctx, &said, p.mpi.netpipe, "-l", size, "-u", size, "-p", "0",

@@ -57,8 +57,7 @@ func startPair(ctx context.Context, name string, launch launcher) (*servedPair, 
 	socket := filepath.Join(dir, "orders")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		os.RemoveAll(dir)
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), os.RemoveAll(dir))
 	}
 	defer listener.Close()
 	ctx, p.cancel = context.WithCancel(ctx)
