@@ -24,6 +24,8 @@ type Config struct {
 	Refuse int
 	// Delay is the most polls that a frame, a release or room to write waits.
 	Delay int
+	// SlowLane has frames of the first lane wait several times as long.
+	SlowLane bool
 	// Chunk is the payload, in bytes, above which a frame arrives in two steps,
 	// in pieces of at most that size. At least 1.
 	Chunk int
@@ -42,17 +44,18 @@ func Random(seed uint64) Config {
 		EagerLimit: pick(r, 1, 64, 256, 1000, 4<<10, 16<<10),
 		MaxFrame:   pick(r, 1<<10, 1<<10, 3000, 8<<10, 64<<10, 1<<20),
 		Lanes:      pick(r, 1, 2, 4, 10),
-		Ordered:    r.IntN(3) == 0,
+		Ordered:    r.IntN(4) == 0,
 		Local:      r.IntN(8) == 0,
 		Self:       r.IntN(2) == 0,
 		Both:       r.IntN(4) == 0,
-		Window:     pick(r, 1, 2, 8, 64, 1000),
-		Refuse:     pick(r, 0, 0, 2, 5, 20),
-		Delay:      pick(r, 0, 1, 4, 16, 64),
+		Window:     pick(r, 1, 2, 64, 1000, 1000, 1000),
+		Refuse:     pick(r, 0, 0, 0, 2, 20),
+		Delay:      pick(r, 0, 4, 16, 40, 40),
 		Chunk:      pick(r, 1, 100, 1000, 16<<10, 1<<20),
 	}
+	c.SlowLane = r.IntN(2) == 0
 	if r.IntN(2) == 0 {
-		c.BestFrame = 1 + r.IntN(c.MaxFrame)
+		c.BestFrame = c.MaxFrame/16 + r.IntN(c.MaxFrame)*15/16
 	}
 	return c
 }
@@ -60,6 +63,6 @@ func Random(seed uint64) Config {
 func pick(r *rand.Rand, values ...int) int { return values[r.IntN(len(values))] }
 
 func (c Config) String() string {
-	return fmt.Sprintf("eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d, chunk %d, seed %#x",
-		c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.Chunk, c.Seed)
+	return fmt.Sprintf("eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d (slow lane %v), chunk %d, seed %#x",
+		c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.SlowLane, c.Chunk, c.Seed)
 }

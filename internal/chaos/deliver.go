@@ -12,6 +12,9 @@ func (e *endpoint) arrive(p *packet) {
 		return
 	}
 	p.wait = e.m.polls()
+	if p.lane == 0 && e.m.config.SlowLane {
+		p.wait *= 5
+	}
 	e.pool = append(e.pool, p)
 	e.m.stir(e)
 }

@@ -1,0 +1,31 @@
+// Package programs makes random message programs, runs them on the ranks of one
+// process and judges what happened by MPI's rules.
+//
+// A [Session] is a set of worlds over one transport, with limits drawn at random
+// so that short messages meet every threshold, and a few programs run on it, one
+// after the other or at the same time in goroutines of their own. All of it
+// follows from one number, the session's seed.
+//
+// A program is a list of steps: sends of every mode, receives with and without
+// wildcards, probes, matched probes, cancelled receives, tests, collective
+// operations, and calls that block. It can not deadlock however its messages
+// match: outside the ends of its phases nothing blocks but operations that their
+// partner, at the same step, waits for until they are through; at a phase's end
+// every rank receives all that was sent to it in that phase, which is known from
+// the program.
+//
+// The judgement (see [Session.Run]) is made from what each rank saw, in its own
+// order of calls, and knows nothing of frames, lanes or arrival:
+//
+//   - Every message is received once, whole and undamaged, or, where the buffer is
+//     shorter, its beginning; bytes that are nobody's business are not touched.
+//   - The matches of each rank can be put in an order that keeps to MPI's two
+//     rules (MPI 4.1, section 3.5) and to the order of that rank's own calls.
+//     That is less than asking for one order of arrival that explains
+//     everything: with several senders and receives from any source there are
+//     legal outcomes that none explains.
+//   - What a probe saw is what the next receive for it gets.
+//   - Where one rank sends to another over a communicator and no receive is
+//     taken back meanwhile, the two rules leave one outcome, which is computed and
+//     compared.
+package programs

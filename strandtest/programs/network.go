@@ -1,0 +1,94 @@
+package programs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/chaos"
+)
+
+// A Network is what the ranks of a session are connected by.
+type Network struct {
+	Name string
+	// MinRanks and MaxRanks bound the number of ranks.
+	MinRanks, MaxRanks int
+	// Open draws a network's limits. It is called once for each session.
+	Open func(r *rand.Rand) Setup
+}
+
+// A Setup is a network as one session uses it.
+type Setup struct {
+	// Transports to use.
+	Transports *btl.Registry
+	// Settings of parameters, name and value.
+	Settings [][2]string
+	// Sizes of messages, in bytes, around which the network changes what it does.
+	Sizes []int
+	// About says how the network was set up, for people.
+	About string
+}
+
+// Networks are those that come with Strand, and chaos.
+func Networks() []Network {
+	return []Network{
+		{Name: "self", MinRanks: 1, MaxRanks: 1, Open: openSelf},
+		{Name: "tcp", MinRanks: 2, MaxRanks: 5, Open: openTCP},
+		{Name: "chaos", MinRanks: 1, MaxRanks: 5, Open: openChaos},
+	}
+}
+
+func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
+
+func openSelf(r *rand.Rand) Setup {
+	eager := pick(r, 0, 1, 100, 1024, 1024)
+	return Setup{
+		Transports: btl.Default, Sizes: []int{eager},
+		Settings: [][2]string{
+			{"btl", "self"},
+			{"btl_self_eager_limit", fmt.Sprint(eager)},
+			{"btl_self_queue", fmt.Sprint(pick(r, 1, 2, 256))},
+		},
+	}
+}
+
+func openTCP(r *rand.Rand) Setup {
+	eager, frame := pick(r, 0, 100, 1000, 4096, 65536), pick(r, 1024, 1024, 5000, 65536, 1<<20)
+	s := Setup{
+		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100, 3 * frame},
+		Settings: [][2]string{
+			{"btl", "tcp,self"},
+			{"btl_tcp_if_include", "127.0.0.0/8"},
+			{"btl_tcp_eager_limit", fmt.Sprint(eager)},
+			{"btl_tcp_max_frag", fmt.Sprint(frame)},
+		},
+	}
+	if r.IntN(3) == 0 {
+		// Less room at the receiver than a segment of the loopback interface has
+		// makes each wait for a timer of the kernel's.
+		s.Settings = append(s.Settings, [2]string{"btl_tcp_sndbuf", "8K"})
+	}
+	return s
+}
+
+func openChaos(r *rand.Rand) Setup {
+	c := chaos.Random(r.Uint64())
+	registry := new(btl.Registry)
+	registry.Register(chaos.New(c))
+	if !c.Self {
+		registry.Register(btl.Default.Lookup("self"))
+	}
+	return Setup{
+		Transports: registry, About: c.String(),
+		Sizes: []int{c.EagerLimit, c.MaxFrame, c.BestFrame, 2*c.MaxFrame + 100, 3 * max(c.BestFrame, 1), c.Chunk},
+	}
+}
+
+func (s Setup) String() string {
+	var b strings.Builder
+	for _, set := range s.Settings {
+		fmt.Fprintf(&b, "%s=%s ", set[0], set[1])
+	}
+	return b.String() + s.About
+}

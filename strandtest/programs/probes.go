@@ -1,0 +1,114 @@
+package programs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strandmp/strand"
+)
+
+// probe looks for a message and perhaps receives it.
+func (r *rank) probe(s *step) error {
+	rec := &reception{way: seen, comm: s.comm, phase: r.phase, pattern: s.pattern}
+	began := r.history.tick()
+	st, ok, err := r.comms[s.comm].Iprobe(r.source(s.comm, s.pattern), s.pattern.tag)
+	if err != nil || !ok {
+		return err
+	}
+	rec.posted = began
+	if err := r.noteSeen(rec, st); err != nil {
+		return err
+	}
+	if r.random.IntN(5) < 2 {
+		return nil
+	}
+	return r.receiveSeen(rec, s.room, s.vector)
+}
+
+// noteSeen writes down what a probe has seen.
+func (r *rank) noteSeen(rec *reception, st strand.Status) error {
+	r.history.receptions = append(r.history.receptions, rec)
+	r.history.matched(rec)
+	r.tally.Probed++
+	return r.describe(rec, st, st.Count)
+}
+
+// receiveSeen receives what a probe has seen. That names its source; it may
+// leave the tag open if the probe did.
+func (r *rank) receiveSeen(rec *reception, room int, vector bool) error {
+	p := pattern{rec.source, rec.tag}
+	if r.random.IntN(2) == 0 {
+		p.tag = rec.pattern.tag
+	}
+	switch r.random.IntN(3) {
+	case 0:
+		return r.receive(rec.comm, p, room, vector, rec)
+	case 1:
+		return r.receiveNow(rec.comm, p, room, vector, rec)
+	}
+	found, err := r.captureFrom(rec.comm, p, &step{comm: rec.comm, room: room, vector: vector}, rec)
+	if err == nil && !found {
+		err = fmt.Errorf("%v: a matched probe does not see what a probe saw", rec)
+	}
+	return err
+}
+
+// capture takes a message by a matched probe, to receive it now or later.
+func (r *rank) capture(s *step) error {
+	found, err := r.captureFrom(s.comm, s.pattern, s, nil)
+	if err != nil || !found || r.random.IntN(2) == 0 {
+		return err
+	}
+	return r.freeCaptive()
+}
+
+func (r *rank) captureFrom(comm int, p pattern, s *step, follows *reception) (bool, error) {
+	rec := &reception{way: taken, comm: comm, phase: r.phase, pattern: p, room: s.room, follows: follows}
+	began := r.history.tick()
+	m, err := r.comms[comm].Improbe(r.source(comm, p), p.tag)
+	if err != nil || m == nil {
+		return false, err
+	}
+	rec.posted = began
+	return true, r.noteTaken(rec, m, s)
+}
+
+func (r *rank) noteTaken(rec *reception, m *strand.Message, s *step) error {
+	r.history.receptions = append(r.history.receptions, rec)
+	r.history.matched(rec)
+	r.tally.Taken++
+	r.held = append(r.held, &captive{m, rec, s})
+	return r.describe(rec, m.Status(), m.Status().Count)
+}
+
+// freeCaptive receives one of the messages that matched probes have taken.
+func (r *rank) freeCaptive() error {
+	if len(r.held) == 0 {
+		return nil
+	}
+	i := r.random.IntN(len(r.held))
+	c := r.held[i]
+	r.held = append(r.held[:i:i], r.held[i+1:]...)
+	b := newBuffer(c.step.room, c.step.vector, r.random)
+	r.buffers = append(r.buffers, b)
+	if b.pieces != nil {
+		st, err := c.message.Recv(r.ctx, b.pieces[0], b.pieces[1:])
+		return r.received(c.reception, b, st, err)
+	}
+	st, err := strand.Mrecv(r.ctx, c.message, b.memory)
+	if err == nil {
+		if _, again := strand.Mrecv(r.ctx, c.message, nil); !errors.Is(again, strand.ErrFinished) {
+			return fmt.Errorf("%v: receiving the message again ended with %s", c.reception, fmt.Sprint(again))
+		}
+	}
+	return r.received(c.reception, b, st, err)
+}
+
+func (r *rank) freeCaptives() error {
+	for len(r.held) > 0 {
+		if err := r.freeCaptive(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

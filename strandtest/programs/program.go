@@ -1,0 +1,99 @@
+package programs
+
+import "fmt"
+
+// A program is what the ranks of a world do: steps in one order, of which each
+// rank takes those that concern it.
+type program struct {
+	seed     uint64
+	ranks    int
+	relaxed  bool
+	comms    []*group
+	steps    []*step
+	messages []*message
+	phases   int
+}
+
+// A group is a communicator of the program, as its ranks are concerned.
+type group struct {
+	id      int
+	members []int // ranks of the world in the order of the communicator's
+	sends   map[[2]int]int
+	tagged  map[[3]int]int
+}
+
+// rank returns the communicator's rank of a rank of the world, or −1.
+func (g *group) rank(world int) int {
+	for i, w := range g.members {
+		if w == world {
+			return i
+		}
+	}
+	return -1
+}
+
+// kind is what a step does.
+type kind uint8
+
+const (
+	stepSend     kind = iota // start to send
+	stepRecv                 // start to receive
+	stepProbe                // probe without waiting, perhaps receive what was seen
+	stepTake                 // matched probe without waiting
+	stepFinish               // receive what a matched probe has taken
+	stepCancel               // take a receive back
+	stepTest                 // test some requests
+	stepYield                // let others run
+	stepTransfer             // send and wait; the receiver receives until it has the message
+	stepBarrier              // all members of the communicator
+	stepDup
+	stepSplit
+	stepFree
+	stepDrain // the end of a phase: everybody receives everything
+)
+
+var kindNames = [...]string{"send", "receive", "probe", "matched probe", "finish", "cancel", "test", "yield",
+	"transfer", "barrier", "dup", "split", "free", "drain"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// A step is one of a program.
+type step struct {
+	kind kind
+	rank int    // whose step it is, if it is one rank's
+	comm int    // which communicator
+	bits uint64 // randomness for what is decided when it runs
+
+	message *message // send, transfer
+	mode    mode
+	vector  bool // send from, or receive into, several pieces
+	pattern pattern
+	room    int   // bytes that a receive has room for
+	made    []int // dup, split: the communicator of each rank of the world, or −1
+	colors  []int // split: by rank of the world
+	keys    []int
+}
+
+// mode is how a message is sent.
+type mode uint8
+
+const (
+	modeStandard mode = iota
+	modeSynchronous
+	modeBuffered
+	modeReady
+)
+
+var modeNames = [...]string{"standard", "synchronous", "buffered", "ready"}
+
+func (s *step) String() string {
+	switch s.kind {
+	case stepSend, stepTransfer:
+		return fmt.Sprintf("%v, %s: %v", s.kind, modeNames[s.mode], s.message)
+	case stepRecv, stepProbe, stepTake:
+		return fmt.Sprintf("rank %d, comm %d: %v for %v, room for %d", s.rank, s.comm, s.kind, s.pattern, s.room)
+	case stepFinish, stepCancel, stepTest, stepYield:
+		return fmt.Sprintf("rank %d: %v", s.rank, s.kind)
+	}
+	return fmt.Sprintf("comm %d: %v", s.comm, s.kind)
+}

@@ -1,0 +1,133 @@
+package programs_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/strandtest/programs"
+)
+
+// seedVariable replays one session; countVariable says how many programs to run.
+const (
+	seedVariable  = "STRAND_PROGRAMS_SEED"
+	countVariable = "STRAND_PROGRAMS"
+)
+
+func TestPrograms(t *testing.T) {
+	test(t, false, count(t, 2000, 1_000_000))
+}
+
+// Programs that run at the same time, in goroutines of their own.
+func TestConcurrentPrograms(t *testing.T) {
+	test(t, true, count(t, 300, 100_000))
+}
+
+func count(t *testing.T, short, soak int) int {
+	text := os.Getenv(countVariable)
+	if text == "" {
+		return need.Times(short, soak)
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s=%s: %v", countVariable, text, err)
+	}
+	return n
+}
+
+// firstSeed is the seed of the first session, and whether that is all to run.
+func firstSeed(t *testing.T) (seed uint64, replay bool) {
+	text := os.Getenv(seedVariable)
+	if text == "" {
+		return uint64(time.Now().UnixNano()), false
+	}
+	seed, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		t.Fatalf("%s=%s: %v", seedVariable, text, err)
+	}
+	return seed, true
+}
+
+func test(t *testing.T, concurrent bool, count int) {
+	seed, replay := firstSeed(t)
+	var total programs.Tally
+	networks := programs.Networks()
+	for _, n := range networks {
+		t.Run(n.Name, func(t *testing.T) {
+			c := campaign{t: t, network: n, concurrent: concurrent, count: uint64(count/len(networks)) + 1}
+			c.next.Store(seed)
+			if replay {
+				c.session(seed)
+			} else {
+				c.run()
+			}
+			t.Logf("sessions from %#x on: %v", seed, &c.tally)
+			total.Add(c.tally)
+		})
+	}
+	t.Log(&total)
+	if zeros := total.Zeros(); len(zeros) > 0 && !replay && !t.Failed() {
+		t.Errorf("these never happened, so that nothing is known of them: %v", zeros)
+	}
+}
+
+// A campaign runs sessions until so many programs have run, one for each
+// processor at a time.
+type campaign struct {
+	t          *testing.T
+	network    programs.Network
+	concurrent bool
+	count      uint64
+	next       atomic.Uint64 // seed
+
+	mu      sync.Mutex
+	tally   programs.Tally
+	failed  bool
+	started time.Time
+	told    time.Time
+}
+
+func (c *campaign) run() {
+	c.started, c.told = time.Now(), time.Now()
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for c.more() {
+				c.session(c.next.Add(1) - 1)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// more reports whether more sessions are to run, and now and then says how far
+// it is.
+func (c *campaign) more() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); now.Sub(c.told) > 20*time.Second {
+		c.told = now
+		fmt.Printf("%s: %d of %d programs, %.0f a second\n", c.t.Name(), c.tally.Programs, c.count,
+			float64(c.tally.Programs)/now.Sub(c.started).Seconds())
+	}
+	return c.tally.Programs < c.count && !c.failed
+}
+
+func (c *campaign) session(seed uint64) {
+	s := programs.NewSession(c.network, seed, c.concurrent)
+	tally, err := s.Run(c.t.Context())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tally.Add(tally)
+	if err == nil {
+		return
+	}
+	c.failed = true
+	c.t.Errorf("%v\n\nto run it again: %s=%#x go test -count=1 -run '%s$' ./strandtest/programs", err, seedVariable, seed, c.t.Name())
+}

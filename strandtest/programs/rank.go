@@ -1,0 +1,199 @@
+package programs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/strandmp/strand"
+)
+
+// A rank runs a program's steps as far as they concern it, and writes down what
+// it sees.
+type rank struct {
+	program *program
+	me      int // rank of the world
+	history *history
+	comms   []*strand.Comm
+	at      atomic.Int64 // number of the step, for reports
+
+	ctx      context.Context
+	random   *rand.Rand // of this step
+	phase    int
+	requests []*request
+	held     []*captive
+	buffers  []*buffer // all that were ever used
+	got      map[*message]bool
+	seen     map[[3]int]int // messages known to be received, by communicator, source and tag
+	consumed []int          // likewise, by communicator
+	tally    *Tally
+}
+
+// A request is a send or a receive under way.
+type request struct {
+	handle    strand.Request
+	buffer    *buffer
+	message   *message   // of a send
+	reception *reception // of a receive
+	matched   bool       // a receive that could not be taken back
+}
+
+// A captive is a message that a matched probe has taken.
+type captive struct {
+	message   *strand.Message
+	reception *reception
+	step      *step
+}
+
+func newRank(p *program, me int, base *strand.Comm, t *Tally) *rank {
+	r := &rank{
+		program: p, me: me, history: &history{program: p, rank: me},
+		comms: make([]*strand.Comm, len(p.comms)), got: make(map[*message]bool),
+		seen: make(map[[3]int]int), consumed: make([]int, len(p.comms)), tally: t,
+	}
+	r.comms[0] = base
+	return r
+}
+
+// run takes all steps.
+func (r *rank) run(ctx context.Context) error {
+	r.ctx = ctx
+	for i, s := range r.program.steps {
+		r.at.Store(int64(i))
+		r.random = rand.New(rand.NewPCG(s.bits, uint64(r.me)))
+		if err := r.take(s); err != nil {
+			return fmt.Errorf("rank %d, step %d (%v): %w\n%s", r.me, i, s, err, r.pending())
+		}
+	}
+	return r.finish()
+}
+
+// take takes one step, if it is this rank's.
+func (r *rank) take(s *step) error {
+	if s.kind == stepDrain {
+		return r.drain()
+	}
+	if r.program.comms[s.comm].rank(r.me) < 0 {
+		return nil
+	}
+	switch s.kind {
+	case stepBarrier:
+		return r.comms[s.comm].Barrier(r.ctx)
+	case stepDup, stepSplit:
+		return r.join(s)
+	case stepFree:
+		return r.comms[s.comm].Free()
+	case stepTransfer:
+		return r.transfer(s)
+	}
+	if s.rank != r.me {
+		return nil
+	}
+	switch s.kind {
+	case stepSend:
+		return r.send(s)
+	case stepRecv:
+		return r.receive(s.comm, s.pattern, s.room, s.vector, nil)
+	case stepProbe:
+		return r.probe(s)
+	case stepTake:
+		return r.capture(s)
+	case stepFinish:
+		return r.freeCaptive()
+	case stepCancel:
+		return r.cancel()
+	case stepTest:
+		return r.test()
+	case stepYield:
+		r.yield()
+	}
+	return nil
+}
+
+// join makes a communicator, which has to be as the program says.
+func (r *rank) join(s *step) error {
+	var c *strand.Comm
+	var err error
+	if s.kind == stepDup {
+		c, err = r.comms[s.comm].Dup(r.ctx)
+	} else {
+		c, err = r.comms[s.comm].Split(r.ctx, s.colors[r.me], s.keys[r.me])
+	}
+	if err != nil {
+		return err
+	}
+	id := s.made[r.me]
+	if id < 0 {
+		if c != nil {
+			return errors.New("got a communicator without having asked for one")
+		}
+		return nil
+	}
+	g := r.program.comms[id]
+	if c == nil || c.Size() != len(g.members) || c.Rank() != g.rank(r.me) {
+		return fmt.Errorf("got a communicator that is not the one asked for: %+v, want members %v", c, g.members)
+	}
+	r.comms[id] = c
+	return nil
+}
+
+// yield lets the other ranks run ahead.
+func (r *rank) yield() {
+	for range r.random.IntN(20) {
+		runtime.Gosched()
+	}
+}
+
+// pending lists what is under way, for people.
+func (r *rank) pending() string {
+	var b strings.Builder
+	due := r.due()
+	for comm, n := range r.consumed {
+		if due[comm] > n {
+			fmt.Fprintf(&b, "\trank %d, comm %d: %d messages of %d are not received\n", r.me, comm, due[comm]-n, due[comm])
+		}
+	}
+	for _, q := range r.requests {
+		if q.message != nil {
+			fmt.Fprintf(&b, "\trank %d, not sent: %v\n", r.me, q.message)
+		} else {
+			fmt.Fprintf(&b, "\trank %d, not received (matched: %v): %v\n", r.me, q.matched, q.reception)
+		}
+	}
+	for _, c := range r.held {
+		fmt.Fprintf(&b, "\trank %d, held: %v\n", r.me, c.reception)
+	}
+	return b.String()
+}
+
+// finish looks for what should not be there after the end.
+func (r *rank) finish() error {
+	for id, c := range r.comms {
+		if c == nil {
+			continue
+		}
+		st, ok, err := c.Iprobe(strand.AnySource, strand.AnyTag)
+		if errors.Is(err, strand.ErrFreed) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if ok {
+			return fmt.Errorf("rank %d, comm %d: everything was received, and yet there is a message: %+v", r.me, id, st)
+		}
+		if err := c.Free(); err != nil {
+			return err
+		}
+	}
+	for _, b := range r.buffers {
+		if i := b.untouched(0); i >= 0 {
+			return fmt.Errorf("rank %d: byte %d of a buffer of %d was written to after its operation had ended", r.me, i, len(b.memory))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package programs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/strandmp/strand"
+)
+
+// begin writes down that a receive begins and makes its buffer.
+func (r *rank) begin(w way, comm int, p pattern, room int, vector bool) (*reception, *buffer) {
+	rec := &reception{way: w, comm: comm, phase: r.phase, pattern: p, room: room}
+	b := newBuffer(room, vector, r.random)
+	r.buffers = append(r.buffers, b)
+	r.history.add(rec)
+	return rec, b
+}
+
+// source is what a pattern's source is called in a communicator.
+func (r *rank) source(comm int, p pattern) int {
+	if p.source == strand.AnySource {
+		return p.source
+	}
+	return r.program.comms[comm].rank(p.source)
+}
+
+// receive starts to receive.
+func (r *rank) receive(comm int, p pattern, room int, vector bool, follows *reception) error {
+	rec, b := r.begin(posted, comm, p, room, vector)
+	rec.follows = follows
+	var handle strand.Request
+	var err error
+	if b.pieces != nil {
+		handle, err = r.comms[comm].IrecvV(b.pieces, r.source(comm, p), p.tag)
+	} else {
+		handle, err = r.comms[comm].Irecv(b.memory, r.source(comm, p), p.tag)
+	}
+	if err != nil {
+		return err
+	}
+	r.history.tick()
+	r.requests = append(r.requests, &request{handle: handle, buffer: b, reception: rec})
+	return nil
+}
+
+// receiveNow receives and waits.
+func (r *rank) receiveNow(comm int, p pattern, room int, vector bool, follows *reception) error {
+	rec, b := r.begin(posted, comm, p, room, vector)
+	rec.follows = follows
+	var st strand.Status
+	var err error
+	if b.pieces != nil {
+		st, err = r.comms[comm].RecvV(r.ctx, b.pieces, r.source(comm, p), p.tag)
+	} else {
+		st, err = r.comms[comm].Recv(r.ctx, b.memory, r.source(comm, p), p.tag)
+	}
+	return r.received(rec, b, st, err)
+}
+
+// received checks what a receive has brought.
+func (r *rank) received(rec *reception, b *buffer, st strand.Status, err error) error {
+	r.history.matched(rec)
+	size := st.Count
+	var cut *strand.TruncateError
+	switch {
+	case errors.As(err, &cut):
+		size = int(cut.Message)
+		if size <= rec.room || int(cut.Buffer) != rec.room || st.Count != rec.room || cut.Source != st.Source || cut.Tag != st.Tag {
+			return fmt.Errorf("%v: wrong truncation: %+v, status %+v", rec, *cut, st)
+		}
+		r.tally.Truncated++
+	case err != nil:
+		return fmt.Errorf("%v: %w", rec, err)
+	case st.Count > rec.room:
+		return fmt.Errorf("%v: status says %d bytes", rec, st.Count)
+	}
+	if rec.way == posted {
+		if err := r.describe(rec, st, size); err != nil {
+			return err
+		}
+	} else if want := r.program.comms[rec.comm].rank(rec.source); st.Source != want || st.Tag != rec.tag || size != rec.size {
+		return fmt.Errorf("%v: it is not the message that was taken: %+v", rec, st)
+	}
+	return r.contents(rec, b)
+}
+
+// describe notes what a status says of a message.
+func (r *rank) describe(rec *reception, st strand.Status, size int) error {
+	g := r.program.comms[rec.comm]
+	if st.Source < 0 || st.Source >= len(g.members) {
+		return fmt.Errorf("%v: status says rank %d of %d", rec, st.Source, len(g.members))
+	}
+	rec.source, rec.tag, rec.size = g.members[st.Source], st.Tag, size
+	if !rec.pattern.fits(&message{from: rec.source, tag: rec.tag}) {
+		return fmt.Errorf("%v: the message does not fit", rec)
+	}
+	if rec.way != seen {
+		r.consumed[rec.comm]++
+		r.seen[[3]int{rec.comm, rec.source, rec.tag}]++
+	}
+	return nil
+}
+
+// contents compares what was received with what was sent, and takes the buffer
+// back.
+func (r *rank) contents(rec *reception, b *buffer) error {
+	n := min(rec.size, rec.room)
+	if i := b.untouched(n); i >= 0 {
+		return fmt.Errorf("%v: byte %d of the buffer was written to; the message takes %d", rec, i, n)
+	}
+	if n == 0 {
+		return nil // which it was is found out in the end
+	}
+	m := r.find(rec, int(b.memory[0]))
+	if m == nil {
+		return fmt.Errorf("%v: no such message was sent: it begins with % x", rec, b.memory[:min(n, headSize)])
+	}
+	if i := m.differs(b.memory[:n], r.program.seed); i >= 0 {
+		return fmt.Errorf("%v: differs from %v from byte %d of %d on; it begins with % x", rec, m, i, n, b.memory[:min(n, headSize)])
+	}
+	if r.got[m] {
+		return fmt.Errorf("%v: %v was received before", rec, m)
+	}
+	r.got[m], rec.got = true, m
+	b.spoil()
+	return nil
+}
+
+// find returns the message that says it is the index'th.
+func (r *rank) find(rec *reception, index int) *message {
+	for _, m := range r.program.messages {
+		if m.comm == rec.comm && m.to == r.me && m.from == rec.source && m.index == index && m.tag == rec.tag && m.size == rec.size {
+			return m
+		}
+	}
+	return nil
+}
+
+// cancel takes a receive back, if it can be.
+func (r *rank) cancel() error {
+	var open []*request
+	for _, q := range r.requests {
+		if q.reception != nil && !q.matched {
+			open = append(open, q)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	q := open[r.random.IntN(len(open))]
+	if i := slices.IndexFunc(open, func(q *request) bool { return q.reception.pattern.tag == strand.AnyTag }); i >= 0 && r.random.IntN(2) == 0 {
+		q = open[i]
+	}
+	if back, err := r.takeBack(q); back || err != nil || r.random.IntN(2) == 0 {
+		return err
+	}
+	st, err := q.handle.Wait(r.ctx)
+	return r.ended(q, st, err)
+}
+
+// takeBack cancels a receive and reports whether it could.
+func (r *rank) takeBack(q *request) (bool, error) {
+	began := r.history.tick()
+	if !q.handle.Cancel() {
+		r.history.matched(q.reception)
+		q.matched = true
+		r.tally.TooLate++
+		return false, nil
+	}
+	r.history.tick()
+	q.reception.cancelled = began
+	r.tally.Cancelled++
+	if i := q.buffer.untouched(0); i >= 0 {
+		return true, fmt.Errorf("%v: byte %d of the buffer was written to, and yet it could be taken back", q.reception, i)
+	}
+	q.buffer.spoil()
+	r.forget(q)
+	return true, nil
+}

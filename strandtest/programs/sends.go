@@ -1,0 +1,105 @@
+package programs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strandmp/strand"
+)
+
+// letter makes the buffer of a message to be sent.
+func (r *rank) letter(s *step) *buffer {
+	b := newBuffer(s.message.size, s.vector, r.random)
+	s.message.fill(b.memory, r.program.seed)
+	r.buffers = append(r.buffers, b)
+	return b
+}
+
+// returned takes the buffer of a send back.
+func (r *rank) returned(m *message, b *buffer) error {
+	if i := m.differs(b.memory, r.program.seed); i >= 0 {
+		return fmt.Errorf("%v: byte %d of its send buffer was changed", m, i)
+	}
+	b.spoil()
+	return nil
+}
+
+func (r *rank) send(s *step) error {
+	b := r.letter(s)
+	c, to := r.comms[s.comm], r.program.comms[s.comm].rank(s.message.to)
+	handle, err := isend(c, b, to, s.message.tag, s.mode)
+	if errors.Is(err, strand.ErrBuffer) && s.mode == modeBuffered {
+		r.tally.NoBuffer++
+		handle, err = isend(c, b, to, s.message.tag, modeStandard)
+	}
+	if err != nil {
+		return err
+	}
+	if handle == (strand.Request{}) {
+		return r.returned(s.message, b) // complete from the start
+	}
+	r.requests = append(r.requests, &request{handle: handle, buffer: b, message: s.message})
+	return nil
+}
+
+func isend(c *strand.Comm, b *buffer, to, tag int, how mode) (strand.Request, error) {
+	switch {
+	case how == modeSynchronous:
+		return c.Issend(b.memory, to, tag)
+	case how == modeBuffered:
+		return c.Ibsend(b.memory, to, tag)
+	case how == modeReady:
+		return c.Irsend(b.memory, to, tag)
+	case b.pieces != nil:
+		return c.IsendV(b.pieces, to, tag)
+	}
+	return c.Isend(b.memory, to, tag)
+}
+
+// transfer is a send that blocks, and what its receiver does about it.
+func (r *rank) transfer(s *step) error {
+	m := s.message
+	ready := s.mode == modeReady
+	if ready && r.me == m.to {
+		if err := r.receive(s.comm, pattern{m.from, m.tag}, s.room, s.vector, nil); err != nil {
+			return err
+		}
+	}
+	if ready {
+		if err := r.comms[s.comm].Barrier(r.ctx); err != nil {
+			return err
+		}
+	}
+	switch r.me {
+	case m.from:
+		return r.sendBlocking(s)
+	case m.to:
+		return r.receiveUntil(s)
+	}
+	return nil
+}
+
+func (r *rank) sendBlocking(s *step) error {
+	b := r.letter(s)
+	c, to, tag := r.comms[s.comm], r.program.comms[s.comm].rank(s.message.to), s.message.tag
+	var err error
+	switch {
+	case s.mode == modeSynchronous:
+		err = c.Ssend(r.ctx, b.memory, to, tag)
+	case s.mode == modeReady:
+		err = c.Rsend(r.ctx, b.memory, to, tag)
+	case s.mode == modeBuffered:
+		if err = c.Bsend(r.ctx, b.memory, to, tag); errors.Is(err, strand.ErrBuffer) {
+			r.tally.NoBuffer++
+			err = c.Send(r.ctx, b.memory, to, tag)
+		}
+	case b.pieces != nil:
+		err = c.SendV(r.ctx, b.pieces, to, tag)
+	default:
+		err = c.Send(r.ctx, b.memory, to, tag)
+	}
+	if err != nil {
+		return err
+	}
+	return r.returned(s.message, b)
+}
