@@ -69,7 +69,7 @@ func TestGenericCount(t *testing.T) {
 func TestGenericRefusesPointers(t *testing.T) {
 	c, ctx := openWorlds(t, 1)[0].Comm(), testContext(t)
 	type inner struct {
-		ok   int
+		_    int
 		Name string
 	}
 	type outer struct {
