@@ -8,7 +8,6 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
-	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/selection"
 )
@@ -16,7 +15,7 @@ import (
 // A PML is the message layer of one world.
 type PML struct {
 	engine *engine.Engine
-	job    launch.Job
+	job    Job
 	rank   int
 	host   *host
 	tune   tunables
@@ -57,7 +56,7 @@ type openModule struct {
 
 // Config is what a PML is opened with.
 type Config struct {
-	Job        launch.Job
+	Job        Job
 	Params     *param.Values
 	Components []btl.Component
 	Engine     engine.Options
