@@ -40,10 +40,10 @@ const MinBlocks = 4
 const blocksPerStart = 12
 
 // MaxSpread bounds raw's [Summary.Spread] in a valid comparison.
-const MaxSpread = 0.20
+const MaxSpread = 0.30
 
 // Criterion says when a comparison is valid.
-const Criterion = "valid if raw's median is at most 20 % above its lower quartile, for each size"
+const Criterion = "valid if raw's median is at most 30 % above its lower quartile, for each size"
 
 // Compare runs a comparison.
 func Compare(ctx context.Context, c Comparison) (r *Result, err error) {

@@ -39,7 +39,7 @@ func TestRatios(t *testing.T) {
 }
 
 func TestRawDecidesWhetherTheRunIsValid(t *testing.T) {
-	noisy := []float64{4, 4, 6, 6}
+	noisy := []float64{4, 4, 8, 8}
 	r := sampleResult(PingPong, noisy, steadySample(5), steadySample(4), noisy)
 	require.NotNil(t, r.Valid)
 	assert.True(t, *r.Valid, "what varies is not raw")
@@ -47,7 +47,7 @@ func TestRawDecidesWhetherTheRunIsValid(t *testing.T) {
 	r = sampleResult(PingPong, steadySample(6), noisy, steadySample(7), steadySample(12))
 	assert.False(t, *r.Valid)
 	require.Len(t, r.Problems, 1)
-	assert.Contains(t, r.Problems[0], "8 bytes: raw's median 5.00 µs is 25 % above its lower quartile 4.00 µs")
+	assert.Contains(t, r.Problems[0], "8 bytes: raw's median 6.00 µs is 50 % above its lower quartile 4.00 µs")
 
 	c := Comparison{Workload: PingPong, Sizes: []int{8}, Blocks: 4}
 	s := newSamples(1, 1)
