@@ -56,7 +56,7 @@ transports below them do.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
 	root.AddCommand(
-		newRunCommand(stdin, nil),
+		newRunCommand(stdin, checkSettings),
 		newInfoCommand(),
 		newBenchCommand(),
 		newVersionCommand(),
