@@ -42,9 +42,29 @@ func (c *Comm) Barrier(ctx context.Context) error {
 	return nil
 }
 
-// Dup makes a communicator of the same processes with a context of its own. All
-// processes of the communicator call it.
+// Ordering says which message a receive for any tag takes of those of one sender.
+type Ordering uint8
+
+const (
+	// Strict: the one sent first, as MPI demands, even if it has to wait for it.
+	Strict Ordering = iota
+	// Relaxed: the one that is there first, but none before an older one with the
+	// same tag. A lost packet then holds up no receive but those of its tag.
+	Relaxed
+)
+
+// Dup makes a communicator of the same processes with a context of its own, and
+// with the same ordering. All processes of the communicator call it.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	if c == nil {
+		return nil, ErrNilComm
+	}
+	return c.DupWith(ctx, c.order)
+}
+
+// DupWith is Dup with a choice of ordering, which is the same for all processes.
+// The world's own communicator has that of the parameter pml_ordering.
+func (c *Comm) DupWith(ctx context.Context, order Ordering) (*Comm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
@@ -55,7 +75,7 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	if err := c.broadcast(ctx, id[:], tagDup); err != nil {
 		return nil, err
 	}
-	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, c.relax)
+	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, c.order)
 }
 
 // nextID returns the id of a new communicator, unique in the job.
@@ -165,7 +185,7 @@ func (c *Comm) fromAnswer(b []byte) (*Comm, error) {
 	for b = b[8:]; len(b) >= 8; b = b[8:] {
 		world = append(world, int32(binary.LittleEndian.Uint64(b)))
 	}
-	return c.world.newComm(id, pml.NewGroup(world), c.relax)
+	return c.world.newComm(id, pml.NewGroup(world), c.order)
 }
 
 func encodeInts(values ...int) []byte {

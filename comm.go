@@ -43,14 +43,14 @@ type Comm struct {
 	group *pml.Group
 	rank  int
 	first bool // the world's own
-	relax bool
+	order Ordering
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.
-func (w *World) newComm(id uint64, group *pml.Group, relaxed bool) (*Comm, error) {
-	c := &Comm{world: w, group: group, rank: group.Rank(w.Rank()), first: w.comm == nil, relax: relaxed}
+func (w *World) newComm(id uint64, group *pml.Group, order Ordering) (*Comm, error) {
+	c := &Comm{world: w, group: group, rank: group.Rank(w.Rank()), first: w.comm == nil, order: order}
 	var err error
-	if c.p2p, err = w.pml.NewContext(2*id, group, relaxed); err != nil {
+	if c.p2p, err = w.pml.NewContext(2*id, group, order == Relaxed); err != nil {
 		return nil, err
 	}
 	if c.coll, err = w.pml.NewContext(2*id+1, group, false); err != nil {

@@ -122,9 +122,16 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		return err
 	}
 	w.pml = p
-	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), p.Relaxed())
+	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), defaultOrder(w.params))
 	w.counter.Store(1)
 	return err
+}
+
+func defaultOrder(params *param.Values) Ordering {
+	if params.String("pml_ordering") == "relaxed" {
+		return Relaxed
+	}
+	return Strict
 }
 
 // Rank is this process's number in the world, from 0 to Size−1.

@@ -73,9 +73,6 @@ func (p *PML) contextOf(id uint64) *Context {
 // Group returns the context's group.
 func (c *Context) Group() *Group { return c.group }
 
-// Relaxed reports whether the world's default is relaxed ordering.
-func (p *PML) Relaxed() bool { return p.tune.relaxed }
-
 // Free ends the context: operations that are under way end with ErrFreed, and
 // messages that nobody has received are dropped.
 func (c *Context) Free() {

@@ -39,7 +39,6 @@ func Declare(r *param.Registry) {
 // tunables are the parameters' values, in the form the message layer uses.
 type tunables struct {
 	lanes         int
-	relaxed       bool
 	copyLimit     int
 	copyPool      int
 	eagerMax      int
@@ -53,7 +52,6 @@ type tunables struct {
 func tunablesFrom(v *param.Values) tunables {
 	return tunables{
 		lanes:         v.Int("pml_lanes"),
-		relaxed:       v.String("pml_ordering") == "relaxed",
 		copyLimit:     int(v.Size("pml_copy_limit")),
 		copyPool:      int(min(v.Size("pml_copy_pool"), 1<<30)),
 		eagerMax:      int(v.Size("pml_eager_max")),
