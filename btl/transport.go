@@ -65,8 +65,9 @@ type Attr struct {
 	// the endpoint goes down. No module may deliver a frame twice or damaged.
 	Reliable bool
 	// Local promises that a frame is released only when the peer's Receiver has
-	// had it whole, and that the path can not break while both ends live (self,
-	// shared memory). The PML then needs no acknowledgement of its own.
+	// had it whole, and before Down if it has, and that the path can not break
+	// while both ends live (self, shared memory). The PML then needs no
+	// acknowledgement of its own.
 	Local bool
 }
 
