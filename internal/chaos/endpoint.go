@@ -194,6 +194,12 @@ func (e *endpoint) down(err error) {
 	if e.state == ended {
 		return
 	}
+	if e.m.config.Local {
+		for _, d := range e.leaving {
+			e.receiver.Released(d.frame)
+		}
+		e.leaving = nil
+	}
 	for _, p := range e.pool {
 		if p.landing != nil {
 			e.receiver.Drop(p.landing)
