@@ -39,8 +39,8 @@ bench: build ## Go benchmarks with allocations, then strand against raw sockets
 	bin/strand bench pingpong --against raw
 	bin/strand bench rate
 
-soak: ## the long forms: STRAND_SOAK=1 go test, then 10 minutes of each fuzzer; takes hours
-	STRAND_SOAK=1 go test -count=1 -timeout 0 ./...
+soak: ## the long forms: STRANDTEST_SOAK=1 go test, then 10 minutes of each fuzzer; takes hours
+	STRANDTEST_SOAK=1 go test -count=1 -timeout 0 ./...
 	$(MAKE) fuzz FUZZTIME=10m
 
 docs: ## the generated pages, docs/PARAMETERS.md

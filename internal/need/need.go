@@ -3,7 +3,7 @@
 // and with what to install.
 //
 // On a machine that claims to have everything, as the one that runs CI does
-// with STRAND_CI=1, a missing thing fails the test instead, so that no test is
+// with STRANDTEST_CI=1, a missing thing fails the test instead, so that no test is
 // skipped for months unseen. Tests do not call Skip themselves; the linter
 // holds that.
 package need
@@ -15,13 +15,13 @@ import (
 )
 
 // complete reports whether this machine claims to have all that tests need.
-func complete() bool { return os.Getenv("STRAND_CI") == "1" }
+func complete() bool { return os.Getenv("STRANDTEST_CI") == "1" }
 
 // missing skips the test, or fails it where nothing may be missing.
 func missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if complete() {
-		t.Fatalf("STRAND_CI=1 says that this machine has all that tests need, but it does not: "+format, args...)
+		t.Fatalf("STRANDTEST_CI=1 says that this machine has all that tests need, but it does not: "+format, args...)
 	}
 	t.Skipf(format, args...)
 }

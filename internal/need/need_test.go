@@ -46,14 +46,14 @@ func run(check func(testing.TB)) *recorder {
 func absent(t testing.TB) { Program(t, "strand-no-such-program", "strand-no-such-package") }
 
 func TestMissingProgramSkips(t *testing.T) {
-	t.Setenv("STRAND_CI", "")
+	t.Setenv("STRANDTEST_CI", "")
 	r := run(absent)
 	assert.Contains(t, r.skipped, "needs the program strand-no-such-program (on Debian: apt-get install strand-no-such-package)")
 	assert.Empty(t, r.failed)
 }
 
 func TestMissingProgramFailsWhereAllIsClaimed(t *testing.T) {
-	t.Setenv("STRAND_CI", "1")
+	t.Setenv("STRANDTEST_CI", "1")
 	r := run(absent)
 	assert.Contains(t, r.failed, "needs the program strand-no-such-program")
 	assert.Empty(t, r.skipped)
@@ -67,26 +67,26 @@ func TestPresentProgramIsFound(t *testing.T) {
 }
 
 func TestRoot(t *testing.T) {
-	t.Setenv("STRAND_CI", "")
+	t.Setenv("STRANDTEST_CI", "")
 	r := run(Root)
 	assert.Equal(t, os.Geteuid() != 0, r.skipped != "")
 }
 
 func TestThat(t *testing.T) {
-	t.Setenv("STRAND_CI", "")
+	t.Setenv("STRANDTEST_CI", "")
 	assert.Empty(t, run(func(t testing.TB) { That(t, true, "never said") }).skipped)
 	assert.Equal(t, "needs 3 arms", run(func(t testing.TB) { That(t, false, "needs %d arms", 3) }).skipped)
 }
 
 func TestSoak(t *testing.T) {
-	t.Setenv("STRAND_CI", "1")
-	t.Setenv("STRAND_SOAK", "")
+	t.Setenv("STRANDTEST_CI", "1")
+	t.Setenv("STRANDTEST_SOAK", "")
 	r := run(Soak)
 	assert.NotEmpty(t, r.skipped, "what is only long is skipped in CI too")
 	assert.Empty(t, r.failed)
 	assert.Equal(t, 10, Times(10, 1000))
 
-	t.Setenv("STRAND_SOAK", "1")
+	t.Setenv("STRANDTEST_SOAK", "1")
 	assert.Empty(t, run(Soak).skipped)
 	assert.Equal(t, 1000, Times(10, 1000))
 }

@@ -6,15 +6,15 @@ import (
 )
 
 // Soaking reports whether tests are to run in their long forms: make soak, or
-// STRAND_SOAK=1.
-func Soaking() bool { return os.Getenv("STRAND_SOAK") == "1" }
+// STRANDTEST_SOAK=1.
+func Soaking() bool { return os.Getenv("STRANDTEST_SOAK") == "1" }
 
 // Soak is for tests that have no short form. Outside a soak they are skipped,
 // in CI too.
 func Soak(t testing.TB) {
 	t.Helper()
 	if !Soaking() {
-		t.Skip("has only a long form; STRAND_SOAK=1 or make soak runs it")
+		t.Skip("has only a long form; STRANDTEST_SOAK=1 or make soak runs it")
 	}
 }
 
