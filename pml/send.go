@@ -83,7 +83,7 @@ func (pe *peer) launch(op *operation) {
 		starved = true
 		pe.pml.stats.Demoted++
 	}
-	first := min(op.size, uint64(r.firstPiece()))
+	first := r.firstPiece(op.size)
 	if starved || first > 0 && !pe.credit.spend(creditFor(int(first))) {
 		first, starved = 0, true
 	}
@@ -99,13 +99,18 @@ func (r *rail) eagerLimit(most int) int {
 	return min(limit, r.attr.MaxFrame)
 }
 
+// bareRequest is the message from which on a request to send comes without data:
+// a first piece would save a small part of the time, and takes as much again when
+// it comes before its receive and has to be copied.
+const bareRequest = 512 << 10
+
 // firstPiece is how much data goes with a request to send. Where release means
 // delivery nothing does: the data waits in the sender's buffer, uncopied.
-func (r *rail) firstPiece() int {
-	if r.attr.Local {
+func (r *rail) firstPiece(size uint64) uint64 {
+	if r.attr.Local || size >= bareRequest {
 		return 0
 	}
-	return min(r.attr.EagerLimit, r.attr.MaxFrame)
+	return min(size, uint64(r.attr.EagerLimit), uint64(r.attr.MaxFrame))
 }
 
 func (op *operation) messageHeader(kind frameType) header {

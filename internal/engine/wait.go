@@ -308,6 +308,7 @@ const (
 	firstPenalty = 250 * time.Microsecond
 	maxPenalty   = 100 * time.Millisecond
 	goodYields   = 2_000
+	quickBetween = 8 // slow yields with so many quick ones between are no sign
 )
 
 func (p *penalty) mustPark(now func() int64) bool {
@@ -322,17 +323,20 @@ func (p *penalty) mustPark(now func() int64) bool {
 }
 
 func (p *penalty) observe(now, yieldTime int64) {
-	if yieldTime > slowYield {
-		if now-p.last > 8*int64(p.length) {
-			p.length = 0 // one now and then is not a habit
+	if yieldTime <= slowYield {
+		if p.good++; p.good >= goodYields {
+			p.length = 0
 		}
-		p.length = min(max(2*p.length, firstPenalty), maxPenalty)
-		p.until, p.last, p.good = now+int64(p.length), now, 0
 		return
 	}
-	if p.length > 0 {
-		if p.good++; p.good >= goodYields {
-			p.length, p.good = 0, 0
-		}
+	alone := p.good >= quickBetween
+	p.good = 0
+	if alone {
+		return // the system's own work, on what was sent perhaps
 	}
+	if now-p.last > 8*int64(p.length) {
+		p.length = 0 // one now and then is not a habit
+	}
+	p.length = min(max(2*p.length, firstPenalty), maxPenalty)
+	p.until, p.last = now+int64(p.length), now
 }

@@ -374,12 +374,14 @@ func TestWaitsDoNotAllocate(t *testing.T) {
 }
 
 func TestPenalty(t *testing.T) {
-	var p penalty
+	p := penalty{good: quickBetween}
 	clock := int64(1)
 	now := func() int64 { return clock }
 	require.False(t, p.mustPark(now))
 	p.observe(clock, slowYield+1)
-	require.True(t, p.mustPark(now))
+	require.False(t, p.mustPark(now), "one slow yield")
+	p.observe(clock, slowYield+1)
+	require.True(t, p.mustPark(now), "two in a row")
 	clock += int64(firstPenalty) - 1
 	require.True(t, p.mustPark(now))
 	clock++
@@ -393,7 +395,9 @@ func TestPenalty(t *testing.T) {
 	for range goodYields {
 		p.observe(clock, 1)
 	}
-	p.observe(clock, slowYield+1)
+	for range 2 {
+		p.observe(clock, slowYield+1)
+	}
 	require.Equal(t, clock+int64(firstPenalty), p.until, "forgiven")
 	clock += 9 * int64(firstPenalty)
 	p.observe(clock, slowYield+1)
