@@ -195,7 +195,7 @@ func (g *generator) contest() {
 	}
 	for i := range 2 + g.IntN(8) {
 		p := pattern{source, g.tag()}
-		if i%3 == 0 {
+		if i == 0 || g.IntN(10) == 0 {
 			p.tag = strand.AnyTag
 		}
 		g.add(&step{kind: stepRecv, rank: to, comm: c.id, pattern: p, room: g.room()})
@@ -206,9 +206,12 @@ func (g *generator) contest() {
 			g.look(stepProbe)
 		}
 	}
-	for range g.IntN(6) {
-		g.add(&step{kind: stepTest, rank: to})
+	if g.IntN(3) > 0 { // by when some have come, and some not
+		g.add(&step{kind: stepBarrier, comm: c.id})
+	}
+	for range 1 + g.IntN(6) {
 		g.add(&step{kind: stepCancel, rank: to})
+		g.add(&step{kind: stepTest, rank: to})
 	}
 }
 

@@ -16,12 +16,16 @@ import (
 
 // seedVariable replays one session; countVariable says how many programs to run.
 const (
-	seedVariable  = "STRAND_PROGRAMS_SEED"
-	countVariable = "STRAND_PROGRAMS"
+	seedVariable  = "STRANDTEST_PROGRAMS_SEED"
+	countVariable = "STRANDTEST_PROGRAMS"
 )
 
 func TestPrograms(t *testing.T) {
-	test(t, false, count(t, 2000, 1_000_000))
+	total := test(t, false, count(t, 2000, 1_000_000))
+	_, replay := firstSeed(t)
+	if zeros := total.Zeros(); len(zeros) > 0 && !replay && !t.Failed() {
+		t.Errorf("these never happened, so that nothing is known of them: %v", zeros)
+	}
 }
 
 // Programs that run at the same time, in goroutines of their own.
@@ -54,7 +58,7 @@ func firstSeed(t *testing.T) (seed uint64, replay bool) {
 	return seed, true
 }
 
-func test(t *testing.T, concurrent bool, count int) {
+func test(t *testing.T, concurrent bool, count int) programs.Tally {
 	seed, replay := firstSeed(t)
 	var total programs.Tally
 	networks := programs.Networks()
@@ -72,9 +76,7 @@ func test(t *testing.T, concurrent bool, count int) {
 		})
 	}
 	t.Log(&total)
-	if zeros := total.Zeros(); len(zeros) > 0 && !replay && !t.Failed() {
-		t.Errorf("these never happened, so that nothing is known of them: %v", zeros)
-	}
+	return total
 }
 
 // A campaign runs sessions until so many programs have run, one for each
