@@ -120,7 +120,7 @@ func (r *benchRun) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	ctx, stop := signal.NotifyContext(commandContext(cmd), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(commandContext(cmd), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	launched, err := bench.Launched(ctx)
 	switch {
