@@ -12,9 +12,9 @@ import (
 // Chaos that broke the contract would find faults that are its own.
 func TestConformance(t *testing.T) {
 	configs := []chaos.Config{chaos.Calm()}
-	for seed := range need.Times(3, 100) {
+	for seed := range need.Times(1, 100) {
 		c := chaos.Random(uint64(seed))
-		c.Self = true
+		c.Self, c.Delay = true, min(c.Delay, 4) // the suite waits for each of many frames
 		configs = append(configs, c)
 	}
 	for i, c := range configs {

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -24,13 +25,13 @@ func (e *endpoint) connect() {
 		e.m.post(func() { e.fail("connecting", errAbsent) })
 		return
 	}
-	hello := e.m.host.Hello()
-	peer.host.Loop().Post(func() { peer.asked(e, hello) })
+	secret, hello := e.m.host.Secret(), e.m.host.Hello()
+	peer.host.Loop().Post(func() { peer.asked(e, secret, hello) })
 }
 
 // asked: another module wants a connection. It runs in the loop of m.
-func (m *module) asked(from *endpoint, hello []byte) {
-	if m.closed {
+func (m *module) asked(from *endpoint, secret, hello []byte) {
+	if m.closed || !bytes.Equal(secret, m.host.Secret()) {
 		from.m.post(func() { from.fail("connecting", errAbsent) })
 		return
 	}
@@ -98,6 +99,9 @@ func Sever(ep btl.Endpoint) error {
 	e, ok := ep.(*endpoint)
 	if !ok {
 		return fmt.Errorf("chaos: %T is no endpoint of this transport", ep)
+	}
+	if r := e.remote; r != nil {
+		r.m.post(func() { r.fail("receiving", errCut) })
 	}
 	e.m.post(func() { e.fail("receiving", errCut) })
 	return nil
