@@ -75,7 +75,7 @@ func (c *Comm) DupWith(ctx context.Context, order Ordering) (*Comm, error) {
 	if err := c.broadcast(ctx, id[:], tagDup); err != nil {
 		return nil, err
 	}
-	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, c.order)
+	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, order)
 }
 
 // nextID returns the id of a new communicator, unique in the job.
