@@ -34,13 +34,13 @@ type generator struct {
 func generate(seed uint64, s shape) *program {
 	g := &generator{
 		Rand: rand.New(rand.NewPCG(seed, 0x9406)), shape: s, bytes: s.bytes,
-		program: &program{seed: seed, ranks: s.ranks, relaxed: s.relaxed},
+		program: &program{seed: seed, ranks: s.ranks},
 	}
 	everybody := make([]int, s.ranks)
 	for i := range everybody {
 		everybody[i] = i
 	}
-	g.join(everybody)
+	g.join(everybody, s.relaxed)
 	g.tags = []int{0, 1, 2, 7, strand.MaxTag, 1000, 12345}[:1+g.IntN(7)]
 	g.named = []float64{0.1, 0.5, 0.9}[g.IntN(3)]
 	g.roomy = []float64{0.5, 0.9, 1}[g.IntN(3)]
@@ -73,8 +73,8 @@ func (g *generator) trim() {
 }
 
 // join makes a communicator.
-func (g *generator) join(members []int) int {
-	c := &group{id: len(g.program.comms), members: members, sends: make(map[[2]int]int), tagged: make(map[[3]int]int)}
+func (g *generator) join(members []int, relaxed bool) int {
+	c := &group{id: len(g.program.comms), members: members, relaxed: relaxed, sends: make(map[[2]int]int), tagged: make(map[[3]int]int)}
 	g.program.comms = append(g.program.comms, c)
 	g.live = append(g.live, c)
 	return c.id
@@ -276,12 +276,15 @@ func (g *generator) reshape() {
 		return
 	}
 	c := g.comm()
-	s := &step{kind: stepDup, comm: c.id, made: make([]int, g.shape.ranks)}
+	s := &step{kind: stepDup, comm: c.id, made: make([]int, g.shape.ranks), relaxed: c.relaxed}
 	for i := range s.made {
 		s.made[i] = -1
 	}
+	if g.IntN(3) == 0 {
+		s.relaxed = !s.relaxed
+	}
 	if g.IntN(2) == 0 {
-		id := g.join(c.members)
+		id := g.join(c.members, s.relaxed)
 		for _, w := range c.members {
 			s.made[w] = id
 		}
@@ -308,7 +311,7 @@ func (g *generator) split(c *group, s *step) {
 		if len(members) == 0 {
 			continue
 		}
-		id := g.join(members)
+		id := g.join(members, c.relaxed)
 		for _, w := range members {
 			s.made[w] = id
 		}

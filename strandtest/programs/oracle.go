@@ -13,7 +13,7 @@ func (h *history) judge() error {
 		if g.rank(h.rank) < 0 {
 			continue
 		}
-		v := verdict{history: h, messages: h.messages(g.id), receptions: h.on(g.id)}
+		v := verdict{history: h, relaxed: g.relaxed, messages: h.messages(g.id), receptions: h.on(g.id)}
 		if err := v.judge(); err != nil {
 			errs = append(errs, fmt.Errorf("rank %d, comm %d: %w", h.rank, g.id, err))
 		}
@@ -24,6 +24,7 @@ func (h *history) judge() error {
 // A verdict is about one communicator of one rank.
 type verdict struct {
 	history    *history
+	relaxed    bool // the communicator's ordering
 	messages   []*message
 	receptions []*reception
 	by         map[*message]*reception // who received it
@@ -149,7 +150,7 @@ func (v *verdict) ordered() error {
 			if m == r.got {
 				break
 			}
-			if m.from == r.got.from && r.pattern.fits(m) && (!v.history.program.relaxed || m.tag == r.got.tag) {
+			if m.from == r.got.from && r.pattern.fits(m) && (!v.relaxed || m.tag == r.got.tag) {
 				order.before(v.by[m], r)
 			}
 		}
@@ -207,7 +208,7 @@ func (v *verdict) sequential() error {
 // determined: one sender, nothing taken by a matched probe or taken back while
 // messages were still to come.
 func (v *verdict) determined(phase int) ([]*message, []*reception) {
-	if v.history.program.relaxed {
+	if v.relaxed {
 		return nil, nil
 	}
 	var messages []*message

@@ -15,7 +15,7 @@ type script struct {
 }
 
 func newScript(relaxed bool) *script {
-	p := &program{ranks: 3, relaxed: relaxed, phases: 1, comms: []*group{{members: []int{0, 1, 2}}}}
+	p := &program{ranks: 3, phases: 1, comms: []*group{{members: []int{0, 1, 2}, relaxed: relaxed}}}
 	return &script{&history{program: p}}
 }
 

@@ -7,7 +7,6 @@ import "fmt"
 type program struct {
 	seed     uint64
 	ranks    int
-	relaxed  bool
 	comms    []*group
 	steps    []*step
 	messages []*message
@@ -18,6 +17,7 @@ type program struct {
 type group struct {
 	id      int
 	members []int // ranks of the world in the order of the communicator's
+	relaxed bool  // its ordering
 	sends   map[[2]int]int
 	tagged  map[[3]int]int
 }
@@ -69,6 +69,7 @@ type step struct {
 	vector  bool // send from, or receive into, several pieces
 	pattern pattern
 	room    int   // bytes that a receive has room for
+	relaxed bool  // dup: the ordering asked for
 	made    []int // dup, split: the communicator of each rank of the world, or −1
 	colors  []int // split: by rank of the world
 	keys    []int

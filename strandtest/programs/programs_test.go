@@ -67,6 +67,7 @@ func test(t *testing.T, concurrent bool, count int) programs.Tally {
 			c := campaign{t: t, network: n, concurrent: concurrent, count: uint64(count/len(networks)) + 1}
 			c.next.Store(seed)
 			if replay {
+				c.replay = true
 				c.session(seed)
 			} else {
 				c.run()
@@ -86,6 +87,7 @@ type campaign struct {
 	network    programs.Network
 	concurrent bool
 	count      uint64
+	replay     bool
 	next       atomic.Uint64 // seed
 
 	mu      sync.Mutex
@@ -123,6 +125,9 @@ func (c *campaign) more() bool {
 
 func (c *campaign) session(seed uint64) {
 	s := programs.NewSession(c.network, seed, c.concurrent)
+	if c.replay {
+		c.t.Log(s.Listing())
+	}
 	tally, err := s.Run(c.t.Context())
 	c.mu.Lock()
 	defer c.mu.Unlock()

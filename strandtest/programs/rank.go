@@ -118,9 +118,16 @@ func (r *rank) take(s *step) error {
 func (r *rank) join(s *step) error {
 	var c *strand.Comm
 	var err error
-	if s.kind == stepDup {
+	switch {
+	case s.kind == stepDup && s.relaxed != r.program.comms[s.comm].relaxed:
+		order := strand.Strict
+		if s.relaxed {
+			order = strand.Relaxed
+		}
+		c, err = r.comms[s.comm].DupWith(r.ctx, order)
+	case s.kind == stepDup:
 		c, err = r.comms[s.comm].Dup(r.ctx)
-	} else {
+	default:
 		c, err = r.comms[s.comm].Split(r.ctx, s.colors[r.me], s.keys[r.me])
 	}
 	if err != nil {

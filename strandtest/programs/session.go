@@ -95,7 +95,7 @@ func (s *Session) Run(ctx context.Context) (Tally, error) {
 	}
 	wg.Wait()
 	if len(run.errs) > 0 {
-		return run.tally, fmt.Errorf("%v\n%w", s, errors.Join(run.errs...))
+		return run.tally, fmt.Errorf("%v\n%w\n%s", s, errors.Join(run.errs...), strings.Join(run.lines, "\n"))
 	}
 	run.tally.Sessions++
 	return run.tally, nil
@@ -204,7 +204,7 @@ func (x *run) program(ctx context.Context, p *program, c *strand.Comm, me int) e
 func (s *Session) Listing() string {
 	var b strings.Builder
 	for _, p := range s.programs {
-		fmt.Fprintf(&b, "program %#x on %d ranks, relaxed ordering %v\n", p.seed, p.ranks, p.relaxed)
+		fmt.Fprintf(&b, "program %#x on %d ranks\n", p.seed, p.ranks)
 		for i, st := range p.steps {
 			fmt.Fprintf(&b, "%4d %v\n", i, st)
 		}
