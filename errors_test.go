@@ -2,6 +2,7 @@ package strand_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -87,7 +88,7 @@ var calls = []struct {
 func TestBadRank(t *testing.T) {
 	c, ctx := openWorlds(t, 2)[0].Comm(), testContext(t)
 	for _, call := range calls {
-		for _, rank := range []int{2, 1 << 40, -3, -1 << 40, strand.AnySource} {
+		for _, rank := range []int{2, math.MaxInt/2 + 1, -3, math.MinInt, strand.AnySource} {
 			if rank == strand.AnySource && !call.sends {
 				continue
 			}
@@ -107,8 +108,14 @@ func TestBadRank(t *testing.T) {
 
 func TestBadTag(t *testing.T) {
 	c, ctx := openWorlds(t, 1)[0].Comm(), testContext(t)
+	above := strand.MaxTag
+	above++ // where an int has 32 bits, the least of them
+	bad := []int{-2, math.MinInt, above, strand.AnyTag}
+	if math.MaxInt > strand.MaxTag {
+		bad = append(bad, math.MaxInt, math.MaxInt/2+1)
+	}
 	for _, call := range calls {
-		for _, tag := range []int{-2, -1 << 40, strand.MaxTag + 1, 1 << 40, strand.AnyTag} {
+		for _, tag := range bad {
 			if tag == strand.AnyTag && !call.sends {
 				continue
 			}
