@@ -3,7 +3,9 @@ package strand_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,9 +26,9 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// openWorlds opens the worlds of a job of n ranks in this process. They are
-// closed at the test's end; that a close fails, or leaves anything behind, fails
-// the test.
+// openWorlds opens the worlds of a job of n ranks in this process. Those that the
+// test has not closed are closed at its end; that such a close fails, or that
+// anything is left behind, fails the test.
 func openWorlds(t testing.TB, n int, opts ...strand.Option) []*strand.World {
 	t.Helper()
 	leak.Check(t)
@@ -42,7 +44,12 @@ func openWorlds(t testing.TB, n int, opts ...strand.Option) []*strand.World {
 	for i := range n {
 		require.NoError(t, errs[i])
 	}
-	t.Cleanup(func() { closeWorlds(t, worlds...) })
+	t.Cleanup(func() {
+		closeWorlds(t, slices.DeleteFunc(worlds, func(w *strand.World) bool {
+			_, _, err := w.Comm().Iprobe(strand.AnySource, strand.AnyTag)
+			return errors.Is(err, strand.ErrClosed)
+		})...)
+	})
 	return worlds
 }
 

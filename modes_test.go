@@ -192,7 +192,7 @@ func TestProcNull(t *testing.T) {
 
 	require.NoError(t, c.Send(ctx, buf, strand.ProcNull, 1))
 	require.NoError(t, c.Ssend(ctx, buf, strand.ProcNull, 1))
-	require.NoError(t, c.Bsend(ctx, make([]byte, 1<<30), strand.ProcNull, 1))
+	require.NoError(t, c.Bsend(ctx, make([]byte, 100<<20), strand.ProcNull, 1))
 	r, err := c.Issend(buf, strand.ProcNull, 1)
 	require.NoError(t, err)
 	_, err = r.Wait(ctx)

@@ -88,6 +88,9 @@ func (p *PML) Close(ctx context.Context) error {
 			op.abandon(ErrClosed)
 		}
 	})
+	for _, c := range p.contexts {
+		c.discard() // who waits for us to receive need not wait
+	}
 	p.wakeProbers()
 	err := p.part(ctx)
 	p.eachOperation(func(op *operation) {
@@ -141,7 +144,7 @@ func (p *PML) part(ctx context.Context) error {
 func (pe *peer) sayGoodbye() {
 	if pe.state == peerKnown && pe.up() && !pe.self() && !pe.goodbye.said {
 		pe.goodbye.said = true
-		pe.sendBare(frameGoodbye)
+		pe.sendControl(&header{kind: frameGoodbye})
 	}
 }
 
@@ -149,9 +152,7 @@ func (pe *peer) sayGoodbye() {
 // no hurry about that.
 func (pe *peer) askForAck() {
 	if pe.state == peerKnown && pe.up() {
-		f := pe.pml.newFrame(pe)
-		f.build(&header{kind: frameAck, flags: flagAckNow})
-		pe.emit(f, &pe.backlog)
+		pe.sendControl(&header{kind: frameAck, flags: flagAckNow})
 	}
 }
 
@@ -175,13 +176,6 @@ func (p *PML) unanswered() string {
 		}
 	}
 	return fmt.Sprintf("pml_close_timeout (%v) is over", p.tune.closeTimeout)
-}
-
-// sendBare sends a frame that is nothing but its type.
-func (pe *peer) sendBare(kind frameType) {
-	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: kind})
-	pe.emit(f, &pe.backlog)
 }
 
 // saidGoodbye reacts to a peer that leaves, or has heard that we do.

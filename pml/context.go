@@ -65,6 +65,9 @@ func (p *PML) contextOf(id uint64) *Context {
 	if c == nil {
 		c = &Context{pml: p, id: id, match: match.NewContext(matched), channels: make(map[int]*channel)}
 		p.contexts[id] = c
+		if p.closing {
+			c.discard()
+		}
 	}
 	p.lastContext = c
 	return c
@@ -88,15 +91,25 @@ func (c *Context) Free() {
 		}
 	})
 	c.freed = true
-	c.match.Discard(func(m *match.Message) { m.Owner.(*inbound).refuse() })
+	c.discard()
 	p.wakeProbers()
 }
 
-// refuse drops a message that will never be received; its sender, if it asked,
-// is told that nothing is wanted.
+// discard drops all messages that wait for a receive, and those still to come.
+func (c *Context) discard() {
+	c.match.Discard(func(m *match.Message) { m.Owner.(*inbound).refuse() })
+}
+
+// refuse drops a message that will never be received. Its sender, if it asked, is
+// told that nothing is wanted: of a communicator that was freed that is no error,
+// of a world that is being closed it is.
 func (in *inbound) refuse() {
-	if in.asked {
-		in.peer.sendClear(in.handle, 0, 0)
+	if in.asked && in.peer.failure == nil {
+		h := header{kind: frameClear, handle: in.handle}
+		if !in.context.freed {
+			h.flags |= flagRefused
+		}
+		in.peer.sendControl(&h)
 	}
 	if in.whole {
 		in.peer.pml.discard(in)

@@ -27,7 +27,8 @@ const (
 	flagSync    = 1 << 1 // a synchronous send: answer when it matches
 	flagStarved = 1 << 2 // it would have been sent at once, had there been credit
 	flagCounted = 1 << 3 // the frame has a number and is to be acknowledged
-	flagsKnown  = flagAckNow | flagSync | flagStarved | flagCounted
+	flagRefused = 1 << 4 // clear: the receiver leaves, nobody will receive the message
+	flagsKnown  = flagAckNow | flagSync | flagStarved | flagCounted | flagRefused
 )
 
 // Sizes of the headers in bytes.

@@ -109,8 +109,13 @@ func (op *operation) describe(source int, tag int32) {
 
 // sendClear answers a request to send.
 func (pe *peer) sendClear(handle, remote, accept uint64) {
+	pe.sendControl(&header{kind: frameClear, handle: handle, remote: remote, accept: accept})
+}
+
+// sendControl sends a frame that is a header only.
+func (pe *peer) sendControl(h *header) {
 	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: frameClear, handle: handle, remote: remote, accept: accept})
+	f.build(h)
 	pe.emit(f, &pe.backlog)
 }
 

@@ -277,6 +277,9 @@ func (pe *peer) clear(h *header) {
 	}
 	op.cleared, op.remote = true, h.remote
 	op.accept = min(h.accept, op.size)
+	if h.flags&flagRefused != 0 {
+		op.err, op.accept = &peerClosedError{rank: pe.rank, host: pe.host}, 0
+	}
 	if op.offset < op.accept {
 		pe.streams.push(op)
 		pe.pump()

@@ -1,0 +1,191 @@
+package strand_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+)
+
+// Receives and probes without a message end when the world is closed, whoever
+// waits for them.
+func TestCloseEndsReceives(t *testing.T) {
+	w, ctx := openWorlds(t, 2), testContext(t)
+	c := w[0].Comm()
+	ended := make(chan error, 4)
+	go func() { _, err := c.Recv(ctx, nil, 1, 1); ended <- err }()
+	go func() { _, err := c.Recv(ctx, nil, strand.AnySource, 1); ended <- err }()
+	go func() { _, err := c.Probe(ctx, 1, 1); ended <- err }()
+	go func() { _, err := c.Mprobe(ctx, strand.AnySource, strand.AnyTag); ended <- err }()
+	r, err := c.Irecv(nil, 0, 1)
+	require.NoError(t, err)
+	closeWorlds(t, w...)
+	for range 4 {
+		assert.ErrorIs(t, <-ended, strand.ErrClosed)
+	}
+	_, err = r.Wait(ctx)
+	assert.ErrorIs(t, err, strand.ErrClosed)
+}
+
+// What was sent is delivered though the sender closes its world at once: short,
+// buffered, and long ones whose receive comes only after.
+func TestCloseDrainsSends(t *testing.T) {
+	for name, opts := range settings {
+		t.Run(name, func(t *testing.T) {
+			w, ctx := openWorlds(t, 2, opts...), testContext(t)
+			s, r := w[0].Comm(), w[1].Comm()
+			for i, n := range sizes {
+				require.NoError(t, s.Bsend(ctx, pattern(n, i), 1, i))
+				_, err := s.Isend(pattern(n, i+1), 1, i)
+				require.NoError(t, err)
+			}
+			closed := make(chan error, 1)
+			go func() { closed <- w[0].Close() }()
+			for i, n := range sizes {
+				for j := range 2 {
+					buf := make([]byte, n)
+					_, err := r.Recv(ctx, buf, 0, i)
+					require.NoError(t, err)
+					equal(t, pattern(n, i+j), buf, "%d bytes", n)
+				}
+			}
+			// It waits for us to hear its goodbye, which needs no call of ours.
+			require.NoError(t, <-closed)
+		})
+	}
+}
+
+// A peer that has closed its world is told apart from one that has failed.
+func TestPeerThatHasClosed(t *testing.T) {
+	w, ctx := openWorlds(t, 3), testContext(t)
+	a, b := w[0].Comm(), w[1].Comm()
+	require.NoError(t, a.Send(ctx, []byte("last words"), 1, 1))
+	for i := range 2 { // rank 2 knows both
+		require.NoError(t, w[2].Comm().Send(ctx, nil, i, 9))
+		_, err := w[i].Comm().Recv(ctx, nil, 2, 9)
+		require.NoError(t, err)
+	}
+	ended := make(chan error, 3)
+	go func() { _, err := b.Recv(ctx, nil, 0, 2); ended <- err }()
+	go func() { _, err := b.Probe(ctx, 0, 2); ended <- err }()
+	go func() { ended <- b.Ssend(ctx, nil, 0, 2) }()
+	anybody, err := b.Irecv(nil, strand.AnySource, 3)
+	require.NoError(t, err)
+	require.NoError(t, w[0].Close())
+	for range 3 {
+		err := <-ended
+		require.ErrorIs(t, err, strand.ErrPeerClosed)
+		assert.NotErrorIs(t, err, strand.ErrPeerFailed)
+		assert.ErrorContains(t, err, "rank 0 on localhost has closed its world")
+	}
+	for _, call := range calls {
+		if call.name != "Recv" && call.name != "Sendrecv" {
+			assert.ErrorIs(t, call.do(ctx, b, 0, 5), strand.ErrPeerClosed, call.name)
+		}
+	}
+	buf := make([]byte, 10)
+	_, err = b.Recv(ctx, buf, 0, 1)
+	require.NoError(t, err, "what it had sent is there")
+	assert.Equal(t, "last words", string(buf))
+	_, err = b.Recv(ctx, buf, 0, 1)
+	require.ErrorIs(t, err, strand.ErrPeerClosed)
+
+	// A receive from any source goes on with the others.
+	require.NoError(t, w[2].Comm().Send(ctx, nil, 1, 3))
+	st, err := anybody.Wait(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, 2, st.Source)
+}
+
+// All ranks may close at once, whether they know each other or not.
+func TestAllCloseAtOnce(t *testing.T) {
+	for round := range 10 {
+		w, ctx := openWorlds(t, 4), testContext(t)
+		for i := range round {
+			from, to := i%4, (i+1+i/4)%4
+			require.NoError(t, w[from].Comm().Send(ctx, nil, to, 1))
+		}
+		closeWorlds(t, w...)
+	}
+}
+
+// Messages are delivered even if sender and receiver meet for the first time
+// while the sender closes.
+func TestCloseOfWhoHasNotConnectedYet(t *testing.T) {
+	for range 20 {
+		w, ctx := openWorlds(t, 2), testContext(t)
+		require.NoError(t, w[1].Comm().Bsend(ctx, []byte("hello"), 0, 1))
+		require.NoError(t, w[0].Comm().Bsend(ctx, nil, 1, 1)) // nobody will receive it
+		closed := make(chan error, 1)
+		go func() { closed <- w[1].Close() }()
+		buf := make([]byte, 5)
+		_, err := w[0].Comm().Recv(ctx, buf, 1, 1)
+		require.NoError(t, err)
+		require.NoError(t, <-closed)
+		require.NoError(t, w[0].Close())
+	}
+}
+
+// A message that nobody receives holds Close up for pml_close_timeout; the error
+// says who has not taken it.
+func TestCloseTimeout(t *testing.T) {
+	w, ctx := openWorlds(t, 2, strand.WithParam("pml_close_timeout", "50ms")), testContext(t)
+	require.NoError(t, w[0].Comm().Bsend(ctx, make([]byte, 1<<20), 1, 1))
+	_, err := w[1].Comm().Probe(ctx, 0, 1)
+	require.NoError(t, err)
+	assert.EqualError(t, w[0].Close(), "rank 0: closing: rank 1 on localhost has not taken everything that was sent to it "+
+		"within pml_close_timeout (50ms); 1 sends are not complete")
+	// To rank 1 that is a failure: there was no goodbye.
+	_, err = w[1].Comm().Recv(ctx, nil, 0, 2)
+	var failed *strand.PeerFailedError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, 0, failed.Rank)
+}
+
+// Operations that are under way in other goroutines when the world is closed end,
+// each with an error or a result, and none hangs.
+func TestCloseWhileBusy(t *testing.T) {
+	for _, opts := range settings {
+		w := openWorlds(t, 2, opts...)
+		ctx := testContext(t)
+		require.NoError(t, w[0].Comm().Bsend(ctx, nil, 1, 9)) // they know each other
+		ended := make(chan error, 12)
+		_, err := w[1].Comm().Recv(ctx, nil, 0, 9)
+		require.NoError(t, err)
+		for i := range 3 {
+			for _, c := range []*strand.Comm{w[0].Comm(), w[1].Comm()} {
+				peer := 1 - c.Rank()
+				go func() { ended <- loop(func() error { return c.Send(ctx, make([]byte, 1000*i*i), peer, i) }) }()
+				go func() {
+					ended <- loop(func() error { _, err := c.Recv(ctx, make([]byte, 5000), peer, i); return err })
+				}()
+			}
+		}
+		errs := make(chan error, 2)
+		for _, w := range w {
+			go func() { errs <- w.Close() }()
+		}
+		for range 12 {
+			err := <-ended
+			require.True(t, isEndOfWorld(err), "%v", err)
+		}
+		for range 2 {
+			require.NoError(t, <-errs)
+		}
+	}
+}
+
+func loop(f func() error) error {
+	for {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+}
+
+func isEndOfWorld(err error) bool {
+	return errors.Is(err, strand.ErrClosed) || errors.Is(err, strand.ErrPeerClosed)
+}
