@@ -247,3 +247,22 @@ func TestClose(t *testing.T) {
 	}
 	require.Zero(t, engines.Load())
 }
+
+// A waiter that was told that its condition is done may not have left the poller
+// yet when the engine closes.
+func TestCloseLetsWaitersLeave(t *testing.T) {
+	leak.Check(t)
+	for range 200 {
+		e, err := New(Options{})
+		require.NoError(t, err)
+		var f flag
+		done := make(chan error)
+		go func() { done <- e.waitFor(t.Context(), &f, nil) }()
+		e.until(t, "the waiter is parked", func() bool { return f.waiter != nil })
+		e.Lock()
+		f.set(e)
+		e.Unlock()
+		e.Close()
+		require.NoError(t, <-done)
+	}
+}

@@ -57,7 +57,9 @@ type Engine struct {
 	yields   penalty
 	opts     Options
 	closed   bool
-	busy     int // operations that should move while the program computes
+	waiting  int           // goroutines in Wait
+	gone     chan struct{} // closed when the last of them leaves, for Close
+	busy     int           // operations that should move while the program computes
 
 	tick       *time.Timer
 	tickArmed  bool
@@ -99,8 +101,9 @@ func New(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// Close ends the engine; the lock is not held. Nobody may wait any more, and every watch and timer
-// must have been stopped.
+// Close ends the engine; the lock is not held. What anybody waits for is done,
+// and every watch and timer was stopped. It returns when all waits have ended: a
+// thread that is still in the poller when that is closed would never come back.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	if e.closed {
@@ -113,7 +116,15 @@ func (e *Engine) Close() {
 		e.poller.kick()
 	}
 	close(e.takeRole)
+	var gone chan struct{}
+	if e.waiting > 0 {
+		gone = make(chan struct{})
+		e.gone = gone
+	}
 	e.mu.Unlock()
+	if gone != nil {
+		<-gone
+	}
 	e.done.Wait()
 	e.poller.close()
 	engines.Add(-1)

@@ -81,6 +81,8 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	if e.polling {
 		panic("engine: wait within an up-call")
 	}
+	e.waiting++
+	defer e.leave()
 	w := e.newWaiter()
 	if ctx.Done() != nil {
 		w.ctx = ctx
@@ -109,6 +111,15 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 		return ctx.Err()
 	}
 	return nil
+}
+
+// leave notes that a wait has ended; the last one lets Close go on.
+func (e *Engine) leave() {
+	e.waiting--
+	if e.waiting == 0 && e.gone != nil {
+		close(e.gone)
+		e.gone = nil
+	}
 }
 
 // heedContext has the waiter woken when its context ends. A spinning waiter, for
