@@ -1,0 +1,194 @@
+package strand_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/strandtest"
+)
+
+// abortable is a job that notes how it was aborted.
+type abortable struct {
+	*strandtest.Job
+	mu     sync.Mutex
+	aborts []string
+	closed int
+}
+
+func (j *abortable) Abort(code int, message string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.aborts = append(j.aborts, fmt.Sprintf("%d: %s", code, message))
+}
+
+func (j *abortable) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed++
+	return nil
+}
+
+// runAll calls Run for each rank of a job in this process and returns how each
+// has ended.
+func runAll(t *testing.T, n int, f func(ctx context.Context, w *strand.World) error) ([]*abortable, []error) {
+	t.Helper()
+	leak.Check(t)
+	jobs, errs := make([]*abortable, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i, j := range strandtest.NewJobs(n) {
+		jobs[i] = &abortable{Job: j}
+		wg.Go(func() { errs[i] = strand.Run(testContext(t), f, strand.WithJob(jobs[i])) })
+	}
+	wg.Wait()
+	return jobs, errs
+}
+
+func TestRun(t *testing.T) {
+	jobs, errs := runAll(t, 3, func(ctx context.Context, w *strand.World) error {
+		assert.Equal(t, 3, w.Size())
+		assert.Equal(t, "localhost", w.Hostname())
+		assert.Equal(t, "strandtest", w.Launcher())
+		assert.Same(t, w, w.Comm().World())
+		return w.Comm().Barrier(ctx)
+	})
+	for i := range jobs {
+		require.NoError(t, errs[i])
+		assert.Empty(t, jobs[i].aborts)
+		assert.Equal(t, 1, jobs[i].closed)
+	}
+}
+
+// An error of one rank aborts the job with its message and comes back to main.
+func TestRunWithAnError(t *testing.T) {
+	wrong := errors.New("the input is wrong")
+	jobs, errs := runAll(t, 2, func(ctx context.Context, w *strand.World) error {
+		if err := w.Comm().Barrier(ctx); err != nil {
+			return err
+		}
+		if w.Rank() == 1 {
+			return wrong
+		}
+		_, err := w.Comm().Recv(ctx, nil, 1, 1) // as nobody kills it, it finds out by itself
+		return err
+	})
+	assert.Equal(t, wrong, errs[1])
+	assert.Equal(t, []string{"1: the input is wrong"}, jobs[1].aborts)
+	assert.Zero(t, jobs[1].closed, "the launcher does not take it for an end in order")
+	var failed *strand.PeerFailedError
+	require.ErrorAs(t, errs[0], &failed)
+	assert.Equal(t, 1, failed.Rank)
+}
+
+// So does a panic; it is told with where it happened, and the process exits.
+func TestRunWithAPanic(t *testing.T) {
+	jobs, errs := runAll(t, 1, func(context.Context, *strand.World) error {
+		var m map[int]int
+		m[1] = 2
+		return nil
+	})
+	assert.EqualError(t, errs[0], "rank 0: panic: assignment to entry in nil map")
+	assert.Equal(t, []string{"2: panic: assignment to entry in nil map"}, jobs[0].aborts)
+}
+
+// A world of one has nobody to abort.
+func TestRunAloneWithAnError(t *testing.T) {
+	wrong := errors.New("wrong")
+	jobs, errs := runAll(t, 1, func(context.Context, *strand.World) error { return wrong })
+	assert.Equal(t, wrong, errs[0])
+	assert.Empty(t, jobs[0].aborts)
+}
+
+func TestRunWithBadParameters(t *testing.T) {
+	leak.Check(t)
+	for _, c := range []struct{ name, value, says string }{
+		{"pml_lans", "5", "did you mean pml_lanes"},
+		{"pml_lanes", "0", "pml_lanes"},
+		{"pml_lanes", "many", "many"},
+		{"btl", "nosuch", "nosuch"},
+		{"btl", "^tcp,self,^", "^"},
+	} {
+		job := &abortable{Job: strandtest.NewJobs(1)[0]}
+		err := strand.Run(testContext(t), func(context.Context, *strand.World) error {
+			t.Error("the program must not start")
+			return nil
+		}, strand.WithJob(job), strand.WithParam(c.name, c.value))
+		assert.ErrorContains(t, err, c.says, "%s=%s", c.name, c.value)
+	}
+}
+
+// Abort tells the launcher and ends the process, here one without an end.
+func TestAbort(t *testing.T) {
+	leak.Check(t)
+	job := &abortable{Job: strandtest.NewJobs(1)[0]}
+	w, err := strand.Init(testContext(t), strand.WithJob(job))
+	require.NoError(t, err)
+	w.Abort(7, "enough")
+	assert.Equal(t, []string{"7: enough"}, job.aborts)
+	require.NoError(t, w.Close())
+}
+
+// With one processor only, Run lets Go use two threads, unless the user wants
+// something else.
+func TestRunWithOneProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, c := range []struct {
+		variable    string
+		procs, want int
+	}{{"", 1, 2}, {"1", 1, 1}, {"", 3, 3}} {
+		t.Setenv("GOMAXPROCS", c.variable)
+		runtime.GOMAXPROCS(c.procs)
+		_, errs := runAll(t, 1, func(context.Context, *strand.World) error {
+			assert.Equal(t, c.want, runtime.GOMAXPROCS(0))
+			return nil
+		})
+		require.NoError(t, errs[0])
+	}
+}
+
+// The lines for people come through WithLog, as many as verbose asks for.
+func TestLog(t *testing.T) {
+	for _, c := range []struct {
+		verbose string
+		says    bool
+	}{{"0", false}, {"1", true}} {
+		var mu sync.Mutex
+		var lines []string
+		w := openWorlds(t, 2, strand.WithParam("verbose", c.verbose), strand.WithLog(func(_ btl.LogLevel, line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, line)
+		}))
+		require.NoError(t, w[0].Comm().Bsend(testContext(t), nil, 1, 1))
+		_, err := w[1].Comm().Recv(testContext(t), nil, 0, 1)
+		require.NoError(t, err)
+		mu.Lock()
+		assert.Equal(t, c.says, len(lines) > 0, "%q", lines)
+		mu.Unlock()
+	}
+}
+
+// What a world tells of its connections.
+func TestReports(t *testing.T) {
+	w, ctx := openWorlds(t, 3), testContext(t)
+	require.NoError(t, w[0].Comm().Bsend(ctx, make([]byte, 100), 1, 1))
+	_, err := w[1].Comm().Recv(ctx, make([]byte, 100), 0, 1)
+	require.NoError(t, err)
+	rails := w[0].Rails()
+	require.Len(t, rails, 1, "there was no contact with rank 2")
+	assert.Equal(t, []any{1, "localhost", "tcp", true}, []any{rails[0].Peer, rails[0].Host, rails[0].Component, rails[0].Up})
+	assert.EqualValues(t, 1, rails[0].Traffic.Sent)
+	assert.EqualValues(t, 100, rails[0].Traffic.BytesSent)
+	assert.NotEmpty(t, w[0].Reasons()[1])
+	assert.EqualValues(t, 100, w[1].Rails()[0].Traffic.BytesReceived)
+	assert.Equal(t, "10", w[0].Params().Value("pml_lanes").Text)
+}
