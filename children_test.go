@@ -52,6 +52,13 @@ func runProgram(ctx context.Context, name string) error {
 // to end well.
 func runProcesses(t *testing.T, program string, n int, killed ...int) {
 	t.Helper()
+	runWithParams(t, program, n, nil, killed...)
+}
+
+// runWithParams is runProcesses with parameters, as the environment gives them:
+// "STRAND_PML_LANES=1".
+func runWithParams(t *testing.T, program string, n int, params []string, killed ...int) {
+	t.Helper()
 	server, err := pmi.NewServer("test", n, noEvents{})
 	require.NoError(t, err)
 	defer server.Close()
@@ -59,6 +66,7 @@ func runProcesses(t *testing.T, program string, n int, killed ...int) {
 	ranks, output := make([]*exec.Cmd, n), make([]bytes.Buffer, n)
 	for i := range n {
 		ranks[i] = exec.CommandContext(ctx, os.Args[0])
+		ranks[i].Env = append(os.Environ(), params...)
 		ranks[i].Stderr = &output[i]
 		startRank(t, server, ranks[i], program, i, n)
 	}
@@ -71,6 +79,9 @@ func runProcesses(t *testing.T, program string, n int, killed ...int) {
 			continue
 		}
 		require.NoError(t, err, "rank %d:\n%s", i, &output[i])
+		if output[i].Len() > 0 {
+			t.Logf("rank %d: %s", i, &output[i])
+		}
 	}
 }
 
@@ -83,7 +94,7 @@ func startRank(t *testing.T, server *pmi.Server, cmd *exec.Cmd, program string, 
 	conn, err := net.FileConn(ours)
 	require.NoError(t, err)
 	ours.Close()
-	cmd.Env = append(os.Environ(), programVariable+"="+program,
+	cmd.Env = append(cmd.Env, programVariable+"="+program,
 		"PMI_FD=3", "PMI_RANK="+strconv.Itoa(rank), "PMI_SIZE="+strconv.Itoa(size))
 	cmd.ExtraFiles = []*os.File{theirs}
 	require.NoError(t, cmd.Start())

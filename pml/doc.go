@@ -19,5 +19,17 @@
 //   - A message whose data might have to be kept by the receiver costs credit. A
 //     sender without credit makes a request to send of it, with no data.
 //
+// # Memory for unexpected messages
+//
+// Each process promises its peers memory for messages that have no receive yet:
+// pml_credit_first bytes to each peer that it is connected to, and to all of them
+// together up to pml_unexpected_max bytes more, of which one peer gets at most
+// what pml_credit_max says. A message takes 384 bytes and its data, rounded up
+// to 64. A flood keeps within twice what is promised: messages of few tags take
+// about as much as they are charged for, messages with a tag each 1.6 times as
+// much, for the tables in which they are found. Beyond its credit a peer costs
+// some 450 bytes for each of its sends that is under way, which it has to keep
+// itself. So a flood holds up who sends it; whoever receives is safe.
+//
 // docs/WIRE.md describes the headers; docs/ARCHITECTURE.md the whole.
 package pml
