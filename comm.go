@@ -272,7 +272,7 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool, error) {
 	return c.p2p.Iprobe(src, tag)
 }
 
-// Mprobe is Probe, and takes the message: only [Message.Recv] can receive it.
+// Mprobe is Probe, and takes the message: only [Mrecv] can receive it.
 func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
 	if c == nil {
 		return nil, ErrNilComm

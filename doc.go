@@ -32,7 +32,8 @@
 // other. All methods are safe for any number of goroutines.
 //
 // A buffer given to an operation is the library's until the operation is
-// complete: when the blocking call returns, or when the request was waited for
-// or tested successfully. A context that ends makes a waiting call return; it
-// does not take a started operation back.
+// complete: when the blocking call returns with anything but its context's
+// error, or when the request was waited for or tested successfully. A context
+// that ends makes a waiting call return. A blocking receive that has not matched
+// is then taken back; a send goes on, and its buffer stays the library's.
 package strand

@@ -96,6 +96,9 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 		}
 	}
 	if err := w.open(ctx, components, &o); err != nil {
+		if w.job.Size() > 1 {
+			w.job.Abort(1, err.Error()) // the others wait for this rank
+		}
 		_ = w.job.Close() // err is the cause
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
@@ -242,6 +243,10 @@ func (r Request) Cancel() bool {
 // errs, either of which may be nil or has their length. The result is the first
 // error. If ctx ends first nothing is ended.
 func WaitAll(ctx context.Context, reqs []Request, statuses []Status, errs []error) error {
+	if (statuses != nil && len(statuses) != len(reqs)) || (errs != nil && len(errs) != len(reqs)) {
+		return fmt.Errorf("wait for %d requests: there are %d statuses and %d errors to fill; want none or %d",
+			len(reqs), len(statuses), len(errs), len(reqs))
+	}
 	p, source := first(reqs)
 	if p == nil {
 		clear(statuses)

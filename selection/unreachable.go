@@ -40,7 +40,7 @@ func (e *UnreachableError) Error() string {
 	if e.Host != "" {
 		peer += " on " + e.Host
 	}
-	return fmt.Sprintf(`rank %d can not reach %s: %s; let another transport serve it (--btl), or see "strand reach" for the addresses`,
+	return fmt.Sprintf(`rank %d can not reach %s: %s; let another transport serve it (--btl); -p verbose=1 tells the addresses`,
 		e.Rank, peer, e.refusals())
 }
 
