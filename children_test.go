@@ -99,7 +99,7 @@ func startRank(t *testing.T, server *pmi.Server, cmd *exec.Cmd, program string, 
 	cmd.ExtraFiles = []*os.File{theirs}
 	require.NoError(t, cmd.Start())
 	theirs.Close()
-	go server.Serve(rank, conn)
+	go func() { _ = server.Serve(rank, conn) }()
 }
 
 type noEvents struct{}

@@ -48,11 +48,11 @@ func die(ctx context.Context, c *strand.Comm) error {
 func checkFailed(what string, err error) error {
 	var failed *strand.PeerFailedError
 	if !errors.As(err, &failed) || !errors.Is(err, strand.ErrPeerFailed) {
-		return fmt.Errorf("%s: %v, not a PeerFailedError", what, err)
+		return fmt.Errorf("%s: %w, not a PeerFailedError", what, err)
 	}
 	host, _ := os.Hostname()
 	if failed.Rank != victim || failed.Host != host || failed.Cause == nil {
-		return fmt.Errorf("%s: %+v, not rank %d on %s with a cause", what, failed, victim, host)
+		return fmt.Errorf("%s: %w, not rank %d on %s with a cause", what, failed, victim, host)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func reportHeld(ctx context.Context, control *strand.Comm, sent int, window []st
 		}
 		for i, r := range window {
 			if _, done, err := r.Test(); done || err != nil {
-				return fmt.Errorf("send %d of the last %d has completed (%v), but nobody receives", i, len(window), err)
+				return fmt.Errorf("send %d of the last %d has completed (%w), but nobody receives", i, len(window), err)
 			}
 		}
 	}

@@ -92,9 +92,7 @@ func TestRunWithAnError(t *testing.T) {
 // So does a panic; it is told with where it happened, and the process exits.
 func TestRunWithAPanic(t *testing.T) {
 	jobs, errs := runAll(t, 1, func(context.Context, *strand.World) error {
-		var m map[int]int
-		m[1] = 2
-		return nil
+		panic("assignment to entry in nil map")
 	})
 	assert.EqualError(t, errs[0], "rank 0: panic: assignment to entry in nil map")
 	assert.Equal(t, []string{"2: panic: assignment to entry in nil map"}, jobs[0].aborts)
