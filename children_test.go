@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -74,7 +75,7 @@ func runWithParams(t *testing.T, program string, n int, params []string, killed 
 		err := rank.Wait()
 		status, _ := rank.ProcessState.Sys().(syscall.WaitStatus)
 		wasKilled := status.Signaled() && status.Signal() == syscall.SIGKILL && ctx.Err() == nil
-		if contains(killed, i) {
+		if slices.Contains(killed, i) {
 			require.True(t, wasKilled, "rank %d: %v\n%s", i, err, &output[i])
 			continue
 		}
@@ -107,12 +108,3 @@ type noEvents struct{}
 func (noEvents) Initialised(int)          {}
 func (noEvents) Finalised(int)            {}
 func (noEvents) Aborted(int, int, string) {}
-
-func contains(ranks []int, rank int) bool {
-	for _, r := range ranks {
-		if r == rank {
-			return true
-		}
-	}
-	return false
-}
