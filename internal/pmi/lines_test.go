@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script plays one entry a read: a string to give or an error to return.
+// script plays one entry a read: an error to return or a string to give, which
+// takes more reads if there is no room for it.
 type script []any
 
 func (s *script) Read(p []byte) (int, error) {
@@ -20,11 +21,17 @@ func (s *script) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	step := (*s)[0]
-	*s = (*s)[1:]
-	if err, isError := step.(error); isError {
-		return 0, err
+	if text, isText := step.(string); isText {
+		n := copy(p, text)
+		if n < len(text) {
+			(*s)[0] = text[n:]
+			return n, nil
+		}
+		*s = (*s)[1:]
+		return n, nil
 	}
-	return copy(p, step.(string)), nil
+	*s = (*s)[1:]
+	return 0, step.(error)
 }
 
 func TestLineSurvivesAFailedRead(t *testing.T) {
@@ -74,6 +81,7 @@ func TestLineIsBounded(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add("cmd=a\ncmd=b\n\n", 1)
 	f.Add("no newline", 3)
+	f.Add(strings.Repeat("x", 400)+"\n"+strings.Repeat("y", 600)+"\n", 128) // more than there is room for
 	f.Fuzz(func(t *testing.T, text string, step int) {
 		var from script
 		if step < 1 {
