@@ -81,7 +81,7 @@ func TestLineIsBounded(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add("cmd=a\ncmd=b\n\n", 1)
 	f.Add("no newline", 3)
-	f.Add(strings.Repeat("x", 400)+"\n"+strings.Repeat("y", 600)+"\n", 128) // more than there is room for
+	f.Add(strings.Repeat("x", 400)+"\n"+strings.Repeat("y", 1200)+"\n", 128) // more than there is room for
 	f.Fuzz(func(t *testing.T, text string, step int) {
 		var from script
 		if step < 1 {
