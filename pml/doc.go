@@ -24,7 +24,7 @@
 // Each process promises its peers memory for messages that have no receive yet:
 // pml_credit_first bytes to each peer that it is connected to, and to all of them
 // together up to pml_unexpected_max bytes more, of which one peer gets at most
-// what pml_credit_max says. A message takes 384 bytes and its data, rounded up
+// what pml_credit_max says. A message takes 448 bytes and its data, rounded up
 // to 64. A flood keeps within twice what is promised: messages of few tags take
 // about as much as they are charged for, messages with a tag each 1.6 times as
 // much, for the tables in which they are found. Beyond its credit a peer costs

@@ -1,0 +1,299 @@
+package pml
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// receiving returns a peer from which frames arrive by hand, and a context that
+// it is in.
+func receiving(t *testing.T) (*peer, *scripted, *Context) {
+	pe, ep := connected(t)
+	p := pe.pml
+	p.tune = tunables{lanes: 1, creditMax: 1 << 20}
+	p.host, p.contexts = &host{pml: p}, make(map[uint64]*Context)
+	p.scratch, p.pool.limit = make([]byte, 64), 1<<20
+	pe.laneSeq = make([]uint32, 1)
+	pe.grant.open(1 << 16)
+	c := p.contextOf(0)
+	c.group = ConsecutiveGroup(0, 2)
+	return pe, ep, c
+}
+
+func (h header) bytes() []byte {
+	b := make([]byte, btl.MaxHeader)
+	return b[:h.encode(b)]
+}
+
+// request is the header of a request to send, the n'th frame and message.
+func request(n uint32, size uint64) header {
+	return header{kind: frameRequest, flags: flagCounted, frame: n, seq: n, laneSeq: n, size: size, handle: 7}
+}
+
+func post(t *testing.T, c *Context, buf []byte) *operation {
+	t.Helper()
+	op, err := c.irecv(buf, nil, 1, AnyTag)
+	require.NoError(t, err)
+	return op
+}
+
+// lastOf returns the last header of a type that was sent.
+func lastOf(t *testing.T, ep *scripted, kind frameType) header {
+	t.Helper()
+	for i := len(ep.sent) - 1; i >= 0; i-- {
+		if ep.sent[i].kind == kind {
+			return ep.sent[i]
+		}
+	}
+	t.Fatalf("no frame of type %d was sent", kind)
+	return header{}
+}
+
+// A send that is cut short within its first piece waits for nothing but the
+// acknowledgement of that piece, which therefore does not wait for other traffic.
+func TestFirstPieceThatIsAllThereWillBeIsAcknowledged(t *testing.T) {
+	for name, arrange := range map[string]func(*testing.T, *Context){
+		"truncated": func(t *testing.T, c *Context) { post(t, c, make([]byte, 10)) },
+		"freed":     func(_ *testing.T, c *Context) { c.freed = true; c.discard() },
+		"closing":   func(_ *testing.T, c *Context) { c.pml.closing = true; c.discard() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, ep, c := receiving(t)
+			arrange(t, c)
+			l, err := pe.rails[0].Begin(request(0, 1000).bytes(), 100)
+			require.NoError(t, err)
+			answer := lastOf(t, ep, frameClear)
+			assert.LessOrEqual(t, answer.accept, uint64(10))
+			assert.Zero(t, answer.ack, "its data is not here yet")
+			assert.Equal(t, name == "closing", answer.flags&flagRefused != 0)
+			l.Fill(make([]byte, 100))
+			require.NoError(t, pe.rails[0].End(l))
+			pe.pml.Flush()
+			assert.EqualValues(t, 1, ep.sent[len(ep.sent)-1].ack)
+		})
+	}
+}
+
+// A receive whose caller has left while its data arrives: what is still to come
+// goes nowhere, and its frames count as arrived.
+func TestReceiveIsLeftWhileItsDataArrives(t *testing.T) {
+	pe, ep, c := receiving(t)
+	r := pe.rails[0]
+	buf := make([]byte, 200)
+	op := post(t, c, buf)
+	require.NoError(t, r.Deliver(request(0, 200).bytes(), nil))
+	answer := lastOf(t, ep, frameClear)
+	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: answer.remote}
+	l, err := r.Begin(data.bytes(), 100)
+	require.NoError(t, err)
+	l.Fill(bytes.Repeat([]byte{1}, 50))
+	pe.pml.leave(op)
+	clear(buf) // the caller's again
+	l.Fill(bytes.Repeat([]byte{2}, 50))
+	require.NoError(t, r.End(l))
+	data.frame, data.offset, data.flags = 2, 100, flagCounted|flagAckNow
+	require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{3}, 100)))
+	assert.Equal(t, make([]byte, 200), buf)
+	pe.pml.Flush()
+	assert.EqualValues(t, 3, lastOf(t, ep, frameAck).ack)
+
+	// The operation's place is another's by now; a handle of before does not reach it.
+	again := post(t, c, buf)
+	require.Equal(t, op.index, again.index)
+	data.frame = 3
+	require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{4}, 100)))
+	assert.Equal(t, make([]byte, 200), buf)
+	assert.False(t, again.done)
+}
+
+// The same for a message whose data arrives as unexpected when it is matched.
+func TestReceiveIsLeftWhileUnexpectedDataArrives(t *testing.T) {
+	pe, _, c := receiving(t)
+	r := pe.rails[0]
+	eager := header{kind: frameEager, flags: flagCounted}
+	l, err := r.Begin(eager.bytes(), 100)
+	require.NoError(t, err)
+	before := pe.grant.granted
+	buf := make([]byte, 100)
+	op := post(t, c, buf)
+	require.False(t, op.done)
+	pe.pml.leave(op)
+	l.Fill(bytes.Repeat([]byte{1}, 100))
+	require.NoError(t, r.End(l))
+	assert.Equal(t, make([]byte, 100), buf)
+	assert.Equal(t, before+creditFor(100), pe.grant.granted, "its credit has come back, once")
+}
+
+// A frame that broke off with its connection and comes again is the same
+// message, matched or not.
+func TestFrameThatBrokeOffComesAgain(t *testing.T) {
+	for _, posted := range []bool{true, false} {
+		pe, _, c := receiving(t)
+		r := pe.rails[0]
+		buf := make([]byte, 100)
+		var op *operation
+		if posted {
+			op = post(t, c, buf)
+		}
+		eager := header{kind: frameEager, flags: flagCounted}
+		l, err := r.Begin(eager.bytes(), 100)
+		require.NoError(t, err)
+		l.Fill(bytes.Repeat([]byte{1}, 60))
+		r.Drop(l)
+		l, err = r.Begin(eager.bytes(), 100)
+		require.NoError(t, err)
+		l.Fill(bytes.Repeat([]byte{2}, 100))
+		require.NoError(t, r.End(l))
+		if !posted {
+			op = post(t, c, buf)
+		}
+		require.True(t, op.done)
+		require.NoError(t, op.err)
+		assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)
+		// And once more, whole: it is dropped.
+		require.NoError(t, r.Deliver(eager.bytes(), bytes.Repeat([]byte{3}, 100)))
+		assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)
+	}
+}
+
+// What breaks the protocol is an error that says what, from whom.
+func TestFramesThatBreakTheProtocol(t *testing.T) {
+	eager := header{kind: frameEager, flags: flagCounted}
+	for _, c := range []struct {
+		name   string
+		before func(t *testing.T, pe *peer, c *Context)
+		header header
+		size   int
+		says   string
+	}{
+		{"more than was granted", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.used = pe.grant.granted - 7 },
+			eager, 100, "from rank 1: message of 9 credit units, but only 7 are left"},
+		{"a message's number twice", func(t *testing.T, pe *peer, _ *Context) {
+			require.NoError(t, pe.rails[0].Deliver(eager.bytes(), nil))
+		}, header{kind: frameEager, flags: flagCounted, frame: 1}, 0, "number 0 has arrived already"},
+		{"acknowledges what was not sent", nil, header{kind: frameAck, ack: 5}, 0, "acknowledgement up to frame 5"},
+		{"acknowledges a range that was not sent", nil,
+			header{kind: frameAck, ranges: [maxRanges]numberRange{{3, 4}}, numRanges: 1}, 0, "acknowledgement of frames 3 to 7"},
+		{"a piece beyond the message's end", func(t *testing.T, pe *peer, c *Context) {
+			post(t, c, make([]byte, 200))
+			require.NoError(t, pe.rails[0].Deliver(request(0, 200).bytes(), nil))
+		}, header{kind: frameData, flags: flagCounted, frame: 1, offset: 150}, 100, "data frame of 100 bytes at offset 150 of a message of which 200"},
+		{"a piece beyond what was taken", func(t *testing.T, pe *peer, c *Context) {
+			post(t, c, make([]byte, 100))
+			require.NoError(t, pe.rails[0].Deliver(request(0, 200).bytes(), nil))
+		}, header{kind: frameData, flags: flagCounted, frame: 1, offset: 100}, 1, "of which 100 are taken"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pe, _, context := receiving(t)
+			if c.before != nil {
+				c.before(t, pe, context)
+			}
+			err := pe.rails[0].Deliver(c.header.bytes(), make([]byte, c.size))
+			assert.ErrorContains(t, err, c.says)
+			assert.ErrorContains(t, err, "from rank 1: ")
+		})
+	}
+}
+
+// A handle that names nothing, or somebody else's operation, is no error: the
+// operation may just have ended. It reaches nothing.
+func TestFramesForOperationsThatHaveEnded(t *testing.T) {
+	pe, ep, c := receiving(t)
+	r := pe.rails[0]
+	buf := make([]byte, 100)
+	op := post(t, c, buf) // it has not matched: nobody was told its handle
+	for i, handle := range []uint64{op.handle(), op.handle() + 1<<32, 5000, 1<<64 - 1} {
+		data := header{kind: frameData, flags: flagCounted, frame: uint32(2 * i), handle: handle}
+		require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{1}, 100)))
+		answer := header{kind: frameClear, flags: flagCounted, frame: uint32(2*i + 1), handle: handle, accept: 1 << 60}
+		require.NoError(t, r.Deliver(answer.bytes(), nil))
+	}
+	assert.Equal(t, make([]byte, 100), buf)
+	assert.False(t, op.done)
+	pe.acknowledge()
+	assert.EqualValues(t, 8, lastOf(t, ep, frameAck).ack, "they count as arrived")
+}
+
+// A communicator that is made when a member has failed already knows of it.
+func TestContextOfAFailedMember(t *testing.T) {
+	pe, _, _ := receiving(t)
+	p := pe.pml
+	pe.fail(peerFailed, errors.New("the launcher says so"))
+	p.engine.Unlock()
+	defer p.engine.Lock()
+	with, err := p.NewContext(8, ConsecutiveGroup(0, 2), false)
+	require.NoError(t, err)
+	_, err = with.Irecv(nil, nil, AnySource, 1)
+	assert.EqualError(t, err, "the launcher says so")
+	with.AcknowledgeFailures()
+	r, err := with.Irecv(nil, nil, AnySource, 1)
+	require.NoError(t, err)
+	assert.True(t, r.Cancel())
+	without, err := p.NewContext(9, ConsecutiveGroup(0, 1), false)
+	require.NoError(t, err)
+	r, err = without.Irecv(nil, nil, AnySource, 1)
+	require.NoError(t, err)
+	assert.True(t, r.Cancel())
+}
+
+// FuzzDeliver hands frames of any bytes to a process with receives posted, a send
+// under way and messages unexpected: it must not panic, and what is refused must
+// not have been written to a buffer of the program's beyond its end.
+func FuzzDeliver(f *testing.F) {
+	var all []byte
+	for i, h := range []header{
+		{kind: frameEager, flags: flagCounted}, request(1, 300), {kind: frameVoid, flags: flagCounted, frame: 2, seq: 2, laneSeq: 2},
+		{kind: frameData, flags: flagCounted, frame: 3, handle: 1}, {kind: frameClear, flags: flagCounted, frame: 4, accept: 50},
+		{kind: frameAck, ack: 1}, {kind: frameGoodbye}, {kind: frameGoodbyeAck},
+	} {
+		b := append([]byte{byte(len(h.bytes())), byte(payloadOf(&h)), byte(i)}, h.bytes()...)
+		f.Add(b)
+		all = append(all, b...)
+	}
+	f.Add(all)
+	f.Fuzz(func(t *testing.T, script []byte) {
+		pe, ep, c := receiving(t)
+		r := pe.rails[0]
+		r.attr = btl.Attr{EagerLimit: 64, MaxFrame: 1024}
+		buf := make([]byte, 150)
+		post(t, c, buf[:100:100])
+		post(t, c, nil)
+		ep.result = btl.Taken // sends stay under way
+		if _, err := c.isend(make([]byte, 500), nil, 1, 0, Synchronous); err != nil {
+			t.Fatal(err)
+		}
+		ep.result = btl.Done
+		for len(script) >= 3 {
+			n, size, twoSteps := int(script[0]), int(script[1]), script[2]&1 == 1
+			script = script[3:]
+			n = min(n, len(script), btl.MaxHeader)
+			h := script[:n]
+			script = script[n:]
+			payload := bytes.Repeat([]byte{0xFF}, size)
+			if !twoSteps || size == 0 {
+				if r.Deliver(h, payload) != nil {
+					break // the transport ends the connection
+				}
+				continue
+			}
+			l, err := r.Begin(h, size)
+			if err != nil {
+				break
+			}
+			l.Fill(payload)
+			if r.End(l) != nil {
+				break
+			}
+		}
+		pe.pml.Flush()
+		if !bytes.Equal(buf[100:], make([]byte, 50)) {
+			t.Fatal("written beyond the end of a receive's buffer")
+		}
+	})
+}
