@@ -14,11 +14,12 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/strandtest"
 )
 
 // watchdog is when a test counts as hung. No test waits for it.
-const watchdog = 2 * time.Minute
+var watchdog = time.Duration(need.Times(2, 120)) * time.Minute
 
 func testContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
