@@ -42,11 +42,11 @@ func TestTransferWhileComputing(t *testing.T) {
 		const n = 4 << 20
 		data, buf := pattern(n, 1), make([]byte, n)
 		for range 5 {
+			start := received(w[1]) // before the first byte can be on its way
 			in, err := w[1].Comm().Irecv(buf, 0, 1)
 			require.NoError(t, err)
 			out, err := w[0].Comm().Isend(data, 1, 1)
 			require.NoError(t, err)
-			start := received(w[1])
 			for received(w[1])-start < n {
 				compute()
 				require.NoError(t, ctx.Err(), "%d of %d bytes have arrived", received(w[1])-start, n)
