@@ -47,14 +47,24 @@ func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
 	pe.unacked++
 	switch {
 	case ackNow:
-		// At once: the sender waits for it, and the longer it waits the more of
-		// what follows finds it with no receive posted.
-		pe.acknowledge()
+		pe.acknowledgeNow()
 	case pe.unacked >= ackEvery || hadGaps || len(pe.received.beyond) > 0:
 		// What fills a gap may complete a send whose last frame came before it.
 		pe.acknowledgeSoon()
 	}
 	return nil
+}
+
+// acknowledgeNow acknowledges what a sender waits for: at once, since the longer
+// it waits the more of what follows finds it with no receive posted, or with the
+// program's answer if that is known to come.
+func (pe *peer) acknowledgeNow() {
+	if pe.replies.expected() {
+		pe.acknowledgeSoon()
+	} else {
+		pe.acknowledge()
+	}
+	pe.replies.due(pe.pml.engine.Now())
 }
 
 // acknowledgeSoon has the peer told with the next poll what has arrived and what

@@ -38,6 +38,7 @@ type peer struct {
 	unacked  int        // frames received since the last acknowledgement
 	ackDue   bool
 	ackQueue bool // in the PML's list of peers to acknowledge to
+	replies  replies
 
 	goodbye goodbyeState
 }

@@ -61,6 +61,9 @@ func (r *rail) transmit(f *txFrame) bool {
 	if len(pe.received.beyond) == 0 {
 		pe.ackDue, pe.unacked = false, 0
 	}
+	if pe.replies.since != 0 {
+		pe.replies.followed(r.pml.engine.Now())
+	}
 	return true
 }
 

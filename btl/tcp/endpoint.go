@@ -50,6 +50,7 @@ type endpoint struct {
 	local  string // addresses of the connection, for people
 	remote string
 
+	nearby   bool // the peer is on this machine
 	conn     rawio.Conn
 	watch    btl.Watch
 	sender   sender
@@ -66,6 +67,7 @@ func newEndpoint(m *module, s *slot, host string) *endpoint {
 func (ep *endpoint) accepted(in *inbound) {
 	ep.local = rawio.LocalAddr(in.conn.FD()).String()
 	ep.remote = in.from.String()
+	ep.nearby = ep.m.nearby(in.from.Addr())
 	for _, a := range ep.m.local.ifaces {
 		if local, err := netip.ParseAddrPort(ep.local); err == nil && local.Addr() == a.prefix.Addr() {
 			ep.local = fmt.Sprintf("%v (%s)", local, a.name)
@@ -84,6 +86,7 @@ func (ep *endpoint) connect(conn rawio.Conn, first []byte, epoch uint32, peer gr
 	ep.host = peer.host
 	if ep.opened {
 		ep.local, ep.remote = ep.pair.from.String(), ep.pair.target().String()
+		ep.nearby = m.nearby(ep.pair.target().Addr())
 	}
 	ep.state = stateConnected
 	ep.sender.init(first)

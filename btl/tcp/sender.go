@@ -321,6 +321,24 @@ func (s *sender) complete() bool {
 	return last.head == 0 && last.frame.Progress == last.frame.Size
 }
 
+const (
+	// segment is the most that the loopback interface carries at once: 64 KB less
+	// the headers.
+	segment = 65483
+	// firstOfTwo is the first part of a frame that is a little longer than that.
+	firstOfTwo = 52 << 10
+)
+
+// crumb reports whether a frame that begins now, with size bytes, would make one
+// full segment and a small one. It is better cut into two: the peer takes the
+// first from the system while the second goes there. (64 KB, the commonest long
+// message, is such a frame; the cut saves an eighth of its time.)
+func (s *sender) crumb(size int) bool {
+	q := &s.frames[s.first]
+	return size > segment && size <= segment+segment/4 &&
+		s.count == 1 && q.head > 0 && q.frame.Progress == 0
+}
+
 // write makes one system call, and returns what it took and was offered.
 func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 	s := &ep.sender
@@ -332,6 +350,9 @@ func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 	}
 	v := &ep.m.vector
 	s.gather(v)
+	if ep.nearby && s.crumb(v.Size()) {
+		v.Limit(firstOfTwo)
+	}
 	size = v.Size()
 	n, errno = ep.conn.Sendv(v)
 	v.Reset()

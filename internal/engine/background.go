@@ -8,7 +8,7 @@ const (
 	// maxCalm bounds how often that time is doubled while ticks find that someone
 	// polls: on two processors, both spinning, a tick costs some 80 µs (a thread
 	// wakes, and takes the place of one that spins).
-	maxCalm = 4
+	maxCalm = 6
 )
 
 // armTick makes sure that a tick comes: within the short interval if something

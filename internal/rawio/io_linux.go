@@ -84,6 +84,15 @@ func (v *Vector) Add(b []byte) bool {
 	return true
 }
 
+func (v *Vector) length(i int) int { return int(v.iov[i].Len) }
+
+func (v *Vector) cut(i, n int) { v.iov[i].SetLen(n) }
+
+func (v *Vector) drop(last int) {
+	v.iov[last].Base = nil
+	v.n = last
+}
+
 // each calls f for the pieces that the first n bytes lie in.
 func (v *Vector) each(n int, f func([]byte)) {
 	for i := 0; i < v.n && n > 0; i++ {

@@ -80,6 +80,15 @@ func (v *Vector) Add(b []byte) bool {
 	return true
 }
 
+func (v *Vector) length(i int) int { return len(v.pieces[i]) }
+
+func (v *Vector) cut(i, n int) { v.pieces[i] = v.pieces[i][:n] }
+
+func (v *Vector) drop(last int) {
+	v.pieces[last] = nil
+	v.n = last
+}
+
 func (v *Vector) each(n int, f func([]byte)) {
 	for _, p := range v.pieces[:v.n] {
 		if n <= 0 {

@@ -26,6 +26,12 @@ func (v *Vector) Reset() {}
 // Add reports that there is no room.
 func (v *Vector) Add([]byte) bool { return false }
 
+func (v *Vector) length(int) int { return 0 }
+
+func (v *Vector) cut(int, int) {}
+
+func (v *Vector) drop(int) {}
+
 func (v *Vector) each(int, func([]byte)) {}
 
 // The functions below report that the system is not supported.

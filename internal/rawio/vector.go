@@ -10,3 +10,18 @@ func (v *Vector) Len() int { return v.n }
 
 // Size returns the number of bytes in all pieces.
 func (v *Vector) Size() int { return v.size }
+
+// Limit drops what there is beyond the first n bytes.
+func (v *Vector) Limit(n int) {
+	for v.size > n {
+		last := v.n - 1
+		over := v.size - n
+		if k := v.length(last); k > over {
+			v.cut(last, k-over)
+		} else {
+			over = k
+			v.drop(last)
+		}
+		v.size -= over
+	}
+}

@@ -1,0 +1,47 @@
+package pml
+
+import "time"
+
+// replies learns whether the program answers a peer at once. Where it does, the
+// acknowledgement that a sender waits for goes with the answer, which saves both
+// sides a frame and the system calls for it.
+type replies struct {
+	since int64 // when such an acknowledgement was due that nothing followed yet; 0: none
+	quick int   // times in a row that a frame to the peer followed soon
+	need  int   // times in a row before it is relied on; 0: firstNeed
+}
+
+const (
+	// quickReply is how soon a frame has to follow, lateReply when it has not: by
+	// then a tick (see package engine) may have sent the acknowledgement alone.
+	quickReply = int64(20 * time.Microsecond)
+	lateReply  = int64(150 * time.Microsecond)
+	// firstNeed and maxNeed bound how often it has to: a wrong guess costs the
+	// sender a tick, so it doubles what is needed for the next one.
+	firstNeed = 4
+	maxNeed   = 1024
+)
+
+func (r *replies) needed() int { return max(r.need, firstNeed) }
+
+// expected reports whether an acknowledgement may wait for the answer.
+func (r *replies) expected() bool { return r.quick >= r.needed() }
+
+// due notes that an acknowledgement is, or was, due now.
+func (r *replies) due(now int64) { r.since = now }
+
+// followed notes that a frame to the peer has gone.
+func (r *replies) followed(now int64) {
+	took := now - r.since
+	r.since = 0
+	switch {
+	case took <= quickReply:
+		if r.quick++; r.quick > 16*r.needed() {
+			r.quick, r.need = r.needed(), r.need/2
+		}
+	case took > lateReply && r.expected():
+		r.quick, r.need = 0, min(2*r.needed(), maxNeed)
+	case took > lateReply || !r.expected():
+		r.quick = 0
+	}
+}
