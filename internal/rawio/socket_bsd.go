@@ -54,7 +54,4 @@ func SetCongestion(int, string) error {
 // Unacknowledged returns -1: it can not be known here.
 func Unacknowledged(int) int { return -1 }
 
-// NetworkNamespace returns 0: there is one network to a machine here.
-func NetworkNamespace() (uint64, bool) { return 0, true }
-
 func shareLocalPort(int) {}

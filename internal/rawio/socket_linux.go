@@ -41,24 +41,6 @@ func Unacknowledged(fd int) int {
 	return n
 }
 
-// NetworkNamespace returns a number that tells the network namespace of this
-// process from all others on this machine, and whether it could be read. Linux
-// 5.14 has a cookie for it; before that the inode of the namespace serves.
-func NetworkNamespace() (uint64, bool) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err == nil {
-		defer unix.Close(fd)
-		if cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_NETNS_COOKIE); err == nil {
-			return cookie, true
-		}
-	}
-	var st unix.Stat_t
-	if err := unix.Stat("/proc/self/ns/net", &st); err != nil {
-		return 0, false
-	}
-	return st.Ino, true
-}
-
 // shareLocalPort keeps a bind before connect from using up a whole port.
 func shareLocalPort(fd int) {
 	// Without the option (Linux before 4.2) ports only run out sooner.

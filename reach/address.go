@@ -1,0 +1,107 @@
+package reach
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// An Address is one address of one network interface.
+type Address struct {
+	Prefix    netip.Prefix // the address itself with the length of its subnet's prefix; without zone
+	Interface string       // the interface's name
+	Index     int          // the kernel's number of the interface: addresses of one index share one NIC
+	Device    int          // index of the interface that this one sends through, such as a VLAN's parent; 0: none
+	Speed     int          // Mbit/s, 0 if not known
+	Flags     Flags
+}
+
+// Flags tell about an interface what matters here.
+type Flags uint8
+
+// What an interface can be. A peer's are seldom known, so that each flag stands
+// for what is unusual.
+const (
+	NoCarrier    Flags = 1 << iota // up, but its cable leads nowhere at present
+	PointToPoint                   // a tunnel or a serial line: exactly one other end
+	Loopback                       // the kernel's loopback device
+
+	allFlags = NoCarrier | PointToPoint | Loopback
+)
+
+// String lists the flags: "no carrier, loopback".
+func (f Flags) String() string {
+	var words []string
+	for i, word := range []string{"no carrier", "point to point", "loopback"} {
+		if f&(1<<i) != 0 {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Addr is the address without its subnet.
+func (a Address) Addr() netip.Addr { return a.Prefix.Addr() }
+
+// String returns "10.8.47.1 (eth0)".
+func (a Address) String() string {
+	if a.Interface == "" {
+		return a.Addr().String()
+	}
+	return fmt.Sprintf("%s (%s)", a.Addr(), a.Interface)
+}
+
+// A card is what carries an address's traffic. A pairing uses each one once.
+type card struct {
+	index int
+	name  string // only where the index is not known
+}
+
+func (a Address) card() card {
+	switch {
+	case a.Device != 0:
+		return card{index: a.Device}
+	case a.Index != 0:
+		return card{index: a.Index}
+	}
+	return card{name: a.Interface}
+}
+
+// A Network is the identity of a network stack: a running kernel and a network
+// namespace in it. Within one, a loopback address leads to the same process for
+// everybody. Containers on one machine differ. The zero value is not known and
+// equals no other, itself neither.
+type Network [16]byte
+
+// Same reports whether both are known and are the same network.
+func (n Network) Same(other Network) bool { return n == other && n != Network{} }
+
+// A Side is what one process knows of its own host, or publishes of it.
+type Side struct {
+	Network   Network
+	Addresses []Address
+	// Held are further addresses that this host has but does not offer, such as
+	// those the user excluded. None of them is a peer's on another network.
+	Held []netip.Addr
+}
+
+// holds returns by which name the side has an address itself, if it does.
+func (s Side) holds(ip netip.Addr) (name string, ok bool) {
+	for _, a := range s.Addresses {
+		if a.Addr() == ip {
+			return a.Interface, true
+		}
+	}
+	for _, h := range s.Held {
+		if h == ip {
+			return "an interface left out", true
+		}
+	}
+	return "", false
+}
+
+// sameSubnet reports whether each address lies in the other's subnet. No subnet
+// is stated by a prefix of length 0.
+func sameSubnet(a, b netip.Prefix) bool {
+	return a.Bits() > 0 && b.Bits() > 0 && a.Contains(b.Addr()) && b.Contains(a.Addr())
+}

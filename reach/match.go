@@ -1,0 +1,235 @@
+package reach
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Match judges every pair of a local and a remote address and chooses those to
+// connect, each NIC at most once. The package's documentation states the rules.
+// It is deterministic; but for the route lookups of the policy route, it is
+// pure.
+func Match(local, remote Side, p Policy) Result {
+	if o, ok := p.(interface{ open() (Policy, func()) }); ok {
+		opened, done := o.open()
+		defer done()
+		p = opened
+	}
+	same := local.Network.Same(remote.Network)
+	m := &matching{fastest: fastest(local, remote)}
+	for _, l := range local.Addresses {
+		for _, r := range remote.Addresses {
+			m.pairs = append(m.pairs, m.judge(local, remote, l, r, same, p))
+		}
+	}
+	m.dropLinkLocal()
+	m.choose(same)
+	return m.result()
+}
+
+// A matching is the work of one Match.
+type matching struct {
+	fastest float64 // Mbit/s, of all interfaces of both hosts
+	pairs   []Pair
+	chosen  []int // indices of pairs
+}
+
+// fastest returns the highest speed known of an interface.
+func fastest(sides ...Side) float64 {
+	most := 0.0
+	for _, s := range sides {
+		for _, a := range s.Addresses {
+			most = max(most, speed(a))
+		}
+	}
+	return most
+}
+
+// speed is that of an interface in Mbit/s, within bounds: a peer's is only what
+// it says.
+func speed(a Address) float64 { return min(float64(max(a.Speed, 0)), mostSpeed) }
+
+// mostSpeed is above what any link does today, 10 Tbit/s in Mbit/s.
+const mostSpeed = 1e7
+
+func (m *matching) judge(local, remote Side, l, r Address, same bool, p Policy) Pair {
+	pair := Pair{Local: l, Remote: r, Speed: slower(l.Speed, r.Speed), Loopback: same}
+	if pair.Why = impossible(local, remote, l, r, same); pair.Why == "" {
+		pair.Quality, pair.Why = p.Score(l, r, same)
+		pair.Quality = max(pair.Quality, 0)
+	}
+	pair.Weight = m.weight(pair)
+	return pair
+}
+
+// impossible says why a pair can not work whatever the policy, "" if it may.
+func impossible(local, remote Side, l, r Address, same bool) string {
+	from, to := l.Addr(), r.Addr()
+	switch {
+	case !from.IsValid() || !to.IsValid():
+		return "not an address"
+	case from.Is4() != to.Is4():
+		return "IPv4 and IPv6 do not mix"
+	case from.IsLoopback() != to.IsLoopback():
+		return "a loopback address leads to loopback addresses only"
+	case from.IsLoopback() && !same:
+		return "loopback, and the peer is on another host or in another network namespace"
+	case same:
+		return ""
+	}
+	if name, ok := local.holds(to); ok {
+		return fmt.Sprintf("this host holds %v too (%s): it would talk to itself", to, name)
+	}
+	if name, ok := remote.holds(from); ok {
+		return fmt.Sprintf("the peer holds %v too (%s): its answers would go to itself", from, name)
+	}
+	for _, a := range []Address{l, r} {
+		if a.Flags&NoCarrier != 0 {
+			return fmt.Sprintf("%s has no carrier", a.Interface)
+		}
+	}
+	return ""
+}
+
+// slower is the speed of the slower end, of the known one if one is not known.
+func slower(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// weight is quality × (min(a, b) + 1/(1+|a−b|)).
+func (m *matching) weight(p Pair) float64 {
+	a, b := speed(p.Local), speed(p.Remote)
+	switch {
+	case a == 0 && b == 0:
+		a, b = m.fastest, m.fastest
+	case a == 0:
+		a = b
+	case b == 0:
+		b = a
+	}
+	return float64(p.Quality) * (min(a, b) + 1/(1+math.Abs(a-b)))
+}
+
+// dropLinkLocal leaves link-local addresses out where there is another way.
+func (m *matching) dropLinkLocal() {
+	linkLocal := func(p Pair) bool { return p.Local.Addr().IsLinkLocalUnicast() || p.Remote.Addr().IsLinkLocalUnicast() }
+	other := slices.ContainsFunc(m.pairs, func(p Pair) bool { return p.Quality > 0 && !linkLocal(p) })
+	if !other {
+		return
+	}
+	for i := range m.pairs {
+		if p := &m.pairs[i]; p.Quality > 0 && linkLocal(*p) {
+			p.Quality, p.Weight = 0, 0
+			p.Why = "link-local addresses do not tell which links are joined, and there is another way"
+		}
+	}
+}
+
+// choose finds the best pairing.
+func (m *matching) choose(same bool) {
+	if same {
+		if best := m.best(); best >= 0 {
+			m.chosen = []int{best}
+		}
+		return
+	}
+	g := m.graph()
+	for row, column := range assign(g.weights) {
+		if column >= 0 {
+			m.chosen = append(m.chosen, g.pair[row][column])
+		}
+	}
+}
+
+// best returns the pair to use on one network: a loopback address before others,
+// then the weight; -1 if there is none.
+func (m *matching) best() int {
+	best := -1
+	better := func(p, q Pair) bool {
+		if a, b := p.Local.Addr().IsLoopback(), q.Local.Addr().IsLoopback(); a != b {
+			return a
+		}
+		return preferred(p, q)
+	}
+	for i, p := range m.pairs {
+		if p.Quality > 0 && (best < 0 || better(p, m.pairs[best])) {
+			best = i
+		}
+	}
+	return best
+}
+
+// preferred orders pairs of addresses by which is better for the same NICs.
+func preferred(p, q Pair) bool {
+	if p.Weight != q.Weight {
+		return p.Weight > q.Weight
+	}
+	return p.Local.Addr().Is4() && !q.Local.Addr().Is4()
+}
+
+// A graph has a row for each local NIC, a column for each remote one, and knows
+// the best pair of addresses of each two.
+type graph struct {
+	weights [][]int64
+	pair    [][]int
+}
+
+func (m *matching) graph() graph {
+	rows, columns := make(map[card]int), make(map[card]int)
+	for _, p := range m.pairs {
+		number(rows, p.Local.card())
+		number(columns, p.Remote.card())
+	}
+	g := graph{make([][]int64, len(rows)), make([][]int, len(rows))}
+	for row := range g.weights {
+		g.weights[row], g.pair[row] = make([]int64, len(columns)), slices.Repeat([]int{-1}, len(columns))
+	}
+	factor := int64(min(len(rows), len(columns)) + 1)
+	for i, p := range m.pairs {
+		if p.Quality == 0 {
+			continue
+		}
+		best := &g.pair[rows[p.Local.card()]][columns[p.Remote.card()]]
+		if *best < 0 || preferred(p, m.pairs[*best]) {
+			*best = i
+			// One less than a multiple of more than the number of pairs: of
+			// equal sums the one of fewer pairs is larger.
+			g.weights[rows[p.Local.card()]][columns[p.Remote.card()]] = fixed(p.Weight)*factor - 1
+		}
+	}
+	return g
+}
+
+func number(numbers map[card]int, c card) {
+	if _, ok := numbers[c]; !ok {
+		numbers[c] = len(numbers)
+	}
+}
+
+// fixed makes a whole number of a weight, so that sums are exact and the same on
+// every machine. Weights go up to 1e9, so that there is room for sums over many
+// interfaces.
+func fixed(weight float64) int64 {
+	const unit = 1 << 10
+	return max(int64(math.Round(weight*unit)), 1)
+}
+
+func (m *matching) result() Result {
+	var r Result
+	for i, p := range m.pairs {
+		if slices.Contains(m.chosen, i) {
+			r.Pairs = append(r.Pairs, p)
+			continue
+		}
+		r.Rejected = append(r.Rejected, p)
+	}
+	heavier := func(a, b Pair) int { return cmp.Compare(b.Weight, a.Weight) }
+	slices.SortStableFunc(r.Pairs, heavier)
+	slices.SortStableFunc(r.Rejected, heavier)
+	return r
+}

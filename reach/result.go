@@ -1,0 +1,58 @@
+package reach
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// A Pair is a way to a peer, from one address of ours to one of its.
+type Pair struct {
+	Local, Remote Address
+	Quality       int     // by the policy; 0: can not work
+	Weight        float64 // quality × (min(a, b) + 1/(1+|a−b|))
+	Speed         int     // Mbit/s of the slower end, 0 if neither is known
+	Loopback      bool    // both ends are on one network: the kernel's loopback carries it, whatever the addresses
+	Why           string  // reason for the quality, or for the rejection
+}
+
+// String returns "10.8.47.1 (eth0) → 10.8.47.2 (eth0)".
+func (p Pair) String() string { return p.Local.String() + " → " + p.Remote.String() }
+
+// Source is the address to connect from, with its zone if it is link-local. On
+// one network it is not valid: any will do, and the kernel chooses.
+func (p Pair) Source() netip.Addr {
+	if p.Loopback {
+		return netip.Addr{}
+	}
+	return p.zoned(p.Local.Addr())
+}
+
+// Target is the address to connect to. The zone of a link-local one is our
+// interface; what the peer calls its own means nothing here.
+func (p Pair) Target() netip.Addr { return p.zoned(p.Remote.Addr()) }
+
+func (p Pair) zoned(a netip.Addr) netip.Addr {
+	if a.Is6() && a.IsLinkLocalUnicast() {
+		return a.WithZone(p.Local.Interface)
+	}
+	return a
+}
+
+// A Result is what Match found: every pair of addresses, chosen or not.
+type Result struct {
+	Pairs    []Pair // chosen, the best first
+	Rejected []Pair // all others, the best first, each with the reason
+}
+
+// String lists the chosen pairs in one line.
+func (r Result) String() string {
+	if len(r.Pairs) == 0 {
+		return "no way"
+	}
+	parts := make([]string, len(r.Pairs))
+	for i, p := range r.Pairs {
+		parts[i] = fmt.Sprintf("%v (weight %.6g, %s)", p, p.Weight, p.Why)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,109 @@
+package reach
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// A Route is what the kernel would do with a packet.
+type Route struct {
+	Interface int        // index of the interface it leaves by
+	Gateway   netip.Addr // the next hop; not valid if the destination is on the link
+	Local     bool       // the destination is an address of this host
+}
+
+// A Lookup asks for the route from a source address to a destination. The error
+// is an ErrNoRoute if the system says that there is none.
+type Lookup func(from, to netip.Addr) (Route, error)
+
+// ErrNoRoute is the system's answer that a destination can not be reached.
+var ErrNoRoute = errors.New("no route")
+
+// Qualities of the policy route.
+const (
+	directOneSubnet   = 100
+	directOnLink      = 95 // by a route of its own, not by the address's subnet
+	directLinkLocal   = 60 // every link has the same subnet
+	gatewayOneClass   = 50 // both private, or both public
+	gatewayTwoClasses = 25 // private to public or back: there may be a translator between
+)
+
+// RoutePolicy judges by the route from the local to the remote address:
+//
+//	direct, one subnet                 100
+//	direct, by a route to the host      95
+//	direct, link-local                  60
+//	by a gateway, both private or both public 50
+//	by a gateway, a private and a public address 25
+//	by another interface than the local address's, or no route 0
+//
+// A nil lookup asks the running system. Where that fails for another reason than
+// that there is no route, the pair is judged as by the policy weighted.
+func RoutePolicy(lookup Lookup) Policy { return routePolicy{lookup} }
+
+type routePolicy struct{ lookup Lookup }
+
+func (routePolicy) Name() string { return "route" }
+
+func (p routePolicy) Score(local, remote Address, sameNetwork bool) (int, string) {
+	if p.lookup == nil {
+		opened, done := p.open()
+		defer done()
+		return opened.Score(local, remote, sameNetwork)
+	}
+	from, to := local.Addr(), remote.Addr()
+	switch relate(local, remote) {
+	case loopbacks:
+		return directOneSubnet, "loopback"
+	case linkLocals:
+		return directLinkLocal, "direct, link-local"
+	case linkLocalAndGlobal:
+		return 0, relationWords[linkLocalAndGlobal]
+	}
+	route, err := p.lookup(from, to)
+	if errors.Is(err, ErrNoRoute) {
+		return 0, "the kernel has no route"
+	}
+	if err != nil {
+		quality, why := weighted.Score(local, remote, sameNetwork)
+		return quality, fmt.Sprintf("%s (routes can not be read: %v)", why, err)
+	}
+	return scoreRoute(local, remote, route, sameNetwork)
+}
+
+// scoreRoute is the policy's table.
+func scoreRoute(local, remote Address, route Route, sameNetwork bool) (int, string) {
+	switch {
+	case route.Local && sameNetwork:
+		return directOneSubnet, "an address of this host"
+	case route.Local:
+		return 0, "this host holds the address itself"
+	case route.Interface != local.Index:
+		return 0, fmt.Sprintf("the kernel sends it out by interface %d, not %s", route.Interface, local.Interface)
+	case !route.Gateway.IsValid() && sameSubnet(local.Prefix, remote.Prefix):
+		return directOneSubnet, "direct route"
+	case !route.Gateway.IsValid():
+		return directOnLink, "direct route to another subnet"
+	case isPrivate(local.Addr()) == isPrivate(remote.Addr()):
+		return gatewayOneClass, fmt.Sprintf("by gateway %s", route.Gateway)
+	}
+	return gatewayTwoClasses, fmt.Sprintf("by gateway %s, a private and a public address", route.Gateway)
+}
+
+// isPrivate reports whether only a part of the world can reach an address: RFC
+// 1918, RFC 3927, RFC 4193 (unique local), RFC 6598 (carriers' translators).
+func isPrivate(a netip.Addr) bool {
+	return a.IsPrivate() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
+}
+
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
+// open prepares the policy for many questions.
+func (p routePolicy) open() (Policy, func()) {
+	if p.lookup != nil {
+		return p, func() {}
+	}
+	lookup, done := kernelLookup()
+	return routePolicy{lookup}, done
+}

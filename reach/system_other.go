@@ -1,0 +1,53 @@
+//go:build !linux
+
+package reach
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// systemAddresses knows no speeds here.
+func systemAddresses() ([]Address, error) {
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return nil, fmt.Errorf("listing the network interfaces: %w", err)
+	}
+	var all []Address
+	for _, i := range interfaces {
+		if i.Flags&net.FlagUp == 0 {
+			continue
+		}
+		addrs, err := i.Addrs()
+		if err != nil {
+			continue // the interface has gone in the meantime
+		}
+		for _, addr := range addrs {
+			n, ok := addr.(*net.IPNet)
+			if !ok {
+				continue
+			}
+			ip, _ := netip.AddrFromSlice(n.IP)
+			bits, _ := n.Mask.Size()
+			if ip = ip.Unmap(); usable(ip) {
+				all = append(all, Address{Prefix: netip.PrefixFrom(ip, bits), Interface: i.Name, Index: i.Index, Flags: flagsOf(i.Flags)})
+			}
+		}
+	}
+	return all, nil
+}
+
+func flagsOf(f net.Flags) Flags {
+	var flags Flags
+	if f&net.FlagRunning == 0 {
+		flags |= NoCarrier
+	}
+	if f&net.FlagPointToPoint != 0 {
+		flags |= PointToPoint
+	}
+	if f&net.FlagLoopback != 0 {
+		flags |= Loopback
+	}
+	return flags
+}
