@@ -100,8 +100,11 @@ func (s Side) holds(ip netip.Addr) (name string, ok bool) {
 	return "", false
 }
 
-// sameSubnet reports whether each address lies in the other's subnet. No subnet
-// is stated by a prefix of length 0.
+// sameSubnet reports whether each address lies in the other's subnet, as it does
+// in its own. A prefix of length 0 states no subnet.
 func sameSubnet(a, b netip.Prefix) bool {
+	if a.Addr() == b.Addr() {
+		return true
+	}
 	return a.Bits() > 0 && b.Bits() > 0 && a.Contains(b.Addr()) && b.Contains(a.Addr())
 }

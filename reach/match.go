@@ -1,8 +1,6 @@
 package reach
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -19,9 +17,26 @@ func Match(local, remote Side, p Policy) Result {
 	}
 	same := local.Network.Same(remote.Network)
 	m := &matching{fastest: fastest(local, remote)}
+	m.pairs = make([]Pair, 0, len(local.Addresses)*len(remote.Addresses))
+	doubles := doublesOf(remote, local) // of the remote addresses here
 	for _, l := range local.Addresses {
-		for _, r := range remote.Addresses {
-			m.pairs = append(m.pairs, m.judge(local, remote, l, r, same, p))
+		double, doubled := remote.holds(l.Addr())
+		for i, r := range remote.Addresses {
+			pair := Pair{Local: l, Remote: r, Speed: slower(l.Speed, r.Speed), Loopback: same}
+			pair.Why = impossible(l, r, same)
+			switch {
+			case pair.Why != "" || same:
+			case doubles[i] != "":
+				pair.Why = "this host holds " + doubles[i] + " too: it would talk to itself"
+			case doubled:
+				pair.Why = "the peer holds " + l.Addr().String() + " (" + double + ") too: its answers would go to itself"
+			}
+			if pair.Why == "" {
+				pair.Quality, pair.Why = p.Score(l, r, same)
+				pair.Quality = max(pair.Quality, 0)
+			}
+			pair.Weight = m.weight(pair)
+			m.pairs = append(m.pairs, pair)
 		}
 	}
 	m.dropLinkLocal()
@@ -34,6 +49,18 @@ type matching struct {
 	fastest float64 // Mbit/s, of all interfaces of both hosts
 	pairs   []Pair
 	chosen  []int // indices of pairs
+}
+
+// doublesOf returns for each address of a side, if the other side holds it too,
+// its text with the name of the interface that does.
+func doublesOf(side, other Side) []string {
+	doubles := make([]string, len(side.Addresses))
+	for i, a := range side.Addresses {
+		if name, ok := other.holds(a.Addr()); ok {
+			doubles[i] = a.Addr().String() + " (" + name + ")"
+		}
+	}
+	return doubles
 }
 
 // fastest returns the highest speed known of an interface.
@@ -54,18 +81,9 @@ func speed(a Address) float64 { return min(float64(max(a.Speed, 0)), mostSpeed) 
 // mostSpeed is above what any link does today, 10 Tbit/s in Mbit/s.
 const mostSpeed = 1e7
 
-func (m *matching) judge(local, remote Side, l, r Address, same bool, p Policy) Pair {
-	pair := Pair{Local: l, Remote: r, Speed: slower(l.Speed, r.Speed), Loopback: same}
-	if pair.Why = impossible(local, remote, l, r, same); pair.Why == "" {
-		pair.Quality, pair.Why = p.Score(l, r, same)
-		pair.Quality = max(pair.Quality, 0)
-	}
-	pair.Weight = m.weight(pair)
-	return pair
-}
-
-// impossible says why a pair can not work whatever the policy, "" if it may.
-func impossible(local, remote Side, l, r Address, same bool) string {
+// impossible says why two addresses can not be joined whatever the policy, ""
+// if they may.
+func impossible(l, r Address, same bool) string {
 	from, to := l.Addr(), r.Addr()
 	switch {
 	case !from.IsValid() || !to.IsValid():
@@ -78,17 +96,10 @@ func impossible(local, remote Side, l, r Address, same bool) string {
 		return "loopback, and the peer is on another host or in another network namespace"
 	case same:
 		return ""
-	}
-	if name, ok := local.holds(to); ok {
-		return fmt.Sprintf("this host holds %v too (%s): it would talk to itself", to, name)
-	}
-	if name, ok := remote.holds(from); ok {
-		return fmt.Sprintf("the peer holds %v too (%s): its answers would go to itself", from, name)
-	}
-	for _, a := range []Address{l, r} {
-		if a.Flags&NoCarrier != 0 {
-			return fmt.Sprintf("%s has no carrier", a.Interface)
-		}
+	case l.Flags&NoCarrier != 0:
+		return l.Interface + " here has no carrier"
+	case r.Flags&NoCarrier != 0:
+		return r.Interface + " there has no carrier"
 	}
 	return ""
 }
@@ -194,12 +205,12 @@ func (m *matching) graph() graph {
 		if p.Quality == 0 {
 			continue
 		}
-		best := &g.pair[rows[p.Local.card()]][columns[p.Remote.card()]]
-		if *best < 0 || preferred(p, m.pairs[*best]) {
-			*best = i
+		row, column := rows[p.Local.card()], columns[p.Remote.card()]
+		if best := g.pair[row][column]; best < 0 || preferred(p, m.pairs[best]) {
+			g.pair[row][column] = i
 			// One less than a multiple of more than the number of pairs: of
 			// equal sums the one of fewer pairs is larger.
-			g.weights[rows[p.Local.card()]][columns[p.Remote.card()]] = fixed(p.Weight)*factor - 1
+			g.weights[row][column] = fixed(p.Weight)*factor - 1
 		}
 	}
 	return g
@@ -217,19 +228,4 @@ func number(numbers map[card]int, c card) {
 func fixed(weight float64) int64 {
 	const unit = 1 << 10
 	return max(int64(math.Round(weight*unit)), 1)
-}
-
-func (m *matching) result() Result {
-	var r Result
-	for i, p := range m.pairs {
-		if slices.Contains(m.chosen, i) {
-			r.Pairs = append(r.Pairs, p)
-			continue
-		}
-		r.Rejected = append(r.Rejected, p)
-	}
-	heavier := func(a, b Pair) int { return cmp.Compare(b.Weight, a.Weight) }
-	slices.SortStableFunc(r.Pairs, heavier)
-	slices.SortStableFunc(r.Rejected, heavier)
-	return r
 }

@@ -28,7 +28,7 @@ var policies = []struct {
 	{"subnet", func() Policy { return subnet }},
 }
 
-// PolicyNames lists the policies there are.
+// PolicyNames lists the policies there are. The default is [DefaultPolicy].
 func PolicyNames() []string {
 	var names []string
 	for _, p := range policies {
@@ -40,10 +40,10 @@ func PolicyNames() []string {
 // PolicyByName returns one of:
 //
 //   - route: asks the kernel for the route from the local address to the remote
-//     one. See [RoutePolicy]. Where the system's routes can not be asked for,
-//     pairs are judged as weighted does. The default.
-//   - weighted: Open MPI's reachable/weighted of today, by classes of addresses
-//     from 0 to 100.
+//     one. See [RoutePolicy]. Where the kernel can not be asked, pairs are judged
+//     as weighted does. The default on Linux.
+//   - weighted: Open MPI's reachable/weighted of today, by classes of addresses,
+//     from 0 to 100. The default elsewhere.
 //   - weighted13: the five classes of Open MPI 1.3, from 0 to 4.
 //   - subnet: the rule of Open MPI 1.2, which knows only yes (1) and no (0): one
 //     subnet, or both public.

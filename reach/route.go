@@ -9,6 +9,7 @@ import (
 // A Route is what the kernel would do with a packet.
 type Route struct {
 	Interface int        // index of the interface it leaves by
+	Name      string     // that interface's name, if known
 	Gateway   netip.Addr // the next hop; not valid if the destination is on the link
 	Local     bool       // the destination is an address of this host
 }
@@ -31,12 +32,12 @@ const (
 
 // RoutePolicy judges by the route from the local to the remote address:
 //
-//	direct, one subnet                 100
-//	direct, by a route to the host      95
-//	direct, link-local                  60
-//	by a gateway, both private or both public 50
-//	by a gateway, a private and a public address 25
-//	by another interface than the local address's, or no route 0
+//	100  direct, one subnet
+//	 95  direct, by a route to another subnet
+//	 60  direct, link-local
+//	 50  by a gateway or through a tunnel, both private or both public
+//	 25  the same, a private and a public address
+//	  0  by another interface than the local address's, or no route
 //
 // A nil lookup asks the running system. Where that fails for another reason than
 // that there is no route, the pair is judged as by the policy weighted.
@@ -74,21 +75,34 @@ func (p routePolicy) Score(local, remote Address, sameNetwork bool) (int, string
 
 // scoreRoute is the policy's table.
 func scoreRoute(local, remote Address, route Route, sameNetwork bool) (int, string) {
+	tunnel := local.Flags&PointToPoint != 0 // its far end may pass packets on
+	via := "through a point-to-point link"
+	if route.Gateway.IsValid() {
+		via = "by gateway " + route.Gateway.String()
+	}
 	switch {
 	case route.Local && sameNetwork:
 		return directOneSubnet, "an address of this host"
 	case route.Local:
 		return 0, "this host holds the address itself"
 	case route.Interface != local.Index:
-		return 0, fmt.Sprintf("the kernel sends it out by interface %d, not %s", route.Interface, local.Interface)
+		return 0, fmt.Sprintf("the kernel sends it out by %s, not by %s", route.exit(), local.Interface)
 	case !route.Gateway.IsValid() && sameSubnet(local.Prefix, remote.Prefix):
 		return directOneSubnet, "direct route"
-	case !route.Gateway.IsValid():
+	case !route.Gateway.IsValid() && !tunnel:
 		return directOnLink, "direct route to another subnet"
 	case isPrivate(local.Addr()) == isPrivate(remote.Addr()):
-		return gatewayOneClass, fmt.Sprintf("by gateway %s", route.Gateway)
+		return gatewayOneClass, via
 	}
-	return gatewayTwoClasses, fmt.Sprintf("by gateway %s, a private and a public address", route.Gateway)
+	return gatewayTwoClasses, via + ", a private and a public address"
+}
+
+// exit names the interface that the route leaves by.
+func (r Route) exit() string {
+	if r.Name == "" {
+		return fmt.Sprintf("interface %d", r.Interface)
+	}
+	return r.Name
 }
 
 // isPrivate reports whether only a part of the world can reach an address: RFC

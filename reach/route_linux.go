@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// DefaultPolicy is the policy where the user names none.
+const DefaultPolicy = "route"
+
 // kernelLookup returns a lookup in the routing tables of the calling thread's
 // network namespace, and a function that ends it.
 func kernelLookup() (Lookup, func()) {
@@ -18,17 +21,40 @@ func kernelLookup() (Lookup, func()) {
 		err = fmt.Errorf("opening a netlink socket: %w", err)
 		return func(netip.Addr, netip.Addr) (Route, error) { return Route{}, err }, func() {}
 	}
-	lookup := func(from, to netip.Addr) (Route, error) {
-		routes, err := handle.RouteGetWithOptions(net.IP(to.AsSlice()), &netlink.RouteGetOptions{SrcAddr: net.IP(from.AsSlice())})
-		switch {
-		case saysNoRoute(err), err == nil && len(routes) == 0:
-			return Route{}, ErrNoRoute
-		case err != nil:
-			return Route{}, fmt.Errorf("asking the kernel for the route from %v to %v: %w", from, to, err)
-		}
-		return routeOf(routes[0]), nil
+	k := kernel{handle, make(map[int]string)}
+	return k.lookup, handle.Close
+}
+
+// A kernel answers for its network namespace.
+type kernel struct {
+	handle *netlink.Handle
+	names  map[int]string // of interfaces, as far as they were asked for
+}
+
+func (k kernel) lookup(from, to netip.Addr) (Route, error) {
+	options := &netlink.RouteGetOptions{SrcAddr: net.IP(from.AsSlice())}
+	routes, err := k.handle.RouteGetWithOptions(net.IP(to.AsSlice()), options)
+	switch {
+	case saysNoRoute(err), err == nil && len(routes) == 0:
+		return Route{}, ErrNoRoute
+	case err != nil:
+		return Route{}, fmt.Errorf("asking the kernel for the route from %v to %v: %w", from, to, err)
 	}
-	return lookup, handle.Close
+	route := routeOf(routes[0])
+	route.Name = k.name(route.Interface)
+	return route, nil
+}
+
+// name returns the name of an interface, "" if it has gone.
+func (k kernel) name(index int) string {
+	name, ok := k.names[index]
+	if !ok {
+		if link, err := k.handle.LinkByIndex(index); err == nil {
+			name = link.Attrs().Name
+		}
+		k.names[index] = name
+	}
+	return name
 }
 
 // saysNoRoute tells the answers of the routing tables from failures to ask them:

@@ -7,6 +7,9 @@ import (
 	"net/netip"
 )
 
+// DefaultPolicy is the policy where the user names none.
+const DefaultPolicy = "weighted"
+
 var errNoLookup = errors.New("not supported on this system")
 
 // kernelLookup returns a lookup that fails: how to ask for a route differs from

@@ -49,5 +49,4 @@ func SetSendBuffer(int, int) error                          { return unsupported
 func SetReceiveBuffer(int, int) error                       { return unsupported }
 func SetCongestion(int, string) error                       { return unsupported }
 func Unacknowledged(int) int                                { return -1 }
-func NetworkNamespace() (uint64, bool)                      { return 0, false }
 func WaitAny([]int, int)                                    {}
