@@ -42,16 +42,8 @@ func unknownName(s Setting, declared iter.Seq[string]) error {
 
 // contradiction reports two different values from places of equal rank.
 func contradiction(first Value, second Setting) error {
-	return fmt.Errorf("%s = %s (from %s) contradicts %s (from %s): give only one of them",
-		second.Name, quote(second.Text), exactPlace(second.Source), quote(first.Text), exactPlace(first.Source))
-}
-
-// exactPlace tells apart two variables that set the same parameter.
-func exactPlace(s Source) string {
-	if s.Kind == Environment && s.Where != "" {
-		return s.String() + ", " + s.Where
-	}
-	return s.String()
+	return fmt.Errorf("%s = %s (from %v) contradicts %s (from %v): give only one of them",
+		second.Name, quote(second.Text), second.Source, quote(first.Text), first.Source)
 }
 
 // quote repeats somebody's text in an error: on one line, without control

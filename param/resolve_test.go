@@ -50,7 +50,7 @@ func TestSourceIsRemembered(t *testing.T) {
 	}{
 		"btl":              {"self", Source{Flag, "--btl"}, "--btl"},
 		"job_name":         {"demo", Source{Option, ""}, "a program option"},
-		"pml_eager_limit":  {"4k", Source{Environment, "STRAND_PML_EAGER_LIMIT"}, "the environment"},
+		"pml_eager_limit":  {"4k", Source{Environment, "STRAND_PML_EAGER_LIMIT"}, "the environment, STRAND_PML_EAGER_LIMIT"},
 		"btl_tcp_port_min": {"1024", Source{File, path + ":3"}, path + ":3"},
 		"reach_policy":     {"weighted", Source{}, "the default"},
 	} {
@@ -126,7 +126,7 @@ func TestMistakes(t *testing.T) {
 		want []string
 	}{
 		{"unknown, with a near name", Inputs{Environ: []string{"STRAND_BTL_TCP_IF_INCLDE=eth0"}},
-			[]string{"btl_tcp_if_inclde (from the environment): unknown; did you mean btl_tcp_if_include?"}},
+			[]string{"btl_tcp_if_inclde (from the environment, STRAND_BTL_TCP_IF_INCLDE): unknown; did you mean btl_tcp_if_include?"}},
 		{"unknown, letters swapped", Inputs{Settings: []Setting{flag("btl_tpc_links", "2")}},
 			[]string{"btl_tpc_links (from -p): unknown; did you mean btl_tcp_links?"}},
 		{"unknown, in capitals", Inputs{Settings: []Setting{flag("BTL", "tcp")}},
@@ -140,9 +140,9 @@ func TestMistakes(t *testing.T) {
 		{"below", Inputs{Settings: []Setting{flag("btl_tcp_connect_timeout", "0s")}},
 			[]string{`btl_tcp_connect_timeout = "0s" (from -p): below the minimum 1ms`}},
 		{"no choice", Inputs{Environ: []string{"STRAND_REACH_POLICY=best"}},
-			[]string{`reach_policy = "best" (from the environment): none of the choices: weighted, simple`}},
+			[]string{`reach_policy = "best" (from the environment, STRAND_REACH_POLICY): none of the choices: weighted, simple`}},
 		{"no text at all", Inputs{Environ: []string{"STRAND_PML_CHECKSUM="}},
-			[]string{`pml_checksum = "" (from the environment): neither true nor false: write true or false (yes or no, on or off, 1 or 0)`}},
+			[]string{`pml_checksum = "" (from the environment, STRAND_PML_CHECKSUM): neither true nor false: write true or false (yes or no, on or off, 1 or 0)`}},
 		{"flags contradict", Inputs{Settings: []Setting{{"btl", "tcp", Source{Flag, "--btl"}}, flag("btl", "self")}},
 			[]string{`btl = "self" (from -p) contradicts "tcp" (from --btl): give only one of them`}},
 		{"variables contradict", Inputs{Environ: []string{"STRAND_BTL=tcp", "STRAND_btl=self"}},
@@ -151,8 +151,8 @@ func TestMistakes(t *testing.T) {
 			Settings: []Setting{flag("btl_tcp_links", "1"), option("btl_tcp_links", "many")},
 			Environ:  []string{"STRAND_BTL_TCP_LINKS=0", "STRAND_BTL_UDP=1"}},
 			[]string{
-				`btl_tcp_links = "0" (from the environment): below the minimum 1`,
-				`btl_udp (from the environment): unknown, and no parameter has a name like it; "strand info" lists them all`,
+				`btl_tcp_links = "0" (from the environment, STRAND_BTL_TCP_LINKS): below the minimum 1`,
+				`btl_udp (from the environment, STRAND_BTL_UDP): unknown, and no parameter has a name like it; "strand info" lists them all`,
 				`btl_tcp_links = "many" (from strand.Param): not a whole number: write decimal digits, as in 12`,
 			}},
 	}

@@ -42,6 +42,8 @@ type Source struct {
 // String returns the place as it reads after the word "from".
 func (s Source) String() string {
 	switch {
+	case s.Kind == Environment && s.Where != "":
+		return "the environment, " + s.Where
 	case s.Kind == Environment:
 		return "the environment"
 	case s.Where != "":

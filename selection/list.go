@@ -9,7 +9,7 @@ import (
 )
 
 // A List is a parsed value of the parameter btl: the transports to use
-// ("tcp,self") or, with ^ in front, those not to use ("^udp"). The zero List
+// ("tcp,self") or, with ^ in front, those not to use ("^tcp"). The zero List
 // allows every transport. The order of names has no meaning.
 type List struct {
 	// Exclude says that the names are those not to use.
@@ -35,7 +35,7 @@ func Parse(text string, source param.Source) (List, error) {
 	}
 	rest, l.Exclude = strings.CutPrefix(rest, "^")
 	if l.Exclude && strings.TrimSpace(rest) == "" {
-		return List{}, l.mistake(`^ excludes nothing; name what to leave out ("^udp"), or give no list to use every transport`)
+		return List{}, l.mistake(`^ excludes nothing; name what to leave out ("^tcp"), or give no list to use every transport`)
 	}
 	for name := range strings.SplitSeq(rest, ",") {
 		name = strings.TrimSpace(name)

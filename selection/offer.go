@@ -1,6 +1,9 @@
 package selection
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -29,11 +32,17 @@ func (o Offer) name() string {
 // serves reports whether the offer is one.
 func (o Offer) serves() bool { return o.Module != nil && len(o.Paths) > 0 }
 
-// refusal returns the reason in words.
+// refusal returns the reason in words. Whoever shows it says the module's name
+// first, so the reason does not repeat it.
 func (o Offer) refusal() string {
+	unavailable, isUnavailable := errors.AsType[*btl.UnavailableError](o.Refusal)
 	switch {
+	case isUnavailable && unavailable.Remedy != "":
+		return fmt.Sprintf("not available: %s (%s)", unavailable.Reason, unavailable.Remedy)
+	case isUnavailable:
+		return "not available: " + unavailable.Reason
 	case o.Refusal != nil:
-		return o.Refusal.Error()
+		return strings.TrimPrefix(o.Refusal.Error(), o.name()+": ")
 	case o.Module == nil:
 		return "not available"
 	}

@@ -123,7 +123,22 @@ func TestUnavailableComponentIsExplained(t *testing.T) {
 	missing := &btl.UnavailableError{Component: "sctp", Reason: "protocol not supported"}
 	c, err := Pick(0, peer3, []Offer{{Component: "sctp", Refusal: missing}, offer("tcp", 0, btl.Path{})})
 	require.NoError(t, err)
-	assert.Contains(t, c.Reasons, "sctp: not used: "+missing.Error())
+	assert.Contains(t, c.Reasons, "sctp: not used: not available: protocol not supported")
+	missing.Remedy = "modprobe sctp"
+	c, err = Pick(0, peer3, []Offer{{Component: "sctp", Refusal: missing}, offer("tcp", 0, btl.Path{})})
+	require.NoError(t, err)
+	assert.Contains(t, c.Reasons, "sctp: not used: not available: protocol not supported (modprobe sctp)")
+}
+
+// A module's refusal may begin with its name, as its other errors do; people
+// read it once.
+func TestNamesAreNotDoubled(t *testing.T) {
+	self := refuse("self", "self: rank 3 is another process")
+	c, err := Pick(0, peer3, []Offer{self, offer("tcp", 0, btl.Path{})})
+	require.NoError(t, err)
+	assert.Contains(t, c.Reasons, "self: not used: rank 3 is another process")
+	_, err = Pick(0, peer3, []Offer{self})
+	assert.ErrorContains(t, err, "on node7: self: rank 3 is another process; let another")
 }
 
 // drawOffers makes any set of modules with names that differ.

@@ -25,7 +25,7 @@ const infoExample = `  strand info
   strand info --param btl tcp --level tuner
   strand info --param btl_tcp_if_include
   strand info --param all --level developer
-  strand info --btl ^udp -p btl_tcp_if_include=eth0
+  strand info --btl ^self -p btl_tcp_if_include=127.0.0.0/8
   strand info --json`
 
 // An infoRun is one use of strand info.

@@ -29,7 +29,7 @@ var laMPI = []struct{ flag, parameter string }{
 // addSettingFlags declares the flags that set parameters. Each use appends a
 // setting that remembers by which flag it came.
 func addSettingFlags(flags *pflag.FlagSet, settings *[]param.Setting) {
-	flags.Var(&settingFlag{settings, "btl", "--btl"}, "btl", "the transports to use: tcp,self, or all but some: ^udp")
+	flags.Var(&settingFlag{settings, "btl", "--btl"}, "btl", "the transports to use: tcp,self; or all but some: ^tcp")
 	flags.VarP(&pairFlag{settings, "-p"}, "param", "p", "set a parameter; strand info lists them")
 	flags.Var(&pairFlag{settings, "--mca"}, "mca", "the same, as --mca name value")
 	for _, f := range laMPI {
