@@ -108,7 +108,7 @@ func checkCongestion(cfg config) error {
 	}
 	fd, err := rawio.Stream(anyIPv4)
 	if err != nil {
-		return fmt.Errorf("btl tcp: %w", err)
+		return err
 	}
 	defer rawio.Close(fd)
 	if err := rawio.SetCongestion(fd, cfg.congestion); err != nil {

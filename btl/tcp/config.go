@@ -72,6 +72,7 @@ type config struct {
 	includeWhere      string // where the lists come from, for messages
 	excludeWhere      string
 	congestionSetting string
+	portSettings      string
 }
 
 func readConfig(v *param.Values) (config, error) {
@@ -99,6 +100,10 @@ func readConfig(v *param.Values) (config, error) {
 			c.includeWhere, c.excludeWhere)
 	}
 	if c.portMin > 0 {
+		c.portSettings = setting(v, pPortMin) + ", " + setting(v, pPortRange)
+		if c.ports == 0 {
+			c.portSettings = setting(v, pPortMin)
+		}
 		if c.ports == 0 || c.portMin+c.ports > 65536 {
 			c.ports = 65536 - c.portMin
 		}
@@ -112,5 +117,5 @@ func readConfig(v *param.Values) (config, error) {
 // setting names a parameter with its value and the place that it comes from.
 func setting(v *param.Values, name string) string {
 	value := v.Value(name)
-	return fmt.Sprintf("%s=%s (%v)", name, value.Text, value.Source)
+	return fmt.Sprintf("%s=%s from %v", name, value.Text, value.Source)
 }

@@ -165,13 +165,27 @@ func (ep *endpoint) reportFailure() {
 	}
 }
 
+// logEnd tells of the connection's end. An error of the connection names both
+// ranks itself.
+func (ep *endpoint) logEnd(err error) {
+	_, named := errors.AsType[*btl.ConnError](err)
+	switch {
+	case named:
+		ep.m.host.Logf(btl.LogInfo, "end of a connection: %v", err)
+	case errors.Is(err, btl.ErrPeerClosed):
+		ep.m.host.Logf(btl.LogInfo, "tcp: rank %d ↔ rank %d: the peer has closed the connection in order", ep.m.host.Rank(), ep.slot.key.rank)
+	default:
+		ep.m.host.Logf(btl.LogInfo, "tcp: rank %d ↔ rank %d: end of the connection: %v", ep.m.host.Rank(), ep.slot.key.rank, err)
+	}
+}
+
 // down ends the endpoint and tells the host.
 func (ep *endpoint) down(err error) {
 	if ep.gone || ep.state == stateFailed {
 		return
 	}
 	inOrder := errors.Is(err, btl.ErrPeerClosed)
-	ep.m.host.Logf(btl.LogInfo, "tcp: rank %d: end of the connection to rank %d: %v", ep.m.host.Rank(), ep.slot.key.rank, err)
+	ep.logEnd(err)
 	wasUp := ep.state == stateConnected
 	ep.state = stateFailed
 	if ep.dial != nil {

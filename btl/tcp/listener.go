@@ -48,7 +48,7 @@ func (m *module) listen(chosen []ifaddr) error {
 			for _, l := range m.listeners {
 				l.close()
 			}
-			return fmt.Errorf("btl tcp: %w", err)
+			return err
 		}
 	}
 	m.local = address{port: port, network: thisNetwork(), host: m.host.Hostname(), ifaces: chosen}
@@ -74,7 +74,7 @@ func (m *module) bindable(addrs []ifaddr) ([]ifaddr, error) {
 		good = append(good, a)
 	}
 	if len(good) == 0 {
-		return nil, fmt.Errorf("btl tcp: %w", last)
+		return nil, last
 	}
 	return good, nil
 }
@@ -94,8 +94,24 @@ func bindAll(addrs []ifaddr, c config) ([]int, uint16, error) {
 			break
 		}
 	}
-	return nil, 0, fmt.Errorf("btl tcp: none of the ports %d–%d (%s=%d, %s=%d) is free on %s: %w (every process of a host needs one: raise %s)",
-		c.portMin, c.portMin+c.ports-1, pPortMin, c.portMin, pPortRange, c.ports, describe(addrs), last, pPortRange)
+	return nil, 0, fmt.Errorf("%s is free on %s: %w (%s)", c.portsTried(), describe(addrs), last, portRemedy(last))
+}
+
+// portsTried names the ports that were tried, and the parameters that say so, as
+// the user wrote them.
+func (c config) portsTried() string {
+	if c.ports == 1 {
+		return fmt.Sprintf("not even the one port %d that may be used (%s)", c.portMin, c.portSettings)
+	}
+	return fmt.Sprintf("none of the ports %d to %d (%s)", c.portMin, c.portMin+c.ports-1, c.portSettings)
+}
+
+// portRemedy says what can be done about a range without a free port.
+func portRemedy(err error) string {
+	if errors.Is(err, syscall.EACCES) {
+		return fmt.Sprintf("ports below 1024 are the superuser's: raise %s", pPortMin)
+	}
+	return fmt.Sprintf("each process of a host needs one: raise %s, or lower %s if the range ends at 65535", pPortRange, pPortMin)
 }
 
 // bindAnywhere lets the system choose a port on the first address and takes the
@@ -106,7 +122,7 @@ func bindAnywhere(addrs []ifaddr) ([]int, uint16, error) {
 	for range attempts {
 		fds, err := bindPort(addrs[:1], 0)
 		if err != nil {
-			return nil, 0, fmt.Errorf("btl tcp: %w", err)
+			return nil, 0, err
 		}
 		port := rawio.LocalAddr(fds[0]).Port()
 		others, err := bindPort(addrs[1:], port)
@@ -119,7 +135,7 @@ func bindAnywhere(addrs []ifaddr) ([]int, uint16, error) {
 			break
 		}
 	}
-	return nil, 0, fmt.Errorf("btl tcp: no port is free on all of %s: %w", describe(addrs), last)
+	return nil, 0, fmt.Errorf("no port is free on all of %s: %w", describe(addrs), last)
 }
 
 // portTrouble tells errors that another port may not have.

@@ -112,7 +112,7 @@ func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
 		return info, nil
 	}
 	if err != nil {
-		return info, err
+		return info, fmt.Errorf("btl %s: %w", c.Name(), err)
 	}
 	for _, m := range modules {
 		info.Modules = append(info.Modules, describeModule(m.Attr()))
