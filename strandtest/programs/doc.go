@@ -2,9 +2,11 @@
 // process and judges what happened by MPI's rules.
 //
 // A [Session] is a set of worlds over one transport, with limits drawn at random
-// so that short messages meet every threshold, and a few programs run on it, one
-// after the other or at the same time in goroutines of their own. All of it
-// follows from one number, the session's seed.
+// so that short messages meet every threshold, and programs run on it, each over
+// communicators of its own: a few, since opening and closing is to be tested too,
+// or some dozens, one after the other; or some at the same time, in goroutines of
+// their own. All of it follows from one number, the session's seed, and it is the
+// session that is run again when one of its programs has failed.
 //
 // A program is a list of steps: sends of every mode, receives with and without
 // wildcards, probes, matched probes, cancelled receives, tests, collective

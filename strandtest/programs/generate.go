@@ -45,8 +45,9 @@ func generate(seed uint64, s shape) *program {
 	g.named = []float64{0.1, 0.5, 0.9}[g.IntN(3)]
 	g.roomy = []float64{0.5, 0.9, 1}[g.IntN(3)]
 	g.program.phases = 1 + g.IntN(s.phases)
+	steps := s.steps >> g.IntN(4) // most faults need few of them
 	for g.phase = range g.program.phases {
-		for range 1 + g.IntN(s.steps) {
+		for range 1 + g.IntN(steps) {
 			g.step()
 		}
 		g.add(&step{kind: stepDrain})

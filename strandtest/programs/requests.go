@@ -205,20 +205,27 @@ func (r *rank) waitAll(some []*request) error {
 	return nil
 }
 
+// maxTests bounds how often an operation is tested before it is waited for: ranks
+// that test for long take the processor from those that they wait for.
+const maxTests = 500
+
+// testUntilDone tests each of the requests, over and over, and waits for it if
+// that takes too long.
 func (r *rank) testUntilDone(some []*request) error {
 	for _, q := range some {
-		for {
-			st, done, err := q.handle.Test()
+		st, done, err := q.handle.Test()
+		for range r.random.IntN(maxTests) {
 			if done {
-				if err := r.ended(q, st, err); err != nil {
-					return err
-				}
 				break
 			}
-			if r.ctx.Err() != nil {
-				return r.ctx.Err()
-			}
 			runtime.Gosched()
+			st, done, err = q.handle.Test()
+		}
+		if !done {
+			st, err = q.handle.Wait(r.ctx)
+		}
+		if err := r.ended(q, st, err); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -25,9 +25,12 @@ type Session struct {
 	programs   []*program
 }
 
-// timeout is how long a session may take before it counts as hung: long, since
-// machines may be slow.
-const timeout = 3 * time.Minute
+// timeout is how long a session may take before it counts as hung, and so much
+// more for each of its programs: long, since machines may be slow.
+const (
+	timeout  = 3 * time.Minute
+	eachMore = 10 * time.Second
+)
 
 // NewSession draws a session from a seed. If concurrent is set its programs run
 // at the same time, each in a goroutine of its own on every rank.
@@ -37,14 +40,23 @@ func NewSession(n Network, seed uint64, concurrent bool) *Session {
 	s.ranks = n.MinRanks + r.IntN(n.MaxRanks-n.MinRanks+1)
 	s.setup = n.Open(r)
 	limits := s.drawLimits(r)
-	programs := 1 + r.IntN(8)
-	if concurrent {
-		programs = 2 + r.IntN(3)
-	}
-	for range programs {
+	for range s.drawCount(r) {
 		s.programs = append(s.programs, generate(r.Uint64(), limits))
 	}
 	return s
+}
+
+// drawCount says how many programs the session's worlds run. A quarter of the
+// sessions run few, so that worlds are opened and closed often; the others run
+// many, so that what one leaves behind can do harm to the next.
+func (s *Session) drawCount(r *rand.Rand) int {
+	switch {
+	case s.concurrent:
+		return 2 + r.IntN(3)
+	case r.IntN(4) == 0:
+		return 1 + r.IntN(4)
+	}
+	return 10 + r.IntN(60)
 }
 
 // drawLimits sets the message layer's parameters and says where its thresholds
@@ -58,7 +70,7 @@ func (s *Session) drawLimits(r *rand.Rand) shape {
 	if sh.relaxed = r.IntN(4) == 0; sh.relaxed {
 		set("pml_ordering", "relaxed")
 	}
-	set("progress_spin", pick(r, "0s", "20us", "200us"))
+	set("progress_spin", pick(r, "0s", "0s", "0s", "0s", "20us", "200us")) // many ranks share few processors
 	set("progress_tick", pick(r, "10us", "200us", "1ms"))
 	set("pml_close_timeout", timeout)
 	if r.IntN(16) == 0 {
@@ -86,7 +98,8 @@ func (s *Session) String() string {
 
 // Run runs the session's programs and judges what has happened.
 func (s *Session) Run(ctx context.Context) (Tally, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not over after %v", timeout))
+	limit := timeout + time.Duration(len(s.programs))*eachMore
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not over after %v", limit))
 	defer cancel()
 	run := &run{session: s, jobs: strandtest.NewJobs(s.ranks), cancel: cancel}
 	var wg sync.WaitGroup
@@ -163,23 +176,29 @@ func (x *run) rank(ctx context.Context, me int) error {
 func (x *run) programs(ctx context.Context, w *strand.World, me int) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	for _, p := range x.session.programs {
+	for i := range x.session.programs {
 		c, err := w.Comm().Dup(ctx)
 		if err != nil {
 			return fmt.Errorf("rank %d: %w", me, err)
 		}
 		if x.session.concurrent {
-			wg.Go(func() { x.fail(x.program(ctx, p, c, me)) })
+			wg.Go(func() { x.fail(x.program(ctx, i, c, me)) })
 			continue
 		}
-		if err := x.program(ctx, p, c, me); err != nil {
+		if err := x.program(ctx, i, c, me); err != nil {
 			return err
 		}
 	}
-	return nil
+	st, found, err := w.Comm().Iprobe(strand.AnySource, strand.AnyTag)
+	if found {
+		return fmt.Errorf("rank %d: nobody sends over the world's own communicator, and yet it has a message: %+v", me, st)
+	}
+	return err
 }
 
-func (x *run) program(ctx context.Context, p *program, c *strand.Comm, me int) error {
+// program runs and judges the i'th program.
+func (x *run) program(ctx context.Context, i int, c *strand.Comm, me int) error {
+	p := x.session.programs[i]
 	var t Tally
 	r := newRank(p, me, c, &t)
 	err := r.run(ctx)
@@ -190,7 +209,7 @@ func (x *run) program(ctx context.Context, p *program, c *strand.Comm, me int) e
 		if cause := context.Cause(ctx); ctx.Err() != nil {
 			err = fmt.Errorf("%w (%w)", err, cause)
 		}
-		return fmt.Errorf("program %#x: %w", p.seed, err)
+		return fmt.Errorf("program %d of %d (%#x): %w", i+1, len(x.session.programs), p.seed, err)
 	}
 	if me == 0 {
 		t.Programs++
