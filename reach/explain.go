@@ -11,17 +11,20 @@ func (m *matching) result() Result {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(m.pairs[j].Weight, m.pairs[i].Weight) })
-	users := newUsers(m)
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(m.pairs[j].Weight, m.pairs[i].Weight), cmp.Compare(i, j))
+	})
+	u := m.users()
 	r := Result{Rejected: make([]Pair, 0, len(m.pairs)-len(m.chosen))}
 	for _, i := range order {
 		p := m.pairs[i]
-		if users.chosen[i] != "" {
+		if u.words[i] != "" {
 			r.Pairs = append(r.Pairs, p)
 			continue
 		}
 		if p.Quality > 0 {
-			p.Why += ", but " + users.rejection(p)
+			row, column := m.cards(i)
+			p.Why += ", but " + u.rejection(&p, u.local[row], u.remote[column])
 		}
 		r.Rejected = append(r.Rejected, p)
 	}
@@ -30,37 +33,32 @@ func (m *matching) result() Result {
 
 // users tell which chosen pair uses a NIC.
 type users struct {
-	chosen          map[int]string // by number, in words
-	locals, remotes map[card]int   // numbers
+	words         []string // by number of the pair; "": not chosen
+	local, remote []int    // pair by number of the NIC; -1: none
 }
 
-func newUsers(m *matching) users {
-	u := users{make(map[int]string), make(map[card]int), make(map[card]int)}
+func (m *matching) users() users {
+	u := users{make([]string, len(m.pairs)), slices.Repeat([]int{-1}, m.rows.count), slices.Repeat([]int{-1}, m.columns.count)}
 	for _, i := range m.chosen {
-		p := m.pairs[i]
-		u.chosen[i] = p.String()
-		u.locals[p.Local.card()], u.remotes[p.Remote.card()] = i, i
+		row, column := m.cards(i)
+		u.words[i], u.local[row], u.remote[column] = m.pairs[i].String(), i, i
 	}
 	return u
 }
 
-// rejection says why a pair that would work is not used. Since the choice is the
-// best there is, at least one of its NICs is used by another pair.
-func (u users) rejection(p Pair) string {
-	if p.Loopback {
-		return "both ends are on one network, where one pair is enough"
-	}
-	i, here := u.locals[p.Local.card()]
-	j, there := u.remotes[p.Remote.card()]
+// rejection says why a pair that would work is not used, given the pairs that
+// use its NICs. Since the choice is the best there is, there is at least one.
+func (u users) rejection(p *Pair, here, there int) string {
 	switch {
-	case here && there && i == j:
-		return "the same two interfaces are joined by " + u.chosen[i]
-	case here && there:
-		return "it would take " + p.Local.Interface + " here from " + u.chosen[i] +
-			" and " + p.Remote.Interface + " there from " + u.chosen[j] + ", which together are worth more"
-	case here:
-		return p.Local.Interface + " here is worth more in " + u.chosen[i]
-	default:
-		return p.Remote.Interface + " there is worth more in " + u.chosen[j]
+	case p.Loopback:
+		return "both ends are on one network, where one pair is enough"
+	case here == there:
+		return "the same two interfaces are joined by " + u.words[here]
+	case there < 0:
+		return p.Local.Interface + " here is worth more in " + u.words[here]
+	case here < 0:
+		return p.Remote.Interface + " there is worth more in " + u.words[there]
 	}
+	return "it would take " + p.Local.Interface + " here from " + u.words[here] +
+		" and " + p.Remote.Interface + " there from " + u.words[there] + ", which together are worth more"
 }

@@ -16,7 +16,7 @@ func Match(local, remote Side, p Policy) Result {
 		p = opened
 	}
 	same := local.Network.Same(remote.Network)
-	m := &matching{fastest: fastest(local, remote)}
+	m := &matching{fastest: fastest(local, remote), rows: cardsOf(local), columns: cardsOf(remote)}
 	m.pairs = make([]Pair, 0, len(local.Addresses)*len(remote.Addresses))
 	doubles := doublesOf(remote, local) // of the remote addresses here
 	for _, l := range local.Addresses {
@@ -47,8 +47,10 @@ func Match(local, remote Side, p Policy) Result {
 // A matching is the work of one Match.
 type matching struct {
 	fastest float64 // Mbit/s, of all interfaces of both hosts
-	pairs   []Pair
-	chosen  []int // indices of pairs
+	rows    cards   // local
+	columns cards   // remote
+	pairs   []Pair  // all those of the first local address, then of the next
+	chosen  []int   // indices of pairs
 }
 
 // doublesOf returns for each address of a side, if the other side holds it too,
@@ -161,14 +163,14 @@ func (m *matching) choose(same bool) {
 // then the weight; -1 if there is none.
 func (m *matching) best() int {
 	best := -1
-	better := func(p, q Pair) bool {
+	better := func(p, q *Pair) bool {
 		if a, b := p.Local.Addr().IsLoopback(), q.Local.Addr().IsLoopback(); a != b {
 			return a
 		}
 		return preferred(p, q)
 	}
-	for i, p := range m.pairs {
-		if p.Quality > 0 && (best < 0 || better(p, m.pairs[best])) {
+	for i := range m.pairs {
+		if p := &m.pairs[i]; p.Quality > 0 && (best < 0 || better(p, &m.pairs[best])) {
 			best = i
 		}
 	}
@@ -176,7 +178,7 @@ func (m *matching) best() int {
 }
 
 // preferred orders pairs of addresses by which is better for the same NICs.
-func preferred(p, q Pair) bool {
+func preferred(p, q *Pair) bool {
 	if p.Weight != q.Weight {
 		return p.Weight > q.Weight
 	}
@@ -191,22 +193,19 @@ type graph struct {
 }
 
 func (m *matching) graph() graph {
-	rows, columns := make(map[card]int), make(map[card]int)
-	for _, p := range m.pairs {
-		number(rows, p.Local.card())
-		number(columns, p.Remote.card())
-	}
-	g := graph{make([][]int64, len(rows)), make([][]int, len(rows))}
+	rows, columns := m.rows.count, m.columns.count
+	g := graph{make([][]int64, rows), make([][]int, rows)}
 	for row := range g.weights {
-		g.weights[row], g.pair[row] = make([]int64, len(columns)), slices.Repeat([]int{-1}, len(columns))
+		g.weights[row], g.pair[row] = make([]int64, columns), slices.Repeat([]int{-1}, columns)
 	}
-	factor := int64(min(len(rows), len(columns)) + 1)
-	for i, p := range m.pairs {
+	factor := int64(min(rows, columns) + 1)
+	for i := range m.pairs {
+		p := &m.pairs[i]
 		if p.Quality == 0 {
 			continue
 		}
-		row, column := rows[p.Local.card()], columns[p.Remote.card()]
-		if best := g.pair[row][column]; best < 0 || preferred(p, m.pairs[best]) {
+		row, column := m.cards(i)
+		if best := g.pair[row][column]; best < 0 || preferred(p, &m.pairs[best]) {
 			g.pair[row][column] = i
 			// One less than a multiple of more than the number of pairs: of
 			// equal sums the one of fewer pairs is larger.
@@ -216,10 +215,31 @@ func (m *matching) graph() graph {
 	return g
 }
 
-func number(numbers map[card]int, c card) {
-	if _, ok := numbers[c]; !ok {
-		numbers[c] = len(numbers)
+// cards returns the numbers of the NICs of a pair.
+func (m *matching) cards(pair int) (row, column int) {
+	width := len(m.columns.of)
+	return m.rows.of[pair/width], m.columns.of[pair%width]
+}
+
+// cards numbers the NICs of a side.
+type cards struct {
+	of    []int // by address
+	count int
+}
+
+func cardsOf(s Side) cards {
+	c := cards{of: make([]int, len(s.Addresses))}
+	numbers := make(map[card]int)
+	for i, a := range s.Addresses {
+		n, known := numbers[a.card()]
+		if !known {
+			n = len(numbers)
+			numbers[a.card()] = n
+		}
+		c.of[i] = n
 	}
+	c.count = len(numbers)
+	return c
 }
 
 // fixed makes a whole number of a weight, so that sums are exact and the same on

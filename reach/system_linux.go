@@ -68,7 +68,8 @@ func prefixOf(addr netlink.Addr) (netip.Prefix, bool) {
 
 func flagsOf(raw uint32) Flags {
 	var flags Flags
-	if raw&unix.IFF_RUNNING == 0 {
+	// The carrier itself: IFF_RUNNING follows it up to a second later.
+	if raw&unix.IFF_LOWER_UP == 0 {
 		flags |= NoCarrier
 	}
 	if raw&unix.IFF_POINTOPOINT != 0 {

@@ -1,7 +1,9 @@
 package reach
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -27,49 +29,47 @@ func (r Result) Table() string {
 
 // writeMatrix numbers the columns, since addresses are wide.
 func writeMatrix(b *strings.Builder, r Result) {
-	all := append(append([]Pair(nil), r.Pairs...), r.Rejected...)
-	var rows, columns axis
-	cells := make(map[[2]int]string)
-	for i, p := range all {
-		cell := fmt.Sprintf("%.6g", p.Weight)
-		if i < len(r.Pairs) {
-			cell += "*"
+	var rows, columns []Address
+	cells := make(map[[2]Address]string)
+	for chosen, pairs := range map[bool][]Pair{true: r.Pairs, false: r.Rejected} {
+		for _, p := range pairs {
+			rows, columns = append(rows, p.Local), append(columns, p.Remote)
+			cell := fmt.Sprintf("%.6g", p.Weight)
+			if chosen {
+				cell += "*"
+			}
+			cells[[2]Address{p.Local, p.Remote}] = cell
 		}
-		cells[[2]int{rows.place(p.Local), columns.place(p.Remote)}] = cell
 	}
-	fmt.Fprintf(b, "Weights, from here (rows) to the peer (columns)\n")
+	rows, columns = sorted(rows), sorted(columns)
+	b.WriteString("Weights, from here (rows) to the peer (columns)\n")
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for n, column := range columns {
-		fmt.Fprintf(table, "  [%d]\t%s\n", n+1, column.describe())
+	heads := make([]string, len(columns))
+	for i, column := range columns {
+		heads[i] = fmt.Sprintf("[%d]", i+1)
+		fmt.Fprintf(table, "  %s\t%s\n", heads[i], column.describe())
 	}
 	// Writing into memory does not fail, here and below.
 	_ = table.Flush()
-	for n := range columns {
-		fmt.Fprintf(table, "\t[%d]", n+1)
-	}
-	fmt.Fprintln(table)
-	for i, row := range rows {
-		fmt.Fprintf(table, "  %s", row.describe())
-		for j := range columns {
-			fmt.Fprintf(table, "\t%s", cells[[2]int{i, j}])
+	fmt.Fprintf(table, "\t%s\n", strings.Join(heads, "\t"))
+	for _, row := range rows {
+		line := []string{"  " + row.describe()}
+		for _, column := range columns {
+			line = append(line, cells[[2]Address{row, column}])
 		}
-		fmt.Fprintln(table)
+		fmt.Fprintln(table, strings.Join(line, "\t"))
 	}
 	_ = table.Flush()
 }
 
-// An axis of the matrix is the addresses of a side.
-type axis []Address
-
-// place returns the number of an address, a new one if need be.
-func (x *axis) place(a Address) int {
-	for i, known := range *x {
-		if known == a {
-			return i
-		}
-	}
-	*x = append(*x, a)
-	return len(*x) - 1
+// sorted orders addresses by interface, IPv4 first, each once.
+func sorted(addresses []Address) []Address {
+	slices.SortFunc(addresses, func(a, b Address) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Interface, b.Interface), a.Addr().Compare(b.Addr()),
+			cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()), cmp.Compare(a.Device, b.Device),
+			cmp.Compare(a.Speed, b.Speed), cmp.Compare(a.Flags, b.Flags))
+	})
+	return slices.Compact(addresses)
 }
 
 // describe returns "eth0 10.8.47.1/24, 1000 Mbit/s".

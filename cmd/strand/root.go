@@ -47,6 +47,7 @@ transports below them do.`,
 		Example: `  strand run -n 4 ./program
   strand run -n 8 --btl tcp,self -p btl_tcp_if_include=eth0 ./program argument
   strand info --param btl tcp
+  strand reach --peer node2
   strand bench pingpong --against raw`,
 		// Errors are printed once, by execute; usage only on request.
 		SilenceErrors: true,
@@ -58,6 +59,7 @@ transports below them do.`,
 	root.AddCommand(
 		newRunCommand(stdin, checkSettings),
 		newInfoCommand(),
+		newReachCommand(),
 		newBenchCommand(),
 		newVersionCommand(),
 	)

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strandmp/strand/reach"
+)
+
+const reachLong = `Shows which addresses of this host and of a peer a program would connect with
+each other, and why: this host's interfaces, the weight of every pair of
+addresses, the chosen pairs, and for every other pair the reason it is not used.
+
+A host knows only its own interfaces. strand reach --blob prints them as one word;
+given to --peer on the other host it says all that a peer would publish. With a
+host name or an address for --peer, only what the name service tells is known of
+the peer: neither its masks nor its speeds, nor which addresses share a card.
+
+Policies judge a pair of addresses:
+  route       asks this host's kernel for the route from one to the other:
+              direct 100, by a gateway 50, by another interface 0
+  weighted    by classes of addresses, as Open MPI does today: 0 to 100
+  weighted13  the five classes of Open MPI 1.3: 0 to 4
+  subnet      Open MPI 1.2: 1 in one subnet or if both are public, else 0
+The weight of a pair with speeds a and b is quality × (min(a,b) + 1/(1+|a−b|));
+the pairs with the largest sum are chosen, each card used once. The status is 1 if there is none.`
+
+const reachExample = `  strand reach
+  strand reach --peer node2
+  strand reach --peer "$(ssh node2 strand reach --blob)"
+  strand reach --peer "$(ssh node2 strand reach --blob)" --policy weighted
+  strand reach --peer 10.8.47.2 --json`
+
+// A reachRun is one use of strand reach.
+type reachRun struct {
+	peer, policy string
+	blob, json   bool
+}
+
+func newReachCommand() *cobra.Command {
+	run := &reachRun{}
+	cmd := &cobra.Command{
+		Use:     "reach [flags]",
+		Short:   "Show which networks two hosts would use between them, and why",
+		Long:    reachLong,
+		Example: reachExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unexpected argument %q: a peer is named by --peer %s", args[0], args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return run.run(cmd.Context(), cmd.OutOrStdout())
+		},
+		DisableFlagsInUseLine: true,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&run.peer, "peer", "", "the other host: its name, its address, or what strand reach --blob prints there")
+	flags.StringVar(&run.policy, "policy", reach.DefaultPolicy, "how pairs are judged: "+strings.Join(reach.PolicyNames(), ", "))
+	flags.BoolVar(&run.blob, "blob", false, "print this host's interfaces as one word, for --peer on another host")
+	flags.BoolVar(&run.json, "json", false, "write JSON")
+	cmd.MarkFlagsMutuallyExclusive("blob", "peer")
+	cmd.MarkFlagsMutuallyExclusive("blob", "json")
+	return cmd
+}
+
+func (r *reachRun) run(ctx context.Context, out io.Writer) error {
+	policy, err := reach.PolicyByName(r.policy)
+	if err != nil {
+		return usageError{fmt.Errorf("--policy: %w", err)}
+	}
+	local, err := reach.System()
+	if err != nil {
+		return err
+	}
+	if r.blob {
+		return writeBlob(out, local)
+	}
+	report := reachReport{Policy: policy.Name(), Interfaces: interfaceInfos(local), Pairs: []pairInfo{}, Rejected: []pairInfo{}}
+	if report.Host, err = os.Hostname(); err != nil {
+		return fmt.Errorf("this host has no name: %w", err)
+	}
+	if r.peer != "" {
+		peer, err := peerSide(ctx, r.peer, local)
+		if err != nil {
+			return err
+		}
+		report.match(local, peer, policy)
+	}
+	if r.json {
+		err = writeJSON(out, report)
+	} else {
+		err = report.write(out)
+	}
+	if err == nil && r.peer != "" && len(report.Pairs) == 0 {
+		return errNoPair
+	}
+	return err
+}
+
+// errNoPair makes the command fail, so that a script can ask whether two hosts
+// reach each other.
+var errNoPair = errors.New("no pair of addresses works; the reasons are above. " +
+	"Compare this host's routes (ip route get), or try --policy weighted, which does not ask for them")
+
+// writeBlob prints what --peer takes.
+func writeBlob(out io.Writer, local reach.Side) error {
+	text, err := local.MarshalText()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", text)
+	return err
+}

@@ -1,0 +1,237 @@
+package reach
+
+import (
+	"fmt"
+	"net/netip"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/need"
+)
+
+// inNamespace calls f on a thread in a network namespace of its own, which ends
+// with the thread.
+func inNamespace(t *testing.T, f func() error) {
+	t.Helper()
+	need.Root(t)
+	forbidden, failed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // and never unlocked, so that the thread ends with the goroutine
+		err := unix.Unshare(unix.CLONE_NEWNET)
+		forbidden <- err
+		if err == nil {
+			failed <- f()
+		}
+	}()
+	err := <-forbidden
+	need.That(t, err == nil, "needs the right to make network namespaces: %v", err)
+	require.NoError(t, <-failed)
+}
+
+// A link is an interface to make, with its addresses.
+type link struct {
+	netlink.Link
+	addresses []string
+}
+
+func named(name string) netlink.LinkAttrs {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = name
+	return attrs
+}
+
+// build makes interfaces and brings them up.
+func build(links []link) error {
+	for _, l := range links {
+		if l.Type() != "device" {
+			if v, ok := l.Link.(*netlink.Macvlan); ok {
+				parent, err := netlink.LinkByName("eth0")
+				if err != nil {
+					return err
+				}
+				v.ParentIndex = parent.Attrs().Index
+			}
+			if err := netlink.LinkAdd(l.Link); err != nil {
+				return fmt.Errorf("%s: %w", l.Attrs().Name, err)
+			}
+		}
+		made, err := netlink.LinkByName(l.Attrs().Name)
+		if err != nil {
+			return err
+		}
+		for _, text := range l.addresses {
+			addr, err := netlink.ParseAddr(text)
+			if err != nil {
+				return err
+			}
+			addr.Flags = unix.IFA_F_NODAD
+			if err := netlink.AddrAdd(made, addr); err != nil {
+				return fmt.Errorf("%s: %w", text, err)
+			}
+		}
+		if err := netlink.LinkSetUp(made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// aHost has two cards, an interface on top of one, one without a carrier and one
+// that is down, and routes by a gateway and to nowhere.
+func aHost() error {
+	err := build([]link{
+		{&netlink.Device{LinkAttrs: named("lo")}, nil},
+		{&netlink.Veth{LinkAttrs: named("eth0"), PeerName: "far0"}, []string{"10.0.0.1/24", "10.0.0.11/24", "fd00:1::1/64"}},
+		{&netlink.Device{LinkAttrs: named("far0")}, nil},
+		{&netlink.Veth{LinkAttrs: named("eth1"), PeerName: "far1"}, []string{"10.255.1.1/24"}},
+		{&netlink.Device{LinkAttrs: named("far1")}, nil},
+		{&netlink.Macvlan{LinkAttrs: named("mac0"), Mode: netlink.MACVLAN_MODE_BRIDGE}, []string{"10.10.0.1/24"}},
+		{&netlink.Veth{LinkAttrs: named("docker0"), PeerName: "port0"}, []string{"172.17.0.1/16"}},
+	})
+	if err != nil {
+		return err
+	}
+	down := &netlink.Veth{LinkAttrs: named("down0"), PeerName: "down1"}
+	if err := netlink.LinkAdd(down); err != nil {
+		return err
+	}
+	addr, err := netlink.ParseAddr("10.77.0.1/24")
+	if err != nil {
+		return err
+	}
+	if err := netlink.AddrAdd(down, addr); err != nil {
+		return err
+	}
+	for _, r := range []struct {
+		destination string
+		route       netlink.Route
+	}{
+		{"10.50.0.0/16", netlink.Route{Gw: netip.MustParseAddr("10.0.0.254").AsSlice()}},
+		{"fd00:50::/64", netlink.Route{Gw: netip.MustParseAddr("fd00:1::254").AsSlice()}},
+		{"10.66.0.0/16", netlink.Route{Type: unix.RTN_UNREACHABLE}},
+		{"10.67.0.0/16", netlink.Route{Type: unix.RTN_BLACKHOLE}},
+		{"10.68.0.0/16", netlink.Route{Type: unix.RTN_PROHIBIT}},
+	} {
+		if r.route.Dst, err = netlink.ParseIPNet(r.destination); err != nil {
+			return err
+		}
+		if err := netlink.RouteAdd(&r.route); err != nil {
+			return fmt.Errorf("route to %s: %w", r.destination, err)
+		}
+	}
+	return nil
+}
+
+func TestSystemInANamespace(t *testing.T) {
+	var s Side
+	inNamespace(t, func() error {
+		if err := aHost(); err != nil {
+			return err
+		}
+		var err error
+		s, err = System()
+		return err
+	})
+	assert.False(t, s.Network.Same(ThisNetwork()), "a namespace is a network of its own")
+	assert.NotZero(t, s.Network)
+	found := make(map[string]Address)
+	indices := make(map[string]int)
+	for _, a := range s.Addresses {
+		found[a.Prefix.String()] = a
+		indices[a.Interface] = a.Index
+	}
+	for prefix, want := range map[string]Address{
+		"127.0.0.1/8":   {Interface: "lo", Flags: Loopback},
+		"::1/128":       {Interface: "lo", Flags: Loopback},
+		"10.0.0.1/24":   {Interface: "eth0", Speed: 10000},
+		"10.0.0.11/24":  {Interface: "eth0", Speed: 10000},
+		"fd00:1::1/64":  {Interface: "eth0", Speed: 10000},
+		"10.10.0.1/24":  {Interface: "mac0", Speed: 10000, Device: indices["eth0"]},
+		"10.255.1.1/24": {Interface: "eth1", Speed: 10000},
+		"172.17.0.1/16": {Interface: "docker0", Flags: NoCarrier, Speed: found["172.17.0.1/16"].Speed},
+	} {
+		want.Prefix, want.Index = netip.MustParsePrefix(prefix), indices[want.Interface]
+		assert.Equal(t, want, found[prefix])
+	}
+	assert.NotContains(t, found, "10.77.0.1/24", "the interface is down")
+}
+
+// The kernel's routes decide.
+func TestMatchByTheKernelsRoutes(t *testing.T) {
+	remote := host(99, "eth0 10.0.0.2/24 10000", "eth0 fd00:1::2/64 10000", "mgmt 10.255.2.2/24 1000", "docker0 172.17.0.1/16",
+		"far 10.50.0.2/16 100", "far fd00:50::2/64 100", "nowhere 10.66.0.2/16", "hole 10.67.0.2/16", "forbidden 10.68.0.2/16", "public 198.51.100.2/24")
+	var r Result
+	inNamespace(t, func() error {
+		if err := aHost(); err != nil {
+			return err
+		}
+		s, err := System()
+		if err == nil {
+			r = Match(s, remote, RoutePolicy(nil))
+		}
+		return err
+	})
+	assert.Equal(t, []string{"10.0.0.1-10.0.0.2"}, ways(r.Pairs), r.Table())
+	for way, want := range map[string]string{
+		"10.0.0.11-10.0.0.2":    "direct route, but the same two interfaces are joined by 10.0.0.1 (eth0) → 10.0.0.2 (eth0)",
+		"fd00:1::1-fd00:1::2":   "direct route, but the same two interfaces are joined by 10.0.0.1 (eth0) → 10.0.0.2 (eth0)",
+		"10.0.0.1-10.50.0.2":    "by gateway 10.0.0.254, but eth0 here is worth more in 10.0.0.1 (eth0) → 10.0.0.2 (eth0)",
+		"fd00:1::1-fd00:50::2":  "by gateway fd00:1::254, but eth0 here is worth more in 10.0.0.1 (eth0) → 10.0.0.2 (eth0)",
+		"10.255.1.1-10.255.2.2": "the kernel has no route",
+		"10.255.1.1-10.0.0.2":   "the kernel sends it out by eth0, not by eth1",
+		"10.10.0.1-10.0.0.2":    "the kernel sends it out by eth0, not by mac0",
+		"10.0.0.1-10.66.0.2":    "the kernel has no route",
+		"10.0.0.1-10.67.0.2":    "the kernel has no route",
+		"10.0.0.1-10.68.0.2":    "the kernel has no route",
+		"10.0.0.1-198.51.100.2": "the kernel has no route",
+		"172.17.0.1-10.0.0.2":   "docker0 here has no carrier",
+		"10.0.0.1-172.17.0.1":   "this host holds 172.17.0.1 (docker0) too: it would talk to itself",
+	} {
+		assert.Equal(t, want, why(t, r, way), way)
+	}
+}
+
+// An interface on top of others sends by the lowest of them.
+func TestCarrierOf(t *testing.T) {
+	at := func(index, parent, namespace int) netlink.LinkAttrs {
+		return netlink.LinkAttrs{Index: index, ParentIndex: parent, NetNsID: namespace}
+	}
+	links := map[int]netlink.Link{
+		2: &netlink.Device{LinkAttrs: at(2, 0, -1)},
+		3: &netlink.Vlan{LinkAttrs: at(3, 2, -1)},
+		4: &netlink.Macvlan{LinkAttrs: at(4, 3, -1)},
+		5: &netlink.Vlan{LinkAttrs: at(5, 2, 0)},  // its parent is in another namespace
+		6: &netlink.Veth{LinkAttrs: at(6, 2, -1)}, // the other end is no parent
+		7: &netlink.IPVlan{LinkAttrs: at(7, 99, -1)},
+		8: &netlink.Vlan{LinkAttrs: at(8, 9, -1)}, // the kernel allows no ring
+		9: &netlink.Vlan{LinkAttrs: at(9, 8, -1)},
+	}
+	for index, want := range map[int]int{2: 0, 3: 2, 4: 2, 5: 0, 6: 0, 7: 0} {
+		assert.Equal(t, want, carrierOf(links[index], links), "interface %d", index)
+	}
+	assert.Contains(t, []int{8, 9}, carrierOf(links[8], links))
+}
+
+func BenchmarkKernelLookup(b *testing.B) {
+	s, err := System()
+	require.NoError(b, err)
+	lookup, done := kernelLookup()
+	defer done()
+	to := netip.MustParseAddr("127.0.0.2")
+	for _, a := range s.Addresses {
+		if a.Addr().Is4() {
+			for b.Loop() {
+				if _, err := lookup(a.Addr(), to); err != nil {
+					b.Fatal(err)
+				}
+			}
+			return
+		}
+	}
+	b.Fatal("no IPv4 address")
+}
