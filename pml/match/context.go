@@ -9,6 +9,7 @@ type Channel struct {
 	order
 	context *Context
 	source  int32
+	waiting messageQueue // for a receive of any tag
 }
 
 // Stats counts what is of interest to tests and reports.
@@ -30,10 +31,14 @@ type Context struct {
 	relaxed  bool
 	unwanted func(*Message) // takes what finds no receive, once nobody receives
 	channels map[int32]*Channel
-	table    table
-	posted   [kinds]int // number of posted receives by kind
-	waiting  int        // number of messages in lists
-	tagOnly  messageList
+	last     *Channel // that Channel returned
+	hasher   hasher
+	receives table[Recv]
+	posted   [kinds]int     // number of posted receives by kind
+	messages table[Message] // by tag, and source or any
+	queue    messageQueue   // for a receive of any source and tag
+	tagOnly  *Message       // a list: see there
+	waiting  int            // number of messages in lists
 	place    uint64
 	version  uint64 // changes when a probe may see something new
 
@@ -42,16 +47,27 @@ type Context struct {
 
 // NewContext returns an empty context.
 func NewContext(matched func(*Recv, *Message)) *Context {
-	return &Context{Matched: matched, channels: make(map[int32]*Channel)}
+	return &Context{
+		Matched:  matched,
+		channels: make(map[int32]*Channel),
+		hasher:   newHasher(),
+		receives: newTable[Recv](),
+		messages: newTable[Message](),
+		queue:    messageQueue{kind: ofAnySource},
+	}
 }
 
 // Channel returns the channel from a sender, which it makes at first use.
 func (c *Context) Channel(source int32) *Channel {
-	ch := c.channels[source]
-	if ch == nil {
+	ch := c.last
+	if ch != nil && ch.source == source {
+		return ch
+	}
+	if ch = c.channels[source]; ch == nil {
 		ch = &Channel{context: c, source: source}
 		c.channels[source] = ch
 	}
+	c.last = ch
 	return ch
 }
 
@@ -71,7 +87,7 @@ func (ch *Channel) Arrive(lane *Lane, m *Message) error {
 		return err
 	}
 	m.Source, m.channel, m.lane = ch.source, ch, lane
-	m.inSeq, m.inLane, m.seqReady, m.tagReady, m.held = false, false, false, false, false
+	m.state = state{}
 	ch.settle(lane, m.Seq, m.LaneSeq, m)
 	return nil
 }
@@ -146,7 +162,7 @@ func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nex
 // names any tag and the message is not seq-ready. It reports whether a receive
 // for any tag is gone, so that messages held by it must be examined again.
 func (c *Context) admit(m *Message) (released bool) {
-	r := c.firstFit(m.Source, m.Tag)
+	r, s := c.firstFit(m.Source, m.Tag)
 	switch {
 	case r == nil && c.unwanted != nil:
 		c.take(m)
@@ -162,20 +178,19 @@ func (c *Context) admit(m *Message) (released bool) {
 		c.Stats.Held++
 		return false
 	}
-	c.match(r, m)
+	c.match(r, s, m)
 	return r.Tag == Any
 }
 
-func (c *Context) match(r *Recv, m *Message) {
-	c.unpost(r)
+func (c *Context) match(r *Recv, s *slot[Recv], m *Message) {
+	c.unpost(r, s)
 	c.take(m)
 	c.Matched(r, m)
 }
 
 // firstFit returns the first receive, in posting order, that fits a message from
-// that source with that tag.
-func (c *Context) firstFit(from, with int32) *Recv {
-	var first *Recv
+// that source with that tag, and the slot of its list.
+func (c *Context) firstFit(from, with int32) (first *Recv, in *slot[Recv]) {
 	for kind, n := range c.posted {
 		if n == 0 {
 			continue
@@ -187,53 +202,54 @@ func (c *Context) firstFit(from, with int32) *Recv {
 		if kind&anyTag != 0 {
 			tag = Any
 		}
-		if b := c.table.find(key(source, tag)); b != nil && b.posted.head != nil {
-			if r := b.posted.head; first == nil || r.place < first.place {
-				first = r
-			}
+		s := c.receives.find(c.hasher.hash(source, tag))
+		if r := s.head; r != nil && (first == nil || r.place < first.place) {
+			first, in = r, s
 		}
 	}
-	return first
+	return first, in
 }
 
 // list enters a message into the lists of the kinds of receive that it is ready
 // for, where it is not yet.
 func (c *Context) list(m *Message) {
-	if !m.links[exact].listed {
+	if !m.listed {
+		m.listed = true
 		c.waiting++
 		c.Stats.Unexpected++
-		c.enlist(m, exact, m.Source, m.Tag)
-		c.enlist(m, anySource, Any, m.Tag)
+		c.enlist(m, ofItsSource, c.hasher.hash(m.Source, m.Tag))
+		c.enlist(m, ofAnySource, c.hasher.hash(Any, m.Tag))
 	}
 	if !m.seqReady {
-		c.tagOnly.append(m, tagOnly)
+		c.tagOnly = appendMessage(c.tagOnly, m, tagOnly)
+		m.tagOnly = true
 		return
 	}
-	if m.links[tagOnly].listed {
-		c.tagOnly.remove(m, tagOnly)
-	}
-	c.enlist(m, anyTag, m.Source, Any)
-	c.enlist(m, anyBoth, Any, Any)
+	c.noLongerTagOnly(m)
+	m.queued = true
+	m.channel.waiting.append(m)
+	c.queue.append(m)
 }
 
-func (c *Context) enlist(m *Message, kind int, source, tag int32) {
-	c.table.get(key(source, tag)).messages.append(m, kind)
+func (c *Context) enlist(m *Message, list int, hash uint64) {
+	s := c.messages.get(hash)
+	s.head = appendMessage(s.head, m, list)
 }
 
 // take removes a message from all lists and leaves its numbers behind.
 func (c *Context) take(m *Message) {
-	if m.links[exact].listed {
+	if m.listed {
+		m.listed = false
 		c.waiting--
-		c.delist(m, exact, m.Source, m.Tag)
-		c.delist(m, anySource, Any, m.Tag)
+		c.delist(m, ofItsSource, c.hasher.hash(m.Source, m.Tag))
+		c.delist(m, ofAnySource, c.hasher.hash(Any, m.Tag))
 	}
-	if m.links[anyTag].listed {
-		c.delist(m, anyTag, m.Source, Any)
-		c.delist(m, anyBoth, Any, Any)
+	if m.queued {
+		m.queued = false
+		m.channel.waiting.remove(m)
+		c.queue.remove(m)
 	}
-	if m.links[tagOnly].listed {
-		c.tagOnly.remove(m, tagOnly)
-	}
+	c.noLongerTagOnly(m)
 	if m.held && !m.seqReady {
 		c.Stats.Released++
 	}
@@ -246,24 +262,32 @@ func (c *Context) take(m *Message) {
 	}
 }
 
-func (c *Context) delist(m *Message, kind int, source, tag int32) {
-	c.table.find(key(source, tag)).messages.remove(m, kind)
+func (c *Context) delist(m *Message, list int, hash uint64) {
+	s := c.messages.find(hash)
+	s.head = removeMessage(s.head, m, list)
+}
+
+func (c *Context) noLongerTagOnly(m *Message) {
+	if m.tagOnly {
+		m.tagOnly = false
+		c.tagOnly = removeMessage(c.tagOnly, m, tagOnly)
+	}
 }
 
 // reexamine looks again at the messages that a receive for any tag, now gone,
 // may have held.
 func (c *Context) reexamine() {
-	if c.tagOnly.head == nil {
+	if c.tagOnly == nil {
 		return
 	}
 	c.version++
 	if c.posted[exact]+c.posted[anySource] == 0 {
 		return // nothing is posted that they might match
 	}
-	for m := c.tagOnly.head; m != nil; {
+	for m := c.tagOnly; m != nil; {
 		next := m.links[tagOnly].next
-		if r := c.firstFit(m.Source, m.Tag); r != nil && r.Tag != Any {
-			c.match(r, m)
+		if r, s := c.firstFit(m.Source, m.Tag); r != nil && r.Tag != Any {
+			c.match(r, s, m)
 		}
 		m = next
 	}

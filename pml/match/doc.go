@@ -26,8 +26,11 @@
 // messages that are tag-ready only, by laneSeq.
 //
 // The cost of each operation does not depend on the number of posted receives
-// or unexpected messages: both are queued in lists by (source, tag), with
-// wildcards as values of their own, found through one hash table. There are two
+// or unexpected messages: receives are in lists by (source, tag), with wildcards
+// as values of their own, found through a hash table; messages are in lists by
+// (source, tag) and by tag, found through another, and in queues for receives of
+// any tag. What an operation touches is kept close together, since the caches of
+// the processor decide what many of either cost. There are two
 // exceptions, both about messages that wait while an older one is missing: a
 // receive for any source and one tag passes over those of that tag that are
 // held; and when a receive for any tag goes while others that name a tag are

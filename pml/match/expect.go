@@ -7,25 +7,21 @@ package match
 // has changed, and Arrive decides.
 func (ch *Channel) Expect(lane *Lane, seq, laneSeq uint32, tag int32) *Recv {
 	c := ch.context
-	if seq != ch.next || laneSeq != lane.next || len(ch.early) != 0 || len(lane.early) != 0 || c.tagOnly.head != nil {
+	if seq != ch.next || laneSeq != lane.next || len(ch.early) != 0 || len(lane.early) != 0 || c.tagOnly != nil {
 		return nil
 	}
 	var r *Recv
+	var s *slot[Recv]
 	if c.posted[anyTag]+c.posted[anySource]+c.posted[anyBoth] > 0 {
-		if r = c.firstFit(ch.source, tag); r == nil {
-			return nil
-		}
-		c.unpost(r)
+		r, s = c.firstFit(ch.source, tag)
 	} else {
-		b := c.table.find(key(ch.source, tag))
-		if b == nil || b.posted.head == nil {
-			return nil
-		}
-		r = b.posted.head
-		b.posted.remove(r)
-		r.posted = false
-		c.posted[exact]--
+		s = c.receives.find(c.hasher.hash(ch.source, tag))
+		r = s.head
 	}
+	if r == nil {
+		return nil
+	}
+	c.unpost(r, s)
 	ch.next++
 	lane.next++
 	return r

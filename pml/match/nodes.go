@@ -3,9 +3,7 @@ package match
 // Any stands for every source, or every tag, in a receive or a probe.
 const Any int32 = -1
 
-// The four kinds of receive, by what they leave open. They index the lists that
-// a message is in: a message that may match a kind of receive is in the list
-// that such a receive looks at.
+// The four kinds of receive, by what they leave open.
 const (
 	exact     = 0
 	anyTag    = 1
@@ -13,11 +11,6 @@ const (
 	anyBoth   = anyTag | anySource
 	kinds     = 4
 )
-
-// tagOnly is one more list of the context: of the messages that wait and are
-// tag-ready but not seq-ready, in the order in which they became so. A receive
-// for any tag may hold them.
-const tagOnly = kinds
 
 func kindOf(source, tag int32) int {
 	k := exact
@@ -51,72 +44,97 @@ type Message struct {
 	// Owner is the caller's.
 	Owner any
 
-	channel  *Channel
-	lane     *Lane
+	channel *Channel
+	lane    *Lane
+	state
+	links  [3]link   // in the lists for one source, for any source, and tagOnly
+	places [2]uint64 // in the queues for one source and for any source
+}
+
+// state is how far a message has come.
+type state struct {
 	inSeq    bool // every lower number of its sender has arrived
 	inLane   bool // every lower number of its lane has arrived
 	tagReady bool // inSeq or inLane
 	seqReady bool // inSeq, or tagReady where ordering is relaxed
 	held     bool // was held when it became tag-ready
-	links    [kinds + 1]link
+	listed   bool // in the lists that receives of its tag look at
+	queued   bool // in the queues that receives of any tag look at
+	tagOnly  bool // in the list of that name
 }
 
-type link struct {
-	next, prev *Message
-	listed     bool
+// The lists and queues of a message. A receive of its tag looks at a list, of
+// those messages that are tag-ready; a receive of any tag looks at a queue, of
+// those that are seq-ready.
+const (
+	ofItsSource = 0
+	ofAnySource = 1
+	// tagOnly is one more list of the context: of the messages that wait and are
+	// tag-ready but not seq-ready, in the order in which they became so. A receive
+	// for any tag may hold them.
+	tagOnly = 2
+)
+
+type link struct{ next, prev *Message }
+
+// Lists are doubly linked and first-in-first-out. Only the head is kept: before
+// it comes the tail. What is alone in its list touches no other.
+
+// appendRecv returns the head of the list with r at its end.
+func appendRecv(head, r *Recv) *Recv {
+	r.next = nil
+	if head == nil {
+		r.prev = r
+		return r
+	}
+	tail := head.prev
+	r.prev, tail.next, head.prev = tail, r, r
+	return head
 }
 
-// recvList and messageList are doubly linked first-in-first-out lists.
-type recvList struct{ head, tail *Recv }
-
-func (l *recvList) append(r *Recv) {
-	r.prev, r.next = l.tail, nil
-	if l.tail == nil {
-		l.head = r
-	} else {
-		l.tail.next = r
-	}
-	l.tail = r
-}
-
-func (l *recvList) remove(r *Recv) {
-	if r.prev == nil {
-		l.head = r.next
-	} else {
-		r.prev.next = r.next
-	}
-	if r.next == nil {
-		l.tail = r.prev
-	} else {
-		r.next.prev = r.prev
-	}
+// removeRecv returns the head of the list without r.
+func removeRecv(head, r *Recv) *Recv {
+	next, prev := r.next, r.prev
 	r.next, r.prev = nil, nil
+	if r == head {
+		if next != nil {
+			next.prev = prev
+		}
+		return next
+	}
+	if prev.next = next; next == nil {
+		next = head
+	}
+	next.prev = prev
+	return head
 }
 
-type messageList struct{ head, tail *Message }
-
-func (l *messageList) append(m *Message, kind int) {
-	k := &m.links[kind]
-	k.prev, k.next, k.listed = l.tail, nil, true
-	if l.tail == nil {
-		l.head = m
-	} else {
-		l.tail.links[kind].next = m
+// appendMessage returns the head of the list with m at its end.
+func appendMessage(head, m *Message, list int) *Message {
+	l := &m.links[list]
+	l.next = nil
+	if head == nil {
+		l.prev = m
+		return m
 	}
-	l.tail = m
+	tail := head.links[list].prev
+	l.prev, tail.links[list].next, head.links[list].prev = tail, m, m
+	return head
 }
 
-func (l *messageList) remove(m *Message, kind int) {
-	k := &m.links[kind]
-	if k.prev == nil {
-		l.head = k.next
-	} else {
-		k.prev.links[kind].next = k.next
+// removeMessage returns the head of the list without m.
+func removeMessage(head, m *Message, list int) *Message {
+	next, prev := m.links[list].next, m.links[list].prev
+	m.links[list] = link{}
+	if m == head {
+		if next != nil {
+			next.links[list].prev = prev
+		}
+		return next
 	}
-	if k.next == nil {
-		l.tail = k.prev
-	} else {
-		k.next.links[kind].prev = k.prev
+	if prev.links[list].next = next; next == nil {
+		next = head
 	}
-	*k = link{}
+	next.links[list].prev = prev
+	return head
 }

@@ -283,7 +283,7 @@ func (p *program) quiescent() {
 		}
 	}
 	for i, c := range p.contexts {
-		if c.tagOnly.head != nil {
+		if c.tagOnly != nil {
 			p.t.Fatalf("context %d: a message is not seq-ready", i)
 		}
 		for source, ch := range c.channels {

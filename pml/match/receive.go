@@ -13,7 +13,8 @@ func (c *Context) Post(r *Recv) *Message {
 	c.place++
 	r.place, r.posted = c.place, true
 	c.posted[kind]++
-	c.table.get(key(r.Source, r.Tag)).posted.append(r)
+	s := c.receives.get(c.hasher.hash(r.Source, r.Tag))
+	s.head = appendRecv(s.head, r)
 	return nil
 }
 
@@ -23,17 +24,18 @@ func (c *Context) Cancel(r *Recv) bool {
 	if !r.posted {
 		return false
 	}
-	c.unpost(r)
+	c.unpost(r, c.receives.find(c.hasher.hash(r.Source, r.Tag)))
 	if r.Tag == Any {
 		c.reexamine()
 	}
 	return true
 }
 
-func (c *Context) unpost(r *Recv) {
+// unpost takes a receive out of its list, which is the slot's.
+func (c *Context) unpost(r *Recv, s *slot[Recv]) {
 	r.posted = false
 	c.posted[kindOf(r.Source, r.Tag)]--
-	c.table.find(key(r.Source, r.Tag)).posted.remove(r)
+	s.head = removeRecv(s.head, r)
 }
 
 // Probe returns the message that a receive posted now would get, or nil.
@@ -50,33 +52,51 @@ func (c *Context) Take(m *Message) { c.take(m) }
 // search finds the first message, in the order of becoming ready, that a new
 // receive may have: one that fits it and no receive posted before.
 func (c *Context) search(source, tag int32) *Message {
-	b := c.table.find(key(source, tag))
-	if b == nil {
-		return nil
+	if tag == Any {
+		// What is seq-ready fits no posted receive, or it would have matched.
+		return c.firstInSeq(source)
 	}
-	kind := kindOf(source, tag)
-	m := b.messages.head
-	if kind&anyTag != 0 || c.posted[anyTag]+c.posted[anyBoth] == 0 {
-		// What is seq-ready fits no posted receive, or it would have matched;
-		// the same goes for every message while no receive names any tag.
+	m := c.messages.find(c.hasher.hash(source, tag)).head
+	if c.posted[anyTag]+c.posted[anyBoth] == 0 {
+		return m // the same goes for every message while no receive names any tag
+	}
+	if source != Any {
+		if m != nil && c.held(m) {
+			return nil // and the younger ones are held by the same receive
+		}
 		return m
 	}
-	for ; m != nil; m = m.links[kind].next {
-		if m.seqReady || c.firstFit(m.Source, m.Tag) == nil {
-			return m
-		}
-		if kind == exact {
-			return nil // the younger ones are held by the same receive
-		}
+	for m != nil && c.held(m) {
+		m = m.links[ofAnySource].next
+	}
+	return m
+}
+
+// firstInSeq returns the first message that is seq-ready, or nil.
+func (c *Context) firstInSeq(source int32) *Message {
+	if source == Any {
+		return c.queue.first()
+	}
+	if ch := c.channels[source]; ch != nil {
+		return ch.waiting.first()
 	}
 	return nil
+}
+
+// held reports whether a message waits for a receive of any tag that is posted.
+func (c *Context) held(m *Message) bool {
+	if m.seqReady {
+		return false
+	}
+	r, _ := c.firstFit(m.Source, m.Tag)
+	return r != nil
 }
 
 // EachPosted calls f for every posted receive, in no particular order, until f
 // returns false. F must not change the context.
 func (c *Context) EachPosted(f func(*Recv) bool) {
-	for i := range c.table.buckets {
-		for r := c.table.buckets[i].posted.head; r != nil; r = r.next {
+	for i := range c.receives.slots {
+		for r := c.receives.slots[i].head; r != nil; r = r.next {
 			if !f(r) {
 				return
 			}
@@ -91,7 +111,7 @@ func (c *Context) Relax() {
 		return
 	}
 	c.relaxed = true
-	for m := c.tagOnly.head; m != nil; {
+	for m := c.tagOnly; m != nil; {
 		next := m.links[tagOnly].next
 		m.seqReady = true
 		c.admit(m)
@@ -108,7 +128,7 @@ func (c *Context) Discard(unwanted func(*Message)) {
 		c.take(m)
 		unwanted(m)
 	}
-	for m := c.tagOnly.head; m != nil; m = c.tagOnly.head {
+	for m := c.tagOnly; m != nil; m = c.tagOnly {
 		discard(m)
 	}
 	for m := c.Probe(Any, Any); m != nil; m = c.Probe(Any, Any) {
