@@ -107,4 +107,4 @@ type noEvents struct{}
 
 func (noEvents) Initialised(int)          {}
 func (noEvents) Finalised(int)            {}
-func (noEvents) Aborted(int, int, string) {}
+func (noEvents) Aborted(int, pmi.Abort) {}

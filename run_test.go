@@ -98,6 +98,77 @@ func TestRunWithAPanic(t *testing.T) {
 	assert.Equal(t, []string{"2: panic: assignment to entry in nil map"}, jobs[0].aborts)
 }
 
+// So does a function that ends its goroutine, as t.FailNow does: its rank must
+// not leave the others waiting.
+func TestRunWithAGoexit(t *testing.T) {
+	jobs := strandtest.NewJobs(2)
+	left := &abortable{Job: jobs[1]}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_ = strand.Run(testContext(t), func(ctx context.Context, w *strand.World) error {
+			if w.Comm().Barrier(ctx) == nil {
+				runtime.Goexit()
+			}
+			return nil
+		}, strand.WithJob(left))
+		t.Error("Run returned to a goroutine that has ended")
+	})
+	err := strand.Run(testContext(t), func(ctx context.Context, w *strand.World) error {
+		if err := w.Comm().Barrier(ctx); err != nil {
+			return err
+		}
+		_, err := w.Comm().Recv(ctx, nil, 1, 1)
+		return err
+	}, strand.WithJob(&abortable{Job: jobs[0]}))
+	wg.Wait()
+	var failed *strand.PeerFailedError
+	require.ErrorAs(t, err, &failed)
+	require.Len(t, left.aborts, 1)
+	assert.Regexp(t, "^2: the function given to Run ended by runtime.Goexit", left.aborts[0])
+	assert.Zero(t, left.closed)
+}
+
+// follower is a job that notes which rank's failure it is aborted for.
+type follower struct {
+	*abortable
+	after []int
+}
+
+func (j *follower) AbortAfter(rank, code int, message string) {
+	j.mu.Lock()
+	j.after = append(j.after, rank)
+	j.mu.Unlock()
+	j.Abort(code, message)
+}
+
+// An error that another rank's failure has led to names that rank to the launcher.
+func TestRunAfterAFailure(t *testing.T) {
+	leak.Check(t)
+	jobs := strandtest.NewJobs(2)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := strand.Run(testContext(t), func(ctx context.Context, w *strand.World) error {
+			if err := w.Comm().Barrier(ctx); err != nil {
+				return err
+			}
+			return errors.New("no more")
+		}, strand.WithJob(&abortable{Job: jobs[1]}))
+		assert.Error(t, err)
+	})
+	job := &follower{abortable: &abortable{Job: jobs[0]}}
+	err := strand.Run(testContext(t), func(ctx context.Context, w *strand.World) error {
+		if err := w.Comm().Barrier(ctx); err != nil {
+			return err
+		}
+		_, err := w.Comm().Recv(ctx, nil, 1, 1)
+		return fmt.Errorf("while waiting: %w", err)
+	}, strand.WithJob(job))
+	wg.Wait()
+	assert.ErrorIs(t, err, strand.ErrPeerFailed)
+	assert.Equal(t, []int{1}, job.after)
+	assert.Len(t, job.aborts, 1)
+}
+
 // A world of one has nobody to abort.
 func TestRunAloneWithAnError(t *testing.T) {
 	wrong := errors.New("wrong")

@@ -2,6 +2,7 @@ package strand
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	_ "github.com/strandmp/strand/internal/builtin" // the transports that come with Strand
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
@@ -30,8 +32,8 @@ type World struct {
 	closed  error
 }
 
-// Run joins the world, calls f and leaves the world. If f returns an error, or
-// panics, the whole job is aborted with that message. Run is what main calls; the
+// Run joins the world, calls f and leaves the world. If f returns an error,
+// panics or ends by runtime.Goexit, the whole job is aborted with that message. Run is what main calls; the
 // error it returns is for main to print and to exit with.
 //
 // With only one processor to use, Run lets Go use two threads, unless the
@@ -45,22 +47,48 @@ func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts 
 	if err != nil {
 		return err
 	}
+	returned := false
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover(); {
+		case p != nil:
 			fmt.Fprintf(os.Stderr, "rank %d: panic: %v\n\n%s", w.Rank(), p, debug.Stack())
-			w.Abort(2, fmt.Sprintf("panic: %v", p))
-			w.drop() // the job is one within a process
-			err = fmt.Errorf("rank %d: panic: %v", w.Rank(), p)
+			err = w.crash(fmt.Sprintf("panic: %v", p))
+		case !returned:
+			// Goexit unwinds the caller of Run too: only this can still tell.
+			fmt.Fprintf(os.Stderr, "rank %d: %s\n\n%s", w.Rank(), goexit, debug.Stack())
+			err = w.crash(goexit)
 		}
 	}()
-	if err := f(ctx, w); err != nil {
+	err = f(ctx, w)
+	returned = true
+	if err != nil {
 		if w.Size() > 1 {
-			w.job.Abort(1, err.Error())
+			w.abortBecause(err)
 		}
 		w.drop()
 		return err
 	}
 	return w.Close()
+}
+
+const goexit = "the function given to Run ended by runtime.Goexit, as t.FailNow and t.Skip of a test do, and did not return"
+
+// crash ends the job after a function that did not return.
+func (w *World) crash(how string) error {
+	w.Abort(2, how)
+	w.drop() // the job is one within a process
+	return fmt.Errorf("rank %d: %s", w.Rank(), how)
+}
+
+// abortBecause ends the job with an error. If it is another process's failure
+// that has led to it, the launcher is told, so that it names that one.
+func (w *World) abortBecause(err error) {
+	failed, isPeers := errors.AsType[*PeerFailedError](err)
+	if job, tells := w.job.(launch.Follower); isPeers && tells {
+		job.AbortAfter(failed.Rank, 1, err.Error())
+		return
+	}
+	w.job.Abort(1, err.Error())
 }
 
 // drop leaves the world without a word: the job is over.
@@ -92,12 +120,12 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 	}
 	if w.job == nil {
 		if w.job, err = launch.FromEnvironment(ctx); err != nil {
-			return nil, err
+			return nil, openfiles.Explain(err)
 		}
 	}
-	if err := w.open(ctx, components, &o); err != nil {
+	if err := openfiles.Explain(w.open(ctx, components, &o)); err != nil {
 		if w.job.Size() > 1 {
-			w.job.Abort(1, err.Error()) // the others wait for this rank
+			w.abortBecause(err) // the others wait for this rank
 		}
 		_ = w.job.Close() // err is the cause
 		return nil, err

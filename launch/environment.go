@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/pmi"
 	"github.com/strandmp/strand/param"
 )
@@ -103,6 +104,9 @@ func joinByDescriptor(env lookup) (*member, error) {
 	conn, err := takeSocket(fd)
 	if err != nil {
 		joined.Store(false)
+		if openfiles.Exhausted(err) {
+			return nil, fmt.Errorf("launch: the connection to the launcher, PMI_FD=%d: %w", fd, err)
+		}
 		return nil, fmt.Errorf("launch: PMI_FD=%d (from the environment) is no socket to a launcher: %w; "+
 			"a program that a rank starts must not inherit the variable: unset PMI_FD there", fd, err)
 	}

@@ -37,7 +37,7 @@ type noEvents struct{}
 
 func (noEvents) Initialised(int)          {}
 func (noEvents) Finalised(int)            {}
-func (noEvents) Aborted(int, int, string) {}
+func (noEvents) Aborted(int, pmi.Abort) {}
 
 // launched serves a job and returns each rank's environment.
 func launched(t *testing.T, size int) []environ {

@@ -57,3 +57,10 @@ type Job interface {
 	// "PMI-1" for one that is not known by name, "none" for a world of one.
 	Launcher() string
 }
+
+// A Follower is a Job whose launcher can be told that a rank aborts only because
+// another one has failed, so that the user hears of that one.
+type Follower interface {
+	// AbortAfter is Abort of a rank that was well until the given one failed.
+	AbortAfter(failed, code int, message string)
+}

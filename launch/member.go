@@ -65,11 +65,22 @@ func (m *member) Dead(ctx context.Context) ([]int, error) {
 }
 
 func (m *member) Abort(code int, message string) {
+	m.abort(code, message, m.client.Abort)
+}
+
+// AbortAfter implements [Follower].
+func (m *member) AbortAfter(failed, code int, message string) {
+	m.abort(code, message, func(code int, message string) error {
+		return m.client.AbortAfter(failed, code, message)
+	})
+}
+
+func (m *member) abort(code int, message string, send func(int, string) error) {
 	if m.launcher != strandRun {
 		complain(m, code, message)
 		time.Sleep(messageLead) //nolint:forbidigo // Hydra gives no sign of having read the message
 	}
-	if err := m.client.Abort(code, message); err != nil && m.launcher == strandRun {
+	if err := send(code, message); err != nil && m.launcher == strandRun {
 		complain(m, code, message)
 	}
 }

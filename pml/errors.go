@@ -3,6 +3,8 @@ package pml
 import (
 	"errors"
 	"fmt"
+
+	"github.com/strandmp/strand/selection"
 )
 
 // Errors to look for with errors.Is.
@@ -44,6 +46,9 @@ type PeerFailedError struct {
 }
 
 func (e *PeerFailedError) Error() string {
+	if never, ok := errors.AsType[*selection.UnreachableError](e.Cause); ok {
+		return never.Error() // it names both, and neither has failed
+	}
 	return fmt.Sprintf("rank %d%s has failed: %v", e.Rank, onHost(e.Host), e.Cause)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -177,7 +178,7 @@ func (l *listener) Poll(bool) bool {
 		case errors.Is(err, syscall.ECONNABORTED), errors.Is(err, syscall.EINTR):
 		default:
 			// Out of descriptors or memory: trying again at once would spin.
-			l.m.stray(btl.LogWarn, netip.AddrPort{}, fmt.Errorf("%w (raise the limit of open files: ulimit -n)", err))
+			l.m.stray(btl.LogWarn, netip.AddrPort{}, openfiles.Explain(err))
 			l.rest(100 * time.Millisecond)
 			return did
 		}

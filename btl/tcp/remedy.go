@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/openfiles"
 )
 
 // remedy says what can be done about a failure of a connection.
@@ -24,8 +25,8 @@ func remedy(err error, ep *endpoint) string {
 			port, pPortMin, pPortRange, pInclude)
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Sprintf("there is no way from this address to that one: choose networks with %s or %s", pInclude, pExclude)
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "raise the limit of open files: ulimit -n"
+	case openfiles.Exhausted(err):
+		return openfiles.Remedy(err)
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
 		return "a local firewall rule forbids it"
 	case errors.Is(err, handshake.ErrProof), errors.Is(err, handshake.ErrMagic):

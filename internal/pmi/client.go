@@ -192,7 +192,17 @@ func (c *Client) Barrier(ctx context.Context) error {
 // is on its way, and there is no answer: the caller exits. Strand's launcher
 // reports the message; Hydra and Slurm pass over it.
 func (c *Client) Abort(code int, message string) error {
-	line, err := NewMessage("abort", "exitcode", strconv.Itoa(code), messageArg, encodeMessage(message)).Format()
+	return c.abort("exitcode", strconv.Itoa(code), messageArg, encodeMessage(message))
+}
+
+// AbortAfter is Abort of a rank that was well until another one failed, which
+// Strand's own server understands.
+func (c *Client) AbortAfter(failed, code int, message string) error {
+	return c.abort("exitcode", strconv.Itoa(code), afterArg, strconv.Itoa(failed), messageArg, encodeMessage(message))
+}
+
+func (c *Client) abort(namesAndValues ...string) error {
+	line, err := NewMessage("abort", namesAndValues...).Format()
 	if err != nil {
 		return err
 	}

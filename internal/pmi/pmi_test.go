@@ -36,8 +36,11 @@ func (r *recorder) note(format string, args ...any) {
 
 func (r *recorder) Initialised(rank int) { r.note("init %d", rank) }
 func (r *recorder) Finalised(rank int)   { r.note("finalise %d", rank) }
-func (r *recorder) Aborted(rank, code int, message string) {
-	r.note("abort %d %d %s", rank, code, message)
+func (r *recorder) Aborted(rank int, a Abort) {
+	r.note("abort %d %d %s", rank, a.Code, a.Message)
+	if a.After >= 0 {
+		r.note("after %d", a.After)
+	}
 }
 
 func (r *recorder) all() []string {
@@ -223,6 +226,21 @@ func (j *job) waitInBarrier(t *testing.T, n int) {
 		defer j.Server.mu.Unlock()
 		return len(j.waiting) == n
 	}, watchdog, time.Millisecond)
+}
+
+// An abort may say whose failure led to it, if that is a rank and another one.
+func TestAbortAfter(t *testing.T) {
+	for after, says := range map[int]bool{0: true, 1: false, 2: true, 3: false, -1: false} {
+		j := newJob(t, 3).init(t)
+		require.NoError(t, j.clients[1].AbortAfter(after, 7, "gone"))
+		require.NoError(t, j.clients[1].Drop())
+		want := []string{"abort 1 7 gone"}
+		if says {
+			want = append(want, fmt.Sprintf("after %d", after))
+		}
+		require.Eventually(t, func() bool { return len(j.all()) >= 3+len(want) }, watchdog, time.Millisecond)
+		assert.Equal(t, want, j.all()[3:], "after %d", after)
+	}
 }
 
 func TestAbort(t *testing.T) {

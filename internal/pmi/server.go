@@ -31,7 +31,14 @@ var ErrSize = fmt.Errorf("pmi: a job has 1 to %d ranks", MaxRanks)
 type Events interface {
 	Initialised(rank int)
 	Finalised(rank int)
-	Aborted(rank, code int, message string)
+	Aborted(rank int, a Abort)
+}
+
+// An Abort is a rank's wish that the whole job ends.
+type Abort struct {
+	Code    int
+	Message string // why; may be empty
+	After   int    // the rank whose failure has led to it, -1 if none did
 }
 
 // A Server is a launcher's side: the key-value space and the barrier of one

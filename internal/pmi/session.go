@@ -19,6 +19,9 @@ const replyTimeout = 5 * time.Second
 // Strand's launcher.
 const messageArg = "strand_message"
 
+// afterArg names the rank whose failure has led to an abort.
+const afterArg = "strand_after"
+
 // A session is one rank's conversation with a Server.
 type session struct {
 	server *Server
@@ -159,7 +162,11 @@ func (c *session) abort(m Message) {
 	if err != nil {
 		message = nil
 	}
-	c.server.events.Aborted(c.rank, code, string(message))
+	after, err := m.Int(afterArg, 0, c.server.size-1)
+	if err != nil || after == c.rank {
+		after = -1
+	}
+	c.server.events.Aborted(c.rank, Abort{Code: code, Message: string(message), After: after})
 }
 
 func (c *session) reply(command string, namesAndValues ...string) error {

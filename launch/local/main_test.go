@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/launch"
 )
 
@@ -73,6 +74,7 @@ var roles = map[string]func(){
 		j.Abort(0, "no more work")
 		os.Exit(0)
 	}),
+	"exit 7": playExitSeven,
 	"part": failing(func(launch.Job) {
 		closeSockets()
 		<-time.After(forever)
@@ -117,6 +119,30 @@ func closeSockets() {
 		if _, err := syscall.Getsockname(fd); err == nil {
 			_ = syscall.Shutdown(fd, syscall.SHUT_RDWR)
 		}
+	}
+}
+
+// playExitSeven is a program whose rank 2 exits while the others wait for it.
+func playExitSeven() {
+	err := strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
+		c, buf := w.Comm(), make([]byte, 8)
+		if w.Rank() != 2 {
+			if err := c.Send(ctx, buf, 2, 1); err != nil {
+				return err
+			}
+			_, err := c.Recv(ctx, buf, 2, 1)
+			return err
+		}
+		for range w.Size() - 1 {
+			if _, err := c.Recv(ctx, buf, strand.AnySource, 1); err != nil {
+				return err
+			}
+		}
+		os.Exit(7)
+		return nil
+	})
+	if err != nil {
+		os.Exit(1)
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"sync"
 	"syscall"
 
+	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/pmi"
 )
 
@@ -147,11 +149,27 @@ func (j *job) startEach(input *os.File) error {
 	return nil
 }
 
+// What the launcher holds open: of a rank its connection, the ends of its output
+// and a handle of its process; besides, its own files and those that are open
+// for a moment while a rank starts.
+const (
+	filesPerRank = 4
+	filesOfJob   = 24
+)
+
+// explainStart says why a rank could not be started, and what to do about it.
 func (j *job) explainStart(rank int, err error) error {
-	if rank == 0 {
+	switch {
+	case openfiles.Exhausted(err):
+		return fmt.Errorf("can not start rank %d of %d: %w; a job of %d ranks needs about %d",
+			rank, j.config.Ranks, openfiles.Explain(err), j.config.Ranks, filesPerRank*j.config.Ranks+filesOfJob)
+	case rank == 0:
 		return refusal(j.config.Program, err)
+	case errors.Is(err, syscall.EAGAIN):
+		return fmt.Errorf("can not start rank %d of %d: %w (the limit of processes and threads of this user is reached: raise it with ulimit -u, or of this container)",
+			rank, j.config.Ranks, err)
 	}
-	return fmt.Errorf("can not start rank %d of %d: %w (limits on processes and files: ulimit -u, ulimit -n)", rank, j.config.Ranks, err)
+	return fmt.Errorf("can not start rank %d of %d: %w", rank, j.config.Ranks, err)
 }
 
 // attend starts the goroutines that serve a rank.
@@ -183,6 +201,7 @@ type event struct {
 	rank    int
 	code    int                // aborted
 	message string             // aborted, misspoke
+	after   int                // aborted: whose failure has led to it, or -1
 	status  syscall.WaitStatus // exited
 }
 
@@ -207,6 +226,6 @@ func (j *job) post(e event) {
 
 func (j *job) Initialised(rank int) { j.post(event{kind: initialised, rank: rank}) }
 func (j *job) Finalised(rank int)   { j.post(event{kind: finalised, rank: rank}) }
-func (j *job) Aborted(rank, code int, message string) {
-	j.post(event{kind: aborted, rank: rank, code: code, message: message})
+func (j *job) Aborted(rank int, a pmi.Abort) {
+	j.post(event{kind: aborted, rank: rank, code: a.Code, message: a.Message, after: a.After})
 }

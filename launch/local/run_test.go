@@ -130,6 +130,19 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// The rank that failed first is blamed, not one that missed it and aborted before
+// the launcher heard of the first.
+func TestConsequencesAreNotBlamed(t *testing.T) {
+	for range 30 {
+		c, out := playing(t, "exit 7", 5)
+		var failure *RankError
+		require.ErrorAs(t, Run(context.Background(), c), &failure, "%s", out)
+		require.Equal(t, 2, failure.Rank, "%v: %s", failure, out)
+		require.Equal(t, Exited, failure.How)
+		require.Equal(t, 7, failure.ExitStatus())
+	}
+}
+
 func TestStatusOfTheFirst(t *testing.T) {
 	c, _ := shell("test $PMI_RANK = 2 && exit 42; exec sleep 300", 4)
 	var failure *RankError

@@ -15,6 +15,10 @@ import (
 // of that death.
 const settleTime = 30 * time.Millisecond
 
+// followTime is how long the end of a rank may take to come after an abort that
+// says it follows from it. It may never come: when a network is what has failed.
+const followTime = 300 * time.Millisecond
+
 // A supervisor decides when a job is over and why. All of it belongs to one
 // goroutine; what happens comes in as events.
 type supervisor struct {
@@ -26,6 +30,7 @@ type supervisor struct {
 	verdict   error // why the job fails
 	settle    *time.Timer
 	grace     *time.Timer
+	awaiting  bool // what the verdict says it follows from
 	stopping  bool // the ranks were told to end
 	passed    map[syscall.Signal]bool
 	urgencies int // SIGINT and SIGTERM so far
@@ -34,13 +39,19 @@ type supervisor struct {
 // standing is what is known of a rank.
 type standing struct {
 	initialised, finalised, exited, failed bool
+
+	after int // the rank whose failure has led to this one's, or -1
 }
 
 func newSupervisor(j *job) *supervisor {
-	return &supervisor{
+	s := &supervisor{
 		job: j, state: make([]standing, len(j.ranks)), living: len(j.ranks),
 		settle: stoppedTimer(), grace: stoppedTimer(), passed: make(map[syscall.Signal]bool),
 	}
+	for rank := range s.state {
+		s.state[rank].after = -1
+	}
+	return s
 }
 
 func stoppedTimer() *time.Timer {
@@ -90,6 +101,9 @@ func (s *supervisor) handle(e event) {
 	case finalised:
 		state.finalised = true
 	case aborted:
+		if !state.failed {
+			state.after = e.after
+		}
 		s.fail(e.rank, &RankError{How: Aborted, Code: e.code, Message: e.message})
 		s.config.KeepGoing = false // an abort is the whole job's
 		s.settleSoon()
@@ -147,8 +161,9 @@ func (s *supervisor) judgeDesertion() {
 	}
 }
 
-// fail notes a rank's failure. The first one explains the end of the job,
-// except that a signal from outside explains better than what followed from it.
+// fail notes a rank's failure. The first one explains the end of the job, except
+// that what followed from another failure does not, and that a signal from outside
+// explains better than any other.
 func (s *supervisor) fail(rank int, failure *RankError) {
 	if s.stopping || s.state[rank].failed {
 		return
@@ -157,7 +172,7 @@ func (s *supervisor) fail(rank int, failure *RankError) {
 	failure.Rank, failure.Hostname, failure.PID = rank, s.hostname, s.ranks[rank].pid()
 	s.logf("%v", failure)
 	earlier, isRank := errors.AsType[*RankError](s.verdict)
-	if s.verdict == nil || isRank && earlier.How != Killed && failure.How == Killed {
+	if s.verdict == nil || isRank && s.explainsBetter(rank, failure, earlier) {
 		s.verdict = failure
 	}
 	if s.config.KeepGoing && failure.How != Aborted {
@@ -167,12 +182,43 @@ func (s *supervisor) fail(rank int, failure *RankError) {
 	s.settleSoon()
 }
 
-func (s *supervisor) settleSoon() {
-	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank && failure.How == Killed {
-		s.stop() // no better explanation will come
-		return
+// explainsBetter compares a new failure with the one that was to blame so far.
+func (s *supervisor) explainsBetter(rank int, failure, earlier *RankError) bool {
+	if killed := failure.How == Killed; killed != (earlier.How == Killed) {
+		return killed
 	}
-	s.settle.Reset(settleTime)
+	return s.state[earlier.Rank].after >= 0 && s.state[rank].after < 0
+}
+
+// awaitsCause reports whether the verdict followed, over however many ranks, from
+// the failure of one that is not known to have failed.
+func (s *supervisor) awaitsCause(verdict *RankError) bool {
+	rank := verdict.Rank
+	for range s.state { // two may blame each other
+		if !s.state[rank].failed {
+			return true
+		}
+		if rank = s.state[rank].after; rank < 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// settleSoon ends the job when no better explanation is to be expected.
+func (s *supervisor) settleSoon() {
+	failure, isRank := errors.AsType[*RankError](s.verdict)
+	switch {
+	case isRank && failure.How == Killed:
+		s.stop() // no better explanation will come
+	case isRank && s.awaitsCause(failure):
+		if !s.awaiting {
+			s.awaiting = true
+			s.settle.Reset(followTime)
+		}
+	default:
+		s.settle.Reset(settleTime)
+	}
 }
 
 // endBecause ends the job for a reason that is not a rank's.
@@ -190,9 +236,10 @@ func (s *supervisor) stop() {
 	}
 	s.stopping = true
 	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank {
-		failure.Ended = s.living
-		if !s.state[failure.Rank].exited {
-			failure.Ended--
+		for _, state := range s.state {
+			if !state.exited && !state.failed {
+				failure.Ended++
+			}
 		}
 	}
 	s.signalAll(syscall.SIGTERM)
