@@ -58,8 +58,10 @@ func newBenchCommand() *cobra.Command {
 		Example: `  strand bench pingpong
   strand bench pingpong --sizes 8,64K,1M --against raw,openmpi
   strand bench rate --against openmpi,mpich`,
-		Args: cobra.NoArgs,
+		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: suggestionDistance,
 	}
 	for _, c := range benchCommands {
 		cmd.AddCommand(newWorkloadCommand(c.workload, c.short, c.example))
@@ -95,7 +97,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	run := &benchRun{workload: w}
 	cmd := &cobra.Command{
 		Use: string(w) + " [flags]", Short: short, Long: short + ".\n\n" + benchLong, Example: example,
-		Args:                  cobra.NoArgs,
+		Args:                  noArguments,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return run.run(cmd) },
 		DisableFlagsInUseLine: true,
 	}
@@ -218,11 +220,16 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, sizes []int)
 	return err
 }
 
-// resolve returns what parameters a world that was started now would have.
+// resolve returns what parameters a world that was started now would have. Its
+// error is a mistake in them.
 func resolve(settings []param.Setting) (*param.Values, error) {
 	registry := param.NewRegistry()
 	strand.Declare(registry, btl.Default)
-	return registry.Resolve(param.Inputs{Settings: settings, Environ: os.Environ(), Optional: param.DefaultFiles()})
+	values, err := registry.Resolve(param.Inputs{Settings: settings, Environ: os.Environ(), Optional: param.DefaultFiles()})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return values, nil
 }
 
 func commandContext(cmd *cobra.Command) context.Context {

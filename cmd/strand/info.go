@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -95,7 +96,7 @@ func (f *levelFlag) Set(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q: want user, tuner or developer", text)
+	return errors.New("want user, tuner or developer, such as --level tuner")
 }
 
 // information is all that strand info can tell.
@@ -115,7 +116,7 @@ func (r *infoRun) run(out io.Writer, component string) error {
 	info := information{Version: versionLine(build)}
 	if r.group == "" {
 		if info.Components, err = components(values, btl.Default); err != nil {
-			return err
+			return usageError{err}
 		}
 	}
 	chosen, err := chooseParameters(values.All(), r.group, component)

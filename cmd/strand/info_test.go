@@ -59,11 +59,11 @@ func TestInfoMistakes(t *testing.T) {
 		{"info --level expert", 2, "want user, tuner or developer"},
 		{"info --param bttl", 2, "--param bttl: no such parameters; did you mean btl? Groups: all, btl, btl self, btl tcp, pml"},
 		{"info --param btl nosuchtransport", 2, "--param btl nosuchtransport: no such parameters. Groups: all"},
-		{"info -p btl_tcp_if_inclde=lo", 1, "did you mean btl_tcp_if_include?"},
-		{"info --btl nosuch", 1, `there is no transport "nosuch"`},
-		{"info --btl ^", 1, "^ excludes nothing"},
-		{"info -p btl_tcp_if_include=nosuch0", 1, "nosuch0"},
-		{"info -p btl_tcp_port_min=70000", 1, "above the maximum 65535"},
+		{"info -p btl_tcp_if_inclde=lo", 2, "did you mean btl_tcp_if_include?"},
+		{"info --btl nosuch", 2, `there is no transport "nosuch"`},
+		{"info --btl ^", 2, "^ excludes nothing"},
+		{"info -p btl_tcp_if_include=nosuch0", 2, "nosuch0"},
+		{"info -p btl_tcp_port_min=70000", 2, "above the maximum 65535"},
 	} {
 		_, stderr, status := command(tc.line)
 		assert.Equal(t, tc.status, status, "%s: %s", tc.line, stderr)

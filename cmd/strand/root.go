@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // execute runs one command line and returns the status to exit with.
@@ -26,6 +27,23 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", command.CommandPath(), strings.TrimSpace(err.Error()))
 	return exitStatus(err)
+}
+
+// takeArguments has every mistake in the words of a command line end with the
+// status of one, those that the command library finds too.
+func takeArguments(commands []*cobra.Command) {
+	for _, c := range commands {
+		if check := c.Args; check != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				err := check(c, args)
+				if own := (interface{ ExitStatus() int })(nil); err == nil || errors.As(err, &own) {
+					return err
+				}
+				return usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+			}
+		}
+		takeArguments(c.Commands())
+	}
 }
 
 // exitStatus is what the error asks for, or 1.
@@ -52,9 +70,13 @@ transports below them do.`,
 		// Errors are printed once, by execute; usage only on request.
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args:          knownCommand, // or the library refuses with a status of its own
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: suggestionDistance,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+		return usageError{fmt.Errorf("%w; see %s --help", plainFlagError(err), c.CommandPath())}
 	})
 	root.AddCommand(
 		newRunCommand(stdin, checkSettings),
@@ -63,6 +85,7 @@ transports below them do.`,
 		newBenchCommand(),
 		newVersionCommand(),
 	)
+	takeArguments([]*cobra.Command{root})
 	return root
 }
 
@@ -71,3 +94,56 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 func (usageError) ExitStatus() int { return 2 }
+
+// suggestionDistance is how many letters may be wrong in the name of a command for
+// it to be recognised.
+const suggestionDistance = 2
+
+// noArguments refuses all words but flags.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// knownCommand refuses words that name no command.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, ", or "))
+	}
+	return fmt.Errorf("unknown command %q: want one of %s", args[0], strings.Join(names, ", "))
+}
+
+// plainFlagError says in plain words what is wrong with a flag's value, where the
+// library repeats what some parser said.
+func plainFlagError(err error) error {
+	bad, isValue := errors.AsType[*pflag.InvalidValueError](err)
+	if !isValue {
+		return err
+	}
+	flag := bad.GetFlag()
+	name := "--" + flag.Name
+	if len(flag.Name) == 1 {
+		name = "-" + flag.Name
+	}
+	wants := map[string]string{
+		"int":      "a whole number, such as " + name + " 4",
+		"duration": "a time with its unit (ms, s, m, h), such as " + name + " 90s or " + name + " 5m",
+		"bool":     "true or false, or no value for true: " + name,
+	}
+	want, known := wants[flag.Value.Type()]
+	if !known {
+		return fmt.Errorf("%s %s: %w", name, bad.GetValue(), bad.Unwrap())
+	}
+	return fmt.Errorf("%s %s: want %s", name, bad.GetValue(), want)
+}

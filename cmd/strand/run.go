@@ -14,9 +14,13 @@ import (
 const runLong = `Starts the ranks of a program on this host and waits for them.
 
 Flags end at the program's name; all that follows is the program's. Output is
-passed on line by line, standard input goes to rank 0. When a rank fails, the
-others are ended (SIGTERM, after --grace SIGKILL) and the command tells which
-rank it was and how it ended.
+passed on line by line, standard input goes to rank 0.
+
+When a rank fails, that is, exits with a status other than 0, is killed, aborts
+or leaves without closing its world, the whole job ends: the others get SIGTERM
+and, after --grace, SIGKILL. The command names the rank that failed first and how
+it ended, not those that failed because they missed it. With --keep-going the
+others go on: their operations with that rank fail with a *PeerFailedError.
 
 The exit status is 0 if all ranks succeeded, else that of the first that failed:
 its own, or 128 and the number of the signal that killed it. 124: --timeout,
