@@ -84,7 +84,8 @@ func (w *World) crash(how string) error {
 // that has led to it, the launcher is told, so that it names that one.
 func (w *World) abortBecause(err error) {
 	failed, isPeers := errors.AsType[*PeerFailedError](err)
-	if job, tells := w.job.(launch.Follower); isPeers && tells {
+	_, never := errors.AsType[*selection.UnreachableError](err) // nobody has failed
+	if job, tells := w.job.(launch.Follower); isPeers && !never && tells {
 		job.AbortAfter(failed.Rank, 1, err.Error())
 		return
 	}

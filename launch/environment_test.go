@@ -35,8 +35,8 @@ func (e environ) join(t *testing.T) (Job, error) {
 // noEvents is a launcher that does not care.
 type noEvents struct{}
 
-func (noEvents) Initialised(int)          {}
-func (noEvents) Finalised(int)            {}
+func (noEvents) Initialised(int)        {}
+func (noEvents) Finalised(int)          {}
 func (noEvents) Aborted(int, pmi.Abort) {}
 
 // launched serves a job and returns each rank's environment.

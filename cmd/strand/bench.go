@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -145,6 +147,14 @@ func (r *benchRun) checked() ([]int, error) {
 		return nil, fmt.Errorf("--iters %d: want 1 or more, or 0 to choose by size", r.iters)
 	case r.window < 1 || r.window > bench.MaxWindow:
 		return nil, fmt.Errorf("--window %d: want 1 to %d messages", r.window, bench.MaxWindow)
+	}
+	for _, name := range r.against {
+		if !slices.Contains(bench.Peers(), name) {
+			return nil, fmt.Errorf("--against %q: want one or more of %s, separated by commas", name, strings.Join(bench.Peers(), ", "))
+		}
+	}
+	if len(r.against) > 0 && r.blocks < bench.MinBlocks {
+		return nil, fmt.Errorf("--blocks %d: want at least %d, better 20: the result is their lower quartile", r.blocks, bench.MinBlocks)
 	}
 	if r.sizes == "" {
 		return r.workload.DefaultSizes(len(r.against) > 0), nil

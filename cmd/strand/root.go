@@ -16,6 +16,7 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	root := newRootCommand(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	addDefaults(root)
 	command := root
 	args, err := foreignSpellings(root, args)
 	if err == nil {
@@ -27,6 +28,23 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", command.CommandPath(), strings.TrimSpace(err.Error()))
 	return exitStatus(err)
+}
+
+// addDefaults adds the library's own commands, which write to where the root does
+// by now, and has all commands refuse words that they do not know.
+func addDefaults(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = knownTopic
+		case "completion":
+			c.Args = knownCommand
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+	takeArguments([]*cobra.Command{root})
 }
 
 // takeArguments has every mistake in the words of a command line end with the
@@ -70,8 +88,10 @@ transports below them do.`,
 		// Errors are printed once, by execute; usage only on request.
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          knownCommand, // or the library refuses with a status of its own
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		DisableFlagsInUseLine: true,
+		Args:                  knownCommand, // or the library refuses with a status of its own
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: suggestionDistance,
 	}
@@ -85,7 +105,6 @@ transports below them do.`,
 		newBenchCommand(),
 		newVersionCommand(),
 	)
-	takeArguments([]*cobra.Command{root})
 	return root
 }
 
@@ -122,6 +141,15 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, ", or "))
 	}
 	return fmt.Errorf("unknown command %q: want one of %s", args[0], strings.Join(names, ", "))
+}
+
+// knownTopic refuses to help with what is no command.
+func knownTopic(help *cobra.Command, args []string) error {
+	command, rest, err := help.Root().Find(args)
+	if err == nil && len(rest) > 0 {
+		return knownCommand(command, rest)
+	}
+	return err
 }
 
 // plainFlagError says in plain words what is wrong with a flag's value, where the

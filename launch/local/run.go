@@ -161,8 +161,8 @@ const (
 func (j *job) explainStart(rank int, err error) error {
 	switch {
 	case openfiles.Exhausted(err):
-		return fmt.Errorf("can not start rank %d of %d: %w; a job of %d ranks needs about %d",
-			rank, j.config.Ranks, openfiles.Explain(err), j.config.Ranks, filesPerRank*j.config.Ranks+filesOfJob)
+		return fmt.Errorf("can not start rank %d of %d: %w; the launcher needs about %d for this job",
+			rank, j.config.Ranks, openfiles.Explain(err), filesPerRank*j.config.Ranks+filesOfJob)
 	case rank == 0:
 		return refusal(j.config.Program, err)
 	case errors.Is(err, syscall.EAGAIN):
