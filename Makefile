@@ -8,7 +8,7 @@ BENCHTIME ?= 1s
 PURE := ./btl ./param/... ./pml/... ./selection/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench soak docs vet-cross clean
+.PHONY: help build demo test race net lint fuzz bench soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ test: ## all tests; needs neither root nor other programs, takes a few minutes
 race: ## all tests under the race detector
 	go test -race -count=1 -timeout 15m ./...
 	go -C examples/hello-transport test -race -count=1 -timeout 5m ./...
+
+net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
+	go test -count=1 -timeout 10m -p 1 ./internal/testnet/... ./strandtest/nettest/...
 
 lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
 	go tool -modfile=tools/go.mod golangci-lint run
