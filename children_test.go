@@ -105,6 +105,6 @@ func startRank(t *testing.T, server *pmi.Server, cmd *exec.Cmd, program string, 
 
 type noEvents struct{}
 
-func (noEvents) Initialised(int)          {}
-func (noEvents) Finalised(int)            {}
+func (noEvents) Initialised(int)        {}
+func (noEvents) Finalised(int)          {}
 func (noEvents) Aborted(int, pmi.Abort) {}

@@ -124,19 +124,38 @@ func (s *supervisor) handle(e event) {
 // judgeExit looks at how a rank ended by itself.
 func (s *supervisor) judgeExit(rank int, status syscall.WaitStatus) {
 	s.logExit(rank, status)
-	if s.stopping {
-		return // it was told to
-	}
+	var failure *RankError
 	switch {
 	case status.Signaled():
-		failure := &RankError{How: Killed, Signal: status.Signal()}
+		failure = &RankError{How: Killed, Signal: status.Signal()}
 		if s.passed[status.Signal()] {
 			failure.Message = "passed on by the launcher"
 		}
-		s.fail(rank, failure)
 	case status.ExitStatus() != 0:
-		s.fail(rank, &RankError{How: Exited, Code: status.ExitStatus()})
+		failure = &RankError{How: Exited, Code: status.ExitStatus()}
+	default:
+		return
 	}
+	if s.stopping {
+		s.lateCause(rank, failure)
+		return
+	}
+	s.fail(rank, failure)
+}
+
+// lateCause takes the end of a rank for the cause after all, though the launcher
+// heard of it only when it had begun to end the job, if the verdict follows from
+// it and it is not of the launcher's own making.
+func (s *supervisor) lateCause(rank int, failure *RankError) {
+	earlier, isRank := errors.AsType[*RankError](s.verdict)
+	told := failure.How == Killed && (failure.Signal == syscall.SIGTERM || failure.Signal == syscall.SIGKILL)
+	if told || !isRank || s.state[rank].failed || s.cause(earlier) != rank {
+		return
+	}
+	s.state[rank].failed = true
+	failure.Rank, failure.Hostname, failure.PID = rank, s.hostname, s.ranks[rank].pid()
+	failure.Ended = max(0, earlier.Ended-1) // it was counted as running
+	s.verdict = failure
 }
 
 func (s *supervisor) logExit(rank int, status syscall.WaitStatus) {
@@ -190,19 +209,24 @@ func (s *supervisor) explainsBetter(rank int, failure, earlier *RankError) bool 
 	return s.state[earlier.Rank].after >= 0 && s.state[rank].after < 0
 }
 
-// awaitsCause reports whether the verdict followed, over however many ranks, from
-// the failure of one that is not known to have failed.
-func (s *supervisor) awaitsCause(verdict *RankError) bool {
+// cause returns the rank whose failure has led, over however many others, to the
+// verdict's; -1 if they blame each other.
+func (s *supervisor) cause(verdict *RankError) int {
 	rank := verdict.Rank
-	for range s.state { // two may blame each other
-		if !s.state[rank].failed {
-			return true
+	for range s.state {
+		if s.state[rank].after < 0 {
+			return rank
 		}
-		if rank = s.state[rank].after; rank < 0 {
-			return false
-		}
+		rank = s.state[rank].after
 	}
-	return false
+	return -1
+}
+
+// awaitsCause reports whether the verdict followed from the failure of a rank that
+// is not known to have failed.
+func (s *supervisor) awaitsCause(verdict *RankError) bool {
+	rank := s.cause(verdict)
+	return rank >= 0 && !s.state[rank].failed
 }
 
 // settleSoon ends the job when no better explanation is to be expected.

@@ -36,20 +36,48 @@ func TestWhoIsBlamed(t *testing.T) {
 		"an abort stands":                   {[]event{abortAfter(1, -1), exit(2), abortAfter(0, 1)}, 1, Aborted, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := &job{console: &console{failure: make(chan error, 1)}}
-			for rank := range 4 {
-				// No process has such a number, so signals go nowhere.
-				j.ranks = append(j.ranks, &process{rank: rank, cmd: &exec.Cmd{Process: &os.Process{Pid: 1 << 30}}})
-			}
-			s := newSupervisor(j)
+			s := newTestSupervisor()
 			for _, e := range tc.events {
 				s.handle(e)
 			}
 			failure, ok := errors.AsType[*RankError](s.verdict)
 			require.True(t, ok)
+			if tc.waiting { // on a busy machine the news may come after the end was begun
+				s.stop()
+				s.handle(killed(2))
+				assert.Equal(t, tc.blamed, verdictOf(s).Rank, "the launcher itself has killed it")
+			}
 			assert.Equal(t, tc.blamed, failure.Rank)
 			assert.Equal(t, tc.how, failure.How)
 			assert.Equal(t, tc.waiting, s.awaitsCause(failure))
 		})
 	}
+}
+
+func verdictOf(s *supervisor) *RankError {
+	failure, _ := errors.AsType[*RankError](s.verdict)
+	return failure
+}
+
+// The launcher may hear of the cause only when it ends the job already.
+func TestCauseThatComesLate(t *testing.T) {
+	s := newTestSupervisor()
+	s.handle(abortAfter(1, 2))
+	s.stop()
+	s.handle(event{kind: exited, rank: 3, status: 1 << 8})
+	assert.Equal(t, 1, verdictOf(s).Rank)
+	s.handle(event{kind: exited, rank: 2, status: 7 << 8})
+	assert.Equal(t, 2, verdictOf(s).Rank)
+	assert.Equal(t, 7, verdictOf(s).ExitStatus())
+	assert.Equal(t, 2, verdictOf(s).Ended)
+}
+
+// newTestSupervisor supervises four ranks without processes.
+func newTestSupervisor() *supervisor {
+	j := &job{console: &console{failure: make(chan error, 1)}}
+	for rank := range 4 {
+		// No process has such a number, so signals go nowhere.
+		j.ranks = append(j.ranks, &process{rank: rank, cmd: &exec.Cmd{Process: &os.Process{Pid: 1 << 30}}})
+	}
+	return newSupervisor(j)
 }
