@@ -4,6 +4,7 @@ package testnet_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"testing"
@@ -87,6 +88,6 @@ func requireNoAnswer(t *testing.T, from *testnet.Host, l *net.TCPListener) {
 		conn.Close()
 	}
 	require.Error(t, err)
-	netErr, ok := err.(net.Error) //nolint:errorlint // the dialer's own
+	netErr, ok := errors.AsType[net.Error](err)
 	require.True(t, ok && netErr.Timeout(), "%v", err)
 }

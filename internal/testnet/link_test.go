@@ -97,7 +97,7 @@ func TestLossInPart(t *testing.T) {
 		to, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(l.B.Addr(0), 0)))
 		return err
 	}))
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	var from net.Conn
 	require.NoError(t, a.Do(func() (err error) {
 		from, err = net.Dial("udp", to.LocalAddr().String())
@@ -126,7 +126,7 @@ func TestLossInPart(t *testing.T) {
 			break
 		}
 	}
-	from.Close()
+	_ = from.Close()
 	assert.Less(t, received, most, "of %d", sent)
 	assert.Greater(t, received, 0)
 }
