@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+
+	"github.com/strandmp/strand/reach"
 )
 
 // An address is what a module publishes: how and where it can be reached.
 //
-//	 0  1  version, 1
+//	 0  1  version, 2
 //	 1  1  number of interface addresses, at most 64
 //	 2  2  port, the same on all of them
 //	 4 16  network identity
@@ -21,37 +24,34 @@ import (
 //	 0  1  4 or 6
 //	 1  1  length of the subnet's prefix, in bits
 //	 2  1  length of the interface's name, at most 15
-//	 3  1  0
+//	 3  1  flags: 1 no carrier, 2 point to point, 4 loopback
 //	 4  4  interface index
-//	 8  4  speed in Mbit/s, 0 unknown
-//	12     4 or 16 bytes of address, then the interface's name
+//	 8  4  index of the interface that it sends through, 0 none
+//	12  4  speed in Mbit/s, 0 unknown
+//	16     4 or 16 bytes of address, then the interface's name
 type address struct {
 	port    uint16
-	network networkID
+	network reach.Network
 	host    string
-	ifaces  []ifaddr
+	ifaces  []reach.Address
 }
 
-// An ifaddr is one address of one interface.
-type ifaddr struct {
-	prefix netip.Prefix // the address, and the length of its subnet's prefix
-	index  int
-	speed  int // Mbit/s, 0 if not known
-	name   string
+// side is what package reach has to know of it.
+func (a *address) side() reach.Side { return reach.Side{Network: a.network, Addresses: a.ifaces} }
+
+// holds reports whether an address, whatever its zone, is one of a's.
+func (a *address) holds(ip netip.Addr) bool {
+	ip = ip.WithZone("")
+	return slices.ContainsFunc(a.ifaces, func(i reach.Address) bool { return i.Addr() == ip })
 }
-
-func (a ifaddr) String() string { return fmt.Sprintf("%s (%s)", a.prefix.Addr(), a.name) }
-
-// networkID tells one network stack from all others: within it a loopback
-// address leads to the same process for all.
-type networkID [16]byte
 
 const (
-	addressVersion = 1
+	addressVersion = 2
 	addressHead    = 21
-	ifaddrHead     = 12
+	ifaddrHead     = 16
 	maxIfaddrs     = 64
 	maxIfName      = 15
+	allFlags       = reach.NoCarrier | reach.PointToPoint | reach.Loopback
 )
 
 func (a *address) encode() []byte {
@@ -67,17 +67,18 @@ func (a *address) encode() []byte {
 	b = append(b, host...)
 	for _, i := range a.ifaces {
 		family := byte(4)
-		if i.prefix.Addr().Is6() {
+		if i.Addr().Is6() {
 			family = 6
 		}
-		name := i.name
+		name := i.Interface
 		if len(name) > maxIfName {
 			name = name[:maxIfName]
 		}
-		b = append(b, family, byte(i.prefix.Bits()), byte(len(name)), 0)
-		b = le.AppendUint32(b, uint32(i.index))
-		b = le.AppendUint32(b, uint32(i.speed))
-		b = append(b, i.prefix.Addr().AsSlice()...)
+		b = append(b, family, byte(i.Prefix.Bits()), byte(len(name)), byte(i.Flags&allFlags))
+		b = le.AppendUint32(b, uint32(i.Index))
+		b = le.AppendUint32(b, uint32(i.Device))
+		b = le.AppendUint32(b, uint32(i.Speed))
+		b = append(b, i.Addr().AsSlice()...)
 		b = append(b, name...)
 	}
 	return b
@@ -96,7 +97,7 @@ func decodeAddress(b []byte) (*address, error) {
 	if count > maxIfaddrs {
 		return nil, fmt.Errorf("%w: %d interface addresses, at most %d are allowed", errAddress, count, maxIfaddrs)
 	}
-	a := &address{port: binary.LittleEndian.Uint16(b[2:]), network: networkID(b[4:20])}
+	a := &address{port: binary.LittleEndian.Uint16(b[2:]), network: reach.Network(b[4:20])}
 	if a.port == 0 {
 		return nil, fmt.Errorf("%w: port 0", errAddress)
 	}
@@ -121,9 +122,9 @@ func decodeAddress(b []byte) (*address, error) {
 
 // decodeIfaddr returns the number of bytes that the first interface address of
 // b takes.
-func decodeIfaddr(b []byte) (ifaddr, int, error) {
+func decodeIfaddr(b []byte) (reach.Address, int, error) {
 	if len(b) < ifaddrHead {
-		return ifaddr{}, 0, fmt.Errorf("%w: cut off in an interface address", errAddress)
+		return reach.Address{}, 0, fmt.Errorf("%w: cut off in an interface address", errAddress)
 	}
 	size := 4
 	switch b[0] {
@@ -131,25 +132,32 @@ func decodeIfaddr(b []byte) (ifaddr, int, error) {
 	case 6:
 		size = 16
 	default:
-		return ifaddr{}, 0, fmt.Errorf("%w: address family %d, allowed are 4 and 6", errAddress, b[0])
+		return reach.Address{}, 0, fmt.Errorf("%w: address family %d, allowed are 4 and 6", errAddress, b[0])
 	}
 	nameLen := int(b[2])
-	if b[3] != 0 || nameLen > maxIfName {
-		return ifaddr{}, 0, fmt.Errorf("%w: interface name of %d bytes, at most %d are allowed", errAddress, nameLen, maxIfName)
+	if nameLen > maxIfName {
+		return reach.Address{}, 0, fmt.Errorf("%w: interface name of %d bytes, at most %d are allowed", errAddress, nameLen, maxIfName)
+	}
+	flags := reach.Flags(b[3])
+	if flags&^allFlags != 0 {
+		return reach.Address{}, 0, fmt.Errorf("%w: interface flags %#02x, allowed are %#02x", errAddress, b[3], uint8(allFlags))
 	}
 	n := ifaddrHead + size + nameLen
 	if len(b) < n {
-		return ifaddr{}, 0, fmt.Errorf("%w: cut off in an interface address", errAddress)
+		return reach.Address{}, 0, fmt.Errorf("%w: cut off in an interface address", errAddress)
 	}
 	ip, _ := netip.AddrFromSlice(b[ifaddrHead : ifaddrHead+size])
 	prefix := netip.PrefixFrom(ip, int(b[1]))
 	if !prefix.IsValid() || ip.Is4In6() || ip.IsUnspecified() || ip.IsMulticast() {
-		return ifaddr{}, 0, fmt.Errorf("%w: %v/%d is not the address of an interface", errAddress, ip, b[1])
+		return reach.Address{}, 0, fmt.Errorf("%w: %v/%d is not the address of an interface", errAddress, ip, b[1])
 	}
-	index, speed := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
-	const most = 1<<31 - 1
-	if index > most || speed > most {
-		return ifaddr{}, 0, fmt.Errorf("%w: interface index %d, speed %d", errAddress, index, speed)
+	a := reach.Address{Prefix: prefix, Interface: plain(b[n-nameLen : n]), Flags: flags}
+	for at, field := range []*int{&a.Index, &a.Device, &a.Speed} {
+		value := binary.LittleEndian.Uint32(b[4+4*at:])
+		if value > 1<<31-1 {
+			return reach.Address{}, 0, fmt.Errorf("%w: interface index, device or speed %d is out of range", errAddress, value)
+		}
+		*field = int(value)
 	}
-	return ifaddr{prefix: prefix, index: int(index), speed: int(speed), name: plain(b[n-nameLen : n])}, n, nil
+	return a, n, nil
 }

@@ -11,15 +11,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/reach"
 )
 
 func sampleAddress() *address {
 	return &address{
-		port: 59822, network: networkID{1, 2, 3}, host: "node-7",
-		ifaces: []ifaddr{
-			{prefix: netip.MustParsePrefix("10.8.47.1/24"), index: 2, speed: 1000, name: "eth0"},
-			{prefix: netip.MustParsePrefix("fd00::1/64"), index: 2, speed: 1000, name: "eth0"},
-			{prefix: netip.MustParsePrefix("127.0.0.1/8"), index: 1, name: "lo"},
+		port: 59822, network: reach.Network{1, 2, 3}, host: "node-7",
+		ifaces: []reach.Address{
+			{Prefix: netip.MustParsePrefix("10.8.47.1/24"), Index: 2, Speed: 1000, Interface: "eth0"},
+			{Prefix: netip.MustParsePrefix("fd00::1/64"), Index: 2, Device: 7, Speed: 1000, Interface: "eth0"},
+			{Prefix: netip.MustParsePrefix("127.0.0.1/8"), Index: 1, Interface: "lo", Flags: reach.Loopback},
 		},
 	}
 }
@@ -34,14 +35,14 @@ func TestAddressRoundTrip(t *testing.T) {
 func TestLargestAddressFits(t *testing.T) {
 	a := &address{port: 1, host: strings.Repeat("h", 300)}
 	for range maxIfaddrs {
-		a.ifaces = append(a.ifaces, ifaddr{prefix: netip.MustParsePrefix("fd00::1/64"), name: strings.Repeat("n", 20)})
+		a.ifaces = append(a.ifaces, reach.Address{Prefix: netip.MustParsePrefix("fd00::1/64"), Interface: strings.Repeat("n", 20)})
 	}
 	b := a.encode()
 	require.LessOrEqual(t, len(b), 4096, "btl.Module's limit")
 	got, err := decodeAddress(b)
 	require.NoError(t, err)
 	require.Len(t, got.host, 255)
-	require.Len(t, got.ifaces[63].name, maxIfName)
+	require.Len(t, got.ifaces[63].Interface, maxIfName)
 }
 
 // Every prefix of an address, and every address with a byte too many, is
@@ -62,15 +63,17 @@ func TestAddressRefused(t *testing.T) {
 		change func(b []byte)
 		want   string
 	}{
-		{"version", func(b []byte) { b[0] = 2 }, "version 2"},
+		{"version", func(b []byte) { b[0] = 1 }, "version 1"},
 		{"count", func(b []byte) { b[1] = 65 }, "at most 64"},
 		{"port", func(b []byte) { b[2], b[3] = 0, 0 }, "port 0"},
 		{"family", func(b []byte) { b[27] = 5 }, "family 5"},
 		{"prefix", func(b []byte) { b[28] = 33 }, "10.8.47.1/33"},
 		{"name", func(b []byte) { b[29] = 16 }, "at most 15"},
+		{"flags", func(b []byte) { b[30] = 8 }, "interface flags 0x08"},
+		{"device", func(b []byte) { b[38] = 0xff }, "out of range"},
 		{"index", func(b []byte) { b[34] = 0xff }, "interface index"},
-		{"multicast", func(b []byte) { b[39] = 224 }, "not the address of an interface"},
-		{"unspecified", func(b []byte) { copy(b[39:], []byte{0, 0, 0, 0}) }, "not the address of an interface"},
+		{"multicast", func(b []byte) { b[43] = 224 }, "not the address of an interface"},
+		{"unspecified", func(b []byte) { copy(b[43:], []byte{0, 0, 0, 0}) }, "not the address of an interface"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"crypto/rand"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/reach"
 )
 
 func init() { btl.Register(Component{}) }
@@ -32,15 +32,15 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := systemAddresses()
+	system, err := reach.System()
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
+	if len(system.Addresses) == 0 {
 		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no network interface is up, not even the loopback",
 			Remedy: "ip link set lo up"}
 	}
-	chosen, err := selectAddresses(all, cfg)
+	chosen, err := selectAddresses(system.Addresses, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 		return nil, err
 	}
 	m := newModule(host, cfg)
-	if err := m.listen(chosen); err != nil {
+	if err := m.listen(system, chosen); err != nil {
 		return nil, err
 	}
 	return []btl.Module{m}, nil
@@ -71,7 +71,7 @@ func newModule(host btl.Host, cfg config) *module {
 func (m *module) attributes() btl.Attr {
 	speed := 0
 	for _, a := range m.local.ifaces {
-		speed = max(speed, a.speed)
+		speed = max(speed, a.Speed)
 	}
 	if speed == 0 {
 		speed = 10_000 // loopback and virtual interfaces do not tell
@@ -111,9 +111,5 @@ func checkCongestion(cfg config) error {
 		return err
 	}
 	defer rawio.Close(fd)
-	if err := rawio.SetCongestion(fd, cfg.congestion); err != nil {
-		return fmt.Errorf("%s: the kernel refuses it: %w (it allows what is in /proc/sys/net/ipv4/tcp_allowed_congestion_control; auto and default always work)",
-			cfg.congestionSetting, err)
-	}
-	return nil
+	return cfg.setCongestion(fd)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/reach"
 )
 
 // Names of the parameters.
@@ -12,6 +13,9 @@ const (
 	pInclude          = "btl_tcp_if_include"
 	pExclude          = "btl_tcp_if_exclude"
 	pMaxInterfaces    = "btl_tcp_max_interfaces"
+	pDisableFamily    = "btl_tcp_disable_family"
+	pReach            = "btl_tcp_reach"
+	pLinks            = "btl_tcp_links"
 	pPortMin          = "btl_tcp_port_min"
 	pPortRange        = "btl_tcp_port_range"
 	pSndbuf           = "btl_tcp_sndbuf"
@@ -23,6 +27,8 @@ const (
 	pConnectRetries   = "btl_tcp_connect_retries"
 	pConnectTimeout   = "btl_tcp_connect_timeout"
 	pHandshakeTimeout = "btl_tcp_handshake_timeout"
+	pUserTimeout      = "btl_tcp_user_timeout"
+	pKeepalive        = "btl_tcp_keepalive"
 )
 
 var specs = []param.Spec{
@@ -32,6 +38,12 @@ var specs = []param.Spec{
 		Help: "Use all networks but these, written as for btl_tcp_if_include. The loopback is used between processes of one machine only, and not at all if it is named here."},
 	{Name: pMaxInterfaces, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
 		Help: "Use at most so many interfaces besides the loopback, the fastest first; 0 means all."},
+	{Name: pDisableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
+		Help: "Do not use the addresses of IPv4 (4) or of IPv6 (6)."},
+	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
+		Help: "How pairs of a local and a peer's address are judged: by the kernel's routes (route, on Linux), by the classes of the addresses as Open MPI does today (weighted) or did in 1.3 (weighted13), or by equal subnets (subnet). strand reach shows the result."},
+	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", Unit: "connections", Level: param.Tuner,
+		Help: "Parallel connections for each pair of interfaces."},
 	{Name: pPortMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
 		Help: "The first port to listen on; 0 lets the system choose. For firewalls that open a range of ports."},
 	{Name: pPortRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,
@@ -54,12 +66,19 @@ var specs = []param.Spec{
 		Help: "How long one attempt waits for the peer's system to answer."},
 	{Name: pHandshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 		Help: "How long a connection may take to prove that it belongs to the job."},
+	{Name: pUserTimeout, Kind: param.Duration, Default: "0s", Min: "0s", Max: "24h", Level: param.Tuner,
+		Help: "How long sent data may stay unacknowledged, or the peer's window closed, before the system ends the connection (TCP_USER_TIMEOUT, RFC 5482); 0 leaves it to the system. Linux only."},
+	{Name: pKeepalive, Kind: param.Duration, Default: "0s", Min: "0s", Max: "9h", Level: param.Tuner,
+		Help: "After how long a silence the system asks whether the peer is there, again after a third of that, and ends the connection after three questions without an answer; 0 never asks. Keeps firewalls and translators from forgetting idle connections. In whole seconds, rounded up."},
 }
 
 // config is the values of the parameters.
 type config struct {
 	include, exclude  []string
 	maxInterfaces     int
+	disableFamily     string
+	policy            reach.Policy
+	links             int
 	portMin, ports    int
 	sndbuf, rcvbuf    int
 	noDelay           bool
@@ -69,8 +88,11 @@ type config struct {
 	connectRetries    int
 	connectTimeout    time.Duration
 	handshakeTimeout  time.Duration
+	userTimeout       time.Duration
+	keepalive         time.Duration
 	includeWhere      string // where the lists come from, for messages
 	excludeWhere      string
+	disableWhere      string
 	congestionSetting string
 	portSettings      string
 }
@@ -80,6 +102,8 @@ func readConfig(v *param.Values) (config, error) {
 		include:           v.List(pInclude),
 		exclude:           v.List(pExclude),
 		maxInterfaces:     v.Int(pMaxInterfaces),
+		disableFamily:     v.String(pDisableFamily),
+		links:             v.Int(pLinks),
 		portMin:           v.Int(pPortMin),
 		ports:             v.Int(pPortRange),
 		sndbuf:            int(v.Size(pSndbuf)),
@@ -91,9 +115,16 @@ func readConfig(v *param.Values) (config, error) {
 		connectRetries:    v.Int(pConnectRetries),
 		connectTimeout:    v.Duration(pConnectTimeout),
 		handshakeTimeout:  v.Duration(pHandshakeTimeout),
+		userTimeout:       v.Duration(pUserTimeout),
+		keepalive:         v.Duration(pKeepalive),
 		includeWhere:      setting(v, pInclude),
 		excludeWhere:      setting(v, pExclude),
+		disableWhere:      setting(v, pDisableFamily),
 		congestionSetting: setting(v, pCongestion),
+	}
+	var err error
+	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
+		return c, fmt.Errorf("%s: %w", setting(v, pReach), err)
 	}
 	if len(c.include) > 0 && len(c.exclude) > 0 {
 		return c, fmt.Errorf("%s and %s exclude each other: give one of them, the other is left empty",

@@ -45,7 +45,7 @@ func (d *dial) start() {
 	ep.state = stateConnecting
 	ep.slot.epoch++
 	d.epoch = ep.slot.epoch
-	m.host.Logf(btl.LogInfo, "tcp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.key.rank, ep.pair)
+	m.host.Logf(btl.LogInfo, "tcp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.key.rank, ep.pair.describe())
 	if err := d.open(); err != nil {
 		// Send may be what has called: no up-call from here.
 		d.end()
@@ -62,10 +62,10 @@ func (d *dial) open() error {
 		return err
 	}
 	d.talk = &talk{m: m, conn: rawio.NewConn(fd)}
-	if err := m.tune(fd, p.loopback || m.nearby(p.to.prefix.Addr())); err != nil {
+	if err := m.tune(fd, p.Loopback || m.nearby(p.Remote.Addr())); err != nil {
 		return err
 	}
-	if _, err := rawio.Connect(fd, p.source(), p.target()); err != nil {
+	if _, err := rawio.Connect(fd, p.Source(), p.target()); err != nil {
 		return err
 	}
 	if d.talk.watch, err = m.loop.Watch(fd, d); err != nil {

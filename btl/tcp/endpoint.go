@@ -69,8 +69,8 @@ func (ep *endpoint) accepted(in *inbound) {
 	ep.remote = in.from.String()
 	ep.nearby = ep.m.nearby(in.from.Addr())
 	for _, a := range ep.m.local.ifaces {
-		if local, err := netip.ParseAddrPort(ep.local); err == nil && local.Addr() == a.prefix.Addr() {
-			ep.local = fmt.Sprintf("%v (%s)", local, a.name)
+		if local, err := netip.ParseAddrPort(ep.local); err == nil && local.Addr().WithZone("") == a.Addr() {
+			ep.local = fmt.Sprintf("%v (%s)", local, a.Interface)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (ep *endpoint) connect(conn rawio.Conn, first []byte, epoch uint32, peer gr
 	ep.conn = conn
 	ep.host = peer.host
 	if ep.opened {
-		ep.local, ep.remote = ep.pair.from.String(), ep.pair.target().String()
+		ep.local, ep.remote = ep.pair.Local.String(), ep.pair.target().String()
 		ep.nearby = m.nearby(ep.pair.target().Addr())
 	}
 	ep.state = stateConnected
@@ -260,7 +260,7 @@ func (ep *endpoint) connError(phase string, err error) *btl.ConnError {
 		Remedy:    remedy(err, ep),
 	}
 	if ep.local == "" && ep.pair.port != 0 {
-		e.Local, e.Remote = ep.pair.from.String(), ep.pair.target().String()
+		e.Local, e.Remote = ep.pair.Local.String(), ep.pair.target().String()
 	}
 	if ep.state == stateConnected {
 		e.InFlight = ep.inFlight()

@@ -10,6 +10,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/reach"
 )
 
 // A listener is one listening socket: there is one for each selected address,
@@ -31,8 +32,9 @@ const (
 	acceptsPerPoll = 32
 )
 
-// listen opens the listeners on one port and publishes the addresses.
-func (m *module) listen(chosen []ifaddr) error {
+// listen opens the listeners on one port and publishes the addresses chosen from
+// those of the system.
+func (m *module) listen(system reach.Side, chosen []reach.Address) error {
 	chosen, err := m.bindable(chosen)
 	if err != nil {
 		return err
@@ -52,7 +54,13 @@ func (m *module) listen(chosen []ifaddr) error {
 			return err
 		}
 	}
-	m.local = address{port: port, network: thisNetwork(), host: m.host.Hostname(), ifaces: chosen}
+	m.local = address{port: port, network: system.Network, host: m.host.Hostname(), ifaces: chosen}
+	m.side = m.local.side()
+	for _, a := range system.Addresses {
+		if !m.local.holds(a.Addr()) {
+			m.side.Held = append(m.side.Held, a.Addr())
+		}
+	}
 	m.blob = m.local.encode()
 	m.attr = m.attributes()
 	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, describe(chosen))
@@ -61,11 +69,11 @@ func (m *module) listen(chosen []ifaddr) error {
 
 // bindable leaves out the addresses that can not be listened on at the moment,
 // such as one of IPv6 that is still being checked for duplicates.
-func (m *module) bindable(addrs []ifaddr) ([]ifaddr, error) {
-	var good []ifaddr
+func (m *module) bindable(addrs []reach.Address) ([]reach.Address, error) {
+	var good []reach.Address
 	var last error
 	for _, a := range addrs {
-		fds, err := bindPort([]ifaddr{a}, 0)
+		fds, err := bindPort([]reach.Address{a}, 0)
 		if err != nil {
 			last = err
 			m.host.Logf(btl.LogWarn, "tcp: rank %d: not using %v: %v", m.host.Rank(), a, err)
@@ -81,7 +89,7 @@ func (m *module) bindable(addrs []ifaddr) ([]ifaddr, error) {
 }
 
 // bindAll finds a port that is free on all the addresses.
-func bindAll(addrs []ifaddr, c config) ([]int, uint16, error) {
+func bindAll(addrs []reach.Address, c config) ([]int, uint16, error) {
 	if c.portMin == 0 {
 		return bindAnywhere(addrs)
 	}
@@ -117,7 +125,7 @@ func portRemedy(err error) string {
 
 // bindAnywhere lets the system choose a port on the first address and takes the
 // same on the others, which may need several attempts.
-func bindAnywhere(addrs []ifaddr) ([]int, uint16, error) {
+func bindAnywhere(addrs []reach.Address) ([]int, uint16, error) {
 	const attempts = 64
 	var last error
 	for range attempts {
@@ -144,20 +152,29 @@ func portTrouble(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)
 }
 
-func bindPort(addrs []ifaddr, port uint16) ([]int, error) {
+func bindPort(addrs []reach.Address, port uint16) ([]int, error) {
 	var fds []int
 	for _, a := range addrs {
-		at := netip.AddrPortFrom(a.prefix.Addr(), port)
+		at := netip.AddrPortFrom(zoned(a), port)
 		fd, err := rawio.Listen(at, backlog)
 		if err != nil {
 			for _, fd := range fds {
 				rawio.Close(fd)
 			}
-			return nil, fmt.Errorf("listening on %v (%s): %w", at, a.name, err)
+			return nil, fmt.Errorf("listening on %v (%s): %w", at, a.Interface, err)
 		}
 		fds = append(fds, fd)
 	}
 	return fds, nil
+}
+
+// zoned is an address as the system takes it: a link-local one of IPv6 with its
+// interface.
+func zoned(a reach.Address) netip.Addr {
+	if ip := a.Addr(); ip.Is6() && ip.IsLinkLocalUnicast() {
+		return ip.WithZone(a.Interface)
+	}
+	return a.Addr()
 }
 
 // Poll implements [btl.Handler].

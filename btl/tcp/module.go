@@ -7,6 +7,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/reach"
 )
 
 // module is TCP over all selected interfaces of a process.
@@ -18,7 +19,8 @@ type module struct {
 	id   *handshake.Identity
 
 	local     address
-	blob      []byte // local, encoded
+	side      reach.Side // local, and what this host holds besides
+	blob      []byte     // local, encoded
 	listeners []*listener
 	waiting   []*inbound // connected to us and not yet proved, oldest first
 	slots     map[slotKey]*slot
@@ -50,19 +52,15 @@ func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tcp: rank %d on %s: %w", peer.Rank, peer.Host, err)
 	}
-	p, err := choosePair(&m.local, remote)
+	pairs, err := m.pairsTo(peer.Rank, remote)
 	if err != nil {
-		return nil, fmt.Errorf("tcp: rank %d on %s: %w: ours are %s, its are %s (%s and %s choose)", peer.Rank, peer.Host, err,
-			describe(m.local.ifaces), describe(remote.ifaces), pInclude, pExclude)
+		return nil, fmt.Errorf("tcp: rank %d on %s: %w", peer.Rank, peer.Host, err)
 	}
-	path := btl.Path{Bandwidth: p.speed(), Latency: m.attr.Latency, Weight: 1, Desc: p.String(), Private: p}
-	if p.loopback {
-		path.Latency = loopbackLatency
+	paths := make([]btl.Path, len(pairs))
+	for i, p := range pairs {
+		paths[i] = m.path(p, i)
 	}
-	if path.Bandwidth == 0 {
-		path.Bandwidth = m.attr.Bandwidth
-	}
-	return []btl.Path{path}, nil
+	return paths, nil
 }
 
 // Connect implements [btl.Module].

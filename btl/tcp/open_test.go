@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/reach"
 )
 
 func TestMistakesInParameters(t *testing.T) {
@@ -36,9 +37,9 @@ func TestMistakesInParameters(t *testing.T) {
 // freeRange finds a port with another free port behind it.
 func freeRange(t *testing.T) int {
 	for range 100 {
-		fds, port, err := bindAnywhere([]ifaddr{nic("lo", "127.0.0.1/8", 0)})
+		fds, port, err := bindAnywhere([]reach.Address{nic("lo", "127.0.0.1/8", 0)})
 		require.NoError(t, err)
-		next, err := bindPort([]ifaddr{nic("lo", "127.0.0.1/8", 0)}, port+1)
+		next, err := bindPort([]reach.Address{nic("lo", "127.0.0.1/8", 0)}, port+1)
 		rawio.Close(fds[0])
 		if err == nil {
 			rawio.Close(next[0])
@@ -70,11 +71,11 @@ func TestOnePortOnAllAddresses(t *testing.T) {
 	for i, l := range n.mod.listeners {
 		at := rawio.LocalAddr(l.fd)
 		require.Equal(t, n.mod.local.port, at.Port())
-		require.Equal(t, n.mod.local.ifaces[i].prefix.Addr(), at.Addr(), "only selected addresses are listened on")
+		require.Equal(t, n.mod.local.ifaces[i].Addr(), at.Addr().WithZone(""), "only selected addresses are listened on")
 	}
 	got, err := decodeAddress(n.mod.Address())
 	require.NoError(t, err)
-	require.Equal(t, thisNetwork(), got.network)
+	require.Equal(t, reach.ThisNetwork(), got.network)
 	require.Equal(t, "host0", got.host)
 }
 

@@ -1,108 +1,89 @@
 package tcp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/reach"
 )
 
-// A pair is a way to a peer: from one of our addresses to one of its.
+// A pair is a way to a peer, from one of our addresses to one of its, and one of
+// the connections that go this way.
 type pair struct {
-	from, to ifaddr
-	port     uint16
-	loopback bool
+	reach.Pair
+	port        uint16 // of the peer
+	link, links int    // which of how many parallel connections, from 0
 }
 
+// String returns "10.8.47.1 (eth0) → 10.8.47.2:59822".
 func (p pair) String() string {
-	return fmt.Sprintf("%s → %s", p.from, netip.AddrPortFrom(p.to.prefix.Addr(), p.port))
+	return fmt.Sprintf("%v → %v", p.Local, p.target())
+}
+
+// describe adds why the pair was chosen, for people.
+func (p pair) describe() string {
+	s := fmt.Sprintf("%v (weight %.6g, %s", p, p.Weight, p.Why)
+	if p.links > 1 {
+		s += fmt.Sprintf(", link %d of %d", p.link+1, p.links)
+	}
+	return s + ")"
 }
 
 // target is where to connect to.
-func (p pair) target() netip.AddrPort { return netip.AddrPortFrom(p.to.prefix.Addr(), p.port) }
-
-// source is the address to connect from; none on the loopback, where the kernel
-// chooses.
-func (p pair) source() netip.Addr {
-	if p.loopback {
-		return netip.Addr{}
-	}
-	return p.from.prefix.Addr()
-}
-
-// speed is that of the slower end in Mbit/s, 0 if neither is known.
-func (p pair) speed() int {
-	switch {
-	case p.from.speed == 0:
-		return p.to.speed
-	case p.to.speed == 0:
-		return p.from.speed
-	}
-	return min(p.from.speed, p.to.speed)
-}
+func (p pair) target() netip.AddrPort { return netip.AddrPortFrom(p.Target(), p.port) }
 
 var errNoPair = errors.New("no address of ours leads to one of the peer's")
 
-// choosePair finds the best pair of addresses: the loopback within one network
-// stack, else two in one subnet, else two of one family and scope. An address
-// that we hold ourselves is not the peer's unless it lives in the same stack.
-func choosePair(local, remote *address) (pair, error) {
-	same := local.network == remote.network
-	best, bestRank := pair{}, 0
-	for _, l := range local.ifaces {
-		for _, r := range remote.ifaces {
-			rank := rankPair(l, r, same)
-			if rank != 0 && !same && holds(local, r.prefix.Addr()) {
-				rank = 0
-			}
-			p := pair{from: l, to: r, port: remote.port, loopback: l.prefix.Addr().IsLoopback()}
-			if rank > bestRank || rank == bestRank && rank > 0 && p.speed() > best.speed() {
-				best, bestRank = p, rank
-			}
+// pairsTo lists the ways to a peer in the order of the paths' numbers: the best
+// pair with all its links, then the next.
+//
+// Both sides make such a list, and path i of one meets path i of the other. So
+// pairs of equal weight are ordered by the addresses of the lower rank, on both
+// sides; where the lists differ all the same, whoever connects is right.
+func (m *module) pairsTo(rank int, remote *address) ([]pair, error) {
+	result := reach.Match(m.side, remote.side(), m.cfg.policy)
+	if len(result.Pairs) == 0 {
+		return nil, m.noPair(result)
+	}
+	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }
+	if rank < m.host.Rank() {
+		lower = func(p reach.Pair) netip.Addr { return p.Remote.Addr() }
+	}
+	slices.SortStableFunc(result.Pairs, func(a, b reach.Pair) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), lower(a).Compare(lower(b)))
+	})
+	var pairs []pair
+	for _, p := range result.Pairs {
+		for link := range m.cfg.links {
+			pairs = append(pairs, pair{Pair: p, port: remote.port, link: link, links: m.cfg.links})
 		}
 	}
-	if bestRank == 0 {
-		return pair{}, errNoPair
-	}
-	return best, nil
+	return pairs[:min(len(pairs), maxPaths)], nil
 }
 
-// rankPair says how promising a pair is by its addresses alone, 0 not at all.
-func rankPair(l, r ifaddr, same bool) int {
-	from, to := l.prefix.Addr(), r.prefix.Addr()
-	if from.Is4() != to.Is4() || from.IsLoopback() != to.IsLoopback() {
-		return 0
-	}
-	score := 0
-	switch {
-	case from.IsLoopback():
-		if !same {
-			return 0
-		}
-		score = 7
-	case from == to:
-		if !same {
-			return 0
-		}
-		score = 5 // one interface, in and out
-	case l.prefix.Bits() == r.prefix.Bits() && l.prefix.Masked() == r.prefix.Masked():
-		score = 5
-	case from.IsPrivate() == to.IsPrivate():
-		score = 3
-	default:
-		score = 1
-	}
-	score *= 2
-	if from.Is4() {
-		score++ // before IPv6 of the same kind
-	}
-	return score
+// noPair says, with the whole matrix, why there is no way and what to change.
+func (m *module) noPair(result reach.Result) error {
+	others := slices.DeleteFunc(reach.PolicyNames(), func(name string) bool { return name == m.cfg.policy.Name() })
+	return fmt.Errorf("%w by the policy %q: choose other networks with %s or %s, or judge by another policy with %s (%s)\n%s",
+		errNoPair, m.cfg.policy.Name(), pInclude, pExclude, pReach, strings.Join(others, ", "), result.Table())
 }
 
-func holds(a *address, ip netip.Addr) bool {
-	for _, i := range a.ifaces {
-		if i.prefix.Addr() == ip {
-			return true
-		}
+// path is what the host learns of a pair.
+func (m *module) path(p pair, index int) btl.Path {
+	path := btl.Path{Index: index, Bandwidth: p.Speed, Latency: m.attr.Latency, Weight: p.Weight, Desc: p.describe(), Private: p}
+	if p.Loopback {
+		path.Latency = loopbackLatency
 	}
-	return false
+	if path.Bandwidth == 0 {
+		path.Bandwidth = m.attr.Bandwidth
+	}
+	// The links of a pair share its interfaces.
+	path.Bandwidth = max(path.Bandwidth/p.links, 1)
+	path.Weight /= float64(p.links)
+	return path
 }

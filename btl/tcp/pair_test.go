@@ -5,80 +5,135 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/reach"
 )
 
-func at(network byte, ifaces ...ifaddr) *address {
-	return &address{port: 7000, network: networkID{network}, ifaces: ifaces}
+func nic(name, prefix string, speed int) reach.Address {
+	return reach.Address{Prefix: netip.MustParsePrefix(prefix), Interface: name, Speed: speed}
 }
 
-func nic(name, prefix string, speed int) ifaddr {
-	return ifaddr{prefix: netip.MustParsePrefix(prefix), name: name, speed: speed}
-}
-
-func TestChoosePair(t *testing.T) {
-	lo := nic("lo", "127.0.0.1/8", 0)
-	lo6 := nic("lo", "::1/128", 0)
-	tests := []struct {
-		name          string
-		local, remote *address
-		want          string // "" for none
-	}{
-		{"one machine: the loopback", at(1, nic("eth0", "10.0.0.1/24", 1000), lo), at(1, nic("eth0", "10.0.0.1/24", 1000), lo),
-			"127.0.0.1 (lo) → 127.0.0.1:7000"},
-		{"one machine, IPv4 before IPv6", at(1, lo6, lo), at(1, lo6, lo), "127.0.0.1 (lo) → 127.0.0.1:7000"},
-		{"one machine without a loopback", at(1, nic("eth0", "10.0.0.1/24", 0)), at(1, nic("eth0", "10.0.0.1/24", 0)),
-			"10.0.0.1 (eth0) → 10.0.0.1:7000"},
-		{"two machines: never the loopback", at(1, lo), at(2, lo), ""},
-		{"two machines, one subnet", at(1, lo, nic("eth0", "10.0.0.1/24", 0)), at(2, lo, nic("eth0", "10.0.0.2/24", 0)),
-			"10.0.0.1 (eth0) → 10.0.0.2:7000"},
-		{"the subnet before the other net", at(1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "192.168.1.1/24", 0)),
-			at(2, nic("eth1", "192.168.1.2/24", 0)), "192.168.1.1 (eth1) → 192.168.1.2:7000"},
-		{"the faster subnet", at(1, nic("eth0", "10.0.0.1/24", 100), nic("eth1", "10.1.0.1/24", 1000)),
-			at(2, nic("eth0", "10.0.0.2/24", 100), nic("eth1", "10.1.0.2/24", 1000)), "10.1.0.1 (eth1) → 10.1.0.2:7000"},
-		{"private with private before private with public", at(1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "192.0.2.1/24", 0)),
-			at(2, nic("eth0", "10.9.0.2/24", 0)), "10.0.0.1 (eth0) → 10.9.0.2:7000"},
-		{"public with private if nothing else", at(1, nic("eth1", "192.0.2.1/24", 0)),
-			at(2, nic("eth0", "10.9.0.2/24", 0)), "192.0.2.1 (eth1) → 10.9.0.2:7000"},
-		{"docker0 has the same address everywhere", at(1, nic("docker0", "172.17.0.1/16", 0)), at(2, nic("docker0", "172.17.0.1/16", 0)), ""},
-		{"docker0 beside a real network", at(1, nic("docker0", "172.17.0.1/16", 0), nic("eth0", "10.0.0.1/24", 0)),
-			at(2, nic("docker0", "172.17.0.1/16", 0), nic("eth0", "10.0.0.2/24", 0)), "10.0.0.1 (eth0) → 10.0.0.2:7000"},
-		{"families do not mix", at(1, nic("eth0", "10.0.0.1/24", 0)), at(2, nic("eth0", "fd00::2/64", 0)), ""},
-		{"IPv6", at(1, nic("eth0", "fd00::1/64", 0)), at(2, nic("eth0", "fd00::2/64", 0)), "fd00::1 (eth0) → [fd00::2]:7000"},
-		{"nothing here", at(1), at(2, nic("eth0", "10.0.0.2/24", 0)), ""},
+// wired is a module of a rank with these addresses, on a network of its own.
+func wired(t *testing.T, rank int, policy string, links int, ifaces ...reach.Address) *module {
+	p, err := reach.PolicyByName(policy)
+	require.NoError(t, err)
+	m := &module{host: &node{rank: rank, size: 9}, cfg: config{policy: p, links: links}}
+	for i := range ifaces {
+		ifaces[i].Index = i + 1
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			p, err := choosePair(test.local, test.remote)
-			if test.want == "" {
-				require.ErrorIs(t, err, errNoPair)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, test.want, p.String())
-		})
+	m.local = address{port: uint16(7000 + rank), network: reach.Network{byte(rank + 1)}, host: "h", ifaces: ifaces}
+	m.side = m.local.side()
+	m.attr = m.attributes()
+	m.blob = m.local.encode()
+	return m
+}
+
+func pathsBetween(t *testing.T, a, b *module) []btl.Path {
+	paths, err := a.Reach(btl.Peer{Rank: b.host.Rank(), Host: "h", Address: b.blob})
+	require.NoError(t, err)
+	for i, p := range paths {
+		require.Equal(t, i, p.Index)
+	}
+	return paths
+}
+
+func TestPathForEachPair(t *testing.T) {
+	a := wired(t, 0, "weighted", 1, nic("eth0", "10.0.0.1/24", 100), nic("eth1", "10.1.0.1/24", 1000))
+	b := wired(t, 1, "weighted", 1, nic("net0", "10.0.0.2/24", 100), nic("net1", "10.1.0.2/24", 1000))
+	paths := pathsBetween(t, a, b)
+	require.Len(t, paths, 2)
+	require.Equal(t, "10.1.0.1 (eth1) → 10.1.0.2:7001 (weight 80080, private, one subnet)", paths[0].Desc)
+	require.Equal(t, 1000, paths[0].Bandwidth)
+	require.Equal(t, 100, paths[1].Bandwidth)
+	require.Greater(t, paths[0].Weight, paths[1].Weight)
+	require.Equal(t, networkLatency, paths[0].Latency)
+}
+
+// The links of a pair share what its interfaces can carry.
+func TestLinks(t *testing.T) {
+	a := wired(t, 0, "weighted", 4, nic("eth0", "10.0.0.1/24", 1000), nic("eth1", "10.1.0.1/24", 100))
+	b := wired(t, 1, "weighted", 4, nic("eth0", "10.0.0.2/24", 1000), nic("eth1", "10.1.0.2/24", 100))
+	paths := pathsBetween(t, a, b)
+	require.Len(t, paths, 8)
+	require.Equal(t, 250, paths[3].Bandwidth)
+	require.Contains(t, paths[3].Desc, "10.0.0.1 (eth0) → 10.0.0.2:7001 (")
+	require.Contains(t, paths[3].Desc, "link 4 of 4)")
+	require.Equal(t, 25, paths[4].Bandwidth)
+}
+
+// Path i of one side is path i of the other, pairs of equal weight included.
+func TestBothSidesNumberAlike(t *testing.T) {
+	a := wired(t, 3, "weighted", 2, nic("eth0", "10.2.0.1/24", 1000), nic("eth1", "10.1.0.9/24", 1000), nic("eth2", "10.0.0.1/24", 1000))
+	b := wired(t, 5, "weighted", 2, nic("eth0", "10.0.0.9/24", 1000), nic("eth1", "10.2.0.7/24", 1000), nic("eth2", "10.1.0.1/24", 1000))
+	there, back := pathsBetween(t, a, b), pathsBetween(t, b, a)
+	require.Len(t, there, 6)
+	require.Len(t, back, 6)
+	for i := range there {
+		x, y := there[i].Private.(pair), back[i].Private.(pair)
+		require.Equal(t, x.Local.Addr(), y.Remote.Addr())
+		require.Equal(t, x.Remote.Addr(), y.Local.Addr())
+		require.Equal(t, x.link, y.link)
 	}
 }
 
-func TestPairSource(t *testing.T) {
-	p := pair{from: nic("eth0", "10.0.0.1/24", 100), to: nic("eth0", "10.0.0.2/24", 0)}
-	require.Equal(t, netip.MustParseAddr("10.0.0.1"), p.source())
-	require.Equal(t, 100, p.speed())
-	p.loopback = true
-	require.False(t, p.source().IsValid())
-	p.to.speed = 10
-	require.Equal(t, 10, p.speed())
+func TestAtMostSoManyPaths(t *testing.T) {
+	var ours, theirs []reach.Address
+	for i := range 10 {
+		subnet := string(rune('0' + i))
+		ours = append(ours, nic("a"+subnet, "10."+subnet+".0.1/24", 0))
+		theirs = append(theirs, nic("b"+subnet, "10."+subnet+".0.2/24", 0))
+	}
+	require.Len(t, pathsBetween(t, wired(t, 0, "weighted", 16, ours...), wired(t, 1, "weighted", 16, theirs...)), maxPaths)
+}
+
+// What this host holds but does not use is no peer's elsewhere.
+func TestHeldAddressIsNoPeers(t *testing.T) {
+	a := wired(t, 0, "weighted", 1, nic("eth0", "10.0.0.1/24", 0))
+	b := wired(t, 1, "weighted", 1, nic("docker0", "172.17.0.1/16", 0))
+	require.Len(t, pathsBetween(t, a, b), 1)
+	a.side.Held = []netip.Addr{netip.MustParseAddr("172.17.0.1")}
+	_, err := a.Reach(btl.Peer{Rank: 1, Host: "h", Address: b.blob})
+	require.ErrorIs(t, err, errNoPair)
+}
+
+// Where no pair works the whole matrix is shown, and what can be changed.
+func TestNoPair(t *testing.T) {
+	a := wired(t, 0, "subnet", 1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "fd00::1/64", 0))
+	b := wired(t, 1, "subnet", 1, nic("net0", "192.168.0.2/24", 0))
+	_, err := a.Reach(btl.Peer{Rank: 1, Host: "far", Address: b.blob})
+	require.ErrorIs(t, err, errNoPair)
+	for _, want := range []string{"rank 1 on far", "subnet", pInclude, pExclude, pReach, "route", "weighted",
+		"eth0 10.0.0.1/24", "eth1 fd00::1/64", "net0 192.168.0.2/24", "IPv4 and IPv6 do not mix"} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// A link-local address of the peer's is reached through our own interface.
+func TestLinkLocal(t *testing.T) {
+	a := wired(t, 0, "weighted", 1, nic("eth0", "fe80::1/64", 0))
+	b := wired(t, 1, "weighted", 1, nic("net7", "fe80::2/64", 0))
+	p := pathsBetween(t, a, b)[0].Private.(pair)
+	require.Equal(t, "[fe80::2%eth0]:7001", p.target().String())
+	require.Equal(t, "fe80::1%eth0", p.Source().String())
+	require.Equal(t, "fe80::1%eth0", zoned(p.Local).String())
 }
 
 func TestSelectAddresses(t *testing.T) {
-	all := []ifaddr{
-		{prefix: netip.MustParsePrefix("127.0.0.1/8"), index: 1, name: "lo"},
-		{prefix: netip.MustParsePrefix("10.8.47.1/24"), index: 2, speed: 1000, name: "eth0"},
-		{prefix: netip.MustParsePrefix("fd00::1/64"), index: 2, speed: 1000, name: "eth0"},
-		{prefix: netip.MustParsePrefix("10.9.0.1/16"), index: 3, speed: 10000, name: "eth1"},
-		{prefix: netip.MustParsePrefix("172.17.0.1/16"), index: 4, name: "docker0"},
+	all := []reach.Address{
+		{Prefix: netip.MustParsePrefix("127.0.0.1/8"), Index: 1, Interface: "lo"},
+		{Prefix: netip.MustParsePrefix("10.8.47.1/24"), Index: 2, Speed: 1000, Interface: "eth0"},
+		{Prefix: netip.MustParsePrefix("fd00::1/64"), Index: 2, Speed: 1000, Interface: "eth0"},
+		{Prefix: netip.MustParsePrefix("10.9.0.1/16"), Index: 3, Speed: 10000, Interface: "eth1"},
+		{Prefix: netip.MustParsePrefix("172.17.0.1/16"), Index: 4, Interface: "docker0"},
 	}
 	with := func(include, exclude []string, most int) config {
-		return config{include: include, exclude: exclude, maxInterfaces: most, includeWhere: "INCLUDE", excludeWhere: "EXCLUDE"}
+		return config{include: include, exclude: exclude, maxInterfaces: most, disableFamily: "none", disableWhere: "FAMILY", includeWhere: "INCLUDE", excludeWhere: "EXCLUDE"}
+	}
+	without := func(family string, include ...string) config {
+		c := with(include, nil, 0)
+		c.disableFamily = family
+		return c
 	}
 	tests := []struct {
 		name string
@@ -96,6 +151,9 @@ func TestSelectAddresses(t *testing.T) {
 		{"no loopback", with(nil, []string{"127.0.0.0/8"}, 0), []int{1, 2, 3, 4}, ""},
 		{"the fastest", with(nil, nil, 1), []int{0, 3}, ""},
 		{"the two fastest", with(nil, nil, 2), []int{0, 1, 2, 3}, ""},
+		{"no IPv4", without("4"), []int{2}, ""},
+		{"no IPv6", without("6"), []int{0, 1, 3, 4}, ""},
+		{"nothing of the other family", without("4", "eth1"), nil, "FAMILY leaves no address to use; there are eth1 10.9.0.1/16"},
 		{"unknown interface", with([]string{"eth7"}, nil, 0), nil,
 			`INCLUDE: no interface that is up fits "eth7"; there are lo 127.0.0.1/8, eth0 10.8.47.1/24`},
 		{"unknown exclusion", with(nil, []string{"ib0"}, 0), nil, `EXCLUDE: no interface that is up fits "ib0"`},
@@ -111,7 +169,7 @@ func TestSelectAddresses(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			var want []ifaddr
+			var want []reach.Address
 			for _, i := range test.want {
 				want = append(want, all[i])
 			}

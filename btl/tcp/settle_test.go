@@ -9,6 +9,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/reach"
 )
 
 func TestSettle(t *testing.T) {
@@ -77,7 +78,7 @@ func TestBothAtOnce(t *testing.T) {
 
 // silentPort is a port where connections are made and never answered.
 func silentPort(t *testing.T) uint16 {
-	fds, port, err := bindAnywhere([]ifaddr{nic("lo", "127.0.0.1/8", 0)})
+	fds, port, err := bindAnywhere([]reach.Address{nic("lo", "127.0.0.1/8", 0)})
 	require.NoError(t, err)
 	t.Cleanup(func() { rawio.Close(fds[0]) })
 	return port

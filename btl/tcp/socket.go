@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"fmt"
 	"net/netip"
 
 	"github.com/strandmp/strand/internal/rawio"
@@ -24,6 +25,16 @@ func (m *module) tune(fd int, nearby bool) error {
 			return err
 		}
 	}
+	if m.cfg.userTimeout > 0 {
+		if err := rawio.SetUserTimeout(fd, m.cfg.userTimeout); err != nil {
+			return err
+		}
+	}
+	if m.cfg.keepalive > 0 {
+		if err := rawio.SetKeepalive(fd, m.cfg.keepalive, m.cfg.keepalive/keepaliveProbes, keepaliveProbes); err != nil {
+			return err
+		}
+	}
 	switch m.cfg.congestion {
 	case "default":
 	case "auto":
@@ -32,12 +43,23 @@ func (m *module) tune(fd int, nearby bool) error {
 			_ = rawio.SetCongestion(fd, "reno")
 		}
 	default:
-		return rawio.SetCongestion(fd, m.cfg.congestion)
+		return m.cfg.setCongestion(fd)
+	}
+	return nil
+}
+
+const keepaliveProbes = 3
+
+// setCongestion chooses the congestion control that the user has named.
+func (c config) setCongestion(fd int) error {
+	if err := rawio.SetCongestion(fd, c.congestion); err != nil {
+		return fmt.Errorf("%s: the kernel refuses it: %w (it allows what is in /proc/sys/net/ipv4/tcp_allowed_congestion_control; auto and default always work)",
+			c.congestionSetting, err)
 	}
 	return nil
 }
 
 // nearby reports whether an address leads to this very machine.
 func (m *module) nearby(ip netip.Addr) bool {
-	return ip.IsLoopback() || holds(&m.local, ip)
+	return ip.IsLoopback() || m.local.holds(ip)
 }

@@ -28,7 +28,7 @@ func stranger(t testing.TB, n *node) net.Conn {
 
 // target is where a node listens.
 func target(n *node) netip.AddrPort {
-	return pair{to: n.mod.local.ifaces[0], port: n.mod.local.port}.target()
+	return netip.AddrPortFrom(n.mod.local.ifaces[0].Addr(), n.mod.local.port)
 }
 
 // unharmed checks that a node still serves its own.
@@ -139,7 +139,7 @@ func TestClaims(t *testing.T) {
 	}{
 		"a rank beyond the job": {handshake.Request{From: 9, To: 0, Target: target(n)}, handshake.ErrRank},
 		"another rank's":        {handshake.Request{From: 1, To: 2, Target: target(n)}, handshake.ErrRank},
-		"another address":       {handshake.Request{From: 1, To: 0, Target: pair{to: nic("eth0", "192.0.2.9/24", 0), port: n.mod.local.port}.target()}, handshake.ErrTarget},
+		"another address":       {handshake.Request{From: 1, To: 0, Target: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.9"), n.mod.local.port)}, handshake.ErrTarget},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n.do(func() { n.mod.strays = limiter{} })
@@ -256,6 +256,6 @@ func TestAcceptRestsAfterFailure(t *testing.T) {
 		require.NotNil(t, l.pause)
 		l.fd = good
 	})
-	require.Contains(t, n.logged(btl.LogWarn)[0], "ulimit -n")
+	require.Contains(t, n.logged(btl.LogWarn)[0], "accept: invalid argument")
 	unharmed(t, n)
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
+	"time"
 )
 
 // Supported says whether this system has what the package needs.
@@ -36,17 +37,19 @@ func (v *Vector) each(int, func([]byte)) {}
 
 // The functions below report that the system is not supported.
 
-func Listen(netip.AddrPort, int) (int, error)               { return -1, unsupported }
-func Stream(netip.AddrPort) (int, error)                    { return -1, unsupported }
-func Connect(int, netip.Addr, netip.AddrPort) (bool, error) { return false, unsupported }
-func Accept(int) (int, netip.AddrPort, error)               { return -1, netip.AddrPort{}, unsupported }
-func SocketError(int) error                                 { return unsupported }
-func LocalAddr(int) netip.AddrPort                          { return netip.AddrPort{} }
-func ShutdownWrite(int)                                     {}
-func Close(int)                                             {}
-func SetNoDelay(int, bool) error                            { return unsupported }
-func SetSendBuffer(int, int) error                          { return unsupported }
-func SetReceiveBuffer(int, int) error                       { return unsupported }
-func SetCongestion(int, string) error                       { return unsupported }
-func Unacknowledged(int) int                                { return -1 }
-func WaitAny([]int, int)                                    {}
+func Listen(netip.AddrPort, int) (int, error)                   { return -1, unsupported }
+func Stream(netip.AddrPort) (int, error)                        { return -1, unsupported }
+func Connect(int, netip.Addr, netip.AddrPort) (bool, error)     { return false, unsupported }
+func Accept(int) (int, netip.AddrPort, error)                   { return -1, netip.AddrPort{}, unsupported }
+func SocketError(int) error                                     { return unsupported }
+func LocalAddr(int) netip.AddrPort                              { return netip.AddrPort{} }
+func ShutdownWrite(int)                                         {}
+func Close(int)                                                 {}
+func SetNoDelay(int, bool) error                                { return unsupported }
+func SetSendBuffer(int, int) error                              { return unsupported }
+func SetReceiveBuffer(int, int) error                           { return unsupported }
+func SetKeepalive(int, time.Duration, time.Duration, int) error { return unsupported }
+func SetUserTimeout(int, time.Duration) error                   { return unsupported }
+func SetCongestion(int, string) error                           { return unsupported }
+func Unacknowledged(int) int                                    { return -1 }
+func WaitAny([]int, int)                                        {}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,6 +50,11 @@ func Accept(listener int) (int, netip.AddrPort, error) {
 // SetCongestion is for Linux only.
 func SetCongestion(int, string) error {
 	return os.NewSyscallError("setsockopt TCP_CONGESTION", unix.ENOPROTOOPT)
+}
+
+// SetUserTimeout is for Linux only.
+func SetUserTimeout(int, time.Duration) error {
+	return os.NewSyscallError("setsockopt TCP_USER_TIMEOUT", unix.ENOPROTOOPT)
 }
 
 // Unacknowledged returns -1: it can not be known here.

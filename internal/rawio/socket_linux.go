@@ -3,6 +3,7 @@ package rawio
 import (
 	"net/netip"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +31,15 @@ func SetCongestion(fd int, name string) error {
 	return os.NewSyscallError("setsockopt TCP_CONGESTION",
 		unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name))
 }
+
+// SetUserTimeout has the system end the connection when what was sent stays
+// unacknowledged for so long (RFC 5482), in whole milliseconds.
+func SetUserTimeout(fd int, d time.Duration) error {
+	return os.NewSyscallError("setsockopt TCP_USER_TIMEOUT",
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, max(int(d/time.Millisecond), 1)))
+}
+
+const keepIdle = unix.TCP_KEEPIDLE
 
 // Unacknowledged returns the bytes, the end of the stream included, that the
 // peer's kernel has not acknowledged; -1 if that can not be known.

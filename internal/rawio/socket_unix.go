@@ -3,8 +3,11 @@
 package rawio
 
 import (
+	"net"
 	"net/netip"
 	"os"
+	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -102,6 +105,29 @@ func SetNoDelay(fd int, on bool) error {
 	return os.NewSyscallError("setsockopt TCP_NODELAY", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, v))
 }
 
+// SetKeepalive has the system ask whether the peer is there after idle of
+// silence, again every interval, and end the connection when it has asked count
+// times in vain. Times are in whole seconds, at least one.
+func SetKeepalive(fd int, idle, interval time.Duration, count int) error {
+	for _, option := range []struct {
+		name              string
+		level, opt, value int
+	}{
+		{"TCP_KEEPIDLE", unix.IPPROTO_TCP, keepIdle, seconds(idle)},
+		{"TCP_KEEPINTVL", unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, seconds(interval)},
+		{"TCP_KEEPCNT", unix.IPPROTO_TCP, unix.TCP_KEEPCNT, count},
+		{"SO_KEEPALIVE", unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+	} {
+		if err := unix.SetsockoptInt(fd, option.level, option.opt, option.value); err != nil {
+			return os.NewSyscallError("setsockopt "+option.name, err)
+		}
+	}
+	return nil
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) int { return max(int((d+time.Second-1)/time.Second), 1) }
+
 // SetSendBuffer fixes the size of the system's send buffer, in bytes.
 func SetSendBuffer(fd, n int) error {
 	return os.NewSyscallError("setsockopt SO_SNDBUF", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, n))
@@ -130,9 +156,26 @@ func family(a netip.AddrPort) int {
 	return unix.AF_INET
 }
 
+// zoneID returns the kernel's number of a zone, the name or the number of an
+// interface; 0 if there is no such interface (any more), which the kernel then
+// refuses for a link-local address.
+func zoneID(zone string) uint32 {
+	if zone == "" {
+		return 0
+	}
+	if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
+		return uint32(n)
+	}
+	nic, err := net.InterfaceByName(zone)
+	if err != nil {
+		return 0
+	}
+	return uint32(nic.Index)
+}
+
 func sockaddrOf(a netip.AddrPort) unix.Sockaddr {
 	if a.Addr().Is6() {
-		return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
+		return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16(), ZoneId: zoneID(a.Addr().Zone())}
 	}
 	return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
 }
@@ -142,7 +185,11 @@ func addrPortOf(sa unix.Sockaddr) netip.AddrPort {
 	case *unix.SockaddrInet4:
 		return netip.AddrPortFrom(netip.AddrFrom4(sa.Addr), uint16(sa.Port))
 	case *unix.SockaddrInet6:
-		return netip.AddrPortFrom(netip.AddrFrom16(sa.Addr).Unmap(), uint16(sa.Port))
+		ip := netip.AddrFrom16(sa.Addr).Unmap()
+		if sa.ZoneId != 0 && ip.Is6() {
+			ip = ip.WithZone(strconv.FormatUint(uint64(sa.ZoneId), 10))
+		}
+		return netip.AddrPortFrom(ip, uint16(sa.Port))
 	}
 	return netip.AddrPort{}
 }

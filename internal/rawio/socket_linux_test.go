@@ -1,0 +1,48 @@
+package rawio
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// Binding to a source takes no port: that is left to connect, which can share
+// one between different targets.
+func TestBindTakesNoPort(t *testing.T) {
+	for _, source := range []string{"127.0.0.1", "::1"} {
+		from := netip.AddrPortFrom(netip.MustParseAddr(source), 0)
+		fd, err := Stream(from)
+		require.NoError(t, err)
+		t.Cleanup(func() { Close(fd) })
+		shareLocalPort(fd)
+		require.NoError(t, unix.Bind(fd, sockaddrOf(from)))
+		require.Equal(t, from, LocalAddr(fd))
+	}
+}
+
+func TestZones(t *testing.T) {
+	for text, want := range map[string]string{"[fe80::1%lo]:7": "[fe80::1%1]:7", "[fe80::1%1]:7": "[fe80::1%1]:7",
+		"[fe80::1%nosuch0]:7": "[fe80::1]:7", "[fe80::1]:7": "[fe80::1]:7", "10.0.0.1:7": "10.0.0.1:7"} {
+		require.Equal(t, want, addrPortOf(sockaddrOf(netip.MustParseAddrPort(text))).String(), text)
+	}
+}
+
+func TestTimeoutsAreSet(t *testing.T) {
+	x, _ := connected(t, "127.0.0.1:0")
+	get := func(level, option int) int {
+		n, err := unix.GetsockoptInt(x.FD(), level, option)
+		require.NoError(t, err)
+		return n
+	}
+	require.Zero(t, get(unix.SOL_SOCKET, unix.SO_KEEPALIVE))
+	require.NoError(t, SetKeepalive(x.FD(), 1500*time.Millisecond, time.Millisecond, 3))
+	require.Equal(t, 1, get(unix.SOL_SOCKET, unix.SO_KEEPALIVE))
+	require.Equal(t, 2, get(unix.IPPROTO_TCP, unix.TCP_KEEPIDLE))
+	require.Equal(t, 1, get(unix.IPPROTO_TCP, unix.TCP_KEEPINTVL))
+	require.Equal(t, 3, get(unix.IPPROTO_TCP, unix.TCP_KEEPCNT))
+	require.NoError(t, SetUserTimeout(x.FD(), 1500*time.Millisecond))
+	require.Equal(t, 1500, get(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT))
+}
