@@ -148,6 +148,14 @@ type Flusher interface {
 	Queued() int
 }
 
+// An Aborter is an endpoint that can end without sending what it holds: the host
+// has found it silent and sends all of that another way. Optional; without it the
+// host calls Close.
+type Aborter interface {
+	// Abort is Close, but at once and for both sides.
+	Abort()
+}
+
 // A PathReporter tells which network paths one endpoint uses and how they fare
 // (a multihomed SCTP association). Optional.
 type PathReporter interface {

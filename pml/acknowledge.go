@@ -15,6 +15,9 @@ func (pe *peer) acknowledged(h *header) error {
 			return err
 		}
 	}
+	if pe.again.head != nil {
+		pe.pump() // some of these may have arrived
+	}
 	if pe.sent.empty() && pe.pml.closing {
 		pe.pml.checkClosing()
 	}
@@ -32,6 +35,9 @@ func (pe *peer) acknowledgedUpTo(ack, credit uint32) error {
 
 func frameAcked(f *txFrame) {
 	f.acked = true
+	if f.rail != nil {
+		f.rail.vital.acked++
+	}
 	f.settle()
 }
 
@@ -98,9 +104,18 @@ func (p *PML) Flush() {
 // carries it, or it goes when the rail is writable.
 func (pe *peer) acknowledge() {
 	pe.ackDue = true
-	if r := pe.control(); r != nil && !r.busy {
+	if r := pe.ackRail(); r != nil && !r.busy {
 		pe.sendAck(r)
 	}
+}
+
+// ackRail is the rail for acknowledgements: the one that was heard last, which is
+// alive.
+func (pe *peer) ackRail() *rail {
+	if r := pe.heard; r != nil && r.up && !r.busy {
+		return r
+	}
+	return pe.control()
 }
 
 // sendAck sends a frame with nothing but acknowledgement and credit.

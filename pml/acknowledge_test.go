@@ -28,6 +28,8 @@ func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
 	return s.result
 }
 
+func (s *scripted) Close() error { return nil }
+
 // connected returns a peer with one rail, over a scripted endpoint.
 func connected(t *testing.T) (*peer, *scripted) {
 	eng, err := engine.New(engine.Options{Simulated: true})

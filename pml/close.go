@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
@@ -60,9 +61,11 @@ func (pe *peer) holding() bool {
 // self reports whether the peer is this process.
 func (pe *peer) self() bool { return pe.rank == pe.pml.rank }
 
-// parted reports whether the peer knows that we are leaving.
+// parted reports whether the peer knows that we are leaving, or has never heard of
+// us. One that a broken connection keeps from hearing it may still wait for an
+// acknowledgement.
 func (pe *peer) parted() bool {
-	return pe.self() || !pe.up() || pe.goodbye.answered
+	return pe.self() || !pe.met || pe.goodbye.answered
 }
 
 // checkClosing has Close look again.
@@ -116,11 +119,7 @@ func (p *PML) part(ctx context.Context) error {
 		}
 	})
 	defer timer.Stop()
-	for _, pe := range p.peers {
-		if !pe.sent.empty() {
-			pe.askForAck()
-		}
-	}
+	p.askForAcks()
 	if err := p.engine.Wait(ctx, p.closer, p.recent); err != nil {
 		return err
 	}
@@ -148,12 +147,22 @@ func (pe *peer) sayGoodbye() {
 	}
 }
 
-// askForAck has the peer acknowledge what it has: short messages were sent with
-// no hurry about that.
-func (pe *peer) askForAck() {
-	if pe.state == peerKnown && pe.up() {
-		pe.sendControl(&header{kind: frameAck, flags: flagAckNow})
+// askAgain is how often peers are asked for their acknowledgements: the question,
+// or the answer, may be lost with a connection.
+const askAgain = 100 * time.Millisecond
+
+// askForAcks has the peers acknowledge what they have: short messages were sent
+// with no hurry about that.
+func (p *PML) askForAcks() {
+	if p.closer.phase != draining || p.closer.late {
+		return
 	}
+	for _, pe := range p.peers {
+		if pe.state == peerKnown && pe.up() && !pe.sent.empty() {
+			pe.sendControl(&header{kind: frameAck, flags: flagAckNow})
+		}
+	}
+	p.engine.After(askAgain, p.askForAcks)
 }
 
 // unfinished says what is still under way, for people.

@@ -75,3 +75,12 @@ func (e *peerClosedError) Error() string {
 }
 
 func (e *peerClosedError) Unwrap() error { return ErrPeerClosed }
+
+// protocolError says that what a peer has sent makes no sense.
+type protocolError struct {
+	rank int
+	err  error
+}
+
+func (e *protocolError) Error() string { return fmt.Sprintf("from rank %d: %v", e.rank, e.err) }
+func (e *protocolError) Unwrap() error { return e.err }

@@ -13,6 +13,7 @@ type txFrame struct {
 	counted bool
 	acked   bool
 	held    bool     // by the transport
+	queued  bool     // to be sent again
 	newer   *txFrame // in the list of those that the rail's transport holds
 	older   *txFrame
 	copy    []byte   // from the pool
@@ -48,7 +49,7 @@ func (p *PML) freeFrame(f *txFrame) {
 	f.Payload, f.More, f.Size, f.Progress, f.Next = nil, nil, 0, 0, nil
 	f.op, f.rail, f.copy, f.peer = nil, nil, nil, nil
 	f.pieces = f.pieces[:0]
-	f.counted, f.acked, f.held = false, false, false
+	f.counted, f.acked, f.held, f.queued = false, false, false, false
 	f.next, p.frames = p.frames, f
 }
 
@@ -139,7 +140,7 @@ func (f *txFrame) detach() {
 // settle frees the frame once neither the transport nor the peer is needed for
 // it any more, and moves its operation on.
 func (f *txFrame) settle() {
-	if f.held {
+	if f.held || f.queued {
 		return
 	}
 	if f.counted && !f.acked {

@@ -12,14 +12,16 @@ import (
 // receive, or both.
 type inbound struct {
 	match.Message
-	landing btl.Landing
+	landing *btl.Landing
 	peer    *peer
 	kind    frameType
 	frame   uint32
 	counted bool
 	ackNow  bool
-	bytes   int        // payload of this frame
-	op      *operation // the receive it is for, once known
+	// numbered: it is a message that has its place in the order, wanted or not.
+	numbered bool
+	bytes    int        // payload of this frame
+	op       *operation // the receive it is for, once known
 
 	context *Context
 	total   uint64 // length of the whole message
@@ -35,7 +37,8 @@ func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
 	in := p.inbounds
 	if in == nil {
 		in = new(inbound)
-		in.Owner, in.landing.Owner = in, in
+		in.Owner = in
+		in.own(new(btl.Landing))
 	} else {
 		p.inbounds, in.next = in.next, nil
 	}
@@ -44,6 +47,9 @@ func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
 	return in
 }
 
+// own makes a landing the one of this inbound.
+func (in *inbound) own(l *btl.Landing) { in.landing, l.Owner = l, in }
+
 func (p *PML) freeInbound(in *inbound) {
 	if in.data != nil {
 		p.pool.put(in.data)
@@ -51,6 +57,7 @@ func (p *PML) freeInbound(in *inbound) {
 	in.landing.Set(0, nil, nil, nil)
 	in.peer, in.op, in.context, in.data = nil, nil, nil, nil
 	in.whole, in.asked, in.handle, in.units, in.total = false, false, 0, 0, 0
+	in.numbered = false
 	in.next, p.inbounds = p.inbounds, in
 }
 
@@ -89,7 +96,7 @@ func (r *rail) Begin(b []byte, size int) (*btl.Landing, error) {
 		return nil, r.malformed(fmt.Errorf("frame type %d in two steps", h.kind))
 	}
 	r.peer.begun = append(r.peer.begun, in)
-	return &in.landing, nil
+	return in.landing, nil
 }
 
 // End implements [btl.Receiver].
@@ -104,7 +111,7 @@ func (r *rail) Drop(l *btl.Landing) {
 	in := l.Owner.(*inbound)
 	pe := in.peer
 	pe.forgetBegun(in)
-	if in.kind == frameData || in.kind == frameAck {
+	if !in.numbered {
 		pe.pml.freeInbound(in) // should it come again it finds its place anew
 		return
 	}
@@ -138,7 +145,7 @@ func (r *rail) malformed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("from rank %d: %w", r.peer.rank, err)
+	return &protocolError{rank: r.peer.rank, err: err}
 }
 
 // begin takes a frame's header and finds a place for its payload. It returns nil
@@ -146,16 +153,18 @@ func (r *rail) malformed(err error) error {
 func (r *rail) begin(h *header, size int) (*inbound, error) {
 	pe, p := r.peer, r.pml
 	p.recent = r.poller
+	r.hear()
 	if err := pe.acknowledged(h); err != nil {
 		return nil, err
 	}
 	if h.counted() && pe.received.has(h.frame) {
+		pe.acknowledgeSoon() // the first time it may have been lost
 		return r.drain(h, size), nil
 	}
 	switch h.kind {
 	case frameAck:
 		if h.ackNow() {
-			pe.acknowledgeSoon()
+			r.answer()
 		}
 		return nil, nil
 	case frameGoodbye, frameGoodbyeAck:
@@ -196,7 +205,10 @@ func (r *rail) beginData(h *header, size int) (*inbound, error) {
 	if accept := min(op.total, op.size); h.offset > accept || uint64(size) > accept-h.offset {
 		return nil, fmt.Errorf("data frame of %d bytes at offset %d of a message of which %d are taken", size, h.offset, accept)
 	}
-	in := r.pml.newInbound(r.peer, h, size)
+	in := r.peer.takeOver(h, size)
+	if in == nil {
+		in = r.pml.newInbound(r.peer, h, size)
+	}
 	in.op = op
 	first, more := op.from(h.offset)
 	in.landing.Set(size, first, more, r.pml.scratch)
@@ -223,6 +235,7 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	in.context, in.total, in.handle, in.units = c, h.size, h.handle, units
 	in.asked = h.kind == frameRequest
 	in.whole = size == 0
+	in.numbered = true
 	if h.flags&flagStarved != 0 {
 		pe.starved()
 	}
@@ -254,8 +267,29 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	return in, nil
 }
 
-// resume finds a message that broke off and comes again, and starts it anew.
-func (pe *peer) resume(h *header, size int) *inbound {
+// takeOver finds a frame that is still arriving another way and now comes again:
+// what comes the other way goes to scratch from now on.
+func (pe *peer) takeOver(h *header, size int) *inbound {
+	if len(pe.begun) == 0 || !h.counted() {
+		return nil
+	}
+	i := slices.IndexFunc(pe.begun, func(in *inbound) bool { return in.counted && in.frame == h.frame })
+	if i < 0 || pe.begun[i].bytes != size || pe.begun[i].numbered == (h.kind == frameData) {
+		return nil
+	}
+	p, in := pe.pml, pe.begun[i]
+	rest := p.newInbound(pe, h, size)
+	rest.kind, rest.counted = frameAck, false
+	fresh := rest.landing
+	rest.own(in.landing)
+	in.own(fresh)
+	rest.landing.Revoke(p.scratch)
+	pe.begun[i] = rest
+	return in
+}
+
+// brokenOff finds a message whose payload has broken off and now comes again.
+func (pe *peer) brokenOff(h *header, size int) *inbound {
 	if len(pe.severed) == 0 || !h.counted() {
 		return nil
 	}
@@ -265,6 +299,18 @@ func (pe *peer) resume(h *header, size int) *inbound {
 	}
 	in := pe.severed[i]
 	pe.severed = slices.Delete(pe.severed, i, i+1)
+	return in
+}
+
+// resume finds a message that comes again, and starts it anew.
+func (pe *peer) resume(h *header, size int) *inbound {
+	in := pe.brokenOff(h, size)
+	if in == nil {
+		in = pe.takeOver(h, size)
+	}
+	if in == nil {
+		return nil
+	}
 	switch {
 	case in.data != nil:
 		in.landing.Set(size, in.data, nil, nil)

@@ -29,6 +29,10 @@ func Declare(r *param.Registry) {
 			Help: "Memory for buffered sends (Bsend) that are on their way."},
 		param.Spec{Name: "pml_close_timeout", Kind: param.Duration, Default: "10s", Min: "0s", Max: "1h", Level: param.User,
 			Help: "How long closing a world waits for its own sends and for the peers' goodbyes."},
+		param.Spec{Name: "pml_rail_timeout", Kind: param.Duration, Default: "500ms", Min: "10ms", Max: "1h", Level: param.Tuner,
+			Help: "How long one of several connections to a peer may give no sign of life while something is expected of it; what it had then goes over the others."},
+		param.Spec{Name: "pml_peer_timeout", Kind: param.Duration, Default: "30s", Min: "0s", Max: "24h", Level: param.User,
+			Help: "How long a peer that something depends on may give no sign of life before it counts as failed; 0 waits for ever. A process that is stopped, in a debugger say, gives none."},
 		param.Spec{Name: "progress_spin", Kind: param.Duration, Default: "200us", Min: "0s", Max: "1h", Level: param.User,
 			Help: "How long a waiting call polls before it gives up the processor. It parks at once, for a while, when others need the processor."},
 		param.Spec{Name: "progress_tick", Kind: param.Duration, Default: "200us", Min: "10us", Max: "1ms", Level: param.Developer,
@@ -47,6 +51,8 @@ type tunables struct {
 	unexpectedMax uint64 // units
 	bufferedMax   int64
 	closeTimeout  time.Duration
+	railTimeout   time.Duration
+	peerTimeout   time.Duration
 }
 
 func tunablesFrom(v *param.Values) tunables {
@@ -60,5 +66,7 @@ func tunablesFrom(v *param.Values) tunables {
 		unexpectedMax: uint64(v.Size("pml_unexpected_max") / creditUnit),
 		bufferedMax:   v.Size("pml_buffered_max"),
 		closeTimeout:  v.Duration("pml_close_timeout"),
+		railTimeout:   v.Duration("pml_rail_timeout"),
+		peerTimeout:   v.Duration("pml_peer_timeout"),
 	}
 }

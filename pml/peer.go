@@ -25,6 +25,7 @@ type peer struct {
 	waiting opQueue    // sends that are not launched
 	backlog frameQueue // frames that no rail would take: control and short messages
 	bulk    frameQueue // likewise, pieces of long messages
+	again   frameQueue // frames whose rail has broken, to go another way
 	streams opQueue    // cleared sends with data still to be cut into frames
 	sent    sendWindow
 	credit  senderCredit
@@ -39,6 +40,11 @@ type peer struct {
 	ackDue   bool
 	ackQueue bool // in the PML's list of peers to acknowledge to
 	replies  replies
+	met      bool   // there has been a connection
+	heard    *rail  // the last one that brought anything
+	beat     uint32 // when that was, in beats
+	wanted   uint32 // the last beat at which something depended on the peer
+	silent   int    // beats since then that brought nothing
 
 	goodbye goodbyeState
 }
@@ -80,10 +86,12 @@ func (pe *peer) connect() {
 	case pe.state == peerNew:
 		pe.state = peerResolving
 		pe.pml.resolve(pe)
-	case pe.state == peerKnown && !pe.up() && len(pe.rails) > 0:
-		// An endpoint connects when it is given a frame; it will not take this one
-		// before it is connected, and it does not matter whether it ever does.
-		pe.sendAck(pe.rails[0])
+	case pe.state == peerKnown && !pe.up():
+		for _, r := range pe.rails {
+			if r.recovery.wait != nil || !r.recovery.failed && r.reopen() {
+				return
+			}
+		}
 	}
 }
 
@@ -158,6 +166,7 @@ func (pe *peer) fail(state peerState, err error) {
 	})
 	pe.waiting, pe.streams = opQueue{}, opQueue{}
 	if state == peerFailed {
+		pe.giveUp()
 		for _, c := range p.contexts {
 			if c.group != nil && c.group.Rank(pe.rank) >= 0 {
 				c.unacknowledged = err
@@ -194,6 +203,11 @@ func (pe *peer) dropFrames(all bool) {
 			pe.pml.freeFrame(f)
 		} else {
 			f.counted = false // freed when the transport releases it
+		}
+	}
+	for f := pe.again.pop(); f != nil; f = pe.again.pop() {
+		if f.queued = false; f.acked {
+			f.settle()
 		}
 	}
 	// Counted frames that wait for a rail are in the window too.

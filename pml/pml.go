@@ -41,6 +41,8 @@ type PML struct {
 	unpromised uint64 // credit units that may still be granted
 	stats      Stats
 
+	watching      bool // a look at the rails is due
+	beats         beats
 	toAcknowledge []*peer
 	closing       bool
 	closer        *closer
@@ -84,6 +86,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 	p.host = &host{pml: p, params: cfg.Params}
 	eng.Lock()
 	err = p.start(ctx, cfg)
+	p.startBeats()
 	if err != nil {
 		err = errors.Join(err, p.closeModules())
 	}
@@ -200,7 +203,7 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 		h, err = decodeHello(b)
 	}
 	if err == nil {
-		err = p.attachRails(pe, h)
+		err = p.attachRails(pe, h, nil)
 	}
 	if err != nil {
 		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: fmt.Errorf("its addresses: %w", err)})
@@ -224,33 +227,6 @@ func (p *PML) offers(pe *peer, h *hello) []selection.Offer {
 		offers = append(offers, o)
 	}
 	return offers
-}
-
-// attachRails chooses the paths to a peer and makes an endpoint for each.
-func (p *PML) attachRails(pe *peer, h *hello) error {
-	pe.host = h.host
-	id := btl.Peer{Rank: pe.rank, Host: h.host}
-	choice, err := selection.Pick(p.rank, id, p.offers(pe, h))
-	if err != nil {
-		return err
-	}
-	for _, reason := range choice.Reasons {
-		p.host.Logf(btl.LogInfo, "rank %d → rank %d: %s", p.rank, pe.rank, reason)
-	}
-	var rails []*rail
-	for _, c := range choice.Rails {
-		r := &rail{pml: p, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, weight: c.Weight}
-		id.Address, _ = h.address(p.componentOf(c.Module))
-		ep, err := c.Module.Connect(id, c.Path, r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Attr.Name, err)
-		}
-		r.setEndpoint(ep)
-		rails = append(rails, r)
-	}
-	pe.attach(h.host, choice, rails)
-	pe.openCredit()
-	return nil
 }
 
 // openCredit makes the first grant to a peer: the one that our hello states.

@@ -21,6 +21,8 @@ type rail struct {
 	busy     bool     // it refused a frame and has not called Writable since
 	newest   *txFrame // of those that the transport holds
 	traffic  Traffic
+	recovery recovery
+	vital    vital
 }
 
 // Traffic counts what a rail has carried for the program, without headers and
@@ -42,14 +44,15 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 func (r *rail) transmit(f *txFrame) bool {
 	pe := r.peer
 	restamp(f.header[:], pe.received.next, pe.grant.advertise())
-	f.rail = r
 	switch r.endpoint.Send(&f.Frame, f.lane) {
 	case btl.Done:
+		f.rail = r
 		if !f.counted {
 			f.acked = true
 		}
 		f.settle()
 	case btl.Taken:
+		f.rail = r
 		r.hold(f)
 	case btl.Busy:
 		r.busy = true
@@ -58,6 +61,7 @@ func (r *rail) transmit(f *txFrame) bool {
 		r.up, r.busy = false, true // Down follows
 		return false
 	}
+	r.expect()
 	if len(pe.received.beyond) == 0 {
 		pe.ackDue, pe.unacked = false, 0
 	}
@@ -76,7 +80,8 @@ func (r *rail) Up(hello []byte) {
 		return
 	}
 	pe := r.peer
-	r.up, r.busy = true, false
+	r.up, r.busy, pe.met = true, false, true
+	r.recovered()
 	pe.choosePoller()
 	pe.credit.open(h.credit)
 	if c := r.pml.closer; c != nil && c.phase == parting {
@@ -101,6 +106,7 @@ func (r *rail) Writable() {
 func (r *rail) Released(bf *btl.Frame) {
 	f := bf.Owner.(*txFrame)
 	f.rail.letGo(f)
+	f.rail.vital.released++
 	if !f.counted {
 		f.acked = true
 	}
@@ -145,20 +151,4 @@ func (r *rail) letGoAll() {
 		}
 		f.settle()
 	}
-}
-
-// Down implements [btl.Receiver].
-func (r *rail) Down(err error) {
-	pe := r.peer
-	r.up, r.busy = false, true
-	pe.choosePoller()
-	r.letGoAll()
-	if pe.up() {
-		return
-	}
-	if pe.state == peerClosed {
-		pe.abandonSends()
-		return
-	}
-	pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
 }

@@ -194,6 +194,10 @@ func (pe *peer) pump() {
 			if r.busy || !pe.transmitHead(r, &pe.backlog) {
 				return
 			}
+		case pe.again.head != nil:
+			if !pe.sendAgain() {
+				return
+			}
 		case pe.waiting.head != nil:
 			pe.launch(pe.waiting.pop())
 		case pe.bulk.head != nil:
@@ -281,6 +285,9 @@ func (pe *peer) clear(h *header) {
 		op.err, op.accept = &peerClosedError{rank: pe.rank, host: pe.host}, 0
 	}
 	if op.offset < op.accept {
+		if len(pe.rails) > 1 {
+			pe.connectAll()
+		}
 		pe.streams.push(op)
 		pe.pump()
 		return

@@ -80,6 +80,7 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 		return false
 	}
 	r.pml.recent = r.poller
+	r.hear()
 	r.traffic.Received++
 	r.traffic.BytesReceived += uint64(len(payload))
 	pe.received.next++

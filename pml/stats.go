@@ -15,6 +15,7 @@ type Stats struct {
 	Unexpected uint64 // messages that found no receive when they became ready
 	Demoted    uint64 // messages not sent at once for want of credit
 	Truncated  uint64 // messages longer than their receive
+	Replayed   uint64 // frames sent again because their rail had broken
 }
 
 // Stats returns the counts since the world was opened.

@@ -29,6 +29,9 @@ type Config struct {
 	// Chunk is the payload, in bytes, above which a frame arrives in two steps,
 	// in pieces of at most that size. At least 1.
 	Chunk int
+	// Cut breaks a connection once in so many frames that arrive; 0: never. What is
+	// under way is lost.
+	Cut int
 }
 
 // Calm is as well-behaved as the transport gets.
@@ -57,12 +60,15 @@ func Random(seed uint64) Config {
 	if r.IntN(2) == 0 {
 		c.BestFrame = c.MaxFrame/16 + r.IntN(c.MaxFrame)*15/16
 	}
+	if cut := pick(r, 0, 0, 0, 30, 100, 1000); !c.Local {
+		c.Cut = cut
+	}
 	return c
 }
 
 func pick(r *rand.Rand, values ...int) int { return values[r.IntN(len(values))] }
 
 func (c Config) String() string {
-	return fmt.Sprintf("eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d (slow lane %v), chunk %d, seed %#x",
-		c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.SlowLane, c.Chunk, c.Seed)
+	return fmt.Sprintf("eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d (slow lane %v), chunk %d, cut 1 in %d, seed %#x",
+		c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.SlowLane, c.Chunk, c.Cut, c.Seed)
 }

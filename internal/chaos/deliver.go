@@ -41,6 +41,10 @@ func (e *endpoint) deliver() bool {
 			e.down(btl.ErrPeerClosed)
 			break
 		}
+		if cut := e.m.config.Cut; cut > 0 && e.remote != e && e.m.random.IntN(cut) == 0 {
+			e.fail("receiving", errCut)
+			break
+		}
 		whole, err := e.handOver(p)
 		if err != nil {
 			e.fail("receiving", err)

@@ -44,6 +44,7 @@ func Accept(int) (int, netip.AddrPort, error)                   { return -1, net
 func SocketError(int) error                                     { return unsupported }
 func LocalAddr(int) netip.AddrPort                              { return netip.AddrPort{} }
 func ShutdownWrite(int)                                         {}
+func Reset(int)                                                 {}
 func Close(int)                                                 {}
 func SetNoDelay(int, bool) error                                { return unsupported }
 func SetSendBuffer(int, int) error                              { return unsupported }

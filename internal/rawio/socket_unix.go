@@ -96,6 +96,13 @@ func ShutdownWrite(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
 // Close closes a descriptor.
 func Close(fd int) { unix.Close(fd) }
 
+// Reset closes a connected descriptor with a reset: what the system still has to
+// send is dropped.
+func Reset(fd int) {
+	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	unix.Close(fd)
+}
+
 // SetNoDelay switches Nagle's algorithm off (true) or on.
 func SetNoDelay(fd int, on bool) error {
 	v := 0

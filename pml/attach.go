@@ -1,0 +1,101 @@
+package pml
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/selection"
+)
+
+// accepted is a connection that a peer has made.
+type accepted struct {
+	module   btl.Module
+	path     int
+	endpoint btl.Endpoint
+}
+
+// attachRails chooses the paths to a peer and makes a rail for each. If the peer
+// was first to connect, that connection takes the place of the path that it names,
+// or is a rail of its own.
+func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
+	pe.host = h.host
+	choice, err := selection.Pick(p.rank, btl.Peer{Rank: pe.rank, Host: h.host}, p.offers(pe, h))
+	if err != nil && first == nil {
+		return err
+	}
+	for _, reason := range choice.Reasons {
+		p.host.Logf(btl.LogInfo, "rank %d → rank %d: %s", p.rank, pe.rank, reason)
+	}
+	var rails []*rail
+	for _, c := range choice.Rails {
+		r := &rail{pml: p, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, weight: c.Weight}
+		r.recovery.peer = btl.Peer{Rank: pe.rank, Host: h.host}
+		r.recovery.peer.Address, _ = h.address(p.componentOf(c.Module))
+		ep := first.take(c.Module, c.Path.Index)
+		if ep != nil {
+			first = nil
+			r.busy = true
+		} else if ep, err = c.Module.Connect(r.recovery.peer, c.Path, r); err != nil {
+			return fmt.Errorf("%s: %w", c.Attr.Name, err)
+		}
+		r.setEndpoint(ep)
+		rails = append(rails, r)
+	}
+	pe.attach(h.host, choice, rails)
+	if first != nil {
+		pe.addForeign(first)
+	}
+	pe.openCredit()
+	return nil
+}
+
+// take returns the connection's endpoint if it is that of the path.
+func (a *accepted) take(m btl.Module, path int) btl.Endpoint {
+	if a == nil || a.module != m || a.path != path {
+		return nil
+	}
+	return a.endpoint
+}
+
+// addForeign makes a rail of a connection that we would not have made.
+func (pe *peer) addForeign(a *accepted) *rail {
+	attr := a.module.Attr()
+	path := btl.Path{Index: a.path, Bandwidth: attr.Bandwidth, Latency: attr.Latency, Desc: a.endpoint.Desc()}
+	r := &rail{pml: pe.pml, peer: pe, module: a.module, attr: attr, path: path, weight: 1, busy: true}
+	r.recovery.foreign = true
+	r.setEndpoint(a.endpoint)
+	choice := pe.choice
+	choice.Rails = append(choice.Rails, selection.Rail{Module: a.module, Attr: attr, Path: path,
+		Bandwidth: attr.Bandwidth, Latency: attr.Latency, Weight: 1})
+	choice.Reasons = append(choice.Reasons, fmt.Sprintf("%s: rank %d has connected to us", attr.Name, pe.rank))
+	pe.attach(pe.host, choice, append(pe.rails, r))
+	return r
+}
+
+// Accept implements [btl.Host].
+func (h *host) Accept(m btl.Module, rank int, b []byte, path int, ep btl.Endpoint) (btl.Receiver, error) {
+	p := h.pml
+	if rank < 0 || rank >= p.job.Size() {
+		return nil, fmt.Errorf("%w: %d is not in 0 to %d", ErrRank, rank, p.job.Size()-1)
+	}
+	pe := p.peerOf(rank)
+	if pe.failure != nil {
+		return nil, fmt.Errorf("rank %d was declared failed: %w", rank, pe.failure)
+	}
+	his, err := decodeHello(b)
+	if err != nil {
+		return nil, err
+	}
+	a := &accepted{m, path, ep}
+	if pe.state != peerKnown {
+		if err := p.attachRails(pe, his, a); err != nil {
+			return nil, err
+		}
+		return pe.railFor(m, path), nil
+	}
+	if r := pe.railFor(m, path); r != nil && r.recovery.down {
+		r.readopt(ep)
+		return r, nil
+	}
+	return pe.addForeign(a), nil
+}

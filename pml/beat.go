@@ -1,0 +1,99 @@
+package pml
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/pml/match"
+)
+
+// beats are the looks at peers that something depends on: each has to give a sign
+// of life now and then, and is asked for one if it does not by itself.
+type beats struct {
+	count uint32
+	every time.Duration
+}
+
+// beatsInTimeout is how many beats a peer may miss.
+const beatsInTimeout = 8
+
+func (p *PML) startBeats() {
+	if p.tune.peerTimeout > 0 {
+		p.beats = beats{count: beatsInTimeout, every: max(p.tune.peerTimeout/beatsInTimeout, time.Millisecond)}
+		p.engine.After(p.beats.every, p.beat)
+	}
+}
+
+func (p *PML) beat() {
+	if p.closing {
+		return // which has a timeout of its own
+	}
+	p.engine.After(p.beats.every, p.beat)
+	p.beats.count++
+	p.markWanted()
+	for _, pe := range p.peers {
+		if pe.wanted == p.beats.count && !pe.self() && !pe.local && pe.failure == nil {
+			pe.takePulse()
+		} else {
+			pe.silent = 0
+		}
+	}
+}
+
+// markWanted finds the peers that some operation depends on.
+func (p *PML) markWanted() {
+	now := p.beats.count
+	for _, pe := range p.peers {
+		if !pe.sent.empty() {
+			pe.wanted = now
+		}
+	}
+	p.eachOperation(func(op *operation) {
+		switch {
+		case op.peer != nil:
+			op.peer.wanted = now
+		case op.isSend || !op.recv.Posted():
+		case op.recv.Source != match.Any:
+			p.peerOf(int(op.recv.Source)).wanted = now
+		default:
+			for _, pe := range p.peers {
+				if pe.state == peerKnown && op.context.group.Rank(pe.rank) >= 0 {
+					pe.wanted = now
+				}
+			}
+		}
+	})
+}
+
+// takePulse looks for signs of life of one peer.
+func (pe *peer) takePulse() {
+	p := pe.pml
+	if p.beats.count-pe.beat <= 1 {
+		pe.silent = 0
+		return
+	}
+	if pe.silent++; pe.met && pe.silent > beatsInTimeout {
+		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: pe.silence()})
+		return
+	}
+	if !pe.up() && (pe.silent > 1 || pe.state != peerNew) {
+		pe.connect() // and if that is in vain it has failed
+	}
+	for _, r := range pe.rails {
+		if r.up && !r.busy {
+			r.ask()
+		}
+	}
+}
+
+// silence says how long nothing was heard, and why the last connection broke if it
+// did.
+func (pe *peer) silence() error {
+	err := fmt.Errorf("no sign of life for %v (pml_peer_timeout)", pe.pml.tune.peerTimeout)
+	for _, r := range pe.rails {
+		if !r.up && r.recovery.cause != nil {
+			return fmt.Errorf("%w; the last connection: %w", err, r.recovery.cause)
+		}
+	}
+	return err
+}

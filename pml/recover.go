@@ -1,0 +1,290 @@
+package pml
+
+import (
+	"errors"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A rail that breaks takes nothing with it: what it had not delivered for certain
+// goes over another rail, or over the same one once it is connected again. The
+// receiver knows frames by their numbers and drops what comes twice (DESIGN:
+// Delivery; LA-MPI's end-to-end retransmission).
+
+// recovery is how far bringing a rail back has come.
+type recovery struct {
+	peer      btl.Peer // what the module needs to connect again
+	foreign   bool     // only the peer knows how to connect it
+	tried     bool     // it was asked to connect beside others
+	connected bool     // since the last Down
+	down      bool     // the endpoint is broken
+	failed    bool     // bringing it back has failed since the peer was last reached
+	mute      int      // connections in a row over which nothing was heard
+	heard     uint64   // frames heard when it was connected
+	cause     error    // of the last break
+	wait      btl.Timer
+	pause     time.Duration
+}
+
+const (
+	// firstPause and lastPause bound the time between attempts to bring back a rail
+	// while others carry on.
+	firstPause = 250 * time.Millisecond
+	lastPause  = 4 * time.Second
+	// quickReconnects is how many connections in a row may break, with nothing heard
+	// over them, before the next one has to wait: 10 ms, then twice as long each
+	// time, at most a second.
+	quickReconnects = 4
+)
+
+// Down implements [btl.Receiver].
+func (r *rail) Down(err error) {
+	pe := r.peer
+	r.up, r.busy = false, true
+	r.recovery.broken(err, r.vital.heard)
+	pe.choosePoller()
+	if pe.heard == r {
+		pe.heard = nil
+	}
+	r.letGoAll()
+	switch {
+	case pe.state == peerClosed:
+		if !pe.up() {
+			pe.abandonSends()
+		}
+		return
+	case pe.state != peerKnown:
+		return
+	}
+	pe.goodbye.said = false // it may be lost
+	pe.replay(r)
+	if r.attr.Local || r.recovery.foreign {
+		r.recovery.failed = true
+	}
+	var damage *protocolError
+	if errors.As(err, &damage) {
+		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
+		return
+	}
+	if pe.up() {
+		r.retryLater()
+		if c := r.pml.closer; c != nil && c.phase == parting {
+			pe.sayGoodbye()
+		}
+		pe.pump()
+		return
+	}
+	pe.reconnect(r)
+}
+
+// broken notes the end of a connection, or of an attempt to make one.
+func (c *recovery) broken(err error, heard uint64) {
+	switch {
+	case !c.connected:
+		c.failed = true
+	case heard != c.heard:
+		c.mute = 0
+	default:
+		c.mute++
+	}
+	c.connected, c.down, c.cause = false, true, err
+}
+
+// replay has the frames that were given to a rail, and are not acknowledged, go
+// again.
+func (pe *peer) replay(r *rail) {
+	pe.sent.each(func(f *txFrame) {
+		if f.rail == r {
+			f.rail, f.queued = nil, true
+			pe.again.push(f)
+			pe.pml.stats.Replayed++
+		}
+	})
+}
+
+// sendAgain sends the first frame that has lost its rail, and reports whether it
+// is worth going on.
+func (pe *peer) sendAgain() bool {
+	f := pe.again.head
+	if !f.acked {
+		r := pe.dataRail()
+		if r == nil || !r.transmit(f) {
+			return false
+		}
+	}
+	pe.again.pop()
+	f.queued = false
+	f.settle() // it may have been acknowledged meanwhile
+	return true
+}
+
+// reconnect brings a peer back that no rail leads to any more: over the one that
+// broke last, then over each other. When all have been tried in vain the peer has
+// failed.
+func (pe *peer) reconnect(last *rail) {
+	p := pe.pml
+	if p.closing && pe.drained() && pe.parted() {
+		p.checkClosing()
+		return
+	}
+	if rest := last.recovery.rest(); rest > 0 && last.recovery.wait == nil {
+		last.recovery.wait = p.engine.After(rest, func() {
+			last.recovery.wait = nil
+			if pe.state == peerKnown && !pe.up() {
+				pe.reopenAny(last)
+			}
+		})
+		return
+	}
+	pe.reopenAny(last)
+}
+
+// rest is how long to wait before connecting again.
+func (c *recovery) rest() time.Duration {
+	if c.failed || c.mute < quickReconnects {
+		return 0
+	}
+	return min(10*time.Millisecond<<min(c.mute-quickReconnects, 10), time.Second)
+}
+
+func (pe *peer) reopenAny(last *rail) {
+	if !last.recovery.failed && last.reopen() {
+		return
+	}
+	for _, r := range pe.rails {
+		if !r.recovery.failed && r.reopen() {
+			return
+		}
+	}
+	pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: pe.causes(last)})
+}
+
+// causes is why none of the rails leads to the peer, the last one first.
+func (pe *peer) causes(last *rail) error {
+	errs := []error{last.recovery.cause}
+	for _, r := range pe.rails {
+		if r != last && r.recovery.cause != nil {
+			errs = append(errs, r.recovery.cause)
+		}
+	}
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	return errors.Join(errs...)
+}
+
+// reopen makes a new endpoint, if the old one is broken, and has it connect. It
+// reports whether there is hope.
+func (r *rail) reopen() bool {
+	pe := r.peer
+	if r.recovery.wait != nil {
+		r.recovery.wait.Stop()
+		r.recovery.wait = nil
+	}
+	if r.up {
+		return true
+	}
+	if r.recovery.down {
+		_ = r.endpoint.Close()
+		ep, err := r.module.Connect(r.recovery.peer, r.path, r)
+		if err != nil {
+			r.recovery.failed, r.recovery.cause = true, err
+			return false
+		}
+		r.setEndpoint(ep)
+		r.recovery.down = false
+	}
+	// An endpoint connects when it is given a frame; it will not take this one
+	// before it is connected, and it does not matter whether it ever does.
+	pe.sendAck(r)
+	return true
+}
+
+// retryLater brings a rail back while others carry on.
+func (r *rail) retryLater() {
+	c := &r.recovery
+	if c.wait != nil || c.foreign || r.attr.Local || r.pml.closing {
+		return
+	}
+	c.pause = min(max(2*c.pause, firstPause), lastPause)
+	c.wait = r.pml.engine.After(c.pause, func() {
+		c.wait = nil
+		if r.peer.state == peerKnown && !r.pml.closing && !r.reopen() {
+			r.retryLater()
+		}
+	})
+}
+
+// recovered notes that a rail is connected.
+func (r *rail) recovered() {
+	c := &r.recovery
+	if c.wait != nil {
+		c.wait.Stop()
+		c.wait = nil
+	}
+	if c.cause != nil {
+		r.ask() // so that something is heard
+	}
+	c.connected, c.down, c.pause, c.heard = true, false, 0, r.vital.heard
+	for _, other := range r.peer.rails {
+		other.recovery.failed = false
+	}
+	r.vital.alive = r.pml.engine.Now()
+}
+
+// connectAll has the other rails connect too, for a long message.
+func (pe *peer) connectAll() {
+	for _, r := range pe.rails {
+		if !r.up && !r.recovery.down && !r.recovery.tried {
+			r.recovery.tried = true
+			pe.sendAck(r)
+		}
+	}
+}
+
+// giveUp ends the rails to a peer that has failed.
+func (pe *peer) giveUp() {
+	for _, r := range pe.rails {
+		if r.recovery.wait != nil {
+			r.recovery.wait.Stop()
+			r.recovery.wait = nil
+		}
+		if !r.recovery.down {
+			r.abort()
+			r.up, r.busy, r.recovery.down = false, true, true
+		}
+		r.letGoAll()
+	}
+	pe.choosePoller()
+}
+
+// abort closes the endpoint without sending what it holds.
+func (r *rail) abort() {
+	if a, ok := r.endpoint.(btl.Aborter); ok {
+		a.Abort()
+		return
+	}
+	_ = r.endpoint.Close()
+}
+
+// readopt takes an endpoint that the peer has connected in the place of one that
+// is broken.
+func (r *rail) readopt(ep btl.Endpoint) {
+	_ = r.endpoint.Close()
+	r.setEndpoint(ep)
+	r.recovery.down, r.busy = false, true
+}
+
+// railFor returns the rail of a module's path, or nil. Where a path has several
+// (both sides have connected at once, and the transport kept both) one that is
+// broken is preferred.
+func (pe *peer) railFor(m btl.Module, path int) *rail {
+	var found *rail
+	for _, r := range pe.rails {
+		if r.module == m && r.path.Index == path && (found == nil || r.recovery.down) {
+			found = r
+		}
+	}
+	return found
+}

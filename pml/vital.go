@@ -1,0 +1,118 @@
+package pml
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// vital is what tells a rail that lives from one that is silent. Frames that
+// arrive over it, acknowledgements of frames that went over it, and room that its
+// transport finds for more are all signs of life.
+type vital struct {
+	heard    uint64 // frames
+	acked    uint64 // frames
+	released uint64 // frames
+	mark     uint64 // all of these, and the bytes under way, at the last look
+	alive    int64  // when a look found them changed, or nothing expected
+}
+
+// hear notes that a frame has arrived.
+func (r *rail) hear() {
+	r.vital.heard++
+	r.peer.heard = r
+	r.peer.beat = r.pml.beats.count
+}
+
+// expect has the rail watched once a frame went over it, if there is another to
+// go to.
+func (r *rail) expect() {
+	if p := r.pml; len(r.peer.rails) > 1 && !p.watching {
+		p.watching = true
+		p.engine.After(p.tune.railTimeout/4, p.watch)
+	}
+}
+
+// signs sums up the signs of life.
+func (r *rail) signs() uint64 {
+	n := r.vital.heard + r.vital.acked + r.vital.released
+	for f := r.newest; f != nil; f = f.older {
+		n += uint64(f.Progress)
+	}
+	return n
+}
+
+// watch looks for rails that are silent although something is expected of them.
+func (p *PML) watch() {
+	p.watching = false
+	now := p.engine.Now()
+	for _, pe := range p.peers {
+		if pe.state == peerKnown && len(pe.rails) > 1 {
+			pe.watch(now)
+		}
+	}
+}
+
+func (pe *peer) watch(now int64) {
+	p := pe.pml
+	waits := make(map[*rail]bool)
+	pe.sent.each(func(f *txFrame) {
+		if f.rail != nil {
+			waits[f.rail] = true
+		}
+	})
+	for _, r := range pe.rails {
+		if !r.up {
+			continue
+		}
+		if signs := r.signs(); signs != r.vital.mark || !waits[r] {
+			r.vital.mark, r.vital.alive = signs, now
+			if !waits[r] {
+				continue
+			}
+		}
+		r.expect()
+		switch silent := time.Duration(now - r.vital.alive); {
+		case silent >= p.tune.railTimeout && pe.alternative(r) != nil:
+			r.breakOff(fmt.Errorf("no sign of life for %v (pml_rail_timeout)", silent.Round(time.Millisecond)))
+		case silent >= p.tune.railTimeout/2 && !r.busy:
+			r.ask()
+		}
+	}
+}
+
+// alternative returns another rail that is connected.
+func (pe *peer) alternative(r *rail) *rail {
+	for _, other := range pe.rails {
+		if other != r && other.up {
+			return other
+		}
+	}
+	return nil
+}
+
+// breakOff gives a silent rail up.
+func (r *rail) breakOff(err error) {
+	r.pml.host.Logf(btl.LogInfo, "rank %d: giving up %s to rank %d: %v", r.pml.rank, r.endpoint.Desc(), r.peer.rank, err)
+	r.abort()
+	r.Down(err)
+}
+
+// ask has the peer give a sign of life over this rail.
+func (r *rail) ask() {
+	f := r.pml.newFrame(r.peer)
+	f.build(&header{kind: frameAck, flags: flagAckNow})
+	if !r.transmit(f) {
+		r.pml.freeFrame(f)
+	}
+}
+
+// answer gives a sign of life over this rail, which was asked for.
+func (r *rail) answer() {
+	if r.busy || !r.up {
+		r.peer.acknowledgeSoon()
+		return
+	}
+	r.peer.sendAck(r)
+}
