@@ -14,6 +14,7 @@ type txFrame struct {
 	acked   bool
 	held    bool     // by the transport
 	queued  bool     // to be sent again
+	shared  bool     // counted in its rail's share
 	newer   *txFrame // in the list of those that the rail's transport holds
 	older   *txFrame
 	copy    []byte   // from the pool

@@ -16,7 +16,7 @@ type rail struct {
 	endpoint btl.Endpoint
 	poller   btl.Poller // the endpoint, if it can poll
 	weight   float64
-	load     float64 // bytes given to it, over its weight
+	share    share
 	up       bool
 	busy     bool     // it refused a frame and has not called Writable since
 	newest   *txFrame // of those that the transport holds
@@ -105,12 +105,15 @@ func (r *rail) Writable() {
 // Released implements [btl.Receiver].
 func (r *rail) Released(bf *btl.Frame) {
 	f := bf.Owner.(*txFrame)
-	f.rail.letGo(f)
-	f.rail.vital.released++
+	r.letGo(f)
+	r.vital.released++
 	if !f.counted {
 		f.acked = true
 	}
 	f.settle()
+	if len(r.peer.rails) > 1 {
+		r.peer.pump() // the rail takes another piece
+	}
 	if r.pml.closing {
 		r.pml.checkClosing()
 	}
@@ -118,6 +121,10 @@ func (r *rail) Released(bf *btl.Frame) {
 
 // hold notes that the transport has the frame.
 func (r *rail) hold(f *txFrame) {
+	if len(r.peer.rails) > 1 {
+		r.share.taken(f.Size, r.pml.engine.Now())
+		f.shared = true
+	}
 	f.held, f.older, f.newer = true, r.newest, nil
 	if r.newest != nil {
 		r.newest.newer = f
@@ -136,6 +143,10 @@ func (r *rail) letGo(f *txFrame) {
 		f.older.newer = f.newer
 	}
 	f.held, f.newer, f.older = false, nil, nil
+	if f.shared {
+		f.shared = false
+		r.share.released(f.Size, r.pml.engine.Now())
+	}
 }
 
 // letGoAll takes back the frames of a transport that is broken. What the peer

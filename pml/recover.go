@@ -48,6 +48,7 @@ func (r *rail) Down(err error) {
 		pe.heard = nil
 	}
 	r.letGoAll()
+	r.share = share{}
 	switch {
 	case pe.state == peerClosed:
 		if !pe.up() {
@@ -108,7 +109,7 @@ func (pe *peer) replay(r *rail) {
 func (pe *peer) sendAgain() bool {
 	f := pe.again.head
 	if !f.acked {
-		r := pe.dataRail()
+		r := pe.freeRail()
 		if r == nil || !r.transmit(f) {
 			return false
 		}

@@ -201,15 +201,14 @@ func (pe *peer) pump() {
 		case pe.waiting.head != nil:
 			pe.launch(pe.waiting.pop())
 		case pe.bulk.head != nil:
-			r = pe.dataRail()
+			r = pe.freeRail()
 			if r == nil || !pe.transmitHead(r, &pe.bulk) {
 				return
 			}
 		case pe.streams.head != nil:
-			if pe.dataRail() == nil {
+			if !pe.cutPiece() {
 				return
 			}
-			pe.cutPiece(pe.streams.pop())
 		default:
 			pe.pml.checkClosing()
 			return
@@ -230,47 +229,6 @@ func (pe *peer) transmitHead(r *rail, q *frameQueue) bool {
 	}
 	q.len++
 	return false
-}
-
-// dataRail chooses the rail for the next piece of a long message: of those that
-// take one, the one that is furthest behind its share.
-func (pe *peer) dataRail() *rail {
-	var best *rail
-	for _, r := range pe.rails {
-		if r.up && !r.busy && (best == nil || r.load < best.load) {
-			best = r
-		}
-	}
-	return best
-}
-
-// pieceSize is how much of a long message goes into one data frame.
-func (r *rail) pieceSize() uint64 {
-	if r.attr.BestFrame > 0 && r.attr.BestFrame < r.attr.MaxFrame {
-		return uint64(r.attr.BestFrame)
-	}
-	return uint64(r.attr.MaxFrame)
-}
-
-// cutPiece sends the next piece of a cleared message. Messages to the same peer
-// take turns.
-func (pe *peer) cutPiece(op *operation) {
-	r := pe.dataRail()
-	n := min(op.accept-op.offset, r.pieceSize())
-	f := pe.pml.newFrame(pe)
-	h := header{kind: frameData, lane: op.lane, handle: op.remote, offset: op.offset}
-	f.refer(op, op.offset, n)
-	op.offset += n
-	if op.offset == op.accept {
-		h.flags |= flagAckNow
-	} else {
-		pe.streams.push(op)
-	}
-	f.build(&h)
-	r.load += float64(n) / r.weight
-	if !r.transmit(f) {
-		pe.bulk.push(f)
-	}
 }
 
 // clear takes the receiver's answer to a request to send.

@@ -1,0 +1,177 @@
+package pml
+
+import "math"
+
+// A long message goes over all rails to its peer. Each gets pieces as fast as it
+// drains them, and towards the end none that the others would have delivered
+// sooner, so that all rails finish at about the same time: what counts is when the
+// last byte arrives.
+
+// share is what striping knows of a rail.
+type share struct {
+	queued int     // payload bytes that the transport holds
+	rate   float64 // bytes a nanosecond, as drained; 0: not measured
+	since  int64   // when the rail last became busy or a frame was released
+	frames int     // that the transport holds
+}
+
+const (
+	// maxHeld is how many frames a rail holds while there are others: one on its
+	// way and one to follow. More would queue ahead of what is urgent.
+	maxHeld = 2
+	// minPiece is the least that a long message is cut into for several rails.
+	minPiece = 32 << 10
+	// measured is the least payload whose release says something about speed.
+	measured = 16 << 10
+)
+
+// taken notes that the transport holds a frame.
+func (s *share) taken(size int, now int64) {
+	if s.queued == 0 {
+		s.since = now
+	}
+	s.frames++
+	s.queued += size
+}
+
+// released notes that it has passed the frame on. A rail's speed is a moving
+// average over some eight frames.
+func (s *share) released(size int, now int64) {
+	s.frames--
+	s.queued -= size
+	if took := now - s.since; size >= measured && took > 0 {
+		sample := float64(size) / float64(took)
+		if s.rate == 0 {
+			s.rate = sample
+		} else {
+			s.rate += (sample - s.rate) / 8
+		}
+	}
+	s.since = now
+}
+
+// speed is the rail's share of the speed of all: as measured, or by weight as long
+// as one of them is not.
+func (pe *peer) speed(r *rail) float64 {
+	for _, other := range pe.rails {
+		if other.up && other.share.rate == 0 {
+			return max(r.weight, 1e-9)
+		}
+	}
+	return r.share.rate
+}
+
+// dataRail chooses the rail for the next piece of at most n bytes of a long message,
+// and how long the piece is: of the rails that take a frame now, the one that will be
+// done first. It is none if all that do would still be at it when the others had
+// delivered everything.
+func (pe *peer) dataRail(n int) (*rail, int) {
+	if len(pe.rails) == 1 {
+		if r := pe.rails[0]; r.up && !r.busy {
+			return r, n
+		}
+		return nil, 0
+	}
+	queued, speed, soonest := 0.0, 0.0, math.Inf(1)
+	for _, r := range pe.rails {
+		if r.up {
+			queued += float64(r.share.queued)
+			speed += pe.speed(r)
+			soonest = min(soonest, pe.doneWith(r, n))
+		}
+	}
+	end := (queued + pe.remaining()) / speed // if all rails finish together
+	var best *rail
+	most := 0
+	for _, r := range pe.rails {
+		if !r.up || r.busy || r.share.frames >= maxHeld {
+			continue
+		}
+		room := n
+		if pe.doneWith(r, n) > soonest {
+			room = min(n, int(end*pe.speed(r))-r.share.queued)
+		}
+		if room >= min(n, minPiece) && (best == nil || pe.doneWith(r, room) < pe.doneWith(best, most)) {
+			best, most = r, room
+		}
+	}
+	return best, most
+}
+
+// freeRail is the rail for a frame that is cut already: of those that take one now,
+// the one with the least to do.
+func (pe *peer) freeRail() *rail {
+	var best *rail
+	for _, r := range pe.rails {
+		if r.up && !r.busy && (best == nil || r.share.queued < best.share.queued) {
+			best = r
+		}
+	}
+	return best
+}
+
+// doneWith is when a rail will be done with what it has and n bytes more.
+func (pe *peer) doneWith(r *rail, n int) float64 {
+	return float64(r.share.queued+n) / pe.speed(r)
+}
+
+// remaining is what of long messages is still to be given to rails.
+func (pe *peer) remaining() float64 {
+	n := uint64(0)
+	for op := pe.streams.head; op != nil; op = op.next {
+		n += op.accept - op.offset
+	}
+	for f := pe.bulk.head; f != nil; f = f.next {
+		n += uint64(f.Size)
+	}
+	return float64(n)
+}
+
+// pieceSize is how much of what is left of a long message goes into one frame:
+// large frames over one rail, smaller ones towards the end over several.
+func (pe *peer) pieceSize(left uint64) uint64 {
+	up, most := 0, uint64(0)
+	for _, r := range pe.rails {
+		if !r.up {
+			continue
+		}
+		up++
+		size := uint64(r.attr.MaxFrame)
+		if r.attr.BestFrame > 0 && r.attr.BestFrame < r.attr.MaxFrame {
+			size = uint64(r.attr.BestFrame)
+		}
+		if most == 0 || size < most {
+			most = size
+		}
+	}
+	if up > 1 {
+		most = min(most, max(minPiece, left/uint64(4*up)))
+	}
+	return min(left, most)
+}
+
+// cutPiece sends the next piece of a cleared message, and reports false if no rail
+// is to have it now. Messages to the same peer take turns.
+func (pe *peer) cutPiece() bool {
+	op := pe.streams.head
+	r, size := pe.dataRail(int(pe.pieceSize(op.accept - op.offset)))
+	if r == nil {
+		return false
+	}
+	pe.streams.pop()
+	n := uint64(size)
+	f := pe.pml.newFrame(pe)
+	h := header{kind: frameData, lane: op.lane, handle: op.remote, offset: op.offset}
+	f.refer(op, op.offset, n)
+	op.offset += n
+	if op.offset == op.accept {
+		h.flags |= flagAckNow
+	} else {
+		pe.streams.push(op)
+	}
+	f.build(&h)
+	if !r.transmit(f) {
+		pe.bulk.push(f)
+	}
+	return true
+}
