@@ -2,6 +2,7 @@ package pml
 
 import (
 	"errors"
+	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -42,7 +43,7 @@ const (
 func (r *rail) Down(err error) {
 	pe := r.peer
 	r.up, r.busy = false, true
-	r.recovery.broken(err, r.vital.heard)
+	r.recovery.broken(err, r.vital.heard, pe.met)
 	pe.choosePoller()
 	if pe.heard == r {
 		pe.heard = nil
@@ -79,10 +80,12 @@ func (r *rail) Down(err error) {
 	pe.reconnect(r)
 }
 
-// broken notes the end of a connection, or of an attempt to make one.
-func (c *recovery) broken(err error, heard uint64) {
+// broken notes the end of a connection, or of an attempt to make one. An attempt
+// to reach a peer that was reached before may fail for reasons that pass; such a
+// peer has failed when it was silent for too long.
+func (c *recovery) broken(err error, heard uint64, met bool) {
 	switch {
-	case !c.connected:
+	case !c.connected && !(met && transient(err)):
 		c.failed = true
 	case heard != c.heard:
 		c.mute = 0
@@ -90,6 +93,19 @@ func (c *recovery) broken(err error, heard uint64) {
 		c.mute++
 	}
 	c.connected, c.down, c.cause = false, true, err
+}
+
+// transient tells the failures of the network from those of the peer.
+func transient(err error) bool {
+	for _, errno := range []syscall.Errno{
+		syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EPIPE,
+		syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN,
+	} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 // replay has the frames that were given to a rail, and are not acknowledged, go

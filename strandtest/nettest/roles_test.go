@@ -30,8 +30,9 @@ func TestMain(m *testing.M) {
 }
 
 var roles = map[string]func(context.Context, *strand.World) error{
-	"ring": ring,
-	"wait": wait,
+	"ring":    ring,
+	"wait":    wait,
+	"traffic": traffic,
 }
 
 // play makes a job of ranks that play a role of this test binary.

@@ -1,0 +1,58 @@
+//go:build linux
+
+package nettest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/strandtest/nettest"
+)
+
+// startTraffic starts two ranks, one on each host, that send each other messages
+// for some seconds.
+func startTraffic(t *testing.T, a, b *testnet.Host, seconds int, env ...string) *nettest.Run {
+	t.Helper()
+	env = append(env, fmt.Sprintf("%s=%d", secondsVariable, seconds))
+	r := play("traffic", []*testnet.Host{a, b}, env...).Start(t)
+	r.Await(0, "round 0")
+	return r
+}
+
+// requireTraffic expects that everything arrived.
+func requireTraffic(t *testing.T, r *nettest.Run) {
+	t.Helper()
+	require.NoError(t, r.Wait())
+	t.Log(r.Await(0, "done: ").Text)
+	t.Log(r.Await(1, "done: ").Text)
+}
+
+// Every connection is reset again and again, and nothing is lost, doubled or
+// reordered.
+func TestConnectionsAreReset(t *testing.T) {
+	for _, links := range []int{1, 2} {
+		t.Run(fmt.Sprint(links, " links"), func(t *testing.T) {
+			n, a, b := hosts(t)
+			for i := range links {
+				n.Link(a, b, testnet.Subnet(fmt.Sprintf("10.%d.0.0/24", i+1)))
+			}
+			seconds := need.Times(3, 60)
+			r := startTraffic(t, a, b, seconds)
+			ticker := time.NewTicker(100 * time.Millisecond)
+			defer ticker.Stop()
+			resets := 0
+			for range seconds * 10 {
+				<-ticker.C
+				resets += a.ResetConnections()
+			}
+			requireTraffic(t, r)
+			assert.Positive(t, resets)
+		})
+	}
+}

@@ -1,0 +1,116 @@
+//go:build linux
+
+package nettest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/strandmp/strand"
+)
+
+// secondsVariable says how long traffic goes on.
+const secondsVariable = "TRAFFIC_SECONDS"
+
+// batch is how many messages each of two ranks sends the other before both wait
+// for all of them.
+const batch = 16
+
+// payload is the content of a message: its own for each.
+func payload(sender, round, i, size int) []byte {
+	b := make([]byte, size)
+	k := uint64(sender+1)*0x9E3779B97F4A7C15 + uint64(round)*0xBF58476D1CE4E5B9 + uint64(i)
+	for j := range b {
+		if j%8 == 0 {
+			k = k*6364136223846793005 + 1442695040888963407
+		}
+		b[j] = byte(k >> (8 * (j % 8)))
+	}
+	return b
+}
+
+// length draws the length of a message, the same for sender and receiver: from 8
+// bytes to 1 MB, all magnitudes alike.
+func length(sender, round, i int) int {
+	r := rand.New(rand.NewPCG(uint64(sender), uint64(round)<<8|uint64(i)))
+	return 8 + r.IntN(1<<(4+r.IntN(17)))
+}
+
+// traffic has two ranks send each other messages of all lengths, with several tags,
+// to exact and to wildcard receives, and compares every byte. Each tells of every
+// round, and in the end how much was sent again.
+func traffic(ctx context.Context, w *strand.World) error {
+	seconds, err := strconv.ParseFloat(os.Getenv(secondsVariable), 64)
+	if err != nil {
+		return err
+	}
+	until := time.Now().Add(time.Duration(seconds * float64(time.Second)))
+	c := w.Comm()
+	peer, sum := 1-c.Rank(), 0
+	for round := 0; ; round++ {
+		n, err := exchange(ctx, c, peer, round)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+		if sum += n; round%8 == 0 {
+			fmt.Println("round", round)
+		}
+		// Rank 0 decides for both when it is enough.
+		more := []byte{1}
+		if c.Rank() == 0 {
+			if !time.Now().Before(until) {
+				more[0] = 0
+			}
+			err = c.Send(ctx, more, 1, 100)
+		} else {
+			_, err = c.Recv(ctx, more, 0, 100)
+		}
+		if err != nil {
+			return err
+		}
+		if more[0] == 0 {
+			fmt.Printf("done: %d bytes, %d frames sent again\n", sum, w.Stats().Replayed)
+			return nil
+		}
+	}
+}
+
+// exchange is one round.
+func exchange(ctx context.Context, c *strand.Comm, peer, round int) (sum int, err error) {
+	var reqs []strand.Request
+	bufs := make([][]byte, batch)
+	for i := range bufs {
+		bufs[i] = make([]byte, length(peer, round, i))
+		source, tag := peer, i%4
+		if round%2 == 1 {
+			source, tag = strand.AnySource, strand.AnyTag // in the order of sending
+		}
+		req, err := c.Irecv(bufs[i], source, tag)
+		if err != nil {
+			return 0, err
+		}
+		reqs = append(reqs, req)
+	}
+	for i := range batch {
+		req, err := c.Isend(payload(c.Rank(), round, i, length(c.Rank(), round, i)), peer, i%4)
+		if err != nil {
+			return 0, err
+		}
+		reqs = append(reqs, req)
+	}
+	if err := strand.WaitAll(ctx, reqs, nil); err != nil {
+		return 0, err
+	}
+	for i, b := range bufs {
+		if !bytes.Equal(b, payload(peer, round, i, len(b))) {
+			return 0, fmt.Errorf("message %d of %d bytes is damaged", i, len(b))
+		}
+		sum += len(b)
+	}
+	return sum, nil
+}
