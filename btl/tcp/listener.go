@@ -181,7 +181,7 @@ func zoned(a reach.Address) netip.Addr {
 func (l *listener) Poll(bool) bool {
 	did := false
 	for range acceptsPerPoll {
-		if l.watch == nil || !l.m.makeRoom() {
+		if l.watch == nil || !l.m.hasRoom() {
 			l.rest(10 * time.Millisecond)
 			return did
 		}
@@ -189,6 +189,7 @@ func (l *listener) Poll(bool) bool {
 		switch {
 		case err == nil:
 			did = true
+			l.m.makeRoom()
 			l.accepted(fd, from)
 		case errors.Is(err, syscall.EAGAIN):
 			return did
@@ -216,17 +217,17 @@ func (l *listener) accepted(fd int, from netip.AddrPort) {
 	}
 }
 
-// makeRoom reports whether one more connection may begin its handshake.
-func (m *module) makeRoom() bool {
-	if len(m.waiting) < maxWaiting {
-		return true
+// hasRoom reports whether one more connection may begin its handshake, be it in the
+// place of one that had time enough for its own.
+func (m *module) hasRoom() bool {
+	return len(m.waiting) < maxWaiting || m.loop.Now()-m.waiting[0].since >= int64(oldWaiting)
+}
+
+// makeRoom gives the place of the oldest one to a connection that is there.
+func (m *module) makeRoom() {
+	if len(m.waiting) >= maxWaiting {
+		m.waiting[0].fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
 	}
-	oldest := m.waiting[0]
-	if m.loop.Now()-oldest.since < int64(oldWaiting) {
-		return false
-	}
-	oldest.fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
-	return true
 }
 
 // rest stops accepting for a while.
