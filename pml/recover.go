@@ -85,12 +85,12 @@ func (r *rail) Down(err error) {
 // peer has failed when it was silent for too long.
 func (c *recovery) broken(err error, heard uint64, met bool) {
 	switch {
-	case !c.connected && !(met && transient(err)):
-		c.failed = true
-	case heard != c.heard:
+	case c.connected && heard != c.heard:
 		c.mute = 0
-	default:
+	case c.connected || met && transient(err):
 		c.mute++
+	default:
+		c.failed = true
 	}
 	c.connected, c.down, c.cause = false, true, err
 }

@@ -28,6 +28,7 @@ const (
 	pConnectTimeout   = "btl_tcp_connect_timeout"
 	pHandshakeTimeout = "btl_tcp_handshake_timeout"
 	pUserTimeout      = "btl_tcp_user_timeout"
+	pUnsent           = "btl_tcp_unsent"
 	pKeepalive        = "btl_tcp_keepalive"
 )
 
@@ -66,6 +67,8 @@ var specs = []param.Spec{
 		Help: "How long one attempt waits for the peer's system to answer."},
 	{Name: pHandshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 		Help: "How long a connection may take to prove that it belongs to the job."},
+	{Name: pUnsent, Kind: param.Size, Default: "128K", Min: "0", Max: "1G", Level: param.Tuner,
+		Help: "How much the system may hold of a connection to another host without having sent it (TCP_NOTSENT_LOWAT); more would queue ahead of what is urgent, and on a slow path of several. 0 leaves it to the system. Linux only."},
 	{Name: pUserTimeout, Kind: param.Duration, Default: "0s", Min: "0s", Max: "24h", Level: param.Tuner,
 		Help: "How long sent data may stay unacknowledged, or the peer's window closed, before the system ends the connection (TCP_USER_TIMEOUT, RFC 5482); 0 leaves it to the system. Linux only."},
 	{Name: pKeepalive, Kind: param.Duration, Default: "0s", Min: "0s", Max: "9h", Level: param.Tuner,
@@ -89,6 +92,7 @@ type config struct {
 	connectTimeout    time.Duration
 	handshakeTimeout  time.Duration
 	userTimeout       time.Duration
+	unsent            int
 	keepalive         time.Duration
 	includeWhere      string // where the lists come from, for messages
 	excludeWhere      string
@@ -116,6 +120,7 @@ func readConfig(v *param.Values) (config, error) {
 		connectTimeout:    v.Duration(pConnectTimeout),
 		handshakeTimeout:  v.Duration(pHandshakeTimeout),
 		userTimeout:       v.Duration(pUserTimeout),
+		unsent:            int(v.Size(pUnsent)),
 		keepalive:         v.Duration(pKeepalive),
 		includeWhere:      setting(v, pInclude),
 		excludeWhere:      setting(v, pExclude),

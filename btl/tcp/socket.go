@@ -25,6 +25,10 @@ func (m *module) tune(fd int, nearby bool) error {
 			return err
 		}
 	}
+	if m.cfg.unsent > 0 && !nearby {
+		// A system that can not do this holds more than it should.
+		_ = rawio.SetUnsent(fd, m.cfg.unsent)
+	}
 	if m.cfg.userTimeout > 0 {
 		if err := rawio.SetUserTimeout(fd, m.cfg.userTimeout); err != nil {
 			return err

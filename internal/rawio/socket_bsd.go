@@ -57,6 +57,11 @@ func SetUserTimeout(int, time.Duration) error {
 	return os.NewSyscallError("setsockopt TCP_USER_TIMEOUT", unix.ENOPROTOOPT)
 }
 
+// SetUnsent is for Linux only.
+func SetUnsent(int, int) error {
+	return os.NewSyscallError("setsockopt TCP_NOTSENT_LOWAT", unix.ENOPROTOOPT)
+}
+
 // Unacknowledged returns -1: it can not be known here.
 func Unacknowledged(int) int { return -1 }
 

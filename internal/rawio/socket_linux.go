@@ -39,6 +39,11 @@ func SetUserTimeout(fd int, d time.Duration) error {
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, max(int(d/time.Millisecond), 1)))
 }
 
+// SetUnsent bounds the bytes that the system holds and has not sent yet.
+func SetUnsent(fd, n int) error {
+	return os.NewSyscallError("setsockopt TCP_NOTSENT_LOWAT", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, n))
+}
+
 const keepIdle = unix.TCP_KEEPIDLE
 
 // Unacknowledged returns the bytes, the end of the stream included, that the

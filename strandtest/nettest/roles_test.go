@@ -33,6 +33,7 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"ring":    ring,
 	"wait":    wait,
 	"traffic": traffic,
+	"stream":  stream,
 }
 
 // play makes a job of ranks that play a role of this test binary.
