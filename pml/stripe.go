@@ -9,10 +9,11 @@ import "math"
 
 // share is what striping knows of a rail.
 type share struct {
-	queued int     // payload bytes that the transport holds
-	rate   float64 // bytes a nanosecond, as drained; 0: not measured
-	since  int64   // when the rail last became busy or a frame was released
-	frames int     // that the transport holds
+	frames  int     // that the transport holds
+	queued  int     // payload bytes of these
+	since   int64   // when the rail last became busy or a frame was released
+	drained float64 // bytes that it has passed on lately,
+	took    float64 // and in how many nanoseconds of being busy
 }
 
 const (
@@ -21,8 +22,12 @@ const (
 	maxHeld = 2
 	// minPiece is the least that a long message is cut into for several rails.
 	minPiece = 32 << 10
-	// measured is the least payload whose release says something about speed.
-	measured = 16 << 10
+	// memory is over how many bytes, about, a rail's speed is averaged: its buffers
+	// take and release in bursts.
+	memory = 2 << 20
+	// doubt is by how much a rail that gets nothing is thought faster each time, so
+	// that it is tried again in the end.
+	doubt = 1.01
 )
 
 // taken notes that the transport holds a frame.
@@ -34,31 +39,37 @@ func (s *share) taken(size int, now int64) {
 	s.queued += size
 }
 
-// released notes that it has passed the frame on. A rail's speed is a moving
-// average over some eight frames.
+// released notes that it has passed the frame on.
 func (s *share) released(size int, now int64) {
 	s.frames--
 	s.queued -= size
-	if took := now - s.since; size >= measured && took > 0 {
-		sample := float64(size) / float64(took)
-		if s.rate == 0 {
-			s.rate = sample
-		} else {
-			s.rate += (sample - s.rate) / 8
-		}
-	}
+	s.drained += float64(size)
+	s.took += float64(now - s.since)
 	s.since = now
+	if s.drained > memory {
+		s.drained /= 2
+		s.took /= 2
+	}
+}
+
+// rate is the speed in bytes a nanosecond, 0 as long as too little was drained to
+// tell.
+func (s *share) rate() float64 {
+	if s.drained < memory/4 || s.took == 0 {
+		return 0
+	}
+	return s.drained / s.took
 }
 
 // speed is the rail's share of the speed of all: as measured, or by weight as long
 // as one of them is not.
 func (pe *peer) speed(r *rail) float64 {
 	for _, other := range pe.rails {
-		if other.up && other.share.rate == 0 {
+		if other.up && other.share.rate() == 0 {
 			return max(r.weight, 1e-9)
 		}
 	}
-	return r.share.rate
+	return r.share.rate()
 }
 
 // dataRail chooses the rail for the next piece of at most n bytes of a long message,
@@ -91,7 +102,11 @@ func (pe *peer) dataRail(n int) (*rail, int) {
 		if pe.doneWith(r, n) > soonest {
 			room = min(n, int(end*pe.speed(r))-r.share.queued)
 		}
-		if room >= min(n, minPiece) && (best == nil || pe.doneWith(r, room) < pe.doneWith(best, most)) {
+		if room < min(n, minPiece) {
+			r.share.took /= doubt
+			continue
+		}
+		if best == nil || pe.doneWith(r, room) < pe.doneWith(best, most) {
 			best, most = r, room
 		}
 	}
