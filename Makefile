@@ -33,6 +33,7 @@ net: ## the tests on networks of their own, one package at a time; needs the sup
 lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
 	go tool -modfile=tools/go.mod golangci-lint run
 	go mod tidy -diff
+	go -C examples/hello-transport mod tidy -diff
 
 fuzz: ## every fuzzer of every package, FUZZTIME each (20s)
 	go run ./internal/fuzzall -time $(FUZZTIME) ./...

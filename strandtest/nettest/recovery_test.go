@@ -56,3 +56,29 @@ func TestConnectionsAreReset(t *testing.T) {
 		})
 	}
 }
+
+// One of two networks is cut off without a word to the hosts, and comes back:
+// nothing is lost, and the traffic goes on meanwhile.
+func TestLinkIsCutAndComesBack(t *testing.T) {
+	n, a, b := hosts(t)
+	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+	second := n.Link(a, b, testnet.Subnet("10.2.0.0/24"))
+	for name, way := range map[string]struct{ cut, mend func() }{
+		"the first network's frames are lost": {func() { a.NICs()[0].Loss(1) }, func() { a.NICs()[0].Loss(0) }},
+		"the second link is down":             {second.Down, second.Up},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := startTraffic(t, a, b, need.Times(8, 60))
+			ticker := time.NewTicker(1500 * time.Millisecond)
+			defer ticker.Stop()
+			<-ticker.C
+			way.cut()
+			before := len(r.Lines(0))
+			<-ticker.C
+			<-ticker.C
+			assert.Greater(t, len(r.Lines(0)), before, "the other network goes on")
+			way.mend()
+			requireTraffic(t, r)
+		})
+	}
+}
