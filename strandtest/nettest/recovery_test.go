@@ -4,6 +4,7 @@ package nettest_test
 
 import (
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,6 +80,27 @@ func TestLinkIsCutAndComesBack(t *testing.T) {
 			assert.Greater(t, len(r.Lines(0)), before, "the other network goes on")
 			way.mend()
 			requireTraffic(t, r)
+		})
+	}
+}
+
+// Who waits for a rank that is stopped, or cut off, learns that it gives no sign of
+// life.
+func TestRankFallsSilent(t *testing.T) {
+	n, a, b := hosts(t)
+	link := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+	for name, silence := range map[string]func(*nettest.Run){
+		"stopped": func(r *nettest.Run) { r.Signal(1, syscall.SIGSTOP) },
+		"cut off": func(*nettest.Run) { link.Loss(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := play("wait", []*testnet.Host{a, b}, "STRAND_PML_PEER_TIMEOUT=2s").Start(t)
+			r.Await(0, "waiting")
+			r.Await(1, "waiting")
+			silence(r)
+			require.Contains(t, r.Await(0, "waited: ").Text, "rank 1 on b has failed: no sign of life for 2s")
+			link.Loss(0)
+			require.Error(t, r.Wait())
 		})
 	}
 }

@@ -1,0 +1,163 @@
+package pml
+
+import (
+	"bytes"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// secondRail gives the peer another rail.
+func secondRail(pe *peer) (*rail, *scripted) {
+	ep := &scripted{result: btl.Done}
+	r := &rail{pml: pe.pml, peer: pe, endpoint: ep, up: true, attr: pe.rails[0].attr}
+	pe.rails = append(pe.rails, r)
+	return r, ep
+}
+
+// A frame stalls on one rail, comes again over another, and completes the receive;
+// the program has its buffer back. What the first rail still brings goes to scratch.
+func TestLateBytesDoNotTouchABufferThatWasGivenBack(t *testing.T) {
+	for _, matched := range []bool{true, false} {
+		pe, _, c := receiving(t)
+		slow := pe.rails[0]
+		quick, _ := secondRail(pe)
+		buf := make([]byte, 200)
+		var op *operation
+		if matched {
+			op = post(t, c, buf)
+		}
+		eager := header{kind: frameEager, flags: flagCounted}
+		late, err := slow.Begin(eager.bytes(), 200)
+		require.NoError(t, err)
+		late.Fill(bytes.Repeat([]byte{1}, 50))
+		again, err := quick.Begin(eager.bytes(), 200)
+		require.NoError(t, err)
+		late.Fill(bytes.Repeat([]byte{1}, 50))
+		again.Fill(bytes.Repeat([]byte{2}, 200))
+		require.NoError(t, quick.End(again))
+		if !matched {
+			op = post(t, c, buf)
+		}
+		require.True(t, op.done)
+		require.NoError(t, op.err)
+		assert.Equal(t, bytes.Repeat([]byte{2}, 200), buf)
+		clear(buf)
+		late.Fill(bytes.Repeat([]byte{1}, 100))
+		require.NoError(t, slow.End(late))
+		assert.Equal(t, make([]byte, 200), buf)
+		assert.Empty(t, pe.begun)
+	}
+}
+
+// The same for a piece of a long message; and the rail that brought it again may
+// break in the middle as well.
+func TestPieceArrivesOverTheThirdWay(t *testing.T) {
+	pe, ep, c := receiving(t)
+	first := pe.rails[0]
+	second, _ := secondRail(pe)
+	buf := make([]byte, 100)
+	op := post(t, c, buf)
+	require.NoError(t, first.Deliver(request(0, 100).bytes(), nil))
+	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: lastOf(t, ep, frameClear).remote}
+	a, err := first.Begin(data.bytes(), 100)
+	require.NoError(t, err)
+	b, err := second.Begin(data.bytes(), 100)
+	require.NoError(t, err)
+	a.Fill(bytes.Repeat([]byte{1}, 100))
+	require.NoError(t, first.End(a))
+	require.False(t, op.done, "it was given up for the other")
+	b.Fill(bytes.Repeat([]byte{2}, 50))
+	second.Drop(b)
+	require.NoError(t, first.Deliver(data.bytes(), bytes.Repeat([]byte{3}, 100)))
+	require.True(t, op.done)
+	assert.Equal(t, bytes.Repeat([]byte{3}, 100), buf)
+	assert.Empty(t, pe.begun)
+}
+
+// A duplicate is acknowledged: the first acknowledgement may have been lost.
+func TestDuplicateIsAcknowledgedAgain(t *testing.T) {
+	pe, ep, c := receiving(t)
+	post(t, c, make([]byte, 10))
+	eager := header{kind: frameEager, flags: flagCounted}
+	require.NoError(t, pe.rails[0].Deliver(eager.bytes(), make([]byte, 10)))
+	pe.pml.Flush()
+	ep.sent = nil
+	require.NoError(t, pe.rails[0].Deliver(eager.bytes(), make([]byte, 10)))
+	pe.pml.Flush()
+	require.NotEmpty(t, ep.sent)
+	assert.EqualValues(t, 1, ep.sent[len(ep.sent)-1].ack)
+}
+
+// What a broken rail had, and the peer has not acknowledged, goes over the other.
+func TestBrokenRailIsReplayed(t *testing.T) {
+	pe, ep := connected(t)
+	op, _ := sendHeld(t, pe, ep)
+	_, other := secondRail(pe)
+	pe.rails[1].attr = pe.rails[0].attr
+	pe.rails[0].recovery.connected = true
+	pe.rails[0].Down(syscall.ECONNRESET)
+	require.Len(t, other.sent, 1)
+	assert.Equal(t, frameEager, other.sent[0].kind)
+	assert.EqualValues(t, 1, pe.pml.stats.Replayed)
+	require.NoError(t, pe.acknowledged(&header{ack: 1}))
+	assert.True(t, op.done)
+	assert.NoError(t, op.err)
+}
+
+// A frame that is acknowledged while it waits to be sent again is done.
+func TestAcknowledgementOvertakesAReplay(t *testing.T) {
+	pe, ep := connected(t)
+	op, _ := sendHeld(t, pe, ep)
+	_, other := secondRail(pe)
+	other.result = btl.Busy
+	pe.rails[0].recovery.connected = true
+	pe.rails[0].Down(syscall.ECONNRESET)
+	require.NotNil(t, pe.again.head)
+	require.NoError(t, pe.acknowledged(&header{ack: 1}))
+	assert.True(t, op.done)
+	assert.Nil(t, pe.again.head)
+	assert.Empty(t, other.sent)
+}
+
+func TestRecoveryTellsFailuresApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		connected, met bool
+		err            error
+		failed         bool
+	}{
+		"a connection is reset":               {connected: true, met: true, err: syscall.ECONNRESET},
+		"a connection ends without a goodbye": {connected: true, met: true, err: errors.New("the end")},
+		"nobody listens":                      {met: true, err: syscall.ECONNREFUSED, failed: true},
+		"the network is down":                 {met: true, err: syscall.ENETUNREACH},
+		"the network never worked":            {err: syscall.ENETUNREACH, failed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := recovery{connected: c.connected}
+			r.broken(c.err, 0, c.met)
+			assert.Equal(t, c.failed, r.failed)
+		})
+	}
+}
+
+// Connections over which nothing is heard are made again ever more rarely.
+func TestMuteConnectionsRest(t *testing.T) {
+	r := recovery{}
+	last := time.Duration(0)
+	for range 20 {
+		r.connected = true
+		r.broken(syscall.ECONNRESET, 0, true)
+		require.GreaterOrEqual(t, r.rest(), last)
+		last = r.rest()
+	}
+	assert.Equal(t, time.Second, last)
+	r.connected = true
+	r.broken(syscall.ECONNRESET, 1, true)
+	assert.Zero(t, r.rest())
+}
