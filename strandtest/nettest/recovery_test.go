@@ -70,14 +70,11 @@ func TestLinkIsCutAndComesBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := startTraffic(t, a, b, need.Times(8, 60))
-			ticker := time.NewTicker(1500 * time.Millisecond)
-			defer ticker.Stop()
-			<-ticker.C
+			r.Await(0, "round 8")
 			way.cut()
 			before := len(r.Lines(0))
-			<-ticker.C
-			<-ticker.C
-			assert.Greater(t, len(r.Lines(0)), before, "the other network goes on")
+			require.Eventually(t, func() bool { return len(r.Lines(0)) > before }, time.Minute, 10*time.Millisecond,
+				"the other network goes on")
 			way.mend()
 			requireTraffic(t, r)
 		})
