@@ -30,6 +30,8 @@ func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
 
 func (s *scripted) Close() error { return nil }
 
+func (s *scripted) Desc() string { return "scripted" }
+
 // connected returns a peer with one rail, over a scripted endpoint.
 func connected(t *testing.T) (*peer, *scripted) {
 	eng, err := engine.New(engine.Options{Simulated: true})

@@ -91,8 +91,11 @@ func (pe *peer) takePulse() {
 func (pe *peer) silence() error {
 	err := fmt.Errorf("no sign of life for %v (pml_peer_timeout)", pe.pml.tune.peerTimeout)
 	for _, r := range pe.rails {
-		if !r.up && r.recovery.cause != nil {
-			return fmt.Errorf("%w; the last connection: %w", err, r.recovery.cause)
+		switch {
+		case r.up:
+			err = fmt.Errorf("%w over %s", err, r.endpoint.Desc())
+		case r.recovery.cause != nil:
+			err = fmt.Errorf("%w; an earlier connection: %w", err, r.recovery.cause)
 		}
 	}
 	return err

@@ -14,6 +14,7 @@ type inbound struct {
 	match.Message
 	landing *btl.Landing
 	peer    *peer
+	rail    *rail // that brings its payload
 	kind    frameType
 	frame   uint32
 	counted bool
@@ -55,7 +56,7 @@ func (p *PML) freeInbound(in *inbound) {
 		p.pool.put(in.data)
 	}
 	in.landing.Set(0, nil, nil, nil)
-	in.peer, in.op, in.context, in.data = nil, nil, nil, nil
+	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
 	in.whole, in.asked, in.handle, in.units, in.total = false, false, 0, 0, 0
 	in.numbered = false
 	in.next, p.inbounds = p.inbounds, in
@@ -95,6 +96,7 @@ func (r *rail) Begin(b []byte, size int) (*btl.Landing, error) {
 		// Only frames without a payload end here, and those come whole.
 		return nil, r.malformed(fmt.Errorf("frame type %d in two steps", h.kind))
 	}
+	in.rail = r
 	r.peer.begun = append(r.peer.begun, in)
 	return in.landing, nil
 }
@@ -279,7 +281,7 @@ func (pe *peer) takeOver(h *header, size int) *inbound {
 	}
 	p, in := pe.pml, pe.begun[i]
 	rest := p.newInbound(pe, h, size)
-	rest.kind, rest.counted = frameAck, false
+	rest.kind, rest.counted, rest.rail = frameAck, false, in.rail
 	fresh := rest.landing
 	rest.own(in.landing)
 	in.own(fresh)

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
@@ -165,6 +166,13 @@ func (c *recovery) rest() time.Duration {
 	return min(10*time.Millisecond<<min(c.mute-quickReconnects, 10), time.Second)
 }
 
+func (c *recovery) stopWaiting() {
+	if c.wait != nil {
+		c.wait.Stop()
+		c.wait = nil
+	}
+}
+
 func (pe *peer) reopenAny(last *rail) {
 	if !last.recovery.failed && last.reopen() {
 		return
@@ -185,9 +193,6 @@ func (pe *peer) causes(last *rail) error {
 			errs = append(errs, r.recovery.cause)
 		}
 	}
-	if len(errs) == 1 {
-		return errs[0]
-	}
 	return errors.Join(errs...)
 }
 
@@ -195,10 +200,7 @@ func (pe *peer) causes(last *rail) error {
 // reports whether there is hope.
 func (r *rail) reopen() bool {
 	pe := r.peer
-	if r.recovery.wait != nil {
-		r.recovery.wait.Stop()
-		r.recovery.wait = nil
-	}
+	r.recovery.stopWaiting()
 	if r.up {
 		return true
 	}
@@ -236,10 +238,7 @@ func (r *rail) retryLater() {
 // recovered notes that a rail is connected.
 func (r *rail) recovered() {
 	c := &r.recovery
-	if c.wait != nil {
-		c.wait.Stop()
-		c.wait = nil
-	}
+	c.stopWaiting()
 	if c.cause != nil {
 		r.ask() // so that something is heard
 	}
@@ -263,10 +262,7 @@ func (pe *peer) connectAll() {
 // giveUp ends the rails to a peer that has failed.
 func (pe *peer) giveUp() {
 	for _, r := range pe.rails {
-		if r.recovery.wait != nil {
-			r.recovery.wait.Stop()
-			r.recovery.wait = nil
-		}
+		r.recovery.stopWaiting()
 		if !r.recovery.down {
 			r.abort()
 			r.up, r.busy, r.recovery.down = false, true, true
@@ -276,13 +272,19 @@ func (pe *peer) giveUp() {
 	pe.choosePoller()
 }
 
-// abort closes the endpoint without sending what it holds.
+// abort closes the endpoint without sending what it holds. It makes no up-call any
+// more, so what was arriving over it breaks off here.
 func (r *rail) abort() {
 	if a, ok := r.endpoint.(btl.Aborter); ok {
 		a.Abort()
-		return
+	} else {
+		_ = r.endpoint.Close()
 	}
-	_ = r.endpoint.Close()
+	for _, in := range slices.Clone(r.peer.begun) {
+		if in.rail == r {
+			r.Drop(in.landing)
+		}
+	}
 }
 
 // readopt takes an endpoint that the peer has connected in the place of one that

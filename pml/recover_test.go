@@ -161,3 +161,25 @@ func TestMuteConnectionsRest(t *testing.T) {
 	r.broken(syscall.ECONNRESET, 1, true)
 	assert.Zero(t, r.rest())
 }
+
+// What was arriving over a rail that is given up breaks off with it, and arrives
+// over the other.
+func TestSilentRailIsGivenUp(t *testing.T) {
+	pe, _, c := receiving(t)
+	silent := pe.rails[0]
+	other, _ := secondRail(pe)
+	buf := make([]byte, 100)
+	op := post(t, c, buf)
+	eager := header{kind: frameEager, flags: flagCounted}
+	l, err := silent.Begin(eager.bytes(), 100)
+	require.NoError(t, err)
+	l.Fill(bytes.Repeat([]byte{1}, 50))
+	silent.recovery.connected = true
+	silent.breakOff(errors.New("silent"))
+	assert.Empty(t, pe.begun, "its endpoint makes no up-call any more")
+	require.NoError(t, other.Deliver(eager.bytes(), bytes.Repeat([]byte{2}, 100)))
+	require.True(t, op.done)
+	require.NoError(t, op.err)
+	assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)
+	assert.Empty(t, pe.severed)
+}

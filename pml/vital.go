@@ -2,6 +2,7 @@ package pml
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -74,27 +75,22 @@ func (pe *peer) watch(now int64) {
 		}
 		r.expect()
 		switch silent := time.Duration(now - r.vital.alive); {
-		case silent >= p.tune.railTimeout && pe.alternative(r) != nil:
-			r.breakOff(fmt.Errorf("no sign of life for %v (pml_rail_timeout)", silent.Round(time.Millisecond)))
+		case silent >= p.tune.railTimeout && pe.hasOther(r):
+			r.breakOff(fmt.Errorf("%s: no sign of life for %v (pml_rail_timeout)", r.endpoint.Desc(), silent.Round(time.Millisecond)))
 		case silent >= p.tune.railTimeout/2 && !r.busy:
 			r.ask()
 		}
 	}
 }
 
-// alternative returns another rail that is connected.
-func (pe *peer) alternative(r *rail) *rail {
-	for _, other := range pe.rails {
-		if other != r && other.up {
-			return other
-		}
-	}
-	return nil
+// hasOther reports whether another rail is connected.
+func (pe *peer) hasOther(r *rail) bool {
+	return slices.ContainsFunc(pe.rails, func(other *rail) bool { return other != r && other.up })
 }
 
 // breakOff gives a silent rail up.
 func (r *rail) breakOff(err error) {
-	r.pml.host.Logf(btl.LogInfo, "rank %d: giving up %s to rank %d: %v", r.pml.rank, r.endpoint.Desc(), r.peer.rank, err)
+	r.pml.host.Logf(btl.LogInfo, "rank %d: giving up a connection to rank %d: %v", r.pml.rank, r.peer.rank, err)
 	r.abort()
 	r.Down(err)
 }
