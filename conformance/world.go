@@ -160,35 +160,51 @@ func (w *world) connect(a, b *rank) *port {
 }
 
 // dial makes an endpoint over a path.
-func (w *world) dial(a *rank, m btl.Module, peer btl.Peer, path btl.Path) *port {
-	var p *port
-	a.do("Module.Connect", func() {
-		w.t.mu.Lock()
-		p = w.newPortLocked(a, peer.Rank)
-		w.t.mu.Unlock()
-		ep, err := m.Connect(peer, path, p)
-		if err != nil || ep == nil {
-			w.t.fail(ruleOpen, "rank %d: Connect to rank %d: endpoint %v, error %v", a.id, peer.Rank, ep, err)
-		}
-		w.t.mu.Lock()
-		p.ep = ep
-		w.t.mu.Unlock()
-	})
+func (w *world) dial(a *rank, m btl.Module, peer btl.Peer, path btl.Path) (p *port) {
+	a.do("Module.Connect", func() { p = w.dialInside(a, m, peer, path) })
+	return p
+}
+
+// dialInside is dial from within a call of rank a.
+func (w *world) dialInside(a *rank, m btl.Module, peer btl.Peer, path btl.Path) *port {
+	w.t.mu.Lock()
+	p := w.newPortLocked(a, peer.Rank)
+	w.t.mu.Unlock()
+	ep, err := m.Connect(peer, path, p)
+	if err != nil || ep == nil {
+		w.t.fail(ruleOpen, "rank %d: Connect to rank %d: endpoint %v, error %v", a.id, peer.Rank, ep, err)
+	}
+	w.t.mu.Lock()
+	p.ep = ep
+	w.t.mu.Unlock()
 	return p
 }
 
 // between returns an endpoint from a to b: one that is there, or a new one. A
-// module need not serve two over the same path.
-func (w *world) between(a, b *rank) *port {
+// module need not serve two over the same path, so that no connection of b's may
+// come in between the look and the making of ours.
+func (w *world) between(a, b *rank) (p *port) {
+	m, peer, paths, err := w.route(a.id, b.id)
+	if m == nil {
+		w.t.fail(ruleReach, "rank %d does not reach rank %d: %v", a.id, b.id, err)
+	}
+	a.do("Module.Connect", func() {
+		if p = w.existing(a, b); p == nil {
+			p = w.dialInside(a, m, peer, paths[0])
+		}
+	})
+	return p
+}
+
+func (w *world) existing(a, b *rank) *port {
 	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
 	for _, p := range w.ports {
 		if p.r == a && p.peer == b.id && p.alive() {
-			w.t.mu.Unlock()
 			return p
 		}
 	}
-	w.t.mu.Unlock()
-	return w.connect(a, b)
+	return nil
 }
 
 // accepted waits until rank b has accepted an endpoint of a, and returns it.
