@@ -3,6 +3,8 @@ package conformance
 var landingCases = []testCase{
 	{"landing", "A payload is read into the memory that Begin gave: one piece, many, too little, none; margins stay as they are.", checkLanding},
 	{"revoke", "A landing revoked in the middle of a frame is not written to any more, and the frame still ends.", checkRevoke},
+	{"late-bytes", "A frame stalls in the middle, its landing is revoked and the memory takes another frame: the rest, when it comes, does not touch it, and the frame still ends.", checkLateBytes},
+	{"late-end", "A frame whose landing was revoked breaks off with its connection: Drop, and the memory is left alone.", checkLateEnd},
 	{"refusal", "A receiver that refuses a frame loses the connection, on both sides, and nothing else.", checkRefusal},
 }
 
@@ -28,18 +30,23 @@ func checkLanding(t *trial) {
 
 // halfway turns the ranks until a frame stands half arrived at p, and returns
 // its plot; nil if the frame is there before it was seen in the middle.
-func (w *world) halfway(p *port, arrivals uint64) *plot {
-	var open *plot
+func (w *world) halfway(p *port, arrivals uint64) (open *plot) {
 	w.stepsUntil(ruleReliable, "a frame to arrive", func() bool {
-		open = nil
-		for l, pl := range p.landings {
-			if left := l.Left(); left > 0 && left < pl.sh.size {
-				open = pl
-			}
-		}
+		open = p.halfArrived()
 		return open != nil || w.book.arrivals > arrivals
 	})
 	return open
+}
+
+// halfArrived is the plot of a frame of which some bytes are there and some are
+// not, or nil. Mu is held.
+func (p *port) halfArrived() *plot {
+	for l, pl := range p.landings {
+		if left := l.Left(); left > 0 && left < pl.sh.size {
+			return pl
+		}
+	}
+	return nil
 }
 
 func (t *trial) arrivals(w *world) uint64 {
@@ -68,13 +75,7 @@ func checkRevoke(t *trial) {
 		if pl := w.halfway(back, before); pl != nil {
 			met++
 			w.someSteps(3)
-			back.r.do("revoking", func() {
-				t.mu.Lock()
-				defer t.mu.Unlock()
-				if !pl.taken {
-					pl.revoke(make([]byte, 1<<16))
-				}
-			})
+			back.revoke(pl)
 		}
 		w.stepsUntil(ruleReliable, "a revoked frame and the next one to arrive", func() bool { return w.book.pending == 0 })
 	}

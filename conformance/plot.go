@@ -28,11 +28,17 @@ type plot struct {
 	block   []byte
 	pieces  [][]byte
 	taken   bool
-	bad     bool // reported already
+	lent    bool  // to the plot of another frame
+	over    *plot // whose memory this one uses
+	bad     bool  // reported already
 }
 
 func newPlot(p *port, sh *shipment, kind plotKind) *plot {
 	pl := &plot{p: p, sh: sh, kind: kind}
+	if p.reuse != nil {
+		pl.build(p.reuse)
+		return pl
+	}
 	rng := p.w.t.noise
 	room := sh.size
 	switch kind {
@@ -55,13 +61,32 @@ func newPlot(p *port, sh *shipment, kind plotKind) *plot {
 		pl.pieces = append(pl.pieces, pl.block[at:at+len(c)])
 		at += len(c) + guard
 	}
-	scratch := make([]byte, scratchSize(sh.size, rng.IntN(16)))
-	pl.landing.Owner = pl
-	pl.landing.Set(sh.size, pl.pieces[0], pl.pieces[1:], scratch)
+	scratch := pl.set()
 	if kind == plotRevoked {
 		pl.revoke(scratch)
 	}
 	return pl
+}
+
+// set prepares the landing, and returns the scratch memory that it uses.
+func (pl *plot) set() []byte {
+	scratch := make([]byte, scratchSize(pl.sh.size, pl.p.w.t.noise.IntN(16)))
+	pl.landing.Owner = pl
+	pl.landing.Set(pl.sh.size, pl.pieces[0], pl.pieces[1:], scratch)
+	return scratch
+}
+
+// build uses the memory of a plot that was revoked, as a receive that is posted
+// with the buffer of one that has completed.
+func (pl *plot) build(over *plot) {
+	pl.over, over.lent = over, true
+	room := pl.sh.size
+	for _, piece := range over.pieces {
+		n := min(room, len(piece))
+		pl.pieces = append(pl.pieces, piece[:n])
+		room -= n
+	}
+	pl.set()
 }
 
 // scratchSize is small for small payloads: a byte is enough.
@@ -98,13 +123,17 @@ func (pl *plot) take() {
 	for _, piece := range pl.pieces {
 		scribble(piece)
 	}
+	if pl.over != nil {
+		pl.over.lent = false // and is watched again
+		return
+	}
 	pl.inspect(ruleGuard, "outside of what Landing.Next returned")
 	pl.p.w.keep(pl)
 }
 
 // inspect reports memory that is not scribbled over. Mu is held.
 func (pl *plot) inspect(r rule, where string) {
-	if !pl.bad && unscribbled(pl.block) {
+	if !pl.bad && !pl.lent && unscribbled(pl.block) {
 		pl.bad = true
 		pl.p.w.t.violateLocked(r, "%v: a frame of %d bytes was written %s", pl.p, pl.sh.size, where)
 	}

@@ -34,7 +34,8 @@ type port struct {
 	lanes         map[int]*laneOrder
 	sent          tally // taken
 	received      tally
-	strangers     bool // the wire is tampered with: unknown frames are refused, not reported
+	strangers     bool  // the wire is tampered with: unknown frames are refused, not reported
+	reuse         *plot // the memory for the next landings, if it is not to be new
 
 	// Hooks of the case. They run in the up-call, without mu.
 	react   func(*shipment)                // after an arrival

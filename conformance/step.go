@@ -16,17 +16,18 @@ func (w *world) resumeAll() {
 // stepsUntil turns the stalled ranks in random order until the condition, which
 // is evaluated under mu, holds.
 func (w *world) stepsUntil(r rule, what string, cond func() bool) {
-	for {
-		w.t.mu.Lock()
-		done := cond()
-		w.t.mu.Unlock()
-		if done {
-			w.t.check()
-			return
-		}
+	for !w.t.holds(cond) {
 		w.t.patience(r, what)
 		w.anyRank().step(1)
 	}
+	w.t.check()
+}
+
+// holds evaluates a condition under mu.
+func (t *trial) holds(cond func() bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return cond()
 }
 
 // someSteps turns the stalled ranks a few times.

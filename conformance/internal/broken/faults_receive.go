@@ -130,4 +130,46 @@ var receiveFaults = []Fault{
 			l.memory[0] = 0
 			return err
 		}},
+	{Name: "keeps the memory of a landing from Begin on", Case: "late-bytes", Rule: "revoke",
+		begin: keep,
+		tick:  follow,
+		end: func(l *Link, _ *btl.Landing) error {
+			follow(l)
+			return l.r.End(l.landing)
+		},
+		drop: func(l *Link, _ *btl.Landing) { l.r.Drop(l.landing) }},
+	{Name: "forgets the end of a frame that was revoked", Case: "late-bytes", Rule: "reliable",
+		end: func(l *Link, landing *btl.Landing) error {
+			if landing.Revoked() {
+				return nil
+			}
+			return l.r.End(landing)
+		}},
+	{Name: "forgets Drop for a frame that was revoked", Case: "late-end", Rule: "landing",
+		drop: func(l *Link, landing *btl.Landing) {
+			if !landing.Revoked() {
+				l.r.Drop(landing)
+			}
+		}},
+}
+
+// keep reads a payload into a landing of its own, over the same memory, which the
+// host can not revoke.
+func keep(l *Link, header []byte, size int) (*btl.Landing, error) {
+	landing, err := l.r.Begin(header, size)
+	if err != nil {
+		return nil, err
+	}
+	l.landing, l.private = landing, *landing
+	return &l.private, nil
+}
+
+// follow makes the host's landing look as if it was read into.
+func follow(l *Link) {
+	if l.landing == nil {
+		return
+	}
+	for n := l.landing.Left() - l.private.Left(); n > 0; n = l.landing.Left() - l.private.Left() {
+		l.landing.Advance(min(n, len(l.landing.Next())))
+	}
 }

@@ -15,7 +15,9 @@ type Link struct {
 	last    [2][]byte    // header and payload
 	frames  []*btl.Frame // kept back
 	lanes   []int
-	memory  []byte // of a landing
+	memory  []byte       // of a landing
+	landing *btl.Landing // the suite's, of which private is a copy
+	private btl.Landing
 	isBusy  bool
 	isUp    bool
 	swallow map[*btl.Landing]bool
