@@ -45,7 +45,8 @@ func newHost(n *Net, name string) (*Host, error) {
 		return nil, fmt.Errorf("host %s: %w", name, err)
 	}
 	h := &Host{net: n, name: name, ns: ns}
-	h.kernel, err = netlink.NewHandleAt(netns.NsHandle(int(ns.net.Fd())))
+	// Only routes: not every kernel has the other families, such as XFRM.
+	h.kernel, err = netlink.NewHandleAt(netns.NsHandle(int(ns.net.Fd())), unix.NETLINK_ROUTE)
 	if err == nil {
 		err = h.prepare()
 	}
