@@ -8,10 +8,10 @@ BENCHTIME ?= 1s
 PURE := ./btl ./param/... ./pml/... ./selection/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race net lint fuzz bench soak docs vet-cross clean
+.PHONY: help build demo test race net test-kernel lint fuzz bench soak docs vet-cross clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the command strand and the example programs, in bin/
 	go build -o bin/ ./cmd/... ./examples/...
@@ -29,6 +29,12 @@ race: ## all tests under the race detector
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
 	go test -count=1 -timeout 10m -p 1 ./internal/testnet/... ./strandtest/nettest/...
+
+# Packages with tests of what only some kernels have; package need tells.
+KERNEL := ./internal/need
+
+test-kernel: ## the tests of the kernel's SCTP, in a virtual machine; needs qemu-system-x86 busybox-static iproute2 and apt
+	go run ./internal/kernelvm -- $(KERNEL) -v -run Kernel
 
 lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
 	go tool -modfile=tools/go.mod golangci-lint run
