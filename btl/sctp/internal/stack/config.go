@@ -1,0 +1,88 @@
+package stack
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// Config is what a stack is opened with.
+type Config struct {
+	// Loop is the progress engine.
+	Loop btl.Loop
+	// Local are the addresses to listen on, all at one port; link-local ones of
+	// IPv6 have their zone.
+	Local []netip.Addr
+	// PortMin is the first port to try, one of Ports, upwards; 0 lets the system
+	// choose.
+	PortMin, Ports int
+	// Accept makes known an association that a peer has begun and that has just
+	// come up, and returns who is to be told of it, without another Up; nil refuses
+	// the peer, and the association is aborted.
+	Accept func(Association) Handler
+	// Warn writes a line for people about strangers or the system; the transport
+	// limits how many.
+	Warn func(from netip.AddrPort, err error)
+
+	Tuning
+}
+
+// Tuning is what the transport's parameters say. Zero values stand for the
+// stack's own default, unless said otherwise.
+type Tuning struct {
+	// Streams to ask for in each direction, the control stream included; at least
+	// 2. The peer may have fewer.
+	Streams int
+	// MaxMessage is the longest message, in bytes, that either side sends.
+	MaxMessage int
+	// Outstanding bounds what one peer has been sent and has not acknowledged, in
+	// bytes: with as much Send says Busy. It is never 0.
+	Outstanding int
+	// SendBuffer and ReceiveBuffer in bytes: of the socket, or of each association
+	// where there is no such socket.
+	SendBuffer, ReceiveBuffer int
+	// Delay has small messages wait for acknowledgements of earlier ones, so that
+	// they can share a packet (Nagle).
+	Delay bool
+	// RTOInitial, RTOMin and RTOMax bound the time to a retransmission.
+	RTOInitial, RTOMin, RTOMax time.Duration
+	// Heartbeat is the time between two heartbeats on an idle path.
+	Heartbeat time.Duration
+	// PathMaxRetrans and AssocMaxRetrans are how many retransmissions or heartbeats
+	// in a row may go unanswered before a path, or the association, is down.
+	PathMaxRetrans, AssocMaxRetrans int
+	// Interleave messages of different streams (I-DATA, RFC 8260).
+	Interleave bool
+	// Scheduler says which stream's message goes next: "fcfs", "rr", "prio", "fc" or
+	// "wfq". Priority, for prio and wfq, is that of each stream, the lower the
+	// sooner.
+	Scheduler string
+	// EncapPort is the UDP port of the peers' kernels (RFC 6951); 0: no
+	// encapsulation.
+	EncapPort int
+	// MTU is the largest packet, in bytes, to another host and to this one, SCTP's
+	// header included.
+	MTU, LoopbackMTU int
+	// ConnectTimeout is how long Associate may take.
+	ConnectTimeout time.Duration
+}
+
+// An UnsupportedError says that a stack can not do what a parameter asks for.
+type UnsupportedError struct {
+	// Parameter without the prefix btl_sctp_, Stack that can not, and Able that can.
+	Parameter, Stack, Able string
+	// Why, and what the system answered, if it was asked.
+	Why string
+}
+
+func (e *UnsupportedError) Error() string {
+	s := "the " + e.Stack + " stack can not do this"
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	if e.Able != "" {
+		s += " (the " + e.Able + " stack can: btl_sctp_stack=" + e.Able + ")"
+	}
+	return s
+}

@@ -1,0 +1,99 @@
+package stack
+
+import (
+	"net/netip"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A Stack is SCTP in this process, with its sockets open and listening.
+type Stack interface {
+	// Port is the port that peers reach all the local addresses at: of SCTP, or of
+	// UDP if that is what carries it.
+	Port() uint16
+	// Associate begins an association with a peer, to be known by h. Up or Down
+	// follows, later.
+	Associate(r Route, h Handler) (Association, error)
+	// Progress does what no watch and no timer of the loop announces, and reports
+	// whether it did anything. It is cheap when there is nothing to do.
+	Progress() bool
+	// Linger does what there is to do, within a call of the loop's, for the sake of
+	// associations that are ending: it waits at most a millisecond for something to
+	// arrive.
+	Linger()
+	// Close ends all associations without a call, closes the sockets and leaves no
+	// goroutine, watch or timer behind.
+	Close() error
+}
+
+// A Route is how to reach a peer: pairs of addresses, the best first. A stack
+// that knows several paths uses all of the remote addresses, from whichever of
+// its own; another one the first pair.
+type Route struct {
+	Pairs []Pair
+}
+
+// A Pair is one of our addresses and one of the peer's, with its port.
+type Pair struct {
+	Local  netip.Addr
+	Remote netip.AddrPort
+	// Nearby says that both are on this machine.
+	Nearby bool
+}
+
+// An Association is a peer's and our end of one SCTP association.
+type Association interface {
+	// Send gives the stack one message: head, followed by the payload of f, which
+	// may be nil. The result is
+	//
+	//	Done    taken and copied,
+	//	Busy    not taken: as much as the peer may have outstanding is, or more;
+	//	        Handler.Writable follows once there is room,
+	//	Broken  not taken, nor will any other be; Handler.Down follows.
+	//
+	// A message longer than Config.MaxMessage is Broken. Send makes no call of the
+	// handler.
+	Send(stream uint16, ppid uint32, head []byte, f *btl.Frame) btl.Result
+	// Poll looks for itself whether something has arrived for this association,
+	// calls the handler with it, and reports whether there was anything (of any
+	// association).
+	Poll() bool
+	// Streams is the number of streams that both directions have, from 0; it does
+	// not change after Handler.Up.
+	Streams() int
+	// Queued is the number of bytes taken and not known to be acknowledged by the
+	// peer; 0 means that the peer's SCTP has all.
+	Queued() int
+	// Addresses are our and the peer's, for people: the primary path's.
+	Addresses() (local, remote string)
+	// Paths are the network paths of the association.
+	Paths() []btl.PathState
+	// Calls are the packets, or system calls, of both directions so far.
+	Calls() (sent, received uint64)
+	// Abort ends the association at once and tells the peer so. What is not
+	// acknowledged is lost. The handler is not called any more. Aborting twice, or
+	// after Handler.Down, does nothing.
+	Abort()
+	// Sever ends the association without a word to the peer or to the handler, as
+	// if the peer could not be reached any more. For tests.
+	Sever()
+}
+
+// A Handler is told what happens to one association.
+type Handler interface {
+	// Up: the association is established. Comes once, before all else.
+	Up()
+	// Receive hands over a piece of a message, valid during the call. End says that
+	// it is the last of its message; ppid is valid in the first piece and may be 0
+	// in others.
+	Receive(stream uint16, ppid uint32, piece []byte, end bool)
+	// Writable: after Busy, Send can take a message again.
+	Writable()
+	// PathChanged: a path came up or went down, as Association.Paths has it.
+	PathChanged(p btl.PathState)
+	// Down: the association has ended, for good, and why: [io.EOF] if the peer has
+	// shut it down in order, after all that it had sent has been handed over; an
+	// error otherwise (syscall.ETIMEDOUT: no answer; syscall.ECONNREFUSED: nobody
+	// there; syscall.ECONNRESET: the peer has aborted it). The last call.
+	Down(err error)
+}
