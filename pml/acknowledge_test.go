@@ -14,10 +14,12 @@ import (
 type scripted struct {
 	btl.Endpoint
 	result btl.Result
+	offers int // calls of Send
 	sent   []header
 }
 
 func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
+	s.offers++
 	if s.result == btl.Done {
 		var h header
 		if err := h.decode(f.Header, f.Size); err != nil {

@@ -19,6 +19,9 @@ type peer struct {
 	failure error // why no operation with it can complete any more
 	local   bool  // frames to it need no acknowledgement
 
+	sought   bool // a receive waits for the first contact
+	widening bool // one more rail will be tried if none is connected by then
+
 	// Sending.
 	laneSeq []uint32   // the next number in each lane
 	sends   int        // not complete
@@ -78,21 +81,6 @@ func (pe *peer) up() bool {
 		}
 	}
 	return false
-}
-
-// connect sees to it that the peer gets rails and that one of them connects.
-func (pe *peer) connect() {
-	switch {
-	case pe.state == peerNew:
-		pe.state = peerResolving
-		pe.pml.resolve(pe)
-	case pe.state == peerKnown && !pe.up():
-		for _, r := range pe.rails {
-			if r.recovery.wait != nil || !r.recovery.failed && r.reopen() {
-				return
-			}
-		}
-	}
 }
 
 // attach makes the peer known by its rails.

@@ -52,7 +52,7 @@ func (c *Context) probe(src, tag int) (*inbound, int32, error) {
 		in = c.find(source, tag)
 	}
 	if in == nil {
-		err = c.hopeless(source)
+		err = c.prospect(source)
 	}
 	return in, source, err
 }
@@ -74,7 +74,7 @@ func (a *arrival) Done() bool {
 		return true
 	}
 	if a.err = a.context.usable(); a.err == nil {
-		a.err = a.context.hopeless(a.source)
+		a.err = a.context.prospect(a.source)
 	}
 	if v := a.context.match.Version(); v != a.seen {
 		a.seen = v

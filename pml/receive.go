@@ -27,7 +27,7 @@ func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, er
 		op.bind(m.Owner.(*inbound))
 		return op, nil
 	}
-	if err := c.hopeless(source); err != nil {
+	if err := c.prospect(source); err != nil {
 		c.match.Cancel(&op.recv)
 		c.pml.freeOperation(op)
 		return nil, err
@@ -48,17 +48,6 @@ func (c *Context) matchable(what string, src, tag int) (int32, error) {
 		return 0, fmt.Errorf("%s: source %w", what, err)
 	}
 	return int32(c.group.World(src)), nil
-}
-
-// hopeless says why a receive that found no message can never find one.
-func (c *Context) hopeless(source int32) error {
-	if source == match.Any {
-		return c.unacknowledged
-	}
-	if pe := c.pml.peers[int(source)]; pe != nil {
-		return pe.failure
-	}
-	return nil
 }
 
 // matched is called for every match that an arrival, a cancellation or a void

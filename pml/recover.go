@@ -18,7 +18,7 @@ import (
 type recovery struct {
 	peer      btl.Peer // what the module needs to connect again
 	foreign   bool     // only the peer knows how to connect it
-	tried     bool     // it was asked to connect beside others
+	trying    bool     // it was asked to connect and has neither done so nor failed
 	connected bool     // since the last Down
 	down      bool     // the endpoint is broken
 	failed    bool     // bringing it back has failed since the peer was last reached
@@ -93,7 +93,7 @@ func (c *recovery) broken(err error, heard uint64, met bool) {
 	default:
 		c.failed = true
 	}
-	c.connected, c.down, c.cause = false, true, err
+	c.connected, c.trying, c.down, c.cause = false, false, true, err
 }
 
 // transient tells the failures of the network from those of the peer.
@@ -142,7 +142,7 @@ func (pe *peer) sendAgain() bool {
 // failed.
 func (pe *peer) reconnect(last *rail) {
 	p := pe.pml
-	if p.closing && pe.drained() && pe.parted() {
+	if pe.needless() {
 		p.checkClosing()
 		return
 	}
@@ -174,11 +174,9 @@ func (c *recovery) stopWaiting() {
 }
 
 func (pe *peer) reopenAny(last *rail) {
-	if !last.recovery.failed && last.reopen() {
-		return
-	}
-	for _, r := range pe.rails {
+	for _, r := range append([]*rail{last}, pe.rails...) {
 		if !r.recovery.failed && r.reopen() {
+			pe.widen()
 			return
 		}
 	}
@@ -216,6 +214,7 @@ func (r *rail) reopen() bool {
 	}
 	// An endpoint connects when it is given a frame; it will not take this one
 	// before it is connected, and it does not matter whether it ever does.
+	r.recovery.trying = true
 	pe.sendAck(r)
 	return true
 }
@@ -242,21 +241,11 @@ func (r *rail) recovered() {
 	if c.cause != nil {
 		r.ask() // so that something is heard
 	}
-	c.connected, c.down, c.pause, c.heard = true, false, 0, r.vital.heard
+	c.connected, c.trying, c.down, c.pause, c.heard = true, false, false, 0, r.vital.heard
 	for _, other := range r.peer.rails {
 		other.recovery.failed = false
 	}
 	r.vital.alive = r.pml.engine.Now()
-}
-
-// connectAll has the other rails connect too, for a long message.
-func (pe *peer) connectAll() {
-	for _, r := range pe.rails {
-		if !r.up && !r.recovery.down && !r.recovery.tried {
-			r.recovery.tried = true
-			pe.sendAck(r)
-		}
-	}
 }
 
 // giveUp ends the rails to a peer that has failed.
