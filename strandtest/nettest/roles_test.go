@@ -34,6 +34,7 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"wait":    wait,
 	"traffic": traffic,
 	"stream":  stream,
+	"contact": contact,
 }
 
 // play makes a job of ranks that play a role of this test binary.

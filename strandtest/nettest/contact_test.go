@@ -1,0 +1,129 @@
+//go:build linux
+
+package nettest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/strandtest/nettest"
+)
+
+// speakerVariable names the rank that sends, in contact.
+const speakerVariable = "CONTACT_SPEAKER"
+
+// contact has one of two ranks send the other messages, short and long, and only
+// then hear from it. Both tell how long the first message took, and at the end
+// what each rail has carried.
+func contact(ctx context.Context, w *strand.World) error {
+	c := w.Comm()
+	speaker, err := strconv.Atoi(os.Getenv(speakerVariable))
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	for i, size := range []int{8, 8, 4 << 20, 8, 4 << 20} {
+		b := make([]byte, size)
+		if c.Rank() == speaker {
+			err = c.Send(ctx, payload(speaker, 0, i, size), 1-speaker, i)
+		} else if _, err = c.Recv(ctx, b, speaker, i); err == nil && string(b) != string(payload(speaker, 0, i, size)) {
+			err = fmt.Errorf("message %d is damaged", i)
+		}
+		if err != nil {
+			return fmt.Errorf("message %d: %w", i, err)
+		}
+		if i == 1 {
+			fmt.Println("contact after:", time.Since(start))
+		}
+	}
+	if err := c.Barrier(ctx); err != nil {
+		return err
+	}
+	for _, r := range w.Rails() {
+		fmt.Printf("rail: %s, %d MB out, %d MB in\n", r.Desc, r.Counters.BytesSent>>20, r.Counters.BytesReceived>>20)
+	}
+	return nil
+}
+
+// requireContact runs contact, with each rank as the speaker, and expects that it
+// takes much less than an attempt to connect may take, and that what arrives went by
+// networks whose addresses begin with good.
+func requireContact(t *testing.T, a, b *testnet.Host, good string, env ...string) {
+	t.Helper()
+	for speaker := range 2 {
+		r := play("contact", []*testnet.Host{a, b}, append(env, fmt.Sprintf("%s=%d", speakerVariable, speaker))...).Run(t)
+		require.NoError(t, r.Wait())
+		for rank := range 2 {
+			after, err := time.ParseDuration(strings.TrimPrefix(r.Await(rank, "contact after: ").Text, "contact after: "))
+			require.NoError(t, err)
+			t.Logf("rank %d speaks, rank %d: contact after %v", speaker, rank, after)
+			assert.Less(t, after, connectTimeout/2)
+			requireCarried(t, r, rank, good)
+		}
+	}
+}
+
+// requireCarried expects that the rails that have carried anything are of a network.
+func requireCarried(t *testing.T, r *nettest.Run, rank int, network string) {
+	t.Helper()
+	carried := 0
+	for _, line := range r.Lines(rank) {
+		if !strings.HasPrefix(line.Text, "rail: ") || strings.HasSuffix(line.Text, ", 0 MB out, 0 MB in") {
+			continue
+		}
+		assert.Contains(t, line.Text, network)
+		carried++
+	}
+	assert.Positive(t, carried)
+}
+
+// connectTimeout is the default of btl_tcp_connect_timeout.
+const connectTimeout = 10 * time.Second
+
+// Both hosts have an interface to a management network that looks joined but is not;
+// its addresses come before those of the good network.
+func TestManagementNetwork(t *testing.T) {
+	const good = "10.1.0."
+	for name, add := range map[string]func(n *testnet.Net, a, b *testnet.Host){
+		"nobody answers": func(_ *testnet.Net, a, b *testnet.Host) {
+			a.Island("mgmt", "10.0.0.1/24")
+			b.Island("mgmt", "10.0.0.2/24")
+		},
+		"packets vanish": func(n *testnet.Net, a, b *testnet.Host) {
+			n.Link(a, b, testnet.Subnet("10.0.0.0/24"), testnet.Names("mgmt", "mgmt")).Loss(1)
+		},
+		"another host answers": func(n *testnet.Net, a, b *testnet.Host) {
+			n.Link(a, n.Host("c"), testnet.Subnet("10.0.0.0/24"), testnet.Names("mgmt", "eth0"))
+			n.Link(n.Host("d"), b, testnet.Subnet("10.0.0.0/24"), testnet.Names("eth0", "mgmt"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, a, b := hosts(t)
+			add(n, a, b)
+			n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+			requireContact(t, a, b, good)
+		})
+	}
+}
+
+// Only one of two hosts can connect to the other, whichever speaks first.
+func TestOneWay(t *testing.T) {
+	for name, deaf := range map[string]int{"only the lower rank connects": 0, "only the higher rank connects": 1} {
+		t.Run(name, func(t *testing.T) {
+			n, a, b := hosts(t)
+			n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+			[]*testnet.Host{a, b}[deaf].Firewall(1, 65535)
+			requireContact(t, a, b, "10.1.0.")
+		})
+	}
+}
