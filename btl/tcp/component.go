@@ -40,7 +40,7 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no network interface is up, not even the loopback",
 			Remedy: "ip link set lo up"}
 	}
-	chosen, err := selectAddresses(system.Addresses, cfg)
+	chosen, err := cfg.choice.Select(system.Addresses)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newModule(host btl.Host, cfg config) *module {
 // attributes of the module, whose interfaces are known.
 func (m *module) attributes() btl.Attr {
 	speed := 0
-	for _, a := range m.local.ifaces {
+	for _, a := range m.local.Interfaces {
 		speed = max(speed, a.Speed)
 	}
 	if speed == 0 {

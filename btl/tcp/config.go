@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 )
@@ -77,9 +78,7 @@ var specs = []param.Spec{
 
 // config is the values of the parameters.
 type config struct {
-	include, exclude  []string
-	maxInterfaces     int
-	disableFamily     string
+	choice            networks.Choice
 	policy            reach.Policy
 	links             int
 	portMin, ports    int
@@ -94,19 +93,17 @@ type config struct {
 	userTimeout       time.Duration
 	unsent            int
 	keepalive         time.Duration
-	includeWhere      string // where the lists come from, for messages
-	excludeWhere      string
-	disableWhere      string
 	congestionSetting string
 	portSettings      string
 }
 
 func readConfig(v *param.Values) (config, error) {
 	c := config{
-		include:           v.List(pInclude),
-		exclude:           v.List(pExclude),
-		maxInterfaces:     v.Int(pMaxInterfaces),
-		disableFamily:     v.String(pDisableFamily),
+		choice: networks.Choice{
+			Include: v.List(pInclude), Exclude: v.List(pExclude),
+			MaxInterfaces: v.Int(pMaxInterfaces), DisableFamily: v.String(pDisableFamily),
+			IncludeWhere: setting(v, pInclude), ExcludeWhere: setting(v, pExclude), FamilyWhere: setting(v, pDisableFamily),
+		},
 		links:             v.Int(pLinks),
 		portMin:           v.Int(pPortMin),
 		ports:             v.Int(pPortRange),
@@ -122,18 +119,11 @@ func readConfig(v *param.Values) (config, error) {
 		userTimeout:       v.Duration(pUserTimeout),
 		unsent:            int(v.Size(pUnsent)),
 		keepalive:         v.Duration(pKeepalive),
-		includeWhere:      setting(v, pInclude),
-		excludeWhere:      setting(v, pExclude),
-		disableWhere:      setting(v, pDisableFamily),
 		congestionSetting: setting(v, pCongestion),
 	}
 	var err error
 	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
 		return c, fmt.Errorf("%s: %w", setting(v, pReach), err)
-	}
-	if len(c.include) > 0 && len(c.exclude) > 0 {
-		return c, fmt.Errorf("%s and %s exclude each other: give one of them, the other is left empty",
-			c.includeWhere, c.excludeWhere)
 	}
 	if c.portMin > 0 {
 		c.portSettings = setting(v, pPortMin) + ", " + setting(v, pPortRange)

@@ -68,7 +68,7 @@ func (ep *endpoint) accepted(in *inbound) {
 	ep.local = rawio.LocalAddr(in.conn.FD()).String()
 	ep.remote = in.from.String()
 	ep.nearby = ep.m.nearby(in.from.Addr())
-	for _, a := range ep.m.local.ifaces {
+	for _, a := range ep.m.local.Interfaces {
 		if local, err := netip.ParseAddrPort(ep.local); err == nil && local.Addr().WithZone("") == a.Addr() {
 			ep.local = fmt.Sprintf("%v (%s)", local, a.Interface)
 		}

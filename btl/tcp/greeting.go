@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/strandmp/strand/internal/networks"
 )
 
 // A greeting is what each side tells about itself in the handshake.
@@ -52,15 +53,5 @@ func decodeGreeting(b []byte) (greeting, error) {
 	if n > len(rest) || len(rest)-n > maxHello {
 		return greeting{}, fmt.Errorf("%w: host name of %d bytes in %d", errGreeting, n, len(rest))
 	}
-	return greeting{maxFrame: int(size), host: plain(rest[:n]), hello: rest[n:]}, nil
-}
-
-// plain makes a name that came from the network fit for a terminal and a log.
-func plain(b []byte) string {
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r >= 0x7f {
-			return '?'
-		}
-		return r
-	}, string(b))
+	return greeting{maxFrame: int(size), host: networks.Plain(rest[:n]), hello: rest[n:]}, nil
 }

@@ -45,7 +45,7 @@ func (in *inbound) claimed(r handshake.Request) error {
 	if r.From >= m.host.Size() {
 		return fmt.Errorf("%w: it claims to be rank %d of %d", handshake.ErrRank, r.From, m.host.Size())
 	}
-	if r.Target.Port() != m.local.port || !m.local.holds(r.Target.Addr()) {
+	if r.Target.Port() != m.local.Port || !m.local.Holds(r.Target.Addr()) {
 		return fmt.Errorf("%w: %v", handshake.ErrTarget, r.Target)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/reach"
@@ -54,16 +55,16 @@ func (m *module) listen(system reach.Side, chosen []reach.Address) error {
 			return err
 		}
 	}
-	m.local = address{port: port, network: system.Network, host: m.host.Hostname(), ifaces: chosen}
-	m.side = m.local.side()
+	m.local = networks.Address{Port: port, Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
+	m.side = m.local.Side()
 	for _, a := range system.Addresses {
-		if !m.local.holds(a.Addr()) {
+		if !m.local.Holds(a.Addr()) {
 			m.side.Held = append(m.side.Held, a.Addr())
 		}
 	}
-	m.blob = m.local.encode()
+	m.blob = m.local.Encode()
 	m.attr = m.attributes()
-	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, describe(chosen))
+	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, networks.Describe(chosen))
 	return nil
 }
 
@@ -103,7 +104,7 @@ func bindAll(addrs []reach.Address, c config) ([]int, uint16, error) {
 			break
 		}
 	}
-	return nil, 0, fmt.Errorf("%s is free on %s: %w (%s)", c.portsTried(), describe(addrs), last, portRemedy(last))
+	return nil, 0, fmt.Errorf("%s is free on %s: %w (%s)", c.portsTried(), networks.Describe(addrs), last, portRemedy(last))
 }
 
 // portsTried names the ports that were tried, and the parameters that say so, as
@@ -144,7 +145,7 @@ func bindAnywhere(addrs []reach.Address) ([]int, uint16, error) {
 			break
 		}
 	}
-	return nil, 0, fmt.Errorf("no port is free on all of %s: %w", describe(addrs), last)
+	return nil, 0, fmt.Errorf("no port is free on all of %s: %w", networks.Describe(addrs), last)
 }
 
 // portTrouble tells errors that another port may not have.
@@ -155,7 +156,7 @@ func portTrouble(err error) bool {
 func bindPort(addrs []reach.Address, port uint16) ([]int, error) {
 	var fds []int
 	for _, a := range addrs {
-		at := netip.AddrPortFrom(zoned(a), port)
+		at := netip.AddrPortFrom(networks.Zoned(a), port)
 		fd, err := rawio.Listen(at, backlog)
 		if err != nil {
 			for _, fd := range fds {
@@ -166,15 +167,6 @@ func bindPort(addrs []reach.Address, port uint16) ([]int, error) {
 		fds = append(fds, fd)
 	}
 	return fds, nil
-}
-
-// zoned is an address as the system takes it: a link-local one of IPv6 with its
-// interface.
-func zoned(a reach.Address) netip.Addr {
-	if ip := a.Addr(); ip.Is6() && ip.IsLinkLocalUnicast() {
-		return ip.WithZone(a.Interface)
-	}
-	return a.Addr()
 }
 
 // Poll implements [btl.Handler].

@@ -2,26 +2,9 @@ package tcp
 
 import (
 	"net/netip"
-	"time"
 
 	"github.com/strandmp/strand/btl"
 )
-
-// A limiter lets one line a second through and counts the others.
-type limiter struct {
-	next    int64
-	dropped int
-}
-
-func (l *limiter) allow(now int64) (dropped int, ok bool) {
-	if l.next != 0 && now < l.next {
-		l.dropped++
-		return 0, false
-	}
-	dropped, l.dropped = l.dropped, 0
-	l.next = now + int64(time.Second)
-	return dropped, true
-}
 
 // stray logs a connection that has come to nothing. Anybody can make them, so
 // warnings are limited.
@@ -34,7 +17,7 @@ func (m *module) stray(level btl.LogLevel, from netip.AddrPort, err error) {
 		m.host.Logf(level, "tcp: rank %d: dropped %s: %v", m.host.Rank(), who, err)
 		return
 	}
-	dropped, ok := m.strays.allow(m.loop.Now())
+	dropped, ok := m.strays.Allow(m.loop.Now())
 	if !ok {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/reach"
 )
@@ -18,7 +19,7 @@ type module struct {
 	attr btl.Attr
 	id   *handshake.Identity
 
-	local     address
+	local     networks.Address
 	side      reach.Side // local, and what this host holds besides
 	blob      []byte     // local, encoded
 	listeners []*listener
@@ -26,7 +27,7 @@ type module struct {
 	slots     map[slotKey]*slot
 	leaving   map[*linger]struct{}
 	greeting  []byte
-	strays    limiter
+	strays    networks.Limiter
 	grace     time.Duration // for our attempts when the peer's has come through
 	closed    bool
 
@@ -48,7 +49,7 @@ func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if peer.Rank == m.host.Rank() {
 		return nil, fmt.Errorf("tcp: rank %d is this process, which btl self serves", peer.Rank)
 	}
-	remote, err := decodeAddress(peer.Address)
+	remote, err := networks.Decode(peer.Address)
 	if err != nil {
 		return nil, fmt.Errorf("tcp: rank %d on %s: %w", peer.Rank, peer.Host, err)
 	}

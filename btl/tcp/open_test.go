@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/reach"
 )
@@ -55,8 +56,8 @@ func TestPortRange(t *testing.T) {
 	opts := []option{set(pPortMin, fmt.Sprint(first)), set(pPortRange, "2")}
 	a := newNode(t, 0, 3, opts...)
 	b := newNode(t, 1, 3, opts...)
-	require.Equal(t, first, int(a.mod.local.port))
-	require.Equal(t, first+1, int(b.mod.local.port))
+	require.Equal(t, first, int(a.mod.local.Port))
+	require.Equal(t, first+1, int(b.mod.local.Port))
 	_, err := tryNode(t, 2, 3, append([]option{set(pInclude, "127.0.0.1")}, opts...)...)
 	require.ErrorContains(t, err, fmt.Sprintf("none of the ports %d to %d (%s=%d from test, %s=2 from test)", first, first+1, pPortMin, first, pPortRange))
 	require.NotContains(t, err.Error(), "btl tcp", "the name is the host's to add")
@@ -70,13 +71,13 @@ func TestOnePortOnAllAddresses(t *testing.T) {
 	require.NotEmpty(t, n.mod.listeners)
 	for i, l := range n.mod.listeners {
 		at := rawio.LocalAddr(l.fd)
-		require.Equal(t, n.mod.local.port, at.Port())
-		require.Equal(t, n.mod.local.ifaces[i].Addr(), at.Addr().WithZone(""), "only selected addresses are listened on")
+		require.Equal(t, n.mod.local.Port, at.Port())
+		require.Equal(t, n.mod.local.Interfaces[i].Addr(), at.Addr().WithZone(""), "only selected addresses are listened on")
 	}
-	got, err := decodeAddress(n.mod.Address())
+	got, err := networks.Decode(n.mod.Address())
 	require.NoError(t, err)
-	require.Equal(t, reach.ThisNetwork(), got.network)
-	require.Equal(t, "host0", got.host)
+	require.Equal(t, reach.ThisNetwork(), got.Network)
+	require.Equal(t, "host0", got.Host)
 }
 
 func TestReach(t *testing.T) {
@@ -92,9 +93,9 @@ func TestReach(t *testing.T) {
 	require.ErrorContains(t, err, "self")
 	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: []byte("garbage")})
 	require.ErrorContains(t, err, "rank 2 on far")
-	elsewhere := *sampleAddress()
-	elsewhere.ifaces = elsewhere.ifaces[2:]
-	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: elsewhere.encode()})
+	elsewhere := networks.Address{Port: 1, Network: reach.Network{1}, Interfaces: []reach.Address{nic("lo", "127.0.0.1/8", 0)}}
+	elsewhere.Interfaces[0].Flags = reach.Loopback
+	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: elsewhere.Encode()})
 	require.ErrorIs(t, err, errNoPair)
 	require.ErrorContains(t, err, pInclude)
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -45,8 +46,8 @@ var errNoPair = errors.New("no address of ours leads to one of the peer's")
 // Both sides make such a list, and path i of one meets path i of the other. So
 // pairs of equal weight are ordered by the addresses of the lower rank, on both
 // sides; where the lists differ all the same, whoever connects is right.
-func (m *module) pairsTo(rank int, remote *address) ([]pair, error) {
-	result := reach.Match(m.side, remote.side(), m.cfg.policy)
+func (m *module) pairsTo(rank int, remote *networks.Address) ([]pair, error) {
+	result := reach.Match(m.side, remote.Side(), m.cfg.policy)
 	if len(result.Pairs) == 0 {
 		return nil, m.noPair(result)
 	}
@@ -60,7 +61,7 @@ func (m *module) pairsTo(rank int, remote *address) ([]pair, error) {
 	var pairs []pair
 	for _, p := range result.Pairs {
 		for link := range m.cfg.links {
-			pairs = append(pairs, pair{Pair: p, port: remote.port, link: link, links: m.cfg.links})
+			pairs = append(pairs, pair{Pair: p, port: remote.Port, link: link, links: m.cfg.links})
 		}
 	}
 	return pairs[:min(len(pairs), maxPaths)], nil

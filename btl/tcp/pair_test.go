@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -22,10 +23,10 @@ func wired(t *testing.T, rank int, policy string, links int, ifaces ...reach.Add
 	for i := range ifaces {
 		ifaces[i].Index = i + 1
 	}
-	m.local = address{port: uint16(7000 + rank), network: reach.Network{byte(rank + 1)}, host: "h", ifaces: ifaces}
-	m.side = m.local.side()
+	m.local = networks.Address{Port: uint16(7000 + rank), Network: reach.Network{byte(rank + 1)}, Host: "h", Interfaces: ifaces}
+	m.side = m.local.Side()
 	m.attr = m.attributes()
-	m.blob = m.local.encode()
+	m.blob = m.local.Encode()
 	return m
 }
 
@@ -116,64 +117,5 @@ func TestLinkLocal(t *testing.T) {
 	p := pathsBetween(t, a, b)[0].Private.(pair)
 	require.Equal(t, "[fe80::2%eth0]:7001", p.target().String())
 	require.Equal(t, "fe80::1%eth0", p.Source().String())
-	require.Equal(t, "fe80::1%eth0", zoned(p.Local).String())
-}
-
-func TestSelectAddresses(t *testing.T) {
-	all := []reach.Address{
-		{Prefix: netip.MustParsePrefix("127.0.0.1/8"), Index: 1, Interface: "lo"},
-		{Prefix: netip.MustParsePrefix("10.8.47.1/24"), Index: 2, Speed: 1000, Interface: "eth0"},
-		{Prefix: netip.MustParsePrefix("fd00::1/64"), Index: 2, Speed: 1000, Interface: "eth0"},
-		{Prefix: netip.MustParsePrefix("10.9.0.1/16"), Index: 3, Speed: 10000, Interface: "eth1"},
-		{Prefix: netip.MustParsePrefix("172.17.0.1/16"), Index: 4, Interface: "docker0"},
-	}
-	with := func(include, exclude []string, most int) config {
-		return config{include: include, exclude: exclude, maxInterfaces: most, disableFamily: "none", disableWhere: "FAMILY", includeWhere: "INCLUDE", excludeWhere: "EXCLUDE"}
-	}
-	without := func(family string, include ...string) config {
-		c := with(include, nil, 0)
-		c.disableFamily = family
-		return c
-	}
-	tests := []struct {
-		name string
-		c    config
-		want []int
-		err  string
-	}{
-		{"everything", with(nil, nil, 0), []int{0, 1, 2, 3, 4}, ""},
-		{"a name", with([]string{"eth0"}, nil, 0), []int{1, 2}, ""},
-		{"a pattern", with([]string{"eth*"}, nil, 0), []int{1, 2, 3}, ""},
-		{"a subnet", with([]string{"10.8.0.0/16"}, nil, 0), []int{1}, ""},
-		{"a subnet of IPv6", with([]string{"fd00::/8", "lo"}, nil, 0), []int{0, 2}, ""},
-		{"an address", with([]string{"10.9.0.1"}, nil, 0), []int{3}, ""},
-		{"all but", with(nil, []string{"docker*", "fd00::/8"}, 0), []int{0, 1, 3}, ""},
-		{"no loopback", with(nil, []string{"127.0.0.0/8"}, 0), []int{1, 2, 3, 4}, ""},
-		{"the fastest", with(nil, nil, 1), []int{0, 3}, ""},
-		{"the two fastest", with(nil, nil, 2), []int{0, 1, 2, 3}, ""},
-		{"no IPv4", without("4"), []int{2}, ""},
-		{"no IPv6", without("6"), []int{0, 1, 3, 4}, ""},
-		{"nothing of the other family", without("4", "eth1"), nil, "FAMILY leaves no address to use; there are eth1 10.9.0.1/16"},
-		{"unknown interface", with([]string{"eth7"}, nil, 0), nil,
-			`INCLUDE: no interface that is up fits "eth7"; there are lo 127.0.0.1/8, eth0 10.8.47.1/24`},
-		{"unknown exclusion", with(nil, []string{"ib0"}, 0), nil, `EXCLUDE: no interface that is up fits "ib0"`},
-		{"bad subnet", with([]string{"10.8.0.0/99"}, nil, 0), nil, "10.8.0.0/99"},
-		{"bad pattern", with([]string{"eth["}, nil, 0), nil, `"eth["`},
-		{"nothing left", with(nil, []string{"*"}, 0), nil, "EXCLUDE leaves no network to use; there are lo"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := selectAddresses(all, test.c)
-			if test.err != "" {
-				require.ErrorContains(t, err, test.err)
-				return
-			}
-			require.NoError(t, err)
-			var want []reach.Address
-			for _, i := range test.want {
-				want = append(want, all[i])
-			}
-			require.Equal(t, want, got)
-		})
-	}
+	require.Equal(t, "fe80::1%eth0", networks.Zoned(p.Local).String())
 }

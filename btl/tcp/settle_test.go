@@ -87,8 +87,8 @@ func silentPort(t *testing.T) uint16 {
 // unreachable is b's address with a port that leads nowhere.
 func unreachable(b *node, port uint16) []byte {
 	a := b.mod.local
-	a.port = port
-	return a.encode()
+	a.Port = port
+	return a.Encode()
 }
 
 // The lower rank's attempt gets no answer; the higher's, in reserve, takes its
@@ -267,18 +267,4 @@ func TestWrongSecretAndJob(t *testing.T) {
 			require.Empty(t, b.accepted)
 		})
 	}
-}
-
-// A limiter lets one line a second through and says how many it has kept.
-func TestLimiter(t *testing.T) {
-	var l limiter
-	_, ok := l.allow(1)
-	require.True(t, ok)
-	for range 7 {
-		_, ok = l.allow(int64(time.Second) / 2)
-		require.False(t, ok)
-	}
-	dropped, ok := l.allow(2 * int64(time.Second))
-	require.True(t, ok)
-	require.Equal(t, 7, dropped)
 }

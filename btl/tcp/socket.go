@@ -65,5 +65,5 @@ func (c config) setCongestion(fd int) error {
 
 // nearby reports whether an address leads to this very machine.
 func (m *module) nearby(ip netip.Addr) bool {
-	return ip.IsLoopback() || m.local.holds(ip)
+	return ip.IsLoopback() || m.local.Holds(ip)
 }

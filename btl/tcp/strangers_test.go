@@ -13,6 +13,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -28,7 +29,7 @@ func stranger(t testing.TB, n *node) net.Conn {
 
 // target is where a node listens.
 func target(n *node) netip.AddrPort {
-	return netip.AddrPortFrom(n.mod.local.ifaces[0].Addr(), n.mod.local.port)
+	return netip.AddrPortFrom(n.mod.local.Interfaces[0].Addr(), n.mod.local.Port)
 }
 
 // unharmed checks that a node still serves its own.
@@ -139,10 +140,10 @@ func TestClaims(t *testing.T) {
 	}{
 		"a rank beyond the job": {handshake.Request{From: 9, To: 0, Target: target(n)}, handshake.ErrRank},
 		"another rank's":        {handshake.Request{From: 1, To: 2, Target: target(n)}, handshake.ErrRank},
-		"another address":       {handshake.Request{From: 1, To: 0, Target: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.9"), n.mod.local.port)}, handshake.ErrTarget},
+		"another address":       {handshake.Request{From: 1, To: 0, Target: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.9"), n.mod.local.Port)}, handshake.ErrTarget},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n.do(func() { n.mod.strays = limiter{} })
+			n.do(func() { n.mod.strays = networks.Limiter{} })
 			c := stranger(t, n)
 			_, err := c.Write(handshake.NewIdentity(n.job, testSecret, test.r.From).NewConnector(test.r, nil, newNonce()).Hello(nil))
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package tcp
+package networks
 
 import (
 	"cmp"
@@ -11,41 +11,58 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// selectAddresses applies the user's choice to the addresses of the system.
-func selectAddresses(all []reach.Address, c config) ([]reach.Address, error) {
+// A Choice is which of the host's networks the user wants to be used.
+type Choice struct {
+	// Include and Exclude are lists of interface names, patterns of them, addresses
+	// or subnets, of which one at most is given.
+	Include, Exclude []string
+	// MaxInterfaces besides the loopback; 0 means all.
+	MaxInterfaces int
+	// DisableFamily is "4", "6" or "none".
+	DisableFamily string
+	// Where the values come from, for messages: "btl_tcp_if_include=eth0 from …".
+	IncludeWhere, ExcludeWhere, FamilyWhere string
+}
+
+// Select applies the choice to the addresses of the system.
+func (c *Choice) Select(all []reach.Address) ([]reach.Address, error) {
+	if len(c.Include) > 0 && len(c.Exclude) > 0 {
+		return nil, fmt.Errorf("%s and %s exclude each other: give one of them, the other is left empty",
+			c.IncludeWhere, c.ExcludeWhere)
+	}
 	chosen, err := all, error(nil)
 	switch {
-	case len(c.include) > 0:
-		chosen, err = matching(all, c.include, c.includeWhere, true)
-	case len(c.exclude) > 0:
-		chosen, err = matching(all, c.exclude, c.excludeWhere, false)
+	case len(c.Include) > 0:
+		chosen, err = matching(all, c.Include, c.IncludeWhere, true)
+	case len(c.Exclude) > 0:
+		chosen, err = matching(all, c.Exclude, c.ExcludeWhere, false)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(chosen) == 0 && len(all) > 0 {
-		where := c.excludeWhere
-		if len(c.include) > 0 {
-			where = c.includeWhere
+		where := c.ExcludeWhere
+		if len(c.Include) > 0 {
+			where = c.IncludeWhere
 		}
-		return nil, fmt.Errorf("%s leaves no network to use; there are %s", where, describe(all))
+		return nil, fmt.Errorf("%s leaves no network to use; there are %s", where, Describe(all))
 	}
-	if chosen, err = withoutFamily(chosen, c); err != nil {
+	if chosen, err = c.withoutFamily(chosen); err != nil {
 		return nil, err
 	}
-	chosen = limitInterfaces(chosen, c.maxInterfaces)
-	return chosen[:min(len(chosen), maxIfaddrs)], nil
+	chosen = limitInterfaces(chosen, c.MaxInterfaces)
+	return chosen[:min(len(chosen), MaxInterfaces)], nil
 }
 
 // withoutFamily leaves out the family that the user does not want.
-func withoutFamily(addrs []reach.Address, c config) ([]reach.Address, error) {
-	if c.disableFamily == "none" {
+func (c *Choice) withoutFamily(addrs []reach.Address) ([]reach.Address, error) {
+	if c.DisableFamily == "none" {
 		return addrs, nil
 	}
-	unwanted := func(a reach.Address) bool { return a.Addr().Is4() == (c.disableFamily == "4") }
+	unwanted := func(a reach.Address) bool { return a.Addr().Is4() == (c.DisableFamily == "4") }
 	left := slices.DeleteFunc(slices.Clone(addrs), unwanted)
 	if len(left) == 0 && len(addrs) > 0 {
-		return nil, fmt.Errorf("%s leaves no address to use; there are %s", c.disableWhere, describe(addrs))
+		return nil, fmt.Errorf("%s leaves no address to use; there are %s", c.FamilyWhere, Describe(addrs))
 	}
 	return left, nil
 }
@@ -66,7 +83,7 @@ func matching(all []reach.Address, patterns []string, where string, keep bool) (
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("%s: no interface that is up fits %q; there are %s", where, p, describe(all))
+			return nil, fmt.Errorf("%s: no interface that is up fits %q; there are %s", where, p, Describe(all))
 		}
 	}
 	var chosen []reach.Address
@@ -121,8 +138,8 @@ func limitInterfaces(addrs []reach.Address, n int) []reach.Address {
 	})
 }
 
-// describe lists addresses for a message: "lo 127.0.0.1/8, eth0 10.8.47.1/24".
-func describe(all []reach.Address) string {
+// Describe lists addresses for a message: "lo 127.0.0.1/8, eth0 10.8.47.1/24".
+func Describe(all []reach.Address) string {
 	if len(all) == 0 {
 		return "none"
 	}
