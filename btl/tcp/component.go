@@ -63,7 +63,9 @@ func newModule(host btl.Host, cfg config) *module {
 		slots:   make(map[slotKey]*slot),
 		leaving: make(map[*linger]struct{}),
 		scratch: make([]byte, 64<<10),
-		grace:   reserveGrace,
+
+		strangers: strangers{most: strangersAllowed()},
+		grace:     reserveGrace,
 	}
 }
 

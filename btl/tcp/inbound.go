@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"slices"
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/rawio"
 )
 
 // An inbound is a connection that somebody has made to us and that is no
@@ -23,19 +23,29 @@ type inbound struct {
 	greeting greeting
 }
 
-// greet starts the handshake on an accepted socket.
+// welcome takes in a connection that somebody has made. Until that says
+// something it costs no more than its descriptor and its place on a list.
+func (m *module) welcome(fd int, from netip.AddrPort) {
+	in := &inbound{talk: talk{m: m, conn: rawio.NewConn(fd)}, from: from, since: m.loop.Now()}
+	var err error
+	if in.watch, err = m.loop.Watch(fd, in); err != nil {
+		m.stray(btl.LogWarn, from, err)
+		in.close()
+		return
+	}
+	in.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+		in.fail(fmt.Errorf("%w in %v: %w", errNoProof, m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
+	})
+	m.strangers.silent = append(m.strangers.silent, in)
+}
+
+// greet starts the handshake with one that has something to say.
 func (in *inbound) greet() error {
 	m := in.m
-	in.acceptor = m.id.NewAcceptor(newNonce(), in.claimed)
-	var err error
-	if in.watch, err = m.loop.Watch(in.conn.FD(), in); err != nil {
+	if err := m.tune(in.conn.FD(), m.nearby(in.from.Addr())); err != nil {
 		return err
 	}
-	in.since = m.loop.Now()
-	in.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
-		in.fail(fmt.Errorf("no proof of belonging to this job in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
-	})
-	m.waiting = append(m.waiting, in)
+	in.acceptor = m.id.NewAcceptor(newNonce(), in.claimed)
 	return nil
 }
 
@@ -48,6 +58,7 @@ func (in *inbound) claimed(r handshake.Request) error {
 	if r.Target.Port() != m.local.Port || !m.local.Holds(r.Target.Addr()) {
 		return fmt.Errorf("%w: %v", handshake.ErrTarget, r.Target)
 	}
+	m.strangers.claims(in)
 	return nil
 }
 
@@ -73,6 +84,12 @@ func (in *inbound) Poll(writable bool) bool {
 }
 
 func (in *inbound) listen() bool {
+	if in.acceptor == nil {
+		if err := in.greet(); err != nil {
+			in.fail(err)
+			return true
+		}
+	}
 	did := false
 	for {
 		b, err := in.receive(in.acceptor.Need())
@@ -105,7 +122,7 @@ func (in *inbound) arrive() {
 	in.proved = true
 	in.timer.Stop()
 	in.timer = nil
-	in.m.forget(in)
+	in.m.strangers.forget(in)
 	var err error
 	if in.greeting, err = decodeGreeting(in.acceptor.Peer()); err != nil {
 		in.fail(err)
@@ -205,20 +222,12 @@ func (in *inbound) fail(err error) {
 
 // drop ends the connection without a word.
 func (in *inbound) drop() {
-	m := in.m
-	m.forget(in)
-	if r := in.acceptor.Request(); in.proved {
-		if s := m.slot(r.From, r.Path); s.reserve == in {
+	in.m.strangers.forget(in)
+	if in.proved {
+		r := in.acceptor.Request()
+		if s := in.m.slot(r.From, r.Path); s.reserve == in {
 			s.takeReserve()
 		}
 	}
 	in.close()
-}
-
-// forget takes a connection off the list of those that have not proved
-// themselves.
-func (m *module) forget(in *inbound) {
-	if i := slices.Index(m.waiting, in); i >= 0 {
-		m.waiting = slices.Delete(m.waiting, i, i+1)
-	}
 }

@@ -25,12 +25,12 @@ type listener struct {
 
 const (
 	backlog = 4096
-	// maxWaiting bounds the connections that have not proved themselves; when it
-	// is reached, one older than oldWaiting makes room for the next.
-	maxWaiting = 256
-	oldWaiting = 500 * time.Millisecond
 	// acceptsPerPoll keeps a flood of connections from holding up everything.
-	acceptsPerPoll = 32
+	acceptsPerPoll = 16
+	// fullRest is how long a listener waits for room.
+	fullRest = 10 * time.Millisecond
+	// troubleRest is how long it waits when the system gives it nothing.
+	troubleRest = 100 * time.Millisecond
 )
 
 // listen opens the listeners on one port and publishes the addresses chosen from
@@ -173,53 +173,34 @@ func bindPort(addrs []reach.Address, port uint16) ([]int, error) {
 func (l *listener) Poll(bool) bool {
 	did := false
 	for range acceptsPerPoll {
-		if l.watch == nil || !l.m.hasRoom() {
-			l.rest(10 * time.Millisecond)
+		if l.watch == nil {
+			return did
+		}
+		now := l.m.loop.Now()
+		if !l.m.strangers.hasRoom(now) {
+			l.rest(fullRest)
 			return did
 		}
 		fd, from, err := rawio.Accept(l.fd)
 		switch {
 		case err == nil:
 			did = true
-			l.m.makeRoom()
-			l.accepted(fd, from)
+			l.m.strangers.makeRoom(now)
+			l.m.welcome(fd, from)
 		case errors.Is(err, syscall.EAGAIN):
 			return did
 		case errors.Is(err, syscall.ECONNABORTED), errors.Is(err, syscall.EINTR):
 		default:
 			// Out of descriptors or memory: trying again at once would spin.
 			l.m.stray(btl.LogWarn, netip.AddrPort{}, openfiles.Explain(err))
-			l.rest(100 * time.Millisecond)
+			l.rest(troubleRest)
 			return did
 		}
 	}
+	if l.m.strangers.count() > calm {
+		l.rest(floodRest)
+	}
 	return did
-}
-
-func (l *listener) accepted(fd int, from netip.AddrPort) {
-	m := l.m
-	in := &inbound{talk: talk{m: m, conn: rawio.NewConn(fd)}, from: from}
-	err := m.tune(fd, m.nearby(from.Addr()))
-	if err == nil {
-		err = in.greet()
-	}
-	if err != nil {
-		m.stray(btl.LogWarn, from, err)
-		in.close()
-	}
-}
-
-// hasRoom reports whether one more connection may begin its handshake, be it in the
-// place of one that had time enough for its own.
-func (m *module) hasRoom() bool {
-	return len(m.waiting) < maxWaiting || m.loop.Now()-m.waiting[0].since >= int64(oldWaiting)
-}
-
-// makeRoom gives the place of the oldest one to a connection that is there.
-func (m *module) makeRoom() {
-	if len(m.waiting) >= maxWaiting {
-		m.waiting[0].fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
-	}
 }
 
 // rest stops accepting for a while.

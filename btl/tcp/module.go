@@ -23,7 +23,7 @@ type module struct {
 	side      reach.Side // local, and what this host holds besides
 	blob      []byte     // local, encoded
 	listeners []*listener
-	waiting   []*inbound // connected to us and not yet proved, oldest first
+	strangers strangers // connected to us and not yet proved
 	slots     map[slotKey]*slot
 	leaving   map[*linger]struct{}
 	greeting  []byte
@@ -106,9 +106,7 @@ func (m *module) Close() error {
 	for _, l := range m.listeners {
 		l.close()
 	}
-	for len(m.waiting) > 0 {
-		m.waiting[0].drop()
-	}
+	m.strangers.drop()
 	for _, s := range m.slots {
 		if s.reserve != nil {
 			s.reserve.drop()

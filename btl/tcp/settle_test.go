@@ -69,8 +69,8 @@ func TestBothAtOnce(t *testing.T) {
 		b.do(func() { require.False(t, y.ep.opened) })
 		require.Zero(t, x.downs+y.downs)
 		// What is left of the other attempt goes away by itself.
-		a.until("one connection", func() bool { return len(a.mod.leaving)+len(a.mod.waiting) == 0 })
-		b.until("one connection", func() bool { return len(b.mod.leaving)+len(b.mod.waiting) == 0 })
+		a.until("one connection", func() bool { return len(a.mod.leaving)+a.mod.strangers.count() == 0 })
+		b.until("one connection", func() bool { return len(b.mod.leaving)+b.mod.strangers.count() == 0 })
 		a.close()
 		b.close()
 	}

@@ -70,7 +70,7 @@ func TestGarbage(t *testing.T) {
 			require.NoError(t, err)
 			got, _ := io.ReadAll(c)
 			require.Empty(t, got, "a stranger is told nothing")
-			n.until("the end of it", func() bool { return len(n.mod.waiting) == 0 })
+			n.until("the end of it", func() bool { return n.mod.strangers.count() == 0 })
 			lines := n.logged(btl.LogWarn)
 			require.Len(t, lines, 1)
 			require.Contains(t, lines[0], c.LocalAddr().String())
@@ -85,7 +85,7 @@ func TestPortScanIsQuiet(t *testing.T) {
 		stranger(t, n).Close()
 	}
 	n.until("the end of them", func() bool {
-		return len(n.mod.waiting) == 0 && strings.Count(strings.Join(n.logged(btl.LogInfo), "\n"), "dropped a connection") == 50
+		return n.mod.strangers.count() == 0 && strings.Count(strings.Join(n.logged(btl.LogInfo), "\n"), "dropped a connection") == 50
 	})
 	require.Empty(t, n.logged(btl.LogWarn))
 	unharmed(t, n)
@@ -102,7 +102,7 @@ func TestHalfOpenEndsAtDeadline(t *testing.T) {
 	require.Empty(t, got)
 	got, _ = io.ReadAll(stuck)
 	require.Len(t, got, 72, "the challenge and no more")
-	n.until("the end of them", func() bool { return len(n.mod.waiting) == 0 })
+	n.until("the end of them", func() bool { return n.mod.strangers.count() == 0 })
 	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 50ms")
 	unharmed(t, n)
 }
@@ -161,12 +161,12 @@ func TestClaims(t *testing.T) {
 func TestFloodOfHalfOpen(t *testing.T) {
 	n := newNode(t, 0, 4, set(pHandshakeTimeout, "1h"))
 	first := stranger(t, n)
-	for range maxWaiting - 1 {
+	for range mostStrangers - 1 {
 		stranger(t, n)
 	}
-	n.until("all of them", func() bool { return len(n.mod.waiting) == maxWaiting })
+	n.until("all of them", func() bool { return n.mod.strangers.count() == mostStrangers })
 	unharmed(t, n)
-	n.do(func() { require.LessOrEqual(t, len(n.mod.waiting), maxWaiting) })
+	n.do(func() { require.LessOrEqual(t, n.mod.strangers.count(), mostStrangers) })
 	got, _ := io.ReadAll(first)
 	require.Empty(t, got)
 }

@@ -21,11 +21,20 @@ func Remedy(err error) string {
 	if errors.Is(err, syscall.ENFILE) {
 		return "the whole system has no room for more open files: on Linux raise fs.file-max with sysctl"
 	}
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+	limit := Limit()
+	if limit == 0 {
 		return "this process's limit of open files is reached: raise it with ulimit -n"
 	}
-	return fmt.Sprintf("this process may have %d open files: raise the limit with ulimit -n", limit.Cur)
+	return fmt.Sprintf("this process may have %d open files: raise the limit with ulimit -n", limit)
+}
+
+// Limit is how many files this process may have open, 0 if that is not known.
+func Limit() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(uint64(limit.Cur), 1<<30))
 }
 
 // Explain adds the remedy to an error that [Exhausted] holds for and returns
