@@ -13,6 +13,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/networks"
 )
 
 // throwOut checks that a connection has ended without another word, and why.
@@ -24,7 +25,7 @@ func throwOut(t *testing.T, n *node, c net.Conn, why error) {
 	require.NotEmpty(t, lines)
 	require.Contains(t, lines[len(lines)-1], why.Error())
 	require.Empty(t, n.accepted)
-	n.do(func() { n.mod.strays = limiter{} })
+	n.do(func() { n.mod.strays = networks.Limiter{} })
 }
 
 // challenge says what a rank of the job would say first, and returns the answer.
