@@ -41,14 +41,20 @@ func (e *ConnError) Error() string {
 	if e.Local != "" || e.Remote != "" {
 		fmt.Fprintf(&b, " (%s → %s)", orUnknown(e.Local), orUnknown(e.Remote))
 	}
-	fmt.Fprintf(&b, " %s: %v", e.Phase, e.Err)
+	return b.String() + " " + e.What()
+}
+
+// What returns the part of the message that says what happened, without whom and
+// where: for a line that names these itself.
+func (e *ConnError) What() string {
+	s := fmt.Sprintf("%s: %v", e.Phase, e.Err)
 	if e.InFlight > 0 {
-		fmt.Fprintf(&b, ", %d bytes in flight", e.InFlight)
+		s += fmt.Sprintf(", %d bytes in flight", e.InFlight)
 	}
 	if e.Remedy != "" {
-		fmt.Fprintf(&b, " (%s)", e.Remedy)
+		s += " (" + e.Remedy + ")"
 	}
-	return b.String()
+	return s
 }
 
 func orUnknown(s string) string {

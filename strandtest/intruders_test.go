@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -50,7 +51,7 @@ func (s *siege) log(level btl.LogLevel, line string) {
 	if level == btl.LogWarn {
 		s.warnings++
 	}
-	if bytes.Contains([]byte(line), []byte("end of a connection")) && !s.over.Load() {
+	if strings.Contains(line, ": failed ") && !s.over.Load() {
 		s.ends = append(s.ends, line)
 	}
 }

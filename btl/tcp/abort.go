@@ -17,6 +17,7 @@ func (ep *endpoint) Abort() {
 		ep.watch.Stop()
 		ep.watch = nil
 		rawio.Reset(ep.conn.FD())
+		ep.tell(btl.LogInfo, "failed", ep.Desc(), ep.epoch, ", given up by this side")
 		ep.state = stateFailed
 	}
 	_ = ep.Close()

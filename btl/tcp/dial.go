@@ -15,8 +15,9 @@ import (
 // A dial makes a connection for an endpoint: as many attempts as the parameters
 // allow, one after the other.
 type dial struct {
-	ep    *endpoint
-	tries int // attempts that have failed
+	ep     *endpoint
+	failed attemptsError // of the attempts so far
+	since  int64         // when the first one began
 
 	talk      *talk // of the present attempt, nil between two
 	connector *handshake.Connector
@@ -42,15 +43,18 @@ func (d *dial) phase() string {
 func (d *dial) start() {
 	ep, m := d.ep, d.ep.m
 	d.pause, d.connector = nil, nil
-	ep.state = stateConnecting
 	ep.slot.epoch++
 	d.epoch = ep.slot.epoch
-	m.host.Logf(btl.LogInfo, "tcp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.key.rank, ep.pair.describe())
+	if d.failed.count == 0 {
+		d.since = m.loop.Now()
+	}
+	ep.enter(stateConnecting, btl.LogInfo, ep.pair.describe(), d.epoch,
+		fmt.Sprintf(", attempt %d of %d", d.failed.count+1, m.cfg.connectRetries))
 	if err := d.open(); err != nil {
 		// Send may be what has called: no up-call from here.
 		d.end()
-		d.tries++
-		d.retry(err)
+		d.failed.add(err)
+		d.retry()
 	}
 }
 
@@ -118,7 +122,7 @@ func (d *dial) connected() error {
 		Epoch: d.epoch, Known: ep.slot.known,
 		Path: ep.slot.key.path, Target: ep.pair.target(),
 	}, m.ourGreeting(), newNonce())
-	ep.state = stateConnectAck
+	ep.enter(stateConnectAck, btl.LogDebug, fmt.Sprintf("%v → %v", rawio.LocalAddr(fd), ep.pair.target()), d.epoch, "")
 	d.talk.out = d.connector.Hello(nil)
 	return d.talk.send()
 }
@@ -171,43 +175,49 @@ func (d *dial) succeed() {
 // fail ends the present attempt from a call of the loop's.
 func (d *dial) fail(err error) {
 	phase := d.phase()
-	proved := d.proved()
+	d.failed.add(d.explain(err))
 	d.end()
-	d.tries++
 	if d.ep.slot.useReserve() {
 		return // which has given up this dial for the peer's connection
 	}
-	if d.tries >= d.ep.m.cfg.connectRetries || final(err) {
-		d.giveUp(phase, proved, err)
+	if d.failed.count >= d.ep.m.cfg.connectRetries || final(err) {
+		d.giveUp(phase)
 		return
 	}
-	d.retry(err)
+	d.retry()
 }
 
 // retry starts the next attempt a little later: 50 ms, then twice as long each
 // time, at most 2 s.
-func (d *dial) retry(err error) {
-	m := d.ep.m
-	if d.tries >= m.cfg.connectRetries {
+func (d *dial) retry() {
+	m, tries := d.ep.m, d.failed.count
+	if tries >= m.cfg.connectRetries {
 		phase := d.phase()
-		d.pause = m.loop.After(0, func() { d.giveUp(phase, false, err) })
+		d.pause = m.loop.After(0, func() { d.giveUp(phase) })
 		return
 	}
-	wait := min(50*time.Millisecond<<min(d.tries-1, 10), 2*time.Second)
-	m.host.Logf(btl.LogInfo, "tcp: rank %d → rank %d: attempt %d of %d failed: %v, next in %v",
-		m.host.Rank(), d.ep.slot.key.rank, d.tries, m.cfg.connectRetries, err, wait)
+	wait := min(50*time.Millisecond<<min(tries-1, 10), 2*time.Second)
+	last := d.failed.causes[len(d.failed.causes)-1].err
+	d.ep.tell(btl.LogInfo, "not connected", d.ep.pair.String(), d.epoch,
+		fmt.Sprintf(", attempt %d of %d: %v; next in %v", tries, m.cfg.connectRetries, last, wait))
 	d.pause = m.loop.After(wait, d.start)
 }
 
-func (d *dial) giveUp(phase string, proved bool, err error) {
-	if errors.Is(err, io.EOF) {
-		err = errors.New("whoever listens there has closed the connection without a word: it does not take this for a process of its job")
-		if proved {
-			err = errors.New("the peer has closed the connection instead of accepting it")
-		}
-	}
+func (d *dial) giveUp(phase string) {
 	ep := d.ep
-	ep.down(ep.connError(phase, err))
+	d.failed.took = time.Duration(ep.m.loop.Now() - d.since)
+	ep.down(ep.connError(phase, &d.failed))
+}
+
+// explain says what it means that the peer has ended the present attempt.
+func (d *dial) explain(err error) error {
+	switch {
+	case !errors.Is(err, io.EOF):
+		return err
+	case d.proved():
+		return errors.New("the peer has closed the connection instead of accepting it")
+	}
+	return errors.New("whoever listens there has closed the connection without a word: it does not take this for a process of its job")
 }
 
 // final tells the failures that another attempt would only repeat.

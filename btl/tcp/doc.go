@@ -11,7 +11,9 @@
 // An endpoint is CLOSED until it is first sent to, then CONNECTING (the
 // connection is being made), CONNECT_ACK (the handshake is under way),
 // CONNECTED, and FAILED after its end. It never goes back: who wants to go on
-// asks the module for a new endpoint, whose attempts have higher epochs.
+// asks the module for a new endpoint, whose attempts have higher epochs. Each
+// transition is a line of log, with both ranks, addresses and epoch: at verbose 1
+// those that users ask about, at 2 all.
 //
 // When two ranks connect to each other at once, the lower rank's attempt wins.
 // The higher's is kept in reserve until that has succeeded, and takes its place

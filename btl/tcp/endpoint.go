@@ -9,31 +9,6 @@ import (
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-// state of an endpoint. It only ever grows.
-type state uint8
-
-const (
-	stateClosed     state = iota // not sent to yet
-	stateConnecting              // the connection is being made
-	stateConnectAck              // the handshake is under way
-	stateConnected
-	stateFailed
-)
-
-func (s state) String() string {
-	switch s {
-	case stateClosed:
-		return "CLOSED"
-	case stateConnecting:
-		return "CONNECTING"
-	case stateConnectAck:
-		return "CONNECT_ACK"
-	case stateConnected:
-		return "CONNECTED"
-	}
-	return "FAILED"
-}
-
 // An endpoint is one connection to one peer, from its first thought to its end.
 type endpoint struct {
 	m     *module
@@ -88,7 +63,7 @@ func (ep *endpoint) connect(conn rawio.Conn, first []byte, epoch uint32, peer gr
 		ep.local, ep.remote = ep.pair.Local.String(), ep.pair.target().String()
 		ep.nearby = m.nearby(ep.pair.target().Addr())
 	}
-	ep.state = stateConnected
+	ep.enter(stateConnected, btl.LogInfo, ep.Desc(), epoch, "")
 	ep.sender.init(first)
 	ep.receiver.init(peer.maxFrame)
 	var err error
@@ -99,7 +74,6 @@ func (ep *endpoint) connect(conn rawio.Conn, first []byte, epoch uint32, peer gr
 	if len(first) > 0 {
 		ep.push()
 	}
-	m.host.Logf(btl.LogInfo, "tcp: rank %d ↔ rank %d: connected, %s", m.host.Rank(), ep.slot.key.rank, ep.Desc())
 	ep.recv.Up(peer.hello)
 	if ep.live() && ep.sender.refused {
 		ep.sender.refused = false
@@ -165,27 +139,13 @@ func (ep *endpoint) reportFailure() {
 	}
 }
 
-// logEnd tells of the connection's end. An error of the connection names both
-// ranks itself.
-func (ep *endpoint) logEnd(err error) {
-	_, named := errors.AsType[*btl.ConnError](err)
-	switch {
-	case named:
-		ep.m.host.Logf(btl.LogInfo, "end of a connection: %v", err)
-	case errors.Is(err, btl.ErrPeerClosed):
-		ep.m.host.Logf(btl.LogInfo, "tcp: rank %d ↔ rank %d: the peer has closed the connection in order", ep.m.host.Rank(), ep.slot.key.rank)
-	default:
-		ep.m.host.Logf(btl.LogInfo, "tcp: rank %d ↔ rank %d: end of the connection: %v", ep.m.host.Rank(), ep.slot.key.rank, err)
-	}
-}
-
 // down ends the endpoint and tells the host.
 func (ep *endpoint) down(err error) {
 	if ep.gone || ep.state == stateFailed {
 		return
 	}
 	inOrder := errors.Is(err, btl.ErrPeerClosed)
-	ep.logEnd(err)
+	ep.tellEnd(err)
 	wasUp := ep.state == stateConnected
 	ep.state = stateFailed
 	if ep.dial != nil {
@@ -220,6 +180,7 @@ func (ep *endpoint) Close() error {
 	}
 	ep.gone = true
 	was := ep.state
+	ep.tellClosed()
 	ep.state = stateFailed
 	if ep.dial != nil {
 		ep.dial.cancel()

@@ -132,7 +132,16 @@ func (in *inbound) arrive() {
 		in.refuse(handshake.BadPath, fmt.Sprintf("path %d, allowed are 0 to %d", path, maxPaths-1))
 		return
 	}
+	in.tell(btl.LogDebug, "connect_ack", ", it has proved itself")
 	in.settle()
+}
+
+// tell writes a line about a connection that has proved itself and is no
+// endpoint's yet.
+func (in *inbound) tell(level btl.LogLevel, what, more string) {
+	r := in.acceptor.Request()
+	way := fmt.Sprintf("%v ← %v", rawio.LocalAddr(in.conn.FD()), in.from)
+	in.m.tell(level, slotKey{r.From, r.Path}, "←", what, way, r.Epoch, more)
 }
 
 func (in *inbound) settle() {
@@ -144,6 +153,7 @@ func (in *inbound) settle() {
 	}
 	switch settle(in.m.host.Rank(), r.From, s.attempt(), epoch, r) {
 	case hold:
+		in.tell(btl.LogDebug, "connect_ack", ", waits for our own attempt to end")
 		s.keep(in)
 	case duplicate:
 		in.refuse(handshake.Duplicate, fmt.Sprintf("epoch %d is connected, this is %d", epoch, r.Epoch))
@@ -203,8 +213,7 @@ func (in *inbound) newEndpoint(s *slot) *endpoint {
 
 // refuse tells the peer why it is not let in.
 func (in *inbound) refuse(code handshake.Code, reason string) {
-	in.m.host.Logf(btl.LogInfo, "tcp: rank %d: refusing rank %d from %v: %v: %s",
-		in.m.host.Rank(), in.acceptor.Request().From, in.from, code, reason)
+	in.tell(btl.LogInfo, "refused", fmt.Sprintf(", %v: %s", code, reason))
 	out := in.acceptor.Refuse(in.out, code, reason)
 	in.m.leave(in.release(), out)
 }

@@ -119,7 +119,7 @@ func TestOneWayRefused(t *testing.T) {
 	dead.close()
 	x := a.reachAddress(1, blob)
 	a.do(func() { x.ep.Send(frame("h"), 0) })
-	a.until("a failed attempt", func() bool { return x.ep.dial != nil && x.ep.dial.tries > 0 })
+	a.until("a failed attempt", func() bool { return x.ep.dial != nil && x.ep.dial.failed.count > 0 })
 	y := b.reach(a)
 	require.Equal(t, btl.Done, y.send(frame("h", "hello")))
 	a.until("the frame", func() bool { return len(x.frames) == 1 })
