@@ -19,6 +19,7 @@ var (
 	anyPort     = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 	anyWeight   = regexp.MustCompile(`weight [\d.e+]+`)
 	anyDuration = regexp.MustCompile(`in \d+\.\d s`)
+	inFlight    = regexp.MustCompile(`, \d+ bytes in flight`)
 )
 
 // transitions returns the lines about connections so far, without what differs
@@ -31,6 +32,7 @@ func (n *node) transitions() []string {
 		if !strings.Contains(l, "listening") {
 			l = anyPort.ReplaceAllString(l, "HERE:1")
 			l = anyWeight.ReplaceAllString(l, "weight 1")
+			l = inFlight.ReplaceAllString(l, "")
 			lines = append(lines, anyDuration.ReplaceAllString(l, "in 1.0 s"))
 		}
 	}
