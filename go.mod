@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/google/nftables v0.3.0
+	github.com/ishidawataru/sctp v0.0.0-20251114114122-19ddcbc6aae2
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
