@@ -156,6 +156,12 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	w.pml = p
 	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), defaultOrder(w.params))
 	w.counter.Store(1)
+	if job, listens := w.job.(launch.Listener); listens {
+		job.Listen(launch.Callbacks{
+			Failed: func(f *launch.Failure) { p.PeerFailed(f.Rank, f.Host, f) },
+			Report: w.report,
+		})
+	}
 	return err
 }
 
@@ -188,6 +194,9 @@ func (w *World) Rails() []pml.RailReport { return w.pml.Rails() }
 // Reasons says, for each rank that there was contact with, why it is served by
 // the transports it is served by.
 func (w *World) Reasons() map[int][]string { return w.pml.Reasons() }
+
+// report is how things stand with this process, for the launcher.
+func (w *World) report() any { return pml.Report{Stats: w.pml.Stats(), Rails: w.pml.Rails()} }
 
 // Hostname is the name of the host this process runs on.
 func (w *World) Hostname() string { return w.job.Hostname() }

@@ -64,6 +64,7 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	if err := m.enter(ctx, env); err != nil {
 		return nil, errors.Join(m.explain(err), m.client.Drop())
 	}
+	m.takeControl(env)
 	return m, nil
 }
 

@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // ErrNoKey: no rank has put that key, or no barrier came after the put.
@@ -56,6 +57,39 @@ type Job interface {
 	// Launcher names who started the job: "strand run", "hydra", "slurm",
 	// "PMI-1" for one that is not known by name, "none" for a world of one.
 	Launcher() string
+}
+
+// A Failure says how a rank has ended that did not leave its job in order, as the
+// launcher saw it. It is an error, the cause of the failure.
+type Failure struct {
+	Rank     int
+	Host     string
+	Launcher string // who says so
+	How      string // "was killed by signal 9 (SIGKILL)"
+	Status   int    // with which it exited, or aborted
+	Signal   int    // that killed it, 0 if none did
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("it %s (%s)", f.How, f.Launcher) }
+
+// Callbacks are what a rank does for a launcher that has more to say than PMI-1
+// can. They are called on one goroutine, one at a time, and may be called until
+// Close returns.
+type Callbacks struct {
+	// Failed is called once for each rank that has failed and whose failure does
+	// not end the job, failures before the call to Listen included.
+	Failed func(*Failure)
+	// Report returns how things stand, in a form that encoding/json can write.
+	Report func() any
+}
+
+// A Listener is a Job that may have such a launcher: "strand run".
+type Listener interface {
+	// Listen has the callbacks called from now on. It is called once.
+	Listen(Callbacks)
+	// Warn hands a line for people to the launcher, which shows it once, however
+	// many ranks say it. An error means that nobody will see it. It does not block.
+	Warn(line string) error
 }
 
 // A Follower is a Job whose launcher can be told that a rank aborts only because

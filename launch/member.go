@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/strandmp/strand/internal/control"
 	"github.com/strandmp/strand/internal/pmi"
 )
 
@@ -26,6 +28,9 @@ type member struct {
 
 	localRank, localSize int
 	localKnown           bool
+
+	control   *control.Member // nil if the launcher has no such channel
+	listening sync.WaitGroup
 }
 
 func (m *member) Rank() int        { return m.rank }
@@ -89,7 +94,9 @@ func (m *member) Close() error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTimeout,
 		fmt.Errorf("no answer within %v: is another goroutine in Barrier?", closeTimeout))
 	defer cancel()
-	return m.explain(m.client.Close(ctx))
+	m.stopListening()
+	err := m.client.Close(ctx)
+	return m.explain(err)
 }
 
 // findLocalRank asks the launcher for its process mapping. A launcher without

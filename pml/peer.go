@@ -48,6 +48,7 @@ type peer struct {
 	beat     uint32 // when that was, in beats
 	wanted   uint32 // the last beat at which something depended on the peer
 	silent   int    // beats since then that brought nothing
+	doomed   error  // the launcher says that it has failed; what has arrived is still read
 
 	goodbye goodbyeState
 }

@@ -70,6 +70,10 @@ func (r *rail) Down(err error) {
 		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
 		return
 	}
+	if pe.doomed != nil && !pe.up() {
+		pe.fail(peerFailed, pe.doomed)
+		return
+	}
 	if pe.up() {
 		r.retryLater()
 		if c := r.pml.closer; c != nil && c.phase == parting {

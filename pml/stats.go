@@ -32,6 +32,12 @@ func (p *PML) Stats() Stats {
 	return s
 }
 
+// A Report is how things stand with one process.
+type Report struct {
+	Stats Stats
+	Rails []RailReport
+}
+
 // RailReport describes one rail to a peer.
 type RailReport struct {
 	Peer      int

@@ -51,6 +51,8 @@ func TestCommandLines(t *testing.T) {
 		{"run -n 2 echo -n 3 --btl x", 0, "3 --btl x", ""},
 		{"run -n 1 -- echo hello", 0, "hello\n", ""},
 		{"run -n 2 --tag-output echo hello", 0, "[1] hello\n", ""},
+		{"run -n 1 --on-failure=ignore true", 2, "", "--on-failure ignore: want kill or continue, such as --on-failure=continue"},
+		{"run -n 2 --on-failure continue echo hello", 0, "hello\nhello\n", ""},
 		{"run -n 2 false", 1, "", "exited with status 1"},
 	} {
 		stdout, stderr, status := command(tc.line)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -19,8 +20,10 @@ passed on line by line, standard input goes to rank 0.
 When a rank fails, that is, exits with a status other than 0, is killed, aborts
 or leaves without closing its world, the whole job ends: the others get SIGTERM
 and, after --grace, SIGKILL. The command names the rank that failed first and how
-it ended, not those that failed because they missed it. With --keep-going the
-others go on: their operations with that rank fail with a *PeerFailedError.
+it ended, not those that failed because they missed it. With --on-failure=continue
+the others go on: they are told at once, and their operations with that rank fail
+with a *PeerFailedError. An abort ends the job in any case, and so does a program
+that does not handle that error.
 
 The exit status is 0 if all ranks succeeded, else that of the first that failed:
 its own, or 128 and the number of the signal that killed it. 124: --timeout,
@@ -34,7 +37,7 @@ On several hosts the same program runs under MPICH's mpiexec or Slurm's
 srun --mpi=pmi2; parameters are then given by STRAND_ variables or a file.
 
 Coming from Open MPI: --mca name value is -p name=value, -np is -n. Coming from
-LA-MPI, these set the parameters on the right:
+MPICH, -disable-auto-cleanup is --on-failure=continue. Coming from LA-MPI, these set the parameters on the right:
   -i eth0,eth1        btl_tcp_if_include
   -ni 2               btl_tcp_max_interfaces
   -tcpmaxfrag 64K     btl_tcp_max_frag
@@ -87,9 +90,35 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")
 	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
 	flags.DurationVar(&config.Grace, "grace", local.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
-	flags.BoolVar(&config.KeepGoing, "keep-going", false, "let the other ranks go on when one fails")
+	flags.Var(&failurePolicy{&config.KeepGoing}, "on-failure", "what becomes of the other ranks when one fails: kill or continue")
+	flags.BoolVar(&config.KeepGoing, autoCleanup, false, "sets --on-failure=continue")
+	if err := flags.MarkHidden(autoCleanup); err != nil {
+		panic(err) // it was declared the line before
+	}
 	flags.BoolVarP(&config.Verbose, "verbose", "v", false, "tell what the launcher does")
 	return cmd
+}
+
+// A failurePolicy is the flag that says what becomes of the others when a rank
+// fails.
+type failurePolicy struct{ keepGoing *bool }
+
+func (f *failurePolicy) Type() string { return "policy" }
+
+func (f *failurePolicy) String() string {
+	if f.keepGoing != nil && *f.keepGoing {
+		return "continue"
+	}
+	return "kill"
+}
+
+func (f *failurePolicy) Set(text string) error {
+	switch text {
+	case "kill", "continue":
+		*f.keepGoing = text == "continue"
+		return nil
+	}
+	return errors.New("want kill or continue, such as --on-failure=continue")
 }
 
 // forwarded returns the signals to pass on. What this process was told to

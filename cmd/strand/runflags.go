@@ -26,6 +26,10 @@ var laMPI = []struct{ flag, parameter string }{
 	{"tcpconretries", "btl_tcp_connect_retries"},
 }
 
+// autoCleanup is the flag by which MPICH's mpiexec lets the others go on when a rank
+// fails.
+const autoCleanup = "disable-auto-cleanup"
+
 // addSettingFlags declares the flags that set parameters. Each use appends a
 // setting that remembers by which flag it came.
 func addSettingFlags(flags *pflag.FlagSet, settings *[]param.Setting) {
@@ -122,7 +126,7 @@ func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word !
 // -np its short name.
 func oneDash(word string) string {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(word, "-"), "=")
-	known := name == "mca" || name == "np" ||
+	known := name == "mca" || name == "np" || name == autoCleanup ||
 		len(name) > 1 && slices.ContainsFunc(laMPI, func(f struct{ flag, parameter string }) bool { return f.flag == name })
 	if !known {
 		return word

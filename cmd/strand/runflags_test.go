@@ -15,6 +15,8 @@ func TestForeignSpellings(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"run -n 4 prog -ni 2 --mca a b", "run -n 4 prog -ni 2 --mca a b"}, // the program's own
 		{"run -np 4 prog", "run --n 4 prog"},
+		{"run -disable-auto-cleanup -n 4 prog -n", "run --disable-auto-cleanup -n 4 prog -n"},
+		{"run --on-failure continue -n 4 prog", "run --on-failure continue -n 4 prog"},
 		{"run -ni 2 -i eth0 -n 2 prog -i", "run --ni 2 -i eth0 -n 2 prog -i"},
 		{"run -tcpmaxfrag=64K -tcpeagersend 16K -tcpconretries 3 prog", "run --tcpmaxfrag=64K --tcpeagersend 16K --tcpconretries 3 prog"},
 		{"run --mca btl tcp,self -mca x y -n 1 prog", "run --mca=btl=tcp,self --mca=x=y -n 1 prog"},

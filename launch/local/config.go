@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strandmp/strand/internal/control"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 )
@@ -53,8 +54,10 @@ type Config struct {
 	Timeout time.Duration // ends the job; 0: none
 	Grace   time.Duration // 0: DefaultGrace
 
-	// KeepGoing lets the others go on when a rank fails. They find it in
-	// [launch.Job] Dead, and a barrier that waits for it fails.
+	// KeepGoing lets the others go on when a rank fails. They are told at once
+	// ([launch.Listener]) and find it in [launch.Job] Dead; a barrier that waits
+	// for it fails. Otherwise those that outlive SIGTERM for a while, to save what
+	// they have, are told.
 	KeepGoing bool
 }
 
@@ -84,7 +87,7 @@ func (c *Config) check() error {
 var ownVariables = []string{
 	"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID",
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS",
-	launch.JobEnv, param.FlagsVariable,
+	launch.JobEnv, param.FlagsVariable, control.Variable,
 }
 
 func isOwnVariable(name string) bool {

@@ -86,8 +86,19 @@ const (
 )
 
 func (e *RankError) Error() string {
+	text := fmt.Sprintf("rank %d on host %s (pid %d) %s", e.Rank, e.Hostname, e.PID, e.how())
+	switch {
+	case e.Ended == 1:
+		return text + "; the other rank still running was ended"
+	case e.Ended > 1:
+		return fmt.Sprintf("%s; the %d other ranks still running were ended", text, e.Ended)
+	}
+	return text
+}
+
+// how says what has become of the rank: "was killed by signal 9 (SIGKILL)".
+func (e *RankError) how() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rank %d on host %s (pid %d) ", e.Rank, e.Hostname, e.PID)
 	switch e.How {
 	case Exited:
 		fmt.Fprintf(&b, "exited with status %d", e.Code)
@@ -105,12 +116,6 @@ func (e *RankError) Error() string {
 	if e.Message != "" {
 		b.WriteString(": ")
 		b.WriteString(e.Message)
-	}
-	switch {
-	case e.Ended == 1:
-		b.WriteString("; the other rank still running was ended")
-	case e.Ended > 1:
-		fmt.Fprintf(&b, "; the %d other ranks still running were ended", e.Ended)
 	}
 	return b.String()
 }

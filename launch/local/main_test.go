@@ -80,6 +80,14 @@ var roles = map[string]func(){
 		<-time.After(forever)
 	}),
 	"survive": joined(playSurvive),
+
+	"told: kill":  func() { playTold(func(*strand.World) { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }) },
+	"told: exit":  func() { playTold(func(*strand.World) { os.Exit(3) }) },
+	"told: leave": func() { playTold(func(*strand.World) { os.Exit(0) }) },
+	"told: close": playClosed,
+	"told: last":  playLastWords,
+	"told: term":  playToldAtTheEnd,
+	"warn":        joined(playWarn),
 }
 
 // joined makes a role of a rank that joins its job.

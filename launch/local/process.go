@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/strandmp/strand/internal/control"
 )
 
 // partingTime is how far apart the end of a rank and the end of its connection
@@ -22,6 +24,7 @@ type process struct {
 	rank   int
 	cmd    *exec.Cmd
 	conn   net.Conn      // to its PMI client
+	line   *control.Line // for what PMI has no words for
 	served chan struct{} // closed when the conversation is over
 	reaped chan struct{} // closed when the rank has exited
 	out    [2]*stream
@@ -48,7 +51,7 @@ func (s *spec) start(rank int, input *os.File) (*process, error) {
 	p := &process{rank: rank, served: make(chan struct{}), reaped: make(chan struct{}), cmd: &exec.Cmd{
 		Path: s.path, Args: s.args, SysProcAttr: procAttr(),
 		Env: append(slices.Clip(s.environ),
-			"PMI_FD=3", // the first of ExtraFiles
+			"PMI_FD=3", control.Variable+"=4", // the ExtraFiles
 			"PMI_RANK="+strconv.Itoa(rank), "PMI_SIZE="+strconv.Itoa(s.ranks),
 			"MPI_LOCALRANKID="+strconv.Itoa(rank), "MPI_LOCALNRANKS="+strconv.Itoa(s.ranks)),
 	}}
@@ -58,13 +61,18 @@ func (s *spec) start(rank int, input *os.File) (*process, error) {
 			_ = f.Close()
 		}
 	}()
-	conn, far, err := socketpair()
-	if err != nil {
-		return nil, err
+	for _, take := range []func(net.Conn){
+		func(c net.Conn) { p.conn = c },
+		func(c net.Conn) { p.line = control.NewLine(c) },
+	} {
+		near, far, err := socketpair()
+		if err != nil {
+			return nil, errors.Join(err, p.discard())
+		}
+		take(near)
+		theirs = append(theirs, far)
 	}
-	p.conn = conn
-	theirs = append(theirs, far)
-	p.cmd.ExtraFiles = []*os.File{far}
+	p.cmd.ExtraFiles = slices.Clone(theirs)
 	if input != nil {
 		p.cmd.Stdin = input // not by itself: an *os.File of nil is no nil Reader
 	}
@@ -76,7 +84,7 @@ func (s *spec) start(rank int, input *os.File) (*process, error) {
 		theirs = append(theirs, write)
 		p.out[i] = s.stream(rank, i, read)
 	}
-	p.cmd.Stdout, p.cmd.Stderr = theirs[1], theirs[2]
+	p.cmd.Stdout, p.cmd.Stderr = theirs[2], theirs[3]
 	if err := p.cmd.Start(); err != nil {
 		return nil, errors.Join(err, p.discard())
 	}
@@ -93,7 +101,13 @@ func (s *spec) stream(rank, i int, read *os.File) *stream {
 
 // discard closes the launcher's ends.
 func (p *process) discard() error {
-	err := p.conn.Close()
+	var err error
+	if p.conn != nil {
+		err = p.conn.Close()
+	}
+	if p.line != nil {
+		p.line.Close()
+	}
 	for _, s := range p.out {
 		if s != nil {
 			err = errors.Join(err, s.pipe.file.Close())

@@ -34,7 +34,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	j := &job{
 		config: c, path: path, hostname: hostname, name: jobName(),
-		events: make(chan event), over: make(chan struct{}),
+		events: make(chan event), over: make(chan struct{}), warned: make(warnings),
 		console: &console{failure: make(chan error, 1)},
 	}
 	j.sinks = [2]*sink{j.console.sink(c.Stdout), j.console.sink(c.Stderr)}
@@ -67,6 +67,9 @@ type job struct {
 	over    chan struct{} // closed when nobody takes events any more
 
 	working sync.WaitGroup
+
+	warning sync.Mutex
+	warned  warnings
 }
 
 func (j *job) run(ctx context.Context) error {
@@ -86,6 +89,7 @@ func (j *job) run(ctx context.Context) error {
 	j.server.Close()
 	release()
 	for _, p := range j.ranks {
+		p.line.Close()
 		for _, out := range p.out {
 			out.pipe.end()
 		}
@@ -149,11 +153,11 @@ func (j *job) startEach(input *os.File) error {
 	return nil
 }
 
-// What the launcher holds open: of a rank its connection, the ends of its output
-// and a handle of its process; besides, its own files and those that are open
+// What the launcher holds open: of a rank its two connections, the ends of its
+// output and a handle of its process; besides, its own files and those that are open
 // for a moment while a rank starts.
 const (
-	filesPerRank = 4
+	filesPerRank = 5
 	filesOfJob   = 24
 )
 
@@ -182,6 +186,11 @@ func (j *job) attend(p *process) {
 		close(p.served)
 		if !p.exitsWithin(partingTime) {
 			j.post(event{kind: parted, rank: p.rank})
+		}
+	})
+	j.working.Go(func() {
+		if err := p.line.Serve(func(text string) { j.warn(p.rank, text) }); err != nil {
+			j.logf("rank %d: %v", p.rank, err)
 		}
 	})
 	for _, s := range p.out {

@@ -196,6 +196,7 @@ func (s *supervisor) fail(rank int, failure *RankError) {
 	}
 	if s.config.KeepGoing && failure.How != Aborted {
 		s.server.MarkDead(rank)
+		s.tell(failure)
 		return
 	}
 	s.settleSoon()
@@ -267,6 +268,9 @@ func (s *supervisor) stop() {
 		}
 	}
 	s.signalAll(syscall.SIGTERM)
+	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank {
+		s.tell(failure)
+	}
 	grace := s.config.Grace
 	if grace == 0 {
 		grace = DefaultGrace

@@ -2,12 +2,15 @@ package local
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/control"
 )
 
 // abortAfter is the abort of a rank that blames another one, -1 for none.
@@ -76,8 +79,11 @@ func TestCauseThatComesLate(t *testing.T) {
 func newTestSupervisor() *supervisor {
 	j := &job{console: &console{failure: make(chan error, 1)}}
 	for rank := range 4 {
+		near, _ := net.Pipe()
+		line := control.NewLine(near)
+		line.Close()
 		// No process has such a number, so signals go nowhere.
-		j.ranks = append(j.ranks, &process{rank: rank, cmd: &exec.Cmd{Process: &os.Process{Pid: 1 << 30}}})
+		j.ranks = append(j.ranks, &process{rank: rank, line: line, cmd: &exec.Cmd{Process: &os.Process{Pid: 1 << 30}}})
 	}
 	return newSupervisor(j)
 }

@@ -1,0 +1,176 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// pair returns both ends of a stream socket.
+func pair(t testing.TB) (near, far net.Conn) {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	var ends [2]net.Conn
+	for i, fd := range fds {
+		f := os.NewFile(uintptr(fd), "pair")
+		ends[i], err = net.FileConn(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		t.Cleanup(func() { _ = ends[i].Close() })
+	}
+	return ends[0], ends[1]
+}
+
+// serve runs a line and returns where its warnings and its end show up.
+func serve(t testing.TB, conn net.Conn) (l *Line, warnings chan string, ended chan error) {
+	t.Helper()
+	l, warnings, ended = NewLine(conn), make(chan string, 100), make(chan error, 1)
+	var serving sync.WaitGroup
+	serving.Go(func() { ended <- l.Serve(func(text string) { warnings <- text }) })
+	t.Cleanup(func() {
+		l.Close()
+		serving.Wait()
+	})
+	return l, warnings, ended
+}
+
+func watched(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestConversation(t *testing.T) {
+	near, far := pair(t)
+	l, warnings, ended := serve(t, near)
+	killed := Failure{Rank: 3, Host: "node1", How: "was killed by signal 9 (SIGKILL)", Signal: 9}
+	left := Failure{Rank: 1, Host: "node2", How: "exited with status 7", Status: 7}
+	l.Tell(killed) // before anybody listens
+	m := NewMember(far)
+	told, served := make(chan Failure, 2), make(chan error, 1)
+	go func() {
+		served <- m.Serve(Callbacks{
+			Failed: func(f Failure) { told <- f },
+			Report: func() any { return map[string]int{"rails": 4} },
+		})
+	}()
+	l.Tell(left)
+	assert.Equal(t, killed, <-told)
+	assert.Equal(t, left, <-told)
+	for range 3 {
+		report, err := l.Ask(watched(t))
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"rails":4}`, string(report))
+	}
+	require.NoError(t, m.Warn("an odd thing"))
+	assert.Equal(t, "an odd thing", <-warnings)
+	m.Close()
+	assert.ErrorIs(t, <-served, ErrEnded)
+	assert.NoError(t, <-ended)
+	l.Tell(left)
+	_, err := l.Ask(watched(t))
+	assert.ErrorIs(t, err, ErrEnded)
+	assert.Error(t, m.Warn("nobody hears it"))
+}
+
+// A rank that reads nothing, because it is stopped or knows nothing of this
+// channel, holds up nobody.
+func TestRankThatDoesNotListen(t *testing.T) {
+	near, far := pair(t)
+	l, _, ended := serve(t, near)
+	for range 20_000 {
+		l.Tell(Failure{Rank: 1, How: strings.Repeat("x", 100)})
+	}
+	ctx, cancel := context.WithCancel(watched(t))
+	answers := make(chan error, 2)
+	go func() { _, err := l.Ask(ctx); answers <- err }()
+	go func() { _, err := l.Ask(watched(t)); answers <- err }()
+	require.Eventually(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.askers) == 2 }, 30*time.Second, time.Millisecond)
+	cancel()
+	assert.ErrorIs(t, <-answers, context.Canceled)
+	require.NoError(t, far.Close()) // it is killed
+	assert.ErrorIs(t, <-answers, ErrEnded)
+	assert.NoError(t, <-ended)
+}
+
+// Several who ask at once share one question.
+func TestOneQuestionAtATime(t *testing.T) {
+	near, far := pair(t)
+	l, _, _ := serve(t, near)
+	answers := make(chan string, 3)
+	for range 3 {
+		go func() { r, _ := l.Ask(watched(t)); answers <- string(r) }()
+	}
+	require.Eventually(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.askers) == 3 }, 30*time.Second, time.Millisecond)
+	line, err := bufio.NewReader(far).ReadString('\n')
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"report":true}`, line)
+	_, err = io.WriteString(far, `{"report":7,"of_a_later_version":true}`+"\n")
+	require.NoError(t, err)
+	for range 3 {
+		assert.Equal(t, "7", <-answers)
+	}
+}
+
+func TestGarbageEndsTheChannel(t *testing.T) {
+	for _, text := range []string{"GET / HTTP/1.1\n", "[]\n", `{"warning":7,"failed":7}` + "\n", strings.Repeat("x", maxWord+1)} {
+		near, far := pair(t)
+		_, _, ended := serve(t, near)
+		go func() { _, _ = io.WriteString(far, text) }()
+		err := <-ended
+		assert.ErrorIs(t, err, ErrEnded)
+		assert.NotEqual(t, ErrEnded.Error(), err.Error(), "it says why")
+
+		near, far = pair(t)
+		go func() { _, _ = io.WriteString(near, text) }()
+		err = NewMember(far).Serve(Callbacks{Failed: func(Failure) {}, Report: func() any { return nil }})
+		assert.ErrorIs(t, err, ErrEnded)
+		require.NoError(t, far.Close())
+	}
+}
+
+// What can not be said, or is too long, is said to be so.
+func TestReportsThatCanNotBeSent(t *testing.T) {
+	for _, report := range []any{make(chan int), strings.Repeat("x", maxWord)} {
+		near, far := pair(t)
+		l, _, _ := serve(t, near)
+		m := NewMember(far)
+		served := make(chan error, 1)
+		go func() { served <- m.Serve(Callbacks{Report: func() any { return report }}) }()
+		answer, err := l.Ask(watched(t))
+		require.NoError(t, err)
+		assert.Contains(t, string(answer), "a report of ")
+		m.Close()
+		<-served
+	}
+}
+
+func FuzzMessages(f *testing.F) {
+	f.Add([]byte(`{"failed":{"rank":3,"host":"node1","how":"exited with status 7","status":7}}` + "\n"))
+	f.Add([]byte(`{"report":true}` + "\n" + `{"warning":"odd"}` + "\n"))
+	f.Add([]byte("\n\n{}\n{"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		orders, words := 0, 0
+		assert.ErrorIs(t, each(strings.NewReader(string(text)), maxOrder, func(*order) { orders++ }), ErrEnded)
+		assert.ErrorIs(t, each(strings.NewReader(string(text)), maxOrder, func(w *word) {
+			words++
+			assert.True(t, w.Report == nil || json.Valid(w.Report))
+		}), ErrEnded)
+		assert.LessOrEqual(t, max(orders, words), strings.Count(string(text), "\n")+1)
+	})
+}

@@ -1,0 +1,79 @@
+package control
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	"github.com/strandmp/strand/param"
+)
+
+// Variable has the number of the inherited descriptor.
+const Variable = param.ReservedEnv + "CONTROL_FD"
+
+// ErrEnded: the other side has closed the channel, or has sent what is no message.
+var ErrEnded = errors.New("control: the channel has ended")
+
+// A Failure says how a rank has ended that did not leave the job in order.
+type Failure struct {
+	Rank   int    `json:"rank"`
+	Host   string `json:"host"`
+	How    string `json:"how"`              // for people: "was killed by signal 9 (SIGKILL)"
+	Status int    `json:"status,omitempty"` // with which it exited, or aborted
+	Signal int    `json:"signal,omitempty"` // that killed it
+}
+
+// order is a message of the launcher's.
+type order struct {
+	Failed *Failure `json:"failed,omitempty"`
+	Report bool     `json:"report,omitempty"` // asks for one
+}
+
+// word is a message of a rank's.
+type word struct {
+	Report  json.RawMessage `json:"report,omitempty"`
+	Warning string          `json:"warning,omitempty"`
+}
+
+// Bounds of a message in bytes. A report has a line of some 300 bytes for each
+// connection.
+const (
+	maxOrder   = 64 << 10
+	maxWord    = 8 << 20
+	maxWarning = 4 << 10
+)
+
+// encode writes a message as a line. What is sent here can always be said in JSON.
+func encode(message any) []byte {
+	line, err := json.Marshal(message)
+	if err != nil {
+		panic("control: " + err.Error())
+	}
+	return append(line, '\n')
+}
+
+// each calls f for every message that arrives, and returns why there are no more:
+// ErrEnded, alone if the other side or this one has closed the channel, otherwise
+// with the reason.
+func each[T any](from io.Reader, most int, f func(*T)) error {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 0, 512), most)
+	for lines.Scan() {
+		var message T
+		if err := json.Unmarshal(lines.Bytes(), &message); err != nil {
+			return errors.Join(ErrEnded, err)
+		}
+		f(&message)
+	}
+	err := lines.Err()
+	if errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) {
+		err = nil // who has gone, or was killed, does not say goodbye here
+	}
+	if err == nil {
+		return ErrEnded
+	}
+	return errors.Join(ErrEnded, err)
+}

@@ -1,0 +1,61 @@
+package launch
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/strandmp/strand/internal/control"
+)
+
+var errNoControl = errors.New("launch: this launcher takes no warnings")
+
+// takeControl takes the channel that "strand run" leaves open beside PMI_FD. A
+// wrapper between the two may have closed it: what comes that way is worth having,
+// but no reason to refuse to run.
+func (m *member) takeControl(env lookup) {
+	text, found := env(control.Variable)
+	if !found || m.launcher != strandRun {
+		return
+	}
+	fd, err := strconv.Atoi(text)
+	if err != nil || fd < 3 {
+		return
+	}
+	if conn, err := takeSocket(fd); err == nil {
+		m.control = control.NewMember(conn)
+	}
+}
+
+// Listen implements [Listener].
+func (m *member) Listen(c Callbacks) {
+	if m.control == nil {
+		return
+	}
+	m.listening.Go(func() {
+		// That the channel has ended is told by PMI, with more to say.
+		_ = m.control.Serve(control.Callbacks{
+			Report: c.Report,
+			Failed: func(f control.Failure) {
+				if f.Rank >= 0 && f.Rank < m.size && f.Rank != m.rank {
+					c.Failed(&Failure{Rank: f.Rank, Host: f.Host, Launcher: m.launcher, How: f.How, Status: f.Status, Signal: f.Signal})
+				}
+			},
+		})
+	})
+}
+
+// Warn implements [Listener].
+func (m *member) Warn(line string) error {
+	if m.control == nil {
+		return errNoControl
+	}
+	return m.control.Warn(line)
+}
+
+// stopListening returns when no callback is called any more.
+func (m *member) stopListening() {
+	if m.control != nil {
+		m.control.Close()
+		m.listening.Wait()
+	}
+}

@@ -1,0 +1,41 @@
+package pml
+
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// lastWords bounds how long what a failed process has sent may take to be read. If
+// it is dead its connections end behind their last byte, at once on one host.
+const lastWords = 100 * time.Millisecond
+
+// PeerFailed notes that a process of the world has failed, as the launcher says,
+// and why. Operations that depend on it end with a [PeerFailedError] as soon as
+// what it has sent before is read, within a fraction of a second. Any goroutine may
+// call it. It is wrong, and harmless, of one that has closed its world in order.
+func (p *PML) PeerFailed(rank int, host string, cause error) {
+	if rank < 0 || rank >= p.job.Size() || rank == p.rank {
+		return
+	}
+	p.engine.Post(func() { p.peerOf(rank).doom(host, cause) })
+}
+
+// doom is PeerFailed on the engine: the word of the launcher may overtake the last
+// ones of the peer's own.
+func (pe *peer) doom(host string, cause error) {
+	if pe.doomed != nil || pe.failure != nil {
+		return
+	}
+	if pe.host == "" {
+		pe.host = host
+	}
+	p := pe.pml
+	p.host.Logf(btl.LogInfo, "rank %d: rank %d has failed: %v", p.rank, pe.rank, cause)
+	pe.doomed = &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: cause}
+	if !pe.up() {
+		pe.fail(peerFailed, pe.doomed)
+		return
+	}
+	p.engine.After(lastWords, func() { pe.fail(peerFailed, pe.doomed) })
+}

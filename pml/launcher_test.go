@@ -1,0 +1,76 @@
+package pml
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var errKilled = errors.New("it was killed by signal 9 (SIGKILL)")
+
+// checkDoomed checks that an operation has ended with what the launcher said.
+func checkDoomed(t *testing.T, op *operation) {
+	t.Helper()
+	require.True(t, op.done)
+	var failed *PeerFailedError
+	require.ErrorAs(t, op.err, &failed)
+	assert.Equal(t, PeerFailedError{Rank: 1, Host: "node1", Cause: errKilled}, *failed)
+}
+
+// What a peer has sent before it died is received, though the launcher was quicker:
+// it has failed when its connection ends.
+func TestLauncherOvertakesThePeer(t *testing.T) {
+	pe, _, c := receiving(t)
+	pe.met = true
+	first, second := post(t, c, make([]byte, 10)), post(t, c, make([]byte, 10))
+	pe.doom("node1", errKilled)
+	pe.doom("node2", errors.New("said again"))
+	require.False(t, first.done)
+	eager := header{kind: frameEager, flags: flagCounted}
+	require.NoError(t, pe.rails[0].Deliver(eager.bytes(), make([]byte, 10)))
+	require.True(t, first.done)
+	require.NoError(t, first.err)
+	require.False(t, second.done)
+	pe.rails[0].recovery.connected = true
+	pe.rails[0].Down(io.ErrUnexpectedEOF)
+	checkDoomed(t, second)
+}
+
+// A connection to it that does not end, as when it is its host that has died, does
+// not keep the launcher's word from counting.
+func TestDoomedPeerWhoseConnectionStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pe, _, c := receiving(t)
+		p := pe.pml
+		op := post(t, c, make([]byte, 10))
+		pe.doom("node1", errKilled)
+		start := time.Now()
+		for !op.done {
+			p.engine.Unlock()
+			<-time.After(time.Millisecond) // virtual time, in which the timers of the engine run
+			p.engine.Lock()
+		}
+		checkDoomed(t, op)
+		assert.InDelta(t, lastWords, time.Since(start), float64(2*time.Millisecond))
+	})
+}
+
+// Without a connection the launcher's word counts at once, and for who left in
+// order it does not.
+func TestDoomedPeerWithoutAConnection(t *testing.T) {
+	pe, _, c := receiving(t)
+	pe.rails[0].up = false
+	op := post(t, c, make([]byte, 10))
+	pe.doom("node1", errKilled)
+	checkDoomed(t, op)
+
+	pe, _, _ = receiving(t)
+	pe.fail(peerClosed, &peerClosedError{rank: 1})
+	pe.doom("node1", errKilled)
+	assert.ErrorIs(t, pe.failure, ErrPeerClosed)
+}
