@@ -140,6 +140,14 @@ type Poller interface {
 	Poll() bool
 }
 
+// A Gauge is an endpoint that can tell how much is under way. Optional; the PML
+// asks it before each piece of a long message that several paths share.
+type Gauge interface {
+	// Outstanding returns the bytes that were taken and that the peer's system has
+	// not confirmed, -1 if that can not be known.
+	Outstanding() int
+}
+
 // A Flusher is an endpoint that can tell how full it is. Optional.
 type Flusher interface {
 	// Flush sends at once what Send has held back.

@@ -15,6 +15,7 @@ type rail struct {
 	path     btl.Path
 	endpoint btl.Endpoint
 	poller   btl.Poller // the endpoint, if it can poll
+	gauge    btl.Gauge  // likewise, if it can tell what is under way
 	weight   float64
 	share    share
 	up       bool
@@ -37,12 +38,13 @@ var _ btl.Receiver = (*rail)(nil)
 func (r *rail) setEndpoint(ep btl.Endpoint) {
 	r.endpoint = ep
 	r.poller, _ = ep.(btl.Poller)
+	r.gauge, _ = ep.(btl.Gauge)
 }
 
 // transmit gives a frame to the endpoint and reports whether it was taken. The
 // acknowledgement and the credit go with it.
 func (r *rail) transmit(f *txFrame) bool {
-	pe := r.peer
+	pe, size := r.peer, len(f.Header)+f.Size
 	restamp(f.header[:], pe.received.next, pe.grant.advertise())
 	switch r.endpoint.Send(&f.Frame, f.lane) {
 	case btl.Done:
@@ -60,6 +62,9 @@ func (r *rail) transmit(f *txFrame) bool {
 	case btl.Broken:
 		r.up, r.busy = false, true // Down follows
 		return false
+	}
+	if len(pe.rails) > 1 {
+		r.share.gave(size, r.pml.engine.Now())
 	}
 	r.expect()
 	if len(pe.received.beyond) == 0 {
@@ -122,7 +127,8 @@ func (r *rail) Released(bf *btl.Frame) {
 // hold notes that the transport has the frame.
 func (r *rail) hold(f *txFrame) {
 	if len(r.peer.rails) > 1 {
-		r.share.taken(f.Size, r.pml.engine.Now())
+		r.share.frames++
+		r.share.held += f.Size
 		f.shared = true
 	}
 	f.held, f.older, f.newer = true, r.newest, nil
@@ -145,7 +151,11 @@ func (r *rail) letGo(f *txFrame) {
 	f.held, f.newer, f.older = false, nil, nil
 	if f.shared {
 		f.shared = false
-		r.share.released(f.Size, r.pml.engine.Now())
+		r.share.frames--
+		r.share.held -= f.Size
+		if r.gauge == nil {
+			r.look(r.pml.engine.Now())
+		}
 	}
 }
 

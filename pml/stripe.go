@@ -7,59 +7,16 @@ import "math"
 // sooner, so that all rails finish at about the same time: what counts is when the
 // last byte arrives.
 
-// share is what striping knows of a rail.
-type share struct {
-	frames  int     // that the transport holds
-	queued  int     // payload bytes of these
-	since   int64   // when the rail last became busy or a frame was released
-	drained float64 // bytes that it has passed on lately,
-	took    float64 // and in how many nanoseconds of being busy
-}
-
 const (
 	// maxHeld is how many frames a rail holds while there are others: one on its
 	// way and one to follow. More would queue ahead of what is urgent.
 	maxHeld = 2
 	// minPiece is the least that a long message is cut into for several rails.
 	minPiece = 32 << 10
-	// memory is over how many bytes, about, a rail's speed is averaged: its buffers
-	// take and release in bursts.
-	memory = 2 << 20
-	// doubt is by how much a rail that gets nothing is thought faster each time, so
+	// doubt is by how much a rail that gets nothing of a message is thought faster, so
 	// that it is tried again in the end.
-	doubt = 1.01
+	doubt = 1.1
 )
-
-// taken notes that the transport holds a frame.
-func (s *share) taken(size int, now int64) {
-	if s.queued == 0 {
-		s.since = now
-	}
-	s.frames++
-	s.queued += size
-}
-
-// released notes that it has passed the frame on.
-func (s *share) released(size int, now int64) {
-	s.frames--
-	s.queued -= size
-	s.drained += float64(size)
-	s.took += float64(now - s.since)
-	s.since = now
-	if s.drained > memory {
-		s.drained /= 2
-		s.took /= 2
-	}
-}
-
-// rate is the speed in bytes a nanosecond, 0 as long as too little was drained to
-// tell.
-func (s *share) rate() float64 {
-	if s.drained < memory/4 || s.took == 0 {
-		return 0
-	}
-	return s.drained / s.took
-}
 
 // speed is the rail's share of the speed of all: as measured, or by weight as long
 // as one of them is not.
@@ -76,7 +33,7 @@ func (pe *peer) speed(r *rail) float64 {
 // and how long the piece is: of the rails that take a frame now, the one that will be
 // done first. It is none if all that do would still be at it when the others had
 // delivered everything.
-func (pe *peer) dataRail(n int) (*rail, int) {
+func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	if len(pe.rails) == 1 {
 		if r := pe.rails[0]; r.up && !r.busy {
 			return r, n
@@ -86,7 +43,12 @@ func (pe *peer) dataRail(n int) (*rail, int) {
 	queued, speed, soonest := 0.0, 0.0, math.Inf(1)
 	for _, r := range pe.rails {
 		if r.up {
-			queued += float64(r.share.queued)
+			r.look(now)
+		}
+	}
+	for _, r := range pe.rails {
+		if r.up {
+			queued += float64(r.share.load())
 			speed += pe.speed(r)
 			soonest = min(soonest, pe.doneWith(r, n))
 		}
@@ -100,11 +62,11 @@ func (pe *peer) dataRail(n int) (*rail, int) {
 		}
 		room := n
 		if pe.doneWith(r, n) > soonest {
-			room = min(n, int(end*pe.speed(r))-r.share.queued)
-		}
-		if room < min(n, minPiece) {
-			r.share.took /= doubt
-			continue
+			room = min(n, int(end*pe.speed(r))-r.share.load())
+			if room < min(n, minPiece) {
+				continue
+			}
+			room = min(n, max(minPiece, room/2)) // it may be slower than thought
 		}
 		if best == nil || pe.doneWith(r, room) < pe.doneWith(best, most) {
 			best, most = r, room
@@ -118,7 +80,7 @@ func (pe *peer) dataRail(n int) (*rail, int) {
 func (pe *peer) freeRail() *rail {
 	var best *rail
 	for _, r := range pe.rails {
-		if r.up && !r.busy && (best == nil || r.share.queued < best.share.queued) {
+		if r.up && !r.busy && (best == nil || r.share.load() < best.share.load()) {
 			best = r
 		}
 	}
@@ -127,7 +89,7 @@ func (pe *peer) freeRail() *rail {
 
 // doneWith is when a rail will be done with what it has and n bytes more.
 func (pe *peer) doneWith(r *rail, n int) float64 {
-	return float64(r.share.queued+n) / pe.speed(r)
+	return float64(r.share.load()+n) / pe.speed(r)
 }
 
 // remaining is what of long messages is still to be given to rails.
@@ -165,15 +127,26 @@ func (pe *peer) pieceSize(left uint64) uint64 {
 	return min(left, most)
 }
 
+// doubtStarved thinks better, after a message, of rails that got nothing of it.
+func (pe *peer) doubtStarved() {
+	for _, r := range pe.rails {
+		if r.up && !r.share.fed {
+			r.share.took /= doubt
+		}
+		r.share.fed = false
+	}
+}
+
 // cutPiece sends the next piece of a cleared message, and reports false if no rail
 // is to have it now. Messages to the same peer take turns.
 func (pe *peer) cutPiece() bool {
 	op := pe.streams.head
-	r, size := pe.dataRail(int(pe.pieceSize(op.accept - op.offset)))
+	r, size := pe.dataRail(int(pe.pieceSize(op.accept-op.offset)), pe.pml.engine.Now())
 	if r == nil {
 		return false
 	}
 	pe.streams.pop()
+	r.share.fed = true
 	n := uint64(size)
 	f := pe.pml.newFrame(pe)
 	h := header{kind: frameData, lane: op.lane, handle: op.remote, offset: op.offset}
@@ -181,6 +154,7 @@ func (pe *peer) cutPiece() bool {
 	op.offset += n
 	if op.offset == op.accept {
 		h.flags |= flagAckNow
+		pe.doubtStarved()
 	} else {
 		pe.streams.push(op)
 	}

@@ -1,8 +1,10 @@
 package pml
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,60 +13,97 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 )
 
-// drain is a rail's transport as a model: it passes frames on one after the
-// other, at a speed in bytes a nanosecond.
-type drain struct {
-	rail  *rail
-	speed float64
-	queue []int   // sizes
-	ready float64 // when the first of them is done
+// wire is a rail's transport as a model: it passes bytes on at a constant speed, and
+// takes some of them off the sender's hands before.
+type wire struct {
+	rail   *rail
+	speed  float64 // bytes a nanosecond
+	buffer float64 // bytes it takes beyond those passed on
+	given  float64 // bytes, ever
+	passed float64
+	at     float64 // the time up to which it has passed on
+	held   []int   // sizes of the frames not taken whole
 }
 
-// stripes sends one long message over rails of these speeds, with the rates that
-// were measured before, and returns how long it takes in nanoseconds.
-func stripes(pe *peer, rails []*drain, size uint64, now float64) float64 {
-	start := now
+// Outstanding implements btl.Gauge.
+func (w *wire) Outstanding() int { return int(w.given - w.passed) }
+
+// advance passes on until a moment.
+func (w *wire) advance(now float64) {
+	w.passed = min(w.given, w.passed+(now-w.at)*w.speed)
+	w.at = now
+}
+
+// next is when it takes the last byte of the first frame it holds.
+func (w *wire) next() float64 {
+	if len(w.held) == 0 {
+		return math.Inf(1)
+	}
+	behind := 0
+	for _, n := range w.held[1:] {
+		behind += n
+	}
+	return w.at + max(0, w.given-float64(behind)-w.buffer-w.passed)/w.speed
+}
+
+// stripes sends one long message over rails and returns how long it takes, in
+// nanoseconds, until the last byte has passed.
+func stripes(pe *peer, wires []*wire, size uint64, start float64) float64 {
+	now := start
 	op := &operation{}
 	op.accept = size
 	pe.streams.push(op)
 	for {
+		for _, w := range wires {
+			w.advance(now)
+		}
 		for pe.streams.head != nil {
-			r, n := pe.dataRail(int(pe.pieceSize(op.accept - op.offset)))
+			r, n := pe.dataRail(int(pe.pieceSize(op.accept-op.offset)), int64(now))
 			if r == nil {
 				break
 			}
-			for _, d := range rails {
-				if d.rail != r {
-					continue
-				}
-				if len(d.queue) == 0 {
-					d.ready = now + float64(n)/d.speed
-				}
-				d.queue = append(d.queue, n)
-				r.share.taken(n, int64(now))
-			}
+			w := wires[slices.Index(pe.rails, r)]
+			w.given += float64(n)
+			w.held = append(w.held, n)
+			r.share.gave(n, int64(now))
+			r.share.fed = true
+			r.share.frames++
+			r.share.held += n
 			if op.offset += uint64(n); op.offset == op.accept {
 				pe.streams.pop()
+				pe.doubtStarved()
 			}
 		}
-		var next *drain
-		for _, d := range rails {
-			if len(d.queue) > 0 && (next == nil || d.ready < next.ready) {
-				next = d
-			}
+		next := slices.MinFunc(wires, func(a, b *wire) int { return cmp.Compare(a.next(), b.next()) })
+		if len(next.held) == 0 {
+			break
 		}
-		if next == nil {
-			return now - start
-		}
-		now = next.ready
-		next.rail.share.released(next.queue[0], int64(now))
-		if next.queue = next.queue[1:]; len(next.queue) > 0 {
-			next.ready = now + float64(next.queue[0])/next.speed
+		now = next.next()
+		next.advance(now)
+		r := next.rail
+		r.share.frames--
+		r.share.held -= next.held[0]
+		next.held = next.held[1:]
+		if r.gauge == nil {
+			r.look(int64(now))
 		}
 	}
+	for _, w := range wires {
+		now = max(now, w.at+(w.given-w.passed)/w.speed)
+	}
+	for _, w := range wires {
+		w.advance(now)
+	}
+	return now - start
 }
 
 func TestStripesFinishTogether(t *testing.T) {
+	t.Run("a transport that tells when it passes on", func(t *testing.T) { testStripes(t, 0) })
+	t.Run("a transport that takes 128 KB ahead", func(t *testing.T) { testStripes(t, 128<<10) })
+	t.Run("a transport that takes 1 MB ahead", func(t *testing.T) { testStripes(t, 1<<20) })
+}
+
+func testStripes(t *testing.T, buffer float64) {
 	const gigabit = 0.125 // bytes a nanosecond
 	for _, speeds := range [][]float64{
 		{gigabit, gigabit},
@@ -79,17 +118,20 @@ func TestStripesFinishTogether(t *testing.T) {
 				require.NoError(t, err)
 				defer eng.Close()
 				pe := &peer{pml: &PML{engine: eng}}
-				var rails []*drain
+				var wires []*wire
 				sum := 0.0
 				for _, v := range speeds {
 					// The weights are wrong: all rails claim to be equal.
 					r := &rail{pml: pe.pml, peer: pe, up: true, weight: 1, attr: btl.Attr{MaxFrame: 1 << 20}}
 					pe.rails = append(pe.rails, r)
-					rails = append(rails, &drain{rail: r, speed: v})
+					w := &wire{rail: r, speed: v, buffer: buffer}
+					if wires = append(wires, w); buffer > 0 {
+						r.gauge = w
+					}
 					sum += v
 				}
-				now := stripes(pe, rails, 8<<20, 1) // to get to know them
-				took := stripes(pe, rails, size, now+1)
+				now := stripes(pe, wires, 8<<20, 1) // to get to know them
+				took := stripes(pe, wires, size, now+1)
 				ideal := float64(size) / sum
 				// What can not be shared out is a piece a rail.
 				slack := float64(minPiece*len(speeds)) / sum

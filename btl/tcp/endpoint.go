@@ -224,14 +224,16 @@ func (ep *endpoint) connError(phase string, err error) *btl.ConnError {
 		e.Local, e.Remote = ep.pair.Local.String(), ep.pair.target().String()
 	}
 	if ep.state == stateConnected {
-		e.InFlight = ep.inFlight()
+		e.InFlight = ep.Outstanding()
 	}
 	return e
 }
 
-// inFlight counts the bytes that the peer's system has not confirmed, -1 if that
-// can not be known.
-func (ep *endpoint) inFlight() int {
+// Outstanding implements [btl.Gauge].
+func (ep *endpoint) Outstanding() int {
+	if ep.state != stateConnected {
+		return -1
+	}
 	n := rawio.Unacknowledged(ep.conn.FD())
 	if n < 0 {
 		return -1
