@@ -40,6 +40,9 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no network interface is up, not even the loopback",
 			Remedy: "ip link set lo up"}
 	}
+	if cfg.unknown == "warn" {
+		cfg.choice.Unknown = func(err error) { host.Logf(btl.LogWarn, "tcp: rank %d: %v", host.Rank(), err) }
+	}
 	chosen, err := cfg.choice.Select(system.Addresses)
 	if err != nil {
 		return nil, err
@@ -48,6 +51,9 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 		return nil, err
 	}
 	m := newModule(host, cfg)
+	if err := m.checkBuffers(); err != nil {
+		return nil, err
+	}
 	if err := m.listen(system, chosen); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 )
@@ -13,6 +14,7 @@ import (
 const (
 	pInclude          = "btl_tcp_if_include"
 	pExclude          = "btl_tcp_if_exclude"
+	pUnknown          = "btl_tcp_if_unknown"
 	pMaxInterfaces    = "btl_tcp_max_interfaces"
 	pDisableFamily    = "btl_tcp_disable_family"
 	pReach            = "btl_tcp_reach"
@@ -38,6 +40,8 @@ var specs = []param.Spec{
 		Help: "Use only these networks: interface names, patterns (eth*) or subnets (10.8.0.0/16, fd00::/8). Not together with btl_tcp_if_exclude."},
 	{Name: pExclude, Kind: param.List, Level: param.User,
 		Help: "Use all networks but these, written as for btl_tcp_if_include. The loopback is used between processes of one machine only, and not at all if it is named here."},
+	{Name: pUnknown, Kind: param.Enum, Default: "error", Choices: []string{"error", "warn"}, Level: param.User,
+		Help: "What it is if an entry of btl_tcp_if_include or btl_tcp_if_exclude fits nothing on a host: a mistake (error), or only worth a line (warn), for hosts that differ."},
 	{Name: pMaxInterfaces, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
 		Help: "Use at most so many interfaces besides the loopback, the fastest first; 0 means all."},
 	{Name: pDisableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
@@ -82,7 +86,8 @@ type config struct {
 	policy            reach.Policy
 	links             int
 	portMin, ports    int
-	sndbuf, rcvbuf    int
+	unknown           string
+	sndbuf, rcvbuf    buffer
 	noDelay           bool
 	congestion        string
 	eagerLimit        int
@@ -107,8 +112,9 @@ func readConfig(v *param.Values) (config, error) {
 		links:             v.Int(pLinks),
 		portMin:           v.Int(pPortMin),
 		ports:             v.Int(pPortRange),
-		sndbuf:            int(v.Size(pSndbuf)),
-		rcvbuf:            int(v.Size(pRcvbuf)),
+		unknown:           v.String(pUnknown),
+		sndbuf:            buffer{int(v.Size(pSndbuf)), setting(v, pSndbuf), "net.core.wmem_max", rawio.SetSendBuffer, rawio.SendBuffer},
+		rcvbuf:            buffer{int(v.Size(pRcvbuf)), setting(v, pRcvbuf), "net.core.rmem_max", rawio.SetReceiveBuffer, rawio.ReceiveBuffer},
 		noDelay:           v.Bool(pNoDelay),
 		congestion:        v.String(pCongestion),
 		eagerLimit:        int(v.Size(pEagerLimit)),

@@ -48,11 +48,11 @@ func (m *module) listen(system reach.Side, chosen []reach.Address) error {
 		m.listeners = append(m.listeners, &listener{m: m, fd: fd})
 	}
 	for _, l := range m.listeners {
-		if l.watch, err = m.loop.Watch(l.fd, l); err != nil {
-			for _, l := range m.listeners {
-				l.close()
-			}
-			return err
+		if err = m.cfg.setBuffers(l.fd); err == nil {
+			l.watch, err = m.loop.Watch(l.fd, l)
+		}
+		if err != nil {
+			return m.deaf(err)
 		}
 	}
 	m.local = networks.Address{Port: port, Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
@@ -66,6 +66,14 @@ func (m *module) listen(system reach.Side, chosen []reach.Address) error {
 	m.attr = m.attributes()
 	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, networks.Describe(chosen))
 	return nil
+}
+
+// deaf closes the listeners because of an error.
+func (m *module) deaf(err error) error {
+	for _, l := range m.listeners {
+		l.close()
+	}
+	return err
 }
 
 // bindable leaves out the addresses that can not be listened on at the moment,

@@ -19,10 +19,13 @@ func TestMistakesInParameters(t *testing.T) {
 		opts []option
 		want []string
 	}{
-		"include and exclude": {[]option{set(pExclude, "eth9")}, []string{pInclude + "=127.0.0.1", pExclude + "=eth9", "test", "exclude each other"}},
-		"unknown interface":   {[]option{set(pInclude, "nosuch0")}, []string{pInclude + "=nosuch0", "test", "there are", "127.0.0.1"}},
-		"range without start": {[]option{set(pPortRange, "5")}, []string{pPortRange, pPortMin}},
-		"congestion control":  {[]option{set(pCongestion, "nosuch")}, []string{pCongestion + "=nosuch", "test", "tcp_allowed_congestion_control"}},
+		"include and exclude":         {[]option{set(pExclude, "eth9")}, []string{pInclude + "=127.0.0.1", pExclude + "=eth9", "test", "exclude each other"}},
+		"unknown interface":           {[]option{set(pInclude, "nosuch0")}, []string{pInclude + "=nosuch0", "test", "there are", "127.0.0.1"}},
+		"include that fits nothing":   {[]option{set(pInclude, "240.0.0.0/8")}, []string{pInclude + "=240.0.0.0/8", "test", "no interface that is up fits", "there are", "127.0.0.1"}},
+		"exclude that fits nothing":   {[]option{set(pInclude, ""), set(pExclude, "nosuch0")}, []string{pExclude + "=nosuch0", "test", "there are", "127.0.0.1"}},
+		"exclude that leaves nothing": {[]option{set(pInclude, ""), set(pExclude, "*")}, []string{pExclude + "=*", "test", "leaves no network", "127.0.0.1"}},
+		"range without start":         {[]option{set(pPortRange, "5")}, []string{pPortRange, pPortMin}},
+		"congestion control":          {[]option{set(pCongestion, "nosuch")}, []string{pCongestion + "=nosuch", "test", "tcp_allowed_congestion_control"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := tryNode(t, 0, 2, append([]option{set(pInclude, "127.0.0.1")}, test.opts...)...)
@@ -33,6 +36,16 @@ func TestMistakesInParameters(t *testing.T) {
 			require.False(t, errors.As(err, &unavailable), "a mistake ends the start-up")
 		})
 	}
+}
+
+// Where hosts differ, an entry that fits nothing here can be made to count as a
+// warning.
+func TestUnknownInterfaceIsTold(t *testing.T) {
+	n := newNode(t, 0, 2, set(pInclude, "127.0.0.1,nosuch0"), set(pUnknown, "warn"))
+	lines := n.logged(btl.LogWarn)
+	require.Len(t, lines, 1)
+	require.Contains(t, lines[0], pInclude+"=127.0.0.1,nosuch0 from")
+	require.Contains(t, lines[0], `no interface that is up fits "nosuch0"; there are `)
 }
 
 // freeRange finds a port with another free port behind it.

@@ -15,15 +15,8 @@ func (m *module) tune(fd int, nearby bool) error {
 	if err := rawio.SetNoDelay(fd, m.cfg.noDelay); err != nil {
 		return err
 	}
-	if m.cfg.sndbuf > 0 {
-		if err := rawio.SetSendBuffer(fd, m.cfg.sndbuf); err != nil {
-			return err
-		}
-	}
-	if m.cfg.rcvbuf > 0 {
-		if err := rawio.SetReceiveBuffer(fd, m.cfg.rcvbuf); err != nil {
-			return err
-		}
+	if err := m.cfg.setBuffers(fd); err != nil {
+		return err
 	}
 	if m.cfg.unsent > 0 && !nearby {
 		// A system that can not do this holds more than it should.

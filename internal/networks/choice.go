@@ -22,6 +22,9 @@ type Choice struct {
 	DisableFamily string
 	// Where the values come from, for messages: "btl_tcp_if_include=eth0 from …".
 	IncludeWhere, ExcludeWhere, FamilyWhere string
+	// Unknown is told of each entry of a list that fits nothing here, which then
+	// counts for nothing. If it is nil that is an error.
+	Unknown func(error)
 }
 
 // Select applies the choice to the addresses of the system.
@@ -33,9 +36,9 @@ func (c *Choice) Select(all []reach.Address) ([]reach.Address, error) {
 	chosen, err := all, error(nil)
 	switch {
 	case len(c.Include) > 0:
-		chosen, err = matching(all, c.Include, c.IncludeWhere, true)
+		chosen, err = c.matching(all, c.Include, c.IncludeWhere, true)
 	case len(c.Exclude) > 0:
-		chosen, err = matching(all, c.Exclude, c.ExcludeWhere, false)
+		chosen, err = c.matching(all, c.Exclude, c.ExcludeWhere, false)
 	}
 	if err != nil {
 		return nil, err
@@ -68,8 +71,8 @@ func (c *Choice) withoutFamily(addrs []reach.Address) ([]reach.Address, error) {
 }
 
 // matching returns the addresses that fit one of the patterns (keep), or none
-// of them. A pattern that fits nothing is a mistake.
-func matching(all []reach.Address, patterns []string, where string, keep bool) ([]reach.Address, error) {
+// of them.
+func (c *Choice) matching(all []reach.Address, patterns []string, where string, keep bool) ([]reach.Address, error) {
 	fits := make([]bool, len(all))
 	for _, p := range patterns {
 		match, err := parsePattern(p)
@@ -82,9 +85,14 @@ func matching(all []reach.Address, patterns []string, where string, keep bool) (
 				fits[i], found = true, true
 			}
 		}
-		if !found {
-			return nil, fmt.Errorf("%s: no interface that is up fits %q; there are %s", where, p, Describe(all))
+		if found {
+			continue
 		}
+		err = fmt.Errorf("%s: no interface that is up fits %q; there are %s", where, p, Describe(all))
+		if c.Unknown == nil {
+			return nil, err
+		}
+		c.Unknown(err)
 	}
 	var chosen []reach.Address
 	for i, a := range all {

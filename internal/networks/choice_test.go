@@ -70,6 +70,24 @@ func TestSelectAddresses(t *testing.T) {
 	}
 }
 
+// Where hosts differ, what one of them does not have may be no more than worth a
+// word.
+func TestUnknownIsTold(t *testing.T) {
+	all := []reach.Address{{Prefix: netip.MustParsePrefix("10.8.47.1/24"), Index: 2, Interface: "eth0"}}
+	var told []string
+	unknown := func(err error) { told = append(told, err.Error()) }
+	c := Choice{Exclude: []string{"docker0", "eth9"}, ExcludeWhere: "EXCLUDE", DisableFamily: "none", Unknown: unknown}
+	got, err := c.Select(all)
+	require.NoError(t, err)
+	require.Equal(t, all, got)
+	require.Len(t, told, 2)
+	require.Equal(t, `EXCLUDE: no interface that is up fits "docker0"; there are eth0 10.8.47.1/24`, told[0])
+
+	c = Choice{Include: []string{"ib0"}, IncludeWhere: "INCLUDE", DisableFamily: "none", Unknown: unknown}
+	_, err = c.Select(all)
+	require.ErrorContains(t, err, "INCLUDE leaves no network to use; there are eth0")
+}
+
 // A Limiter lets one line a second through and says how many it has kept.
 func TestLimiter(t *testing.T) {
 	var l Limiter

@@ -47,6 +47,9 @@ func Accept(listener int) (int, netip.AddrPort, error) {
 	return fd, addrPortOf(sa), nil
 }
 
+// bufferFactor: see socket_linux.go.
+const bufferFactor = 1
+
 // SetCongestion is for Linux only.
 func SetCongestion(int, string) error {
 	return os.NewSyscallError("setsockopt TCP_CONGESTION", unix.ENOPROTOOPT)

@@ -44,6 +44,10 @@ func SetUnsent(fd, n int) error {
 	return os.NewSyscallError("setsockopt TCP_NOTSENT_LOWAT", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, n))
 }
 
+// bufferFactor is how much more than asked for the system says that a buffer has:
+// Linux doubles it, for its own bookkeeping (socket(7)).
+const bufferFactor = 2
+
 const keepIdle = unix.TCP_KEEPIDLE
 
 // Unacknowledged returns the bytes, the end of the stream included, that the

@@ -145,6 +145,19 @@ func SetReceiveBuffer(fd, n int) error {
 	return os.NewSyscallError("setsockopt SO_RCVBUF", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, n))
 }
 
+// SendBuffer returns the size of the system's send buffer as [SetSendBuffer]
+// counts it.
+func SendBuffer(fd int) (int, error) { return bufferSize(fd, unix.SO_SNDBUF) }
+
+// ReceiveBuffer returns the size of the system's receive buffer as
+// [SetReceiveBuffer] counts it.
+func ReceiveBuffer(fd int) (int, error) { return bufferSize(fd, unix.SO_RCVBUF) }
+
+func bufferSize(fd, option int) (int, error) {
+	n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
+	return n / bufferFactor, os.NewSyscallError("getsockopt", err)
+}
+
 // WaitAny blocks until one of the descriptors is readable, has failed or has
 // ended, for at most the given number of milliseconds.
 func WaitAny(fds []int, milliseconds int) {

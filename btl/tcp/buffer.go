@@ -1,0 +1,56 @@
+package tcp
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// A buffer is the size that the user wants one of the system's buffers for a
+// connection to have.
+type buffer struct {
+	size    int // bytes; 0 leaves it to the system
+	setting string
+	limit   string // the sysctl that bounds it, on Linux
+	set     func(fd, n int) error
+	get     func(fd int) (int, error)
+}
+
+// setBuffers sets both sizes. A listener hands them down to what it accepts, which
+// is in time for the window's scale to be agreed on.
+func (c *config) setBuffers(fd int) error {
+	for _, b := range []*buffer{&c.sndbuf, &c.rcvbuf} {
+		if b.size == 0 {
+			continue
+		}
+		if err := b.set(fd, b.size); err != nil {
+			return fmt.Errorf("%s: %w", b.setting, err)
+		}
+	}
+	return nil
+}
+
+// checkBuffers tries the sizes that the user wants. The system gives less where its
+// limit is lower, and does not say so.
+func (m *module) checkBuffers() error {
+	fd, err := rawio.Stream(anyIPv4)
+	if err != nil {
+		return err
+	}
+	defer rawio.Close(fd)
+	if err := m.cfg.setBuffers(fd); err != nil {
+		return err
+	}
+	for _, b := range []*buffer{&m.cfg.sndbuf, &m.cfg.rcvbuf} {
+		got, err := b.get(fd)
+		if err != nil {
+			return err
+		}
+		if got < b.size {
+			m.host.Logf(btl.LogWarn, "tcp: rank %d: %s: asked for %d bytes, got %d: the kernel allows no more (raise it with sysctl -w %s=%d, or leave the size to the system with 0)",
+				m.host.Rank(), b.setting, b.size, got, b.limit, b.size)
+		}
+	}
+	return nil
+}
