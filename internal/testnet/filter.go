@@ -71,7 +71,7 @@ func (h *Host) change(edit func(*filter)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	edit(&h.filter)
-	if err := h.filter.apply(int(h.ns.net.Fd())); err != nil {
+	if err := h.filter.apply(int(h.ns.Net().Fd())); err != nil {
 		h.net.should(fmt.Errorf("filter of host %s: %w", h.name, err))
 	}
 }

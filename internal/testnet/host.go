@@ -12,8 +12,9 @@ import (
 	"syscall"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/netspace"
 )
 
 // A Host has a network stack and a name of its own, and shares all else with
@@ -21,7 +22,7 @@ import (
 type Host struct {
 	net    *Net
 	name   string
-	ns     *namespace
+	ns     *netspace.Space
 	kernel *netlink.Handle
 	nics   []*NIC
 
@@ -40,18 +41,17 @@ func (n *Net) Host(name string) *Host {
 }
 
 func newHost(n *Net, name string) (*Host, error) {
-	ns, err := newNamespace(name)
+	ns, err := netspace.New(name)
 	if err != nil {
 		return nil, fmt.Errorf("host %s: %w", name, err)
 	}
 	h := &Host{net: n, name: name, ns: ns}
-	// Only routes: not every kernel has the other families, such as XFRM.
-	h.kernel, err = netlink.NewHandleAt(netns.NsHandle(int(ns.net.Fd())), unix.NETLINK_ROUTE)
+	h.kernel, err = ns.Netlink()
 	if err == nil {
 		err = h.prepare()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("host %s: %w", name, err), ns.close())
+		return nil, errors.Join(fmt.Errorf("host %s: %w", name, err), ns.Close())
 	}
 	return h, nil
 }
@@ -82,11 +82,11 @@ func (h *Host) NICs() []*NIC { return h.nics }
 
 // Namespace returns the path of a file that stands for the host's network, as
 // nsenter --net= wants it, while the test runs.
-func (h *Host) Namespace() string { return path(h.ns.net) }
+func (h *Host) Namespace() string { return h.ns.Path() }
 
 // Do calls f on a thread that is on the host. Goroutines that f starts are not,
 // but sockets that f makes stay there. f may not call FailNow.
-func (h *Host) Do(f func() error) error { return h.ns.run(f) }
+func (h *Host) Do(f func() error) error { return h.ns.Do(f) }
 
 // Command returns a command that runs on the host. It has a process group of
 // its own and ends with the test. Do not start it from Do: it ends with the
@@ -101,8 +101,7 @@ func (h *Host) Command(program string, args ...string) *exec.Cmd {
 // Prefix returns what to put before a command line so that it runs on the
 // host: for commands that somebody else starts. The process stays the same one.
 func (h *Host) Prefix() []string {
-	// Not os.Executable: its directory may be closed to this user.
-	return []string{fmt.Sprintf("/proc/%d/exe", os.Getpid()), enterFlag + h.ns.place()}
+	return h.ns.Prefix(ownerEnv + "=" + thisProcess())
 }
 
 // Route sends what is for a network through a gateway. It is there again when
@@ -147,14 +146,7 @@ func (h *Host) Sysctl(name, value string) {
 	h.net.must(h.sysctl(name, value))
 }
 
-func (h *Host) sysctl(name, value string) error {
-	return onThread(func() error { // without a sysfs, which costs more than the write
-		if err := unix.Setns(int(h.ns.net.Fd()), unix.CLONE_NEWNET); err != nil {
-			return err
-		}
-		return os.WriteFile("/proc/sys/"+name, []byte(value), 0o644)
-	})
-}
+func (h *Host) sysctl(name, value string) error { return h.ns.Sysctl(name, value) }
 
 // tearDown removes the interfaces, by which nothing can be on its way any
 // more, and lets the kernel remove the rest.
@@ -164,5 +156,5 @@ func (h *Host) tearDown() error {
 		errs = append(errs, nic.remove())
 	}
 	h.kernel.Close()
-	return errors.Join(append(errs, h.ns.close())...)
+	return errors.Join(append(errs, h.ns.Close())...)
 }

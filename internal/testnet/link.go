@@ -94,7 +94,7 @@ func connect(a, b *Host, s linkSpec) (*Link, error) {
 	s.name(a, b)
 	veth := &netlink.Veth{
 		LinkAttrs: netlink.LinkAttrs{Name: s.names[0], MTU: s.mtu, TxQLen: 1000},
-		PeerName:  s.names[1], PeerNamespace: netlink.NsFd(b.ns.net.Fd()),
+		PeerName:  s.names[1], PeerNamespace: netlink.NsFd(b.ns.Net().Fd()),
 		PeerMTU: uint32(s.mtu), PeerTxQLen: -1,
 	}
 	if err := a.kernel.LinkAdd(veth); err != nil {

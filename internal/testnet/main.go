@@ -8,16 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/netspace"
 )
 
 // Arguments and variables by which the test binary starts itself.
 const (
-	enterFlag    = "-testnet.enter=" // first argument: a host's namespaces
 	inUserEnv    = "TESTNET_IN_USER_NAMESPACE"
 	networkFirst = "not known: TestMain must call testnet.Main" // until it has
 )
@@ -28,11 +28,7 @@ var unavailable = networkFirst
 // Main is the TestMain of a package whose tests use networks. It does not
 // return.
 func Main(m *testing.M) {
-	if len(os.Args) > 2 && strings.HasPrefix(os.Args[1], enterFlag) {
-		err := execOn(strings.TrimPrefix(os.Args[1], enterFlag), os.Args[2:])
-		fmt.Fprintln(os.Stderr, "testnet:", err)
-		os.Exit(127)
-	}
+	netspace.Start()
 	endOrphans()
 	err := probe()
 	if errors.Is(err, unix.EPERM) && os.Getenv(inUserEnv) == "" {
@@ -51,11 +47,11 @@ func Main(m *testing.M) {
 
 // probe tries to make a namespace.
 func probe() error {
-	ns, err := newNamespace("probe")
+	ns, err := netspace.New("probe")
 	if err != nil {
 		return err
 	}
-	return ns.close()
+	return ns.Close()
 }
 
 // runInUserNamespace runs this test binary once more as the superuser of a

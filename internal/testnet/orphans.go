@@ -36,6 +36,15 @@ func owner(pid int) (string, error) {
 	return fmt.Sprintf("%d/%s", pid, fields[start]), nil
 }
 
+// thisProcess is owner of this one.
+func thisProcess() string {
+	name, err := owner(os.Getpid())
+	if err != nil {
+		return "" // nobody's: nothing is ever killed for it
+	}
+	return name
+}
+
 // endOrphans kills what test processes have left that are no more. What belongs
 // to other users stays.
 func endOrphans() {
@@ -90,7 +99,7 @@ const killTime = 30 * time.Second
 // kill ends all processes on the host, among them any that are being started,
 // and returns when none is left.
 func (h *Host) kill() error {
-	network, err := h.ns.net.Stat()
+	network, err := h.ns.Net().Stat()
 	if err != nil {
 		return err
 	}

@@ -34,10 +34,7 @@ func (c *NIC) ResetConnections() int {
 
 func (h *Host) reset(which func(*netlink.Socket) bool) int {
 	done := 0
-	err := onThread(func() error {
-		if err := unix.Setns(int(h.ns.net.Fd()), unix.CLONE_NEWNET); err != nil {
-			return err
-		}
+	err := h.ns.Quick(func() error {
 		for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 			sockets, err := netlink.SocketDiagTCP(family)
 			if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
