@@ -1,0 +1,18 @@
+// Package network builds a network of hosts that are joined by emulated links:
+// a namespace for each host, whose only interface, eth0, leads to a switch in user
+// space (packages emulate and wire).
+//
+//	n, err := network.New(network.Config{Hosts: 8, Link: link, Seed: 1})
+//	…
+//	defer n.Close()
+//	cmd := n.Host(3).Command("./program")
+//
+// It needs the rights to make namespaces: see package netspace, whose Isolate gets
+// them. Nothing outlives the process.
+//
+// # What the hosts have
+//
+// IPv4 only, [Host.Addr]; each knows the others' Ethernet addresses, so that
+// nothing but what programs send is on the links. Offloads are off: frames are as
+// on a wire, at most MTU and their header, with their checksums.
+package network

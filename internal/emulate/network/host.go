@@ -1,0 +1,119 @@
+//go:build linux
+
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/strandmp/strand/internal/emulate/wire"
+	"github.com/strandmp/strand/internal/netspace"
+)
+
+// Interface is the name of each host's only interface but lo.
+const Interface = "eth0"
+
+// A Host is one of the network's.
+type Host struct {
+	number int
+	space  *netspace.Space
+	index  int // of its interface
+}
+
+// subnet has all hosts' addresses.
+var subnet = netip.MustParsePrefix("10.66.0.0/16")
+
+// address is that of a host by its number.
+func address(host int) netip.Addr {
+	base := subnet.Addr().As4()
+	return netip.AddrFrom4([4]byte{base[0], base[1], byte((host + 1) >> 8), byte(host + 1)})
+}
+
+// Addr is the host's address.
+func (h *Host) Addr() netip.Addr { return address(h.number) }
+
+// Name is what os.Hostname returns on the host.
+func (h *Host) Name() string { return fmt.Sprintf("host%d", h.number) }
+
+// Command returns a command that runs on the host: see [netspace.Space.Command].
+func (h *Host) Command(program string, args ...string) *exec.Cmd {
+	return h.space.Command(program, args...)
+}
+
+// Prefix returns what to put before a command line so that it runs on the host, for
+// commands that somebody else starts.
+func (h *Host) Prefix(environ ...string) []string { return h.space.Prefix(environ...) }
+
+// Do calls f on a thread that is on the host. Goroutines that f starts are not,
+// but sockets that f makes stay there.
+func (h *Host) Do(f func() error) error { return h.space.Do(f) }
+
+func newHost(number int) (*Host, error) {
+	h := &Host{number: number}
+	var err error
+	if h.space, err = netspace.New(h.Name()); err != nil {
+		return nil, fmt.Errorf("host %d: %w", number, netspace.Explain(err))
+	}
+	if err := withoutIPv6(h.space); err != nil {
+		return nil, errors.Join(fmt.Errorf("host %d: %w", number, netspace.Explain(err)), h.space.Close())
+	}
+	return h, nil
+}
+
+// withoutIPv6 keeps the kernel from speaking without being asked. A kernel that
+// has no IPv6 does not.
+func withoutIPv6(s *netspace.Space) error {
+	for _, name := range []string{"all", "default"} {
+		err := s.Sysctl("net/ipv6/conf/"+name+"/disable_ipv6", "1")
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// configure sets up the interfaces, once eth0 is there.
+func (h *Host) configure(hosts int) error {
+	kernel, err := h.space.Netlink()
+	if err != nil {
+		return err
+	}
+	defer kernel.Close()
+	eth, err := kernel.LinkByName(Interface)
+	if err != nil {
+		return err
+	}
+	lo, err := kernel.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	h.index = eth.Attrs().Index
+	addr := &netlink.Addr{IPNet: &net.IPNet{IP: h.Addr().AsSlice(), Mask: net.CIDRMask(subnet.Bits(), 32)}}
+	if err := errors.Join(kernel.LinkSetHardwareAddr(eth, wire.HardwareAddr(h.number)), kernel.AddrAdd(eth, addr), kernel.LinkSetUp(lo)); err != nil {
+		return err
+	}
+	if err := h.space.Quick(func() error { return withoutOffloads(Interface) }); err != nil {
+		return err
+	}
+	if err := kernel.LinkSetUp(eth); err != nil {
+		return err
+	}
+	for other := range hosts {
+		if other == h.number {
+			continue
+		}
+		err := kernel.NeighSet(&netlink.Neigh{
+			LinkIndex: h.index, State: netlink.NUD_PERMANENT, IP: address(other).AsSlice(), HardwareAddr: wire.HardwareAddr(other),
+		})
+		if err != nil {
+			return fmt.Errorf("neighbour %v: %w", address(other), err)
+		}
+	}
+	return nil
+}

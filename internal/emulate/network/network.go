@@ -1,0 +1,197 @@
+//go:build linux
+
+package network
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/strandmp/strand/internal/emulate"
+	"github.com/strandmp/strand/internal/emulate/wire"
+	"github.com/strandmp/strand/internal/netspace"
+)
+
+// A Config is what to build.
+type Config struct {
+	Hosts int
+	Link  emulate.Link // of all hosts and between all of them, unless Between says otherwise
+	Seed  uint64
+
+	// Between, if given, says what the path from one host to another is like.
+	Between func(from, to int) emulate.Path
+
+	MTU    int // 0: DefaultMTU
+	Memory int // see [wire.Config]
+}
+
+// DefaultMTU is Ethernet's.
+const DefaultMTU = 1500
+
+// Bounds of an MTU: what IPv4 asks for, and what a veth takes.
+const (
+	minMTU = 576
+	maxMTU = 65535
+)
+
+// A Network is hosts and what joins them.
+type Network struct {
+	hosts  []*Host
+	core   *netspace.Space // has the near ends of the cables
+	net    *emulate.Switch
+	engine *wire.Engine
+}
+
+// New builds a network. On return packets flow. An [*netspace.UnavailableError]
+// says that this process may not.
+func New(c Config) (*Network, error) {
+	if c.MTU == 0 {
+		c.MTU = DefaultMTU
+	}
+	if c.MTU < minMTU || c.MTU > maxMTU {
+		return nil, fmt.Errorf("MTU of %d bytes: want %d to %d", c.MTU, minMTU, maxMTU)
+	}
+	if c.Hosts < 1 || c.Hosts > emulate.MaxHosts {
+		return nil, fmt.Errorf("a network of %d hosts: want 1 to %d", c.Hosts, emulate.MaxHosts)
+	}
+	conditions := emulate.Uniform(c.Hosts, c.Link, c.Seed)
+	if c.Between != nil {
+		conditions.Path = c.Between
+	}
+	net, err := emulate.New(conditions)
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{net: net}
+	if err := n.build(c); err != nil {
+		_, closeErr := n.Close()
+		return nil, errors.Join(err, closeErr)
+	}
+	return n, nil
+}
+
+func (n *Network) build(c Config) (err error) {
+	if n.core, err = netspace.New("switch"); err != nil {
+		return fmt.Errorf("switch: %w", netspace.Explain(err))
+	}
+	if err := withoutIPv6(n.core); err != nil {
+		return fmt.Errorf("switch: %w", netspace.Explain(err))
+	}
+	kernel, err := n.core.Netlink()
+	if err != nil {
+		return fmt.Errorf("switch: %w", err)
+	}
+	defer kernel.Close()
+	indices := make([]int, c.Hosts)
+	for i := range c.Hosts {
+		h, err := newHost(i)
+		if err != nil {
+			return err
+		}
+		n.hosts = append(n.hosts, h)
+		if indices[i], err = n.cable(kernel, h, c.MTU); err != nil {
+			return fmt.Errorf("cable of host %d: %w", i, netspace.Explain(err))
+		}
+		if err := h.configure(c.Hosts); err != nil {
+			return fmt.Errorf("host %d: %w", i, netspace.Explain(err))
+		}
+	}
+	return n.core.Quick(func() error {
+		n.engine, err = wire.Start(wire.Config{Switch: n.net, Interfaces: indices, MTU: c.MTU, Memory: c.Memory})
+		return netspace.Explain(err)
+	})
+}
+
+// cable joins a host to the switch and returns the index of the end there.
+func (n *Network) cable(kernel *netlink.Handle, h *Host, mtu int) (index int, err error) {
+	name := fmt.Sprintf("port%d", h.number)
+	veth := &netlink.Veth{
+		LinkAttrs: netlink.LinkAttrs{Name: name, MTU: mtu, TxQLen: 1000},
+		PeerName:  Interface, PeerNamespace: netlink.NsFd(h.space.Net().Fd()),
+		PeerMTU: uint32(mtu), PeerTxQLen: -1,
+	}
+	if err := kernel.LinkAdd(veth); err != nil {
+		return 0, err
+	}
+	port, err := kernel.LinkByName(name)
+	if err != nil {
+		return 0, err
+	}
+	if err := n.core.Quick(func() error { return withoutOffloads(name) }); err != nil {
+		return 0, err
+	}
+	return port.Attrs().Index, kernel.LinkSetUp(port)
+}
+
+// Hosts returns all hosts, by number.
+func (n *Network) Hosts() []*Host { return n.hosts }
+
+// Host returns a host by its number.
+func (n *Network) Host(i int) *Host { return n.hosts[i] }
+
+// A Report says what has happened on a network.
+type Report struct {
+	Total emulate.Counters `json:"total"`
+	Wire  wire.Stats       `json:"wire"`
+	Paths []PathReport     `json:"paths,omitempty"` // those that were used
+}
+
+// A PathReport is about one direction between two hosts.
+type PathReport struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+	emulate.Counters
+}
+
+// Close takes the network down and says what has happened on it. Programs that
+// still run on its hosts find themselves without a network.
+func (n *Network) Close() (Report, error) {
+	var r Report
+	var errs []error
+	if n.engine != nil {
+		var err error
+		r.Wire, err = n.engine.Stop()
+		errs = append(errs, err)
+		n.engine = nil
+		r.count(n.net)
+	}
+	for _, h := range n.hosts {
+		errs = append(errs, h.close())
+	}
+	if n.core != nil {
+		errs = append(errs, n.core.Close())
+	}
+	n.hosts, n.core = nil, nil
+	return r, errors.Join(errs...)
+}
+
+func (r *Report) count(net *emulate.Switch) {
+	for from := range net.Hosts() {
+		for to := range net.Hosts() {
+			if c := net.Counters(from, to); c.Sent > 0 {
+				r.Total.Add(c)
+				r.Paths = append(r.Paths, PathReport{from, to, c})
+			}
+		}
+	}
+}
+
+// close removes the host's cable, by which nothing can be on its way any more, and
+// lets the kernel remove the rest.
+func (h *Host) close() error {
+	err := h.space.Quick(func() error {
+		eth, err := netlink.LinkByName(Interface)
+		if _, none := errors.AsType[netlink.LinkNotFoundError](err); none {
+			return nil // it was never made
+		}
+		if err != nil {
+			return err
+		}
+		return netlink.LinkDel(eth)
+	})
+	if err != nil {
+		err = fmt.Errorf("host %d: removing %s: %w", h.number, Interface, err)
+	}
+	return errors.Join(err, h.space.Close())
+}

@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"math/bits"
+	"time"
+)
+
+// Stats are about the wire itself: what it did beside what it was asked to. In a
+// good run all but Frames, Late and Worst are 0.
+type Stats struct {
+	Frames uint64 `json:"frames"` // sent
+
+	// Frames that were lost because the machine was too slow or had too little
+	// memory. Results of a run with many of them tell little.
+	Overrun  uint64 `json:"overrun"`   // a host's frames found the wire's ring full
+	Refused  uint64 `json:"refused"`   // a host's own queues were full
+	NoMemory uint64 `json:"no_memory"` // there were too many on their way
+
+	Oversize uint64 `json:"oversize"` // longer than the MTU: offloads are on
+	Stray    uint64 `json:"stray"`    // for no host of the network, or for all
+
+	// How late frames were sent: the middle, what 99 % do not exceed (both rounded
+	// up by less than half), and the worst.
+	Late   time.Duration `json:"late"`
+	Late99 time.Duration `json:"late_99"`
+	Worst  time.Duration `json:"late_worst"`
+}
+
+// Spoilt is how many frames were lost that should not have been.
+func (s Stats) Spoilt() uint64 { return s.Overrun + s.Refused + s.NoMemory + s.Oversize }
+
+// lateness counts times in steps of half a power of two.
+type lateness struct {
+	counts [128]uint64
+	total  uint64
+	worst  time.Duration
+}
+
+func (l *lateness) add(d time.Duration) {
+	d = max(d, 1)
+	l.worst = max(l.worst, d)
+	l.total++
+	l.counts[step(d)]++
+}
+
+// step is 2n for times from 2ⁿ⁻¹ and 2n+1 from 3·2ⁿ⁻².
+func step(d time.Duration) int {
+	n := bits.Len64(uint64(d))
+	if n < 2 {
+		return 2 * n
+	}
+	return 2*n + int(d>>(n-2)&1)
+}
+
+// longest is the longest time of a step.
+func longest(step int) time.Duration {
+	n := step / 2
+	switch {
+	case n < 2:
+		return time.Duration(n)
+	case step%2 == 0:
+		return 3<<(n-2) - 1
+	}
+	return 1<<n - 1
+}
+
+// quantile returns a time that a share of all does not exceed.
+func (l *lateness) quantile(share float64) time.Duration {
+	rest := uint64(share * float64(l.total))
+	for i, n := range l.counts {
+		if n > rest {
+			return min(longest(i), l.worst)
+		}
+		rest -= n
+	}
+	return l.worst
+}

@@ -1,0 +1,97 @@
+//go:build linux
+
+package wire
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/internal/emulate"
+)
+
+func TestDestination(t *testing.T) {
+	frame := func(host int) []byte { return append(HardwareAddr(host), make([]byte, 8)...) }
+	for _, host := range []int{0, 1, 255} {
+		got, ok := destination(frame(host), 256)
+		assert.True(t, ok)
+		assert.Equal(t, host, got)
+	}
+	for what, f := range map[string][]byte{
+		"no such host":   frame(256),
+		"too short":      frame(0)[:13],
+		"empty":          nil,
+		"broadcast":      slices.Repeat([]byte{0xff}, 14),
+		"somebody else":  append([]byte{2, 0, 0, 1, 0, 0}, make([]byte, 8)...),
+		"another's bits": append([]byte{0, 0, 0, 0, 0, 0}, make([]byte, 8)...),
+	} {
+		_, ok := destination(f, 256)
+		assert.False(t, ok, what)
+	}
+}
+
+func TestBuffersAreLentToOneAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const size = 200 << 10 // five to a chunk
+		b := newBuffers(size, 3<<20)
+		defer b.close()
+		var lent []emulate.Frame
+		refs := map[emulate.Frame]int{}
+		for range rapid.IntRange(0, 200).Draw(t, "steps") {
+			if len(lent) > 0 && rapid.Bool().Draw(t, "let go") {
+				i := rapid.IntRange(0, len(lent)-1).Draw(t, "which")
+				f := lent[i]
+				require.Equal(t, byte(f), b.bytes(f)[0])
+				require.Equal(t, byte(f), b.bytes(f)[size-1])
+				b.letGo(f)
+				if refs[f]--; refs[f] == 0 {
+					lent = slices.Delete(lent, i, i+1)
+				}
+				continue
+			}
+			f, ok := b.take()
+			require.Equal(t, len(lent) < 15, ok, "there are fifteen")
+			if !ok {
+				continue
+			}
+			require.NotContains(t, lent, f)
+			memory := b.bytes(f)
+			require.Len(t, memory, size)
+			memory[0], memory[size-1] = byte(f), byte(f)
+			refs[f] = rapid.IntRange(0, 2).Draw(t, "times")
+			b.hold(f, refs[f])
+			if refs[f] > 0 {
+				lent = append(lent, f)
+			}
+		}
+	})
+}
+
+func TestLatenessIsRoundedUpByLessThanHalf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		times := rapid.SliceOfN(rapid.Int64Range(0, int64(time.Hour)), 1, 100).Draw(t, "times")
+		var l lateness
+		for _, d := range times {
+			l.add(time.Duration(d))
+		}
+		slices.Sort(times)
+		for _, share := range []float64{0, 0.5, 0.99} {
+			exact := time.Duration(max(1, times[int(share*float64(len(times)))]))
+			got := l.quantile(share)
+			require.GreaterOrEqual(t, got, exact)
+			require.LessOrEqual(t, float64(got), 1.5*float64(exact), "share %v", share)
+		}
+		require.Equal(t, time.Duration(max(1, times[len(times)-1])), l.quantile(1))
+	})
+}
+
+func TestStartNamesWhatIsMissing(t *testing.T) {
+	two, err := emulate.New(emulate.Uniform(2, emulate.Link{}, 0))
+	require.NoError(t, err)
+	_, err = Start(Config{Switch: two, Interfaces: []int{1}, MTU: 1500})
+	require.ErrorContains(t, err, "1 interfaces for 2 hosts: want one for each")
+}
