@@ -16,7 +16,7 @@ import (
 
 // inNamespace calls f on a thread in a network namespace of its own, which ends
 // with the thread.
-func inNamespace(t *testing.T, f func() error) {
+func inNamespace(t testing.TB, f func() error) {
 	t.Helper()
 	need.Root(t)
 	forbidden, failed := make(chan error, 1), make(chan error, 1)

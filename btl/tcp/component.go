@@ -70,6 +70,7 @@ func newModule(host btl.Host, cfg config) *module {
 		leaving: make(map[*linger]struct{}),
 		scratch: make([]byte, 64<<10),
 
+		routes:    reach.Remember(cfg.policy),
 		strangers: strangers{most: strangersAllowed()},
 		grace:     reserveGrace,
 	}

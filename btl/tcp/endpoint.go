@@ -145,6 +145,9 @@ func (ep *endpoint) down(err error) {
 		return
 	}
 	inOrder := errors.Is(err, btl.ErrPeerClosed)
+	if !inOrder {
+		ep.m.doubt()
+	}
 	ep.tellEnd(err)
 	wasUp := ep.state == stateConnected
 	ep.state = stateFailed

@@ -23,7 +23,9 @@ type module struct {
 	side      reach.Side // local, and what this host holds besides
 	blob      []byte     // local, encoded
 	listeners []*listener
-	strangers strangers // connected to us and not yet proved
+	routes    *reach.Memory // the policy, and what it has found out
+	asked     int64         // when the kernel was last asked anew; 0: it is to be
+	strangers strangers     // connected to us and not yet proved
 	slots     map[slotKey]*slot
 	leaving   map[*linger]struct{}
 	greeting  []byte

@@ -47,7 +47,8 @@ var errNoPair = errors.New("no address of ours leads to one of the peer's")
 // pairs of equal weight are ordered by the addresses of the lower rank, on both
 // sides; where the lists differ all the same, whoever connects is right.
 func (m *module) pairsTo(rank int, remote *networks.Address) ([]pair, error) {
-	result := reach.Match(m.side, remote.Side(), m.cfg.policy)
+	m.refresh()
+	result := reach.Match(m.side, remote.Side(), m.routes)
 	if len(result.Pairs) == 0 {
 		return nil, m.noPair(result)
 	}

@@ -19,7 +19,8 @@ func nic(name, prefix string, speed int) reach.Address {
 func wired(t *testing.T, rank int, policy string, links int, ifaces ...reach.Address) *module {
 	p, err := reach.PolicyByName(policy)
 	require.NoError(t, err)
-	m := &module{host: &node{rank: rank, size: 9}, cfg: config{policy: p, links: links}}
+	m := &module{host: &node{rank: rank, size: 9}, cfg: config{policy: p, links: links},
+		loop: &stillLoop{}, routes: reach.Remember(p)}
 	for i := range ifaces {
 		ifaces[i].Index = i + 1
 	}
