@@ -21,6 +21,8 @@ type Stack interface {
 	// associations that are ending: it waits at most a millisecond for something to
 	// arrive.
 	Linger()
+	// Usable are those of the local addresses that could be listened on.
+	Usable() []netip.Addr
 	// Close ends all associations without a call, closes the sockets and leaves no
 	// goroutine, watch or timer behind.
 	Close() error
@@ -43,8 +45,8 @@ type Pair struct {
 
 // An Association is a peer's and our end of one SCTP association.
 type Association interface {
-	// Send gives the stack one message: head, followed by the payload of f, which
-	// may be nil. The result is
+	// Send gives the stack one message: head, which is not empty, followed by the
+	// payload of f, which may be nil. The result is
 	//
 	//	Done    taken and copied,
 	//	Busy    not taken: as much as the peer may have outstanding is, or more;
@@ -70,12 +72,15 @@ type Association interface {
 	Paths() []btl.PathState
 	// Calls are the packets, or system calls, of both directions so far.
 	Calls() (sent, received uint64)
+	// Trust says that the peer has proved who it is. Until then a stack bounds what
+	// it keeps for it, as far as it can, to a few KB.
+	Trust()
 	// Abort ends the association at once and tells the peer so. What is not
 	// acknowledged is lost. The handler is not called any more. Aborting twice, or
 	// after Handler.Down, does nothing.
 	Abort()
-	// Sever ends the association without a word to the peer or to the handler, as
-	// if the peer could not be reached any more. For tests.
+	// Sever loses every packet from now on, in both directions, as if somebody had
+	// pulled the plug. For tests.
 	Sever()
 }
 
@@ -85,7 +90,7 @@ type Handler interface {
 	Up()
 	// Receive hands over a piece of a message, valid during the call. End says that
 	// it is the last of its message; ppid is valid in the first piece and may be 0
-	// in others.
+	// in others. (It is big-endian on the wire, like all of SCTP.)
 	Receive(stream uint16, ppid uint32, piece []byte, end bool)
 	// Writable: after Busy, Send can take a message again.
 	Writable()

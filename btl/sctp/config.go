@@ -1,0 +1,152 @@
+package sctp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/reach"
+)
+
+// Names of the parameters.
+const (
+	prefixOfAll       = "btl_sctp_"
+	pStack            = prefixOfAll + "stack"
+	pInclude          = prefixOfAll + "if_include"
+	pExclude          = prefixOfAll + "if_exclude"
+	pMaxInterfaces    = prefixOfAll + "max_interfaces"
+	pDisableFamily    = prefixOfAll + "disable_family"
+	pReach            = prefixOfAll + "reach"
+	pPortMin          = prefixOfAll + "port_min"
+	pPortRange        = prefixOfAll + "port_range"
+	pStreams          = prefixOfAll + "streams"
+	pOutstanding      = prefixOfAll + "outstanding"
+	pSndbuf           = prefixOfAll + "sndbuf"
+	pRcvbuf           = prefixOfAll + "rcvbuf"
+	pNoDelay          = prefixOfAll + "nodelay"
+	pRTOInitial       = prefixOfAll + "rto_initial"
+	pRTOMin           = prefixOfAll + "rto_min"
+	pRTOMax           = prefixOfAll + "rto_max"
+	pHeartbeat        = prefixOfAll + "hb_interval"
+	pPathMaxRetrans   = prefixOfAll + "path_max_retrans"
+	pAssocMaxRetrans  = prefixOfAll + "assoc_max_retrans"
+	pAutoclose        = prefixOfAll + "autoclose"
+	pMaxFrame         = prefixOfAll + "max_frame"
+	pEagerLimit       = prefixOfAll + "eager_limit"
+	pInterleave       = prefixOfAll + "interleave"
+	pScheduler        = prefixOfAll + "scheduler"
+	pEncapPort        = prefixOfAll + "encap_port"
+	pMTU              = prefixOfAll + "mtu"
+	pLoopbackMTU      = prefixOfAll + "mtu_loopback"
+	pConnectRetries   = prefixOfAll + "connect_retries"
+	pConnectTimeout   = prefixOfAll + "connect_timeout"
+	pHandshakeTimeout = prefixOfAll + "handshake_timeout"
+)
+
+// config is the values of the parameters.
+type config struct {
+	stack            string
+	stackSetting     string
+	choice           networks.Choice
+	policy           reach.Policy
+	portMin, ports   int
+	portSettings     string
+	streams          int
+	maxFrame         int
+	eagerLimit       int
+	connectRetries   int
+	connectTimeout   time.Duration
+	handshakeTimeout time.Duration
+	tuning           stack.Tuning
+	interleave       string // auto, on, off
+}
+
+func readConfig(v *param.Values) (config, error) {
+	c := config{
+		stack: v.String(pStack), stackSetting: setting(v, pStack),
+		choice: networks.Choice{
+			Include: v.List(pInclude), Exclude: v.List(pExclude),
+			MaxInterfaces: v.Int(pMaxInterfaces), DisableFamily: v.String(pDisableFamily),
+			IncludeWhere: setting(v, pInclude), ExcludeWhere: setting(v, pExclude), FamilyWhere: setting(v, pDisableFamily),
+		},
+		portMin: v.Int(pPortMin), ports: v.Int(pPortRange),
+		streams:          v.Int(pStreams),
+		maxFrame:         int(v.Size(pMaxFrame)),
+		eagerLimit:       int(v.Size(pEagerLimit)),
+		connectRetries:   v.Int(pConnectRetries),
+		connectTimeout:   v.Duration(pConnectTimeout),
+		handshakeTimeout: v.Duration(pHandshakeTimeout),
+		interleave:       v.String(pInterleave),
+	}
+	c.tuning = readTuning(v, c)
+	var err error
+	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
+		return c, fmt.Errorf("%s: %w", setting(v, pReach), err)
+	}
+	if err := c.checkPorts(v); err != nil {
+		return c, err
+	}
+	return c, checkBuffers(v, c)
+}
+
+func readTuning(v *param.Values, c config) stack.Tuning {
+	scheduler := v.String(pScheduler)
+	if scheduler == "auto" {
+		scheduler = ""
+	}
+	return stack.Tuning{
+		Streams:     c.streams + 1, // and the control stream
+		MaxMessage:  prefixSize + maxHeader + max(c.maxFrame, maxHandshake),
+		Outstanding: int(v.Size(pOutstanding)),
+		SendBuffer:  int(v.Size(pSndbuf)), ReceiveBuffer: int(v.Size(pRcvbuf)),
+		Delay:      !v.Bool(pNoDelay),
+		RTOInitial: v.Duration(pRTOInitial), RTOMin: v.Duration(pRTOMin), RTOMax: v.Duration(pRTOMax),
+		Heartbeat:      v.Duration(pHeartbeat),
+		PathMaxRetrans: v.Int(pPathMaxRetrans), AssocMaxRetrans: v.Int(pAssocMaxRetrans),
+		Autoclose:      v.Duration(pAutoclose),
+		Interleave:     c.interleave == "on",
+		Scheduler:      scheduler,
+		EncapPort:      v.Int(pEncapPort),
+		MTU:            v.Int(pMTU),
+		LoopbackMTU:    v.Int(pLoopbackMTU),
+		ConnectTimeout: c.connectTimeout,
+	}
+}
+
+// checkPorts completes the range of ports.
+func (c *config) checkPorts(v *param.Values) error {
+	if c.portMin == 0 {
+		if c.ports > 0 {
+			return fmt.Errorf("%s has no meaning without %s: set both, or neither to let the system choose a port",
+				setting(v, pPortRange), pPortMin)
+		}
+		return nil
+	}
+	c.portSettings = setting(v, pPortMin) + ", " + setting(v, pPortRange)
+	if c.ports == 0 || c.portMin+c.ports > 65536 {
+		c.ports = 65536 - c.portMin
+	}
+	return nil
+}
+
+// checkBuffers refuses a receive buffer that half-arrived messages, one on each
+// stream, could fill: nothing would ever move again.
+func checkBuffers(v *param.Values, c config) error {
+	need := (c.streams + 2) * c.tuning.MaxMessage
+	if got := c.tuning.ReceiveBuffer; got > 0 && got < need {
+		return fmt.Errorf("%s is too small for a frame on each stream to be half arrived (%s, %s): at least %d are needed, or 0 for the default",
+			setting(v, pRcvbuf), setting(v, pStreams), setting(v, pMaxFrame), need)
+	}
+	if c.tuning.RTOMin > 0 && c.tuning.RTOMax > 0 && c.tuning.RTOMin > c.tuning.RTOMax {
+		return fmt.Errorf("%s is above %s: lower the one or raise the other", setting(v, pRTOMin), setting(v, pRTOMax))
+	}
+	return nil
+}
+
+// setting names a parameter with its value and the place that it comes from.
+func setting(v *param.Values, name string) string {
+	value := v.Value(name)
+	return fmt.Sprintf("%s=%s from %v", name, value.Text, value.Source)
+}

@@ -1,0 +1,43 @@
+package sctp
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/param"
+)
+
+// The whole suite over the user stack. Short heartbeats, so that a peer that is
+// cut off is missed soon.
+func TestConformanceUser(t *testing.T) {
+	conformance.Run(t, func() conformance.Subject {
+		return conformance.Subject{
+			Component: Component{},
+			Settings: []param.Setting{
+				with(pStack, "user"),
+				with(pConnectTimeout, "2s"),
+				with(pHandshakeTimeout, "2s"),
+				with(pHeartbeat, "200ms"),
+				with(pAssocMaxRetrans, "2"),
+			},
+			Sever: sever,
+		}
+	})
+}
+
+func with(name, text string) param.Setting {
+	return param.Setting{Name: name, Text: text, Source: param.Source{Kind: param.Option, Where: "test"}}
+}
+
+var errNotUp = errors.New("the endpoint is not connected")
+
+func sever(ep btl.Endpoint) error {
+	e, ok := ep.(*endpoint)
+	if !ok || e.link == nil {
+		return errNotUp
+	}
+	e.link.Sever()
+	return nil
+}

@@ -1,0 +1,231 @@
+package sctp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
+)
+
+// A dial makes a connection for an endpoint: as many attempts as the parameters
+// allow, one after the other.
+type dial struct {
+	bystander
+	ep    *endpoint
+	tries int // attempts that have failed
+
+	link      *link // of the present attempt, nil between two
+	connector *handshake.Connector
+	control   control
+	epoch     uint32
+	timer     btl.Timer
+	pause     btl.Timer
+}
+
+// resting: no attempt is under way at the moment.
+func (d *dial) resting() bool { return d.link == nil }
+
+// proved: the peer may count the present attempt as made.
+func (d *dial) proved() bool { return d.connector != nil && d.connector.Proved() }
+
+// phase names what the dial is at, for messages.
+func (d *dial) phase() string {
+	if d.connector != nil {
+		return "handshake"
+	}
+	return "connecting"
+}
+
+// start begins an attempt.
+func (d *dial) start() {
+	ep, m := d.ep, d.ep.m
+	d.pause, d.connector = nil, nil
+	ep.state = stateConnecting
+	ep.slot.epoch++
+	d.epoch = ep.slot.epoch
+	m.host.Logf(btl.LogInfo, "sctp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.rank, ep.route.describe())
+	l := &link{owner: d}
+	a, err := m.stack.Associate(m.forStack(ep.route), l)
+	if err != nil {
+		// Send may be what has called: no up-call from here.
+		d.tries++
+		d.retry(err)
+		return
+	}
+	l.Association = a
+	d.link = l
+}
+
+// up begins the handshake: the association is there.
+func (d *dial) up() {
+	ep, m := d.ep, d.ep.m
+	d.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
+	})
+	d.connector = m.id.NewConnector(handshake.Request{
+		From: m.host.Rank(), To: ep.slot.rank,
+		Epoch: d.epoch, Known: ep.slot.known,
+		Target: ep.route.target(),
+	}, m.ourGreeting(), newNonce())
+	if err := d.link.say(d.connector.Hello(nil)); err != nil {
+		d.fail(err)
+	}
+}
+
+// receive hears the acceptor's answers.
+func (d *dial) receive(stream uint16, ppid uint32, piece []byte, end bool) {
+	b, whole, err := d.control.handshake(stream, ppid, piece, end)
+	if err == nil && d.connector == nil {
+		err = fmt.Errorf("%w: it speaks before it is spoken to", handshake.ErrMagic)
+	}
+	switch {
+	case err != nil:
+		d.fail(err)
+		return
+	case !whole:
+		return
+	case isHello(b):
+		d.crossed(b)
+		return
+	}
+	out, done, err := d.connector.Feed(b, nil)
+	if err == nil {
+		err = d.link.say(out)
+	}
+	switch {
+	case err != nil:
+		d.fail(err)
+	case done:
+		d.succeed()
+	}
+}
+
+// isHello recognises the first message of a connector.
+func isHello(b []byte) bool { return strings.HasPrefix(string(b[:min(len(b), 4)]), "STRD") }
+
+// crossed: both sides have associated and the stack has made one association of
+// the two attempts, with a connector at either end. The lower rank remains one.
+func (d *dial) crossed(hello []byte) {
+	m := d.ep.m
+	if m.host.Rank() < d.ep.slot.rank {
+		return // its hello is not answered; it will answer ours
+	}
+	l := d.link
+	d.stopTimer()
+	d.link, d.connector = nil, nil // as between two attempts: there is room for the peer's
+	in := m.greet(l)
+	in.instead = d
+	in.receive(controlStream, ppidHandshake, hello, true)
+}
+
+// down: there is no association any more, or never was.
+func (d *dial) down(err error) {
+	d.link = nil
+	d.fail(err)
+}
+
+func (d *dial) succeed() {
+	ep := d.ep
+	g, err := decodeGreeting(d.connector.Peer())
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	d.stopTimer()
+	l := d.link
+	d.link = nil
+	if in := ep.slot.takeReserve(); in != nil {
+		in.refuse(handshake.Duplicate, "the other attempt has succeeded")
+	}
+	if l.Send(controlStream, ppidReady, []byte{0}, nil) != btl.Done {
+		d.link = l
+		d.fail(errNoRoom)
+		return
+	}
+	ep.opened = true
+	ep.connect(l, d.epoch, g)
+}
+
+// fail ends the present attempt from a call of the loop's or of the stack's.
+func (d *dial) fail(err error) {
+	phase := d.phase()
+	proved := d.proved()
+	d.end()
+	d.tries++
+	if d.ep.slot.useReserve() {
+		return // which has given up this dial for the peer's connection
+	}
+	if d.tries >= d.ep.m.cfg.connectRetries || final(err) {
+		d.giveUp(phase, proved, err)
+		return
+	}
+	d.retry(err)
+}
+
+// retry starts the next attempt a little later: 50 ms, then twice as long each
+// time, at most 2 s.
+func (d *dial) retry(err error) {
+	m := d.ep.m
+	if d.tries >= m.cfg.connectRetries {
+		phase := d.phase()
+		d.pause = m.loop.After(0, func() { d.giveUp(phase, false, err) })
+		return
+	}
+	wait := min(50*time.Millisecond<<min(d.tries-1, 10), 2*time.Second)
+	m.host.Logf(btl.LogInfo, "sctp: rank %d → rank %d: attempt %d of %d failed: %v, next in %v",
+		m.host.Rank(), d.ep.slot.rank, d.tries, m.cfg.connectRetries, err, wait)
+	d.pause = m.loop.After(wait, d.start)
+}
+
+func (d *dial) giveUp(phase string, proved bool, err error) {
+	if phase == "handshake" && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)) {
+		err = fmt.Errorf("whoever listens there has aborted without a word, it does not take this for a process of its job: %w", err)
+		if proved {
+			err = errors.New("the peer has aborted instead of accepting")
+		}
+	}
+	ep := d.ep
+	ep.fail(ep.connError(phase, err))
+}
+
+// final tells the failures that another attempt would only repeat.
+func final(err error) bool {
+	var refused *handshake.RefusedError
+	if errors.As(err, &refused) {
+		return refused.Code != handshake.Duplicate
+	}
+	return errors.Is(err, handshake.ErrProof) || errors.Is(err, handshake.ErrMagic) ||
+		errors.Is(err, handshake.ErrVersion) || errors.Is(err, handshake.ErrFormat) || errors.Is(err, errGreeting)
+}
+
+func (d *dial) stopTimer() {
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+}
+
+// end aborts the association of the present attempt, if there is one.
+func (d *dial) end() {
+	d.stopTimer()
+	if d.link != nil {
+		d.link.Abort()
+		d.link = nil
+	}
+	d.connector = nil
+	d.control = control{}
+}
+
+// cancel gives up for good.
+func (d *dial) cancel() {
+	d.end()
+	if d.pause != nil {
+		d.pause.Stop()
+		d.pause = nil
+	}
+}

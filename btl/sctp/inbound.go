@@ -1,0 +1,243 @@
+package sctp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/handshake"
+)
+
+const (
+	// maxWaiting bounds the associations that have not proved themselves; when it
+	// is reached, one older than oldWaiting makes room for the next.
+	maxWaiting = 256
+	oldWaiting = 500 * time.Millisecond
+)
+
+// An inbound is an association that somebody has made to us and that is no
+// endpoint's yet.
+type inbound struct {
+	bystander
+	*link
+	m        *module
+	acceptor *handshake.Acceptor
+	control  control
+	since    int64
+	timer    btl.Timer
+	proved   bool
+	greeting greeting
+	// instead is our own attempt, which the stack has made one with the peer's and
+	// which goes on if this fails.
+	instead *dial
+}
+
+// accept takes an association that has come up.
+func (m *module) accept(a stack.Association) stack.Handler {
+	if len(m.waiting) >= maxWaiting {
+		if m.closed || m.loop.Now()-m.waiting[0].since < int64(oldWaiting) {
+			return nil
+		}
+		m.waiting[0].fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
+	}
+	if m.closed {
+		return nil
+	}
+	return m.greet(&link{Association: a}).link
+}
+
+// greet starts the handshake with whoever is at the other end.
+func (m *module) greet(l *link) *inbound {
+	in := &inbound{link: l, m: m, since: m.loop.Now()}
+	l.owner = in
+	in.acceptor = m.id.NewAcceptor(newNonce(), in.claimed)
+	in.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+		in.fail(fmt.Errorf("no proof of belonging to this job in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
+	})
+	m.waiting = append(m.waiting, in)
+	return in
+}
+
+// claimed looks at a request before it is answered.
+func (in *inbound) claimed(r handshake.Request) error {
+	m := in.m
+	if r.From >= m.host.Size() {
+		return fmt.Errorf("%w: it claims to be rank %d of %d", handshake.ErrRank, r.From, m.host.Size())
+	}
+	if r.Target.Port() != m.local.Port || !m.local.Holds(r.Target.Addr()) {
+		return fmt.Errorf("%w: %v", handshake.ErrTarget, r.Target)
+	}
+	return nil
+}
+
+func (in *inbound) receive(stream uint16, ppid uint32, piece []byte, end bool) {
+	b, whole, err := in.control.handshake(stream, ppid, piece, end)
+	if err == nil && in.proved {
+		err = fmt.Errorf("%w: it goes on before it was let in", handshake.ErrFormat)
+	}
+	if err != nil || !whole {
+		if err != nil {
+			in.fail(err)
+		}
+		return
+	}
+	out, proved, err := in.acceptor.Feed(b, nil)
+	if err == nil {
+		err = in.say(out)
+	}
+	switch {
+	case err != nil:
+		in.fail(err)
+	case proved:
+		in.arrive()
+	}
+}
+
+// arrive decides about a peer that has proved itself.
+func (in *inbound) arrive() {
+	in.proved = true
+	in.stopTimer()
+	in.m.forget(in)
+	var err error
+	if in.greeting, err = decodeGreeting(in.acceptor.Peer()); err != nil {
+		in.fail(err)
+		return
+	}
+	if path := in.acceptor.Request().Path; path != 0 {
+		in.refuse(handshake.BadPath, fmt.Sprintf("path %d, there is only 0", path))
+		return
+	}
+	in.settle()
+}
+
+func (in *inbound) settle() {
+	r := in.acceptor.Request()
+	s := in.m.slot(r.From)
+	epoch := uint32(0)
+	if s.ep != nil {
+		epoch = s.ep.epoch
+	}
+	switch settle(in.m.host.Rank(), r.From, s.attempt(), epoch, r) {
+	case hold:
+		s.keep(in)
+	case duplicate:
+		in.refuse(handshake.Duplicate, fmt.Sprintf("epoch %d is connected, this is %d", epoch, r.Epoch))
+	case replace:
+		ep := s.ep
+		ep.fail(ep.connError("connected", fmt.Errorf("the peer has lost this connection and made a newer one, epoch %d", r.Epoch)))
+		in.admit()
+	case accept:
+		in.admit()
+	}
+}
+
+// admit makes this connection the endpoint's, which is new unless one waits for
+// it.
+func (in *inbound) admit() {
+	m, r := in.m, in.acceptor.Request()
+	s := m.slot(r.From)
+	ep := s.ep
+	if ep == nil || ep.state == stateFailed {
+		if ep = in.newEndpoint(s); ep == nil {
+			return
+		}
+	}
+	if ep.dial != nil {
+		ep.dial.cancel()
+		ep.dial = nil
+	}
+	s.epoch = max(s.epoch, r.Epoch)
+	if err := in.say(in.acceptor.Accept(nil, m.ourGreeting())); err != nil {
+		in.Abort()
+		ep.fail(ep.connError("handshake", err))
+		return
+	}
+	ep.opened = false
+	ep.waits = true
+	ep.connect(in.link, r.Epoch, in.greeting)
+}
+
+// newEndpoint makes an endpoint that the host did not ask for, or refuses.
+func (in *inbound) newEndpoint(s *slot) *endpoint {
+	m := in.m
+	ep := newEndpoint(m, s, in.greeting.host)
+	ep.state = stateConnecting // so that Send does not connect
+	s.ep = ep
+	recv, err := m.host.Accept(m, s.rank, in.greeting.hello, 0, ep)
+	if err == nil && !ep.gone && !m.closed {
+		ep.recv = recv
+		return ep
+	}
+	reason := "it is closing"
+	if err != nil {
+		reason = err.Error()
+	}
+	ep.gone = true
+	if s.ep == ep {
+		s.ep = nil
+	}
+	in.refuse(handshake.Gone, reason)
+	return nil
+}
+
+// refuse tells the peer why it is not let in.
+func (in *inbound) refuse(code handshake.Code, reason string) {
+	_, from := in.Addresses()
+	in.m.host.Logf(btl.LogInfo, "sctp: rank %d: refusing rank %d from %v: %v: %s",
+		in.m.host.Rank(), in.acceptor.Request().From, from, code, reason)
+	if in.say(in.acceptor.Refuse(nil, code, reason)) != nil {
+		in.Abort()
+		return
+	}
+	in.m.leave(in.link, nil)
+}
+
+// fail ends an association that has come to nothing, with a line for people
+// unless it said nothing at all.
+func (in *inbound) fail(err error) {
+	level := btl.LogWarn
+	if errors.Is(err, syscall.ECONNRESET) || in.proved {
+		level = btl.LogInfo
+	}
+	_, from := in.Addresses()
+	in.m.stray(level, from, err)
+	in.drop()
+	if d := in.instead; d != nil && d.ep.dial == d {
+		d.fail(err)
+	}
+}
+
+// down: the association has ended before it was anybody's.
+func (in *inbound) down(err error) { in.fail(err) }
+
+// drop ends the association without a word of the handshake.
+func (in *inbound) drop() {
+	m := in.m
+	in.stopTimer()
+	m.forget(in)
+	if in.proved {
+		if s := m.slot(in.acceptor.Request().From); s.reserve == in {
+			s.takeReserve()
+		}
+	}
+	in.Abort()
+}
+
+func (in *inbound) stopTimer() {
+	if in.timer != nil {
+		in.timer.Stop()
+		in.timer = nil
+	}
+}
+
+// forget takes an association off the list of those that have not proved
+// themselves.
+func (m *module) forget(in *inbound) {
+	if i := slices.Index(m.waiting, in); i >= 0 {
+		m.waiting = slices.Delete(m.waiting, i, i+1)
+	}
+}

@@ -1,0 +1,96 @@
+package userstack
+
+import (
+	"io"
+	"time"
+
+	"github.com/pion/logging"
+	"github.com/pion/sctp"
+
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+)
+
+// config is the stack's configuration with its own defaults.
+type config struct{ stack.Config }
+
+// Defaults.
+const (
+	defaultBuffer    = 4 << 20
+	defaultHeartbeat = 30 * time.Second // RFC 9260, 16, as the others
+	defaultRetrans   = 10
+	defaultRTO       = time.Second
+	defaultRTOMax    = 60 * time.Second
+)
+
+func configure(c stack.Config) (*config, error) {
+	if err := supported(c.Tuning); err != nil {
+		return nil, err
+	}
+	c.SendBuffer, c.ReceiveBuffer = or(c.SendBuffer, defaultBuffer), or(c.ReceiveBuffer, defaultBuffer)
+	c.Heartbeat = or(c.Heartbeat, defaultHeartbeat)
+	c.AssocMaxRetrans = or(c.AssocMaxRetrans, defaultRetrans)
+	c.RTOInitial, c.RTOMax = or(c.RTOInitial, defaultRTO), or(c.RTOMax, defaultRTOMax)
+	return &config{c}, nil
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// supported names the first thing asked for that this stack can not do.
+func supported(t stack.Tuning) error {
+	can := func(parameter, why string) error {
+		return &stack.UnsupportedError{Parameter: parameter, Stack: "user", Able: "kernel", Why: why}
+	}
+	switch {
+	case t.Delay:
+		return can("nodelay", "it sends whatever it has")
+	case t.RTOMin != 0:
+		return can("rto_min", "its shortest time is 1s, with probes before that")
+	case t.PathMaxRetrans != 0:
+		return can("path_max_retrans", "an association has one path")
+	case t.Autoclose != 0:
+		return can("autoclose", "it does not look for idle associations")
+	case t.EncapPort != 0:
+		return can("encap_port", "it is over UDP already, at the port that it publishes")
+	}
+	switch t.Scheduler {
+	case "":
+		return nil
+	case "fcfs":
+		if t.Interleave {
+			return &stack.UnsupportedError{Parameter: "scheduler", Stack: "user", Why: "with interleaving streams take turns: btl_sctp_interleave=off"}
+		}
+		return nil
+	case "rr", "wfq":
+		if !t.Interleave {
+			return &stack.UnsupportedError{Parameter: "scheduler", Stack: "user", Why: "without interleaving there is only fcfs: btl_sctp_interleave=on"}
+		}
+		return nil
+	}
+	return can("scheduler", "it knows fcfs, rr and wfq")
+}
+
+// options of pion for one association.
+func (c *config) options(mtu int) []sctp.ClientOption {
+	opts := []sctp.ClientOption{
+		sctp.WithMTU(uint32(mtu)),
+		sctp.WithMaxReceiveBufferSize(uint32(c.ReceiveBuffer)),
+		sctp.WithMaxMessageSize(uint32(c.MaxMessage)),
+		sctp.WithRTOMax(float64(c.RTOMax / time.Millisecond)),
+		sctp.WithEnableInterleaving(c.Interleave),
+		sctp.WithLoggerFactory(silence),
+	}
+	if c.Scheduler == "rr" {
+		opts = append(opts, sctp.WithInterleavingOptions(sctp.WithInterleavingRoundRobinScheduler()))
+	}
+	return opts
+}
+
+// silence is what pion logs to: what matters shows in what becomes of the
+// association.
+var silence = &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled}

@@ -1,0 +1,68 @@
+package userstack
+
+import "encoding/binary"
+
+const (
+	firstRing = 64 << 10
+	// maxRing bounds the packets that wait for pion; what comes then stays in the
+	// system's buffer.
+	maxRing  = 1 << 20
+	packLen  = 4
+	ringMask = 3
+)
+
+// A ring holds packets in the order in which they came, in memory that grows as
+// it is needed.
+type ring struct {
+	buf    []byte
+	lo, hi int // ever increasing
+}
+
+func (r *ring) empty() bool { return r.lo == r.hi }
+
+// push appends a packet and reports whether there was room.
+func (r *ring) push(b []byte) bool {
+	need := packLen + (len(b)+ringMask)&^ringMask
+	for len(r.buf)-(r.hi-r.lo) < need {
+		if len(r.buf) >= maxRing {
+			return false
+		}
+		r.grow()
+	}
+	var head [packLen]byte
+	binary.LittleEndian.PutUint32(head[:], uint32(len(b)))
+	r.put(r.hi, head[:])
+	r.put(r.hi+packLen, b)
+	r.hi += need
+	return true
+}
+
+// pop copies the oldest packet to b, as far as it fits.
+func (r *ring) pop(b []byte) int {
+	var head [packLen]byte
+	r.get(r.lo, head[:])
+	n := int(binary.LittleEndian.Uint32(head[:]))
+	size := min(n, len(b))
+	r.get(r.lo+packLen, b[:size])
+	r.lo += packLen + (n+ringMask)&^ringMask
+	return size
+}
+
+func (r *ring) grow() {
+	bigger := ring{buf: make([]byte, max(2*len(r.buf), firstRing))}
+	bigger.hi = r.hi - r.lo
+	r.get(r.lo, bigger.buf[:bigger.hi])
+	*r = bigger
+}
+
+func (r *ring) put(at int, b []byte) {
+	at &= len(r.buf) - 1
+	n := copy(r.buf[at:], b)
+	copy(r.buf, b[n:])
+}
+
+func (r *ring) get(at int, b []byte) {
+	at &= len(r.buf) - 1
+	n := copy(b, r.buf[at:])
+	copy(b[n:], r.buf)
+}

@@ -1,0 +1,176 @@
+package userstack
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// A Stack is SCTP over UDP in this process.
+type Stack struct {
+	cfg      *config
+	sockets  []*socket
+	baker    *baker
+	byTag    map[uint32]*association // by our name for it
+	beats    btl.Timer
+	received uint64
+	kicked   bool // pion's goroutines have something to do
+	closed   bool
+	message  []byte // one that is being handed over
+	out      []byte // one that is being sent
+
+	// The associations that have news.
+	mu      sync.Mutex
+	list    []*association
+	spare   []*association
+	pending atomic.Bool // the list is not empty
+	posted  atomic.Bool // wake is to be called
+
+	filter atomic.Pointer[func(packet []byte) bool]
+}
+
+var _ stack.Stack = (*Stack)(nil)
+
+// Open opens the sockets.
+func Open(c stack.Config) (*Stack, error) {
+	cfg, err := configure(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{cfg: cfg, baker: newBaker(), byTag: make(map[uint32]*association),
+		message: make([]byte, c.MaxMessage), out: make([]byte, c.MaxMessage)}
+	if s.sockets, err = openSockets(cfg); err != nil {
+		return nil, err
+	}
+	for _, so := range s.sockets {
+		so.s = s
+		if so.watch, err = cfg.Loop.Watch(so.fd, so); err != nil {
+			so.watch = nil
+			for _, so := range s.sockets {
+				so.close()
+			}
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Port implements [stack.Stack].
+func (s *Stack) Port() uint16 { return s.sockets[0].local.Port() }
+
+// Usable implements [stack.Stack].
+func (s *Stack) Usable() []netip.Addr {
+	var all []netip.Addr
+	for _, so := range s.sockets {
+		all = append(all, so.local.Addr())
+	}
+	return all
+}
+
+// Filter has f look at each packet before it is sent, from any goroutine: false
+// loses it. For tests.
+func (s *Stack) Filter(f func(packet []byte) bool) { s.filter.Store(&f) }
+
+// nearby reports whether an address is of this machine.
+func (s *Stack) nearby(ip netip.Addr) bool {
+	for _, so := range s.sockets {
+		if so.local.Addr().WithZone("") == ip.WithZone("") {
+			return true
+		}
+	}
+	return ip.IsLoopback()
+}
+
+// announce puts an association on the list of those that have news. Any goroutine
+// may call it.
+func (s *Stack) announce(a *association) {
+	s.mu.Lock()
+	s.list = append(s.list, a)
+	s.mu.Unlock()
+	s.pending.Store(true)
+	if !s.posted.Swap(true) {
+		s.cfg.Loop.Post(s.wake) // for an engine that does not look at the moment
+	}
+}
+
+func (s *Stack) wake() {
+	s.posted.Store(false)
+	if !s.closed {
+		s.Progress()
+	}
+}
+
+// Progress implements [stack.Stack].
+func (s *Stack) Progress() bool {
+	s.letPionIn()
+	if !s.pending.Load() {
+		return false
+	}
+	s.pending.Store(false)
+	s.mu.Lock()
+	list := s.list
+	s.list, s.spare = s.spare[:0], nil
+	s.mu.Unlock()
+	for i, a := range list {
+		list[i] = nil
+		a.listed.Store(false)
+		a.look()
+	}
+	s.spare = list
+	return len(list) > 0
+}
+
+// Linger implements [stack.Stack].
+func (s *Stack) Linger() {
+	fds := make([]int, len(s.sockets))
+	for i, so := range s.sockets {
+		fds[i] = so.fd
+	}
+	if !s.Progress() {
+		rawio.WaitAny(fds, 1)
+	}
+	for _, so := range s.sockets {
+		so.read()
+	}
+	s.Progress()
+}
+
+// send gives the network a packet of ours for an association.
+func (s *Stack) send(so *socket, b []byte, a *association) {
+	if !a.severed.Load() {
+		so.send(b, &a.to)
+	}
+}
+
+// remove forgets an association.
+func (s *Stack) remove(a *association) {
+	delete(s.byTag, a.ours.tag)
+	for _, so := range s.sockets {
+		if so.holder == a {
+			so.held, so.holder = nil, nil
+		}
+	}
+	if len(s.byTag) == 0 && s.beats != nil {
+		s.beats.Stop()
+		s.beats = nil
+	}
+}
+
+// Close implements [stack.Stack].
+func (s *Stack) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	for _, a := range s.byTag {
+		a.Abort()
+	}
+	for _, so := range s.sockets {
+		so.close()
+	}
+	return nil
+}

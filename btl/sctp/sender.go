@@ -1,0 +1,65 @@
+package sctp
+
+import (
+	"encoding/binary"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A sender is the sending half of a connection. It holds nothing: a frame goes to
+// the stack, which copies it, or is refused.
+type sender struct {
+	streams int    // for frames, from 1 on
+	frames  uint64 // sent over this association
+	refused bool   // Busy was returned and Writable is due
+	head    [prefixSize + maxHeader]byte
+}
+
+// init folds the lanes onto as many streams as there are: ours, what the peer has
+// announced and what the stacks have agreed on.
+func (s *sender) init(ours, theirs, agreed int) {
+	s.streams, s.frames = max(min(ours, theirs, agreed), 1), 0
+}
+
+// stream of a lane.
+func (s *sender) stream(lane int) uint16 { return uint16(1 + lane%s.streams) }
+
+// Send implements [btl.Endpoint].
+func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
+	if !ep.live() || ep.waits {
+		return ep.sendUnconnected()
+	}
+	s := &ep.sender
+	n := prefixSize + copy(s.head[prefixSize:], f.Header)
+	prefix{payload: f.Size, header: len(f.Header)}.put(s.head[:])
+	result := ep.link.Send(s.stream(lane), ppidData, s.head[:n], f)
+	switch result {
+	case btl.Done:
+		s.frames++
+		ep.counters.FramesSent++
+		ep.counters.BytesSent += uint64(n + f.Size)
+	case btl.Busy:
+		s.refused = true
+	}
+	return result
+}
+
+// sendUnconnected starts to connect at the first frame.
+func (ep *endpoint) sendUnconnected() btl.Result {
+	switch {
+	case ep.state == stateClosed:
+		ep.sender.refused = true
+		ep.dial = &dial{ep: ep}
+		ep.dial.start()
+		return btl.Busy
+	case ep.state == stateConnecting, ep.live():
+		ep.sender.refused = true
+		return btl.Busy
+	}
+	return btl.Broken
+}
+
+// encodeGoodbye says how many frames were sent.
+func encodeGoodbye(frames uint64) []byte {
+	return binary.LittleEndian.AppendUint64(nil, frames)
+}
