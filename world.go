@@ -138,6 +138,9 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 func chosen(params *param.Values, r *btl.Registry) ([]btl.Component, error) {
 	v := params.Value("btl")
 	list, err := selection.Parse(v.Text, v.Source)
+	if err == nil {
+		err = pml.CheckFailover(params.Value("pml_failover"), r)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -28,9 +28,7 @@ func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
 	}
 	var rails []*rail
 	for _, c := range choice.Rails {
-		r := &rail{pml: p, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, weight: c.Weight}
-		r.recovery.peer = btl.Peer{Rank: pe.rank, Host: h.host}
-		r.recovery.peer.Address, _ = h.address(p.componentOf(c.Module))
+		r := p.newRail(pe, c, h)
 		ep := first.take(c.Module, c.Path.Index)
 		if ep != nil {
 			first = nil
@@ -42,7 +40,8 @@ func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
 		rails = append(rails, r)
 	}
 	pe.attach(h.host, choice, rails)
-	if first != nil {
+	pe.keepStandby(choice, h)
+	if first != nil && pe.welcomeStandby(first) == nil {
 		pe.addForeign(first)
 	}
 	pe.openCredit()
@@ -95,6 +94,9 @@ func (h *host) Accept(m btl.Module, rank int, b []byte, path int, ep btl.Endpoin
 	}
 	if r := pe.railFor(m, path); r != nil && r.recovery.down {
 		r.readopt(ep)
+		return r, nil
+	}
+	if r := pe.welcomeStandby(a); r != nil {
 		return r, nil
 	}
 	return pe.addForeign(a), nil

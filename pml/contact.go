@@ -39,7 +39,7 @@ func (pe *peer) connect() {
 
 // widen has one rail after the other connect, until one is connected.
 func (pe *peer) widen() {
-	if pe.widening || len(pe.rails) < 2 {
+	if pe.widening || len(pe.rails)+len(pe.standby) < 2 {
 		return
 	}
 	pe.widening = true
@@ -53,6 +53,9 @@ func (pe *peer) widen() {
 				pe.widen()
 				return
 			}
+		}
+		if pe.callIn() {
+			pe.reopenAny(pe.rails[len(pe.rails)-1])
 		}
 	})
 }
@@ -92,7 +95,7 @@ func (c *Context) prospect(source int32) error {
 // connectAll has the other rails connect too, for a long message.
 func (pe *peer) connectAll() {
 	for _, r := range pe.rails {
-		if !r.up && !r.recovery.down && !r.recovery.trying {
+		if !r.up && !r.recovery.down && !r.recovery.trying && !r.rests() {
 			r.recovery.trying = true
 			pe.sendAck(r)
 		}

@@ -33,6 +33,8 @@ func Declare(r *param.Registry) {
 			Help: "How long one of several connections to a peer may give no sign of life while something is expected of it; what it had then goes over the others."},
 		param.Spec{Name: "pml_peer_timeout", Kind: param.Duration, Default: "30s", Min: "0s", Max: "24h", Level: param.User,
 			Help: "How long a peer that something depends on may give no sign of life before it counts as failed; 0 waits for ever. A process that is stopped, in a debugger say, gives none."},
+		param.Spec{Name: "pml_failover", Kind: param.String, Level: param.User,
+			Help: "Transports that stand by: where another one of higher exclusivity serves a peer, they take over while no connection of that one works. A list (udp, ^udp), or none; empty, all that are in use."},
 		param.Spec{Name: "progress_spin", Kind: param.Duration, Default: "200us", Min: "0s", Max: "1h", Level: param.User,
 			Help: "How long a waiting call polls before it gives up the processor. It parks at once, for a while, when others need the processor."},
 		param.Spec{Name: "progress_tick", Kind: param.Duration, Default: "200us", Min: "10us", Max: "1ms", Level: param.Developer,
@@ -42,6 +44,7 @@ func Declare(r *param.Registry) {
 
 // tunables are the parameters' values, in the form the message layer uses.
 type tunables struct {
+	failover      failover
 	lanes         int
 	copyLimit     int
 	copyPool      int
@@ -55,8 +58,10 @@ type tunables struct {
 	peerTimeout   time.Duration
 }
 
-func tunablesFrom(v *param.Values) tunables {
+func tunablesFrom(v *param.Values) (tunables, error) {
+	failover, err := failoverFrom(v.Value("pml_failover"))
 	return tunables{
+		failover:      failover,
 		lanes:         v.Int("pml_lanes"),
 		copyLimit:     int(v.Size("pml_copy_limit")),
 		copyPool:      int(min(v.Size("pml_copy_pool"), 1<<30)),
@@ -68,5 +73,5 @@ func tunablesFrom(v *param.Values) tunables {
 		closeTimeout:  v.Duration("pml_close_timeout"),
 		railTimeout:   v.Duration("pml_rail_timeout"),
 		peerTimeout:   v.Duration("pml_peer_timeout"),
-	}
+	}, err
 }

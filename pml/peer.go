@@ -13,6 +13,8 @@ type peer struct {
 	rank    int
 	host    string
 	rails   []*rail
+	standby []*rail // without endpoints, the highest exclusivity first
+	tier    int     // the highest exclusivity that is connected
 	choice  selection.Choice
 	poller  btl.Poller // the first rail's endpoint, if it can poll
 	state   peerState
@@ -95,10 +97,11 @@ func (pe *peer) attach(host string, choice selection.Choice, rails []*rail) {
 	pe.choosePoller()
 }
 
+// choosePoller finds out which rails carry messages now, and where they arrive.
 func (pe *peer) choosePoller() {
-	pe.poller = nil
+	pe.poller, pe.tier = nil, pe.tierOfRails()
 	for _, r := range pe.rails {
-		if r.up && r.poller != nil {
+		if r.serves() && r.poller != nil {
 			pe.poller = r.poller
 			return
 		}

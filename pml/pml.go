@@ -69,13 +69,17 @@ type Config struct {
 // Open starts the message layer: it opens the modules and makes their addresses
 // known. All processes of the job do so; it contains the start-up's one barrier.
 func Open(ctx context.Context, cfg Config) (*PML, error) {
+	tune, err := tunablesFrom(cfg.Params)
+	if err != nil {
+		return nil, err
+	}
 	eng, err := engine.New(cfg.Engine)
 	if err != nil {
 		return nil, err
 	}
 	p := &PML{
 		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log,
-		tune:     tunablesFrom(cfg.Params),
+		tune:     tune,
 		peers:    make(map[int]*peer),
 		contexts: make(map[uint64]*Context),
 		scratch:  make([]byte, 64<<10),
@@ -217,7 +221,7 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 func (p *PML) offers(pe *peer, h *hello) []selection.Offer {
 	offers := append([]selection.Offer(nil), p.refusals...)
 	for _, m := range p.modules {
-		o := selection.Offer{Module: m.module}
+		o := selection.Offer{Module: m.module, StandsBy: p.tune.failover.allows(m.component)}
 		address, found := h.address(m.component)
 		if !found && pe.rank != p.rank && m.module.Address() != nil {
 			o.Refusal = fmt.Errorf("rank %d does not use btl %s", pe.rank, m.component)

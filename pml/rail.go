@@ -86,8 +86,8 @@ func (r *rail) Up(hello []byte) {
 	}
 	pe := r.peer
 	r.up, r.busy, pe.met = true, false, true
-	r.recovered()
 	pe.choosePoller()
+	r.recovered()
 	pe.credit.open(h.credit)
 	if c := r.pml.closer; c != nil && c.phase == parting {
 		pe.sayGoodbye() // it comes too late

@@ -184,6 +184,10 @@ func (pe *peer) reopenAny(last *rail) {
 			return
 		}
 	}
+	if pe.callIn() {
+		pe.reopenAny(pe.rails[len(pe.rails)-1])
+		return
+	}
 	pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: pe.causes(last)})
 }
 
@@ -226,13 +230,13 @@ func (r *rail) reopen() bool {
 // retryLater brings a rail back while others carry on.
 func (r *rail) retryLater() {
 	c := &r.recovery
-	if c.wait != nil || c.foreign || r.attr.Local || r.pml.closing {
+	if c.wait != nil || c.foreign || r.attr.Local || r.pml.closing || r.rests() {
 		return
 	}
 	c.pause = min(max(2*c.pause, firstPause), lastPause)
 	c.wait = r.pml.engine.After(c.pause, func() {
 		c.wait = nil
-		if r.peer.state == peerKnown && !r.pml.closing && !r.reopen() {
+		if r.peer.state == peerKnown && !r.pml.closing && !r.rests() && !r.reopen() {
 			r.retryLater()
 		}
 	})
@@ -248,6 +252,9 @@ func (r *rail) recovered() {
 	c.connected, c.trying, c.down, c.pause, c.heard = true, false, false, 0, r.vital.heard
 	for _, other := range r.peer.rails {
 		other.recovery.failed = false
+		if other.recovery.down {
+			other.retryLater() // its last attempt may have failed before this one
+		}
 	}
 	r.vital.alive = r.pml.engine.Now()
 }

@@ -22,7 +22,7 @@ const (
 // as one of them is not.
 func (pe *peer) speed(r *rail) float64 {
 	for _, other := range pe.rails {
-		if other.up && other.share.rate() == 0 {
+		if other.serves() && other.share.rate() == 0 {
 			return max(r.weight, 1e-9)
 		}
 	}
@@ -42,12 +42,12 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	}
 	queued, speed, soonest := 0.0, 0.0, math.Inf(1)
 	for _, r := range pe.rails {
-		if r.up {
+		if r.serves() {
 			r.look(now)
 		}
 	}
 	for _, r := range pe.rails {
-		if r.up {
+		if r.serves() {
 			queued += float64(r.share.load())
 			speed += pe.speed(r)
 			soonest = min(soonest, pe.doneWith(r, n))
@@ -57,7 +57,7 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	var best *rail
 	most := 0
 	for _, r := range pe.rails {
-		if !r.up || r.busy || r.share.frames >= maxHeld {
+		if !r.serves() || r.busy || r.share.frames >= maxHeld {
 			continue
 		}
 		room := n
@@ -80,7 +80,7 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 func (pe *peer) freeRail() *rail {
 	var best *rail
 	for _, r := range pe.rails {
-		if r.up && !r.busy && (best == nil || r.share.load() < best.share.load()) {
+		if r.serves() && !r.busy && (best == nil || r.share.load() < best.share.load()) {
 			best = r
 		}
 	}
@@ -109,7 +109,7 @@ func (pe *peer) remaining() float64 {
 func (pe *peer) pieceSize(left uint64) uint64 {
 	up, most := 0, uint64(0)
 	for _, r := range pe.rails {
-		if !r.up {
+		if !r.serves() {
 			continue
 		}
 		up++
@@ -130,7 +130,7 @@ func (pe *peer) pieceSize(left uint64) uint64 {
 // doubtStarved thinks better, after a message, of rails that got nothing of it.
 func (pe *peer) doubtStarved() {
 	for _, r := range pe.rails {
-		if r.up && !r.share.fed {
+		if r.serves() && !r.share.fed {
 			r.share.took /= doubt
 		}
 		r.share.fed = false

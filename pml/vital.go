@@ -29,7 +29,7 @@ func (r *rail) hear() {
 // expect has the rail watched once a frame went over it, if there is another to
 // go to.
 func (r *rail) expect() {
-	if p := r.pml; len(r.peer.rails) > 1 && !p.watching {
+	if p := r.pml; r.peer.alternatives() && !p.watching {
 		p.watching = true
 		p.engine.After(p.tune.railTimeout/4, p.watch)
 	}
@@ -49,7 +49,7 @@ func (p *PML) watch() {
 	p.watching = false
 	now := p.engine.Now()
 	for _, pe := range p.peers {
-		if pe.state == peerKnown && len(pe.rails) > 1 {
+		if pe.state == peerKnown && pe.alternatives() {
 			pe.watch(now)
 		}
 	}
@@ -83,9 +83,15 @@ func (pe *peer) watch(now int64) {
 	}
 }
 
-// hasOther reports whether another rail is connected.
+// alternatives reports whether the peer may be reached by more than one way.
+func (pe *peer) alternatives() bool { return len(pe.rails) > 1 || len(pe.standby) > 0 }
+
+// hasOther reports whether another rail is connected, or would be if this one were
+// not there.
 func (pe *peer) hasOther(r *rail) bool {
-	return slices.ContainsFunc(pe.rails, func(other *rail) bool { return other != r && other.up })
+	return len(pe.standby) > 0 || slices.ContainsFunc(pe.rails, func(other *rail) bool {
+		return other != r && (other.up || other.attr.Exclusivity < r.attr.Exclusivity)
+	})
 }
 
 // breakOff gives a silent rail up.

@@ -9,6 +9,7 @@
 //
 //   - Of the modules that reach the peer only those of the highest exclusivity
 //     serve it.
+//   - Others that may stand by take over when no rail leads to the peer any more.
 //   - Control frames and short messages take the rail of the lowest latency.
 //   - The pieces of long messages are spread over all rails in proportion to
 //     their bandwidth.

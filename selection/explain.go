@@ -1,9 +1,13 @@
 package selection
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // explain puts a choice into words: the rails first, then what was left out.
-func explain(rails []Rail, offers []Offer, exclusivity int) []string {
+func explain(c Choice, offers []Offer, exclusivity int) []string {
+	rails := c.Rails
 	reasons := make([]string, 0, len(rails)+len(offers))
 	for i, r := range rails {
 		reasons = append(reasons, r.String()+": "+role(i, r, len(rails)))
@@ -13,8 +17,12 @@ func explain(rails []Rail, offers []Offer, exclusivity int) []string {
 		case !o.serves():
 			reasons = append(reasons, fmt.Sprintf("%s: not used: %s", o.name(), o.refusal()))
 		case o.Module.Attr().Exclusivity < exclusivity:
-			reasons = append(reasons, fmt.Sprintf("%s: not used: its exclusivity %d is below %d, that of %s",
-				o.name(), o.Module.Attr().Exclusivity, exclusivity, rails[0].Attr.Name))
+			role := "not used"
+			if slices.ContainsFunc(c.Standby, func(r Rail) bool { return r.Module == o.Module }) {
+				role = "stands by"
+			}
+			reasons = append(reasons, fmt.Sprintf("%s: %s: its exclusivity %d is below %d, that of %s",
+				o.name(), role, o.Module.Attr().Exclusivity, exclusivity, rails[0].Attr.Name))
 		}
 	}
 	return reasons

@@ -28,7 +28,12 @@ type List struct {
 // repeated counts once; whether there is a transport of that name is for
 // [List.Components] to say.
 func Parse(text string, source param.Source) (List, error) {
-	l := List{given: param.Setting{Name: "btl", Text: text, Source: source}}
+	return ParseNamed("btl", text, source)
+}
+
+// ParseNamed is Parse for another parameter of that form.
+func ParseNamed(name, text string, source param.Source) (List, error) {
+	l := List{given: param.Setting{Name: name, Text: text, Source: source}}
 	rest := strings.TrimSpace(text)
 	if rest == "" {
 		return l, nil
@@ -83,7 +88,7 @@ func (l List) String() string {
 
 // mistake says what is wrong with the text the list was made from.
 func (l List) mistake(format string, args ...any) error {
-	return fmt.Errorf("btl = %q (from %v): %s", clip(l.given.Text), l.given.Source, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s = %q (from %v): %s", l.given.Name, clip(l.given.Text), l.given.Source, fmt.Sprintf(format, args...))
 }
 
 // clip shortens somebody's text for an error.

@@ -19,6 +19,9 @@ type Offer struct {
 	Paths []btl.Path
 	// Refusal says why there is no path.
 	Refusal error
+	// StandsBy says that the module may take over when those that were chosen
+	// instead of it have all failed.
+	StandsBy bool
 }
 
 // name is what people know the module by.

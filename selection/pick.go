@@ -13,6 +13,9 @@ type Choice struct {
 	// Rails in the order of preference for control frames and short messages:
 	// lowest latency first. There is at least one.
 	Rails []Rail
+	// Standby are paths that take over, the first ones first, when no rail leads to
+	// the peer any more. Nobody connects them before.
+	Standby []Rail
 	// Reasons say, a sentence each, why every rail is used and why every other
 	// module is not.
 	Reasons []string
@@ -31,14 +34,33 @@ func Pick(rank int, peer btl.Peer, offers []Offer) (Choice, error) {
 	}
 	var c Choice
 	for _, o := range offers {
-		if o.serves() && o.Module.Attr().Exclusivity == exclusivity {
+		switch {
+		case o.serves() && o.Module.Attr().Exclusivity == exclusivity:
 			c.Rails = append(c.Rails, o.rails()...)
+		case o.serves() && o.StandsBy:
+			c.Standby = append(c.Standby, o.rails()...)
 		}
 	}
 	slices.SortStableFunc(c.Rails, byPreference)
 	weigh(c.Rails)
-	c.Reasons = explain(c.Rails, offers, exclusivity)
+	if unbreakable(c.Rails) {
+		c.Standby = nil
+	}
+	slices.SortStableFunc(c.Standby, byExclusivity)
+	weigh(c.Standby)
+	c.Reasons = explain(c, offers, exclusivity)
 	return c, nil
+}
+
+// unbreakable reports whether one of the rails works as long as the peer lives, so
+// that nothing has to stand by.
+func unbreakable(rails []Rail) bool {
+	return slices.ContainsFunc(rails, func(r Rail) bool { return r.Attr.Local })
+}
+
+// byExclusivity orders what stands by: as it would have been chosen.
+func byExclusivity(a, b Rail) int {
+	return cmp.Or(cmp.Compare(b.Attr.Exclusivity, a.Attr.Exclusivity), byPreference(a, b))
 }
 
 // highestExclusivity looks at the offers that serve the peer.

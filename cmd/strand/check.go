@@ -7,6 +7,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -25,6 +26,9 @@ func checkSettings(settings []param.Setting) error {
 	}
 	list := values.Value("btl")
 	if _, err := selection.Parse(list.Text, list.Source); err != nil {
+		return usageError{err}
+	}
+	if err := pml.CheckFailoverForm(values.Value("pml_failover")); err != nil {
 		return usageError{err}
 	}
 	return nil

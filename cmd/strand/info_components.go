@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -22,10 +24,13 @@ const (
 
 // componentInfo is a component and what it would do in a program here.
 type componentInfo struct {
-	Name    string       `json:"name"`
-	State   string       `json:"state"`
-	Reason  string       `json:"reason,omitempty"` // why it is not available or selected
-	Modules []moduleInfo `json:"modules,omitempty"`
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"` // why it is not available or selected
+	// StandsBy says that its modules take over where those of higher exclusivity
+	// fail (pml_failover).
+	StandsBy bool         `json:"stands_by"`
+	Modules  []moduleInfo `json:"modules,omitempty"`
 }
 
 // moduleInfo is the attributes of a module.
@@ -58,12 +63,17 @@ func components(values *param.Values, registry *btl.Registry) (infos []component
 		return nil, err
 	}
 	defer host.close()
+	failover := values.Value("pml_failover")
+	if err := pml.CheckFailover(failover, registry); err != nil {
+		return nil, err
+	}
 	for _, c := range registry.Components() {
 		info := componentInfo{Name: c.Name(), State: notSelected, Reason: fmt.Sprintf("btl=%s (from %v)", v.Text, v.Source)}
 		if list.Allows(c.Name()) {
 			if info, err = host.inspect(c); err != nil {
 				return nil, err
 			}
+			info.StandsBy = info.breakable() && pml.StandsBy(failover, c.Name())
 		}
 		infos = append(infos, info)
 	}
@@ -119,6 +129,12 @@ func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
 		err = errors.Join(err, m.Close())
 	}
 	return info, err
+}
+
+// breakable reports whether a module can break while both ends live. Nothing that
+// can not shares its peers with another.
+func (c componentInfo) breakable() bool {
+	return slices.ContainsFunc(c.Modules, func(m moduleInfo) bool { return !m.Local })
 }
 
 func describeModule(a btl.Attr) moduleInfo {

@@ -54,7 +54,7 @@ func (i *information) write(out io.Writer, width int) error {
 
 // componentLines is the table of components and their modules.
 func (i *information) componentLines() []string {
-	rows := [][]string{{"COMPONENT", "MODULE", "EAGER", "FRAME", "MBIT/S", "LATENCY", "EXCLUSIVITY", "LANES", "PROMISES"}}
+	rows := [][]string{{"COMPONENT", "MODULE", "EAGER", "FRAME", "MBIT/S", "LATENCY", "EXCLUSIVITY", "FAILOVER", "LANES", "PROMISES"}}
 	for _, c := range i.Components {
 		if c.State != available {
 			rows = append(rows, []string{c.Name, c.State + ": " + c.Reason})
@@ -62,10 +62,18 @@ func (i *information) componentLines() []string {
 		for _, m := range c.Modules {
 			rows = append(rows, []string{c.Name, m.Name,
 				param.FormatSize(int64(m.EagerLimit)), param.FormatSize(int64(m.MaxFrame)), fmt.Sprint(m.Bandwidth),
-				m.Latency.String(), fmt.Sprint(m.Exclusivity), fmt.Sprint(m.Lanes), m.promises()})
+				m.Latency.String(), fmt.Sprint(m.Exclusivity), c.failover(), fmt.Sprint(m.Lanes), m.promises()})
 		}
 	}
 	return align(rows)
+}
+
+// failover says whether a component stands by where another one is preferred.
+func (c componentInfo) failover() string {
+	if c.StandsBy {
+		return "stands by"
+	}
+	return "no"
 }
 
 // promises lists what a module guarantees.

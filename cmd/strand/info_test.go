@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/leak"
 	"github.com/strandmp/strand/param"
@@ -24,6 +25,8 @@ func TestInfo(t *testing.T) {
 		{"info", []string{"strand (devel)", "COMPONENT", "ordered, reliable, local", "btl_tcp_if_include", "more parameters of higher levels"},
 			[]string{"btl_tcp_rcvbuf"}},
 		{"info --btl self", []string{"not selected: btl=self (from --btl)", "= self"}, nil},
+		{"info -p pml_failover=none", []string{"FAILOVER", "  no  ", "pml_failover", "= none"}, []string{"stands by  "}},
+		{"info -p pml_failover=tcp", []string{"stands by  ", "  no  "}, nil},
 		{"info --btl ^self", []string{"not selected: btl=^self (from --btl)"}, nil},
 		{"info --param btl tcp", []string{"btl_tcp_port_min"}, []string{"COMPONENT", "pml_", "btl_self"}},
 		{"info --param btl tcp --level tuner", []string{"btl_tcp_sndbuf", "= 1M", "(STRAND_BTL_TCP_SNDBUF)", "size, 0 to 1G"}, []string{"higher levels"}},
@@ -56,6 +59,7 @@ func TestInfoMistakes(t *testing.T) {
 	}{
 		{"info tcp", 2, `unexpected argument "tcp"`},
 		{"info --param btl tcp self", 2, `unexpected argument "self"`},
+		{"info -p pml_failover=tpc", 2, `pml_failover = "tpc" (from -p): there is no transport "tpc"; did you mean tcp?`},
 		{"info --level expert", 2, "want user, tuner or developer"},
 		{"info --param bttl", 2, "--param bttl: no such parameters; did you mean btl? Groups: all, btl, btl self, btl tcp, pml"},
 		{"info --param btl nosuchtransport", 2, "--param btl nosuchtransport: no such parameters. Groups: all"},
@@ -108,7 +112,7 @@ func TestInfoOfWhatIsNotAvailable(t *testing.T) {
 	registry := new(btl.Registry)
 	registry.Register(absent{})
 	params := param.NewRegistry()
-	params.Declare(param.Spec{Name: "btl", Kind: param.String, Help: "Transports."})
+	strand.Declare(params, registry)
 	values, err := params.Resolve(param.Inputs{})
 	require.NoError(t, err)
 	infos, err := components(values, registry)

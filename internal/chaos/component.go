@@ -17,6 +17,7 @@ type Component struct {
 	mu      sync.Mutex
 	last    uint64
 	modules map[uint64]*module
+	broken  bool // nothing gets through
 }
 
 // New makes a transport and its network.
@@ -44,10 +45,31 @@ func (c *Component) Open(h btl.Host) ([]btl.Module, error) {
 	return []btl.Module{m}, nil
 }
 
+// lookup returns a module that can be reached now.
 func (c *Component) lookup(id uint64) *module {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.broken {
+		return nil
+	}
 	return c.modules[id]
+}
+
+// Break takes the network down, or brings it up again: all connections are cut, and
+// none can be made as long as it is down.
+func (c *Component) Break(down bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.broken = down
+	for _, m := range c.modules {
+		m.post(func() {
+			for e := range m.endpoints {
+				if down && e.state != idle {
+					e.fail("receiving", errCut)
+				}
+			}
+		})
+	}
 }
 
 func (c *Component) forget(id uint64) {

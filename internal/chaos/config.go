@@ -14,6 +14,7 @@ type Config struct {
 	EagerLimit, MaxFrame, BestFrame int
 	Lanes                           int
 	Ordered, Local                  bool
+	Exclusivity                     int
 	// Self says that a rank reaches itself too.
 	Self bool
 	// Both keeps two connections where both sides have connected at once.

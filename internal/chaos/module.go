@@ -28,7 +28,7 @@ func (m *module) Attr() btl.Attr {
 	c := m.config
 	return btl.Attr{
 		Name: "chaos", EagerLimit: c.EagerLimit, MaxFrame: c.MaxFrame, BestFrame: c.BestFrame,
-		Bandwidth: 10_000, Latency: time.Microsecond, Lanes: c.Lanes,
+		Bandwidth: 10_000, Latency: time.Microsecond, Lanes: c.Lanes, Exclusivity: c.Exclusivity,
 		Ordered: c.Ordered, Reliable: true, Local: c.Local,
 	}
 }

@@ -1,0 +1,111 @@
+package strand_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/chaos"
+	"github.com/strandmp/strand/pml"
+)
+
+// overFast opens two worlds whose fast network silences TCP.
+func overFast(t *testing.T, opts ...strand.Option) (*chaos.Component, []*strand.World) {
+	t.Helper()
+	c := chaos.Calm()
+	c.Exclusivity = 1000
+	fast, transports := chaos.New(c), new(btl.Registry)
+	transports.Register(fast)
+	transports.Register(btl.Default.Lookup("tcp"))
+	return fast, openWorlds(t, 2, append(opts, strand.WithTransports(transports))...)
+}
+
+// exchangeAll has both ranks send messages of all protocols to each other.
+func exchangeAll(t *testing.T, worlds []*strand.World, tag int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	errs := make([]error, 2)
+	for rank, w := range worlds {
+		wg.Go(func() {
+			for _, n := range []int{8, 5000, 1 << 20} {
+				in := make([]byte, n)
+				out := pattern(n, tag+rank)
+				if _, err := w.Comm().Sendrecv(testContext(t), out, 1-rank, tag, in, 1-rank, tag); err != nil {
+					errs[rank] = fmt.Errorf("rank %d: %w", rank, err)
+					return
+				}
+				equal(t, pattern(n, tag+1-rank), in, "rank %d, tag %d", rank, tag)
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errs[0])
+	require.NoError(t, errs[1])
+}
+
+// carried returns what rank 0 has sent over each transport.
+func carried(w *strand.World) map[string]pml.Traffic {
+	all := make(map[string]pml.Traffic)
+	for _, r := range w.Rails() {
+		all[r.Component] = r.Traffic
+	}
+	return all
+}
+
+func isUp(w *strand.World, transport string) bool {
+	return slices.ContainsFunc(w.Rails(), func(r pml.RailReport) bool { return r.Up && r.Component == transport })
+}
+
+// A transport that stands by takes over while no connection of the chosen one works,
+// and no longer.
+func TestStandbyTakesOver(t *testing.T) {
+	fast, worlds := overFast(t)
+	exchangeAll(t, worlds, 1)
+	require.Len(t, worlds[0].Rails(), 1, "nobody connects what stands by before it is needed")
+	assert.Contains(t, fmt.Sprint(worlds[0].Reasons()[1]), "tcp: stands by: its exclusivity 100 is below 1000, that of chaos")
+
+	fast.Break(true)
+	exchangeAll(t, worlds, 2)
+	exchangeAll(t, worlds, 3)
+	assert.NotZero(t, carried(worlds[0])["tcp"].BytesSent)
+	assert.Contains(t, fmt.Sprint(worlds[0].Reasons()[1]), "tcp stood by and is called in: ")
+
+	fast.Break(false)
+	for up := false; !up; { // the pauses between attempts have grown meanwhile
+		exchangeAll(t, worlds, 4)
+		up = isUp(worlds[0], "chaos") && isUp(worlds[1], "chaos")
+	}
+	before := carried(worlds[0])
+	exchangeAll(t, worlds, 5)
+	after := carried(worlds[0])
+	assert.Equal(t, before["tcp"], after["tcp"], "it rests")
+	assert.Greater(t, after["chaos"].BytesSent, before["chaos"].BytesSent)
+}
+
+// What pml_failover does not name does not stand by.
+func TestNothingStandsBy(t *testing.T) {
+	for _, list := range []string{"none", "^tcp", "chaos"} {
+		fast, worlds := overFast(t, strand.WithParam("pml_failover", list))
+		exchangeAll(t, worlds, 1)
+		fast.Break(true)
+		_, err := worlds[0].Comm().Recv(testContext(t), nil, 1, 1)
+		require.ErrorIs(t, err, strand.ErrPeerFailed, list)
+		assert.Len(t, worlds[0].Rails(), 1)
+	}
+}
+
+func TestBadFailover(t *testing.T) {
+	for list, says := range map[string]string{
+		"tpc":      `pml_failover = "tpc" (from the program): there is no transport "tpc"; did you mean tcp?`,
+		"tcp,^udp": `pml_failover = "tcp,^udp" (from the program): a list either includes or excludes`,
+	} {
+		_, err := strand.Init(testContext(t), strand.WithParam("pml_failover", list), strand.WithJob(nil))
+		assert.ErrorContains(t, err, says)
+	}
+}
