@@ -52,17 +52,27 @@ func (p *PML) markWanted() {
 		switch {
 		case op.peer != nil:
 			op.peer.wanted = now
-		case op.isSend || !op.recv.Posted():
-		case op.recv.Source != match.Any:
-			p.peerOf(int(op.recv.Source)).wanted = now
-		default:
-			for _, pe := range p.peers {
-				if pe.state == peerKnown && op.context.group.Rank(pe.rank) >= 0 {
-					pe.wanted = now
-				}
-			}
+		case !op.isSend && op.recv.Posted():
+			op.context.want(op.recv.Source)
 		}
 	})
+	for _, a := range p.probing {
+		a.context.want(a.source)
+	}
+}
+
+// want marks the peers from which a receive, or a probe, of a source waits.
+func (c *Context) want(source int32) {
+	p := c.pml
+	if source != match.Any {
+		p.peerOf(int(source)).wanted = p.beats.count
+		return
+	}
+	for _, pe := range p.peers {
+		if pe.state == peerKnown && c.group.Rank(pe.rank) >= 0 {
+			pe.wanted = p.beats.count
+		}
+	}
 }
 
 // takePulse looks for signs of life of one peer.

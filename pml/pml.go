@@ -33,6 +33,7 @@ type PML struct {
 	lastContext *Context
 	recent      btl.Poller // the endpoint that has delivered last
 	probers     []*engine.Waiter
+	probing     []*arrival
 
 	pool       pool
 	scratch    []byte // where unwanted bytes go

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"context"
+	"slices"
 
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/pml/match"
@@ -119,7 +120,13 @@ func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
 		return in, err
 	}
 	a := &arrival{context: c, source: source, tag: tag, seen: c.match.Version()}
-	if err := c.pml.engine.Wait(ctx, a, c.pml.recent); err != nil {
+	p := c.pml
+	p.probing = append(p.probing, a)
+	err = p.engine.Wait(ctx, a, p.recent)
+	if i := slices.Index(p.probing, a); i >= 0 {
+		p.probing = slices.Delete(p.probing, i, i+1)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return a.in, a.err

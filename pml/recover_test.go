@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/match"
 )
 
 // secondRail gives the peer another rail.
@@ -182,4 +183,18 @@ func TestSilentRailIsGivenUp(t *testing.T) {
 	require.NoError(t, op.err)
 	assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)
 	assert.Empty(t, pe.severed)
+}
+
+// A probe depends on the rank that it names, as a receive does.
+func TestProbeDependsOnItsSource(t *testing.T) {
+	pe, _, c := receiving(t)
+	pe.pml.beats.count = 5
+	pe.pml.markWanted()
+	require.Zero(t, pe.wanted)
+	for _, source := range []int32{1, match.Any} {
+		pe.wanted = 0
+		pe.pml.probing = []*arrival{{context: c, source: source}}
+		pe.pml.markWanted()
+		assert.EqualValues(t, 5, pe.wanted)
+	}
 }
