@@ -35,6 +35,7 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"traffic": traffic,
 	"stream":  stream,
 	"contact": contact,
+	"depend":  depend,
 }
 
 // play makes a job of ranks that play a role of this test binary.

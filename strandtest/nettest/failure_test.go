@@ -1,0 +1,142 @@
+//go:build linux
+
+package nettest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/strandtest/nettest"
+)
+
+// pairs of a job of depend: all but the last are across two hosts and meet with a
+// failure.
+const pairs = 11
+
+// silenceAfter is pml_peer_timeout in these tests.
+const silenceAfter = 3 * time.Second
+
+// A calamity is many jobs, in each of which ranks fail in one way.
+type calamity struct {
+	name  string
+	jobs  int    // in the short form
+	told  bool   // by the launcher
+	cause string // that is named
+	soon  bool   // before pml_peer_timeout
+	// strike makes one of each pair fail, whose ranks it returns, at least.
+	strike func(*nettest.Run, *testnet.Link) (victims []int)
+	lives  bool // the victims do, and go on
+}
+
+func (c calamity) survives(rank int, victims []int) bool {
+	return c.lives || !slices.Contains(victims, rank)
+}
+
+// mend ends what was only stopped, and what was cut off.
+func (c calamity) mend(r *nettest.Run, link *testnet.Link, victims []int) {
+	link.Loss(0)
+	for _, victim := range victims {
+		if !c.lives && r.Status(victim) == "" {
+			r.Signal(victim, syscall.SIGKILL)
+		}
+	}
+}
+
+// signalled sends a signal to either of each pair.
+func signalled(signal syscall.Signal) func(*nettest.Run, *testnet.Link) []int {
+	return func(r *nettest.Run, _ *testnet.Link) (victims []int) {
+		for pair := range pairs - 1 {
+			victim := 2*pair + rand.IntN(2)
+			r.Signal(victim, signal)
+			victims = append(victims, victim)
+		}
+		return victims
+	}
+}
+
+func cutOff(_ *nettest.Run, l *testnet.Link) (victims []int) {
+	l.Loss(1)
+	for rank := range 2 * (pairs - 1) {
+		victims = append(victims, rank)
+	}
+	return victims
+}
+
+// Whoever depends on a rank that fails gets an error that names it, its host and the
+// cause, and everything between the others goes on.
+func TestRanksFail(t *testing.T) {
+	for _, c := range []calamity{
+		{name: "killed", jobs: 1, told: true, cause: "SIGKILL", soon: true, strike: signalled(syscall.SIGKILL)},
+		{name: "killed, and the launcher does not tell", jobs: 2, soon: true, strike: signalled(syscall.SIGKILL)},
+		{name: "stopped", jobs: 1, told: true, cause: "no sign of life", strike: signalled(syscall.SIGSTOP)},
+		{name: "cut off", jobs: 1, told: true, cause: "no sign of life", strike: cutOff, lives: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var waits []time.Duration
+			for range need.Times(c.jobs, 1000/(pairs-1)) { // each strikes pairs-1 times
+				waits = append(waits, c.trial(t)...)
+			}
+			slices.Sort(waits)
+			t.Logf("%d ranks were told after %v (median), %v at most", len(waits),
+				waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
+		})
+	}
+}
+
+// trial runs one job and returns how long those that depend on a victim waited.
+func (c calamity) trial(t *testing.T) (waits []time.Duration) {
+	t.Helper()
+	n, a, b := hosts(t)
+	link := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+	var placement []*testnet.Host
+	for rank := range 2 * pairs {
+		placement = append(placement, []*testnet.Host{a, b}[rank%2])
+	}
+	placement[2*pairs-1] = a
+	job := play("depend", placement, fmt.Sprintf("STRAND_PML_PEER_TIMEOUT=%v", silenceAfter))
+	job.KeepGoing, job.Timeout = true, time.Minute
+	if !c.told {
+		job.Args = append([]string{"-u", "STRAND_LAUNCH_CONTROL_FD", job.Program}, job.Args...)
+		job.Program = "env"
+	}
+	r := job.Start(t)
+	for rank := range placement {
+		r.Await(rank, "ready")
+	}
+	struck := time.Now()
+	victims := c.strike(r, link)
+	for _, victim := range victims {
+		line := r.Await(victim^1, "failed: ")
+		assert.Contains(t, line.Text, fmt.Sprintf("failed: rank %d on %s: ", victim, placement[victim].Name()))
+		assert.Contains(t, line.Text, c.cause)
+		wait := line.At.Sub(struck)
+		if waits = append(waits, wait); c.soon {
+			assert.Less(t, wait, silenceAfter)
+		}
+	}
+	c.mend(r, link, victims) // or the goodbyes would be waited for in vain
+	for rank := range placement {
+		if c.survives(rank, victims) {
+			r.Signal(rank, syscall.SIGUSR1)
+		}
+	}
+	_ = r.Wait() // which names a victim
+	for rank := range placement {
+		if c.survives(rank, victims) {
+			require.Equal(t, "exited with status 0", r.Status(rank), "rank %d", rank)
+		}
+	}
+	for rank := 2*pairs - 2; rank < 2*pairs; rank++ {
+		r.Await(rank, "went on: ")
+	}
+	return waits
+}
