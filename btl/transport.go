@@ -156,6 +156,15 @@ type Flusher interface {
 	Queued() int
 }
 
+// A Pather is an endpoint that can tell what it goes over. The host asks one that the
+// peer has opened over a path that is none of [Module.Reach]'s; without it such a
+// path counts as the module's typical one. Optional.
+type Pather interface {
+	// Path describes the way as Reach would, under the number that Accept was told.
+	// It is asked within Accept already.
+	Path() Path
+}
+
 // An Aborter is an endpoint that can end without sending what it holds: the host
 // has found it silent and sends all of that another way. Optional; without it the
 // host calls Close.

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/selection"
@@ -58,16 +59,24 @@ func (a *accepted) take(m btl.Module, path int) btl.Endpoint {
 
 // addForeign makes a rail of a connection that we would not have made.
 func (pe *peer) addForeign(a *accepted) *rail {
-	attr := a.module.Attr()
-	path := btl.Path{Index: a.path, Bandwidth: attr.Bandwidth, Latency: attr.Latency, Desc: a.endpoint.Desc()}
-	r := &rail{pml: pe.pml, peer: pe, module: a.module, attr: attr, path: path, weight: 1, busy: true}
+	path := btl.Path{Desc: a.endpoint.Desc()}
+	if ep, ok := a.endpoint.(btl.Pather); ok {
+		path = ep.Path()
+	}
+	path.Index = a.path
+	choice := pe.choice
+	at := choice.Join(a.module, path, fmt.Sprintf("%s: rank %d has connected to us", a.module.Attr().Name, pe.rank))
+	c := choice.Rails[at]
+	r := &rail{pml: pe.pml, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, busy: true}
 	r.recovery.foreign = true
 	r.setEndpoint(a.endpoint)
-	choice := pe.choice
-	choice.Rails = append(choice.Rails, selection.Rail{Module: a.module, Attr: attr, Path: path,
-		Bandwidth: attr.Bandwidth, Latency: attr.Latency, Weight: 1})
-	choice.Reasons = append(choice.Reasons, fmt.Sprintf("%s: rank %d has connected to us", attr.Name, pe.rank))
-	pe.attach(pe.host, choice, append(pe.rails, r))
+	// Those that were chosen come first, in the choice's order; behind them is what
+	// stood by.
+	rails := slices.Insert(slices.Clone(pe.rails), at, r)
+	for i, c := range choice.Rails {
+		rails[i].weight = c.Weight
+	}
+	pe.attach(pe.host, choice, rails)
 	return r
 }
 

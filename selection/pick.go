@@ -63,6 +63,17 @@ func byExclusivity(a, b Rail) int {
 	return cmp.Or(cmp.Compare(b.Attr.Exclusivity, a.Attr.Exclusivity), byPreference(a, b))
 }
 
+// Join adds a rail that nobody chose: it goes over a path that only the peer knew.
+// It returns the rail's place in Rails; the shares of all of them change.
+func (c *Choice) Join(module btl.Module, path btl.Path, reason string) int {
+	r := Offer{Module: module, Paths: []btl.Path{path}}.rails()[0]
+	at, _ := slices.BinarySearchFunc(c.Rails, r, byPreference)
+	c.Rails = slices.Insert(slices.Clone(c.Rails), at, r)
+	weigh(c.Rails)
+	c.Reasons = append(slices.Clone(c.Reasons), reason)
+	return at
+}
+
 // highestExclusivity looks at the offers that serve the peer.
 func highestExclusivity(offers []Offer) (highest int, served bool) {
 	for _, o := range offers {

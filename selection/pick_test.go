@@ -222,3 +222,28 @@ func mentioned(reasons []string, name string) bool {
 	}
 	return false
 }
+
+// A path that only the peer knew finds its place by latency and its share by
+// bandwidth, as if it had been chosen.
+func TestJoin(t *testing.T) {
+	o := offer("tcp", 10,
+		btl.Path{Index: 0, Desc: "eth0", Bandwidth: 1000},
+		btl.Path{Index: 1, Desc: "eth1", Bandwidth: 1000, Latency: time.Second})
+	before, err := Pick(0, peer3, []Offer{o})
+	require.NoError(t, err)
+	c := before
+	at := c.Join(o.Module, btl.Path{Index: 2, Desc: "eth2", Bandwidth: 100, Latency: time.Millisecond}, "the peer has connected")
+	require.Equal(t, 1, at)
+	require.Len(t, c.Rails, 3)
+	assert.Equal(t, "eth2", c.Rails[1].Path.Desc)
+	assert.InDelta(t, 100.0/2100, c.Rails[1].Weight, 1e-9)
+	assert.InDelta(t, 1000.0/2100, c.Rails[0].Weight, 1e-9)
+	assert.Equal(t, "the peer has connected", c.Reasons[len(c.Reasons)-1])
+	assert.Len(t, before.Rails, 2, "the choice that was there is as it was")
+	assert.InDelta(t, 0.5, before.Rails[0].Weight, 1e-9)
+
+	var none Choice
+	require.Zero(t, none.Join(o.Module, btl.Path{}, "the peer has connected"))
+	assert.Equal(t, 1000, none.Rails[0].Bandwidth, "the module's, for want of the path's own")
+	assert.InDelta(t, 1, none.Rails[0].Weight, 1e-9)
+}

@@ -3,7 +3,6 @@ package tcp
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
@@ -24,6 +23,7 @@ type endpoint struct {
 	epoch  uint32
 	local  string // addresses of the connection, for people
 	remote string
+	speed  int // of our interface, Mbit/s, if the peer has connected; 0 unknown
 
 	nearby   bool // the peer is on this machine
 	conn     rawio.Conn
@@ -34,20 +34,46 @@ type endpoint struct {
 	counters btl.Counters
 }
 
+var _ btl.Pather = (*endpoint)(nil)
+
 func newEndpoint(m *module, s *slot, host string) *endpoint {
 	return &endpoint{m: m, slot: s, host: host}
 }
 
-// accepted takes the addresses of a connection that the peer has made.
+// accepted takes the addresses of a connection that the peer has made, in the
+// place of an attempt of ours.
 func (ep *endpoint) accepted(in *inbound) {
-	ep.local = rawio.LocalAddr(in.conn.FD()).String()
-	ep.remote = in.from.String()
+	if ep.dial != nil {
+		ep.dial.cancel()
+		ep.dial = nil
+	}
+	local := rawio.LocalAddr(in.conn.FD())
+	ep.opened, ep.local, ep.remote = false, local.String(), in.from.String()
 	ep.nearby = ep.m.nearby(in.from.Addr())
-	for _, a := range ep.m.local.Interfaces {
-		if local, err := netip.ParseAddrPort(ep.local); err == nil && local.Addr().WithZone("") == a.Addr() {
-			ep.local = fmt.Sprintf("%v (%s)", local, a.Interface)
+	for _, a := range ep.m.side.Addresses {
+		if local.Addr().WithZone("") == a.Addr() {
+			ep.local, ep.speed = fmt.Sprintf("%v (%s)", local, a.Interface), a.Speed
 		}
 	}
+}
+
+// Path implements [btl.Pather]. Of a connection that the peer has made our own end's
+// speed is known.
+func (ep *endpoint) Path() btl.Path {
+	m := ep.m
+	if ep.local == "" || ep.opened {
+		return m.path(ep.pair, ep.slot.key.path)
+	}
+	path := btl.Path{Index: ep.slot.key.path, Bandwidth: ep.speed, Latency: m.attr.Latency, Desc: ep.Desc()}
+	if path.Bandwidth == 0 {
+		path.Bandwidth = m.attr.Bandwidth
+	}
+	if ep.nearby {
+		path.Latency = loopbackLatency
+	}
+	// Who connects makes as many links for a pair of interfaces as we would.
+	path.Bandwidth = max(path.Bandwidth/m.cfg.links, 1)
+	return path
 }
 
 // connect makes the endpoint CONNECTED. First is what is still to be sent of the

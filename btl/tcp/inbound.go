@@ -176,15 +176,11 @@ func (in *inbound) admit() {
 		if ep = in.newEndpoint(s); ep == nil {
 			return
 		}
-	}
-	if ep.dial != nil {
-		ep.dial.cancel()
-		ep.dial = nil
+	} else {
+		ep.accepted(in)
 	}
 	s.epoch = max(s.epoch, r.Epoch)
 	rest := in.acceptor.Accept(in.out, m.ourGreeting())
-	ep.opened = false
-	ep.accepted(in)
 	ep.connect(in.release(), rest, r.Epoch, in.greeting)
 }
 
@@ -193,6 +189,7 @@ func (in *inbound) newEndpoint(s *slot) *endpoint {
 	m := in.m
 	ep := newEndpoint(m, s, in.greeting.host)
 	ep.state = stateConnectAck // so that Send does not connect
+	ep.accepted(in)
 	s.ep = ep
 	recv, err := m.host.Accept(m, s.key.rank, in.greeting.hello, s.key.path, ep)
 	if err == nil && !ep.gone && !m.closed {

@@ -1,0 +1,48 @@
+package pml
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/selection"
+)
+
+// typical is a module of which only the attributes are known.
+type typical struct{ btl.Module }
+
+func (typical) Attr() btl.Attr {
+	return btl.Attr{Name: "net", Bandwidth: 10_000, Latency: 30 * time.Microsecond}
+}
+
+// knowing is an endpoint that knows its path.
+type knowing struct {
+	scripted
+	path btl.Path
+}
+
+func (k *knowing) Path() btl.Path { return k.path }
+
+// A connection over a path that only the peer knew counts for what its endpoint says
+// of it, and else for what is typical of its module.
+func TestForeignRailHasTheFiguresOfItsPath(t *testing.T) {
+	pe, _ := connected(t)
+	m := typical{}
+	pe.choice = selection.Choice{}
+	pe.choice.Join(m, btl.Path{Bandwidth: 1000, Desc: "ours"}, "chosen")
+	slow := pe.addForeign(&accepted{m, 7, &knowing{path: btl.Path{Bandwidth: 100, Latency: time.Millisecond, Desc: "theirs"}}})
+	assert.Equal(t, btl.Path{Index: 7, Bandwidth: 100, Latency: time.Millisecond, Desc: "theirs"}, slow.path)
+	require.Len(t, pe.rails, 2)
+	assert.Same(t, slow, pe.rails[1], "control goes over the one of less latency")
+	assert.InDelta(t, 100.0/1100, slow.weight, 1e-9)
+	assert.InDelta(t, 1000.0/1100, pe.rails[0].weight, 1e-9)
+
+	plain := pe.addForeign(&accepted{m, 8, &scripted{}})
+	assert.Equal(t, 8, plain.path.Index)
+	assert.InDelta(t, 10_000.0/11_100, plain.weight, 1e-9)
+	assert.Equal(t, []*rail{plain, pe.rails[1], slow}, pe.rails)
+	assert.Same(t, plain, pe.railFor(m, 8))
+}
