@@ -15,6 +15,10 @@ type Inputs struct {
 	// An earlier file wins over a later one, Files over Optional.
 	Files    []string
 	Optional []string
+
+	// Foreign, if given, says which names may be declared elsewhere: settings of
+	// those that are not declared here are passed over.
+	Foreign func(name string) bool
 }
 
 // Resolve decides on the value of every declared parameter. The error joins
@@ -28,7 +32,20 @@ func (r *Registry) Resolve(in Inputs) (*Values, error) {
 		mistakes = append(mistakes, err)
 	}
 	given := slices.Concat(environSettings(in.Environ), flags, in.Settings)
-	return r.defaults().apply(append(layers, byRank(given)...), mistakes)
+	layers = append(layers, byRank(given)...)
+	if in.Foreign != nil {
+		for i := range layers {
+			layers[i] = slices.DeleteFunc(layers[i], func(s Setting) bool {
+				return !r.declares(s.Name) && in.Foreign(s.Name)
+			})
+		}
+	}
+	return r.defaults().apply(layers, mistakes)
+}
+
+func (r *Registry) declares(name string) bool {
+	_, found := r.specs[name]
+	return found
 }
 
 // With returns v with some values replaced, whatever the rank of what they

@@ -211,3 +211,24 @@ func TestFlagsOfTheLauncherKeepTheirRank(t *testing.T) {
 	_, err = testRegistry().Resolve(Inputs{Environ: []string{"STRAND_LAUNCH_FLAGS=btl"}})
 	require.ErrorContains(t, err, `STRAND_LAUNCH_FLAGS = "btl" (from the environment): not what strand run writes, unset it`)
 }
+
+// What somebody else may declare is passed over wherever it comes from, and nothing
+// else is.
+func TestForeignNames(t *testing.T) {
+	in := Inputs{
+		Settings: []Setting{flag("btl_ucp_sndbuf", "64K"), flag("btl_tcp_links", "2")},
+		Environ:  []string{"STRAND_BTL_UCP_LANES=3", "STRAND_BTL_TCP_LINKZ=3"},
+		Files:    []string{writeFile(t, "strand.conf", "btl_ucp_mtu = 9000\npml_checksums = yes\n")},
+		Foreign:  func(name string) bool { return strings.HasPrefix(name, "btl_ucp_") },
+	}
+	_, err := testRegistry().Resolve(in)
+	texts := mistakes(t, err)
+	require.Len(t, texts, 2)
+	require.Contains(t, texts[0], "pml_checksums")
+	require.Contains(t, texts[1], "btl_tcp_linkz")
+
+	in.Environ, in.Files = in.Environ[:1], nil
+	values, err := testRegistry().Resolve(in)
+	require.NoError(t, err)
+	require.Equal(t, 2, values.Int("btl_tcp_links"))
+}

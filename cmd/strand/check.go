@@ -12,15 +12,17 @@ import (
 )
 
 // checkSettings refuses parameters that no program can have, and values that
-// they can not have, before any rank is started. A program may import transports
+// they can not have, before any rank is started: those of the command line, of the
+// environment that the ranks are to have, and of the files. A program may import transports
 // that this command does not contain: their parameters, and their names in the
 // parameter btl, are for its ranks to judge. That a name is almost one of ours
 // proves nothing: ucp is not a misspelt tcp.
-func checkSettings(settings []param.Setting) error {
+func checkSettings(settings []param.Setting, environ []string) error {
 	registry := param.NewRegistry()
 	strand.Declare(registry, btl.Default)
-	ours := slices.DeleteFunc(slices.Clone(settings), func(s param.Setting) bool { return ofForeignTransport(s.Name) })
-	values, err := registry.Resolve(param.Inputs{Settings: ours})
+	values, err := registry.Resolve(param.Inputs{
+		Settings: settings, Environ: lastOfEach(environ), Optional: param.DefaultFiles(), Foreign: ofForeignTransport,
+	})
 	if err != nil {
 		return usageError{err}
 	}
@@ -32,6 +34,20 @@ func checkSettings(settings []param.Setting) error {
 		return usageError{err}
 	}
 	return nil
+}
+
+// lastOfEach keeps what counts of an environment that names a variable twice, as
+// --env does to one that is set already.
+func lastOfEach(environ []string) []string {
+	var kept []string
+	for i, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		again := func(later string) bool { return strings.HasPrefix(later, name+"=") }
+		if !slices.ContainsFunc(environ[i+1:], again) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
 }
 
 // ofForeignTransport reports whether a parameter belongs to a transport that is

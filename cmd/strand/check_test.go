@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestRunRefusesBadSettingsAtOnce(t *testing.T) {
@@ -27,6 +30,33 @@ func TestRunRefusesBadSettingsAtOnce(t *testing.T) {
 	_, stderr, _ := command("run -n 2 -p verbos=1 -p pml_lane=3 true")
 	assert.Contains(t, stderr, "did you mean verbose?", "all mistakes are told")
 	assert.Contains(t, stderr, "did you mean pml_lanes?", "all mistakes are told")
+}
+
+// So are those of the environment and of the files: once, before any rank starts.
+func TestRunRefusesABadEnvironmentAtOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("STRAND_BTL_TCP_IF_INCLDE", "eth0")
+	t.Setenv("STRAND_BTL_UCP_ANYTHING", "at all")
+	require.NoError(t, os.WriteFile("strand.conf", []byte("pml_lane = 3\nbtl_ucp_mtu = 9000\n"), 0o600))
+	stdout, stderr, status := command("run -n 4 --env STRAND_PML_COPY_LIMIT=lots echo started")
+	assert.Equal(t, 2, status)
+	assert.Empty(t, stdout)
+	for _, says := range []string{
+		"btl_tcp_if_inclde (from the environment, STRAND_BTL_TCP_IF_INCLDE): unknown; did you mean btl_tcp_if_include?",
+		"pml_lane (from strand.conf:1): unknown; did you mean pml_lanes?",
+		`pml_copy_limit = "lots" (from the environment, STRAND_PML_COPY_LIMIT)`,
+	} {
+		assert.Equal(t, 1, strings.Count(stderr, says), stderr)
+	}
+	assert.NotContains(t, stderr, "ucp")
+}
+
+// An --env replaces what is set.
+func TestRunChecksWhatTheRanksWillSee(t *testing.T) {
+	t.Setenv("STRAND_PML_LANES", "many")
+	stdout, stderr, status := command("run -n 1 --env STRAND_PML_LANES=4 echo started")
+	assert.Zero(t, status, stderr)
+	assert.Equal(t, "started\n", stdout)
 }
 
 // What may belong to a transport of the program's own is for the program to judge.

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -21,6 +24,10 @@ A host knows only its own interfaces. strand reach --blob prints them as one wor
 given to --peer on the other host it says all that a peer would publish. With a
 host name or an address for --peer, only what the name service tells is known of
 the peer: neither its masks nor its speeds, nor which addresses share a card.
+
+Only those networks are looked at that the parameters select (btl_tcp_if_include and
+btl_tcp_if_exclude; -p, environment, files), as a program here would. The policy is
+that of btl_tcp_reach unless --policy names another.
 
 Policies judge a pair of addresses:
   route       asks this host's kernel for the route from one to the other:
@@ -35,10 +42,12 @@ const reachExample = `  strand reach
   strand reach --peer node2
   strand reach --peer "$(ssh node2 strand reach --blob)"
   strand reach --peer "$(ssh node2 strand reach --blob)" --policy weighted
+  strand reach --peer node2 -p btl_tcp_if_exclude=docker0
   strand reach --peer 10.8.47.2 --json`
 
 // A reachRun is one use of strand reach.
 type reachRun struct {
+	settings     []param.Setting
 	peer, policy string
 	blob, json   bool
 }
@@ -64,7 +73,8 @@ func newReachCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&run.peer, "peer", "", "the other host: its name, its address, or what strand reach --blob prints there")
-	flags.StringVar(&run.policy, "policy", reach.DefaultPolicy, "how pairs are judged: "+strings.Join(reach.PolicyNames(), ", "))
+	addSettingFlags(flags, &run.settings)
+	flags.StringVar(&run.policy, "policy", "", "how pairs are judged: "+strings.Join(reach.PolicyNames(), ", ")+" (default: btl_tcp_reach)")
 	flags.BoolVar(&run.blob, "blob", false, "print this host's interfaces as one word, for --peer on another host")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	cmd.MarkFlagsMutuallyExclusive("blob", "peer")
@@ -73,11 +83,18 @@ func newReachCommand() *cobra.Command {
 }
 
 func (r *reachRun) run(ctx context.Context, out io.Writer) error {
+	values, err := resolve(r.settings)
+	if err != nil {
+		return err
+	}
+	if r.policy == "" {
+		r.policy = values.String("btl_tcp_reach")
+	}
 	policy, err := reach.PolicyByName(r.policy)
 	if err != nil {
 		return usageError{fmt.Errorf("--policy: %w", err)}
 	}
-	local, err := reach.System()
+	local, err := ownSide(values)
 	if err != nil {
 		return err
 	}
@@ -110,6 +127,35 @@ func (r *reachRun) run(ctx context.Context, out io.Writer) error {
 // reach each other.
 var errNoPair = errors.New("no pair of addresses works; the reasons are above. " +
 	"Compare this host's routes (ip route get), or try --policy weighted, which does not ask for them")
+
+// ownSide is what a program here would use of this host's networks and publish of
+// them.
+func ownSide(values *param.Values) (reach.Side, error) {
+	side, err := reach.System()
+	if err != nil {
+		return side, err
+	}
+	where := func(name string) string {
+		v := values.Value(name)
+		return fmt.Sprintf("%s=%s from %v", name, v.Text, v.Source)
+	}
+	choice := networks.Choice{
+		Include: values.List("btl_tcp_if_include"), IncludeWhere: where("btl_tcp_if_include"),
+		Exclude: values.List("btl_tcp_if_exclude"), ExcludeWhere: where("btl_tcp_if_exclude"),
+		DisableFamily: values.String("btl_tcp_disable_family"), FamilyWhere: where("btl_tcp_disable_family"),
+		MaxInterfaces: values.Int("btl_tcp_max_interfaces"),
+	}
+	all := side.Addresses
+	if side.Addresses, err = choice.Select(all); err != nil {
+		return side, usageError{err}
+	}
+	for _, a := range all {
+		if !slices.Contains(side.Addresses, a) {
+			side.Held = append(side.Held, a.Addr())
+		}
+	}
+	return side, nil
+}
 
 // writeBlob prints what --peer takes.
 func writeBlob(out io.Writer, local reach.Side) error {

@@ -50,7 +50,7 @@ const runExample = `  strand run -n 4 ./wordfreq
   strand run -n 2 --env GOMAXPROCS=1 --env HOME ./program <input >output`
 
 // validator checks parameters before anything is started.
-type validator func([]param.Setting) error
+type validator func(flags []param.Setting, environ []string) error
 
 func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	config := local.Config{Stdin: stdin, Validate: validate}

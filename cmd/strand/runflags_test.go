@@ -44,7 +44,7 @@ func TestForeignSpellings(t *testing.T) {
 
 func TestSettingsKeepTheirSpelling(t *testing.T) {
 	var got []param.Setting
-	cmd := newRunCommand(nil, func(settings []param.Setting) error {
+	cmd := newRunCommand(nil, func(settings []param.Setting, _ []string) error {
 		got = settings
 		return assert.AnError // far enough
 	})

@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 {"Action":"output","Package":"m/c","Output":"?   \tm/c\t[no test files]\n"}
 `))
 	require.NoError(t, err)
-	assert.Equal(t, []fuzzer{{"m/a", "FuzzA"}, {"m/a", "FuzzB"}, {"m/b", "FuzzZ"}}, got)
+	assert.Equal(t, []fuzzer{{pkg: "m/a", name: "FuzzA"}, {pkg: "m/a", name: "FuzzB"}, {pkg: "m/b", name: "FuzzZ"}}, got)
 
 	_, err = parse(strings.NewReader("FuzzA\n"))
 	assert.ErrorContains(t, err, "not what -json prints")
@@ -66,6 +66,23 @@ func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
 	assert.Contains(t, out.String(), "FAIL  example.org/m FuzzBad")
 	assert.Contains(t, out.String(), "caught")
 	assert.Contains(t, out.String(), "ok    example.org/m FuzzHarmless", "a finding does not keep the others from running")
+}
+
+// Modules below have their own go.mod; testdata and hidden folders do not count.
+func TestModulesBelow(t *testing.T) {
+	writeModule(t, `func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
+	for _, dir := range []string{"examples/inner", "testdata/x", ".hidden", "empty"} {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/inner\n\ngo 1.26\n"), 0o644))
+	}
+	text := "package inner\n\nimport \"testing\"\n\nfunc FuzzInner(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }\n"
+	require.NoError(t, os.WriteFile("examples/inner/inner_test.go", []byte(text), 0o644))
+	dirs, err := modules(".")
+	require.NoError(t, err)
+	assert.Equal(t, []string{".", "empty", "examples/inner"}, dirs)
+	var out strings.Builder
+	require.NoError(t, all(t.Context(), &out, []string{"./..."}, time.Second))
+	assert.Contains(t, out.String(), "ok    example.org/inner FuzzInner")
 }
 
 func TestNoFuzzerIsAnError(t *testing.T) {

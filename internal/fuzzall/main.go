@@ -1,5 +1,5 @@
-// Command fuzzall runs every fuzzer of the packages given, one after the other,
-// for the same time each. It fails if one finds something, and if there is none
+// Command fuzzall runs every fuzzer of the packages given, in this module and in
+// those below it, one after the other, for the same time each. It fails if one finds something, and if there is none
 // to run.
 //
 // go test itself fuzzes one function of one package a run.
@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 )
 
@@ -25,7 +26,7 @@ func main() {
 	flag.Parse()
 	patterns := flag.Args()
 	if len(patterns) == 0 {
-		patterns = []string{"./..."}
+		patterns = []string{everything}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := all(ctx, os.Stdout, patterns, *each)
@@ -36,11 +37,28 @@ func main() {
 	}
 }
 
+// everything is the pattern of all packages of a module.
+const everything = "./..."
+
 // all runs every fuzzer, whatever the others find.
 func all(ctx context.Context, out io.Writer, patterns []string, each time.Duration) error {
-	fuzzers, err := find(ctx, patterns)
-	if err != nil {
-		return err
+	dirs := []string{"."}
+	if slices.Contains(patterns, everything) {
+		var err error
+		if dirs, err = modules("."); err != nil {
+			return err
+		}
+	}
+	var fuzzers []fuzzer
+	for _, dir := range dirs {
+		if dir != "." {
+			patterns = []string{everything}
+		}
+		found, err := find(ctx, dir, patterns)
+		if err != nil {
+			return fmt.Errorf("module in %s: %w", dir, err)
+		}
+		fuzzers = append(fuzzers, found...)
 	}
 	if len(fuzzers) == 0 {
 		return fmt.Errorf("no function FuzzXxx in %q: the wrong folder?", patterns)

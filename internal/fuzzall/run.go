@@ -16,6 +16,7 @@ func (f fuzzer) run(ctx context.Context, out io.Writer, each time.Duration) erro
 	start := time.Now()
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$",
 		"-fuzz", "^"+f.name+"$", "-fuzztime", each.String(), f.pkg)
+	cmd.Dir = f.dir
 	// An interrupt lets go test end its workers and keep what they have found.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 10 * time.Second

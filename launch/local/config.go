@@ -31,9 +31,10 @@ type Config struct {
 	Environ []string
 
 	// Flags are parameters from the command line, which the ranks find in their
-	// environment ([param.FlagsEnv]). Validate, if given, refuses them before anything starts.
+	// environment ([param.FlagsEnv]). Validate, if given, refuses them, or what else
+	// is in that environment, before anything starts: once, and not in every rank.
 	Flags    []param.Setting
-	Validate func([]param.Setting) error
+	Validate func(flags []param.Setting, environ []string) error
 
 	// Stdin goes to rank 0; the others, or all if it is nil, read from
 	// /dev/null.
@@ -77,7 +78,7 @@ func (c *Config) check() error {
 		}
 	}
 	if c.Validate != nil {
-		return c.Validate(c.Flags)
+		return c.Validate(c.Flags, c.variables())
 	}
 	return nil
 }
@@ -116,6 +117,15 @@ func checkEnviron(entry string) error {
 
 // environ returns what all ranks have in common.
 func (c *Config) environ(job string) []string {
+	env := append(c.variables(), launch.JobEnv+"="+job)
+	if len(c.Flags) > 0 {
+		env = append(env, param.FlagsEnv(c.Flags))
+	}
+	return env
+}
+
+// variables is that without what the launcher itself adds.
+func (c *Config) variables() []string {
 	var env []string
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); !isOwnVariable(name) {
@@ -126,10 +136,6 @@ func (c *Config) environ(job string) []string {
 		if strings.Contains(entry, "=") {
 			env = append(env, entry) // of two entries the later counts
 		}
-	}
-	env = append(env, launch.JobEnv+"="+job)
-	if len(c.Flags) > 0 {
-		env = append(env, param.FlagsEnv(c.Flags))
 	}
 	return env
 }

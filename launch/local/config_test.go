@@ -59,7 +59,7 @@ func TestRefusedFlags(t *testing.T) {
 	c, out := shell("echo started", 1)
 	c.Flags = []param.Setting{{Name: "nosuch", Text: "1"}}
 	refused := errors.New("nosuch: unknown")
-	c.Validate = func(got []param.Setting) error {
+	c.Validate = func(got []param.Setting, _ []string) error {
 		assert.Equal(t, c.Flags, got)
 		return refused
 	}
