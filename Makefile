@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 BENCHTIME ?= 1s
 
 # Packages without a system call of their own, whose tests run on 32 bits too.
-PURE := ./btl ./param/... ./pml/... ./selection/...
+PURE := ./btl ./internal/emulate ./param/... ./pml/... ./selection/...
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test race net test-kernel lint fuzz bench soak docs vet-cross clean
@@ -28,7 +28,7 @@ race: ## all tests under the race detector
 	go -C examples/hello-transport test -race -count=1 -timeout 5m ./...
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
-	go test -count=1 -timeout 10m -p 1 ./internal/testnet/... ./strandtest/nettest/...
+	go test -count=1 -timeout 10m -p 1 ./internal/emulate/... ./internal/netspace ./internal/testnet/... ./strandtest/nettest/...
 
 # Packages with tests of what only some kernels have; package need tells.
 KERNEL := ./internal/need ./internal/sctpsock

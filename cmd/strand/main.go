@@ -1,6 +1,13 @@
 // Command strand starts parallel programs and tells what their transports do.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	"github.com/strandmp/strand/internal/netspace"
+)
+
+func main() {
+	netspace.Start()
+	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

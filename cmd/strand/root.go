@@ -26,7 +26,9 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "%s: %s\n", command.CommandPath(), strings.TrimSpace(err.Error()))
+	if text := strings.TrimSpace(err.Error()); text != "" {
+		fmt.Fprintf(stderr, "%s: %s\n", command.CommandPath(), text)
+	}
 	return exitStatus(err)
 }
 
@@ -103,6 +105,7 @@ transports below them do.`,
 		newInfoCommand(),
 		newReachCommand(),
 		newBenchCommand(),
+		newLinkCommand(),
 		newVersionCommand(),
 	)
 	return root

@@ -9,7 +9,6 @@ import (
 	"runtime"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,9 +57,14 @@ func (s *Space) Net() *os.File { return s.net }
 func (s *Space) Path() string { return path(s.net) }
 
 // Netlink returns a way to configure the network. The caller closes it.
-func (s *Space) Netlink() (*netlink.Handle, error) {
-	// Only routes: not every kernel has the other families, such as XFRM.
-	return netlink.NewHandleAt(netns.NsHandle(int(s.net.Fd())), unix.NETLINK_ROUTE)
+func (s *Space) Netlink() (h *netlink.Handle, err error) {
+	// NewHandleAt would look for this process in /proc, where it may have another number.
+	err = s.Quick(func() error {
+		// Only routes: not every kernel has the other families, such as XFRM.
+		h, err = netlink.NewHandle(unix.NETLINK_ROUTE)
+		return err
+	})
+	return h, err
 }
 
 // Sysctl sets one of the network's kernel variables: "net/ipv4/tcp_rmem".

@@ -23,6 +23,7 @@ const Interface = "eth0"
 type Host struct {
 	number int
 	space  *netspace.Space
+	kernel *netlink.Handle
 	index  int // of its interface
 }
 
@@ -50,6 +51,20 @@ func (h *Host) Command(program string, args ...string) *exec.Cmd {
 // commands that somebody else starts.
 func (h *Host) Prefix(environ ...string) []string { return h.space.Prefix(environ...) }
 
+// Received returns how many frames have come in at the host's interface, and how
+// many bytes those had with their Ethernet headers, as its kernel has counted.
+func (h *Host) Received() (frames, bytes uint64, err error) {
+	eth, err := h.kernel.LinkByIndex(h.index)
+	if err != nil {
+		return 0, 0, fmt.Errorf("host %d: %s: %w", h.number, Interface, err)
+	}
+	s := eth.Attrs().Statistics
+	if s == nil {
+		return 0, 0, fmt.Errorf("host %d: the kernel does not count what comes in at %s", h.number, Interface)
+	}
+	return s.RxPackets, s.RxBytes, nil
+}
+
 // Do calls f on a thread that is on the host. Goroutines that f starts are not,
 // but sockets that f makes stay there.
 func (h *Host) Do(f func() error) error { return h.space.Do(f) }
@@ -60,8 +75,12 @@ func newHost(number int) (*Host, error) {
 	if h.space, err = netspace.New(h.Name()); err != nil {
 		return nil, fmt.Errorf("host %d: %w", number, netspace.Explain(err))
 	}
-	if err := withoutIPv6(h.space); err != nil {
-		return nil, errors.Join(fmt.Errorf("host %d: %w", number, netspace.Explain(err)), h.space.Close())
+	h.kernel, err = h.space.Netlink()
+	if err == nil {
+		err = withoutIPv6(h.space)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("host %d: %w", number, netspace.Explain(err)), h.close())
 	}
 	return h, nil
 }
@@ -80,11 +99,7 @@ func withoutIPv6(s *netspace.Space) error {
 
 // configure sets up the interfaces, once eth0 is there.
 func (h *Host) configure(hosts int) error {
-	kernel, err := h.space.Netlink()
-	if err != nil {
-		return err
-	}
-	defer kernel.Close()
+	kernel := h.kernel
 	eth, err := kernel.LinkByName(Interface)
 	if err != nil {
 		return err

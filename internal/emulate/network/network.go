@@ -180,16 +180,13 @@ func (r *Report) count(net *emulate.Switch) {
 // close removes the host's cable, by which nothing can be on its way any more, and
 // lets the kernel remove the rest.
 func (h *Host) close() error {
-	err := h.space.Quick(func() error {
-		eth, err := netlink.LinkByName(Interface)
-		if _, none := errors.AsType[netlink.LinkNotFoundError](err); none {
-			return nil // it was never made
+	var err error
+	if h.kernel != nil {
+		if h.index > 0 {
+			err = h.kernel.LinkDel(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Name: Interface, Index: h.index}})
 		}
-		if err != nil {
-			return err
-		}
-		return netlink.LinkDel(eth)
-	})
+		h.kernel.Close()
+	}
 	if err != nil {
 		err = fmt.Errorf("host %d: removing %s: %w", h.number, Interface, err)
 	}

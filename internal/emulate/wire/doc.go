@@ -12,9 +12,9 @@
 //
 // Times are those at which the kernel got a frame, so that a thread that comes late
 // delays only what it would have sent by now. With few frames on their way it wakes up
-// for each, within some microseconds; with many it looks every 20 µs, as a NIC
-// that moderates its interrupts, which leaves the processors to the hosts. How late frames
-// were is counted (Stats).
+// for each, after a long sleep a little early; with many it looks every 20 µs, as a
+// NIC that moderates its interrupts, which leaves the processors to the hosts. How
+// late frames were is counted (Stats).
 //
 // # What it needs from the interfaces
 //

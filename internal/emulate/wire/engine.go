@@ -34,6 +34,7 @@ type Engine struct {
 	epoch   time.Time
 	polls   []unix.PollFd // the ports, and what stops it
 	stop    int
+	alarm   alarm
 
 	stats Stats
 	late  lateness
@@ -222,29 +223,4 @@ func (e *Engine) flush(p *port) {
 		e.late.add(now - d.Due)
 		e.buffers.letGo(d.Frame)
 	}
-}
-
-// wait returns when there may be something to do. With many frames on their way
-// it lets some more come together.
-func (e *Engine) wait(many bool) (stop bool, err error) {
-	polls := e.polls
-	var timeout *unix.Timespec
-	next, timed := e.net.Next()
-	pause := next - time.Since(e.epoch)
-	if timed && pause <= 0 {
-		return false, nil
-	}
-	if many {
-		polls = polls[len(polls)-1:]
-		pause, timed = grain, true
-	}
-	if timed {
-		t := unix.NsecToTimespec(int64(max(pause, grain)))
-		timeout = &t
-	}
-	_, err = unix.Ppoll(polls, timeout, nil)
-	if err != nil && !errors.Is(err, unix.EINTR) {
-		return true, fmt.Errorf("ppoll: %w", err)
-	}
-	return polls[len(polls)-1].Revents != 0, nil
 }

@@ -95,3 +95,26 @@ func TestStartNamesWhatIsMissing(t *testing.T) {
 	_, err = Start(Config{Switch: two, Interfaces: []int{1}, MTU: 1500})
 	require.ErrorContains(t, err, "1 interfaces for 2 hosts: want one for each")
 }
+
+// An alarm that rings late by a time that varies is on the average on time, and
+// never kept waiting for longer than it may spin.
+func TestAlarmLearnsHowLateItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		delay := time.Duration(rapid.Int64Range(0, int64(300*time.Microsecond)).Draw(t, "always late by"))
+		var a alarm
+		now := time.Second
+		for range 30 {
+			due := now + 20*time.Millisecond
+			now += a.set(now, due) + delay
+			a.rang(now)
+			if now < due {
+				require.True(t, a.near(now), "%v before it is due", due-now)
+				now = due
+			}
+		}
+		require.InDelta(t, delay, a.late, float64(time.Microsecond))
+		require.LessOrEqual(t, now-a.due, 2*time.Microsecond)
+		require.Equal(t, 100*time.Microsecond, a.set(now, now+100*time.Microsecond), "a short sleep is what it is")
+		require.False(t, a.near(now+50*time.Microsecond))
+	})
+}

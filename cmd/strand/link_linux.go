@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/strandmp/strand/internal/emulate/accuracy"
+)
+
+func checkLinks(ctx context.Context, out io.Writer, bar *progress, asJSON bool) error {
+	plan := accuracy.Standard()
+	total := len(plan.Delays) + len(plan.Rates) + len(plan.Losses)
+	results := make([]accuracy.Result, 0, total)
+	err := plan.Run(ctx, func(r accuracy.Result) {
+		results = append(results, r)
+		bar.update(len(results), total)
+	})
+	bar.finish()
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return writeJSON(out, results)
+	}
+	if err := accuracy.WriteHead(out); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if err := r.WriteRow(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
