@@ -3,6 +3,7 @@ package strandtest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -93,7 +94,7 @@ func intruders() []intruder {
 			for _, b := range bytes.Repeat([]byte("STRD"), 27) {
 				_, err := c.Write([]byte{b})
 				_ = c.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
-				if _, end := c.Read(make([]byte, 1)); err != nil || end == io.EOF {
+				if _, end := c.Read(make([]byte, 1)); err != nil || errors.Is(end, io.EOF) {
 					return
 				}
 			}

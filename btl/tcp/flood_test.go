@@ -40,7 +40,7 @@ func (f *flood) pour(t *testing.T, count int) {
 func (f *flood) speak() {
 	for i := range f.conns {
 		if said := f.said[i%len(f.said)]; len(said) > 0 {
-			f.conns[i].Send(said) // who is not connected, or has been thrown out, says nothing
+			_, _ = f.conns[i].Send(said) // who is not connected, or has been thrown out, says nothing
 		}
 	}
 }
