@@ -33,7 +33,7 @@ const (
 	// firstPause and lastPause bound the time between attempts to bring back a rail
 	// while others carry on.
 	firstPause = 250 * time.Millisecond
-	lastPause  = 4 * time.Second
+	lastPause  = 2 * time.Second
 	// quickReconnects is how many connections in a row may break, with nothing heard
 	// over them, before the next one has to wait: 10 ms, then twice as long each
 	// time, at most a second.

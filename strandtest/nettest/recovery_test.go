@@ -23,6 +23,7 @@ func startTraffic(t *testing.T, a, b *testnet.Host, seconds int, env ...string) 
 	env = append(env, fmt.Sprintf("%s=%d", secondsVariable, seconds))
 	r := play("traffic", []*testnet.Host{a, b}, env...).Start(t)
 	r.Await(0, "round 0")
+	r.Await(1, "round 0")
 	return r
 }
 

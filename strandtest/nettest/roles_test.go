@@ -36,6 +36,7 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"stream":  stream,
 	"contact": contact,
 	"depend":  depend,
+	"weigh":   weigh,
 }
 
 // play makes a job of ranks that play a role of this test binary.

@@ -164,6 +164,14 @@ type stripeCase struct {
 	least  float64
 }
 
+// in returns the speeds in Mbit/s.
+func (c stripeCase) in(unit int) (speeds []int) {
+	for _, s := range c.speeds {
+		speeds = append(speeds, int(s*float64(unit)))
+	}
+	return speeds
+}
+
 var stripeCases = []stripeCase{
 	{[]float64{1, 1}, 1.95},
 	{[]float64{1, 0.1}, 0.95 * 1.1},
@@ -191,10 +199,7 @@ func testStriping(t *testing.T, unit, seconds int, part float64) {
 		one := rate(t, window, seconds, unit)
 		t.Logf("links of %d Mbit/s, %d messages at a time: one connection without Strand %.0f, Strand over one link %.0f", unit, window, raw, one)
 		for _, c := range stripeCases {
-			var speeds []int
-			for _, s := range c.speeds {
-				speeds = append(speeds, int(s*float64(unit)))
-			}
+			speeds := c.in(unit)
 			best := 0.0
 			for attempt := 0; attempt < attempts && best < c.least*part; attempt++ {
 				v := rate(t, window, seconds, speeds...)

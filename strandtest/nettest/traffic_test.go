@@ -5,10 +5,12 @@ package nettest_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/strandmp/strand"
@@ -19,19 +21,17 @@ const secondsVariable = "TRAFFIC_SECONDS"
 
 // batch is how many messages each of two ranks sends the other before both wait
 // for all of them.
-const batch = 16
+const batch = 64
 
 // payload is the content of a message: its own for each.
 func payload(sender, round, i, size int) []byte {
-	b := make([]byte, size)
+	b := make([]byte, size+8)
 	k := uint64(sender+1)*0x9E3779B97F4A7C15 + uint64(round)*0xBF58476D1CE4E5B9 + uint64(i)
-	for j := range b {
-		if j%8 == 0 {
-			k = k*6364136223846793005 + 1442695040888963407
-		}
-		b[j] = byte(k >> (8 * (j % 8)))
+	for j := 0; j < size; j += 8 {
+		k = k*6364136223846793005 + 1442695040888963407
+		binary.LittleEndian.PutUint64(b[j:], k)
 	}
-	return b
+	return b[:size]
 }
 
 // length draws the length of a message, the same for sender and receiver: from 8
@@ -42,8 +42,9 @@ func length(sender, round, i int) int {
 }
 
 // traffic has two ranks send each other messages of all lengths, with several tags,
-// to exact and to wildcard receives, and compares every byte. Each tells of every
-// round, and in the end how much was sent again.
+// to exact and to wildcard receives, and compares every byte. Each tells of rounds,
+// every tenth of a second how many bytes it has, and in the end how much was sent
+// again.
 func traffic(ctx context.Context, w *strand.World) error {
 	seconds, err := strconv.ParseFloat(os.Getenv(secondsVariable), 64)
 	if err != nil {
@@ -51,13 +52,15 @@ func traffic(ctx context.Context, w *strand.World) error {
 	}
 	until := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	c := w.Comm()
-	peer, sum := 1-c.Rank(), 0
+	peer := 1 - c.Rank()
+	var sum atomic.Int64
+	go meter(ctx, &sum)
 	for round := 0; ; round++ {
 		n, err := exchange(ctx, c, peer, round)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		if sum += n; round%8 == 0 {
+		if sum.Add(int64(n)); round%8 == 0 {
 			fmt.Println("round", round)
 		}
 		// Rank 0 decides for both when it is enough.
@@ -74,11 +77,28 @@ func traffic(ctx context.Context, w *strand.World) error {
 			return err
 		}
 		if more[0] == 0 {
-			fmt.Printf("done: %d bytes, %d frames sent again\n", sum, w.Stats().Replayed)
+			fmt.Printf("done: %d bytes, %d frames sent again\n", sum.Load(), w.Stats().Replayed)
 			return nil
 		}
 	}
 }
+
+// meter prints a sum every tenth of a second.
+func meter(ctx context.Context, sum *atomic.Int64) {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			fmt.Printf("%s%d\n", meterPrefix, sum.Load())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// meterPrefix begins the lines of meter.
+const meterPrefix = "bytes so far: "
 
 // exchange is one round.
 func exchange(ctx context.Context, c *strand.Comm, peer, round int) (sum int, err error) {

@@ -1,0 +1,5 @@
+//go:build linux && !race
+
+package nettest_test
+
+const raceDetector = false

@@ -1,0 +1,114 @@
+//go:build linux
+
+package nettest_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/strandtest/nettest"
+)
+
+// A sample is what a rank had received at a time.
+type sample struct {
+	at    time.Time
+	bytes int
+}
+
+// samples reads what meter has printed.
+func samples(t *testing.T, r *nettest.Run, rank int) (all []sample) {
+	t.Helper()
+	for _, line := range r.Lines(rank) {
+		if text, ok := strings.CutPrefix(line.Text, meterPrefix); ok {
+			n, err := strconv.Atoi(text)
+			require.NoError(t, err)
+			all = append(all, sample{line.At, n})
+		}
+	}
+	return all
+}
+
+// mean is the rate between two times in Mbit/s.
+func mean(all []sample, from, to time.Time) float64 {
+	var first, last sample
+	for _, s := range all {
+		if first.at.IsZero() && !s.at.Before(from) {
+			first = s
+		}
+		if !s.at.After(to) {
+			last = s
+		}
+	}
+	if !last.at.After(first.at) {
+		return 0
+	}
+	return megabits(last.bytes-first.bytes, last.at.Sub(first.at))
+}
+
+// best is the highest rate of a second between two times, and when that second
+// began.
+func best(all []sample, from, to time.Time) (rate float64, at time.Time) {
+	for ; from.Add(time.Second).Before(to); from = from.Add(100 * time.Millisecond) {
+		if v := mean(all, from, from.Add(time.Second)); v > rate {
+			rate, at = v, from
+		}
+	}
+	return rate, at
+}
+
+// show writes the rate of each tenth of a second.
+func show(all []sample, from, to time.Time) string {
+	var b strings.Builder
+	for i, s := range all[1:] {
+		if s.at.After(from) && s.at.Before(to) {
+			fmt.Fprintf(&b, " %.0f", megabits(s.bytes-all[i].bytes, s.at.Sub(all[i].at)))
+		}
+	}
+	return b.String()
+}
+
+// A network is taken down in the middle of the traffic and comes up again: what was
+// sent is all there, the other link goes on alone within a second, and both are used
+// in the end.
+func TestThroughputWhileALinkIsDown(t *testing.T) {
+	const up, down, again = 3 * time.Second, 3 * time.Second, 8 * time.Second
+	cycles, mbits := need.Times(1, 10), need.Times(200, 400)
+	n, a, b := hosts(t)
+	links := []*testnet.Link{
+		n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Rate(mbits)),
+		n.Link(a, b, testnet.Subnet("10.2.0.0/24"), testnet.Rate(mbits)),
+	}
+	r := startTraffic(t, a, b, 1+cycles*int((up+down+again)/time.Second))
+	type cycle struct{ start, down, up, end time.Time }
+	var times []cycle
+	for i := range cycles {
+		k := cycle{start: time.Now()}
+		<-time.After(up)
+		k.down = time.Now()
+		links[i%2].Down()
+		<-time.After(down)
+		links[i%2].Up()
+		k.up = time.Now()
+		<-time.After(again)
+		k.end = time.Now()
+		times = append(times, k)
+	}
+	requireTraffic(t, r)
+	all := samples(t, r, 1)
+	for _, k := range times {
+		both, alone := mean(all, k.start.Add(time.Second), k.down), mean(all, k.down.Add(time.Second), k.up)
+		after, at := best(all, k.up, k.end)
+		t.Logf("both %.0f Mbit/s, one alone from a second after on %.0f, both again %.0f, %v after it came back; each tenth of a second from the end of the one on:%s",
+			both, alone, after, at.Sub(k.up).Round(100*time.Millisecond), show(all, k.down.Add(-500*time.Millisecond), k.down.Add(1500*time.Millisecond)))
+		assert.Greater(t, alone, both*0.3, "the other link goes on")
+		assert.Greater(t, after, alone*1.2, "both are used again")
+	}
+}
