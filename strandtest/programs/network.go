@@ -35,6 +35,7 @@ func Networks() []Network {
 	return []Network{
 		{Name: "self", MinRanks: 1, MaxRanks: 1, Open: openSelf},
 		{Name: "tcp", MinRanks: 2, MaxRanks: 5, Open: openTCP},
+		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openSCTP},
 		{Name: "chaos", MinRanks: 1, MaxRanks: 5, Open: openChaos},
 	}
 }
@@ -70,6 +71,24 @@ func openTCP(r *rand.Rand) Setup {
 		s.Settings = append(s.Settings, [2]string{"btl_tcp_sndbuf", "8K"})
 	}
 	return s
+}
+
+func openSCTP(r *rand.Rand) Setup {
+	eager, frame := pick(r, 0, 100, 1000, 4096, 65536), pick(r, 1024, 1024, 5000, 65536, 1<<20)
+	return Setup{
+		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100},
+		Settings: [][2]string{
+			{"btl", "sctp,self"},
+			{"btl_sctp_stack", "user"},
+			{"btl_sctp_if_include", "127.0.0.0/8"},
+			{"btl_sctp_eager_limit", fmt.Sprint(eager)},
+			{"btl_sctp_max_frame", fmt.Sprint(frame)},
+			{"btl_sctp_streams", fmt.Sprint(pick(r, 1, 2, 10))},
+			{"btl_sctp_outstanding", fmt.Sprint(pick(r, 128<<10, 1<<20))},
+			{"btl_sctp_interleave", pick(r, "on", "off")},
+			{"btl_sctp_mtu_loopback", fmt.Sprint(pick(r, 1200, 8192))},
+		},
+	}
 }
 
 func openChaos(r *rand.Rand) Setup {
