@@ -216,11 +216,14 @@ func (in *inbound) refuse(code handshake.Code, reason string) {
 }
 
 // fail ends a connection that has come to nothing, with a line for people unless
-// it said nothing at all.
+// it said nothing at all: of those there can be any number.
 func (in *inbound) fail(err error) {
 	level := btl.LogWarn
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || in.proved {
+	switch {
+	case in.proved:
 		level = btl.LogInfo
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		level = btl.LogDebug
 	}
 	in.m.stray(level, in.from, err)
 	in.drop()

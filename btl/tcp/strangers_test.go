@@ -85,9 +85,10 @@ func TestPortScanIsQuiet(t *testing.T) {
 		stranger(t, n).Close()
 	}
 	n.until("the end of them", func() bool {
-		return n.mod.strangers.count() == 0 && strings.Count(strings.Join(n.logged(btl.LogInfo), "\n"), "dropped a connection") == 50
+		return n.mod.strangers.count() == 0 && strings.Count(strings.Join(n.logged(btl.LogDebug), "\n"), "dropped a connection") == 50
 	})
 	require.Empty(t, n.logged(btl.LogWarn))
+	require.Len(t, n.logged(btl.LogInfo), 1, "the one that says where it listens")
 	unharmed(t, n)
 }
 
