@@ -173,6 +173,13 @@ type Aborter interface {
 	Abort()
 }
 
+// A Stater is an endpoint that tells how far its connection has come. Optional.
+type Stater interface {
+	// State is CLOSED (nothing was sent yet), CONNECTING, CONNECT_ACK (the handshake
+	// is under way), CONNECTED or FAILED: the names that LA-MPI has for them.
+	State() string
+}
+
 // A PathReporter tells which network paths one endpoint uses and how they fare
 // (a multihomed SCTP association). Optional.
 type PathReporter interface {

@@ -45,6 +45,8 @@ type RailReport struct {
 	Module    string
 	Desc      string
 	Up        bool
+	State     string // CLOSED, CONNECTING, CONNECT_ACK, CONNECTED, FAILED
+	Cause     string // of the last break, if it has not come back since
 	Traffic   Traffic
 	Counters  btl.Counters // zero if the transport does not count
 	Component string
@@ -59,15 +61,35 @@ func (p *PML) Rails() []RailReport {
 	for _, pe := range p.peers {
 		for _, r := range pe.rails {
 			rep := RailReport{Peer: pe.rank, Host: pe.host, Module: r.attr.Name, Desc: r.endpoint.Desc(),
-				Up: r.up, Traffic: r.traffic, Component: p.componentOf(r.module)}
+				Up: r.up, State: r.state(), Traffic: r.traffic, Component: p.componentOf(r.module)}
 			if c, ok := r.endpoint.(btl.Counter); ok {
 				rep.Counters = c.Counters()
+			}
+			if !r.up && r.recovery.cause != nil {
+				rep.Cause = r.recovery.cause.Error()
 			}
 			all = append(all, rep)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b RailReport) int { return cmp.Compare(a.Peer, b.Peer) })
 	return all
+}
+
+// state says how far the connection has come; where the transport does not know
+// better, as far as the message layer can see.
+func (r *rail) state() string {
+	s, tells := r.endpoint.(btl.Stater)
+	switch {
+	case r.up:
+		return "CONNECTED"
+	case r.recovery.down:
+		return "FAILED"
+	case tells:
+		return s.State()
+	case r.recovery.trying:
+		return "CONNECTING"
+	}
+	return "CLOSED"
 }
 
 // Reasons says why each peer that there was contact with is served as it is.

@@ -23,6 +23,9 @@ func (s state) String() string {
 	return [...]string{"CLOSED", "CONNECTING", "CONNECT_ACK", "CONNECTED", "FAILED"}[s]
 }
 
+// State implements [btl.Stater].
+func (ep *endpoint) State() string { return ep.state.String() }
+
 // enter makes a transition and tells of it, in a line that begins with both
 // ranks, the state and the addresses, and names the epoch:
 //

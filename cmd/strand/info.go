@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/live"
 	"github.com/strandmp/strand/param"
 )
 
@@ -20,14 +21,21 @@ parameters with their values and where each value comes from. It takes the same
 flags as strand run, and reads the same variables and files.
 
 Parameters have levels. user: needed to run a program. tuner: makes one faster on
-this machine or that. developer: for work on Strand itself.`
+this machine or that. developer: for work on Strand itself.
+
+With --live it shows the jobs that this user has started by strand run on this host,
+and is still running: each rank's connections, their state (CLOSED, CONNECTING,
+CONNECT_ACK, CONNECTED or FAILED), addresses and what they have carried. A rank that is
+stopped does not answer.`
 
 const infoExample = `  strand info
   strand info --param btl tcp --level tuner
   strand info --param btl_tcp_if_include
   strand info --param all --level developer
   strand info --btl ^self -p btl_tcp_if_include=127.0.0.0/8
-  strand info --json`
+  strand info --json
+  strand info --live
+  strand info --live strand_4f1c2a9be0d37765 --json`
 
 // An infoRun is one use of strand info.
 type infoRun struct {
@@ -35,6 +43,7 @@ type infoRun struct {
 	group    string // of parameters; "" shows everything there is
 	level    levelFlag
 	json     bool
+	live     bool
 }
 
 func newInfoCommand() *cobra.Command {
@@ -45,12 +54,18 @@ func newInfoCommand() *cobra.Command {
 		Long:    infoLong,
 		Example: infoExample,
 		Args: func(_ *cobra.Command, args []string) error {
+			if run.live && len(args) <= 1 {
+				return nil // the name of a job
+			}
 			if len(args) > 1 || len(args) == 1 && run.group == "" {
 				return usageError{fmt.Errorf("unexpected argument %q: to see parameters of a transport, strand info --param btl tcp", args[len(args)-1])}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if run.live {
+				return run.showLive(cmd.OutOrStdout(), live.Dir(), strings.Join(args, ""))
+			}
 			return run.run(cmd.OutOrStdout(), strings.Join(args, ""))
 		},
 		DisableFlagsInUseLine: true,
@@ -64,6 +79,7 @@ func newInfoCommand() *cobra.Command {
 	p.Value = &showOrSet{pairFlag{&run.settings, "-p"}, &run.group}
 	p.Usage = "show parameters only: of a group (btl), of a component (btl tcp), one (btl_tcp_sndbuf), or all; with =value, set one"
 	flags.Var(&run.level, "level", "show parameters up to this level: user, tuner or developer")
+	flags.BoolVar(&run.live, "live", false, "show the jobs of strand run that are running here, or the one named, with their connections")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/strandmp/strand/internal/live"
 	"github.com/strandmp/strand/launch/local"
 	"github.com/strandmp/strand/param"
 )
@@ -74,6 +75,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 			signals, stop := forwarded()
 			defer stop()
 			config.Signals = signals
+			config.LiveDir = live.Dir()
 			return local.Run(cmd.Context(), config)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

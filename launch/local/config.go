@@ -52,6 +52,10 @@ type Config struct {
 	// SIGTERM ends the job at once.
 	Signals <-chan os.Signal
 
+	// LiveDir is the folder in which the job can be asked how it stands ("strand
+	// info --live"); "": it can not.
+	LiveDir string
+
 	Timeout time.Duration // ends the job; 0: none
 	Grace   time.Duration // 0: DefaultGrace
 

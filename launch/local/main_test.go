@@ -88,6 +88,7 @@ var roles = map[string]func(){
 	"told: last":  playLastWords,
 	"told: term":  playToldAtTheEnd,
 	"warn":        joined(playWarn),
+	"live":        playLive,
 }
 
 // joined makes a role of a rank that joins its job.

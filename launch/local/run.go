@@ -85,7 +85,9 @@ func (j *job) run(ctx context.Context) error {
 	if startErr != nil {
 		s.endBecause(startErr)
 	}
+	stopLive := j.serveLive()
 	err = s.run(ctx)
+	stopLive()
 	j.server.Close()
 	release()
 	for _, p := range j.ranks {

@@ -1,0 +1,158 @@
+// Package live is how "strand info --live" finds the jobs that this user runs on
+// this host, and asks them how they stand.
+//
+// "strand run" listens on a socket in a folder that only this user may look into;
+// whoever connects gets a [Job] and a [Rank] for each of its ranks, lines of JSON.
+// Nothing happens until somebody asks. A launcher that was killed leaves its socket
+// behind; nobody answers there, and who finds that out removes it.
+package live
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// A Job is what a launcher tells of itself.
+type Job struct {
+	Name    string    `json:"job"`
+	PID     int       `json:"pid"` // of the launcher
+	Program string    `json:"program"`
+	Host    string    `json:"host"`
+	Size    int       `json:"ranks"`
+	Started time.Time `json:"started"`
+}
+
+// A Rank is what is known of one.
+type Rank struct {
+	Rank   int             `json:"rank"`
+	PID    int             `json:"pid"`
+	Report json.RawMessage `json:"report,omitempty"`
+	Silent string          `json:"silent,omitempty"` // why there is no report
+}
+
+// An Answer is all of it.
+type Answer struct {
+	Job
+	Ranks []Rank `json:"rank_reports"`
+}
+
+// Dir returns the folder of this user's jobs: below XDG_RUNTIME_DIR, which is his
+// own, else in the folder for temporary files.
+func Dir() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "strand")
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("strand-%d", os.Getuid()))
+}
+
+// Listen makes a job known in a folder, which it makes if need be. Closing the
+// listener takes it away again.
+func Listen(dir, job string) (net.Listener, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	if err := private(dir); err != nil {
+		return nil, err
+	}
+	return net.Listen("unix", filepath.Join(dir, job))
+}
+
+// private checks that nobody else has made the folder, or may look into it: a folder
+// for temporary files is everybody's.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !known || int(owner.Uid) != os.Getuid() {
+		return fmt.Errorf("%s: is not a folder that belongs to user %d alone (mode %v): remove it", dir, os.Getuid(), info.Mode())
+	}
+	return nil
+}
+
+// Tell answers one who has asked, and closes the connection.
+func Tell(conn net.Conn, job Job, ranks []Rank) {
+	defer conn.Close()
+	// Who asks may go away at any time.
+	_ = conn.SetDeadline(time.Now().Add(tellTimeout))
+	out := json.NewEncoder(conn)
+	if out.Encode(job) != nil {
+		return
+	}
+	for _, r := range ranks {
+		if out.Encode(r) != nil {
+			return
+		}
+	}
+}
+
+const (
+	tellTimeout = 10 * time.Second
+	maxLine     = 16 << 20
+)
+
+// Jobs asks all jobs of a folder. What no launcher answers for is removed; what
+// else goes wrong with one is an error beside the answers of the others.
+func Jobs(dir string) ([]Answer, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = private(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Answer
+	var failures []error
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		answer, err := ask(path)
+		switch {
+		case errors.Is(err, syscall.ECONNREFUSED):
+			_ = os.Remove(path) // its launcher was killed
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			failures = append(failures, fmt.Errorf("job %s: %w", entry.Name(), err))
+		default:
+			all = append(all, answer)
+		}
+	}
+	return all, errors.Join(failures...)
+}
+
+// ask asks one launcher.
+func ask(path string) (Answer, error) {
+	var a Answer
+	conn, err := net.DialTimeout("unix", path, tellTimeout)
+	if err != nil {
+		return a, err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(tellTimeout)) // fails only if closed
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxLine)
+	if !lines.Scan() {
+		return a, errors.Join(errors.New("it ended before it had answered"), lines.Err())
+	}
+	if err := json.Unmarshal(lines.Bytes(), &a.Job); err != nil {
+		return a, err
+	}
+	for lines.Scan() {
+		var r Rank
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return a, err
+		}
+		a.Ranks = append(a.Ranks, r)
+	}
+	return a, lines.Err()
+}
