@@ -55,6 +55,7 @@ type Engine struct {
 	watches  watchTable
 	events   [maxEvents]event
 	yields   penalty
+	company  company
 	opts     Options
 	closed   bool
 	waiting  int           // goroutines in Wait

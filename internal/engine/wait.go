@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"runtime"
-	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -230,6 +229,9 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		e.letOthersIn(empty)
 		after := e.poller.now()
 		e.yields.observe(after, after-now)
+		if e.company.observe(after, after-now) && engines.Load() == 1 {
+			moveAway()
+		}
 	}
 }
 
@@ -303,51 +305,4 @@ func (e *Engine) awaitEviction(w *waiter, c Condition) {
 	<-w.ch
 	e.Lock()
 	c.Park(nil)
-}
-
-// penalty decides whether spinning is worth it: when giving up the processor
-// takes long, others need it, and for a while waits park at once.
-type penalty struct {
-	length time.Duration // of the time to park after the last slow yield
-	until  int64         // waits park until then; 0: they spin
-	last   int64         // when that time was set
-	good   int           // quick yields since the last slow one
-}
-
-const (
-	slowYield    = int64(60 * time.Microsecond)
-	firstPenalty = 250 * time.Microsecond
-	maxPenalty   = 100 * time.Millisecond
-	goodYields   = 2_000
-	quickBetween = 8 // slow yields with so many quick ones between are no sign
-)
-
-func (p *penalty) mustPark(now func() int64) bool {
-	if p.until == 0 {
-		return false
-	}
-	if now() < p.until {
-		return true
-	}
-	p.until = 0
-	return false
-}
-
-func (p *penalty) observe(now, yieldTime int64) {
-	if yieldTime <= slowYield {
-		if p.good++; p.good >= goodYields {
-			p.length = 0
-		}
-		return
-	}
-	alone := p.good >= quickBetween
-	p.good = 0
-	if alone {
-		return // the system's own work, on what was sent perhaps
-	}
-	if now-p.last > 8*int64(p.length) {
-		p.length = 0 // one now and then is not a habit
-	}
-	p.length = min(max(2*p.length, firstPenalty), maxPenalty)
-	p.until, p.last = now+int64(p.length), now
 }

@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// Wherever the thread is moved to, it may use the same processors as before.
+func TestMoveAwayKeepsTheMask(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, after unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(0, &before))
+	for range 4 {
+		moveAway()
+		require.NoError(t, unix.SchedGetaffinity(0, &after))
+		require.Equal(t, before, after)
+	}
+}
+
+// A thread that may use one processor only stays there.
+func TestMoveAwayWithOneProcessor(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, one unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(0, &before))
+	cpu, ok := processor()
+	require.True(t, ok)
+	one.Set(cpu)
+	require.NoError(t, unix.SchedSetaffinity(0, &one))
+	defer func() { require.NoError(t, unix.SchedSetaffinity(0, &before)) }()
+	moveAway()
+	now, ok := processor()
+	require.True(t, ok)
+	require.Equal(t, cpu, now)
+}
