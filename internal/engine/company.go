@@ -29,9 +29,12 @@ const (
 	longYield = int64(3 * time.Microsecond)
 	// minLong to maxLong long yields in a row are company.
 	minLong, maxLong = 3, 10
+	// slowCounts: a slow yield counts for more, since waits soon park because of it,
+	// and then see none.
+	slowCounts = 8
 	// A move costs some 30 µs. Where it does not help, because all processors are
 	// taken, it is tried more and more seldom.
-	firstPause = time.Millisecond
+	firstPause = 250 * time.Microsecond
 	maxPause   = 32 * time.Millisecond
 )
 
@@ -47,7 +50,11 @@ func (c *company) observe(now, yieldTime int64) bool {
 	if c.bears == 0 {
 		c.bears = minLong + rand.IntN(maxLong-minLong+1)
 	}
-	if c.long++; c.long < c.bears || now < c.next {
+	c.long++
+	if yieldTime > slowYield {
+		c.long += slowCounts - 1
+	}
+	if c.long < c.bears || now < c.next {
 		return false
 	}
 	c.long, c.bears = 0, 0

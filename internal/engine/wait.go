@@ -228,9 +228,10 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		empty++
 		e.letOthersIn(empty)
 		after := e.poller.now()
-		e.yields.observe(after, after-now)
 		if e.company.observe(after, after-now) && engines.Load() == 1 {
 			moveAway()
+		} else {
+			e.yields.observe(after, after-now)
 		}
 	}
 }
