@@ -45,6 +45,7 @@ func (m *module) listen(system reach.Side, chosen []reach.Address) error {
 		return err
 	}
 	for _, fd := range fds {
+		m.prepareListener(fd)
 		m.listeners = append(m.listeners, &listener{m: m, fd: fd})
 	}
 	for _, l := range m.listeners {

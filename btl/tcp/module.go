@@ -23,6 +23,7 @@ type module struct {
 	side      reach.Side // local, and what this host holds besides
 	blob      []byte     // local, encoded
 	listeners []*listener
+	preset    string        // the congestion control that the system gives to new sockets
 	routes    *reach.Memory // the policy, and what it has found out
 	asked     int64         // when the kernel was last asked anew; 0: it is to be
 	strangers strangers     // connected to us and not yet proved

@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"fmt"
 	"net/netip"
 
 	"github.com/strandmp/strand/internal/rawio"
@@ -32,29 +31,10 @@ func (m *module) tune(fd int, nearby bool) error {
 			return err
 		}
 	}
-	switch m.cfg.congestion {
-	case "default":
-	case "auto":
-		if nearby && rawio.SetCongestion(fd, "cubic") != nil {
-			// What this process may not choose it does without.
-			_ = rawio.SetCongestion(fd, "reno")
-		}
-	default:
-		return m.cfg.setCongestion(fd)
-	}
-	return nil
+	return m.chooseCongestion(fd, nearby)
 }
 
 const keepaliveProbes = 3
-
-// setCongestion chooses the congestion control that the user has named.
-func (c config) setCongestion(fd int) error {
-	if err := rawio.SetCongestion(fd, c.congestion); err != nil {
-		return fmt.Errorf("%s: the kernel refuses it: %w (it allows what is in /proc/sys/net/ipv4/tcp_allowed_congestion_control; auto and default always work)",
-			c.congestionSetting, err)
-	}
-	return nil
-}
 
 // nearby reports whether an address leads to this very machine.
 func (m *module) nearby(ip netip.Addr) bool {

@@ -177,6 +177,11 @@ func acceptRaw(ctx context.Context, job launch.Job, options SocketOptions) (int,
 		return -1, err
 	}
 	defer rawio.Close(listener)
+	// An accepted socket starts with the listener's options, and goes on pacing if
+	// it ever had BBR.
+	if err := options.apply(listener); err != nil {
+		return -1, err
+	}
 	if err := job.Put(rawKey, rawio.LocalAddr(listener).String()); err != nil {
 		return -1, err
 	}

@@ -52,6 +52,7 @@ func SetReceiveBuffer(int, int) error                           { return unsuppo
 func SetKeepalive(int, time.Duration, time.Duration, int) error { return unsupported }
 func SetUserTimeout(int, time.Duration) error                   { return unsupported }
 func SetCongestion(int, string) error                           { return unsupported }
+func Congestion(int) string                                     { return "" }
 func SetUnsent(int, int) error                                  { return unsupported }
 func Unacknowledged(int) int                                    { return -1 }
 func WaitAny([]int, int)                                        {}

@@ -50,6 +50,9 @@ func Accept(listener int) (int, netip.AddrPort, error) {
 // bufferFactor: see socket_linux.go.
 const bufferFactor = 1
 
+// Congestion is for Linux only.
+func Congestion(int) string { return "" }
+
 // SetCongestion is for Linux only.
 func SetCongestion(int, string) error {
 	return os.NewSyscallError("setsockopt TCP_CONGESTION", unix.ENOPROTOOPT)

@@ -32,6 +32,16 @@ func SetCongestion(fd int, name string) error {
 		unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name))
 }
 
+// Congestion returns the kernel's name of the congestion control, "" if it does not
+// tell.
+func Congestion(fd int) string {
+	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 // SetUserTimeout has the system end the connection when what was sent stays
 // unacknowledged for so long (RFC 5482), in whole milliseconds.
 func SetUserTimeout(fd int, d time.Duration) error {

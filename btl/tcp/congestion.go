@@ -1,0 +1,61 @@
+package tcp
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// Which congestion control a connection has (btl_tcp_congestion). BBR, the default
+// of some systems, paces what it sends even to a peer on the same machine, which
+// halves the throughput there; so auto takes another one for those.
+//
+// The kernel goes on pacing a socket that has had BBR whatever is chosen later, and
+// an accepted socket starts with what its listener has. Hence the listeners must
+// not have BBR either unless it is what the user wants.
+
+// chooseCongestion sets the congestion control of a connection.
+func (m *module) chooseCongestion(fd int, nearby bool) error {
+	switch m.cfg.congestion {
+	case "default":
+	case "auto":
+		if nearby {
+			unpaced(fd)
+		} else if m.preset != "" {
+			// It may have been accepted, and have the listener's.
+			_ = rawio.SetCongestion(fd, m.preset)
+		}
+	default:
+		return m.cfg.setCongestion(fd)
+	}
+	return nil
+}
+
+// prepareListener gives a listening socket what its connections should start with.
+func (m *module) prepareListener(fd int) {
+	switch m.cfg.congestion {
+	case "default":
+	case "auto":
+		m.preset = rawio.Congestion(fd)
+		unpaced(fd)
+	default:
+		_ = m.cfg.setCongestion(fd) // refused: for the connections too, which say so
+	}
+}
+
+// unpaced chooses a congestion control that does not pace. What this process may
+// not choose it does without.
+func unpaced(fd int) {
+	if rawio.SetCongestion(fd, "cubic") != nil {
+		_ = rawio.SetCongestion(fd, "reno")
+	}
+}
+
+// setCongestion chooses the congestion control that the user has named.
+func (c config) setCongestion(fd int) error {
+	if err := rawio.SetCongestion(fd, c.congestion); err != nil {
+		return fmt.Errorf("%s: the kernel refuses it: %w (it allows what is in /proc/sys/net/ipv4/tcp_allowed_congestion_control; auto and default always work)",
+			c.congestionSetting, err)
+	}
+	return nil
+}
