@@ -14,7 +14,7 @@ type Comparison struct {
 	Workload Workload
 	Sizes    []int // bytes
 	Iters    int   // of a block: round trips or windows; 0: by size
-	Warmup   int   // of a block; negative: a tenth of Iters
+	Warmup   int   // of a block; negative: as many as Iters, but at least minWarmup
 	Window   int   // messages
 	Blocks   int   // of each contender for each size
 	Against  []string
@@ -115,10 +115,14 @@ func (c *Comparison) order(size int) order {
 		o.iters = blockIters(o)
 	}
 	if o.warmup < 0 {
-		o.warmup = o.iters/10 + 2
+		o.warmup = max(o.iters, minWarmup)
 	}
 	return o
 }
+
+// minWarmup is enough for processes that have rested while the others had their
+// turn: woken up they may share a processor, and their caches are the others'.
+const minWarmup = 60
 
 // blockIters makes a block of a few milliseconds: about as long as a process
 // keeps its processor where others want it too, so that on a machine that does
