@@ -27,7 +27,7 @@ const watchdog = time.Minute
 
 // build builds a network, or skips the test where none can be had. What it returns
 // ends the network, which leaves nothing behind, and says what has happened.
-func build(t *testing.T, c network.Config) (*network.Network, func() network.Report) {
+func build(t testing.TB, c network.Config) (*network.Network, func() network.Report) {
 	t.Helper()
 	testnet.New(t) // or skip
 	leak.Check(t)
@@ -48,7 +48,7 @@ func build(t *testing.T, c network.Config) (*network.Network, func() network.Rep
 
 // connect connects two hosts by TCP, with loss-based congestion control: the other
 // kind takes its time to find out how fast a path is.
-func connect(t *testing.T, from, to *network.Host) (near, far *net.TCPConn) {
+func connect(t testing.TB, from, to *network.Host) (near, far *net.TCPConn) {
 	t.Helper()
 	var l *net.TCPListener
 	require.NoError(t, to.Do(func() (err error) {
