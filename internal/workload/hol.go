@@ -1,0 +1,167 @@
+package workload
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strandmp/strand"
+)
+
+// HOL shows head-of-line blocking: rank 0 sends messages to rank 1 at a steady
+// pace, with one tag after the other, and each tag has a receiver of its own that takes
+// them as they come. Where one lost packet holds up all tags, all are late; where it
+// holds up its own, the others are not. Both ranks must be on one machine, by whose
+// clock the delays are taken.
+type HOL struct {
+	Messages int           `json:"messages"`
+	Size     int           `json:"size"` // bytes
+	Tags     int           `json:"tags"`
+	Interval time.Duration `json:"interval"` // between two messages
+}
+
+// HOLResult is how long messages took from their send to their receive, in seconds.
+type HOLResult struct {
+	HOL
+	All   Delays   `json:"all"`
+	ByTag []Delays `json:"by_tag"`
+}
+
+// Delays are a distribution, in seconds.
+type Delays struct {
+	Median float64 `json:"median"`
+	P90    float64 `json:"p90"`
+	P99    float64 `json:"p99"`
+	Worst  float64 `json:"worst"`
+}
+
+func delaysOf(seconds []float64) Delays {
+	sorted := slices.Sorted(slices.Values(seconds))
+	at := func(share float64) float64 { return sorted[int(share*float64(len(sorted)-1))] }
+	return Delays{at(0.5), at(0.9), at(0.99), at(1)}
+}
+
+// Check returns what is wrong with the parameters.
+func (h HOL) Check() error {
+	switch {
+	case h.Tags < 1 || h.Tags > maxMany:
+		return fmt.Errorf("%d tags: want 1 to %d", h.Tags, maxMany)
+	case h.Messages < h.Tags || h.Messages > maxTasks:
+		return fmt.Errorf("%d messages: want one for each of %d tags, up to %d", h.Messages, h.Tags, maxTasks)
+	case h.Interval < 0:
+		return fmt.Errorf("a message every %v: want 0 or more", h.Interval)
+	}
+	return checkSize(h.Size)
+}
+
+// Run takes part, of which ranks other than 0 and 1 have little. The result is nil on
+// all ranks but 0.
+func (h HOL) Run(ctx context.Context, c *strand.Comm) (*HOLResult, error) {
+	if err := h.Check(); err != nil {
+		return nil, err
+	}
+	if c.Size() < 2 {
+		return nil, errors.New("this workload needs 2 ranks")
+	}
+	if err := c.Barrier(ctx); err != nil {
+		return nil, err
+	}
+	switch c.Rank() {
+	case 0:
+		return h.send(ctx, c)
+	case 1:
+		return nil, h.receive(ctx, c)
+	}
+	return nil, nil
+}
+
+// timesTag is of the message that brings back when messages arrived.
+func (h HOL) timesTag() int { return h.Tags }
+
+// send sends at its pace, whatever becomes of what was sent before, and returns what
+// rank 1 has seen.
+func (h HOL) send(ctx context.Context, c *strand.Comm) (*HOLResult, error) {
+	content := newPayload(h.Size)
+	heads, requests := make([][numberBytes]byte, h.Messages), make([]strand.Request, h.Messages)
+	sent := make([]int64, h.Messages)
+	start := time.Now()
+	for i := range h.Messages {
+		timer := time.NewTimer(time.Until(start.Add(time.Duration(i) * h.Interval)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+		binary.LittleEndian.PutUint64(heads[i][:], uint64(i))
+		sent[i] = time.Now().UnixNano()
+		var err error
+		if requests[i], err = c.IsendV([][]byte{heads[i][:], content.window(uint64(i))}, 1, i%h.Tags); err != nil {
+			return nil, err
+		}
+	}
+	if err := strand.WaitAll(ctx, requests, nil); err != nil {
+		return nil, err
+	}
+	times := make([]byte, 8*h.Messages)
+	if _, err := c.Recv(ctx, times, 1, h.timesTag()); err != nil {
+		return nil, err
+	}
+	return h.result(sent, times), nil
+}
+
+func (h HOL) result(sent []int64, times []byte) *HOLResult {
+	r := &HOLResult{HOL: h}
+	var all []float64
+	byTag := make([][]float64, h.Tags)
+	for i := range sent {
+		took := float64(int64(binary.LittleEndian.Uint64(times[8*i:]))-sent[i]) / 1e9
+		all = append(all, took)
+		byTag[i%h.Tags] = append(byTag[i%h.Tags], took)
+	}
+	r.All = delaysOf(all)
+	for _, seconds := range byTag {
+		r.ByTag = append(r.ByTag, delaysOf(seconds))
+	}
+	return r
+}
+
+// receive takes each tag's messages on a goroutine of its own.
+func (h HOL) receive(ctx context.Context, c *strand.Comm) error {
+	content, times := newPayload(h.Size), make([]byte, 8*h.Messages)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan error, h.Tags)
+	for tag := range h.Tags {
+		go func() { over <- h.receiveTag(ctx, c, content, tag, times) }()
+	}
+	var first error
+	for range h.Tags {
+		if err := <-over; err != nil && first == nil {
+			first = err
+			cancel()
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return c.Send(ctx, times, 0, h.timesTag())
+}
+
+func (h HOL) receiveTag(ctx context.Context, c *strand.Comm, content *payload, tag int, times []byte) error {
+	buf := make([]byte, h.Size)
+	for i := tag; i < h.Messages; i += h.Tags {
+		st, err := c.Recv(ctx, buf, 0, tag)
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(times[8*i:], uint64(time.Now().UnixNano()))
+		if got, err := content.check(buf[:st.Count]); err != nil || got != uint64(i) {
+			return errors.Join(err, fmt.Errorf("tag %d: message %d came: want %d", tag, got, i))
+		}
+	}
+	return nil
+}
