@@ -90,7 +90,7 @@ func intruders() []intruder {
 			_, _ = c.Write(bytes.Repeat([]byte("STRD\x01\x00\xff\xff"), 1<<17))
 			swallow(c)
 		}},
-		{"slow", need.Times(2, 100), func(c net.Conn) {
+		{"slow", need.Times(2, 20), func(c net.Conn) {
 			for _, b := range bytes.Repeat([]byte("STRD"), 27) {
 				_, err := c.Write([]byte{b})
 				_ = c.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
