@@ -1,0 +1,73 @@
+package sctp
+
+import (
+	"bytes"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/leak"
+)
+
+// withheld loses every packet that has the text in it, until it is released.
+type withheld struct {
+	text     []byte
+	seen     atomic.Int64
+	released atomic.Bool
+	other    []byte
+	passed   atomic.Int64 // packets with the other text and without the first
+}
+
+func (w *withheld) pass(packet []byte) bool {
+	if bytes.Contains(packet, w.text) {
+		w.seen.Add(1)
+		return w.released.Load()
+	}
+	if bytes.Contains(packet, w.other) {
+		w.passed.Add(1)
+	}
+	return true
+}
+
+const (
+	messageA = "message A, whose packet is lost"
+	messageB = "message B, which comes after it"
+)
+
+// lose has rank 0 send A on lane 0, of which every packet is lost, and then B on
+// lane 1.
+func lose(t *testing.T, streams string) (a, b *node, w *withheld) {
+	a, b = newNode(t, 0, with(pStreams, streams)), newNode(t, 1, with(pStreams, streams))
+	join(t, a, b)
+	w = &withheld{text: []byte(messageA), other: []byte(messageB)}
+	a.stack().Filter(w.pass)
+	a.send(messageA, 0, b)
+	await(t, "A to be lost", func() bool { return w.seen.Load() > 0 }, a, b)
+	a.send(messageB, 1, b)
+	return a, b, w
+}
+
+// With a stream for each lane B does not wait for A.
+func TestNoHeadOfLineBlocking(t *testing.T) {
+	leak.Check(t)
+	a, b, w := lose(t, "10")
+	await(t, "B, while A is lost", func() bool { return len(b.frames) > 0 }, a, b)
+	require.Equal(t, []string{messageB}, b.frames)
+	t.Logf("A's packet was lost %d times before B was there", w.seen.Load())
+	w.released.Store(true)
+	await(t, "A", func() bool { return len(b.frames) > 1 }, a, b)
+	require.Equal(t, []string{messageB, messageA}, b.frames)
+}
+
+// With one stream B waits, though its packet has come.
+func TestHeadOfLineBlockingWithOneStream(t *testing.T) {
+	leak.Check(t)
+	a, b, w := lose(t, "1")
+	before := w.seen.Load()
+	await(t, "B's packet to be sent and A's to be repeated", func() bool { return w.passed.Load() > 0 && w.seen.Load() > before }, a, b)
+	require.Empty(t, b.frames)
+	w.released.Store(true)
+	await(t, "both", func() bool { return len(b.frames) > 1 }, a, b)
+	require.Equal(t, []string{messageA, messageB}, b.frames)
+}
