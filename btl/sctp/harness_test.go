@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,8 +15,9 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// A node is a rank with a module of its own, driven by the test. It is its own
-// receiver and notes what arrives.
+// A node is a rank with a module of its own, driven by the test, which holds the
+// engine's lock throughout: nothing happens but what the test polls for. It is its
+// own receiver and notes what arrives.
 type node struct {
 	btl.Host
 	t      testing.TB
@@ -44,16 +46,15 @@ func tryNode(t testing.TB, rank int, settings ...param.Setting) (*node, error) {
 	require.NoError(t, err)
 	n := &node{t: t, rank: rank, values: values, engine: e}
 	e.Lock()
-	defer e.Unlock()
 	mods, err := Component{}.Open(n)
 	if err != nil {
-		go e.Close()
+		e.Unlock()
+		e.Close()
 		return nil, err
 	}
 	n.mod = mods[0].(*module)
 	e.AddProgressor(n.mod)
 	t.Cleanup(func() {
-		e.Lock()
 		_ = n.mod.Close()
 		e.ClearProgressors()
 		e.Unlock()
@@ -69,21 +70,18 @@ func newNode(t testing.TB, rank int, settings ...param.Setting) *node {
 }
 
 func (n *node) do(f func()) {
-	n.engine.Lock()
-	defer n.engine.Unlock()
 	f()
 	n.engine.Poll(nil)
 }
 
 func (n *node) stack() *userstack.Stack { return n.mod.stack.(*userstack.Stack) }
 
-// await drives the nodes until the condition holds, which is looked at under no
-// lock but that of the one goroutine that there is.
+// await drives the nodes until the condition holds.
 func await(t testing.TB, what string, condition func() bool, nodes ...*node) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		for _, n := range nodes {
-			n.do(func() {})
+			n.engine.Poll(nil)
 		}
 		if condition() {
 			return
@@ -148,3 +146,16 @@ func (n *node) Deliver(_, payload []byte) error {
 func (n *node) Begin([]byte, int) (*btl.Landing, error) { return nil, errNotUp }
 func (n *node) End(*btl.Landing) error                  { return nil }
 func (n *node) Drop(*btl.Landing)                       {}
+
+// logged returns the lines that have the text in them.
+func (n *node) logged(text string) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var found []string
+	for _, line := range n.lines {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}

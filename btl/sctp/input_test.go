@@ -1,0 +1,89 @@
+package sctp
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/param"
+)
+
+func TestMistakesInParameters(t *testing.T) {
+	for name, test := range map[string]struct {
+		settings []param.Setting
+		want     []string
+	}{
+		"no streams":            {[]param.Setting{with(pStreams, "0")}, []string{pStreams, "0", "test", "1"}},
+		"too many streams":      {[]param.Setting{with(pStreams, "70000")}, []string{pStreams, "70000", "test", "65534"}},
+		"small receive buffer":  {[]param.Setting{with(pRcvbuf, "100K")}, []string{pRcvbuf + "=100K", pStreams, pMaxFrame, "at least"}},
+		"times":                 {[]param.Setting{with(pRTOMin, "2s"), with(pRTOMax, "1s")}, []string{pRTOMin + "=2s", pRTOMax + "=1s"}},
+		"range without start":   {[]param.Setting{with(pPortRange, "5")}, []string{pPortRange, pPortMin}},
+		"include and exclude":   {[]param.Setting{with(pExclude, "eth9")}, []string{pInclude, pExclude + "=eth9", "exclude each other"}},
+		"what it can not do":    {[]param.Setting{with(pAutoclose, "5s")}, []string{pAutoclose + "=5s from test", "user stack can not", pStack + "=kernel"}},
+		"priorities":            {[]param.Setting{with(pScheduler, "prio")}, []string{pScheduler + "=prio from test", pStack + "=kernel"}},
+		"scheduler, one stream": {[]param.Setting{with(pScheduler, "rr"), with(pInterleave, "off")}, []string{pScheduler + "=rr", pInterleave + "=on"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := tryNode(t, 0, test.settings...)
+			for _, want := range test.want {
+				require.ErrorContains(t, err, want)
+			}
+			_, unavailable := errors.AsType[*btl.UnavailableError](err)
+			require.False(t, unavailable, "a mistake ends the start-up")
+		})
+	}
+}
+
+// A peer with fewer streams decides, and is said once.
+func TestFewerStreams(t *testing.T) {
+	leak.Check(t)
+	a, b := newNode(t, 0, with(pStreams, "10")), newNode(t, 1, with(pStreams, "3"))
+	join(t, a, b)
+	require.Equal(t, 3, a.ep.(*endpoint).sender.streams)
+	require.Equal(t, 3, b.ep.(*endpoint).sender.streams)
+	for lane := range 10 {
+		a.send("frame", lane, b)
+		b.send("frame", lane, a)
+	}
+	await(t, "all frames", func() bool { return len(a.frames) == 10 && len(b.frames) == 10 }, a, b)
+	require.Len(t, a.logged("3 streams instead of the 10 asked for"), 1)
+	require.Empty(t, b.logged("streams instead of"))
+}
+
+// A peer that is not there any more is noticed by the answer of its system.
+func TestNobodyThere(t *testing.T) {
+	leak.Check(t)
+	a, b := newNode(t, 0, with(pConnectRetries, "1")), newNode(t, 1)
+	address := b.mod.Address()
+	b.do(func() { _ = b.mod.Close() })
+	a.do(func() {
+		peer := btl.Peer{Rank: 1, Address: address}
+		paths, err := a.mod.Reach(peer)
+		require.NoError(t, err)
+		a.ep, err = a.mod.Connect(peer, paths[0], a)
+		require.NoError(t, err)
+		require.Equal(t, btl.Busy, a.ep.Send(frame("first"), 0))
+	})
+	await(t, "the failure", func() bool { return len(a.downs) > 0 }, a)
+	var failure *btl.ConnError
+	require.ErrorAs(t, a.downs[0], &failure)
+	require.Equal(t, []any{0, 1, "connecting"}, []any{failure.Rank, failure.Peer, failure.Phase})
+	require.Equal(t, btl.Broken, a.ep.Send(frame("second"), 0))
+}
+
+// Ranks with different stacks can not talk, and the error says what to do.
+func TestOtherStack(t *testing.T) {
+	a, b := newNode(t, 0), newNode(t, 1)
+	theirs := append([]byte(nil), b.mod.Address()...)
+	theirs[0] = overIP
+	_, err := a.mod.Reach(btl.Peer{Rank: 1, Host: "far", Address: theirs})
+	for _, want := range []string{"rank 1 on far", "kernel stack", "user stack", pStack + "=user"} {
+		require.ErrorContains(t, err, want)
+	}
+	theirs[0] = 7
+	_, err = a.mod.Reach(btl.Peer{Rank: 1, Host: "far", Address: theirs})
+	require.ErrorIs(t, err, errAddress)
+}
