@@ -12,6 +12,9 @@ type SendInfo struct {
 	Stream uint16
 	// PPID is the payload protocol identifier, in host byte order.
 	PPID uint32
+	// AckNow asks the peer to acknowledge at once (RFC 7053) instead of waiting up to
+	// 200 ms for a second packet.
+	AckNow bool
 }
 
 // A RecvInfo says what a received piece is.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 	"unsafe"
@@ -59,9 +58,11 @@ type Options struct {
 type Scheduler int
 
 const (
-	FirstCome  Scheduler = iota // in the order of sending
-	Priority                    // lower values of [Socket.SetPriority] first
-	RoundRobin                  // the streams in turn
+	FirstCome    Scheduler = iota // in the order of sending
+	Priority                      // lower values of [Socket.SetPriority] first
+	RoundRobin                    // the streams in turn
+	Fair                          // by bytes; Linux 6.4
+	FairWeighted                  // by bytes and weights; Linux 6.4
 )
 
 // Numbers of socket options, linux/sctp.h.
@@ -201,8 +202,3 @@ func (s *Socket) Queued() (int, error) {
 		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
 	return int(info[memQueued]), errnoErr("getsockopt SO_MEMINFO", errno)
 }
-
-var schedulers = []Scheduler{FirstCome, Priority, RoundRobin}
-
-// Valid reports whether the kernel may know the scheduler.
-func (k Scheduler) Valid() bool { return slices.Contains(schedulers, k) }

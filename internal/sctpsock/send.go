@@ -18,8 +18,9 @@ const (
 	controlRcvInfo = 3
 
 	// Flags of struct sctp_sndinfo.
-	flagAbort = 1 << 2
-	flagEOF   = 0x200 // MSG_FIN; github.com/ishidawataru/sctp has another number
+	flagAbort  = 1 << 2
+	flagAckNow = 1 << 3
+	flagEOF    = 0x200 // MSG_FIN; github.com/ishidawataru/sctp has another number
 )
 
 // MaxPieces is how many pieces a message may be gathered from.
@@ -76,7 +77,11 @@ func (s *Socket) Drop() { s.out.reset() }
 // socket's send buffer is full, EMSGSIZE that the message is longer than it, EPIPE
 // or EINVAL that there is no such association (any more), or no such stream.
 func (s *Socket) Send(to SendInfo) syscall.Errno {
-	errno := s.send(to, 0)
+	flags := uint16(0)
+	if to.AckNow {
+		flags = flagAckNow
+	}
+	errno := s.send(to, flags)
 	s.out.reset()
 	return errno
 }

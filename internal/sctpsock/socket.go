@@ -40,6 +40,13 @@ func open() (fd int, inet bool, err error) {
 	if err != nil {
 		return -1, false, unavailable(err)
 	}
+	if !inet {
+		// Whatever sysctl net.ipv6.bindv6only says.
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
+			unix.Close(fd)
+			return -1, false, os.NewSyscallError("setsockopt IPV6_V6ONLY", err)
+		}
+	}
 	return fd, inet, nil
 }
 

@@ -237,6 +237,25 @@ func TestKernelSenderDry(t *testing.T) {
 	assert.Equal(t, "message", string(b))
 }
 
+// A lone message is acknowledged after 200 ms, or at once if that is asked for.
+func TestKernelAckNow(t *testing.T) {
+	x, y := openEnd(t, Options{}), openEnd(t, Options{})
+	id, _ := associate(x, y)
+	require.NoError(t, x.Subscribe(id, SenderDry, true))
+	x.told(SenderDry)
+	soon := 0
+	for range 5 { // other things may be slow
+		x.Add([]byte("message"))
+		start := time.Now()
+		require.Zero(t, x.Send(SendInfo{Assoc: id, AckNow: true}))
+		x.told(SenderDry)
+		if time.Since(start) < 150*time.Millisecond {
+			soon++
+		}
+	}
+	assert.Positive(t, soon)
+}
+
 func TestKernelEnds(t *testing.T) {
 	x, y := openEnd(t, Options{}), openEnd(t, Options{})
 	id, back := associate(x, y)

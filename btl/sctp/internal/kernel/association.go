@@ -1,0 +1,227 @@
+//go:build linux && (amd64 || arm || arm64 || riscv64)
+
+package kernel
+
+import (
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/sctpsock"
+)
+
+// An association implements [stack.Association].
+type association struct {
+	k       *kernel
+	id      sctpsock.AssocID
+	handler stack.Handler
+	timer   btl.Timer // until it is up
+	up      bool
+	over    bool // aborted or down
+	broken  bool // the kernel takes nothing more; Down is due
+	streams int
+
+	account
+	paths          paths
+	local, remote  string
+	sent, received uint64
+}
+
+// establish notes what has been agreed on.
+func (a *association) establish(n sctpsock.Notification) {
+	a.stopTimer()
+	a.up = true
+	a.streams = int(min(n.Out, n.In))
+	a.account.fragment = a.fragmentSize()
+	a.paths = a.k.pathsOf(a.id, time.Now())
+	own, err := a.k.sock.LocalAddrs(a.id)
+	if err == nil {
+		a.local = describe(own)
+	}
+	if status, err := a.k.sock.Status(a.id); err == nil {
+		a.remote = status.Primary.Addr.String()
+	}
+}
+
+// fragmentSize is how much data a chunk holds; 0 if that is not known.
+func (a *association) fragmentSize() int {
+	status, err := a.k.sock.Status(a.id)
+	if err != nil {
+		return 0
+	}
+	return status.Fragment
+}
+
+// describe names several addresses at one port: "10.0.0.1,10.1.0.1:4711".
+func describe(addrs []netip.AddrPort) string {
+	var names []string
+	port := uint16(0)
+	for _, a := range addrs {
+		names = append(names, a.Addr().String())
+		port = a.Port()
+	}
+	return fmt.Sprintf("%s:%d", strings.Join(names, ","), port)
+}
+
+// Streams implements [stack.Association].
+func (a *association) Streams() int { return a.streams }
+
+// Addresses implements [stack.Association].
+func (a *association) Addresses() (local, remote string) { return a.local, a.remote }
+
+// Calls implements [stack.Association].
+func (a *association) Calls() (sent, received uint64) { return a.sent, a.received }
+
+// Poll implements [stack.Association]: one socket tells nothing about which
+// association is readable.
+func (a *association) Poll() bool { return a.k.receive() }
+
+// Send implements [stack.Association]. What somebody waits to see acknowledged
+// asks the peer not to delay that: what is sent when room is becoming scarce, and
+// control messages, the last of which ends the association.
+func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame) btl.Result {
+	size := len(head)
+	if f != nil {
+		size += f.Size
+	}
+	switch {
+	case a.broken || a.over || !a.up:
+		return btl.Broken
+	case size > a.k.cfg.MaxMessage:
+		a.breakOff(fmt.Errorf("a message of %d bytes, at most %d were agreed on: %w", size, a.k.cfg.MaxMessage, syscall.EMSGSIZE))
+		return btl.Broken
+	}
+	charge := sctpsock.Charge(size, a.fragment)
+	if !a.k.fits(a, charge) {
+		return a.busy()
+	}
+	a.k.gather(head, f, size)
+	info := sctpsock.SendInfo{Assoc: a.id, Stream: stream, PPID: ppid, AckNow: stream == 0 || a.k.scarce(a, charge)}
+	switch errno := a.k.sock.Send(info); errno {
+	case 0:
+		a.sent++
+		a.k.spend(a, size, charge)
+		return btl.Done
+	case syscall.EAGAIN, syscall.ENOBUFS, syscall.ENOMEM:
+		a.k.watch.Write(true)
+		return a.busy()
+	default:
+		a.breakOff(fmt.Errorf("sendmsg: %w", errno))
+		return btl.Broken
+	}
+}
+
+func (a *association) busy() btl.Result {
+	if !a.refused {
+		a.refused = true
+		a.k.room.refused = append(a.k.room.refused, a)
+	}
+	return btl.Busy
+}
+
+// gather adds a message's pieces to the socket's vector, through one copy if
+// there are more than fit.
+func (k *kernel) gather(head []byte, f *btl.Frame, size int) {
+	k.sock.Add(head)
+	if f == nil {
+		return
+	}
+	all := true
+	f.Pieces(0, func(piece []byte) bool {
+		all = k.sock.Add(piece)
+		return all
+	})
+	if all {
+		return
+	}
+	k.sock.Drop()
+	if len(k.scratch) < size {
+		k.scratch = make([]byte, size)
+	}
+	n := copy(k.scratch, head)
+	f.CopyPayload(k.scratch[n:])
+	k.sock.Add(k.scratch[:size])
+}
+
+// breakOff gives the association up from within a call of the transport's: Down
+// follows from the loop.
+func (a *association) breakOff(err error) {
+	a.broken = true
+	a.k.cfg.Loop.Post(func() {
+		if !a.over {
+			a.k.abort(a)
+			a.down(err)
+		}
+	})
+}
+
+// changed: the association has ended, or the peer has begun another one in its
+// place.
+func (a *association) changed(n sctpsock.Notification) {
+	switch n.State {
+	case sctpsock.ShutdownDone:
+		a.down(io.EOF)
+	case sctpsock.CannotAssociate:
+		a.down(syscall.ECONNREFUSED)
+	case sctpsock.Restart:
+		a.k.abort(a)
+		a.down(fmt.Errorf("the peer has been restarted: %w", syscall.ECONNRESET))
+	default:
+		a.down(a.lost(n))
+	}
+}
+
+// lost says why an association was lost, which the kernel tells in part only: the
+// cause that the peer's ABORT names, if it does.
+func (a *association) lost(n sctpsock.Notification) error {
+	switch {
+	case n.Error != 0:
+		return fmt.Errorf("the peer has aborted the association (cause %d of RFC 9260, section 3.3.10): %w", n.Error, syscall.ECONNRESET)
+	case a.paths.anyDown():
+		return syscall.ETIMEDOUT
+	}
+	return syscall.ECONNRESET
+}
+
+// down tells the handler that the association has ended.
+func (a *association) down(err error) {
+	h := a.handler
+	a.end()
+	h.Down(err)
+}
+
+// end forgets the association.
+func (a *association) end() {
+	a.stopTimer()
+	a.over = true
+	if a.k.assocs[a.id] == a {
+		delete(a.k.assocs, a.id)
+	}
+	a.k.forgive(a)
+}
+
+func (a *association) stopTimer() {
+	if a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+}
+
+// Abort implements [stack.Association].
+func (a *association) Abort() {
+	if a.over {
+		return
+	}
+	a.k.abort(a)
+	a.end()
+}
+
+// Sever implements [stack.Association]. The kernel has no way to fall silent, so
+// the plug that is pulled is the process's: its kernel aborts, and both sides are
+// told so.
+func (a *association) Sever() { a.k.abort(a) }

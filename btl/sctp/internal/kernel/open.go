@@ -1,0 +1,132 @@
+//go:build linux && (amd64 || arm || arm64 || riscv64)
+
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/sctpsock"
+)
+
+const (
+	// defaultBuffer is each of the socket's buffers, in bytes, before the kernel
+	// doubles it.
+	defaultBuffer = 4 << 20
+	// backlog is the number of associations that peers may have begun and that
+	// nothing has been read of yet.
+	backlog = 4096
+	// initPause is the longest pause between two attempts to associate. There are
+	// as many as fit into the time that an association may take, and some: who
+	// gives up is this package's timer, so that a refusal by the kernel is the
+	// peer's.
+	initPause = time.Second
+)
+
+// Open opens the socket and listens. Where the kernel has no SCTP the error is an
+// [*sctpsock.UnavailableError].
+func Open(cfg stack.Config) (stack.Stack, error) {
+	o, err := options(cfg.Tuning)
+	if err != nil {
+		return nil, err
+	}
+	sock, err := sctpsock.Open(o)
+	if err != nil {
+		return nil, unsupported(err)
+	}
+	k := &kernel{cfg: cfg, sock: sock, assocs: make(map[sctpsock.AssocID]*association), buf: make([]byte, readSize)}
+	if err := k.open(); err != nil {
+		k.sock.Close()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *kernel) open() error {
+	if err := k.sizeRoom(); err != nil {
+		return err
+	}
+	var err error
+	if k.port, err = bind(k.sock, k.cfg.Local, k.cfg.PortMin, k.cfg.Ports); err != nil {
+		return err
+	}
+	if err := k.sock.Listen(backlog); err != nil {
+		return err
+	}
+	k.watch, err = k.cfg.Loop.Watch(k.sock.FD(), k)
+	return err
+}
+
+// bind binds to the first port that is free at all addresses.
+func bind(sock *sctpsock.Socket, local []netip.Addr, first, count int) (uint16, error) {
+	if first == 0 {
+		return sock.Bind(local, 0)
+	}
+	var err error
+	for port := first; port < first+max(count, 1) && port <= 65535; port++ {
+		var got uint16
+		if got, err = sock.Bind(local, uint16(port)); !errors.Is(err, syscall.EADDRINUSE) {
+			return got, err
+		}
+	}
+	return 0, fmt.Errorf("every port from %d to %d is taken: %w", first, first+max(count, 1)-1, err)
+}
+
+var schedulers = map[string]sctpsock.Scheduler{
+	"": sctpsock.FirstCome, "fcfs": sctpsock.FirstCome, "prio": sctpsock.Priority,
+	"rr": sctpsock.RoundRobin, "fc": sctpsock.Fair, "wfq": sctpsock.FairWeighted,
+}
+
+// options turns what the parameters say into the socket's options.
+func options(t stack.Tuning) (sctpsock.Options, error) {
+	scheduler, ok := schedulers[t.Scheduler]
+	if !ok {
+		return sctpsock.Options{}, fmt.Errorf("scheduler %q: the kernel has fcfs, prio and rr, and later ones fc and wfq", t.Scheduler)
+	}
+	o := sctpsock.Options{
+		SendBuffer: orDefault(t.SendBuffer), ReceiveBuffer: orDefault(t.ReceiveBuffer),
+		Streams: t.Streams, InitAttempts: int(t.ConnectTimeout/initPause) + 8, InitTimeout: initPause,
+		NoDelay:    !t.Delay,
+		RTOInitial: t.RTOInitial, RTOMin: t.RTOMin, RTOMax: t.RTOMax,
+		AssocMaxRetrans: t.AssocMaxRetrans, PathMaxRetrans: t.PathMaxRetrans, Heartbeat: t.Heartbeat,
+		Autoclose: t.Autoclose,
+		// A long message that arrives in pieces must not hold up other peers.
+		FragmentInterleave: 1,
+		Interleave:         t.Interleave, Scheduler: scheduler, EncapPort: uint16(t.EncapPort),
+		Events: []sctpsock.Kind{sctpsock.AssocChange, sctpsock.PeerAddrChange, sctpsock.PartialDelivery},
+	}
+	if t.Interleave {
+		o.FragmentInterleave = 2 // nor other streams
+	}
+	return o, nil
+}
+
+func orDefault(size int) int {
+	if size == 0 {
+		return defaultBuffer
+	}
+	return size
+}
+
+// parameters are those behind the options that kernels may refuse.
+var parameters = map[string]string{
+	"SCTP_INTERLEAVING_SUPPORTED": "interleave", "SCTP_STREAM_SCHEDULER": "scheduler",
+	"SCTP_REMOTE_UDP_ENCAPS_PORT": "encap_port", "SCTP_AUTOCLOSE": "autoclose", "SCTP_RTOINFO": "rto_min",
+}
+
+// unsupported names the parameter that the kernel can not do.
+func unsupported(err error) error {
+	var o *sctpsock.OptionError
+	if !errors.As(err, &o) || parameters[o.Option] == "" {
+		return err
+	}
+	u := &stack.UnsupportedError{Parameter: parameters[o.Option], Stack: "kernel", Why: o.Error()}
+	if u.Parameter == "interleave" || u.Parameter == "scheduler" {
+		u.Able = "user"
+	}
+	return u
+}
