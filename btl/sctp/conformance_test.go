@@ -3,9 +3,11 @@ package sctp
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/param"
 )
 
@@ -25,6 +27,25 @@ func TestConformanceUser(t *testing.T) {
 			Sever: sever,
 		}
 	})
+}
+
+// The same over the kernel's SCTP.
+func TestKernelConformance(t *testing.T) {
+	need.KernelSCTP(t)
+	conformance.Run(t, func() conformance.Subject {
+		return conformance.Subject{
+			Component: Component{},
+			Settings: []param.Setting{
+				with(pStack, "kernel"),
+				with(pConnectTimeout, "5s"),
+				with(pHandshakeTimeout, "5s"),
+				with(pRTOInitial, "200ms"),
+				with(pRTOMin, "100ms"),
+				with(pHeartbeat, "200ms"),
+			},
+			Sever: sever,
+		}
+	}, conformance.Timeout(60*time.Second))
 }
 
 func with(name, text string) param.Setting {

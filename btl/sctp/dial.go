@@ -27,6 +27,10 @@ type dial struct {
 	pause     btl.Timer
 }
 
+// crossedPause is the time between two looks at whether an association with the
+// peer that is in the way is still there.
+const crossedPause = 20 * time.Millisecond
+
 // resting: no attempt is under way at the moment.
 func (d *dial) resting() bool { return d.link == nil }
 
@@ -51,6 +55,13 @@ func (d *dial) start() {
 	m.host.Logf(btl.LogInfo, "sctp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.rank, ep.route.describe())
 	l := &link{owner: d}
 	a, err := m.stack.Associate(m.forStack(ep.route), l)
+	if errors.Is(err, syscall.EISCONN) {
+		// The peer's attempt has come first, or an association that we have left is
+		// not over yet. The one proves itself and takes the place of this dial, or is
+		// dropped; the other ends. Neither is a failure of this attempt.
+		d.pause = m.loop.After(crossedPause, d.start)
+		return
+	}
 	if err != nil {
 		// Send may be what has called: no up-call from here.
 		d.tries++

@@ -1,23 +1,20 @@
 package sctp
 
 import (
+	"errors"
 	"fmt"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btl/sctp/internal/kernel"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/sctpsock"
 )
 
-// openKernel says why the kernel's SCTP can not be had.
-func openKernel(stack.Config) (stack.Stack, error) {
-	reason := "the kernel has SCTP, which this build does not use"
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_SEQPACKET, unix.IPPROTO_SCTP)
-	if err != nil {
-		reason = fmt.Sprintf("no kernel SCTP: socket(AF_INET, SOCK_SEQPACKET, IPPROTO_SCTP): %v", err)
-	} else {
-		unix.Close(fd)
+// openKernel opens the kernel's SCTP, or says why it can not be had.
+func openKernel(cfg stack.Config) (stack.Stack, error) {
+	s, err := kernel.Open(cfg)
+	if none, ok := errors.AsType[*sctpsock.UnavailableError](err); ok {
+		return nil, &btl.UnavailableError{Component: "sctp", Reason: fmt.Sprintf("no kernel SCTP: %v", none.Err), Remedy: none.Remedy}
 	}
-	return nil, &btl.UnavailableError{Component: "sctp", Reason: reason,
-		Remedy: "modprobe sctp where the kernel has it as a module, or " + pStack + "=user"}
+	return s, err
 }

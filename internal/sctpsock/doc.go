@@ -27,6 +27,9 @@
 // All associations share the socket's send buffer unless net.sctp.sndbuf_policy
 // is 1: a peer that reads nothing can fill it for everybody. A message is taken
 // whole whenever there is any room, and charged with the memory of its chunks
-// ([Charge]). One association's network errors may show as an error of any call on
+// ([Charge]). With FragmentInterleave 1 messages of a stream may come in another
+// order than that of their SSN: when a partial delivery ends, the kernel queues
+// whole messages of several chunks before shorter ones that have waited longer
+// (sctp_ulpq_clear_pd, seen with 6.1). One association's network errors may show as an error of any call on
 // the socket; they are told by notifications as well.
 package sctpsock

@@ -24,6 +24,8 @@ type RecvInfo struct {
 	// PPID is the payload protocol identifier, in host byte order; valid in each
 	// piece.
 	PPID uint32
+	// SSN is the message's number in its stream, from 0 on.
+	SSN uint16
 	// End says that the piece is the last of its message.
 	End bool
 	// Notification says that this is no message but something for

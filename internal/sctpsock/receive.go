@@ -75,5 +75,5 @@ func (r *scatter) info() (RecvInfo, bool) {
 		return RecvInfo{}, false
 	}
 	i := &r.control.info
-	return RecvInfo{Assoc: AssocID(i.assoc), Stream: i.stream, PPID: wireOrder(i.ppid), End: end}, true
+	return RecvInfo{Assoc: AssocID(i.assoc), Stream: i.stream, PPID: wireOrder(i.ppid), SSN: i.ssn, End: end}, true
 }

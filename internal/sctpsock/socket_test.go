@@ -287,7 +287,7 @@ func TestKernelNobodyThere(t *testing.T) {
 func TestKernelSimultaneousConnect(t *testing.T) {
 	both := 0
 	for range need.Times(10, 1000) {
-		x, y := openEnd(t, Options{}), openEnd(t, Options{})
+		x, y := openEnd(t, Options{Streams: 7}), openEnd(t, Options{Streams: 7})
 		start := make(chan struct{})
 		var ids [2]AssocID
 		var errs [2]error
@@ -305,6 +305,7 @@ func TestKernelSimultaneousConnect(t *testing.T) {
 		<-done
 		for i, e := range []*end{x, y} {
 			up := e.told(AssocChange, CommUp)
+			assert.Equal(t, [2]uint16{7, 7}, [2]uint16{up.Out, up.In}, "streams")
 			if errs[i] != nil {
 				assert.ErrorIs(t, errs[i], syscall.EISCONN)
 			} else {

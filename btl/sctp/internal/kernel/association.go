@@ -27,6 +27,7 @@ type association struct {
 	streams int
 
 	account
+	order          order
 	paths          paths
 	local, remote  string
 	sent, received uint64
@@ -37,6 +38,9 @@ func (a *association) establish(n sctpsock.Notification) {
 	a.stopTimer()
 	a.up = true
 	a.streams = int(min(n.Out, n.In))
+	if !a.k.cfg.Interleave { // by which the kernel keeps to the order
+		a.order = make(order, n.In)
+	}
 	a.account.fragment = a.fragmentSize()
 	a.paths = a.k.pathsOf(a.id, time.Now())
 	own, err := a.k.sock.LocalAddrs(a.id)
@@ -97,8 +101,8 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 		return btl.Broken
 	}
 	charge := sctpsock.Charge(size, a.fragment)
-	if !a.k.fits(a, charge) {
-		return a.busy()
+	if a.refused || !a.k.fits(a, charge) {
+		return a.busy(charge)
 	}
 	a.k.gather(head, f, size)
 	info := sctpsock.SendInfo{Assoc: a.id, Stream: stream, PPID: ppid, AckNow: stream == 0 || a.k.scarce(a, charge)}
@@ -109,16 +113,18 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 		return btl.Done
 	case syscall.EAGAIN, syscall.ENOBUFS, syscall.ENOMEM:
 		a.k.watch.Write(true)
-		return a.busy()
+		return a.busy(charge)
 	default:
 		a.breakOff(fmt.Errorf("sendmsg: %w", errno))
 		return btl.Broken
 	}
 }
 
-func (a *association) busy() btl.Result {
+// busy refuses a message, and all others until Writable: a shorter one that fits
+// must not overtake it.
+func (a *association) busy(charge int) btl.Result {
 	if !a.refused {
-		a.refused = true
+		a.refused, a.wanted = true, charge
 		a.k.room.refused = append(a.k.room.refused, a)
 	}
 	return btl.Busy
@@ -220,6 +226,10 @@ func (a *association) Abort() {
 	a.k.abort(a)
 	a.end()
 }
+
+// Trust implements [stack.Association]. What a stranger may leave unread is the
+// kernel's to bound, by the socket's receive buffer.
+func (a *association) Trust() {}
 
 // Sever implements [stack.Association]. The kernel has no way to fall silent, so
 // the plug that is pulled is the process's: its kernel aborts, and both sides are

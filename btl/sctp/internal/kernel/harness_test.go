@@ -113,7 +113,7 @@ func (l *loop) until(what string, so func() bool) {
 	l.t.Helper()
 	for deadline := time.Now().Add(watchdog); !so(); {
 		if time.Now().After(deadline) {
-			require.Fail(l.t, "never: "+what)
+			l.t.Fatal("never: " + what)
 		}
 		l.turn()
 	}

@@ -137,7 +137,7 @@ func (k *kernel) receive() bool {
 			k.notified(k.buf[:n])
 		} else if a := k.assocs[info.Assoc]; a != nil {
 			a.received++
-			a.handler.Receive(info.Stream, info.PPID, k.buf[:n], info.End)
+			a.arrived(info, k.buf[:n])
 		}
 	}
 	return messages > 0

@@ -32,6 +32,7 @@ type account struct {
 	asked      bool
 	subscribed bool
 	refused    bool // Busy was said and Writable is due
+	wanted     int  // what the message takes that was refused
 }
 
 // sizeRoom finds out how large the send buffer is.
@@ -119,7 +120,7 @@ func (k *kernel) admit() {
 	for i, a := range waiting {
 		switch {
 		case a.over:
-		case a.charged > 0 && a.charged >= k.room.limit():
+		case a.charged > 0 && a.charged+a.wanted > k.room.limit():
 			k.room.refused = append(k.room.refused, a)
 		default:
 			a.refused = false

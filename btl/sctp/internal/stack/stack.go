@@ -12,7 +12,8 @@ type Stack interface {
 	// UDP if that is what carries it.
 	Port() uint16
 	// Associate begins an association with a peer, to be known by h. Up or Down
-	// follows, later.
+	// follows, later. The error is syscall.EISCONN where there can be only one
+	// association with a peer, and there is one.
 	Associate(r Route, h Handler) (Association, error)
 	// Progress does what no watch and no timer of the loop announces, and reports
 	// whether it did anything. It is cheap when there is nothing to do.
