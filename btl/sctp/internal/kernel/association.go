@@ -41,7 +41,7 @@ func (a *association) establish(n sctpsock.Notification) {
 	if !a.k.cfg.Interleave { // by which the kernel keeps to the order
 		a.order = make(order, n.In)
 	}
-	a.account.fragment = a.fragmentSize()
+	a.fragment = a.fragmentSize()
 	a.paths = a.k.pathsOf(a.id, time.Now())
 	own, err := a.k.sock.LocalAddrs(a.id)
 	if err == nil {
