@@ -55,11 +55,11 @@ func playTold(end func(*strand.World)) {
 		if next == gone {
 			next = (next + 1) % w.Size()
 		}
-		sent, err := c.Isend(buf, next, 1)
+		sent, err := c.Isend(buf, next, 2) // another tag: not all may have been told yet
 		if err != nil {
 			return err
 		}
-		if _, err := c.Recv(ctx, buf, strand.AnySource, 1); err != nil {
+		if _, err := c.Recv(ctx, buf, strand.AnySource, 2); err != nil {
 			return err
 		}
 		_, err = sent.Wait(ctx)
