@@ -26,6 +26,11 @@ type Config struct {
 	Program string   // a path, or a name that is looked up in PATH
 	Args    []string // without the program's own name
 
+	// Prefix, if given, returns what to put before a rank's command line, program
+	// first, by its path: how the rank gets to where it is to run. It must
+	// turn into the program, not start it. Such ranks are each on a host of its own.
+	Prefix func(rank int) []string
+
 	// Environ adds to this process's environment: "NAME=VALUE" sets, "NAME"
 	// demands that it is set already.
 	Environ []string

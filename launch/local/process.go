@@ -39,21 +39,33 @@ func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.pid(), s) }
 type spec struct {
 	path    string
 	args    []string // with the program's name
+	prefix  func(rank int) []string
 	environ []string
 	ranks   int
 	tag     bool
 	sinks   [2]*sink
 }
 
+// command returns what to start for a rank, and which rank of how many it is on its
+// host.
+func (s *spec) command(rank int) (path string, args []string, localRank, localRanks int) {
+	if s.prefix == nil {
+		return s.path, s.args, rank, s.ranks
+	}
+	args = append(slices.Clip(s.prefix(rank)), s.path)
+	return args[0], append(args, s.args[1:]...), 0, 1
+}
+
 // start starts a rank. input is nil for /dev/null. It must be called on the
 // thread of a starter.
 func (s *spec) start(rank int, input *os.File) (*process, error) {
+	path, args, localRank, localRanks := s.command(rank)
 	p := &process{rank: rank, served: make(chan struct{}), reaped: make(chan struct{}), cmd: &exec.Cmd{
-		Path: s.path, Args: s.args, SysProcAttr: procAttr(),
+		Path: path, Args: args, SysProcAttr: procAttr(),
 		Env: append(slices.Clip(s.environ),
 			"PMI_FD=3", control.Variable+"=4", // the ExtraFiles
 			"PMI_RANK="+strconv.Itoa(rank), "PMI_SIZE="+strconv.Itoa(s.ranks),
-			"MPI_LOCALRANKID="+strconv.Itoa(rank), "MPI_LOCALNRANKS="+strconv.Itoa(s.ranks)),
+			"MPI_LOCALRANKID="+strconv.Itoa(localRank), "MPI_LOCALNRANKS="+strconv.Itoa(localRanks)),
 	}}
 	var theirs []*os.File // closed here once the rank has them
 	defer func() {

@@ -140,7 +140,7 @@ func (j *job) startAll(input *os.File) error {
 
 func (j *job) startEach(input *os.File) error {
 	s := &spec{
-		path: j.path, args: append([]string{j.config.Program}, j.config.Args...),
+		path: j.path, prefix: j.config.Prefix, args: append([]string{j.config.Program}, j.config.Args...),
 		environ: j.config.environ(j.name), ranks: j.config.Ranks, tag: j.config.TagOutput, sinks: j.sinks,
 	}
 	for rank := range j.config.Ranks {
