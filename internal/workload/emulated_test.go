@@ -1,0 +1,81 @@
+//go:build linux
+
+package workload_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/emulate"
+	"github.com/strandmp/strand/internal/emulate/network"
+	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/internal/workload"
+	"github.com/strandmp/strand/launch/local"
+)
+
+// asRank in the environment makes this test program a rank of a farm. It has the
+// farm.
+const asRank = "WORKLOAD_TEST_FARM"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(asRank); text != "" && os.Getenv("PMI_RANK") != "" && len(os.Args) == 1 {
+		if err := rank(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	testnet.Main(m)
+}
+
+func rank(text string) error {
+	var f workload.Farm
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
+		return err
+	}
+	return strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
+		r, err := f.Run(ctx, w.Comm())
+		if err != nil || w.Rank() != 0 {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(r)
+	})
+}
+
+// What strand compare does for each of its cells.
+func TestFarmOverALossyNetwork(t *testing.T) {
+	testnet.New(t) // or skip
+	leak.Check(t)
+	farm := workload.Farm{Tasks: 100, Size: 30_000, Fanout: 2, Outstanding: 5, Types: 10}
+	text, err := json.Marshal(farm)
+	require.NoError(t, err)
+	path := emulate.Path{Delay: 500 * time.Microsecond, Loss: emulate.Independent(0.01)}
+	n, err := network.New(network.Config{Hosts: 4, Link: emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: path}, Seed: 1})
+	require.NoError(t, err)
+	var out, complaints bytes.Buffer
+	err = local.Run(context.Background(), local.Config{
+		Ranks: 4, Program: "/proc/self/exe", Prefix: func(rank int) []string { return n.Host(rank).Prefix(asRank + "=" + string(text)) },
+		Stdout: &out, Stderr: &complaints, Timeout: 2 * time.Minute,
+	})
+	report, closeErr := n.Close()
+	require.NoError(t, closeErr)
+	require.NoError(t, err, "%s", complaints.String())
+	var result workload.FarmResult
+	require.NoError(t, json.Unmarshal(out.Bytes(), &result), "%s", out.String())
+	assert.Equal(t, farm, result.Farm)
+	assert.Len(t, result.Done, 3)
+	assert.NotZero(t, report.Total.Lost)
+	assert.Zero(t, report.Wire.Oversize)
+	assert.GreaterOrEqual(t, report.Total.DeliveredBytes, uint64(farm.Tasks*farm.Size))
+	t.Logf("%.2f s, %+v, %+v", result.Seconds, report.Total, report.Wire)
+}
