@@ -21,8 +21,8 @@ func TestConformanceUser(t *testing.T) {
 				with(pStack, "user"),
 				with(pConnectTimeout, "2s"),
 				with(pHandshakeTimeout, "2s"),
-				with(pHeartbeat, "200ms"),
-				with(pAssocMaxRetrans, "2"),
+				with(pHeartbeat, "250ms"),
+				with(pAssocMaxRetrans, "7"), // a slow machine is no dead peer
 			},
 			Sever: sever,
 		}

@@ -21,7 +21,7 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 	case a.may <= 0:
 		if a.may = a.s.cfg.Outstanding - a.pion.BufferedAmount(); a.may <= 0 {
 			a.refused = true
-			a.s.kicked = true
+			a.s.kicked = yields
 			return btl.Busy
 		}
 	}
@@ -41,7 +41,7 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 		return a.broken(err)
 	}
 	a.may -= len(b)
-	a.s.kicked = true
+	a.s.kicked = yields
 	return btl.Done
 }
 
@@ -110,11 +110,15 @@ func (a *association) Abort() {
 // Sever implements [stack.Association].
 func (a *association) Sever() { a.severed.Store(true) }
 
+// yields is how often pion's goroutines are let in for one thing that they are
+// given to do: one wakes the next.
+const yields = 4
+
 // letPionIn gives the processor to pion's goroutines for a moment: what they have
 // to do is there, and what the engine waits for comes from them.
 func (s *Stack) letPionIn() {
-	if s.kicked {
-		s.kicked = false
+	if s.kicked > 0 {
+		s.kicked--
 		runtime.Gosched()
 	}
 }

@@ -36,7 +36,7 @@ func (c *conn) push(b []byte) bool {
 	c.mu.Unlock()
 	if ok {
 		c.a.pushed++
-		c.a.s.kicked = true
+		c.a.s.kicked = yields
 		c.filled.Signal()
 	}
 	return ok

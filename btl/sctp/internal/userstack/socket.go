@@ -71,7 +71,7 @@ func (so *socket) read() bool {
 // retry offers the packet that is held again.
 func (so *socket) retry() bool {
 	if !so.holder.ended && !so.holder.conn.push(so.held) {
-		so.s.kicked = true
+		so.s.kicked = yields
 		return false
 	}
 	so.held, so.holder = nil, nil
@@ -91,14 +91,14 @@ func (so *socket) failures() {
 
 // send gives the network a packet. Any goroutine may call it. A network that has
 // no room has lost it, as networks do.
-func (so *socket) send(b []byte, to *rawio.Destination) syscall.Errno {
+func (so *socket) send(b []byte, to *rawio.Destination) {
 	if f := so.s.filter.Load(); f != nil && !(*f)(b) {
-		return 0
+		return
 	}
 	so.mu.RLock()
 	defer so.mu.RUnlock()
 	if so.closed {
-		return syscall.EBADF
+		return
 	}
 	errno := rawio.SendTo(so.fd, b, to)
 	for tries := 0; errno != 0 && tries < 3; tries++ {
@@ -107,7 +107,6 @@ func (so *socket) send(b []byte, to *rawio.Destination) syscall.Errno {
 		} // else it may be the answer to an earlier packet
 		errno = rawio.SendTo(so.fd, b, to)
 	}
-	return errno
 }
 
 func (so *socket) close() {

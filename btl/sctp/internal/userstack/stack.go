@@ -18,7 +18,7 @@ type Stack struct {
 	byTag    map[uint32]*association // by our name for it
 	beats    btl.Timer
 	received uint64
-	kicked   bool // pion's goroutines have something to do
+	kicked   int // how often pion's goroutines are to be let in, since they have something to do
 	closed   bool
 	message  []byte // one that is being handed over
 	out      []byte // one that is being sent
