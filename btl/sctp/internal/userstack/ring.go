@@ -6,7 +6,7 @@ const (
 	firstRing = 64 << 10
 	// maxRing bounds the packets that wait for pion; what comes then stays in the
 	// system's buffer.
-	maxRing  = 1 << 20
+	maxRing  = 256 << 10
 	packLen  = 4
 	ringMask = 3
 )
