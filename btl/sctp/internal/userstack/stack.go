@@ -121,6 +121,11 @@ func (s *Stack) Progress() bool {
 		a.look()
 	}
 	s.spare = list
+	for _, so := range s.sockets {
+		if so.held != nil {
+			so.read() // there may be room now, and nothing else to say so
+		}
+	}
 	return len(list) > 0
 }
 
