@@ -36,6 +36,7 @@ type association struct {
 	streams map[uint16]*stream
 	fresh   []*stream // those that packets have come for
 	pushed  uint64    // packets given to pion
+	held    bool      // one more has come, for which there was no room
 	refused bool      // Busy was returned and Writable is due
 	may     int       // bytes that can be sent before pion is to be asked how much is under way
 	ended   bool
@@ -145,7 +146,7 @@ func (a *association) take(so *socket, b []byte) {
 		a.s.send(a.so, abortPacket(a.theirs.tag, 0), a)
 		a.finish(fmt.Errorf("%w: data on a stream beyond the %d agreed on", errForm, a.Streams()))
 	case !a.conn.push(b):
-		so.held, so.holder = append([]byte(nil), b...), a
+		so.held, so.holder, a.held = append([]byte(nil), b...), a, true
 	}
 }
 
@@ -194,7 +195,7 @@ func (a *association) look() {
 	if a.ended {
 		return
 	}
-	if handled == a.pushed {
+	if handled == a.pushed && !a.held {
 		for _, s := range a.fresh {
 			s.fresh = false
 		}

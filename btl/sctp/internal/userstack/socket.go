@@ -74,6 +74,7 @@ func (so *socket) retry() bool {
 		so.s.kicked = yields
 		return false
 	}
+	so.holder.held = false
 	so.held, so.holder = nil, nil
 	return true
 }
