@@ -3,6 +3,7 @@ package strand
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/launch"
@@ -59,7 +60,7 @@ func WithLog(f func(level btl.LogLevel, line string)) Option { return func(o *op
 // registry.
 func Declare(r *param.Registry, transports *btl.Registry) {
 	r.Declare(
-		param.Spec{Name: "btl", Kind: param.String, Level: param.User,
+		param.Spec{Name: "btl", Kind: param.String, Default: unrequested(transports), Level: param.User,
 			Help: "Transports to use (tcp,self), or with ^ in front those not to use (^tcp). Empty: all there are."},
 		param.Spec{Name: "verbose", Kind: param.Int, Default: "0", Min: "0", Max: "2", Level: param.User,
 			Help: "How much is told on standard error: 1, connections and choices; 2, each step."},
@@ -90,3 +91,17 @@ func (o *options) logger(verbose int) func(btl.LogLevel, string) {
 }
 
 func logToStderr(_ btl.LogLevel, line string) { fmt.Fprintln(os.Stderr, "strand:", line) }
+
+// unrequested is the list that leaves out the transports that want to be asked for.
+func unrequested(transports *btl.Registry) string {
+	var names []string
+	for _, c := range transports.Components() {
+		if _, ok := c.(btl.Requested); ok {
+			names = append(names, c.Name())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "^" + strings.Join(names, ",")
+}

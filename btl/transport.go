@@ -22,6 +22,13 @@ type Component interface {
 	Open(Host) ([]Module, error)
 }
 
+// Requested is a component that programs use only if the parameter btl asks for it:
+// one that is there to be compared with, say, and would cost every program a socket.
+// Optional.
+type Requested interface {
+	Requested()
+}
+
 // An UnavailableError says why a component can not serve here.
 type UnavailableError struct {
 	Component string

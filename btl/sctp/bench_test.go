@@ -43,7 +43,7 @@ func rawPair(b *testing.B) (*sctp.Stream, *sctp.Stream) {
 	}
 	connect := func(local, remote *net.UDPConn) *net.UDPConn {
 		from, to := local.LocalAddr().(*net.UDPAddr), remote.LocalAddr().(*net.UDPAddr)
-		local.Close()
+		require.NoError(b, local.Close())
 		c, err := net.DialUDP("udp4", from, to)
 		require.NoError(b, err)
 		require.NoError(b, c.SetReadBuffer(4<<20))
@@ -75,7 +75,7 @@ func rawPair(b *testing.B) (*sctp.Stream, *sctp.Stream) {
 	client, err := sctp.ClientContext(context.Background(), co...)
 	require.NoError(b, err)
 	require.NoError(b, <-done)
-	b.Cleanup(func() { client.Close(); server.Close() })
+	b.Cleanup(func() { _, _ = client.Close(), server.Close() })
 	s, err := client.OpenStream(1, 0)
 	require.NoError(b, err)
 	p, err := server.OpenStream(1, 0)

@@ -25,6 +25,9 @@ type Component struct{}
 // Name implements [btl.Component].
 func (Component) Name() string { return "sctp" }
 
+// Requested implements [btl.Requested]: TCP is faster wherever no packet is lost.
+func (Component) Requested() {}
+
 // Declare implements [btl.Component].
 func (Component) Declare(r *param.Registry) { r.Declare(specs...) }
 
