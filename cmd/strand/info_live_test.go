@@ -71,7 +71,7 @@ func TestInfoLiveOfARunningJob(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() bool {
-		all, err := filepath.Glob(filepath.Join(live.Dir(), "*"))
+		all, err := filepath.Glob(filepath.Join(live.Dir(), "[^.]*"))
 		return err == nil && len(all) == 1
 	}, time.Minute, time.Millisecond)
 	stdout, stderr, status := command("info --live")

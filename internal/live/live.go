@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -61,7 +62,31 @@ func Listen(dir, job string) (net.Listener, error) {
 	if err := private(dir); err != nil {
 		return nil, err
 	}
-	return net.Listen("unix", filepath.Join(dir, job))
+	// A socket that does not listen yet looks like one that was left behind, so it
+	// gets its name when it does.
+	early, path := filepath.Join(dir, unborn+job), filepath.Join(dir, job)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: early, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	if err := os.Rename(early, path); err != nil {
+		return nil, errors.Join(err, l.Close(), os.Remove(early))
+	}
+	return &listener{l, path}, nil
+}
+
+// unborn begins the names of sockets that do not listen yet.
+const unborn = "."
+
+// A listener takes its socket away when it is closed.
+type listener struct {
+	net.Listener
+	path string
+}
+
+func (l *listener) Close() error {
+	return errors.Join(os.Remove(l.path), l.Listener.Close())
 }
 
 // private checks that nobody else has made the folder, or may look into it: a folder
@@ -115,6 +140,9 @@ func Jobs(dir string) ([]Answer, error) {
 	var all []Answer
 	var failures []error
 	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), unborn) {
+			continue
+		}
 		path := filepath.Join(dir, entry.Name())
 		answer, err := ask(path)
 		switch {

@@ -44,14 +44,17 @@ func TestJobs(t *testing.T) {
 	serve(t, dir, "a", func(c net.Conn) { Tell(c, want.Job, want.Ranks) })
 	serve(t, dir, "b", func(c net.Conn) { _ = c.Close() })
 	killed := serve(t, dir, "c", func(net.Conn) {})
-	killed.(*net.UnixListener).SetUnlinkOnClose(false)
-	require.NoError(t, killed.Close())
+	require.NoError(t, killed.(*listener).Listener.Close(), "without its socket being removed")
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, unborn+"d"), nil, 0o600), "a job that is about to listen")
 
 	all, err := Jobs(dir)
 	assert.ErrorContains(t, err, "job b: it ended before it had answered")
 	assert.Equal(t, []Answer{want}, all)
 	_, err = os.Lstat(filepath.Join(dir, "c"))
 	assert.ErrorIs(t, err, os.ErrNotExist, "nobody answers for it any more")
+	_, err = os.Lstat(filepath.Join(dir, unborn+"d"))
+	assert.NoError(t, err)
 }
 
 // A folder that others may look into, or have made, is not used.
