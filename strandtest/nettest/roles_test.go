@@ -39,12 +39,12 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"weigh":   weigh,
 }
 
-// play makes a job of ranks that play a role of this test binary, over TCP: what
-// another transport would make up for is not its business here.
+// play makes a job of ranks that play a role of this test binary, over the
+// transports that every program has.
 func play(role string, placement []*testnet.Host, env ...string) nettest.Job {
 	return nettest.Job{
 		Placement: placement, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid()), Args: []string{roleFlag + role},
-		Env: append([]string{"STRAND_BTL=tcp,self"}, env...),
+		Env: env,
 	}
 }
 
