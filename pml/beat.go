@@ -14,8 +14,10 @@ type beats struct {
 	every time.Duration
 }
 
-// beatsInTimeout is how many beats a peer may miss.
-const beatsInTimeout = 8
+// beatsInTimeout is how many beats there are in pml_peer_timeout. A peer that was
+// heard during one and missed all the others has failed: at most that time, and at
+// least all but a beat of it, after its last sign of life.
+const beatsInTimeout = 16
 
 func (p *PML) startBeats() {
 	if p.tune.peerTimeout > 0 {
@@ -82,7 +84,7 @@ func (pe *peer) takePulse() {
 		pe.silent = 0
 		return
 	}
-	if pe.silent++; pe.met && pe.silent > beatsInTimeout {
+	if pe.silent++; pe.met && pe.silent >= beatsInTimeout-1 {
 		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: pe.silence()})
 		return
 	}

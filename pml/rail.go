@@ -63,6 +63,7 @@ func (r *rail) transmit(f *txFrame) bool {
 		r.up, r.busy = false, true // Down follows
 		return false
 	}
+	r.vital.given += int64(size)
 	if len(pe.rails) > 1 {
 		r.share.gave(size, r.pml.engine.Now())
 	}

@@ -9,14 +9,17 @@ import (
 )
 
 // vital is what tells a rail that lives from one that is silent. Frames that
-// arrive over it, acknowledgements of frames that went over it, and room that its
-// transport finds for more are all signs of life.
+// arrive over it, acknowledgements of frames that went over it, and bytes that the
+// peer's system confirms are all signs of life; where the transport can not tell of
+// those, it is room that it finds for more.
 type vital struct {
-	heard    uint64 // frames
-	acked    uint64 // frames
-	released uint64 // frames
-	mark     uint64 // all of these, and the bytes under way, at the last look
-	alive    int64  // when a look found them changed, or nothing expected
+	heard     uint64 // frames
+	acked     uint64 // frames
+	released  uint64 // frames
+	given     int64  // bytes of frames given to the transport
+	confirmed int64  // the most of these, less what is under way, that was seen
+	mark      uint64 // all of these, and the bytes under way, at the last look
+	alive     int64  // when a look found them changed, or nothing expected
 }
 
 // hear notes that a frame has arrived.
@@ -37,7 +40,16 @@ func (r *rail) expect() {
 
 // signs sums up the signs of life.
 func (r *rail) signs() uint64 {
-	n := r.vital.heard + r.vital.acked + r.vital.released
+	n := r.vital.heard + r.vital.acked
+	if r.gauge != nil {
+		if under := r.gauge.Outstanding(); under >= 0 {
+			// What is under way has the transport's own headers too: a frame more
+			// makes this less, and only what is confirmed makes it more.
+			r.vital.confirmed = max(r.vital.confirmed, r.vital.given-int64(under))
+			return n + uint64(r.vital.confirmed)
+		}
+	}
+	n += r.vital.released
 	for f := r.newest; f != nil; f = f.older {
 		n += uint64(f.Progress)
 	}

@@ -1,0 +1,56 @@
+package pml
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+type gauge int
+
+func (g *gauge) Outstanding() int { return int(*g) }
+
+// Of what was given to a rail only that counts as a sign of life which the peer's
+// system confirms, where the transport can tell.
+func TestSignsAreWhatIsConfirmed(t *testing.T) {
+	const overhead = 8 // of each frame, the transport's own
+	under := gauge(0)
+	r := &rail{gauge: &under}
+	give := func(n int) { r.vital.given += int64(n); under += gauge(n + overhead) }
+
+	give(1000)
+	before := r.signs()
+	give(24)
+	give(24)
+	r.vital.released = 3
+	assert.Equal(t, before, r.signs(), "the system here has taken them")
+	under -= 500
+	after := r.signs()
+	assert.Greater(t, after, before)
+	give(24)
+	assert.Equal(t, after, r.signs())
+	under = 0
+	assert.Greater(t, r.signs(), after)
+
+	under = -1 // it can not be known
+	r.vital.released++
+	mark := r.signs()
+	r.vital.released++
+	assert.NotEqual(t, mark, r.signs())
+}
+
+// A peer has failed within pml_peer_timeout of its last sign of life, and not much
+// sooner.
+func TestSilentPeerFailsInTime(t *testing.T) {
+	pe, _, _ := receiving(t)
+	pe.pml.beats.count = 100
+	pe.beat, pe.met = 100, true
+	for beat := 1; beat < beatsInTimeout; beat++ {
+		pe.pml.beats.count++
+		pe.takePulse()
+		assert.NoError(t, pe.failure, "beat %d", beat)
+	}
+	pe.pml.beats.count++
+	pe.takePulse()
+	assert.ErrorContains(t, pe.failure, "no sign of life")
+}
