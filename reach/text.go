@@ -106,6 +106,7 @@ func parse(text []byte) (Side, error) {
 	if !IsText(string(text)) {
 		return Side{}, fmt.Errorf("it does not begin with %q", textPrefix)
 	}
+	// Line breaks, which a terminal may put into what is copied, are passed over.
 	b, err := base64.RawURLEncoding.Strict().AppendDecode(nil, text[len(textPrefix):])
 	if err != nil {
 		return Side{}, err
