@@ -29,72 +29,24 @@ func (m *module) slot(rank int) *slot {
 	return s
 }
 
-// attempt is what settle has to know of our side of a slot.
-type attempt uint8
-
-const (
-	idle     attempt = iota // nothing under way
-	dialling                // an attempt of ours
-	dialled                 // a connection that we have opened
-	accepted                // a connection that the peer has opened
-)
-
-// decision is what to do with a peer that connects.
-type decision uint8
-
-const (
-	accept    decision = iota // it becomes the connection; our attempt is given up
-	replace                   // it takes the place of an older connection
-	hold                      // it waits for our attempt to end
-	duplicate                 // it is refused
-)
-
-// settle decides about an incoming connection that has proved itself, as btl/tcp
-// does. Ours and theirs are the ranks, epoch that of our connection if there is
-// one.
-//
-// Two attempts at once: the lower rank's wins. A connection that the peer has
-// opened gives way to any later attempt of the peer's, which has given up the
-// older. One that we have opened gives way only if the peer has known it, and so
-// must have lost it; otherwise the attempt is one that has crossed ours.
-func settle(ours, theirs int, at attempt, epoch uint32, r handshake.Request) decision {
-	switch at {
-	case dialling:
-		if ours < theirs {
-			return hold
-		}
-	case dialled:
-		if r.Known < epoch {
-			return duplicate
-		}
-		return replace
-	case accepted:
-		if r.Epoch <= epoch {
-			return duplicate
-		}
-		return replace
-	}
-	return accept
-}
-
-// attempt describes our side of the slot for settle.
-func (s *slot) attempt() attempt {
+// attempt describes our side of the slot for [handshake.Settle].
+func (s *slot) attempt() handshake.Attempt {
 	if s.ep == nil {
-		return idle
+		return handshake.Idle
 	}
 	switch s.ep.state {
 	case stateConnecting:
 		if s.ep.dial == nil || s.ep.dial.resting() {
-			return idle
+			return handshake.Idle
 		}
-		return dialling
+		return handshake.Dialling
 	case stateConnected:
 		if s.ep.opened {
-			return dialled
+			return handshake.Dialled
 		}
-		return accepted
+		return handshake.Accepted
 	}
-	return idle
+	return handshake.Idle
 }
 
 // reserveGrace is how long a peer's connection waits while ours gets no answer

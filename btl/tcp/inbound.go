@@ -151,17 +151,17 @@ func (in *inbound) settle() {
 	if s.ep != nil {
 		epoch = s.ep.epoch
 	}
-	switch settle(in.m.host.Rank(), r.From, s.attempt(), epoch, r) {
-	case hold:
+	switch handshake.Settle(in.m.host.Rank(), r.From, s.attempt(), epoch, r) {
+	case handshake.Hold:
 		in.tell(btl.LogDebug, "connect_ack", ", waits for our own attempt to end")
 		s.keep(in)
-	case duplicate:
+	case handshake.Refuse:
 		in.refuse(handshake.Duplicate, fmt.Sprintf("epoch %d is connected, this is %d", epoch, r.Epoch))
-	case replace:
+	case handshake.Replace:
 		ep := s.ep
 		ep.down(ep.connError("connected", fmt.Errorf("the peer has lost this connection and made a newer one, epoch %d", r.Epoch)))
 		in.admit()
-	case accept:
+	case handshake.Accept:
 		in.admit()
 	}
 }

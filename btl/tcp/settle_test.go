@@ -12,33 +12,6 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-func TestSettle(t *testing.T) {
-	tests := []struct {
-		name         string
-		ours, theirs int
-		at           attempt
-		epoch        uint32 // of our connection
-		r            handshake.Request
-		want         decision
-	}{
-		{"nothing here", 0, 1, idle, 0, handshake.Request{Epoch: 1}, accept},
-		{"both, we are the lower", 0, 1, dialling, 0, handshake.Request{Epoch: 1}, hold},
-		{"both, we are the higher", 1, 0, dialling, 0, handshake.Request{Epoch: 1}, accept},
-		{"its attempt crossed ours, which has won", 0, 1, dialled, 1, handshake.Request{Epoch: 1}, duplicate},
-		{"its third attempt crossed ours", 0, 1, dialled, 1, handshake.Request{Epoch: 3}, duplicate},
-		{"it has lost our connection", 0, 1, dialled, 1, handshake.Request{Epoch: 2, Known: 1}, replace},
-		{"it has lost a connection of its own", 1, 0, accepted, 1, handshake.Request{Epoch: 2, Known: 1}, replace},
-		{"it never heard that we accepted", 1, 0, accepted, 1, handshake.Request{Epoch: 2}, replace},
-		{"an old attempt that comes late", 1, 0, accepted, 2, handshake.Request{Epoch: 1}, duplicate},
-		{"the same attempt again", 1, 0, accepted, 2, handshake.Request{Epoch: 2}, duplicate},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.want, settle(test.ours, test.theirs, test.at, test.epoch, test.r))
-		})
-	}
-}
-
 // together makes both ranks connect before either can see the other's attempt.
 func together(a, b *node) (x, y *peer) {
 	x, y = a.reach(b), b.reach(a)

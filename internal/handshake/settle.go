@@ -1,0 +1,48 @@
+package handshake
+
+// Attempt is what [Settle] has to know of our own side.
+type Attempt uint8
+
+const (
+	Idle     Attempt = iota // nothing under way
+	Dialling                // an attempt of ours
+	Dialled                 // a connection that we have opened
+	Accepted                // a connection that the peer has opened
+)
+
+// Decision is what [Settle] says of a connection.
+type Decision uint8
+
+const (
+	Accept  Decision = iota // it becomes the connection; our attempt is given up
+	Replace                 // it takes the place of an older connection
+	Hold                    // it waits for our attempt to end
+	Refuse                  // the peer is told that there is one already
+)
+
+// Settle decides about an incoming connection that has proved itself. Ours and
+// theirs are the ranks, epoch that of our connection if there is one.
+//
+// Two attempts at once: the lower rank's wins. A connection that the peer has
+// opened gives way to any later attempt of the peer's, which has given up the
+// older. One that we have opened gives way only if the peer has known it, and so
+// must have lost it; otherwise the attempt is one that has crossed ours.
+func Settle(ours, theirs int, at Attempt, epoch uint32, r Request) Decision {
+	switch at {
+	case Dialling:
+		if ours < theirs {
+			return Hold
+		}
+	case Dialled:
+		if r.Known < epoch {
+			return Refuse
+		}
+		return Replace
+	case Accepted:
+		if r.Epoch <= epoch {
+			return Refuse
+		}
+		return Replace
+	}
+	return Accept
+}
