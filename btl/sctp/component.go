@@ -75,7 +75,7 @@ func newModule(host btl.Host, cfg config) *module {
 func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	cfg := stack.Config{
 		Loop: m.loop, PortMin: m.cfg.portMin, Ports: m.cfg.ports,
-		Accept: m.accept, Warn: func(from netip.AddrPort, err error) { m.stray(btl.LogWarn, from.String(), err) },
+		Accept: m.accept, Warn: m.warn,
 		Tuning: m.cfg.tuning,
 	}
 	for _, a := range chosen {

@@ -52,7 +52,6 @@ type config struct {
 	choice           networks.Choice
 	policy           reach.Policy
 	portMin, ports   int
-	portSettings     string
 	streams          int
 	maxFrame         int
 	eagerLimit       int
@@ -124,7 +123,6 @@ func (c *config) checkPorts(v *param.Values) error {
 		}
 		return nil
 	}
-	c.portSettings = setting(v, pPortMin) + ", " + setting(v, pPortRange)
 	if c.ports == 0 || c.portMin+c.ports > 65536 {
 		c.ports = 65536 - c.portMin
 	}

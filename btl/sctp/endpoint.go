@@ -104,11 +104,12 @@ func (c *connection) pathChanged(p btl.PathState) {
 	m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: path %s is %s", m.host.Rank(), c.slot.rank, p.Desc, how)
 }
 
-// down: the association has ended. In order and without a goodbye means that it
-// was idle too long: it comes back with the next frame.
+// down: the association has ended. In order and without a goodbye means, if there
+// is btl_sctp_autoclose, that it was idle too long: it comes back with the next frame.
+// Otherwise the peer has died; its kernel shuts down what it leaves.
 func (c *connection) down(err error) {
 	ep := (*endpoint)(c)
-	if errors.Is(err, io.EOF) && ep.route != nil {
+	if errors.Is(err, io.EOF) && ep.route != nil && ep.m.cfg.tuning.Autoclose > 0 {
 		ep.m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: the association was idle and is closed", ep.m.host.Rank(), ep.slot.rank)
 		ep.state, ep.link = stateClosed, nil
 		ep.receiver.drop(ep.recv)

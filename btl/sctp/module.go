@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"fmt"
+	"net/netip"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
@@ -120,6 +121,15 @@ func (m *module) Close() error {
 	}
 	m.finishLeaving()
 	return m.stack.Close()
+}
+
+// warn logs what the stack has to say of itself, or of a stranger.
+func (m *module) warn(from netip.AddrPort, err error) {
+	if !from.IsValid() {
+		m.host.Logf(btl.LogWarn, "sctp: rank %d: %v", m.host.Rank(), err)
+		return
+	}
+	m.stray(btl.LogWarn, from.String(), err)
 }
 
 // stray logs an association that has come to nothing. Anybody can make them, so

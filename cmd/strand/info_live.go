@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -25,10 +26,10 @@ func (r *infoRun) showLive(out io.Writer, dir, name string) error {
 		}
 	}
 	if name != "" && len(chosen) == 0 {
-		return fmt.Errorf("no job %s of this user is running on this host under strand run; strand info --live lists those that are", name)
+		return errors.Join(fmt.Errorf("no job %s of this user is running on this host under strand run; strand info --live lists those that are", name), err)
 	}
 	if r.json {
-		return writeJSON(out, chosen)
+		return errors.Join(writeJSON(out, chosen), err)
 	}
 	var b strings.Builder
 	if len(chosen) == 0 {

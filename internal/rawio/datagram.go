@@ -13,11 +13,16 @@ import (
 // Datagrams opens a non-blocking socket of UDP at an address; port 0 lets the
 // system choose. The buffers, in bytes, are as large as the system permits.
 func Datagrams(at netip.AddrPort, sndbuf, rcvbuf int) (int, error) {
+	// No child that is started meanwhile may inherit it.
+	syscall.ForkLock.RLock()
 	fd, err := unix.Socket(family(at), unix.SOCK_DGRAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)
 	}
-	unix.CloseOnExec(fd)
 	if err := prepareDatagrams(fd, at, sndbuf, rcvbuf); err != nil {
 		unix.Close(fd)
 		return -1, err

@@ -48,10 +48,10 @@ func newProbe(n *network.Network) (p *probe, err error) {
 		}
 	}()
 	if err = n.Host(0).Do(func() (err error) { p.from, err = udp(); return err }); err != nil {
-		return nil, err
+		return p, err
 	}
 	if err = p.target.Do(func() (err error) { p.to, err = udp(); return err }); err != nil {
-		return nil, err
+		return p, err
 	}
 	timeout := unix.NsecToTimeval(int64(patience))
 	return p, errors.Join(

@@ -43,7 +43,6 @@ type association struct {
 	reason  error // why it is to end
 	beat    beat
 	since   time.Time
-	nearby  bool
 	trusted bool
 	strange int // bytes that came before it was
 
@@ -241,7 +240,16 @@ func (a *association) finish(reason error) {
 		a.h.Down(reason)
 		return
 	}
+	a.endConn(reason)
+}
+
+// endConn has pion's reader leave. If it has left already nobody but us sees to it
+// that Down follows.
+func (a *association) endConn(reason error) {
 	a.conn.end(reason)
+	if a.left.Load() {
+		a.news()
+	}
 }
 
 // down ends the association: everything that had arrived is handed over.

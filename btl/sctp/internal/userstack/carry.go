@@ -48,7 +48,7 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 // broken takes note of a failure that Send has found; Down follows from the loop.
 func (a *association) broken(err error) btl.Result {
 	a.reason = err
-	a.conn.end(err)
+	a.endConn(err)
 	return btl.Broken
 }
 

@@ -32,7 +32,11 @@ func newConn(a *association) *conn {
 // push gives pion a packet and reports whether there was room.
 func (c *conn) push(b []byte) bool {
 	c.mu.Lock()
-	ok := c.err != nil || c.ring.push(b)
+	if c.err != nil {
+		c.mu.Unlock()
+		return true // nobody reads it any more, and so nobody must wait for that
+	}
+	ok := c.ring.push(b)
 	c.mu.Unlock()
 	if ok {
 		c.a.pushed++

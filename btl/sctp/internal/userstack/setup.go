@@ -73,7 +73,7 @@ func (s *Stack) socketFor(p stack.Pair) *socket {
 }
 
 func (s *Stack) newAssociation(so *socket, remote netip.AddrPort, nearby bool) *association {
-	a := &association{s: s, so: so, remote: remote, to: rawio.NewDestination(remote), nearby: nearby, mtu: s.cfg.MTU}
+	a := &association{s: s, so: so, remote: remote, to: rawio.NewDestination(remote), mtu: s.cfg.MTU}
 	if nearby {
 		a.mtu = s.cfg.LoopbackMTU
 	}

@@ -59,7 +59,6 @@ func (so *socket) read() bool {
 			continue
 		}
 		did = true
-		so.s.received++
 		so.s.arrived(so, so.from.AddrPort(), so.buf[:n])
 		if so.held != nil {
 			break

@@ -12,16 +12,15 @@ import (
 
 // A Stack is SCTP over UDP in this process.
 type Stack struct {
-	cfg      *config
-	sockets  []*socket
-	baker    *baker
-	byTag    map[uint32]*association // by our name for it
-	beats    btl.Timer
-	received uint64
-	kicked   int // how often pion's goroutines are to be let in, since they have something to do
-	closed   bool
-	message  []byte // one that is being handed over
-	out      []byte // one that is being sent
+	cfg     *config
+	sockets []*socket
+	baker   *baker
+	byTag   map[uint32]*association // by our name for it
+	beats   btl.Timer
+	kicked  int // how often pion's goroutines are to be let in, since they have something to do
+	closed  bool
+	message []byte // one that is being handed over
+	out     []byte // one that is being sent
 
 	// The associations that have news.
 	mu      sync.Mutex
