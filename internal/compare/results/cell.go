@@ -1,0 +1,127 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/strandmp/strand/internal/emulate"
+)
+
+// A Cell is a workload over one kind of network.
+type Cell struct {
+	Workload WorkloadName `json:"workload"`
+	// Params are the workload's, as its JSON has them: numbers, strings and truth
+	// values. Durations are in nanoseconds, sizes in bytes.
+	Params map[string]any `json:"params"`
+	Ranks  int            `json:"ranks"`
+	// Link is the network that was emulated, nil if none was.
+	Link *emulate.Link `json:"link,omitzero"`
+	// Unable is why no variant can run this cell here: loss, but nothing that
+	// could emulate it.
+	Unable string `json:"unable,omitzero"`
+	// Runs are in the order in which they ran.
+	Runs []Run `json:"runs"`
+}
+
+// ParamsOf makes a cell's parameters from a workload.
+func ParamsOf(workload any) (map[string]any, error) {
+	text, err := json.Marshal(workload)
+	if err != nil {
+		return nil, err
+	}
+	params := map[string]any{}
+	if err := json.Unmarshal(text, &params); err != nil {
+		return nil, fmt.Errorf("a workload %T as parameters: %w", workload, err)
+	}
+	return params, nil
+}
+
+// Number returns a parameter that is a number, and 0 if there is none of that name.
+func (c *Cell) Number(name string) float64 {
+	value, _ := c.Params[name].(float64)
+	return value
+}
+
+// Text returns a parameter that is a string, and "" if there is none of that name.
+func (c *Cell) Text(name string) string {
+	value, _ := c.Params[name].(string)
+	return value
+}
+
+// Loss is the share of frames that the cell's network loses.
+func (c *Cell) Loss() float64 {
+	if c.Link == nil {
+		return 0
+	}
+	return c.Link.Loss.Share()
+}
+
+// Of returns the runs of a variant.
+func (c *Cell) Of(variant string) []Run {
+	var runs []Run
+	for _, r := range c.Runs {
+		if r.Variant == variant {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// Values returns what a variant's runs measured, those that did not fail.
+func (c *Cell) Values(variant, metric string) []float64 {
+	var values []float64
+	for _, r := range c.Runs {
+		if value, ok := r.Metrics[metric]; ok && r.Variant == variant && r.Error == "" {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// Failures returns the errors of a variant's runs.
+func (c *Cell) Failures(variant string) []string {
+	var failures []string
+	for _, r := range c.Runs {
+		if r.Variant == variant && r.Error != "" {
+			failures = append(failures, r.Error)
+		}
+	}
+	return failures
+}
+
+// Key is equal for cells of two reports that ask for the same: workload,
+// parameters, ranks and network.
+func (c *Cell) Key() string { return c.key(c.Params, c.Link) }
+
+// key tells cells apart by the given parameters and network. Maps are written in the
+// order of their names.
+func (c *Cell) key(params map[string]any, link *emulate.Link) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d ", c.Workload, c.Ranks)
+	// Neither has anything that JSON can not express: Check holds that.
+	_ = json.NewEncoder(&b).Encode(params)
+	_ = json.NewEncoder(&b).Encode(link)
+	return b.String()
+}
+
+// KeyButLoss is equal for cells that differ in nothing but the network's loss.
+func (c *Cell) KeyButLoss() string {
+	if c.Link == nil {
+		return c.Key()
+	}
+	link := *c.Link
+	link.Loss = emulate.Loss{}
+	return c.key(c.Params, &link)
+}
+
+// KeyBut is equal for cells that differ in nothing but one parameter.
+func (c *Cell) KeyBut(param string) string {
+	params := map[string]any{}
+	for name, value := range c.Params {
+		if name != param {
+			params[name] = value
+		}
+	}
+	return c.key(params, c.Link)
+}

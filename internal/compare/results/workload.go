@@ -1,0 +1,101 @@
+package results
+
+// A WorkloadName says which workload.
+type WorkloadName string
+
+// The workloads.
+const (
+	PingPong WorkloadName = "pingpong"
+	Farm     WorkloadName = "farm"
+	HOL      WorkloadName = "hol"
+	Burst    WorkloadName = "burst"
+)
+
+// A Workload is what the report knows of one.
+type Workload struct {
+	Name  WorkloadName
+	Title string
+	About string // in one sentence, for people
+	// Metrics are what its runs measure. The first is the headline, by which
+	// variants are compared and which each good run must have.
+	Metrics []Metric
+}
+
+// A Metric is what was measured.
+type Metric struct {
+	Name string // the key in Run.Metrics
+	Text string // for people
+	Unit Unit
+	// LessIsBetter is so for times.
+	LessIsBetter bool
+}
+
+// A Unit is what a metric is in.
+type Unit string
+
+// Units.
+const (
+	Seconds        Unit = "s"
+	BytesPerSecond Unit = "B/s"
+)
+
+// Names of metrics.
+const (
+	RunTime    = "run_time"   // s, of the whole workload
+	Throughput = "throughput" // B/s of payload
+	RoundTrip  = "round_trip" // s, median of a run's
+	RoundTrip9 = "round_trip_p99"
+	Delay50    = "delay_p50" // s, of a message from send to receive
+	Delay90    = "delay_p90"
+	Delay99    = "delay_p99"
+	DelayMax   = "delay_max"
+	RoundTime  = "round_time" // s, median of a burst workload's rounds
+	RoundTime9 = "round_time_p99"
+)
+
+// Workloads are all there are, in the order of a report.
+var Workloads = []Workload{
+	{PingPong, "Ping-pong", "One message goes to another rank and comes back, again and again; no other is under way.", []Metric{
+		{Throughput, "throughput", BytesPerSecond, false},
+		{RoundTrip, "median round trip", Seconds, true},
+		{RoundTrip9, "99th percentile of round trips", Seconds, true},
+	}},
+	{Farm, "Farm", "A manager hands out tasks to workers that have several requests outstanding and take tasks in any order.", []Metric{
+		{RunTime, "run time", Seconds, true},
+		{Throughput, "throughput", BytesPerSecond, false},
+	}},
+	{HOL, "Head-of-line blocking", "Messages of many tags at a steady pace, each tag with a receiver of its own: how long they take.", []Metric{
+		{Delay99, "99th percentile of delays", Seconds, true},
+		{Delay50, "median delay", Seconds, true},
+		{Delay90, "90th percentile of delays", Seconds, true},
+		{DelayMax, "worst delay", Seconds, true},
+	}},
+	{Burst, "Bursts", "Ranks compute, then all exchange messages at once, again and again; the slowest one sets the pace.", []Metric{
+		{RunTime, "run time", Seconds, true},
+		{RoundTime, "median round", Seconds, true},
+		{RoundTime9, "99th percentile of rounds", Seconds, true},
+	}},
+}
+
+// Workload returns what is known of a workload, nil if there is none of that name.
+func (n WorkloadName) Workload() *Workload {
+	for i := range Workloads {
+		if Workloads[i].Name == n {
+			return &Workloads[i]
+		}
+	}
+	return nil
+}
+
+// Headline is the metric by which variants are compared.
+func (w *Workload) Headline() Metric { return w.Metrics[0] }
+
+// Metric returns a metric by its name.
+func (w *Workload) Metric(name string) (Metric, bool) {
+	for _, m := range w.Metrics {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}
