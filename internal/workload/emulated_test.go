@@ -23,9 +23,8 @@ import (
 	"github.com/strandmp/strand/launch/local"
 )
 
-// asRank in the environment makes this test program a rank of a farm. It has the
-// farm.
-const asRank = "WORKLOAD_TEST_FARM"
+// asRank in the environment makes this test program a rank. It says of what.
+const asRank = "WORKLOAD_TEST_SPEC"
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(asRank); text != "" && os.Getenv("PMI_RANK") != "" && len(os.Args) == 1 {
@@ -39,12 +38,12 @@ func TestMain(m *testing.M) {
 }
 
 func rank(text string) error {
-	var f workload.Farm
-	if err := json.Unmarshal([]byte(text), &f); err != nil {
+	var spec workload.Spec
+	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		return err
 	}
 	return strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
-		r, err := f.Run(ctx, w.Comm())
+		r, err := spec.Run(ctx, w.Comm())
 		if err != nil || w.Rank() != 0 {
 			return err
 		}
@@ -56,8 +55,10 @@ func rank(text string) error {
 func TestFarmOverALossyNetwork(t *testing.T) {
 	testnet.New(t) // or skip
 	leak.Check(t)
-	farm := workload.Farm{Tasks: 100, Size: 30_000, Fanout: 2, Outstanding: 5, Types: 10}
-	text, err := json.Marshal(farm)
+	farm := workload.Farm{Tasks: 100, Size: 30_000, Fanout: 2, Outstanding: 5, Types: 10, Ordering: "relaxed"}
+	parameters, err := json.Marshal(farm)
+	require.NoError(t, err)
+	text, err := json.Marshal(workload.Spec{Name: "farm", Parameters: parameters})
 	require.NoError(t, err)
 	path := emulate.Path{Delay: 500 * time.Microsecond, Loss: emulate.Independent(0.01)}
 	n, err := network.New(network.Config{Hosts: 4, Link: emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: path}, Seed: 1})
@@ -70,9 +71,11 @@ func TestFarmOverALossyNetwork(t *testing.T) {
 	report, closeErr := n.Close()
 	require.NoError(t, closeErr)
 	require.NoError(t, err, "%s", complaints.String())
+	var outcome workload.Outcome
+	require.NoError(t, json.Unmarshal(out.Bytes(), &outcome), "%s", out.String())
+	assert.JSONEq(t, string(parameters), string(outcome.Parameters))
 	var result workload.FarmResult
-	require.NoError(t, json.Unmarshal(out.Bytes(), &result), "%s", out.String())
-	assert.Equal(t, farm, result.Farm)
+	require.NoError(t, json.Unmarshal(outcome.Detail, &result), "%s", out.String())
 	assert.Len(t, result.Done, 3)
 	assert.NotZero(t, report.Total.Lost)
 	assert.Zero(t, report.Wire.Oversize)

@@ -15,44 +15,51 @@ import (
 // them in whatever order they come (any tag). A request says how many tasks
 // the worker has checked since its last one. Tasks take no time but that of their
 // messages.
+//
+// The thesis has 10,000 tasks of 30 KB and 300 KB, fanouts of 1 and 10, 10 outstanding
+// requests, and one manager with seven workers.
 type Farm struct {
 	Tasks       int `json:"tasks"`
 	Size        int `json:"size"`        // bytes of a task
 	Fanout      int `json:"fanout"`      // tasks for a request
 	Outstanding int `json:"outstanding"` // requests of a worker
 	Types       int `json:"types"`       // of tasks, each with its tag
+
+	// Ordering is "strict" or "relaxed": whether a worker, which receives any tag, may
+	// get a task before an older one of another type. Empty: as the parameter
+	// pml_ordering of the ranks says.
+	Ordering string `json:"ordering"`
 }
 
-// ThesisFarm is what the thesis measured with, for messages of 30 KB and 300 KB and fanouts
-// of 1 and 10, on one manager and seven workers.
-func ThesisFarm(size, fanout int) Farm {
-	return Farm{Tasks: 10_000, Size: size, Fanout: fanout, Outstanding: 10, Types: 10}
-}
+// Values of Farm.Ordering.
+const (
+	strict  = "strict"
+	relaxed = "relaxed"
+)
 
 // FarmResult is how a farm went.
 type FarmResult struct {
-	Farm
+	Ordering       string  `json:"ordering"` // that of the parameters, or of pml_ordering
 	Workers        int     `json:"workers"`
 	Seconds        float64 `json:"seconds"` // from the first request to the last worker's last report
 	BytesPerSecond float64 `json:"bytes_per_second"`
 	Done           []int   `json:"done"` // tasks, by worker
 }
 
-// Bounds of a farm: more is a slip of the finger.
-const (
-	maxTasks = 1 << 30
-	maxMany  = 1 << 12
-)
+// Figures implements [Result].
+func (r *FarmResult) Figures() []Figure {
+	return []Figure{{Name: "run time", Unit: "s", Value: r.Seconds}}
+}
 
-// Check returns what is wrong with the parameters.
+// Check implements [Workload].
 func (f Farm) Check() error {
-	for _, c := range []struct {
-		name       string
-		value, max int
-	}{{"tasks", f.Tasks, maxTasks}, {"tasks for a request", f.Fanout, maxMany}, {"outstanding requests", f.Outstanding, maxMany}, {"types", f.Types, maxMany}} {
-		if c.value < 1 || c.value > c.max {
-			return fmt.Errorf("a farm with %d %s: want 1 to %d", c.value, c.name, c.max)
-		}
+	err := inBounds("a farm", bound{"tasks", f.Tasks, maxTasks}, bound{"tasks for a request", f.Fanout, maxMany},
+		bound{"outstanding requests", f.Outstanding, maxMany}, bound{"types", f.Types, maxMany})
+	switch {
+	case err != nil:
+		return err
+	case f.Ordering != "" && f.Ordering != strict && f.Ordering != relaxed:
+		return fmt.Errorf("ordering %q: want %s or %s, or nothing for what pml_ordering says", f.Ordering, strict, relaxed)
 	}
 	return checkSize(f.Size)
 }
@@ -61,14 +68,28 @@ func (f Farm) Check() error {
 func (f Farm) requestTag() int { return f.Types }
 func (f Farm) doneTag() int    { return f.Types + 1 }
 
-// Run takes part. The result is nil on all ranks but 0.
-func (f Farm) Run(ctx context.Context, c *strand.Comm) (*FarmResult, error) {
-	if err := f.Check(); err != nil {
+// Ranks implements [Workload].
+func (f Farm) Ranks() int { return 2 }
+
+// Run implements [Workload].
+func (f Farm) Run(ctx context.Context, c *strand.Comm) (Result, error) {
+	order := strand.Strict
+	if f.Ordering == "" {
+		f.Ordering = c.World().Params().String("pml_ordering")
+	}
+	if f.Ordering == relaxed {
+		order = strand.Relaxed
+	}
+	c, err := c.DupWith(ctx, order)
+	if err != nil {
 		return nil, err
 	}
-	if c.Size() < 2 {
-		return nil, errors.New("a farm needs a manager and a worker: 2 ranks")
-	}
+	result, err := f.on(ctx, c)
+	return result, errors.Join(err, c.Free())
+}
+
+// on runs the farm on a communicator of its own.
+func (f Farm) on(ctx context.Context, c *strand.Comm) (Result, error) {
 	if err := c.Barrier(ctx); err != nil {
 		return nil, err
 	}
@@ -80,7 +101,7 @@ func (f Farm) Run(ctx context.Context, c *strand.Comm) (*FarmResult, error) {
 	if err := m.run(ctx); err != nil {
 		return nil, err
 	}
-	r := &FarmResult{Farm: f, Workers: c.Size() - 1, Seconds: time.Since(start).Seconds(), Done: m.done[1:]}
+	r := &FarmResult{Ordering: f.Ordering, Workers: c.Size() - 1, Seconds: time.Since(start).Seconds(), Done: m.done[1:]}
 	r.BytesPerSecond = float64(f.Tasks) * float64(f.Size) / r.Seconds
 	return r, nil
 }

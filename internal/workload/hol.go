@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/strandmp/strand"
@@ -17,34 +16,29 @@ import (
 // holds up its own, the others are not. Both ranks must be on one machine, by whose
 // clock the delays are taken.
 type HOL struct {
-	Messages int           `json:"messages"`
-	Size     int           `json:"size"` // bytes
-	Tags     int           `json:"tags"`
-	Interval time.Duration `json:"interval"` // between two messages
+	Messages int      `json:"messages"`
+	Size     int      `json:"size"` // bytes
+	Tags     int      `json:"tags"`
+	Interval Duration `json:"interval"` // between two messages
 }
+
+const defaultInterval = 200 * time.Microsecond
 
 // HOLResult is how long messages took from their send to their receive, in seconds.
 type HOLResult struct {
-	HOL
 	All   Delays   `json:"all"`
 	ByTag []Delays `json:"by_tag"`
 }
 
-// Delays are a distribution, in seconds.
-type Delays struct {
-	Median float64 `json:"median"`
-	P90    float64 `json:"p90"`
-	P99    float64 `json:"p99"`
-	Worst  float64 `json:"worst"`
+// Figures implements [Result].
+func (r *HOLResult) Figures() []Figure {
+	return []Figure{
+		{Name: "median delay", Unit: "s", Value: r.All.Median},
+		{Name: "99th percentile of delays", Unit: "s", Value: r.All.P99},
+	}
 }
 
-func delaysOf(seconds []float64) Delays {
-	sorted := slices.Sorted(slices.Values(seconds))
-	at := func(share float64) float64 { return sorted[int(share*float64(len(sorted)-1))] }
-	return Delays{at(0.5), at(0.9), at(0.99), at(1)}
-}
-
-// Check returns what is wrong with the parameters.
+// Check implements [Workload].
 func (h HOL) Check() error {
 	switch {
 	case h.Tags < 1 || h.Tags > maxMany:
@@ -52,20 +46,16 @@ func (h HOL) Check() error {
 	case h.Messages < h.Tags || h.Messages > maxTasks:
 		return fmt.Errorf("%d messages: want one for each of %d tags, up to %d", h.Messages, h.Tags, maxTasks)
 	case h.Interval < 0:
-		return fmt.Errorf("a message every %v: want 0 or more", h.Interval)
+		return fmt.Errorf("a message every %v: want 0s or more", time.Duration(h.Interval))
 	}
 	return checkSize(h.Size)
 }
 
-// Run takes part, of which ranks other than 0 and 1 have little. The result is nil on
-// all ranks but 0.
-func (h HOL) Run(ctx context.Context, c *strand.Comm) (*HOLResult, error) {
-	if err := h.Check(); err != nil {
-		return nil, err
-	}
-	if c.Size() < 2 {
-		return nil, errors.New("this workload needs 2 ranks")
-	}
+// Ranks implements [Workload].
+func (h HOL) Ranks() int { return 2 }
+
+// Run implements [Workload]; ranks other than 0 and 1 have little to do.
+func (h HOL) Run(ctx context.Context, c *strand.Comm) (Result, error) {
 	if err := c.Barrier(ctx); err != nil {
 		return nil, err
 	}
@@ -83,13 +73,13 @@ func (h HOL) timesTag() int { return h.Tags }
 
 // send sends at its pace, whatever becomes of what was sent before, and returns what
 // rank 1 has seen.
-func (h HOL) send(ctx context.Context, c *strand.Comm) (*HOLResult, error) {
+func (h HOL) send(ctx context.Context, c *strand.Comm) (Result, error) {
 	content := newPayload(h.Size)
 	heads, requests := make([][numberBytes]byte, h.Messages), make([]strand.Request, h.Messages)
 	sent := make([]int64, h.Messages)
 	start := time.Now()
 	for i := range h.Messages {
-		timer := time.NewTimer(time.Until(start.Add(time.Duration(i) * h.Interval)))
+		timer := time.NewTimer(time.Until(start.Add(time.Duration(i) * time.Duration(h.Interval))))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -114,7 +104,7 @@ func (h HOL) send(ctx context.Context, c *strand.Comm) (*HOLResult, error) {
 }
 
 func (h HOL) result(sent []int64, times []byte) *HOLResult {
-	r := &HOLResult{HOL: h}
+	r := &HOLResult{}
 	var all []float64
 	byTag := make([][]float64, h.Tags)
 	for i := range sent {

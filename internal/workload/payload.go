@@ -14,12 +14,10 @@ type payload struct {
 	size int
 }
 
-// Sizes of a message.
+// What messages are made of.
 const (
-	numberBytes = 8
+	numberBytes = 8    // in front of the text
 	windows     = 4096 // how many different texts there are
-	// MaxSize is the largest message, in bytes.
-	MaxSize = 64 << 20
 )
 
 // newPayload makes the contents of messages of a size.
@@ -50,11 +48,4 @@ func (p *payload) check(message []byte) (uint64, error) {
 		return 0, fmt.Errorf("message %d is damaged at byte %d of %d", number, numberBytes+i, p.size)
 	}
 	return number, nil
-}
-
-func checkSize(size int) error {
-	if size < numberBytes || size > MaxSize {
-		return fmt.Errorf("messages of %d bytes: want %d to %d", size, numberBytes, MaxSize)
-	}
-	return nil
 }

@@ -10,16 +10,22 @@ import (
 	"github.com/strandmp/strand"
 )
 
-// PingPong sends a message from rank 0 to rank 1 and back, again and again.
+// PingPong sends a message from rank 0 to rank 1 and back, again and again, in one size after
+// the other.
 type PingPong struct {
-	Size   int `json:"size"`   // bytes
-	Rounds int `json:"rounds"` // that are measured
-	Warmup int `json:"warmup"` // before that
+	Sizes  []int `json:"sizes"`  // bytes
+	Rounds int   `json:"rounds"` // that are measured, of each size
+	Warmup int   `json:"warmup"` // before those
 }
 
 // PingPongResult is how long rounds took.
 type PingPongResult struct {
-	PingPong
+	BySize []Rounds `json:"by_size"`
+}
+
+// Rounds are those of one size.
+type Rounds struct {
+	Size    int     `json:"size"`
 	Seconds float64 `json:"seconds"` // of all rounds
 
 	// BytesPerSecond counts each message once, as the thesis does: of a round trip
@@ -29,29 +35,69 @@ type PingPongResult struct {
 	Delays // of a round
 }
 
-const pingTag = 1
-
-// Check returns what is wrong with the parameters.
-func (p PingPong) Check() error {
-	if p.Rounds < 1 || p.Warmup < 0 {
-		return fmt.Errorf("%d rounds after %d to warm up: want at least 1, and 0 or more", p.Rounds, p.Warmup)
+// Figures implements [Result].
+func (r *PingPongResult) Figures() []Figure {
+	var all []Figure
+	for _, s := range r.BySize {
+		all = append(all, Figure{Name: "throughput at " + sizeText(s.Size), Unit: "B/s", Value: s.BytesPerSecond, More: true})
 	}
-	return checkSize(p.Size)
+	return all
 }
 
-// Run takes part; ranks other than 0 and 1 have nothing to do. The result is nil on all
-// ranks but 0.
-func (p PingPong) Run(ctx context.Context, c *strand.Comm) (*PingPongResult, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
+// sizeText has the units of the thesis's tables.
+func sizeText(bytes int) string {
+	switch {
+	case bytes > 0 && bytes%1_000_000 == 0:
+		return fmt.Sprintf("%d MB", bytes/1_000_000)
+	case bytes > 0 && bytes%1000 == 0:
+		return fmt.Sprintf("%d KB", bytes/1000)
 	}
-	if c.Size() < 2 {
-		return nil, errors.New("a ping-pong needs 2 ranks")
+	return fmt.Sprintf("%d B", bytes)
+}
+
+const pingTag = 1
+
+// Check implements [Workload].
+func (p PingPong) Check() error {
+	if p.Rounds < 1 || p.Warmup < 0 || p.Rounds > maxTasks || p.Warmup > maxTasks {
+		return fmt.Errorf("%d rounds after %d to warm up: want 1 to %d, and 0 to %d", p.Rounds, p.Warmup, maxTasks, maxTasks)
 	}
+	if len(p.Sizes) < 1 || len(p.Sizes) > maxMany {
+		return fmt.Errorf("%d sizes: want 1 to %d", len(p.Sizes), maxMany)
+	}
+	for _, size := range p.Sizes {
+		if err := checkSize(size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ranks implements [Workload].
+func (p PingPong) Ranks() int { return 2 }
+
+// Run implements [Workload]; ranks other than 0 and 1 have nothing to do.
+func (p PingPong) Run(ctx context.Context, c *strand.Comm) (Result, error) {
 	if c.Rank() > 1 {
 		return nil, nil
 	}
-	content, buf := newPayload(p.Size), make([]byte, p.Size)
+	r := &PingPongResult{}
+	for _, size := range p.Sizes {
+		seconds, err := p.rounds(ctx, c, size)
+		if err != nil {
+			return nil, fmt.Errorf("messages of %s: %w", sizeText(size), err)
+		}
+		r.BySize = append(r.BySize, roundsOf(size, seconds))
+	}
+	if c.Rank() != 0 {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// rounds exchanges messages of a size and returns how long each round took.
+func (p PingPong) rounds(ctx context.Context, c *strand.Comm, size int) ([]float64, error) {
+	content, buf := newPayload(size), make([]byte, size)
 	var head [numberBytes]byte
 	pieces := [][]byte{head[:], nil}
 	peer := 1 - c.Rank()
@@ -83,18 +129,14 @@ func (p PingPong) Run(ctx context.Context, c *strand.Comm) (*PingPongResult, err
 			seconds = append(seconds, took.Seconds())
 		}
 	}
-	if c.Rank() != 0 {
-		return nil, nil
-	}
-	return p.result(seconds), nil
+	return seconds, nil
 }
 
-func (p PingPong) result(seconds []float64) *PingPongResult {
-	r := &PingPongResult{PingPong: p}
+func roundsOf(size int, seconds []float64) Rounds {
+	r := Rounds{Size: size, Delays: delaysOf(seconds)}
 	for _, s := range seconds {
 		r.Seconds += s
 	}
-	r.BytesPerSecond = 2 * float64(p.Size) * float64(len(seconds)) / r.Seconds
-	r.Delays = delaysOf(seconds)
+	r.BytesPerSecond = 2 * float64(size) * float64(len(seconds)) / r.Seconds
 	return r
 }

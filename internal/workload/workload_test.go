@@ -2,6 +2,7 @@ package workload_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -13,23 +14,49 @@ import (
 	"github.com/strandmp/strand/strandtest"
 )
 
-func TestPingPong(t *testing.T) {
-	for _, size := range []int{8, 30_000, 300_000} {
-		p := workload.PingPong{Size: size, Rounds: 20, Warmup: 3}
-		strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {
-			r, err := p.Run(ctx, w.Comm())
-			if w.Rank() == 0 && err == nil {
-				assert.Equal(t, p, r.PingPong)
-				assert.Positive(t, r.BytesPerSecond)
-				assert.LessOrEqual(t, r.Median, r.P90)
-				assert.LessOrEqual(t, r.P99, r.Worst)
-				assert.LessOrEqual(t, r.Worst, r.Seconds)
-			} else {
-				assert.Nil(t, r)
-			}
+// run runs a workload on so many ranks and returns what rank 0 has measured.
+func run[R workload.Result](t *testing.T, ranks int, w workload.Workload, opts ...strand.Option) (result R) {
+	t.Helper()
+	require.NoError(t, w.Check())
+	strandtest.Run(t, ranks, func(ctx context.Context, world *strand.World) error {
+		r, err := w.Run(ctx, world.Comm())
+		if err != nil {
 			return err
-		})
+		}
+		if world.Rank() == 0 {
+			result = r.(R)
+		} else {
+			assert.Nil(t, r)
+		}
+		return nil
+	}, opts...)
+	return result
+}
+
+func checkDelays(t *testing.T, d workload.Delays) {
+	t.Helper()
+	require.Len(t, d.Quantiles, 21)
+	assert.IsIncreasing(t, append([]float64{0}, d.Quantiles[0]))
+	assert.IsNonDecreasing(t, d.Quantiles)
+	assert.Equal(t, d.Median, d.Quantiles[10])
+	assert.Equal(t, d.P90, d.Quantiles[18])
+	assert.Equal(t, d.Worst, d.Quantiles[20])
+	assert.IsNonDecreasing(t, []float64{d.P90, d.P99, d.Worst})
+}
+
+func TestPingPong(t *testing.T) {
+	p := workload.PingPong{Sizes: []int{8, 30_000, 300_000}, Rounds: 20, Warmup: 3}
+	r := run[*workload.PingPongResult](t, 3, p)
+	require.Len(t, r.BySize, 3)
+	for i, s := range r.BySize {
+		assert.Equal(t, p.Sizes[i], s.Size)
+		assert.Positive(t, s.BytesPerSecond)
+		assert.LessOrEqual(t, s.Worst, s.Seconds)
+		checkDelays(t, s.Delays)
 	}
+	figures := r.Figures()
+	require.Len(t, figures, 3)
+	assert.Equal(t, workload.Figure{Name: "throughput at 30 KB", Unit: "B/s", Value: r.BySize[1].BytesPerSecond, More: true}, figures[1])
 }
 
 func TestFarm(t *testing.T) {
@@ -39,55 +66,121 @@ func TestFarm(t *testing.T) {
 		{Tasks: 1, Size: 8, Fanout: 4, Outstanding: 4, Types: 1},          // most get nothing
 	} {
 		for _, ordering := range []string{"strict", "relaxed"} {
-			strandtest.Run(t, 4, func(ctx context.Context, w *strand.World) error {
-				r, err := f.Run(ctx, w.Comm())
-				if w.Rank() == 0 && err == nil {
-					done := 0
-					for _, n := range r.Done {
-						done += n
-					}
-					assert.Equal(t, f.Tasks, done)
-					assert.Equal(t, 3, r.Workers)
-					assert.Len(t, r.Done, 3)
-				}
-				return err
-			}, strand.WithParam("pml_ordering", ordering))
+			f.Ordering = ordering
+			r := run[*workload.FarmResult](t, 4, f)
+			assert.Equal(t, ordering, r.Ordering)
+			assert.Equal(t, 3, r.Workers)
+			require.Len(t, r.Done, 3)
+			assert.Equal(t, f.Tasks, r.Done[0]+r.Done[1]+r.Done[2])
 		}
 	}
+}
+
+// A farm that says nothing is ordered as its ranks are.
+func TestFarmTakesTheOrderingOfItsRanks(t *testing.T) {
+	f := workload.Farm{Tasks: 10, Size: 8, Fanout: 1, Outstanding: 1, Types: 2}
+	assert.Equal(t, "strict", run[*workload.FarmResult](t, 2, f).Ordering)
+	assert.Equal(t, "relaxed", run[*workload.FarmResult](t, 2, f, strand.WithParam("pml_ordering", "relaxed")).Ordering)
 }
 
 func TestHOL(t *testing.T) {
-	h := workload.HOL{Messages: 103, Size: 3000, Tags: 10, Interval: 100 * time.Microsecond}
-	strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {
-		r, err := h.Run(ctx, w.Comm())
-		if w.Rank() == 0 && err == nil {
-			require.Len(t, r.ByTag, h.Tags)
-			for _, d := range append(r.ByTag, r.All) {
-				assert.Positive(t, d.Median)
-				assert.LessOrEqual(t, d.Median, d.Worst)
-				assert.LessOrEqual(t, d.Worst, r.All.Worst)
-			}
-		} else {
-			assert.Nil(t, r)
-		}
-		return err
-	})
-	assert.ErrorContains(t, workload.HOL{Messages: 3, Tags: 4, Size: 8}.Check(), "3 messages: want one for each of 4 tags")
+	h := workload.HOL{Messages: 103, Size: 3000, Tags: 10, Interval: workload.Duration(100 * time.Microsecond)}
+	r := run[*workload.HOLResult](t, 3, h)
+	require.Len(t, r.ByTag, h.Tags)
+	for _, d := range append(r.ByTag, r.All) {
+		checkDelays(t, d)
+		assert.LessOrEqual(t, d.Worst, r.All.Worst)
+	}
+}
+
+func TestBurst(t *testing.T) {
+	for _, ranks := range []int{2, 3, 4, 5} {
+		b := workload.Burst{Compute: workload.Duration(20 * time.Microsecond), Messages: 4, Size: 3000, Neighbours: ranks - 1, Rounds: 10}
+		r := run[*workload.BurstResult](t, ranks, b)
+		assert.Positive(t, r.Pure)
+		assert.InDelta(t, r.Seconds-r.Pure, r.Lost, 1e-9)
+		assert.Less(t, r.Bursts.Worst, r.Seconds)
+		checkDelays(t, r.Bursts)
+	}
+}
+
+// What strand compare gives to ranks and gets from them.
+func TestSpec(t *testing.T) {
+	small := map[string]string{
+		"pingpong": `{"sizes": [8, 3000], "rounds": 5}`,
+		"farm":     `{"tasks": 20}`,
+		"hol":      `{"messages": 50, "interval": "10µs"}`,
+		"burst":    `{"compute": "10us", "rounds": 3}`,
+	}
+	for _, k := range workload.Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			_, err := workload.Spec{Name: k.Name}.Workload()
+			require.NoError(t, err, "the defaults")
+			spec := workload.Spec{Name: k.Name, Parameters: json.RawMessage(small[k.Name])}
+			strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {
+				outcome, err := spec.Run(ctx, w.Comm())
+				if err != nil || w.Rank() != 0 {
+					assert.Nil(t, outcome)
+					return err
+				}
+				assert.Equal(t, k.Name, outcome.Workload)
+				assert.Equal(t, 3, outcome.Ranks)
+				assert.NotEmpty(t, outcome.Figures)
+				assert.NotEmpty(t, outcome.Detail)
+				again, err := workload.Spec{Name: k.Name, Parameters: outcome.Parameters}.Workload()
+				first, _ := spec.Workload()
+				assert.Equal(t, first, again)
+				return err
+			})
+		})
+	}
 }
 
 func TestBadParameters(t *testing.T) {
-	good := workload.ThesisFarm(30_000, 10)
-	require.NoError(t, good.Check())
-	for want, change := range map[string]func(*workload.Farm){
-		"a farm with 0 tasks: want 1 to":                           func(f *workload.Farm) { f.Tasks = 0 },
-		"messages of 7 bytes: want 8 to 67108864":                  func(f *workload.Farm) { f.Size = 7 },
-		"a farm with -1 tasks for a request: want 1 to 4096":       func(f *workload.Farm) { f.Fanout = -1 },
-		"a farm with 1000000 outstanding requests: want 1 to 4096": func(f *workload.Farm) { f.Outstanding = 1e6 },
-		"a farm with 0 types: want 1 to 4096":                      func(f *workload.Farm) { f.Types = 0 },
+	for _, c := range []struct{ name, parameters, want string }{
+		{"pong", ``, `there is no workload "pong": want one of pingpong, farm, hol, burst`},
+		{"farm", `{"task": 5}`, `unknown field "task"; they are, with their defaults, {"tasks":10000,`},
+		{"farm", `{"tasks": 5} {}`, `something follows them`},
+		{"farm", `[]`, `cannot unmarshal array`},
+		{"farm", `{"tasks": 0}`, "workload farm: a farm with 0 tasks: want 1 to"},
+		{"farm", `{"size": 7}`, "messages of 7 bytes: want 8 to 67108864"},
+		{"farm", `{"fanout": -1}`, "a farm with -1 tasks for a request: want 1 to 4096"},
+		{"farm", `{"outstanding": 1000000}`, "a farm with 1000000 outstanding requests: want 1 to 4096"},
+		{"farm", `{"types": 0}`, "a farm with 0 types: want 1 to 4096"},
+		{"farm", `{"ordering": "none"}`, `ordering "none": want strict or relaxed`},
+		{"pingpong", `{"rounds": 0}`, "0 rounds after 5 to warm up: want 1 to"},
+		{"pingpong", `{"sizes": []}`, "0 sizes: want 1 to 4096"},
+		{"pingpong", `{"sizes": [8, 1]}`, "messages of 1 bytes"},
+		{"hol", `{"messages": 3}`, "3 messages: want one for each of 10 tags"},
+		{"hol", `{"tags": 0}`, "0 tags: want 1 to 4096"},
+		{"hol", `{"interval": "-1s"}`, "a message every -1s: want 0s or more"},
+		{"hol", `{"interval": "fast"}`, `invalid duration "fast"`},
+		{"burst", `{"compute": "2m"}`, "computations of 2m0s: want 0s to 1m0s"},
+		{"burst", `{"neighbours": 0}`, "a burst workload with 0 neighbours: want 1 to 4096"},
+		{"burst", `{"neighbours": 4000}`, "want at most 1073741824 bytes in a burst"},
 	} {
-		f := good
-		change(&f)
-		assert.ErrorContains(t, f.Check(), want)
+		_, err := workload.Spec{Name: c.name, Parameters: json.RawMessage(c.parameters)}.Workload()
+		assert.ErrorContains(t, err, c.want, "%s %s", c.name, c.parameters)
 	}
-	assert.ErrorContains(t, workload.PingPong{Size: 8}.Check(), "0 rounds after 0 to warm up: want at least 1")
+}
+
+// What one run was given says nothing to the next one.
+func TestDefaultsStay(t *testing.T) {
+	spec := workload.Spec{Name: "pingpong"}
+	before, err := spec.Workload()
+	require.NoError(t, err)
+	_, err = workload.Spec{Name: "pingpong", Parameters: json.RawMessage(`{"sizes": [8, 9]}`)}.Workload()
+	require.NoError(t, err)
+	after, err := spec.Workload()
+	require.NoError(t, err)
+	assert.Equal(t, &workload.PingPong{Sizes: []int{30_000, 300_000}, Rounds: 100, Warmup: 5}, after)
+	assert.Equal(t, before, after)
+}
+
+func TestTooFewRanks(t *testing.T) {
+	strandtest.Run(t, 2, func(ctx context.Context, w *strand.World) error {
+		_, err := workload.Spec{Name: "burst"}.Run(ctx, w.Comm())
+		assert.ErrorContains(t, err, "workload burst needs 3 ranks: there are 2")
+		return nil
+	})
 }

@@ -1,0 +1,28 @@
+package workload
+
+import "slices"
+
+// Delays are a distribution, in seconds.
+type Delays struct {
+	Median float64 `json:"median"`
+	P90    float64 `json:"p90"`
+	P99    float64 `json:"p99"`
+	Worst  float64 `json:"worst"`
+
+	// Quantiles are the least, then what 1/20, 2/20, … and all are not above: enough to
+	// draw the distribution. P99 and Worst show its tail.
+	Quantiles []float64 `json:"quantiles"`
+}
+
+// steps is how many parts quantiles cut a distribution into.
+const steps = 20
+
+func delaysOf(seconds []float64) Delays {
+	sorted := slices.Sorted(slices.Values(seconds))
+	at := func(share float64) float64 { return sorted[int(share*float64(len(sorted)-1))] }
+	d := Delays{Median: at(0.5), P90: at(0.9), P99: at(0.99), Worst: at(1)}
+	for i := range steps + 1 {
+		d.Quantiles = append(d.Quantiles, at(float64(i)/steps))
+	}
+	return d
+}

@@ -1,0 +1,144 @@
+package workload
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/strandmp/strand"
+)
+
+// A Workload is a program with its parameters.
+type Workload interface {
+	// Check returns what is wrong with the parameters.
+	Check() error
+	// Ranks is how many ranks it takes at least.
+	Ranks() int
+	// Run takes part, on every rank of the communicator. The result is nil on all
+	// ranks but 0.
+	Run(context.Context, *strand.Comm) (Result, error)
+}
+
+// A Result is what rank 0 has measured. As JSON it has all details.
+type Result interface {
+	// Figures are what transports are compared by, the most important one first. Runs
+	// of the same parameters have the same figures in the same order.
+	Figures() []Figure
+}
+
+// A Figure is one number.
+type Figure struct {
+	Name  string  `json:"name"` // for people, and the same in every run
+	Unit  string  `json:"unit"` // "s", "B/s"
+	Value float64 `json:"value"`
+	More  bool    `json:"more,omitempty"` // is better; else less is
+}
+
+// A Kind is a workload by name.
+type Kind struct {
+	Name     string
+	Summary  string          // a sentence
+	Defaults json.RawMessage // its parameters
+	make     func() Workload // a new one, all zero
+}
+
+var kinds = []Kind{
+	kind("pingpong", "A message goes from rank 0 to rank 1 and back, in one size after the other.",
+		PingPong{Sizes: []int{30_000, 300_000}, Rounds: 100, Warmup: 5}),
+	kind("farm", "A manager hands out tasks to workers, who ask for them: the Bulk Processor Farm.",
+		Farm{Tasks: 10_000, Size: 30_000, Fanout: 1, Outstanding: 10, Types: 10}),
+	kind("hol", "Messages of many tags go from rank 0 to rank 1 at a steady pace: how long each takes.",
+		HOL{Messages: 5000, Size: 3000, Tags: 10, Interval: Duration(defaultInterval)}),
+	kind("burst", "All ranks compute, then exchange a burst of messages with their neighbours, and so on.",
+		Burst{Compute: Duration(defaultCompute), Messages: 10, Size: 30_000, Neighbours: 2, Rounds: 50}),
+}
+
+// kind makes a kind of the workload type W, a pointer to which is a Workload.
+func kind[W any](name, summary string, defaults W) Kind {
+	text, err := json.Marshal(defaults)
+	if err != nil {
+		panic(err) // a type of this package that is no JSON
+	}
+	return Kind{name, summary, text, func() Workload { return any(new(W)).(Workload) }}
+}
+
+// Kinds are all workloads.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// A Spec says which workload to run.
+type Spec struct {
+	Name       string          `json:"name"`
+	Parameters json.RawMessage `json:"parameters,omitempty"` // those that are not the kind's defaults
+}
+
+// Workload returns what is to be run, with its defaults where nothing is said, and checked.
+func (s Spec) Workload() (Workload, error) {
+	names := make([]string, 0, len(kinds))
+	for _, k := range kinds {
+		if k.Name == s.Name {
+			return k.parse(s.Parameters)
+		}
+		names = append(names, k.Name)
+	}
+	return nil, fmt.Errorf("there is no workload %q: want one of %s", s.Name, strings.Join(names, ", "))
+}
+
+func (k Kind) parse(parameters json.RawMessage) (Workload, error) {
+	w := k.make()
+	if err := json.Unmarshal(k.Defaults, w); err != nil {
+		return nil, err
+	}
+	if len(parameters) > 0 {
+		d := json.NewDecoder(bytes.NewReader(parameters))
+		d.DisallowUnknownFields()
+		err := d.Decode(w)
+		if _, extra := d.Token(); err == nil && !errors.Is(extra, io.EOF) {
+			err = errors.New("something follows them")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("workload %s: parameters %s: %w; they are, with their defaults, %s", k.Name, parameters, err, k.Defaults)
+		}
+	}
+	if err := w.Check(); err != nil {
+		return nil, fmt.Errorf("workload %s: %w", k.Name, err)
+	}
+	return w, nil
+}
+
+// An Outcome is a run as rank 0 tells it.
+type Outcome struct {
+	Workload   string          `json:"workload"`
+	Parameters json.RawMessage `json:"parameters"` // all
+	Ranks      int             `json:"ranks"`
+	Figures    []Figure        `json:"figures"`
+	Detail     json.RawMessage `json:"detail"` // the workload's own: [PingPongResult], [FarmResult], …
+}
+
+// Run runs what a spec says on every rank of the communicator. The outcome is nil on
+// all ranks but 0.
+func (s Spec) Run(ctx context.Context, c *strand.Comm) (*Outcome, error) {
+	w, err := s.Workload()
+	if err != nil {
+		return nil, err
+	}
+	if want := w.Ranks(); c.Size() < want {
+		return nil, fmt.Errorf("workload %s needs %d ranks: there are %d", s.Name, want, c.Size())
+	}
+	result, err := w.Run(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("workload %s: %w", s.Name, err)
+	}
+	if result == nil {
+		return nil, nil
+	}
+	o := &Outcome{Workload: s.Name, Ranks: c.Size(), Figures: result.Figures()}
+	var parametersErr, detailErr error
+	o.Parameters, parametersErr = json.Marshal(w)
+	o.Detail, detailErr = json.Marshal(result)
+	return o, errors.Join(parametersErr, detailErr)
+}
