@@ -52,8 +52,8 @@ func WithJob(j launch.Job) Option {
 	}
 }
 
-// WithLog passes lines for people to f instead of to standard error. It must not
-// block.
+// WithLog passes lines for people to f instead of to standard error, or to the
+// launcher. It must not block.
 func WithLog(f func(level btl.LogLevel, line string)) Option { return func(o *options) { o.log = f } }
 
 // Declare adds all parameters that a world with these transports has to a
@@ -82,15 +82,29 @@ func (o *options) resolve() (*param.Values, error) {
 }
 
 // logger passes on the lines of levels up to the given one.
-func (o *options) logger(verbose int) func(btl.LogLevel, string) {
+func (o *options) logger(verbose int, job launch.Job) func(btl.LogLevel, string) {
+	log := o.log
+	if log == nil {
+		log = logFor(job)
+	}
 	return func(level btl.LogLevel, line string) {
 		if int(level) <= verbose {
-			o.log(level, line)
+			log(level, line)
 		}
 	}
 }
 
-func logToStderr(_ btl.LogLevel, line string) { fmt.Fprintln(os.Stderr, "strand:", line) }
+// logFor writes to standard error, except for warnings that the launcher takes: it
+// shows once what all ranks warn of.
+func logFor(job launch.Job) func(btl.LogLevel, string) {
+	launcher, listens := job.(launch.Listener)
+	return func(level btl.LogLevel, line string) {
+		if level == btl.LogWarn && listens && launcher.Warn(line) == nil {
+			return
+		}
+		fmt.Fprintln(os.Stderr, "strand:", line)
+	}
+}
 
 // unrequested is the list that leaves out the transports that want to be asked for.
 func unrequested(transports *btl.Registry) string {

@@ -105,7 +105,7 @@ func (w *World) drop() {
 // Init joins the world: it finds out who this process is, reads the parameters
 // and opens the transports. [World.Close] leaves it again.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
-	o := options{registry: btl.Default, exit: os.Exit, log: logToStderr}
+	o := options{registry: btl.Default, exit: os.Exit}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -151,7 +151,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	p, err := pml.Open(ctx, pml.Config{
 		Job: w.job, Params: w.params, Components: components,
 		Engine: engine.Options{Spin: w.params.Duration("progress_spin"), Tick: w.params.Duration("progress_tick")},
-		Log:    o.logger(w.params.Int("verbose")),
+		Log:    o.logger(w.params.Int("verbose"), w.job),
 	})
 	if err != nil {
 		return err

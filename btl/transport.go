@@ -266,7 +266,8 @@ type Host interface {
 	// error (a rank that is gone, a world that closes) is for the peer to know.
 	// Hello is the peer's. Up must be called for the endpoint as for any other.
 	Accept(m Module, rank int, hello []byte, path int, ep Endpoint) (Receiver, error)
-	// Logf writes a line for people, at the given level.
+	// Logf writes a line for people, at the given level. It begins with the
+	// component's name and "rank 3: ", so that what all ranks say can be told once.
 	Logf(level LogLevel, format string, args ...any)
 }
 
@@ -275,6 +276,6 @@ type LogLevel uint8
 
 const (
 	LogWarn  LogLevel = iota // always shown: something is wrong, the job goes on
-	LogInfo                  // --verbose btl=1: connections, choices
-	LogDebug                 // --verbose btl=2: each step
+	LogInfo                  // verbose=1: connections, choices
+	LogDebug                 // verbose=2: each step
 )

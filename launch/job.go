@@ -87,8 +87,9 @@ type Callbacks struct {
 type Listener interface {
 	// Listen has the callbacks called from now on. It is called once.
 	Listen(Callbacks)
-	// Warn hands a line for people to the launcher, which shows it once, however
-	// many ranks say it. An error means that nobody will see it. It does not block.
+	// Warn hands a line for people to the launcher, which shows it once with the
+	// ranks that have said the same. The line says who it is from by "rank 3: ", at
+	// its beginning or later. An error means that nobody will see it. It does not block.
 	Warn(line string) error
 }
 

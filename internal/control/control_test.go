@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -146,18 +147,68 @@ func TestGarbageEndsTheChannel(t *testing.T) {
 
 // What can not be said, or is too long, is said to be so.
 func TestReportsThatCanNotBeSent(t *testing.T) {
-	for _, report := range []any{make(chan int), strings.Repeat("x", maxWord)} {
+	for want, report := range map[string]any{
+		"its report can not be written: json: unsupported type: chan int": make(chan int),
+		"its report has 8388610 bytes, more than 8388544":                 strings.Repeat("x", maxWord),
+	} {
 		near, far := pair(t)
 		l, _, _ := serve(t, near)
 		m := NewMember(far)
 		served := make(chan error, 1)
 		go func() { served <- m.Serve(Callbacks{Report: func() any { return report }}) }()
-		answer, err := l.Ask(watched(t))
-		require.NoError(t, err)
-		assert.Contains(t, string(answer), "a report of ")
+		_, err := l.Ask(watched(t))
+		assert.EqualError(t, err, want)
 		m.Close()
 		<-served
 	}
+}
+
+// What a rank has said before it ended is heard, also where what it has started
+// holds its end of the channel.
+func TestLastWords(t *testing.T) {
+	near, far := pair(t)
+	m := NewMember(far)
+	for range 20 {
+		require.NoError(t, m.Warn("odd"))
+	}
+	l := NewLine(near)
+	l.EndWithin(30 * time.Millisecond)
+	heard := 0
+	assert.NoError(t, l.Serve(func(string) { heard++ }))
+	assert.Equal(t, 20, heard)
+}
+
+// A launcher that does not read holds up nobody who warns, and what there was no
+// room for is not lost on the others.
+func TestLauncherThatDoesNotListen(t *testing.T) {
+	near, far := pair(t)
+	m := NewMember(far)
+	text := strings.Repeat("x", maxWarning)
+	taken := 0
+	for ; ; taken++ {
+		if err := m.Warn(text); err != nil {
+			assert.ErrorIs(t, err, os.ErrDeadlineExceeded)
+			break
+		}
+	}
+	serving := make(chan error)
+	go func() {
+		serving <- m.Serve(Callbacks{Report: func() any { return strings.Repeat("x", 1<<20) }})
+	}()
+	_, err := near.Write(encode(order{Report: true}))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return errors.Is(m.Warn(text), errBusy) }, 30*time.Second, time.Millisecond,
+		"while the report waits to be read")
+
+	l, warnings, ended := serve(t, near)
+	for range taken {
+		assert.Equal(t, text, <-warnings)
+	}
+	require.Eventually(t, func() bool { return m.Warn("again") == nil }, 30*time.Second, time.Millisecond)
+	assert.Equal(t, "again", <-warnings)
+	l.Close()
+	assert.NoError(t, <-ended)
+	<-serving
 }
 
 func FuzzMessages(f *testing.F) {

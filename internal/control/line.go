@@ -3,9 +3,11 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A Line is the launcher's end of the channel to one rank. Its methods are safe for
@@ -19,7 +21,13 @@ type Line struct {
 	writing sync.WaitGroup
 	busy    bool // somebody writes
 	asking  bool // a question is out
-	askers  []chan json.RawMessage
+	askers  []chan answer
+}
+
+// An answer is a rank's report, or why it has none.
+type answer struct {
+	report json.RawMessage
+	err    error
 }
 
 // NewLine takes over the launcher's end of a socket pair.
@@ -32,8 +40,11 @@ func (l *Line) Serve(warned func(text string)) error {
 		if w.Warning != "" {
 			warned(w.Warning[:min(len(w.Warning), maxWarning)])
 		}
-		if w.Report != nil {
-			l.answered(w.Report)
+		switch {
+		case w.NoReport != "":
+			l.answered(answer{err: errors.New(w.NoReport)})
+		case w.Report != nil:
+			l.answered(answer{report: w.Report})
 		}
 	})
 	l.Close()
@@ -42,6 +53,13 @@ func (l *Line) Serve(warned func(text string)) error {
 		return nil
 	}
 	return err
+}
+
+// EndWithin ends the channel when all that the rank has said was heard, but after
+// that time at the latest. It is for a rank that has exited: what it has started may
+// still hold its end.
+func (l *Line) EndWithin(d time.Duration) {
+	_ = l.conn.SetReadDeadline(time.Now().Add(d)) // fails only if it has ended
 }
 
 // Close ends the channel. Who waits for an answer gets ErrEnded.
@@ -63,42 +81,42 @@ func (l *Line) Tell(f Failure) {
 	l.send(order{Failed: &f})
 }
 
-// Ask returns the rank's report on how things stand, or the context's cause: a
-// program that does not use Strand never answers.
+// Ask returns the rank's report on how things stand, what keeps it from giving one,
+// or the context's cause: a program that does not use Strand never answers.
 func (l *Line) Ask(ctx context.Context) (json.RawMessage, error) {
-	answer := make(chan json.RawMessage, 1)
+	asker := make(chan answer, 1)
 	l.mu.Lock()
 	if l.ended {
 		l.mu.Unlock()
 		return nil, ErrEnded
 	}
-	l.askers = append(l.askers, answer)
+	l.askers = append(l.askers, asker)
 	if !l.asking {
 		l.asking = true
 		l.send(order{Report: true})
 	}
 	l.mu.Unlock()
 	select {
-	case report, ok := <-answer:
+	case a, ok := <-asker:
 		if !ok {
 			return nil, ErrEnded
 		}
-		return report, nil
+		return a.report, a.err
 	case <-ctx.Done():
 		l.mu.Lock()
-		l.askers = slices.DeleteFunc(l.askers, func(a chan json.RawMessage) bool { return a == answer })
+		l.askers = slices.DeleteFunc(l.askers, func(a chan answer) bool { return a == asker })
 		l.mu.Unlock()
 		return nil, context.Cause(ctx)
 	}
 }
 
-// answered hands a report to all who wait for one.
-func (l *Line) answered(report json.RawMessage) {
+// answered hands an answer to all who wait for one.
+func (l *Line) answered(a answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asking = false
 	for _, asker := range l.askers {
-		asker <- report
+		asker <- a
 	}
 	l.askers = nil
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -38,37 +39,47 @@ func (m *Member) Serve(c Callbacks) error {
 	})
 }
 
-// report answers a question. That the launcher does not read the answer is its own
-// affair.
+// report answers a question. A launcher that does not read the answer has no more
+// questions either, so there is no hurry.
 func (m *Member) report(report any) {
 	text, err := json.Marshal(report)
-	if err != nil || len(text) > maxWord-64 {
-		text, _ = json.Marshal(fmt.Sprintf("a report of %d bytes, more than %d: %v", len(text), maxWord, err))
+	w := word{Report: text}
+	switch {
+	case err != nil:
+		w = word{NoReport: fmt.Sprintf("its report can not be written: %v", err)}
+	case len(text) > maxReport:
+		w = word{NoReport: fmt.Sprintf("its report has %d bytes, more than %d", len(text), maxReport)}
 	}
-	_ = m.send(word{Report: text}, reportTimeout)
-}
-
-// Warn hands a warning to the launcher, which shows it unless another rank has said
-// the same. On an error it was not taken.
-func (m *Member) Warn(text string) error {
-	return m.send(word{Warning: text[:min(len(text), maxWarning)]}, warnTimeout)
-}
-
-// How long the launcher may take to make room: who warns may hold locks.
-const (
-	reportTimeout = 5 * time.Second
-	warnTimeout   = 100 * time.Millisecond
-)
-
-func (m *Member) send(w word, timeout time.Duration) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
-	if err := m.conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+	_ = m.send(w, time.Time{})
+}
+
+var errBusy = errors.New("control: another message is on its way")
+
+// Warn hands a warning to the launcher, which shows it once with what other ranks
+// say alike. On an error it was not taken. It never waits for more than warnTimeout:
+// who warns may hold locks.
+func (m *Member) Warn(text string) error {
+	if !m.writing.TryLock() {
+		return errBusy
+	}
+	defer m.writing.Unlock()
+	return m.send(word{Warning: text[:min(len(text), maxWarning)]}, time.Now().Add(warnTimeout))
+}
+
+// warnTimeout is how long the launcher may take to make room for a warning. Where
+// there is none, many wait to be read already.
+const warnTimeout = 10 * time.Millisecond
+
+// send writes a message. The lock is held.
+func (m *Member) send(w word, deadline time.Time) error {
+	if err := m.conn.SetWriteDeadline(deadline); err != nil {
 		return err
 	}
-	_, err := m.conn.Write(encode(w))
-	if err != nil {
-		_ = m.conn.Close() // perhaps in the middle of a message
+	n, err := m.conn.Write(encode(w))
+	if err != nil && n > 0 {
+		_ = m.conn.Close() // in the middle of a message: what follows would be none
 	}
 	return err
 }

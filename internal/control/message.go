@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"syscall"
 
 	"github.com/strandmp/strand/param"
@@ -34,8 +35,9 @@ type order struct {
 
 // word is a message of a rank's.
 type word struct {
-	Report  json.RawMessage `json:"report,omitempty"`
-	Warning string          `json:"warning,omitempty"`
+	Report   json.RawMessage `json:"report,omitempty"`
+	NoReport string          `json:"no_report,omitempty"` // why there is none
+	Warning  string          `json:"warning,omitempty"`
 }
 
 // Bounds of a message in bytes. A report has a line of some 300 bytes for each
@@ -43,6 +45,7 @@ type word struct {
 const (
 	maxOrder   = 64 << 10
 	maxWord    = 8 << 20
+	maxReport  = maxWord - 64 // and what it is wrapped in
 	maxWarning = 4 << 10
 )
 
@@ -69,7 +72,7 @@ func each[T any](from io.Reader, most int, f func(*T)) error {
 		f(&message)
 	}
 	err := lines.Err()
-	if errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) {
+	if errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded) {
 		err = nil // who has gone, or was killed, does not say goodbye here
 	}
 	if err == nil {

@@ -87,7 +87,8 @@ var roles = map[string]func(){
 	"told: close": playClosed,
 	"told: last":  playLastWords,
 	"told: term":  playToldAtTheEnd,
-	"warn":        joined(playWarn),
+	"warn":        playWarn,
+	"last warn":   joined(playLastWarning),
 	"live":        playLive,
 }
 

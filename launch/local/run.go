@@ -34,10 +34,11 @@ func Run(ctx context.Context, c Config) error {
 	}
 	j := &job{
 		config: c, path: path, hostname: hostname, name: jobName(),
-		events: make(chan event), over: make(chan struct{}), warned: make(warnings),
+		events: make(chan event), over: make(chan struct{}),
 		console: &console{failure: make(chan error, 1)},
 	}
 	j.sinks = [2]*sink{j.console.sink(c.Stdout), j.console.sink(c.Stderr)}
+	j.warnings = &warnings{ranks: c.Ranks, show: j.sinks[1].note}
 	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
 		return err
 	}
@@ -66,10 +67,8 @@ type job struct {
 	events  chan event
 	over    chan struct{} // closed when nobody takes events any more
 
-	working sync.WaitGroup
-
-	warning sync.Mutex
-	warned  warnings
+	working  sync.WaitGroup
+	warnings *warnings
 }
 
 func (j *job) run(ctx context.Context) error {
@@ -91,13 +90,14 @@ func (j *job) run(ctx context.Context) error {
 	j.server.Close()
 	release()
 	for _, p := range j.ranks {
-		p.line.Close()
+		p.line.EndWithin(lastWordsTime)
 		for _, out := range p.out {
 			out.pipe.end()
 		}
 	}
 	close(j.over)
 	j.working.Wait()
+	j.warnings.finish()
 	if err == nil {
 		err = j.outputFailure()
 	}
@@ -191,7 +191,7 @@ func (j *job) attend(p *process) {
 		}
 	})
 	j.working.Go(func() {
-		if err := p.line.Serve(func(text string) { j.warn(p.rank, text) }); err != nil {
+		if err := p.line.Serve(func(text string) { j.warnings.add(p.rank, text) }); err != nil {
 			j.logf("rank %d: %v", p.rank, err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/control"
+	"github.com/strandmp/strand/internal/pmi"
 	"github.com/strandmp/strand/launch"
 )
 
@@ -203,30 +206,27 @@ func TestToldBeforeTheEnd(t *testing.T) {
 	assert.Equal(t, strings.Repeat("told that it was killed by signal 9 (SIGKILL)\n", 2), out.String())
 }
 
-func playWarn(_ context.Context, j launch.Job) error {
-	for _, line := range []string{"rank %d: no interface eth7", "tcp: rank %d: this and\nthat"} {
-		if err := j.(launch.Listener).Warn(fmt.Sprintf(line, j.Rank())); err != nil {
-			return err
-		}
-	}
-	return j.Close()
-}
-
-// What every rank warns of is shown once.
-func TestWarningsAreShownOnce(t *testing.T) {
-	c, out := playing(t, "warn", 12)
-	require.NoError(t, Run(context.Background(), c), "%s", out)
-	lines := strings.Split(out.String(), "\n")
-	require.Len(t, lines, 4, "%s", out)
-	assert.Regexp(t, `^strand: rank \d+: no interface eth7$`, lines[0])
-	assert.Regexp(t, `^strand: tcp: rank \d+: this and$`, lines[1])
-	assert.Equal(t, "  that", lines[2])
-}
-
-func TestWarningsAreBounded(t *testing.T) {
-	w := make(warnings)
-	for i := range 2 * maxWarnings {
-		assert.Equal(t, i < maxWarnings, w.fresh(1, fmt.Sprintf("rank 1: number %d of rank 12", i)))
-	}
-	assert.Len(t, w, maxWarnings)
+// A failure that the others were told of when it came is not told again when the job
+// ends.
+func TestToldOnce(t *testing.T) {
+	s := newTestSupervisor()
+	s.config.KeepGoing = true
+	var err error
+	s.server, err = pmi.NewServer("job", 4, s.job)
+	require.NoError(t, err)
+	defer s.server.Close()
+	near, far := net.Pipe()
+	s.ranks[0].line = control.NewLine(near)
+	told, ended := make(chan control.Failure, 10), make(chan error)
+	go func() {
+		ended <- control.NewMember(far).Serve(control.Callbacks{Failed: func(f control.Failure) { told <- f }})
+	}()
+	s.handle(event{kind: exited, rank: 2, status: 9})
+	s.handle(abortAfter(1, -1))
+	s.stop()
+	s.ranks[0].line.Tell(control.Failure{Rank: 99}) // the last word
+	assert.Equal(t, 2, (<-told).Rank)
+	assert.Equal(t, 99, (<-told).Rank)
+	s.ranks[0].line.Close()
+	<-ended
 }
