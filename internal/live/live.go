@@ -182,5 +182,8 @@ func ask(path string) (Answer, error) {
 		}
 		a.Ranks = append(a.Ranks, r)
 	}
-	return a, lines.Err()
+	if err := lines.Err(); err != nil || len(a.Ranks) < a.Size {
+		return a, errors.Join(fmt.Errorf("it ended after %d of its %d ranks", len(a.Ranks), a.Size), err)
+	}
+	return a, nil
 }

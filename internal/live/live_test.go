@@ -43,6 +43,7 @@ func TestJobs(t *testing.T) {
 	}}
 	serve(t, dir, "a", func(c net.Conn) { Tell(c, want.Job, want.Ranks) })
 	serve(t, dir, "b", func(c net.Conn) { _ = c.Close() })
+	serve(t, dir, "cut", func(c net.Conn) { Tell(c, want.Job, want.Ranks[:1]) })
 	killed := serve(t, dir, "c", func(net.Conn) {})
 	require.NoError(t, killed.(*listener).Listener.Close(), "without its socket being removed")
 
@@ -50,6 +51,7 @@ func TestJobs(t *testing.T) {
 
 	all, err := Jobs(dir)
 	assert.ErrorContains(t, err, "job b: it ended before it had answered")
+	assert.ErrorContains(t, err, "job cut: it ended after 1 of its 2 ranks")
 	assert.Equal(t, []Answer{want}, all)
 	_, err = os.Lstat(filepath.Join(dir, "c"))
 	assert.ErrorIs(t, err, os.ErrNotExist, "nobody answers for it any more")

@@ -3,12 +3,14 @@ package local
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/internal/openfiles"
 )
 
 // reportTimeout is how long a rank may take to say how it stands. One that is
@@ -35,7 +37,7 @@ func (j *job) serveLive() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	j.working.Go(func() {
 		for {
-			conn, err := listener.Accept()
+			conn, err := j.acceptLive(ctx, listener)
 			if err != nil {
 				return
 			}
@@ -48,6 +50,28 @@ func (j *job) serveLive() (stop func()) {
 	return func() {
 		cancel()
 		_ = listener.Close() // and so the socket is removed
+	}
+}
+
+// livePause is how long a job that can not answer at the moment, for want of
+// descriptors, lets those wait who ask.
+const livePause = 200 * time.Millisecond
+
+// acceptLive returns the next who asks, or an error when the job is over.
+func (j *job) acceptLive(ctx context.Context, listener net.Listener) (net.Conn, error) {
+	for told := false; ; {
+		conn, err := listener.Accept()
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+		if !told {
+			told = true
+			j.logf("strand info --live can not ask this job at the moment: %v", openfiles.Explain(err))
+		}
+		select {
+		case <-time.After(livePause):
+		case <-ctx.Done():
+		}
 	}
 }
 

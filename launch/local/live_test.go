@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -93,4 +95,40 @@ func TestLiveInAFolderThatIsNotOurs(t *testing.T) {
 	require.NoError(t, Run(context.Background(), c))
 	assert.Contains(t, out.String(), "strand info --live will not show this job")
 	assert.Contains(t, out.String(), "alone")
+}
+
+// scarce is a listener that can accept nobody for a while.
+type scarce struct {
+	net.Listener
+	failures int
+}
+
+func (s *scarce) Accept() (net.Conn, error) {
+	if s.failures--; s.failures >= 0 {
+		return nil, syscall.EMFILE
+	}
+	return s.Listener.Accept()
+}
+
+// A launcher that has no descriptor for who asks goes on when it has one again.
+func TestLiveWithoutDescriptors(t *testing.T) {
+	real, err := net.Listen("unix", filepath.Join(t.TempDir(), "job"))
+	require.NoError(t, err)
+	defer real.Close()
+	conn, err := net.Dial("unix", real.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	var out strings.Builder
+	j := &job{config: Config{Verbose: true}}
+	j.sinks[1] = (&console{}).sink(&out)
+	far, err := j.acceptLive(t.Context(), &scarce{Listener: real, failures: 3})
+	require.NoError(t, err)
+	require.NoError(t, far.Close())
+	assert.Equal(t, 1, strings.Count(out.String(), "can not ask this job at the moment"))
+	assert.Contains(t, out.String(), "ulimit -n")
+
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = j.acceptLive(over, &scarce{failures: 1})
+	assert.ErrorIs(t, err, syscall.EMFILE)
 }

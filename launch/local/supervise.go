@@ -39,6 +39,7 @@ type supervisor struct {
 // standing is what is known of a rank.
 type standing struct {
 	initialised, finalised, exited, failed bool
+	told                                   bool // to the others, that it has failed
 
 	after int // the rank whose failure has led to this one's, or -1
 }
