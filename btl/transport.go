@@ -96,11 +96,28 @@ type Path struct {
 	Weight float64
 	// Index numbers the paths of one module to one peer from 0.
 	Index int
+	// Spare paths serve only while no other path of the module is connected.
+	Spare Spare
 	// Desc is for people: "10.0.0.1 (eth0) → 10.0.0.2:59822, direct route".
 	Desc string
 	// Private is the module's own.
 	Private any
 }
+
+// Spare says whether a path stands by for the others of its module. A module that
+// offers any spare path offers others too.
+type Spare uint8
+
+const (
+	NotSpare Spare = iota
+	// Detour goes over an interface that no path of the others joins with the same
+	// one of the peer: if one of these falls silent it is worth a try.
+	Detour
+	// Parallel goes over the same two interfaces as one of the others, between other
+	// addresses of theirs: it is worth a try only where that was never connected, or
+	// is broken.
+	Parallel
+)
 
 // A Module is an open transport.
 type Module interface {

@@ -112,7 +112,7 @@ func (pe *peer) acknowledge() {
 // ackRail is the rail for acknowledgements: the one that was heard last, which is
 // alive.
 func (pe *peer) ackRail() *rail {
-	if r := pe.heard; r != nil && r.up && !r.busy {
+	if r := pe.heard; r != nil && r.up && !r.busy && !r.vital.doubted {
 		return r
 	}
 	return pe.control()

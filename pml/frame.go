@@ -59,7 +59,7 @@ func (p *PML) freeFrame(f *txFrame) {
 func (f *txFrame) build(h *header) {
 	f.lane = int(h.lane)
 	pe := f.peer
-	if h.kind != frameAck && h.kind != frameGoodbye && h.kind != frameGoodbyeAck && !pe.local {
+	if !h.kind.unnumbered() && !pe.local {
 		f.counted = true
 		h.flags |= flagCounted
 		if pe.pml.closing {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/strandmp/strand/btl"
 )
 
 // frameType says what a frame is for. docs/WIRE.md describes each byte by byte.
@@ -19,8 +21,12 @@ const (
 	frameAck                             // acknowledgement and credit, nothing else
 	frameGoodbye                         // nothing more will be sent
 	frameGoodbyeAck                      // goodbye was understood
+	frameBroken                          // another connection was given up
 	frameTypes
 )
+
+// unnumbered frames are never kept nor sent again.
+func (k frameType) unnumbered() bool { return k == frameAck || k >= frameGoodbye }
 
 const (
 	flagAckNow  = 1 << 0 // a request completes when this frame is acknowledged
@@ -40,6 +46,7 @@ const (
 	dataSize    = 32
 	rangeSize   = 8
 	maxRanges   = 6
+	brokenSize  = 19 // and the name of the transport's component
 )
 
 // maxLanes bounds the lane numbers that are believed.
@@ -66,7 +73,13 @@ type header struct {
 
 	ranges    [maxRanges]numberRange // ack: frames that arrived beyond a gap
 	numRanges int
+
+	path      uint16 // broken: the connection's
+	component []byte // broken: that it is of, at most maxComponent bytes
 }
+
+// maxComponent is the length of the longest name that a header holds.
+const maxComponent = btl.MaxHeader - brokenSize
 
 // numberRange is count consecutive frame numbers.
 type numberRange struct{ first, count uint32 }
@@ -110,6 +123,10 @@ func (h *header) encode(b []byte) int {
 			le.PutUint32(b[commonSize+i*rangeSize+4:], r.count)
 		}
 		return commonSize + h.numRanges*rangeSize
+	case frameBroken:
+		le.PutUint16(b[16:], h.path)
+		b[18] = byte(len(h.component))
+		return brokenSize + copy(b[brokenSize:], h.component)
 	}
 	return commonSize
 }
@@ -155,6 +172,8 @@ func (h *header) decode(b []byte, payload int) error {
 		return h.decodeRanges(b, payload)
 	case frameGoodbye, frameGoodbyeAck:
 		want = commonSize
+	case frameBroken:
+		return h.decodeBroken(b, payload)
 	default:
 		return fmt.Errorf("frame type %d is unknown", h.kind)
 	}
@@ -200,6 +219,14 @@ func (h *header) decodeRest(b []byte, payload uint64) error {
 	if !carriesData && payload != 0 {
 		return fmt.Errorf("frame type %d has a payload of %d bytes", h.kind, payload)
 	}
+	return nil
+}
+
+func (h *header) decodeBroken(b []byte, payload int) error {
+	if len(b) <= brokenSize || len(b) != brokenSize+int(b[18]) || payload != 0 {
+		return fmt.Errorf("note of a broken connection of %d bytes with a payload of %d", len(b), payload)
+	}
+	h.path, h.component = binary.LittleEndian.Uint16(b[16:]), b[brokenSize:]
 	return nil
 }
 

@@ -22,6 +22,7 @@ var sampleHeaders = []header{
 	{kind: frameAck, ack: 5, ranges: [maxRanges]numberRange{{7, 2}, {11, 1}}, numRanges: 2},
 	{kind: frameGoodbye, ack: 5, credit: 6},
 	{kind: frameGoodbyeAck, ack: 5, credit: 6},
+	{kind: frameBroken, path: 63, component: []byte("tcp")},
 }
 
 // payloadOf is a payload length that goes with a header.
@@ -85,6 +86,8 @@ func TestHeaderRefuses(t *testing.T) {
 		{"clear with a payload", header{kind: frameClear}, 1, nil, "frame type 3 has a payload of 1 bytes"},
 		{"void with a payload", header{kind: frameVoid}, 1, nil, "has a payload"},
 		{"goodbye with a payload", header{kind: frameGoodbye}, 1, nil, "has a payload"},
+		{"broken, with a payload", header{kind: frameBroken, component: []byte("tcp")}, 1, nil, "note of a broken connection of 22 bytes with a payload of 1"},
+		{"broken, of nothing", header{kind: frameBroken}, 0, nil, "note of a broken connection of 19 bytes"},
 		{"acknowledgement with a payload", header{kind: frameAck}, 1, nil, "acknowledgement of 16 bytes with a payload of 1"},
 	}
 	for _, c := range cases {
@@ -131,6 +134,9 @@ func drawHeader(t *rapid.T) header {
 		for i := range h.ranges[:h.numRanges] {
 			h.ranges[i] = numberRange{rapid.Uint32().Draw(t, "first"), rapid.Uint32().Draw(t, "count")}
 		}
+	case frameBroken:
+		h.path = rapid.Uint16().Draw(t, "path")
+		h.component = rapid.SliceOfN(rapid.Byte(), 1, maxComponent).Draw(t, "component")
 	}
 	return h
 }

@@ -172,6 +172,9 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 	case frameGoodbye, frameGoodbyeAck:
 		pe.saidGoodbye(h.kind)
 		return nil, nil
+	case frameBroken:
+		pe.heardBroken(h, r)
+		return nil, nil
 	case frameClear:
 		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
 			return nil, err

@@ -1,6 +1,8 @@
 package pml
 
 import (
+	"slices"
+
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/selection"
@@ -13,8 +15,8 @@ type peer struct {
 	rank    int
 	host    string
 	rails   []*rail
-	standby []*rail // without endpoints, the highest exclusivity first
-	tier    int     // the highest exclusivity that is connected
+	standby []*rail // without endpoints, the highest tier first
+	tier    int     // the highest that is connected
 	choice  selection.Choice
 	poller  btl.Poller // the first rail's endpoint, if it can poll
 	state   peerState
@@ -100,6 +102,9 @@ func (pe *peer) attach(host string, choice selection.Choice, rails []*rail) {
 // choosePoller finds out which rails carry messages now, and where they arrive.
 func (pe *peer) choosePoller() {
 	pe.poller, pe.tier = nil, pe.tierOfRails()
+	if !slices.ContainsFunc(pe.rails, (*rail).serves) {
+		pe.trustAll() // there is nothing better than what is in doubt
+	}
 	for _, r := range pe.rails {
 		if r.serves() && r.poller != nil {
 			pe.poller = r.poller
@@ -108,15 +113,19 @@ func (pe *peer) choosePoller() {
 	}
 }
 
-// control returns the rail for control frames and short messages: the first
-// connected one in the order of latency, or nil.
+// control returns the rail for control frames and short messages: the first that
+// serves, in the order of latency; else any that is connected, or nil.
 func (pe *peer) control() *rail {
+	var other *rail
 	for _, r := range pe.rails {
-		if r.up {
+		if r.serves() {
 			return r
 		}
+		if other == nil && r.up {
+			other = r
+		}
 	}
-	return nil
+	return other
 }
 
 // lane returns the receiving side of a lane.

@@ -35,6 +35,15 @@ type Traffic struct {
 
 var _ btl.Receiver = (*rail)(nil)
 
+// tier says which rails come first: those of higher exclusivity, and of these the
+// ones that are no spares.
+func (r *rail) tier() int {
+	if r.path.Spare != btl.NotSpare {
+		return 2 * r.attr.Exclusivity
+	}
+	return 2*r.attr.Exclusivity + 1
+}
+
 func (r *rail) setEndpoint(ep btl.Endpoint) {
 	r.endpoint = ep
 	r.poller, _ = ep.(btl.Poller)

@@ -43,7 +43,7 @@ const (
 // Down implements [btl.Receiver].
 func (r *rail) Down(err error) {
 	pe := r.peer
-	r.up, r.busy = false, true
+	r.up, r.busy, r.vital.doubted = false, true, false
 	r.recovery.broken(err, r.vital.heard, pe.met)
 	pe.choosePoller()
 	if pe.heard == r {
@@ -256,7 +256,8 @@ func (r *rail) recovered() {
 			other.retryLater() // its last attempt may have failed before this one
 		}
 	}
-	r.vital.alive = r.pml.engine.Now()
+	r.vital.since = r.pml.engine.Now()
+	r.vital.alive, r.vital.doubted = r.vital.since, false
 }
 
 // giveUp ends the rails to a peer that has failed.

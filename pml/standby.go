@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/selection"
 )
 
-// Modules that reach a peer and are not chosen stand by (pml_failover): their paths
-// become rails when none of those that there are leads to the peer any more. From
-// then on they are rails like the others, except that a rail carries nothing new
-// while one of higher exclusivity is connected.
+// Modules that reach a peer and are not chosen stand by (pml_failover), and so do the
+// spare paths of those that are: they become rails when none of those that there are
+// leads to the peer any more. From then on they are rails like the others, except that
+// a rail carries nothing new while one of a higher tier is connected.
 
 // noFailover is the value of pml_failover by which nothing stands by.
 const noFailover = "none"
@@ -77,14 +78,22 @@ func (pe *peer) keepStandby(choice selection.Choice, h *hello) {
 	}
 }
 
-// callIn makes rails of what stands by: of the highest exclusivity there is. It
-// reports whether there is one now that can be connected.
+// callIn makes rails of what stands by: of the highest tier there is, and of spare
+// paths of the next one. It reports whether there is one now that can be connected.
 func (pe *peer) callIn() bool {
+	left := pe.hasLeft()
 	for len(pe.standby) > 0 {
-		first, called := pe.standby[0], false
-		for len(pe.standby) > 0 && pe.standby[0].attr.Exclusivity == first.attr.Exclusivity {
+		tier, called := pe.standby[0].tier(), false
+		for len(pe.standby) > 0 && pe.standby[0].tier() == tier {
 			r := pe.standby[0]
+			spare := r.path.Spare != btl.NotSpare
+			if spare && called {
+				break
+			}
 			pe.standby = pe.standby[1:]
+			if spare && left {
+				continue
+			}
 			ep, err := r.module.Connect(r.recovery.peer, r.path, r)
 			if err != nil {
 				r.recovery.cause = err
@@ -100,6 +109,14 @@ func (pe *peer) callIn() bool {
 		}
 	}
 	return false
+}
+
+// hasLeft reports whether a peer that was there before refuses now, whichever of its
+// addresses is tried: its process has ended, and it has no other that would not.
+func (pe *peer) hasLeft() bool {
+	return pe.met && !slices.ContainsFunc(pe.rails, func(r *rail) bool {
+		return !errors.Is(r.recovery.cause, syscall.ECONNREFUSED)
+	})
 }
 
 // welcomeStandby makes a rail of what stands by because the peer has connected it. It
@@ -142,20 +159,20 @@ func (pe *peer) lastCause() error {
 	return fmt.Errorf("no connection within %v", nextRail)
 }
 
-// tierOfRails is the highest exclusivity that is connected.
+// tierOfRails is the highest that is connected.
 func (pe *peer) tierOfRails() int {
 	tier, found := 0, false
 	for _, r := range pe.rails {
-		if e := r.attr.Exclusivity; r.up && (!found || e > tier) {
-			tier, found = e, true
+		if t := r.tier(); r.up && (!found || t > tier) {
+			tier, found = t, true
 		}
 	}
 	return tier
 }
 
-// serves reports whether the rail carries messages: it is connected, and none of
-// higher exclusivity is.
-func (r *rail) serves() bool { return r.up && r.attr.Exclusivity >= r.peer.tier }
+// serves reports whether the rail carries messages: it is connected, none of a higher
+// tier is, and it is not in doubt.
+func (r *rail) serves() bool { return r.up && r.tier() >= r.peer.tier && !r.vital.doubted }
 
-// rests reports whether a rail of higher exclusivity carries everything.
-func (r *rail) rests() bool { return r.attr.Exclusivity < r.peer.tier && r.peer.up() }
+// rests reports whether a rail of a higher tier carries everything.
+func (r *rail) rests() bool { return r.tier() < r.peer.tier && r.peer.up() }

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"errors"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -81,4 +82,66 @@ func TestSilentRailGivesWayToStandby(t *testing.T) {
 	assert.True(t, pe.hasOther(only), "it can be connected")
 	only.up = false
 	assert.False(t, pe.hasOther(standby), "there is nothing below it")
+}
+
+// spare gives the peer a spare rail of the transport that serves it.
+func spare(pe *peer, kind btl.Spare) (*rail, *scripted) {
+	ep := &scripted{result: btl.Busy}
+	r := standingBy(pe, pe.rails[0].attr.Exclusivity, &connector{ep: ep})
+	r.path.Spare = kind
+	return r, ep
+}
+
+// Spare paths are called in one by one, before other transports, and rest while one of
+// the others is connected.
+func TestSparePathsAreCalledInOneByOne(t *testing.T) {
+	pe, _, _ := receiving(t)
+	pe.rails[0].attr.Exclusivity = 100
+	first, _ := spare(pe, btl.Detour)
+	second, _ := spare(pe, btl.Parallel)
+	other := standingBy(pe, 50, &connector{ep: &scripted{result: btl.Busy}})
+	for i, want := range []*rail{first, second, other} {
+		require.True(t, pe.callIn())
+		require.Len(t, pe.rails, i+2)
+		assert.Same(t, want, pe.rails[i+1])
+	}
+	first.up, other.up = true, true
+	pe.choosePoller()
+	assert.True(t, first.rests())
+	assert.True(t, other.rests())
+	pe.rails[0].up = false
+	pe.choosePoller()
+	assert.True(t, first.serves())
+	assert.True(t, other.rests())
+	assert.Same(t, first, pe.control())
+}
+
+// A peer whose process has ended refuses at all its addresses: the spare ones would
+// only take time.
+func TestSparePathsToAProcessThatHasEnded(t *testing.T) {
+	pe, _, _ := receiving(t)
+	pe.rails[0].attr.Exclusivity = 100
+	spare(pe, btl.Detour)
+	pe.rails[0].recovery.cause = syscall.ECONNREFUSED
+	assert.False(t, pe.hasLeft(), "it was never there: another host may refuse")
+	pe.met = true
+	assert.True(t, pe.hasLeft())
+	assert.False(t, pe.callIn())
+	assert.Len(t, pe.rails, 1)
+}
+
+// The only rail to a peer is borne with when it is silent if the only alternative goes
+// over the same interfaces.
+func TestSilentRailGivesWayToDetour(t *testing.T) {
+	pe, _, _ := receiving(t)
+	only := pe.rails[0]
+	only.attr.Exclusivity = 100
+	spare(pe, btl.Parallel)
+	assert.False(t, pe.alternatives())
+	assert.False(t, pe.hasOther(only))
+	require.True(t, pe.callIn())
+	assert.False(t, pe.hasOther(only))
+	spare(pe, btl.Detour)
+	assert.True(t, pe.alternatives())
+	assert.True(t, pe.hasOther(only))
 }

@@ -20,6 +20,8 @@ type vital struct {
 	confirmed int64  // the most of these, less what is under way, that was seen
 	mark      uint64 // all of these, and the bytes under way, at the last look
 	alive     int64  // when a look found them changed, or nothing expected
+	since     int64  // when it was connected
+	doubted   bool   // silent for so long that others go first
 }
 
 // hear notes that a frame has arrived.
@@ -81,6 +83,7 @@ func (pe *peer) watch(now int64) {
 		}
 		if signs := r.signs(); signs != r.vital.mark || !waits[r] {
 			r.vital.mark, r.vital.alive = signs, now
+			r.doubt(false)
 			if !waits[r] {
 				continue
 			}
@@ -89,20 +92,47 @@ func (pe *peer) watch(now int64) {
 		switch silent := time.Duration(now - r.vital.alive); {
 		case silent >= p.tune.railTimeout && pe.hasOther(r):
 			r.breakOff(fmt.Errorf("%s: no sign of life for %v (pml_rail_timeout)", r.endpoint.Desc(), silent.Round(time.Millisecond)))
-		case silent >= p.tune.railTimeout/2 && !r.busy:
-			r.ask()
+			pe.tellBroken(r)
+		case silent >= p.tune.railTimeout/2:
+			r.doubt(true)
+			if !r.busy {
+				r.ask()
+			}
 		}
 	}
 }
 
+// doubt has the others go before a rail that is silent, or trusts it again. What goes
+// over it meanwhile may have to wait for the rail's end.
+func (r *rail) doubt(doubted bool) {
+	if r.vital.doubted != doubted {
+		r.vital.doubted = doubted
+		r.peer.choosePoller()
+	}
+}
+
+// trustAll has all rails serve.
+func (pe *peer) trustAll() {
+	for _, r := range pe.rails {
+		r.vital.doubted = false
+	}
+}
+
 // alternatives reports whether the peer may be reached by more than one way.
-func (pe *peer) alternatives() bool { return len(pe.rails) > 1 || len(pe.standby) > 0 }
+func (pe *peer) alternatives() bool { return len(pe.rails) > 1 || pe.hasDetour() }
+
+// hasDetour reports whether something stands by that does not go over the very
+// interfaces that the rails use.
+func (pe *peer) hasDetour() bool { return slices.ContainsFunc(pe.standby, (*rail).avoids) }
+
+// avoids reports whether the rail may work where one of a higher tier is silent.
+func (r *rail) avoids() bool { return r.path.Spare != btl.Parallel }
 
 // hasOther reports whether another rail is connected, or would be if this one were
 // not there.
 func (pe *peer) hasOther(r *rail) bool {
-	return len(pe.standby) > 0 || slices.ContainsFunc(pe.rails, func(other *rail) bool {
-		return other != r && (other.up || other.attr.Exclusivity < r.attr.Exclusivity)
+	return pe.hasDetour() || slices.ContainsFunc(pe.rails, func(other *rail) bool {
+		return other != r && (other.up || other.tier() < r.tier() && other.avoids())
 	})
 }
 

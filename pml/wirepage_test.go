@@ -14,7 +14,7 @@ func TestWirePage(t *testing.T) {
 	page := wirepage.Sizes(t)
 	for name, kind := range map[string]frameType{
 		"EAGER": frameEager, "REQUEST": frameRequest, "CLEAR": frameClear, "DATA": frameData, "VOID": frameVoid,
-		"ACK": frameAck, "GOODBYE": frameGoodbye, "GOODBYE-ACK": frameGoodbyeAck,
+		"ACK": frameAck, "GOODBYE": frameGoodbye, "GOODBYE-ACK": frameGoodbyeAck, "BROKEN": frameBroken,
 	} {
 		h := header{kind: kind}
 		assert.Equal(t, page[name], h.encode(make([]byte, btl.MaxHeader)), name)

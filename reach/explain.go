@@ -24,7 +24,9 @@ func (m *matching) result() Result {
 		}
 		if p.Quality > 0 {
 			row, column := m.cards(i)
-			p.Why += ", but " + u.rejection(&p, u.local[row], u.remote[column])
+			here, there := u.local[row], u.remote[column]
+			p.Why += ", but " + u.rejection(&p, here, there)
+			p.Parallel = here >= 0 && here == there
 		}
 		r.Rejected = append(r.Rejected, p)
 	}

@@ -14,6 +14,7 @@ type Pair struct {
 	Speed         int     // Mbit/s of the slower end, 0 if neither is known
 	Loopback      bool    // both ends are on one network: the kernel's loopback carries it, whatever the addresses
 	Why           string  // reason for the quality, or for the rejection
+	Parallel      bool    // not chosen, since a chosen pair joins the same two interfaces
 }
 
 // String returns "10.8.47.1 (eth0) → 10.8.47.2 (eth0)".
@@ -43,6 +44,20 @@ func (p Pair) zoned(a netip.Addr) netip.Addr {
 type Result struct {
 	Pairs    []Pair // chosen, the best first
 	Rejected []Pair // all others, the best first, each with the reason
+}
+
+// Spares are the pairs that would work but were not chosen, since their interfaces
+// are of more use in others: what is left to try when the chosen ones turn out not to
+// work. The best come first. On one network there are none: what carries one pair
+// carries all.
+func (r Result) Spares() []Pair {
+	var spares []Pair
+	for _, p := range r.Rejected {
+		if p.Quality > 0 && !p.Loopback {
+			spares = append(spares, p)
+		}
+	}
+	return spares
 }
 
 // String lists the chosen pairs in one line.

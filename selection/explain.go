@@ -12,6 +12,11 @@ func explain(c Choice, offers []Offer, exclusivity int) []string {
 	for i, r := range rails {
 		reasons = append(reasons, r.String()+": "+role(i, r, len(rails)))
 	}
+	for _, r := range c.Standby {
+		if r.spare() {
+			reasons = append(reasons, r.String()+": spare, for when no other path of "+r.Attr.Name+" is connected")
+		}
+	}
 	for _, o := range offers {
 		switch {
 		case !o.serves():

@@ -3,6 +3,7 @@ package selection
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,9 @@ func (o Offer) name() string {
 }
 
 // serves reports whether the offer is one.
-func (o Offer) serves() bool { return o.Module != nil && len(o.Paths) > 0 }
+func (o Offer) serves() bool {
+	return o.Module != nil && slices.ContainsFunc(o.Paths, func(p btl.Path) bool { return p.Spare == btl.NotSpare })
+}
 
 // refusal returns the reason in words. Whoever shows it says the module's name
 // first, so the reason does not repeat it.
@@ -67,12 +70,15 @@ type Rail struct {
 	Weight float64
 }
 
-// rails makes a rail of each path.
-func (o Offer) rails() []Rail {
+// rails makes a rail of each path, of the spare ones apart.
+func (o Offer) rails() (rails, spares []Rail) {
 	attr := o.Module.Attr()
-	rails := make([]Rail, 0, len(o.Paths))
 	for _, p := range o.Paths {
-		rails = append(rails, Rail{
+		list := &rails
+		if p.Spare != btl.NotSpare {
+			list = &spares
+		}
+		*list = append(*list, Rail{
 			Module:    o.Module,
 			Attr:      attr,
 			Path:      p,
@@ -80,7 +86,7 @@ func (o Offer) rails() []Rail {
 			Latency:   known(p.Latency, attr.Latency),
 		})
 	}
-	return rails
+	return rails, spares
 }
 
 // known returns the first value that says something, or 0.

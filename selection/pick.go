@@ -14,7 +14,8 @@ type Choice struct {
 	// lowest latency first. There is at least one.
 	Rails []Rail
 	// Standby are paths that take over, the first ones first, when no rail leads to
-	// the peer any more. Nobody connects them before.
+	// the peer any more, spare paths of the modules that serve it among them. Nobody
+	// connects them before.
 	Standby []Rail
 	// Reasons say, a sentence each, why every rail is used and why every other
 	// module is not.
@@ -34,19 +35,24 @@ func Pick(rank int, peer btl.Peer, offers []Offer) (Choice, error) {
 	}
 	var c Choice
 	for _, o := range offers {
-		switch {
-		case o.serves() && o.Module.Attr().Exclusivity == exclusivity:
-			c.Rails = append(c.Rails, o.rails()...)
-		case o.serves() && o.StandsBy:
-			c.Standby = append(c.Standby, o.rails()...)
+		chosen := o.serves() && o.Module.Attr().Exclusivity == exclusivity
+		if !chosen && !(o.serves() && o.StandsBy) {
+			continue
 		}
+		rails, spares := o.rails()
+		if chosen {
+			c.Rails = append(c.Rails, rails...)
+		} else {
+			c.Standby = append(c.Standby, rails...)
+		}
+		c.Standby = append(c.Standby, spares...)
 	}
 	slices.SortStableFunc(c.Rails, byPreference)
 	weigh(c.Rails)
 	if unbreakable(c.Rails) {
 		c.Standby = nil
 	}
-	slices.SortStableFunc(c.Standby, byExclusivity)
+	slices.SortStableFunc(c.Standby, byTurn)
 	weigh(c.Standby)
 	c.Reasons = explain(c, offers, exclusivity)
 	return c, nil
@@ -58,15 +64,36 @@ func unbreakable(rails []Rail) bool {
 	return slices.ContainsFunc(rails, func(r Rail) bool { return r.Attr.Local })
 }
 
-// byExclusivity orders what stands by: as it would have been chosen.
-func byExclusivity(a, b Rail) int {
-	return cmp.Or(cmp.Compare(b.Attr.Exclusivity, a.Attr.Exclusivity), byPreference(a, b))
+// byTurn orders what stands by: as it would have been chosen; spare paths behind the
+// others of their exclusivity, by their modules' opinion of them.
+func byTurn(a, b Rail) int {
+	if c := cmp.Or(cmp.Compare(b.Attr.Exclusivity, a.Attr.Exclusivity), compareBool(a.spare(), b.spare())); c != 0 {
+		return c
+	}
+	if a.spare() {
+		return cmp.Or(cmp.Compare(b.Path.Weight, a.Path.Weight), byPreference(a, b))
+	}
+	return byPreference(a, b)
 }
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func (r Rail) spare() bool { return r.Path.Spare != btl.NotSpare }
 
 // Join adds a rail that nobody chose: it goes over a path that only the peer knew.
 // It returns the rail's place in Rails; the shares of all of them change.
 func (c *Choice) Join(module btl.Module, path btl.Path, reason string) int {
-	r := Offer{Module: module, Paths: []btl.Path{path}}.rails()[0]
+	rails, spares := Offer{Module: module, Paths: []btl.Path{path}}.rails()
+	r := append(rails, spares...)[0]
 	at, _ := slices.BinarySearchFunc(c.Rails, r, byPreference)
 	c.Rails = slices.Insert(slices.Clone(c.Rails), at, r)
 	weigh(c.Rails)

@@ -65,6 +65,9 @@ func (ep *endpoint) Path() btl.Path {
 		return m.path(ep.pair, ep.slot.key.path)
 	}
 	path := btl.Path{Index: ep.slot.key.path, Bandwidth: ep.speed, Latency: m.attr.Latency, Desc: ep.Desc()}
+	if isSpare(path.Index) {
+		path.Spare = btl.Detour
+	}
 	if path.Bandwidth == 0 {
 		path.Bandwidth = m.attr.Bandwidth
 	}

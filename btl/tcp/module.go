@@ -56,13 +56,16 @@ func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tcp: rank %d on %s: %w", peer.Rank, peer.Host, err)
 	}
-	pairs, err := m.pairsTo(peer.Rank, remote)
+	pairs, spares, err := m.pairsTo(peer.Rank, remote)
 	if err != nil {
 		return nil, fmt.Errorf("tcp: rank %d on %s: %w", peer.Rank, peer.Host, err)
 	}
-	paths := make([]btl.Path, len(pairs))
+	paths := make([]btl.Path, 0, len(pairs)+len(spares))
 	for i, p := range pairs {
-		paths[i] = m.path(p, i)
+		paths = append(paths, m.path(p, i))
+	}
+	for i, p := range spares {
+		paths = append(paths, m.path(p, spareIndex(i)))
 	}
 	return paths, nil
 }

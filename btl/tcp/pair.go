@@ -41,32 +41,50 @@ func (p pair) target() netip.AddrPort { return netip.AddrPortFrom(p.Target(), p.
 var errNoPair = errors.New("no address of ours leads to one of the peer's")
 
 // pairsTo lists the ways to a peer in the order of the paths' numbers: the best
-// pair with all its links, then the next.
+// pair with all its links, then the next; and the spare ones, the best first.
 //
 // Both sides make such a list, and path i of one meets path i of the other. So
 // pairs of equal weight are ordered by the addresses of the lower rank, on both
 // sides; where the lists differ all the same, whoever connects is right.
-func (m *module) pairsTo(rank int, remote *networks.Address) ([]pair, error) {
+func (m *module) pairsTo(rank int, remote *networks.Address) (pairs, spares []pair, err error) {
 	m.refresh()
 	result := reach.Match(m.side, remote.Side(), m.routes)
 	if len(result.Pairs) == 0 {
-		return nil, m.noPair(result)
+		return nil, nil, m.noPair(result)
 	}
 	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }
 	if rank < m.host.Rank() {
 		lower = func(p reach.Pair) netip.Addr { return p.Remote.Addr() }
 	}
-	slices.SortStableFunc(result.Pairs, func(a, b reach.Pair) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), lower(a).Compare(lower(b)))
-	})
-	var pairs []pair
+	byWorth := func(a, b reach.Pair) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), lower(a).Compare(lower(b)),
+			a.Local.Addr().Compare(b.Local.Addr()), a.Remote.Addr().Compare(b.Remote.Addr()))
+	}
+	slices.SortStableFunc(result.Pairs, byWorth)
 	for _, p := range result.Pairs {
 		for link := range m.cfg.links {
 			pairs = append(pairs, pair{Pair: p, port: remote.Port, link: link, links: m.cfg.links})
 		}
 	}
-	return pairs[:min(len(pairs), maxPaths)], nil
+	all := result.Spares()
+	slices.SortStableFunc(all, byWorth)
+	for _, p := range all[:min(len(all), mostSpares)] {
+		spares = append(spares, pair{Pair: p, port: remote.Port, links: 1})
+	}
+	return pairs[:min(len(pairs), maxPaths-mostSpares)], spares, nil
 }
+
+// mostSpares is how many of the pairs that were not chosen are kept for the case that
+// no chosen one works.
+const mostSpares = 8
+
+// spareIndex is the number of the i-th spare path. They are counted from the end, so
+// that they never meet another path of the peer's, whose list may be of another
+// length.
+func spareIndex(i int) int { return maxPaths - 1 - i }
+
+// isSpare reports whether a path of this number is a spare one.
+func isSpare(path int) bool { return path >= maxPaths-mostSpares }
 
 // noPair says, with the whole matrix, why there is no way and what to change.
 func (m *module) noPair(result reach.Result) error {
@@ -78,6 +96,13 @@ func (m *module) noPair(result reach.Result) error {
 // path is what the host learns of a pair.
 func (m *module) path(p pair, index int) btl.Path {
 	path := btl.Path{Index: index, Bandwidth: p.Speed, Latency: m.attr.Latency, Weight: p.Weight, Desc: p.describe(), Private: p}
+	switch {
+	case !isSpare(index):
+	case p.Parallel:
+		path.Spare = btl.Parallel
+	default:
+		path.Spare = btl.Detour
+	}
 	if p.Loopback {
 		path.Latency = loopbackLatency
 	}

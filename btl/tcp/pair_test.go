@@ -31,13 +31,25 @@ func wired(t *testing.T, rank int, policy string, links int, ifaces ...reach.Add
 	return m
 }
 
+// pathsBetween returns the paths that serve.
 func pathsBetween(t *testing.T, a, b *module) []btl.Path {
-	paths, err := a.Reach(btl.Peer{Rank: b.host.Rank(), Host: "h", Address: b.blob})
-	require.NoError(t, err)
-	for i, p := range paths {
-		require.Equal(t, i, p.Index)
-	}
+	paths, _ := pathsAndSpares(t, a, b)
 	return paths
+}
+
+func pathsAndSpares(t *testing.T, a, b *module) (paths, spares []btl.Path) {
+	all, err := a.Reach(btl.Peer{Rank: b.host.Rank(), Host: "h", Address: b.blob})
+	require.NoError(t, err)
+	for _, p := range all {
+		if p.Spare == btl.NotSpare {
+			require.Equal(t, len(paths), p.Index)
+			paths = append(paths, p)
+		} else {
+			require.Equal(t, spareIndex(len(spares)), p.Index)
+			spares = append(spares, p)
+		}
+	}
+	return paths, spares
 }
 
 func TestPathForEachPair(t *testing.T) {
@@ -86,7 +98,39 @@ func TestAtMostSoManyPaths(t *testing.T) {
 		ours = append(ours, nic("a"+subnet, "10."+subnet+".0.1/24", 0))
 		theirs = append(theirs, nic("b"+subnet, "10."+subnet+".0.2/24", 0))
 	}
-	require.Len(t, pathsBetween(t, wired(t, 0, "weighted", 16, ours...), wired(t, 1, "weighted", 16, theirs...)), maxPaths)
+	require.Len(t, pathsBetween(t, wired(t, 0, "weighted", 16, ours...), wired(t, 1, "weighted", 16, theirs...)), maxPaths-mostSpares)
+}
+
+// The pairs that would work and were not chosen are spare: the best first, numbered
+// alike on both sides, and not too many.
+func TestSparePaths(t *testing.T) {
+	a := wired(t, 0, "weighted", 2, nic("eth0", "10.0.0.1/24", 1000), nic("eth1", "10.0.0.3/24", 100))
+	b := wired(t, 1, "weighted", 2, nic("net0", "10.0.0.2/24", 1000))
+	a.side.Addresses = append(a.side.Addresses, reach.Address{Prefix: netip.MustParsePrefix("10.0.0.5/24"), Interface: "eth0", Index: 1, Speed: 1000})
+	there, theirs := pathsAndSpares(t, a, b)
+	require.Len(t, there, 2, "both links of a pair")
+	require.Len(t, theirs, 2)
+	require.Contains(t, theirs[0].Desc, "10.0.0.5 (eth0) → 10.0.0.2:7001 (")
+	require.Equal(t, btl.Parallel, theirs[0].Spare)
+	require.Contains(t, theirs[1].Desc, "10.0.0.3 (eth1) → 10.0.0.2:7001 (")
+	require.Equal(t, btl.Detour, theirs[1].Spare)
+
+	a.blob = a.local.Encode()
+	_, back := pathsAndSpares(t, b, a)
+	require.Equal(t, there[0].Private.(pair).Local.Addr(), netip.MustParseAddr("10.0.0.1"))
+	require.Equal(t, netip.MustParseAddr("10.0.0.3"), back[len(back)-1].Private.(pair).Remote.Addr())
+
+	var many []reach.Address
+	for i := range 9 {
+		many = append(many, nic("eth"+string(rune('0'+i)), "10.0.0."+string(rune('1'+i))+"/24", 0))
+	}
+	_, spares := pathsAndSpares(t, wired(t, 0, "weighted", 1, many...), wired(t, 1, "weighted", 1, nic("eth0", "10.0.0.20/24", 0), nic("eth1", "10.0.0.21/24", 0)))
+	require.Len(t, spares, mostSpares)
+
+	near := wired(t, 2, "weighted", 1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "10.1.0.1/24", 0))
+	near.side.Network = reach.Network{2}
+	_, spares = pathsAndSpares(t, near, b)
+	require.Empty(t, spares, "what carries one pair within a network carries all")
 }
 
 // What this host holds but does not use is no peer's elsewhere.

@@ -1,0 +1,57 @@
+package pml
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// Where a network fails without a word, each side finds out by the silence of what it
+// has sent itself. A side that had nothing under way goes on trusting the connection,
+// and what it sends next, an answer to what has come again another way, is lost for
+// another pml_rail_timeout. So who gives a connection up says so over another one.
+
+// tellBroken tells the peer that a rail was given up. It may be lost; then the peer
+// finds out by itself.
+func (pe *peer) tellBroken(r *rail) {
+	name := pe.pml.componentOf(r.module)
+	if !pe.up() || name == "" || len(name) > maxComponent {
+		return
+	}
+	f := pe.pml.newFrame(pe)
+	f.build(&header{kind: frameBroken, path: uint16(r.path.Index), component: []byte(name)})
+	pe.emit(f, &pe.backlog)
+}
+
+// heardBroken takes note that the peer has given a connection up; by is the rail that
+// brings the news.
+func (pe *peer) heardBroken(h *header, by *rail) {
+	p := pe.pml
+	module := p.moduleOf(string(h.component))
+	r := pe.railFor(module, int(h.path))
+	if module == nil || r == nil || r == by || !r.up || r.attr.Local {
+		return
+	}
+	// What the peer has given up was silent for pml_rail_timeout: a connection that is
+	// younger than that has been made since.
+	if p.engine.Now()-r.vital.since < int64(p.tune.railTimeout)/2 {
+		return
+	}
+	ep := r.endpoint
+	p.engine.Post(func() { // not within another connection's call
+		if r.up && r.endpoint == ep && by.up && pe.state == peerKnown {
+			r.breakOff(fmt.Errorf("%s: rank %d has given it up", ep.Desc(), pe.rank))
+		}
+	})
+}
+
+// moduleOf is the module of a component that has one, nil if there is none, or none
+// of this name.
+func (p *PML) moduleOf(component string) btl.Module {
+	for _, o := range p.modules {
+		if o.component == component {
+			return o.module
+		}
+	}
+	return nil
+}
