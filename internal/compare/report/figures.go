@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// A scale is the unit that a table's figures are in.
+type scale struct {
+	name   string
+	factor float64 // of one in the metric's own unit
+}
+
+var scales = map[results.Unit][]scale{
+	results.Seconds:        {{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}},
+	results.BytesPerSecond: {{"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}},
+}
+
+// scaleFor returns a scale in which most figures are between 1 and 1000.
+func scaleFor(unit results.Unit, values []float64) scale {
+	units := scales[unit]
+	if len(values) == 0 {
+		return units[0]
+	}
+	middle := median(slices.Sorted(slices.Values(values)))
+	for _, s := range units {
+		if middle >= s.factor {
+			return s
+		}
+	}
+	return units[len(units)-1]
+}
+
+// text writes a value without its unit.
+func (s scale) text(value float64) string { return digits(value / s.factor) }
+
+// quantity writes a value with a unit of its own.
+func quantity(unit results.Unit, value float64) string {
+	s := scaleFor(unit, []float64{value})
+	return s.text(value) + " " + s.name
+}
+
+// digits writes a number with three significant digits.
+func digits(value float64) string {
+	if value == 0 {
+		return "0"
+	}
+	// Rounding may add a digit in front: 9.996 is 10.0.
+	magnitude := int(math.Floor(math.Log10(math.Abs(value)) + 0.0002))
+	decimals := min(max(2-magnitude, 0), 9)
+	return strconv.FormatFloat(value, 'f', decimals, 64)
+}
+
+// percent writes a share.
+func percent(share float64) string {
+	return strconv.FormatFloat(share*100, 'g', 4, 64) + " %"
+}
+
+// level writes an interval's confidence.
+func level(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
+
+// times writes a ratio.
+func times(ratio float64) string {
+	if ratio >= 10 {
+		return digits(ratio)
+	}
+	return strconv.FormatFloat(ratio, 'f', 2, 64)
+}
+
+// between writes an interval by a way to write its ends; "" if there is none.
+func (i Interval) between(text func(float64) string) string {
+	if i.Level == 0 {
+		return ""
+	}
+	return text(i.Low) + " – " + text(i.High)
+}
+
+// line makes one line of a text that anyone may have written, for a terminal: nothing in
+// it moves the cursor or changes a colour.
+func line(text string, longest int) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+	clean = strings.Join(strings.Fields(clean), " ")
+	if runes := []rune(clean); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return clean
+}
