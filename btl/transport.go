@@ -164,6 +164,16 @@ type Poller interface {
 	Poll() bool
 }
 
+// A Watched is a [Poller] with a descriptor of its own. While a thread polls such an
+// endpoint again and again the loop may leave the descriptor out of what it looks at,
+// which makes arrivals cheaper. Optional.
+type Watched interface {
+	Poller
+	// Watch returns the watch of the descriptor, nil if there is none now. Poll must do
+	// all that the watch's handler would.
+	Watch() Watch
+}
+
 // A Gauge is an endpoint that can tell how much is under way. Optional; the PML
 // asks it before each piece of a long message that several paths share.
 type Gauge interface {

@@ -34,7 +34,10 @@ type endpoint struct {
 	counters btl.Counters
 }
 
-var _ btl.Pather = (*endpoint)(nil)
+var (
+	_ btl.Pather  = (*endpoint)(nil)
+	_ btl.Watched = (*endpoint)(nil)
+)
 
 func newEndpoint(m *module, s *slot, host string) *endpoint {
 	return &endpoint{m: m, slot: s, host: host}
@@ -134,6 +137,9 @@ func (ep *endpoint) Poll() bool {
 	}
 	return ep.receive() || did
 }
+
+// Watch implements [btl.Watched].
+func (ep *endpoint) Watch() btl.Watch { return ep.watch }
 
 // Counters implements [btl.Counter].
 func (ep *endpoint) Counters() btl.Counters { return ep.counters }

@@ -56,6 +56,7 @@ type Engine struct {
 	events   [maxEvents]event
 	yields   penalty
 	company  company
+	aside    aside
 	opts     Options
 	closed   bool
 	waiting  int           // goroutines in Wait
@@ -227,6 +228,9 @@ const descriptorPolls = 32
 func (e *Engine) poll(source btl.Poller) bool {
 	e.polling = true
 	did := e.pollModules()
+	if e.aside.watch != nil && source != e.aside.source {
+		e.bringBack()
+	}
 	if source != nil {
 		did = source.Poll() || did
 	}

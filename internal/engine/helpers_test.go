@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/leak"
 )
 
@@ -104,14 +105,11 @@ func (c *counter) Poll() bool {
 
 // pair is two connected sockets, of which the engine watches one.
 type pair struct {
-	t     testing.TB
-	e     *Engine
-	near  int // watched
-	far   int
-	watch interface {
-		Write(bool)
-		Stop()
-	}
+	t        testing.TB
+	e        *Engine
+	near     int // watched
+	far      int
+	watch    btl.Watch
 	bytes    int  // received
 	writable bool // reported
 	polls    int

@@ -199,6 +199,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 			w.cancelled = true
 		}
 		if c.Done() || w.cancelled {
+			e.noteWait(source)
 			return
 		}
 		switch {
@@ -262,6 +263,10 @@ func (e *Engine) block(w *waiter, c Condition) {
 	// Anything that is to be done without a descriptor comes first: after this
 	// poll there is nothing, and what comes later kicks.
 	if e.poll(nil) || (c != nil && c.Done()) || w.cancelled || e.holder != w || e.closed || len(e.deferred) > 0 {
+		return
+	}
+	if e.aside.watch != nil { // it could not be brought back
+		e.letOthersIn(1)
 		return
 	}
 	if e.evicting {

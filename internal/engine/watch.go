@@ -72,6 +72,11 @@ func (w *watch) Write(on bool) {
 	if w.handler == nil || w.writing == on {
 		return
 	}
+	if w.e.aside.watch == w {
+		w.writing = on
+		w.e.bringBack()
+		return
+	}
 	if err := w.e.poller.write(w.fd, w.token, on); err == nil {
 		w.writing = on
 	}
@@ -83,7 +88,9 @@ func (w *watch) Stop() {
 		return
 	}
 	w.handler = nil
-	w.e.poller.remove(w.fd)
+	if !w.e.aside.forget(w) {
+		w.e.poller.remove(w.fd)
+	}
 	w.e.watches.remove(w)
 }
 

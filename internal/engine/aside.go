@@ -1,0 +1,67 @@
+package engine
+
+import "github.com/strandmp/strand/btl"
+
+// aside keeps the descriptor of the endpoint that waits are for out of the poller,
+// as long as that endpoint is polled by itself, wait after wait. Else the system
+// would note with all that arrives there, while the sender waits, that somebody
+// might want to be told: of 8 B over the loopback, 0.2 µs of 5.4.
+type aside struct {
+	source btl.Poller // that the last waits were for
+	waits  int        // that ended with nothing else looked at
+	watch  *watch     // source's, while it is out of the poller
+}
+
+// asideAfter is so many waits that what two calls to the system cost does not
+// matter if the next one is for something else.
+const asideAfter = 256
+
+// noteWait counts a wait that ended while source was polled, and sets its
+// descriptor aside when there were enough. The lock is held.
+func (e *Engine) noteWait(source btl.Poller) {
+	a := &e.aside
+	if source == nil || a.watch != nil {
+		return
+	}
+	if source != a.source {
+		a.source, a.waits = source, 0
+		return
+	}
+	if a.waits++; a.waits < asideAfter {
+		return
+	}
+	a.waits = 0
+	watched, ok := source.(btl.Watched)
+	if !ok {
+		return
+	}
+	if w, ok := watched.Watch().(*watch); ok && w.handler != nil && !w.writing {
+		e.poller.remove(w.fd)
+		a.watch = w
+	}
+}
+
+// bringBack puts the descriptor that was set aside into the poller again, as has to
+// be done before anything is waited or looked for but its endpoint.
+func (e *Engine) bringBack() {
+	w := e.aside.watch
+	if err := e.poller.add(w.fd, w.token); err != nil {
+		// The system has no room for it now. Until it has, it is polled.
+		w.handler.Poll(true)
+		return
+	}
+	e.aside = aside{}
+	if w.writing {
+		w.writing = false
+		w.Write(true)
+	}
+}
+
+// forget is told of a watch that ends, and reports whether it was set aside.
+func (a *aside) forget(w *watch) bool {
+	if a.watch != w {
+		return false
+	}
+	*a = aside{}
+	return true
+}

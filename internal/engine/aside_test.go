@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// own is the endpoint of a pair, as a waiter polls it.
+type own struct{ p *pair }
+
+func (o own) Poll() bool       { return o.p.Poll(false) }
+func (o own) Watch() btl.Watch { return o.p.watch }
+
+// newAside is a pair whose descriptor was set aside, since enough waits were for it.
+func newAside(t *testing.T, e *Engine) *pair {
+	t.Helper()
+	p := newPair(t, e)
+	e.Lock()
+	defer e.Unlock()
+	for range asideAfter + 1 {
+		require.Nil(t, e.aside.watch)
+		p.exchange(t)
+	}
+	require.Same(t, p.watch, e.aside.watch)
+	require.False(t, e.watched(p.near))
+	return p
+}
+
+// exchange waits for one byte, polling the pair itself. The lock is held.
+func (p *pair) exchange(t *testing.T) {
+	t.Helper()
+	f := &flag{}
+	p.then = func() { f.done = true }
+	p.send()
+	require.NoError(t, p.e.Wait(watchdog(t), f, own{p}))
+	p.then = nil
+}
+
+// watched reports whether the descriptor is in the poller, by adding it.
+func (e *Engine) watched(fd int) bool {
+	if e.poller.add(fd, kickToken-1) != nil {
+		return true
+	}
+	e.poller.remove(fd)
+	return false
+}
+
+func TestADescriptorIsSetAsideWhileItsEndpointIsPolled(t *testing.T) {
+	e := newEngine(t, Options{Spin: patience})
+	p := newAside(t, e)
+	e.Lock()
+	defer e.Unlock()
+	before := p.bytes
+	p.exchange(t)
+	require.Equal(t, before+1, p.bytes)
+	require.False(t, e.watched(p.near))
+}
+
+func TestADescriptorComesBackForAnyOtherPoll(t *testing.T) {
+	for name, poll := range map[string]func(e *Engine){
+		"Poll":           func(e *Engine) { e.Poll(nil) },
+		"of another one": func(e *Engine) { e.Poll(&counter{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, Options{Spin: patience})
+			p := newAside(t, e)
+			e.Lock()
+			defer e.Unlock()
+			p.send()
+			before := p.bytes
+			poll(e)
+			require.True(t, e.watched(p.near))
+			e.Poll(nil)
+			require.Equal(t, before+1, p.bytes)
+			for range asideAfter + 1 {
+				p.exchange(t)
+			}
+			require.False(t, e.watched(p.near), "and it is set aside again")
+		})
+	}
+}
+
+func TestADescriptorComesBackBeforeAWaitBlocks(t *testing.T) {
+	e := newEngine(t, Options{Spin: patience})
+	p := newAside(t, e)
+	e.untilBackground(t)
+	e.Lock()
+	require.True(t, e.watched(p.near))
+	before := p.bytes
+	e.Unlock()
+	p.send()
+	e.until(t, "the background has read it", func() bool { return p.bytes == before+1 })
+}
+
+func TestADescriptorThatIsAsideBecomesWritable(t *testing.T) {
+	e := newEngine(t, Options{Spin: patience})
+	p := newAside(t, e)
+	e.Lock()
+	defer e.Unlock()
+	p.watch.Write(true)
+	require.True(t, e.watched(p.near))
+	e.Poll(nil)
+	require.True(t, p.writable)
+	for range asideAfter + 1 {
+		p.exchange(t)
+	}
+	require.True(t, e.watched(p.near), "its being writable is not its Poll's to tell")
+	p.watch.Write(false)
+}
+
+func TestStopOfADescriptorThatIsAside(t *testing.T) {
+	e := newEngine(t, Options{Spin: patience})
+	p := newAside(t, e)
+	e.Lock()
+	p.watch.Stop()
+	require.Zero(t, e.watches.count)
+	require.Nil(t, e.aside.watch)
+	var err error
+	p.watch, err = e.Watch(p.near, p)
+	require.NoError(t, err)
+	p.send()
+	before := p.bytes
+	e.Poll(nil)
+	require.Equal(t, before+1, p.bytes)
+	e.Unlock()
+}
+
+// full is a poller of a system that has no room for one descriptor more.
+type full struct {
+	poller
+	refuse int // so many additions
+}
+
+func (f *full) add(fd int, token uint64) error {
+	if f.refuse > 0 {
+		f.refuse--
+		return unix.ENOSPC
+	}
+	return f.poller.add(fd, token)
+}
+
+func TestADescriptorThatCanNotComeBackIsPolled(t *testing.T) {
+	e := newEngine(t, Options{Spin: patience})
+	p := newAside(t, e)
+	e.Lock()
+	e.poller = &full{poller: e.poller, refuse: 1 << 30}
+	p.send()
+	before := p.bytes
+	e.Poll(nil)
+	require.Equal(t, before+1, p.bytes)
+	p.watch.Write(true)
+	e.poller.(*full).refuse = 1
+	e.Poll(nil)
+	require.NotNil(t, e.aside.watch)
+	e.Unlock()
+	p.send()
+	e.until(t, "it is back in the poller, and writable", func() bool { return e.aside.watch == nil && p.writable && p.bytes == before+2 })
+	e.Lock()
+	p.watch.Write(false)
+	e.Unlock()
+}
