@@ -90,6 +90,7 @@ func checkPaths(t *trial, paths []btl.Path) {
 }
 
 func checkEndpoint(p *port) {
+	checkCongestion(p)
 	if p.ep.Desc() == "" {
 		p.w.t.violate(ruleAttributes, "%v has no Desc", p)
 	}
@@ -101,6 +102,23 @@ func checkEndpoint(p *port) {
 			}
 		}
 	}
+}
+
+// checkCongestion looks at what an endpoint that is up tells of its congestion control.
+func checkCongestion(p *port) {
+	reporter, ok := p.ep.(btl.CongestionReporter)
+	if !ok {
+		return
+	}
+	c, told := reporter.Congestion()
+	expect := func(ok bool, format string, args ...any) {
+		if told && !ok {
+			p.w.t.violate(ruleAttributes, "%v: CongestionReporter: "+format, append([]any{p}, args...)...)
+		}
+	}
+	expect(c.Window >= 0, "Window is %d bytes", c.Window)
+	expect(c.RoundTrip >= 0 && c.Timeout >= 0, "RoundTrip is %v, Timeout %v", c.RoundTrip, c.Timeout)
+	expect(c.Resent >= -1 && c.Timeouts >= -1, "Resent is %d, Timeouts %d; what is not known is -1", c.Resent, c.Timeouts)
 }
 
 func checkReachGarbage(t *trial) {

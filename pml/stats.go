@@ -50,6 +50,8 @@ type RailReport struct {
 	Traffic   Traffic
 	Counters  btl.Counters // zero if the transport does not count
 	Component string
+	// Congestion is nil if the transport does not tell, or is not connected.
+	Congestion *btl.Congestion `json:",omitempty"`
 }
 
 // Rails describes every rail to every peer that there was contact with, in the
@@ -64,6 +66,11 @@ func (p *PML) Rails() []RailReport {
 				Up: r.up, State: r.state(), Traffic: r.traffic, Component: p.componentOf(r.module)}
 			if c, ok := r.endpoint.(btl.Counter); ok {
 				rep.Counters = c.Counters()
+			}
+			if reporter, ok := r.endpoint.(btl.CongestionReporter); ok {
+				if c, told := reporter.Congestion(); told {
+					rep.Congestion = &c
+				}
 			}
 			if !r.up && r.recovery.cause != nil {
 				rep.Cause = r.recovery.cause.Error()

@@ -45,6 +45,8 @@ var (
 	_ btl.Aborter      = (*endpoint)(nil)
 	_ btl.Counter      = (*endpoint)(nil)
 	_ btl.PathReporter = (*endpoint)(nil)
+
+	_ btl.CongestionReporter = (*endpoint)(nil)
 )
 
 func newEndpoint(m *module, s *slot, host string) *endpoint {
@@ -145,6 +147,14 @@ func (ep *endpoint) Paths() []btl.PathState {
 		return nil
 	}
 	return ep.link.Paths()
+}
+
+// Congestion implements [btl.CongestionReporter].
+func (ep *endpoint) Congestion() (btl.Congestion, bool) {
+	if ep.state != stateConnected {
+		return btl.Congestion{}, false
+	}
+	return ep.link.Congestion()
 }
 
 // Desc implements [btl.Endpoint].

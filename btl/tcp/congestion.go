@@ -3,6 +3,7 @@ package tcp
 import (
 	"fmt"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -58,4 +59,13 @@ func (c config) setCongestion(fd int) error {
 			c.congestionSetting, err)
 	}
 	return nil
+}
+
+// Congestion implements [btl.CongestionReporter].
+func (ep *endpoint) Congestion() (btl.Congestion, bool) {
+	if ep.state != stateConnected {
+		return btl.Congestion{}, false
+	}
+	f, ok := rawio.FlowOf(ep.conn.FD())
+	return btl.Congestion(f), ok
 }

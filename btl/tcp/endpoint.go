@@ -35,8 +35,9 @@ type endpoint struct {
 }
 
 var (
-	_ btl.Pather  = (*endpoint)(nil)
-	_ btl.Watched = (*endpoint)(nil)
+	_ btl.Pather             = (*endpoint)(nil)
+	_ btl.Watched            = (*endpoint)(nil)
+	_ btl.CongestionReporter = (*endpoint)(nil)
 )
 
 func newEndpoint(m *module, s *slot, host string) *endpoint {

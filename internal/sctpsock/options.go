@@ -79,6 +79,7 @@ const (
 	optPartialDelivery    = 19
 	optPeerAddrThresholds = 31
 	optRecvRcvInfo        = 32
+	optAssocStats         = 112
 	optStreamScheduler    = 123
 	optSchedulerValue     = 124
 	optInterleaving       = 125

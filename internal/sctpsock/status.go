@@ -49,6 +49,8 @@ const (
 const (
 	sizeStatus = 176 // struct sctp_status
 	sizePath   = 152 // struct sctp_paddrinfo, packed
+	sizeStats  = 256 // struct sctp_assoc_stats
+	atResent   = 176 // its sas_rtxchunks
 )
 
 // Status asks how an association fares.
@@ -98,4 +100,15 @@ func parsePath(b []byte) Path {
 		RoundTrip: time.Duration(u32(140)) * time.Millisecond, RTO: time.Duration(u32(144)) * time.Millisecond,
 		MTU: int(u32(148)),
 	}
+}
+
+// Resent asks how many chunks of an association were sent again.
+func (s *Socket) Resent(id AssocID) (uint64, error) {
+	var b [sizeStats]byte
+	binary.NativeEndian.PutUint32(b[:], uint32(id))
+	n, err := s.get("SCTP_GET_ASSOC_STATS", optAssocStats, b[:])
+	if err == nil && n < atResent+8 {
+		err = fmt.Errorf("getsockopt SCTP_GET_ASSOC_STATS: %d bytes, want %d: %w", n, sizeStats, unix.EINVAL)
+	}
+	return binary.NativeEndian.Uint64(b[atResent:]), err
 }

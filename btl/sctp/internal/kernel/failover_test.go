@@ -61,12 +61,21 @@ func TestKernelFailover(t *testing.T) {
 			}
 		}
 		l.until("a third has come", flow(messages/3))
+		before, told := here.a.Congestion()
+		require.True(t, told)
+		assert.Positive(t, before.Window)
+		assert.Positive(t, before.Timeout)
 		cut.die(first)
 		l.until("all have come", flow(messages))
 		for i, m := range there.messages {
 			require.Equal(t, uint32(i), binary.LittleEndian.Uint32(m.data), name)
 		}
 		require.NoError(t, here.ended, name)
+		after, _ := here.a.Congestion()
+		assert.Positive(t, after.Window)
+		if name == "all lost" { // else the kernel may know before it sends
+			assert.Greater(t, after.Resent, before.Resent, "what was lost was not counted as sent again")
+		}
 		l.until("the path is told to be down", func() bool { return here.a.paths.anyDown() })
 		cut.heal(first)
 		l.until("the path is told to be up", func() bool { return !here.a.paths.anyDown() })

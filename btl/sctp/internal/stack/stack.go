@@ -73,6 +73,9 @@ type Association interface {
 	Paths() []btl.PathState
 	// Calls are the packets, or system calls, of both directions so far.
 	Calls() (sent, received uint64)
+	// Congestion is how the association's congestion control stands, that of its
+	// primary path where there are several; false if that is not known.
+	Congestion() (btl.Congestion, bool)
 	// Trust says that the peer has proved who it is. Until then a stack bounds what
 	// it keeps for it, as far as it can, to a few KB.
 	Trust()

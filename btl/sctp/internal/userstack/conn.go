@@ -21,10 +21,11 @@ type conn struct {
 	handled atomic.Uint64 // packets that pion has worked off
 	sent    atomic.Uint64
 	taken   uint64 // by pion's reader
+	resend  resend
 }
 
 func newConn(a *association) *conn {
-	c := &conn{a: a}
+	c := &conn{a: a, resend: resend{highest: a.ours.tsn - 1}}
 	c.filled.L = &c.mu
 	return c
 }
@@ -93,6 +94,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	c.sent.Add(1)
+	c.resend.look(b)
 	a.so.send(b, &a.to)
 	return len(b), nil
 }

@@ -1,0 +1,26 @@
+package btl
+
+import "time"
+
+// Congestion is how the congestion control of one connection stands, for reports: it
+// shows why a network was slow. All numbers are those of the moment, or since the
+// connection began.
+type Congestion struct {
+	// Window is how many bytes may be under way, 0 if that is not known.
+	Window int
+	// RoundTrip is the smoothed round-trip time, 0 if none was measured yet; Timeout is
+	// after how long without an acknowledgement something is sent again (RFC 6298,
+	// RFC 9260), 0 if that is not known.
+	RoundTrip, Timeout time.Duration
+	// Resent counts what was sent again, in the transport's own units (segments,
+	// chunks), and Timeouts how often Timeout has passed; -1 if that is not known.
+	Resent, Timeouts int64
+}
+
+// A CongestionReporter is an endpoint that can tell of its congestion control.
+// Optional; it is asked by reports only, never for the sake of a message.
+type CongestionReporter interface {
+	// Congestion is false where there is nothing to tell, before the connection is up
+	// for example.
+	Congestion() (Congestion, bool)
+}

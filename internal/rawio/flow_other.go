@@ -1,0 +1,6 @@
+//go:build !linux
+
+package rawio
+
+// FlowOf is for Linux only.
+func FlowOf(int) (Flow, bool) { return Flow{}, false }
