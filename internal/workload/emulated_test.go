@@ -58,7 +58,7 @@ func TestFarmOverALossyNetwork(t *testing.T) {
 	farm := workload.Farm{Tasks: 100, Size: 30_000, Fanout: 2, Outstanding: 5, Types: 10, Ordering: "relaxed"}
 	parameters, err := json.Marshal(farm)
 	require.NoError(t, err)
-	text, err := json.Marshal(workload.Spec{Name: "farm", Parameters: parameters})
+	text, err := json.Marshal(workload.Spec{Name: "farm", Parameters: parameters, Watch: workload.Duration(time.Millisecond)})
 	require.NoError(t, err)
 	path := emulate.Path{Delay: 500 * time.Microsecond, Loss: emulate.Independent(0.01)}
 	n, err := network.New(network.Config{Hosts: 4, Link: emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: path}, Seed: 1})
@@ -77,8 +77,31 @@ func TestFarmOverALossyNetwork(t *testing.T) {
 	var result workload.FarmResult
 	require.NoError(t, json.Unmarshal(outcome.Detail, &result), "%s", out.String())
 	assert.Len(t, result.Done, 3)
+	checkManager(t, outcome)
 	assert.NotZero(t, report.Total.Lost)
 	assert.Zero(t, report.Wire.Oversize)
 	assert.GreaterOrEqual(t, report.Total.DeliveredBytes, uint64(farm.Tasks*farm.Size))
 	t.Logf("%.2f s, %+v, %+v", result.Seconds, report.Total, report.Wire)
+}
+
+// checkManager looks at what the manager's connections say of themselves: the network
+// has lost some of what it sent.
+func checkManager(t *testing.T, outcome workload.Outcome) {
+	resent := int64(0)
+	require.Len(t, outcome.Members, 4)
+	require.Len(t, outcome.Members[0].Connections, 3)
+	for _, c := range outcome.Members[0].Connections {
+		assert.NotZero(t, c.BytesSent)
+		assert.Positive(t, c.Window.Least)
+		assert.LessOrEqual(t, c.Window.Least, c.Window.Median)
+		assert.LessOrEqual(t, c.Window.Median, c.Window.Most)
+		assert.GreaterOrEqual(t, c.RoundTrip.Most, 1e-3, "twice the delay")
+		resent += c.Resent
+	}
+	assert.Positive(t, resent)
+	require.NotEmpty(t, outcome.Course)
+	last := outcome.Course[len(outcome.Course)-1]
+	assert.Equal(t, resent, last.Resent)
+	assert.Positive(t, last.Windows)
+	assert.LessOrEqual(t, len(outcome.Course), 201)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/strandmp/strand"
 )
@@ -74,6 +75,11 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 type Spec struct {
 	Name       string          `json:"name"`
 	Parameters json.RawMessage `json:"parameters,omitempty"` // those that are not the kind's defaults
+
+	// Watch is how often each rank looks at its connections while the workload runs,
+	// [Connection] and [Moment]; "0s" is at the end only. A look takes some
+	// microseconds a connection.
+	Watch Duration `json:"watch,omitempty"`
 }
 
 // Workload returns what is to be run, with its defaults where nothing is said, and checked.
@@ -110,17 +116,8 @@ func (k Kind) parse(parameters json.RawMessage) (Workload, error) {
 	return w, nil
 }
 
-// An Outcome is a run as rank 0 tells it.
-type Outcome struct {
-	Workload   string          `json:"workload"`
-	Parameters json.RawMessage `json:"parameters"` // all
-	Ranks      int             `json:"ranks"`
-	Figures    []Figure        `json:"figures"`
-	Detail     json.RawMessage `json:"detail"` // the workload's own: [PingPongResult], [FarmResult], …
-}
-
-// Run runs what a spec says on every rank of the communicator. The outcome is nil on
-// all ranks but 0.
+// Run runs what a spec says on every rank of the communicator, the world's own. The
+// outcome is nil on all ranks but 0.
 func (s Spec) Run(ctx context.Context, c *strand.Comm) (*Outcome, error) {
 	w, err := s.Workload()
 	if err != nil {
@@ -129,14 +126,23 @@ func (s Spec) Run(ctx context.Context, c *strand.Comm) (*Outcome, error) {
 	if want := w.Ranks(); c.Size() < want {
 		return nil, fmt.Errorf("workload %s needs %d ranks: there are %d", s.Name, want, c.Size())
 	}
+	watch := startWatch(c.World(), time.Duration(s.Watch))
 	result, err := w.Run(ctx, c)
+	if err == nil {
+		err = c.Barrier(ctx)
+	}
+	own := watch.end()
 	if err != nil {
 		return nil, fmt.Errorf("workload %s: %w", s.Name, err)
 	}
-	if result == nil {
-		return nil, nil
+	members, err := gather(ctx, c, own)
+	if err != nil || c.Rank() != 0 {
+		return nil, err
 	}
-	o := &Outcome{Workload: s.Name, Ranks: c.Size(), Figures: result.Figures()}
+	o := &Outcome{Workload: s.Name, Ranks: c.Size(), Figures: result.Figures(), Members: members}
+	if s.Watch > 0 {
+		o.Course = watch.course
+	}
 	var parametersErr, detailErr error
 	o.Parameters, parametersErr = json.Marshal(w)
 	o.Detail, detailErr = json.Marshal(result)

@@ -127,6 +127,12 @@ func TestSpec(t *testing.T) {
 				assert.Equal(t, 3, outcome.Ranks)
 				assert.NotEmpty(t, outcome.Figures)
 				assert.NotEmpty(t, outcome.Detail)
+				assert.Empty(t, outcome.Course, "nobody has asked for it")
+				require.Len(t, outcome.Members, 3)
+				for i, m := range outcome.Members {
+					assert.Equal(t, i, m.Rank)
+					assert.NotEmpty(t, m.Connections)
+				}
 				again, err := workload.Spec{Name: k.Name, Parameters: outcome.Parameters}.Workload()
 				first, _ := spec.Workload()
 				assert.Equal(t, first, again)
