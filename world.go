@@ -148,8 +148,14 @@ func chosen(params *param.Values, r *btl.Registry) ([]btl.Component, error) {
 }
 
 func (w *World) open(ctx context.Context, components []btl.Component, o *options) error {
+	job, listens := w.job.(launch.Listener)
+	var call func(int) error
+	if listens && job.CanCall() {
+		call = job.Call
+	}
 	p, err := pml.Open(ctx, pml.Config{
-		Job: w.job, Params: w.params, Components: components,
+		Call: call,
+		Job:  w.job, Params: w.params, Components: components,
 		Engine: engine.Options{Spin: w.params.Duration("progress_spin"), Tick: w.params.Duration("progress_tick")},
 		Log:    o.logger(w.params.Int("verbose"), w.job),
 	})
@@ -159,10 +165,11 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	w.pml = p
 	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), defaultOrder(w.params))
 	w.counter.Store(1)
-	if job, listens := w.job.(launch.Listener); listens {
+	if listens {
 		job.Listen(launch.Callbacks{
 			Failed: func(f *launch.Failure) { p.PeerFailed(f.Rank, f.Host, f) },
 			Report: w.report,
+			Called: p.Called,
 		})
 	}
 	return err

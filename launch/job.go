@@ -81,6 +81,8 @@ type Callbacks struct {
 	Failed func(*Failure)
 	// Report returns how things stand, in a form that encoding/json can write.
 	Report func() any
+	// Called: that rank can not connect to this one, and asks it to connect instead.
+	Called func(by int)
 }
 
 // A Listener is a Job that may have such a launcher: "strand run".
@@ -91,6 +93,11 @@ type Listener interface {
 	// ranks that have said the same. The line says who it is from by "rank 3: ", at
 	// its beginning or later. An error means that nobody will see it. It does not block.
 	Warn(line string) error
+	// CanCall reports whether this launcher passes on what Call says.
+	CanCall() bool
+	// Call asks a rank that this one can not connect to, to connect instead. It may
+	// wait for a second; on an error the rank was not asked.
+	Call(rank int) error
 }
 
 // A Follower is a Job whose launcher can be told that a rank aborts only because

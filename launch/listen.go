@@ -7,7 +7,7 @@ import (
 	"github.com/strandmp/strand/internal/control"
 )
 
-var errNoControl = errors.New("launch: this launcher takes no warnings")
+var errNoControl = errors.New("launch: this launcher takes no messages but those of PMI-1")
 
 // takeControl takes the channel that "strand run" leaves open beside PMI_FD. A
 // wrapper between the two may have closed it: what comes that way is worth having,
@@ -36,12 +36,31 @@ func (m *member) Listen(c Callbacks) {
 		_ = m.control.Serve(control.Callbacks{
 			Report: c.Report,
 			Failed: func(f control.Failure) {
-				if f.Rank >= 0 && f.Rank < m.size && f.Rank != m.rank {
+				if m.other(f.Rank) {
 					c.Failed(&Failure{Rank: f.Rank, Host: f.Host, Launcher: m.launcher, How: f.How, Status: f.Status, Signal: f.Signal})
+				}
+			},
+			Called: func(by int) {
+				if m.other(by) {
+					c.Called(by)
 				}
 			},
 		})
 	})
+}
+
+// other reports whether there is such a rank beside this one.
+func (m *member) other(rank int) bool { return rank >= 0 && rank < m.size && rank != m.rank }
+
+// CanCall implements [Listener].
+func (m *member) CanCall() bool { return m.control != nil }
+
+// Call implements [Listener].
+func (m *member) Call(rank int) error {
+	if m.control == nil {
+		return errNoControl
+	}
+	return m.control.Call(rank)
 }
 
 // Warn implements [Listener].

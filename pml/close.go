@@ -102,6 +102,7 @@ func (p *PML) Close(ctx context.Context) error {
 		}
 	})
 	err = errors.Join(err, p.closeModules())
+	p.over = true
 	p.engine.Unlock()
 	p.cancel()
 	p.background.Wait()

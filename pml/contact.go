@@ -28,6 +28,7 @@ func (pe *peer) connect() {
 		pe.state = peerResolving
 		pe.pml.resolve(pe)
 	case pe.state == peerKnown && !pe.up():
+		pe.callLater()
 		for _, r := range pe.rails {
 			if r.recovery.wait != nil || !r.recovery.failed && r.reopen() {
 				pe.widen()
@@ -80,9 +81,14 @@ func (pe *peer) seek() {
 }
 
 // prospect says why a receive that found no message can never find one, and else
-// sees to it that one can come.
+// sees to it that one can come. In a group of two a receive from any source is as good
+// as one that names the other.
 func (c *Context) prospect(source int32) error {
 	if source == match.Any {
+		if c.group.Size() == 2 && !c.sought {
+			c.sought = true
+			c.pml.peerOf(c.group.World(1 - c.group.Rank(c.pml.rank))).seek()
+		}
 		return c.unacknowledged
 	}
 	pe := c.pml.peerOf(int(source))

@@ -16,6 +16,7 @@ type Context struct {
 	channels       map[int]*channel // by world rank, of ranks that were sent to
 	last           *channel
 	freed          bool
+	sought         bool  // contact is made for receives from any source
 	unacknowledged error // a member has failed, and nobody has taken note
 }
 

@@ -25,6 +25,8 @@ type peer struct {
 
 	sought   bool // a receive waits for the first contact
 	widening bool // one more rail will be tried if none is connected by then
+	calling  bool // it will be called if none is connected by then
+	appealed bool // it was called since nothing else was left
 
 	// Sending.
 	laneSeq []uint32   // the next number in each lane

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/strandmp/strand/btl"
@@ -20,6 +21,7 @@ type PML struct {
 	host   *host
 	tune   tunables
 	log    func(btl.LogLevel, string)
+	call   func(rank int) error // nil: nobody can be asked to connect
 
 	modules  []openModule
 	refusals []selection.Offer // of components that opened no module
@@ -46,8 +48,9 @@ type PML struct {
 	beats         beats
 	toAcknowledge []*peer
 	closing       bool
+	over          bool // nothing more is started in the background
 	closer        *closer
-	background    sync.WaitGroup // address look-ups
+	background    sync.WaitGroup // address look-ups and calls
 	cancel        context.CancelFunc
 	lookups       context.Context
 }
@@ -63,6 +66,9 @@ type Config struct {
 	Params     *param.Values
 	Components []btl.Component
 	Engine     engine.Options
+	// Call, unless it is nil, has another process asked to connect to this one, as if
+	// its [PML.Called] were called. It may block.
+	Call func(rank int) error
 	// Log takes a line for people; it must not block.
 	Log func(btl.LogLevel, string)
 }
@@ -79,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		return nil, err
 	}
 	p := &PML{
-		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log,
+		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, call: cfg.Call,
 		tune:     tune,
 		peers:    make(map[int]*peer),
 		contexts: make(map[uint64]*Context),
@@ -190,6 +196,9 @@ func (p *PML) resolve(pe *peer) {
 		p.engine.Post(func() { p.resolved(pe, p.host.hello, nil) })
 		return
 	}
+	if p.over {
+		return
+	}
 	p.background.Add(1)
 	go func() {
 		defer p.background.Done()
@@ -211,11 +220,23 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 		err = p.attachRails(pe, h, nil)
 	}
 	if err != nil {
-		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: fmt.Errorf("its addresses: %w", err)})
+		err = fmt.Errorf("its addresses: %w", err)
+		if h == nil || !p.shares(h) || !pe.appeal(func() error { return err }) {
+			pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
+		}
 		return
 	}
 	pe.connect()
 	pe.pump()
+}
+
+// shares reports whether a peer uses a transport that this process uses too: it may
+// know a way where we do not.
+func (p *PML) shares(h *hello) bool {
+	return slices.ContainsFunc(p.modules, func(m openModule) bool {
+		_, found := h.address(m.component)
+		return found && m.module.Address() != nil
+	})
 }
 
 // offers asks every module for its paths to a peer.

@@ -188,7 +188,10 @@ func (pe *peer) reopenAny(last *rail) {
 		pe.reopenAny(pe.rails[len(pe.rails)-1])
 		return
 	}
-	pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: pe.causes(last)})
+	why := func() error { return pe.causes(last) }
+	if !pe.appeal(why) {
+		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: why()})
+	}
 }
 
 // causes is why none of the rails leads to the peer, the last one first.
@@ -198,6 +201,9 @@ func (pe *peer) causes(last *rail) error {
 		if r != last && r.recovery.cause != nil {
 			errs = append(errs, r.recovery.cause)
 		}
+	}
+	if !pe.met {
+		errs = append(errs, pe.uncalled())
 	}
 	return errors.Join(errs...)
 }

@@ -42,7 +42,7 @@ func serve(t testing.TB, conn net.Conn) (l *Line, warnings chan string, ended ch
 	t.Helper()
 	l, warnings, ended = NewLine(conn), make(chan string, 100), make(chan error, 1)
 	var serving sync.WaitGroup
-	serving.Go(func() { ended <- l.Serve(func(text string) { warnings <- text }) })
+	serving.Go(func() { ended <- l.Serve(Heard{Warning: func(text string) { warnings <- text }}) })
 	t.Cleanup(func() {
 		l.Close()
 		serving.Wait()
@@ -174,7 +174,7 @@ func TestLastWords(t *testing.T) {
 	l := NewLine(near)
 	l.EndWithin(30 * time.Millisecond)
 	heard := 0
-	assert.NoError(t, l.Serve(func(string) { heard++ }))
+	assert.NoError(t, l.Serve(Heard{Warning: func(string) { heard++ }}))
 	assert.Equal(t, 20, heard)
 }
 
@@ -224,4 +224,34 @@ func FuzzMessages(f *testing.F) {
 		}), ErrEnded)
 		assert.LessOrEqual(t, max(orders, words), strings.Count(string(text), "\n")+1)
 	})
+}
+
+// A rank has another one asked to connect to it. What a rank that does not read was
+// asked by the same one counts once.
+func TestCalls(t *testing.T) {
+	near, far := pair(t)
+	l, calls, ended := NewLine(near), make(chan int, 1), make(chan error, 1)
+	go func() { ended <- l.Serve(Heard{Call: func(rank int) { calls <- rank }}) }()
+	m, called, served := NewMember(far), make(chan int, 10), make(chan error, 1)
+	require.NoError(t, m.Call(0))
+	assert.Equal(t, 0, <-calls)
+	l.mu.Lock()
+	l.busy = true // nothing is read
+	l.mu.Unlock()
+	for range 1000 {
+		l.Call(3)
+		l.Call(0)
+	}
+	l.mu.Lock()
+	assert.Len(t, l.out, 2)
+	l.writing.Go(l.write)
+	l.mu.Unlock()
+	go func() { served <- m.Serve(Callbacks{Called: func(by int) { called <- by }}) }()
+	assert.Equal(t, 3, <-called)
+	assert.Equal(t, 0, <-called)
+	m.Close()
+	assert.ErrorIs(t, <-served, ErrEnded)
+	assert.NoError(t, <-ended)
+	assert.Error(t, m.Call(1))
+	l.Call(1)
 }

@@ -33,12 +33,24 @@ type answer struct {
 // NewLine takes over the launcher's end of a socket pair.
 func NewLine(conn net.Conn) *Line { return &Line{conn: conn} }
 
+// Heard is what becomes of what a rank says by itself. The functions are called on
+// the goroutine of Serve, one at a time.
+type Heard struct {
+	Warning func(text string)
+	// Call: the rank can not connect to that one, and asks it to connect instead. The
+	// number may be any.
+	Call func(rank int)
+}
+
 // Serve takes what the rank says, and returns when the channel has ended: with
 // nil if the rank, or Close, has ended it. It owns the connection.
-func (l *Line) Serve(warned func(text string)) error {
+func (l *Line) Serve(heard Heard) error {
 	err := each(l.conn, maxWord, func(w *word) {
 		if w.Warning != "" {
-			warned(w.Warning[:min(len(w.Warning), maxWarning)])
+			heard.Warning(w.Warning[:min(len(w.Warning), maxWarning)])
+		}
+		if w.Call != nil {
+			heard.Call(*w.Call)
 		}
 		switch {
 		case w.NoReport != "":
@@ -79,6 +91,16 @@ func (l *Line) Tell(f Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.send(order{Failed: &f})
+}
+
+// Call asks the rank to connect to another one, which can not connect to it. Of
+// calls by one rank that wait to be read only the first is kept.
+func (l *Line) Call(by int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.ContainsFunc(l.out, func(o order) bool { return o.Called != nil && *o.Called == by }) {
+		l.send(order{Called: &by})
+	}
 }
 
 // Ask returns the rank's report on how things stand, what keeps it from giving one,

@@ -22,6 +22,8 @@ type Callbacks struct {
 	Failed func(Failure)
 	// Report returns what encoding/json can write: how things stand.
 	Report func() any
+	// Called: that rank can not connect to this one, and asks it to connect instead.
+	Called func(by int)
 }
 
 // NewMember takes over the rank's end of a socket pair.
@@ -32,6 +34,9 @@ func (m *Member) Serve(c Callbacks) error {
 	return each(m.conn, maxOrder, func(o *order) {
 		if o.Failed != nil {
 			c.Failed(*o.Failed)
+		}
+		if o.Called != nil {
+			c.Called(*o.Called)
 		}
 		if o.Report {
 			m.report(c.Report())
@@ -67,6 +72,16 @@ func (m *Member) Warn(text string) error {
 	defer m.writing.Unlock()
 	return m.send(word{Warning: text[:min(len(text), maxWarning)]}, time.Now().Add(warnTimeout))
 }
+
+// Call has the launcher ask another rank to connect to this one. On an error it was
+// not asked. It may wait, for a launcher that is stopped, until callTimeout.
+func (m *Member) Call(rank int) error {
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	return m.send(word{Call: &rank}, time.Now().Add(callTimeout))
+}
+
+const callTimeout = time.Second
 
 // warnTimeout is how long the launcher may take to make room for a warning. Where
 // there is none, many wait to be read already.

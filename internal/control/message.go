@@ -31,6 +31,7 @@ type Failure struct {
 type order struct {
 	Failed *Failure `json:"failed,omitempty"`
 	Report bool     `json:"report,omitempty"` // asks for one
+	Called *int     `json:"called,omitempty"` // by that rank, to connect to it
 }
 
 // word is a message of a rank's.
@@ -38,6 +39,7 @@ type word struct {
 	Report   json.RawMessage `json:"report,omitempty"`
 	NoReport string          `json:"no_report,omitempty"` // why there is none
 	Warning  string          `json:"warning,omitempty"`
+	Call     *int            `json:"call,omitempty"` // the rank that is to connect to this one
 }
 
 // Bounds of a message in bytes. A report has a line of some 300 bytes for each

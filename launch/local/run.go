@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/strandmp/strand/internal/control"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/pmi"
 )
@@ -191,7 +192,11 @@ func (j *job) attend(p *process) {
 		}
 	})
 	j.working.Go(func() {
-		if err := p.line.Serve(func(text string) { j.warnings.add(p.rank, text) }); err != nil {
+		err := p.line.Serve(control.Heard{
+			Warning: func(text string) { j.warnings.add(p.rank, text) },
+			Call:    func(rank int) { j.call(p.rank, rank) },
+		})
+		if err != nil {
 			j.logf("rank %d: %v", p.rank, err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,21 +23,31 @@ import (
 // speakerVariable names the rank that sends, in contact.
 const speakerVariable = "CONTACT_SPEAKER"
 
-// contact has one of two ranks send the other messages, short and long, and only
-// then hear from it. Both tell how long the first message took, and at the end
-// what each rail has carried.
+// anyVariable has the other one receive from any source, in contact.
+const anyVariable = "CONTACT_ANY"
+
+// contact has one of the first two ranks send the other messages, short and long, and
+// only then hear from it. Both tell how long the first message took, and at the end
+// what each rail has carried. Further ranks say nothing to either until then.
 func contact(ctx context.Context, w *strand.World) error {
 	c := w.Comm()
 	speaker, err := strconv.Atoi(os.Getenv(speakerVariable))
 	if err != nil {
 		return err
 	}
+	source := speaker
+	if os.Getenv(anyVariable) != "" {
+		source = strand.AnySource
+	}
+	if c.Rank() > 1 {
+		return c.Barrier(ctx)
+	}
 	start := time.Now()
 	for i, size := range []int{8, 8, 4 << 20, 8, 4 << 20} {
 		b := make([]byte, size)
 		if c.Rank() == speaker {
 			err = c.Send(ctx, payload(speaker, 0, i, size), 1-speaker, i)
-		} else if _, err = c.Recv(ctx, b, speaker, i); err == nil && string(b) != string(payload(speaker, 0, i, size)) {
+		} else if _, err = c.Recv(ctx, b, source, i); err == nil && string(b) != string(payload(speaker, 0, i, size)) {
 			err = fmt.Errorf("message %d is damaged", i)
 		}
 		if err != nil {
@@ -60,8 +71,15 @@ func contact(ctx context.Context, w *strand.World) error {
 // networks whose addresses begin with good.
 func requireContact(t *testing.T, a, b *testnet.Host, good string, env ...string) {
 	t.Helper()
+	requireContactOf(t, play("contact", []*testnet.Host{a, b}, env...), good)
+}
+
+func requireContactOf(t *testing.T, job nettest.Job, good string) {
+	t.Helper()
+	env := job.Env
 	for speaker := range 2 {
-		r := play("contact", []*testnet.Host{a, b}, append(env, fmt.Sprintf("%s=%d", speakerVariable, speaker))...).Run(t)
+		job.Env = append(slices.Clip(env), fmt.Sprintf("%s=%d", speakerVariable, speaker))
+		r := job.Run(t)
 		require.NoError(t, r.Wait())
 		for rank := range 2 {
 			after, err := time.ParseDuration(strings.TrimPrefix(r.Await(rank, "contact after: ").Text, "contact after: "))
@@ -123,7 +141,24 @@ func TestOneWay(t *testing.T) {
 			n, a, b := hosts(t)
 			n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
 			[]*testnet.Host{a, b}[deaf].Firewall(1, 65535)
+			hearing := []*testnet.Host{a, b}[1-deaf]
 			requireContact(t, a, b, "10.1.0.")
+			// Who receives from any source makes no contact by itself if there may be
+			// several, and is asked to through the launcher.
+			requireContactOf(t, play("contact", []*testnet.Host{a, b, hearing}, anyVariable+"=1"), "10.1.0.")
+			// Without such a launcher it does if there is only one.
+			requireContactOf(t, untold(play("contact", []*testnet.Host{a, b}, anyVariable+"=1")), "10.1.0.")
 		})
 	}
+}
+
+// Where nobody can ask, who can not connect is told so.
+func TestOneWayWithoutALauncherThatCalls(t *testing.T) {
+	n, a, b := hosts(t)
+	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+	b.Firewall(1, 65535)
+	err := untold(play("contact", []*testnet.Host{a, b, a}, speakerVariable+"=0", anyVariable+"=1", "STRAND_BTL_TCP_CONNECT_TIMEOUT=200ms")).Run(t).Wait()
+	require.ErrorContains(t, err, "rank 1 on b has failed")
+	require.ErrorContains(t, err, "nor could it be asked to connect to this process")
+	require.ErrorContains(t, err, "no answer in 200ms")
 }

@@ -105,8 +105,7 @@ func (c calamity) trial(t *testing.T) (waits []time.Duration) {
 	job := play("depend", placement, fmt.Sprintf("STRAND_PML_PEER_TIMEOUT=%v", silenceAfter))
 	job.KeepGoing, job.Timeout = true, time.Minute
 	if !c.told {
-		job.Args = append([]string{"-u", "STRAND_LAUNCH_CONTROL_FD", job.Program}, job.Args...)
-		job.Program = "env"
+		job = untold(job)
 	}
 	r := job.Start(t)
 	for rank := range placement {

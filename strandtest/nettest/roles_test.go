@@ -48,6 +48,13 @@ func play(role string, placement []*testnet.Host, env ...string) nettest.Job {
 	}
 }
 
+// untold has a job run as under a launcher that speaks nothing but PMI-1.
+func untold(job nettest.Job) nettest.Job {
+	job.Args = append([]string{"-u", "STRAND_LAUNCH_CONTROL_FD", job.Program}, job.Args...)
+	job.Program = "env"
+	return job
+}
+
 // rounds of the ring.
 const rounds = 20
 

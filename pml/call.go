@@ -1,0 +1,99 @@
+package pml
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// Where only one of two processes can connect, it may be the one that does not know
+// that it should: it waits for a message from anybody. So who can not connect has the
+// other one asked to, through the launcher, if that passes such a thing on.
+
+// appealTime is how long a peer that was called, when nothing else was left, has to
+// connect.
+const appealTime = 3 * time.Second
+
+// callLater calls the peer unless it is connected soon.
+func (pe *peer) callLater() {
+	p := pe.pml
+	if p.call == nil || pe.calling || pe.self() {
+		return
+	}
+	pe.calling = true
+	p.engine.After(firstContact, func() {
+		pe.calling = false
+		if pe.state == peerKnown && !pe.up() && !pe.needless() {
+			pe.callNow()
+		}
+	})
+}
+
+// callNow has the peer asked to connect to us, off the engine's lock.
+func (pe *peer) callNow() {
+	p, rank := pe.pml, pe.rank
+	if p.over {
+		return
+	}
+	p.host.Logf(btl.LogInfo, "rank %d: asking rank %d, which can not be connected, to connect to us", p.rank, rank)
+	p.background.Add(1)
+	go func() {
+		defer p.background.Done()
+		if err := p.call(rank); err != nil {
+			p.host.Logf(btl.LogInfo, "rank %d: rank %d was not asked: %v", p.rank, rank, err)
+		}
+	}()
+}
+
+// appeal is the last thing to try with a peer that was never connected: it is called,
+// and has failed, for the reason that why then finds, unless it connects. False means
+// that this was done before, or can not be.
+func (pe *peer) appeal(why func() error) bool {
+	p := pe.pml
+	if p.call == nil || pe.met || pe.appealed || pe.self() || p.over {
+		return false
+	}
+	pe.appealed = true
+	pe.callNow()
+	p.engine.After(appealTime, func() {
+		if !pe.met {
+			pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: why()})
+		}
+	})
+	return true
+}
+
+// errUncalled is why a peer that could perhaps have connected to us did not.
+var errUncalled = errors.New("nor could it be asked to connect to this process, since the launcher passes nothing on between ranks: " +
+	"start the job by strand run, or have a receive there name this rank")
+
+// uncalled says what came of asking the peer.
+func (pe *peer) uncalled() error {
+	if pe.pml.call == nil {
+		return errUncalled
+	}
+	return fmt.Errorf("nor did it connect to this process in the %v after it was asked to through the launcher", appealTime)
+}
+
+// Called notes that another process of the world can not connect to this one and asks
+// it to connect. Any goroutine may call it.
+func (p *PML) Called(by int) {
+	if by < 0 || by >= p.job.Size() || by == p.rank {
+		return
+	}
+	p.engine.Post(func() {
+		pe := p.peerOf(by)
+		if p.closing || pe.failure != nil {
+			return
+		}
+		p.host.Logf(btl.LogInfo, "rank %d: rank %d asks to be connected to", p.rank, by)
+		pe.connect()
+		for _, r := range pe.rails {
+			if r.up && !r.busy {
+				r.ask() // the peer knows nothing of it: this will show
+			}
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package pml
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/match"
+)
+
+// callable runs a test, in virtual time, with a peer of which nothing is known to work
+// and a launcher that passes calls on.
+func callable(t *testing.T, f func(pe *peer, c *Context, calls *[]int)) {
+	synctest.Test(t, func(t *testing.T) {
+		pe, ep, c := receiving(t)
+		var calls []int
+		pe.pml.job = sized{size: 3}
+		pe.pml.call = func(rank int) error { calls = append(calls, rank); return nil }
+		pe.rails[0].up, ep.result = false, btl.Busy
+		f(pe, c, &calls)
+		pe.pml.over = true
+	})
+}
+
+// sized is a job of which only the size is known.
+type sized struct {
+	Job
+	size int
+}
+
+func (s sized) Size() int { return s.size }
+
+func TestWhoCanNotBeConnectedIsCalled(t *testing.T) {
+	callable(t, func(pe *peer, _ *Context, calls *[]int) {
+		pe.connect()
+		pe.connect()
+		pe.pass(firstContact / 2)
+		assert.Empty(t, *calls)
+		pe.pass(firstContact)
+		assert.Equal(t, []int{1}, *calls)
+		pe.connect()
+		pe.rails[0].up = true
+		pe.pass(2 * firstContact)
+		assert.Len(t, *calls, 1, "it is connected")
+	})
+}
+
+// refuse has the only rail fail as where nobody listens, or a firewall says no.
+func (pe *peer) refuse() { pe.rails[0].Down(syscall.ECONNREFUSED) }
+
+// When all has failed at first contact the peer is called, and has a while to connect.
+func TestCallIsTheLastResort(t *testing.T) {
+	t.Run("in vain", func(t *testing.T) {
+		callable(t, func(pe *peer, _ *Context, calls *[]int) {
+			pe.refuse()
+			pe.pass(appealTime / 2)
+			require.NoError(t, pe.failure)
+			assert.Equal(t, []int{1}, *calls)
+			pe.pass(appealTime)
+			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED)
+			assert.ErrorContains(t, pe.failure, "nor did it connect to this process")
+		})
+	})
+	t.Run("it connects", func(t *testing.T) {
+		callable(t, func(pe *peer, _ *Context, _ *[]int) {
+			pe.refuse()
+			pe.pass(appealTime / 2)
+			pe.rails[0].recovery.down = false
+			hello, err := encodeHello(&hello{})
+			require.NoError(t, err)
+			pe.rails[0].Up(hello)
+			pe.pass(2 * appealTime)
+			assert.NoError(t, pe.failure)
+			assert.True(t, pe.rails[0].up)
+		})
+	})
+	t.Run("nobody can call", func(t *testing.T) {
+		callable(t, func(pe *peer, _ *Context, _ *[]int) {
+			pe.pml.call = nil
+			pe.refuse()
+			require.ErrorIs(t, pe.failure, errUncalled, "at once")
+		})
+	})
+	t.Run("it was there", func(t *testing.T) {
+		callable(t, func(pe *peer, _ *Context, calls *[]int) {
+			pe.met = true
+			pe.refuse()
+			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED)
+			assert.NotErrorIs(t, pe.failure, errUncalled)
+			assert.Empty(t, *calls)
+		})
+	})
+}
+
+// Who is called connects, or finds out whether the connection that it has is one.
+func TestWhoIsCalledConnects(t *testing.T) {
+	callable(t, func(pe *peer, _ *Context, _ *[]int) {
+		ep := pe.rails[0].endpoint.(*scripted)
+		for _, nobody := range []int{-1, 0, 3} {
+			pe.pml.Called(nobody)
+		}
+		pe.pass(time.Millisecond)
+		assert.Len(t, pe.pml.peers, 1)
+		assert.Zero(t, ep.offers)
+		pe.pml.Called(1)
+		pe.pass(time.Millisecond)
+		assert.Positive(t, ep.offers)
+		ep.result = btl.Done
+		pe.rails[0].up, pe.rails[0].busy, ep.sent = true, false, nil
+		pe.pml.Called(1)
+		pe.pass(time.Millisecond)
+		require.Len(t, ep.sent, 1)
+		assert.True(t, ep.sent[0].ackNow())
+		pe.failure = errors.New("it has failed")
+		pe.pml.Called(1)
+		pe.pass(time.Millisecond)
+		assert.Len(t, ep.sent, 1)
+	})
+}
+
+// In a group of two a receive from any source makes contact with the other one.
+func TestReceiveFromAnySourceOfTwoSeeksTheOther(t *testing.T) {
+	for _, size := range []int{2, 3} {
+		callable(t, func(pe *peer, c *Context, _ *[]int) {
+			pe.state, c.group = peerNew, ConsecutiveGroup(0, size)
+			require.NoError(t, c.prospect(match.Any))
+			assert.Equal(t, size == 2, pe.sought)
+			pe.state = peerKnown // or its addresses would be asked for
+			pe.pass(2 * firstContact)
+		})
+	}
+}
