@@ -75,7 +75,7 @@ func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {
 func TestGoodbyeWaitsForWhatALocalTransportHasNotDelivered(t *testing.T) {
 	pe, ep := connected(t)
 	pe.local, ep.result = true, btl.Taken
-	pe.sendClear(1, 2, 3)
+	pe.sendControl(&header{kind: frameClear, handle: 1, remote: 2, accept: 3})
 	require.False(t, pe.drained())
 	pe.rails[0].Released(&pe.rails[0].newest.Frame)
 	require.True(t, pe.drained())

@@ -34,7 +34,8 @@ const (
 	flagStarved = 1 << 2 // it would have been sent at once, had there been credit
 	flagCounted = 1 << 3 // the frame has a number and is to be acknowledged
 	flagRefused = 1 << 4 // clear: the receiver leaves, nobody will receive the message
-	flagsKnown  = flagAckNow | flagSync | flagStarved | flagCounted | flagRefused
+	flagAwaited = 1 << 5 // clear: the receive was there before the request
+	flagsKnown  = flagAckNow | flagSync | flagStarved | flagCounted | flagRefused | flagAwaited
 )
 
 // Sizes of the headers in bytes.

@@ -19,6 +19,8 @@ func Declare(r *param.Registry) {
 			Help: "Memory for those copies, for all peers together. Without room a message is sent from its own buffer."},
 		param.Spec{Name: "pml_eager_max", Kind: param.Size, Default: "256K", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
 			Help: "Longest message sent at once, with no rendezvous, over a reliable ordered transport while the receiver's credit lasts."},
+		param.Spec{Name: "pml_eager_awaited", Kind: param.Size, Default: "1M", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
+			Help: "Longest message sent at once over the only connection to a peer whose receives were found to be posted before the messages come. Nothing is where pml_eager_max is 0."},
 		param.Spec{Name: "pml_credit_first", Kind: param.Size, Default: "256K", Min: "0", Max: "64M", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for unexpected messages promised to every peer when it connects."},
 		param.Spec{Name: "pml_credit_max", Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
@@ -49,6 +51,7 @@ type tunables struct {
 	copyLimit     int
 	copyPool      int
 	eagerMax      int
+	eagerAwaited  int
 	creditFirst   uint32 // units
 	creditMax     uint32 // units
 	unexpectedMax uint64 // units
@@ -56,6 +59,14 @@ type tunables struct {
 	closeTimeout  time.Duration
 	railTimeout   time.Duration
 	peerTimeout   time.Duration
+}
+
+// eagerAwaited is 0 for those who want every message to ask.
+func eagerAwaited(v *param.Values) int {
+	if v.Size("pml_eager_max") == 0 {
+		return 0
+	}
+	return int(v.Size("pml_eager_awaited"))
 }
 
 func tunablesFrom(v *param.Values) (tunables, error) {
@@ -66,6 +77,7 @@ func tunablesFrom(v *param.Values) (tunables, error) {
 		copyLimit:     int(v.Size("pml_copy_limit")),
 		copyPool:      int(min(v.Size("pml_copy_pool"), 1<<30)),
 		eagerMax:      int(v.Size("pml_eager_max")),
+		eagerAwaited:  eagerAwaited(v),
 		creditFirst:   uint32(v.Size("pml_credit_first") / creditUnit),
 		creditMax:     uint32(v.Size("pml_credit_max") / creditUnit),
 		unexpectedMax: uint64(v.Size("pml_unexpected_max") / creditUnit),

@@ -38,6 +38,7 @@ type peer struct {
 	streams opQueue    // cleared sends with data still to be cut into frames
 	sent    sendWindow
 	credit  senderCredit
+	awaited awaited
 
 	// Receiving.
 	lanes    []*match.Lane

@@ -229,6 +229,6 @@ func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
 	op.recv.Source, op.recv.Tag = match.Any, match.Any
 	in := m.in
 	m.in = nil
-	op.bind(in)
+	op.bind(in, 0)
 	return op, nil
 }

@@ -24,7 +24,7 @@ func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, er
 	}
 	op.recv.Source, op.recv.Tag = source, int32(tag)
 	if m := c.match.Post(&op.recv); m != nil {
-		op.bind(m.Owner.(*inbound))
+		op.bind(m.Owner.(*inbound), 0)
 		return op, nil
 	}
 	if err := c.prospect(source); err != nil {
@@ -53,11 +53,12 @@ func (c *Context) matchable(what string, src, tag int) (int32, error) {
 // matched is called for every match that an arrival, a cancellation or a void
 // brings about.
 func matched(r *match.Recv, m *match.Message) {
-	r.Owner.(*operation).bind(m.Owner.(*inbound))
+	r.Owner.(*operation).bind(m.Owner.(*inbound), flagAwaited)
 }
 
-// bind joins a receive and its message.
-func (op *operation) bind(in *inbound) {
+// bind joins a receive and its message. How is [flagAwaited] if the receive was there
+// first.
+func (op *operation) bind(in *inbound, how uint8) {
 	p, pe := op.pml, in.peer
 	op.peer, in.op = pe, op
 	op.total = in.total
@@ -75,7 +76,7 @@ func (op *operation) bind(in *inbound) {
 		return
 	}
 	if in.asked {
-		pe.sendClear(in.handle, op.handle(), accept)
+		pe.sendControl(&header{kind: frameClear, flags: how, handle: in.handle, remote: op.handle(), accept: accept})
 		op.setBusy(true)
 		if !in.whole && accept <= uint64(in.bytes) {
 			in.ackNow = true // the sender waits for nothing else
@@ -94,11 +95,6 @@ func (op *operation) describe(source int, tag int32) {
 		op.pml.stats.Truncated++
 		op.err = &TruncateError{Source: source, Tag: int(tag), Message: int64(op.total), Buffer: int64(op.size)}
 	}
-}
-
-// sendClear answers a request to send.
-func (pe *peer) sendClear(handle, remote, accept uint64) {
-	pe.sendControl(&header{kind: frameClear, handle: handle, remote: remote, accept: accept})
 }
 
 // sendControl sends a frame that is a header only.

@@ -73,9 +73,8 @@ func (c *Context) lane(tag int32) uint16 {
 // launch chooses the protocol for a send and makes its first frame.
 func (pe *peer) launch(op *operation) {
 	r := pe.control()
-	whole := op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerMax))
 	starved := false
-	if op.mode != Synchronous && whole {
+	if op.mode != Synchronous && (op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerMax)) || pe.presumed(op, r)) {
 		if pe.credit.spend(creditFor(int(op.size))) {
 			pe.sendEager(op, r)
 			return
@@ -237,6 +236,7 @@ func (pe *peer) clear(h *header) {
 	if op == nil || !op.asked || op.cleared {
 		return // it has ended, with its peer or its world
 	}
+	pe.awaited.answered(h.flags&flagAwaited != 0)
 	op.cleared, op.remote = true, h.remote
 	op.accept = min(h.accept, op.size)
 	if h.flags&flagRefused != 0 {

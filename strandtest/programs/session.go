@@ -85,6 +85,7 @@ func (s *Session) drawLimits(r *rand.Rand) shape {
 	set("pml_copy_limit", copyLimit)
 	set("pml_copy_pool", pick(r, 0, 500, 4096, 16<<20))
 	set("pml_eager_max", eager)
+	set("pml_eager_awaited", pick(r, 0, 20_000, 1<<20))
 	set("pml_credit_first", first)
 	set("pml_credit_max", pick(r, 0, 2048, 65536, 4<<20))
 	set("pml_unexpected_max", pick(r, 0, 4096, 64<<20))
