@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,7 +61,7 @@ func TestRunsRealFuzzers(t *testing.T) {
 	writeModule(t, `func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
 	var out strings.Builder
 	require.NoError(t, all(t.Context(), &out, []string{"./..."}, time.Second))
-	assert.Contains(t, out.String(), "1 fuzzers, 1s each\nok    example.org/m FuzzHarmless")
+	assert.Contains(t, out.String(), "1 fuzzers, 1s each, 1 at once\nok    example.org/m FuzzHarmless")
 
 	writeModule(t, `func FuzzBad(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) { t.Error("caught") }) }
 func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
@@ -66,6 +70,54 @@ func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
 	assert.Contains(t, out.String(), "FAIL  example.org/m FuzzBad")
 	assert.Contains(t, out.String(), "caught")
 	assert.Contains(t, out.String(), "ok    example.org/m FuzzHarmless", "a finding does not keep the others from running")
+}
+
+// All run, as many at once as are allowed; what they say is not mixed, and the error
+// names all that failed, in order.
+func TestAtOnce(t *testing.T) {
+	var fuzzers []fuzzer
+	for i := range 20 {
+		fuzzers = append(fuzzers, fuzzer{name: fmt.Sprintf("Fuzz%02d", i)})
+	}
+	var out strings.Builder
+	var running, most atomic.Int32
+	together := make(chan struct{})
+	err := runAll(t.Context(), &out, fuzzers, 3, func(f fuzzer) (string, error) {
+		defer running.Add(-1)
+		if n := running.Add(1); n == 3 {
+			most.Store(3)
+			select {
+			case <-together:
+			default:
+				close(together)
+			}
+		} else if n > 3 {
+			most.Store(n)
+		}
+		<-together // the first three meet
+		if f.name == "Fuzz07" || f.name == "Fuzz13" {
+			return "FAIL " + f.name + "\nits input\n", errors.New(f.name + ": a finding")
+		}
+		return "ok " + f.name + "\n", nil
+	})
+	assert.EqualError(t, err, "Fuzz07: a finding\nFuzz13: a finding")
+	assert.EqualValues(t, 3, most.Load())
+	assert.Equal(t, 18, strings.Count(out.String(), "ok Fuzz"))
+	assert.Contains(t, out.String(), "FAIL Fuzz07\nits input\n")
+	assert.Equal(t, 22, strings.Count(out.String(), "\n"))
+}
+
+// After an interrupt no other one begins.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := 0
+	err := runAll(ctx, new(strings.Builder), make([]fuzzer, 20), 1, func(fuzzer) (string, error) {
+		begun++
+		cancel()
+		return "", nil
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.LessOrEqual(t, begun, 2, "the next one may have been handed out")
 }
 
 // Modules below have their own go.mod; testdata and hidden folders do not count.

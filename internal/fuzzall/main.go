@@ -1,8 +1,11 @@
 // Command fuzzall runs every fuzzer of the packages given, in this module and in
-// those below it, one after the other, for the same time each. It fails if one finds something, and if there is none
-// to run.
+// those below it, for the same time each. It fails if one finds something, and if
+// there is none to run.
 //
-// go test itself fuzzes one function of one package a run.
+// go test itself fuzzes one function of one package a run, with a worker for each
+// processor. Here as many fuzzers run at once as there are processors, with one
+// worker each: so building one's tests, trying its seeds and what it has found
+// before, and its end keep no processor from fuzzing another.
 package main
 
 import (
@@ -13,7 +16,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -63,15 +68,36 @@ func all(ctx context.Context, out io.Writer, patterns []string, each time.Durati
 	if len(fuzzers) == 0 {
 		return fmt.Errorf("no function FuzzXxx in %q: the wrong folder?", patterns)
 	}
-	fmt.Fprintf(out, "%d fuzzers, %v each\n", len(fuzzers), each)
-	var findings []error
-	for _, f := range fuzzers {
-		if err := ctx.Err(); err != nil {
-			return errors.Join(append(findings, err)...)
-		}
-		if err := f.run(ctx, out, each); err != nil {
-			findings = append(findings, err)
-		}
+	atOnce := min(runtime.GOMAXPROCS(0), len(fuzzers))
+	fmt.Fprintf(out, "%d fuzzers, %v each, %d at once\n", len(fuzzers), each, atOnce)
+	return runAll(ctx, out, fuzzers, atOnce, func(f fuzzer) (string, error) { return f.run(ctx, each) })
+}
+
+// runAll runs that many at once. What each has to say is written when it ends, in
+// one piece; the error names those that failed, in order.
+func runAll(ctx context.Context, out io.Writer, fuzzers []fuzzer, atOnce int, run func(fuzzer) (string, error)) error {
+	var running sync.WaitGroup
+	var writing sync.Mutex
+	next := make(chan int)
+	errs := make([]error, len(fuzzers)+1)
+	for range atOnce {
+		running.Go(func() {
+			for i := range next {
+				said, err := run(fuzzers[i])
+				errs[i] = err
+				writing.Lock()
+				_, _ = io.WriteString(out, said)
+				writing.Unlock()
+			}
+		})
 	}
-	return errors.Join(findings...)
+	for i := range fuzzers {
+		if errs[len(fuzzers)] = ctx.Err(); errs[len(fuzzers)] != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	running.Wait()
+	return errors.Join(errs...)
 }

@@ -3,19 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os/exec"
 	"regexp"
 	"syscall"
 	"time"
 )
 
-// run runs one fuzzer and prints one line if it finds nothing, or all that go
+// run runs one fuzzer and returns one line if it finds nothing, or all that go
 // test printed, which says where the failing input was put.
-func (f fuzzer) run(ctx context.Context, out io.Writer, each time.Duration) error {
+func (f fuzzer) run(ctx context.Context, each time.Duration) (string, error) {
 	start := time.Now()
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$",
-		"-fuzz", "^"+f.name+"$", "-fuzztime", each.String(), f.pkg)
+		"-fuzz", "^"+f.name+"$", "-fuzztime", each.String(), "-parallel", "1", f.pkg)
 	cmd.Dir = f.dir
 	// An interrupt lets go test end its workers and keep what they have found.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
@@ -23,11 +22,9 @@ func (f fuzzer) run(ctx context.Context, out io.Writer, each time.Duration) erro
 	printed, err := cmd.CombinedOutput()
 	took := time.Since(start).Round(100 * time.Millisecond)
 	if err != nil && !endedLate(printed) {
-		fmt.Fprintf(out, "FAIL  %s %s  %v\n%s", f.pkg, f.name, took, printed)
-		return fmt.Errorf("%s %s: %w", f.pkg, f.name, err)
+		return fmt.Sprintf("FAIL  %s %s  %v\n%s", f.pkg, f.name, took, printed), fmt.Errorf("%s %s: %w", f.pkg, f.name, err)
 	}
-	fmt.Fprintf(out, "ok    %s %s  %v, %s\n", f.pkg, f.name, took, effort(printed))
-	return nil
+	return fmt.Sprintf("ok    %s %s  %v, %s\n", f.pkg, f.name, took, effort(printed)), nil
 }
 
 // late is all that go test says of a fuzzer that has found nothing and whose
