@@ -28,7 +28,7 @@ import (
 
 // defaultModules are what the tests need beyond what is built in: nf_tables and
 // nft_numgen for internal/testnet's loss.
-const defaultModules = "sctp,sctp_diag,sch_netem,sch_tbf,veth,tun,nf_tables,nft_numgen"
+const defaultModules = "sctp,sctp_diag,sch_netem,sch_tbf,bridge,veth,tun,nf_tables,nft_numgen"
 
 // settings are the command line.
 type settings struct {

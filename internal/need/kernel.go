@@ -17,6 +17,13 @@ func KernelSCTP(t testing.TB) {
 	kernelHas(t, "SCTP", kernelSCTP())
 }
 
+// KernelNetem is for tests that have found out that the kernel has no netem, or that it
+// has: missing is why not. It is as for [KernelSCTP].
+func KernelNetem(t testing.TB, missing error) {
+	t.Helper()
+	kernelHas(t, "netem", missing)
+}
+
 // kernelHas skips a test for whose sake there is a virtual machine, or fails it
 // there.
 func kernelHas(t testing.TB, what string, err error) {

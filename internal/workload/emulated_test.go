@@ -61,7 +61,7 @@ func TestFarmOverALossyNetwork(t *testing.T) {
 	text, err := json.Marshal(workload.Spec{Name: "farm", Parameters: parameters, Watch: workload.Duration(time.Millisecond)})
 	require.NoError(t, err)
 	path := emulate.Path{Delay: 500 * time.Microsecond, Loss: emulate.Independent(0.01)}
-	n, err := network.New(network.Config{Hosts: 4, Link: emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: path}, Seed: 1})
+	n, err := network.New(network.Config{Hosts: 4, Link: emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: path}, Seed: 1, Backend: network.UserSpace})
 	require.NoError(t, err)
 	var out, complaints bytes.Buffer
 	err = local.Run(context.Background(), local.Config{

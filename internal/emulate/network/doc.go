@@ -1,6 +1,7 @@
 // Package network builds a network of hosts that are joined by emulated links:
-// a namespace for each host, whose only interface, eth0, leads to a switch in user
-// space (packages emulate and wire).
+// a namespace for each host, whose only interface, eth0, leads to a switch: one in user
+// space (packages emulate and wire), or the kernel's own bridges with netem and token
+// buckets, where the kernel has them and they can do what is asked for ([Backend]).
 //
 //	n, err := network.New(network.Config{Hosts: 8, Link: link, Seed: 1})
 //	…

@@ -31,6 +31,9 @@ func build(t testing.TB, c network.Config) (*network.Network, func() network.Rep
 	t.Helper()
 	testnet.New(t) // or skip
 	leak.Check(t)
+	if c.Backend == network.Automatic {
+		c.Backend = network.UserSpace
+	}
 	n, err := network.New(c)
 	require.NoError(t, err)
 	closed := false

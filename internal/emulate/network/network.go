@@ -23,7 +23,9 @@ type Config struct {
 	Between func(from, to int) emulate.Path
 
 	MTU    int // 0: DefaultMTU
-	Memory int // see [wire.Config]
+	Memory int // see [wire.Config]; of UserSpace alone
+
+	Backend Backend
 }
 
 // DefaultMTU is Ethernet's.
@@ -37,10 +39,11 @@ const (
 
 // A Network is hosts and what joins them.
 type Network struct {
-	hosts  []*Host
-	core   *netspace.Space // has the near ends of the cables
-	net    *emulate.Switch
-	engine *wire.Engine
+	hosts   []*Host
+	core    *netspace.Space // has the near ends of the cables
+	joint   joint           // of those; nil until packets flow
+	backend Backend
+	why     string
 }
 
 // New builds a network. On return packets flow. An [*netspace.UnavailableError]
@@ -63,15 +66,15 @@ func New(c Config) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Network{net: net}
-	if err := n.build(c); err != nil {
+	n := new(Network)
+	if err := n.build(c, net); err != nil {
 		_, closeErr := n.Close()
 		return nil, errors.Join(err, closeErr)
 	}
 	return n, nil
 }
 
-func (n *Network) build(c Config) (err error) {
+func (n *Network) build(c Config, net *emulate.Switch) (err error) {
 	if n.core, err = netspace.New("switch"); err != nil {
 		return fmt.Errorf("switch: %w", netspace.Explain(err))
 	}
@@ -83,46 +86,54 @@ func (n *Network) build(c Config) (err error) {
 		return fmt.Errorf("switch: %w", err)
 	}
 	defer kernel.Close()
-	indices := make([]int, c.Hosts)
+	if n.backend, n.why, err = c.choose(n.core, kernel); err != nil {
+		return err
+	}
+	cables := make([]cable, c.Hosts)
 	for i := range c.Hosts {
 		h, err := newHost(i)
 		if err != nil {
 			return err
 		}
 		n.hosts = append(n.hosts, h)
-		if indices[i], err = n.cable(kernel, h, c.MTU); err != nil {
+		if cables[i], err = n.cable(kernel, h, c); err != nil {
 			return fmt.Errorf("cable of host %d: %w", i, netspace.Explain(err))
 		}
 		if err := h.configure(c.Hosts); err != nil {
 			return fmt.Errorf("host %d: %w", i, netspace.Explain(err))
 		}
 	}
-	return n.core.Quick(func() error {
-		n.engine, err = wire.Start(wire.Config{Switch: n.net, Interfaces: indices, MTU: c.MTU, Memory: c.Memory})
-		return netspace.Explain(err)
-	})
+	if n.backend == Netem {
+		n.joint, err = newNetem(c, n.core, cables)
+	} else {
+		n.joint, err = newUserSpace(c, n.core, net, cables)
+	}
+	return err
 }
 
-// cable joins a host to the switch and returns the index of the end there.
-func (n *Network) cable(kernel *netlink.Handle, h *Host, mtu int) (index int, err error) {
+// cable joins a host to the switch and returns the end there.
+func (n *Network) cable(kernel *netlink.Handle, h *Host, c Config) (cable, error) {
 	name := fmt.Sprintf("port%d", h.number)
 	veth := &netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: name, MTU: mtu, TxQLen: 1000},
+		LinkAttrs: netlink.LinkAttrs{Name: name, MTU: c.MTU, TxQLen: txQueue(c.Link.Queue)},
 		PeerName:  Interface, PeerNamespace: netlink.NsFd(h.space.Net().Fd()),
-		PeerMTU: uint32(mtu), PeerTxQLen: -1,
+		PeerMTU: uint32(c.MTU), PeerTxQLen: -1,
 	}
 	if err := kernel.LinkAdd(veth); err != nil {
-		return 0, err
+		return cable{}, err
 	}
 	port, err := kernel.LinkByName(name)
 	if err != nil {
-		return 0, err
+		return cable{}, err
 	}
 	if err := n.core.Quick(func() error { return withoutOffloads(name) }); err != nil {
-		return 0, err
+		return cable{}, err
 	}
-	return port.Attrs().Index, kernel.LinkSetUp(port)
+	return cable{name, port.Attrs().Index}, kernel.LinkSetUp(port)
 }
+
+// Backend says what emulates the links, and why it is not netem.
+func (n *Network) Backend() (b Backend, why string) { return n.backend, n.why }
 
 // Hosts returns all hosts, by number.
 func (n *Network) Hosts() []*Host { return n.hosts }
@@ -132,9 +143,12 @@ func (n *Network) Host(i int) *Host { return n.hosts[i] }
 
 // A Report says what has happened on a network.
 type Report struct {
+	Backend Backend `json:"backend"`
+	Why     string  `json:"why,omitempty"` // it is not netem
+
 	Total emulate.Counters `json:"total"`
-	Wire  wire.Stats       `json:"wire"`
-	Paths []PathReport     `json:"paths,omitempty"` // those that were used
+	Wire  wire.Stats       `json:"wire,omitzero"`   // of UserSpace
+	Paths []PathReport     `json:"paths,omitempty"` // those that were used; of UserSpace
 }
 
 // A PathReport is about one direction between two hosts.
@@ -147,14 +161,11 @@ type PathReport struct {
 // Close takes the network down and says what has happened on it. Programs that
 // still run on its hosts find themselves without a network.
 func (n *Network) Close() (Report, error) {
-	var r Report
+	r := Report{Backend: n.backend, Why: n.why}
 	var errs []error
-	if n.engine != nil {
-		var err error
-		r.Wire, err = n.engine.Stop()
-		errs = append(errs, err)
-		n.engine = nil
-		r.count(n.net)
+	if n.joint != nil {
+		errs = append(errs, n.joint.stop(&r))
+		n.joint = nil
 	}
 	for _, h := range n.hosts {
 		errs = append(errs, h.close())
@@ -164,17 +175,6 @@ func (n *Network) Close() (Report, error) {
 	}
 	n.hosts, n.core = nil, nil
 	return r, errors.Join(errs...)
-}
-
-func (r *Report) count(net *emulate.Switch) {
-	for from := range net.Hosts() {
-		for to := range net.Hosts() {
-			if c := net.Counters(from, to); c.Sent > 0 {
-				r.Total.Add(c)
-				r.Paths = append(r.Paths, PathReport{from, to, c})
-			}
-		}
-	}
 }
 
 // close removes the host's cable, by which nothing can be on its way any more, and

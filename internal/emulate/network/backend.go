@@ -1,0 +1,92 @@
+//go:build linux
+
+package network
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/strandmp/strand/internal/netspace"
+)
+
+// A Backend is what emulates the links.
+type Backend string
+
+// Backends.
+const (
+	// Automatic is Netem where it can do what is asked for, else UserSpace.
+	Automatic Backend = ""
+	// UserSpace is package wire: it does all that package emulate has, replayable by
+	// its seed, and counts each path.
+	UserSpace Backend = "user space"
+	// Netem is the kernel's own netem and token buckets: independent loss, delay,
+	// duplicates, rates and queues, the same between all hosts, not replayable.
+	Netem Backend = "netem"
+)
+
+// A joint is a backend at work. It joins the near ends of the hosts' cables, which
+// are in the network's core.
+type joint interface {
+	// stop ends it and fills in what it has seen of the network. It is called while
+	// the cables are still there, once.
+	stop(*Report) error
+}
+
+// A cable is a host's: the near end of its pair of veths.
+type cable struct {
+	name  string
+	index int
+}
+
+// A NetemError says why the kernel can not emulate a network.
+type NetemError struct{ Reason string }
+
+func (e *NetemError) Error() string {
+	return "netem can not emulate this network: " + e.Reason + " (the backend in user space can)"
+}
+
+// choose decides between backends. Why is the reason if netem is not taken.
+func (c Config) choose(core *netspace.Space, kernel *netlink.Handle) (b Backend, why string, err error) {
+	switch c.Backend {
+	case UserSpace:
+		return UserSpace, "it was asked for", nil
+	case Automatic, Netem:
+	default:
+		return "", "", fmt.Errorf("backend %q: want %q or %q, or none for whichever can", c.Backend, Netem, UserSpace)
+	}
+	err = c.expressible()
+	if err == nil {
+		err = netemWorks(core, kernel)
+	}
+	cannot, isNetem := errors.AsType[*NetemError](err)
+	switch {
+	case err == nil:
+		return Netem, "", nil
+	case isNetem && c.Backend == Automatic:
+		return UserSpace, cannot.Reason, nil
+	}
+	return "", "", err
+}
+
+// expressible tells what is asked for that netem does not do, or does otherwise.
+func (c Config) expressible() error {
+	p, q := c.Link.Path, c.Link.Queue
+	no := func(what string) error { return &NetemError{what} }
+	switch {
+	case c.Between != nil:
+		return no("paths differ between hosts")
+	case p.Loss.Worsens > 0:
+		return no("loss in bursts")
+	case p.Jitter > 0:
+		return no("jitter that keeps frames in order")
+	case p.Reorder > 0:
+		return no("reordering by a given time")
+	case p.Corrupt > 0:
+		return no("damage that spares the Ethernet header")
+	case q.Frames > 0 && q.Bytes > 0:
+		return no("a queue with two bounds")
+	}
+	return nil
+}
