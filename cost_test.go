@@ -125,15 +125,11 @@ func (b *backlog) run(steps int) time.Duration {
 // 10,000 receives posted or messages waiting. The best of many short runs of
 // both, taken in turns, is compared: a busy machine slows down most of them, but
 // not all of one and none of the other. It is done again as long as that is in
-// doubt. At random 10,000 are all over the memory, and how much that costs is up
+// doubt. At random 10,000 are all over the memory, and part of what that costs is up
 // to the processor's caches.
 func TestCostDoesNotDependOnTheBacklog(t *testing.T) {
-	const steps, runs, attempts = 100, 20, 50
+	const steps, runs, attempts, bound = 100, 20, 50, 2.0
 	for _, s := range backlogShapes {
-		bound := 2.0
-		if s.order == "at random" {
-			bound = 3
-		}
 		t.Run(s.String(), func(t *testing.T) {
 			few, many := newBacklog(t, s, 10), newBacklog(t, s, 10_000)
 			bestFew, bestMany := time.Hour, time.Hour
