@@ -168,6 +168,8 @@ func TestFreeEndsWhatWaits(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, done)
 	assert.True(t, other.Cancel())
+	_, err = other.Wait(ctx)
+	require.NoError(t, err)
 }
 
 // TestSplit makes every kind of group: consecutive, with gaps, backwards, one,

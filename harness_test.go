@@ -175,6 +175,13 @@ func (p *pair) settle() {
 	p.wait(back)
 }
 
+// takeBack cancels a receive and ends its request.
+func (p *pair) takeBack(r strand.Request) {
+	p.Helper()
+	require.True(p, r.Cancel())
+	require.True(p, p.wait(r).Cancelled)
+}
+
 // pending asserts that a request is not complete.
 func (p *pair) pending(r strand.Request, why string) {
 	p.Helper()

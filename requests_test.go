@@ -54,8 +54,7 @@ func TestManyWaitForOneRequest(t *testing.T) {
 					outcomes <- err
 				}()
 			}
-			cancelled := round%2 == 1 && in.Cancel()
-			if !cancelled {
+			if round%2 == 0 || !in.Cancel() {
 				p.wait(p.isend([]byte{1}, 1))
 			}
 			ended := 0
@@ -66,18 +65,14 @@ func TestManyWaitForOneRequest(t *testing.T) {
 					require.ErrorIs(p, err, strand.ErrFinished)
 				}
 			}
-			want := 1
-			if cancelled {
-				want = 0
-			}
-			require.Equal(p, want, ended)
+			require.Equal(p, 1, ended)
 		}
 		// The operations are not mixed up afterwards.
 		a, b := p.irecv(make([]byte, 1), p.from, 1), p.irecv(make([]byte, 1), p.from, 2)
 		p.wait(p.isend([]byte{2}, 2))
 		p.wait(b)
 		p.pending(a, "its message was not sent")
-		require.True(p, a.Cancel())
+		p.takeBack(a)
 	})
 }
 
@@ -86,8 +81,7 @@ func TestCancel(t *testing.T) {
 		for _, n := range []int{4, 400_000} {
 			buf := make([]byte, n)
 			in := p.irecv(buf, p.from, 1)
-			require.True(p, in.Cancel())
-			require.False(p, in.Cancel(), "it has ended")
+			p.takeBack(in)
 			data := pattern(n, 1)
 			out := p.isend(data, 1)
 			p.settle()
@@ -104,6 +98,56 @@ func TestCancel(t *testing.T) {
 			p.wait(out)
 			require.False(p, out.Cancel(), "sends can not be cancelled")
 		}
+	})
+}
+
+// A cancelled receive is a request like any other: whatever waits for it or tests it
+// completes, without an error, and says what became of it.
+func TestCancelledRequestsComplete(t *testing.T) {
+	onEach(t, func(p *pair) {
+		gone := strand.Status{Source: strand.AnySource, Tag: strand.AnyTag, Cancelled: true}
+		cancelled := func() []strand.Request {
+			in := p.irecv(make([]byte, 1), p.from, 1)
+			require.True(p, in.Cancel())
+			require.False(p, in.Cancel(), "once")
+			return []strand.Request{in}
+		}
+		st, done, err := cancelled()[0].Test()
+		require.NoError(p, err)
+		require.True(p, done)
+		require.Equal(p, gone, st)
+
+		statuses := make([]strand.Status, 2)
+		reqs := append(cancelled(), p.irecv(make([]byte, 1), p.from, 1))
+		out := p.isend([]byte{7}, 1)
+		require.NoError(p, strand.WaitAll(p.ctx, reqs, statuses))
+		p.wait(out)
+		require.Equal(p, gone, statuses[0])
+		require.Equal(p, strand.Status{Source: p.from, Tag: 1, Count: 1}, statuses[1])
+
+		done, err = strand.TestAll(cancelled(), statuses[:1])
+		require.NoError(p, err)
+		require.True(p, done)
+		require.Equal(p, gone, statuses[0])
+
+		i, st, err := strand.WaitAny(p.ctx, cancelled())
+		require.NoError(p, err)
+		require.Zero(p, i)
+		require.Equal(p, gone, st)
+		some, err := strand.WaitSome(p.ctx, cancelled(), nil)
+		require.NoError(p, err)
+		require.Equal(p, []strand.Outcome{{Status: gone}}, some)
+		require.Equal(p, []strand.Outcome{{Status: gone}}, strand.TestSome(cancelled(), nil))
+
+		// Who waits already is told too.
+		blocked := p.irecv(make([]byte, 1), p.from, 1)
+		waited := make(chan strand.Status)
+		go func() {
+			st, _ := blocked.Wait(p.ctx)
+			waited <- st
+		}()
+		require.True(p, blocked.Cancel())
+		require.Equal(p, gone, <-waited)
 	})
 }
 

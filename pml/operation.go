@@ -32,6 +32,9 @@ type Status struct {
 	Source int // rank in the communicator
 	Tag    int
 	Count  int // bytes received; for a probe, bytes of the whole message
+	// Cancelled: the receive was taken back, and there is no message (MPI's
+	// MPI_Test_cancelled). Source and Tag are the wildcards then.
+	Cancelled bool
 }
 
 // operation is a send or a receive under way. Operations live in a slab, are

@@ -216,8 +216,9 @@ func (r Request) finish() (Status, error) {
 }
 
 // Cancel takes back a receive that has not matched and reports whether it could:
-// the request has then ended, and the buffer is the caller's. Sends can not be
-// cancelled (MPI 4.1, section 3.8.4, deprecates it).
+// the buffer is then the caller's, and the request complete. It is waited for or
+// tested as any other; its status says that it was cancelled, and there is no error
+// (MPI 4.1, section 3.8.4). Sends can not be cancelled: MPI deprecates it.
 func (r Request) Cancel() bool {
 	if r.op == nil {
 		return false
@@ -228,10 +229,8 @@ func (r Request) Cancel() bool {
 	if r.op.gen != r.gen || r.op.isSend || r.op.done || !r.op.context.match.Cancel(&r.op.recv) {
 		return false
 	}
-	for _, w := range r.op.waiters {
-		p.engine.Wake(w) // to find the request over
-	}
-	p.freeOperation(r.op)
+	r.op.status = Status{Source: AnySource, Tag: AnyTag, Cancelled: true}
+	r.op.complete(nil)
 	p.wakeProbers() // it may have held a message
 	return true
 }

@@ -169,6 +169,10 @@ func (r *rank) takeBack(q *request) (bool, error) {
 		return false, nil
 	}
 	r.history.tick()
+	st, err := q.handle.Wait(r.ctx)
+	if err != nil || !st.Cancelled {
+		return true, fmt.Errorf("%v: was taken back, and then ended with %+v: %w", q.reception, st, err)
+	}
 	q.reception.cancelled = began
 	r.tally.Cancelled++
 	if i := q.buffer.untouched(0); i >= 0 {
