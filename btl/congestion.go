@@ -6,6 +6,8 @@ import "time"
 // shows why a network was slow. All numbers are those of the moment, or since the
 // connection began.
 type Congestion struct {
+	// Algorithm is what it is called: cubic. Empty if that is not known.
+	Algorithm string
 	// Window is how many bytes may be under way, 0 if that is not known.
 	Window int
 	// RoundTrip is the smoothed round-trip time, 0 if none was measured yet; Timeout is

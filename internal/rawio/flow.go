@@ -4,6 +4,7 @@ import "time"
 
 // A Flow is how the congestion control of a TCP connection stands.
 type Flow struct {
+	Algorithm string        // by the system's name
 	Window    int           // bytes that may be under way
 	RoundTrip time.Duration // smoothed
 	Timeout   time.Duration // until what is not acknowledged is sent again

@@ -19,6 +19,7 @@ func FlowOf(fd int) (Flow, bool) {
 		return Flow{}, false
 	}
 	f := Flow{
+		Algorithm: Congestion(fd),
 		Window:    int(info.Snd_cwnd) * int(info.Snd_mss),
 		RoundTrip: time.Duration(info.Rtt) * time.Microsecond,
 		Timeout:   time.Duration(info.Rto) * time.Microsecond,

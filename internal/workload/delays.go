@@ -4,13 +4,15 @@ import "slices"
 
 // Delays are a distribution, in seconds.
 type Delays struct {
+	Count  int     `json:"count"`
 	Median float64 `json:"median"`
 	P90    float64 `json:"p90"`
 	P99    float64 `json:"p99"`
+	P999   float64 `json:"p999"`
 	Worst  float64 `json:"worst"`
 
 	// Quantiles are the least, then what 1/20, 2/20, … and all are not above: enough to
-	// draw the distribution. P99 and Worst show its tail.
+	// draw the distribution. P99 and what follows it show its tail.
 	Quantiles []float64 `json:"quantiles"`
 }
 
@@ -20,7 +22,7 @@ const steps = 20
 func delaysOf(seconds []float64) Delays {
 	sorted := slices.Sorted(slices.Values(seconds))
 	at := func(share float64) float64 { return sorted[int(share*float64(len(sorted)-1))] }
-	d := Delays{Median: at(0.5), P90: at(0.9), P99: at(0.99), Worst: at(1)}
+	d := Delays{Count: len(sorted), Median: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), Worst: at(1)}
 	for i := range steps + 1 {
 		d.Quantiles = append(d.Quantiles, at(float64(i)/steps))
 	}

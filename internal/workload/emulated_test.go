@@ -92,6 +92,8 @@ func checkManager(t *testing.T, outcome workload.Outcome) {
 	require.Len(t, outcome.Members[0].Connections, 3)
 	for _, c := range outcome.Members[0].Connections {
 		assert.NotZero(t, c.BytesSent)
+		assert.NotZero(t, c.BytesReceived)
+		assert.NotEmpty(t, c.Algorithm)
 		assert.Positive(t, c.Window.Least)
 		assert.LessOrEqual(t, c.Window.Least, c.Window.Median)
 		assert.LessOrEqual(t, c.Window.Median, c.Window.Most)

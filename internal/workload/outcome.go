@@ -35,11 +35,14 @@ type Connection struct {
 	Module    string `json:"module"`
 	Desc      string `json:"desc"`
 
-	BytesSent uint64 `json:"bytes_sent"` // with all headers of the transport's own
+	// With all headers of the transport's own.
+	BytesSent     uint64 `json:"bytes_sent"`
+	BytesReceived uint64 `json:"bytes_received"`
 
 	// Of its congestion control, as [btl.Congestion] has it; -1 if it is not told. The
 	// windows, in bytes, and round-trip times, in seconds, are those that were seen
 	// when it was looked at.
+	Algorithm string `json:"algorithm,omitempty"`
 	Resent    int64  `json:"resent"`
 	Timeouts  int64  `json:"timeouts"`
 	Window    Spread `json:"window,omitzero"`

@@ -113,9 +113,12 @@ func everyOther[T any](all []T) []T {
 }
 
 func (s *watch) connection(r pml.RailReport) Connection {
-	c := Connection{Peer: r.Peer, Component: r.Component, Module: r.Module, Desc: r.Desc, BytesSent: r.Counters.BytesSent, Resent: -1, Timeouts: -1}
+	c := Connection{
+		Peer: r.Peer, Component: r.Component, Module: r.Module, Desc: r.Desc,
+		BytesSent: r.Counters.BytesSent, BytesReceived: r.Counters.BytesReceived, Resent: -1, Timeouts: -1,
+	}
 	if r.Congestion != nil {
-		c.Resent, c.Timeouts = r.Congestion.Resent, r.Congestion.Timeouts
+		c.Algorithm, c.Resent, c.Timeouts = r.Congestion.Algorithm, r.Congestion.Resent, r.Congestion.Timeouts
 	}
 	if of := s.seen[name(r)]; of != nil {
 		c.Window, c.RoundTrip = spreadOf(of.windows), spreadOf(of.roundTrips)

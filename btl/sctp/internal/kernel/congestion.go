@@ -14,7 +14,8 @@ func (a *association) Congestion() (btl.Congestion, bool) {
 		return btl.Congestion{}, false
 	}
 	c := btl.Congestion{
-		Window: status.Primary.Window, RoundTrip: status.Primary.RoundTrip, Timeout: status.Primary.RTO, Resent: -1, Timeouts: -1,
+		Algorithm: "RFC 9260",
+		Window:    status.Primary.Window, RoundTrip: status.Primary.RoundTrip, Timeout: status.Primary.RTO, Resent: -1, Timeouts: -1,
 	}
 	if resent, err := a.k.sock.Resent(a.id); err == nil {
 		c.Resent = int64(resent)

@@ -40,6 +40,7 @@ func (a *association) Congestion() (btl.Congestion, bool) {
 		return btl.Congestion{}, false
 	}
 	return btl.Congestion{
+		Algorithm: "RFC 9260",
 		Window:    int(a.pion.CWND()),
 		RoundTrip: time.Duration(a.pion.SRTT() * float64(time.Millisecond)),
 		Resent:    a.conn.resend.count.Load(),
