@@ -105,6 +105,7 @@ transports below them do.`,
 		newInfoCommand(),
 		newReachCommand(),
 		newBenchCommand(),
+		newCompareCommand(),
 		newLinkCommand(),
 		newVersionCommand(),
 	)

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/netspace"
+)
+
+const compareLong = `Runs the same workloads over several transports, on bad networks that it builds
+for the purpose, and tells how well each did.
+
+For each cell - a workload with its parameters, over one kind of network - the
+transports take turns, A B C A B C, --runs times each. Each run has ranks of its
+own, started for it, each on a host of its own (a network namespace), joined by
+links that delay and lose frames as asked. All chances follow from --seed: in one
+round all transports meet the same. Every workload checks all data it receives.
+
+The superuser is not needed: who is none gets a user namespace. Where that is
+forbidden, the command says what forbids it, and what needs no emulation runs over
+the loopback.
+
+A transport may have parameters, in parentheses: a name by itself is one of the
+transport's own, streams for btl_sctp_streams; a full name is any (strand info
+--param all). So may a workload: farm(size=300000,fanout=10). Quote them for the
+shell. Congestion control, buffers and Nagle's algorithm are the same for all unless
+a transport says otherwise.
+
+Results are in --out as they come, results.json: Ctrl-C keeps what there is. A
+transport that can not run here, and a run that fails, are reported in their places; the
+rest goes on.
+
+The exit status is 0 if there are results, even if some runs failed; 1 if there
+are none, 2 for a mistake in the command line, 130 after Ctrl-C.`
+
+const compareExample = `  strand compare
+  strand compare --btl tcp,sctp --loss 0,1,2 --delay 5ms --rate 1gbit --ranks 8 --workload farm --runs 5
+  strand compare --btl 'sctp(streams=10),sctp(streams=1)' --workload 'hol,farm(fanout=10)' --loss 1
+  strand compare --btl 'tcp(congestion=cubic),tcp(congestion=bbr,links=4)' --rate 100mbit,1gbit
+  strand compare --loss 1/8 --jitter 1ms --out bursts/`
+
+func newCompareCommand() *cobra.Command {
+	f := &compareFlags{}
+	cmd := &cobra.Command{
+		Use: "compare [flags]", Short: "Compare transports over bad networks", Long: compareLong, Example: compareExample,
+		Args:                  noArguments,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		DisableFlagsInUseLine: true,
+	}
+	f.declare(cmd.Flags())
+	cmd.AddCommand(newCompareMemberCommand())
+	return cmd
+}
+
+// newCompareMemberCommand is what strand compare starts its ranks as.
+func newCompareMemberCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "member order", Short: "One rank of a run", Hidden: true,
+		Example: "  strand compare",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return compare.Member(commandContext(cmd), args[0]) },
+	}
+}
+
+func (f *compareFlags) run(cmd *cobra.Command) error {
+	if err := f.realNetwork(); err != nil {
+		return usageError{err}
+	}
+	plan, err := f.plan()
+	if err == nil {
+		err = plan.CheckRoom(compare.Emulated{})
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	ground, done, err := f.ground(cmd)
+	if done || err != nil {
+		return err
+	}
+	if plan.Pins, err = f.pins(plan.Pins.Common); err != nil {
+		return usageError{err}
+	}
+	return f.compare(cmd, plan, ground)
+}
+
+// realNetwork refuses what there is not yet.
+func (f *compareFlags) realNetwork() error {
+	const instead = "comparisons over real networks are not there yet; strand bench under mpiexec measures one transport at a time"
+	if len(f.hosts) > 0 {
+		return errors.New("--host: " + instead)
+	}
+	for _, variable := range []string{"PMI_FD", "PMI_PORT"} {
+		if _, launched := os.LookupEnv(variable); launched {
+			return fmt.Errorf("started by a launcher (%s is set): %s; to compare over emulated networks start strand compare once, by itself", variable, instead)
+		}
+	}
+	return nil
+}
+
+// ground returns where the runs take place. That all is done means that it was done in
+// another process, which may build networks.
+func (f *compareFlags) ground(cmd *cobra.Command) (ground compare.Ground, done bool, err error) {
+	if f.loopback {
+		return compare.Loopback{Why: "asked for by --loopback"}, false, nil
+	}
+	forbidden := ""
+	switch {
+	case netspace.Isolated():
+		if err = compare.TryNetwork(); err == nil {
+			return compare.Emulated{}, false, nil
+		}
+		forbidden = err.Error()
+		if err := compare.LoopbackUp(); err != nil {
+			return nil, false, fmt.Errorf("no emulated networks: %s; and %w", forbidden, err)
+		}
+	default:
+		status, err := netspace.Isolate()
+		if err == nil {
+			return nil, true, asError(status)
+		}
+		forbidden = err.Error()
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n%[1]s: without, there are results over the loopback of this host only, and none with loss\n", cmd.CommandPath(), forbidden)
+	return compare.Loopback{Why: forbidden}, false, nil
+}
+
+// asError is of the exit status of a process that has said what was wrong.
+func asError(status int) error {
+	if status == 0 {
+		return nil
+	}
+	return statusError(status)
+}
+
+// resultsFile is the name of a comparison's results in its folder.
+const resultsFile = "results.json"
+
+// compare runs a plan and shows what comes of it.
+func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground compare.Ground) error {
+	file, err := f.file()
+	if err != nil {
+		return err
+	}
+	program, err := self()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(commandContext(cmd))
+	defer stop()
+	build, _ := debug.ReadBuildInfo()
+	show := newCompareShow(cmd, f.json)
+	report, err := compare.Run(ctx, compare.Config{
+		Plan: plan, Ground: ground, Program: program, Arguments: []string{"compare", "member"},
+		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(build), File: file, Watch: show.update,
+	})
+	if err := show.end(report, file); err != nil {
+		return err
+	}
+	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
+		return signal
+	}
+	return err
+}
+
+// file makes the folder for the results, if need be, and returns where they go.
+func (f *compareFlags) file() (string, error) {
+	dir := f.out
+	if dir == "" {
+		dir = "compare-" + time.Now().Format("20060102-150405")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("--out: %w", err)
+	}
+	file := filepath.Join(dir, resultsFile)
+	if _, err := os.Stat(file); err == nil && !f.overwrite {
+		return "", usageError{fmt.Errorf("--out %s: there are results already (%s): give another folder, or --overwrite", dir, file)}
+	}
+	return file, nil
+}

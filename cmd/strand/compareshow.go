@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/compare/report"
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// A compareShow shows how far a comparison is, and what has come of it. On a terminal
+// it draws the table that grows, and a bar below; elsewhere a line for each cell.
+type compareShow struct {
+	out, err io.Writer
+	json     bool
+	live     *report.Live // nil: no terminal
+	cell     int
+}
+
+func newCompareShow(cmd *cobra.Command, json bool) *compareShow {
+	s := &compareShow{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), json: json, cell: compare.TryingOut}
+	if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		s.live = &report.Live{Out: s.err}
+	}
+	return s
+}
+
+// update is called before each run, and while it lasts.
+func (s *compareShow) update(state compare.State) {
+	// A terminal that went away is no reason to stop measuring.
+	switch {
+	case state.Cell == compare.Over:
+		if s.live != nil {
+			_ = s.live.Clear()
+		}
+	case s.live != nil:
+		file, _ := s.err.(*os.File)
+		s.live.Width, s.live.Height, _ = term.GetSize(int(file.Fd())) // or 0, which is as usual
+		_ = s.live.Draw(state.Report, status(state, s.live.Width))
+	case s.cell != state.Cell:
+		fmt.Fprintf(s.err, "%s\n", status(state, 0))
+	}
+	s.cell = state.Cell
+}
+
+// status is a line that says how far a comparison is, with a bar if it is that wide.
+func status(s compare.State, width int) string {
+	if s.Cell == compare.TryingOut {
+		return fmt.Sprintf("trying out %s", s.Variant)
+	}
+	text := fmt.Sprintf("run %d of %d", s.Done+1, s.All)
+	if s.Left >= 0 {
+		text += fmt.Sprintf(", about %v left", roundTime(s.Left))
+	}
+	text += ": " + cellText(&s.Report.Cells[s.Cell])
+	if width == 0 {
+		return text
+	}
+	return bar(s.Done, s.All) + " " + text + ", " + s.Variant
+}
+
+// cellText says in few words which cell it is.
+func cellText(c *results.Cell) string {
+	text := fmt.Sprintf("%s, %.0f bytes", c.Workload, c.Number("size"))
+	if fanout := c.Number("fanout"); fanout > 0 {
+		text += fmt.Sprintf(", fanout %.0f", fanout)
+	}
+	if c.Link != nil {
+		text += fmt.Sprintf(", loss %v, delay %v", c.Link.Loss, c.Link.Delay)
+	}
+	return text
+}
+
+// barWidth leaves most of a line for words.
+const barWidth = 20
+
+// bar is a picture of how much is done.
+func bar(done, all int) string {
+	b := progressbar.NewOptions(all, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetWidth(barWidth),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
+	_ = b.Set(done) // nothing is written
+	return b.String()
+}
+
+func roundTime(d time.Duration) time.Duration {
+	if d < time.Minute {
+		return d.Round(time.Second)
+	}
+	return d.Round(10 * time.Second)
+}
+
+// end shows the results.
+func (s *compareShow) end(r *results.Report, file string) error {
+	switch {
+	case r == nil:
+		return nil
+	case s.json:
+		return writeJSON(s.out, r)
+	}
+	if err := report.WriteTable(s.out, r); err != nil {
+		return err
+	}
+	over, all := r.Progress()
+	if over < all {
+		fmt.Fprintf(s.out, "%d of %d runs. ", over, all)
+	}
+	_, err := fmt.Fprintf(s.out, "All results are in %s\n", file)
+	return err
+}

@@ -1,0 +1,55 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// preferred are congestion controls by their names in kernels: what most senders on the
+// Internet use, and what every kernel has. What other protocols have is of the same
+// kind: both react to loss.
+var preferred = []string{"cubic", "reno"}
+
+// Congestion returns the algorithm for all sockets that let one choose: the one that is
+// asked for, or for "auto" the first of cubic and reno that this process may use;
+// "" leaves it to the kernel, where that has no choice.
+func Congestion(asked string) (string, error) {
+	if asked != "auto" {
+		if err := tryCongestion(asked); err != nil {
+			return "", fmt.Errorf("congestion control %q: %w%s", asked, err, hint(err))
+		}
+		return asked, nil
+	}
+	for _, name := range preferred {
+		if tryCongestion(name) == nil {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// anyAddress is of sockets that are only looked at.
+var anyAddress = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
+
+func tryCongestion(name string) error {
+	fd, err := rawio.Stream(anyAddress)
+	if err != nil {
+		return err
+	}
+	defer rawio.Close(fd)
+	return rawio.SetCongestion(fd, name)
+}
+
+func hint(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return " (this kernel has those of sysctl net.ipv4.tcp_available_congestion_control; others may have to be loaded: modprobe tcp_bbr)"
+	case errors.Is(err, syscall.EPERM):
+		return " (this user may use those of sysctl net.ipv4.tcp_allowed_congestion_control)"
+	}
+	return ""
+}

@@ -1,0 +1,123 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/param"
+)
+
+// Pins are the parameters that all variants have alike, each as far as its transport
+// has such a parameter: a difference between transports is then not one between their
+// settings.
+type Pins struct {
+	// Congestion is the algorithm of kernels that let a socket choose it; "": left to
+	// the kernel.
+	Congestion string
+	// Buffer is the size of send and receive buffers in bytes; 0: left to each
+	// transport.
+	Buffer int64
+	// Common are parameters by full name.
+	Common map[string]string
+}
+
+// maxBuffer is what parameters of transports take.
+const maxBuffer = 1 << 30
+
+func (p Pins) check() error {
+	if p.Buffer < 0 || p.Buffer > maxBuffer {
+		return fmt.Errorf("--buffers %d: want up to %s, or auto", p.Buffer, param.FormatSize(maxBuffer))
+	}
+	return nil
+}
+
+// ipUDP is the headers below a transport over UDP.
+const ipUDP = 20 + 8
+
+// params returns all parameters of a variant's ranks.
+func (p Pins) params(v Variant, mtu int, transports *btl.Registry) map[string]string {
+	declared := param.NewRegistry()
+	strand.Declare(declared, transports)
+	all := map[string]string{}
+	for name, value := range map[string]string{
+		"congestion": p.Congestion, "nodelay": "true",
+		"sndbuf": size(p.Buffer), "rcvbuf": size(p.Buffer),
+		"mtu": strconv.Itoa(mtu - ipUDP),
+	} {
+		full := "btl_" + v.BTL + "_" + name
+		if spec := lookup(declared, full); spec != nil && value != "" {
+			all[full] = fitting(*spec, value)
+		}
+	}
+	maps.Copy(all, p.Common)
+	maps.Copy(all, v.Params)
+	all["btl"] = v.BTL + "," + toOneself
+	return all
+}
+
+func size(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return param.FormatSize(bytes)
+}
+
+func lookup(declared *param.Registry, name string) *param.Spec {
+	for _, spec := range declared.Specs() {
+		if spec.Name == name {
+			return &spec
+		}
+	}
+	return nil
+}
+
+// fitting keeps a number below what a parameter may be at most.
+func fitting(spec param.Spec, value string) string {
+	number, err := strconv.Atoi(value)
+	most, noMost := strconv.Atoi(spec.Max)
+	if spec.Kind == param.Int && err == nil && noMost == nil && number > most {
+		return spec.Max
+	}
+	return value
+}
+
+// Sizes of buffers: what transports with buffers of their own choose by themselves, and what
+// is too small to be more than a bottleneck.
+const (
+	usualBuffer = 4 << 20
+	leastBuffer = 1 << 20
+)
+
+// Buffer returns the size that all transports can have here: 4 MB, or as much as the
+// system lets a socket have. 0, which leaves it to each of them, if that is so little
+// that it would hold up those that have no buffers but the system's.
+func Buffer() int64 {
+	fd, err := rawio.Stream(anyAddress)
+	if err != nil {
+		return 0
+	}
+	defer rawio.Close(fd)
+	size := usualBuffer
+	for _, buffer := range []struct {
+		set func(fd, n int) error
+		get func(fd int) (int, error)
+	}{{rawio.SetSendBuffer, rawio.SendBuffer}, {rawio.SetReceiveBuffer, rawio.ReceiveBuffer}} {
+		// The system gives less than was asked for without a word.
+		if err := buffer.set(fd, usualBuffer); err != nil {
+			return 0
+		}
+		got, err := buffer.get(fd)
+		if err != nil {
+			return 0
+		}
+		size = min(size, got)
+	}
+	if size < leastBuffer {
+		return 0
+	}
+	return int64(size)
+}

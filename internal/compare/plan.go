@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/emulate"
+)
+
+// A Plan is what is to be compared.
+type Plan struct {
+	Variants []Variant // the first is what the others are compared with
+	Tasks    []Task
+	Links    []emulate.Link
+	Ranks    int
+	Runs     int // of each variant in each cell
+	Seed     uint64
+	MTU      int           // of the networks, in bytes
+	Timeout  time.Duration // of one run
+
+	// Pins are what all variants have alike, unless one says otherwise.
+	Pins Pins
+}
+
+// DefaultMTU is Ethernet's.
+const DefaultMTU = 1500
+
+// Bounds of a plan: more is a slip of the finger.
+const (
+	maxRuns  = 10_000
+	maxTurns = 1_000_000
+
+	minMTU = 576 // what IPv4 asks for
+	maxMTU = 65535
+)
+
+// Check returns what is wrong with a plan.
+func (p *Plan) Check() error {
+	switch {
+	case len(p.Variants) == 0 || len(p.Tasks) == 0 || len(p.Links) == 0:
+		return errors.New("nothing to compare: give at least one transport, one workload and one network")
+	case p.Ranks < 2 || p.Ranks > emulate.MaxHosts:
+		return fmt.Errorf("--ranks %d: want 2 to %d", p.Ranks, emulate.MaxHosts)
+	case p.Runs < 1 || p.Runs > maxRuns:
+		return fmt.Errorf("--runs %d: want 1 to %d", p.Runs, maxRuns)
+	case p.MTU < minMTU || p.MTU > maxMTU:
+		return fmt.Errorf("--mtu %d: want %d to %d", p.MTU, minMTU, maxMTU)
+	case p.Timeout <= 0:
+		return fmt.Errorf("--timeout %v: want a time above 0, such as 1m", p.Timeout)
+	}
+	for _, t := range p.Tasks {
+		if least := t.least; least > p.Ranks {
+			return fmt.Errorf("--ranks %d: workload %s needs at least %d", p.Ranks, t.Spec.Name, least)
+		}
+	}
+	for _, l := range p.Links {
+		if err := checkLink(l); err != nil {
+			return err
+		}
+	}
+	if turns := len(p.Variants) * len(p.Tasks) * len(p.Links) * p.Runs; turns > maxTurns {
+		return fmt.Errorf("%d runs of %d variants in %d cells are %d: want at most %d", p.Runs, len(p.Variants), len(p.Tasks)*len(p.Links), turns, maxTurns)
+	}
+	return p.Pins.check()
+}
+
+// checkLink refuses what nothing gets through, too.
+func checkLink(l emulate.Link) error {
+	if err := l.Check(); err != nil {
+		return err
+	}
+	if l.Loss.Share() >= 1 {
+		return fmt.Errorf("--loss %v: nothing would get through; want less than 100%%", l.Loss)
+	}
+	return nil
+}
+
+// cells returns the cells in the order in which they run, and each one's task: the
+// networks of a workload follow each other. Where networks are not emulated, those that
+// would differ in nothing else are one.
+func (p *Plan) cells(ground Ground) ([]results.Cell, []*Task) {
+	var cells []results.Cell
+	var tasks []*Task
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		bare := false
+		for _, l := range p.Links {
+			link, unable := ground.Offer(l)
+			if link == nil && bare {
+				continue
+			}
+			bare = bare || link == nil
+			cells = append(cells, results.Cell{
+				Workload: results.WorkloadName(t.Spec.Name), Params: t.Params, Ranks: t.ranks(p.Ranks), Link: link, Unable: unable,
+			})
+			tasks = append(tasks, t)
+		}
+	}
+	return cells, tasks
+}
+
+// A turn is a run to come.
+type turn struct {
+	cell, variant, round int
+}
+
+// turns returns all runs in their order: within a cell, A B C A B C.
+func turns(cells, variants, runs int) []turn {
+	all := make([]turn, 0, cells*variants*runs)
+	for cell := range cells {
+		for round := range runs {
+			for variant := range variants {
+				all = append(all, turn{cell, variant, round})
+			}
+		}
+	}
+	return all
+}
+
+// seedOf returns the seed of a round's networks: another one for each round, and
+// the same for all variants of it and in all cells, so that cells that differ in their loss
+// have related losses.
+func seedOf(seed uint64, round int) uint64 {
+	// SplitMix64 (Steele, Lea, Flood 2014): neighbours share nothing.
+	x := seed + (uint64(round)+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

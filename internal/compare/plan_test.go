@@ -1,0 +1,112 @@
+package compare
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/emulate"
+)
+
+// plan is a small one.
+func plan(t *testing.T, variants, tasks string, losses ...float64) Plan {
+	t.Helper()
+	p := Plan{Ranks: 2, Runs: 2, Seed: 7, MTU: DefaultMTU, Timeout: time.Minute}
+	var err error
+	p.Variants, err = ParseVariants(variants, btl.Default)
+	require.NoError(t, err)
+	p.Tasks, err = ParseTasks(tasks, Axes{})
+	require.NoError(t, err)
+	for _, loss := range losses {
+		p.Links = append(p.Links, emulate.Link{Path: emulate.Path{Loss: emulate.Independent(loss)}})
+	}
+	return p
+}
+
+func TestVariantsTakeTurns(t *testing.T) {
+	var order []string
+	for _, turn := range turns(2, 3, 2) {
+		order = append(order, fmt.Sprintf("%d %d %c", turn.cell, turn.round, "ABC"[turn.variant]))
+	}
+	assert.Equal(t, []string{
+		"0 0 A", "0 0 B", "0 0 C", "0 1 A", "0 1 B", "0 1 C",
+		"1 0 A", "1 0 B", "1 0 C", "1 1 A", "1 1 B", "1 1 C",
+	}, order)
+}
+
+func TestCells(t *testing.T) {
+	p := plan(t, "tcp", "pingpong,farm", 0, 0.01)
+	p.Ranks = 4
+	cells, tasks := p.cells(Emulated{})
+	require.Len(t, cells, 4)
+	var got []string
+	for i, c := range cells {
+		assert.Equal(t, tasks[i].Spec.Name, string(c.Workload))
+		got = append(got, fmt.Sprintf("%s %d %v", c.Workload, c.Ranks, c.Loss()))
+	}
+	assert.Equal(t, []string{"pingpong 2 0", "pingpong 2 0.01", "farm 4 0", "farm 4 0.01"}, got)
+}
+
+// Without emulation there are neither delays nor rates: cells that differ in nothing else
+// are one. What loses frames can not be had.
+func TestCellsOverTheLoopback(t *testing.T) {
+	p := plan(t, "tcp", "pingpong,farm", 0, 0.01, 0)
+	p.Links[2].Delay = time.Millisecond
+	cells, tasks := p.cells(Loopback{Why: "no rights"})
+	require.Len(t, cells, 4)
+	require.Len(t, tasks, 4)
+	for i, c := range cells {
+		if i%2 == 0 {
+			assert.Nil(t, c.Link)
+			assert.Empty(t, c.Unable)
+		} else {
+			assert.Equal(t, 0.01, c.Loss())
+			assert.Equal(t, "needs an emulated network: no rights", c.Unable)
+		}
+	}
+}
+
+func TestSeeds(t *testing.T) {
+	assert.Equal(t, seedOf(1, 0), seedOf(1, 0))
+	seen := map[uint64]bool{}
+	for seed := range uint64(10) {
+		for round := range 10 {
+			seen[seedOf(seed, round)] = true
+		}
+	}
+	assert.Len(t, seen, 100)
+}
+
+func TestBadPlans(t *testing.T) {
+	good := plan(t, "tcp,sctp", "farm", 0)
+	require.NoError(t, good.Check())
+	for want, change := range map[string]func(*Plan){
+		"--ranks 1: want 2 to 256":                   func(p *Plan) { p.Ranks = 1 },
+		"--ranks 300: want 2 to 256":                 func(p *Plan) { p.Ranks = 300 },
+		"--runs 0: want 1 to":                        func(p *Plan) { p.Runs = 0 },
+		"--timeout 0s: want a time above 0":          func(p *Plan) { p.Timeout = 0 },
+		"nothing to compare":                         func(p *Plan) { p.Variants = nil },
+		"--loss 100%: nothing would get through":     func(p *Plan) { p.Links[0].Loss = emulate.Independent(1) },
+		"jitter 2ms is more than the delay 1ms":      func(p *Plan) { p.Links[0].Delay, p.Links[0].Jitter = time.Millisecond, 2*time.Millisecond },
+		"--ranks 2: workload burst needs at least 3": func(p *Plan) { p.Tasks = plan(t, "tcp", "burst", 0).Tasks },
+		"--mtu 500: want 576 to 65535":               func(p *Plan) { p.MTU = 500 },
+		"--buffers -1: want up to 1G, or auto":       func(p *Plan) { p.Pins.Buffer = -1 },
+	} {
+		p := plan(t, "tcp,sctp", "farm", 0)
+		change(&p)
+		assert.ErrorContains(t, p.Check(), want)
+	}
+}
+
+func TestRoom(t *testing.T) {
+	p := plan(t, "tcp", "farm(size=30000)", 0)
+	require.NoError(t, p.CheckRoom(Loopback{}))
+	p = plan(t, "tcp", "farm(size=64M,fanout=4096,outstanding=4096)", 0)
+	if _, known := freeMemory(); known {
+		assert.ErrorContains(t, p.CheckRoom(Loopback{}), "2 ranks of workload farm, messages of 67108864 bytes, need about")
+	}
+}

@@ -1,0 +1,102 @@
+package compare
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// What a plan takes, in bytes, as measured, rounded up.
+const (
+	rankBytes    = 40 << 20  // of a rank, without its messages
+	networkBytes = 128 << 20 // rings, and frames on their way
+)
+
+// CheckRoom refuses a plan that this host has no memory, or no namespaces, for. Both are
+// estimates.
+func (p *Plan) CheckRoom(ground Ground) error {
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		ranks := t.ranks(p.Ranks)
+		need := uint64(ranks)*(rankBytes+t.messageBytes()) + networkBytes
+		if free, known := freeMemory(); known && need > free {
+			return fmt.Errorf("%d ranks of workload %s, messages of %d bytes, need about %s of memory: %s are free here; want fewer --ranks or smaller --sizes",
+				ranks, t.Spec.Name, number(t, one), megabytes(need), megabytes(free))
+		}
+	}
+	if _, emulated := ground.(Emulated); !emulated {
+		return nil
+	}
+	need := uint64(p.Ranks + spareNamespaces)
+	if limit, known := readNumber("/proc/sys/user/max_net_namespaces"); known && limit > 0 && need > limit {
+		return fmt.Errorf("--ranks %d: that takes about %d network namespaces, this user may have %d: want fewer ranks, or, as the superuser, sysctl -w user.max_net_namespaces=%d",
+			p.Ranks, need, limit, 4*need)
+	}
+	return nil
+}
+
+// spareNamespaces are those beside the ranks': of the comparison and of the switch.
+const spareNamespaces = 2
+
+// messageBytes is how much of messages a rank has at a time, at most.
+func (t *Task) messageBytes() uint64 {
+	some := uint64(2) // one that is sent, one that is received
+	switch t.Spec.Name {
+	case "farm":
+		some += number(t, "fanout") * number(t, "outstanding")
+	case "burst":
+		some += 2 * number(t, "neighbours") * number(t, "messages")
+	}
+	return number(t, one) * some
+}
+
+// number returns a parameter, 1 if there is none.
+func number(t *Task, name string) uint64 {
+	n, _ := t.Params[name].(float64)
+	return uint64(max(n, 1))
+}
+
+func megabytes(n uint64) string { return fmt.Sprintf("%d MB", n>>20) }
+
+// freeMemory is what the kernel says can be had, or less where this process's group
+// may have less.
+func freeMemory() (bytes uint64, known bool) {
+	kilobytes, _ := strings.CutSuffix(field("/proc/meminfo", "MemAvailable"), " kB")
+	n, err := strconv.ParseUint(kilobytes, 10, 54)
+	if err != nil {
+		return 0, false
+	}
+	free := n << 10
+	group := filepath.Join("/sys/fs/cgroup", controlGroup())
+	most, limited := readNumber(filepath.Join(group, "memory.max"))
+	used, counted := readNumber(filepath.Join(group, "memory.current"))
+	if limited && counted {
+		free = min(free, most-min(used, most))
+	}
+	return free, true
+}
+
+// controlGroup is this process's group in the unified hierarchy.
+func controlGroup() string {
+	contents, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(contents)) {
+		if path, unified := strings.CutPrefix(line, "0::"); unified {
+			return strings.TrimSpace(path)
+		}
+	}
+	return ""
+}
+
+func readNumber(file string) (n uint64, ok bool) {
+	contents, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err = strconv.ParseUint(strings.TrimSpace(string(contents)), 10, 64)
+	return n, err == nil // "max" is no number
+}

@@ -1,0 +1,78 @@
+package compare
+
+import (
+	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/emulate"
+)
+
+// A Ground is where runs can take place.
+type Ground interface {
+	// Links says what carries the frames there.
+	Links() results.Links
+	// Offer returns what a run gets that asks for a link: the link, or nil for a network
+	// as it is; and why it can not run, or "".
+	Offer(emulate.Link) (got *emulate.Link, unable string)
+	// Facts are what all variants find there, by the names of package results.
+	Facts(mtu int) map[string]string
+	// Open makes a place for one run.
+	Open(Conditions) (Site, error)
+}
+
+// Conditions are what a run is to find.
+type Conditions struct {
+	Ranks int
+	Link  emulate.Link
+	MTU   int
+	Seed  uint64
+}
+
+// A Site is the place of one run: where its ranks are.
+type Site interface {
+	// Prefix returns what to put before a rank's command line, as
+	// [local.Config] wants it; nil if it is here.
+	Prefix() func(rank int) []string
+	// Close takes the site down and says what has happened to frames, nil if nobody
+	// has counted them.
+	Close() (*results.Network, error)
+}
+
+// Loopback is this host alone. It loses nothing, and has neither delay nor rate but
+// its own.
+type Loopback struct {
+	Why string // there is nothing better
+}
+
+// Links implements [Ground].
+func (l Loopback) Links() results.Links { return results.Links{Kind: results.Loopback, Why: l.Why} }
+
+// Offer implements [Ground]: without loss, delays and rates are all that is missing,
+// and a result without them is better than none.
+func (l Loopback) Offer(link emulate.Link) (*emulate.Link, string) {
+	if link.Loss.Share() > 0 || link.Reorder > 0 || link.Duplicate > 0 || link.Corrupt > 0 {
+		return &link, "needs an emulated network: " + l.Why
+	}
+	return nil, ""
+}
+
+// Facts implements [Ground].
+func (Loopback) Facts(int) map[string]string {
+	return map[string]string{results.FactMTU: "the loopback's", results.FactOffloads: "the loopback's"}
+}
+
+// Open implements [Ground].
+func (Loopback) Open(Conditions) (Site, error) { return here{}, nil }
+
+type here struct{}
+
+func (here) Prefix() func(int) []string       { return nil }
+func (here) Close() (*results.Network, error) { return nil, nil }
+
+// TryNetwork tells why networks can not be built here, if so.
+func TryNetwork() error {
+	site, err := Emulated{}.Open(Conditions{Ranks: 2, MTU: DefaultMTU})
+	if err != nil {
+		return err
+	}
+	_, err = site.Close()
+	return err
+}
