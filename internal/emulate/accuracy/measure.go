@@ -50,6 +50,8 @@ type Plan struct {
 	Frames    int
 
 	Seed uint64
+
+	Backend network.Backend
 }
 
 // Standard is what the results of comparisons rest on: about half a minute.
@@ -88,7 +90,7 @@ func (p Plan) Run(ctx context.Context, report func(Result)) error {
 		}})
 	}
 	for _, s := range steps {
-		n, err := network.New(network.Config{Hosts: 2, Link: s.link, Seed: p.Seed})
+		n, err := network.New(network.Config{Hosts: 2, Link: s.link, Seed: p.Seed, Backend: p.Backend})
 		if err != nil {
 			return err
 		}

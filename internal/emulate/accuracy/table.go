@@ -33,6 +33,26 @@ func (r Result) WriteRow(out io.Writer) error {
 	return err
 }
 
+const bout = "%6.1f %%   %-25s  %-25s  %5.2f   %s\n"
+
+// WriteHead writes the lines above a contest's table.
+func (c Contest) WriteHead(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "TCP (%s), %v, %v one way, Mbit/s: mean (95 %% of %d runs)\n%8s   %-25s  %-25s  %5s   %s\n",
+		c.Congestion, c.Link.Rate, c.Link.Delay, c.Runs, "loss", "user space", "netem", "ratio", "intervals overlap")
+	return err
+}
+
+// WriteRow writes a bout as a line of a table.
+func (b Bout) WriteRow(out io.Writer) error {
+	text := func(m Mean) string { return fmt.Sprintf("%.2f (%.2f – %.2f)", m.Value/1e6, m.Low/1e6, m.High/1e6) }
+	agree := "no"
+	if b.Agree() {
+		agree = "yes"
+	}
+	_, err := fmt.Fprintf(out, bout, b.Loss*100, text(b.UserSpace), text(b.Netem), b.UserSpace.Value/b.Netem.Value, agree)
+	return err
+}
+
 func (r Result) text(value float64) string {
 	switch r.What {
 	case Delay:

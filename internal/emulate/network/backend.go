@@ -20,7 +20,7 @@ const (
 	Automatic Backend = ""
 	// UserSpace is package wire: it does all that package emulate has, replayable by
 	// its seed, and counts each path.
-	UserSpace Backend = "user space"
+	UserSpace Backend = "user-space"
 	// Netem is the kernel's own netem and token buckets: independent loss, delay,
 	// duplicates, rates and queues, the same between all hosts, not replayable.
 	Netem Backend = "netem"

@@ -118,5 +118,5 @@ func TestWhichBackend(t *testing.T) {
 		assert.Contains(t, why, c.why)
 	}
 	_, err = network.New(network.Config{Hosts: 2, Backend: "wet string"})
-	assert.ErrorContains(t, err, `backend "wet string": want "netem" or "user space"`)
+	assert.ErrorContains(t, err, `backend "wet string": want "netem" or "user-space"`)
 }
