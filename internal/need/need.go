@@ -11,6 +11,7 @@ package need
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +32,18 @@ func Root(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		missing(t, "needs the superuser; this is user %d", os.Geteuid())
+	}
+}
+
+// Users is for tests that become other users: it takes a superuser who is so not only in a
+// user namespace of this user's.
+func Users(t testing.TB) {
+	t.Helper()
+	Root(t)
+	// "0 1000 1": from 0 on they are 1000 and the following outside, one in all.
+	text, _ := os.ReadFile("/proc/self/uid_map") // elsewhere there is none
+	if mapped := strings.Fields(string(text)); len(mapped) == 3 && mapped[2] == "1" {
+		missing(t, "needs other users; this user namespace has but one")
 	}
 }
 

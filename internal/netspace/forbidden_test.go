@@ -15,7 +15,7 @@ import (
 // forbidden plays a part in a user namespace of its own, whose limits it can set
 // without touching the machine's, and returns what it says.
 func forbidden(t *testing.T, role string) string {
-	need.Root(t) // to map more than one user
+	need.Users(t)
 	cmd := player(role)
 	all := []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 65535}}
 	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER

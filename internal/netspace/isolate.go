@@ -16,14 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolatedEnv names, to the process that Isolate starts, the descriptor that tells
+// isolatedEnv names, to the process that Isolate or IsolateUser starts, the descriptor that tells
 // it that its parent is alive.
 const isolatedEnv = "STRAND_ISOLATED"
 
-// isolated is set in a process that Isolate has started.
+// isolated is set in a process that they have started.
 var isolated bool
 
-// Isolated tells whether this process was started by [Isolate].
+// Isolated tells whether this process was started by [Isolate] or [IsolateUser].
 func Isolated() bool { return isolated }
 
 // Isolate runs this program once more, with the same arguments, environment and
@@ -32,23 +32,33 @@ func Isolated() bool { return isolated }
 // error means that it could not be started, and why: an *UnavailableError where
 // this user may not have namespaces.
 func Isolate() (status int, err error) {
-	err = isolate(0, &status)
+	const own = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
+	status, err = again(own)
 	if errors.Is(err, unix.EPERM) {
-		err = isolate(unix.CLONE_NEWUSER, &status)
+		status, err = again(own | unix.CLONE_NEWUSER)
 	}
-	if errors.Is(err, unix.EINVAL) {
-		return 0, &UnavailableError{Cause: err, Reasons: []string{"this kernel was built without user or network namespaces (CONFIG_USER_NS, CONFIG_NET_NS)"}}
-	}
-	if err != nil {
-		return 0, Explain(err)
-	}
-	return status, nil
+	return status, explainAgain(err)
 }
 
-func isolate(user uintptr, status *int) error {
+// IsolateUser is Isolate for who is not the superuser, and among the same processes:
+// what the program starts is not ended with it.
+func IsolateUser() (status int, err error) {
+	status, err = again(unix.CLONE_NEWNET | unix.CLONE_NEWUSER)
+	return status, explainAgain(err)
+}
+
+func explainAgain(err error) error {
+	if errors.Is(err, unix.EINVAL) {
+		return &UnavailableError{Cause: err, Reasons: []string{"this kernel was built without user or network namespaces (CONFIG_USER_NS, CONFIG_NET_NS)"}}
+	}
+	return Explain(err)
+}
+
+// again runs this program once more in new namespaces.
+func again(namespaces uintptr) (status int, err error) {
 	alive, lifeline, err := os.Pipe()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer lifeline.Close() // after the process has ended
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
@@ -57,11 +67,11 @@ func isolate(user uintptr, status *int) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{alive}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | user,
+		Cloneflags: namespaces,
 		Setpgid:    true, // a terminal's signals come once, by us
 		Pdeathsig:  unix.SIGKILL,
 	}
-	if user != 0 {
+	if namespaces&unix.CLONE_NEWUSER != 0 {
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
 	}
@@ -73,7 +83,7 @@ func isolate(user uintptr, status *int) error {
 	err = cmd.Start()
 	_ = alive.Close()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	over := make(chan struct{})
 	defer close(over)
@@ -89,10 +99,9 @@ func isolate(user uintptr, status *int) error {
 	}()
 	var exit *exec.ExitError
 	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		return err
+		return 0, err
 	}
-	*status = exitStatus(cmd.ProcessState)
-	return nil
+	return exitStatus(cmd.ProcessState), nil
 }
 
 func exitStatus(s *os.ProcessState) int {

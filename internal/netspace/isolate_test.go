@@ -26,7 +26,7 @@ func TestIsolateReturnsTheStatus(t *testing.T) {
 
 // Who is not the superuser gets networks in a user namespace.
 func TestIsolateWithoutTheSuperuser(t *testing.T) {
-	need.Root(t) // to become somebody else
+	need.Users(t)
 	out, status := perform("stranger")
 	need.That(t, status == 0, "needs user namespaces: %s", out)
 }

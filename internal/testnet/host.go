@@ -51,6 +51,9 @@ func newHost(n *Net, name string) (*Host, error) {
 		err = h.prepare()
 	}
 	if err != nil {
+		if h.kernel != nil {
+			h.kernel.Close()
+		}
 		return nil, errors.Join(fmt.Errorf("host %s: %w", name, err), ns.Close())
 	}
 	return h, nil

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"runtime"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -16,14 +13,8 @@ import (
 	"github.com/strandmp/strand/internal/netspace"
 )
 
-// Arguments and variables by which the test binary starts itself.
-const (
-	inUserEnv    = "TESTNET_IN_USER_NAMESPACE"
-	networkFirst = "not known: TestMain must call testnet.Main" // until it has
-)
-
 // unavailable is why no network can be built, or "".
-var unavailable = networkFirst
+var unavailable = "not known: TestMain must call testnet.Main" // until it has
 
 // Main is the TestMain of a package whose tests use networks. It does not
 // return.
@@ -31,8 +22,8 @@ func Main(m *testing.M) {
 	netspace.Start()
 	endOrphans()
 	err := probe()
-	if errors.Is(err, unix.EPERM) && os.Getenv(inUserEnv) == "" {
-		status, inner := runInUserNamespace()
+	if errors.Is(err, unix.EPERM) && !netspace.Isolated() {
+		status, inner := netspace.IsolateUser()
 		if inner == nil {
 			os.Exit(status)
 		}
@@ -52,33 +43,4 @@ func probe() error {
 		return err
 	}
 	return ns.Close()
-}
-
-// runInUserNamespace runs this test binary once more as the superuser of a
-// user namespace and returns its exit status.
-func runInUserNamespace() (status int, err error) {
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Env = append(os.Environ(), inUserEnv+"=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
-		Pdeathsig:   unix.SIGKILL,
-	}
-	// Pdeathsig is about the thread that starts the process.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	err = cmd.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return 0, err
-	}
-	if status := cmd.ProcessState.ExitCode(); status >= 0 {
-		return status, nil
-	}
-	return 1, nil // killed by a signal
 }

@@ -82,7 +82,7 @@ func TestCommandsEndWithTheTest(t *testing.T) {
 
 // Who is not the superuser gets networks in a user namespace.
 func TestWithoutTheSuperuser(t *testing.T) {
-	need.Root(t) // to become somebody else
+	need.Users(t)
 	testnet.New(t)
 	const nobody = 65534
 	cmd := self("-test.run=^(TestLink|TestFirewall|TestRate|TestResetConnections|TestHosts.*)$", "-test.v")

@@ -28,10 +28,10 @@ type Contest struct {
 func StandardContest() Contest {
 	return Contest{
 		Link: emulate.Link{
-			NIC:  emulate.NIC{Rate: 50 * emulate.Mbit, Queue: emulate.Queue{Frames: 100}},
+			NIC:  emulate.NIC{Rate: 20 * emulate.Mbit, Queue: emulate.Queue{Frames: 100}},
 			Path: emulate.Path{Delay: 10 * time.Millisecond},
 		},
-		Losses: []float64{0, 0.001, 0.01, 0.03}, Congestion: "cubic", Runs: 10, Warmup: 1500 * time.Millisecond, Stretch: 5 * time.Second, Seed: 1,
+		Losses: []float64{0, 0.001, 0.01, 0.03}, Congestion: "cubic", Runs: 10, Warmup: 2 * time.Second, Stretch: 4 * time.Second, Seed: 1,
 	}
 }
 
@@ -68,6 +68,9 @@ func (c Contest) Run(ctx context.Context, report func(Bout)) error {
 }
 
 func (c Contest) one(ctx context.Context, backend network.Backend, loss float64, seed uint64) (float64, error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
 	link := c.Link
 	link.Loss = emulate.Independent(loss)
 	n, err := network.New(network.Config{Hosts: 2, Link: link, Seed: seed, Backend: backend})

@@ -164,15 +164,15 @@ func (p Plan) loss(_ context.Context, n *network.Network, asked float64) (Result
 	if err := probe.flood(floodRate, p.Frames, nil); err != nil {
 		return Result{}, err
 	}
-	if err := probe.drain(); err != nil {
+	markers, err := probe.drain()
+	if err != nil {
 		return Result{}, err
 	}
 	after, _, err := probe.target.Received()
 	if err != nil {
 		return Result{}, err
 	}
-	const markers = 1 // that of drain
-	arrived := float64(after - before - markers)
+	arrived := float64(after-before) - float64(markers)
 	r := Result{What: Loss, Asked: asked, Got: 1 - arrived/float64(p.Frames)}
 	r.Low, r.High = interval(r.Got, p.Frames)
 	return r, nil

@@ -31,8 +31,12 @@ type probe struct {
 	payload  [payloadBytes]byte
 }
 
-// patience is when a datagram that does not come was lost.
-const patience = 200 * time.Millisecond
+// patience is when it is time to send another marker: the last one may have been lost, or be
+// late on a busy machine. A datagram of a path that loses none has tries times as long.
+const (
+	patience = 200 * time.Millisecond
+	tries    = 300
+)
 
 // ports: one that is listened to, and one that is not.
 const (
@@ -83,36 +87,43 @@ func (p *probe) send(port int, bytes []byte) error {
 // oneWay returns how long a datagram took.
 func (p *probe) oneWay() (time.Duration, error) {
 	sent := time.Now().UnixNano()
-	if err := p.send(heard, p.payload[:8]); err != nil {
+	if err := p.send(heard, p.payload[:markerBytes]); err != nil {
 		return 0, err
 	}
-	got, err := p.receive()
+	got, _, err := p.receive()
+	for try := 1; errors.Is(err, unix.EAGAIN) && try < tries; try++ {
+		got, _, err = p.receive()
+	}
 	return time.Duration(got - sent), err
 }
 
-// receive returns when the kernel got the next datagram, in nanoseconds since 1970.
-func (p *probe) receive() (int64, error) {
-	var data [64]byte
+// markerBytes is the size of a marker: its number.
+const markerBytes = 8
+
+// receive returns when the kernel got the next datagram, in nanoseconds since 1970, and
+// its number.
+func (p *probe) receive() (at int64, number uint64, err error) {
+	var data [markerBytes]byte
 	control := make([]byte, unix.CmsgSpace(int(unsafe.Sizeof(unix.Timespec{}))))
 	_, n, _, _, err := unix.Recvmsg(p.to, data[:], control, 0)
 	for errors.Is(err, unix.EINTR) {
 		_, n, _, _, err = unix.Recvmsg(p.to, data[:], control, 0)
 	}
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	messages, err := unix.ParseSocketControlMessage(control[:n])
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var stamp unix.Timespec
 	for _, m := range messages {
 		if m.Header.Type == unix.SO_TIMESTAMPNS {
 			_, err := binary.Decode(m.Data, binary.NativeEndian, &stamp)
-			return stamp.Nano(), err
+			return stamp.Nano(), binary.LittleEndian.Uint64(data[:]), err
 		}
 	}
-	return 0, errors.New("the kernel did not say when a datagram came")
+	return 0, 0, errors.New("the kernel did not say when a datagram came")
 }
 
 // flood sends so many full frames a second, count of them or until it is stopped,
@@ -143,19 +154,27 @@ func (p *probe) flood(perSecond float64, count int, stop <-chan struct{}) error 
 	return nil
 }
 
-// drain returns when all that was sent has arrived: when something has that was
-// sent behind it.
-func (p *probe) drain() error {
-	const tries = 100
-	for range tries {
-		if err := p.send(heard, p.payload[:8]); err != nil {
-			return err
+// drain returns when all that was sent has arrived: when the last marker has that was
+// sent behind it, since nothing overtakes. Markers is how many have arrived.
+func (p *probe) drain() (markers int, err error) {
+	for last := range uint64(tries) {
+		if err := p.send(heard, binary.LittleEndian.AppendUint64(nil, last)); err != nil {
+			return 0, err
 		}
-		if _, err := p.receive(); !errors.Is(err, unix.EAGAIN) {
-			return err
+		for {
+			_, number, err := p.receive()
+			if errors.Is(err, unix.EAGAIN) {
+				break
+			}
+			if err != nil {
+				return 0, err
+			}
+			if markers++; number == last {
+				return markers, nil
+			}
 		}
 	}
-	return fmt.Errorf("none of %d datagrams has arrived", tries)
+	return 0, fmt.Errorf("the last of %d datagrams has not arrived", tries)
 }
 
 // warmUp is until a flood has filled what there is to fill.

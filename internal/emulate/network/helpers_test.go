@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,6 +113,31 @@ func datagrams(t *testing.T, h *network.Host) *net.UDPConn {
 	}))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
+}
+
+// refused is how many frames a host's kernel has found damaged: /proc/net/snmp has a line
+// with the names of each protocol's counters and one with their values.
+func refused(t *testing.T, h *network.Host) (count int) {
+	t.Helper()
+	var text []byte
+	require.NoError(t, h.Do(func() (err error) { text, err = os.ReadFile("/proc/thread-self/net/snmp"); return err }))
+	names := make(map[string][]string)
+	for line := range strings.Lines(string(text)) {
+		protocol, rest, _ := strings.Cut(line, ":")
+		fields := strings.Fields(rest)
+		if names[protocol] == nil {
+			names[protocol] = fields
+			continue
+		}
+		for i, name := range names[protocol] {
+			if protocol == "Ip" && name == "InHdrErrors" || protocol == "Udp" && name == "InErrors" {
+				n, err := strconv.Atoi(fields[i])
+				require.NoError(t, err)
+				count += n
+			}
+		}
+	}
+	return count
 }
 
 // delayed is a link that does nothing but take a time.
