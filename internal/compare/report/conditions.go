@@ -12,10 +12,10 @@ import (
 )
 
 // A condition is one of the things that tell cells of a workload apart.
-type condition struct{ name, text string }
+type condition struct{ Name, Text string }
 
 // String is for lists.
-func (c condition) String() string { return c.name + " " + c.text }
+func (c condition) String() string { return c.Name + " " + c.Text }
 
 // foremost are parameters that come first, in this order.
 var foremost = []string{"size", "fanout", "ordering", "tags", "tasks"}
@@ -118,12 +118,17 @@ func split(cells []*results.Cell) (varying []string, common []condition) {
 	return varying, common
 }
 
+// without are a cell's conditions but one.
+func without(c *results.Cell, name string) []condition {
+	return slices.DeleteFunc(conditions(c), func(c condition) bool { return c.Name == name })
+}
+
 func conditionNames(cells []*results.Cell) []string {
 	var names []string
 	for _, cell := range cells {
 		for _, c := range conditions(cell) {
-			if !slices.Contains(names, c.name) {
-				names = append(names, c.name)
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
 			}
 		}
 	}
@@ -133,8 +138,8 @@ func conditionNames(cells []*results.Cell) []string {
 // textOf is a condition of a cell, "" if it has none of that name.
 func textOf(cell *results.Cell, name string) string {
 	for _, c := range conditions(cell) {
-		if c.name == name {
-			return c.text
+		if c.Name == name {
+			return c.Text
 		}
 	}
 	return ""
@@ -154,7 +159,7 @@ func textsOf(cell *results.Cell, names []string) string {
 func joined(conditions []condition) string {
 	var words []string
 	for _, c := range conditions {
-		if c.text != "" {
+		if c.Text != "" {
 			words = append(words, c.String())
 		}
 	}

@@ -99,3 +99,6 @@ func line(text string, longest int) string {
 	}
 	return clean
 }
+
+// plain writes a round number, as at a plot's ticks.
+func plain(value float64) string { return strconv.FormatFloat(value, 'g', 6, 64) }

@@ -20,34 +20,37 @@ func Finding(r *results.Report) string {
 		}
 	}
 	if len(all) == 0 {
-		if over, total := r.Progress(); over < total || total == 0 {
+		if r.Finished.IsZero() {
 			return ""
 		}
 		return "There is nothing to compare: no two transports have runs that succeeded."
 	}
-	rest := counted(count, len(all))
+	rest := outcome(count, r.Variants[0].Name)
 	if best == nil {
-		return fmt.Sprintf("No difference between transports can be seen (%s).", rest)
+		return fmt.Sprintf("No difference between transports can be seen in %s (%s).", comparisons(len(all)), rest)
 	}
-	return fmt.Sprintf("Largest difference: %s: %s; %s.", best.place(), best.claim(), rest)
+	return fmt.Sprintf("%s: %s; this is the largest difference seen in %s (%s).", upper(best.place()), best.claim(), comparisons(len(all)), rest)
 }
 
-// counted says how the comparisons ended.
-func counted(count map[Verdict]int, all int) string {
+func comparisons(n int) string {
+	if n == 1 {
+		return "1 comparison"
+	}
+	return fmt.Sprintf("%d comparisons", n)
+}
+
+// outcome says how comparisons with a transport ended.
+func outcome(count map[Verdict]int, base string) string {
 	var parts []string
 	for _, c := range []struct {
 		v    Verdict
 		text string
-	}{{Better, "better than the first transport in %d"}, {Worse, "worse in %d"}, {NoneNow, "no difference seen in %d"}, {TooFew, "too few runs to tell in %d"}} {
+	}{{Better, "better than " + base}, {Worse, "worse than " + base}, {NoneNow, "no difference"}, {TooFew, "too few runs to tell"}} {
 		if count[c.v] > 0 {
-			parts = append(parts, fmt.Sprintf(c.text, count[c.v]))
+			parts = append(parts, fmt.Sprintf("%s in %d", c.text, count[c.v]))
 		}
 	}
-	noun := "comparisons"
-	if all == 1 {
-		noun = "comparison"
-	}
-	return fmt.Sprintf("of %d %s: %s", all, noun, strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 // A finding is what one cell tells of two variants.
@@ -96,10 +99,10 @@ func (f *finding) factor() float64 { return max(f.Ratio.Value, 1/f.Ratio.Value) 
 // sentence says what was found, with the figures that it stands on.
 func (f *finding) sentence() string {
 	text := fmt.Sprintf("%s (ratio %s%s).", f.claim(), times(f.Ratio.Value), f.interval())
-	if f.where != "" {
-		return upper(f.where) + ": " + text
-	}
-	if f.seen() {
+	switch {
+	case f.where != "":
+		return "With " + f.where + ", " + text
+	case f.seen():
 		return text // begins with a variant's name
 	}
 	return upper(text)
@@ -110,29 +113,24 @@ func (f *finding) claim() string {
 	medians := fmt.Sprintf("%s against %s", quantity(f.metric.Unit, f.Values.Median), quantity(f.metric.Unit, f.BaseLine.Median))
 	switch f.Verdict {
 	case TooFew:
-		return fmt.Sprintf("too few runs to tell %s from %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
+		return fmt.Sprintf("too few runs tell %s from %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
 	case NoneNow:
 		return fmt.Sprintf("no difference can be seen between %s and %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
 	}
-	better := f.Name
-	if f.Verdict == Worse {
-		better = f.Base
-	}
-	return fmt.Sprintf("%s is better, the %s of %s is %s: %s", better, f.metric.Text, f.Name, f.amount(), medians)
+	return fmt.Sprintf("%s is %s than %s, its %s is %s: %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
 }
 
-// amount says how one figure relates to the other.
-func (f *finding) amount() string {
-	ratio := f.Ratio.Value
+// amount says how one figure relates to another.
+func amount(ratio float64) string {
 	switch {
 	case ratio >= 2:
-		return fmt.Sprintf("%s times that of %s", times(ratio), f.Base)
+		return times(ratio) + " times that"
 	case ratio >= 1:
-		return fmt.Sprintf("%.0f %% more than that of %s", max(1, (ratio-1)*100), f.Base)
-	case ratio > 0.5:
-		return fmt.Sprintf("%.0f %% less than that of %s", max(1, (1-ratio)*100), f.Base)
+		return fmt.Sprintf("%.0f %% more", max(1, (ratio-1)*100))
+	case ratio > 0.2:
+		return fmt.Sprintf("%.0f %% less", max(1, (1-ratio)*100))
 	}
-	return fmt.Sprintf("1/%s of that of %s", times(1/ratio), f.Base)
+	return "1/" + times(1/ratio) + " of that"
 }
 
 // interval is the ratio's.

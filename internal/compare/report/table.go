@@ -31,6 +31,7 @@ type row struct {
 	runs   string    // how many, of how many
 	note   string    // why there is no result, or not of all runs
 	isBase bool
+	index  int // of the variant among all
 }
 
 // besides are metrics that a table has next to the headline.
@@ -86,8 +87,8 @@ func (t *table) addCell(r *results.Report, cell *results.Cell, head []string) {
 		return
 	}
 	for i := range r.Variants {
-		if v := &r.Variants[i]; v.Unable == "" {
-			t.rows = append(t.rows, t.row(r, cell, head, v))
+		if r.Variants[i].Unable == "" {
+			t.rows = append(t.rows, t.row(r, cell, head, i))
 		}
 	}
 }
@@ -103,8 +104,9 @@ func (t *table) medians(of func(*row) float64) []float64 {
 	return values
 }
 
-func (t *table) row(r *results.Report, cell *results.Cell, head []string, v *results.Variant) row {
-	out := row{cell: cell, head: head, Contrast: contrast(cell, t.metric, v.Name, t.base), isBase: v.Name == t.base}
+func (t *table) row(r *results.Report, cell *results.Cell, head []string, index int) row {
+	v := &r.Variants[index]
+	out := row{cell: cell, head: head, Contrast: contrast(cell, t.metric, v.Name, t.base), isBase: v.Name == t.base, index: index}
 	for _, m := range t.also {
 		out.also = append(out.also, Summarize(cell.Values(v.Name, m.Name)).Median)
 	}
@@ -130,10 +132,13 @@ func (t *table) title() string {
 	return fmt.Sprintf("%s: %s in %s, %s", t.workload.Title, t.metric.Text, t.scale.name, way)
 }
 
+// transport heads the column of variants' names.
+const transport = "transport"
+
 // heads are the names of the columns.
 func (t *table) heads() []string {
 	heads := append([]string{}, t.varying...)
-	heads = append(heads, "transport", "runs", "median", "interval")
+	heads = append(heads, transport, "runs", "median", "interval")
 	for i, m := range t.also {
 		heads = append(heads, fmt.Sprintf("%s, %s", m.Text, t.scales[i].name))
 	}

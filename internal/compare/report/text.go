@@ -48,7 +48,7 @@ func (t *table) lines() []string {
 	texts := [][]string{t.heads()}
 	left := map[int]bool{} // columns of words; figures go to the right
 	for i, head := range texts[0] {
-		left[i] = head == "transport" || head == ""
+		left[i] = head == transport || head == ""
 	}
 	var before *results.Cell
 	for i := range t.rows {

@@ -12,7 +12,7 @@ import (
 type Cell struct {
 	Workload WorkloadName `json:"workload"`
 	// Params are the workload's, as its JSON has them: numbers, strings and truth
-	// values. Durations are in nanoseconds, sizes in bytes.
+	// values. Sizes are in bytes, durations text: 1.5ms.
 	Params map[string]any `json:"params"`
 	Ranks  int            `json:"ranks"`
 	// Link is the network that was emulated, nil if none was.
@@ -92,36 +92,12 @@ func (c *Cell) Failures(variant string) []string {
 
 // Key is equal for cells of two reports that ask for the same: workload,
 // parameters, ranks and network.
-func (c *Cell) Key() string { return c.key(c.Params, c.Link) }
-
-// key tells cells apart by the given parameters and network. Maps are written in the
-// order of their names.
-func (c *Cell) key(params map[string]any, link *emulate.Link) string {
+func (c *Cell) Key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d ", c.Workload, c.Ranks)
-	// Neither has anything that JSON can not express: Check holds that.
-	_ = json.NewEncoder(&b).Encode(params)
-	_ = json.NewEncoder(&b).Encode(link)
+	// Neither has anything that JSON can not express: Check holds that. Maps are
+	// written in the order of their names.
+	_ = json.NewEncoder(&b).Encode(c.Params)
+	_ = json.NewEncoder(&b).Encode(c.Link)
 	return b.String()
-}
-
-// KeyButLoss is equal for cells that differ in nothing but the network's loss.
-func (c *Cell) KeyButLoss() string {
-	if c.Link == nil {
-		return c.Key()
-	}
-	link := *c.Link
-	link.Loss = emulate.Loss{}
-	return c.key(c.Params, &link)
-}
-
-// KeyBut is equal for cells that differ in nothing but one parameter.
-func (c *Cell) KeyBut(param string) string {
-	params := map[string]any{}
-	for name, value := range c.Params {
-		if name != param {
-			params[name] = value
-		}
-	}
-	return c.key(params, c.Link)
 }

@@ -21,7 +21,9 @@ const (
 	maxParts     = 4096  // distributions, rails or windows of a run
 	maxPoints    = 1 << 17
 	maxArguments = 1024
-	// maxValue is more than any time in seconds or rate in bytes a second.
+	// minValue is less, and maxValue more, than any time in seconds or rate in
+	// bytes a second.
+	minValue = 1e-12
 	maxValue = 1e18
 )
 
@@ -82,7 +84,7 @@ func (c *checker) text(place, s string) {
 
 // amount checks a number that can not be negative.
 func (c *checker) amount(place string, value float64) {
-	c.must(value >= 0 && value <= maxValue, place, value, "0 to %g", maxValue) // nor NaN
+	c.must(value == 0 || value >= minValue && value <= maxValue, place, value, "0, or %g to %g", minValue, maxValue) // nor NaN
 }
 
 func (c *checker) names(place string, m map[string]string) {
@@ -204,7 +206,8 @@ func (c *checker) distribution(place string, d *Distribution) {
 		}
 		at := fmt.Sprintf("%s.quantiles[%d]", place, i)
 		c.must(q.Share > before.Share && q.Share >= 0 && q.Share <= 1, at+".share", q.Share, "0 to 1, rising")
-		c.must(q.Seconds >= before.Seconds && q.Seconds <= maxValue, at+".seconds", q.Seconds, "0 to %g, rising", maxValue)
+		c.must(q.Seconds >= before.Seconds, at+".seconds", q.Seconds, "no less than the one before, %g", before.Seconds)
+		c.amount(at+".seconds", q.Seconds)
 		before = q
 	}
 }
@@ -225,7 +228,8 @@ func (c *checker) window(place string, cell *Cell, w *Window) {
 			return
 		}
 		at := fmt.Sprintf("%s.samples[%d]", place, i)
-		c.must(s.At >= before && s.At <= maxValue, at+".at", s.At, "0 to %g, rising", maxValue)
+		c.must(s.At >= before, at+".at", s.At, "no less than the one before, %g", before)
+		c.amount(at+".at", s.At)
 		c.amount(at+".bytes", s.Bytes)
 		c.amount(at+".rtt", s.RTT)
 		before = s.At

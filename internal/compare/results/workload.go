@@ -49,7 +49,7 @@ const (
 	Delay90    = "delay_p90"
 	Delay99    = "delay_p99"
 	DelayMax   = "delay_max"
-	RoundTime  = "round_time" // s, median of a burst workload's rounds
+	RoundTime  = "round_time" // s, median of how long a burst's messages took
 	RoundTime9 = "round_time_p99"
 )
 
@@ -70,10 +70,10 @@ var Workloads = []Workload{
 		{Delay90, "90th percentile of delays", Seconds, true},
 		{DelayMax, "worst delay", Seconds, true},
 	}},
-	{Burst, "Bursts", "Ranks compute, then all exchange messages at once, again and again; the slowest one sets the pace.", []Metric{
+	{Burst, "Bursts", "All ranks compute, then exchange messages with their neighbours, again and again; the slowest one sets the pace.", []Metric{
 		{RunTime, "run time", Seconds, true},
-		{RoundTime, "median round", Seconds, true},
-		{RoundTime9, "99th percentile of rounds", Seconds, true},
+		{RoundTime, "median burst", Seconds, true},
+		{RoundTime9, "99th percentile of bursts", Seconds, true},
 	}},
 }
 

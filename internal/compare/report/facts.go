@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// differences lists what is known of the variants; what differs comes first and is
+// marked.
+func differences(r *results.Report) *pageTable {
+	out := &pageTable{Heads: []string{""}}
+	names := map[string]bool{}
+	for _, v := range r.Variants {
+		out.Heads = append(out.Heads, v.Name)
+		for _, m := range []map[string]string{v.Facts, v.Params} {
+			for name := range m {
+				names[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		row := pageRow{Cells: []string{name}}
+		seen := map[string]bool{}
+		for i := range r.Variants {
+			text := known(&r.Variants[i], name)
+			row.Cells = append(row.Cells, text)
+			if r.Variants[i].Unable == "" {
+				seen[text] = true
+			}
+		}
+		if len(seen) > 1 {
+			row.Class = "differs"
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	slices.SortStableFunc(out.Rows, func(a, b pageRow) int { return strings.Compare(b.Class, a.Class) })
+	if len(out.Rows) == 0 {
+		return nil
+	}
+	return out
+}
+
+// known is a fact of a variant, or a parameter that it was given.
+func known(v *results.Variant, name string) string {
+	if text, ok := v.Facts[name]; ok {
+		return text
+	}
+	if text, ok := v.Params[name]; ok {
+		return text
+	}
+	return "–"
+}
+
+func machine(r *results.Report) []condition {
+	m := &r.Machine
+	all := []condition{
+		{"processor", fmt.Sprintf("%d × %s", m.CPUs, orUnknown(m.CPU))},
+		{"memory", bytesOrUnknown(m.MemoryBytes)},
+		{"system", strings.TrimSpace(m.OS + " " + m.Kernel + " " + m.Arch)},
+		{"strand", orUnknown(r.Version)},
+		{"Go", orUnknown(m.Go)},
+		{"links", strings.TrimSuffix(string(r.Links.Kind)+", "+r.Links.Why, ", ")},
+		{"seed", strconv.FormatUint(r.Seed, 10)},
+		{"runs", fmt.Sprintf("%d of each transport in each cell, taking turns", r.Runs)},
+	}
+	if m.Host != "" {
+		all = slices.Insert(all, 0, condition{"host", m.Host})
+	}
+	return all
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "not known"
+	}
+	return text
+}
+
+func bytesOrUnknown(n uint64) string {
+	if n == 0 {
+		return "not known"
+	}
+	return digits(float64(n)/(1<<30)) + " GiB"
+}
+
+// counters says what networks and connections did, by cell and variant; nil if nothing is
+// known.
+func counters(r *results.Report) *pageTable {
+	out := &pageTable{
+		Caption: "What networks and connections did: sums of a run, medians of the runs. Windows are medians of all samples of all connections.",
+		Heads:   []string{"workload", "cell", "transport", "frames sent", "lost", "dropped by queues", "retransmissions", "timeouts", "congestion window"},
+		Figures: []bool{false, false, false, true, true, true, true, true, true},
+	}
+	any := false
+	for _, t := range tables(r) {
+		for i := range t.rows {
+			row := &t.rows[i]
+			cells, some := counted(row.cell.Of(row.Name))
+			any = any || some
+			if some {
+				out.Rows = append(out.Rows, pageRow{Cells: append([]string{t.workload.Title, textsOf(row.cell, t.varying), row.Name}, cells...)})
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return out
+}
+
+// counted are the counters of a variant's runs in a cell.
+func counted(runs []results.Run) (cells []string, some bool) {
+	var sent, lost, dropped, again, late, windows []float64
+	for _, r := range runs {
+		if n := r.Network; n != nil {
+			sent = append(sent, float64(n.Sent))
+			lost = append(lost, float64(n.Lost)/max(1, float64(n.Sent)))
+			dropped = append(dropped, float64(n.DroppedIn+n.DroppedOut))
+		}
+		if len(r.Rails) > 0 {
+			var segments, timeouts float64
+			for _, rail := range r.Rails {
+				segments, timeouts = segments+float64(rail.Retransmissions), timeouts+float64(rail.Timeouts)
+			}
+			again, late = append(again, segments), append(late, timeouts)
+		}
+		for _, w := range r.Windows {
+			for _, s := range w.Samples {
+				windows = append(windows, s.Bytes)
+			}
+		}
+	}
+	whole := func(values []float64) string {
+		return medianText(values, func(v float64) string { return fmt.Sprintf("%.0f", v) })
+	}
+	return []string{
+		whole(sent), medianText(lost, func(v float64) string { return digits(v*100) + " %" }), whole(dropped), whole(again), whole(late),
+		medianText(windows, func(v float64) string { return digits(v/1000) + " kB" }),
+	}, len(sent)+len(again)+len(windows) > 0
+}
+
+func medianText(values []float64, text func(float64) string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return text(Summarize(values).Median)
+}
+
+// quoted is a command as a shell reads it.
+func quoted(command []string) string {
+	words := make([]string, 0, len(command))
+	for _, w := range command {
+		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%^") != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+// repeat is the command that does the same again, with the same chances.
+func repeat(r *results.Report) string {
+	for _, w := range r.Command {
+		if w == "--seed" || strings.HasPrefix(w, "--seed=") {
+			return quoted(r.Command)
+		}
+	}
+	return quoted(append(slices.Clone(r.Command), "--seed", strconv.FormatUint(r.Seed, 10)))
+}

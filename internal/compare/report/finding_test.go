@@ -1,0 +1,109 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/compare/report"
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// pair is a report of two variants in one cell, with these run times.
+func pair(first, second []float64) *results.Report {
+	m := newMaker(1, max(len(first), len(second), 1))
+	m.r.Variants = m.r.Variants[:2]
+	c := m.cell(results.Farm, map[string]any{"size": 30_000.0}, 4, 0.01, 1)
+	c.Runs = nil
+	for _, v := range []struct {
+		name  string
+		times []float64
+	}{{tcp, first}, {sctp, second}} {
+		for i, seconds := range v.times {
+			c.Runs = append(c.Runs, m.run(c, v.name, i, seconds))
+		}
+	}
+	return m.r
+}
+
+// The sentences, by what is known.
+func TestFindings(t *testing.T) {
+	base := []float64{10, 11, 10.5, 10.2, 10.8}
+	for _, c := range []struct {
+		name          string
+		first, second []float64
+		want          string
+	}{
+		{"better", base, []float64{5, 5.1, 5.2, 4.9, 5}, "sctp(streams=10) is better than tcp, its run time is 52 % less: 5.00 s against 10.5 s"},
+		{"a little better", base, []float64{9.5, 9.6, 9.7, 9.8, 9.9}, "its run time is 8 % less: 9.70 s against 10.5 s"},
+		{"much better", base, []float64{1, 1, 1, 1, 1}, "its run time is 1/10.5 of that: 1.00 s against 10.5 s"},
+		{"worse", base, []float64{30, 31, 32, 33, 34}, "sctp(streams=10) is worse than tcp, its run time is 3.05 times that: 32.0 s against 10.5 s"},
+		{"the same", base, []float64{10.1, 11.2, 10.4, 10.3, 10.6}, "No difference between transports can be seen in 1 comparison (no difference in 1)."},
+		{"three runs that do not overlap", base[:3], []float64{5, 5, 5}, "better than tcp"},
+		{"two runs", base[:2], []float64{1, 1}, "too few runs to tell in 1"},
+		{"none", base, nil, "There is nothing to compare"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Contains(t, report.Finding(pair(c.first, c.second)), c.want)
+		})
+	}
+	r := pair(base, nil)
+	r.Finished, r.Cells = time.Time{}, nil
+	assert.Empty(t, report.Finding(r), "nothing was run yet")
+}
+
+// More is better for throughput.
+func TestThroughputIsBetterIfThereIsMore(t *testing.T) {
+	m := newMaker(1, 5)
+	m.r.Variants = m.r.Variants[:2]
+	m.cell(results.PingPong, map[string]any{"size": 30_000.0}, 2, 0.01, 0.1)
+	assert.Contains(t, report.Finding(m.r), "sctp(streams=10) is better than tcp, its throughput is 2")
+}
+
+func TestBaseline(t *testing.T) {
+	now, then := synthetic(), synthetic()
+	then.Started = then.Started.Add(-24 * time.Hour)
+	then.Machine.CPU = "Older Processor"
+	then.Cells = then.Cells[3:]
+	for i := range then.Cells {
+		for j := range then.Cells[i].Runs {
+			run := &then.Cells[i].Runs[j]
+			for name := range run.Metrics {
+				if run.Variant == tcp {
+					run.Metrics[name] *= 1.5
+				}
+			}
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, report.WriteBaseline(&b, now, then))
+	golden(t, "baseline.txt", b.Bytes())
+}
+
+func TestThesisBesideOurs(t *testing.T) {
+	text := page(t, synthetic(), nil)
+	_, text, found := strings.Cut(text, `<section id="published">`)
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "</section>")
+	for _, want := range []string{"Table 5.1, p. 56", "54,779 B/s", "1,924 B/s", "Figure 5.3 (b), p. 61", "4311 s", "sctp(streams=10) against tcp"} {
+		assert.Contains(t, text, want)
+	}
+	assert.NotContains(t, text, "Figure 5.4", "no cell of ours has a fanout of 10")
+
+	m := newMaker(1, 3)
+	m.cell(results.Farm, map[string]any{"size": 7.0, "fanout": 1.0}, 8, 0, 1)
+	assert.NotContains(t, page(t, m.r, nil), `id="published"`)
+
+	// The effect of streams is a figure of its own.
+	m = newMaker(1, 3)
+	m.r.Variants = m.r.Variants[1:3]
+	m.cell(results.Farm, map[string]any{"size": 300.0 * 1024, "fanout": 10.0, "tasks": 10.0}, 8, 0.02, 1)
+	text = page(t, m.r, nil)
+	assert.Contains(t, text, "Figure 5.5 (b), p. 64")
+	assert.Contains(t, text, "sctp(streams=10) against sctp(streams=1)")
+	assert.Contains(t, text, "1942 s")
+}

@@ -1,0 +1,271 @@
+package report
+
+import (
+	"bytes"
+	_ "embed" // the page
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+var (
+	//go:embed page.html
+	pageText string
+	//go:embed page.css
+	styleText string
+
+	pageTemplate = template.Must(template.New("report").Parse(pageText))
+)
+
+// A page is what the template is filled with. All texts are plain and get escaped
+// there; only plots are markup, of our own making.
+type page struct {
+	Style    template.CSS
+	Title    string
+	When     string
+	Notices  []string // what a reader has to know before he believes a figure
+	Finding  string
+	Legend   []legend
+	Sections []section
+	Beside   *pageTable
+	Thesis   string
+	Baseline *pageTable
+	Variants *pageTable
+	Counters *pageTable
+	Windows  []figure // of connections
+	Machine  []condition
+	Failures []failure
+	Repeat   string
+}
+
+// A legend is how a variant is drawn.
+type legend struct {
+	Name  string
+	Glyph template.HTML
+}
+
+// A section is a workload's.
+type section struct {
+	ID, Title, About, Common string
+	Findings                 []string
+	Same                     []string // findings of no difference, or of too few runs
+	Figures                  []figure
+	Legend                   []legend
+	LeftOut                  int
+	Tables                   []*pageTable
+}
+
+// fewest is how many findings of no difference are worth folding up.
+const fewest = 4
+
+// Folded tells whether the list of what was not found starts closed.
+func (s section) Folded() bool { return len(s.Same) > fewest }
+
+// A pageTable is a table of the page.
+type pageTable struct {
+	Caption string
+	Heads   []string
+	Figures []bool // which columns have figures; those go to the right
+	Rows    []pageRow
+}
+
+// Kind is the class of a column.
+func (t *pageTable) Kind(column int) string {
+	switch {
+	case column < len(t.Figures) && t.Figures[column]:
+		return "figure"
+	case column < len(t.Heads) && t.Heads[column] == "":
+		return "verdict"
+	}
+	return ""
+}
+
+// A pageRow is one of its rows.
+type pageRow struct {
+	First bool // of its cell
+	Class string
+	Cells []string
+	Note  string
+}
+
+// A failure is what some runs have ended with.
+type failure struct {
+	Where, Variant string
+	Count          int
+	Text           string // of the first
+}
+
+// WritePage writes report.html: one file that needs nothing else and runs nothing. With a
+// baseline it says what has changed since that.
+func WritePage(out io.Writer, r, baseline *results.Report) error {
+	p, err := newPage(r, baseline)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return err
+	}
+	_, err = b.WriteTo(out)
+	return err
+}
+
+func newPage(r, baseline *results.Report) (*page, error) {
+	p := &page{
+		Style: template.CSS(styleText),
+		Title: title(r), When: when(r), Notices: notices(r), Finding: Finding(r),
+		Beside: beside(r), Thesis: thesis, Variants: differences(r), Counters: counters(r), Machine: machine(r),
+		Repeat: repeat(r),
+	}
+	for i, v := range r.Variants {
+		if v.Unable == "" {
+			p.Legend = append(p.Legend, legend{v.Name, glyph(i)})
+		}
+	}
+	for _, t := range tables(r) {
+		s, err := t.section(r)
+		if err != nil {
+			return nil, err
+		}
+		s.Legend = p.Legend
+		p.Sections = append(p.Sections, s)
+		p.Failures = append(p.Failures, t.failures()...)
+		windows, err := draws(t.windows())
+		if err != nil {
+			return nil, err
+		}
+		p.Windows = append(p.Windows, windows...)
+	}
+	if baseline != nil {
+		p.Baseline = againstBaseline(r, baseline)
+	}
+	return p, nil
+}
+
+func title(r *results.Report) string {
+	var names []string
+	for _, v := range r.Variants {
+		names = append(names, v.Name)
+	}
+	return strings.Join(names, " · ")
+}
+
+func when(r *results.Report) string {
+	text := r.Started.Format("2 January 2006, 15:04 MST")
+	if !r.Finished.IsZero() {
+		text += fmt.Sprintf(", took %v", r.Finished.Sub(r.Started).Round(time.Second))
+	}
+	return text
+}
+
+// spoiltShare is how many frames the emulation may lose that it should not before
+// the page warns.
+const spoiltShare = 1e-4
+
+func notices(r *results.Report) []string {
+	var all []string
+	over, total := r.Progress()
+	switch {
+	case r.Interrupted:
+		all = append(all, fmt.Sprintf("The comparison was interrupted: %d of %d runs were made.", over, total))
+	case r.Finished.IsZero():
+		all = append(all, fmt.Sprintf("The comparison is not finished: %d of %d runs are over.", over, total))
+	}
+	if r.Links.Kind == results.Loopback {
+		all = append(all, "No network was emulated: all ranks were on one host's loopback, without loss or delay.")
+	}
+	all = append(all, unables(r)...)
+	var sent, spoilt uint64
+	for i := range r.Cells {
+		if why := r.Cells[i].Unable; why != "" {
+			all = append(all, fmt.Sprintf("Not run: %s, %s: %s", r.Cells[i].Workload, joined(conditions(&r.Cells[i])), why))
+		}
+		for _, run := range r.Cells[i].Runs {
+			if run.Network != nil {
+				sent, spoilt = sent+run.Network.Sent, spoilt+run.Network.Spoilt
+			}
+		}
+	}
+	if float64(spoilt) > spoiltShare*float64(sent) {
+		all = append(all, fmt.Sprintf("The machine was too slow for the emulated network: %d of %d frames were lost that should not have been. Ask for lower rates, or fewer ranks.", spoilt, sent))
+	}
+	return all
+}
+
+// section makes a workload's part of the page.
+func (t *table) section(r *results.Report) (section, error) {
+	s := section{ID: string(t.workload.Name), Title: t.workload.Title, About: t.workload.About, Common: joined(t.common)}
+	for _, f := range t.findings() {
+		if f.seen() {
+			s.Findings = append(s.Findings, f.sentence())
+		} else {
+			s.Same = append(s.Same, f.sentence())
+		}
+	}
+	var err error
+	if s.Figures, s.LeftOut, err = t.figures(); err != nil {
+		return s, err
+	}
+	s.Tables = []*pageTable{t.page()}
+	return s, nil
+}
+
+// page is the table as the page has it.
+func (t *table) page() *pageTable {
+	out := &pageTable{Caption: sentences(t.title(), t.footnote()), Heads: t.heads()}
+	for _, head := range out.Heads {
+		out.Figures = append(out.Figures, head != transport && head != "")
+	}
+	var before *results.Cell
+	for i := range t.rows {
+		r := &t.rows[i]
+		row := pageRow{r.cell != before, r.class(), t.cells(r), r.note}
+		if !row.First {
+			clear(row.Cells[:len(r.head)])
+		}
+		before = r.cell
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// sentences joins texts that have no full stop.
+func sentences(texts ...string) string {
+	var b strings.Builder
+	for _, text := range texts {
+		if text != "" {
+			b.WriteString(text + ". ")
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// class is for the style sheet.
+func (r *row) class() string {
+	if r.isBase || r.Ratio.Value == 0 {
+		return ""
+	}
+	return [...]string{TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse"}[r.Verdict]
+}
+
+// failures are a table's runs that failed, each reason of a row once.
+func (t *table) failures() []failure {
+	var all []failure
+	for i := range t.rows {
+		r := &t.rows[i]
+		place := map[string]int{}
+		for _, text := range r.cell.Failures(r.Name) {
+			if at, known := place[text]; known {
+				all[at].Count++
+				continue
+			}
+			place[text] = len(all)
+			all = append(all, failure{located(t.workload.Title, r.cell, t.varying), r.Name, 1, text})
+		}
+	}
+	return all
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// mostWindows bounds the plots of congestion windows of a workload.
+const mostWindows = 3
+
+// windows draws a connection's congestion window in the first round of each cell.
+func (t *table) windows() []drawing {
+	var all []drawing
+	for _, rows := range t.group((*results.Cell).Key) {
+		out := drawing{caption: located(t.workload.Title+", a connection's congestion window", rows[0].cell, t.varying)}
+		var longest, largest float64
+		for _, r := range rows {
+			w := widest(r.cell.Of(r.Name))
+			var points []point
+			for _, s := range w.Samples {
+				points = append(points, point{X: s.At, Y: s.Bytes})
+				longest, largest = max(longest, s.At), max(largest, s.Bytes)
+			}
+			if len(points) > 1 {
+				out.add(r, points...)
+			}
+		}
+		if len(out.series) == 0 || largest == 0 || longest == 0 {
+			continue
+		}
+		s := scale{"kB", 1e3}
+		out.x = axis{label: "time, s", ticks: steps{scale{"s", 1}, false}}
+		out.y = axis{label: "congestion window, kB", zero: true, ticks: steps{s, false}}
+		all = append(all, out)
+	}
+	// Loss grows from cell to cell, if it varies.
+	return all[max(0, len(all)-mostWindows):]
+}
+
+// widest returns of the first run that has any the window with the most samples.
+func widest(runs []results.Run) results.Window {
+	for _, r := range runs {
+		if len(r.Windows) > 0 {
+			return slices.MaxFunc(r.Windows, func(a, b results.Window) int { return len(a.Samples) - len(b.Samples) })
+		}
+	}
+	return results.Window{}
+}
