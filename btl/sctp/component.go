@@ -36,7 +36,7 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if !rawio.Supported {
 		return nil, &btl.UnavailableError{Component: "sctp", Reason: "no raw sockets on " + runtime.GOOS}
 	}
-	cfg, err := readConfig(host.Params())
+	cfg, err := readConfig(host.Params(), func(err error) { host.Logf(btl.LogWarn, "sctp: rank %d: %v", host.Rank(), err) })
 	if err != nil {
 		return nil, err
 	}

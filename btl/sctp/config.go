@@ -16,8 +16,6 @@ const (
 	pStack            = prefixOfAll + "stack"
 	pInclude          = prefixOfAll + "if_include"
 	pExclude          = prefixOfAll + "if_exclude"
-	pMaxInterfaces    = prefixOfAll + "max_interfaces"
-	pDisableFamily    = prefixOfAll + "disable_family"
 	pReach            = prefixOfAll + "reach"
 	pPortMin          = prefixOfAll + "port_min"
 	pPortRange        = prefixOfAll + "port_range"
@@ -62,14 +60,12 @@ type config struct {
 	interleave       string // auto, on, off
 }
 
-func readConfig(v *param.Values) (config, error) {
+// readConfig reads them. Warn is told of networks that are not there, where that is no
+// mistake.
+func readConfig(v *param.Values, warn func(error)) (config, error) {
 	c := config{
 		stack: v.String(pStack), stackSetting: setting(v, pStack),
-		choice: networks.Choice{
-			Include: v.List(pInclude), Exclude: v.List(pExclude),
-			MaxInterfaces: v.Int(pMaxInterfaces), DisableFamily: v.String(pDisableFamily),
-			IncludeWhere: setting(v, pInclude), ExcludeWhere: setting(v, pExclude), FamilyWhere: setting(v, pDisableFamily),
-		},
+		choice:  networks.ChoiceOf(v, prefixOfAll, warn),
 		portMin: v.Int(pPortMin), ports: v.Int(pPortRange),
 		streams:          v.Int(pStreams),
 		maxFrame:         int(v.Size(pMaxFrame)),

@@ -25,6 +25,7 @@ type dial struct {
 	epoch     uint32
 	timer     btl.Timer
 	pause     btl.Timer
+	barred    int64 // since when another association with the peer is in the way; 0: none is
 }
 
 // crossedPause is the time between two looks at whether an association with the
@@ -55,13 +56,14 @@ func (d *dial) start() {
 	m.host.Logf(btl.LogInfo, "sctp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.rank, ep.route.describe())
 	l := &link{owner: d}
 	a, err := m.stack.Associate(m.forStack(ep.route), l)
-	if errors.Is(err, syscall.EISCONN) {
+	if errors.Is(err, syscall.EISCONN) && d.stillWaits() {
 		// The peer's attempt has come first, or an association that we have left is
 		// not over yet. The one proves itself and takes the place of this dial, or is
 		// dropped; the other ends. Neither is a failure of this attempt.
 		d.pause = m.loop.After(crossedPause, d.start)
 		return
 	}
+	d.barred = 0
 	if err != nil {
 		// Send may be what has called: no up-call from here.
 		d.tries++
@@ -70,6 +72,16 @@ func (d *dial) start() {
 	}
 	l.Association = a
 	d.link = l
+}
+
+// stillWaits reports whether what is in the way of an attempt has time left to go.
+// Either end of it is over within the time of a handshake.
+func (d *dial) stillWaits() bool {
+	now := d.ep.m.loop.Now()
+	if d.barred == 0 {
+		d.barred = max(now, 1)
+	}
+	return now-d.barred < int64(d.ep.m.cfg.connectTimeout)
 }
 
 // up begins the handshake: the association is there.

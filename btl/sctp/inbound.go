@@ -109,9 +109,10 @@ func (in *inbound) arrive() {
 	}
 	if path := in.acceptor.Request().Path; path != 0 {
 		in.refuse(handshake.BadPath, fmt.Sprintf("path %d, there is only 0", path))
-		return
+	} else {
+		in.settle()
 	}
-	in.settle()
+	in.resume(errCrossed)
 }
 
 func (in *inbound) settle() {
@@ -206,10 +207,18 @@ func (in *inbound) fail(err error) {
 	_, from := in.Addresses()
 	in.m.stray(level, from, err)
 	in.drop()
+	in.resume(err)
+}
+
+// resume has our own attempt go on, unless the peer's has taken its place.
+func (in *inbound) resume(err error) {
 	if d := in.instead; d != nil && d.ep.dial == d {
+		in.instead = nil
 		d.fail(err)
 	}
 }
+
+var errCrossed = errors.New("the peer's attempt, which has crossed ours, came to nothing")
 
 // down: the association has ended before it was anybody's.
 func (in *inbound) down(err error) { in.fail(err) }

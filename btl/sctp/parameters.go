@@ -1,21 +1,14 @@
 package sctp
 
 import (
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 )
 
-var specs = []param.Spec{
+var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
 	{Name: pStack, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "kernel", "user"}, Level: param.User,
 		Help: "Who speaks SCTP: the kernel, or a stack in this process over UDP (user). auto takes the kernel's if it has one. All ranks that are to talk to each other need the same."},
-	{Name: pInclude, Kind: param.List, Level: param.User,
-		Help: "Use only these networks: interface names, patterns (eth*) or subnets (10.8.0.0/16, fd00::/8). Not together with btl_sctp_if_exclude."},
-	{Name: pExclude, Kind: param.List, Level: param.User,
-		Help: "Use all networks but these, written as for btl_sctp_if_include."},
-	{Name: pMaxInterfaces, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
-		Help: "Use at most so many interfaces besides the loopback, the fastest first; 0 means all."},
-	{Name: pDisableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
-		Help: "Do not use the addresses of IPv4 (4) or of IPv6 (6)."},
 	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
 		Help: "How pairs of a local and a peer's address are judged, as for btl_tcp_reach."},
 	{Name: pPortMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
@@ -66,4 +59,4 @@ var specs = []param.Spec{
 		Help: "How long one attempt waits for an association to come up."},
 	{Name: pHandshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 		Help: "How long an association may take to prove that it belongs to the job."},
-}
+}...)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/rawio"
 )
 
 // A buffer is the size that the user wants one of the system's buffers for a
@@ -31,18 +30,16 @@ func (c *config) setBuffers(fd int) error {
 	return nil
 }
 
-// checkBuffers tries the sizes that the user wants. The system gives less where its
-// limit is lower, and does not say so.
-func (m *module) checkBuffers() error {
-	fd, err := rawio.Stream(anyIPv4)
-	if err != nil {
-		return err
-	}
-	defer rawio.Close(fd)
+// checkBuffers tries the sizes that the user wants, on a socket. The system gives less
+// where its limit is lower, and does not say so.
+func (m *module) checkBuffers(fd int) error {
 	if err := m.cfg.setBuffers(fd); err != nil {
 		return err
 	}
 	for _, b := range []*buffer{&m.cfg.sndbuf, &m.cfg.rcvbuf} {
+		if b.size == 0 {
+			continue
+		}
 		got, err := b.get(fd)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"crypto/rand"
+	"net/netip"
 	"runtime"
 	"time"
 
@@ -28,7 +29,7 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if !rawio.Supported {
 		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no raw sockets on " + runtime.GOOS}
 	}
-	cfg, err := readConfig(host.Params())
+	cfg, err := readConfig(host.Params(), func(err error) { host.Logf(btl.LogWarn, "tcp: rank %d: %v", host.Rank(), err) })
 	if err != nil {
 		return nil, err
 	}
@@ -40,18 +41,12 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no network interface is up, not even the loopback",
 			Remedy: "ip link set lo up"}
 	}
-	if cfg.unknown == "warn" {
-		cfg.choice.Unknown = func(err error) { host.Logf(btl.LogWarn, "tcp: rank %d: %v", host.Rank(), err) }
-	}
 	chosen, err := cfg.choice.Select(system.Addresses)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkCongestion(cfg); err != nil {
-		return nil, err
-	}
 	m := newModule(host, cfg)
-	if err := m.checkBuffers(); err != nil {
+	if err := m.try(chosen); err != nil {
 		return nil, err
 	}
 	if err := m.listen(system, chosen); err != nil {
@@ -109,16 +104,25 @@ func newNonce() (nonce [handshake.NonceSize]byte) {
 	return nonce
 }
 
-// checkCongestion tries the congestion control that the user has named, so that
-// a mistake shows at the start.
-func checkCongestion(cfg config) error {
-	if cfg.congestion == "auto" || cfg.congestion == "default" {
+// try sets on a socket what the user wants and the system may not give, so that a
+// mistake shows at the start. Where the user leaves it to the system there is nothing
+// to try.
+func (m *module) try(chosen []reach.Address) error {
+	if !m.cfg.namesCongestion() && m.cfg.sndbuf.size == 0 && m.cfg.rcvbuf.size == 0 || len(chosen) == 0 {
 		return nil
 	}
-	fd, err := rawio.Stream(anyIPv4)
+	fd, err := rawio.Stream(netip.AddrPortFrom(chosen[0].Addr(), 0)) // there may be one family only
 	if err != nil {
 		return err
 	}
 	defer rawio.Close(fd)
-	return cfg.setCongestion(fd)
+	if m.cfg.namesCongestion() {
+		if err := m.cfg.setCongestion(fd); err != nil {
+			return err
+		}
+	}
+	return m.checkBuffers(fd)
 }
+
+// namesCongestion reports whether the user has chosen a congestion control.
+func (c *config) namesCongestion() bool { return c.congestion != "auto" && c.congestion != "default" }

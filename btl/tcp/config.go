@@ -12,40 +12,28 @@ import (
 
 // Names of the parameters.
 const (
-	pInclude          = "btl_tcp_if_include"
-	pExclude          = "btl_tcp_if_exclude"
-	pUnknown          = "btl_tcp_if_unknown"
-	pMaxInterfaces    = "btl_tcp_max_interfaces"
-	pDisableFamily    = "btl_tcp_disable_family"
-	pReach            = "btl_tcp_reach"
-	pLinks            = "btl_tcp_links"
-	pPortMin          = "btl_tcp_port_min"
-	pPortRange        = "btl_tcp_port_range"
-	pSndbuf           = "btl_tcp_sndbuf"
-	pRcvbuf           = "btl_tcp_rcvbuf"
-	pNoDelay          = "btl_tcp_nodelay"
-	pCongestion       = "btl_tcp_congestion"
-	pEagerLimit       = "btl_tcp_eager_limit"
-	pMaxFrag          = "btl_tcp_max_frag"
-	pConnectRetries   = "btl_tcp_connect_retries"
-	pConnectTimeout   = "btl_tcp_connect_timeout"
-	pHandshakeTimeout = "btl_tcp_handshake_timeout"
-	pUserTimeout      = "btl_tcp_user_timeout"
-	pUnsent           = "btl_tcp_unsent"
-	pKeepalive        = "btl_tcp_keepalive"
+	prefixOfAll       = "btl_tcp_"
+	pInclude          = prefixOfAll + "if_include"
+	pExclude          = prefixOfAll + "if_exclude"
+	pReach            = prefixOfAll + "reach"
+	pLinks            = prefixOfAll + "links"
+	pPortMin          = prefixOfAll + "port_min"
+	pPortRange        = prefixOfAll + "port_range"
+	pSndbuf           = prefixOfAll + "sndbuf"
+	pRcvbuf           = prefixOfAll + "rcvbuf"
+	pNoDelay          = prefixOfAll + "nodelay"
+	pCongestion       = prefixOfAll + "congestion"
+	pEagerLimit       = prefixOfAll + "eager_limit"
+	pMaxFrag          = prefixOfAll + "max_frag"
+	pConnectRetries   = prefixOfAll + "connect_retries"
+	pConnectTimeout   = prefixOfAll + "connect_timeout"
+	pHandshakeTimeout = prefixOfAll + "handshake_timeout"
+	pUserTimeout      = prefixOfAll + "user_timeout"
+	pUnsent           = prefixOfAll + "unsent"
+	pKeepalive        = prefixOfAll + "keepalive"
 )
 
-var specs = []param.Spec{
-	{Name: pInclude, Kind: param.List, Level: param.User,
-		Help: "Use only these networks: interface names, patterns (eth*) or subnets (10.8.0.0/16, fd00::/8). Not together with btl_tcp_if_exclude."},
-	{Name: pExclude, Kind: param.List, Level: param.User,
-		Help: "Use all networks but these, written as for btl_tcp_if_include. The loopback is used between processes of one machine only, and not at all if it is named here."},
-	{Name: pUnknown, Kind: param.Enum, Default: "error", Choices: []string{"error", "warn"}, Level: param.User,
-		Help: "What it is if an entry of btl_tcp_if_include or btl_tcp_if_exclude fits nothing on a host: a mistake (error), or only worth a line (warn), for hosts that differ."},
-	{Name: pMaxInterfaces, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
-		Help: "Use at most so many interfaces besides the loopback, the fastest first; 0 means all."},
-	{Name: pDisableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
-		Help: "Do not use the addresses of IPv4 (4) or of IPv6 (6)."},
+var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
 	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
 		Help: "How pairs of a local and a peer's address are judged: by the kernel's routes (route, on Linux), by the classes of the addresses as Open MPI does today (weighted) or did in 1.3 (weighted13), or by equal subnets (subnet). strand reach shows the result."},
 	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", Unit: "connections", Level: param.Tuner,
@@ -78,7 +66,7 @@ var specs = []param.Spec{
 		Help: "How long sent data may stay unacknowledged, or the peer's window closed, before the system ends the connection (TCP_USER_TIMEOUT, RFC 5482); 0 leaves it to the system. Linux only."},
 	{Name: pKeepalive, Kind: param.Duration, Default: "0s", Min: "0s", Max: "9h", Level: param.Tuner,
 		Help: "After how long a silence the system asks whether the peer is there, again after a third of that, and ends the connection after three questions without an answer; 0 never asks. Keeps firewalls and translators from forgetting idle connections. In whole seconds, rounded up."},
-}
+}...)
 
 // config is the values of the parameters.
 type config struct {
@@ -86,7 +74,6 @@ type config struct {
 	policy            reach.Policy
 	links             int
 	portMin, ports    int
-	unknown           string
 	sndbuf, rcvbuf    buffer
 	noDelay           bool
 	congestion        string
@@ -102,17 +89,14 @@ type config struct {
 	portSettings      string
 }
 
-func readConfig(v *param.Values) (config, error) {
+// readConfig reads them. Warn is told of networks that are not there, where that is no
+// mistake.
+func readConfig(v *param.Values, warn func(error)) (config, error) {
 	c := config{
-		choice: networks.Choice{
-			Include: v.List(pInclude), Exclude: v.List(pExclude),
-			MaxInterfaces: v.Int(pMaxInterfaces), DisableFamily: v.String(pDisableFamily),
-			IncludeWhere: setting(v, pInclude), ExcludeWhere: setting(v, pExclude), FamilyWhere: setting(v, pDisableFamily),
-		},
+		choice:            networks.ChoiceOf(v, prefixOfAll, warn),
 		links:             v.Int(pLinks),
 		portMin:           v.Int(pPortMin),
 		ports:             v.Int(pPortRange),
-		unknown:           v.String(pUnknown),
 		sndbuf:            buffer{int(v.Size(pSndbuf)), setting(v, pSndbuf), "net.core.wmem_max", rawio.SetSendBuffer, rawio.SendBuffer},
 		rcvbuf:            buffer{int(v.Size(pRcvbuf)), setting(v, pRcvbuf), "net.core.rmem_max", rawio.SetReceiveBuffer, rawio.ReceiveBuffer},
 		noDelay:           v.Bool(pNoDelay),

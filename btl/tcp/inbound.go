@@ -215,8 +215,9 @@ func (in *inbound) refuse(code handshake.Code, reason string) {
 	in.m.leave(in.release(), out)
 }
 
-// fail ends a connection that has come to nothing, with a line for people unless
-// it said nothing at all: of those there can be any number.
+// fail ends a connection that has come to nothing, with a line for people: a warning,
+// unless it has gone by itself before it proved anything, as those of port scans and
+// health checks do, of which there can be any number.
 func (in *inbound) fail(err error) {
 	level := btl.LogWarn
 	switch {

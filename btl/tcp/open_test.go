@@ -41,7 +41,7 @@ func TestMistakesInParameters(t *testing.T) {
 // Where hosts differ, an entry that fits nothing here can be made to count as a
 // warning.
 func TestUnknownInterfaceIsTold(t *testing.T) {
-	n := newNode(t, 0, 2, set(pInclude, "127.0.0.1,nosuch0"), set(pUnknown, "warn"))
+	n := newNode(t, 0, 2, set(pInclude, "127.0.0.1,nosuch0"), set(prefixOfAll+"if_unknown", "warn"))
 	lines := n.logged(btl.LogWarn)
 	require.Len(t, lines, 1)
 	require.Contains(t, lines[0], pInclude+"=127.0.0.1,nosuch0 from")

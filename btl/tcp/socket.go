@@ -6,8 +6,6 @@ import (
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-var anyIPv4 = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
-
 // tune sets the options of a connection before it is used. Nearby says that the
 // peer is on this machine.
 func (m *module) tune(fd int, nearby bool) error {

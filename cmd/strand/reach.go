@@ -66,7 +66,7 @@ func newReachCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return run.run(cmd.Context(), cmd.OutOrStdout())
+			return run.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 		DisableFlagsInUseLine: true,
 	}
@@ -82,7 +82,7 @@ func newReachCommand() *cobra.Command {
 	return cmd
 }
 
-func (r *reachRun) run(ctx context.Context, out io.Writer) error {
+func (r *reachRun) run(ctx context.Context, out, errs io.Writer) error {
 	values, err := resolve(r.settings)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (r *reachRun) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--policy: %w", err)}
 	}
-	local, err := ownSide(values)
+	local, err := ownSide(values, func(err error) { fmt.Fprintln(errs, "strand reach:", err) })
 	if err != nil {
 		return err
 	}
@@ -129,22 +129,13 @@ var errNoPair = errors.New("no pair of addresses works; the reasons are above. "
 	"Compare this host's routes (ip route get), or try --policy weighted, which does not ask for them")
 
 // ownSide is what a program here would use of this host's networks and publish of
-// them.
-func ownSide(values *param.Values) (reach.Side, error) {
+// them. Warn is told of networks that are not there, where that is no mistake.
+func ownSide(values *param.Values, warn func(error)) (reach.Side, error) {
 	side, err := reach.System()
 	if err != nil {
 		return side, err
 	}
-	where := func(name string) string {
-		v := values.Value(name)
-		return fmt.Sprintf("%s=%s from %v", name, v.Text, v.Source)
-	}
-	choice := networks.Choice{
-		Include: values.List("btl_tcp_if_include"), IncludeWhere: where("btl_tcp_if_include"),
-		Exclude: values.List("btl_tcp_if_exclude"), ExcludeWhere: where("btl_tcp_if_exclude"),
-		DisableFamily: values.String("btl_tcp_disable_family"), FamilyWhere: where("btl_tcp_disable_family"),
-		MaxInterfaces: values.Int("btl_tcp_max_interfaces"),
-	}
+	choice := networks.ChoiceOf(values, "btl_tcp_", warn)
 	all := side.Addresses
 	if side.Addresses, err = choice.Select(all); err != nil {
 		return side, usageError{err}

@@ -39,6 +39,7 @@ func TestReach(t *testing.T) {
 		{"reach -p btl_tcp_if_include=127.0.0.0/8 --peer " + blob, 0, []string{"127.0.0.1/8"}, ""},
 		{"reach -p btl_tcp_if_exclude=127.0.0.0/8", 0, []string{"Interfaces of "}, ""},
 		{"reach -i nosuch0", 2, nil, `btl_tcp_if_include=nosuch0 from -i: no interface that is up fits "nosuch0"; there are `},
+		{"reach -i lo,nosuch0 -p btl_tcp_if_unknown=warn", 0, []string{"127.0.0.1/8"}, `strand reach: btl_tcp_if_include=lo,nosuch0 from -i: no interface that is up fits "nosuch0"`},
 		{"reach -i lo -p btl_tcp_if_exclude=lo", 2, nil, "exclude each other"},
 		{"reach -p btl_tcp_reach=subnet --peer 127.0.0.1", 0, []string{"Policy subnet"}, ""},
 		{"reach --peer localhost", 0, []string{"Chosen\n  127.0.0.1 (lo"}, ""},

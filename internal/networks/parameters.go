@@ -1,0 +1,52 @@
+package networks
+
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/param"
+)
+
+// Names of the parameters of a transport that say which networks it uses, without
+// the transport's prefix.
+const (
+	include       = "if_include"
+	exclude       = "if_exclude"
+	unknown       = "if_unknown"
+	atMost        = "max_interfaces"
+	disableFamily = "disable_family"
+)
+
+// Parameters declares them for a transport, whose prefix is "btl_tcp_" or the like.
+func Parameters(prefix string) []param.Spec {
+	return []param.Spec{
+		{Name: prefix + include, Kind: param.List, Level: param.User,
+			Help: "Use only these networks: interface names, patterns (eth*) or subnets (10.8.0.0/16, fd00::/8). Not together with " + prefix + exclude + "."},
+		{Name: prefix + exclude, Kind: param.List, Level: param.User,
+			Help: "Use all networks but these, written as for " + prefix + include + ". The loopback is used between processes of one machine only, and not at all if it is named here."},
+		{Name: prefix + unknown, Kind: param.Enum, Default: "error", Choices: []string{"error", "warn"}, Level: param.User,
+			Help: "What it is if an entry of " + prefix + include + " or " + prefix + exclude + " fits nothing on a host: a mistake (error), or only worth a line (warn), for hosts that differ."},
+		{Name: prefix + atMost, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
+			Help: "Use at most so many interfaces besides the loopback, the fastest first; 0 means all."},
+		{Name: prefix + disableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
+			Help: "Do not use the addresses of IPv4 (4) or of IPv6 (6)."},
+	}
+}
+
+// ChoiceOf is what the parameters say. Warn is told of each entry that fits nothing,
+// where that is no mistake.
+func ChoiceOf(v *param.Values, prefix string, warn func(error)) Choice {
+	where := func(name string) string {
+		value := v.Value(prefix + name)
+		return fmt.Sprintf("%s=%s from %v", prefix+name, value.Text, value.Source)
+	}
+	c := Choice{
+		Include: v.List(prefix + include), IncludeWhere: where(include),
+		Exclude: v.List(prefix + exclude), ExcludeWhere: where(exclude),
+		DisableFamily: v.String(prefix + disableFamily), FamilyWhere: where(disableFamily),
+		MaxInterfaces: v.Int(prefix + atMost),
+	}
+	if v.String(prefix+unknown) == "warn" {
+		c.Unknown = warn
+	}
+	return c
+}
