@@ -16,6 +16,10 @@ import (
 // connect.
 const appealTime = 3 * time.Second
 
+// wordTime is how long the launcher has to say how a process has ended that refuses to
+// be connected to.
+const wordTime = 300 * time.Millisecond
+
 // callLater calls the peer unless it is connected soon.
 func (pe *peer) callLater() {
 	p := pe.pml
@@ -47,18 +51,23 @@ func (pe *peer) callNow() {
 	}()
 }
 
-// appeal is the last thing to try with a peer that was never connected: it is called,
-// and has failed, for the reason that why then finds, unless it connects. False means
-// that this was done before, or can not be.
-func (pe *peer) appeal(why func() error) bool {
+// lastResort is what there is to do about a peer to which nothing leads, and that has
+// failed unless it is connected in a while, for the reason that why then finds: one
+// that was never there is called; of one that was, and refuses now, the launcher will
+// say how its process has ended. False means that there is nothing to wait for.
+func (pe *peer) lastResort(why func() error) bool {
 	p := pe.pml
-	if p.call == nil || pe.met || pe.appealed || pe.self() || p.over {
+	if p.call == nil || pe.awaited || pe.self() || p.over {
 		return false
 	}
-	pe.appealed = true
-	pe.callNow()
-	p.engine.After(appealTime, func() {
-		if !pe.met {
+	wait := wordTime
+	if !pe.met {
+		wait = appealTime
+		pe.callNow()
+	}
+	pe.awaited = true
+	p.engine.After(wait, func() {
+		if pe.awaited {
 			pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: why()})
 		}
 	})

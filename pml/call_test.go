@@ -87,10 +87,21 @@ func TestCallIsTheLastResort(t *testing.T) {
 			require.ErrorIs(t, pe.failure, errUncalled, "at once")
 		})
 	})
+	t.Run("the launcher says how it has ended", func(t *testing.T) {
+		callable(t, func(pe *peer, _ *Context, _ *[]int) {
+			pe.met = true
+			pe.refuse()
+			pe.pml.PeerFailed(1, "node", assert.AnError)
+			pe.pass(wordTime / 2)
+			assert.ErrorIs(t, pe.failure, assert.AnError)
+		})
+	})
 	t.Run("it was there", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, calls *[]int) {
 			pe.met = true
 			pe.refuse()
+			require.NoError(t, pe.failure, "the launcher will say more")
+			pe.pass(2 * wordTime)
 			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED)
 			assert.NotErrorIs(t, pe.failure, errUncalled)
 			assert.Empty(t, *calls)

@@ -26,7 +26,7 @@ type peer struct {
 	sought   bool // a receive waits for the first contact
 	widening bool // one more rail will be tried if none is connected by then
 	calling  bool // it will be called if none is connected by then
-	appealed bool // it was called since nothing else was left
+	awaited  bool // it has failed if it is not connected soon
 
 	// Sending.
 	laneSeq []uint32   // the next number in each lane

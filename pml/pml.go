@@ -221,7 +221,7 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 	}
 	if err != nil {
 		err = fmt.Errorf("its addresses: %w", err)
-		if h == nil || !p.shares(h) || !pe.appeal(func() error { return err }) {
+		if h == nil || !p.shares(h) || !pe.lastResort(func() error { return err }) {
 			pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
 		}
 		return

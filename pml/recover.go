@@ -189,7 +189,7 @@ func (pe *peer) reopenAny(last *rail) {
 		return
 	}
 	why := func() error { return pe.causes(last) }
-	if !pe.appeal(why) {
+	if !pe.lastResort(why) {
 		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: why()})
 	}
 }
@@ -262,6 +262,7 @@ func (r *rail) recovered() {
 			other.retryLater() // its last attempt may have failed before this one
 		}
 	}
+	r.peer.awaited = false
 	r.vital.since = r.pml.engine.Now()
 	r.vital.alive, r.vital.doubted = r.vital.since, false
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/strandmp/strand/reach"
 )
@@ -16,8 +17,12 @@ type reachReport struct {
 	Peer       []interfaceInfo `json:"peer,omitempty"`
 	Pairs      []pairInfo      `json:"pairs"`
 	Rejected   []pairInfo      `json:"rejected"`
+	Tried      []triedInfo     `json:"tried,omitempty"`
 
-	table string // "" without a peer
+	table   string // "" without a peer
+	spares  []reach.Pair
+	peer    string // the name of the one that was tried with
+	timeout time.Duration
 }
 
 // interfaceInfo is one address of an interface.
@@ -70,7 +75,7 @@ func (r *reachReport) match(local, peer reach.Side, p reach.Policy) {
 	result := reach.Match(local, peer, p)
 	r.Peer = interfaceInfos(peer)
 	r.Pairs, r.Rejected = pairInfos(result.Pairs), pairInfos(result.Rejected)
-	r.table = result.Table()
+	r.table, r.spares = result.Table(), result.Spares()
 }
 
 // write prints the report for people.
@@ -82,6 +87,9 @@ func (r *reachReport) write(out io.Writer) error {
 		b.WriteString("\nHow they would be paired with another host's: strand reach --peer; strand reach --help.\n")
 	} else {
 		fmt.Fprintf(&b, "\nPolicy %s\n%s", r.Policy, r.table)
+	}
+	if r.Tried != nil {
+		r.writeTried(&b)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -3,12 +3,14 @@ package main
 import (
 	"encoding/json"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/internal/tryout"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -51,6 +53,12 @@ func TestReach(t *testing.T) {
 		{"reach --peer reach:AAAA", 2, nil, "copy all that strand reach --blob prints there"},
 		{"reach --peer nosuch.invalid", 1, nil, "--peer nosuch.invalid: "},
 		{"reach --blob --json", 1, nil, "blob json"},
+		{"reach --try", 2, nil, "--try needs the command that starts strand on the other host: strand reach --try ssh node2 strand"},
+		{"reach --timeout 1h --try x", 2, nil, "--timeout: 1h0m0s for an attempt: allowed are 10ms to 1m0s"},
+		{"reach --try --peer x y", 1, nil, "peer try"},
+		{"reach --try nosuchprogram", 1, nil, "--try: exec: \"nosuchprogram\""},
+		{"reach --try echo strand", 1, nil, `the other side says "strand reach --answer", which strand reach would not`},
+		{"reach --try false", 1, nil, "false reach --answer: exit status 1; it has to start strand, of this version, on the other host"},
 	} {
 		stdout, stderr, status := command(tc.line)
 		assert.Equal(t, tc.status, status, "%s: %s", tc.line, stderr)
@@ -74,6 +82,51 @@ func TestReachJSON(t *testing.T) {
 	assert.Len(t, append(report.Pairs, report.Rejected...), len(report.Interfaces)*len(report.Peer))
 	for _, p := range append(report.Pairs, report.Rejected...) {
 		assert.NotEmpty(t, p.Why)
+	}
+}
+
+// The other host, for once, is this one.
+func TestReachTries(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := strandProcess(t, "reach", "-i", "lo", "--try", self)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "127.0.0.1 (lo) and 127.0.0.1 (lo) (chosen): works both ways")
+	assert.Contains(t, string(out), "All that is chosen works.")
+
+	out, err = strandProcess(t, "reach", "-i", "lo", "--json", "--try", self).Output()
+	require.NoError(t, err)
+	var report reachReport
+	require.NoError(t, json.Unmarshal(out, &report))
+	require.NotEmpty(t, report.Tried)
+	assert.Equal(t, chosenPair, report.Tried[0].Role)
+	assert.True(t, report.Tried[0].There.Works)
+	assert.True(t, report.Tried[0].Back.Works)
+	assert.Equal(t, report.Interfaces, report.Peer, "it has the parameters of the command line too")
+
+	out, err = strandProcess(t, "reach", "-p", "btl_tcp_port_min=65535", "-i", "lo", "--try", self).CombinedOutput()
+	require.Error(t, err, "both would need that port")
+	assert.Contains(t, string(out), "on the other side: no address can be listened on")
+}
+
+// What a program makes of what was found out.
+func TestWhatTriedPairsMean(t *testing.T) {
+	works, fails := tryout.Outcome{Works: true, Micros: 5}, tryout.Outcome{Why: "refused"}
+	for _, c := range []struct {
+		pairs  []triedInfo
+		usable bool
+		says   string
+	}{
+		{nil, false, "Nothing works"},
+		{[]triedInfo{{Role: chosenPair, There: fails, Back: fails}}, false, "Nothing works"},
+		{[]triedInfo{{Role: unusedPair, There: works}}, false, "left out by the policy"},
+		{[]triedInfo{{Role: chosenPair, Back: works}}, true, "All that is chosen works."},
+		{[]triedInfo{{Local: "10.0.0.1", Role: chosenPair}, {Role: sparePair, There: works}}, true, "Of 1 chosen pairs 1 do not work; messages go over those that do. To leave a network out from the start: -p btl_tcp_if_exclude=10.0.0.1"},
+	} {
+		r := reachReport{Tried: c.pairs}
+		assert.Equal(t, c.usable, r.usable())
+		assert.Contains(t, r.conclusion(), c.says)
 	}
 }
 

@@ -35,6 +35,7 @@ type calamity struct {
 	// strike makes one of each pair fail, whose ranks it returns, at least.
 	strike func(*nettest.Run, *testnet.Link) (victims []int)
 	lives  bool // the victims do, and go on
+	stops  bool // they live, but do not go on
 }
 
 func (c calamity) survives(rank int, victims []int) bool {
@@ -45,7 +46,7 @@ func (c calamity) survives(rank int, victims []int) bool {
 func (c calamity) mend(r *nettest.Run, link *testnet.Link, victims []int) {
 	link.Loss(0)
 	for _, victim := range victims {
-		if !c.lives && r.Status(victim) == "" {
+		if c.stops && r.Status(victim) == "" {
 			r.Signal(victim, syscall.SIGKILL)
 		}
 	}
@@ -77,7 +78,7 @@ func TestRanksFail(t *testing.T) {
 	for _, c := range []calamity{
 		{name: "killed", jobs: 1, told: true, cause: "SIGKILL", soon: true, strike: signalled(syscall.SIGKILL)},
 		{name: "killed, and the launcher does not tell", jobs: 2, soon: true, strike: signalled(syscall.SIGKILL)},
-		{name: "stopped", jobs: 1, told: true, cause: "no sign of life", strike: signalled(syscall.SIGSTOP)},
+		{name: "stopped", jobs: 1, told: true, cause: "no sign of life", strike: signalled(syscall.SIGSTOP), stops: true},
 		{name: "cut off", jobs: 1, told: true, cause: "no sign of life", strike: cutOff, lives: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

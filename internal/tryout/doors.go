@@ -1,0 +1,138 @@
+package tryout
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/reach"
+)
+
+const (
+	// knock is what is said at a door before the token, and answer what a door says
+	// before its proof and the address that it sees, each on a line.
+	knock  = "strand-reach 1 "
+	answer = "strand-reach 1 ok "
+	// tokenSize is that of a token in hexadecimal digits.
+	tokenSize = 32
+	// mostGuests is how many may be at all doors together.
+	mostGuests = 256
+)
+
+// Doors are the listening sockets of one host.
+type Doors struct {
+	token   string
+	timeout time.Duration
+	ports   []uint16 // by address of the side; 0: it can not be listened on
+	open    []net.Listener
+	guests  chan struct{}
+	serving sync.WaitGroup
+}
+
+// Ports says which ports may be listened on; the zero value leaves it to the system.
+type Ports struct{ First, Count int }
+
+// Open opens a door on each address. An address that can not be listened on has
+// port 0; if none can that is an error.
+func Open(addresses []reach.Address, token string, timeout time.Duration, ports Ports) (*Doors, error) {
+	d := &Doors{token: token, timeout: timeout, guests: make(chan struct{}, mostGuests)}
+	var last error
+	for _, a := range addresses {
+		l, err := listen(a, ports)
+		if err != nil {
+			last = err
+			d.ports = append(d.ports, 0)
+			continue
+		}
+		d.open = append(d.open, l)
+		d.ports = append(d.ports, netip.MustParseAddrPort(l.Addr().String()).Port())
+	}
+	if len(d.open) == 0 {
+		return nil, fmt.Errorf("no address can be listened on: %w", last)
+	}
+	for _, l := range d.open {
+		d.serving.Go(func() { d.serve(l) })
+	}
+	return d, nil
+}
+
+// listen takes the first free port.
+func listen(a reach.Address, ports Ports) (net.Listener, error) {
+	host := networks.Zoned(a).String()
+	for i := range max(ports.Count, 1) {
+		port := 0
+		if ports.First > 0 {
+			port = ports.First + i
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if err == nil || i == ports.Count-1 || ports.First == 0 || !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+	}
+	return nil, syscall.EADDRINUSE
+}
+
+// Close closes all doors and returns when nobody is at any.
+func (d *Doors) Close() {
+	for _, l := range d.open {
+		_ = l.Close()
+	}
+	d.serving.Wait()
+}
+
+func (d *Doors) serve(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue // the one who came has gone again
+		}
+		select {
+		case d.guests <- struct{}{}:
+			d.serving.Go(func() {
+				d.receive(conn)
+				<-d.guests
+			})
+		default:
+			_ = conn.Close()
+		}
+	}
+}
+
+// receive answers one who has come, if it knows the token.
+func (d *Doors) receive(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(d.timeout)) // fails only if it has gone
+	said := make([]byte, len(knock)+tokenSize+1)
+	if _, err := io.ReadFull(conn, said); err != nil {
+		return
+	}
+	if subtle.ConstantTimeCompare(said, []byte(knock+d.token+"\n")) != 1 {
+		return
+	}
+	from, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return
+	}
+	_, _ = fmt.Fprintf(conn, "%s%s %s\n", answer, proof(d.token), from.Addr().Unmap().WithZone(""))
+}
+
+// proof shows that one knows a token.
+func proof(token string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("door"))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
