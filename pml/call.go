@@ -57,7 +57,7 @@ func (pe *peer) callNow() {
 // say how its process has ended. False means that there is nothing to wait for.
 func (pe *peer) lastResort(why func() error) bool {
 	p := pe.pml
-	if p.call == nil || pe.awaited || pe.self() || p.over {
+	if p.call == nil || pe.ending || pe.self() || p.over {
 		return false
 	}
 	wait := wordTime
@@ -65,9 +65,9 @@ func (pe *peer) lastResort(why func() error) bool {
 		wait = appealTime
 		pe.callNow()
 	}
-	pe.awaited = true
+	pe.ending = true
 	p.engine.After(wait, func() {
-		if pe.awaited {
+		if pe.ending {
 			pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: why()})
 		}
 	})

@@ -26,7 +26,7 @@ type peer struct {
 	sought   bool // a receive waits for the first contact
 	widening bool // one more rail will be tried if none is connected by then
 	calling  bool // it will be called if none is connected by then
-	awaited  bool // it has failed if it is not connected soon
+	ending   bool // it has failed if it is not connected soon
 
 	// Sending.
 	laneSeq []uint32   // the next number in each lane

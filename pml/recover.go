@@ -262,7 +262,7 @@ func (r *rail) recovered() {
 			other.retryLater() // its last attempt may have failed before this one
 		}
 	}
-	r.peer.awaited = false
+	r.peer.ending = false
 	r.vital.since = r.pml.engine.Now()
 	r.vital.alive, r.vital.doubted = r.vital.since, false
 }
