@@ -145,6 +145,22 @@ func TestMessagesForAFreedContext(t *testing.T) {
 	}
 }
 
+// A program may make and free communicators without end: nothing of them is kept.
+func TestFreedCommunicatorsTakeNoMemory(t *testing.T) {
+	w, ctx := openWorlds(t, 1)[0], testContext(t)
+	makeAndFree := func(n int) {
+		for range n {
+			c, err := w.Comm().Dup(ctx)
+			require.NoError(t, err)
+			require.NoError(t, c.Free())
+		}
+	}
+	makeAndFree(1000)
+	before := heap()
+	makeAndFree(100_000)
+	require.Less(t, heap(), before+1<<20, "bytes")
+}
+
 // Free ends receives and probes that wait, and nothing else.
 func TestFreeEndsWhatWaits(t *testing.T) {
 	w, ctx := openWorlds(t, 1)[0], testContext(t)

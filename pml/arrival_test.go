@@ -60,7 +60,7 @@ func lastOf(t *testing.T, ep *scripted, kind frameType) header {
 func TestFirstPieceThatIsAllThereWillBeIsAcknowledged(t *testing.T) {
 	for name, arrange := range map[string]func(*testing.T, *Context){
 		"truncated": func(t *testing.T, c *Context) { post(t, c, make([]byte, 10)) },
-		"freed":     func(_ *testing.T, c *Context) { c.freed = true; c.discard() },
+		"freed":     func(_ *testing.T, c *Context) { c.free() },
 		"closing":   func(_ *testing.T, c *Context) { c.pml.closing = true; c.discard() },
 	} {
 		t.Run(name, func(t *testing.T) {

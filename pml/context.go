@@ -63,6 +63,9 @@ func (p *PML) contextOf(id uint64) *Context {
 		return c
 	}
 	c := p.contexts[id]
+	if c == nil && p.freed.has(id) {
+		return p.buried
+	}
 	if c == nil {
 		c = &Context{pml: p, id: id, match: match.NewContext(matched), channels: make(map[int]*channel)}
 		p.contexts[id] = c
@@ -80,9 +83,14 @@ func (c *Context) Group() *Group { return c.group }
 // Free ends the context: operations that are under way end with ErrFreed, and
 // messages that nobody has received are dropped.
 func (c *Context) Free() {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	c.free()
+}
+
+// free is Free with the lock held.
+func (c *Context) free() {
 	p := c.pml
-	p.engine.Lock()
-	defer p.engine.Unlock()
 	if c.freed {
 		return
 	}
@@ -93,6 +101,7 @@ func (c *Context) Free() {
 	})
 	c.freed = true
 	c.discard()
+	p.bury(c)
 	p.wakeProbers()
 }
 

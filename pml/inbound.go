@@ -185,7 +185,7 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
 			return nil, err
 		}
-		return nil, p.contextOf(h.context).match.Channel(int32(pe.rank)).Void(pe.lane(h.lane), h.seq, h.laneSeq)
+		return nil, p.contextOf(h.context).void(pe, h)
 	case frameData:
 		return r.beginData(h, size)
 	}
@@ -253,7 +253,7 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	}
 	r.traffic.Received++
 	r.traffic.BytesReceived += h.size
-	if err := c.match.Channel(int32(pe.rank)).Arrive(pe.lane(h.lane), &in.Message); err != nil {
+	if err := c.arrive(in, h.lane); err != nil {
 		p.freeInbound(in)
 		return nil, err
 	}

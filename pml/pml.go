@@ -27,6 +27,8 @@ type PML struct {
 	refusals []selection.Offer // of components that opened no module
 	peers    map[int]*peer
 	contexts map[uint64]*Context
+	freed    idSet    // contexts that are no more
+	buried   *Context // stands for all of them; nil while there is none
 
 	ops         operations
 	frames      *txFrame // free lists

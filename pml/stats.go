@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/match"
 )
 
 // Stats counts what tests and reports want to know of a world.
@@ -24,12 +25,17 @@ func (p *PML) Stats() Stats {
 	defer p.engine.Unlock()
 	s := p.stats
 	for _, c := range p.contexts {
-		s.Held += c.match.Stats.Held
-		s.Released += c.match.Stats.Released
-		s.Overtaken += c.match.Stats.Overtaken
-		s.Unexpected += c.match.Stats.Unexpected
+		s.add(&c.match.Stats)
 	}
 	return s
+}
+
+// add counts what a context has counted.
+func (s *Stats) add(of *match.Stats) {
+	s.Held += of.Held
+	s.Released += of.Released
+	s.Overtaken += of.Overtaken
+	s.Unexpected += of.Unexpected
 }
 
 // A Report is how things stand with one process.

@@ -104,6 +104,19 @@ func (ch *Channel) Void(lane *Lane, seq, laneSeq uint32) error {
 	return nil
 }
 
+// Pass notes that a number of the lane was given out in a context that is no more:
+// who knew that context has no use for what came with it. The messages of others
+// that it kept waiting are ready by it.
+func (l *Lane) Pass(laneSeq uint32) error {
+	if err := l.admits(laneSeq); err != nil {
+		return err
+	}
+	if l.arrive(laneSeq, nil) && len(l.early) > 0 {
+		admitInLane(l.advance(nil, nil))
+	}
+	return nil
+}
+
 // settle enters a pair of numbers and then examines every message that has
 // become readier by it.
 func (ch *Channel) settle(lane *Lane, seq, laneSeq uint32, m *Message) {
@@ -145,16 +158,22 @@ func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nex
 	if released {
 		c.reexamine()
 	}
-	for _, m := range c.inLane {
-		if !m.tagReady {
+	admitInLane(c.inLane)
+	clear(c.inSeq)
+	clear(c.inLane)
+	c.inSeq, c.inLane = c.inSeq[:0], c.inLane[:0]
+}
+
+// admitInLane examines messages of any contexts that have become next in their
+// lane, where they are not ready otherwise.
+func admitInLane(next []*Message) {
+	for _, m := range next {
+		if m.inLane = true; !m.tagReady {
 			owner := m.channel.context
 			m.tagReady, m.seqReady = true, owner.relaxed
 			owner.admit(m)
 		}
 	}
-	clear(c.inSeq)
-	clear(c.inLane)
-	c.inSeq, c.inLane = c.inSeq[:0], c.inLane[:0]
 }
 
 // admit is the rule. It decides what becomes of a message that has become

@@ -1,0 +1,91 @@
+package pml
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestIDSet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s idSet
+		base := rapid.SampledFrom([]uint64{0, 1 << 32, ^uint64(0) - 63}).Draw(t, "base")
+		added := make(map[uint64]bool)
+		for _, n := range rapid.SliceOf(rapid.Uint64Range(0, 63)).Draw(t, "ids") {
+			s.add(base + n)
+			added[base+n] = true
+		}
+		for n := range uint64(64) {
+			assert.Equal(t, added[base+n], s.has(base+n))
+		}
+		for i, sp := range s.spans {
+			assert.LessOrEqual(t, sp.first, sp.last)
+			if i > 0 {
+				assert.Greater(t, sp.first, s.spans[i-1].last+1, "neighbours are one span")
+			}
+		}
+	})
+}
+
+// Contexts that come and go in any order leave nothing but a few spans.
+func TestFreedContextsAreForgotten(t *testing.T) {
+	pe, _, _ := receiving(t)
+	p := pe.pml
+	const n = 1000
+	var all []*Context
+	for id := range uint64(n) {
+		c := p.contextOf(id + 1)
+		c.group = ConsecutiveGroup(0, 2)
+		all = append(all, c)
+	}
+	rand.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, c := range all {
+		c.free()
+		require.Same(t, p.buried, p.contextOf(c.id))
+	}
+	assert.Len(t, p.contexts, 1)
+	assert.Len(t, p.freed.spans, 1)
+	p.engine.Unlock()
+	defer p.engine.Lock()
+	_, err := p.NewContext(7, ConsecutiveGroup(0, 2), false)
+	assert.ErrorContains(t, err, "exists already")
+}
+
+// What comes for a context that was freed keeps nothing of its lane waiting: a
+// message, or the word that none will come, in any order.
+func TestLaneOfAFreedContext(t *testing.T) {
+	for name, void := range map[string]bool{"message": false, "void": true} {
+		t.Run(name, func(t *testing.T) {
+			pe, ep, c := receiving(t)
+			p, r := pe.pml, pe.rails[0]
+			gone := p.contextOf(9)
+			gone.group = c.group
+			gone.free()
+			buf := make([]byte, 3)
+			op, err := c.irecv(buf, nil, 1, 0)
+			require.NoError(t, err)
+
+			next := header{kind: frameEager, flags: flagCounted, frame: 1, seq: 1, laneSeq: 1, size: 3}
+			require.NoError(t, r.Deliver(next.bytes(), []byte("new")))
+			assert.False(t, op.done, "an older one of its lane is missing")
+			late := request(0, 100)
+			late.context, late.seq = 9, 77
+			if void {
+				late = header{kind: frameVoid, flags: flagCounted, context: 9, seq: 77}
+			}
+			require.NoError(t, r.Deliver(late.bytes(), nil))
+			assert.True(t, op.done)
+			assert.Equal(t, "new", string(buf))
+			if !void {
+				answer := lastOf(t, ep, frameClear)
+				assert.Zero(t, answer.accept)
+				assert.Zero(t, answer.flags&flagRefused, "that is no error of the sender's")
+			}
+			late.frame, late.laneSeq = 2, 1
+			assert.Error(t, r.Deliver(late.bytes(), nil), "a number that was used")
+		})
+	}
+}
