@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/netspace"
 )
 
@@ -34,7 +35,9 @@ transport's own, streams for btl_sctp_streams; a full name is any (strand info
 shell. Congestion control, buffers and Nagle's algorithm are the same for all unless
 a transport says otherwise.
 
-Results are in --out as they come, results.json: Ctrl-C keeps what there is. A
+Results are in --out as they come, results.json, and in the end a page with plots,
+report.html: Ctrl-C keeps what there is. --from draws both table and page of older
+results again; --baseline says what has changed since older ones. A
 transport that can not run here, and a run that fails, are reported in their places; the
 rest goes on.
 
@@ -45,7 +48,8 @@ const compareExample = `  strand compare
   strand compare --btl tcp,sctp --loss 0,1,2 --delay 5ms --rate 1gbit --ranks 8 --workload farm --runs 5
   strand compare --btl 'sctp(streams=10),sctp(streams=1)' --workload 'hol,farm(fanout=10)' --loss 1
   strand compare --btl 'tcp(congestion=cubic),tcp(congestion=bbr,links=4)' --rate 100mbit,1gbit
-  strand compare --loss 1/8 --jitter 1ms --out bursts/`
+  strand compare --loss 1/8 --jitter 1ms --out bursts/
+  strand compare --from bursts/results.json --baseline older/results.json`
 
 func newCompareCommand() *cobra.Command {
 	f := &compareFlags{}
@@ -71,6 +75,13 @@ func newCompareMemberCommand() *cobra.Command {
 }
 
 func (f *compareFlags) run(cmd *cobra.Command) error {
+	baseline, err := f.before()
+	if err != nil {
+		return err
+	}
+	if f.from != "" {
+		return f.redraw(cmd, baseline)
+	}
 	if err := f.realNetwork(); err != nil {
 		return usageError{err}
 	}
@@ -88,7 +99,7 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 	if plan.Pins, err = f.pins(plan.Pins.Common); err != nil {
 		return usageError{err}
 	}
-	return f.compare(cmd, plan, ground)
+	return f.compare(cmd, plan, ground, baseline)
 }
 
 // realNetwork refuses what there is not yet.
@@ -144,7 +155,7 @@ func asError(status int) error {
 const resultsFile = "results.json"
 
 // compare runs a plan and shows what comes of it.
-func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground compare.Ground) error {
+func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground compare.Ground, baseline *results.Report) error {
 	file, err := f.file()
 	if err != nil {
 		return err
@@ -156,12 +167,12 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground com
 	ctx, stop := interruptible(commandContext(cmd))
 	defer stop()
 	build, _ := debug.ReadBuildInfo()
-	show := newCompareShow(cmd, f.json)
+	show := newCompareShow(cmd, f.json, baseline)
 	report, err := compare.Run(ctx, compare.Config{
 		Plan: plan, Ground: ground, Program: program, Arguments: []string{"compare", "member"},
 		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(build), File: file, Watch: show.update,
 	})
-	if err := show.end(report, file); err != nil {
+	if err := show.end(report, file, filepath.Dir(file)); err != nil {
 		return err
 	}
 	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {

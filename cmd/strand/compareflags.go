@@ -26,6 +26,7 @@ type compareFlags struct {
 	out                            string
 	overwrite, json, loopback      bool
 	hosts                          []string
+	from, baseline                 string
 }
 
 func (f *compareFlags) declare(flags *pflag.FlagSet) {
@@ -58,6 +59,8 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.VarP(&pairFlag{&f.settings, "-p"}, "param", "p", "set a parameter for all of them; strand info lists them")
 
 	flags.StringVar(&f.out, "out", "", "`folder` for the results (default compare- and the time)")
+	flags.StringVar(&f.from, "from", "", "measure nothing: draw the results of this `file`, results.json, again")
+	flags.StringVar(&f.baseline, "baseline", "", "say what has changed since the results of this `file`")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace results that are there")
 	flags.BoolVar(&f.json, "json", false, "write the results as JSON instead of tables")
 	flags.BoolVar(&f.loopback, "loopback", false, "emulate nothing: over the loopback of this host")

@@ -20,12 +20,13 @@ import (
 type compareShow struct {
 	out, err io.Writer
 	json     bool
-	live     *report.Live // nil: no terminal
+	baseline *results.Report // nil: none
+	live     *report.Live    // nil: no terminal
 	cell     int
 }
 
-func newCompareShow(cmd *cobra.Command, json bool) *compareShow {
-	s := &compareShow{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), json: json, cell: compare.TryingOut}
+func newCompareShow(cmd *cobra.Command, json bool, baseline *results.Report) *compareShow {
+	s := &compareShow{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), json: json, baseline: baseline, cell: compare.TryingOut}
 	if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		s.live = &report.Live{Out: s.err}
 	}
@@ -96,21 +97,30 @@ func roundTime(d time.Duration) time.Duration {
 	return d.Round(10 * time.Second)
 }
 
-// end shows the results.
-func (s *compareShow) end(r *results.Report, file string) error {
-	switch {
-	case r == nil:
+// end shows the results, which are in a file, and writes their page into a folder.
+func (s *compareShow) end(r *results.Report, file, dir string) error {
+	if r == nil {
 		return nil
-	case s.json:
+	}
+	page, err := writePage(dir, r, s.baseline)
+	if err != nil {
+		return err
+	}
+	if s.json {
 		return writeJSON(s.out, r)
 	}
 	if err := report.WriteTable(s.out, r); err != nil {
 		return err
 	}
-	over, all := r.Progress()
-	if over < all {
+	if s.baseline != nil {
+		fmt.Fprintln(s.out)
+		if err := report.WriteBaseline(s.out, r, s.baseline); err != nil {
+			return err
+		}
+	}
+	if over, all := r.Progress(); over < all {
 		fmt.Fprintf(s.out, "%d of %d runs. ", over, all)
 	}
-	_, err := fmt.Fprintf(s.out, "All results are in %s\n", file)
+	_, err = fmt.Fprintf(s.out, "All results are in %s, with plots in %s\n", file, page)
 	return err
 }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// someResults puts results that nobody has measured into a folder: run times of two
+// transports.
+func someResults(t *testing.T, factor float64) string {
+	t.Helper()
+	r := &results.Report{
+		Format: results.Format, Version: "synthetic", Command: []string{"strand", "compare"}, Started: time.Unix(1e9, 0), Finished: time.Unix(1e9+9, 0),
+		Runs: 4, Machine: results.Machine{OS: "linux", Arch: "amd64", Go: "go1.26"}, Links: results.Links{Kind: results.Loopback},
+		Variants: []results.Variant{{Name: "tcp", BTL: "tcp"}, {Name: "sctp", BTL: "sctp"}},
+		Cells:    []results.Cell{{Workload: results.Farm, Ranks: 4, Params: map[string]any{"size": 30000.0}}},
+	}
+	for round := range r.Runs {
+		seconds := 1 + float64(round)/100
+		r.Cells[0].Runs = append(r.Cells[0].Runs,
+			results.Run{Variant: "tcp", Round: round, Metrics: map[string]float64{results.RunTime: seconds}},
+			results.Run{Variant: "sctp", Round: round, Metrics: map[string]float64{results.RunTime: seconds * factor}})
+	}
+	dir := t.TempDir()
+	require.NoError(t, results.Save(filepath.Join(dir, resultsFile), r))
+	return dir
+}
+
+func TestCompareFromDrawsResultsAgain(t *testing.T) {
+	dir := someResults(t, 0.5)
+	for _, from := range []string{dir, filepath.Join(dir, resultsFile)} {
+		stdout, stderr, status := command("compare --from " + from)
+		require.Zero(t, status, stderr)
+		assert.Contains(t, stdout, "sctp is better than tcp, its run time is 50 % less: 508 ms against 1.0")
+		assert.Contains(t, stdout, filepath.Join(dir, pageFile))
+		page, err := os.ReadFile(filepath.Join(dir, pageFile))
+		require.NoError(t, err)
+		assert.Contains(t, string(page), "<svg")
+		require.NoError(t, os.Remove(filepath.Join(dir, pageFile)))
+	}
+	other := filepath.Join(t.TempDir(), "new")
+	stdout, stderr, status := command("compare --json --from " + dir + " --out " + other)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, `"format": 1`)
+	assert.FileExists(t, filepath.Join(other, pageFile))
+}
+
+func TestCompareWithABaseline(t *testing.T) {
+	now, then := someResults(t, 0.5), someResults(t, 1)
+	stdout, stderr, status := command("compare --from " + now + " --baseline " + then)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "of 2 figures 1 are better, 0 worse, no change is seen in 1")
+	page, err := os.ReadFile(filepath.Join(now, pageFile))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "What has changed")
+}
+
+func TestCompareFromWhatIsNoResult(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad.json")
+	require.NoError(t, os.WriteFile(bad, []byte("{\n"), 0o600))
+	for line, want := range map[string]string{
+		"compare --from " + bad:     "--from: " + bad + ": is not the results.json of strand compare: line 2",
+		"compare --from " + dir:     "--from: results of a comparison: open " + filepath.Join(dir, resultsFile),
+		"compare --baseline " + bad: "--baseline: " + bad,
+	} {
+		_, stderr, status := command(line)
+		assert.Equal(t, 1, status, line)
+		assert.Contains(t, stderr, want)
+	}
+	_, stderr, status := command("compare --from " + dir + " --loss 1 --runs 3")
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, "--loss, --runs would change nothing")
+}
