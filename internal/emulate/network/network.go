@@ -5,6 +5,7 @@ package network
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/vishvananda/netlink"
 
@@ -167,14 +168,24 @@ func (n *Network) Close() (Report, error) {
 		errs = append(errs, n.joint.stop(&r))
 		n.joint = nil
 	}
-	for _, h := range n.hosts {
-		errs = append(errs, h.close())
-	}
+	errs = append(errs, closeAll(n.hosts))
 	if n.core != nil {
 		errs = append(errs, n.core.Close())
 	}
 	n.hosts, n.core = nil, nil
 	return r, errors.Join(errs...)
+}
+
+// closeAll closes hosts all at once: most of the time the kernel waits until nobody looks at a
+// cable any more, which it does for several together.
+func closeAll(hosts []*Host) error {
+	errs := make([]error, len(hosts))
+	var closing sync.WaitGroup
+	for i, h := range hosts {
+		closing.Go(func() { errs[i] = h.close() })
+	}
+	closing.Wait()
+	return errors.Join(errs...)
 }
 
 // close removes the host's cable, by which nothing can be on its way any more, and
