@@ -8,15 +8,18 @@ BENCHTIME ?= 1s
 PURE := ./btl ./internal/emulate ./param/... ./pml/... ./selection/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race net test-kernel lint fuzz bench soak docs vet-cross clean
+.PHONY: help build demo demo-wordfreq test race net test-kernel lint fuzz bench soak docs vet-cross clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the command strand and the example programs, in bin/
 	go build -o bin/ ./cmd/... ./examples/...
 
-demo: build ## count the words of Go's own sources on 4 processes over TCP and check the result
+demo: build ## TCP and SCTP compared over good and bad networks, in about a minute; needs no root
+	bin/strand compare --ranks 4 --workload 'pingpong(rounds=60),farm' --tasks 200 --loss 0,1 --delay 2ms --rate 1gbit --runs 5 --out bin/demo --overwrite
+
+demo-wordfreq: build ## count the words of Go's own sources on 4 processes over TCP and check the result
 	bin/strand run -n 4 --btl tcp,self bin/wordfreq
 
 test: ## all tests; needs neither root nor other programs, takes a few minutes

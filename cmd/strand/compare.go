@@ -87,12 +87,12 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 	}
 	plan, err := f.plan()
 	if err == nil {
-		err = plan.CheckRoom(compare.Emulated{})
+		err = plan.CheckRoom(!f.loopback)
 	}
 	if err != nil {
 		return usageError{err}
 	}
-	ground, done, err := f.ground(cmd)
+	ground, done, err := f.ground(cmd, plan)
 	if done || err != nil {
 		return err
 	}
@@ -118,15 +118,18 @@ func (f *compareFlags) realNetwork() error {
 
 // ground returns where the runs take place. That all is done means that it was done in
 // another process, which may build networks.
-func (f *compareFlags) ground(cmd *cobra.Command) (ground compare.Ground, done bool, err error) {
+func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground compare.Ground, done bool, err error) {
 	if f.loopback {
 		return compare.Loopback{Why: "asked for by --loopback"}, false, nil
 	}
 	forbidden := ""
 	switch {
 	case netspace.Isolated():
-		if err = compare.TryNetwork(); err == nil {
-			return compare.Emulated{}, false, nil
+		if ground, err = compare.Emulate(plan.Links, plan.MTU, f.emulation); err == nil {
+			return ground, false, nil
+		}
+		if f.emulation != emulations[0] {
+			return nil, false, fmt.Errorf("--emulation %s: %w", f.emulation, err)
 		}
 		forbidden = err.Error()
 		if err := compare.LoopbackUp(); err != nil {

@@ -36,6 +36,7 @@ func TestCompareFlags(t *testing.T) {
 		"compare --ranks 1":                           "--ranks 1: want 2 to 256",
 		"compare --ranks 2 --workload burst":          "workload burst needs at least 3",
 		"compare --ranks 200 --sizes 60M --fanout 99": "need about",
+		"compare --emulation tc":                      `--emulation: "tc": want one of auto, netem, user`,
 		"compare --runs 0":                            "--runs 0: want 1 to",
 		"compare --mtu 100":                           "--mtu 100: want 576 to 65535",
 		"compare --timeout 0s":                        "--timeout 0s: want a time above 0",

@@ -20,6 +20,7 @@ type compareFlags struct {
 	queue                          string
 	mtu, ranks, runs               int
 	seed                           uint64
+	emulation                      string
 	congestion, buffers            string
 	settings                       []param.Setting
 	timeout                        time.Duration
@@ -63,6 +64,7 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.baseline, "baseline", "", "say what has changed since the results of this `file`")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace results that are there")
 	flags.BoolVar(&f.json, "json", false, "write the results as JSON instead of tables")
+	flags.StringVar(&f.emulation, "emulation", emulations[0], "who emulates the networks: netem, the kernel; user, this program; auto: netem where it can do all that is asked for")
 	flags.BoolVar(&f.loopback, "loopback", false, "emulate nothing: over the loopback of this host")
 	flags.StringArrayVar(&f.hosts, "host", nil, "compare over a real network between these hosts")
 }

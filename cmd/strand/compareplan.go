@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/param"
 )
+
+// emulations are who may emulate networks, the default first.
+var emulations = []string{"auto", "netem", "user"}
 
 // plan returns what the flags ask for, or all that is wrong with them. Pins are left
 // out.
@@ -36,6 +40,9 @@ func (f *compareFlags) plan() (compare.Plan, error) {
 	}
 	p.Links, errs = f.links()
 	mistakes = append(mistakes, errs...)
+	if !slices.Contains(emulations, f.emulation) {
+		mistake("emulation", fmt.Errorf("%q: want one of %s", f.emulation, strings.Join(emulations, ", ")))
+	}
 	p.Pins.Common, err = f.common()
 	if err != nil {
 		mistakes = append(mistakes, err)

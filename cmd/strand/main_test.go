@@ -14,6 +14,7 @@ const asCommand = "STRAND_LAUNCH_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
+		becomeNobody()
 		main()
 	}
 	os.Exit(m.Run())

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/strandmp/strand/internal/compare/results"
@@ -8,24 +9,59 @@ import (
 	"github.com/strandmp/strand/internal/emulate/network"
 )
 
-// Emulated builds a network for each run. This process must be one that may
-// (package netspace).
-type Emulated struct{}
+// emulated builds a network for each run.
+type emulated struct {
+	backend network.Backend
+	why     string // it is not netem
+}
+
+// backends are those that can be asked for, by name.
+var backends = map[string]network.Backend{"auto": network.Automatic, "netem": network.Netem, "user": network.UserSpace}
+
+// Emulate returns the ground on which links are emulated, the same way for all of them.
+// It builds a network for each of them to find out whether it can: this process must be one
+// that may (package netspace). Wanted is auto, netem or user.
+func Emulate(links []emulate.Link, mtu int, wanted string) (Ground, error) {
+	backend, known := backends[wanted]
+	if !known {
+		return nil, fmt.Errorf("emulation %q: want auto, netem or user", wanted)
+	}
+	e := emulated{backend: backend}
+	for _, l := range links {
+		n, err := network.New(network.Config{Hosts: 2, Link: l, MTU: mtu, Backend: e.backend})
+		if err != nil {
+			return nil, err
+		}
+		backend, why := n.Backend()
+		if _, err := n.Close(); err != nil {
+			return nil, err
+		}
+		if e = (emulated{backend, why}); backend == network.UserSpace {
+			break // then for all
+		}
+	}
+	return e, nil
+}
 
 // Links implements [Ground].
-func (Emulated) Links() results.Links { return results.Links{Kind: results.UserSpace} }
+func (e emulated) Links() results.Links {
+	if e.backend == network.Netem {
+		return results.Links{Kind: results.Netem}
+	}
+	return results.Links{Kind: results.UserSpace, Why: "not netem: " + e.why}
+}
 
 // Offer implements [Ground].
-func (Emulated) Offer(link emulate.Link) (*emulate.Link, string) { return &link, "" }
+func (emulated) Offer(link emulate.Link) (*emulate.Link, string) { return &link, "" }
 
 // Facts implements [Ground]: package network has switched the offloads off.
-func (Emulated) Facts(mtu int) map[string]string {
+func (emulated) Facts(mtu int) map[string]string {
 	return map[string]string{results.FactMTU: strconv.Itoa(mtu), results.FactOffloads: "off"}
 }
 
 // Open implements [Ground].
-func (Emulated) Open(c Conditions) (Site, error) {
-	n, err := network.New(network.Config{Hosts: c.Ranks, Link: c.Link, Seed: c.Seed, MTU: c.MTU})
+func (e emulated) Open(c Conditions) (Site, error) {
+	n, err := network.New(network.Config{Hosts: c.Ranks, Link: c.Link, Seed: c.Seed, MTU: c.MTU, Backend: e.backend})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,9 @@ func TestOverEmulatedNetworks(t *testing.T) {
 	leak.Check(t)
 	p := plan(t, "tcp,sctp", "farm(tasks=30)", 0, 0.01)
 	p.Ranks, p.Runs = 3, 1
-	r, err := Run(t.Context(), config(t, p, Emulated{}, ""))
+	ground, err := Emulate(p.Links, p.MTU, "user")
+	require.NoError(t, err)
+	r, err := Run(t.Context(), config(t, p, ground, ""))
 	require.NoError(t, err)
 	assert.Equal(t, results.UserSpace, r.Links.Kind)
 	for _, v := range r.Variants {

@@ -41,7 +41,7 @@ func TestVariantsTakeTurns(t *testing.T) {
 func TestCells(t *testing.T) {
 	p := plan(t, "tcp", "pingpong,farm", 0, 0.01)
 	p.Ranks = 4
-	cells, tasks := p.cells(Emulated{})
+	cells, tasks := p.cells(everything{})
 	require.Len(t, cells, 4)
 	var got []string
 	for i, c := range cells {
@@ -104,9 +104,14 @@ func TestBadPlans(t *testing.T) {
 
 func TestRoom(t *testing.T) {
 	p := plan(t, "tcp", "farm(size=30000)", 0)
-	require.NoError(t, p.CheckRoom(Loopback{}))
+	require.NoError(t, p.CheckRoom(false))
 	p = plan(t, "tcp", "farm(size=64M,fanout=4096,outstanding=4096)", 0)
 	if _, known := freeMemory(); known {
-		assert.ErrorContains(t, p.CheckRoom(Loopback{}), "2 ranks of workload farm, messages of 67108864 bytes, need about")
+		assert.ErrorContains(t, p.CheckRoom(false), "2 ranks of workload farm, messages of 67108864 bytes, need about")
 	}
 }
+
+// everything is a ground that offers all that is asked for, and has nothing.
+type everything struct{ Ground }
+
+func (everything) Offer(l emulate.Link) (*emulate.Link, string) { return &l, "" }

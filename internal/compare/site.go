@@ -66,13 +66,3 @@ type here struct{}
 
 func (here) Prefix() func(int) []string       { return nil }
 func (here) Close() (*results.Network, error) { return nil, nil }
-
-// TryNetwork tells why networks can not be built here, if so.
-func TryNetwork() error {
-	site, err := Emulated{}.Open(Conditions{Ranks: 2, MTU: DefaultMTU})
-	if err != nil {
-		return err
-	}
-	_, err = site.Close()
-	return err
-}
