@@ -6,7 +6,7 @@ import (
 )
 
 // Stats are about the wire itself: what it did beside what it was asked to. In a
-// good run all but Frames, Late and Worst are 0.
+// good run all but Frames and the times at the end are 0.
 type Stats struct {
 	Frames uint64 `json:"frames"` // sent
 
