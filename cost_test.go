@@ -128,8 +128,12 @@ func (b *backlog) run(steps int) time.Duration {
 // doubt. At random 10,000 are all over the memory, and part of what that costs is up
 // to the processor's caches.
 func TestCostDoesNotDependOnTheBacklog(t *testing.T) {
-	const steps, runs, attempts, bound = 100, 20, 50, 2.0
+	const steps, runs, attempts = 100, 20, 50
 	for _, s := range backlogShapes {
+		bound := 2.0
+		if s.order == "at random" {
+			bound = 2.5 // 1.4 to 1.7 where nothing else uses the caches
+		}
 		t.Run(s.String(), func(t *testing.T) {
 			few, many := newBacklog(t, s, 10), newBacklog(t, s, 10_000)
 			bestFew, bestMany := time.Hour, time.Hour
