@@ -71,8 +71,8 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 
 // Defaults that give an answer in about two minutes.
 const (
-	defaultWorkloads = "pingpong,farm,hol(size=1000,interval=2ms,messages=1000)"
-	defaultTasks     = "400"
+	defaultWorkloads = "pingpong(rounds=50),farm,hol(size=1000,interval=2ms,messages=500)"
+	defaultTasks     = "200"
 	defaultLoss      = "0,1,2"
 	defaultDelay     = "5ms"
 	defaultRanks     = 4

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -44,15 +45,15 @@ func (s *compareShow) update(state compare.State) {
 	case s.live != nil:
 		file, _ := s.err.(*os.File)
 		s.live.Width, s.live.Height, _ = term.GetSize(int(file.Fd())) // or 0, which is as usual
-		_ = s.live.Draw(state.Report, status(state, s.live.Width))
+		_ = s.live.Draw(state.Report, barOf(state)+status(state))
 	case s.cell != state.Cell:
-		fmt.Fprintf(s.err, "%s\n", status(state, 0))
+		fmt.Fprintf(s.err, "%s\n", status(state))
 	}
 	s.cell = state.Cell
 }
 
-// status is a line that says how far a comparison is, with a bar if it is that wide.
-func status(s compare.State, width int) string {
+// status is a line that says how far a comparison is.
+func status(s compare.State) string {
 	if s.Cell == compare.TryingOut {
 		return fmt.Sprintf("trying out %s", s.Variant)
 	}
@@ -60,11 +61,7 @@ func status(s compare.State, width int) string {
 	if s.Left >= 0 {
 		text += fmt.Sprintf(", about %v left", roundTime(s.Left))
 	}
-	text += ": " + cellText(&s.Report.Cells[s.Cell])
-	if width == 0 {
-		return text
-	}
-	return bar(s.Done, s.All) + " " + text + ", " + s.Variant
+	return text + ": " + cellText(&s.Report.Cells[s.Cell])
 }
 
 // cellText says in few words which cell it is.
@@ -82,12 +79,15 @@ func cellText(c *results.Cell) string {
 // barWidth leaves most of a line for words.
 const barWidth = 20
 
-// bar is a picture of how much is done.
-func bar(done, all int) string {
-	b := progressbar.NewOptions(all, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetWidth(barWidth),
+// barOf is a picture of how much is done; nothing before the runs.
+func barOf(s compare.State) string {
+	if s.All == 0 {
+		return ""
+	}
+	b := progressbar.NewOptions(s.All, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
-	_ = b.Set(done) // nothing is written
-	return b.String()
+	_ = b.Set(s.Done) // nothing is written
+	return strings.TrimSpace(b.String()) + " "
 }
 
 func roundTime(d time.Duration) time.Duration {
