@@ -16,9 +16,13 @@ import (
 // given all of it at each change, in one transaction.
 type filter struct {
 	losses []loss
+	picks  []pick
 	closed []portRange
 	nats   []translation
 }
+
+// tableName is the filter's in the kernel.
+const tableName = "testnet"
 
 type loss struct {
 	nic   string
@@ -81,11 +85,12 @@ func (f *filter) apply(network int) error {
 	if err != nil {
 		return err
 	}
-	table := &nftables.Table{Family: nftables.TableFamilyINet, Name: "testnet"}
+	table := &nftables.Table{Family: nftables.TableFamilyINet, Name: tableName}
 	c.AddTable(table) // or there may be none to delete
 	c.DelTable(table)
 	c.AddTable(table)
 	f.addLosses(c, table)
+	f.addPicks(c, table)
 	f.addClosed(c, table)
 	f.addNATs(c, table)
 	return errors.Join(c.Flush(), c.CloseLasting())
