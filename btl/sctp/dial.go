@@ -51,9 +51,11 @@ func (d *dial) start() {
 	ep, m := d.ep, d.ep.m
 	d.pause, d.connector = nil, nil
 	ep.state = stateConnecting
-	ep.slot.epoch++
-	d.epoch = ep.slot.epoch
-	m.host.Logf(btl.LogInfo, "sctp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.rank, ep.route.describe())
+	if d.barred == 0 {
+		ep.slot.epoch++
+		d.epoch = ep.slot.epoch
+		m.host.Logf(btl.LogInfo, "sctp: rank %d → rank %d: connecting %s", m.host.Rank(), ep.slot.rank, ep.route.describe())
+	}
 	l := &link{owner: d}
 	a, err := m.stack.Associate(m.forStack(ep.route), l)
 	if errors.Is(err, syscall.EISCONN) && d.stillWaits() {
@@ -165,7 +167,7 @@ func (d *dial) succeed() {
 	if in := ep.slot.takeReserve(); in != nil {
 		in.refuse(handshake.Duplicate, "the other attempt has succeeded")
 	}
-	if l.Send(controlStream, ppidReady, []byte{0}, nil) != btl.Done {
+	if l.Send(controlStream, ppidReady, []byte{0}, nil) == btl.Busy {
 		d.link = l
 		d.fail(errNoRoom)
 		return

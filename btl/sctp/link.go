@@ -51,9 +51,10 @@ func (l *link) PathChanged(p btl.PathState) { l.owner.pathChanged(p) }
 func (l *link) Down(err error) { l.owner.down(err) }
 
 // say sends bytes of the handshake, which are few and the first: there is always
-// room.
+// room. If the association is over already the owner is told so, with the reason,
+// by down.
 func (l *link) say(b []byte) error {
-	if len(b) > 0 && l.Send(controlStream, ppidHandshake, b, nil) != btl.Done {
+	if len(b) > 0 && l.Send(controlStream, ppidHandshake, b, nil) == btl.Busy {
 		return errNoRoom
 	}
 	return nil
