@@ -234,6 +234,7 @@ type Counters struct {
 	FramesSent, FramesReceived uint64
 	BytesSent, BytesReceived   uint64 // payload and all headers
 	SendCalls, ReceiveCalls    uint64 // system calls, or what stands for them
+	PathsDown, PathsUp         uint64 // how often a network path went down and came up ([PathReporter])
 }
 
 // A Counter is an endpoint that counts.

@@ -102,6 +102,9 @@ func (c *connection) pathChanged(p btl.PathState) {
 	m, how := c.m, "down"
 	if p.Up {
 		how = "up"
+		c.counters.PathsUp++
+	} else {
+		c.counters.PathsDown++
 	}
 	m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: path %s is %s", m.host.Rank(), c.slot.rank, p.Desc, how)
 }
