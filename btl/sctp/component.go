@@ -75,6 +75,7 @@ func newModule(host btl.Host, cfg config) *module {
 func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	cfg := stack.Config{
 		Loop: m.loop, PortMin: m.cfg.portMin, Ports: m.cfg.ports,
+		Peers:  m.host.Size() - 1,
 		Accept: m.accept, Warn: m.warn,
 		Tuning: m.cfg.tuning,
 	}
@@ -86,6 +87,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 		return err
 	}
 	m.stack, m.local.stack, m.why = opened.Stack, opened.kind, opened.why
+	m.limitFrames()
 	if usable := opened.Usable(); len(usable) < len(chosen) {
 		chosen = among(chosen, usable)
 	}
@@ -101,6 +103,17 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	m.host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
 		m.host.Rank(), stackName(m.local.stack), m.why, m.stack.Port(), networks.Describe(chosen))
 	return nil
+}
+
+// limitFrames has frames be no longer than the stack's buffers are good for.
+func (m *module) limitFrames() {
+	limit := max(m.stack.MaxMessage()-prefixSize-maxHeader, leastFrame)
+	if limit >= m.cfg.maxFrame {
+		return
+	}
+	m.host.Logf(btl.LogInfo, "sctp: rank %d: frames of %d bytes instead of %d (%s), since the socket's buffers are no larger",
+		m.host.Rank(), limit, m.cfg.maxFrame, pMaxFrame)
+	m.cfg.maxFrame = limit
 }
 
 // among returns the addresses that are in the list.
@@ -135,7 +148,7 @@ func (m *module) attributes() btl.Attr {
 	}
 	return btl.Attr{
 		Name:       "sctp/" + stackName(m.local.stack),
-		EagerLimit: m.cfg.eagerLimit,
+		EagerLimit: min(m.cfg.eagerLimit, m.cfg.maxFrame),
 		MaxFrame:   m.cfg.maxFrame,
 		Bandwidth:  speed,
 		Latency:    networkLatency,

@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
@@ -35,6 +36,7 @@ const (
 	pEagerLimit       = prefixOfAll + "eager_limit"
 	pInterleave       = prefixOfAll + "interleave"
 	pScheduler        = prefixOfAll + "scheduler"
+	pPriorities       = prefixOfAll + "priorities"
 	pEncapPort        = prefixOfAll + "encap_port"
 	pMTU              = prefixOfAll + "mtu"
 	pLoopbackMTU      = prefixOfAll + "mtu_loopback"
@@ -77,6 +79,9 @@ func readConfig(v *param.Values, warn func(error)) (config, error) {
 	}
 	c.tuning = readTuning(v, c)
 	var err error
+	if c.tuning.Priorities, err = readPriorities(v); err != nil {
+		return c, err
+	}
 	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
 		return c, fmt.Errorf("%s: %w", setting(v, pReach), err)
 	}
@@ -108,6 +113,22 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 		LoopbackMTU:    v.Int(pLoopbackMTU),
 		ConnectTimeout: c.connectTimeout,
 	}
+}
+
+// readPriorities reads what places the lanes have.
+func readPriorities(v *param.Values) ([]uint16, error) {
+	var all []uint16
+	for _, text := range v.List(pPriorities) {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q is no place among the lanes: want numbers from 0 to 65535", setting(v, pPriorities), text)
+		}
+		all = append(all, uint16(n))
+	}
+	if s := v.String(pScheduler); all != nil && s != "prio" && s != "wfq" {
+		return nil, fmt.Errorf("%s has no meaning with %s: the schedulers prio and wfq go by it", setting(v, pPriorities), setting(v, pScheduler))
+	}
+	return all, nil
 }
 
 // checkPorts completes the range of ports.

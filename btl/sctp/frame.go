@@ -13,6 +13,8 @@ const (
 	// prefixSize is the number of bytes before each frame's header.
 	prefixSize = 8
 	maxHeader  = btl.MaxHeader
+	// leastFrame is the least that package btl has a module carry in one.
+	leastFrame = 1024
 	// maxHandshake bounds one message of the handshake.
 	maxHandshake = 36 + handshake.MaxBlob
 	goodbyeSize  = 8

@@ -23,6 +23,8 @@ func TestMistakesInParameters(t *testing.T) {
 		"range without start":   {[]param.Setting{with(pPortRange, "5")}, []string{pPortRange, pPortMin}},
 		"include and exclude":   {[]param.Setting{with(pExclude, "eth9")}, []string{pInclude, pExclude + "=eth9", "exclude each other"}},
 		"what it can not do":    {[]param.Setting{with(pAutoclose, "5s")}, []string{pAutoclose + "=5s from test", "user stack can not", pStack + "=kernel"}},
+		"places":                {[]param.Setting{with(pPriorities, "1,x"), with(pScheduler, "prio")}, []string{pPriorities + "=1,x from test", `"x"`, "0 to 65535"}},
+		"places without prio":   {[]param.Setting{with(pPriorities, "1,2")}, []string{pPriorities + "=1,2", pScheduler + "=auto", "prio and wfq"}},
 		"priorities":            {[]param.Setting{with(pScheduler, "prio")}, []string{pScheduler + "=prio from test", pStack + "=kernel"}},
 		"scheduler, one stream": {[]param.Setting{with(pScheduler, "rr"), with(pInterleave, "off")}, []string{pScheduler + "=rr", pInterleave + "=on"}},
 	} {
@@ -83,6 +85,9 @@ func TestOtherStack(t *testing.T) {
 	for _, want := range []string{"rank 1 on far", "kernel stack", "user stack", pStack + "=user"} {
 		require.ErrorContains(t, err, want)
 	}
+	c := newNode(t, 2, with(pEncapPort, "9899"))
+	_, err = c.mod.Reach(btl.Peer{Rank: 1, Host: "far", Address: theirs})
+	require.ErrorContains(t, err, pPortMin+"=5000")
 	theirs[0] = 7
 	_, err = a.mod.Reach(btl.Peer{Rank: 1, Host: "far", Address: theirs})
 	require.ErrorIs(t, err, errAddress)

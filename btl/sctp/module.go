@@ -57,9 +57,9 @@ func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sctp: rank %d on %s: %w", peer.Rank, peer.Host, err)
 	}
-	if remote.stack != m.local.stack {
-		return nil, fmt.Errorf("sctp: rank %d on %s has the %s stack, this rank the %s stack (%s): start all with %s=user, or make the kernel's SCTP available everywhere",
-			peer.Rank, peer.Host, stackName(remote.stack), stackName(m.local.stack), m.why, pStack)
+	if err := m.canMix(remote); err != nil {
+		return nil, fmt.Errorf("sctp: rank %d on %s has the %s stack, this rank the %s stack (%s): %w",
+			peer.Rank, peer.Host, stackName(remote.stack), stackName(m.local.stack), m.why, err)
 	}
 	r, err := m.routeTo(peer.Rank, remote)
 	if err != nil {

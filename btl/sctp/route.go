@@ -17,6 +17,7 @@ import (
 type route struct {
 	pairs []reach.Pair
 	port  uint16 // of the peer
+	mixed bool   // the peer has the other stack
 }
 
 // target is the peer's address that a connection means to reach.
@@ -53,7 +54,7 @@ func (m *module) routeTo(rank int, remote *address) (*route, error) {
 	slices.SortStableFunc(result.Pairs, func(a, b reach.Pair) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), lower(a).Compare(lower(b)))
 	})
-	return &route{pairs: result.Pairs, port: remote.Port}, nil
+	return &route{pairs: result.Pairs, port: remote.Port, mixed: m.mixed(remote)}, nil
 }
 
 // path is what the host learns of a route.
@@ -83,6 +84,9 @@ func (m *module) forStack(r *route) stack.Route {
 			Remote: netip.AddrPortFrom(p.Target(), r.port),
 			Nearby: m.nearby(p),
 		})
+	}
+	if r.mixed {
+		return m.mix(r, s.Pairs[0])
 	}
 	return s
 }

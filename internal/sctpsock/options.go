@@ -38,9 +38,6 @@ type Options struct {
 	// Autoclose shuts an association down that was idle for so long, in whole
 	// seconds.
 	Autoclose time.Duration
-	// PartialDelivery is the size of a message, in bytes, from which on it may be
-	// handed over in pieces before it is complete.
-	PartialDelivery int
 	// FragmentInterleave lets pieces of messages come between those of others: 1 of
 	// other associations, 2 of other streams too.
 	FragmentInterleave int
@@ -76,8 +73,6 @@ const (
 	optStatus             = 14
 	optPeerAddrInfo       = 15
 	optFragmentInterleave = 18
-	optPartialDelivery    = 19
-	optPeerAddrThresholds = 31
 	optRecvRcvInfo        = 32
 	optAssocStats         = 112
 	optStreamScheduler    = 123

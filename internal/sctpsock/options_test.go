@@ -22,7 +22,7 @@ func TestKernelOptions(t *testing.T) {
 		SendBuffer: 1 << 20, ReceiveBuffer: 1 << 19, Streams: 11, InitAttempts: 3, InitTimeout: 500 * time.Millisecond,
 		RTOInitial: 300 * time.Millisecond, RTOMin: 100 * time.Millisecond, RTOMax: 2 * time.Second,
 		AssocMaxRetrans: 7, PathMaxRetrans: 2, Heartbeat: 700 * time.Millisecond, Autoclose: 1500 * time.Millisecond,
-		PartialDelivery: 1 << 16, FragmentInterleave: 1, Scheduler: RoundRobin, EncapPort: 9899,
+		FragmentInterleave: 1, Scheduler: RoundRobin, EncapPort: 9899,
 		Events: []Kind{PartialDelivery, StreamReset, SendFailedEvent, RemoteError},
 	}
 	s := openEnd(t, o)
@@ -44,7 +44,7 @@ func TestKernelOptions(t *testing.T) {
 	path := read("SCTP_PEER_ADDR_PARAMS", optPeerAddrParams, 156)
 	assert.Equal(t, []int{700, 2}, []int{u32(path, 132), u16(path, 136)})
 	assert.Equal(t, 2, u32(read("SCTP_AUTOCLOSE", optAutoclose, 4), 0), "whole seconds, rounded up")
-	assert.Equal(t, 1<<16, u32(read("SCTP_PARTIAL_DELIVERY_POINT", optPartialDelivery, 4), 0))
+	assert.Equal(t, 1, u32(read("SCTP_FRAGMENT_INTERLEAVE", optFragmentInterleave, 4), 0))
 	assert.Equal(t, int(RoundRobin), u32(read("SCTP_STREAM_SCHEDULER", optStreamScheduler, 8), 4))
 	assert.Equal(t, 1, u32(read("SCTP_NODELAY", optNoDelay, 4), 0))
 	encaps := read("SCTP_REMOTE_UDP_ENCAPS_PORT", optRemoteEncapsPort, 144)
@@ -52,9 +52,6 @@ func TestKernelOptions(t *testing.T) {
 	room, err := s.ReceiveBuffer()
 	require.NoError(t, err)
 	assert.Equal(t, 1<<20, room)
-
-	require.NoError(t, s.SetPathThresholds(4, 1))
-	assert.Equal(t, 4, u16(read("SCTP_PEER_ADDR_PARAMS", optPeerAddrParams, 156), 136))
 }
 
 func TestKernelRefusedOptions(t *testing.T) {

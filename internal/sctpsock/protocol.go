@@ -38,8 +38,6 @@ func (o Options) protocol() []option {
 		remedy: "at most net.sctp.max_autoclose seconds"})
 	add(o.FragmentInterleave != 0, option{name: "SCTP_FRAGMENT_INTERLEAVE", number: optFragmentInterleave,
 		value: words(uint32(o.FragmentInterleave)), text: fmt.Sprint(o.FragmentInterleave), remedy: "0, 1 or 2"})
-	add(o.PartialDelivery != 0, option{name: "SCTP_PARTIAL_DELIVERY_POINT", number: optPartialDelivery,
-		value: words(uint32(o.PartialDelivery)), text: fmt.Sprint(o.PartialDelivery), remedy: "at most half of the receive buffer"})
 	add(o.Interleave, option{name: "SCTP_INTERLEAVING_SUPPORTED", number: optInterleaving, value: words(0, 1), text: "on",
 		remedy: "it takes sysctl net.sctp.intl_enable=1, set before the program starts"})
 	add(o.Scheduler != FirstCome, option{name: "SCTP_STREAM_SCHEDULER", number: optStreamScheduler,
@@ -71,6 +69,12 @@ func (o Options) encapsPort() []byte {
 	return b
 }
 
+// SetEncapPort says which UDP port associations to come are carried to (RFC 6951);
+// 0 is none.
+func (s *Socket) SetEncapPort(port uint16) error {
+	return s.set("SCTP_REMOTE_UDP_ENCAPS_PORT", optRemoteEncapsPort, Options{EncapPort: port}.encapsPort())
+}
+
 // Subscribe switches notifications of one kind, for one association or, with 0,
 // for all to come. Switching on [SenderDry] for an association that has nothing
 // outstanding is answered by one at once.
@@ -92,16 +96,4 @@ func (s *Socket) Subscribe(id AssocID, kind Kind, on bool) error {
 // [Priority]; lower values go first.
 func (s *Socket) SetPriority(id AssocID, stream, value uint16) error {
 	return s.set("SCTP_STREAM_SCHEDULER_VALUE", optSchedulerValue, append(words(uint32(id)), halves(int(stream), int(value))...))
-}
-
-// SetPathThresholds says after how many retransmissions or heartbeats without an
-// answer the paths of an association to come are down, and after how many they
-// are avoided (potentially failed, RFC 7829).
-func (s *Socket) SetPathThresholds(down, avoided int) error {
-	b := make([]byte, 144) // struct sctp_paddrthlds
-	copy(b[136:], halves(down, avoided))
-	if err := s.set("SCTP_PEER_ADDR_THLDS", optPeerAddrThresholds, b); err != nil {
-		return &OptionError{Option: "SCTP_PEER_ADDR_THLDS", Value: fmt.Sprintf("%d, %d", down, avoided), Err: errors.Unwrap(err)}
-	}
-	return nil
 }

@@ -39,9 +39,10 @@ func (a *association) establish(n sctpsock.Notification) {
 	a.up = true
 	a.streams = int(min(n.Out, n.In))
 	if !a.k.cfg.Interleave { // by which the kernel keeps to the order
-		a.order = make(order, n.In)
+		a.order = order{streams: make([]sequence, n.In), most: strangersEarly}
 	}
-	a.fragment = a.fragmentSize()
+	a.setPriorities()
+	a.measure()
 	a.paths = a.k.pathsOf(a.id, time.Now())
 	own, err := a.k.sock.LocalAddrs(a.id)
 	if err == nil {
@@ -52,13 +53,26 @@ func (a *association) establish(n sctpsock.Notification) {
 	}
 }
 
-// fragmentSize is how much data a chunk holds; 0 if that is not known.
-func (a *association) fragmentSize() int {
-	status, err := a.k.sock.Status(a.id)
-	if err != nil {
-		return 0
+// setPriorities gives the streams for frames their places with the scheduler.
+func (a *association) setPriorities() {
+	all := a.k.cfg.Priorities
+	if len(all) == 0 {
+		return
 	}
-	return status.Fragment
+	for stream := 1; stream < a.streams; stream++ {
+		value := all[min(stream, len(all))-1]
+		if err := a.k.sock.SetPriority(a.id, uint16(stream), value); err != nil {
+			return // the association is no more, which a notification tells
+		}
+	}
+}
+
+// measure asks how much data a chunk holds, which changes with the path, and how
+// much more the peer takes.
+func (a *association) measure() {
+	if status, err := a.k.sock.Status(a.id); err == nil { // else a notification tells
+		a.fragment, a.window = status.Fragment, status.PeerWindow
+	}
 }
 
 // describe names several addresses at one port: "10.0.0.1,10.1.0.1:4711".
@@ -114,6 +128,11 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 	case syscall.EAGAIN, syscall.ENOBUFS, syscall.ENOMEM:
 		a.k.watch.Write(true)
 		return a.busy(charge)
+	case syscall.ESHUTDOWN, syscall.EPIPE:
+		if a.k.cfg.Autoclose > 0 {
+			return a.busy(charge) // it was idle too long, and its end is about to be told
+		}
+		fallthrough
 	default:
 		a.breakOff(fmt.Errorf("sendmsg: %w", errno))
 		return btl.Broken
@@ -229,7 +248,7 @@ func (a *association) Abort() {
 
 // Trust implements [stack.Association]. What a stranger may leave unread is the
 // kernel's to bound, by the socket's receive buffer.
-func (a *association) Trust() {}
+func (a *association) Trust() { a.order.most = a.k.receiveBuffer }
 
 // Sever implements [stack.Association]. The kernel has no way to fall silent, so
 // the plug that is pulled is the process's: its kernel aborts, and both sides are

@@ -5,23 +5,38 @@
 //
 // All associations share the socket's send buffer, S bytes (twice what was asked
 // for). Unless net.sctp.sndbuf_policy is 1 the kernel lets one peer that has
-// stopped reading fill it for all. So what each peer has outstanding is bounded
-// here, in bytes as the kernel charges them (sctpsock.Charge), by dynamic
-// thresholds (Choudhury and Hahne, 1998): a message to a peer is taken while the
-// peer has nothing outstanding, or less, with it, than
+// stopped reading fill it for all. So what each of the p peers has outstanding is
+// bounded here, in bytes as the kernel charges them (sctpsock.Charge). Everybody's
+// own, whatever the others have, is one message or, if that is more,
 //
-//	S/4 − what all peers together have outstanding,
+//	least = max(S/4 / p, S/256).
 //
-// at least S/256, at most twice Config.Outstanding. Shares taken by that rule leave
-// each next peer a part of what is left and never add up to S/4. Peers that find
-// nothing left have S/256, or one message if it is longer. With m the charge of the
-// longest message, what n stalled peers hold together stays below S/2 for
+// A peer may have more than that by the smaller of
+//
+//	S/4 − what all peers together have beyond their own,
+//	what its SCTP says that it has room for,
+//
+// and at most twice Config.Outstanding in all. The first are dynamic thresholds
+// (Choudhury and Hahne, 1998): shares taken by them leave each next peer a part of
+// what is left and never add up to S/4. The second keeps a process that has stopped
+// from taking such a share: its kernel takes messages until its receive buffer is
+// full, and what would stay here then is its own. With m the charge of the longest
+// message, what n stalled peers hold together stays below S/2 for
 //
 //	n ≤ (S/4) / max(m, S/256),
 //
-// and those that are not stalled go on, more slowly each, until S is full. For
-// S = 8 MB (the default, if net.core.wmem_max or privileges allow it) that is 64
-// stalled peers for messages of up to 15 KB, and 16 for those of 64 KB.
+// and those that are not stalled share S/4, less what peers hold beyond their own
+// that have fallen silent together with their kernel or their network.
+//
+// # How long messages may be
+//
+// So that a few peers do not fill a small buffer with one message each, and that the
+// receive buffer has room for a message on every stream, [kernel.MaxMessage] is
+// what is charged with at most S/32, and at most half of the receive buffer divided
+// by the streams. With the default buffers, if privileges or net.core.wmem_max allow
+// them, S is 32 MB and n 63, for messages of up to 64 KB. With those of a system that
+// allows no more than Linux's default (212992), S is 416 KB, messages are of 5600
+// bytes, and n is 9.
 //
 // # How that is known
 //

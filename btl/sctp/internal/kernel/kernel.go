@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"syscall"
@@ -36,7 +37,10 @@ type kernel struct {
 	scratch []byte // for messages of very many pieces
 	reading bool   // in receive
 	room    room
+	longest int // message that the buffers are good for
 	closed  bool
+
+	receiveBuffer int
 }
 
 // Port implements [stack.Stack].
@@ -44,6 +48,10 @@ func (k *kernel) Port() uint16 { return k.port }
 
 // Usable implements [stack.Stack]: Open binds to all addresses or fails.
 func (k *kernel) Usable() []netip.Addr { return k.cfg.Local }
+
+// MaxMessage implements [stack.Stack]: the longest message that leaves room in the
+// socket's buffers for those of other peers and streams.
+func (k *kernel) MaxMessage() int { return k.longest }
 
 // Progress implements [stack.Stack]: the watch announces everything.
 func (k *kernel) Progress() bool { return false }
@@ -76,7 +84,7 @@ func (k *kernel) Associate(r stack.Route, h stack.Handler) (stack.Association, e
 		addrs = append(addrs, p.Remote.Addr())
 	}
 	port := r.Pairs[0].Remote.Port()
-	id, err := k.sock.Connect(addrs, port)
+	id, err := k.connect(addrs, port, r.Pairs[0].Encap)
 	if err != nil {
 		return nil, fmt.Errorf("associating with %v port %d: %w", addrs, port, err)
 	}
@@ -87,6 +95,19 @@ func (k *kernel) Associate(r stack.Route, h stack.Handler) (stack.Association, e
 		a.down(fmt.Errorf("no answer in %v: %w", k.cfg.ConnectTimeout, syscall.ETIMEDOUT))
 	})
 	return a, nil
+}
+
+// connect begins an association, perhaps by a UDP port of its own. The kernel has
+// one for all associations that are begun, which is another one meanwhile.
+func (k *kernel) connect(addrs []netip.Addr, port, encap uint16) (id sctpsock.AssocID, err error) {
+	if encap == 0 {
+		return k.sock.Connect(addrs, port)
+	}
+	if err := k.sock.SetEncapPort(encap); err != nil {
+		return 0, err
+	}
+	id, err = k.sock.Connect(addrs, port)
+	return id, errors.Join(err, k.sock.SetEncapPort(uint16(k.cfg.EncapPort)))
 }
 
 func (k *kernel) add(id sctpsock.AssocID, h stack.Handler) *association {

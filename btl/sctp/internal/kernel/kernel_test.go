@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -173,56 +172,4 @@ func TestOpenExplains(t *testing.T) {
 	_, err := Open(stack.Config{Tuning: tuning()})
 	var none *sctpsock.UnavailableError
 	assert.ErrorAs(t, err, &none)
-}
-
-// Peers that read nothing leave room for those that do, whatever the kernel's
-// sndbuf_policy is, and together hold less than half of the socket's buffer.
-func TestKernelStalledPeers(t *testing.T) {
-	for _, size := range []int{100, 65_536} {
-		l := &loop{t: t}
-		x, healthy := newNode(l), newNode(l)
-		here, there := x.join(healthy)
-		there.keepNot = true
-		buffer, err := x.sock.SendBuffer()
-		require.NoError(t, err)
-		n := (buffer / 4) / max(sctpsock.Charge(size+4, here.a.fragment), x.room.least)
-		n = min(n, 20)
-		content := &btl.Frame{Payload: make([]byte, size), Size: size}
-		for range n {
-			stalled := newNode(l, func(c *stack.Config) { c.ReceiveBuffer = 1 << 14 })
-			p, _ := x.join(stalled)
-			stalled.sleep(true)
-			quiet := 0
-			l.until("it is stalled", func() bool {
-				if p.a.Send(1, 0, []byte("head"), content) == btl.Done {
-					quiet = 0
-				} else {
-					quiet++
-				}
-				return quiet > 20
-			})
-		}
-		l.until("what can be acknowledged is", func() bool { return here.a.Queued() == 0 })
-		queued, err := x.sock.Queued()
-		require.NoError(t, err)
-		assert.Less(t, queued, buffer/2, "%d stalled peers, messages of %d bytes", n, size)
-		assert.Less(t, x.room.total, buffer/2)
-		assert.GreaterOrEqual(t, x.room.total, queued, "never less than the kernel has")
-
-		const messages = 100
-		start := time.Now()
-		sent := 0
-		l.until("all have come", func() bool {
-			for sent < messages && here.a.Send(1, 0, []byte("head"), content) == btl.Done {
-				sent++
-			}
-			return there.count == messages
-		})
-		t.Logf("%d bytes: %d stalled peers hold %d of %d bytes of the buffer; %d messages to another one in %v",
-			size, n, queued, buffer, messages, time.Since(start))
-		for _, w := range append([]*watch(nil), l.watches...) {
-			w.asleep = false
-			require.NoError(t, w.h.(*kernel).Close())
-		}
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,9 +16,9 @@ import (
 )
 
 const (
-	// defaultBuffer is each of the socket's buffers, in bytes, before the kernel
-	// doubles it.
-	defaultBuffer = 4 << 20
+	// The socket's buffers, in bytes, before the kernel doubles them. All peers share
+	// that for sending, of which it takes only what is under way.
+	defaultSendBuffer, defaultReceiveBuffer = 16 << 20, 4 << 20
 	// backlog is the number of associations that peers may have begun and that
 	// nothing has been read of yet.
 	backlog = 4096
@@ -34,6 +36,9 @@ func Open(cfg stack.Config) (stack.Stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkEncapsulation(cfg.EncapPort); err != nil {
+		return nil, err
+	}
 	sock, err := sctpsock.Open(o)
 	if err != nil {
 		return nil, unsupported(err)
@@ -44,6 +49,27 @@ func Open(cfg stack.Config) (stack.Stack, error) {
 		return nil, err
 	}
 	return k, nil
+}
+
+// ownEncapPort is where the kernel says which UDP port it sends SCTP from and
+// receives it at.
+const ownEncapPort = "/proc/sys/net/sctp/udp_port"
+
+// checkEncapsulation refuses UDP where the kernel has no port for it: packets
+// would go out, and nothing would come back.
+func checkEncapsulation(port int) error {
+	if port == 0 || sctpsock.Check() != nil {
+		return nil
+	}
+	text, err := os.ReadFile(ownEncapPort)
+	if err == nil && strings.TrimSpace(string(text)) != "0" {
+		return nil
+	}
+	why := "Linux 5.11 or later has it"
+	if err == nil {
+		why = "sysctl net.sctp.udp_port is 0: set it, to 9899 say, before the program starts"
+	}
+	return &stack.UnsupportedError{Parameter: "encap_port", Stack: "kernel", Why: why, Able: "user"}
 }
 
 func (k *kernel) open() error {
@@ -88,7 +114,7 @@ func options(t stack.Tuning) (sctpsock.Options, error) {
 		return sctpsock.Options{}, fmt.Errorf("scheduler %q: the kernel has fcfs, prio and rr, and later ones fc and wfq", t.Scheduler)
 	}
 	o := sctpsock.Options{
-		SendBuffer: orDefault(t.SendBuffer), ReceiveBuffer: orDefault(t.ReceiveBuffer),
+		SendBuffer: orDefault(t.SendBuffer, defaultSendBuffer), ReceiveBuffer: orDefault(t.ReceiveBuffer, defaultReceiveBuffer),
 		Streams: t.Streams, InitAttempts: int(t.ConnectTimeout/initPause) + 8, InitTimeout: initPause,
 		NoDelay:    !t.Delay,
 		RTOInitial: t.RTOInitial, RTOMin: t.RTOMin, RTOMax: t.RTOMax,
@@ -105,9 +131,9 @@ func options(t stack.Tuning) (sctpsock.Options, error) {
 	return o, nil
 }
 
-func orDefault(size int) int {
+func orDefault(size, otherwise int) int {
 	if size == 0 {
-		return defaultBuffer
+		return otherwise
 	}
 	return size
 }

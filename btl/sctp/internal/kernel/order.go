@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/sctpsock"
@@ -12,7 +13,11 @@ import (
 // order puts the messages of each stream in order, which the kernel fails to do
 // at times (package sctpsock, "Kernel facts"). What comes too early is copied and
 // kept; mostly nothing is.
-type order []sequence
+type order struct {
+	streams []sequence
+	kept    int // bytes of what is early, each piece's own account included
+	most    int // that may be kept
+}
 
 // A sequence is one stream's.
 type sequence struct {
@@ -26,30 +31,48 @@ type early struct {
 	data []byte
 }
 
-// ahead is how many messages at most may overtake one.
-const ahead = 4096
+const (
+	// ahead is how many messages at most may overtake one.
+	ahead = 4096
+	// earlyCost is what keeping a piece takes beside its bytes.
+	earlyCost = 64
+	// strangersEarly is how much is kept for a peer that has not proved itself. Its
+	// messages are those of the handshake, on one stream.
+	strangersEarly = 64 << 10
+)
 
 // arrived hands over a piece of a message, or keeps it until it is its turn.
 func (a *association) arrived(info sctpsock.RecvInfo, piece []byte) {
-	if a.order == nil {
+	if a.order.streams == nil {
 		a.handler.Receive(info.Stream, info.PPID, piece, info.End)
 		return
 	}
-	if int(info.Stream) >= len(a.order) {
+	if int(info.Stream) >= len(a.order.streams) {
 		a.disordered(info)
 		return
 	}
-	s := &a.order[info.Stream]
+	s := &a.order.streams[info.Stream]
 	switch distance := info.SSN - s.next; {
 	case distance == 0:
 		a.inTurn(s, info, piece)
 		for a.takeTurn(s) {
 		}
-	case distance < ahead:
+	case distance < ahead && a.order.keep(len(piece)):
 		s.early = append(s.early, early{info, append([]byte(nil), piece...)})
 	default:
 		a.disordered(info)
 	}
+}
+
+// keep accounts for a piece that is early, unless there is too much already. What
+// has overtaken a message waited in the socket's receive buffer beside it, so that
+// more than that buffer holds is no disorder of the kernel's.
+func (o *order) keep(size int) bool {
+	if o.kept+size+earlyCost > o.most {
+		return false
+	}
+	o.kept += size + earlyCost
+	return true
 }
 
 func (a *association) inTurn(s *sequence, info sctpsock.RecvInfo, piece []byte) {
@@ -63,7 +86,8 @@ func (a *association) inTurn(s *sequence, info sctpsock.RecvInfo, piece []byte) 
 func (a *association) takeTurn(s *sequence) bool {
 	for i, e := range s.early {
 		if e.info.SSN == s.next && !a.over {
-			s.early = append(s.early[:i], s.early[i+1:]...)
+			s.early = slices.Delete(s.early, i, i+1)
+			a.order.kept -= len(e.data) + earlyCost
 			a.inTurn(s, e.info, e.data)
 			return true
 		}
@@ -73,5 +97,6 @@ func (a *association) takeTurn(s *sequence) bool {
 
 func (a *association) disordered(info sctpsock.RecvInfo) {
 	a.k.abort(a)
-	a.down(fmt.Errorf("stream %d goes on with message %d, which is not its turn: %w", info.Stream, info.SSN, syscall.EPROTO))
+	a.down(fmt.Errorf("stream %d goes on with message %d, which is not its turn, and %d bytes wait for theirs: %w",
+		info.Stream, info.SSN, a.order.kept, syscall.EPROTO))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"syscall"
 
 	"github.com/strandmp/strand/internal/sctpsock"
 )
@@ -15,9 +14,10 @@ import (
 // are in the package's comment.
 type room struct {
 	shared  int // what dynamic thresholds give out
-	least   int // what every peer may have
+	least   int // what every peer may have, whatever the others have
 	most    int // what one peer may have
 	total   int // what all have
+	excess  int // of that, what each has beyond the least, together
 	refused []*association
 }
 
@@ -25,6 +25,7 @@ type room struct {
 // them.
 type account struct {
 	fragment   int // data in a chunk
+	window     int // what the peer's SCTP takes even if its process does not, in bytes
 	charged    int // sent and not known to be acknowledged
 	afterwards int // of that, sent after the kernel was asked
 	size       int // the same in bytes of messages
@@ -35,31 +36,58 @@ type account struct {
 	wanted     int  // what the message takes that was refused
 }
 
-// sizeRoom finds out how large the send buffer is.
+// Shares of the send buffer, S, by which the rules go.
+const (
+	dynamicShare = 4   // S/4 by dynamic thresholds, and as much in equal parts
+	leastShare   = 256 // S/256 for every peer, however many there are
+	messageShare = 32  // S/32 for the longest message
+)
+
+// sizeRoom finds out how large the buffers are, and how long messages may be.
 func (k *kernel) sizeRoom() error {
 	buffer, err := k.sock.SendBuffer()
 	if err != nil {
 		return err
 	}
-	if buffer < k.cfg.MaxMessage {
-		return fmt.Errorf("a send buffer of %d bytes, and messages of up to %d (btl_sctp_max_frame): raise sysctl net.core.wmem_max: %w",
-			buffer, k.cfg.MaxMessage, syscall.EMSGSIZE)
+	if k.receiveBuffer, err = k.sock.ReceiveBuffer(); err != nil {
+		return err
 	}
-	if asked := orDefault(k.cfg.SendBuffer); buffer < 2*asked {
+	if asked := orDefault(k.cfg.SendBuffer, defaultSendBuffer); buffer < 2*asked {
 		k.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives the socket a send buffer of %d bytes, %d were asked for: "+
 			"few peers that do not read are enough to slow down the others (sysctl net.core.wmem_max=%d, and rmem_max)", buffer/2, asked, asked))
 	}
-	k.room = room{shared: buffer / 4, least: buffer / 256, most: 2 * k.cfg.Outstanding}
+	k.room = room{shared: buffer / dynamicShare, least: buffer / leastShare, most: 2 * k.cfg.Outstanding}
+	if k.cfg.Peers > 0 {
+		k.room.least = max(k.room.least, k.room.shared/k.cfg.Peers)
+	}
+	k.longest = min(k.cfg.MaxMessage, chargedAtMost(buffer/messageShare), k.receiveBuffer/2/k.cfg.Streams)
 	return nil
 }
 
+// chargedAtMost is how long a message may be so as to be charged with no more
+// than so much, in chunks that any network takes; a chunk's worth at least.
+func chargedAtMost(charge int) int {
+	const chunk = 1400
+	return max(charge/sctpsock.Charge(chunk, chunk), 1) * chunk
+}
+
 // limit is what a peer may have outstanding at the moment.
-func (r *room) limit() int { return min(max(r.shared-r.total, r.least), r.most) }
+func (r *room) limit(a *association) int {
+	return min(r.least+min(max(r.shared-r.excess, 0), a.window), r.most)
+}
+
+// charge changes what a peer has.
+func (r *room) charge(a *association, by int) {
+	before := max(a.charged-r.least, 0)
+	a.charged += by
+	r.total += by
+	r.excess += max(a.charged-r.least, 0) - before
+}
 
 // fits reports whether a message may be sent, and asks the kernel what was
 // acknowledged in time before it may not.
 func (k *kernel) fits(a *association, charge int) bool {
-	limit := k.room.limit()
+	limit := k.room.limit(a)
 	if a.charged+charge > limit/2 && a.charged > 0 {
 		k.ask(a)
 	}
@@ -69,16 +97,15 @@ func (k *kernel) fits(a *association, charge int) bool {
 // scarce reports whether, behind this message, another one of its kind will have
 // the kernel asked.
 func (k *kernel) scarce(a *association, charge int) bool {
-	return a.charged+2*charge > k.room.limit()/2
+	return a.charged+2*charge > k.room.limit(a)/2
 }
 
 // spend accounts for a message that the kernel has taken.
 func (k *kernel) spend(a *association, size, charge int) {
-	a.charged += charge
+	k.room.charge(a, charge)
 	a.size += size
 	a.afterwards += charge
 	a.sizeAfter += size
-	k.room.total += charge
 }
 
 // ask has the kernel say when everything sent so far is acknowledged.
@@ -91,9 +118,6 @@ func (k *kernel) ask(a *association) {
 	}
 	a.asked, a.subscribed = true, true
 	a.afterwards, a.sizeAfter = 0, 0
-	if fragment := a.fragmentSize(); fragment > 0 {
-		a.fragment = fragment // paths change
-	}
 }
 
 // dry: at some time after it was asked, the kernel had nothing outstanding.
@@ -102,8 +126,9 @@ func (k *kernel) dry(a *association) {
 		return // from before the subscription ended
 	}
 	a.asked = false
-	k.room.total -= a.charged - a.afterwards
-	a.charged, a.size = a.afterwards, a.sizeAfter
+	k.room.charge(a, a.afterwards-a.charged)
+	a.size = a.sizeAfter
+	a.measure()
 	if a.charged > 0 {
 		k.ask(a) // mostly it is dry still, and says so at once
 	} else if a.subscribed {
@@ -120,7 +145,7 @@ func (k *kernel) admit() {
 	for i, a := range waiting {
 		switch {
 		case a.over:
-		case a.charged > 0 && a.charged+a.wanted > k.room.limit():
+		case a.charged > 0 && a.charged+a.wanted > k.room.limit(a):
 			k.room.refused = append(k.room.refused, a)
 		default:
 			a.refused = false
@@ -144,8 +169,8 @@ func (k *kernel) roomInSocket() {
 
 // forgive takes an association that has ended out of the account.
 func (k *kernel) forgive(a *association) {
-	k.room.total -= a.charged
-	a.account = account{fragment: a.fragment}
+	k.room.charge(a, -a.charged)
+	a.account = account{}
 	k.room.refused = slices.DeleteFunc(k.room.refused, func(b *association) bool { return b == a })
 }
 

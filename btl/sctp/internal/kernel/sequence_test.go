@@ -21,7 +21,7 @@ func unordered(t *testing.T, first uint16, pieces string) *peer {
 	k := &kernel{cfg: stack.Config{}, sock: sock, assocs: map[sctpsock.AssocID]*association{}}
 	p := &peer{t: t, up: true}
 	a := k.add(3, p)
-	a.order = order{{}, {next: first}}
+	a.order = order{streams: []sequence{{}, {next: first}}, most: strangersEarly}
 	for _, piece := range strings.Fields(pieces) {
 		name := strings.TrimSuffix(piece, "-")
 		a.arrived(sctpsock.RecvInfo{Assoc: 3, Stream: 1, SSN: first + uint16(name[0]-'0'), End: name == piece}, []byte(name))
@@ -53,4 +53,30 @@ func TestOrder(t *testing.T) {
 	}
 	p := unordered(t, 0, "0 1 0")
 	assert.ErrorIs(t, p.ended, syscall.EPROTO, "a number that has been")
+}
+
+// What is kept for others to come first is bounded in bytes, and given back.
+func TestOrderKeepsSoMuch(t *testing.T) {
+	p := &peer{t: t, up: true}
+	a := (&kernel{sock: new(sctpsock.Socket), assocs: map[sctpsock.AssocID]*association{}}).add(3, p)
+	const size = 1000
+	a.order = order{streams: make([]sequence, 2), most: 3 * (size + earlyCost)}
+	arrive := func(stream, ssn uint16) {
+		a.arrived(sctpsock.RecvInfo{Assoc: 3, Stream: stream, SSN: ssn, End: true}, make([]byte, size))
+	}
+	for range 5 {
+		for _, ssn := range []uint16{1, 2, 3, 0} {
+			arrive(1, a.order.streams[1].next-a.order.streams[1].next%4+ssn)
+		}
+		require.NoError(t, p.ended)
+		require.Zero(t, a.order.kept)
+	}
+	assert.Equal(t, 20, p.count)
+	for ssn := range uint16(3) {
+		arrive(0, 1+ssn)
+	}
+	require.NoError(t, p.ended)
+	arrive(0, 4)
+	assert.ErrorIs(t, p.ended, syscall.EPROTO)
+	assert.ErrorContains(t, p.ended, "3192 bytes wait")
 }

@@ -7,6 +7,10 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
+// InnerPort is SCTP's own port, at both ends, of an association over UDP one end of
+// which is in user space: there UDP's ports tell the processes apart.
+const InnerPort = 5000
+
 // Config is what a stack is opened with.
 type Config struct {
 	// Loop is the progress engine.
@@ -17,6 +21,8 @@ type Config struct {
 	// PortMin is the first port to try, one of Ports, upwards; 0 lets the system
 	// choose.
 	PortMin, Ports int
+	// Peers is how many there can be; 0: nobody knows.
+	Peers int
 	// Accept makes known an association that a peer has begun and that has just
 	// come up, and returns who is to be told of it, without another Up; nil refuses
 	// the peer, and the association is aborted.
@@ -58,9 +64,12 @@ type Tuning struct {
 	// Interleave messages of different streams (I-DATA, RFC 8260).
 	Interleave bool
 	// Scheduler says which stream's message goes next: "fcfs", "rr", "prio", "fc" or
-	// "wfq". Priority, for prio and wfq, is that of each stream, the lower the
-	// sooner.
+	// "wfq".
 	Scheduler string
+	// Priorities are, from stream 1 on, a stream's place with the scheduler prio, the
+	// lower the sooner, or its weight with wfq; the last counts for all further
+	// streams. The control stream has place 0. None leaves it to the stack.
+	Priorities []uint16
 	// EncapPort is the UDP port of the peers' kernels (RFC 6951); 0: no
 	// encapsulation.
 	EncapPort int

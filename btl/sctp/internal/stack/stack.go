@@ -22,6 +22,9 @@ type Stack interface {
 	// associations that are ending: it waits at most a millisecond for something to
 	// arrive.
 	Linger()
+	// MaxMessage is how long messages should be at most: Config.MaxMessage, or less
+	// if the buffers that the system gives are too small for that.
+	MaxMessage() int
 	// Usable are those of the local addresses that could be listened on.
 	Usable() []netip.Addr
 	// Close ends all associations without a call, closes the sockets and leaves no
@@ -40,6 +43,9 @@ type Route struct {
 type Pair struct {
 	Local  netip.Addr
 	Remote netip.AddrPort
+	// Encap is the UDP port that carries SCTP to a peer whose stack is in user space,
+	// for a stack that is not; 0: none, or Config.EncapPort.
+	Encap uint16
 	// Nearby says that both are on this machine.
 	Nearby bool
 }

@@ -71,6 +71,7 @@ func (a *association) establish() error {
 	}
 	a.pion = p
 	a.setup = nil
+	a.s.supersede(a)
 	a.heard()
 	a.s.startBeats()
 	return nil

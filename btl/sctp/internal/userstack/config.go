@@ -55,8 +55,9 @@ func supported(t stack.Tuning) error {
 		return can("path_max_retrans", "an association has one path")
 	case t.Autoclose != 0:
 		return can("autoclose", "it does not look for idle associations")
-	case t.EncapPort != 0:
-		return can("encap_port", "it is over UDP already, at the port that it publishes")
+	}
+	if t.Priorities != nil {
+		return can("priorities", "its streams take turns")
 	}
 	switch t.Scheduler {
 	case "":

@@ -108,6 +108,18 @@ func (s *Stack) theirs(tag uint32, remote netip.AddrPort) *association {
 	return nil
 }
 
+// supersede ends what the peer takes for the same association as a new one: it
+// has made one of its attempt and ours, and calls that by one tag (RFC 9260,
+// section 5.2.4). It is not told, since it would take that for the new one's end.
+func (s *Stack) supersede(a *association) {
+	for _, b := range s.byTag {
+		if b != a && b.setup == nil && b.theirs.tag == a.theirs.tag && same(b.remote, a.remote) {
+			b.severed.Store(true)
+			b.finish(syscall.ECONNRESET)
+		}
+	}
+}
+
 // greet answers an INIT. All there is of the association is in the cookie.
 func (s *Stack) greet(so *socket, from netip.AddrPort, c []byte) error {
 	theirs, err := parseOpening(c)

@@ -189,7 +189,6 @@ func TestUnsupported(t *testing.T) {
 		"rto_min":          {RTOMin: time.Second},
 		"path_max_retrans": {PathMaxRetrans: 2},
 		"autoclose":        {Autoclose: time.Second},
-		"encap_port":       {EncapPort: 9899},
 		"scheduler":        {Scheduler: "prio"},
 	} {
 		_, err := Open(stack.Config{Tuning: tuning})

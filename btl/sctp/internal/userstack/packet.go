@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
 )
 
 // What this package has to know of SCTP's packets (RFC 9260, section 3): it sets
@@ -15,9 +17,8 @@ const (
 	headerSize = 12
 	chunkHead  = 4
 	initSize   = chunkHead + 16 // without parameters
-	// port is the SCTP port at both ends: UDP's ports are what tells processes
-	// apart, and pion has no other.
-	port = 5000
+	// port is the SCTP port at both ends; pion has no other.
+	port = stack.InnerPort
 )
 
 // Types of chunks.

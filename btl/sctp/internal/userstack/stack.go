@@ -61,6 +61,9 @@ func Open(c stack.Config) (*Stack, error) {
 // Port implements [stack.Stack].
 func (s *Stack) Port() uint16 { return s.sockets[0].local.Port() }
 
+// MaxMessage implements [stack.Stack]: associations share no buffer.
+func (s *Stack) MaxMessage() int { return s.cfg.MaxMessage }
+
 // Usable implements [stack.Stack].
 func (s *Stack) Usable() []netip.Addr {
 	var all []netip.Addr

@@ -1,0 +1,47 @@
+package sctp
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+)
+
+// Two stacks of different kinds meet over UDP: the kernel's packets are carried in
+// it (RFC 6951), which is what the user stack's always are. The kernel sends from
+// one UDP port of the whole host, btl_sctp_encap_port, and needs SCTP's own port to
+// be the one that the user stack has.
+
+// mixed reports whether the peer has the other stack.
+func (m *module) mixed(remote *address) bool { return remote.stack != m.local.stack }
+
+// canMix says why the two stacks can not talk to each other, or nil.
+func (m *module) canMix(remote *address) error {
+	if !m.mixed(remote) {
+		return nil
+	}
+	if m.cfg.tuning.EncapPort == 0 {
+		return fmt.Errorf("start all with %s=user, or make the kernel's SCTP available everywhere, or have it carried in UDP: %s", pStack, pEncapPort)
+	}
+	kernel := &m.local
+	if remote.stack == overIP {
+		kernel = remote
+	}
+	if kernel.Port != stack.InnerPort {
+		return fmt.Errorf("the one with the kernel stack has port %d, and the other one's packets are all for %d: start it with %s=%d",
+			kernel.Port, stack.InnerPort, pPortMin, stack.InnerPort)
+	}
+	return nil
+}
+
+// mix is the route to a peer with the other stack: one pair of addresses, since
+// the user stack knows no others of a peer.
+func (m *module) mix(r *route, pair stack.Pair) stack.Route {
+	if m.local.stack == overIP {
+		pair.Encap = r.port
+		pair.Remote = netip.AddrPortFrom(pair.Remote.Addr(), stack.InnerPort)
+	} else {
+		pair.Remote = netip.AddrPortFrom(pair.Remote.Addr(), uint16(m.cfg.tuning.EncapPort))
+	}
+	return stack.Route{Pairs: []stack.Pair{pair}}
+}
