@@ -77,7 +77,9 @@ func (a *archive) addModules(k *kernel, names []string) ([]string, error) {
 
 // addSystem adds the little of a system that tests expect.
 func (a *archive) addSystem(tools tools) {
-	a.copy("bin/busybox", tools["busybox"])
+	for _, name := range []string{"busybox", "sh"} { // it is what it is called by
+		a.copy("bin/"+name, tools["busybox"])
+	}
 	for _, name := range []string{"ip", "tc", "ss"} {
 		a.program(name, tools[name])
 	}

@@ -26,9 +26,9 @@ import (
 	"time"
 )
 
-// defaultModules are what the tests need beyond what is built in: nf_tables and
-// nft_numgen for internal/testnet's loss.
-const defaultModules = "sctp,sctp_diag,sch_netem,sch_tbf,bridge,veth,tun,nf_tables,nft_numgen"
+// defaultModules are what the tests need beyond what is built in: nf_tables,
+// nft_numgen and nft_limit for the losses of internal/testnet.
+const defaultModules = "sctp,sctp_diag,sch_netem,sch_tbf,bridge,veth,tun,nf_tables,nft_numgen,nft_limit"
 
 // settings are the command line.
 type settings struct {

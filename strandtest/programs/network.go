@@ -35,9 +35,14 @@ func Networks() []Network {
 	return []Network{
 		{Name: "self", MinRanks: 1, MaxRanks: 1, Open: openSelf},
 		{Name: "tcp", MinRanks: 2, MaxRanks: 5, Open: openTCP},
-		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openSCTP},
+		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openUserSCTP},
 		{Name: "chaos", MinRanks: 1, MaxRanks: 5, Open: openChaos},
 	}
+}
+
+// KernelSCTP is SCTP by the kernel, for systems that have it.
+func KernelSCTP() Network {
+	return Network{Name: "kernel-sctp", MinRanks: 2, MaxRanks: 4, Open: openKernelSCTP}
 }
 
 func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
@@ -73,22 +78,36 @@ func openTCP(r *rand.Rand) Setup {
 	return s
 }
 
-func openSCTP(r *rand.Rand) Setup {
+func openUserSCTP(r *rand.Rand) Setup {
+	return openSCTP(r, "user",
+		"btl_sctp_interleave", pick(r, "on", "off"),
+		"btl_sctp_mtu_loopback", fmt.Sprint(pick(r, 1200, 8192)))
+}
+
+func openKernelSCTP(r *rand.Rand) Setup {
+	return openSCTP(r, "kernel",
+		"btl_sctp_sndbuf", pick(r, "0", "200K"),
+		"btl_sctp_rto_min", "100ms")
+}
+
+func openSCTP(r *rand.Rand, stack string, more ...string) Setup {
 	eager, frame := pick(r, 0, 100, 1000, 4096, 65536), pick(r, 1024, 1024, 5000, 65536, 1<<20)
-	return Setup{
+	s := Setup{
 		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100},
 		Settings: [][2]string{
 			{"btl", "sctp,self"},
-			{"btl_sctp_stack", "user"},
+			{"btl_sctp_stack", stack},
 			{"btl_sctp_if_include", "127.0.0.0/8"},
 			{"btl_sctp_eager_limit", fmt.Sprint(eager)},
 			{"btl_sctp_max_frame", fmt.Sprint(frame)},
 			{"btl_sctp_streams", fmt.Sprint(pick(r, 1, 2, 10))},
 			{"btl_sctp_outstanding", fmt.Sprint(pick(r, 128<<10, 1<<20))},
-			{"btl_sctp_interleave", pick(r, "on", "off")},
-			{"btl_sctp_mtu_loopback", fmt.Sprint(pick(r, 1200, 8192))},
 		},
 	}
+	for ; len(more) > 0; more = more[2:] {
+		s.Settings = append(s.Settings, [2]string{more[0], more[1]})
+	}
+	return s
 }
 
 func openChaos(r *rand.Rand) Setup {

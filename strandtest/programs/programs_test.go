@@ -21,7 +21,7 @@ const (
 )
 
 func TestPrograms(t *testing.T) {
-	total, whole := test(t, false, count(t, 2000, 1_000_000))
+	total, whole := test(t, false, count(t, 2000, 1_000_000), programs.Networks()...)
 	_, replay := firstSeed(t)
 	if zeros := total.Zeros(); len(zeros) > 0 && whole && !replay && !t.Failed() {
 		t.Errorf("these never happened, so that nothing is known of them: %v", zeros)
@@ -30,7 +30,14 @@ func TestPrograms(t *testing.T) {
 
 // Programs that run at the same time, in goroutines of their own.
 func TestConcurrentPrograms(t *testing.T) {
-	test(t, true, count(t, 300, 100_000))
+	test(t, true, count(t, 300, 100_000), programs.Networks()...)
+}
+
+// The same over the kernel's SCTP, where processors are emulated and slow.
+func TestKernelPrograms(t *testing.T) {
+	need.KernelSCTP(t)
+	test(t, false, count(t, 120, 20_000), programs.KernelSCTP())
+	test(t, true, count(t, 30, 2000), programs.KernelSCTP())
 }
 
 func count(t *testing.T, short, soak int) int {
@@ -63,12 +70,11 @@ func firstSeed(t *testing.T) (seed uint64, replay bool) {
 // milliseconds later; with few of them the others stand still for so long.
 const processors = 8
 
-// test runs programs over all networks, or those that -run leaves, and says
+// test runs programs over the networks, or those that -run leaves, and says
 // whether chaos was among them, over which alone everything happens.
-func test(t *testing.T, concurrent bool, count int) (total programs.Tally, whole bool) {
+func test(t *testing.T, concurrent bool, count int, networks ...programs.Network) (total programs.Tally, whole bool) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors * runtime.NumCPU()))
 	seed, replay := firstSeed(t)
-	networks := programs.Networks()
 	for _, n := range networks {
 		t.Run(n.Name, func(t *testing.T) {
 			c := campaign{t: t, network: n, concurrent: concurrent, count: uint64(count/len(networks)) + 1}

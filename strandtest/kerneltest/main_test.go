@@ -1,0 +1,86 @@
+//go:build linux
+
+package kerneltest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/strandtest/nettest"
+)
+
+// roleFlag makes this test binary a rank instead of a test.
+const roleFlag = "-kerneltest.role="
+
+func TestMain(m *testing.M) {
+	if name, ok := strings.CutPrefix(os.Args[len(os.Args)-1], roleFlag); ok && len(os.Args) == 2 {
+		if os.Getenv(anybodyVariable) != "" {
+			becomeAnybody()
+		}
+		chooseStack()
+		if err := strand.Run(context.Background(), roles[name]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	testnet.Main(m)
+}
+
+// anybodyVariable makes a rank no superuser.
+const anybodyVariable = "KERNELTEST_ANYBODY"
+
+// mixVariable names the one rank that has the kernel's SCTP, at the port that the
+// user stack of the others takes its packets to be for.
+const mixVariable = "KERNELTEST_KERNEL"
+
+func chooseStack() {
+	switch os.Getenv(mixVariable) {
+	case "":
+	case os.Getenv("PMI_RANK"):
+		os.Setenv("STRAND_BTL_SCTP_PORT_MIN", "5000")
+	default:
+		os.Setenv("STRAND_BTL_SCTP_STACK", "user")
+	}
+}
+
+func becomeAnybody() {
+	const nobody = 65534
+	if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+var roles = map[string]func(context.Context, *strand.World) error{
+	"crowd":    crowd,
+	"overtake": overtake,
+	"stream":   stream,
+	"withhold": withhold,
+	"mix":      mix,
+	"idle":     idle,
+	"stop":     stop,
+}
+
+// play makes a job of ranks that play a role of this test binary over the
+// kernel's SCTP.
+func play(t *testing.T, role string, placement []*testnet.Host, env ...string) nettest.Job {
+	t.Helper()
+	need.KernelSCTP(t)
+	return nettest.Job{
+		Placement: placement, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid()), Args: []string{roleFlag + role},
+		Env: append([]string{
+			"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=kernel",
+			// Many processes share emulated processors.
+			"STRAND_PROGRESS_SPIN=0s", "STRAND_BTL_SCTP_CONNECT_TIMEOUT=1m", "STRAND_BTL_SCTP_HANDSHAKE_TIMEOUT=1m",
+		}, env...),
+	}
+}
