@@ -23,7 +23,7 @@ func TestLose(t *testing.T) {
 		to, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(l.B.Addr(0), 0)))
 		return err
 	}))
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	require.NoError(t, to.SetReadDeadline(time.Now().Add(watchdog)))
 	var from net.Conn
 	require.NoError(t, a.Do(func() (err error) {

@@ -22,11 +22,7 @@ const roleFlag = "-kerneltest.role="
 
 func TestMain(m *testing.M) {
 	if name, ok := strings.CutPrefix(os.Args[len(os.Args)-1], roleFlag); ok && len(os.Args) == 2 {
-		if os.Getenv(anybodyVariable) != "" {
-			becomeAnybody()
-		}
-		chooseStack()
-		if err := strand.Run(context.Background(), roles[name]); err != nil {
+		if err := beRank(name); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -42,22 +38,29 @@ const anybodyVariable = "KERNELTEST_ANYBODY"
 // user stack of the others takes its packets to be for.
 const mixVariable = "KERNELTEST_KERNEL"
 
-func chooseStack() {
+func chooseStack() error {
 	switch os.Getenv(mixVariable) {
 	case "":
+		return nil
 	case os.Getenv("PMI_RANK"):
-		os.Setenv("STRAND_BTL_SCTP_PORT_MIN", "5000")
-	default:
-		os.Setenv("STRAND_BTL_SCTP_STACK", "user")
+		return os.Setenv("STRAND_BTL_SCTP_PORT_MIN", "5000")
 	}
+	return os.Setenv("STRAND_BTL_SCTP_STACK", "user")
 }
 
-func becomeAnybody() {
-	const nobody = 65534
-	if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+func becomeAnybody() error {
+	if os.Getenv(anybodyVariable) == "" {
+		return nil
 	}
+	const nobody = 65534
+	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
+}
+
+func beRank(role string) error {
+	if err := errors.Join(becomeAnybody(), chooseStack()); err != nil {
+		return err
+	}
+	return strand.Run(context.Background(), roles[role])
 }
 
 var roles = map[string]func(context.Context, *strand.World) error{

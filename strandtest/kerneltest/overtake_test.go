@@ -15,9 +15,9 @@ import (
 	"github.com/strandmp/strand/internal/testnet"
 )
 
-// Tags of overtake, on three different lanes (by pml.Context.lane): that of the message whose packet is
-// lost, and of two messages sent behind it. Three would be enough for SCTP to
-// send the lost one again before its time.
+// Tags of overtake, on three different lanes (by the hash in package pml): that of
+// the message whose packet is lost, and of two messages sent behind it. Three would
+// be enough for SCTP to send the lost one again before its time.
 const (
 	lostTag = 1001
 	nextTag = 1
