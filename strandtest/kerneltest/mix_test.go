@@ -65,7 +65,7 @@ func TestKernelMixedStacks(t *testing.T) {
 			hosts := []*testnet.Host{a, b}
 			hosts[kernel].Sysctl("net/sctp/udp_port", fmt.Sprint(encapPort))
 			hosts[kernel].Sysctl("net/sctp/encap_port", fmt.Sprint(encapPort))
-			job := play(t, "mix", hosts, fmt.Sprintf("STRAND_BTL_SCTP_ENCAP_PORT=%d", encapPort), "STRAND_VERBOSE=2")
+			job := play(t, "mix", hosts, fmt.Sprintf("STRAND_BTL_SCTP_ENCAP_PORT=%d", encapPort), "STRAND_VERBOSE=1")
 			job.Env = append(job.Env, fmt.Sprintf("%s=%d", mixVariable, kernel))
 			requireMixed(t, job.Run(t), kernel)
 		})

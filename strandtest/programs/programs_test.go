@@ -36,8 +36,8 @@ func TestConcurrentPrograms(t *testing.T) {
 // The same over the kernel's SCTP, where processors are emulated and slow.
 func TestKernelPrograms(t *testing.T) {
 	need.KernelSCTP(t)
-	test(t, false, count(t, 120, 20_000), programs.KernelSCTP())
-	test(t, true, count(t, 30, 2000), programs.KernelSCTP())
+	test(t, false, count(t, 60, 20_000), programs.KernelSCTP())
+	test(t, true, count(t, 15, 2000), programs.KernelSCTP())
 }
 
 func count(t *testing.T, short, soak int) int {
