@@ -41,7 +41,6 @@ func (a *association) establish(n sctpsock.Notification) {
 	if !a.k.cfg.Interleave { // by which the kernel keeps to the order
 		a.order = order{streams: make([]sequence, n.In), most: strangersEarly}
 	}
-	a.setPriorities()
 	a.measure()
 	a.paths = a.k.pathsOf(a.id, time.Now())
 	own, err := a.k.sock.LocalAddrs(a.id)
@@ -248,7 +247,10 @@ func (a *association) Abort() {
 
 // Trust implements [stack.Association]. What a stranger may leave unread is the
 // kernel's to bound, by the socket's receive buffer.
-func (a *association) Trust() { a.order.most = a.k.receiveBuffer }
+func (a *association) Trust() {
+	a.order.most = a.k.receiveBuffer
+	a.setPriorities()
+}
 
 // Sever implements [stack.Association]. The kernel has no way to fall silent, so
 // the plug that is pulled is the process's: its kernel aborts, and both sides are

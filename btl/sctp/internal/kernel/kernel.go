@@ -107,7 +107,10 @@ func (k *kernel) connect(addrs []netip.Addr, port, encap uint16) (id sctpsock.As
 		return 0, err
 	}
 	id, err = k.sock.Connect(addrs, port)
-	return id, errors.Join(err, k.sock.SetEncapPort(uint16(k.cfg.EncapPort)))
+	if back := k.sock.SetEncapPort(uint16(k.cfg.EncapPort)); back != nil && err == nil {
+		return 0, errors.Join(back, k.sock.Abort(id))
+	}
+	return id, err
 }
 
 func (k *kernel) add(id sctpsock.AssocID, h stack.Handler) *association {

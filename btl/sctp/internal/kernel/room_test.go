@@ -106,6 +106,7 @@ func TestKernelPriorities(t *testing.T) {
 	x := newNode(l, func(c *stack.Config) { c.Scheduler, c.Priorities = "prio", []uint16{7, 2} })
 	y := newNode(l, func(c *stack.Config) { c.ReceiveBuffer = 1 << 14 })
 	here, there := x.join(y)
+	here.a.Trust()
 	y.sleep(true)
 	const early = 10
 	content := &btl.Frame{Payload: make([]byte, 4000), Size: 4000}
