@@ -82,7 +82,8 @@ type drawing struct {
 	x, y    axis
 	series  []series
 	caption string
-	words   func(point) string // what a point says, "" if the plot has too many
+	words   func(point) string // what a point says; nil if there are too many to read out
+	bare    bool               // markers would hide the lines
 }
 
 // description is the plot in words.
@@ -182,7 +183,7 @@ func (d *drawing) add(r *row, points ...point) {
 			return
 		}
 	}
-	d.series = append(d.series, series{r.Name, r.index, points, true})
+	d.series = append(d.series, series{r.Name, r.index, points, true, d.bare})
 }
 
 // dodging moves variants apart a little, so that their intervals do not hide each

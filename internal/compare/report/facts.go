@@ -10,28 +10,41 @@ import (
 	"github.com/strandmp/strand/internal/compare/results"
 )
 
-// differences lists what is known of the variants; what differs comes first and is
-// marked.
+// differences lists what was found to be so of the variants; what is not the same for all
+// comes first and is marked.
 func differences(r *results.Report) *pageTable {
+	return byVariant(r, func(v *results.Variant) map[string]string { return v.Facts })
+}
+
+// parameters lists what the variants were given.
+func parameters(r *results.Report) *pageTable {
+	return byVariant(r, func(v *results.Variant) map[string]string { return v.Params })
+}
+
+// byVariant makes a table with a column for each variant that can run; nil if nothing is
+// known of any.
+func byVariant(r *results.Report, of func(*results.Variant) map[string]string) *pageTable {
 	out := &pageTable{Heads: []string{""}}
 	names := map[string]bool{}
-	for _, v := range r.Variants {
-		out.Heads = append(out.Heads, v.Name)
-		for _, m := range []map[string]string{v.Facts, v.Params} {
-			for name := range m {
+	var variants []*results.Variant
+	for i := range r.Variants {
+		if v := &r.Variants[i]; v.Unable == "" {
+			variants = append(variants, v)
+			out.Heads = append(out.Heads, v.Name)
+			for name := range of(v) {
 				names[name] = true
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		row := pageRow{Cells: []string{name}}
-		seen := map[string]bool{}
-		for i := range r.Variants {
-			text := known(&r.Variants[i], name)
-			row.Cells = append(row.Cells, text)
-			if r.Variants[i].Unable == "" {
-				seen[text] = true
+		row, seen := pageRow{Cells: []string{name}}, map[string]bool{}
+		for _, v := range variants {
+			text, known := of(v)[name]
+			if !known {
+				text = "–"
 			}
+			row.Cells = append(row.Cells, text)
+			seen[text] = true
 		}
 		if len(seen) > 1 {
 			row.Class = "differs"
@@ -43,17 +56,6 @@ func differences(r *results.Report) *pageTable {
 		return nil
 	}
 	return out
-}
-
-// known is a fact of a variant, or a parameter that it was given.
-func known(v *results.Variant, name string) string {
-	if text, ok := v.Facts[name]; ok {
-		return text
-	}
-	if text, ok := v.Params[name]; ok {
-		return text
-	}
-	return "–"
 }
 
 func machine(r *results.Report) []condition {
@@ -92,7 +94,7 @@ func bytesOrUnknown(n uint64) string {
 // known.
 func counters(r *results.Report) *pageTable {
 	out := &pageTable{
-		Caption: "What networks and connections did: sums of a run, medians of the runs. Windows are medians of all samples of all connections.",
+		Caption: "What networks and connections did: sums of a run, medians of the runs. Congestion windows: median of all samples.",
 		Heads:   []string{"workload", "cell", "transport", "frames sent", "lost", "dropped by queues", "retransmissions", "timeouts", "congestion window"},
 		Figures: []bool{false, false, false, true, true, true, true, true, true},
 	}
@@ -131,7 +133,9 @@ func counted(runs []results.Run) (cells []string, some bool) {
 		}
 		for _, w := range r.Windows {
 			for _, s := range w.Samples {
-				windows = append(windows, s.Bytes)
+				if s.Bytes > 0 { // else there was no connection yet
+					windows = append(windows, s.Bytes)
+				}
 			}
 		}
 	}

@@ -35,6 +35,7 @@ type page struct {
 	Thesis   string
 	Baseline *pageTable
 	Variants *pageTable
+	Params   *pageTable
 	Counters *pageTable
 	Windows  []figure // of connections
 	Machine  []condition
@@ -118,7 +119,7 @@ func newPage(r, baseline *results.Report) (*page, error) {
 	p := &page{
 		Style: template.CSS(styleText),
 		Title: title(r), When: when(r), Notices: notices(r), Finding: Finding(r),
-		Beside: beside(r), Thesis: thesis, Variants: differences(r), Counters: counters(r), Machine: machine(r),
+		Beside: beside(r), Thesis: thesis, Variants: differences(r), Params: parameters(r), Counters: counters(r), Machine: machine(r),
 		Repeat: repeat(r),
 	}
 	for i, v := range r.Variants {

@@ -23,6 +23,7 @@ type series struct {
 	index  int // of the variant, for its colour
 	points []point
 	line   bool // joins the points
+	bare   bool // has no markers
 }
 
 // A point is a value and, if High is not 0, its interval.
@@ -154,8 +155,8 @@ func (s series) add(p *plot.Plot) error {
 		line.LineStyle = lineStyle(s.index)
 		p.Add(line)
 	}
-	if s.line && len(xys) > 30 {
-		return nil // markers would hide the line
+	if s.bare {
+		return nil
 	}
 	dots, err := plotter.NewScatter(xys)
 	if err != nil {

@@ -98,7 +98,7 @@ func streamsOf(v *results.Variant) string {
 // the thesis did.
 func beside(r *results.Report) *pageTable {
 	out := &pageTable{
-		Heads:   []string{"published in", "workload", "loss", "SCTP", "other", "other ÷ SCTP", "our SCTP", "our other", "other ÷ SCTP", "interval"},
+		Heads:   []string{"published in", "workload", "loss", "2005: SCTP", "other", "other ÷ SCTP", "ours: SCTP", "other", "other ÷ SCTP", "interval"},
 		Figures: []bool{false, false, true, true, true, true, true, true, true, true},
 	}
 	ours := map[string]bool{}

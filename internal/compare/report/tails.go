@@ -54,7 +54,7 @@ func (t *table) tails() []drawing {
 	var all []drawing
 	for _, rows := range t.group((*results.Cell).Key) {
 		var values []float64
-		out := drawing{caption: located("Distribution of delays", rows[0].cell, t.varying)}
+		out := drawing{caption: located("Distribution of delays", rows[0].cell, t.varying), bare: true}
 		for _, r := range rows {
 			points := tail(r.cell.Of(r.Name))
 			for _, p := range points {

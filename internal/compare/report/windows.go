@@ -13,11 +13,15 @@ const mostWindows = 3
 func (t *table) windows() []drawing {
 	var all []drawing
 	for _, rows := range t.group((*results.Cell).Key) {
-		out := drawing{caption: located(t.workload.Title+", a connection's congestion window", rows[0].cell, t.varying)}
+		out := drawing{bare: true}
+		name := ""
 		var longest, largest float64
 		for _, r := range rows {
 			w := widest(r.cell.Of(r.Name))
 			var points []point
+			if name == "" {
+				name = w.Name
+			}
 			for _, s := range w.Samples {
 				points = append(points, point{X: s.At, Y: s.Bytes})
 				longest, largest = max(longest, s.At), max(largest, s.Bytes)
@@ -29,8 +33,12 @@ func (t *table) windows() []drawing {
 		if len(out.series) == 0 || largest == 0 || longest == 0 {
 			continue
 		}
+		out.caption = located(t.workload.Title+", congestion window", rows[0].cell, t.varying)
+		if name != "" {
+			out.caption += ": " + name
+		}
 		s := scale{"kB", 1e3}
-		out.x = axis{label: "time, s", ticks: steps{scale{"s", 1}, false}}
+		out.x = axis{label: "time, s", zero: true, ticks: steps{scale{"s", 1}, false}}
 		out.y = axis{label: "congestion window, kB", zero: true, ticks: steps{s, false}}
 		all = append(all, out)
 	}
