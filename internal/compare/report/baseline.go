@@ -45,11 +45,11 @@ func changes(now, then *results.Report) (all []change, without int) {
 // WriteBaseline writes, for a terminal, what has changed from one comparison to another.
 func WriteBaseline(out io.Writer, now, then *results.Report) error {
 	t := againstBaseline(now, then)
-	rows := [][]string{t.Heads}
+	rows := [][]string{append([]string{"cell"}, t.Heads...)}
 	for _, r := range t.Rows {
-		rows = append(rows, r.Cells)
+		rows = append(rows, append([]string{r.Group}, r.Cells...))
 	}
-	left := map[int]bool{0: true, 1: true, 2: true, len(t.Heads) - 1: true}
+	left := map[int]bool{0: true, 1: true, len(t.Heads): true}
 	padLeft(rows, left)
 	var b strings.Builder
 	b.WriteString(line(t.Caption, 1000) + "\n")
@@ -64,8 +64,8 @@ func WriteBaseline(out io.Writer, now, then *results.Report) error {
 func againstBaseline(now, then *results.Report) *pageTable {
 	all, without := changes(now, then)
 	out := &pageTable{
-		Heads:   []string{"workload", "cell", "transport", "then", "now", "now ÷ then", "interval", ""},
-		Figures: []bool{false, false, false, true, true, true, true},
+		Heads:   []string{transport, "then", "now", "now ÷ then", "interval", ""},
+		Figures: []bool{false, true, true, true, true},
 		Caption: baselineCaption(now, then, all, without),
 	}
 	var before *results.Cell
@@ -73,13 +73,14 @@ func againstBaseline(now, then *results.Report) *pageTable {
 		word := map[Verdict]string{TooFew: "too few runs", NoneNow: "no change seen", Better: "better", Worse: "worse"}[c.Verdict]
 		unit := c.table.metric.Unit
 		cells := []string{
-			c.table.workload.Title + ", " + c.table.metric.Text, textsOf(c.cell, c.table.varying), c.Name,
+			c.Name,
 			quantity(unit, c.BaseLine.Median), quantity(unit, c.Values.Median), times(c.Ratio.Value), c.Ratio.interval().between(times), word,
 		}
-		if c.cell == before {
-			clear(cells[:2])
+		row := pageRow{"", [...]string{TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse"}[c.Verdict], cells, ""}
+		if c.cell != before {
+			row.Group = located(c.table.workload.Title+", "+c.table.metric.Text, c.cell, c.table.varying)
 		}
-		out.Rows = append(out.Rows, pageRow{c.cell != before, [...]string{"few", "same", "better", "worse"}[c.Verdict], cells, ""})
+		out.Rows = append(out.Rows, row)
 		before = c.cell
 	}
 	return out

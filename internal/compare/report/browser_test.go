@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/need"
@@ -49,7 +50,7 @@ type event struct {
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := need.Program(t, "chromium", "chromium")
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // only if it hangs
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute) // only if it hangs
 	args := []string{"--headless", "--remote-debugging-pipe", "--user-data-dir=" + t.TempDir(), "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"}
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox") // which the superuser can not have
@@ -67,10 +68,14 @@ func startBrowser(t *testing.T) *browser {
 	b := &browser{t: t, in: in, out: bufio.NewReader(out)}
 	t.Cleanup(func() {
 		defer cancel()
-		b.call("Browser.close", nil, nil)
+		if t.Failed() { // then it may not listen
+			cancel()
+		} else {
+			b.call("Browser.close", nil, nil)
+		}
 		_ = cmd.Wait() // its exit status says nothing of the page
-		require.NoError(t, in.Close())
-		require.NoError(t, out.Close())
+		assert.NoError(t, in.Close())
+		assert.NoError(t, out.Close())
 	})
 	var target struct{ TargetID string }
 	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)

@@ -95,21 +95,26 @@ func bytesOrUnknown(n uint64) string {
 func counters(r *results.Report) *pageTable {
 	out := &pageTable{
 		Caption: "What networks and connections did: sums of a run, medians of the runs. Congestion windows: median of all samples.",
-		Heads:   []string{"workload", "cell", "transport", "frames sent", "lost", "dropped by queues", "retransmissions", "timeouts", "congestion window"},
-		Figures: []bool{false, false, false, true, true, true, true, true, true},
+		Heads:   []string{transport, "frames sent", "lost", "dropped by queues", "retransmissions", "timeouts", "congestion window"},
+		Figures: []bool{false, true, true, true, true, true, true},
 	}
-	any := false
 	for _, t := range tables(r) {
+		var before *results.Cell
 		for i := range t.rows {
 			row := &t.rows[i]
 			cells, some := counted(row.cell.Of(row.Name))
-			any = any || some
-			if some {
-				out.Rows = append(out.Rows, pageRow{Cells: append([]string{t.workload.Title, textsOf(row.cell, t.varying), row.Name}, cells...)})
+			if !some {
+				continue
 			}
+			next := pageRow{Cells: append([]string{row.Name}, cells...)}
+			if row.cell != before {
+				next.Group = located(t.workload.Title, row.cell, t.varying)
+			}
+			before = row.cell
+			out.Rows = append(out.Rows, next)
 		}
 	}
-	if !any {
+	if len(out.Rows) == 0 {
 		return nil
 	}
 	return out

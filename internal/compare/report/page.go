@@ -87,7 +87,7 @@ func (t *pageTable) Kind(column int) string {
 
 // A pageRow is one of its rows.
 type pageRow struct {
-	First bool // of its cell
+	Group string // what the rows from here on are of; "": as before
 	Class string
 	Cells []string
 	Note  string
@@ -215,18 +215,19 @@ func (t *table) section(r *results.Report) (section, error) {
 	return s, nil
 }
 
-// page is the table as the page has it.
+// page is the table as the page has it: with a line of its own for a cell's conditions,
+// for the sake of narrow screens.
 func (t *table) page() *pageTable {
-	out := &pageTable{Caption: sentences(t.title(), t.footnote()), Heads: t.heads()}
+	out := &pageTable{Caption: sentences(t.title(), t.footnote()), Heads: t.heads()[len(t.varying):]}
 	for _, head := range out.Heads {
 		out.Figures = append(out.Figures, head != transport && head != "")
 	}
 	var before *results.Cell
 	for i := range t.rows {
 		r := &t.rows[i]
-		row := pageRow{r.cell != before, r.class(), t.cells(r), r.note}
-		if !row.First {
-			clear(row.Cells[:len(r.head)])
+		row := pageRow{"", r.class(), t.cells(r)[len(r.head):], r.note}
+		if r.cell != before {
+			row.Group = textsOf(r.cell, t.varying)
 		}
 		before = r.cell
 		out.Rows = append(out.Rows, row)
