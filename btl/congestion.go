@@ -26,3 +26,11 @@ type CongestionReporter interface {
 	// for example.
 	Congestion() (Congestion, bool)
 }
+
+// A CongestionChooser is a module that can tell which congestion control the system
+// gives to its connections, by the system's names. Optional; for strand info.
+type CongestionChooser interface {
+	// CongestionControl is that of connections within this machine and of those to
+	// others; "" where it is not known.
+	CongestionControl() (within, others string)
+}

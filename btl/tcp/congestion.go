@@ -32,6 +32,19 @@ func (m *module) chooseCongestion(fd int, nearby bool) error {
 	return nil
 }
 
+// CongestionControl implements [btl.CongestionChooser].
+func (m *module) CongestionControl() (within, others string) {
+	if len(m.listeners) == 0 {
+		return "", ""
+	}
+	// A connection begins with what the listener has.
+	within = rawio.Congestion(m.listeners[0].fd)
+	if m.cfg.congestion == "auto" {
+		return within, m.preset
+	}
+	return within, within
+}
+
 // prepareListener gives a listening socket what its connections should start with.
 func (m *module) prepareListener(fd int) {
 	switch m.cfg.congestion {

@@ -193,8 +193,12 @@ func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, sizes []int) 
 				return err
 			}
 		}
-		if err := d.Run(ctx, w, report); err != nil || w.Rank() != 0 || !r.json {
+		err := d.Run(ctx, w, report)
+		switch {
+		case err != nil || w.Rank() != 0:
 			return err
+		case !r.json:
+			return bench.WriteFoot(out, w)
 		}
 		return writeJSON(out, map[string]any{"workload": r.workload, "window": r.window, "rows": rows})
 	}, strand.WithSettings(r.settings...))

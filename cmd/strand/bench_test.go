@@ -47,7 +47,7 @@ func TestBenchHelp(t *testing.T) {
 func TestBenchStartsItself(t *testing.T) {
 	out, err := strandProcess(t, "bench", "pingpong", "--sizes", "8,1K", "--iters", "5", "--warmup", "0").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Regexp(t, `(?s)^# Strand ping-pong.*\n8 +\d+\.\d\d\n1024 +\d+\.\d\d\n$`, string(out))
+	assert.Regexp(t, `(?s)^# Strand ping-pong.*\n8 +\d+\.\d\d\n1024 +\d+\.\d\d\n# tcp 127\.0\.0\.1 \(lo\) → 127\.0\.0\.1:\d+(, congestion control (cubic|reno))?\n$`, string(out))
 
 	out, err = strandProcess(t, "bench", "rate", "--iters", "5", "--window", "3", "--json").Output()
 	require.NoError(t, err, "%s", out)
@@ -66,7 +66,7 @@ func TestBenchUnderALauncher(t *testing.T) {
 	self := strandProcess(t).Path
 	out, err := strandProcess(t, "run", "-n", "2", "--btl", "tcp,self", self, "bench", "stream", "--sizes", "1K", "--iters", "2").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Regexp(t, `1024 +\d+\.\d\d\n$`, string(out))
+	assert.Regexp(t, `1024 +\d+\.\d\d\n# tcp .*\n$`, string(out))
 
 	out, err = strandProcess(t, "run", "-n", "3", self, "bench", "pingpong").CombinedOutput()
 	assert.Error(t, err)

@@ -45,6 +45,9 @@ type moduleInfo struct {
 	Ordered     bool          `json:"ordered"`
 	Reliable    bool          `json:"reliable"`
 	Local       bool          `json:"local"`
+	// The congestion control of connections within this machine and to others.
+	CongestionWithin string `json:"congestion_within,omitempty"`
+	CongestionOthers string `json:"congestion_others,omitempty"`
 }
 
 // components opens all transports that the parameters select, as a program
@@ -125,7 +128,11 @@ func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
 		return info, fmt.Errorf("btl %s: %w", c.Name(), err)
 	}
 	for _, m := range modules {
-		info.Modules = append(info.Modules, describeModule(m.Attr()))
+		described := describeModule(m.Attr())
+		if c, ok := m.(btl.CongestionChooser); ok {
+			described.CongestionWithin, described.CongestionOthers = c.CongestionControl()
+		}
+		info.Modules = append(info.Modules, described)
 		err = errors.Join(err, m.Close())
 	}
 	return info, err

@@ -35,6 +35,9 @@ func (i *information) write(out io.Writer, width int) error {
 		for _, line := range i.componentLines() {
 			b.WriteString(strings.TrimRight("  "+line, " ") + "\n")
 		}
+		for _, line := range i.congestionLines() {
+			b.WriteString("\n" + line + "\n")
+		}
 		b.WriteString("\nParameters\n")
 	}
 	lines := i.parameterLines()
@@ -66,6 +69,22 @@ func (i *information) componentLines() []string {
 		}
 	}
 	return align(rows)
+}
+
+// congestionLines says which congestion control connections get.
+func (i *information) congestionLines() (lines []string) {
+	for _, c := range i.Components {
+		for _, m := range c.Modules {
+			switch {
+			case m.CongestionWithin == "" && m.CongestionOthers == "":
+			case m.CongestionWithin == m.CongestionOthers:
+				lines = append(lines, fmt.Sprintf("Congestion control of %s: %s", m.Name, m.CongestionWithin))
+			default:
+				lines = append(lines, fmt.Sprintf("Congestion control of %s: %s within this machine, %s to others", m.Name, m.CongestionWithin, m.CongestionOthers))
+			}
+		}
+	}
+	return lines
 }
 
 // failover says whether a component stands by where another one is preferred.

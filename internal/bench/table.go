@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/param"
 )
 
@@ -19,6 +20,24 @@ func (d *Direct) WriteHead(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, heading[d.Workload])
 	return err
+}
+
+// WriteFoot writes over what was measured: each connection that is up, and its
+// congestion control, which decides about large messages.
+func WriteFoot(out io.Writer, w *strand.World) error {
+	for _, r := range w.Rails() {
+		if !r.Up {
+			continue
+		}
+		control := ""
+		if r.Congestion != nil && r.Congestion.Algorithm != "" {
+			control = ", congestion control " + r.Congestion.Algorithm
+		}
+		if _, err := fmt.Fprintf(out, "# %s %s%s\n", r.Module, r.Desc, control); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WriteRow writes one line of the table. MB are a million bytes.
