@@ -14,10 +14,14 @@ import (
 	"github.com/strandmp/strand/internal/control"
 )
 
-// partingTime is how far apart the end of a rank and the end of its connection
-// may be. Something that the rank started may hold its socket for longer, or
-// the rank may have closed it and run on.
+// partingTime is how long after the end of a rank its connection may end. Something
+// that the rank started may hold its socket for longer.
 const partingTime = 200 * time.Millisecond
+
+// endingTime is how long after the end of its connection a rank may end. One that
+// closed it may run on; but on a machine with too much to do the kernel takes its time
+// to end a process that it has killed, and that must not be taken for the other.
+const endingTime = time.Second
 
 // A process is a rank that was started.
 type process struct {

@@ -187,7 +187,7 @@ func (j *job) attend(p *process) {
 			j.post(event{kind: misspoke, rank: p.rank, message: err.Error()})
 		}
 		close(p.served)
-		if !p.exitsWithin(partingTime) {
+		if !p.exitsWithin(endingTime) {
 			j.post(event{kind: parted, rank: p.rank})
 		}
 	})
