@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/strandmp/strand/internal/emulate"
@@ -21,10 +22,10 @@ type Contest struct {
 	Runs       int    // of each
 	Warmup     time.Duration
 	Stretch    time.Duration // of a run, that counts
-	Seed       uint64        // of the first run; each has the next
+	Seed       uint64
 }
 
-// StandardContest is what docs/results has: some 10 minutes.
+// StandardContest is what docs/results has: some 8 minutes.
 func StandardContest() Contest {
 	return Contest{
 		Link: emulate.Link{
@@ -49,37 +50,59 @@ func (b Bout) Agree() bool {
 
 // Run runs all bouts and reports each as it ends.
 func (c Contest) Run(ctx context.Context, report func(Bout)) error {
-	seed := c.Seed
 	for _, loss := range c.Losses {
-		got := make(map[network.Backend][]float64)
-		for range c.Runs {
-			for _, backend := range []network.Backend{network.Netem, network.UserSpace} {
-				speed, err := c.one(ctx, backend, loss, seed)
-				if err != nil {
-					return fmt.Errorf("TCP over %s with a loss of %g: %w", backend, loss, err)
-				}
-				got[backend] = append(got[backend], speed)
-			}
-			seed++
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		report(Bout{loss, meanOf(got[network.UserSpace]), meanOf(got[network.Netem])})
+		b, err := c.bout(ctx, loss)
+		if err != nil {
+			return fmt.Errorf("TCP with a loss of %g: %w", loss, err)
+		}
+		report(b)
 	}
 	return nil
 }
 
-func (c Contest) one(ctx context.Context, backend network.Backend, loss float64, seed uint64) (float64, error) {
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
+// bout has a network of each kind and uses them in turn, with a new connection each
+// time.
+func (c Contest) bout(ctx context.Context, loss float64) (b Bout, err error) {
 	link := c.Link
 	link.Loss = emulate.Independent(loss)
-	n, err := network.New(network.Config{Hosts: 2, Link: link, Seed: seed, Backend: backend})
-	if err != nil {
-		return 0, err
+	backends := []network.Backend{network.Netem, network.UserSpace}
+	var networks []*network.Network
+	defer func() {
+		for _, n := range networks {
+			_, closeErr := n.Close()
+			err = errors.Join(err, closeErr)
+		}
+	}()
+	for _, backend := range backends {
+		n, err := network.New(network.Config{Hosts: 2, Link: link, Seed: c.Seed, Backend: backend})
+		if err != nil {
+			return Bout{}, err
+		}
+		networks = append(networks, n)
+		if err := forgetful(n.Host(0)); err != nil {
+			return Bout{}, err
+		}
 	}
-	speed, err := c.speed(ctx, n)
-	_, closeErr := n.Close()
-	return speed, errors.Join(err, closeErr)
+	got := make([][]float64, len(backends))
+	for range c.Runs {
+		for i, n := range networks {
+			speed, err := c.speed(ctx, n)
+			if err != nil {
+				return Bout{}, fmt.Errorf("over %s: %w", backends[i], err)
+			}
+			got[i] = append(got[i], speed)
+		}
+	}
+	return Bout{Loss: loss, Netem: meanOf(got[0]), UserSpace: meanOf(got[1])}, nil
+}
+
+// forgetful keeps a host's TCP from starting with what it knows of earlier
+// connections.
+func forgetful(h *network.Host) error {
+	return h.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/tcp_no_metrics_save", []byte("1"), 0o644) })
 }
 
 // speed is what a connection from host 0 to host 1 gets, in bit/s.
