@@ -16,10 +16,10 @@ hosts with delays of 0 to 50 ms, rates of 10 to 1000 Mbit/s and losses of 0 to
 10 %, measures each from outside, and prints what was asked and what came of it.
 It takes half a minute and needs no rights but those to namespaces.`
 
-const linkTCPLong = `Has one TCP connection send what it can over a link of 20 Mbit/s and 20 ms of
+const linkTCPLong = `Has one TCP connection send what it can over a link of 5 Mbit/s and 100 ms of
 round trip, with several losses, by the link in user space and by the kernel's
 netem in turn, ten times each, and prints the means with their confidence
-intervals. It takes ten minutes and a kernel with netem.`
+intervals. It takes eight minutes and a kernel with netem.`
 
 // newLinkCommand is for those who work on the emulation.
 func newLinkCommand() *cobra.Command {

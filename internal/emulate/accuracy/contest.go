@@ -29,8 +29,8 @@ type Contest struct {
 func StandardContest() Contest {
 	return Contest{
 		Link: emulate.Link{
-			NIC:  emulate.NIC{Rate: 20 * emulate.Mbit, Queue: emulate.Queue{Frames: 100}},
-			Path: emulate.Path{Delay: 10 * time.Millisecond},
+			NIC:  emulate.NIC{Rate: 5 * emulate.Mbit, Queue: emulate.Queue{Frames: 100}},
+			Path: emulate.Path{Delay: 50 * time.Millisecond},
 		},
 		Losses: []float64{0, 0.001, 0.01, 0.03}, Congestion: "cubic", Runs: 10, Warmup: 2 * time.Second, Stretch: 4 * time.Second, Seed: 1,
 	}
