@@ -139,7 +139,7 @@ func addRate(kernel *netlink.Handle, index int, nic emulate.NIC, mtu int) error 
 	bucket := max(uint32(float64(perSecond)*bucketTime.Seconds()), uint32(bucketFrames*(mtu+emulate.EthernetHeader)))
 	limit := uint32(math.MaxUint32)
 	if nic.Queue.Bytes > 0 {
-		limit = uint32(min(nic.Queue.Bytes, math.MaxUint32))
+		limit = uint32(min(uint64(nic.Queue.Bytes), math.MaxUint32))
 	}
 	err := kernel.QdiscReplace(&netlink.Tbf{
 		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: index, Handle: rootHandle, Parent: netlink.HANDLE_ROOT},
