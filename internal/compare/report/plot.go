@@ -104,7 +104,7 @@ func (a axis) apply(to *plot.Axis) {
 	to.Label.TextStyle.Font = sans(plotFont)
 	to.Tick.Label.Font = sans(plotFont)
 	to.Tick.Length = 4
-	to.LineStyle.Width, to.Tick.LineStyle.Width = 0.5, 0.5
+	to.Width, to.Tick.Width = 0.5, 0.5
 	if a.log {
 		to.Scale = plot.LogScale{}
 	}
