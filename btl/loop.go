@@ -25,6 +25,16 @@ type Loop interface {
 	Post(f func())
 }
 
+// A Helped loop knows about goroutines of transports. Optional; a transport asks for
+// it when it is opened.
+type Helped interface {
+	// Helpers says that there are more, or with a negative delta fewer, goroutines
+	// which make what is waited for. As long as there are any a waiter does not park
+	// because the processor comes back to it late: that may be their work, and who
+	// parks is woken by another thread for each message.
+	Helpers(delta int)
+}
+
 // A Handler reacts to a descriptor.
 type Handler interface {
 	// Poll reads and writes what is possible without waiting. Writable says

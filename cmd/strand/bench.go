@@ -30,7 +30,8 @@ mpiexec -hosts a,b -n 2 strand bench pingpong to measure between hosts.
 With --against it measures Strand and others in the same run, on this host, in
 short blocks that alternate, and prints the lower quartile of each, the median
 and the ratio: raw is two spinning sockets, without headers or matching, that
-nothing can beat; openmpi and mpich are those of this host, over TCP. Absolute
+nothing can beat over TCP; pion is pion/sctp alone over UDP, with the packets and
+buffers that --btl sctp would take; openmpi and mpich are those of this host, over TCP. Absolute
 times tell little on a machine that does other things too; ratios do.`
 
 // benchCommands are the workloads, each a command.
@@ -112,7 +113,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	if w != bench.PingPong {
 		flags.IntVar(&run.window, "window", 64, "messages that go before one answer comes back")
 	}
-	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, openmpi, mpich: one or more, separated by commas")
+	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, pion, openmpi, mpich: one or more, separated by commas")
 	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	addSettingFlags(flags, &run.settings)

@@ -20,7 +20,7 @@ func TestBenchFlags(t *testing.T) {
 		{"bench pingpong --iters -1", 2, "--iters -1: want 1 or more"},
 		{"bench pingpong --window 8", 2, "unknown flag: --window"},
 		{"bench rate --window 0", 2, "--window 0: want 1 to 65536 messages"},
-		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, openmpi, mpich`},
+		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, pion, openmpi, mpich`},
 		{"bench stream --against raw --blocks 1", 2, "--blocks 1: want at least 4"},
 		{"bench pingpong --against raw -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
 		{"bench pingpong -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},

@@ -55,6 +55,25 @@ func TestCompareWithRaw(t *testing.T) {
 	}
 }
 
+func TestCompareWithPion(t *testing.T) {
+	leak.Check(t)
+	for _, w := range []Workload{PingPong, Stream} {
+		c := small(t, w, "pion")
+		c.Sizes = []int{8, 100_000}
+		c.Settings = []param.Setting{{Name: "btl", Text: "sctp,self"}, {Name: "btl_sctp_stack", Text: "user"}}
+		r, err := Compare(t.Context(), c)
+		require.NoError(t, err)
+		require.Len(t, r.Rows, 2)
+		for _, row := range r.Rows {
+			assert.Positive(t, row.Peers[0].Times.Min)
+		}
+		assert.Contains(t, r.Peers[0].About, "packets of 8192 bytes")
+	}
+
+	l := &pionLink{options: PionOptions{Buffer: 100}}
+	assert.ErrorContains(t, l.send(make([]byte, 51)), "raise btl_sctp_rcvbuf")
+}
+
 func TestCompareWithMPI(t *testing.T) {
 	for i := range implementations {
 		m := &implementations[i]
@@ -79,7 +98,7 @@ func TestCompareRefuses(t *testing.T) {
 		change func(*Comparison)
 		want   string
 	}{
-		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, openmpi, mpich`},
+		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, pion, openmpi, mpich`},
 		{func(c *Comparison) { c.Against = []string{"raw", "raw"} }, `--against raw,raw: "raw" stands there twice`},
 		{func(c *Comparison) { c.Blocks = 3 }, "--blocks 3: want at least 4"},
 	} {

@@ -18,6 +18,7 @@ import (
 const (
 	strandName = "strand"
 	rawName    = "raw"
+	pionName   = "pion"
 )
 
 // A contender takes part in a comparison. Several of one name are variants of
@@ -31,7 +32,7 @@ type contender struct {
 
 // Peers lists what Strand can be compared with.
 func Peers() []string {
-	names := []string{rawName}
+	names := []string{rawName, pionName}
 	for i := range implementations {
 		names = append(names, implementations[i].name)
 	}
@@ -56,8 +57,12 @@ func (c *Comparison) contenders(ctx context.Context, dir string) ([]contender, e
 }
 
 func (c *Comparison) peer(ctx context.Context, name, dir string) ([]contender, error) {
-	if name == rawName {
+	switch name {
+	case rawName:
 		return c.rawContenders()
+	case pionName:
+		o := pionOptions(c.Params)
+		return []contender{{name: pionName, about: o.describe(), start: c.localPair(pionName, memberSpec{Pion: &o})}}, nil
 	}
 	for i := range implementations {
 		if m := &implementations[i]; m.name == name {

@@ -20,7 +20,8 @@ import (
 // A memberSpec tells a process of a pair what it is.
 type memberSpec struct {
 	Socket   string          // where to take orders
-	Raw      *SocketOptions  // raw sockets; nil: Strand
+	Raw      *SocketOptions  // raw sockets
+	Pion     *PionOptions    // pion/sctp; neither: Strand
 	Settings []param.Setting // Strand's parameters
 }
 
@@ -40,8 +41,11 @@ func Member(ctx context.Context, argument string) error {
 	if err := json.Unmarshal([]byte(argument), &spec); err != nil {
 		return fmt.Errorf("bench member: %.80q: not what strand bench writes: %w", argument, err)
 	}
-	if spec.Raw != nil {
+	switch {
+	case spec.Raw != nil:
 		return rawMember(ctx, spec)
+	case spec.Pion != nil:
+		return pionMember(ctx, spec)
 	}
 	return strand.Run(ctx, func(ctx context.Context, w *strand.World) error {
 		return takeOrders(ctx, spec.Socket, w.Rank(), &strandTraffic{comm: w.Comm()})
@@ -58,7 +62,7 @@ func rawMember(ctx context.Context, spec memberSpec) error {
 		return err
 	}
 	defer rawio.Close(fd)
-	err = takeOrders(ctx, spec.Socket, job.Rank(), &rawTraffic{conn: rawio.NewConn(fd), first: job.Rank() == 0})
+	err = takeOrders(ctx, spec.Socket, job.Rank(), &rawTraffic{link: &rawSocket{rawio.NewConn(fd)}, first: job.Rank() == 0})
 	return errors.Join(err, job.Close())
 }
 

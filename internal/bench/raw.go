@@ -17,10 +17,19 @@ import (
 // a message is one write. No library can be faster that makes a system call for
 // each message and leaves the waiting to a spinning processor.
 type rawTraffic struct {
-	conn  rawio.Conn
+	link  rawLink
 	first bool
 	buf   []byte
 }
+
+// A rawLink carries messages whose length the receiver knows.
+type rawLink interface {
+	send(b []byte) error
+	recv(b []byte) error
+}
+
+// rawSocket is a connection whose reader spins.
+type rawSocket struct{ conn rawio.Conn }
 
 var errRawEnded = errors.New("raw: the other process has closed the connection")
 
@@ -59,38 +68,38 @@ func (r *rawTraffic) roundOf(w Workload) func(order) error {
 }
 
 func (r *rawTraffic) ping(o order) error {
-	if err := r.send(r.buf[:o.size]); err != nil {
+	if err := r.link.send(r.buf[:o.size]); err != nil {
 		return err
 	}
-	return r.recv(r.buf[:o.size])
+	return r.link.recv(r.buf[:o.size])
 }
 
 func (r *rawTraffic) pong(o order) error {
-	if err := r.recv(r.buf[:o.size]); err != nil {
+	if err := r.link.recv(r.buf[:o.size]); err != nil {
 		return err
 	}
-	return r.send(r.buf[:o.size])
+	return r.link.send(r.buf[:o.size])
 }
 
 func (r *rawTraffic) sendWindow(o order) error {
 	for range o.window {
-		if err := r.send(r.buf[:o.size]); err != nil {
+		if err := r.link.send(r.buf[:o.size]); err != nil {
 			return err
 		}
 	}
-	return r.recv(r.buf[:1])
+	return r.link.recv(r.buf[:1])
 }
 
 func (r *rawTraffic) receiveWindow(o order) error {
 	for range o.window {
-		if err := r.recv(r.buf[:o.size]); err != nil {
+		if err := r.link.recv(r.buf[:o.size]); err != nil {
 			return err
 		}
 	}
-	return r.send(r.buf[:1])
+	return r.link.send(r.buf[:1])
 }
 
-func (r *rawTraffic) send(b []byte) error {
+func (r *rawSocket) send(b []byte) error {
 	for len(b) > 0 {
 		n, errno := r.conn.Send(b)
 		if errno != 0 && errno != syscall.EAGAIN {
@@ -101,7 +110,7 @@ func (r *rawTraffic) send(b []byte) error {
 	return nil
 }
 
-func (r *rawTraffic) recv(b []byte) error {
+func (r *rawSocket) recv(b []byte) error {
 	for len(b) > 0 {
 		n, errno := r.conn.Recv(b)
 		switch {

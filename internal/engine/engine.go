@@ -61,6 +61,7 @@ type Engine struct {
 	closed   bool
 	waiting  int           // goroutines in Wait
 	gone     chan struct{} // closed when the last of them leaves, for Close
+	helpers  int           // goroutines of transports on which waiters depend
 	busy     int           // operations that should move while the program computes
 
 	tick       *time.Timer
@@ -218,6 +219,9 @@ func (e *Engine) Busy(delta int) {
 		e.armTick(true)
 	}
 }
+
+// Helpers implements [btl.Helped].
+func (e *Engine) Helpers(delta int) { e.helpers += delta }
 
 // descriptorPolls says how often the descriptors are looked at: at every so many
 // polls while the endpoint waited for is being polled itself.

@@ -207,7 +207,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 			empty = 0
 			e.letOthersIn(0)
 			continue
-		case e.yields.until != 0 && e.yields.mustPark(e.poller.now):
+		case e.yields.until != 0 && e.helpers == 0 && e.yields.mustPark(e.poller.now):
 			e.block(w, c)
 			continue
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -371,6 +372,37 @@ func TestWaitsDoNotAllocate(t *testing.T) {
 		}
 	})
 	require.Zero(t, allocated)
+}
+
+// While goroutines of a transport make what is awaited, a processor that comes back
+// late is no reason to park.
+func TestHelpersKeepAWaiterFromParking(t *testing.T) {
+	e := newEngine(t, Options{Spin: time.Hour})
+	penalize := func(helpers int) {
+		e.Lock()
+		e.Helpers(helpers)
+		e.yields = penalty{length: time.Hour, until: math.MaxInt64}
+		e.Unlock()
+	}
+	penalize(1)
+	const polls = 4 * quickPolls
+	f := &flag{}
+	source := &counter{at: func(n int) bool {
+		if n == polls {
+			f.set(e)
+		}
+		return false
+	}}
+	require.NoError(t, e.waitFor(watchdog(t), f, source))
+	require.Zero(t, f.parked)
+
+	penalize(-1)
+	ctx, cancel := context.WithCancel(t.Context())
+	f, done := &flag{}, make(chan error)
+	go func() { done <- e.waitFor(ctx, f, &counter{}) }()
+	e.until(t, "the waiter parks", func() bool { return f.parked > 0 })
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
 }
 
 func TestPenalty(t *testing.T) {

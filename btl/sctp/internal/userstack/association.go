@@ -72,6 +72,7 @@ func (a *association) establish() error {
 	a.pion = p
 	a.setup = nil
 	a.s.supersede(a)
+	a.s.help(1)
 	a.heard()
 	a.s.startBeats()
 	return nil
@@ -275,6 +276,7 @@ func (a *association) forget() {
 	}
 	a.s.remove(a)
 	if a.pion != nil {
+		a.s.help(-1)
 		a.conn.end(net.ErrClosed)
 		_ = a.pion.Close() // waits for pion's reader, which waits for nobody
 	}

@@ -110,9 +110,11 @@ func (a *association) Abort() {
 // Sever implements [stack.Association].
 func (a *association) Sever() { a.severed.Store(true) }
 
-// yields is how often pion's goroutines are let in for one thing that they are
-// given to do: one wakes the next.
-const yields = 4
+// yields is how many polls let pion's goroutines in after they were given something
+// to do. One wakes the next, each on another thread perhaps. Measured: with 4 a
+// ping-pong of 8 bytes takes 1.5 times as long as with raw pion/sctp, with 16 to 256
+// between 0.5 and 0.65, with each poll 0.75.
+const yields = 64
 
 // letPionIn gives the processor to pion's goroutines for a moment: what they have
 // to do is there, and what the engine waits for comes from them.
@@ -120,5 +122,12 @@ func (s *Stack) letPionIn() {
 	if s.kicked > 0 {
 		s.kicked--
 		runtime.Gosched()
+	}
+}
+
+// help tells the loop that pion works for one association more, or less.
+func (s *Stack) help(delta int) {
+	if s.helped != nil {
+		s.helped.Helpers(delta)
 	}
 }

@@ -17,6 +17,7 @@ type Stack struct {
 	baker   *baker
 	byTag   map[uint32]*association // by our name for it
 	beats   btl.Timer
+	helped  btl.Helped // if the loop wants to know
 	kicked  int // how often pion's goroutines are to be let in, since they have something to do
 	closed  bool
 	message []byte // one that is being handed over
@@ -42,6 +43,7 @@ func Open(c stack.Config) (*Stack, error) {
 	}
 	s := &Stack{cfg: cfg, baker: newBaker(), byTag: make(map[uint32]*association),
 		message: make([]byte, c.MaxMessage), out: make([]byte, c.MaxMessage)}
+	s.helped, _ = c.Loop.(btl.Helped)
 	if s.sockets, err = openSockets(cfg); err != nil {
 		return nil, err
 	}
