@@ -111,10 +111,12 @@ func (c *connection) pathChanged(p btl.PathState) {
 
 // down: the association has ended. In order and without a goodbye means, if there
 // is btl_sctp_autoclose, that it was idle too long: it comes back with the next frame.
+// One that the peer has made, to whom this side knows no way, rests until the peer
+// comes back or the host wants to send: then the host is told, and makes a new one.
 // Otherwise the peer has died; its kernel shuts down what it leaves.
 func (c *connection) down(err error) {
 	ep := (*endpoint)(c)
-	if errors.Is(err, io.EOF) && ep.route != nil && ep.m.cfg.tuning.Autoclose > 0 {
+	if errors.Is(err, io.EOF) && ep.m.cfg.tuning.Autoclose > 0 {
 		ep.m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: the association was idle and is closed", ep.m.host.Rank(), ep.slot.rank)
 		ep.state, ep.link = stateClosed, nil
 		ep.receiver.drop(ep.recv)
@@ -162,7 +164,10 @@ func (ep *endpoint) Congestion() (btl.Congestion, bool) {
 
 // Desc implements [btl.Endpoint].
 func (ep *endpoint) Desc() string {
-	if ep.link == nil {
+	switch {
+	case ep.link == nil && ep.route == nil:
+		return "closed, it was idle; the peer had made it"
+	case ep.link == nil:
 		return ep.route.String()
 	}
 	local, remote := ep.link.Addresses()

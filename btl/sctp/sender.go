@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -47,6 +48,13 @@ func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 // sendUnconnected starts to connect at the first frame.
 func (ep *endpoint) sendUnconnected() btl.Result {
 	switch {
+	case ep.state == stateClosed && ep.route == nil:
+		ep.m.loop.Post(func() {
+			if ep.state == stateClosed {
+				ep.fail(ep.connError("connecting", errIdle))
+			}
+		})
+		return btl.Broken
 	case ep.state == stateClosed:
 		ep.sender.refused = true
 		ep.dial = &dial{ep: ep}
@@ -58,6 +66,8 @@ func (ep *endpoint) sendUnconnected() btl.Result {
 	}
 	return btl.Broken
 }
+
+var errIdle = errors.New("the association was idle and is closed, and the peer had made it: a new one is needed")
 
 // encodeGoodbye says how many frames were sent.
 func encodeGoodbye(frames uint64) []byte {

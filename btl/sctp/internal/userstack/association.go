@@ -118,10 +118,10 @@ func (a *association) stream(id uint16) (*stream, error) {
 
 // take gives pion a packet from the peer, and notes which streams it is for.
 func (a *association) take(so *socket, b []byte) {
-	a.heard()
-	if a.reason != nil {
-		return
+	if a.reason != nil || checkSum(b) != nil {
+		return // damaged on its way, or made up by somebody who guesses: as if lost
 	}
+	a.heard()
 	aborted, known, ours := false, true, false
 	chunks(b, func(kind byte, c []byte) bool {
 		switch kind {
@@ -137,15 +137,13 @@ func (a *association) take(so *socket, b []byte) {
 	switch {
 	case ours:
 	case aborted:
-		if checkSum(b) == nil {
-			a.finish(syscall.ECONNRESET)
-		}
+		a.finish(syscall.ECONNRESET)
 	case !a.trusted && a.credit(len(b)):
 		a.s.send(a.so, abortPacket(a.theirs.tag, 0), a)
 		a.finish(fmt.Errorf("more than %d bytes before it has proved itself", unproved))
 	case !known:
 		a.s.send(a.so, abortPacket(a.theirs.tag, 0), a)
-		a.finish(fmt.Errorf("%w: data on a stream beyond the %d agreed on", errForm, a.Streams()))
+		a.finish(fmt.Errorf("%w: data on a stream beyond the %d that it may use", errForm, a.allowed()))
 	case !a.conn.push(b):
 		so.held, so.holder, a.held = append([]byte(nil), b...), a, true
 	}
@@ -164,7 +162,7 @@ func (a *association) expect(c []byte) bool {
 		return true // pion refuses it
 	}
 	id := uint16(c[8])<<8 | uint16(c[9])
-	if int(id) >= a.Streams() {
+	if int(id) >= a.allowed() {
 		return false
 	}
 	s, err := a.stream(id)
@@ -173,6 +171,15 @@ func (a *association) expect(c []byte) bool {
 		a.fresh = append(a.fresh, s)
 	}
 	return true
+}
+
+// allowed is the number of streams that the peer may use: before it has proved itself
+// only the first, so that there is no more than one for a stranger to open.
+func (a *association) allowed() int {
+	if !a.trusted {
+		return 1
+	}
+	return a.Streams()
 }
 
 // news puts the association on the list of those that the engine has to look at.

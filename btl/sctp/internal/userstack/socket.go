@@ -123,10 +123,14 @@ func (so *socket) close() {
 // openSockets finds a port that is free on all the addresses, but for those that
 // can not be listened on at all at the moment.
 func openSockets(cfg *config) ([]*socket, error) {
+	local, err := bindable(cfg)
+	if err != nil {
+		return nil, err
+	}
 	if cfg.PortMin > 0 {
 		var last error
 		for p := cfg.PortMin; p < cfg.PortMin+max(cfg.Ports, 1); p++ {
-			sockets, err := bindPort(cfg, cfg.Local, uint16(p))
+			sockets, err := bindPort(cfg, local, uint16(p))
 			if err == nil {
 				return sockets, nil
 			}
@@ -134,10 +138,6 @@ func openSockets(cfg *config) ([]*socket, error) {
 		}
 		return nil, fmt.Errorf("none of the UDP ports %d to %d is free: %w (each process of a host needs one: raise btl_sctp_port_range)",
 			cfg.PortMin, cfg.PortMin+max(cfg.Ports, 1)-1, last)
-	}
-	local, err := bindable(cfg)
-	if err != nil {
-		return nil, err
 	}
 	const attempts = 64
 	for range attempts {

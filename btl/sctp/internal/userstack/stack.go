@@ -18,8 +18,9 @@ type Stack struct {
 	byTag   map[uint32]*association // by our name for it
 	beats   btl.Timer
 	helped  btl.Helped // if the loop wants to know
-	kicked  int // how often pion's goroutines are to be let in, since they have something to do
+	kicked  int        // how often pion's goroutines are to be let in, since they have something to do
 	closed  bool
+	working bool   // in Progress
 	message []byte // one that is being handed over
 	out     []byte // one that is being sent
 
@@ -110,10 +111,15 @@ func (s *Stack) wake() {
 
 // Progress implements [stack.Stack].
 func (s *Stack) Progress() bool {
+	if s.working {
+		return false // a handler polls; what it has been handed is in the one buffer there is
+	}
 	s.letPionIn()
 	if !s.pending.Load() {
 		return false
 	}
+	s.working = true
+	defer func() { s.working = false }()
 	s.pending.Store(false)
 	s.mu.Lock()
 	list := s.list
