@@ -32,7 +32,7 @@ func framesOf(t *testing.T, messages int, exchange func(ctx context.Context, fro
 	return sent() - before
 }
 
-func isend(t *testing.T, ctx context.Context, c *strand.Comm, data []byte) strand.Request {
+func isend(t *testing.T, c *strand.Comm, data []byte) strand.Request {
 	out, err := c.Isend(data, 1, 1)
 	require.NoError(t, err)
 	return out
@@ -44,14 +44,14 @@ func TestLongMessagesToAReceiverThatWaits(t *testing.T) {
 	waiting := framesOf(t, messages, func(ctx context.Context, from, to *strand.Comm, data, buf []byte) {
 		in, err := to.Irecv(buf, 0, 1)
 		require.NoError(t, err)
-		out := isend(t, ctx, from, data)
+		out := isend(t, from, data)
 		_, err = in.Wait(ctx)
 		require.NoError(t, err)
 		_, err = out.Wait(ctx)
 		require.NoError(t, err)
 	})
 	late := framesOf(t, messages, func(ctx context.Context, from, to *strand.Comm, data, buf []byte) {
-		out := isend(t, ctx, from, data)
+		out := isend(t, from, data)
 		_, err := to.Probe(ctx, 0, 1)
 		require.NoError(t, err)
 		_, err = to.Recv(ctx, buf, 0, 1)

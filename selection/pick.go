@@ -36,7 +36,7 @@ func Pick(rank int, peer btl.Peer, offers []Offer) (Choice, error) {
 	var c Choice
 	for _, o := range offers {
 		chosen := o.serves() && o.Module.Attr().Exclusivity == exclusivity
-		if !chosen && !(o.serves() && o.StandsBy) {
+		if !chosen && (!o.serves() || !o.StandsBy) {
 			continue
 		}
 		rails, spares := o.rails()

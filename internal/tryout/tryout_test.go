@@ -95,7 +95,7 @@ func TestAddressThatIsGone(t *testing.T) {
 }
 
 func TestOtherSideRefuses(t *testing.T) {
-	_, _, err, farErr := converse(t, Host{Side: loopback()}, Host{}, nil, errors.New("no interface that is up fits \"eth9\"\n"))
+	_, _, err, farErr := converse(t, Host{Side: loopback()}, Host{}, nil, errors.New("no interface that is up fits \"eth9\""))
 	require.ErrorContains(t, err, "on the other side: no interface that is up fits")
 	require.Error(t, farErr)
 }

@@ -32,8 +32,11 @@ func gather(ctx context.Context, c *strand.Comm, own Member) ([]Member, error) {
 			return nil, err
 		}
 		var m Member
-		if err := json.Unmarshal(text, &m); err != nil || m.Rank != rank {
-			return nil, fmt.Errorf("rank %d says that it is rank %d, and: %v", rank, m.Rank, err)
+		if err := json.Unmarshal(text, &m); err != nil {
+			return nil, fmt.Errorf("what rank %d tells of itself: %w", rank, err)
+		}
+		if m.Rank != rank {
+			return nil, fmt.Errorf("rank %d says that it is rank %d", rank, m.Rank)
 		}
 		all = append(all, m)
 	}
