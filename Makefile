@@ -38,7 +38,7 @@ KERNEL := ./internal/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/ker
 	./strandtest/programs ./strandtest/kerneltest
 
 test-kernel: ## the tests of the kernel's SCTP and netem, in a virtual machine; needs qemu-system-x86 busybox-static iproute2 and apt
-	go run ./internal/kernelvm -- $(KERNEL) -v -run Kernel
+	go run ./internal/kernelvm -limit 9m -- $(KERNEL) -v -run Kernel
 
 lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
 	go tool -modfile=tools/go.mod golangci-lint run

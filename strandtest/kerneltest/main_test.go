@@ -4,7 +4,6 @@ package kerneltest_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -31,9 +30,6 @@ func TestMain(m *testing.M) {
 	testnet.Main(m)
 }
 
-// anybodyVariable makes a rank no superuser.
-const anybodyVariable = "KERNELTEST_ANYBODY"
-
 // mixVariable names the one rank that has the kernel's SCTP, at the port that the
 // user stack of the others takes its packets to be for.
 const mixVariable = "KERNELTEST_KERNEL"
@@ -48,16 +44,8 @@ func chooseStack() error {
 	return os.Setenv("STRAND_BTL_SCTP_STACK", "user")
 }
 
-func becomeAnybody() error {
-	if os.Getenv(anybodyVariable) == "" {
-		return nil
-	}
-	const nobody = 65534
-	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
-}
-
 func beRank(role string) error {
-	if err := errors.Join(becomeAnybody(), chooseStack()); err != nil {
+	if err := chooseStack(); err != nil {
 		return err
 	}
 	return strand.Run(context.Background(), roles[role])

@@ -202,33 +202,25 @@ func timeRun(ctx context.Context, c *strand.Comm) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// Ranks that are stopped do not slow messages to another one: with the buffers
-// that the superuser gets, and with those that the system's defaults give anybody.
+// Ranks that are stopped do not slow messages to another one, with the buffers that
+// the superuser gets.
 func TestKernelStoppedRanks(t *testing.T) {
-	for name, c := range map[string]struct {
-		stopped int
-		env     string
-	}{
-		"superuser": {8, "STRAND_BTL_SCTP_RCVBUF=1M"}, // or it would take all
-		"anybody":   {8, anybodyVariable + "=1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			host := testnet.New(t).Host("a")
-			placement := slices.Repeat([]*testnet.Host{host}, 2+c.stopped)
-			r := play(t, "stop", placement, c.env, "STRAND_PML_PEER_TIMEOUT=10m").Run(t)
-			require.NoError(t, r.Wait())
-			var ratios []float64
-			for _, line := range r.Lines(0) {
-				var free, stopped int
-				if _, err := fmt.Sscanf(line.Text, stopLine, &free, &stopped); err == nil {
-					t.Log(line.Text)
-					ratios = append(ratios, float64(stopped)/float64(free))
-				}
-			}
-			require.Len(t, ratios, stopRounds)
-			slices.Sort(ratios)
-			t.Logf("%d ranks stopped: messages to another one took %.2f times as long (%.2f)", c.stopped, ratios[stopRounds/2], ratios)
-			assert.Less(t, ratios[stopRounds/2], 2.0)
-		})
+	const stopped = 8
+	host := testnet.New(t).Host("a")
+	placement := slices.Repeat([]*testnet.Host{host}, 2+stopped)
+	// With more for receiving than that, their systems would take nearly all of it.
+	r := play(t, "stop", placement, "STRAND_BTL_SCTP_RCVBUF=1M", "STRAND_PML_PEER_TIMEOUT=10m").Run(t)
+	require.NoError(t, r.Wait())
+	var ratios []float64
+	for _, line := range r.Lines(0) {
+		var free, held int
+		if _, err := fmt.Sscanf(line.Text, stopLine, &free, &held); err == nil {
+			t.Log(line.Text)
+			ratios = append(ratios, float64(held)/float64(free))
+		}
 	}
+	require.Len(t, ratios, stopRounds)
+	slices.Sort(ratios)
+	t.Logf("%d ranks stopped: messages to another one took %.2f times as long (%.2f)", stopped, ratios[stopRounds/2], ratios)
+	assert.Less(t, ratios[stopRounds/2], 2.0)
 }
