@@ -97,6 +97,17 @@ func (w *wire) read(message any) error {
 
 func (w *wire) write(message any) error { return json.NewEncoder(w.out).Encode(message) }
 
+// lastWords is what to say of another side that takes no orders: what it has said, if
+// that is nothing that it should.
+func (w *wire) lastWords(in io.Closer) error {
+	hurry := time.AfterFunc(spareTime, func() { _ = in.Close() })
+	defer hurry.Stop()
+	if err := w.read(new(introduction)); err != nil {
+		return err
+	}
+	return errEnded
+}
+
 // introduce tells the other side who we are and where our doors are, and hears the
 // same from it. The leader hears first.
 func (w *wire) introduce(h Host, d *Doors, leads bool) (reach.Side, introduction, error) {
@@ -147,7 +158,7 @@ func Lead(ctx context.Context, in io.ReadCloser, out io.Writer, h Host, timeout 
 	}
 	defer doors.Close()
 	if err := w.write(order); err != nil {
-		return Result{}, errEnded
+		return Result{}, w.lastWords(in)
 	}
 	side, theirs, err := w.introduce(h, doors, true)
 	if err != nil {

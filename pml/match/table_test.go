@@ -75,7 +75,7 @@ func TestPatternsSpread(t *testing.T) {
 				if i < 1000 {
 					most = 3
 				}
-				if mean > most || longest > 64 {
+				if mean > most || longest > 128 {
 					t.Errorf("%s, %d keys: %.2f slots a lookup, %d at the most", name, i+1, mean, longest)
 				}
 			}

@@ -58,6 +58,7 @@ func mix(ctx context.Context, w *strand.World) error {
 // A rank with the kernel's SCTP and one with that in user space are one job: the
 // kernel's is carried in UDP. Whoever of them has begun.
 func TestKernelMixedStacks(t *testing.T) {
+	need.KernelSCTP(t)
 	for kernel := range need.Times(1, 2) {
 		t.Run(fmt.Sprintf("rank %d has the kernel's", kernel), func(t *testing.T) {
 			n := testnet.New(t)
