@@ -74,25 +74,36 @@ func TestLinkIsCutAndComesBack(t *testing.T) {
 			r := startTraffic(t, a, b, need.Times(8, 60))
 			r.Await(0, "round 8")
 			way.cut()
-			// One may be on its way already; the third needs the other network.
-			before := roundsDone(r)
-			require.Eventually(t, func() bool { return roundsDone(r) > before+2 }, time.Minute, 10*time.Millisecond,
-				"the other network goes on")
+			goesOn := trafficGoesOn(r)
 			way.mend()
+			require.True(t, goesOn, "over the other network")
 			requireTraffic(t, r)
 		})
 	}
 }
 
-// roundsDone counts the rounds that rank 0 has told of.
-func roundsDone(r *nettest.Run) int {
-	n := 0
-	for _, line := range r.Lines(0) {
-		if strings.HasPrefix(line.Text, "round ") {
-			n++
+// trafficGoesOn waits for rounds of the traffic, as rank 0 tells of them, that began
+// after the call, or for its end, for which both ranks need each other too. One that
+// it tells of may have been on its way already.
+func trafficGoesOn(r *nettest.Run) bool {
+	told := func() (rounds int, over bool) {
+		for _, line := range r.Lines(0) {
+			if strings.HasPrefix(line.Text, "round ") {
+				rounds++
+			}
+			over = over || strings.HasPrefix(line.Text, "done: ")
+		}
+		return rounds, over
+	}
+	before, _ := told()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
+		if now, over := told(); now > before+2 || over {
+			return true
 		}
 	}
-	return n
+	return false
 }
 
 // Who waits for a rank that is stopped, or cut off, learns that it gives no sign of
