@@ -84,10 +84,10 @@ func TestGathering(t *testing.T) {
 		ws, shown := gathering()
 		for _, rank := range []int{2, 0, 2, 1} {
 			ws.add(rank, fmt.Sprintf("tcp: rank %d: this and\nthat of rank 1", rank))
-			time.Sleep(gatherPause * 2 / 5) //nolint:forbidigo // of synctest's time
+			<-time.After(gatherPause * 2 / 5)
 		}
 		assert.Empty(t, shown())
-		time.Sleep(gatherPause) //nolint:forbidigo // of synctest's time
+		<-time.After(gatherPause)
 		synctest.Wait()
 		assert.Equal(t, []string{"strand: tcp: ranks 0, 1, 2: this and\n  that of rank 1\n"}, shown())
 
@@ -124,7 +124,7 @@ func TestGatheringEnds(t *testing.T) {
 		for rank := 0; len(shown()) == 0; rank++ {
 			require.Less(t, rank, 100)
 			ws.add(rank, fmt.Sprintf("rank %d: odd", rank))
-			time.Sleep(gatherPause / 2) //nolint:forbidigo // of synctest's time
+			<-time.After(gatherPause / 2)
 			synctest.Wait()
 		}
 		assert.Less(t, time.Since(start), gatherTime+2*gatherPause)

@@ -2,7 +2,9 @@ package match
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,7 +64,9 @@ func TestPatternsSpread(t *testing.T) {
 		patterns[fmt.Sprintf("tags times %d", stride)] = func(i int) (int32, int32) { return 0, int32(i * stride) }
 	}
 	var worst float64
-	for name, pattern := range patterns {
+	// In one order: chance is the same in every run.
+	for _, name := range slices.Sorted(maps.Keys(patterns)) {
+		pattern := patterns[name]
 		// Until they are half full, in all sizes.
 		table, h := newTable[Recv](), hasher{random.Uint64() | 1, random.Uint64() | 1}
 		for i := range n {
@@ -75,7 +79,7 @@ func TestPatternsSpread(t *testing.T) {
 				if i < 1000 {
 					most = 3
 				}
-				if mean > most || longest > 128 {
+				if mean > most || longest > 64 {
 					t.Errorf("%s, %d keys: %.2f slots a lookup, %d at the most", name, i+1, mean, longest)
 				}
 			}
