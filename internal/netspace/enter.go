@@ -3,7 +3,9 @@
 package netspace
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -23,6 +25,9 @@ func Start() {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], enterFlag) {
 		err := execOn(strings.TrimPrefix(os.Args[1], enterFlag), os.Args[2:])
 		fmt.Fprintln(os.Stderr, "can not start a program on its host:", err)
+		if errors.Is(err, fs.ErrPermission) {
+			os.Exit(126) // as shells have it
+		}
 		os.Exit(127)
 	}
 	arrive()
@@ -37,13 +42,10 @@ func (s *Space) Prefix(environ ...string) []string {
 	return append(append(prefix, environ...), "--")
 }
 
-// Command returns a command that runs on the host. The kernel ends it with the
-// thread that starts it, so do not start it from Do.
-func (s *Space) Command(program string, args ...string) *exec.Cmd {
+// Command returns a command that runs on the host.
+func (s *Space) Command(program string, args ...string) *Cmd {
 	argv := append(append(s.Prefix(), program), args...)
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
-	return cmd
+	return Bind(exec.Command(argv[0], argv[1:]...))
 }
 
 // path is where other processes find one of the files.

@@ -78,7 +78,11 @@ func again(namespaces uintptr) (status int, err error) {
 	runtime.LockOSThread() // Pdeathsig is about the thread that starts the process
 	defer runtime.UnlockOSThread()
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	for _, s := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(signals, s)
+		}
+	}
 	defer signal.Stop(signals)
 	err = cmd.Start()
 	_ = alive.Close()

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/netspace"
 )
 
 func TestIsolateReturnsTheStatus(t *testing.T) {
@@ -47,7 +48,7 @@ func TestSignalsArePassedOn(t *testing.T) {
 
 // hold starts a process that leaves things behind. What it leaves holds the write
 // end of the pipe, so that read ends when none is left.
-func hold(t *testing.T) (cmd *exec.Cmd, read *os.File) {
+func hold(t *testing.T) (cmd *netspace.Cmd, read *os.File) {
 	cmd = player("leave things behind")
 	read, write, err := os.Pipe()
 	require.NoError(t, err)

@@ -125,10 +125,9 @@ func fail(err error) int {
 }
 
 // player returns a process that plays a part.
-func player(role string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe")
+func player(role string) *netspace.Cmd {
+	cmd := netspace.Bind(exec.Command("/proc/self/exe"))
 	cmd.Env = append(os.Environ(), roleEnv+"="+role)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
 	return cmd
 }
 

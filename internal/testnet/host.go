@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -92,13 +91,10 @@ func (h *Host) Namespace() string { return h.ns.Path() }
 func (h *Host) Do(f func() error) error { return h.ns.Do(f) }
 
 // Command returns a command that runs on the host. It has a process group of
-// its own and ends with the test. Do not start it from Do: it ends with the
-// thread that starts it.
-func (h *Host) Command(program string, args ...string) *exec.Cmd {
+// its own and ends with the test.
+func (h *Host) Command(program string, args ...string) *netspace.Cmd {
 	argv := append(h.Prefix(), program)
-	cmd := exec.Command(argv[0], append(argv[1:], args...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
-	return cmd
+	return netspace.Bind(exec.Command(argv[0], append(argv[1:], args...)...))
 }
 
 // Prefix returns what to put before a command line so that it runs on the

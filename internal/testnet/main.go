@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/netspace"
@@ -22,6 +23,9 @@ func Main(m *testing.M) {
 	netspace.Start()
 	endOrphans()
 	err := probe()
+	if netspace.Isolated() && err == nil {
+		err = connectLoopback()
+	}
 	if errors.Is(err, unix.EPERM) && !netspace.Isolated() {
 		status, inner := netspace.IsolateUser()
 		if inner == nil {
@@ -34,6 +38,16 @@ func Main(m *testing.M) {
 		unavailable = err.Error()
 	}
 	os.Exit(m.Run())
+}
+
+// connectLoopback is for tests that use the network around them, which in a user
+// namespace is a new one.
+func connectLoopback() error {
+	lo, err := netlink.LinkByName("lo")
+	if err == nil {
+		err = netlink.LinkSetUp(lo)
+	}
+	return err
 }
 
 // probe tries to make a namespace.

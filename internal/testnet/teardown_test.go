@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/netspace"
 	"github.com/strandmp/strand/internal/testnet"
 )
 
@@ -58,15 +59,13 @@ func TestNothingSurvivesTheTestProcess(t *testing.T) {
 }
 
 // self runs this test binary.
-func self(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return cmd
+func self(args ...string) *netspace.Cmd {
+	return netspace.Bind(exec.Command("/proc/self/exe", args...))
 }
 
 func TestCommandsEndWithTheTest(t *testing.T) {
 	testnet.New(t) // or skip
-	var cmd *exec.Cmd
+	var cmd *netspace.Cmd
 	t.Run("inner", func(t *testing.T) {
 		cmd = testnet.New(t).Host("a").Command("sh", "-c", "echo; sleep 300")
 		out, err := cmd.StdoutPipe()
