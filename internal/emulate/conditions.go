@@ -2,7 +2,11 @@ package emulate
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/strandmp/strand/param"
 )
 
 // A Link says what a network of equal hosts and paths is like.
@@ -28,11 +32,37 @@ type Queue struct {
 // DefaultQueue is netem's and that of Linux's NICs.
 const DefaultQueue = 1000
 
-func (q Queue) orDefault() Queue {
+// OrDefault is the queue with its bounds.
+func (q Queue) OrDefault() Queue {
 	if q == (Queue{}) {
 		return Queue{Frames: DefaultQueue}
 	}
 	return q
+}
+
+// ParseQueue reads frames, or bytes if there is a unit: 1000, 256K.
+func ParseQueue(text string) (Queue, error) {
+	frames, err := strconv.Atoi(text)
+	if err == nil && frames > 0 {
+		return Queue{Frames: frames}, nil
+	}
+	bytes, sizeErr := param.ParseSize(text)
+	if sizeErr != nil || bytes < 1 || err == nil {
+		return Queue{}, fmt.Errorf("%s: want 1 or more frames, such as 1000, or bytes with a unit, such as 256K", text)
+	}
+	return Queue{Bytes: int(bytes)}, nil
+}
+
+// String says it in a few words.
+func (q Queue) String() string {
+	var bounds []string
+	if q.Frames > 0 {
+		bounds = append(bounds, fmt.Sprintf("%d frames", q.Frames))
+	}
+	if q.Bytes > 0 {
+		bounds = append(bounds, fmt.Sprintf("%d bytes", q.Bytes))
+	}
+	return strings.Join(bounds, ", ")
 }
 
 // A Path is what happens between two hosts in one direction.
@@ -58,11 +88,40 @@ type Path struct {
 	Corrupt float64 `json:"corrupt,omitzero"`
 }
 
+// String says it in a few words.
+func (p Path) String() string {
+	words := []string{fmt.Sprintf("delay %v", p.Delay)}
+	say := func(given bool, format string, values ...any) {
+		if given {
+			words = append(words, fmt.Sprintf(format, values...))
+		}
+	}
+	say(p.Jitter > 0, "jitter %v", p.Jitter)
+	say(p.Loss != Loss{}, "loss %s", p.Loss)
+	by := p.ReorderBy
+	if by == 0 {
+		by = DefaultReorderBy
+	}
+	say(p.Reorder > 0, "reorder %s by %v", Independent(p.Reorder), by)
+	say(p.Duplicate > 0, "duplicate %s", Independent(p.Duplicate))
+	say(p.Corrupt > 0, "corrupt %s", Independent(p.Corrupt))
+	return strings.Join(words, ", ")
+}
+
 // DefaultReorderBy is 83 full frames at 1 Gbit/s.
 const DefaultReorderBy = time.Millisecond
 
 // MaxDelay bounds a path's times: more is a slip of the finger.
 const MaxDelay = time.Minute
+
+// ParseDelay reads one of a path's times.
+func ParseDelay(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > MaxDelay {
+		return 0, fmt.Errorf("want a time with its unit (us, ms, s) of 0s to %v, such as 5ms", MaxDelay)
+	}
+	return d, nil
+}
 
 // Check returns what is wrong with a link.
 func (l Link) Check() error {

@@ -46,7 +46,7 @@ func (l Loss) Share() float64 {
 // ParseLoss reads 1% or, for runs of four lost frames on the average, 1%/4.
 func ParseLoss(text string) (Loss, error) {
 	percent, length, inBursts := strings.Cut(strings.TrimSpace(text), "/")
-	share, err := parsePercent(percent)
+	share, err := ParseShare(percent)
 	if err != nil {
 		return Loss{}, fmt.Errorf("loss %q: %w", text, err)
 	}
@@ -65,8 +65,8 @@ func ParseLoss(text string) (Loss, error) {
 	return l, nil
 }
 
-// parsePercent reads a share, as 1% or 1.
-func parsePercent(text string) (float64, error) {
+// ParseShare reads a share of frames, in per cent: 1% or 1.
+func ParseShare(text string) (float64, error) {
 	number, _ := strings.CutSuffix(strings.TrimSpace(text), "%")
 	value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !(value >= 0 && value <= 100) {

@@ -34,7 +34,7 @@ func (m *modelNIC) admit(at, from time.Duration, size int) (time.Duration, bool)
 			waiting++
 		}
 	}
-	q := m.Queue.orDefault()
+	q := m.Queue.OrDefault()
 	backlog := float64(free-at)*float64(m.Rate)/8e9 + float64(size)
 	if waiting > 0 && (q.Frames > 0 && waiting >= q.Frames || q.Bytes > 0 && backlog > float64(q.Bytes)) {
 		return 0, false

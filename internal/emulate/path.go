@@ -47,6 +47,14 @@ type fate struct {
 	arrive time.Duration // at the receiver's queue
 }
 
+// What frames may carry besides that: Ethernet's, and the bounds of what IPv4 asks for and a
+// veth takes.
+const (
+	DefaultMTU = 1500
+	MinMTU     = 576
+	MaxMTU     = 65535
+)
+
 // EthernetHeader is the bytes before what may be damaged.
 const EthernetHeader = 14
 

@@ -17,7 +17,7 @@ type transmitter struct {
 const never = -1 << 62
 
 func newTransmitter(n NIC) transmitter {
-	t := transmitter{rate: n.Rate, limit: n.Queue.orDefault(), free: never}
+	t := transmitter{rate: n.Rate, limit: n.Queue.OrDefault(), free: never}
 	if t.rate > 0 {
 		t.leave = make([]time.Duration, t.limit.Frames)
 	}

@@ -21,8 +21,10 @@ const (
 	// UserSpace is package wire: it does all that package emulate has, replayable by
 	// its seed, and counts each path.
 	UserSpace Backend = "user-space"
-	// Netem is the kernel's own netem and token buckets: independent loss, delay,
-	// duplicates, rates and queues, the same between all hosts, not replayable.
+	// Netem is the kernel's own netem, and token buckets for queues that are bounded in
+	// bytes: independent loss, delay, duplicates, rates and queues, the same between all
+	// hosts, not replayable. A frame takes its time at both ends one after the other
+	// there; in UserSpace it goes on as it comes.
 	Netem Backend = "netem"
 )
 
@@ -58,7 +60,7 @@ func (c Config) choose(core *netspace.Space, kernel *netlink.Handle) (b Backend,
 	}
 	err = c.expressible()
 	if err == nil {
-		err = netemWorks(core, kernel)
+		err = netemWorks(core, kernel, c.Link.NIC)
 	}
 	cannot, isNetem := errors.AsType[*NetemError](err)
 	switch {
@@ -77,6 +79,8 @@ func (c Config) expressible() error {
 	switch {
 	case c.Between != nil:
 		return no("paths differ between hosts")
+	case c.NICs != nil:
+		return no("rates or queues differ between hosts")
 	case p.Loss.Worsens > 0:
 		return no("loss in bursts")
 	case p.Jitter > 0:

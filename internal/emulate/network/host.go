@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 
 	"github.com/vishvananda/netlink"
 
@@ -22,6 +21,7 @@ const Interface = "eth0"
 // A Host is one of the network's.
 type Host struct {
 	number int
+	name   string
 	space  *netspace.Space
 	kernel *netlink.Handle
 	index  int // of its interface
@@ -40,10 +40,10 @@ func address(host int) netip.Addr {
 func (h *Host) Addr() netip.Addr { return address(h.number) }
 
 // Name is what os.Hostname returns on the host.
-func (h *Host) Name() string { return fmt.Sprintf("host%d", h.number) }
+func (h *Host) Name() string { return h.name }
 
 // Command returns a command that runs on the host: see [netspace.Space.Command].
-func (h *Host) Command(program string, args ...string) *exec.Cmd {
+func (h *Host) Command(program string, args ...string) *netspace.Cmd {
 	return h.space.Command(program, args...)
 }
 
@@ -69,8 +69,8 @@ func (h *Host) Received() (frames, bytes uint64, err error) {
 // but sockets that f makes stay there.
 func (h *Host) Do(f func() error) error { return h.space.Do(f) }
 
-func newHost(number int) (*Host, error) {
-	h := &Host{number: number}
+func newHost(number int, name string) (*Host, error) {
+	h := &Host{number: number, name: name}
 	var err error
 	if h.space, err = netspace.New(h.Name()); err != nil {
 		return nil, fmt.Errorf("host %d: %w", number, netspace.Explain(err))

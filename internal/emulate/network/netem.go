@@ -62,7 +62,7 @@ func (k *kernelJoint) build(mtu int) error {
 // trunk joins a host's cable to the hub.
 func (k *kernelJoint) trunk(host int, c cable, hub, mtu int) error {
 	out, in := fmt.Sprintf("out%d", host), fmt.Sprintf("in%d", host)
-	if err := addPair(k.core, k.kernel, out, in, mtu, txQueue(k.link.Queue)); err != nil {
+	if err := addPair(k.core, k.kernel, out, in, mtu); err != nil {
 		return err
 	}
 	bridge, err := addBridge(k.kernel, fmt.Sprintf("bridge%d", host), mtu)
@@ -108,65 +108,45 @@ func addBridge(kernel *netlink.Handle, name string, mtu int) (index int, err err
 }
 
 // addPair makes a pair of veths in the core.
-func addPair(core *netspace.Space, kernel *netlink.Handle, a, b string, mtu, queue int) error {
-	attrs := netlink.LinkAttrs{Name: a, MTU: mtu, TxQLen: queue}
+func addPair(core *netspace.Space, kernel *netlink.Handle, a, b string, mtu int) error {
+	attrs := netlink.LinkAttrs{Name: a, MTU: mtu, TxQLen: -1}
 	if err := kernel.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: b, PeerMTU: uint32(mtu), PeerTxQLen: -1}); err != nil {
 		return fmt.Errorf("veth %s: %w", a, err)
 	}
 	return core.Quick(func() error { return errors.Join(withoutOffloads(a), withoutOffloads(b)) })
 }
 
-// The discipline of an interface, and what is within it.
-var (
-	rootHandle  = netlink.MakeHandle(1, 0)
-	rootClass   = netlink.MakeHandle(1, 1)
-	innerHandle = netlink.MakeHandle(2, 0)
-)
+// rootHandle is the discipline of an interface.
+var rootHandle = netlink.MakeHandle(1, 0)
 
-// Of a token bucket: what may be sent at once after a pause, so that a timer that comes late
-// costs no rate.
+// Of a token bucket: what may be sent at once after a pause, so that a timer that comes a little
+// late costs no rate.
 const (
 	bucketTime   = 2 * time.Millisecond
 	bucketFrames = 2
 )
 
-// addRate lets an interface send at the rate of a NIC, behind its queue.
+// addRate lets an interface send at the rate of a NIC, behind its queue. Where that is bounded
+// by frames netem does it, which decides of each frame when it leaves as it comes, as package
+// emulate does, so that no late timer costs any. But netem has no bound in bytes.
 func addRate(kernel *netlink.Handle, index int, nic emulate.NIC, mtu int) error {
 	if nic.Rate == 0 {
 		return nil
 	}
+	attrs := netlink.QdiscAttrs{LinkIndex: index, Handle: rootHandle, Parent: netlink.HANDLE_ROOT}
 	perSecond := uint64(nic.Rate) / 8
-	bucket := max(uint32(float64(perSecond)*bucketTime.Seconds()), uint32(bucketFrames*(mtu+emulate.EthernetHeader)))
-	limit := uint32(math.MaxUint32)
+	var discipline netlink.Qdisc
 	if nic.Queue.Bytes > 0 {
-		limit = uint32(min(uint64(nic.Queue.Bytes), math.MaxUint32))
+		bucket := max(uint32(float64(perSecond)*bucketTime.Seconds()), uint32(bucketFrames*(mtu+emulate.EthernetHeader)))
+		limit := uint32(min(uint64(nic.Queue.Bytes), math.MaxUint32))
+		discipline = &netlink.Tbf{QdiscAttrs: attrs, Rate: perSecond, Buffer: netlink.Xmittime(perSecond, bucket), Limit: limit}
+	} else {
+		discipline = netlink.NewNetem(attrs, netlink.NetemQdiscAttrs{Rate64: perSecond, Limit: uint32(nic.Queue.OrDefault().Frames)})
 	}
-	err := kernel.QdiscReplace(&netlink.Tbf{
-		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: index, Handle: rootHandle, Parent: netlink.HANDLE_ROOT},
-		Rate:       perSecond, Buffer: netlink.Xmittime(perSecond, bucket), Limit: limit,
-	})
-	if err != nil {
-		return fmt.Errorf("token bucket: %w", err)
-	}
-	if nic.Queue.Bytes > 0 {
-		return nil
-	}
-	// Without options its bound is the interface's txqueuelen.
-	err = kernel.QdiscReplace(&netlink.GenericQdisc{
-		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: index, Handle: innerHandle, Parent: rootClass}, QdiscType: "pfifo",
-	})
-	if err != nil {
-		return fmt.Errorf("queue: %w", err)
+	if err := kernel.QdiscReplace(discipline); err != nil {
+		return fmt.Errorf("rate: %w", err)
 	}
 	return nil
-}
-
-// txQueue is the txqueuelen of an interface that has a queue to bound.
-func txQueue(q emulate.Queue) int {
-	if q.Frames > 0 {
-		return q.Frames
-	}
-	return emulate.DefaultQueue
 }
 
 // manyFrames is more than are ever on their way: queues are bounded elsewhere.
@@ -187,13 +167,14 @@ func addNetem(kernel *netlink.Handle, index int, p emulate.Path) error {
 }
 
 // netemWorks tries all that the backend needs of a kernel.
-func netemWorks(core *netspace.Space, kernel *netlink.Handle) error {
+func netemWorks(core *netspace.Space, kernel *netlink.Handle, nic emulate.NIC) error {
+	nic.Rate = max(nic.Rate, emulate.Mbit)
 	const near, far, bridge = "probe0", "probe1", "probe2"
 	why := func() error {
 		if _, err := addBridge(kernel, bridge, DefaultMTU); err != nil {
 			return err
 		}
-		if err := addPair(core, kernel, near, far, DefaultMTU, emulate.DefaultQueue); err != nil {
+		if err := addPair(core, kernel, near, far, DefaultMTU); err != nil {
 			return err
 		}
 		a, err := kernel.LinkByName(near)
@@ -204,7 +185,7 @@ func netemWorks(core *netspace.Space, kernel *netlink.Handle) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(addNetem(kernel, a.Attrs().Index, emulate.Path{}), addRate(kernel, b.Attrs().Index, emulate.NIC{Rate: emulate.Gbit}, DefaultMTU))
+		return errors.Join(addNetem(kernel, a.Attrs().Index, emulate.Path{}), addRate(kernel, b.Attrs().Index, nic, DefaultMTU))
 	}()
 	for _, name := range []string{near, bridge} {
 		if l, err := kernel.LinkByName(name); err == nil {

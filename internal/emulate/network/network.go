@@ -20,8 +20,12 @@ type Config struct {
 	Link  emulate.Link // of all hosts and between all of them, unless Between says otherwise
 	Seed  uint64
 
-	// Between, if given, says what the path from one host to another is like.
+	// Between, if given, says what the path from one host to another is like, and NICs,
+	// if given, what each host has.
 	Between func(from, to int) emulate.Path
+	NICs    []emulate.NIC
+
+	Names []string // of the hosts; nil: host0, host1, …
 
 	MTU    int // 0: DefaultMTU
 	Memory int // see [wire.Config]; of UserSpace alone
@@ -30,13 +34,7 @@ type Config struct {
 }
 
 // DefaultMTU is Ethernet's.
-const DefaultMTU = 1500
-
-// Bounds of an MTU: what IPv4 asks for, and what a veth takes.
-const (
-	minMTU = 576
-	maxMTU = 65535
-)
+const DefaultMTU = emulate.DefaultMTU
 
 // A Network is hosts and what joins them.
 type Network struct {
@@ -53,15 +51,23 @@ func New(c Config) (*Network, error) {
 	if c.MTU == 0 {
 		c.MTU = DefaultMTU
 	}
-	if c.MTU < minMTU || c.MTU > maxMTU {
-		return nil, fmt.Errorf("MTU of %d bytes: want %d to %d", c.MTU, minMTU, maxMTU)
+	if c.MTU < emulate.MinMTU || c.MTU > emulate.MaxMTU {
+		return nil, fmt.Errorf("MTU of %d bytes: want %d to %d", c.MTU, emulate.MinMTU, emulate.MaxMTU)
 	}
 	if c.Hosts < 1 || c.Hosts > emulate.MaxHosts {
 		return nil, fmt.Errorf("a network of %d hosts: want 1 to %d", c.Hosts, emulate.MaxHosts)
 	}
+	for what, n := range map[string]int{"NICs": len(c.NICs), "names": len(c.Names)} {
+		if n != 0 && n != c.Hosts {
+			return nil, fmt.Errorf("%d %s for %d hosts", n, what, c.Hosts)
+		}
+	}
 	conditions := emulate.Uniform(c.Hosts, c.Link, c.Seed)
 	if c.Between != nil {
 		conditions.Path = c.Between
+	}
+	if c.NICs != nil {
+		conditions.NICs = c.NICs
 	}
 	net, err := emulate.New(conditions)
 	if err != nil {
@@ -92,7 +98,7 @@ func (n *Network) build(c Config, net *emulate.Switch) (err error) {
 	}
 	cables := make([]cable, c.Hosts)
 	for i := range c.Hosts {
-		h, err := newHost(i)
+		h, err := newHost(i, c.name(i))
 		if err != nil {
 			return err
 		}
@@ -112,11 +118,19 @@ func (n *Network) build(c Config, net *emulate.Switch) (err error) {
 	return err
 }
 
+// name is a host's.
+func (c Config) name(host int) string {
+	if c.Names != nil {
+		return c.Names[host]
+	}
+	return fmt.Sprintf("host%d", host)
+}
+
 // cable joins a host to the switch and returns the end there.
 func (n *Network) cable(kernel *netlink.Handle, h *Host, c Config) (cable, error) {
 	name := fmt.Sprintf("port%d", h.number)
 	veth := &netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: name, MTU: c.MTU, TxQLen: txQueue(c.Link.Queue)},
+		LinkAttrs: netlink.LinkAttrs{Name: name, MTU: c.MTU, TxQLen: -1},
 		PeerName:  Interface, PeerNamespace: netlink.NsFd(h.space.Net().Fd()),
 		PeerMTU: uint32(c.MTU), PeerTxQLen: -1,
 	}

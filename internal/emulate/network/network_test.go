@@ -13,11 +13,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/internal/emulate/network"
 	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/netspace"
 	"github.com/strandmp/strand/internal/testnet"
 )
 
@@ -158,8 +158,8 @@ func TestWithoutTheSuperuser(t *testing.T) {
 	need.Users(t)
 	testnet.New(t)
 	const nobody = 65534
-	cmd := exec.Command("/proc/self/exe", "-test.run=^(TestDataArrivesWhatever|TestFramesAreAsOnAWire|TestHosts.*)$", "-test.v")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: unix.SIGKILL}
+	cmd := netspace.Bind(exec.Command("/proc/self/exe", "-test.run=^(TestDataArrivesWhatever|TestFramesAreAsOnAWire|TestHosts.*)$", "-test.v"))
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	need.That(t, !strings.Contains(string(out), "--- SKIP"), "needs user namespaces: %s", out)
