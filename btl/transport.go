@@ -2,6 +2,7 @@ package btl
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/strandmp/strand/param"
@@ -63,7 +64,8 @@ type Attr struct {
 	// number serve it.
 	Exclusivity int
 	// Lanes is the number of lanes that do not hold each other up; lane l of
-	// Send travels in lane l mod Lanes. At least 1.
+	// Send travels in lane l mod Lanes, but for [ControlLane], which may have one of
+	// its own. At least 1.
 	Lanes int
 	// Ordered promises that the frames of one lane of one endpoint are
 	// delivered in the order of Send.
@@ -96,6 +98,9 @@ type Path struct {
 	Weight float64
 	// Index numbers the paths of one module to one peer from 0.
 	Index int
+	// Bundle numbers, from 1, the sets of parallel paths between the same two
+	// interfaces; the lanes are spread over them. It is 0 for a path that is alone.
+	Bundle int
 	// Spare paths serve only while no other path of the module is connected.
 	Spare Spare
 	// Desc is for people: "10.0.0.1 (eth0) → 10.0.0.2:59822, direct route".
@@ -139,6 +144,11 @@ type Module interface {
 	// nothing it has started is left behind.
 	Close() error
 }
+
+// ControlLane is the lane of the message layer's own frames, such as
+// acknowledgements, which must not wait for a message. A transport that can keeps it
+// apart from all others; to one that knows nothing of it it is a lane like any.
+const ControlLane = math.MaxInt32
 
 // An Endpoint is one peer over one path. It connects when first sent to.
 type Endpoint interface {

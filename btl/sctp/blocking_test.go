@@ -2,26 +2,28 @@ package sctp
 
 import (
 	"bytes"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/leak"
 )
 
 // withheld loses every packet that has the text in it, until it is released.
 type withheld struct {
 	text     []byte
-	seen     atomic.Int64
+	seen     atomic.Int64 // the text
 	released atomic.Bool
 	other    []byte
 	passed   atomic.Int64 // packets with the other text and without the first
 }
 
 func (w *withheld) pass(packet []byte) bool {
-	if bytes.Contains(packet, w.text) {
-		w.seen.Add(1)
+	if n := bytes.Count(packet, w.text); n > 0 {
+		w.seen.Add(int64(n))
 		return w.released.Load()
 	}
 	if bytes.Contains(packet, w.other) {
@@ -59,6 +61,49 @@ func TestNoHeadOfLineBlocking(t *testing.T) {
 	await(t, "A", func() bool { return len(b.frames) > 1 }, a, b)
 	require.Equal(t, []string{messageB, messageA}, b.frames)
 }
+
+// Nor does a control frame of the message layer, whose lane is nobody else's: it
+// overtakes on the control stream. With one stream there is no such thing.
+func TestControlFramesOvertake(t *testing.T) {
+	leak.Check(t)
+	for _, c := range []struct {
+		streams string
+		stream  uint16
+	}{{"10", controlStream}, {"1", 1}} {
+		a, b := newNode(t, 0, with(pStreams, c.streams)), newNode(t, 1, with(pStreams, c.streams))
+		join(t, a, b)
+		w := &withheld{text: []byte(messageA)}
+		var gone atomic.Uint64 // a bit for each lane of A
+		const lanes = 10
+		a.stack().Filter(func(packet []byte) bool {
+			for lane := range lanes {
+				if bytes.Contains(packet, []byte(onLane(lane))) {
+					gone.Or(1 << lane)
+				}
+			}
+			return w.pass(packet)
+		})
+		for lane := range lanes {
+			a.send(onLane(lane), lane, b)
+		}
+		// Each of them, or B shares a packet with one that is lost.
+		await(t, "all of A to be lost", func() bool { return gone.Load() == 1<<lanes-1 }, a, b)
+		require.Equal(t, c.stream, a.ep.(*endpoint).sender.stream(btl.ControlLane))
+		a.send(messageB, btl.ControlLane, b)
+		if c.stream == controlStream {
+			await(t, "the control frame, while every other stream waits", func() bool { return len(b.frames) > 0 }, a, b)
+			require.Equal(t, []string{messageB}, b.frames)
+		}
+		w.released.Store(true)
+		await(t, "all", func() bool { return len(b.frames) > 10 }, a, b)
+		if c.stream != controlStream {
+			require.Equal(t, messageB, b.frames[10])
+		}
+	}
+}
+
+// onLane is A for a lane.
+func onLane(lane int) string { return fmt.Sprintf("%s on lane %d.", messageA, lane) }
 
 // With one stream B waits, though its packet has come.
 func TestHeadOfLineBlockingWithOneStream(t *testing.T) {

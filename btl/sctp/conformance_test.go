@@ -19,8 +19,8 @@ func TestConformanceUser(t *testing.T) {
 			Component: Component{},
 			Settings: []param.Setting{
 				with(pStack, "user"),
-				with(pConnectTimeout, "2s"),
-				with(pHandshakeTimeout, "2s"),
+				with(pConnectTimeout, "10s"),
+				with(pHandshakeTimeout, "10s"),
 				with(pHeartbeat, "250ms"),
 				with(pAssocMaxRetrans, "7"), // a slow machine is no dead peer
 			},

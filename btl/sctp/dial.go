@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/overdue"
 )
 
 // A dial makes a connection for an endpoint: as many attempts as the parameters
@@ -89,7 +90,7 @@ func (d *dial) stillWaits() bool {
 // up begins the handshake: the association is there.
 func (d *dial) up() {
 	ep, m := d.ep, d.ep.m
-	d.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+	d.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
 	d.connector = m.id.NewConnector(handshake.Request{

@@ -22,7 +22,10 @@
 // # Streams
 //
 // Lane l travels on stream 1 + l mod n, where n is the smallest of what both sides
-// have asked for and what the association has. The payload protocol identifier
+// have asked for and what the association has. The message layer's control frames
+// (btl.ControlLane) travel on the control stream: what is lost of messages does not
+// delay acknowledgements and answers. With n = 1 they share stream 1 with the rest, so
+// that one stream is what TCP is. The payload protocol identifier
 // says what a message is: part of the handshake, a frame, or one of the two
 // messages about the connection. It does not carry the context: that is the
 // message layer's, which puts it in the header; a transport does not look in

@@ -29,7 +29,8 @@ const (
 	ppidGoodbye                       // how many frames were sent, of all streams
 )
 
-// controlStream carries everything but frames.
+// controlStream carries what is about the connection, and the message layer's control
+// frames.
 const controlStream = 0
 
 // prefix is what precedes a frame's header in its message.

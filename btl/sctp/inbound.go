@@ -10,6 +10,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/overdue"
 )
 
 const (
@@ -55,7 +56,7 @@ func (m *module) greet(l *link) *inbound {
 	in := &inbound{link: l, m: m, since: m.loop.Now()}
 	l.owner = in
 	in.acceptor = m.id.NewAcceptor(newNonce(), in.claimed)
-	in.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+	in.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		in.fail(fmt.Errorf("no proof of belonging to this job in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
 	m.waiting = append(m.waiting, in)

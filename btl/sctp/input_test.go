@@ -25,7 +25,9 @@ func TestMistakesInParameters(t *testing.T) {
 		"what it can not do":    {[]param.Setting{with(pAutoclose, "5s")}, []string{pAutoclose + "=5s from test", "user stack can not", pStack + "=kernel"}},
 		"places":                {[]param.Setting{with(pPriorities, "1,x"), with(pScheduler, "prio")}, []string{pPriorities + "=1,x from test", `"x"`, "0 to 65535"}},
 		"places without prio":   {[]param.Setting{with(pPriorities, "1,2")}, []string{pPriorities + "=1,2", pScheduler + "=auto", "prio and wfq"}},
-		"priorities":            {[]param.Setting{with(pScheduler, "prio")}, []string{pScheduler + "=prio from test", pStack + "=kernel"}},
+		"scheduler":             {[]param.Setting{with(pScheduler, "fc")}, []string{pScheduler + "=fc from test", pStack + "=kernel"}},
+		"prio, one stream":      {[]param.Setting{with(pScheduler, "prio"), with(pInterleave, "off")}, []string{pScheduler + "=prio", pInterleave + "=on"}},
+		"weight":                {[]param.Setting{with(pPriorities, "3,0"), with(pScheduler, "wfq")}, []string{pPriorities + "=3,0 from test", "1 to 65535"}},
 		"scheduler, one stream": {[]param.Setting{with(pScheduler, "rr"), with(pInterleave, "off")}, []string{pScheduler + "=rr", pInterleave + "=on"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // A receiver is the receiving half of a connection: what is half arrived on each
 // stream. A message is a frame, so the streams can not confuse each other.
 type receiver struct {
-	streams  []incoming // from the first of frames
+	streams  []incoming
 	control  control
 	maxFrame int
 	frames   uint64 // that have come over this association
@@ -27,7 +27,7 @@ type incoming struct {
 }
 
 func (r *receiver) init(maxFrame, streams int) {
-	*r = receiver{maxFrame: maxFrame, streams: make([]incoming, max(streams-1, 0))}
+	*r = receiver{maxFrame: maxFrame, streams: make([]incoming, streams)}
 }
 
 // drop gives up what is half arrived.
@@ -56,16 +56,16 @@ func (ep *endpoint) receive(stream uint16, ppid uint32, piece []byte, end bool) 
 		ep.waits = false
 		defer ep.offer()
 	}
-	if stream == controlStream {
+	r := &ep.receiver
+	if int(stream) >= len(r.streams) {
+		ep.malformed(fmt.Errorf("a message on stream %d, agreed on were %d", stream, len(r.streams)))
+		return
+	}
+	s := &r.streams[stream]
+	if stream == controlStream && !s.open && (r.control.open || ppid != ppidData) {
 		ep.instruct(ppid, piece, end)
 		return
 	}
-	r := &ep.receiver
-	if int(stream) > len(r.streams) {
-		ep.malformed(fmt.Errorf("a message on stream %d, agreed on were %d", stream, len(r.streams)+1))
-		return
-	}
-	s := &r.streams[stream-1]
 	if !s.open && ppid != ppidData {
 		ep.malformed(fmt.Errorf("a message with payload protocol %#08x on stream %d", ppid, stream))
 		return
@@ -172,7 +172,7 @@ func (s *incoming) fill(piece []byte, n int) []byte {
 	return piece[used:]
 }
 
-// instruct takes a piece of a message of the control stream.
+// instruct takes a piece of a message about the connection.
 func (ep *endpoint) instruct(ppid uint32, piece []byte, end bool) {
 	r := &ep.receiver
 	b, whole, err := r.control.add(ppid, piece, end)

@@ -22,8 +22,14 @@ func (s *sender) init(ours, theirs, agreed int) {
 	s.streams, s.frames = max(min(ours, theirs, agreed), 1), 0
 }
 
-// stream of a lane.
-func (s *sender) stream(lane int) uint16 { return uint16(1 + lane%s.streams) }
+// stream of a lane. The control frames of the message layer go with our own, unless
+// everything is to be on one stream.
+func (s *sender) stream(lane int) uint16 {
+	if lane == btl.ControlLane && s.streams > 1 {
+		return controlStream
+	}
+	return uint16(1 + lane%s.streams)
+}
 
 // Send implements [btl.Endpoint].
 func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {

@@ -37,7 +37,7 @@ var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
 	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
 		Help: "How pairs of a local and a peer's address are judged: by the kernel's routes (route, on Linux), by the classes of the addresses as Open MPI does today (weighted) or did in 1.3 (weighted13), or by equal subnets (subnet). strand reach shows the result."},
 	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", Unit: "connections", Level: param.Tuner,
-		Help: "Parallel connections for each pair of interfaces."},
+		Help: "Parallel connections for each pair of interfaces; the lanes of messages are spread over them."},
 	{Name: pPortMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
 		Help: "The first port to listen on; 0 lets the system choose. For firewalls that open a range of ports."},
 	{Name: pPortRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,

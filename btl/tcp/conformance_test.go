@@ -17,8 +17,8 @@ func subject() conformance.Subject {
 	return conformance.Subject{
 		Component: tcp.Component{},
 		Settings: []param.Setting{
-			short("btl_tcp_connect_timeout", "2s"),
-			short("btl_tcp_handshake_timeout", "2s"),
+			short("btl_tcp_connect_timeout", "10s"),
+			short("btl_tcp_handshake_timeout", "10s"),
 		},
 	}
 }

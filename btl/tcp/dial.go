@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -76,7 +77,7 @@ func (d *dial) open() error {
 		return err
 	}
 	d.talk.watch.Write(true) // which tells when it is connected
-	d.talk.timer = m.loop.After(m.cfg.connectTimeout, func() {
+	d.talk.timer = overdue.After(m.loop, m.cfg.connectTimeout, func() {
 		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.connectTimeout, syscall.ETIMEDOUT))
 	})
 	return nil
@@ -114,7 +115,7 @@ func (d *dial) connected() error {
 	}
 	d.talk.conn = rawio.NewConn(fd) // now that both addresses are known
 	d.talk.timer.Stop()
-	d.talk.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+	d.talk.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
 	d.connector = m.id.NewConnector(handshake.Request{

@@ -68,7 +68,7 @@ func (ep *endpoint) Path() btl.Path {
 	if ep.local == "" || ep.opened {
 		return m.path(ep.pair, ep.slot.key.path)
 	}
-	path := btl.Path{Index: ep.slot.key.path, Bandwidth: ep.speed, Latency: m.attr.Latency, Desc: ep.Desc()}
+	path := btl.Path{Index: ep.slot.key.path, Bundle: m.bundle(ep.slot.key.path), Bandwidth: ep.speed, Latency: m.attr.Latency, Desc: ep.Desc()}
 	if isSpare(path.Index) {
 		path.Spare = btl.Detour
 	}

@@ -156,8 +156,14 @@ func (n *node) reachAddress(rank int, address []byte) *peer {
 	who := btl.Peer{Rank: rank, Host: fmt.Sprintf("host%d", rank), Address: address}
 	paths, err := n.mod.Reach(who)
 	require.NoError(n.t, err)
-	p := n.newPeer(rank)
-	ep, err := n.mod.Connect(who, paths[0], p)
+	return n.connectBy(who, paths[0])
+}
+
+// connectBy makes an endpoint over a path. The engine's lock is held.
+func (n *node) connectBy(who btl.Peer, path btl.Path) *peer {
+	n.t.Helper()
+	p := n.newPeer(who.Rank)
+	ep, err := n.mod.Connect(who, path, p)
 	require.NoError(n.t, err)
 	p.ep = ep.(*endpoint)
 	return p

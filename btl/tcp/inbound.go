@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -33,7 +34,7 @@ func (m *module) welcome(fd int, from netip.AddrPort) {
 		in.close()
 		return
 	}
-	in.timer = m.loop.After(m.cfg.handshakeTimeout, func() {
+	in.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		in.fail(fmt.Errorf("%w in %v: %w", errNoProof, m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
 	m.strangers.silent = append(m.strangers.silent, in)

@@ -93,6 +93,15 @@ func (m *module) noPair(result reach.Result) error {
 		errNoPair, m.cfg.policy.Name(), pInclude, pExclude, pReach, strings.Join(others, ", "), result.Table())
 }
 
+// bundle is the number of the pair that a path belongs to with others, or 0. Who
+// connects makes as many links for a pair as we would.
+func (m *module) bundle(path int) int {
+	if m.cfg.links == 1 || isSpare(path) {
+		return 0
+	}
+	return path/m.cfg.links + 1
+}
+
 // path is what the host learns of a pair.
 func (m *module) path(p pair, index int) btl.Path {
 	path := btl.Path{Index: index, Bandwidth: p.Speed, Latency: m.attr.Latency, Weight: p.Weight, Desc: p.describe(), Private: p}
@@ -112,5 +121,6 @@ func (m *module) path(p pair, index int) btl.Path {
 	// The links of a pair share its interfaces.
 	path.Bandwidth = max(path.Bandwidth/p.links, 1)
 	path.Weight /= float64(p.links)
+	path.Bundle = m.bundle(index)
 	return path
 }

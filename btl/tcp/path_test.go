@@ -27,3 +27,21 @@ func TestPathOfEndpoint(t *testing.T) {
 	require.Equal(t, b.accepted[0].ep.Desc(), told.Desc)
 	require.Contains(t, told.Desc, " (lo) ← 127.0.0.1:")
 }
+
+// Of a spare path the end that has accepted it knows as well that it is one.
+func TestAcceptedSparePath(t *testing.T) {
+	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
+	var told btl.Path
+	b.onAccept = func(p *peer) { told = p.ep.Path() }
+	who := btl.Peer{Rank: 1, Host: "host1", Address: b.mod.Address()}
+	paths, err := a.mod.Reach(who)
+	require.NoError(t, err)
+	spare := a.mod.path(paths[0].Private.(pair), spareIndex(0))
+	require.Equal(t, btl.Detour, spare.Spare)
+	var x *peer
+	a.do(func() { x = a.connectBy(who, spare) })
+	x.connected()
+	b.until("the connection", func() bool { return len(b.accepted) == 1 && b.accepted[0].ups == 1 })
+	require.Equal(t, spareIndex(0), told.Index)
+	require.Equal(t, btl.Detour, told.Spare)
+}

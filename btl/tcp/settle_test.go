@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -240,4 +241,56 @@ func TestWrongSecretAndJob(t *testing.T) {
 			require.Empty(t, b.accepted)
 		})
 	}
+}
+
+// Two ranks connect to each other, and are both away for longer than a handshake may take, as
+// where a machine is paused: when they are back they agree about the connection.
+func TestAwayDuringTheHandshake(t *testing.T) {
+	const longest = 4 * time.Second // and on a slow machine one that is away for less long is, too
+	for limit := 400 * time.Millisecond; ; limit *= 3 {
+		downs := 0
+		for polls := range 8 { // by the last of which both are connected
+			downs += awayAfter(t, polls, limit)
+		}
+		if downs == 0 {
+			return
+		}
+		require.Less(t, limit, longest, "%d endpoints went down", downs)
+	}
+}
+
+// awayAfter has the two poll so many times, in turn, before they are away, and returns how
+// many endpoints went down.
+func awayAfter(t *testing.T, polls int, limit time.Duration) (downs int) {
+	set := set(pHandshakeTimeout, limit.String())
+	a, b := newNode(t, 0, 2, set), newNode(t, 1, 2, set)
+	defer a.close()
+	defer b.close()
+	x, y := a.reach(b), b.reach(a)
+	a.engine.Lock()
+	b.engine.Lock()
+	x.ep.Send(frame("h"), 0)
+	y.ep.Send(frame("h"), 0)
+	for i := range polls {
+		[]*node{a, b}[i%2].engine.Poll(nil)
+	}
+	away := time.NewTimer(limit + limit/3)
+	<-away.C
+	a.engine.Poll(nil) // before b can have answered
+	for _, in := range slices.Clone(b.mod.strangers.claimed) {
+		in.Poll(false) // descriptors are looked at in any order
+	}
+	b.engine.Unlock()
+	a.engine.Unlock()
+	a.until("a connection", func() bool { return x.ups > 0 })
+	b.until("a connection", func() bool { return y.ups > 0 })
+	ask := func(n *node, p *peer) {
+		n.until("an answer", func() bool { return len(p.frames) > 0 || p.downs > 0 })
+		downs += p.downs
+	}
+	x.send(frame("h", "from 0"))
+	y.send(frame("h", "from 1"))
+	ask(a, x)
+	ask(b, y)
+	return downs
 }

@@ -93,7 +93,7 @@ func TestPortScanIsQuiet(t *testing.T) {
 }
 
 func TestHalfOpenEndsAtDeadline(t *testing.T) {
-	n := newNode(t, 0, 4, set(pHandshakeTimeout, "50ms"))
+	n := newNode(t, 0, 4, set(pHandshakeTimeout, "1s"))
 	silent := stranger(t, n)
 	_, said := hello(n, 2, testSecret)
 	stuck := stranger(t, n)
@@ -104,7 +104,7 @@ func TestHalfOpenEndsAtDeadline(t *testing.T) {
 	got, _ = io.ReadAll(stuck)
 	require.Len(t, got, 72, "the challenge and no more")
 	n.until("the end of them", func() bool { return n.mod.strangers.count() == 0 })
-	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 50ms")
+	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 1s")
 	unharmed(t, n)
 }
 

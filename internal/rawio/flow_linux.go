@@ -26,6 +26,10 @@ func FlowOf(fd int) (Flow, bool) {
 		Resent:    int64(info.Total_retrans),
 		Timeouts:  -1,
 	}
+	if uintptr(size) >= unsafe.Offsetof(info.Snd_wnd)+unsafe.Sizeof(info.Snd_wnd) { // Linux 5.4
+		// The peer has a say too. One that takes nothing is still asked, with a byte.
+		f.Window = max(1, min(f.Window, int(info.Snd_wnd)))
+	}
 	if uintptr(size) >= unsafe.Offsetof(info.Total_rto_recoveries) { // Linux 6.7
 		f.Timeouts = int64(info.Total_rto)
 	}

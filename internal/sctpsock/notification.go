@@ -108,7 +108,8 @@ func ParseNotification(b []byte) (Notification, error) {
 	n.Data = b[layout.size:length]
 	switch n.Kind {
 	case AssocChange:
-		n.State, n.Error, n.Out, n.In = int(u16(8)), int(u16(10)), u16(12), u16(14)
+		n.State, n.Out, n.In = int(u16(8)), u16(12), u16(14)
+		n.Error = int(binary.BigEndian.Uint16(b[10:])) // as in the ABORT
 	case PeerAddrChange:
 		n.State, n.Error = int(int32(u32(136))), int(int32(u32(140)))
 		n.Addr, _ = parseSockaddr(b[8:136])

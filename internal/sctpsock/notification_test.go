@@ -55,7 +55,7 @@ var notifications = map[string]struct {
 		Notification{Kind: AssocChange, State: CommUp, Out: 10, In: 11, Assoc: 7, Data: []byte{1, 2}},
 	},
 	"lost": {
-		message(AssocChange, 0, uint16(CommLost), uint16(12), uint16(0), uint16(0), uint32(7)),
+		message(AssocChange, 0, uint16(CommLost), []byte{0, 12}, uint16(0), uint16(0), uint32(7)),
 		Notification{Kind: AssocChange, State: CommLost, Error: 12, Assoc: 7, Data: []byte{}},
 	},
 	"path": {

@@ -24,6 +24,7 @@ type association struct {
 	up      bool
 	over    bool // aborted or down
 	broken  bool // the kernel takes nothing more; Down is due
+	midway  bool // a message has come in part
 	streams int
 
 	account

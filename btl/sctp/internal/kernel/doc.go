@@ -43,5 +43,9 @@
 // The kernel does not tell how much of an association is unacknowledged, but it
 // can be asked to say when nothing is (SCTP_SENDER_DRY_EVENT), and says so at once
 // if that is so already. It is asked when half of what a peer may have is reached,
-// and its answer counts for everything that was sent before the question.
+// and its answer counts for everything that was sent before the question. Until it is
+// told to stop it goes on saying so, at every time that it is so again. An answer that
+// was not read before the next question would count for what was sent in between. So
+// it is told to stop with the first answer, and asked again when the socket was read
+// empty.
 package kernel

@@ -201,6 +201,7 @@ type peer struct {
 	count    int // of messages
 	keepNot  bool
 	paths    []btl.PathState
+	onRoom   func() // called by Writable
 }
 
 type message struct {
@@ -239,7 +240,13 @@ func (p *peer) Receive(stream uint16, ppid uint32, piece []byte, end bool) {
 	}
 }
 
-func (p *peer) Writable()                   { p.writable++ }
+func (p *peer) Writable() {
+	p.writable++
+	if p.onRoom != nil {
+		p.onRoom()
+	}
+}
+
 func (p *peer) PathChanged(s btl.PathState) { p.paths = append(p.paths, s) }
 
 func (p *peer) Down(err error) {

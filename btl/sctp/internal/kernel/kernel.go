@@ -11,6 +11,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/internal/sctpsock"
 )
 
@@ -36,6 +37,7 @@ type kernel struct {
 	buf     []byte
 	scratch []byte // for messages of very many pieces
 	reading bool   // in receive
+	posted  bool   // receive is to be called once more
 	room    room
 	longest int // message that the buffers are good for
 	closed  bool
@@ -90,7 +92,7 @@ func (k *kernel) Associate(r stack.Route, h stack.Handler) (stack.Association, e
 	}
 	a := k.add(id, h)
 	a.remote = r.Pairs[0].Remote.String()
-	a.timer = k.cfg.Loop.After(k.cfg.ConnectTimeout, func() {
+	a.timer = overdue.After(k.cfg.Loop, k.cfg.ConnectTimeout, func() {
 		k.abort(a)
 		a.down(fmt.Errorf("no answer in %v: %w", k.cfg.ConnectTimeout, syscall.ETIMEDOUT))
 	})
@@ -146,6 +148,7 @@ func (k *kernel) receive() bool {
 		n, info, errno := k.sock.Receive(k.buf)
 		switch {
 		case errno == syscall.EAGAIN:
+			k.emptied()
 			return messages > 0
 		case errno == syscall.EBADMSG:
 			k.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the kernel does not say what it has received: %w", errno))
@@ -163,6 +166,14 @@ func (k *kernel) receive() bool {
 			a.received++
 			a.arrived(info, k.buf[:n])
 		}
+	}
+	// Nothing more may arrive that would wake us, and some wait for the end of it.
+	if len(k.room.asking) > 0 && !k.posted && !k.closed {
+		k.posted = true
+		k.cfg.Loop.Post(func() {
+			k.posted = false
+			k.receive()
+		})
 	}
 	return messages > 0
 }

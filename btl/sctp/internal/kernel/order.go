@@ -43,6 +43,7 @@ const (
 
 // arrived hands over a piece of a message, or keeps it until it is its turn.
 func (a *association) arrived(info sctpsock.RecvInfo, piece []byte) {
+	a.midway = !info.End
 	if a.order.streams == nil {
 		a.handler.Receive(info.Stream, info.PPID, piece, info.End)
 		return

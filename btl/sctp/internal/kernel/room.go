@@ -19,6 +19,8 @@ type room struct {
 	total   int // what all have
 	excess  int // of that, what each has beyond the least, together
 	refused []*association
+	empties uint64         // how often the socket was read empty
+	asking  []*association // that are to be asked about once it is
 }
 
 // An account is what one peer has of the room, in bytes as the kernel charges
@@ -31,9 +33,10 @@ type account struct {
 	size       int // the same in bytes of messages
 	sizeAfter  int
 	asked      bool
-	subscribed bool
-	refused    bool // Busy was said and Writable is due
-	wanted     int  // what the message takes that was refused
+	asking     bool   // to be asked about, once the socket was read empty
+	answered   uint64 // room.empties at the last answer
+	refused    bool   // Busy was said and Writable is due
+	wanted     int    // what the message takes that was refused
 }
 
 // Shares of the send buffer, S, by which the rules go.
@@ -56,7 +59,7 @@ func (k *kernel) sizeRoom() error {
 		k.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives the socket a send buffer of %d bytes, %d were asked for: "+
 			"few peers that do not read are enough to slow down the others (sysctl net.core.wmem_max=%d, and rmem_max)", buffer/2, asked, asked))
 	}
-	k.room = room{shared: buffer / dynamicShare, least: buffer / leastShare, most: 2 * k.cfg.Outstanding}
+	k.room = room{empties: 1, shared: buffer / dynamicShare, least: buffer / leastShare, most: 2 * k.cfg.Outstanding}
 	if k.cfg.Peers > 0 {
 		k.room.least = max(k.room.least, k.room.shared/k.cfg.Peers)
 	}
@@ -108,32 +111,54 @@ func (k *kernel) spend(a *association, size, charge int) {
 	a.sizeAfter += size
 }
 
-// ask has the kernel say when everything sent so far is acknowledged.
+// ask has the kernel say when everything sent so far is acknowledged, once.
 func (k *kernel) ask(a *association) {
-	if a.asked || a.over {
+	if a.asked || a.asking || a.over {
+		return
+	}
+	if a.answered == k.room.empties || a.midway {
+		a.asking = true
+		k.room.asking = append(k.room.asking, a)
 		return
 	}
 	if err := k.sock.Subscribe(a.id, sctpsock.SenderDry, true); err != nil {
 		return // it is no more, which a notification tells
 	}
-	a.asked, a.subscribed = true, true
+	a.asked = true
 	a.afterwards, a.sizeAfter = 0, 0
 }
 
-// dry: at some time after it was asked, the kernel had nothing outstanding.
+// emptied: nothing is to be read from the socket, so that no answer to an earlier
+// question is, but where the kernel holds it back until the rest of a message has
+// come.
+func (k *kernel) emptied() {
+	k.room.empties++
+	waiting := k.room.asking
+	k.room.asking = nil
+	for i, a := range waiting {
+		a.asking = false
+		k.ask(a) // or it is entered again
+		waiting[i] = nil
+	}
+	if k.room.asking == nil {
+		k.room.asking = waiting[:0]
+	}
+}
+
+// dry: at some time after it was asked, the kernel had nothing outstanding. From
+// the question on it says so whenever that is so again: of what it may have said
+// since, before it was told to stop, nothing answers the next question.
 func (k *kernel) dry(a *association) {
 	if !a.asked {
-		return // from before the subscription ended
+		return
 	}
-	a.asked = false
+	a.asked, a.answered = false, k.room.empties
+	_ = k.sock.Subscribe(a.id, sctpsock.SenderDry, false) // if it is no more a notification tells
 	k.room.charge(a, a.afterwards-a.charged)
 	a.size = a.sizeAfter
 	a.measure()
 	if a.charged > 0 {
 		k.ask(a) // mostly it is dry still, and says so at once
-	} else if a.subscribed {
-		a.subscribed = false
-		_ = k.sock.Subscribe(a.id, sctpsock.SenderDry, false) // else it only says so too often
 	}
 	k.admit()
 }
@@ -171,7 +196,9 @@ func (k *kernel) roomInSocket() {
 func (k *kernel) forgive(a *association) {
 	k.room.charge(a, -a.charged)
 	a.account = account{}
-	k.room.refused = slices.DeleteFunc(k.room.refused, func(b *association) bool { return b == a })
+	gone := func(b *association) bool { return b == a }
+	k.room.refused = slices.DeleteFunc(k.room.refused, gone)
+	k.room.asking = slices.DeleteFunc(k.room.asking, gone)
 }
 
 // Queued implements [stack.Association].

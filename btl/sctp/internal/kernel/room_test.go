@@ -44,6 +44,42 @@ func TestKernelStalledPeers(t *testing.T) {
 	}
 }
 
+// The account of the room is never below the kernel's, while peers read as fast as
+// they are sent to and when they stop. Their SCTP acknowledges much behind the back
+// of whoever asks when it has.
+func TestKernelAccount(t *testing.T) {
+	l := &loop{t: t}
+	x := newNode(l, func(cfg *stack.Config) { cfg.SendBuffer, cfg.Peers = 212_992, 9 })
+	y := newNode(l, func(cfg *stack.Config) { cfg.ReceiveBuffer = 212_992 })
+	here, there := x.join(y)
+	there.keepNot = true
+	content := &btl.Frame{Payload: make([]byte, 5500), Size: 5500}
+	most, refused := 0, 0
+	here.onRoom = func() {
+		for here.a.Send(1, 0, []byte("head"), content) == btl.Done {
+			queued, err := x.sock.Queued()
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, x.room.total, queued)
+			most, refused = max(most, queued), 0
+		}
+	}
+	here.onRoom()
+	const awake, quiet = 500, 20 // messages, turns
+	l.until("it has stopped", func() bool {
+		refused++
+		if there.count > awake {
+			y.sleep(true)
+		} else {
+			refused = 0
+		}
+		return refused > quiet
+	})
+	buffer, err := x.sock.SendBuffer()
+	require.NoError(t, err)
+	t.Logf("%d of %d bytes at most; %d when it has stopped", most, buffer, x.room.total)
+	assert.Less(t, most, buffer/2)
+}
+
 // flooded is how many messages flood sends.
 const flooded = 100
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pion/sctp"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/rawio"
 )
@@ -42,9 +43,14 @@ type association struct {
 	ended   bool
 	reason  error // why it is to end
 	beat    beat
-	since   time.Time
-	trusted bool
-	strange int // bytes that came before it was
+	// againTimer runs while packets are kept that may have to be sent again, which
+	// tending says to other goroutines.
+	againTimer btl.Timer
+	tending    atomic.Bool
+	timeouts   timeouts
+	since      time.Time
+	trusted    bool
+	strange    int // bytes that came before it was
 
 	listed  atomic.Bool // among those that have news
 	left    atomic.Bool // pion has closed its connection
@@ -64,12 +70,13 @@ func (a *association) establish() error {
 	a.streams = make(map[uint16]*stream)
 	a.since = time.Now()
 	local, remote := a.ours.init(), a.theirs.init()
-	opts := append(a.s.cfg.options(a.mtu), sctp.WithNetConn(a.conn), sctp.WithSNAP(local, remote))
+	opts := append(a.s.cfg.options(a.mtu), sctp.WithLoggerFactory(&a.timeouts), sctp.WithNetConn(a.conn), sctp.WithSNAP(local, remote))
 	p, err := sctp.ClientContext(context.Background(), opts...)
 	if err != nil {
 		return fmt.Errorf("pion/sctp: %w", err)
 	}
 	a.pion = p
+	a.conn.urge.assoc.Store(p)
 	a.setup = nil
 	a.s.supersede(a)
 	a.s.help(1)
@@ -123,17 +130,23 @@ func (a *association) take(so *socket, b []byte) {
 	}
 	a.heard()
 	aborted, known, ours := false, true, false
+	var sack []byte
 	chunks(b, func(kind byte, c []byte) bool {
 		switch kind {
 		case chunkAbort:
 			aborted = true
 		case chunkData, chunkIData:
 			known = known && a.expect(c)
+		case chunkSack:
+			sack = c
 		case chunkInit, chunkInitAck, chunkCookieEcho, chunkCookieAck:
 			ours = true // what sets associations up is not for pion
 		}
 		return true
 	})
+	if sack != nil && !ours {
+		a.conn.again.acknowledged(sack)
+	}
 	switch {
 	case ours:
 	case aborted:
@@ -194,6 +207,9 @@ func (a *association) news() {
 func (a *association) look() {
 	if a.ended || a.pion == nil {
 		return
+	}
+	if a.againTimer == nil && a.conn.again.some.Load() {
+		a.sendAgain()
 	}
 	handled := a.conn.handled.Load()
 	over := a.left.Load()
@@ -282,6 +298,10 @@ func (a *association) forget() {
 		a.setup = nil
 	}
 	a.s.remove(a)
+	if a.againTimer != nil {
+		a.againTimer.Stop()
+		a.againTimer = nil
+	}
 	if a.pion != nil {
 		a.s.help(-1)
 		a.conn.end(net.ErrClosed)

@@ -52,7 +52,7 @@ func (a *association) checkBeat(now int64) {
 	}
 	b.since = now
 	b.misses++
-	// Pion's own heartbeat (v1.11.3) goes out empty, and pion answers none such.
+	// Pion's own heartbeat (v1.11.3) is empty, and goes no further than conn.Write.
 	a.s.send(a.so, seal(appendParam(newPacket(a.theirs.tag, chunkHeartbeat, 0), paramHeartbeat, noSum[:])), a)
 }
 

@@ -35,7 +35,9 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 	}
 	s, err := a.stream(stream)
 	if err == nil {
+		a.conn.urge.most.Add(uint64(len(b)))
 		_, err = s.pion.WriteSCTP(b, sctp.PayloadProtocolIdentifier(ppid))
+		a.conn.urge.least.Add(uint64(len(b)))
 	}
 	if err != nil {
 		return a.broken(err)

@@ -1,10 +1,9 @@
 package userstack
 
 import (
-	"io"
+	"slices"
 	"time"
 
-	"github.com/pion/logging"
 	"github.com/pion/sctp"
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
@@ -56,8 +55,8 @@ func supported(t stack.Tuning) error {
 	case t.Autoclose != 0:
 		return can("autoclose", "it does not look for idle associations")
 	}
-	if t.Priorities != nil {
-		return can("priorities", "its streams take turns")
+	if t.Scheduler == "wfq" && slices.Contains(t.Priorities, 0) {
+		return can("priorities", "its weights are from 1 to 65535")
 	}
 	switch t.Scheduler {
 	case "":
@@ -67,13 +66,13 @@ func supported(t stack.Tuning) error {
 			return &stack.UnsupportedError{Parameter: "scheduler", Stack: "user", Why: "with interleaving streams take turns: btl_sctp_interleave=off"}
 		}
 		return nil
-	case "rr", "wfq":
+	case "rr", "wfq", "prio":
 		if !t.Interleave {
 			return &stack.UnsupportedError{Parameter: "scheduler", Stack: "user", Why: "without interleaving there is only fcfs: btl_sctp_interleave=on"}
 		}
 		return nil
 	}
-	return can("scheduler", "it knows fcfs, rr and wfq")
+	return can("scheduler", "it knows fcfs, rr, wfq and prio")
 }
 
 // options of pion for one association.
@@ -84,14 +83,6 @@ func (c *config) options(mtu int) []sctp.ClientOption {
 		sctp.WithMaxMessageSize(uint32(c.MaxMessage)),
 		sctp.WithRTOMax(float64(c.RTOMax / time.Millisecond)),
 		sctp.WithEnableInterleaving(c.Interleave),
-		sctp.WithLoggerFactory(silence),
 	}
-	if c.Scheduler == "rr" {
-		opts = append(opts, sctp.WithInterleavingOptions(sctp.WithInterleavingRoundRobinScheduler()))
-	}
-	return opts
+	return append(opts, sctp.WithInterleavingOptions(c.scheduling()...))
 }
-
-// silence is what pion logs to: what matters shows in what becomes of the
-// association.
-var silence = &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled}

@@ -14,27 +14,38 @@ import (
 type resend struct {
 	highest uint32 // TSN so far; pion's writer's
 	count   atomic.Int64
+	tsns    []uint32 // of the packet looked at
 }
 
-// tsnAt is where a chunk of data has its TSN.
-const tsnAt = chunkHead
+// Where a chunk of data has its TSN and its stream.
+const (
+	tsnAt    = chunkHead
+	streamAt = tsnAt + 4
+)
 
-// look takes note of a packet. Numbers are compared as RFC 1982 has it.
-func (r *resend) look(b []byte) {
+// look takes note of a packet and returns how many bytes of messages it has that were
+// not sent before, and whether it has some that were. Numbers are compared as RFC 1982
+// has it.
+func (r *resend) look(b []byte) (fresh int, again bool) {
+	r.tsns = r.tsns[:0]
 	chunks(b, func(kind byte, c []byte) bool {
 		if (kind == chunkData || kind == chunkIData) && len(c) >= tsnAt+4 {
-			if tsn := binary.BigEndian.Uint32(c[tsnAt:]); int32(tsn-r.highest) > 0 {
+			tsn := binary.BigEndian.Uint32(c[tsnAt:])
+			r.tsns = append(r.tsns, tsn)
+			if int32(tsn-r.highest) > 0 {
 				r.highest = tsn
+				fresh += payload(kind, c)
 			} else {
 				r.count.Add(1)
+				again = true
 			}
 		}
 		return true
 	})
+	return fresh, again
 }
 
-// Congestion implements [stack.Association]. Pion tells neither its timeout nor how
-// often that has passed.
+// Congestion implements [stack.Association]. Pion does not tell its timeout.
 func (a *association) Congestion() (btl.Congestion, bool) {
 	if a.pion == nil || a.ended {
 		return btl.Congestion{}, false
@@ -43,7 +54,7 @@ func (a *association) Congestion() (btl.Congestion, bool) {
 		Algorithm: "RFC 9260",
 		Window:    int(a.pion.CWND()),
 		RoundTrip: time.Duration(a.pion.SRTT() * float64(time.Millisecond)),
-		Resent:    a.conn.resend.count.Load(),
-		Timeouts:  -1,
+		Resent:    a.conn.resend.count.Load() + a.conn.again.sent.Load(),
+		Timeouts:  a.timeouts.count.Load(),
 	}, true
 }

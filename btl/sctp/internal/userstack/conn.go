@@ -22,6 +22,8 @@ type conn struct {
 	sent    atomic.Uint64
 	taken   uint64 // by pion's reader
 	resend  resend
+	urge    urge
+	again   again
 }
 
 func newConn(a *association) *conn {
@@ -93,8 +95,21 @@ func (c *conn) Write(b []byte) (int, error) {
 	if a.severed.Load() {
 		return len(b), nil
 	}
+	if chunk := first(b); len(chunk) == chunkHead && chunk[0] == chunkHeartbeat {
+		return len(b), nil // malformed, for which kernels abort; beat.go has better ones
+	}
 	c.sent.Add(1)
-	c.resend.look(b)
+	fresh, old := c.resend.look(b)
+	c.urge.sent += uint64(fresh)
+	blocked := c.ask(b, old)
+	if old {
+		c.again.keep(b, c.resend.tsns, monotonic())
+	} else if blocked {
+		c.again.keepTail(b, c.resend.tsns, monotonic())
+	}
+	if (old || blocked) && !a.tending.Load() {
+		a.news()
+	}
 	a.so.send(b, &a.to)
 	return len(b), nil
 }

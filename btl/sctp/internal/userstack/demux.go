@@ -31,6 +31,9 @@ func (s *Stack) arrived(so *socket, from netip.AddrPort, b []byte) {
 		if err != nil {
 			s.cfg.Warn(from, err)
 		}
+	case a.isJoined(b):
+		a.cut(so, b)
+	case len(b) > largestPacket: // pion would take a part of it
 	case !a.control(b):
 		a.take(so, b)
 	}

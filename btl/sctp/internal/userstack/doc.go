@@ -21,4 +21,9 @@
 //
 // Messages that nobody reads stay in pion, whose receive window closes; what is
 // sent and not acknowledged is bounded by [stack.Tuning].Outstanding.
+//
+// # Losses
+//
+// Congestion control is pion's. What it would find lost by its timeout alone is sent again
+// here, as probes (again.go).
 package userstack

@@ -189,7 +189,7 @@ func TestUnsupported(t *testing.T) {
 		"rto_min":          {RTOMin: time.Second},
 		"path_max_retrans": {PathMaxRetrans: 2},
 		"autoclose":        {Autoclose: time.Second},
-		"scheduler":        {Scheduler: "prio"},
+		"scheduler":        {Scheduler: "fc"},
 	} {
 		_, err := Open(stack.Config{Tuning: tuning})
 		var unsupported *stack.UnsupportedError

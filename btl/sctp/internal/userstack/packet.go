@@ -26,6 +26,7 @@ const (
 	chunkData         = 0
 	chunkInit         = 1
 	chunkInitAck      = 2
+	chunkSack         = 3
 	chunkHeartbeat    = 4
 	chunkHeartbeatAck = 5
 	chunkAbort        = 6

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -44,7 +45,7 @@ func (s *Stack) Associate(r stack.Route, h stack.Handler) (stack.Association, er
 	a.ours = s.opening()
 	a.setup = &setup{a: a, wait: s.cfg.RTOInitial}
 	a.setup.packet = seal(a.ours.appendTo(newPacket(0, chunkInit, 0)))
-	a.setup.limit = s.cfg.Loop.After(s.cfg.ConnectTimeout, func() {
+	a.setup.limit = overdue.After(s.cfg.Loop, s.cfg.ConnectTimeout, func() {
 		a.finish(fmt.Errorf("no answer in %v: %w", s.cfg.ConnectTimeout, syscall.ETIMEDOUT))
 	})
 	s.byTag[a.ours.tag] = a

@@ -13,6 +13,8 @@ import (
 const (
 	// largestPacket that is received, which is what pion takes.
 	largestPacket = 8192
+	// largestDatagram that is received, which may be several packets (joined.go).
+	largestDatagram = 64 << 10
 	// packetsPerPoll bounds what one poll of a socket reads, so that a peer that
 	// sends without end does not keep the others waiting.
 	packetsPerPoll = 128
@@ -25,7 +27,7 @@ type socket struct {
 	local netip.AddrPort
 	watch btl.Watch
 	from  rawio.Origin
-	buf   [largestPacket]byte
+	buf   [largestDatagram]byte
 	// held is a packet that the ring of its association had no room for; nothing
 	// else is read until it has.
 	held   []byte
@@ -90,23 +92,30 @@ func (so *socket) failures() {
 }
 
 // send gives the network a packet. Any goroutine may call it. A network that has
-// no room has lost it, as networks do.
-func (so *socket) send(b []byte, to *rawio.Destination) {
+// no room has lost it, as networks do, a moment later.
+func (so *socket) send(b []byte, to *rawio.Destination) { so.give(b, to, true) }
+
+// give is send, which waits for room if it may, and reports whether the packet has left.
+func (so *socket) give(b []byte, to *rawio.Destination, wait bool) bool {
 	if f := so.s.filter.Load(); f != nil && !(*f)(b) {
-		return
+		return true
 	}
 	so.mu.RLock()
 	defer so.mu.RUnlock()
 	if so.closed {
-		return
+		return false
 	}
 	errno := rawio.SendTo(so.fd, b, to)
 	for tries := 0; errno != 0 && tries < 3; tries++ {
 		if errno == syscall.EAGAIN {
+			if !wait {
+				return false
+			}
 			rawio.WaitWritable(so.fd, 5)
 		} // else it may be the answer to an earlier packet
 		errno = rawio.SendTo(so.fd, b, to)
 	}
+	return errno == 0
 }
 
 func (so *socket) close() {
