@@ -71,6 +71,21 @@ func Declare(r *param.Registry, transports *btl.Registry) {
 	}
 }
 
+// read returns the parameters and the transports that they name.
+func (o *options) read() (*param.Values, []btl.Component, error) {
+	params, err := o.resolve()
+	var components []btl.Component
+	if err != nil {
+		err = fmt.Errorf("parameters:\n%w", err)
+	} else {
+		components, err = chosen(params, o.registry)
+	}
+	if err != nil && o.job == nil {
+		err = &mistake{err}
+	}
+	return params, components, err
+}
+
 func (o *options) resolve() (*param.Values, error) {
 	r := param.NewRegistry()
 	Declare(r, o.registry)

@@ -45,6 +45,7 @@ func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts 
 	}
 	w, err := Init(ctx, opts...)
 	if err != nil {
+		tellMistake(ctx, err)
 		return err
 	}
 	returned := false
@@ -110,13 +111,9 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 		opt(&o)
 	}
 	w := &World{job: o.job, exit: o.exit}
-	params, err := o.resolve()
-	if err != nil {
-		return nil, fmt.Errorf("parameters:\n%w", err)
-	}
-	w.params = params
-	components, err := chosen(params, o.registry)
-	if err != nil {
+	var components []btl.Component
+	var err error
+	if w.params, components, err = o.read(); err != nil {
 		return nil, err
 	}
 	if w.job == nil {
@@ -126,7 +123,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 	}
 	if err := openfiles.Explain(w.open(ctx, components, &o)); err != nil {
 		if w.job.Size() > 1 {
-			w.abortBecause(err) // the others wait for this rank
+			w.endBecause(ctx, err) // the others wait for this rank
 		}
 		_ = w.job.Close() // err is the cause
 		return nil, err

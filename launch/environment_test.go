@@ -241,11 +241,11 @@ func TestForeignLaunchers(t *testing.T) {
 		env  environ
 		want []string // nil: a world of one
 	}{
-		{environ{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "1", "PMIX_RANK": "1"}, []string{"Open MPI's mpirun", "strand run -n 4 ./"}},
+		{environ{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "1", "PMIX_RANK": "1"}, []string{"Open MPI's mpirun", "strand run -n 4 " + os.Args[0]}},
 		{environ{"OMPI_COMM_WORLD_SIZE": "4", "SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, []string{"Open MPI's mpirun"}},
 		{environ{"OMPI_COMM_WORLD_SIZE": "1", "PMIX_RANK": "0"}, nil},
-		{environ{"PMIX_RANK": "0"}, []string{"PMIx", "strand run -n N ./"}},
-		{environ{"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, []string{"srun --mpi=pmi2 -n 4 ./", "unset SLURM_PROCID"}},
+		{environ{"PMIX_RANK": "0"}, []string{"PMIx", "strand run -n N " + os.Args[0]}},
+		{environ{"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, []string{"srun --mpi=pmi2 -n 4 " + os.Args[0] + `"`, "unset SLURM_PROCID"}},
 		{environ{"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "8", "PMIX_RANK": "3"}, []string{"Slurm", "-n 4"}},
 		{environ{"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "8"}, nil},
 		{environ{"SLURM_NTASKS": "8"}, nil}, // inside an allocation, not started by srun

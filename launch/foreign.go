@@ -3,7 +3,6 @@ package launch
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 )
 
@@ -55,7 +54,7 @@ func refuseForeign(env lookup) error {
 			return nil // a world of one is what was asked for
 		}
 		return fmt.Errorf("launch: this process was started by %s (%s=%.20s in the environment) as one of %s, but not told how to find the others: use %s",
-			f.name, f.marker, mark, size, fmt.Sprintf(f.use, size, "./"+filepath.Base(os.Args[0])))
+			f.name, f.marker, mark, size, fmt.Sprintf(f.use, size, os.Args[0]))
 	}
 	return nil
 }

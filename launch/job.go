@@ -106,3 +106,12 @@ type Follower interface {
 	// AbortAfter is Abort of a rank that was well until the given one failed.
 	AbortAfter(failed, code int, message string)
 }
+
+// An Ender is a Job whose launcher may end this process, with the others, after an
+// abort.
+type Ender interface {
+	// AwaitEnd waits after Abort for the launcher to end this process, so that it
+	// alone tells why. It returns at once where this process is to tell, and else when
+	// the context ends, or after ten seconds.
+	AwaitEnd(ctx context.Context)
+}

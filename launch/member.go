@@ -90,6 +90,23 @@ func (m *member) abort(code int, message string, send func(int, string) error) {
 	}
 }
 
+// endTime is how long "strand run" may take to end a rank that has aborted its job. It
+// takes milliseconds, unless the rank does not end by SIGTERM, or the machine is slow.
+const endTime = 10 * time.Second
+
+// AwaitEnd implements [Ender].
+func (m *member) AwaitEnd(ctx context.Context) {
+	if m.launcher != strandRun {
+		return
+	}
+	ended := time.NewTimer(endTime)
+	defer ended.Stop()
+	select {
+	case <-ended.C:
+	case <-ctx.Done():
+	}
+}
+
 func (m *member) Close() error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTimeout,
 		fmt.Errorf("no answer within %v: is another goroutine in Barrier?", closeTimeout))

@@ -14,10 +14,13 @@ type beats struct {
 	every time.Duration
 }
 
-// beatsInTimeout is how many beats there are in pml_peer_timeout. A peer that was
-// heard during one and missed all the others has failed: at most that time, and at
-// least all but a beat of it, after its last sign of life.
-const beatsInTimeout = 16
+// beatsInTimeout is how many beats there are in pml_peer_timeout, and missable how many of
+// them a peer may miss that was heard in the one before: it has failed one to two beats before
+// that time is over. They are for what comes late: the timer, and who is to be told.
+const (
+	beatsInTimeout = 24
+	missable       = beatsInTimeout - 2
+)
 
 func (p *PML) startBeats() {
 	if p.tune.peerTimeout > 0 {
@@ -84,7 +87,7 @@ func (pe *peer) takePulse() {
 		pe.silent = 0
 		return
 	}
-	if pe.silent++; pe.met && pe.silent >= beatsInTimeout-1 {
+	if pe.silent++; pe.met && pe.silent >= missable {
 		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: pe.silence()})
 		return
 	}

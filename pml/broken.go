@@ -20,7 +20,7 @@ func (pe *peer) tellBroken(r *rail) {
 	}
 	f := pe.pml.newFrame(pe)
 	f.build(&header{kind: frameBroken, path: uint16(r.path.Index), component: []byte(name)})
-	pe.emit(f, &pe.backlog)
+	pe.emit(f)
 }
 
 // heardBroken takes note that the peer has given a connection up; by is the rail that

@@ -147,3 +147,40 @@ func TestReceiveFromAnySourceOfTwoSeeksTheOther(t *testing.T) {
 		})
 	}
 }
+
+// pathless is a module that knows no way to anybody.
+type pathless struct{ btl.Module }
+
+func (pathless) Attr() btl.Attr                     { return btl.Attr{Name: "tcp"} }
+func (pathless) Address() []byte                    { return []byte{1} }
+func (pathless) Reach(btl.Peer) ([]btl.Path, error) { return nil, assert.AnError }
+
+// A peer to which we know no way is called only if it has a transport by which it may
+// know one to us.
+func TestWhoSharesNoTransportIsNotCalled(t *testing.T) {
+	for component, shared := range map[string]bool{"tcp": true, "udp": false} {
+		callable(t, func(pe *peer, _ *Context, calls *[]int) {
+			p := pe.pml
+			p.modules = []openModule{{"tcp", pathless{}}}
+			pe.state, pe.rails = peerResolving, nil
+			text, err := encodeHello(&hello{host: "far", modules: []moduleAddress{{component, []byte{2}}}})
+			require.NoError(t, err)
+			p.resolved(pe, text, nil)
+			assert.Equal(t, shared, pe.failure == nil, "it may connect yet")
+			pe.pass(2 * appealTime)
+			assert.Equal(t, shared, len(*calls) == 1)
+			assert.ErrorContains(t, pe.failure, "can not reach rank 1 on far")
+		})
+	}
+}
+
+// Who leaves, and has nothing to say to the peer any more, does not call it.
+func TestWhoLeavesDoesNotCall(t *testing.T) {
+	callable(t, func(pe *peer, _ *Context, calls *[]int) {
+		pe.connect()
+		pe.pml.closing = true
+		require.True(t, pe.needless())
+		pe.pass(2 * firstContact)
+		assert.Empty(t, *calls)
+	})
+}

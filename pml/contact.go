@@ -101,9 +101,14 @@ func (c *Context) prospect(source int32) error {
 // connectAll has the other rails connect too, for a long message.
 func (pe *peer) connectAll() {
 	for _, r := range pe.rails {
-		if !r.up && !r.recovery.down && !r.recovery.trying && !r.rests() {
-			r.recovery.trying = true
-			pe.sendAck(r)
-		}
+		pe.connectToo(r)
+	}
+}
+
+// connectToo has a rail connect that was not used so far.
+func (pe *peer) connectToo(r *rail) {
+	if !r.up && !r.recovery.down && !r.recovery.trying && !r.rests() {
+		r.recovery.trying = true
+		pe.sendAck(r)
 	}
 }

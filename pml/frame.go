@@ -58,6 +58,9 @@ func (p *PML) freeFrame(f *txFrame) {
 // its number here.
 func (f *txFrame) build(h *header) {
 	f.lane = int(h.lane)
+	if h.kind.control() {
+		f.lane = btl.ControlLane
+	}
 	pe := f.peer
 	if !h.kind.unnumbered() && !pe.local {
 		f.counted = true

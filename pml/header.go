@@ -28,6 +28,9 @@ const (
 // unnumbered frames are never kept nor sent again.
 func (k frameType) unnumbered() bool { return k == frameAck || k >= frameGoodbye }
 
+// control frames have no place in a lane.
+func (k frameType) control() bool { return k == frameClear || k.unnumbered() }
+
 const (
 	flagAckNow  = 1 << 0 // a request completes when this frame is acknowledged
 	flagSync    = 1 << 1 // a synchronous send: answer when it matches

@@ -32,6 +32,7 @@ type peer struct {
 	laneSeq []uint32   // the next number in each lane
 	sends   int        // not complete
 	waiting opQueue    // sends that are not launched
+	bundle  []*rail    // parallel ones, to which lanes are bound
 	backlog frameQueue // frames that no rail would take: control and short messages
 	bulk    frameQueue // likewise, pieces of long messages
 	again   frameQueue // frames whose rail has broken, to go another way
@@ -108,6 +109,7 @@ func (pe *peer) choosePoller() {
 	if !slices.ContainsFunc(pe.rails, (*rail).serves) {
 		pe.trustAll() // there is nothing better than what is in doubt
 	}
+	pe.chooseBundle()
 	for _, r := range pe.rails {
 		if r.serves() && r.poller != nil {
 			pe.poller = r.poller

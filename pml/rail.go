@@ -102,6 +102,7 @@ func (r *rail) Up(hello []byte) {
 	if c := r.pml.closer; c != nil && c.phase == parting {
 		pe.sayGoodbye() // it comes too late
 	}
+	pe.connectBundle(r)
 	pe.pump()
 }
 

@@ -101,7 +101,7 @@ func (op *operation) describe(source int, tag int32) {
 func (pe *peer) sendControl(h *header) {
 	f := pe.pml.newFrame(pe)
 	f.build(h)
-	pe.emit(f, &pe.backlog)
+	pe.emit(f)
 }
 
 // scatter copies data to the beginning of the operation's buffer, as far as it

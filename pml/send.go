@@ -72,7 +72,7 @@ func (c *Context) lane(tag int32) uint16 {
 
 // launch chooses the protocol for a send and makes its first frame.
 func (pe *peer) launch(op *operation) {
-	r := pe.control()
+	r := pe.railOf(int(op.lane))
 	starved := false
 	if op.mode != Synchronous && (op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerMax)) || pe.presumed(op, r)) {
 		if pe.credit.spend(creditFor(int(op.size))) {
@@ -133,7 +133,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	if keep && op.size <= copyFirst {
 		f.keep(op)
 		f.build(&h)
-		pe.emit(f, &pe.backlog)
+		pe.emit(f)
 		op.complete(nil)
 		return
 	}
@@ -145,7 +145,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	}
 	f.build(&h)
 	op.setBusy(true)
-	pe.emit(f, &pe.backlog)
+	pe.emit(f)
 }
 
 // sendRequest asks to send, with a first piece of the data.
@@ -168,31 +168,33 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 	op.setBusy(true)
 	f.refer(op, 0, first)
 	f.build(&h)
-	pe.emit(f, &pe.backlog)
+	pe.emit(f)
 }
 
-// emit sends a frame over the control rail, or has it wait for one.
-func (pe *peer) emit(f *txFrame, q *frameQueue) {
-	if q.head == nil {
-		if r := pe.control(); r != nil && !r.busy && r.transmit(f) {
+// emit sends a control frame, or one with a message that begins, over the rail of its
+// lane, or has it wait for that. What waits for one of several parallel rails stands in the
+// way of nothing that goes over another.
+func (pe *peer) emit(f *txFrame) {
+	if pe.backlog.head == nil || len(pe.bundle) > 0 {
+		if r := pe.railOf(f.lane); r != nil && !r.busy && r.transmit(f) {
 			return
 		}
 	}
-	q.push(f)
+	pe.backlog.push(f)
 }
 
 // pump sends what waits, in the order of urgency, as long as rails take it.
 func (pe *peer) pump() {
+	if pe.state == peerKnown && pe.control() != nil {
+		pe.pumpBacklog()
+	}
 	for pe.state == peerKnown {
-		r := pe.control()
-		if r == nil {
+		if pe.control() == nil {
 			return
 		}
 		switch {
-		case pe.backlog.head != nil:
-			if r.busy || !pe.transmitHead(r, &pe.backlog) {
-				return
-			}
+		case pe.held():
+			return
 		case pe.again.head != nil:
 			if !pe.sendAgain() {
 				return
@@ -200,7 +202,7 @@ func (pe *peer) pump() {
 		case pe.waiting.head != nil:
 			pe.launch(pe.waiting.pop())
 		case pe.bulk.head != nil:
-			r = pe.freeRail()
+			r := pe.freeRail()
 			if r == nil || !pe.transmitHead(r, &pe.bulk) {
 				return
 			}

@@ -27,14 +27,14 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 		len(buf) > p.tune.copyLimit || p.copied >= p.tune.copyPool {
 		return false
 	}
-	r := pe.control()
+	lane := c.lane(int32(tag))
+	r := pe.railOf(int(lane))
 	if r == nil || r.busy || len(buf) > r.attr.EagerLimit || !pe.credit.spend(creditFor(len(buf))) {
 		return false
 	}
 	f := p.newFrame(pe)
 	f.short = true
 	p.copied += shortLimit
-	lane := c.lane(int32(tag))
 	f.lane, f.counted = int(lane), true
 	le := binary.LittleEndian
 	b := f.header[:eagerSize]
@@ -52,7 +52,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	f.Size = len(buf)
 	r.traffic.Sent++
 	r.traffic.BytesSent += uint64(len(buf))
-	pe.emit(f, &pe.backlog)
+	pe.emit(f)
 	return true
 }
 

@@ -45,7 +45,7 @@ func TestSilentPeerFailsInTime(t *testing.T) {
 	pe, _, _ := receiving(t)
 	pe.pml.beats.count = 100
 	pe.beat, pe.met = 100, true
-	for beat := 1; beat < beatsInTimeout; beat++ {
+	for beat := 1; beat <= missable; beat++ {
 		pe.pml.beats.count++
 		pe.takePulse()
 		assert.NoError(t, pe.failure, "beat %d", beat)

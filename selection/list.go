@@ -40,7 +40,7 @@ func ParseNamed(name, text string, source param.Source) (List, error) {
 	}
 	rest, l.Exclude = strings.CutPrefix(rest, "^")
 	if l.Exclude && strings.TrimSpace(rest) == "" {
-		return List{}, l.mistake(`^ excludes nothing; name what to leave out ("^tcp"), or give no list to use every transport`)
+		return List{}, l.mistake(`^ excludes nothing; name what to leave out ("^tcp"), or give an empty list to use every transport`)
 	}
 	for name := range strings.SplitSeq(rest, ",") {
 		name = strings.TrimSpace(name)

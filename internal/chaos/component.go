@@ -4,9 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"sync"
+	"sync/atomic"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/directory"
 	"github.com/strandmp/strand/param"
 )
 
@@ -14,15 +15,13 @@ import (
 // component reach each other.
 type Component struct {
 	config  Config
-	mu      sync.Mutex
-	last    uint64
-	modules map[uint64]*module
-	broken  bool // nothing gets through
+	modules directory.Directory[*module, *endpoint]
+	broken  atomic.Bool // nothing gets through
 }
 
 // New makes a transport and its network.
 func New(c Config) *Component {
-	return &Component{config: c, modules: make(map[uint64]*module)}
+	return &Component{config: c}
 }
 
 // Name implements [btl.Component].
@@ -37,31 +36,15 @@ func (c *Component) Open(h btl.Host) ([]btl.Module, error) {
 		c: c, config: c.config, host: h, endpoints: make(map[*endpoint]struct{}),
 		random: rand.New(rand.NewPCG(c.config.Seed, uint64(h.Rank())+1)),
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last++
-	m.id = c.last
-	c.modules[m.id] = m
+	m.id = c.modules.Enter(m)
 	return []btl.Module{m}, nil
-}
-
-// lookup returns a module that can be reached now.
-func (c *Component) lookup(id uint64) *module {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.broken {
-		return nil
-	}
-	return c.modules[id]
 }
 
 // Break takes the network down, or brings it up again: all connections are cut, and
 // none can be made as long as it is down.
 func (c *Component) Break(down bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.broken = down
-	for _, m := range c.modules {
+	c.broken.Store(down)
+	for _, m := range c.modules.Modules() {
 		m.post(func() {
 			for e := range m.endpoints {
 				if down && e.state != idle {
@@ -70,12 +53,6 @@ func (c *Component) Break(down bool) {
 			}
 		})
 	}
-}
-
-func (c *Component) forget(id uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.modules, id)
 }
 
 func encodeAddress(id uint64) []byte { return binary.LittleEndian.AppendUint64(nil, id) }

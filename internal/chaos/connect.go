@@ -20,19 +20,30 @@ func (e *endpoint) connect() {
 		e.m.post(func() { e.welcome(e, e.m.host.Hello()) })
 		return
 	}
-	peer := e.m.c.lookup(e.address)
-	if peer == nil {
-		e.m.post(func() { e.fail("connecting", errAbsent) })
+	if e.m.c.broken.Load() {
+		e.m.post(e.refused)
+		return
+	}
+	peer, known := e.m.c.modules.Ask(e.address, e)
+	if !known {
+		e.m.post(e.refused)
 		return
 	}
 	secret, hello := e.m.host.Secret(), e.m.host.Hello()
 	peer.host.Loop().Post(func() { peer.asked(e, secret, hello) })
 }
 
-// asked: another module wants a connection. It runs in the loop of m.
+// refused: the peer is not there, or is none of ours.
+func (e *endpoint) refused() { e.fail("connecting", errAbsent) }
+
+// asked: another module wants a connection. It runs in the loop of m, unless that
+// closes first; then those that ask are refused by Close.
 func (m *module) asked(from *endpoint, secret, hello []byte) {
+	if !m.c.modules.Look(m.id, from) {
+		return
+	}
 	if m.closed || !bytes.Equal(secret, m.host.Secret()) {
-		from.m.post(func() { from.fail("connecting", errAbsent) })
+		from.m.post(from.refused)
 		return
 	}
 	rank := from.m.host.Rank()
@@ -67,7 +78,7 @@ func (m *module) answer(from, own *endpoint) {
 			return
 		}
 		// Closed in the meantime: the peer learns that there is nobody.
-		m.post(func() { own.fail("connecting", errAbsent) })
+		m.post(own.refused)
 	})
 }
 

@@ -125,6 +125,9 @@ func (m *module) Close() error {
 		_ = e.Close()
 	}
 	m.closed, m.stirring = true, nil
-	m.c.forget(m.id)
+	// What they have posted here may never run.
+	for _, e := range m.c.modules.Leave(m.id) {
+		e.m.post(e.refused)
+	}
 	return nil
 }

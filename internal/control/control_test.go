@@ -199,6 +199,7 @@ func TestLauncherThatDoesNotListen(t *testing.T) {
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return errors.Is(m.Warn(text), errBusy) }, 30*time.Second, time.Millisecond,
 		"while the report waits to be read")
+	assert.ErrorIs(t, m.Call(1), errBusy, "nor does it wait for ever")
 
 	l, warnings, ended := serve(t, near)
 	for range taken {

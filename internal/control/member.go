@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 )
 
 // A Member is a rank's end of the channel.
 type Member struct {
 	conn    net.Conn
-	writing sync.Mutex
+	writing chan struct{} // holds a token while somebody writes: a lock with a time limit
 }
 
 // Callbacks are what a rank does for its launcher. They are called on the goroutine
@@ -27,7 +26,7 @@ type Callbacks struct {
 }
 
 // NewMember takes over the rank's end of a socket pair.
-func NewMember(conn net.Conn) *Member { return &Member{conn: conn} }
+func NewMember(conn net.Conn) *Member { return &Member{conn: conn, writing: make(chan struct{}, 1)} }
 
 // Serve does what the launcher asks until the channel ends.
 func (m *Member) Serve(c Callbacks) error {
@@ -55,8 +54,8 @@ func (m *Member) report(report any) {
 	case len(text) > maxReport:
 		w = word{NoReport: fmt.Sprintf("its report has %d bytes, more than %d", len(text), maxReport)}
 	}
-	m.writing.Lock()
-	defer m.writing.Unlock()
+	m.writing <- struct{}{}
+	defer m.unlock()
 	_ = m.send(w, time.Time{})
 }
 
@@ -66,22 +65,33 @@ var errBusy = errors.New("control: another message is on its way")
 // say alike. On an error it was not taken. It never waits for more than warnTimeout:
 // who warns may hold locks.
 func (m *Member) Warn(text string) error {
-	if !m.writing.TryLock() {
+	select {
+	case m.writing <- struct{}{}:
+	default:
 		return errBusy
 	}
-	defer m.writing.Unlock()
+	defer m.unlock()
 	return m.send(word{Warning: text[:min(len(text), maxWarning)]}, time.Now().Add(warnTimeout))
 }
 
 // Call has the launcher ask another rank to connect to this one. On an error it was
 // not asked. It may wait, for a launcher that is stopped, until callTimeout.
 func (m *Member) Call(rank int) error {
-	m.writing.Lock()
-	defer m.writing.Unlock()
-	return m.send(word{Call: &rank}, time.Now().Add(callTimeout))
+	deadline := time.Now().Add(callTimeout)
+	late := time.NewTimer(callTimeout)
+	defer late.Stop()
+	select {
+	case m.writing <- struct{}{}:
+	case <-late.C:
+		return errBusy
+	}
+	defer m.unlock()
+	return m.send(word{Call: &rank}, deadline)
 }
 
 const callTimeout = time.Second
+
+func (m *Member) unlock() { <-m.writing }
 
 // warnTimeout is how long the launcher may take to make room for a warning. Where
 // there is none, many wait to be read already.

@@ -163,3 +163,27 @@ func TestADescriptorThatCanNotComeBackIsPolled(t *testing.T) {
 	p.watch.Write(false)
 	e.Unlock()
 }
+
+// As long as there is no room for it nobody blocks: what arrives there would not be
+// noticed.
+func TestNobodyBlocksWithoutADescriptorThatIsAside(t *testing.T) {
+	e := newEngine(t, Options{Spin: patience})
+	p := newAside(t, e)
+	e.Lock()
+	f := &full{poller: e.poller, refuse: 1 << 30}
+	e.poller = f
+	first := p.bytes
+	e.Unlock()
+	for n := range 3 {
+		p.send()
+		e.until(t, "the background has read it", func() bool { return p.bytes == first+n+1 })
+		e.Lock()
+		asked := f.refuse
+		e.Unlock()
+		e.until(t, "it has found nothing more", func() bool { return f.refuse < asked })
+	}
+	e.Lock()
+	f.refuse = 0
+	e.Unlock()
+	e.untilBackground(t)
+}

@@ -109,7 +109,7 @@ func parsePattern(p string) (func(reach.Address) bool, error) {
 	if strings.Contains(p, "/") {
 		subnet, err := netip.ParsePrefix(p)
 		if err != nil {
-			return nil, fmt.Errorf("%q is neither an interface nor a subnet such as 10.8.0.0/16: %w", p, err)
+			return nil, fmt.Errorf("%q is neither an interface nor a subnet such as 10.8.0.0/16 or fd00:8::/64", p)
 		}
 		subnet = subnet.Masked()
 		return func(a reach.Address) bool { return subnet.Contains(a.Addr()) }, nil

@@ -30,6 +30,8 @@ type Config struct {
 	// first, by its path: how the rank gets to where it is to run. It must
 	// turn into the program, not start it. Such ranks are each on a host of its own.
 	Prefix func(rank int) []string
+	// Hostname, if given, names the host to which Prefix leads: else it is this one.
+	Hostname func(rank int) string
 
 	// Environ adds to this process's environment: "NAME=VALUE" sets, "NAME"
 	// demands that it is set already.

@@ -88,6 +88,8 @@ var roles = map[string]func(){
 	"told: last":  playLastWords,
 	"told: term":  playToldAtTheEnd,
 	"warn":        playWarn,
+	"mistake":     func() { playMistake("btl", "nosuch") },
+	"no network":  func() { playMistake("btl_tcp_if_include", "nosuch0") },
 	"last warn":   joined(playLastWarning),
 	"live":        playLive,
 }

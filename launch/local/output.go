@@ -13,7 +13,7 @@ import (
 
 // maxHeld bounds how much of an unfinished line is held back. A longer line is
 // passed on in parts.
-const maxHeld = 64 << 10
+const maxHeld = 1 << 20
 
 // After the last rank has exited, only what escaped from its process group can
 // still hold an output pipe. These bound how long and how much is heard of it.

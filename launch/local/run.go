@@ -115,6 +115,14 @@ func (j *job) logf(format string, args ...any) {
 	}
 }
 
+// hostOf names a rank's host.
+func (j *job) hostOf(rank int) string {
+	if j.config.Hostname != nil {
+		return j.config.Hostname(rank)
+	}
+	return j.hostname
+}
+
 // outputFailure returns the error of a write after the last rank had exited.
 func (j *job) outputFailure() error {
 	select {
@@ -151,7 +159,7 @@ func (j *job) startEach(input *os.File) error {
 		}
 		input = nil
 		j.ranks = append(j.ranks, p)
-		j.logf("rank %d on host %s: started, pid %d", rank, j.hostname, p.pid())
+		j.logf("rank %d on host %s: started, pid %d", rank, j.hostOf(rank), p.pid())
 	}
 	return nil
 }

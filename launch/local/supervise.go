@@ -154,7 +154,7 @@ func (s *supervisor) lateCause(rank int, failure *RankError) {
 		return
 	}
 	s.state[rank].failed = true
-	failure.Rank, failure.Hostname, failure.PID = rank, s.hostname, s.ranks[rank].pid()
+	failure.Rank, failure.Hostname, failure.PID = rank, s.hostOf(rank), s.ranks[rank].pid()
 	failure.Ended = max(0, earlier.Ended-1) // it was counted as running
 	s.verdict = failure
 }
@@ -189,7 +189,7 @@ func (s *supervisor) fail(rank int, failure *RankError) {
 		return
 	}
 	s.state[rank].failed = true
-	failure.Rank, failure.Hostname, failure.PID = rank, s.hostname, s.ranks[rank].pid()
+	failure.Rank, failure.Hostname, failure.PID = rank, s.hostOf(rank), s.ranks[rank].pid()
 	s.logf("%v", failure)
 	earlier, isRank := errors.AsType[*RankError](s.verdict)
 	if s.verdict == nil || isRank && s.explainsBetter(rank, failure, earlier) {
