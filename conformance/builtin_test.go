@@ -12,9 +12,9 @@ import (
 // builtin has a factory for each transport that comes with Strand. One that is
 // registered and missing here fails the test.
 var builtin = map[string]conformance.Factory{
-	"sctp": registered("sctp", setting("btl_sctp_stack", "user"), setting("btl_sctp_connect_timeout", "2s"), setting("btl_sctp_handshake_timeout", "2s")),
+	"sctp": registered("sctp", setting("btl_sctp_stack", "user"), setting("btl_sctp_connect_timeout", "10s"), setting("btl_sctp_handshake_timeout", "10s")),
 	"self": registered("self"),
-	"tcp":  registered("tcp", setting("btl_tcp_connect_timeout", "2s"), setting("btl_tcp_handshake_timeout", "2s")),
+	"tcp":  registered("tcp", setting("btl_tcp_connect_timeout", "10s"), setting("btl_tcp_handshake_timeout", "10s")),
 }
 
 func registered(name string, settings ...param.Setting) conformance.Factory {

@@ -149,7 +149,11 @@ func checkLaneOrder(t *trial) {
 	w := t.open(2)
 	there, _ := w.join(w.pair())
 	// A large frame before small ones tempts a transport to let these overtake.
+	lanes := []int{btl.ControlLane}
 	for lane := range 2*w.attr.Lanes + 1 {
+		lanes = append(lanes, lane)
+	}
+	for _, lane := range lanes {
 		there.post(spec{header: 16, size: min(1<<20, w.maxFrame()), lane: lane}, spec{header: 16, size: 10, lane: lane},
 			spec{header: 16, size: min(4<<10, w.maxFrame()), lane: lane}, spec{header: 16, lane: lane})
 	}

@@ -41,6 +41,7 @@ func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.End
 	if h.r.sending.Load() > 0 {
 		t.violate(ruleSendQuiet, "rank %d: Host.Accept was called from within Send", h.r.id)
 	}
+	h.r.w.checkMember(h.r.id)
 	switch {
 	case !h.r.has(m):
 		t.violate(ruleAccept, "rank %d: Accept for a module that this rank has not opened", h.r.id)
@@ -69,6 +70,17 @@ func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.End
 		w.onAccept(p)
 	}
 	return p, nil
+}
+
+// checkMember reports a connection that can only be the intruder's: all others
+// have been made. It has to be said before anything else is, since the case ends
+// at the first rule that is seen broken.
+func (w *world) checkMember(rank int) {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	if w.besieged {
+		w.t.violateLocked(ruleProof, "rank %d: accepted a process of another job", rank)
+	}
 }
 
 // has reports whether the module is one of this rank's. While it is being

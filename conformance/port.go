@@ -23,6 +23,7 @@ type port struct {
 	ups, downs    int
 	downErr       error
 	mayFall       bool // the case does something that ends the connection
+	intrudes      bool // it leads to another job, which has to refuse it
 	sentSinceDown bool
 	busy          bool // Send said Busy and Writable has not come
 	sawBusy       int
@@ -81,7 +82,9 @@ func (p *port) status() string {
 
 // lane returns the order kept for a lane of this endpoint. Mu is held.
 func (p *port) lane(l int) *laneOrder {
-	l %= max(1, p.w.attr.Lanes)
+	if l != btl.ControlLane { // of which a module may make a lane apart
+		l %= max(1, p.w.attr.Lanes)
+	}
 	o := p.lanes[l]
 	if o == nil {
 		o = &laneOrder{}
@@ -146,6 +149,8 @@ func (p *port) Up(hello []byte) {
 	}
 	defer p.leave()
 	switch {
+	case p.intrudes:
+		p.w.t.violateLocked(ruleProof, "%v: Up for a connection to another job", p)
 	case p.up:
 		p.w.t.violateLocked(ruleUp, "%v: Up was called twice", p)
 	case p.down && !p.sentSinceDown:

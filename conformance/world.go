@@ -26,6 +26,7 @@ type world struct {
 	book     book
 	accepts  int
 	onAccept func(*port)
+	besieged bool // whoever connects now is of another job
 	ending   bool // endpoints may go down now
 	plots    []*plot
 	plotted  int // bytes in plots

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/directory"
 	"github.com/strandmp/strand/param"
 )
 
@@ -27,14 +27,12 @@ type Config struct {
 // Component is the transport, with a network of its own.
 type Component struct {
 	config Config
-	mu     sync.Mutex
-	last   uint64
-	mods   map[uint64]*Module
+	mods   directory.Directory[*Module, *Endpoint]
 }
 
 // New makes a transport and its network.
 func New(c Config) *Component {
-	return &Component{config: c, mods: make(map[uint64]*Module)}
+	return &Component{config: c}
 }
 
 // Name implements [btl.Component].
@@ -52,18 +50,8 @@ func (c *Component) Open(h btl.Host) ([]btl.Module, error) {
 	if w := h.Params().Int("btl_mem_window"); w > 0 {
 		m.config.Window = w
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last++
-	m.id = c.last
-	c.mods[m.id] = m
+	m.id = c.mods.Enter(m)
 	return []btl.Module{m}, nil
-}
-
-func (c *Component) lookup(id uint64) *Module {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.mods[id]
 }
 
 // Sever cuts the connection of an endpoint; both sides notice.
@@ -88,7 +76,7 @@ func (c *Component) Wire(address []byte) (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.lookup(id) == nil {
+	if !c.mods.Has(id) {
 		return nil, fmt.Errorf("mem: no module has address %d", id)
 	}
 	return stray{}, nil
@@ -175,10 +163,11 @@ func (m *Module) Progress() bool {
 
 // Close implements [btl.Module].
 func (m *Module) Close() error {
-	m.c.mu.Lock()
-	delete(m.c.mods, m.id)
-	m.c.mu.Unlock()
 	m.closed, m.arriving = true, nil
+	// What they have posted here may never run.
+	for _, e := range m.c.mods.Leave(m.id) {
+		e.failSoon("connecting", errAbsent)
+	}
 	for e := range m.endpoints {
 		_ = e.Close() // never fails
 	}

@@ -18,8 +18,8 @@ func (e *Endpoint) connect() {
 		e.m.host.Loop().Post(func() { e.welcome(e, e.m.host.Hello()) })
 		return
 	}
-	peer := e.m.c.lookup(e.address)
-	if peer == nil {
+	peer, known := e.m.c.mods.Ask(e.address, e)
+	if !known {
 		e.failSoon("connecting", errAbsent)
 		return
 	}
@@ -27,8 +27,12 @@ func (e *Endpoint) connect() {
 	peer.host.Loop().Post(func() { peer.asked(e, hello) })
 }
 
-// asked: another module wants a connection. It runs in the loop of m.
+// asked: another module wants a connection. It runs in the loop of m, unless that closes
+// first; then those that ask are refused by Close.
 func (m *Module) asked(from *Endpoint, hello []byte) {
+	if !m.c.mods.Look(m.id, from) {
+		return
+	}
 	answer := from.m.host.Loop().Post
 	if m.closed {
 		answer(func() { from.fail("connecting", errAbsent) })
