@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/compare/report"
 	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/netspace"
 )
@@ -22,12 +22,19 @@ for the purpose, and tells how well each did.
 For each cell - a workload with its parameters, over one kind of network - the
 transports take turns, A B C A B C, --runs times each. Each run has ranks of its
 own, started for it, each on a host of its own (a network namespace), joined by
-links that delay and lose frames as asked. All chances follow from --seed: in one
-round all transports meet the same. Every workload checks all data it receives.
+links that delay and lose frames as asked. With --emulation user all chances follow
+from --seed: in one round all transports meet the same. Every workload checks all data
+it receives.
 
 The superuser is not needed: who is none gets a user namespace. Where that is
 forbidden, the command says what forbids it, and what needs no emulation runs over
 the loopback.
+
+With --host, given once for each of two hosts or more, the ranks run there, in turn,
+and the network between them is as it is. Each host needs this very strand, at the same
+path or at --host-strand, and a shell that starts it without asking for a password:
+ssh, or what --rsh says. All that ranks and launcher say to each other goes through
+that shell.
 
 A transport may have parameters, in parentheses: a name by itself is one of the
 transport's own, streams for btl_sctp_streams; a full name is any (strand info
@@ -49,6 +56,7 @@ const compareExample = `  strand compare
   strand compare --btl 'sctp(streams=10),sctp(streams=1)' --workload 'hol,farm(fanout=10)' --loss 1
   strand compare --btl 'tcp(congestion=cubic),tcp(congestion=bbr,links=4)' --rate 100mbit,1gbit
   strand compare --loss 1/8 --jitter 1ms --out bursts/
+  strand compare --host node1 --host node2 --workload pingpong,farm --runs 5
   strand compare --from bursts/results.json --baseline older/results.json`
 
 func newCompareCommand() *cobra.Command {
@@ -60,7 +68,7 @@ func newCompareCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	f.declare(cmd.Flags())
-	cmd.AddCommand(newCompareMemberCommand())
+	cmd.AddCommand(newCompareMemberCommand(), newCarryCommand(), newElsewhereCommand())
 	return cmd
 }
 
@@ -70,11 +78,16 @@ func newCompareMemberCommand() *cobra.Command {
 		Use: "member order", Short: "One rank of a run", Hidden: true,
 		Example: "  strand compare",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return compare.Member(commandContext(cmd), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return compare.Member(commandContext(cmd), args[0], os.Stdout)
+		},
 	}
 }
 
 func (f *compareFlags) run(cmd *cobra.Command) error {
+	if err := together(cmd.Flags(), "json", "markdown"); err != nil {
+		return err
+	}
 	baseline, err := f.before()
 	if err != nil {
 		return err
@@ -82,11 +95,11 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 	if f.from != "" {
 		return f.redraw(cmd, baseline)
 	}
-	if err := f.realNetwork(); err != nil {
+	if err := f.checkHosts(cmd.Flags()); err != nil {
 		return usageError{err}
 	}
 	plan, err := f.plan()
-	if err == nil {
+	if err == nil && len(f.hosts) == 0 {
 		err = plan.CheckRoom(!f.loopback)
 	}
 	if err != nil {
@@ -102,23 +115,13 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 	return f.compare(cmd, plan, ground, baseline)
 }
 
-// realNetwork refuses what there is not yet.
-func (f *compareFlags) realNetwork() error {
-	const instead = "comparisons over real networks are not there yet; strand bench under mpiexec measures one transport at a time"
-	if len(f.hosts) > 0 {
-		return errors.New("--host: " + instead)
-	}
-	for _, variable := range []string{"PMI_FD", "PMI_PORT"} {
-		if _, launched := os.LookupEnv(variable); launched {
-			return fmt.Errorf("started by a launcher (%s is set): %s; to compare over emulated networks start strand compare once, by itself", variable, instead)
-		}
-	}
-	return nil
-}
-
 // ground returns where the runs take place. That all is done means that it was done in
 // another process, which may build networks.
 func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground compare.Ground, done bool, err error) {
+	if len(f.hosts) > 0 {
+		ground, err = f.realNetwork(cmd)
+		return ground, false, err
+	}
 	if f.loopback {
 		return compare.Loopback{Why: "asked for by --loopback"}, false, nil
 	}
@@ -169,13 +172,16 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground com
 	}
 	ctx, stop := interruptible(commandContext(cmd))
 	defer stop()
-	build, _ := debug.ReadBuildInfo()
-	show := newCompareShow(cmd, f.json, baseline)
-	report, err := compare.Run(ctx, compare.Config{
+	show := newCompareShow(cmd, f, baseline)
+	r, err := compare.Run(ctx, compare.Config{
 		Plan: plan, Ground: ground, Program: program, Arguments: []string{"compare", "member"},
-		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(build), File: file, Watch: show.update,
+		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(buildInfo()), File: file, Watch: show.update,
 	})
-	if err := show.end(report, file, filepath.Dir(file)); err != nil {
+	if r != nil {
+		report.Sum(r)
+		err = errors.Join(err, results.Save(file, r))
+	}
+	if err := show.end(r, file, filepath.Dir(file)); err != nil {
 		return err
 	}
 	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {

@@ -25,9 +25,12 @@ type compareFlags struct {
 	settings                       []param.Setting
 	timeout                        time.Duration
 	out                            string
-	overwrite, json, loopback      bool
+	overwrite, json, markdown      bool
+	loopback                       bool
 	hosts                          []string
+	rsh, hostStrand                string
 	from, baseline                 string
+	metrics                        []string
 }
 
 func (f *compareFlags) declare(flags *pflag.FlagSet) {
@@ -61,12 +64,16 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 
 	flags.StringVar(&f.out, "out", "", "`folder` for the results (default compare- and the time)")
 	flags.StringVar(&f.from, "from", "", "measure nothing: draw the results of this `file`, results.json, again")
+	flags.StringSliceVar(&f.metrics, "metric", nil, "compare by these `METRICS`: delay_p90, round_trip, … (those in results.json), where not by the usual one of a workload")
 	flags.StringVar(&f.baseline, "baseline", "", "say what has changed since the results of this `file`")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace results that are there")
 	flags.BoolVar(&f.json, "json", false, "write the results as JSON instead of tables")
+	flags.BoolVar(&f.markdown, "markdown", false, "write tables and counters as Markdown, with the command and the machine")
 	flags.StringVar(&f.emulation, "emulation", emulations[0], "who emulates the networks: netem, the kernel; user, this program; auto: netem where it can do all that is asked for")
 	flags.BoolVar(&f.loopback, "loopback", false, "emulate nothing: over the loopback of this host")
-	flags.StringArrayVar(&f.hosts, "host", nil, "compare over a real network between these hosts")
+	flags.StringArrayVar(&f.hosts, "host", nil, "emulate nothing: over the real network between this `host` and the others that are named so")
+	flags.StringVar(&f.rsh, "rsh", "ssh -o BatchMode=yes -o ConnectTimeout=10", "how to get to a --host: a `command` that takes a host's name and a command line")
+	flags.StringVar(&f.hostStrand, "host-strand", "", "`path` of strand on each --host (default that of this one)")
 }
 
 // Defaults that give an answer in about two minutes.

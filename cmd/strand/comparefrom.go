@@ -19,7 +19,7 @@ import (
 const pageFile = "report.html"
 
 // besideFrom are the flags that mean something where results are only drawn.
-var besideFrom = []string{"from", "baseline", "out", "json"}
+var besideFrom = []string{"from", "baseline", "out", "json", "markdown", "metric"}
 
 // checkFrom refuses flags that would do nothing.
 func checkFrom(flags *pflag.FlagSet) error {
@@ -65,6 +65,13 @@ func (f *compareFlags) redraw(cmd *cobra.Command, baseline *results.Report) erro
 	if err != nil {
 		return err
 	}
+	if err := results.CheckMetrics(f.metrics); err != nil {
+		return usageError{fmt.Errorf("--metric: %w", err)}
+	}
+	if len(f.metrics) > 0 {
+		r.By = f.metrics
+	}
+	report.Sum(r)
 	dir := filepath.Dir(file)
 	if f.out != "" {
 		dir = f.out
@@ -72,7 +79,7 @@ func (f *compareFlags) redraw(cmd *cobra.Command, baseline *results.Report) erro
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
-	return newCompareShow(cmd, f.json, baseline).end(r, file, dir)
+	return newCompareShow(cmd, f, baseline).end(r, file, dir)
 }
 
 // writePage writes the page into a folder and returns its path.

@@ -49,7 +49,33 @@ func TestCompareFromDrawsResultsAgain(t *testing.T) {
 	stdout, stderr, status := command("compare --json --from " + dir + " --out " + other)
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, `"format": 1`)
+	assert.Contains(t, stdout, `"confidence": 0.`)
+	stdout, stderr, status = command("compare --markdown --from " + dir)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "```\nstrand compare --seed 0\n```")
 	assert.FileExists(t, filepath.Join(other, pageFile))
+}
+
+// Results are compared by any metric that they have.
+func TestCompareByAnotherMetric(t *testing.T) {
+	dir := someResults(t, 0.5)
+	file := filepath.Join(dir, resultsFile)
+	r, err := results.Load(file)
+	require.NoError(t, err)
+	for i := range r.Cells[0].Runs {
+		r.Cells[0].Runs[i].Metrics[results.Throughput] = 1e6 * float64(i%2+1)
+	}
+	require.NoError(t, results.Save(file, r))
+	stdout, stderr, status := command("compare --metric throughput --from " + dir)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "Farm: throughput in MB/s, more is better")
+	assert.Contains(t, stdout, "sctp is better than tcp, its throughput is 2.00 times that")
+	stdout, stderr, status = command("compare --metric delay_p90 --from " + dir)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "Farm: run time", "the farm has no delays")
+	_, stderr, status = command("compare --metric speed --from " + dir)
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, `--metric: "speed": want some of`)
 }
 
 func TestCompareWithABaseline(t *testing.T) {

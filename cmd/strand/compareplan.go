@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/bench"
 	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/param"
 )
@@ -23,7 +23,7 @@ var emulations = []string{"auto", "netem", "user"}
 // plan returns what the flags ask for, or all that is wrong with them. Pins are left
 // out.
 func (f *compareFlags) plan() (compare.Plan, error) {
-	p := compare.Plan{Ranks: f.ranks, Runs: f.runs, Seed: f.seed, MTU: f.mtu, Timeout: f.timeout}
+	p := compare.Plan{Ranks: f.ranks, Runs: f.runs, Seed: f.seed, By: f.metrics, MTU: f.mtu, Timeout: f.timeout}
 	var mistakes []error
 	mistake := func(flag string, err error) {
 		if err != nil {
@@ -33,15 +33,24 @@ func (f *compareFlags) plan() (compare.Plan, error) {
 	var err error
 	p.Variants, err = compare.ParseVariants(f.btl, btl.Default)
 	mistake("btl", err)
+	mistake("metric", results.CheckMetrics(f.metrics))
 	axes, errs := f.axes()
 	if mistakes = append(mistakes, errs...); len(errs) == 0 {
 		p.Tasks, err = compare.ParseTasks(f.workloads, axes)
 		mistake("workload", err)
 	}
-	p.Links, errs = f.links()
-	mistakes = append(mistakes, errs...)
+	if len(f.hosts) > 0 {
+		p.Links = make([]emulate.Link, 1) // which does nothing
+	} else {
+		p.Links, errs = f.links()
+		mistakes = append(mistakes, errs...)
+	}
 	if !slices.Contains(emulations, f.emulation) {
 		mistake("emulation", fmt.Errorf("%q: want one of %s", f.emulation, strings.Join(emulations, ", ")))
+	}
+	if f.buffers != "auto" {
+		p.Pins.Buffer, err = f.buffer()
+		mistakes = append(mistakes, err)
 	}
 	p.Pins.Common, err = f.common()
 	if err != nil {
@@ -95,9 +104,13 @@ func (f *compareFlags) links() (links []emulate.Link, mistakes []error) {
 			mistakes = append(mistakes, err)
 		}
 	}
+	if !(f.burstLoss >= 1) {
+		note(fmt.Errorf("--burst-loss %g: want 1 or more frames", f.burstLoss))
+		return nil, mistakes
+	}
 	losses, err := list("loss", f.loss, f.oneLoss)
 	note(err)
-	delays, err := list("delay", f.delay, oneDelay)
+	delays, err := list("delay", f.delay, emulate.ParseDelay)
 	note(err)
 	rates, err := list("rate", f.rate, oneRate)
 	note(err)
@@ -142,14 +155,6 @@ func (f *compareFlags) oneLoss(text string) (emulate.Loss, error) {
 	return loss, err
 }
 
-func oneDelay(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d > emulate.MaxDelay {
-		return 0, fmt.Errorf("want a time with its unit (us, ms, s) of 0s to %v, such as 5ms", emulate.MaxDelay)
-	}
-	return d, nil
-}
-
 func oneRate(text string) (emulate.Rate, error) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n == 0 {
 		return 0, errors.New("nothing would get through; want a rate such as 100mbit or 1gbit, or unlimited")
@@ -157,20 +162,16 @@ func oneRate(text string) (emulate.Rate, error) {
 	return emulate.ParseRate(text)
 }
 
-// parseQueue reads frames, or bytes if there is a unit.
+// parseQueue reads the bound of a queue. That of netem is none to write down.
 func (f *compareFlags) parseQueue() (emulate.Queue, error) {
-	frames, err := strconv.Atoi(f.queue)
-	if frames == emulate.DefaultQueue {
+	q, err := emulate.ParseQueue(f.queue)
+	if err != nil {
+		return q, fmt.Errorf("--queue %w", err)
+	}
+	if q == (emulate.Queue{Frames: emulate.DefaultQueue}) {
 		return emulate.Queue{}, nil
 	}
-	if err == nil && frames > 0 {
-		return emulate.Queue{Frames: frames}, nil
-	}
-	bytes, sizeErr := param.ParseSize(f.queue)
-	if sizeErr != nil || bytes < 1 || err == nil {
-		return emulate.Queue{}, fmt.Errorf("--queue %s: want 1 or more frames, such as 1000, or bytes with a unit, such as 256K", f.queue)
-	}
-	return emulate.Queue{Bytes: int(bytes)}, nil
+	return q, nil
 }
 
 // percent reads a share.
@@ -230,8 +231,15 @@ func (f *compareFlags) pins(common map[string]string) (compare.Pins, error) {
 		pins.Buffer = compare.Buffer()
 		return pins, nil
 	}
-	if pins.Buffer, err = param.ParseSize(f.buffers); err != nil || pins.Buffer < 1 {
-		return pins, fmt.Errorf("--buffers %s: want a size such as 220K, or auto", f.buffers)
+	pins.Buffer, err = f.buffer()
+	return pins, err
+}
+
+// buffer is what --buffers says, if it says a size.
+func (f *compareFlags) buffer() (int64, error) {
+	n, err := param.ParseSize(f.buffers)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("--buffers %s: want a size such as 220K, or auto", f.buffers)
 	}
-	return pins, nil
+	return n, nil
 }

@@ -20,14 +20,21 @@ import (
 // it draws the table that grows, and a bar below; elsewhere a line for each cell.
 type compareShow struct {
 	out, err io.Writer
-	json     bool
+	// write writes results in another form than tables, nil: as tables.
+	write    func(io.Writer, *results.Report) error
 	baseline *results.Report // nil: none
 	live     *report.Live    // nil: no terminal
 	cell     int
 }
 
-func newCompareShow(cmd *cobra.Command, json bool, baseline *results.Report) *compareShow {
-	s := &compareShow{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), json: json, baseline: baseline, cell: compare.TryingOut}
+func newCompareShow(cmd *cobra.Command, f *compareFlags, baseline *results.Report) *compareShow {
+	s := &compareShow{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), baseline: baseline, cell: compare.TryingOut}
+	switch {
+	case f.json:
+		s.write = func(out io.Writer, r *results.Report) error { return writeJSON(out, r) }
+	case f.markdown:
+		s.write = report.WriteMarkdown
+	}
 	if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		s.live = &report.Live{Out: s.err}
 	}
@@ -106,8 +113,8 @@ func (s *compareShow) end(r *results.Report, file, dir string) error {
 	if err != nil {
 		return err
 	}
-	if s.json {
-		return writeJSON(s.out, r)
+	if s.write != nil {
+		return s.write(s.out, r)
 	}
 	if err := report.WriteTable(s.out, r); err != nil {
 		return err

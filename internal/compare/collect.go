@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/workload"
@@ -45,8 +46,57 @@ func collect(r *results.Run, told []byte) (facts map[string]string, err error) {
 			}
 		}
 	}
+	r.Rails = condense(r.Rails)
 	r.Windows = windows(a.Outcome.Course)
+	for name, fact := range a.Facts {
+		a.Facts[name] = shorten(fact)
+	}
 	return a.Facts, nil
+}
+
+// condense has no more rails than a report may have: if need be one for each pair of ranks,
+// or one for each rank, called after what it stands for.
+func condense(rails []results.Rail) []results.Rail {
+	if len(rails) <= results.MaxRails {
+		return rails
+	}
+	pairs := sum(rails, "%d connections", func(r results.Rail) int { return r.Peer })
+	if len(pairs) <= results.MaxRails {
+		return pairs
+	}
+	return sum(pairs, "all connections to %d ranks", func(r results.Rail) int { return r.Rank })
+}
+
+// sum adds up the rails of a rank that have the same peer, as it is to be told.
+func sum(rails []results.Rail, name string, peer func(results.Rail) int) []results.Rail {
+	type ends struct{ rank, peer int }
+	var all []results.Rail
+	at, count := make(map[ends]int), make(map[ends]int)
+	for _, r := range rails {
+		e := ends{r.Rank, peer(r)}
+		i, known := at[e]
+		if !known {
+			i = len(all)
+			at[e] = i
+			all = append(all, results.Rail{Rank: e.rank, Peer: e.peer})
+		}
+		count[e]++
+		all[i].Name = fmt.Sprintf(name, count[e])
+		all[i].SentBytes += r.SentBytes
+		all[i].ReceivedBytes += r.ReceivedBytes
+		all[i].Retransmissions += r.Retransmissions
+		all[i].Timeouts += r.Timeouts
+	}
+	return all
+}
+
+// shorten cuts a fact that is too long for a report.
+func shorten(fact string) string {
+	const more = "…"
+	if len(fact) <= results.MaxName {
+		return fact
+	}
+	return strings.ToValidUTF8(fact[:results.MaxName-len(more)], "") + more
 }
 
 // headline is the name of a workload's first metric, without which a run is none.

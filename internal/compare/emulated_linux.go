@@ -52,7 +52,7 @@ func (e emulated) Links() results.Links {
 }
 
 // Offer implements [Ground].
-func (emulated) Offer(link emulate.Link) (*emulate.Link, string) { return &link, "" }
+func (emulated) Offer(_ string, link emulate.Link) (*emulate.Link, string) { return &link, "" }
 
 // Facts implements [Ground]: package network has switched the offloads off.
 func (emulated) Facts(mtu int) map[string]string {
@@ -74,6 +74,8 @@ type hosts struct{ *network.Network }
 func (h hosts) Prefix() func(int) []string {
 	return func(rank int) []string { return h.Host(rank).Prefix() }
 }
+
+func (hosts) Hostname() func(int) string { return nil }
 
 func (h hosts) Close() (*results.Network, error) {
 	r, err := h.Network.Close()

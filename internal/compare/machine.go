@@ -12,8 +12,8 @@ import (
 	"github.com/strandmp/strand/internal/compare/results"
 )
 
-// machine describes this host. What can not be found out is left empty.
-func machine() results.Machine {
+// Machine describes this host. What can not be found out is left empty.
+func Machine() results.Machine {
 	m := results.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version()}
 	m.Host, _ = os.Hostname()
 	var name unix.Utsname

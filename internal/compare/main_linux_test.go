@@ -9,6 +9,7 @@ import (
 
 func TestMain(m *testing.M) {
 	netspace.Start() // ranks on hosts come by here
+	playElsewhere()
 	playMember()
 	testnet.Main(m)
 }

@@ -8,6 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	playElsewhere()
 	playMember()
 	os.Exit(m.Run())
 }

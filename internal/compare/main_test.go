@@ -3,13 +3,23 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/strandmp/strand/internal/compare/elsewhere"
 )
 
 // asMember is the first argument of a process of this program that is a rank.
 const asMember = "member"
+
+// asCarrier is that of one that carries a rank on another host.
+const asCarrier = "carry"
 
 // Transports that the ranks of a test treat badly, as their second argument says.
 const (
@@ -18,7 +28,7 @@ const (
 )
 
 // member is a rank: it does what it is told, unless its transport is to be treated badly.
-func member(how, argument string) error {
+func member(how, argument string, out io.Writer) error {
 	var o order
 	if err := json.Unmarshal([]byte(argument), &o); err != nil {
 		return err
@@ -30,12 +40,43 @@ func member(how, argument string) error {
 	case how == hang+o.Transport && !tryOut:
 		select {}
 	}
-	return Member(context.Background(), argument)
+	return Member(context.Background(), argument, out)
+}
+
+// testBuild is the build that programs of these tests are of.
+const testBuild = "test build"
+
+// playElsewhere is a carrier, or what one has started.
+func playElsewhere() {
+	var err error
+	switch {
+	case len(os.Args) == 3 && slices.Equal(os.Args[1:], elsewhere.Arguments):
+		i := elsewhere.Introduction{Build: testBuild, Machine: Machine()}
+		err = elsewhere.Answer(context.Background(), os.Stdin, os.Stdout, i, func(ctx context.Context, argument string, out io.Writer) error {
+			how, argument, _ := strings.Cut(argument, " ")
+			return member(how, argument, out)
+		})
+	case len(os.Args) == 7 && os.Args[1] == asCarrier:
+		var place elsewhere.Place
+		if err = json.Unmarshal([]byte(os.Args[2]), &place); err == nil {
+			err = elsewhere.Carry(context.Background(), place, testBuild, os.Args[5]+" "+os.Args[6], os.Stdout)
+		}
+	default:
+		return
+	}
+	if ended, isEnd := errors.AsType[*exec.ExitError](err); isEnd {
+		os.Exit(ended.ExitCode())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 func playMember() {
 	if len(os.Args) == 4 && os.Args[1] == asMember {
-		if err := member(os.Args[2], os.Args[3]); err != nil {
+		if err := member(os.Args[2], os.Args[3], os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/workload"
@@ -22,8 +22,9 @@ type answer struct {
 	Facts   map[string]string `json:"facts"` // about the transport, by the names of package results
 }
 
-// Member is what a rank of a run does. The argument is an order from the runner.
-func Member(ctx context.Context, argument string) error {
+// Member is what a rank of a run does. The argument is an order from the runner; what
+// rank 0 tells goes to out.
+func Member(ctx context.Context, argument string, out io.Writer) error {
 	var o order
 	if err := json.Unmarshal([]byte(argument), &o); err != nil {
 		return fmt.Errorf("%q is no order of strand compare, which alone calls this: %w", argument, err)
@@ -33,6 +34,6 @@ func Member(ctx context.Context, argument string) error {
 		if err != nil || outcome == nil {
 			return err
 		}
-		return json.NewEncoder(os.Stdout).Encode(answer{outcome, factsOf(w, outcome, o.Transport)})
+		return json.NewEncoder(out).Encode(answer{outcome, factsOf(w, outcome, o.Transport)})
 	})
 }

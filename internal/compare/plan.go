@@ -17,6 +17,7 @@ type Plan struct {
 	Ranks    int
 	Runs     int // of each variant in each cell
 	Seed     uint64
+	By       []string      // metrics to compare by, where not by the headline
 	MTU      int           // of the networks, in bytes
 	Timeout  time.Duration // of one run
 
@@ -87,7 +88,7 @@ func (p *Plan) cells(ground Ground) ([]results.Cell, []*Task) {
 		t := &p.Tasks[i]
 		bare := false
 		for _, l := range p.Links {
-			link, unable := ground.Offer(l)
+			link, unable := ground.Offer(t.Spec.Name, l)
 			if link == nil && bare {
 				continue
 			}

@@ -114,4 +114,4 @@ func TestRoom(t *testing.T) {
 // everything is a ground that offers all that is asked for, and has nothing.
 type everything struct{ Ground }
 
-func (everything) Offer(l emulate.Link) (*emulate.Link, string) { return &l, "" }
+func (everything) Offer(_ string, l emulate.Link) (*emulate.Link, string) { return &l, "" }

@@ -74,7 +74,10 @@ func Run(ctx context.Context, c Config) (*results.Report, error) {
 	r := &Runner{Config: c, failed: map[[2]int]int{}}
 	r.report = &results.Report{
 		Format: results.Format, Version: c.Version, Command: c.Command, Started: time.Now().Truncate(time.Second),
-		Seed: c.Plan.Seed, Runs: c.Plan.Runs, Machine: machine(), Links: c.Ground.Links(),
+		Seed: c.Plan.Seed, Runs: c.Plan.Runs, By: c.Plan.By, Machine: Machine(), Links: c.Ground.Links(),
+	}
+	if g, real := c.Ground.(Hosts); real {
+		r.report.Hosts = g.Machines
 	}
 	r.report.Cells, r.tasks = c.Plan.cells(c.Ground)
 	for _, v := range c.Plan.Variants {

@@ -9,9 +9,9 @@ import (
 type Ground interface {
 	// Links says what carries the frames there.
 	Links() results.Links
-	// Offer returns what a run gets that asks for a link: the link, or nil for a network
-	// as it is; and why it can not run, or "".
-	Offer(emulate.Link) (got *emulate.Link, unable string)
+	// Offer returns what a run of a workload gets that asks for a link: the link, or nil
+	// for a network as it is; and why it can not run, or "".
+	Offer(workload string, l emulate.Link) (got *emulate.Link, unable string)
 	// Facts are what all variants find there, by the names of package results.
 	Facts(mtu int) map[string]string
 	// Open makes a place for one run.
@@ -31,6 +31,9 @@ type Site interface {
 	// Prefix returns what to put before a rank's command line, as
 	// [local.Config] wants it; nil if it is here.
 	Prefix() func(rank int) []string
+	// Hostname returns names of their hosts, as [local.Config] wants it; nil if it is this
+	// one.
+	Hostname() func(rank int) string
 	// Close takes the site down and says what has happened to frames, nil if nobody
 	// has counted them.
 	Close() (*results.Network, error)
@@ -47,7 +50,7 @@ func (l Loopback) Links() results.Links { return results.Links{Kind: results.Loo
 
 // Offer implements [Ground]: without loss, delays and rates are all that is missing,
 // and a result without them is better than none.
-func (l Loopback) Offer(link emulate.Link) (*emulate.Link, string) {
+func (l Loopback) Offer(_ string, link emulate.Link) (*emulate.Link, string) {
 	if link.Loss.Share() > 0 || link.Reorder > 0 || link.Duplicate > 0 || link.Corrupt > 0 {
 		return &link, "needs an emulated network: " + l.Why
 	}
@@ -65,4 +68,5 @@ func (Loopback) Open(Conditions) (Site, error) { return here{}, nil }
 type here struct{}
 
 func (here) Prefix() func(int) []string       { return nil }
+func (here) Hostname() func(int) string       { return nil }
 func (here) Close() (*results.Network, error) { return nil, nil }

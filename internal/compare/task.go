@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -56,9 +57,19 @@ func ParseTasks(text string, axes Axes) ([]Task, error) {
 		if err != nil {
 			return nil, err
 		}
-		tasks = append(tasks, more...)
+		for _, t := range more {
+			if slices.ContainsFunc(tasks, t.same) {
+				return nil, fmt.Errorf("%s: there twice with the same parameters", i.name)
+			}
+			tasks = append(tasks, t)
+		}
 	}
 	return tasks, nil
+}
+
+// same tells whether another task does the same.
+func (t Task) same(other Task) bool {
+	return t.Spec.Name == other.Spec.Name && reflect.DeepEqual(t.Params, other.Params)
 }
 
 // tasks returns those of an item of the list.

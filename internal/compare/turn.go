@@ -81,7 +81,7 @@ func (r *Runner) ranks(ctx context.Context, site Site, c Conditions, timeout tim
 	told, complaints := &bounded{limit: maxTold}, &bounded{limit: maxComplaint}
 	err = local.Run(ctx, local.Config{
 		Ranks: c.Ranks, Program: r.Program, Args: append(r.Arguments[:len(r.Arguments):len(r.Arguments)], string(argument)),
-		Prefix: site.Prefix(), Flags: settings(r.Plan.Pins.params(v, c.MTU, btl.Default), v.Name),
+		Prefix: site.Prefix(), Hostname: site.Hostname(), Flags: settings(r.Plan.Pins.params(v, c.MTU, btl.Default), v.Name),
 		Stdout: told, Stderr: complaints, Timeout: timeout, Grace: grace,
 	})
 	if err == nil && told.Len() == told.limit {

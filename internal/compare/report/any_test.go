@@ -56,6 +56,20 @@ func anyReport(t *rapid.T) *results.Report {
 	return m.r
 }
 
+// TestAnIntervalOfSixteenPowersOfTenIsDrawn is one that TestWhateverCanBeReadCanBeDrawn found.
+func TestAnIntervalOfSixteenPowersOfTenIsDrawn(t *testing.T) {
+	m := newMaker(1, 1)
+	for size, values := range map[float64][]float64{1: {1e-12, 16384.125, 16385}, 30_000: {0.5}} {
+		c := results.Cell{Workload: results.Burst, Ranks: 2, Params: map[string]any{"size": size}}
+		for _, value := range values {
+			metrics := map[string]float64{results.Burst.Workload().Headline().Name: value}
+			c.Runs = append(c.Runs, results.Run{Variant: m.r.Variants[0].Name, Metrics: metrics})
+		}
+		m.r.Cells = append(m.r.Cells, c)
+	}
+	require.NoError(t, report.WritePage(io.Discard, m.r, nil))
+}
+
 func TestWhateverCanBeReadCanBeDrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, other := anyReport(t), anyReport(t)

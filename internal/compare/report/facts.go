@@ -70,6 +70,10 @@ func machine(r *results.Report) []condition {
 		{"seed", strconv.FormatUint(r.Seed, 10)},
 		{"runs", fmt.Sprintf("%d of each transport in each cell, taking turns", r.Runs)},
 	}
+	for i, h := range r.Hosts {
+		all = append(all, condition{fmt.Sprintf("host %d", i), fmt.Sprintf("%s: %d × %s, %s",
+			orUnknown(h.Host), h.CPUs, orUnknown(h.CPU), strings.TrimSpace(h.OS+" "+h.Kernel+" "+h.Arch))})
+	}
 	if m.Host != "" {
 		all = slices.Insert(all, 0, condition{"host", m.Host})
 	}
@@ -136,14 +140,8 @@ func counted(runs []results.Run) (cells []string, some bool) {
 			}
 			again, late = append(again, segments), append(late, timeouts)
 		}
-		for _, w := range r.Windows {
-			for _, s := range w.Samples {
-				if s.Bytes > 0 { // else there was no connection yet
-					windows = append(windows, s.Bytes)
-				}
-			}
-		}
 	}
+	windows = windowSizes(runs)
 	whole := func(values []float64) string {
 		return medianText(values, func(v float64) string { return fmt.Sprintf("%.0f", v) })
 	}

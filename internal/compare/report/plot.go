@@ -144,7 +144,7 @@ func (s series) add(p *plot.Plot) error {
 		xys[i] = plotter.XY{X: at.X, Y: at.Y}
 		if at.High > 0 {
 			bars.XYs = append(bars.XYs, xys[i])
-			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{at.Y - at.Low, at.High - at.Y})
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{below(at), at.High - at.Y})
 		}
 	}
 	if s.line {
@@ -174,6 +174,16 @@ func (s series) add(p *plot.Plot) error {
 	whiskers.LineStyle = draw.LineStyle{Color: palette[s.index%len(palette)], Width: 1}
 	p.Add(whiskers)
 	return nil
+}
+
+// below is how far an interval reaches below its point. Where it is smaller than what the
+// point's own size rounds away, the plotter would take the difference for zero, which has no
+// place on a logarithmic axis.
+func below(at point) float64 {
+	if at.Low > 0 {
+		return min(at.Y-at.Low, math.Nextafter(at.Y, 0))
+	}
+	return at.Y - at.Low
 }
 
 // bars are intervals as the plotter wants them.

@@ -8,7 +8,7 @@ import (
 	"github.com/strandmp/strand/internal/compare/results"
 )
 
-// A table has the runs of one workload, by its headline metric.
+// A table has the runs of one workload, by the metric that the report is about.
 type table struct {
 	workload *results.Workload
 	metric   results.Metric
@@ -59,9 +59,9 @@ func tables(r *results.Report) []*table {
 }
 
 func newTable(r *results.Report, w *results.Workload, cells []*results.Cell) *table {
-	t := &table{workload: w, metric: w.Headline(), base: r.Variants[0].Name}
+	t := &table{workload: w, metric: r.MetricOf(w), base: r.Variants[0].Name}
 	for _, name := range besides[w.Name] {
-		if m, ok := w.Metric(name); ok {
+		if m, ok := w.Metric(name); ok && m != t.metric {
 			t.also = append(t.also, m)
 		}
 	}

@@ -46,6 +46,22 @@ func (t *table) windows() []drawing {
 	return all[max(0, len(all)-mostWindows):]
 }
 
+// windowSizes are those of all samples of some runs. Before there was a connection there
+// was none.
+func windowSizes(runs []results.Run) []float64 {
+	var sizes []float64
+	for _, r := range runs {
+		for _, w := range r.Windows {
+			for _, s := range w.Samples {
+				if s.Bytes > 0 {
+					sizes = append(sizes, s.Bytes)
+				}
+			}
+		}
+	}
+	return sizes
+}
+
 // widest returns of the first run that has any the window with the most samples.
 func widest(runs []results.Run) results.Window {
 	for _, r := range runs {

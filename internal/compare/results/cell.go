@@ -22,6 +22,9 @@ type Cell struct {
 	Unable string `json:"unable,omitzero"`
 	// Runs are in the order in which they ran.
 	Runs []Run `json:"runs"`
+	// Summaries are what the runs say together, for who reads the file by other means:
+	// they follow from the runs and are not read.
+	Summaries []Summary `json:"summaries,omitzero"`
 }
 
 // ParamsOf makes a cell's parameters from a workload.

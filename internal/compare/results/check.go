@@ -15,10 +15,11 @@ const (
 	MaxCells     = 4096
 	MaxRunsACell = 1 << 16 // of all variants together
 	MaxRanks     = 1 << 16
-	maxName      = 256   // bytes of a name, or a value
+	MaxName      = 256   // bytes of a name, or a value
+	MaxRails     = 4096  // of a run
 	maxText      = 16384 // bytes of an error, or a reason
 	maxEntries   = 256   // of a map
-	maxParts     = 4096  // distributions, rails or windows of a run
+	maxParts     = 4096  // distributions or windows of a run
 	maxPoints    = 1 << 17
 	maxArguments = 1024
 	// minValue is less, and maxValue more, than any time in seconds or rate in
@@ -36,8 +37,15 @@ func (r *Report) Check() error {
 	for i, argument := range r.Command {
 		c.text(fmt.Sprintf("command[%d]", i), argument)
 	}
+	if err := CheckMetrics(r.By); err != nil && c.err == nil {
+		c.err = fmt.Errorf("by: %w", err)
+	}
 	c.must(r.Runs >= 1 && r.Runs <= MaxRunsACell, "runs", r.Runs, "1 to %d", MaxRunsACell)
-	c.machine(&r.Machine)
+	c.machine("machine", &r.Machine)
+	c.must(len(r.Hosts) <= MaxRanks, "hosts", len(r.Hosts), "at most %d", MaxRanks)
+	for i := range r.Hosts {
+		c.machine(fmt.Sprintf("hosts[%d]", i), &r.Hosts[i])
+	}
 	c.must(slices.Contains(LinkKinds, r.Links.Kind), "links.kind", r.Links.Kind, "one of %q", LinkKinds)
 	c.text("links.why", r.Links.Why)
 	c.variants(r.Variants)
@@ -71,7 +79,7 @@ func shorten(s string) string {
 
 // name checks what is shown on one line.
 func (c *checker) name(place, s string) {
-	c.must(len(s) <= maxName, place, s, "at most %d bytes", maxName)
+	c.must(len(s) <= MaxName, place, s, "at most %d bytes", MaxName)
 	c.must(utf8.ValidString(s) && !slices.ContainsFunc([]rune(s), func(r rune) bool { return !unicode.IsPrint(r) }),
 		place, s, "printable characters only")
 }
@@ -95,13 +103,13 @@ func (c *checker) names(place string, m map[string]string) {
 	}
 }
 
-func (c *checker) machine(m *Machine) {
+func (c *checker) machine(place string, m *Machine) {
 	for _, f := range []struct{ place, value string }{
 		{"host", m.Host}, {"os", m.OS}, {"kernel", m.Kernel}, {"arch", m.Arch}, {"cpu", m.CPU}, {"go", m.Go},
 	} {
-		c.name("machine."+f.place, f.value)
+		c.name(place+"."+f.place, f.value)
 	}
-	c.must(m.CPUs >= 0 && m.CPUs <= MaxRanks, "machine.cpus", m.CPUs, "0 to %d", MaxRanks)
+	c.must(m.CPUs >= 0 && m.CPUs <= MaxRanks, place+".cpus", m.CPUs, "0 to %d", MaxRanks)
 }
 
 func (c *checker) variants(variants []Variant) {
@@ -185,7 +193,7 @@ func (c *checker) run(report *Report, place string, cell *Cell, r *Run) {
 	if r.Network != nil {
 		c.amount(place+".network.late_seconds", r.Network.LateSeconds)
 	}
-	c.must(len(r.Rails) <= maxParts, place+".rails", len(r.Rails), "at most %d", maxParts)
+	c.must(len(r.Rails) <= MaxRails, place+".rails", len(r.Rails), "at most %d", MaxRails)
 	for i, rail := range r.Rails {
 		c.pair(fmt.Sprintf("%s.rails[%d]", place, i), cell, rail.Rank, rail.Peer, rail.Name)
 	}

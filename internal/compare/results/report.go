@@ -23,7 +23,13 @@ type Report struct {
 	Seed uint64 `json:"seed"` // of all chances; those of the runs follow from it
 	Runs int    `json:"runs"` // asked for, of each variant in each cell
 
+	// By are the metrics by which variants are compared, where it is not the headline.
+	By []string `json:"by,omitzero"`
+
+	// Machine conducted it, and ran all ranks unless there are hosts. Hosts are those that
+	// were named, of which rank r ran on number r, counted round and round.
 	Machine  Machine   `json:"machine"`
+	Hosts    []Machine `json:"hosts,omitzero"`
 	Links    Links     `json:"links"`
 	Variants []Variant `json:"variants"` // the first is what the others are compared with
 	Cells    []Cell    `json:"cells"`    // all that were asked for, in order; those to come have no runs yet

@@ -1,5 +1,11 @@
 package results
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // A WorkloadName says which workload.
 type WorkloadName string
 
@@ -87,8 +93,45 @@ func (n WorkloadName) Workload() *Workload {
 	return nil
 }
 
-// Headline is the metric by which variants are compared.
+// Headline is the metric by which variants are compared, unless a report says otherwise.
 func (w *Workload) Headline() Metric { return w.Metrics[0] }
+
+// MetricOf is the metric by which a report compares the variants of a workload.
+func (r *Report) MetricOf(w *Workload) Metric {
+	for _, name := range r.By {
+		if m, ok := w.Metric(name); ok {
+			return m
+		}
+	}
+	return w.Headline()
+}
+
+// CheckMetrics refuses what no workload has, and what would be two for one workload.
+func CheckMetrics(names []string) error {
+	var all []string
+	taken := map[WorkloadName]string{}
+	for i := range Workloads {
+		w := &Workloads[i]
+		for _, m := range w.Metrics {
+			if !slices.Contains(all, m.Name) {
+				all = append(all, m.Name)
+			}
+			if !slices.Contains(names, m.Name) {
+				continue
+			}
+			if other, two := taken[w.Name]; two {
+				return fmt.Errorf("%s and %s are both of %s: want one", other, m.Name, w.Name)
+			}
+			taken[w.Name] = m.Name
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("%q: want some of %s", name, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
 
 // Metric returns a metric by its name.
 func (w *Workload) Metric(name string) (Metric, bool) {

@@ -1,0 +1,55 @@
+//go:build linux
+
+package compare
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/emulate"
+	"github.com/strandmp/strand/internal/emulate/network"
+	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/testnet"
+)
+
+// The kernel's own SCTP beside its TCP, over its own emulation: nothing of it is ours.
+func TestKernelOverNetem(t *testing.T) {
+	testnet.New(t) // or skip
+	leak.Check(t)
+	need.KernelSCTP(t)
+	p := plan(t, "tcp,sctp(stack=kernel)", "farm(tasks=60,size=10000,fanout=3),pingpong(size=10000,rounds=10)", 0.05)
+	p.Links[0].Rate, p.Links[0].Delay = 50*emulate.Mbit, time.Millisecond
+	p.Ranks, p.Runs = 3, 1
+	ground, err := Emulate(p.Links, p.MTU, "netem")
+	if missing, ok := errors.AsType[*network.NetemError](err); ok {
+		need.KernelNetem(t, missing)
+	}
+	require.NoError(t, err)
+	r, err := Run(t.Context(), config(t, p, ground, ""))
+	require.NoError(t, err)
+	assert.Equal(t, results.Links{Kind: results.Netem}, r.Links)
+	for _, v := range r.Variants {
+		require.Empty(t, v.Unable)
+		assert.Equal(t, "kernel", v.Facts[results.FactStack])
+	}
+	require.Len(t, r.Cells, 2)
+	for _, c := range r.Cells {
+		require.Len(t, c.Runs, 2)
+		for _, run := range c.Runs {
+			require.Empty(t, run.Error)
+			require.NotNil(t, run.Network)
+			assert.Positive(t, run.Network.Delivered)
+			require.NotEmpty(t, run.Rails)
+		}
+	}
+	for _, run := range r.Cells[0].Runs {
+		assert.GreaterOrEqual(t, run.Network.DeliveredBytes, uint64(60*10_000))
+		assert.Positive(t, run.Network.Lost, "none of 500 frames or more: once in 10¹¹ times")
+	}
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// WriteMarkdown writes a report for a text to include: how it was made, the tables as a
+// terminal has them, and what networks and connections did.
+func WriteMarkdown(out io.Writer, r *results.Report) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, by %s:\n\n```\n%s\n```\n\n", when(r), orUnknown(r.Version), repeat(r))
+	for _, c := range machine(r) {
+		fmt.Fprintf(&b, "- %s: %s\n", markdownText(c.Name), markdownText(c.Text))
+	}
+	for _, n := range notices(r) {
+		fmt.Fprintf(&b, "- **%s**\n", markdownText(n))
+	}
+	fmt.Fprintf(&b, "\n```\n%s\n```\n", strings.TrimSpace(strings.Join(tableLines(r), "\n")))
+	if finding := Finding(r); finding != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdownText(finding))
+	}
+	if t := counters(r); t != nil {
+		t.markdown(&b)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// markdown writes a table. What its rows are of has a column of its own.
+func (t *pageTable) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%s\n\n| |", markdownText(t.Caption))
+	for _, head := range t.Heads {
+		fmt.Fprintf(b, " %s |", markdownText(head))
+	}
+	b.WriteString("\n|---|")
+	for column := range t.Heads {
+		if t.Kind(column) == "figure" {
+			b.WriteString("---:|")
+		} else {
+			b.WriteString("---|")
+		}
+	}
+	for _, row := range t.Rows {
+		fmt.Fprintf(b, "\n| %s |", markdownText(row.Group))
+		for _, cell := range row.Cells {
+			fmt.Fprintf(b, " %s |", markdownText(cell))
+		}
+	}
+	b.WriteString("\n")
+}
+
+// markdownText keeps what a text has from meaning anything.
+func markdownText(text string) string {
+	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "\n", " ").Replace(text)
+}

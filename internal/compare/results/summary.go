@@ -1,0 +1,27 @@
+package results
+
+// A Summary is what the runs of one variant in one cell say together about one metric.
+type Summary struct {
+	Variant string  `json:"variant"`
+	Metric  string  `json:"metric"`
+	Runs    int     `json:"runs"` // that did not fail
+	Median  float64 `json:"median"`
+	// Interval is the median's, nil with too few runs.
+	Interval *Interval `json:"interval,omitzero"`
+
+	// Ratio says by how much the values exceed those of the first variant: the median of
+	// all pairs of runs; nil if this is the first one, or it has none.
+	Ratio         *float64  `json:"ratio,omitzero"`
+	RatioInterval *Interval `json:"ratio_interval,omitzero"` // nil with too few runs
+
+	// Window is the congestion window of all connections of rank 0 together, in bytes:
+	// the median of all samples of all runs. 0 if it is not known.
+	Window float64 `json:"window,omitzero"`
+}
+
+// An Interval has a true value in it with a chance of Confidence.
+type Interval struct {
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+}
