@@ -12,10 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/tryout"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/selection"
 )
 
 const reachLong = `Shows which addresses of this host and of a peer a program would connect with
@@ -39,7 +41,8 @@ that of btl_tcp_reach unless --policy names another.
 
 Policies judge a pair of addresses:
   route       asks this host's kernel for the route from one to the other:
-              direct 100, by a gateway 50, by another interface 0
+              direct 100, by a gateway 50, or 25 between a private and a
+              public address, by another interface 0
   weighted    by classes of addresses, as Open MPI does today: 0 to 100
   weighted13  the five classes of Open MPI 1.3: 0 to 4
   subnet      Open MPI 1.2: 1 in one subnet or if both are public, else 0
@@ -71,7 +74,10 @@ func newReachCommand() *cobra.Command {
 		Short:   "Show which networks two hosts would use between them, and why",
 		Long:    reachLong,
 		Example: reachExample,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(together(cmd.Flags(), "blob", "peer", "json"), together(cmd.Flags(), "try", "peer", "blob", "answer")); err != nil {
+				return err
+			}
 			switch {
 			case len(args) > 0 && !run.try:
 				return usageError{fmt.Errorf("unexpected argument %q: a peer is named by --peer %s", args[0], args[0])}
@@ -106,11 +112,6 @@ func newReachCommand() *cobra.Command {
 	if err := flags.MarkHidden("answer"); err != nil {
 		panic(err) // it was declared two lines before
 	}
-	cmd.MarkFlagsMutuallyExclusive("blob", "peer")
-	cmd.MarkFlagsMutuallyExclusive("blob", "json")
-	for _, other := range []string{"peer", "blob", "answer"} {
-		cmd.MarkFlagsMutuallyExclusive("try", other)
-	}
 	return cmd
 }
 
@@ -118,6 +119,9 @@ func (r *reachRun) run(ctx context.Context, out, errs io.Writer) error {
 	values, err := resolve(r.settings)
 	if err != nil {
 		return err
+	}
+	if err := checkTCP(values); err != nil {
+		return usageError{err}
 	}
 	if r.policy == "" {
 		r.policy = values.String("btl_tcp_reach")
@@ -166,6 +170,19 @@ func (r *reachRun) run(ctx context.Context, out, errs io.Writer) error {
 		return errNoPair
 	case err == nil && r.try && !report.usable():
 		return errNoneWorks
+	}
+	return err
+}
+
+// checkTCP refuses parameters by which tcp is not used: it is tcp's networks that are shown.
+func checkTCP(values *param.Values) error {
+	v := values.Value("btl")
+	list, err := selection.Parse(v.Text, v.Source)
+	if err == nil {
+		_, err = list.Components(btl.Default)
+	}
+	if err == nil && !list.Allows("tcp") {
+		err = fmt.Errorf("btl=%s (from %v) leaves out tcp, whose addresses these are", v.Text, v.Source)
 	}
 	return err
 }

@@ -55,7 +55,10 @@ func takeArguments(commands []*cobra.Command) {
 	for _, c := range commands {
 		if check := c.Args; check != nil {
 			c.Args = func(c *cobra.Command, args []string) error {
-				err := check(c, args)
+				err := emptyValue(c.Flags())
+				if err == nil {
+					err = check(c, args)
+				}
 				if own := (interface{ ExitStatus() int })(nil); err == nil || errors.As(err, &own) {
 					return err
 				}
@@ -64,6 +67,28 @@ func takeArguments(commands []*cobra.Command) {
 		}
 		takeArguments(c.Commands())
 	}
+}
+
+// emptyValue refuses a text that is given and empty: most likely a script has failed to
+// find what belongs there.
+func emptyValue(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" {
+			err = errors.Join(err, fmt.Errorf("--%s: the value is empty", f.Name))
+		}
+	})
+	return err
+}
+
+// together refuses flags that exclude each other: the first that is given, with any of the
+// others.
+func together(flags *pflag.FlagSet, one string, others ...string) error {
+	for _, other := range others {
+		if flags.Changed(one) && flags.Changed(other) {
+			return usageError{fmt.Errorf("--%s and --%s exclude each other: leave out one", one, other)}
+		}
+	}
+	return nil
 }
 
 // exitStatus is what the error asks for, or 1.
@@ -91,12 +116,15 @@ transports below them do.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
+		Version: versionLine(buildInfo()), // strand --version, for who expects that
+
 		DisableFlagsInUseLine: true,
 		Args:                  knownCommand, // or the library refuses with a status of its own
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: suggestionDistance,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", plainFlagError(err), c.CommandPath())}
 	})
@@ -106,6 +134,7 @@ transports below them do.`,
 		newReachCommand(),
 		newBenchCommand(),
 		newCompareCommand(),
+		newNetCommand(),
 		newLinkCommand(),
 		newVersionCommand(),
 	)
@@ -141,6 +170,9 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s has no commands of its own: unexpected argument %q", cmd.CommandPath(), args[0])
+	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, ", or "))
 	}
@@ -168,9 +200,17 @@ func plainFlagError(err error) error {
 	if len(flag.Name) == 1 {
 		name = "-" + flag.Name
 	}
+	example := func(otherwise string) string { // the default, if it says something
+		if d := flag.DefValue; d != "" && d != "0" && d != "0s" && d[0] != '-' {
+			otherwise = d
+		}
+		return name + " " + otherwise
+	}
 	wants := map[string]string{
-		"int":      "a whole number, such as " + name + " 4",
-		"duration": "a time with its unit (ms, s, m, h), such as " + name + " 90s or " + name + " 5m",
+		"int":      "a whole number, such as " + example("4"),
+		"uint64":   "a whole number of 0 or more, such as " + example("4"),
+		"float64":  "a number, such as " + example("4"),
+		"duration": "a time with its unit (ms, s, m, h), such as " + example("90s"),
 		"bool":     "true or false, or no value for true: " + name,
 	}
 	want, known := wants[flag.Value.Type()]

@@ -16,7 +16,7 @@ import (
 const runLong = `Starts the ranks of a program on this host and waits for them.
 
 Flags end at the program's name; all that follows is the program's. Output is
-passed on line by line, standard input goes to rank 0.
+passed on line by line (a line of more than 1 MB in parts), standard input goes to rank 0.
 
 When a rank fails, that is, exits with a status other than 0, is killed, aborts
 or leaves without closing its world, the whole job ends: the others get SIGTERM
@@ -34,6 +34,10 @@ SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
 second SIGINT or SIGTERM kills them. What a rank leaves behind in its process
 group ends with it.
 
+--verbose tells what the launcher does; --verbose btl=1, which is -p verbose=1, what
+the ranks' transports do: every connection, and which way to a peer was chosen and
+why. With btl=2 they tell each step.
+
 On several hosts the same program runs under MPICH's mpiexec or Slurm's
 srun --mpi=pmi2; parameters are then given by STRAND_ variables or a file.
 
@@ -46,7 +50,7 @@ MPICH, -disable-auto-cleanup is --on-failure=continue. Coming from LA-MPI, these
   -tcpconretries 3    btl_tcp_connect_retries`
 
 const runExample = `  strand run -n 4 ./wordfreq
-  strand run -n 4 --btl tcp,self --tag-output ./wordfreq -top 5 /usr/share/doc
+  strand run -n 4 --btl tcp,self --tag-output ./wordfreq -top 5 -dir /usr/share/doc
   strand run -n 2 -p btl_tcp_if_include=10.0.0.0/8 --timeout 5m ./program
   strand run -n 2 --env GOMAXPROCS=1 --env HOME ./program <input >output`
 
@@ -55,6 +59,7 @@ type validator func(flags []param.Setting, environ []string) error
 
 func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	config := local.Config{Stdin: stdin, Validate: validate}
+	onNet := false
 	cmd := &cobra.Command{
 		Use:     "run -n N [flags] program [argument...]",
 		Short:   "Start a program as N ranks on this host",
@@ -71,11 +76,22 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 				return usageError{errNoRanks}
 			}
 			config.Program, config.Args = args[0], args[1:]
+			if onNet {
+				n, err := thisNet()
+				if err == nil {
+					config.Prefix, config.Hostname, err = n.place(config.Ranks)
+				}
+				if err != nil {
+					return usageError{err}
+				}
+			}
 			config.Stdout, config.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			signals, stop := forwarded()
 			defer stop()
 			config.Signals = signals
-			config.LiveDir = live.Dir()
+			if !onNet { // there this user may be another one, and the folder outlives the network
+				config.LiveDir = live.Dir()
+			}
 			return local.Run(cmd.Context(), config)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -87,6 +103,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	flags.SetInterspersed(false) // flags end at the program
 	flags.SortFlags = false
 	flags.IntVarP(&config.Ranks, "n", "n", 0, "number of ranks to start")
+	flags.BoolVar(&onNet, "net", false, "put each rank on a host of the network (strand net up)")
 	addSettingFlags(flags, &config.Flags)
 	flags.StringArrayVar(&config.Environ, "env", nil, "set a `NAME=VALUE` for the ranks, or demand that NAME is set")
 	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")

@@ -30,12 +30,23 @@ var laMPI = []struct{ flag, parameter string }{
 // fails.
 const autoCleanup = "disable-auto-cleanup"
 
+// verboseBTL is the flag that --verbose btl=1 becomes, and verbosePrefix what tells that
+// from --verbose, which is about the launcher.
+const (
+	verboseBTL    = "verbose-btl"
+	verbosePrefix = "btl="
+)
+
 // addSettingFlags declares the flags that set parameters. Each use appends a
 // setting that remembers by which flag it came.
 func addSettingFlags(flags *pflag.FlagSet, settings *[]param.Setting) {
 	flags.Var(&settingFlag{settings, "btl", "--btl"}, "btl", "the transports to use: tcp,self; or all but some: ^tcp")
 	flags.VarP(&pairFlag{settings, "-p"}, "param", "p", "set a parameter; strand info lists them")
 	flags.Var(&pairFlag{settings, "--mca"}, "mca", "the same, as --mca name value")
+	flags.Var(&settingFlag{settings, "verbose", "--verbose btl"}, verboseBTL, "sets verbose")
+	if err := flags.MarkHidden(verboseBTL); err != nil {
+		panic(err) // it was declared the line before
+	}
 	for _, f := range laMPI {
 		shorthand := ""
 		if len(f.flag) == 1 {
@@ -85,8 +96,9 @@ func flagSetting(name, text, spelling string) param.Setting {
 	return param.Setting{Name: name, Text: text, Source: param.Source{Kind: param.Flag, Where: spelling}}
 }
 
-// foreignSpellings rewrites what other launchers accept after "run" and the
-// flag library does not: long flags with one dash, and --mca with two values.
+// foreignSpellings rewrites what is accepted after "run" and the flag library does not
+// know: other launchers' long flags with one dash, --mca with two values, and --verbose
+// with one.
 // It stops where the flags end, at the program or "--".
 func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 	if len(args) == 0 || args[0] != "run" {
@@ -107,6 +119,11 @@ func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 			}
 			out = append(out, "--mca="+rest[1]+"="+rest[2])
 			n = 3
+		case "--verbose":
+			if len(rest) > 1 && strings.HasPrefix(rest[1], verbosePrefix) {
+				word, n = "--"+verboseBTL+strings.TrimPrefix(rest[1], "btl"), 2
+			}
+			out = append(out, word)
 		default:
 			out = append(out, word)
 			if takesNext(run.Flags(), word) && len(rest) > 1 {
@@ -122,9 +139,12 @@ func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 // isFlag says whether a word is a flag and not the program or the end of flags.
 func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
-// oneDash gives long flags that others write with one dash their second, and
-// -np its short name.
+// oneDash gives long flags that others write with one dash their second, -np its short
+// name, and --verbose=btl=1 its own.
 func oneDash(word string) string {
+	if level, ofTransports := strings.CutPrefix(word, "--verbose="+verbosePrefix); ofTransports {
+		return "--" + verboseBTL + "=" + level
+	}
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(word, "-"), "=")
 	known := name == "mca" || name == "np" || name == autoCleanup ||
 		len(name) > 1 && slices.ContainsFunc(laMPI, func(f struct{ flag, parameter string }) bool { return f.flag == name })

@@ -25,6 +25,11 @@ func TestForeignSpellings(t *testing.T) {
 		{"run -n4 -ni 2 prog", "run -n4 --ni 2 prog"},
 		{"run --timeout 5s --env A=-ni -- prog -ni 2", "run --timeout 5s --env A=-ni -- prog -ni 2"},
 		{"run --env -ni prog -ni 2", "run --env -ni prog -ni 2"}, // the value of --env
+		{"run --verbose btl=1 -n 2 prog --verbose btl=2", "run --verbose-btl=1 -n 2 prog --verbose btl=2"},
+		{"run --verbose=btl=2 -n 2 prog", "run --verbose-btl=2 -n 2 prog"},
+		{"run --verbose -ni 2 prog", "run --verbose --ni 2 prog"},
+		{"run -n 2 --verbose ./btl=1", "run -n 2 --verbose ./btl=1"},
+		{"run --verbose", "run --verbose"},
 		{"run --nosuch -ni 2 prog", "run --nosuch --ni 2 prog"},
 		{"run -n", "run -n"},
 		{"run", "run"},
@@ -52,7 +57,7 @@ func TestSettingsKeepTheirSpelling(t *testing.T) {
 	root.RemoveCommand(root.Commands()...)
 	root.AddCommand(cmd)
 	args, err := foreignSpellings(root, strings.Fields(
-		"run -n 2 --btl tcp,self -p pml_lanes=4 --param x=a=b --mca btl_tcp_max_frag 1M -i eth0,eth1 -ni 2 -tcpmaxfrag 64K -tcpeagersend 16K -tcpconretries 3 "+os.Args[0]))
+		"run -n 2 --btl tcp,self -p pml_lanes=4 --param x=a=b --mca btl_tcp_max_frag 1M -i eth0,eth1 -ni 2 -tcpmaxfrag 64K -tcpeagersend 16K -tcpconretries 3 --verbose btl=2 "+os.Args[0]))
 	require.NoError(t, err)
 	root.SetArgs(args)
 	require.ErrorIs(t, root.Execute(), assert.AnError)
@@ -70,5 +75,6 @@ func TestSettingsKeepTheirSpelling(t *testing.T) {
 		flag("-tcpmaxfrag", "btl_tcp_max_frag", "64K"),
 		flag("-tcpeagersend", "btl_tcp_eager_limit", "16K"),
 		flag("-tcpconretries", "btl_tcp_connect_retries", "3"),
+		flag("--verbose btl", "verbose", "2"),
 	}, got)
 }

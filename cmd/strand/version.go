@@ -15,16 +15,26 @@ func newVersionCommand() *cobra.Command {
 		Example: "  strand version",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine(info))
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine(buildInfo()))
 			return err
 		},
 	}
 }
 
+// buildInfo is what this program knows of its build, nil if nothing.
+func buildInfo() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return info
+}
+
 // versionLine describes a build: "strand v1.2.0 (1a2b3c4d5e6f, modified) go1.26
 // linux/amd64". What the build does not know is left out.
 func versionLine(info *debug.BuildInfo) string {
+	return fmt.Sprintf("%s %s %s/%s", buildName(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// buildName is the part of that which is the same on all kinds of machines.
+func buildName(info *debug.BuildInfo) string {
 	version, revision, modified := "(devel)", "", ""
 	if info != nil {
 		if info.Main.Version != "" {
@@ -42,5 +52,5 @@ func versionLine(info *debug.BuildInfo) string {
 	if revision != "" {
 		revision = " (" + revision + modified + ")"
 	}
-	return fmt.Sprintf("strand %s%s %s %s/%s", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return "strand " + version + revision
 }

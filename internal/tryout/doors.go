@@ -26,6 +26,8 @@ const (
 	answer = "strand-reach 1 ok "
 	// tokenSize is that of a token in hexadecimal digits.
 	tokenSize = 32
+	// pause is how long nobody is let in after one could not be.
+	pause = 10 * time.Millisecond
 	// mostGuests is how many may be at all doors together.
 	mostGuests = 256
 )
@@ -36,6 +38,7 @@ type Doors struct {
 	timeout time.Duration
 	ports   []uint16 // by address of the side; 0: it can not be listened on
 	open    []net.Listener
+	closed  chan struct{}
 	guests  chan struct{}
 	serving sync.WaitGroup
 }
@@ -46,7 +49,7 @@ type Ports struct{ First, Count int }
 // Open opens a door on each address. An address that can not be listened on has
 // port 0; if none can that is an error.
 func Open(addresses []reach.Address, token string, timeout time.Duration, ports Ports) (*Doors, error) {
-	d := &Doors{token: token, timeout: timeout, guests: make(chan struct{}, mostGuests)}
+	d := &Doors{token: token, timeout: timeout, closed: make(chan struct{}), guests: make(chan struct{}, mostGuests)}
 	var last error
 	for _, a := range addresses {
 		l, err := listen(a, ports)
@@ -85,6 +88,7 @@ func listen(a reach.Address, ports Ports) (net.Listener, error) {
 
 // Close closes all doors and returns when nobody is at any.
 func (d *Doors) Close() {
+	close(d.closed)
 	for _, l := range d.open {
 		_ = l.Close()
 	}
@@ -94,11 +98,14 @@ func (d *Doors) Close() {
 func (d *Doors) serve(l net.Listener) {
 	for {
 		conn, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
 		if err != nil {
-			continue // the one who came has gone again
+			// The one who came has gone again, or there is no descriptor for him now.
+			select {
+			case <-d.closed:
+				return
+			case <-time.After(pause):
+				continue
+			}
 		}
 		select {
 		case d.guests <- struct{}{}:

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -221,4 +222,27 @@ func TestPortRange(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, int(d.ports[0]), taken)
 	d.Close()
+}
+
+// fullListener has no room for anybody.
+type fullListener struct {
+	net.Listener
+	asked int
+}
+
+func (l *fullListener) Accept() (net.Conn, error) {
+	l.asked++
+	return nil, syscall.EMFILE
+}
+
+// A door that can let nobody in does not keep a processor busy with it.
+func TestNoRoomAtADoor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, l := &Doors{closed: make(chan struct{})}, &fullListener{}
+		d.serving.Go(func() { d.serve(l) })
+		<-time.After(time.Second)
+		d.Close()
+		assert.LessOrEqual(t, l.asked, int(time.Second/pause)+1)
+		assert.GreaterOrEqual(t, l.asked, 2, "it goes on")
+	})
 }
