@@ -35,7 +35,7 @@ net: ## the tests on networks of their own, one package at a time; needs the sup
 
 # Packages with tests of what only some kernels have; package need tells.
 KERNEL := ./internal/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./internal/emulate/network ./internal/emulate/accuracy \
-	./strandtest/programs ./strandtest/kerneltest
+	./internal/compare ./strandtest/programs ./strandtest/kerneltest
 
 test-kernel: ## the tests of the kernel's SCTP and netem, in a virtual machine; needs qemu-system-x86 busybox-static iproute2 and apt
 	go run ./internal/kernelvm -limit 9m -- $(KERNEL) -v -run Kernel

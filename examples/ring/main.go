@@ -19,6 +19,10 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 100, "how often the token goes around")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "ring: unexpected argument %q; see ring -h\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	err := strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
 		return ring(ctx, w, *rounds, os.Stdout)
 	})
@@ -58,7 +62,9 @@ func ring(ctx context.Context, w *strand.World, rounds int, out io.Writer) error
 	hops := rounds * c.Size()
 	fmt.Fprintf(out, "ring of %s, %s: %v, %v a round, %v a hop\n",
 		plural(c.Size(), "rank"), plural(rounds, "round"), rounded(elapsed), rounded(elapsed/time.Duration(rounds)), rounded(elapsed/time.Duration(hops)))
-	fmt.Fprintf(out, "opened %s; every rank with every other would be %d\n", plural((ends+1)/2, "connection"), pairs(c.Size()))
+	if c.Size() > 1 {
+		fmt.Fprintf(out, "opened %s; every rank with every other would be %d\n", plural((ends+1)/2, "connection"), pairs(c.Size()))
+	}
 	return nil
 }
 

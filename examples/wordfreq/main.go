@@ -37,19 +37,28 @@ func main() {
 	flag.IntVar(&c.ahead, "ahead", 4, "files under way to each worker at the same time")
 	flag.IntVar(&c.top, "top", 10, "how many words to print")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fail(mistake, fmt.Errorf("unexpected argument %q: a directory is named by -dir %[1]s", flag.Arg(0)))
+	}
 	if err := c.check(*limit); err != nil {
-		fail(err)
+		fail(mistake, err)
 	}
 	if err := strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
 		return wordfreq(ctx, w, c)
 	}); err != nil {
-		fail(err)
+		fail(failed, err)
 	}
 }
 
-func fail(err error) {
+// Statuses to exit with.
+const (
+	failed  = 1
+	mistake = 2 // in the command line
+)
+
+func fail(status int, err error) {
 	fmt.Fprintln(os.Stderr, "wordfreq:", err)
-	os.Exit(1)
+	os.Exit(status)
 }
 
 func (c *config) check(limit string) (err error) {

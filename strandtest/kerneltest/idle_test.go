@@ -66,8 +66,11 @@ func TestKernelIdle(t *testing.T) {
 	host := testnet.New(t).Host("a")
 	r := play(t, "idle", []*testnet.Host{host, host}, "STRAND_BTL_SCTP_AUTOCLOSE=1s", "STRAND_VERBOSE=1").Run(t)
 	require.NoError(t, r.Wait())
-	assert.Equal(t, "0 frames sent again", r.Await(0, "frames sent again").Text)
-	// Who did not make the first association begins by finding that it is gone.
-	assert.Contains(t, []string{"0 frames sent again", "1 frames sent again"}, r.Await(1, "frames sent again").Text)
+	// Who did not make the first association, most often rank 1, begins by finding that it is gone.
+	both := r.Await(0, "frames sent again").Text + ", " + r.Await(1, "frames sent again").Text
+	var first, second int
+	_, err := fmt.Sscanf(both, "%d frames sent again, %d frames sent again", &first, &second)
+	require.NoError(t, err, both)
+	assert.LessOrEqual(t, first+second, 1)
 	r.Await(0, "the association was idle and is closed")
 }

@@ -4,9 +4,11 @@ package kerneltest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/strandmp/strand"
@@ -29,6 +31,19 @@ func TestMain(m *testing.M) {
 	testnet.Main(m)
 }
 
+// anybodyVariable makes a rank no superuser.
+const anybodyVariable = "KERNELTEST_ANYBODY"
+
+func isAnybody() bool { return os.Getenv(anybodyVariable) != "" }
+
+func chooseUser() error {
+	if !isAnybody() {
+		return nil
+	}
+	const nobody = 65534
+	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
+}
+
 // mixVariable names the one rank that has the kernel's SCTP, at the port that the
 // user stack of the others takes its packets to be for.
 const mixVariable = "KERNELTEST_KERNEL"
@@ -44,7 +59,7 @@ func chooseStack() error {
 }
 
 func beRank(role string) error {
-	if err := chooseStack(); err != nil {
+	if err := errors.Join(chooseUser(), chooseStack()); err != nil {
 		return err
 	}
 	return strand.Run(context.Background(), roles[role])
@@ -65,10 +80,15 @@ var roles = map[string]func(context.Context, *strand.World) error{
 func play(t *testing.T, role string, placement []*testnet.Host, env ...string) nettest.Job {
 	t.Helper()
 	need.KernelSCTP(t)
+	return playOver("kernel", role, placement, env...)
+}
+
+// playOver does the same over either stack.
+func playOver(stack, role string, placement []*testnet.Host, env ...string) nettest.Job {
 	return nettest.Job{
 		Placement: placement, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid()), Args: []string{roleFlag + role},
 		Env: append([]string{
-			"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=kernel",
+			"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=" + stack,
 			// Many processes share emulated processors.
 			"STRAND_PROGRESS_SPIN=0s", "STRAND_BTL_SCTP_CONNECT_TIMEOUT=1m", "STRAND_BTL_SCTP_HANDSHAKE_TIMEOUT=1m",
 		}, env...),

@@ -25,6 +25,12 @@ const (
 	doneTag = 3
 )
 
+// overtakeSize is that of the messages, in bytes: two do not share a packet.
+const overtakeSize = 1000
+
+// overtakeLine is what rank 1 tells when it has the second message.
+const overtakeLine = "the second has come"
+
 // overtake has rank 0 send three messages, of which a filter loses the first one's
 // packet. Rank 1 receives the second by its tag and then one of any tag, and tells
 // whether that of any tag was complete when the second was.
@@ -35,19 +41,19 @@ func overtake(ctx context.Context, w *strand.World) error {
 			return err
 		}
 		for _, tag := range []int{lostTag, nextTag, lastTag} {
-			if err := c.Send(ctx, []byte{1}, 1, tag); err != nil {
+			if err := c.Send(ctx, make([]byte, overtakeSize), 1, tag); err != nil {
 				return err
 			}
 		}
 		_, err := c.Recv(ctx, nil, 1, doneTag)
 		return err
 	}
-	next, err := c.Irecv(make([]byte, 1), 0, nextTag)
+	next, err := c.Irecv(make([]byte, overtakeSize), 0, nextTag)
 	if err != nil {
 		return err
 	}
 	// Everything that fits this was sent after the lost message, or is that.
-	some, err := c.Irecv(make([]byte, 1), 0, strand.AnyTag)
+	some, err := c.Irecv(make([]byte, overtakeSize), 0, strand.AnyTag)
 	if err != nil {
 		return err
 	}
@@ -58,6 +64,7 @@ func overtake(ctx context.Context, w *strand.World) error {
 		return err
 	}
 	st, done, err := some.Test()
+	fmt.Println(overtakeLine)
 	if err == nil && !done {
 		st, err = some.Wait(ctx)
 	}
@@ -65,7 +72,7 @@ func overtake(ctx context.Context, w *strand.World) error {
 		return err
 	}
 	fmt.Printf("overtaken: %v; of any tag: %d\n", !done, st.Tag)
-	if _, err := c.Recv(ctx, make([]byte, 1), 0, lastTag); err != nil {
+	if _, err := c.Recv(ctx, make([]byte, overtakeSize), 0, lastTag); err != nil {
 		return err
 	}
 	return c.Send(ctx, nil, 0, doneTag)

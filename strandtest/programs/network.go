@@ -26,6 +26,9 @@ type Setup struct {
 	Settings [][2]string
 	// Sizes of messages, in bytes, around which the network changes what it does.
 	Sizes []int
+	// Longest message, in bytes, that the network does not take in so many steps that a
+	// session would not end in time on a machine that does other things too; 0: any.
+	Longest int
 	// About says how the network was set up, for people.
 	About string
 }
@@ -68,6 +71,7 @@ func openTCP(r *rand.Rand) Setup {
 			{"btl_tcp_if_include", "127.0.0.0/8"},
 			{"btl_tcp_eager_limit", fmt.Sprint(eager)},
 			{"btl_tcp_max_frag", fmt.Sprint(frame)},
+			{"btl_tcp_links", fmt.Sprint(pick(r, 1, 1, 3))},
 		},
 	}
 	if r.IntN(3) == 0 {
@@ -117,8 +121,15 @@ func openChaos(r *rand.Rand) Setup {
 	if !c.Self {
 		registry.Register(btl.Default.Lookup("self"))
 	}
+	longest := 0
+	switch {
+	case c.Chunk == 1:
+		longest = 4_000
+	case c.Chunk < 1000 || c.MaxFrame <= 1024 && c.Cut > 0:
+		longest = 20_000
+	}
 	return Setup{
-		Transports: registry, About: c.String(),
+		Transports: registry, About: c.String(), Longest: longest,
 		Sizes: []int{c.EagerLimit, c.MaxFrame, c.BestFrame, 2*c.MaxFrame + 100, 3 * max(c.BestFrame, 1), c.Chunk},
 	}
 }

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,14 +74,15 @@ func (s *Session) drawLimits(r *rand.Rand) shape {
 	set("progress_spin", pick(r, "0s", "0s", "0s", "0s", "20us", "200us")) // many ranks share few processors
 	set("progress_tick", pick(r, "10us", "200us", "1ms"))
 	set("pml_close_timeout", timeout)
-	if r.IntN(16) == 0 {
+	if r.IntN(16) == 0 && s.setup.Longest == 0 {
 		sh.sizes = append(sh.sizes, 4<<10, 64<<10, 256<<10)
 		sh.steps, sh.bytes = 20, 2<<20
 		return sh
 	}
 	copyLimit, eager, first := pick(r, 0, 1, 64, 300, 4096), pick(r, 0, 100, 1000, 5000, 256<<10), pick(r, 0, 384, 1024, 4096, 65536)
 	sh.sizes = append(sh.sizes, 0, 1, copyLimit, eager)
-	sh.sizes = slices.DeleteFunc(sh.sizes, func(n int) bool { return n > 20_000 })
+	longest := cmp.Or(s.setup.Longest, 20_000)
+	sh.sizes = slices.DeleteFunc(sh.sizes, func(n int) bool { return n > longest })
 	set("pml_lanes", pick(r, 1, 2, 10, 10, 1024))
 	set("pml_copy_limit", copyLimit)
 	set("pml_copy_pool", pick(r, 0, 500, 4096, 16<<20))

@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) {
 	conformance.Run(t, func() conformance.Subject {
 		return conformance.Subject{
 			Component: Component{},
-			Settings:  []param.Setting{{Name: pTimeout, Text: "2s"}},
+			Settings:  []param.Setting{{Name: pTimeout, Text: "10s"}},
 			Wire:      wire,
 			Sever:     sever,
 		}
