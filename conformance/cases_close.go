@@ -35,11 +35,14 @@ func (t *trial) awaitOrderlyEnd(p *port) {
 
 func checkGoodbye(t *trial) {
 	w := t.open(2)
-	for range 10 {
+	for round := range 10 {
 		there, back := w.join(w.distinctPair())
 		t.falls(back)
 		before := t.arrivals(w)
 		const frames = 20
+		if round%2 == 0 {
+			there.r.stall() // no poll comes in between: what is held back has to go with Close
+		}
 		there.r.do("Endpoint.Send and Close", func() {
 			for range frames {
 				there.queue(spec{header: 16, size: 100, lane: 0})
@@ -49,6 +52,7 @@ func checkGoodbye(t *trial) {
 		taken := there.sent.frames - 1
 		t.mu.Unlock()
 		there.close()
+		there.r.resume()
 		t.awaitOrderlyEnd(back)
 		if arrived := t.arrivals(w) - before; w.attr.Reliable && arrived < taken {
 			t.fail(ruleGoodbye, "%d frames of 100 bytes were taken before Close, %d arrived", taken, arrived)

@@ -65,28 +65,29 @@ var errBusy = errors.New("control: another message is on its way")
 // say alike. On an error it was not taken. It never waits for more than warnTimeout:
 // who warns may hold locks.
 func (m *Member) Warn(text string) error {
-	select {
-	case m.writing <- struct{}{}:
-	default:
-		return errBusy
-	}
-	defer m.unlock()
-	return m.send(word{Warning: text[:min(len(text), maxWarning)]}, time.Now().Add(warnTimeout))
+	return m.tell(word{Warning: text[:min(len(text), maxWarning)]}, warnTimeout)
 }
 
 // Call has the launcher ask another rank to connect to this one. On an error it was
 // not asked. It may wait, for a launcher that is stopped, until callTimeout.
-func (m *Member) Call(rank int) error {
-	deadline := time.Now().Add(callTimeout)
-	late := time.NewTimer(callTimeout)
-	defer late.Stop()
+func (m *Member) Call(rank int) error { return m.tell(word{Call: &rank}, callTimeout) }
+
+// tell writes a message within that time, behind the one that is on its way.
+func (m *Member) tell(w word, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
 	select {
 	case m.writing <- struct{}{}:
-	case <-late.C:
-		return errBusy
+	default:
+		late := time.NewTimer(patience)
+		defer late.Stop()
+		select {
+		case m.writing <- struct{}{}:
+		case <-late.C:
+			return errBusy
+		}
 	}
 	defer m.unlock()
-	return m.send(word{Call: &rank}, deadline)
+	return m.send(w, deadline)
 }
 
 const callTimeout = time.Second

@@ -74,7 +74,7 @@ var connectionFaults = []Fault{
 		down: func(l *Link, _ error) { l.r.Down(errVague) }},
 	{Name: "goes down without a reason", Case: "lane-order", Rule: "stays-up",
 		tick: func(l *Link) {
-			if l.nth(1000) && l.r != nil {
+			if l.nth(500) && l.r != nil {
 				l.r.Down(errVague)
 			}
 		}},
