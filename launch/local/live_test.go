@@ -82,9 +82,8 @@ func TestLive(t *testing.T) {
 	for silent := false; !silent; { // it may answer once more before it stops
 		answers, err = live.Jobs(dir)
 		require.NoError(t, err)
-		silent = answers[0].Ranks[1].Silent != ""
+		silent = answers[0].Ranks[1].Silent != "" && len(answers[0].Ranks[0].Report) > 0
 	}
-	assert.NotEmpty(t, answers[0].Ranks[0].Report)
 	assert.Contains(t, answers[0].Ranks[1].Silent, "does not answer within 1s")
 	require.NoError(t, syscall.Kill(a.Ranks[1].PID, syscall.SIGCONT))
 

@@ -148,16 +148,20 @@ func (p *process) wait() syscall.WaitStatus {
 	return status
 }
 
-// exitsWithin tells whether the rank exits within a time.
+// exitsWithin tells whether the rank exits within a time, which is waited for in
+// parts: a machine that stood still meanwhile has used up one of them only.
 func (p *process) exitsWithin(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-p.reaped:
-		return true
-	case <-timer.C:
-		return false
+	const parts = 4
+	tick := time.NewTicker(d / parts)
+	defer tick.Stop()
+	for range parts {
+		select {
+		case <-p.reaped:
+			return true
+		case <-tick.C:
+		}
 	}
+	return false
 }
 
 // socketpair returns the launcher's and the rank's end of a stream.

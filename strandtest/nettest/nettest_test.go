@@ -35,14 +35,17 @@ func requireRing(t *testing.T, a, b *testnet.Host, env ...string) *nettest.Run {
 
 // requireRails expects that rank 0, on a, reaches rank 1, on b, by one rail with
 // an address of each of these networks, and by no other. A network is what its
-// addresses begin with.
-func requireRails(t *testing.T, r *nettest.Run, networks ...string) {
+// addresses begin with. Spare addresses are tried too where the first contact takes
+// long, as it may on a busy machine, but not every time.
+func requireRails(t *testing.T, a, b *testnet.Host, networks ...string) {
 	t.Helper()
-	var rails []string
-	for _, line := range r.Lines(0) {
-		if rail, ok := strings.CutPrefix(line.Text, "rail to 1: "); ok {
-			rails = append(rails, rail)
+	rails := railsOfRing(t, a, b)
+	for range 2 {
+		if len(rails) <= len(networks) {
+			break
 		}
+		t.Logf("more than expected: %v", rails)
+		rails = railsOfRing(t, a, b)
 	}
 	require.Len(t, rails, len(networks))
 	for _, network := range networks {
@@ -50,10 +53,21 @@ func requireRails(t *testing.T, r *nettest.Run, networks ...string) {
 	}
 }
 
+// railsOfRing runs the ring and returns by what rank 0 reached rank 1.
+func railsOfRing(t *testing.T, a, b *testnet.Host) (rails []string) {
+	t.Helper()
+	for _, line := range requireRing(t, a, b).Lines(0) {
+		if rail, ok := strings.CutPrefix(line.Text, "rail to 1: "); ok {
+			rails = append(rails, rail)
+		}
+	}
+	return rails
+}
+
 func TestOneLink(t *testing.T) {
 	n, a, b := hosts(t)
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
-	requireRails(t, requireRing(t, a, b), "10.1.0.")
+	requireRails(t, a, b, "10.1.0.")
 }
 
 func TestTwoLinks(t *testing.T) {
@@ -66,7 +80,7 @@ func TestTwoLinks(t *testing.T) {
 func TestIPv6Only(t *testing.T) {
 	n, a, b := hosts(t)
 	n.Link(a, b, testnet.Subnet("fd00:1::/64"))
-	requireRails(t, requireRing(t, a, b), "fd00:1::")
+	requireRails(t, a, b, "fd00:1::")
 }
 
 // Both hosts have a bridge for containers with the same address, which is the
@@ -76,13 +90,13 @@ func TestSameBridgeOnBothHosts(t *testing.T) {
 	a.Bridge("docker0", "172.17.0.1/16")
 	b.Bridge("docker0", "172.17.0.1/16")
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
-	requireRails(t, requireRing(t, a, b), "10.1.0.")
+	requireRails(t, a, b, "10.1.0.")
 }
 
 func TestTwoAddressesOnOneInterface(t *testing.T) {
 	n, a, b := hosts(t)
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Subnet("10.2.0.0/24"))
-	requireRails(t, requireRing(t, a, b), "10.")
+	requireRails(t, a, b, "10.")
 }
 
 func TestMixedFamilies(t *testing.T) {
@@ -122,6 +136,7 @@ func TestRouter(t *testing.T) {
 // Who is behind a firewall that drops is named, with address, port and the time
 // that was waited.
 func TestFirewallThatDrops(t *testing.T) {
+	t.Parallel()
 	n, a, b := hosts(t)
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
 	for _, h := range []*testnet.Host{a, b} {

@@ -66,6 +66,7 @@ func mislead(t *testing.T, h *testnet.Host, neighbour string) {
 // And when they fail in the middle of the traffic, over another interface: nothing is
 // lost, neither then nor when they work again.
 func TestSpareAddressesTakeOver(t *testing.T) {
+	t.Parallel()
 	for name, fall := range map[string]struct{ down, up func(*testnet.Link) }{
 		"packets vanish":   {func(l *testnet.Link) { l.Loss(1) }, func(l *testnet.Link) { l.Loss(0) }},
 		"the link is down": {(*testnet.Link).Down, (*testnet.Link).Up},

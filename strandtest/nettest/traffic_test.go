@@ -23,6 +23,9 @@ const secondsVariable = "TRAFFIC_SECONDS"
 // for all of them.
 const batch = 64
 
+// leastRounds are as many as there are to be in any case.
+const leastRounds = 16
+
 // payload is the content of a message: its own for each.
 func payload(sender, round, i, size int) []byte {
 	b := make([]byte, size+8)
@@ -63,10 +66,11 @@ func traffic(ctx context.Context, w *strand.World) error {
 		if sum.Add(int64(n)); round%8 == 0 {
 			fmt.Println("round", round)
 		}
-		// Rank 0 decides for both when it is enough.
+		// Rank 0 decides for both when it is enough: in time, but not before the rounds
+		// that tests wait for, on a slow machine.
 		more := []byte{1}
 		if c.Rank() == 0 {
-			if !time.Now().Before(until) {
+			if round >= leastRounds && !time.Now().Before(until) {
 				more[0] = 0
 			}
 			err = c.Send(ctx, more, 1, 100)

@@ -71,7 +71,7 @@ func startBrowser(t *testing.T) *browser {
 		if t.Failed() { // then it may not listen
 			cancel()
 		} else {
-			b.call("Browser.close", nil, nil)
+			b.ask("Browser.close", nil) // which may end it before it answers
 		}
 		_ = cmd.Wait() // its exit status says nothing of the page
 		assert.NoError(t, in.Close())
@@ -91,18 +91,7 @@ func startBrowser(t *testing.T) *browser {
 // call asks for something and waits for the answer.
 func (b *browser) call(method string, params, result any) {
 	b.t.Helper()
-	b.last++
-	request := map[string]any{"id": b.last, "method": method}
-	if params != nil {
-		request["params"] = params
-	}
-	if b.session != "" && method != "Browser.close" {
-		request["sessionId"] = b.session
-	}
-	text, err := json.Marshal(request)
-	require.NoError(b.t, err)
-	_, err = b.in.Write(append(text, 0))
-	require.NoError(b.t, err)
+	b.ask(method, params)
 	for {
 		m := b.read()
 		switch {
@@ -116,6 +105,23 @@ func (b *browser) call(method string, params, result any) {
 			return
 		}
 	}
+}
+
+// ask asks for something.
+func (b *browser) ask(method string, params any) {
+	b.t.Helper()
+	b.last++
+	request := map[string]any{"id": b.last, "method": method}
+	if params != nil {
+		request["params"] = params
+	}
+	if b.session != "" && method != "Browser.close" {
+		request["sessionId"] = b.session
+	}
+	text, err := json.Marshal(request)
+	require.NoError(b.t, err)
+	_, err = b.in.Write(append(text, 0))
+	require.NoError(b.t, err)
 }
 
 func (b *browser) read() message {
