@@ -45,7 +45,12 @@ func connected(t *testing.T) (*peer, *scripted) {
 	pe.state = peerKnown
 	pe.rails = []*rail{{pml: p, peer: pe, endpoint: ep, up: true}}
 	eng.Lock()
-	t.Cleanup(eng.Unlock)
+	t.Cleanup(func() {
+		// Until the engine closes its background goroutine may run the timers that are
+		// due, which do nothing for a peer that has failed.
+		pe.state = peerFailed
+		eng.Unlock()
+	})
 	return pe, ep
 }
 

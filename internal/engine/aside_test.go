@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,19 +16,24 @@ type own struct{ p *pair }
 func (o own) Poll() bool       { return o.p.Poll(false) }
 func (o own) Watch() btl.Watch { return o.p.watch }
 
-// newAside is a pair whose descriptor was set aside, since enough waits were for it.
-func newAside(t *testing.T, e *Engine) *pair {
+// setAside has the pair's descriptor set aside, since enough waits were for it. The
+// lock is held, and has to stay so as long as it is to be aside: the background
+// goroutine, when it takes the role, brings it back.
+func (p *pair) setAside(t *testing.T) {
 	t.Helper()
-	p := newPair(t, e)
-	e.Lock()
-	defer e.Unlock()
+	e := p.e
+	for e.holder != nil || e.evicting {
+		e.Poll(nil) // takes the role from the background goroutine, which has to leave the poller too
+		e.Unlock()
+		runtime.Gosched()
+		e.Lock()
+	}
 	for range asideAfter + 1 {
 		require.Nil(t, e.aside.watch)
 		p.exchange(t)
 	}
 	require.Same(t, p.watch, e.aside.watch)
 	require.False(t, e.watched(p.near))
-	return p
 }
 
 // exchange waits for one byte, polling the pair itself. The lock is held.
@@ -51,9 +57,10 @@ func (e *Engine) watched(fd int) bool {
 
 func TestADescriptorIsSetAsideWhileItsEndpointIsPolled(t *testing.T) {
 	e := newEngine(t, Options{Spin: patience})
-	p := newAside(t, e)
+	p := newPair(t, e)
 	e.Lock()
 	defer e.Unlock()
+	p.setAside(t)
 	before := p.bytes
 	p.exchange(t)
 	require.Equal(t, before+1, p.bytes)
@@ -67,9 +74,10 @@ func TestADescriptorComesBackForAnyOtherPoll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t, Options{Spin: patience})
-			p := newAside(t, e)
+			p := newPair(t, e)
 			e.Lock()
 			defer e.Unlock()
+			p.setAside(t)
 			p.send()
 			before := p.bytes
 			poll(e)
@@ -86,7 +94,10 @@ func TestADescriptorComesBackForAnyOtherPoll(t *testing.T) {
 
 func TestADescriptorComesBackBeforeAWaitBlocks(t *testing.T) {
 	e := newEngine(t, Options{Spin: patience})
-	p := newAside(t, e)
+	p := newPair(t, e)
+	e.Lock()
+	p.setAside(t)
+	e.Unlock()
 	e.untilBackground(t)
 	e.Lock()
 	require.True(t, e.watched(p.near))
@@ -98,9 +109,10 @@ func TestADescriptorComesBackBeforeAWaitBlocks(t *testing.T) {
 
 func TestADescriptorThatIsAsideBecomesWritable(t *testing.T) {
 	e := newEngine(t, Options{Spin: patience})
-	p := newAside(t, e)
+	p := newPair(t, e)
 	e.Lock()
 	defer e.Unlock()
+	p.setAside(t)
 	p.watch.Write(true)
 	require.True(t, e.watched(p.near))
 	e.Poll(nil)
@@ -114,8 +126,9 @@ func TestADescriptorThatIsAsideBecomesWritable(t *testing.T) {
 
 func TestStopOfADescriptorThatIsAside(t *testing.T) {
 	e := newEngine(t, Options{Spin: patience})
-	p := newAside(t, e)
+	p := newPair(t, e)
 	e.Lock()
+	p.setAside(t)
 	p.watch.Stop()
 	require.Zero(t, e.watches.count)
 	require.Nil(t, e.aside.watch)
@@ -145,8 +158,9 @@ func (f *full) add(fd int, token uint64) error {
 
 func TestADescriptorThatCanNotComeBackIsPolled(t *testing.T) {
 	e := newEngine(t, Options{Spin: patience})
-	p := newAside(t, e)
+	p := newPair(t, e)
 	e.Lock()
+	p.setAside(t)
 	e.poller = &full{poller: e.poller, refuse: 1 << 30}
 	p.send()
 	before := p.bytes
@@ -168,8 +182,9 @@ func TestADescriptorThatCanNotComeBackIsPolled(t *testing.T) {
 // noticed.
 func TestNobodyBlocksWithoutADescriptorThatIsAside(t *testing.T) {
 	e := newEngine(t, Options{Spin: patience})
-	p := newAside(t, e)
+	p := newPair(t, e)
 	e.Lock()
+	p.setAside(t)
 	f := &full{poller: e.poller, refuse: 1 << 30}
 	e.poller = f
 	first := p.bytes

@@ -76,14 +76,24 @@ func (p *scripted) write(int, uint64, bool) error { return nil }
 func (p *scripted) remove(int)                    {}
 func (p *scripted) close()                        {}
 
+// newUnblocked is an engine on a simulated poller in which nobody waits. It is locked.
+func newUnblocked(t *testing.T) *Engine {
+	for {
+		e, err := New(Options{Simulated: true})
+		require.NoError(t, err)
+		e.Lock()
+		if !e.blocked {
+			return e
+		}
+		e.Unlock() // a tick came first, as where this thread is away for a while
+		e.Close()
+	}
+}
+
 // newScripted is an engine on a scripted poller, its background goroutine blocked.
 func newScripted(t *testing.T) (*Engine, *scripted) {
 	leak.Check(t)
-	e, err := New(Options{Simulated: true})
-	require.NoError(t, err)
-	p := &scripted{}
-	e.Lock()
-	require.False(t, e.blocked)
+	e, p := newUnblocked(t), &scripted{}
 	e.poller = p
 	e.Unlock()
 	e.until(t, "the background goroutine waits", func() bool { return e.blocked && p.threads() == 1 })
