@@ -1,11 +1,13 @@
 package tcp
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
@@ -58,6 +60,17 @@ func silentPort(t *testing.T) uint16 {
 	return port
 }
 
+// refusingPort is a port where connections are refused. A socket that does not listen
+// keeps it from others; with SO_REUSEADDR it would not.
+func refusingPort(t *testing.T) uint16 {
+	at := netip.MustParseAddrPort("127.0.0.1:0")
+	fd, err := rawio.Stream(at)
+	require.NoError(t, err)
+	t.Cleanup(func() { rawio.Close(fd) })
+	require.NoError(t, unix.Bind(fd, &unix.SockaddrInet4{Addr: at.Addr().As4()}))
+	return rawio.LocalAddr(fd).Port()
+}
+
 // unreachable is b's address with a port that leads nowhere.
 func unreachable(b *node, port uint16) []byte {
 	a := b.mod.local
@@ -88,10 +101,7 @@ func TestOneWayReserve(t *testing.T) {
 func TestOneWayRefused(t *testing.T) {
 	a := newNode(t, 0, 2, set(pConnectRetries, "1000"))
 	b := newNode(t, 1, 2)
-	dead := newNode(t, 1, 2)
-	blob := dead.mod.Address()
-	dead.close()
-	x := a.reachAddress(1, blob)
+	x := a.reachAddress(1, unreachable(b, refusingPort(t)))
 	a.do(func() { x.ep.Send(frame("h"), 0) })
 	a.until("a failed attempt", func() bool { return x.ep.dial != nil && x.ep.dial.failed.count > 0 })
 	y := b.reach(a)
@@ -182,9 +192,7 @@ func TestNewerEpochReplaces(t *testing.T) {
 
 func TestRetriesAreCounted(t *testing.T) {
 	a, b := newNode(t, 0, 2, set(pConnectRetries, "2")), newNode(t, 1, 2)
-	blob := b.mod.Address()
-	b.close()
-	x := a.reachAddress(1, blob)
+	x := a.reachAddress(1, unreachable(b, refusingPort(t)))
 	a.do(func() { require.Equal(t, btl.Busy, x.ep.Send(frame("h"), 0)) })
 	a.until("the end", func() bool { return x.downs == 1 })
 	var e *btl.ConnError

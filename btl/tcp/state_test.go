@@ -87,9 +87,7 @@ func TestTransitions(t *testing.T) {
 // Attempts that fail, each with its number, and what is left to say in the end.
 func TestTransitionsOfFailedAttempts(t *testing.T) {
 	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
-	blob := b.mod.Address()
-	b.close()
-	x := a.reachAddress(1, blob)
+	x := a.reachAddress(1, unreachable(b, refusingPort(t)))
 	a.do(func() { x.ep.Send(frame("h"), 0) })
 	a.until("the end", func() bool { return x.downs == 1 })
 	connecting := "1 tcp: rank 0 → rank 1: connecting " + loWay + loWhy
