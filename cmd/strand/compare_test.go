@@ -22,7 +22,7 @@ func TestCompareFlags(t *testing.T) {
 		"compare --delay 5":                              "--delay 5: want a time with its unit",
 		"compare --delay 2m":                             "of 0s to 1m0s",
 		"compare --jitter 6ms":                           "jitter 6ms is more than the delay 5ms",
-		"compare --reorder 101":                          "--reorder 101: want 0% to 100%",
+		"compare --reorder 101":                          `--reorder "101": want 0% to 100%`,
 		"compare --queue 0":                              "--queue 0: want 1 or more frames",
 		"compare --queue x":                              "--queue x: want 1 or more frames, such as 1000, or bytes with a unit, such as 256K",
 		"compare --workload frm":                         `--workload: there is no workload "frm"; did you mean farm?`,

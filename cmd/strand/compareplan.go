@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -119,7 +118,7 @@ func (f *compareFlags) links() (links []emulate.Link, mistakes []error) {
 		flag, text string
 		into       *float64
 	}{{"reorder", f.reorder, &path.Reorder}, {"duplicate", f.duplicate, &path.Duplicate}, {"corrupt", f.corrupt, &path.Corrupt}} {
-		*share.into, err = percent(share.text)
+		*share.into, err = emulate.ParseShare(share.text)
 		if err != nil {
 			note(fmt.Errorf("--%s %w", share.flag, err))
 		}
@@ -172,15 +171,6 @@ func (f *compareFlags) parseQueue() (emulate.Queue, error) {
 		return emulate.Queue{}, nil
 	}
 	return q, nil
-}
-
-// percent reads a share.
-func percent(text string) (float64, error) {
-	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-	if err != nil || math.IsNaN(n) || n < 0 || n > 100 {
-		return 0, fmt.Errorf("%s: want 0%% to 100%%", text)
-	}
-	return n / 100, nil
 }
 
 // list reads the items of a flag. An empty text has none; no two may be alike.

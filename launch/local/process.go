@@ -149,7 +149,7 @@ func (p *process) wait() syscall.WaitStatus {
 }
 
 // exitsWithin tells whether the rank exits within a time, which is waited for in
-// parts: a machine that stood still meanwhile has used up one of them only.
+// parts: a machine that stood still for all of it has not used it up.
 func (p *process) exitsWithin(d time.Duration) bool {
 	const parts = 4
 	tick := time.NewTicker(d / parts)
