@@ -289,15 +289,18 @@ type Host interface {
 	Rank() int
 	Size() int
 	Hostname() string
-	// Job names the job, Secret is known to its processes alone.
+	// Job names the job.
 	Job() string
+	// Secret is known to the processes of the job alone. It is nil until all modules
+	// are open, since the job agrees on it only then; from then on it does not change.
 	Secret() []byte
 	// Params holds the values of the parameters that the component declared.
 	Params() *param.Values
 	// Loop is the progress engine.
 	Loop() Loop
-	// Hello is what every peer is told when a connection comes up. At most 4096
-	// bytes; it does not change once the modules are open.
+	// Hello is what every peer is told when a connection comes up, at most 4096
+	// bytes. It has the addresses of all modules, so it is nil until they are open,
+	// and does not change from then on.
 	Hello() []byte
 	// Accept makes known an endpoint that the peer has opened, after it has
 	// proved to be that rank, and returns the receiver for its up-calls. An

@@ -25,10 +25,24 @@ func (h *host) Rank() int             { return h.r.id }
 func (h *host) Size() int             { return len(h.r.w.ranks) }
 func (h *host) Hostname() string      { return fmt.Sprintf("host%d", h.r.id) }
 func (h *host) Job() string           { return "conformance" }
-func (h *host) Secret() []byte        { return h.r.w.secret }
 func (h *host) Params() *param.Values { return h.r.w.values }
 func (h *host) Loop() btl.Loop        { return h.r.loop }
-func (h *host) Hello() []byte         { return h.hello }
+
+// Secret implements [btl.Host]: as in a program, it comes when all modules are open.
+func (h *host) Secret() []byte {
+	if !h.r.w.opened {
+		return nil
+	}
+	return h.r.w.secret
+}
+
+// Hello implements [btl.Host]: it comes with the secret.
+func (h *host) Hello() []byte {
+	if !h.r.w.opened {
+		return nil
+	}
+	return h.hello
+}
 
 func (h *host) Logf(btl.LogLevel, string, ...any) {}
 

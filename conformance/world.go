@@ -19,6 +19,7 @@ type world struct {
 	secret  []byte
 	ranks   []*rank
 	attr    btl.Attr
+	opened  bool // all modules are open: the secret and the hellos are known
 	closed  bool
 
 	// Guarded by the trial's mu.
@@ -61,6 +62,7 @@ func (t *trial) openAs(n int, v variant) *world {
 	for _, r := range w.ranks {
 		r.do("Component.Open", func() { w.openModules(r) })
 	}
+	w.opened = true
 	w.attr = w.ranks[0].attr
 	for _, r := range w.ranks {
 		r.gear.start()

@@ -200,3 +200,49 @@ func TestIntruders(t *testing.T) {
 	most := s.ranks * (1 + int(time.Since(start)/time.Second))
 	assert.LessOrEqual(t, s.warnings, most, "one line a second and rank at most")
 }
+
+// Who knows the job's name and how a handshake goes, but not the secret that rank 0 has put
+// for the ranks, is not shown that the acceptor holds his: HMAC pads a short key with zeros,
+// so that his is what no key at all is.
+func TestNameIsNoProof(t *testing.T) {
+	jobs := strandtest.NewJobs(2)
+	s := &siege{t: t, ports: make(chan int, len(jobs))}
+	var opening sync.WaitGroup
+	for _, job := range jobs {
+		opening.Go(func() {
+			w, err := strand.Init(t.Context(), strand.WithJob(job), strand.WithLog(s.log), strand.WithParam("verbose", "1"))
+			if assert.NoError(t, err) {
+				t.Cleanup(func() { assert.NoError(t, w.Close()) })
+			}
+		})
+	}
+	opening.Wait()
+	require.Len(t, s.ports, len(jobs))
+	answers := 0
+	for range jobs {
+		to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(<-s.ports))
+		for rank := range jobs {
+			answers += provesTo(t, handshake.NewIdentity(jobs[0].Name(), make([]byte, 32), 1-rank), rank, to)
+		}
+	}
+	require.Equal(t, len(jobs), answers, "each acceptor answers a hello for its own rank")
+}
+
+// provesTo has somebody say hello to a rank, and fails the test if the answer convinces him.
+// It returns how many answers there were.
+func provesTo(t *testing.T, id *handshake.Identity, rank int, to netip.AddrPort) int {
+	c, err := net.DialTimeout("tcp", to.String(), 30*time.Second)
+	require.NoError(t, err)
+	defer func() { _ = c.Close() }()
+	require.NoError(t, c.SetDeadline(time.Now().Add(30*time.Second)))
+	machine := id.NewConnector(handshake.Request{From: 1 - rank, To: rank, Epoch: 1, Target: to}, nil, [handshake.NonceSize]byte{1})
+	_, err = c.Write(machine.Hello(nil))
+	require.NoError(t, err)
+	challenge := make([]byte, machine.Need())
+	if _, err := io.ReadFull(c, challenge); err != nil {
+		return 0 // another rank's port
+	}
+	_, _, err = machine.Feed(challenge, nil)
+	require.ErrorIs(t, err, handshake.ErrProof)
+	return 1
+}

@@ -93,7 +93,7 @@ func (d *dial) up() {
 	d.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
-	d.connector = m.id.NewConnector(handshake.Request{
+	d.connector = m.identity().NewConnector(handshake.Request{
 		From: m.host.Rank(), To: ep.slot.rank,
 		Epoch: d.epoch, Known: ep.slot.known,
 		Target: ep.route.target(),

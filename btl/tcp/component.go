@@ -60,7 +60,6 @@ func newModule(host btl.Host, cfg config) *module {
 		host:    host,
 		loop:    host.Loop(),
 		cfg:     cfg,
-		id:      handshake.NewIdentity(host.Job(), host.Secret(), host.Rank()),
 		slots:   make(map[slotKey]*slot),
 		leaving: make(map[*linger]struct{}),
 		scratch: make([]byte, 64<<10),

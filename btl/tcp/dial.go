@@ -118,7 +118,7 @@ func (d *dial) connected() error {
 	d.talk.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		d.fail(fmt.Errorf("no answer in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
-	d.connector = m.id.NewConnector(handshake.Request{
+	d.connector = m.identity().NewConnector(handshake.Request{
 		From: m.host.Rank(), To: ep.slot.key.rank,
 		Epoch: d.epoch, Known: ep.slot.known,
 		Path: ep.slot.key.path, Target: ep.pair.target(),

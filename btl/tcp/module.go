@@ -93,6 +93,15 @@ func (m *module) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.E
 	return ep, nil
 }
 
+// identity is made when the first handshake begins: while the module is opened the job's
+// secret is not known yet.
+func (m *module) identity() *handshake.Identity {
+	if m.id == nil {
+		m.id = handshake.NewIdentity(m.host.Job(), m.host.Secret(), m.host.Rank())
+	}
+	return m.id
+}
+
 // ourGreeting is what every peer is told in the handshake. The host's hello is
 // fixed once the modules are open, so it is made at the first need.
 func (m *module) ourGreeting() []byte {

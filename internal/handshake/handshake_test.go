@@ -190,7 +190,7 @@ func TestForgedProof(t *testing.T) {
 // for another handshake, which proves nothing here.
 func TestReflection(t *testing.T) {
 	_, a := parties()
-	stranger := NewIdentity("job", nil, 3).NewConnector(request(), nil, nonce(9))
+	stranger := NewIdentity("job", []byte("no secret"), 3).NewConnector(request(), nil, nonce(9))
 	challenge, _, err := feed(a, stranger.Hello(nil), whole)
 	require.NoError(t, err)
 	n, proof, err := parseChallenge(challenge)

@@ -16,8 +16,12 @@ type Identity struct {
 }
 
 // NewIdentity makes the identity of a rank of the job of that name. Secret must
-// be random, is known to the job's processes only, and is not copied.
+// be random, is known to the job's processes only, and is not copied. Without one
+// everybody could prove that he has it, so it panics.
 func NewIdentity(job string, secret []byte, rank int) *Identity {
+	if len(secret) == 0 {
+		panic("handshake: the job's secret is not known yet")
+	}
 	sum := sha256.Sum256([]byte(job))
 	return &Identity{rank: rank, secret: secret, name: job, job: [16]byte(sum[:16])}
 }

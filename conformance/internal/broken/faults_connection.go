@@ -29,6 +29,8 @@ var connectionFaults = []Fault{
 		}},
 	{Name: "asks nobody for the secret", Case: "another-job", Rule: "proof",
 		config: func(c *mem.Config) { c.Trusting = true }},
+	{Name: "asks for the secret before there is one", Case: "another-job", Rule: "proof",
+		config: func(c *mem.Config) { c.Hasty = true }},
 	{Name: "never says Up", Case: "hello", Rule: "up",
 		up: func(*Link, []byte) {}},
 	{Name: "says Up twice", Case: "hello", Rule: "up",

@@ -18,6 +18,7 @@ type Config struct {
 	Local    bool // releases when the peer has had the frame
 	Lossy    int  // loses one frame in so many; 0: none
 	Trusting bool // takes everybody for what he says he is: a fault
+	Hasty    bool // asks for the secret while it is opened: a fault
 	MaxFrame int
 	Lanes    int
 	Window   int // frames that may be under way on one endpoint
@@ -47,6 +48,11 @@ func (c *Component) Declare(r *param.Registry) {
 // Open implements [btl.Component].
 func (c *Component) Open(h btl.Host) ([]btl.Module, error) {
 	m := &Module{c: c, host: h, config: c.config, endpoints: make(map[*Endpoint]struct{})}
+	m.secret = h.Secret
+	if c.config.Hasty {
+		secret := h.Secret()
+		m.secret = func() []byte { return secret }
+	}
 	if w := h.Params().Int("btl_mem_window"); w > 0 {
 		m.config.Window = w
 	}
@@ -92,6 +98,7 @@ type Module struct {
 	c         *Component
 	id        uint64
 	host      btl.Host
+	secret    func() []byte
 	config    Config
 	endpoints map[*Endpoint]struct{}
 	arriving  []*Endpoint // those with something in their inbox

@@ -38,7 +38,7 @@ func (m *Module) asked(from *Endpoint, hello []byte) {
 		answer(func() { from.fail("connecting", errAbsent) })
 		return
 	}
-	if !m.config.Trusting && !bytes.Equal(from.m.host.Secret(), m.host.Secret()) {
+	if !m.config.Trusting && !bytes.Equal(from.m.secret(), m.secret()) {
 		answer(func() { from.fail("handshake", errStranger) })
 		return
 	}
