@@ -26,6 +26,10 @@ const metaPackage = "linux-image-cloud-amd64"
 // there. Apt checks signatures.
 func getKernel(ctx context.Context, cache string) (*kernel, error) {
 	name, err := currentPackage(ctx)
+	if err != nil { // there may be no lists of packages yet
+		refresh(ctx)
+		name, err = currentPackage(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +40,11 @@ func getKernel(ctx context.Context, cache string) (*kernel, error) {
 		image:   filepath.Join(home, "boot", "vmlinuz-"+version),
 		modules: filepath.Join(home, "lib", "modules", version),
 	}
-	if _, err := os.Stat(home); err == nil {
+	if k.whole() {
 		return k, nil
+	}
+	if err := os.RemoveAll(home); err != nil { // somebody has deleted a part of it
+		return nil, err
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return nil, err
@@ -57,6 +64,13 @@ func getKernel(ctx context.Context, cache string) (*kernel, error) {
 		return nil, err
 	}
 	return k, nil
+}
+
+// whole reports whether the package is there, and not what an interrupted rm has left.
+func (k *kernel) whole() bool {
+	_, first := os.Stat(k.image)
+	_, last := os.Stat(filepath.Join(k.modules, "modules.builtin"))
+	return first == nil && last == nil
 }
 
 // currentPackage asks apt for the package behind the meta package.

@@ -17,6 +17,15 @@ func KernelSCTP(t testing.TB) {
 	kernelHas(t, "SCTP", kernelSCTP())
 }
 
+// KernelMachine is for tests of the kernel's SCTP that change how a whole system is set
+// up, or depend on that: they run in the virtual machine alone.
+func KernelMachine(t testing.TB) {
+	t.Helper()
+	if !kernelMachine() {
+		t.Skip("needs a system to itself, runs by make test-kernel")
+	}
+}
+
 // KernelNetem is for tests that have found out that the kernel has no netem, or that it
 // has: missing is why not. It is as for [KernelSCTP].
 func KernelNetem(t testing.TB, missing error) {

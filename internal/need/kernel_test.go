@@ -17,11 +17,15 @@ func TestWhatOnlyTheMachineHas(t *testing.T) {
 	r := run(lacking)
 	assert.Contains(t, r.skipped, "needs a kernel with SCTP, runs by make test-kernel: protocol not supported")
 	assert.Empty(t, r.failed)
+	r = run(KernelMachine)
+	assert.Contains(t, r.skipped, "runs by make test-kernel")
 
 	t.Setenv("STRANDTEST_KERNEL", "1")
 	r = run(lacking)
 	assert.Contains(t, r.failed, "does not have SCTP: protocol not supported")
 	assert.Empty(t, r.skipped)
+	r = run(KernelMachine)
+	assert.Empty(t, r.skipped+r.failed)
 }
 
 func TestWhatIsThere(t *testing.T) {

@@ -55,7 +55,7 @@ func TestKernelOptions(t *testing.T) {
 }
 
 func TestKernelRefusedOptions(t *testing.T) {
-	need.KernelSCTP(t)
+	need.KernelMachine(t)
 	_, err := Open(Options{RTOInitial: time.Second, RTOMin: 3 * time.Second, RTOMax: 2 * time.Second})
 	assert.ErrorContains(t, err, "setsockopt SCTP_RTOINFO initial 1s, min 3s, max 2s: invalid argument (min ≤ initial ≤ max")
 	assert.ErrorIs(t, err, syscall.EINVAL)
@@ -67,7 +67,7 @@ func TestKernelRefusedOptions(t *testing.T) {
 }
 
 func TestKernelInterleaving(t *testing.T) {
-	need.KernelSCTP(t)
+	need.KernelMachine(t)
 	const name = "/proc/sys/net/sctp/intl_enable"
 	require.NoError(t, os.WriteFile(name, []byte("1"), 0))
 	t.Cleanup(func() { assert.NoError(t, os.WriteFile(name, []byte("0"), 0)) })

@@ -14,6 +14,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/sctpsock"
 )
 
@@ -136,6 +137,7 @@ func TestKernelCrossing(t *testing.T) {
 }
 
 func TestKernelPorts(t *testing.T) {
+	need.KernelMachine(t) // where nobody else has the ports
 	l := &loop{t: t}
 	const first = 34567
 	in := func(c *stack.Config) { c.PortMin, c.Ports = first, 2 }
@@ -149,6 +151,7 @@ func TestKernelPorts(t *testing.T) {
 
 // What this kernel can not do is told with the parameter, and who can.
 func TestKernelUnsupported(t *testing.T) {
+	need.KernelMachine(t)
 	l := &loop{t: t}
 	cfg := newNode(l).cfg
 	cfg.Interleave = true
