@@ -50,8 +50,11 @@ type Attr struct {
 	// Name of the module, for people: "tcp", "sctp/kernel".
 	Name string
 	// EagerLimit is the payload, in bytes, up to which a message is best sent at
-	// once; 0 means the PML's default.
+	// once. Over a module that is reliable and ordered the PML sends longer ones at
+	// once as well, while the receiver has room for them.
 	EagerLimit int
+	// EagerFixed: the user has set EagerLimit, and nothing longer is sent at once.
+	EagerFixed bool
 	// MaxFrame is the largest payload of one frame in bytes, at least 1024.
 	MaxFrame int
 	// BestFrame is the payload of the pieces that a long message is best cut

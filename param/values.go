@@ -49,6 +49,9 @@ func (v *Values) List(name string) []string {
 	return slices.Clone(get[[]string](v, name, List))
 }
 
+// String is the value with the place that it comes from, for errors.
+func (v Value) String() string { return fmt.Sprintf("%s=%s from %v", v.Spec.Name, v.Text, v.Source) }
+
 // Value returns a value with its declaration and source.
 func (v *Values) Value(name string) Value {
 	value := v.entry(name).Value

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -88,7 +89,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	m.stack, m.local.stack, m.why = opened.Stack, opened.kind, opened.why
 	m.limitFrames()
 	if usable := opened.Usable(); len(usable) < len(chosen) {
-		chosen = among(chosen, usable)
+		chosen = m.among(chosen, usable)
 	}
 	m.local.Address = networks.Address{Port: m.stack.Port(), Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
 	m.side = m.local.Side()
@@ -115,14 +116,14 @@ func (m *module) limitFrames() {
 	m.cfg.maxFrame = limit
 }
 
-// among returns the addresses that are in the list.
-func among(all []reach.Address, usable []netip.Addr) []reach.Address {
+// among returns the addresses that are in the list, and tells of the others.
+func (m *module) among(all []reach.Address, usable []netip.Addr) []reach.Address {
 	var left []reach.Address
 	for _, a := range all {
-		for _, u := range usable {
-			if u.WithZone("") == a.Addr() {
-				left = append(left, a)
-			}
+		if slices.ContainsFunc(usable, func(u netip.Addr) bool { return u.WithZone("") == a.Addr() }) {
+			left = append(left, a)
+		} else {
+			m.host.Logf(btl.LogWarn, "sctp: rank %d: not using %v: it can not be listened on at the moment", m.host.Rank(), a)
 		}
 	}
 	return left
@@ -131,7 +132,7 @@ func among(all []reach.Address, usable []netip.Addr) []reach.Address {
 // explain names the parameter that a stack can not do.
 func (m *module) explain(err error) error {
 	if u, ok := errors.AsType[*stack.UnsupportedError](err); ok {
-		return fmt.Errorf("%s: %w", setting(m.host.Params(), prefixOfAll+u.Parameter), err)
+		return fmt.Errorf("%s: %w", m.host.Params().Value(prefixOfAll+u.Parameter), err)
 	}
 	return err
 }
@@ -148,6 +149,7 @@ func (m *module) attributes() btl.Attr {
 	return btl.Attr{
 		Name:       "sctp/" + stackName(m.local.stack),
 		EagerLimit: min(m.cfg.eagerLimit, m.cfg.maxFrame),
+		EagerFixed: m.cfg.eagerFixed,
 		MaxFrame:   m.cfg.maxFrame,
 		Bandwidth:  speed,
 		Latency:    networkLatency,

@@ -55,6 +55,7 @@ type config struct {
 	streams          int
 	maxFrame         int
 	eagerLimit       int
+	eagerFixed       bool // by the user
 	connectRetries   int
 	connectTimeout   time.Duration
 	handshakeTimeout time.Duration
@@ -66,12 +67,13 @@ type config struct {
 // mistake.
 func readConfig(v *param.Values, warn func(error)) (config, error) {
 	c := config{
-		stack: v.String(pStack), stackSetting: setting(v, pStack),
+		stack: v.String(pStack), stackSetting: v.Value(pStack).String(),
 		choice:  networks.ChoiceOf(v, prefixOfAll, warn),
 		portMin: v.Int(pPortMin), ports: v.Int(pPortRange),
 		streams:          v.Int(pStreams),
 		maxFrame:         int(v.Size(pMaxFrame)),
 		eagerLimit:       int(v.Size(pEagerLimit)),
+		eagerFixed:       v.Value(pEagerLimit).Source.Kind != param.Default,
 		connectRetries:   v.Int(pConnectRetries),
 		connectTimeout:   v.Duration(pConnectTimeout),
 		handshakeTimeout: v.Duration(pHandshakeTimeout),
@@ -83,7 +85,7 @@ func readConfig(v *param.Values, warn func(error)) (config, error) {
 		return c, err
 	}
 	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
-		return c, fmt.Errorf("%s: %w", setting(v, pReach), err)
+		return c, fmt.Errorf("%s: %w", v.Value(pReach), err)
 	}
 	if err := c.checkPorts(v); err != nil {
 		return c, err
@@ -121,12 +123,12 @@ func readPriorities(v *param.Values) ([]uint16, error) {
 	for _, text := range v.List(pPriorities) {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %q is no place among the lanes: want numbers from 0 to 65535", setting(v, pPriorities), text)
+			return nil, fmt.Errorf("%s: %q is no place among the lanes: want numbers from 0 to 65535", v.Value(pPriorities), text)
 		}
 		all = append(all, uint16(n))
 	}
 	if s := v.String(pScheduler); all != nil && s != "prio" && s != "wfq" {
-		return nil, fmt.Errorf("%s has no meaning with %s: the schedulers prio and wfq go by it", setting(v, pPriorities), setting(v, pScheduler))
+		return nil, fmt.Errorf("%s has no meaning with %s: the schedulers prio and wfq go by it", v.Value(pPriorities), v.Value(pScheduler))
 	}
 	return all, nil
 }
@@ -136,7 +138,7 @@ func (c *config) checkPorts(v *param.Values) error {
 	if c.portMin == 0 {
 		if c.ports > 0 {
 			return fmt.Errorf("%s has no meaning without %s: set both, or neither to let the system choose a port",
-				setting(v, pPortRange), pPortMin)
+				v.Value(pPortRange), pPortMin)
 		}
 		return nil
 	}
@@ -149,19 +151,13 @@ func (c *config) checkPorts(v *param.Values) error {
 // checkBuffers refuses a receive buffer that half-arrived messages, one on each
 // stream, could fill: nothing would ever move again.
 func checkBuffers(v *param.Values, c config) error {
-	need := (c.streams + 2) * c.tuning.MaxMessage
-	if got := c.tuning.ReceiveBuffer; got > 0 && got < need {
+	need := int64(c.streams+2) * int64(c.tuning.MaxMessage)
+	if got := int64(c.tuning.ReceiveBuffer); got > 0 && got < need {
 		return fmt.Errorf("%s is too small for a frame on each stream to be half arrived (%s, %s): at least %d are needed, or 0 for the default",
-			setting(v, pRcvbuf), setting(v, pStreams), setting(v, pMaxFrame), need)
+			v.Value(pRcvbuf), v.Value(pStreams), v.Value(pMaxFrame), need)
 	}
 	if c.tuning.RTOMin > 0 && c.tuning.RTOMax > 0 && c.tuning.RTOMin > c.tuning.RTOMax {
-		return fmt.Errorf("%s is above %s: lower the one or raise the other", setting(v, pRTOMin), setting(v, pRTOMax))
+		return fmt.Errorf("%s is above %s: lower the one or raise the other", v.Value(pRTOMin), v.Value(pRTOMax))
 	}
 	return nil
-}
-
-// setting names a parameter with its value and the place that it comes from.
-func setting(v *param.Values, name string) string {
-	value := v.Value(name)
-	return fmt.Sprintf("%s=%s from %v", name, value.Text, value.Source)
 }

@@ -109,7 +109,7 @@ func bindAll(addrs []reach.Address, c config) ([]int, uint16, error) {
 		if err == nil {
 			return fds, uint16(port), nil
 		}
-		if last = err; !portTrouble(err) {
+		if last = err; !networks.PortTrouble(err) {
 			break
 		}
 	}
@@ -150,16 +150,11 @@ func bindAnywhere(addrs []reach.Address) ([]int, uint16, error) {
 		}
 		rawio.Close(fds[0])
 		last = err
-		if !portTrouble(err) {
+		if !networks.PortTrouble(err) {
 			break
 		}
 	}
 	return nil, 0, fmt.Errorf("no port is free on all of %s: %w", networks.Describe(addrs), last)
-}
-
-// portTrouble tells errors that another port may not have.
-func portTrouble(err error) bool {
-	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)
 }
 
 func bindPort(addrs []reach.Address, port uint16) ([]int, error) {

@@ -1,8 +1,6 @@
 package networks
 
 import (
-	"fmt"
-
 	"github.com/strandmp/strand/param"
 )
 
@@ -35,10 +33,7 @@ func Parameters(prefix string) []param.Spec {
 // ChoiceOf is what the parameters say. Warn is told of each entry that fits nothing,
 // where that is no mistake.
 func ChoiceOf(v *param.Values, prefix string, warn func(error)) Choice {
-	where := func(name string) string {
-		value := v.Value(prefix + name)
-		return fmt.Sprintf("%s=%s from %v", prefix+name, value.Text, value.Source)
-	}
+	where := func(name string) string { return v.Value(prefix + name).String() }
 	c := Choice{
 		Include: v.List(prefix + include), IncludeWhere: where(include),
 		Exclude: v.List(prefix + exclude), ExcludeWhere: where(exclude),

@@ -110,7 +110,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if (old || blocked) && !a.tending.Load() {
 		a.news()
 	}
-	a.so.send(b, &a.to)
+	a.so.give(b, &a.to, true)
 	return len(b), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -91,11 +92,12 @@ func (so *socket) failures() {
 	}
 }
 
-// send gives the network a packet. Any goroutine may call it. A network that has
-// no room has lost it, as networks do, a moment later.
-func (so *socket) send(b []byte, to *rawio.Destination) { so.give(b, to, true) }
+// send gives the network a packet of the engine's own, which has other work than to wait: a
+// network that has no room has lost it, as networks do, and it comes again when it is missed.
+func (so *socket) send(b []byte, to *rawio.Destination) { so.give(b, to, false) }
 
-// give is send, which waits for room if it may, and reports whether the packet has left.
+// give gives the network a packet and reports whether it has left. It waits for room, a
+// moment, if it may. Any goroutine may call it.
 func (so *socket) give(b []byte, to *rawio.Destination, wait bool) bool {
 	if f := so.s.filter.Load(); f != nil && !(*f)(b) {
 		return true
@@ -143,6 +145,9 @@ func openSockets(cfg *config) ([]*socket, error) {
 			if err == nil {
 				return sockets, nil
 			}
+			if !networks.PortTrouble(err) {
+				return nil, err
+			}
 			last = err
 		}
 		return nil, fmt.Errorf("none of the UDP ports %d to %d is free: %w (each process of a host needs one: raise btl_sctp_port_range)",
@@ -158,6 +163,9 @@ func openSockets(cfg *config) ([]*socket, error) {
 			return append(head, rest...), nil
 		}
 		head[0].close()
+		if !networks.PortTrouble(err) {
+			return nil, err
+		}
 	}
 	return nil, fmt.Errorf("no UDP port is free on all addresses: %w", err)
 }
