@@ -84,7 +84,7 @@ var settings = map[string][]strand.Option{
 	"no credit at all":     {strand.WithParam("pml_credit_first", "0"), strand.WithParam("pml_unexpected_max", "0")},
 	"no copies":            {strand.WithParam("pml_copy_limit", "0")},
 	"one lane":             {strand.WithParam("pml_lanes", "1")},
-	"small frames":         {strand.WithParam("btl_tcp_eager_limit", "100"), strand.WithParam("pml_eager_max", "0"), strand.WithParam("btl_tcp_max_frag", "1K")},
+	"small frames":         {strand.WithParam("btl_tcp_eager_limit", "100"), strand.WithParam("btl_tcp_max_frag", "1K")},
 	"relaxed, no spinning": {strand.WithParam("pml_ordering", "relaxed"), strand.WithParam("progress_spin", "0")},
 }
 

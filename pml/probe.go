@@ -2,6 +2,7 @@ package pml
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/strandmp/strand/internal/engine"
@@ -34,7 +35,7 @@ func (c *Context) find(source int32, tag int) *inbound {
 }
 
 func (c *Context) statusOf(in *inbound) Status {
-	return Status{Source: c.group.Rank(in.peer.rank), Tag: int(in.Tag), Count: int(in.total)}
+	return Status{Source: c.group.Rank(in.peer.rank), Tag: int(in.Tag), Count: int(min(in.total, math.MaxInt))} // no longer one can be received
 }
 
 // probe finds a message, after one round of progress if need be. The lock is

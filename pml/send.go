@@ -92,7 +92,7 @@ func (pe *peer) launch(op *operation) {
 // eagerLimit is the longest message sent at once over the rail.
 func (r *rail) eagerLimit(most int) int {
 	limit := r.attr.EagerLimit
-	if r.attr.Reliable && r.attr.Ordered && !r.attr.Local {
+	if r.attr.Reliable && r.attr.Ordered && !r.attr.Local && !r.attr.EagerFixed {
 		limit = max(limit, most)
 	}
 	return min(limit, r.attr.MaxFrame)

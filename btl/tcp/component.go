@@ -82,6 +82,7 @@ func (m *module) attributes() btl.Attr {
 	return btl.Attr{
 		Name:        "tcp",
 		EagerLimit:  m.cfg.eagerLimit,
+		EagerFixed:  m.cfg.eagerFixed,
 		MaxFrame:    m.cfg.maxFrag,
 		Bandwidth:   speed,
 		Latency:     networkLatency,

@@ -51,7 +51,7 @@ var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
 	{Name: pCongestion, Kind: param.String, Default: "auto", Level: param.Tuner,
 		Help: "Congestion control, by the kernel's name for it; default leaves the kernel's own; auto does so too, but prefers cubic or reno within one machine, where pacing (bbr) only costs."},
 	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,
-		Help: "Messages up to this size are sent without asking the receiver first."},
+		Help: "Messages up to this size are sent without asking the receiver first. Longer ones are too, up to pml_eager_max, where nothing is set here."},
 	{Name: pMaxFrag, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
 		Help: "Largest piece of a long message that is sent as one frame."},
 	{Name: pConnectRetries, Kind: param.Int, Default: "3", Min: "1", Max: "1000", Unit: "attempts", Level: param.Tuner,
@@ -78,6 +78,7 @@ type config struct {
 	noDelay           bool
 	congestion        string
 	eagerLimit        int
+	eagerFixed        bool // by the user
 	maxFrag           int
 	connectRetries    int
 	connectTimeout    time.Duration
@@ -97,11 +98,12 @@ func readConfig(v *param.Values, warn func(error)) (config, error) {
 		links:             v.Int(pLinks),
 		portMin:           v.Int(pPortMin),
 		ports:             v.Int(pPortRange),
-		sndbuf:            buffer{int(v.Size(pSndbuf)), setting(v, pSndbuf), "net.core.wmem_max", rawio.SetSendBuffer, rawio.SendBuffer},
-		rcvbuf:            buffer{int(v.Size(pRcvbuf)), setting(v, pRcvbuf), "net.core.rmem_max", rawio.SetReceiveBuffer, rawio.ReceiveBuffer},
+		sndbuf:            buffer{int(v.Size(pSndbuf)), v.Value(pSndbuf).String(), "net.core.wmem_max", rawio.SetSendBuffer, rawio.SendBuffer},
+		rcvbuf:            buffer{int(v.Size(pRcvbuf)), v.Value(pRcvbuf).String(), "net.core.rmem_max", rawio.SetReceiveBuffer, rawio.ReceiveBuffer},
 		noDelay:           v.Bool(pNoDelay),
 		congestion:        v.String(pCongestion),
 		eagerLimit:        int(v.Size(pEagerLimit)),
+		eagerFixed:        v.Value(pEagerLimit).Source.Kind != param.Default,
 		maxFrag:           int(v.Size(pMaxFrag)),
 		connectRetries:    v.Int(pConnectRetries),
 		connectTimeout:    v.Duration(pConnectTimeout),
@@ -109,29 +111,23 @@ func readConfig(v *param.Values, warn func(error)) (config, error) {
 		userTimeout:       v.Duration(pUserTimeout),
 		unsent:            int(v.Size(pUnsent)),
 		keepalive:         v.Duration(pKeepalive),
-		congestionSetting: setting(v, pCongestion),
+		congestionSetting: v.Value(pCongestion).String(),
 	}
 	var err error
 	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
-		return c, fmt.Errorf("%s: %w", setting(v, pReach), err)
+		return c, fmt.Errorf("%s: %w", v.Value(pReach), err)
 	}
 	if c.portMin > 0 {
-		c.portSettings = setting(v, pPortMin) + ", " + setting(v, pPortRange)
+		c.portSettings = fmt.Sprintf("%v, %v", v.Value(pPortMin), v.Value(pPortRange))
 		if c.ports == 0 {
-			c.portSettings = setting(v, pPortMin)
+			c.portSettings = v.Value(pPortMin).String()
 		}
 		if c.ports == 0 || c.portMin+c.ports > 65536 {
 			c.ports = 65536 - c.portMin
 		}
 	} else if c.ports > 0 {
 		return c, fmt.Errorf("%s has no meaning without %s: set both, or neither to let the system choose a port",
-			setting(v, pPortRange), pPortMin)
+			v.Value(pPortRange), pPortMin)
 	}
 	return c, nil
-}
-
-// setting names a parameter with its value and the place that it comes from.
-func setting(v *param.Values, name string) string {
-	value := v.Value(name)
-	return fmt.Sprintf("%s=%s from %v", name, value.Text, value.Source)
 }

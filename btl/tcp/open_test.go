@@ -143,6 +143,8 @@ func TestAttributes(t *testing.T) {
 	attr := n.mod.Attr()
 	require.Equal(t, 2<<20, attr.MaxFrame)
 	require.Equal(t, 32<<10, attr.EagerLimit)
+	require.True(t, attr.EagerFixed, "it was set")
+	require.False(t, newNode(t, 0, 2).mod.Attr().EagerFixed)
 	require.True(t, attr.Ordered && attr.Reliable && !attr.Local)
 	require.Equal(t, 1, attr.Lanes)
 	require.False(t, n.mod.Progress())

@@ -69,17 +69,26 @@ func openTCP(r *rand.Rand) Setup {
 		Settings: [][2]string{
 			{"btl", "tcp,self"},
 			{"btl_tcp_if_include", "127.0.0.0/8"},
-			{"btl_tcp_eager_limit", fmt.Sprint(eager)},
 			{"btl_tcp_max_frag", fmt.Sprint(frame)},
 			{"btl_tcp_links", fmt.Sprint(pick(r, 1, 1, 3))},
 		},
 	}
+	s.Settings = append(s.Settings, eagerLimit(r, "btl_tcp_eager_limit", eager)...)
 	if r.IntN(3) == 0 {
 		// Less room at the receiver than a segment of the loopback interface has
 		// makes each wait for a timer of the kernel's.
 		s.Settings = append(s.Settings, [2]string{"btl_tcp_sndbuf", "8K"})
 	}
 	return s
+}
+
+// eagerLimit sets a module's limit, beyond which nothing is sent at once, or leaves that
+// to the message layer.
+func eagerLimit(r *rand.Rand, name string, limit int) [][2]string {
+	if r.IntN(2) == 0 {
+		return nil
+	}
+	return [][2]string{{name, fmt.Sprint(limit)}}
 }
 
 func openUserSCTP(r *rand.Rand) Setup {
@@ -102,12 +111,12 @@ func openSCTP(r *rand.Rand, stack string, more ...string) Setup {
 			{"btl", "sctp,self"},
 			{"btl_sctp_stack", stack},
 			{"btl_sctp_if_include", "127.0.0.0/8"},
-			{"btl_sctp_eager_limit", fmt.Sprint(eager)},
 			{"btl_sctp_max_frame", fmt.Sprint(frame)},
 			{"btl_sctp_streams", fmt.Sprint(pick(r, 1, 2, 10))},
 			{"btl_sctp_outstanding", fmt.Sprint(pick(r, 128<<10, 1<<20))},
 		},
 	}
+	s.Settings = append(s.Settings, eagerLimit(r, "btl_sctp_eager_limit", eager)...)
 	for ; len(more) > 0; more = more[2:] {
 		s.Settings = append(s.Settings, [2]string{more[0], more[1]})
 	}
