@@ -58,6 +58,9 @@ type RailReport struct {
 	Component string
 	// Congestion is nil if the transport does not tell, or is not connected.
 	Congestion *btl.Congestion `json:",omitempty"`
+	// Paths of the network that the connection uses, where the transport tells: those of
+	// an association of SCTP.
+	Paths []btl.PathState `json:",omitempty"`
 }
 
 // Rails describes every rail to every peer that there was contact with, in the
@@ -77,6 +80,9 @@ func (p *PML) Rails() []RailReport {
 				if c, told := reporter.Congestion(); told {
 					rep.Congestion = &c
 				}
+			}
+			if reporter, ok := r.endpoint.(btl.PathReporter); ok {
+				rep.Paths = reporter.Paths()
 			}
 			if !r.up && r.recovery.cause != nil {
 				rep.Cause = r.recovery.cause.Error()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/live"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
@@ -53,7 +54,7 @@ func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
 		a.Name, a.Size, a.Program, a.Host, now.Sub(a.Started).Round(time.Second), a.PID)
 	rows := [][]string{{"RANK", "PID", "PEER", "HOST", "MODULE", "STATE", "MESSAGES OUT", "IN", "BYTES OUT", "IN", "REPLAYED", "CONNECTION"}}
 	for _, rank := range a.Ranks {
-		rows = append(rows, rankRows(rank)...)
+		rows = append(rows, rankRows(rank, now)...)
 	}
 	for _, line := range align(rows) {
 		b.WriteString(strings.TrimRight("  "+line, " ") + "\n")
@@ -61,7 +62,7 @@ func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
 }
 
 // rankRows is a row for each connection of a rank.
-func rankRows(rank live.Rank) [][]string {
+func rankRows(rank live.Rank, now time.Time) [][]string {
 	head := []string{fmt.Sprint(rank.Rank), fmt.Sprint(rank.PID)}
 	var report pml.Report
 	if rank.Silent != "" {
@@ -76,6 +77,9 @@ func rankRows(rank live.Rank) [][]string {
 		if r.Cause != "" {
 			desc += "; " + r.Cause
 		}
+		if paths := describePaths(r.Paths, now); paths != "" {
+			desc += "; " + paths
+		}
 		rows = append(rows, append(append([]string(nil), head...),
 			fmt.Sprint(r.Peer), r.Host, r.Module, r.State,
 			fmt.Sprint(r.Traffic.Sent), fmt.Sprint(r.Traffic.Received),
@@ -86,4 +90,21 @@ func rankRows(rank live.Rank) [][]string {
 		rows = [][]string{append(head, "has no connection yet")}
 	}
 	return rows
+}
+
+// describePaths says how the paths of a connection fare, if it has several.
+func describePaths(paths []btl.PathState, now time.Time) string {
+	if len(paths) < 2 {
+		return ""
+	}
+	var down []string
+	for _, p := range paths {
+		if !p.Up {
+			down = append(down, fmt.Sprintf("%s for %v", p.Desc, now.Sub(p.Since).Round(time.Second)))
+		}
+	}
+	if len(down) == 0 {
+		return fmt.Sprintf("%d paths, all up", len(paths))
+	}
+	return fmt.Sprintf("%d paths, down: %s", len(paths), strings.Join(down, ", "))
 }

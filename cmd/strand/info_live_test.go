@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/live"
 	"github.com/strandmp/strand/pml"
 )
@@ -23,6 +24,9 @@ func TestInfoLive(t *testing.T) {
 	report, err := json.Marshal(pml.Report{Stats: pml.Stats{Replayed: 17}, Rails: []pml.RailReport{
 		{Peer: 1, Host: "node2", Module: "tcp", State: "FAILED", Desc: "10.0.0.1 (eth0) → 10.0.0.2:4711", Cause: "connection reset", Traffic: pml.Traffic{Sent: 12, BytesSent: 1 << 20}},
 		{Peer: 2, Host: "node3", Module: "tcp", State: "CONNECTED", Desc: "10.0.1.1 (eth1) → 10.0.1.3:4711"},
+		{Peer: 3, Host: "node4", Module: "sctp/kernel", State: "CONNECTED", Desc: "10.0.0.1 → 10.0.0.4", Paths: []btl.PathState{
+			{Desc: "to 10.0.0.4", Up: true}, {Desc: "to 10.0.1.4", Since: time.Now().Add(-time.Hour)}}},
+		{Peer: 4, Host: "node5", Module: "sctp/kernel", State: "CONNECTED", Desc: "10.0.0.1 → 10.0.0.5", Paths: []btl.PathState{{Up: true}, {Up: true}}},
 	}})
 	require.NoError(t, err)
 	listener, err := live.Listen(live.Dir(), "strand_0123")
@@ -45,6 +49,7 @@ func TestInfoLive(t *testing.T) {
 	for _, line := range []string{
 		"0 5000 1 node2 tcp FAILED 12 0 1M 0 17 10.0.0.1 (eth0) → 10.0.0.2:4711; connection reset",
 		"0 5000 2 node3 tcp CONNECTED 0 0 0 0 17 10.0.1.1 (eth1) → 10.0.1.3:4711",
+		"10.0.0.1 → 10.0.0.4; 2 paths, down: to 10.0.1.4 for 1h0m", "10.0.0.1 → 10.0.0.5; 2 paths, all up",
 		"1 5001 it is stopped", "2 5002 has no connection yet", "3 5003 its report is not understood",
 	} {
 		assert.Contains(t, strings.Join(strings.Fields(stdout), " "), line)
