@@ -37,6 +37,7 @@ func TestAssociationInTheWay(t *testing.T) {
 		require.Greater(t, in.asked, 2, "it was looked for again")
 	})
 	require.ErrorIs(t, a.downs[0], syscall.EISCONN)
+	require.ErrorContains(t, a.downs[0], "(2 attempts in ")
 	require.Len(t, a.logged("attempt 1 of 2 failed"), 1)
 	require.Len(t, a.logged("connecting 127"), 2)
 }

@@ -1,7 +1,6 @@
 package sctp
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
@@ -166,8 +164,3 @@ const (
 	networkLatency  = 40 * time.Microsecond
 	loopbackLatency = 10 * time.Microsecond
 )
-
-func newNonce() (nonce [handshake.NonceSize]byte) {
-	rand.Read(nonce[:])
-	return nonce
-}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/overdue"
 )
 
@@ -17,8 +17,9 @@ import (
 // allow, one after the other.
 type dial struct {
 	bystander
-	ep    *endpoint
-	tries int // attempts that have failed
+	ep     *endpoint
+	failed networks.Attempts
+	since  int64 // when the first began
 
 	link      *link // of the present attempt, nil between two
 	connector *handshake.Connector
@@ -52,6 +53,9 @@ func (d *dial) start() {
 	ep, m := d.ep, d.ep.m
 	d.pause, d.connector = nil, nil
 	ep.state = stateConnecting
+	if d.failed.Count() == 0 && d.barred == 0 {
+		d.since = m.loop.Now()
+	}
 	if d.barred == 0 {
 		ep.slot.epoch++
 		d.epoch = ep.slot.epoch
@@ -69,8 +73,8 @@ func (d *dial) start() {
 	d.barred = 0
 	if err != nil {
 		// Send may be what has called: no up-call from here.
-		d.tries++
-		d.retry(err)
+		d.failed.Add(err)
+		d.retry()
 		return
 	}
 	l.Association = a
@@ -97,7 +101,7 @@ func (d *dial) up() {
 		From: m.host.Rank(), To: ep.slot.rank,
 		Epoch: d.epoch, Known: ep.slot.known,
 		Target: ep.route.target(),
-	}, m.ourGreeting(), newNonce())
+	}, m.ourGreeting(), handshake.NewNonce())
 	if err := d.link.say(d.connector.Hello(nil)); err != nil {
 		d.fail(err)
 	}
@@ -115,7 +119,7 @@ func (d *dial) receive(stream uint16, ppid uint32, piece []byte, end bool) {
 		return
 	case !whole:
 		return
-	case isHello(b):
+	case handshake.IsHello(b):
 		d.crossed(b)
 		return
 	}
@@ -130,9 +134,6 @@ func (d *dial) receive(stream uint16, ppid uint32, piece []byte, end bool) {
 		d.succeed()
 	}
 }
-
-// isHello recognises the first message of a connector.
-func isHello(b []byte) bool { return strings.HasPrefix(string(b[:min(len(b), 4)]), "STRD") }
 
 // crossed: both sides have associated and the stack has made one association of
 // the two attempts, with a connector at either end. The lower rank remains one.
@@ -180,53 +181,47 @@ func (d *dial) succeed() {
 // fail ends the present attempt from a call of the loop's or of the stack's.
 func (d *dial) fail(err error) {
 	phase := d.phase()
-	proved := d.proved()
+	d.failed.Add(d.explain(phase, err))
 	d.end()
-	d.tries++
 	if d.ep.slot.useReserve() {
 		return // which has given up this dial for the peer's connection
 	}
-	if d.tries >= d.ep.m.cfg.connectRetries || final(err) {
-		d.giveUp(phase, proved, err)
+	if d.failed.Count() >= d.ep.m.cfg.connectRetries || hopeless(err) {
+		d.giveUp(phase)
 		return
 	}
-	d.retry(err)
+	d.retry()
 }
 
-// retry starts the next attempt a little later: 50 ms, then twice as long each
-// time, at most 2 s.
-func (d *dial) retry(err error) {
-	m := d.ep.m
-	if d.tries >= m.cfg.connectRetries {
+// retry starts the next attempt a little later.
+func (d *dial) retry() {
+	m, tries := d.ep.m, d.failed.Count()
+	if tries >= m.cfg.connectRetries {
 		phase := d.phase()
-		d.pause = m.loop.After(0, func() { d.giveUp(phase, false, err) })
+		d.pause = m.loop.After(0, func() { d.giveUp(phase) })
 		return
 	}
-	wait := min(50*time.Millisecond<<min(d.tries-1, 10), 2*time.Second)
+	wait := d.failed.Pause()
 	m.host.Logf(btl.LogInfo, "sctp: rank %d → rank %d: attempt %d of %d failed: %v, next in %v",
-		m.host.Rank(), d.ep.slot.rank, d.tries, m.cfg.connectRetries, err, wait)
+		m.host.Rank(), d.ep.slot.rank, tries, m.cfg.connectRetries, d.failed.Last(), wait)
 	d.pause = m.loop.After(wait, d.start)
 }
 
-func (d *dial) giveUp(phase string, proved bool, err error) {
-	if phase == "handshake" && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)) {
-		err = fmt.Errorf("whoever listens there has aborted without a word, it does not take this for a process of its job: %w", err)
-		if proved {
-			err = errors.New("the peer has aborted instead of accepting")
-		}
-	}
+func (d *dial) giveUp(phase string) {
 	ep := d.ep
-	ep.fail(ep.connError(phase, err))
+	d.failed.Took = time.Duration(ep.m.loop.Now() - d.since)
+	ep.fail(ep.connError(phase, &d.failed))
 }
 
-// final tells the failures that another attempt would only repeat.
-func final(err error) bool {
-	var refused *handshake.RefusedError
-	if errors.As(err, &refused) {
-		return refused.Code != handshake.Duplicate
+// explain says what it means that the peer has ended the present attempt.
+func (d *dial) explain(phase string, err error) error {
+	switch {
+	case phase != "handshake" || !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF):
+		return err
+	case d.proved():
+		return errors.New("the peer has aborted instead of accepting")
 	}
-	return errors.Is(err, handshake.ErrProof) || errors.Is(err, handshake.ErrMagic) ||
-		errors.Is(err, handshake.ErrVersion) || errors.Is(err, handshake.ErrFormat) || errors.Is(err, errGreeting)
+	return fmt.Errorf("whoever listens there has aborted without a word, it does not take this for a process of its job: %w", err)
 }
 
 func (d *dial) stopTimer() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/networks"
 )
 
@@ -37,6 +38,9 @@ func (g greeting) encode() []byte {
 }
 
 var errGreeting = errors.New("malformed greeting in the handshake")
+
+// hopeless tells the failures that another attempt would only repeat.
+func hopeless(err error) bool { return handshake.Final(err) || errors.Is(err, errGreeting) }
 
 // decodeGreeting returns a hello that shares memory with b.
 func decodeGreeting(b []byte) (greeting, error) {

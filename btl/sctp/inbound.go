@@ -55,7 +55,7 @@ func (m *module) accept(a stack.Association) stack.Handler {
 func (m *module) greet(l *link) *inbound {
 	in := &inbound{link: l, m: m, since: m.loop.Now()}
 	l.owner = in
-	in.acceptor = m.identity().NewAcceptor(newNonce(), in.claimed)
+	in.acceptor = m.identity().NewAcceptor(handshake.NewNonce(), in.claimed)
 	in.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		in.fail(fmt.Errorf("no proof of belonging to this job in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})

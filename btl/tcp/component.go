@@ -1,13 +1,11 @@
 package tcp
 
 import (
-	"crypto/rand"
 	"net/netip"
 	"runtime"
 	"time"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
@@ -98,11 +96,6 @@ const (
 	networkLatency  = 25 * time.Microsecond
 	loopbackLatency = 5 * time.Microsecond
 )
-
-func newNonce() (nonce [handshake.NonceSize]byte) {
-	rand.Read(nonce[:])
-	return nonce
-}
 
 // try sets on a socket what the user wants and the system may not give, so that a
 // mistake shows at the start. Where the user leaves it to the system there is nothing

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/internal/rawio"
 )
@@ -17,8 +18,8 @@ import (
 // allow, one after the other.
 type dial struct {
 	ep     *endpoint
-	failed attemptsError // of the attempts so far
-	since  int64         // when the first one began
+	failed networks.Attempts
+	since  int64 // when the first one began
 
 	talk      *talk // of the present attempt, nil between two
 	connector *handshake.Connector
@@ -46,15 +47,15 @@ func (d *dial) start() {
 	d.pause, d.connector = nil, nil
 	ep.slot.epoch++
 	d.epoch = ep.slot.epoch
-	if d.failed.count == 0 {
+	if d.failed.Count() == 0 {
 		d.since = m.loop.Now()
 	}
 	ep.enter(stateConnecting, btl.LogInfo, ep.pair.describe(), d.epoch,
-		fmt.Sprintf(", attempt %d of %d", d.failed.count+1, m.cfg.connectRetries))
+		fmt.Sprintf(", attempt %d of %d", d.failed.Count()+1, m.cfg.connectRetries))
 	if err := d.open(); err != nil {
 		// Send may be what has called: no up-call from here.
 		d.end()
-		d.failed.add(err)
+		d.failed.Add(err)
 		d.retry()
 	}
 }
@@ -122,7 +123,7 @@ func (d *dial) connected() error {
 		From: m.host.Rank(), To: ep.slot.key.rank,
 		Epoch: d.epoch, Known: ep.slot.known,
 		Path: ep.slot.key.path, Target: ep.pair.target(),
-	}, m.ourGreeting(), newNonce())
+	}, m.ourGreeting(), handshake.NewNonce())
 	ep.enter(stateConnectAck, btl.LogDebug, fmt.Sprintf("%v → %v", rawio.LocalAddr(fd), ep.pair.target()), d.epoch, "")
 	d.talk.out = d.connector.Hello(nil)
 	return d.talk.send()
@@ -176,37 +177,35 @@ func (d *dial) succeed() {
 // fail ends the present attempt from a call of the loop's.
 func (d *dial) fail(err error) {
 	phase := d.phase()
-	d.failed.add(d.explain(err))
+	d.failed.Add(d.explain(err))
 	d.end()
 	if d.ep.slot.useReserve() {
 		return // which has given up this dial for the peer's connection
 	}
-	if d.failed.count >= d.ep.m.cfg.connectRetries || final(err) {
+	if d.failed.Count() >= d.ep.m.cfg.connectRetries || hopeless(err) {
 		d.giveUp(phase)
 		return
 	}
 	d.retry()
 }
 
-// retry starts the next attempt a little later: 50 ms, then twice as long each
-// time, at most 2 s.
+// retry starts the next attempt a little later.
 func (d *dial) retry() {
-	m, tries := d.ep.m, d.failed.count
+	m, tries := d.ep.m, d.failed.Count()
 	if tries >= m.cfg.connectRetries {
 		phase := d.phase()
 		d.pause = m.loop.After(0, func() { d.giveUp(phase) })
 		return
 	}
-	wait := min(50*time.Millisecond<<min(tries-1, 10), 2*time.Second)
-	last := d.failed.causes[len(d.failed.causes)-1].err
+	wait := d.failed.Pause()
 	d.ep.tell(btl.LogInfo, "not connected", d.ep.pair.String(), d.epoch,
-		fmt.Sprintf(", attempt %d of %d: %v; next in %v", tries, m.cfg.connectRetries, last, wait))
+		fmt.Sprintf(", attempt %d of %d: %v; next in %v", tries, m.cfg.connectRetries, d.failed.Last(), wait))
 	d.pause = m.loop.After(wait, d.start)
 }
 
 func (d *dial) giveUp(phase string) {
 	ep := d.ep
-	d.failed.took = time.Duration(ep.m.loop.Now() - d.since)
+	d.failed.Took = time.Duration(ep.m.loop.Now() - d.since)
 	ep.down(ep.connError(phase, &d.failed))
 }
 
@@ -219,16 +218,6 @@ func (d *dial) explain(err error) error {
 		return errors.New("the peer has closed the connection instead of accepting it")
 	}
 	return errors.New("whoever listens there has closed the connection without a word: it does not take this for a process of its job")
-}
-
-// final tells the failures that another attempt would only repeat.
-func final(err error) bool {
-	var refused *handshake.RefusedError
-	if errors.As(err, &refused) {
-		return refused.Code != handshake.Duplicate
-	}
-	return errors.Is(err, handshake.ErrProof) || errors.Is(err, handshake.ErrMagic) ||
-		errors.Is(err, handshake.ErrVersion) || errors.Is(err, handshake.ErrFormat) || errors.Is(err, errGreeting)
 }
 
 // end closes the socket of the present attempt, if there is one.

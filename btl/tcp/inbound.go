@@ -46,7 +46,7 @@ func (in *inbound) greet() error {
 	if err := m.tune(in.conn.FD(), m.nearby(in.from.Addr())); err != nil {
 		return err
 	}
-	in.acceptor = m.identity().NewAcceptor(newNonce(), in.claimed)
+	in.acceptor = m.identity().NewAcceptor(handshake.NewNonce(), in.claimed)
 	return nil
 }
 

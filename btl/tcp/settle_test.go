@@ -103,7 +103,7 @@ func TestOneWayRefused(t *testing.T) {
 	b := newNode(t, 1, 2)
 	x := a.reachAddress(1, unreachable(b, refusingPort(t)))
 	a.do(func() { x.ep.Send(frame("h"), 0) })
-	a.until("a failed attempt", func() bool { return x.ep.dial != nil && x.ep.dial.failed.count > 0 })
+	a.until("a failed attempt", func() bool { return x.ep.dial != nil && x.ep.dial.failed.Count() > 0 })
 	y := b.reach(a)
 	require.Equal(t, btl.Done, y.send(frame("h", "hello")))
 	a.until("the frame", func() bool { return len(x.frames) == 1 })

@@ -2,13 +2,10 @@ package tcp
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -141,22 +138,4 @@ func TestTransitionsOfBothAtOnce(t *testing.T) {
 		"2 tcp: rank 0 ← rank 1: connect_ack HERE:1 ← HERE:1, epoch 1, waits for our own attempt to end",
 		"1 tcp: rank 0 ← rank 1: connected HERE:1 (lo) ← HERE:1, epoch 1",
 	}, lines[len(lines)-3:])
-}
-
-func TestAttemptsError(t *testing.T) {
-	refused, silent := syscall.ECONNREFUSED, fmt.Errorf("no answer in 10s: %w", syscall.ETIMEDOUT)
-	e := &attemptsError{took: 30_200 * time.Millisecond}
-	e.add(refused)
-	require.Equal(t, "connection refused", e.Error())
-	e.add(refused)
-	require.Equal(t, "connection refused (2 attempts in 30.2 s)", e.Error())
-	e.add(silent)
-	require.Equal(t, "3 attempts in 30.2 s: connection refused (2 times), then no answer in 10s: connection timed out", e.Error())
-	require.ErrorIs(t, e, syscall.ECONNREFUSED)
-	require.ErrorIs(t, e, syscall.ETIMEDOUT)
-	for i := range 100 {
-		e.add(fmt.Errorf("cause %d: %w", i, io.ErrUnexpectedEOF))
-	}
-	require.Len(t, e.causes, mostCauses)
-	require.Contains(t, e.Error(), "103 attempts in 30.2 s: cause 92")
 }

@@ -48,7 +48,7 @@ func unharmed(t *testing.T, n *node) {
 func hello(n *node, from int, secret []byte) (*handshake.Connector, []byte) {
 	c := handshake.NewIdentity(n.job, secret, from).NewConnector(handshake.Request{
 		From: from, To: n.rank, Epoch: 1, Target: target(n),
-	}, greeting{maxFrame: 1 << 20, host: "friend"}.encode(), newNonce())
+	}, greeting{maxFrame: 1 << 20, host: "friend"}.encode(), handshake.NewNonce())
 	return c, c.Hello(nil)
 }
 
@@ -146,7 +146,7 @@ func TestClaims(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n.do(func() { n.mod.strays = networks.Limiter{} })
 			c := stranger(t, n)
-			_, err := c.Write(handshake.NewIdentity(n.job, testSecret, test.r.From).NewConnector(test.r, nil, newNonce()).Hello(nil))
+			_, err := c.Write(handshake.NewIdentity(n.job, testSecret, test.r.From).NewConnector(test.r, nil, handshake.NewNonce()).Hello(nil))
 			require.NoError(t, err)
 			got, _ := io.ReadAll(c)
 			require.Empty(t, got)

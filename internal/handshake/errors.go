@@ -54,6 +54,14 @@ func (c Code) String() string {
 	return fmt.Sprintf("code %d", uint8(c))
 }
 
+// Final tells the failures of a connector that another attempt would only repeat.
+func Final(err error) bool {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		return refused.Code != Duplicate
+	}
+	return errors.Is(err, ErrProof) || errors.Is(err, ErrMagic) || errors.Is(err, ErrVersion) || errors.Is(err, ErrFormat)
+}
+
 // A RefusedError is an acceptor's refusal, with proof that it is the acceptor's.
 type RefusedError struct {
 	Code   Code

@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -26,6 +27,17 @@ const (
 	magicHello     = "STRD"
 	magicChallenge = "STRA"
 )
+
+// NewNonce returns random bytes for one handshake.
+func NewNonce() (nonce [NonceSize]byte) {
+	rand.Read(nonce[:]) // it never fails (crypto/rand)
+	return nonce
+}
+
+// IsHello recognises the first message of a connector, for who could hear either side.
+func IsHello(b []byte) bool {
+	return len(b) >= len(magicHello) && string(b[:len(magicHello)]) == magicHello
+}
 
 // A Request is what a connector says about its attempt.
 type Request struct {
@@ -59,7 +71,7 @@ func appendHello(b []byte, job [16]byte, r Request, nonce [NonceSize]byte) []byt
 // parseHello checks form only: that job and rank are right is for the acceptor.
 func parseHello(b []byte) (r Request, job [16]byte, err error) {
 	le := binary.LittleEndian
-	if len(b) != helloSize || string(b[:4]) != magicHello {
+	if len(b) != helloSize || !IsHello(b) {
 		return r, job, ErrMagic
 	}
 	if v := le.Uint16(b[4:]); v != Version {

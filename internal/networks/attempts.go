@@ -1,4 +1,4 @@
-package tcp
+package networks
 
 import (
 	"fmt"
@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// An attemptsError is why a path could not be connected: what became of each
-// attempt, and how long they took.
-type attemptsError struct {
+// Attempts to connect a path that have failed: what became of each, and how long
+// they took. Together they are the error why it could not be connected.
+type Attempts struct {
+	Took   time.Duration
 	causes []cause // of attempts in a row
 	count  int
-	took   time.Duration
 }
 
 // cause is that of one failed attempt, or of several in a row.
@@ -23,7 +23,20 @@ type cause struct {
 // mostCauses bounds what is kept: of a thousand attempts the last ones tell.
 const mostCauses = 8
 
-func (e *attemptsError) add(err error) {
+// Count is how many there were.
+func (e *Attempts) Count() int { return e.count }
+
+// Last is why the last one failed.
+func (e *Attempts) Last() error { return e.causes[len(e.causes)-1].err }
+
+// Pause is how long to wait before the next one: 50 ms after the first, then twice as
+// long each time, at most 2 s.
+func (e *Attempts) Pause() time.Duration {
+	return min(50*time.Millisecond<<min(e.count-1, 10), 2*time.Second)
+}
+
+// Add takes note of one more.
+func (e *Attempts) Add(err error) {
 	e.count++
 	if n := len(e.causes); n > 0 && e.causes[n-1].err.Error() == err.Error() {
 		e.causes[n-1].times++
@@ -36,7 +49,7 @@ func (e *attemptsError) add(err error) {
 }
 
 // Unwrap returns the causes, the last one first.
-func (e *attemptsError) Unwrap() []error {
+func (e *Attempts) Unwrap() []error {
 	all := make([]error, len(e.causes))
 	for i, c := range e.causes {
 		all[len(all)-1-i] = c.err
@@ -47,8 +60,8 @@ func (e *attemptsError) Unwrap() []error {
 // Error returns "connection refused", "connection refused (3 attempts in 0.2 s)"
 // or, where the causes differ, "3 attempts in 10.2 s: connection refused (2 times),
 // then no answer in 10s".
-func (e *attemptsError) Error() string {
-	spent := fmt.Sprintf("%d attempts in %.1f s", e.count, e.took.Seconds())
+func (e *Attempts) Error() string {
+	spent := fmt.Sprintf("%d attempts in %.1f s", e.count, e.Took.Seconds())
 	switch {
 	case e.count == 1:
 		return e.causes[0].err.Error()
