@@ -25,16 +25,16 @@ func tellMistake(ctx context.Context, err error) {
 		return // err is what the user has to know
 	}
 	if job.Size() > 1 {
-		(&World{job: job}).endBecause(ctx, err)
+		endBecause(ctx, job, err)
 	}
 	_ = job.Close() // likewise
 }
 
 // endBecause ends the job with an error that the launcher tells, and waits for it to
 // end this process too, if it is one that does.
-func (w *World) endBecause(ctx context.Context, err error) {
-	w.abortBecause(err)
-	if job, ends := w.job.(launch.Ender); ends {
-		job.AwaitEnd(ctx)
+func endBecause(ctx context.Context, job launch.Job, err error) {
+	abortBecause(job, err)
+	if ender, ends := job.(launch.Ender); ends {
+		ender.AwaitEnd(ctx)
 	}
 }

@@ -64,7 +64,7 @@ func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts 
 	returned = true
 	if err != nil {
 		if w.Size() > 1 {
-			w.abortBecause(err)
+			abortBecause(w.job, err)
 		}
 		w.drop()
 		return err
@@ -83,14 +83,14 @@ func (w *World) crash(how string) error {
 
 // abortBecause ends the job with an error. If it is another process's failure
 // that has led to it, the launcher is told, so that it names that one.
-func (w *World) abortBecause(err error) {
+func abortBecause(job launch.Job, err error) {
 	failed, isPeers := errors.AsType[*PeerFailedError](err)
 	_, never := errors.AsType[*selection.UnreachableError](err) // nobody has failed
-	if job, tells := w.job.(launch.Follower); isPeers && !never && tells {
-		job.AbortAfter(failed.Rank, 1, err.Error())
+	if follower, tells := job.(launch.Follower); isPeers && !never && tells {
+		follower.AbortAfter(failed.Rank, 1, err.Error())
 		return
 	}
-	w.job.Abort(1, err.Error())
+	job.Abort(1, err.Error())
 }
 
 // drop leaves the world without a word: the job is over.
@@ -123,7 +123,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 	}
 	if err := openfiles.Explain(w.open(ctx, components, &o)); err != nil {
 		if w.job.Size() > 1 {
-			w.endBecause(ctx, err) // the others wait for this rank
+			endBecause(ctx, w.job, err) // the others wait for this rank
 		}
 		_ = w.job.Close() // err is the cause
 		return nil, err

@@ -23,8 +23,8 @@ const strandRun = "strand run"
 // job.
 const JobEnv = param.ReservedEnv + "JOB"
 
-// joined: this process has taken its descriptor to the launcher. The number in
-// PMI_FD may by now be another file's.
+// joined: this process has joined its job. The number in PMI_FD may by now be
+// another file's, and at PMI_PORT its rank is taken.
 var joined atomic.Bool
 
 // FromEnvironment returns the job that this process was started in: a rank of
@@ -48,9 +48,9 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	var err error
 	switch {
 	case has(env, "PMI_FD"):
-		m, err = joinByDescriptor(env)
+		m, err = joinOnce(func() (*member, error) { return joinByDescriptor(env) })
 	case has(env, "PMI_PORT"):
-		m, err = joinByPort(ctx, env)
+		m, err = joinOnce(func() (*member, error) { return joinByPort(ctx, env) })
 	default:
 		if err := refuseForeign(env); err != nil {
 			return nil, err
@@ -61,28 +61,24 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 		return nil, err
 	}
 	m.hostname, m.launcher = hostname, launcherName(env)
-	if err := m.enter(ctx, env); err != nil {
+	if err := m.client.Init(ctx); err != nil {
 		return nil, errors.Join(m.explain(err), m.client.Drop())
 	}
 	m.takeControl(env)
 	return m, nil
 }
 
-// enter opens the conversation and finds the local rank.
-func (m *member) enter(ctx context.Context, env lookup) error {
-	if err := m.client.Init(ctx); err != nil {
-		return err
+// joinOnce refuses if this process has joined. After an attempt that fails there
+// may be another.
+func joinOnce(join func() (*member, error)) (*member, error) {
+	if !joined.CompareAndSwap(false, true) {
+		return nil, errors.New("launch: this process has joined its job already: a launcher lets it do so once; keep the first world")
 	}
-	if !has(env, "MPI_LOCALRANKID") || !has(env, "MPI_LOCALNRANKS") {
-		return m.findLocalRank(ctx)
+	m, err := join()
+	if err != nil {
+		joined.Store(false)
 	}
-	var err error
-	if m.localSize, err = number(env, "MPI_LOCALNRANKS", 1, m.size); err != nil {
-		return err
-	}
-	m.localRank, err = number(env, "MPI_LOCALRANKID", 0, m.localSize-1)
-	m.localKnown = err == nil
-	return err
+	return m, err
 }
 
 // joinByDescriptor takes the socket that the launcher left open.
@@ -99,12 +95,8 @@ func joinByDescriptor(env lookup) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !joined.CompareAndSwap(false, true) {
-		return nil, errors.New("launch: this process has joined its job already: a launcher lets it do so once; keep the first world")
-	}
 	conn, err := takeSocket(fd)
 	if err != nil {
-		joined.Store(false)
 		if openfiles.Exhausted(err) {
 			return nil, fmt.Errorf("launch: the connection to the launcher, PMI_FD=%d: %w", fd, err)
 		}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -70,26 +71,22 @@ func TestWorldOfOne(t *testing.T) {
 	assert.Equal(t, "testhost", j.Hostname())
 	assert.NotEmpty(t, j.Name())
 
-	require.NoError(t, j.Put("key", "any\x00 value"))
+	require.NoError(t, j.Put(ctx, "key", "any\x00 value"))
 	require.NoError(t, j.Barrier(ctx))
 	got, err := j.Get(ctx, "key")
 	require.NoError(t, err)
 	assert.Equal(t, "any\x00 value", got)
 	_, err = j.Get(ctx, "absent")
 	assert.ErrorIs(t, err, ErrNoKey)
-	assert.Error(t, j.Put("", "v"))
-	dead, err := j.Dead(ctx)
-	require.NoError(t, err)
-	assert.Empty(t, dead)
-	rank, size, known := j.LocalRank()
-	assert.True(t, known && rank == 0 && size == 1)
+	assert.Error(t, j.Put(ctx, "", "v"))
 
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	assert.ErrorIs(t, j.Barrier(ended), context.Canceled)
+	assert.ErrorIs(t, j.Put(ended, "late", "v"), context.Canceled)
 	require.NoError(t, j.Close())
 	assert.ErrorIs(t, j.Barrier(ctx), ErrClosed)
-	assert.ErrorIs(t, j.Put("key", "v"), ErrClosed)
+	assert.ErrorIs(t, j.Put(ctx, "key", "v"), ErrClosed)
 }
 
 func TestJoinByDescriptor(t *testing.T) {
@@ -105,8 +102,6 @@ func TestJoinByDescriptor(t *testing.T) {
 		assert.Equal(t, 4, jobs[rank].Size())
 		assert.Equal(t, "strand_test", jobs[rank].Name())
 		assert.Equal(t, "PMI-1", jobs[rank].Launcher())
-		local, size, known := jobs[rank].LocalRank()
-		assert.True(t, known && local == rank && size == 4, "from the process mapping")
 	}
 	errs := make([]error, len(jobs))
 	var all sync.WaitGroup
@@ -119,7 +114,7 @@ func TestJoinByDescriptor(t *testing.T) {
 
 // exchange publishes a value in each rank and reads that of all.
 func exchange(ctx context.Context, j Job, value string) error {
-	if err := j.Put(fmt.Sprintf("address of %d", j.Rank()), fmt.Sprint(j.Rank(), value)); err != nil {
+	if err := j.Put(ctx, fmt.Sprintf("address of %d", j.Rank()), fmt.Sprint(j.Rank(), value)); err != nil {
 		return err
 	}
 	if err := j.Barrier(ctx); err != nil {
@@ -186,15 +181,40 @@ func TestJoinOnce(t *testing.T) {
 	require.NoError(t, j.Close())
 }
 
-func TestLocalRankFromHydra(t *testing.T) {
-	env := launched(t, 3)[1]
-	env["MPI_LOCALRANKID"], env["MPI_LOCALNRANKS"], env["HYDI_CONTROL_FD"] = "0", "2", "7"
-	j, err := env.join(t)
+func TestJoinOnceByPort(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	rank, size, known := j.LocalRank()
-	assert.True(t, known && rank == 0 && size == 2)
-	assert.Equal(t, "hydra", j.Launcher())
+	server, err := pmi.NewServer("strand_test", 1, noEvents{})
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- serveByPort(listener, server) }()
+	t.Cleanup(func() { server.Close(); _ = listener.Close(); <-served })
+
+	_, err = environ{"PMI_PORT": "nonsense", "PMI_ID": "0"}.join(t)
+	require.ErrorContains(t, err, "can not reach")
+	env := environ{"PMI_PORT": listener.Addr().String(), "PMI_ID": "0"}
+	j, err := fromEnvironment(context.Background(), env.lookup, "testhost")
+	require.NoError(t, err, "the attempt that failed does not count")
+	_, err = fromEnvironment(context.Background(), env.lookup, "testhost")
+	assert.ErrorContains(t, err, "has joined its job already")
 	require.NoError(t, j.Close())
+}
+
+// serveByPort is a launcher of one rank that connects to it. Any other connection
+// stays without an answer, and ends with the listener.
+func serveByPort(listener net.Listener, server *pmi.Server) error {
+	conn, err := listener.Accept()
+	if err != nil {
+		return err
+	}
+	if _, err := bufio.NewReaderSize(conn, 16).ReadString('\n'); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	_ = listener.Close()
+	if _, err := conn.Write([]byte("cmd=initack\ncmd=set size=1\ncmd=set rank=0\ncmd=set debug=0\n")); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	return server.Serve(0, conn)
 }
 
 func TestLauncherName(t *testing.T) {

@@ -26,8 +26,9 @@ type Job interface {
 
 	// Put publishes a value, of any bytes and length, under a key of one to a
 	// few dozen bytes. Other ranks see it after the next Barrier. A key is put
-	// once.
-	Put(key, value string) error
+	// once. A context that ends makes it return at once; whether the value was
+	// published is then not known.
+	Put(ctx context.Context, key, value string) error
 
 	// Get returns what some rank put under the key; the error is ErrNoKey if
 	// none did. A context that ends makes it return at once.
@@ -37,10 +38,6 @@ type Job interface {
 	// first it returns at once, and this rank counts as arrived.
 	Barrier(ctx context.Context) error
 
-	// Dead returns the ranks that the launcher knows to have failed, in order.
-	// Launchers that end the whole job instead never name any.
-	Dead(ctx context.Context) ([]int, error)
-
 	// Abort tells the launcher to end the whole job with that exit code. It
 	// does not wait for an answer: the caller exits. The message reaches the
 	// user through the launcher, or on standard error if it takes none.
@@ -49,10 +46,6 @@ type Job interface {
 	// Close leaves the job in good order. To a launcher, a process that exits
 	// without it has failed.
 	Close() error
-
-	// LocalRank returns this rank's place among the ranks of its host and
-	// their number, if the launcher says.
-	LocalRank() (rank, size int, known bool)
 
 	// Launcher names who started the job: "strand run", "hydra", "slurm",
 	// "PMI-1" for one that is not known by name, "none" for a world of one.

@@ -17,14 +17,10 @@ func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleEnv); role {
 	case "":
 		goleak.VerifyTestMain(m)
-	case "mapping": // the local rank from the process mapping alone
-		_ = os.Unsetenv("MPI_LOCALRANKID")
-		fallthrough
 	case "exchange":
 		os.Exit(rank(func(ctx context.Context, j Job) error {
-			local, size, known := j.LocalRank()
 			// One write: the launcher may mix what ranks write in pieces.
-			fmt.Printf("rank %d of %d local %d of %d %v by %s\n", j.Rank(), j.Size(), local, size, known, j.Launcher())
+			fmt.Printf("rank %d of %d by %s\n", j.Rank(), j.Size(), j.Launcher())
 			return exchange(ctx, j, strings.Repeat("\x00 any=\n", 2000))
 		}))
 	case "abort":

@@ -26,9 +26,6 @@ type member struct {
 	hostname   string
 	launcher   string
 
-	localRank, localSize int
-	localKnown           bool
-
 	control   *control.Member // nil if the launcher has no such channel
 	listening sync.WaitGroup
 }
@@ -39,13 +36,8 @@ func (m *member) Name() string     { return m.client.Job() }
 func (m *member) Hostname() string { return m.hostname }
 func (m *member) Launcher() string { return m.launcher }
 
-func (m *member) LocalRank() (rank, size int, known bool) {
-	return m.localRank, m.localSize, m.localKnown
-}
-
-func (m *member) Put(key, value string) error {
-	// A launcher answers a put at once; there is nothing to wait for.
-	return m.explain(put(context.Background(), m.client, key, value))
+func (m *member) Put(ctx context.Context, key, value string) error {
+	return m.explain(put(ctx, m.client, key, value))
 }
 
 func (m *member) Get(ctx context.Context, key string) (string, error) {
@@ -55,18 +47,6 @@ func (m *member) Get(ctx context.Context, key string) (string, error) {
 
 func (m *member) Barrier(ctx context.Context) error {
 	return m.explain(m.client.Barrier(ctx))
-}
-
-func (m *member) Dead(ctx context.Context) ([]int, error) {
-	text, err := m.client.Get(ctx, pmi.DeadKey)
-	if errors.Is(err, pmi.ErrNoKey) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, m.explain(err)
-	}
-	ranks, err := pmi.ParseRanks(text, m.size)
-	return ranks, m.explain(err)
 }
 
 func (m *member) Abort(code int, message string) {
@@ -114,24 +94,6 @@ func (m *member) Close() error {
 	m.stopListening()
 	err := m.client.Close(ctx)
 	return m.explain(err)
-}
-
-// findLocalRank asks the launcher for its process mapping. A launcher without
-// one, or with one that does not parse, leaves the local rank unknown: it is
-// a hint, no reason to refuse to run.
-func (m *member) findLocalRank(ctx context.Context) error {
-	text, err := m.client.Get(ctx, pmi.MappingKey)
-	if errors.Is(err, pmi.ErrNoKey) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if mapping, err := pmi.ParseMapping(text); err == nil {
-		m.localRank, m.localSize = mapping.Local(m.rank, m.size)
-		m.localKnown = true
-	}
-	return nil
 }
 
 // explain says whose error it is.

@@ -1,13 +1,63 @@
 package launch
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/pmi"
 )
+
+// A launcher may hang: what is asked of it ends with the context.
+func TestPutEndsWithItsContext(t *testing.T) {
+	ours, launchers := net.Pipe()
+	asked := make(chan error, 1)
+	go func() { asked <- answerUntilPut(launchers) }()
+	m := &member{client: pmi.NewClient(ours), size: 1}
+	require.NoError(t, m.client.Init(context.Background()))
+
+	ctx, cancel := context.WithCancelCause(context.Background())
+	given := errors.New("given up")
+	put := make(chan error, 1)
+	go func() { put <- m.Put(ctx, "key", "value") }()
+	require.NoError(t, <-asked)
+	cancel(given)
+	select {
+	case err := <-put:
+		assert.ErrorIs(t, err, given)
+	case <-time.After(time.Minute):
+		assert.Fail(t, "Put does not return")
+	}
+	require.NoError(t, m.client.Drop())
+	require.NoError(t, launchers.Close())
+}
+
+// answerUntilPut opens a conversation as a launcher does, and returns when it has
+// read a put, which it does not answer.
+func answerUntilPut(conn net.Conn) error {
+	lines := bufio.NewReader(conn)
+	for _, answer := range []string{
+		"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+		"cmd=maxes kvsname_max=64 keylen_max=64 vallen_max=1024\n",
+		"cmd=my_kvsname kvsname=job\n",
+	} {
+		if _, err := lines.ReadString('\n'); err != nil {
+			return err
+		}
+		if _, err := conn.Write([]byte(answer)); err != nil {
+			return err
+		}
+	}
+	_, err := lines.ReadString('\n')
+	return err
+}
 
 // Only "strand run" ends a rank that has aborted, and tells why.
 func TestAwaitEnd(t *testing.T) {

@@ -27,17 +27,15 @@ func (s *singleton) Launcher() string { return "none" }
 
 func (s *singleton) Name() string { return fmt.Sprintf("single_%s_%d", s.hostname, os.Getpid()) }
 
-func (s *singleton) LocalRank() (rank, size int, known bool) { return 0, 1, true }
-
-func (s *singleton) Put(key, value string) error {
+func (s *singleton) Put(ctx context.Context, key, value string) error {
 	if err := checkKey(key); err != nil {
+		return err
+	}
+	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return ErrClosed
-	}
 	s.values[key] = value
 	return nil
 }
@@ -56,8 +54,6 @@ func (s *singleton) Get(ctx context.Context, key string) (string, error) {
 }
 
 func (s *singleton) Barrier(ctx context.Context) error { return s.usable(ctx) }
-
-func (s *singleton) Dead(ctx context.Context) ([]int, error) { return nil, s.usable(ctx) }
 
 func (s *singleton) Abort(code int, message string) { complain(s, code, message) }
 

@@ -16,7 +16,7 @@ type Job interface {
 	Hostname() string
 
 	// Put publishes a value under a key. Others see it after the next Barrier.
-	Put(key, value string) error
+	Put(ctx context.Context, key, value string) error
 
 	// Get returns what some process put under the key.
 	Get(ctx context.Context, key string) (string, error)

@@ -145,9 +145,9 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 
 func (p *PML) openComponent(c btl.Component) error {
 	modules, err := c.Open(p.host)
-	var unavailable *btl.UnavailableError
+	_, unavailable := errors.AsType[*btl.UnavailableError](err)
 	switch {
-	case errors.As(err, &unavailable):
+	case unavailable:
 		p.host.Logf(btl.LogInfo, "rank %d: %v", p.rank, err)
 		p.refusals = append(p.refusals, selection.Offer{Component: c.Name(), Refusal: err})
 		return nil
@@ -171,11 +171,11 @@ func exchange(ctx context.Context, cfg Config, hello []byte) ([]byte, error) {
 		return newSecret(), nil
 	}
 	if cfg.Job.Rank() == 0 {
-		if err := cfg.Job.Put(secretKey, string(newSecret())); err != nil {
+		if err := cfg.Job.Put(ctx, secretKey, string(newSecret())); err != nil {
 			return nil, err
 		}
 	}
-	if err := cfg.Job.Put(addressKey(cfg.Job.Rank()), string(hello)); err != nil {
+	if err := cfg.Job.Put(ctx, addressKey(cfg.Job.Rank()), string(hello)); err != nil {
 		return nil, err
 	}
 	if err := cfg.Job.Barrier(ctx); err != nil {
@@ -272,6 +272,3 @@ func (p *PML) componentOf(m btl.Module) string {
 	}
 	return ""
 }
-
-// Engine returns the progress engine, for tests and tools.
-func (p *PML) Engine() *engine.Engine { return p.engine }

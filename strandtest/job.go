@@ -58,11 +58,8 @@ func (j *Job) Hostname() string { return "localhost" }
 // Launcher implements [launch.Job].
 func (j *Job) Launcher() string { return "strandtest" }
 
-// LocalRank implements [launch.Job].
-func (j *Job) LocalRank() (rank, size int, known bool) { return j.rank, j.board.size, true }
-
 // Put implements [launch.Job].
-func (j *Job) Put(key, value string) error {
+func (j *Job) Put(_ context.Context, key, value string) error {
 	j.board.mu.Lock()
 	defer j.board.mu.Unlock()
 	j.board.values[key] = value
@@ -96,9 +93,6 @@ func (j *Job) Barrier(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 }
-
-// Dead implements [launch.Job].
-func (j *Job) Dead(context.Context) ([]int, error) { return nil, nil }
 
 // Abort implements [launch.Job].
 func (j *Job) Abort(int, string) {}

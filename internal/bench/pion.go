@@ -126,7 +126,7 @@ func connectUDP(ctx context.Context, job launch.Job, o PionOptions) (*net.UDPCon
 	}
 	err = errors.Join(conn.SetReadBuffer(o.Buffer), conn.SetWriteBuffer(o.Buffer))
 	if err == nil {
-		err = job.Put(fmt.Sprint(pionKey, job.Rank()), conn.LocalAddr().String())
+		err = job.Put(ctx, fmt.Sprint(pionKey, job.Rank()), conn.LocalAddr().String())
 	}
 	if err == nil {
 		err = job.Barrier(ctx)

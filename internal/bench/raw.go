@@ -191,7 +191,7 @@ func acceptRaw(ctx context.Context, job launch.Job, options SocketOptions) (int,
 	if err := options.apply(listener); err != nil {
 		return -1, err
 	}
-	if err := job.Put(rawKey, rawio.LocalAddr(listener).String()); err != nil {
+	if err := job.Put(ctx, rawKey, rawio.LocalAddr(listener).String()); err != nil {
 		return -1, err
 	}
 	if err := job.Barrier(ctx); err != nil {

@@ -1,7 +1,6 @@
 package pmi
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -29,30 +28,4 @@ func formatRanks(ranks []int) string {
 		i = last + 1
 	}
 	return b.String()
-}
-
-// ParseRanks reads what stands under DeadKey in a job of size ranks.
-func ParseRanks(text string, size int) ([]int, error) {
-	var ranks []int
-	if text == "" {
-		return nil, nil
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		low, err1 := strconv.Atoi(first)
-		high, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || low < 0 || high < low || high >= size {
-			return nil, fmt.Errorf("pmi: %s %s: %s is no rank or range of ranks below %d", DeadKey, quote(text), quote(part), size)
-		}
-		if len(ranks)+high-low+1 > size {
-			return nil, fmt.Errorf("pmi: %s %s: more ranks than the %d of the job", DeadKey, quote(text), size)
-		}
-		for r := low; r <= high; r++ {
-			ranks = append(ranks, r)
-		}
-	}
-	return ranks, nil
 }

@@ -67,7 +67,7 @@ func NewServer(job string, size int, events Events) (*Server, error) {
 	}
 	return &Server{
 		job: job, size: size, events: events,
-		values:   map[string]string{MappingKey: Mapping{{First: 0, Nodes: 1, PerNode: size}}.String()},
+		values:   map[string]string{MappingKey: oneNode(size)},
 		sessions: make(map[int]*session),
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,8 +68,7 @@ type Config struct {
 	Grace   time.Duration // 0: DefaultGrace
 
 	// KeepGoing lets the others go on when a rank fails. They are told at once
-	// ([launch.Listener]) and find it in [launch.Job] Dead; a barrier that waits
-	// for it fails. Otherwise those that outlive SIGTERM for a while, to save what
+	// ([launch.Listener]); a barrier that waits for it fails. Otherwise those that outlive SIGTERM for a while, to save what
 	// they have, are told.
 	KeepGoing bool
 }
@@ -102,14 +102,7 @@ var ownVariables = []string{
 	launch.JobEnv, param.FlagsVariable, control.Variable,
 }
 
-func isOwnVariable(name string) bool {
-	for _, own := range ownVariables {
-		if name == own {
-			return true
-		}
-	}
-	return false
-}
+func isOwnVariable(name string) bool { return slices.Contains(ownVariables, name) }
 
 func checkEnviron(entry string) error {
 	name, _, isSet := strings.Cut(entry, "=")

@@ -91,7 +91,7 @@ func TestJob(t *testing.T) {
 	require.NoError(t, Run(context.Background(), c), "%s", out)
 	var want []string
 	for rank := range 16 {
-		want = append(want, fmt.Sprintf("%d %d 16 true strand run", 5000+(rank+1)%16, rank))
+		want = append(want, fmt.Sprintf("%d %d of 16 strand run", 5000+(rank+1)%16, rank))
 	}
 	slices.Sort(want)
 	assert.Equal(t, want, out.sorted())
@@ -182,7 +182,7 @@ func TestSurvivors(t *testing.T) {
 	assert.Equal(t, 2, failure.Rank)
 	assert.Equal(t, Killed, failure.How)
 	assert.Zero(t, failure.Ended)
-	assert.Equal(t, []string{"dead [2]", "dead [2]", "dead [2]"}, out.sorted())
+	assert.Equal(t, []string{"rank 2 is missed: true", "rank 2 is missed: true", "rank 2 is missed: true"}, out.sorted())
 }
 
 func TestSignalsArePassedOn(t *testing.T) {
