@@ -29,7 +29,8 @@ type Status = pml.Status
 // A Request stands for an operation under way. The zero Request is complete.
 type Request = pml.Request
 
-// A Message is one that a matched probe has taken.
+// A Message is one that a matched probe has taken. It is received once, by [Mrecv]
+// or by its own methods Recv and Irecv, which take the pieces of a buffer too.
 type Message = pml.Message
 
 var nullStatus = Status{Source: ProcNull, Tag: AnyTag}
@@ -272,7 +273,8 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool, error) {
 	return c.p2p.Iprobe(src, tag)
 }
 
-// Mprobe is Probe, and takes the message: only [Mrecv] can receive it.
+// Mprobe is Probe, and takes the message: no other receive can get it, only [Mrecv]
+// and the methods of the message.
 func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
 	if c == nil {
 		return nil, ErrNilComm
@@ -294,7 +296,9 @@ func (c *Comm) Improbe(src, tag int) (*Message, error) {
 	return c.p2p.Improbe(src, tag)
 }
 
-// Mrecv receives a message that Mprobe or Improbe has taken.
+// Mrecv receives a message that Mprobe or Improbe has taken, once: a second time it
+// returns [ErrFinished]. If ctx ends before the whole message is here, the message is
+// lost and buf is the caller's again.
 func Mrecv(ctx context.Context, m *Message, buf []byte) (Status, error) {
 	return m.Recv(ctx, buf, nil)
 }

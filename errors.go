@@ -31,7 +31,8 @@ var (
 	// ErrNoMessage: the message to receive is nil; Improbe has found none.
 	ErrNoMessage = pml.ErrNoMessage
 	// ErrNilComm: a method was called on a nil communicator, such as the one that
-	// Split returns to a process that is in none.
+	// Split returns to a process that is in none. Rank, Size and World, which
+	// return no error, panic.
 	ErrNilComm = errors.New("nil communicator")
 	// ErrWorldComm: the world's own communicator can not be freed.
 	ErrWorldComm = errors.New("the world's communicator can not be freed")

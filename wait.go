@@ -17,7 +17,7 @@ type Outcome = pml.Outcome
 // Requests that have ended are replaced by the zero Request, here and in the
 // functions below; if ctx ends first none has.
 func WaitAll(ctx context.Context, reqs []Request, statuses []Status) error {
-	return pml.WaitAll(ctx, reqs, statuses, nil)
+	return pml.WaitAll(ctx, reqs, statuses)
 }
 
 // WaitAny waits until one of the requests is complete and returns its place, its
@@ -35,7 +35,7 @@ func WaitSome(ctx context.Context, reqs []Request, out []Outcome) ([]Outcome, er
 // TestAll reports whether all requests are complete; if so it ends them as
 // WaitAll does.
 func TestAll(reqs []Request, statuses []Status) (bool, error) {
-	return pml.TestAll(reqs, statuses, nil)
+	return pml.TestAll(reqs, statuses)
 }
 
 // TestAny is WaitAny without waiting: done is false if no request is complete.

@@ -2,8 +2,9 @@ package btl
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
+	"strings"
 	"sync"
 )
 
@@ -53,12 +54,7 @@ func (r *Registry) Lookup(name string) Component {
 func (r *Registry) Components() []Component {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	all := make([]Component, 0, len(r.byName))
-	for _, c := range r.byName {
-		all = append(all, c)
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Name() < all[j].Name() })
-	return all
+	return slices.SortedFunc(maps.Values(r.byName), func(a, b Component) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
 // Names returns the names of all components, sorted.

@@ -137,11 +137,11 @@ func checkNamesPeer(t *trial, p *port) {
 	t.mu.Lock()
 	err := p.downErr
 	t.mu.Unlock()
-	var conn *btl.ConnError
+	conn, found := errors.AsType[*btl.ConnError](err)
 	switch {
 	case errors.Is(err, btl.ErrPeerClosed):
 		t.fail(ruleDownError, "%v: Down says ErrPeerClosed though there was no orderly end: %v", p, err)
-	case errors.As(err, &conn):
+	case found:
 		if conn.Rank != p.r.id || conn.Peer != p.peer || conn.Phase == "" || conn.Err == nil {
 			t.fail(ruleDownError, "%v: Down's error has Rank %d, Peer %d, Phase %q, Err %v", p, conn.Rank, conn.Peer, conn.Phase, conn.Err)
 		}

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
@@ -100,10 +101,5 @@ func (w *world) checkMember(rank int) {
 // has reports whether the module is one of this rank's. While it is being
 // opened nobody accepts, so the list is complete.
 func (r *rank) has(m btl.Module) bool {
-	for _, own := range r.modules {
-		if own == m {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.modules, m)
 }

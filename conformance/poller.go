@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -76,11 +77,8 @@ func (w *pollWatch) Write(on bool) { w.write = on }
 
 func (w *pollWatch) Stop() {
 	w.stopped = true
-	for i, other := range w.p.watches {
-		if other == w {
-			w.p.watches = append(w.p.watches[:i:i], w.p.watches[i+1:]...)
-			return
-		}
+	if i := slices.Index(w.p.watches, w); i >= 0 {
+		w.p.watches = slices.Delete(w.p.watches, i, i+1)
 	}
 }
 
@@ -141,7 +139,7 @@ func (p *poller) pollDescriptors() bool {
 	if len(p.watches) == 0 {
 		return false
 	}
-	watches := append([]*pollWatch(nil), p.watches...)
+	watches := slices.Clone(p.watches) // a handler may stop one
 	fds := p.interest(nil)
 	if _, err := unix.Poll(fds, 0); err != nil {
 		return false

@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -61,12 +62,7 @@ func (r Result) Err() error {
 
 // Broke reports whether the rule of that name was broken.
 func (r Result) Broke(rule string) bool {
-	for _, v := range r.Violations {
-		if v.Rule == rule {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Rule == rule })
 }
 
 // A Report is the outcome of a run of the suite.

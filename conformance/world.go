@@ -93,9 +93,9 @@ func (w *world) resolveParams() {
 
 func (w *world) openModules(r *rank) {
 	modules, err := w.subject.Component.Open(r.host)
-	var unavailable *btl.UnavailableError
+	_, unavailable := errors.AsType[*btl.UnavailableError](err)
 	switch {
-	case errors.As(err, &unavailable) && w.t.opts.unavailable:
+	case unavailable && w.t.opts.unavailable:
 		w.t.skip(err.Error())
 	case err != nil:
 		w.t.fail(ruleOpen, "rank %d: Open: %v", r.id, err)

@@ -87,7 +87,7 @@ func (p *PML) Close(ctx context.Context) error {
 	}
 	p.closing = true
 	p.eachOperation(func(op *operation) {
-		if op.active && !op.done && !op.isSend && op.recv.Posted() {
+		if !op.isSend && op.recv.Posted() {
 			op.abandon(ErrClosed)
 		}
 	})
@@ -96,11 +96,7 @@ func (p *PML) Close(ctx context.Context) error {
 	}
 	p.wakeProbers()
 	err := p.part(ctx)
-	p.eachOperation(func(op *operation) {
-		if op.active && !op.done {
-			op.complete(ErrClosed)
-		}
-	})
+	p.eachOperation(func(op *operation) { op.complete(ErrClosed) })
 	err = errors.Join(err, p.closeModules())
 	p.over = true
 	p.engine.Unlock()

@@ -77,9 +77,6 @@ func (p *PML) contextOf(id uint64) *Context {
 	return c
 }
 
-// Group returns the context's group.
-func (c *Context) Group() *Group { return c.group }
-
 // Free ends the context: operations that are under way end with ErrFreed, and
 // messages that nobody has received are dropped.
 func (c *Context) Free() {
@@ -95,7 +92,7 @@ func (c *Context) free() {
 		return
 	}
 	p.eachOperation(func(op *operation) {
-		if op.active && !op.done && op.context == c && !op.isSend && op.recv.Posted() {
+		if op.context == c && !op.isSend && op.recv.Posted() {
 			op.abandon(ErrFreed)
 		}
 	})

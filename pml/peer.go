@@ -155,9 +155,6 @@ func (pe *peer) fail(state peerState, err error) {
 	pe.revoke(func(*operation) bool { return true })
 	pe.dropFrames(state == peerFailed)
 	p.eachOperation(func(op *operation) {
-		if !op.active || op.done {
-			return // ended by one before it
-		}
 		switch {
 		case op.peer == pe && op.isSend && op.arrived():
 			// The peer has left with all that it wants of it; what is missing is
@@ -194,7 +191,7 @@ func (op *operation) abandon(err error) {
 // abandonSends ends the sends to a peer that is gone, and with it its last rail.
 func (pe *peer) abandonSends() {
 	pe.pml.eachOperation(func(op *operation) {
-		if op.active && !op.done && op.isSend && op.peer == pe {
+		if op.isSend && op.peer == pe {
 			op.abandon(pe.failure)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/strandmp/strand/pml/match"
 )
 
-// A Message is one that a matched probe has taken: only its Recv can receive it.
-// It must be received once.
+// A Message is one that a matched probe has taken: only its Recv and Irecv can receive
+// it. It must be received once.
 type Message struct {
 	in      *inbound
 	nobodys bool // a message of nobody, with no data
@@ -99,11 +99,8 @@ func (a *arrival) Park(w *engine.Waiter) {
 }
 
 func (p *PML) removeProber(w *engine.Waiter) {
-	for i, x := range p.probers {
-		if x == w {
-			p.probers = append(p.probers[:i], p.probers[i+1:]...)
-			return
-		}
+	if i := slices.Index(p.probers, w); i >= 0 {
+		p.probers = slices.Delete(p.probers, i, i+1)
 	}
 }
 

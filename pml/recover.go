@@ -11,8 +11,8 @@ import (
 
 // A rail that breaks takes nothing with it: what it had not delivered for certain
 // goes over another rail, or over the same one once it is connected again. The
-// receiver knows frames by their numbers and drops what comes twice (DESIGN:
-// Delivery; LA-MPI's end-to-end retransmission).
+// receiver knows frames by their numbers and drops what comes twice
+// (docs/ARCHITECTURE.md, Delivery; LA-MPI's end-to-end retransmission).
 
 // recovery is how far bringing a rail back has come.
 type recovery struct {
@@ -65,8 +65,7 @@ func (r *rail) Down(err error) {
 	if r.attr.Local || r.recovery.foreign {
 		r.recovery.failed = true
 	}
-	var damage *protocolError
-	if errors.As(err, &damage) {
+	if _, is := errors.AsType[*protocolError](err); is {
 		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
 		return
 	}

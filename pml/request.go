@@ -238,18 +238,17 @@ func (r Request) Cancel() bool {
 // The functions over several requests replace those that they end by the zero
 // Request, which they pass over the next time (MPI's null request).
 
-// WaitAll waits for all requests and returns the outcome of each in statuses and
-// errs, either of which may be nil or has their length. The result is the first
-// error. If ctx ends first nothing is ended.
-func WaitAll(ctx context.Context, reqs []Request, statuses []Status, errs []error) error {
-	if (statuses != nil && len(statuses) != len(reqs)) || (errs != nil && len(errs) != len(reqs)) {
-		return fmt.Errorf("wait for %d requests: there are %d statuses and %d errors to fill; want none or %d",
-			len(reqs), len(statuses), len(errs), len(reqs))
+// WaitAll waits for all requests and returns the status of each in statuses, which
+// is nil or has their length. The result is the first error. If ctx ends first
+// nothing is ended.
+func WaitAll(ctx context.Context, reqs []Request, statuses []Status) error {
+	if statuses != nil && len(statuses) != len(reqs) {
+		return fmt.Errorf("wait for %d requests: there are %d statuses to fill; want none or %d",
+			len(reqs), len(statuses), len(reqs))
 	}
 	p, source := first(reqs)
 	if p == nil {
 		clear(statuses)
-		clear(errs)
 		return nil
 	}
 	p.engine.Lock()
@@ -266,9 +265,6 @@ func WaitAll(ctx context.Context, reqs []Request, statuses []Status, errs []erro
 		reqs[i] = Request{}
 		if statuses != nil {
 			statuses[i] = st
-		}
-		if errs != nil {
-			errs[i] = e
 		}
 		if err == nil {
 			err = e
@@ -389,7 +385,7 @@ func TestAny(reqs []Request) (index int, st Status, done bool, err error) {
 
 // TestAll is WaitAll without waiting: if not all requests are complete it ends
 // none and returns false.
-func TestAll(reqs []Request, statuses []Status, errs []error) (bool, error) {
+func TestAll(reqs []Request, statuses []Status) (bool, error) {
 	p, source := first(reqs)
 	if p == nil {
 		return true, nil
@@ -403,5 +399,5 @@ func TestAll(reqs []Request, statuses []Status, errs []error) (bool, error) {
 		}
 	}
 	p.engine.Unlock()
-	return true, WaitAll(context.Background(), reqs, statuses, errs)
+	return true, WaitAll(context.Background(), reqs, statuses)
 }

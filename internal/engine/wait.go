@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"runtime"
+	"slices"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -155,11 +156,8 @@ func (e *Engine) parkInQueue(w *waiter, c Condition) {
 
 func (e *Engine) unqueue(w *waiter) {
 	w.queued = false
-	for i, q := range e.queue {
-		if q == w {
-			e.queue = append(e.queue[:i], e.queue[i+1:]...)
-			return
-		}
+	if i := slices.Index(e.queue, w); i >= 0 {
+		e.queue = slices.Delete(e.queue, i, i+1)
 	}
 }
 
@@ -171,8 +169,7 @@ func (e *Engine) release(w *waiter) {
 	e.holder = nil
 	if len(e.queue) > 0 {
 		next := e.queue[0]
-		copy(e.queue, e.queue[1:])
-		e.queue = e.queue[:len(e.queue)-1]
+		e.queue = slices.Delete(e.queue, 0, 1)
 		next.queued = false
 		e.holder = next
 		next.wake()

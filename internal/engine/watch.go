@@ -18,7 +18,6 @@ type watch struct {
 type watchTable struct {
 	slots []watchSlot
 	free  []uint32
-	count int
 }
 
 type watchSlot struct {
@@ -36,7 +35,6 @@ func (t *watchTable) insert(w *watch) {
 	}
 	t.slots[i].w = w
 	w.token = uint64(i) | uint64(t.slots[i].gen)<<32
-	t.count++
 }
 
 func (t *watchTable) remove(w *watch) {
@@ -45,7 +43,6 @@ func (t *watchTable) remove(w *watch) {
 	// The top bit stays clear: no token equals that of the kick.
 	t.slots[i].gen = (t.slots[i].gen + 1) &^ (1 << 31)
 	t.free = append(t.free, i)
-	t.count--
 }
 
 func (t *watchTable) lookup(token uint64) *watch {

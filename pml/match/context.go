@@ -74,9 +74,6 @@ func (c *Context) Channel(source int32) *Channel {
 // Version changes whenever a message has become visible to probes.
 func (c *Context) Version() uint64 { return c.version }
 
-// Waiting returns the number of messages that wait for a receive.
-func (c *Context) Waiting() int { return c.waiting }
-
 // Arrive takes a message that has arrived over the channel's lane. An error
 // means that its numbers were used before; the message is then not taken.
 func (ch *Channel) Arrive(lane *Lane, m *Message) error {

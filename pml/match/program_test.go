@@ -252,14 +252,15 @@ func (p *program) agree() {
 		}
 	}
 	for i, c := range p.contexts {
-		if got, want := c.Waiting(), p.model.waiting(i); got != want {
+		if got, want := c.waiting, p.model.waiting(i); got != want {
 			p.t.Fatalf("context %d: %d messages wait, want %d", i, got, want)
 		}
 		posted := make(map[int]bool)
-		c.EachPosted(func(r *Recv) bool {
-			posted[r.Owner.(*modelRecv).id] = true
-			return true
-		})
+		for _, slot := range c.receives.slots {
+			for r := slot.head; r != nil; r = r.next {
+				posted[r.Owner.(*modelRecv).id] = true
+			}
+		}
 		if len(posted) != len(p.model.contexts[i].posted) {
 			p.t.Fatalf("context %d: %d receives are posted, want %d", i, len(posted), len(p.model.contexts[i].posted))
 		}

@@ -92,18 +92,6 @@ func (c *Context) held(m *Message) bool {
 	return r != nil
 }
 
-// EachPosted calls f for every posted receive, in no particular order, until f
-// returns false. F must not change the context.
-func (c *Context) EachPosted(f func(*Recv) bool) {
-	for i := range c.receives.slots {
-		for r := c.receives.slots[i].head; r != nil; r = r.next {
-			if !f(r) {
-				return
-			}
-		}
-	}
-}
-
 // Relax lets receives for any tag take messages in the order of arrival from
 // now on, whatever older ones are missing.
 func (c *Context) Relax() {
