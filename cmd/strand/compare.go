@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,7 +86,7 @@ func newCompareMemberCommand() *cobra.Command {
 }
 
 func (f *compareFlags) run(cmd *cobra.Command) error {
-	if err := together(cmd.Flags(), "json", "markdown"); err != nil {
+	if err := together(cmd.Flags(), "json", "markdown", "baseline"); err != nil {
 		return err
 	}
 	baseline, err := f.before()
@@ -99,6 +100,9 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 		return usageError{err}
 	}
 	plan, err := f.plan()
+	if err == nil {
+		err = f.checkIdle(cmd.Flags(), plan)
+	}
 	if err == nil && len(f.hosts) == 0 {
 		err = plan.CheckRoom(!f.loopback)
 	}
@@ -131,7 +135,7 @@ func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground com
 		if ground, err = compare.Emulate(plan.Links, plan.MTU, f.emulation); err == nil {
 			return ground, false, nil
 		}
-		if f.emulation != emulations[0] {
+		if f.emulation != compare.Emulations[0] {
 			return nil, false, fmt.Errorf("--emulation %s: %w", f.emulation, err)
 		}
 		forbidden = err.Error()
@@ -181,13 +185,21 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground com
 		report.Sum(r)
 		err = errors.Join(err, results.Save(file, r))
 	}
-	if err := show.end(r, file, filepath.Dir(file)); err != nil {
-		return err
-	}
+	shown := show.end(r, file, filepath.Dir(file))
 	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
-		return signal
+		return errors.Join(signal, shown) // the status is the signal's
 	}
-	return err
+	if err == nil && !succeeded(r) {
+		err = errors.New("no run has succeeded: there is nothing to compare")
+	}
+	return errors.Join(err, shown)
+}
+
+// succeeded tells whether any run has.
+func succeeded(r *results.Report) bool {
+	return slices.ContainsFunc(r.Cells, func(c results.Cell) bool {
+		return slices.ContainsFunc(c.Runs, func(run results.Run) bool { return run.Error == "" })
+	})
 }
 
 // file makes the folder for the results, if need be, and returns where they go.
@@ -196,12 +208,24 @@ func (f *compareFlags) file() (string, error) {
 	if dir == "" {
 		dir = "compare-" + time.Now().Format("20060102-150405")
 	}
+	return f.fileIn(dir, "")
+}
+
+// fileIn makes a folder, if need be, and returns where results are in it. It refuses to have
+// those of another comparison than the own one's replaced.
+func (f *compareFlags) fileIn(dir, own string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("--out: %w", err)
 	}
 	file := filepath.Join(dir, resultsFile)
-	if _, err := os.Stat(file); err == nil && !f.overwrite {
+	if there, err := os.Stat(file); err == nil && !f.overwrite && !isFile(there, own) {
 		return "", usageError{fmt.Errorf("--out %s: there are results already (%s): give another folder, or --overwrite", dir, file)}
 	}
 	return file, nil
+}
+
+// isFile tells whether a file is the one of a path.
+func isFile(there os.FileInfo, path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(there, info)
 }

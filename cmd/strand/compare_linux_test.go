@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -115,10 +116,39 @@ func TestCompareInterrupted(t *testing.T) {
 	}
 }
 
+// What can not be written does not hide that it was interrupted, nor what was measured.
+func TestCompareInterruptedWithoutAPage(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, pageFile, "in the way"), 0o700))
+	cmd := endless(t, dir, "--loopback")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	require.NoError(t, cmd.Start())
+	awaitRun(t, dir)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit)
+	assert.Equal(t, 128+int(syscall.SIGINT), exit.ExitCode())
+	assert.Contains(t, out.String(), "Ping-pong: throughput")
+}
+
+// endless is a comparison that takes too long for a test.
+func endless(t *testing.T, dir string, flags ...string) *exec.Cmd {
+	args := []string{"compare", "--btl", "tcp", "--loss", "0", "--runs", "10000", "--workload", smallComparison, "--out", dir}
+	return strandProcess(t, append(args, flags...)...)
+}
+
+// awaitRun waits until a folder has results of a run.
+func awaitRun(t *testing.T, dir string) {
+	require.Eventually(t, func() bool {
+		r, err := results.Load(filepath.Join(dir, resultsFile))
+		return err == nil && len(r.Cells[0].Runs) > 0
+	}, time.Minute, 20*time.Millisecond)
+}
+
 func interrupt(t *testing.T, flags ...string) {
 	dir := t.TempDir()
-	args := []string{"compare", "--btl", "tcp", "--loss", "0", "--runs", "10000", "--workload", smallComparison, "--out", dir}
-	cmd := strandProcess(t, append(args, flags...)...)
+	cmd := endless(t, dir, flags...)
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	defer read.Close()
@@ -128,11 +158,7 @@ func interrupt(t *testing.T, flags ...string) {
 	}
 	require.NoError(t, cmd.Start())
 	write.Close()
-	file := filepath.Join(dir, resultsFile)
-	require.Eventually(t, func() bool {
-		r, err := results.Load(file)
-		return err == nil && len(r.Cells[0].Runs) > 0
-	}, time.Minute, 20*time.Millisecond)
+	awaitRun(t, dir)
 
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	var exit *exec.ExitError
@@ -148,7 +174,7 @@ func interrupt(t *testing.T, flags ...string) {
 		names = append(names, e.Name())
 	}
 	assert.Equal(t, []string{pageFile, resultsFile}, names)
-	r, err := results.Load(file)
+	r, err := results.Load(filepath.Join(dir, resultsFile))
 	require.NoError(t, err)
 	assert.True(t, r.Interrupted)
 	assert.NotEmpty(t, r.Cells[0].Runs)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -48,7 +49,18 @@ func TestCompareFlags(t *testing.T) {
 		"compare --host a --host b --host a":             "--host: a is there twice",
 		"compare --host a,b":                             "--host: a,b: want one host; for several, give --host several times",
 		"compare --workload farm,hol,farm":               "--workload: farm: there twice with the same parameters",
-		"compare --workload pingpong --sizes 8,8":        "--workload: pingpong: there twice with the same parameters",
+		"compare --workload pingpong --sizes 8,8":        "strand compare: --sizes 8,8: 8 is there twice",
+		"compare --sizes 4":                              "strand compare: --sizes 4: messages of 4 bytes: want 8 to",
+		"compare --fanout 5000":                          "strand compare: --fanout 5000: want at most 4096",
+		"compare --tasks 99999999999999999999":           "strand compare: --tasks 99999999999999999999: want at most 1073741824",
+		"compare --workload pingpong --fanout 1,10":      "--fanout: nothing of --workload pingpong has such a parameter",
+		"compare --workload hol --tasks 5":               "--tasks: nothing of --workload hol has such a parameter",
+		"compare --reorder-by 2ms":                       "--reorder-by: no frames are held back without --reorder",
+		"compare --loss 1/4,2/8 --burst-loss 2":          "--burst-loss: --loss 1/4,2/8 says of each loss how long its runs are",
+		"compare --loss 60 --burst-loss 1.2":             "strand compare: --loss 60: so many frames can not be lost in runs of 1.2 on the average; want --burst-loss of 1.5 or more",
+		"compare --loss 1 --burst-loss inf":              "want 1 or more",
+		"compare --json --baseline nowhere":              "--json and --baseline exclude each other",
+		"compare --from x --overwrite":                   "--overwrite would change nothing",
 		"compare --host a --host -oProxyCommand=x":       `--host: "-oProxyCommand=x": want the name or address of a host`,
 		"compare --host a --host b --loss 1 --delay 1ms": "--host: the network is as it is, and nothing emulates --delay, --loss",
 		"compare --host a --host b --rsh=":               "--rsh: the value is empty",
@@ -130,4 +142,15 @@ func TestCompareOverTheLoopback(t *testing.T) {
 	out, err = strandProcess(t, append(args, "--overwrite", "--json", "--btl", "tcp")...).Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), `"links": {`)
+}
+
+// Results of which none are any is no success.
+func TestCompareWithoutAnyResult(t *testing.T) {
+	dir := t.TempDir()
+	out, err := strandProcess(t, "compare", "--loopback", "--loss", "1", "--runs", "1", "--workload", smallComparison, "--out", dir).CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, "%s", out)
+	assert.Equal(t, 1, exit.ExitCode())
+	assert.Contains(t, string(out), "no run has succeeded")
+	assert.FileExists(t, filepath.Join(dir, pageFile), "it says why")
 }

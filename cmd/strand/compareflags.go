@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/param"
 )
 
@@ -52,7 +53,7 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.duplicate, "duplicate", "0", "`percent` of frames that arrive twice")
 	flags.StringVar(&f.corrupt, "corrupt", "0", "`percent` of frames with a flipped bit")
 	flags.StringVar(&f.queue, "queue", "1000", "`frames` that wait before a host's link, or bytes: 256K")
-	flags.IntVar(&f.mtu, "mtu", compare.DefaultMTU, "longest frame in bytes, without its Ethernet header")
+	flags.IntVar(&f.mtu, "mtu", emulate.DefaultMTU, "longest frame in bytes, without its Ethernet header")
 
 	flags.IntVar(&f.ranks, "ranks", defaultRanks, "ranks, each on a host of its own")
 	flags.IntVar(&f.runs, "runs", defaultRuns, "runs of each transport in each cell")
@@ -69,7 +70,7 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace results that are there")
 	flags.BoolVar(&f.json, "json", false, "write the results as JSON instead of tables")
 	flags.BoolVar(&f.markdown, "markdown", false, "write tables and counters as Markdown, with the command and the machine")
-	flags.StringVar(&f.emulation, "emulation", emulations[0], "who emulates the networks: netem, the kernel; user, this program; auto: netem where it can do all that is asked for")
+	flags.StringVar(&f.emulation, "emulation", compare.Emulations[0], "who emulates the networks: netem, the kernel; user, this program; auto: netem where it can do all that is asked for")
 	flags.BoolVar(&f.loopback, "loopback", false, "emulate nothing: over the loopback of this host")
 	flags.StringArrayVar(&f.hosts, "host", nil, "emulate nothing: over the real network between this `host` and the others that are named so")
 	flags.StringVar(&f.rsh, "rsh", "ssh -o BatchMode=yes -o ConnectTimeout=10", "how to get to a --host: a `command` that takes a host's name and a command line")

@@ -21,11 +21,13 @@ const pageFile = "report.html"
 // besideFrom are the flags that mean something where results are only drawn.
 var besideFrom = []string{"from", "baseline", "out", "json", "markdown", "metric"}
 
-// checkFrom refuses flags that would do nothing.
+// checkFrom refuses flags that would do nothing: without another folder nothing is there
+// that --overwrite could be about.
 func checkFrom(flags *pflag.FlagSet) error {
 	var vain []string
 	flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(besideFrom, f.Name) {
+		ofOut := f.Name == "overwrite" && flags.Changed("out")
+		if !ofOut && !slices.Contains(besideFrom, f.Name) {
 			vain = append(vain, "--"+f.Name)
 		}
 	})
@@ -75,8 +77,8 @@ func (f *compareFlags) redraw(cmd *cobra.Command, baseline *results.Report) erro
 	dir := filepath.Dir(file)
 	if f.out != "" {
 		dir = f.out
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("--out: %w", err)
+		if _, err := f.fileIn(dir, file); err != nil {
+			return err
 		}
 	}
 	return newCompareShow(cmd, f, baseline).end(r, file, dir)

@@ -88,6 +88,35 @@ func TestCompareWithABaseline(t *testing.T) {
 	assert.Contains(t, string(page), "What has changed")
 }
 
+func TestCompareWithABaselineInMarkdown(t *testing.T) {
+	stdout, stderr, status := command("compare --markdown --from " + someResults(t, 0.5) + " --baseline " + someResults(t, 1))
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "of 2 figures 1 are better, 0 worse, no change is seen in 1")
+}
+
+// The page of one comparison does not come to lie beside the results of another.
+func TestCompareFromKeepsOtherResults(t *testing.T) {
+	from, other := someResults(t, 0.5), someResults(t, 1)
+	_, stderr, status := command("compare --from " + from + " --out " + other)
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, "there are results already ("+filepath.Join(other, resultsFile)+"): give another folder, or --overwrite")
+	assert.NoFileExists(t, filepath.Join(other, pageFile))
+	for _, out := range []string{other + " --overwrite", from} {
+		_, stderr, status = command("compare --from " + from + " --out " + out)
+		assert.Zero(t, status, stderr)
+	}
+}
+
+// Where no page can be written there is a table all the same.
+func TestCompareFromWhereNothingCanBeWritten(t *testing.T) {
+	dir := someResults(t, 0.5)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, pageFile, "in the way"), 0o700))
+	stdout, stderr, status := command("compare --from " + dir)
+	assert.Equal(t, 1, status)
+	assert.Contains(t, stderr, pageFile)
+	assert.Contains(t, stdout, "sctp is better than tcp")
+}
+
 func TestCompareFromWhatIsNoResult(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.json")

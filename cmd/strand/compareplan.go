@@ -3,21 +3,22 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/bench"
 	"github.com/strandmp/strand/internal/compare"
 	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/emulate"
+	"github.com/strandmp/strand/internal/workload"
 	"github.com/strandmp/strand/param"
 )
-
-// emulations are who may emulate networks, the default first.
-var emulations = []string{"auto", "netem", "user"}
 
 // plan returns what the flags ask for, or all that is wrong with them. Pins are left
 // out.
@@ -44,8 +45,8 @@ func (f *compareFlags) plan() (compare.Plan, error) {
 		p.Links, errs = f.links()
 		mistakes = append(mistakes, errs...)
 	}
-	if !slices.Contains(emulations, f.emulation) {
-		mistake("emulation", fmt.Errorf("%q: want one of %s", f.emulation, strings.Join(emulations, ", ")))
+	if !slices.Contains(compare.Emulations, f.emulation) {
+		mistake("emulation", fmt.Errorf("%q: want one of %s", f.emulation, strings.Join(compare.Emulations, ", ")))
 	}
 	if f.buffers != "auto" {
 		p.Pins.Buffer, err = f.buffer()
@@ -63,26 +64,11 @@ func (f *compareFlags) plan() (compare.Plan, error) {
 
 // axes are the flags that are about workloads.
 func (f *compareFlags) axes() (a compare.Axes, mistakes []error) {
-	if f.sizes != "" {
-		sizes, err := bench.ParseSizes(f.sizes)
-		if err != nil {
-			mistakes = append(mistakes, err)
-		}
-		for _, size := range sizes {
-			a.Sizes = append(a.Sizes, int64(size))
-		}
-	}
-	number := func(text string) (int64, error) {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 1 {
-			return 0, errors.New("want a whole number of 1 or more")
-		}
-		return n, nil
-	}
-	var errs [3]error
-	a.Fanouts, errs[0] = list("fanout", f.fanout, number)
-	a.Tasks, errs[1] = list("tasks", f.tasks, number)
-	a.Orderings, errs[2] = list("ordering", f.ordering, func(text string) (string, error) {
+	var errs [4]error
+	a.Sizes, errs[0] = f.allSizes()
+	a.Fanouts, errs[1] = list("fanout", f.fanout, upTo(workload.MaxMany))
+	a.Tasks, errs[2] = list("tasks", f.tasks, upTo(workload.MaxTasks))
+	a.Orderings, errs[3] = list("ordering", f.ordering, func(text string) (string, error) {
 		if text != "strict" && text != "relaxed" {
 			return "", errors.New("want strict, relaxed or both")
 		}
@@ -96,6 +82,61 @@ func (f *compareFlags) axes() (a compare.Axes, mistakes []error) {
 	return a, mistakes
 }
 
+// allSizes are those of --sizes, each of which workloads can have.
+func (f *compareFlags) allSizes() ([]int64, error) {
+	if f.sizes == "" {
+		return nil, nil
+	}
+	sizes, err := bench.ParseSizes(f.sizes)
+	if err != nil {
+		return nil, err
+	}
+	var all []int64
+	for _, size := range sizes {
+		if err := workload.CheckSize(size); err != nil {
+			return nil, fmt.Errorf("--sizes %s: %w", f.sizes, err)
+		}
+		if slices.Contains(all, int64(size)) {
+			return nil, fmt.Errorf("--sizes %s: %d is there twice", f.sizes, size)
+		}
+		all = append(all, int64(size))
+	}
+	return all, nil
+}
+
+// upTo reads a number of 1 to most.
+func upTo(most int64) func(string) (int64, error) {
+	return func(text string) (int64, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case err != nil && !errors.Is(err, strconv.ErrRange), n < 1:
+			return 0, errors.New("want a whole number of 1 or more")
+		case n > most:
+			return 0, fmt.Errorf("want at most %d", most)
+		}
+		return n, nil
+	}
+}
+
+// checkIdle refuses flags of workloads and networks that would do nothing in a plan.
+func (f *compareFlags) checkIdle(flags *pflag.FlagSet, p compare.Plan) error {
+	for _, axis := range []struct{ flag, param string }{{"sizes", "size"}, {"fanout", "fanout"}, {"tasks", "tasks"}, {"ordering", "ordering"}} {
+		takes := func(t compare.Task) bool { _, has := t.Params[axis.param]; return has }
+		if flags.Changed(axis.flag) && !slices.ContainsFunc(p.Tasks, takes) {
+			return fmt.Errorf("--%s: nothing of --workload %s has such a parameter; leave it out", axis.flag, f.workloads)
+		}
+	}
+	reorders := func(l emulate.Link) bool { return l.Reorder > 0 }
+	if flags.Changed("reorder-by") && !slices.ContainsFunc(p.Links, reorders) {
+		return errors.New("--reorder-by: no frames are held back without --reorder; give both, or none")
+	}
+	says := func(loss string) bool { return strings.Contains(loss, "/") }
+	if losses := strings.Split(f.loss, ","); flags.Changed("burst-loss") && !slices.ContainsFunc(losses, func(loss string) bool { return !says(loss) }) {
+		return fmt.Errorf("--burst-loss: --loss %s says of each loss how long its runs are; leave it out", f.loss)
+	}
+	return nil
+}
+
 // links are the flags that are about networks: one for each combination.
 func (f *compareFlags) links() (links []emulate.Link, mistakes []error) {
 	note := func(err error) {
@@ -103,7 +144,7 @@ func (f *compareFlags) links() (links []emulate.Link, mistakes []error) {
 			mistakes = append(mistakes, err)
 		}
 	}
-	if !(f.burstLoss >= 1) {
+	if !(f.burstLoss >= 1) || math.IsInf(f.burstLoss, 0) {
 		note(fmt.Errorf("--burst-loss %g: want 1 or more frames", f.burstLoss))
 		return nil, mistakes
 	}
@@ -144,12 +185,16 @@ func (f *compareFlags) links() (links []emulate.Link, mistakes []error) {
 }
 
 func (f *compareFlags) oneLoss(text string) (emulate.Loss, error) {
-	if !strings.Contains(text, "/") && f.burstLoss != 1 {
-		text += "/" + strconv.FormatFloat(f.burstLoss, 'g', -1, 64)
-	}
 	loss, err := emulate.ParseLoss(text)
 	if err == nil && loss.Share() >= 1 {
 		err = errors.New("nothing would get through; want less than 100%")
+	}
+	if err != nil || strings.Contains(text, "/") || f.burstLoss == 1 {
+		return loss, err
+	}
+	share := loss.Share()
+	if loss = emulate.Bursts(share, f.burstLoss); loss.Worsens > 1 {
+		err = fmt.Errorf("so many frames can not be lost in runs of %g on the average; want --burst-loss of %.3g or more", f.burstLoss, share/(1-share))
 	}
 	return loss, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,7 +34,7 @@ func newCompareShow(cmd *cobra.Command, f *compareFlags, baseline *results.Repor
 	case f.json:
 		s.write = func(out io.Writer, r *results.Report) error { return writeJSON(out, r) }
 	case f.markdown:
-		s.write = report.WriteMarkdown
+		s.write = func(out io.Writer, r *results.Report) error { return report.WriteMarkdown(out, r, baseline) }
 	}
 	if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		s.live = &report.Live{Out: s.err}
@@ -68,19 +69,7 @@ func status(s compare.State) string {
 	if s.Left >= 0 {
 		text += fmt.Sprintf(", about %v left", roundTime(s.Left))
 	}
-	return text + ": " + cellText(&s.Report.Cells[s.Cell])
-}
-
-// cellText says in few words which cell it is.
-func cellText(c *results.Cell) string {
-	text := fmt.Sprintf("%s, %.0f bytes", c.Workload, c.Number("size"))
-	if fanout := c.Number("fanout"); fanout > 0 {
-		text += fmt.Sprintf(", fanout %.0f", fanout)
-	}
-	if c.Link != nil {
-		text += fmt.Sprintf(", loss %v, delay %v", c.Link.Loss, c.Link.Delay)
-	}
-	return text
+	return text + ": " + report.CellText(s.Report, s.Cell)
 }
 
 // barWidth leaves most of a line for words.
@@ -104,26 +93,28 @@ func roundTime(d time.Duration) time.Duration {
 	return d.Round(10 * time.Second)
 }
 
+// show writes the results themselves.
+func (s *compareShow) show(r *results.Report) error {
+	if s.write != nil {
+		return s.write(s.out, r)
+	}
+	err := report.WriteTable(s.out, r)
+	if err != nil || s.baseline == nil {
+		return err
+	}
+	fmt.Fprintln(s.out)
+	return report.WriteBaseline(s.out, r, s.baseline)
+}
+
 // end shows the results, which are in a file, and writes their page into a folder.
 func (s *compareShow) end(r *results.Report, file, dir string) error {
 	if r == nil {
 		return nil
 	}
+	shown := s.show(r) // be there a page or not
 	page, err := writePage(dir, r, s.baseline)
-	if err != nil {
+	if err = errors.Join(shown, err); err != nil || s.write != nil {
 		return err
-	}
-	if s.write != nil {
-		return s.write(s.out, r)
-	}
-	if err := report.WriteTable(s.out, r); err != nil {
-		return err
-	}
-	if s.baseline != nil {
-		fmt.Fprintln(s.out)
-		if err := report.WriteBaseline(s.out, r, s.baseline); err != nil {
-			return err
-		}
 	}
 	if over, all := r.Progress(); over < all {
 		fmt.Fprintf(s.out, "%d of %d runs. ", over, all)

@@ -86,6 +86,8 @@ func sum(rails []results.Rail, name string, peer func(results.Rail) int) []resul
 		all[i].ReceivedBytes += r.ReceivedBytes
 		all[i].Retransmissions += r.Retransmissions
 		all[i].Timeouts += r.Timeouts
+		all[i].RetransmissionsUnknown = all[i].RetransmissionsUnknown || r.RetransmissionsUnknown
+		all[i].TimeoutsUnknown = all[i].TimeoutsUnknown || r.TimeoutsUnknown
 	}
 	return all
 }
@@ -106,6 +108,7 @@ func rail(rank int, c workload.Connection) results.Rail {
 	return results.Rail{
 		Rank: rank, Peer: c.Peer, Name: c.Desc, SentBytes: c.BytesSent, ReceivedBytes: c.BytesReceived,
 		Retransmissions: uint64(max(c.Resent, 0)), Timeouts: uint64(max(c.Timeouts, 0)),
+		RetransmissionsUnknown: c.Resent < 0, TimeoutsUnknown: c.Timeouts < 0,
 	}
 }
 

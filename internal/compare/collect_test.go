@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/workload"
 )
 
 // However many connections a run has, it can be told, and nothing is lost from the sums.
@@ -53,4 +54,15 @@ func TestLongFactsAreCut(t *testing.T) {
 		assert.LessOrEqual(t, len(long), results.MaxName)
 		assert.True(t, strings.HasSuffix(long, "é…"), long)
 	}
+}
+
+// Who does not tell how often its timers ran out had not none.
+func TestUnknownCountsAreNotZero(t *testing.T) {
+	known := rail(0, workload.Connection{Peer: 1, Resent: 3, Timeouts: 0})
+	assert.Equal(t, results.Rail{Peer: 1, Retransmissions: 3}, known)
+	unknown := rail(0, workload.Connection{Peer: 1, Resent: 3, Timeouts: -1})
+	assert.Equal(t, results.Rail{Peer: 1, Retransmissions: 3, TimeoutsUnknown: true}, unknown)
+	both := sum([]results.Rail{known, unknown}, "%d connections", func(r results.Rail) int { return r.Peer })
+	assert.True(t, both[0].TimeoutsUnknown)
+	assert.False(t, both[0].RetransmissionsUnknown)
 }

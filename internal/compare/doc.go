@@ -6,7 +6,8 @@
 // turns, A B C A B C, so that what else the machine does hits all alike. Each turn
 // has ranks of its own, which are started for it, and a network of its own, so that nothing
 // of one run is left for the next: no congestion window that the kernel has remembered, no
-// segment on its way. In one round all variants get networks with the same seed.
+// segment on its way. In one round all variants get networks with the same seed,
+// which those of the kernel do not heed.
 //
 // The ranks are processes of the same program ([Member]), each on its own host of the
 // network (package network). Where networks can not be had they are all

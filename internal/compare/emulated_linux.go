@@ -2,7 +2,9 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/emulate"
@@ -15,25 +17,41 @@ type emulated struct {
 	why     string // it is not netem
 }
 
-// backends are those that can be asked for, by name.
-var backends = map[string]network.Backend{"auto": network.Automatic, "netem": network.Netem, "user": network.UserSpace}
+// backends are those that can be asked for, in the order of [Emulations].
+var backends = []network.Backend{network.Automatic, network.Netem, network.UserSpace}
 
 // Emulate returns the ground on which links are emulated, the same way for all of them.
 // It builds a network for each of them to find out whether it can: this process must be one
-// that may (package netspace). Wanted is auto, netem or user.
+// that may (package netspace). Wanted is one of [Emulations].
 func Emulate(links []emulate.Link, mtu int, wanted string) (Ground, error) {
-	backend, known := backends[wanted]
-	if !known {
-		return nil, fmt.Errorf("emulation %q: want auto, netem or user", wanted)
+	number := slices.Index(Emulations, wanted)
+	if number < 0 {
+		return nil, fmt.Errorf("emulation %q: want one of %s", wanted, strings.Join(Emulations, ", "))
 	}
-	e := emulated{backend: backend}
+	return sameForAll(links, func(l emulate.Link) (network.Backend, string, error) {
+		return tryNetwork(network.Config{Hosts: 2, Link: l, MTU: mtu, Backend: backends[number]})
+	})
+}
+
+// tryNetwork builds a network to find out what emulates it, and why it is not netem.
+func tryNetwork(c network.Config) (b network.Backend, why string, err error) {
+	n, err := network.New(c)
+	if err != nil {
+		return "", "", err
+	}
+	b, why = n.Backend()
+	_, err = n.Close()
+	return b, why, err
+}
+
+// sameForAll returns what emulates all links alike: netem if it can do every one of them,
+// else the user-space link. Each link is tried with what was asked for: what an earlier one
+// got says nothing of it.
+func sameForAll(links []emulate.Link, try func(emulate.Link) (network.Backend, string, error)) (Ground, error) {
+	e := emulated{}
 	for _, l := range links {
-		n, err := network.New(network.Config{Hosts: 2, Link: l, MTU: mtu, Backend: e.backend})
+		backend, why, err := try(l)
 		if err != nil {
-			return nil, err
-		}
-		backend, why := n.Backend()
-		if _, err := n.Close(); err != nil {
 			return nil, err
 		}
 		if e = (emulated{backend, why}); backend == network.UserSpace {

@@ -18,6 +18,16 @@ import (
 	"github.com/strandmp/strand/internal/testnet"
 )
 
+// What was found out of one link is not asked of the next one.
+func TestKernelNetemIsNotForced(t *testing.T) {
+	testnet.New(t) // or skip
+	leak.Check(t)
+	plain, bursts := emulate.Link{}, emulate.Link{Path: emulate.Path{Loss: emulate.Bursts(0.01, 8)}}
+	ground, err := Emulate([]emulate.Link{plain, bursts}, emulate.DefaultMTU, "auto")
+	require.NoError(t, err)
+	assert.Equal(t, results.UserSpace, ground.Links().Kind)
+}
+
 // The kernel's own SCTP beside its TCP, over its own emulation: nothing of it is ours.
 func TestKernelOverNetem(t *testing.T) {
 	testnet.New(t) // or skip

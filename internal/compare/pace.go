@@ -2,9 +2,9 @@ package compare
 
 import "time"
 
-// A pace foretells how long the rest takes. A cell's runs are alike, so what is left
-// of one that was begun follows from what it took so far; cells that are still to come
-// are taken to be like those that were.
+// A pace foretells how long the rest takes. Runs of a cell are taken to last as long as those
+// that it had, whatever their variant, since the variants take turns; a cell that has had none
+// is taken to be like those that were.
 type pace struct {
 	left, done int
 	byCell     map[int]*stretch

@@ -25,16 +25,10 @@ type Plan struct {
 	Pins Pins
 }
 
-// DefaultMTU is Ethernet's.
-const DefaultMTU = 1500
-
 // Bounds of a plan: more is a slip of the finger.
 const (
 	maxRuns  = 10_000
 	maxTurns = 1_000_000
-
-	minMTU = 576 // what IPv4 asks for
-	maxMTU = 65535
 )
 
 // Check returns what is wrong with a plan.
@@ -46,8 +40,8 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("--ranks %d: want 2 to %d", p.Ranks, emulate.MaxHosts)
 	case p.Runs < 1 || p.Runs > maxRuns:
 		return fmt.Errorf("--runs %d: want 1 to %d", p.Runs, maxRuns)
-	case p.MTU < minMTU || p.MTU > maxMTU:
-		return fmt.Errorf("--mtu %d: want %d to %d", p.MTU, minMTU, maxMTU)
+	case p.MTU < emulate.MinMTU || p.MTU > emulate.MaxMTU:
+		return fmt.Errorf("--mtu %d: want %d to %d", p.MTU, emulate.MinMTU, emulate.MaxMTU)
 	case p.Timeout <= 0:
 		return fmt.Errorf("--timeout %v: want a time above 0, such as 1m", p.Timeout)
 	}
@@ -61,10 +55,31 @@ func (p *Plan) Check() error {
 			return err
 		}
 	}
-	if turns := len(p.Variants) * len(p.Tasks) * len(p.Links) * p.Runs; turns > maxTurns {
-		return fmt.Errorf("%d runs of %d variants in %d cells are %d: want at most %d", p.Runs, len(p.Variants), len(p.Tasks)*len(p.Links), turns, maxTurns)
+	if err := p.checkReport(); err != nil {
+		return err
 	}
 	return p.Pins.check()
+}
+
+// checkReport refuses a plan whose results would be more than a report can have.
+func (p *Plan) checkReport() error {
+	variants, cells := len(p.Variants), len(p.Tasks)*len(p.Links)
+	switch {
+	case variants > results.MaxVariants:
+		return fmt.Errorf("--btl: %d variants: want at most %d", variants, results.MaxVariants)
+	case cells > results.MaxCells:
+		return fmt.Errorf("%d workloads over %d networks are %d cells: want at most %d", len(p.Tasks), len(p.Links), cells, results.MaxCells)
+	case variants*p.Runs > results.MaxRunsACell:
+		return fmt.Errorf("--runs %d: of %d variants these are %d runs in each cell: want at most %d", p.Runs, variants, variants*p.Runs, results.MaxRunsACell)
+	case variants*cells*p.Runs > maxTurns:
+		return fmt.Errorf("%d runs of %d variants in %d cells are %d: want at most %d", p.Runs, variants, cells, variants*cells*p.Runs, maxTurns)
+	}
+	for _, v := range p.Variants {
+		if len(v.Name) > results.MaxName {
+			return fmt.Errorf("--btl: %.40s… has %d bytes: want at most %d for a transport with its parameters", v.Name, len(v.Name), results.MaxName)
+		}
+	}
+	return nil
 }
 
 // checkLink refuses what nothing gets through, too.

@@ -2,6 +2,10 @@ package compare
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +19,7 @@ import (
 // plan is a small one.
 func plan(t *testing.T, variants, tasks string, losses ...float64) Plan {
 	t.Helper()
-	p := Plan{Ranks: 2, Runs: 2, Seed: 7, MTU: DefaultMTU, Timeout: time.Minute}
+	p := Plan{Ranks: 2, Runs: 2, Seed: 7, MTU: emulate.DefaultMTU, Timeout: time.Minute}
 	var err error
 	p.Variants, err = ParseVariants(variants, btl.Default)
 	require.NoError(t, err)
@@ -94,7 +98,15 @@ func TestBadPlans(t *testing.T) {
 		"jitter 2ms is more than the delay 1ms":      func(p *Plan) { p.Links[0].Delay, p.Links[0].Jitter = time.Millisecond, 2*time.Millisecond },
 		"--ranks 2: workload burst needs at least 3": func(p *Plan) { p.Tasks = plan(t, "tcp", "burst", 0).Tasks },
 		"--mtu 500: want 576 to 65535":               func(p *Plan) { p.MTU = 500 },
-		"--buffers -1: want up to 1G, or auto":       func(p *Plan) { p.Pins.Buffer = -1 },
+		"--btl: 65 variants: want at most 64":        func(p *Plan) { p.Variants = slices.Repeat(p.Variants[:1], 65) },
+		"64 workloads over 65 networks are 4160 cells: want at most 4096": func(p *Plan) {
+			p.Tasks, p.Links = slices.Repeat(p.Tasks, 64), slices.Repeat(p.Links, 65)
+		},
+		"--runs 10000: of 7 variants these are 70000 runs in each cell: want at most 65536": func(p *Plan) {
+			p.Variants, p.Runs = slices.Repeat(p.Variants[:1], 7), 10_000
+		},
+		"has 300 bytes: want at most 256":      func(p *Plan) { p.Variants[0].Name = strings.Repeat("x", 300) },
+		"--buffers -1: want up to 1G, or auto": func(p *Plan) { p.Pins.Buffer = -1 },
 	} {
 		p := plan(t, "tcp,sctp", "farm", 0)
 		change(&p)
@@ -109,6 +121,27 @@ func TestRoom(t *testing.T) {
 	if _, known := freeMemory(); known {
 		assert.ErrorContains(t, p.CheckRoom(false), "2 ranks of workload farm, messages of 67108864 bytes, need about")
 	}
+}
+
+// Files that the kernel would drop are memory that can be had.
+func TestRoomInAControlGroup(t *testing.T) {
+	group := t.TempDir()
+	write := func(file, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(group, file), []byte(text), 0o600))
+	}
+	_, limited := groupMemory(group)
+	assert.False(t, limited)
+	write("memory.current", "900\n")
+	write("memory.max", "max\n")
+	_, limited = groupMemory(group)
+	assert.False(t, limited)
+	write("memory.max", "1000\n")
+	free, limited := groupMemory(group)
+	assert.True(t, limited)
+	assert.EqualValues(t, 100, free)
+	write("memory.stat", "anon 100\nactive_file 50\ninactive_file 700\n")
+	free, _ = groupMemory(group)
+	assert.EqualValues(t, 800, free)
 }
 
 // everything is a ground that offers all that is asked for, and has nothing.

@@ -69,13 +69,36 @@ func freeMemory() (bytes uint64, known bool) {
 		return 0, false
 	}
 	free := n << 10
-	group := filepath.Join("/sys/fs/cgroup", controlGroup())
-	most, limited := readNumber(filepath.Join(group, "memory.max"))
-	used, counted := readNumber(filepath.Join(group, "memory.current"))
-	if limited && counted {
-		free = min(free, most-min(used, most))
+	if rest, limited := groupMemory(filepath.Join("/sys/fs/cgroup", controlGroup())); limited {
+		free = min(free, rest)
 	}
 	return free, true
+}
+
+// groupMemory is what a control group may still have. What it uses counts files that the
+// kernel keeps in memory and drops where memory is asked for: these are as good as free.
+func groupMemory(group string) (free uint64, limited bool) {
+	most, limited := readNumber(filepath.Join(group, "memory.max"))
+	used, counted := readNumber(filepath.Join(group, "memory.current"))
+	if !limited || !counted {
+		return 0, false
+	}
+	return most - min(used-min(inactiveFile(group), used), most), true
+}
+
+// inactiveFile is how much of a group's memory has files that nobody has used lately.
+func inactiveFile(group string) uint64 {
+	contents, err := os.ReadFile(filepath.Join(group, "memory.stat"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(contents)) {
+		if text, found := strings.CutPrefix(line, "inactive_file "); found {
+			n, _ := strconv.ParseUint(strings.TrimSpace(text), 10, 64) // or 0: nothing of it is free
+			return n
+		}
+	}
+	return 0
 }
 
 // controlGroup is this process's group in the unified hierarchy.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/launch/local"
 )
 
 const small = "pingpong(size=1000,rounds=3,warmup=0)"
@@ -71,6 +72,38 @@ func TestCrash(t *testing.T) {
 	require.Len(t, failures, patience)
 	assert.Regexp(t, `(?s)rank \d on host .*as the test wants it`, failures[0])
 	assert.Contains(t, failures[1], "not tried again in this cell, where 2 more runs were to be")
+}
+
+// A run that no report may have is one that failed: the comparison goes on, and can be written.
+func TestRunThatIsNoResult(t *testing.T) {
+	leak.Check(t)
+	c := config(t, plan(t, "tcp,sctp", small, 0), Loopback{}, lie+"tcp")
+	c.File = filepath.Join(t.TempDir(), "results.json")
+	_, err := Run(t.Context(), c)
+	require.NoError(t, err)
+	r, err := results.Load(c.File)
+	require.NoError(t, err)
+	assert.Len(t, r.Cells[0].Good("sctp"), 2)
+	failures := r.Cells[0].Failures("tcp")
+	require.Len(t, failures, 2)
+	assert.Contains(t, failures[0], "what the ranks told is no result: run.metrics.round_trip_p99 is -1: want 0, or 1e-12 to 1e+18")
+}
+
+// A report can have the delays of as many tags as a workload.
+func TestManyTags(t *testing.T) {
+	leak.Check(t)
+	c := config(t, plan(t, "tcp", "hol(tags=4096,messages=4096,size=8,interval=0s)", 0), Loopback{}, "")
+	c.Plan.Runs, c.File = 1, filepath.Join(t.TempDir(), "results.json")
+	r, err := Run(t.Context(), c)
+	require.NoError(t, err)
+	require.Empty(t, r.Cells[0].Failures("tcp"))
+	assert.Len(t, r.Cells[0].Runs[0].Delays, 1+4096)
+}
+
+// A try-out that hangs names its own bound, not the runs'.
+func TestTryOutThatHangs(t *testing.T) {
+	err := inTryOut(explain(&local.TimeoutError{Timeout: tryOutTime, Running: []int{0, 1}}, "rank 1 complains"))
+	assert.EqualError(t, err, "one message did not come and go within the 30s of a try-out: still running: ranks [0 1]\nrank 1 complains")
 }
 
 func TestRunThatTakesTooLong(t *testing.T) {

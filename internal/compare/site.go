@@ -5,6 +5,10 @@ import (
 	"github.com/strandmp/strand/internal/emulate"
 )
 
+// Emulations are who may emulate networks, by the names that [Emulate] takes, the default
+// first.
+var Emulations = []string{"auto", "netem", "user"}
+
 // A Ground is where runs can take place.
 type Ground interface {
 	// Links says what carries the frames there.

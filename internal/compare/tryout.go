@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/launch/local"
 )
 
 // tryOut lets each variant send one message over a network that does nothing to it. One
@@ -31,6 +33,7 @@ func (r *Runner) tryOut(ctx context.Context) error {
 		case closeErr != nil:
 			return closeErr
 		case err != nil:
+			err = inTryOut(err)
 			r.report.Variants[i].Unable = errorText(err)
 			reasons = append(reasons, fmt.Errorf("%s: %w", v.Name, err))
 			continue
@@ -42,6 +45,17 @@ func (r *Runner) tryOut(ctx context.Context) error {
 		return errors.Join(append([]error{errors.New("none of the transports can run here")}, reasons...)...)
 	}
 	return r.save(false)
+}
+
+// inTryOut says of one that took too long whose bound that was: the launcher blames
+// --timeout, which is of the runs.
+func inTryOut(err error) error {
+	late, ok := errors.AsType[*local.TimeoutError](err)
+	if !ok {
+		return err
+	}
+	own := fmt.Sprintf("one message did not come and go within the %v of a try-out: still running: ranks %v", late.Timeout, late.Running)
+	return errors.New(strings.Replace(err.Error(), late.Error(), own, 1)) // what the ranks have said stays
 }
 
 // tryOutTime bounds the time of one attempt to find out whether a variant works.

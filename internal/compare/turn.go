@@ -38,13 +38,23 @@ func (r *Runner) take(ctx context.Context, t turn) (results.Run, error) {
 	if ctx.Err() != nil {
 		return run, errors.Join(context.Cause(ctx), closeErr)
 	}
+	run.Seconds = time.Since(start).Seconds()
 	if err != nil {
 		run.Error = errorText(err)
 		run.Metrics, run.Delays = nil, nil
 	}
+	r.refuse(cell, &run)
 	r.learn(variant.Name, facts)
-	run.Seconds = time.Since(start).Seconds()
 	return run, closeErr
+}
+
+// refuse makes a run that no report may have one that failed: else it would end the
+// comparison, whose results could not be written any more.
+func (r *Runner) refuse(cell *results.Cell, run *results.Run) {
+	if err := r.report.CheckRun(cell, run); err != nil {
+		run.Error = errorText(fmt.Errorf("what the ranks told is no result: %w", err))
+		run.Metrics, run.Delays, run.Network, run.Rails, run.Windows = nil, nil, nil, nil, nil
+	}
 }
 
 // errorText is an error as a report can have it.

@@ -4,8 +4,8 @@ import "fmt"
 
 // Bounds of parameters: more is a slip of the finger.
 const (
-	maxTasks = 1 << 30
-	maxMany  = 1 << 12
+	MaxTasks = 1 << 30
+	MaxMany  = 1 << 12  // of what there are some of: tags, tasks for a request, …
 	maxSize  = 64 << 20 // bytes of a message
 )
 
@@ -24,7 +24,8 @@ func inBounds(whose string, bounds ...bound) error {
 	return nil
 }
 
-func checkSize(size int) error {
+// CheckSize returns what is wrong with a message's size.
+func CheckSize(size int) error {
 	if size < numberBytes || size > maxSize {
 		return fmt.Errorf("messages of %d bytes: want %d to %d", size, numberBytes, maxSize)
 	}

@@ -38,15 +38,6 @@ type BurstResult struct {
 	Bursts Delays `json:"bursts"`
 }
 
-// Figures implements [Result].
-func (r *BurstResult) Figures() []Figure {
-	return []Figure{
-		{Name: "run time", Unit: "s", Value: r.Seconds},
-		{Name: "time lost to messages", Unit: "s", Value: r.Lost},
-		{Name: "median burst", Unit: "s", Value: r.Bursts.Median},
-	}
-}
-
 // Bounds of a burst: more is a slip of the finger.
 const (
 	maxCompute = Duration(time.Minute)
@@ -59,9 +50,9 @@ func (b Burst) Check() error {
 		return fmt.Errorf("computations of %v: want 0s to %v", time.Duration(b.Compute), time.Duration(maxCompute))
 	}
 	err := inBounds("a burst workload",
-		bound{"messages", b.Messages, maxMany}, bound{"neighbours", b.Neighbours, maxMany}, bound{"rounds", b.Rounds, maxTasks})
+		bound{"messages", b.Messages, MaxMany}, bound{"neighbours", b.Neighbours, MaxMany}, bound{"rounds", b.Rounds, MaxTasks})
 	if err == nil {
-		err = checkSize(b.Size)
+		err = CheckSize(b.Size)
 	}
 	if err == nil && b.Messages*b.Neighbours > maxMemory/b.Size {
 		err = fmt.Errorf("%d messages of %d bytes from each of %d neighbours: want at most %d bytes in a burst", b.Messages, b.Size, b.Neighbours, maxMemory)

@@ -1,6 +1,9 @@
 package workload
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Delays are a distribution, in seconds.
 type Delays struct {
@@ -19,9 +22,15 @@ type Delays struct {
 // steps is how many parts quantiles cut a distribution into.
 const steps = 20
 
+// place is the number of the least of n sorted values that a share of them is not above.
+func place(share float64, n int) int {
+	const rounding = 1e-9 // 0.1·30 is a little more than 3
+	return max(0, int(math.Ceil(share*float64(n)-rounding))-1)
+}
+
 func delaysOf(seconds []float64) Delays {
 	sorted := slices.Sorted(slices.Values(seconds))
-	at := func(share float64) float64 { return sorted[int(share*float64(len(sorted)-1))] }
+	at := func(share float64) float64 { return sorted[place(share, len(sorted))] }
 	d := Delays{Count: len(sorted), Median: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), Worst: at(1)}
 	for i := range steps + 1 {
 		d.Quantiles = append(d.Quantiles, at(float64(i)/steps))

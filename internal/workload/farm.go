@@ -46,22 +46,17 @@ type FarmResult struct {
 	Done           []int   `json:"done"` // tasks, by worker
 }
 
-// Figures implements [Result].
-func (r *FarmResult) Figures() []Figure {
-	return []Figure{{Name: "run time", Unit: "s", Value: r.Seconds}}
-}
-
 // Check implements [Workload].
 func (f Farm) Check() error {
-	err := inBounds("a farm", bound{"tasks", f.Tasks, maxTasks}, bound{"tasks for a request", f.Fanout, maxMany},
-		bound{"outstanding requests", f.Outstanding, maxMany}, bound{"types", f.Types, maxMany})
+	err := inBounds("a farm", bound{"tasks", f.Tasks, MaxTasks}, bound{"tasks for a request", f.Fanout, MaxMany},
+		bound{"outstanding requests", f.Outstanding, MaxMany}, bound{"types", f.Types, MaxMany})
 	switch {
 	case err != nil:
 		return err
 	case f.Ordering != "" && f.Ordering != strict && f.Ordering != relaxed:
 		return fmt.Errorf("ordering %q: want %s or %s, or nothing for what pml_ordering says", f.Ordering, strict, relaxed)
 	}
-	return checkSize(f.Size)
+	return CheckSize(f.Size)
 }
 
 // Tags: 0 to Types-1 are tasks'.

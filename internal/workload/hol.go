@@ -14,7 +14,7 @@ import (
 // pace, with one tag after the other, and each tag has a receiver of its own that takes
 // them as they come. Where one lost packet holds up all tags, all are late; where it
 // holds up its own, the others are not. Both ranks must be on one machine, by whose
-// clock the delays are taken.
+// clock the delays are taken: [clock].
 type HOL struct {
 	Messages int      `json:"messages"`
 	Size     int      `json:"size"` // bytes
@@ -30,25 +30,17 @@ type HOLResult struct {
 	ByTag []Delays `json:"by_tag"`
 }
 
-// Figures implements [Result].
-func (r *HOLResult) Figures() []Figure {
-	return []Figure{
-		{Name: "median delay", Unit: "s", Value: r.All.Median},
-		{Name: "99th percentile of delays", Unit: "s", Value: r.All.P99},
-	}
-}
-
 // Check implements [Workload].
 func (h HOL) Check() error {
 	switch {
-	case h.Tags < 1 || h.Tags > maxMany:
-		return fmt.Errorf("%d tags: want 1 to %d", h.Tags, maxMany)
-	case h.Messages < h.Tags || h.Messages > maxTasks:
-		return fmt.Errorf("%d messages: want one for each of %d tags, up to %d", h.Messages, h.Tags, maxTasks)
+	case h.Tags < 1 || h.Tags > MaxMany:
+		return fmt.Errorf("%d tags: want 1 to %d", h.Tags, MaxMany)
+	case h.Messages < h.Tags || h.Messages > MaxTasks:
+		return fmt.Errorf("%d messages: want one for each of %d tags, up to %d", h.Messages, h.Tags, MaxTasks)
 	case h.Interval < 0:
 		return fmt.Errorf("a message every %v: want 0s or more", time.Duration(h.Interval))
 	}
-	return checkSize(h.Size)
+	return CheckSize(h.Size)
 }
 
 // Ranks implements [Workload].
@@ -87,8 +79,10 @@ func (h HOL) send(ctx context.Context, c *strand.Comm) (Result, error) {
 			return nil, context.Cause(ctx)
 		}
 		binary.LittleEndian.PutUint64(heads[i][:], uint64(i))
-		sent[i] = time.Now().UnixNano()
 		var err error
+		if sent[i], err = clock(); err != nil {
+			return nil, err
+		}
 		if requests[i], err = c.IsendV([][]byte{heads[i][:], content.window(uint64(i))}, 1, i%h.Tags); err != nil {
 			return nil, err
 		}
@@ -148,7 +142,11 @@ func (h HOL) receiveTag(ctx context.Context, c *strand.Comm, content *payload, t
 		if err != nil {
 			return err
 		}
-		binary.LittleEndian.PutUint64(times[8*i:], uint64(time.Now().UnixNano()))
+		arrived, err := clock()
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(times[8*i:], uint64(arrived))
 		if got, err := content.check(buf[:st.Count]); err != nil || got != uint64(i) {
 			return errors.Join(err, fmt.Errorf("tag %d: message %d came: want %d", tag, got, i))
 		}

@@ -11,7 +11,6 @@ type Outcome struct {
 	Workload   string          `json:"workload"`
 	Parameters json.RawMessage `json:"parameters"` // all
 	Ranks      int             `json:"ranks"`
-	Figures    []Figure        `json:"figures"`
 	Detail     json.RawMessage `json:"detail"` // the workload's own: [PingPongResult], [FarmResult], …
 
 	// Members are all ranks, by number.

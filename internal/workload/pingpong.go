@@ -35,15 +35,6 @@ type Rounds struct {
 	Delays // of a round
 }
 
-// Figures implements [Result].
-func (r *PingPongResult) Figures() []Figure {
-	var all []Figure
-	for _, s := range r.BySize {
-		all = append(all, Figure{Name: "throughput at " + sizeText(s.Size), Unit: "B/s", Value: s.BytesPerSecond, More: true})
-	}
-	return all
-}
-
 // sizeText has the units of the thesis's tables.
 func sizeText(bytes int) string {
 	switch {
@@ -59,14 +50,14 @@ const pingTag = 1
 
 // Check implements [Workload].
 func (p PingPong) Check() error {
-	if p.Rounds < 1 || p.Warmup < 0 || p.Rounds > maxTasks || p.Warmup > maxTasks {
-		return fmt.Errorf("%d rounds after %d to warm up: want 1 to %d, and 0 to %d", p.Rounds, p.Warmup, maxTasks, maxTasks)
+	if p.Rounds < 1 || p.Warmup < 0 || p.Rounds > MaxTasks || p.Warmup > MaxTasks {
+		return fmt.Errorf("%d rounds after %d to warm up: want 1 to %d, and 0 to %d", p.Rounds, p.Warmup, MaxTasks, MaxTasks)
 	}
-	if len(p.Sizes) < 1 || len(p.Sizes) > maxMany {
-		return fmt.Errorf("%d sizes: want 1 to %d", len(p.Sizes), maxMany)
+	if len(p.Sizes) < 1 || len(p.Sizes) > MaxMany {
+		return fmt.Errorf("%d sizes: want 1 to %d", len(p.Sizes), MaxMany)
 	}
 	for _, size := range p.Sizes {
-		if err := checkSize(size); err != nil {
+		if err := CheckSize(size); err != nil {
 			return err
 		}
 	}

@@ -26,46 +26,29 @@ type Workload interface {
 }
 
 // A Result is what rank 0 has measured. As JSON it has all details.
-type Result interface {
-	// Figures are what transports are compared by, the most important one first. Runs
-	// of the same parameters have the same figures in the same order.
-	Figures() []Figure
-}
-
-// A Figure is one number.
-type Figure struct {
-	Name  string  `json:"name"` // for people, and the same in every run
-	Unit  string  `json:"unit"` // "s", "B/s"
-	Value float64 `json:"value"`
-	More  bool    `json:"more,omitempty"` // is better; else less is
-}
+type Result any
 
 // A Kind is a workload by name.
 type Kind struct {
 	Name     string
-	Summary  string          // a sentence
 	Defaults json.RawMessage // its parameters
 	make     func() Workload // a new one, all zero
 }
 
 var kinds = []Kind{
-	kind("pingpong", "A message goes from rank 0 to rank 1 and back, in one size after the other.",
-		PingPong{Sizes: []int{30_000, 300_000}, Rounds: 100, Warmup: 5}),
-	kind("farm", "A manager hands out tasks to workers, who ask for them: the Bulk Processor Farm.",
-		Farm{Tasks: 10_000, Size: 30_000, Fanout: 1, Outstanding: 10, Types: 10}),
-	kind("hol", "Messages of many tags go from rank 0 to rank 1 at a steady pace: how long each takes.",
-		HOL{Messages: 5000, Size: 3000, Tags: 10, Interval: Duration(defaultInterval)}),
-	kind("burst", "All ranks compute, then exchange a burst of messages with their neighbours, and so on.",
-		Burst{Compute: Duration(defaultCompute), Messages: 10, Size: 30_000, Neighbours: 2, Rounds: 50}),
+	kind("pingpong", PingPong{Sizes: []int{30_000, 300_000}, Rounds: 100, Warmup: 5}),
+	kind("farm", Farm{Tasks: 10_000, Size: 30_000, Fanout: 1, Outstanding: 10, Types: 10}),
+	kind("hol", HOL{Messages: 5000, Size: 3000, Tags: 10, Interval: Duration(defaultInterval)}),
+	kind("burst", Burst{Compute: Duration(defaultCompute), Messages: 10, Size: 30_000, Neighbours: 2, Rounds: 50}),
 }
 
 // kind makes a kind of the workload type W, a pointer to which is a Workload.
-func kind[W any](name, summary string, defaults W) Kind {
+func kind[W any](name string, defaults W) Kind {
 	text, err := json.Marshal(defaults)
 	if err != nil {
 		panic(err) // a type of this package that is no JSON
 	}
-	return Kind{name, summary, text, func() Workload { return any(new(W)).(Workload) }}
+	return Kind{name, text, func() Workload { return any(new(W)).(Workload) }}
 }
 
 // Kinds are all workloads.
@@ -139,7 +122,7 @@ func (s Spec) Run(ctx context.Context, c *strand.Comm) (*Outcome, error) {
 	if err != nil || c.Rank() != 0 {
 		return nil, err
 	}
-	o := &Outcome{Workload: s.Name, Ranks: c.Size(), Figures: result.Figures(), Members: members}
+	o := &Outcome{Workload: s.Name, Ranks: c.Size(), Members: members}
 	if s.Watch > 0 {
 		o.Course = watch.course
 	}

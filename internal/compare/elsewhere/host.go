@@ -71,7 +71,7 @@ const partTime = 5 * time.Second
 // open starts the program on the host and hears its introduction.
 func (h Host) open(ctx context.Context, build string, prepare func(*exec.Cmd)) (*line, error) {
 	ctx, stop := context.WithCancel(ctx)
-	words := append(append(append([]string{}, h.Shell...), h.Name, h.Program), Arguments...)
+	words := append(append(append([]string{}, h.Shell...), h.Name, word(h.Program)), Arguments...)
 	l := &line{host: h, cmd: exec.CommandContext(ctx, words[0], words[1:]...), stop: stop}
 	l.cmd.WaitDelay = partTime
 	prepare(l.cmd)
@@ -105,6 +105,15 @@ func (h Host) open(ctx context.Context, build string, prepare func(*exec.Cmd)) (
 	}
 	return nil, fmt.Errorf("host %s: no strand there by %q: %w; this takes %s as %s there; --host-strand names another place",
 		h.Name, strings.Join(words, " "), err, build, h.Program)
+}
+
+// word is a path as the shell of another host reads it, which splits at blanks. One that it
+// would not split stays as it is: the shell there may know ~ and $HOME.
+func word(path string) string {
+	if !strings.ContainsAny(path, " \t\n'\"\\;&|<>()*?[]") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // hear reads the introduction.

@@ -45,7 +45,7 @@ func anyReport(t *rapid.T) *results.Report {
 			}
 			if rapid.Bool().Draw(t, "more") {
 				value := orZero(extremes()).Draw(t, "delay")
-				run.Delays = []results.Distribution{results.Distribute("all", []float64{value, 2 * min(value, 1), value}, results.Coarse)}
+				run.Delays = []results.Distribution{distribution([]float64{value, 2 * min(value, 1), value})}
 				run.Windows = []results.Window{{Samples: []results.WindowSample{{Bytes: orZero(extremes()).Draw(t, "window")}, {At: orZero(extremes()).Draw(t, "at"), Bytes: 1}}}}
 				run.Network = &results.Network{Counters: emulate.Counters{Sent: rapid.Uint64().Draw(t, "sent"), Lost: 3}}
 			}

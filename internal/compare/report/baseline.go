@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,13 +36,16 @@ func changes(now, then *results.Report) (all []change, without int) {
 				without++
 				continue
 			}
-			c := contrastOf(r.cell.Values(r.Name, t.metric.Name), before.Values(r.Name, t.metric.Name), t.metric)
+			c := contrastOf(sampleOf(r.cell, r.Name, t.metric), sampleOf(before, r.Name, t.metric), t.metric)
 			c.Name = r.Name
 			all = append(all, change{c, t, r.cell})
 		}
 	}
 	return all, without
 }
+
+// longestCaption bounds what a terminal shows of it.
+const longestCaption = 4000
 
 // WriteBaseline writes, for a terminal, what has changed from one comparison to another.
 func WriteBaseline(out io.Writer, now, then *results.Report) error {
@@ -52,7 +57,7 @@ func WriteBaseline(out io.Writer, now, then *results.Report) error {
 	left := map[int]bool{0: true, 1: true, len(t.Heads): true}
 	padLeft(rows, left)
 	var b strings.Builder
-	b.WriteString(line(t.Caption, 1000) + "\n")
+	b.WriteString(line(t.Caption, longestCaption) + "\n")
 	for _, text := range aligned(rows) {
 		b.WriteString("  " + strings.TrimRight(text, " ") + "\n")
 	}
@@ -70,13 +75,16 @@ func againstBaseline(now, then *results.Report) *pageTable {
 	}
 	var before *results.Cell
 	for _, c := range all {
-		word := map[Verdict]string{TooFew: "too few runs", NoneNow: "no change seen", Better: "better", Worse: "worse"}[c.Verdict]
+		word := c.Verdict.word()
+		if c.Verdict == NoneNow {
+			word = "no change seen"
+		}
 		unit := c.table.metric.Unit
 		cells := []string{
 			c.Name,
 			quantity(unit, c.BaseLine.Median), quantity(unit, c.Values.Median), times(c.Ratio.Value), c.Ratio.interval().between(times), word,
 		}
-		row := pageRow{"", [...]string{TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse"}[c.Verdict], cells, ""}
+		row := pageRow{"", c.Verdict.class(), cells, ""}
 		if c.cell != before {
 			row.Group = located(c.table.workload.Title+", "+c.table.metric.Text, c.cell, c.table.varying)
 		}
@@ -96,6 +104,9 @@ func baselineCaption(now, then *results.Report, all []change, without int) strin
 		then.Started.Format("2 January 2006, 15:04"), len(all), count[Better], count[Worse], count[NoneNow])
 	if n := count[TooFew]; n > 0 {
 		text += fmt.Sprintf(", too few runs to tell in %d", n)
+	}
+	if n := count[Failed]; n > 0 {
+		text += fmt.Sprintf(", runs failed in %d", n)
 	}
 	if without > 0 {
 		text += fmt.Sprintf("; %d have no counterpart there", without)
@@ -119,6 +130,44 @@ func otherwise(now, then *results.Report) []string {
 			continue
 		}
 		all = append(all, fmt.Sprintf("%s (%s, now %s)", c.Name, before[i].Text, c.Text))
+	}
+	all = append(all, variantsOtherwise(now, then, func(v *results.Variant) map[string]string { return v.Params })...)
+	return append(all, variantsOtherwise(now, then, func(v *results.Variant) map[string]string { return v.Facts })...)
+}
+
+// variantsOtherwise names what variants of both reports had in each, with those that it is
+// of: neither a variant's name nor a cell's key says what it was given by other flags.
+func variantsOtherwise(now, then *results.Report, of func(*results.Variant) map[string]string) []string {
+	whose := map[string][]string{}
+	for i := range now.Variants {
+		v := &now.Variants[i]
+		before := then.Variant(v.Name)
+		if before == nil || before.Unable != "" || v.Unable != "" {
+			continue
+		}
+		for _, text := range unequal(of(before), of(v)) {
+			whose[text] = append(whose[text], v.Name)
+		}
+	}
+	var all []string
+	for _, text := range slices.Sorted(maps.Keys(whose)) {
+		all = append(all, fmt.Sprintf("%s of %s", text, strings.Join(whose[text], " and ")))
+	}
+	return all
+}
+
+// unequal says what is not the same in two maps.
+func unequal(then, now map[string]string) []string {
+	both := maps.Clone(now)
+	if both == nil {
+		both = map[string]string{}
+	}
+	maps.Copy(both, then)
+	var all []string
+	for name := range both {
+		if then[name] != now[name] {
+			all = append(all, fmt.Sprintf("%s (%s, now %s)", name, cmp.Or(then[name], "not set"), cmp.Or(now[name], "not set")))
+		}
 	}
 	return all
 }

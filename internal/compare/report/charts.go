@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -123,7 +124,7 @@ func (t *table) curves(d dimension) []drawing {
 	var all []drawing
 	for _, rows := range t.group(func(c *results.Cell) string { return joined(without(c, d.name)) }) {
 		var ticks named
-		positions, medians := map[float64]bool{}, []float64{}
+		positions, medians, least := map[float64]bool{}, []float64{}, math.Inf(1)
 		for _, r := range rows {
 			x := d.of(r.cell)
 			if d.log && x <= 0 {
@@ -135,6 +136,7 @@ func (t *table) curves(d dimension) []drawing {
 			}
 			if r.Values.N > 0 {
 				medians = append(medians, r.Values.Median)
+				least = min(least, r.Values.least())
 			}
 		}
 		if len(positions) < 2 || len(medians) == 0 {
@@ -143,7 +145,7 @@ func (t *table) curves(d dimension) []drawing {
 		slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
 		dodge := dodging(d, ticks)
 		out := drawing{
-			x: axis{label: d.label, log: d.log, ticks: thinned(ticks)}, y: t.valueAxis(medians),
+			x: axis{label: d.label, log: d.log, ticks: thinned(ticks)}, y: t.valueAxis(medians, least),
 			caption: t.caption(" by "+d.label, rows[0].cell, d.name),
 			words: func(p point) string {
 				return fmt.Sprintf("%s at %s", quantity(t.metric.Unit, p.Y), nearest(ticks, p.X))
@@ -223,10 +225,19 @@ func thinned(ticks named) named {
 	return out
 }
 
-// valueAxis is logarithmic where figures differ much.
-func (t *table) valueAxis(values []float64) axis {
+// least is the lowest that is drawn: the median, or where its interval begins.
+func (s Summary) least() float64 {
+	if i := s.interval(); i.High > 0 {
+		return min(s.Median, i.Low)
+	}
+	return s.Median
+}
+
+// valueAxis is logarithmic where figures differ much, unless 0, which has no place there, is
+// the least that is drawn.
+func (t *table) valueAxis(values []float64, least float64) axis {
 	s := scaleFor(t.metric.Unit, values)
-	log := slices.Max(values)/slices.Min(values) > 8
+	log := least > 0 && slices.Max(values)/slices.Min(values) > 8
 	return axis{label: fmt.Sprintf("%s, %s", t.metric.Text, s.name), log: log, zero: true, ticks: steps{s, log}}
 }
 

@@ -145,6 +145,25 @@ func textOf(cell *results.Cell, name string) string {
 	return ""
 }
 
+// CellText says which of a report's cells one is: its workload, and what tells it apart from
+// others of that.
+func CellText(r *results.Report, cell int) string {
+	c := &r.Cells[cell]
+	varying, _ := split(cellsOf(r, c.Workload))
+	return located(string(c.Workload), c, varying)
+}
+
+// cellsOf are a report's cells of a workload.
+func cellsOf(r *results.Report, w results.WorkloadName) []*results.Cell {
+	var cells []*results.Cell
+	for i := range r.Cells {
+		if r.Cells[i].Workload == w {
+			cells = append(cells, &r.Cells[i])
+		}
+	}
+	return cells
+}
+
 // textsOf are conditions of a cell in words: "size 30 kB, loss 1 %".
 func textsOf(cell *results.Cell, names []string) string {
 	var words []string

@@ -15,5 +15,7 @@
 // one of each variant (Hodges and Lehmann 1963), with the interval that belongs to the
 // test of Mann and Whitney (Moses 1965): it takes for granted only that one
 // variant's times are a multiple of the other's, and is at 97 % with five runs of each.
-// A difference is one where the ratio's interval leaves out 1.
+// A difference is one where the ratio's interval leaves out 1. Where runs of either side
+// failed there is no verdict, since a bound of time makes the slowest fail; and the finding says
+// how many differences chance alone would show in so many comparisons.
 package report

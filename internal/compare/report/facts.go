@@ -98,7 +98,7 @@ func bytesOrUnknown(n uint64) string {
 // known.
 func counters(r *results.Report) *pageTable {
 	out := &pageTable{
-		Caption: "What networks and connections did: sums of a run, medians of the runs. Congestion windows: median of all samples.",
+		Caption: "What networks and connections did: sums of a run, medians of the runs that succeeded. Congestion windows: median of all samples.",
 		Heads:   []string{transport, "frames sent", "lost", "dropped by queues", "retransmissions", "timeouts", "congestion window"},
 		Figures: []bool{false, true, true, true, true, true, true},
 	}
@@ -106,7 +106,7 @@ func counters(r *results.Report) *pageTable {
 		var before *results.Cell
 		for i := range t.rows {
 			row := &t.rows[i]
-			cells, some := counted(row.cell.Of(row.Name))
+			cells, some := counted(row.cell.Good(row.Name))
 			if !some {
 				continue
 			}
@@ -124,31 +124,50 @@ func counters(r *results.Report) *pageTable {
 	return out
 }
 
-// counted are the counters of a variant's runs in a cell.
+// counted are the counters of a variant's runs in a cell; "–" is what its connections do not tell.
 func counted(runs []results.Run) (cells []string, some bool) {
 	var sent, lost, dropped, again, late, windows []float64
+	rails := 0
 	for _, r := range runs {
 		if n := r.Network; n != nil {
 			sent = append(sent, float64(n.Sent))
 			lost = append(lost, float64(n.Lost)/max(1, float64(n.Sent)))
 			dropped = append(dropped, float64(n.DroppedIn+n.DroppedOut))
 		}
-		if len(r.Rails) > 0 {
-			var segments, timeouts float64
-			for _, rail := range r.Rails {
-				segments, timeouts = segments+float64(rail.Retransmissions), timeouts+float64(rail.Timeouts)
-			}
-			again, late = append(again, segments), append(late, timeouts)
+		rails += len(r.Rails)
+		if n, known := total(r.Rails, func(r results.Rail) (uint64, bool) { return r.Retransmissions, !r.RetransmissionsUnknown }); known {
+			again = append(again, n)
+		}
+		if n, known := total(r.Rails, func(r results.Rail) (uint64, bool) { return r.Timeouts, !r.TimeoutsUnknown }); known {
+			late = append(late, n)
 		}
 	}
 	windows = windowSizes(runs)
 	whole := func(values []float64) string {
 		return medianText(values, func(v float64) string { return fmt.Sprintf("%.0f", v) })
 	}
+	told := func(values []float64) string {
+		if rails > 0 && len(values) == 0 {
+			return "–"
+		}
+		return whole(values)
+	}
 	return []string{
-		whole(sent), medianText(lost, func(v float64) string { return digits(v*100) + " %" }), whole(dropped), whole(again), whole(late),
+		whole(sent), medianText(lost, func(v float64) string { return digits(v*100) + " %" }), whole(dropped), told(again), told(late),
 		medianText(windows, func(v float64) string { return digits(v/1000) + " kB" }),
-	}, len(sent)+len(again)+len(windows) > 0
+	}, len(sent)+rails+len(windows) > 0
+}
+
+// total adds a count of all rails up, unless one of them does not tell it.
+func total(rails []results.Rail, of func(results.Rail) (n uint64, known bool)) (sum float64, known bool) {
+	for _, r := range rails {
+		n, known := of(r)
+		if !known {
+			return 0, false
+		}
+		sum += float64(n)
+	}
+	return sum, len(rails) > 0
 }
 
 func medianText(values []float64, text func(float64) string) string {

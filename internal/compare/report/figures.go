@@ -65,12 +65,31 @@ func percent(share float64) string {
 // level writes an interval's confidence.
 func level(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
 
-// times writes a ratio.
+// times writes a ratio, with as many decimals as tell it from 1 and from 0.
 func times(ratio float64) string {
-	if ratio >= 10 {
+	if ratio >= 10 || ratio < 0.1 {
 		return digits(ratio)
 	}
-	return strconv.FormatFloat(ratio, 'f', 2, 64)
+	text := strconv.FormatFloat(ratio, 'f', 2, 64)
+	if text == "1.00" {
+		return strconv.FormatFloat(ratio, 'f', max(2, firstDecimal(ratio-1)), 64)
+	}
+	return text
+}
+
+// roughly writes a number without decimals, or one below 1 with one digit.
+func roughly(value float64) string {
+	return strconv.FormatFloat(value, 'f', firstDecimal(value), 64)
+}
+
+// firstDecimal is the place of a number's first decimal that is not 0, as far as it matters;
+// 0 for one of 1 or more, and for 0.
+func firstDecimal(value float64) int {
+	const most = 9
+	if value == 0 {
+		return 0
+	}
+	return min(max(0, int(math.Ceil(-math.Log10(math.Abs(value))))), most)
 }
 
 // between writes an interval by a way to write its ends; "" if there is none.
@@ -81,19 +100,23 @@ func (i Interval) between(text func(float64) string) string {
 	return text(i.Low) + " – " + text(i.High)
 }
 
-// line makes one line of a text that anyone may have written, for a terminal: nothing in
-// it moves the cursor or changes a colour.
-func line(text string, longest int) string {
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
+// harmless is a text that anyone may have written, for a terminal: nothing in it moves the
+// cursor, but to the next line, or changes a colour.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
 			return ' '
 		}
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
+		return unicode.ReplacementChar
 	}, text)
-	clean = strings.Join(strings.Fields(clean), " ")
+}
+
+// line makes one line of such a text.
+func line(text string, longest int) string {
+	clean := strings.Join(strings.Fields(harmless(text)), " ")
 	if runes := []rune(clean); len(runes) > longest {
 		return string(runes[:longest-1]) + "…"
 	}

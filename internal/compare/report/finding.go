@@ -11,10 +11,12 @@ import (
 func Finding(r *results.Report) string {
 	count := map[Verdict]int{}
 	var best *finding
+	var chance float64
 	all := findings(r)
 	for i := range all {
 		f := &all[i]
 		count[f.Verdict]++
+		chance += f.byChance()
 		if f.seen() && (best == nil || f.factor() > best.factor()) {
 			best = f
 		}
@@ -23,13 +25,31 @@ func Finding(r *results.Report) string {
 		if r.Finished.IsZero() {
 			return ""
 		}
-		return "There is nothing to compare: no two transports have runs that succeeded."
+		return fmt.Sprintf("There is nothing to compare: in no cell do both %s and another transport have runs that succeeded.", baseOf(r))
 	}
-	rest := outcome(count, r.Variants[0].Name)
+	rest := outcome(count, baseOf(r))
 	if best == nil {
 		return fmt.Sprintf("No difference between transports can be seen in %s (%s).", comparisons(len(all)), rest)
 	}
-	return fmt.Sprintf("%s: %s; this is the largest difference seen in %s (%s).", upper(best.place()), best.claim(), comparisons(len(all)), rest)
+	return fmt.Sprintf("%s: %s; this is the largest difference seen in %s (%s; %s).",
+		upper(best.place()), best.claim(), comparisons(len(all)), rest, chanceText(chance))
+}
+
+// byChance is how likely a comparison of what does not differ shows a difference.
+func (f *finding) byChance() float64 {
+	if f.Verdict == TooFew || f.Verdict == Failed {
+		return 0
+	}
+	return 1 - f.Ratio.Interval.Level
+}
+
+// chanceText says how many differences chance would show if there were none: the largest of
+// many is more easily due to it than one by itself.
+func chanceText(expected float64) string {
+	if expected < 0.5 {
+		return "chance alone would show fewer than 1"
+	}
+	return fmt.Sprintf("chance alone would show about %.0f", expected)
 }
 
 func comparisons(n int) string {
@@ -45,7 +65,7 @@ func outcome(count map[Verdict]int, base string) string {
 	for _, c := range []struct {
 		v    Verdict
 		text string
-	}{{Better, "better than " + base}, {Worse, "worse than " + base}, {NoneNow, "no difference"}, {TooFew, "too few runs to tell"}} {
+	}{{Better, "better than " + base}, {Worse, "worse than " + base}, {NoneNow, "no difference seen"}, {TooFew, "too few runs to tell"}, {Failed, "runs failed"}} {
 		if count[c.v] > 0 {
 			parts = append(parts, fmt.Sprintf("%s in %d", c.text, count[c.v]))
 		}
@@ -116,6 +136,8 @@ func (f *finding) claim() string {
 		return fmt.Sprintf("too few runs tell %s from %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
 	case NoneNow:
 		return fmt.Sprintf("no difference can be seen between %s and %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
+	case Failed:
+		return fmt.Sprintf("runs failed, so that nothing can be said of %s and %s: %s of the others %s", f.Name, f.Base, f.metric.Text, medians)
 	}
 	return fmt.Sprintf("%s is %s than %s, its %s is %s: %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
 }
@@ -126,9 +148,9 @@ func amount(ratio float64) string {
 	case ratio >= 2:
 		return times(ratio) + " times that"
 	case ratio >= 1:
-		return fmt.Sprintf("%.0f %% more", max(1, (ratio-1)*100))
+		return roughly((ratio-1)*100) + " % more"
 	case ratio > 0.2:
-		return fmt.Sprintf("%.0f %% less", max(1, (1-ratio)*100))
+		return roughly((1-ratio)*100) + " % less"
 	}
 	return "1/" + times(1/ratio) + " of that"
 }

@@ -42,8 +42,9 @@ func TestFindings(t *testing.T) {
 		{"a little better", base, []float64{9.5, 9.6, 9.7, 9.8, 9.9}, "its run time is 8 % less: 9.70 s against 10.5 s"},
 		{"much better", base, []float64{1, 1, 1, 1, 1}, "its run time is 1/10.5 of that: 1.00 s against 10.5 s"},
 		{"worse", base, []float64{30, 31, 32, 33, 34}, "sctp(streams=10) is worse than tcp, its run time is 3.05 times that: 32.0 s against 10.5 s"},
-		{"the same", base, []float64{10.1, 11.2, 10.4, 10.3, 10.6}, "No difference between transports can be seen in 1 comparison (no difference in 1)."},
+		{"the same", base, []float64{10.1, 11.2, 10.4, 10.3, 10.6}, "No difference between transports can be seen in 1 comparison (no difference seen in 1)."},
 		{"three runs that do not overlap", base[:3], []float64{5, 5, 5}, "better than tcp"},
+		{"a difference of a thousandth", []float64{10, 10.0001, 10.0002, 10.0003}, []float64{10.02, 10.0201, 10.0202, 10.0203}, "its run time is 0.2 % more"},
 		{"two runs", base[:2], []float64{1, 1}, "too few runs to tell in 1"},
 		{"none", base, nil, "There is nothing to compare"},
 	} {
@@ -54,6 +55,72 @@ func TestFindings(t *testing.T) {
 	r := pair(base, nil)
 	r.Finished, r.Cells = time.Time{}, nil
 	assert.Empty(t, report.Finding(r), "nothing was run yet")
+}
+
+// The largest of many differences is worth less than one by itself.
+func TestFindingSaysWhatChanceWouldShow(t *testing.T) {
+	r := pair([]float64{10, 11, 12}, []float64{5, 6, 7})
+	assert.Contains(t, report.Finding(r), "seen in 1 comparison (better than tcp in 1; chance alone would show fewer than 1).")
+	for loss := range 19 {
+		c := r.Cells[0]
+		c.Link = lossy(0.02 + float64(loss)/100)
+		r.Cells = append(r.Cells, c)
+	}
+	assert.Contains(t, report.Finding(r), "seen in 20 comparisons (better than tcp in 20; chance alone would show about 2).")
+}
+
+// failRun adds a run that failed.
+func failRun(r *results.Report, variant string) {
+	c := &r.Cells[0]
+	c.Runs = append(c.Runs, results.Run{Variant: variant, Round: 5, Error: "not over within --timeout 1m0s"})
+}
+
+// Runs that took too long are the slowest: what the others say is no verdict.
+func TestNoVerdictWhereRunsFailed(t *testing.T) {
+	for _, failed := range []string{tcp, sctp} {
+		r := pair([]float64{10, 11, 10.5, 10.2, 10.8}, []float64{5, 5.1, 5.2, 4.9, 5})
+		require.Contains(t, report.Finding(r), "better")
+		failRun(r, failed)
+		finding := report.Finding(r)
+		assert.NotContains(t, finding, "better")
+		assert.Contains(t, finding, "runs failed in 1")
+		var b bytes.Buffer
+		require.NoError(t, report.WriteTable(&b, r))
+		assert.Contains(t, b.String(), "runs failed")
+		assert.Contains(t, page(t, r, nil), "Runs failed, so that nothing can be said of sctp(streams=10) and tcp: run time of the others 5.00 s against 10.5 s")
+		b.Reset()
+		require.NoError(t, report.WriteBaseline(&b, r, r))
+		assert.Contains(t, b.String(), "runs failed in 1.")
+	}
+}
+
+// If the first variant can not run, the others are compared with the next one.
+func TestFirstVariantThatCanNotRun(t *testing.T) {
+	r := pair([]float64{10, 11, 10.5, 10.2, 10.8}, []float64{5, 5.1, 5.2, 4.9, 5})
+	r.Variants = append([]results.Variant{{Name: udp, BTL: udp, Unable: "there is none"}}, r.Variants...)
+	assert.Contains(t, report.Finding(r), "sctp(streams=10) is better than tcp")
+	report.Sum(r)
+	for _, s := range r.Cells[0].Summaries {
+		assert.Equal(t, s.Variant != tcp, s.Ratio != nil, s.Variant)
+	}
+
+	// One that could, but had no luck, is named.
+	r = pair(nil, []float64{5, 5.1, 5.2, 4.9, 5})
+	failRun(r, tcp)
+	assert.Equal(t, "There is nothing to compare: in no cell do both tcp and another transport have runs that succeeded.", report.Finding(r))
+}
+
+// Names and cells do not hold all that may differ.
+func TestBaselineOfOtherSettings(t *testing.T) {
+	now, then := synthetic(), synthetic()
+	for i := range now.Variants[:3] {
+		now.Variants[i].Facts[results.FactMTU] = "9000"
+	}
+	now.Variants[0].Params = map[string]string{"btl_tcp_congestion": "bbr"}
+	var b bytes.Buffer
+	require.NoError(t, report.WriteBaseline(&b, now, then))
+	assert.Contains(t, b.String(), "Not the same then and now: btl_tcp_congestion (cubic, now bbr) of tcp, MTU (1500, now 9000) of tcp and sctp(streams=10) and sctp(streams=1).")
+	assert.Contains(t, page(t, now, then), "btl_tcp_congestion (cubic, now bbr) of tcp")
 }
 
 // More is better for throughput.
@@ -92,6 +159,7 @@ func TestThesisBesideOurs(t *testing.T) {
 	for _, want := range []string{"Table 5.1, p. 56", "54,779 B/s", "1,924 B/s", "Figure 5.3 (b), p. 61", "4311 s", "sctp(streams=10) against tcp"} {
 		assert.Contains(t, text, want)
 	}
+	assert.Contains(t, text, "ours: size 300 kB, fanout 1, ordering strict, tasks 1000, ranks 8, loss 2 %, delay 5ms, rate 1gbit")
 	assert.NotContains(t, text, "Figure 5.4", "no cell of ours has a fanout of 10")
 
 	m := newMaker(1, 3)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type page struct {
 	When     string
 	Notices  []string // what a reader has to know before he believes a figure
 	Finding  string
+	SameSeed bool // of the networks of a round
 	Legend   []legend
 	Sections []section
 	Beside   *pageTable
@@ -119,7 +121,8 @@ func newPage(r, baseline *results.Report) (*page, error) {
 	p := &page{
 		Style: template.CSS(styleText),
 		Title: title(r), When: when(r), Notices: notices(r), Finding: Finding(r),
-		Beside: beside(r), Thesis: thesis, Variants: differences(r), Params: parameters(r), Counters: counters(r), Machine: machine(r),
+		SameSeed: r.Links.Kind == results.UserSpace,
+		Beside:   beside(r), Thesis: thesis, Variants: differences(r), Params: parameters(r), Counters: counters(r), Machine: machine(r),
 		Repeat: repeat(r),
 	}
 	for i, v := range r.Variants {
@@ -164,7 +167,7 @@ func when(r *results.Report) string {
 }
 
 // spoiltShare is how many frames the emulation may lose that it should not before
-// the page warns.
+// there is a warning.
 const spoiltShare = 1e-4
 
 func notices(r *results.Report) []string {
@@ -180,21 +183,36 @@ func notices(r *results.Report) []string {
 		all = append(all, "No network was emulated: all ranks were on one host's loopback, without loss or delay.")
 	}
 	all = append(all, unables(r)...)
-	var sent, spoilt uint64
+	slow := 0
 	for i := range r.Cells {
-		if why := r.Cells[i].Unable; why != "" {
-			all = append(all, fmt.Sprintf("Not run: %s, %s: %s", r.Cells[i].Workload, joined(conditions(&r.Cells[i])), why))
+		c := &r.Cells[i]
+		if c.Unable != "" {
+			all = append(all, fmt.Sprintf("Not run: %s, %s: %s", c.Workload, joined(conditions(c)), c.Unable))
 		}
-		for _, run := range r.Cells[i].Runs {
-			if run.Network != nil {
-				sent, spoilt = sent+run.Network.Sent, spoilt+run.Network.Spoilt
-			}
+		if slices.ContainsFunc(r.Variants, func(v results.Variant) bool { return tooSlow(c.Of(v.Name)) != "" }) {
+			slow++
 		}
 	}
-	if float64(spoilt) > spoiltShare*float64(sent) {
-		all = append(all, fmt.Sprintf("The machine was too slow for the emulated network: %d of %d frames were lost that should not have been. Ask for lower rates, or fewer ranks.", spoilt, sent))
+	if slow > 0 {
+		all = append(all, fmt.Sprintf("The machine was too slow for the emulated network in %d of %d cells: frames were lost that should not have been, as their rows say. Ask for lower rates, or fewer ranks.", slow, len(r.Cells)))
 	}
 	return all
+}
+
+// tooSlow says of runs whose network the machine could not keep up with how much of it was
+// lost for that; "" if it was next to nothing. Each row is judged by itself: among many
+// that went well a bad one would not be seen.
+func tooSlow(runs []results.Run) string {
+	var sent, spoilt float64
+	for _, run := range runs {
+		if run.Network != nil {
+			sent, spoilt = sent+float64(run.Network.Sent), spoilt+float64(run.Network.Spoilt)
+		}
+	}
+	if spoilt <= spoiltShare*sent {
+		return ""
+	}
+	return fmt.Sprintf("machine too slow: %.0f of %.0f frames lost that should not have been", spoilt, sent)
 }
 
 // section makes a workload's part of the page.
@@ -251,7 +269,7 @@ func (r *row) class() string {
 	if r.isBase || r.Ratio.Value == 0 {
 		return ""
 	}
-	return [...]string{TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse"}[r.Verdict]
+	return r.Verdict.class()
 }
 
 // failures are a table's runs that failed, each reason of a row once.

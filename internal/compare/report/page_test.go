@@ -15,6 +15,7 @@ import (
 
 	"github.com/strandmp/strand/internal/compare/report"
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/emulate"
 )
 
 func page(t *testing.T, r, baseline *results.Report) string {
@@ -126,4 +127,76 @@ func TestPlotsAreWellFormed(t *testing.T) {
 		}
 	}
 	assert.Equal(t, strings.Count(text, "<figure>"), strings.Count(text, `role="img" aria-label="`), "every plot is told in words too")
+}
+
+// What a machine was too slow for in one cell is not lost among others that went well.
+func TestMachineThatWasTooSlow(t *testing.T) {
+	const notice = "The machine was too slow for the emulated network in 1 of 15 cells"
+	r := synthetic()
+	var table bytes.Buffer
+	require.NoError(t, report.WriteTable(&table, r))
+	require.NotContains(t, table.String(), "too slow")
+	run := &r.Cells[0].Runs[0] // of tcp; there are five
+	run.Network.Spoilt = 90
+	for _, other := range r.Cells[0].Runs {
+		if other.Variant == tcp {
+			other.Network.Sent = 20_000
+		}
+	}
+	r.Cells[1].Runs[0].Network.Sent = 1e9
+	require.NoError(t, report.WriteTable(&table, r))
+	assert.Contains(t, table.String(), "machine too slow: 90 of 100000 frames lost that should not have been")
+	text := page(t, r, nil)
+	assert.Contains(t, text, notice)
+	assert.Contains(t, text, "machine too slow: 90 of 100000")
+}
+
+// Only our own links play the same chances again.
+func TestPageSaysWhichNetworksHaveTheSameSeed(t *testing.T) {
+	r := synthetic()
+	assert.Contains(t, page(t, r, nil), "have the same seed")
+	for _, kind := range []results.LinkKind{results.Netem, results.Loopback, results.Real} {
+		r.Links.Kind = kind
+		assert.NotContains(t, page(t, r, nil), "have the same seed", kind)
+	}
+}
+
+// Of runs that failed nothing is counted, and what is not told is not 0.
+func TestCounters(t *testing.T) {
+	r := synthetic()
+	r.Cells = r.Cells[:1]
+	sent := []uint64{10, 20, 30}
+	r.Cells[0].Runs = nil
+	for i, n := range append(sent, 1000) {
+		run := results.Run{Variant: tcp, Round: i, Metrics: map[string]float64{results.RunTime: 1}}
+		run.Network = &results.Network{Counters: emulate.Counters{Sent: n}}
+		run.Rails = []results.Rail{{Peer: 1, Retransmissions: n, TimeoutsUnknown: true}}
+		if i == len(sent) {
+			run.Error, run.Metrics = "too late", nil
+		}
+		r.Cells[0].Runs = append(r.Cells[0].Runs, run)
+	}
+	var b bytes.Buffer
+	require.NoError(t, report.WriteMarkdown(&b, r, nil))
+	assert.Contains(t, b.String(), "| tcp | 20 | 0 % | 0 | 20 | – |")
+}
+
+// 0 has no place on a logarithmic axis, be it a value's or where an interval begins.
+func TestZeroesAreDrawn(t *testing.T) {
+	for _, values := range [][]float64{{0, 1, 1, 100, 100}, {0, 0, 0, 0, 0}} {
+		m := newMaker(1, 5)
+		m.r.By, m.r.Variants = []string{results.Delay50}, m.r.Variants[:1]
+		for _, loss := range []float64{0.01, 0.02} {
+			c := m.cell(results.HOL, map[string]any{"size": 2000.0}, 2, loss, 1)
+			for i, value := range values {
+				c.Runs[i].Metrics[results.Delay50] = value
+				if loss > 0.01 {
+					c.Runs[i].Metrics[results.Delay50] = 1000
+				}
+			}
+		}
+		page(t, m.r, nil)
+		m.r.Cells = m.r.Cells[:1] // each run as a dot
+		page(t, m.r, nil)
+	}
 }

@@ -56,7 +56,8 @@ func farms(source string, kilobytes, fanout float64, streams bool, byLoss [3][2]
 	return all
 }
 
-// isOf tells whether a cell does what the thesis did. Whether its KB were 1000 bytes or 1024 the
+// isOf tells whether a cell does what the thesis did, but for what a row's note tells of the
+// rest. Whether its KB were 1000 bytes or 1024 the
 // thesis does not say; both will do.
 func (p *published) isOf(c *results.Cell) bool {
 	const rounding = 1e-9
@@ -107,7 +108,7 @@ func beside(r *results.Report) *pageTable {
 		first, second := p.pair(r)
 		for j := range r.Cells {
 			if c := &r.Cells[j]; p.isOf(c) {
-				out.Rows = append(out.Rows, pageRow{Cells: p.row(c, first, second)})
+				out.Rows = append(out.Rows, pageRow{Cells: p.row(c, first, second), Note: "ours: " + joined(conditions(c))})
 				if first != nil && second != nil {
 					ours[fmt.Sprintf("%s against %s", first.Name, second.Name)] = true
 				}

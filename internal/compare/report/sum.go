@@ -9,7 +9,7 @@ func Sum(r *results.Report) {
 		cell.Summaries = nil
 		for _, v := range r.Variants {
 			for _, m := range cell.Workload.Workload().Metrics {
-				if s := sum(cell, m, v.Name, r.Variants[0].Name); s.Runs > 0 {
+				if s := sum(cell, m, v.Name, baseOf(r)); s.Runs > 0 {
 					cell.Summaries = append(cell.Summaries, s)
 				}
 			}
@@ -22,7 +22,7 @@ func sum(cell *results.Cell, m results.Metric, name, base string) results.Summar
 	s := results.Summary{
 		Variant: name, Metric: m.Name, Runs: c.Values.N, Median: c.Values.Median, Interval: c.Values.interval().asResult(),
 	}
-	if sizes := windowSizes(cell.Of(name)); len(sizes) > 0 {
+	if sizes := windowSizes(cell.Good(name)); len(sizes) > 0 {
 		s.Window = Summarize(sizes).Median
 	}
 	if name != base && c.Ratio.Value > 0 {

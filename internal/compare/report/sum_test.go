@@ -70,7 +70,7 @@ func TestSummariesOfTooFewRuns(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	r := synthetic()
 	var b, tables bytes.Buffer
-	require.NoError(t, report.WriteMarkdown(&b, r))
+	require.NoError(t, report.WriteMarkdown(&b, r, nil))
 	require.NoError(t, report.WriteTable(&tables, r))
 	text := b.String()
 	assert.Contains(t, text, "\n```\nstrand compare --btl ")

@@ -78,7 +78,7 @@ func (m *maker) run(c *results.Cell, variant string, round int, seconds float64)
 		for i := range delays {
 			delays[i] = 0.005 + 0.1*seconds*m.ExpFloat64()
 		}
-		d := results.Distribute("all", delays, results.Fine)
+		d := distribution(delays)
 		r.Delays = []results.Distribution{d}
 		r.Metrics = map[string]float64{results.Delay99: d.At(0.99), results.Delay50: d.At(0.5), results.Delay90: d.At(0.9), results.DelayMax: d.At(1)}
 	default:

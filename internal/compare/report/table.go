@@ -45,21 +45,25 @@ func tables(r *results.Report) []*table {
 	var all []*table
 	for i := range results.Workloads {
 		w := &results.Workloads[i]
-		var cells []*results.Cell
-		for j := range r.Cells {
-			if r.Cells[j].Workload == w.Name {
-				cells = append(cells, &r.Cells[j])
-			}
-		}
-		if len(cells) > 0 {
+		if cells := cellsOf(r, w.Name); len(cells) > 0 {
 			all = append(all, newTable(r, w, cells))
 		}
 	}
 	return all
 }
 
+// baseOf is the variant that others are compared with: the first that can run.
+func baseOf(r *results.Report) string {
+	for _, v := range r.Variants {
+		if v.Unable == "" {
+			return v.Name
+		}
+	}
+	return r.Variants[0].Name
+}
+
 func newTable(r *results.Report, w *results.Workload, cells []*results.Cell) *table {
-	t := &table{workload: w, metric: r.MetricOf(w), base: r.Variants[0].Name}
+	t := &table{workload: w, metric: r.MetricOf(w), base: baseOf(r)}
 	for _, name := range besides[w.Name] {
 		if m, ok := w.Metric(name); ok && m != t.metric {
 			t.also = append(t.also, m)
@@ -111,9 +115,10 @@ func (t *table) row(r *results.Report, cell *results.Cell, head []string, index 
 		out.also = append(out.also, Summarize(cell.Values(v.Name, m.Name)).Median)
 	}
 	failures := cell.Failures(v.Name)
+	out.note = tooSlow(cell.Of(v.Name))
 	switch good := out.Values.N; {
 	case len(failures) > 0:
-		out.note = fmt.Sprintf("%d failed: %s", len(failures), failures[0])
+		out.note = strings.TrimPrefix(out.note+"; ", "; ") + fmt.Sprintf("%d failed: %s", len(failures), failures[0])
 		out.runs = fmt.Sprint(good)
 	case r.Finished.IsZero() && good < r.Runs:
 		out.runs = fmt.Sprintf("%d of %d", good, r.Runs)
@@ -192,7 +197,12 @@ func (r *row) ratioCells() []string {
 
 // word is for a table.
 func (v Verdict) word() string {
-	return [...]string{TooFew: "too few runs", NoneNow: "no difference seen", Better: "better", Worse: "worse"}[v]
+	return [...]string{TooFew: "too few runs", NoneNow: "no difference seen", Better: "better", Worse: "worse", Failed: "runs failed"}[v]
+}
+
+// class is for the style sheet: where runs failed, the others are too few.
+func (v Verdict) class() string {
+	return [...]string{TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse", Failed: "few"}[v]
 }
 
 // footnote says what the intervals are.

@@ -75,6 +75,19 @@ func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 	assert.Contains(t, b.String(), "4 failed: rank 2: peer 1 failed �[31mconnection reset")
 }
 
+// Markdown is written to a terminal too, and what is quoted in it may have fences of its own.
+func TestMarkdownIsHarmless(t *testing.T) {
+	r := synthetic()
+	r.Links.Why, r.Variants[3].Unable = "\x1b[2J", "\x1b[31m"
+	r.Command = append(r.Command, "\x1b[2J\n````\nout of the fence")
+	require.NoError(t, r.Check())
+	var b bytes.Buffer
+	require.NoError(t, report.WriteMarkdown(&b, r, nil))
+	assert.NotContains(t, b.String(), "\x1b")
+	assert.Contains(t, b.String(), "\n`````\nstrand compare --btl")
+	assert.Equal(t, 2, strings.Count(b.String(), "\n`````\n"))
+}
+
 func TestLiveRedrawsInPlace(t *testing.T) {
 	r := synthetic()
 	var b bytes.Buffer
@@ -98,4 +111,10 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 	b.Reset()
 	require.NoError(t, live.Clear())
 	assert.Empty(t, b.String())
+}
+
+func TestCellText(t *testing.T) {
+	r := synthetic()
+	assert.Equal(t, "farm, size 30 kB, loss 1 %", report.CellText(r, 1))
+	assert.Equal(t, "burst", report.CellText(r, len(r.Cells)-1), "it is the only one")
 }

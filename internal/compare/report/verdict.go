@@ -13,6 +13,7 @@ const (
 	NoneNow                // a difference may be there, but is not to be seen
 	Better
 	Worse
+	Failed // runs of one side: they might have been its slowest
 )
 
 // A Contrast is one variant beside another in a cell, or in two reports.
@@ -25,14 +26,29 @@ type Contrast struct {
 
 // contrast compares a cell's runs of two variants.
 func contrast(cell *results.Cell, m results.Metric, name, base string) Contrast {
-	c := contrastOf(cell.Values(name, m.Name), cell.Values(base, m.Name), m)
+	c := contrastOf(sampleOf(cell, name, m), sampleOf(cell, base, m), m)
 	c.Name, c.Base = name, base
 	return c
 }
 
-func contrastOf(values, base []float64, m results.Metric) Contrast {
-	c := Contrast{Values: Summarize(values), BaseLine: Summarize(base), Ratio: RatioOf(values, base)}
+// A sample is what a variant's runs in a cell have measured, as far as they succeeded.
+type sample struct {
+	values []float64
+	failed int
+}
+
+func sampleOf(cell *results.Cell, variant string, m results.Metric) sample {
+	return sample{cell.Values(variant, m.Name), len(cell.Failures(variant))}
+}
+
+// contrastOf compares two samples. Where one of them lacks its runs that failed, which a
+// bound of time does to the slowest, the others are no ground for a verdict.
+func contrastOf(now, base sample, m results.Metric) Contrast {
+	c := Contrast{Values: Summarize(now.values), BaseLine: Summarize(base.values), Ratio: RatioOf(now.values, base.values)}
 	c.Verdict = c.Ratio.verdict(m.LessIsBetter)
+	if c.Verdict != TooFew && now.failed+base.failed > 0 {
+		c.Verdict = Failed
+	}
 	return c
 }
 

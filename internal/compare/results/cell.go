@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/strandmp/strand/internal/emulate"
@@ -69,6 +70,11 @@ func (c *Cell) Of(variant string) []Run {
 		}
 	}
 	return runs
+}
+
+// Good returns the runs of a variant that did not fail.
+func (c *Cell) Good(variant string) []Run {
+	return slices.DeleteFunc(c.Of(variant), func(r Run) bool { return r.Error != "" })
 }
 
 // Values returns what a variant's runs measured, those that did not fail.

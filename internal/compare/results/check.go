@@ -15,11 +15,12 @@ const (
 	MaxCells     = 4096
 	MaxRunsACell = 1 << 16 // of all variants together
 	MaxRanks     = 1 << 16
-	MaxName      = 256   // bytes of a name, or a value
-	MaxRails     = 4096  // of a run
-	maxText      = 16384 // bytes of an error, or a reason
-	maxEntries   = 256   // of a map
-	maxParts     = 4096  // distributions or windows of a run
+	MaxName      = 256         // bytes of a name, or a value
+	MaxRails     = 4096        // of a run
+	maxText      = 16384       // bytes of an error, or a reason
+	maxEntries   = 256         // of a map
+	maxParts     = 1 + maxTags // distributions or windows of a run: of all, and of each tag
+	maxTags      = 4096
 	maxPoints    = 1 << 17
 	maxArguments = 1024
 	// minValue is less, and maxValue more, than any time in seconds or rate in
@@ -56,6 +57,13 @@ func (r *Report) Check() error {
 		}
 		c.cell(r, fmt.Sprintf("cells[%d]", i), &r.Cells[i])
 	}
+	return c.err
+}
+
+// CheckRun returns what is wrong with a run of one of the report's cells.
+func (r *Report) CheckRun(cell *Cell, run *Run) error {
+	c := &checker{}
+	c.run(r, "run", cell, run)
 	return c.err
 }
 

@@ -31,7 +31,7 @@ type Report struct {
 	Machine  Machine   `json:"machine"`
 	Hosts    []Machine `json:"hosts,omitzero"`
 	Links    Links     `json:"links"`
-	Variants []Variant `json:"variants"` // the first is what the others are compared with
+	Variants []Variant `json:"variants"` // the first that can run is what the others are compared with
 	Cells    []Cell    `json:"cells"`    // all that were asked for, in order; those to come have no runs yet
 }
 

@@ -69,11 +69,9 @@ func TestEveryWorkloadHasAHeadline(t *testing.T) {
 }
 
 func TestDistributions(t *testing.T) {
-	assert.True(t, slices.IsSorted(results.Fine))
-	assert.True(t, slices.IsSorted(results.Coarse))
 	rapid.Check(t, func(t *rapid.T) {
 		sample := rapid.SliceOfN(rapid.Float64Range(0, 1e3), 1, 200).Draw(t, "sample")
-		d := results.Distribute("all", sample, results.Fine)
+		d := distribution(sample)
 		require.Equal(t, len(sample), d.Count)
 		require.Equal(t, slices.Min(sample), d.At(0))
 		require.Equal(t, slices.Max(sample), d.At(1))
@@ -83,5 +81,5 @@ func TestDistributions(t *testing.T) {
 		require.GreaterOrEqual(t, at, slices.Min(sample))
 		require.GreaterOrEqual(t, d.At(min(1, share+0.1)), at*(1-1e-12))
 	})
-	assert.Zero(t, results.Distribute("all", nil, results.Fine).At(0.5))
+	assert.Zero(t, distribution(nil).At(0.5))
 }

@@ -53,6 +53,10 @@ type Rail struct {
 	// Timeouts those of them that a timer found out.
 	Retransmissions uint64 `json:"retransmissions,omitzero"`
 	Timeouts        uint64 `json:"timeouts,omitzero"`
+	// RetransmissionsUnknown and TimeoutsUnknown are of transports, or kernels, that do
+	// not tell.
+	RetransmissionsUnknown bool `json:"retransmissions_unknown,omitzero"`
+	TimeoutsUnknown        bool `json:"timeouts_unknown,omitzero"`
 }
 
 // A Window is how a connection's congestion window went.

@@ -9,13 +9,13 @@ type Summary struct {
 	// Interval is the median's, nil with too few runs.
 	Interval *Interval `json:"interval,omitzero"`
 
-	// Ratio says by how much the values exceed those of the first variant: the median of
-	// all pairs of runs; nil if this is the first one, or it has none.
+	// Ratio says by how much the values exceed those of the first variant that can run: the
+	// median of all pairs of runs; nil if this is the first one, or it has none.
 	Ratio         *float64  `json:"ratio,omitzero"`
 	RatioInterval *Interval `json:"ratio_interval,omitzero"` // nil with too few runs
 
 	// Window is the congestion window of all connections of rank 0 together, in bytes:
-	// the median of all samples of all runs. 0 if it is not known.
+	// the median of all samples of all runs that did not fail. 0 if it is not known.
 	Window float64 `json:"window,omitzero"`
 }
 

@@ -1,11 +1,25 @@
 package results_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/internal/compare/results"
 	"github.com/strandmp/strand/internal/emulate"
 )
+
+// distribution is that of some times.
+func distribution(seconds []float64) results.Distribution {
+	d := results.Distribution{Name: "all", Count: len(seconds)}
+	if len(seconds) == 0 {
+		return d
+	}
+	sorted := slices.Sorted(slices.Values(seconds))
+	for _, share := range []float64{0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1} {
+		d.Quantiles = append(d.Quantiles, results.Quantile{Share: share, Seconds: sorted[int(share*float64(len(sorted)-1))]})
+	}
+	return d
+}
 
 // synthetic is a report that nobody has measured.
 func synthetic() *results.Report {
@@ -21,7 +35,7 @@ func synthetic() *results.Report {
 			Network: &results.Network{Counters: emulate.Counters{Sent: 1000, Lost: 10, Delivered: 990}},
 			Rails:   []results.Rail{{Rank: 0, Peer: 1, Name: "eth0", SentBytes: 1e6, Retransmissions: 10}},
 			Windows: []results.Window{{Rank: 0, Peer: 1, Name: "eth0", Samples: []results.WindowSample{{At: 0.1, Bytes: 14480, RTT: 0.01}, {At: 0.2, Bytes: 28960}}}},
-			Delays:  []results.Distribution{results.Distribute("all", []float64{3, 1, 2}, results.Coarse)},
+			Delays:  []results.Distribution{distribution([]float64{3, 1, 2})},
 		}
 	}
 	return &results.Report{

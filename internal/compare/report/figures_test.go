@@ -1,0 +1,20 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A ratio that is not 1 does not look as if it were, nor like none at all.
+func TestRatiosHaveAsManyDecimalsAsTheyNeed(t *testing.T) {
+	for ratio, want := range map[float64]string{
+		1: "1.00", 0.99: "0.99", 1.0149: "1.01", 1.002: "1.002", 0.9996: "0.9996", 1.000_000_000_01: "1.000000000",
+		0.004: "0.00400", 0.5: "0.50", 9.99: "9.99", 12.34: "12.3",
+	} {
+		assert.Equal(t, want, times(ratio))
+	}
+	assert.Equal(t, "0.2 % more", amount(1.002))
+	assert.Equal(t, "0.03 % less", amount(0.9997))
+	assert.Equal(t, "8 % more", amount(1.08))
+}
