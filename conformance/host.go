@@ -31,7 +31,7 @@ func (h *host) Loop() btl.Loop        { return h.r.loop }
 
 // Secret implements [btl.Host]: as in a program, it comes when all modules are open.
 func (h *host) Secret() []byte {
-	if !h.r.w.opened {
+	if !h.r.w.opened.Load() {
 		return nil
 	}
 	return h.r.w.secret
@@ -39,7 +39,7 @@ func (h *host) Secret() []byte {
 
 // Hello implements [btl.Host]: it comes with the secret.
 func (h *host) Hello() []byte {
-	if !h.r.w.opened {
+	if !h.r.w.opened.Load() {
 		return nil
 	}
 	return h.hello

@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -19,8 +20,8 @@ type world struct {
 	secret  []byte
 	ranks   []*rank
 	attr    btl.Attr
-	opened  bool // all modules are open: the secret and the hellos are known
 	closed  bool
+	opened  atomic.Bool // all modules are open: the secret and the hellos are known
 
 	// Guarded by the trial's mu.
 	ports    []*port
@@ -62,7 +63,7 @@ func (t *trial) openAs(n int, v variant) *world {
 	for _, r := range w.ranks {
 		r.do("Component.Open", func() { w.openModules(r) })
 	}
-	w.opened = true
+	w.opened.Store(true)
 	w.attr = w.ranks[0].attr
 	for _, r := range w.ranks {
 		r.gear.start()

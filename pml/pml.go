@@ -204,9 +204,24 @@ func (p *PML) resolve(pe *peer) {
 	p.background.Add(1)
 	go func() {
 		defer p.background.Done()
-		blob, err := p.job.Get(p.lookups, addressKey(pe.rank))
+		blob, err := p.lookUp(addressKey(pe.rank))
 		p.engine.Post(func() { p.resolved(pe, []byte(blob), err) })
 	}()
+}
+
+// lookUp asks the launcher, as long as a peer may give no sign of life.
+func (p *PML) lookUp(key string) (string, error) {
+	ctx := p.lookups
+	if d := p.tune.peerTimeout; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, fmt.Errorf("the launcher has not told them in %v (pml_peer_timeout)", d))
+		defer cancel()
+	}
+	value, err := p.job.Get(ctx, key)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return value, err
 }
 
 // resolved takes the outcome of resolve.

@@ -74,7 +74,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	cfg := stack.Config{
 		Loop: m.loop, PortMin: m.cfg.portMin, Ports: m.cfg.ports,
 		Peers:  m.host.Size() - 1,
-		Accept: m.accept, Warn: m.warn,
+		Accept: m.accept, Full: m.full, Warn: m.warn,
 		Tuning: m.cfg.tuning,
 	}
 	for _, a := range chosen {

@@ -119,15 +119,20 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 
 // readPriorities reads what places the lanes have.
 func readPriorities(v *param.Values) ([]uint16, error) {
+	s := v.String(pScheduler)
+	least, what := uint64(0), "place among the lanes"
+	if s == "wfq" {
+		least, what = 1, "weight"
+	}
 	var all []uint16
 	for _, text := range v.List(pPriorities) {
 		n, err := strconv.ParseUint(text, 10, 16)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %q is no place among the lanes: want numbers from 0 to 65535", v.Value(pPriorities), text)
+		if err != nil || n < least {
+			return nil, fmt.Errorf("%s: %q is no %s: want numbers from %d to 65535", v.Value(pPriorities), text, what, least)
 		}
 		all = append(all, uint16(n))
 	}
-	if s := v.String(pScheduler); all != nil && s != "prio" && s != "wfq" {
+	if all != nil && s != "prio" && s != "wfq" {
 		return nil, fmt.Errorf("%s has no meaning with %s: the schedulers prio and wfq go by it", v.Value(pPriorities), v.Value(pScheduler))
 	}
 	return all, nil

@@ -39,16 +39,18 @@ type inbound struct {
 
 // accept takes an association that has come up.
 func (m *module) accept(a stack.Association) stack.Handler {
-	if len(m.waiting) >= maxWaiting {
-		if m.closed || m.loop.Now()-m.waiting[0].since < int64(oldWaiting) {
-			return nil
-		}
-		m.waiting[0].fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
-	}
-	if m.closed {
+	if m.closed || m.full() {
 		return nil
 	}
+	if len(m.waiting) >= maxWaiting {
+		m.waiting[0].fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
+	}
 	return m.greet(&link{Association: a}).link
+}
+
+// full: as many as may wait for proof do, and none of them for long enough to make room.
+func (m *module) full() bool {
+	return len(m.waiting) >= maxWaiting && m.loop.Now()-m.waiting[0].since < int64(oldWaiting)
 }
 
 // greet starts the handshake with whoever is at the other end.

@@ -104,3 +104,12 @@ func TestAddressNotUsed(t *testing.T) {
 	require.Equal(t, []reach.Address{good}, n.mod.among([]reach.Address{good, bad}, []netip.Addr{good.Addr()}))
 	require.Len(t, n.logged("not using 192.0.2.1 (x): it can not be listened on"), 1)
 }
+
+// Frames are short enough for one on each stream to be half arrived, where so much may be
+// under way.
+func TestFramesFitIntoTheWindow(t *testing.T) {
+	require.Equal(t, 64<<10, newNode(t, 0).mod.Attr().MaxFrame)
+	n := newNode(t, 0, with(pMaxFrame, "1M"), with(pOutstanding, "16M"))
+	require.LessOrEqual(t, 12*(n.mod.Attr().MaxFrame+prefixSize+maxHeader), 4<<20)
+	require.Greater(t, n.mod.Attr().MaxFrame, 256<<10)
+}

@@ -86,7 +86,7 @@ func newCompareMemberCommand() *cobra.Command {
 }
 
 func (f *compareFlags) run(cmd *cobra.Command) error {
-	if err := together(cmd.Flags(), "json", "markdown", "baseline"); err != nil {
+	if err := together(cmd.Flags(), "json", "markdown"); err != nil {
 		return err
 	}
 	baseline, err := f.before()
@@ -181,15 +181,16 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground com
 		Plan: plan, Ground: ground, Program: program, Arguments: []string{"compare", "member"},
 		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(buildInfo()), File: file, Watch: show.update,
 	})
+	var saved error
 	if r != nil {
 		report.Sum(r)
-		err = errors.Join(err, results.Save(file, r))
+		saved = results.Save(file, r)
 	}
-	shown := show.end(r, file, filepath.Dir(file))
+	shown := errors.Join(saved, show.end(r, file, filepath.Dir(file)))
 	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
 		return errors.Join(signal, shown) // the status is the signal's
 	}
-	if err == nil && !succeeded(r) {
+	if err == nil && shown == nil && !succeeded(r) {
 		err = errors.New("no run has succeeded: there is nothing to compare")
 	}
 	return errors.Join(err, shown)

@@ -59,8 +59,6 @@ func TestCompareFlags(t *testing.T) {
 		"compare --loss 1/4,2/8 --burst-loss 2":          "--burst-loss: --loss 1/4,2/8 says of each loss how long its runs are",
 		"compare --loss 60 --burst-loss 1.2":             "strand compare: --loss 60: so many frames can not be lost in runs of 1.2 on the average; want --burst-loss of 1.5 or more",
 		"compare --loss 1 --burst-loss inf":              "want 1 or more",
-		"compare --json --baseline nowhere":              "--json and --baseline exclude each other",
-		"compare --from x --overwrite":                   "--overwrite would change nothing",
 		"compare --host a --host -oProxyCommand=x":       `--host: "-oProxyCommand=x": want the name or address of a host`,
 		"compare --host a --host b --loss 1 --delay 1ms": "--host: the network is as it is, and nothing emulates --delay, --loss",
 		"compare --host a --host b --rsh=":               "--rsh: the value is empty",

@@ -36,7 +36,7 @@ type compareFlags struct {
 
 func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	flags.StringVar(&f.btl, "btl", "tcp,sctp", "what to compare, the first with all others: transports, with `PARAMETERS` if wanted")
+	flags.StringVar(&f.btl, "btl", "tcp,sctp", "what to compare, the first that can run with all others: transports, with `PARAMETERS` if wanted")
 	flags.StringVar(&f.workloads, "workload", defaultWorkloads, "what they are to do: `WORKLOADS`, with parameters if wanted")
 	flags.StringVar(&f.sizes, "sizes", "", "message sizes in bytes: `30000,300000`; K and M are 1024 and 1024²")
 	flags.StringVar(&f.fanout, "fanout", "", "farm: tasks for a request, `1,10`")
@@ -67,7 +67,7 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.from, "from", "", "measure nothing: draw the results of this `file`, results.json, again")
 	flags.StringSliceVar(&f.metrics, "metric", nil, "compare by these `METRICS`: delay_p90, round_trip, … (those in results.json), where not by the usual one of a workload")
 	flags.StringVar(&f.baseline, "baseline", "", "say what has changed since the results of this `file`")
-	flags.BoolVar(&f.overwrite, "overwrite", false, "replace results that are there")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace results that are there, or with --from the page beside them")
 	flags.BoolVar(&f.json, "json", false, "write the results as JSON instead of tables")
 	flags.BoolVar(&f.markdown, "markdown", false, "write tables and counters as Markdown, with the command and the machine")
 	flags.StringVar(&f.emulation, "emulation", compare.Emulations[0], "who emulates the networks: netem, the kernel; user, this program; auto: netem where it can do all that is asked for")

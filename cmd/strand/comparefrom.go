@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,15 +20,13 @@ import (
 const pageFile = "report.html"
 
 // besideFrom are the flags that mean something where results are only drawn.
-var besideFrom = []string{"from", "baseline", "out", "json", "markdown", "metric"}
+var besideFrom = []string{"from", "baseline", "out", "overwrite", "json", "markdown", "metric"}
 
-// checkFrom refuses flags that would do nothing: without another folder nothing is there
-// that --overwrite could be about.
+// checkFrom refuses flags that would do nothing.
 func checkFrom(flags *pflag.FlagSet) error {
 	var vain []string
 	flags.Visit(func(f *pflag.Flag) {
-		ofOut := f.Name == "overwrite" && flags.Changed("out")
-		if !ofOut && !slices.Contains(besideFrom, f.Name) {
+		if !slices.Contains(besideFrom, f.Name) {
 			vain = append(vain, "--"+f.Name)
 		}
 	})
@@ -74,12 +73,9 @@ func (f *compareFlags) redraw(cmd *cobra.Command, baseline *results.Report) erro
 		r.By = f.metrics
 	}
 	report.Sum(r)
-	dir := filepath.Dir(file)
-	if f.out != "" {
-		dir = f.out
-		if _, err := f.fileIn(dir, file); err != nil {
-			return err
-		}
+	dir := cmp.Or(f.out, filepath.Dir(file))
+	if _, err := f.fileIn(dir, file); err != nil {
+		return err
 	}
 	return newCompareShow(cmd, f, baseline).end(r, file, dir)
 }

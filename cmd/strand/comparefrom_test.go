@@ -107,6 +107,18 @@ func TestCompareFromKeepsOtherResults(t *testing.T) {
 	}
 }
 
+// Nor where results have another name than a comparison gives them.
+func TestCompareFromBesideOtherResults(t *testing.T) {
+	dir := someResults(t, 1)
+	old := filepath.Join(dir, "old.json")
+	require.NoError(t, os.Rename(filepath.Join(someResults(t, 0.5), resultsFile), old))
+	_, stderr, status := command("compare --from " + old)
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, "there are results already")
+	_, stderr, status = command("compare --from " + old + " --overwrite")
+	assert.Zero(t, status, stderr)
+}
+
 // Where no page can be written there is a table all the same.
 func TestCompareFromWhereNothingCanBeWritten(t *testing.T) {
 	dir := someResults(t, 0.5)

@@ -118,7 +118,8 @@ func upTo(most int64) func(string) (int64, error) {
 	}
 }
 
-// checkIdle refuses flags of workloads and networks that would do nothing in a plan.
+// checkIdle refuses flags that nothing in a plan has a use for. One that a workload's own
+// parameters overrule is not found.
 func (f *compareFlags) checkIdle(flags *pflag.FlagSet, p compare.Plan) error {
 	for _, axis := range []struct{ flag, param string }{{"sizes", "size"}, {"fanout", "fanout"}, {"tasks", "tasks"}, {"ordering", "ordering"}} {
 		takes := func(t compare.Task) bool { _, has := t.Params[axis.param]; return has }
@@ -194,7 +195,7 @@ func (f *compareFlags) oneLoss(text string) (emulate.Loss, error) {
 	}
 	share := loss.Share()
 	if loss = emulate.Bursts(share, f.burstLoss); loss.Worsens > 1 {
-		err = fmt.Errorf("so many frames can not be lost in runs of %g on the average; want --burst-loss of %.3g or more", f.burstLoss, share/(1-share))
+		err = fmt.Errorf("so many frames can not be lost in runs of %g on the average; want --burst-loss of %g or more", f.burstLoss, emulate.LeastRun(share))
 	}
 	return loss, err
 }

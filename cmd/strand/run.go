@@ -85,6 +85,9 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 					return usageError{err}
 				}
 			}
+			if config.Grace == 0 {
+				config.Grace = 1 // at once; in a Config it is the default
+			}
 			config.Stdout, config.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			signals, stop := forwarded()
 			defer stop()

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,19 +16,19 @@ type emulated struct {
 	why     string // it is not netem
 }
 
-// backends are those that can be asked for, in the order of [Emulations].
-var backends = []network.Backend{network.Automatic, network.Netem, network.UserSpace}
+// backends are those of [Emulations].
+var backends = map[string]network.Backend{"auto": network.Automatic, "netem": network.Netem, "user": network.UserSpace}
 
 // Emulate returns the ground on which links are emulated, the same way for all of them.
 // It builds a network for each of them to find out whether it can: this process must be one
 // that may (package netspace). Wanted is one of [Emulations].
 func Emulate(links []emulate.Link, mtu int, wanted string) (Ground, error) {
-	number := slices.Index(Emulations, wanted)
-	if number < 0 {
+	backend, known := backends[wanted]
+	if !known {
 		return nil, fmt.Errorf("emulation %q: want one of %s", wanted, strings.Join(Emulations, ", "))
 	}
 	return sameForAll(links, func(l emulate.Link) (network.Backend, string, error) {
-		return tryNetwork(network.Config{Hosts: 2, Link: l, MTU: mtu, Backend: backends[number]})
+		return tryNetwork(network.Config{Hosts: 2, Link: l, MTU: mtu, Backend: backend})
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // A Plan is what is to be compared.
 type Plan struct {
-	Variants []Variant // the first is what the others are compared with
+	Variants []Variant // the others are compared with the first that can run
 	Tasks    []Task
 	Links    []emulate.Link
 	Ranks    int

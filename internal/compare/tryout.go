@@ -27,6 +27,9 @@ func (r *Runner) tryOut(ctx context.Context) error {
 		r.watching(State{Cell: TryingOut, Variant: v.Name}, func() {
 			facts, err, closeErr = r.at(ctx, Conditions{Ranks: 2, MTU: r.Plan.MTU}, tryOutTime, &task, v, &run)
 		})
+		if err == nil {
+			err = results.CheckFacts(facts)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return errors.Join(context.Cause(ctx), closeErr)

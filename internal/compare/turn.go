@@ -43,18 +43,21 @@ func (r *Runner) take(ctx context.Context, t turn) (results.Run, error) {
 		run.Error = errorText(err)
 		run.Metrics, run.Delays = nil, nil
 	}
-	r.refuse(cell, &run)
-	r.learn(variant.Name, facts)
+	if r.accepts(cell, &run, facts) {
+		r.learn(variant.Name, facts)
+	}
 	return run, closeErr
 }
 
-// refuse makes a run that no report may have one that failed: else it would end the
-// comparison, whose results could not be written any more.
-func (r *Runner) refuse(cell *results.Cell, run *results.Run) {
-	if err := r.report.CheckRun(cell, run); err != nil {
+// accepts makes a run that no report may have, with its facts, one that failed: else it
+// would end the comparison, whose results could not be written any more.
+func (r *Runner) accepts(cell *results.Cell, run *results.Run, facts map[string]string) bool {
+	err := errors.Join(r.report.CheckRun(cell, run), results.CheckFacts(facts))
+	if err != nil {
 		run.Error = errorText(fmt.Errorf("what the ranks told is no result: %w", err))
 		run.Metrics, run.Delays, run.Network, run.Rails, run.Windows = nil, nil, nil, nil, nil
 	}
+	return err == nil
 }
 
 // errorText is an error as a report can have it.

@@ -38,7 +38,7 @@ func TestRateIsReadAsItIsWritten(t *testing.T) {
 
 func TestParseLoss(t *testing.T) {
 	for text, want := range map[string]Loss{
-		"1%": Independent(0.01), "0": {}, "100%": Independent(1), " 2.5 % ": Independent(0.025), "1%/4": Bursts(0.01, 4), "50/1": Bursts(0.5, 1),
+		"1%": Independent(0.01), "0": {}, "100%": Independent(1), " 2.5 % ": Independent(0.025), "1%/4": Bursts(0.01, 4), "50/1": Bursts(0.5, 1), "90%/9": {Bad: 1, Worsens: 1, Recovers: 1. / 9},
 	} {
 		got, err := ParseLoss(text)
 		require.NoError(t, err, text)
@@ -50,7 +50,7 @@ func TestParseLoss(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"120%": "want 0% to 100%", "-1": "want 0% to 100%", "nan": "want 0% to 100%", "": "want 0% to 100%", "x%": "want 0% to 100%",
-		"1%/0.5": "want 1 or more", "1%/x": "want 1 or more", "1%/inf": "want 1 or more", "90%/2": "want runs of 9 or more",
+		"1%/0.5": "want 1 or more", "1%/x": "want 1 or more", "1%/inf": "want 1 or more", "90%/2": "want runs of 9 or more", "70%/2.33": "want runs of 2.34 or more",
 	} {
 		_, err := ParseLoss(text)
 		assert.ErrorContains(t, err, want, text)

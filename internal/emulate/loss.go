@@ -31,8 +31,16 @@ func Bursts(share, length float64) Loss {
 		return Independent(share)
 	}
 	recovers := 1 / length
-	return Loss{Bad: 1, Worsens: recovers * share / (1 - share), Recovers: recovers}
+	worsens := recovers * share / (1 - share)
+	if worsens < 1+rounding {
+		worsens = min(worsens, 1)
+	}
+	return Loss{Bad: 1, Worsens: worsens, Recovers: recovers}
 }
+
+// rounding is how much of a chance may be due to the machine's numbers: 0.9/(1-0.9) is a
+// little more than 9.
+const rounding = 1e-9
 
 // Share is the share of frames that are lost in the long run.
 func (l Loss) Share() float64 {
@@ -59,11 +67,15 @@ func ParseLoss(text string) (Loss, error) {
 	}
 	l := Bursts(share, mean)
 	if l.Worsens > 1 {
-		return Loss{}, fmt.Errorf("loss %q: so many frames can not be lost in runs of %g on the average; want runs of %.3g or more, or leave out /%s",
-			text, mean, share/(1-share), length)
+		return Loss{}, fmt.Errorf("loss %q: so many frames can not be lost in runs of %g on the average; want runs of %g or more, or leave out /%s",
+			text, mean, LeastRun(share), length)
 	}
 	return l, nil
 }
+
+// LeastRun is the least mean length of runs in which that share can be lost, rounded up to
+// hundredths.
+func LeastRun(share float64) float64 { return math.Ceil((share/(1-share)-rounding)*100) / 100 }
 
 // ParseShare reads a share of frames, in per cent: 1% or 1.
 func ParseShare(text string) (float64, error) {

@@ -2,7 +2,7 @@
 // anything else is said on a connection.
 //
 // It is pure: bytes in, bytes out and a verdict. Sockets, clocks, deadlines and
-// random numbers ([NewNonce]) are the caller's, so any transport can use it.
+// random numbers are the caller's, so any transport can use it; [NewNonce] draws those.
 //
 // # Messages
 //

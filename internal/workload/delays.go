@@ -24,7 +24,7 @@ const steps = 20
 
 // place is the number of the least of n sorted values that a share of them is not above.
 func place(share float64, n int) int {
-	const rounding = 1e-9 // 0.1·30 is a little more than 3
+	const rounding = 1e-9 // 0.55·100 is a little more than 55
 	return max(0, int(math.Ceil(share*float64(n)-rounding))-1)
 }
 

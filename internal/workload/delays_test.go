@@ -19,5 +19,5 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, 50.0, d.P999)
 	assert.Equal(t, 1.0, d.Quantiles[0])
 	assert.Equal(t, 50.0, d.Quantiles[steps])
-	assert.Equal(t, 3, 1+place(0.1, 30), "though 0.1·30 is a little more than 3")
+	assert.Equal(t, 55, 1+place(0.55, 100), "though 0.55·100 is a little more than 55")
 }

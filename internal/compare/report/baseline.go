@@ -28,15 +28,21 @@ func changes(now, then *results.Report) (all []change, without int) {
 	for _, t := range tables(now) {
 		for i := range t.rows {
 			r := &t.rows[i]
-			if r.Values.N == 0 {
+			is := sampleOf(r.cell, r.Name, t.metric)
+			if is.none() {
 				continue
 			}
 			before := old[r.cell.Key()]
-			if before == nil || len(before.Values(r.Name, t.metric.Name)) == 0 {
+			if before == nil {
 				without++
 				continue
 			}
-			c := contrastOf(sampleOf(r.cell, r.Name, t.metric), sampleOf(before, r.Name, t.metric), t.metric)
+			was := sampleOf(before, r.Name, t.metric)
+			if was.none() {
+				without++
+				continue
+			}
+			c := contrastOf(is, was, t.metric)
 			c.Name = r.Name
 			all = append(all, change{c, t, r.cell})
 		}
@@ -82,7 +88,7 @@ func againstBaseline(now, then *results.Report) *pageTable {
 		unit := c.table.metric.Unit
 		cells := []string{
 			c.Name,
-			quantity(unit, c.BaseLine.Median), quantity(unit, c.Values.Median), times(c.Ratio.Value), c.Ratio.interval().between(times), word,
+			c.BaseLine.median(unit), c.Values.median(unit), c.ratio(), c.Ratio.interval().between(times), word,
 		}
 		row := pageRow{"", c.Verdict.class(), cells, ""}
 		if c.cell != before {
@@ -92,6 +98,22 @@ func againstBaseline(now, then *results.Report) *pageTable {
 		before = c.cell
 	}
 	return out
+}
+
+// median writes it; "–" where no run has succeeded.
+func (s Summary) median(unit results.Unit) string {
+	if s.N == 0 {
+		return "–"
+	}
+	return quantity(unit, s.Median)
+}
+
+// ratio writes it; "–" where there is none.
+func (c *Contrast) ratio() string {
+	if c.Ratio.Value == 0 {
+		return "–"
+	}
+	return times(c.Ratio.Value)
 }
 
 // baselineCaption sums changes up, and says what else has changed.

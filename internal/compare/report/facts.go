@@ -189,7 +189,8 @@ func quoted(command []string) string {
 	return strings.Join(words, " ")
 }
 
-// repeat is the command that does the same again, with the same chances.
+// repeat is the command that does the same again, where we emulate the network with the
+// same chances.
 func repeat(r *results.Report) string {
 	for _, w := range r.Command {
 		if w == "--seed" || strings.HasPrefix(w, "--seed=") {

@@ -12,16 +12,18 @@ func Finding(r *results.Report) string {
 	count := map[Verdict]int{}
 	var best *finding
 	var chance float64
+	compared := false
 	all := findings(r)
 	for i := range all {
 		f := &all[i]
 		count[f.Verdict]++
 		chance += f.byChance()
+		compared = compared || f.Ratio.Value > 0
 		if f.seen() && (best == nil || f.factor() > best.factor()) {
 			best = f
 		}
 	}
-	if len(all) == 0 {
+	if !compared {
 		if r.Finished.IsZero() {
 			return ""
 		}
@@ -94,7 +96,7 @@ func (t *table) findings() []finding {
 	var all []finding
 	for i := range t.rows {
 		row := &t.rows[i]
-		if row.isBase || row.Ratio.Value == 0 {
+		if row.isBase || row.Ratio.Value == 0 && row.Verdict != Failed {
 			continue
 		}
 		all = append(all, finding{row.Contrast, t.workload, t.metric, textsOf(row.cell, t.varying)})
@@ -118,7 +120,10 @@ func (f *finding) factor() float64 { return max(f.Ratio.Value, 1/f.Ratio.Value) 
 
 // sentence says what was found, with the figures that it stands on.
 func (f *finding) sentence() string {
-	text := fmt.Sprintf("%s (ratio %s%s).", f.claim(), times(f.Ratio.Value), f.interval())
+	text := f.claim() + "."
+	if f.Ratio.Value > 0 {
+		text = fmt.Sprintf("%s (ratio %s%s).", f.claim(), times(f.Ratio.Value), f.interval())
+	}
 	switch {
 	case f.where != "":
 		return "With " + f.where + ", " + text
@@ -137,9 +142,17 @@ func (f *finding) claim() string {
 	case NoneNow:
 		return fmt.Sprintf("no difference can be seen between %s and %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
 	case Failed:
-		return fmt.Sprintf("runs failed, so that nothing can be said of %s and %s: %s of the others %s", f.Name, f.Base, f.metric.Text, medians)
+		return fmt.Sprintf("runs failed, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
 	}
 	return fmt.Sprintf("%s is %s than %s, its %s is %s: %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
+}
+
+// ofOthers adds what the runs that did not fail have measured, if there are such of both.
+func (f *finding) ofOthers(medians string) string {
+	if f.Ratio.Value == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s of the others %s", f.metric.Text, medians)
 }
 
 // amount says how one figure relates to another.

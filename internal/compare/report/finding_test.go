@@ -94,6 +94,31 @@ func TestNoVerdictWhereRunsFailed(t *testing.T) {
 	}
 }
 
+// Failures are counted where few runs are left, and where none is: then and now.
+func TestFailuresAreCountedWhereLittleIsLeft(t *testing.T) {
+	few := pair([]float64{10, 11, 10.5}, []float64{5, 5.1})
+	failRun(few, sctp)
+	assert.Contains(t, report.Finding(few), "runs failed in 1")
+
+	then := pair([]float64{10, 11, 10.5, 10.2, 10.8}, []float64{5, 5.1, 5.2, 4.9, 5})
+	now := pair([]float64{10, 11, 10.5, 10.2, 10.8}, nil)
+	failRun(now, sctp)
+	var b bytes.Buffer
+	for _, c := range []struct{ now, then *results.Report }{{now, then}, {then, now}} {
+		b.Reset()
+		require.NoError(t, report.WriteBaseline(&b, c.now, c.then))
+		assert.Contains(t, b.String(), "of 2 figures 0 are better, 0 worse, no change is seen in 1, runs failed in 1.")
+		assert.Regexp(t, `sctp\S* .*–`, b.String())
+	}
+
+	// Beside a cell that says something.
+	other := now.Cells[0]
+	other.Ranks = 5
+	then.Cells = append(then.Cells, other)
+	assert.Contains(t, report.Finding(then), "seen in 2 comparisons (better than tcp in 1, runs failed in 1;")
+	assert.Contains(t, page(t, then, nil), "With ranks 5, runs failed, so that nothing can be said of sctp(streams=10) and tcp.")
+}
+
 // If the first variant can not run, the others are compared with the next one.
 func TestFirstVariantThatCanNotRun(t *testing.T) {
 	r := pair([]float64{10, 11, 10.5, 10.2, 10.8}, []float64{5, 5.1, 5.2, 4.9, 5})

@@ -66,12 +66,12 @@ func (t *pageTable) markdown(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// longestText bounds a text that is one line of Markdown; no report has a longer one.
+// longestText bounds a text that is one line of Markdown.
 const longestText = 1 << 15
 
 // markdownText keeps what a text has from meaning anything, be it to Markdown or to a
 // terminal.
 func markdownText(text string) string {
 	text = line(text, longestText)
-	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "\n", " ").Replace(text)
+	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;").Replace(text)
 }

@@ -37,6 +37,9 @@ type sample struct {
 	failed int
 }
 
+// none: no run was made.
+func (s sample) none() bool { return len(s.values)+s.failed == 0 }
+
 func sampleOf(cell *results.Cell, variant string, m results.Metric) sample {
 	return sample{cell.Values(variant, m.Name), len(cell.Failures(variant))}
 }
@@ -46,7 +49,7 @@ func sampleOf(cell *results.Cell, variant string, m results.Metric) sample {
 func contrastOf(now, base sample, m results.Metric) Contrast {
 	c := Contrast{Values: Summarize(now.values), BaseLine: Summarize(base.values), Ratio: RatioOf(now.values, base.values)}
 	c.Verdict = c.Ratio.verdict(m.LessIsBetter)
-	if c.Verdict != TooFew && now.failed+base.failed > 0 {
+	if now.failed+base.failed > 0 {
 		c.Verdict = Failed
 	}
 	return c

@@ -67,6 +67,13 @@ func (r *Report) CheckRun(cell *Cell, run *Run) error {
 	return c.err
 }
 
+// CheckFacts returns what is wrong with the facts of a variant.
+func CheckFacts(facts map[string]string) error {
+	c := &checker{}
+	c.names("facts", facts)
+	return c.err
+}
+
 // A checker keeps the first thing that is wrong.
 type checker struct{ err error }
 

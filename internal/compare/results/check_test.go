@@ -2,6 +2,7 @@ package results_test
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,4 +43,15 @@ func TestCheck(t *testing.T) {
 			assert.ErrorContains(t, r.Check(), c.want)
 		})
 	}
+}
+
+// Facts come from the ranks too.
+func TestCheckFacts(t *testing.T) {
+	require.NoError(t, results.CheckFacts(map[string]string{"stack": "user"}))
+	require.ErrorContains(t, results.CheckFacts(map[string]string{"stack": "\x1b[31m"}), "facts.stack")
+	many := map[string]string{}
+	for i := range 1000 {
+		many[strconv.Itoa(i)] = ""
+	}
+	require.ErrorContains(t, results.CheckFacts(many), "entries")
 }

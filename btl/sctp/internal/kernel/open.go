@@ -8,10 +8,10 @@ import (
 	"net/netip"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/sctpsock"
 )
 
@@ -95,7 +95,7 @@ func bind(sock *sctpsock.Socket, local []netip.Addr, first, count int) (uint16, 
 	var err error
 	for port := first; port < first+max(count, 1) && port <= 65535; port++ {
 		var got uint16
-		if got, err = sock.Bind(local, uint16(port)); !errors.Is(err, syscall.EADDRINUSE) {
+		if got, err = sock.Bind(local, uint16(port)); !networks.PortTrouble(err) {
 			return got, err
 		}
 	}

@@ -59,6 +59,10 @@ func (k *kernel) sizeRoom() error {
 		k.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives the socket a send buffer of %d bytes, %d were asked for: "+
 			"few peers that do not read are enough to slow down the others (sysctl net.core.wmem_max=%d, and rmem_max)", buffer/2, asked, asked))
 	}
+	if asked := k.cfg.ReceiveBuffer; k.receiveBuffer < 2*asked {
+		k.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives the socket a receive buffer of %d bytes, %d were asked for (sysctl net.core.rmem_max=%d)",
+			k.receiveBuffer/2, asked, asked))
+	}
 	k.room = room{empties: 1, shared: buffer / dynamicShare, least: buffer / leastShare, most: 2 * k.cfg.Outstanding}
 	if k.cfg.Peers > 0 {
 		k.room.least = max(k.room.least, k.room.shared/k.cfg.Peers)

@@ -1,7 +1,6 @@
 package userstack
 
 import (
-	"slices"
 	"time"
 
 	"github.com/pion/sctp"
@@ -54,9 +53,6 @@ func supported(t stack.Tuning) error {
 		return can("path_max_retrans", "an association has one path")
 	case t.Autoclose != 0:
 		return can("autoclose", "it does not look for idle associations")
-	}
-	if t.Scheduler == "wfq" && slices.Contains(t.Priorities, 0) {
-		return can("priorities", "its weights are from 1 to 65535")
 	}
 	switch t.Scheduler {
 	case "":

@@ -149,6 +149,9 @@ func (s *Stack) admit(so *socket, from netip.AddrPort, tag uint32, cookie []byte
 	if s.byTag[ourTag] != nil {
 		return fmt.Errorf("%w: its tag is taken", errCookie)
 	}
+	if s.cfg.Full() {
+		return nil // the peer sends its cookie again
+	}
 	a := s.newAssociation(so, from, s.nearby(from.Addr()))
 	a.ours = s.opening()
 	a.ours.tag, a.ours.tsn, a.theirs = ourTag, ourTSN, *theirs

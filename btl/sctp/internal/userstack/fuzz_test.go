@@ -24,7 +24,7 @@ var stranger = netip.MustParseAddrPort("192.0.2.7:4711")
 
 // deaf is a stack whose one socket is closed; what it would have sent is in sent.
 func deaf(accept func(stack.Association) stack.Handler) (s *Stack, so *socket, sent *[][]byte) {
-	cfg, err := configure(stack.Config{Loop: &clock{now: 1}, Accept: accept, Warn: func(netip.AddrPort, error) {},
+	cfg, err := configure(stack.Config{Loop: &clock{now: 1}, Accept: accept, Full: func() bool { return false }, Warn: func(netip.AddrPort, error) {},
 		Tuning: stack.Tuning{Streams: 11, MaxMessage: 1 << 16, Outstanding: 1 << 20, Interleave: true}})
 	if err != nil {
 		panic(err)

@@ -1,6 +1,7 @@
 package userstack
 
 import (
+	"fmt"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -58,14 +59,39 @@ func Open(c stack.Config) (*Stack, error) {
 			return nil, err
 		}
 	}
+	s.checkBuffers(c)
 	return s, nil
+}
+
+// checkBuffers tells of a size that was asked for and that the system has not given.
+func (s *Stack) checkBuffers(asked stack.Config) {
+	for _, b := range []struct {
+		what, limit string
+		asked       int
+		got         func(fd int) (int, error)
+	}{
+		{"send", "wmem_max", asked.SendBuffer, rawio.SendBuffer},
+		{"receive", "rmem_max", asked.ReceiveBuffer, rawio.ReceiveBuffer},
+	} {
+		if got, err := b.got(s.sockets[0].fd); err == nil && got < b.asked {
+			s.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives a socket a %s buffer of %d bytes, %d were asked for (sysctl net.core.%s=%[3]d)",
+				b.what, got, b.asked, b.limit))
+		}
+	}
 }
 
 // Port implements [stack.Stack].
 func (s *Stack) Port() uint16 { return s.sockets[0].local.Port() }
 
-// MaxMessage implements [stack.Stack]: associations share no buffer.
-func (s *Stack) MaxMessage() int { return s.cfg.MaxMessage }
+// MaxMessage implements [stack.Stack]: associations share no buffer. Where more may be
+// under way than a peer's window holds, a message on each stream can be half arrived and
+// there must be room for the rest of one.
+func (s *Stack) MaxMessage() int {
+	if s.cfg.Outstanding+s.cfg.MaxMessage <= s.cfg.ReceiveBuffer {
+		return s.cfg.MaxMessage
+	}
+	return min(s.cfg.MaxMessage, s.cfg.ReceiveBuffer/(s.cfg.Streams+1))
+}
 
 // Usable implements [stack.Stack].
 func (s *Stack) Usable() []netip.Addr {

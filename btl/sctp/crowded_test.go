@@ -1,0 +1,44 @@
+package sctp
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/leak"
+)
+
+// Where as many strangers wait as may, a peer waits too: its cookie is left unanswered, and
+// sent again, until there is room. It is not refused, which would use up its attempts.
+func TestPeerAmongStrangers(t *testing.T) {
+	leak.Check(t)
+	const cookieEcho = 10 // RFC 9260, section 3.3.11
+	a, b := newNode(t, 0, with(pRTOInitial, "20ms"), with(pConnectRetries, "1")), newNode(t, 1)
+	var cookies atomic.Int64
+	a.stack().Filter(func(packet []byte) bool {
+		if packet[12] == cookieEcho {
+			cookies.Add(1)
+		}
+		return true
+	})
+	crowd := make([]*inbound, maxWaiting)
+	for i := range crowd {
+		crowd[i] = &inbound{}
+	}
+	b.mod.waiting = crowd
+	crowded := func() { crowd[0].since = b.mod.loop.Now() } // the oldest has just come
+	a.do(func() {
+		peer := btl.Peer{Rank: 1, Address: b.mod.Address()}
+		paths, err := a.mod.Reach(peer)
+		require.NoError(t, err)
+		a.ep, err = a.mod.Connect(peer, paths[0], a)
+		require.NoError(t, err)
+		require.Equal(t, btl.Busy, a.ep.Send(frame("first"), 0))
+	})
+	await(t, "cookies", func() bool { crowded(); return cookies.Load() > 2 }, a, b)
+	require.Empty(t, a.downs)
+	b.mod.waiting = nil
+	await(t, "a connection", func() bool { return a.ups > 0 && b.ups > 0 }, a, b)
+}
