@@ -42,7 +42,7 @@ func TestLauncherThatDoesNotTell(t *testing.T) {
 	var failed *strand.PeerFailedError
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, 1, failed.Rank)
-	require.ErrorContains(t, err, "its addresses: the launcher has not told them in 100ms (pml_peer_timeout)")
+	require.ErrorContains(t, err, "its addresses: the launcher has answered nothing for 100ms (pml_peer_timeout)")
 	for _, w := range worlds {
 		require.NoError(t, w.Close())
 	}

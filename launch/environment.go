@@ -68,8 +68,8 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	return m, nil
 }
 
-// joinOnce refuses if this process has joined. After an attempt that has not come as far as
-// to the launcher there may be another.
+// joinOnce refuses if this process has joined. After an attempt that has failed before the
+// launcher took this process for a rank there may be another.
 func joinOnce(join func() (*member, error)) (*member, error) {
 	if !joined.CompareAndSwap(false, true) {
 		return nil, errors.New("launch: this process has joined its job already, or has tried to: a launcher lets it do so once; keep the first world")

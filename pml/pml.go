@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
@@ -55,6 +56,7 @@ type PML struct {
 	background    sync.WaitGroup // address look-ups and calls
 	cancel        context.CancelFunc
 	lookups       context.Context
+	answer        atomic.Value // of type time.Time: when the launcher last answered a look-up
 }
 
 type openModule struct {
@@ -204,24 +206,9 @@ func (p *PML) resolve(pe *peer) {
 	p.background.Add(1)
 	go func() {
 		defer p.background.Done()
-		blob, err := p.lookUp(addressKey(pe.rank))
+		blob, err := p.lookUp(pe.rank)
 		p.engine.Post(func() { p.resolved(pe, []byte(blob), err) })
 	}()
-}
-
-// lookUp asks the launcher, as long as a peer may give no sign of life.
-func (p *PML) lookUp(key string) (string, error) {
-	ctx := p.lookups
-	if d := p.tune.peerTimeout; d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, fmt.Errorf("the launcher has not told them in %v (pml_peer_timeout)", d))
-		defer cancel()
-	}
-	value, err := p.job.Get(ctx, key)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return value, err
 }
 
 // resolved takes the outcome of resolve.

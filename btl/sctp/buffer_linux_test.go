@@ -8,16 +8,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/need"
 )
 
 // The system gives less than was asked for, and says nothing; so we do.
 func TestBuffersThatTheKernelCuts(t *testing.T) {
 	for limit, parameter := range map[string]string{"rmem_max": pRcvbuf, "wmem_max": pSndbuf} {
 		text, err := os.ReadFile("/proc/sys/net/core/" + limit)
-		require.NoError(t, err)
+		need.That(t, err == nil, "a network namespace that shows its limits: %v", err)
 		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 		require.NoError(t, err)
-		asked := max(n+n/2, 8<<20)
+		asked := n + 4096
+		if asked > 1<<30 {
+			continue // more than can be asked for
+		}
 		a := newNode(t, 0, with(parameter, fmt.Sprint(asked)))
 		require.Len(t, a.logged(fmt.Sprintf("%d were asked for (sysctl net.core.%s=%[1]d)", asked, limit)), 1)
 	}

@@ -109,7 +109,7 @@ func (m *module) limitFrames() {
 	if limit >= m.cfg.maxFrame {
 		return
 	}
-	m.host.Logf(btl.LogInfo, "sctp: rank %d: frames of %d bytes instead of %d (%s), since the socket's buffers are no larger",
+	m.host.Logf(btl.LogInfo, "sctp: rank %d: frames of %d bytes instead of %d (%s), since the buffers are no larger",
 		m.host.Rank(), limit, m.cfg.maxFrame, pMaxFrame)
 	m.cfg.maxFrame = limit
 }

@@ -3,6 +3,7 @@ package sctp
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,10 +26,9 @@ func TestPeerAmongStrangers(t *testing.T) {
 	})
 	crowd := make([]*inbound, maxWaiting)
 	for i := range crowd {
-		crowd[i] = &inbound{}
+		crowd[i] = &inbound{since: b.mod.loop.Now() + int64(time.Hour)} // none makes room
 	}
 	b.mod.waiting = crowd
-	crowded := func() { crowd[0].since = b.mod.loop.Now() } // the oldest has just come
 	a.do(func() {
 		peer := btl.Peer{Rank: 1, Address: b.mod.Address()}
 		paths, err := a.mod.Reach(peer)
@@ -37,7 +37,7 @@ func TestPeerAmongStrangers(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, btl.Busy, a.ep.Send(frame("first"), 0))
 	})
-	await(t, "cookies", func() bool { crowded(); return cookies.Load() > 2 }, a, b)
+	await(t, "cookies", func() bool { return cookies.Load() > 2 }, a, b)
 	require.Empty(t, a.downs)
 	b.mod.waiting = nil
 	await(t, "a connection", func() bool { return a.ups > 0 && b.ups > 0 }, a, b)

@@ -48,14 +48,8 @@ func (e *Attempts) Add(err error) {
 	e.causes = append(e.causes, cause{err, 1})
 }
 
-// Unwrap returns the causes, the last one first.
-func (e *Attempts) Unwrap() []error {
-	all := make([]error, len(e.causes))
-	for i, c := range e.causes {
-		all[len(all)-1-i] = c.err
-	}
-	return all
-}
+// Unwrap returns the last cause, which the attempts ended with.
+func (e *Attempts) Unwrap() error { return e.Last() }
 
 // Error returns "connection refused", "connection refused (3 attempts in 0.2 s)"
 // or, where the causes differ, "3 attempts in 10.2 s: connection refused (2 times),

@@ -99,7 +99,7 @@ func bind(sock *sctpsock.Socket, local []netip.Addr, first, count int) (uint16, 
 			return got, err
 		}
 	}
-	return 0, fmt.Errorf("every port from %d to %d is taken: %w", first, first+max(count, 1)-1, err)
+	return 0, fmt.Errorf("every port from %d to %d is taken, or the superuser's: %w", first, first+max(count, 1)-1, err)
 }
 
 var schedulers = map[string]sctpsock.Scheduler{

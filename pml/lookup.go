@@ -1,0 +1,58 @@
+package pml
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// lookUp asks the launcher for a peer's addresses, and gives up when it has answered
+// nothing for as long as a peer may give no sign of life. It may well take longer where
+// many are asked for: the launcher is asked one question at a time.
+func (p *PML) lookUp(rank int) (string, error) {
+	ctx, cancel := context.WithCancelCause(p.lookups)
+	defer cancel(nil)
+	if p.tune.peerTimeout > 0 {
+		defer p.watchLauncher(cancel)()
+	}
+	value, err := p.job.Get(ctx, addressKey(rank))
+	if err != nil && ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	p.answer.Store(time.Now())
+	return value, err
+}
+
+// watchLauncher gives up when the launcher is silent for too long, until stop is called.
+func (p *PML) watchLauncher(giveUp func(error)) (stop func()) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	asked, patience := time.Now(), p.tune.peerTimeout
+	go func() {
+		defer close(ended)
+		for {
+			left := patience - time.Since(p.answered(asked))
+			if left <= 0 {
+				giveUp(fmt.Errorf("the launcher has answered nothing for %v (pml_peer_timeout)", patience))
+				return
+			}
+			select {
+			case <-time.After(left):
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
+// answered is when the launcher last answered a question, or when one was asked, if that
+// was later.
+func (p *PML) answered(asked time.Time) time.Time {
+	if last, some := p.answer.Load().(time.Time); some && last.After(asked) {
+		return last
+	}
+	return asked
+}
