@@ -13,13 +13,13 @@ import (
 )
 
 // The system gives less than was asked for, and says nothing; so we do.
-func TestBuffersThatTheKernelCuts(t *testing.T) {
+func TestBuffersThatTheSystemCuts(t *testing.T) {
 	for limit, parameter := range map[string]string{"rmem_max": pRcvbuf, "wmem_max": pSndbuf} {
 		text, err := os.ReadFile("/proc/sys/net/core/" + limit)
 		need.That(t, err == nil, "a network namespace that shows its limits: %v", err)
 		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 		require.NoError(t, err)
-		asked := n + 4096
+		asked := max(n+4096, 1<<20) // less has no room for a frame on each stream
 		if asked > 1<<30 {
 			continue // more than can be asked for
 		}
