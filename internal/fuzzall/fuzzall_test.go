@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/need"
 )
 
 func TestParse(t *testing.T) {
@@ -58,6 +60,7 @@ func TestEffort(t *testing.T) {
 // A module with one harmless fuzzer, and then with one that finds something at
 // its first input.
 func TestRunsRealFuzzers(t *testing.T) {
+	need.CI(t, "it builds the standard library for fuzzing")
 	writeModule(t, `func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
 	var out strings.Builder
 	require.NoError(t, all(t.Context(), &out, []string{"./..."}, time.Second))

@@ -58,6 +58,15 @@ func Program(t testing.TB, name, debianPackage string) string {
 	return path
 }
 
+// CI is for tests that take too long for every day: they run in CI alone. Why says what
+// takes so long.
+func CI(t testing.TB, why string) {
+	t.Helper()
+	if !complete() {
+		t.Skipf("runs in CI (STRANDTEST_CI=1): %s", why)
+	}
+}
+
 // That is for everything else: what is missing and what to do about it.
 func That(t testing.TB, ok bool, format string, args ...any) {
 	t.Helper()

@@ -78,6 +78,15 @@ func TestThat(t *testing.T) {
 	assert.Equal(t, "needs 3 arms", run(func(t testing.TB) { That(t, false, "needs %d arms", 3) }).skipped)
 }
 
+func TestCI(t *testing.T) {
+	slow := func(t testing.TB) { CI(t, "it builds the world") }
+	t.Setenv("STRANDTEST_CI", "")
+	assert.Equal(t, "runs in CI (STRANDTEST_CI=1): it builds the world", run(slow).skipped)
+	t.Setenv("STRANDTEST_CI", "1")
+	r := run(slow)
+	assert.Empty(t, r.skipped+r.failed)
+}
+
 func TestSoak(t *testing.T) {
 	t.Setenv("STRANDTEST_SOAK", "")
 	assert.Equal(t, 10, Times(10, 1000))
