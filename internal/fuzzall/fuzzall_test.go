@@ -125,6 +125,7 @@ func TestInterrupted(t *testing.T) {
 
 // Modules below have their own go.mod; testdata and hidden folders do not count.
 func TestModulesBelow(t *testing.T) {
+	need.CI(t, "it builds the standard library for fuzzing")
 	writeModule(t, `func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
 	for _, dir := range []string{"examples/inner", "testdata/x", ".hidden", "empty"} {
 		require.NoError(t, os.MkdirAll(dir, 0o755))
