@@ -28,8 +28,8 @@
 // to 64. A flood keeps within twice what is promised: messages of few tags take
 // about as much as they are charged for, messages with a tag each 1.6 times as
 // much, for the tables in which they are found. Beyond its credit a peer costs
-// some 400 bytes (470 with a tag each) for each of its sends that is under way,
-// which it has to keep itself. So a flood holds up who sends it; whoever receives is safe.
+// some 400 bytes for each of its sends that is under way, which it has to keep
+// itself. So a flood holds up who sends it; whoever receives is safe.
 //
 // docs/WIRE.md describes the headers; docs/ARCHITECTURE.md the whole.
 package pml

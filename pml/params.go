@@ -40,7 +40,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "progress_spin", Kind: param.Duration, Default: "200us", Min: "0s", Max: "1h", Level: param.User,
 			Help: "How long a waiting call polls before it gives up the processor. It parks at once, for a while, when others need the processor."},
 		param.Spec{Name: "progress_tick", Kind: param.Duration, Default: "200us", Min: "10us", Max: "1ms", Level: param.Developer,
-			Help: "How long held-back frames wait while the program makes no call: at the most, but for once after a time in which calls kept polling, when it can be 64 times that."},
+			Help: "How long held-back frames wait at the most while the program makes no call; once, when it turns from much talk to computing, it may be 64 times that."},
 	)
 }
 

@@ -56,9 +56,9 @@ func farms(source string, kilobytes, fanout float64, streams bool, byLoss [3][2]
 	return all
 }
 
-// isOf tells whether a cell does what the thesis did, but for what a row's note tells of the
-// rest. Whether its KB were 1000 bytes or 1024 the
-// thesis does not say; both will do.
+// isOf tells whether a cell does what the thesis did, as far as size, fanout and loss go; of
+// the rest the row's note tells. Whether its KB were 1000 bytes or 1024 the thesis does not
+// say; both will do.
 func (p *published) isOf(c *results.Cell) bool {
 	const rounding = 1e-9
 	size := c.Number("size")
