@@ -4,15 +4,23 @@ package accuracy
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/emulate"
+	"github.com/strandmp/strand/internal/emulate/network"
 	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/testnet"
 )
 
@@ -49,6 +57,87 @@ func TestLinksDoWhatIsAsked(t *testing.T) {
 	}))
 	t.Logf("\n%s", out.String())
 	assert.Equal(t, len(plan.Delays)+len(plan.Rates)+len(plan.Losses), results)
+}
+
+// However often the thread that moves the frames stands still, none is early. Load are threads
+// that never wait, two for each processor.
+func TestNoFrameIsEarlyUnderLoad(t *testing.T) {
+	testnet.New(t) // or skip
+	leak.Check(t)
+	const delay, perSecond = 5 * time.Millisecond, 10_000
+	frames := 1000
+	if need.Soaking() {
+		frames = 100_000
+	}
+	n, err := network.New(network.Config{Hosts: 2, Link: emulate.Link{Path: emulate.Path{Delay: delay}}, Seed: 1, Backend: network.UserSpace})
+	require.NoError(t, err)
+	p, err := newProbe(n)
+	require.NoError(t, err)
+	defer p.close()
+	defer burden(2 * runtime.NumCPU())()
+
+	stop, sending := make(chan struct{}), make(chan error, 1)
+	go func() { sending <- p.stamped(perSecond, stop) }()
+	early, least := 0, time.Hour
+	for got, silent := 0, 0; got < frames; {
+		arrived, sent, err := p.receive()
+		if errors.Is(err, unix.EAGAIN) {
+			silent++
+			require.Less(t, silent, tries, "%d of %d frames came", got, frames)
+			continue
+		}
+		require.NoError(t, err)
+		got, silent = got+1, 0
+		took := time.Duration(arrived - int64(sent))
+		least = min(least, took)
+		if took < delay {
+			early++
+		}
+	}
+	close(stop)
+	require.NoError(t, <-sending)
+	report, err := n.Close()
+	require.NoError(t, err)
+	t.Logf("%d frames, the fastest after %v; late: %v in the middle, %v for 99 %%", frames, least, report.Wire.Late, report.Wire.Late99)
+	assert.Zero(t, early, "of %d frames", frames)
+}
+
+// stamped sends datagrams that say when they were sent, until it is told to stop.
+func (p *probe) stamped(perSecond float64, stop <-chan struct{}) error {
+	start := time.Now()
+	for sent := 0.0; ; sent++ {
+		for time.Since(start).Seconds()*perSecond < sent {
+			runtime.Gosched()
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		now := uint64(time.Now().UnixNano())
+		if err := p.send(heard, binary.LittleEndian.AppendUint64(nil, now)); err != nil {
+			return err
+		}
+	}
+}
+
+// burden keeps the processors busy until it is told to end.
+func burden(threads int) (end func()) {
+	processors := runtime.GOMAXPROCS(2*threads + runtime.NumCPU()) // so that the system shares them out
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for range threads {
+		all.Go(func() {
+			runtime.LockOSThread()
+			for !over.Load() { //nolint:revive // that is the load
+			}
+		})
+	}
+	return func() {
+		over.Store(true)
+		all.Wait()
+		runtime.GOMAXPROCS(processors)
+	}
 }
 
 func TestRunEndsWhenAsked(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/internal/netspace"
 )
 
@@ -72,9 +73,13 @@ func (c Config) choose(core *netspace.Space, kernel *netlink.Handle) (b Backend,
 	return "", "", err
 }
 
+// leastOdd is the least rate that may be rounded to whole bytes a second: by less than a
+// thousandth. Below 8 bit/s nothing would be left of it, which netem takes for no limit.
+const leastOdd = 8 * emulate.Kbit
+
 // expressible tells what is asked for that netem does not do, or does otherwise.
 func (c Config) expressible() error {
-	p, q := c.Link.Path, c.Link.Queue
+	p, q, r := c.Link.Path, c.Link.Queue, c.Link.Rate
 	no := func(what string) error { return &NetemError{what} }
 	switch {
 	case c.Between != nil:
@@ -91,6 +96,8 @@ func (c Config) expressible() error {
 		return no("damage that spares the Ethernet header")
 	case q.Frames > 0 && q.Bytes > 0:
 		return no("a queue with two bounds")
+	case r%8 != 0 && r < leastOdd:
+		return no(fmt.Sprintf("a rate of %v: it counts whole bytes a second", r))
 	}
 	return nil
 }

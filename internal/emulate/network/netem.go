@@ -134,7 +134,7 @@ func addRate(kernel *netlink.Handle, index int, nic emulate.NIC, mtu int) error 
 		return nil
 	}
 	attrs := netlink.QdiscAttrs{LinkIndex: index, Handle: rootHandle, Parent: netlink.HANDLE_ROOT}
-	perSecond := uint64(nic.Rate) / 8
+	perSecond := bytesPerSecond(nic.Rate)
 	var discipline netlink.Qdisc
 	if nic.Queue.Bytes > 0 {
 		bucket := max(uint32(float64(perSecond)*bucketTime.Seconds()), uint32(bucketFrames*(mtu+emulate.EthernetHeader)))
@@ -148,6 +148,9 @@ func addRate(kernel *netlink.Handle, index int, nic emulate.NIC, mtu int) error 
 	}
 	return nil
 }
+
+// bytesPerSecond is a rate as the kernel's disciplines have it.
+func bytesPerSecond(r emulate.Rate) uint64 { return uint64(r) / 8 }
 
 // manyFrames is more than are ever on their way: queues are bounded elsewhere.
 const manyFrames = 1 << 24

@@ -32,7 +32,8 @@ type Engine struct {
 	lengths []int // of the frames in the buffers
 	frame   int   // the longest
 	epoch   time.Time
-	polls   []unix.PollFd // the ports, and what stops it
+	clock   func() time.Time // time.Now, but for tests
+	polls   []unix.PollFd    // the ports, and what stops it
 	stop    int
 	alarm   alarm
 
@@ -50,7 +51,7 @@ func Start(c Config) (*Engine, error) {
 	if c.Memory == 0 {
 		c.Memory = DefaultMemory
 	}
-	e := &Engine{net: c.Switch, frame: c.MTU + emulate.EthernetHeader, over: make(chan struct{}), stop: -1}
+	e := &Engine{net: c.Switch, frame: c.MTU + emulate.EthernetHeader, over: make(chan struct{}), stop: -1, clock: time.Now}
 	e.buffers = newBuffers((e.frame+63)&^63, c.Memory)
 	if err := e.open(c); err != nil {
 		e.release()
@@ -111,15 +112,11 @@ func (e *Engine) run() {
 		e.err = fmt.Errorf("timer slack: %w", err)
 		return
 	}
-	e.epoch = time.Now()
+	e.epoch = e.clock()
 	due := make([]emulate.Delivery, 0, batch)
 	for {
-		taken := 0
-		wall := time.Now()
-		for host, p := range e.ports {
-			taken += e.take(host, p, wall)
-		}
-		e.deliver(due)
+		taken, complete := e.collect()
+		e.deliver(due, complete)
 		if taken >= fullTurn {
 			continue
 		}
@@ -133,20 +130,36 @@ func (e *Engine) run() {
 
 // A turn of the loop.
 const (
-	fullTurn   = 4 * batch // frames of one turn after which there are surely more
+	fullTurn   = 4 * batch // frames of one turn and host, after which there may be more
 	manyFrames = 4         // frames of one turn after which it pays to wait for some more
 	grain      = 20 * time.Microsecond
 )
 
-// take gives the switch what a host has sent.
-func (e *Engine) take(host int, p *port, wall time.Time) (taken int) {
-	now, unixNow := wall.Sub(e.epoch), time.Duration(wall.UnixNano())
-	for taken < fullTurn {
-		packet, ok := p.peek()
-		if !ok {
-			break
+// collect gives the switch what the hosts have sent. Nothing that they sent by the time that
+// it returns is missing, so what is due by then can be delivered: if it could, a frame that is
+// taken later would find a receiver's queue that has seen later ones.
+func (e *Engine) collect() (taken int, complete time.Duration) {
+	complete = e.clock().Sub(e.epoch)
+	for _, p := range e.ports {
+		p.ready = p.count(fullTurn)
+	}
+	// Whatever was counted came before this, however long the thread has stood still.
+	wall := e.clock()
+	for host, p := range e.ports {
+		e.take(host, p, wall)
+		taken += p.ready
+		if p.ready == fullTurn {
+			complete = min(complete, p.last)
 		}
-		taken++
+	}
+	return taken, complete
+}
+
+// take gives the switch the frames of a host that were there by some time.
+func (e *Engine) take(host int, p *port, wall time.Time) {
+	now, unixNow := wall.Sub(e.epoch), time.Duration(wall.UnixNano())
+	for range p.ready {
+		packet := p.peek()
 		// How long ago it came; a clock that was set in the meantime tells nothing.
 		age := unixNow - packet.at
 		if age < 0 || age > time.Second {
@@ -156,7 +169,6 @@ func (e *Engine) take(host int, p *port, wall time.Time) (taken int) {
 		e.send(host, packet, p.last)
 		p.release(packet)
 	}
-	return taken
 }
 
 func (e *Engine) send(from int, p packet, at time.Duration) {
@@ -188,10 +200,10 @@ func (e *Engine) send(from int, p packet, at time.Duration) {
 	}
 }
 
-// deliver sends what is due. due is its scratch space.
-func (e *Engine) deliver(due []emulate.Delivery) {
+// deliver sends what is due by a time. due is its scratch space.
+func (e *Engine) deliver(due []emulate.Delivery, until time.Duration) {
 	for {
-		got := e.net.Due(time.Since(e.epoch), due)
+		got := e.net.Due(until, due)
 		for _, d := range got {
 			if d.To == emulate.Dropped {
 				e.buffers.letGo(d.Frame)

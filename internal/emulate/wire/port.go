@@ -28,6 +28,7 @@ type port struct {
 	vectors  [batch]unix.Iovec
 	frames   [batch]emulate.Delivery
 	waiting  int
+	ready    int           // frames in the ring that this turn takes
 	last     time.Duration // when the last frame came in
 }
 

@@ -101,20 +101,34 @@ type packet struct {
 	status *uint32
 }
 
-// peek returns the next frame, or false if there is none.
-func (r *ring) peek() (p packet, ok bool) {
-	at := r.next * r.slot
-	header := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.memory[at]))
-	if atomic.LoadUint32(&header.Status)&unix.TP_STATUS_USER == 0 {
-		return packet{}, false
+// header is that of a slot, counted from the next one.
+func (r *ring) header(ahead int) *unix.Tpacket2Hdr {
+	slot := r.next + ahead
+	if slot >= r.slots {
+		slot -= r.slots
 	}
+	return (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.memory[slot*r.slot]))
+}
+
+// count returns how many frames are there, up to a number that the ring has slots for.
+func (r *ring) count(most int) (n int) {
+	for n < most && atomic.LoadUint32(&r.header(n).Status)&unix.TP_STATUS_USER != 0 {
+		n++
+	}
+	return n
+}
+
+// peek returns the next frame, which must have been counted.
+func (r *ring) peek() packet {
+	header := r.header(0)
+	at := r.next * r.slot
 	start := at + int(header.Mac)
 	return packet{
 		data:   r.memory[start : start+int(header.Snaplen)],
 		length: int(header.Len),
 		at:     time.Duration(header.Sec)*time.Second + time.Duration(header.Nsec),
 		status: &header.Status,
-	}, true
+	}
 }
 
 // release gives the frame that peek has returned back to the kernel.
