@@ -91,6 +91,9 @@ func (b Burst) Run(ctx context.Context, c *strand.Comm) (Result, error) {
 				return fmt.Errorf("rank %d, round %d: %w", c.Rank(), round, err)
 			}
 			bursts = append(bursts, time.Since(start).Seconds())
+			if err := e.check(round); err != nil {
+				return fmt.Errorf("rank %d, round %d: %w", c.Rank(), round, err)
+			}
 		}
 		return nil
 	})
@@ -151,7 +154,7 @@ func (e *exchange) number(round, from, message int) uint64 {
 	return (uint64(round)*uint64(e.comm.Size())+uint64(from))*uint64(e.Messages) + uint64(message)
 }
 
-// burst exchanges the messages of a round and checks what has come.
+// burst exchanges the messages of a round.
 func (e *exchange) burst(ctx context.Context, round int) error {
 	n := len(e.buffers)
 	var err error
@@ -168,9 +171,11 @@ func (e *exchange) burst(ctx context.Context, round int) error {
 			return err
 		}
 	}
-	if err := strand.WaitAll(ctx, e.requests, e.statuses); err != nil {
-		return err
-	}
+	return strand.WaitAll(ctx, e.requests, e.statuses)
+}
+
+// check looks at what has come in a round.
+func (e *exchange) check(round int) error {
 	for i, buf := range e.buffers {
 		from := e.peers[i/e.Messages].from
 		got, err := e.content.check(buf[:e.statuses[i].Count])

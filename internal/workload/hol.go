@@ -13,18 +13,20 @@ import (
 // HOL shows head-of-line blocking: rank 0 sends messages to rank 1 at a steady
 // pace, with one tag after the other, and each tag has a receiver of its own that takes
 // them as they come. Where one lost packet holds up all tags, all are late; where it
-// holds up its own, the others are not. Both ranks must be on one machine, by whose
+// holds up its own, the others are not. A delay counts from when a message was to leave: where
+// the transport lets the next one wait before it takes it, that is a part of the delay. Both ranks must be on one machine, by whose
 // clock the delays are taken: [clock].
 type HOL struct {
 	Messages int      `json:"messages"`
 	Size     int      `json:"size"` // bytes
 	Tags     int      `json:"tags"`
-	Interval Duration `json:"interval"` // between two messages
+	Interval Duration `json:"interval"` // between two messages; 0: as fast as they are taken
 }
 
 const defaultInterval = 200 * time.Microsecond
 
-// HOLResult is how long messages took from their send to their receive, in seconds.
+// HOLResult is how long messages took from when they were to be sent to their receive, in
+// seconds.
 type HOLResult struct {
 	All   Delays   `json:"all"`
 	ByTag []Delays `json:"by_tag"`
@@ -68,21 +70,16 @@ func (h HOL) timesTag() int { return h.Tags }
 func (h HOL) send(ctx context.Context, c *strand.Comm) (Result, error) {
 	content := newPayload(h.Size)
 	heads, requests := make([][numberBytes]byte, h.Messages), make([]strand.Request, h.Messages)
-	sent := make([]int64, h.Messages)
-	start := time.Now()
+	planned := make([]int64, h.Messages)
+	start, err := clock()
+	if err != nil {
+		return nil, err
+	}
 	for i := range h.Messages {
-		timer := time.NewTimer(time.Until(start.Add(time.Duration(i) * time.Duration(h.Interval))))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, context.Cause(ctx)
-		}
-		binary.LittleEndian.PutUint64(heads[i][:], uint64(i))
-		var err error
-		if sent[i], err = clock(); err != nil {
+		if planned[i], err = h.await(ctx, start, i); err != nil {
 			return nil, err
 		}
+		binary.LittleEndian.PutUint64(heads[i][:], uint64(i))
 		if requests[i], err = c.IsendV([][]byte{heads[i][:], content.window(uint64(i))}, 1, i%h.Tags); err != nil {
 			return nil, err
 		}
@@ -94,15 +91,37 @@ func (h HOL) send(ctx context.Context, c *strand.Comm) (Result, error) {
 	if _, err := c.Recv(ctx, times, 1, h.timesTag()); err != nil {
 		return nil, err
 	}
-	return h.result(sent, times), nil
+	return h.result(planned, times), nil
 }
 
-func (h HOL) result(sent []int64, times []byte) *HOLResult {
+// await returns when a message is to leave, at that time or later. Without a pace that is now.
+func (h HOL) await(ctx context.Context, start int64, message int) (planned int64, err error) {
+	now, err := clock()
+	if err != nil {
+		return 0, err
+	}
+	planned = start + int64(message)*int64(h.Interval)
+	switch {
+	case h.Interval == 0:
+		return now, context.Cause(ctx)
+	case planned <= now:
+		return planned, context.Cause(ctx)
+	}
+	timer := time.NewTimer(time.Duration(planned - now))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return planned, context.Cause(ctx)
+}
+
+func (h HOL) result(planned []int64, times []byte) *HOLResult {
 	r := &HOLResult{}
 	var all []float64
 	byTag := make([][]float64, h.Tags)
-	for i := range sent {
-		took := float64(int64(binary.LittleEndian.Uint64(times[8*i:]))-sent[i]) / 1e9
+	for i := range planned {
+		took := float64(int64(binary.LittleEndian.Uint64(times[8*i:]))-planned[i]) / 1e9
 		all = append(all, took)
 		byTag[i%h.Tags] = append(byTag[i%h.Tags], took)
 	}

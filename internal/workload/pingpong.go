@@ -11,7 +11,8 @@ import (
 )
 
 // PingPong sends a message from rank 0 to rank 1 and back, again and again, in one size after
-// the other.
+// the other. Rank 1 sends back what it has received, so that rank 0, when it checks that, has
+// checked both ways; it does so when it has taken the time.
 type PingPong struct {
 	Sizes  []int `json:"sizes"`  // bytes
 	Rounds int   `json:"rounds"` // that are measured, of each size
@@ -78,7 +79,9 @@ func (p PingPong) Run(ctx context.Context, c *strand.Comm) (Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("messages of %s: %w", sizeText(size), err)
 		}
-		r.BySize = append(r.BySize, roundsOf(size, seconds))
+		if c.Rank() == 0 {
+			r.BySize = append(r.BySize, roundsOf(size, seconds))
+		}
 	}
 	if c.Rank() != 0 {
 		return nil, nil
@@ -86,41 +89,48 @@ func (p PingPong) Run(ctx context.Context, c *strand.Comm) (Result, error) {
 	return r, nil
 }
 
-// rounds exchanges messages of a size and returns how long each round took.
+// rounds exchanges messages of a size and returns, on rank 0, how long each round took.
 func (p PingPong) rounds(ctx context.Context, c *strand.Comm, size int) ([]float64, error) {
 	content, buf := newPayload(size), make([]byte, size)
 	var head [numberBytes]byte
 	pieces := [][]byte{head[:], nil}
-	peer := 1 - c.Rank()
 	seconds := make([]float64, 0, p.Rounds)
 	for round := range p.Warmup + p.Rounds {
+		if c.Rank() == 1 {
+			if err := echo(ctx, c, buf); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		number := uint64(round)
 		binary.LittleEndian.PutUint64(head[:], number)
 		pieces[1] = content.window(number)
 		start := time.Now()
-		if c.Rank() == 0 {
-			if err := c.SendV(ctx, pieces, peer, pingTag); err != nil {
-				return nil, err
-			}
+		if err := c.SendV(ctx, pieces, 1, pingTag); err != nil {
+			return nil, err
 		}
-		st, err := c.Recv(ctx, buf, peer, pingTag)
+		st, err := c.Recv(ctx, buf, 1, pingTag)
 		if err != nil {
 			return nil, err
 		}
 		took := time.Since(start)
 		if got, err := content.check(buf[:st.Count]); err != nil || got != number {
-			return nil, errors.Join(err, fmt.Errorf("round %d: message %d came from rank %d", round, got, peer))
-		}
-		if c.Rank() == 1 {
-			if err := c.SendV(ctx, pieces, peer, pingTag); err != nil {
-				return nil, err
-			}
+			return nil, errors.Join(err, fmt.Errorf("round %d: message %d came back", round, got))
 		}
 		if round >= p.Warmup {
 			seconds = append(seconds, took.Seconds())
 		}
 	}
 	return seconds, nil
+}
+
+// echo sends one message back.
+func echo(ctx context.Context, c *strand.Comm, buf []byte) error {
+	st, err := c.Recv(ctx, buf, 0, pingTag)
+	if err != nil {
+		return err
+	}
+	return c.Send(ctx, buf[:st.Count], 0, pingTag)
 }
 
 func roundsOf(size int, seconds []float64) Rounds {

@@ -1,13 +1,16 @@
 package workload_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/workload"
@@ -88,6 +91,78 @@ func TestHOL(t *testing.T) {
 		checkDelays(t, d)
 		assert.LessOrEqual(t, d.Worst, r.All.Worst)
 	}
+}
+
+// A message that could not leave when it was to is late, be it for the messages before it or
+// for its own sake: what counts is the plan.
+func TestHOLCountsFromThePlan(t *testing.T) {
+	h := workload.HOL{Messages: 50, Size: 8, Tags: 1, Interval: workload.Duration(time.Microsecond)}
+	var result *workload.HOLResult
+	strandtest.Run(t, 2, func(ctx context.Context, world *strand.World) error {
+		c := world.Comm()
+		if world.Rank() == 0 {
+			r, err := h.Run(ctx, c)
+			result, _ = r.(*workload.HOLResult)
+			return err
+		}
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		var message [8]byte
+		for range h.Messages {
+			if _, err := c.Recv(ctx, message[:], 0, 0); err != nil {
+				return err
+			}
+		}
+		// All are said to have come now.
+		var now unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+			return err
+		}
+		var times []byte
+		for range h.Messages {
+			times = binary.LittleEndian.AppendUint64(times, uint64(now.Nano()))
+		}
+		return c.Send(ctx, times, 0, h.Tags)
+	})
+	require.NotNil(t, result)
+	span := float64(h.Messages-1) * time.Duration(h.Interval).Seconds()
+	assert.InDelta(t, span, result.All.Worst-result.All.Quantiles[0], 1e-9, "the first was planned so long before the last")
+}
+
+// The far side of a ping-pong sends back what has come as it is; the near side checks it, out of
+// the time that counts.
+func TestPingPongSendsBackBeforeAnybodyLooks(t *testing.T) {
+	p := workload.PingPong{Sizes: []int{64}, Rounds: 1}
+	strandtest.Run(t, 2, func(ctx context.Context, world *strand.World) error {
+		c := world.Comm()
+		if world.Rank() == 1 {
+			_, err := p.Run(ctx, c)
+			return err
+		}
+		damaged, back := bytes.Repeat([]byte{7}, 64), make([]byte, 64)
+		if err := c.Send(ctx, damaged, 1, 1); err != nil {
+			return err
+		}
+		_, err := c.Recv(ctx, back, 1, 1)
+		assert.Equal(t, damaged, back)
+		return err
+	})
+	// And it does check.
+	strandtest.Run(t, 2, func(ctx context.Context, world *strand.World) error {
+		c := world.Comm()
+		if world.Rank() == 0 {
+			_, err := p.Run(ctx, c)
+			assert.ErrorContains(t, err, "is damaged at byte 8 of 64")
+			return nil
+		}
+		message := make([]byte, 64)
+		if _, err := c.Recv(ctx, message, 0, 1); err != nil {
+			return err
+		}
+		message[8]++
+		return c.Send(ctx, message, 0, 1)
+	})
 }
 
 func TestBurst(t *testing.T) {
