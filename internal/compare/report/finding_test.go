@@ -200,3 +200,24 @@ func TestThesisBesideOurs(t *testing.T) {
 	assert.Contains(t, text, "sctp(streams=10) against sctp(streams=1)")
 	assert.Contains(t, text, "1942 s")
 }
+
+// The thesis's association had ten streams: what has another number, or does not say, is not
+// set beside it.
+func TestThesisHadTenStreams(t *testing.T) {
+	for name, c := range map[string]struct {
+		streams, lanes, found string
+		beside                bool
+	}{
+		"asked for": {"10", "", "", true}, "found": {"", "", "10", true}, "more lanes": {"10", "20", "", true},
+		"four": {"4", "", "", false}, "four found": {"", "", "4", false}, "few lanes": {"10", "4", "10", false}, "not known": {"", "", "", false},
+	} {
+		m := newMaker(1, 3)
+		m.r.Variants = m.r.Variants[:2]
+		m.cell(results.Farm, map[string]any{"size": 30_000.0, "fanout": 1.0, "tasks": 10.0}, 8, 0.01, 1)
+		m.r.Variants[1].Params = map[string]string{"btl_sctp_streams": c.streams, "pml_lanes": c.lanes}
+		m.r.Variants[1].Facts[results.FactStreams] = c.found
+		assert.Equal(t, c.beside, strings.Contains(page(t, m.r, nil), "sctp(streams=10) against tcp"), name)
+		m.r.Variants[0].Params = map[string]string{"btl_tcp_links": "10"}
+		assert.NotContains(t, page(t, m.r, nil), "sctp(streams=10) against tcp", "its TCP had one connection")
+	}
+}

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/strandmp/strand/internal/compare/results"
@@ -71,29 +73,48 @@ func (p *published) isOf(c *results.Cell) bool {
 func (p *published) pair(r *results.Report) (first, second *results.Variant) {
 	for i := range r.Variants {
 		v := &r.Variants[i]
-		single := streamsOf(v) == "1"
+		streams := 0
+		if v.BTL == "sctp" {
+			streams = streamsOf(v)
+		}
 		switch {
 		case v.Unable != "":
-		case first == nil && v.BTL == "sctp" && !single:
+		case first == nil && streams == thesisStreams:
 			first = v
-		case second == nil && p.streams && v.BTL == "sctp" && single:
+		case second == nil && p.streams && streams == 1:
 			second = v
-		case second == nil && !p.streams && v.BTL == "tcp":
+		case second == nil && !p.streams && v.BTL == "tcp" && oneConnection(v):
 			second = v
 		}
 	}
 	return first, second
 }
 
-// streamsOf is how many streams a variant was told to use, "" if nothing was said.
-func streamsOf(v *results.Variant) string {
-	for _, name := range []string{"btl_sctp_streams", "pml_lanes"} {
-		if n := v.Params[name]; n != "" {
-			return n
-		}
-	}
-	return ""
+// oneConnection tells whether a TCP variant has one to each peer, as the thesis's had.
+func oneConnection(v *results.Variant) bool {
+	return cmp.Or(v.Facts[results.FactConnections], v.Params["btl_tcp_links"], "1") == "1"
 }
+
+// thesisStreams is how many streams an association of the thesis had.
+const thesisStreams = 10
+
+// streamsOf is over how many streams an SCTP variant's messages go, 0 if that is not known:
+// those that an association has, by what was found when it ran or else by what was asked for,
+// unless its messages have fewer lanes.
+func streamsOf(v *results.Variant) int {
+	number := func(text, otherwise string) int {
+		n, err := strconv.Atoi(cmp.Or(text, otherwise))
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	streams := number(v.Facts[results.FactStreams], v.Params["btl_sctp_streams"])
+	return min(streams, number(v.Params["pml_lanes"], defaultLanes))
+}
+
+// defaultLanes is what pml_lanes is if nothing is said.
+const defaultLanes = "10"
 
 // beside makes the table of published figures with ours; nil if no cell of ours does what
 // the thesis did.
