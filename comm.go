@@ -26,7 +26,8 @@ const (
 // and its length in bytes.
 type Status = pml.Status
 
-// A Request stands for an operation under way. The zero Request is complete.
+// A Request stands for an operation that was started; the zero Request for none (MPI's
+// null request). Those that are returned without an error are never zero.
 type Request = pml.Request
 
 // A Message is one that a matched probe has taken. It is received once, by [Mrecv]
@@ -107,7 +108,7 @@ func (c *Comm) isend(buf []byte, more [][]byte, dst, tag int, mode pml.Mode) (Re
 		return Request{}, ErrNilComm
 	}
 	if dst == ProcNull {
-		return Request{}, nil
+		return c.p2p.Started(), nil
 	}
 	return c.p2p.Isend(buf, more, dst, tag, mode)
 }

@@ -10,7 +10,9 @@ import (
 // status and its error.
 type Outcome = pml.Outcome
 
-// The functions below take requests of one world.
+// The functions below take requests of one world; others are an error, and nothing
+// ends. The zero Request stands for none, and is passed over. What they cost grows with
+// the number of requests they are given, not with how long they wait.
 
 // WaitAll waits until all requests are complete and returns the first error among
 // them. Statuses, if not nil, has the length of reqs and takes their statuses.
@@ -27,7 +29,7 @@ func WaitAny(ctx context.Context, reqs []Request) (int, Status, error) {
 }
 
 // WaitSome waits until at least one of the requests is complete and appends the
-// outcomes of all that are to out.
+// outcomes of all that are to out. Without a request that is not zero it adds none.
 func WaitSome(ctx context.Context, reqs []Request, out []Outcome) ([]Outcome, error) {
 	return pml.WaitSome(ctx, reqs, out)
 }
@@ -43,5 +45,6 @@ func TestAny(reqs []Request) (index int, st Status, done bool, err error) {
 	return pml.TestAny(reqs)
 }
 
-// TestSome is WaitSome without waiting.
+// TestSome is WaitSome without waiting. Where a request is of another world than the
+// first, the one outcome that it adds is that request's place with the error.
 func TestSome(reqs []Request, out []Outcome) []Outcome { return pml.TestSome(reqs, out) }

@@ -2,7 +2,6 @@ package pml
 
 import (
 	"math"
-	"slices"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
@@ -59,7 +58,8 @@ type life struct {
 	peer    *peer // the destination; of a receive, the sender once it is known
 	err     error
 	status  Status
-	waiters []*engine.Waiter
+	waiter  *engine.Waiter // of the blocking call whose operation it is
+	sets    []*waitSet     // that are to be told when it is over
 
 	buf  []byte   // the first, mostly only, piece
 	more [][]byte // the others
@@ -123,8 +123,8 @@ func (p *PML) growOperations() {
 
 // freeOperation ends the life of an operation; handles to it become stale.
 func (p *PML) freeOperation(op *operation) {
-	clear(op.waiters)
-	op.life = life{gen: op.gen + 1, next: p.ops.free, waiters: op.waiters[:0]}
+	clear(op.sets)
+	op.life = life{gen: op.gen + 1, next: p.ops.free, sets: op.sets[:0]}
 	op.recv.Owner = op
 	p.ops.free = op
 }
@@ -177,8 +177,11 @@ func (op *operation) complete(err error) {
 		}
 	}
 	op.buf, op.more = nil, nil
-	for _, w := range op.waiters {
-		op.pml.engine.Wake(w)
+	if op.waiter != nil {
+		op.pml.engine.Wake(op.waiter)
+	}
+	for _, s := range op.sets {
+		s.told(op.pml.engine)
 	}
 	if op.orphan {
 		op.pml.freeOperation(op)
@@ -226,10 +229,4 @@ func (op *operation) source() btl.Poller {
 		return op.peer.poller
 	}
 	return op.pml.recent
-}
-
-func (op *operation) removeWaiter(w *engine.Waiter) {
-	if i := slices.Index(op.waiters, w); i >= 0 {
-		op.waiters = slices.Delete(op.waiters, i, i+1)
-	}
 }

@@ -32,7 +32,8 @@ type PML struct {
 	buried   *Context // stands for all of them; nil while there is none
 
 	ops         operations
-	frames      *txFrame // free lists
+	instant     operation // stands for those that are complete once they are started
+	frames      *txFrame  // free lists
 	inbounds    *inbound
 	waitSets    *waitSet
 	lastContext *Context
@@ -95,6 +96,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		contexts: make(map[uint64]*Context),
 		scratch:  make([]byte, 64<<10),
 	}
+	p.instant.pml, p.instant.done = p, true
 	p.pool.limit = max(p.tune.copyPool, 1<<20)
 	p.unpromised = p.tune.unexpectedMax
 	p.lookups, p.cancel = context.WithCancel(context.Background())

@@ -188,8 +188,7 @@ func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
 	p := m.context.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	op, err := m.irecv(buf, more)
-	return requestOf(op), err
+	return p.begun(m.irecv(buf, more))
 }
 
 // Recv receives the message. If ctx ends first the message is lost.

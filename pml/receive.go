@@ -130,8 +130,7 @@ func (op *operation) landed(n uint64) {
 func (c *Context) Irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
-	op, err := c.irecv(buf, more, src, tag)
-	return requestOf(op), err
+	return c.pml.begun(c.irecv(buf, more, src, tag))
 }
 
 // Recv receives and waits for the message.
@@ -145,6 +144,9 @@ func (c *Context) Recv(ctx context.Context, buf []byte, more [][]byte, src, tag 
 	c.pml.engine.Unlock()
 	return st, err
 }
+
+// Started returns the request of a send that was complete when it was started.
+func (c *Context) Started() Request { return requestOf(&c.pml.instant) }
 
 // Finished returns the request of a receive that is complete from the start.
 func (c *Context) Finished(st Status) Request {

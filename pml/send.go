@@ -297,10 +297,9 @@ func (c *Context) Isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (Req
 	p.engine.Lock()
 	if more == nil && (mode == Standard || mode == Ready) && c.sendShort(buf, dst, tag) {
 		p.engine.Unlock()
-		return Request{}, nil
+		return requestOf(&p.instant), nil
 	}
-	op, err := c.isend(buf, more, dst, tag, mode)
-	r := requestOf(op)
+	r, err := p.begun(c.isend(buf, more, dst, tag, mode))
 	p.engine.Unlock()
 	return r, err
 }

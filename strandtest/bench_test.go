@@ -98,6 +98,52 @@ func BenchmarkSteady(b *testing.B) {
 	}
 }
 
+// BenchmarkOutstanding measures messages of 8 B, one after the other, to a rank that waits
+// for all of many receives and parks after each. What one costs does not depend on how
+// many receives there are.
+func BenchmarkOutstanding(b *testing.B) {
+	for _, n := range []int{100, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			strandtest.Run(b, 2, func(ctx context.Context, w *strand.World) error {
+				c, buf := w.Comm(), make([]byte, 8)
+				if w.Rank() == 1 {
+					return receiveAll(ctx, c, n+b.N, buf)
+				}
+				if err := c.Barrier(ctx); err != nil {
+					return err
+				}
+				b.ResetTimer()
+				for range b.N {
+					if err := c.Ssend(ctx, buf, 1, 1); err != nil {
+						return err
+					}
+				}
+				b.StopTimer()
+				for range n {
+					if err := c.Send(ctx, buf, 1, 1); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, strand.WithParam("progress_spin", "0"))
+		})
+	}
+}
+
+// receiveAll posts receives and waits for all of them.
+func receiveAll(ctx context.Context, c *strand.Comm, n int, buf []byte) (err error) {
+	reqs := make([]strand.Request, n)
+	for i := range reqs {
+		if reqs[i], err = c.Irecv(buf, 0, 1); err != nil {
+			return err
+		}
+	}
+	if err := c.Barrier(ctx); err != nil {
+		return err
+	}
+	return strand.WaitAll(ctx, reqs, nil)
+}
+
 // sendCalls counts the system calls that have sent something for a rank.
 func sendCalls(w *strand.World) (calls uint64) {
 	for _, r := range w.Rails() {

@@ -35,9 +35,6 @@ func (r *rank) send(s *step) error {
 	if err != nil {
 		return err
 	}
-	if handle == (strand.Request{}) {
-		return r.returned(s.message, b) // complete from the start
-	}
 	r.requests = append(r.requests, &request{handle: handle, buffer: b, message: s.message})
 	return nil
 }

@@ -1,0 +1,356 @@
+package pml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+)
+
+// waitSet is what waits for some requests of one world. Sets are kept for reuse. As a
+// condition it is one of two: that all requests are over ([allOver]), or one ([oneOver]).
+// What a wait costs does not depend on how often it parks: it goes through the requests
+// once.
+type waitSet struct {
+	reqs   []Request
+	over   int  // allOver: so many are known to be over, from the front
+	one    bool // oneOver: one is
+	waiter *engine.Waiter
+	next   *waitSet
+	single [1]Request
+}
+
+func (p *PML) newWaitSet(reqs []Request) *waitSet {
+	s := p.waitSets
+	if s == nil {
+		s = new(waitSet)
+	}
+	p.waitSets, s.next = s.next, nil
+	s.reqs = reqs
+	return s
+}
+
+func (p *PML) freeWaitSet(s *waitSet) {
+	*s = waitSet{next: p.waitSets}
+	p.waitSets = s
+}
+
+// told notes that an operation that the set watches is over.
+func (s *waitSet) told(e *engine.Engine) {
+	s.one = true
+	if s.waiter != nil {
+		e.Wake(s.waiter)
+	}
+}
+
+// watch has the set told when the operation of a request is over.
+func (s *waitSet) watch(r Request) { r.op.sets = append(r.op.sets, s) }
+
+// unwatch takes that back. An operation that has ended has forgotten it.
+func (s *waitSet) unwatch(r Request) {
+	if r.op == nil || r.op.gen != r.gen {
+		return
+	}
+	if i := slices.Index(r.op.sets, s); i >= 0 {
+		r.op.sets = slices.Delete(r.op.sets, i, i+1)
+	}
+}
+
+// allOver is the condition that all requests of a set are over. It goes through them
+// from the front, once, and waits for one at a time.
+type allOver waitSet
+
+// Done implements [engine.Condition].
+func (s *allOver) Done() bool {
+	for s.over < len(s.reqs) && (s.reqs[s.over].op == nil || s.reqs[s.over].over()) {
+		s.over++
+	}
+	return s.over == len(s.reqs)
+}
+
+// Park implements [engine.Condition].
+func (s *allOver) Park(w *engine.Waiter) {
+	s.waiter = w
+	if s.over == len(s.reqs) {
+		return
+	}
+	if r := s.reqs[s.over]; w != nil {
+		(*waitSet)(s).watch(r)
+	} else {
+		(*waitSet)(s).unwatch(r)
+	}
+}
+
+// oneOver is the condition that one request of a set is over. The set watches all of
+// them.
+type oneOver waitSet
+
+// Done implements [engine.Condition].
+func (s *oneOver) Done() bool { return s.one }
+
+// Park implements [engine.Condition].
+func (s *oneOver) Park(w *engine.Waiter) { s.waiter = w }
+
+// The functions over several requests replace those that they end by the zero
+// Request, which they pass over the next time (MPI's null request).
+
+// worldOf returns the message layer of the first request that has one.
+func worldOf(reqs []Request) *PML {
+	for _, r := range reqs {
+		if r.op != nil {
+			return r.op.pml
+		}
+	}
+	return nil
+}
+
+// errWorlds is what a wait for requests of several worlds ends with: each world has a
+// lock and a progress of its own.
+var errWorlds = errors.New("requests of several worlds can not be waited for together")
+
+// belongs reports an error for a request of another world, of which nothing may be
+// looked at.
+func (p *PML) belongs(i int, r Request) error {
+	if r.op == nil || r.op.pml == p {
+		return nil
+	}
+	return fmt.Errorf("%w: request %d is of the world of rank %d, others before it of another one, that of rank %d",
+		errWorlds, i, r.op.pml.rank, p.rank)
+}
+
+// allBelong is belongs for all; it returns the place of the first that does not.
+func (p *PML) allBelong(reqs []Request) (int, error) {
+	for i, r := range reqs {
+		if err := p.belongs(i, r); err != nil {
+			return i, err
+		}
+	}
+	return 0, nil
+}
+
+// firstOver returns the place of the first request that is over, or −1. The lock is
+// held.
+func (p *PML) firstOver(reqs []Request) (int, error) {
+	for i, r := range reqs {
+		if err := p.belongs(i, r); err != nil {
+			return -1, err
+		}
+		if r.op != nil && r.over() {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// take ends a request that is over and leaves none in its place.
+func take(r *Request) (Status, error) {
+	st, err := r.finish()
+	*r = Request{}
+	return st, err
+}
+
+// checkStatuses reports an error unless there are as many statuses as requests, or
+// none.
+func checkStatuses(reqs []Request, statuses []Status) error {
+	if statuses != nil && len(statuses) != len(reqs) {
+		return fmt.Errorf("wait for %d requests: there are %d statuses to fill; want none or %d",
+			len(reqs), len(statuses), len(reqs))
+	}
+	return nil
+}
+
+// WaitAll waits for all requests and returns the status of each in statuses, which
+// is nil or has their length. The result is the first error. If ctx ends first
+// nothing is ended.
+func WaitAll(ctx context.Context, reqs []Request, statuses []Status) error {
+	if err := checkStatuses(reqs, statuses); err != nil {
+		return err
+	}
+	p := worldOf(reqs)
+	if p == nil {
+		clear(statuses)
+		return nil
+	}
+	if _, err := p.allBelong(reqs); err != nil {
+		return err
+	}
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	s := (*allOver)(p.newWaitSet(reqs))
+	if !s.Done() {
+		if err := p.engine.Wait(ctx, s, reqs[s.over].op.source()); err != nil {
+			p.freeWaitSet((*waitSet)(s))
+			return err
+		}
+	}
+	p.freeWaitSet((*waitSet)(s))
+	return takeAll(reqs, statuses)
+}
+
+// takeAll ends requests that are all over, and returns the first error.
+func takeAll(reqs []Request, statuses []Status) (first error) {
+	for i := range reqs {
+		st, err := take(&reqs[i])
+		if statuses != nil {
+			statuses[i] = st
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// WaitAny waits until one of the requests is complete, ends it and returns its
+// place and outcome. Without any request it returns −1.
+func WaitAny(ctx context.Context, reqs []Request) (int, Status, error) {
+	p := worldOf(reqs)
+	if p == nil {
+		return -1, Status{}, nil
+	}
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	i, err := p.waitForOne(ctx, reqs)
+	if err != nil {
+		return -1, Status{}, err
+	}
+	st, err := take(&reqs[i])
+	return i, st, err
+}
+
+// waitForOne waits until one of the requests is over and returns its place.
+func (p *PML) waitForOne(ctx context.Context, reqs []Request) (int, error) {
+	i, err := p.firstOver(reqs)
+	if i >= 0 || err != nil {
+		return i, err
+	}
+	s := p.newWaitSet(reqs)
+	var source btl.Poller
+	for _, r := range reqs {
+		if r.op == nil {
+			continue
+		}
+		s.watch(r)
+		if source == nil {
+			source = r.op.source()
+		}
+	}
+	err = p.engine.Wait(ctx, (*oneOver)(s), source)
+	for _, r := range reqs {
+		s.unwatch(r)
+	}
+	p.freeWaitSet(s)
+	if err != nil {
+		return -1, err
+	}
+	return p.firstOver(reqs)
+}
+
+// An Outcome is how one of several requests ended.
+type Outcome struct {
+	Index  int
+	Status Status
+	Err    error
+}
+
+// WaitSome waits until at least one of the requests is complete, ends all that
+// are, and appends their outcomes to out.
+func WaitSome(ctx context.Context, reqs []Request, out []Outcome) ([]Outcome, error) {
+	p := worldOf(reqs)
+	if p == nil {
+		return out, nil
+	}
+	if _, err := p.allBelong(reqs); err != nil {
+		return out, err
+	}
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	if _, err := p.waitForOne(ctx, reqs); err != nil {
+		return out, err
+	}
+	return collect(reqs, out), nil
+}
+
+func collect(reqs []Request, out []Outcome) []Outcome {
+	for i := range reqs {
+		if reqs[i].op != nil && reqs[i].over() {
+			st, err := take(&reqs[i])
+			out = append(out, Outcome{i, st, err})
+		}
+	}
+	return out
+}
+
+// TestSome makes progress, ends all requests that are complete and appends their
+// outcomes to out. It does not wait. Where a request is of another world than the
+// first, nothing ends, and the one outcome is its place with the error.
+func TestSome(reqs []Request, out []Outcome) []Outcome {
+	p := worldOf(reqs)
+	if p == nil {
+		return out
+	}
+	if i, err := p.allBelong(reqs); err != nil {
+		return append(out, Outcome{Index: i, Err: err})
+	}
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	p.engine.Poll(p.sourceOf(reqs))
+	return collect(reqs, out)
+}
+
+// sourceOf returns where the end of the first request that is not over is expected
+// from.
+func (p *PML) sourceOf(reqs []Request) btl.Poller {
+	for _, r := range reqs {
+		if r.op != nil && r.op.pml == p && !r.over() {
+			return r.op.source()
+		}
+	}
+	return p.recent
+}
+
+// TestAny is WaitAny without waiting: the place is −1 and done false if no
+// request is complete.
+func TestAny(reqs []Request) (index int, st Status, done bool, err error) {
+	p := worldOf(reqs)
+	if p == nil {
+		return -1, Status{}, true, nil
+	}
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	p.engine.Poll(p.sourceOf(reqs))
+	i, err := p.firstOver(reqs)
+	if i < 0 || err != nil {
+		return -1, Status{}, false, err
+	}
+	st, err = take(&reqs[i])
+	return i, st, true, err
+}
+
+// TestAll is WaitAll without waiting: if not all requests are complete it ends
+// none and returns false.
+func TestAll(reqs []Request, statuses []Status) (bool, error) {
+	if err := checkStatuses(reqs, statuses); err != nil {
+		return false, err
+	}
+	p := worldOf(reqs)
+	if p == nil {
+		clear(statuses)
+		return true, nil
+	}
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	p.engine.Poll(p.sourceOf(reqs))
+	for i, r := range reqs {
+		if err := p.belongs(i, r); err != nil {
+			return false, err
+		}
+		if r.op != nil && !r.over() {
+			return false, nil
+		}
+	}
+	return true, takeAll(reqs, statuses)
+}
