@@ -9,6 +9,7 @@ import (
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
+	"github.com/strandmp/strand/selection"
 )
 
 // An Option changes how a world is opened.
@@ -68,6 +69,7 @@ func Declare(r *param.Registry, transports *btl.Registry) {
 	pml.Declare(r)
 	for _, c := range transports.Components() {
 		c.Declare(r)
+		selection.Declare(r, c.Name())
 	}
 }
 

@@ -65,7 +65,8 @@ func (pe *peer) addForeign(a *accepted) *rail {
 	}
 	path.Index = a.path
 	choice := pe.choice
-	at := choice.Join(a.module, path, fmt.Sprintf("%s: rank %d has connected to us", a.module.Attr().Name, pe.rank))
+	offer := selection.Offer{Module: a.module, Paths: []btl.Path{path}, Overrides: pe.pml.opened(a.module).overrides}
+	at := choice.Join(offer, fmt.Sprintf("%s: rank %d has connected to us", a.module.Attr().Name, pe.rank))
 	c := choice.Rails[at]
 	r := &rail{pml: pe.pml, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, busy: true}
 	r.recovery.foreign = true

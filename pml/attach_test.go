@@ -32,7 +32,7 @@ func TestForeignRailHasTheFiguresOfItsPath(t *testing.T) {
 	pe, _ := connected(t)
 	m := typical{}
 	pe.choice = selection.Choice{}
-	pe.choice.Join(m, btl.Path{Bandwidth: 1000, Desc: "ours"}, "chosen")
+	pe.choice.Join(selection.Offer{Module: m, Paths: []btl.Path{{Bandwidth: 1000, Desc: "ours"}}}, "chosen")
 	slow := pe.addForeign(&accepted{m, 7, &knowing{path: btl.Path{Bandwidth: 100, Latency: time.Millisecond, Desc: "theirs"}}})
 	assert.Equal(t, btl.Path{Index: 7, Bandwidth: 100, Latency: time.Millisecond, Desc: "theirs"}, slow.path)
 	require.Len(t, pe.rails, 2)

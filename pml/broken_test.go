@@ -18,7 +18,7 @@ func twoPaths(t *testing.T, f func(pe *peer, eps [2]*scripted)) {
 		pe, first, _ := receiving(t)
 		p, m := pe.pml, &connector{}
 		p.tune.railTimeout = 500 * time.Millisecond
-		p.modules = []openModule{{"tcp", m}}
+		p.modules = []openModule{{component: "tcp", module: m}}
 		_, second := secondRail(pe)
 		for i, r := range pe.rails {
 			r.module, r.path.Index = m, i

@@ -161,7 +161,7 @@ func TestWhoSharesNoTransportIsNotCalled(t *testing.T) {
 	for component, shared := range map[string]bool{"tcp": true, "udp": false} {
 		callable(t, func(pe *peer, _ *Context, calls *[]int) {
 			p := pe.pml
-			p.modules = []openModule{{"tcp", pathless{}}}
+			p.modules = []openModule{{component: "tcp", module: pathless{}}}
 			pe.state, pe.rails = peerResolving, nil
 			text, err := encodeHello(&hello{host: "far", modules: []moduleAddress{{component, []byte{2}}}})
 			require.NoError(t, err)

@@ -63,6 +63,7 @@ type PML struct {
 type openModule struct {
 	component string
 	module    btl.Module
+	overrides selection.Overrides
 }
 
 // Config is what a PML is opened with.
@@ -159,7 +160,7 @@ func (p *PML) openComponent(c btl.Component) error {
 		return fmt.Errorf("rank %d: btl %s: %w", p.rank, c.Name(), err)
 	}
 	for _, m := range modules {
-		p.modules = append(p.modules, openModule{c.Name(), m})
+		p.modules = append(p.modules, openModule{c.Name(), m, selection.OverridesFrom(p.host.params, c.Name())})
 		p.engine.AddProgressor(m)
 	}
 	return nil
@@ -249,7 +250,7 @@ func (p *PML) shares(h *hello) bool {
 func (p *PML) offers(pe *peer, h *hello) []selection.Offer {
 	offers := append([]selection.Offer(nil), p.refusals...)
 	for _, m := range p.modules {
-		o := selection.Offer{Module: m.module, StandsBy: p.tune.failover.allows(m.component)}
+		o := selection.Offer{Module: m.module, Overrides: m.overrides, StandsBy: p.tune.failover.allows(m.component)}
 		address, found := h.address(m.component)
 		if !found && pe.rank != p.rank && m.module.Address() != nil {
 			o.Refusal = fmt.Errorf("rank %d does not use btl %s", pe.rank, m.component)
@@ -268,11 +269,14 @@ func (pe *peer) openCredit() {
 	}
 }
 
-func (p *PML) componentOf(m btl.Module) string {
+func (p *PML) componentOf(m btl.Module) string { return p.opened(m).component }
+
+// opened returns what is known of a module of ours; nothing of any other.
+func (p *PML) opened(m btl.Module) openModule {
 	for _, o := range p.modules {
 		if o.module == m {
-			return o.component
+			return o
 		}
 	}
-	return ""
+	return openModule{}
 }

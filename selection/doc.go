@@ -14,5 +14,8 @@
 //   - The pieces of long messages are spread over all rails in proportion to
 //     their bandwidth.
 //
+// Exclusivity, latency and bandwidth are the module's, unless the user has set them
+// ([Overrides]).
+//
 // A choice says in words why each module was taken or left out.
 package selection

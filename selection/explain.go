@@ -21,13 +21,13 @@ func explain(c Choice, offers []Offer, exclusivity int) []string {
 		switch {
 		case !o.serves():
 			reasons = append(reasons, fmt.Sprintf("%s: not used: %s", o.name(), o.refusal()))
-		case o.Module.Attr().Exclusivity < exclusivity:
+		case o.exclusivity() < exclusivity:
 			role := "not used"
 			if slices.ContainsFunc(c.Standby, func(r Rail) bool { return r.Module == o.Module }) {
 				role = "stands by"
 			}
 			reasons = append(reasons, fmt.Sprintf("%s: %s: its exclusivity %d is below %d, that of %s",
-				o.name(), role, o.Module.Attr().Exclusivity, exclusivity, rails[0].Attr.Name))
+				o.name(), role, o.exclusivity(), exclusivity, rails[0].Attr.Name))
 		}
 	}
 	return reasons

@@ -20,6 +20,9 @@ type Offer struct {
 	Paths []btl.Path
 	// Refusal says why there is no path.
 	Refusal error
+	// Overrides are what the user says of the module in the place of what it says of
+	// itself.
+	Overrides Overrides
 	// StandsBy says that the module may take over when those that were chosen
 	// instead of it have all failed.
 	StandsBy bool
@@ -32,6 +35,9 @@ func (o Offer) name() string {
 	}
 	return o.Module.Attr().Name
 }
+
+// exclusivity is the module's, as it counts here.
+func (o Offer) exclusivity() int { return o.Overrides.Attr(o.Module.Attr()).Exclusivity }
 
 // serves reports whether the offer is one.
 func (o Offer) serves() bool {
@@ -58,7 +64,8 @@ func (o Offer) refusal() string {
 // A Rail is one path that serves a peer.
 type Rail struct {
 	Module btl.Module
-	// Attr is the module's, kept so that nobody asks for it per message.
+	// Attr is the module's with what the user overrides, kept so that nobody asks for
+	// it per message.
 	Attr btl.Attr
 	Path btl.Path
 	// Bandwidth, in Mbit/s, and Latency are the path's or, where the path does
@@ -72,8 +79,8 @@ type Rail struct {
 
 // rails makes a rail of each path, of the spare ones apart.
 func (o Offer) rails() (rails, spares []Rail) {
-	attr := o.Module.Attr()
-	for _, p := range o.Paths {
+	attr := o.Overrides.Attr(o.Module.Attr())
+	for _, p := range o.Overrides.paths(o.Paths) {
 		list := &rails
 		if p.Spare != btl.NotSpare {
 			list = &spares

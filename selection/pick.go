@@ -35,7 +35,7 @@ func Pick(rank int, peer btl.Peer, offers []Offer) (Choice, error) {
 	}
 	var c Choice
 	for _, o := range offers {
-		chosen := o.serves() && o.Module.Attr().Exclusivity == exclusivity
+		chosen := o.serves() && o.exclusivity() == exclusivity
 		if !chosen && (!o.serves() || !o.StandsBy) {
 			continue
 		}
@@ -89,10 +89,10 @@ func compareBool(a, b bool) int {
 
 func (r Rail) spare() bool { return r.Path.Spare != btl.NotSpare }
 
-// Join adds a rail that nobody chose: it goes over a path that only the peer knew.
-// It returns the rail's place in Rails; the shares of all of them change.
-func (c *Choice) Join(module btl.Module, path btl.Path, reason string) int {
-	rails, spares := Offer{Module: module, Paths: []btl.Path{path}}.rails()
+// Join adds a rail that nobody chose: it goes over the offer's one path, which only
+// the peer knew. It returns the rail's place in Rails; the shares of all of them change.
+func (c *Choice) Join(o Offer, reason string) int {
+	rails, spares := o.rails()
 	r := append(rails, spares...)[0]
 	at, _ := slices.BinarySearchFunc(c.Rails, r, byPreference)
 	c.Rails = slices.Insert(slices.Clone(c.Rails), at, r)
@@ -107,7 +107,7 @@ func highestExclusivity(offers []Offer) (highest int, served bool) {
 		if !o.serves() {
 			continue
 		}
-		if e := o.Module.Attr().Exclusivity; !served || e > highest {
+		if e := o.exclusivity(); !served || e > highest {
 			highest, served = e, true
 		}
 	}

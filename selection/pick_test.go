@@ -232,7 +232,7 @@ func TestJoin(t *testing.T) {
 	before, err := Pick(0, peer3, []Offer{o})
 	require.NoError(t, err)
 	c := before
-	at := c.Join(o.Module, btl.Path{Index: 2, Desc: "eth2", Bandwidth: 100, Latency: time.Millisecond}, "the peer has connected")
+	at := c.Join(Offer{Module: o.Module, Paths: []btl.Path{{Index: 2, Desc: "eth2", Bandwidth: 100, Latency: time.Millisecond}}}, "the peer has connected")
 	require.Equal(t, 1, at)
 	require.Len(t, c.Rails, 3)
 	assert.Equal(t, "eth2", c.Rails[1].Path.Desc)
@@ -243,7 +243,7 @@ func TestJoin(t *testing.T) {
 	assert.InDelta(t, 0.5, before.Rails[0].Weight, 1e-9)
 
 	var none Choice
-	require.Zero(t, none.Join(o.Module, btl.Path{}, "the peer has connected"))
+	require.Zero(t, none.Join(Offer{Module: o.Module, Paths: []btl.Path{{}}}, "the peer has connected"))
 	assert.Equal(t, 1000, none.Rails[0].Bandwidth, "the module's, for want of the path's own")
 	assert.InDelta(t, 1, none.Rails[0].Weight, 1e-9)
 }

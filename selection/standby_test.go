@@ -75,6 +75,6 @@ func TestSparePathsStandBy(t *testing.T) {
 		"udp eth1: spare, for when no other path of udp is connected",
 	}, c.Reasons[:4])
 
-	c.Join(c.Rails[0].Module, btl.Path{Desc: "theirs", Index: 61, Spare: btl.Detour}, "why")
+	c.Join(Offer{Module: c.Rails[0].Module, Paths: []btl.Path{{Desc: "theirs", Index: 61, Spare: btl.Detour}}}, "why")
 	assert.Len(t, c.Rails, 2, "the peer has connected it")
 }

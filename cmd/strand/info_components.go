@@ -128,7 +128,7 @@ func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
 		return info, fmt.Errorf("btl %s: %w", c.Name(), err)
 	}
 	for _, m := range modules {
-		described := describeModule(m.Attr())
+		described := describeModule(selection.OverridesFrom(h.params, c.Name()).Attr(m.Attr()))
 		if c, ok := m.(btl.CongestionChooser); ok {
 			described.CongestionWithin, described.CongestionOthers = c.CongestionControl()
 		}
