@@ -11,7 +11,7 @@ type Address struct {
 	Prefix    netip.Prefix // the address itself with the length of its subnet's prefix; without zone
 	Interface string       // the interface's name
 	Index     int          // the kernel's number of the interface: addresses of one index share one NIC
-	Device    int          // index of the interface that this one sends through, such as a VLAN's parent; 0: none
+	Device    int          // index of the interface that this one sends through, such as a VLAN's parent or what a tunnel runs over; 0: none, or not known
 	Speed     int          // Mbit/s, 0 if not known
 	Flags     Flags
 }
@@ -25,14 +25,19 @@ const (
 	NoCarrier    Flags = 1 << iota // up, but its cable leads nowhere at present
 	PointToPoint                   // a tunnel or a serial line: exactly one other end
 	Loopback                       // the kernel's loopback device
+	Tunnel                         // what it sends travels, wrapped up, through another interface: VXLAN, GRE, WireGuard, TUN
+	Enclosed                       // a bridge with no card in it, as docker0: it leads to what runs on this machine only
 
-	allFlags = NoCarrier | PointToPoint | Loopback
+	allFlags = NoCarrier | PointToPoint | Loopback | Tunnel | Enclosed
 )
+
+// Valid reports whether the flags are among those that there are.
+func (f Flags) Valid() bool { return f&^allFlags == 0 }
 
 // String lists the flags: "no carrier, loopback".
 func (f Flags) String() string {
 	var words []string
-	for i, word := range []string{"no carrier", "point to point", "loopback"} {
+	for i, word := range []string{"no carrier", "point to point", "loopback", "tunnel", "bridge without a card"} {
 		if f&(1<<i) != 0 {
 			words = append(words, word)
 		}
@@ -61,20 +66,32 @@ func (a Address) card() card {
 	switch {
 	case a.Device != 0:
 		return card{index: a.Device}
+	case a.Flags&Tunnel != 0:
+		return card{name: unknownUnderlay} // which may be the same for all of them
 	case a.Index != 0:
 		return card{index: a.Index}
 	}
 	return card{name: a.Interface}
 }
 
+// unknownUnderlay is the card of tunnels of which nobody knows what they run over.
+const unknownUnderlay = "what a tunnel runs over"
+
 // A Network is the identity of a network stack: a running kernel and a network
 // namespace in it. Within one, a loopback address leads to the same process for
-// everybody. Containers on one machine differ. The zero value is not known and
-// equals no other, itself neither.
+// everybody. Containers on one machine differ. The zero value is not known: it may
+// be the same as any other, and may not.
 type Network [16]byte
 
 // Same reports whether both are known and are the same network.
-func (n Network) Same(other Network) bool { return n == other && n != Network{} }
+func (n Network) Same(other Network) bool { return n == other && n.Known() }
+
+// Differs reports whether both are known and are not the same network. Where neither
+// Same nor Differs holds only a try can tell.
+func (n Network) Differs(other Network) bool { return n != other && n.Known() && other.Known() }
+
+// Known reports whether the identity could be read.
+func (n Network) Known() bool { return n != Network{} }
 
 // A Side is what one process knows of its own host, or publishes of it.
 type Side struct {

@@ -11,7 +11,9 @@
 //   - Families do not mix, and a loopback address leads to another one only.
 //   - Loopback addresses count only within one [Network]. Outside of it they are
 //     never tried; neither equal host names nor equal addresses make two
-//     processes neighbours.
+//     processes neighbours. Where an identity can not be read nobody knows: then
+//     what only neighbours can do is tried if nothing else is left, and the
+//     handshake proves whether they are.
 //   - An address that this host holds itself never is a peer's on another
 //     network, nor is one of ours that the peer holds too: docker0 is
 //     172.17.0.1 everywhere.
@@ -36,8 +38,15 @@
 //
 // with the speeds a and b of the two interfaces in Mbit/s. A speed that is not
 // known is taken to equal the other end's; where neither is known, both are
-// taken to be as fast as the fastest interface known of the two hosts, or 0 if
+// taken to be as fast as the fastest card known of the two hosts, or 0 if
 // none is, so that the weight is the quality.
+//
+// What a tunnel sends (VXLAN, GRE, WireGuard, TUN) goes through a card all the same.
+// Whatever its driver says of its speed, its weight is a 1024th of its quality, less
+// than any card's, and its card is the one that it runs over, so that no pair of that
+// card is beside it. A tunnel over nobody knows what serves only where nothing else
+// does, and so does a bridge without a card in it, such as docker0: other hosts are
+// not behind it.
 //
 // [Match] chooses pairs so that the sum of their weights is the largest
 // possible, with each interface used at most once. It does not look for many

@@ -25,8 +25,11 @@ func (m *matching) result() Result {
 		if p.Quality > 0 {
 			row, column := m.cards(i)
 			here, there := u.local[row], u.remote[column]
-			p.Why += ", but " + u.rejection(&p, here, there)
 			p.Parallel = here >= 0 && here == there
+			if p.aside == "" {
+				p.aside = u.rejection(&p, here, there)
+			}
+			p.Why, p.aside = p.Why+", but "+p.aside, ""
 		}
 		r.Rejected = append(r.Rejected, p)
 	}

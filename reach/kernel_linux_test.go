@@ -2,6 +2,7 @@ package reach
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"runtime"
 	"testing"
@@ -197,24 +198,66 @@ func TestMatchByTheKernelsRoutes(t *testing.T) {
 }
 
 // An interface on top of others sends by the lowest of them.
-func TestCarrierOf(t *testing.T) {
+func TestCarrier(t *testing.T) {
 	at := func(index, parent, namespace int) netlink.LinkAttrs {
 		return netlink.LinkAttrs{Index: index, ParentIndex: parent, NetNsID: namespace}
 	}
-	links := map[int]netlink.Link{
-		2: &netlink.Device{LinkAttrs: at(2, 0, -1)},
-		3: &netlink.Vlan{LinkAttrs: at(3, 2, -1)},
-		4: &netlink.Macvlan{LinkAttrs: at(4, 3, -1)},
-		5: &netlink.Vlan{LinkAttrs: at(5, 2, 0)},  // its parent is in another namespace
-		6: &netlink.Veth{LinkAttrs: at(6, 2, -1)}, // the other end is no parent
-		7: &netlink.IPVlan{LinkAttrs: at(7, 99, -1)},
-		8: &netlink.Vlan{LinkAttrs: at(8, 9, -1)}, // the kernel allows no ring
-		9: &netlink.Vlan{LinkAttrs: at(9, 8, -1)},
+	port := func(index, bridge int) netlink.LinkAttrs {
+		return netlink.LinkAttrs{Index: index, MasterIndex: bridge, NetNsID: -1}
 	}
-	for index, want := range map[int]int{2: 0, 3: 2, 4: 2, 5: 0, 6: 0, 7: 0} {
-		assert.Equal(t, want, carrierOf(links[index], links), "interface %d", index)
+	inside, far := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.9.0.2")
+	links := []netlink.Link{
+		&netlink.Device{LinkAttrs: at(2, 0, -1)},
+		&netlink.Vlan{LinkAttrs: at(3, 2, -1)},
+		&netlink.Macvlan{LinkAttrs: at(4, 3, -1)},
+		&netlink.Vlan{LinkAttrs: at(5, 2, 0)},  // its parent is in another namespace
+		&netlink.Veth{LinkAttrs: at(6, 2, -1)}, // the other end is no parent
+		&netlink.IPVlan{LinkAttrs: at(7, 99, -1)},
+		&netlink.Vlan{LinkAttrs: at(8, 9, -1)}, // the kernel allows no ring
+		&netlink.Vlan{LinkAttrs: at(9, 8, -1)},
+		&netlink.GenericLink{LinkAttrs: at(10, 2, -1), LinkType: "macsec"},
+		// Tunnels.
+		&netlink.Vxlan{LinkAttrs: at(20, 0, -1), VtepDevIndex: 3},
+		&netlink.Vxlan{LinkAttrs: at(21, 0, -1), SrcAddr: inside.AsSlice()},
+		&netlink.Gretun{LinkAttrs: at(22, 0, -1), Remote: far.AsSlice()},
+		&netlink.Iptun{LinkAttrs: at(23, 2, -1)},
+		&netlink.Wireguard{LinkAttrs: at(24, 0, -1)},
+		&netlink.Tuntap{LinkAttrs: at(25, 0, -1)},
+		&netlink.Vxlan{LinkAttrs: at(26, 0, -1), VtepDevIndex: 24}, // in a tunnel
+		&netlink.Vlan{LinkAttrs: at(27, 25, -1)},
+		&netlink.Vxlan{LinkAttrs: at(28, 0, -1), Group: net.IPv4(239, 0, 0, 1)},
+		&netlink.Gretun{LinkAttrs: at(29, 0, 3), Remote: far.AsSlice()}, // made in another namespace
+		// Bridges.
+		&netlink.Bridge{LinkAttrs: at(40, 0, -1)}, &netlink.Veth{LinkAttrs: port(41, 40)}, &netlink.Tuntap{LinkAttrs: port(42, 40)},
+		&netlink.Bridge{LinkAttrs: at(50, 0, -1)}, &netlink.Veth{LinkAttrs: port(51, 50)}, &netlink.Device{LinkAttrs: port(52, 50)},
+		&netlink.Bridge{LinkAttrs: at(60, 0, -1)}, &netlink.Device{LinkAttrs: port(61, 60)}, &netlink.Device{LinkAttrs: port(62, 60)},
+		&netlink.Bridge{LinkAttrs: at(70, 0, -1)},
+		&netlink.Vxlan{LinkAttrs: netlink.LinkAttrs{Index: 71, MasterIndex: 70, NetNsID: -1}, VtepDevIndex: 2},
+		&netlink.Bridge{LinkAttrs: at(80, 0, -1)},
+		&netlink.Vlan{LinkAttrs: at(81, 50, -1)},
 	}
-	assert.Contains(t, []int{8, 9}, carrierOf(links[8], links))
+	held := []netlink.Addr{{LinkIndex: 3, IPNet: &net.IPNet{IP: inside.AsSlice()}}}
+	g := newGround(links, held, func(to netip.Addr) int {
+		require.Equal(t, far, to)
+		return 4
+	})
+	for index, want := range map[int]struct {
+		device int
+		flags  Flags
+	}{
+		2: {}, 3: {2, 0}, 4: {2, 0}, 5: {}, 6: {}, 7: {}, 10: {2, 0},
+		20: {2, Tunnel}, 21: {2, Tunnel}, 22: {2, Tunnel}, 23: {2, Tunnel}, 24: {0, Tunnel}, 25: {0, Tunnel}, 26: {0, Tunnel}, 27: {0, Tunnel},
+		28: {0, Tunnel}, 29: {0, Tunnel},
+		40: {0, Enclosed}, 50: {52, 0}, 60: {}, 70: {2, Tunnel}, 80: {0, Enclosed}, 81: {52, 0},
+	} {
+		device, flags := g.carrier(g.links[index])
+		assert.Equal(t, want.device, device, "interface %d", index)
+		assert.Equal(t, want.flags, flags, "interface %d", index)
+	}
+	device, _ := g.carrier(g.links[8])
+	assert.Contains(t, []int{8, 9}, device)
+	assert.True(t, g.enslaved(g.links[41]))
+	assert.False(t, g.enslaved(g.links[40]))
 }
 
 func BenchmarkKernelLookup(b *testing.B) {

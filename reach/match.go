@@ -15,33 +15,46 @@ func Match(local, remote Side, p Policy) Result {
 		defer done()
 		p = opened
 	}
-	same := local.Network.Same(remote.Network)
 	m := &matching{fastest: fastest(local, remote), rows: cardsOf(local), columns: cardsOf(remote)}
 	m.pairs = make([]Pair, 0, len(local.Addresses)*len(remote.Addresses))
+	m.judge(local, remote, p)
+	m.dropGuesses(local.Network, remote.Network)
+	m.dropLinkLocal()
+	m.near = m.works(func(p *Pair) bool { return p.Loopback })
+	if !m.near {
+		m.keepAside(p)
+	}
+	m.choose()
+	return m.result()
+}
+
+// judge makes all pairs, those of the first local address first.
+func (m *matching) judge(local, remote Side, p Policy) {
+	same, differs := local.Network.Same(remote.Network), local.Network.Differs(remote.Network)
 	doubles := doublesOf(remote, local) // of the remote addresses here
 	for _, l := range local.Addresses {
 		double, doubled := remote.holds(l.Addr())
 		for i, r := range remote.Addresses {
-			pair := Pair{Local: l, Remote: r, Speed: slower(l.Speed, r.Speed), Loopback: same}
-			pair.Why = impossible(l, r, same)
+			// What only two ends on one network could do is taken to be possible
+			// where nobody knows whether they are.
+			near := same || !differs && (doubled || doubles[i] != "" || l.Addr().IsLoopback() && r.Addr().IsLoopback())
+			pair := Pair{Local: l, Remote: r, Speed: slower(l, r), Loopback: near}
+			pair.Why = impossible(l, r, near)
 			switch {
-			case pair.Why != "" || same:
+			case pair.Why != "" || near:
 			case doubles[i] != "":
 				pair.Why = "this host holds " + doubles[i] + " too: it would talk to itself"
 			case doubled:
 				pair.Why = "the peer holds " + l.Addr().String() + " (" + double + ") too: its answers would go to itself"
 			}
 			if pair.Why == "" {
-				pair.Quality, pair.Why = p.Score(l, r, same)
+				pair.Quality, pair.Why = p.Score(l, r, near)
 				pair.Quality = max(pair.Quality, 0)
 			}
 			pair.Weight = m.weight(pair)
 			m.pairs = append(m.pairs, pair)
 		}
 	}
-	m.dropLinkLocal()
-	m.choose(same)
-	return m.result()
 }
 
 // A matching is the work of one Match.
@@ -51,6 +64,21 @@ type matching struct {
 	columns cards   // remote
 	pairs   []Pair  // all those of the first local address, then of the next
 	chosen  []int   // indices of pairs
+	near    bool    // all that work are within one network
+}
+
+// works reports whether any pair for which the condition holds would work.
+func (m *matching) works(condition func(*Pair) bool) bool {
+	return slices.ContainsFunc(m.pairs, func(p Pair) bool { return p.Quality > 0 && condition(&p) })
+}
+
+// drop leaves out the pairs for which the condition holds.
+func (m *matching) drop(condition func(*Pair) bool, why string) {
+	for i := range m.pairs {
+		if p := &m.pairs[i]; p.Quality > 0 && condition(p) {
+			p.Quality, p.Weight, p.Why = 0, 0, why
+		}
+	}
 }
 
 // doublesOf returns for each address of a side, if the other side holds it too,
@@ -65,12 +93,14 @@ func doublesOf(side, other Side) []string {
 	return doubles
 }
 
-// fastest returns the highest speed known of an interface.
+// fastest returns the highest speed known of a card.
 func fastest(sides ...Side) float64 {
 	most := 0.0
 	for _, s := range sides {
 		for _, a := range s.Addresses {
-			most = max(most, speed(a))
+			if a.Flags&Tunnel == 0 {
+				most = max(most, speed(a))
+			}
 		}
 	}
 	return most
@@ -106,16 +136,32 @@ func impossible(l, r Address, same bool) string {
 	return ""
 }
 
-// slower is the speed of the slower end, of the known one if one is not known.
-func slower(a, b int) int {
-	if a == 0 || b == 0 {
-		return max(a, b)
+// slower is the speed of the slower end, of the known one if one is not known. What a
+// tunnel's driver says is either made up or its underlay's, which it shares.
+func slower(a, b Address) int {
+	speed := min(a.Speed, b.Speed)
+	if a.Speed == 0 || b.Speed == 0 {
+		speed = max(a.Speed, b.Speed)
 	}
-	return min(a, b)
+	if (a.Flags|b.Flags)&Tunnel != 0 && (speed == 0 || speed > tunnelSpeed) {
+		speed = tunnelSpeed
+	}
+	return speed
 }
 
-// weight is quality × (min(a, b) + 1/(1+|a−b|)).
+const (
+	// tunnelSpeed is taken for that of a tunnel, in Mbit/s.
+	tunnelSpeed = 10
+	// tunnelShare is what a way through a tunnel is worth of one that does not: so
+	// little that all tunnels of a host are worth less than the poorest card.
+	tunnelShare = 1.0 / 1024
+)
+
+// weight is quality × (min(a, b) + 1/(1+|a−b|)), and far less for a tunnel.
 func (m *matching) weight(p Pair) float64 {
+	if p.tunnelled() {
+		return float64(p.Quality) * tunnelShare
+	}
 	a, b := speed(p.Local), speed(p.Remote)
 	switch {
 	case a == 0 && b == 0:
@@ -128,24 +174,30 @@ func (m *matching) weight(p Pair) float64 {
 	return float64(p.Quality) * (min(a, b) + 1/(1+math.Abs(a-b)))
 }
 
-// dropLinkLocal leaves link-local addresses out where there is another way.
-func (m *matching) dropLinkLocal() {
-	linkLocal := func(p Pair) bool { return p.Local.Addr().IsLinkLocalUnicast() || p.Remote.Addr().IsLinkLocalUnicast() }
-	other := slices.ContainsFunc(m.pairs, func(p Pair) bool { return p.Quality > 0 && !linkLocal(p) })
-	if !other {
+// dropGuesses leaves out the pairs that work only if both ends are on one network,
+// where nobody knows whether they are and there is another way. Where there is none
+// they are tried: the handshake proves who answers.
+func (m *matching) dropGuesses(local, remote Network) {
+	if local.Same(remote) || !m.works(func(p *Pair) bool { return !p.Loopback }) {
 		return
 	}
-	for i := range m.pairs {
-		if p := &m.pairs[i]; p.Quality > 0 && linkLocal(*p) {
-			p.Quality, p.Weight = 0, 0
-			p.Why = "link-local addresses do not tell which links are joined, and there is another way"
-		}
+	m.drop(func(p *Pair) bool { return p.Loopback },
+		"nobody knows whether both ends are on one host, and there is a way that does not depend on it")
+}
+
+// dropLinkLocal leaves link-local addresses out where there is another way.
+func (m *matching) dropLinkLocal() {
+	linkLocal := func(p *Pair) bool {
+		return p.Local.Addr().IsLinkLocalUnicast() || p.Remote.Addr().IsLinkLocalUnicast()
+	}
+	if m.works(func(p *Pair) bool { return !linkLocal(p) }) {
+		m.drop(linkLocal, "link-local addresses do not tell which links are joined, and there is another way")
 	}
 }
 
 // choose finds the best pairing.
-func (m *matching) choose(same bool) {
-	if same {
+func (m *matching) choose() {
+	if m.near {
 		if best := m.best(); best >= 0 {
 			m.chosen = []int{best}
 		}
@@ -201,7 +253,7 @@ func (m *matching) graph() graph {
 	factor := int64(min(rows, columns) + 1)
 	for i := range m.pairs {
 		p := &m.pairs[i]
-		if p.Quality == 0 {
+		if p.Quality == 0 || p.aside != "" {
 			continue
 		}
 		row, column := m.cards(i)

@@ -27,6 +27,12 @@ func host(network byte, lines ...string) Side {
 			switch word {
 			case "no-carrier":
 				a.Flags |= NoCarrier
+			case "tunnel":
+				a.Flags |= Tunnel
+			case "enclosed":
+				a.Flags |= Enclosed
+			case "on":
+				a.Device = 1 // the first interface
 			default:
 				if _, err := fmt.Sscan(word, &a.Speed); err != nil {
 					panic(err)
@@ -82,7 +88,11 @@ func TestMatchWeighted(t *testing.T) {
 			[]string{"10.0.0.1-10.0.0.1"}},
 		{"one machine, one address with a mask of 0", host(1, "eth0 10.0.0.1/0"), host(1, "eth0 10.0.0.1/0"), []string{"10.0.0.1-10.0.0.1"}},
 		{"two machines: never the loopback", host(1, loopback4, loopback6), host(2, loopback4, loopback6), nil},
-		{"two namespaces of unknown identity are two machines", host(0, loopback4), host(0, loopback4), nil},
+		{"nobody knows whether it is one machine, and nothing else would work", host(0, loopback4, loopback6, "eth0 10.0.0.1/24"), host(0, loopback4, loopback6, "eth0 10.0.0.1/24"),
+			[]string{"127.0.0.1-127.0.0.1"}},
+		{"only one side knows what machine it is", host(0, "eth0 10.0.0.1/24"), host(2, "eth0 10.0.0.1/24"), []string{"10.0.0.1-10.0.0.1"}},
+		{"nobody knows whether it is one machine, but there is another way", host(0, loopback4, "docker0 172.17.0.1/16", "eth0 10.0.0.1/24"),
+			host(0, loopback4, "docker0 172.17.0.1/16", "eth0 10.0.0.2/24"), []string{"10.0.0.1-10.0.0.2"}},
 		{"one subnet", host(1, loopback4, "eth0 10.0.0.1/24"), host(2, loopback4, "eth0 10.0.0.2/24"), []string{"10.0.0.1-10.0.0.2"}},
 		{"docker0 is the same everywhere", host(1, "docker0 172.17.0.1/16"), host(2, "docker0 172.17.0.1/16"), nil},
 		{"docker0 beside a network", host(1, "docker0 172.17.0.1/16 10000", "eth0 10.0.0.1/24"), host(2, "docker0 172.17.0.1/16 10000", "eth0 10.0.0.2/24"),
@@ -215,6 +225,75 @@ func TestMatchVLANs(t *testing.T) {
 	assert.Len(t, Match(vlans(1, "1", 0), vlans(2, "2", 0), weighted).Pairs, 2)
 }
 
+// What carries a pair more than once, or leads to strangers, serves where nothing else
+// does.
+func TestMatchKeepsAside(t *testing.T) {
+	routed := RoutePolicy(func(from, to netip.Addr) (Route, error) {
+		// Public networks are routed; others are on the link of the interface whose
+		// subnet has the third byte of theirs.
+		index := 1
+		if b := from.As4(); !isPrivate(from) || b[2] != 0 {
+			index = int(b[2]) + 1
+		}
+		route := Route{Interface: index}
+		if from.As4()[2] != to.As4()[2] {
+			route.Gateway = netip.MustParseAddr("10.0.0.254")
+		}
+		return route, nil
+	})
+	for _, tc := range []struct {
+		name          string
+		local, remote Side
+		chosen, spare []string
+	}{
+		{"an overlay over its own card", host(1, "eth0 10.0.0.1/24 10000", "flannel.1 10.0.1.1/24 10000 tunnel on"), host(2, "eth0 10.0.0.2/24 10000", "flannel.1 10.0.1.2/24 10000 tunnel on"),
+			[]string{"10.0.0.1-10.0.0.2"}, []string{"10.0.1.1-10.0.1.2"}},
+		{"a tunnel over nobody knows what, of unknown speed", host(1, "eth0 10.0.0.1/24 100", "wg0 10.0.1.1/24 tunnel"), host(2, "eth0 10.0.0.2/24 100", "wg0 10.0.1.2/24 tunnel"),
+			[]string{"10.0.0.1-10.0.0.2"}, []string{"10.0.1.1-10.0.1.2"}},
+		{"no card knows its speed", host(1, "wg0 10.0.0.1/24 tunnel", "eth0 10.0.1.1/24"), host(2, "wg0 10.0.0.2/24 tunnel", "eth0 10.0.1.2/24"),
+			[]string{"10.0.1.1-10.0.1.2"}, []string{"10.0.0.1-10.0.0.2"}},
+		{"the peer says that it is a tunnel", host(1, "eth0 10.0.0.1/24", "tap 10.0.1.1/24"), host(2, "eth0 10.0.0.2/24", "tun0 10.0.1.2/24 tunnel"),
+			[]string{"10.0.0.1-10.0.0.2"}, []string{"10.0.1.1-10.0.1.2"}},
+		{"nothing but tunnels: they may share what they run over", host(1, "wg0 10.0.0.1/24 tunnel", "tun0 10.0.1.1/24 tunnel"), host(2, "wg0 10.0.0.2/24 tunnel", "tun0 10.0.1.2/24 tunnel"),
+			[]string{"10.0.0.1-10.0.0.2"}, []string{"10.0.1.1-10.0.1.2"}},
+		{"public and private", host(1, "eth0 192.0.0.1/24", "eth1 10.0.1.1/24"), host(2, "eth0 192.0.0.2/24", "eth1 10.0.1.2/24"),
+			[]string{"10.0.1.1-10.0.1.2"}, []string{"192.0.0.1-192.0.0.2"}},
+		{"a faster public one", host(1, "eth0 192.0.0.1/24 10000", "eth1 10.0.1.1/24 1000"), host(2, "eth0 192.0.0.2/24 10000", "eth1 10.0.1.2/24 1000"),
+			[]string{"10.0.1.1-10.0.1.2"}, []string{"192.0.0.1-192.0.0.2"}},
+		{"public, and a private network that is farther", host(1, "eth0 192.0.0.1/24", "eth1 10.0.1.1/24"), host(2, "eth0 192.0.0.2/24", "eth1 10.0.9.2/24"),
+			[]string{"192.0.0.1-192.0.0.2", "10.0.1.1-10.0.9.2"}, nil},
+		{"public, and the same bridge on both hosts", host(1, "eth0 192.0.0.1/24", "docker0 172.17.1.1/16"), host(2, "eth0 192.0.0.2/24", "docker0 172.17.1.1/16"),
+			[]string{"192.0.0.1-192.0.0.2"}, nil},
+		{"public, and a bridge of another address on each", host(1, "eth0 192.0.0.1/24", "docker0 172.17.1.1/16 enclosed"), host(2, "eth0 192.0.0.2/24", "docker0 172.17.1.2/16 enclosed"),
+			[]string{"192.0.0.1-192.0.0.2"}, []string{"172.17.1.1-172.17.1.2"}},
+		{"a container and its host", host(1, "docker0 172.17.0.1/16 enclosed"), host(2, "eth0 172.17.0.2/16"), []string{"172.17.0.1-172.17.0.2"}, nil},
+		{"a public network and a tunnel through it", host(1, "eth0 192.0.0.1/24", "wg0 10.0.1.1/24 tunnel"), host(2, "eth0 192.0.0.2/24", "wg0 10.0.1.2/24 tunnel"),
+			[]string{"192.0.0.1-192.0.0.2"}, []string{"10.0.1.1-10.0.1.2"}},
+	} {
+		r := Match(tc.local, tc.remote, routed)
+		assert.Equal(t, tc.chosen, ways(r.Pairs), "%s\n%s", tc.name, r.Table())
+		spares := ways(r.Spares())
+		for _, s := range tc.spare {
+			assert.Contains(t, spares, s, "%s\n%s", tc.name, r.Table())
+		}
+	}
+	r := Match(host(1, "eth0 192.0.0.1/24", "eth1 10.0.1.1/24", "wg0 10.0.2.1/24 tunnel", "docker0 172.17.3.1/16 enclosed"),
+		host(2, "eth0 192.0.0.2/24", "eth1 10.0.1.2/24", "wg0 10.0.2.2/24 tunnel", "docker0 172.17.3.2/16"), routed)
+	for way, want := range map[string]string{
+		"192.0.0.1-192.0.0.2":   "direct route, but its addresses are public, and private ones join the hosts as directly",
+		"10.0.2.1-10.0.2.2":     "direct route, but wg0 here is a tunnel over an interface that is not known, maybe the same as another pair's",
+		"172.17.3.1-172.17.3.2": "direct route, but docker0 here is a bridge without a card, which leads to what runs on that host",
+	} {
+		assert.Equal(t, want, why(t, r, way))
+	}
+}
+
+// Open MPI's classes know nothing of that order: they are what they are there.
+func TestOpenMPIPrefersPublicAddresses(t *testing.T) {
+	r := Match(host(1, "eth0 192.0.0.1/24", "eth1 10.0.1.1/24"), host(2, "eth0 192.0.0.2/24", "eth1 10.0.1.2/24"), weighted)
+	assert.Equal(t, []string{"192.0.0.1-192.0.0.2", "10.0.1.1-10.0.1.2"}, ways(r.Pairs))
+}
+
 func TestMatchEqualWeightTakesFewerPairs(t *testing.T) {
 	// By gateways two pairs of 50 × 1001, directly one of 100 × 1001.
 	a := host(1, "eth0 10.0.0.1/24 1000", "eth1 10.1.0.1/24 1000")
@@ -252,6 +331,8 @@ func TestWeight(t *testing.T) {
 		assert.InDelta(t, tc.want, m.weight(p), 1e-6, "%d and %d", tc.a, tc.b)
 	}
 	assert.InDelta(t, 100, (&matching{}).weight(Pair{Quality: 100}), 0)
+	tunnel := Pair{Quality: 100, Local: Address{Speed: 1e5, Flags: Tunnel, Device: 2}, Remote: Address{Speed: 1e5}}
+	assert.Less(t, 64*m.weight(tunnel), (&matching{}).weight(Pair{Quality: 25}), "all tunnels of a host are worth less than its poorest card")
 }
 
 func TestPair(t *testing.T) {
@@ -280,6 +361,7 @@ func drawSide(t *rapid.T, network byte, last int) Side {
 		s.Addresses = append(s.Addresses, Address{
 			Prefix: netip.PrefixFrom(ip, bits), Index: rapid.IntRange(1, 4).Draw(t, "index"),
 			Speed: rapid.SampledFrom([]int{0, 10, 100, 1000, 1000}).Draw(t, "speed"),
+			Flags: rapid.SampledFrom([]Flags{0, 0, 0, 0, Tunnel, Enclosed}).Draw(t, "flags"),
 		})
 	}
 	return s
@@ -294,7 +376,7 @@ func bruteForce(pairs []Pair, locals, remotes map[card]bool) (sum int64, count i
 	sum, count = bruteForce(pairs[1:], locals, remotes)
 	p := pairs[0]
 	l, r := p.Local.card(), p.Remote.card()
-	if p.Quality == 0 || locals[l] || remotes[r] {
+	if p.Quality == 0 || strings.Contains(p.Why, " is a tunnel over ") || strings.Contains(p.Why, " is a bridge without ") || locals[l] || remotes[r] {
 		return sum, count
 	}
 	locals[l], remotes[r] = true, true

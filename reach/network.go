@@ -1,23 +1,20 @@
 package reach
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"os"
 )
 
-// ThisNetwork identifies the network stack that the calling thread works with:
-// the running kernel and its network namespace. It is zero, which nobody is the
-// same as, where one of the two can not be read.
+// ThisNetwork identifies the network stack that the calling thread works with: the
+// running system and, on Linux, its network namespace. It is zero, not known, where
+// that can not be read: /proc is masked in many a sandbox.
 func ThisNetwork() Network {
-	namespace, ok := networkNamespace()
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	boot = bytes.TrimSpace(boot)
-	if !ok || err != nil || len(boot) == 0 {
+	system := runningSystem()
+	namespace, known := networkNamespace()
+	if len(system) == 0 || !known {
 		return Network{}
 	}
 	b := binary.LittleEndian.AppendUint64([]byte("strand network identity\n"), namespace)
-	sum := sha256.Sum256(append(b, boot...))
+	sum := sha256.Sum256(append(b, system...))
 	return Network(sum[:16])
 }

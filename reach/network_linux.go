@@ -1,6 +1,20 @@
 package reach
 
-import "golang.org/x/sys/unix"
+import (
+	"bytes"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// runningSystem returns the boot id, nil if it can not be read.
+func runningSystem() []byte {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return nil
+	}
+	return bytes.TrimSpace(boot)
+}
 
 // networkNamespace returns a number that tells the network namespace of this
 // thread from all others on this machine. Linux 5.14 has a cookie for it; before

@@ -10,11 +10,13 @@ import (
 type Pair struct {
 	Local, Remote Address
 	Quality       int     // by the policy; 0: can not work
-	Weight        float64 // quality × (min(a, b) + 1/(1+|a−b|))
+	Weight        float64 // quality × (min(a, b) + 1/(1+|a−b|)); see the package's documentation for tunnels
 	Speed         int     // Mbit/s of the slower end, 0 if neither is known
-	Loopback      bool    // both ends are on one network: the kernel's loopback carries it, whatever the addresses
+	Loopback      bool    // both ends are on one network, or would have to be: the kernel's loopback carries it, whatever the addresses
 	Why           string  // reason for the quality, or for the rejection
 	Parallel      bool    // not chosen, since a chosen pair joins the same two interfaces
+
+	aside string // why it would work but is not to serve beside others
 }
 
 // String returns "10.8.47.1 (eth0) → 10.8.47.2 (eth0)".

@@ -25,8 +25,11 @@ var ErrNoRoute = errors.New("no route")
 const (
 	directOneSubnet   = 100
 	directOnLink      = 95 // by a route of its own, not by the address's subnet
+	directPublic      = 90 // one subnet of public addresses
+	directPublicLink  = 85
 	directLinkLocal   = 60 // every link has the same subnet
-	gatewayOneClass   = 50 // both private, or both public
+	gatewayPrivate    = 50
+	gatewayPublic     = 45
 	gatewayTwoClasses = 25 // private to public or back: there may be a translator between
 )
 
@@ -34,13 +37,21 @@ const (
 //
 //	100  direct, one subnet
 //	 95  direct, by a route to another subnet
+//	 90  direct, one subnet of public addresses
+//	 85  direct, by a route to another subnet, one of the two addresses public
 //	 60  direct, link-local
-//	 50  by a gateway or through a tunnel, both private or both public
+//	 50  by a gateway or a point-to-point link, both private
+//	 45  the same, both public
 //	 25  the same, a private and a public address
 //	  0  by another interface than the local address's, or no route
 //
+// Data is not encrypted, so public addresses serve only where no private ones join
+// the hosts as directly; they are spare otherwise.
+//
 // A nil lookup asks the running system. Where that fails for another reason than
-// that there is no route, the pair is judged as by the policy weighted.
+// that there is no route, the pair is judged by the classes of its addresses, in the
+// same order: 100 or 90 in one subnet, 50 or 45 in different ones, 0 for a private and
+// a public address.
 func RoutePolicy(lookup Lookup) Policy { return routePolicy{lookup} }
 
 type routePolicy struct{ lookup Lookup }
@@ -67,7 +78,7 @@ func (p routePolicy) Score(local, remote Address, sameNetwork bool) (int, string
 		return 0, "the kernel has no route"
 	}
 	if err != nil {
-		quality, why := weighted.Score(local, remote, sameNetwork)
+		quality, why := unrouted.Score(local, remote, sameNetwork)
 		return quality, fmt.Sprintf("%s (routes can not be read: %v)", why, err)
 	}
 	return scoreRoute(local, remote, route, sameNetwork)
@@ -87,15 +98,33 @@ func scoreRoute(local, remote Address, route Route, sameNetwork bool) (int, stri
 		return 0, "this host holds the address itself"
 	case route.Interface != local.Index:
 		return 0, fmt.Sprintf("the kernel sends it out by %s, not by %s", route.exit(), local.Interface)
+	}
+	ours, theirs := isPrivate(local.Addr()), isPrivate(remote.Addr())
+	choose := func(private, public int) int {
+		if ours && theirs {
+			return private
+		}
+		return public
+	}
+	switch {
 	case !route.Gateway.IsValid() && sameSubnet(local.Prefix, remote.Prefix):
-		return directOneSubnet, "direct route"
+		return choose(directOneSubnet, directPublic), "direct route"
 	case !route.Gateway.IsValid() && !tunnel:
-		return directOnLink, "direct route to another subnet"
-	case isPrivate(local.Addr()) == isPrivate(remote.Addr()):
-		return gatewayOneClass, via
+		return choose(directOnLink, directPublicLink), "direct route to another subnet"
+	case ours == theirs:
+		return choose(gatewayPrivate, gatewayPublic), via
 	}
 	return gatewayTwoClasses, via + ", a private and a public address"
 }
+
+// unrouted is for where routes can not be read.
+var unrouted = byRelation{"route", [relations]int{
+	privateSame: directOneSubnet, publicSame: directPublic, privateDifferent: gatewayPrivate, publicDifferent: gatewayPublic,
+	linkLocals: directLinkLocal, loopbacks: directOneSubnet,
+}}
+
+// privateFirst: of two ways as direct the one between private addresses is to serve.
+func (routePolicy) privateFirst() {}
 
 // exit names the interface that the route leaves by.
 func (r Route) exit() string {

@@ -5,13 +5,23 @@ import "net/netip"
 // System reads what this host has: the network identity, and every address of
 // every interface that is up, in the system's order, link-local IPv6 included.
 // Left out are addresses that can not be connected from: multicast, and IPv6
-// addresses that are not ready, no longer preferred or temporary (RFC 8981).
+// addresses that are not ready, no longer preferred or temporary (RFC 8981). Those of
+// ports of a bridge, where nothing can be heard, are held but not listed.
 func System() (Side, error) {
-	addresses, err := systemAddresses()
-	return Side{Network: ThisNetwork(), Addresses: addresses}, err
+	side, err := readSystem()
+	side.Network = ThisNetwork()
+	return side, err
 }
 
 // usable reports whether an interface may have this address for connections.
 func usable(ip netip.Addr) bool {
 	return ip.IsValid() && !ip.IsMulticast() && !ip.IsUnspecified()
+}
+
+// add adds addresses of one interface, whose description is otherwise the same.
+func (s *Side) add(common Address, prefixes []netip.Prefix) {
+	for _, p := range prefixes {
+		common.Prefix = p
+		s.Addresses = append(s.Addresses, common)
+	}
 }

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -8,62 +9,88 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemAddresses reads the network namespace of the calling thread.
-func systemAddresses() ([]Address, error) {
+// readSystem reads the network namespace of the calling thread: by netlink, or where
+// that is forbidden, as in some sandboxes, by older calls that tell less.
+func readSystem() (Side, error) {
+	side, err := readNetlink()
+	if err == nil {
+		return side, nil
+	}
+	side, plain := readPlain()
+	if plain != nil {
+		return Side{}, errors.Join(err, plain)
+	}
+	return side, nil
+}
+
+func readNetlink() (Side, error) {
 	handle, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 	if err != nil {
-		return nil, fmt.Errorf("opening a netlink socket: %w", err)
+		return Side{}, fmt.Errorf("opening a netlink socket: %w", err)
 	}
 	defer handle.Close()
 	links, err := handle.LinkList()
 	if err != nil {
-		return nil, fmt.Errorf("listing the network interfaces: %w", err)
+		return Side{}, fmt.Errorf("listing the network interfaces: %w", err)
 	}
 	addrs, err := handle.AddrList(nil, netlink.FAMILY_ALL)
 	if err != nil {
-		return nil, fmt.Errorf("listing the addresses of the network interfaces: %w", err)
+		return Side{}, fmt.Errorf("listing the addresses of the network interfaces: %w", err)
 	}
 	speeds := newSpeedometer()
 	defer speeds.close()
-	byIndex := make(map[int]netlink.Link)
-	for _, l := range links {
-		byIndex[l.Attrs().Index] = l
+	g := newGround(links, addrs, func(to netip.Addr) int {
+		routes, err := handle.RouteGet(to.AsSlice())
+		if err != nil || len(routes) == 0 {
+			return 0
+		}
+		return routes[0].LinkIndex
+	})
+	byLink := make(map[int][]netip.Prefix)
+	for _, addr := range addrs {
+		if prefix, ok := prefixOf(addr); ok {
+			byLink[addr.LinkIndex] = append(byLink[addr.LinkIndex], prefix)
+		}
 	}
-	var all []Address
+	var side Side
 	for _, l := range links {
 		attrs := l.Attrs()
-		if attrs.RawFlags&unix.IFF_UP == 0 {
+		prefixes := byLink[attrs.Index]
+		if attrs.RawFlags&unix.IFF_UP == 0 || len(prefixes) == 0 {
 			continue
 		}
-		common := Address{
-			Interface: attrs.Name, Index: attrs.Index, Device: carrierOf(l, byIndex),
-			Speed: speeds.read(attrs.Name), Flags: flagsOf(attrs.RawFlags),
-		}
-		for _, addr := range addrs {
-			if prefix, ok := prefixOf(addr); ok && addr.LinkIndex == attrs.Index {
-				a := common
-				a.Prefix = prefix
-				all = append(all, a)
+		if g.enslaved(l) {
+			for _, p := range prefixes {
+				side.Held = append(side.Held, p.Addr())
 			}
+			continue
 		}
+		device, flags := g.carrier(l)
+		common := Address{
+			Interface: attrs.Name, Index: attrs.Index, Device: device,
+			Speed: speeds.read(attrs.Name), Flags: flags | flagsOf(attrs.RawFlags),
+		}
+		side.add(common, prefixes)
 	}
-	return all, nil
+	return side, nil
 }
 
 // prefixOf returns an address that is fit for connections.
 func prefixOf(addr netlink.Addr) (netip.Prefix, bool) {
 	ip, _ := netip.AddrFromSlice(addr.IP)
 	ip = ip.Unmap()
-	if !usable(ip) {
-		return netip.Prefix{}, false
-	}
-	// IFA_F_TEMPORARY has the value of IPv4's IFA_F_SECONDARY.
-	const unfit = unix.IFA_F_TENTATIVE | unix.IFA_F_DADFAILED | unix.IFA_F_DEPRECATED | unix.IFA_F_TEMPORARY
-	if ip.Is6() && addr.Flags&unfit != 0 {
+	if !usable(ip) || !ready(ip, uint32(addr.Flags)) {
 		return netip.Prefix{}, false
 	}
 	bits, _ := addr.Mask.Size()
 	return netip.PrefixFrom(ip, bits), true
+}
+
+// ready reports whether connections may be made from an address with these flags.
+func ready(ip netip.Addr, flags uint32) bool {
+	// IFA_F_TEMPORARY has the value of IPv4's IFA_F_SECONDARY.
+	const unfit = unix.IFA_F_TENTATIVE | unix.IFA_F_DADFAILED | unix.IFA_F_DEPRECATED | unix.IFA_F_TEMPORARY
+	return ip.Is4() || flags&unfit == 0
 }
 
 func flagsOf(raw uint32) Flags {
@@ -73,30 +100,10 @@ func flagsOf(raw uint32) Flags {
 		flags |= NoCarrier
 	}
 	if raw&unix.IFF_POINTOPOINT != 0 {
-		flags |= PointToPoint
+		flags |= PointToPoint | Tunnel
 	}
 	if raw&unix.IFF_LOOPBACK != 0 {
 		flags |= Loopback
 	}
 	return flags
-}
-
-// carrierOf returns the index of the interface at the bottom of a stack of
-// VLANs and the like, 0 for an interface that stands by itself. A parent in
-// another namespace does not count: what it is used for there is not known.
-func carrierOf(l netlink.Link, byIndex map[int]netlink.Link) int {
-	bottom := 0
-	for range byIndex { // a stack is no higher than there are interfaces
-		switch l.(type) {
-		case *netlink.Vlan, *netlink.Macvlan, *netlink.Macvtap, *netlink.IPVlan:
-		default:
-			return bottom
-		}
-		parent, ok := byIndex[l.Attrs().ParentIndex]
-		if !ok || l.Attrs().NetNsID >= 0 {
-			return bottom
-		}
-		l, bottom = parent, parent.Attrs().Index
-	}
-	return bottom
 }

@@ -8,11 +8,11 @@ import (
 	"net/netip"
 )
 
-// systemAddresses knows no speeds here.
-func systemAddresses() ([]Address, error) {
+// readSystem knows no speeds here.
+func readSystem() (Side, error) {
 	interfaces, err := net.Interfaces()
 	if err != nil {
-		return nil, fmt.Errorf("listing the network interfaces: %w", err)
+		return Side{}, fmt.Errorf("listing the network interfaces: %w", err)
 	}
 	var all []Address
 	for _, i := range interfaces {
@@ -35,7 +35,7 @@ func systemAddresses() ([]Address, error) {
 			}
 		}
 	}
-	return all, nil
+	return Side{Addresses: all}, nil
 }
 
 func flagsOf(f net.Flags) Flags {
@@ -44,7 +44,7 @@ func flagsOf(f net.Flags) Flags {
 		flags |= NoCarrier
 	}
 	if f&net.FlagPointToPoint != 0 {
-		flags |= PointToPoint
+		flags |= PointToPoint | Tunnel
 	}
 	if f&net.FlagLoopback != 0 {
 		flags |= Loopback

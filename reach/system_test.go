@@ -34,22 +34,29 @@ func TestThisNetwork(t *testing.T) {
 	assert.Equal(t, ThisNetwork(), ThisNetwork())
 	n := Network{1}
 	assert.True(t, n.Same(n))
+	assert.False(t, n.Differs(n))
 	assert.False(t, n.Same(Network{2}))
-	assert.False(t, Network{}.Same(Network{}), "what is not known is not the same")
+	assert.True(t, n.Differs(Network{2}))
+	for _, other := range []Network{n, {}} {
+		assert.False(t, Network{}.Same(other), "what is not known is not the same")
+		assert.False(t, Network{}.Differs(other), "nor another")
+		assert.False(t, other.Differs(Network{}))
+	}
 }
 
 // This host with itself: one pair, on the loopback.
 func TestMatchThisHost(t *testing.T) {
 	s, err := System()
 	require.NoError(t, err)
-	if s.Network == (Network{}) {
-		s.Network = Network{1} // systems that have no identity of it
-	}
+	unknown := s
+	unknown.Network = Network{} // as where /proc is masked
 	for _, name := range PolicyNames() {
-		r := Match(s, s, policy(t, name))
-		require.Len(t, r.Pairs, 1, "%s\n%s", name, r.Table())
-		assert.True(t, r.Pairs[0].Local.Addr().IsLoopback(), name)
-		assert.True(t, r.Pairs[0].Loopback, name)
+		for _, pair := range [][2]Side{{s, s}, {unknown, s}, {unknown, unknown}} {
+			r := Match(pair[0], pair[1], policy(t, name))
+			require.Len(t, r.Pairs, 1, "%s\n%s", name, r.Table())
+			assert.True(t, r.Pairs[0].Local.Addr().IsLoopback(), name)
+			assert.True(t, r.Pairs[0].Loopback, name)
+		}
 	}
 }
 

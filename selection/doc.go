@@ -12,7 +12,7 @@
 //   - Others that may stand by take over when no rail leads to the peer any more.
 //   - Control frames and short messages take the rail of the lowest latency.
 //   - The pieces of long messages are spread over all rails in proportion to
-//     their bandwidth.
+//     their bandwidth, and to what a module thinks of its paths.
 //
 // Exclusivity, latency and bandwidth are the module's, unless the user has set them
 // ([Overrides]).

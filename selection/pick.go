@@ -135,10 +135,11 @@ func unknownLast(v int64) int64 {
 	return v
 }
 
-// weigh shares out long messages in proportion to bandwidth. A rail whose
-// bandwidth nobody knows counts as the slowest known one: too little is made up
-// for by the scheduler, which gives the next piece to whoever is free, whereas
-// one piece too many on a slow rail delays the whole message.
+// weigh shares out long messages in proportion to bandwidth, and of the paths of one
+// module to what it thinks of them: one by a gateway gets less than a direct one of the
+// same speed. A rail whose bandwidth nobody knows counts as the slowest known one: too
+// little is made up for by the scheduler, which gives the next piece to whoever is
+// free, whereas one piece too many on a slow rail delays the whole message.
 func weigh(rails []Rail) {
 	slowest := 0
 	for _, r := range rails {
@@ -147,11 +148,21 @@ func weigh(rails []Rail) {
 		}
 	}
 	slowest = max(slowest, 1)
+	best := make(map[btl.Module]float64) // opinion for each Mbit/s
+	for i := range rails {
+		r := &rails[i]
+		r.Weight = float64(known(r.Bandwidth, slowest))
+		best[r.Module] = max(best[r.Module], r.Path.Weight/r.Weight)
+	}
 	sum := 0.0
-	for _, r := range rails {
-		sum += float64(known(r.Bandwidth, slowest))
+	for i := range rails {
+		r := &rails[i]
+		if r.Path.Weight > 0 {
+			r.Weight = r.Path.Weight / best[r.Module]
+		}
+		sum += r.Weight
 	}
 	for i := range rails {
-		rails[i].Weight = float64(known(rails[i].Bandwidth, slowest)) / sum
+		rails[i].Weight /= sum
 	}
 }

@@ -55,6 +55,30 @@ func TestOnlyHighestExclusivityServes(t *testing.T) {
 	}, c.Reasons)
 }
 
+// Of two paths of one speed the module's opinion tells: one by a gateway is worth half of
+// a direct one, and a tunnel next to nothing. Of other modules' it says nothing.
+func TestOpinionWeighs(t *testing.T) {
+	c, err := Pick(0, peer3, []Offer{
+		offer("tcp", 10,
+			btl.Path{Index: 0, Desc: "direct", Bandwidth: 1000, Weight: 100 * 1001},
+			btl.Path{Index: 1, Desc: "by a gateway", Bandwidth: 1000, Weight: 50 * 1001},
+			btl.Path{Index: 2, Desc: "tunnel", Bandwidth: 10, Weight: 0.1}),
+		offer("other", 10, btl.Path{Desc: "alone", Bandwidth: 1000, Weight: 1}),
+		offer("silent", 10, btl.Path{Desc: "of no opinion", Bandwidth: 500}),
+	})
+	require.NoError(t, err)
+	share := make(map[string]float64)
+	for _, r := range c.Rails {
+		share[r.Path.Desc] = r.Weight * 3000
+	}
+	assert.InDelta(t, 1000, share["direct"], 1)
+	assert.InDelta(t, 500, share["by a gateway"], 1)
+	assert.InDelta(t, 1000, share["alone"], 1)
+	assert.InDelta(t, 500, share["of no opinion"], 1)
+	assert.Positive(t, share["tunnel"])
+	assert.Less(t, share["tunnel"], 0.1)
+}
+
 func TestLatencyOrdersAndBandwidthWeighs(t *testing.T) {
 	c, err := Pick(0, peer3, []Offer{offer("tcp", 10,
 		btl.Path{Index: 0, Desc: "eth0", Bandwidth: 1000, Latency: 50 * time.Microsecond},

@@ -91,6 +91,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	}
 	m.local.Address = networks.Address{Port: m.stack.Port(), Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
 	m.side = m.local.Side()
+	m.side.Held = slices.Clone(system.Held)
 	for _, a := range system.Addresses {
 		if !m.local.Holds(a.Addr()) {
 			m.side.Held = append(m.side.Held, a.Addr())

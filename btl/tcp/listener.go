@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -58,6 +59,7 @@ func (m *module) listen(system reach.Side, chosen []reach.Address) error {
 	}
 	m.local = networks.Address{Port: port, Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
 	m.side = m.local.Side()
+	m.side.Held = slices.Clone(system.Held)
 	for _, a := range system.Addresses {
 		if !m.local.Holds(a.Addr()) {
 			m.side.Held = append(m.side.Held, a.Addr())

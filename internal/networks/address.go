@@ -24,7 +24,7 @@ import (
 //	 0  1  4 or 6
 //	 1  1  length of the subnet's prefix, in bits
 //	 2  1  length of the interface's name, at most 15
-//	 3  1  flags: 1 no carrier, 2 point to point, 4 loopback
+//	 3  1  flags: 1 no carrier, 2 point to point, 4 loopback, 8 tunnel, 16 bridge without a card
 //	 4  4  interface index
 //	 8  4  index of the interface that it sends through, 0 none
 //	12  4  speed in Mbit/s, 0 unknown
@@ -55,7 +55,6 @@ const (
 const (
 	addressVersion = 2
 	maxIfName      = 15
-	allFlags       = reach.NoCarrier | reach.PointToPoint | reach.Loopback
 )
 
 // Encode returns its bytes, at most 4096.
@@ -79,7 +78,7 @@ func (a *Address) Encode() []byte {
 		if len(name) > maxIfName {
 			name = name[:maxIfName]
 		}
-		b = append(b, family, byte(i.Prefix.Bits()), byte(len(name)), byte(i.Flags&allFlags))
+		b = append(b, family, byte(i.Prefix.Bits()), byte(len(name)), byte(i.Flags))
 		b = le.AppendUint32(b, uint32(i.Index))
 		b = le.AppendUint32(b, uint32(i.Device))
 		b = le.AppendUint32(b, uint32(i.Speed))
@@ -146,8 +145,8 @@ func decodeIfaddr(b []byte) (reach.Address, int, error) {
 		return reach.Address{}, 0, fmt.Errorf("%w: interface name of %d bytes, at most %d are allowed", ErrAddress, nameLen, maxIfName)
 	}
 	flags := reach.Flags(b[3])
-	if flags&^allFlags != 0 {
-		return reach.Address{}, 0, fmt.Errorf("%w: interface flags %#02x, allowed are %#02x", ErrAddress, b[3], uint8(allFlags))
+	if !flags.Valid() {
+		return reach.Address{}, 0, fmt.Errorf("%w: interface flags %#02x, which are not all known", ErrAddress, b[3])
 	}
 	n := InterfaceSize + size + nameLen
 	if len(b) < n {

@@ -75,7 +75,7 @@ func TestAddressRefused(t *testing.T) {
 		{"family", func(b []byte) { b[27] = 5 }, "family 5"},
 		{"prefix", func(b []byte) { b[28] = 33 }, "10.8.47.1/33"},
 		{"name", func(b []byte) { b[29] = 16 }, "at most 15"},
-		{"flags", func(b []byte) { b[30] = 8 }, "interface flags 0x08"},
+		{"flags", func(b []byte) { b[30] = 32 }, "interface flags 0x20"},
 		{"device", func(b []byte) { b[38] = 0xff }, "out of range"},
 		{"index", func(b []byte) { b[34] = 0xff }, "interface index"},
 		{"multicast", func(b []byte) { b[43] = 224 }, "not the address of an interface"},

@@ -47,16 +47,16 @@ func (o Outcome) took() time.Duration { return time.Duration(o.Micros) * time.Mi
 type way struct{ local, remote int }
 
 // waysBetween lists the pairs that can be meant at all: of one family, and loopback
-// addresses of one host only. It knows no more than both sides do, so that both list
-// the same.
+// addresses unless they are those of two hosts. It knows no more than both sides do, so
+// that both list the same.
 func waysBetween(local, remote reach.Side) (ways []way) {
-	same := local.Network.Same(remote.Network)
+	apart := local.Network.Differs(remote.Network)
 	for i, l := range local.Addresses {
 		for j, r := range remote.Addresses {
 			from, to := l.Addr(), r.Addr()
 			switch {
 			case from.Is4() != to.Is4(), from.IsLoopback() != to.IsLoopback():
-			case from.IsLoopback() && !same:
+			case from.IsLoopback() && apart:
 			default:
 				ways = append(ways, way{i, j})
 			}
@@ -86,14 +86,14 @@ const atOnce = 128
 // became of each.
 func tryAll(ctx context.Context, ways []way, local, remote reach.Side, ports []uint16, token string, timeout time.Duration) []Outcome {
 	outcomes := make([]Outcome, len(ways))
-	same := local.Network.Same(remote.Network)
+	same, apart := local.Network.Same(remote.Network), local.Network.Differs(remote.Network)
 	room := make(chan struct{}, atOnce)
 	var trying sync.WaitGroup
 	for i, w := range ways {
 		room <- struct{}{}
 		trying.Go(func() {
 			pair := reach.Pair{Local: local.Addresses[w.local], Remote: remote.Addresses[w.remote], Loopback: same}
-			if !same && holds(local, pair.Remote.Addr()) {
+			if apart && holds(local, pair.Remote.Addr()) {
 				outcomes[i] = Outcome{Why: "this host has that address too: it would talk to itself"}
 			} else {
 				outcomes[i] = try(ctx, pair, ports[w.remote], token, timeout)
