@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/strandmp/strand/btl"
 )
+
+// ErrClosed is what a wait ends with that begins when the engine is closed.
+var ErrClosed = errors.New("progress engine is closed")
 
 // Options are the tunables of an engine.
 type Options struct {
@@ -44,7 +48,7 @@ type Engine struct {
 	polling  bool // the holder makes up-calls
 	blocked  bool // the holder waits in the poller, without the lock
 	evicting bool // the background goroutine has lost the role and not noticed
-	queue    []*waiter
+	queue    waiterQueue
 	idle     *waiter // free list
 	deferred []btl.Deferred
 	flushing []btl.Deferred // deferred's other buffer
@@ -299,9 +303,10 @@ func (e *Engine) runPosts() bool {
 }
 
 // Poll does one round of work if nobody else is at it: the progress of Test and
-// Iprobe. The lock is held. From within an up-call it does nothing.
+// Iprobe. The lock is held. From within an up-call, or of an engine that is closed, it
+// does nothing: the poller's descriptor may be somebody else's by now.
 func (e *Engine) Poll(source btl.Poller) {
-	if e.polling {
+	if e.polling || e.closed {
 		return
 	}
 	if e.holder == &e.background {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"runtime"
-	"slices"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -23,7 +22,8 @@ type Waiter = waiter
 
 type waiter struct {
 	ch        chan struct{}   // has room for one
-	next      *waiter         // in the free list
+	next      *waiter         // in the free list, or in the queue
+	prev      *waiter         // in the queue
 	queued    bool            // parked on ch, in the engine's queue
 	ctx       context.Context // if it can end
 	stop      func() bool     // takes back the call of cancel when the context ends
@@ -77,6 +77,9 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if e.closed {
+		return ErrClosed
 	}
 	if e.polling {
 		panic("engine: wait within an up-call")
@@ -142,23 +145,13 @@ func (e *Engine) cancel(w *waiter) {
 // the role.
 func (e *Engine) parkInQueue(w *waiter, c Condition) {
 	e.heedContext(w)
-	w.queued = true
-	e.queue = append(e.queue, w)
+	e.queue.push(w)
 	c.Park(w)
 	e.Unlock()
 	<-w.ch
 	e.Lock()
 	c.Park(nil)
-	if w.queued {
-		e.unqueue(w)
-	}
-}
-
-func (e *Engine) unqueue(w *waiter) {
-	w.queued = false
-	if i := slices.Index(e.queue, w); i >= 0 {
-		e.queue = slices.Delete(e.queue, i, i+1)
-	}
+	e.queue.remove(w)
 }
 
 // release gives up the role, to a parked waiter if there is one.
@@ -167,10 +160,8 @@ func (e *Engine) release(w *waiter) {
 		return
 	}
 	e.holder = nil
-	if len(e.queue) > 0 {
-		next := e.queue[0]
-		e.queue = slices.Delete(e.queue, 0, 1)
-		next.queued = false
+	if next := e.queue.first; next != nil {
+		e.queue.remove(next)
 		e.holder = next
 		next.wake()
 		return

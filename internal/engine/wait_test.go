@@ -44,7 +44,7 @@ func TestRoleIsHandedOn(t *testing.T) {
 			}
 			e.Lock()
 			defer e.Unlock()
-			require.Empty(t, e.queue)
+			require.Zero(t, e.queue)
 			require.True(t, e.holder == nil || e.holder == &e.background)
 		})
 	}
@@ -156,9 +156,9 @@ func TestContextEnds(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var second flag
 			all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, &second, nil), context.Canceled) })
-			e.until(t, "another is queued", func() bool { return len(e.queue) == 1 })
+			e.until(t, "another is queued", func() bool { return e.queue.first != nil })
 			cancel()
-			e.until(t, "it has gone", func() bool { return len(e.queue) == 0 })
+			e.until(t, "it has gone", func() bool { return e.queue.first == nil })
 			e.Lock()
 			first.set(e)
 			e.Unlock()
