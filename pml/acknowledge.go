@@ -38,6 +38,10 @@ func frameAcked(f *txFrame) {
 	if f.rail != nil {
 		f.rail.vital.acked++
 	}
+	if f.parts != nil {
+		f.partsAcked()
+		return
+	}
 	f.settle()
 }
 

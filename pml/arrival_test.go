@@ -162,6 +162,25 @@ func TestFrameThatBrokeOffComesAgain(t *testing.T) {
 	}
 }
 
+// partOf is the header of a part of a frame.
+func partOf(h header, at, whole uint32) header {
+	h.flags |= flagPart
+	h.part = part{at, whole}
+	return h
+}
+
+// A piece for a receive that has ended comes in parts: with the first it is done.
+func TestPartsThatNobodyWants(t *testing.T) {
+	pe, ep, _ := receiving(t)
+	data := partOf(header{kind: frameData, flags: flagCounted, handle: 5000}, 100, 200)
+	for range 2 {
+		require.NoError(t, pe.rails[0].Deliver(data.bytes(), make([]byte, 100)))
+		pe.acknowledge()
+		assert.EqualValues(t, 1, lastOf(t, ep, frameAck).ack)
+	}
+	assert.Empty(t, pe.partial)
+}
+
 // What breaks the protocol is an error that says what, from whom.
 func TestFramesThatBreakTheProtocol(t *testing.T) {
 	eager := header{kind: frameEager, flags: flagCounted}
@@ -188,6 +207,12 @@ func TestFramesThatBreakTheProtocol(t *testing.T) {
 			post(t, c, make([]byte, 100))
 			require.NoError(t, pe.rails[0].Deliver(request(0, 200).bytes(), nil))
 		}, header{kind: frameData, flags: flagCounted, frame: 1, offset: 100}, 1, "of which 100 are taken"},
+		{"parts of a frame of two lengths", func(t *testing.T, pe *peer, _ *Context) {
+			first := partOf(eager, 0, 200)
+			require.NoError(t, pe.rails[0].Deliver(first.bytes(), make([]byte, 100)))
+		}, partOf(eager, 100, 300), 100, "frame 0, of type 1 with 300 bytes, began as one of type 1 with 200"},
+		{"parts that charge too much", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.used = pe.grant.granted - 9 },
+			partOf(eager, 0, 1000), 100, "message of 23 credit units, but only 9 are left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pe, _, context := receiving(t)

@@ -58,7 +58,7 @@ func (pe *peer) pumpBacklog() {
 	}
 	for range q.len {
 		f := q.pop()
-		if r := pe.railOf(f.lane); r == nil || r.busy || !r.transmit(f) {
+		if r := pe.railOf(f.lane); r == nil || r.busy || !r.transmitOrCut(f) {
 			q.push(f)
 		}
 	}

@@ -13,10 +13,14 @@ type txFrame struct {
 	counted bool
 	acked   bool
 	held    bool     // by the transport
-	queued  bool     // to be sent again
+	queued  bool     // to be sent again, or in parts
 	shared  bool     // counted in its rail's share
 	newer   *txFrame // in the list of those that the rail's transport holds
 	older   *txFrame
+	whole   *txFrame // that this is a part of
+	at      int      // where in that
+	parts   *txFrame // the first of its parts that are not done, if it was cut
+	sibling *txFrame // the next part of the same frame
 	copy    []byte   // from the pool
 	short   bool     // the payload is in room
 	pieces  [][]byte // memory for Frame.More
@@ -49,6 +53,7 @@ func (p *PML) freeFrame(f *txFrame) {
 	clear(f.pieces)
 	f.Payload, f.More, f.Size, f.Progress, f.Next = nil, nil, 0, 0, nil
 	f.op, f.rail, f.copy, f.peer = nil, nil, nil, nil
+	f.whole, f.parts, f.sibling, f.at = nil, nil, nil, 0
 	f.pieces = f.pieces[:0]
 	f.counted, f.acked, f.held, f.queued = false, false, false, false
 	f.next, p.frames = p.frames, f
@@ -144,7 +149,11 @@ func (f *txFrame) detach() {
 // settle frees the frame once neither the transport nor the peer is needed for
 // it any more, and moves its operation on.
 func (f *txFrame) settle() {
-	if f.held || f.queued {
+	if f.held || f.queued || f.parts != nil {
+		return
+	}
+	if f.whole != nil {
+		f.settlePart()
 		return
 	}
 	if f.counted && !f.acked {

@@ -38,7 +38,8 @@ const (
 	flagCounted = 1 << 3 // the frame has a number and is to be acknowledged
 	flagRefused = 1 << 4 // clear: the receiver leaves, nobody will receive the message
 	flagAwaited = 1 << 5 // clear: the receive was there before the request
-	flagsKnown  = flagAckNow | flagSync | flagStarved | flagCounted | flagRefused | flagAwaited
+	flagPart    = 1 << 6 // a part of a frame's payload; where it belongs stands behind the header
+	flagsKnown  = flagAckNow | flagSync | flagStarved | flagCounted | flagRefused | flagAwaited | flagPart
 )
 
 // Sizes of the headers in bytes.
@@ -51,6 +52,7 @@ const (
 	rangeSize   = 8
 	maxRanges   = 6
 	brokenSize  = 19 // and the name of the transport's component
+	partSize    = 8  // behind the header of a part
 )
 
 // maxLanes bounds the lane numbers that are believed.
@@ -78,6 +80,8 @@ type header struct {
 	ranges    [maxRanges]numberRange // ack: frames that arrived beyond a gap
 	numRanges int
 
+	part part // with flagPart
+
 	path      uint16 // broken: the connection's
 	component []byte // broken: that it is of, at most maxComponent bytes
 }
@@ -85,15 +89,27 @@ type header struct {
 // maxComponent is the length of the longest name that a header holds.
 const maxComponent = btl.MaxHeader - brokenSize
 
+// part says which bytes of a frame's payload these are: those from at on, of whole.
+type part struct{ at, whole uint32 }
+
 // numberRange is count consecutive frame numbers.
 type numberRange struct{ first, count uint32 }
 
 func (h *header) ackNow() bool  { return h.flags&flagAckNow != 0 }
 func (h *header) counted() bool { return h.flags&flagCounted != 0 }
+func (h *header) isPart() bool  { return h.flags&flagPart != 0 }
 
 // encode writes h to b, which has room for btl.MaxHeader bytes, and returns the
 // header's length.
 func (h *header) encode(b []byte) int {
+	n := h.encodeWhole(b)
+	if h.isPart() {
+		n = makePart(b, n, h.part)
+	}
+	return n
+}
+
+func (h *header) encodeWhole(b []byte) int {
 	le := binary.LittleEndian
 	b[0], b[1] = byte(h.kind), h.flags
 	le.PutUint16(b[2:], h.lane)
@@ -162,6 +178,13 @@ func (h *header) decode(b []byte, payload int) error {
 	if h.lane >= maxLanes {
 		return fmt.Errorf("lane %d is not below %d", h.lane, maxLanes)
 	}
+	if h.isPart() {
+		var err error
+		if b, err = h.decodePart(b, payload); err != nil {
+			return err
+		}
+		payload = int(h.part.whole)
+	}
 	want := 0
 	switch h.kind {
 	case frameEager, frameVoid:
@@ -224,6 +247,31 @@ func (h *header) decodeRest(b []byte, payload uint64) error {
 		return fmt.Errorf("frame type %d has a payload of %d bytes", h.kind, payload)
 	}
 	return nil
+}
+
+// makePart turns an encoded header of size bytes into that of a part, and returns its
+// length.
+func makePart(b []byte, size int, p part) int {
+	b[1] |= flagPart
+	binary.LittleEndian.PutUint32(b[size:], p.at)
+	binary.LittleEndian.PutUint32(b[size+4:], p.whole)
+	return size + partSize
+}
+
+// decodePart reads which part it is and returns the header of the whole frame.
+func (h *header) decodePart(b []byte, payload int) ([]byte, error) {
+	switch {
+	case h.kind != frameEager && h.kind != frameRequest && h.kind != frameData || !h.counted():
+		return nil, fmt.Errorf("part of a frame of type %d with flags %#x", h.kind, h.flags)
+	case len(b) < commonSize+partSize:
+		return nil, errShortHeader
+	}
+	head := len(b) - partSize
+	h.part = part{binary.LittleEndian.Uint32(b[head:]), binary.LittleEndian.Uint32(b[head+4:])}
+	if payload == 0 || uint64(h.part.at)+uint64(payload) > uint64(h.part.whole) || h.part.whole > math.MaxInt32 {
+		return nil, fmt.Errorf("part of %d bytes at %d of a frame of %d", payload, h.part.at, h.part.whole)
+	}
+	return b[:head], nil
 }
 
 func (h *header) decodeBroken(b []byte, payload int) error {

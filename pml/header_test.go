@@ -23,6 +23,7 @@ var sampleHeaders = []header{
 	{kind: frameGoodbye, ack: 5, credit: 6},
 	{kind: frameGoodbyeAck, ack: 5, credit: 6},
 	{kind: frameBroken, path: 63, component: []byte("tcp")},
+	{kind: frameData, flags: flagCounted | flagPart, handle: 3<<32 | 7, offset: 1 << 33, part: part{at: 50, whole: 150}},
 }
 
 // payloadOf is a payload length that goes with a header.
@@ -138,7 +139,25 @@ func drawHeader(t *rapid.T) header {
 		h.path = rapid.Uint16().Draw(t, "path")
 		h.component = rapid.SliceOfN(rapid.Byte(), 1, maxComponent).Draw(t, "component")
 	}
+	drawPart(t, &h)
 	return h
+}
+
+// drawPart makes a header that of a part, if its type has any.
+func drawPart(t *rapid.T, h *header) {
+	size := payloadOf(h)
+	if size == 0 || h.flags&flagCounted == 0 {
+		h.flags &^= flagPart
+	}
+	if !h.isPart() {
+		return
+	}
+	whole := uint32(size)
+	if h.kind != frameRequest {
+		whole = rapid.Uint32Range(whole, math.MaxInt32/2).Draw(t, "whole")
+		h.offset = min(h.offset, math.MaxInt64-uint64(whole))
+	}
+	h.part = part{at: rapid.Uint32Max(whole-uint32(size)).Draw(t, "at"), whole: whole}
 }
 
 func TestHeaderProperty(t *testing.T) {
@@ -150,7 +169,7 @@ func TestHeaderProperty(t *testing.T) {
 		var got header
 		require.NoError(t, got.decode(b[:n], payload))
 		if h.kind == frameEager {
-			h.size = uint64(payload)
+			h.size = max(uint64(payload), uint64(h.part.whole))
 		}
 		require.Equal(t, h, got)
 	})

@@ -22,6 +22,10 @@ type inbound struct {
 	// numbered: it is a message that has its place in the order, wanted or not.
 	numbered bool
 	bytes    int        // payload of this frame
+	offset   uint64     // where in the message that begins
+	covered  spans      // what of it has arrived in parts
+	partOf   *inbound   // the frame that this is a part of
+	at       int        // where in that
 	op       *operation // the receive it is for, once known
 
 	context *Context
@@ -57,6 +61,7 @@ func (p *PML) freeInbound(in *inbound) {
 	}
 	in.landing.Set(0, nil, nil, nil)
 	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
+	in.offset, in.covered, in.partOf, in.at = 0, in.covered[:0], nil, 0
 	in.whole, in.asked, in.handle, in.units, in.total = false, false, 0, 0, 0
 	in.numbered = false
 	in.next, p.inbounds = p.inbounds, in
@@ -119,13 +124,13 @@ func (r *rail) Drop(l *btl.Landing) {
 	}
 	// The message has been numbered and matched, or queued: it stays, and what
 	// comes again with the same frame number completes it.
-	pe.severed = append(pe.severed, in)
+	pe.partial = append(pe.partial, in)
 }
 
 // revoke takes back the landing places of receives that end now, whatever still
 // arrives for them.
 func (pe *peer) revoke(gone func(*operation) bool) {
-	for _, list := range [][]*inbound{pe.begun, pe.severed} {
+	for _, list := range [][]*inbound{pe.begun, pe.partial} {
 		for _, in := range list {
 			if in.op != nil && gone(in.op) {
 				in.landing.Revoke(pe.pml.scratch)
@@ -159,9 +164,14 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 	if err := pe.acknowledged(h); err != nil {
 		return nil, err
 	}
-	if h.counted() && pe.received.has(h.frame) {
-		pe.acknowledgeSoon() // the first time it may have been lost
-		return r.drain(h, size), nil
+	if h.counted() {
+		if pe.received.has(h.frame) {
+			pe.acknowledgeSoon() // the first time it may have been lost
+			return r.drain(h, size), nil
+		}
+		if of := pe.unfinished(h.frame); of != nil || h.isPart() {
+			return r.beginPart(of, h, size)
+		}
 	}
 	switch h.kind {
 	case frameAck:
@@ -210,13 +220,9 @@ func (r *rail) beginData(h *header, size int) (*inbound, error) {
 	if accept := min(op.total, op.size); h.offset > accept || uint64(size) > accept-h.offset {
 		return nil, fmt.Errorf("data frame of %d bytes at offset %d of a message of which %d are taken", size, h.offset, accept)
 	}
-	in := r.peer.takeOver(h, size)
-	if in == nil {
-		in = r.pml.newInbound(r.peer, h, size)
-	}
-	in.op = op
-	first, more := op.from(h.offset)
-	in.landing.Set(size, first, more, r.pml.scratch)
+	in := r.pml.newInbound(r.peer, h, size)
+	in.op, in.offset = op, h.offset
+	in.place(in.landing, 0, size)
 	return in, nil
 }
 
@@ -224,9 +230,6 @@ func (r *rail) beginData(h *header, size int) (*inbound, error) {
 // for the data it comes with.
 func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	pe, p := r.peer, r.pml
-	if in := pe.resume(h, size); in != nil {
-		return in, nil
-	}
 	units := uint32(0)
 	if h.kind == frameEager || size > 0 {
 		units = creditFor(size)
@@ -265,71 +268,30 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	}
 	if in.op == nil {
 		in.data = p.pool.get(size)
-		in.landing.Set(size, in.data, nil, nil)
-		return in, nil
 	}
-	in.landing.Set(size, in.op.buf, in.op.more, p.scratch)
+	in.place(in.landing, 0, size)
 	return in, nil
 }
 
-// takeOver finds a frame that is still arriving another way and now comes again:
-// what comes the other way goes to scratch from now on.
-func (pe *peer) takeOver(h *header, size int) *inbound {
-	if len(pe.begun) == 0 || !h.counted() {
-		return nil
-	}
-	i := slices.IndexFunc(pe.begun, func(in *inbound) bool { return in.counted && in.frame == h.frame })
-	if i < 0 || pe.begun[i].bytes != size || pe.begun[i].numbered == (h.kind == frameData) {
-		return nil
-	}
-	p, in := pe.pml, pe.begun[i]
-	rest := p.newInbound(pe, h, size)
-	rest.kind, rest.counted, rest.rail = frameAck, false, in.rail
-	fresh := rest.landing
-	rest.own(in.landing)
-	in.own(fresh)
-	rest.landing.Revoke(p.scratch)
-	pe.begun[i] = rest
-	return in
-}
-
-// brokenOff finds a message whose payload has broken off and now comes again.
-func (pe *peer) brokenOff(h *header, size int) *inbound {
-	if len(pe.severed) == 0 || !h.counted() {
-		return nil
-	}
-	i := slices.IndexFunc(pe.severed, func(in *inbound) bool { return in.frame == h.frame })
-	if i < 0 || pe.severed[i].bytes != size {
-		return nil
-	}
-	in := pe.severed[i]
-	pe.severed = slices.Delete(pe.severed, i, i+1)
-	return in
-}
-
-// resume finds a message that comes again, and starts it anew.
-func (pe *peer) resume(h *header, size int) *inbound {
-	in := pe.brokenOff(h, size)
-	if in == nil {
-		in = pe.takeOver(h, size)
-	}
-	if in == nil {
-		return nil
-	}
-	switch {
+// place makes the landing that of size bytes of the frame's payload, from at on.
+func (in *inbound) place(l *btl.Landing, at, size int) {
+	switch scratch := in.peer.pml.scratch; {
 	case in.data != nil:
-		in.landing.Set(size, in.data, nil, nil)
+		l.Set(size, in.data[at:at+size], nil, nil)
 	case in.op != nil:
-		in.landing.Set(size, in.op.buf, in.op.more, pe.pml.scratch)
+		first, more := in.op.from(in.offset + uint64(at))
+		l.Set(size, first, more, scratch)
 	default:
-		in.landing.Set(size, nil, nil, pe.pml.scratch)
+		l.Set(size, nil, nil, scratch)
 	}
-	return in
 }
 
 // end takes note that a frame's payload is complete.
 func (r *rail) end(in *inbound) error {
 	pe, p := in.peer, r.pml
+	if in.partOf != nil {
+		return r.endPart(in)
+	}
 	frame, counted, ackNow := in.frame, in.counted, in.ackNow
 	switch in.kind {
 	case frameAck: // drained

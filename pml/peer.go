@@ -46,7 +46,7 @@ type peer struct {
 	received receiveWindow
 	grant    receiverCredit
 	begun    []*inbound // frames whose payload is arriving
-	severed  []*inbound // frames whose payload broke off
+	partial  []*inbound // frames that have come in part, or are coming by several ways
 	unacked  int        // frames received since the last acknowledgement
 	ackDue   bool
 	ackQueue bool // in the PML's list of peers to acknowledge to
@@ -202,9 +202,13 @@ func (pe *peer) abandonSends() {
 func (pe *peer) dropFrames(all bool) {
 	drop := func(f *txFrame) {
 		f.lose()
-		if !f.held {
+		switch {
+		case f.parts != nil:
+			f.counted, f.acked = false, true // freed with the last of its parts
+			f.settleParts()
+		case !f.held:
 			pe.pml.freeFrame(f)
-		} else {
+		default:
 			f.counted = false // freed when the transport releases it
 		}
 	}

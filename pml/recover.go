@@ -115,7 +115,7 @@ func transient(err error) bool {
 // replay has the frames that were given to a rail, and are not acknowledged, go
 // again.
 func (pe *peer) replay(r *rail) {
-	pe.sent.each(func(f *txFrame) {
+	pe.eachSent(func(f *txFrame) {
 		if f.rail == r {
 			f.rail, f.queued = nil, true
 			pe.again.push(f)
@@ -128,15 +128,24 @@ func (pe *peer) replay(r *rail) {
 // is worth going on.
 func (pe *peer) sendAgain() bool {
 	f := pe.again.head
-	if !f.acked {
-		r := pe.freeRail()
-		if r == nil || !r.transmit(f) {
+	r := pe.freeRail()
+	switch {
+	case f.delivered(): // meanwhile
+	case r == nil:
+		return false
+	case r.takes(f):
+		if !r.transmit(f) {
 			return false
 		}
+	default:
+		pe.again.pop()
+		f.queued = false
+		pe.cut(f, r.attr.MaxFrame)
+		return true
 	}
 	pe.again.pop()
 	f.queued = false
-	f.settle() // it may have been acknowledged meanwhile
+	f.settle()
 	return true
 }
 

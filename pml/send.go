@@ -221,7 +221,7 @@ func (pe *peer) pump() {
 // does not take it.
 func (pe *peer) transmitHead(r *rail, q *frameQueue) bool {
 	f := q.pop()
-	if r.transmit(f) {
+	if r.transmitOrCut(f) {
 		return true
 	}
 	f.next, q.head = q.head, f

@@ -17,6 +17,7 @@ type Stats struct {
 	Demoted    uint64 // messages not sent at once for want of credit
 	Truncated  uint64 // messages longer than their receive
 	Replayed   uint64 // frames sent again because their rail had broken
+	Cut        uint64 // frames sent in parts, since the rail that is left takes no longer ones
 }
 
 // Stats returns the counts since the world was opened.

@@ -72,7 +72,7 @@ func (p *PML) watch() {
 func (pe *peer) watch(now int64) {
 	p := pe.pml
 	waits := make(map[*rail]bool)
-	pe.sent.each(func(f *txFrame) {
+	pe.eachSent(func(f *txFrame) {
 		if f.rail != nil {
 			waits[f.rail] = true
 		}

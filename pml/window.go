@@ -79,7 +79,8 @@ func (w *sendWindow) acknowledgeRange(r numberRange, acked func(*txFrame)) error
 	return nil
 }
 
-// each calls f for every frame that is not acknowledged, in order.
+// each calls f for every frame that is not acknowledged, in order; [txFrame.eachPart] for
+// those that go in parts.
 func (w *sendWindow) each(f func(*txFrame)) {
 	for n := w.base; n != w.next; n++ {
 		if fr := w.ring[int(n)&(len(w.ring)-1)]; fr != nil {

@@ -21,6 +21,8 @@ func TestWirePage(t *testing.T) {
 	}
 	assert.Equal(t, page["COMMON"], commonSize)
 	assert.Equal(t, page["RANGE"], rangeSize)
+	assert.Equal(t, page["PART"], partSize)
+	assert.LessOrEqual(t, requestSize+partSize, btl.MaxHeader)
 	assert.LessOrEqual(t, commonSize+maxRanges*rangeSize, btl.MaxHeader)
 
 	b, err := encodeHello(&hello{})

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPage(t *testing.T) {
-	assert.Len(t, Sizes(t), 24)
+	assert.Len(t, Sizes(t), 25)
 }
 
 func TestParse(t *testing.T) {
