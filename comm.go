@@ -135,8 +135,13 @@ func (c *Comm) Ssend(ctx context.Context, buf []byte, dst, tag int) error {
 	return c.send(ctx, buf, nil, dst, tag, pml.Synchronous)
 }
 
-// Bsend is Send from a copy: it returns at once, or with ErrBuffer if the copies
-// under way take pml_buffered_max bytes.
+// BsendOverhead is what a buffered send takes of pml_buffered_max, in bytes, beside the
+// copy of its message, which takes the message's length and up to half as much again.
+const BsendOverhead = pml.BsendOverhead
+
+// Bsend is Send from a copy: it returns at once, or with ErrBuffer if there is no room
+// in pml_buffered_max, of which each message under way takes its length, rounded up by
+// at most a half, and BsendOverhead. An empty one, too, takes room.
 func (c *Comm) Bsend(ctx context.Context, buf []byte, dst, tag int) error {
 	return c.send(ctx, buf, nil, dst, tag, pml.Buffered)
 }

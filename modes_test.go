@@ -1,6 +1,7 @@
 package strand_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,23 +75,65 @@ func TestBufferedSend(t *testing.T) {
 
 func TestBufferedSendHasALimit(t *testing.T) {
 	for _, n := range []int{1, 2} {
-		w := openWorlds(t, n, strand.WithParam("pml_buffered_max", "10000"))
+		w := openWorlds(t, n, strand.WithParam("pml_buffered_max", "20000"))
 		c, to := w[0].Comm(), n-1
 		peer := w[to].Comm()
 		ctx := testContext(t)
 		require.NoError(t, c.Bsend(ctx, make([]byte, 6000), to, 1))
-		err := c.Bsend(ctx, make([]byte, 10_001), to, 1)
+		err := c.Bsend(ctx, make([]byte, 18_000), to, 1)
 		require.ErrorIs(t, err, strand.ErrBuffer)
-		assert.ErrorContains(t, err, "10001 bytes, but of pml_buffered_max = 10000 only")
+		assert.ErrorContains(t, err, "18000 bytes, which take 25536, but of pml_buffered_max = 20000 only")
 		_, err = peer.Recv(ctx, make([]byte, 6000), 0, 1)
 		require.NoError(t, err)
 		// Its room comes back with the acknowledgement that the answer brings.
 		require.NoError(t, peer.Bsend(ctx, nil, 0, 2))
 		_, err = c.Recv(ctx, nil, to, 2)
 		require.NoError(t, err)
-		require.NoError(t, c.Bsend(ctx, make([]byte, 10_000), to, 1))
-		_, err = peer.Recv(ctx, make([]byte, 10_000), 0, 1)
+		require.NoError(t, c.Bsend(ctx, make([]byte, 16_000), to, 1))
+		_, err = peer.Recv(ctx, make([]byte, 16_000), 0, 1)
 		require.NoError(t, err)
+	}
+}
+
+// Empty buffered sends are bounded too, and with them what the receiver keeps for those
+// that it was not sent with its credit. When they are received there is room again.
+func TestEmptyBufferedSendsAreBounded(t *testing.T) {
+	const room, most = 64 << 10, 10_000
+	onTransports(t, func(p *pair) {
+		sent := 0
+		for err := error(nil); err == nil; sent++ {
+			require.Less(p, sent, most, "sends that nothing holds back")
+			err = p.s.Bsend(p.ctx, nil, p.to, sent)
+			if err != nil {
+				require.ErrorIs(p, err, strand.ErrBuffer)
+				break
+			}
+		}
+		require.GreaterOrEqual(p, sent, room/strand.BsendOverhead)
+		for i := range sent {
+			p.recv(nil, i)
+		}
+		p.settle()
+		require.NoError(p, p.s.Bsend(p.ctx, nil, p.to, 1))
+		p.recv(nil, 1)
+	}, strand.WithParam("pml_buffered_max", "64K"))
+}
+
+// There is room for as many messages as BsendOverhead promises, whatever their length
+// and whether or not anybody receives.
+func TestBufferedSendsFitAsPromised(t *testing.T) {
+	const n = 30
+	for _, size := range []int{0, 1, 64, 65, 129, 1025, 97_000, 1<<20 + 1} {
+		room := n * (size + size/2 + strand.BsendOverhead)
+		w := openWorlds(t, 1, strand.WithParam("pml_buffered_max", fmt.Sprint(room)))
+		c, ctx := w[0].Comm(), testContext(t)
+		for range n {
+			require.NoError(t, c.Bsend(ctx, make([]byte, size), 0, 1), "%d bytes", size)
+		}
+		for range n {
+			_, err := c.Recv(ctx, make([]byte, size), 0, 1)
+			require.NoError(t, err)
+		}
 	}
 }
 

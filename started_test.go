@@ -10,13 +10,13 @@ import (
 )
 
 // onTransports runs a script over each transport that the library brings.
-func onTransports(t *testing.T, script func(*pair)) {
+func onTransports(t *testing.T, script func(*pair), opts ...strand.Option) {
 	for _, c := range []struct {
 		name, btl string
 		ranks     int
 	}{{"self", "self", 1}, {"tcp", "tcp,self", 2}, {"sctp", "sctp,self", 2}} {
 		t.Run(c.name, func(t *testing.T) {
-			w := openWorlds(t, c.ranks, strand.WithParam("btl", c.btl))
+			w := openWorlds(t, c.ranks, append(opts, strand.WithParam("btl", c.btl))...)
 			to := c.ranks - 1
 			script(&pair{TB: t, ctx: testContext(t), s: w[0].Comm(), r: w[to].Comm(), to: to, from: 0})
 		})

@@ -28,7 +28,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "pml_unexpected_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
 			Help: "Most memory for unexpected messages promised to all peers together, beyond the first grants. Senders are held back, not refused."},
 		param.Spec{Name: "pml_buffered_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
-			Help: "Memory for buffered sends (Bsend) that are on their way."},
+			Help: "Memory for buffered sends (Bsend) that are on their way. Each takes its length, rounded up by at most a half, and 1 KB beside it."},
 		param.Spec{Name: "pml_close_timeout", Kind: param.Duration, Default: "10s", Min: "0s", Max: "1h", Level: param.User,
 			Help: "How long closing a world waits for its own sends and for the peers' goodbyes."},
 		param.Spec{Name: "pml_rail_timeout", Kind: param.Duration, Default: "500ms", Min: "10ms", Max: "1h", Level: param.Tuner,

@@ -29,6 +29,15 @@ func classOf(n int) (class, size int) {
 	return 2 * (b - minClassBits), 1 << b
 }
 
+// pooled is how much memory a buffer of n bytes takes.
+func pooled(n int) int {
+	if n == 0 || n > 1<<maxClassBits {
+		return n
+	}
+	_, size := classOf(n)
+	return size
+}
+
 // get returns a buffer of n bytes with undefined contents; nil for 0.
 func (p *pool) get(n int) []byte {
 	if n == 0 {

@@ -267,24 +267,34 @@ func (op *operation) sendProgressed() {
 	op.complete(nil)
 }
 
+// BsendOverhead is what a buffered send takes of pml_buffered_max, in bytes, beside the
+// copy of its message: its operation, its frame, the smallest buffer there is, and their
+// places in lists. The copy takes the length of the message and up to half as much again
+// (MPI_BSEND_OVERHEAD, MPI 4.1, section 3.6, is the like).
+const BsendOverhead = 1024
+
+// bufferedCharge is what a buffered send takes whose copy has a buffer of the given size.
+func bufferedCharge(buffer int) int64 { return BsendOverhead + int64(max(buffer-1<<minClassBits, 0)) }
+
 // holdBuffered replaces the operation's buffer by a copy.
 func (p *PML) holdBuffered(op *operation) error {
-	if p.buffered+int64(op.size) > p.tune.bufferedMax {
-		return fmt.Errorf("%w: %d bytes, but of pml_buffered_max = %d only %d are free",
-			ErrBuffer, op.size, p.tune.bufferedMax, p.tune.bufferedMax-p.buffered)
+	free := p.tune.bufferedMax - p.buffered
+	if charge := bufferedCharge(pooled(int(op.size))); charge > free {
+		return fmt.Errorf("%w: %d bytes, which take %d, but of pml_buffered_max = %d only %d are free",
+			ErrBuffer, op.size, charge, p.tune.bufferedMax, free)
 	}
-	p.buffered += int64(op.size)
 	b := p.pool.get(int(op.size))
 	n := copy(b, op.buf)
 	for _, piece := range op.more {
 		n += copy(b[n:], piece)
 	}
+	p.buffered += bufferedCharge(cap(b))
 	op.buf, op.more, op.owned, op.orphan = b, nil, true, true
 	return nil
 }
 
 func (p *PML) releaseBuffered(op *operation) {
-	p.buffered -= int64(op.size)
+	p.buffered -= bufferedCharge(cap(op.buf))
 	p.pool.put(op.buf)
 	op.owned = false
 }

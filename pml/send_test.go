@@ -2,6 +2,7 @@ package pml
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 
@@ -25,5 +26,22 @@ func TestEagerLimit(t *testing.T) {
 		r := &rail{attr: sure}
 		c.change(&r.attr)
 		assert.Equal(t, c.want, r.eagerLimit(256<<10), name)
+	}
+}
+
+// BsendOverhead covers what it stands for, and not much more.
+func TestBsendOverheadIsWhatItTakes(t *testing.T) {
+	takes := int(unsafe.Sizeof(operation{})+unsafe.Sizeof(txFrame{})) + pooled(1)
+	assert.LessOrEqual(t, takes, BsendOverhead)
+	assert.GreaterOrEqual(t, 2*takes, BsendOverhead)
+}
+
+// What is charged for a buffer is what it takes, at most half as much again as its
+// message.
+func TestPooledIsWhatGetTakes(t *testing.T) {
+	var p pool
+	for _, n := range []int{0, 1, 63, 64, 65, 96, 97, 128, 129, 1025, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3 << 20} {
+		assert.Equal(t, cap(p.get(n)), pooled(n), "%d bytes", n)
+		assert.LessOrEqual(t, bufferedCharge(pooled(n)), int64(BsendOverhead+n+n/2), "%d bytes", n)
 	}
 }
