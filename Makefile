@@ -17,7 +17,7 @@ build: ## the command strand and the example programs, in bin/
 	go build -o bin/ ./cmd/... ./examples/...
 
 demo: build ## TCP and SCTP compared over good and bad networks, in about a minute; needs no root
-	bin/strand compare --ranks 4 --workload 'pingpong(rounds=60),farm' --tasks 200 --loss 0,1 --delay 2ms --rate 1gbit --runs 5 --out bin/demo --overwrite
+	bin/strand compare --ranks 4 --workload 'pingpong(rounds=60),farm' --tasks 200 --loss 0,1 --delay 2ms --rate 1gbit --runs 6 --out bin/demo --overwrite
 
 demo-wordfreq: build ## count the words of Go's own sources on 4 processes over TCP and check the result
 	bin/strand run -n 4 --btl tcp,self bin/wordfreq

@@ -21,9 +21,10 @@ const compareLong = `Runs the same workloads over several transports, on bad net
 for the purpose, and tells how well each did.
 
 For each cell - a workload with its parameters, over one kind of network - the
-transports take turns, A B C A B C, --runs times each. Each run has ranks of its
-own, started for it, each on a host of its own (a network namespace), joined by
-links that delay and lose frames as asked. With --emulation user all chances follow
+transports take turns, A B C, B C A, C A B, --runs times each, and are compared
+round by round; below six runs there is no verdict. Each run has ranks of its own,
+started for it, each on a host of its own (a network namespace), joined by links that
+delay and lose frames as asked. With --emulation user all chances follow
 from --seed: in one round all transports meet the same. Every workload checks all data
 it receives.
 
@@ -45,7 +46,8 @@ a transport says otherwise.
 
 Results are in --out as they come, results.json, and in the end a page with plots,
 report.html: Ctrl-C keeps what there is. --from draws both table and page of older
-results again; --baseline says what has changed since older ones. A
+results again; --baseline says what has changed since older ones, beside the first
+transport: the control, by which the machine's own changes are told from others. A
 transport that can not run here, and a run that fails, are reported in their places; the
 rest goes on.
 
@@ -53,11 +55,11 @@ The exit status is 0 if there are results, even if some runs failed; 1 if there
 are none, 2 for a mistake in the command line, 130 after Ctrl-C.`
 
 const compareExample = `  strand compare
-  strand compare --btl tcp,sctp --loss 0,1,2 --delay 5ms --rate 1gbit --ranks 8 --workload farm --runs 5
+  strand compare --btl tcp,sctp --loss 0,1,2 --delay 5ms --rate 1gbit --ranks 8 --workload farm --runs 9
   strand compare --btl 'sctp(streams=10),sctp(streams=1)' --workload 'hol,farm(fanout=10)' --loss 1
   strand compare --btl 'tcp(congestion=cubic),tcp(congestion=bbr,links=4)' --rate 100mbit,1gbit
   strand compare --loss 1/8 --jitter 1ms --out bursts/
-  strand compare --host node1 --host node2 --workload pingpong,farm --runs 5
+  strand compare --host node1 --host node2 --workload pingpong,farm --runs 9
   strand compare --from bursts/results.json --baseline older/results.json`
 
 func newCompareCommand() *cobra.Command {

@@ -77,12 +77,12 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.hostStrand, "host-strand", "", "`path` of strand on each --host (default that of this one)")
 }
 
-// Defaults that give an answer in about two minutes.
+// Defaults that give an answer in two to three minutes.
 const (
 	defaultWorkloads = "pingpong(rounds=50),farm,hol(size=1000,interval=2ms,messages=500)"
 	defaultTasks     = "200"
 	defaultLoss      = "0,1,2"
 	defaultDelay     = "5ms"
 	defaultRanks     = 4
-	defaultRuns      = 3
+	defaultRuns      = 6
 )

@@ -18,7 +18,7 @@ func someResults(t *testing.T, factor float64) string {
 	t.Helper()
 	r := &results.Report{
 		Format: results.Format, Version: "synthetic", Command: []string{"strand", "compare"}, Started: time.Unix(1e9, 0), Finished: time.Unix(1e9+9, 0),
-		Runs: 4, Machine: results.Machine{OS: "linux", Arch: "amd64", Go: "go1.26"}, Links: results.Links{Kind: results.Loopback},
+		Runs: 6, Machine: results.Machine{OS: "linux", Arch: "amd64", Go: "go1.26"}, Links: results.Links{Kind: results.Loopback},
 		Variants: []results.Variant{{Name: "tcp", BTL: "tcp"}, {Name: "sctp", BTL: "sctp"}},
 		Cells:    []results.Cell{{Workload: results.Farm, Ranks: 4, Params: map[string]any{"size": 30000.0}}},
 	}
@@ -38,7 +38,7 @@ func TestCompareFromDrawsResultsAgain(t *testing.T) {
 	for _, from := range []string{dir, filepath.Join(dir, resultsFile)} {
 		stdout, stderr, status := command("compare --from " + from)
 		require.Zero(t, status, stderr)
-		assert.Contains(t, stdout, "sctp is better than tcp, its run time is 50 % less: 508 ms against 1.0")
+		assert.Contains(t, stdout, "sctp is better than tcp, its run time is by round 50 % less, in the middle 51")
 		assert.Contains(t, stdout, filepath.Join(dir, pageFile))
 		page, err := os.ReadFile(filepath.Join(dir, pageFile))
 		require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestCompareFromDrawsResultsAgain(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "new")
 	stdout, stderr, status := command("compare --json --from " + dir + " --out " + other)
 	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, `"format": 1`)
+	assert.Contains(t, stdout, `"format": 2`)
 	assert.Contains(t, stdout, `"confidence": 0.`)
 	stdout, stderr, status = command("compare --markdown --from " + dir)
 	require.Zero(t, status, stderr)
@@ -69,7 +69,7 @@ func TestCompareByAnotherMetric(t *testing.T) {
 	stdout, stderr, status := command("compare --metric throughput --from " + dir)
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, "Farm: throughput in MB/s, more is better")
-	assert.Contains(t, stdout, "sctp is better than tcp, its throughput is 2.00 times that")
+	assert.Contains(t, stdout, "sctp is better than tcp, its throughput is by round 2.00 times that")
 	stdout, stderr, status = command("compare --metric delay_p90 --from " + dir)
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, "Farm: run time", "the farm has no delays")
@@ -82,7 +82,7 @@ func TestCompareWithABaseline(t *testing.T) {
 	now, then := someResults(t, 0.5), someResults(t, 1)
 	stdout, stderr, status := command("compare --from " + now + " --baseline " + then)
 	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, "of 2 figures 1 are better, 0 worse, no change is seen in 1")
+	assert.Contains(t, stdout, "of 1 figures 1 are better, 0 worse, no change is seen in 0")
 	page, err := os.ReadFile(filepath.Join(now, pageFile))
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "What has changed")
@@ -91,7 +91,7 @@ func TestCompareWithABaseline(t *testing.T) {
 func TestCompareWithABaselineInMarkdown(t *testing.T) {
 	stdout, stderr, status := command("compare --markdown --from " + someResults(t, 0.5) + " --baseline " + someResults(t, 1))
 	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, "of 2 figures 1 are better, 0 worse, no change is seen in 1")
+	assert.Contains(t, stdout, "of 1 figures 1 are better, 0 worse, no change is seen in 0")
 }
 
 // The page of one comparison does not come to lie beside the results of another.

@@ -3,7 +3,7 @@
 //
 // A [Plan] has variants, which are transports with parameters, and cells, each a
 // workload with its parameters over one kind of network. In a cell the variants take
-// turns, A B C A B C, so that what else the machine does hits all alike. Each turn
+// turns, A B C, B C A, C A B, so that what else the machine does hits all alike. Each turn
 // has ranks of its own, which are started for it, and a network of its own, so that nothing
 // of one run is left for the next: no congestion window that the kernel has remembered, no
 // segment on its way. In one round all variants get networks with the same seed,

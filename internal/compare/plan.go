@@ -122,13 +122,14 @@ type turn struct {
 	cell, variant, round int
 }
 
-// turns returns all runs in their order: within a cell, A B C A B C.
+// turns returns all runs in their order: within a cell, A B C, B C A, C A B, so that nobody
+// is always the first of a round, or the last.
 func turns(cells, variants, runs int) []turn {
 	all := make([]turn, 0, cells*variants*runs)
 	for cell := range cells {
 		for round := range runs {
-			for variant := range variants {
-				all = append(all, turn{cell, variant, round})
+			for place := range variants {
+				all = append(all, turn{cell, (place + round) % variants, round})
 			}
 		}
 	}

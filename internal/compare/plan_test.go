@@ -31,14 +31,15 @@ func plan(t *testing.T, variants, tasks string, losses ...float64) Plan {
 	return p
 }
 
+// Each variant has each place in a round as often as any other.
 func TestVariantsTakeTurns(t *testing.T) {
 	var order []string
-	for _, turn := range turns(2, 3, 2) {
+	for _, turn := range turns(2, 3, 3) {
 		order = append(order, fmt.Sprintf("%d %d %c", turn.cell, turn.round, "ABC"[turn.variant]))
 	}
 	assert.Equal(t, []string{
-		"0 0 A", "0 0 B", "0 0 C", "0 1 A", "0 1 B", "0 1 C",
-		"1 0 A", "1 0 B", "1 0 C", "1 1 A", "1 1 B", "1 1 C",
+		"0 0 A", "0 0 B", "0 0 C", "0 1 B", "0 1 C", "0 1 A", "0 2 C", "0 2 A", "0 2 B",
+		"1 0 A", "1 0 B", "1 0 C", "1 1 B", "1 1 C", "1 1 A", "1 2 C", "1 2 A", "1 2 B",
 	}, order)
 }
 

@@ -37,8 +37,8 @@ func TestOverTheLoopback(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, results.Links{Kind: results.Loopback, Why: "a test"}, r.Links)
 	assert.Equal(t, []string{
-		"cell 0 round 0 tcp", "cell 0 round 0 sctp", "cell 0 round 1 tcp", "cell 0 round 1 sctp",
-		"cell 2 round 0 tcp", "cell 2 round 0 sctp", "cell 2 round 1 tcp", "cell 2 round 1 sctp",
+		"cell 0 round 0 tcp", "cell 0 round 0 sctp", "cell 0 round 1 sctp", "cell 0 round 1 tcp",
+		"cell 2 round 0 tcp", "cell 2 round 0 sctp", "cell 2 round 1 sctp", "cell 2 round 1 tcp",
 	}, orderOf(r))
 	for i := range r.Cells {
 		assert.Equal(t, i%2 == 1, r.Cells[i].Unable != "", "cell %d", i)

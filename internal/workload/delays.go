@@ -1,11 +1,12 @@
 package workload
 
 import (
-	"math"
 	"slices"
+
+	"github.com/strandmp/strand/internal/stats"
 )
 
-// Delays are a distribution, in seconds.
+// Delays are a distribution, in seconds. Quantiles are those of package stats.
 type Delays struct {
 	Count  int     `json:"count"`
 	Median float64 `json:"median"`
@@ -14,7 +15,7 @@ type Delays struct {
 	P999   float64 `json:"p999"`
 	Worst  float64 `json:"worst"`
 
-	// Quantiles are the least, then what 1/20, 2/20, … and all are not above: enough to
+	// Quantiles are the least, then those of 1/20, 2/20, …, and the largest: enough to
 	// draw the distribution. P99 and what follows it show its tail.
 	Quantiles []float64 `json:"quantiles"`
 }
@@ -22,15 +23,9 @@ type Delays struct {
 // steps is how many parts quantiles cut a distribution into.
 const steps = 20
 
-// place is the number of the least of n sorted values that a share of them is not above.
-func place(share float64, n int) int {
-	const rounding = 1e-9 // 0.55·100 is a little more than 55
-	return max(0, int(math.Ceil(share*float64(n)-rounding))-1)
-}
-
 func delaysOf(seconds []float64) Delays {
 	sorted := slices.Sorted(slices.Values(seconds))
-	at := func(share float64) float64 { return sorted[place(share, len(sorted))] }
+	at := func(share float64) float64 { return stats.Quantile(sorted, share) }
 	d := Delays{Count: len(sorted), Median: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), Worst: at(1)}
 	for i := range steps + 1 {
 		d.Quantiles = append(d.Quantiles, at(float64(i)/steps))

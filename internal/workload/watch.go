@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/stats"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -131,5 +132,5 @@ func spreadOf(values []float64) Spread {
 		return Spread{}
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return Spread{sorted[0], sorted[len(sorted)/2], sorted[len(sorted)-1]}
+	return Spread{sorted[0], stats.Quantile(sorted, 0.5), sorted[len(sorted)-1]}
 }

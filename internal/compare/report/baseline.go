@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
-// A change is one variant in one cell, then and now.
+// A change is one variant in one cell, then and now: its values, the base line's of then, and
+// the ratio of what it was beside the control now to what it was beside the control then.
 type change struct {
 	Contrast
 	table *table
@@ -25,29 +27,72 @@ func changes(now, then *results.Report) (all []change, without int) {
 	for i := range then.Cells {
 		old[then.Cells[i].Key()] = &then.Cells[i]
 	}
+	control := controlOf(now, then)
 	for _, t := range tables(now) {
 		for i := range t.rows {
 			r := &t.rows[i]
-			is := sampleOf(r.cell, r.Name, t.metric)
-			if is.none() {
+			if len(r.cell.Of(r.Name)) == 0 {
 				continue
 			}
 			before := old[r.cell.Key()]
-			if before == nil {
+			if before == nil || len(before.Of(r.Name)) == 0 {
 				without++
 				continue
 			}
-			was := sampleOf(before, r.Name, t.metric)
-			if was.none() {
-				without++
-				continue
-			}
-			c := contrastOf(is, was, t.metric)
-			c.Name = r.Name
-			all = append(all, change{c, t, r.cell})
+			all = append(all, change{changeOf(r.cell, before, t.metric, r.Name, control), t, r.cell})
 		}
 	}
 	return all, without
+}
+
+// controlOf is the transport by which two comparisons are held against each other: the one that
+// others are compared with now, if it was there then, with the same parameters. What has
+// changed in it is the machine's, or the day's. "" if there is none, or the two did not measure the
+// same.
+func controlOf(now, then *results.Report) string {
+	name := baseOf(now)
+	is, was := now.Variant(name), then.Variant(name)
+	if was == nil || was.Unable != "" || is.BTL != was.BTL || !maps.Equal(is.Params, was.Params) || now.Format != then.Format {
+		return ""
+	}
+	return name
+}
+
+// changeOf compares a variant's runs in a cell with those in the same cell of another report.
+func changeOf(now, then *results.Cell, m results.Metric, name, control string) Contrast {
+	c := Contrast{
+		Name: name, Base: control, Verdict: NoControl,
+		Values: stats.Summarize(now.Values(name, m.Name)), BaseLine: stats.Summarize(then.Values(name, m.Name)),
+	}
+	switch control {
+	case "":
+		return c
+	case name:
+		c.Verdict = Control
+		return c
+	}
+	c.Ratio = stats.OfMedians(besideControl(now, m, name, control), besideControl(then, m, name, control))
+	c.Verdict = verdictOf(c.Ratio, m.LessIsBetter)
+	for _, cell := range []*results.Cell{now, then} {
+		if doubt, doubtful := doubtOf(cell, name, control); doubtful {
+			c.Verdict = doubt
+		}
+	}
+	return c
+}
+
+// besideControl is by how much a variant exceeded the control, round by round; nothing where
+// something was 0.
+func besideControl(cell *results.Cell, m results.Metric, name, control string) []float64 {
+	values, base := cell.Pairs(name, control, m.Name)
+	ratios := make([]float64, 0, len(values))
+	for i := range values {
+		if !(values[i] > 0 && base[i] > 0) {
+			return nil
+		}
+		ratios = append(ratios, values[i]/base[i])
+	}
+	return ratios
 }
 
 // longestCaption bounds what a terminal shows of it.
@@ -74,9 +119,13 @@ func WriteBaseline(out io.Writer, now, then *results.Report) error {
 // againstBaseline makes the table of changes.
 func againstBaseline(now, then *results.Report) *pageTable {
 	all, without := changes(now, then)
+	beside := "beside the control"
+	if control := controlOf(now, then); control != "" {
+		beside = "beside " + control
+	}
 	out := &pageTable{
-		Heads:   []string{transport, "then", "now", "now ÷ then", "interval", ""},
-		Figures: []bool{false, true, true, true, true},
+		Heads:   []string{transport, "then", "now", "now ÷ then", beside, "interval", ""},
+		Figures: []bool{false, true, true, true, true, true},
 		Caption: baselineCaption(now, then, all, without),
 	}
 	var before *results.Cell
@@ -87,8 +136,7 @@ func againstBaseline(now, then *results.Report) *pageTable {
 		}
 		unit := c.table.metric.Unit
 		cells := []string{
-			c.Name,
-			c.BaseLine.median(unit), c.Values.median(unit), c.ratio(), c.Ratio.interval().between(times), word,
+			c.Name, medianText(c.BaseLine, unit), medianText(c.Values, unit), c.quotient(), ratioText(c.Ratio), between(sure(c.Ratio), times), word,
 		}
 		row := pageRow{"", c.Verdict.class(), cells, ""}
 		if c.cell != before {
@@ -100,20 +148,28 @@ func againstBaseline(now, then *results.Report) *pageTable {
 	return out
 }
 
-// median writes it; "–" where no run has succeeded.
-func (s Summary) median(unit results.Unit) string {
+// medianText writes it; "–" where no run has succeeded.
+func medianText(s stats.Summary, unit results.Unit) string {
 	if s.N == 0 {
 		return "–"
 	}
 	return quantity(unit, s.Median)
 }
 
-// ratio writes it; "–" where there is none.
-func (c *Contrast) ratio() string {
-	if c.Ratio.Value == 0 {
+// ratioText writes it; "–" where there is none.
+func ratioText(r stats.Ratio) string {
+	if r.Value == 0 {
 		return "–"
 	}
-	return times(c.Ratio.Value)
+	return times(r.Value)
+}
+
+// quotient is by how much the median is another one now; "–" where one is not there, or 0.
+func (c *change) quotient() string {
+	if !(c.Values.Median > 0 && c.BaseLine.Median > 0) {
+		return "–"
+	}
+	return times(c.Values.Median / c.BaseLine.Median)
 }
 
 // baselineCaption sums changes up, and says what else has changed.
@@ -122,13 +178,25 @@ func baselineCaption(now, then *results.Report, all []change, without int) strin
 	for _, c := range all {
 		count[c.Verdict]++
 	}
-	text := fmt.Sprintf("Against the comparison of %s: of %d figures %d are better, %d worse, no change is seen in %d",
-		then.Started.Format("2 January 2006, 15:04"), len(all), count[Better], count[Worse], count[NoneNow])
+	text := fmt.Sprintf("Against the comparison of %s", then.Started.Format("2 January 2006, 15:04"))
+	judged := count[Better] + count[Worse] + count[NoneNow] + count[TooFew] + count[Failed] + count[Late]
+	switch control := controlOf(now, then); {
+	case now.Format != then.Format:
+		text += fmt.Sprintf(": no verdict, since the two did not measure the same (format %d, now %d)", then.Format, now.Format)
+	case control == "":
+		text += fmt.Sprintf(": no verdict, since nothing tells a change of the machine's from one of the transports. It takes a control that has not changed: %s with the same parameters in both", baseOf(now))
+	default:
+		text += fmt.Sprintf(", each transport beside %s, the control, of then and of now: of %d figures %d are better, %d worse, no change is seen in %d",
+			control, judged, count[Better], count[Worse], count[NoneNow])
+	}
 	if n := count[TooFew]; n > 0 {
 		text += fmt.Sprintf(", too few runs to tell in %d", n)
 	}
 	if n := count[Failed]; n > 0 {
 		text += fmt.Sprintf(", runs failed in %d", n)
+	}
+	if n := count[Late]; n > 0 {
+		text += fmt.Sprintf(", the emulator was late in %d", n)
 	}
 	if without > 0 {
 		text += fmt.Sprintf("; %d have no counterpart there", without)

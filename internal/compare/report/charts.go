@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // mostFigures bounds the plots of a workload: a page with hundreds is read by nobody.
@@ -124,7 +125,7 @@ func (t *table) curves(d dimension) []drawing {
 	var all []drawing
 	for _, rows := range t.group(func(c *results.Cell) string { return joined(without(c, d.name)) }) {
 		var ticks named
-		positions, medians, least := map[float64]bool{}, []float64{}, math.Inf(1)
+		positions, medians, lowest := map[float64]bool{}, []float64{}, math.Inf(1)
 		for _, r := range rows {
 			x := d.of(r.cell)
 			if d.log && x <= 0 {
@@ -136,7 +137,7 @@ func (t *table) curves(d dimension) []drawing {
 			}
 			if r.Values.N > 0 {
 				medians = append(medians, r.Values.Median)
-				least = min(least, r.Values.least())
+				lowest = min(lowest, least(r.Values))
 			}
 		}
 		if len(positions) < 2 || len(medians) == 0 {
@@ -145,7 +146,7 @@ func (t *table) curves(d dimension) []drawing {
 		slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
 		dodge := dodging(d, ticks)
 		out := drawing{
-			x: axis{label: d.label, log: d.log, ticks: thinned(ticks)}, y: t.valueAxis(medians, least),
+			x: axis{label: d.label, log: d.log, ticks: thinned(ticks)}, y: t.valueAxis(medians, lowest),
 			caption: t.caption(" by "+d.label, rows[0].cell, d.name),
 			words: func(p point) string {
 				return fmt.Sprintf("%s at %s", quantity(t.metric.Unit, p.Y), nearest(ticks, p.X))
@@ -156,7 +157,7 @@ func (t *table) curves(d dimension) []drawing {
 			if r.Values.N == 0 || !positions[x] {
 				continue
 			}
-			i := r.Values.interval()
+			i := shown(r.Values)
 			out.add(r, point{dodge(x, r.index), r.Values.Median, i.Low, i.High})
 		}
 		for _, s := range out.series {
@@ -226,8 +227,8 @@ func thinned(ticks named) named {
 }
 
 // least is the lowest that is drawn: the median, or where its interval begins.
-func (s Summary) least() float64 {
-	if i := s.interval(); i.High > 0 {
+func least(s stats.Summary) float64 {
+	if i := shown(s); i.High > 0 {
 		return min(s.Median, i.Low)
 	}
 	return s.Median

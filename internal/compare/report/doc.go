@@ -8,14 +8,14 @@
 //
 // # Statistics
 //
-// Runs are few and their times have long tails, so nothing here assumes a
-// distribution. A median's interval is between two of the runs, by the binomial distribution
-// (Thompson 1936): with five runs, from the least to the largest, it has the true median
-// in it with a chance of 94 %. A ratio is the median of the ratios of all pairs of runs,
-// one of each variant (Hodges and Lehmann 1963), with the interval that belongs to the
-// test of Mann and Whitney (Moses 1965): it takes for granted only that one
-// variant's times are a multiple of the other's, and is at 97 % with five runs of each.
-// A difference is one where the ratio's interval leaves out 1. Where runs of either side
-// failed there is no verdict, since a bound of time makes the slowest fail; and the finding says
+// Package stats has them. Two variants are compared round by round, since a round's runs have the
+// chances of their network and the moment in common. A difference is one where
+// the interval of the rounds' median ratio leaves out 1; below six rounds there is none. Where runs of either side
+// failed there is no verdict, since a bound of time makes the slowest fail, and none where
+// the emulator was late beside the delay it was to make; and the finding says
 // how many differences chance alone would show in so many comparisons.
+//
+// Two comparisons are of two days, and have no rounds in common: each variant's ratio to a control, a
+// transport that is in both with the same parameters, is compared with its ratio to it then
+// ([stats.OfMedians]). Without a control there is no verdict.
 package report

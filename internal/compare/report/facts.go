@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // differences lists what was found to be so of the variants; what is not the same for all
@@ -98,9 +99,9 @@ func bytesOrUnknown(n uint64) string {
 // known.
 func counters(r *results.Report) *pageTable {
 	out := &pageTable{
-		Caption: "What networks and connections did: sums of a run, medians of the runs that succeeded. Congestion windows: median of all samples.",
-		Heads:   []string{transport, "frames sent", "lost", "dropped by queues", "retransmissions", "timeouts", "congestion window"},
-		Figures: []bool{false, true, true, true, true, true, true},
+		Caption: "What networks and connections did: sums of a run, medians of the runs that succeeded. How late the emulator was: the middle frame of a run, and what 1 % of its frames exceeded. Congestion windows: median of all samples.",
+		Heads:   []string{transport, "frames sent", "lost", "dropped by queues", "late", "late, 1 %", "retransmissions", "timeouts", "congestion window"},
+		Figures: []bool{false, true, true, true, true, true, true, true, true},
 	}
 	for _, t := range tables(r) {
 		var before *results.Cell
@@ -144,7 +145,7 @@ func counted(runs []results.Run) (cells []string, some bool) {
 	}
 	windows = windowSizes(runs)
 	whole := func(values []float64) string {
-		return medianText(values, func(v float64) string { return fmt.Sprintf("%.0f", v) })
+		return middleText(values, func(v float64) string { return fmt.Sprintf("%.0f", v) })
 	}
 	told := func(values []float64) string {
 		if rails > 0 && len(values) == 0 {
@@ -152,9 +153,16 @@ func counted(runs []results.Run) (cells []string, some bool) {
 		}
 		return whole(values)
 	}
+	middle, most := "", ""
+	if l, known := latenessOf(runs); known {
+		most = quantity(results.Seconds, l.most.Seconds())
+		if l.middle > 0 {
+			middle = quantity(results.Seconds, l.middle.Seconds())
+		}
+	}
 	return []string{
-		whole(sent), medianText(lost, func(v float64) string { return digits(v*100) + " %" }), whole(dropped), told(again), told(late),
-		medianText(windows, func(v float64) string { return digits(v/1000) + " kB" }),
+		whole(sent), middleText(lost, func(v float64) string { return digits(v*100) + " %" }), whole(dropped), middle, most, told(again), told(late),
+		middleText(windows, func(v float64) string { return digits(v/1000) + " kB" }),
 	}, len(sent)+rails+len(windows) > 0
 }
 
@@ -170,11 +178,11 @@ func total(rails []results.Rail, of func(results.Rail) (n uint64, known bool)) (
 	return sum, len(rails) > 0
 }
 
-func medianText(values []float64, text func(float64) string) string {
+func middleText(values []float64, text func(float64) string) string {
 	if len(values) == 0 {
 		return ""
 	}
-	return text(Summarize(values).Median)
+	return text(stats.Median(values))
 }
 
 // quoted is a command as a shell reads it.

@@ -3,12 +3,12 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // A scale is the unit that a table's figures are in.
@@ -28,7 +28,7 @@ func scaleFor(unit results.Unit, values []float64) scale {
 	if len(values) == 0 {
 		return units[0]
 	}
-	middle := median(slices.Sorted(slices.Values(values)))
+	middle := stats.Median(values)
 	for _, s := range units {
 		if middle >= s.factor {
 			return s
@@ -70,8 +70,9 @@ func times(ratio float64) string {
 	if ratio >= 10 || ratio < 0.1 {
 		return digits(ratio)
 	}
+	const rounding = 1e-9 // of a few operations
 	text := strconv.FormatFloat(ratio, 'f', 2, 64)
-	if text == "1.00" {
+	if text == "1.00" && math.Abs(ratio-1) > rounding {
 		return strconv.FormatFloat(ratio, 'f', max(2, firstDecimal(ratio-1)), 64)
 	}
 	return text
@@ -93,11 +94,27 @@ func firstDecimal(value float64) int {
 }
 
 // between writes an interval by a way to write its ends; "" if there is none.
-func (i Interval) between(text func(float64) string) string {
+func between(i stats.Interval, text func(float64) string) string {
 	if i.Level == 0 {
 		return ""
 	}
 	return text(i.Low) + " – " + text(i.High)
+}
+
+// shown is a median's interval, if it is worth showing: two runs have one of 50 %.
+func shown(s stats.Summary) stats.Interval {
+	if s.Interval.Level <= 0.5 {
+		return stats.Interval{}
+	}
+	return s.Interval
+}
+
+// sure is a ratio's interval, if it is good for a verdict.
+func sure(r stats.Ratio) stats.Interval {
+	if !r.Interval.Sure() {
+		return stats.Interval{}
+	}
+	return r.Interval
 }
 
 // harmless is a text that anyone may have written, for a terminal: nothing in it moves the

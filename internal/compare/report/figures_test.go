@@ -9,7 +9,7 @@ import (
 // A ratio that is not 1 does not look as if it were, nor like none at all.
 func TestRatiosHaveAsManyDecimalsAsTheyNeed(t *testing.T) {
 	for ratio, want := range map[float64]string{
-		1: "1.00", 0.99: "0.99", 1.0149: "1.01", 1.002: "1.002", 0.9996: "0.9996", 1.000_000_000_01: "1.000000000",
+		1: "1.00", 0.99: "0.99", 1.0149: "1.01", 1.002: "1.002", 0.9996: "0.9996", 1.000_000_000_01: "1.00", 1.000_000_01: "1.000000010",
 		0.004: "0.00400", 0.5: "0.50", 9.99: "9.99", 12.34: "12.3",
 	} {
 		assert.Equal(t, want, times(ratio))

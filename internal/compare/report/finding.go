@@ -39,7 +39,7 @@ func Finding(r *results.Report) string {
 
 // byChance is how likely a comparison of what does not differ shows a difference.
 func (f *finding) byChance() float64 {
-	if f.Verdict == TooFew || f.Verdict == Failed {
+	if f.Verdict != Better && f.Verdict != Worse && f.Verdict != NoneNow {
 		return 0
 	}
 	return 1 - f.Ratio.Interval.Level
@@ -67,7 +67,7 @@ func outcome(count map[Verdict]int, base string) string {
 	for _, c := range []struct {
 		v    Verdict
 		text string
-	}{{Better, "better than " + base}, {Worse, "worse than " + base}, {NoneNow, "no difference seen"}, {TooFew, "too few runs to tell"}, {Failed, "runs failed"}} {
+	}{{Better, "better than " + base}, {Worse, "worse than " + base}, {NoneNow, "no difference seen"}, {TooFew, "too few runs to tell"}, {Failed, "runs failed"}, {Late, "emulator late"}} {
 		if count[c.v] > 0 {
 			parts = append(parts, fmt.Sprintf("%s in %d", c.text, count[c.v]))
 		}
@@ -96,7 +96,7 @@ func (t *table) findings() []finding {
 	var all []finding
 	for i := range t.rows {
 		row := &t.rows[i]
-		if row.isBase || row.Ratio.Value == 0 && row.Verdict != Failed {
+		if row.isBase || row.Ratio.Value == 0 && row.Verdict != Failed && row.Verdict != Late {
 			continue
 		}
 		all = append(all, finding{row.Contrast, t.workload, t.metric, textsOf(row.cell, t.varying)})
@@ -122,7 +122,7 @@ func (f *finding) factor() float64 { return max(f.Ratio.Value, 1/f.Ratio.Value) 
 func (f *finding) sentence() string {
 	text := f.claim() + "."
 	if f.Ratio.Value > 0 {
-		text = fmt.Sprintf("%s (ratio %s%s).", f.claim(), times(f.Ratio.Value), f.interval())
+		text = fmt.Sprintf("%s (ratio by round %s%s).", f.claim(), times(f.Ratio.Value), f.interval())
 	}
 	switch {
 	case f.where != "":
@@ -141,16 +141,21 @@ func (f *finding) claim() string {
 		return fmt.Sprintf("too few runs tell %s from %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
 	case NoneNow:
 		return fmt.Sprintf("no difference can be seen between %s and %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
+	case Late:
+		return fmt.Sprintf("the emulated network was late, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
 	case Failed:
 		return fmt.Sprintf("runs failed, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
 	}
-	return fmt.Sprintf("%s is %s than %s, its %s is %s: %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
+	return fmt.Sprintf("%s is %s than %s, its %s is by round %s, in the middle %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
 }
 
 // ofOthers adds what the runs that did not fail have measured, if there are such of both.
 func (f *finding) ofOthers(medians string) string {
 	if f.Ratio.Value == 0 {
 		return ""
+	}
+	if f.Verdict == Late {
+		return fmt.Sprintf(": %s %s", f.metric.Text, medians)
 	}
 	return fmt.Sprintf(": %s of the others %s", f.metric.Text, medians)
 }
@@ -170,12 +175,17 @@ func amount(ratio float64) string {
 
 // interval is the ratio's.
 func (f *finding) interval() string {
-	i := f.Ratio.interval()
+	i := sure(f.Ratio)
 	if i.Level == 0 {
 		return ", of too few runs for an interval"
 	}
-	return fmt.Sprintf(", %s interval %s", level(i.Level), i.between(times))
+	return fmt.Sprintf(", %s interval %s", level(i.Level), between(i, times))
 }
 
 // upper makes a text's first letter a capital.
-func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+func upper(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

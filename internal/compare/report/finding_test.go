@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,19 +33,22 @@ func pair(first, second []float64) *results.Report {
 
 // The sentences, by what is known.
 func TestFindings(t *testing.T) {
-	base := []float64{10, 11, 10.5, 10.2, 10.8}
+	base := []float64{10, 11, 10.5, 10.2, 10.8, 10.5}
 	for _, c := range []struct {
 		name          string
 		first, second []float64
 		want          string
 	}{
-		{"better", base, []float64{5, 5.1, 5.2, 4.9, 5}, "sctp(streams=10) is better than tcp, its run time is 52 % less: 5.00 s against 10.5 s"},
-		{"a little better", base, []float64{9.5, 9.6, 9.7, 9.8, 9.9}, "its run time is 8 % less: 9.70 s against 10.5 s"},
-		{"much better", base, []float64{1, 1, 1, 1, 1}, "its run time is 1/10.5 of that: 1.00 s against 10.5 s"},
-		{"worse", base, []float64{30, 31, 32, 33, 34}, "sctp(streams=10) is worse than tcp, its run time is 3.05 times that: 32.0 s against 10.5 s"},
-		{"the same", base, []float64{10.1, 11.2, 10.4, 10.3, 10.6}, "No difference between transports can be seen in 1 comparison (no difference seen in 1)."},
-		{"three runs that do not overlap", base[:3], []float64{5, 5, 5}, "better than tcp"},
-		{"a difference of a thousandth", []float64{10, 10.0001, 10.0002, 10.0003}, []float64{10.02, 10.0201, 10.0202, 10.0203}, "its run time is 0.2 % more"},
+		{"better", base, []float64{5, 5.1, 5.2, 4.9, 5, 5}, "sctp(streams=10) is better than tcp, its run time is by round 52 % less, in the middle 5.00 s against 10.5 s"},
+		{"a little better", base, []float64{9.5, 9.6, 9.7, 9.8, 9.9, 9.7}, "its run time is by round 8 % less, in the middle 9.70 s against 10.5 s"},
+		{"much better", base, []float64{1, 1, 1, 1, 1, 1}, "its run time is by round 1/10.5 of that, in the middle 1.00 s against 10.5 s"},
+		{"worse", base, []float64{30, 31, 32, 33, 34, 32}, "sctp(streams=10) is worse than tcp, its run time is by round 3.05 times that, in the middle 32.0 s against 10.5 s"},
+		{"the same", base, []float64{10.1, 11.2, 10.4, 10.3, 10.6, 10.5}, "No difference between transports can be seen in 1 comparison (no difference seen in 1)."},
+		{"better in every round", []float64{10, 5, 20, 40, 8, 13}, []float64{9, 4.5, 18, 36, 7, 12}, "its run time is by round 10 % less, in the middle 10.5 s against 11.5 s"},
+		{"five runs that do not overlap", base[:5], []float64{5, 5, 5, 5, 5}, "too few runs to tell in 1"},
+		{"six runs, five rounds of both", base, []float64{5, 5, 5, 5, 5}, "too few runs to tell in 1"},
+		{"a difference of a thousandth", []float64{10, 10.0001, 10.0002, 10.0003, 10, 10}, []float64{10.02, 10.0201, 10.0202, 10.0203, 10.02, 10.02}, "its run time is by round 0.2 % more"},
+		{"a steady one and a noisy one", []float64{10, 10, 10, 10, 10, 10}, []float64{3, 5, 9, 9.5, 30, 8}, "No difference between transports can be seen"},
 		{"two runs", base[:2], []float64{1, 1}, "too few runs to tell in 1"},
 		{"none", base, nil, "There is nothing to compare"},
 	} {
@@ -59,14 +63,14 @@ func TestFindings(t *testing.T) {
 
 // The largest of many differences is worth less than one by itself.
 func TestFindingSaysWhatChanceWouldShow(t *testing.T) {
-	r := pair([]float64{10, 11, 12}, []float64{5, 6, 7})
+	r := pair([]float64{10, 11, 12, 10, 11, 12}, []float64{5, 6, 7, 5, 6, 7})
 	assert.Contains(t, report.Finding(r), "seen in 1 comparison (better than tcp in 1; chance alone would show fewer than 1).")
-	for loss := range 19 {
+	for loss := range 59 {
 		c := r.Cells[0]
 		c.Link = lossy(0.02 + float64(loss)/100)
 		r.Cells = append(r.Cells, c)
 	}
-	assert.Contains(t, report.Finding(r), "seen in 20 comparisons (better than tcp in 20; chance alone would show about 2).")
+	assert.Contains(t, report.Finding(r), "seen in 60 comparisons (better than tcp in 60; chance alone would show about 2).")
 }
 
 // failRun adds a run that failed.
@@ -78,7 +82,7 @@ func failRun(r *results.Report, variant string) {
 // Runs that took too long are the slowest: what the others say is no verdict.
 func TestNoVerdictWhereRunsFailed(t *testing.T) {
 	for _, failed := range []string{tcp, sctp} {
-		r := pair([]float64{10, 11, 10.5, 10.2, 10.8}, []float64{5, 5.1, 5.2, 4.9, 5})
+		r := pair([]float64{10, 11, 10.5, 10.2, 10.8, 10.5}, []float64{5, 5.1, 5.2, 4.9, 5, 5})
 		require.Contains(t, report.Finding(r), "better")
 		failRun(r, failed)
 		finding := report.Finding(r)
@@ -100,14 +104,14 @@ func TestFailuresAreCountedWhereLittleIsLeft(t *testing.T) {
 	failRun(few, sctp)
 	assert.Contains(t, report.Finding(few), "runs failed in 1")
 
-	then := pair([]float64{10, 11, 10.5, 10.2, 10.8}, []float64{5, 5.1, 5.2, 4.9, 5})
-	now := pair([]float64{10, 11, 10.5, 10.2, 10.8}, nil)
+	then := pair([]float64{10, 11, 10.5, 10.2, 10.8, 10.5}, []float64{5, 5.1, 5.2, 4.9, 5, 5})
+	now := pair([]float64{10, 11, 10.5, 10.2, 10.8, 10.5}, nil)
 	failRun(now, sctp)
 	var b bytes.Buffer
 	for _, c := range []struct{ now, then *results.Report }{{now, then}, {then, now}} {
 		b.Reset()
 		require.NoError(t, report.WriteBaseline(&b, c.now, c.then))
-		assert.Contains(t, b.String(), "of 2 figures 0 are better, 0 worse, no change is seen in 1, runs failed in 1.")
+		assert.Contains(t, b.String(), "of 1 figures 0 are better, 0 worse, no change is seen in 0, runs failed in 1.")
 		assert.Regexp(t, `sctp\S* .*–`, b.String())
 	}
 
@@ -121,7 +125,7 @@ func TestFailuresAreCountedWhereLittleIsLeft(t *testing.T) {
 
 // If the first variant can not run, the others are compared with the next one.
 func TestFirstVariantThatCanNotRun(t *testing.T) {
-	r := pair([]float64{10, 11, 10.5, 10.2, 10.8}, []float64{5, 5.1, 5.2, 4.9, 5})
+	r := pair([]float64{10, 11, 10.5, 10.2, 10.8, 10.5}, []float64{5, 5.1, 5.2, 4.9, 5, 5})
 	r.Variants = append([]results.Variant{{Name: udp, BTL: udp, Unable: "there is none"}}, r.Variants...)
 	assert.Contains(t, report.Finding(r), "sctp(streams=10) is better than tcp")
 	report.Sum(r)
@@ -130,7 +134,7 @@ func TestFirstVariantThatCanNotRun(t *testing.T) {
 	}
 
 	// One that could, but had no luck, is named.
-	r = pair(nil, []float64{5, 5.1, 5.2, 4.9, 5})
+	r = pair(nil, []float64{5, 5.1, 5.2, 4.9, 5, 5})
 	failRun(r, tcp)
 	assert.Equal(t, "There is nothing to compare: in no cell do both tcp and another transport have runs that succeeded.", report.Finding(r))
 }
@@ -150,10 +154,10 @@ func TestBaselineOfOtherSettings(t *testing.T) {
 
 // More is better for throughput.
 func TestThroughputIsBetterIfThereIsMore(t *testing.T) {
-	m := newMaker(1, 5)
+	m := newMaker(1, 6)
 	m.r.Variants = m.r.Variants[:2]
 	m.cell(results.PingPong, map[string]any{"size": 30_000.0}, 2, 0.01, 0.1)
-	assert.Contains(t, report.Finding(m.r), "sctp(streams=10) is better than tcp, its throughput is 2")
+	assert.Contains(t, report.Finding(m.r), "sctp(streams=10) is better than tcp, its throughput is by round 2")
 }
 
 func TestBaseline(t *testing.T) {
@@ -165,8 +169,9 @@ func TestBaseline(t *testing.T) {
 		for j := range then.Cells[i].Runs {
 			run := &then.Cells[i].Runs[j]
 			for name := range run.Metrics {
-				if run.Variant == tcp {
-					run.Metrics[name] *= 1.5
+				run.Metrics[name] *= 1.5 // the machine's
+				if run.Variant == sctp {
+					run.Metrics[name] *= 2
 				}
 			}
 		}
@@ -174,6 +179,79 @@ func TestBaseline(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, report.WriteBaseline(&b, now, then))
 	golden(t, "baseline.txt", b.Bytes())
+}
+
+// A machine that is busier today makes no transport worse. What has changed more than the
+// control has is a change; without a control nothing is.
+func TestBaselineTellsTheMachineFromTheTransports(t *testing.T) {
+	slower := func(values []float64, factor float64) []float64 {
+		out := slices.Clone(values)
+		for i := range out {
+			out[i] *= factor
+		}
+		return out
+	}
+	first, second := []float64{10, 11, 10.5, 10.2, 10.8, 10.5}, []float64{5, 5.1, 5.2, 4.9, 5, 5}
+	then := pair(first, second)
+	against := func(now *results.Report) string {
+		var b bytes.Buffer
+		require.NoError(t, report.WriteBaseline(&b, now, then))
+		return b.String()
+	}
+	assert.Contains(t, against(pair(slower(first, 3), slower(second, 3))), "of 1 figures 0 are better, 0 worse, no change is seen in 1.")
+	assert.Contains(t, against(pair(slower(first, 3), slower(second, 6))), "of 1 figures 0 are better, 1 worse, no change is seen in 0.")
+	assert.Regexp(t, `tcp +10\.5 s +31\.5 s +3\.00 +– +control`, against(pair(slower(first, 3), second)))
+
+	alone := pair(first, slower(second, 6))
+	alone.Variants[0].Params = map[string]string{"btl_tcp_congestion": "bbr"}
+	assert.Contains(t, against(alone), "no verdict, since nothing tells a change of the machine's from one of the transports. It takes a control that has not changed: tcp with the same parameters in both.")
+	assert.NotContains(t, against(alone), "worse")
+	older := pair(first, slower(second, 6))
+	older.Format = 1
+	assert.Contains(t, against(older), "no verdict, since the two did not measure the same (format 2, now 1).")
+	assert.NotContains(t, against(older), "worse")
+}
+
+// Where frames were late beside the delay that was asked for, what was measured is the machine's.
+func TestNoVerdictWhereTheEmulatorWasLate(t *testing.T) {
+	const ms = 1e-3
+	for _, c := range []struct {
+		name         string
+		middle, most float64 // of runs of tcp; the delay is 5 ms
+		runs         int
+		late         bool
+	}{
+		{"busy all the time", 56 * ms, 120 * ms, 6, true},
+		{"busy in half of the rounds", 56 * ms, 120 * ms, 3, true},
+		{"busy in two rounds of six", 56 * ms, 120 * ms, 2, false},
+		{"quiet", 0.1 * ms, 1 * ms, 6, false},
+		{"a few frames very late", 0.1 * ms, 6 * ms, 6, true},
+		{"all a little late", 0.7 * ms, 0.9 * ms, 6, true},
+		{"an older file", 0, 120 * ms, 6, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := pair([]float64{10, 11, 10.5, 10.2, 10.8, 10.5}, []float64{5, 5.1, 5.2, 4.9, 5, 5})
+			for i := range c.runs {
+				n := r.Cells[0].Runs[i].Network
+				n.LateMedianSeconds, n.LateSeconds = c.middle, c.most
+			}
+			for i := c.runs; i < 12; i++ {
+				n := r.Cells[0].Runs[i].Network
+				n.LateMedianSeconds, n.LateSeconds = 0.02*ms, 0.2*ms
+			}
+			text := page(t, r, nil)
+			var table bytes.Buffer
+			require.NoError(t, report.WriteTable(&table, r))
+			assert.Equal(t, c.late, strings.Contains(text, "The emulated network was late beside its delay in 1 of 1 cells"))
+			assert.Equal(t, c.late, strings.Contains(table.String(), "frames late by "))
+			assert.Equal(t, !c.late, strings.Contains(report.Finding(r), "is better than tcp"))
+			assert.Equal(t, c.late, strings.Contains(report.Finding(r), "emulator late in 1"))
+			var markdown bytes.Buffer
+			require.NoError(t, report.WriteMarkdown(&markdown, r, r))
+			assert.Contains(t, markdown.String(), "| late | late, 1 % |")
+			assert.Equal(t, c.late, strings.Contains(markdown.String(), "the emulator was late in 1."))
+		})
+	}
 }
 
 func TestThesisBesideOurs(t *testing.T) {

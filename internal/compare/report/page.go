@@ -183,6 +183,9 @@ func notices(r *results.Report) []string {
 		all = append(all, "No network was emulated: all ranks were on one host's loopback, without loss or delay.")
 	}
 	all = append(all, unables(r)...)
+	if late := lateNotice(r); late != "" {
+		all = append(all, late)
+	}
 	slow := 0
 	for i := range r.Cells {
 		c := &r.Cells[i]

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // thesis is where the published figures are from.
@@ -157,7 +158,7 @@ func (p *published) row(c *results.Cell, first, second *results.Variant) []strin
 		return append(cells, "–", "–", "", "")
 	}
 	con := contrast(c, m, second.Name, first.Name)
-	for _, s := range []Summary{con.BaseLine, con.Values} {
+	for _, s := range []stats.Summary{con.BaseLine, con.Values} {
 		if s.N > 0 {
 			cells = append(cells, quantity(m.Unit, s.Median))
 		} else {
@@ -167,7 +168,7 @@ func (p *published) row(c *results.Cell, first, second *results.Variant) []strin
 	if con.Ratio.Value == 0 {
 		return append(cells, "", "")
 	}
-	return append(cells, times(con.Ratio.Value), con.Ratio.interval().between(times))
+	return append(cells, times(con.Ratio.Value), between(sure(con.Ratio), times))
 }
 
 // figure writes a published number as it was printed, with its unit.

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/strandmp/strand/internal/compare/results"
+import (
+	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
+)
 
 // Sum fills in the summaries of a report's cells.
 func Sum(r *results.Report) {
@@ -20,19 +23,19 @@ func Sum(r *results.Report) {
 func sum(cell *results.Cell, m results.Metric, name, base string) results.Summary {
 	c := contrast(cell, m, name, base)
 	s := results.Summary{
-		Variant: name, Metric: m.Name, Runs: c.Values.N, Median: c.Values.Median, Interval: c.Values.interval().asResult(),
+		Variant: name, Metric: m.Name, Runs: c.Values.N, Median: c.Values.Median, Interval: asResult(shown(c.Values)),
 	}
 	if sizes := windowSizes(cell.Good(name)); len(sizes) > 0 {
-		s.Window = Summarize(sizes).Median
+		s.Window = stats.Median(sizes)
 	}
 	if name != base && c.Ratio.Value > 0 {
-		s.Ratio, s.RatioInterval = &c.Ratio.Value, c.Ratio.interval().asResult()
+		s.Ratio, s.RatioInterval = &c.Ratio.Value, asResult(sure(c.Ratio))
 	}
 	return s
 }
 
 // asResult is nil for an interval that is none.
-func (i Interval) asResult() *results.Interval {
+func asResult(i stats.Interval) *results.Interval {
 	if i.Level == 0 {
 		return nil
 	}

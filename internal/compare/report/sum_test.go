@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/internal/compare/report"
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // What the file says of a cell is what the table says.
@@ -22,22 +23,22 @@ func TestSummaries(t *testing.T) {
 		require.NotEmpty(t, cell.Summaries)
 		for _, s := range cell.Summaries {
 			values := cell.Values(s.Variant, s.Metric)
-			want := report.Summarize(values)
+			want := stats.Summarize(values)
 			assert.Equal(t, len(values), s.Runs)
 			assert.Equal(t, want.Median, s.Median)
 			if s.Interval != nil {
-				assert.Equal(t, want.Interval, report.Interval{Low: s.Interval.Low, High: s.Interval.High, Level: s.Interval.Confidence})
+				assert.Equal(t, want.Interval, stats.Interval{Low: s.Interval.Low, High: s.Interval.High, Level: s.Interval.Confidence})
 			}
 			if s.Variant == tcp {
 				assert.Nil(t, s.Ratio, "nothing is compared with itself")
 				continue
 			}
 			require.NotNil(t, s.Ratio)
-			ratio := report.RatioOf(values, cell.Values(tcp, s.Metric))
+			ratio := stats.ByRound(cell.Pairs(s.Variant, tcp, s.Metric))
 			assert.Equal(t, ratio.Value, *s.Ratio)
 			if s.RatioInterval != nil {
 				ratios++
-				assert.Equal(t, ratio.Interval, report.Interval{Low: s.RatioInterval.Low, High: s.RatioInterval.High, Level: s.RatioInterval.Confidence})
+				assert.Equal(t, ratio.Interval, stats.Interval{Low: s.RatioInterval.Low, High: s.RatioInterval.High, Level: s.RatioInterval.Confidence})
 			}
 			if s.Window > 0 {
 				windows++
@@ -86,5 +87,5 @@ func TestMarkdown(t *testing.T) {
 			assert.Equal(t, columns, strings.Count(line, "|"), line)
 		}
 	}
-	assert.Equal(t, 9, columns, "seven columns, and one that says of what")
+	assert.Equal(t, 11, columns, "nine columns, and one that says of what")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // A table has the runs of one workload, by the metric that the report is about.
@@ -112,13 +113,16 @@ func (t *table) row(r *results.Report, cell *results.Cell, head []string, index 
 	v := &r.Variants[index]
 	out := row{cell: cell, head: head, Contrast: contrast(cell, t.metric, v.Name, t.base), isBase: v.Name == t.base, index: index}
 	for _, m := range t.also {
-		out.also = append(out.also, Summarize(cell.Values(v.Name, m.Name)).Median)
+		out.also = append(out.also, stats.Median(cell.Values(v.Name, m.Name)))
 	}
 	failures := cell.Failures(v.Name)
-	out.note = tooSlow(cell.Of(v.Name))
+	notes := []string{tooSlow(cell.Of(v.Name)), tooLate(cell, v.Name)}
+	if len(failures) > 0 {
+		notes = append(notes, fmt.Sprintf("%d failed: %s", len(failures), failures[0]))
+	}
+	out.note = strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
 	switch good := out.Values.N; {
 	case len(failures) > 0:
-		out.note = strings.TrimPrefix(out.note+"; ", "; ") + fmt.Sprintf("%d failed: %s", len(failures), failures[0])
 		out.runs = fmt.Sprint(good)
 	case r.Finished.IsZero() && good < r.Runs:
 		out.runs = fmt.Sprintf("%d of %d", good, r.Runs)
@@ -148,7 +152,7 @@ func (t *table) heads() []string {
 		heads = append(heads, fmt.Sprintf("%s, %s", m.Text, t.scales[i].name))
 	}
 	if t.compares() {
-		heads = append(heads, "ratio", "interval", "")
+		heads = append(heads, "ratio by round", "interval", "")
 	}
 	return heads
 }
@@ -170,7 +174,7 @@ func (t *table) cells(r *row) []string {
 	if r.Values.N == 0 {
 		cells = append(cells, "–", "")
 	} else {
-		cells = append(cells, t.scale.text(r.Values.Median), r.Values.interval().between(t.scale.text))
+		cells = append(cells, t.scale.text(r.Values.Median), between(shown(r.Values), t.scale.text))
 	}
 	for i, v := range r.also {
 		if v == 0 {
@@ -192,17 +196,7 @@ func (r *row) ratioCells() []string {
 	case r.isBase || r.Ratio.Value == 0:
 		return []string{"", "", ""}
 	}
-	return []string{times(r.Ratio.Value), r.Ratio.interval().between(times), r.Verdict.word()}
-}
-
-// word is for a table.
-func (v Verdict) word() string {
-	return [...]string{TooFew: "too few runs", NoneNow: "no difference seen", Better: "better", Worse: "worse", Failed: "runs failed"}[v]
-}
-
-// class is for the style sheet: where runs failed, the others are too few.
-func (v Verdict) class() string {
-	return [...]string{TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse", Failed: "few"}[v]
+	return []string{times(r.Ratio.Value), between(sure(r.Ratio), times), r.Verdict.word()}
 }
 
 // footnote says what the intervals are.
@@ -215,21 +209,21 @@ func (t *table) footnote() string {
 	}
 	for i := range t.rows {
 		r := &t.rows[i]
-		if l := r.Values.interval().Level; l > 0 {
+		if l := shown(r.Values).Level; l > 0 {
 			note(&medians, fmt.Sprintf("%s of %d runs", level(l), r.Values.N))
 		}
-		if l := r.Ratio.interval().Level; l > 0 && !r.isBase {
-			note(&ratios, fmt.Sprintf("%s of %d and %d", level(l), r.Values.N, r.BaseLine.N))
+		if l := sure(r.Ratio).Level; l > 0 && !r.isBase {
+			note(&ratios, fmt.Sprintf("%s of %d rounds", level(l), r.Ratio.N))
 		}
 	}
 	if len(medians) > 0 {
-		parts = append(parts, "intervals of medians "+strings.Join(medians, ", "))
+		parts = append(parts, "intervals of medians: "+strings.Join(medians, ", "))
 	}
 	if len(ratios) > 0 {
-		parts = append(parts, fmt.Sprintf("of ratios to %s %s", t.base, strings.Join(ratios, ", ")))
+		parts = append(parts, "of ratios: "+strings.Join(ratios, ", "))
 	}
-	if len(parts) == 0 {
-		return ""
+	if t.compares() {
+		parts = append(parts, "a ratio is the median of each round's own to "+t.base)
 	}
 	return upper(strings.Join(parts, "; "))
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // dots draws each run of each cell, for comparisons in which nothing varies that
@@ -103,7 +104,7 @@ func tail(runs []results.Run) []point {
 				values = append(values, r.Delays[0].At(share))
 			}
 		}
-		if middle := Summarize(values).Median; middle > 0 {
+		if middle := stats.Median(values); middle > 0 {
 			points = append(points, point{X: nines(share), Y: middle})
 		}
 	}

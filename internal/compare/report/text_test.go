@@ -72,7 +72,7 @@ func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, report.WriteTable(&b, synthetic()))
 	assert.NotContains(t, b.String(), "\x1b")
-	assert.Contains(t, b.String(), "4 failed: rank 2: peer 1 failed �[31mconnection reset")
+	assert.Contains(t, b.String(), "5 failed: rank 2: peer 1 failed �[31mconnection reset")
 }
 
 // Markdown is written to a terminal too, and what is quoted in it may have fences of its own.

@@ -88,6 +88,31 @@ func (c *Cell) Values(variant, metric string) []float64 {
 	return values
 }
 
+// Pairs returns what two variants measured in the rounds in which neither failed, in the order
+// of the rounds.
+func (c *Cell) Pairs(a, b, metric string) (ofA, ofB []float64) {
+	byRound := map[string]map[int]float64{a: {}, b: {}}
+	var rounds []int
+	for _, r := range c.Runs {
+		value, ok := r.Metrics[metric]
+		of := byRound[r.Variant]
+		if _, twice := of[r.Round]; of == nil || twice || !ok || r.Error != "" {
+			continue
+		}
+		of[r.Round] = value
+		if r.Variant == a {
+			rounds = append(rounds, r.Round)
+		}
+	}
+	slices.Sort(rounds)
+	for _, round := range rounds {
+		if value, both := byRound[b][round]; both {
+			ofA, ofB = append(ofA, byRound[a][round]), append(ofB, value)
+		}
+	}
+	return ofA, ofB
+}
+
 // Failures returns the errors of a variant's runs.
 func (c *Cell) Failures(variant string) []string {
 	var failures []string

@@ -32,7 +32,7 @@ const (
 // Check returns what is wrong with a report, by the place in its JSON.
 func (r *Report) Check() error {
 	c := &checker{}
-	c.must(r.Format == Format, "format", r.Format, "%d", Format)
+	c.must(r.Format >= oldestKnown && r.Format <= Format, "format", r.Format, "%d to %d", oldestKnown, Format)
 	c.name("version", r.Version)
 	c.must(len(r.Command) <= maxArguments, "command: arguments", len(r.Command), "at most %d", maxArguments)
 	for i, argument := range r.Command {
@@ -207,6 +207,7 @@ func (c *checker) run(report *Report, place string, cell *Cell, r *Run) {
 	}
 	if r.Network != nil {
 		c.amount(place+".network.late_seconds", r.Network.LateSeconds)
+		c.amount(place+".network.late_median_seconds", r.Network.LateMedianSeconds)
 	}
 	c.must(len(r.Rails) <= MaxRails, place+".rails", len(r.Rails), "at most %d", MaxRails)
 	for i, rail := range r.Rails {

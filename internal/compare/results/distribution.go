@@ -11,7 +11,7 @@ type Distribution struct {
 	Quantiles []Quantile `json:"quantiles"`
 }
 
-// A Quantile is the delay that a share of all does not exceed.
+// A Quantile is the delay that a share of all is below: package stats says how exactly.
 type Quantile struct {
 	Share   float64 `json:"share"`
 	Seconds float64 `json:"seconds"`

@@ -5,7 +5,7 @@
 //
 // A [Report] has [Variant]s, the transports that are compared, and [Cell]s, each a workload
 // with its parameters over one kind of network. In a cell the variants take turns,
-// A B C A B C; each turn is a [Run].
+// A B C, B C A, C A B; each turn is a [Run].
 //
 // As a file it is JSON, results.json. [Save] never leaves half of one behind, so it may be
 // called after each run. [Load] trusts nothing in a file: whatever it returns is

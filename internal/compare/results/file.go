@@ -50,8 +50,8 @@ func decode(text []byte) (*Report, error) {
 	switch {
 	case head.Format == nil:
 		return nil, errors.New(`has no "format": want the results.json that strand compare has written`)
-	case *head.Format != Format:
-		return nil, fmt.Errorf("has format %d, this strand reads format %d: use the strand that wrote it, or run the comparison again", *head.Format, Format)
+	case *head.Format < oldestKnown || *head.Format > Format:
+		return nil, fmt.Errorf("has format %d, this strand reads formats %d to %d: use the strand that wrote it, or run the comparison again", *head.Format, oldestKnown, Format)
 	}
 	r := &Report{}
 	if err := json.Unmarshal(text, r); err != nil {

@@ -58,7 +58,7 @@ func TestErrorsOfFilesSayWhereAndWhatIsWanted(t *testing.T) {
 		{"empty", "", "is not the results.json of strand compare"},
 		{"text", "hello\n", "line 1, byte 1"},
 		{"no format", "{}", `has no "format": want the results.json`},
-		{"later", `{"format":99}`, "has format 99, this strand reads format 1: use the strand that wrote it"},
+		{"later", `{"format":99}`, "has format 99, this strand reads formats 1 to 2: use the strand that wrote it"},
 		{"kind", "{\"format\":1,\n\"runs\":\"many\"}", "line 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,11 +73,23 @@ func TestErrorsOfFilesSayWhereAndWhatIsWanted(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// What an older strand has measured can be drawn by this one.
+func TestOlderFormatsAreRead(t *testing.T) {
+	text, err := json.Marshal(synthetic())
+	require.NoError(t, err)
+	r, err := results.Read(bytes.NewReader(bytes.Replace(text, []byte(`{"format":2`), []byte(`{"format":1`), 1)))
+	require.NoError(t, err)
+	assert.Equal(t, 1, r.Format, "it says by which rules it was measured")
+	assert.NoError(t, results.Save(filepath.Join(t.TempDir(), "results.json"), r))
+	_, err = results.Read(strings.NewReader(`{"format":0}`))
+	assert.ErrorContains(t, err, "has format 0")
+}
+
 // A field that this version does not know is no error: later ones may add some.
 func TestUnknownFieldsAreIgnored(t *testing.T) {
 	text, err := json.Marshal(synthetic())
 	require.NoError(t, err)
-	text = bytes.Replace(text, []byte(`{"format":1`), []byte(`{"mood":"good","format":1`), 1)
+	text = bytes.Replace(text, []byte(`{"format":2`), []byte(`{"mood":"good","format":2`), 1)
 	_, err = results.Read(bytes.NewReader(text))
 	assert.NoError(t, err)
 }

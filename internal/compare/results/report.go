@@ -5,7 +5,15 @@ import "time"
 // Format is the version of the file's format. It changes when the meaning
 // of a field does; fields that are new are no new format, and are ignored by who does
 // not know them.
-const Format = 1
+//
+// In format 1 the delays of hol count from when a message was sent, not from when it was to be;
+// the round trips of pingpong have rank 1's check of the data in them; quantiles of delays
+// are values that were measured, and not between two of those; ratios in summaries are the median
+// of all pairs of runs. Such files are read, and keep their format.
+const (
+	Format      = 2
+	oldestKnown = 1
+)
 
 // A Report is one comparison, finished or not.
 type Report struct {

@@ -21,6 +21,24 @@ func TestFailedRunsAreNoValues(t *testing.T) {
 	assert.Len(t, cell.Of("sctp(streams=10)"), 2)
 }
 
+// Pairs are of the same round, whatever the order in which the runs were made, or failed.
+func TestPairsAreOfARound(t *testing.T) {
+	run := func(variant string, round int, value float64, failure string) results.Run {
+		return results.Run{Variant: variant, Round: round, Metrics: map[string]float64{results.RunTime: value}, Error: failure}
+	}
+	cell := results.Cell{Runs: []results.Run{
+		run("a", 0, 1, ""), run("b", 0, 10, ""), run("b", 1, 20, ""), run("c", 1, 7, ""), run("a", 1, 2, ""),
+		run("a", 2, 3, ""), run("b", 2, 30, "crashed"), run("b", 3, 40, ""), run("a", 3, 4, ""), run("a", 3, 5, ""), run("a", 4, 6, ""),
+	}}
+	a, b := cell.Pairs("a", "b", results.RunTime)
+	assert.Equal(t, []float64{1, 2, 4}, a)
+	assert.Equal(t, []float64{10, 20, 40}, b)
+	a, b = cell.Pairs("a", "a", results.RunTime)
+	assert.Equal(t, a, b)
+	a, _ = cell.Pairs("a", "nobody", results.RunTime)
+	assert.Empty(t, a)
+}
+
 func TestProgressCountsWhatCanRun(t *testing.T) {
 	r := synthetic()
 	over, all := r.Progress()

@@ -10,7 +10,7 @@ type Summary struct {
 	Interval *Interval `json:"interval,omitzero"`
 
 	// Ratio says by how much the values exceed those of the first variant that can run: the
-	// median of all pairs of runs; nil if this is the first one, or it has none.
+	// median of the rounds' ratios; nil if this is the first one, or it has none.
 	Ratio         *float64  `json:"ratio,omitzero"`
 	RatioInterval *Interval `json:"ratio_interval,omitzero"` // nil with too few runs
 

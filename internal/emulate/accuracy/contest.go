@@ -11,6 +11,7 @@ import (
 
 	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/internal/emulate/network"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // A Contest has one TCP connection send what it can over the same link by each
@@ -36,17 +37,17 @@ func StandardContest() Contest {
 	}
 }
 
-// A Bout is what both backends got for one loss.
+// A Bout is what both backends got for one loss, in bit/s of data, run by run.
 type Bout struct {
-	Loss      float64 `json:"loss"`
-	UserSpace Mean    `json:"user_space"` // bit/s of data
-	Netem     Mean    `json:"netem"`
+	Loss      float64   `json:"loss"`
+	UserSpace []float64 `json:"user_space"`
+	Netem     []float64 `json:"netem"`
 }
 
-// Agree tells whether the two may well be the same: their intervals overlap.
-func (b Bout) Agree() bool {
-	return b.UserSpace.Low <= b.Netem.High && b.Netem.Low <= b.UserSpace.High
-}
+// Ratio is by how much the one got more than the other: of each pair of runs, which follow each
+// other, the middle one. Its interval says how far from 1 it may really be; that it has 1 in it
+// says no more than that.
+func (b Bout) Ratio() stats.Ratio { return stats.ByRound(b.UserSpace, b.Netem) }
 
 // Run runs all bouts and reports each as it ends.
 func (c Contest) Run(ctx context.Context, report func(Bout)) error {
@@ -87,16 +88,17 @@ func (c Contest) bout(ctx context.Context, loss float64) (b Bout, err error) {
 		}
 	}
 	got := make([][]float64, len(backends))
-	for range c.Runs {
-		for i, n := range networks {
-			speed, err := c.speed(ctx, n)
+	for round := range c.Runs {
+		for place := range networks {
+			i := (place + round) % len(networks)
+			speed, err := c.speed(ctx, networks[i])
 			if err != nil {
 				return Bout{}, fmt.Errorf("over %s: %w", backends[i], err)
 			}
 			got[i] = append(got[i], speed)
 		}
 	}
-	return Bout{Loss: loss, Netem: meanOf(got[0]), UserSpace: meanOf(got[1])}, nil
+	return Bout{Loss: loss, Netem: got[0], UserSpace: got[1]}, nil
 }
 
 // forgetful keeps a host's TCP from starting with what it knows of earlier

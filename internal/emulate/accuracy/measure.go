@@ -11,6 +11,7 @@ import (
 
 	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/internal/emulate/network"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // A Result is one thing that was asked of a link, and what came of it.
@@ -125,7 +126,7 @@ func (p Plan) delay(ctx context.Context, n *network.Network, asked time.Duration
 		seen = append(seen, d.Seconds())
 	}
 	slices.Sort(seen)
-	at := func(share float64) float64 { return seen[int(share*float64(len(seen)-1))] }
+	at := func(share float64) float64 { return stats.Quantile(seen, share) }
 	return Result{What: Delay, Asked: asked.Seconds(), Got: at(0.5), Low: at(0.1), High: at(0.9)}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/emulate"
+	"github.com/strandmp/strand/internal/stats"
 )
 
 const row = "%-6s %13s %13s %9s   %-23s %14v %8v\n"
@@ -33,23 +34,25 @@ func (r Result) WriteRow(out io.Writer) error {
 	return err
 }
 
-const bout = "%6.1f %%   %-25s  %-25s  %5.2f   %s\n"
+const bout = "%8s   %-25s  %-25s  %5s   %s\n"
 
 // WriteHead writes the lines above a contest's table.
 func (c Contest) WriteHead(out io.Writer) error {
-	_, err := fmt.Fprintf(out, "TCP (%s), %v, %v one way, Mbit/s: mean (95 %% of %d runs)\n%8s   %-25s  %-25s  %5s   %s\n",
-		c.Congestion, c.Link.Rate, c.Link.Delay, c.Runs, "loss", "user space", "netem", "ratio", "intervals overlap")
+	level := stats.Summarize(make([]float64, c.Runs)).Interval.Level * 100
+	_, err := fmt.Fprintf(out, "TCP (%s), %v, %v one way, Mbit/s: medians of %d runs; intervals at %.0f %%\n"+bout,
+		c.Congestion, c.Link.Rate, c.Link.Delay, c.Runs, level, "loss", "user space", "netem", "ratio", "interval")
 	return err
 }
 
 // WriteRow writes a bout as a line of a table.
 func (b Bout) WriteRow(out io.Writer) error {
-	text := func(m Mean) string { return fmt.Sprintf("%.2f (%.2f – %.2f)", m.Value/1e6, m.Low/1e6, m.High/1e6) }
-	agree := "no"
-	if b.Agree() {
-		agree = "yes"
+	text := func(values []float64) string {
+		s := stats.Summarize(values)
+		return fmt.Sprintf("%.2f (%.2f – %.2f)", s.Median/1e6, s.Interval.Low/1e6, s.Interval.High/1e6)
 	}
-	_, err := fmt.Fprintf(out, bout, b.Loss*100, text(b.UserSpace), text(b.Netem), b.UserSpace.Value/b.Netem.Value, agree)
+	r := b.Ratio()
+	_, err := fmt.Fprintf(out, bout, strconv.FormatFloat(b.Loss*100, 'f', 1, 64)+" %", text(b.UserSpace), text(b.Netem),
+		strconv.FormatFloat(r.Value, 'f', 2, 64), fmt.Sprintf("%.2f – %.2f", r.Interval.Low, r.Interval.High))
 	return err
 }
 

@@ -3,6 +3,8 @@ package wire
 import (
 	"math/bits"
 	"time"
+
+	"github.com/strandmp/strand/internal/stats"
 )
 
 // Stats are about the wire itself: what it did beside what it was asked to. In a
@@ -64,9 +66,17 @@ func longest(step int) time.Duration {
 	return 1<<n - 1
 }
 
-// quantile returns a time that a share of all does not exceed.
+// quantile returns a time that a quantile is not above: that of the first of the two values
+// next to it which is not below it.
 func (l *lateness) quantile(share float64) time.Duration {
-	rest := uint64(share * float64(l.total))
+	if l.total == 0 {
+		return 0
+	}
+	place, part := stats.Place(int(l.total), share)
+	if part > 0 {
+		place++
+	}
+	rest := uint64(place)
 	for i, n := range l.counts {
 		if n > rest {
 			return min(longest(i), l.worst)
