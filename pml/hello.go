@@ -25,11 +25,28 @@ const (
 	maxHello = 4096
 )
 
-// encodeHello writes h as docs/WIRE.md describes it.
-func encodeHello(h *hello) ([]byte, error) {
-	if len(h.modules) > 255 {
-		return nil, fmt.Errorf("a hello holds the addresses of 255 transports, not of %d transports", len(h.modules))
+// fit leaves out transports whose addresses have no room, those that are to come last
+// first, and returns their names. With none the rest is short enough.
+func (h *hello) fit() (left []string) {
+	for len(h.modules) > 0 && (len(h.modules) > 255 || h.size() > maxHello) {
+		last := len(h.modules) - 1
+		left = append(left, h.modules[last].component)
+		h.modules = h.modules[:last]
 	}
+	return left
+}
+
+// size is how many bytes encodeHello makes of it.
+func (h *hello) size() int {
+	n := 1 + 4 + 1 + min(len(h.host), 255) + 1
+	for _, m := range h.modules {
+		n += 1 + len(m.component) + 2 + len(m.address)
+	}
+	return n
+}
+
+// encodeHello writes h, which fits, as docs/WIRE.md describes it.
+func encodeHello(h *hello) ([]byte, error) {
 	b := []byte{helloVersion}
 	b = binary.LittleEndian.AppendUint32(b, h.credit)
 	b = appendShort(b, []byte(h.host[:min(len(h.host), 255)]))
@@ -41,10 +58,6 @@ func encodeHello(h *hello) ([]byte, error) {
 		b = appendShort(b, []byte(m.component))
 		b = binary.LittleEndian.AppendUint16(b, uint16(len(m.address)))
 		b = append(b, m.address...)
-	}
-	if len(b) > maxHello {
-		return nil, fmt.Errorf("addresses of this process take %d bytes, more than the %d that a hello holds; "+
-			"leave out interfaces (btl_tcp_if_include) or transports (btl)", len(b), maxHello)
 	}
 	return b, nil
 }

@@ -1,10 +1,12 @@
 package pml
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -132,11 +134,10 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 		}
 		return fmt.Errorf("rank %d: no transport is available:\n%w", p.rank, errors.Join(reasons...))
 	}
-	h := &hello{credit: p.tune.creditFirst, host: p.job.Hostname()}
-	for _, m := range p.modules {
-		if a := m.module.Address(); a != nil {
-			h.modules = append(h.modules, moduleAddress{m.component, a})
-		}
+	h := p.ownHello()
+	if left := h.fit(); len(left) > 0 {
+		p.host.Logf(btl.LogWarn, "rank %d: no peer is told where it can be reached by %s: the addresses of all transports take more than %d bytes; "+
+			"name the interfaces that are wanted (btl_tcp_if_include) or the transports (btl)", p.rank, strings.Join(left, ", "), maxHello)
 	}
 	var err error
 	if p.host.hello, err = encodeHello(h); err != nil {
@@ -146,6 +147,22 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("rank %d: start-up: %w", p.rank, err)
 	}
 	return nil
+}
+
+// ownHello is what this process tells of itself, the transports of the highest
+// exclusivity first.
+func (p *PML) ownHello() *hello {
+	h := &hello{credit: p.tune.creditFirst, host: p.job.Hostname()}
+	open := slices.Clone(p.modules)
+	slices.SortStableFunc(open, func(a, b openModule) int {
+		return cmp.Compare(b.module.Attr().Exclusivity, a.module.Attr().Exclusivity)
+	})
+	for _, m := range open {
+		if a := m.module.Address(); a != nil {
+			h.modules = append(h.modules, moduleAddress{m.component, a})
+		}
+	}
+	return h
 }
 
 func (p *PML) openComponent(c btl.Component) error {

@@ -97,8 +97,11 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 			m.side.Held = append(m.side.Held, a.Addr())
 		}
 	}
-	m.blob = m.local.encode()
 	m.attr = m.attributes()
+	if m.local.Port == 0 {
+		return nil // alone
+	}
+	m.blob = m.local.encode()
 	m.host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
 		m.host.Rank(), stackName(m.local.stack), m.why, m.stack.Port(), networks.Describe(chosen))
 	return nil

@@ -2,14 +2,13 @@ package sctp
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -36,15 +35,11 @@ func (r *route) describe() string {
 	return s + ")"
 }
 
-var errNoPair = errors.New("no address of ours leads to one of the peer's")
-
 // routeTo chooses the pairs of addresses.
 func (m *module) routeTo(rank int, remote *address) (*route, error) {
 	result := reach.Match(m.side, remote.Side(), m.cfg.policy)
 	if len(result.Pairs) == 0 {
-		others := slices.DeleteFunc(reach.PolicyNames(), func(name string) bool { return name == m.cfg.policy.Name() })
-		return nil, fmt.Errorf("%w by the policy %q: choose other networks with %s or %s, or judge by another policy with %s (%s)\n%s",
-			errNoPair, m.cfg.policy.Name(), pInclude, pExclude, pReach, strings.Join(others, ", "), result.Table())
+		return nil, networks.NoPair(result, m.cfg.policy.Name(), prefixOfAll)
 	}
 	// Both sides take the same of two pairs that are as good.
 	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }

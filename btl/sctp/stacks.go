@@ -2,6 +2,8 @@ package sctp
 
 import (
 	"errors"
+	"net/netip"
+	"syscall"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
@@ -17,6 +19,9 @@ type opened struct {
 
 // openStack opens the stack that the user has named, or the best there is.
 func openStack(c config, cfg stack.Config) (*opened, error) {
+	if cfg.Peers == 0 {
+		return &opened{noStack{cfg}, overUDP, "nobody to talk to"}, nil
+	}
 	if c.stack == "user" {
 		return openUser(c, cfg, "as "+c.stackSetting+" says")
 	}
@@ -38,4 +43,17 @@ func openUser(c config, cfg stack.Config, why string) (*opened, error) {
 		return nil, err
 	}
 	return &opened{s, overUDP, why}, nil
+}
+
+// noStack is for a process that is alone in its job: it opens no socket.
+type noStack struct{ cfg stack.Config }
+
+func (noStack) Port() uint16           { return 0 }
+func (noStack) Progress() bool         { return false }
+func (noStack) Linger()                {}
+func (s noStack) MaxMessage() int      { return s.cfg.Tuning.MaxMessage }
+func (s noStack) Usable() []netip.Addr { return s.cfg.Local }
+func (noStack) Close() error           { return nil }
+func (noStack) Associate(stack.Route, stack.Handler) (stack.Association, error) {
+	return nil, syscall.ENOTCONN
 }

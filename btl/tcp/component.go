@@ -47,6 +47,11 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if err := m.try(chosen); err != nil {
 		return nil, err
 	}
+	if host.Size() == 1 {
+		m.local.Interfaces = chosen // nobody is there to connect to us
+		m.attr = m.attributes()
+		return []btl.Module{m}, nil
+	}
 	if err := m.listen(system, chosen); err != nil {
 		return nil, err
 	}

@@ -110,6 +110,15 @@ func TestOnePortOnAllAddresses(t *testing.T) {
 	require.Equal(t, "host0", got.Host)
 }
 
+// Nobody connects to a process that is alone in its job: it does not listen.
+func TestAloneNothingListens(t *testing.T) {
+	n := newNode(t, 0, 1, set(pInclude, "*"))
+	require.Empty(t, n.mod.listeners)
+	require.Nil(t, n.mod.Address())
+	require.Equal(t, "tcp", n.mod.Attr().Name)
+	require.Positive(t, n.mod.Attr().Bandwidth)
+}
+
 func TestReach(t *testing.T) {
 	a, b := newNode(t, 0, 3), newNode(t, 1, 3)
 	paths, err := a.mod.Reach(btl.Peer{Rank: 1, Address: b.mod.Address()})
@@ -126,7 +135,7 @@ func TestReach(t *testing.T) {
 	elsewhere := networks.Address{Port: 1, Network: reach.Network{1}, Interfaces: []reach.Address{nic("lo", "127.0.0.1/8", 0)}}
 	elsewhere.Interfaces[0].Flags = reach.Loopback
 	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: elsewhere.Encode()})
-	require.ErrorIs(t, err, errNoPair)
+	require.ErrorIs(t, err, networks.ErrNoPair)
 	require.ErrorContains(t, err, pInclude)
 
 	_, err = a.mod.Connect(btl.Peer{Rank: 3}, paths[0], &peer{})

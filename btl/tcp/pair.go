@@ -2,11 +2,9 @@ package tcp
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/networks"
@@ -38,8 +36,6 @@ func (p pair) describe() string {
 // target is where to connect to.
 func (p pair) target() netip.AddrPort { return netip.AddrPortFrom(p.Target(), p.port) }
 
-var errNoPair = errors.New("no address of ours leads to one of the peer's")
-
 // pairsTo lists the ways to a peer in the order of the paths' numbers: the best
 // pair with all its links, then the next; and the spare ones, the best first.
 //
@@ -50,7 +46,7 @@ func (m *module) pairsTo(rank int, remote *networks.Address) (pairs, spares []pa
 	m.refresh()
 	result := reach.Match(m.side, remote.Side(), m.routes)
 	if len(result.Pairs) == 0 {
-		return nil, nil, m.noPair(result)
+		return nil, nil, networks.NoPair(result, m.cfg.policy.Name(), prefixOfAll)
 	}
 	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }
 	if rank < m.host.Rank() {
@@ -85,13 +81,6 @@ func spareIndex(i int) int { return maxPaths - 1 - i }
 
 // isSpare reports whether a path of this number is a spare one.
 func isSpare(path int) bool { return path >= maxPaths-mostSpares }
-
-// noPair says, with the whole matrix, why there is no way and what to change.
-func (m *module) noPair(result reach.Result) error {
-	others := slices.DeleteFunc(reach.PolicyNames(), func(name string) bool { return name == m.cfg.policy.Name() })
-	return fmt.Errorf("%w by the policy %q: choose other networks with %s or %s, or judge by another policy with %s (%s)\n%s",
-		errNoPair, m.cfg.policy.Name(), pInclude, pExclude, pReach, strings.Join(others, ", "), result.Table())
-}
 
 // bundle is the number of the pair that a path belongs to with others, or 0. Who
 // connects makes as many links for a pair as we would.

@@ -1,7 +1,9 @@
 package tcp
 
 import (
+	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -140,19 +142,30 @@ func TestHeldAddressIsNoPeers(t *testing.T) {
 	require.Len(t, pathsBetween(t, a, b), 1)
 	a.side.Held = []netip.Addr{netip.MustParseAddr("172.17.0.1")}
 	_, err := a.Reach(btl.Peer{Rank: 1, Host: "h", Address: b.blob})
-	require.ErrorIs(t, err, errNoPair)
+	require.ErrorIs(t, err, networks.ErrNoPair)
 }
 
-// Where no pair works the whole matrix is shown, and what can be changed.
+// Where no pair works it is said why, and what can be changed, in few lines however many
+// pairs there are.
 func TestNoPair(t *testing.T) {
 	a := wired(t, 0, "subnet", 1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "fd00::1/64", 0))
 	b := wired(t, 1, "subnet", 1, nic("net0", "192.168.0.2/24", 0))
 	_, err := a.Reach(btl.Peer{Rank: 1, Host: "far", Address: b.blob})
-	require.ErrorIs(t, err, errNoPair)
+	require.ErrorIs(t, err, networks.ErrNoPair)
 	for _, want := range []string{"rank 1 on far", "subnet", pInclude, pExclude, pReach, "route", "weighted",
 		"eth0 10.0.0.1/24", "eth1 fd00::1/64", "net0 192.168.0.2/24", "IPv4 and IPv6 do not mix"} {
 		require.ErrorContains(t, err, want)
 	}
+	var ours, theirs []reach.Address
+	for i := range 32 {
+		ours = append(ours, nic(fmt.Sprintf("eth%d", i), fmt.Sprintf("10.%d.0.1/24", i), 0))
+		theirs = append(theirs, nic(fmt.Sprintf("eth%d", i), fmt.Sprintf("192.168.%d.2/24", i), 0), nic("ib", fmt.Sprintf("fd00:%x::1/64", i), 0))
+	}
+	_, err = wired(t, 0, "subnet", 1, ours...).Reach(btl.Peer{Rank: 1, Host: "far", Address: wired(t, 1, "subnet", 1, theirs...).blob})
+	require.ErrorIs(t, err, networks.ErrNoPair)
+	require.ErrorContains(t, err, "1024 pairs, such as 10.0.0.1 (eth0) → 192.168.0.2 (eth0): private, different subnets")
+	require.Less(t, strings.Count(err.Error(), "\n"), 16)
+	require.Less(t, len(err.Error()), 2000)
 }
 
 // A link-local address of the peer's is reached through our own interface.

@@ -84,7 +84,7 @@ func components(values *param.Values, registry *btl.Registry) (infos []component
 }
 
 // An inspector opens components without a world. It is a [btl.Host] for a job of
-// one that nobody ever connects to.
+// two whose other rank never connects.
 type inspector struct {
 	params   *param.Values
 	engine   *engine.Engine
@@ -154,7 +154,7 @@ func describeModule(a btl.Attr) moduleInfo {
 
 // Rank implements [btl.Host], as do the methods below.
 func (h *inspector) Rank() int             { return 0 }
-func (h *inspector) Size() int             { return 1 }
+func (h *inspector) Size() int             { return 2 } // in a job of one nothing would listen
 func (h *inspector) Hostname() string      { return h.hostname }
 func (h *inspector) Job() string           { return fmt.Sprintf("info_%d", os.Getpid()) }
 func (h *inspector) Secret() []byte        { return h.secret }

@@ -12,23 +12,30 @@ import (
 
 // An Address is what a module publishes: how and where it can be reached.
 //
-//	 0  1  version, 2
-//	 1  1  number of interface addresses, at most 64
+//	 0  1  version, 3
+//	 1  1  number of interfaces, at most 64
 //	 2  2  port, the same on all of them
 //	 4 16  network identity
-//	20  1  length of the host name, at most 255
+//	20  1  length of the host name, at most 64
 //	21  n  host name
 //
-// and then for each interface address
+// and then for each interface, with n for whole numbers in 7 bits a byte, the lowest
+// first, as encoding/binary has them
 //
-//	 0  1  4 or 6
-//	 1  1  length of the subnet's prefix, in bits
-//	 2  1  length of the interface's name, at most 15
-//	 3  1  flags: 1 no carrier, 2 point to point, 4 loopback, 8 tunnel, 16 bridge without a card
-//	 4  4  interface index
-//	 8  4  index of the interface that it sends through, 0 none
-//	12  4  speed in Mbit/s, 0 unknown
-//	16     4 or 16 bytes of address, then the interface's name
+//	0  1  flags: 1 no carrier, 2 point to point, 4 loopback, 8 tunnel, 16 bridge without a card
+//	1  1  number of addresses, at most 64 of all interfaces
+//	2  1  length of the interface's name, at most 15
+//	3     the name
+//	   n  interface index
+//	   n  index of the interface that it sends through, 0 none
+//	   n  speed in Mbit/s, 0 unknown
+//
+// with, for each of its addresses
+//
+//	0  1  192 + the length of the subnet's prefix, in bits, and 4 bytes of IPv4 address;
+//	      or the length alone, and an IPv6 address: two bytes that tell with a bit for
+//	      each of the 16, the lowest for the first, in which it differs from the IPv6
+//	      address before it, or from ::, and these bytes, exclusive or'ed
 type Address struct {
 	Port       uint16
 	Network    reach.Network
@@ -48,42 +55,72 @@ func (a *Address) Holds(ip netip.Addr) bool {
 // Sizes in bytes, and bounds.
 const (
 	HeadSize      = 21 // of an address, without the host name and what follows
-	InterfaceSize = 16 // of an interface, without its address and its name
-	MaxInterfaces = 64
+	InterfaceSize = 3  // of an interface, without its name and what follows
+	MaxInterfaces = 64 // and addresses
+	// MaxSize is the most that an address takes as long as its interfaces are those of
+	// [Fit]: three transports' fit into a hello of the message layer.
+	MaxSize = 1280
 )
 
 const (
-	addressVersion = 2
+	addressVersion = 3
 	maxIfName      = 15
+	maxHost        = 64
+	family4        = 192
 )
 
-// Encode returns its bytes, at most 4096.
+// Encode returns its bytes.
 func (a *Address) Encode() []byte {
-	host := a.Host
-	if len(host) > 255 {
-		host = host[:255]
-	}
-	le := binary.LittleEndian
-	b := []byte{addressVersion, byte(len(a.Interfaces))}
-	b = le.AppendUint16(b, a.Port)
+	host := cutTo(a.Host, maxHost)
+	b := []byte{addressVersion, 0}
+	b = binary.LittleEndian.AppendUint16(b, a.Port)
 	b = append(b, a.Network[:]...)
 	b = append(b, byte(len(host)))
 	b = append(b, host...)
-	for _, i := range a.Interfaces {
-		family := byte(4)
-		if i.Addr().Is6() {
-			family = 6
+	var last [16]byte
+	for rest := a.Interfaces; len(rest) > 0; b[1]++ {
+		n := 1
+		for n < len(rest) && sameInterface(rest[0], rest[n]) {
+			n++
 		}
-		name := i.Interface
-		if len(name) > maxIfName {
-			name = name[:maxIfName]
+		b = appendInterface(b, rest[:n], &last)
+		rest = rest[n:]
+	}
+	return b
+}
+
+func cutTo(s string, most int) string { return s[:min(len(s), most)] }
+
+// sameInterface reports whether two addresses differ in nothing but the address.
+func sameInterface(a, b reach.Address) bool {
+	b.Prefix = a.Prefix
+	return a == b
+}
+
+// appendInterface encodes the addresses of one interface. Last is the IPv6 address
+// before them.
+func appendInterface(b []byte, addrs []reach.Address, last *[16]byte) []byte {
+	i := addrs[0]
+	name := cutTo(i.Interface, maxIfName)
+	b = append(b, byte(i.Flags), byte(len(addrs)), byte(len(name)))
+	b = append(b, name...)
+	for _, n := range []int{i.Index, i.Device, i.Speed} {
+		b = binary.AppendUvarint(b, uint64(uint32(n)))
+	}
+	for _, a := range addrs {
+		if ip := a.Addr(); ip.Is4() {
+			b = append(append(b, byte(family4+a.Prefix.Bits())), ip.AsSlice()...)
+			continue
 		}
-		b = append(b, family, byte(i.Prefix.Bits()), byte(len(name)), byte(i.Flags))
-		b = le.AppendUint32(b, uint32(i.Index))
-		b = le.AppendUint32(b, uint32(i.Device))
-		b = le.AppendUint32(b, uint32(i.Speed))
-		b = append(b, i.Addr().AsSlice()...)
-		b = append(b, name...)
+		b = append(b, byte(a.Prefix.Bits()), 0, 0)
+		head, now := len(b), a.Addr().As16()
+		for at := range now {
+			if differs := now[at] ^ last[at]; differs != 0 {
+				b[head-2+at/8] |= 1 << (at % 8)
+				b = append(b, differs)
+			}
+		}
+		*last = now
 	}
 	return b
 }
@@ -101,69 +138,107 @@ func Decode(b []byte) (*Address, error) {
 	}
 	count, hostLen := int(b[1]), int(b[20])
 	if count > MaxInterfaces {
-		return nil, fmt.Errorf("%w: %d interface addresses, at most %d are allowed", ErrAddress, count, MaxInterfaces)
+		return nil, fmt.Errorf("%w: %d interfaces, at most %d are allowed", ErrAddress, count, MaxInterfaces)
 	}
 	a := &Address{Port: binary.LittleEndian.Uint16(b[2:]), Network: reach.Network(b[4:20])}
 	if a.Port == 0 {
 		return nil, fmt.Errorf("%w: port 0", ErrAddress)
 	}
-	b = b[HeadSize:]
-	if hostLen > len(b) {
-		return nil, fmt.Errorf("%w: host name of %d bytes in %d", ErrAddress, hostLen, len(b))
+	d := decoder{b: b[HeadSize:]}
+	if hostLen > maxHost {
+		return nil, fmt.Errorf("%w: host name of %d bytes, at most %d are allowed", ErrAddress, hostLen, maxHost)
 	}
-	a.Host, b = Plain(b[:hostLen]), b[hostLen:]
+	a.Host = Plain(d.take(hostLen))
 	for range count {
-		i, n, err := decodeIfaddr(b)
-		if err != nil {
-			return nil, err
-		}
-		a.Interfaces = append(a.Interfaces, i)
-		b = b[n:]
+		a.Interfaces = d.nextInterface(a.Interfaces)
 	}
-	if len(b) != 0 {
-		return nil, fmt.Errorf("%w: %d bytes too many", ErrAddress, len(b))
+	if d.err == nil && len(d.b) != 0 {
+		d.fail("%d bytes too many", len(d.b))
+	}
+	if d.err != nil {
+		return nil, d.err
 	}
 	return a, nil
 }
 
-// decodeIfaddr returns the number of bytes that the first interface address of
-// b takes.
-func decodeIfaddr(b []byte) (reach.Address, int, error) {
-	if len(b) < InterfaceSize {
-		return reach.Address{}, 0, fmt.Errorf("%w: cut off in an interface address", ErrAddress)
+// A decoder takes bytes from the front of b, and remembers what was wrong first.
+type decoder struct {
+	b    []byte
+	last [16]byte // the IPv6 address before the next one
+	err  error
+}
+
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%w: %s", ErrAddress, fmt.Sprintf(format, args...))
 	}
-	size := 4
-	switch b[0] {
-	case 4:
-	case 6:
-		size = 16
-	default:
-		return reach.Address{}, 0, fmt.Errorf("%w: address family %d, allowed are 4 and 6", ErrAddress, b[0])
+	d.b = nil
+}
+
+// take returns n bytes, zeros where there are too few.
+func (d *decoder) take(n int) []byte {
+	if n > len(d.b) {
+		d.fail("cut off")
+		return make([]byte, n)
 	}
-	nameLen := int(b[2])
-	if nameLen > maxIfName {
-		return reach.Address{}, 0, fmt.Errorf("%w: interface name of %d bytes, at most %d are allowed", ErrAddress, nameLen, maxIfName)
+	taken := d.b[:n]
+	d.b = d.b[n:]
+	return taken
+}
+
+func (d *decoder) number() int {
+	value, n := binary.Uvarint(d.b)
+	if n <= 0 || value > 1<<31-1 {
+		d.fail("interface index, device or speed is cut off or out of range")
+		return 0
 	}
-	flags := reach.Flags(b[3])
-	if !flags.Valid() {
-		return reach.Address{}, 0, fmt.Errorf("%w: interface flags %#02x, which are not all known", ErrAddress, b[3])
+	d.b = d.b[n:]
+	return int(value)
+}
+
+// nextInterface appends the addresses of one interface.
+func (d *decoder) nextInterface(all []reach.Address) []reach.Address {
+	head := d.take(InterfaceSize)
+	flags, count, nameLen := reach.Flags(head[0]), int(head[1]), int(head[2])
+	switch {
+	case !flags.Valid():
+		d.fail("interface flags %#02x, which are not all known", head[0])
+	case nameLen > maxIfName:
+		d.fail("interface name of %d bytes, at most %d are allowed", nameLen, maxIfName)
+	case len(all)+count > MaxInterfaces:
+		d.fail("more than %d addresses", MaxInterfaces)
 	}
-	n := InterfaceSize + size + nameLen
-	if len(b) < n {
-		return reach.Address{}, 0, fmt.Errorf("%w: cut off in an interface address", ErrAddress)
+	if d.err != nil {
+		return all
 	}
-	ip, _ := netip.AddrFromSlice(b[InterfaceSize : InterfaceSize+size])
-	prefix := netip.PrefixFrom(ip, int(b[1]))
-	if !prefix.IsValid() || ip.Is4In6() || ip.IsUnspecified() || ip.IsMulticast() {
-		return reach.Address{}, 0, fmt.Errorf("%w: %v/%d is not the address of an interface", ErrAddress, ip, b[1])
+	common := reach.Address{Flags: flags, Interface: Plain(d.take(nameLen))}
+	common.Index, common.Device, common.Speed = d.number(), d.number(), d.number()
+	for range count {
+		common.Prefix = d.prefix()
+		all = append(all, common)
 	}
-	a := reach.Address{Prefix: prefix, Interface: Plain(b[n-nameLen : n]), Flags: flags}
-	for at, field := range []*int{&a.Index, &a.Device, &a.Speed} {
-		value := binary.LittleEndian.Uint32(b[4+4*at:])
-		if value > 1<<31-1 {
-			return reach.Address{}, 0, fmt.Errorf("%w: interface index, device or speed %d is out of range", ErrAddress, value)
+	return all
+}
+
+// prefix takes an address with its subnet.
+func (d *decoder) prefix() netip.Prefix {
+	bits := int(d.take(1)[0])
+	var ip netip.Addr
+	if bits >= family4 {
+		bits -= family4
+		ip = netip.AddrFrom4([4]byte(d.take(4)))
+	} else {
+		mask := binary.LittleEndian.Uint16(d.take(2))
+		for at := range d.last {
+			if mask&(1<<at) != 0 {
+				d.last[at] ^= d.take(1)[0]
+			}
 		}
-		*field = int(value)
+		ip = netip.AddrFrom16(d.last)
 	}
-	return a, n, nil
+	p := netip.PrefixFrom(ip, bits)
+	if !p.IsValid() || ip.Is4In6() || ip.IsUnspecified() || ip.IsMulticast() {
+		d.fail("%v/%d is not the address of an interface", ip, bits)
+	}
+	return p
 }

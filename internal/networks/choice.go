@@ -1,7 +1,6 @@
 package networks
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"path"
@@ -20,8 +19,12 @@ type Choice struct {
 	MaxInterfaces int
 	// DisableFamily is "4", "6" or "none".
 	DisableFamily string
+	// IncludeName is the parameter that Include is from.
+	IncludeName string
 	// Where the values come from, for messages: "btl_tcp_if_include=eth0 from …".
 	IncludeWhere, ExcludeWhere, FamilyWhere string
+	// Warn is told of addresses that there is no room for; it may be nil.
+	Warn func(error)
 	// Unknown is told of each entry of a list that fits nothing here, which then
 	// counts for nothing. If it is nil that is an error.
 	Unknown func(error)
@@ -53,8 +56,11 @@ func (c *Choice) Select(all []reach.Address) ([]reach.Address, error) {
 	if chosen, err = c.withoutFamily(chosen); err != nil {
 		return nil, err
 	}
-	chosen = limitInterfaces(chosen, c.MaxInterfaces)
-	return chosen[:min(len(chosen), MaxInterfaces)], nil
+	fit, left := Fit(limitInterfaces(chosen, c.MaxInterfaces))
+	if len(left) > 0 && c.Warn != nil {
+		c.Warn(leftOut(fit, left, c.IncludeName))
+	}
+	return fit, nil
 }
 
 // withoutFamily leaves out the family that the user does not want.
@@ -124,36 +130,36 @@ func parsePattern(p string) (func(reach.Address) bool, error) {
 }
 
 // limitInterfaces keeps the addresses of at most n interfaces besides the
-// loopback, the fastest; 0 keeps all.
+// loopback, those that promise most; 0 keeps all.
 func limitInterfaces(addrs []reach.Address, n int) []reach.Address {
 	if n == 0 {
 		return addrs
 	}
-	var nics []reach.Address // one address of each interface
-	for _, a := range addrs {
-		same := func(b reach.Address) bool { return b.Index == a.Index }
-		if !a.Addr().IsLoopback() && !slices.ContainsFunc(nics, same) {
-			nics = append(nics, a)
+	kept := make(map[int]bool) // by index
+	for _, i := range byPromise(addrs) {
+		if a := addrs[i]; !a.Addr().IsLoopback() && len(kept) < n {
+			kept[a.Index] = true
 		}
 	}
-	slices.SortStableFunc(nics, func(a, b reach.Address) int { return cmp.Compare(b.Speed, a.Speed) })
-	if len(nics) > n {
-		nics = nics[:n]
-	}
 	return slices.DeleteFunc(slices.Clone(addrs), func(a reach.Address) bool {
-		same := func(b reach.Address) bool { return b.Index == a.Index }
-		return !a.Addr().IsLoopback() && !slices.ContainsFunc(nics, same)
+		return !a.Addr().IsLoopback() && !kept[a.Index]
 	})
 }
 
-// Describe lists addresses for a message: "lo 127.0.0.1/8, eth0 10.8.47.1/24".
+// Describe lists addresses for a message: "lo 127.0.0.1/8, eth0 10.8.47.1/24". Of many
+// it names the first.
 func Describe(all []reach.Address) string {
+	const most = 16
 	if len(all) == 0 {
 		return "none"
 	}
-	parts := make([]string, len(all))
-	for i, a := range all {
-		parts[i] = a.Interface + " " + a.Prefix.String()
+	var parts []string
+	for _, a := range all[:min(len(all), most)] {
+		parts = append(parts, a.Interface+" "+a.Prefix.String())
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if len(all) > most {
+		text += fmt.Sprintf(" and %d others", len(all)-most)
+	}
+	return text
 }

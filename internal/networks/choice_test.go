@@ -16,7 +16,7 @@ func TestSelectAddresses(t *testing.T) {
 		{Prefix: netip.MustParsePrefix("10.8.47.1/24"), Index: 2, Speed: 1000, Interface: "eth0"},
 		{Prefix: netip.MustParsePrefix("fd00::1/64"), Index: 2, Speed: 1000, Interface: "eth0"},
 		{Prefix: netip.MustParsePrefix("10.9.0.1/16"), Index: 3, Speed: 10000, Interface: "eth1"},
-		{Prefix: netip.MustParsePrefix("172.17.0.1/16"), Index: 4, Interface: "docker0"},
+		{Prefix: netip.MustParsePrefix("172.17.0.1/16"), Index: 4, Interface: "docker0", Flags: reach.Enclosed},
 	}
 	with := func(include, exclude []string, most int) Choice {
 		return Choice{Include: include, Exclude: exclude, MaxInterfaces: most, DisableFamily: "none", FamilyWhere: "FAMILY", IncludeWhere: "INCLUDE", ExcludeWhere: "EXCLUDE"}

@@ -24,14 +24,14 @@ func Parameters(prefix string) []param.Spec {
 		{Name: prefix + unknown, Kind: param.Enum, Default: "error", Choices: []string{"error", "warn"}, Level: param.User,
 			Help: "What it is if an entry of " + prefix + include + " or " + prefix + exclude + " fits nothing on a host: a mistake (error), or only worth a line (warn), for hosts that differ."},
 		{Name: prefix + atMost, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
-			Help: "Use at most so many interfaces besides the loopback, the fastest first; 0 means all."},
+			Help: "Use at most so many interfaces besides the loopback, cards before tunnels and the fastest first; 0 means all."},
 		{Name: prefix + disableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
 			Help: "Do not use the addresses of IPv4 (4) or of IPv6 (6)."},
 	}
 }
 
 // ChoiceOf is what the parameters say. Warn is told of each entry that fits nothing,
-// where that is no mistake.
+// where that is no mistake, and of addresses that there is no room for.
 func ChoiceOf(v *param.Values, prefix string, warn func(error)) Choice {
 	where := func(name string) string { return v.Value(prefix + name).String() }
 	c := Choice{
@@ -39,6 +39,8 @@ func ChoiceOf(v *param.Values, prefix string, warn func(error)) Choice {
 		Exclude: v.List(prefix + exclude), ExcludeWhere: where(exclude),
 		DisableFamily: v.String(prefix + disableFamily), FamilyWhere: where(disableFamily),
 		MaxInterfaces: v.Int(prefix + atMost),
+		IncludeName:   prefix + include,
+		Warn:          warn,
 	}
 	if v.String(prefix+unknown) == "warn" {
 		c.Unknown = warn

@@ -1,0 +1,97 @@
+package networks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/strandmp/strand/reach"
+)
+
+// Fit returns the addresses that a module is to publish, in their order: all, or those
+// that promise most if there are more than peers take ([MaxInterfaces], [MaxSize]); and
+// those that are left out.
+func Fit(all []reach.Address) (fit, left []reach.Address) {
+	order := byPromise(all)
+	taken := make([]bool, len(all))
+	list := func(which bool) (addrs []reach.Address) {
+		for i, a := range all {
+			if taken[i] == which {
+				addrs = append(addrs, a)
+			}
+		}
+		return addrs
+	}
+	for count, i := 0, 0; i < len(order) && count < MaxInterfaces; i++ {
+		taken[order[i]] = true
+		if size(list(true)) > MaxSize-HeadSize-maxHost {
+			taken[order[i]] = false
+			continue
+		}
+		count++
+	}
+	return list(true), list(false)
+}
+
+// size is what the interfaces take of an encoded address.
+func size(addrs []reach.Address) int {
+	return len((&Address{Interfaces: addrs}).Encode()) - HeadSize
+}
+
+// byPromise lists the numbers of addresses, that of the most promising first.
+func byPromise(all []reach.Address) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	promise := promises(all)
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(promise[a], promise[b]) })
+	return order
+}
+
+// promises says of each address how much less it promises than others, the weightiest
+// reason first.
+func promises(all []reach.Address) [][]int {
+	type nth struct {
+		index    int
+		v4, link bool
+	}
+	fastest := 0
+	for _, a := range all {
+		fastest = max(fastest, a.Speed)
+	}
+	seen := make(map[nth]int)
+	list := make([][]int, len(all))
+	for i, a := range all {
+		ip := a.Addr()
+		key := nth{a.Index, ip.Is4(), ip.IsLinkLocalUnicast()}
+		list[i] = []int{
+			number(!ip.IsLoopback() || seen[key] > 0), // processes of this host need one
+			number(ip.IsLinkLocalUnicast()),           // where there is no other way
+			number(a.Flags&(reach.Tunnel|reach.Enclosed) != 0),
+			number(a.Flags&reach.NoCarrier != 0),
+			number(lonely(a)),
+			seen[key],                 // one address of each interface before the second of any
+			-cmp.Or(a.Speed, fastest), // one that is not known must not lose to a slow one
+		}
+		seen[key]++
+	}
+	return list
+}
+
+// lonely: it is alone in its subnet, or with one other, as the ends of containers' links
+// are on their host.
+func lonely(a reach.Address) bool { return a.Prefix.Bits() >= a.Addr().BitLen()-2 }
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// leftOut tells which addresses are not published.
+func leftOut(fit, left []reach.Address, where string) error {
+	return fmt.Errorf("%d addresses are more than peers can be told of; not used are %s; name those that are wanted with %s",
+		len(fit)+len(left), Describe(left), where)
+}
