@@ -149,7 +149,7 @@ func launcherName(env lookup) string {
 		return strandRun
 	case has(env, "HYDI_CONTROL_FD"):
 		return "hydra"
-	case has(env, "SLURM_STEP_ID"):
+	case has(env, slurmStep):
 		return "slurm"
 	}
 	return "PMI-1"

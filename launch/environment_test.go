@@ -265,10 +265,15 @@ func TestForeignLaunchers(t *testing.T) {
 		{environ{"OMPI_COMM_WORLD_SIZE": "4", "SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, []string{"Open MPI's mpirun"}},
 		{environ{"OMPI_COMM_WORLD_SIZE": "1", "PMIX_RANK": "0"}, nil},
 		{environ{"PMIX_RANK": "0"}, []string{"PMIx", "strand run -n N " + os.Args[0]}},
-		{environ{"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, []string{"srun --mpi=pmi2 -n 4 " + os.Args[0] + `"`, "unset SLURM_PROCID"}},
-		{environ{"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "8", "PMIX_RANK": "3"}, []string{"Slurm", "-n 4"}},
-		{environ{"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "8"}, nil},
+		{environ{"SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4"}, []string{"srun --mpi=pmi2 -n 4 " + os.Args[0] + `"`, "unset SLURM_STEP_ID"}},
+		{environ{"SLURM_PROCID": "3", "SLURM_STEP_ID": "2", "SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "8", "PMIX_RANK": "3"}, []string{"Slurm", "-n 4"}},
+		{environ{"SLURM_PROCID": "0", "SLURM_STEP_ID": "2", "SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "8"}, nil},
 		{environ{"SLURM_NTASKS": "8"}, nil}, // inside an allocation, not started by srun
+		// A batch script has a rank, though it is not one of several, and so has all that it starts without srun.
+		{environ{"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NTASKS": "4"}, nil},
+		// The shell of salloc may be a step of its own, of one process.
+		{environ{"SLURM_PROCID": "0", "SLURM_STEP_ID": "4294967290", "SLURM_NTASKS": "4"}, nil},
+		{environ{"SLURM_PROCID": "0", "SLURM_STEP_ID": "4294967291", "SLURM_NTASKS": "4"}, nil},
 		{environ{"PMI_RANK": "1", "PMI_SIZE": "2"}, []string{"neither PMI_FD nor PMI_PORT", "strand run -n 2"}},
 	} {
 		j, err := tc.env.join(t)

@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 )
 
@@ -20,6 +21,13 @@ const (
 	useSlurm  = `"srun --mpi=pmi2 -n %[1]s %[2]s"`
 )
 
+// slurmStep is what srun sets. A batch script, and all that it starts without srun, has
+// the other marks of a task too (SLURM_PROCID, SLURM_NTASKS), and is one process.
+const slurmStep = "SLURM_STEP_ID"
+
+// slurmShells are the numbers of steps that are a shell: that of salloc, and a batch script.
+var slurmShells = []string{"4294967290", "4294967291"}
+
 // foreigners are looked for in this order: Open MPI's processes may have
 // Slurm's variables too, and those of either may have PMIx's.
 var foreigners = []foreign{
@@ -28,8 +36,8 @@ var foreigners = []foreign{
 		useStrand + ", or " + useMPICH + " for several hosts",
 	},
 	{
-		"Slurm without PMI-1", "SLURM_PROCID", []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"},
-		useSlurm + " (for one process inside an allocation unset SLURM_PROCID)",
+		"Slurm without PMI-1", slurmStep, []string{"SLURM_STEP_NUM_TASKS"},
+		useSlurm + " (for one process inside a step unset " + slurmStep + ")",
 	},
 	{
 		"a launcher that speaks PMIx only", "PMIX_RANK", []string{"PMIX_SIZE"},
@@ -46,7 +54,7 @@ var foreigners = []foreign{
 func refuseForeign(env lookup) error {
 	for _, f := range foreigners {
 		mark, found := env(f.marker)
-		if !found {
+		if !found || f.marker == slurmStep && slices.Contains(slurmShells, mark) {
 			continue
 		}
 		size := f.size(env)
