@@ -6,9 +6,12 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/strandmp/strand/launch/local"
 )
 
 // execute runs one command line and returns the status to exit with.
@@ -27,9 +30,39 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return 0
 	}
 	if text := strings.TrimSpace(err.Error()); text != "" {
-		fmt.Fprintf(stderr, "%s: %s\n", command.CommandPath(), text)
+		tell(stderr, fmt.Sprintf("%s: %s\n", command.CommandPath(), text), hurried(err))
 	}
 	return exitStatus(err)
+}
+
+// lastWords is how long who reads standard error may take when the user wants the end.
+const lastWords = 500 * time.Millisecond
+
+// tell writes the last line. If that is to be the end, nobody waits for long until it is read.
+func tell(stderr io.Writer, line string, hurry bool) {
+	if !hurry {
+		fmt.Fprint(stderr, line)
+		return
+	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		fmt.Fprint(stderr, line)
+	}()
+	late := time.NewTimer(lastWords)
+	defer late.Stop()
+	select {
+	case <-told:
+	case <-late.C:
+	}
+}
+
+// hurried tells whether the user has ended the command, or has set the time of its end.
+func hurried(err error) bool {
+	_, late := errors.AsType[*local.TimeoutError](err)
+	_, interrupted := errors.AsType[*local.InterruptError](err)
+	_, unread := errors.AsType[*local.UnreadError](err)
+	return late || interrupted || unread
 }
 
 // addDefaults adds the library's own commands, which write to where the root does

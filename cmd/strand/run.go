@@ -30,9 +30,11 @@ The exit status is 0 if all ranks succeeded, else that of the first that failed:
 its own, or 128 and the number of the signal that killed it. 124: --timeout,
 127: no such program, 126: it can not be run, 2: a mistake in the command line.
 
-SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
-second SIGINT or SIGTERM kills them. What a rank leaves behind in its process
-group ends with it.
+SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
+second SIGINT or SIGTERM kills them. At SIGQUIT (Ctrl-\), a Go program says what each of its
+goroutines does, and ends. Ctrl-Z stops the whole job, fg and bg have it go on.
+What a rank leaves behind in its process group ends with it, and with this
+command, whatever ends that.
 
 --verbose tells what the launcher does; --verbose btl=1, which is -p verbose=1, what
 the ranks' transports do: every connection, and which way to a peer was chosen and
@@ -91,7 +93,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 			config.Stdout, config.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			signals, stop := forwarded()
 			defer stop()
-			config.Signals = signals
+			config.Signals, config.Suspend = signals, suspend
 			if !onNet { // there this user may be another one, and the folder outlives the network
 				config.LiveDir = live.Dir()
 			}
@@ -147,7 +149,9 @@ func (f *failurePolicy) Set(text string) error {
 // ignore (nohup) stays ignored.
 func forwarded() (signals <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 16)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
+	for _, s := range []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT,
+	} {
 		if !signal.Ignored(s) {
 			signal.Notify(c, s)
 		}

@@ -48,8 +48,10 @@ type Config struct {
 	// /dev/null.
 	Stdin *os.File
 
-	// Stdout and Stderr get whole lines of the ranks' output; nil discards it.
-	// They may be the same writer and are written by one goroutine at a time.
+	// Stdout and Stderr get whole lines of the ranks' output, a terminal also what stays
+	// unfinished for a while; nil discards it. They may be the same writer, which is
+	// written by one goroutine at a time. A write that does not end is left behind when the job is over by
+	// Timeout, by a second signal or by its context.
 	Stdout, Stderr io.Writer
 	TagOutput      bool // start each line with its rank: "[3] "
 
@@ -57,8 +59,11 @@ type Config struct {
 	Verbose bool
 
 	// Signals are passed on to all ranks as they come. A second SIGINT or
-	// SIGTERM ends the job at once.
+	// SIGTERM ends the job at once, and does not wait for who reads its output.
 	Signals <-chan os.Signal
+	// Suspend, if given, is called when SIGTSTP was passed on: it stops this process,
+	// and returns when that goes on. The ranks then get SIGCONT.
+	Suspend func()
 
 	// LiveDir is the folder in which the job can be asked how it stands ("strand
 	// info --live"); "": it can not.

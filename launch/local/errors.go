@@ -45,21 +45,40 @@ type TimeoutError struct {
 }
 
 func (e *TimeoutError) Error() string {
+	if len(e.Running) == 0 {
+		return fmt.Sprintf("the job was not over within --timeout %v, though all ranks have ended", e.Timeout)
+	}
 	return fmt.Sprintf("the job was not over within --timeout %v and was ended: still running: %s", e.Timeout, nameRanks(e.Running))
 }
 
 // ExitStatus is 124, as timeout(1) has it.
 func (e *TimeoutError) ExitStatus() int { return timedOut }
 
-// An InterruptError is a job that the user ended by a second signal.
-type InterruptError struct{ Signal syscall.Signal }
+// An InterruptError is a job that the user ended by a second signal, or by any when
+// all its ranks had ended.
+type InterruptError struct {
+	Signal syscall.Signal
+	Second bool
+}
 
 func (e *InterruptError) Error() string {
+	if !e.Second {
+		return fmt.Sprintf("signal %d (%s), when all ranks had ended", int(e.Signal), unix.SignalName(e.Signal))
+	}
 	return fmt.Sprintf("a second signal %d (%s): all ranks were killed", int(e.Signal), unix.SignalName(e.Signal))
 }
 
 // ExitStatus is 128 and the signal's number.
 func (e *InterruptError) ExitStatus() int { return signalBase + int(e.Signal) }
+
+// An UnreadError is a job that is over, and whose output nobody reads: the rest of it is lost.
+type UnreadError struct{ Cause error } // why that was not waited for, or why the job has failed
+
+func (e *UnreadError) Error() string {
+	return e.Cause.Error() + " (nobody reads its output, the rest of which is lost)"
+}
+
+func (e *UnreadError) Unwrap() error { return e.Cause }
 
 // A RankError is the failure of a rank that ended the job: the first one.
 type RankError struct {

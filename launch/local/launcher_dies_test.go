@@ -10,16 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRanksEndWithTheirLauncher(t *testing.T) {
+func TestRanksEndWithTheirLauncher(t *testing.T) { killLauncher(t, "launcher", 2) }
+
+// killLauncher kills a launcher whose ranks have said the numbers of so many processes.
+func killLauncher(t *testing.T, role string, processes int) {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	out := newOutput()
 	launcher := exec.Command(self)
-	launcher.Env = append(os.Environ(), roleEnv+"=launcher")
+	launcher.Env = append(os.Environ(), roleEnv+"="+role)
 	launcher.Stdout, launcher.Stderr = out, out
 	require.NoError(t, launcher.Start())
-	out.await(t, "pid", 2)
+	out.await(t, "pid", processes)
 	require.NoError(t, launcher.Process.Kill())
 	require.Error(t, launcher.Wait())
-	requireGone(t, out.String(), 2)
+	requireGone(t, out.String(), processes)
 }

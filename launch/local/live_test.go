@@ -126,11 +126,12 @@ func TestLiveWithoutDescriptors(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	var out strings.Builder
-	j := &job{config: Config{Verbose: true}}
-	j.sinks[1] = (&console{}).sink(&out)
+	j := &job{config: Config{Verbose: true, Stderr: &out}}
+	defer j.open()()
 	far, err := j.acceptLive(t.Context(), &scarce{Listener: real, failures: 3})
 	require.NoError(t, err)
 	require.NoError(t, far.Close())
+	j.working.Wait()
 	assert.Equal(t, 1, strings.Count(out.String(), "can not ask this job at the moment"))
 	assert.Contains(t, out.String(), "ulimit -n")
 

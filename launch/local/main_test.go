@@ -42,13 +42,14 @@ func TestMain(m *testing.M) {
 const forever = 5 * time.Minute
 
 var roles = map[string]func(){
-	"launcher": playLauncher,
-	"lines":    playLines,
-	"copy":     func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
-	"environ":  func() { fmt.Println(strings.Join(os.Environ(), "\n")) },
-	"garbage":  playGarbage,
-	"leftover": playLeftover,
-	"signals":  playSignals,
+	"launcher":           playLauncher,
+	"launcher of shells": playShells,
+	"lines":              playLines,
+	"copy":               func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
+	"environ":            func() { fmt.Println(strings.Join(os.Environ(), "\n")) },
+	"garbage":            playGarbage,
+	"leftover":           playLeftover,
+	"signals":            playSignals,
 
 	"exchange": joined(func(ctx context.Context, j launch.Job) error {
 		if err := j.Put(ctx, fmt.Sprint("key ", j.Rank()), strings.Repeat("\x00", 5000+j.Rank())); err != nil {
@@ -218,9 +219,14 @@ func playSignals() {
 }
 
 // playLauncher starts two ranks that say their pids and wait.
-func playLauncher() {
-	err := Run(context.Background(), Config{
-		Ranks: 2, Program: "sh", Args: []string{"-c", "echo pid $$; exec sleep 300"}, Stdout: os.Stdout, Stderr: os.Stderr,
-	})
+func playLauncher() { launchShells("echo pid $$; exec sleep 300") }
+
+// playShells starts two ranks that are shells with children, of which one has nothing of the rank's open.
+func playShells() {
+	launchShells(`sleep 300 & echo pid $!; sh -c 'exec 3>&- 4>&- 5>&-; echo pid $$; exec sleep 300'  & echo pid $$; wait; true`)
+}
+
+func launchShells(script string) {
+	err := Run(context.Background(), Config{Ranks: 2, Program: "sh", Args: []string{"-c", script}, Stdout: os.Stdout, Stderr: os.Stderr})
 	fmt.Println("launcher:", err)
 }

@@ -69,8 +69,9 @@ func TestBytesOfOneRank(t *testing.T) {
 // TestUnfinishedLinesDoNotMix plays writes of two streams in a given order.
 func TestUnfinishedLinesDoNotMix(t *testing.T) {
 	out := newOutput()
-	c := &console{failure: make(chan error, 1)}
+	c := newConsole()
 	k := c.sink(out)
+	defer k.close()
 	a, b := &stream{sink: k, prefix: "[a] "}, &stream{sink: k, prefix: "[b] "}
 	k.write(a, []byte("one\ntw"))
 	k.write(a, []byte("o\nthr"))

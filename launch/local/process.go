@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,12 +33,31 @@ type process struct {
 	served chan struct{} // closed when the conversation is over
 	reaped chan struct{} // closed when the rank has exited
 	out    [2]*stream
+	life   *lifeline
+	untied error // why it does not end with the launcher whatever it has started
+
+	group sync.Mutex
+	gone  bool // the group's number may be another's
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
 // signal sends to the rank and all it has started. Who is gone needs none.
-func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.pid(), s) }
+func (p *process) signal(s syscall.Signal) {
+	p.group.Lock()
+	defer p.group.Unlock()
+	if !p.gone {
+		_ = syscall.Kill(-p.pid(), s)
+	}
+}
+
+// endGroup kills what the rank has left in its group: the last signal to it.
+func (p *process) endGroup() {
+	p.signal(syscall.SIGKILL)
+	p.group.Lock()
+	defer p.group.Unlock()
+	p.gone = true
+}
 
 // spec is what differs from rank to rank, or not at all.
 type spec struct {
@@ -88,7 +108,15 @@ func (s *spec) start(rank int, input *os.File) (*process, error) {
 		take(near)
 		theirs = append(theirs, far)
 	}
+	life, err := newLifeline()
+	if err != nil {
+		return nil, errors.Join(err, p.discard())
+	}
+	p.life = life
 	p.cmd.ExtraFiles = slices.Clone(theirs)
+	if end := life.theirs(); end != nil {
+		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, end)
+	}
 	if input != nil {
 		p.cmd.Stdin = input // not by itself: an *os.File of nil is no nil Reader
 	}
@@ -104,6 +132,7 @@ func (s *spec) start(rank int, input *os.File) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, errors.Join(err, p.discard())
 	}
+	p.untied = life.tie(p.pid())
 	return p, nil
 }
 
@@ -124,6 +153,7 @@ func (p *process) discard() error {
 	if p.line != nil {
 		p.line.Close()
 	}
+	p.life.cut()
 	for _, s := range p.out {
 		if s != nil {
 			err = errors.Join(err, s.pipe.file.Close())
@@ -135,8 +165,12 @@ func (p *process) discard() error {
 // wait returns how the rank ended, after what it said last was heard and what
 // it left in its process group was killed.
 func (p *process) wait() syscall.WaitStatus {
+	if awaitEnd(p.pid()) {
+		p.endGroup() // while its number is kept for it
+	}
 	_ = p.cmd.Wait() // an error says what the status says
-	p.signal(syscall.SIGKILL)
+	p.endGroup()
+	p.life.cut()
 	close(p.reaped)
 	parting := time.NewTimer(partingTime)
 	defer parting.Stop()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -36,14 +37,25 @@ func Run(ctx context.Context, c Config) error {
 	j := &job{
 		config: c, path: path, hostname: hostname, name: jobName(),
 		events: make(chan event), over: make(chan struct{}),
-		console: &console{failure: make(chan error, 1)},
 	}
-	j.sinks = [2]*sink{j.console.sink(c.Stdout), j.console.sink(c.Stderr)}
-	j.warnings = &warnings{ranks: c.Ranks, show: j.sinks[1].note}
+	defer j.open()()
 	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
 		return err
 	}
 	return j.run(ctx)
+}
+
+// open makes the job's outputs. The returned function ends what writes to them.
+func (j *job) open() (closeAll func()) {
+	j.console = newConsole()
+	j.sinks = j.console.sinks(j.config.Stdout, j.config.Stderr)
+	j.notes = &notes{show: j.sinks[1].note, working: &j.working}
+	j.warnings = &warnings{ranks: j.config.Ranks, show: j.sinks[1].note}
+	return func() {
+		for _, k := range slices.Compact(j.sinks[:]) {
+			k.close()
+		}
+	}
 }
 
 // jobName is the same for no two jobs of a network.
@@ -70,6 +82,7 @@ type job struct {
 
 	working  sync.WaitGroup
 	warnings *warnings
+	notes    *notes
 }
 
 func (j *job) run(ctx context.Context) error {
@@ -86,7 +99,7 @@ func (j *job) run(ctx context.Context) error {
 		s.endBecause(startErr)
 	}
 	stopLive := j.serveLive()
-	err = s.run(ctx)
+	s.run(ctx)
 	stopLive()
 	j.server.Close()
 	release()
@@ -97,9 +110,14 @@ func (j *job) run(ctx context.Context) error {
 		}
 	}
 	close(j.over)
-	j.working.Wait()
-	j.warnings.finish()
-	if err == nil {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		j.working.Wait()
+		j.warnings.finish()
+	}()
+	s.drain(ctx, written)
+	if err = s.verdict; err == nil {
 		err = j.outputFailure()
 	}
 	if err != nil {
@@ -111,7 +129,7 @@ func (j *job) run(ctx context.Context) error {
 // logf tells what the launcher does, if anybody wants to know.
 func (j *job) logf(format string, args ...any) {
 	if j.config.Verbose {
-		j.sinks[1].note(fmt.Sprintf("strand run: "+format+"\n", args...))
+		j.notes.add(fmt.Sprintf("strand run: "+format+"\n", args...))
 	}
 }
 
@@ -160,15 +178,18 @@ func (j *job) startEach(input *os.File) error {
 		input = nil
 		j.ranks = append(j.ranks, p)
 		j.logf("rank %d on host %s: started, pid %d", rank, j.hostOf(rank), p.pid())
+		if p.untied != nil {
+			j.logf("what rank %d starts may outlive this launcher if that is killed: %v", rank, p.untied)
+		}
 	}
 	return nil
 }
 
 // What the launcher holds open: of a rank its two connections, the ends of its
-// output and a handle of its process; besides, its own files and those that are open
+// output, its lifeline and a handle of its process; besides, its own files and those that are open
 // for a moment while a rank starts.
 const (
-	filesPerRank = 5
+	filesPerRank = 6
 	filesOfJob   = 24
 )
 

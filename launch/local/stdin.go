@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -12,7 +13,7 @@ import (
 // A terminal stops a background process group that reads from it, and ranks
 // are in groups of their own. So rank 0 gets a terminal's input through a pipe;
 // any other input is handed over as it is, which takes no more of it than rank
-// 0 reads.
+// 0 reads. The launcher itself may be in the background: what is typed then is not for it.
 
 // inputFor returns rank 0's standard input, nil for /dev/null, and what to call
 // when the job is over.
@@ -44,19 +45,30 @@ func pump(terminal *os.File) (input *os.File, release func(), err error) {
 	}, nil
 }
 
+// aside is how often it is looked whether a launcher in the background, for which input is
+// none, has come to the fore. Nothing tells: a shell signals only what it had stopped.
+const aside = 200 * time.Millisecond
+
 // copyTerminal never blocks in a read: a terminal's can not be interrupted.
 func copyTerminal(into *os.File, terminal, stop int) {
 	defer into.Close()
+	keepReaderRunning()
 	buf := make([]byte, 4<<10)
 	for {
-		ready := []unix.PollFd{{Fd: int32(terminal), Events: unix.POLLIN}, {Fd: int32(stop), Events: unix.POLLIN}}
-		if _, err := unix.Poll(ready, -1); err == unix.EINTR {
+		stopped := unix.PollFd{Fd: int32(stop), Events: unix.POLLIN}
+		ready, wait := []unix.PollFd{stopped, {Fd: int32(terminal), Events: unix.POLLIN}}, -1
+		if inBackground(terminal) {
+			ready, wait = ready[:1], int(aside/time.Millisecond)
+		}
+		n, err := unix.Poll(ready, wait)
+		switch {
+		case err == unix.EINTR, err == nil && n == 0:
 			continue
-		} else if err != nil || ready[1].Revents != 0 {
+		case err != nil || ready[0].Revents != 0:
 			return
 		}
-		n, err := unix.Read(terminal, buf)
-		if err == unix.EINTR || err == unix.EAGAIN {
+		n, err = unix.Read(terminal, buf)
+		if err == unix.EINTR || err == unix.EAGAIN || err == unix.EIO && inBackground(terminal) {
 			continue
 		}
 		if err != nil || n <= 0 {
@@ -66,4 +78,10 @@ func copyTerminal(into *os.File, terminal, stop int) {
 			return
 		}
 	}
+}
+
+// inBackground tells whether the terminal is this process's, and others have its input.
+func inBackground(terminal int) bool {
+	foreground, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP)
+	return err == nil && foreground != unix.Getpgrp()
 }

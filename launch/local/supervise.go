@@ -19,6 +19,12 @@ const settleTime = 30 * time.Millisecond
 // says it follows from it. It may never come: when a network is what has failed.
 const followTime = 300 * time.Millisecond
 
+// quitStatus is what a Go program ends with after SIGQUIT.
+const quitStatus = 2
+
+// dumpTime is how long ranks may take to say how they stand, which SIGQUIT asks of them.
+const dumpTime = 5 * time.Second
+
 // A supervisor decides when a job is over and why. All of it belongs to one
 // goroutine; what happens comes in as events.
 type supervisor struct {
@@ -28,8 +34,10 @@ type supervisor struct {
 	anyPMI bool // some rank has initialised
 
 	verdict   error // why the job fails
+	timeout   *time.Timer
 	settle    *time.Timer
 	grace     *time.Timer
+	hurry     bool // nobody waits for who reads the output
 	awaiting  bool // what the verdict says it follows from
 	stopping  bool // the ranks were told to end
 	passed    map[syscall.Signal]bool
@@ -47,7 +55,7 @@ type standing struct {
 func newSupervisor(j *job) *supervisor {
 	s := &supervisor{
 		job: j, state: make([]standing, len(j.ranks)), living: len(j.ranks),
-		settle: stoppedTimer(), grace: stoppedTimer(), passed: make(map[syscall.Signal]bool),
+		timeout: stoppedTimer(), settle: stoppedTimer(), grace: stoppedTimer(), passed: make(map[syscall.Signal]bool),
 	}
 	for rank := range s.state {
 		s.state[rank].after = -1
@@ -62,12 +70,10 @@ func stoppedTimer() *time.Timer {
 }
 
 // run returns when all ranks have exited.
-func (s *supervisor) run(ctx context.Context) error {
-	timeout := stoppedTimer()
+func (s *supervisor) run(ctx context.Context) {
 	if s.config.Timeout > 0 {
-		timeout.Reset(s.config.Timeout)
+		s.timeout.Reset(s.config.Timeout)
 	}
-	defer timeout.Stop()
 	defer s.settle.Stop()
 	defer s.grace.Stop()
 	done := ctx.Done()
@@ -77,7 +83,8 @@ func (s *supervisor) run(ctx context.Context) error {
 			s.handle(e)
 		case sig := <-s.config.Signals:
 			s.pass(sig)
-		case <-timeout.C:
+		case <-s.timeout.C:
+			s.hurry = true
 			s.endBecause(&TimeoutError{Timeout: s.config.Timeout, Running: s.running()})
 		case err := <-s.console.failure:
 			s.endBecause(err)
@@ -87,10 +94,10 @@ func (s *supervisor) run(ctx context.Context) error {
 			s.signalAll(syscall.SIGKILL)
 		case <-done:
 			done = nil
+			s.hurry = true
 			s.endBecause(context.Cause(ctx))
 		}
 	}
-	return s.verdict
 }
 
 func (s *supervisor) handle(e event) {
@@ -134,6 +141,9 @@ func (s *supervisor) judgeExit(rank int, status syscall.WaitStatus) {
 		}
 	case status.ExitStatus() != 0:
 		failure = &RankError{How: Exited, Code: status.ExitStatus()}
+		if s.passed[syscall.SIGQUIT] && failure.Code == quitStatus {
+			failure.Message = "as SIGQUIT tells a Go program to, passed on by the launcher"
+		}
 	default:
 		return
 	}
@@ -242,6 +252,8 @@ func (s *supervisor) settleSoon() {
 			s.awaiting = true
 			s.settle.Reset(followTime)
 		}
+	case s.passed[syscall.SIGQUIT]:
+		s.settle.Reset(dumpTime)
 	default:
 		s.settle.Reset(settleTime)
 	}
@@ -269,6 +281,7 @@ func (s *supervisor) stop() {
 		}
 	}
 	s.signalAll(syscall.SIGTERM)
+	s.signalAll(syscall.SIGCONT) // what is stopped ends by none
 	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank {
 		s.tell(failure)
 	}
@@ -287,7 +300,8 @@ func (s *supervisor) pass(sig os.Signal) {
 	}
 	if number == syscall.SIGINT || number == syscall.SIGTERM {
 		if s.urgencies++; s.urgencies > 1 {
-			s.endBecause(&InterruptError{Signal: number})
+			s.hurry = true
+			s.endBecause(&InterruptError{Signal: number, Second: true})
 			s.signalAll(syscall.SIGKILL)
 			return
 		}
@@ -295,6 +309,54 @@ func (s *supervisor) pass(sig os.Signal) {
 	s.logf("passing on %s", unix.SignalName(number))
 	s.passed[number] = true
 	s.signalAll(number)
+	if number == syscall.SIGTSTP && s.config.Suspend != nil {
+		s.config.Suspend()
+		s.signalAll(syscall.SIGCONT)
+	}
+}
+
+// drain waits until what the ranks have said is written. They have ended, and who reads it may
+// not: then whoever wants the job to end need not wait for that.
+func (s *supervisor) drain(ctx context.Context, written <-chan struct{}) {
+	defer s.timeout.Stop()
+	patience, ended := stoppedTimer(), ctx.Done()
+	defer patience.Stop()
+	if s.hurry {
+		patience.Reset(2 * lastWordsTime) // the first of which is for what escaped from the ranks' groups
+		ended = nil
+	}
+	for {
+		var reason error
+		select {
+		case <-written:
+			return
+		case sig := <-s.config.Signals:
+			number, _ := sig.(syscall.Signal)
+			switch number {
+			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+				reason = &InterruptError{Signal: number}
+			case syscall.SIGTSTP:
+				if s.config.Suspend != nil {
+					s.config.Suspend()
+				}
+				continue
+			default:
+				continue
+			}
+		case <-s.timeout.C:
+			reason = &TimeoutError{Timeout: s.config.Timeout}
+		case <-ended:
+			reason = context.Cause(ctx)
+		case <-patience.C:
+		}
+		if s.verdict == nil {
+			s.verdict = reason
+		}
+		s.verdict = &UnreadError{s.verdict}
+		close(s.console.givenUp)
+		<-written
+		return
+	}
 }
 
 func (s *supervisor) signalAll(sig syscall.Signal) {

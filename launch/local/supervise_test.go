@@ -39,7 +39,7 @@ func TestWhoIsBlamed(t *testing.T) {
 		"an abort stands":                   {[]event{abortAfter(1, -1), exit(2), abortAfter(0, 1)}, 1, Aborted, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newTestSupervisor()
+			s := newTestSupervisor(t)
 			for _, e := range tc.events {
 				s.handle(e)
 			}
@@ -64,7 +64,7 @@ func verdictOf(s *supervisor) *RankError {
 
 // The launcher may hear of the cause only when it ends the job already.
 func TestCauseThatComesLate(t *testing.T) {
-	s := newTestSupervisor()
+	s := newTestSupervisor(t)
 	s.handle(abortAfter(1, 2))
 	s.stop()
 	s.handle(event{kind: exited, rank: 3, status: 1 << 8})
@@ -76,8 +76,9 @@ func TestCauseThatComesLate(t *testing.T) {
 }
 
 // newTestSupervisor supervises four ranks without processes.
-func newTestSupervisor() *supervisor {
-	j := &job{console: &console{failure: make(chan error, 1)}}
+func newTestSupervisor(t *testing.T) *supervisor {
+	j := new(job)
+	t.Cleanup(j.open())
 	for rank := range 4 {
 		near, _ := net.Pipe()
 		line := control.NewLine(near)

@@ -209,7 +209,7 @@ func TestToldBeforeTheEnd(t *testing.T) {
 // A failure that the others were told of when it came is not told again when the job
 // ends.
 func TestToldOnce(t *testing.T) {
-	s := newTestSupervisor()
+	s := newTestSupervisor(t)
 	s.config.KeepGoing = true
 	var err error
 	s.server, err = pmi.NewServer("job", 4, s.job)
