@@ -3,6 +3,7 @@ package sctp
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/strangers"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 )
@@ -60,11 +62,12 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 
 func newModule(host btl.Host, cfg config) *module {
 	return &module{
-		host:    host,
-		loop:    host.Loop(),
-		cfg:     cfg,
-		slots:   make(map[int]*slot),
-		leaving: make(map[*linger]struct{}),
+		host:      host,
+		loop:      host.Loop(),
+		cfg:       cfg,
+		strangers: strangers.New[*inbound](strangers.Rules{Most: mostStrangers, Pace: strangerPace, Chance: rand.IntN}),
+		slots:     make(map[int]*slot),
+		leaving:   make(map[*linger]struct{}),
 	}
 }
 
@@ -74,7 +77,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	cfg := stack.Config{
 		Loop: m.loop, PortMin: m.cfg.portMin, Ports: m.cfg.ports,
 		Peers:  m.host.Size() - 1,
-		Accept: m.accept, Full: m.full, Warn: m.warn,
+		Accept: m.accept, Room: m.room, Warn: m.warn,
 		Tuning: m.cfg.tuning,
 	}
 	for _, a := range chosen {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/strangers"
 )
 
 // Where as many strangers wait as may, a peer waits too: its cookie is left unanswered, and
@@ -24,11 +25,11 @@ func TestPeerAmongStrangers(t *testing.T) {
 		}
 		return true
 	})
-	crowd := make([]*inbound, maxWaiting)
-	for i := range crowd {
-		crowd[i] = &inbound{since: b.mod.loop.Now() + int64(time.Hour)} // none makes room
+	var crowd []*strangers.Place[*inbound]
+	for range mostStrangers + 1 { // the last in the place of an equal, for which there is a pace
+		place, _ := b.mod.strangers.Enter(b.mod.loop.Now()+int64(time.Hour), target(a), nil)
+		crowd = append(crowd, place)
 	}
-	b.mod.waiting = crowd
 	a.do(func() {
 		peer := btl.Peer{Rank: 1, Address: b.mod.Address()}
 		paths, err := a.mod.Reach(peer)
@@ -39,6 +40,8 @@ func TestPeerAmongStrangers(t *testing.T) {
 	})
 	await(t, "cookies", func() bool { return cookies.Load() > 2 }, a, b)
 	require.Empty(t, a.downs)
-	b.mod.waiting = nil
+	for _, place := range crowd {
+		place.Leave()
+	}
 	await(t, "a connection", func() bool { return a.ups > 0 && b.ups > 0 }, a, b)
 }

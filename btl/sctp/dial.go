@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -100,7 +101,7 @@ func (d *dial) up() {
 	d.connector = m.identity().NewConnector(handshake.Request{
 		From: m.host.Rank(), To: ep.slot.rank,
 		Epoch: d.epoch, Known: ep.slot.known,
-		Target: ep.route.target(),
+		Target: netip.AddrPortFrom(d.link.Remote().Addr(), ep.route.port),
 	}, m.ourGreeting(), handshake.NewNonce())
 	if err := d.link.say(d.connector.Hello(nil)); err != nil {
 		d.fail(err)

@@ -3,7 +3,7 @@ package sctp
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -11,13 +11,15 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/overdue"
+	"github.com/strandmp/strand/internal/strangers"
 )
 
 const (
-	// maxWaiting bounds the associations that have not proved themselves; when it
-	// is reached, one older than oldWaiting makes room for the next.
-	maxWaiting = 256
-	oldWaiting = 500 * time.Millisecond
+	// mostStrangers bounds the associations that have not proved themselves.
+	mostStrangers = 256
+	// strangerPace bounds what a flood takes of the process's time: an association that
+	// is let in costs some 50 µs.
+	strangerPace = 500 * time.Microsecond
 )
 
 // An inbound is an association that somebody has made to us and that is no
@@ -28,7 +30,7 @@ type inbound struct {
 	m        *module
 	acceptor *handshake.Acceptor
 	control  control
-	since    int64
+	place    *strangers.Place[*inbound]
 	timer    btl.Timer
 	proved   bool
 	greeting greeting
@@ -39,29 +41,28 @@ type inbound struct {
 
 // accept takes an association that has come up.
 func (m *module) accept(a stack.Association) stack.Handler {
-	if m.closed || m.full() {
+	if m.closed || !m.room(a.Remote()) {
 		return nil
-	}
-	if len(m.waiting) >= maxWaiting {
-		m.waiting[0].fail(fmt.Errorf("no proof yet, and %d others wait", maxWaiting-1))
 	}
 	return m.greet(&link{Association: a}).link
 }
 
-// full: as many as may wait for proof do, and none of them for long enough to make room.
-func (m *module) full() bool {
-	return len(m.waiting) >= maxWaiting && m.loop.Now()-m.waiting[0].since < int64(oldWaiting)
-}
+// room reports whether a stranger may be let in now.
+func (m *module) room(from netip.AddrPort) bool { return m.strangers.Room(m.loop.Now(), from) }
 
 // greet starts the handshake with whoever is at the other end.
 func (m *module) greet(l *link) *inbound {
-	in := &inbound{link: l, m: m, since: m.loop.Now()}
+	in := &inbound{link: l, m: m}
 	l.owner = in
 	in.acceptor = m.identity().NewAcceptor(handshake.NewNonce(), in.claimed)
 	in.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		in.fail(fmt.Errorf("no proof of belonging to this job in %v: %w", m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
-	m.waiting = append(m.waiting, in)
+	place, loser := m.strangers.Enter(m.loop.Now(), l.Remote(), in)
+	in.place = place
+	if loser != nil {
+		loser.Who.fail(fmt.Errorf("no proof yet, and %d others wait", m.strangers.Count()-1))
+	}
 	return in
 }
 
@@ -74,6 +75,7 @@ func (in *inbound) claimed(r handshake.Request) error {
 	if r.Target.Port() != m.local.Port || !m.local.Holds(r.Target.Addr()) {
 		return fmt.Errorf("%w: %v", handshake.ErrTarget, r.Target)
 	}
+	in.place.Claims()
 	return nil
 }
 
@@ -104,7 +106,7 @@ func (in *inbound) receive(stream uint16, ppid uint32, piece []byte, end bool) {
 func (in *inbound) arrive() {
 	in.proved = true
 	in.stopTimer()
-	in.m.forget(in)
+	in.place.Leave()
 	var err error
 	if in.greeting, err = decodeGreeting(in.acceptor.Peer()); err != nil {
 		in.fail(err)
@@ -230,7 +232,7 @@ func (in *inbound) down(err error) { in.fail(err) }
 func (in *inbound) drop() {
 	m := in.m
 	in.stopTimer()
-	m.forget(in)
+	in.place.Leave()
 	if in.proved {
 		if s := m.slot(in.acceptor.Request().From); s.reserve == in {
 			s.takeReserve()
@@ -243,13 +245,5 @@ func (in *inbound) stopTimer() {
 	if in.timer != nil {
 		in.timer.Stop()
 		in.timer = nil
-	}
-}
-
-// forget takes an association off the list of those that have not proved
-// themselves.
-func (m *module) forget(in *inbound) {
-	if i := slices.Index(m.waiting, in); i >= 0 {
-		m.waiting = slices.Delete(m.waiting, i, i+1)
 	}
 }

@@ -34,14 +34,20 @@ func (m *module) canMix(remote *address) error {
 	return nil
 }
 
-// mix is the route to a peer with the other stack: one pair of addresses, since
-// the user stack knows no others of a peer.
-func (m *module) mix(r *route, pair stack.Pair) stack.Route {
+// mix is the route to a peer with the other stack: for the kernel one pair of addresses,
+// since the user stack takes an association at one address at a time.
+func (m *module) mix(r *route, s stack.Route) stack.Route {
 	if m.local.stack == overIP {
-		pair.Encap = r.port
-		pair.Remote = netip.AddrPortFrom(pair.Remote.Addr(), stack.InnerPort)
-	} else {
-		pair.Remote = netip.AddrPortFrom(pair.Remote.Addr(), uint16(m.cfg.tuning.EncapPort))
+		s.Pairs = s.Pairs[:1]
 	}
-	return stack.Route{Pairs: []stack.Pair{pair}}
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		if m.local.stack == overIP {
+			p.Encap = r.port
+			p.Remote = netip.AddrPortFrom(p.Remote.Addr(), stack.InnerPort)
+		} else {
+			p.Remote = netip.AddrPortFrom(p.Remote.Addr(), uint16(m.cfg.tuning.EncapPort))
+		}
+	}
+	return s
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/internal/strangers"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -21,15 +22,15 @@ type module struct {
 	stack stack.Stack
 	why   string // this stack
 
-	local    address
-	side     reach.Side // local, and what this host holds besides
-	blob     []byte     // local, encoded
-	waiting  []*inbound // come to us and not yet proved, oldest first
-	slots    map[int]*slot
-	leaving  map[*linger]struct{}
-	greeting []byte
-	strays   networks.Limiter
-	closed   bool
+	local     address
+	side      reach.Side                 // local, and what this host holds besides
+	blob      []byte                     // local, encoded
+	strangers *strangers.Crowd[*inbound] // come to us and not yet proved
+	slots     map[int]*slot
+	leaving   map[*linger]struct{}
+	greeting  []byte
+	strays    networks.Limiter
+	closed    bool
 }
 
 // Attr implements [btl.Module].
@@ -117,8 +118,8 @@ func (m *module) Close() error {
 		return nil
 	}
 	m.closed = true
-	for len(m.waiting) > 0 {
-		m.waiting[0].drop()
+	for _, p := range m.strangers.All() {
+		p.Who.drop()
 	}
 	for _, s := range m.slots {
 		if s.reserve != nil {

@@ -12,12 +12,17 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// A route is how a peer is reached: the pairs of addresses, the best first.
+// A route is how a peer is reached: the pairs of addresses that were chosen, and those that
+// would work too, for when none of these does; the best first.
 type route struct {
-	pairs []reach.Pair
-	port  uint16 // of the peer
-	mixed bool   // the peer has the other stack
+	pairs  []reach.Pair
+	spares []reach.Pair
+	port   uint16 // of the peer
+	mixed  bool   // the peer has the other stack
 }
+
+// mostSpares is how many pairs that were not chosen are tried.
+const mostSpares = 8
 
 // target is the peer's address that a connection means to reach.
 func (r *route) target() netip.AddrPort { return netip.AddrPortFrom(r.pairs[0].Target(), r.port) }
@@ -46,10 +51,13 @@ func (m *module) routeTo(rank int, remote *address) (*route, error) {
 	if rank < m.host.Rank() {
 		lower = func(p reach.Pair) netip.Addr { return p.Remote.Addr() }
 	}
-	slices.SortStableFunc(result.Pairs, func(a, b reach.Pair) int {
+	byWorth := func(a, b reach.Pair) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), lower(a).Compare(lower(b)))
-	})
-	return &route{pairs: result.Pairs, port: remote.Port, mixed: m.mixed(remote)}, nil
+	}
+	slices.SortStableFunc(result.Pairs, byWorth)
+	spares := result.Spares()
+	slices.SortStableFunc(spares, byWorth)
+	return &route{pairs: result.Pairs, spares: spares[:min(len(spares), mostSpares)], port: remote.Port, mixed: m.mixed(remote)}, nil
 }
 
 // path is what the host learns of a route.
@@ -73,7 +81,7 @@ func (m *module) nearby(p reach.Pair) bool {
 // forStack is the route as the stack takes it.
 func (m *module) forStack(r *route) stack.Route {
 	var s stack.Route
-	for _, p := range r.pairs {
+	for _, p := range slices.Concat(r.pairs, r.spares) {
 		s.Pairs = append(s.Pairs, stack.Pair{
 			Local:  p.Source(),
 			Remote: netip.AddrPortFrom(p.Target(), r.port),
@@ -81,7 +89,7 @@ func (m *module) forStack(r *route) stack.Route {
 		})
 	}
 	if r.mixed {
-		return m.mix(r, s.Pairs[0])
+		return m.mix(r, s)
 	}
 	return s
 }

@@ -68,7 +68,7 @@ func newModule(host btl.Host, cfg config) *module {
 		scratch: make([]byte, 64<<10),
 
 		routes:    reach.Remember(cfg.policy),
-		strangers: strangers{most: strangersAllowed()},
+		strangers: newCrowd(strangersAllowed()),
 		grace:     reserveGrace,
 	}
 }

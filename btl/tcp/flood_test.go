@@ -10,21 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/flood"
 	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-// A flood is a crowd of connections to a node that never prove themselves. They
+// A horde is connections to a node that never prove themselves. They
 // are bare sockets: a connection costs the test no more than its descriptor.
-type flood struct {
+type horde struct {
 	n     *node
 	said  [][]byte // what they say once they are connected, by turns
 	conns []rawio.Conn
 }
 
 // pour opens more connections, without waiting for any of them to be made.
-func (f *flood) pour(t *testing.T, count int) {
+func (f *horde) pour(t *testing.T, count int) {
 	t.Helper()
 	to := target(f.n)
 	for range count {
@@ -37,7 +38,7 @@ func (f *flood) pour(t *testing.T, count int) {
 }
 
 // speak has those that are connected say their piece.
-func (f *flood) speak() {
+func (f *horde) speak() {
 	for i := range f.conns {
 		if said := f.said[i%len(f.said)]; len(said) > 0 {
 			_, _ = f.conns[i].Send(said) // who is not connected, or has been thrown out, says nothing
@@ -45,7 +46,7 @@ func (f *flood) speak() {
 	}
 }
 
-func (f *flood) end() {
+func (f *horde) end() {
 	for i := range f.conns {
 		rawio.Close(f.conns[i].FD())
 	}
@@ -74,10 +75,10 @@ func heap() int {
 func TestFlood(t *testing.T) {
 	n := newNode(t, 0, 4)
 	_, overheard := hello(n, 3, testSecret)
-	f := &flood{n: n, said: [][]byte{nil, overheard[:len(overheard)-1], overheard}}
+	f := &horde{n: n, said: [][]byte{nil, overheard[:len(overheard)-1], overheard}}
 	defer f.end()
-	count := min(10_000, (openfiles.Limit()-descriptors(t)-n.mod.strangers.most)*3/4)
-	need.That(t, count > 2*n.mod.strangers.most, "needs more descriptors than %d: raise ulimit -n", openfiles.Limit())
+	count := min(10_000, (openfiles.Limit()-descriptors(t)-n.mod.strangers.Most())*3/4)
+	need.That(t, count > 2*n.mod.strangers.Most(), "needs more descriptors than %d: raise ulimit -n", openfiles.Limit())
 
 	old := newNode(t, 1, 4).reach(n)
 	old.connected()
@@ -94,8 +95,8 @@ func TestFlood(t *testing.T) {
 	descriptorsBefore, heapBefore := descriptors(t), heap()
 	most := 0
 	full := func() bool {
-		most = max(most, n.mod.strangers.count())
-		return most == n.mod.strangers.most
+		most = max(most, n.mod.strangers.Count())
+		return most == n.mod.strangers.Most()
 	}
 	f.pour(t, count)
 	f.speak()
@@ -118,23 +119,54 @@ func TestFlood(t *testing.T) {
 	ours := descriptors(t) - descriptorsBefore - count
 	grown := heap() - heapBefore
 	t.Logf("at most %d of them were kept, by %d descriptors and %d KB", most, ours, grown>>10)
-	require.LessOrEqual(t, most, n.mod.strangers.most)
-	require.LessOrEqual(t, ours, n.mod.strangers.most+64)
-	require.LessOrEqual(t, grown, n.mod.strangers.most*(8<<10)+4<<20)
+	require.LessOrEqual(t, most, n.mod.strangers.Most())
+	require.LessOrEqual(t, ours, n.mod.strangers.Most()+64)
+	require.LessOrEqual(t, grown, n.mod.strangers.Most()*(8<<10)+4<<20)
 	f.end()
-	n.until("the end of them", func() bool { return n.mod.strangers.count() == 0 })
+	n.until("the end of them", func() bool { return n.mod.strangers.Count() == 0 })
 	require.Zero(t, old.downs+answer.downs+friend.downs)
 	require.Less(t, len(n.logged(btl.LogWarn)), 64, "one line a second, not one for each of them")
+}
+
+// Connections that claim to be a rank, made anew as fast as they are thrown out: a member
+// gets in beside them, from another address and from the same.
+func TestMemberAmongClaims(t *testing.T) {
+	for _, test := range []struct{ name, from string }{{"from another host", "127.0.0.9"}, {"from the same host", "127.0.0.1"}} {
+		t.Run(test.name, func(t *testing.T) {
+			for range need.Times(1, 20) {
+				n := newNode(t, 0, 4)
+				_, overheard := hello(n, 3, testSecret)
+				f := flood.NewTCP(target(n), netip.MustParseAddr(test.from), 4000, overheard)
+				n.until("all places to be taken", func() bool { return n.mod.strangers.Count() == n.mod.strangers.Most() })
+				calm := f.Made.Load() + 500
+				n.until("the midst of it", func() bool { return f.Made.Load() > calm })
+				started, made := time.Now(), f.Made.Load()
+				member := newNode(t, 1, 4).reach(n)
+				require.Equal(t, btl.Done, member.send(frame("h", "let me in")))
+				n.until("a member's frame", func() bool { return n.peers[1] != nil && len(n.peers[1].frames) == 1 })
+				took, others := time.Since(started), f.Made.Load()-made
+				t.Logf("in after %v, among %d others", took, others)
+				require.Zero(t, member.downs)
+				require.Less(t, took, 10*time.Second)
+				if test.from != "127.0.0.1" {
+					require.Less(t, others, int64(n.mod.strangers.Most()), "it waits for none of them to have had its time")
+				}
+				f.End()
+				member.n.close()
+				n.close()
+			}
+		})
+	}
 }
 
 // Strangers that come back as soon as they are thrown out: a friend gets in.
 func TestFloodGoesOn(t *testing.T) {
 	n := newNode(t, 0, 4)
-	n.do(func() { n.mod.strangers.most = 64 })
-	f := &flood{n: n}
+	n.do(func() { n.mod.strangers = newCrowd(64) })
+	f := &horde{n: n}
 	defer f.end()
 	f.pour(t, 64)
-	n.until("all places to be taken", func() bool { return n.mod.strangers.count() == 64 })
+	n.until("all places to be taken", func() bool { return n.mod.strangers.Count() == 64 })
 	for round := range need.Times(3, 100) {
 		rank := 1 + round%3
 		friend := newNode(t, rank, 4)
@@ -154,24 +186,4 @@ func TestFloodGoesOn(t *testing.T) {
 		n.do(func() { _ = n.peers[rank].ep.Close() })
 		f.end()
 	}
-}
-
-// The oldest of those that say nothing goes first; one whose proof is due has
-// more time.
-func TestWhoMakesRoom(t *testing.T) {
-	at := func(ms int) *inbound { return &inbound{since: int64(time.Duration(ms) * time.Millisecond)} }
-	now := int64(time.Second)
-	old, young, claimed := at(850), at(950), at(300)
-	s := strangers{most: 3, silent: []*inbound{old, young}, claimed: []*inbound{claimed}}
-	require.Same(t, old, s.dispensable(now))
-	s.forget(old)
-	require.Same(t, claimed, s.dispensable(now))
-	require.Equal(t, 2, s.count())
-	s.claims(young)
-	require.Empty(t, s.silent)
-	s.forget(claimed)
-	require.Nil(t, s.dispensable(now))
-	require.True(t, s.hasRoom(now))
-	s.most = 1
-	require.False(t, s.hasRoom(now))
 }

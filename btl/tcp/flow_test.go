@@ -358,7 +358,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		x.send(frame("h", strings.Repeat("x", 100_000)))
 		y.n.until("the frame", func() bool { return len(y.frames) == 1 })
 		stranger(t, x.n)
-		x.n.until("the stranger", func() bool { return x.n.mod.strangers.count() == 1 })
+		x.n.until("the stranger", func() bool { return x.n.mod.strangers.Count() == 1 })
 		x.n.close()
 		y.n.close()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/strangers"
 )
 
 // An inbound is a connection that somebody has made to us and that is no
@@ -19,7 +20,7 @@ type inbound struct {
 	talk
 	acceptor *handshake.Acceptor
 	from     netip.AddrPort
-	since    int64
+	place    *strangers.Place[*inbound]
 	proved   bool
 	greeting greeting
 }
@@ -27,7 +28,7 @@ type inbound struct {
 // welcome takes in a connection that somebody has made. Until that says
 // something it costs no more than its descriptor and its place on a list.
 func (m *module) welcome(fd int, from netip.AddrPort) {
-	in := &inbound{talk: talk{m: m, conn: rawio.NewConn(fd)}, from: from, since: m.loop.Now()}
+	in := &inbound{talk: talk{m: m, conn: rawio.NewConn(fd)}, from: from}
 	var err error
 	if in.watch, err = m.loop.Watch(fd, in); err != nil {
 		m.stray(btl.LogWarn, from, err)
@@ -37,7 +38,11 @@ func (m *module) welcome(fd int, from netip.AddrPort) {
 	in.timer = overdue.After(m.loop, m.cfg.handshakeTimeout, func() {
 		in.fail(fmt.Errorf("%w in %v: %w", errNoProof, m.cfg.handshakeTimeout, syscall.ETIMEDOUT))
 	})
-	m.strangers.silent = append(m.strangers.silent, in)
+	var loser *strangers.Place[*inbound]
+	in.place, loser = m.strangers.Enter(m.loop.Now(), netip.AddrPortFrom(from.Addr(), 0), in)
+	if loser != nil {
+		loser.Who.fail(fmt.Errorf("%w, and %d others wait", errNoProof, m.strangers.Count()-1))
+	}
 }
 
 // greet starts the handshake with one that has something to say.
@@ -59,7 +64,7 @@ func (in *inbound) claimed(r handshake.Request) error {
 	if r.Target.Port() != m.local.Port || !m.local.Holds(r.Target.Addr()) {
 		return fmt.Errorf("%w: %v", handshake.ErrTarget, r.Target)
 	}
-	m.strangers.claims(in)
+	in.place.Claims()
 	return nil
 }
 
@@ -123,7 +128,7 @@ func (in *inbound) arrive() {
 	in.proved = true
 	in.timer.Stop()
 	in.timer = nil
-	in.m.strangers.forget(in)
+	in.place.Leave()
 	var err error
 	if in.greeting, err = decodeGreeting(in.acceptor.Peer()); err != nil {
 		in.fail(err)
@@ -233,7 +238,7 @@ func (in *inbound) fail(err error) {
 
 // drop ends the connection without a word.
 func (in *inbound) drop() {
-	in.m.strangers.forget(in)
+	in.place.Leave()
 	if in.proved {
 		r := in.acceptor.Request()
 		if s := in.m.slot(r.From, r.Path); s.reserve == in {

@@ -59,7 +59,7 @@ func TestIntruderWithoutSecret(t *testing.T) {
 		_, _, err := machine.Feed(got, nil)
 		require.ErrorIs(t, err, handshake.ErrProof, "it notices itself")
 		c.Close()
-		n.until("its end", func() bool { return n.mod.strangers.count() == 0 })
+		n.until("its end", func() bool { return n.mod.strangers.Count() == 0 })
 	})
 	t.Run("the node's own proof reflected", func(t *testing.T) {
 		c, got := challenge(t, n, said)
@@ -209,7 +209,7 @@ func TestSlowIntruder(t *testing.T) {
 		}
 	}
 	require.Less(t, sent, len(said)-1, "it was thrown out in the middle")
-	n.until("its end", func() bool { return n.mod.strangers.count() == 0 })
+	n.until("its end", func() bool { return n.mod.strangers.Count() == 0 })
 	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 200ms")
 	unharmed(t, n)
 }

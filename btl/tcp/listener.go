@@ -28,9 +28,7 @@ const (
 	backlog = 4096
 	// acceptsPerPoll keeps a flood of connections from holding up everything.
 	acceptsPerPoll = 16
-	// fullRest is how long a listener waits for room.
-	fullRest = 10 * time.Millisecond
-	// troubleRest is how long it waits when the system gives it nothing.
+	// troubleRest is how long a listener waits when the system gives it nothing.
 	troubleRest = 100 * time.Millisecond
 )
 
@@ -182,16 +180,10 @@ func (l *listener) Poll(bool) bool {
 		if l.watch == nil {
 			return did
 		}
-		now := l.m.loop.Now()
-		if !l.m.strangers.hasRoom(now) {
-			l.rest(fullRest)
-			return did
-		}
 		fd, from, err := rawio.Accept(l.fd)
 		switch {
 		case err == nil:
 			did = true
-			l.m.strangers.makeRoom(now)
 			l.m.welcome(fd, from)
 		case errors.Is(err, syscall.EAGAIN):
 			return did
@@ -203,7 +195,7 @@ func (l *listener) Poll(bool) bool {
 			return did
 		}
 	}
-	if l.m.strangers.count() > calm {
+	if l.m.strangers.Count() > calm {
 		l.rest(floodRest)
 	}
 	return did

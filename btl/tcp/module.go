@@ -26,7 +26,7 @@ type module struct {
 	preset    string        // the congestion control that the system gives to new sockets
 	routes    *reach.Memory // the policy, and what it has found out
 	asked     int64         // when the kernel was last asked anew; 0: it is to be
-	strangers strangers     // connected to us and not yet proved
+	strangers *crowd        // connected to us and not yet proved
 	slots     map[slotKey]*slot
 	leaving   map[*linger]struct{}
 	greeting  []byte
@@ -121,7 +121,9 @@ func (m *module) Close() error {
 	for _, l := range m.listeners {
 		l.close()
 	}
-	m.strangers.drop()
+	for _, p := range m.strangers.All() {
+		p.Who.drop()
+	}
 	for _, s := range m.slots {
 		if s.reserve != nil {
 			s.reserve.drop()

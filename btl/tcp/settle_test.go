@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"net/netip"
-	"slices"
 	"testing"
 	"time"
 
@@ -45,8 +44,8 @@ func TestBothAtOnce(t *testing.T) {
 		b.do(func() { require.False(t, y.ep.opened) })
 		require.Zero(t, x.downs+y.downs)
 		// What is left of the other attempt goes away by itself.
-		a.until("one connection", func() bool { return len(a.mod.leaving)+a.mod.strangers.count() == 0 })
-		b.until("one connection", func() bool { return len(b.mod.leaving)+b.mod.strangers.count() == 0 })
+		a.until("one connection", func() bool { return len(a.mod.leaving)+a.mod.strangers.Count() == 0 })
+		b.until("one connection", func() bool { return len(b.mod.leaving)+b.mod.strangers.Count() == 0 })
 		a.close()
 		b.close()
 	}
@@ -285,8 +284,10 @@ func awayAfter(t *testing.T, polls int, limit time.Duration) (downs int) {
 	away := time.NewTimer(limit + limit/3)
 	<-away.C
 	a.engine.Poll(nil) // before b can have answered
-	for _, in := range slices.Clone(b.mod.strangers.claimed) {
-		in.Poll(false) // descriptors are looked at in any order
+	for _, p := range b.mod.strangers.All() {
+		if p.Who.acceptor != nil {
+			p.Who.Poll(false) // descriptors are looked at in any order
+		}
 	}
 	b.engine.Unlock()
 	a.engine.Unlock()

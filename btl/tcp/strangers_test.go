@@ -15,6 +15,7 @@ import (
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/strangers"
 )
 
 // stranger connects to a node as anybody can.
@@ -70,7 +71,7 @@ func TestGarbage(t *testing.T) {
 			require.NoError(t, err)
 			got, _ := io.ReadAll(c)
 			require.Empty(t, got, "a stranger is told nothing")
-			n.until("the end of it", func() bool { return n.mod.strangers.count() == 0 })
+			n.until("the end of it", func() bool { return n.mod.strangers.Count() == 0 })
 			lines := n.logged(btl.LogWarn)
 			require.Len(t, lines, 1)
 			require.Contains(t, lines[0], c.LocalAddr().String())
@@ -85,7 +86,7 @@ func TestPortScanIsQuiet(t *testing.T) {
 		stranger(t, n).Close()
 	}
 	n.until("the end of them", func() bool {
-		return n.mod.strangers.count() == 0 && strings.Count(strings.Join(n.logged(btl.LogDebug), "\n"), "dropped a connection") == 50
+		return n.mod.strangers.Count() == 0 && strings.Count(strings.Join(n.logged(btl.LogDebug), "\n"), "dropped a connection") == 50
 	})
 	require.Empty(t, n.logged(btl.LogWarn))
 	require.Len(t, n.logged(btl.LogInfo), 1, "the one that says where it listens")
@@ -103,7 +104,7 @@ func TestHalfOpenEndsAtDeadline(t *testing.T) {
 	require.Empty(t, got)
 	got, _ = io.ReadAll(stuck)
 	require.Len(t, got, 72, "the challenge and no more")
-	n.until("the end of them", func() bool { return n.mod.strangers.count() == 0 })
+	n.until("the end of them", func() bool { return n.mod.strangers.Count() == 0 })
 	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 1s")
 	unharmed(t, n)
 }
@@ -165,11 +166,13 @@ func TestFloodOfHalfOpen(t *testing.T) {
 	for range mostStrangers - 1 {
 		stranger(t, n)
 	}
-	n.until("all of them", func() bool { return n.mod.strangers.count() == mostStrangers })
+	n.until("all of them", func() bool { return n.mod.strangers.Count() == mostStrangers })
+	<-time.NewTimer(strangers.Silent).C // all have had their time
 	unharmed(t, n)
-	n.do(func() { require.LessOrEqual(t, n.mod.strangers.count(), mostStrangers) })
-	got, _ := io.ReadAll(first)
+	n.do(func() { require.LessOrEqual(t, n.mod.strangers.Count(), mostStrangers) })
+	got, err := io.ReadAll(first)
 	require.Empty(t, got)
+	require.NoError(t, err, "it is the one that had to go")
 }
 
 // connectAs makes a connection that has passed the handshake, for a test to

@@ -32,18 +32,25 @@ func detour(t *testing.T) (a, b *testnet.Host, chosen *testnet.Link) {
 
 // Addresses that were not chosen are tried when those that were lead nowhere.
 func TestSpareAddressesAtFirstContact(t *testing.T) {
-	t.Run("over another interface", func(t *testing.T) {
-		a, b, chosen := detour(t)
-		chosen.Loss(1)
-		requireContact(t, a, b, "fd00:")
-	})
-	t.Run("over the same interfaces", func(t *testing.T) {
-		n, a, b := hosts(t)
-		n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Subnet("fd00:1::/64"))
-		mislead(t, a, "10.1.0.2")
-		mislead(t, b, "10.1.0.1")
-		requireContact(t, a, b, "fd00:1:")
-	})
+	for name, env := range map[string][]string{
+		"tcp":  nil,
+		"sctp": {"STRAND_BTL=self,sctp", "STRAND_BTL_SCTP_STACK=user"},
+	} {
+		t.Run(name+" over another interface", func(t *testing.T) {
+			t.Parallel()
+			a, b, chosen := detour(t)
+			chosen.Loss(1)
+			requireContact(t, a, b, "fd00:", env...)
+		})
+		t.Run(name+" over the same interfaces", func(t *testing.T) {
+			t.Parallel()
+			n, a, b := hosts(t)
+			n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Subnet("fd00:1::/64"))
+			mislead(t, a, "10.1.0.2")
+			mislead(t, b, "10.1.0.1")
+			requireContact(t, a, b, "fd00:1:", env...)
+		})
+	}
 }
 
 // mislead has what a host sends to a neighbour of its first interface go to a network

@@ -30,7 +30,8 @@ type association struct {
 	account
 	order          order
 	paths          paths
-	local, remote  string
+	local          string
+	remote         netip.AddrPort
 	sent, received uint64
 }
 
@@ -49,7 +50,7 @@ func (a *association) establish(n sctpsock.Notification) {
 		a.local = describe(own)
 	}
 	if status, err := a.k.sock.Status(a.id); err == nil {
-		a.remote = status.Primary.Addr.String()
+		a.remote = status.Primary.Addr
 	}
 }
 
@@ -90,7 +91,12 @@ func describe(addrs []netip.AddrPort) string {
 func (a *association) Streams() int { return a.streams }
 
 // Addresses implements [stack.Association].
-func (a *association) Addresses() (local, remote string) { return a.local, a.remote }
+func (a *association) Addresses() (local, remote string) {
+	return a.local, a.remote.String()
+}
+
+// Remote implements [stack.Association].
+func (a *association) Remote() netip.AddrPort { return a.remote }
 
 // Calls implements [stack.Association].
 func (a *association) Calls() (sent, received uint64) { return a.sent, a.received }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -83,7 +84,9 @@ func (k *kernel) Close() error {
 func (k *kernel) Associate(r stack.Route, h stack.Handler) (stack.Association, error) {
 	var addrs []netip.Addr
 	for _, p := range r.Pairs {
-		addrs = append(addrs, p.Remote.Addr())
+		if addr := p.Remote.Addr(); !slices.Contains(addrs, addr) {
+			addrs = append(addrs, addr)
+		}
 	}
 	port := r.Pairs[0].Remote.Port()
 	id, err := k.connect(addrs, port, r.Pairs[0].Encap)
@@ -91,7 +94,7 @@ func (k *kernel) Associate(r stack.Route, h stack.Handler) (stack.Association, e
 		return nil, fmt.Errorf("associating with %v port %d: %w", addrs, port, err)
 	}
 	a := k.add(id, h)
-	a.remote = r.Pairs[0].Remote.String()
+	a.remote = r.Pairs[0].Remote
 	a.timer = overdue.After(k.cfg.Loop, k.cfg.ConnectTimeout, func() {
 		k.abort(a)
 		a.down(fmt.Errorf("no answer in %v: %w", k.cfg.ConnectTimeout, syscall.ETIMEDOUT))

@@ -27,9 +27,10 @@ type Config struct {
 	// come up, and returns who is to be told of it, without another Up; nil refuses
 	// the peer, and the association is aborted.
 	Accept func(Association) Handler
-	// Full reports that no association can be accepted at the moment. A stack that can
-	// leaves a peer waiting then, which tries again by itself, instead of asking Accept.
-	Full func() bool
+	// Room reports whether an association with somebody at that address can be accepted at
+	// the moment. A stack that can leaves a peer waiting otherwise, which tries again by
+	// itself, instead of asking Accept.
+	Room func(from netip.AddrPort) bool
 	// Warn writes a line for people about strangers or the system; the transport
 	// limits how many.
 	Warn func(from netip.AddrPort, err error)

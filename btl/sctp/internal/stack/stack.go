@@ -34,7 +34,7 @@ type Stack interface {
 
 // A Route is how to reach a peer: pairs of addresses, the best first. A stack
 // that knows several paths uses all of the remote addresses, from whichever of
-// its own; another one the first pair.
+// its own; another one the first pair that is answered.
 type Route struct {
 	Pairs []Pair
 }
@@ -73,6 +73,8 @@ type Association interface {
 	// Queued is the number of bytes taken and not known to be acknowledged by the
 	// peer; 0 means that the peer's SCTP has all.
 	Queued() int
+	// Remote is the peer's address, of the primary path.
+	Remote() netip.AddrPort
 	// Addresses are our and the peer's, for people: the primary path's.
 	Addresses() (local, remote string)
 	// Paths are the network paths of the association.

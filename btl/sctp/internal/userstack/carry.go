@@ -2,6 +2,7 @@ package userstack
 
 import (
 	"fmt"
+	"net/netip"
 	"runtime"
 	"syscall"
 
@@ -79,6 +80,9 @@ func (a *association) Queued() int {
 	}
 	return a.pion.BufferedAmount()
 }
+
+// Remote implements [stack.Association].
+func (a *association) Remote() netip.AddrPort { return a.remote }
 
 // Addresses implements [stack.Association].
 func (a *association) Addresses() (local, remote string) {

@@ -6,22 +6,25 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"math"
 	"net/netip"
 	"time"
 )
 
 // A cookie is all that there is of an association before the peer has shown that
-// it receives at the address it claims: it holds both openings, and is the peer's
-// to keep. The key is the stack's own; nobody else reads a cookie.
+// it receives at the address it claims: it holds the peer's opening, and is the peer's
+// to keep. The key is the stack's own; nobody else reads a cookie. It is short, since it
+// goes to whatever address has asked: our tag is in the packet that brings it back, and
+// our first TSN comes from the proof.
 //
-//	 0  8  when it was made, by the loop's clock
-//	 8 17  the peer's opening: tag, window, streams out and in, TSN, interleaving
-//	25  8  our tag and TSN
-//	33 16  proof over all before it, and over the peer's address
+//	 0  2  when it was made, in seconds by the loop's clock; the highest bit: the peer interleaves
+//	 2 14  the peer's opening: tag, TSN, streams out and in, window in KB
+//	16  8  proof over all before it, over the peer's address, and over our tag
 const (
-	cookieBody = 33
-	cookieSize = cookieBody + 16
+	cookieBody = 16
+	cookieSize = cookieBody + 8
 	cookieLife = 60 * time.Second // RFC 9260, 16
+	interleave = 1 << 15
 )
 
 var errCookie = errors.New("SCTP cookie that is not ours, or too old")
@@ -35,45 +38,54 @@ func newBaker() *baker {
 	return k
 }
 
-func (k *baker) proof(body []byte, from netip.AddrPort) []byte {
+// proof is for a cookie's last bytes, and what our first TSN is then: nobody else knows
+// either before.
+func (k *baker) proof(body []byte, from netip.AddrPort, tag uint32) (proof []byte, tsn uint32) {
 	mac := hmac.New(sha256.New, k.key[:])
 	mac.Write(body)
 	addr := from.Addr().As16()
 	mac.Write(addr[:])
 	mac.Write(binary.BigEndian.AppendUint16(nil, from.Port()))
-	return mac.Sum(nil)[:cookieSize-cookieBody]
+	mac.Write(binary.BigEndian.AppendUint32(nil, tag))
+	sum := mac.Sum(nil)
+	return sum[:cookieSize-cookieBody], binary.BigEndian.Uint32(sum[cookieSize-cookieBody:])
 }
 
-func (k *baker) bake(now int64, from netip.AddrPort, theirs, ours *opening) []byte {
+// seconds are a cookie's clock.
+func seconds(now int64) uint16 { return uint16(now/int64(time.Second)) &^ interleave }
+
+// bake makes the cookie of an association that we call by a tag, and says which TSN it
+// has to begin with.
+func (k *baker) bake(now int64, from netip.AddrPort, theirs *opening, tag uint32) (cookie []byte, tsn uint32) {
 	be := binary.BigEndian
-	b := make([]byte, 0, cookieSize)
-	b = be.AppendUint64(b, uint64(now))
+	when := seconds(now)
+	if theirs.interleave {
+		when |= interleave
+	}
+	b := be.AppendUint16(make([]byte, 0, cookieSize), when)
 	b = be.AppendUint32(b, theirs.tag)
-	b = be.AppendUint32(b, theirs.window)
+	b = be.AppendUint32(b, theirs.tsn)
 	b = be.AppendUint16(b, theirs.out)
 	b = be.AppendUint16(b, theirs.in)
-	b = be.AppendUint32(b, theirs.tsn)
-	interleave := byte(0)
-	if theirs.interleave {
-		interleave = 1
-	}
-	b = append(b, interleave)
-	b = be.AppendUint32(b, ours.tag)
-	b = be.AppendUint32(b, ours.tsn)
-	return append(b, k.proof(b, from)...)
+	b = be.AppendUint16(b, uint16(min(theirs.window>>10, math.MaxUint16)))
+	proof, tsn := k.proof(b, from, tag)
+	return append(b, proof...), tsn
 }
 
-// open returns what is in a cookie that we have made for that address not long
-// ago.
-func (k *baker) open(b []byte, now int64, from netip.AddrPort) (theirs *opening, tag, tsn uint32, err error) {
-	if len(b) != cookieSize || !hmac.Equal(b[cookieBody:], k.proof(b[:cookieBody], from)) {
-		return nil, 0, 0, errCookie
+// open returns what is in a cookie that we have made for that address, and that tag of
+// ours, not long ago.
+func (k *baker) open(b []byte, now int64, from netip.AddrPort, tag uint32) (theirs *opening, tsn uint32, err error) {
+	if len(b) != cookieSize {
+		return nil, 0, errCookie
 	}
+	proof, tsn := k.proof(b[:cookieBody], from, tag)
 	be := binary.BigEndian
-	if age := now - int64(be.Uint64(b)); age < 0 || age > int64(cookieLife) {
-		return nil, 0, 0, errCookie
+	when := be.Uint16(b)
+	age := (seconds(now) - when) &^ interleave
+	if !hmac.Equal(b[cookieBody:], proof) || time.Duration(age)*time.Second > cookieLife {
+		return nil, 0, errCookie
 	}
-	theirs = &opening{tag: be.Uint32(b[8:]), window: be.Uint32(b[12:]), out: be.Uint16(b[16:]), in: be.Uint16(b[18:]),
-		tsn: be.Uint32(b[20:]), interleave: b[24] == 1}
-	return theirs, be.Uint32(b[25:]), be.Uint32(b[29:]), nil
+	theirs = &opening{tag: be.Uint32(b[2:]), tsn: be.Uint32(b[6:]), out: be.Uint16(b[10:]), in: be.Uint16(b[12:]),
+		window: max(uint32(be.Uint16(b[14:]))<<10, leastWindow), interleave: when&interleave != 0}
+	return theirs, tsn, nil
 }

@@ -17,6 +17,11 @@ func (s *Stack) arrived(so *socket, from netip.AddrPort, b []byte) {
 		return
 	}
 	a := s.byTag[tagOf(b)]
+	if a != nil && a.setup != nil && !a.setup.echoed {
+		if w, ok := a.setup.from(so, from); ok {
+			a.use(w)
+		}
+	}
 	switch {
 	case a == nil || !same(a.remote, from):
 		if err := s.stranger(so, from, b); err != nil {
@@ -130,7 +135,8 @@ func (s *Stack) greet(so *socket, from netip.AddrPort, c []byte) error {
 		return err
 	}
 	ours := s.opening()
-	ours.cookie = s.baker.bake(s.cfg.Loop.Now(), from, theirs, &ours)
+	ours.mute = theirs.mute
+	ours.cookie, ours.tsn = s.baker.bake(s.cfg.Loop.Now(), from, theirs, ours.tag)
 	to := rawio.NewDestination(from)
 	so.send(seal(ours.appendTo(newPacket(theirs.tag, chunkInitAck, 0))), &to)
 	return nil
@@ -139,23 +145,20 @@ func (s *Stack) greet(so *socket, from netip.AddrPort, c []byte) error {
 // admit makes an association for a peer that has echoed our cookie: it receives
 // at the address that it claims.
 func (s *Stack) admit(so *socket, from netip.AddrPort, tag uint32, cookie []byte) error {
-	theirs, ourTag, ourTSN, err := s.baker.open(cookie, s.cfg.Loop.Now(), from)
-	if err == nil && ourTag != tag {
-		err = errCookie
-	}
+	theirs, ours, err := s.baker.open(cookie, s.cfg.Loop.Now(), from, tag)
 	if err != nil {
 		return err
 	}
-	if s.byTag[ourTag] != nil {
+	if s.byTag[tag] != nil {
 		return fmt.Errorf("%w: its tag is taken", errCookie)
 	}
-	if s.cfg.Full() {
+	if !s.cfg.Room(from) {
 		return nil // the peer sends its cookie again
 	}
 	a := s.newAssociation(so, from, s.nearby(from.Addr()))
 	a.ours = s.opening()
-	a.ours.tag, a.ours.tsn, a.theirs = ourTag, ourTSN, *theirs
-	s.byTag[ourTag] = a
+	a.ours.tag, a.ours.tsn, a.theirs = tag, ours, *theirs
+	s.byTag[tag] = a
 	if a.h = s.cfg.Accept(a); a.h == nil {
 		a.Abort()
 		return nil
@@ -177,8 +180,8 @@ func (s *Stack) undelivered(f rawio.Failure) {
 	tag := tagOf(f.Sent)
 	if tag == 0 {
 		tag = binary.BigEndian.Uint32(f.Sent[minimalPacketSize:])
-		if a := s.byTag[tag]; a != nil && a.setup != nil && same(a.remote, f.To) {
-			a.finish(f.Code)
+		if a := s.byTag[tag]; a != nil && a.setup != nil && !a.setup.echoed {
+			a.setup.refused(f.To, f.Code)
 		}
 		return
 	}

@@ -24,7 +24,7 @@ var stranger = netip.MustParseAddrPort("192.0.2.7:4711")
 
 // deaf is a stack whose one socket is closed; what it would have sent is in sent.
 func deaf(accept func(stack.Association) stack.Handler) (s *Stack, so *socket, sent *[][]byte) {
-	cfg, err := configure(stack.Config{Loop: &clock{now: 1}, Accept: accept, Full: func() bool { return false }, Warn: func(netip.AddrPort, error) {},
+	cfg, err := configure(stack.Config{Loop: &clock{now: 1}, Accept: accept, Room: func(netip.AddrPort) bool { return true }, Warn: func(netip.AddrPort, error) {},
 		Tuning: stack.Tuning{Streams: 11, MaxMessage: 1 << 16, Outstanding: 1 << 20, Interleave: true}})
 	if err != nil {
 		panic(err)
@@ -55,6 +55,7 @@ func sampleOpening() *opening {
 // Whatever a stranger sends: nothing is kept of it, and nothing breaks.
 func FuzzStranger(f *testing.F) {
 	f.Add(seal(sampleOpening().appendTo(newPacket(0, chunkInit, 0))))
+	f.Add(sampleOpening().ask())
 	f.Add(seal(append(newPacket(5, chunkCookieEcho, 0), make([]byte, cookieSize)...)))
 	f.Add(abortPacket(5, flagReflected))
 	f.Add(seal(append(newPacket(5, chunkIData, 3), make([]byte, 40)...)))
@@ -66,7 +67,7 @@ func FuzzStranger(f *testing.F) {
 			t.Fatal("a stranger has left something behind")
 		}
 		for _, answer := range *sent {
-			if len(answer) > max(3*len(b), 128) {
+			if len(answer) > len(b)+chunkHead+cookieSize {
 				t.Fatalf("an answer of %d bytes to %d", len(answer), len(b))
 			}
 		}
@@ -84,7 +85,7 @@ func FuzzOpening(f *testing.F) {
 			return
 		}
 		again, err := parseOpening(o.init())
-		o.cookie = nil
+		o.cookie, o.mute = nil, false // the one is INIT ACK's, the other not said for pion
 		require.NoError(t, err)
 		require.Equal(t, o, again)
 	})
@@ -128,30 +129,71 @@ func (ignorant) Down(error) {}
 
 func TestCookie(t *testing.T) {
 	k := newBaker()
-	theirs, ours := sampleOpening(), &opening{tag: 5, tsn: 6}
-	b := k.bake(10, stranger, theirs, ours)
+	theirs, ours := sampleOpening(), uint32(5)
+	const now = int64(100 * time.Hour)
+	b, first := k.bake(now, stranger, theirs, ours)
 	require.Len(t, b, cookieSize)
-	got, tag, tsn, err := k.open(b, 11, stranger)
+	got, tsn, err := k.open(b, now+1, stranger, ours)
 	require.NoError(t, err)
 	require.Equal(t, theirs, got)
-	require.Equal(t, []uint32{5, 6}, []uint32{tag, tsn})
+	require.Equal(t, first, tsn)
 
-	open := func(b []byte, now int64, from string) error {
-		_, _, _, err := k.open(b, now, netip.MustParseAddrPort(from))
+	open := func(b []byte, now int64, from string, tag uint32) error {
+		_, _, err := k.open(b, now, netip.MustParseAddrPort(from), tag)
 		return err
 	}
-	require.ErrorIs(t, open(b, int64(cookieLife)+11, stranger.String()), errCookie, "too old")
-	require.ErrorIs(t, open(b, 9, stranger.String()), errCookie, "from the future")
-	require.ErrorIs(t, open(b, 11, "192.0.2.7:4712"), errCookie, "another port")
-	require.ErrorIs(t, open(b, 11, "192.0.2.8:4711"), errCookie, "another address")
-	require.ErrorIs(t, open(b[:cookieSize-1], 11, stranger.String()), errCookie, "cut off")
+	us := stranger.String()
+	require.NoError(t, open(b, now+int64(cookieLife), us, ours))
+	require.ErrorIs(t, open(b, now+int64(cookieLife+time.Second), us, ours), errCookie, "too old")
+	require.ErrorIs(t, open(b, now-int64(time.Second), us, ours), errCookie, "from the future")
+	require.ErrorIs(t, open(b, now, "192.0.2.7:4712", ours), errCookie, "another port")
+	require.ErrorIs(t, open(b, now, "192.0.2.8:4711", ours), errCookie, "another address")
+	require.ErrorIs(t, open(b, now, us, 6), errCookie, "another association")
+	require.ErrorIs(t, open(b[:cookieSize-1], now, us, ours), errCookie, "cut off")
 	for i := range b {
 		changed := append([]byte(nil), b...)
 		changed[i] ^= 1
-		require.ErrorIs(t, open(changed, 11, stranger.String()), errCookie, "byte %d", i)
+		require.ErrorIs(t, open(changed, now, us, ours), errCookie, "byte %d", i)
 	}
-	_, _, _, err = newBaker().open(b, 11, stranger)
+	_, _, err = newBaker().open(b, now, stranger, ours)
 	require.ErrorIs(t, err, errCookie, "another process")
+}
+
+// A window is kept in KB, rounded down, and never below what RFC 9260 allows.
+func TestCookieKeepsTheWindow(t *testing.T) {
+	for offered, kept := range map[uint32]uint32{1500: 1500, 2048: 2048, 100_000: 97 << 10, 1 << 20: 1 << 20, 1 << 30: 65535 << 10} {
+		theirs := sampleOpening()
+		theirs.window = offered
+		k := newBaker()
+		b, _ := k.bake(1, stranger, theirs, 5)
+		got, _, err := k.open(b, 1, stranger, 5)
+		require.NoError(t, err)
+		require.Equal(t, kept, got.window)
+	}
+}
+
+// The answer to an address that nobody knows yet is no longer than what has come from it, if
+// that was an INIT of ours, and otherwise longer by no more than the cookie.
+func TestAnswersToStrangersAreShort(t *testing.T) {
+	for name, test := range map[string]struct {
+		ask  []byte
+		most int
+	}{
+		"ours":                     {sampleOpening().ask(), 0},
+		"ours, not interleaving":   {(&opening{tag: 1, window: 1 << 20, out: 2, in: 2}).ask(), 0},
+		"another's":                {seal(sampleOpening().appendTo(newPacket(0, chunkInit, 0))), chunkHead + cookieSize},
+		"another's, without words": {seal((&opening{tag: 1, window: 1 << 20, out: 2, in: 2, mute: true}).appendTo(newPacket(0, chunkInit, 0))), chunkHead + cookieSize},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, so, sent := deaf(nil)
+			s.arrived(so, stranger, test.ask)
+			require.Len(t, *sent, 1)
+			require.LessOrEqual(t, len((*sent)[0]), len(test.ask)+test.most)
+			o, err := parseOpening(first((*sent)[0]))
+			require.NoError(t, err)
+			require.Len(t, o.cookie, cookieSize)
+		})
+	}
 }
 
 func TestRing(t *testing.T) {

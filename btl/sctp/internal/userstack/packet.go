@@ -39,9 +39,12 @@ const (
 	flagReflected     = 1 // in an ABORT: the tag is that of the packet it answers
 	paramHeartbeat    = 1
 	paramCookie       = 7
+	paramPad          = 0x8005
 	paramExtensions   = 0x8008
 	causeUserAbort    = 12
 	minimalPacketSize = headerSize + chunkHead
+
+	leastWindow = 1500 // that an INIT may offer (RFC 9260, 3.3.2)
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -139,7 +142,21 @@ type opening struct {
 	out, in    uint16 // streams
 	tsn        uint32
 	interleave bool
+	mute       bool   // about extensions
 	cookie     []byte // in INIT ACK
+}
+
+// answerSize is how long an INIT ACK of ours is.
+const answerSize = headerSize + initSize + chunkHead + 4 + chunkHead + cookieSize
+
+// ask makes a packet with an INIT that is no shorter than its answer (RFC 4820): who answers
+// an address that it does not know yet must not send there more than has come from it.
+func (o *opening) ask() []byte {
+	b := o.appendTo(newPacket(0, chunkInit, 0))
+	if missing := answerSize - len(pad(b)); missing > 0 {
+		b = appendParam(b, paramPad, make([]byte, max(missing-chunkHead, 0)))
+	}
+	return seal(b)
 }
 
 // appendTo appends the value of the chunk.
@@ -154,7 +171,9 @@ func (o *opening) appendTo(b []byte) []byte {
 	if o.interleave {
 		kinds = append(kinds, chunkIData, chunkIForwardTSN)
 	}
-	b = appendParam(b, paramExtensions, kinds)
+	if !o.mute {
+		b = appendParam(b, paramExtensions, kinds)
+	}
 	if o.cookie != nil {
 		b = appendParam(b, paramCookie, o.cookie)
 	}
@@ -171,7 +190,7 @@ func appendParam(b []byte, kind uint16, value []byte) []byte {
 // init returns the opening as an INIT chunk, without packet.
 func (o *opening) init() []byte {
 	bare := *o
-	bare.cookie = nil
+	bare.cookie, bare.mute = nil, false
 	b := bare.appendTo([]byte{chunkInit, 0, 0, 0})
 	binary.BigEndian.PutUint16(b[2:], uint16(len(b)))
 	return b
@@ -185,7 +204,6 @@ func parseOpening(c []byte) (*opening, error) {
 	be := binary.BigEndian
 	o := &opening{tag: be.Uint32(c[4:]), window: be.Uint32(c[8:]),
 		out: be.Uint16(c[12:]), in: be.Uint16(c[14:]), tsn: be.Uint32(c[16:])}
-	const leastWindow = 1500 // RFC 9260, 3.3.2
 	switch {
 	case o.tag == 0:
 		return nil, fmt.Errorf("%w: INIT with tag 0", errForm)
@@ -194,6 +212,7 @@ func parseOpening(c []byte) (*opening, error) {
 	case o.out < 2 || o.in < 2:
 		return nil, fmt.Errorf("%w: INIT with %d streams out and %d in, 2 are needed", errForm, o.out, o.in)
 	}
+	o.mute = true
 	return o, o.parseParams(c[initSize:])
 }
 
@@ -207,6 +226,7 @@ func (o *opening) parseParams(b []byte) error {
 		case paramCookie:
 			o.cookie = value
 		case paramExtensions:
+			o.mute = false
 			for _, k := range value {
 				o.interleave = o.interleave || k == chunkIData
 			}

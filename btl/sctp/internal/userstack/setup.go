@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -15,15 +16,33 @@ import (
 )
 
 // A setup is an association that we have begun and that is not established yet
-// (COOKIE-WAIT and COOKIE-ECHOED of RFC 9260).
+// (COOKIE-WAIT and COOKIE-ECHOED of RFC 9260). Until somebody answers, the INIT goes to
+// the peer's addresses by turns.
 type setup struct {
 	a      *association
+	ways   []way
+	said   int    // INITs, so far
+	began  int64  // when the last one was sent
 	packet []byte // INIT, then COOKIE ECHO
 	echoed bool
 	wait   time.Duration // to the next repetition
 	repeat btl.Timer
 	limit  btl.Timer
 }
+
+// A way is one pair of addresses, by the socket that it begins at.
+type way struct {
+	so     *socket
+	remote netip.AddrPort
+	nearby bool
+}
+
+const (
+	// nextWay is how long one way is alone before the next is tried beside it.
+	nextWay = 250 * time.Millisecond
+	// leastEcho is the shortest time in which a cookie is echoed again.
+	leastEcho = 50 * time.Millisecond
+)
 
 func (t *setup) stop() {
 	for _, timer := range []btl.Timer{t.repeat, t.limit} {
@@ -35,22 +54,57 @@ func (t *setup) stop() {
 
 // Associate implements [stack.Stack].
 func (s *Stack) Associate(r stack.Route, h stack.Handler) (stack.Association, error) {
-	p := r.Pairs[0]
-	so := s.socketFor(p)
-	if so == nil {
-		return nil, fmt.Errorf("no UDP socket at %v: %w", p.Local, syscall.EADDRNOTAVAIL)
+	ways := s.ways(r)
+	if len(ways) == 0 {
+		return nil, fmt.Errorf("no UDP socket at %v: %w", r.Pairs[0].Local, syscall.EADDRNOTAVAIL)
 	}
-	a := s.newAssociation(so, p.Remote, p.Nearby)
+	a := s.newAssociation(ways[0].so, ways[0].remote, ways[0].nearby)
 	a.h = h
 	a.ours = s.opening()
-	a.setup = &setup{a: a, wait: s.cfg.RTOInitial}
-	a.setup.packet = seal(a.ours.appendTo(newPacket(0, chunkInit, 0)))
+	a.setup = &setup{a: a, ways: ways, wait: s.cfg.RTOInitial}
+	a.setup.packet = a.ours.ask()
 	a.setup.limit = overdue.After(s.cfg.Loop, s.cfg.ConnectTimeout, func() {
-		a.finish(fmt.Errorf("no answer in %v: %w", s.cfg.ConnectTimeout, syscall.ETIMEDOUT))
+		a.finish(fmt.Errorf("no answer in %v%s: %w", s.cfg.ConnectTimeout, others(len(ways)), syscall.ETIMEDOUT))
 	})
 	s.byTag[a.ours.tag] = a
 	a.setup.say()
 	return a, nil
+}
+
+// others says, for people, that more was tried than the first pair of addresses.
+func others(ways int) string {
+	if ways == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", nor by %d other pairs of addresses", ways-1)
+}
+
+// ways are the pairs of a route that begin at one of our sockets.
+func (s *Stack) ways(r stack.Route) []way {
+	var all []way
+	for _, p := range r.Pairs {
+		if so := s.socketFor(p); so != nil {
+			all = append(all, way{so, p.Remote, p.Nearby})
+		}
+	}
+	return all
+}
+
+// use has the association go a way.
+func (a *association) use(w way) {
+	a.so, a.remote, a.to, a.mtu = w.so, w.remote, rawio.NewDestination(w.remote), a.s.cfg.MTU
+	if w.nearby {
+		a.mtu = a.s.cfg.LoopbackMTU
+	}
+}
+
+// from is the way by which a packet has come, among those that were tried.
+func (t *setup) from(so *socket, from netip.AddrPort) (way, bool) {
+	i := slices.IndexFunc(t.ways, func(w way) bool { return w.so == so && same(w.remote, from) })
+	if i < 0 {
+		return way{}, false
+	}
+	return t.ways[i], true
 }
 
 // socketFor finds the socket to send from.
@@ -74,10 +128,8 @@ func (s *Stack) socketFor(p stack.Pair) *socket {
 }
 
 func (s *Stack) newAssociation(so *socket, remote netip.AddrPort, nearby bool) *association {
-	a := &association{s: s, so: so, remote: remote, to: rawio.NewDestination(remote), mtu: s.cfg.MTU}
-	if nearby {
-		a.mtu = s.cfg.LoopbackMTU
-	}
+	a := &association{s: s}
+	a.use(way{so, remote, nearby})
 	return a
 }
 
@@ -92,14 +144,48 @@ func (s *Stack) opening() opening {
 	return o
 }
 
-// say sends the packet, and again as long as there is no answer.
+// say sends the packet, and again as long as there is no answer: an INIT by the next way.
 func (t *setup) say() {
 	a := t.a
-	a.s.send(a.so, t.packet, a)
-	t.repeat = a.s.cfg.Loop.After(t.wait, func() {
+	pause := t.wait
+	if t.echoed {
 		t.wait = min(2*t.wait, a.s.cfg.RTOMax)
+	} else {
+		pause = t.turn()
+	}
+	a.s.send(a.so, t.packet, a)
+	t.repeat = a.s.cfg.Loop.After(pause, t.say)
+}
+
+// turn takes the next way, and returns when it is the turn of the one after that: soon
+// while there are some that were not tried, later with every round.
+func (t *setup) turn() time.Duration {
+	n := len(t.ways)
+	t.a.use(t.ways[t.said%n])
+	t.said++
+	t.began = t.a.s.cfg.Loop.Now()
+	pause := t.wait / time.Duration(n)
+	if t.said < n {
+		return min(nextWay, t.wait)
+	}
+	if t.said%n == 0 {
+		t.wait = min(2*t.wait, t.a.s.cfg.RTOMax)
+	}
+	return pause
+}
+
+// refused: nobody is there by one of the ways. The others are tried at once.
+func (t *setup) refused(remote netip.AddrPort, why error) {
+	t.ways = slices.DeleteFunc(t.ways, func(w way) bool { return same(w.remote, remote) })
+	if len(t.ways) == 0 {
+		t.a.finish(why)
+		return
+	}
+	if same(t.a.remote, remote) {
+		t.repeat.Stop()
+		t.said = 0
 		t.say()
-	})
+	}
 }
 
 // answered takes a packet of the peer's.
@@ -146,8 +232,17 @@ func (t *setup) acknowledged(c []byte) error {
 	a.theirs = *o
 	t.echoed = true
 	t.repeat.Stop()
-	t.wait = a.s.cfg.RTOInitial
+	t.wait = t.echoAgain()
 	t.packet = seal(append(newPacket(o.tag, chunkCookieEcho, 0), cookie...))
 	t.say()
 	return nil
+}
+
+// echoAgain is when the cookie is echoed again. The round trip is known by now (RFC 9260,
+// 6.3.1 counts that of INIT), and who is left unanswered among many strangers is to ask
+// again soon.
+func (t *setup) echoAgain() time.Duration {
+	c := t.a.s.cfg
+	trip := time.Duration(c.Loop.Now() - t.began)
+	return min(max(3*trip, leastEcho), c.RTOInitial)
 }

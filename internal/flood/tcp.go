@@ -1,0 +1,91 @@
+package flood
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// keep is how many of its connections a flood holds open: more than a process lets in.
+const keep = 4096
+
+// A TCP is a flood of connections that say something once, and nothing more.
+type TCP struct {
+	// Made counts the connections that were made.
+	Made atomic.Int64
+
+	said   []byte
+	dialer net.Dialer
+	to     string
+	over   chan struct{}
+	done   sync.WaitGroup
+	mu     sync.Mutex
+	conns  []net.Conn
+}
+
+// NewTCP begins a flood of so many connections a second from an address, until End.
+func NewTCP(to netip.AddrPort, from netip.Addr, rate int, said []byte) *TCP {
+	f := &TCP{said: said, to: to.String(), over: make(chan struct{})}
+	f.dialer = net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), Timeout: 2 * time.Second}
+	due := make(chan struct{})
+	for range 16 {
+		f.done.Go(func() {
+			for range due {
+				f.connect()
+			}
+		})
+	}
+	f.done.Go(func() {
+		defer close(due)
+		f.pace(rate, due)
+	})
+	return f
+}
+
+// pace says when a connection is due. Those that nobody is free to make are left out.
+func (f *TCP) pace(rate int, due chan<- struct{}) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	began, sent := time.Now(), 0
+	for {
+		select {
+		case <-f.over:
+			return
+		case <-tick.C:
+		}
+		for now := int(time.Since(began).Seconds() * float64(rate)); sent < now; sent++ {
+			select {
+			case due <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func (f *TCP) connect() {
+	c, err := f.dialer.Dial("tcp", f.to)
+	if err != nil {
+		return
+	}
+	_ = c.(*net.TCPConn).SetLinger(0) // by a reset, so that its port is free again at once
+	_, _ = c.Write(f.said)
+	f.Made.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.conns = append(f.conns, c)
+	if len(f.conns) > keep {
+		_ = f.conns[0].Close()
+		f.conns = f.conns[1:]
+	}
+}
+
+// End ends the flood.
+func (f *TCP) End() {
+	close(f.over)
+	f.done.Wait()
+	for _, c := range f.conns {
+		_ = c.Close()
+	}
+}
