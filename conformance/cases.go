@@ -26,6 +26,18 @@ var cases = slices.Concat(
 	leakCases,
 )
 
+// A Case is one of the suite's: its name, as [Only] takes it, and what it is about.
+type Case struct{ Name, About string }
+
+// Cases are all of them, in the order in which they run.
+func Cases() []Case {
+	all := make([]Case, len(cases))
+	for i, c := range cases {
+		all[i] = Case{c.name, c.about}
+	}
+	return all
+}
+
 func selected(o options) []testCase {
 	if len(o.only) == 0 {
 		return cases

@@ -40,6 +40,7 @@ type options struct {
 	timeout     time.Duration
 	only        []string
 	unavailable bool
+	watch       func(Result)
 }
 
 // Seed sets the seed of everything random. The default is taken from the
@@ -57,6 +58,10 @@ func Only(cases ...string) Option { return func(o *options) { o.only = cases } }
 // pass as not applicable; without it that is a failure.
 func AllowUnavailable() Option { return func(o *options) { o.unavailable = true } }
 
+// Watch has f called with the result of each case as soon as it is there, one at a
+// time. For [Check].
+func Watch(f func(Result)) Option { return func(o *options) { o.watch = f } }
+
 // Check runs the suite and returns what it found. It stops early when the
 // context ends; the cases that are left are then missing from the report.
 func Check(ctx context.Context, factory Factory, opts ...Option) Report {
@@ -66,7 +71,11 @@ func Check(ctx context.Context, factory Factory, opts ...Option) Report {
 		if ctx.Err() != nil {
 			break
 		}
-		report.Results = append(report.Results, runCase(ctx, factory, c, o))
+		result := runCase(ctx, factory, c, o)
+		report.Results = append(report.Results, result)
+		if o.watch != nil {
+			o.watch(result)
+		}
 	}
 	return report
 }

@@ -6,6 +6,18 @@ type rule struct {
 	text string
 }
 
+// A Rule is a sentence of the contract that every case holds a transport to.
+type Rule struct{ Name, Text string }
+
+// Rules are all of them.
+func Rules() []Rule {
+	all := make([]Rule, len(rules))
+	for i, r := range rules {
+		all[i] = Rule{r.name, r.text}
+	}
+	return all
+}
+
 // rules are all of them.
 var rules []rule
 

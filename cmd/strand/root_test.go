@@ -36,7 +36,7 @@ func TestCommandLines(t *testing.T) {
 		{"help bench pingpong", 0, "--sizes", ""},
 		{"completion tcsh", 2, "", "want one of bash, fish"},
 		{"completion", 0, "Available Commands", ""},
-		{"nosuch", 2, "", "want one of bench, compare, completion, info, "},
+		{"nosuch", 2, "", "want one of bench, compare, completion, conformance, info, "},
 		{"link chekc", 2, "", `strand link: unknown command "chekc"; did you mean check?`},
 		{"link check now", 2, "", `strand link check: unexpected argument "now"`},
 		{"version now", 2, "", `strand version: unexpected argument "now"`},
