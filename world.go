@@ -167,9 +167,18 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 			Failed: func(f *launch.Failure) { p.PeerFailed(f.Rank, f.Host, f) },
 			Report: w.report,
 			Called: p.Called,
+			Gone:   w.orphaned,
 		})
 	}
 	return err
+}
+
+// orphaned ends this process. Whoever has ended its launcher, by whatever signal, wants the
+// job to end, and there may be nobody else to see to it: what the launcher started may be a shell, and
+// this process the shell's.
+func (w *World) orphaned() {
+	fmt.Fprintf(os.Stderr, "strand: rank %d on %s: its launcher is gone, and so it ends\n", w.Rank(), w.Hostname())
+	w.exit(1)
 }
 
 func defaultOrder(params *param.Values) Ordering {

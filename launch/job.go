@@ -76,6 +76,9 @@ type Callbacks struct {
 	Report func() any
 	// Called: that rank can not connect to this one, and asks it to connect instead.
 	Called func(by int)
+	// Gone is called once, if the launcher has ended before this rank has left the job:
+	// nobody is left to end it, nor to hear how it ends.
+	Gone func()
 }
 
 // A Listener is a Job that may have such a launcher: "strand run".

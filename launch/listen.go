@@ -32,8 +32,7 @@ func (m *member) Listen(c Callbacks) {
 		return
 	}
 	m.listening.Go(func() {
-		// That the channel has ended is told by PMI, with more to say.
-		_ = m.control.Serve(control.Callbacks{
+		_ = m.control.Serve(control.Callbacks{ // it returns when the channel has ended
 			Report: c.Report,
 			Failed: func(f control.Failure) {
 				if m.other(f.Rank) {
@@ -46,6 +45,9 @@ func (m *member) Listen(c Callbacks) {
 				}
 			},
 		})
+		if !m.leaving.Load() && c.Gone != nil {
+			c.Gone()
+		}
 	})
 }
 
@@ -74,6 +76,7 @@ func (m *member) Warn(line string) error {
 // stopListening returns when no callback is called any more.
 func (m *member) stopListening() {
 	if m.control != nil {
+		m.leaving.Store(true)
 		m.control.Close()
 		m.listening.Wait()
 	}

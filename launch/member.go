@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/strandmp/strand/internal/control"
@@ -28,6 +29,7 @@ type member struct {
 
 	control   *control.Member // nil if the launcher has no such channel
 	listening sync.WaitGroup
+	leaving   atomic.Bool // this process ends the channel
 }
 
 func (m *member) Rank() int        { return m.rank }

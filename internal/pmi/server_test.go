@@ -81,12 +81,31 @@ func TestConversation(t *testing.T) {
 	assert.Equal(t, []string{"init 0", "finalise 0"}, events)
 }
 
+// A client that asks for what this launcher can not do is told so, and goes on.
+func TestWhatIsNotOffered(t *testing.T) {
+	spawn := func(total, soFar string) string {
+		return "mcmd=spawn\nnprocs=2\nexecname=./a program\ntotspawns=" + total + "\nspawnssofar=" + soFar + "\narg1=two words\nendcmd\n"
+	}
+	answers, events, err := converse(t, "cmd=init pmi_version=1 pmi_subversion=1\n"+
+		"cmd=publish_name service=s port=p\ncmd=lookup_name service=s\ncmd=unpublish_name service=s\n"+
+		"cmd=getbyidx kvsname=job idx=0\ncmd=create_kvs\ncmd=destroy_kvs kvsname=x\n"+
+		spawn("1", "1")+spawn("2", "1")+spawn("2", "2")+"cmd=finalize\n")
+	require.NoError(t, err)
+	refusal := " rc=-1 msg=this_launcher_does_not_offer_it"
+	assert.Equal(t, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"+
+		"cmd=publish_result"+refusal+"\ncmd=lookup_result"+refusal+"\ncmd=unpublish_result"+refusal+"\n"+
+		"cmd=getbyidx_results"+refusal+"\ncmd=newkvs"+refusal+"\ncmd=kvs_destroyed"+refusal+"\n"+
+		"cmd=spawn_result"+refusal+"\ncmd=spawn_result"+refusal+"\ncmd=finalize_ack\n", answers)
+	assert.Equal(t, []string{"init 0", "finalise 0"}, events)
+}
+
 func TestGarbageFromAClient(t *testing.T) {
 	for text, want := range map[string]string{
 		"GET / HTTP/1.1\r\n":                     "no PMI-1 line",
 		"\x16\x03\x01\n":                         "control character",
 		strings.Repeat("x", 100*MaxLine):         "longer than",
-		"cmd=spawn nprocs=1000000\n":             `cmd="spawn" is no command`,
+		"cmd=spawned nprocs=1000000\n":           `cmd="spawned" is no command`,
+		"mcmd=publish\n":                         `mcmd="publish" is no command`,
 		"cmd=init pmi_version=1\ncmd=a b\n":      "not of the form",
 		"cmd=finalized\n":                        "no command",
 		"cmd=barrier_in extra=" + "y" + "\nxx\n": "no PMI-1 line",

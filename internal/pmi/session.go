@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -39,6 +40,12 @@ func (c *session) serve() error {
 		line, err := c.lines.line()
 		if err != nil {
 			return err
+		}
+		if strings.HasPrefix(line, manyLines) {
+			if err := c.refuseMany(line); err != nil {
+				return err
+			}
+			continue
 		}
 		m, err := Parse(line)
 		if err != nil {
@@ -82,6 +89,9 @@ func (c *session) answer(m Message) (done bool, err error) {
 	case "abort":
 		c.abort(m)
 		return false, nil // the rank's own end ends the conversation
+	}
+	if answer, known := notOffered[m.Command]; known {
+		return false, c.refuse(answer)
 	}
 	return true, fmt.Errorf("pmi: cmd=%s is no command that this launcher knows", quote(m.Command))
 }

@@ -42,14 +42,16 @@ func TestMain(m *testing.M) {
 const forever = 5 * time.Minute
 
 var roles = map[string]func(){
-	"launcher":           playLauncher,
-	"launcher of shells": playShells,
-	"lines":              playLines,
-	"copy":               func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
-	"environ":            func() { fmt.Println(strings.Join(os.Environ(), "\n")) },
-	"garbage":            playGarbage,
-	"leftover":           playLeftover,
-	"signals":            playSignals,
+	"launcher":             playLauncher,
+	"launcher of shells":   playShells,
+	"launcher of runaways": playRunaways,
+	"busy":                 playBusy,
+	"lines":                playLines,
+	"copy":                 func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
+	"environ":              func() { fmt.Println(strings.Join(os.Environ(), "\n")) },
+	"garbage":              playGarbage,
+	"leftover":             playLeftover,
+	"signals":              playSignals,
 
 	"exchange": joined(func(ctx context.Context, j launch.Job) error {
 		if err := j.Put(ctx, fmt.Sprint("key ", j.Rank()), strings.Repeat("\x00", 5000+j.Rank())); err != nil {
@@ -229,4 +231,21 @@ func playShells() {
 func launchShells(script string) {
 	err := Run(context.Background(), Config{Ranks: 2, Program: "sh", Args: []string{"-c", script}, Stdout: os.Stdout, Stderr: os.Stderr})
 	fmt.Println("launcher:", err)
+}
+
+// playRunaways starts two ranks below shells, in groups of their own.
+func playRunaways() {
+	self, _ := os.Executable()
+	_ = os.Setenv(roleEnv, "busy")
+	launchShells("setsid " + self + "; true")
+}
+
+// playBusy joins and computes.
+func playBusy() {
+	_ = strand.Run(context.Background(), func(context.Context, *strand.World) error {
+		fmt.Println("pid", os.Getpid())
+		for n := uint64(1); n != 0; n += 2 {
+		}
+		return nil
+	})
 }

@@ -42,6 +42,9 @@ func Run(ctx context.Context, c Config) error {
 	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
 		return err
 	}
+	if c.Prefix != nil {
+		j.server.Spread()
+	}
 	return j.run(ctx)
 }
 
