@@ -38,7 +38,7 @@ func TestCompareFromDrawsResultsAgain(t *testing.T) {
 	for _, from := range []string{dir, filepath.Join(dir, resultsFile)} {
 		stdout, stderr, status := command("compare --from " + from)
 		require.Zero(t, status, stderr)
-		assert.Contains(t, stdout, "sctp is better than tcp, its run time is by round 50 % less, in the middle 51")
+		assert.Contains(t, stdout, "sctp is better than tcp, its run time is round by round 50 % less; medians 51")
 		assert.Contains(t, stdout, filepath.Join(dir, pageFile))
 		page, err := os.ReadFile(filepath.Join(dir, pageFile))
 		require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestCompareByAnotherMetric(t *testing.T) {
 	stdout, stderr, status := command("compare --metric throughput --from " + dir)
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, "Farm: throughput in MB/s, more is better")
-	assert.Contains(t, stdout, "sctp is better than tcp, its throughput is by round 2.00 times that")
+	assert.Contains(t, stdout, "sctp is better than tcp, its throughput is round by round 2.00 times that")
 	stdout, stderr, status = command("compare --metric delay_p90 --from " + dir)
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, "Farm: run time", "the farm has no delays")

@@ -137,7 +137,7 @@ func (b *browser) read() message {
 // console said, and which addresses were asked for beside the file's own.
 func (b *browser) open(path string, width, height int) (console, requests []string) {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	b.resize(width, height)
 	b.events = nil
 	b.call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
 	for loaded := false; !loaded; {
@@ -161,6 +161,26 @@ func (b *browser) open(path string, width, height int) (console, requests []stri
 		}
 	}
 	return console, requests
+}
+
+// A screen is what somebody looks at a page on.
+type screen struct {
+	name          string
+	width, height int
+	dark          bool // as who looks likes it
+}
+
+// look shows the page that is open on another screen.
+func (b *browser) look(s screen) {
+	b.t.Helper()
+	scheme := map[bool]string{false: "light", true: "dark"}[s.dark]
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	b.resize(s.width, s.height)
+}
+
+func (b *browser) resize(width, height int) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
 }
 
 // evaluate returns what an expression is on the page.

@@ -58,12 +58,35 @@ func (t *table) figures() (all []figure, leftOut int, err error) {
 	if len(drawn) == 0 {
 		drawn = t.dots()
 	}
+	t.alike(drawn, t.metric.Text)
 	if t.workload.Name == results.HOL {
-		drawn = append(drawn, t.tails()...)
+		tails := t.tails()
+		t.alike(tails, "delay at most")
+		drawn = append(drawn, tails...)
 	}
 	leftOut = max(0, len(drawn)-mostFigures)
 	all, err = draws(drawn[:len(drawn)-leftOut])
 	return all, leftOut, err
+}
+
+// alike gives plots that stand beside each other vertical axes of one kind and unit: who looks
+// from one to the next is not to mistake the one for the other. They are logarithmic where
+// figures differ much, unless 0, which has no place there, is the least that is drawn.
+func (t *table) alike(drawn []drawing, label string) {
+	var values []float64
+	lowest := math.Inf(1)
+	for _, d := range drawn {
+		values = append(values, d.values...)
+		lowest = min(lowest, d.lowest)
+	}
+	if len(values) == 0 {
+		return
+	}
+	s := scaleFor(t.metric.Unit, values)
+	log := lowest > 0 && slices.Max(values)/slices.Min(values) > 8
+	for i := range drawn {
+		drawn[i].y = axis{label: label + ", " + s.name, log: log, zero: true, ticks: steps{s, log}}
+	}
 }
 
 // draws makes plots.
@@ -86,6 +109,10 @@ type drawing struct {
 	caption string
 	words   func(point) string // what a point says; nil if there are too many to read out
 	bare    bool               // markers would hide the lines
+
+	// values decide on the kind of the vertical axis; lowest is the least that is drawn.
+	values []float64
+	lowest float64
 }
 
 // description is the plot in words.
@@ -144,9 +171,9 @@ func (t *table) curves(d dimension) []drawing {
 			continue
 		}
 		slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
-		dodge := dodging(d, ticks)
+		beside := dodging(d, ticks, rows)
 		out := drawing{
-			x: axis{label: d.label, log: d.log, ticks: thinned(ticks)}, y: t.valueAxis(medians, lowest),
+			x: axis{label: d.label, log: d.log, ticks: thinned(ticks), low: beside.low, high: beside.high}, values: medians, lowest: lowest,
 			caption: t.caption(" by "+d.label, rows[0].cell, d.name),
 			words: func(p point) string {
 				return fmt.Sprintf("%s at %s", quantity(t.metric.Unit, p.Y), nearest(ticks, p.X))
@@ -158,7 +185,7 @@ func (t *table) curves(d dimension) []drawing {
 				continue
 			}
 			i := shown(r.Values)
-			out.add(r, point{dodge(x, r.index), r.Values.Median, i.Low, i.High})
+			out.add(r, point{beside.place(x, r.Name), r.Values.Median, i.Low, i.High})
 		}
 		for _, s := range out.series {
 			slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
@@ -189,18 +216,50 @@ func (d *drawing) add(r *row, points ...point) {
 	d.series = append(d.series, series{r.Name, r.index, points, true, d.bare})
 }
 
-// dodging moves variants apart a little, so that their intervals do not hide each
-// other.
-func dodging(d dimension, ticks named) func(x float64, index int) float64 {
-	const share = 0.012
-	span := ticks[len(ticks)-1].Value - ticks[0].Value
-	return func(x float64, index int) float64 {
-		step := float64(index%5 - 2)
-		if d.log {
-			return x * (1 + 4*share*step/2)
+// A dodge moves variants apart a little, so that their intervals do not hide each other, half of
+// them to the left of where they belong and half to the right. low and high are the ends of an
+// axis on which all have room.
+type dodge struct {
+	dimension
+	names     []string // of the variants, from left to right
+	step      float64  // from one to the next; of a logarithmic axis, in its logarithms
+	low, high float64
+}
+
+func dodging(d dimension, ticks named, rows []*row) dodge {
+	const share = 0.015 // of the axis
+	b := dodge{dimension: d}
+	for _, r := range rows {
+		if !slices.Contains(b.names, r.Name) {
+			b.names = append(b.names, r.Name)
 		}
-		return x + span*share*step
 	}
+	first, last := b.onAxis(ticks[0].Value), b.onAxis(ticks[len(ticks)-1].Value)
+	b.step = min(share, 0.3/float64(len(ticks)*len(b.names))) * (last - first)
+	room := b.step * (float64(len(b.names))/2 + 1)
+	b.low, b.high = b.offAxis(first-room), b.offAxis(last+room)
+	return b
+}
+
+// place is where a variant's point is drawn that belongs to a value.
+func (b *dodge) place(x float64, name string) float64 {
+	middle := float64(len(b.names)-1) / 2
+	return b.offAxis(b.onAxis(x) + b.step*(float64(slices.Index(b.names, name))-middle))
+}
+
+// onAxis is how far along a plot's edge a value is.
+func (d dimension) onAxis(x float64) float64 {
+	if d.log {
+		return math.Log(x)
+	}
+	return x
+}
+
+func (d dimension) offAxis(x float64) float64 {
+	if d.log {
+		return math.Exp(x)
+	}
+	return x
 }
 
 // nearest is the name of the tick that a point belongs to.
@@ -232,14 +291,6 @@ func least(s stats.Summary) float64 {
 		return min(s.Median, i.Low)
 	}
 	return s.Median
-}
-
-// valueAxis is logarithmic where figures differ much, unless 0, which has no place there, is
-// the least that is drawn.
-func (t *table) valueAxis(values []float64, least float64) axis {
-	s := scaleFor(t.metric.Unit, values)
-	log := least > 0 && slices.Max(values)/slices.Min(values) > 8
-	return axis{label: fmt.Sprintf("%s, %s", t.metric.Text, s.name), log: log, zero: true, ticks: steps{s, log}}
 }
 
 // caption names a plot by the conditions in which its cells differ from others'.

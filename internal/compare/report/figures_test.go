@@ -18,3 +18,29 @@ func TestRatiosHaveAsManyDecimalsAsTheyNeed(t *testing.T) {
 	assert.Equal(t, "0.03 % less", amount(0.9997))
 	assert.Equal(t, "8 % more", amount(1.08))
 }
+
+// Points lie around where they belong, be there two of them or five, and all have room.
+func TestDodgesAreCentred(t *testing.T) {
+	for _, d := range []dimension{byLoss, bySize} {
+		for _, names := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c", "d", "e", "f", "g"}} {
+			var rows []*row
+			for _, name := range names {
+				rows = append(rows, &row{Contrast: Contrast{Name: name}})
+			}
+			ticks := named{{Value: 1}, {Value: 3}, {Value: 20}}
+			b := dodging(d, ticks, rows)
+			for _, tick := range ticks {
+				sum := 0.0
+				for _, name := range names {
+					at := b.place(tick.Value, name)
+					sum += d.onAxis(at)
+					assert.Greater(t, at, b.low)
+					assert.Less(t, at, b.high)
+				}
+				assert.InDelta(t, d.onAxis(tick.Value), sum/float64(len(names)), 1e-9)
+				assert.Greater(t, tick.Value, b.low)
+				assert.Less(t, tick.Value, b.high)
+			}
+		}
+	}
+}

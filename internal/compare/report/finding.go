@@ -122,7 +122,7 @@ func (f *finding) factor() float64 { return max(f.Ratio.Value, 1/f.Ratio.Value) 
 func (f *finding) sentence() string {
 	text := f.claim() + "."
 	if f.Ratio.Value > 0 {
-		text = fmt.Sprintf("%s (ratio by round %s%s).", f.claim(), times(f.Ratio.Value), f.interval())
+		text = fmt.Sprintf("%s (ratio %s%s).", f.claim(), times(f.Ratio.Value), f.interval())
 	}
 	switch {
 	case f.where != "":
@@ -138,15 +138,15 @@ func (f *finding) claim() string {
 	medians := fmt.Sprintf("%s against %s", quantity(f.metric.Unit, f.Values.Median), quantity(f.metric.Unit, f.BaseLine.Median))
 	switch f.Verdict {
 	case TooFew:
-		return fmt.Sprintf("too few runs tell %s from %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
+		return fmt.Sprintf("too few runs tell %s from %s: %s, medians %s", f.Name, f.Base, f.metric.Text, medians)
 	case NoneNow:
-		return fmt.Sprintf("no difference can be seen between %s and %s: %s %s", f.Name, f.Base, f.metric.Text, medians)
+		return fmt.Sprintf("no difference can be seen between %s and %s: %s, medians %s", f.Name, f.Base, f.metric.Text, medians)
 	case Late:
 		return fmt.Sprintf("the emulated network was late, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
 	case Failed:
 		return fmt.Sprintf("runs failed, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
 	}
-	return fmt.Sprintf("%s is %s than %s, its %s is by round %s, in the middle %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
+	return fmt.Sprintf("%s is %s than %s, its %s is round by round %s; medians %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
 }
 
 // ofOthers adds what the runs that did not fail have measured, if there are such of both.
@@ -155,9 +155,9 @@ func (f *finding) ofOthers(medians string) string {
 		return ""
 	}
 	if f.Verdict == Late {
-		return fmt.Sprintf(": %s %s", f.metric.Text, medians)
+		return fmt.Sprintf(": %s, medians %s", f.metric.Text, medians)
 	}
-	return fmt.Sprintf(": %s of the others %s", f.metric.Text, medians)
+	return fmt.Sprintf(": %s of the others, medians %s", f.metric.Text, medians)
 }
 
 // amount says how one figure relates to another.

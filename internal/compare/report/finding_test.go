@@ -39,15 +39,15 @@ func TestFindings(t *testing.T) {
 		first, second []float64
 		want          string
 	}{
-		{"better", base, []float64{5, 5.1, 5.2, 4.9, 5, 5}, "sctp(streams=10) is better than tcp, its run time is by round 52 % less, in the middle 5.00 s against 10.5 s"},
-		{"a little better", base, []float64{9.5, 9.6, 9.7, 9.8, 9.9, 9.7}, "its run time is by round 8 % less, in the middle 9.70 s against 10.5 s"},
-		{"much better", base, []float64{1, 1, 1, 1, 1, 1}, "its run time is by round 1/10.5 of that, in the middle 1.00 s against 10.5 s"},
-		{"worse", base, []float64{30, 31, 32, 33, 34, 32}, "sctp(streams=10) is worse than tcp, its run time is by round 3.05 times that, in the middle 32.0 s against 10.5 s"},
+		{"better", base, []float64{5, 5.1, 5.2, 4.9, 5, 5}, "sctp(streams=10) is better than tcp, its run time is round by round 52 % less; medians 5.00 s against 10.5 s"},
+		{"a little better", base, []float64{9.5, 9.6, 9.7, 9.8, 9.9, 9.7}, "its run time is round by round 8 % less; medians 9.70 s against 10.5 s"},
+		{"much better", base, []float64{1, 1, 1, 1, 1, 1}, "its run time is round by round 1/10.5 of that; medians 1.00 s against 10.5 s"},
+		{"worse", base, []float64{30, 31, 32, 33, 34, 32}, "sctp(streams=10) is worse than tcp, its run time is round by round 3.05 times that; medians 32.0 s against 10.5 s"},
 		{"the same", base, []float64{10.1, 11.2, 10.4, 10.3, 10.6, 10.5}, "No difference between transports can be seen in 1 comparison (no difference seen in 1)."},
-		{"better in every round", []float64{10, 5, 20, 40, 8, 13}, []float64{9, 4.5, 18, 36, 7, 12}, "its run time is by round 10 % less, in the middle 10.5 s against 11.5 s"},
+		{"better in every round", []float64{10, 5, 20, 40, 8, 13}, []float64{9, 4.5, 18, 36, 7, 12}, "its run time is round by round 10 % less; medians 10.5 s against 11.5 s"},
 		{"five runs that do not overlap", base[:5], []float64{5, 5, 5, 5, 5}, "too few runs to tell in 1"},
 		{"six runs, five rounds of both", base, []float64{5, 5, 5, 5, 5}, "too few runs to tell in 1"},
-		{"a difference of a thousandth", []float64{10, 10.0001, 10.0002, 10.0003, 10, 10}, []float64{10.02, 10.0201, 10.0202, 10.0203, 10.02, 10.02}, "its run time is by round 0.2 % more"},
+		{"a difference of a thousandth", []float64{10, 10.0001, 10.0002, 10.0003, 10, 10}, []float64{10.02, 10.0201, 10.0202, 10.0203, 10.02, 10.02}, "its run time is round by round 0.2 % more"},
 		{"a steady one and a noisy one", []float64{10, 10, 10, 10, 10, 10}, []float64{3, 5, 9, 9.5, 30, 8}, "No difference between transports can be seen"},
 		{"two runs", base[:2], []float64{1, 1}, "too few runs to tell in 1"},
 		{"none", base, nil, "There is nothing to compare"},
@@ -91,7 +91,7 @@ func TestNoVerdictWhereRunsFailed(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, report.WriteTable(&b, r))
 		assert.Contains(t, b.String(), "runs failed")
-		assert.Contains(t, page(t, r, nil), "Runs failed, so that nothing can be said of sctp(streams=10) and tcp: run time of the others 5.00 s against 10.5 s")
+		assert.Contains(t, page(t, r, nil), "Runs failed, so that nothing can be said of sctp(streams=10) and tcp: run time of the others, medians 5.00 s against 10.5 s")
 		b.Reset()
 		require.NoError(t, report.WriteBaseline(&b, r, r))
 		assert.Contains(t, b.String(), "runs failed in 1.")
@@ -157,7 +157,7 @@ func TestThroughputIsBetterIfThereIsMore(t *testing.T) {
 	m := newMaker(1, 6)
 	m.r.Variants = m.r.Variants[:2]
 	m.cell(results.PingPong, map[string]any{"size": 30_000.0}, 2, 0.01, 0.1)
-	assert.Contains(t, report.Finding(m.r), "sctp(streams=10) is better than tcp, its throughput is by round 2")
+	assert.Contains(t, report.Finding(m.r), "sctp(streams=10) is better than tcp, its throughput is round by round 2")
 }
 
 func TestBaseline(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -41,19 +42,19 @@ func TestPageInABrowser(t *testing.T) {
 	require.Contains(t, strings.Join(console, "\n"), "ReferenceError")
 	require.Equal(t, []string{"http://192.0.2.1/x.png"}, requests)
 
+	wide := screen{"wide", 1400, 1000, false}
 	path := filepath.Join(dir, "report.html")
 	require.NoError(t, os.WriteFile(path, []byte(page(t, hostile(), synthetic())), 0o600))
-	for _, screen := range []struct {
-		name          string
-		width, height int
-	}{{"desk", 1280, 900}, {"telephone", 390, 844}} {
-		console, requests := b.open(path, screen.width, screen.height)
-		assert.Empty(t, console, screen.name)
-		assert.Empty(t, requests, screen.name)
+	console, requests = b.open(path, wide.width, wide.height)
+	assert.Empty(t, console)
+	assert.Empty(t, requests)
+	telephone := screen{"telephone", 400, 844, false}
+	for _, s := range []screen{wide, telephone} {
+		b.look(s)
 		var width, plots int
 		var wrong []string
 		b.evaluate("document.documentElement.scrollWidth", &width)
-		assert.LessOrEqual(t, width, screen.width, "the page must not move sideways")
+		assert.LessOrEqual(t, width, s.width, "the page must not move sideways")
 		b.evaluate("document.querySelectorAll('figure svg').length", &plots)
 		assert.Greater(t, plots, 5)
 		b.evaluate(`[...document.querySelectorAll('figure svg text')].filter(text => {
@@ -61,10 +62,19 @@ func TestPageInABrowser(t *testing.T) {
 			return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1 || Math.min(box.height, box.width) < 5;
 		}).map(text => text.textContent + " in " + text.closest('figure').innerText)`, &wrong)
 		assert.Empty(t, wrong, "texts that stick out of their plots, or are too small to read")
+	}
+
+	require.NoError(t, os.WriteFile(path, []byte(page(t, synthetic(), synthetic())), 0o600))
+	b.open(path, wide.width, wide.height)
+	for _, s := range []screen{wide, {"desk", 800, 900, false}, telephone, {"wide-dark", 1400, 1000, true}, {"desk-dark", 800, 900, true}, {"telephone-dark", 400, 844, true}} {
+		b.look(s)
+		var wrong []string
+		b.evaluate(`[...document.querySelectorAll('td.verdict')].filter(cell => cell.innerText && cell.getBoundingClientRect().right > innerWidth).map(cell => cell.innerText)`, &wrong)
+		assert.Empty(t, wrong, "%s: verdicts that are off the screen", s.name)
+		b.evaluate(`[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.getAttribute('aria-label') + ": " + box.scrollWidth + " of " + box.clientWidth)`, &wrong)
+		assert.Empty(t, wrong, "%s: tables that are cut off", s.name)
 		if folder := os.Getenv(screenshots); folder != "" {
-			require.NoError(t, os.WriteFile(bad, []byte(page(t, synthetic(), synthetic())), 0o600))
-			b.open(bad, screen.width, screen.height)
-			b.screenshot(filepath.Join(folder, screen.name), screen.width)
+			b.screenshot(filepath.Join(folder, s.name), s.width)
 		}
 	}
 }
@@ -107,6 +117,42 @@ func TestMarkupInResultsIsText(t *testing.T) {
 	}
 	assert.Equal(t, 1, strings.Count(text, "</style>"))
 	assert.Greater(t, strings.Count(text, "&lt;script&gt;"), 20)
+}
+
+// With two transports as with any other number, an axis has all its ticks.
+func TestPlotsShowTheLastTick(t *testing.T) {
+	m := newMaker(1, 6)
+	for _, losses := range [][]float64{{0, 0.01, 0.02}, {0, 0.01}} {
+		for variants := 1; variants <= 3; variants++ {
+			m.r.Cells, m.r.Variants = nil, newMaker(1, 6).r.Variants[:variants]
+			for _, loss := range losses {
+				m.cell(results.Farm, map[string]any{"size": 30_000.0}, 8, loss, 1)
+			}
+			_, plot, found := strings.Cut(page(t, m.r, nil), `role="img"`)
+			require.True(t, found)
+			plot, _, _ = strings.Cut(plot, "</svg>")
+			for _, loss := range losses {
+				assert.Regexp(t, fmt.Sprintf(`>\s*%g %%\s*</text>`, loss*100), plot, "%d variants", variants)
+			}
+		}
+	}
+}
+
+// Plots beside each other have axes of one kind: none is logarithmic where the next is not.
+func TestPlotsBesideEachOtherHaveAxesOfOneKind(t *testing.T) {
+	m := newMaker(1, 6)
+	m.r.Variants = m.r.Variants[:2]
+	for size, worst := range map[float64]float64{30_000: 1.5, 300_000: 100} {
+		for _, loss := range []float64{0, 0.01} {
+			m.cell(results.Farm, map[string]any{"size": size}, 8, loss, 1+100*loss*(worst-1))
+		}
+	}
+	plots := strings.Split(page(t, m.r, nil), `role="img"`)[1:3]
+	for _, plot := range plots {
+		plot, _, _ = strings.Cut(plot, "</svg>")
+		assert.NotRegexp(t, `>\s*0\s*</text>`, plot, "0 has no place on a logarithmic axis")
+		assert.Contains(t, plot, "run time, s")
+	}
 }
 
 // Plots are XML inside the page: each must be well formed by itself.

@@ -121,9 +121,11 @@ func widen(axis *plot.Axis, a axis) {
 	case a.high > a.low:
 		axis.Min, axis.Max = a.low, a.high
 	case a.log:
+		room := 1.2
 		if axis.Max/axis.Min < 4 {
-			axis.Min, axis.Max = axis.Min/1.5, axis.Max*1.5
+			room = 1.5
 		}
+		axis.Min, axis.Max = axis.Min/room, axis.Max*room
 	case a.zero:
 		axis.Min = 0
 		axis.Max *= 1.05
@@ -238,9 +240,13 @@ func (s steps) Ticks(low, high float64) []plot.Tick {
 	}
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	stride := max(1, (last-first)/6) // so many powers of ten from label to label
+	digits := []float64{1, 2, 5}
+	if high/low < 10 { // else there might be one tick only, or two
+		digits = []float64{1, 1.5, 2, 3, 4, 5, 7}
+	}
 	var ticks []plot.Tick
 	for power := first; power <= last; power++ {
-		for _, digit := range []float64{1, 2, 5} {
+		for _, digit := range digits {
 			value := digit * math.Pow10(power)
 			if value < low || value > high {
 				continue

@@ -36,7 +36,8 @@ func (t *table) dots() []drawing {
 		for i := range out.series {
 			out.series[i].line = false
 		}
-		out.x, out.y = axis{label: "runs, in their order", ticks: ticks, low: -0.5, high: float64(len(rows)) - 0.5}, t.valueAxis(values, slices.Min(values))
+		out.x = axis{label: "runs, in their order", ticks: ticks, low: -0.5, high: float64(len(rows)) - 0.5}
+		out.values, out.lowest = values, slices.Min(values)
 		all = append(all, out)
 	}
 	return all
@@ -69,8 +70,7 @@ func (t *table) tails() []drawing {
 			continue
 		}
 		out.x = axis{label: "share of the messages", ticks: ticks}
-		out.y = t.valueAxis(values, slices.Min(values))
-		out.y.label = fmt.Sprintf("delay at most, %s", scaleFor(t.metric.Unit, values).name)
+		out.values, out.lowest = values, slices.Min(values)
 		out.words = func(p point) string {
 			return fmt.Sprintf("%s of %s", quantity(t.metric.Unit, p.Y), percent(1-math.Pow(10, -p.X)))
 		}
