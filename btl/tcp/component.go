@@ -66,6 +66,7 @@ func newModule(host btl.Host, cfg config) *module {
 		slots:   make(map[slotKey]*slot),
 		leaving: make(map[*linger]struct{}),
 		scratch: make([]byte, 64<<10),
+		buffers: newLender(host.Loop()),
 
 		routes:    reach.Remember(cfg.policy),
 		strangers: newCrowd(strangersAllowed()),

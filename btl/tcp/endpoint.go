@@ -97,8 +97,8 @@ func (ep *endpoint) connect(conn rawio.Conn, first []byte, epoch uint32, peer gr
 		ep.nearby = m.nearby(ep.pair.target().Addr())
 	}
 	ep.enter(stateConnected, btl.LogInfo, ep.Desc(), epoch, "")
-	ep.sender.init(first)
-	ep.receiver.init(peer.maxFrame)
+	ep.sender.init(first, &m.buffers)
+	ep.receiver.init(peer.maxFrame, &m.buffers)
 	var err error
 	if ep.watch, err = m.loop.Watch(conn.FD(), (*events)(ep)); err != nil {
 		ep.down(ep.connError("connected", err))
@@ -199,6 +199,7 @@ func (ep *endpoint) down(err error) {
 		rawio.Close(ep.conn.FD())
 	}
 	ep.sender.discard()
+	ep.receiver.rest()
 	if l := ep.receiver.landing; l != nil {
 		ep.receiver.landing = nil
 		ep.recv.Drop(l)
@@ -231,6 +232,7 @@ func (ep *endpoint) Close() error {
 		ep.m.leave(ep.conn, ep.sender.remainder())
 	}
 	ep.sender.discard()
+	ep.receiver.rest()
 	ep.receiver.landing = nil
 	if s := ep.slot; s.ep == ep {
 		s.ep = nil

@@ -36,6 +36,7 @@ type module struct {
 
 	vector  rawio.Vector // all sending is serial
 	scratch []byte       // for handshakes, and for what nobody reads
+	buffers lender       // of connections
 }
 
 // Attr implements [btl.Module].
@@ -133,5 +134,6 @@ func (m *module) Close() error {
 		}
 	}
 	m.finishLeaving()
+	m.buffers.close()
 	return nil
 }

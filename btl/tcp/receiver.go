@@ -25,15 +25,22 @@ const (
 
 // A receiver is the receiving half of a connection.
 type receiver struct {
-	ahead    []byte // read and not yet looked at: ahead[lo:hi]
+	ahead    []byte // read and not yet looked at: ahead[lo:hi]; lent while there is any
 	lo, hi   int
 	landing  *btl.Landing // of the frame that is under way
 	maxFrame int
+	reading  bool // receive is at work, whose up-calls refer to ahead
+	lender   *lender
 }
 
-func (r *receiver) init(maxFrame int) {
-	r.ahead = make([]byte, readAhead)
-	r.maxFrame = maxFrame
+func (r *receiver) init(maxFrame int, l *lender) { r.maxFrame, r.lender = maxFrame, l }
+
+// rest gives the buffer back. While an up-call may refer to it, receive does that.
+func (r *receiver) rest() {
+	if r.ahead != nil && !r.reading {
+		r.lender.back(r.ahead)
+		r.ahead, r.lo, r.hi = nil, 0, 0
+	}
 }
 
 // place returns where the next bytes are to be read to, and whether that is
@@ -44,6 +51,9 @@ func (r *receiver) place() ([]byte, bool) {
 			return p, true
 		}
 	}
+	if r.ahead == nil {
+		r.ahead = r.lender.small.take()
+	}
 	return r.ahead[r.hi:], false
 }
 
@@ -51,6 +61,17 @@ var errNoGoodbye = errors.New("the peer's end of the connection has closed witho
 
 // receive reads what is there and reports whether anything was.
 func (ep *endpoint) receive() bool {
+	r := &ep.receiver
+	r.reading = true
+	did := ep.read()
+	r.reading = false
+	if r.lo == r.hi || !ep.live() {
+		r.rest()
+	}
+	return did
+}
+
+func (ep *endpoint) read() bool {
 	did := false
 	r := &ep.receiver
 	for budget := readBudget; budget > 0 && ep.live(); {

@@ -23,8 +23,11 @@ const (
 // bytes: those of out, with the payloads of long frames set in between. Before
 // each payload, head bytes of out are to go, after the last one the rest of out.
 type sender struct {
-	out    []byte // copied bytes: prefixes, headers and small payloads
+	out    []byte // copied bytes: prefixes, headers and small payloads; lent while there are any
 	lo, hi int    // what of it waits
+	peak   int    // the most of it that was in use since it was lent
+	much   bool   // last time a small buffer would not have done
+	lender *lender
 
 	frames [maxQueued]queued // a ring of the long frames that wait
 	first  int
@@ -43,38 +46,69 @@ type queued struct {
 	head  int // bytes of out before its payload
 }
 
-func (s *sender) init(first []byte) {
+func (s *sender) init(first []byte, l *lender) {
 	refused := s.refused
-	*s = sender{out: make([]byte, outSize), epoch: ^uint64(0), refused: refused}
-	s.hi = copy(s.out, first)
-	s.tail = s.hi
+	*s = sender{epoch: ^uint64(0), refused: refused, lender: l}
+	if len(first) > 0 {
+		copy(s.reserve(len(first)), first)
+	}
 }
 
 // discard forgets all frames.
 func (s *sender) discard() {
 	clear(s.frames[:])
-	s.out = nil
+	s.rest()
 	s.lo, s.hi, s.first, s.count, s.tail, s.blocked = 0, 0, 0, 0, 0, false
 }
 
 // reserve returns room for n more bytes at the end of out, or nil.
 func (s *sender) reserve(n int) []byte {
-	if len(s.out)-s.hi < n {
-		if len(s.out)-(s.hi-s.lo) < n {
-			return nil
-		}
-		s.hi = copy(s.out, s.out[s.lo:s.hi])
-		s.lo = 0
+	if len(s.out)-s.hi < n && !s.makeRoom(n) {
+		return nil
 	}
 	b := s.out[s.hi : s.hi+n]
 	s.hi += n
 	s.tail += n
+	s.peak = max(s.peak, s.hi)
 	return b
+}
+
+// makeRoom finds room for n more bytes: in front of what waits, or in a larger buffer.
+func (s *sender) makeRoom(n int) bool {
+	waits := s.hi - s.lo
+	if outSize-waits < n {
+		return false
+	}
+	out := s.out
+	if len(out)-waits < n {
+		if len(out) == 0 && !s.much && n <= smallBuffer {
+			out = s.lender.small.take()
+		} else {
+			out = s.lender.large.take()
+		}
+	}
+	copy(out, s.out[s.lo:s.hi])
+	if len(out) != len(s.out) {
+		s.lender.back(s.out)
+		s.out = out
+	}
+	s.lo, s.hi = 0, waits
+	return true
+}
+
+// rest gives the buffer back: nothing waits any more.
+func (s *sender) rest() {
+	if s.out == nil {
+		return
+	}
+	s.much = s.peak > smallBuffer
+	s.lender.back(s.out)
+	s.out, s.peak = nil, 0
 }
 
 // roomy reports whether it is worth while to offer frames again.
 func (s *sender) roomy() bool {
-	return s.count < maxQueued && s.hi-s.lo <= len(s.out)/2
+	return s.count < maxQueued && s.hi-s.lo <= outSize/2
 }
 
 // enqueue appends a long frame whose prefix and header were the last to go to
@@ -165,6 +199,7 @@ func (s *sender) sent(n int) {
 	s.tail -= n
 	if s.lo == s.hi {
 		s.lo, s.hi = 0, 0
+		s.rest()
 	}
 }
 

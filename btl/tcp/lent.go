@@ -1,0 +1,96 @@
+package tcp
+
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A lender lends buffers to connections for as long as they hold bytes: a connection at
+// rest has none. What comes back is lent next, while it is still in the processor's
+// caches. All calls come one after the other, as all of a module's do.
+type lender struct {
+	small, large stock
+	loop         btl.Loop
+	tidying      btl.Timer // nil: nothing is to be tidied up
+}
+
+const (
+	// smallBuffer is enough to read ahead, and for what is held back for a moment.
+	smallBuffer = readAhead
+	// kept is how many free bytes are kept for good.
+	kept = 1 << 20
+	// tidyEvery is how long more than that is kept without being used.
+	tidyEvery = time.Second
+)
+
+// A stock is the free buffers of one size.
+type stock struct {
+	size  int
+	free  [][]byte
+	spare int // so many have not been used since the last look
+}
+
+func newLender(loop btl.Loop) lender {
+	return lender{small: stock{size: smallBuffer}, large: stock{size: outSize}, loop: loop}
+}
+
+func (s *stock) take() []byte {
+	last := len(s.free) - 1
+	if last < 0 {
+		return make([]byte, s.size)
+	}
+	b := s.free[last]
+	s.free[last] = nil
+	s.free = s.free[:last]
+	s.spare = min(s.spare, last)
+	return b
+}
+
+// back takes a buffer back, or none.
+func (l *lender) back(b []byte) {
+	s := &l.small
+	switch len(b) {
+	case 0:
+		return
+	case outSize:
+		s = &l.large
+	}
+	s.free = append(s.free, b)
+	if len(s.free)*s.size > kept {
+		l.tidyLater()
+	}
+}
+
+func (l *lender) tidyLater() {
+	if l.tidying == nil {
+		l.tidying = l.loop.After(tidyEvery, l.tidy)
+	}
+}
+
+// close keeps nothing.
+func (l *lender) close() {
+	if l.tidying != nil {
+		l.tidying.Stop()
+		l.tidying = nil
+	}
+	l.small.free, l.large.free = nil, nil
+}
+
+// tidy gives up what has not been used for a while.
+func (l *lender) tidy() {
+	l.tidying = nil
+	for _, s := range []*stock{&l.small, &l.large} {
+		surplus := len(s.free) - kept/s.size
+		if n := min(s.spare, surplus); n > 0 {
+			rest := copy(s.free, s.free[n:])
+			clear(s.free[rest:])
+			s.free = s.free[:rest]
+			surplus -= n
+		}
+		s.spare = len(s.free)
+		if surplus > 0 {
+			l.tidyLater()
+		}
+	}
+}
