@@ -94,7 +94,8 @@ func (c *Comm) usable() error {
 
 // AckFailed takes note of the members that have failed: receives from any
 // source, which fail as long as a failure was not taken note of, work again among
-// the others.
+// the others. Those of a communicator that all others have left wait for what this
+// process sends to itself.
 func (c *Comm) AckFailed() error {
 	if c == nil {
 		return ErrNilComm
@@ -241,6 +242,12 @@ func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
 // Sendrecv sends and receives at the same time, so that two processes, or all of
 // a ring, may do it with each other.
 func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []byte, src, recvTag int) (Status, error) {
+	if c == nil {
+		return Status{}, ErrNilComm
+	}
+	if err := pml.Ended(ctx); err != nil {
+		return Status{}, err
+	}
 	rr, err := c.Irecv(in, src, recvTag)
 	if err != nil {
 		return Status{}, err

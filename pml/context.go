@@ -17,7 +17,8 @@ type Context struct {
 	last           *channel
 	freed          bool
 	sought         bool  // contact is made for receives from any source
-	unacknowledged error // a member has failed, and nobody has taken note
+	gone           int   // members that have left
+	unacknowledged error // a member has failed, or all others have left, and nobody has taken note
 }
 
 // channel is what a context sends to one peer.
@@ -46,8 +47,8 @@ func (p *PML) NewContext(id uint64, group *Group, relaxed bool) (*Context, error
 	}
 	c.group = group
 	for _, pe := range p.peers {
-		if pe.state == peerFailed && group.Rank(pe.rank) >= 0 {
-			c.unacknowledged = pe.failure
+		if pe.failure != nil {
+			c.memberLeft(pe)
 		}
 	}
 	if relaxed {
@@ -154,13 +155,16 @@ func (c *Context) channelTo(world int) *channel {
 	if ch == nil {
 		ch = &channel{peer: c.pml.peerOf(world)}
 		c.channels[world] = ch
+		if world == c.pml.rank {
+			c.reachesItself()
+		}
 	}
 	c.last = ch
 	return ch
 }
 
 // AcknowledgeFailures lets receives from any source go on without the members
-// that have failed until now.
+// that have failed until now, and without all others if they have left.
 func (c *Context) AcknowledgeFailures() {
 	c.pml.engine.Lock()
 	c.unacknowledged = nil

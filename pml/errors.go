@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -20,6 +21,17 @@ var (
 	ErrFinished   = errors.New("request has finished and was waited for already")
 	ErrNoMessage  = errors.New("no message: the matched probe has found none")
 )
+
+// Ended is the error of a context that has ended. Every blocking call looks at its
+// context before it does anything: what it then took, or sent, would be gone.
+func Ended(ctx context.Context) error {
+	if ctx == nil {
+		return errNilContext
+	}
+	return ctx.Err()
+}
+
+var errNilContext = errors.New("the context is nil; context.Background() never ends")
 
 // A TruncateError says that a message was longer than the receive's buffer. The
 // buffer holds the message's beginning; the rest is lost, nothing else is.

@@ -11,6 +11,7 @@ type txFrame struct {
 	rail    *rail      // that has, or had, it
 	lane    int
 	counted bool
+	sent    bool // a transport has taken it, perhaps one that is broken by now
 	acked   bool
 	held    bool     // by the transport
 	queued  bool     // to be sent again, or in parts
@@ -55,7 +56,7 @@ func (p *PML) freeFrame(f *txFrame) {
 	f.op, f.rail, f.copy, f.peer = nil, nil, nil, nil
 	f.whole, f.parts, f.sibling, f.at = nil, nil, nil, 0
 	f.pieces = f.pieces[:0]
-	f.counted, f.acked, f.held, f.queued = false, false, false, false
+	f.counted, f.sent, f.acked, f.held, f.queued = false, false, false, false, false
 	f.next, p.frames = p.frames, f
 }
 

@@ -60,6 +60,7 @@ type life struct {
 	status  Status
 	waiter  *engine.Waiter // of the blocking call whose operation it is
 	sets    []*waitSet     // that are to be told when it is over
+	blocked int            // calls that wait for it
 
 	buf  []byte   // the first, mostly only, piece
 	more [][]byte // the others

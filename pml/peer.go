@@ -154,6 +154,9 @@ func (pe *peer) fail(state peerState, err error) {
 	pe.state, pe.failure = state, err
 	pe.revoke(func(*operation) bool { return true })
 	pe.dropFrames(state == peerFailed)
+	for _, c := range p.contexts {
+		c.memberLeft(pe)
+	}
 	p.eachOperation(func(op *operation) {
 		switch {
 		case op.peer == pe && op.isSend && op.arrived():
@@ -163,18 +166,15 @@ func (pe *peer) fail(state peerState, err error) {
 			op.abandon(err)
 		case !op.isSend && op.recv.Posted() && int(op.recv.Source) == pe.rank:
 			op.abandon(err)
-		case !op.isSend && op.recv.Posted() && op.recv.Source == match.Any && state == peerFailed && op.context.group.Rank(pe.rank) >= 0:
-			op.abandon(err)
+		case op.fromAnybody():
+			if err := op.doomed(); err != nil {
+				op.abandon(err)
+			}
 		}
 	})
 	pe.waiting, pe.streams = opQueue{}, opQueue{}
 	if state == peerFailed {
 		pe.giveUp()
-		for _, c := range p.contexts {
-			if c.group != nil && c.group.Rank(pe.rank) >= 0 {
-				c.unacknowledged = err
-			}
-		}
 	}
 	p.wakeProbers()
 	p.checkClosing()

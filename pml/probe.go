@@ -113,6 +113,9 @@ func (p *PML) wakeProbers() {
 
 // waitFor blocks until there is a message. The lock is held.
 func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
+	if err := Ended(ctx); err != nil {
+		return nil, err
+	}
 	in, source, err := c.probe(src, tag)
 	if in != nil || err != nil {
 		return in, err
@@ -142,11 +145,20 @@ func (c *Context) Probe(ctx context.Context, src, tag int) (Status, error) {
 	return c.statusOf(in), nil
 }
 
+// glance is a probe that does not wait: that nobody is left to send is nothing to it.
+func (c *Context) glance(src, tag int) (*inbound, error) {
+	in, _, err := c.probe(src, tag)
+	if err == errDeserted {
+		err = nil
+	}
+	return in, err
+}
+
 // Iprobe is Probe without waiting: false means that there is no such message.
 func (c *Context) Iprobe(src, tag int) (Status, bool, error) {
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
-	in, _, err := c.probe(src, tag)
+	in, err := c.glance(src, tag)
 	if in == nil {
 		return Status{}, false, err
 	}
@@ -168,7 +180,7 @@ func (c *Context) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
 func (c *Context) Improbe(src, tag int) (*Message, error) {
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
-	in, _, err := c.probe(src, tag)
+	in, err := c.glance(src, tag)
 	if in == nil {
 		return nil, err
 	}
@@ -195,6 +207,9 @@ func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
 func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
 	if m == nil {
 		return Status{}, ErrNoMessage
+	}
+	if err := Ended(ctx); err != nil {
+		return Status{}, err
 	}
 	p := m.context.pml
 	p.engine.Lock()

@@ -57,13 +57,13 @@ func (r *rail) transmit(f *txFrame) bool {
 	restamp(f.header[:], pe.received.next, pe.grant.advertise())
 	switch r.endpoint.Send(&f.Frame, f.lane) {
 	case btl.Done:
-		f.rail = r
+		f.rail, f.sent = r, true
 		if !f.counted {
 			f.acked = true
 		}
 		f.settle()
 	case btl.Taken:
-		f.rail = r
+		f.rail, f.sent = r, true
 		r.hold(f)
 	case btl.Busy:
 		r.busy = true

@@ -27,7 +27,7 @@ func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, er
 		op.bind(m.Owner.(*inbound), 0)
 		return op, nil
 	}
-	if err := c.prospect(source); err != nil {
+	if err := c.prospect(source); err != nil && err != errDeserted {
 		c.match.Cancel(&op.recv)
 		c.pml.freeOperation(op)
 		return nil, err
@@ -133,8 +133,12 @@ func (c *Context) Irecv(buf []byte, more [][]byte, src, tag int) (Request, error
 	return c.pml.begun(c.irecv(buf, more, src, tag))
 }
 
-// Recv receives and waits for the message.
+// Recv receives and waits for the message. A context that has ended before leaves
+// all messages where they are.
 func (c *Context) Recv(ctx context.Context, buf []byte, more [][]byte, src, tag int) (Status, error) {
+	if err := Ended(ctx); err != nil {
+		return Status{}, err
+	}
 	c.pml.engine.Lock()
 	op, err := c.irecv(buf, more, src, tag)
 	var st Status

@@ -52,6 +52,7 @@ func (op *lone) Park(w *engine.Waiter) { op.waiter = w }
 // awaitAlone waits for the operation of a blocking call, and ends it or, if the
 // context ends first, leaves it.
 func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
+	op.block()
 	if !op.done {
 		if err := p.engine.Wait(ctx, (*lone)(op), op.source()); err != nil {
 			p.leave(op)

@@ -16,8 +16,9 @@ import (
 // once.
 type waitSet struct {
 	reqs   []Request
-	over   int  // allOver: so many are known to be over, from the front
-	one    bool // oneOver: one is
+	over   int        // allOver: so many are known to be over, from the front
+	blocks *operation // allOver: the one that it waits for
+	one    bool       // oneOver: one is
 	waiter *engine.Waiter
 	next   *waitSet
 	single [1]Request
@@ -34,6 +35,9 @@ func (p *PML) newWaitSet(reqs []Request) *waitSet {
 }
 
 func (p *PML) freeWaitSet(s *waitSet) {
+	if s.blocks != nil && s.over < len(s.reqs) {
+		s.blocks.unblock()
+	}
 	*s = waitSet{next: p.waitSets}
 	p.waitSets = s
 }
@@ -68,7 +72,16 @@ func (s *allOver) Done() bool {
 	for s.over < len(s.reqs) && (s.reqs[s.over].op == nil || s.reqs[s.over].over()) {
 		s.over++
 	}
-	return s.over == len(s.reqs)
+	if s.over == len(s.reqs) {
+		return true
+	}
+	if r := s.reqs[s.over]; s.blocks != r.op {
+		s.blocks = r.op
+		if r.op.block(); r.over() {
+			return s.Done()
+		}
+	}
+	return false
 }
 
 // Park implements [engine.Condition].
@@ -234,6 +247,7 @@ func (p *PML) waitForOne(ctx context.Context, reqs []Request) (int, error) {
 			continue
 		}
 		s.watch(r)
+		r.op.block()
 		if source == nil {
 			source = r.op.source()
 		}
@@ -241,6 +255,9 @@ func (p *PML) waitForOne(ctx context.Context, reqs []Request) (int, error) {
 	err = p.engine.Wait(ctx, (*oneOver)(s), source)
 	for _, r := range reqs {
 		s.unwatch(r)
+		if r.op != nil && r.op.gen == r.gen {
+			r.op.unblock()
+		}
 	}
 	p.freeWaitSet(s)
 	if err != nil {

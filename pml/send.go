@@ -314,8 +314,12 @@ func (c *Context) Isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (Req
 	return r, err
 }
 
-// Send sends and waits until the send is complete.
+// Send sends and waits until the send is complete. A context that has ended before
+// has nothing sent.
 func (c *Context) Send(ctx context.Context, buf []byte, more [][]byte, dst, tag int, mode Mode) error {
+	if err := Ended(ctx); err != nil {
+		return err
+	}
 	p := c.pml
 	p.engine.Lock()
 	if more == nil && (mode == Standard || mode == Ready) && c.sendShort(buf, dst, tag) {

@@ -40,7 +40,8 @@ func (w *sendWindow) grow() {
 
 // acknowledge takes a cumulative acknowledgement: all numbers below next have
 // arrived. It calls acked for each frame this is news for. An older one, which a
-// newer one has overtaken, is no news.
+// newer one has overtaken, is no news. One that names a frame that was not sent yet is
+// damage: that frame still waits in a queue, and belongs to it.
 func (w *sendWindow) acknowledge(next uint32, acked func(*txFrame)) error {
 	if int32(next-w.base) < 0 {
 		return nil
@@ -51,6 +52,9 @@ func (w *sendWindow) acknowledge(next uint32, acked func(*txFrame)) error {
 	for w.base != next {
 		slot := &w.ring[int(w.base)&(len(w.ring)-1)]
 		f := *slot
+		if f != nil && !f.sent {
+			return errNotSent(w.base)
+		}
 		*slot = nil
 		w.base++
 		if f != nil {
@@ -58,6 +62,10 @@ func (w *sendWindow) acknowledge(next uint32, acked func(*txFrame)) error {
 		}
 	}
 	return nil
+}
+
+func errNotSent(n uint32) error {
+	return fmt.Errorf("acknowledgement of frame %d, which was not sent yet", n)
 }
 
 // acknowledgeRange takes a selective acknowledgement.
@@ -71,10 +79,15 @@ func (w *sendWindow) acknowledgeRange(r numberRange, acked func(*txFrame)) error
 	}
 	for n := r.first; n != r.first+r.count; n++ {
 		slot := &w.ring[int(n)&(len(w.ring)-1)]
-		if f := *slot; f != nil {
-			*slot = nil
-			acked(f)
+		f := *slot
+		if f == nil {
+			continue
 		}
+		if !f.sent {
+			return errNotSent(n)
+		}
+		*slot = nil
+		acked(f)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func TestSendWindowProperty(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(t, "step") {
 			case 0:
 				for range rapid.IntRange(1, 70).Draw(t, "frames") {
-					f := new(txFrame)
+					f := &txFrame{sent: true}
 					n := w.add(f)
 					require.Equal(t, start+uint32(next), n)
 					next++
@@ -66,7 +66,7 @@ func TestSendWindowProperty(t *testing.T) {
 func TestSendWindowRefuses(t *testing.T) {
 	w := sendWindow{base: 1<<32 - 2, next: 1<<32 - 2}
 	for range 5 {
-		w.add(new(txFrame))
+		w.add(&txFrame{sent: true})
 	}
 	none := func(*txFrame) { t.Error("nothing was acknowledged") }
 	assert.ErrorContains(t, w.acknowledge(4, none), "acknowledgement up to frame 4")
@@ -142,7 +142,7 @@ func FuzzAck(f *testing.F) {
 		w := sendWindow{base: start, next: start}
 		live := make(map[*txFrame]bool)
 		for range frames {
-			f := new(txFrame)
+			f := &txFrame{sent: true}
 			live[f] = true
 			w.add(f)
 		}

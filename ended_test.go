@@ -1,0 +1,121 @@
+package strand_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+)
+
+// A call whose context has ended before it does nothing: no message is sent, none is
+// taken, and what was there stays to be received, in its order.
+func TestEndedContextBeforeTheCall(t *testing.T) {
+	onEach(t, func(p *pair) {
+		ended, cancel := context.WithCancel(p.ctx)
+		cancel()
+		for _, n := range []int{0, 100, 5000, 1 << 20} {
+			outs := []strand.Request{p.isend(pattern(n, 1), 1)}
+			last, err := p.s.Issend(pattern(n, 2), p.to, 1)
+			require.NoError(p, err)
+			outs = append(outs, last)
+			m, err := p.r.Mprobe(p.ctx, p.from, 1)
+			require.NoError(p, err)
+			for _, call := range calls {
+				if !strings.HasPrefix(strings.TrimPrefix(call.name, "generic "), "I") {
+					require.ErrorIs(p, call.do(ended, p.r, p.from, 1), context.Canceled, call.name)
+				}
+			}
+			buf := make([]byte, n)
+			_, err = strand.Mrecv(ended, m, buf)
+			require.ErrorIs(p, err, context.Canceled)
+			p.pending(last, "nobody has received it")
+			_, err = strand.Mrecv(p.ctx, m, buf)
+			require.NoError(p, err)
+			equal(p, pattern(n, 1), buf, "the message of the matched probe")
+			p.recv(pattern(n, 2), 1)
+			require.NoError(p, strand.WaitAll(p.ctx, outs, nil))
+			_, found, err := p.s.Iprobe(p.to, strand.AnyTag)
+			require.NoError(p, err)
+			require.False(p, found, "nothing was sent")
+		}
+	})
+}
+
+// A receive and a probe from any source end once every other member has left: there
+// is nobody who could send.
+func TestAnySourceWhenAllOthersHaveLeft(t *testing.T) {
+	w, ctx := openWorlds(t, 3), testContext(t)
+	c := w[0].Comm()
+	for _, other := range w[1:] {
+		require.NoError(t, other.Comm().Send(ctx, []byte("left"), 0, 1))
+	}
+	_, err := c.Recv(ctx, make([]byte, 4), 1, 1)
+	require.NoError(t, err)
+	_, err = c.Probe(ctx, 2, 1)
+	require.NoError(t, err)
+	ended := make(chan error, 6)
+	go func() { _, err := c.Recv(ctx, nil, strand.AnySource, 2); ended <- err }()
+	go func() { _, err := c.Probe(ctx, strand.AnySource, 2); ended <- err }()
+	go func() { _, err := c.Mprobe(ctx, strand.AnySource, 2); ended <- err }()
+	post := func() strand.Request {
+		r, err := c.Irecv(nil, strand.AnySource, 2)
+		require.NoError(t, err)
+		return r
+	}
+	r, among, one := post(), []strand.Request{{}, post()}, []strand.Request{post(), post()}
+	go func() { ended <- strand.WaitAll(ctx, among, nil) }()
+	go func() { _, _, err := strand.WaitAny(ctx, one); ended <- err }()
+	require.NoError(t, w[1].Close())
+	_, done, err := r.Test()
+	require.NoError(t, err)
+	require.False(t, done, "rank 2 may still send")
+	require.NoError(t, w[2].Close())
+	go func() { _, err := r.Wait(ctx); ended <- err }()
+	for range 6 {
+		err := <-ended
+		require.ErrorIs(t, err, strand.ErrPeerClosed)
+		require.ErrorContains(t, err, "every other rank of the communicator has left")
+	}
+	_, err = c.Recv(ctx, make([]byte, 4), strand.AnySource, 1)
+	require.NoError(t, err, "what they had sent is there")
+	_, err = c.Recv(ctx, nil, strand.AnySource, 2)
+	require.ErrorIs(t, err, strand.ErrPeerClosed)
+	_, found, err := c.Iprobe(strand.AnySource, 2)
+	require.NoError(t, err, "nobody waits")
+	require.False(t, found)
+
+	// Itself it can still send to, and who says so goes on receiving from any source.
+	require.NoError(t, c.AckFailed())
+	r, err = c.Irecv(make([]byte, 4), strand.AnySource, 3)
+	require.NoError(t, err)
+	require.NoError(t, c.Send(ctx, []byte("self"), 0, 3))
+	st, err := r.Wait(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, strand.Status{Source: 0, Tag: 3, Count: 4}, st)
+}
+
+// Who has sent to itself has somebody left to receive from.
+func TestAnySourceOfWhoSendsToItself(t *testing.T) {
+	w, ctx := openWorlds(t, 2), testContext(t)
+	c := w[0].Comm()
+	require.NoError(t, w[1].Comm().Send(ctx, nil, 0, 1))
+	_, err := c.Recv(ctx, nil, 1, 1)
+	require.NoError(t, err)
+	require.NoError(t, c.Bsend(ctx, nil, 0, 1))
+	r, err := c.Irecv(nil, strand.AnySource, 2)
+	require.NoError(t, err)
+	require.NoError(t, w[1].Close())
+	_, err = c.Recv(ctx, nil, 1, 1) // rank 0 has heard it
+	require.ErrorIs(t, err, strand.ErrPeerClosed)
+	_, done, err := r.Test()
+	require.NoError(t, err)
+	require.False(t, done)
+	require.NoError(t, c.Send(ctx, nil, 0, 2))
+	st, err := r.Wait(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, 0, st.Source)
+}

@@ -1,0 +1,71 @@
+package pml
+
+import "github.com/strandmp/strand/pml/match"
+
+// Who waits for a message from any source waits in vain once every other member of the
+// communicator has left: only the process itself could still send, from another
+// goroutine. One that has done so in this communicator may do so again, and waits on;
+// so does one that says that it goes on without the others (AcknowledgeFailures). Of
+// any other it is a mistake, which would hang.
+//
+// What nobody waits for stays posted: a message to itself may be the program's next
+// step.
+
+// desertedError says that nobody is left to send.
+type desertedError struct{}
+
+func (desertedError) Error() string {
+	return "every other rank of the communicator has left: nobody is there to send, but for this process itself " +
+		"(one that means to send to itself says so first, by AckFailed)"
+}
+
+func (desertedError) Unwrap() error { return ErrPeerClosed }
+
+var errDeserted error = desertedError{}
+
+// memberLeft notes that a process has closed its world, or has failed, if it is a
+// member of the communicator.
+func (c *Context) memberLeft(pe *peer) {
+	if c.group == nil || c.group.Rank(pe.rank) < 0 {
+		return
+	}
+	if pe.state == peerFailed {
+		c.unacknowledged = pe.failure
+	}
+	c.gone++
+	if c.gone == c.group.Size()-1 && c.unacknowledged == nil && c.channels[c.pml.rank] == nil {
+		c.unacknowledged = errDeserted
+	}
+}
+
+// reachesItself notes that the process sends to itself in this communicator.
+func (c *Context) reachesItself() {
+	if c.unacknowledged == errDeserted {
+		c.unacknowledged = nil
+	}
+}
+
+// fromAnybody reports whether a receive waits for a message from any source.
+func (op *operation) fromAnybody() bool {
+	return !op.isSend && op.recv.Posted() && op.recv.Source == match.Any
+}
+
+// block notes that a call waits for the operation, which ends it if that would be in
+// vain; unblock that it does no longer.
+func (op *operation) block() {
+	op.blocked++
+	if op.fromAnybody() && op.context.unacknowledged == errDeserted {
+		op.abandon(errDeserted)
+	}
+}
+
+func (op *operation) unblock() { op.blocked-- }
+
+// doomed says why a receive from any source can not go on, or nil.
+func (op *operation) doomed() error {
+	err := op.context.unacknowledged
+	if err == errDeserted && op.blocked == 0 {
+		return nil
+	}
+	return err
+}
