@@ -39,7 +39,19 @@ The file is YAML:
     c: {rate: 100mbit}
   seed: 1                # of all chances
 
-Besides there are reorder, duplicate and corrupt (shares of frames), reorder_by and mtu.`
+Besides there are reorder, duplicate and corrupt (shares of frames), reorder_by and mtu.
+
+Hosts may have several networks, an interface for each: eth0, eth1, … What is not said
+of one is as above. ADDR_a_slow is the address of host a there; ADDR_a its first.
+
+  networks:
+    fast: {delay: 100us, hosts: [a, b]}   # of all hosts if it is not said of which
+    slow:
+      rate: 100mbit
+      down: [{at: 2s, for: 1s}]   # nothing gets through: since the network's start,
+      every: 10s                  # and again every 10 s; once if left out
+
+down and every may stand above as well, for the one network, or for all.`
 
 const netUpExample = `  strand net up topology.yaml
   strand net up topology.yaml strand run --net -n 3 ./program
@@ -183,9 +195,31 @@ type netDescription struct {
 
 // A netHost is a host.
 type netHost struct {
-	Name    string   `json:"name"`
-	Address string   `json:"address"`
-	Prefix  []string `json:"prefix"` // what leads a command there
+	Name     string       `json:"name"`
+	Address  string       `json:"address"`            // its first
+	Networks []netAddress `json:"networks,omitempty"` // those with names that it is on
+	Prefix   []string     `json:"prefix"`             // what leads a command there
+}
+
+// A netAddress is a host's on one of several networks.
+type netAddress struct {
+	Network string `json:"network"`
+	Address string `json:"address"`
+}
+
+// addresses are for people.
+func (h netHost) addresses() string {
+	var all []string
+	for _, a := range h.Networks {
+		all = append(all, a.Address+" on "+a.Network)
+	}
+	switch {
+	case len(all) > 0:
+		return strings.Join(all, ", ")
+	case h.Address == "":
+		return "on no network"
+	}
+	return h.Address
 }
 
 // thisNet is the network that this process was started with.
@@ -220,7 +254,11 @@ func (n netDescription) environ() ([]string, error) {
 	text, err := json.Marshal(n)
 	environ := []string{netVariable + "=" + string(text)}
 	for _, h := range n.Hosts {
-		environ = append(environ, "ADDR_"+strings.ReplaceAll(h.Name, "-", "_")+"="+h.Address)
+		variable := "ADDR_" + strings.ReplaceAll(h.Name, "-", "_")
+		environ = append(environ, variable+"="+h.Address)
+		for _, a := range h.Networks {
+			environ = append(environ, variable+"_"+strings.ReplaceAll(a.Network, "-", "_")+"="+a.Address)
+		}
 	}
 	return environ, err
 }
@@ -233,21 +271,49 @@ func (n netDescription) place(ranks int) (prefix func(int) []string, hostname fu
 	return func(rank int) []string { return n.Hosts[rank].Prefix }, func(rank int) string { return n.Hosts[rank].Name }, nil
 }
 
-// showTopology writes a table of hosts, and one of ways, the most common one first.
+// showTopology writes, for each network, a table of hosts and one of ways, the most common
+// one first.
 func showTopology(out io.Writer, t *topology.Topology) error {
-	hosts, ways := [][]string{{"host", "rate", "queue"}}, [][]string{{"way", ""}}
-	for i, name := range t.Hosts {
-		queue := "none" // nothing waits
-		if t.NICs[i].Rate > 0 {
-			queue = t.NICs[i].Queue.OrDefault().String()
+	var b strings.Builder
+	for _, n := range t.Networks {
+		if n.Name != "" {
+			fmt.Fprintf(&b, "network %s\n\n", n.Name)
 		}
-		hosts = append(hosts, []string{name, t.NICs[i].Rate.String(), queue})
+		showNetwork(&b, t, n)
 	}
-	for _, w := range waysOf(t) {
+	fmt.Fprintf(&b, "MTU %d, seed %d\n", t.MTU, t.Seed)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func showNetwork(b *strings.Builder, t *topology.Topology, n *topology.Network) {
+	hosts, ways := [][]string{{"host", "rate", "queue"}}, [][]string{{"way", ""}}
+	for _, i := range n.On {
+		queue := "none" // nothing waits
+		if n.NICs[i].Rate > 0 {
+			queue = n.NICs[i].Queue.OrDefault().String()
+		}
+		hosts = append(hosts, []string{t.Hosts[i], n.NICs[i].Rate.String(), queue})
+	}
+	for _, w := range waysOf(t, n) {
 		ways = append(ways, []string{w.between, w.path.String()})
 	}
-	_, err := fmt.Fprintf(out, "%s\n\n%s\n\nMTU %d, seed %d\n", strings.Join(align(hosts), "\n"), strings.Join(align(ways), "\n"), t.MTU, t.Seed)
-	return err
+	fmt.Fprintf(b, "%s\n\n%s\n\n", strings.Join(align(hosts), "\n"), strings.Join(align(ways), "\n"))
+	if text := downText(n.Down); text != "" {
+		fmt.Fprintf(b, "down %s\n\n", text)
+	}
+}
+
+// downText is a schedule in words.
+func downText(s emulate.Schedule) string {
+	var all []string
+	for _, o := range s.Outages {
+		all = append(all, fmt.Sprintf("at %v for %v", o.At, o.For))
+	}
+	if s.Every > 0 {
+		all = append(all, fmt.Sprintf("again every %v", s.Every))
+	}
+	return strings.Join(all, ", ")
 }
 
 // A wayOf is hosts and what is between them.
@@ -257,12 +323,12 @@ type wayOf struct {
 }
 
 // waysOf lists what is between hosts: the most common path once, and who has others.
-func waysOf(t *topology.Topology) (ways []wayOf) {
+func waysOf(t *topology.Topology, n *topology.Network) (ways []wayOf) {
 	count := map[emulate.Path]int{}
 	var common emulate.Path
-	for from := range t.Hosts {
-		for to := range t.Hosts {
-			if p := t.Path(from, to); from != to {
+	for _, from := range n.On {
+		for _, to := range n.On {
+			if p := n.Path(from, to); from != to {
 				if count[p]++; count[p] > count[common] {
 					common = p
 				}
@@ -270,11 +336,12 @@ func waysOf(t *topology.Topology) (ways []wayOf) {
 		}
 	}
 	others := func(from, to int) (emulate.Path, bool) {
-		p := t.Path(from, to)
+		p := n.Path(from, to)
 		return p, from != to && p != common
 	}
-	for from, a := range t.Hosts {
-		for to, b := range t.Hosts {
+	for _, from := range n.On {
+		for _, to := range n.On {
+			a, b := t.Hosts[from], t.Hosts[to]
 			p, differs := others(from, to)
 			back, _ := others(to, from)
 			switch {
@@ -293,12 +360,18 @@ func waysOf(t *topology.Topology) (ways []wayOf) {
 	return slices.Insert(ways, 0, wayOf{name, common})
 }
 
-// A topologyList is a network as JSON has it.
+// A topologyList is networks as JSON has them.
 type topologyList struct {
-	MTU   int          `json:"mtu"`
-	Seed  uint64       `json:"seed"`
-	Hosts []listedHost `json:"hosts"`
-	Ways  []listedWay  `json:"ways"`
+	MTU      int             `json:"mtu"`
+	Seed     uint64          `json:"seed"`
+	Networks []listedNetwork `json:"networks"`
+}
+
+type listedNetwork struct {
+	Name  string           `json:"name,omitzero"` // of one that is not the only one
+	Hosts []listedHost     `json:"hosts"`
+	Ways  []listedWay      `json:"ways"`
+	Down  emulate.Schedule `json:"down,omitzero"`
 }
 
 type listedHost struct {
@@ -315,13 +388,17 @@ type listedWay struct {
 // asLists has every way.
 func asLists(t *topology.Topology) topologyList {
 	l := topologyList{MTU: t.MTU, Seed: t.Seed}
-	for i, name := range t.Hosts {
-		l.Hosts = append(l.Hosts, listedHost{name, t.NICs[i]})
-		for j, other := range t.Hosts {
-			if i != j {
-				l.Ways = append(l.Ways, listedWay{name, other, t.Path(i, j)})
+	for _, n := range t.Networks {
+		one := listedNetwork{Name: n.Name, Down: n.Down}
+		for _, i := range n.On {
+			one.Hosts = append(one.Hosts, listedHost{t.Hosts[i], n.NICs[i]})
+			for _, j := range n.On {
+				if i != j {
+					one.Ways = append(one.Ways, listedWay{t.Hosts[i], t.Hosts[j], n.Path(i, j)})
+				}
 			}
 		}
+		l.Networks = append(l.Networks, one)
 	}
 	return l
 }

@@ -3,15 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/internal/emulate"
 	"github.com/strandmp/strand/internal/emulate/network"
 	"github.com/strandmp/strand/internal/emulate/topology"
 	"github.com/strandmp/strand/internal/netspace"
@@ -34,15 +37,14 @@ func netUp(cmd *cobra.Command, t *topology.Topology, command []string) error {
 		defer func() {
 			r, closeErr := n.Close()
 			err = errors.Join(err, closeErr)
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d frames sent: %d lost, %d found a queue full, %d spoilt by this machine\n",
-				cmd.CommandPath(), r.Total.Sent, r.Total.Lost, r.Total.DroppedOut+r.Total.DroppedIn, r.Wire.Spoilt())
+			tellNets(cmd.ErrOrStderr(), cmd.CommandPath(), r)
 		}()
-		d, err := describeNet(n)
+		d, err := describeNet(n, t)
 		if err != nil {
 			return err
 		}
 		for _, h := range d.Hosts {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s is %s\n", cmd.CommandPath(), h.Name, h.Address)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s is %s\n", cmd.CommandPath(), h.Name, h.addresses())
 		}
 		return runWithNet(ctx, d, command, terminal)
 	})
@@ -51,19 +53,47 @@ func netUp(cmd *cobra.Command, t *topology.Topology, command []string) error {
 // networkOf is what to build. Where all hosts and ways are alike the kernel may emulate it.
 func networkOf(t *topology.Topology) network.Config {
 	c := network.Config{Hosts: len(t.Hosts), Names: t.Hosts, MTU: t.MTU, Seed: t.Seed}
-	if link, uniform := t.Uniform(); uniform {
-		c.Link = link
-		return c
+	for _, net := range t.Networks {
+		n := network.Net{Name: net.Name, On: net.On, Down: net.Down}
+		if link, uniform := net.Uniform(); uniform {
+			n.Link = link
+		} else {
+			n.NICs, n.Between = net.NICs, net.Path
+		}
+		c.Nets = append(c.Nets, n)
 	}
-	c.NICs, c.Between = t.NICs, t.Path
 	return c
 }
 
-func describeNet(n *network.Network) (netDescription, error) {
+// tellNets says what has happened on the networks.
+func tellNets(out io.Writer, command string, r network.Report) {
+	for _, n := range r.Nets {
+		of, down := "", ""
+		if n.Name != "" {
+			of = n.Name + ": "
+		}
+		if len(n.Down) > 0 {
+			down = fmt.Sprintf(", %d while it was down (%s of %v)", n.Total.Cut, emulate.Schedule{Outages: n.Down}, n.Lived.Round(time.Millisecond))
+		}
+		fmt.Fprintf(out, "%s: %s%d frames sent: %d lost%s, %d found a queue full, %d spoilt by this machine\n",
+			command, of, n.Total.Sent, n.Total.Lost, down, n.Total.DroppedOut+n.Total.DroppedIn, n.Wire.Spoilt())
+	}
+}
+
+func describeNet(n *network.Network, t *topology.Topology) (netDescription, error) {
 	processes, err := processNamespace()
 	d := netDescription{Holder: os.Getpid(), Processes: processes}
 	for _, h := range n.Hosts() {
-		d.Hosts = append(d.Hosts, netHost{h.Name(), h.Addr().String(), h.Prefix()})
+		host := netHost{Name: h.Name(), Prefix: h.Prefix()}
+		if addr := h.Addr(); addr.IsValid() {
+			host.Address = addr.String()
+		}
+		for i, net := range t.Networks {
+			if addr, there := h.AddrOn(i); there && net.Name != "" {
+				host.Networks = append(host.Networks, netAddress{net.Name, addr.String()})
+			}
+		}
+		d.Hosts = append(d.Hosts, host)
 	}
 	return d, err
 }

@@ -175,6 +175,61 @@ MTU 1500, seed 0
 	assert.Contains(t, out, `"to": "host1"`)
 }
 
+const twoNetworks = `hosts: [a, b, c]
+networks:
+  fast: {rate: 1gbit, hosts: [a, b]}
+  slow-one:
+    rate: 100mbit
+    down: [{at: 0s, for: 24h}]
+`
+
+// Hosts with several networks: an interface and an address for each, and a word of each at the
+// end.
+func TestNetSeveralNetworks(t *testing.T) {
+	out, errs, status := inNet(t, twoNetworks, `
+		for h in a c; do $STRAND net exec $h sh -c 'ls /sys/class/net'; done
+		echo $ADDR_a $ADDR_a_fast $ADDR_a_slow_one $ADDR_c
+		$STRAND run --net -n 2 -p btl=tcp,self $STRAND bench pingpong --sizes 8 --iters 3`)
+	require.Equal(t, 0, status, errs)
+	words := strings.Fields(out)
+	assert.Equal(t, "eth0 eth1 lo eth1 lo 10.66.0.1 10.66.0.1 10.67.0.1 10.67.0.3", strings.Join(words[:9], " "))
+	assert.Contains(t, out, "\n8 ")
+	assert.Contains(t, errs, "strand net up: a is 10.66.0.1 on fast, 10.67.0.1 on slow-one\n")
+	assert.Contains(t, errs, "strand net up: c is 10.67.0.3 on slow-one\n")
+	assert.Regexp(t, `strand net up: fast: [1-9]\d* frames sent: 0 lost, 0 found a queue full, 0 spoilt by this machine\n`, errs)
+	assert.Regexp(t, `strand net up: slow-one: \d+ frames sent: 0 lost, \d+ while it was down \(0s\+\S+ of \S+\), 0 found`, errs)
+
+	out, errs, status = command("net show " + writeNet(t, twoNetworks))
+	require.Equal(t, 0, status, errs)
+	assert.Equal(t, `network fast
+
+host  rate   queue
+a     1gbit  1000 frames
+b     1gbit  1000 frames
+
+way
+any to any  delay 0s
+
+network slow-one
+
+host  rate     queue
+a     100mbit  1000 frames
+b     100mbit  1000 frames
+c     100mbit  1000 frames
+
+way
+any to any  delay 0s
+
+down at 0s for 24h0m0s
+
+MTU 1500, seed 0
+`, trimLines(out))
+	out, errs, status = command("net show --json " + writeNet(t, twoNetworks))
+	require.Equal(t, 0, status, errs)
+	assert.Contains(t, out, `"name": "slow-one"`)
+	assert.Contains(t, out, `"outages"`)
+}
+
 // trimLines takes the blanks from the ends of lines.
 func trimLines(text string) string {
 	lines := strings.Split(text, "\n")

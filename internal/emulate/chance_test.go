@@ -31,7 +31,7 @@ func TestChanceIsAsAsked(t *testing.T) {
 	var early time.Duration
 	for i := range n {
 		at := time.Duration(i) * time.Second // none waits for another
-		f := p.next(at, EthernetHeader+100)
+		f := p.next(at, EthernetHeader+100, false)
 		if f.bit >= 0 {
 			bits[f.bit]++
 		}
@@ -93,7 +93,7 @@ func TestGilbertElliott(t *testing.T) {
 func fates(p Path, seed uint64, from, to, n int) (out []fate) {
 	state := newPath(p, seed, from, to)
 	for i := range n {
-		out = append(out, state.next(time.Duration(i)*time.Second, 1514))
+		out = append(out, state.next(time.Duration(i)*time.Second, 1514, false))
 	}
 	return out
 }

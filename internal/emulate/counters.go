@@ -1,7 +1,7 @@
 package emulate
 
 // Counters are of frames, from one host to another or summed up. Of all frames
-// that a path was given, Sent + Duplicated = Lost + DroppedOut + DroppedIn +
+// that a path was given, Sent + Duplicated = Lost + Cut + DroppedOut + DroppedIn +
 // Delivered + those that are on their way.
 type Counters struct {
 	Sent      uint64 `json:"sent"`
@@ -9,6 +9,7 @@ type Counters struct {
 
 	DroppedOut uint64 `json:"dropped_out,omitzero"` // the sender's queue was full
 	Lost       uint64 `json:"lost,omitzero"`
+	Cut        uint64 `json:"cut,omitzero"` // the network was down
 	Corrupted  uint64 `json:"corrupted,omitzero"`
 	Duplicated uint64 `json:"duplicated,omitzero"`
 	Reordered  uint64 `json:"reordered,omitzero"`  // held back, whether overtaken or not
@@ -24,6 +25,7 @@ func (c *Counters) Add(o Counters) {
 	c.SentBytes += o.SentBytes
 	c.DroppedOut += o.DroppedOut
 	c.Lost += o.Lost
+	c.Cut += o.Cut
 	c.Corrupted += o.Corrupted
 	c.Duplicated += o.Duplicated
 	c.Reordered += o.Reordered

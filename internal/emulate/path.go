@@ -58,8 +58,9 @@ const (
 // EthernetHeader is the bytes before what may be damaged.
 const EthernetHeader = 14
 
-// next decides on the next frame, which leaves its sender at a time.
-func (p *path) next(leaves time.Duration, size int) fate {
+// next decides on the next frame, which leaves its sender at a time. One that is cut meets a
+// network that is down.
+func (p *path) next(leaves time.Duration, size int, cut bool) fate {
 	f := fate{copies: 1, bit: -1, arrive: leaves + p.Delay}
 	if p.loss.next() {
 		f.copies = 0
@@ -75,7 +76,12 @@ func (p *path) next(leaves time.Duration, size int) fate {
 	}
 	late := p.Reorder > 0 && p.reorder.Float64() < p.Reorder
 
-	if f.copies == 0 {
+	switch {
+	case cut:
+		f.copies = 0
+		p.count.Cut++
+		return f
+	case f.copies == 0:
 		p.count.Lost++
 		return f
 	}

@@ -18,6 +18,9 @@ type Config struct {
 	Path func(from, to int) Path
 
 	Seed uint64
+
+	// Down is when nothing gets through.
+	Down Schedule
 }
 
 // Uniform is a network of so many hosts that are all alike.
@@ -37,6 +40,11 @@ type Switch struct {
 	out, in  []transmitter
 	paths    []*path // from × hosts + to
 	calendar calendar
+
+	down     Schedule
+	isDown   bool
+	until    time.Duration // isDown is right
+	lastSend time.Duration
 }
 
 // New makes a network in which nothing is on its way.
@@ -45,7 +53,11 @@ func New(c Config) (*Switch, error) {
 	if hosts < 1 || hosts > MaxHosts {
 		return nil, fmt.Errorf("a network of %d hosts: want 1 to %d", hosts, MaxHosts)
 	}
-	s := &Switch{paths: make([]*path, hosts*hosts)}
+	if err := c.Down.Check(); err != nil {
+		return nil, err
+	}
+	s := &Switch{paths: make([]*path, hosts*hosts), down: c.Down}
+	s.isDown, s.until = c.Down.Down(0)
 	for host, nic := range c.NICs {
 		if err := nic.Check(); err != nil {
 			return nil, fmt.Errorf("host %d: %w", host, err)
@@ -83,11 +95,24 @@ func (s *Switch) Send(at time.Duration, from, to int, frame Frame, size int) (co
 		p.count.DroppedOut++
 		return 0, -1
 	}
-	f := p.next(leaves, size)
+	f := p.next(leaves, size, s.cut(leaves))
 	for range f.copies {
 		s.calendar.add(event{due: f.arrive, frame: frame, size: uint32(size), from: uint16(from), to: uint16(to)})
 	}
 	return f.copies, f.bit
+}
+
+// cut reports whether the network is down when a frame leaves its sender.
+func (s *Switch) cut(at time.Duration) bool {
+	if at < s.lastSend { // another host's queue is longer
+		down, _ := s.down.Down(at)
+		return down
+	}
+	s.lastSend = at
+	if at >= s.until {
+		s.isDown, s.until = s.down.Down(at)
+	}
+	return s.isDown
 }
 
 // Next returns when Due has something to do, or false if nothing is on its way.

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vishvananda/netlink"
-
 	"github.com/strandmp/strand/internal/emulate"
-	"github.com/strandmp/strand/internal/netspace"
 )
 
 // A Backend is what emulates the links.
@@ -34,10 +31,10 @@ const (
 type joint interface {
 	// stop ends it and fills in what it has seen of the network. It is called while
 	// the cables are still there, once.
-	stop(*Report) error
+	stop(*NetReport) error
 }
 
-// A cable is a host's: the near end of its pair of veths.
+// A cable is a pair of veths between a host and a switch: one end of it.
 type cable struct {
 	name  string
 	index int
@@ -50,8 +47,9 @@ func (e *NetemError) Error() string {
 	return "netem can not emulate this network: " + e.Reason + " (the backend in user space can)"
 }
 
-// choose decides between backends. Why is the reason if netem is not taken.
-func (c Config) choose(core *netspace.Space, kernel *netlink.Handle) (b Backend, why string, err error) {
+// choose decides between backends, for all networks alike. Why is the reason if netem is
+// not taken.
+func (c Config) choose(f *fabric) (b Backend, why string, err error) {
 	switch c.Backend {
 	case UserSpace:
 		return UserSpace, "it was asked for", nil
@@ -59,9 +57,11 @@ func (c Config) choose(core *netspace.Space, kernel *netlink.Handle) (b Backend,
 	default:
 		return "", "", fmt.Errorf("backend %q: want %q or %q, or none for whichever can", c.Backend, Netem, UserSpace)
 	}
-	err = c.expressible()
+	for i := 0; i < len(c.Nets) && err == nil; i++ {
+		err = c.Nets[i].explain(c.Nets[i].expressible())
+	}
 	if err == nil {
-		err = netemWorks(core, kernel, c.Link.NIC)
+		err = netemWorks(f.core, f.kernel, f.net.Link.NIC)
 	}
 	cannot, isNetem := errors.AsType[*NetemError](err)
 	switch {
@@ -78,13 +78,13 @@ func (c Config) choose(core *netspace.Space, kernel *netlink.Handle) (b Backend,
 const leastOdd = 8 * emulate.Kbit
 
 // expressible tells what is asked for that netem does not do, or does otherwise.
-func (c Config) expressible() error {
-	p, q, r := c.Link.Path, c.Link.Queue, c.Link.Rate
+func (n Net) expressible() error {
+	p, q, r := n.Link.Path, n.Link.Queue, n.Link.Rate
 	no := func(what string) error { return &NetemError{what} }
 	switch {
-	case c.Between != nil:
+	case n.Between != nil:
 		return no("paths differ between hosts")
-	case c.NICs != nil:
+	case n.NICs != nil:
 		return no("rates or queues differ between hosts")
 	case p.Loss.Worsens > 0:
 		return no("loss in bursts")

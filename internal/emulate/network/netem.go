@@ -32,16 +32,20 @@ type kernelJoint struct {
 	cables []cable
 	outs   []int // interfaces, by host
 	ins    []int
+	plug   *plug // nil if the network is always up
 }
 
-func newNetem(c Config, core *netspace.Space, cables []cable) (_ joint, err error) {
-	k := &kernelJoint{core: core, link: c.Link, cables: cables}
-	if k.kernel, err = core.Netlink(); err != nil {
+func newNetem(f *fabric) (_ joint, err error) {
+	k := &kernelJoint{core: f.core, link: f.net.Link, cables: f.cables}
+	if k.kernel, err = f.core.Netlink(); err != nil {
 		return nil, err
 	}
-	if err := k.build(c.MTU); err != nil {
+	if err := k.build(f.mtu); err != nil {
 		k.kernel.Close()
 		return nil, fmt.Errorf("netem: %w", netspace.Explain(err))
+	}
+	if len(f.net.Down.Outages) > 0 {
+		k.plug = k.pull(f.net.Down)
 	}
 	return k, nil
 }

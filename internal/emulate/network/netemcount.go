@@ -11,9 +11,14 @@ import (
 
 // stop counts what the disciplines have counted. What duplicates there were they do
 // not tell.
-func (k *kernelJoint) stop(r *Report) error {
+func (k *kernelJoint) stop(r *NetReport) error {
 	defer k.kernel.Close()
 	var errs []error
+	if k.plug != nil {
+		cut, err := k.plug.stop()
+		r.Total.Cut += cut
+		errs = append(errs, err)
+	}
 	for host, c := range k.cables {
 		droppedOut, err := k.dropped(k.outs[host])
 		errs = append(errs, err)
@@ -35,6 +40,7 @@ func (k *kernelJoint) stop(r *Report) error {
 		r.Total.Delivered += s.TxPackets
 		r.Total.DeliveredBytes += s.TxBytes
 	}
+	r.Total.Lost -= min(r.Total.Cut, r.Total.Lost)
 	return errors.Join(errs...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/vishvananda/netlink"
 
@@ -25,22 +26,40 @@ type Config struct {
 	Between func(from, to int) emulate.Path
 	NICs    []emulate.NIC
 
+	// Nets, if given, are several networks between the hosts, each with an interface of
+	// its own on those that it joins. Link, Between and NICs are theirs then.
+	Nets []Net
+
 	Names []string // of the hosts; nil: host0, host1, …
 
 	MTU    int // 0: DefaultMTU
-	Memory int // see [wire.Config]; of UserSpace alone
+	Memory int // see [wire.Config]; of UserSpace alone, all networks together
 
 	Backend Backend
+}
+
+// A Net is one of the networks between the hosts.
+type Net struct {
+	Name string
+	On   []int // numbers of the hosts that it joins, rising; nil: all
+	Link emulate.Link
+	Down emulate.Schedule
+
+	// As in [Config], by the numbers of hosts.
+	Between func(from, to int) emulate.Path
+	NICs    []emulate.NIC
 }
 
 // DefaultMTU is Ethernet's.
 const DefaultMTU = emulate.DefaultMTU
 
+// MaxNets bounds how many networks hosts may have.
+const MaxNets = 16
+
 // A Network is hosts and what joins them.
 type Network struct {
 	hosts   []*Host
-	core    *netspace.Space // has the near ends of the cables
-	joint   joint           // of those; nil until packets flow
+	fabrics []*fabric
 	backend Backend
 	why     string
 }
@@ -57,65 +76,65 @@ func New(c Config) (*Network, error) {
 	if c.Hosts < 1 || c.Hosts > emulate.MaxHosts {
 		return nil, fmt.Errorf("a network of %d hosts: want 1 to %d", c.Hosts, emulate.MaxHosts)
 	}
-	for what, n := range map[string]int{"NICs": len(c.NICs), "names": len(c.Names)} {
-		if n != 0 && n != c.Hosts {
-			return nil, fmt.Errorf("%d %s for %d hosts", n, what, c.Hosts)
-		}
+	if c.Names != nil && len(c.Names) != c.Hosts {
+		return nil, fmt.Errorf("%d names for %d hosts", len(c.Names), c.Hosts)
 	}
-	conditions := emulate.Uniform(c.Hosts, c.Link, c.Seed)
-	if c.Between != nil {
-		conditions.Path = c.Between
+	if c.Nets == nil {
+		c.Nets = []Net{{Link: c.Link, Between: c.Between, NICs: c.NICs}}
 	}
-	if c.NICs != nil {
-		conditions.NICs = c.NICs
-	}
-	net, err := emulate.New(conditions)
-	if err != nil {
-		return nil, err
+	if len(c.Nets) > MaxNets {
+		return nil, fmt.Errorf("%d networks between the hosts: want at most %d", len(c.Nets), MaxNets)
 	}
 	n := new(Network)
-	if err := n.build(c, net); err != nil {
+	for i, net := range c.Nets {
+		f, err := newFabric(c, i, net)
+		if err != nil {
+			return nil, net.explain(err)
+		}
+		n.fabrics = append(n.fabrics, f)
+	}
+	if err := n.build(c); err != nil {
 		_, closeErr := n.Close()
 		return nil, errors.Join(err, closeErr)
 	}
 	return n, nil
 }
 
-func (n *Network) build(c Config, net *emulate.Switch) (err error) {
-	if n.core, err = netspace.New("switch"); err != nil {
-		return fmt.Errorf("switch: %w", netspace.Explain(err))
-	}
-	if err := withoutIPv6(n.core); err != nil {
-		return fmt.Errorf("switch: %w", netspace.Explain(err))
-	}
-	kernel, err := n.core.Netlink()
-	if err != nil {
-		return fmt.Errorf("switch: %w", err)
-	}
-	defer kernel.Close()
-	if n.backend, n.why, err = c.choose(n.core, kernel); err != nil {
+// explain says which of several networks an error is about.
+func (n Net) explain(err error) error {
+	if n.Name == "" || err == nil {
 		return err
 	}
-	cables := make([]cable, c.Hosts)
+	return fmt.Errorf("network %s: %w", n.Name, err)
+}
+
+func (n *Network) build(c Config) (err error) {
+	for _, f := range n.fabrics {
+		if err := f.open(); err != nil {
+			return f.net.explain(err)
+		}
+	}
+	if n.backend, n.why, err = c.choose(n.fabrics[0]); err != nil {
+		return err
+	}
 	for i := range c.Hosts {
 		h, err := newHost(i, c.name(i))
 		if err != nil {
 			return err
 		}
 		n.hosts = append(n.hosts, h)
-		if cables[i], err = n.cable(kernel, h, c); err != nil {
-			return fmt.Errorf("cable of host %d: %w", i, netspace.Explain(err))
-		}
-		if err := h.configure(c.Hosts); err != nil {
-			return fmt.Errorf("host %d: %w", i, netspace.Explain(err))
+		for _, f := range n.fabrics {
+			if err := f.join(h); err != nil {
+				return fmt.Errorf("host %d: %w", i, f.net.explain(netspace.Explain(err)))
+			}
 		}
 	}
-	if n.backend == Netem {
-		n.joint, err = newNetem(c, n.core, cables)
-	} else {
-		n.joint, err = newUserSpace(c, n.core, net, cables)
+	for _, f := range n.fabrics { // all at about the same time
+		if err := f.start(n.backend); err != nil {
+			return f.net.explain(err)
+		}
 	}
-	return err
+	return nil
 }
 
 // name is a host's.
@@ -124,27 +143,6 @@ func (c Config) name(host int) string {
 		return c.Names[host]
 	}
 	return fmt.Sprintf("host%d", host)
-}
-
-// cable joins a host to the switch and returns the end there.
-func (n *Network) cable(kernel *netlink.Handle, h *Host, c Config) (cable, error) {
-	name := fmt.Sprintf("port%d", h.number)
-	veth := &netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: name, MTU: c.MTU, TxQLen: -1},
-		PeerName:  Interface, PeerNamespace: netlink.NsFd(h.space.Net().Fd()),
-		PeerMTU: uint32(c.MTU), PeerTxQLen: -1,
-	}
-	if err := kernel.LinkAdd(veth); err != nil {
-		return cable{}, err
-	}
-	port, err := kernel.LinkByName(name)
-	if err != nil {
-		return cable{}, err
-	}
-	if err := n.core.Quick(func() error { return withoutOffloads(name) }); err != nil {
-		return cable{}, err
-	}
-	return cable{name, port.Attrs().Index}, kernel.LinkSetUp(port)
 }
 
 // Backend says what emulates the links, and why it is not netem.
@@ -162,8 +160,28 @@ type Report struct {
 	Why     string  `json:"why,omitempty"` // it is not netem
 
 	Total emulate.Counters `json:"total"`
-	Wire  wire.Stats       `json:"wire,omitzero"`   // of UserSpace
+	Wire  wire.Stats       `json:"wire,omitzero"`  // of UserSpace; times are those of the latest network
+	Nets  []NetReport      `json:"nets,omitempty"` // one for each of [Config.Nets], or one
+}
+
+// A NetReport says what has happened on one of the networks.
+type NetReport struct {
+	Name  string           `json:"name,omitempty"`
+	Total emulate.Counters `json:"total"`
+	Wire  wire.Stats       `json:"wire,omitzero"`
 	Paths []PathReport     `json:"paths,omitempty"` // those that were used; of UserSpace
+
+	// Lived is for how long the network was there, and Down when it was not.
+	Lived time.Duration    `json:"lived"`
+	Down  []emulate.Outage `json:"down,omitempty"`
+}
+
+// Paths are those of all networks that were used.
+func (r *Report) Paths() (all []PathReport) {
+	for _, n := range r.Nets {
+		all = append(all, n.Paths...)
+	}
+	return all
 }
 
 // A PathReport is about one direction between two hosts.
@@ -178,15 +196,18 @@ type PathReport struct {
 func (n *Network) Close() (Report, error) {
 	r := Report{Backend: n.backend, Why: n.why}
 	var errs []error
-	if n.joint != nil {
-		errs = append(errs, n.joint.stop(&r))
-		n.joint = nil
+	for _, f := range n.fabrics {
+		one, err := f.stop()
+		errs = append(errs, f.net.explain(err))
+		r.Nets = append(r.Nets, one)
+		r.Total.Add(one.Total)
+		r.Wire.Add(one.Wire)
 	}
 	errs = append(errs, closeAll(n.hosts))
-	if n.core != nil {
-		errs = append(errs, n.core.Close())
+	for _, f := range n.fabrics {
+		errs = append(errs, f.close())
 	}
-	n.hosts, n.core = nil, nil
+	n.hosts, n.fabrics = nil, nil
 	return r, errors.Join(errs...)
 }
 
@@ -202,18 +223,17 @@ func closeAll(hosts []*Host) error {
 	return errors.Join(errs...)
 }
 
-// close removes the host's cable, by which nothing can be on its way any more, and
+// close removes the host's cables, by which nothing can be on its way any more, and
 // lets the kernel remove the rest.
 func (h *Host) close() error {
-	var err error
-	if h.kernel != nil {
-		if h.index > 0 {
-			err = h.kernel.LinkDel(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Name: Interface, Index: h.index}})
+	var errs []error
+	for _, c := range h.cables {
+		if err := h.kernel.LinkDel(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Name: c.name, Index: c.index}}); err != nil {
+			errs = append(errs, fmt.Errorf("host %d: removing %s: %w", h.number, c.name, err))
 		}
+	}
+	if h.kernel != nil {
 		h.kernel.Close()
 	}
-	if err != nil {
-		err = fmt.Errorf("host %d: removing %s: %w", h.number, Interface, err)
-	}
-	return errors.Join(err, h.space.Close())
+	return errors.Join(append(errs, h.space.Close())...)
 }

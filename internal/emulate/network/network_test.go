@@ -49,7 +49,7 @@ func TestDataArrivesWhatever(t *testing.T) {
 	} {
 		assert.NotZero(t, count, what)
 	}
-	assert.Len(t, r.Paths, 6)
+	assert.Len(t, r.Paths(), 6)
 	assert.Zero(t, r.Wire.Stray)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -58,48 +59,172 @@ func Parse(text []byte) (*Topology, error) {
 // about all of them is known.
 type reader struct {
 	t    *Topology
+	all  parts // what is said of all networks
+	nets *yaml.Node
+}
+
+// parts are what may be said of a network, and of all.
+type parts struct {
 	nic  emulate.NIC
 	path emulate.Path
 	each *yaml.Node
 	ways []*yaml.Node
+	down emulate.Schedule
+}
+
+// fields are those of the file, or of one network.
+func (p *parts) fields(more fields) fields {
+	more["each"] = func(n *yaml.Node) error { p.each = n; return nil }
+	more["between"] = func(n *yaml.Node) error {
+		p.ways = nil
+		return list(n, func(way *yaml.Node) error { p.ways = append(p.ways, way); return nil })
+	}
+	more["down"] = func(n *yaml.Node) error {
+		p.down.Outages = nil
+		return list(n, func(one *yaml.Node) error {
+			var o emulate.Outage
+			err := fields{"at": value(&o.At, moment), "for": value(&o.For, moment)}.read(one)
+			p.down.Outages = append(p.down.Outages, o)
+			return err
+		})
+	}
+	more["every"] = value(&p.down.Every, moment)
+	addNIC(more, &p.nic)
+	addPath(more, &p.path)
+	return more
+}
+
+// check looks at what fits together only as a whole.
+func (p *parts) check(n *yaml.Node) error {
+	if err := errors.Join(p.nic.Check(), p.path.Check(), p.down.Check()); err != nil {
+		return at(n, err)
+	}
+	return nil
 }
 
 func (r *reader) file(n *yaml.Node) error {
-	all := fields{
-		"hosts": r.hosts,
-		"mtu":   value(&r.t.MTU, mtu),
-		"seed":  value(&r.t.Seed, whole),
-		"each":  func(n *yaml.Node) error { r.each = n; return nil },
-		"between": func(n *yaml.Node) error {
-			return list(n, func(way *yaml.Node) error { r.ways = append(r.ways, way); return nil })
-		},
+	err := r.all.fields(fields{
+		"hosts":    r.hosts,
+		"mtu":      value(&r.t.MTU, mtu),
+		"seed":     value(&r.t.Seed, whole),
+		"networks": func(n *yaml.Node) error { r.nets = n; return nil },
+	}).read(n)
+	if err == nil {
+		err = r.all.check(n)
 	}
-	addNIC(all, &r.nic)
-	addPath(all, &r.path)
-	if err := all.read(n); err != nil {
+	if err != nil {
 		return err
-	}
-	if err := errors.Join(r.nic.Check(), r.path.Check()); err != nil {
-		return at(n, err)
 	}
 	if len(r.t.Hosts) == 0 {
 		return errors.New("hosts: want their names, such as [a, b], or their number")
 	}
-	for range r.t.Hosts {
-		r.t.NICs = append(r.t.NICs, r.nic)
-		for range r.t.Hosts {
-			r.t.paths = append(r.t.paths, r.path)
+	if r.nets == nil {
+		return r.network("", r.all, nil)
+	}
+	return r.networks()
+}
+
+// networkName is what may be a network's name: it is a part of names of variables, and of
+// flags.
+var networkName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,30}[a-zA-Z0-9])?$`)
+
+// CheckNetworkName says what a network may be called.
+func CheckNetworkName(name string) error {
+	if !networkName.MatchString(name) {
+		return fmt.Errorf("%q: want letters, digits and dashes, at most 32", name)
+	}
+	return nil
+}
+
+// MaxNetworks bounds how many networks there can be between hosts.
+const MaxNetworks = 16
+
+// networks reads those that are named.
+func (r *reader) networks() error {
+	n := meant(r.nets)
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return at(n, errors.New("want names of networks and what each is like, such as {fast: {rate: 1gbit}, slow: {rate: 100mbit}}"), "networks")
+	}
+	if count := len(n.Content) / 2; count > MaxNetworks {
+		return at(n, fmt.Errorf("%d of them: want at most %d", count, MaxNetworks), "networks")
+	}
+	all := fields{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if err := CheckNetworkName(key.Value); err != nil {
+			return at(key, err, "networks")
+		}
+		all[key.Value] = func(one *yaml.Node) error {
+			own, on := r.all, []int(nil)
+			if isEmpty(one) {
+				return r.network(key.Value, own, nil)
+			}
+			err := own.fields(fields{"hosts": func(n *yaml.Node) (err error) { on, err = r.some(n); return err }}).read(one)
+			if err == nil {
+				err = own.check(one)
+			}
+			if err != nil {
+				return err
+			}
+			return r.network(key.Value, own, on)
 		}
 	}
-	if err := r.eachHost(); err != nil {
+	if err := all.read(n); err != nil {
+		return at(n, err, "networks")
+	}
+	return nil
+}
+
+// isEmpty: nothing is said of a network, so that it is as all are.
+func isEmpty(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+// some reads hosts that there are, each once.
+func (r *reader) some(n *yaml.Node) (on []int, err error) {
+	err = list(n, func(one *yaml.Node) error {
+		host, err := r.t.host(one.Value)
+		if err == nil && slices.Contains(on, host) {
+			err = fmt.Errorf("%q is named twice", one.Value)
+		}
+		on = append(on, host)
+		return err
+	})
+	if err == nil && len(on) == 0 {
+		err = fmt.Errorf("want some of %v, or none of this line for all", r.t.Hosts)
+	}
+	slices.Sort(on)
+	return on, err
+}
+
+// network completes one, on all hosts if it is not said on which.
+func (r *reader) network(name string, p parts, on []int) error {
+	n := &Network{Name: name, On: on, Down: p.down}
+	for i := range r.t.Hosts {
+		if on == nil {
+			n.On = append(n.On, i)
+		}
+		n.NICs = append(n.NICs, p.nic)
+		for range r.t.Hosts {
+			n.paths = append(n.paths, p.path)
+		}
+	}
+	r.t.Networks = append(r.t.Networks, n)
+	if err := r.eachHost(n, p.each); err != nil {
 		return err
 	}
-	for _, way := range r.ways {
-		if err := r.way(way); err != nil {
+	for _, way := range p.ways {
+		if err := r.way(n, way); err != nil {
 			return at(way, err, "between")
 		}
 	}
 	return nil
+}
+
+func moment(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a time with its unit, such as 500ms or 2s", text)
+	}
+	return d, nil
 }
 
 // addNIC adds what a host may have.
@@ -180,31 +305,32 @@ func (r *reader) hosts(n *yaml.Node) error {
 	})
 }
 
-// eachHost reads what hosts have of their own.
-func (r *reader) eachHost() error {
-	if r.each == nil {
+// eachHost reads what hosts have of their own on a network.
+func (r *reader) eachHost(net *Network, each *yaml.Node) error {
+	if each == nil {
 		return nil
 	}
 	all := fields{}
 	for i, name := range r.t.Hosts {
 		own := fields{}
-		addNIC(own, &r.t.NICs[i])
+		addNIC(own, &net.NICs[i])
 		all[name] = func(n *yaml.Node) error {
 			if err := own.read(n); err != nil {
 				return err
 			}
-			return r.t.NICs[i].Check()
+			return net.NICs[i].Check()
 		}
 	}
-	if err := all.read(r.each); err != nil {
-		return at(r.each, err, "each")
+	if err := all.read(each); err != nil {
+		return at(each, err, "each")
 	}
 	return nil
 }
 
 // way reads what one way, or one way and its way back, has of its own.
-func (r *reader) way(n *yaml.Node) error {
-	ends, oneWay := []int{}, false
+func (r *reader) way(net *Network, n *yaml.Node) error {
+	var ends []int
+	oneWay := false
 	own := fields{
 		"oneway": value(&oneWay, truth),
 		"hosts": func(n *yaml.Node) error {
@@ -223,7 +349,7 @@ func (r *reader) way(n *yaml.Node) error {
 		return errors.New("want two hosts, such as hosts: [a, b]")
 	}
 	for _, way := range [][2]int{{ends[0], ends[1]}, {ends[1], ends[0]}} {
-		path := &r.t.paths[way[0]*len(r.t.Hosts)+way[1]]
+		path := &net.paths[way[0]*len(r.t.Hosts)+way[1]]
 		addPath(own, path)
 		own["hosts"] = func(*yaml.Node) error { return nil }
 		err := own.read(n)

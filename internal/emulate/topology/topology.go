@@ -16,6 +16,18 @@
 //
 // Ways have besides jitter, reorder (a share), reorder_by (a time), duplicate and corrupt
 // (shares): see package emulate.
+//
+// Hosts may have several networks, each with an interface of its own on the hosts that it
+// joins. What is not said of one is as it is said of all:
+//
+//	hosts: [a, b, c]
+//	rate: 1gbit
+//	networks:
+//	  fast: {delay: 100us, hosts: [a, b]}       # all hosts if left out
+//	  slow:
+//	    rate: 100mbit
+//	    down: [{at: 2s, for: 1s}]               # nothing gets through, since the network's start
+//	    every: 10s                              # and again; once if left out
 package topology
 
 import (
@@ -25,25 +37,33 @@ import (
 	"github.com/strandmp/strand/internal/emulate"
 )
 
-// A Topology is a network as described.
+// A Topology is hosts and the networks between them, as described.
 type Topology struct {
-	Hosts []string
-	NICs  []emulate.NIC // by host
-	MTU   int
-	Seed  uint64
+	Hosts    []string
+	MTU      int
+	Seed     uint64
+	Networks []*Network // one without a name, or those that were named
+}
 
-	paths []emulate.Path // from × hosts + to
+// A Network is one of the networks.
+type Network struct {
+	Name string
+	On   []int         // numbers of the hosts that it joins
+	NICs []emulate.NIC // by host, of all hosts
+	Down emulate.Schedule
+
+	paths []emulate.Path // from × all hosts + to
 }
 
 // Path is the way from one host to another, by their numbers.
-func (t *Topology) Path(from, to int) emulate.Path { return t.paths[from*len(t.Hosts)+to] }
+func (n *Network) Path(from, to int) emulate.Path { return n.paths[from*len(n.NICs)+to] }
 
 // Uniform returns the link that all have, if they have the same.
-func (t *Topology) Uniform() (emulate.Link, bool) {
+func (n *Network) Uniform() (emulate.Link, bool) {
 	var first *emulate.Path
-	for from := range t.Hosts {
-		for to := range t.Hosts {
-			p := t.Path(from, to)
+	for _, from := range n.On {
+		for _, to := range n.On {
+			p := n.Path(from, to)
 			switch {
 			case from == to:
 			case first == nil:
@@ -56,12 +76,13 @@ func (t *Topology) Uniform() (emulate.Link, bool) {
 	if first == nil {
 		first = &emulate.Path{}
 	}
-	for _, nic := range t.NICs {
-		if nic != t.NICs[0] {
+	nic := n.NICs[n.On[0]]
+	for _, host := range n.On {
+		if n.NICs[host] != nic {
 			return emulate.Link{}, false
 		}
 	}
-	return emulate.Link{NIC: t.NICs[0], Path: *first}, true
+	return emulate.Link{NIC: nic, Path: *first}, true
 }
 
 // host is a host's number.

@@ -36,18 +36,57 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, 1400, got.MTU)
 	assert.EqualValues(t, 7, got.Seed)
 	queue := emulate.Queue{Bytes: 256 << 10}
-	assert.Equal(t, []emulate.NIC{{Rate: emulate.Gbit, Queue: queue}, {Rate: emulate.Gbit, Queue: queue}, {Rate: 100 * emulate.Mbit, Queue: queue}}, got.NICs)
+	require.Len(t, got.Networks, 1)
+	net := got.Networks[0]
+	assert.Equal(t, []emulate.NIC{{Rate: emulate.Gbit, Queue: queue}, {Rate: emulate.Gbit, Queue: queue}, {Rate: 100 * emulate.Mbit, Queue: queue}}, net.NICs)
 	common := emulate.Path{Delay: 5 * time.Millisecond, Loss: emulate.Independent(0.01)}
-	assert.Equal(t, common, got.Path(0, 1))
-	assert.Equal(t, common, got.Path(1, 2))
+	assert.Equal(t, common, net.Path(0, 1))
+	assert.Equal(t, common, net.Path(1, 2))
 	far := common
 	far.Delay = 40 * time.Millisecond
-	assert.Equal(t, far, got.Path(0, 2))
+	assert.Equal(t, far, net.Path(0, 2))
 	far.Loss = emulate.Bursts(0.05, 4)
-	assert.Equal(t, far, got.Path(2, 0))
-	_, uniform := got.Uniform()
+	assert.Equal(t, far, net.Path(2, 0))
+	_, uniform := net.Uniform()
 	assert.False(t, uniform)
 }
+
+func TestSeveralNetworks(t *testing.T) {
+	got, err := topology.Parse([]byte(several))
+	require.NoError(t, err)
+	require.Len(t, got.Networks, 3)
+	fast, slow, other := got.Networks[0], got.Networks[1], got.Networks[2]
+	assert.Equal(t, []string{"fast", "slow", "other"}, []string{fast.Name, slow.Name, other.Name})
+	assert.Equal(t, []int{0, 1}, fast.On)
+	assert.Equal(t, []int{0, 1, 2}, slow.On)
+	link, uniform := fast.Uniform()
+	assert.True(t, uniform)
+	assert.Equal(t, emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: emulate.Path{Delay: 100 * time.Microsecond}}, link)
+	_, uniform = slow.Uniform()
+	assert.False(t, uniform)
+	assert.Equal(t, 100*emulate.Mbit, slow.NICs[0].Rate)
+	assert.Equal(t, 40*time.Millisecond, slow.Path(0, 2).Delay)
+	assert.Equal(t, 5*time.Millisecond, slow.Path(0, 1).Delay)
+	assert.Equal(t, emulate.Schedule{Outages: []emulate.Outage{{At: 2 * time.Second, For: time.Second}}, Every: 10 * time.Second}, slow.Down)
+	link, uniform = other.Uniform()
+	assert.True(t, uniform)
+	assert.Equal(t, emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: emulate.Path{Delay: 5 * time.Millisecond}}, link)
+	assert.Empty(t, fast.Down)
+}
+
+const several = `
+hosts: [a, b, c]
+rate: 1gbit
+delay: 5ms
+networks:
+  fast: {delay: 100us, hosts: [b, a]}
+  slow:
+    rate: 100mbit
+    between: [{hosts: [a, c], delay: 40ms}]
+    down: [{at: 2s, for: 1s}]
+    every: 10s
+  other:
+`
 
 func TestUniform(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -59,10 +98,11 @@ func TestUniform(t *testing.T) {
 	} {
 		got, err := topology.Parse([]byte(text))
 		require.NoError(t, err, text)
-		link, uniform := got.Uniform()
+		net := got.Networks[0]
+		link, uniform := net.Uniform()
 		assert.Equal(t, want, uniform, text)
 		if uniform && len(got.Hosts) > 1 {
-			assert.Equal(t, emulate.Link{NIC: got.NICs[0], Path: got.Path(0, 1)}, link)
+			assert.Equal(t, emulate.Link{NIC: net.NICs[0], Path: net.Path(0, 1)}, link)
 		}
 	}
 }
@@ -108,6 +148,26 @@ func TestBadDescriptions(t *testing.T) {
 		"hosts: 2\nbetween:\n- {hosts: [host0, host1], jitter: 1ms}":   "line 3: between: jitter 1ms is more than the delay 0s",
 		"hosts: {a: b}":                                                "want their names",
 		"hosts: 2\nbetween: [{hosts: [host0, host1], delay: forever}]": `delay: "forever": want a time`,
+
+		"hosts: 2\nnetworks: 2":                                         "line 2: networks: want names of networks and what each is like",
+		"hosts: 2\nnetworks: {}":                                        "line 2: networks: want names of networks",
+		"hosts: 2\nnetworks: {a b: {}}":                                 `line 2: networks: "a b": want letters, digits and dashes`,
+		"hosts: 2\nnetworks:\n  a: {}\n  a: {}":                         `line 4: networks: a is there twice`,
+		"hosts: 2\nnetworks:\n  a:\n    los: 1%":                        `line 4: networks: a: there is no "los"; did you mean loss?`,
+		"hosts: 2\nnetworks:\n  a:\n    hosts: [host0, x]":              `line 4: networks: a: hosts: there is no host "x": want one of [host0 host1]`,
+		"hosts: 2\nnetworks:\n  a:\n    hosts: [host0, host0]":          `line 4: networks: a: hosts: "host0" is named twice`,
+		"hosts: 2\nnetworks:\n  a:\n    hosts: []":                      "hosts: want some of [host0 host1]",
+		"hosts: 2\nnetworks:\n  a:\n    mtu: 1500":                      `line 4: networks: a: there is no "mtu"`,
+		"hosts: 2\nnetworks:\n  a:\n    jitter: 1ms":                    "line 4: networks: a: jitter 1ms is more than the delay 0s",
+		"hosts: 2\nnetworks:\n  a:\n    down: 2s":                       "line 4: networks: a: down: want a list",
+		"hosts: 2\nnetworks:\n  a:\n    down: [{at: 2s}]":               "line 4: networks: a: down at 2s for 0s: want a start of 0 or more and a length above 0",
+		"hosts: 2\nnetworks:\n  a:\n    down: [{at: soon, for: 1s}]":    `line 4: networks: a: down: at: "soon": want a time with its unit`,
+		"hosts: 2\nnetworks:\n  a:\n    down: [{at: 1s, fro: 1s}]":      `line 4: networks: a: down: there is no "fro"; did you mean for?`,
+		"hosts: 2\nnetworks:\n  a:\n    every: 3s":                      "every: there is no outage that could come again",
+		"hosts: 2\ndown: [{at: 1s, for: 2s}, {at: 2s, for: 1s}]":        "line 1: down at 2s: the outage before it lasts until 3s",
+		"hosts: 2\ndown: [{at: 1s, for: 2s}]\nevery: 2s":                "line 1: every 2s: want more than 3s",
+		"hosts: 2\nnetworks:\n  a:\n    each: {host9: {rate: 1mbit}}":   `line 4: networks: a: each: there is no "host9"`,
+		"hosts: 2\nnetworks:\n  a:\n    between: [{hosts: [host0, b]}]": `line 4: networks: a: between: hosts: there is no host "b"`,
 	} {
 		_, err := topology.Parse([]byte(text))
 		assert.ErrorContains(t, err, want, "%q", text)
@@ -132,16 +192,20 @@ func TestLoad(t *testing.T) {
 // Whatever is in a file, what is accepted can be built.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(example))
+	f.Add([]byte(several))
 	f.Add([]byte("hosts: 2\nbetween: [{hosts: [host0, host1], delay: 1ms}]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := topology.Parse(text)
 		if err != nil {
 			return
 		}
-		n, err := emulate.New(emulate.Config{NICs: got.NICs, Path: got.Path, Seed: got.Seed})
-		require.NoError(t, err)
-		require.NotNil(t, n)
-		require.Len(t, got.NICs, len(got.Hosts))
-		got.Uniform()
+		require.NotEmpty(t, got.Networks)
+		for _, net := range got.Networks {
+			n, err := emulate.New(emulate.Config{NICs: net.NICs, Path: net.Path, Seed: got.Seed, Down: net.Down})
+			require.NoError(t, err)
+			require.NotNil(t, n)
+			require.Len(t, net.NICs, len(got.Hosts))
+			net.Uniform()
+		}
 	})
 }

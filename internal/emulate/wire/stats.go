@@ -31,6 +31,17 @@ type Stats struct {
 // Spoilt is how many frames were lost that should not have been.
 func (s Stats) Spoilt() uint64 { return s.Overrun + s.Refused + s.NoMemory + s.Oversize }
 
+// Add adds those of another wire; of times the greater ones are kept.
+func (s *Stats) Add(o Stats) {
+	s.Frames += o.Frames
+	s.Overrun += o.Overrun
+	s.Refused += o.Refused
+	s.NoMemory += o.NoMemory
+	s.Oversize += o.Oversize
+	s.Stray += o.Stray
+	s.Late, s.Late99, s.Worst = max(s.Late, o.Late), max(s.Late99, o.Late99), max(s.Worst, o.Worst)
+}
+
 // lateness counts times in steps of half a power of two.
 type lateness struct {
 	counts [128]uint64
