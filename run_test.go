@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -166,6 +167,51 @@ func TestRunAfterAFailure(t *testing.T) {
 	wg.Wait()
 	assert.ErrorIs(t, err, strand.ErrPeerFailed)
 	assert.Equal(t, []int{1}, job.after)
+	assert.Len(t, job.aborts, 1)
+}
+
+// Who ends with an error has failed, to those that it was connected to as well: it does not leave
+// in order, though nothing is under way.
+func TestRunWithAnErrorIsAFailure(t *testing.T) {
+	leak.Check(t)
+	jobs := strandtest.NewJobs(2)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := strand.Run(testContext(t), func(ctx context.Context, w *strand.World) error {
+			if err := w.Comm().Ssend(ctx, nil, 0, 1); err != nil {
+				return err
+			}
+			return errors.New("no more")
+		}, strand.WithJob(&abortable{Job: jobs[1]}))
+		assert.Error(t, err)
+	})
+	job := &follower{abortable: &abortable{Job: jobs[0]}}
+	err := strand.Run(testContext(t), func(ctx context.Context, w *strand.World) error {
+		if _, err := w.Comm().Recv(ctx, nil, 1, 1); err != nil {
+			return err
+		}
+		_, err := w.Comm().Recv(ctx, nil, 1, 1)
+		return err
+	}, strand.WithJob(job))
+	wg.Wait()
+	assert.ErrorIs(t, err, strand.ErrPeerFailed)
+	assert.Equal(t, []int{1}, job.after)
+}
+
+// Who has no descriptor to reach another one with has failed itself.
+func TestRunWithoutDescriptors(t *testing.T) {
+	jobs := strandtest.NewJobs(2)
+	job := &follower{abortable: &abortable{Job: jobs[0]}}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		assert.NoError(t, strand.Run(testContext(t), func(context.Context, *strand.World) error { return nil }, strand.WithJob(jobs[1])))
+	})
+	err := strand.Run(testContext(t), func(context.Context, *strand.World) error {
+		return &strand.PeerFailedError{Rank: 1, Cause: fmt.Errorf("socket: %w", syscall.EMFILE)}
+	}, strand.WithJob(job))
+	wg.Wait()
+	assert.Error(t, err)
+	assert.Empty(t, job.after)
 	assert.Len(t, job.aborts, 1)
 }
 

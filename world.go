@@ -82,11 +82,12 @@ func (w *World) crash(how string) error {
 }
 
 // abortBecause ends the job with an error. If it is another process's failure
-// that has led to it, the launcher is told, so that it names that one.
+// that has led to it, the launcher is told, so that it names that one. Who can not reach
+// another one for want of descriptors has failed itself.
 func abortBecause(job launch.Job, err error) {
 	failed, isPeers := errors.AsType[*PeerFailedError](err)
 	_, never := errors.AsType[*selection.UnreachableError](err) // nobody has failed
-	if follower, tells := job.(launch.Follower); isPeers && !never && tells {
+	if follower, tells := job.(launch.Follower); isPeers && !never && !openfiles.Exhausted(err) && tells {
 		follower.AbortAfter(failed.Rank, 1, err.Error())
 		return
 	}
@@ -96,9 +97,7 @@ func abortBecause(job launch.Job, err error) {
 // drop leaves the world without a word: the job is over.
 func (w *World) drop() {
 	w.once.Do(func() {
-		over, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = w.pml.Close(over) // its error is that over has ended
+		w.pml.Drop()
 		w.closed = ErrClosed
 	})
 }

@@ -45,6 +45,7 @@ var roles = map[string]func(){
 	"launcher":             playLauncher,
 	"launcher of shells":   playShells,
 	"launcher of runaways": playRunaways,
+	"starved":              playStarved,
 	"busy":                 playBusy,
 	"lines":                playLines,
 	"copy":                 func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
@@ -248,4 +249,37 @@ func playBusy() {
 		}
 		return nil
 	})
+}
+
+// playStarved has rank 5 lose its descriptors before it talks to rank 0, when the others wait for it.
+func playStarved() {
+	err := strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
+		c, buf := w.Comm(), make([]byte, 8)
+		switch w.Rank() {
+		case 0:
+			_, err := c.Recv(ctx, buf, 5, 2)
+			return err
+		case 5:
+			for rank := 1; rank < w.Size(); rank++ {
+				if rank != 5 {
+					if err := c.Ssend(ctx, buf, rank, 1); err != nil {
+						return err
+					}
+				}
+			}
+			if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: 3}); err != nil {
+				return err
+			}
+			return c.Ssend(ctx, buf, 0, 2)
+		}
+		for tag := 1; tag < 3; tag++ {
+			if _, err := c.Recv(ctx, buf, 5, tag); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		os.Exit(1)
+	}
 }

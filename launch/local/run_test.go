@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/param"
 )
 
@@ -140,6 +141,18 @@ func TestConsequencesAreNotBlamed(t *testing.T) {
 		require.Equal(t, 2, failure.Rank, "%v: %s", failure, out)
 		require.Equal(t, Exited, failure.How)
 		require.Equal(t, 7, failure.ExitStatus())
+	}
+}
+
+// A rank that has no descriptors left has failed by itself, and the others for it.
+func TestWhoStarvesIsBlamed(t *testing.T) {
+	t.Parallel() // it waits for what does not come
+	for range need.Times(1, 100) {
+		c, out := playing(t, "starved", 8)
+		var failure *RankError
+		require.ErrorAs(t, Run(context.Background(), c), &failure, "%s", out)
+		require.Equal(t, 5, failure.Rank, "%v: %s", failure, out)
+		require.Contains(t, failure.Message, "too many open files")
 	}
 }
 
