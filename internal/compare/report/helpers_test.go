@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -12,16 +11,6 @@ import (
 type exponential struct{ *rand.Rand }
 
 func newExponential(seed uint64) exponential { return exponential{rand.New(rand.NewPCG(seed, 0))} }
-
-func (e exponential) sample(n int) []float64 {
-	values := make([]float64, n)
-	for i := range values {
-		values[i] = e.ExpFloat64()
-	}
-	return values
-}
-
-func (e exponential) median() float64 { return math.Ln2 }
 
 // distribution is that of some times: each hundredth, and the tail.
 func distribution(seconds []float64) results.Distribution {

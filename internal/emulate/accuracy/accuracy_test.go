@@ -129,7 +129,7 @@ func burden(threads int) (end func()) {
 	for range threads {
 		all.Go(func() {
 			runtime.LockOSThread()
-			for !over.Load() { //nolint:revive // that is the load
+			for !over.Load() {
 			}
 		})
 	}
