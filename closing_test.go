@@ -189,3 +189,52 @@ func loop(f func() error) error {
 func isEndOfWorld(err error) bool {
 	return errors.Is(err, strand.ErrClosed) || errors.Is(err, strand.ErrPeerClosed)
 }
+
+// Who closes its world in the middle of a message that it receives gets the message, and
+// the sender's buffer is its own only when the transport has done with it.
+func TestCloseWhileReceiving(t *testing.T) {
+	for round := range 4 {
+		w, ctx := openWorlds(t, 2), testContext(t)
+		s, r := w[0].Comm(), w[1].Comm()
+		data := pattern(8<<20, round)
+		out, err := s.Isend(data, 1, 1)
+		require.NoError(t, err)
+		_, err = r.Probe(ctx, 0, 1)
+		require.NoError(t, err)
+		buf := make([]byte, len(data))
+		in, err := r.Irecv(buf, 0, 1) // it matches at once
+		require.NoError(t, err)
+		closed := make(chan error, 1)
+		go func() { closed <- w[1].Close() }()
+		_, err = out.Wait(ctx)
+		require.NoError(t, err, "it has matched")
+		clear(data) // it is ours again
+		require.NoError(t, <-closed)
+		_, err = in.Wait(ctx)
+		require.NoError(t, err)
+		equal(t, pattern(len(data), round), buf, "round %d", round)
+	}
+}
+
+// A message that a peer leaves without having received may be half sent: the send fails,
+// and what is then written to its buffer is nobody else's.
+func TestPeerLeavesInTheMiddleOfAFrame(t *testing.T) {
+	w, ctx := openWorlds(t, 2, strand.WithParam("btl_tcp_sndbuf", "64K"), strand.WithParam("btl_tcp_rcvbuf", "64K"),
+		strand.WithParam("pml_copy_limit", "0"), strand.WithParam("btl_tcp_eager_limit", "1M"), strand.WithParam("pml_credit_first", "16M")), testContext(t)
+	s := w[0].Comm()
+	require.NoError(t, s.Send(ctx, nil, 1, 2))
+	_, err := w[1].Comm().Recv(ctx, nil, 0, 2)
+	require.NoError(t, err)
+	var outs []strand.Request
+	for range 10 {
+		r, err := s.Isend(make([]byte, 1<<20), 1, 1)
+		require.NoError(t, err)
+		outs = append(outs, r)
+	}
+	require.NoError(t, w[1].Close(), "it need not wait for who writes to it")
+	for _, r := range outs {
+		if _, err := r.Wait(ctx); err != nil {
+			require.ErrorIs(t, err, strand.ErrPeerClosed)
+		}
+	}
+}

@@ -220,6 +220,17 @@ type Aborter interface {
 	Abort()
 }
 
+// A Recaller is an endpoint that can give back the memory of the frames that it holds,
+// without waiting for anybody: the host has no use for them any more, and the program
+// wants its buffers. Optional; without it the host closes the endpoint.
+type Recaller interface {
+	// Recall has the endpoint let go of every frame, with no call of Released. What was
+	// not begun is not sent. Of a frame that was begun, of which there is at most one, the
+	// rest is copied and sent, so that the connection goes on with what follows; the
+	// result is the length of that copy.
+	Recall() int
+}
+
 // A Stater is an endpoint that tells how far its connection has come. Optional.
 type Stater interface {
 	// State is CLOSED (nothing was sent yet), CONNECTING, CONNECT_ACK (the handshake

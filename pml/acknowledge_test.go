@@ -16,6 +16,7 @@ type scripted struct {
 	result btl.Result
 	offers int // calls of Send
 	sent   []header
+	closed func() // is called by Close, once
 }
 
 func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
@@ -30,7 +31,13 @@ func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
 	return s.result
 }
 
-func (s *scripted) Close() error { return nil }
+func (s *scripted) Close() error {
+	if s.closed != nil {
+		s.closed()
+		s.closed = nil
+	}
+	return nil
+}
 
 func (s *scripted) Desc() string { return "scripted" }
 

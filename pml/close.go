@@ -46,10 +46,11 @@ func (c *closer) Done() bool {
 // Park implements [engine.Condition].
 func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 
-// drained reports whether nothing is left to be sent or acknowledged. Nobody will
-// receive what this process has sent to itself.
+// drained reports whether nothing is left to be sent or acknowledged, and every message
+// that has matched is here: its sender gives it up when it hears that we leave. Nobody
+// will receive what else this process has sent to itself.
 func (pe *peer) drained() bool {
-	return pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty() && (!pe.local || !pe.holding())
+	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty() && (!pe.local || !pe.holding()))
 }
 
 // holding reports whether a transport has frames to the peer that it has not
@@ -76,7 +77,7 @@ func (p *PML) checkClosing() {
 }
 
 // Close ends the message layer in order: no new operation is taken, what was
-// sent is delivered, the peers are told goodbye. Receives that have no message
+// sent is delivered, what has matched is received, the peers are told goodbye. Receives that have no message
 // end with ErrClosed. It waits at most pml_close_timeout; that some peer did not
 // answer in that time is an error, but everything is closed all the same.
 func (p *PML) Close(ctx context.Context) error {
@@ -96,8 +97,8 @@ func (p *PML) Close(ctx context.Context) error {
 	}
 	p.wakeProbers()
 	err := p.part(ctx)
+	err = errors.Join(err, p.closeModules()) // from here on no transport has anybody's memory
 	p.eachOperation(func(op *operation) { op.complete(ErrClosed) })
-	err = errors.Join(err, p.closeModules())
 	p.over = true
 	p.engine.Unlock()
 	p.cancel()
@@ -165,10 +166,15 @@ func (p *PML) askForAcks() {
 // unfinished says what is still under way, for people.
 func (p *PML) unfinished() string {
 	for _, pe := range p.peers {
-		if pe.failure == nil && !pe.drained() {
-			return fmt.Sprintf("rank %d%s has not taken everything that was sent to it within pml_close_timeout (%v); "+
-				"%d sends are not complete", pe.rank, onHost(pe.host), p.tune.closeTimeout, pe.sends)
+		if pe.failure != nil || pe.drained() {
+			continue
 		}
+		if pe.taking > 0 && pe.sends == 0 {
+			return fmt.Sprintf("rank %d%s has not sent all of what receives have matched within pml_close_timeout (%v); "+
+				"%d receives are not complete", pe.rank, onHost(pe.host), p.tune.closeTimeout, pe.taking)
+		}
+		return fmt.Sprintf("rank %d%s has not taken everything that was sent to it within pml_close_timeout (%v); "+
+			"%d sends are not complete", pe.rank, onHost(pe.host), p.tune.closeTimeout, pe.sends)
 	}
 	return fmt.Sprintf("pml_close_timeout (%v) is over", p.tune.closeTimeout)
 }

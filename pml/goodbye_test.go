@@ -49,17 +49,52 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		require.True(t, op.done)
 		require.NoError(t, op.err)
 	})
-	t.Run("not acknowledged", func(t *testing.T) {
+	t.Run("not acknowledged, and the transport gives it back", func(t *testing.T) {
 		pe, ep := connected(t)
 		op, f := sendHeld(t, pe, ep)
+		pe.rails[0].endpoint = recaller{ep, func() int {
+			require.False(t, op.done, "the transport still has its buffer")
+			require.NotNil(t, f.Payload)
+			return 10
+		}}
 		_, err := pe.rails[0].begin(&bye, 0)
 		require.NoError(t, err)
 		require.True(t, op.done)
 		require.ErrorIs(t, op.err, ErrPeerClosed)
-		pe.pml.freeOperation(op)
-		pe.rails[0].Released(&f.Frame) // concerns nobody any more
-		require.Zero(t, op.frames)
+		require.Nil(t, pe.rails[0].newest)
+		require.True(t, pe.rails[0].up, "the connection goes on: the peer waits for our answer")
+		require.EqualValues(t, 1, pe.pml.stats.Rescued)
 	})
+	t.Run("not acknowledged, and the transport can not give it back", func(t *testing.T) {
+		pe, ep := connected(t)
+		op, _ := sendHeld(t, pe, ep)
+		ep.closed = func() { require.False(t, op.done, "the transport still has its buffer") }
+		_, err := pe.rails[0].begin(&bye, 0)
+		require.NoError(t, err)
+		require.True(t, op.done)
+		require.ErrorIs(t, op.err, ErrPeerClosed)
+		require.Nil(t, pe.rails[0].newest)
+		require.Nil(t, ep.closed, "its endpoint was closed")
+	})
+}
+
+// recaller is an endpoint that gives frames back.
+type recaller struct {
+	*scripted
+	recall func() int
+}
+
+func (r recaller) Recall() int { return r.recall() }
+
+// A peer that fails, and one whose world is closed, have the same claim: no transport
+// has a buffer any more when its operation ends.
+func TestTransportsAreClosedBeforeOperationsEnd(t *testing.T) {
+	pe, ep := connected(t)
+	op, _ := sendHeld(t, pe, ep)
+	ep.closed = func() { require.False(t, op.done, "the transport still has its buffer") }
+	pe.fail(peerFailed, errors.New("the launcher says so"))
+	require.True(t, op.done)
+	require.Nil(t, ep.closed)
 }
 
 func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {

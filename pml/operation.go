@@ -86,6 +86,7 @@ type life struct {
 	total uint64 // bytes of the message
 	got   uint64 // bytes that have landed, or would have, were there room
 	first bool   // the first frame's payload is complete
+	bound bool   // counted by the peer as one that has matched
 }
 
 const (
@@ -177,6 +178,7 @@ func (op *operation) complete(err error) {
 			op.pml.checkClosing()
 		}
 	}
+	op.unbind()
 	op.buf, op.more = nil, nil
 	if op.waiter != nil {
 		op.pml.engine.Wake(op.waiter)
@@ -186,6 +188,18 @@ func (op *operation) complete(err error) {
 	}
 	if op.orphan {
 		op.pml.freeOperation(op)
+	}
+}
+
+// unbind notes that a receive takes nothing more of its message.
+func (op *operation) unbind() {
+	if !op.bound {
+		return
+	}
+	op.bound = false
+	op.peer.taking--
+	if op.pml.closing {
+		op.pml.checkClosing()
 	}
 }
 

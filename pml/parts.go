@@ -37,7 +37,7 @@ func (pe *peer) cut(f *txFrame, limit int) {
 	}
 	for at := 0; at < f.Size; at += limit {
 		part := p.newFrame(pe)
-		part.whole, part.at, part.lane, part.counted = whole, f.at+at, f.lane, true
+		part.whole, part.at, part.lane, part.counted, part.sent = whole, f.at+at, f.lane, true, f.sent
 		part.show(&f.Frame, at, min(limit, f.Size-at))
 		part.Header = part.header[:part.makePart(f, size)]
 		part.sibling, whole.parts = whole.parts, part
@@ -75,6 +75,19 @@ func (f *txFrame) show(of *btl.Frame, offset, n int) {
 // delivered reports whether the peer has all of the frame, or of the one that this is a
 // part of.
 func (f *txFrame) delivered() bool { return f.acked || f.whole != nil && f.whole.acked }
+
+// wasSent reports whether a transport has taken the frame, or all of its parts.
+func (f *txFrame) wasSent() bool {
+	if f.sent || f.parts == nil {
+		return f.sent
+	}
+	for part := f.parts; part != nil; part = part.sibling {
+		if !part.sent {
+			return false
+		}
+	}
+	return true
+}
 
 // eachPart calls do for the frame, or for each of its parts if it was cut.
 func (f *txFrame) eachPart(do func(*txFrame)) {

@@ -31,6 +31,7 @@ type peer struct {
 	// Sending.
 	laneSeq []uint32   // the next number in each lane
 	sends   int        // not complete
+	taking  int        // receives that have matched a message of its and are not complete
 	waiting opQueue    // sends that are not launched
 	bundle  []*rail    // parallel ones, to which lanes are bound
 	backlog frameQueue // frames that no rail would take: control and short messages
@@ -153,7 +154,7 @@ func (pe *peer) fail(state peerState, err error) {
 	p := pe.pml
 	pe.state, pe.failure = state, err
 	pe.revoke(func(*operation) bool { return true })
-	pe.dropFrames(state == peerFailed)
+	pe.takeBack()
 	for _, c := range p.contexts {
 		c.memberLeft(pe)
 	}
@@ -173,9 +174,6 @@ func (pe *peer) fail(state peerState, err error) {
 		}
 	})
 	pe.waiting, pe.streams = opQueue{}, opQueue{}
-	if state == peerFailed {
-		pe.giveUp()
-	}
 	p.wakeProbers()
 	p.checkClosing()
 }

@@ -75,6 +75,8 @@ func (op *operation) bind(in *inbound, how uint8) {
 		}
 		return
 	}
+	op.bound = true
+	pe.taking++
 	if in.asked {
 		pe.sendControl(&header{kind: frameClear, flags: how, handle: in.handle, remote: op.handle(), accept: accept})
 		op.setBusy(true)

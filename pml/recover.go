@@ -2,7 +2,6 @@ package pml
 
 import (
 	"errors"
-	"slices"
 	"syscall"
 	"time"
 
@@ -278,12 +277,7 @@ func (r *rail) recovered() {
 // giveUp ends the rails to a peer that has failed.
 func (pe *peer) giveUp() {
 	for _, r := range pe.rails {
-		r.recovery.stopWaiting()
-		if !r.recovery.down {
-			r.abort()
-			r.up, r.busy, r.recovery.down = false, true, true
-		}
-		r.letGoAll()
+		r.shut(r.abort)
 	}
 	pe.choosePoller()
 }
@@ -296,11 +290,7 @@ func (r *rail) abort() {
 	} else {
 		_ = r.endpoint.Close()
 	}
-	for _, in := range slices.Clone(r.peer.begun) {
-		if in.rail == r {
-			r.Drop(in.landing)
-		}
-	}
+	r.dropBegun()
 }
 
 // readopt takes an endpoint that the peer has connected in the place of one that

@@ -95,6 +95,7 @@ func (p *PML) leave(op *operation) {
 		p.wakeProbers() // it may have held a message
 	default:
 		op.setBusy(false)
+		op.unbind()
 		op.peer.revoke(func(o *operation) bool { return o == op })
 	}
 	p.freeOperation(op)

@@ -16,6 +16,7 @@ type Stats struct {
 	Unexpected uint64 // messages that found no receive when they became ready
 	Demoted    uint64 // messages not sent at once for want of credit
 	Truncated  uint64 // messages longer than their receive
+	Rescued    uint64 // frames half sent to a peer that left, whose rest was copied
 	Replayed   uint64 // frames sent again because their rail had broken
 	Cut        uint64 // frames sent in parts, since the rail that is left takes no longer ones
 }

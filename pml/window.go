@@ -52,7 +52,7 @@ func (w *sendWindow) acknowledge(next uint32, acked func(*txFrame)) error {
 	for w.base != next {
 		slot := &w.ring[int(w.base)&(len(w.ring)-1)]
 		f := *slot
-		if f != nil && !f.sent {
+		if f != nil && !f.wasSent() {
 			return errNotSent(w.base)
 		}
 		*slot = nil
@@ -83,7 +83,7 @@ func (w *sendWindow) acknowledgeRange(r numberRange, acked func(*txFrame)) error
 		if f == nil {
 			continue
 		}
-		if !f.sent {
+		if !f.wasSent() {
 			return errNotSent(n)
 		}
 		*slot = nil

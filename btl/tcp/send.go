@@ -197,7 +197,7 @@ func (ep *endpoint) resume() bool {
 		whole[n] = s.take()
 	}
 	for _, f := range whole[:n] {
-		if ep.live() {
+		if f != nil && ep.live() {
 			ep.recv.Released(f)
 		}
 	}

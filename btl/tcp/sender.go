@@ -43,7 +43,8 @@ type sender struct {
 // queued is a long frame that waits.
 type queued struct {
 	frame *btl.Frame
-	head  int // bytes of out before its payload
+	head  int  // bytes of out before its payload
+	ours  bool // it is the copied rest of one that was recalled
 }
 
 func (s *sender) init(first []byte, l *lender) {
@@ -114,14 +115,17 @@ func (s *sender) roomy() bool {
 // enqueue appends a long frame whose prefix and header were the last to go to
 // out.
 func (s *sender) enqueue(f *btl.Frame) {
-	s.frames[(s.first+s.count)%maxQueued] = queued{f, s.tail}
+	s.frames[(s.first+s.count)%maxQueued] = queued{frame: f, head: s.tail}
 	s.count++
 	s.tail = 0
 }
 
-// take removes the first long frame.
+// take removes the first long frame and returns it, or nil if the host has recalled it.
 func (s *sender) take() *btl.Frame {
 	f := s.frames[s.first].frame
+	if s.frames[s.first].ours {
+		f = nil
+	}
 	s.frames[s.first] = queued{}
 	s.first = (s.first + 1) % maxQueued
 	s.count--

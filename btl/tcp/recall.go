@@ -1,0 +1,69 @@
+package tcp
+
+import "github.com/strandmp/strand/btl"
+
+var _ btl.Recaller = (*endpoint)(nil)
+
+// Recall implements [btl.Recaller].
+func (ep *endpoint) Recall() int {
+	if ep.state != stateConnected || ep.failure != nil {
+		return 0
+	}
+	copied := ep.sender.recall()
+	if ep.sender.refused {
+		ep.m.loop.Post(ep.offer) // nothing may be left whose sending would make room
+	}
+	return copied
+}
+
+// offer tells the host that there is room, if it is waiting for some.
+func (ep *endpoint) offer() {
+	if ep.live() && ep.failure == nil && ep.sender.refused && ep.sender.roomy() {
+		ep.sender.refused = false
+		ep.recv.Writable()
+	}
+}
+
+// recall takes out of what waits every long frame, with its prefix and header, and puts
+// a copy in the place of the rest of one that was begun. It returns that copy's length.
+func (s *sender) recall() (copied int) {
+	from, to, head := s.lo, s.lo, 0
+	keep := func(n int) {
+		to += copy(s.out[to:], s.out[from:from+n])
+		from += n
+		head += n
+	}
+	var begun queued
+	for s.count > 0 {
+		q := s.frames[s.first]
+		s.take()
+		own := prefixSize + len(q.frame.Header)
+		switch f := q.frame; {
+		case q.head == 0 && f.Progress == f.Size: // sent
+		case q.ours:
+			keep(q.head)
+			begun, head = queued{f, head, true}, 0
+		case q.head >= own: // not begun
+			keep(q.head - own)
+			from += own
+		default:
+			keep(q.head)
+			rest := make([]byte, 0, f.Size-f.Progress)
+			f.Pieces(f.Progress, func(p []byte) bool {
+				rest = append(rest, p...)
+				return true
+			})
+			copied = len(rest)
+			begun, head = queued{&btl.Frame{Payload: rest, Size: len(rest)}, head, true}, 0
+		}
+	}
+	keep(s.hi - from)
+	if s.hi, s.tail = to, head; s.hi == s.lo {
+		s.rest()
+		s.lo, s.hi = 0, 0
+	}
+	if begun.frame != nil {
+		s.frames[s.first], s.count = begun, 1
+	}
+	return copied
+}

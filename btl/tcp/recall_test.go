@@ -1,0 +1,100 @@
+package tcp
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// The host takes back what waits, of which one frame is half sent, and writes to the
+// memory at once: the peer gets that frame as it was, none of the others that the
+// transport did not copy, and all that is sent later.
+func TestRecall(t *testing.T) {
+	x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
+	y.n.engine.Lock() // it does not read
+	x.n.engine.Lock()
+	payload := func(i int) string { return strings.Repeat(string(rune('a'+i)), []int{200 << 10, 100}[i%2]) }
+	all := make(map[string]string)
+	taken, done := fill(x, func(i int) *btl.Frame {
+		f := frame(fmt.Sprint(i), payload(i)[:10], payload(i)[10:])
+		all[fmt.Sprint(i)] = payload(i)
+		return f
+	})
+	require.NotEmpty(t, taken)
+	copied := x.ep.Recall()
+	require.Positive(t, copied)
+	require.Less(t, copied, 200<<10)
+	require.Zero(t, x.ep.Recall(), "nothing of the host's is left")
+	for _, f := range taken {
+		clear(f.Payload)
+		clear(f.More[0])
+	}
+	x.n.engine.Unlock()
+	y.n.engine.Unlock()
+	x.n.until("room", func() bool { return x.writable == 2 })
+	require.Equal(t, btl.Done, x.send(frame("last", "words")))
+	y.n.until("what is sent later", func() bool { return len(y.frames) > 0 && y.frames[len(y.frames)-1].header == "last" })
+	long := 0
+	for _, m := range y.frames[:len(y.frames)-1] {
+		require.True(t, m.payload == all[m.header], "frame %s", m.header)
+		if len(m.payload) > copyLimit {
+			long++
+		}
+	}
+	require.LessOrEqual(t, long, done+1)
+	require.Empty(t, x.released, "they were given back")
+}
+
+// What is left after frames were recalled is a stream like any, wherever in it the
+// system had stopped.
+func TestRecallProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLender(nil)
+		var s sender
+		s.init(nil, &l)
+		var want []byte // what is to be left
+		type piece struct {
+			bytes []byte
+			long  bool
+		}
+		var pieces []piece
+		for i := range rapid.IntRange(0, maxQueued).Draw(t, "frames") {
+			small := bytes.Repeat([]byte{'s'}, rapid.IntRange(0, 50).Draw(t, "small"))
+			copy(s.reserve(len(small)), small)
+			f := frame(strings.Repeat("h", rapid.IntRange(1, 64).Draw(t, "header")),
+				strings.Repeat(string(rune('a'+i)), rapid.IntRange(1, 300).Draw(t, "payload")), strings.Repeat("z", i))
+			head := s.reserve(prefixSize + len(f.Header))
+			prefix{payload: f.Size, header: len(f.Header), kind: kindData}.put(head)
+			copy(head[prefixSize:], f.Header)
+			whole := append(bytes.Clone(head), make([]byte, f.Size)...)
+			f.CopyPayload(whole[len(head):])
+			s.enqueue(f)
+			pieces = append(pieces, piece{small, false}, piece{whole, true})
+		}
+		last := bytes.Repeat([]byte{'e'}, rapid.IntRange(0, 50).Draw(t, "end"))
+		copy(s.reserve(len(last)), last)
+		pieces = append(pieces, piece{last, false})
+		total := s.queued()
+		sent := rapid.IntRange(0, total).Draw(t, "sent")
+		s.sent(sent)
+		at := 0
+		for _, p := range pieces {
+			from := min(max(sent-at, 0), len(p.bytes))
+			if !p.long || from > 0 {
+				want = append(want, p.bytes[from:]...)
+			}
+			at += len(p.bytes)
+		}
+		s.recall()
+		require.Equal(t, len(want), s.queued())
+		require.LessOrEqual(t, s.count, 1)
+		stream := s.remainder()
+		require.True(t, bytes.Equal(want, stream[:len(stream)-prefixSize]))
+	})
+}

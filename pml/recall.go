@@ -1,0 +1,86 @@
+package pml
+
+import (
+	"slices"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// An operation that ends gives its memory back to the program, so by then no transport
+// may read it or write to it. What arrives goes elsewhere from the moment on that its
+// landing place is revoked. What a transport still has to send it reads from the
+// program's memory; where that can not be waited for, since the peer has left or failed,
+// the frames are taken back first.
+
+// lends reports whether the transport holds memory of an operation that is not known to
+// be delivered.
+func (r *rail) lends() bool {
+	for f := r.newest; f != nil; f = f.older {
+		of := f
+		if f.whole != nil {
+			of = f.whole
+		}
+		if of.op != nil && !of.acked {
+			return true
+		}
+	}
+	return false
+}
+
+// recall takes back all frames that the transport holds, whatever becomes of what they
+// carry. The connection goes on if the transport can do that, and is closed otherwise.
+func (r *rail) recall() {
+	rec, ok := r.endpoint.(btl.Recaller)
+	if !ok {
+		r.shut(func() {
+			_ = r.endpoint.Close()
+			r.dropBegun()
+		})
+		return
+	}
+	if rec.Recall() > 0 {
+		r.pml.stats.Rescued++
+	}
+	r.letGoAll()
+}
+
+// shut ends the rail for good, by closing its endpoint.
+func (r *rail) shut(closeIt func()) {
+	r.recovery.stopWaiting()
+	if !r.recovery.down {
+		closeIt()
+		r.up, r.busy, r.recovery.down = false, true, true
+	}
+	r.letGoAll()
+}
+
+// dropBegun notes that the frames that were arriving over the rail break off.
+func (r *rail) dropBegun() {
+	for _, in := range slices.Clone(r.peer.begun) {
+		if in.rail == r {
+			r.Drop(in.landing)
+		}
+	}
+}
+
+// takeBack has no transport hold memory of operations with a peer that has left, or has
+// failed: those end now.
+func (pe *peer) takeBack() {
+	var lenders []*rail
+	for _, r := range pe.rails {
+		if r.lends() {
+			lenders = append(lenders, r)
+		}
+	}
+	pe.dropFrames(pe.state == peerFailed)
+	if pe.state == peerFailed {
+		pe.giveUp()
+		return
+	}
+	for _, r := range lenders {
+		r.recall()
+	}
+	if len(lenders) > 0 {
+		pe.choosePoller()
+	}
+}
