@@ -25,6 +25,11 @@ type ConnError struct {
 	InFlight  int    // bytes handed over and not known to have arrived; -1 unknown
 	Err       error
 	Remedy    string
+	// Final: another attempt would only repeat it, since the peer has proved who it is
+	// and refuses, or whoever is there has failed to prove that it is the peer. All
+	// other failures of a peer that was connected before may pass. That nothing listens
+	// at an address is told by [syscall.ECONNREFUSED] in Err.
+	Final bool
 }
 
 func (e *ConnError) Unwrap() error { return e.Err }

@@ -35,6 +35,7 @@ func (pe *peer) acknowledgedUpTo(ack, credit uint32) error {
 
 func frameAcked(f *txFrame) {
 	f.acked = true
+	f.peer.conduct.moves++
 	if f.rail != nil {
 		f.rail.vital.acked++
 	}
@@ -50,6 +51,7 @@ func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
 	if !counted {
 		return nil
 	}
+	pe.conduct.moves++
 	hadGaps := len(pe.received.beyond) > 0
 	if err := pe.received.add(frame); err != nil {
 		return err

@@ -22,11 +22,17 @@ const (
 	missable       = beatsInTimeout - 2
 )
 
+// patience stands for pml_peer_timeout where that is 0: peers are looked after all the
+// same, and never fail for their silence.
+const patience = 30 * time.Second
+
 func (p *PML) startBeats() {
-	if p.tune.peerTimeout > 0 {
-		p.beats = beats{count: beatsInTimeout, every: max(p.tune.peerTimeout/beatsInTimeout, time.Millisecond)}
-		p.engine.After(p.beats.every, p.beat)
+	timeout := p.tune.peerTimeout
+	if timeout == 0 {
+		timeout = patience
 	}
+	p.beats = beats{count: beatsInTimeout, every: max(timeout/beatsInTimeout, time.Millisecond)}
+	p.engine.After(p.beats.every, p.beat)
 }
 
 func (p *PML) beat() {
@@ -83,13 +89,16 @@ func (c *Context) want(source int32) {
 // takePulse looks for signs of life of one peer.
 func (pe *peer) takePulse() {
 	p := pe.pml
-	if p.beats.count-pe.beat <= 1 {
+	if pe.look(); p.beats.count-pe.beat <= 1 {
 		pe.silent = 0
+		pe.judge()
 		return
 	}
-	if pe.silent++; pe.met && pe.silent >= missable {
-		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: pe.silence()})
+	if pe.silent++; pe.judge() {
 		return
+	}
+	if pe.silent == missable/2 {
+		pe.refresh()
 	}
 	if !pe.up() && (pe.silent > 1 || pe.state != peerNew) {
 		pe.connect() // and if that is in vain it has failed
@@ -97,6 +106,16 @@ func (pe *peer) takePulse() {
 	for _, r := range pe.rails {
 		if r.up && !r.busy {
 			r.ask()
+		}
+	}
+}
+
+// refresh makes new connections in the place of those that are silent: a middlebox may
+// have forgotten them while they were idle, and lose what goes over them without a word.
+func (pe *peer) refresh() {
+	for _, r := range pe.rails {
+		if r.up && !r.attr.Local && !r.recovery.foreign {
+			r.breakOff(fmt.Errorf("%s: no sign of life for half of pml_peer_timeout; a new connection is tried", r.endpoint.Desc()))
 		}
 	}
 }

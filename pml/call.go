@@ -3,6 +3,7 @@ package pml
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -15,10 +16,6 @@ import (
 // appealTime is how long a peer that was called, when nothing else was left, has to
 // connect.
 const appealTime = 3 * time.Second
-
-// wordTime is how long the launcher has to say how a process has ended that refuses to
-// be connected to.
-const wordTime = 300 * time.Millisecond
 
 // callLater calls the peer unless it is connected soon.
 func (pe *peer) callLater() {
@@ -51,27 +48,34 @@ func (pe *peer) callNow() {
 	}()
 }
 
-// lastResort is what there is to do about a peer to which nothing leads, and that has
-// failed unless it is connected in a while, for the reason that why then finds: one
-// that was never there is called; of one that was, and refuses now, the launcher will
-// say how its process has ended. False means that there is nothing to wait for.
-func (pe *peer) lastResort(why func() error) bool {
+// lastResort calls a peer that was never there and to which nothing leads: it has failed
+// unless it is connected in a while, for the reason that why then finds.
+func (pe *peer) lastResort(why func() error) {
 	p := pe.pml
 	if p.call == nil || pe.ending || pe.self() || p.over {
-		return false
+		pe.conduct.exhausted = why()
+		pe.judge()
+		return
 	}
-	wait := wordTime
-	if !pe.met {
-		wait = appealTime
-		pe.callNow()
-	}
+	pe.callNow()
 	pe.ending = true
-	p.engine.After(wait, func() {
+	p.engine.After(appealTime, func() {
 		if pe.ending {
-			pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: why()})
+			pe.conduct.exhausted = why()
+			pe.judge()
 		}
 	})
-	return true
+}
+
+// untaught is why a peer could not be reached for the first time. One that refuses
+// wherever it is tried has probably ended, and could not be asked for anything.
+func (pe *peer) untaught() error {
+	for _, r := range pe.rails {
+		if pe.pml.call != nil || !errors.Is(r.recovery.cause, syscall.ECONNREFUSED) {
+			return errors.Join(pe.causes(), pe.uncalled())
+		}
+	}
+	return pe.gone()
 }
 
 // errUncalled is why a peer that could perhaps have connected to us did not.

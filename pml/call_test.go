@@ -23,6 +23,7 @@ func callable(t *testing.T, f func(pe *peer, c *Context, calls *[]int)) {
 		pe.pml.job = sized{size: 3}
 		pe.pml.call = func(rank int) error { calls = append(calls, rank); return nil }
 		pe.rails[0].up, ep.result = false, btl.Busy
+		pe.rails[0].module = &connector{ep: ep}
 		f(pe, c, &calls)
 		pe.pml.over = true
 	})
@@ -84,6 +85,15 @@ func TestCallIsTheLastResort(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, _ *[]int) {
 			pe.pml.call = nil
 			pe.refuse()
+			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED, "at once")
+			assert.ErrorContains(t, pe.failure, "rank 1 has gone: connection refused")
+			assert.NotErrorIs(t, pe.failure, errUncalled, "there is nobody to ask")
+		})
+	})
+	t.Run("nobody can call who does not answer", func(t *testing.T) {
+		callable(t, func(pe *peer, _ *Context, _ *[]int) {
+			pe.pml.call = nil
+			pe.rails[0].Down(syscall.ETIMEDOUT)
 			require.ErrorIs(t, pe.failure, errUncalled, "at once")
 		})
 	})
@@ -92,7 +102,7 @@ func TestCallIsTheLastResort(t *testing.T) {
 			pe.met = true
 			pe.refuse()
 			pe.pml.PeerFailed(1, "node", assert.AnError)
-			pe.pass(wordTime / 2)
+			pe.pass(time.Millisecond)
 			assert.ErrorIs(t, pe.failure, assert.AnError)
 		})
 	})
@@ -100,10 +110,8 @@ func TestCallIsTheLastResort(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, calls *[]int) {
 			pe.met = true
 			pe.refuse()
-			require.NoError(t, pe.failure, "the launcher will say more")
-			pe.pass(2 * wordTime)
-			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED)
-			assert.NotErrorIs(t, pe.failure, errUncalled)
+			pe.pass(10 * absence)
+			require.NoError(t, pe.failure, "the launcher would say so")
 			assert.Empty(t, *calls)
 		})
 	})

@@ -30,7 +30,7 @@ func (pe *peer) connect() {
 	case pe.state == peerKnown && !pe.up():
 		pe.callLater()
 		for _, r := range pe.rails {
-			if r.recovery.wait != nil || !r.recovery.failed && r.reopen() {
+			if r.recovery.wait != nil || r.opens() && r.reopen() {
 				pe.widen()
 				return
 			}
@@ -50,7 +50,7 @@ func (pe *peer) widen() {
 			return
 		}
 		for _, r := range pe.rails {
-			if c := &r.recovery; !c.trying && !c.failed && c.wait == nil && r.reopen() {
+			if c := &r.recovery; !c.trying && r.opens() && c.wait == nil && r.reopen() {
 				pe.widen()
 				return
 			}

@@ -81,7 +81,7 @@ func (nowhere) Get(context.Context, string) (string, error) { return "", errors.
 func TestReceiveSeeksItsSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pe, _, c := receiving(t)
-		pe.state, pe.pml.job = peerNew, nowhere{}
+		pe.state, pe.rails, pe.pml.job = peerNew, nil, nowhere{}
 		post(t, c, nil)
 		post(t, c, nil)
 		pe.pass(firstContact / 2)

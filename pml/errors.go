@@ -61,6 +61,9 @@ func (e *PeerFailedError) Error() string {
 	if never, ok := errors.AsType[*selection.UnreachableError](e.Cause); ok {
 		return never.Error() // it names both, and neither has failed
 	}
+	if gone, ok := errors.AsType[*goneError](e.Cause); ok {
+		return gone.Error() // likewise
+	}
 	return fmt.Sprintf("rank %d%s has failed: %v", e.Rank, onHost(e.Host), e.Cause)
 }
 

@@ -33,9 +33,10 @@ func (pe *peer) doom(host string, cause error) {
 	p := pe.pml
 	p.host.Logf(btl.LogInfo, "rank %d: rank %d has failed: %v", p.rank, pe.rank, cause)
 	pe.doomed = &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: cause}
-	if !pe.up() {
-		pe.fail(peerFailed, pe.doomed)
-		return
+	if !pe.judge() {
+		p.engine.After(lastWords, func() {
+			pe.conduct.heardOut = true
+			pe.judge()
+		})
 	}
-	p.engine.After(lastWords, func() { pe.fail(peerFailed, pe.doomed) })
 }

@@ -59,6 +59,7 @@ type peer struct {
 	silent   int    // beats since then that brought nothing
 	doomed   error  // the launcher says that it has failed; what has arrived is still read
 
+	conduct conduct
 	goodbye goodbyeState
 }
 

@@ -245,8 +245,11 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 	}
 	if err != nil {
 		err = fmt.Errorf("its addresses: %w", err)
-		if h == nil || !p.shares(h) || !pe.lastResort(func() error { return err }) {
-			pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
+		if h == nil || !p.shares(h) {
+			pe.conduct.exhausted = err
+			pe.judge()
+		} else {
+			pe.lastResort(func() error { return err })
 		}
 		return
 	}

@@ -2,7 +2,6 @@ package pml
 
 import (
 	"errors"
-	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -20,9 +19,9 @@ type recovery struct {
 	trying    bool     // it was asked to connect and has neither done so nor failed
 	connected bool     // since the last Down
 	down      bool     // the endpoint is broken
-	failed    bool     // bringing it back has failed since the peer was last reached
-	mute      int      // connections in a row over which nothing was heard
-	heard     uint64   // frames heard when it was connected
+	failed    bool     // another attempt would only fail again
+	futile    int      // connections, or attempts, in a row in which nothing got through
+	moved     uint32   // what had got through when it was connected
 	cause     error    // of the last break
 	wait      btl.Timer
 	pause     time.Duration
@@ -33,9 +32,9 @@ const (
 	// while others carry on.
 	firstPause = 250 * time.Millisecond
 	lastPause  = 2 * time.Second
-	// quickReconnects is how many connections in a row may break, with nothing heard
-	// over them, before the next one has to wait: 10 ms, then twice as long each
-	// time, at most a second.
+	// quickReconnects is how many connections in a row may break, or fail to be made,
+	// while nothing gets through, before the next one has to wait: 10 ms, then twice as
+	// long each time, at most a second.
 	quickReconnects = 4
 )
 
@@ -43,7 +42,10 @@ const (
 func (r *rail) Down(err error) {
 	pe := r.peer
 	r.up, r.busy, r.vital.doubted = false, true, false
-	r.recovery.broken(err, r.vital.heard, pe.met)
+	if r.recovery.connected {
+		pe.conduct.breaks++
+	}
+	r.recovery.broken(err, pe.moved(), pe.met)
 	pe.choosePoller()
 	if pe.heard == r {
 		pe.heard = nil
@@ -61,15 +63,14 @@ func (r *rail) Down(err error) {
 	}
 	pe.goodbye.said = false // it may be lost
 	pe.replay(r)
-	if r.attr.Local || r.recovery.foreign {
-		r.recovery.failed = true
+	if r.attr.Local {
+		r.recovery.failed = true // it can not break while both ends live
 	}
 	if _, is := errors.AsType[*protocolError](err); is {
-		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: err})
-		return
+		pe.conduct.nonsense = err
 	}
-	if pe.doomed != nil && !pe.up() {
-		pe.fail(peerFailed, pe.doomed)
+	pe.noteAbsence()
+	if pe.judge() {
 		return
 	}
 	if pe.up() {
@@ -85,30 +86,17 @@ func (r *rail) Down(err error) {
 
 // broken notes the end of a connection, or of an attempt to make one. An attempt
 // to reach a peer that was reached before may fail for reasons that pass; such a
-// peer has failed when it was silent for too long.
-func (c *recovery) broken(err error, heard uint64, met bool) {
+// peer has failed when judge says so.
+func (c *recovery) broken(err error, moved uint32, met bool) {
 	switch {
-	case c.connected && heard != c.heard:
-		c.mute = 0
-	case c.connected || met && transient(err):
-		c.mute++
-	default:
+	case final(err) || !c.connected && !met:
 		c.failed = true
+	case c.connected && moved != c.moved:
+		c.futile = 0
+	default:
+		c.futile++
 	}
 	c.connected, c.trying, c.down, c.cause = false, false, true, err
-}
-
-// transient tells the failures of the network from those of the peer.
-func transient(err error) bool {
-	for _, errno := range []syscall.Errno{
-		syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EPIPE,
-		syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN,
-	} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
 }
 
 // replay has the frames that were given to a rail, and are not acknowledged, go
@@ -149,8 +137,7 @@ func (pe *peer) sendAgain() bool {
 }
 
 // reconnect brings a peer back that no rail leads to any more: over the one that
-// broke last, then over each other. When all have been tried in vain the peer has
-// failed.
+// broke last, then over each other.
 func (pe *peer) reconnect(last *rail) {
 	p := pe.pml
 	if pe.needless() {
@@ -171,10 +158,10 @@ func (pe *peer) reconnect(last *rail) {
 
 // rest is how long to wait before connecting again.
 func (c *recovery) rest() time.Duration {
-	if c.failed || c.mute < quickReconnects {
+	if c.failed || c.futile < quickReconnects {
 		return 0
 	}
-	return min(10*time.Millisecond<<min(c.mute-quickReconnects, 10), time.Second)
+	return min(10*time.Millisecond<<min(c.futile-quickReconnects, 10), time.Second)
 }
 
 func (c *recovery) stopWaiting() {
@@ -186,7 +173,7 @@ func (c *recovery) stopWaiting() {
 
 func (pe *peer) reopenAny(last *rail) {
 	for _, r := range append([]*rail{last}, pe.rails...) {
-		if !r.recovery.failed && r.reopen() {
+		if r.opens() && r.reopen() {
 			pe.widen()
 			return
 		}
@@ -195,22 +182,36 @@ func (pe *peer) reopenAny(last *rail) {
 		pe.reopenAny(pe.rails[len(pe.rails)-1])
 		return
 	}
-	why := func() error { return pe.causes(last) }
-	if !pe.lastResort(why) {
-		pe.fail(peerFailed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: why()})
+	if pe.met {
+		if !pe.judge() {
+			pe.retrySome()
+		}
+		return
+	}
+	pe.lastResort(pe.untaught)
+}
+
+// retrySome has a rail that this side could not open be tried again after a while.
+func (pe *peer) retrySome() {
+	for _, r := range pe.rails {
+		if r.opens() {
+			r.recovery.futile = max(r.recovery.futile, quickReconnects)
+			pe.reconnect(r)
+			return
+		}
 	}
 }
 
-// causes is why none of the rails leads to the peer, the last one first.
-func (pe *peer) causes(last *rail) error {
-	errs := []error{last.recovery.cause}
+// opens reports whether this side can open the rail, as far as is known.
+func (r *rail) opens() bool { return !r.recovery.failed && !r.recovery.foreign }
+
+// causes is why none of the rails leads to the peer.
+func (pe *peer) causes() error {
+	var errs []error
 	for _, r := range pe.rails {
-		if r != last && r.recovery.cause != nil {
+		if r.recovery.cause != nil {
 			errs = append(errs, r.recovery.cause)
 		}
-	}
-	if !pe.met {
-		errs = append(errs, pe.uncalled())
 	}
 	return errors.Join(errs...)
 }
@@ -227,7 +228,7 @@ func (r *rail) reopen() bool {
 		_ = r.endpoint.Close()
 		ep, err := r.module.Connect(r.recovery.peer, r.path, r)
 		if err != nil {
-			r.recovery.failed, r.recovery.cause = true, err
+			r.recovery.broken(err, pe.moved(), pe.met)
 			return false
 		}
 		r.setEndpoint(ep)
@@ -262,14 +263,14 @@ func (r *rail) recovered() {
 	if c.cause != nil {
 		r.ask() // so that something is heard
 	}
-	c.connected, c.trying, c.down, c.pause, c.heard = true, false, false, 0, r.vital.heard
+	c.connected, c.trying, c.down, c.pause, c.moved = true, false, false, 0, r.peer.moved()
 	for _, other := range r.peer.rails {
 		other.recovery.failed = false
 		if other.recovery.down {
 			other.retryLater() // its last attempt may have failed before this one
 		}
 	}
-	r.peer.ending = false
+	r.peer.ending, r.peer.conduct.away = false, 0
 	r.vital.since = r.pml.engine.Now()
 	r.vital.alive, r.vital.doubted = r.vital.since, false
 }

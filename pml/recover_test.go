@@ -3,6 +3,7 @@ package pml
 import (
 	"bytes"
 	"errors"
+	"io"
 	"syscall"
 	"testing"
 	"time"
@@ -142,8 +143,13 @@ func TestRecoveryTellsFailuresApart(t *testing.T) {
 	}{
 		"a connection is reset":               {connected: true, met: true, err: syscall.ECONNRESET},
 		"a connection ends without a goodbye": {connected: true, met: true, err: errors.New("the end")},
-		"nobody listens":                      {met: true, err: syscall.ECONNREFUSED, failed: true},
+		"nobody listens":                      {met: true, err: syscall.ECONNREFUSED},
+		"nobody answers":                      {met: true, err: syscall.ETIMEDOUT},
+		"there are no descriptors":            {met: true, err: syscall.EMFILE},
+		"there are no ports":                  {met: true, err: syscall.EADDRNOTAVAIL},
+		"the handshake is cut off":            {met: true, err: io.EOF},
 		"the network is down":                 {met: true, err: syscall.ENETUNREACH},
+		"it is proved that it is of no use":   {met: true, err: &btl.ConnError{Err: errors.New("not welcome"), Final: true}, failed: true},
 		"the network never worked":            {err: syscall.ENETUNREACH, failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,8 +160,8 @@ func TestRecoveryTellsFailuresApart(t *testing.T) {
 	}
 }
 
-// Connections over which nothing is heard are made again ever more rarely.
-func TestMuteConnectionsRest(t *testing.T) {
+// Connections over which nothing gets through are made again ever more rarely.
+func TestFutileConnectionsRest(t *testing.T) {
 	r := recovery{}
 	last := time.Duration(0)
 	for range 20 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"syscall"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
@@ -109,14 +108,6 @@ func (pe *peer) callIn() bool {
 		}
 	}
 	return false
-}
-
-// hasLeft reports whether a peer that was there before refuses now, whichever of its
-// addresses is tried: its process has ended, and it has no other that would not.
-func (pe *peer) hasLeft() bool {
-	return pe.met && !slices.ContainsFunc(pe.rails, func(r *rail) bool {
-		return !errors.Is(r.recovery.cause, syscall.ECONNREFUSED)
-	})
 }
 
 // welcomeStandby makes a rail of what stands by because the peer has connected it. It

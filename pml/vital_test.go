@@ -2,6 +2,7 @@ package pml
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -42,7 +43,8 @@ func TestSignsAreWhatIsConfirmed(t *testing.T) {
 // A peer has failed within pml_peer_timeout of its last sign of life, and not much
 // sooner.
 func TestSilentPeerFailsInTime(t *testing.T) {
-	pe, _, _ := receiving(t)
+	pe, ep, _ := receiving(t)
+	pe.pml.tune.peerTimeout, pe.rails[0].module = time.Second, &connector{ep: ep}
 	pe.pml.beats.count = 100
 	pe.beat, pe.met = 100, true
 	for beat := 1; beat <= missable; beat++ {

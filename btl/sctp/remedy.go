@@ -20,6 +20,7 @@ func (ep *endpoint) connError(phase string, err error) *btl.ConnError {
 		Phase:     phase,
 		Err:       err,
 		Remedy:    remedy(err, ep),
+		Final:     hopeless(err),
 	}
 	switch {
 	case ep.link != nil:

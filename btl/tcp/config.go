@@ -64,8 +64,8 @@ var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
 		Help: "How much the system may hold of a connection to another host without having sent it (TCP_NOTSENT_LOWAT); more would queue ahead of what is urgent, and on a slow path of several. 0 leaves it to the system. Linux only."},
 	{Name: pUserTimeout, Kind: param.Duration, Default: "0s", Min: "0s", Max: "24h", Level: param.Tuner,
 		Help: "How long sent data may stay unacknowledged, or the peer's window closed, before the system ends the connection (TCP_USER_TIMEOUT, RFC 5482); 0 leaves it to the system. Linux only."},
-	{Name: pKeepalive, Kind: param.Duration, Default: "0s", Min: "0s", Max: "9h", Level: param.Tuner,
-		Help: "After how long a silence the system asks whether the peer is there, again after a third of that, and ends the connection after three questions without an answer; 0 never asks. Keeps firewalls and translators from forgetting idle connections. In whole seconds, rounded up."},
+	{Name: pKeepalive, Kind: param.Duration, Default: "60s", Min: "0s", Max: "9h", Level: param.Tuner,
+		Help: "After how long a silence the system asks whether the peer is there, again after a third of that, and ends the connection after three questions without an answer; 0 never asks. Keeps firewalls and address translators, the hastiest of which do so after some four minutes, from forgetting idle connections. In whole seconds, rounded up."},
 }...)
 
 // config is the values of the parameters.

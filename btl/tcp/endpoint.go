@@ -260,6 +260,7 @@ func (ep *endpoint) connError(phase string, err error) *btl.ConnError {
 		Phase:     phase,
 		Err:       err,
 		Remedy:    remedy(err, ep),
+		Final:     hopeless(err),
 	}
 	if ep.local == "" && ep.pair.port != 0 {
 		e.Local, e.Remote = ep.pair.Local.String(), ep.pair.target().String()

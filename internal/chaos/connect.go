@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/strandmp/strand/btl"
 )
 
 var (
-	errAbsent = errors.New("nobody is there")
+	errAbsent = fmt.Errorf("nobody is there: %w", syscall.ECONNREFUSED)
 	errCut    = errors.New("the connection was cut")
 )
 

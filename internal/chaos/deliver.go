@@ -41,10 +41,6 @@ func (e *endpoint) deliver() bool {
 			e.down(btl.ErrPeerClosed)
 			break
 		}
-		if cut := e.m.config.Cut; cut > 0 && e.remote != e && e.m.random.IntN(cut) == 0 {
-			e.fail("receiving", errCut)
-			break
-		}
 		whole, err := e.handOver(p)
 		if err != nil {
 			e.fail("receiving", err)
@@ -58,6 +54,9 @@ func (e *endpoint) deliver() bool {
 			e.pool = slices.Delete(e.pool, i, i+1)
 		}
 		done = append(done, p)
+		if cut := e.m.config.Cut; cut > 0 && e.remote != e && e.state != ended && e.m.random.IntN(cut) == 0 {
+			e.fail("receiving", errCut) // in the middle of others
+		}
 	}
 	if r := e.remote; len(done) > 0 && r != nil {
 		r.m.post(func() { r.arrived(done) })

@@ -16,6 +16,8 @@ import (
 // given all of it at each change, in one transaction.
 type filter struct {
 	losses []loss
+	longer []longer
+	resets []string // interfaces
 	picks  []pick
 	closed []portRange
 	nats   []translation
@@ -46,6 +48,33 @@ func (c *NIC) Loss(share float64) {
 		f.losses = slices.DeleteFunc(f.losses, func(l loss) bool { return l.nic == c.name })
 		if share > 0 {
 			f.losses = append(f.losses, loss{c.name, share})
+		}
+	})
+}
+
+type longer struct {
+	nic   string
+	bytes int
+}
+
+// LoseLonger loses what arrives in packets of more than so many bytes, header of IP and
+// all; 0 loses none.
+func (c *NIC) LoseLonger(bytes int) {
+	c.host.change(func(f *filter) {
+		f.longer = slices.DeleteFunc(f.longer, func(l longer) bool { return l.nic == c.name })
+		if bytes > 0 {
+			f.longer = append(f.longer, longer{c.name, bytes})
+		}
+	})
+}
+
+// Reset answers all of TCP that arrives with a reset, and keeps it from the host, as some
+// firewalls do while they are loaded anew; or no more.
+func (c *NIC) Reset(on bool) {
+	c.host.change(func(f *filter) {
+		f.resets = slices.DeleteFunc(f.resets, func(nic string) bool { return nic == c.name })
+		if on {
+			f.resets = append(f.resets, c.name)
 		}
 	})
 }
@@ -90,6 +119,7 @@ func (f *filter) apply(network int) error {
 	c.DelTable(table)
 	c.AddTable(table)
 	f.addLosses(c, table)
+	f.addResets(c, table)
 	f.addPicks(c, table)
 	f.addClosed(c, table)
 	f.addNATs(c, table)
@@ -103,6 +133,19 @@ func (f *filter) addLosses(c *nftables.Conn, table *nftables.Table) {
 	})
 	for _, l := range f.losses {
 		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: l.rule()})
+	}
+	for _, l := range f.longer {
+		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: l.rule()})
+	}
+}
+
+func (f *filter) addResets(c *nftables.Conn, table *nftables.Table) {
+	chain := c.AddChain(&nftables.Chain{
+		Name: "resets", Table: table, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookInput, Priority: nftables.ChainPriorityFilter,
+	})
+	for _, nic := range f.resets {
+		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: resetting(nic)})
 	}
 }
 

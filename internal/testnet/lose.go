@@ -113,14 +113,9 @@ func (p pick) losing() []expr.Any {
 
 // iifname NIC meta l4proto PROTOCOL @th,OFFSET,LENGTH BYTES … jump CHAIN
 func (p pick) rule(pattern Pattern, to string) []expr.Any {
-	name := make([]byte, unix.IFNAMSIZ)
-	copy(name, p.nic)
-	all := []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
-		equal(name),
+	all := append(arriving(p.nic),
 		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
-		equal([]byte{p.protocol}),
-	}
+		equal([]byte{p.protocol}))
 	for _, field := range pattern {
 		all = append(all,
 			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: uint32(field.Offset), Len: uint32(len(field.Bytes))},

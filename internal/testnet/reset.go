@@ -32,6 +32,33 @@ func (c *NIC) ResetConnections() int {
 	})
 }
 
+// ForgetConnections loses, from now on, what arrives of the TCP connections that there
+// are, as behind a middlebox that has forgotten them. It replaces what [NIC.Lose] has
+// chosen, and returns how many there were.
+func (c *NIC) ForgetConnections() int {
+	var patterns []Pattern
+	err := c.host.ns.Quick(func() error {
+		for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
+			sockets, err := netlink.SocketDiagTCP(family)
+			if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
+				return fmt.Errorf("listing sockets: %w", err)
+			}
+			for _, s := range sockets {
+				if connected(s.State) {
+					patterns = append(patterns, Pattern{{Offset: 0, Bytes: binary.BigEndian.AppendUint16(
+						binary.BigEndian.AppendUint16(nil, s.ID.DestinationPort), s.ID.SourcePort)}})
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.host.net.should(c.explain("forget connections", err))
+	}
+	c.Lose(TCP, false, patterns...)
+	return len(patterns)
+}
+
 func (h *Host) reset(which func(*netlink.Socket) bool) int {
 	done := 0
 	err := h.ns.Quick(func() error {

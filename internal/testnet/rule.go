@@ -15,16 +15,35 @@ import (
 // iifname NIC numgen random mod 1000000 < share × 1000000 drop
 func (l loss) rule() []expr.Any {
 	const whole = 1_000_000
-	name := make([]byte, unix.IFNAMSIZ)
-	copy(name, l.nic)
-	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
-		equal(name),
+	return append(arriving(l.nic),
 		&expr.Numgen{Register: 1, Modulus: whole, Type: unix.NFT_NG_RANDOM},
 		&expr.Byteorder{SourceRegister: 1, DestRegister: 1, Op: expr.ByteorderHton, Len: 4, Size: 4},
 		&expr.Cmp{Op: expr.CmpOpLt, Register: 1, Data: binary.BigEndian.AppendUint32(nil, uint32(l.share*whole))},
-		drop(),
-	}
+		drop())
+}
+
+// iifname NIC meta length > BYTES drop
+func (l longer) rule() []expr.Any {
+	return append(arriving(l.nic),
+		&expr.Meta{Key: expr.MetaKeyLEN, Register: 1},
+		&expr.Byteorder{SourceRegister: 1, DestRegister: 1, Op: expr.ByteorderHton, Len: 4, Size: 4},
+		&expr.Cmp{Op: expr.CmpOpGt, Register: 1, Data: binary.BigEndian.AppendUint32(nil, uint32(l.bytes))},
+		drop())
+}
+
+// iifname NIC meta l4proto tcp reject with tcp reset
+func resetting(nic string) []expr.Any {
+	return append(arriving(nic),
+		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
+		equal([]byte{unix.IPPROTO_TCP}),
+		&expr.Reject{Type: unix.NFT_REJECT_TCP_RST})
+}
+
+// iifname NIC
+func arriving(nic string) []expr.Any {
+	name := make([]byte, unix.IFNAMSIZ)
+	copy(name, nic)
+	return []expr.Any{&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1}, equal(name)}
 }
 
 // tcp dport FIRST-LAST tcp flags & (syn | ack) == syn drop

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 var (
-	errAbsent   = errors.New("nobody is there")
+	errAbsent   = fmt.Errorf("nobody is there: %w", syscall.ECONNREFUSED)
 	errStranger = errors.New("that is another job")
 )
 

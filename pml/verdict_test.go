@@ -1,0 +1,155 @@
+package pml
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+func TestVerdict(t *testing.T) {
+	for name, c := range map[string]struct {
+		evidence evidence
+		want     reason
+	}{
+		"nothing is wrong": {evidence{met: true, connected: true}, noReason},
+		"the launcher says so, and its last words may come yet":  {evidence{met: true, connected: true, doomed: true}, noReason},
+		"the launcher says so, and they have had their time":     {evidence{met: true, connected: true, doomed: true, heardOut: true}, launchersWord},
+		"the launcher says so":                                   {evidence{doomed: true}, launchersWord},
+		"it makes no sense":                                      {evidence{met: true, connected: true, damaged: true}, damage},
+		"it refuses, with proof":                                 {evidence{met: true, refused: true}, refusal},
+		"it refuses what another connection stands for":          {evidence{met: true, connected: true, refused: true}, noReason},
+		"no way leads there":                                     {evidence{exhausted: true}, unreachable},
+		"it came by itself meanwhile":                            {evidence{met: true, connected: true, exhausted: true}, noReason},
+		"it has been away for a moment":                          {evidence{met: true, absent: absence - 1}, noReason},
+		"it has been away for some time":                         {evidence{met: true, absent: absence}, departure},
+		"it has been away, and the launcher says nothing of it":  {evidence{met: true, absent: time.Hour, told: true}, noReason},
+		"it has been away, and nobody else would find out":       {evidence{met: true, absent: absence, told: true, leaving: true}, departure},
+		"it is silent":                                           {evidence{met: true, connected: true, silent: missable}, silence},
+		"it is silent, and the launcher says nothing of it":      {evidence{met: true, told: true, absent: time.Hour, silent: missable}, silence},
+		"it is silent, and is waited for":                        {evidence{met: true, silent: 100 * missable, patient: true}, noReason},
+		"it was never there":                                     {evidence{silent: missable}, noReason},
+		"nothing gets through a connection that holds":           {evidence{met: true, connected: true, stuck: missable, breaks: 1}, noReason},
+		"nothing gets through any of them":                       {evidence{met: true, connected: true, stuck: missable, breaks: manyBreaks}, standstill},
+		"nothing gets through any of them, and it is waited for": {evidence{met: true, stuck: missable, breaks: manyBreaks, patient: true}, noReason},
+		"many have broken, and more than the last got through":   {evidence{met: true, connected: true, stuck: missable - 1, breaks: 1000}, noReason},
+	} {
+		assert.Equal(t, c.want, c.evidence.verdict(), name)
+	}
+}
+
+// met runs a test, in virtual time, with a peer that was met and that no launcher tells of.
+func met(t *testing.T, timeout time.Duration, f func(pe *peer, ep *scripted, m *connector)) {
+	synctest.Test(t, func(t *testing.T) {
+		pe, ep, _ := receiving(t)
+		p, m := pe.pml, &connector{ep: &scripted{result: btl.Busy}}
+		p.tune.peerTimeout, p.tune.railTimeout = timeout, 500*time.Millisecond
+		pe.rails[0].module, pe.met = m, true
+		pe.rails[0].recovered()
+		p.startBeats()
+		f(pe, ep, m)
+		p.closing, p.over = true, true // no beat follows
+	})
+}
+
+// up has the peer's only rail be connected again.
+func (pe *peer) comesBack(t *testing.T) {
+	hello, err := encodeHello(&hello{})
+	require.NoError(t, err)
+	pe.rails[0].Up(hello)
+}
+
+// Resets at all addresses of a peer for less than two seconds are forgiven; a process that
+// has ended is found a little later, and named first.
+func TestRefusalsAreForgivenForAWhile(t *testing.T) {
+	met(t, 30*time.Second, func(pe *peer, _ *scripted, _ *connector) {
+		r := pe.rails[0]
+		refuse := func(d time.Duration) {
+			for range d / (100 * time.Millisecond) {
+				r.Down(syscall.ECONNREFUSED)
+				pe.pass(100 * time.Millisecond)
+			}
+		}
+		r.Down(syscall.ECONNRESET)
+		refuse(1500 * time.Millisecond)
+		require.NoError(t, pe.failure)
+		pe.comesBack(t)
+		refuse(1500 * time.Millisecond)
+		require.NoError(t, pe.failure, "it was there in between")
+		refuse(600 * time.Millisecond)
+		require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED)
+		assert.ErrorContains(t, pe.failure, "rank 1 has gone: connection refused")
+	})
+}
+
+// pml_peer_timeout=0 waits for ever for a peer that was met, whatever becomes of attempts to
+// reach it, unless these come to an end that is proved.
+func TestPatience(t *testing.T) {
+	for name, err := range map[string]error{
+		"no answer": syscall.ETIMEDOUT, "no descriptor": syscall.EMFILE, "no port": syscall.EADDRNOTAVAIL,
+		"an end": errors.New("whoever listens there has closed the connection without a word"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			met(t, 0, func(pe *peer, _ *scripted, m *connector) {
+				post(t, pe.pml.contextOf(0), nil)
+				for range 100 {
+					pe.rails[0].Down(err)
+					pe.pass(10 * time.Second)
+					require.NoError(t, pe.failure)
+				}
+				assert.Positive(t, m.ep.offers, "it is tried again")
+				pe.rails[0].Down(&btl.ConnError{Err: errors.New("refused by the peer"), Final: true})
+				require.ErrorContains(t, pe.failure, "refused by the peer")
+			})
+		})
+	}
+}
+
+// A connection that is silent for half of the time gives way to a new one: what lies
+// between may have forgotten it.
+func TestSilentConnectionIsMadeAnew(t *testing.T) {
+	for _, timeout := range []time.Duration{2400 * time.Millisecond, 0} {
+		met(t, timeout, func(pe *peer, _ *scripted, m *connector) {
+			if timeout == 0 {
+				timeout = patience
+			}
+			post(t, pe.pml.contextOf(0), nil)
+			pe.pass(timeout / 3)
+			require.True(t, pe.rails[0].up)
+			pe.pass(timeout / 4)
+			require.False(t, pe.rails[0].up)
+			require.Positive(t, m.ep.offers, "another one is tried")
+			m.ep.result = btl.Done
+			pe.comesBack(t)
+			pe.rails[0].hear()
+			pe.pass(timeout / 3)
+			require.NoError(t, pe.failure)
+			require.True(t, pe.rails[0].up)
+		})
+	}
+}
+
+// Connections that break again and again while nothing gets through end in a failure,
+// though each of them has brought something.
+func TestStandstillIsFailure(t *testing.T) {
+	met(t, 2400*time.Millisecond, func(pe *peer, ep *scripted, m *connector) {
+		m.ep = ep
+		pe.underWay(pe.rails[0])
+		for range 100 {
+			pe.rails[0].hear()
+			pe.rails[0].Down(syscall.ECONNRESET)
+			pe.pass(50 * time.Millisecond)
+			if pe.failure != nil {
+				break
+			}
+			pe.comesBack(t)
+		}
+		require.ErrorContains(t, pe.failure, "connections have broken in 2.4s (pml_peer_timeout) and nothing got through")
+	})
+}
