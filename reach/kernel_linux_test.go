@@ -1,9 +1,11 @@
 package reach
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"reflect"
 	"runtime"
 	"testing"
 
@@ -160,6 +162,48 @@ func TestSystemInANamespace(t *testing.T) {
 		assert.Equal(t, want, found[prefix])
 	}
 	assert.NotContains(t, found, "10.77.0.1/24", "the interface is down")
+}
+
+// Without netlink the same addresses are found, with what can be told of them.
+func TestSystemWithoutNetlink(t *testing.T) {
+	var plain, full Side
+	inNamespace(t, func() error {
+		if err := aHost(); err != nil {
+			return err
+		}
+		if err := build([]link{{&netlink.Vxlan{LinkAttrs: named("vx0"), VxlanId: 1, Port: 8472}, []string{"10.20.0.1/24"}}}); err != nil {
+			return err
+		}
+		for range 1000 { // the carrier's flags change on their own for a moment
+			var err1, err2 error
+			full, err1 = readNetlink()
+			plain, err2 = readPlain()
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
+			for i := range full.Addresses {
+				full.Addresses[i].Device = 0 // which only netlink tells
+			}
+			if reflect.DeepEqual(byPrefix(full), byPrefix(plain)) {
+				return nil
+			}
+		}
+		return nil
+	})
+	require.Greater(t, len(full.Addresses), 8)
+	assert.Equal(t, byPrefix(full), byPrefix(plain))
+	assert.Equal(t, Tunnel, byPrefix(plain)["10.20.0.1/24"].Flags&Tunnel)
+}
+
+// byPrefix is for comparing.
+func byPrefix(s Side) map[string]Address {
+	found := make(map[string]Address)
+	for _, a := range s.Addresses {
+		if !a.Addr().IsLinkLocalUnicast() {
+			found[a.Prefix.String()] = a
+		}
+	}
+	return found
 }
 
 // The kernel's routes decide.

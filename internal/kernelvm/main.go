@@ -27,8 +27,9 @@ import (
 )
 
 // defaultModules are what the tests need beyond what is built in: nf_tables,
-// nft_numgen and nft_limit for the losses of internal/testnet.
-const defaultModules = "sctp,sctp_diag,sch_netem,sch_tbf,bridge,veth,tun,nf_tables,nft_numgen,nft_limit"
+// nft_numgen and nft_limit for the losses of internal/testnet; and kinds of interfaces.
+const defaultModules = "sctp,sctp_diag,sch_netem,sch_tbf,bridge,veth,tun,nf_tables,nft_numgen,nft_limit," +
+	"8021q,ipvlan,wireguard,ip_gre,ipip"
 
 // settings are the command line.
 type settings struct {

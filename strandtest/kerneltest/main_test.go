@@ -73,6 +73,7 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"mix":      mix,
 	"idle":     idle,
 	"stop":     stop,
+	"meet":     meet,
 }
 
 // play makes a job of ranks that play a role of this test binary over the

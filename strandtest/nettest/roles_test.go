@@ -20,7 +20,11 @@ const roleFlag = "-nettest.role="
 
 func TestMain(m *testing.M) {
 	if name, ok := strings.CutPrefix(os.Args[len(os.Args)-1], roleFlag); ok && len(os.Args) == 2 {
-		if err := strand.Run(context.Background(), roles[name]); err != nil {
+		err := forbid()
+		if err == nil {
+			err = strand.Run(context.Background(), roles[name])
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -1,0 +1,51 @@
+//go:build linux
+
+package testnet
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ForbidNetlink has the kernel refuse netlink sockets from now on, as many a sandbox
+// does: to all threads of the process, or to the calling one alone and those that it
+// starts. It can not be taken back: one thread is to be locked to its goroutine, and to
+// end with it.
+func ForbidNetlink(allThreads bool) error {
+	const (
+		callAt   = 0  // of struct seccomp_data: the number of the system call
+		domainAt = 16 // the low half of its first argument
+	)
+	load := func(at uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+	}
+	unless := func(value uint32, skip uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jf: skip}
+	}
+	answer := func(value uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: value}
+	}
+	filter := []unix.SockFilter{
+		load(callAt), unless(unix.SYS_SOCKET, 3),
+		load(domainAt), unless(unix.AF_NETLINK, 1),
+		answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
+		answer(unix.SECCOMP_RET_ALLOW),
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	flags := uintptr(0)
+	if allThreads {
+		flags = unix.SECCOMP_FILTER_FLAG_TSYNC
+	}
+	runtime.LockOSThread() // both calls are about one thread
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no new privileges: %w", err)
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program))); errno != 0 {
+		return fmt.Errorf("seccomp: %w", errno)
+	}
+	return nil
+}
