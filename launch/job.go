@@ -96,10 +96,11 @@ type Listener interface {
 	Call(rank int) error
 }
 
-// A Follower is a Job whose launcher can be told that a rank aborts only because
-// another one has failed, so that the user hears of that one.
+// A Follower is a Job whose rank may abort only because another one has failed, so that
+// the user hears of that one.
 type Follower interface {
-	// AbortAfter is Abort of a rank that was well until the given one failed.
+	// AbortAfter is Abort of a rank that was well until the given one failed. It may
+	// return late, and never if the launcher ends this process for that failure by itself.
 	AbortAfter(failed, code int, message string)
 }
 

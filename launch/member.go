@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,11 +56,33 @@ func (m *member) Abort(code int, message string) {
 	m.abort(code, message, m.client.Abort)
 }
 
-// AbortAfter implements [Follower].
+// yieldTime is how long a launcher other than "strand run" has to end the job by itself when
+// a rank has failed: Hydra takes milliseconds, srun -K some more, srun alone does not.
+const yieldTime = time.Second
+
+// AbortAfter implements [Follower]. Other launchers than "strand run" see the failed rank
+// end too, and know its status, which an abort would replace by this one's: so they come first. Their
+// words name no rank, or say nothing: one rank tells which it was.
 func (m *member) AbortAfter(failed, code int, message string) {
-	m.abort(code, message, func(code int, message string) error {
-		return m.client.AbortAfter(failed, code, message)
-	})
+	if m.launcher == strandRun {
+		m.abort(code, message, func(code int, message string) error {
+			return m.client.AbortAfter(failed, code, message)
+		})
+		return
+	}
+	if m.rank == spokesman(failed) {
+		fmt.Fprintf(os.Stderr, "strand: rank %d has gone, and rank %d on %s ends the job for it: %s\n", failed, m.rank, m.hostname, message)
+	}
+	time.Sleep(yieldTime)             //nolint:forbidigo // the launcher ends this process, or does not
+	_ = m.client.Abort(code, message) // if it fails the launcher is gone, and this process ends anyway
+}
+
+// spokesman is the rank that tells of another one: the first that is left.
+func spokesman(failed int) int {
+	if failed == 0 {
+		return 1
+	}
+	return 0
 }
 
 func (m *member) abort(code int, message string, send func(int, string) error) {

@@ -125,14 +125,14 @@ func TestUnreachable(t *testing.T) {
 	}{
 		{"each module with its reason", 0, []Offer{refuse("tcp", "no route to 10.0.0.3"), offer("udp", 0), {Component: "sctp"}},
 			`rank 0 can not reach rank 3 on node7: sctp: not available; tcp: no route to 10.0.0.3; udp: offers no path; ` +
-				`let another transport serve it (--btl); -p verbose=1 tells the addresses`},
+				`let another transport serve it (STRAND_BTL); STRAND_VERBOSE=1 tells the addresses`},
 		{"nothing in use", 0, nil,
 			`rank 0 can not reach rank 3 on node7: no transport is in use; ` +
-				`let another transport serve it (--btl); -p verbose=1 tells the addresses`},
+				`let another transport serve it (STRAND_BTL); STRAND_VERBOSE=1 tells the addresses`},
 		{"self forgotten", 3, []Offer{refuse("tcp", "does not reach its own process")},
-			"rank 3 can not send to itself: tcp: does not reach its own process; add self to the transports (--btl tcp,self)"},
+			"rank 3 can not send to itself: tcp: does not reach its own process; add self to the transports (STRAND_BTL=tcp,self)"},
 		{"modules of one component", 3, []Offer{refuse("sctp/kernel", "no"), refuse("sctp/udp", "no"), refuse("self", "no")},
-			"rank 3 can not send to itself: sctp/kernel: no; sctp/udp: no; self: no; add self to the transports (--btl sctp,self)"},
+			"rank 3 can not send to itself: sctp/kernel: no; sctp/udp: no; self: no; add self to the transports (STRAND_BTL=sctp,self)"},
 	} {
 		_, err := Pick(tc.rank, peer3, tc.offers)
 		var unreachable *UnreachableError

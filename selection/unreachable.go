@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
 )
 
 // An UnreachableError says that no transport in use serves a peer.
@@ -33,15 +34,15 @@ func unreachable(rank int, peer btl.Peer, offers []Offer) error {
 
 func (e *UnreachableError) Error() string {
 	if e.Peer == e.Rank {
-		return fmt.Sprintf("rank %d can not send to itself: %s; add self to the transports (--btl %s)",
-			e.Rank, e.refusals(), e.listWithSelf())
+		return fmt.Sprintf("rank %d can not send to itself: %s; add self to the transports (%s)",
+			e.Rank, e.refusals(), param.HowTo("btl", e.listWithSelf()))
 	}
 	peer := fmt.Sprintf("rank %d", e.Peer)
 	if e.Host != "" {
 		peer += " on " + e.Host
 	}
-	return fmt.Sprintf(`rank %d can not reach %s: %s; let another transport serve it (--btl); -p verbose=1 tells the addresses`,
-		e.Rank, peer, e.refusals())
+	return fmt.Sprintf(`rank %d can not reach %s: %s; let another transport serve it (%s); %s tells the addresses`,
+		e.Rank, peer, e.refusals(), param.HowTo("btl", ""), param.HowTo("verbose", "1"))
 }
 
 func (e *UnreachableError) refusals() string {

@@ -1,0 +1,24 @@
+package param
+
+import "os"
+
+// jobVariable is what "strand run" sets in the processes that it starts.
+const jobVariable = ReservedEnv + "JOB"
+
+// HowTo says, for a remedy in an error, how the user sets a parameter of this process: by a flag
+// of "strand run" where that has started it, and elsewhere by the environment, since other
+// launchers know no such flags. Without a value it names what to set.
+func HowTo(name, value string) string {
+	_, launched := os.LookupEnv(jobVariable)
+	how, link := "-p "+name, "="
+	switch {
+	case !launched:
+		how = EnvName(name)
+	case name == "btl":
+		how, link = "--btl", " "
+	}
+	if value == "" {
+		return how
+	}
+	return how + link + value
+}

@@ -1,0 +1,103 @@
+package launchertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+)
+
+// roleEnv makes this test program a rank, its value being what the rank plays.
+const roleEnv = "LAUNCHERTEST_ROLE"
+
+// watchdog ends what hangs.
+const watchdog = time.Minute
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleEnv)
+	if role == "" {
+		os.Exit(finish(m.Run()))
+	}
+	if err := play(role); err != nil {
+		fmt.Fprintln(os.Stderr, "program:", err)
+		os.Exit(1)
+	}
+}
+
+// play is a rank: in "exchange" it says who it is when it has talked with its neighbours; in
+// "leave N" rank 2 exits with that status, without a word, when the others wait for it.
+func play(role string) error {
+	return strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
+		c, buf := w.Comm(), make([]byte, 8)
+		if role == "exchange" {
+			next, last := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
+			if _, err := c.Sendrecv(ctx, buf, next, 1, make([]byte, 8), last, 1); err != nil {
+				return err
+			}
+			fmt.Printf("rank %d of %d by %s\n", w.Rank(), w.Size(), w.Launcher())
+			return nil
+		}
+		if w.Rank() != 2 {
+			if err := c.Ssend(ctx, buf, 2, 1); err != nil {
+				return err
+			}
+			_, err := c.Recv(ctx, buf, 2, 1)
+			return err
+		}
+		for range w.Size() - 1 {
+			if _, err := c.Recv(ctx, buf, strand.AnySource, 1); err != nil {
+				return err
+			}
+		}
+		var status int
+		if _, err := fmt.Sscanf(role, "leave %d", &status); err != nil {
+			return err
+		}
+		os.Exit(status)
+		return nil
+	})
+}
+
+// run runs a command whose ranks are this program, and returns what it says and its status.
+func run(t *testing.T, role string, env []string, name string, args ...string) (output string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	// The race detector has a process sleep for a second before it exits.
+	cmd.Env = append(append(os.Environ(), roleEnv+"="+role, "GORACE=atexit_sleep_ms=0"), env...)
+	var both bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &both, &both
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	require.NoError(t, ctx.Err(), "%s hangs: %s", name, &both)
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+		require.NoError(t, err, "%s", &both)
+	}
+	return both.String(), cmd.ProcessState.ExitCode()
+}
+
+// self is this program.
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return path
+}
+
+// allRanks are what n ranks say in the role "exchange", in order.
+func allRanks(n int, launcher string) (lines []string) {
+	for rank := range n {
+		lines = append(lines, "rank "+strconv.Itoa(rank)+" of "+strconv.Itoa(n)+" by "+launcher)
+	}
+	return lines
+}
