@@ -13,14 +13,15 @@ import (
 // the frames are taken back first.
 
 // lends reports whether the transport holds memory of an operation that is not known to
-// be delivered.
+// be delivered, and that it might hold for long. One whose release means delivery has
+// delivered what its peer has waited for, and is about to say so.
 func (r *rail) lends() bool {
 	for f := r.newest; f != nil; f = f.older {
 		of := f
 		if f.whole != nil {
 			of = f.whole
 		}
-		if of.op != nil && !of.acked {
+		if of.counted && of.op != nil && !of.acked {
 			return true
 		}
 	}
