@@ -40,6 +40,7 @@ type Context struct {
 	tagOnly  *Message       // a list: see there
 	waiting  int            // number of messages in lists
 	place    uint64
+	clock    uint64
 	version  uint64 // changes when a probe may see something new
 
 	inSeq, inLane []*Message // settleGaps's, kept for the next time
@@ -178,6 +179,13 @@ func admitInLane(next []*Message) {
 // names any tag and the message is not seq-ready. It reports whether a receive
 // for any tag is gone, so that messages held by it must be examined again.
 func (c *Context) admit(m *Message) (released bool) {
+	now := c.now()
+	if m.tagAt == 0 {
+		m.tagAt = now
+	}
+	if m.seqReady {
+		m.seqAt = now
+	}
 	r, s := c.firstFit(m.Source, m.Tag)
 	switch {
 	case r == nil && c.unwanted != nil:
@@ -196,6 +204,12 @@ func (c *Context) admit(m *Message) (released bool) {
 	}
 	c.match(r, s, m)
 	return r.Tag == Any
+}
+
+// now counts what becomes ready.
+func (c *Context) now() uint64 {
+	c.clock++
+	return c.clock
 }
 
 func (c *Context) match(r *Recv, s *slot[Recv], m *Message) {

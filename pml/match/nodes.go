@@ -61,6 +61,8 @@ type state struct {
 	listed   bool // in the lists that receives of its tag look at
 	queued   bool // in the queues that receives of any tag look at
 	tagOnly  bool // in the list of that name
+
+	tagAt, seqAt uint64 // when it became tag-ready, and seq-ready
 }
 
 // The lists and queues of a message. A receive of its tag looks at a list, of
