@@ -97,6 +97,6 @@ func (hosts) Hostname() func(int) string { return nil }
 func (h hosts) Close() (*results.Network, error) {
 	r, err := h.Network.Close()
 	return &results.Network{
-		Counters: r.Total, Spoilt: r.Wire.Spoilt(), LateSeconds: r.Wire.Late99.Seconds(), LateMedianSeconds: r.Wire.Late.Seconds(),
+		Counters: r.Total, Spoilt: r.Wire.Spoilt(), LateSeconds: r.Wire.Late99.Seconds(), LateMeanSeconds: r.Wire.Mean.Seconds(),
 	}, err
 }

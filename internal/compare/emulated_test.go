@@ -35,6 +35,8 @@ func TestOverEmulatedNetworks(t *testing.T) {
 			assert.Positive(t, run.Metrics[results.RunTime])
 			assert.GreaterOrEqual(t, run.Network.DeliveredBytes, uint64(30*30_000))
 			assert.NotEmpty(t, run.Rails)
+			assert.Positive(t, run.Network.LateMeanSeconds)
+			assert.GreaterOrEqual(t, run.Network.LateSeconds, 0.0)
 		}
 		assert.Equal(t, c.Runs[0].Seed, c.Runs[1].Seed)
 	}

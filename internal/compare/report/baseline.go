@@ -74,7 +74,7 @@ func changeOf(now, then *results.Cell, m results.Metric, name, control string) C
 	c.Ratio = stats.OfMedians(besideControl(now, m, name, control), besideControl(then, m, name, control))
 	c.Verdict = verdictOf(c.Ratio, m.LessIsBetter)
 	for _, cell := range []*results.Cell{now, then} {
-		if doubt, doubtful := doubtOf(cell, name, control); doubtful {
+		if doubt, doubtful := doubtOf(cell, m, name, control); doubtful {
 			c.Verdict = doubt
 		}
 	}

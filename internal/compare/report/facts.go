@@ -99,7 +99,7 @@ func bytesOrUnknown(n uint64) string {
 // known.
 func counters(r *results.Report) *pageTable {
 	out := &pageTable{
-		Caption: "What networks and connections did: sums of a run, medians of the runs that succeeded. How late the emulator was: the middle frame of a run, and what 1 % of its frames exceeded. Congestion windows: median of all samples.",
+		Caption: "What networks and connections did: sums of a run, medians of the runs that succeeded. How late the emulator was: the average of a run's frames, and what 1 % of them exceeded. Congestion windows: median of all samples.",
 		Heads:   []string{transport, "frames sent", "lost", "dropped by queues", "late", "late, 1 %", "retransmissions", "timeouts", "congestion window"},
 		Figures: []bool{false, true, true, true, true, true, true, true, true},
 	}
@@ -153,15 +153,15 @@ func counted(runs []results.Run) (cells []string, some bool) {
 		}
 		return whole(values)
 	}
-	middle, most := "", ""
+	mean, most := "", ""
 	if l, known := latenessOf(runs); known {
 		most = quantity(results.Seconds, l.most.Seconds())
-		if l.middle > 0 {
-			middle = quantity(results.Seconds, l.middle.Seconds())
+		if l.mean > 0 {
+			mean = quantity(results.Seconds, l.mean.Seconds())
 		}
 	}
 	return []string{
-		whole(sent), middleText(lost, func(v float64) string { return digits(v*100) + " %" }), whole(dropped), middle, most, told(again), told(late),
+		whole(sent), middleText(lost, func(v float64) string { return digits(v*100) + " %" }), whole(dropped), mean, most, told(again), told(late),
 		middleText(windows, func(v float64) string { return digits(v/1000) + " kB" }),
 	}, len(sent)+rails+len(windows) > 0
 }

@@ -86,7 +86,7 @@ func (m *maker) run(c *results.Cell, variant string, round int, seconds float64)
 	}
 	sent := uint64(1e5 * seconds)
 	r.Network = &results.Network{Counters: emulate.Counters{Sent: sent, Lost: uint64(c.Loss() * float64(sent)), Delivered: sent - uint64(c.Loss()*float64(sent))}}
-	r.Network.LateMedianSeconds, r.Network.LateSeconds = 40e-6, 300e-6
+	r.Network.LateMeanSeconds, r.Network.LateSeconds = 40e-6, 300e-6
 	r.Rails = []results.Rail{{Rank: 0, Peer: 1, Name: "eth0", SentBytes: 1e6, ReceivedBytes: 1e6, Retransmissions: uint64(c.Loss() * 1e3)}}
 	w := results.Window{Rank: 0, Peer: 1, Name: "eth0"}
 	for i := range 50 {

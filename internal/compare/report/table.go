@@ -116,7 +116,7 @@ func (t *table) row(r *results.Report, cell *results.Cell, head []string, index 
 		out.also = append(out.also, stats.Median(cell.Values(v.Name, m.Name)))
 	}
 	failures := cell.Failures(v.Name)
-	notes := []string{tooSlow(cell.Of(v.Name)), tooLate(cell, v.Name)}
+	notes := []string{tooSlow(cell.Of(v.Name)), tooLate(cell, v.Name, t.metric)}
 	if len(failures) > 0 {
 		notes = append(notes, fmt.Sprintf("%d failed: %s", len(failures), failures[0]))
 	}

@@ -52,7 +52,7 @@ func contrast(cell *results.Cell, m results.Metric, name, base string) Contrast 
 		Ratio: stats.ByRound(cell.Pairs(name, base, m.Name)),
 	}
 	c.Verdict = verdictOf(c.Ratio, m.LessIsBetter)
-	if doubt, doubtful := doubtOf(cell, name, base); doubtful {
+	if doubt, doubtful := doubtOf(cell, m, name, base); doubtful {
 		c.Verdict = doubt
 	}
 	return c
@@ -61,14 +61,14 @@ func contrast(cell *results.Cell, m results.Metric, name, base string) Contrast 
 // doubtOf tells why no verdict can be had of some variants in a cell, whatever the figures are.
 // Where runs failed, which a bound of time does to the slowest, the others are no ground for
 // one.
-func doubtOf(cell *results.Cell, variants ...string) (v Verdict, doubtful bool) {
+func doubtOf(cell *results.Cell, m results.Metric, variants ...string) (v Verdict, doubtful bool) {
 	for _, name := range variants {
 		if len(cell.Failures(name)) > 0 {
 			return Failed, true
 		}
 	}
 	for _, name := range variants {
-		if tooLate(cell, name) != "" {
+		if tooLate(cell, name, m) != "" {
 			return Late, true
 		}
 	}

@@ -207,7 +207,7 @@ func (c *checker) run(report *Report, place string, cell *Cell, r *Run) {
 	}
 	if r.Network != nil {
 		c.amount(place+".network.late_seconds", r.Network.LateSeconds)
-		c.amount(place+".network.late_median_seconds", r.Network.LateMedianSeconds)
+		c.amount(place+".network.late_mean_seconds", r.Network.LateMeanSeconds)
 	}
 	c.must(len(r.Rails) <= MaxRails, place+".rails", len(r.Rails), "at most %d", MaxRails)
 	for i, rail := range r.Rails {

@@ -37,10 +37,10 @@ type Network struct {
 	// Spoilt is how many frames were lost that should not have been, since the
 	// machine was too slow. A run with many tells little.
 	Spoilt uint64 `json:"spoilt,omitzero"`
-	// LateSeconds is what 99 % of the frames were not later than, LateMedianSeconds what half of
-	// them were not; 0 if it is not known.
-	LateSeconds       float64 `json:"late_seconds,omitzero"`
-	LateMedianSeconds float64 `json:"late_median_seconds,omitzero"`
+	// LateSeconds is what 99 % of the frames were not later than, LateMeanSeconds how late they
+	// were on the average; 0 if it is not known.
+	LateSeconds     float64 `json:"late_seconds,omitzero"`
+	LateMeanSeconds float64 `json:"late_mean_seconds,omitzero"`
 }
 
 // A Rail is what one rank sent to another by one way.

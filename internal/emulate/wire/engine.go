@@ -102,6 +102,7 @@ func (e *Engine) Stop() (Stats, error) {
 	}
 	e.release()
 	e.stats.Late, e.stats.Late99, e.stats.Worst = e.late.quantile(0.5), e.late.quantile(0.99), e.late.worst
+	e.stats.Mean = e.late.mean()
 	return e.stats, e.err
 }
 

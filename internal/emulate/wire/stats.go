@@ -22,9 +22,10 @@ type Stats struct {
 	Stray    uint64 `json:"stray"`    // for no host of the network, or for all
 
 	// How late frames were sent: the middle, what 99 % do not exceed (both rounded
-	// up by less than half), and the worst.
+	// up by less than half), the average and the worst.
 	Late   time.Duration `json:"late"`
 	Late99 time.Duration `json:"late_99"`
+	Mean   time.Duration `json:"late_mean"`
 	Worst  time.Duration `json:"late_worst"`
 }
 
@@ -46,15 +47,19 @@ func (s *Stats) Add(o Stats) {
 type lateness struct {
 	counts [128]uint64
 	total  uint64
+	sum    time.Duration
 	worst  time.Duration
 }
 
 func (l *lateness) add(d time.Duration) {
 	d = max(d, 1)
 	l.worst = max(l.worst, d)
+	l.sum += d
 	l.total++
 	l.counts[step(d)]++
 }
+
+func (l *lateness) mean() time.Duration { return l.sum / time.Duration(max(l.total, 1)) }
 
 // step is 2n for times from 2ⁿ⁻¹ and 2n+1 from 3·2ⁿ⁻².
 func step(d time.Duration) int {

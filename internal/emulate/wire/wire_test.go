@@ -79,6 +79,11 @@ func TestLatenessIsRoundedUpByLessThanHalf(t *testing.T) {
 		for _, d := range times {
 			l.add(time.Duration(d))
 		}
+		sum := time.Duration(0)
+		for _, d := range times {
+			sum += time.Duration(max(d, 1))
+		}
+		require.Equal(t, sum/time.Duration(len(times)), l.mean())
 		slices.Sort(times)
 		for _, share := range []float64{0, 0.5, 0.99} {
 			exact := time.Duration(max(1, times[int(math.Ceil(share*float64(len(times)-1)-1e-9))]))
