@@ -13,7 +13,10 @@ PURE := ./btl ./internal/emulate ./param/... ./pml/... ./selection/...
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## the command strand and the example programs, in bin/
+# With a C compiler at hand Go would link the C library, for names of hosts: an answer of
+# /etc/hosts or DNS is the same without, one that only a plug-in of the C library has (LDAP, mDNS) is not found.
+build: export CGO_ENABLED = 0
+build: ## the command strand and the example programs, in bin/, without the C library
 	go build -o bin/ ./cmd/... ./examples/...
 
 demo: build ## TCP and SCTP compared over good and bad networks, in about a minute; needs no root

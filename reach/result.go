@@ -3,6 +3,7 @@ package reach
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,15 @@ type Pair struct {
 	Parallel      bool    // not chosen, since a chosen pair joins the same two interfaces
 
 	aside string // why it would work but is not to serve beside others
+}
+
+// FormatWeight writes a weight for people: as many digits as tell two apart, and no exponent.
+func FormatWeight(w float64) string {
+	if w >= 1e6 {
+		return strconv.FormatFloat(w, 'f', 0, 64)
+	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(w, 'g', 6, 64), 64) // it was a number before
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
 // String returns "10.8.47.1 (eth0) → 10.8.47.2 (eth0)".
@@ -69,7 +79,7 @@ func (r Result) String() string {
 	}
 	parts := make([]string, len(r.Pairs))
 	for i, p := range r.Pairs {
-		parts[i] = fmt.Sprintf("%v (weight %.6g, %s)", p, p.Weight, p.Why)
+		parts[i] = fmt.Sprintf("%v (weight %s, %s)", p, FormatWeight(p.Weight), p.Why)
 	}
 	return strings.Join(parts, ", ")
 }

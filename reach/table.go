@@ -34,7 +34,7 @@ func writeMatrix(b *strings.Builder, r Result) {
 	for chosen, pairs := range map[bool][]Pair{true: r.Pairs, false: r.Rejected} {
 		for _, p := range pairs {
 			rows, columns = append(rows, p.Local), append(columns, p.Remote)
-			cell := fmt.Sprintf("%.6g", p.Weight)
+			cell := FormatWeight(p.Weight)
 			if chosen {
 				cell += "*"
 			}
@@ -87,7 +87,7 @@ func (a Address) describe() string {
 func writePairs(b *strings.Builder, pairs []Pair) {
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, p := range pairs {
-		fmt.Fprintf(table, "  %v\t%.6g\t%s\n", p, p.Weight, p.Why)
+		fmt.Fprintf(table, "  %v\t%s\t%s\n", p, FormatWeight(p.Weight), p.Why)
 	}
 	_ = table.Flush()
 }

@@ -33,7 +33,7 @@ func (r *route) String() string { return fmt.Sprintf("%v → %v", r.pairs[0].Loc
 // describe adds why the best pair was chosen, and how many others there are.
 func (r *route) describe() string {
 	p := r.pairs[0]
-	s := fmt.Sprintf("%v (weight %.6g, %s", r, p.Weight, p.Why)
+	s := fmt.Sprintf("%v (weight %s, %s", r, reach.FormatWeight(p.Weight), p.Why)
 	if n := len(r.pairs) - 1; n > 0 {
 		s += fmt.Sprintf(", %d more", n)
 	}

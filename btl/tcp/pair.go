@@ -26,7 +26,7 @@ func (p pair) String() string {
 
 // describe adds why the pair was chosen, for people.
 func (p pair) describe() string {
-	s := fmt.Sprintf("%v (weight %.6g, %s", p, p.Weight, p.Why)
+	s := fmt.Sprintf("%v (weight %s, %s", p, reach.FormatWeight(p.Weight), p.Why)
 	if p.links > 1 {
 		s += fmt.Sprintf(", link %d of %d", p.link+1, p.links)
 	}

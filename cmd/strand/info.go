@@ -17,8 +17,9 @@ import (
 
 const infoLong = `Shows what a program that is started here and now would work with: which
 transports there are, which of them serve and why the others do not, and the
-parameters with their values and where each value comes from. It takes the same
-flags as strand run, and reads the same variables and files.
+parameters that somebody has set, with where each value comes from; with --level or
+--param the others too. It takes the same flags as strand run, and reads the same
+variables and files.
 
 Parameters have levels. user: needed to run a program. tuner: makes one faster on
 this machine or that. developer: for work on Strand itself.
@@ -29,6 +30,7 @@ CONNECT_ACK, CONNECTED or FAILED), addresses and what they have carried. A rank 
 stopped does not answer.`
 
 const infoExample = `  strand info
+  strand info --level user
   strand info --param btl tcp --level tuner
   strand info --param btl_tcp_if_include
   strand info --param all --level developer
@@ -101,14 +103,17 @@ func (f *showOrSet) Set(text string) error {
 }
 
 // A levelFlag is a parameter level as a flag.
-type levelFlag struct{ param.Level }
+type levelFlag struct {
+	param.Level
+	given bool
+}
 
 func (f *levelFlag) Type() string { return "level" }
 
 func (f *levelFlag) Set(text string) error {
 	for l := param.User; l <= param.Developer; l++ {
 		if text == l.String() {
-			f.Level = l
+			f.Level, f.given = l, true
 			return nil
 		}
 	}
@@ -121,6 +126,8 @@ type information struct {
 	Components []componentInfo `json:"components,omitempty"`
 	Parameters []parameterInfo `json:"parameters"`
 	Hidden     int             `json:"parameters_of_higher_levels"`
+
+	brief bool // only what somebody has set
 }
 
 func (r *infoRun) run(out io.Writer, component string) error {
@@ -129,7 +136,7 @@ func (r *infoRun) run(out io.Writer, component string) error {
 		return err
 	}
 	build, _ := debug.ReadBuildInfo()
-	info := information{Version: versionLine(build)}
+	info := information{Version: versionLine(build), brief: r.group == "" && !r.level.given && !r.json}
 	if r.group == "" {
 		if info.Components, err = components(values, btl.Default); err != nil {
 			return usageError{err}
@@ -141,7 +148,7 @@ func (r *infoRun) run(out io.Writer, component string) error {
 	}
 	single := len(chosen) == 1 // asked for by its name, so whatever its level
 	for _, v := range chosen {
-		if v.Spec.Level <= r.level.Level || single {
+		if info.brief && v.Source.Kind != param.Default || !info.brief && v.Spec.Level <= r.level.Level || single {
 			info.Parameters = append(info.Parameters, describe(v))
 		} else {
 			info.Hidden++

@@ -38,14 +38,14 @@ func (i *information) write(out io.Writer, width int) error {
 		for _, line := range i.congestionLines() {
 			b.WriteString("\n" + line + "\n")
 		}
-		b.WriteString("\nParameters\n")
+		b.WriteString(i.parameterTitle())
 	}
 	lines := i.parameterLines()
 	for n, p := range i.Parameters {
 		b.WriteString(strings.TrimRight("  "+lines[n], " ") + "\n")
 		b.WriteString(wrap(p.Help, "      ", width))
 	}
-	if i.Hidden > 0 {
+	if i.Hidden > 0 && !i.brief {
 		fmt.Fprintf(&b, "\n%d more parameters of higher levels: --level tuner, --level developer.\n", i.Hidden)
 	}
 	if i.Components != nil {
@@ -53,6 +53,17 @@ func (i *information) write(out io.Writer, width int) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// parameterTitle stands before the parameters, or instead of them.
+func (i *information) parameterTitle() string {
+	switch {
+	case !i.brief:
+		return "\nParameters\n"
+	case len(i.Parameters) == 0:
+		return fmt.Sprintf("\nParameters: all %d have their defaults; --level user shows what most want to know of, --param all each.\n", i.Hidden)
+	}
+	return fmt.Sprintf("\nParameters that were set; %d others have their defaults (--level user shows what most want to know of)\n", i.Hidden)
 }
 
 // componentLines is the table of components and their modules.

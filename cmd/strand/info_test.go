@@ -22,8 +22,9 @@ func TestInfo(t *testing.T) {
 		has    []string
 		hasNot []string
 	}{
-		{"info", []string{"strand (devel)", "COMPONENT", "ordered, reliable, local", "btl_tcp_if_include", "more parameters of higher levels"},
-			[]string{"btl_tcp_rcvbuf"}},
+		{"info", []string{"strand (devel)", "COMPONENT", "ordered, reliable, local", "Parameters that were set; ", "btl_tcp_sndbuf  = 1M"},
+			[]string{"btl_tcp_if_include", "btl_tcp_rcvbuf", "higher levels"}},
+		{"info --level user", []string{"COMPONENT", "btl_tcp_if_include", "more parameters of higher levels"}, []string{"btl_tcp_rcvbuf"}},
 		{"info --btl self", []string{"not selected: btl=self (from --btl)", "= self"}, nil},
 		{"info -p pml_failover=none", []string{"FAILOVER", "  no  ", "pml_failover", "= none"}, []string{"stands by  "}},
 		{"info -p pml_failover=tcp", []string{"stands by  ", "  no  "}, nil},
@@ -49,6 +50,15 @@ func TestInfo(t *testing.T) {
 			assert.NotContains(t, stdout, part, tc.line)
 		}
 	}
+}
+
+// Who has set nothing sees in a dozen lines what there is.
+func TestInfoIsBrief(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stdout, stderr, status := command("info")
+	assert.Zero(t, status, stderr)
+	assert.LessOrEqual(t, strings.Count(stdout, "\n"), 12, stdout)
+	assert.Contains(t, stdout, "have their defaults; --level user")
 }
 
 func TestInfoMistakes(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	addDefaults(root)
 	command := root
 	args, err := foreignSpellings(root, args)
+	if err == nil {
+		command, err = misspelt(root, args)
+	}
 	if err == nil {
 		root.SetArgs(args)
 		command, err = root.ExecuteC()
@@ -80,6 +84,7 @@ func addDefaults(root *cobra.Command) {
 		}
 	}
 	takeArguments([]*cobra.Command{root})
+	addCompletion(root.Commands())
 }
 
 // takeArguments has every mistake in the words of a command line end with the
@@ -211,6 +216,23 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, ", or "))
 	}
 	return fmt.Errorf("unknown command %q: want one of %s", args[0], strings.Join(names, ", "))
+}
+
+// misspelt finds a word among those before the first flag that names no command where one has to
+// be, and returns the command that it was given to. Left to the command library, the flags
+// behind it would be taken for that one's.
+func misspelt(root *cobra.Command, args []string) (*cobra.Command, error) {
+	for at := root; len(args) > 0 && !isFlag(args[0]) && at.HasAvailableSubCommands(); args = args[1:] {
+		next := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] || c.HasAlias(args[0]) })
+		if next < 0 && (at != root || !strings.HasPrefix(args[0], "__")) { // with which the library's own begin
+			return at, usageError{fmt.Errorf("%w; see %s --help", knownCommand(at, args[:1]), at.CommandPath())}
+		}
+		if next < 0 {
+			break
+		}
+		at = at.Commands()[next]
+	}
+	return root, nil
 }
 
 // knownTopic refuses to help with what is no command.

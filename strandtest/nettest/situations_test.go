@@ -188,7 +188,7 @@ func (s *situation) requireChoice(t *testing.T, r reach.Result) {
 		text[way] = p.Why
 		if i < len(s.pairs) {
 			assert.Contains(t, way, s.pairs[i], "%s", r.Table())
-			t.Logf("chosen: %v (weight %.6g, %s)", p, p.Weight, p.Why)
+			t.Logf("chosen: %v (weight %s, %s)", p, reach.FormatWeight(p.Weight), p.Why)
 		}
 	}
 	for way, part := range s.why {

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -41,8 +42,15 @@ func Parse(text []byte) (*Topology, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("a description of a network has at most %d bytes", maxFile)
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	var document, next yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch err := documents.Decode(&next); {
+	case err == nil:
+		return nil, fmt.Errorf("line %d: a second document begins: want one network a file", next.Line)
+	case !errors.Is(err, io.EOF):
 		return nil, err
 	}
 	if len(document.Content) != 1 {

@@ -108,6 +108,13 @@ func TestUniform(t *testing.T) {
 }
 
 // What is wrong, and where.
+// One document may be marked as one.
+func TestMarkedDocument(t *testing.T) {
+	x, err := topology.Parse([]byte("---\nhosts: 2\n...\n"))
+	require.NoError(t, err)
+	assert.Len(t, x.Hosts, 2)
+}
+
 func TestBadDescriptions(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "it is empty; want at least hosts: [a, b]",
@@ -147,6 +154,10 @@ func TestBadDescriptions(t *testing.T) {
 		"hosts: 2\neach: {host1: {queue: 99999999}}":                   "line 2: each: host1: queue of 99999999 frames: want 1 to",
 		"hosts: 2\nbetween:\n- {hosts: [host0, host1], jitter: 1ms}":   "line 3: between: jitter 1ms is more than the delay 0s",
 		"hosts: {a: b}":                                                "want their names",
+		"hosts: 2\n---\nhosts: 3":                                      "line 2: a second document begins: want one network",
+		"hosts: 2\n---\n":                                              "line 2: a second document begins",
+		"hosts: 2\n---\n[":                                             "line 3: ",
+		"hosts: 2\n...\nhosts: 3":                                      "line 2: did not find expected <document start>",
 		"hosts: 2\nbetween: [{hosts: [host0, host1], delay: forever}]": `delay: "forever": want a time`,
 
 		"hosts: 2\nnetworks: 2":                                         "line 2: networks: want names of networks and what each is like",
