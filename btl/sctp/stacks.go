@@ -51,7 +51,7 @@ type noStack struct{ cfg stack.Config }
 func (noStack) Port() uint16           { return 0 }
 func (noStack) Progress() bool         { return false }
 func (noStack) Linger()                {}
-func (s noStack) MaxMessage() int      { return s.cfg.Tuning.MaxMessage }
+func (s noStack) MaxMessage() int      { return s.cfg.MaxMessage }
 func (s noStack) Usable() []netip.Addr { return s.cfg.Local }
 func (noStack) Close() error           { return nil }
 func (noStack) Associate(stack.Route, stack.Handler) (stack.Association, error) {

@@ -1,6 +1,10 @@
 package userstack
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+	"sync"
+)
 
 const (
 	firstRing = 64 << 10
@@ -12,10 +16,31 @@ const (
 )
 
 // A ring holds packets in the order in which they came, in memory that grows as
-// it is needed.
+// it is needed. An empty one has none.
 type ring struct {
 	buf    []byte
-	lo, hi int // ever increasing
+	home   *[]byte // buf, as it goes back to where it is from
+	lo, hi int     // ever increasing while there are packets
+}
+
+// rings are memory for rings of all associations, by the logarithm of its size.
+var rings [bits.UintSize]sync.Pool
+
+func newRing(size int) ring {
+	home, ok := rings[bits.Len(uint(size))].Get().(*[]byte)
+	if !ok {
+		b := make([]byte, size)
+		home = &b
+	}
+	return ring{buf: *home, home: home}
+}
+
+// release gives the memory back.
+func (r *ring) release() {
+	if r.home != nil {
+		rings[bits.Len(uint(len(r.buf)))].Put(r.home)
+	}
+	*r = ring{}
 }
 
 func (r *ring) empty() bool { return r.lo == r.hi }
@@ -45,13 +70,19 @@ func (r *ring) pop(b []byte) int {
 	size := min(n, len(b))
 	r.get(r.lo+packLen, b[:size])
 	r.lo += packLen + (n+ringMask)&^ringMask
+	if r.empty() {
+		r.release()
+	}
 	return size
 }
 
 func (r *ring) grow() {
-	bigger := ring{buf: make([]byte, max(2*len(r.buf), firstRing))}
+	bigger := newRing(max(2*len(r.buf), firstRing))
 	bigger.hi = r.hi - r.lo
-	r.get(r.lo, bigger.buf[:bigger.hi])
+	if bigger.hi > 0 {
+		r.get(r.lo, bigger.buf[:bigger.hi])
+	}
+	r.release()
 	*r = bigger
 }
 
