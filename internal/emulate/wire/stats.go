@@ -40,7 +40,8 @@ func (s *Stats) Add(o Stats) {
 	s.NoMemory += o.NoMemory
 	s.Oversize += o.Oversize
 	s.Stray += o.Stray
-	s.Late, s.Late99, s.Worst = max(s.Late, o.Late), max(s.Late99, o.Late99), max(s.Worst, o.Worst)
+	s.Late, s.Late99 = max(s.Late, o.Late), max(s.Late99, o.Late99)
+	s.Mean, s.Worst = max(s.Mean, o.Mean), max(s.Worst, o.Worst)
 }
 
 // lateness counts times in steps of half a power of two.

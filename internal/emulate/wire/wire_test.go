@@ -4,6 +4,7 @@ package wire
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -93,6 +94,22 @@ func TestLatenessIsRoundedUpByLessThanHalf(t *testing.T) {
 		}
 		require.Equal(t, time.Duration(max(1, times[len(times)-1])), l.quantile(1))
 	})
+}
+
+// Whatever a wire counts is there in the sum with one that has seen nothing.
+func TestStatsAddUp(t *testing.T) {
+	var all Stats
+	fields := reflect.ValueOf(&all).Elem()
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.CanInt() {
+			f.SetInt(int64(i) + 1)
+		} else {
+			f.SetUint(uint64(i) + 1)
+		}
+	}
+	var sum Stats
+	sum.Add(all)
+	require.Equal(t, all, sum)
 }
 
 func TestStartNamesWhatIsMissing(t *testing.T) {
