@@ -32,6 +32,13 @@ The superuser is not needed: who is none gets a user namespace. Where that is
 forbidden, the command says what forbids it, and what needs no emulation runs over
 the loopback.
 
+Hosts may have several networks, with an interface, rate and conditions for each:
+--networks says how many, each as the flags say. --network, once for each of the
+first, says what that has otherwise: name, rate, queue, delay, jitter, loss, reorder,
+duplicate, corrupt, and when it is down: down=2s+1s lets nothing through from 2 s after
+its start on, for 1 s; down=2s+1s;5s+500ms/10s twice, and both again every 10 s. The
+results say what each network carried, and when it was down.
+
 With --host, given once for each of two hosts or more, the ranks run there, in turn,
 and the network between them is as it is. Each host needs this very strand, at the same
 path or at --host-strand, and a shell that starts it without asking for a password:
@@ -59,6 +66,8 @@ const compareExample = `  strand compare
   strand compare --btl 'sctp(streams=10),sctp(streams=1)' --workload 'hol,farm(fanout=10)' --loss 1
   strand compare --btl 'tcp(congestion=cubic),tcp(congestion=bbr,links=4)' --rate 100mbit,1gbit
   strand compare --loss 1/8 --jitter 1ms --out bursts/
+  strand compare --btl tcp --networks 1,2 --rate 100mbit --loss 0
+  strand compare --networks 2 --network 'name=main,down=2s+1s' --network 'name=spare,rate=100mbit,delay=20ms'
   strand compare --host node1 --host node2 --workload pingpong,farm --runs 9
   strand compare --from bursts/results.json --baseline older/results.json`
 
@@ -134,7 +143,7 @@ func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground com
 	forbidden := ""
 	switch {
 	case netspace.Isolated():
-		if ground, err = compare.Emulate(plan.Links, plan.MTU, f.emulation); err == nil {
+		if ground, err = compare.Emulate(plan.Wanted(), plan.MTU, f.emulation); err == nil {
 			return ground, false, nil
 		}
 		if f.emulation != compare.Emulations[0] {

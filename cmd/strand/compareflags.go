@@ -19,6 +19,8 @@ type compareFlags struct {
 	jitter, reorderBy              time.Duration
 	reorder, duplicate, corrupt    string
 	queue                          string
+	networks                       string
+	network                        []string
 	mtu, ranks, runs               int
 	seed                           uint64
 	emulation                      string
@@ -53,6 +55,8 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.duplicate, "duplicate", "0", "`percent` of frames that arrive twice")
 	flags.StringVar(&f.corrupt, "corrupt", "0", "`percent` of frames with a flipped bit")
 	flags.StringVar(&f.queue, "queue", "1000", "`frames` that wait before a host's link, or bytes: 256K")
+	flags.StringVar(&f.networks, "networks", "", "`numbers` of networks between the hosts: 1,2 (default as many as --network, or 1)")
+	flags.StringArrayVar(&f.network, "network", nil, "what the next of them has otherwise: a `NETWORK`, such as rate=100mbit,down=2s+1s")
 	flags.IntVar(&f.mtu, "mtu", emulate.DefaultMTU, "longest frame in bytes, without its Ethernet header")
 
 	flags.IntVar(&f.ranks, "ranks", defaultRanks, "ranks, each on a host of its own")

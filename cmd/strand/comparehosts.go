@@ -20,7 +20,7 @@ import (
 )
 
 // ofEmulation are the flags that mean nothing on a real network.
-var ofEmulation = []string{"loss", "burst-loss", "delay", "rate", "jitter", "reorder", "reorder-by", "duplicate", "corrupt", "queue", "emulation", "loopback"}
+var ofEmulation = []string{"loss", "burst-loss", "delay", "rate", "jitter", "reorder", "reorder-by", "duplicate", "corrupt", "queue", "networks", "network", "emulation", "loopback"}
 
 // ofHosts are those that mean nothing on another one.
 var ofHosts = []string{"rsh", "host-strand"}

@@ -45,6 +45,12 @@ func (f *compareFlags) plan() (compare.Plan, error) {
 		p.Links, errs = f.links()
 		mistakes = append(mistakes, errs...)
 	}
+	p.Nets, err = compare.ParseNets(f.network)
+	mistake("network", err)
+	p.Counts, err = list("networks", f.networks, upTo(compare.MaxNetworks))
+	if err != nil {
+		mistakes = append(mistakes, err)
+	}
 	if !slices.Contains(compare.Emulations, f.emulation) {
 		mistake("emulation", fmt.Errorf("%q: want one of %s", f.emulation, strings.Join(compare.Emulations, ", ")))
 	}

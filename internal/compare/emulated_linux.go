@@ -19,17 +19,25 @@ type emulated struct {
 // backends are those of [Emulations].
 var backends = map[string]network.Backend{"auto": network.Automatic, "netem": network.Netem, "user": network.UserSpace}
 
-// Emulate returns the ground on which links are emulated, the same way for all of them.
-// It builds a network for each of them to find out whether it can: this process must be one
-// that may (package netspace). Wanted is one of [Emulations].
-func Emulate(links []emulate.Link, mtu int, wanted string) (Ground, error) {
+// Emulate returns the ground on which networks are emulated, the same way for all of them:
+// those of each cell, of [Plan.Wanted]. It builds each of them to find out whether it can: this
+// process must be one that may (package netspace). Wanted is one of [Emulations].
+func Emulate(cells [][]emulate.Network, mtu int, wanted string) (Ground, error) {
 	backend, known := backends[wanted]
 	if !known {
 		return nil, fmt.Errorf("emulation %q: want one of %s", wanted, strings.Join(Emulations, ", "))
 	}
-	return sameForAll(links, func(l emulate.Link) (network.Backend, string, error) {
-		return tryNetwork(network.Config{Hosts: 2, Link: l, MTU: mtu, Backend: backend})
+	return sameForAll(cells, func(networks []emulate.Network) (network.Backend, string, error) {
+		return tryNetwork(network.Config{Hosts: 2, Nets: nets(networks), MTU: mtu, Backend: backend})
 	})
+}
+
+// nets are networks as they are built.
+func nets(networks []emulate.Network) (all []network.Net) {
+	for _, n := range networks {
+		all = append(all, network.Net{Name: n.Name, Link: n.Link, Down: n.Down})
+	}
+	return all
 }
 
 // tryNetwork builds a network to find out what emulates it, and why it is not netem.
@@ -43,13 +51,13 @@ func tryNetwork(c network.Config) (b network.Backend, why string, err error) {
 	return b, why, err
 }
 
-// sameForAll returns what emulates all links alike: netem if it can do every one of them,
-// else the user-space link. Each link is tried with what was asked for: what an earlier one
+// sameForAll returns what emulates all cells alike: netem if it can do every one of them,
+// else the user-space link. Each is tried with what was asked for: what an earlier one
 // got says nothing of it.
-func sameForAll(links []emulate.Link, try func(emulate.Link) (network.Backend, string, error)) (Ground, error) {
+func sameForAll[T any](cells []T, try func(T) (network.Backend, string, error)) (Ground, error) {
 	e := emulated{}
-	for _, l := range links {
-		backend, why, err := try(l)
+	for _, c := range cells {
+		backend, why, err := try(c)
 		if err != nil {
 			return nil, err
 		}
@@ -78,15 +86,20 @@ func (emulated) Facts(mtu int) map[string]string {
 
 // Open implements [Ground].
 func (e emulated) Open(c Conditions) (Site, error) {
-	n, err := network.New(network.Config{Hosts: c.Ranks, Link: c.Link, Seed: c.Seed, MTU: c.MTU, Backend: e.backend})
+	n, err := network.New(network.Config{
+		Hosts: c.Ranks, Link: c.Link, Nets: nets(c.Networks), Seed: c.Seed, MTU: c.MTU, Backend: e.backend,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return hosts{n}, nil
+	return hosts{n, c.Networks != nil}, nil
 }
 
-// hosts are a network, each host of which has a rank.
-type hosts struct{ *network.Network }
+// hosts are a network, or several that are told apart, each host of which has a rank.
+type hosts struct {
+	*network.Network
+	several bool
+}
 
 func (h hosts) Prefix() func(int) []string {
 	return func(rank int) []string { return h.Host(rank).Prefix() }
@@ -96,7 +109,13 @@ func (hosts) Hostname() func(int) string { return nil }
 
 func (h hosts) Close() (*results.Network, error) {
 	r, err := h.Network.Close()
-	return &results.Network{
+	told := &results.Network{
 		Counters: r.Total, Spoilt: r.Wire.Spoilt(), LateSeconds: r.Wire.Late99.Seconds(), LateMeanSeconds: r.Wire.Mean.Seconds(),
-	}, err
+	}
+	for _, n := range r.Nets {
+		if h.several {
+			told.Networks = append(told.Networks, results.NetworkPart{Name: n.Name, Counters: n.Total, Seconds: n.Lived.Seconds(), Down: n.Down})
+		}
+	}
+	return told, err
 }

@@ -9,6 +9,6 @@ import (
 )
 
 // Emulate needs Linux.
-func Emulate([]emulate.Link, int, string) (Ground, error) {
+func Emulate([][]emulate.Network, int, string) (Ground, error) {
 	return nil, errors.New("networks of hosts can be built on Linux only")
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -14,6 +15,8 @@ type Plan struct {
 	Variants []Variant // the others are compared with the first that can run
 	Tasks    []Task
 	Links    []emulate.Link
+	Nets     []Net   // of several networks between the hosts, what each has otherwise than the link
+	Counts   []int64 // of networks; nil: as many as Nets, or one
 	Ranks    int
 	Runs     int // of each variant in each cell
 	Seed     uint64
@@ -55,6 +58,9 @@ func (p *Plan) Check() error {
 			return err
 		}
 	}
+	if err := p.checkNets(); err != nil {
+		return err
+	}
 	if err := p.checkReport(); err != nil {
 		return err
 	}
@@ -63,12 +69,13 @@ func (p *Plan) Check() error {
 
 // checkReport refuses a plan whose results would be more than a report can have.
 func (p *Plan) checkReport() error {
-	variants, cells := len(p.Variants), len(p.Tasks)*len(p.Links)
+	variants, networks := len(p.Variants), len(p.Links)*len(p.counts())
+	cells := len(p.Tasks) * networks
 	switch {
 	case variants > results.MaxVariants:
 		return fmt.Errorf("--btl: %d variants: want at most %d", variants, results.MaxVariants)
 	case cells > results.MaxCells:
-		return fmt.Errorf("%d workloads over %d networks are %d cells: want at most %d", len(p.Tasks), len(p.Links), cells, results.MaxCells)
+		return fmt.Errorf("%d workloads over %d networks are %d cells: want at most %d", len(p.Tasks), networks, cells, results.MaxCells)
 	case variants*p.Runs > results.MaxRunsACell:
 		return fmt.Errorf("--runs %d: of %d variants these are %d runs in each cell: want at most %d", p.Runs, variants, variants*p.Runs, results.MaxRunsACell)
 	case variants*cells*p.Runs > maxTurns:
@@ -103,18 +110,31 @@ func (p *Plan) cells(ground Ground) ([]results.Cell, []*Task) {
 		t := &p.Tasks[i]
 		bare := false
 		for _, l := range p.Links {
-			link, unable := ground.Offer(t.Spec.Name, l)
-			if link == nil && bare {
-				continue
+			for _, count := range p.counts() {
+				cell := results.Cell{Workload: results.WorkloadName(t.Spec.Name), Params: t.Params, Ranks: t.ranks(p.Ranks), Networks: p.networks(count, l)}
+				cell.Link, cell.Unable = offer(ground, t.Spec.Name, l, cell.Networks)
+				if cell.Link == nil && bare {
+					continue
+				}
+				bare = bare || cell.Link == nil
+				cells = append(cells, cell)
+				tasks = append(tasks, t)
 			}
-			bare = bare || link == nil
-			cells = append(cells, results.Cell{
-				Workload: results.WorkloadName(t.Spec.Name), Params: t.Params, Ranks: t.ranks(p.Ranks), Link: link, Unable: unable,
-			})
-			tasks = append(tasks, t)
 		}
 	}
 	return cells, tasks
+}
+
+// offer is what a ground has of a link, and of several networks that are like it but for what
+// they have of their own: all of these, or none.
+func offer(ground Ground, workload string, l emulate.Link, networks []emulate.Network) (got *emulate.Link, unable string) {
+	got, unable = ground.Offer(workload, l)
+	for _, n := range networks {
+		if one, why := ground.Offer(workload, n.Link); one == nil || why != "" {
+			return &l, cmp.Or(why, unable, "needs emulated networks, several of them, which are not to be had here")
+		}
+	}
+	return got, unable
 }
 
 // A turn is a run to come.

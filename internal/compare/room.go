@@ -20,7 +20,7 @@ func (p *Plan) CheckRoom(emulated bool) error {
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
 		ranks := t.ranks(p.Ranks)
-		need := uint64(ranks)*(rankBytes+t.messageBytes()) + networkBytes
+		need := uint64(ranks)*(rankBytes+t.messageBytes()) + uint64(p.mostNetworks())*networkBytes
 		if free, known := freeMemory(); known && need > free {
 			return fmt.Errorf("%d ranks of workload %s, messages of %d bytes, need about %s of memory: %s are free here; want fewer --ranks or smaller --sizes",
 				ranks, t.Spec.Name, number(t, one), megabytes(need), megabytes(free))
@@ -29,7 +29,7 @@ func (p *Plan) CheckRoom(emulated bool) error {
 	if !emulated {
 		return nil
 	}
-	need := uint64(p.Ranks + spareNamespaces)
+	need := uint64(p.Ranks + spareNamespaces + p.mostNetworks())
 	if limit, known := readNumber("/proc/sys/user/max_net_namespaces"); known && limit > 0 && need > limit {
 		return fmt.Errorf("--ranks %d: that takes about %d network namespaces, this user may have %d: want fewer ranks, or, as the superuser, sysctl -w user.max_net_namespaces=%d",
 			p.Ranks, need, limit, 4*need)
@@ -37,8 +37,8 @@ func (p *Plan) CheckRoom(emulated bool) error {
 	return nil
 }
 
-// spareNamespaces are those beside the ranks': of the comparison and of the switch.
-const spareNamespaces = 2
+// spareNamespaces are those beside the ranks' and the switches': of the comparison.
+const spareNamespaces = 1
 
 // messageBytes is how much of messages a rank has at a time, at most.
 func (t *Task) messageBytes() uint64 {

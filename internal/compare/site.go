@@ -26,8 +26,10 @@ type Ground interface {
 type Conditions struct {
 	Ranks int
 	Link  emulate.Link
-	MTU   int
-	Seed  uint64
+	// Networks are several between the ranks' hosts; nil: one, with the link.
+	Networks []emulate.Network
+	MTU      int
+	Seed     uint64
 }
 
 // A Site is the place of one run: where its ranks are.

@@ -25,7 +25,7 @@ func (r *Runner) take(ctx context.Context, t turn) (results.Run, error) {
 		Variant: variant.Name, Round: t.round, Order: r.order, Seed: seedOf(r.Plan.Seed, t.round), Started: time.Now().Truncate(time.Millisecond),
 	}
 	r.order++
-	conditions := Conditions{Ranks: cell.Ranks, MTU: r.Plan.MTU, Seed: run.Seed}
+	conditions := Conditions{Ranks: cell.Ranks, Networks: cell.Networks, MTU: r.Plan.MTU, Seed: run.Seed}
 	if cell.Link != nil {
 		conditions.Link = *cell.Link
 	}

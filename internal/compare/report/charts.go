@@ -33,15 +33,16 @@ var (
 		}
 		return c.Link.Delay.Seconds()
 	}}
+	byNetworks = dimension{"networks", "networks between the hosts", false, func(c *results.Cell) float64 { return float64(len(c.Networks)) }}
 )
 
 // dimensions are what a workload is drawn by, where it varies; if none does, the runs
 // themselves are drawn.
 func dimensions(w results.WorkloadName) []dimension {
 	if w == results.PingPong {
-		return []dimension{bySize, byLoss, byDelay}
+		return []dimension{bySize, byLoss, byDelay, byNetworks}
 	}
-	return []dimension{byLoss, byDelay, bySize}
+	return []dimension{byLoss, byDelay, bySize, byNetworks}
 }
 
 // figures draws a table, and says how many plots were left out.

@@ -36,7 +36,38 @@ func conditions(c *results.Cell) []condition {
 	if c.Link == nil {
 		return all
 	}
-	return append(all, linkConditions(c.Link)...)
+	all = append(all, linkConditions(c.Link)...)
+	if c.Networks == nil {
+		return all
+	}
+	all = append(all, condition{"networks", strconv.Itoa(len(c.Networks))})
+	for _, n := range c.Networks {
+		if text := ownOf(n, c.Link); text != "" {
+			all = append(all, condition{"network " + n.Name, text})
+		}
+	}
+	return all
+}
+
+// ownOf is what one of several networks has otherwise than the cell's link.
+func ownOf(n emulate.Network, l *emulate.Link) string {
+	var own []string
+	common := map[string]string{}
+	for _, c := range linkConditions(l) {
+		common[c.Name] = c.Text
+	}
+	for _, c := range linkConditions(&n.Link) {
+		if common[c.Name] != c.Text {
+			own = append(own, c.String())
+		}
+	}
+	for _, o := range n.Down.Outages {
+		own = append(own, fmt.Sprintf("down at %v for %v", o.At, o.For))
+	}
+	if n.Down.Every > 0 {
+		own = append(own, fmt.Sprintf("again every %v", n.Down.Every))
+	}
+	return strings.Join(own, ", ")
 }
 
 // rank is the place of a parameter.

@@ -45,13 +45,13 @@ func tooLate(c *results.Cell, variant string, m results.Metric) string {
 	if !known || c.Link == nil {
 		return ""
 	}
-	delay := max(c.Link.Delay, leastDelay)
+	delay := max(c.Delay(), leastDelay)
 	// Results that do not have the average are judged by the tail.
 	byTail := l.mean == 0 || slices.Contains(tailMetrics, m.Name)
 	if float64(l.mean) <= onTheWhole*float64(delay) && !(byTail && l.most > delay) {
 		return ""
 	}
-	return fmt.Sprintf("frames late by %s; the delay is %v", l, c.Link.Delay)
+	return fmt.Sprintf("frames late by %s; the delay is %v", l, c.Delay())
 }
 
 // String is for people.

@@ -27,6 +27,9 @@ func WriteMarkdown(out io.Writer, r, baseline *results.Report) error {
 	if t := counters(r); t != nil {
 		t.markdown(&b)
 	}
+	if t := carried(r); t != nil {
+		t.markdown(&b)
+	}
 	if baseline != nil {
 		againstBaseline(r, baseline).markdown(&b)
 	}

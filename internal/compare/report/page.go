@@ -39,7 +39,8 @@ type page struct {
 	Variants *pageTable
 	Params   *pageTable
 	Counters *pageTable
-	Windows  []figure // of connections
+	Carried  *pageTable // by each of several networks
+	Windows  []figure   // of connections
 	Machine  []condition
 	Failures []failure
 	Repeat   string
@@ -122,7 +123,7 @@ func newPage(r, baseline *results.Report) (*page, error) {
 		Style: template.CSS(styleText),
 		Title: title(r), When: when(r), Notices: notices(r), Finding: Finding(r),
 		SameSeed: r.Links.Kind == results.UserSpace,
-		Beside:   beside(r), Thesis: thesis, Variants: differences(r), Params: parameters(r), Counters: counters(r), Machine: machine(r),
+		Beside:   beside(r), Thesis: thesis, Variants: differences(r), Params: parameters(r), Counters: counters(r), Carried: carried(r), Machine: machine(r),
 		Repeat: repeat(r),
 	}
 	for i, v := range r.Variants {

@@ -59,13 +59,13 @@ func farms(source string, kilobytes, fanout float64, streams bool, byLoss [3][2]
 	return all
 }
 
-// isOf tells whether a cell does what the thesis did, as far as size, fanout and loss go; of
+// isOf tells whether a cell does what the thesis did, as far as size, fanout, loss and its one network go; of
 // the rest the row's note tells. Whether its KB were 1000 bytes or 1024 the thesis does not
 // say; both will do.
 func (p *published) isOf(c *results.Cell) bool {
 	const rounding = 1e-9
 	size := c.Number("size")
-	return c.Workload == p.workload && (size == p.size*1000 || size == p.size*1024) &&
+	return c.Workload == p.workload && !c.HasSeveralNetworks() && (size == p.size*1000 || size == p.size*1024) &&
 		(p.fanout == 0 || c.Number("fanout") == p.fanout) && math.Abs(c.Loss()-p.loss) < rounding
 }
 

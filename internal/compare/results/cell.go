@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/strandmp/strand/internal/emulate"
 )
@@ -18,6 +19,9 @@ type Cell struct {
 	Ranks  int            `json:"ranks"`
 	// Link is the network that was emulated, nil if none was.
 	Link *emulate.Link `json:"link,omitzero"`
+	// Networks are several between the hosts, each as it was emulated: as Link, but for what
+	// was asked for of it alone. Nil where there was one, with that link.
+	Networks []emulate.Network `json:"networks,omitzero"`
 	// Unable is why no variant can run this cell here: loss, but nothing that
 	// could emulate it.
 	Unable string `json:"unable,omitzero"`
@@ -51,6 +55,26 @@ func (c *Cell) Number(name string) float64 {
 func (c *Cell) Text(name string) string {
 	value, _ := c.Params[name].(string)
 	return value
+}
+
+// Delay is the shortest one of the cell's networks.
+func (c *Cell) Delay() time.Duration {
+	if c.Link == nil {
+		return 0
+	}
+	least := c.Link.Delay
+	for i, n := range c.Networks {
+		if i == 0 || n.Delay < least {
+			least = n.Delay
+		}
+	}
+	return least
+}
+
+// HasSeveralNetworks tells whether the hosts have more than one network, or one that is
+// not always there.
+func (c *Cell) HasSeveralNetworks() bool {
+	return len(c.Networks) > 1 || len(c.Networks) == 1 && len(c.Networks[0].Down.Outages) > 0
 }
 
 // Loss is the share of frames that the cell's network loses.
@@ -133,5 +157,8 @@ func (c *Cell) Key() string {
 	// written in the order of their names.
 	_ = json.NewEncoder(&b).Encode(c.Params)
 	_ = json.NewEncoder(&b).Encode(c.Link)
+	if c.Networks != nil {
+		_ = json.NewEncoder(&b).Encode(c.Networks)
+	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +22,8 @@ const (
 	maxEntries   = 256         // of a map
 	maxParts     = 1 + maxTags // distributions or windows of a run: of all, and of each tag
 	maxTags      = 4096
+	maxNetworks  = 64   // between hosts
+	maxDown      = 1024 // outages of one
 	maxPoints    = 1 << 17
 	maxArguments = 1024
 	// minValue is less, and maxValue more, than any time in seconds or rate in
@@ -152,6 +155,14 @@ func (c *checker) cell(r *Report, place string, cell *Cell) {
 			c.err = fmt.Errorf("%s.link: %w", place, err)
 		}
 	}
+	c.must(len(cell.Networks) <= maxNetworks, place+".networks", len(cell.Networks), "at most %d", maxNetworks)
+	for i, n := range cell.Networks {
+		at := fmt.Sprintf("%s.networks[%d]", place, i)
+		c.name(at+".name", n.Name)
+		if err := errors.Join(n.Link.Check(), n.Down.Check()); err != nil && c.err == nil {
+			c.err = fmt.Errorf("%s: %w", at, err)
+		}
+	}
 	c.text(place+".unable", cell.Unable)
 	c.must(len(cell.Runs) <= MaxRunsACell, place+".runs", len(cell.Runs), "at most %d", MaxRunsACell)
 	for i := range cell.Runs {
@@ -208,6 +219,7 @@ func (c *checker) run(report *Report, place string, cell *Cell, r *Run) {
 	if r.Network != nil {
 		c.amount(place+".network.late_seconds", r.Network.LateSeconds)
 		c.amount(place+".network.late_mean_seconds", r.Network.LateMeanSeconds)
+		c.networkParts(place+".network.networks", r.Network.Networks)
 	}
 	c.must(len(r.Rails) <= MaxRails, place+".rails", len(r.Rails), "at most %d", MaxRails)
 	for i, rail := range r.Rails {
@@ -216,6 +228,20 @@ func (c *checker) run(report *Report, place string, cell *Cell, r *Run) {
 	c.must(len(r.Windows) <= maxParts, place+".windows", len(r.Windows), "at most %d", maxParts)
 	for i := range r.Windows {
 		c.window(fmt.Sprintf("%s.windows[%d]", place, i), cell, &r.Windows[i])
+	}
+}
+
+// networkParts checks what is told of several networks.
+func (c *checker) networkParts(place string, parts []NetworkPart) {
+	c.must(len(parts) <= maxNetworks, place, len(parts), "at most %d", maxNetworks)
+	for i, n := range parts {
+		at := fmt.Sprintf("%s[%d]", place, i)
+		c.name(at+".name", n.Name)
+		c.amount(at+".seconds", n.Seconds)
+		c.must(len(n.Down) <= maxDown, at+".down", len(n.Down), "at most %d", maxDown)
+		for _, o := range n.Down {
+			c.must(o.At >= 0 && o.For >= 0, at+".down", o, "times of 0 or more")
+		}
 	}
 }
 

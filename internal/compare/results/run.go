@@ -41,6 +41,17 @@ type Network struct {
 	// were on the average; 0 if it is not known.
 	LateSeconds     float64 `json:"late_seconds,omitzero"`
 	LateMeanSeconds float64 `json:"late_mean_seconds,omitzero"`
+	// Networks are each of several networks between the hosts, of which the above is the sum.
+	Networks []NetworkPart `json:"networks,omitzero"`
+}
+
+// A NetworkPart is what became of the frames that went over one of several networks.
+type NetworkPart struct {
+	Name string `json:"name"`
+	emulate.Counters
+	// Seconds is for how long the network was there, and Down when nothing got through.
+	Seconds float64          `json:"seconds"`
+	Down    []emulate.Outage `json:"down,omitzero"`
 }
 
 // A Rail is what one rank sent to another by one way.

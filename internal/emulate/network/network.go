@@ -160,7 +160,7 @@ type Report struct {
 	Why     string  `json:"why,omitempty"` // it is not netem
 
 	Total emulate.Counters `json:"total"`
-	Wire  wire.Stats       `json:"wire,omitzero"`  // of UserSpace; times are those of the latest network
+	Wire  wire.Stats       `json:"wire,omitzero"`  // of UserSpace; of times the average, and the greatest of others
 	Nets  []NetReport      `json:"nets,omitempty"` // one for each of [Config.Nets], or one
 }
 

@@ -32,8 +32,12 @@ type Stats struct {
 // Spoilt is how many frames were lost that should not have been.
 func (s Stats) Spoilt() uint64 { return s.Overrun + s.Refused + s.NoMemory + s.Oversize }
 
-// Add adds those of another wire; of times the greater ones are kept.
+// Add adds those of another wire. The average is that of all frames; of the other times the
+// greater ones are kept.
 func (s *Stats) Add(o Stats) {
+	if frames := float64(s.Frames + o.Frames); frames > 0 {
+		s.Mean = time.Duration((float64(s.Mean)*float64(s.Frames) + float64(o.Mean)*float64(o.Frames)) / frames)
+	}
 	s.Frames += o.Frames
 	s.Overrun += o.Overrun
 	s.Refused += o.Refused
