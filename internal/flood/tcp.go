@@ -16,19 +16,27 @@ type TCP struct {
 	// Made counts the connections that were made.
 	Made atomic.Int64
 
-	said   []byte
-	dialer net.Dialer
-	to     string
-	over   chan struct{}
-	done   sync.WaitGroup
-	mu     sync.Mutex
-	conns  []net.Conn
+	said  []byte
+	dial  func() (net.Conn, error)
+	over  chan struct{}
+	done  sync.WaitGroup
+	mu    sync.Mutex
+	conns []net.Conn
 }
 
 // NewTCP begins a flood of so many connections a second from an address, until End.
 func NewTCP(to netip.AddrPort, from netip.Addr, rate int, said []byte) *TCP {
-	f := &TCP{said: said, to: to.String(), over: make(chan struct{})}
-	f.dialer = net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), Timeout: 2 * time.Second}
+	dialer := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), Timeout: dialTimeout}
+	return NewTCPBy(func() (net.Conn, error) { return dialer.Dial("tcp", to.String()) }, rate, said)
+}
+
+// dialTimeout is how long a connection of a flood may take.
+const dialTimeout = 2 * time.Second
+
+// NewTCPBy begins a flood of connections that dial makes, which may be called by many at a
+// time.
+func NewTCPBy(dial func() (net.Conn, error), rate int, said []byte) *TCP {
+	f := &TCP{said: said, dial: dial, over: make(chan struct{})}
 	due := make(chan struct{})
 	for range 16 {
 		f.done.Go(func() {
@@ -65,7 +73,7 @@ func (f *TCP) pace(rate int, due chan<- struct{}) {
 }
 
 func (f *TCP) connect() {
-	c, err := f.dialer.Dial("tcp", f.to)
+	c, err := f.dial()
 	if err != nil {
 		return
 	}

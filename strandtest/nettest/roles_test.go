@@ -41,6 +41,7 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"contact": contact,
 	"depend":  depend,
 	"weigh":   weigh,
+	"late":    late,
 }
 
 // play makes a job of ranks that play a role of this test binary, over the
