@@ -85,9 +85,10 @@ func (c *Comparison) measure(ctx context.Context, contenders []contender, blocks
 	}
 	for place, size := range c.Sizes {
 		o := c.order(size)
-		for range blocks {
-			for i, p := range pairs {
-				total, err := p.run(ctx, o)
+		for block := range blocks {
+			for turn := range pairs {
+				i := (turn + block) % len(pairs)
+				total, err := pairs[i].run(ctx, o)
 				if err != nil {
 					return err
 				}
