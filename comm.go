@@ -56,6 +56,7 @@ func (w *World) newComm(id uint64, group *pml.Group, order Ordering) (*Comm, err
 		return nil, err
 	}
 	if c.coll, err = w.pml.NewContext(2*id+1, group, false); err != nil {
+		c.p2p.Free()
 		return nil, err
 	}
 	return c, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
@@ -54,7 +55,10 @@ func WithJob(j launch.Job) Option {
 }
 
 // WithLog passes lines for people to f instead of to standard error, or to the
-// launcher. It must not block.
+// launcher. They are passed one at a time, in order, by a goroutine of their own, so that f
+// may take its time and use the world, but not close it. Where f takes fewer than come,
+// some are lost, and how many is a line of its own. Close, and an Init that fails, return
+// when f has taken all, or after [LogPatience].
 func WithLog(f func(level btl.LogLevel, line string)) Option { return func(o *options) { o.log = f } }
 
 // Declare adds all parameters that a world with these transports has to a
@@ -98,15 +102,17 @@ func (o *options) resolve() (*param.Values, error) {
 	return r.Resolve(in)
 }
 
-// logger passes on the lines of levels up to the given one.
-func (o *options) logger(verbose int, job launch.Job) func(btl.LogLevel, string) {
+// logger returns the queue for the lines of the process, and what puts in those of levels
+// up to the given one.
+func (o *options) logger(verbose int, job launch.Job) (*lines.Queue, func(btl.LogLevel, string)) {
 	log := o.log
 	if log == nil {
 		log = logFor(job)
 	}
-	return func(level btl.LogLevel, line string) {
+	q := lines.New(log)
+	return q, func(level btl.LogLevel, line string) {
 		if int(level) <= verbose {
-			log(level, line)
+			q.Put(level, line)
 		}
 	}
 }

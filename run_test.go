@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/leak"
 	"github.com/strandmp/strand/strandtest"
 )
@@ -267,28 +266,6 @@ func TestRunWithOneProcessor(t *testing.T) {
 			return nil
 		})
 		require.NoError(t, errs[0])
-	}
-}
-
-// The lines for people come through WithLog, as many as verbose asks for.
-func TestLog(t *testing.T) {
-	for _, c := range []struct {
-		verbose string
-		says    bool
-	}{{"0", false}, {"1", true}} {
-		var mu sync.Mutex
-		var lines []string
-		w := openWorlds(t, 2, strand.WithParam("verbose", c.verbose), strand.WithLog(func(_ btl.LogLevel, line string) {
-			mu.Lock()
-			defer mu.Unlock()
-			lines = append(lines, line)
-		}))
-		require.NoError(t, w[0].Comm().Bsend(testContext(t), nil, 1, 1))
-		_, err := w[1].Comm().Recv(testContext(t), nil, 0, 1)
-		require.NoError(t, err)
-		mu.Lock()
-		assert.Equal(t, c.says, len(lines) > 0, "%q", lines)
-		mu.Unlock()
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	_ "github.com/strandmp/strand/internal/builtin" // the transports that come with Strand
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
@@ -27,6 +29,7 @@ type World struct {
 	pml     *pml.PML
 	comm    *Comm
 	exit    func(int)
+	log     *lines.Queue
 	counter atomic.Uint32 // of the communicators named by this process
 	once    sync.Once
 	closed  error
@@ -63,6 +66,7 @@ func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts 
 	err = f(ctx, w)
 	returned = true
 	if err != nil {
+		w.log.Flush(abortPatience)
 		if w.Size() > 1 {
 			abortBecause(w.job, err)
 		}
@@ -98,6 +102,7 @@ func abortBecause(job launch.Job, err error) {
 func (w *World) drop() {
 	w.once.Do(func() {
 		w.pml.Drop()
+		w.tellRest()
 		w.closed = ErrClosed
 	})
 }
@@ -149,17 +154,24 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	if listens && job.CanCall() {
 		call = job.Call
 	}
+	queue, log := o.logger(w.params.Int("verbose"), w.job)
+	w.log = queue
 	p, err := pml.Open(ctx, pml.Config{
 		Call: call,
 		Job:  w.job, Params: w.params, Components: components,
 		Engine: engine.Options{Spin: w.params.Duration("progress_spin"), Tick: w.params.Duration("progress_tick")},
-		Log:    o.logger(w.params.Int("verbose"), w.job),
+		Log:    log,
 	})
 	if err != nil {
+		w.tellRest()
 		return err
 	}
 	w.pml = p
 	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), defaultOrder(w.params))
+	if err != nil {
+		w.drop()
+		return err
+	}
 	w.counter.Store(1)
 	if listens {
 		job.Listen(launch.Callbacks{
@@ -169,7 +181,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 			Gone:   w.orphaned,
 		})
 	}
-	return err
+	return nil
 }
 
 // orphaned ends this process. Whoever has ended its launcher, by whatever signal, wants the
@@ -186,6 +198,17 @@ func defaultOrder(params *param.Values) Ordering {
 	}
 	return Strict
 }
+
+// LogPatience bounds how long leaving a world waits for the lines that [WithLog]'s function,
+// standard error or the launcher has not taken yet.
+const LogPatience = 5 * time.Second
+
+// abortPatience is the like before the job is ended because of an error.
+const abortPatience = time.Second
+
+// tellRest waits until all lines for people so far were taken. That they were not, within
+// LogPatience, is nothing that could be told anybody.
+func (w *World) tellRest() { w.log.Flush(LogPatience) }
 
 // Rank is this process's number in the world, from 0 to Size−1.
 func (w *World) Rank() int { return w.job.Rank() }
@@ -222,6 +245,7 @@ func (w *World) Launcher() string { return w.job.Launcher() }
 // Abort ends the whole job: all processes are killed by the launcher, and this
 // one exits, with the given code. The message says why.
 func (w *World) Abort(code int, message string) {
+	w.log.Flush(abortPatience)
 	w.job.Abort(code, message)
 	w.exit(code)
 }
@@ -232,6 +256,7 @@ func (w *World) Abort(code int, message string) {
 func (w *World) Close() error {
 	w.once.Do(func() {
 		w.closed = w.pml.Close(context.Background())
+		w.tellRest()
 		if err := w.job.Close(); w.closed == nil {
 			w.closed = err
 		}

@@ -217,7 +217,7 @@ func TestNameIsNoProof(t *testing.T) {
 		})
 	}
 	opening.Wait()
-	require.Len(t, s.ports, len(jobs))
+	require.False(t, t.Failed(), "not all ranks have a port")
 	answers := 0
 	for range jobs {
 		to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(<-s.ports))

@@ -1,0 +1,38 @@
+package strand
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/pml"
+)
+
+// A communicator of which only half could be made leaves nothing of the other half.
+func TestHalfMadeCommunicatorTakesNoMemory(t *testing.T) {
+	w, err := Init(t.Context(), WithParam("btl", "self"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	group := pml.ConsecutiveGroup(0, 1)
+	fail := func(from, to uint64) {
+		for id := from; id < to; id++ {
+			coll, err := w.pml.NewContext(2*id+1, group, false)
+			require.NoError(t, err)
+			coll.Free()
+			_, err = w.newComm(id, group, Strict)
+			require.ErrorContains(t, err, "exists already")
+		}
+	}
+	fail(1000, 1100)
+	before := heapInUse()
+	fail(1100, 21_100)
+	require.Less(t, heapInUse(), before+1<<20, "bytes")
+}
+
+func heapInUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
