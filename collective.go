@@ -19,10 +19,17 @@ const (
 
 // Barrier returns when all processes of the communicator have called it. It
 // takes ⌈log₂ Size⌉ rounds (Hensgen, Finkel and Manber's dissemination barrier).
+//
+// Barrier, Dup, DupWith and Split are collective calls. All processes make them in the same
+// order, each one after the other: a second goroutine that makes one gets ErrConcurrent
+// (MPI 4.1, section 6.14). After one that has ended with an error, its context's for
+// example, the communicator refuses the next with ErrOutOfStep, since other processes may
+// still be in the one before; messages go on.
 func (c *Comm) Barrier(ctx context.Context) error {
-	if err := c.usable(); err != nil {
-		return err
-	}
+	return c.collectively(ctx, "Barrier", func() error { return c.barrier(ctx) })
+}
+
+func (c *Comm) barrier(ctx context.Context) error {
 	n := c.Size()
 	for distance := 1; distance < n; distance *= 2 {
 		to, from := (c.rank+distance)%n, (c.rank-distance+n)%n
@@ -64,10 +71,15 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 
 // DupWith is Dup with a choice of ordering, which is the same for all processes.
 // The world's own communicator has that of the parameter pml_ordering.
-func (c *Comm) DupWith(ctx context.Context, order Ordering) (*Comm, error) {
-	if err := c.usable(); err != nil {
-		return nil, err
-	}
+func (c *Comm) DupWith(ctx context.Context, order Ordering) (d *Comm, err error) {
+	err = c.collectively(ctx, "Dup", func() error {
+		d, err = c.dup(ctx, order)
+		return err
+	})
+	return d, err
+}
+
+func (c *Comm) dup(ctx context.Context, order Ordering) (*Comm, error) {
 	var id [8]byte
 	if c.rank == 0 {
 		binary.LittleEndian.PutUint64(id[:], c.world.nextID())
@@ -105,13 +117,21 @@ func (c *Comm) broadcast(ctx context.Context, buf []byte, tag int) error {
 // Split makes a communicator of the processes that give the same colour, in the
 // order of key and, where that is equal, of rank. Colour is 0 or more, or
 // Undefined; then the result is nil. All processes of the communicator call it.
-func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
+func (c *Comm) Split(ctx context.Context, color, key int) (s *Comm, err error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	if color < Undefined {
 		return nil, fmt.Errorf("split: colour %d is neither Undefined nor 0 or more", color)
 	}
+	err = c.collectively(ctx, "Split", func() error {
+		s, err = c.split(ctx, color, key)
+		return err
+	})
+	return s, err
+}
+
+func (c *Comm) split(ctx context.Context, color, key int) (*Comm, error) {
 	if c.rank == 0 {
 		return c.splitAsRoot(ctx, color, key)
 	}

@@ -46,6 +46,7 @@ type Comm struct {
 	rank  int
 	first bool // the world's own
 	order Ordering
+	turn  turn
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.

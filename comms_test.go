@@ -309,6 +309,78 @@ func TestBarrierGivenUp(t *testing.T) {
 	require.NoError(t, w[0].Comm().Send(ctx, nil, 1, 1))
 }
 
+// After a collective call that has ended early the others may still be in it: the
+// communicator says so instead of meeting their old call with a new one. A context that
+// has ended before the call does no harm, nor is any other communicator harmed.
+func TestCollectivesAfterOneWasGivenUp(t *testing.T) {
+	w, ctx := openWorlds(t, 2), testContext(t)
+	both := func(call func(c *strand.Comm) error, on ...*strand.Comm) {
+		t.Helper()
+		errs := make(chan error, len(on))
+		for _, c := range on {
+			go func() { errs <- call(c) }()
+		}
+		for range on {
+			require.NoError(t, <-errs)
+		}
+	}
+	barrier := func(c *strand.Comm) error { return c.Barrier(ctx) }
+	var dups [2]*strand.Comm
+	both(func(c *strand.Comm) (err error) {
+		dups[c.Rank()], err = c.Dup(ctx)
+		return err
+	}, w[0].Comm(), w[1].Comm())
+	c := dups[0]
+
+	over, cancel := context.WithCancel(ctx)
+	ended, before := make(chan error, 1), w[1].Stats().Unexpected
+	go func() { ended <- c.Barrier(over) }()
+	for w[1].Stats().Unexpected == before { // rank 1 has not heard of it
+		_, _, err := dups[1].Iprobe(0, 1)
+		require.NoError(t, err)
+		require.NoError(t, ctx.Err())
+	}
+	cancel()
+	require.Equal(t, context.Canceled, <-ended)
+	require.Equal(t, context.Canceled, w[0].Comm().Barrier(over))
+
+	calls := map[string]func() error{
+		"Barrier": func() error { return c.Barrier(ctx) },
+		"Dup":     func() error { _, err := c.Dup(ctx); return err },
+		"Split":   func() error { _, err := c.Split(ctx, 0, 0); return err },
+	}
+	for name, call := range calls {
+		err := call()
+		require.ErrorIs(t, err, strand.ErrOutOfStep)
+		require.ErrorIs(t, err, context.Canceled, "why")
+		require.ErrorContains(t, err, name+": ")
+		require.ErrorContains(t, err, "Barrier has ended early on this rank (context canceled)")
+	}
+	require.NoError(t, c.Send(ctx, nil, 1, 1))
+	_, err := dups[1].Recv(ctx, nil, 0, 1)
+	require.NoError(t, err)
+	both(barrier, w[0].Comm(), w[1].Comm())
+	require.NoError(t, c.Free())
+	require.ErrorIs(t, c.Barrier(ctx), strand.ErrFreed)
+}
+
+// Two goroutines in collective calls on one communicator: the second is told so, the first
+// goes on.
+func TestConcurrentCollectives(t *testing.T) {
+	w, ctx := openWorlds(t, 2), testContext(t)
+	c, errs := w[0].Comm(), make(chan error, 2)
+	go func() { errs <- c.Barrier(ctx) }()
+	go func() { errs <- c.Barrier(ctx) }()
+	err := <-errs // neither can end well before rank 1 has come
+	require.ErrorIs(t, err, strand.ErrConcurrent)
+	require.ErrorContains(t, err, "another goroutine is in Barrier")
+	require.NoError(t, w[1].Comm().Barrier(ctx))
+	require.NoError(t, <-errs)
+	go func() { errs <- w[1].Comm().Barrier(ctx) }()
+	require.NoError(t, c.Barrier(ctx))
+	require.NoError(t, <-errs)
+}
+
 // Many communicators, made and freed over and over, are told apart.
 func TestDupAndFreeOverAndOver(t *testing.T) {
 	strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {

@@ -29,7 +29,9 @@
 // They are those of MPI's point-to-point communication (MPI 4.1, chapter 3): a
 // message matches a receive by communicator, source and tag, of which a receive
 // may leave source and tag open; messages from one sender do not overtake each
-// other. All methods are safe for any number of goroutines.
+// other. All methods are safe for any number of goroutines. Collective calls ([Comm.Barrier],
+// [Comm.Dup], [Comm.Split]) on one communicator are made by one goroutine at a time, as MPI
+// demands; a second one is refused.
 //
 // A buffer given to an operation is the library's until the operation is
 // complete: when the blocking call returns with anything but its context's
