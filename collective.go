@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -63,6 +64,7 @@ const (
 // Dup makes a communicator of the same processes with a context of its own, and
 // with the same ordering. All processes of the communicator call it.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	given.Context(ctx)
 	if c == nil {
 		return nil, ErrNilComm
 	}
@@ -118,6 +120,7 @@ func (c *Comm) broadcast(ctx context.Context, buf []byte, tag int) error {
 // order of key and, where that is equal, of rank. Colour is 0 or more, or
 // Undefined; then the result is nil. All processes of the communicator call it.
 func (c *Comm) Split(ctx context.Context, color, key int) (s *Comm, err error) {
+	given.Context(ctx)
 	if err := c.usable(); err != nil {
 		return nil, err
 	}

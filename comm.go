@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -117,6 +118,7 @@ func (c *Comm) isend(buf []byte, more [][]byte, dst, tag int, mode pml.Mode) (Re
 }
 
 func (c *Comm) send(ctx context.Context, buf []byte, more [][]byte, dst, tag int, mode pml.Mode) error {
+	given.Context(ctx)
 	if c == nil {
 		return ErrNilComm
 	}
@@ -206,6 +208,7 @@ func (c *Comm) irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
 }
 
 func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int) (Status, error) {
+	given.Context(ctx)
 	if c == nil {
 		return Status{}, ErrNilComm
 	}
@@ -244,6 +247,7 @@ func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
 // Sendrecv sends and receives at the same time, so that two processes, or all of
 // a ring, may do it with each other.
 func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []byte, src, recvTag int) (Status, error) {
+	given.Context(ctx)
 	if c == nil {
 		return Status{}, ErrNilComm
 	}
@@ -268,6 +272,7 @@ func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []
 // Probe waits for a message that a receive with the same source and tag would
 // get, and describes it. It stays to be received.
 func (c *Comm) Probe(ctx context.Context, src, tag int) (Status, error) {
+	given.Context(ctx)
 	if c == nil {
 		return Status{}, ErrNilComm
 	}
@@ -291,6 +296,7 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool, error) {
 // Mprobe is Probe, and takes the message: no other receive can get it, only [Mrecv]
 // and the methods of the message.
 func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
+	given.Context(ctx)
 	if c == nil {
 		return nil, ErrNilComm
 	}

@@ -38,4 +38,6 @@
 // error, or when the request was waited for or tested successfully. A context
 // that ends makes a waiting call return. A blocking receive that has not matched
 // is then taken back; a send goes on, and its buffer stays the library's.
+//
+// A nil context is a mistake of the program: every call that takes one panics at once.
 package strand

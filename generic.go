@@ -6,12 +6,15 @@ import (
 	"reflect"
 	"sync"
 	"unsafe"
+
+	"github.com/strandmp/strand/internal/given"
 )
 
 // Send sends a slice of fixed-size values as they are in memory, without a copy.
 // T must not contain pointers, and both sides must agree on T and on the
 // machine's representation of it.
 func Send[T any](ctx context.Context, c *Comm, values []T, dst, tag int) error {
+	given.Context(ctx)
 	b, err := bytesOf(values)
 	if err != nil {
 		return err
@@ -22,6 +25,7 @@ func Send[T any](ctx context.Context, c *Comm, values []T, dst, tag int) error {
 // Recv receives into a slice of fixed-size values and returns how many have
 // arrived whole, beside the status, which counts bytes.
 func Recv[T any](ctx context.Context, c *Comm, values []T, src, tag int) (int, Status, error) {
+	given.Context(ctx)
 	b, err := bytesOf(values)
 	if err != nil {
 		return 0, Status{}, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/strandmp/strand/internal/given"
 )
 
 // turn holds a communicator's collective calls apart: each needs the same one of all other
@@ -17,6 +19,7 @@ type turn struct {
 // collectively makes a collective call in its turn. A context that has ended before is no
 // harm: the others have heard nothing yet.
 func (c *Comm) collectively(ctx context.Context, name string, call func() error) error {
+	given.Context(ctx)
 	if err := c.usable(); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	_ "github.com/strandmp/strand/internal/builtin" // the transports that come with Strand
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/launch"
@@ -43,6 +44,7 @@ type World struct {
 // environment sets GOMAXPROCS: a computing goroutine would otherwise hold up
 // messages.
 func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts ...Option) (err error) {
+	given.Context(ctx)
 	if runtime.GOMAXPROCS(0) == 1 && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2)
 	}
@@ -110,6 +112,7 @@ func (w *World) drop() {
 // Init joins the world: it finds out who this process is, reads the parameters
 // and opens the transports. [World.Close] leaves it again.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
+	given.Context(ctx)
 	o := options{registry: btl.Default, exit: os.Exit}
 	for _, opt := range opts {
 		opt(&o)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/param"
 )
 
@@ -65,6 +66,7 @@ func Watch(f func(Result)) Option { return func(o *options) { o.watch = f } }
 // Check runs the suite and returns what it found. It stops early when the
 // context ends; the cases that are left are then missing from the report.
 func Check(ctx context.Context, factory Factory, opts ...Option) Report {
+	given.Context(ctx)
 	o := resolve(opts)
 	report := Report{Seed: o.seed}
 	for _, c := range selected(o) {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/pmi"
 	"github.com/strandmp/strand/param"
@@ -33,6 +34,7 @@ var joined atomic.Bool
 //
 // A launcher lets a process join once: a second call fails.
 func FromEnvironment(ctx context.Context) (Job, error) {
+	given.Context(ctx)
 	hostname, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("launch: this host has no name: %w", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/control"
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/pmi"
 )
 
@@ -40,15 +41,18 @@ func (m *member) Hostname() string { return m.hostname }
 func (m *member) Launcher() string { return m.launcher }
 
 func (m *member) Put(ctx context.Context, key, value string) error {
+	given.Context(ctx)
 	return m.explain(put(ctx, m.client, key, value))
 }
 
 func (m *member) Get(ctx context.Context, key string) (string, error) {
+	given.Context(ctx)
 	value, err := get(ctx, m.client, key)
 	return value, m.explain(err)
 }
 
 func (m *member) Barrier(ctx context.Context) error {
+	given.Context(ctx)
 	return m.explain(m.client.Barrier(ctx))
 }
 
@@ -101,6 +105,7 @@ const endTime = 10 * time.Second
 
 // AwaitEnd implements [Ender].
 func (m *member) AwaitEnd(ctx context.Context) {
+	given.Context(ctx)
 	if m.launcher != strandRun {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/strandmp/strand/internal/given"
 )
 
 // singleton is a world of one: a process that nobody launched.
@@ -28,6 +30,7 @@ func (s *singleton) Launcher() string { return "none" }
 func (s *singleton) Name() string { return fmt.Sprintf("single_%s_%d", s.hostname, os.Getpid()) }
 
 func (s *singleton) Put(ctx context.Context, key, value string) error {
+	given.Context(ctx)
 	if err := checkKey(key); err != nil {
 		return err
 	}
@@ -41,6 +44,7 @@ func (s *singleton) Put(ctx context.Context, key, value string) error {
 }
 
 func (s *singleton) Get(ctx context.Context, key string) (string, error) {
+	given.Context(ctx)
 	if err := s.usable(ctx); err != nil {
 		return "", err
 	}
@@ -53,7 +57,10 @@ func (s *singleton) Get(ctx context.Context, key string) (string, error) {
 	return value, nil
 }
 
-func (s *singleton) Barrier(ctx context.Context) error { return s.usable(ctx) }
+func (s *singleton) Barrier(ctx context.Context) error {
+	given.Context(ctx)
+	return s.usable(ctx)
+}
 
 func (s *singleton) Abort(code int, message string) { complain(s, code, message) }
 

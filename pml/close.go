@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/given"
 )
 
 // closer is the condition that Close waits for: first that every frame is
@@ -81,6 +82,7 @@ func (p *PML) checkClosing() {
 // end with ErrClosed. It waits at most pml_close_timeout; that some peer did not
 // answer in that time is an error, but everything is closed all the same.
 func (p *PML) Close(ctx context.Context) error {
+	given.Context(ctx)
 	p.engine.Lock()
 	if p.closing {
 		p.engine.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -25,13 +26,9 @@ var (
 // Ended is the error of a context that has ended. Every blocking call looks at its
 // context before it does anything: what it then took, or sent, would be gone.
 func Ended(ctx context.Context) error {
-	if ctx == nil {
-		return errNilContext
-	}
+	given.Context(ctx)
 	return ctx.Err()
 }
-
-var errNilContext = errors.New("the context is nil; context.Background() never ends")
 
 // A TruncateError says that a message was longer than the receive's buffer. The
 // buffer holds the message's beginning; the rest is lost, nothing else is.

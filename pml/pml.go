@@ -12,6 +12,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/selection"
 )
@@ -84,6 +85,7 @@ type Config struct {
 // Open starts the message layer: it opens the modules and makes their addresses
 // known. All processes of the job do so; it contains the start-up's one barrier.
 func Open(ctx context.Context, cfg Config) (*PML, error) {
+	given.Context(ctx)
 	tune, err := tunablesFrom(cfg.Params)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml/match"
 )
 
@@ -136,6 +137,7 @@ func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
 // Probe waits for a message that a receive with the same source and tag would
 // get and describes it.
 func (c *Context) Probe(ctx context.Context, src, tag int) (Status, error) {
+	given.Context(ctx)
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
 	in, err := c.waitFor(ctx, src, tag)
@@ -167,6 +169,7 @@ func (c *Context) Iprobe(src, tag int) (Status, bool, error) {
 
 // Mprobe waits for a message as Probe does and takes it.
 func (c *Context) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
+	given.Context(ctx)
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
 	in, err := c.waitFor(ctx, src, tag)
@@ -205,6 +208,7 @@ func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
 
 // Recv receives the message. If ctx ends first the message is lost.
 func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
+	given.Context(ctx)
 	if m == nil {
 		return Status{}, ErrNoMessage
 	}

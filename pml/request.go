@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/given"
 )
 
 // A Request stands for an operation that was started. It is a small value; copies
@@ -119,6 +120,7 @@ func Leave(r Request) {
 // ends the request. If ctx ends first Wait returns its error; the operation goes
 // on, its buffer stays the library's, and the request may be waited for again.
 func (r Request) Wait(ctx context.Context) (Status, error) {
+	given.Context(ctx)
 	if r.op == nil || r.instant() {
 		return Status{}, nil
 	}

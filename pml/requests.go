@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/given"
 )
 
 // waitSet is what waits for some requests of one world. Sets are kept for reuse. As a
@@ -179,6 +180,7 @@ func checkStatuses(reqs []Request, statuses []Status) error {
 // is nil or has their length. The result is the first error. If ctx ends first
 // nothing is ended.
 func WaitAll(ctx context.Context, reqs []Request, statuses []Status) error {
+	given.Context(ctx)
 	if err := checkStatuses(reqs, statuses); err != nil {
 		return err
 	}
@@ -220,6 +222,7 @@ func takeAll(reqs []Request, statuses []Status) (first error) {
 // WaitAny waits until one of the requests is complete, ends it and returns its
 // place and outcome. Without any request it returns −1.
 func WaitAny(ctx context.Context, reqs []Request) (int, Status, error) {
+	given.Context(ctx)
 	p := worldOf(reqs)
 	if p == nil {
 		return -1, Status{}, nil
@@ -276,6 +279,7 @@ type Outcome struct {
 // WaitSome waits until at least one of the requests is complete, ends all that
 // are, and appends their outcomes to out.
 func WaitSome(ctx context.Context, reqs []Request, out []Outcome) ([]Outcome, error) {
+	given.Context(ctx)
 	p := worldOf(reqs)
 	if p == nil {
 		return out, nil

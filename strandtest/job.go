@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/launch"
 )
 
@@ -59,7 +60,8 @@ func (j *Job) Hostname() string { return "localhost" }
 func (j *Job) Launcher() string { return "strandtest" }
 
 // Put implements [launch.Job].
-func (j *Job) Put(_ context.Context, key, value string) error {
+func (j *Job) Put(ctx context.Context, key, value string) error {
+	given.Context(ctx)
 	j.board.mu.Lock()
 	defer j.board.mu.Unlock()
 	j.board.values[key] = value
@@ -67,7 +69,8 @@ func (j *Job) Put(_ context.Context, key, value string) error {
 }
 
 // Get implements [launch.Job].
-func (j *Job) Get(_ context.Context, key string) (string, error) {
+func (j *Job) Get(ctx context.Context, key string) (string, error) {
+	given.Context(ctx)
 	j.board.mu.Lock()
 	defer j.board.mu.Unlock()
 	if v, ok := j.board.values[key]; ok {
@@ -78,6 +81,7 @@ func (j *Job) Get(_ context.Context, key string) (string, error) {
 
 // Barrier implements [launch.Job].
 func (j *Job) Barrier(ctx context.Context) error {
+	given.Context(ctx)
 	b := j.board
 	b.mu.Lock()
 	round := b.round

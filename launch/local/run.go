@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/strandmp/strand/internal/control"
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/pmi"
 )
@@ -23,6 +24,7 @@ import (
 // start, a *UsageError, a *ProgramError or what Validate said. Those that have
 // a method ExitStatus say what a launcher should exit with.
 func Run(ctx context.Context, c Config) error {
+	given.Context(ctx)
 	if err := c.check(); err != nil {
 		return err
 	}

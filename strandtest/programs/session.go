@@ -13,6 +13,7 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/strandtest"
 )
 
@@ -101,6 +102,7 @@ func (s *Session) String() string {
 
 // Run runs the session's programs and judges what has happened.
 func (s *Session) Run(ctx context.Context) (Tally, error) {
+	given.Context(ctx)
 	limit := timeout + time.Duration(len(s.programs))*eachMore
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not over after %v", limit))
 	defer cancel()
