@@ -28,6 +28,7 @@ func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
 		p.host.Logf(btl.LogInfo, "rank %d → rank %d: %s", p.rank, pe.rank, reason)
 	}
 	var rails []*rail
+	var made []btl.Endpoint
 	for _, c := range choice.Rails {
 		r := p.newRail(pe, c, h)
 		ep := first.take(c.Module, c.Path.Index)
@@ -35,7 +36,12 @@ func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
 			first = nil
 			r.busy = true
 		} else if ep, err = c.Module.Connect(r.recovery.peer, c.Path, r); err != nil {
+			for _, ep := range made {
+				_ = ep.Close() // nobody will have them; err is the cause
+			}
 			return fmt.Errorf("%s: %w", c.Attr.Name, err)
+		} else {
+			made = append(made, ep)
 		}
 		r.setEndpoint(ep)
 		rails = append(rails, r)

@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -45,4 +46,62 @@ func TestForeignRailHasTheFiguresOfItsPath(t *testing.T) {
 	assert.InDelta(t, 10_000.0/11_100, plain.weight, 1e-9)
 	assert.Equal(t, []*rail{plain, pe.rails[1], slow}, pe.rails)
 	assert.Same(t, plain, pe.railFor(m, 8))
+}
+
+// twoWays is a module with paths to everybody, of which those from one on can not be
+// connected.
+type twoWays struct {
+	btl.Module
+	fails int // the place of the first that can not
+	made  []*closable
+}
+
+type closable struct {
+	scripted
+	closed int
+}
+
+func (c *closable) Close() error {
+	c.closed++
+	return nil
+}
+
+func (m *twoWays) Attr() btl.Attr  { return typical{}.Attr() }
+func (m *twoWays) Address() []byte { return nil }
+func (m *twoWays) Reach(btl.Peer) ([]btl.Path, error) {
+	return []btl.Path{{Index: 0, Desc: "first"}, {Index: 1, Desc: "second"}, {Index: 2, Desc: "third"}}, nil
+}
+
+func (m *twoWays) Connect(_ btl.Peer, path btl.Path, _ btl.Receiver) (btl.Endpoint, error) {
+	if path.Index >= m.fails {
+		return nil, errors.New("no descriptor is left")
+	}
+	ep := new(closable)
+	m.made = append(m.made, ep)
+	return ep, nil
+}
+
+// When one path of several can not be connected the endpoints of those before it are
+// closed; that of the peer is the transport's, which hears of the error.
+func TestHalfAttachedPeerLeavesNoEndpoint(t *testing.T) {
+	for _, theirs := range []bool{false, true} {
+		pe, _ := connected(t)
+		p, m := pe.pml, &twoWays{fails: 2}
+		p.host = &host{pml: p}
+		p.modules = []openModule{{component: "net", module: m}}
+		pe.rails, pe.state = nil, peerResolving
+		var first *accepted
+		accepting := new(closable)
+		if theirs {
+			first = &accepted{m, 0, accepting}
+		}
+		err := p.attachRails(pe, &hello{host: "there", modules: []moduleAddress{{"net", nil}}}, first)
+		require.ErrorContains(t, err, "no descriptor is left")
+		require.NotEmpty(t, m.made)
+		for _, ep := range m.made {
+			assert.Equal(t, 1, ep.closed)
+		}
+		assert.Zero(t, accepting.closed)
+		assert.Empty(t, pe.rails)
+	}
 }
