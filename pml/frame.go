@@ -37,6 +37,7 @@ func (p *PML) newFrame(pe *peer) *txFrame {
 		f.Owner = f
 	} else {
 		p.frames, f.next = f.next, nil
+		p.spareFrames--
 	}
 	f.peer = pe
 	return f
@@ -57,8 +58,15 @@ func (p *PML) freeFrame(f *txFrame) {
 	f.whole, f.parts, f.sibling, f.at = nil, nil, nil, 0
 	f.pieces = f.pieces[:0]
 	f.counted, f.sent, f.acked, f.held, f.queued = false, false, false, false, false
-	f.next, p.frames = p.frames, f
+	if p.spareFrames < keptSpare {
+		f.next, p.frames = p.frames, f
+		p.spareFrames++
+	}
 }
+
+// keptSpare is how many frames, and how many envelopes, are kept for reuse: some 4 MB and
+// 3 MB. What was needed at a peak beyond that is given back.
+const keptSpare = 8192
 
 // build encodes the header. A frame over a rail that needs acknowledgement gets
 // its number here.

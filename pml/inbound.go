@@ -46,6 +46,7 @@ func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
 		in.own(new(btl.Landing))
 	} else {
 		p.inbounds, in.next = in.next, nil
+		p.spareInbounds--
 	}
 	in.peer, in.kind, in.bytes = pe, h.kind, size
 	in.frame, in.counted, in.ackNow = h.frame, h.counted(), h.ackNow()
@@ -64,7 +65,10 @@ func (p *PML) freeInbound(in *inbound) {
 	in.offset, in.covered, in.partOf, in.at = 0, in.covered[:0], nil, 0
 	in.whole, in.asked, in.handle, in.units, in.total = false, false, 0, 0, 0
 	in.numbered = false
-	in.next, p.inbounds = p.inbounds, in
+	if p.spareInbounds < keptSpare {
+		in.next, p.inbounds = p.inbounds, in
+		p.spareInbounds++
+	}
 }
 
 // Deliver implements [btl.Receiver].

@@ -39,7 +39,7 @@ type Status struct {
 // operation is a send or a receive under way. Operations live in a slab, are
 // used over and over, and are named on the wire by place and generation.
 type operation struct {
-	pml   *PML // these two never change: a stale request may look at them at any time
+	pml   *PML // these never change: a stale request may look at them at any time
 	index uint32
 	life
 }
@@ -89,75 +89,8 @@ type life struct {
 	bound bool   // counted by the peer as one that has matched
 }
 
-const (
-	chunkBits = 8
-	chunkSize = 1 << chunkBits
-)
-
-// operations is the slab.
-type operations struct {
-	chunks []*[chunkSize]operation
-	free   *operation
-}
-
-func (p *PML) newOperation() *operation {
-	if p.ops.free == nil {
-		p.growOperations()
-	}
-	op := p.ops.free
-	p.ops.free = op.next
-	op.next = nil
-	op.active = true
-	return op
-}
-
-func (p *PML) growOperations() {
-	c := new([chunkSize]operation)
-	base := len(p.ops.chunks) << chunkBits
-	p.ops.chunks = append(p.ops.chunks, c)
-	for i := len(c) - 1; i >= 0; i-- {
-		op := &c[i]
-		op.pml, op.index, op.next = p, uint32(base+i), p.ops.free
-		op.recv.Owner = op
-		p.ops.free = op
-	}
-}
-
-// freeOperation ends the life of an operation; handles to it become stale.
-func (p *PML) freeOperation(op *operation) {
-	clear(op.sets)
-	op.life = life{gen: op.gen + 1, next: p.ops.free, sets: op.sets[:0]}
-	op.recv.Owner = op
-	p.ops.free = op
-}
-
 // handle is the operation's name on the wire.
 func (op *operation) handle() uint64 { return uint64(op.gen)<<32 | uint64(op.index) }
-
-// lookup finds the operation of a handle that came from a peer, or nil if it has
-// ended or never was.
-func (p *PML) lookup(handle uint64, from *peer, isSend bool) *operation {
-	i := uint32(handle)
-	if int(i>>chunkBits) >= len(p.ops.chunks) {
-		return nil
-	}
-	op := &p.ops.chunks[i>>chunkBits][i&(chunkSize-1)]
-	if !op.active || op.done || op.gen != uint32(handle>>32) || op.peer != from || op.isSend != isSend {
-		return nil
-	}
-	return op
-}
-
-// eachOperation calls f for every operation that is not done.
-func (p *PML) eachOperation(f func(*operation)) {
-	for _, c := range p.ops.chunks {
-		for i := range c {
-			if op := &c[i]; op.active && !op.done {
-				f(op)
-			}
-		}
-	}
-}
 
 // complete ends the operation and wakes who waits for it.
 func (op *operation) complete(err error) {

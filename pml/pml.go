@@ -44,6 +44,8 @@ type PML struct {
 	probers     []*engine.Waiter
 	probing     []*arrival
 
+	spareFrames, spareInbounds int // how many are on the free lists
+
 	pool       pool
 	scratch    []byte // where unwanted bytes go
 	copied     int    // bytes of copies for replay

@@ -61,8 +61,14 @@ func (w *sendWindow) acknowledge(next uint32, acked func(*txFrame)) error {
 			acked(f)
 		}
 	}
+	if w.empty() && len(w.ring) > keptRing {
+		w.ring = nil // it was made for a peak
+	}
 	return nil
 }
+
+// keptRing is the longest ring that is kept for reuse.
+const keptRing = 8192
 
 func errNotSent(n uint32) error {
 	return fmt.Errorf("acknowledgement of frame %d, which was not sent yet", n)

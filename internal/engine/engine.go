@@ -50,6 +50,7 @@ type Engine struct {
 	evicting bool // the background goroutine has lost the role and not noticed
 	queue    waiterQueue
 	idle     *waiter // free list
+	spare    int     // how many are on it
 	deferred []btl.Deferred
 	flushing []btl.Deferred // deferred's other buffer
 	progress []Progressor

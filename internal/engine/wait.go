@@ -37,6 +37,7 @@ func (e *Engine) newWaiter() *waiter {
 		return &waiter{ch: make(chan struct{}, 1)}
 	}
 	e.idle = w.next
+	e.spare--
 	w.next = nil
 	return w
 }
@@ -47,8 +48,15 @@ func (e *Engine) freeWaiter(w *waiter) {
 	case <-w.ch: // a wake that came too late
 	default:
 	}
-	w.next, e.idle = e.idle, w
+	if e.spare < keptWaiters {
+		w.next, e.idle = e.idle, w
+		e.spare++
+	}
 }
+
+// keptWaiters is how many waiters are kept for reuse: what were needed at a peak beyond
+// that are given back.
+const keptWaiters = 1024
 
 // Wake makes a parked waiter look at its condition again. The lock is held.
 func (e *Engine) Wake(w *Waiter) {
