@@ -138,7 +138,7 @@ func (r *benchRun) run(cmd *cobra.Command) error {
 	case len(r.against) > 0:
 		return r.compare(ctx, cmd, sizes)
 	}
-	return r.startTwo(ctx, cmd)
+	return r.startTwo(cmd)
 }
 
 // checked returns the sizes, and what is wrong with the flags.
@@ -164,7 +164,7 @@ func (r *benchRun) checked() ([]int, error) {
 }
 
 // startTwo starts this very command as a job of two ranks.
-func (r *benchRun) startTwo(ctx context.Context, cmd *cobra.Command) error {
+func (r *benchRun) startTwo(cmd *cobra.Command) error {
 	if _, err := resolve(r.settings); err != nil {
 		return err
 	}
@@ -172,9 +172,12 @@ func (r *benchRun) startTwo(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return local.Run(ctx, local.Config{
+	signals, stop := forwarded()
+	defer stop()
+	return local.Run(commandContext(cmd), local.Config{
 		Ranks: 2, Program: self, Args: os.Args[1:],
 		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(),
+		Signals: signals, Suspend: suspend,
 	})
 }
 
