@@ -38,6 +38,7 @@ func frameAcked(f *txFrame) {
 	f.peer.conduct.moves++
 	if f.rail != nil {
 		f.rail.vital.acked++
+		f.rail.pace.acked += int64(f.Size)
 	}
 	if f.parts != nil {
 		f.partsAcked()
@@ -118,7 +119,7 @@ func (pe *peer) acknowledge() {
 // ackRail is the rail for acknowledgements: the one that was heard last, which is
 // alive.
 func (pe *peer) ackRail() *rail {
-	if r := pe.heard; r != nil && r.up && !r.busy && !r.vital.doubted {
+	if r := pe.heard; r != nil && r.up && !r.busy && !r.vital.doubted && !r.trial.on {
 		return r
 	}
 	return pe.control()

@@ -23,7 +23,7 @@ func BenchmarkDelivery(b *testing.B) {
 			b.ReportAllocs()
 			for i := range b.N {
 				f := &frames[i%bench.every]
-				f.acked = false
+				f.acked, f.sent = false, true
 				if err := received.add(sent.add(f)); err != nil {
 					b.Fatal(err)
 				}

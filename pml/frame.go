@@ -10,6 +10,7 @@ type txFrame struct {
 	op      *operation // whose buffer it refers to; nil if it has a copy
 	rail    *rail      // that has, or had, it
 	lane    int
+	given   int64 // when, if there are several rails
 	counted bool
 	sent    bool // a transport has taken it, perhaps one that is broken by now
 	acked   bool

@@ -22,6 +22,8 @@ const (
 	frameGoodbye                         // nothing more will be sent
 	frameGoodbyeAck                      // goodbye was understood
 	frameBroken                          // another connection was given up
+	frameProbe                           // bytes of no value, to see whether they arrive
+	frameProbed                          // they have
 	frameTypes
 )
 
@@ -197,7 +199,7 @@ func (h *header) decode(b []byte, payload int) error {
 		want = dataSize
 	case frameAck:
 		return h.decodeRanges(b, payload)
-	case frameGoodbye, frameGoodbyeAck:
+	case frameGoodbye, frameGoodbyeAck, frameProbe, frameProbed:
 		want = commonSize
 	case frameBroken:
 		return h.decodeBroken(b, payload)
@@ -242,6 +244,11 @@ func (h *header) decodeRest(b []byte, payload uint64) error {
 			return fmt.Errorf("data frame of %d bytes at offset %d", payload, h.offset)
 		}
 		carriesData = true
+	}
+	if h.kind == frameProbe {
+		if carriesData = true; payload == 0 {
+			return errors.New("probe without a payload")
+		}
 	}
 	if !carriesData && payload != 0 {
 		return fmt.Errorf("frame type %d has a payload of %d bytes", h.kind, payload)

@@ -23,13 +23,15 @@ var sampleHeaders = []header{
 	{kind: frameGoodbye, ack: 5, credit: 6},
 	{kind: frameGoodbyeAck, ack: 5, credit: 6},
 	{kind: frameBroken, path: 63, component: []byte("tcp")},
+	{kind: frameProbe, ack: 5, credit: 6},
+	{kind: frameProbed, ack: 5, credit: 6},
 	{kind: frameData, flags: flagCounted | flagPart, handle: 3<<32 | 7, offset: 1 << 33, part: part{at: 50, whole: 150}},
 }
 
 // payloadOf is a payload length that goes with a header.
 func payloadOf(h *header) int {
 	switch h.kind {
-	case frameEager, frameData:
+	case frameEager, frameData, frameProbe:
 		return 100
 	case frameRequest:
 		return int(min(h.size, 100))
@@ -146,7 +148,7 @@ func drawHeader(t *rapid.T) header {
 // drawPart makes a header that of a part, if its type has any.
 func drawPart(t *rapid.T, h *header) {
 	size := payloadOf(h)
-	if size == 0 || h.flags&flagCounted == 0 {
+	if size == 0 || h.flags&flagCounted == 0 || h.kind == frameProbe {
 		h.flags &^= flagPart
 	}
 	if !h.isPart() {

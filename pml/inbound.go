@@ -189,6 +189,13 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 	case frameBroken:
 		pe.heardBroken(h, r)
 		return nil, nil
+	case frameProbe:
+		in := r.drain(h, size)
+		in.kind = frameProbe
+		return in, nil
+	case frameProbed:
+		r.probed()
+		return nil, nil
 	case frameClear:
 		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
 			return nil, err
@@ -300,6 +307,10 @@ func (r *rail) end(in *inbound) error {
 	switch in.kind {
 	case frameAck: // drained
 		p.freeInbound(in)
+	case frameProbe:
+		p.freeInbound(in)
+		r.answerProbe()
+		return nil
 	case frameData:
 		op := in.op
 		n := uint64(in.bytes)

@@ -1,7 +1,6 @@
 package pml
 
 import (
-	"slices"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
@@ -108,9 +107,7 @@ func (pe *peer) attach(host string, choice selection.Choice, rails []*rail) {
 // choosePoller finds out which rails carry messages now, and where they arrive.
 func (pe *peer) choosePoller() {
 	pe.poller, pe.tier = nil, pe.tierOfRails()
-	if !slices.ContainsFunc(pe.rails, (*rail).serves) {
-		pe.trustAll() // there is nothing better than what is in doubt
-	}
+	pe.trustSome()
 	pe.chooseBundle()
 	for _, r := range pe.rails {
 		if r.serves() && r.poller != nil {

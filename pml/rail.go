@@ -24,6 +24,8 @@ type rail struct {
 	traffic  Traffic
 	recovery recovery
 	vital    vital
+	trial    trial
+	pace     pace
 }
 
 // Traffic counts what a rail has carried for the program, without headers and
@@ -55,6 +57,11 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
 	restamp(f.header[:], pe.received.next, pe.grant.advertise())
+	several, now := len(pe.rails) > 1, int64(0)
+	if several {
+		now = r.pml.engine.Now()
+		f.given = now
+	}
 	switch r.endpoint.Send(&f.Frame, f.lane) {
 	case btl.Done:
 		f.rail, f.sent = r, true
@@ -73,8 +80,8 @@ func (r *rail) transmit(f *txFrame) bool {
 		return false
 	}
 	r.vital.given += int64(size)
-	if len(pe.rails) > 1 {
-		r.share.gave(size, r.pml.engine.Now())
+	if several {
+		r.share.gave(size, now)
 	}
 	r.expect()
 	if len(pe.received.beyond) == 0 {
@@ -96,8 +103,12 @@ func (r *rail) Up(hello []byte) {
 	}
 	pe := r.peer
 	r.up, r.busy, pe.met = true, false, true
+	r.trial.begin(r.pml.engine.Now())
 	pe.choosePoller()
 	r.recovered()
+	if r.trial.on {
+		r.probe()
+	}
 	pe.credit.open(h.credit)
 	if c := r.pml.closer; c != nil && c.phase == parting {
 		pe.sayGoodbye() // it comes too late
@@ -111,6 +122,9 @@ func (r *rail) Writable() {
 	r.busy = false
 	if r.peer.goodbye.owed {
 		r.peer.answerGoodbye()
+	}
+	if r.trial.owed {
+		r.answerProbe()
 	}
 	r.peer.pump()
 	if r.peer.ackDue {

@@ -42,6 +42,7 @@ const (
 func (r *rail) Down(err error) {
 	pe := r.peer
 	r.up, r.busy, r.vital.doubted = false, true, false
+	r.trial.broken()
 	if r.recovery.connected {
 		pe.conduct.breaks++
 	}
@@ -104,6 +105,7 @@ func (c *recovery) broken(err error, moved uint32, met bool) {
 func (pe *peer) replay(r *rail) {
 	pe.eachSent(func(f *txFrame) {
 		if f.rail == r {
+			r.trial.loses(f)
 			f.rail, f.queued = nil, true
 			pe.again.push(f)
 			pe.pml.stats.Replayed++
@@ -273,6 +275,7 @@ func (r *rail) recovered() {
 	r.peer.ending, r.peer.conduct.away = false, 0
 	r.vital.since = r.pml.engine.Now()
 	r.vital.alive, r.vital.doubted = r.vital.since, false
+	r.pace = pace{at: r.vital.since, fresh: r.vital.since, carried: r.carried(), heard: r.vital.heard, acked: r.pace.acked, doubts: r.pace.doubts, doubted: r.pace.doubted}
 }
 
 // giveUp ends the rails to a peer that has failed.

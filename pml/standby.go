@@ -150,20 +150,28 @@ func (pe *peer) lastCause() error {
 	return fmt.Errorf("no connection within %v", nextRail)
 }
 
-// tierOfRails is the highest that is connected.
+// tierOfRails is the highest that is connected; of those on trial only where there are no
+// others.
 func (pe *peer) tierOfRails() int {
 	tier, found := 0, false
-	for _, r := range pe.rails {
-		if t := r.tier(); r.up && (!found || t > tier) {
-			tier, found = t, true
+	for _, trials := range []bool{false, true} {
+		for _, r := range pe.rails {
+			if t := r.tier(); r.up && r.trial.on == trials && (!found || t > tier) {
+				tier, found = t, true
+			}
+		}
+		if found {
+			break
 		}
 	}
 	return tier
 }
 
 // serves reports whether the rail carries messages: it is connected, none of a higher
-// tier is, and it is not in doubt.
-func (r *rail) serves() bool { return r.up && r.tier() >= r.peer.tier && !r.vital.doubted }
+// tier is, and it is neither in doubt nor on trial.
+func (r *rail) serves() bool {
+	return r.up && r.tier() >= r.peer.tier && !r.vital.doubted && !r.trial.on
+}
 
 // rests reports whether a rail of a higher tier carries everything.
 func (r *rail) rests() bool { return r.tier() < r.peer.tier && r.peer.up() }

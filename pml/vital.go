@@ -71,33 +71,45 @@ func (p *PML) watch() {
 
 func (pe *peer) watch(now int64) {
 	p := pe.pml
-	waits := make(map[*rail]bool)
+	oldest := make(map[*rail]int64) // of what each has under way
 	pe.eachSent(func(f *txFrame) {
-		if f.rail != nil {
-			waits[f.rail] = true
+		if at, found := oldest[f.rail]; f.rail != nil && (!found || f.given < at) {
+			oldest[f.rail] = f.given
 		}
 	})
 	for _, r := range pe.rails {
 		if !r.up {
 			continue
 		}
-		if signs := r.signs(); signs != r.vital.mark || !waits[r] {
+		if r.trial.on {
+			r.watchTrial(now)
+			continue
+		}
+		since, waits := oldest[r]
+		if signs := r.signs(); signs != r.vital.mark || !waits {
 			r.vital.mark, r.vital.alive = signs, now
+		}
+		creeps := r.lookAtPace(now, since)
+		if !waits {
 			r.doubt(false)
-			if !waits[r] {
-				continue
-			}
+			continue
 		}
 		r.expect()
-		switch silent := time.Duration(now - r.vital.alive); {
+		switch silent := time.Duration(now - max(r.vital.alive, since)); {
 		case silent >= p.tune.railTimeout && pe.hasOther(r):
 			r.breakOff(fmt.Errorf("%s: no sign of life for %v (pml_rail_timeout)", r.endpoint.Desc(), silent.Round(time.Millisecond)))
 			pe.tellBroken(r)
-		case silent >= p.tune.railTimeout/2:
+		case creeps && r.pace.hopeless():
+			r.breakOff(fmt.Errorf("%s: it carries next to nothing while others do, for %v", r.endpoint.Desc(), time.Duration(now-since).Round(time.Millisecond)))
+			pe.tellBroken(r)
+		case silent >= p.tune.railTimeout/2 || creeps:
+			pe.connectAll()
 			r.doubt(true)
 			if !r.busy {
 				r.ask()
 			}
+		default:
+			r.doubt(false)
 		}
 	}
 }
@@ -111,10 +123,19 @@ func (r *rail) doubt(doubted bool) {
 	}
 }
 
-// trustAll has all rails serve.
-func (pe *peer) trustAll() {
-	for _, r := range pe.rails {
-		r.vital.doubted = false
+// trustSome has rails serve that are in doubt, where no other does; and those on trial where
+// not even these do.
+func (pe *peer) trustSome() {
+	for _, trust := range []func(*rail){
+		func(r *rail) { r.vital.doubted = false },
+		func(r *rail) { r.trial.on = false },
+	} {
+		if slices.ContainsFunc(pe.rails, (*rail).serves) {
+			return
+		}
+		for _, r := range pe.rails {
+			trust(r)
+		}
 	}
 }
 

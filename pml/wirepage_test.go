@@ -15,6 +15,7 @@ func TestWirePage(t *testing.T) {
 	for name, kind := range map[string]frameType{
 		"EAGER": frameEager, "REQUEST": frameRequest, "CLEAR": frameClear, "DATA": frameData, "VOID": frameVoid,
 		"ACK": frameAck, "GOODBYE": frameGoodbye, "GOODBYE-ACK": frameGoodbyeAck, "BROKEN": frameBroken,
+		"PROBE": frameProbe, "PROBED": frameProbed,
 	} {
 		h := header{kind: kind}
 		assert.Equal(t, page[name], h.encode(make([]byte, btl.MaxHeader)), name)

@@ -42,6 +42,7 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"depend":  depend,
 	"weigh":   weigh,
 	"late":    late,
+	"steady":  steady,
 }
 
 // play makes a job of ranks that play a role of this test binary, over the

@@ -1,0 +1,151 @@
+package pml
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// probesOf counts the probes that an endpoint was given.
+func probesOf(ep *scripted) (n int) {
+	for _, h := range ep.sent {
+		if h.kind == frameProbe {
+			n++
+		}
+	}
+	return n
+}
+
+// A rail that broke with frames under way carries none, while there is another, until it
+// has carried probes as long, in time.
+func TestRailThatLostSomethingHasATrial(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers int
+		wait    time.Duration
+		up      bool
+		serves  bool
+	}{
+		"all are answered":       {answers: probes, up: true, serves: true},
+		"one is lost":            {answers: probes - 1, up: true},
+		"they take too long":     {answers: probes - 1, wait: time.Second},
+		"none may take its time": {up: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			twoPaths(t, func(pe *peer, eps [2]*scripted) {
+				r, p := pe.rails[0], pe.pml
+				r.module.(*connector).ep = eps[0]
+				pe.underWay(r)
+				r.Down(assert.AnError)
+				pe.comesBack(t)
+				require.True(t, r.up)
+				assert.False(t, r.serves())
+				assert.Same(t, pe.rails[1], pe.control())
+				assert.Same(t, pe.rails[1], pe.ackRail())
+				assert.Equal(t, 1, probesOf(eps[0]))
+				answer := header{kind: frameProbed}
+				for range c.answers {
+					require.NoError(t, r.Deliver(answer.bytes(), nil))
+				}
+				for range c.wait / (100 * time.Millisecond) {
+					pe.rails[1].hear()
+					pe.pass(100 * time.Millisecond)
+				}
+				pe.rails[1].hear()
+				pe.watch(p.engine.Now())
+				assert.Equal(t, c.up, r.up)
+				assert.Equal(t, c.serves, r.serves())
+			})
+		})
+	}
+}
+
+// Where there is no other rail there is no trial, and none after a break that cost nothing.
+func TestNoTrialWithoutNeed(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+		pe.rails[0].Down(assert.AnError)
+		pe.comesBack(t)
+		assert.True(t, pe.rails[0].serves(), "it had lost nothing")
+		pe.underWay(pe.rails[0])
+		pe.rails[1].Down(assert.AnError)
+		pe.rails[0].Down(assert.AnError)
+		pe.comesBack(t)
+		assert.True(t, pe.rails[0].serves(), "there is no other")
+	})
+}
+
+// Who gets a probe answers over the same rail, when that takes the answer.
+func TestProbeIsAnswered(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		r := pe.rails[1]
+		probe := header{kind: frameProbe}
+		eps[1].result = btl.Busy
+		require.NoError(t, r.Deliver(probe.bytes(), make([]byte, 100)))
+		eps[1].result, eps[1].sent, r.busy = btl.Done, nil, true
+		r.Writable()
+		require.NotEmpty(t, eps[1].sent)
+		assert.Equal(t, frameProbed, eps[1].sent[0].kind)
+		assert.False(t, r.trial.owed)
+	})
+}
+
+// A rail that is heard of, but gets rid of next to nothing while another one does well, is
+// doubted, and given up.
+func TestRailThatCreepsIsGivenUp(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		slow, well := pe.rails[0], pe.rails[1]
+		pe.underWay(slow)
+		pe.sent.each(func(f *txFrame) { f.given = pe.pml.engine.Now() })
+		half := pe.pml.tune.railTimeout / 2
+		for range 2 {
+			require.True(t, slow.up)
+			for range 2 {
+				pe.pass(half / 2)
+				slow.hear()
+				well.hear()
+				pe.watch(pe.pml.engine.Now())
+			}
+		}
+		pe.pass(half / 2)
+		slow.hear()
+		well.hear()
+		pe.watch(pe.pml.engine.Now())
+		assert.False(t, slow.up)
+		assert.ErrorContains(t, slow.recovery.cause, "it carries next to nothing while others do")
+		assert.True(t, well.up)
+	})
+}
+
+// Where no other rail does better a slow one is what there is.
+func TestRailThatCreepsIsAllThereIs(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		slow := pe.rails[0]
+		pe.underWay(slow)
+		pe.sent.each(func(f *txFrame) { f.given = pe.pml.engine.Now() })
+		for range 20 {
+			pe.pass(pe.pml.tune.railTimeout / 4)
+			slow.hear()
+			pe.watch(pe.pml.engine.Now())
+		}
+		assert.True(t, slow.up)
+		assert.True(t, slow.serves())
+	})
+}
+
+// The only rail of several that was ever connected falls silent: the others connect.
+func TestSilentRailHasTheOthersConnect(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		silent, other := pe.rails[0], pe.rails[1]
+		other.up, other.recovery.connected, eps[1].result, eps[1].offers = false, false, btl.Busy, 0
+		pe.choosePoller()
+		pe.underWay(silent)
+		now := pe.pml.engine.Now()
+		silent.vital.mark, silent.vital.alive = silent.signs(), now-int64(pe.pml.tune.railTimeout)*2/3
+		pe.watch(now)
+		assert.Positive(t, eps[1].offers)
+	})
+}
