@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/internal/strangers"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -39,8 +41,11 @@ type Doors struct {
 	ports   []uint16 // by address of the side; 0: it can not be listened on
 	open    []net.Listener
 	closed  chan struct{}
-	guests  chan struct{}
+	began   time.Time
 	serving sync.WaitGroup
+
+	mu     sync.Mutex
+	guests *strangers.Crowd[net.Conn]
 }
 
 // Ports says which ports may be listened on; the zero value leaves it to the system.
@@ -49,7 +54,7 @@ type Ports struct{ First, Count int }
 // Open opens a door on each address. An address that can not be listened on has
 // port 0; if none can that is an error.
 func Open(addresses []reach.Address, token string, timeout time.Duration, ports Ports) (*Doors, error) {
-	d := &Doors{token: token, timeout: timeout, closed: make(chan struct{}), guests: make(chan struct{}, mostGuests)}
+	d := &Doors{token: token, timeout: timeout, closed: make(chan struct{}), began: time.Now(), guests: newGuests()}
 	var last error
 	for _, a := range addresses {
 		l, err := listen(a, ports)
@@ -70,6 +75,10 @@ func Open(addresses []reach.Address, token string, timeout time.Duration, ports 
 	return d, nil
 }
 
+func newGuests() *strangers.Crowd[net.Conn] {
+	return strangers.New[net.Conn](strangers.Rules{Most: mostGuests, Chance: rand.IntN})
+}
+
 // listen takes the first free port.
 func listen(a reach.Address, ports Ports) (net.Listener, error) {
 	host := networks.Zoned(a).String()
@@ -86,12 +95,17 @@ func listen(a reach.Address, ports Ports) (net.Listener, error) {
 	return nil, syscall.EADDRINUSE
 }
 
-// Close closes all doors and returns when nobody is at any.
+// Close closes all doors, shows out who is there, and returns when nobody is at any.
 func (d *Doors) Close() {
 	close(d.closed)
 	for _, l := range d.open {
 		_ = l.Close()
 	}
+	d.mu.Lock()
+	for _, guest := range d.guests.All() {
+		_ = guest.Who.Close()
+	}
+	d.mu.Unlock()
 	d.serving.Wait()
 }
 
@@ -107,16 +121,35 @@ func (d *Doors) serve(l net.Listener) {
 				continue
 			}
 		}
-		select {
-		case d.guests <- struct{}{}:
-			d.serving.Go(func() {
-				d.receive(conn)
-				<-d.guests
-			})
-		default:
-			_ = conn.Close()
-		}
+		place := d.welcome(conn)
+		d.serving.Go(func() {
+			d.receive(conn)
+			d.leave(place)
+		})
 	}
+}
+
+// welcome gives a guest a place; where none is free another one is shown out.
+func (d *Doors) welcome(conn net.Conn) *strangers.Place[net.Conn] {
+	from, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // or it is one of those that have none
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	place, loser := d.guests.Enter(int64(time.Since(d.began)), netip.AddrPortFrom(from.Addr(), 0), conn)
+	if loser != nil {
+		_ = loser.Who.Close()
+	}
+	select {
+	case <-d.closed:
+		_ = conn.Close() // all others have been shown out
+	default:
+	}
+	return place
+}
+
+func (d *Doors) leave(place *strangers.Place[net.Conn]) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	place.Leave()
 }
 
 // receive answers one who has come, if it knows the token.

@@ -238,7 +238,7 @@ func (l *fullListener) Accept() (net.Conn, error) {
 // A door that can let nobody in does not keep a processor busy with it.
 func TestNoRoomAtADoor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, l := &Doors{closed: make(chan struct{})}, &fullListener{}
+		d, l := &Doors{guests: newGuests(), closed: make(chan struct{})}, &fullListener{}
 		d.serving.Go(func() { d.serve(l) })
 		<-time.After(time.Second)
 		d.Close()

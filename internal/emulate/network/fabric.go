@@ -125,7 +125,7 @@ func (f *fabric) stop() (r NetReport, err error) {
 	}
 	err = f.joint.stop(&r)
 	f.joint = nil
-	r.Lived = time.Since(f.began)
+	r.Lived = time.Since(f.began).Round(time.Millisecond)
 	r.Down = f.net.Down.Until(r.Lived)
 	return r, err
 }
