@@ -48,7 +48,9 @@ func tooLate(c *results.Cell, variant string, m results.Metric) string {
 	delay := max(c.Delay(), leastDelay)
 	// Results that do not have the average are judged by the tail.
 	byTail := l.mean == 0 || slices.Contains(tailMetrics, m.Name)
-	if float64(l.mean) <= onTheWhole*float64(delay) && !(byTail && l.most > delay) {
+	onWhole := float64(l.mean) > onTheWhole*float64(delay)
+	inTail := byTail && l.most > delay
+	if !onWhole && !inTail {
 		return ""
 	}
 	return fmt.Sprintf("frames late by %s; the delay is %v", l, c.Delay())
