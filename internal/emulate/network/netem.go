@@ -45,7 +45,10 @@ func newNetem(f *fabric) (_ joint, err error) {
 		return nil, fmt.Errorf("netem: %w", netspace.Explain(err))
 	}
 	if len(f.net.Down.Outages) > 0 {
-		k.plug = k.pull(f.net.Down)
+		if k.plug, err = k.pull(f.net.Down); err != nil {
+			k.kernel.Close()
+			return nil, fmt.Errorf("netem: %w", err)
+		}
 	}
 	return k, nil
 }

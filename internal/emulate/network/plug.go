@@ -21,37 +21,50 @@ type plug struct {
 	err  error
 }
 
-// pull begins a schedule.
-func (k *kernelJoint) pull(s emulate.Schedule) *plug {
+// pull begins a schedule, before the first frame is sent.
+func (k *kernelJoint) pull(s emulate.Schedule) (*plug, error) {
 	p := &plug{k: k, over: make(chan struct{})}
-	p.done.Go(func() { p.err = p.run(s) })
-	return p
+	began := time.Now()
+	down, _ := s.Down(0)
+	if err := p.set(down); err != nil {
+		return nil, err
+	}
+	p.done.Go(func() { p.err = p.run(s, began) })
+	return p, nil
 }
 
-func (p *plug) run(s emulate.Schedule) error {
-	began := time.Now()
+func (p *plug) run(s emulate.Schedule, began time.Time) error {
 	for at := time.Duration(0); ; {
 		down, until := s.Down(at)
-		before, err := p.lost()
-		if err == nil {
-			err = p.set(down)
+		before, err := uint64(0), error(nil)
+		if at > 0 {
+			if before, err = p.lost(); err == nil {
+				err = p.set(down)
+			}
+		}
+		more := err == nil && p.wait(time.Until(began.Add(until)), until)
+		if err == nil && down {
+			err = p.count(before)
 		}
 		if err != nil {
 			return fmt.Errorf("down at %v: %w", at, err)
-		}
-		more := p.wait(time.Until(began.Add(until)), until)
-		if down {
-			after, err := p.lost()
-			if err != nil {
-				return err
-			}
-			p.cut += after - before
 		}
 		if !more {
 			return nil
 		}
 		at = until
 	}
+}
+
+// count ends an outage and adds what was lost in it. The disciplines count on while they are
+// set, so what they have lost is asked for when they lose no more.
+func (p *plug) count(before uint64) error {
+	if err := p.set(false); err != nil {
+		return err
+	}
+	after, err := p.lost()
+	p.cut += after - before
+	return err
 }
 
 // wait waits for the next change, and reports whether there is one before the end.
