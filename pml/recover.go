@@ -149,7 +149,11 @@ func (pe *peer) reconnect(last *rail) {
 	if rest := last.recovery.rest(); rest > 0 && last.recovery.wait == nil {
 		last.recovery.wait = p.engine.After(rest, func() {
 			last.recovery.wait = nil
-			if pe.state == peerKnown && !pe.up() {
+			switch {
+			case pe.state != peerKnown:
+			case pe.up():
+				last.retryLater() // another one has come back meanwhile, and left this one to its pause
+			default:
 				pe.reopenAny(last)
 			}
 		})
