@@ -2,7 +2,6 @@ package strand_test
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -61,10 +60,6 @@ func carried(w *strand.World) map[string]pml.Traffic {
 	return all
 }
 
-func isUp(w *strand.World, transport string) bool {
-	return slices.ContainsFunc(w.Rails(), func(r pml.RailReport) bool { return r.Up && r.Component == transport })
-}
-
 // acquainted has two worlds over the fast network meet. A first contact that takes
 // long, as where this process is away for a while, calls in what stands by, so that is
 // done again with others.
@@ -96,10 +91,12 @@ func TestStandbyTakesOver(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(worlds[0].Reasons()[1]), "tcp stood by and is called in: ")
 
 	fast.Break(false)
-	for up := false; !up; { // the pauses between attempts have grown meanwhile
+	for back := false; !back; { // the pauses between attempts have grown meanwhile, and then it has a trial
+		before := []pml.Traffic{carried(worlds[0])["chaos"], carried(worlds[1])["chaos"]}
 		exchangeAll(t, worlds, 4)
-		up = isUp(worlds[0], "chaos") && isUp(worlds[1], "chaos")
+		back = carried(worlds[0])["chaos"].Sent > before[0].Sent && carried(worlds[1])["chaos"].Sent > before[1].Sent
 	}
+	exchangeAll(t, worlds, 4) // what has begun over the other one ends there
 	before := carried(worlds[0])
 	exchangeAll(t, worlds, 5)
 	after := carried(worlds[0])
