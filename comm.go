@@ -220,8 +220,9 @@ func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int
 
 // Recv receives a message of rank src, or AnySource, with the given tag, or
 // AnyTag, into buf. A message that is longer fills buf and is a *TruncateError.
-// If ctx ends first the receive ends with it: buf is the caller's again, and a
-// message that had begun to arrive in it is lost.
+// If ctx ends first the receive ends with it: buf is the caller's again, and a message
+// that had begun to arrive in it waits for another receive, in its place before those
+// that were sent later. What is in buf then is of no use.
 func (c *Comm) Recv(ctx context.Context, buf []byte, src, tag int) (Status, error) {
 	return c.recv(ctx, buf, nil, src, tag)
 }
@@ -318,8 +319,8 @@ func (c *Comm) Improbe(src, tag int) (*Message, error) {
 }
 
 // Mrecv receives a message that Mprobe or Improbe has taken, once: a second time it
-// returns [ErrFinished]. If ctx ends before the whole message is here, the message is
-// lost and buf is the caller's again.
+// returns [ErrFinished]. If ctx ends before the whole message is here, buf is the
+// caller's again, and the message can be received again.
 func Mrecv(ctx context.Context, m *Message, buf []byte) (Status, error) {
 	return m.Recv(ctx, buf, nil)
 }

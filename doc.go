@@ -36,8 +36,9 @@
 // A buffer given to an operation is the library's until the operation is
 // complete: when the blocking call returns with anything but its context's
 // error, or when the request was waited for or tested successfully. A context
-// that ends makes a waiting call return. A blocking receive that has not matched
-// is then taken back; a send goes on, and its buffer stays the library's.
+// that ends makes a waiting call return; one that has ended before makes it do nothing. A
+// blocking receive is then taken back, and the message that it has matched, if it has,
+// is there to be received again; a send goes on, and its buffer stays the library's.
 //
 // A nil context is a mistake of the program: every call that takes one panics at once.
 package strand

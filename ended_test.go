@@ -2,6 +2,7 @@ package strand_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -118,4 +119,56 @@ func TestAnySourceOfWhoSendsToItself(t *testing.T) {
 	st, err := r.Wait(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, 0, st.Source)
+}
+
+// A context that ends while a message arrives: either the receive gets it, or the next one
+// does, before what was sent later; and a synchronous send completes when it is received.
+func TestContextEndsInTheMiddleOfAMessage(t *testing.T) {
+	onEach(t, func(p *pair) {
+		for round, n := range []int{3 << 20, 200_000, 3 << 20, 60_000, 3 << 20} {
+			first, err := p.s.Issend(pattern(n, round), p.to, 1)
+			require.NoError(p, err)
+			second := p.isend(pattern(1000, round+1), 1)
+			if round > 0 { // as it comes, or when it is there
+				_, err = p.r.Probe(p.ctx, p.from, 1)
+				require.NoError(p, err)
+			}
+			buf := make([]byte, n)
+			var left [][]byte
+			for tries := range 4 {
+				ctx, cancel := context.WithCancel(p.ctx)
+				ended := make(chan error, 1)
+				go func() {
+					st, err := p.r.Recv(ctx, buf, p.from, 1)
+					if err == nil && st.Count != n {
+						err = fmt.Errorf("%d bytes instead of %d", st.Count, n)
+					}
+					ended <- err
+				}()
+				for range tries * 20 {
+					_, _, err = p.r.Iprobe(p.from, 9) // some progress
+					require.NoError(p, err)
+				}
+				cancel()
+				if err = <-ended; err == nil {
+					break
+				}
+				require.ErrorIs(p, err, context.Canceled)
+				p.pending(first, "nobody has received it")
+				clear(buf) // it is ours
+				left, buf = append(left, buf), make([]byte, n)
+			}
+			if err != nil {
+				_, err = p.r.Recv(p.ctx, buf, p.from, 1)
+				require.NoError(p, err)
+			}
+			equal(p, pattern(n, round), buf, "%d bytes", n)
+			p.recv(pattern(1000, round+1), 1)
+			p.wait(first)
+			p.wait(second)
+			for _, buf := range left {
+				equal(p, make([]byte, n), buf, "late bytes")
+			}
+		}
+	})
 }

@@ -353,9 +353,7 @@ func TestContextEndsInRecv(t *testing.T) {
 	})
 }
 
-// A long message that has matched a receive whose context then ends is drained:
-// not a byte more goes into the buffer, the sender completes, and what follows
-// is not harmed.
+// A long message stays to be received where a context has ended before the receive.
 func TestContextHasEndedBeforeReceiving(t *testing.T) {
 	onEach(t, func(p *pair) {
 		const n = 600_000

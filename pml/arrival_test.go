@@ -80,56 +80,6 @@ func TestFirstPieceThatIsAllThereWillBeIsAcknowledged(t *testing.T) {
 	}
 }
 
-// A receive whose caller has left while its data arrives: what is still to come
-// goes nowhere, and its frames count as arrived.
-func TestReceiveIsLeftWhileItsDataArrives(t *testing.T) {
-	pe, ep, c := receiving(t)
-	r := pe.rails[0]
-	buf := make([]byte, 200)
-	op := post(t, c, buf)
-	require.NoError(t, r.Deliver(request(0, 200).bytes(), nil))
-	answer := lastOf(t, ep, frameClear)
-	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: answer.remote}
-	l, err := r.Begin(data.bytes(), 100)
-	require.NoError(t, err)
-	l.Fill(bytes.Repeat([]byte{1}, 50))
-	pe.pml.leave(op)
-	clear(buf) // the caller's again
-	l.Fill(bytes.Repeat([]byte{2}, 50))
-	require.NoError(t, r.End(l))
-	data.frame, data.offset, data.flags = 2, 100, flagCounted|flagAckNow
-	require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{3}, 100)))
-	assert.Equal(t, make([]byte, 200), buf)
-	pe.pml.Flush()
-	assert.EqualValues(t, 3, lastOf(t, ep, frameAck).ack)
-
-	// The operation's place is another's by now; a handle of before does not reach it.
-	again := post(t, c, buf)
-	require.Equal(t, op.index, again.index)
-	data.frame = 3
-	require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{4}, 100)))
-	assert.Equal(t, make([]byte, 200), buf)
-	assert.False(t, again.done)
-}
-
-// The same for a message whose data arrives as unexpected when it is matched.
-func TestReceiveIsLeftWhileUnexpectedDataArrives(t *testing.T) {
-	pe, _, c := receiving(t)
-	r := pe.rails[0]
-	eager := header{kind: frameEager, flags: flagCounted}
-	l, err := r.Begin(eager.bytes(), 100)
-	require.NoError(t, err)
-	before := pe.grant.granted
-	buf := make([]byte, 100)
-	op := post(t, c, buf)
-	require.False(t, op.done)
-	pe.pml.leave(op)
-	l.Fill(bytes.Repeat([]byte{1}, 100))
-	require.NoError(t, r.End(l))
-	assert.Equal(t, make([]byte, 100), buf)
-	assert.Equal(t, before+creditFor(100), pe.grant.granted, "its credit has come back, once")
-}
-
 // A frame that broke off with its connection and comes again is the same
 // message, matched or not.
 func TestFrameThatBrokeOffComesAgain(t *testing.T) {

@@ -113,7 +113,7 @@ func (c *Context) discard() {
 // of a world that is being closed it is.
 func (in *inbound) refuse() {
 	if in.asked && in.peer.failure == nil {
-		h := header{kind: frameClear, handle: in.handle}
+		h := header{kind: frameClear, handle: in.handle, round: in.round}
 		if !in.context.freed {
 			h.flags |= flagRefused
 		}

@@ -172,9 +172,14 @@ func (f *txFrame) settle() {
 	}
 	op, p := f.op, f.peer.pml
 	p.freeFrame(f)
-	if op != nil {
+	switch {
+	case op == nil:
+	case op.isSend:
 		op.frames--
 		op.sendProgressed()
+	default:
+		op.frames--
+		op.retire()
 	}
 }
 

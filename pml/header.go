@@ -41,15 +41,26 @@ const (
 	flagRefused = 1 << 4 // clear: the receiver leaves, nobody will receive the message
 	flagAwaited = 1 << 5 // clear: the receive was there before the request
 	flagPart    = 1 << 6 // a part of a frame's payload; where it belongs stands behind the header
-	flagsKnown  = flagAckNow | flagSync | flagStarved | flagCounted | flagRefused | flagAwaited | flagPart
+	// clear: what was cleared before is void, since the receive has ended
+	flagWithdrawn = 1 << 7
 )
+
+// flagsOf are those that a header of each type may have.
+var flagsOf = [frameTypes]uint8{
+	frameEager:   flagAckNow | flagCounted | flagPart,
+	frameRequest: flagAckNow | flagCounted | flagPart | flagSync | flagStarved,
+	frameClear:   flagAckNow | flagCounted | flagRefused | flagAwaited | flagWithdrawn,
+	frameData:    flagAckNow | flagCounted | flagPart,
+	frameVoid:    flagAckNow | flagCounted,
+	frameAck:     flagAckNow,
+}
 
 // Sizes of the headers in bytes.
 const (
 	commonSize  = 16
 	eagerSize   = 36
 	requestSize = 52
-	clearSize   = 40
+	clearSize   = 44
 	dataSize    = 32
 	rangeSize   = 8
 	maxRanges   = 6
@@ -77,6 +88,7 @@ type header struct {
 	handle  uint64 // request: the sender's; clear: the sender's, echoed; data: the receiver's
 	remote  uint64 // clear: the receiver's handle
 	accept  uint64 // clear: how many bytes of the message the receiver takes
+	round   uint32 // clear: how often the message was withdrawn before
 	offset  uint64 // data: where the payload belongs in the message
 
 	ranges    [maxRanges]numberRange // ack: frames that arrived beyond a gap
@@ -134,6 +146,7 @@ func (h *header) encodeWhole(b []byte) int {
 		le.PutUint64(b[16:], h.handle)
 		le.PutUint64(b[24:], h.remote)
 		le.PutUint64(b[32:], h.accept)
+		le.PutUint32(b[40:], h.round)
 		return clearSize
 	case frameData:
 		le.PutUint64(b[16:], h.handle)
@@ -174,8 +187,8 @@ func (h *header) decode(b []byte, payload int) error {
 	h.frame = le.Uint32(b[4:])
 	h.ack = le.Uint32(b[8:])
 	h.credit = le.Uint32(b[12:])
-	if h.flags&^flagsKnown != 0 {
-		return fmt.Errorf("header has unknown flags %#x", h.flags)
+	if h.kind < frameTypes && h.flags&^flagsOf[h.kind] != 0 {
+		return fmt.Errorf("header of frame type %d has flags %#x, known are %#x", h.kind, h.flags, flagsOf[h.kind])
 	}
 	if h.lane >= maxLanes {
 		return fmt.Errorf("lane %d is not below %d", h.lane, maxLanes)
@@ -237,6 +250,7 @@ func (h *header) decodeRest(b []byte, payload uint64) error {
 		h.handle = le.Uint64(b[16:])
 		h.remote = le.Uint64(b[24:])
 		h.accept = le.Uint64(b[32:])
+		h.round = le.Uint32(b[40:])
 	case frameData:
 		h.handle = le.Uint64(b[16:])
 		h.offset = le.Uint64(b[24:])

@@ -16,7 +16,8 @@ var sampleHeaders = []header{
 	{kind: frameEager, flags: flagCounted, lane: 3, frame: 7, ack: 8, credit: 9, context: 1 << 40, tag: MaxTag, seq: 10, laneSeq: 11},
 	{kind: frameRequest, flags: flagSync | flagStarved | flagAckNow, lane: maxLanes - 1, frame: math.MaxUint32, ack: 1, credit: math.MaxUint32,
 		context: 5, tag: 1, seq: math.MaxUint32, laneSeq: 4, size: math.MaxInt64, handle: math.MaxUint64},
-	{kind: frameClear, handle: 1<<32 | 5, remote: 2<<32 | 6, accept: 77},
+	{kind: frameClear, handle: 1<<32 | 5, remote: 2<<32 | 6, accept: 77, round: 78},
+	{kind: frameClear, flags: flagWithdrawn, handle: 1<<32 | 5},
 	{kind: frameData, flags: flagAckNow, handle: 3<<32 | 7, offset: 1 << 33},
 	{kind: frameVoid, context: 1, tag: 2, seq: 3, laneSeq: 4},
 	{kind: frameAck, ack: 5, ranges: [maxRanges]numberRange{{7, 2}, {11, 1}}, numRanges: 2},
@@ -78,7 +79,8 @@ func TestHeaderRefuses(t *testing.T) {
 	}{
 		{"type 0", header{kind: 0}, 0, nil, "frame type 0 is unknown"},
 		{"type above the last", header{kind: frameTypes}, 0, nil, "is unknown"},
-		{"unknown flag", header{kind: frameAck, flags: 1 << 7}, 0, nil, "unknown flags 0x80"},
+		{"unknown flag", header{kind: frameAck, flags: flagCounted}, 0, nil, "header of frame type 6 has flags 0x8, known are 0x1"},
+		{"a flag of another type", header{kind: frameEager, flags: flagWithdrawn}, 5, nil, "has flags 0x80"},
 		{"lane", header{kind: frameGoodbye, lane: maxLanes}, 0, nil, "lane 1024 is not below 1024"},
 		{"negative tag", header{kind: frameEager, tag: -1}, 5, nil, "tag -1 is negative"},
 		{"request shorter than its first piece", header{kind: frameRequest, size: 4}, 5, nil, "request to send 4 bytes comes with 5"},
@@ -113,12 +115,13 @@ func TestHeaderRefuses(t *testing.T) {
 func drawHeader(t *rapid.T) header {
 	h := header{
 		kind:   frameType(rapid.IntRange(1, int(frameTypes)-1).Draw(t, "kind")),
-		flags:  uint8(rapid.IntRange(0, flagsKnown).Draw(t, "flags")),
+		flags:  rapid.Uint8().Draw(t, "flags"),
 		lane:   uint16(rapid.IntRange(0, maxLanes-1).Draw(t, "lane")),
 		frame:  rapid.Uint32().Draw(t, "frame"),
 		ack:    rapid.Uint32().Draw(t, "ack"),
 		credit: rapid.Uint32().Draw(t, "credit"),
 	}
+	h.flags &= flagsOf[h.kind]
 	switch h.kind {
 	case frameEager, frameVoid, frameRequest:
 		h.context, h.tag = rapid.Uint64().Draw(t, "context"), rapid.Int32Min(0).Draw(t, "tag")
@@ -128,7 +131,7 @@ func drawHeader(t *rapid.T) header {
 		}
 	case frameClear:
 		h.handle, h.remote = rapid.Uint64().Draw(t, "handle"), rapid.Uint64().Draw(t, "remote")
-		h.accept = rapid.Uint64().Draw(t, "accept")
+		h.accept, h.round = rapid.Uint64().Draw(t, "accept"), rapid.Uint32().Draw(t, "round")
 	case frameData:
 		h.handle = rapid.Uint64().Draw(t, "handle")
 		h.offset = rapid.Uint64Max(math.MaxInt64-100).Draw(t, "offset")

@@ -34,6 +34,7 @@ type inbound struct {
 	whole   bool   // the payload has arrived
 	asked   bool   // it is a request to send
 	handle  uint64 // the sender's, to answer it
+	round   uint32 // how often it was given back
 	units   uint32 // credit it takes
 	next    *inbound
 }
@@ -63,7 +64,7 @@ func (p *PML) freeInbound(in *inbound) {
 	in.landing.Set(0, nil, nil, nil)
 	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
 	in.offset, in.covered, in.partOf, in.at = 0, in.covered[:0], nil, 0
-	in.whole, in.asked, in.handle, in.units, in.total = false, false, 0, 0, 0
+	in.whole, in.asked, in.handle, in.round, in.units, in.total = false, false, 0, 0, 0, 0
 	in.numbered = false
 	if p.spareInbounds < keptSpare {
 		in.next, p.inbounds = p.inbounds, in
@@ -173,6 +174,11 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 			pe.acknowledgeSoon() // the first time it may have been lost
 			return r.drain(h, size), nil
 		}
+		if len(pe.withdrawing) > 0 && pe.late(h.frame) {
+			in := r.drain(h, size)
+			in.counted = false
+			return in, nil
+		}
 		if of := pe.unfinished(h.frame); of != nil || h.isPart() {
 			return r.beginPart(of, h, size)
 		}
@@ -277,7 +283,7 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	if size == 0 {
 		return nil, nil // it was settled by its match, or waits for one
 	}
-	if in.op == nil {
+	if in.op == nil || in.op.size < uint64(size) { // all of it, should it be given back
 		in.data = p.pool.get(size)
 	}
 	in.place(in.landing, 0, size)
@@ -289,7 +295,7 @@ func (in *inbound) place(l *btl.Landing, at, size int) {
 	switch scratch := in.peer.pml.scratch; {
 	case in.data != nil:
 		l.Set(size, in.data[at:at+size], nil, nil)
-	case in.op != nil:
+	case in.op != nil && !in.op.withdrawn:
 		first, more := in.op.from(in.offset + uint64(at))
 		l.Set(size, first, more, scratch)
 	default:
@@ -304,6 +310,11 @@ func (r *rail) end(in *inbound) error {
 		return r.endPart(in)
 	}
 	frame, counted, ackNow := in.frame, in.counted, in.ackNow
+	if op := in.op; op != nil && op.withdrawn {
+		op.late = append(op.late, frame)
+		p.freeInbound(in)
+		return nil
+	}
 	switch in.kind {
 	case frameAck: // drained
 		p.freeInbound(in)
@@ -337,7 +348,8 @@ func (in *inbound) settle() {
 	}
 	n := min(uint64(in.bytes), op.size)
 	in.release()
-	p.freeInbound(in)
+	p.pool.put(in.data)
+	in.data = nil
 	op.first = true
 	op.landed(n)
 }

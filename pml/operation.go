@@ -75,6 +75,7 @@ type life struct {
 	offset  uint64 // bytes handed to frames
 	accept  uint64 // bytes the receiver takes, once cleared
 	remote  uint64 // the receiver's handle
+	round   uint32 // how often the receiver has withdrawn what it had cleared
 	asked   bool   // a request to send went out
 	cleared bool   // and was answered
 	frames  int    // frames that hold on to the buffer
@@ -82,11 +83,14 @@ type life struct {
 	owned   bool   // buf is from the pool: a buffered send
 
 	// Of a receive.
-	recv  match.Recv
-	total uint64 // bytes of the message
-	got   uint64 // bytes that have landed, or would have, were there room
-	first bool   // the first frame's payload is complete
-	bound bool   // counted by the peer as one that has matched
+	recv      match.Recv
+	total     uint64   // bytes of the message
+	got       uint64   // bytes that have landed, or would have, were there room
+	first     bool     // the first frame's payload is complete
+	bound     bool     // counted by the peer as one that has matched
+	in        *inbound // the message, once it has matched
+	withdrawn bool     // the message was given back, and its sender is to hear it
+	late      []uint32 // frames of it that have arrived since
 }
 
 // handle is the operation's name on the wire.
@@ -112,7 +116,10 @@ func (op *operation) complete(err error) {
 		}
 	}
 	op.unbind()
-	op.buf, op.more = nil, nil
+	if op.in != nil && op.in.whole {
+		op.pml.freeInbound(op.in)
+	}
+	op.in, op.buf, op.more = nil, nil, nil
 	if op.waiter != nil {
 		op.pml.engine.Wake(op.waiter)
 	}

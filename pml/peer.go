@@ -42,21 +42,22 @@ type peer struct {
 	awaited awaited
 
 	// Receiving.
-	lanes    []*match.Lane
-	received receiveWindow
-	grant    receiverCredit
-	begun    []*inbound // frames whose payload is arriving
-	partial  []*inbound // frames that have come in part, or are coming by several ways
-	unacked  int        // frames received since the last acknowledgement
-	ackDue   bool
-	ackQueue bool // in the PML's list of peers to acknowledge to
-	replies  replies
-	met      bool   // there has been a connection
-	heard    *rail  // the last one that brought anything
-	beat     uint32 // when that was, in beats
-	wanted   uint32 // the last beat at which something depended on the peer
-	silent   int    // beats since then that brought nothing
-	doomed   error  // the launcher says that it has failed; what has arrived is still read
+	lanes       []*match.Lane
+	received    receiveWindow
+	grant       receiverCredit
+	begun       []*inbound   // frames whose payload is arriving
+	partial     []*inbound   // frames that have come in part, or are coming by several ways
+	withdrawing []*operation // receives whose messages were given back, as long as the peer may not know
+	unacked     int          // frames received since the last acknowledgement
+	ackDue      bool
+	ackQueue    bool // in the PML's list of peers to acknowledge to
+	replies     replies
+	met         bool   // there has been a connection
+	heard       *rail  // the last one that brought anything
+	beat        uint32 // when that was, in beats
+	wanted      uint32 // the last beat at which something depended on the peer
+	silent      int    // beats since then that brought nothing
+	doomed      error  // the launcher says that it has failed; what has arrived is still read
 
 	conduct conduct
 	goodbye goodbyeState
@@ -97,7 +98,7 @@ func (pe *peer) up() bool {
 func (pe *peer) attach(host string, choice selection.Choice, rails []*rail) {
 	pe.host, pe.choice, pe.rails = host, choice, rails
 	pe.state = peerKnown
-	pe.local = true
+	pe.local = pe.self() // a peer elsewhere must hear of a message that is given back first
 	for _, r := range rails {
 		pe.local = pe.local && r.attr.Local
 	}
@@ -171,7 +172,7 @@ func (pe *peer) fail(state peerState, err error) {
 			}
 		}
 	})
-	pe.waiting, pe.streams = opQueue{}, opQueue{}
+	pe.waiting, pe.streams, pe.withdrawing = opQueue{}, opQueue{}, nil
 	p.wakeProbers()
 	p.checkClosing()
 }
@@ -252,6 +253,17 @@ func (q *opQueue) pop() *operation {
 		op.next = nil
 	}
 	return op
+}
+
+// remove takes an operation out, if it is in the queue.
+func (q *opQueue) remove(op *operation) {
+	rest := *q
+	*q = opQueue{}
+	for next := rest.pop(); next != nil; next = rest.pop() {
+		if next != op {
+			q.push(next)
+		}
+	}
 }
 
 type frameQueue struct {

@@ -206,7 +206,8 @@ func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
 	return p.begun(m.irecv(buf, more))
 }
 
-// Recv receives the message. If ctx ends first the message is lost.
+// Recv receives the message. If ctx ends first the message is as it was: it can be
+// received again.
 func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
 	given.Context(ctx)
 	if m == nil {
@@ -222,7 +223,9 @@ func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, 
 	if err != nil {
 		return Status{}, err
 	}
-	return p.awaitAlone(ctx, op)
+	st, in, err := p.awaitOrLeave(ctx, op)
+	m.in = in
+	return st, err
 }
 
 func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {

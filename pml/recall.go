@@ -21,7 +21,7 @@ func (r *rail) lends() bool {
 		if f.whole != nil {
 			of = f.whole
 		}
-		if of.counted && of.op != nil && !of.acked {
+		if of.counted && of.op != nil && of.Size > 0 && !of.acked {
 			return true
 		}
 	}

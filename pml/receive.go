@@ -75,10 +75,10 @@ func (op *operation) bind(in *inbound, how uint8) {
 		}
 		return
 	}
-	op.bound = true
+	op.bound, op.in = true, in
 	pe.taking++
 	if in.asked {
-		pe.sendControl(&header{kind: frameClear, flags: how, handle: in.handle, remote: op.handle(), accept: accept})
+		pe.sendControl(&header{kind: frameClear, flags: how, handle: in.handle, remote: op.handle(), accept: accept, round: in.round})
 		op.setBusy(true)
 		if !in.whole && accept <= uint64(in.bytes) {
 			in.ackNow = true // the sender waits for nothing else

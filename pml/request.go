@@ -53,16 +53,24 @@ func (op *lone) Park(w *engine.Waiter) { op.waiter = w }
 // awaitAlone waits for the operation of a blocking call, and ends it or, if the
 // context ends first, leaves it.
 func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
+	st, in, err := p.awaitOrLeave(ctx, op)
+	if in != nil {
+		p.putBack(in)
+	}
+	return st, err
+}
+
+// awaitOrLeave is awaitAlone for who puts the message back that was given back.
+func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound, error) {
 	op.block()
 	if !op.done {
 		if err := p.engine.Wait(ctx, (*lone)(op), op.source()); err != nil {
-			p.leave(op)
-			return Status{}, err
+			return Status{}, p.leave(op), err
 		}
 	}
 	st, err := op.status, op.err
 	p.freeOperation(op)
-	return st, err
+	return st, nil, err
 }
 
 // await waits for one operation and ends its request. The lock is held. If the
@@ -83,23 +91,22 @@ func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
 }
 
 // leave ends a blocking call whose context has ended. A receive ends with it: its
-// buffer is the caller's, and what still arrives is lost. A send goes on by
-// itself.
-func (p *PML) leave(op *operation) {
+// buffer is the caller's, and the message that it had begun to take is returned. A send
+// goes on by itself.
+func (p *PML) leave(op *operation) *inbound {
 	switch {
 	case op.isSend && !op.done:
 		op.orphan = true
-		return
+		return nil
 	case op.isSend || op.done:
 	case op.recv.Posted():
 		op.context.match.Cancel(&op.recv)
 		p.wakeProbers() // it may have held a message
 	default:
-		op.setBusy(false)
-		op.unbind()
-		op.peer.revoke(func(o *operation) bool { return o == op })
+		return op.giveBack()
 	}
 	p.freeOperation(op)
+	return nil
 }
 
 // Leave ends a request without waiting for it, as a blocking call does whose
@@ -111,8 +118,11 @@ func Leave(r Request) {
 	p := r.op.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	if r.op.gen == r.gen {
-		p.leave(r.op)
+	if r.op.gen != r.gen {
+		return
+	}
+	if in := p.leave(r.op); in != nil {
+		p.putBack(in)
 	}
 }
 

@@ -235,10 +235,22 @@ func (pe *peer) transmitHead(r *rail, q *frameQueue) bool {
 // clear takes the receiver's answer to a request to send.
 func (pe *peer) clear(h *header) {
 	op := pe.pml.lookup(h.handle, pe, true)
-	if op == nil || !op.asked || op.cleared {
-		return // it has ended, with its peer or its world
+	if op == nil || !op.asked || h.round < op.round {
+		return // it has ended, with its peer or its world, or the answer was withdrawn
 	}
-	pe.awaited.answered(h.flags&flagAwaited != 0)
+	if h.flags&flagWithdrawn != 0 {
+		op.withdrawal(h.round)
+		return
+	}
+	if h.round > op.round {
+		op.withdrawal(h.round - 1) // which is still on its way
+	}
+	if op.cleared {
+		return
+	}
+	if h.round == 0 {
+		pe.awaited.answered(h.flags&flagAwaited != 0)
+	}
 	op.cleared, op.remote = true, h.remote
 	op.accept = min(h.accept, op.size)
 	if h.flags&flagRefused != 0 {

@@ -1,0 +1,146 @@
+package pml
+
+import (
+	"math"
+	"slices"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A blocking receive whose context ends gives back the message that it has begun to
+// take: that waits for another receive, at its old place. A message that came by itself
+// is kept, as one that found no receive would have been. One that was asked for stays
+// with its sender, who is told to forget the clearance (CLEAR with the flag "withdrawn")
+// and begins anew when there is another one.
+//
+// The sender would take the message for delivered if all that it has sent by then were
+// acknowledged before it knows. So what still arrives of it is not, until the
+// withdrawal itself is acknowledged; that long the receive's operation lives on.
+
+// giveBack ends a receive that has matched and is not complete, and returns its message.
+func (op *operation) giveBack() *inbound {
+	op.setBusy(false)
+	op.unbind()
+	in := op.in
+	op.in = nil
+	if in.asked {
+		return op.withdraw(in)
+	}
+	in.keep()
+	op.pml.freeOperation(op)
+	return in
+}
+
+// putBack offers a message that was given back to other receives and to probes.
+func (p *PML) putBack(in *inbound) {
+	in.context.match.Return(&in.Message)
+	p.wakeProbers()
+}
+
+// keep has a message that is arriving into a receive's buffer go on into memory of our
+// own, for which it was charged.
+func (in *inbound) keep() {
+	op, pe := in.op, in.peer
+	in.op = nil
+	if in.data != nil {
+		return
+	}
+	in.data = pe.pml.pool.get(in.bytes)
+	op.gather(in.data)
+	for _, arriving := range pe.begun {
+		if arriving == in || arriving.partOf == in {
+			left := arriving.landing.Left()
+			arriving.op = nil
+			in.place(arriving.landing, arriving.at+arriving.bytes-left, left)
+		}
+	}
+}
+
+// withdraw tells the sender of a message that the receive which it was cleared for has
+// ended, and returns the message as one that waits to be cleared.
+func (op *operation) withdraw(in *inbound) *inbound {
+	p, pe, frame := op.pml, op.peer, in
+	if in.whole {
+		in.op, in.bytes = nil, 0
+	} else {
+		in = in.detached()
+	}
+	op.withdrawn = true
+	for _, list := range [][]*inbound{pe.begun, pe.partial} {
+		for _, arriving := range list {
+			if arriving.op == op || arriving.partOf == frame {
+				arriving.landing.Revoke(p.scratch)
+			}
+		}
+	}
+	round := in.round
+	in.round++
+	op.buf, op.more = nil, nil
+	if pe.self() {
+		if sender := p.lookup(in.handle, pe, true); sender != nil {
+			sender.withdrawal(round)
+		}
+		p.freeOperation(op)
+		return in
+	}
+	op.orphan = true
+	pe.withdrawing = append(pe.withdrawing, op)
+	f := p.newFrame(pe)
+	f.op = op
+	op.frames++
+	f.build(&header{kind: frameClear, flags: flagWithdrawn | flagAckNow, handle: in.handle, round: round})
+	pe.emit(f)
+	return in
+}
+
+// detached returns a message whose first frame is still arriving, without that: what it
+// brings is not wanted any more.
+func (in *inbound) detached() *inbound {
+	p := in.peer.pml
+	alone := p.newInbound(in.peer, &header{kind: frameRequest}, 0)
+	alone.Message = in.Message
+	alone.Owner = alone
+	alone.context, alone.total, alone.handle, alone.round = in.context, in.total, in.handle, in.round
+	alone.asked, alone.numbered, alone.whole = true, true, true
+	in.release()
+	if in.data != nil {
+		p.pool.put(in.data)
+		in.data = nil
+	}
+	return alone
+}
+
+// retire ends a receive that was withdrawn, once the sender knows: what has arrived of
+// the message since then may be acknowledged.
+func (op *operation) retire() {
+	pe := op.peer
+	pe.withdrawing = slices.DeleteFunc(pe.withdrawing, func(o *operation) bool { return o == op })
+	pe.revoke(func(o *operation) bool { return o == op })
+	for _, frame := range op.late {
+		// That there are too many gaps is for the next frame to find out.
+		_ = pe.arrived(frame, true, true)
+	}
+	op.complete(nil)
+}
+
+// late reports whether a frame has arrived that is not acknowledged yet.
+func (pe *peer) late(frame uint32) bool {
+	return slices.ContainsFunc(pe.withdrawing, func(op *operation) bool { return slices.Contains(op.late, frame) })
+}
+
+// withdrawal takes the receiver's word that what it has cleared, in that round or
+// before, is void.
+func (op *operation) withdrawal(round uint32) {
+	if round < op.round || round == math.MaxUint32 {
+		return
+	}
+	op.round = round + 1
+	op.peer.streams.remove(op)
+	op.cleared, op.offset, op.accept, op.remote = false, 0, 0, 0
+}
+
+// gather copies the beginning of the operation's buffer to data, as far as there is so
+// much.
+func (op *operation) gather(data []byte) {
+	(&btl.Frame{Payload: op.buf, More: op.more}).CopyPayload(data)
+}
