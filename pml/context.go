@@ -119,13 +119,8 @@ func (in *inbound) refuse() {
 		}
 		in.peer.sendControl(&h)
 	}
-	if in.whole {
-		in.peer.pml.discard(in)
-		return
-	}
-	in.release()
-	in.kind = frameAck // freed when its frame ends
 	in.ackNow = in.ackNow || in.asked
+	in.unwanted()
 }
 
 // Err says why the context takes no operation any more: ErrClosed, ErrFreed, or

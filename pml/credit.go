@@ -89,6 +89,18 @@ func (c *receiverCredit) refund(units uint32) bool {
 	return c.granted-c.advertised >= c.size/2+1
 }
 
+// outstanding is what of the promises is taken by messages that are here.
+func (c *receiverCredit) outstanding() uint32 { return c.size - (c.granted - c.used) }
+
+// expire notes that the peer will send nothing more: what was promised to it beyond the
+// first grant is there for others again, but for what its messages still take.
+func (c *receiverCredit) expire(first uint32, pool *uint64) {
+	size := min(c.size, max(first, c.outstanding()))
+	*pool += uint64(c.size - size)
+	c.granted -= c.size - size
+	c.size = size
+}
+
 // grow promises more to a peer that had to hold back, out of what the process
 // has left, and reports whether it did.
 func (c *receiverCredit) grow(limit uint32, pool *uint64) bool {

@@ -32,6 +32,7 @@ type inbound struct {
 	total   uint64 // length of the whole message
 	data    []byte // the payload, if no receive was there for it
 	whole   bool   // the payload has arrived
+	stuck   bool   // it will not: the peer is gone
 	asked   bool   // it is a request to send
 	handle  uint64 // the sender's, to answer it
 	round   uint32 // how often it was given back
@@ -65,7 +66,7 @@ func (p *PML) freeInbound(in *inbound) {
 	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
 	in.offset, in.covered, in.partOf, in.at = 0, in.covered[:0], nil, 0
 	in.whole, in.asked, in.handle, in.round, in.units, in.total = false, false, 0, 0, 0, 0
-	in.numbered = false
+	in.numbered, in.stuck = false, false
 	if p.spareInbounds < keptSpare {
 		in.next, p.inbounds = p.inbounds, in
 		p.spareInbounds++
@@ -124,6 +125,9 @@ func (r *rail) Drop(l *btl.Landing) {
 	pe := in.peer
 	pe.forgetBegun(in)
 	if !in.numbered {
+		if in.kind == frameData && in.partOf == nil && in.op != nil {
+			in.op.booked -= uint64(in.bytes)
+		}
 		pe.pml.freeInbound(in) // should it come again it finds its place anew
 		return
 	}
@@ -237,6 +241,13 @@ func (r *rail) beginData(h *header, size int) (*inbound, error) {
 	if accept := min(op.total, op.size); h.offset > accept || uint64(size) > accept-h.offset {
 		return nil, fmt.Errorf("data frame of %d bytes at offset %d of a message of which %d are taken", size, h.offset, accept)
 	}
+	if !op.withdrawn {
+		// More than there is would end the receive while some of it is still arriving.
+		if accept := min(op.total, op.size); op.booked+uint64(size) > accept || !op.in.asked {
+			return nil, fmt.Errorf("data frame of %d bytes of a message of which %d are taken, and %d are here or arriving", size, accept, op.booked)
+		}
+		op.booked += uint64(size)
+	}
 	in := r.pml.newInbound(r.peer, h, size)
 	in.op, in.offset = op, h.offset
 	in.place(in.landing, 0, size)
@@ -266,7 +277,7 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	}
 	if in.whole {
 		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
-			p.freeInbound(in)
+			p.discard(in)
 			return nil, err
 		}
 		in.counted = false
@@ -274,7 +285,7 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	r.traffic.Received++
 	r.traffic.BytesReceived += h.size
 	if err := c.arrive(in, h.lane); err != nil {
-		p.freeInbound(in)
+		p.discard(in)
 		return nil, err
 	}
 	if len(p.probers) > 0 {
@@ -356,10 +367,35 @@ func (in *inbound) settle() {
 
 // release gives the message's credit back.
 func (in *inbound) release() {
-	if in.units > 0 && in.peer.grant.refund(in.units) {
-		in.peer.acknowledgeSoon()
+	pe := in.peer
+	switch due := in.units > 0 && pe.grant.refund(in.units); {
+	case pe.failure != nil:
+		pe.grant.expire(pe.pml.tune.creditFirst, &pe.pml.unpromised)
+	case due:
+		pe.acknowledgeSoon()
 	}
 	in.units = 0
+}
+
+// breakOff notes that frames of a peer that is gone will not be completed. A message that
+// waits ends its receive with an error, and is freed by that.
+func (pe *peer) breakOff() {
+	for _, in := range pe.partial {
+		if in.stuck = true; in.kind == frameAck {
+			pe.pml.discard(in)
+		}
+	}
+	pe.partial = nil
+}
+
+// unwanted drops a message that will not be received: now, or when its frame ends.
+func (in *inbound) unwanted() {
+	if in.whole || in.stuck {
+		in.peer.pml.discard(in)
+		return
+	}
+	in.release()
+	in.kind = frameAck
 }
 
 // discard drops a frame, or a message, that nobody will receive.

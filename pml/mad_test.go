@@ -51,3 +51,47 @@ func TestAcknowledgementOfAFrameThatIsToGoAgain(t *testing.T) {
 	assert.True(t, pe.sent.empty())
 	assert.Nil(t, pe.again.head, "it need not go again")
 }
+
+// More data than a message has is damage: the receive would end, and the program have
+// its buffer back, while some of it is still arriving.
+func TestMoreDataThanWasTaken(t *testing.T) {
+	for name, damage := range map[string]func(*testing.T, *rail, header) error{
+		"a piece twice, by another number": func(t *testing.T, r *rail, data header) error {
+			_, err := r.Begin(data.bytes(), 60)
+			require.NoError(t, err)
+			data.frame = 2
+			return r.Deliver(data.bytes(), make([]byte, 60))
+		},
+		"again after it broke off, twice": func(t *testing.T, r *rail, data header) error {
+			l, err := r.Begin(data.bytes(), 60)
+			require.NoError(t, err)
+			r.Drop(l)
+			require.NoError(t, r.Deliver(data.bytes(), make([]byte, 60)))
+			data.frame = 2
+			return r.Deliver(data.bytes(), make([]byte, 60))
+		},
+		"beside the first piece": func(_ *testing.T, r *rail, data header) error {
+			return r.Deliver(data.bytes(), make([]byte, 100))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, ep, c := receiving(t)
+			op := post(t, c, make([]byte, 100))
+			require.NoError(t, pe.rails[0].Deliver(request(0, 100).bytes(), make([]byte, 10)))
+			data := header{kind: frameData, flags: flagCounted, frame: 1, handle: lastOf(t, ep, frameClear).remote}
+			require.ErrorContains(t, damage(t, pe.rails[0], data), "are here or arriving")
+			require.False(t, op.done)
+		})
+	}
+}
+
+// Data for a receive that asked for none: its handle was guessed.
+func TestDataForAReceiveThatAskedForNone(t *testing.T) {
+	pe, _, c := receiving(t)
+	op := post(t, c, make([]byte, 100))
+	eager := header{kind: frameEager, flags: flagCounted}
+	_, err := pe.rails[0].Begin(eager.bytes(), 50)
+	require.NoError(t, err)
+	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: op.handle()}
+	require.ErrorContains(t, pe.rails[0].Deliver(data.bytes(), make([]byte, 10)), "data frame of 10 bytes")
+}

@@ -86,6 +86,7 @@ type life struct {
 	recv      match.Recv
 	total     uint64   // bytes of the message
 	got       uint64   // bytes that have landed, or would have, were there room
+	booked    uint64   // bytes that have landed or are arriving
 	first     bool     // the first frame's payload is complete
 	bound     bool     // counted by the peer as one that has matched
 	in        *inbound // the message, once it has matched

@@ -1,7 +1,6 @@
 package pml
 
 import (
-
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/selection"
@@ -173,6 +172,10 @@ func (pe *peer) fail(state peerState, err error) {
 		}
 	})
 	pe.waiting, pe.streams, pe.withdrawing = opQueue{}, opQueue{}, nil
+	pe.grant.expire(p.tune.creditFirst, &p.unpromised)
+	if state == peerFailed {
+		pe.breakOff()
+	}
 	p.wakeProbers()
 	p.checkClosing()
 }

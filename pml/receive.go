@@ -59,7 +59,7 @@ func matched(r *match.Recv, m *match.Message) {
 // bind joins a receive and its message. How is [flagAwaited] if the receive was there
 // first.
 func (op *operation) bind(in *inbound, how uint8) {
-	p, pe := op.pml, in.peer
+	pe := in.peer
 	op.peer, in.op = pe, op
 	op.total = in.total
 	accept := min(op.total, op.size)
@@ -68,14 +68,11 @@ func (op *operation) bind(in *inbound, how uint8) {
 		op.err = nil
 		op.complete(pe.failure)
 		in.op = nil
-		if in.whole {
-			p.discard(in)
-		} else {
-			in.kind = frameAck // freed when its frame ends
-		}
+		in.unwanted()
 		return
 	}
 	op.bound, op.in = true, in
+	op.booked = min(uint64(in.bytes), op.size)
 	pe.taking++
 	if in.asked {
 		pe.sendControl(&header{kind: frameClear, flags: how, handle: in.handle, remote: op.handle(), accept: accept, round: in.round})

@@ -57,6 +57,7 @@ func (r *rail) Down(err error) {
 	case pe.state == peerClosed:
 		if !pe.up() {
 			pe.abandonSends()
+			pe.breakOff()
 		}
 		return
 	case pe.state != peerKnown:
