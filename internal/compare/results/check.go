@@ -159,7 +159,7 @@ func (c *checker) cell(r *Report, place string, cell *Cell) {
 	for i, n := range cell.Networks {
 		at := fmt.Sprintf("%s.networks[%d]", place, i)
 		c.name(at+".name", n.Name)
-		if err := errors.Join(n.Link.Check(), n.Down.Check()); err != nil && c.err == nil {
+		if err := errors.Join(n.Check(), n.Down.Check()); err != nil && c.err == nil {
 			c.err = fmt.Errorf("%s: %w", at, err)
 		}
 	}

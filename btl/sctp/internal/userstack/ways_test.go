@@ -47,7 +47,7 @@ func TestAllWaysAreTried(t *testing.T) {
 	leak.Check(t)
 	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer silent.Close()
+	defer func() { _ = silent.Close() }()
 	mute := silent.LocalAddr().(*net.UDPAddr).AddrPort()
 	closed := netip.MustParseAddrPort("127.0.0.77:9")
 	for name, dead := range map[string][]netip.AddrPort{
