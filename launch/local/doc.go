@@ -4,8 +4,8 @@
 //
 // Each rank leads a process group of its own. What it leaves behind in that
 // group ends with it, and with its launcher, whatever ends that one: on Linux and FreeBSD the
-// kernel ends the rank, on Linux also what the rank has started, as long as something in its group
-// has kept descriptor 5 open; a rank that has joined a world notices that its launcher is gone.
+// kernel ends the rank, on Linux also what the rank has started, but for the moment in which it starts, as
+// long as something in its group has kept descriptor 5 open; a rank that has joined a world notices that its launcher is gone.
 //
 // The launcher goes on whether or not anybody reads its output, and never takes a terminal's
 // input that is not its to take.
