@@ -1,6 +1,10 @@
 package pml
 
-import "github.com/strandmp/strand/pml/match"
+import (
+	"errors"
+
+	"github.com/strandmp/strand/pml/match"
+)
 
 // Who waits for a message from any source waits in vain once every other member of the
 // communicator has left: only the process itself could still send, from another
@@ -40,7 +44,7 @@ func (c *Context) memberLeft(pe *peer) {
 
 // reachesItself notes that the process sends to itself in this communicator.
 func (c *Context) reachesItself() {
-	if c.unacknowledged == errDeserted {
+	if errors.Is(c.unacknowledged, errDeserted) {
 		c.unacknowledged = nil
 	}
 }
@@ -54,7 +58,7 @@ func (op *operation) fromAnybody() bool {
 // vain; unblock that it does no longer.
 func (op *operation) block() {
 	op.blocked++
-	if op.fromAnybody() && op.context.unacknowledged == errDeserted {
+	if op.fromAnybody() && errors.Is(op.context.unacknowledged, errDeserted) {
 		op.abandon(errDeserted)
 	}
 }
@@ -64,7 +68,7 @@ func (op *operation) unblock() { op.blocked-- }
 // doomed says why a receive from any source can not go on, or nil.
 func (op *operation) doomed() error {
 	err := op.context.unacknowledged
-	if err == errDeserted && op.blocked == 0 {
+	if errors.Is(err, errDeserted) && op.blocked == 0 {
 		return nil
 	}
 	return err

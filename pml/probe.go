@@ -2,6 +2,7 @@ package pml
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -150,7 +151,7 @@ func (c *Context) Probe(ctx context.Context, src, tag int) (Status, error) {
 // glance is a probe that does not wait: that nobody is left to send is nothing to it.
 func (c *Context) glance(src, tag int) (*inbound, error) {
 	in, _, err := c.probe(src, tag)
-	if err == errDeserted {
+	if errors.Is(err, errDeserted) {
 		err = nil
 	}
 	return in, err

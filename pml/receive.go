@@ -2,6 +2,7 @@ package pml
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/strandmp/strand/pml/match"
@@ -27,7 +28,7 @@ func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, er
 		op.bind(m.Owner.(*inbound), 0)
 		return op, nil
 	}
-	if err := c.prospect(source); err != nil && err != errDeserted {
+	if err := c.prospect(source); err != nil && !errors.Is(err, errDeserted) {
 		c.match.Cancel(&op.recv)
 		c.pml.freeOperation(op)
 		return nil, err

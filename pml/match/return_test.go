@@ -74,8 +74,8 @@ func TestReturnProperty(t *testing.T) {
 		}
 		end()
 		for with.c.waiting > 0 || without.c.waiting > 0 {
-			p, q := pattern(), Recv{}
-			q = p
+			p := pattern()
+			q := p
 			x, y := with.c.Post(&p), without.c.Post(&q)
 			require.Equal(t, x == nil, y == nil)
 			if x == nil {
