@@ -9,7 +9,7 @@ func (c *Context) Return(m *Message) {
 	m.inLane = m.lane.back(m.LaneSeq, m, m.inLane)
 	m.seqReady, m.held = m.inSeq || c.relaxed, false
 	if m.seqReady && m.seqAt == 0 {
-		m.seqAt = c.now()
+		m.seqAt = c.missed(m)
 	}
 	r, s := c.firstFit(m.Source, m.Tag)
 	switch {
@@ -28,6 +28,20 @@ func (c *Context) Return(m *Message) {
 			c.reexamine()
 		}
 	}
+}
+
+// missed is when a message became ready for any tag that was received before that, out
+// of order, and so was not there to be told: of its sender it is older than what was
+// sent later. Which of two senders was first nobody can tell any more, nor asks (MPI 4.1,
+// section 3.5).
+func (c *Context) missed(m *Message) uint64 {
+	q := &m.channel.waiting
+	for place := q.head; place != q.tail; place++ {
+		if other := *q.at(place); other != nil && int32(other.Seq-m.Seq) > 0 {
+			return other.seqAt
+		}
+	}
+	return c.now()
 }
 
 // back enters a message that is there again, of a number that is known, and reports
@@ -83,7 +97,7 @@ func (q *messageQueue) insert(m *Message) {
 	q.append(m)
 	for place := m.places[q.kind]; place != q.head; place-- {
 		before := q.at(place - 1)
-		if *before != nil && (*before).seqAt < m.seqAt {
+		if *before != nil && (*before).readyBefore(m) {
 			return
 		}
 		if *before != nil {
@@ -92,4 +106,10 @@ func (q *messageQueue) insert(m *Message) {
 		*q.at(place), *before = *before, m
 		m.places[q.kind] = place - 1
 	}
+}
+
+// readyBefore compares when two messages became ready for any tag. Those of the same
+// time are one sender's ([Context.missed]).
+func (m *Message) readyBefore(other *Message) bool {
+	return m.seqAt < other.seqAt || m.seqAt == other.seqAt && int32(m.Seq-other.Seq) < 0
 }

@@ -8,7 +8,9 @@ import (
 )
 
 // A receive that takes a message and ends without it leaves no trace: what is received
-// from then on, and in what order, is what it would be had that receive never been.
+// from then on, and in what order, is what it would be had that receive never been. But
+// for one thing: of a message that a receive of its tag took while older ones were missing
+// nobody knows, when these have come, whether it was ready before those of other senders.
 func TestReturnProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const sources, tags, lanes = 2, 3, 2
@@ -40,15 +42,20 @@ func TestReturnProperty(t *testing.T) {
 				r.c.Relax()
 			}
 		}
+		anySource := -1
 		pattern := func() Recv {
-			return Recv{Source: int32(rapid.IntRange(-1, sources-1).Draw(t, "from")), Tag: int32(rapid.IntRange(-1, tags-1).Draw(t, "with"))}
+			return Recv{Source: int32(rapid.IntRange(anySource, sources-1).Draw(t, "from")), Tag: int32(rapid.IntRange(-1, tags-1).Draw(t, "with"))}
 		}
 		var ending *Recv
 		end := func() {
 			switch {
 			case ending == nil:
 			case with.got != nil:
-				with.c.Return(with.got)
+				m, knew := with.got, with.got.seqAt != 0
+				with.c.Return(m)
+				if !knew && m.seqReady {
+					anySource = 0
+				}
 			default:
 				require.True(t, with.c.Cancel(ending))
 			}
