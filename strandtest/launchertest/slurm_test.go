@@ -1,3 +1,5 @@
+//go:build linux
+
 package launchertest
 
 import (
@@ -16,12 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/netspace"
 )
 
 // A cluster is a Slurm of one node.
 type cluster struct {
 	dir     string
-	daemons []*exec.Cmd
+	daemons []*netspace.Cmd
 	env     []string
 }
 
@@ -129,17 +132,16 @@ func freePorts(n int) (ports []int, err error) {
 	return ports, nil
 }
 
-// startDaemon starts one of the two, which writes what it does to a file. It ends as this
-// process does, for which the file that tells is [cluster.end].
+// startDaemon starts one of the two, which writes what it does to a file. The kernel ends it if
+// this process is killed.
 func (c *cluster) startDaemon(args []string) error {
 	log, err := os.Create(filepath.Join(c.dir, filepath.Base(args[0])+".log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := netspace.Bind(exec.Command(args[0], args[1:]...))
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
