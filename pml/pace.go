@@ -34,31 +34,34 @@ func (r *rail) carried() int64 {
 	return r.pace.acked
 }
 
-// look takes note of how a rail fares, of which the oldest frame under way was given to it
-// at the time oldest, or 0. It reports whether that is too slowly while another rail is
-// well.
-func (r *rail) lookAtPace(now, oldest int64) (creeps bool) {
-	p, half := &r.pace, int64(r.pml.tune.railTimeout)/2
+// lookAtPace takes note of how a rail fares; oldest is when the oldest frame that each rail
+// has under way was given to it. It reports whether the rail creeps: while another one is
+// well it gets rid of next to nothing, or has had a frame for long of which the other one
+// could be rid, since it has nothing to do.
+func (r *rail) lookAtPace(now int64, oldest map[*rail]int64) (creeps bool) {
+	p, timeout := &r.pace, int64(r.pml.tune.railTimeout)
 	if p.heard != r.vital.heard {
 		p.heard, p.fresh = r.vital.heard, now
 	}
-	if now-p.at < half {
+	if now-p.at < timeout/2 {
 		return p.slow > 0
 	}
 	passed := r.carried() - p.carried
 	took := float64(now - p.at)
 	p.carried, p.at = r.carried(), now
-	need := took * leastPace / 1e9
-	if rate := r.share.rate(); rate > 0 {
-		need = took * rate * unhurried
-	}
-	if oldest == 0 || now-oldest < half || float64(passed) >= need {
+	since, waits := oldest[r]
+	if !waits || now-since < timeout/2 {
 		p.slow = 0
 		return false
 	}
 	r.peer.connectAll() // or there is none to be well
 	r.peer.askAll()
-	if !r.peer.otherIsWell(r, now) {
+	need := took * leastPace / 1e9
+	if rate := r.share.rate(); rate > 0 {
+		need = took * rate * unhurried
+	}
+	well, idle := r.peer.otherIsWell(r, now, oldest)
+	if !well || float64(passed) >= need && (!idle || now-since < timeout*3/4) {
 		p.slow = 0
 		return false
 	}
@@ -75,14 +78,16 @@ func (r *rail) lookAtPace(now, oldest int64) (creeps bool) {
 // hopeless reports whether the rail has crept for too long, or too often.
 func (p *pace) hopeless() bool { return p.slow >= 2 || p.slow > 0 && p.doubts >= manyDoubts }
 
-// otherIsWell reports whether another rail has brought something lately.
-func (pe *peer) otherIsWell(r *rail, now int64) bool {
+// otherIsWell reports whether another rail has brought something lately, and whether one of
+// these has nothing under way.
+func (pe *peer) otherIsWell(r *rail, now int64, oldest map[*rail]int64) (well, idle bool) {
 	for _, other := range pe.rails {
 		if other != r && other.up && !other.trial.on && other.pace.slow == 0 && now-other.pace.fresh <= int64(pe.pml.tune.railTimeout)/2 {
-			return true
+			_, waits := oldest[other]
+			well, idle = true, idle || !waits
 		}
 	}
-	return false
+	return well, idle
 }
 
 // askAll has the peer give a sign of life, and tell what has arrived, over each rail.

@@ -45,6 +45,7 @@ func (r *rail) Down(err error) {
 	r.trial.broken()
 	if r.recovery.connected {
 		pe.conduct.breaks++
+		r.trial.lost = max(r.trial.lost, leastProbe) // the other side may have lost something
 	}
 	r.recovery.broken(err, pe.moved(), pe.met)
 	pe.choosePoller()

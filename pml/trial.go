@@ -10,11 +10,13 @@ import (
 // A connection that works for short frames only, or every now and then, is worse than
 // none: its handshake succeeds, it gets messages, and they stand still. So a rail that
 // broke with frames under way carries none again before it has carried some that are as
-// long, and of no value: probes. Only where there is no other rail it has no trial.
+// long, and of no value: probes. So has one that broke and had nothing to lose, since it is
+// the other side then that has found it bad. Only where there is no other rail there is no
+// trial.
 
 // trial is how far a rail has come that has to prove itself.
 type trial struct {
-	lost   int   // bytes of the longest frame that it lost when it broke
+	lost   int   // bytes of the longest frame that it lost when it broke; 0: it never did
 	on     bool  // it carries nothing but probes
 	passed int   // probes that were answered
 	since  int64 // when the trial began

@@ -89,7 +89,7 @@ func (pe *peer) watch(now int64) {
 		if signs := r.signs(); signs != r.vital.mark || !waits {
 			r.vital.mark, r.vital.alive = signs, now
 		}
-		creeps := r.lookAtPace(now, since)
+		creeps := r.lookAtPace(now, oldest)
 		if !waits {
 			r.doubt(false)
 			continue

@@ -78,7 +78,7 @@ func steady(ctx context.Context, w *strand.World) error {
 }
 
 // standstills returns for how long, from one time to another, a rank had nothing new to
-// tell of, in stretches of more than two tenths of a second, and how many bytes it got.
+// tell of, in stretches of more than four tenths of a second, and how many bytes it got.
 func standstills(r *nettest.Run, rank int, from, to time.Time) (stood time.Duration, bytes int) {
 	last, first, sum := from, -1, 0
 	for _, line := range r.Lines(rank) {
@@ -94,12 +94,12 @@ func standstills(r *nettest.Run, rank int, from, to time.Time) (stood time.Durat
 		if n == sum {
 			continue
 		}
-		if gap := line.At.Sub(last); gap > 250*time.Millisecond {
+		if gap := line.At.Sub(last); gap > 400*time.Millisecond {
 			stood += gap
 		}
 		last, sum = line.At, n
 	}
-	if gap := to.Sub(last); gap > 250*time.Millisecond {
+	if gap := to.Sub(last); gap > 400*time.Millisecond {
 		stood += gap
 	}
 	return stood, sum - max(first, 0)
