@@ -100,13 +100,23 @@ func (p *PML) Close(ctx context.Context) error {
 	p.wakeProbers()
 	err := p.part(ctx)
 	err = errors.Join(err, p.closeModules()) // from here on no transport has anybody's memory
-	p.eachOperation(func(op *operation) { op.complete(ErrClosed) })
+	p.eachOperation((*operation).close)
 	p.over = true
 	p.engine.Unlock()
 	p.cancel()
 	p.background.Wait()
 	p.engine.Close()
 	return err
+}
+
+// close ends what is left when the world is closed. A send to a peer that had left before, which
+// only a transport has held up, ends with that.
+func (op *operation) close() {
+	if op.isSend && op.peer.failure != nil {
+		op.complete(op.peer.failure)
+		return
+	}
+	op.complete(ErrClosed)
 }
 
 // part drains the sends and exchanges goodbyes. The lock is held.
