@@ -212,3 +212,22 @@ func permute(all []header, n int, f func([]header)) {
 		all[i], all[n-1] = all[n-1], all[i]
 	}
 }
+
+// The sender of a message that was given back leaves: it has heard of that, and the
+// transport has not let the frame go that told it.
+func TestPeerLeavesWhileTheTransportHoldsAWithdrawal(t *testing.T) {
+	pe, ep, c := receiving(t)
+	r := pe.rails[0]
+	op := post(t, c, make([]byte, 300))
+	require.NoError(t, r.Deliver(request(0, 300).bytes(), nil))
+	ep.result = btl.Taken
+	leaveCall(op)
+	require.NotNil(t, r.newest)
+	bye := header{kind: frameGoodbye, ack: pe.sent.next}
+	require.NoError(t, r.Deliver(bye.bytes(), nil))
+	require.False(t, op.active)
+	for f := r.newest; f != nil; f = r.newest {
+		r.Released(&f.Frame)
+	}
+	require.Empty(t, pe.withdrawing)
+}

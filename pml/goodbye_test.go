@@ -38,6 +38,17 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		require.True(t, op.done)
 		require.NoError(t, op.err)
 	})
+	t.Run("acknowledged, then our world is closed", func(t *testing.T) {
+		pe, ep := connected(t)
+		op, _ := sendHeld(t, pe, ep)
+		bye := bye
+		bye.ack = 1
+		_, err := pe.rails[0].begin(&bye, 0)
+		require.NoError(t, err)
+		op.close()
+		require.True(t, op.done)
+		require.ErrorIs(t, op.err, ErrPeerClosed, "not ErrClosed: it is the peer that left first")
+	})
 	t.Run("acknowledged, then the transport is down", func(t *testing.T) {
 		pe, ep := connected(t)
 		op, _ := sendHeld(t, pe, ep)

@@ -228,8 +228,12 @@ func (pe *peer) dropFrames(all bool) {
 	pe.sent.each(drop)
 	pe.sent = sendWindow{base: pe.sent.next, next: pe.sent.next}
 	for _, r := range pe.rails {
-		for f := r.newest; f != nil && all; f = f.older {
-			f.lose()
+		for f := r.newest; f != nil; f = f.older {
+			// A receive that was given back lends no memory, and ends now, whenever the
+			// transport lets the frame go that told the peer of it.
+			if all || f.op != nil && !f.op.isSend {
+				f.lose()
+			}
 		}
 	}
 }
