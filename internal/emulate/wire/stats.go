@@ -45,7 +45,7 @@ func (s *Stats) Add(o Stats) {
 	s.Oversize += o.Oversize
 	s.Stray += o.Stray
 	s.Late, s.Late99 = max(s.Late, o.Late), max(s.Late99, o.Late99)
-	s.Mean, s.Worst = max(s.Mean, o.Mean), max(s.Worst, o.Worst)
+	s.Worst = max(s.Worst, o.Worst)
 }
 
 // lateness counts times in steps of half a power of two.
