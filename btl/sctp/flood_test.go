@@ -13,7 +13,7 @@ import (
 	"github.com/strandmp/strand/internal/need"
 )
 
-// Four thousand associations a second that never prove themselves: a member gets in beside
+// Thousands of associations a second that never prove themselves: a member gets in beside
 // them, from another address, from another port of the same, and from one address that has
 // more ports than there are places.
 func TestMemberAmongFlood(t *testing.T) {
@@ -29,7 +29,7 @@ func TestMemberAmongFlood(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for trial := range need.Times(1, 20) {
 				n := newNode(t, 0)
-				f := flood.NewSCTP(target(n), 4000, sockets(t, test.from, test.ports)...)
+				f := flood.NewSCTP(target(n), floodRate, sockets(t, test.from, test.ports)...)
 				await(t, "all places to be taken", func() bool { return n.mod.strangers.Count() == mostStrangers }, n)
 				later := time.Now().Add(time.Duration(100+trial*17) * time.Millisecond)
 				await(t, "a moment in the midst of it", func() bool { return time.Now().After(later) }, n)
