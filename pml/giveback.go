@@ -80,6 +80,7 @@ func (op *operation) withdraw(in *inbound) *inbound {
 		if sender := p.lookup(in.handle, pe, true); sender != nil {
 			sender.withdrawal(round)
 		}
+		pe.revoke(func(o *operation) bool { return o == op }) // what arrives still names it
 		p.freeOperation(op)
 		return in
 	}

@@ -231,3 +231,22 @@ func TestPeerLeavesWhileTheTransportHoldsAWithdrawal(t *testing.T) {
 	}
 	require.Empty(t, pe.withdrawing)
 }
+
+// What arrives within a process for a receive that was left is not counted as the next
+// one's, which may have its place.
+func TestDataOfAReceiveThatWasLeftIsNotTheNextOnes(t *testing.T) {
+	pe, ep, c := receiving(t)
+	r := pe.rails[0]
+	pe.pml.rank = pe.rank // it is a message to itself
+	op := post(t, c, make([]byte, 300))
+	require.NoError(t, r.Deliver(request(0, 300).bytes(), nil))
+	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: lastOf(t, ep, frameClear).remote}
+	l, err := r.Begin(data.bytes(), 100)
+	require.NoError(t, err)
+	leaveCall(op)
+	again := post(t, c, make([]byte, 300))
+	require.Same(t, op, again)
+	l.Fill(make([]byte, 100))
+	require.NoError(t, r.End(l))
+	require.Zero(t, again.got)
+}
