@@ -126,3 +126,25 @@ func TestGoodbyeWaitsForWhatALocalTransportHasNotDelivered(t *testing.T) {
 	pe.rails[0].Released(&pe.rails[0].newest.Frame)
 	require.True(t, pe.drained())
 }
+
+// A peer leaves that has a request to send and has not answered it, while the transport
+// holds the frame. The send ends, another operation has its place, and then the transport
+// lets the frame go.
+func TestPeerLeavesWhileTheTransportHoldsARequest(t *testing.T) {
+	pe, ep, c := receiving(t)
+	ep.result = btl.Taken
+	pe.rails[0].attr = btl.Attr{MaxFrame: 1024}
+	op, err := c.isend(nil, nil, 1, 0, Synchronous)
+	require.NoError(t, err)
+	f := pe.rails[0].newest
+	bye := header{kind: frameGoodbye, ack: pe.sent.next}
+	require.NoError(t, pe.rails[0].Deliver(bye.bytes(), nil))
+	require.True(t, op.done)
+	require.ErrorIs(t, op.err, ErrPeerClosed)
+	pe.pml.freeOperation(op)
+	next := pe.pml.newOperation()
+	require.Same(t, op, next)
+	pe.rails[0].Released(&f.Frame)
+	require.Zero(t, next.frames)
+	require.False(t, next.done)
+}

@@ -229,9 +229,10 @@ func (pe *peer) dropFrames(all bool) {
 	pe.sent = sendWindow{base: pe.sent.next, next: pe.sent.next}
 	for _, r := range pe.rails {
 		for f := r.newest; f != nil; f = f.older {
-			// A receive that was given back lends no memory, and ends now, whenever the
-			// transport lets the frame go that told the peer of it.
-			if all || f.op != nil && !f.op.isSend {
+			// What the peer has is no loan any more: its operation ends now, unless that is
+			// all the peer wants, and another one may have its place by the time the
+			// transport lets the frame go.
+			if all || f.op != nil && !(f.op.isSend && f.op.arrived()) {
 				f.lose()
 			}
 		}
