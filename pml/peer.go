@@ -232,7 +232,7 @@ func (pe *peer) dropFrames(all bool) {
 			// What the peer has is no loan any more: its operation ends now, unless that is
 			// all the peer wants, and another one may have its place by the time the
 			// transport lets the frame go.
-			if all || f.op != nil && !(f.op.isSend && f.op.arrived()) {
+			if delivered := f.op != nil && f.op.isSend && f.op.arrived(); all || !delivered {
 				f.lose()
 			}
 		}
