@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/wireup"
 )
 
 // An address is what a module publishes: one byte that says which stack it has,
 // and where it can be reached (package networks).
 type address struct {
 	stack byte
-	networks.Address
+	wireup.Address
 }
 
 // Stacks in an address.
@@ -31,7 +31,7 @@ func decodeAddress(b []byte) (*address, error) {
 	if b[0] != overIP && b[0] != overUDP {
 		return nil, fmt.Errorf("%w: stack %d, allowed are %d and %d", errAddress, b[0], overIP, overUDP)
 	}
-	where, err := networks.Decode(b[1:])
+	where, err := wireup.Decode(b[1:])
 	if err != nil {
 		return nil, err
 	}

@@ -11,11 +11,11 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/internal/strangers"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 func init() { btl.Register(Component{}) }
@@ -81,7 +81,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 		Tuning: m.cfg.tuning,
 	}
 	for _, a := range chosen {
-		cfg.Local = append(cfg.Local, networks.Zoned(a))
+		cfg.Local = append(cfg.Local, wireup.Zoned(a))
 	}
 	opened, err := openStack(m.cfg, cfg)
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	if usable := opened.Usable(); len(usable) < len(chosen) {
 		chosen = m.among(chosen, usable)
 	}
-	m.local.Address = networks.Address{Port: m.stack.Port(), Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
+	m.local.Address = wireup.Address{Port: m.stack.Port(), Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
 	m.side = m.local.Side()
 	m.side.Held = slices.Clone(system.Held)
 	for _, a := range system.Addresses {
@@ -106,7 +106,7 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	}
 	m.blob = m.local.encode()
 	m.host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
-		m.host.Rank(), stackName(m.local.stack), m.why, m.stack.Port(), networks.Describe(chosen))
+		m.host.Rank(), stackName(m.local.stack), m.why, m.stack.Port(), wireup.Describe(chosen))
 	return nil
 }
 

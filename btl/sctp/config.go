@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // Names of the parameters.
@@ -49,7 +49,7 @@ const (
 type config struct {
 	stack            string
 	stackSetting     string
-	choice           networks.Choice
+	choice           wireup.Choice
 	policy           reach.Policy
 	portMin, ports   int
 	streams          int
@@ -68,7 +68,7 @@ type config struct {
 func readConfig(v *param.Values, warn func(error)) (config, error) {
 	c := config{
 		stack: v.String(pStack), stackSetting: v.Value(pStack).String(),
-		choice:  networks.ChoiceOf(v, prefixOfAll, warn),
+		choice:  wireup.ChoiceOf(v, prefixOfAll, warn),
 		portMin: v.Int(pPortMin), ports: v.Int(pPortRange),
 		streams:          v.Int(pStreams),
 		maxFrame:         int(v.Size(pMaxFrame)),

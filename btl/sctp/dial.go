@@ -10,8 +10,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/overdue"
+	"github.com/strandmp/strand/wireup"
 )
 
 // A dial makes a connection for an endpoint: as many attempts as the parameters
@@ -19,7 +19,7 @@ import (
 type dial struct {
 	bystander
 	ep     *endpoint
-	failed networks.Attempts
+	failed wireup.Attempts
 	since  int64 // when the first began
 
 	link      *link // of the present attempt, nil between two

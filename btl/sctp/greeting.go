@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/internal/handshake"
-	"github.com/strandmp/strand/internal/networks"
+	"github.com/strandmp/strand/wireup"
 )
 
 // A greeting is what each side tells about itself in the handshake.
@@ -61,5 +61,5 @@ func decodeGreeting(b []byte) (greeting, error) {
 	if n > len(rest) || len(rest)-n > maxHello {
 		return greeting{}, fmt.Errorf("%w: host name of %d bytes in %d", errGreeting, n, len(rest))
 	}
-	return greeting{maxFrame: int(size), streams: int(streams), host: networks.Plain(rest[:n]), hello: rest[n:]}, nil
+	return greeting{maxFrame: int(size), streams: int(streams), host: wireup.Plain(rest[:n]), hello: rest[n:]}, nil
 }

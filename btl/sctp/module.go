@@ -7,9 +7,9 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/handshake"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/strangers"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // module is SCTP over all selected interfaces of a process.
@@ -29,7 +29,7 @@ type module struct {
 	slots     map[int]*slot
 	leaving   map[*linger]struct{}
 	greeting  []byte
-	strays    networks.Limiter
+	strays    wireup.Limiter
 	closed    bool
 }
 

@@ -1,12 +1,12 @@
 package sctp
 
 import (
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
-var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
+var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
 	{Name: pStack, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "kernel", "user"}, Level: param.User,
 		Help: "Who speaks SCTP: the kernel, or a stack in this process over UDP (user). auto takes the kernel's if it has one. Ranks that are to talk to each other need the same, or btl_sctp_encap_port."},
 	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,

@@ -8,8 +8,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // A route is how a peer is reached: the pairs of addresses that were chosen, and those that
@@ -44,7 +44,7 @@ func (r *route) describe() string {
 func (m *module) routeTo(rank int, remote *address) (*route, error) {
 	result := reach.Match(m.side, remote.Side(), m.cfg.policy)
 	if len(result.Pairs) == 0 {
-		return nil, networks.NoPair(result, m.cfg.policy.Name(), prefixOfAll)
+		return nil, wireup.NoPair(result, m.cfg.policy.Name(), prefixOfAll)
 	}
 	// Both sides take the same of two pairs that are as good.
 	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 func init() { btl.Register(Component{}) }
@@ -31,64 +33,71 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	system, err := reach.System()
+	local, err := wireup.OpenLocal(host, "tcp", cfg.Settings)
 	if err != nil {
 		return nil, err
 	}
-	if len(system.Addresses) == 0 {
-		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no network interface is up, not even the loopback",
-			Remedy: "ip link set lo up"}
-	}
-	chosen, err := cfg.choice.Select(system.Addresses)
-	if err != nil {
+	m := newModule(host, cfg, local)
+	if err := m.try(local.Interfaces); err != nil {
 		return nil, err
 	}
-	m := newModule(host, cfg)
-	if err := m.try(chosen); err != nil {
-		return nil, err
+	if host.Size() > 1 { // else nobody is there to connect to us
+		if err := m.listen(); err != nil {
+			return nil, err
+		}
 	}
-	if host.Size() == 1 {
-		m.local.Interfaces = chosen // nobody is there to connect to us
-		m.attr = m.attributes()
-		return []btl.Module{m}, nil
-	}
-	if err := m.listen(system, chosen); err != nil {
-		return nil, err
-	}
+	m.attr = m.attributes()
 	return []btl.Module{m}, nil
 }
 
-func newModule(host btl.Host, cfg config) *module {
-	return &module{
+func newModule(host btl.Host, cfg config, local *wireup.Local) *module {
+	m := &module{
 		host:    host,
 		loop:    host.Loop(),
 		cfg:     cfg,
-		slots:   make(map[slotKey]*slot),
-		leaving: make(map[*linger]struct{}),
+		local:   local,
 		scratch: make([]byte, 64<<10),
 		buffers: newLender(host.Loop()),
-
-		routes:    reach.Remember(cfg.policy),
-		strangers: newCrowd(strangersAllowed()),
-		grace:     reserveGrace,
 	}
+	m.wire = wireup.NewManager(host, m, wireup.Config{
+		Name: "tcp", Prefix: prefixOfAll,
+		Retries: cfg.Retries, ConnectTimeout: cfg.ConnectTimeout, HandshakeTimeout: cfg.HandshakeTimeout,
+		Paths: maxPaths, Strangers: strangersAllowed(),
+		MaxFrame: cfg.maxFrag, FrameLimit: maxFrameLimit, Own: make([]byte, 2),
+		Doubt: local.Doubt,
+	})
+	return m
+}
+
+const (
+	// maxPaths bounds the paths between two ranks.
+	maxPaths = 64
+	// maxFrameLimit bounds what a peer may announce, and btl_tcp_max_frag.
+	maxFrameLimit = 1 << 30
+	// mostStrangers bounds the connections that have not proved themselves, and one
+	// descriptor in so many of those that the process may have.
+	mostStrangers    = 1024
+	strangersPerFile = 8
+)
+
+// strangersAllowed is how many strangers a process may bear. Their pace is that of the
+// listeners: who was not let in would wait in the system's queue, which a flood fills for
+// everybody.
+func strangersAllowed() int {
+	if limit := openfiles.Limit(); limit > 0 {
+		return min(mostStrangers, max(limit/strangersPerFile, 1))
+	}
+	return mostStrangers
 }
 
 // attributes of the module, whose interfaces are known.
 func (m *module) attributes() btl.Attr {
-	speed := 0
-	for _, a := range m.local.Interfaces {
-		speed = max(speed, a.Speed)
-	}
-	if speed == 0 {
-		speed = 10_000 // loopback and virtual interfaces do not tell
-	}
 	return btl.Attr{
 		Name:        "tcp",
 		EagerLimit:  m.cfg.eagerLimit,
 		EagerFixed:  m.cfg.eagerFixed,
 		MaxFrame:    m.cfg.maxFrag,
-		Bandwidth:   speed,
+		Bandwidth:   m.local.Speed(10_000), // loopback and virtual interfaces do not tell
 		Latency:     networkLatency,
 		Exclusivity: 100,
 		Lanes:       1,

@@ -1,13 +1,12 @@
 package tcp
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // Names of the parameters.
@@ -33,7 +32,7 @@ const (
 	pKeepalive        = prefixOfAll + "keepalive"
 )
 
-var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
+var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
 	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
 		Help: "How pairs of a local and a peer's address are judged: by the kernel's routes (route, on Linux), by the classes of the addresses as Open MPI does today (weighted) or did in 1.3 (weighted13), or by equal subnets (subnet). strand reach shows the result."},
 	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", Unit: "connections", Level: param.Tuner,
@@ -70,34 +69,27 @@ var specs = append(networks.Parameters(prefixOfAll), []param.Spec{
 
 // config is the values of the parameters.
 type config struct {
-	choice            networks.Choice
-	policy            reach.Policy
+	*wireup.Settings
 	links             int
-	portMin, ports    int
 	sndbuf, rcvbuf    buffer
 	noDelay           bool
 	congestion        string
 	eagerLimit        int
 	eagerFixed        bool // by the user
 	maxFrag           int
-	connectRetries    int
-	connectTimeout    time.Duration
-	handshakeTimeout  time.Duration
 	userTimeout       time.Duration
 	unsent            int
 	keepalive         time.Duration
 	congestionSetting string
-	portSettings      string
 }
 
 // readConfig reads them. Warn is told of networks that are not there, where that is no
 // mistake.
 func readConfig(v *param.Values, warn func(error)) (config, error) {
-	c := config{
-		choice:            networks.ChoiceOf(v, prefixOfAll, warn),
+	settings, err := wireup.ReadSettings(v, prefixOfAll, warn)
+	return config{
+		Settings:          settings,
 		links:             v.Int(pLinks),
-		portMin:           v.Int(pPortMin),
-		ports:             v.Int(pPortRange),
 		sndbuf:            buffer{int(v.Size(pSndbuf)), v.Value(pSndbuf).String(), "net.core.wmem_max", rawio.SetSendBuffer, rawio.SendBuffer},
 		rcvbuf:            buffer{int(v.Size(pRcvbuf)), v.Value(pRcvbuf).String(), "net.core.rmem_max", rawio.SetReceiveBuffer, rawio.ReceiveBuffer},
 		noDelay:           v.Bool(pNoDelay),
@@ -105,29 +97,9 @@ func readConfig(v *param.Values, warn func(error)) (config, error) {
 		eagerLimit:        int(v.Size(pEagerLimit)),
 		eagerFixed:        v.Value(pEagerLimit).Source.Kind != param.Default,
 		maxFrag:           int(v.Size(pMaxFrag)),
-		connectRetries:    v.Int(pConnectRetries),
-		connectTimeout:    v.Duration(pConnectTimeout),
-		handshakeTimeout:  v.Duration(pHandshakeTimeout),
 		userTimeout:       v.Duration(pUserTimeout),
 		unsent:            int(v.Size(pUnsent)),
 		keepalive:         v.Duration(pKeepalive),
 		congestionSetting: v.Value(pCongestion).String(),
-	}
-	var err error
-	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
-		return c, fmt.Errorf("%s: %w", v.Value(pReach), err)
-	}
-	if c.portMin > 0 {
-		c.portSettings = fmt.Sprintf("%v, %v", v.Value(pPortMin), v.Value(pPortRange))
-		if c.ports == 0 {
-			c.portSettings = v.Value(pPortMin).String()
-		}
-		if c.ports == 0 || c.portMin+c.ports > 65536 {
-			c.ports = 65536 - c.portMin
-		}
-	} else if c.ports > 0 {
-		return c, fmt.Errorf("%s has no meaning without %s: set both, or neither to let the system choose a port",
-			v.Value(pPortRange), pPortMin)
-	}
-	return c, nil
+	}, err
 }

@@ -76,7 +76,7 @@ func (c config) setCongestion(fd int) error {
 
 // Congestion implements [btl.CongestionReporter].
 func (ep *endpoint) Congestion() (btl.Congestion, bool) {
-	if ep.state != stateConnected {
+	if !ep.Live() {
 		return btl.Congestion{}, false
 	}
 	f, ok := rawio.FlowOf(ep.conn.FD())

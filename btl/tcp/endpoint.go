@@ -1,31 +1,23 @@
 package tcp
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/wireup"
 )
 
 // An endpoint is one connection to one peer, from its first thought to its end.
 type endpoint struct {
-	m     *module
-	slot  *slot
-	recv  btl.Receiver
-	host  string // the peer's
-	pair  pair   // as chosen here; not known if the peer has connected
-	state state
-	gone  bool // closed by the host: no up-calls any more
+	wireup.Conn
+	m *module
 
-	dial   *dial // while we connect
-	opened bool  // by us, not by the peer
-	epoch  uint32
 	local  string // addresses of the connection, for people
 	remote string
-	speed  int // of our interface, Mbit/s, if the peer has connected; 0 unknown
+	speed  int  // of our interface, Mbit/s, if the peer has connected; 0 unknown
+	nearby bool // the peer is on this machine
 
-	nearby   bool // the peer is on this machine
 	conn     rawio.Conn
 	watch    btl.Watch
 	sender   sender
@@ -35,41 +27,42 @@ type endpoint struct {
 }
 
 var (
+	_ wireup.Endpoint        = (*endpoint)(nil)
+	_ btl.Aborter            = (*endpoint)(nil)
+	_ btl.Stater             = (*endpoint)(nil)
 	_ btl.Pather             = (*endpoint)(nil)
 	_ btl.Watched            = (*endpoint)(nil)
 	_ btl.CongestionReporter = (*endpoint)(nil)
 )
 
-func newEndpoint(m *module, s *slot, host string) *endpoint {
-	return &endpoint{m: m, slot: s, host: host}
+// Prepare implements [wireup.Endpoint].
+func (ep *endpoint) Prepare(l wireup.Link) {
+	t := l.(*talk)
+	if t.dialed {
+		ep.local, ep.remote = t.pair.Addresses()
+		ep.nearby = ep.m.local.Nearby(t.Target().Addr())
+		return
+	}
+	local := rawio.LocalAddr(t.conn.FD())
+	ep.local, ep.remote = local.String(), t.from.String()
+	ep.nearby = ep.m.local.Nearby(t.from.Addr())
+	if a, ok := ep.m.local.Find(local.Addr()); ok {
+		ep.local, ep.speed = fmt.Sprintf("%v (%s)", local, a.Interface), a.Speed
+	}
 }
 
-// accepted takes the addresses of a connection that the peer has made, in the
-// place of an attempt of ours.
-func (ep *endpoint) accepted(in *inbound) {
-	if ep.dial != nil {
-		ep.dial.cancel()
-		ep.dial = nil
-	}
-	local := rawio.LocalAddr(in.conn.FD())
-	ep.opened, ep.local, ep.remote = false, local.String(), in.from.String()
-	ep.nearby = ep.m.nearby(in.from.Addr())
-	for _, a := range ep.m.side.Addresses {
-		if local.Addr().WithZone("") == a.Addr() {
-			ep.local, ep.speed = fmt.Sprintf("%v (%s)", local, a.Interface), a.Speed
-		}
-	}
-}
+// Addresses implements [wireup.Endpoint].
+func (ep *endpoint) Addresses() (local, remote string) { return ep.local, ep.remote }
 
 // Path implements [btl.Pather]. Of a connection that the peer has made our own end's
 // speed is known.
 func (ep *endpoint) Path() btl.Path {
-	m := ep.m
-	if ep.local == "" || ep.opened {
-		return m.path(ep.pair, ep.slot.key.path)
+	m, index := ep.m, ep.PathIndex()
+	if !ep.Accepted() {
+		return m.path(ep.Way().(pair), index)
 	}
-	path := btl.Path{Index: ep.slot.key.path, Bundle: m.bundle(ep.slot.key.path), Bandwidth: ep.speed, Latency: m.attr.Latency, Desc: ep.Desc()}
-	if isSpare(path.Index) {
+	path := btl.Path{Index: index, Bundle: m.bundle(index), Bandwidth: ep.speed, Latency: m.attr.Latency, Desc: ep.Desc()}
+	if isSpare(index) {
 		path.Spare = btl.Detour
 	}
 	if path.Bandwidth == 0 {
@@ -83,39 +76,53 @@ func (ep *endpoint) Path() btl.Path {
 	return path
 }
 
-// connect makes the endpoint CONNECTED. First is what is still to be sent of the
-// handshake.
-func (ep *endpoint) connect(conn rawio.Conn, first []byte, epoch uint32, peer greeting) {
+// Start implements [wireup.Endpoint].
+func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (err error) {
 	m := ep.m
-	ep.dial = nil
-	ep.epoch = epoch
-	ep.slot.known = epoch
-	ep.conn = conn
-	ep.host = peer.host
-	if ep.opened {
-		ep.local, ep.remote = ep.pair.Local.String(), ep.pair.target().String()
-		ep.nearby = m.nearby(ep.pair.target().Addr())
-	}
-	ep.enter(stateConnected, btl.LogInfo, ep.Desc(), epoch, "")
+	ep.conn = l.(*talk).release()
 	ep.sender.init(first, &m.buffers)
-	ep.receiver.init(peer.maxFrame, &m.buffers)
-	var err error
-	if ep.watch, err = m.loop.Watch(conn.FD(), (*events)(ep)); err != nil {
-		ep.down(ep.connError("connected", err))
-		return
+	ep.receiver.init(peer.MaxFrame, &m.buffers)
+	if ep.watch, err = m.loop.Watch(ep.conn.FD(), (*events)(ep)); err != nil {
+		return err
 	}
 	if len(first) > 0 {
 		ep.push()
 	}
-	ep.recv.Up(peer.hello)
-	if ep.live() && ep.sender.refused {
+	return nil
+}
+
+// Ready implements [wireup.Endpoint].
+func (ep *endpoint) Ready() {
+	if ep.sender.refused {
 		ep.sender.refused = false
-		ep.recv.Writable()
+		ep.Recv.Writable()
 	}
 }
 
-// live: the connection is up and the host has not closed it.
-func (ep *endpoint) live() bool { return ep.state == stateConnected }
+// Detach implements [wireup.Endpoint].
+func (ep *endpoint) Detach(how wireup.End) {
+	if ep.watch != nil {
+		ep.watch.Stop()
+		ep.watch = nil
+	}
+	switch how {
+	case wireup.Lost:
+		rawio.Close(ep.conn.FD())
+	case wireup.Leaves:
+		ep.m.leave(ep.conn, ep.sender.remainder())
+	case wireup.Aborts:
+		// What either system still holds of it is lost.
+		rawio.Reset(ep.conn.FD())
+	}
+	ep.sender.discard()
+	ep.receiver.rest()
+	if l := ep.receiver.landing; l != nil {
+		ep.receiver.landing = nil
+		if how == wireup.Lost {
+			ep.Recv.Drop(l)
+		}
+	}
+}
 
 // events is the endpoint as the loop sees it.
 type events endpoint
@@ -145,20 +152,9 @@ func (ep *endpoint) Watch() btl.Watch { return ep.watch }
 // Counters implements [btl.Counter].
 func (ep *endpoint) Counters() btl.Counters { return ep.counters }
 
-// Desc implements [btl.Endpoint].
-func (ep *endpoint) Desc() string {
-	if ep.local == "" {
-		return ep.pair.String()
-	}
-	if ep.opened || ep.dial != nil {
-		return ep.local + " → " + ep.remote
-	}
-	return ep.local + " ← " + ep.remote
-}
-
 // broken takes note of a failure that Send has found; the loop reports it.
 func (ep *endpoint) broken(err error) {
-	if ep.failure != nil || !ep.live() {
+	if ep.failure != nil || !ep.Live() {
 		return
 	}
 	ep.failure = err
@@ -168,112 +164,16 @@ func (ep *endpoint) broken(err error) {
 // reportFailure first reads what the peer has sent before it went: its goodbye
 // may be there.
 func (ep *endpoint) reportFailure() {
-	for ep.live() && ep.receive() {
+	for ep.Live() && ep.receive() {
 	}
-	if ep.live() {
-		ep.down(ep.connError("sending", ep.failure))
+	if ep.Live() {
+		ep.Down(ep.Error("sending", ep.failure))
 	}
-}
-
-// down ends the endpoint and tells the host.
-func (ep *endpoint) down(err error) {
-	if ep.gone || ep.state == stateFailed {
-		return
-	}
-	inOrder := errors.Is(err, btl.ErrPeerClosed)
-	if !inOrder {
-		ep.m.doubt()
-	}
-	ep.tellEnd(err)
-	wasUp := ep.state == stateConnected
-	ep.state = stateFailed
-	if ep.dial != nil {
-		ep.dial.cancel()
-		ep.dial = nil
-	}
-	if wasUp {
-		if ep.watch != nil {
-			ep.watch.Stop()
-			ep.watch = nil
-		}
-		rawio.Close(ep.conn.FD())
-	}
-	ep.sender.discard()
-	ep.receiver.rest()
-	if l := ep.receiver.landing; l != nil {
-		ep.receiver.landing = nil
-		ep.recv.Drop(l)
-	}
-	if ep.gone {
-		return
-	}
-	if inOrder {
-		err = btl.ErrPeerClosed
-	}
-	ep.recv.Down(err)
-}
-
-// Close implements [btl.Endpoint].
-func (ep *endpoint) Close() error {
-	if ep.gone {
-		return nil
-	}
-	ep.gone = true
-	was := ep.state
-	ep.tellClosed()
-	ep.state = stateFailed
-	if ep.dial != nil {
-		ep.dial.cancel()
-		ep.dial = nil
-	}
-	if was == stateConnected {
-		ep.watch.Stop()
-		ep.watch = nil
-		ep.m.leave(ep.conn, ep.sender.remainder())
-	}
-	ep.sender.discard()
-	ep.receiver.rest()
-	ep.receiver.landing = nil
-	if s := ep.slot; s.ep == ep {
-		s.ep = nil
-		if s.reserve != nil && !ep.m.closed {
-			// The peer's own connection has been waiting for ours.
-			ep.m.loop.Post(func() {
-				if s.ep == nil {
-					s.useReserve()
-				}
-			})
-		}
-	}
-	return nil
-}
-
-// connError describes a failure of this endpoint.
-func (ep *endpoint) connError(phase string, err error) *btl.ConnError {
-	e := &btl.ConnError{
-		Transport: "tcp",
-		Rank:      ep.m.host.Rank(),
-		Peer:      ep.slot.key.rank,
-		PeerHost:  ep.host,
-		Local:     ep.local,
-		Remote:    ep.remote,
-		Phase:     phase,
-		Err:       err,
-		Remedy:    remedy(err, ep),
-		Final:     hopeless(err),
-	}
-	if ep.local == "" && ep.pair.port != 0 {
-		e.Local, e.Remote = ep.pair.Local.String(), ep.pair.target().String()
-	}
-	if ep.state == stateConnected {
-		e.InFlight = ep.Outstanding()
-	}
-	return e
 }
 
 // Outstanding implements [btl.Gauge].
 func (ep *endpoint) Outstanding() int {
-	if ep.state != stateConnected {
+	if !ep.Live() {
 		return -1
 	}
 	n := rawio.Unacknowledged(ep.conn.FD())
@@ -282,3 +182,6 @@ func (ep *endpoint) Outstanding() int {
 	}
 	return n + ep.sender.queued()
 }
+
+// InFlight implements [wireup.Endpoint].
+func (ep *endpoint) InFlight() int { return ep.Outstanding() }

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
 )
 
 func TestFirstSendConnects(t *testing.T) {
 	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
 	p := a.reach(b)
-	require.Equal(t, stateClosed, p.ep.state)
+	require.Equal(t, wireup.Closed, p.ep.At())
 	require.Equal(t, btl.Done, p.send(frame("h", "first")))
 	require.Equal(t, 1, p.ups)
 	require.Equal(t, "hello of 1", p.hello)
@@ -21,7 +22,7 @@ func TestFirstSendConnects(t *testing.T) {
 	q := b.accepted[0]
 	require.Equal(t, "hello of 0", q.hello)
 	require.Equal(t, []message{{"h", "first"}}, q.frames)
-	require.Equal(t, "host0", q.ep.host)
+	require.Equal(t, "host0", q.ep.Error("", nil).PeerHost)
 }
 
 func TestSizesAndVectors(t *testing.T) {

@@ -219,7 +219,7 @@ func TestGoodbyeAfterAllFrames(t *testing.T) {
 	require.ErrorIs(t, y.down, btl.ErrPeerClosed)
 	require.Len(t, y.frames, frames)
 	require.Zero(t, x.downs)
-	x.n.until("the end of the linger", func() bool { return len(x.n.mod.leaving) == 0 })
+	x.n.until("the end of the linger", func() bool { return len(x.n.mod.wire.Leaving()) == 0 })
 }
 
 // What was taken by reference goes out after Close, from a copy.
@@ -276,8 +276,8 @@ func TestSendAfterGoodbye(t *testing.T) {
 	x.n.engine.Lock() // it does not read
 	y.n.do(func() { _ = y.ep.Close() })
 	y.n.do(func() {
-		for l := range y.n.mod.leaving {
-			l.finish() // at once, so that what comes is answered with a reset
+		for _, l := range y.n.mod.wire.Leaving() {
+			y.n.mod.wire.Left(l) // at once, so that what comes is answered with a reset
 		}
 	})
 	var last btl.Result
@@ -298,9 +298,9 @@ func TestRemedies(t *testing.T) {
 	x, _ := link(t)
 	for _, err := range []error{syscall.ECONNREFUSED, syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 		syscall.EMFILE, syscall.EPERM, syscall.ECONNRESET, syscall.EPIPE} {
-		require.NotEmpty(t, remedy(fmt.Errorf("wrapped: %w", err), x.ep), err.Error())
+		require.NotEmpty(t, x.ep.Error("", fmt.Errorf("wrapped: %w", err)).Remedy, err.Error())
 	}
-	require.Empty(t, remedy(errors.New("anything else"), x.ep))
+	require.Empty(t, x.ep.Error("", errors.New("anything else")).Remedy)
 }
 
 // Any mixture of frames arrives as it was sent, whatever the landing places look
@@ -358,7 +358,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		x.send(frame("h", strings.Repeat("x", 100_000)))
 		y.n.until("the frame", func() bool { return len(y.frames) == 1 })
 		stranger(t, x.n)
-		x.n.until("the stranger", func() bool { return x.n.mod.strangers.Count() == 1 })
+		x.n.until("the stranger", func() bool { return x.n.mod.wire.Count() == 1 })
 		x.n.close()
 		y.n.close()
 	}
@@ -371,7 +371,7 @@ func TestModulesCloseWithoutWaiting(t *testing.T) {
 	x.n.do(func() {
 		x.ep.Send(frame("h", "last words"), 0)
 		require.NoError(t, x.n.mod.Close())
-		require.Empty(t, x.n.mod.leaving)
+		require.Empty(t, x.n.mod.wire.Leaving())
 		require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0))
 		_, err := x.n.mod.Connect(btl.Peer{Rank: 1}, btl.Path{}, x)
 		require.ErrorIs(t, err, btl.ErrClosed)

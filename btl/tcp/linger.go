@@ -2,18 +2,10 @@ package tcp
 
 import (
 	"syscall"
-	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
-)
-
-const (
-	// lingerTime is how long a closed connection may take to send its last
-	// bytes and to hear the peer's end.
-	lingerTime = 2 * time.Second
-	// farewell is how long closing the module waits for all of them.
-	farewell = 250 * time.Millisecond
+	"github.com/strandmp/strand/wireup"
 )
 
 // A linger is a connection after its endpoint: it sends the last bytes and then
@@ -24,31 +16,31 @@ type linger struct {
 	m     *module
 	conn  rawio.Conn
 	watch btl.Watch
-	timer btl.Timer
 	out   []byte
 	shut  bool
 }
+
+var _ wireup.Leaver = (*linger)(nil)
 
 // leave lets a connection end in order after out, of which the linger becomes
 // the owner.
 func (m *module) leave(conn rawio.Conn, out []byte) {
 	l := &linger{m: m, conn: conn, out: out}
-	m.leaving[l] = struct{}{}
+	m.wire.Leave(l)
 	var err error
 	if l.watch, err = m.loop.Watch(conn.FD(), l); err != nil {
 		l.watch = nil
-		l.finish()
+		m.wire.Left(l)
 		return
 	}
-	l.timer = m.loop.After(lingerTime, l.finish)
-	l.work()
+	l.Work()
 }
 
 // Poll implements [btl.Handler].
-func (l *linger) Poll(bool) bool { return l.work() }
+func (l *linger) Poll(bool) bool { return l.Work() }
 
-// work sends and reads what is possible and reports whether anything was done.
-func (l *linger) work() bool {
+// Work implements [wireup.Leaver].
+func (l *linger) Work() bool {
 	if l.watch == nil {
 		return false
 	}
@@ -64,7 +56,7 @@ func (l *linger) send() bool {
 			return false
 		}
 		if errno != 0 {
-			l.finish()
+			l.m.wire.Left(l)
 			return true
 		}
 		l.out = l.out[n:]
@@ -86,7 +78,7 @@ func (l *linger) drain() bool {
 			return did
 		}
 		if errno != 0 || n == 0 {
-			l.finish()
+			l.m.wire.Left(l)
 			return true
 		}
 		did = true
@@ -94,52 +86,16 @@ func (l *linger) drain() bool {
 	return did
 }
 
-// confirmed reports whether the peer's system has all that we have sent: the
-// connection may go then.
-func (l *linger) confirmed() bool {
+// Confirmed implements [wireup.Leaver].
+func (l *linger) Confirmed() bool {
 	return l.shut && rawio.Unacknowledged(l.conn.FD()) == 0
 }
 
-func (l *linger) finish() {
-	if _, ok := l.m.leaving[l]; !ok {
-		return
-	}
-	delete(l.m.leaving, l)
-	if l.timer != nil {
-		l.timer.Stop()
-	}
+// End implements [wireup.Leaver].
+func (l *linger) End() {
 	if l.watch != nil {
 		l.watch.Stop()
 		l.watch = nil
 	}
 	rawio.Close(l.conn.FD())
-}
-
-// finishLeaving ends all lingering connections: each when the peer's system has
-// confirmed our last bytes or the peer has ended too, all after a short while.
-func (m *module) finishLeaving() {
-	// The loop does not run during the call, so this has a clock of its own.
-	for deadline := time.Now().Add(farewell); len(m.leaving) > 0; {
-		var fds []int
-		for l := range m.leaving {
-			l.work()
-			if l.confirmed() {
-				l.finish()
-			}
-		}
-		for l := range m.leaving {
-			fds = append(fds, l.conn.FD())
-		}
-		if len(fds) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			break
-		}
-		// A confirmation makes nothing readable, so the wait is a short one.
-		rawio.WaitAny(fds, 1)
-	}
-	for l := range m.leaving {
-		l.finish()
-	}
 }

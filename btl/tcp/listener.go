@@ -4,15 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // A listener is one listening socket: there is one for each selected address,
@@ -28,18 +27,31 @@ const (
 	backlog = 4096
 	// acceptsPerPoll keeps a flood of connections from holding up everything.
 	acceptsPerPoll = 16
+	// A flood gets no more than a small part of the process's time: once there are more
+	// strangers than calm, a listener rests after each batch.
+	calm      = 64
+	floodRest = time.Millisecond
 	// troubleRest is how long a listener waits when the system gives it nothing.
 	troubleRest = 100 * time.Millisecond
 )
 
-// listen opens the listeners on one port and publishes the addresses chosen from
-// those of the system.
-func (m *module) listen(system reach.Side, chosen []reach.Address) error {
-	chosen, err := m.bindable(chosen)
+// listen opens the listeners on one port and publishes the addresses chosen.
+func (m *module) listen() error {
+	open := func(a reach.Address, port uint16) (int, uint16, error) {
+		at := netip.AddrPortFrom(wireup.Zoned(a), port)
+		fd, err := rawio.Listen(at, backlog)
+		if err != nil {
+			return 0, 0, fmt.Errorf("listening on %v (%s): %w", at, a.Interface, err)
+		}
+		return fd, rawio.LocalAddr(fd).Port(), nil
+	}
+	chosen, err := wireup.Usable(m.local.Interfaces, open, rawio.Close, func(a reach.Address, err error) {
+		m.host.Logf(btl.LogWarn, "tcp: rank %d: not using %v: %v", m.host.Rank(), a, err)
+	})
 	if err != nil {
 		return err
 	}
-	fds, port, err := bindAll(chosen, m.cfg)
+	fds, port, err := wireup.Bind(m.cfg.Ports, wireup.Describe(chosen), chosen, open, rawio.Close)
 	if err != nil {
 		return err
 	}
@@ -55,17 +67,8 @@ func (m *module) listen(system reach.Side, chosen []reach.Address) error {
 			return m.deaf(err)
 		}
 	}
-	m.local = networks.Address{Port: port, Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
-	m.side = m.local.Side()
-	m.side.Held = slices.Clone(system.Held)
-	for _, a := range system.Addresses {
-		if !m.local.Holds(a.Addr()) {
-			m.side.Held = append(m.side.Held, a.Addr())
-		}
-	}
-	m.blob = m.local.Encode()
-	m.attr = m.attributes()
-	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, networks.Describe(chosen))
+	m.blob = m.local.Publish(port, chosen)
+	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, wireup.Describe(chosen))
 	return nil
 }
 
@@ -75,102 +78,6 @@ func (m *module) deaf(err error) error {
 		l.close()
 	}
 	return err
-}
-
-// bindable leaves out the addresses that can not be listened on at the moment,
-// such as one of IPv6 that is still being checked for duplicates.
-func (m *module) bindable(addrs []reach.Address) ([]reach.Address, error) {
-	var good []reach.Address
-	var last error
-	for _, a := range addrs {
-		fds, err := bindPort([]reach.Address{a}, 0)
-		if err != nil {
-			last = err
-			m.host.Logf(btl.LogWarn, "tcp: rank %d: not using %v: %v", m.host.Rank(), a, err)
-			continue
-		}
-		rawio.Close(fds[0])
-		good = append(good, a)
-	}
-	if len(good) == 0 {
-		return nil, last
-	}
-	return good, nil
-}
-
-// bindAll finds a port that is free on all the addresses.
-func bindAll(addrs []reach.Address, c config) ([]int, uint16, error) {
-	if c.portMin == 0 {
-		return bindAnywhere(addrs)
-	}
-	var last error
-	for port := c.portMin; port < c.portMin+c.ports; port++ {
-		fds, err := bindPort(addrs, uint16(port))
-		if err == nil {
-			return fds, uint16(port), nil
-		}
-		if last = err; !networks.PortTrouble(err) {
-			break
-		}
-	}
-	return nil, 0, fmt.Errorf("%s is free on %s: %w (%s)", c.portsTried(), networks.Describe(addrs), last, portRemedy(last))
-}
-
-// portsTried names the ports that were tried, and the parameters that say so, as
-// the user wrote them.
-func (c config) portsTried() string {
-	if c.ports == 1 {
-		return fmt.Sprintf("not even the one port %d that may be used (%s)", c.portMin, c.portSettings)
-	}
-	return fmt.Sprintf("none of the ports %d to %d (%s)", c.portMin, c.portMin+c.ports-1, c.portSettings)
-}
-
-// portRemedy says what can be done about a range without a free port.
-func portRemedy(err error) string {
-	if errors.Is(err, syscall.EACCES) {
-		return fmt.Sprintf("ports below 1024 are the superuser's: raise %s", pPortMin)
-	}
-	return fmt.Sprintf("each process of a host needs one: raise %s, or lower %s if the range ends at 65535", pPortRange, pPortMin)
-}
-
-// bindAnywhere lets the system choose a port on the first address and takes the
-// same on the others, which may need several attempts.
-func bindAnywhere(addrs []reach.Address) ([]int, uint16, error) {
-	const attempts = 64
-	var last error
-	for range attempts {
-		fds, err := bindPort(addrs[:1], 0)
-		if err != nil {
-			return nil, 0, err
-		}
-		port := rawio.LocalAddr(fds[0]).Port()
-		others, err := bindPort(addrs[1:], port)
-		if err == nil {
-			return append(fds, others...), port, nil
-		}
-		rawio.Close(fds[0])
-		last = err
-		if !networks.PortTrouble(err) {
-			break
-		}
-	}
-	return nil, 0, fmt.Errorf("no port is free on all of %s: %w", networks.Describe(addrs), last)
-}
-
-func bindPort(addrs []reach.Address, port uint16) ([]int, error) {
-	var fds []int
-	for _, a := range addrs {
-		at := netip.AddrPortFrom(networks.Zoned(a), port)
-		fd, err := rawio.Listen(at, backlog)
-		if err != nil {
-			for _, fd := range fds {
-				rawio.Close(fd)
-			}
-			return nil, fmt.Errorf("listening on %v (%s): %w", at, a.Interface, err)
-		}
-		fds = append(fds, fd)
-	}
-	return fds, nil
 }
 
 // Poll implements [btl.Handler].
@@ -190,12 +97,12 @@ func (l *listener) Poll(bool) bool {
 		case errors.Is(err, syscall.ECONNABORTED), errors.Is(err, syscall.EINTR):
 		default:
 			// Out of descriptors or memory: trying again at once would spin.
-			l.m.stray(btl.LogWarn, netip.AddrPort{}, openfiles.Explain(err))
+			l.m.wire.Stray(btl.LogWarn, "", openfiles.Explain(err))
 			l.rest(troubleRest)
 			return did
 		}
 	}
-	if l.m.strangers.Count() > calm {
+	if l.m.wire.Count() > calm {
 		l.rest(floodRest)
 	}
 	return did
@@ -213,7 +120,7 @@ func (l *listener) rest(d time.Duration) {
 		var err error
 		if l.watch, err = l.m.loop.Watch(l.fd, l); err != nil {
 			l.watch = nil
-			l.m.stray(btl.LogWarn, netip.AddrPort{}, err)
+			l.m.wire.Stray(btl.LogWarn, "", err)
 			l.retryWatch()
 		}
 	})

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 func TestMistakesInParameters(t *testing.T) {
@@ -52,12 +52,13 @@ func TestUnknownInterfaceIsTold(t *testing.T) {
 // freeRange finds a port with another free port behind it.
 func freeRange(t *testing.T) int {
 	for range 100 {
-		fds, port, err := bindAnywhere([]reach.Address{nic("lo", "127.0.0.1/8", 0)})
+		fd, err := rawio.Listen(netip.MustParseAddrPort("127.0.0.1:0"), backlog)
 		require.NoError(t, err)
-		next, err := bindPort([]reach.Address{nic("lo", "127.0.0.1/8", 0)}, port+1)
-		rawio.Close(fds[0])
+		port := rawio.LocalAddr(fd).Port()
+		next, err := rawio.Listen(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port+1), backlog)
+		rawio.Close(fd)
 		if err == nil {
-			rawio.Close(next[0])
+			rawio.Close(next)
 			return int(port)
 		}
 	}
@@ -104,7 +105,7 @@ func TestOnePortOnAllAddresses(t *testing.T) {
 		require.Equal(t, n.mod.local.Port, at.Port())
 		require.Equal(t, n.mod.local.Interfaces[i].Addr(), at.Addr().WithZone(""), "only selected addresses are listened on")
 	}
-	got, err := networks.Decode(n.mod.Address())
+	got, err := wireup.Decode(n.mod.Address())
 	require.NoError(t, err)
 	require.Equal(t, reach.ThisNetwork(), got.Network)
 	require.Equal(t, "host0", got.Host)
@@ -132,10 +133,10 @@ func TestReach(t *testing.T) {
 	require.ErrorContains(t, err, "self")
 	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: []byte("garbage")})
 	require.ErrorContains(t, err, "rank 2 on far")
-	elsewhere := networks.Address{Port: 1, Network: reach.Network{1}, Interfaces: []reach.Address{nic("lo", "127.0.0.1/8", 0)}}
+	elsewhere := wireup.Address{Port: 1, Network: reach.Network{1}, Interfaces: []reach.Address{nic("lo", "127.0.0.1/8", 0)}}
 	elsewhere.Interfaces[0].Flags = reach.Loopback
 	_, err = a.mod.Reach(btl.Peer{Rank: 2, Host: "far", Address: elsewhere.Encode()})
-	require.ErrorIs(t, err, networks.ErrNoPair)
+	require.ErrorIs(t, err, wireup.ErrNoPair)
 	require.ErrorContains(t, err, pInclude)
 
 	_, err = a.mod.Connect(btl.Peer{Rank: 3}, paths[0], &peer{})
@@ -161,6 +162,6 @@ func TestAttributes(t *testing.T) {
 
 func TestNearby(t *testing.T) {
 	n := newNode(t, 0, 2)
-	require.True(t, n.mod.nearby(netip.MustParseAddr("127.0.0.1")))
-	require.False(t, n.mod.nearby(netip.MustParseAddr("192.0.2.99")))
+	require.True(t, n.mod.local.Nearby(netip.MustParseAddr("127.0.0.1")))
+	require.False(t, n.mod.local.Nearby(netip.MustParseAddr("192.0.2.99")))
 }

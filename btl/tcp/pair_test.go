@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 func nic(name, prefix string, speed int) reach.Address {
@@ -19,17 +19,21 @@ func nic(name, prefix string, speed int) reach.Address {
 
 // wired is a module of a rank with these addresses, on a network of its own.
 func wired(t *testing.T, rank int, policy string, links int, ifaces ...reach.Address) *module {
-	p, err := reach.PolicyByName(policy)
-	require.NoError(t, err)
-	m := &module{host: &node{rank: rank, size: 9}, cfg: config{policy: p, links: links},
-		loop: &stillLoop{}, routes: reach.Remember(p)}
 	for i := range ifaces {
 		ifaces[i].Index = i + 1
 	}
-	m.local = networks.Address{Port: uint16(7000 + rank), Network: reach.Network{byte(rank + 1)}, Host: "h", Interfaces: ifaces}
-	m.side = m.local.Side()
+	return wiredTo(t, rank, policy, links, reach.Side{Network: reach.Network{byte(rank + 1)}, Addresses: ifaces})
+}
+
+// wiredTo is one of a host that has more addresses, on a network of others.
+func wiredTo(t *testing.T, rank int, policy string, links int, host reach.Side) *module {
+	p, err := reach.PolicyByName(policy)
+	require.NoError(t, err)
+	n := stillHost{&node{rank: rank, size: 9}}
+	cfg := config{Settings: &wireup.Settings{Prefix: prefixOfAll, Policy: p}, links: links}
+	m := newModule(n, cfg, wireup.NewLocal(n, "tcp", cfg.Settings, host, host.Addresses))
+	m.blob = m.local.Publish(uint16(7000+rank), host.Addresses)
 	m.attr = m.attributes()
-	m.blob = m.local.Encode()
 	return m
 }
 
@@ -100,7 +104,7 @@ func TestAtMostSoManyPaths(t *testing.T) {
 		ours = append(ours, nic("a"+subnet, "10."+subnet+".0.1/24", 0))
 		theirs = append(theirs, nic("b"+subnet, "10."+subnet+".0.2/24", 0))
 	}
-	require.Len(t, pathsBetween(t, wired(t, 0, "weighted", 16, ours...), wired(t, 1, "weighted", 16, theirs...)), maxPaths-mostSpares)
+	require.Len(t, pathsBetween(t, wired(t, 0, "weighted", 16, ours...), wired(t, 1, "weighted", 16, theirs...)), maxPaths-wireup.MostSpares)
 }
 
 // The pairs that would work and were not chosen are spare: the best first, numbered
@@ -108,7 +112,8 @@ func TestAtMostSoManyPaths(t *testing.T) {
 func TestSparePaths(t *testing.T) {
 	a := wired(t, 0, "weighted", 2, nic("eth0", "10.0.0.1/24", 1000), nic("eth1", "10.0.0.3/24", 100))
 	b := wired(t, 1, "weighted", 2, nic("net0", "10.0.0.2/24", 1000))
-	a.side.Addresses = append(a.side.Addresses, reach.Address{Prefix: netip.MustParsePrefix("10.0.0.5/24"), Interface: "eth0", Index: 1, Speed: 1000})
+	second := reach.Address{Prefix: netip.MustParsePrefix("10.0.0.5/24"), Interface: "eth0", Index: 1, Speed: 1000}
+	a.blob = a.local.Publish(7000, append(a.local.Interfaces, second))
 	there, theirs := pathsAndSpares(t, a, b)
 	require.Len(t, there, 2, "both links of a pair")
 	require.Len(t, theirs, 2)
@@ -117,7 +122,6 @@ func TestSparePaths(t *testing.T) {
 	require.Contains(t, theirs[1].Desc, "10.0.0.3 (eth1) → 10.0.0.2:7001 (")
 	require.Equal(t, btl.Detour, theirs[1].Spare)
 
-	a.blob = a.local.Encode()
 	_, back := pathsAndSpares(t, b, a)
 	require.Equal(t, there[0].Private.(pair).Local.Addr(), netip.MustParseAddr("10.0.0.1"))
 	require.Equal(t, netip.MustParseAddr("10.0.0.3"), back[len(back)-1].Private.(pair).Remote.Addr())
@@ -127,10 +131,9 @@ func TestSparePaths(t *testing.T) {
 		many = append(many, nic("eth"+string(rune('0'+i)), "10.0.0."+string(rune('1'+i))+"/24", 0))
 	}
 	_, spares := pathsAndSpares(t, wired(t, 0, "weighted", 1, many...), wired(t, 1, "weighted", 1, nic("eth0", "10.0.0.20/24", 0), nic("eth1", "10.0.0.21/24", 0)))
-	require.Len(t, spares, mostSpares)
+	require.Len(t, spares, wireup.MostSpares)
 
-	near := wired(t, 2, "weighted", 1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "10.1.0.1/24", 0))
-	near.side.Network = reach.Network{2}
+	near := wiredTo(t, 2, "weighted", 1, reach.Side{Network: reach.Network{2}, Addresses: []reach.Address{nic("eth0", "10.0.0.1/24", 0), nic("eth1", "10.1.0.1/24", 0)}})
 	_, spares = pathsAndSpares(t, near, b)
 	require.Empty(t, spares, "what carries one pair within a network carries all")
 }
@@ -140,9 +143,9 @@ func TestHeldAddressIsNoPeers(t *testing.T) {
 	a := wired(t, 0, "weighted", 1, nic("eth0", "10.0.0.1/24", 0))
 	b := wired(t, 1, "weighted", 1, nic("docker0", "172.17.0.1/16", 0))
 	require.Len(t, pathsBetween(t, a, b), 1)
-	a.side.Held = []netip.Addr{netip.MustParseAddr("172.17.0.1")}
+	a = wiredTo(t, 0, "weighted", 1, reach.Side{Network: reach.Network{1}, Addresses: a.local.Interfaces, Held: []netip.Addr{netip.MustParseAddr("172.17.0.1")}})
 	_, err := a.Reach(btl.Peer{Rank: 1, Host: "h", Address: b.blob})
-	require.ErrorIs(t, err, networks.ErrNoPair)
+	require.ErrorIs(t, err, wireup.ErrNoPair)
 }
 
 // Where no pair works it is said why, and what can be changed, in few lines however many
@@ -151,7 +154,7 @@ func TestNoPair(t *testing.T) {
 	a := wired(t, 0, "subnet", 1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "fd00::1/64", 0))
 	b := wired(t, 1, "subnet", 1, nic("net0", "192.168.0.2/24", 0))
 	_, err := a.Reach(btl.Peer{Rank: 1, Host: "far", Address: b.blob})
-	require.ErrorIs(t, err, networks.ErrNoPair)
+	require.ErrorIs(t, err, wireup.ErrNoPair)
 	for _, want := range []string{"rank 1 on far", "subnet", pInclude, pExclude, pReach, "route", "weighted",
 		"eth0 10.0.0.1/24", "eth1 fd00::1/64", "net0 192.168.0.2/24", "IPv4 and IPv6 do not mix"} {
 		require.ErrorContains(t, err, want)
@@ -162,7 +165,7 @@ func TestNoPair(t *testing.T) {
 		theirs = append(theirs, nic(fmt.Sprintf("eth%d", i), fmt.Sprintf("192.168.%d.2/24", i), 0), nic("ib", fmt.Sprintf("fd00:%x::1/64", i), 0))
 	}
 	_, err = wired(t, 0, "subnet", 1, ours...).Reach(btl.Peer{Rank: 1, Host: "far", Address: wired(t, 1, "subnet", 1, theirs...).blob})
-	require.ErrorIs(t, err, networks.ErrNoPair)
+	require.ErrorIs(t, err, wireup.ErrNoPair)
 	require.ErrorContains(t, err, "1024 pairs, such as 10.0.0.1 (eth0) → 192.168.0.2 (eth0): private, different subnets")
 	require.Less(t, strings.Count(err.Error(), "\n"), 16)
 	require.Less(t, len(err.Error()), 2000)
@@ -173,7 +176,7 @@ func TestLinkLocal(t *testing.T) {
 	a := wired(t, 0, "weighted", 1, nic("eth0", "fe80::1/64", 0))
 	b := wired(t, 1, "weighted", 1, nic("net7", "fe80::2/64", 0))
 	p := pathsBetween(t, a, b)[0].Private.(pair)
-	require.Equal(t, "[fe80::2%eth0]:7001", p.target().String())
+	require.Equal(t, "[fe80::2%eth0]:7001", p.Target().String())
 	require.Equal(t, "fe80::1%eth0", p.Source().String())
-	require.Equal(t, "fe80::1%eth0", networks.Zoned(p.Local).String())
+	require.Equal(t, "fe80::1%eth0", wireup.Zoned(p.Local).String())
 }

@@ -14,7 +14,7 @@ func TestPathOfEndpoint(t *testing.T) {
 	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
 	var told btl.Path
 	b.onAccept = func(p *peer) { told = p.ep.Path() }
-	b.do(func() { b.mod.side.Addresses[0].Speed = 2500 })
+	b.do(func() { b.mod.local.Interfaces[0].Speed = 2500 })
 	x := a.reach(b)
 	x.connected()
 	b.until("the connection", func() bool { return len(b.accepted) == 1 && b.accepted[0].ups == 1 })

@@ -131,6 +131,6 @@ func prepareRaw(t testing.TB, fd int) rawio.Conn {
 func newSide(n *node, ep *endpoint, size int) *side {
 	s := &side{n: n, ep: ep, ctx: context.Background(), sink: &sink{buf: make([]byte, size)}}
 	s.f = btl.Frame{Header: make([]byte, 32), Payload: make([]byte, size), Size: size}
-	n.do(func() { ep.recv = s.sink })
+	n.do(func() { ep.Recv = s.sink })
 	return s
 }

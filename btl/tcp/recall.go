@@ -6,7 +6,7 @@ var _ btl.Recaller = (*endpoint)(nil)
 
 // Recall implements [btl.Recaller].
 func (ep *endpoint) Recall() int {
-	if ep.state != stateConnected || ep.failure != nil {
+	if !ep.Live() || ep.failure != nil {
 		return 0
 	}
 	copied := ep.sender.recall()
@@ -18,9 +18,9 @@ func (ep *endpoint) Recall() int {
 
 // offer tells the host that there is room, if it is waiting for some.
 func (ep *endpoint) offer() {
-	if ep.live() && ep.failure == nil && ep.sender.refused && ep.sender.roomy() {
+	if ep.Live() && ep.failure == nil && ep.sender.refused && ep.sender.roomy() {
 		ep.sender.refused = false
-		ep.recv.Writable()
+		ep.Recv.Writable()
 	}
 }
 

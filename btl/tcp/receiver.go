@@ -1,11 +1,11 @@
 package tcp
 
 import (
-	"errors"
 	"fmt"
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
 )
 
 const (
@@ -57,7 +57,7 @@ func (r *receiver) place() ([]byte, bool) {
 	return r.ahead[r.hi:], false
 }
 
-var errNoGoodbye = errors.New("the peer's end of the connection has closed without a goodbye")
+var errNoGoodbye = fmt.Errorf("the peer's end of the connection has closed %w", wireup.ErrNoGoodbye)
 
 // receive reads what is there and reports whether anything was.
 func (ep *endpoint) receive() bool {
@@ -65,7 +65,7 @@ func (ep *endpoint) receive() bool {
 	r.reading = true
 	did := ep.read()
 	r.reading = false
-	if r.lo == r.hi || !ep.live() {
+	if r.lo == r.hi || !ep.Live() {
 		r.rest()
 	}
 	return did
@@ -74,7 +74,7 @@ func (ep *endpoint) receive() bool {
 func (ep *endpoint) read() bool {
 	did := false
 	r := &ep.receiver
-	for budget := readBudget; budget > 0 && ep.live(); {
+	for budget := readBudget; budget > 0 && ep.Live(); {
 		b, direct := r.place()
 		n, errno := ep.conn.Recv(b)
 		ep.counters.ReceiveCalls++
@@ -108,9 +108,9 @@ func (ep *endpoint) nothing(errno syscall.Errno) bool {
 	case syscall.EAGAIN:
 		return false
 	case 0:
-		ep.down(ep.connError("receiving", errNoGoodbye))
+		ep.Down(ep.Error("receiving", errNoGoodbye))
 	default:
-		ep.down(ep.connError("receiving", errno))
+		ep.Down(ep.Error("receiving", errno))
 	}
 	return true
 }
@@ -120,21 +120,17 @@ func (ep *endpoint) landed() {
 	l := ep.receiver.landing
 	ep.receiver.landing = nil
 	ep.counters.FramesReceived++
-	if err := ep.recv.End(l); err != nil {
-		ep.malformed(err)
+	if err := ep.Recv.End(l); err != nil {
+		ep.Malformed(err)
 	}
-}
-
-func (ep *endpoint) malformed(err error) {
-	ep.down(ep.connError("receiving", err))
 }
 
 // parse hands over what has been read ahead.
 func (ep *endpoint) parse() {
 	r := &ep.receiver
-	for ep.live() && ep.next() {
+	for ep.Live() && ep.next() {
 	}
-	if !ep.live() {
+	if !ep.Live() {
 		return
 	}
 	if r.lo == r.hi {
@@ -163,11 +159,11 @@ func (ep *endpoint) next() bool {
 	}
 	p, err := parsePrefix(b, r.maxFrame)
 	if err != nil {
-		ep.malformed(err)
+		ep.Malformed(err)
 		return false
 	}
 	if p.kind == kindGoodbye {
-		ep.down(fmt.Errorf("rank %d: %w", ep.slot.key.rank, btl.ErrPeerClosed))
+		ep.Goodbye()
 		return false
 	}
 	head := prefixSize + p.header
@@ -176,16 +172,16 @@ func (ep *endpoint) next() bool {
 	case len(b) >= size:
 		r.lo += size
 		ep.counters.FramesReceived++
-		err = ep.recv.Deliver(b[prefixSize:head], b[head:size])
+		err = ep.Recv.Deliver(b[prefixSize:head], b[head:size])
 	case len(b) < head || size <= wholeLimit:
 		return false
 	default:
 		r.lo += head
-		r.landing, err = ep.recv.Begin(b[prefixSize:head], p.payload)
+		r.landing, err = ep.Recv.Begin(b[prefixSize:head], p.payload)
 	}
 	if err != nil {
 		r.landing = nil
-		ep.malformed(err)
+		ep.Malformed(err)
 		return false
 	}
 	return true

@@ -8,7 +8,7 @@ import (
 
 // Send implements [btl.Endpoint].
 func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
-	if ep.state != stateConnected || ep.failure != nil {
+	if !ep.Live() || ep.failure != nil {
 		return ep.sendUnconnected()
 	}
 	if len(f.Header)+f.Size <= copyLimit {
@@ -19,17 +19,9 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 
 // sendUnconnected starts to connect at the first frame.
 func (ep *endpoint) sendUnconnected() btl.Result {
-	switch ep.state {
-	case stateClosed:
-		ep.sender.refused = true
-		ep.dial = &dial{ep: ep}
-		ep.dial.start()
-		return btl.Busy
-	case stateConnecting, stateConnectAck:
-		ep.sender.refused = true
-		return btl.Busy
-	}
-	return btl.Broken
+	r := ep.Connect()
+	ep.sender.refused = ep.sender.refused || r == btl.Busy
+	return r
 }
 
 func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
@@ -180,7 +172,7 @@ func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 func (ep *endpoint) resume() bool {
 	s := &ep.sender
 	before := s.queued()
-	if !ep.live() || ep.failure != nil || !ep.push() {
+	if !ep.Live() || ep.failure != nil || !ep.push() {
 		return false
 	}
 	if s.hi == s.lo && (s.count == 0 || s.complete()) {
@@ -197,13 +189,13 @@ func (ep *endpoint) resume() bool {
 		whole[n] = s.take()
 	}
 	for _, f := range whole[:n] {
-		if f != nil && ep.live() {
-			ep.recv.Released(f)
+		if f != nil && ep.Live() {
+			ep.Recv.Released(f)
 		}
 	}
-	if ep.live() && s.refused && s.roomy() {
+	if ep.Live() && s.refused && s.roomy() {
 		s.refused = false
-		ep.recv.Writable()
+		ep.Recv.Writable()
 	}
 	return true
 }
@@ -211,7 +203,7 @@ func (ep *endpoint) resume() bool {
 // Flush implements [btl.Deferred] and [btl.Flusher].
 func (ep *endpoint) Flush() {
 	ep.sender.deferred = false
-	if ep.live() && ep.failure == nil && !ep.sender.blocked && ep.sender.hi > ep.sender.lo {
+	if ep.Live() && ep.failure == nil && !ep.sender.blocked && ep.sender.hi > ep.sender.lo {
 		ep.push()
 	}
 }

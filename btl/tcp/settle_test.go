@@ -11,7 +11,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/rawio"
-	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // together makes both ranks connect before either can see the other's attempt.
@@ -29,7 +29,7 @@ func together(a, b *node) (x, y *peer) {
 func TestBothAtOnce(t *testing.T) {
 	for range 20 {
 		a, b := newNode(t, 0, 2), newNode(t, 1, 2)
-		a.mod.grace = time.Hour
+		a.mod.wire.Grace = time.Hour
 		x, y := together(a, b)
 		a.until("a connection", func() bool { return x.ups > 0 })
 		b.until("a connection", func() bool { return y.ups > 0 })
@@ -40,12 +40,12 @@ func TestBothAtOnce(t *testing.T) {
 		require.Equal(t, message{"h", "from 1"}, x.frames[0])
 		require.Empty(t, a.accepted)
 		require.Empty(t, b.accepted)
-		a.do(func() { require.True(t, x.ep.opened, "the lower rank's attempt wins") })
-		b.do(func() { require.False(t, y.ep.opened) })
+		a.do(func() { require.True(t, x.ep.Opened(), "the lower rank's attempt wins") })
+		b.do(func() { require.False(t, y.ep.Opened()) })
 		require.Zero(t, x.downs+y.downs)
 		// What is left of the other attempt goes away by itself.
-		a.until("one connection", func() bool { return len(a.mod.leaving)+a.mod.strangers.Count() == 0 })
-		b.until("one connection", func() bool { return len(b.mod.leaving)+b.mod.strangers.Count() == 0 })
+		a.until("one connection", func() bool { return len(a.mod.wire.Leaving())+a.mod.wire.Count() == 0 })
+		b.until("one connection", func() bool { return len(b.mod.wire.Leaving())+b.mod.wire.Count() == 0 })
 		a.close()
 		b.close()
 	}
@@ -53,10 +53,10 @@ func TestBothAtOnce(t *testing.T) {
 
 // silentPort is a port where connections are made and never answered.
 func silentPort(t *testing.T) uint16 {
-	fds, port, err := bindAnywhere([]reach.Address{nic("lo", "127.0.0.1/8", 0)})
+	fd, err := rawio.Listen(netip.MustParseAddrPort("127.0.0.1:0"), backlog)
 	require.NoError(t, err)
-	t.Cleanup(func() { rawio.Close(fds[0]) })
-	return port
+	t.Cleanup(func() { rawio.Close(fd) })
+	return rawio.LocalAddr(fd).Port()
 }
 
 // refusingPort is a port where connections are refused. A socket that does not listen
@@ -72,7 +72,7 @@ func refusingPort(t *testing.T) uint16 {
 
 // unreachable is b's address with a port that leads nowhere.
 func unreachable(b *node, port uint16) []byte {
-	a := b.mod.local
+	a := b.mod.local.Address
 	a.Port = port
 	return a.Encode()
 }
@@ -84,13 +84,13 @@ func TestOneWayReserve(t *testing.T) {
 	b := newNode(t, 1, 2, set(pHandshakeTimeout, "1h"))
 	x := a.reachAddress(1, unreachable(b, silentPort(t)))
 	a.do(func() { x.ep.Send(frame("h"), 0) })
-	a.until("the handshake", func() bool { return x.ep.state == stateConnectAck })
+	a.until("the handshake", func() bool { return x.ep.At() == wireup.ConnectAck })
 	y := b.reach(a)
 	require.Equal(t, btl.Done, y.send(frame("h", "hello")))
 	a.until("the frame", func() bool { return len(x.frames) == 1 })
 	require.Equal(t, 1, x.ups)
 	require.Equal(t, 1, x.writable)
-	require.False(t, x.ep.opened)
+	require.False(t, x.ep.Opened())
 	require.Equal(t, btl.Done, x.send(frame("h", "back")))
 	b.until("the frame", func() bool { return len(y.frames) == 1 })
 }
@@ -102,7 +102,7 @@ func TestOneWayRefused(t *testing.T) {
 	b := newNode(t, 1, 2)
 	x := a.reachAddress(1, unreachable(b, refusingPort(t)))
 	a.do(func() { x.ep.Send(frame("h"), 0) })
-	a.until("a failed attempt", func() bool { return x.ep.dial != nil && x.ep.dial.failed.Count() > 0 })
+	a.until("a failed attempt", func() bool { return x.ep.Tries() > 0 })
 	y := b.reach(a)
 	require.Equal(t, btl.Done, y.send(frame("h", "hello")))
 	a.until("the frame", func() bool { return len(x.frames) == 1 })
@@ -127,11 +127,11 @@ func TestReserveOutlivesEndpoint(t *testing.T) {
 	b := newNode(t, 1, 2)
 	x := a.reachAddress(1, unreachable(b, silentPort(t)))
 	a.do(func() { x.ep.Send(frame("h"), 0) })
-	a.until("the handshake", func() bool { return x.ep.state == stateConnectAck })
+	a.until("the handshake", func() bool { return x.ep.At() == wireup.ConnectAck })
 	y := b.reach(a)
 	b.do(func() { y.ep.Send(frame("h"), 0) })
 	a.until("a reserve", func() bool {
-		if x.ep.slot.reserve == nil {
+		if !x.ep.Reserved() {
 			return false
 		}
 		_ = x.ep.Close()
@@ -145,7 +145,7 @@ func TestReserveOutlivesEndpoint(t *testing.T) {
 func (p *peer) lose() (keep int) {
 	p.n.do(func() {
 		keep = dup(p.n.t, p.ep.conn.FD())
-		p.ep.down(p.ep.connError("test", errNoGoodbye))
+		p.ep.Down(p.ep.Error("test", errNoGoodbye))
 		_ = p.ep.Close()
 	})
 	return keep
@@ -180,7 +180,7 @@ func TestNewerEpochReplaces(t *testing.T) {
 				now = other.peers[loser.rank]
 				return now != old && len(now.frames) == 1
 			})
-			require.Greater(t, now.ep.epoch, old.ep.epoch)
+			require.Greater(t, now.ep.Epoch(), old.ep.Epoch())
 			rawio.Close(kept)
 			other.do(func() { _ = old.ep.Close() })
 		}
@@ -202,7 +202,7 @@ func TestRetriesAreCounted(t *testing.T) {
 	require.Contains(t, e.Remote, "127.0.0.1:")
 	require.ErrorContains(t, e, "refused")
 	require.Contains(t, e.Remedy, "nothing listens on port")
-	require.Equal(t, uint32(2), x.ep.slot.epoch)
+	require.Equal(t, uint32(2), x.ep.Attempted())
 	a.do(func() { require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0)) })
 	require.Zero(t, x.ups)
 }
@@ -226,7 +226,7 @@ func TestRefusedByHost(t *testing.T) {
 	require.ErrorAs(t, x.down, &refused)
 	require.Equal(t, handshake.Gone, refused.Code)
 	require.Equal(t, errNoGoodbye.Error(), refused.Reason)
-	require.Equal(t, uint32(1), x.ep.slot.epoch, "not tried again")
+	require.Equal(t, uint32(1), x.ep.Attempted(), "not tried again")
 }
 
 func TestWrongSecretAndJob(t *testing.T) {
@@ -284,9 +284,9 @@ func awayAfter(t *testing.T, polls int, limit time.Duration) (downs int) {
 	away := time.NewTimer(limit + limit/3)
 	<-away.C
 	a.engine.Poll(nil) // before b can have answered
-	for _, p := range b.mod.strangers.All() {
-		if p.Who.acceptor != nil {
-			p.Who.Poll(false) // descriptors are looked at in any order
+	for _, p := range b.mod.wire.Embryonic() {
+		if came := p.Link().(*talk); came.ready {
+			came.Poll(false) // descriptors are looked at in any order
 		}
 	}
 	b.engine.Unlock()

@@ -1,8 +1,6 @@
 package tcp
 
 import (
-	"net/netip"
-
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -33,8 +31,3 @@ func (m *module) tune(fd int, nearby bool) error {
 }
 
 const keepaliveProbes = 3
-
-// nearby reports whether an address leads to this very machine.
-func (m *module) nearby(ip netip.Addr) bool {
-	return ip.IsLoopback() || m.local.Holds(ip)
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
 )
 
 var (
@@ -129,7 +130,7 @@ func TestTransitionsOfBothAtOnce(t *testing.T) {
 	b := newNode(t, 1, 2)
 	x := a.reachAddress(1, unreachable(b, silentPort(t)))
 	a.do(func() { x.ep.Send(frame("h"), 0) })
-	a.until("the handshake", func() bool { return x.ep.state == stateConnectAck })
+	a.until("the handshake", func() bool { return x.ep.At() == wireup.ConnectAck })
 	b.reach(a).connected()
 	a.until("the connection", func() bool { return x.ups == 1 })
 	lines := a.transitions()

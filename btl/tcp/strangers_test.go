@@ -13,9 +13,9 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/internal/strangers"
+	"github.com/strandmp/strand/wireup"
 )
 
 // stranger connects to a node as anybody can.
@@ -49,7 +49,7 @@ func unharmed(t *testing.T, n *node) {
 func hello(n *node, from int, secret []byte) (*handshake.Connector, []byte) {
 	c := handshake.NewIdentity(n.job, secret, from).NewConnector(handshake.Request{
 		From: from, To: n.rank, Epoch: 1, Target: target(n),
-	}, greeting{maxFrame: 1 << 20, host: "friend"}.encode(), handshake.NewNonce())
+	}, wireup.Greeting{MaxFrame: 1 << 20, Own: make([]byte, 2), Host: "friend"}.Encode(), handshake.NewNonce())
 	return c, c.Hello(nil)
 }
 
@@ -71,7 +71,7 @@ func TestGarbage(t *testing.T) {
 			require.NoError(t, err)
 			got, _ := io.ReadAll(c)
 			require.Empty(t, got, "a stranger is told nothing")
-			n.until("the end of it", func() bool { return n.mod.strangers.Count() == 0 })
+			n.until("the end of it", func() bool { return n.mod.wire.Count() == 0 })
 			lines := n.logged(btl.LogWarn)
 			require.Len(t, lines, 1)
 			require.Contains(t, lines[0], c.LocalAddr().String())
@@ -86,7 +86,7 @@ func TestPortScanIsQuiet(t *testing.T) {
 		stranger(t, n).Close()
 	}
 	n.until("the end of them", func() bool {
-		return n.mod.strangers.Count() == 0 && strings.Count(strings.Join(n.logged(btl.LogDebug), "\n"), "dropped a connection") == 50
+		return n.mod.wire.Count() == 0 && strings.Count(strings.Join(n.logged(btl.LogDebug), "\n"), "dropped a connection") == 50
 	})
 	require.Empty(t, n.logged(btl.LogWarn))
 	require.Len(t, n.logged(btl.LogInfo), 1, "the one that says where it listens")
@@ -104,7 +104,7 @@ func TestHalfOpenEndsAtDeadline(t *testing.T) {
 	require.Empty(t, got)
 	got, _ = io.ReadAll(stuck)
 	require.Len(t, got, 72, "the challenge and no more")
-	n.until("the end of them", func() bool { return n.mod.strangers.Count() == 0 })
+	n.until("the end of them", func() bool { return n.mod.wire.Count() == 0 })
 	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 1s")
 	unharmed(t, n)
 }
@@ -128,9 +128,9 @@ func TestSlowBytes(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	g, err := decodeGreeting(machine.Peer())
+	g, err := n.mod.wire.DecodeGreeting(machine.Peer())
 	require.NoError(t, err)
-	require.Equal(t, "hello of 0", string(g.hello))
+	require.Equal(t, "hello of 0", string(g.Hello))
 	n.until("the endpoint", func() bool { return n.peers[2] != nil && n.peers[2].ups == 1 })
 }
 
@@ -145,7 +145,7 @@ func TestClaims(t *testing.T) {
 		"another address":       {handshake.Request{From: 1, To: 0, Target: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.9"), n.mod.local.Port)}, handshake.ErrTarget},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n.do(func() { n.mod.strays = networks.Limiter{} })
+			n.do(func() { n.mod.wire.Strays = wireup.Limiter{} })
 			c := stranger(t, n)
 			_, err := c.Write(handshake.NewIdentity(n.job, testSecret, test.r.From).NewConnector(test.r, nil, handshake.NewNonce()).Hello(nil))
 			require.NoError(t, err)
@@ -166,10 +166,10 @@ func TestFloodOfHalfOpen(t *testing.T) {
 	for range mostStrangers - 1 {
 		stranger(t, n)
 	}
-	n.until("all of them", func() bool { return n.mod.strangers.Count() == mostStrangers })
+	n.until("all of them", func() bool { return n.mod.wire.Count() == mostStrangers })
 	<-time.NewTimer(strangers.Silent).C // all have had their time
 	unharmed(t, n)
-	n.do(func() { require.LessOrEqual(t, n.mod.strangers.Count(), mostStrangers) })
+	n.do(func() { require.LessOrEqual(t, n.mod.wire.Count(), mostStrangers) })
 	got, err := io.ReadAll(first)
 	require.Empty(t, got)
 	require.NoError(t, err, "it is the one that had to go")

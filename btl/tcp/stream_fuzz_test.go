@@ -11,6 +11,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // stillLoop is a loop in which nothing happens by itself.
@@ -28,6 +30,11 @@ type stillWatch struct{}
 func (stillWatch) Write(bool) {}
 func (stillWatch) Stop()      {}
 
+// stillHost is a node with such a loop.
+type stillHost struct{ *node }
+
+func (stillHost) Loop() btl.Loop { return new(stillLoop) }
+
 // still makes a connected endpoint whose peer is the descriptor returned.
 func still(t testing.TB) (*peer, int) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -35,12 +42,14 @@ func still(t testing.TB) (*peer, int) {
 	for _, fd := range fds {
 		require.NoError(t, unix.SetNonblock(fd, true))
 	}
-	n := &node{t: t, rank: 0, size: 2, peers: map[int]*peer{}}
-	m := &module{host: n, loop: &stillLoop{}, slots: map[slotKey]*slot{}, leaving: map[*linger]struct{}{}, scratch: make([]byte, 4096)}
-	p := n.newPeer(1)
-	p.ep = newEndpoint(m, m.slot(1, 0), "peer")
-	p.ep.recv = p
-	p.ep.connect(rawio.NewConn(fds[0]), nil, 1, greeting{maxFrame: 64 << 10})
+	host := stillHost{&node{t: t, rank: 0, size: 2, peers: map[int]*peer{}}}
+	cfg := config{Settings: new(wireup.Settings)}
+	m := newModule(host, cfg, wireup.NewLocal(host, "tcp", cfg.Settings, reach.Side{}, nil))
+	p := host.newPeer(1)
+	ep, err := m.Connect(btl.Peer{Rank: 1, Host: "peer"}, btl.Path{Private: pair{}}, p)
+	require.NoError(t, err)
+	p.ep = ep.(*endpoint)
+	p.ep.Establish(&talk{m: m, conn: rawio.NewConn(fds[0])}, nil, 1, wireup.Greeting{MaxFrame: 64 << 10})
 	return p, fds[1]
 }
 

@@ -1,25 +1,145 @@
 package tcp
 
 import (
-	"errors"
 	"io"
+	"net/netip"
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/wireup"
 )
 
-// A talk is a socket while the handshake is under way.
+// A talk is a socket until it is an endpoint's: while it is being connected, and during the
+// handshake.
 type talk struct {
-	m     *module
-	conn  rawio.Conn
-	watch btl.Watch
-	timer btl.Timer
-	out   []byte // still to be sent
+	m       *module
+	pending *wireup.Pending
+	conn    rawio.Conn
+	watch   btl.Watch
+	out     []byte // still to be sent
+
+	pair   pair           // of an attempt of ours
+	dialed bool           // that this is
+	from   netip.AddrPort // where somebody else connects from
+	ready  bool           // connected, and with the options that it is to have
 }
 
-// send writes what is waiting as far as there is room.
-func (t *talk) send() error {
+var _ wireup.Link = (*talk)(nil)
+
+// Dial implements [wireup.Transport].
+func (m *module) Dial(p *wireup.Pending, way wireup.Way) (wireup.Link, error) {
+	to := way.(pair)
+	fd, err := rawio.Stream(to.Target())
+	if err != nil {
+		return nil, err
+	}
+	t := &talk{m: m, pending: p, conn: rawio.NewConn(fd), pair: to, dialed: true}
+	if err := t.connect(); err != nil {
+		t.Abort()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *talk) connect() (err error) {
+	m, fd, to := t.m, t.conn.FD(), t.pair
+	if err := m.tune(fd, to.Loopback || m.local.Nearby(to.Remote.Addr())); err != nil {
+		return err
+	}
+	if _, err := rawio.Connect(fd, to.Source(), to.Target()); err != nil {
+		return err
+	}
+	if t.watch, err = m.loop.Watch(fd, t); err != nil {
+		return err
+	}
+	t.watch.Write(true) // which tells when it is connected
+	return nil
+}
+
+// welcome takes in a connection that somebody has made. Until that says something it costs
+// no more than its descriptor and its place on a list.
+func (m *module) welcome(fd int, from netip.AddrPort) {
+	t := &talk{m: m, conn: rawio.NewConn(fd), from: from}
+	var err error
+	if t.watch, err = m.loop.Watch(fd, t); err != nil {
+		m.wire.Stray(btl.LogWarn, from.String(), err)
+		t.Abort()
+		return
+	}
+	t.pending = m.wire.Came(t, netip.AddrPortFrom(from.Addr(), 0))
+}
+
+// Poll implements [btl.Handler].
+func (t *talk) Poll(writable bool) bool {
+	if t.watch == nil {
+		return false
+	}
+	if !t.ready {
+		if t.dialed && !writable {
+			return false
+		}
+		if err := t.prepare(); err != nil {
+			t.pending.Ended(err)
+			return true
+		}
+		if t.dialed {
+			return true
+		}
+	}
+	if writable {
+		if err := t.flush(); err != nil {
+			t.pending.Ended(err)
+			return true
+		}
+	}
+	return t.listen()
+}
+
+// prepare is for one that is connected, and for a stranger that has something to say.
+func (t *talk) prepare() error {
+	t.ready = true
+	fd := t.conn.FD()
+	if !t.dialed {
+		return t.m.tune(fd, t.m.local.Nearby(t.from.Addr()))
+	}
+	if err := rawio.SocketError(fd); err != nil {
+		return err
+	}
+	t.conn = rawio.NewConn(fd) // now that both addresses are known
+	t.pending.Up()
+	return nil
+}
+
+// listen reads what has come, for as long as it is the handshake's.
+func (t *talk) listen() bool {
+	did := false
+	for t.watch != nil {
+		b := t.m.scratch[:t.pending.Need()]
+		n, errno := t.conn.Recv(b)
+		switch {
+		case errno == syscall.EAGAIN:
+			return did
+		case errno != 0:
+			t.pending.Ended(errno)
+		case n == 0:
+			t.pending.Ended(io.EOF)
+		default:
+			t.pending.Bytes(b[:n])
+		}
+		did = true
+	}
+	return did
+}
+
+// Send implements [wireup.Link].
+func (t *talk) Send(b []byte) error {
+	t.out = append(t.out, b...)
+	return t.flush()
+}
+
+// flush writes what is waiting as far as there is room.
+func (t *talk) flush() error {
 	for len(t.out) > 0 {
 		n, errno := t.conn.Send(t.out)
 		if errno == syscall.EAGAIN {
@@ -36,37 +156,20 @@ func (t *talk) send() error {
 	return nil
 }
 
-// receive reads at most n bytes into the module's scratch memory. Nothing and
-// no error means that there is nothing now.
-func (t *talk) receive(n int) ([]byte, error) {
-	b := t.m.scratch[:n]
-	n, errno := t.conn.Recv(b)
-	switch {
-	case errno == syscall.EAGAIN:
-		return nil, nil
-	case errno != 0:
-		return nil, errno
-	case n == 0:
-		return nil, io.EOF
+// Addresses implements [wireup.Link].
+func (t *talk) Addresses() (local, remote string) {
+	remote = t.from.String()
+	if t.dialed {
+		remote = t.Target().String()
 	}
-	return b[:n], nil
+	return rawio.LocalAddr(t.conn.FD()).String(), remote
 }
 
-// ended looks, without a message being due, whether the peer has gone.
-func (t *talk) ended() error {
-	b, err := t.receive(1)
-	if err == nil && len(b) > 0 {
-		return errors.New("it goes on before it was let in")
-	}
-	return err
-}
+// Target implements [wireup.Link].
+func (t *talk) Target() netip.AddrPort { return t.pair.Target() }
 
-// release ends the watch and the timer and gives the socket away.
+// release ends the watch and gives the socket away.
 func (t *talk) release() rawio.Conn {
-	if t.timer != nil {
-		t.timer.Stop()
-		t.timer = nil
-	}
 	if t.watch != nil {
 		t.watch.Stop()
 		t.watch = nil
@@ -74,8 +177,11 @@ func (t *talk) release() rawio.Conn {
 	return t.conn
 }
 
-// close ends the talk with its socket.
-func (t *talk) close() {
+// Abort implements [wireup.Link].
+func (t *talk) Abort() {
 	c := t.release()
 	rawio.Close(c.FD())
 }
+
+// Leave implements [wireup.Link].
+func (t *talk) Leave(b []byte) { t.m.leave(t.release(), append(t.out, b...)) }

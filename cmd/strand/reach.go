@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/tryout"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/selection"
+	"github.com/strandmp/strand/wireup"
 )
 
 const reachLong = `Shows which addresses of this host and of a peer a program would connect with
@@ -206,7 +206,7 @@ func ownSide(values *param.Values, warn func(error)) (reach.Side, error) {
 	if err != nil {
 		return side, err
 	}
-	choice := networks.ChoiceOf(values, "btl_tcp_", warn)
+	choice := wireup.ChoiceOf(values, "btl_tcp_", warn)
 	all := side.Addresses
 	if side.Addresses, err = choice.Select(all); err != nil {
 		return side, usageError{err}

@@ -14,6 +14,8 @@ const Version = 1
 const (
 	// MaxBlob bounds what each side tells about itself.
 	MaxBlob = 4096 + 512
+	// MaxMessage bounds one message.
+	MaxMessage = blobHead + MaxBlob
 	// NonceSize is the number of random bytes that each side puts in.
 	NonceSize = 32
 
@@ -47,7 +49,8 @@ type Request struct {
 	Epoch, Known uint32
 	// Path tells apart several connections between the same ranks.
 	Path int
-	// Target is the acceptor's address as published.
+	// Target is the acceptor's address as published, the zero value where the transport has
+	// no addresses of IP.
 	Target netip.AddrPort
 }
 
@@ -61,7 +64,10 @@ func appendHello(b []byte, job [16]byte, r Request, nonce [NonceSize]byte) []byt
 	b = le.AppendUint32(b, uint32(r.To))
 	b = le.AppendUint32(b, r.Epoch)
 	b = le.AppendUint32(b, r.Known)
-	addr := r.Target.Addr().As16()
+	var addr [16]byte // zeros where the transport has no addresses
+	if r.Target.IsValid() {
+		addr = r.Target.Addr().As16()
+	}
 	b = append(b, addr[:]...)
 	b = le.AppendUint16(b, r.Target.Port())
 	b = append(b, make([]byte, 18)...)
@@ -90,8 +96,10 @@ func parseHello(b []byte) (r Request, job [16]byte, err error) {
 	r = Request{
 		From: int(from), To: int(to),
 		Epoch: le.Uint32(b[32:]), Known: le.Uint32(b[36:]),
-		Path:   int(le.Uint16(b[6:])),
-		Target: netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[40:56])).Unmap(), le.Uint16(b[56:])),
+		Path: int(le.Uint16(b[6:])),
+	}
+	if addr, port := [16]byte(b[40:56]), le.Uint16(b[56:]); addr != [16]byte{} || port != 0 {
+		r.Target = netip.AddrPortFrom(netip.AddrFrom16(addr).Unmap(), port)
 	}
 	return r, job, nil
 }

@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/strangers"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 const (
@@ -81,7 +81,7 @@ func newGuests() *strangers.Crowd[net.Conn] {
 
 // listen takes the first free port.
 func listen(a reach.Address, ports Ports) (net.Listener, error) {
-	host := networks.Zoned(a).String()
+	host := wireup.Zoned(a).String()
 	for i := range max(ports.Count, 1) {
 		port := 0
 		if ports.First > 0 {

@@ -11,8 +11,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // An Order is the first word of the one who leads.
@@ -131,7 +131,7 @@ func (w *wire) introduce(h Host, d *Doors, leads bool) (reach.Side, introduction
 	if err != nil {
 		return reach.Side{}, theirs, err
 	}
-	theirs.Host = networks.Plain([]byte(theirs.Host))
+	theirs.Host = wireup.Plain([]byte(theirs.Host))
 	var side reach.Side
 	if err := side.UnmarshalText([]byte(theirs.Side)); err != nil {
 		return side, theirs, err

@@ -5,9 +5,9 @@ package nettest
 import (
 	"testing"
 
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/testnet"
 	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
 )
 
 // Pairs returns what a process on one host makes of the addresses of another, by the
@@ -31,7 +31,7 @@ func sideOf(t testing.TB, h *testnet.Host) (side reach.Side) {
 		side, err = reach.System()
 		return err
 	})
-	fit, left := networks.Fit(side.Addresses)
+	fit, left := wireup.Fit(side.Addresses)
 	side.Addresses = fit
 	for _, a := range left {
 		side.Held = append(side.Held, a.Addr())

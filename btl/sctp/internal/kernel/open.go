@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/sctpsock"
+	"github.com/strandmp/strand/wireup"
 )
 
 const (
@@ -95,7 +95,7 @@ func bind(sock *sctpsock.Socket, local []netip.Addr, first, count int) (uint16, 
 	var err error
 	for port := first; port < first+max(count, 1) && port <= 65535; port++ {
 		var got uint16
-		if got, err = sock.Bind(local, uint16(port)); !networks.PortTrouble(err) {
+		if got, err = sock.Bind(local, uint16(port)); !wireup.PortTrouble(err) {
 			return got, err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/networks"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/wireup"
 )
 
 const (
@@ -145,7 +145,7 @@ func openSockets(cfg *config) ([]*socket, error) {
 			if err == nil {
 				return sockets, nil
 			}
-			if !networks.PortTrouble(err) {
+			if !wireup.PortTrouble(err) {
 				return nil, err
 			}
 			last = err
@@ -163,7 +163,7 @@ func openSockets(cfg *config) ([]*socket, error) {
 			return append(head, rest...), nil
 		}
 		head[0].close()
-		if !networks.PortTrouble(err) {
+		if !wireup.PortTrouble(err) {
 			return nil, err
 		}
 	}

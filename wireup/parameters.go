@@ -1,4 +1,4 @@
-package networks
+package wireup
 
 import (
 	"github.com/strandmp/strand/param"

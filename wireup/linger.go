@@ -1,0 +1,76 @@
+package wireup
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	// lingerTime is how long a closed connection may take to send its last bytes and to
+	// hear the peer's end.
+	lingerTime = 2 * time.Second
+	// farewell is how long closing the module waits for all of them.
+	farewell = 250 * time.Millisecond
+)
+
+// A Leaver is a connection after its endpoint, or one that was refused: it sends its last
+// bytes, and waits for the peer's end.
+type Leaver interface {
+	// Work sends and reads what is possible and reports whether anything was done. When
+	// there is nothing left to do, or to hope for, it calls [Manager.Left].
+	Work() bool
+	// Confirmed reports whether the peer's system has all that was sent: the connection may
+	// go then, if nobody can wait any more.
+	Confirmed() bool
+	// End ends the connection. Nothing is called afterwards.
+	End()
+}
+
+// Leave has a connection leave: until it calls Left, or its time is up.
+func (m *Manager) Leave(l Leaver) {
+	m.leaving[l] = m.loop.After(lingerTime, func() { m.Left(l) })
+}
+
+// Left ends a connection that was leaving, unless that was done before.
+func (m *Manager) Left(l Leaver) {
+	timer, ok := m.leaving[l]
+	if !ok {
+		return
+	}
+	delete(m.leaving, l)
+	timer.Stop()
+	l.End()
+}
+
+// Leaving are the connections that are leaving.
+func (m *Manager) Leaving() []Leaver { return slices.Collect(maps.Keys(m.leaving)) }
+
+// Work has all of them work, and reports whether anything was done.
+func (m *Manager) Work() bool {
+	did := false
+	for l := range m.leaving {
+		did = l.Work() || did
+	}
+	return did
+}
+
+// finishLeaving ends all of them: each when the peer's system has confirmed our last bytes
+// or the peer has ended too, all after a short while.
+func (m *Manager) finishLeaving() {
+	// The loop does not run during the call, so this has a clock of its own.
+	for deadline := time.Now().Add(farewell); len(m.leaving) > 0; m.transport.Linger() {
+		late := time.Now().After(deadline)
+		for l := range m.leaving {
+			if !late {
+				l.Work()
+			}
+			if late || l.Confirmed() {
+				m.Left(l)
+			}
+		}
+		if len(m.leaving) == 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package wireup
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/reach"
+)
+
+// MostSpares is how many of the pairs of addresses that were not chosen are kept for the
+// case that no chosen one works.
+const MostSpares = 8
+
+// believed is for how long what the kernel has said about routes and carriers is taken to be
+// so still. Many peers are met within moments of each other, and asking costs microseconds
+// for each pair of addresses.
+const believed = 2 * time.Second
+
+// A Local is the addresses of this process that one module uses, and which of them lead to
+// its peers.
+type Local struct {
+	// Address is what the module publishes. Before [Local.Publish] its Interfaces are those
+	// that the user has chosen.
+	Address
+
+	name     string
+	settings *Settings
+	host     btl.Host
+	system   reach.Side
+	side     reach.Side    // what is published, as it is now, and what this host holds besides
+	routes   *reach.Memory // the policy, and what it has found out
+	asked    int64         // when the kernel was last asked anew; 0: it is to be
+}
+
+// OpenLocal chooses among the addresses of the system. Name is the transport's. Where there
+// is no address at all the error is a [*btl.UnavailableError].
+func OpenLocal(host btl.Host, name string, s *Settings) (*Local, error) {
+	system, err := reach.System()
+	if err != nil {
+		return nil, err
+	}
+	if len(system.Addresses) == 0 {
+		return nil, &btl.UnavailableError{Component: name, Reason: "no network interface is up, not even the loopback",
+			Remedy: "ip link set lo up"}
+	}
+	chosen, err := s.Choice.Select(system.Addresses)
+	if err != nil {
+		return nil, err
+	}
+	return NewLocal(host, name, s, system, chosen), nil
+}
+
+// NewLocal is for who knows already which addresses of a system are to be used.
+func NewLocal(host btl.Host, name string, s *Settings, system reach.Side, chosen []reach.Address) *Local {
+	return &Local{
+		Address: Address{Network: system.Network, Host: host.Hostname(), Interfaces: chosen},
+		name:    name, settings: s, host: host, system: system, routes: reach.Remember(s.Policy),
+	}
+}
+
+// Publish says at which port of which addresses the module listens, and returns the bytes
+// that tell the peers so.
+func (l *Local) Publish(port uint16, used []reach.Address) []byte {
+	l.Port, l.Interfaces = port, used
+	l.side = l.Side()
+	l.side.Held = slices.Clone(l.system.Held)
+	for _, a := range l.system.Addresses {
+		if !l.Holds(a.Addr()) {
+			l.side.Held = append(l.side.Held, a.Addr())
+		}
+	}
+	return l.Encode()
+}
+
+// Meant reports whether an address with its port, as a peer means to reach it, is ours.
+func (l *Local) Meant(target netip.AddrPort) bool {
+	return target.Port() == l.Port && l.Holds(target.Addr())
+}
+
+// Nearby reports whether an address leads to this very machine.
+func (l *Local) Nearby(ip netip.Addr) bool { return ip.IsLoopback() || l.Holds(ip) }
+
+// Speed is that of the fastest interface in Mbit/s, or the other one where none tells.
+func (l *Local) Speed(otherwise int) int {
+	speed := 0
+	for _, a := range l.Interfaces {
+		speed = max(speed, a.Speed)
+	}
+	return cmp.Or(speed, otherwise)
+}
+
+// Find returns what is known of one of our addresses.
+func (l *Local) Find(ip netip.Addr) (reach.Address, bool) {
+	ip = ip.WithZone("")
+	at := slices.IndexFunc(l.side.Addresses, func(a reach.Address) bool { return a.Addr() == ip })
+	if at < 0 {
+		return reach.Address{}, false
+	}
+	return l.side.Addresses[at], true
+}
+
+// A Pair is a way to a peer, from one of our addresses to one of its.
+type Pair struct {
+	reach.Pair
+	Port uint16 // of the peer
+}
+
+// Target is where to connect to: the peer's address, with our interface where it needs one.
+func (p Pair) Target() netip.AddrPort { return netip.AddrPortFrom(p.Pair.Target(), p.Port) }
+
+// Addresses implements [Way].
+func (p Pair) Addresses() (local, remote string) { return p.Local.String(), p.Target().String() }
+
+// String returns "10.8.47.1 (eth0) → 10.8.47.2:59822".
+func (p Pair) String() string { return fmt.Sprintf("%v → %v", p.Local, p.Target()) }
+
+// Describe implements [Way]: it adds why the pair was chosen.
+func (p Pair) Describe() string { return p.DescribeWith("") }
+
+// DescribeWith adds what else there is to say of it: ", link 1 of 2".
+func (p Pair) DescribeWith(more string) string {
+	return fmt.Sprintf("%v (weight %s, %s%s)", p, reach.FormatWeight(p.Weight), p.Why, more)
+}
+
+// Pairs lists the ways to a peer: those that serve, and the spare ones, each the best first.
+//
+// Both sides make such a list, and the i-th pair of one is the i-th pair of the other. So
+// pairs of equal weight are ordered by the addresses of the lower rank, on both sides; where
+// the lists differ all the same, whoever connects is right.
+func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err error) {
+	l.refresh()
+	result := reach.Match(l.side, remote.Side(), l.routes)
+	if len(result.Pairs) == 0 {
+		return nil, nil, NoPair(result, l.settings.Policy.Name(), l.settings.Prefix)
+	}
+	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }
+	if rank < l.host.Rank() {
+		lower = func(p reach.Pair) netip.Addr { return p.Remote.Addr() }
+	}
+	list := func(all []reach.Pair) (sorted []Pair) {
+		slices.SortStableFunc(all, func(a, b reach.Pair) int {
+			return cmp.Or(cmp.Compare(b.Weight, a.Weight), lower(a).Compare(lower(b)),
+				a.Local.Addr().Compare(b.Local.Addr()), a.Remote.Addr().Compare(b.Remote.Addr()))
+		})
+		for _, p := range all {
+			sorted = append(sorted, Pair{p, remote.Port})
+		}
+		return sorted
+	}
+	spares = list(result.Spares())
+	return list(result.Pairs), spares[:min(len(spares), MostSpares)], nil
+}
+
+// Doubt has the kernel asked again when the next peer is met: a way that was thought to be
+// there was not.
+func (l *Local) Doubt() { l.asked = 0 }
+
+// refresh forgets the routes that are too old to be believed, and looks whether an interface
+// that had no carrier has one now.
+func (l *Local) refresh() {
+	now := l.host.Loop().Now()
+	if l.asked != 0 && now-l.asked < int64(believed) {
+		return
+	}
+	l.asked = max(now, 1)
+	l.routes.Forget()
+	bare := func(a reach.Address) bool { return a.Flags&reach.NoCarrier != 0 }
+	if !slices.ContainsFunc(l.side.Addresses, bare) {
+		return // one that has lost its carrier shows by failing
+	}
+	system, err := reach.System()
+	if err != nil {
+		return // what was so at the start has to do
+	}
+	l.side.Addresses = slices.Clone(l.side.Addresses)
+	for i := range l.side.Addresses {
+		a := &l.side.Addresses[i]
+		at := slices.IndexFunc(system.Addresses, func(s reach.Address) bool { return s.Addr() == a.Addr() && s.Index == a.Index })
+		if !bare(*a) || at < 0 || bare(system.Addresses[at]) {
+			continue
+		}
+		a.Flags, a.Speed = system.Addresses[at].Flags, system.Addresses[at].Speed
+		l.host.Logf(btl.LogInfo, "%s: rank %d: %v has a carrier now", l.name, l.host.Rank(), a)
+	}
+}

@@ -1,0 +1,85 @@
+package wireup
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/reach"
+)
+
+// A still host has a loop whose clock stands.
+type still struct {
+	btl.Host
+	lines []string
+}
+
+type stillLoop struct{ btl.Loop }
+
+func (stillLoop) Now() int64    { return 1 }
+func (*still) Rank() int        { return 0 }
+func (*still) Hostname() string { return "h" }
+func (*still) Loop() btl.Loop   { return stillLoop{} }
+func (s *still) Logf(_ btl.LogLevel, format string, args ...any) {
+	s.lines = append(s.lines, fmt.Sprintf(format, args...))
+}
+
+// An interface without a carrier at the start is looked at again when a peer is met, but
+// not each time.
+func TestCarrierThatComesLater(t *testing.T) {
+	policy, err := reach.PolicyByName(reach.DefaultPolicy)
+	require.NoError(t, err)
+	h := new(still)
+	l, err := OpenLocal(h, "tcp", &Settings{Policy: policy, Choice: Choice{Include: []string{"127.0.0.1"}, DisableFamily: "none"}})
+	require.NoError(t, err)
+	l.Publish(1, l.Interfaces)
+	peer, err := Decode(l.Encode())
+	require.NoError(t, err)
+	meet := func() {
+		_, _, err := l.Pairs(1, peer)
+		require.NoError(t, err)
+	}
+	bare := func() *reach.Flags { return &l.side.Addresses[0].Flags }
+	published := l.Interfaces[0].Flags
+	*bare() |= reach.NoCarrier
+	meet()
+	require.Zero(t, *bare()&reach.NoCarrier, "the loopback has one")
+	require.Contains(t, h.lines[0], "127.0.0.1 (lo) has a carrier now")
+
+	*bare() |= reach.NoCarrier
+	l.asked = 1 + int64(time.Hour) // a moment ago, however slow this is
+	meet()
+	require.NotZero(t, *bare()&reach.NoCarrier)
+	l.Doubt()
+	meet()
+	require.Zero(t, *bare()&reach.NoCarrier)
+	require.Equal(t, published&^reach.NoCarrier, l.side.Addresses[0].Flags)
+}
+
+// counter counts the look-ups of routes.
+type counter struct{ asked int }
+
+func (c *counter) lookup(_, _ netip.Addr) (reach.Route, error) {
+	c.asked++
+	return reach.Route{Interface: 1, Local: true}, nil
+}
+
+// Peers of one host cost one look-up for each pair of addresses.
+func TestRoutesAreRemembered(t *testing.T) {
+	var c counter
+	// One address that is not the loopback's, which needs no route.
+	other := []reach.Address{{Prefix: netip.MustParsePrefix("198.51.100.1/24"), Interface: "eth0", Index: 1}}
+	l := NewLocal(new(still), "tcp", &Settings{Policy: reach.RoutePolicy(c.lookup)}, reach.Side{Addresses: other}, other)
+	l.Publish(1000, other)
+	for rank := 1; rank < 4; rank++ {
+		peer := l.Address
+		peer.Port = uint16(1000 + rank)
+		_, _, err := l.Pairs(rank, &peer)
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, c.asked)
+}

@@ -1,0 +1,108 @@
+package wireup
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Ports are those that a process may listen at: the first, and how many from there on. The
+// zero value lets the system choose.
+type Ports struct {
+	First, Count int
+	prefix       string // of the parameters that say so
+	where        string // what they are, as the user wrote them
+}
+
+// PortTrouble tells errors of binding that another port may not have: this one is taken, or
+// the superuser's.
+func PortTrouble(err error) bool {
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)
+}
+
+// chosenAnew is how often the system is asked for another port, where the one that it has
+// chosen for the first address is taken at another one.
+const chosenAnew = 64
+
+// Bind finds a port that is free on all the addresses, and returns what open has made at
+// each: a socket. Open returns the port that it has got, which with port 0 is the system's
+// choice; undo ends what was made in vain. On is the addresses, for people.
+func Bind[A, S any](p Ports, on string, addrs []A, open func(addr A, port uint16) (S, uint16, error), undo func(S)) ([]S, uint16, error) {
+	all := func(port uint16) ([]S, uint16, error) {
+		var made []S
+		for _, a := range addrs {
+			s, got, err := open(a, port)
+			if err != nil {
+				for _, s := range made {
+					undo(s)
+				}
+				return nil, port, err
+			}
+			made, port = append(made, s), got
+		}
+		return made, port, nil
+	}
+	if p.First == 0 {
+		var last error
+		for range chosenAnew {
+			made, port, err := all(0)
+			if err == nil {
+				return made, port, nil
+			}
+			if port == 0 {
+				return nil, 0, err // at the very first address
+			}
+			if last = err; !PortTrouble(err) {
+				break
+			}
+		}
+		return nil, 0, fmt.Errorf("no port is free on all of %s: %w", on, last)
+	}
+	var last error
+	for port := p.First; port < p.First+p.Count; port++ {
+		made, _, err := all(uint16(port))
+		if err == nil || !PortTrouble(err) {
+			return made, uint16(port), err
+		}
+		last = err
+	}
+	return nil, 0, fmt.Errorf("%s is free on %s: %w (%s)", p.tried(), on, last, p.remedy(last))
+}
+
+// tried names the ports that were tried, and the parameters that say so.
+func (p Ports) tried() string {
+	if p.Count == 1 {
+		return fmt.Sprintf("not even the one port %d that may be used (%s)", p.First, p.where)
+	}
+	return fmt.Sprintf("none of the ports %d to %d (%s)", p.First, p.First+p.Count-1, p.where)
+}
+
+// remedy says what can be done about a range without a free port.
+func (p Ports) remedy(err error) string {
+	if errors.Is(err, syscall.EACCES) {
+		return fmt.Sprintf("ports below 1024 are the superuser's: raise %s", p.prefix+portMin)
+	}
+	return fmt.Sprintf("each process of a host needs one: raise %s, or lower %s if the range ends at 65535", p.prefix+portRange, p.prefix+portMin)
+}
+
+// Usable leaves out the addresses that can not be listened on at the moment, such as one of
+// IPv6 that is still being checked for duplicates, and tells without of them. The error is
+// that there are no others.
+func Usable[A, S any](addrs []A, open func(addr A, port uint16) (S, uint16, error), undo func(S), without func(A, error)) ([]A, error) {
+	var good []A
+	var last error
+	for _, a := range addrs {
+		s, _, err := open(a, 0)
+		if err != nil {
+			last = err
+			without(a, err)
+			continue
+		}
+		undo(s)
+		good = append(good, a)
+	}
+	if len(good) == 0 {
+		return nil, last
+	}
+	return good, nil
+}

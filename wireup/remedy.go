@@ -1,0 +1,49 @@
+package wireup
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+
+	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/openfiles"
+)
+
+// ErrNoGoodbye is for the error of a connection whose peer has ended it without saying so.
+var ErrNoGoodbye = errors.New("without a goodbye")
+
+// remedy says what can be done about a failure of a connection.
+func (c *Conn) remedy(err error) string {
+	peer, at := c.slot.key.rank, "there"
+	port := uint16(0)
+	if t, ok := c.way.(interface{ Target() netip.AddrPort }); ok {
+		port = t.Target().Port()
+	}
+	if port != 0 {
+		at = fmt.Sprintf("on port %d there", port)
+	}
+	var refused *handshake.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return ""
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("nothing listens %s any more, or a firewall rejects it: see whether rank %d has ended", at, peer)
+	case errors.Is(err, syscall.ETIMEDOUT) && c.state == Connected:
+		return "the network or the peer's host has stopped answering"
+	case errors.Is(err, syscall.ETIMEDOUT) && port != 0:
+		return fmt.Sprintf("does a firewall between the hosts drop packets to port %d? allow a range with %s and %s, or choose another network with %s",
+			port, c.m.Prefix+portMin, c.m.Prefix+portRange, c.m.Prefix+include)
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Sprintf("there is no way from this address to that one: choose networks with %s or %s", c.m.Prefix+include, c.m.Prefix+exclude)
+	case openfiles.Exhausted(err):
+		return openfiles.Remedy(err)
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
+		return "a local firewall rule forbids it"
+	case errors.Is(err, handshake.ErrProof), errors.Is(err, handshake.ErrMagic):
+		return fmt.Sprintf("another program, or another job, listens %s", at)
+	case errors.Is(err, ErrNoGoodbye), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return fmt.Sprintf("rank %d has probably ended: see its output", peer)
+	}
+	return ""
+}
