@@ -149,13 +149,25 @@ func (p *PML) part(ctx context.Context) error {
 	return nil
 }
 
-// sayGoodbye tells a connected peer that we leave.
+// sayGoodbye tells a connected peer that we leave, if it is time, as soon as a rail takes
+// it. It is said again when a connection breaks, and the rail that it went over is watched
+// until it is answered (vital.go).
 func (pe *peer) sayGoodbye() {
-	if pe.state == peerKnown && pe.up() && !pe.self() && !pe.goodbye.said {
-		pe.goodbye.said = true
-		pe.sendControl(&header{kind: frameGoodbye})
+	g, r := &pe.goodbye, pe.control()
+	if !pe.pml.parting() || pe.state != peerKnown || pe.self() || g.said || r == nil || r.busy {
+		return
 	}
+	f := pe.pml.newFrame(pe)
+	f.build(&header{kind: frameGoodbye})
+	if !r.transmit(f) {
+		pe.pml.freeFrame(f)
+		return
+	}
+	g.said, g.over, g.at = true, r, pe.pml.engine.Now()
 }
+
+// parting reports whether all is sent, and peers are to be told that we leave.
+func (p *PML) parting() bool { return p.closer != nil && p.closer.phase == parting }
 
 // askAgain is how often peers are asked for their acknowledgements: the question,
 // or the answer, may be lost with a connection.
@@ -217,9 +229,12 @@ func (pe *peer) saidGoodbye(kind frameType) {
 }
 
 // answerGoodbye tells a peer that leaves that its goodbye was understood, as
-// soon as the rail takes it.
+// soon as the rail takes it: the one that it came by, which is alive.
 func (pe *peer) answerGoodbye() {
-	r := pe.control()
+	r := pe.heard
+	if r == nil || !r.up {
+		r = pe.control()
+	}
 	if !pe.goodbye.owed || r == nil || r.busy {
 		return
 	}

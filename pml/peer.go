@@ -304,7 +304,9 @@ func (q *frameQueue) pop() *txFrame {
 
 // goodbyeState is how far closing has come with a peer.
 type goodbyeState struct {
-	said     bool // ours is on its way
-	answered bool // it has answered ours, or said its own
-	owed     bool // we have not answered its
+	said     bool  // ours is on its way
+	over     *rail // this one, that it was given to
+	at       int64 // then
+	answered bool  // it has answered ours, or said its own
+	owed     bool  // we have not answered its
 }

@@ -110,9 +110,7 @@ func (r *rail) Up(hello []byte) {
 		r.probe()
 	}
 	pe.credit.open(h.credit)
-	if c := r.pml.closer; c != nil && c.phase == parting {
-		pe.sayGoodbye() // it comes too late
-	}
+	pe.sayGoodbye() // it comes too late
 	pe.connectBundle(r)
 	pe.pump()
 }
@@ -126,6 +124,7 @@ func (r *rail) Writable() {
 	if r.trial.owed {
 		r.answerProbe()
 	}
+	r.peer.sayGoodbye()
 	r.peer.pump()
 	if r.peer.ackDue {
 		r.peer.acknowledge()

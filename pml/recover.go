@@ -65,6 +65,9 @@ func (r *rail) Down(err error) {
 		return
 	}
 	pe.goodbye.said = false // it may be lost
+	if r.pml.parting() && errors.Is(err, btl.ErrPeerClosed) {
+		pe.goodbye.answered = true // its answer may be lost on another rail, and it has left
+	}
 	pe.replay(r)
 	if r.attr.Local {
 		r.recovery.failed = true // it can not break while both ends live
@@ -78,9 +81,7 @@ func (r *rail) Down(err error) {
 	}
 	if pe.up() {
 		r.retryLater()
-		if c := r.pml.closer; c != nil && c.phase == parting {
-			pe.sayGoodbye()
-		}
+		pe.sayGoodbye()
 		pe.pump()
 		return
 	}
@@ -252,13 +253,13 @@ func (r *rail) reopen() bool {
 // retryLater brings a rail back while others carry on.
 func (r *rail) retryLater() {
 	c := &r.recovery
-	if c.wait != nil || c.foreign || r.attr.Local || r.pml.closing || r.rests() {
+	if c.wait != nil || c.foreign || r.attr.Local || r.peer.needless() || r.rests() {
 		return
 	}
 	c.pause = min(max(2*c.pause, firstPause), lastPause)
 	c.wait = r.pml.engine.After(c.pause, func() {
 		c.wait = nil
-		if r.peer.state == peerKnown && !r.pml.closing && !r.rests() && !r.reopen() {
+		if r.peer.state == peerKnown && !r.peer.needless() && !r.rests() && !r.reopen() {
 			r.retryLater()
 		}
 	})

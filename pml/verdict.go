@@ -158,17 +158,20 @@ func (pe *peer) refusesAll() bool {
 }
 
 // hasLeft reports whether a peer that was there before refuses now, whichever of its
-// addresses is tried: its process has ended, or something on the way resets all.
+// addresses is tried: its process has ended, or something on the way resets all. Who has
+// nothing more to say to it but goodbye does not wait for addresses that say nothing.
 func (pe *peer) hasLeft() bool {
 	tried := false
 	for _, r := range pe.rails {
 		if r.recovery.foreign {
 			continue
 		}
-		if !errors.Is(r.recovery.cause, syscall.ECONNREFUSED) {
+		switch refuses := errors.Is(r.recovery.cause, syscall.ECONNREFUSED); {
+		case refuses:
+			tried = true
+		case !pe.pml.parting():
 			return false
 		}
-		tried = true
 	}
 	return pe.met && tried
 }

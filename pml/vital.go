@@ -69,14 +69,23 @@ func (p *PML) watch() {
 	}
 }
 
-func (pe *peer) watch(now int64) {
-	p := pe.pml
-	oldest := make(map[*rail]int64) // of what each has under way
-	pe.eachSent(func(f *txFrame) {
-		if at, found := oldest[f.rail]; f.rail != nil && (!found || f.given < at) {
-			oldest[f.rail] = f.given
+// dueSince tells since when each rail has had something under way that is to be answered.
+func (pe *peer) dueSince() map[*rail]int64 {
+	oldest := make(map[*rail]int64)
+	note := func(r *rail, given int64) {
+		if at, found := oldest[r]; r != nil && (!found || given < at) {
+			oldest[r] = given
 		}
-	})
+	}
+	pe.eachSent(func(f *txFrame) { note(f.rail, f.given) })
+	if g := &pe.goodbye; g.said && !g.answered {
+		note(g.over, g.at)
+	}
+	return oldest
+}
+
+func (pe *peer) watch(now int64) {
+	p, oldest := pe.pml, pe.dueSince()
 	for _, r := range pe.rails {
 		if !r.up {
 			continue

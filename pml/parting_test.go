@@ -1,0 +1,140 @@
+package pml
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// closingOver runs a test in which a world is closed, in a phase of that, while two rails
+// lead to a peer.
+func closingOver(t *testing.T, phase closePhase, f func(pe *peer, eps [2]*scripted)) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		p := pe.pml
+		pe.met, p.closing, p.closer = true, true, &closer{pml: p, phase: phase}
+		f(pe, eps)
+	})
+}
+
+// goodbyes counts those that an endpoint took.
+func goodbyes(ep *scripted, kind frameType) (n int) {
+	for _, h := range ep.sent {
+		if h.kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// What a world that is closed still has to send may need a rail that is broken, once the
+// other one falls silent.
+func TestRailsAreBroughtBackWhileAWorldIsClosed(t *testing.T) {
+	for name, phase := range map[string]closePhase{"sends are not acknowledged": draining, "the goodbye is not answered": parting} {
+		t.Run(name, func(t *testing.T) {
+			closingOver(t, phase, func(pe *peer, _ [2]*scripted) {
+				if phase == draining {
+					pe.sends = 1
+				}
+				again := &scripted{result: btl.Busy}
+				pe.rails[0].module.(*connector).ep = again
+				pe.rails[0].Down(syscall.ECONNRESET)
+				pe.pass(2 * lastPause)
+				assert.NotZero(t, again.offers, "the rail is connected again")
+			})
+		})
+	}
+}
+
+// A rail that is no longer needed is left alone.
+func TestRailsAreNotBroughtBackForNothing(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
+		pe.goodbye.answered = true
+		again := &scripted{result: btl.Busy}
+		pe.rails[0].module.(*connector).ep = again
+		pe.rails[0].Down(syscall.ECONNRESET)
+		pe.pass(2 * lastPause)
+		assert.Zero(t, again.offers)
+	})
+}
+
+// A goodbye is lost on a rail that has fallen silent. Nobody sends that again, but the rail
+// is given up as if it were a message.
+func TestGoodbyeOverASilentRail(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, eps [2]*scripted) {
+		pe.sayGoodbye()
+		require.Equal(t, 1, goodbyes(eps[0], frameGoodbye))
+		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+		pe.pass(2 * pe.pml.tune.railTimeout)
+		assert.False(t, pe.rails[0].up, "the rail was given up")
+		assert.Equal(t, 1, goodbyes(eps[1], frameGoodbye), "and the goodbye said over the other one")
+	})
+}
+
+// A rail that is busy when a goodbye is due gets it as soon as it takes it.
+func TestGoodbyeWaitsForABusyRail(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, eps [2]*scripted) {
+		eps[0].result = btl.Busy
+		pe.sayGoodbye()
+		require.False(t, pe.goodbye.said)
+		eps[0].result = btl.Done
+		pe.rails[0].Writable()
+		assert.True(t, pe.goodbye.said)
+		assert.Equal(t, 1, goodbyes(eps[0], frameGoodbye))
+	})
+}
+
+// A goodbye is answered over the rail that it came by: others may be silent.
+func TestGoodbyeIsAnsweredWhereItCameFrom(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		bye := header{kind: frameGoodbye}
+		require.NoError(t, pe.rails[1].Deliver(bye.bytes(), nil))
+		assert.Zero(t, goodbyes(eps[0], frameGoodbyeAck))
+		assert.Equal(t, 1, goodbyes(eps[1], frameGoodbyeAck))
+	})
+}
+
+// The answer to a goodbye may be lost on a rail that stays silent for good. That the
+// transport of another one ends in order says as much.
+func TestTransportThatEndsAnswersAGoodbye(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
+		pe.sayGoodbye()
+		require.False(t, pe.parted())
+		pe.rails[1].Down(btl.ErrPeerClosed)
+		assert.True(t, pe.parted())
+	})
+}
+
+// A peer may have left by the time that its goodbye is due, or that ours is to be said
+// again. One of its addresses that refuses tells so, if others are silent.
+func TestGoodbyeToWhoHasLeft(t *testing.T) {
+	for name, phase := range map[string]closePhase{"sends are not acknowledged": draining, "only the goodbye is not answered": parting} {
+		t.Run(name, func(t *testing.T) {
+			closingOver(t, phase, func(pe *peer, _ [2]*scripted) {
+				if phase == draining {
+					pe.sends = 1
+				}
+				pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+				pe.rails[0].Down(errors.New("no sign of life"))
+				pe.rails[1].Down(syscall.ECONNREFUSED)
+				pe.pass(2 * absence)
+				assert.Equal(t, phase == parting, pe.state == peerFailed)
+			})
+		})
+	}
+}
+
+// One that breaks says nothing.
+func TestBrokenTransportAnswersNoGoodbye(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
+		pe.sayGoodbye()
+		pe.rails[1].Down(syscall.ECONNRESET)
+		assert.False(t, pe.parted())
+		pe.pass(time.Millisecond)
+	})
+}
