@@ -84,13 +84,13 @@ func TestStandbyTakesOver(t *testing.T) {
 	require.Len(t, worlds[0].Rails(), 1, "nobody connects what stands by before it is needed")
 	assert.Contains(t, fmt.Sprint(worlds[0].Reasons()[1]), "tcp: stands by: its exclusivity 100 is below 1000, that of chaos")
 
-	fast.Break(true)
+	fast.SetWeather(chaos.Gone)
 	exchangeAll(t, worlds, 2)
 	exchangeAll(t, worlds, 3)
 	assert.NotZero(t, carried(worlds[0])["tcp"].BytesSent)
 	assert.Contains(t, fmt.Sprint(worlds[0].Reasons()[1]), "tcp stood by and is called in: ")
 
-	fast.Break(false)
+	fast.SetWeather(chaos.Fair)
 	for back := false; !back; { // the pauses between attempts have grown meanwhile, and then it has a trial
 		before := []pml.Traffic{carried(worlds[0])["chaos"], carried(worlds[1])["chaos"]}
 		exchangeAll(t, worlds, 4)
@@ -109,7 +109,7 @@ func TestNothingStandsBy(t *testing.T) {
 	for _, list := range []string{"none", "^tcp", "chaos"} {
 		fast, worlds := overFast(t, strand.WithParam("pml_failover", list))
 		exchangeAll(t, worlds, 1)
-		fast.Break(true)
+		fast.SetWeather(chaos.Gone)
 		_, err := worlds[0].Comm().Recv(testContext(t), nil, 1, 1)
 		require.ErrorIs(t, err, strand.ErrPeerFailed, list)
 		assert.Len(t, worlds[0].Rails(), 1)

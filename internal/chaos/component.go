@@ -16,7 +16,7 @@ import (
 type Component struct {
 	config  Config
 	modules directory.Directory[*module, *endpoint]
-	broken  atomic.Bool // nothing gets through
+	weather atomic.Int32 // a Weather
 }
 
 // New makes a transport and its network.
@@ -25,7 +25,7 @@ func New(c Config) *Component {
 }
 
 // Name implements [btl.Component].
-func (c *Component) Name() string { return "chaos" }
+func (c *Component) Name() string { return c.config.name() }
 
 // Declare implements [btl.Component]: there are no parameters.
 func (c *Component) Declare(*param.Registry) {}
@@ -38,21 +38,6 @@ func (c *Component) Open(h btl.Host) ([]btl.Module, error) {
 	}
 	m.id = c.modules.Enter(m)
 	return []btl.Module{m}, nil
-}
-
-// Break takes the network down, or brings it up again: all connections are cut, and
-// none can be made as long as it is down.
-func (c *Component) Break(down bool) {
-	c.broken.Store(down)
-	for _, m := range c.modules.Modules() {
-		m.post(func() {
-			for e := range m.endpoints {
-				if down && e.state != idle {
-					e.fail("receiving", errCut)
-				}
-			}
-		})
-	}
 }
 
 func encodeAddress(id uint64) []byte { return binary.LittleEndian.AppendUint64(nil, id) }

@@ -1,12 +1,15 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 )
 
 // A Config says what the transport promises and how it misbehaves within that.
 type Config struct {
+	// Name of the component, "chaos" if empty: several may serve one program.
+	Name string
 	// Seed of every choice.
 	Seed uint64
 	// EagerLimit, MaxFrame, BestFrame, Lanes, Ordered and Local are the
@@ -30,6 +33,9 @@ type Config struct {
 	// Chunk is the payload, in bytes, above which a frame arrives in two steps,
 	// in pieces of at most that size. At least 1.
 	Chunk int
+	// Patient has an attempt to connect that finds the network down wait for it, as
+	// transports do that try several times. Otherwise it fails at once.
+	Patient bool
 	// Cut breaks a connection once in so many frames that arrive; 0: never. What is
 	// under way is lost.
 	Cut int
@@ -69,7 +75,9 @@ func Random(seed uint64) Config {
 
 func pick(r *rand.Rand, values ...int) int { return values[r.IntN(len(values))] }
 
+func (c Config) name() string { return cmp.Or(c.Name, "chaos") }
+
 func (c Config) String() string {
-	return fmt.Sprintf("eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d (slow lane %v), chunk %d, cut 1 in %d, seed %#x",
-		c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.SlowLane, c.Chunk, c.Cut, c.Seed)
+	return fmt.Sprintf("%s: eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d (slow lane %v), chunk %d, patient %v, cut 1 in %d, exclusivity %d, seed %#x",
+		c.name(), c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.SlowLane, c.Chunk, c.Patient, c.Cut, c.Exclusivity, c.Seed)
 }

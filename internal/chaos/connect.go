@@ -21,8 +21,12 @@ func (e *endpoint) connect() {
 		e.m.post(func() { e.welcome(e, e.m.host.Hello()) })
 		return
 	}
-	if e.m.c.broken.Load() {
-		e.m.post(e.refused)
+	e.ask()
+}
+
+// ask asks the peer's module, unless the weather is bad.
+func (e *endpoint) ask() {
+	if e.hindered() {
 		return
 	}
 	peer, known := e.m.c.modules.Ask(e.address, e)
@@ -37,10 +41,36 @@ func (e *endpoint) connect() {
 // refused: the peer is not there, or is none of ours.
 func (e *endpoint) refused() { e.fail("connecting", errAbsent) }
 
+// hindered reports whether the weather keeps an attempt to connect from the peer, and has
+// that fail or wait.
+func (e *endpoint) hindered() bool {
+	w := e.m.c.current()
+	e.unasked = w == Silent || w == Down && e.m.config.Patient // until it is fair
+	switch {
+	case e.unasked:
+	case w == Down:
+		e.m.post(func() { e.fail("connecting", errDown) })
+	case w == Gone:
+		e.m.post(e.refused)
+	}
+	return w != Fair
+}
+
+// askAgain asks once more if the attempt to connect goes on.
+func (e *endpoint) askAgain() {
+	if e.state == connecting {
+		e.ask()
+	}
+}
+
 // asked: another module wants a connection. It runs in the loop of m, unless that
 // closes first; then those that ask are refused by Close.
 func (m *module) asked(from *endpoint, secret, hello []byte) {
 	if !m.c.modules.Look(m.id, from) {
+		return
+	}
+	if m.c.current() != Fair {
+		from.m.post(from.askAgain) // the weather has changed on the way
 		return
 	}
 	if m.closed || !bytes.Equal(secret, m.host.Secret()) {
@@ -60,7 +90,7 @@ func (m *module) asked(from *endpoint, secret, hello []byte) {
 	e := &endpoint{m: m, peer: rank, address: from.m.id, remote: from, state: up}
 	r, err := m.host.Accept(m, rank, hello, 0, e)
 	if err != nil {
-		from.m.post(func() { from.fail("connecting", fmt.Errorf("rank %d refused: %w", m.host.Rank(), err)) })
+		from.m.post(func() { from.finally(fmt.Errorf("rank %d refused: %w", m.host.Rank(), err)) })
 		return
 	}
 	e.receiver = r

@@ -24,6 +24,7 @@ type endpoint struct {
 	receiver btl.Receiver
 	remote   *endpoint // the other side, once known
 	state    state
+	unasked  bool // connecting, but in silence
 	stirring bool // in the module's list
 
 	waiting  []*packet            // to be sent when the endpoint is up
@@ -38,7 +39,7 @@ type endpoint struct {
 
 // Desc implements [btl.Endpoint].
 func (e *endpoint) Desc() string {
-	return fmt.Sprintf("chaos: rank %d → rank %d", e.m.host.Rank(), e.peer)
+	return fmt.Sprintf("%s: rank %d → rank %d", e.m.c.Name(), e.m.host.Rank(), e.peer)
 }
 
 // Send implements [btl.Endpoint].
@@ -64,13 +65,21 @@ func (e *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 	}
 	p := &packet{header: append([]byte(nil), f.Header...), size: f.Size, lane: lane % c.Lanes}
 	result := e.accept(p, f)
+	e.dispatch(p)
+	if e.m.lies {
+		e.lie(p)
+	}
+	return result
+}
+
+// dispatch puts a packet on its way, now or once the endpoint is connected.
+func (e *endpoint) dispatch(p *packet) {
 	e.underway++
 	if e.state == connecting {
 		e.waiting = append(e.waiting, p)
 	} else {
 		e.transmit(p)
 	}
-	return result
 }
 
 // accept decides when the frame's memory is read and when it is released.
@@ -118,7 +127,7 @@ func (e *endpoint) arrived(packets []*packet) {
 
 // restless reports whether the next poll has something to do.
 func (e *endpoint) restless() bool {
-	return len(e.pool) > 0 || len(e.leaving) > 0 || e.canWrite()
+	return len(e.pool) > 0 && !e.m.c.is(Silent) || len(e.leaving) > 0 || e.canWrite()
 }
 
 func (e *endpoint) canWrite() bool {
@@ -128,7 +137,7 @@ func (e *endpoint) canWrite() bool {
 // move does what is due at this poll, and reports whether anything was.
 func (e *endpoint) move() bool {
 	did := e.release()
-	if e.state != ended {
+	if e.state != ended && !e.m.c.is(Silent) {
 		did = e.deliver() || did
 	}
 	if e.state != ended && e.canWrite() {
@@ -184,10 +193,19 @@ func (e *endpoint) end() {
 }
 
 // fail ends the connection and tells the receiver why.
-func (e *endpoint) fail(phase string, cause error) {
-	e.down(&btl.ConnError{
-		Transport: "chaos", Rank: e.m.host.Rank(), Peer: e.peer, Phase: phase, InFlight: -1, Err: cause,
-	})
+func (e *endpoint) fail(phase string, cause error) { e.down(e.failure(phase, cause)) }
+
+// finally ends an attempt to connect that any other would only repeat.
+func (e *endpoint) finally(cause error) {
+	err := e.failure("connecting", cause)
+	err.Final = true
+	e.down(err)
+}
+
+func (e *endpoint) failure(phase string, cause error) *btl.ConnError {
+	return &btl.ConnError{
+		Transport: e.m.c.Name(), Rank: e.m.host.Rank(), Peer: e.peer, Phase: phase, InFlight: -1, Err: cause,
+	}
 }
 
 func (e *endpoint) down(err error) {

@@ -20,6 +20,7 @@ type module struct {
 	stirring  []*endpoint // those with something to do at the next poll
 	again     []*endpoint // stirring's other buffer
 	due       bool        // the loop will call Flush
+	lies      bool
 	closed    bool
 }
 
@@ -27,7 +28,7 @@ type module struct {
 func (m *module) Attr() btl.Attr {
 	c := m.config
 	return btl.Attr{
-		Name: "chaos", EagerLimit: c.EagerLimit, MaxFrame: c.MaxFrame, BestFrame: c.BestFrame,
+		Name: m.c.Name(), EagerLimit: c.EagerLimit, MaxFrame: c.MaxFrame, BestFrame: c.BestFrame,
 		Bandwidth: 10_000, Latency: time.Microsecond, Lanes: c.Lanes, Exclusivity: c.Exclusivity,
 		Ordered: c.Ordered, Reliable: true, Local: c.Local,
 	}
