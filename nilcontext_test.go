@@ -71,8 +71,10 @@ func withNilContext() map[string]func() {
 		"strandtest.Job.Get":     func() { _, _ = job.Get(none, "") },
 		"strandtest.Job.Barrier": func() { _ = job.Barrier(none) },
 
-		"strandtest/programs.Session.Run": func() { _, _ = new(programs.Session).Run(none) },
-		"conformance.Check":               func() { conformance.Check(none, nil) },
+		"strandtest/programs.Session.Run":    func() { _, _ = new(programs.Session).Run(none) },
+		"strandtest/programs.Session.Shrink": func() { _, _ = new(programs.Session).Shrink(none, 0) },
+		"strandtest/programs.Part":           func() { _ = programs.Part(none, nil, 0) },
+		"conformance.Check":                  func() { conformance.Check(none, nil) },
 	}
 }
 

@@ -11,6 +11,7 @@ type buffer struct {
 	memory []byte
 	pieces [][]byte // the same, for a vector; nil: in one piece
 	mark   byte     // what untouched memory holds
+	lent   bool     // to a send that is not waited for: nobody is told when it ends
 }
 
 const (

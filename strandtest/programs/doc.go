@@ -10,11 +10,18 @@
 //
 // A program is a list of steps: sends of every mode, receives with and without
 // wildcards, probes, matched probes, cancelled receives, tests, collective
-// operations, and calls that block. It can not deadlock however its messages
+// operations, floods of buffered sends, and calls that block, some of them with contexts
+// that end before or in the middle of them. Some ranks never wait, but test and probe until
+// they have what they want. A program can not deadlock however its messages
 // match: outside the ends of its phases nothing blocks but operations that their
 // partner, at the same step, waits for until they are through; at a phase's end
 // every rank receives all that was sent to it in that phase, which is known from
 // the program.
+//
+// Around its programs a session has what the network has ([Setup]): rails with different
+// limits and orders of preference, that fail and come back while programs run, at the first
+// contact and while worlds close; a rank that goes mad. Ranks start in any order, and may part
+// in mid-transfer, of which at most one stays until nobody is left.
 //
 // The judgement (see [Session.Run]) is made from what each rank saw, in its own
 // order of calls, and knows nothing of frames, lanes or arrival:
@@ -26,6 +33,8 @@
 //     That is less than asking for one order of arrival that explains
 //     everything: with several senders and receives from any source there are
 //     legal outcomes that none explains.
+//   - No synchronous send completes before its message is received, and no flood takes more
+//     memory than its limits allow.
 //   - What a probe saw is what the next receive for it gets.
 //   - Where one rank sends to another over a communicator and no receive is
 //     taken back meanwhile, the two rules leave one outcome, which is computed and

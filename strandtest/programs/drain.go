@@ -51,7 +51,7 @@ func (r *rank) receiveOne(comm int, p pattern, room int, vector bool) error {
 	switch r.random.IntN(4) {
 	case 0:
 		rec := &reception{way: seen, comm: comm, phase: r.phase, pattern: p, posted: r.history.tick()}
-		st, err := c.Probe(r.ctx, source, p.tag)
+		st, err := r.probeNow(c, source, p.tag)
 		if err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ func (r *rank) receiveOne(comm int, p pattern, room int, vector bool) error {
 		}
 		return r.receiveSeen(rec, room, vector)
 	case 1:
-		rec := &reception{way: taken, comm: comm, phase: r.phase, pattern: p, room: room, posted: r.history.tick()}
-		m, err := c.Mprobe(r.ctx, source, p.tag)
+		rec := r.capturing(comm, p, room, nil)
+		m, err := r.takeNow(c, source, p.tag)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (r *rank) receiveOne(comm int, p pattern, room int, vector bool) error {
 			return err
 		}
 		q := r.requests[len(r.requests)-1]
-		st, err := q.handle.Wait(r.ctx)
+		st, err := r.wait(q.handle)
 		return r.ended(q, st, err)
 	}
 	return r.receiveNow(comm, p, room, vector, nil)

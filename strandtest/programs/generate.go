@@ -9,12 +9,15 @@ import (
 
 // A shape bounds what is generated.
 type shape struct {
-	ranks   int
-	relaxed bool
-	sizes   []int // lengths around which something changes
-	steps   int   // of one phase, at most
-	phases  int   // at most
-	bytes   int   // of all messages of a program, about
+	ranks    int
+	relaxed  bool
+	sizes    []int // lengths around which something changes
+	steps    int   // of one phase, at most
+	phases   int   // at most
+	bytes    int   // of all messages of a program, about
+	memory   memory
+	farewell int  // length of a message that is under way when worlds close, at most
+	long     bool // many messages of several frames
 }
 
 // generator builds a program.
@@ -46,7 +49,14 @@ func generate(seed uint64, s shape) *program {
 	g.roomy = []float64{0.5, 0.9, 1}[g.IntN(3)]
 	g.program.phases = 1 + g.IntN(s.phases)
 	steps := s.steps >> g.IntN(4) // most faults need few of them
+	if g.IntN(3) == 0 {
+		g.program.polling = g.IntN(1 << s.ranks)
+	}
+	floods := g.IntN(12) == 0
 	for g.phase = range g.program.phases {
+		if floods {
+			g.flood()
+		}
 		for range 1 + g.IntN(steps) {
 			g.step()
 		}
@@ -108,10 +118,14 @@ func (g *generator) step() {
 		g.add(&step{kind: stepFinish, rank: g.someone()})
 	case n < 77:
 		g.add(&step{kind: stepCancel, rank: g.someone()})
-	case n < 84:
+	case n < 83:
 		g.add(&step{kind: stepTest, rank: g.someone()})
-	case n < 88:
+	case n < 86:
 		g.add(&step{kind: stepYield, rank: g.someone()})
+	case n < 87:
+		g.rest()
+	case n < 90:
+		g.look(stepBrief)
 	case n < 95:
 		g.transfer()
 	case n < 97:
@@ -133,6 +147,12 @@ func (g *generator) size() int {
 		n = g.IntN(100)
 	case 1:
 		n = g.IntN(2)
+	case 2:
+		if g.shape.long {
+			n = g.IntN(2 * slices.Max(g.shape.sizes))
+			break
+		}
+		fallthrough
 	default:
 		n = max(0, g.shape.sizes[g.IntN(len(g.shape.sizes))]+g.IntN(3)-1)
 	}
@@ -146,11 +166,18 @@ func (g *generator) size() int {
 // letter makes a message of one member of a communicator to another, or to
 // itself; nil if there are enough of them.
 func (g *generator) letter(c *group, from, to int) *message {
+	if c.sends[[2]int{from, to}] >= maxIndex {
+		return nil
+	}
+	return g.letterOf(c, from, to, g.size())
+}
+
+func (g *generator) letterOf(c *group, from, to, size int) *message {
 	pair := [2]int{from, to}
 	if c.sends[pair] >= maxIndex {
 		return nil
 	}
-	m := &message{id: len(g.program.messages), comm: c.id, from: from, to: to, index: c.sends[pair], tag: g.tag(), size: g.size(), phase: g.phase}
+	m := &message{id: len(g.program.messages), comm: c.id, from: from, to: to, index: c.sends[pair], tag: g.tag(), size: size, phase: g.phase}
 	c.sends[pair]++
 	c.tagged[[3]int{from, to, m.tag}]++
 	m.ordinal = c.tagged[[3]int{from, to, m.tag}]
@@ -182,6 +209,21 @@ func (g *generator) burst() {
 			how = modeSynchronous
 		}
 		g.post(c, from, to, how)
+	}
+}
+
+// rest is some time with nothing to do, for one rank or for all, perhaps with a burst
+// behind it.
+func (g *generator) rest() {
+	if g.IntN(4) > 0 {
+		g.add(&step{kind: stepPause, rank: g.someone()})
+	} else {
+		for rank := range g.shape.ranks {
+			g.add(&step{kind: stepPause, rank: rank})
+		}
+	}
+	if g.IntN(3) == 0 {
+		g.burst()
 	}
 }
 

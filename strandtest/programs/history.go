@@ -17,8 +17,11 @@ type reception struct {
 	posted    int        // when the call began
 	done      int        // when it was known to have its message, 0: never
 	cancelled int        // when taking it back began, 0: it was not taken back
+	gone      int        // by when it was taken back
 	last      bool       // taken back when nothing was left to be received
 	follows   *reception // the probe that announced its message
+
+	begun int64 // when the call began, by the clock of all ranks
 
 	source, tag, size int // of the message
 	got               *message

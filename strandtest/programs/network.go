@@ -14,6 +14,9 @@ type Network struct {
 	Name string
 	// MinRanks and MaxRanks bound the number of ranks.
 	MinRanks, MaxRanks int
+	// Slow is by how much fewer programs there are over it, since they take longer: they
+	// meet pauses of real time.
+	Slow int
 	// Open draws a network's limits. It is called once for each session.
 	Open func(r *rand.Rand) Setup
 }
@@ -29,23 +32,41 @@ type Setup struct {
 	// Longest message, in bytes, that the network does not take in so many steps that a
 	// session would not end in time on a machine that does other things too; 0: any.
 	Longest int
+	// Stormy are networks that fail and come back while the programs run.
+	Stormy []*chaos.Component
+	// Steady is how many more there are, none of which fails.
+	Steady int
+	// EarlyStorms says that networks may fail before the ranks know each other.
+	EarlyStorms bool
+	// Mad is the network over which the last rank sends nonsense, after the start.
+	Mad *chaos.Component
 	// About says how the network was set up, for people.
 	About string
 }
 
 // Networks are those that come with Strand, and chaos.
+//
+// Mad is not among them: a message that names a communicator of which its sender is no member
+// is received as one of nobody's.
 func Networks() []Network {
 	return []Network{
 		{Name: "self", MinRanks: 1, MaxRanks: 1, Open: openSelf},
 		{Name: "tcp", MinRanks: 2, MaxRanks: 5, Open: openTCP},
 		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openUserSCTP},
 		{Name: "chaos", MinRanks: 1, MaxRanks: 5, Open: openChaos},
+		{Name: "rails", MinRanks: 2, MaxRanks: 4, Slow: 20, Open: openRails},
 	}
 }
 
-// KernelSCTP is SCTP by the kernel, for systems that have it.
-func KernelSCTP() Network {
-	return Network{Name: "kernel-sctp", MinRanks: 2, MaxRanks: 4, Open: openKernelSCTP}
+// Mad has a rank that goes mad.
+func Mad() Network { return Network{Name: "mad", MinRanks: 3, MaxRanks: 5, Slow: 10, Open: openMad} }
+
+// KernelSCTP are those with SCTP by the kernel, for systems that have it.
+func KernelSCTP() []Network {
+	return []Network{
+		{Name: "kernel-sctp", MinRanks: 2, MaxRanks: 4, Open: openKernelSCTP},
+		{Name: "kernel-rails", MinRanks: 2, MaxRanks: 3, Slow: 10, Open: openKernelRails},
+	}
 }
 
 func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
@@ -130,17 +151,31 @@ func openChaos(r *rand.Rand) Setup {
 	if !c.Self {
 		registry.Register(btl.Default.Lookup("self"))
 	}
-	longest := 0
+	return Setup{Transports: registry, About: c.String(), Longest: longestOver(c), Sizes: sizesOf(c)}
+}
+
+func openMad(r *rand.Rand) Setup {
+	c := chaos.Random(r.Uint64())
+	c.Local, c.Self, c.Cut = false, false, 0
+	c.Window, c.Refuse = pick(r, 1, 2, 8, 64), pick(r, 0, 2, 20)
+	network, registry := chaos.New(c), new(btl.Registry)
+	registry.Register(network)
+	registry.Register(btl.Default.Lookup("self"))
+	return Setup{Transports: registry, Mad: network, About: c.String(), Longest: longestOver(c), Sizes: sizesOf(c)}
+}
+
+func longestOver(c chaos.Config) int {
 	switch {
 	case c.Chunk == 1:
-		longest = 4_000
+		return 4_000
 	case c.Chunk < 1000 || c.MaxFrame <= 1024 && c.Cut > 0:
-		longest = 20_000
+		return 20_000
 	}
-	return Setup{
-		Transports: registry, About: c.String(), Longest: longest,
-		Sizes: []int{c.EagerLimit, c.MaxFrame, c.BestFrame, 2*c.MaxFrame + 100, 3 * max(c.BestFrame, 1), c.Chunk},
-	}
+	return 0
+}
+
+func sizesOf(c chaos.Config) []int {
+	return []int{c.EagerLimit, c.MaxFrame, c.BestFrame, 2*c.MaxFrame + 100, 3 * max(c.BestFrame, 1), c.Chunk}
 }
 
 func (s Setup) String() string {

@@ -49,7 +49,7 @@ func (s *script) got(r *reception, m *message) {
 
 func (s *script) cancel(r *reception) {
 	r.cancelled = s.h.tick()
-	s.h.tick()
+	r.gone = s.h.tick()
 }
 
 // look is a probe, or a matched probe, that sees the message.

@@ -32,7 +32,7 @@ func (o *ordering) place(r *reception) {
 	o.nodes[r] = n
 	from, to := r.posted, r.done
 	if r.cancelled > 0 {
-		from, to = r.cancelled, r.cancelled+1
+		from, to = r.cancelled, r.gone
 	}
 	o.after[from] = append(o.after[from], n)
 	if to > 0 {

@@ -63,14 +63,20 @@ func (r *rank) capture(s *step) error {
 }
 
 func (r *rank) captureFrom(comm int, p pattern, s *step, follows *reception) (bool, error) {
-	rec := &reception{way: taken, comm: comm, phase: r.phase, pattern: p, room: s.room, follows: follows}
-	began := r.history.tick()
+	rec := r.capturing(comm, p, s.room, follows)
 	m, err := r.comms[comm].Improbe(r.source(comm, p), p.tag)
 	if err != nil || m == nil {
 		return false, err
 	}
-	rec.posted = began
 	return true, r.noteTaken(rec, m, s)
+}
+
+// capturing is a matched probe that begins; it is written down when it has found something.
+func (r *rank) capturing(comm int, p pattern, room int, follows *reception) *reception {
+	return &reception{
+		way: taken, comm: comm, phase: r.phase, pattern: p, room: room, follows: follows,
+		posted: r.history.tick(), begun: r.ledger.clock.Add(1),
+	}
 }
 
 func (r *rank) noteTaken(rec *reception, m *strand.Message, s *step) error {

@@ -11,6 +11,7 @@ type program struct {
 	steps    []*step
 	messages []*message
 	phases   int
+	polling  int // a bit for each rank that polls instead of waiting
 }
 
 // A group is a communicator of the program, as its ranks are concerned.
@@ -44,6 +45,9 @@ const (
 	stepCancel               // take a receive back
 	stepTest                 // test some requests
 	stepYield                // let others run
+	stepPause                // do nothing for a while
+	stepBrief                // receive or probe with a context that ends
+	stepFlood                // buffered sends to a rank that receives nothing until they are over
 	stepTransfer             // send and wait; the receiver receives until it has the message
 	stepBarrier              // all members of the communicator
 	stepDup
@@ -52,7 +56,7 @@ const (
 	stepDrain // the end of a phase: everybody receives everything
 )
 
-var kindNames = [...]string{"send", "receive", "probe", "matched probe", "finish", "cancel", "test", "yield",
+var kindNames = [...]string{"send", "receive", "probe", "matched probe", "finish", "cancel", "test", "yield", "pause", "brief receive", "flood",
 	"transfer", "barrier", "dup", "split", "free", "drain"}
 
 func (k kind) String() string { return kindNames[k] }
@@ -67,6 +71,8 @@ type step struct {
 	message *message // send, transfer
 	mode    mode
 	vector  bool // send from, or receive into, several pieces
+	flood   []*message
+	fits    int // how many of the flood may be accepted
 	pattern pattern
 	room    int   // bytes that a receive has room for
 	relaxed bool  // dup: the ordering asked for
@@ -91,9 +97,11 @@ func (s *step) String() string {
 	switch s.kind {
 	case stepSend, stepTransfer:
 		return fmt.Sprintf("%v, %s: %v", s.kind, modeNames[s.mode], s.message)
-	case stepRecv, stepProbe, stepTake:
+	case stepRecv, stepProbe, stepTake, stepBrief:
 		return fmt.Sprintf("rank %d, comm %d: %v for %v, room for %d", s.rank, s.comm, s.kind, s.pattern, s.room)
-	case stepFinish, stepCancel, stepTest, stepYield:
+	case stepFlood:
+		return fmt.Sprintf("rank %d, comm %d: flood of %d messages, of which %d fit into the memory allowed: %v and so on", s.rank, s.comm, len(s.flood), s.fits, s.flood[0])
+	case stepFinish, stepCancel, stepTest, stepYield, stepPause:
 		return fmt.Sprintf("rank %d: %v", s.rank, s.kind)
 	}
 	return fmt.Sprintf("comm %d: %v", s.comm, s.kind)

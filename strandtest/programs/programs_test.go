@@ -5,10 +5,13 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/strandtest/programs"
@@ -18,10 +21,11 @@ import (
 const (
 	seedVariable  = "STRANDTEST_PROGRAMS_SEED"
 	countVariable = "STRANDTEST_PROGRAMS"
+	keepVariable  = "STRANDTEST_PROGRAMS_KEEP" // of the session: the part that a failure names
 )
 
 func TestPrograms(t *testing.T) {
-	total, whole := test(t, false, count(t, 2000, 1_000_000), programs.Networks()...)
+	total, whole := test(t, false, many, count(t, 300, 1_000_000), programs.Networks()...)
 	_, replay := firstSeed(t)
 	if zeros := total.Zeros(); len(zeros) > 0 && whole && !replay && !t.Failed() {
 		t.Errorf("these never happened, so that nothing is known of them: %v", zeros)
@@ -30,14 +34,19 @@ func TestPrograms(t *testing.T) {
 
 // Programs that run at the same time, in goroutines of their own.
 func TestConcurrentPrograms(t *testing.T) {
-	test(t, true, count(t, 300, 100_000), programs.Networks()...)
+	test(t, true, many, count(t, 60, 100_000), programs.Networks()...)
+}
+
+// Programs whose ranks have one processor between them all.
+func TestProgramsOnOneProcessor(t *testing.T) {
+	test(t, false, 1, count(t, 12, 10_000), programs.Networks()...)
 }
 
 // The same over the kernel's SCTP, where processors are emulated and slow.
 func TestKernelPrograms(t *testing.T) {
 	need.KernelSCTP(t)
-	test(t, false, count(t, 60, 20_000), programs.KernelSCTP())
-	test(t, true, count(t, 15, 2000), programs.KernelSCTP())
+	test(t, false, many, count(t, 60, 20_000), programs.KernelSCTP()...)
+	test(t, true, many, count(t, 15, 2000), programs.KernelSCTP()...)
 }
 
 func count(t *testing.T, short, soak int) int {
@@ -65,20 +74,22 @@ func firstSeed(t *testing.T) (seed uint64, replay bool) {
 	return seed, true
 }
 
-// processors is how many of Go's processors there are for each of the machine's.
-// A rank that waits in the kernel keeps one, until Go takes it away some
-// milliseconds later; with few of them the others stand still for so long.
-const processors = 8
+// share is how many of Go's processors there are for each of the machine's, where there are
+// many. A rank that waits in the kernel keeps one, until Go takes it away some milliseconds
+// later; with few of them the others stand still for so long.
+const share = 8
+
+var many = share * runtime.NumCPU()
 
 // test runs programs over the networks, or those that -run leaves, and says
 // whether chaos was among them, over which alone everything happens.
-func test(t *testing.T, concurrent bool, count int, networks ...programs.Network) (total programs.Tally, whole bool) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors * runtime.NumCPU()))
+func test(t *testing.T, concurrent bool, processors, count int, networks ...programs.Network) (total programs.Tally, whole bool) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 	seed, replay := firstSeed(t)
 	for _, n := range networks {
 		t.Run(n.Name, func(t *testing.T) {
-			c := campaign{t: t, network: n, concurrent: concurrent, count: uint64(count/len(networks)) + 1}
-			c.everything = n.Name == "chaos" && !concurrent
+			c := campaign{t: t, network: n, concurrent: concurrent, count: uint64(count/len(networks)/max(1, n.Slow)) + 1}
+			c.everything = n.Name == "chaos" && !concurrent && processors > 1
 			c.next.Store(seed)
 			whole = whole || n.Name == "chaos"
 			if replay {
@@ -116,7 +127,8 @@ type campaign struct {
 func (c *campaign) run() {
 	c.started, c.told = time.Now(), time.Now()
 	var wg sync.WaitGroup
-	for range runtime.NumCPU() * need.Times(2, processors) {
+	atOnce := runtime.NumCPU() * need.Times(2, share)
+	for range min(atOnce, 1+int(c.count/16)) {
 		wg.Go(func() {
 			for c.more() {
 				c.session(c.next.Add(1) - 1)
@@ -148,10 +160,19 @@ func (c *campaign) more() bool {
 
 func (c *campaign) session(seed uint64) {
 	s := programs.NewSession(c.network, seed, c.concurrent)
+	if keep := os.Getenv(keepVariable); c.replay && keep != "" {
+		var err error
+		s, err = s.Keep(keep)
+		require.NoError(c.t, err, keepVariable)
+	}
 	if c.replay {
 		c.t.Log(s.Listing())
 	}
 	tally, err := s.Run(c.t.Context())
+	smaller := ""
+	if err != nil && !c.replay {
+		smaller = c.shrink(s, seed)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tally.Add(tally)
@@ -159,6 +180,35 @@ func (c *campaign) session(seed uint64) {
 		return
 	}
 	c.failed = true
-	c.t.Errorf("%v\n\nto run the whole session again, ten times: %s=%#x go test -count=10 -failfast -run '%s$' ./strandtest/programs",
-		err, seedVariable, seed, c.t.Name())
+	c.t.Errorf("%v\n\nto run the whole session again, ten times: %s\n%s", err, c.command(seed, ""), smaller)
+}
+
+// command runs a session, or a part of it, again.
+func (c *campaign) command(seed uint64, keep string) string {
+	variables := fmt.Sprintf("%s=%#x", seedVariable, seed)
+	if keep != "" {
+		variables += fmt.Sprintf(" %s='%s'", keepVariable, keep)
+	}
+	return fmt.Sprintf("%s go test -count=10 -failfast -run '^%s$' ./strandtest/programs", variables, strings.ReplaceAll(c.t.Name(), "/", "$/^"))
+}
+
+// shrinking is how long a smaller session that fails is looked for.
+const shrinking = time.Minute
+
+// shrink says how a part of a session fails that has failed. One campaign does so once.
+func (c *campaign) shrink(s *programs.Session, seed uint64) string {
+	c.mu.Lock()
+	first := !c.failed
+	c.failed = true
+	c.mu.Unlock()
+	if !first {
+		return ""
+	}
+	keep, err := s.Shrink(c.t.Context(), shrinking)
+	if err != nil {
+		if smaller, wrong := s.Keep(keep); wrong == nil {
+			return fmt.Sprintf("\nA part of it that fails: %v\n%s\n%s", err, smaller.Listing(), c.command(seed, keep))
+		}
+	}
+	return "\nno part of it was seen to fail"
 }

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
-	"sync/atomic"
+	"time"
 
 	"github.com/strandmp/strand"
 )
@@ -19,7 +19,6 @@ type rank struct {
 	me      int // rank of the world
 	history *history
 	comms   []*strand.Comm
-	at      atomic.Int64 // number of the step, for reports
 
 	ctx      context.Context
 	random   *rand.Rand // of this step
@@ -30,6 +29,8 @@ type rank struct {
 	got      map[*message]bool
 	seen     map[[3]int]int // messages known to be received, by communicator, source and tag
 	consumed []int          // likewise, by communicator
+	polls    bool           // tests and probes in loops, where others wait
+	ledger   *ledger
 	tally    *Tally
 }
 
@@ -37,7 +38,8 @@ type rank struct {
 type request struct {
 	handle    strand.Request
 	buffer    *buffer
-	message   *message   // of a send
+	message   *message // of a send
+	mode      mode
 	reception *reception // of a receive
 	matched   bool       // a receive that could not be taken back
 }
@@ -49,11 +51,13 @@ type captive struct {
 	step      *step
 }
 
-func newRank(p *program, me int, base *strand.Comm, t *Tally) *rank {
+func newRank(l *ledger, me int, base *strand.Comm, t *Tally) *rank {
+	p := l.program
 	r := &rank{
 		program: p, me: me, history: &history{program: p, rank: me},
 		comms: make([]*strand.Comm, len(p.comms)), got: make(map[*message]bool),
 		seen: make(map[[3]int]int), consumed: make([]int, len(p.comms)), tally: t,
+		polls: p.polling>>me&1 == 1, ledger: l,
 	}
 	r.comms[0] = base
 	return r
@@ -63,7 +67,7 @@ func newRank(p *program, me int, base *strand.Comm, t *Tally) *rank {
 func (r *rank) run(ctx context.Context) error {
 	r.ctx = ctx
 	for i, s := range r.program.steps {
-		r.at.Store(int64(i))
+		r.ledger.beat()
 		r.random = rand.New(rand.NewPCG(s.bits, uint64(r.me)))
 		if err := r.take(s); err != nil {
 			return fmt.Errorf("rank %d, step %d (%v): %w\n%s", r.me, i, s, err, r.pending())
@@ -110,6 +114,12 @@ func (r *rank) take(s *step) error {
 		return r.test()
 	case stepYield:
 		r.yield()
+	case stepPause:
+		pause(r.ctx, time.Duration(r.random.IntN(3000))*time.Microsecond)
+	case stepBrief:
+		return r.briefly(s)
+	case stepFlood:
+		return r.flood(s)
 	}
 	return nil
 }
@@ -193,11 +203,17 @@ func (r *rank) finish() error {
 		if ok {
 			return fmt.Errorf("rank %d, comm %d: everything was received, and yet there is a message: %+v", r.me, id, st)
 		}
+		if c == c.World().Comm() {
+			continue
+		}
 		if err := c.Free(); err != nil {
 			return err
 		}
 	}
 	for _, b := range r.buffers {
+		if b.lent {
+			continue
+		}
 		if i := b.untouched(0); i >= 0 {
 			return fmt.Errorf("rank %d: byte %d of a buffer of %d was written to after its operation had ended", r.me, i, len(b.memory))
 		}

@@ -10,7 +10,7 @@ import (
 
 // begin writes down that a receive begins and makes its buffer.
 func (r *rank) begin(w way, comm int, p pattern, room int, vector bool) (*reception, *buffer) {
-	rec := &reception{way: w, comm: comm, phase: r.phase, pattern: p, room: room}
+	rec := &reception{way: w, comm: comm, phase: r.phase, pattern: p, room: room, begun: r.ledger.clock.Add(1)}
 	b := newBuffer(room, vector, r.random)
 	r.buffers = append(r.buffers, b)
 	r.history.add(rec)
@@ -46,6 +46,14 @@ func (r *rank) receive(comm int, p pattern, room int, vector bool, follows *rece
 
 // receiveNow receives and waits.
 func (r *rank) receiveNow(comm int, p pattern, room int, vector bool, follows *reception) error {
+	if r.polls {
+		if err := r.receive(comm, p, room, vector, follows); err != nil {
+			return err
+		}
+		q := r.requests[len(r.requests)-1]
+		st, err := r.wait(q.handle)
+		return r.ended(q, st, err)
+	}
 	rec, b := r.begin(posted, comm, p, room, vector)
 	rec.follows = follows
 	var st strand.Status
@@ -61,6 +69,7 @@ func (r *rank) receiveNow(comm int, p pattern, room int, vector bool, follows *r
 // received checks what a receive has brought.
 func (r *rank) received(rec *reception, b *buffer, st strand.Status, err error) error {
 	r.history.matched(rec)
+	r.ledger.beat()
 	size := st.Count
 	var cut *strand.TruncateError
 	switch {
@@ -155,7 +164,7 @@ func (r *rank) cancel() error {
 	if back, err := r.takeBack(q); back || err != nil || r.random.IntN(2) == 0 {
 		return err
 	}
-	st, err := q.handle.Wait(r.ctx)
+	st, err := r.wait(q.handle)
 	return r.ended(q, st, err)
 }
 
@@ -168,12 +177,12 @@ func (r *rank) takeBack(q *request) (bool, error) {
 		r.tally.TooLate++
 		return false, nil
 	}
-	r.history.tick()
+	gone := r.history.tick()
 	st, err := q.handle.Wait(r.ctx)
 	if err != nil || !st.Cancelled {
 		return true, fmt.Errorf("%v: was taken back, and then ended with %+v: %w", q.reception, st, err)
 	}
-	q.reception.cancelled = began
+	q.reception.cancelled, q.reception.gone = began, gone
 	r.tally.Cancelled++
 	if i := q.buffer.untouched(0); i >= 0 {
 		return true, fmt.Errorf("%v: byte %d of the buffer was written to, and yet it could be taken back", q.reception, i)

@@ -19,11 +19,15 @@ func (r *rank) forget(q *request) {
 // ended takes the outcome of a request.
 func (r *rank) ended(q *request, st strand.Status, err error) error {
 	r.forget(q)
+	r.ledger.beat()
 	if q.message == nil {
 		return r.received(q.reception, q.buffer, st, err)
 	}
 	if err != nil {
 		return fmt.Errorf("%v: %w", q.message, err)
+	}
+	if q.mode == modeSynchronous {
+		r.ledger.synced[q.message.id].Store(r.ledger.clock.Add(1))
 	}
 	return r.returned(q.message, q.buffer)
 }
@@ -40,27 +44,22 @@ func (r *rank) shuffled(requests []*request) []*request {
 	return all
 }
 
-func handles(requests []*request) []strand.Request {
-	all := make([]strand.Request, len(requests))
-	for i, q := range requests {
-		all[i] = q.handle
-	}
-	return all
-}
-
 // test asks whether requests are complete, in one of the ways there are.
 func (r *rank) test() error {
 	some := r.some()
 	if len(some) == 0 {
-		return nil
+		return r.nothing()
 	}
 	switch r.random.IntN(6) {
 	case 0:
-		return r.testAny(some)
+		_, err := r.testAny(some)
+		return err
 	case 1:
-		return r.outcomes(some, strand.TestSome(handles(some), nil))
+		_, err := r.testSome(some)
+		return err
 	case 2:
-		return r.testAll(some[:min(3, len(some))])
+		_, err := r.testAll(some[:min(3, len(some))])
+		return err
 	case 3:
 		return r.waitBriefly(some[0])
 	default:
@@ -83,17 +82,32 @@ func (r *rank) waitBriefly(q *request) error {
 	return r.ended(q, st, err)
 }
 
-func (r *rank) testAny(some []*request) error {
-	i, st, done, err := strand.TestAny(handles(some))
+func (r *rank) testAny(some []*request) (bool, error) {
+	l := r.listOf(some)
+	i, st, done, err := strand.TestAny(l.handles)
 	if !done {
-		return nil
+		return false, nil
 	}
-	return r.ended(some[i], st, err)
+	q, wrong := l.at(i)
+	if wrong != nil {
+		return false, fmt.Errorf("TestAny: %w", wrong)
+	}
+	return true, r.ended(q, st, err)
 }
 
-func (r *rank) outcomes(some []*request, outcomes []strand.Outcome) error {
+func (r *rank) testSome(some []*request) (bool, error) {
+	l := r.listOf(some)
+	outcomes := strand.TestSome(l.handles, nil)
+	return len(outcomes) > 0, r.outcomes(l, outcomes)
+}
+
+func (r *rank) outcomes(l *list, outcomes []strand.Outcome) error {
 	for _, o := range outcomes {
-		if err := r.ended(some[o.Index], o.Status, o.Err); err != nil {
+		q, err := l.at(o.Index)
+		if err != nil {
+			return err
+		}
+		if err := r.ended(q, o.Status, o.Err); err != nil {
 			return err
 		}
 	}
@@ -102,14 +116,14 @@ func (r *rank) outcomes(some []*request, outcomes []strand.Outcome) error {
 
 // testAll may end several requests with one error: those with too little room
 // are left out.
-func (r *rank) testAll(some []*request) error {
-	some = r.unambiguous(some)
-	statuses := make([]strand.Status, len(some))
-	done, err := strand.TestAll(handles(some), statuses)
+func (r *rank) testAll(some []*request) (bool, error) {
+	l := r.listOf(r.unambiguous(some))
+	statuses := l.statuses()
+	done, err := strand.TestAll(l.handles, statuses)
 	if !done {
-		return nil
+		return false, nil
 	}
-	return r.allEnded(some, statuses, err)
+	return true, r.allEnded(l, statuses, err)
 }
 
 // unambiguous returns the requests of which at most the last can be truncated, so
@@ -138,10 +152,17 @@ func (r *rank) longest(comm int) int {
 	return n
 }
 
-func (r *rank) allEnded(some []*request, statuses []strand.Status, err error) error {
-	for i, q := range some {
+func (r *rank) allEnded(l *list, statuses []strand.Status, err error) error {
+	left := len(l.requests())
+	for i, q := range l.whose {
+		if statuses[i] == poison {
+			return fmt.Errorf("a call over %d requests, all of which have ended, has left a status as it was", len(l.whose))
+		}
+		if q == nil {
+			continue
+		}
 		own := err
-		if i < len(some)-1 {
+		if left--; left > 0 {
 			own = nil
 		}
 		if err := r.ended(q, statuses[i], own); err != nil {
@@ -154,18 +175,33 @@ func (r *rank) allEnded(some []*request, statuses []strand.Status, err error) er
 // waitAny waits until one of the requests is complete, or more.
 func (r *rank) waitAny(some []*request) error {
 	some = r.shuffled(some)
-	if r.random.IntN(2) == 0 {
-		outcomes, err := strand.WaitSome(r.ctx, handles(some), nil)
-		if err != nil {
-			return err
+	one := r.random.IntN(2) == 0
+	switch {
+	case r.polls && one:
+		return r.until(func() (bool, error) { return r.testAny(some) })
+	case r.polls:
+		return r.until(func() (bool, error) { return r.testSome(some) })
+	}
+	l := r.listOf(some)
+	if one {
+		i, st, err := strand.WaitAny(r.ctx, l.handles)
+		if err != nil && i < 0 {
+			return fmt.Errorf("waiting for one of %d requests: %w", len(some), err)
 		}
-		return r.outcomes(some, outcomes)
+		q, wrong := l.at(i)
+		if wrong != nil {
+			return fmt.Errorf("WaitAny: %w", wrong)
+		}
+		return r.ended(q, st, err)
 	}
-	i, st, err := strand.WaitAny(r.ctx, handles(some))
-	if i < 0 {
-		return fmt.Errorf("waiting for one of %d requests: %w", len(some), err)
+	outcomes, err := strand.WaitSome(r.ctx, l.handles, nil)
+	if err == nil && len(outcomes) == 0 {
+		err = fmt.Errorf("WaitSome says that none of %d requests that were started has ended, and has not waited", len(some))
 	}
-	return r.ended(some[i], st, err)
+	if err != nil {
+		return err
+	}
+	return r.outcomes(l, outcomes)
 }
 
 // waitAll waits for requests that will all complete.
@@ -175,19 +211,14 @@ func (r *rank) waitAll(some []*request) error {
 	case 0:
 		for len(some) > 0 {
 			part := r.unambiguous(some)
-			statuses := make([]strand.Status, len(part))
-			err := strand.WaitAll(r.ctx, handles(part), statuses)
-			if r.ctx.Err() != nil {
-				return err
-			}
-			if err := r.allEnded(part, statuses, err); err != nil {
+			if err := r.waitTogether(part); err != nil {
 				return err
 			}
 			some = slices.DeleteFunc(some, func(q *request) bool { return slices.Contains(part, q) })
 		}
 	case 1:
 		for _, q := range some {
-			st, err := q.handle.Wait(r.ctx)
+			st, err := r.wait(q.handle)
 			if err := r.ended(q, st, err); err != nil {
 				return err
 			}
@@ -205,8 +236,21 @@ func (r *rank) waitAll(some []*request) error {
 	return nil
 }
 
-// maxTests bounds how often an operation is tested before it is waited for: ranks
-// that test for long take the processor from those that they wait for.
+func (r *rank) waitTogether(part []*request) error {
+	if r.polls {
+		return r.until(func() (bool, error) { return r.testAll(part) })
+	}
+	l := r.listOf(part)
+	statuses := l.statuses()
+	err := strand.WaitAll(r.ctx, l.handles, statuses)
+	if r.ctx.Err() != nil {
+		return err
+	}
+	return r.allEnded(l, statuses, err)
+}
+
+// maxTests bounds how often an operation is tested before it is waited for, by a rank that
+// waits.
 const maxTests = 500
 
 // testUntilDone tests each of the requests, over and over, and waits for it if
@@ -222,7 +266,7 @@ func (r *rank) testUntilDone(some []*request) error {
 			st, done, err = q.handle.Test()
 		}
 		if !done {
-			st, err = q.handle.Wait(r.ctx)
+			st, err = r.wait(q.handle)
 		}
 		if err := r.ended(q, st, err); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -35,7 +36,7 @@ func (r *rank) send(s *step) error {
 	if err != nil {
 		return err
 	}
-	r.requests = append(r.requests, &request{handle: handle, buffer: b, message: s.message})
+	r.requests = append(r.requests, &request{handle: handle, buffer: b, message: s.message, mode: s.mode})
 	return nil
 }
 
@@ -78,25 +79,61 @@ func (r *rank) transfer(s *step) error {
 
 func (r *rank) sendBlocking(s *step) error {
 	b := r.letter(s)
+	if r.polls {
+		return r.sendPolling(s, b)
+	}
+	if s.mode != modeBuffered && r.random.IntN(6) == 0 { // that one may be two calls
+		done, err := r.sendBriefly(s, b, func(ctx context.Context) error { return r.sendNow(ctx, s, b) })
+		if done || err != nil {
+			return err
+		}
+	}
+	if err := r.sendNow(r.ctx, s, b); err != nil {
+		return err
+	}
+	return r.sent(s, b)
+}
+
+func (r *rank) sendNow(ctx context.Context, s *step, b *buffer) error {
 	c, to, tag := r.comms[s.comm], r.program.comms[s.comm].rank(s.message.to), s.message.tag
-	var err error
 	switch {
 	case s.mode == modeSynchronous:
-		err = c.Ssend(r.ctx, b.memory, to, tag)
+		return c.Ssend(ctx, b.memory, to, tag)
 	case s.mode == modeReady:
-		err = c.Rsend(r.ctx, b.memory, to, tag)
+		return c.Rsend(ctx, b.memory, to, tag)
 	case s.mode == modeBuffered:
-		if err = c.Bsend(r.ctx, b.memory, to, tag); errors.Is(err, strand.ErrBuffer) {
-			r.tally.NoBuffer++
-			err = c.Send(r.ctx, b.memory, to, tag)
+		err := c.Bsend(ctx, b.memory, to, tag)
+		if !errors.Is(err, strand.ErrBuffer) {
+			return err
 		}
+		r.tally.NoBuffer++
 	case b.pieces != nil:
-		err = c.SendV(r.ctx, b.pieces, to, tag)
-	default:
-		err = c.Send(r.ctx, b.memory, to, tag)
+		return c.SendV(ctx, b.pieces, to, tag)
+	}
+	return c.Send(ctx, b.memory, to, tag)
+}
+
+// sent takes note that a send has returned with nil.
+func (r *rank) sent(s *step, b *buffer) error {
+	if s.mode == modeSynchronous {
+		r.ledger.synced[s.message.id].Store(r.ledger.clock.Add(1))
+	}
+	return r.returned(s.message, b)
+}
+
+// sendPolling starts the send and tests until it is complete.
+func (r *rank) sendPolling(s *step, b *buffer) error {
+	c, to := r.comms[s.comm], r.program.comms[s.comm].rank(s.message.to)
+	handle, err := isend(c, b, to, s.message.tag, s.mode)
+	if errors.Is(err, strand.ErrBuffer) && s.mode == modeBuffered {
+		r.tally.NoBuffer++
+		handle, err = isend(c, b, to, s.message.tag, modeStandard)
 	}
 	if err != nil {
 		return err
 	}
-	return r.returned(s.message, b)
+	if _, err := r.wait(handle); err != nil {
+		return err
+	}
+	return r.sent(s, b)
 }

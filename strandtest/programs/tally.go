@@ -19,6 +19,8 @@ type Tally struct {
 	Taken     uint64 // messages taken by a matched probe
 	Truncated uint64 // messages longer than their receive
 	NoBuffer  uint64 // buffered sends for which there was no room
+	Floods    uint64 // of buffered sends
+	Left      uint64 // calls that ended with their context
 
 	// What the message layer has counted (pml.Stats).
 	Held, Released, Overtaken, Unexpected, Demoted, Cut uint64
@@ -53,7 +55,7 @@ func (t *Tally) String() string {
 	fmt.Fprintf(&b, "%d programs in %d sessions, %d messages: ", t.Programs, t.Sessions, t.Messages)
 	fmt.Fprintf(&b, "%d held back, %d of them released by a cancel or another sender's message, %d overtaken, %d unexpected, %d demoted for want of credit, %d truncated; ",
 		t.Held, t.Released, t.Overtaken, t.Unexpected, t.Demoted, t.Cut)
-	fmt.Fprintf(&b, "%d receives taken back and %d not, %d probes, %d matched probes, %d buffered sends without room",
-		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer)
+	fmt.Fprintf(&b, "%d receives taken back and %d not, %d probes, %d matched probes, %d buffered sends without room, %d floods of them, %d calls that ended with their context",
+		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer, t.Floods, t.Left)
 	return b.String()
 }

@@ -1,0 +1,94 @@
+package programs
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/strandmp/strand"
+)
+
+// beside is a rank's part of a session in which the last rank goes mad: what it sends makes
+// no sense any more. The others run their programs all the same, of which it has no part,
+// and what they send it and receive from it ends, however.
+func (x *run) beside(ctx context.Context, w *strand.World, me int) error {
+	mad := x.session.ranks - 1
+	color := 0
+	if me == mad {
+		color = strand.Undefined
+	}
+	sane, err := w.Comm().Split(ctx, color, 0)
+	if err != nil {
+		return fmt.Errorf("rank %d: %w", me, err)
+	}
+	all, err := w.Comm().Dup(ctx)
+	if err != nil {
+		return fmt.Errorf("rank %d: %w", me, err)
+	}
+	n := &nonsense{comm: all, run: x, random: rand.New(rand.NewPCG(x.session.Seed, uint64(me)))}
+	x.met.Done()
+	if me == mad {
+		x.met.Wait() // what they have together to the end comes first
+		x.session.setup.Mad.Madden(mad)
+		for peer := range mad {
+			n.exchange(ctx, peer)
+		}
+		pause(ctx, time.Duration(n.random.IntN(100))*time.Millisecond)
+		_ = closeWorld(ctx, w) // whatever the others make of that
+		n.wg.Wait()
+		return nil
+	}
+	n.exchange(ctx, mad)
+	if err := x.programs(ctx, sane, me); err != nil {
+		go func() { _ = w.Close() }() // it may hang for the same reason
+		return err
+	}
+	n.wg.Wait()
+	_ = closeWorld(ctx, w) // the mad one may have left without an answer
+	if ctx.Err() != nil {
+		return fmt.Errorf("rank %d, with a mad rank %d: %w", me, mad, context.Cause(ctx))
+	}
+	return nil
+}
+
+// nonsense is what a rank and the mad one send each other.
+type nonsense struct {
+	comm *strand.Comm
+	*run
+	random *rand.Rand
+	wg     sync.WaitGroup
+}
+
+// exchange starts sends to a peer and receives from it, each in a goroutine that waits for
+// its end.
+func (n *nonsense) exchange(ctx context.Context, peer int) {
+	seed := n.random.Uint64()
+	n.wg.Go(func() {
+		defer n.panicked()
+		r := rand.New(rand.NewPCG(seed, 0))
+		for range 20 + r.IntN(200) {
+			var handle strand.Request
+			var err error
+			b := make([]byte, r.IntN(pick(r, 10, 1000, 20_000)))
+			if r.IntN(3) == 0 {
+				handle, err = n.comm.Irecv(b, peer, strand.AnyTag)
+			} else {
+				handle, err = isend(n.comm, &buffer{memory: b}, peer, r.IntN(4), mode(r.IntN(3)))
+			}
+			if err != nil {
+				return
+			}
+			n.wg.Go(func() {
+				defer n.panicked()
+				_, _ = handle.Wait(ctx) // which it may with any error, but must
+				n.pulse.beat()
+			})
+			if r.IntN(20) == 0 {
+				runtime.Gosched()
+			}
+		}
+	})
+}

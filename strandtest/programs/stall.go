@@ -1,0 +1,44 @@
+package programs
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// stall is how long nothing may happen in a session before it counts as hung. It is longer
+// than pml_peer_timeout.
+const stall = 50 * time.Second
+
+// A pulse counts what happens in a session.
+type pulse struct{ beats atomic.Int64 }
+
+func (p *pulse) beat() { p.beats.Add(1) }
+
+// looks is how often in a row nothing must be seen to have happened.
+const looks = 50
+
+// watch ends the session when nothing has happened for too long. That is counted in looks,
+// not by the clock: on a machine that does other things this goroutine looks as much more
+// rarely as the ranks get on more slowly.
+func (p *pulse) watch(ctx context.Context, patience time.Duration, end context.CancelCauseFunc) {
+	seen, idle := p.beats.Load(), 0
+	for ctx.Err() == nil {
+		pause(ctx, patience/looks)
+		letOthersRun()
+		if now := p.beats.Load(); now != seen {
+			seen, idle = now, 0
+		} else if idle++; idle == looks {
+			end(fmt.Errorf("hung: nothing has happened for %v, or more on a slow machine", patience))
+		}
+	}
+}
+
+// letOthersRun has each goroutine that can run do so some times.
+func letOthersRun() {
+	for range 100 {
+		runtime.Gosched()
+	}
+}
