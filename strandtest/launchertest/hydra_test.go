@@ -21,14 +21,37 @@ func TestHydra(t *testing.T) {
 	}
 }
 
-// A rank that exits without leaving its world ends the job by Hydra's own rules: the others
-// do not abort it first, with a status of theirs.
-func TestHydraRankLeaves(t *testing.T) {
+// What becomes of a job whose rank goes is Hydra's to say. Where all ranks are on its host it kills the others at once, and
+// the status is that of who was killed. Elsewhere nobody is told: a rank that misses the one that has gone
+// ends the job, and the status is that rank's. A rank that aborts the job says itself what the status is.
+func TestHydraStatus(t *testing.T) {
 	hydra := need.Program(t, "mpiexec.hydra", "mpich")
-	for range need.Times(3, 200) {
-		out, status := run(t, "leave 7", nil, hydra, "-n", "4", self(t))
-		assert.Contains(t, []int{7, 9}, status, "its own, or that of those whom Hydra kills for it: %s", out)
-		assert.LessOrEqual(t, strings.Count(out, "has gone"), 1, out)
-		assert.NotContains(t, out, "aborts the job")
+	hosts := map[string][]string{"one host": nil, "two hosts": {"-launcher", "fork", "-hosts", "a:2,b:2"}}
+	for _, c := range []struct {
+		hosts, going string
+		status       int
+		told         int // how often by a rank that misses the other
+	}{
+		{"one host", "leave 7", 9, 0},
+		{"one host", "leave 0", 9, 0},
+		{"one host", "die", 9, 0},
+		{"one host", "abort 7", 7, 0},
+		{"one host", "give up", 1, 0},
+		{"two hosts", "leave 7", 1, 1},
+		{"two hosts", "leave 0", 1, 1},
+		{"two hosts", "abort 7", 7, 0},
+		{"two hosts", "give up", 1, 0},
+	} {
+		t.Run(c.going+", "+c.hosts, func(t *testing.T) {
+			t.Parallel()
+			for range need.Times(1, 100) {
+				out, status := run(t, c.going, nil, hydra, append(hosts[c.hosts], "-n", "4", self(t))...)
+				assert.Equal(t, c.status, status, out)
+				assert.Equal(t, c.told, strings.Count(out, "strand: rank 2 has gone, and rank 0 on "), out)
+				if c.going != "abort 7" && c.going != "give up" {
+					assert.NotContains(t, out, "aborts the job")
+				}
+			}
+		})
 	}
 }

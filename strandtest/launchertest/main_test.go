@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // play is a rank: in "exchange" it says who it is when it has talked with its neighbours; in
-// "leave N" rank 2 exits with that status, without a word, when the others wait for it.
+// the others rank 2 goes, in the way that goings has for it, when the others wait for it.
 func play(role string) error {
 	return strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
 		c, buf := w.Comm(), make([]byte, 8)
@@ -58,13 +59,17 @@ func play(role string) error {
 				return err
 			}
 		}
-		var status int
-		if _, err := fmt.Sscanf(role, "leave %d", &status); err != nil {
-			return err
-		}
-		os.Exit(status)
-		return nil
+		return goings[role](w)
 	})
+}
+
+// goings are how a rank goes. Those that exit do so without a word.
+var goings = map[string]func(*strand.World) error{
+	"leave 7": func(*strand.World) error { os.Exit(7); return nil },
+	"leave 0": func(*strand.World) error { os.Exit(0); return nil },
+	"die":     func(*strand.World) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) },
+	"abort 7": func(w *strand.World) error { w.Abort(7, "there is nothing to be done"); return nil },
+	"give up": func(*strand.World) error { return errors.New("there is nothing to be done") },
 }
 
 // run runs a command whose ranks are this program, and returns what it says and its status.
