@@ -45,7 +45,6 @@ var roles = map[string]func(){
 	"launcher":             playLauncher,
 	"launcher of shells":   playShells,
 	"launcher of runaways": playRunaways,
-	"trial":                playTrial,
 	"starved":              playStarved,
 	"busy":                 playBusy,
 	"lines":                playLines,

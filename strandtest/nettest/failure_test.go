@@ -4,7 +4,6 @@ package nettest_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/launch/local"
 	"github.com/strandmp/strand/strandtest/nettest"
 )
 
@@ -28,13 +28,11 @@ const silenceAfter = 3 * time.Second
 
 // A calamity is many jobs, in each of which ranks fail in one way.
 type calamity struct {
-	name  string
-	jobs  int    // in the short form
 	told  bool   // by the launcher
 	cause string // that is named
 	soon  bool   // before pml_peer_timeout
 	// strike makes one of each pair fail, whose ranks it returns, at least.
-	strike func(*nettest.Run, *testnet.Link) (victims []int)
+	strike func(*trial, *nettest.Run, *testnet.Link) (victims []int)
 	lives  bool // the victims do, and go on
 	stops  bool // they live, but do not go on
 }
@@ -42,6 +40,9 @@ type calamity struct {
 func (c calamity) survives(rank int, victims []int) bool {
 	return c.lives || !slices.Contains(victims, rank)
 }
+
+// kills reports whether the victims end.
+func (c calamity) kills() bool { return !c.lives && !c.stops }
 
 // mend ends what was only stopped, and what was cut off.
 func (c calamity) mend(r *nettest.Run, link *testnet.Link, victims []int) {
@@ -54,10 +55,10 @@ func (c calamity) mend(r *nettest.Run, link *testnet.Link, victims []int) {
 }
 
 // signalled sends a signal to either of each pair.
-func signalled(signal syscall.Signal) func(*nettest.Run, *testnet.Link) []int {
-	return func(r *nettest.Run, _ *testnet.Link) (victims []int) {
+func signalled(signal syscall.Signal) func(*trial, *nettest.Run, *testnet.Link) []int {
+	return func(tr *trial, r *nettest.Run, _ *testnet.Link) (victims []int) {
 		for pair := range pairs - 1 {
-			victim := 2*pair + rand.IntN(2)
+			victim := 2*pair + tr.random.IntN(2)
 			r.Signal(victim, signal)
 			victims = append(victims, victim)
 		}
@@ -65,7 +66,7 @@ func signalled(signal syscall.Signal) func(*nettest.Run, *testnet.Link) []int {
 	}
 }
 
-func cutOff(_ *nettest.Run, l *testnet.Link) (victims []int) {
+func cutOff(_ *trial, _ *nettest.Run, l *testnet.Link) (victims []int) {
 	l.Loss(1)
 	for rank := range 2 * (pairs - 1) {
 		victims = append(victims, rank)
@@ -73,25 +74,24 @@ func cutOff(_ *nettest.Run, l *testnet.Link) (victims []int) {
 	return victims
 }
 
-// Whoever depends on a rank that fails gets an error that names it, its host and the
-// cause, and everything between the others goes on.
-func TestRanksFail(t *testing.T) {
-	for _, c := range []calamity{
-		{name: "killed", jobs: 1, told: true, cause: "SIGKILL", soon: true, strike: signalled(syscall.SIGKILL)},
-		{name: "killed, and the launcher does not tell", jobs: 2, soon: true, strike: signalled(syscall.SIGKILL)},
-		{name: "stopped", jobs: 1, told: true, cause: "no sign of life", strike: signalled(syscall.SIGSTOP), stops: true},
-		{name: "cut off", jobs: 1, told: true, cause: "no sign of life", strike: cutOff, lives: true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var waits []time.Duration
-			for range need.Times(c.jobs, 1000/(pairs-1)) { // each strikes pairs-1 times
-				waits = append(waits, c.fair(t)...)
-			}
-			slices.Sort(waits)
-			t.Logf("%d ranks were told after %v (median), %v at most", len(waits),
-				waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
-		})
-	}
+// Whoever depends on a rank that is killed gets an error that names it, its host and the
+// cause, and everything between the others goes on; the launcher names one that was killed.
+func TestTrialsOfKilling(t *testing.T) {
+	kill := signalled(syscall.SIGKILL)
+	t.Run("told", calamity{told: true, cause: "SIGKILL", soon: true, strike: kill}.trials(1).try)
+	t.Run("untold", calamity{soon: true, strike: kill}.trials(2).try)
+}
+
+// So does whoever depends on one that gives no sign of life for too long.
+func TestTrialsOfSilence(t *testing.T) {
+	const cause = "no sign of life"
+	t.Run("stopped", calamity{told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true}.trials(1).try)
+	t.Run("cut off", calamity{told: true, cause: cause, strike: cutOff, lives: true}.trials(1).try)
+}
+
+// trials has so many runs in the short form.
+func (c calamity) trials(short int) trials {
+	return trials{short: short, each: pairs - 1, took: "from a rank's failure to the word of it at one that depends on it", run: c.fair}
 }
 
 // patience is when who is silent has failed. What is found out otherwise is not to be taken
@@ -103,27 +103,27 @@ func (c calamity) patience() time.Duration {
 	return silenceAfter
 }
 
-// fair is a trial in which all that depend on a victim were told at once, and why, where
+// fair is a run in which all that depend on a victim were told at once, and why, where
 // that is to be: of three attempts in the short form, since a launcher that has no processor
 // meanwhile tells nobody in time.
-func (c calamity) fair(t *testing.T) []time.Duration {
-	t.Helper()
+func (c calamity) fair(t *testing.T, tr *trial) {
 	for range 2 {
-		waits, late := c.trial(t)
+		waits, late := c.trial(t, tr)
 		if !c.soon || len(late) == 0 || need.Soaking() {
 			assert.Empty(t, late)
-			return waits
+			tr.took = waits
+			return
 		}
 		t.Logf("once more, since these were not told within %v, or not of %q: %q", silenceAfter, c.cause, late)
 	}
-	waits, late := c.trial(t)
+	waits, late := c.trial(t, tr)
 	assert.Empty(t, late)
-	return waits
+	tr.took = waits
 }
 
 // trial runs one job and returns how long those that depend on a victim waited, and what
 // was said without the cause, or late.
-func (c calamity) trial(t *testing.T) (waits []time.Duration, late []string) {
+func (c calamity) trial(t *testing.T, tr *trial) (waits []time.Duration, late []string) {
 	t.Helper()
 	n, a, b := hosts(t)
 	link := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
@@ -137,12 +137,12 @@ func (c calamity) trial(t *testing.T) (waits []time.Duration, late []string) {
 	if !c.told {
 		job = untold(job)
 	}
-	r := job.Start(t)
+	r := tr.start(t, job)
 	for rank := range placement {
 		r.Await(rank, "ready")
 	}
 	struck := time.Now()
-	victims := c.strike(r, link)
+	victims := c.strike(tr, r, link)
 	for _, victim := range victims {
 		line := r.Await(victim^1, "failed: ")
 		assert.Contains(t, line.Text, fmt.Sprintf("failed: rank %d on %s: ", victim, placement[victim].Name()))
@@ -160,7 +160,13 @@ func (c calamity) trial(t *testing.T) (waits []time.Duration, late []string) {
 			r.Signal(rank, syscall.SIGUSR1)
 		}
 	}
-	_ = r.Wait() // which names a victim
+	verdict := r.Wait()
+	if c.kills() {
+		var failure *local.RankError
+		require.ErrorAs(t, verdict, &failure)
+		require.Contains(t, victims, failure.Rank, "%v", failure)
+		require.Equal(t, 128+int(syscall.SIGKILL), failure.ExitStatus(), "%v", failure)
+	}
 	for rank := range placement {
 		if c.survives(rank, victims) {
 			require.Equal(t, "exited with status 0", r.Status(rank), "rank %d", rank)

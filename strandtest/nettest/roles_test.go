@@ -43,6 +43,9 @@ var roles = map[string]func(context.Context, *strand.World) error{
 	"weigh":   weigh,
 	"late":    late,
 	"steady":  steady,
+	"leave":   leave,
+	"part":    part,
+	"flow":    flow,
 }
 
 // play makes a job of ranks that play a role of this test binary, over the

@@ -44,33 +44,39 @@ func length(sender, round, i int) int {
 	return 8 + r.IntN(1<<(4+r.IntN(17)))
 }
 
-// traffic has two ranks send each other messages of all lengths, with several tags,
-// to exact and to wildcard receives, and compares every byte. Each tells of rounds,
-// every tenth of a second how many bytes it has, and in the end how much was sent
-// again.
+// traffic has two ranks exchange batches of messages for some seconds, and tells of each eighth round.
 func traffic(ctx context.Context, w *strand.World) error {
 	seconds, err := strconv.ParseFloat(os.Getenv(secondsVariable), 64)
 	if err != nil {
 		return err
 	}
 	until := time.Now().Add(time.Duration(seconds * float64(time.Second)))
+	return rally(ctx, w, batch, 8, func(round int) bool {
+		// In time, but not before the rounds that tests wait for, on a slow machine.
+		return round >= leastRounds && !time.Now().Before(until)
+	})
+}
+
+// rally has two ranks send each other messages of all lengths, with several tags,
+// to exact and to wildcard receives, and compares every byte, until rank 0 has enough. Each tells of
+// rounds, every tenth of a second how many bytes it has, and in the end how much was sent
+// again.
+func rally(ctx context.Context, w *strand.World, batch, tell int, enough func(round int) bool) error {
 	c := w.Comm()
 	peer := 1 - c.Rank()
 	var sum atomic.Int64
 	go meter(ctx, &sum)
 	for round := 0; ; round++ {
-		n, err := exchange(ctx, c, peer, round)
+		n, err := exchange(ctx, c, peer, round, batch)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		if sum.Add(int64(n)); round%8 == 0 {
+		if sum.Add(int64(n)); round%tell == 0 {
 			fmt.Println("round", round)
 		}
-		// Rank 0 decides for both when it is enough: in time, but not before the rounds
-		// that tests wait for, on a slow machine.
-		more := []byte{1}
+		more := []byte{1} // rank 0 decides for both
 		if c.Rank() == 0 {
-			if round >= leastRounds && !time.Now().Before(until) {
+			if enough(round) {
 				more[0] = 0
 			}
 			err = c.Send(ctx, more, 1, 100)
@@ -105,7 +111,7 @@ func meter(ctx context.Context, sum *atomic.Int64) {
 const meterPrefix = "bytes so far: "
 
 // exchange is one round.
-func exchange(ctx context.Context, c *strand.Comm, peer, round int) (sum int, err error) {
+func exchange(ctx context.Context, c *strand.Comm, peer, round, batch int) (sum int, err error) {
 	var reqs []strand.Request
 	bufs := make([][]byte, batch)
 	for i := range bufs {
