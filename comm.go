@@ -1,10 +1,6 @@
 package strand
 
 import (
-	"context"
-	"errors"
-
-	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -23,22 +19,9 @@ const (
 	Undefined = -1
 )
 
-// A Status describes a message: its source, a rank of the communicator; its tag;
-// and its length in bytes.
-type Status = pml.Status
-
-// A Request stands for an operation that was started; the zero Request for none (MPI's
-// null request). Those that are returned without an error are never zero.
-type Request = pml.Request
-
-// A Message is one that a matched probe has taken. It is received once, by [Mrecv]
-// or by its own methods Recv and Irecv, which take the pieces of a buffer too.
-type Message = pml.Message
-
-var nullStatus = Status{Source: ProcNull, Tag: AnyTag}
-
-// A Comm is a communicator: a group of processes, numbered from 0, and a context
-// of its own, so that its messages match no others.
+// A Comm is a communicator: a group of processes, numbered from 0, and a context of its own,
+// so that its messages match those of no other communicator. The ranks that its methods take
+// and return are the group's.
 type Comm struct {
 	world *World
 	p2p   *pml.Context
@@ -73,6 +56,23 @@ func (c *Comm) Size() int { return c.group.Size() }
 // World returns the world the communicator belongs to.
 func (c *Comm) World() *World { return c.world }
 
+// Translate returns the rank that a process, known by its rank in c, has in another
+// communicator of the same world. It is false if the process is no member of that one, or if
+// rank is not a rank of c. ProcNull is ProcNull everywhere. World.Comm translates from and to
+// ranks of the world (MPI_Group_translate_ranks).
+func (c *Comm) Translate(rank int, to *Comm) (int, bool) {
+	if rank == ProcNull {
+		return ProcNull, true
+	}
+	if rank < 0 || rank >= c.Size() {
+		return 0, false
+	}
+	if r := to.group.Rank(c.group.World(rank)); r >= 0 {
+		return r, true
+	}
+	return 0, false
+}
+
 // Free ends the communicator on this process. Receives that have no message end
 // with ErrFreed; messages that nobody has received are dropped.
 func (c *Comm) Free() error {
@@ -95,232 +95,14 @@ func (c *Comm) usable() error {
 	return c.coll.Err()
 }
 
-// AckFailed takes note of the members that have failed: receives from any
-// source, which fail as long as a failure was not taken note of, work again among
-// the others. Those of a communicator that all others have left wait for what this
-// process sends to itself.
+// AckFailed takes note of the members that have failed until now (MPIX_Comm_failure_ack of
+// ULFM). A receive from any source fails while a failure has not been taken note of, since
+// its message might have come from that member; after AckFailed it waits for the others.
+// If all other members have left, it waits for what this process sends to itself.
 func (c *Comm) AckFailed() error {
 	if c == nil {
 		return ErrNilComm
 	}
 	c.p2p.AcknowledgeFailures()
 	return nil
-}
-
-func (c *Comm) isend(buf []byte, more [][]byte, dst, tag int, mode pml.Mode) (Request, error) {
-	if c == nil {
-		return Request{}, ErrNilComm
-	}
-	if dst == ProcNull {
-		return c.p2p.Started(), nil
-	}
-	return c.p2p.Isend(buf, more, dst, tag, mode)
-}
-
-func (c *Comm) send(ctx context.Context, buf []byte, more [][]byte, dst, tag int, mode pml.Mode) error {
-	given.Context(ctx)
-	if c == nil {
-		return ErrNilComm
-	}
-	if dst == ProcNull {
-		return nil
-	}
-	return c.p2p.Send(ctx, buf, more, dst, tag, mode)
-}
-
-// Send sends buf to rank dst and returns when buf may be reused. That need not
-// mean that it was received. If ctx ends first the send goes on by itself, and
-// buf stays the library's until the world is closed: sends can not be taken back.
-func (c *Comm) Send(ctx context.Context, buf []byte, dst, tag int) error {
-	return c.send(ctx, buf, nil, dst, tag, pml.Standard)
-}
-
-// Ssend is Send, but returns only after the message has matched a receive.
-func (c *Comm) Ssend(ctx context.Context, buf []byte, dst, tag int) error {
-	return c.send(ctx, buf, nil, dst, tag, pml.Synchronous)
-}
-
-// BsendOverhead is what a buffered send takes of pml_buffered_max, in bytes, beside the
-// copy of its message, which takes the message's length and up to half as much again.
-const BsendOverhead = pml.BsendOverhead
-
-// Bsend is Send from a copy: it returns at once, or with ErrBuffer if there is no room
-// in pml_buffered_max, of which each message under way takes its length, rounded up by
-// at most a half, and BsendOverhead. An empty one, too, takes room.
-func (c *Comm) Bsend(ctx context.Context, buf []byte, dst, tag int) error {
-	return c.send(ctx, buf, nil, dst, tag, pml.Buffered)
-}
-
-// Rsend is Send with the caller's word that the receive is posted.
-func (c *Comm) Rsend(ctx context.Context, buf []byte, dst, tag int) error {
-	return c.send(ctx, buf, nil, dst, tag, pml.Ready)
-}
-
-// SendV is Send of the pieces of a vector as one message.
-func (c *Comm) SendV(ctx context.Context, pieces [][]byte, dst, tag int) error {
-	first, more := split(pieces)
-	return c.send(ctx, first, more, dst, tag, pml.Standard)
-}
-
-// Isend starts what Send does.
-func (c *Comm) Isend(buf []byte, dst, tag int) (Request, error) {
-	return c.isend(buf, nil, dst, tag, pml.Standard)
-}
-
-// Issend starts what Ssend does.
-func (c *Comm) Issend(buf []byte, dst, tag int) (Request, error) {
-	return c.isend(buf, nil, dst, tag, pml.Synchronous)
-}
-
-// Ibsend does what Bsend does; its request is complete from the start.
-func (c *Comm) Ibsend(buf []byte, dst, tag int) (Request, error) {
-	return c.isend(buf, nil, dst, tag, pml.Buffered)
-}
-
-// Irsend starts what Rsend does.
-func (c *Comm) Irsend(buf []byte, dst, tag int) (Request, error) {
-	return c.isend(buf, nil, dst, tag, pml.Ready)
-}
-
-// IsendV starts what SendV does. The slice pieces, too, is the library's until
-// the request completes.
-func (c *Comm) IsendV(pieces [][]byte, dst, tag int) (Request, error) {
-	first, more := split(pieces)
-	return c.isend(first, more, dst, tag, pml.Standard)
-}
-
-// split separates a vector's first piece from the others.
-func split(pieces [][]byte) (first []byte, more [][]byte) {
-	if len(pieces) == 0 {
-		return nil, nil
-	}
-	return pieces[0], pieces[1:]
-}
-
-func (c *Comm) irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
-	if c == nil {
-		return Request{}, ErrNilComm
-	}
-	if src == ProcNull {
-		return c.p2p.Finished(nullStatus), nil
-	}
-	return c.p2p.Irecv(buf, more, src, tag)
-}
-
-func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int) (Status, error) {
-	given.Context(ctx)
-	if c == nil {
-		return Status{}, ErrNilComm
-	}
-	if src == ProcNull {
-		return nullStatus, nil
-	}
-	return c.p2p.Recv(ctx, buf, more, src, tag)
-}
-
-// Recv receives a message of rank src, or AnySource, with the given tag, or
-// AnyTag, into buf. A message that is longer fills buf and is a *TruncateError.
-// If ctx ends first the receive ends with it: buf is the caller's again, and a message
-// that had begun to arrive in it waits for another receive, in its place before those
-// that were sent later. What is in buf then is of no use.
-func (c *Comm) Recv(ctx context.Context, buf []byte, src, tag int) (Status, error) {
-	return c.recv(ctx, buf, nil, src, tag)
-}
-
-// RecvV is Recv into the pieces of a vector, one after the other.
-func (c *Comm) RecvV(ctx context.Context, pieces [][]byte, src, tag int) (Status, error) {
-	first, more := split(pieces)
-	return c.recv(ctx, first, more, src, tag)
-}
-
-// Irecv starts what Recv does.
-func (c *Comm) Irecv(buf []byte, src, tag int) (Request, error) {
-	return c.irecv(buf, nil, src, tag)
-}
-
-// IrecvV starts what RecvV does. The slice pieces, too, is the library's until
-// the request completes.
-func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
-	first, more := split(pieces)
-	return c.irecv(first, more, src, tag)
-}
-
-// Sendrecv sends and receives at the same time, so that two processes, or all of
-// a ring, may do it with each other.
-func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []byte, src, recvTag int) (Status, error) {
-	given.Context(ctx)
-	if c == nil {
-		return Status{}, ErrNilComm
-	}
-	if err := pml.Ended(ctx); err != nil {
-		return Status{}, err
-	}
-	rr, err := c.Irecv(in, src, recvTag)
-	if err != nil {
-		return Status{}, err
-	}
-	if err := c.Send(ctx, out, dst, sendTag); err != nil {
-		pml.Leave(rr)
-		return Status{}, err
-	}
-	st, err := rr.Wait(ctx)
-	if err != nil && errors.Is(err, ctx.Err()) {
-		pml.Leave(rr)
-	}
-	return st, err
-}
-
-// Probe waits for a message that a receive with the same source and tag would
-// get, and describes it. It stays to be received.
-func (c *Comm) Probe(ctx context.Context, src, tag int) (Status, error) {
-	given.Context(ctx)
-	if c == nil {
-		return Status{}, ErrNilComm
-	}
-	if src == ProcNull {
-		return nullStatus, nil
-	}
-	return c.p2p.Probe(ctx, src, tag)
-}
-
-// Iprobe is Probe without waiting; false means that there is no such message.
-func (c *Comm) Iprobe(src, tag int) (Status, bool, error) {
-	if c == nil {
-		return Status{}, false, ErrNilComm
-	}
-	if src == ProcNull {
-		return nullStatus, true, nil
-	}
-	return c.p2p.Iprobe(src, tag)
-}
-
-// Mprobe is Probe, and takes the message: no other receive can get it, only [Mrecv]
-// and the methods of the message.
-func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
-	given.Context(ctx)
-	if c == nil {
-		return nil, ErrNilComm
-	}
-	if src == ProcNull {
-		return c.p2p.NobodysMessage(nullStatus), nil
-	}
-	return c.p2p.Mprobe(ctx, src, tag)
-}
-
-// Improbe is Mprobe without waiting; nil means that there is no such message.
-func (c *Comm) Improbe(src, tag int) (*Message, error) {
-	if c == nil {
-		return nil, ErrNilComm
-	}
-	if src == ProcNull {
-		return c.p2p.NobodysMessage(nullStatus), nil
-	}
-	return c.p2p.Improbe(src, tag)
-}
-
-// Mrecv receives a message that Mprobe or Improbe has taken, once: a second time it
-// returns [ErrFinished]. If ctx ends before the whole message is here, buf is the
-// caller's again, and the message can be received again.
-func Mrecv(ctx context.Context, m *Message, buf []byte) (Status, error) {
-	return m.Recv(ctx, buf, nil)
 }

@@ -26,19 +26,34 @@
 //
 // # Semantics
 //
-// They are those of MPI's point-to-point communication (MPI 4.1, chapter 3): a
-// message matches a receive by communicator, source and tag, of which a receive
-// may leave source and tag open; messages from one sender do not overtake each
-// other. All methods are safe for any number of goroutines. Collective calls ([Comm.Barrier],
-// [Comm.Dup], [Comm.Split]) on one communicator are made by one goroutine at a time, as MPI
-// demands; a second one is refused.
+// They are those of MPI's point-to-point communication (MPI 4.1, chapter 3). A message matches
+// a receive by communicator, source and tag; a receive may leave source and tag open
+// ([AnySource], [AnyTag]). Messages from one sender do not overtake each other. Any number of
+// goroutines may call any method. Collective calls ([Comm.Barrier], [Comm.Dup], [Comm.Split])
+// on one communicator come one after the other, as MPI demands; a second goroutine's is refused.
 //
-// A buffer given to an operation is the library's until the operation is
-// complete: when the blocking call returns with anything but its context's
-// error, or when the request was waited for or tested successfully. A context
-// that ends makes a waiting call return; one that has ended before makes it do nothing. A
-// blocking receive is then taken back, and the message that it has matched, if it has,
-// is there to be received again; a send goes on, and its buffer stays the library's.
+// A buffer given to an operation is the library's until the operation has ended: until the
+// blocking call returns with anything but its context's error, or the request was waited for
+// or tested successfully.
 //
-// A nil context is a mistake of the program: every call that takes one panics at once.
+// A context that has ended makes a call do nothing. One that ends later makes a waiting call
+// return its error: a blocking receive is then taken back, and the message that it has
+// matched, if it has, is there to be received again; a send goes on, and its buffer stays the
+// library's; a request may be waited for again. A nil context is a mistake of the program:
+// every call that takes one panics at once.
+//
+// # Results
+//
+// Results come in the same order everywhere: the place of a request or the number of values,
+// the status or the message, whether there is one, the error. Ranks in arguments, in a
+// [Status] and in errors are those of the communicator; what concerns the whole world, as
+// [RailReport] and [PeerFailedError.WorldRank], says so. [Comm.Translate] turns one into the
+// other.
+//
+// # What is promised
+//
+// Packages strand, btl, launch, param, reach, conformance and strandtest are made to be
+// imported, and CHANGELOG.md names every change that breaks a caller. Other packages outside
+// of internal are importable for Strand's own programs and tests; their documentation says that they
+// are no promise.
 package strand

@@ -31,10 +31,10 @@ func TestEndedContextBeforeTheCall(t *testing.T) {
 				}
 			}
 			buf := make([]byte, n)
-			_, err = strand.Mrecv(ended, m, buf)
+			_, err = m.Recv(ended, buf)
 			require.ErrorIs(p, err, context.Canceled)
 			p.pending(last, "nobody has received it")
-			_, err = strand.Mrecv(p.ctx, m, buf)
+			_, err = m.Recv(p.ctx, buf)
 			require.NoError(p, err)
 			equal(p, pattern(n, 1), buf, "the message of the matched probe")
 			p.recv(pattern(n, 2), 1)

@@ -26,12 +26,12 @@ var (
 	ErrPeerClosed = pml.ErrPeerClosed
 	// ErrBuffer: there is no room for a buffered send (pml_buffered_max).
 	ErrBuffer = pml.ErrBuffer
-	// ErrFinished: a request was waited for before.
+	// ErrFinished: the request, or the message of a matched probe, has ended before.
 	ErrFinished = pml.ErrFinished
 	// ErrNoMessage: the message to receive is nil; Improbe has found none.
 	ErrNoMessage = pml.ErrNoMessage
 	// ErrNilComm: a method was called on a nil communicator, such as the one that
-	// Split returns to a process that is in none. Rank, Size and World, which
+	// Split returns to a process that is in none. Rank, Size, World and Translate, which
 	// return no error, panic.
 	ErrNilComm = errors.New("nil communicator")
 	// ErrConcurrent: two goroutines make collective calls on one communicator at the
@@ -44,8 +44,59 @@ var (
 	ErrWorldComm = errors.New("the world's communicator can not be freed")
 )
 
-// A TruncateError says how long a message was and how much room there was.
-type TruncateError = pml.TruncateError
+// A TruncateError says that a message was longer than the buffer of its receive. The buffer
+// has the beginning of the message. The rest of it is lost; the sender does not notice.
+type TruncateError struct {
+	Source  int   // the sender's rank in the communicator
+	Tag     int   // the message's
+	Message int64 // bytes sent
+	Buffer  int64 // bytes that there was room for
+}
 
-// A PeerFailedError says which process has failed, on which host and why.
-type PeerFailedError = pml.PeerFailedError
+// Error says how long the message was, whose, and how much room there was.
+func (e *TruncateError) Error() string { return (*pml.TruncateError)(e).Error() }
+
+// Unwrap returns [ErrTruncated].
+func (e *TruncateError) Unwrap() error { return ErrTruncated }
+
+// A PeerFailedError says that an operation can not complete because the process that it
+// depends on has failed: docs/ARCHITECTURE.md, "Failure and close", says when it counts as
+// failed.
+type PeerFailedError struct {
+	// Rank is the failed process's rank in the communicator of the operation, as
+	// [Status.Source] would be. [Comm.Translate] finds its rank in another communicator.
+	Rank int
+	// WorldRank is its rank in the world.
+	WorldRank int
+	// Host is the name of the host it ran on; it is empty if the process was never heard of.
+	Host string
+	// Cause is the last thing that happened to it.
+	Cause error
+}
+
+// Error names the process by its rank in the world, by its host and, if that is another
+// number, by its rank in the communicator.
+func (e *PeerFailedError) Error() string {
+	return pml.FailureText(e.WorldRank, e.Rank, e.Host, e.Cause)
+}
+
+// Unwrap returns [ErrPeerFailed] and the cause.
+func (e *PeerFailedError) Unwrap() []error { return []error{ErrPeerFailed, e.Cause} }
+
+// own returns an error of the message layer as one of this package.
+func own(err error) error {
+	if err == nil {
+		return nil
+	}
+	return translated(err)
+}
+
+func translated(err error) error {
+	if e, is := errors.AsType[*pml.PeerFailedError](err); is {
+		return &PeerFailedError{Rank: e.Member(), WorldRank: e.Rank, Host: e.Host, Cause: e.Cause}
+	}
+	if e, is := errors.AsType[*pml.TruncateError](err); is {
+		return (*TruncateError)(e)
+	}
+	return err
+}

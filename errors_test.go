@@ -39,6 +39,27 @@ var calls = []struct {
 		_, err := strand.Isend(c, []int32{1}, p, tag)
 		return err
 	}},
+	{"generic Ssend", true, "send: ", func(ctx context.Context, c *strand.Comm, p, tag int) error {
+		return strand.Ssend(ctx, c, []int32{1}, p, tag)
+	}},
+	{"generic Bsend", true, "send: ", func(ctx context.Context, c *strand.Comm, p, tag int) error {
+		return strand.Bsend(ctx, c, []int32{1}, p, tag)
+	}},
+	{"generic Rsend", true, "send: ", func(ctx context.Context, c *strand.Comm, p, tag int) error {
+		return strand.Rsend(ctx, c, []int32{1}, p, tag)
+	}},
+	{"generic Issend", true, "send: ", func(_ context.Context, c *strand.Comm, p, tag int) error {
+		_, err := strand.Issend(c, []int32{1}, p, tag)
+		return err
+	}},
+	{"generic Ibsend", true, "send: ", func(_ context.Context, c *strand.Comm, p, tag int) error {
+		_, err := strand.Ibsend(c, []int32{1}, p, tag)
+		return err
+	}},
+	{"generic Irsend", true, "send: ", func(_ context.Context, c *strand.Comm, p, tag int) error {
+		_, err := strand.Irsend(c, []int32{1}, p, tag)
+		return err
+	}},
 	{"Recv", false, "receive: ", func(ctx context.Context, c *strand.Comm, p, tag int) error {
 		_, err := c.Recv(ctx, nil, p, tag)
 		return err
@@ -80,7 +101,7 @@ var calls = []struct {
 		return err
 	}},
 	{"Improbe", false, "probe: ", func(_ context.Context, c *strand.Comm, p, tag int) error {
-		_, err := c.Improbe(p, tag)
+		_, _, err := c.Improbe(p, tag)
 		return err
 	}},
 }
@@ -180,7 +201,8 @@ func TestClosedWorld(t *testing.T) {
 		assert.ErrorIs(t, call.do(ctx, c, 0, 1), strand.ErrClosed, call.name)
 	}
 	reqs := []strand.Request{pending}
-	outcomes := strand.TestSome(reqs, nil)
+	outcomes, err := strand.TestSome(reqs, nil)
+	require.NoError(t, err)
 	require.Len(t, outcomes, 1)
 	assert.ErrorIs(t, outcomes[0].Err, strand.ErrClosed)
 	_, err = c.Dup(ctx)

@@ -10,23 +10,62 @@ import (
 	"github.com/strandmp/strand/internal/given"
 )
 
-// Send sends a slice of fixed-size values as they are in memory, without a copy.
-// T must not contain pointers, and both sides must agree on T and on the
-// machine's representation of it.
+// The functions below are the typed forms of the methods with the same names: they send and
+// receive the memory of a slice as it is, without a copy. T holds no pointers; any other type
+// is an error. Both sides agree on T, and on the machine's representation of it. A typed form
+// that receives returns the number of values that have arrived whole, before the status, which
+// counts bytes; [Count] finds that number for a request. [Bytes] serves calls that have no
+// typed form, as those of vectors.
+
+// Send is [Comm.Send] of values.
 func Send[T any](ctx context.Context, c *Comm, values []T, dst, tag int) error {
-	given.Context(ctx)
-	b, err := bytesOf(values)
-	if err != nil {
-		return err
-	}
-	return c.Send(ctx, b, dst, tag)
+	return sendValues(ctx, c, (*Comm).Send, values, dst, tag)
 }
 
-// Recv receives into a slice of fixed-size values and returns how many have
-// arrived whole, beside the status, which counts bytes.
+// Ssend is [Comm.Ssend] of values.
+func Ssend[T any](ctx context.Context, c *Comm, values []T, dst, tag int) error {
+	return sendValues(ctx, c, (*Comm).Ssend, values, dst, tag)
+}
+
+// Bsend is [Comm.Bsend] of values.
+func Bsend[T any](ctx context.Context, c *Comm, values []T, dst, tag int) error {
+	return sendValues(ctx, c, (*Comm).Bsend, values, dst, tag)
+}
+
+// Rsend is [Comm.Rsend] of values.
+func Rsend[T any](ctx context.Context, c *Comm, values []T, dst, tag int) error {
+	return sendValues(ctx, c, (*Comm).Rsend, values, dst, tag)
+}
+
+// Isend is [Comm.Isend] of values.
+func Isend[T any](c *Comm, values []T, dst, tag int) (Request, error) {
+	return startValues(c, (*Comm).Isend, values, dst, tag)
+}
+
+// Issend is [Comm.Issend] of values.
+func Issend[T any](c *Comm, values []T, dst, tag int) (Request, error) {
+	return startValues(c, (*Comm).Issend, values, dst, tag)
+}
+
+// Ibsend is [Comm.Ibsend] of values.
+func Ibsend[T any](c *Comm, values []T, dst, tag int) (Request, error) {
+	return startValues(c, (*Comm).Ibsend, values, dst, tag)
+}
+
+// Irsend is [Comm.Irsend] of values.
+func Irsend[T any](c *Comm, values []T, dst, tag int) (Request, error) {
+	return startValues(c, (*Comm).Irsend, values, dst, tag)
+}
+
+// Irecv is [Comm.Irecv] into values.
+func Irecv[T any](c *Comm, values []T, src, tag int) (Request, error) {
+	return startValues(c, (*Comm).Irecv, values, src, tag)
+}
+
+// Recv is [Comm.Recv] into values.
 func Recv[T any](ctx context.Context, c *Comm, values []T, src, tag int) (int, Status, error) {
 	given.Context(ctx)
-	b, err := bytesOf(values)
+	b, err := Bytes(values)
 	if err != nil {
 		return 0, Status{}, err
 	}
@@ -34,23 +73,56 @@ func Recv[T any](ctx context.Context, c *Comm, values []T, src, tag int) (int, S
 	return Count[T](st), st, err
 }
 
-// Isend starts what the function Send does.
-func Isend[T any](c *Comm, values []T, dst, tag int) (Request, error) {
-	b, err := bytesOf(values)
+// Sendrecv is [Comm.Sendrecv] of the values of out, into those of in.
+func Sendrecv[S, R any](ctx context.Context, c *Comm, out []S, dst, sendTag int, in []R, src, recvTag int) (int, Status, error) {
+	given.Context(ctx)
+	o, err := Bytes(out)
 	if err != nil {
-		return Request{}, err
+		return 0, Status{}, err
 	}
-	return c.Isend(b, dst, tag)
+	i, err := Bytes(in)
+	if err != nil {
+		return 0, Status{}, err
+	}
+	st, err := c.Sendrecv(ctx, o, dst, sendTag, i, src, recvTag)
+	return Count[R](st), st, err
 }
 
-// Irecv starts what the function Recv does. [Count] turns the status into a
-// number of values.
-func Irecv[T any](c *Comm, values []T, src, tag int) (Request, error) {
-	b, err := bytesOf(values)
+// RecvMatched is [Message.Recv] into values.
+func RecvMatched[T any](ctx context.Context, m *Message, values []T) (int, Status, error) {
+	given.Context(ctx)
+	b, err := Bytes(values)
+	if err != nil {
+		return 0, Status{}, err
+	}
+	st, err := m.Recv(ctx, b)
+	return Count[T](st), st, err
+}
+
+// IrecvMatched is [Message.Irecv] into values.
+func IrecvMatched[T any](m *Message, values []T) (Request, error) {
+	b, err := Bytes(values)
 	if err != nil {
 		return Request{}, err
 	}
-	return c.Irecv(b, src, tag)
+	return m.Irecv(b)
+}
+
+func sendValues[T any](ctx context.Context, c *Comm, send func(*Comm, context.Context, []byte, int, int) error, values []T, dst, tag int) error {
+	given.Context(ctx)
+	b, err := Bytes(values)
+	if err != nil {
+		return err
+	}
+	return send(c, ctx, b, dst, tag)
+}
+
+func startValues[T any](c *Comm, start func(*Comm, []byte, int, int) (Request, error), values []T, peer, tag int) (Request, error) {
+	b, err := Bytes(values)
+	if err != nil {
+		return Request{}, err
+	}
+	return start(c, b, peer, tag)
 }
 
 // Count returns how many whole values of type T the message of a status has.
@@ -63,8 +135,9 @@ func Count[T any](st Status) int {
 	return st.Count / size
 }
 
-// bytesOf returns the memory of the values.
-func bytesOf[T any](values []T) ([]byte, error) {
+// Bytes returns the memory of the values, so that they can be given to any call that takes
+// bytes: several of them to [Comm.SendV], for example. It is an error if T holds pointers.
+func Bytes[T any](values []T) ([]byte, error) {
 	if err := plain[T](); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package strand_test
 
 import (
+	"context"
 	"testing"
 	"unsafe"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/strandtest"
 )
 
 type particle struct {
@@ -44,13 +46,69 @@ func exchange[T any](p *pair, values []T) {
 		require.Equal(p, len(values), strand.Count[T](st))
 	}
 
-	out, err := strand.Isend(p.s, values, p.to, 1)
-	require.NoError(p, err)
-	n, st, err := strand.Recv(p.ctx, p.r, got, p.from, 1)
-	require.NoError(p, err)
-	require.Equal(p, strand.Count[T](st), n)
-	p.wait(out)
-	require.Equal(p, values, got)
+	for _, start := range []func(*strand.Comm, []T, int, int) (strand.Request, error){
+		strand.Isend[T], strand.Issend[T], strand.Ibsend[T], strand.Irsend[T],
+	} {
+		clear(got)
+		out, err := start(p.s, values, p.to, 1)
+		require.NoError(p, err)
+		n, st, err := strand.Recv(p.ctx, p.r, got, p.from, 1)
+		require.NoError(p, err)
+		require.Equal(p, strand.Count[T](st), n)
+		p.wait(out)
+		require.Equal(p, values, got)
+	}
+	for i, send := range []func(context.Context, *strand.Comm, []T, int, int) error{strand.Ssend[T], strand.Bsend[T], strand.Rsend[T]} {
+		clear(got)
+		sent := make(chan error, 1)
+		go func() { sent <- send(p.ctx, p.s, values, p.to, 1) }()
+		m, err := p.r.Mprobe(p.ctx, p.from, 1)
+		require.NoError(p, err)
+		if i == 0 {
+			in, err := strand.IrecvMatched(m, got)
+			require.NoError(p, err)
+			p.wait(in)
+		} else {
+			n, st, err := strand.RecvMatched(p.ctx, m, got)
+			require.NoError(p, err)
+			require.Equal(p, strand.Count[T](st), n)
+		}
+		require.NoError(p, <-sent)
+		require.Equal(p, values, got)
+	}
+}
+
+// Both halves of a typed Sendrecv have a type of their own.
+func TestGenericSendrecv(t *testing.T) {
+	strandtest.Run(t, 2, func(ctx context.Context, w *strand.World) error {
+		c := w.Comm()
+		if c.Rank() == 0 {
+			in := make([]float32, 3)
+			n, st, err := strand.Sendrecv(ctx, c, []int64{1, 2}, 1, 0, in, 1, 0)
+			assert.Equal(t, 1, n)
+			assert.Equal(t, strand.Status{Source: 1, Count: 4}, st)
+			assert.Equal(t, []float32{2.5, 0, 0}, in)
+			return err
+		}
+		in := make([]int64, 2)
+		n, _, err := strand.Sendrecv(ctx, c, []float32{2.5}, 0, 0, in, 0, 0)
+		assert.Equal(t, 2, n)
+		assert.Equal(t, []int64{1, 2}, in)
+		return err
+	})
+}
+
+// Bytes is the memory of the values itself.
+func TestBytes(t *testing.T) {
+	values := []int32{1, 2}
+	b, err := strand.Bytes(values)
+	require.NoError(t, err)
+	require.Len(t, b, 8)
+	clear(b[:4])
+	require.Equal(t, []int32{0, 2}, values)
+	none, err := strand.Bytes([]string{"a"})
+	require.ErrorContains(t, err, "values of type string can not be sent")
+	require.Nil(t, none)
 }
 
 // A message that holds no whole number of values counts those that are whole.

@@ -68,7 +68,7 @@ func converse(ctx context.Context, c *strand.Comm, peer, g, rounds int) error {
 			if m, err = c.Mprobe(ctx, peer, g); err != nil {
 				return err
 			}
-			if st, err = strand.Mrecv(ctx, m, in); err != nil {
+			if st, err = m.Recv(ctx, in); err != nil {
 				return err
 			}
 			_, err = r.Wait(ctx)

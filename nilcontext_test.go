@@ -27,7 +27,8 @@ func withNilContext() map[string]func() {
 	var none context.Context
 	var r strand.Request
 	c, job := new(strand.Comm), new(strandtest.Job)
-	p, m := new(pml.Context), new(pml.Message)
+	p, m, q := new(pml.Context), new(pml.Message), new(strand.Message)
+	var operation pml.Request
 	return map[string]func(){
 		"Run":           func() { _ = strand.Run(none, nil) },
 		"Init":          func() { _, _ = strand.Init(none) },
@@ -35,8 +36,15 @@ func withNilContext() map[string]func() {
 		"WaitAny":       func() { _, _, _ = strand.WaitAny(none, nil) },
 		"WaitSome":      func() { _, _ = strand.WaitSome(none, nil, nil) },
 		"Send":          func() { _ = strand.Send[byte](none, c, nil, 0, 0) },
+		"Ssend":         func() { _ = strand.Ssend[byte](none, c, nil, 0, 0) },
+		"Bsend":         func() { _ = strand.Bsend[byte](none, c, nil, 0, 0) },
+		"Rsend":         func() { _ = strand.Rsend[byte](none, c, nil, 0, 0) },
 		"Recv":          func() { _, _, _ = strand.Recv[byte](none, c, nil, 0, 0) },
-		"Mrecv":         func() { _, _ = strand.Mrecv(none, nil, nil) },
+		"Sendrecv":      func() { _, _, _ = strand.Sendrecv[byte, byte](none, c, nil, 0, 0, nil, 0, 0) },
+		"RecvMatched":   func() { _, _, _ = strand.RecvMatched[byte](none, nil, nil) },
+		"Message.Recv":  func() { _, _ = q.Recv(none, nil) },
+		"Message.RecvV": func() { _, _ = q.RecvV(none, nil) },
+		"Request.Wait":  func() { _, _ = r.Wait(none) },
 		"Comm.Send":     func() { _ = c.Send(none, nil, strand.ProcNull, 0) },
 		"Comm.Ssend":    func() { _ = c.Ssend(none, nil, 0, 0) },
 		"Comm.Bsend":    func() { _ = c.Bsend(none, nil, 0, 0) },
@@ -59,8 +67,8 @@ func withNilContext() map[string]func() {
 		"pml.Context.Probe":  func() { _, _ = p.Probe(none, 0, 0) },
 		"pml.Context.Mprobe": func() { _, _ = p.Mprobe(none, 0, 0) },
 		"pml.Message.Recv":   func() { _, _ = m.Recv(none, nil, nil) },
-		"pml.Request.Wait":   func() { _, _ = r.Wait(none) },
-		"pml.WaitAll":        func() { _ = pml.WaitAll(none, nil, nil) },
+		"pml.Request.Wait":   func() { _, _ = operation.Wait(none) },
+		"pml.WaitAll":        func() { _, _ = pml.WaitAll(none, nil, nil) },
 		"pml.WaitAny":        func() { _, _, _ = pml.WaitAny(none, nil) },
 		"pml.WaitSome":       func() { _, _ = pml.WaitSome(none, nil, nil) },
 		"pml.Ended":          func() { _ = pml.Ended(none) },

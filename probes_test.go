@@ -70,27 +70,36 @@ func TestMatchedProbe(t *testing.T) {
 			require.NoError(p, err)
 			require.Equal(p, strand.Status{Source: p.from, Tag: 1, Count: n}, m.Status())
 			p.recv(second, 1)
-			none, err := p.r.Improbe(strand.AnySource, 1)
+			none, found, err := p.r.Improbe(strand.AnySource, 1)
 			require.NoError(p, err)
+			require.False(p, found)
 			require.Nil(p, none)
 			buf := make([]byte, n)
 			var st strand.Status
-			if i%2 == 0 {
-				st, err = strand.Mrecv(p.ctx, m, buf)
-			} else {
-				var in strand.Request
-				in, err = m.Irecv(buf[:n/2], [][]byte{nil, buf[n/2:]})
-				require.NoError(p, err)
-				st, err = in.Wait(p.ctx)
+			var in strand.Request
+			pieces := [][]byte{buf[:n/2], nil, buf[n/2:]}
+			switch i % 4 {
+			case 0:
+				st, err = m.Recv(p.ctx, buf)
+			case 1:
+				st, err = m.RecvV(p.ctx, pieces)
+			case 2:
+				in, err = m.Irecv(buf)
+			case 3:
+				in, err = m.IrecvV(pieces)
 			}
 			require.NoError(p, err)
+			if i%4 >= 2 {
+				st, err = in.Wait(p.ctx)
+				require.NoError(p, err)
+			}
 			require.Equal(p, m.Status(), st)
 			equal(p, first, buf, "%d bytes", n)
-			_, err = strand.Mrecv(p.ctx, m, buf)
+			_, err = m.Recv(p.ctx, buf)
 			require.ErrorIs(p, err, strand.ErrFinished, "a message is received once")
 			require.NoError(p, strand.WaitAll(p.ctx, outs, nil))
 		}
-		_, err := strand.Mrecv(p.ctx, nil, nil)
+		_, err := (*strand.Message)(nil).Recv(p.ctx, nil)
 		require.ErrorIs(p, err, strand.ErrNoMessage)
 	})
 }
@@ -108,7 +117,7 @@ func TestMatchedProbesShare(t *testing.T) {
 						return
 					}
 					b := make([]byte, 1)
-					if _, err := m.Recv(p.ctx, b, nil); err != nil {
+					if _, err := m.Recv(p.ctx, b); err != nil {
 						return
 					}
 					got <- b[0]

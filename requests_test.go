@@ -137,7 +137,9 @@ func TestCancelledRequestsComplete(t *testing.T) {
 		some, err := strand.WaitSome(p.ctx, cancelled(), nil)
 		require.NoError(p, err)
 		require.Equal(p, []strand.Outcome{{Status: gone}}, some)
-		require.Equal(p, []strand.Outcome{{Status: gone}}, strand.TestSome(cancelled(), nil))
+		some, err = strand.TestSome(cancelled(), nil)
+		require.NoError(p, err)
+		require.Equal(p, []strand.Outcome{{Status: gone}}, some)
 
 		// Who waits already is told too.
 		blocked := p.irecv(make([]byte, 1), p.from, 1)
@@ -188,22 +190,56 @@ func TestWaitAll(t *testing.T) {
 	})
 }
 
-// The first error is returned, but all requests have ended.
-func TestWaitAllWithAnError(t *testing.T) {
+// The error says which requests have failed and why each has, all requests have ended, and
+// what became of the others is told as well.
+func TestWaitAllWithErrors(t *testing.T) {
+	calls := map[string]func(context.Context, []strand.Request, []strand.Status) error{
+		"WaitAll": strand.WaitAll,
+		"TestAll": func(ctx context.Context, reqs []strand.Request, statuses []strand.Status) error {
+			for {
+				if done, err := strand.TestAll(reqs, statuses); done || ctx.Err() != nil {
+					return err
+				}
+			}
+		},
+	}
 	onEach(t, func(p *pair) {
-		reqs := []strand.Request{
-			p.irecv(make([]byte, 9), p.from, 1), p.irecv(make([]byte, 5), p.from, 2), p.irecv(make([]byte, 4), p.from, 3),
+		for name, all := range calls {
+			reqs := []strand.Request{
+				p.irecv(make([]byte, 9), p.from, 1), p.irecv(make([]byte, 5), p.from, 2), {}, p.irecv(make([]byte, 4), p.from, 3),
+			}
+			sends := []strand.Request{p.isend(make([]byte, 9), 1), p.isend(make([]byte, 9), 2), p.isend(make([]byte, 9), 3)}
+			statuses := make([]strand.Status, len(reqs))
+			err := all(p.ctx, reqs, statuses)
+			var failed *strand.WaitError
+			require.ErrorAs(p, err, &failed, name)
+			require.Equal(p, 4, failed.Of)
+			require.Len(p, failed.Failed, 2, name)
+			for i, want := range []struct{ place, tag, room int }{{1, 2, 5}, {3, 3, 4}} {
+				o := failed.Failed[i]
+				require.Equal(p, want.place, o.Index, name)
+				require.Equal(p, statuses[want.place], o.Status, name)
+				var e *strand.TruncateError
+				require.ErrorAs(p, o.Err, &e)
+				require.Equal(p, strand.TruncateError{Source: p.from, Tag: want.tag, Message: 9, Buffer: int64(want.room)}, *e)
+			}
+			require.ErrorIs(p, err, strand.ErrTruncated)
+			require.EqualError(p, err, "2 of 4 requests failed: request 1: "+failed.Failed[0].Err.Error()+"; request 3: "+failed.Failed[1].Err.Error())
+			require.NoError(p, strand.WaitAll(p.ctx, sends, nil))
+			require.Equal(p, []int{9, 5, 0, 4}, []int{statuses[0].Count, statuses[1].Count, statuses[2].Count, statuses[3].Count})
+			require.Equal(p, make([]strand.Request, len(reqs)), reqs)
 		}
-		sends := []strand.Request{p.isend(make([]byte, 9), 1), p.isend(make([]byte, 9), 2), p.isend(make([]byte, 9), 3)}
-		statuses := make([]strand.Status, len(reqs))
-		err := strand.WaitAll(p.ctx, reqs, statuses)
-		var e *strand.TruncateError
-		require.ErrorAs(p, err, &e)
-		require.Equal(p, 2, e.Tag)
-		require.NoError(p, strand.WaitAll(p.ctx, sends, nil))
-		require.Equal(p, []int{9, 5, 4}, []int{statuses[0].Count, statuses[1].Count, statuses[2].Count})
-		require.Equal(p, make([]strand.Request, len(reqs)), reqs)
 	})
+}
+
+// The text of the error stays short, however many requests have failed.
+func TestWaitErrorText(t *testing.T) {
+	e := &strand.WaitError{Of: 1000}
+	for i := range 900 {
+		e.Failed = append(e.Failed, strand.Outcome{Index: i + 50, Err: strand.ErrFreed})
+	}
+	require.EqualError(t, e, "900 of 1000 requests failed: request 50: communicator is freed; request 51: communicator is freed; "+
+		"request 52: communicator is freed; and 897 more")
 }
 
 func TestWaitAny(t *testing.T) {
@@ -245,7 +281,9 @@ func TestWaitSome(t *testing.T) {
 		for i := range reqs {
 			reqs[i] = p.irecv(make([]byte, 10), p.from, i)
 		}
-		require.Empty(p, strand.TestSome(reqs, nil))
+		none, err := strand.TestSome(reqs, nil)
+		require.NoError(p, err)
+		require.Empty(p, none)
 		for i := range n {
 			sends[i] = p.isend(make([]byte, i%20), i) // some too long
 		}
@@ -370,12 +408,12 @@ func TestContextHasEndedBeforeReceiving(t *testing.T) {
 		out = p.isend(pattern(n, 2), 1)
 		m, err := p.r.Mprobe(p.ctx, p.from, 1)
 		require.NoError(p, err)
-		_, err = strand.Mrecv(over, m, buf)
+		_, err = m.Recv(over, buf)
 		require.Equal(p, context.Canceled, err)
 		p.settle()
 		equal(p, make([]byte, n), buf, "nothing comes to a buffer that nobody receives into")
 		got := make([]byte, n)
-		_, err = strand.Mrecv(p.ctx, m, got)
+		_, err = m.Recv(p.ctx, got)
 		require.NoError(p, err)
 		equal(p, pattern(n, 2), got, "the matched message")
 		p.wait(out)

@@ -206,7 +206,7 @@ func TestRunWithoutDescriptors(t *testing.T) {
 		assert.NoError(t, strand.Run(testContext(t), func(context.Context, *strand.World) error { return nil }, strand.WithJob(jobs[1])))
 	})
 	err := strand.Run(testContext(t), func(context.Context, *strand.World) error {
-		return &strand.PeerFailedError{Rank: 1, Cause: fmt.Errorf("socket: %w", syscall.EMFILE)}
+		return &strand.PeerFailedError{Rank: 1, WorldRank: 1, Cause: fmt.Errorf("socket: %w", syscall.EMFILE)}
 	}, strand.WithJob(job))
 	wg.Wait()
 	assert.Error(t, err)

@@ -12,7 +12,6 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/chaos"
-	"github.com/strandmp/strand/pml"
 )
 
 // overFast opens two worlds whose fast network silences TCP. A process that is away for
@@ -52,8 +51,8 @@ func exchangeAll(t *testing.T, worlds []*strand.World, tag int) {
 }
 
 // carried returns what rank 0 has sent over each transport.
-func carried(w *strand.World) map[string]pml.Traffic {
-	all := make(map[string]pml.Traffic)
+func carried(w *strand.World) map[string]strand.Traffic {
+	all := make(map[string]strand.Traffic)
 	for _, r := range w.Rails() {
 		all[r.Component] = r.Traffic
 	}
@@ -92,7 +91,7 @@ func TestStandbyTakesOver(t *testing.T) {
 
 	fast.SetWeather(chaos.Fair)
 	for back := false; !back; { // the pauses between attempts have grown meanwhile, and then it has a trial
-		before := []pml.Traffic{carried(worlds[0])["chaos"], carried(worlds[1])["chaos"]}
+		before := []strand.Traffic{carried(worlds[0])["chaos"], carried(worlds[1])["chaos"]}
 		exchangeAll(t, worlds, 4)
 		back = carried(worlds[0])["chaos"].Sent > before[0].Sent && carried(worlds[1])["chaos"].Sent > before[1].Sent
 	}

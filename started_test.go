@@ -85,14 +85,14 @@ var beginnings = []beginning{
 		require.NoError(p, p.s.Bsend(p.ctx, []byte{1}, own, 4))
 		m, err := p.s.Mprobe(p.ctx, own, 4)
 		require.NoError(p, err)
-		r, err := m.Irecv(make([]byte, 1), nil)
+		r, err := m.Irecv(make([]byte, 1))
 		require.NoError(p, err)
 		return r, nothing
 	}),
 	{"Imrecv from nobody", func(p *pair) (strand.Request, func()) {
 		m, err := p.s.Mprobe(p.ctx, strand.ProcNull, 4)
 		require.NoError(p, err)
-		r, err := m.Irecv(nil, nil)
+		r, err := m.Irecv(nil)
 		require.NoError(p, err)
 		return r, nothing
 	}},
@@ -127,7 +127,11 @@ var endings = []ending{
 	}},
 	{"TestSome", func(ctx context.Context, reqs []strand.Request) []strand.Outcome {
 		for ctx.Err() == nil {
-			if out := strand.TestSome(reqs, nil); len(out) > 0 {
+			out, err := strand.TestSome(reqs, nil)
+			if err != nil {
+				return []strand.Outcome{{Index: -1, Err: err}}
+			}
+			if len(out) > 0 {
 				return out
 			}
 		}
@@ -265,10 +269,9 @@ func TestRequestsOfTwoWorlds(t *testing.T) {
 	_, _, done, err := strand.TestAny(reqs)
 	require.False(t, done)
 	require.ErrorContains(t, err, want)
-	out := strand.TestSome(reqs, nil)
-	require.Len(t, out, 1)
-	require.Equal(t, 2, out[0].Index)
-	require.ErrorContains(t, out[0].Err, want)
+	out, err := strand.TestSome(reqs, nil)
+	require.Empty(t, out)
+	require.ErrorContains(t, err, want)
 	require.Equal(t, before, reqs)
 	for _, r := range reqs {
 		require.True(t, r.Cancel())

@@ -72,7 +72,7 @@ func TestTruncationOfAMatchedMessage(t *testing.T) {
 			require.NoError(p, err)
 			require.Equal(p, n, m.Status().Count)
 			buf := make([]byte, 40)
-			st, err := strand.Mrecv(p.ctx, m, buf)
+			st, err := m.Recv(p.ctx, buf)
 			require.ErrorIs(p, err, strand.ErrTruncated)
 			require.Equal(p, 40, st.Count)
 			equal(p, data[:40], buf, "%d bytes", n)

@@ -29,7 +29,7 @@ func (c *Comm) collectively(ctx context.Context, name string, call func() error)
 	if err := c.turn.begin(name); err != nil {
 		return err
 	}
-	err := call()
+	err := own(call())
 	c.turn.end(err)
 	return err
 }

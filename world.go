@@ -94,7 +94,7 @@ func abortBecause(job launch.Job, err error) {
 	failed, isPeers := errors.AsType[*PeerFailedError](err)
 	_, never := errors.AsType[*selection.UnreachableError](err) // nobody has failed
 	if follower, tells := job.(launch.Follower); isPeers && !never && !openfiles.Exhausted(err) && tells {
-		follower.AbortAfter(failed.Rank, 1, err.Error())
+		follower.AbortAfter(failed.WorldRank, 1, err.Error())
 		return
 	}
 	job.Abort(1, err.Error())
@@ -224,20 +224,6 @@ func (w *World) Comm() *Comm { return w.comm }
 
 // Params returns the values of all parameters and where they came from.
 func (w *World) Params() *param.Values { return w.params }
-
-// Stats counts what happened to messages since the world was opened.
-func (w *World) Stats() pml.Stats { return w.pml.Stats() }
-
-// Rails describes every connection: to whom, over which transport, and what it
-// has carried.
-func (w *World) Rails() []pml.RailReport { return w.pml.Rails() }
-
-// Reasons says, for each rank that there was contact with, why it is served by
-// the transports it is served by.
-func (w *World) Reasons() map[int][]string { return w.pml.Reasons() }
-
-// report is how things stand with this process, for the launcher.
-func (w *World) report() any { return pml.Report{Stats: w.pml.Stats(), Rails: w.pml.Rails()} }
 
 // Hostname is the name of the host this process runs on.
 func (w *World) Hostname() string { return w.job.Hostname() }

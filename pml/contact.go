@@ -89,13 +89,13 @@ func (c *Context) prospect(source int32) error {
 			c.sought = true
 			c.pml.peerOf(c.group.World(1 - c.group.Rank(c.pml.rank))).seek()
 		}
-		return c.unacknowledged
+		return c.named(c.unacknowledged)
 	}
 	pe := c.pml.peerOf(int(source))
 	if pe.state == peerNew {
 		pe.seek()
 	}
-	return pe.failure
+	return c.named(pe.failure)
 }
 
 // connectAll has the other rails connect too, for a long message.

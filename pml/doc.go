@@ -32,4 +32,6 @@
 // itself. So a flood holds up who sends it; whoever receives is safe.
 //
 // docs/WIRE.md describes the headers; docs/ARCHITECTURE.md the whole.
+//
+// Only Strand itself imports this package. It is no promise: it changes with any version.
 package pml

@@ -51,17 +51,43 @@ func (e *TruncateError) Unwrap() error { return ErrTruncated }
 type PeerFailedError struct {
 	Rank  int // in the world
 	Host  string
-	Cause error // the last thing that happened to it
+	Cause error  // the last thing that happened to it
+	group *Group // of the context whose operation has ended so; nil for that of the world
 }
 
+// Member is the peer's rank in the group of the context whose operation has ended so.
+func (e *PeerFailedError) Member() int { return memberOf(e.group, e.Rank) }
+
 func (e *PeerFailedError) Error() string {
-	if never, ok := errors.AsType[*selection.UnreachableError](e.Cause); ok {
+	return FailureText(e.Rank, e.Member(), e.Host, e.Cause)
+}
+
+// FailureText says that the peer of a rank in the world, which is a member of a group under
+// a rank of that group, has failed.
+func FailureText(rank, member int, host string, cause error) string {
+	if never, ok := errors.AsType[*selection.UnreachableError](cause); ok {
 		return never.Error() // it names both, and neither has failed
 	}
-	if gone, ok := errors.AsType[*goneError](e.Cause); ok {
+	if gone, ok := errors.AsType[*goneError](cause); ok {
 		return gone.Error() // likewise
 	}
-	return fmt.Sprintf("rank %d%s has failed: %v", e.Rank, onHost(e.Host), e.Cause)
+	return fmt.Sprintf("rank %d%s%s has failed: %v", rank, onHost(host), inGroup(rank, member), cause)
+}
+
+// memberOf returns the rank in a group of a rank in the world; nil is the world's group.
+func memberOf(g *Group, rank int) int {
+	if g == nil {
+		return rank
+	}
+	return g.Rank(rank)
+}
+
+// inGroup adds the rank in the group to that in the world, where they differ.
+func inGroup(rank, member int) string {
+	if member == rank {
+		return ""
+	}
+	return fmt.Sprintf(" (rank %d of the communicator)", member)
 }
 
 // onHost names a host, if it is known.
@@ -78,15 +104,34 @@ func (e *PeerFailedError) Unwrap() []error { return []error{ErrPeerFailed, e.Cau
 // peerClosedError says that an operation can not complete because its peer has
 // left the world in order.
 type peerClosedError struct {
-	rank int
-	host string
+	rank  int // in the world
+	host  string
+	group *Group // as of a PeerFailedError
 }
 
 func (e *peerClosedError) Error() string {
-	return fmt.Sprintf("rank %d%s has closed its world: it neither sends nor receives any more", e.rank, onHost(e.host))
+	return fmt.Sprintf("rank %d%s%s has closed its world: it neither sends nor receives any more",
+		e.rank, onHost(e.host), inGroup(e.rank, memberOf(e.group, e.rank)))
 }
 
 func (e *peerClosedError) Unwrap() error { return ErrPeerClosed }
+
+// named returns an error with which an operation of the context ends. If it is about a peer,
+// it names that as the context's group does too.
+func (c *Context) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	if failed, is := errors.AsType[*PeerFailedError](err); is {
+		named := *failed
+		named.group = c.group
+		return &named
+	}
+	if closed, is := errors.AsType[*peerClosedError](err); is {
+		return &peerClosedError{closed.rank, closed.host, c.group}
+	}
+	return err
+}
 
 // protocolError says that what a peer has sent makes no sense.
 type protocolError struct {

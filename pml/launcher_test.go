@@ -19,7 +19,7 @@ func checkDoomed(t *testing.T, op *operation) {
 	require.True(t, op.done)
 	var failed *PeerFailedError
 	require.ErrorAs(t, op.err, &failed)
-	assert.Equal(t, PeerFailedError{Rank: 1, Host: "node1", Cause: errKilled}, *failed)
+	assert.Equal(t, PeerFailedError{Rank: 1, Host: "node1", Cause: errKilled, group: op.context.group}, *failed)
 }
 
 // What a peer has sent before it died is received, though the launcher was quicker:

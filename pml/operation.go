@@ -106,6 +106,7 @@ func (op *operation) complete(err error) {
 	if op.err == nil {
 		op.err = err
 	}
+	op.err = op.context.named(op.err)
 	op.setBusy(false)
 	if op.owned {
 		op.pml.releaseBuffered(op)

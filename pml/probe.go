@@ -12,7 +12,7 @@ import (
 )
 
 // A Message is one that a matched probe has taken: only its Recv and Irecv can receive
-// it. It must be received once.
+// it. It must be received once. The zero Message is none.
 type Message struct {
 	in      *inbound
 	nobodys bool // a message of nobody, with no data
@@ -21,8 +21,8 @@ type Message struct {
 }
 
 // NobodysMessage is what a matched probe for messages of nobody finds.
-func (c *Context) NobodysMessage(st Status) *Message {
-	return &Message{nobodys: true, context: c, status: st}
+func (c *Context) NobodysMessage(st Status) Message {
+	return Message{nobodys: true, context: c, status: st}
 }
 
 // Status describes the message; Count is the length of the whole message.
@@ -169,36 +169,36 @@ func (c *Context) Iprobe(src, tag int) (Status, bool, error) {
 }
 
 // Mprobe waits for a message as Probe does and takes it.
-func (c *Context) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
+func (c *Context) Mprobe(ctx context.Context, src, tag int) (Message, error) {
 	given.Context(ctx)
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
 	in, err := c.waitFor(ctx, src, tag)
 	if err != nil {
-		return nil, err
+		return Message{}, err
 	}
 	return c.takeMessage(in), nil
 }
 
-// Improbe is Mprobe without waiting: nil means that there is no such message.
-func (c *Context) Improbe(src, tag int) (*Message, error) {
+// Improbe is Mprobe without waiting: false means that there is no such message.
+func (c *Context) Improbe(src, tag int) (Message, bool, error) {
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
 	in, err := c.glance(src, tag)
 	if in == nil {
-		return nil, err
+		return Message{}, false, err
 	}
-	return c.takeMessage(in), nil
+	return c.takeMessage(in), true, nil
 }
 
-func (c *Context) takeMessage(in *inbound) *Message {
+func (c *Context) takeMessage(in *inbound) Message {
 	c.match.Take(&in.Message)
-	return &Message{in: in, context: c, status: c.statusOf(in)}
+	return Message{in: in, context: c, status: c.statusOf(in)}
 }
 
 // Irecv starts to receive the message.
 func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
-	if m == nil {
+	if m.context == nil {
 		return Request{}, ErrNoMessage
 	}
 	p := m.context.pml
@@ -211,7 +211,7 @@ func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
 // received again.
 func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
 	given.Context(ctx)
-	if m == nil {
+	if m.context == nil {
 		return Status{}, ErrNoMessage
 	}
 	if err := Ended(ctx); err != nil {

@@ -135,14 +135,14 @@ func (p *PML) belongs(i int, r Request) error {
 		errWorlds, i, r.op.pml.rank, p.rank)
 }
 
-// allBelong is belongs for all; it returns the place of the first that does not.
-func (p *PML) allBelong(reqs []Request) (int, error) {
+// allBelong is belongs for all.
+func (p *PML) allBelong(reqs []Request) error {
 	for i, r := range reqs {
 		if err := p.belongs(i, r); err != nil {
-			return i, err
+			return err
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 // firstOver returns the place of the first request that is over, or −1. The lock is
@@ -176,21 +176,21 @@ func checkStatuses(reqs []Request, statuses []Status) error {
 	return nil
 }
 
-// WaitAll waits for all requests and returns the status of each in statuses, which
-// is nil or has their length. The result is the first error. If ctx ends first
-// nothing is ended.
-func WaitAll(ctx context.Context, reqs []Request, statuses []Status) error {
+// WaitAll waits for all requests, ends them and returns the outcomes of those that have
+// failed, in their order. Statuses is nil, or has the length of reqs and gets the status of
+// each. An error is about the call: if ctx ends first, for example, no request has ended.
+func WaitAll(ctx context.Context, reqs []Request, statuses []Status) (failed []Outcome, err error) {
 	given.Context(ctx)
 	if err := checkStatuses(reqs, statuses); err != nil {
-		return err
+		return nil, err
 	}
 	p := worldOf(reqs)
 	if p == nil {
 		clear(statuses)
-		return nil
+		return nil, nil
 	}
-	if _, err := p.allBelong(reqs); err != nil {
-		return err
+	if err := p.allBelong(reqs); err != nil {
+		return nil, err
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()
@@ -198,25 +198,26 @@ func WaitAll(ctx context.Context, reqs []Request, statuses []Status) error {
 	if !s.Done() {
 		if err := p.engine.Wait(ctx, s, reqs[s.over].op.source()); err != nil {
 			p.freeWaitSet((*waitSet)(s))
-			return err
+			return nil, err
 		}
 	}
 	p.freeWaitSet((*waitSet)(s))
-	return takeAll(reqs, statuses)
+	return takeAll(reqs, statuses), nil
 }
 
-// takeAll ends requests that are all over, and returns the first error.
-func takeAll(reqs []Request, statuses []Status) (first error) {
+// takeAll ends requests that are all over, and returns the outcomes of those that have
+// failed.
+func takeAll(reqs []Request, statuses []Status) (failed []Outcome) {
 	for i := range reqs {
 		st, err := take(&reqs[i])
 		if statuses != nil {
 			statuses[i] = st
 		}
-		if first == nil {
-			first = err
+		if err != nil {
+			failed = append(failed, Outcome{i, st, err})
 		}
 	}
-	return first
+	return failed
 }
 
 // WaitAny waits until one of the requests is complete, ends it and returns its
@@ -284,7 +285,7 @@ func WaitSome(ctx context.Context, reqs []Request, out []Outcome) ([]Outcome, er
 	if p == nil {
 		return out, nil
 	}
-	if _, err := p.allBelong(reqs); err != nil {
+	if err := p.allBelong(reqs); err != nil {
 		return out, err
 	}
 	p.engine.Lock()
@@ -305,21 +306,19 @@ func collect(reqs []Request, out []Outcome) []Outcome {
 	return out
 }
 
-// TestSome makes progress, ends all requests that are complete and appends their
-// outcomes to out. It does not wait. Where a request is of another world than the
-// first, nothing ends, and the one outcome is its place with the error.
-func TestSome(reqs []Request, out []Outcome) []Outcome {
+// TestSome is WaitSome without waiting: it makes progress once.
+func TestSome(reqs []Request, out []Outcome) ([]Outcome, error) {
 	p := worldOf(reqs)
 	if p == nil {
-		return out
+		return out, nil
 	}
-	if i, err := p.allBelong(reqs); err != nil {
-		return append(out, Outcome{Index: i, Err: err})
+	if err := p.allBelong(reqs); err != nil {
+		return out, err
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()
 	p.engine.Poll(p.sourceOf(reqs))
-	return collect(reqs, out)
+	return collect(reqs, out), nil
 }
 
 // sourceOf returns where the end of the first request that is not over is expected
@@ -352,26 +351,26 @@ func TestAny(reqs []Request) (index int, st Status, done bool, err error) {
 }
 
 // TestAll is WaitAll without waiting: if not all requests are complete it ends
-// none and returns false.
-func TestAll(reqs []Request, statuses []Status) (bool, error) {
+// none and done is false.
+func TestAll(reqs []Request, statuses []Status) (failed []Outcome, done bool, err error) {
 	if err := checkStatuses(reqs, statuses); err != nil {
-		return false, err
+		return nil, false, err
 	}
 	p := worldOf(reqs)
 	if p == nil {
 		clear(statuses)
-		return true, nil
+		return nil, true, nil
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()
 	p.engine.Poll(p.sourceOf(reqs))
 	for i, r := range reqs {
 		if err := p.belongs(i, r); err != nil {
-			return false, err
+			return nil, false, err
 		}
 		if r.op != nil && !r.over() {
-			return false, nil
+			return nil, false, nil
 		}
 	}
-	return true, takeAll(reqs, statuses)
+	return takeAll(reqs, statuses), true, nil
 }

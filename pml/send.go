@@ -26,7 +26,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	ch := c.channelTo(c.group.World(dst))
 	pe := ch.peer
 	if pe.failure != nil {
-		return nil, pe.failure
+		return nil, c.named(pe.failure)
 	}
 	p := c.pml
 	op := p.newOperation()

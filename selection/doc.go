@@ -18,4 +18,6 @@
 // ([Overrides]).
 //
 // A choice says in words why each module was taken or left out.
+//
+// Only Strand itself imports this package. It is no promise: it changes with any version.
 package selection

@@ -39,6 +39,6 @@ func receive(ctx context.Context, c *strand.Comm, source int, buf []byte) (stran
 	if n := m.Status().Count; n > cap(buf) {
 		buf = make([]byte, n)
 	}
-	st, err := strand.Mrecv(ctx, m, buf[:cap(buf)])
+	st, err := m.Recv(ctx, buf[:cap(buf)])
 	return st, buf[:st.Count], err
 }

@@ -3,7 +3,7 @@ package workload
 import (
 	"encoding/json"
 
-	"github.com/strandmp/strand/pml"
+	"github.com/strandmp/strand"
 )
 
 // An Outcome is a run as rank 0 tells it.
@@ -23,7 +23,7 @@ type Outcome struct {
 // end of the run.
 type Member struct {
 	Rank        int          `json:"rank"`
-	Messages    pml.Stats    `json:"messages"`
+	Messages    strand.Stats `json:"messages"`
 	Connections []Connection `json:"connections"`
 }
 

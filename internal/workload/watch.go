@@ -7,7 +7,6 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/stats"
-	"github.com/strandmp/strand/pml"
 )
 
 // A watch looks at a rank's connections while a workload runs.
@@ -67,7 +66,7 @@ func (s *watch) end() Member {
 	return m
 }
 
-func (s *watch) look(rails []pml.RailReport) {
+func (s *watch) look(rails []strand.RailReport) {
 	now := Moment{Seconds: time.Since(s.start).Seconds()}
 	for _, r := range rails {
 		now.BytesSent += r.Counters.BytesSent
@@ -94,7 +93,7 @@ func (s *watch) look(rails []pml.RailReport) {
 }
 
 // name tells a connection from the others of its rank.
-func name(r pml.RailReport) string { return r.Module + " " + r.Desc }
+func name(r strand.RailReport) string { return r.Module + " " + r.Desc }
 
 // thin forgets every other time.
 func (s *watch) thin() {
@@ -113,7 +112,7 @@ func everyOther[T any](all []T) []T {
 	return kept
 }
 
-func (s *watch) connection(r pml.RailReport) Connection {
+func (s *watch) connection(r strand.RailReport) Connection {
 	c := Connection{
 		Peer: r.Peer, Component: r.Component, Module: r.Module, Desc: r.Desc,
 		BytesSent: r.Counters.BytesSent, BytesReceived: r.Counters.BytesReceived, Resent: -1, Timeouts: -1,

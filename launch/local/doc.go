@@ -9,4 +9,6 @@
 //
 // The launcher goes on whether or not anybody reads its output, and never takes a terminal's
 // input that is not its to take.
+//
+// Only Strand itself imports this package. It is no promise: it changes with any version.
 package local

@@ -46,7 +46,7 @@ func playTold(end func(*strand.World)) {
 			_, err := c.Recv(ctx, buf, source, 1)
 			failed, isFailed := errors.AsType[*strand.PeerFailedError](err)
 			cause, isLaunchers := errors.AsType[*launch.Failure](err)
-			if host, _ := os.Hostname(); !isFailed || !isLaunchers || failed.Rank != gone || failed.Host != host {
+			if host, _ := os.Hostname(); !isFailed || !isLaunchers || failed.WorldRank != gone || failed.Host != host {
 				return fmt.Errorf("receive from %d: %w", source, err)
 			}
 			fmt.Printf("told at %s: %v, signal %d, status %d\n", time.Now().Format(time.StampMicro), failed, cause.Signal, cause.Status)

@@ -35,4 +35,6 @@
 // receive for any source and one tag passes over those of that tag that are
 // held; and when a receive for any tag goes while others that name a tag are
 // posted, all of them are looked at again.
+//
+// Only Strand itself imports this package. It is no promise: it changes with any version.
 package match

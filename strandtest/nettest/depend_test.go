@@ -41,7 +41,7 @@ func depend(ctx context.Context, w *strand.World) error {
 	if !ok {
 		return fmt.Errorf("ended with %w", err)
 	}
-	fmt.Printf("failed: rank %d on %s: %v\n", failed.Rank, failed.Host, failed.Cause)
+	fmt.Printf("failed: rank %d on %s: %v\n", failed.WorldRank, failed.Host, failed.Cause)
 	<-stop
 	return nil
 }

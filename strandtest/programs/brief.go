@@ -123,7 +123,7 @@ func (r *rank) freeCaptiveBriefly() error {
 	defer ctx.cancel()
 	b := newBuffer(c.step.room, false, r.random)
 	r.buffers = append(r.buffers, b)
-	st, err := strand.Mrecv(ctx, c.message, b.memory)
+	st, err := c.message.Recv(ctx, b.memory)
 	ended, wrong := ctx.ended(c.reception.String(), err)
 	if wrong != nil {
 		return wrong

@@ -39,4 +39,6 @@
 //   - Where one rank sends to another over a communicator and no receive is
 //     taken back meanwhile, the two rules leave one outcome, which is computed and
 //     compared.
+//
+// Only Strand itself imports this package. It is no promise: it changes with any version.
 package programs

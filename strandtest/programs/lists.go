@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -47,6 +48,26 @@ func (l *list) at(i int) (*request, error) {
 	return l.whose[i], nil
 }
 
+// failures returns the errors of the requests by their places, after a call that has ended all
+// of them and returned err.
+func (l *list) failures(err error) (map[int]error, error) {
+	if err == nil {
+		return nil, nil
+	}
+	failed, is := errors.AsType[*strand.WaitError](err)
+	if !is {
+		return nil, err
+	}
+	all := make(map[int]error)
+	for _, o := range failed.Failed {
+		if _, wrong := l.at(o.Index); wrong != nil {
+			return nil, wrong
+		}
+		all[o.Index] = o.Err
+	}
+	return all, nil
+}
+
 // requests returns those that are none excepted.
 func (l *list) requests() []*request {
 	return slices.DeleteFunc(slices.Clone(l.whose), func(q *request) bool { return q == nil })
@@ -88,7 +109,8 @@ func (r *rank) nothing() error {
 		i, _, done, err := strand.TestAny(reqs)
 		return check("TestAny", i == -1 && done, err)
 	case 3:
-		return check("TestSome", len(strand.TestSome(reqs, nil)) == 0, nil)
+		outcomes, err := strand.TestSome(reqs, nil)
+		return check("TestSome", len(outcomes) == 0, err)
 	case 4:
 		statuses = (&list{handles: reqs}).statuses()
 		return check("WaitAll", true, strand.WaitAll(r.ctx, reqs, statuses))

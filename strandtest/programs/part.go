@@ -208,7 +208,7 @@ func (l *leaving) next(ctx context.Context, b []byte) (st strand.Status, got boo
 	case probesAny:
 		var m *strand.Message
 		if m, err = c.Mprobe(ctx, strand.AnySource, strand.AnyTag); err == nil {
-			st, err = strand.Mrecv(ctx, m, b)
+			st, err = m.Recv(ctx, b)
 		}
 	case pollsAny:
 		found := false

@@ -64,8 +64,8 @@ func (r *rank) capture(s *step) error {
 
 func (r *rank) captureFrom(comm int, p pattern, s *step, follows *reception) (bool, error) {
 	rec := r.capturing(comm, p, s.room, follows)
-	m, err := r.comms[comm].Improbe(r.source(comm, p), p.tag)
-	if err != nil || m == nil {
+	m, found, err := r.comms[comm].Improbe(r.source(comm, p), p.tag)
+	if !found {
 		return false, err
 	}
 	return true, r.noteTaken(rec, m, s)
@@ -98,12 +98,12 @@ func (r *rank) freeCaptive() error {
 	b := newBuffer(c.step.room, c.step.vector, r.random)
 	r.buffers = append(r.buffers, b)
 	if b.pieces != nil {
-		st, err := c.message.Recv(r.ctx, b.pieces[0], b.pieces[1:])
+		st, err := c.message.RecvV(r.ctx, b.pieces)
 		return r.received(c.reception, b, st, err)
 	}
-	st, err := strand.Mrecv(r.ctx, c.message, b.memory)
+	st, err := c.message.Recv(r.ctx, b.memory)
 	if err == nil {
-		if _, again := strand.Mrecv(r.ctx, c.message, nil); !errors.Is(again, strand.ErrFinished) {
+		if _, again := c.message.Recv(r.ctx, nil); !errors.Is(again, strand.ErrFinished) {
 			return fmt.Errorf("%v: receiving the message again ended with %s", c.reception, fmt.Sprint(again))
 		}
 	}

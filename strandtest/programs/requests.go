@@ -97,7 +97,10 @@ func (r *rank) testAny(some []*request) (bool, error) {
 
 func (r *rank) testSome(some []*request) (bool, error) {
 	l := r.listOf(some)
-	outcomes := strand.TestSome(l.handles, nil)
+	outcomes, err := strand.TestSome(l.handles, nil)
+	if err != nil {
+		return false, err
+	}
 	return len(outcomes) > 0, r.outcomes(l, outcomes)
 }
 
@@ -114,33 +117,14 @@ func (r *rank) outcomes(l *list, outcomes []strand.Outcome) error {
 	return nil
 }
 
-// testAll may end several requests with one error: those with too little room
-// are left out.
 func (r *rank) testAll(some []*request) (bool, error) {
-	l := r.listOf(r.unambiguous(some))
+	l := r.listOf(some)
 	statuses := l.statuses()
 	done, err := strand.TestAll(l.handles, statuses)
 	if !done {
 		return false, nil
 	}
 	return true, r.allEnded(l, statuses, err)
-}
-
-// unambiguous returns the requests of which at most the last can be truncated, so
-// that the one error of a call for all of them is known to be its.
-func (r *rank) unambiguous(some []*request) []*request {
-	var safe, risky []*request
-	for _, q := range some {
-		if q.message != nil || q.reception.room >= r.longest(q.reception.comm) {
-			safe = append(safe, q)
-		} else {
-			risky = append(risky, q)
-		}
-	}
-	if len(risky) > 0 {
-		safe = append(safe, risky[0])
-	}
-	return safe
 }
 
 // longest is the length of the longest message to this rank over a communicator.
@@ -152,8 +136,12 @@ func (r *rank) longest(comm int) int {
 	return n
 }
 
+// allEnded takes the outcomes of requests that one call has ended, and whose error is err.
 func (r *rank) allEnded(l *list, statuses []strand.Status, err error) error {
-	left := len(l.requests())
+	errs, err := l.failures(err)
+	if err != nil {
+		return err
+	}
 	for i, q := range l.whose {
 		if statuses[i] == poison {
 			return fmt.Errorf("a call over %d requests, all of which have ended, has left a status as it was", len(l.whose))
@@ -161,11 +149,7 @@ func (r *rank) allEnded(l *list, statuses []strand.Status, err error) error {
 		if q == nil {
 			continue
 		}
-		own := err
-		if left--; left > 0 {
-			own = nil
-		}
-		if err := r.ended(q, statuses[i], own); err != nil {
+		if err := r.ended(q, statuses[i], errs[i]); err != nil {
 			return err
 		}
 	}
@@ -209,13 +193,7 @@ func (r *rank) waitAll(some []*request) error {
 	some = r.shuffled(some)
 	switch r.random.IntN(4) {
 	case 0:
-		for len(some) > 0 {
-			part := r.unambiguous(some)
-			if err := r.waitTogether(part); err != nil {
-				return err
-			}
-			some = slices.DeleteFunc(some, func(q *request) bool { return slices.Contains(part, q) })
-		}
+		return r.waitTogether(some)
 	case 1:
 		for _, q := range some {
 			st, err := r.wait(q.handle)

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/strandmp/strand/pml"
+	"github.com/strandmp/strand"
 )
 
 // A Tally counts what has happened in the programs that were run, so that one can
@@ -22,7 +22,7 @@ type Tally struct {
 	Floods    uint64 // of buffered sends
 	Left      uint64 // calls that ended with their context
 
-	// What the message layer has counted (pml.Stats).
+	// What the message layer has counted (strand.Stats).
 	Held, Released, Overtaken, Unexpected, Demoted, Cut uint64
 }
 
@@ -34,7 +34,7 @@ func (t *Tally) Add(other Tally) {
 	}
 }
 
-func (t *Tally) stats(s pml.Stats) {
+func (t *Tally) stats(s strand.Stats) {
 	t.Add(Tally{Held: s.Held, Released: s.Released, Overtaken: s.Overtaken, Unexpected: s.Unexpected, Demoted: s.Demoted, Cut: s.Truncated})
 }
 

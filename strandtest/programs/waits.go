@@ -68,9 +68,9 @@ func (r *rank) takeNow(c *strand.Comm, source, tag int) (m *strand.Message, err 
 	if !r.polls {
 		return c.Mprobe(r.ctx, source, tag)
 	}
-	err = r.until(func() (bool, error) {
-		m, err = c.Improbe(source, tag)
-		return m != nil, err
+	err = r.until(func() (found bool, err error) {
+		m, found, err = c.Improbe(source, tag)
+		return found, err
 	})
 	return m, err
 }

@@ -1,0 +1,89 @@
+package strand
+
+import (
+	"context"
+	"errors"
+
+	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/pml"
+)
+
+// nullStatus is that of a receive or a probe of ProcNull.
+var nullStatus = Status{Source: ProcNull, Tag: AnyTag}
+
+func (c *Comm) irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
+	if c == nil {
+		return Request{}, ErrNilComm
+	}
+	if src == ProcNull {
+		return Request{c.p2p.Finished(pml.Status(nullStatus))}, nil
+	}
+	r, err := c.p2p.Irecv(buf, more, src, tag)
+	return Request{r}, own(err)
+}
+
+func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int) (Status, error) {
+	given.Context(ctx)
+	if c == nil {
+		return Status{}, ErrNilComm
+	}
+	if src == ProcNull {
+		return nullStatus, nil
+	}
+	st, err := c.p2p.Recv(ctx, buf, more, src, tag)
+	return Status(st), own(err)
+}
+
+// Recv receives a message of rank src, or AnySource, with the given tag, or AnyTag, into
+// buf. A message that is longer than buf fills it, and the error is a [*TruncateError].
+//
+// If ctx ends first, the receive ends with it and buf is the caller's again; its contents are
+// then of no use. A message that had begun to arrive goes back: another receive gets it, in
+// its place before those that were sent later.
+func (c *Comm) Recv(ctx context.Context, buf []byte, src, tag int) (Status, error) {
+	return c.recv(ctx, buf, nil, src, tag)
+}
+
+// RecvV is Recv into the pieces of a vector, one after the other.
+func (c *Comm) RecvV(ctx context.Context, pieces [][]byte, src, tag int) (Status, error) {
+	first, more := split(pieces)
+	return c.recv(ctx, first, more, src, tag)
+}
+
+// Irecv starts what Recv does.
+func (c *Comm) Irecv(buf []byte, src, tag int) (Request, error) {
+	return c.irecv(buf, nil, src, tag)
+}
+
+// IrecvV starts what RecvV does. The slice pieces is the library's as well until the request
+// has ended.
+func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
+	first, more := split(pieces)
+	return c.irecv(first, more, src, tag)
+}
+
+// Sendrecv sends and receives at the same time, so that two processes can exchange messages,
+// and a ring can pass them on, without a deadlock. Out and in do not overlap. The status is
+// the received message's.
+func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []byte, src, recvTag int) (Status, error) {
+	given.Context(ctx)
+	if c == nil {
+		return Status{}, ErrNilComm
+	}
+	if err := pml.Ended(ctx); err != nil {
+		return Status{}, err
+	}
+	r, err := c.Irecv(in, src, recvTag)
+	if err != nil {
+		return Status{}, err
+	}
+	if err := c.Send(ctx, out, dst, sendTag); err != nil {
+		pml.Leave(r.op)
+		return Status{}, err
+	}
+	st, err := r.Wait(ctx)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		pml.Leave(r.op)
+	}
+	return st, err
+}
