@@ -91,7 +91,11 @@ func TestTrialsOfSilence(t *testing.T) {
 
 // trials has so many runs in the short form.
 func (c calamity) trials(short int) trials {
-	return trials{short: short, each: pairs - 1, took: "from a rank's failure to the word of it at one that depends on it", run: c.fair}
+	each := pairs - 1
+	if c.lives {
+		each *= 2 // both of a pair miss the other
+	}
+	return trials{short: short, each: each, took: "from a rank's failure to the word of it at one that depends on it", run: c.fair}
 }
 
 // patience is when who is silent has failed. What is found out otherwise is not to be taken

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/testnet"
 	"github.com/strandmp/strand/launch/local"
 	"github.com/strandmp/strand/strandtest/nettest"
 )
@@ -230,4 +231,28 @@ func (s *tally) String() string {
 	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", s.name, s.trials, s.faults[hang], s.faults[wrongBytes], s.faults[wrongWord], median, longest, s.took)
 	_ = w.Flush() // a Builder takes all
 	return b.String()
+}
+
+// Hangs, wrong bytes and wrong words are told apart by what a job has come to.
+func TestFaultsAreToldApart(t *testing.T) {
+	_, a, _ := hosts(t)
+	for _, c := range []struct {
+		script  string
+		timeout time.Duration
+		want    fault
+	}{
+		{"sleep 300", 1, hang},
+		{"echo '4 bytes are damaged'; sleep 300", 300 * time.Millisecond, hang},
+		{"echo 'round 3: message 7 of 12 bytes is damaged' >&2; exit 1", 0, wrongBytes},
+		{"echo 'rank 1 on b has failed: no sign of life' >&2; exit 1", 0, wrongWord},
+		{"exit 0", 0, wrongWord},
+	} {
+		tr := &trial{}
+		_ = tr.start(t, nettest.Job{Placement: []*testnet.Host{a}, Program: "sh", Args: []string{"-c", c.script}, Timeout: c.timeout}).Wait()
+		require.Equal(t, c.want, tr.fault(), c.script)
+	}
+	sums := tally{name: "TestTrialsOfX", took: "nothing"}
+	sums.passed(&trial{took: []time.Duration{3 * time.Second, time.Second}}, 2)
+	sums.failed(&trial{hung: true}, 2)
+	require.Regexp(t, `TestTrialsOfX +4 +1 +0 +0 +3s +3s +nothing`, sums.String())
 }
