@@ -105,44 +105,41 @@ func standstills(r *nettest.Run, rank int, from, to time.Time) (stood time.Durat
 	return stood, sum - max(first, 0)
 }
 
+// spoilings are the ways in which a link becomes worse than a dead one. The first two are those of the short form.
+var spoilings = []struct {
+	name  string
+	spoil func(l *testnet.Link)
+}{
+	{"long packets to the one side are lost", func(l *testnet.Link) { l.A.LoseLonger(600) }},
+	{"half of all is lost", func(l *testnet.Link) { l.Loss(0.5) }},
+	{"long packets to the other side are lost", func(l *testnet.Link) { l.B.LoseLonger(600) }},
+	{"long packets are lost", func(l *testnet.Link) { l.A.LoseLonger(600); l.B.LoseLonger(600) }},
+	{"half of all to the one side is lost", func(l *testnet.Link) { l.A.Loss(0.5) }},
+	{"half of all to the other side is lost", func(l *testnet.Link) { l.B.Loss(0.5) }},
+	{"all is lost", func(l *testnet.Link) { l.Loss(1) }},
+}
+
 // Of two networks one loses the long packets, or half of all: what the other one carries
 // goes on.
-func TestHalfBrokenLink(t *testing.T) {
-	for _, way := range []struct {
-		name  string
-		short bool // part of the short form
-		spoil func(l *testnet.Link)
-	}{
-		{"long packets to the one side are lost", true, func(l *testnet.Link) { l.A.LoseLonger(600) }},
-		{"long packets to the other side are lost", false, func(l *testnet.Link) { l.B.LoseLonger(600) }},
-		{"long packets are lost", false, func(l *testnet.Link) { l.Loss(0); l.A.LoseLonger(600); l.B.LoseLonger(600) }},
-		{"half of all is lost", true, func(l *testnet.Link) { l.Loss(0.5) }},
-		{"half of all to the one side is lost", false, func(l *testnet.Link) { l.A.Loss(0.5) }},
-		{"half of all to the other side is lost", false, func(l *testnet.Link) { l.B.Loss(0.5) }},
-		{"all is lost", false, func(l *testnet.Link) { l.Loss(1) }},
-	} {
-		if !way.short && !need.Soaking() {
-			continue
-		}
-		for trial := range need.Times(1, 60) {
-			which := trial % 2
-			t.Run(fmt.Sprintf("%s, link %d", way.name, which), func(t *testing.T) {
-				if !need.Soaking() {
-					t.Parallel()
-				}
-				stood := spoiled(t, which, way.spoil)
-				for range 2 {
-					// The machine may have no time for the ranks. Where the link is to
-					// blame they stand still for four fifths of the time, again and again.
-					if stood > mayStand {
-						t.Log("once more")
-						stood = min(stood, spoiled(t, which, way.spoil))
-					}
-				}
-				assert.LessOrEqual(t, stood, mayStand)
-			})
+func TestTrialsOfHalfBrokenLinks(t *testing.T) {
+	t.Parallel()
+	trials{short: 2, long: 420, beside: 2, took: "for which traffic stood still, in 4 s or, in the long form, 10 s", run: tryHalfBroken}.try(t)
+}
+
+func tryHalfBroken(t *testing.T, tr *trial) {
+	s, which := spoilings[tr.way(len(spoilings))], tr.way(2*len(spoilings))/len(spoilings)
+	t.Logf("link %d: %s", which, s.name)
+	stood := tr.spoiled(t, which, s.spoil)
+	for range 2 {
+		// The machine may have no time for the ranks. Where the link is to
+		// blame they stand still for four fifths of the time, again and again.
+		if stood > mayStand {
+			t.Log("once more")
+			stood = min(stood, tr.spoiled(t, which, s.spoil))
 		}
 	}
+	tr.done(stood)
+	assert.LessOrEqual(t, stood, mayStand)
 }
 
 // mayStand is for how long traffic may stand still, in the four seconds of the short form
@@ -151,7 +148,7 @@ const mayStand = 1500 * time.Millisecond
 
 // spoiled returns for how long traffic between two hosts stood still after one of their two
 // links was spoiled.
-func spoiled(t *testing.T, which int, spoil func(l *testnet.Link)) (worst time.Duration) {
+func (tr *trial) spoiled(t *testing.T, which int, spoil func(l *testnet.Link)) (worst time.Duration) {
 	n, a, b := hosts(t)
 	var links []*testnet.Link
 	for i := range 2 {
@@ -160,7 +157,7 @@ func spoiled(t *testing.T, which int, spoil func(l *testnet.Link)) (worst time.D
 	seconds := need.Times(4, 10)
 	job := play("steady", []*testnet.Host{a, b}, fmt.Sprintf("%s=%d", secondsVariable, seconds+1))
 	job.Timeout = time.Minute
-	r := job.Start(t)
+	r := tr.start(t, job)
 	r.Await(0, "steady")
 	r.Await(1, "steady")
 	since := time.Now()

@@ -43,8 +43,9 @@ const (
 // trials are what a test of the family tries.
 type trials struct {
 	short  int    // runs in the short form
+	long   int    // trials in the long form, 0 for a thousand
 	each   int    // trials that a run makes, 0 for one
-	beside int    // runs at a time in the long form, 0 for one
+	beside int    // runs at a time, 0 for one
 	took   string // what the time of a trial is
 	run    func(t *testing.T, tr *trial)
 }
@@ -122,14 +123,11 @@ func (k trials) try(t *testing.T) {
 	if k.each == 0 {
 		k.each = 1
 	}
-	seeds, workers := k.seeds(t), 1
-	if need.Soaking() && k.beside > 0 {
-		workers = k.beside
-	}
+	seeds := k.seeds(t)
 	sums := tally{name: t.Name(), took: k.took}
 	next := make(chan uint64)
 	var group sync.WaitGroup
-	for range min(workers, len(seeds)) {
+	for range min(max(k.beside, 1), len(seeds)) {
 		group.Go(func() {
 			for seed := range next {
 				if n := k.one(t, seed, &sums); n > 0 && n%100 < k.each {
@@ -178,7 +176,11 @@ func (k trials) seeds(t *testing.T) (seeds []uint64) {
 		require.NoError(t, err, trialVariable)
 		return []uint64{seed}
 	}
-	runs := need.Times(k.short, (manyTrials+k.each-1)/k.each)
+	long := k.long
+	if long == 0 {
+		long = manyTrials
+	}
+	runs := need.Times(k.short, (long+k.each-1)/k.each)
 	if text := os.Getenv(trialsVariable); text != "" {
 		n, err := strconv.Atoi(text)
 		require.NoError(t, err, trialsVariable)
