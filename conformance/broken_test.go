@@ -13,13 +13,13 @@ import (
 )
 
 // quiet is the time without an event after which a broken transport hangs.
-const quiet = 3 * time.Second
+const quiet = 2 * time.Second
 
 // TestBroken: each broken transport is caught, by the case that is about what is
 // broken, with the rule in its report.
 func TestBroken(t *testing.T) {
 	var wait sync.WaitGroup
-	room := make(chan struct{}, 8) // most of them wait for something that never comes
+	room := make(chan struct{}, 24) // most of them wait for something that never comes
 	for _, fault := range broken.Faults {
 		if fault.Rule == "clean" {
 			continue

@@ -73,9 +73,9 @@ func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.End
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	defer t.tell()
 	w.accepts++
 	t.events++
-	t.changed.Broadcast()
 	if h.refuse != nil {
 		return nil, h.refuse
 	}

@@ -130,9 +130,9 @@ func (p *port) enter(call string) bool {
 // leave ends an up-call that enter has begun.
 func (p *port) leave() {
 	p.w.t.events++
+	p.w.t.tell()
 	p.w.t.mu.Unlock()
 	p.r.upcalls.Add(-1)
-	p.w.t.changed.Broadcast()
 }
 
 // outside runs a hook of the case within an up-call, without mu.
@@ -275,5 +275,5 @@ func (p *port) bury() {
 		pl.take()
 	}
 	clear(p.landings)
-	p.w.t.changed.Broadcast()
+	p.w.t.tell()
 }

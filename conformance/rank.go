@@ -1,10 +1,7 @@
 package conformance
 
 import (
-	"bytes"
-	"runtime"
 	"runtime/debug"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/strandmp/strand/btl"
@@ -33,9 +30,9 @@ type rank struct {
 	attr    btl.Attr // of the first module
 	dead    bool     // the case has killed it; guarded by the trial's mu
 
-	owner   atomic.Int64 // the goroutine that is in a call of this rank
-	sending atomic.Int32 // depth of calls of Send
-	upcalls atomic.Int32 // depth of up-calls
+	owner   atomic.Uintptr // the goroutine that is in a call of this rank
+	sending atomic.Int32   // depth of calls of Send
+	upcalls atomic.Int32   // depth of up-calls
 	call    atomic.Pointer[string]
 }
 
@@ -60,7 +57,7 @@ func (r *rank) do(what string, f func()) {
 
 // inside notes that f is a call of this rank. The lock is held.
 func (r *rank) inside(what string, f func()) {
-	owner, call := r.owner.Swap(goid()), r.call.Swap(&what)
+	owner, call := r.owner.Swap(goroutine()), r.call.Swap(&what)
 	defer func() {
 		r.call.Store(call)
 		r.owner.Store(owner)
@@ -80,7 +77,7 @@ func (r *rank) called(what string, f func()) {
 }
 
 // within reports whether the calling goroutine is in a call of this rank.
-func (r *rank) within() bool { return r.owner.Load() == goid() }
+func (r *rank) within() bool { return r.owner.Load() == goroutine() }
 
 // Progress lets all modules do what no descriptor announces.
 func (r *rank) Progress() (did bool) {
@@ -106,17 +103,4 @@ func (r *rank) resume() {
 	if s, ok := r.gear.(*stepper); ok {
 		s.resume()
 	}
-}
-
-// goid is the number of the calling goroutine. The suite has to know who calls;
-// this is the one place where Go tells.
-func goid() int64 {
-	var buf [40]byte
-	b := buf[:runtime.Stack(buf[:], false)]
-	b = bytes.TrimPrefix(b, []byte("goroutine "))
-	if i := bytes.IndexByte(b, ' '); i > 0 {
-		b = b[:i]
-	}
-	id, _ := strconv.ParseInt(string(b), 10, 64)
-	return id
 }

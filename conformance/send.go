@@ -29,6 +29,7 @@ func (p *port) pump() {
 		if result := p.send(s); result == btl.Taken || result == btl.Done {
 			p.w.t.mu.Lock()
 			p.backlog = p.backlog[1:]
+			p.w.t.tell()
 			p.w.t.mu.Unlock()
 		}
 	}
@@ -53,7 +54,7 @@ func (p *port) send(s spec) btl.Result {
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	defer t.changed.Broadcast()
+	defer t.tell()
 	t.events++
 	switch result {
 	case btl.Taken:

@@ -71,8 +71,8 @@ func (d *watchdog) moment() {
 func (t *trial) expire() {
 	t.mu.Lock()
 	t.expired = true
+	t.tell()
 	t.mu.Unlock()
-	t.changed.Broadcast()
 }
 
 // happened notes that the case goes on.

@@ -272,8 +272,8 @@ func (w *world) settle() {
 }
 
 const (
-	lossyQuiet  = 50 * time.Millisecond // without an arrival: what is missing is lost
-	lossyRounds = 40
+	lossyQuiet  = 20 * time.Millisecond // without an arrival: what is missing is lost
+	lossyRounds = 100
 )
 
 // settleLossy sends again what an unreliable module has lost, as its user would.
@@ -299,8 +299,8 @@ func (w *world) awaitArrival() (arrived bool) {
 	timer := time.AfterFunc(lossyQuiet, func() {
 		w.t.mu.Lock()
 		quiet = true
+		w.t.tell()
 		w.t.mu.Unlock()
-		w.t.changed.Broadcast()
 	})
 	defer timer.Stop()
 	w.t.mu.Lock()

@@ -21,7 +21,7 @@ func TestConformanceUser(t *testing.T) {
 				with(pStack, "user"),
 				with(pConnectTimeout, "10s"),
 				with(pHandshakeTimeout, "10s"),
-				with(pHeartbeat, "250ms"),
+				with(pHeartbeat, "150ms"),
 				with(pAssocMaxRetrans, "7"), // a slow machine is no dead peer
 			},
 			Sever: sever,

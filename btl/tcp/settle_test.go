@@ -255,9 +255,17 @@ func TestWrongSecretAndJob(t *testing.T) {
 func TestAwayDuringTheHandshake(t *testing.T) {
 	const longest = 4 * time.Second // and on a slow machine one that is away for less long is, too
 	for limit := 400 * time.Millisecond; ; limit *= 3 {
-		downs := 0
+		var all []*away
 		for polls := range 8 { // by the last of which both are connected
-			downs += awayAfter(t, polls, limit)
+			all = append(all, awayAfter(t, polls, limit))
+		}
+		<-time.After(limit + limit/3)
+		for _, w := range all {
+			w.back()
+		}
+		downs := 0
+		for _, w := range all {
+			downs += w.agree()
 		}
 		if downs == 0 {
 			return
@@ -266,40 +274,52 @@ func TestAwayDuringTheHandshake(t *testing.T) {
 	}
 }
 
-// awayAfter has the two poll so many times, in turn, before they are away, and returns how
-// many endpoints went down.
-func awayAfter(t *testing.T, polls int, limit time.Duration) (downs int) {
+// Two ranks that are away have their engines locked.
+type away struct {
+	a, b *node
+	x, y *peer // the other, as a and b see it
+}
+
+// awayAfter has the two poll so many times, in turn, before they are away.
+func awayAfter(t *testing.T, polls int, limit time.Duration) *away {
 	set := set(pHandshakeTimeout, limit.String())
 	a, b := newNode(t, 0, 2, set), newNode(t, 1, 2, set)
-	defer a.close()
-	defer b.close()
-	x, y := a.reach(b), b.reach(a)
+	w := &away{a: a, b: b, x: a.reach(b), y: b.reach(a)}
 	a.engine.Lock()
 	b.engine.Lock()
-	x.ep.Send(frame("h"), 0)
-	y.ep.Send(frame("h"), 0)
+	w.x.ep.Send(frame("h"), 0)
+	w.y.ep.Send(frame("h"), 0)
 	for i := range polls {
 		[]*node{a, b}[i%2].engine.Poll(nil)
 	}
-	away := time.NewTimer(limit + limit/3)
-	<-away.C
-	a.engine.Poll(nil) // before b can have answered
-	for _, p := range b.mod.wire.Embryonic() {
+	return w
+}
+
+// back has them go on.
+func (w *away) back() {
+	w.a.engine.Poll(nil) // before b can have answered
+	for _, p := range w.b.mod.wire.Embryonic() {
 		if came := p.Link().(*talk); came.ready {
 			came.Poll(false) // descriptors are looked at in any order
 		}
 	}
-	b.engine.Unlock()
-	a.engine.Unlock()
-	a.until("a connection", func() bool { return x.ups > 0 })
-	b.until("a connection", func() bool { return y.ups > 0 })
+	w.b.engine.Unlock()
+	w.a.engine.Unlock()
+}
+
+// agree has them talk, and returns how many endpoints went down.
+func (w *away) agree() (downs int) {
+	w.a.until("a connection", func() bool { return w.x.ups > 0 })
+	w.b.until("a connection", func() bool { return w.y.ups > 0 })
 	ask := func(n *node, p *peer) {
 		n.until("an answer", func() bool { return len(p.frames) > 0 || p.downs > 0 })
 		downs += p.downs
 	}
-	x.send(frame("h", "from 0"))
-	y.send(frame("h", "from 1"))
-	ask(a, x)
-	ask(b, y)
+	w.x.send(frame("h", "from 0"))
+	w.y.send(frame("h", "from 1"))
+	ask(w.a, w.x)
+	ask(w.b, w.y)
+	w.a.close()
+	w.b.close()
 	return downs
 }
