@@ -106,11 +106,20 @@ func onEach(t *testing.T, script func(*pair)) {
 // another.
 func pattern(n, seed int) []byte {
 	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(i*7 + i>>8 + seed*31 + 1)
+	from := 256 * (seed*31 + 1) // each 256 bytes are those before, and one more
+	for done := 0; done < n; {
+		done += copy(b[done:], tape[(from+done)&(len(tape)-1):])
 	}
 	return b
 }
+
+// tape is what all patterns are cut from: copied, it costs less than what it is for.
+var tape = func() (b [1 << 16]byte) {
+	for i := range b {
+		b[i] = byte(i*7 + i>>8)
+	}
+	return b
+}()
 
 // equal compares long contents without printing them.
 func equal(t testing.TB, want, got []byte, format string, args ...any) {

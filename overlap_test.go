@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/need"
 )
 
 // processors has a test run with each number of processors.
@@ -93,6 +94,12 @@ func TestShortMessagesWhileComputing(t *testing.T) {
 
 // A computing goroutine beside it does not keep a waiter from its message.
 func TestWaitBesideAComputingGoroutine(t *testing.T) {
+	sizes := []int{0, 50_000, 100_000, 450_000} // each message may take some slices of time
+	if need.Soaking() {
+		for n := range 100 {
+			sizes = append(sizes, 50_000*(n%10))
+		}
+	}
 	processors(t, func(t *testing.T) {
 		onEach(t, func(p *pair) {
 			stop := make(chan struct{})
@@ -107,9 +114,9 @@ func TestWaitBesideAComputingGoroutine(t *testing.T) {
 					}
 				}
 			}()
-			for i := range 10 {
-				out := p.isend(pattern(50_000*i, i), 1)
-				p.recv(pattern(50_000*i, i), 1)
+			for i, n := range sizes {
+				out := p.isend(pattern(n, i), 1)
+				p.recv(pattern(n, i), 1)
 				p.wait(out)
 			}
 		})
