@@ -28,7 +28,8 @@ type ConnError struct {
 	// Final: another attempt would only repeat it, since the peer has proved who it is
 	// and refuses, or whoever is there has failed to prove that it is the peer. All
 	// other failures of a peer that was connected before may pass. That nothing listens
-	// at an address is told by [syscall.ECONNREFUSED] in Err.
+	// at an address is told by [syscall.ECONNREFUSED] in Err, and that no answer came in time
+	// by an error whose method Timeout says so, such as [syscall.ETIMEDOUT].
 	Final bool
 }
 

@@ -1,11 +1,14 @@
 package btl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/strandmp/strand/param"
 )
 
 // A Registry holds components by name. The zero value is empty and ready.
@@ -49,6 +52,27 @@ func (r *Registry) Lookup(name string) Component {
 	defer r.mu.RUnlock()
 	return r.byName[name]
 }
+
+// Find returns the component of that name, or an error for who has written it: which there
+// are, which one may be meant, and how a program comes by another.
+func (r *Registry) Find(name string) (Component, error) {
+	if c := r.Lookup(name); c != nil {
+		return c, nil
+	}
+	names := r.Names()
+	hint, have := "", "none"
+	if near := param.Nearest(name, slices.Values(names)); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	}
+	if len(names) > 0 {
+		have = strings.Join(names, ", ")
+	}
+	return nil, fmt.Errorf("there is no transport %.80q%s Available: %s. Any other has to be compiled into the program, by an import "+
+		"(docs/WRITING-A-BTL.md, %q)", name, cmp.Or(hint, "."), have, compiledIn)
+}
+
+// compiledIn is the chapter about transports that a program does not have.
+const compiledIn = "In programs, and in strand"
 
 // Components returns all components in the order of their names.
 func (r *Registry) Components() []Component {

@@ -28,7 +28,7 @@ func (p *port) Deliver(header, payload []byte) error {
 		if p.strangers {
 			return errStranger
 		}
-		p.w.t.violateLocked(ruleIntact, "%v: byte %d of a payload of %d bytes is not the one that was sent", p, at, sh.size)
+		p.w.t.violateLocked(sh.contents(), "%v: byte %d of a payload of %d bytes is not the one that was sent", p, at, sh.size)
 	}
 	return p.arrived(sh, "Deliver")
 }

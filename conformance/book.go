@@ -32,6 +32,16 @@ type shipment struct {
 	excused bool // it may be lost: its endpoint went down or was closed
 	shown   bool // the receiver has seen its header
 	arrived bool
+	// recalled: the endpoint has given it back, and may have sent it nevertheless
+	recalled bool
+}
+
+// contents is the rule that is broken if the frame arrives with other bytes.
+func (sh *shipment) contents() Rule {
+	if sh.recalled {
+		return ruleRecall
+	}
+	return ruleIntact
 }
 
 // A book is the account of all frames of a world. It is guarded by the trial's

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func catch(fault broken.Fault) error {
 	report := conformance.Check(context.Background(), func() conformance.Subject {
 		component := broken.New(fault, mem.Config{MaxFrame: 1 << 20, Lanes: 4, Window: 64, Chunk: 16 << 10})
 		made = append(made, component)
-		return conformance.Subject{Component: component, Sever: broken.Sever, Wire: component.Wire}
+		return conformance.Subject{Component: component, Sever: broken.Sever, Wire: component.Wire, Inject: broken.Inject}
 	}, conformance.Only(fault.Case), conformance.Timeout(quiet))
 	for _, component := range made {
 		component.Stop()
@@ -70,9 +71,28 @@ func TestRulesAreBroken(t *testing.T) {
 	for _, fault := range broken.Faults {
 		broke[fault.Rule] = true
 	}
-	for _, rule := range conformance.RuleNames() {
-		if !broke[rule] {
-			t.Errorf("no broken transport breaks rule %q: nobody has seen the suite notice", rule)
+	for _, rule := range conformance.Rules() {
+		if !broke[rule.Name] {
+			t.Errorf("no broken transport breaks rule %q: nobody has seen the suite notice", rule.Name)
+		}
+	}
+}
+
+// TestCasesNameTheirRules: a case that has to notice a fault is one that says it is made for
+// the rule, and each rule has a case.
+func TestCasesNameTheirRules(t *testing.T) {
+	of := map[string][]string{}
+	for _, c := range conformance.Cases() {
+		of[c.Name] = c.Rules
+	}
+	for _, fault := range broken.Faults {
+		if !slices.Contains(of[fault.Case], fault.Rule) {
+			t.Errorf("case %q notices that a transport %s, and does not say that it is about rule %q", fault.Case, fault.Name, fault.Rule)
+		}
+	}
+	for _, rule := range conformance.Rules() {
+		if !slices.ContainsFunc(conformance.Cases(), func(c conformance.Case) bool { return slices.Contains(c.Rules, rule.Name) }) {
+			t.Errorf("no case is made for rule %q", rule.Name)
 		}
 	}
 }

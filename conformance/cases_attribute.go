@@ -8,8 +8,8 @@ import (
 )
 
 var attributeCases = []testCase{
-	{"attributes", "Attr, Address, Reach and the names of parameters are within the bounds that package btl states.", checkAttributes},
-	{"reach-garbage", "Reach and Connect bear any address: truncated, damaged, made up, empty.", checkReachGarbage},
+	{"attributes", "Attr, Address, Reach and the names of parameters are within the bounds that package btl states.", checkAttributes, on(ruleAttributes, ruleReach, ruleSerial, ruleNoBlock)},
+	{"reach-garbage", "Reach and Connect bear any address: truncated, damaged, made up, empty.", checkReachGarbage, on(ruleReach, ruleNoPanic)},
 }
 
 func checkAttributes(t *trial) {

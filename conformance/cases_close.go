@@ -7,12 +7,12 @@ import (
 )
 
 var closeCases = []testCase{
-	{"goodbye", "What was taken before Close of an endpoint arrives, then the peer's goes down with ErrPeerClosed.", checkGoodbye},
-	{"goodbye-module", "When a module closes its peers' endpoints go down with ErrPeerClosed.", checkGoodbyeModule},
-	{"close-busy", "An endpoint that is busy can be closed: at once, without a call, and its frames are the sender's again.", checkCloseBusy},
-	{"close-early", "An endpoint can be closed before it was used, and while it connects; a module likewise.", checkCloseEarly},
-	{"close-silent", "After Close nothing is called, whatever the peer sends, and Send returns Broken.", checkCloseSilent},
-	{"close-both", "Both sides may close at the same time.", checkCloseBoth},
+	{"goodbye", "What was taken before Close of an endpoint arrives, then the peer's goes down with ErrPeerClosed.", checkGoodbye, on(ruleGoodbye, ruleDownError)},
+	{"goodbye-module", "When a module closes its peers' endpoints go down with ErrPeerClosed.", checkGoodbyeModule, on(ruleGoodbye, ruleDownError)},
+	{"close-busy", "An endpoint that is busy can be closed: at once, without a call, and its frames are the sender's again.", checkCloseBusy, on(ruleClosed, ruleNoBlock)},
+	{"close-early", "An endpoint can be closed before it was used, and while it connects; a module likewise.", checkCloseEarly, on(ruleClosed)},
+	{"close-silent", "After Close nothing is called, whatever the peer sends, and Send returns Broken.", checkCloseSilent, on(ruleClosed)},
+	{"close-both", "Both sides may close at the same time.", checkCloseBoth, on(ruleOpen, ruleClosed)},
 }
 
 // falls lets endpoints go down.

@@ -2,21 +2,23 @@ package conformance
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/strandmp/strand/btl"
 )
 
 var connectCases = []testCase{
-	{"connect-lazily", "Connect alone reaches nobody: the peer accepts at the first Send.", checkLazy},
-	{"connect-both", "Two ranks that connect to each other at the same time both succeed, in whichever order it happens.", checkBoth},
-	{"connect-again", "After an endpoint was closed the same two ranks can connect anew.", checkAgain},
-	{"connect-late", "A peer that does not progress for a while is connected to when it does.", checkLate},
-	{"connect-absent", "A peer that is not there: Down, with an error that names it.", checkAbsent},
-	{"connect-leaving", "A peer that leaves while it is being connected to, and looks at nothing any more: Down.", checkLeaving},
-	{"connect-refused", "A host that refuses a peer: the peer's endpoint goes down.", checkRefused},
-	{"another-job", "Two worlds share a component and hear nothing of each other; a process of one that connects to the other is refused.", checkAnotherJob},
-	{"hello", "Hellos of every size up to 4096 bytes reach both sides, before any frame.", checkHello},
+	{"connect-lazily", "Connect alone reaches nobody: the peer accepts at the first Send.", checkLazy, on(ruleLazy)},
+	{"connect-both", "Two ranks that connect to each other at the same time both succeed, in whichever order it happens.", checkBoth, on(ruleUp, ruleReliable)},
+	{"connect-again", "After an endpoint was closed the same two ranks can connect anew.", checkAgain, on(ruleAccept, ruleNoticed)},
+	{"connect-late", "A peer that does not progress for a while is connected to when it does.", checkLate, on(ruleReliable, ruleInTime, ruleStaysUp)},
+	{"connect-absent", "A peer that is not there: Down, with an error that names it.", checkAbsent, on(ruleNoticed, ruleDownError, ruleBroken)},
+	{"connect-leaving", "A peer that leaves while it is being connected to, and looks at nothing any more: Down.", checkLeaving, on(ruleNoticed)},
+	{"connect-given-up", "A peer is let in that has closed its endpoint, or has left, while it connected: who has accepted it learns that nobody is there, and the two can connect anew.", checkGivenUp, on(ruleNoticed, ruleReliable)},
+	{"connect-refused", "A host that refuses a peer: the peer's endpoint goes down.", checkRefused, on(ruleNoticed, ruleDownError)},
+	{"another-job", "Two worlds share a component and hear nothing of each other; a process of one that connects to the other is refused.", checkAnotherJob, on(ruleProof)},
+	{"hello", "Hellos of every size up to 4096 bytes reach both sides, before any frame.", checkHello, on(ruleUp, ruleAccept)},
 }
 
 func checkLazy(t *trial) {
@@ -134,6 +136,53 @@ func checkLeaving(t *trial) {
 	for _, there := range left {
 		t.await(ruleNoticed, "Down for a peer that left instead of answering", func() bool { return there.downs > 0 })
 	}
+}
+
+func checkGivenUp(t *trial) {
+	for round := range 12 {
+		w := t.open(2)
+		a, b := w.distinctPair()
+		if round%2 == 1 {
+			a, b = b, a
+		}
+		t.mu.Lock()
+		w.onAccept = func(p *port) { p.mayFall = true }
+		t.mu.Unlock()
+		w.stallAll()
+		there := w.connect(a, b)
+		there.post(w.randomSpecs(3, 4<<10)...)
+		w.someSteps(round)
+		leaves := round%3 == 2
+		if leaves {
+			a.closeModules()
+		} else {
+			there.close()
+		}
+		b.step(round % 5) // it may let in who is gone
+		w.resumeAll()
+		w.abandoned(b, 0)
+		if !leaves {
+			again := w.connect(a, b)
+			again.post(w.randomSpecs(3, 64<<10)...)
+			w.settle()
+			w.abandoned(b, 1)
+		}
+		w.close()
+		t.check()
+	}
+}
+
+// abandoned waits until rank b has no more endpoints than that to peers that it has accepted.
+func (w *world) abandoned(b *rank, left int) {
+	w.t.await(ruleNoticed, fmt.Sprintf("rank %d to notice that a peer which it has accepted had given up", b.id), func() bool {
+		n := 0
+		for _, p := range w.ports {
+			if p.r == b && p.accepted && p.alive() {
+				n++
+			}
+		}
+		return n <= left
+	})
 }
 
 // checkNamesPeer checks what Down said of a connection that failed.

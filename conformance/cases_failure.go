@@ -1,10 +1,11 @@
 package conformance
 
 var failureCases = []testCase{
-	{"peer-dies-idle", "A connection that is cut while idle goes down once, with an error; others stay.", checkDiesIdle},
-	{"peer-dies-sending", "A peer that dies in the middle of a frame: Drop for what stands half arrived, then Down.", checkDiesSending},
-	{"peer-dies-reading", "A peer that dies while the endpoint is busy: Down, and all frames are the sender's again.", checkDiesReading},
-	{"after-death", "After Down an endpoint says Broken or connects anew, and a new one can be made.", checkAfterDeath},
+	{"peer-dies-idle", "A connection that is cut while idle goes down once, with an error; others stay.", checkDiesIdle, on(ruleNoticed, ruleDownOnce, ruleDownError, ruleHarmless)},
+	{"peer-dies-sending", "A peer that dies in the middle of a frame: Drop for what stands half arrived, then Down.", checkDiesSending, on(ruleLanding, ruleNoticed)},
+	{"peer-dies-reading", "A peer that dies while the endpoint is busy: Down, and all frames are the sender's again.", checkDiesReading, on(ruleNoticed, ruleDownOnce)},
+	{"peer-silent", "A peer falls silent, as one that is stopped: its endpoint can be given up at once, others go on, and when it wakes it learns of that and the two connect anew.", checkSilent, on(ruleNoticed, ruleNoBlock, ruleHarmless)},
+	{"after-death", "After Down an endpoint says Broken or connects anew, and a new one can be made.", checkAfterDeath, on(ruleBroken, ruleNoticed)},
 }
 
 // A scene is three ranks: the first connected to the last, which is to die, and
@@ -13,16 +14,16 @@ type scene struct {
 	w           *world
 	victim      *rank
 	there, back *port // from the survivor to the victim
-	other       *port // from the survivor to the third
+	other, door *port // from the survivor to the third, and back
 }
 
 func (t *trial) stage() scene {
 	w := t.open(3)
 	a, b := w.distinctPair()
 	there, back := w.join(a, b)
-	other, _ := w.join(a, w.ranks[1])
+	other, door := w.join(a, w.ranks[1])
 	t.falls(there, back)
-	return scene{w, b, there, back, other}
+	return scene{w, b, there, back, other, door}
 }
 
 // kill cuts the victim's connection; the victim is never heard of again.
@@ -40,12 +41,18 @@ func (s scene) mourn() {
 	t := s.w.t
 	t.await(ruleNoticed, s.there.String()+" to go down because its connection was cut", func() bool { return s.there.downs > 0 })
 	checkNamesPeer(t, s.there)
-	s.other.post(s.w.randomSpecs(20, 64<<10)...)
-	s.w.arrives(ruleHarmless, "frames to a rank that has nothing to do with it to arrive")
+	s.goOn("one connection is cut")
 	s.there.r.stall()
 	s.there.r.step(20) // time for a second Down
 	s.there.r.resume()
 	t.check()
+}
+
+// goOn checks that the survivor and the third still hear each other.
+func (s scene) goOn(though string) {
+	s.other.post(s.w.randomSpecs(20, 64<<10)...)
+	s.door.post(s.w.randomSpecs(5, 64<<10)...)
+	s.w.arrives(ruleHarmless, "frames between others to arrive while "+though)
 }
 
 func checkDiesIdle(t *trial) {
@@ -115,4 +122,26 @@ func checkAfterDeath(t *trial) {
 	s.back.close()
 	again, _ := s.w.join(s.there.r, s.victim)
 	again.post(s.w.randomSpecs(10, 64<<10)...)
+}
+
+func checkSilent(t *trial) {
+	for round := range 4 {
+		s := t.stage()
+		s.victim.stall()
+		s.there.fill(s.w.bulk(64 << 10))
+		s.there.post(s.w.bulk(64 << 10)) // waits in vain
+		if round%2 == 0 {
+			s.there.abandon()
+		} else {
+			s.there.close()
+		}
+		s.goOn("one rank is silent")
+		again := s.w.connect(s.there.r, s.victim)
+		again.post(s.w.randomSpecs(5, 64<<10)...)
+		s.victim.resume()
+		t.await(ruleNoticed, s.back.String()+" to learn that its peer has given it up", func() bool { return s.back.downs > 0 })
+		s.w.settle()
+		s.w.close()
+		t.check()
+	}
 }

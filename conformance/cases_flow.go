@@ -1,10 +1,13 @@
 package conformance
 
+import "github.com/strandmp/strand/btl"
+
 var flowCases = []testCase{
-	{"busy-writable", "An endpoint whose peer does not read says Busy at some time, and Writable when it goes on; all arrives.", checkBusy},
-	{"busy-connecting", "What is sent before the connection is up is taken or Busy, and Writable follows.", checkBusyConnecting},
-	{"stutter", "A receiver that stops and goes on at random loses no wake-up on either side.", checkStutter},
-	{"released", "Each frame that was Taken is released, once; its memory is overwritten at once, which harms nobody.", checkReleased},
+	{"busy-writable", "An endpoint whose peer does not read says Busy at some time, and Writable when it goes on; all arrives.", checkBusy, on(ruleWritable, ruleBounded)},
+	{"busy-connecting", "What is sent before the connection is up is taken or Busy, and Writable follows.", checkBusyConnecting, on(ruleWritable, ruleReliable)},
+	{"stutter", "A receiver that stops and goes on at random loses no wake-up on either side.", checkStutter, on(ruleWritable, ruleReliable)},
+	{"recall", "An endpoint that gives back its frames (Recaller) reads and releases none of them afterwards: their memory is overwritten at once. What it had begun, and what follows, arrives.", checkRecall, on(ruleRecall, ruleStaysUp, ruleWritable)},
+	{"released", "Each frame that was Taken is released, once; its memory is overwritten at once, which harms nobody.", checkReleased, on(ruleReleased, ruleLocal, ruleLent, ruleIntact, ruleSendQuiet)},
 }
 
 // Bounds for what an endpoint may take for a peer that does not read: far more
@@ -14,10 +17,11 @@ const (
 	mostFrames = 200_000
 )
 
-// fill sends until the endpoint is busy.
-func (p *port) fill(s spec) {
+// fill sends until the endpoint is busy: frames of these kinds, by turns.
+func (p *port) fill(specs ...spec) {
 	t := p.w.t
 	for n := 0; ; n++ {
+		s := specs[n%len(specs)]
 		p.post(s)
 		t.check()
 		t.mu.Lock()
@@ -109,5 +113,27 @@ func checkReleased(t *trial) {
 				spec{header: 20, size: 300, shape: s, lane: 1})
 			back.post(spec{header: 20, size: min(30_000, w.maxFrame()), shape: s})
 		}
+	}
+}
+
+func checkRecall(t *trial) {
+	for _, size := range []int{64 << 10, 8 << 10, 1 << 20} {
+		w := t.open(2)
+		a, b := w.pair()
+		there, _ := w.join(a, b)
+		rec, ok := there.ep.(btl.Recaller)
+		if !ok {
+			t.skip("the endpoint is no Recaller; its host closes it instead")
+		}
+		for range 3 {
+			b.stall()
+			there.fill(spec{header: 16, size: min(size, w.maxFrame())}, spec{header: 20, size: 100}, spec{header: 16, size: min(20_000, w.maxFrame())})
+			there.recall(rec)
+			there.post(w.randomSpecs(5, 64<<10)...)
+			b.resume()
+			w.settle()
+		}
+		w.close()
+		t.check()
 	}
 }

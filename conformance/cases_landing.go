@@ -1,11 +1,11 @@
 package conformance
 
 var landingCases = []testCase{
-	{"landing", "A payload is read into the memory that Begin gave: one piece, many, too little, none; margins stay as they are.", checkLanding},
-	{"revoke", "A landing revoked in the middle of a frame is not written to any more, and the frame still ends.", checkRevoke},
-	{"late-bytes", "A frame stalls in the middle, its landing is revoked and the memory takes another frame: the rest, when it comes, does not touch it, and the frame still ends.", checkLateBytes},
-	{"late-end", "A frame whose landing was revoked breaks off with its connection: Drop, and the memory is left alone.", checkLateEnd},
-	{"refusal", "A receiver that refuses a frame loses the connection, on both sides, and nothing else.", checkRefusal},
+	{"landing", "A payload is read into the memory that Begin gave: one piece, many, too little, none; margins stay as they are.", checkLanding, on(ruleLanding, ruleGuard, ruleRevoke)},
+	{"revoke", "A landing revoked in the middle of a frame is not written to any more, and the frame still ends.", checkRevoke, on(ruleRevoke)},
+	{"late-bytes", "A frame stalls in the middle, its landing is revoked and the memory takes another frame: the rest, when it comes, does not touch it, and the frame still ends.", checkLateBytes, on(ruleRevoke, ruleReliable)},
+	{"late-end", "A frame whose landing was revoked breaks off with its connection: Drop, and the memory is left alone.", checkLateEnd, on(ruleLanding, ruleRevoke)},
+	{"refusal", "A receiver that refuses a frame loses the connection, on both sides, and nothing else.", checkRefusal, on(ruleRefusal, ruleHarmless)},
 }
 
 func checkLanding(t *trial) {

@@ -6,9 +6,9 @@ import (
 )
 
 var leakCases = []testCase{
-	{"leak-memory", "The memory of a process does not grow with the number of frames.", checkLeakFrames},
-	{"leak-endpoints", "The memory of a process does not grow with the number of endpoints that were closed.", checkLeakEndpoints},
-	{"leak-worlds", "A module that was closed leaves nothing behind, however often.", checkLeakWorlds},
+	{"leak-memory", "The memory of a process does not grow with the number of frames.", checkLeakFrames, on(ruleClean)},
+	{"leak-endpoints", "The memory of a process does not grow with the number of endpoints that were closed.", checkLeakEndpoints, on(ruleClean)},
+	{"leak-worlds", "A module that was closed leaves nothing behind, however often.", checkLeakWorlds, on(ruleClean)},
 }
 
 // growth runs f for a while and returns by how many bytes the heap grows in

@@ -3,9 +3,9 @@ package conformance
 import "github.com/strandmp/strand/btl"
 
 var promptCases = []testCase{
-	{"lone-frame", "A frame that is the first since the last poll goes at once: it arrives though the sender does not poll again.", checkLoneFrame},
-	{"held-back", "Small frames that follow another may be held back; they go with the next poll, or with Flush if the endpoint has it.", checkHeldBack},
-	{"poller", "An endpoint that can poll for itself delivers from Poll and says so.", checkPoller},
+	{"lone-frame", "A frame that is the first since the last poll goes at once: it arrives though the sender does not poll again.", checkLoneFrame, on(ruleAtOnce)},
+	{"held-back", "Small frames that follow another may be held back; they go with the next poll, or with Flush if the endpoint has it.", checkHeldBack, on(ruleAtOnce)},
+	{"poller", "An endpoint that can poll for itself delivers from Poll and says so.", checkPoller, on(rulePoller)},
 }
 
 const promptRounds = 30
@@ -20,7 +20,7 @@ func (w *world) still() (there, back *port) {
 }
 
 // arrives waits for all frames, but not for their release: the sender may sleep.
-func (w *world) arrives(r rule, what string) {
+func (w *world) arrives(r Rule, what string) {
 	w.t.await(r, what, func() bool { return w.book.pending == 0 || !w.attr.Reliable })
 }
 

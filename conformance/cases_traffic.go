@@ -1,9 +1,9 @@
 package conformance
 
 var trafficCases = []testCase{
-	{"all-to-all", "Eight ranks send to each other at random, all at once.", checkAllToAll},
-	{"dialogue", "Heavy traffic in both directions, most of it sent from within up-calls.", checkDialogue},
-	{"production", "The same with the progress engine that programs have, where one side waits and the other computes.", checkProduction},
+	{"all-to-all", "Eight ranks send to each other at random, all at once.", checkAllToAll, on(ruleAddressed, ruleReliable)},
+	{"dialogue", "Heavy traffic in both directions, most of it sent from within up-calls.", checkDialogue, on(ruleSerial, ruleReliable)},
+	{"production", "The same with the progress engine that programs have, where one side waits and the other computes.", checkProduction, on(ruleSerial, ruleReliable)},
 }
 
 func checkAllToAll(t *trial) {

@@ -31,6 +31,11 @@ type Subject struct {
 	// endpoint are. Nil stands for shutting down the connected sockets that the
 	// rank has given to its loop.
 	Sever func(btl.Endpoint) error
+	// Inject sends bytes to the endpoint's peer over the connection of the endpoint, without
+	// its knowledge, as a defect on the way would. It is called as Sever is. Nil stands for
+	// writing to the sockets that the rank has given to its loop: to those of connections,
+	// and from those for datagrams to the peer's.
+	Inject func(ep btl.Endpoint, b []byte) error
 }
 
 // An Option changes how the suite runs.

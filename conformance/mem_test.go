@@ -19,7 +19,7 @@ var kinds = map[string]mem.Config{
 
 func subject(c mem.Config) conformance.Subject {
 	component := mem.New(c)
-	return conformance.Subject{Component: component, Sever: mem.Sever, Wire: component.Wire}
+	return conformance.Subject{Component: component, Sever: mem.Sever, Wire: component.Wire, Inject: mem.Inject}
 }
 
 // TestReference: a correct transport passes, whatever it is like.

@@ -114,7 +114,7 @@ func (pl *plot) take() {
 	for _, piece := range pl.pieces {
 		n := min(len(piece), max(0, landed-at))
 		if i := noise.differs(piece[:n], pl.sh.id, at); i >= 0 && !pl.p.strangers {
-			pl.p.w.t.violateLocked(ruleIntact, "%v: byte %d of a payload of %d bytes, read into its landing, is not the one that was sent",
+			pl.p.w.t.violateLocked(pl.sh.contents(), "%v: byte %d of a payload of %d bytes, read into its landing, is not the one that was sent",
 				pl.p, at+i, pl.sh.size)
 			break
 		}
@@ -132,7 +132,7 @@ func (pl *plot) take() {
 }
 
 // inspect reports memory that is not scribbled over. Mu is held.
-func (pl *plot) inspect(r rule, where string) {
+func (pl *plot) inspect(r Rule, where string) {
 	if !pl.bad && !pl.lent && unscribbled(pl.block) {
 		pl.bad = true
 		pl.p.w.t.violateLocked(r, "%v: a frame of %d bytes was written %s", pl.p, pl.sh.size, where)

@@ -1,7 +1,10 @@
 package conformance
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -25,12 +28,15 @@ type port struct {
 	mayFall       bool // the case does something that ends the connection
 	intrudes      bool // it leads to another job, which has to refuse it
 	sentSinceDown bool
-	busy          bool // Send said Busy and Writable has not come
+	began         time.Time // when the first frame was sent of those that wait for the connection
+	recalling     bool      // Recall is being called
+	busy          bool      // Send said Busy and Writable has not come
 	sawBusy       int
 	sawBroken     bool
 	futile        int // Writable calls in a row after which Send said Busy
 	backlog       []spec
 	held          map[*btl.Frame]*shipment
+	recalled      map[*btl.Frame]bool
 	landings      map[*btl.Landing]*plot
 	lanes         map[int]*laneOrder
 	sent          tally // taken
@@ -55,6 +61,7 @@ func (w *world) newPortLocked(r *rank, peer int) *port {
 	p := &port{
 		w: w, r: r, peer: peer, index: len(w.ports),
 		held:     map[*btl.Frame]*shipment{},
+		recalled: map[*btl.Frame]bool{},
 		landings: map[*btl.Landing]*plot{},
 		lanes:    map[int]*laneOrder{},
 		mayFall:  w.ending,
@@ -159,7 +166,7 @@ func (p *port) Up(hello []byte) {
 		p.w.t.violateLocked(ruleUp, "%v: Up shows a hello of %d bytes that is not the one of rank %d (%d bytes)",
 			p, len(hello), p.peer, len(p.w.ranks[p.peer].host.hello))
 	}
-	p.up, p.down = true, false
+	p.up, p.down, p.began = true, false, time.Time{}
 	p.ups++
 }
 
@@ -188,6 +195,10 @@ func (p *port) Released(f *btl.Frame) {
 	}
 	defer p.leave()
 	sh := p.held[f]
+	if p.recalling || p.recalled[f] {
+		p.w.t.violateLocked(ruleRecall, "%v: Released for a frame that Recall has given back", p)
+		return
+	}
 	if sh == nil {
 		p.w.t.violateLocked(ruleReleased, "%v: Released for a frame that the transport does not hold (released before, or never taken)", p)
 		return
@@ -221,12 +232,35 @@ func (p *port) Down(err error) {
 		p.w.t.violateLocked(ruleDownError, "%v: Down without an error", p)
 	}
 	if !p.mayFall && !p.w.ending {
-		p.w.t.violateLocked(ruleStaysUp, "%v: went down: %v", p, err)
+		p.fell(err)
 	}
-	p.up, p.down, p.sentSinceDown, p.busy = false, true, false, false
+	p.up, p.down, p.sentSinceDown, p.busy, p.began = false, true, false, false, time.Time{}
 	p.downs++
 	p.downErr = err
 	p.giveUp()
+}
+
+// fell reports an endpoint that has gone down though the case did nothing to it. One that has
+// waited in vain for an answer may be sound and in too much of a hurry: that is told apart,
+// since the remedy is another. Mu is held.
+func (p *port) fell(err error) {
+	waited, limit := time.Since(p.began), p.w.limit
+	switch unanswered := !p.up && !p.began.IsZero() && timedOut(err); {
+	case unanswered && waited < limit.time:
+		p.w.t.violateLocked(ruleStaysUp, "%v: went down for want of an answer after %v, before any limit of its own was over (%s is %v): %v",
+			p, waited.Round(time.Microsecond), limit.name, limit.time, err)
+	case unanswered:
+		p.w.t.violateLocked(ruleInTime, "%v: gave up after %v, though its peer is there: %v\n\tWhere the machine is slow, and that time a parameter, "+
+			"make it longer in Subject.Settings (%s)", p, waited.Round(time.Microsecond), err, cmp.Or(limit.name, "no parameter of a name that ends with timeout was found"))
+	default:
+		p.w.t.violateLocked(ruleStaysUp, "%v: went down: %v", p, err)
+	}
+}
+
+// timedOut reports whether the cause is that something has not come in time.
+func timedOut(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
 }
 
 // giveUp settles the account of an endpoint that is down or closed: what it had
@@ -246,6 +280,44 @@ func (p *port) excuse() {
 			p.w.book.excuse(sh)
 		}
 	}
+}
+
+// abandon ends an endpoint at once, and for both sides if it can do that, as a host does with
+// one that is silent.
+func (p *port) abandon() {
+	aborter, ok := p.ep.(btl.Aborter)
+	if !ok {
+		p.close()
+		return
+	}
+	p.r.do("Aborter.Abort", func() {
+		p.markClosed()
+		aborter.Abort()
+		p.bury()
+	})
+}
+
+// recall has an endpoint let go of its frames, whose memory is overwritten.
+func (p *port) recall(rec btl.Recaller) {
+	t := p.w.t
+	p.r.do("Recaller.Recall", func() {
+		t.mu.Lock()
+		p.recalling = true
+		t.mu.Unlock()
+		copied := rec.Recall()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		p.recalling = false
+		if copied < 0 || copied > p.w.attr.MaxFrame+btl.MaxHeader {
+			t.violateLocked(ruleRecall, "%v: Recall says that it has copied %d bytes, of one frame at most", p, copied)
+		}
+		for f, sh := range p.held {
+			p.recalled[f], sh.recalled = true, true
+			p.w.book.excuse(sh)
+			p.reclaim(sh)
+		}
+		t.changed.Broadcast()
+	})
 }
 
 // close closes the endpoint.

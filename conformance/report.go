@@ -42,7 +42,9 @@ func (v Violation) Error() string {
 type Result struct {
 	// Case is its name and About what it is about.
 	Case, About string
-	Status      Status
+	// Rules are the names of those that the case is made to put to the test.
+	Rules  []string
+	Status Status
 	// Violations are the rules that were broken, first things first.
 	Violations []Violation
 	// Reason says why the case is not applicable.
@@ -80,6 +82,45 @@ func (r Report) Failed() []Result {
 		}
 	}
 	return failed
+}
+
+// A RuleResult is the outcome of a run for one rule.
+type RuleResult struct {
+	Rule
+	// Cases are those of the run that are made to put the rule to the test; another one may
+	// have seen it broken.
+	Cases []string
+	// Status is Failed if any case has seen the rule broken, NotApplicable if none of Cases
+	// applies.
+	Status Status
+	// Duration is how long Cases took. One that is for several rules counts in each of them.
+	Duration time.Duration
+}
+
+// Rules returns the outcome for each rule that the run was about, in the order of [Rules].
+func (r Report) Rules() []RuleResult {
+	var all []RuleResult
+	for _, rule := range rules {
+		one, broken := RuleResult{Rule: rule, Status: NotApplicable}, false
+		for _, result := range r.Results {
+			broken = broken || result.Broke(rule.Name)
+			if !slices.Contains(result.Rules, rule.Name) {
+				continue
+			}
+			one.Cases = append(one.Cases, result.Case)
+			one.Duration += result.Duration
+			if result.Status != NotApplicable {
+				one.Status = Passed
+			}
+		}
+		if broken {
+			one.Status = Failed
+		}
+		if broken || len(one.Cases) > 0 {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // String is the report as a table, with the violations below it.

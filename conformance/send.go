@@ -1,6 +1,10 @@
 package conformance
 
-import "github.com/strandmp/strand/btl"
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
 
 // post has frames sent, in order, as the endpoint takes them.
 func (p *port) post(specs ...spec) {
@@ -46,6 +50,9 @@ func (p *port) send(s spec) btl.Result {
 	sh.seq = order.sent
 	sh.load(p.poison)
 	p.sentSinceDown = true
+	if !p.up && p.began.IsZero() {
+		p.began = time.Now()
+	}
 	t.mu.Unlock()
 
 	p.r.sending.Add(1)

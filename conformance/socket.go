@@ -54,18 +54,60 @@ func (p *port) sever() {
 	}
 }
 
-// inject writes to the connections of a rank behind its back.
-func (r *rank) inject(b []byte) bool {
-	written := false
-	r.do("injecting", func() {
-		for _, fd := range r.loop.sockets() {
-			if isConnected(fd) {
-				n, err := unix.Write(fd, b)
-				written = written || (err == nil && n > 0)
+// inject sends bytes to the endpoint's peer behind its back; by sockets, over all connections
+// of the rank. It reports whether any may arrive.
+func (p *port) inject(b []byte) (sent bool) {
+	var ports []unix.Sockaddr
+	peer := p.w.ranks[p.peer]
+	peer.do("finding sockets", func() {
+		for _, fd := range peer.loop.sockets() {
+			if at := datagramPort(fd); at != nil {
+				ports = append(ports, at)
 			}
 		}
 	})
-	return written
+	var err error
+	p.r.do("injecting", func() {
+		if hook := p.w.subject.Inject; hook != nil {
+			sent, err = true, hook(p.ep, b)
+			return
+		}
+		for _, fd := range p.r.loop.sockets() {
+			if isConnected(fd) {
+				n, err := unix.Write(fd, b)
+				sent = sent || (err == nil && n > 0)
+			}
+			for _, to := range ports {
+				sent = datagramPort(fd) != nil && unix.Sendto(fd, b, 0, to) == nil || sent
+			}
+		}
+	})
+	if err != nil {
+		p.w.t.fail(ruleOpen, "the subject's Inject: %v", err)
+	}
+	return sent
+}
+
+// datagramPort is where a datagram socket of this host is reached from it, nil for others.
+func datagramPort(fd int) unix.Sockaddr {
+	if option(fd, unix.SO_TYPE) != unix.SOCK_DGRAM {
+		return nil
+	}
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return nil
+	}
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		if sa.Addr == [4]byte{} {
+			sa.Addr = [4]byte{127, 0, 0, 1}
+		}
+	case *unix.SockaddrInet6:
+		if sa.Addr == [16]byte{} {
+			sa.Addr = [16]byte{15: 1}
+		}
+	}
+	return sa
 }
 
 // strangers connects to each place where the rank can be reached.

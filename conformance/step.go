@@ -15,7 +15,7 @@ func (w *world) resumeAll() {
 
 // stepsUntil turns the stalled ranks in random order until the condition, which
 // is evaluated under mu, holds.
-func (w *world) stepsUntil(r rule, what string, cond func() bool) {
+func (w *world) stepsUntil(r Rule, what string, cond func() bool) {
 	for !w.t.holds(cond) {
 		w.t.patience(r, what)
 		w.anyRank().step(1)

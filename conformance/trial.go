@@ -53,7 +53,7 @@ func newTrial(factory Factory, o options, name string) *trial {
 func runCase(ctx context.Context, factory Factory, c testCase, o options) Result {
 	started := time.Now()
 	t := newTrial(factory, o, c.name)
-	result := Result{Case: c.name, About: c.about, Seed: o.seed}
+	result := Result{Case: c.name, About: c.about, Rules: c.ruleNames(), Seed: o.seed}
 
 	dog := t.watch()
 	defer dog.stop()
@@ -110,21 +110,21 @@ func (t *trial) guarded(f func()) (reason string) {
 }
 
 // violate notes that a rule was broken. The case ends at its next wait.
-func (t *trial) violate(r rule, format string, args ...any) {
+func (t *trial) violate(r Rule, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.violateLocked(r, format, args...)
 }
 
-func (t *trial) violateLocked(r rule, format string, args ...any) {
+func (t *trial) violateLocked(r Rule, format string, args ...any) {
 	if len(t.violations) < maxViolations {
-		t.violations = append(t.violations, Violation{Rule: r.name, Text: r.text, Detail: fmt.Sprintf(format, args...)})
+		t.violations = append(t.violations, Violation{Rule: r.Name, Text: r.Text, Detail: fmt.Sprintf(format, args...)})
 	}
 	t.tell()
 }
 
 // hang notes that something did not come to an end, with all stacks.
-func (t *trial) hang(r rule, detail string) {
+func (t *trial) hang(r Rule, detail string) {
 	stacks := make([]byte, 1<<18)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	t.mu.Lock()
@@ -147,7 +147,7 @@ func (t *trial) check() {
 }
 
 // fail notes a violation and ends the case.
-func (t *trial) fail(r rule, format string, args ...any) {
+func (t *trial) fail(r Rule, format string, args ...any) {
 	t.violate(r, format, args...)
 	panic(abort{})
 }
@@ -157,7 +157,7 @@ func (t *trial) skip(reason string) { panic(abort{reason}) }
 
 // await waits until the condition, which is evaluated under mu, holds. If that
 // takes longer than the watchdog allows the rule is broken.
-func (t *trial) await(r rule, what string, cond func() bool) {
+func (t *trial) await(r Rule, what string, cond func() bool) {
 	t.mu.Lock()
 	t.awaiting = what
 	for !cond() {
@@ -193,7 +193,7 @@ func (t *trial) tell() {
 
 // patience is await for a case that turns the ranks itself: it is called each
 // time that the condition does not hold, and ends the case if that lasts.
-func (t *trial) patience(r rule, what string) {
+func (t *trial) patience(r Rule, what string) {
 	t.check()
 	t.mu.Lock()
 	expired := t.expired

@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ type world struct {
 	subject Subject
 	variant variant
 	values  *param.Values
+	limit   limit
 	secret  []byte
 	ranks   []*rank
 	attr    btl.Attr
@@ -89,7 +91,26 @@ func (w *world) resolveParams() {
 	if err != nil {
 		w.t.fail(ruleOpen, "the subject's settings do not fit the parameters that %s declares: %v", c.Name(), err)
 	}
-	w.values = values
+	w.values, w.limit = values, shortest(registry, values)
+}
+
+// A limit is how long a transport waits for something at least, by a parameter of its own.
+type limit struct {
+	name string
+	time time.Duration
+}
+
+// shortest finds it among the parameters whose names end with timeout; 0 means that there is none.
+func shortest(r *param.Registry, values *param.Values) (l limit) {
+	for _, s := range r.Specs() {
+		if s.Kind != param.Duration || !strings.HasSuffix(s.Name, "timeout") {
+			continue
+		}
+		if d := values.Duration(s.Name); d > 0 && (l.time == 0 || d < l.time) {
+			l = limit{s.Name, d}
+		}
+	}
+	return l
 }
 
 func (w *world) openModules(r *rank) {

@@ -2,11 +2,9 @@ package selection
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/param"
 )
 
 // Components returns the components of the registry that the list allows, in
@@ -14,11 +12,10 @@ import (
 // in an excluding list too: what was meant would otherwise stay in use. So is a
 // list that leaves nothing.
 func (l List) Components(r *btl.Registry) ([]btl.Component, error) {
-	available := r.Names()
 	var mistakes []error
 	for _, name := range l.Names {
-		if r.Lookup(name) == nil {
-			mistakes = append(mistakes, l.unknown(name, available))
+		if _, err := r.Find(name); err != nil {
+			mistakes = append(mistakes, l.mistake("%w", err))
 		}
 	}
 	if len(mistakes) > 0 {
@@ -31,20 +28,9 @@ func (l List) Components(r *btl.Registry) ([]btl.Component, error) {
 		}
 	}
 	if len(allowed) == 0 {
-		return nil, l.nothingLeft(available)
+		return nil, l.nothingLeft(r.Names())
 	}
 	return allowed, nil
-}
-
-func (l List) unknown(name string, available []string) error {
-	have := strings.Join(available, ", ")
-	if have == "" {
-		have = "none"
-	}
-	if near := param.Nearest(name, slices.Values(available)); near != "" {
-		return l.mistake("there is no transport %q; did you mean %s? Available: %s", clip(name), near, have)
-	}
-	return l.mistake("there is no transport %q. Available: %s", clip(name), have)
 }
 
 func (l List) nothingLeft(available []string) error {

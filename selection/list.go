@@ -88,7 +88,7 @@ func (l List) String() string {
 
 // mistake says what is wrong with the text the list was made from.
 func (l List) mistake(format string, args ...any) error {
-	return fmt.Errorf("%s = %q (from %v): %s", l.given.Name, clip(l.given.Text), l.given.Source, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s = %q (from %v): %w", l.given.Name, clip(l.given.Text), l.given.Source, fmt.Errorf(format, args...))
 }
 
 // clip shortens somebody's text for an error.

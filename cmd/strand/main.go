@@ -1,13 +1,6 @@
 // Command strand starts parallel programs and tells what their transports do.
 package main
 
-import (
-	"os"
+import "github.com/strandmp/strand/strandcmd"
 
-	"github.com/strandmp/strand/internal/netspace"
-)
-
-func main() {
-	netspace.Start()
-	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { strandcmd.Main() }

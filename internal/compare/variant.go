@@ -57,8 +57,8 @@ func newVariant(i item, declared *param.Registry, transports *btl.Registry) (Var
 	if i.name == toOneself {
 		return v, fmt.Errorf("the transport %s is for messages of a rank to itself: it is part of every variant", toOneself)
 	}
-	if transports.Lookup(i.name) == nil {
-		return v, noSuch("transport", i.name, transports.Names())
+	if _, err := transports.Find(i.name); err != nil {
+		return v, err
 	}
 	for _, p := range i.params {
 		name, err := v.parameter(p.name, declared)

@@ -27,6 +27,7 @@ type Fault struct {
 	extend  func(*Link) btl.Endpoint
 
 	send     func(l *Link, f *btl.Frame, lane int) btl.Result
+	recall   func(*Link) int
 	close    func(*Link) error
 	up       func(l *Link, hello []byte)
 	writable func(*Link)
@@ -114,6 +115,17 @@ func Sever(ep btl.Endpoint) error {
 		return mem.Sever(ep.inner)
 	case interface{ link() *Link }:
 		return mem.Sever(ep.link().inner)
+	}
+	return fmt.Errorf("broken: %T is no endpoint of this transport", ep)
+}
+
+// Inject implements the hook of the suite.
+func Inject(ep btl.Endpoint, b []byte) error {
+	switch ep := ep.(type) {
+	case *Link:
+		return mem.Inject(ep.inner, b)
+	case interface{ link() *Link }:
+		return mem.Inject(ep.link().inner, b)
 	}
 	return fmt.Errorf("broken: %T is no endpoint of this transport", ep)
 }

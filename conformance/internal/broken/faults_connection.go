@@ -2,6 +2,9 @@ package broken
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/conformance/internal/mem"
@@ -31,6 +34,33 @@ var connectionFaults = []Fault{
 		config: func(c *mem.Config) { c.Trusting = true }},
 	{Name: "asks for the secret before there is one", Case: "another-job", Rule: "proof",
 		config: func(c *mem.Config) { c.Hasty = true }},
+	{Name: "lets in who has gone, and does not notice", Case: "connect-given-up", Rule: "noticed",
+		config: func(c *mem.Config) { c.Curt = true }},
+	{Name: "is in too much of a hurry to connect", Case: "connect-late", Rule: "in-time",
+		config: func(c *mem.Config) { c.ConnectTimeout = time.Nanosecond }},
+	{Name: "says that it waited in vain, and did not wait", Case: "connect-late", Rule: "stays-up",
+		config: func(c *mem.Config) { c.ConnectTimeout = time.Hour },
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			if result := l.inner.Send(f, lane); l.isUp {
+				return result
+			}
+			l.m.Host.Loop().Post(func() { l.r.Down(fmt.Errorf("rank %d: %w", l.m.Rank(), os.ErrDeadlineExceeded)) })
+			return btl.Broken
+		}},
+	{Name: "leaves who was silent in the dark", Case: "peer-silent", Rule: "noticed",
+		config: func(c *mem.Config) { c.Curt = true }},
+	{Name: "waits at Close for who does not read", Case: "peer-silent", Rule: "no-block",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			result := l.inner.Send(f, lane)
+			l.isBusy = result == btl.Busy
+			return result
+		},
+		close: func(l *Link) error {
+			if l.isBusy {
+				<-l.m.c.done
+			}
+			return l.inner.Close()
+		}},
 	{Name: "never says Up", Case: "hello", Rule: "up",
 		up: func(*Link, []byte) {}},
 	{Name: "says Up twice", Case: "hello", Rule: "up",

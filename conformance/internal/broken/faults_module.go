@@ -66,6 +66,36 @@ var moduleFaults = []Fault{
 			}
 			return l.r.Deliver(header, payload)
 		}},
+	{Name: "panics at damage", Case: "damage", Rule: "no-panic",
+		deliver: func(l *Link, header, payload []byte) error {
+			if err := l.r.Deliver(header, payload); err != nil {
+				panic(err)
+			}
+			return nil
+		}},
+	{Name: "cuts off everybody when one connection is damaged", Case: "damage", Rule: "stays-up",
+		deliver: func(l *Link, header, payload []byte) error {
+			err := l.r.Deliver(header, payload)
+			if err != nil {
+				for _, other := range l.m.links {
+					_ = mem.Sever(other.inner)
+				}
+			}
+			return err
+		}},
+	{Name: "delivers nothing any more when one connection is damaged", Case: "damage", Rule: "harmless",
+		deliver: func(l *Link, header, payload []byte) error {
+			if l.isBusy {
+				return nil
+			}
+			err := l.r.Deliver(header, payload)
+			if err != nil {
+				for _, other := range l.m.links {
+					other.isBusy = true
+				}
+			}
+			return err
+		}},
 	{Name: "uses the loop from a goroutine", Case: "attributes", Rule: "serial",
 		open: func(m *Module) {
 			done := make(chan struct{})

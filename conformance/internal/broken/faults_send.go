@@ -1,6 +1,9 @@
 package broken
 
-import "github.com/strandmp/strand/btl"
+import (
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance/internal/mem"
+)
 
 // sendFaults are those of Send, Released and Writable.
 var sendFaults = []Fault{
@@ -59,6 +62,25 @@ var sendFaults = []Fault{
 				l.r.Released(f)
 			}
 			l.frames = nil
+		}},
+	{Name: "keeps what it was to give back", Case: "recall", Rule: "recall",
+		recall: func(*Link) int { return 0 }},
+	{Name: "sends from memory that it has given back", Case: "recall", Rule: "recall",
+		config: func(c *mem.Config) { c.Borrows = true }},
+	{Name: "breaks its connection to give frames back", Case: "recall", Rule: "stays-up",
+		recall: func(l *Link) int {
+			_ = mem.Sever(l.inner)
+			return l.inner.(btl.Recaller).Recall()
+		}},
+	{Name: "forgets Writable when it has given frames back", Case: "recall", Rule: "writable",
+		recall: func(l *Link) int {
+			l.isBusy = true
+			return l.inner.(btl.Recaller).Recall()
+		},
+		writable: func(l *Link) {
+			if !l.isBusy {
+				l.r.Writable()
+			}
 		}},
 	{Name: "writes to the payload", Case: "released", Rule: "lent",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {

@@ -45,6 +45,14 @@ func (l *Link) Send(f *btl.Frame, lane int) btl.Result {
 	return l.inner.Send(f, lane)
 }
 
+// Recall implements [btl.Recaller].
+func (l *Link) Recall() int {
+	if l.m.c.fault.recall != nil {
+		return l.m.c.fault.recall(l)
+	}
+	return l.inner.(btl.Recaller).Recall()
+}
+
 // Close implements [btl.Endpoint].
 func (l *Link) Close() error {
 	l.closed = true

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,10 +20,14 @@ type Config struct {
 	Lossy    int  // loses one frame in so many; 0: none
 	Trusting bool // takes everybody for what he says he is: a fault
 	Hasty    bool // asks for the secret while it is opened: a fault
-	MaxFrame int
-	Lanes    int
-	Window   int // frames that may be under way on one endpoint
-	Chunk    int // larger payloads arrive in pieces of this size, in two steps
+	Curt     bool // does not tell who was let in too late that nobody is there, nor who is left: a fault
+	Borrows  bool // sends long payloads from where they are, after Recall too: a fault
+	// ConnectTimeout is the default of the parameter: how long a peer has to answer.
+	ConnectTimeout time.Duration
+	MaxFrame       int
+	Lanes          int
+	Window         int // frames that may be under way on one endpoint
+	Chunk          int // larger payloads arrive in pieces of this size, in two steps
 }
 
 // Component is the transport, with a network of its own.
@@ -41,9 +46,15 @@ func (c *Component) Name() string { return "mem" }
 
 // Declare implements [btl.Component].
 func (c *Component) Declare(r *param.Registry) {
-	r.Declare(param.Spec{Name: "btl_mem_window", Kind: param.Int, Default: "0", Min: "0",
-		Help: "Frames that may be under way on one endpoint; 0 means the transport's own choice.", Level: param.Developer})
+	r.Declare(
+		param.Spec{Name: "btl_mem_window", Kind: param.Int, Default: "0", Min: "0",
+			Help: "Frames that may be under way on one endpoint; 0 means the transport's own choice.", Level: param.Developer},
+		param.Spec{Name: pConnectTimeout, Kind: param.Duration, Default: c.config.ConnectTimeout.String(), Min: "0s",
+			Help: "How long a peer has to answer; 0 means as long as it likes.", Level: param.Developer},
+	)
 }
+
+const pConnectTimeout = "btl_mem_connect_timeout"
 
 // Open implements [btl.Component].
 func (c *Component) Open(h btl.Host) ([]btl.Module, error) {
@@ -74,6 +85,20 @@ func Sever(ep btl.Endpoint) error {
 }
 
 var errCut = errors.New("the connection was cut")
+
+// Inject has the peer of an endpoint receive a frame of nonsense.
+func Inject(ep btl.Endpoint, b []byte) error {
+	e, ok := ep.(*Endpoint)
+	if !ok {
+		return fmt.Errorf("mem: %T is no endpoint of this transport", ep)
+	}
+	if r := e.remote; r != nil {
+		header := min(len(b), btl.MaxHeader)
+		p := &packet{header: bytes.Clone(b[:header]), payload: bytes.Clone(b[header:])}
+		r.m.host.Loop().Post(func() { r.arrive(p) })
+	}
+	return nil
+}
 
 // Wire lets a stranger write to the module with this address, which throws away
 // what does not come from another module.

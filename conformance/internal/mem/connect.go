@@ -10,11 +10,16 @@ import (
 var (
 	errAbsent   = fmt.Errorf("nobody is there: %w", syscall.ECONNREFUSED)
 	errStranger = errors.New("that is another job")
+
+	errUnanswered = fmt.Errorf("no answer: %w", syscall.ETIMEDOUT)
 )
 
 // connect asks the peer for a connection. What is sent meanwhile waits.
 func (e *Endpoint) connect() {
 	e.state = connecting
+	if limit := e.m.host.Params().Duration(pConnectTimeout); limit > 0 {
+		e.limit = e.m.host.Loop().After(limit, func() { e.fail("connecting", errUnanswered) })
+	}
 	if e.m.config.Self {
 		e.m.host.Loop().Post(func() { e.welcome(e, e.m.host.Hello()) })
 		return
@@ -74,9 +79,20 @@ func (m *Module) answer(from, own *Endpoint) {
 			from.welcome(own, hello)
 			return
 		}
+		if m.config.Curt {
+			return
+		}
 		// Closed in the meantime: the peer learns that there is nobody.
 		own.m.host.Loop().Post(func() { own.fail("connecting", errAbsent) })
 	})
+}
+
+// answered ends the time that the peer has to answer.
+func (e *Endpoint) answered() {
+	if e.limit != nil {
+		e.limit.Stop()
+		e.limit = nil
+	}
 }
 
 func (m *Module) connectingTo(rank int) *Endpoint {
@@ -94,6 +110,7 @@ func (e *Endpoint) welcome(remote *Endpoint, hello []byte) {
 		return
 	}
 	e.remote, e.state = remote, up
+	e.answered()
 	e.receiver.Up(hello)
 	waiting := e.waiting
 	e.waiting = nil

@@ -3,6 +3,7 @@ package mem
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -32,7 +33,9 @@ type Endpoint struct {
 	closed   bool
 	reported bool // Down was called, or is about to be
 
+	limit    btl.Timer // of the peer's answer
 	waiting  []*packet // to be sent when the endpoint is up
+	lent     []*packet // those with a frame of the host's, some of which were acknowledged
 	underway int       // frames sent and not acknowledged
 	busy     bool      // Send has said so
 
@@ -69,11 +72,17 @@ func (e *Endpoint) Send(f *btl.Frame, lane int) btl.Result {
 	case e.state == idle:
 		e.connect()
 	}
-	p := &packet{header: append([]byte(nil), f.Header...), payload: make([]byte, f.Size)}
-	f.CopyPayload(p.payload)
+	p := &packet{header: append([]byte(nil), f.Header...)}
+	if e.m.config.Borrows && f.Size > copyLimit && len(f.More) == 0 {
+		p.payload = f.Payload
+	} else {
+		p.payload = make([]byte, f.Size)
+		f.CopyPayload(p.payload)
+	}
 	result := btl.Done
 	if e.m.config.Local || f.Size > copyLimit {
 		p.frame, result = f, btl.Taken
+		e.lend(p)
 	}
 	e.underway++
 	if e.state == connecting {
@@ -96,14 +105,32 @@ func (e *Endpoint) transmit(p *packet) {
 	r.m.host.Loop().Post(func() { r.arrive(p) })
 }
 
+// lend notes a packet that has a frame of the host's.
+func (e *Endpoint) lend(p *packet) {
+	if len(e.lent) == cap(e.lent) {
+		e.lent = slices.DeleteFunc(e.lent, func(p *packet) bool { return p.frame == nil })
+	}
+	e.lent = append(e.lent, p)
+}
+
+// Recall implements [btl.Recaller]. All packets have copies of their own already.
+func (e *Endpoint) Recall() int {
+	for _, p := range e.lent {
+		p.frame = nil
+	}
+	e.lent = nil
+	return 0
+}
+
 // acknowledged: the peer has had the packet.
 func (e *Endpoint) acknowledged(p *packet) {
 	if e.state == ended {
 		return
 	}
 	e.underway--
-	if p.frame != nil {
-		e.receiver.Released(p.frame)
+	if f := p.frame; f != nil {
+		p.frame = nil
+		e.receiver.Released(f)
 	}
 	if e.busy && e.state == up {
 		e.busy = false
@@ -178,7 +205,7 @@ func (e *Endpoint) Close() error {
 		return nil
 	}
 	e.closed = true
-	if e.state == up && e.remote != e {
+	if e.state == up && e.remote != e && !e.m.config.Curt {
 		e.transmit(&packet{goodbye: true})
 	}
 	e.release()
@@ -188,7 +215,8 @@ func (e *Endpoint) Close() error {
 // release forgets everything.
 func (e *Endpoint) release() {
 	e.state = ended
-	e.inbox, e.landed, e.waiting = nil, nil, nil
+	e.inbox, e.landed, e.waiting, e.lent = nil, nil, nil, nil
+	e.answered()
 	delete(e.m.endpoints, e)
 }
 

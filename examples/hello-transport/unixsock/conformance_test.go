@@ -17,6 +17,7 @@ func TestConformance(t *testing.T) {
 			Settings:  []param.Setting{{Name: pTimeout, Text: "10s"}},
 			Wire:      wire,
 			Sever:     sever,
+			Inject:    inject,
 		}
 	})
 }
@@ -36,3 +37,9 @@ func wire(address []byte) (io.WriteCloser, error) {
 
 // sever cuts a connection without a word.
 func sever(ep btl.Endpoint) error { return ep.(*endpoint).conn.Close() }
+
+// inject sends nonsense to the peer behind the endpoint's back.
+func inject(ep btl.Endpoint, b []byte) error {
+	_, err := ep.(*endpoint).conn.Write(b)
+	return err
+}

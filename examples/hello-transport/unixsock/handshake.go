@@ -70,6 +70,7 @@ func (c credentials) proof(side string, o opening, nonceA []byte) []byte {
 }
 
 var (
+	errEarly     = errors.New("this process does not know the secret of its job yet")
 	errProof     = errors.New("it does not hold the secret of this job")
 	errDuplicate = errors.New("the two ranks are connected already, or about to be")
 )
@@ -113,6 +114,9 @@ func (c credentials) introduce(conn net.Conn, peer int) ([]byte, error) {
 
 // examine is A's side up to the verdict. It returns C's rank and hello.
 func (c credentials) examine(conn net.Conn) (rank int, hello []byte, err error) {
+	if c.secret == nil { // whoever it is, it can not have learned from our job where we are
+		return 0, nil, errEarly
+	}
 	_ = conn.SetDeadline(time.Now().Add(c.timeout)) // if it is closed, reading will say so
 	open := make(opening, openSize)
 	if _, err := io.ReadFull(conn, open); err != nil {

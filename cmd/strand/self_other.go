@@ -1,8 +1,0 @@
-//go:build !linux
-
-package main
-
-import "os"
-
-// self is this program, for it to start itself.
-func self() (string, error) { return os.Executable() }

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package main
-
-import "golang.org/x/sys/unix"
-
-// suspend stops this process.
-func suspend() { _ = unix.Kill(unix.Getpid(), unix.SIGSTOP) }

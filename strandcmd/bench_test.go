@@ -1,0 +1,89 @@
+package strandcmd
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/bench"
+)
+
+func TestBenchFlags(t *testing.T) {
+	for _, tc := range []struct {
+		line   string
+		status int
+		stderr string
+	}{
+		{"bench pingpong --sizes 8,x", 2, `strand bench pingpong: --sizes "8,x": "x"`},
+		{"bench pingpong --iters -1", 2, "--iters -1: want 1 or more"},
+		{"bench pingpong --window 8", 2, "unknown flag: --window"},
+		{"bench rate --window 0", 2, "--window 0: want 1 to 65536 messages"},
+		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, pion, openmpi, mpich`},
+		{"bench stream --against raw --blocks 1", 2, "--blocks 1: want at least 4"},
+		{"bench pingpong --against raw -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
+		{"bench pingpong -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
+		{"bench pingpong 8", 2, `unexpected argument "8"`},
+		{"bench tango", 2, `unknown command "tango"`},
+		{"bench member", 2, "accepts 1 arg"},
+	} {
+		_, stderr, status := command(tc.line)
+		assert.Equal(t, tc.status, status, "%s: %s", tc.line, stderr)
+		assert.Contains(t, stderr, tc.stderr, tc.line)
+	}
+}
+
+func TestBenchHelp(t *testing.T) {
+	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help"} {
+		stdout, stderr, status := command(line)
+		assert.Zero(t, status, "%s: %s", line, stderr)
+		assert.Contains(t, stdout, "Examples:\n  strand bench", line)
+		assert.NotContains(t, stdout, "member", line)
+	}
+}
+
+// Started alone, the command is its own launcher.
+func TestBenchStartsItself(t *testing.T) {
+	out, err := strandProcess(t, "bench", "pingpong", "--sizes", "8,1K", "--iters", "5", "--warmup", "0").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Regexp(t, `(?s)^# Strand ping-pong.*\n8 +\d+\.\d\d\n1024 +\d+\.\d\d\n# tcp 127\.0\.0\.1 \(lo\) → 127\.0\.0\.1:\d+(, congestion control (cubic|reno))?\n$`, string(out))
+
+	out, err = strandProcess(t, "bench", "rate", "--iters", "5", "--window", "3", "--json").Output()
+	require.NoError(t, err, "%s", out)
+	var result struct {
+		Workload string
+		Window   int
+		Rows     []bench.Row
+	}
+	require.NoError(t, json.Unmarshal(out, &result), "%s", out)
+	require.Len(t, result.Rows, 1)
+	assert.Equal(t, 3, result.Window)
+	assert.Equal(t, 8, result.Rows[0].Size)
+}
+
+func TestBenchUnderALauncher(t *testing.T) {
+	self := strandProcess(t).Path
+	out, err := strandProcess(t, "run", "-n", "2", "--btl", "tcp,self", self, "bench", "stream", "--sizes", "1K", "--iters", "2").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Regexp(t, `1024 +\d+\.\d\d\n# tcp .*\n$`, string(out))
+
+	out, err = strandProcess(t, "run", "-n", "3", self, "bench", "pingpong").CombinedOutput()
+	assert.Error(t, err)
+	assert.Contains(t, string(out), "measures between 2 ranks and this job has 3")
+
+	out, err = strandProcess(t, "run", "-n", "2", self, "bench", "pingpong", "--against", "raw").CombinedOutput()
+	assert.Error(t, err)
+	assert.Contains(t, string(out), "call strand bench without a launcher")
+}
+
+func TestBenchAgainst(t *testing.T) {
+	cmd := strandProcess(t, "bench", "pingpong", "--sizes", "8", "--iters", "3", "--blocks", "4", "--against", "raw", "--json")
+	out, err := cmd.Output()
+	var result bench.Result
+	require.NoError(t, json.Unmarshal(out, &result), "%s", out)
+	require.Len(t, result.Rows, 1)
+	assert.Positive(t, result.Rows[0].Peers[0].Ratio)
+	require.NotNil(t, result.Valid)
+	assert.Equal(t, *result.Valid, err == nil, "the status says whether the run is valid")
+}

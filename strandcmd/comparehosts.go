@@ -1,0 +1,147 @@
+package strandcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/compare/elsewhere"
+)
+
+// ofEmulation are the flags that mean nothing on a real network.
+var ofEmulation = []string{"loss", "burst-loss", "delay", "rate", "jitter", "reorder", "reorder-by", "duplicate", "corrupt", "queue", "networks", "network", "emulation", "loopback"}
+
+// ofHosts are those that mean nothing on another one.
+var ofHosts = []string{"rsh", "host-strand"}
+
+// hostPatience is how long a remote shell may take to start strand.
+const hostPatience = 20 * time.Second
+
+// checkHosts refuses hosts that can not be, and flags that would do nothing. As many ranks
+// as hosts are the default.
+func (f *compareFlags) checkHosts(flags *pflag.FlagSet) error {
+	if err := refuseLauncher(); err != nil {
+		return err
+	}
+	var given []string
+	flags.Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+	vain := func(names []string) string {
+		var some []string
+		for _, name := range given {
+			if slices.Contains(names, name) {
+				some = append(some, "--"+name)
+			}
+		}
+		slices.Sort(some)
+		return strings.Join(some, ", ")
+	}
+	if len(f.hosts) == 0 {
+		if some := vain(ofHosts); some != "" {
+			return fmt.Errorf("%s means something with --host only", some)
+		}
+		told := func(name string) bool { return name == "loopback" || name == "loss" } // in its cells
+		if some := vain(slices.DeleteFunc(slices.Clone(ofEmulation), told)); some != "" && f.loopback {
+			return fmt.Errorf("--loopback: nothing emulates %s there; leave out the one or the other", some)
+		}
+		return nil
+	}
+	if err := compare.CheckHosts(f.hosts); err != nil {
+		return fmt.Errorf("--host: %w", err)
+	}
+	if some := vain(ofEmulation); some != "" {
+		return fmt.Errorf("--host: the network is as it is, and nothing emulates %s; leave out the one or the other", some)
+	}
+	if len(strings.Fields(f.rsh)) == 0 {
+		return errors.New("--rsh: want a command, such as ssh")
+	}
+	if !slices.Contains(given, "ranks") {
+		f.ranks = len(f.hosts)
+	}
+	return nil
+}
+
+// refuseLauncher is for ranks of a job, each of which would do the whole.
+func refuseLauncher() error {
+	for _, variable := range []string{"PMI_FD", "PMI_PORT"} {
+		if _, launched := os.LookupEnv(variable); launched {
+			return fmt.Errorf("started by a launcher (%s is set), which starts one world, while each run of a comparison is a world of its own: "+
+				"start it once, by itself; strand compare --host node1 --host node2 uses the launcher's hosts, strand bench measures one transport under mpiexec", variable)
+		}
+	}
+	return nil
+}
+
+// realNetwork returns the hosts, if all of them can be reached.
+func (f *compareFlags) realNetwork(cmd *cobra.Command) (compare.Ground, error) {
+	there := f.hostStrand
+	if there == "" {
+		var err error
+		if there, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("--host-strand: where this program is can not be found out: %w", err)
+		}
+	}
+	program, err := self()
+	if err != nil {
+		return nil, err
+	}
+	hosts := compare.Hosts{Carrier: []string{program, "compare", "carry"}}
+	for _, name := range f.hosts {
+		hosts.Hosts = append(hosts.Hosts, elsewhere.Host{Name: name, Shell: strings.Fields(f.rsh), Program: there, Patience: hostPatience})
+	}
+	ctx, stop := interruptible(commandContext(cmd))
+	defer stop()
+	err = hosts.Reach(ctx, buildName(buildInfo()))
+	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
+		return nil, signal
+	}
+	return hosts, err
+}
+
+// newCarryCommand is what strand compare starts for a rank on another host. The words
+// after the place are the command line of a rank here.
+func newCarryCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "carry place program compare member order", Short: "The carrier of a rank on another host", Hidden: true,
+		Example: "  strand compare --host node1 --host node2",
+		Args:    cobra.ExactArgs(5),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var place elsewhere.Place
+			if err := json.Unmarshal([]byte(args[0]), &place); err != nil {
+				return fmt.Errorf("%q is no place of strand compare's, which alone calls this: %w", args[0], err)
+			}
+			err := elsewhere.Carry(commandContext(cmd), place, buildName(buildInfo()), args[len(args)-1], os.Stdout)
+			if ended, isEnd := errors.AsType[*exec.ExitError](err); isEnd && ended.ExitCode() > 0 {
+				return statusError(ended.ExitCode()) // what is wrong it has said itself
+			}
+			return err
+		},
+	}
+}
+
+// newElsewhereCommand is what the carrier has started on the other host.
+func newElsewhereCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "elsewhere", Short: "A rank on this host of a comparison that another one conducts", Hidden: true,
+		Example: "  strand compare --host node1 --host node2",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := os.Stdout
+			os.Stdout = os.Stderr // nothing else may come between the frames
+			i := elsewhere.Introduction{Build: buildName(buildInfo()), Machine: compare.Machine()}
+			return elsewhere.Answer(commandContext(cmd), os.Stdin, out, i, func(ctx context.Context, argument string, out io.Writer) error {
+				return compare.Member(ctx, argument, out)
+			})
+		},
+	}
+}

@@ -1,0 +1,124 @@
+package strandcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/compare/report"
+	"github.com/strandmp/strand/internal/compare/results"
+)
+
+// A compareShow shows how far a comparison is, and what has come of it. On a terminal
+// it draws the table that grows, and a bar below; elsewhere a line for each cell.
+type compareShow struct {
+	out, err io.Writer
+	// write writes results in another form than tables, nil: as tables.
+	write    func(io.Writer, *results.Report) error
+	baseline *results.Report // nil: none
+	live     *report.Live    // nil: no terminal
+	cell     int
+}
+
+func newCompareShow(cmd *cobra.Command, f *compareFlags, baseline *results.Report) *compareShow {
+	s := &compareShow{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), baseline: baseline, cell: compare.TryingOut}
+	switch {
+	case f.json:
+		s.write = func(out io.Writer, r *results.Report) error { return writeJSON(out, r) }
+	case f.markdown:
+		s.write = func(out io.Writer, r *results.Report) error { return report.WriteMarkdown(out, r, baseline) }
+	}
+	if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		s.live = &report.Live{Out: s.err}
+	}
+	return s
+}
+
+// update is called before each run, and while it lasts.
+func (s *compareShow) update(state compare.State) {
+	// A terminal that went away is no reason to stop measuring.
+	switch {
+	case state.Cell == compare.Over:
+		if s.live != nil {
+			_ = s.live.Clear()
+		}
+	case s.live != nil:
+		file, _ := s.err.(*os.File)
+		s.live.Width, s.live.Height, _ = term.GetSize(int(file.Fd())) // or 0, which is as usual
+		_ = s.live.Draw(state.Report, barOf(state)+status(state))
+	case s.cell != state.Cell:
+		fmt.Fprintf(s.err, "%s\n", status(state))
+	}
+	s.cell = state.Cell
+}
+
+// status is a line that says how far a comparison is.
+func status(s compare.State) string {
+	if s.Cell == compare.TryingOut {
+		return fmt.Sprintf("trying out %s", s.Variant)
+	}
+	text := fmt.Sprintf("run %d of %d", s.Done+1, s.All)
+	if s.Left >= 0 {
+		text += fmt.Sprintf(", about %v left", roundTime(s.Left))
+	}
+	return text + ": " + report.CellText(s.Report, s.Cell)
+}
+
+// barWidth leaves most of a line for words.
+const barWidth = 20
+
+// barOf is a picture of how much is done; nothing before the runs.
+func barOf(s compare.State) string {
+	if s.All == 0 {
+		return ""
+	}
+	b := progressbar.NewOptions(s.All, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetWidth(barWidth),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
+	_ = b.Set(s.Done) // nothing is written
+	return strings.TrimSpace(b.String()) + " "
+}
+
+func roundTime(d time.Duration) time.Duration {
+	if d < time.Minute {
+		return d.Round(time.Second)
+	}
+	return d.Round(10 * time.Second)
+}
+
+// show writes the results themselves.
+func (s *compareShow) show(r *results.Report) error {
+	if s.write != nil {
+		return s.write(s.out, r)
+	}
+	err := report.WriteTable(s.out, r)
+	if err != nil || s.baseline == nil {
+		return err
+	}
+	fmt.Fprintln(s.out)
+	return report.WriteBaseline(s.out, r, s.baseline)
+}
+
+// end shows the results, which are in a file, and writes their page into a folder.
+func (s *compareShow) end(r *results.Report, file, dir string) error {
+	if r == nil {
+		return nil
+	}
+	shown := s.show(r) // be there a page or not
+	page, err := writePage(dir, r, s.baseline)
+	if err = errors.Join(shown, err); err != nil || s.write != nil {
+		return err
+	}
+	if over, all := r.Progress(); over < all {
+		fmt.Fprintf(s.out, "%d of %d runs. ", over, all)
+	}
+	_, err = fmt.Fprintf(s.out, "All results are in %s, with plots in %s\n", file, page)
+	return err
+}

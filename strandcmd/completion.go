@@ -1,0 +1,205 @@
+package strandcmd
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/bench"
+	"github.com/strandmp/strand/internal/compare"
+	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/internal/workload"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/reach"
+)
+
+// A completer returns what may stand where the user has written the beginning of a word.
+type completer func(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective)
+
+// completers are those of flags' values, by the names that flags have in all commands.
+var completers = map[string]completer{
+	"btl":        listOf(transportNames),
+	"mca":        completeSetting,
+	"param":      completeParam,
+	"on-failure": oneOf(func() []string { return []string{"kill", "continue"} }),
+	"level":      oneOf(func() []string { return []string{"user", "tuner", "developer"} }),
+	"policy":     oneOf(reach.PolicyNames),
+	"against":    listOf(bench.Peers),
+	"workload":   listOf(workloadNames),
+	"emulation":  oneOf(func() []string { return compare.Emulations }),
+	"ordering":   listOf(func() []string { return []string{"strict", "relaxed"} }),
+	"from":       files("json"),
+	"baseline":   files("json"),
+}
+
+// argumentCompleters are those of words that are no flags, by the command's path.
+var argumentCompleters = map[string]completer{
+	"strand net up":   files("yaml", "yml"),
+	"strand net show": files("yaml", "yml"),
+	"strand net exec": oneOf(hostNames),
+	"strand info":     oneOf(jobNames),
+}
+
+// addCompletion has shells complete the values of flags, and words.
+func addCompletion(commands []*cobra.Command) {
+	for _, c := range commands {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if complete, known := completers[f.Name]; known {
+				// It fails only for a flag that there is not.
+				_ = c.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+					return complete(cmd, word)
+				})
+			}
+		})
+		if complete, known := argumentCompleters[c.CommandPath()]; known {
+			c.ValidArgsFunction = func(cmd *cobra.Command, before []string, word string) ([]string, cobra.ShellCompDirective) {
+				if len(before) > 0 {
+					return nil, cobra.ShellCompDirectiveDefault // the words of a command to start
+				}
+				return complete(cmd, word)
+			}
+		}
+		addCompletion(c.Commands())
+	}
+}
+
+// completeProgram has the scripts for shells complete the words behind the name that this
+// program has, which need not be strand.
+func completeProgram(completion *cobra.Command, program string) {
+	for _, shell := range completion.Commands() {
+		write := shell.RunE
+		shell.RunE = func(cmd *cobra.Command, args []string) error {
+			cmd.Root().Use = program
+			return write(cmd, args)
+		}
+	}
+}
+
+// oneOf completes a word.
+func oneOf(words func() []string) completer {
+	return func(_ *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
+		return beginning(words(), word), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// listOf completes the last of several words with commas between them. A transport may have ^ in front.
+func listOf(words func() []string) completer {
+	return func(_ *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
+		end := strings.LastIndexAny(word, ",^") + 1
+		var all []string
+		for _, w := range words() {
+			if !slices.Contains(strings.FieldsFunc(word[:end], func(r rune) bool { return r == ',' || r == '^' }), w) {
+				all = append(all, word[:end]+w)
+			}
+		}
+		return beginning(all, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// files completes names of files that end so.
+func files(extensions ...string) completer {
+	return func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func beginning(words []string, with string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, with) })
+}
+
+// completeParam completes name=value; in strand info a name or a group alone, too.
+func completeParam(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
+	found, directive := completeSetting(cmd, word)
+	if cmd.Name() == "info" && !strings.Contains(word, "=") {
+		for _, v := range declared() {
+			found = append(found, beginning([]string{v.Spec.Name}, word)...)
+		}
+		found = append(found, beginning(append(groups(declared()), allParameters), word)...)
+	}
+	return found, directive
+}
+
+// completeSetting completes the name of a parameter, and behind = the value of one that has few.
+func completeSetting(_ *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
+	name, value, hasValue := strings.Cut(word, "=")
+	var all []string
+	for _, v := range declared() {
+		if !hasValue {
+			all = append(all, v.Spec.Name+"=")
+		}
+		if hasValue && v.Spec.Name == name {
+			for _, allowed := range valuesOf(&v.Spec) {
+				all = append(all, name+"="+allowed)
+			}
+		}
+	}
+	if hasValue && name == "btl" {
+		list, directive := listOf(transportNames)(nil, value)
+		for _, l := range list {
+			all = append(all, name+"="+l)
+		}
+		return all, directive
+	}
+	return beginning(all, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func valuesOf(s *param.Spec) []string {
+	switch s.Kind {
+	case param.Bool:
+		return []string{"true", "false"}
+	case param.Enum:
+		return s.Choices
+	}
+	return nil
+}
+
+// declared are all parameters, as they are declared: what a file or the environment has to say
+// of them may be wrong, and here nobody can be told.
+func declared() []param.Value {
+	registry := param.NewRegistry()
+	strand.Declare(registry, btl.Default)
+	values, err := registry.Resolve(param.Inputs{})
+	if err != nil {
+		return nil
+	}
+	return values.All()
+}
+
+func transportNames() (names []string) {
+	for _, c := range btl.Default.Components() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+func workloadNames() (names []string) {
+	for _, k := range workload.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// hostNames are those of the network that this process was started with.
+func hostNames() (names []string) {
+	n, err := thisNet()
+	if err != nil {
+		return nil
+	}
+	for _, h := range n.Hosts {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// jobNames are those of the jobs that strand info --live shows.
+func jobNames() (names []string) {
+	jobs, _ := live.Jobs(live.Dir()) // those that answer
+	for _, j := range jobs {
+		names = append(names, j.Name)
+	}
+	return names
+}

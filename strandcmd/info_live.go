@@ -1,0 +1,110 @@
+package strandcmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml"
+)
+
+// showLive shows the jobs of a folder, or the one whose name starts as given.
+func (r *infoRun) showLive(out io.Writer, dir, name string) error {
+	answers, err := live.Jobs(dir)
+	if err != nil && len(answers) == 0 {
+		return err
+	}
+	chosen := []live.Answer{}
+	for _, a := range answers {
+		if strings.HasPrefix(a.Name, name) {
+			chosen = append(chosen, a)
+		}
+	}
+	if name != "" && len(chosen) == 0 {
+		return errors.Join(fmt.Errorf("no job %s of this user is running on this host under strand run; strand info --live lists those that are", name), err)
+	}
+	if r.json {
+		return errors.Join(writeJSON(out, chosen), err)
+	}
+	var b strings.Builder
+	if len(chosen) == 0 {
+		b.WriteString("No job of this user is running on this host under strand run.\n")
+	}
+	for i, a := range chosen {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		writeLive(&b, a, time.Now())
+	}
+	if _, werr := io.WriteString(out, b.String()); werr != nil {
+		return werr
+	}
+	return err
+}
+
+// writeLive shows one job.
+func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
+	fmt.Fprintf(b, "Job %s: %d ranks of %s on %s for %v, launcher pid %d\n",
+		a.Name, a.Size, a.Program, a.Host, now.Sub(a.Started).Round(time.Second), a.PID)
+	rows := [][]string{{"RANK", "PID", "PEER", "HOST", "MODULE", "STATE", "MESSAGES OUT", "IN", "BYTES OUT", "IN", "REPLAYED", "CONNECTION"}}
+	for _, rank := range a.Ranks {
+		rows = append(rows, rankRows(rank, now)...)
+	}
+	for _, line := range align(rows) {
+		b.WriteString(strings.TrimRight("  "+line, " ") + "\n")
+	}
+}
+
+// rankRows is a row for each connection of a rank.
+func rankRows(rank live.Rank, now time.Time) [][]string {
+	head := []string{fmt.Sprint(rank.Rank), fmt.Sprint(rank.PID)}
+	var report pml.Report
+	if rank.Silent != "" {
+		return [][]string{append(head, rank.Silent)}
+	}
+	if err := json.Unmarshal(rank.Report, &report); err != nil {
+		return [][]string{append(head, fmt.Sprintf("its report is not understood: %v", err))}
+	}
+	var rows [][]string
+	for _, r := range report.Rails {
+		desc := r.Desc
+		if r.Cause != "" {
+			desc += "; " + r.Cause
+		}
+		if paths := describePaths(r.Paths, now); paths != "" {
+			desc += "; " + paths
+		}
+		rows = append(rows, append(append([]string(nil), head...),
+			fmt.Sprint(r.Peer), r.Host, r.Module, r.State,
+			fmt.Sprint(r.Traffic.Sent), fmt.Sprint(r.Traffic.Received),
+			param.FormatSize(int64(r.Traffic.BytesSent)), param.FormatSize(int64(r.Traffic.BytesReceived)),
+			fmt.Sprint(report.Stats.Replayed), desc))
+	}
+	if len(rows) == 0 {
+		rows = [][]string{append(head, "has no connection yet")}
+	}
+	return rows
+}
+
+// describePaths says how the paths of a connection fare, if it has several.
+func describePaths(paths []btl.PathState, now time.Time) string {
+	if len(paths) < 2 {
+		return ""
+	}
+	var down []string
+	for _, p := range paths {
+		if !p.Up {
+			down = append(down, fmt.Sprintf("%s for %v", p.Desc, now.Sub(p.Since).Round(time.Second)))
+		}
+	}
+	if len(down) == 0 {
+		return fmt.Sprintf("%d paths, all up", len(paths))
+	}
+	return fmt.Sprintf("%d paths, down: %s", len(paths), strings.Join(down, ", "))
+}

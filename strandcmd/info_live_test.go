@@ -1,0 +1,90 @@
+package strandcmd
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/pml"
+)
+
+func TestInfoLive(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	stdout, stderr, status := command("info --live")
+	require.Zero(t, status, stderr)
+	assert.Equal(t, "No job of this user is running on this host under strand run.\n", stdout)
+
+	report, err := json.Marshal(pml.Report{Stats: pml.Stats{Replayed: 17}, Rails: []pml.RailReport{
+		{Peer: 1, Host: "node2", Module: "tcp", State: "FAILED", Desc: "10.0.0.1 (eth0) → 10.0.0.2:4711", Cause: "connection reset", Traffic: pml.Traffic{Sent: 12, BytesSent: 1 << 20}},
+		{Peer: 2, Host: "node3", Module: "tcp", State: "CONNECTED", Desc: "10.0.1.1 (eth1) → 10.0.1.3:4711"},
+		{Peer: 3, Host: "node4", Module: "sctp/kernel", State: "CONNECTED", Desc: "10.0.0.1 → 10.0.0.4", Paths: []btl.PathState{
+			{Desc: "to 10.0.0.4", Up: true}, {Desc: "to 10.0.1.4", Since: time.Now().Add(-time.Hour)}}},
+		{Peer: 4, Host: "node5", Module: "sctp/kernel", State: "CONNECTED", Desc: "10.0.0.1 → 10.0.0.5", Paths: []btl.PathState{{Up: true}, {Up: true}}},
+	}})
+	require.NoError(t, err)
+	listener, err := live.Listen(live.Dir(), "strand_0123")
+	require.NoError(t, err)
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			live.Tell(conn, live.Job{Name: "strand_0123", PID: 4711, Program: "ring", Host: "node1", Size: 4, Started: time.Now()}, []live.Rank{
+				{Rank: 0, PID: 5000, Report: report}, {Rank: 1, PID: 5001, Silent: "it is stopped"},
+				{Rank: 2, PID: 5002, Report: []byte(`{}`)}, {Rank: 3, PID: 5003, Report: []byte(`7`)},
+			})
+		}
+	}()
+	stdout, stderr, status = command("info --live")
+	require.Zero(t, status, stderr)
+	for _, line := range []string{
+		"0 5000 1 node2 tcp FAILED 12 0 1M 0 17 10.0.0.1 (eth0) → 10.0.0.2:4711; connection reset",
+		"0 5000 2 node3 tcp CONNECTED 0 0 0 0 17 10.0.1.1 (eth1) → 10.0.1.3:4711",
+		"10.0.0.1 → 10.0.0.4; 2 paths, down: to 10.0.1.4 for 1h0m", "10.0.0.1 → 10.0.0.5; 2 paths, all up",
+		"1 5001 it is stopped", "2 5002 has no connection yet", "3 5003 its report is not understood",
+	} {
+		assert.Contains(t, strings.Join(strings.Fields(stdout), " "), line)
+	}
+	assert.Regexp(t, `Job strand_0123: 4 ranks of ring on node1 for \d+s, launcher pid 4711`, stdout)
+	stdout, stderr, status = command("info --live strand_01 --json")
+	require.Zero(t, status, stderr)
+	var answers []live.Answer
+	require.NoError(t, json.Unmarshal([]byte(stdout), &answers))
+	require.Len(t, answers, 1)
+	assert.Len(t, answers[0].Ranks, 4)
+	_, stderr, status = command("info --live strand_x")
+	assert.Equal(t, 1, status)
+	assert.Contains(t, stderr, "no job strand_x of this user is running")
+	_, _, status = command("info --live one two")
+	assert.Equal(t, 2, status)
+}
+
+// A job that is running can be asked, and is gone afterwards.
+func TestInfoLiveOfARunningJob(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	cmd := strandProcess(t, "run", "-n", "2", "cat")
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool {
+		all, err := filepath.Glob(filepath.Join(live.Dir(), "[^.]*"))
+		return err == nil && len(all) == 1
+	}, time.Minute, time.Millisecond)
+	stdout, stderr, status := command("info --live")
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "2 ranks of cat on ")
+	assert.Contains(t, stdout, "does not answer within 1s: it is stopped, or does not use Strand")
+	require.NoError(t, input.Close())
+	require.NoError(t, cmd.Wait())
+	stdout, _, _ = command("info --live")
+	assert.Contains(t, stdout, "No job")
+}

@@ -1,0 +1,77 @@
+package strandcmd
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/strandmp/strand/param"
+)
+
+// openMPI has the parameters that Open MPI calls otherwise. They are understood behind
+// --mca, where somebody writes what they have always written. A value that is not said
+// in the same way is translated.
+var openMPI = map[string]struct {
+	name      string
+	translate func(string) (string, error)
+}{
+	"btl_base_verbose":      {"verbose", verbosity},
+	"btl_tcp_max_send_size": {"btl_tcp_max_frag", nil},
+	"btl_tcp_port_min_v4":   {"btl_tcp_port_min", nil},
+	"btl_tcp_port_min_v6":   {"btl_tcp_port_min", nil},
+	"btl_tcp_port_range_v4": {"btl_tcp_port_range", nil},
+	"btl_tcp_port_range_v6": {"btl_tcp_port_range", nil},
+	"btl_tcp_use_nagle":     {"btl_tcp_nodelay", negated},
+}
+
+// verbosity: Open MPI tells of connections from level 10 or so on, and of each step
+// with 100.
+func verbosity(text string) (string, error) {
+	level, err := strconv.Atoi(text)
+	switch {
+	case err != nil || level < 0:
+		return "", fmt.Errorf("btl_base_verbose: %q is not a number from 0 on", text)
+	case level == 0:
+		return "0", nil
+	case level < 100:
+		return "1", nil
+	}
+	return "2", nil
+}
+
+func negated(text string) (string, error) {
+	switch strings.ToLower(text) {
+	case "0", "false", "no", "disabled":
+		return "true", nil
+	case "1", "true", "yes", "enabled":
+		return "false", nil
+	}
+	return "", fmt.Errorf("btl_tcp_use_nagle: %q is neither 0 nor 1", text)
+}
+
+// An mcaFlag sets the parameter that its value names, by our name or Open MPI's.
+type mcaFlag struct{ settings *[]param.Setting }
+
+func (f *mcaFlag) String() string { return "" }
+func (f *mcaFlag) Type() string   { return "name=value" }
+
+func (f *mcaFlag) Set(text string) error {
+	const spelling = "--mca"
+	if err := (&pairFlag{f.settings, spelling}).Set(text); err != nil {
+		return err
+	}
+	s := &(*f.settings)[len(*f.settings)-1]
+	theirs, found := openMPI[s.Name]
+	if !found {
+		return nil
+	}
+	if theirs.translate != nil {
+		value, err := theirs.translate(s.Text)
+		if err != nil {
+			return err
+		}
+		s.Text = value
+	}
+	*s = flagSetting(theirs.name, s.Text, spelling+" "+s.Name)
+	return nil
+}

@@ -1,0 +1,279 @@
+package strandcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/strandmp/strand/launch/local"
+)
+
+// execute runs one command line and returns the status to exit with.
+func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	root := newRootCommand(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	addDefaults(root)
+	command := root
+	args, err := foreignSpellings(root, args)
+	if err == nil {
+		command, err = misspelt(root, args)
+	}
+	if err == nil {
+		root.SetArgs(args)
+		command, err = root.ExecuteC()
+	}
+	if err == nil {
+		return 0
+	}
+	if text := strings.TrimSpace(err.Error()); text != "" {
+		tell(stderr, fmt.Sprintf("%s: %s\n", command.CommandPath(), text), hurried(err))
+	}
+	return exitStatus(err)
+}
+
+// lastWords is how long who reads standard error may take when the user wants the end.
+const lastWords = 500 * time.Millisecond
+
+// tell writes the last line. If that is to be the end, nobody waits for long until it is read.
+func tell(stderr io.Writer, line string, hurry bool) {
+	if !hurry {
+		fmt.Fprint(stderr, line)
+		return
+	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		fmt.Fprint(stderr, line)
+	}()
+	late := time.NewTimer(lastWords)
+	defer late.Stop()
+	select {
+	case <-told:
+	case <-late.C:
+	}
+}
+
+// hurried tells whether the user has ended the command, or has set the time of its end.
+func hurried(err error) bool {
+	_, late := errors.AsType[*local.TimeoutError](err)
+	_, interrupted := errors.AsType[*local.InterruptError](err)
+	_, unread := errors.AsType[*local.UnreadError](err)
+	return late || interrupted || unread
+}
+
+// addDefaults adds the library's own commands, which write to where the root does
+// by now, and has all commands refuse words that they do not know.
+func addDefaults(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = knownTopic
+		case "completion":
+			c.Args = knownCommand
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			completeProgram(c, filepath.Base(os.Args[0]))
+		}
+	}
+	takeArguments([]*cobra.Command{root})
+	addCompletion(root.Commands())
+}
+
+// takeArguments has every mistake in the words of a command line end with the
+// status of one, those that the command library finds too.
+func takeArguments(commands []*cobra.Command) {
+	for _, c := range commands {
+		if check := c.Args; check != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				err := emptyValue(c.Flags())
+				if err == nil {
+					err = check(c, args)
+				}
+				if own := (interface{ ExitStatus() int })(nil); err == nil || errors.As(err, &own) {
+					return err
+				}
+				return usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+			}
+		}
+		takeArguments(c.Commands())
+	}
+}
+
+// emptyValue refuses a text that is given and empty: most likely a script has failed to
+// find what belongs there.
+func emptyValue(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" {
+			err = errors.Join(err, fmt.Errorf("--%s: the value is empty", f.Name))
+		}
+	})
+	return err
+}
+
+// together refuses flags that exclude each other: the first that is given, with any of the
+// others.
+func together(flags *pflag.FlagSet, one string, others ...string) error {
+	for _, other := range others {
+		if flags.Changed(one) && flags.Changed(other) {
+			return usageError{fmt.Errorf("--%s and --%s exclude each other: leave out one", one, other)}
+		}
+	}
+	return nil
+}
+
+// exitStatus is what the error asks for, or 1.
+func exitStatus(err error) int {
+	var own interface{ ExitStatus() int }
+	if errors.As(err, &own) {
+		return own.ExitStatus()
+	}
+	return 1
+}
+
+func newRootCommand(stdin *os.File) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "strand",
+		Short: "Message passing over any network: start programs, look at transports, measure them",
+		Long: `Strand moves messages between the processes of a parallel program, over the
+networks they have. This command starts such programs and shows what the
+transports below them do.`,
+		Example: `  strand run -n 4 ./program
+  strand run -n 8 --btl tcp,self -p btl_tcp_if_include=eth0 ./program argument
+  strand info --param btl tcp
+  strand reach --peer node2
+  strand bench pingpong --against raw`,
+		// Errors are printed once, by execute; usage only on request.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+
+		Version: versionLine(buildInfo()), // strand --version, for who expects that
+
+		DisableFlagsInUseLine: true,
+		Args:                  knownCommand, // or the library refuses with a status of its own
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: suggestionDistance,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %s --help", plainFlagError(err), c.CommandPath())}
+	})
+	root.AddCommand(
+		newRunCommand(stdin, checkSettings),
+		newInfoCommand(),
+		newReachCommand(),
+		newBenchCommand(),
+		newCompareCommand(),
+		newConformanceCommand(),
+		newNetCommand(),
+		newLinkCommand(),
+		newVersionCommand(),
+	)
+	return root
+}
+
+// A usageError is a mistake in the command line: status 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+func (usageError) ExitStatus() int { return 2 }
+
+// suggestionDistance is how many letters may be wrong in the name of a command for
+// it to be recognised.
+const suggestionDistance = 2
+
+// noArguments refuses all words but flags.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// knownCommand refuses words that name no command.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s has no commands of its own: unexpected argument %q", cmd.CommandPath(), args[0])
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, ", or "))
+	}
+	return fmt.Errorf("unknown command %q: want one of %s", args[0], strings.Join(names, ", "))
+}
+
+// misspelt finds a word among those before the first flag that names no command where one has to
+// be, and returns the command that it was given to. Left to the command library, the flags
+// behind it would be taken for that one's.
+func misspelt(root *cobra.Command, args []string) (*cobra.Command, error) {
+	for at := root; len(args) > 0 && !isFlag(args[0]) && at.HasAvailableSubCommands(); args = args[1:] {
+		next := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] || c.HasAlias(args[0]) })
+		if next < 0 && (at != root || !strings.HasPrefix(args[0], "__")) { // with which the library's own begin
+			return at, usageError{fmt.Errorf("%w; see %s --help", knownCommand(at, args[:1]), at.CommandPath())}
+		}
+		if next < 0 {
+			break
+		}
+		at = at.Commands()[next]
+	}
+	return root, nil
+}
+
+// knownTopic refuses to help with what is no command.
+func knownTopic(help *cobra.Command, args []string) error {
+	command, rest, err := help.Root().Find(args)
+	if err == nil && len(rest) > 0 {
+		return knownCommand(command, rest)
+	}
+	return err
+}
+
+// plainFlagError says in plain words what is wrong with a flag's value, where the
+// library repeats what some parser said.
+func plainFlagError(err error) error {
+	bad, isValue := errors.AsType[*pflag.InvalidValueError](err)
+	if !isValue {
+		return err
+	}
+	flag := bad.GetFlag()
+	name := "--" + flag.Name
+	if len(flag.Name) == 1 {
+		name = "-" + flag.Name
+	}
+	example := func(otherwise string) string { // the default, if it says something
+		if d := flag.DefValue; d != "" && d != "0" && d != "0s" && d[0] != '-' {
+			otherwise = d
+		}
+		return name + " " + otherwise
+	}
+	wants := map[string]string{
+		"int":      "a whole number, such as " + example("4"),
+		"uint64":   "a whole number of 0 or more, such as " + example("4"),
+		"float64":  "a number, such as " + example("4"),
+		"duration": "a time with its unit (ms, s, m, h), such as " + example("90s"),
+		"bool":     "true or false, or no value for true: " + name,
+	}
+	want, known := wants[flag.Value.Type()]
+	if !known {
+		return fmt.Errorf("%s %s: %w", name, bad.GetValue(), bad.Unwrap())
+	}
+	return fmt.Errorf("%s %s: want %s", name, bad.GetValue(), want)
+}

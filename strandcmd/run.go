@@ -1,0 +1,160 @@
+package strandcmd
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/launch/local"
+	"github.com/strandmp/strand/param"
+)
+
+const runLong = `Starts the ranks of a program on this host and waits for them.
+
+Flags end at the program's name; all that follows is the program's. Output is
+passed on line by line (a line of more than 1 MB in parts), standard input goes to rank 0.
+
+When a rank fails, that is, exits with a status other than 0, is killed, aborts
+or leaves without closing its world, the whole job ends: the others get SIGTERM
+and, after --grace, SIGKILL. The command names the rank that failed first and how
+it ended, not those that failed because they missed it. With --on-failure=continue
+the others go on: they are told at once, and their operations with that rank fail
+with a *PeerFailedError. An abort ends the job in any case, and so does a program
+that does not handle that error.
+
+The exit status is 0 if all ranks succeeded, else that of the first that failed:
+its own, or 128 and the number of the signal that killed it. 124: --timeout,
+127: no such program, 126: it can not be run, 2: a mistake in the command line.
+
+SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
+second SIGINT or SIGTERM kills them. At SIGQUIT (Ctrl-\), a Go program says what each of its
+goroutines does, and ends. Ctrl-Z stops the whole job, fg and bg have it go on.
+What a rank leaves behind in its process group ends with it, and with this
+command, whatever ends that.
+
+--verbose tells what the launcher does; --verbose btl=1, which is -p verbose=1, what
+the ranks' transports do: every connection, and which way to a peer was chosen and
+why. With btl=2 they tell each step.
+
+On several hosts the same program runs under MPICH's mpiexec or Slurm's
+srun --mpi=pmi2; parameters are then given by STRAND_ variables or a file.
+
+Coming from Open MPI: --mca name value is -p name=value, -np is -n. Coming from
+MPICH, -disable-auto-cleanup is --on-failure=continue. Coming from LA-MPI, these set the parameters on the right:
+  -i eth0,eth1        btl_tcp_if_include
+  -ni 2               btl_tcp_max_interfaces
+  -tcpmaxfrag 64K     btl_tcp_max_frag
+  -tcpeagersend 16K   btl_tcp_eager_limit
+  -tcpconretries 3    btl_tcp_connect_retries`
+
+const runExample = `  strand run -n 4 ./wordfreq
+  strand run -n 4 --btl tcp,self --tag-output ./wordfreq -top 5 -dir /usr/share/doc
+  strand run -n 2 -p btl_tcp_if_include=10.0.0.0/8 --timeout 5m ./program
+  strand run -n 2 --env GOMAXPROCS=1 --env HOME ./program <input >output`
+
+// validator checks parameters before anything is started.
+type validator func(flags []param.Setting, environ []string) error
+
+func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
+	config := local.Config{Stdin: stdin, Validate: validate}
+	onNet := false
+	cmd := &cobra.Command{
+		Use:     "run -n N [flags] program [argument...]",
+		Short:   "Start a program as N ranks on this host",
+		Long:    runLong,
+		Example: runExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errNoProgram}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("n") {
+				return usageError{errNoRanks}
+			}
+			config.Program, config.Args = args[0], args[1:]
+			if onNet {
+				n, err := thisNet()
+				if err == nil {
+					config.Prefix, config.Hostname, err = n.place(config.Ranks)
+				}
+				if err != nil {
+					return usageError{err}
+				}
+			}
+			if config.Grace == 0 {
+				config.Grace = 1 // at once; in a Config it is the default
+			}
+			config.Stdout, config.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			signals, stop := forwarded()
+			defer stop()
+			config.Signals, config.Suspend = signals, suspend
+			if !onNet { // there this user may be another one, and the folder outlives the network
+				config.LiveDir = live.Dir()
+			}
+			return local.Run(cmd.Context(), config)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault // files: the program and its arguments
+		},
+		DisableFlagsInUseLine: true,
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // flags end at the program
+	flags.SortFlags = false
+	flags.IntVarP(&config.Ranks, "n", "n", 0, "number of ranks to start")
+	flags.BoolVar(&onNet, "net", false, "put each rank on a host of the network (strand net up)")
+	addSettingFlags(flags, &config.Flags)
+	flags.StringArrayVar(&config.Environ, "env", nil, "set a `NAME=VALUE` for the ranks, or demand that NAME is set")
+	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")
+	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
+	flags.DurationVar(&config.Grace, "grace", local.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
+	flags.Var(&failurePolicy{&config.KeepGoing}, "on-failure", "what becomes of the other ranks when one fails: kill or continue")
+	flags.BoolVar(&config.KeepGoing, autoCleanup, false, "sets --on-failure=continue")
+	if err := flags.MarkHidden(autoCleanup); err != nil {
+		panic(err) // it was declared the line before
+	}
+	flags.BoolVarP(&config.Verbose, "verbose", "v", false, "tell what the launcher does")
+	return cmd
+}
+
+// A failurePolicy is the flag that says what becomes of the others when a rank
+// fails.
+type failurePolicy struct{ keepGoing *bool }
+
+func (f *failurePolicy) Type() string { return "policy" }
+
+func (f *failurePolicy) String() string {
+	if f.keepGoing != nil && *f.keepGoing {
+		return "continue"
+	}
+	return "kill"
+}
+
+func (f *failurePolicy) Set(text string) error {
+	switch text {
+	case "kill", "continue":
+		*f.keepGoing = text == "continue"
+		return nil
+	}
+	return errors.New("want kill or continue, such as --on-failure=continue")
+}
+
+// forwarded returns the signals to pass on. What this process was told to
+// ignore (nohup) stays ignored.
+func forwarded() (signals <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 16)
+	for _, s := range []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT,
+	} {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+	return c, func() { signal.Stop(c) }
+}

@@ -1,0 +1,180 @@
+package strandcmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/strandmp/strand/param"
+)
+
+var (
+	errNoProgram = errors.New("no program given: strand run -n 4 ./program argument…; see strand run --help")
+	errNoRanks   = errors.New("how many ranks? give -n: strand run -n 4 ./program; see strand run --help")
+)
+
+// laMPI lists the flags of LA-MPI's launcher that set a parameter.
+var laMPI = []struct{ flag, parameter string }{
+	{"i", "btl_tcp_if_include"},
+	{"ni", "btl_tcp_max_interfaces"},
+	{"tcpmaxfrag", "btl_tcp_max_frag"},
+	{"tcpeagersend", "btl_tcp_eager_limit"},
+	{"tcpconretries", "btl_tcp_connect_retries"},
+}
+
+// autoCleanup is the flag by which MPICH's mpiexec lets the others go on when a rank
+// fails.
+const autoCleanup = "disable-auto-cleanup"
+
+// verboseBTL is the flag that --verbose btl=1 becomes, and verbosePrefix what tells that
+// from --verbose, which is about the launcher.
+const (
+	verboseBTL    = "verbose-btl"
+	verbosePrefix = "btl="
+)
+
+// addSettingFlags declares the flags that set parameters. Each use appends a
+// setting that remembers by which flag it came.
+func addSettingFlags(flags *pflag.FlagSet, settings *[]param.Setting) {
+	flags.Var(&settingFlag{settings, "btl", "--btl"}, "btl", "the transports to use: tcp,self; or all but some: ^tcp")
+	flags.VarP(&pairFlag{settings, "-p"}, "param", "p", "set a parameter; strand info lists them")
+	flags.Var(&mcaFlag{settings}, "mca", "the same, as --mca name value; knows Open MPI's names too")
+	flags.Var(&settingFlag{settings, "verbose", "--verbose btl"}, verboseBTL, "sets verbose")
+	if err := flags.MarkHidden(verboseBTL); err != nil {
+		panic(err) // it was declared the line before
+	}
+	for _, f := range laMPI {
+		shorthand := ""
+		if len(f.flag) == 1 {
+			shorthand = f.flag
+		}
+		flags.VarP(&settingFlag{settings, f.parameter, "-" + f.flag}, f.flag, shorthand, "sets "+f.parameter)
+		if err := flags.MarkHidden(f.flag); err != nil {
+			panic(err) // it was declared the line before
+		}
+	}
+}
+
+// A settingFlag sets one parameter.
+type settingFlag struct {
+	settings *[]param.Setting
+	name     string
+	spelling string
+}
+
+func (f *settingFlag) String() string { return "" }
+func (f *settingFlag) Type() string   { return "list" }
+
+func (f *settingFlag) Set(text string) error {
+	*f.settings = append(*f.settings, flagSetting(f.name, text, f.spelling))
+	return nil
+}
+
+// A pairFlag sets the parameter that its value names.
+type pairFlag struct {
+	settings *[]param.Setting
+	spelling string
+}
+
+func (f *pairFlag) String() string { return "" }
+func (f *pairFlag) Type() string   { return "name=value" }
+
+func (f *pairFlag) Set(text string) error {
+	name, value, found := strings.Cut(text, "=")
+	if !found || name == "" {
+		return fmt.Errorf("want name=value, such as %s btl_tcp_if_include=eth0", f.spelling)
+	}
+	*f.settings = append(*f.settings, flagSetting(name, value, f.spelling))
+	return nil
+}
+
+func flagSetting(name, text, spelling string) param.Setting {
+	return param.Setting{Name: name, Text: text, Source: param.Source{Kind: param.Flag, Where: spelling}}
+}
+
+// foreignSpellings rewrites what is accepted after "run" and the flag library does not
+// know: other launchers' long flags with one dash, --mca with two values, and --verbose
+// with one.
+// It stops where the flags end, at the program or "--".
+func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
+	if len(args) == 0 || args[0] != "run" {
+		return args, nil
+	}
+	run, _, err := root.Find(args[:1])
+	if err != nil {
+		return nil, err
+	}
+	out := []string{args[0]}
+	rest := args[1:]
+	for len(rest) > 0 && isFlag(rest[0]) {
+		n := 1
+		switch word := oneDash(rest[0]); word {
+		case "--mca":
+			if len(rest) < 3 {
+				return nil, usageError{errors.New("--mca: want a name and a value, such as --mca btl tcp,self")}
+			}
+			out = append(out, "--mca="+rest[1]+"="+rest[2])
+			n = 3
+		case "--verbose":
+			if len(rest) > 1 && strings.HasPrefix(rest[1], verbosePrefix) {
+				word, n = "--"+verboseBTL+strings.TrimPrefix(rest[1], "btl"), 2
+			}
+			out = append(out, word)
+		default:
+			out = append(out, word)
+			if takesNext(run.Flags(), word) && len(rest) > 1 {
+				out = append(out, rest[1])
+				n = 2
+			}
+		}
+		rest = rest[n:]
+	}
+	return append(out, rest...), nil
+}
+
+// isFlag says whether a word is a flag and not the program or the end of flags.
+func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
+
+// oneDash gives long flags that others write with one dash their second, -np its short
+// name, and --verbose=btl=1 its own.
+func oneDash(word string) string {
+	if level, ofTransports := strings.CutPrefix(word, "--verbose="+verbosePrefix); ofTransports {
+		return "--" + verboseBTL + "=" + level
+	}
+	name, value, hasValue := strings.Cut(strings.TrimPrefix(word, "-"), "=")
+	known := name == "mca" || name == "np" || name == autoCleanup ||
+		len(name) > 1 && slices.ContainsFunc(laMPI, func(f struct{ flag, parameter string }) bool { return f.flag == name })
+	if !known {
+		return word
+	}
+	if name == "np" {
+		name = "n"
+	}
+	if hasValue {
+		return "--" + name + "=" + value
+	}
+	return "--" + name
+}
+
+// takesNext says whether the word after a flag is its value.
+func takesNext(flags *pflag.FlagSet, word string) bool {
+	if name, long := strings.CutPrefix(word, "--"); long {
+		f := flags.Lookup(name) // not found if it has its value: "name=value"
+		return f != nil && f.NoOptDefVal == ""
+	}
+	// Of joined short flags, the first that takes a value ends the word.
+	for i := 1; i < len(word); i++ {
+		f := flags.ShorthandLookup(word[i : i+1])
+		if f == nil {
+			return false
+		}
+		if f.NoOptDefVal == "" {
+			return i == len(word)-1
+		}
+	}
+	return false
+}
