@@ -116,6 +116,7 @@ const (
 // Both hosts have an interface to a management network that looks joined but is not;
 // its addresses come before those of the good network.
 func TestManagementNetwork(t *testing.T) {
+	t.Parallel()
 	const good = "10.1.0."
 	for name, add := range map[string]func(n *testnet.Net, a, b *testnet.Host){
 		"nobody answers": func(_ *testnet.Net, a, b *testnet.Host) {
@@ -131,6 +132,7 @@ func TestManagementNetwork(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			n, a, b := hosts(t)
 			add(n, a, b)
 			n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
@@ -141,24 +143,35 @@ func TestManagementNetwork(t *testing.T) {
 
 // Only one of two hosts can connect to the other, whichever speaks first.
 func TestOneWay(t *testing.T) {
+	t.Parallel()
 	for name, deaf := range map[string]int{"only the lower rank connects": 0, "only the higher rank connects": 1} {
-		t.Run(name, func(t *testing.T) {
-			n, a, b := hosts(t)
-			n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
-			[]*testnet.Host{a, b}[deaf].Firewall(1, 65535)
-			hearing := []*testnet.Host{a, b}[1-deaf]
-			requireContact(t, a, b, "10.1.0.")
+		for which, job := range map[string]func(a, b, hearing *testnet.Host) nettest.Job{
+			"": func(a, b, _ *testnet.Host) nettest.Job { return play("contact", []*testnet.Host{a, b}) },
 			// Who receives from any source makes no contact by itself if there may be
 			// several, and is asked to through the launcher.
-			requireContactOf(t, play("contact", []*testnet.Host{a, b, hearing}, anyVariable+"=1"), "10.1.0.")
+			", and is asked to": func(a, b, hearing *testnet.Host) nettest.Job {
+				return play("contact", []*testnet.Host{a, b, hearing}, anyVariable+"=1")
+			},
 			// Without such a launcher it does if there is only one.
-			requireContactOf(t, untold(play("contact", []*testnet.Host{a, b}, anyVariable+"=1")), "10.1.0.")
-		})
+			", and is not told to": func(a, b, _ *testnet.Host) nettest.Job {
+				return untold(play("contact", []*testnet.Host{a, b}, anyVariable+"=1"))
+			},
+		} {
+			t.Run(name+which, func(t *testing.T) {
+				t.Parallel()
+				n, a, b := hosts(t)
+				n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+				ends := []*testnet.Host{a, b}
+				ends[deaf].Firewall(1, 65535)
+				requireContactOf(t, job(a, b, ends[1-deaf]), "10.1.0.")
+			})
+		}
 	}
 }
 
 // Where nobody can ask, who can not connect is told so.
 func TestOneWayWithoutALauncherThatCalls(t *testing.T) {
+	t.Parallel()
 	n, a, b := hosts(t)
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
 	b.Firewall(1, 65535)

@@ -76,7 +76,7 @@ func tryFailover(t *testing.T, tr *trial) {
 		for _, nic := range deaf {
 			nic.Lose(lost, false, testnet.Pattern{}) // instead of what was lost before
 		}
-		if !trafficGoesOn(r) {
+		if !trafficGoesOn(r, "") {
 			tr.hangs(t, fmt.Sprintf("nothing goes on for a minute after fall %d", fall))
 		}
 		tr.done(time.Since(start))
@@ -114,7 +114,7 @@ func tryResets(t *testing.T, tr *trial) {
 			after(time.Duration(300+tr.random.IntN(200)) * time.Millisecond)
 		}
 	}
-	if !trafficGoesOn(r) {
+	if !trafficGoesOn(r, "") {
 		tr.hangs(t, "nothing goes on for a minute after the resets")
 	}
 	tr.done(time.Since(start))
@@ -134,7 +134,7 @@ func tryForgotten(t *testing.T, tr *trial) {
 	start := time.Now()
 	require.Positive(t, link.A.ForgetConnections())
 	require.Positive(t, link.B.ForgetConnections())
-	if !trafficGoesOn(r) {
+	if !trafficGoesOn(r, "") {
 		tr.hangs(t, "nothing goes on for a minute after connections were forgotten")
 	}
 	tr.done(time.Since(start))

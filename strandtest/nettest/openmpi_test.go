@@ -64,6 +64,9 @@ func openMPIRate(t *testing.T, program string, window, seconds int, speeds ...in
 // Open MPI on the same hosts and links, for comparison: what it says is not ours to
 // judge, but that it still runs there is.
 func TestOpenMPIOverTheSameLinks(t *testing.T) {
+	if !need.Soaking() {
+		t.Parallel() // what it measures is not looked at
+	}
 	compiler := need.Program(t, "mpicc.openmpi", "libopenmpi-dev")
 	program := filepath.Join(t.TempDir(), "stream")
 	out, err := exec.Command(compiler, "-O2", "-o", program, "testdata/stream.c").CombinedOutput()

@@ -4,6 +4,7 @@ package nettest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +29,16 @@ func startTraffic(t *testing.T, a, b *testnet.Host, seconds int, env ...string) 
 	return r
 }
 
+// untilItIsEnough is how long traffic goes on that the test ends: far longer than it takes.
+const untilItIsEnough = 120
+
+// endTraffic has traffic end now, or in the long form when its time is over.
+func endTraffic(r *nettest.Run) {
+	if !need.Soaking() {
+		r.Signal(0, syscall.SIGUSR1)
+	}
+}
+
 // requireTraffic expects that everything arrived.
 func requireTraffic(t *testing.T, r *nettest.Run) {
 	t.Helper()
@@ -42,19 +53,20 @@ func TestConnectionsAreReset(t *testing.T) {
 	t.Parallel()
 	for _, links := range []int{1, 2} {
 		t.Run(fmt.Sprint(links, " links"), func(t *testing.T) {
+			t.Parallel()
 			n, a, b := hosts(t)
 			for i := range links {
 				n.Link(a, b, testnet.Subnet(fmt.Sprintf("10.%d.0.0/24", i+1)))
 			}
-			seconds := need.Times(3, 60)
-			r := startTraffic(t, a, b, seconds)
+			r := startTraffic(t, a, b, need.Times(untilItIsEnough, 60))
 			ticker := time.NewTicker(100 * time.Millisecond)
 			defer ticker.Stop()
 			resets := 0
-			for range seconds * 10 {
+			for range need.Times(30, 600) {
 				<-ticker.C
 				resets += a.ResetConnections()
 			}
+			endTraffic(r)
 			requireTraffic(t, r)
 			assert.Positive(t, resets)
 		})
@@ -65,19 +77,22 @@ func TestConnectionsAreReset(t *testing.T) {
 // nothing is lost, and the traffic goes on meanwhile.
 func TestLinkIsCutAndComesBack(t *testing.T) {
 	t.Parallel()
-	n, a, b := hosts(t)
-	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
-	second := n.Link(a, b, testnet.Subnet("10.2.0.0/24"))
-	for name, way := range map[string]struct{ cut, mend func() }{
-		"the first network's frames are lost": {func() { a.NICs()[0].Loss(1) }, func() { a.NICs()[0].Loss(0) }},
-		"the second link is down":             {second.Down, second.Up},
+	for name, way := range map[string]struct {
+		cut, mend func(first, second *testnet.Link)
+	}{
+		"the first network's frames are lost": {func(first, _ *testnet.Link) { first.A.Loss(1) }, func(first, _ *testnet.Link) { first.A.Loss(0) }},
+		"the second link is down":             {func(_, second *testnet.Link) { second.Down() }, func(_, second *testnet.Link) { second.Up() }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, a, b := hosts(t)
+			first := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+			second := n.Link(a, b, testnet.Subnet("10.2.0.0/24"))
 			r := startTraffic(t, a, b, need.Times(8, 60))
 			r.Await(0, "round 8")
-			way.cut()
-			goesOn := trafficGoesOn(r)
-			way.mend()
+			way.cut(first, second)
+			goesOn := trafficGoesOn(r, "")
+			way.mend(first, second)
 			require.True(t, goesOn, "over the other network")
 			requireTraffic(t, r)
 		})
@@ -85,23 +100,26 @@ func TestLinkIsCutAndComesBack(t *testing.T) {
 }
 
 // trafficGoesOn waits for rounds of the traffic, as rank 0 tells of them, that began
-// after the call, or for its end, for which both ranks need each other too. One that
-// it tells of may have been on its way already.
-func trafficGoesOn(r *nettest.Run) bool {
-	told := func() (rounds int, over bool) {
+// after the call and went by a network, which is what its addresses begin with; for any
+// network, "", the end will do, for which both ranks need each other too. One that it tells
+// of may have been on its way already.
+func trafficGoesOn(r *nettest.Run, network string) bool {
+	told := func() (rounds []string, over bool) {
 		for _, line := range r.Lines(0) {
 			if strings.HasPrefix(line.Text, "round ") {
-				rounds++
+				rounds = append(rounds, line.Text)
 			}
 			over = over || strings.HasPrefix(line.Text, "done: ")
 		}
 		return rounds, over
 	}
+	there := func(round string) bool { return strings.Contains(round, network) }
 	before, _ := told()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		if now, over := told(); now > before+2 || over {
+		now, over := told()
+		if slices.ContainsFunc(now[min(len(now), len(before)+2):], there) || over && network == "" {
 			return true
 		}
 	}
@@ -112,18 +130,19 @@ func trafficGoesOn(r *nettest.Run) bool {
 // life.
 func TestRankFallsSilent(t *testing.T) {
 	t.Parallel()
-	n, a, b := hosts(t)
-	link := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
-	for name, silence := range map[string]func(*nettest.Run){
-		"stopped": func(r *nettest.Run) { r.Signal(1, syscall.SIGSTOP) },
+	for name, silence := range map[string]func(*nettest.Run, *testnet.Link){
+		"stopped": func(r *nettest.Run, _ *testnet.Link) { r.Signal(1, syscall.SIGSTOP) },
 		// Nothing reaches a: rank 1, which hears all, does not end the job before rank 0.
-		"cut off": func(*nettest.Run) { link.A.Loss(1) },
+		"cut off": func(_ *nettest.Run, link *testnet.Link) { link.A.Loss(1) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, a, b := hosts(t)
+			link := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
 			r := play("wait", []*testnet.Host{a, b}, "STRAND_PML_PEER_TIMEOUT=2s").Start(t)
 			r.Await(0, "waiting")
 			r.Await(1, "waiting")
-			silence(r)
+			silence(r, link)
 			require.Contains(t, r.Await(0, "waited: ").Text, "rank 1 on b has failed: no sign of life for 2s")
 			link.A.Loss(0)
 			require.Error(t, r.Wait())

@@ -5,6 +5,7 @@ package nettest_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -29,6 +30,11 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		return
+	}
+	// Most tests that may run beside others wait, for what networks take their time with: more
+	// of them do so at a time than there are processors, unless -parallel says otherwise.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
 	}
 	testnet.Main(m)
 }

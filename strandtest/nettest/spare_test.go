@@ -32,6 +32,7 @@ func detour(t *testing.T) (a, b *testnet.Host, chosen *testnet.Link) {
 
 // Addresses that were not chosen are tried when those that were lead nowhere.
 func TestSpareAddressesAtFirstContact(t *testing.T) {
+	t.Parallel()
 	for name, env := range map[string][]string{
 		"tcp":  nil,
 		"sctp": {"STRAND_BTL=self,sctp", "STRAND_BTL_SCTP_STACK=user"},
@@ -71,7 +72,7 @@ func mislead(t *testing.T, h *testnet.Host, neighbour string) {
 }
 
 // And when they fail in the middle of the traffic, over another interface: nothing is
-// lost, neither then nor when they work again.
+// lost, neither then nor when they work again and are used again.
 func TestSpareAddressesTakeOver(t *testing.T) {
 	t.Parallel()
 	for name, fall := range map[string]struct{ down, up func(*testnet.Link) }{
@@ -79,13 +80,16 @@ func TestSpareAddressesTakeOver(t *testing.T) {
 		"the link is down": {(*testnet.Link).Down, (*testnet.Link).Up},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			a, b, chosen := detour(t)
-			r := startTraffic(t, a, b, need.Times(6, 30))
+			r := startTraffic(t, a, b, need.Times(untilItIsEnough, 30))
 			r.Await(0, "round 8")
 			fall.down(chosen)
-			goesOn := trafficGoesOn(r)
+			goesOn := trafficGoesOn(r, "fd00:")
 			fall.up(chosen)
 			require.True(t, goesOn, "over the other family")
+			require.True(t, trafficGoesOn(r, "10."), "over the one that was chosen at first")
+			endTraffic(r)
 			requireTraffic(t, r)
 		})
 	}

@@ -187,7 +187,7 @@ func TestStriping(t *testing.T) {
 		}
 		return
 	}
-	testStriping(t, 200, 2, 0.85) // costs a busy machine little
+	testStriping(t, 200, 1, 0.85) // costs a busy machine little
 }
 
 // testStriping expects a part of what the cases ask for. Of several attempts one good
@@ -196,8 +196,10 @@ func testStriping(t *testing.T, unit, seconds int, part float64) {
 	const attempts = 4
 	raw := min(rawRate(t, seconds, unit), float64(unit)) // more is what had piled up before it was measured
 	for _, window := range []int{1, 2} {
-		one := rate(t, window, seconds, unit)
-		t.Logf("links of %d Mbit/s, %d messages at a time: one connection without Strand %.0f, Strand over one link %.0f", unit, window, raw, one)
+		t.Logf("links of %d Mbit/s, %d messages at a time: one connection without Strand %.0f", unit, window, raw)
+		if need.Soaking() {
+			t.Logf("Strand over one link %.0f", rate(t, window, seconds, unit)) // shown, and not judged
+		}
 		for _, c := range stripeCases {
 			speeds := c.in(unit)
 			best := 0.0

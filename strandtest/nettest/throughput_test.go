@@ -109,35 +109,51 @@ func (f fall) wrong() error {
 	return nil
 }
 
+// A cycle is when one link fell and rose again.
+type cycle struct{ start, down, up, end time.Time }
+
+// fall is what became of the rate, and when the best second after the rise began. The first
+// second of what goes before is not looked at: rates have to settle.
+func (k cycle) fall(all []sample) (f fall, at time.Time) {
+	f = fall{both: mean(all, k.start.Add(time.Second), k.down), alone: mean(all, k.down.Add(time.Second), k.up)}
+	f.after, at = best(all, k.up, k.end)
+	return f, at
+}
+
 // takeLinksDown takes one of two links down, then the other, and so on.
-func takeLinksDown(t *testing.T, cycles, mbits int) (falls []fall) {
-	const up, down, again = 3 * time.Second, 3 * time.Second, 8 * time.Second
+func takeLinksDown(t *testing.T, times, mbits int) (falls []fall) {
+	up, down := time.Duration(need.Times(2, 3))*time.Second, time.Duration(need.Times(2, 3))*time.Second
+	const again = 8 * time.Second // at most, in the short form
 	n, a, b := hosts(t)
 	links := []*testnet.Link{
 		n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Rate(mbits)),
 		n.Link(a, b, testnet.Subnet("10.2.0.0/24"), testnet.Rate(mbits)),
 	}
-	r := startTraffic(t, a, b, 1+cycles*int((up+down+again)/time.Second))
-	type cycle struct{ start, down, up, end time.Time }
-	var times []cycle
-	for i := range cycles {
+	r := startTraffic(t, a, b, need.Times(untilItIsEnough, 1+times*int((up+down+again)/time.Second)))
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var cycles []cycle
+	for i := range times {
 		k := cycle{start: time.Now()}
 		<-time.After(up)
 		k.down = time.Now()
 		links[i%2].Down()
 		<-time.After(down)
 		links[i%2].Up()
-		k.up = time.Now()
-		<-time.After(again)
-		k.end = time.Now()
-		times = append(times, k)
+		k.up, k.end = time.Now(), time.Now()
+		for k.end.Sub(k.up) < again {
+			if f, _ := k.fall(samples(t, r, 1)); f.wrong() == nil && !need.Soaking() {
+				break
+			}
+			k.end = <-tick.C
+		}
+		cycles = append(cycles, k)
 	}
+	endTraffic(r)
 	requireTraffic(t, r)
 	all := samples(t, r, 1)
-	for _, k := range times {
-		f := fall{both: mean(all, k.start.Add(time.Second), k.down), alone: mean(all, k.down.Add(time.Second), k.up)}
-		var at time.Time
-		f.after, at = best(all, k.up, k.end)
+	for _, k := range cycles {
+		f, at := k.fall(all)
 		t.Logf("both %.0f Mbit/s, one alone from a second after on %.0f, both again %.0f, %v after it came back; each tenth of a second from the end of the one on:%s",
 			f.both, f.alone, f.after, at.Sub(k.up).Round(100*time.Millisecond), show(all, k.down.Add(-500*time.Millisecond), k.down.Add(1500*time.Millisecond)))
 		falls = append(falls, f)

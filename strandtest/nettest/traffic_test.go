@@ -5,12 +5,15 @@ package nettest_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/strandmp/strand"
@@ -26,16 +29,27 @@ const batch = 64
 // leastRounds are as many as there are to be in any case.
 const leastRounds = 16
 
-// payload is the content of a message: its own for each.
+// payload is the content of a message: its own for each, cut from the same noise, so that it
+// costs little beside its way.
 func payload(sender, round, i, size int) []byte {
-	b := make([]byte, size+8)
+	tape := noise()
 	k := uint64(sender+1)*0x9E3779B97F4A7C15 + uint64(round)*0xBF58476D1CE4E5B9 + uint64(i)
-	for j := 0; j < size; j += 8 {
-		k = k*6364136223846793005 + 1442695040888963407
-		binary.LittleEndian.PutUint64(b[j:], k)
+	k *= 6364136223846793005
+	from := int((k ^ k>>32) % uint64(len(tape)))
+	b := make([]byte, size)
+	for done := 0; done < size; {
+		done += copy(b[done:], tape[(from+done)%len(tape):])
 	}
-	return b[:size]
+	return b
 }
+
+// noise is longer than most messages, and its length a prime: what went astray by a round
+// number of bytes is not taken for what belongs there.
+var noise = sync.OnceValue(func() []byte {
+	b := make([]byte, 1<<20+7)
+	_, _ = rand.NewChaCha8([32]byte{'n', 'o', 'i', 's', 'e'}).Read(b) // never fails
+	return b
+})
 
 // length draws the length of a message, the same for sender and receiver: from 8
 // bytes to 1 MB, all magnitudes alike.
@@ -44,14 +58,22 @@ func length(sender, round, i int) int {
 	return 8 + r.IntN(1<<(4+r.IntN(17)))
 }
 
-// traffic has two ranks exchange batches of messages for some seconds, and tells of each eighth round.
+// traffic has two ranks exchange batches of messages for some seconds, or until rank 0 is sent
+// SIGUSR1, and tells of each eighth round.
 func traffic(ctx context.Context, w *strand.World) error {
 	seconds, err := strconv.ParseFloat(os.Getenv(secondsVariable), 64)
 	if err != nil {
 		return err
 	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGUSR1)
 	until := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	return rally(ctx, w, batch, 8, func(round int) bool {
+		select {
+		case <-ended:
+			until = time.Now()
+		default:
+		}
 		// In time, but not before the rounds that tests wait for, on a slow machine.
 		return round >= leastRounds && !time.Now().Before(until)
 	})
@@ -59,20 +81,21 @@ func traffic(ctx context.Context, w *strand.World) error {
 
 // rally has two ranks send each other messages of all lengths, with several tags,
 // to exact and to wildcard receives, and compares every byte, until rank 0 has enough. Each tells of
-// rounds, every tenth of a second how many bytes it has, and in the end how much was sent
-// again.
+// rounds, and by which rails they went, every tenth of a second how many bytes it has, and in the
+// end how much was sent again.
 func rally(ctx context.Context, w *strand.World, batch, tell int, enough func(round int) bool) error {
 	c := w.Comm()
 	peer := 1 - c.Rank()
 	var sum atomic.Int64
 	go meter(ctx, &sum)
+	sent := make(map[string]uint64)
 	for round := 0; ; round++ {
 		n, err := exchange(ctx, c, peer, round, batch)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 		if sum.Add(int64(n)); round%tell == 0 {
-			fmt.Println("round", round)
+			fmt.Printf("round %d by %s\n", round, strings.Join(carriers(w, sent), " and "))
 		}
 		more := []byte{1} // rank 0 decides for both
 		if c.Rank() == 0 {
@@ -91,6 +114,18 @@ func rally(ctx context.Context, w *strand.World, batch, tell int, enough func(ro
 			return nil
 		}
 	}
+}
+
+// carriers describes the rails that have sent something since the last call, which sent
+// keeps account of.
+func carriers(w *strand.World, sent map[string]uint64) (carried []string) {
+	for _, r := range w.Rails() {
+		if n := r.Traffic.BytesSent; n != sent[r.Desc] {
+			sent[r.Desc] = n
+			carried = append(carried, r.Desc)
+		}
+	}
+	return carried
 }
 
 // meter prints a sum every tenth of a second.

@@ -37,7 +37,12 @@ func tryOut(t *testing.T, strand, timeout string, here, there *testnet.Host) str
 
 // What routes can not show is found out by trying, on either host, and told in words.
 func TestTryExplains(t *testing.T) {
+	t.Parallel()
 	strand := buildStrand(t)
+	t.Run("where nothing works", func(t *testing.T) {
+		t.Parallel()
+		explainsThatNothingWorks(t, strand)
+	})
 	const good = "10.1.0.1 (eth0) and 10.1.0.2 (eth0) (chosen): works both ways"
 	const unjoined = "networks of one subnet that are not joined"
 	join := func(n *testnet.Net, a, b *testnet.Host) {
@@ -133,8 +138,8 @@ func TestTryExplains(t *testing.T) {
 }
 
 // Where nothing works the status says so, and the words too.
-func TestTryWhereNothingWorks(t *testing.T) {
-	strand := buildStrand(t)
+func explainsThatNothingWorks(t *testing.T, strand string) {
+	t.Helper()
 	n, a, b := hosts(t)
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24")).Loss(1)
 	out, err := a.Command(strand, append([]string{"reach", "--timeout", "200ms", "--try"}, append(b.Prefix(), strand)...)...).CombinedOutput()
