@@ -21,11 +21,11 @@ const (
 // Barrier returns when all processes of the communicator have called it. It
 // takes ⌈log₂ Size⌉ rounds (Hensgen, Finkel and Manber's dissemination barrier).
 //
-// Barrier, Dup, DupWith and Split are collective calls. All processes make them in the same
-// order, each one after the other: a second goroutine that makes one gets ErrConcurrent
-// (MPI 4.1, section 6.14). After one that has ended with an error, its context's for
-// example, the communicator refuses the next with ErrOutOfStep, since other processes may
-// still be in the one before; messages go on.
+// Barrier, Dup, DupWith and Split are collective calls. All processes of the communicator make
+// them in the same order, one after the other (MPI 4.1, section 6.14); a second goroutine that
+// makes one meanwhile gets [ErrConcurrent]. After a collective call has ended with an error, its
+// context's for example, the communicator refuses the next with [ErrOutOfStep], since other
+// processes may still be in the one before. Messages go on.
 func (c *Comm) Barrier(ctx context.Context) error {
 	return c.collectively(ctx, "Barrier", func() error { return c.barrier(ctx) })
 }
@@ -50,14 +50,16 @@ func (c *Comm) barrier(ctx context.Context) error {
 	return nil
 }
 
-// Ordering says which message a receive for any tag takes of those of one sender.
+// An Ordering says which of one sender's messages a receive for any tag takes.
 type Ordering uint8
 
 const (
-	// Strict: the one sent first, as MPI demands, even if it has to wait for it.
+	// Strict takes the message that was sent first, as MPI demands (MPI 4.1, section 3.5),
+	// even if the receive has to wait for it.
 	Strict Ordering = iota
-	// Relaxed: the one that is there first, but none before an older one with the
-	// same tag. A lost packet then holds up no receive but those of its tag.
+	// Relaxed takes the message that has arrived first, unless an older one with the same tag
+	// is missing. A lost packet then blocks only receives of its own tag: there is no
+	// head-of-line blocking between tags.
 	Relaxed
 )
 
@@ -71,8 +73,8 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	return c.DupWith(ctx, c.order)
 }
 
-// DupWith is Dup with a choice of ordering, which is the same for all processes.
-// The world's own communicator has that of the parameter pml_ordering.
+// DupWith is Dup with another ordering, which all processes give alike. The world's own
+// communicator has the ordering of the parameter pml_ordering.
 func (c *Comm) DupWith(ctx context.Context, order Ordering) (d *Comm, err error) {
 	err = c.collectively(ctx, "Dup", func() error {
 		d, err = c.dup(ctx, order)
@@ -116,9 +118,9 @@ func (c *Comm) broadcast(ctx context.Context, buf []byte, tag int) error {
 	return nil
 }
 
-// Split makes a communicator of the processes that give the same colour, in the
-// order of key and, where that is equal, of rank. Colour is 0 or more, or
-// Undefined; then the result is nil. All processes of the communicator call it.
+// Split makes one communicator for each colour, of the processes that give it. Their ranks are in
+// the order of their keys and, among equal keys, of their ranks in c. A colour is 0 or more; a
+// process that gives [Undefined] is in none and gets nil. All processes of c call it.
 func (c *Comm) Split(ctx context.Context, color, key int) (s *Comm, err error) {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {

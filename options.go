@@ -25,8 +25,8 @@ type options struct {
 	log      func(btl.LogLevel, string)
 }
 
-// WithParam sets a parameter. It ranks below the command line of strand run and
-// above the environment and the files.
+// WithParam sets a parameter. The command line of strand run overrides it; it overrides the
+// environment and the files.
 func WithParam(name, value string) Option {
 	return func(o *options) {
 		o.settings = append(o.settings, param.Setting{Name: name, Text: value,
@@ -34,8 +34,8 @@ func WithParam(name, value string) Option {
 	}
 }
 
-// WithSettings sets parameters that come from elsewhere, the program's own command
-// line for example, and rank as their sources do.
+// WithSettings sets parameters that come from elsewhere, such as the program's own command line.
+// Their sources decide what they override ([param.SourceKind]).
 func WithSettings(settings ...param.Setting) Option {
 	return func(o *options) { o.settings = append(o.settings, settings...) }
 }
@@ -44,8 +44,8 @@ func WithSettings(settings ...param.Setting) Option {
 // imported ones ([btl.Default]).
 func WithTransports(r *btl.Registry) Option { return func(o *options) { o.registry = r } }
 
-// WithJob makes the process a member of a job other than the one its environment
-// names; the environment and the files set no parameters then. For tests and for
+// WithJob makes the world a member of the given job, whatever launcher the environment names. The
+// environment and the files then set no parameters, and Abort does not exit. It serves tests, and
 // launchers within a process.
 func WithJob(j launch.Job) Option {
 	return func(o *options) {
@@ -54,11 +54,11 @@ func WithJob(j launch.Job) Option {
 	}
 }
 
-// WithLog passes lines for people to f instead of to standard error, or to the
-// launcher. They are passed one at a time, in order, by a goroutine of their own, so that f
-// may take its time and use the world, but not close it. Where f takes fewer than come,
-// some are lost, and how many is a line of its own. Close, and an Init that fails, return
-// when f has taken all, or after [LogPatience].
+// WithLog passes lines for people to f instead of to standard error or the launcher. One
+// goroutine calls f, with one line at a time, in order. So f may take its time; it may use the
+// world, but not close it. If lines come faster than f takes them, some are lost, and a line says
+// how many. Close, and an Init that fails, return when f has taken all lines, or after
+// [LogPatience].
 func WithLog(f func(level btl.LogLevel, line string)) Option { return func(o *options) { o.log = f } }
 
 // Declare adds all parameters that a world with these transports has to a

@@ -36,9 +36,9 @@ type World struct {
 	closed  error
 }
 
-// Run joins the world, calls f and leaves the world. If f returns an error,
-// panics or ends by runtime.Goexit, the whole job is aborted with that message. Run is what main calls; the
-// error it returns is for main to print and to exit with.
+// Run joins the world, calls f and leaves the world. The function main calls it, prints the error
+// that it returns, if any, and exits. If f returns an error, panics or ends by runtime.Goexit,
+// the whole job is aborted with that message.
 //
 // With only one processor to use, Run lets Go use two threads, unless the
 // environment sets GOMAXPROCS: a computing goroutine would otherwise hold up
@@ -202,8 +202,8 @@ func defaultOrder(params *param.Values) Ordering {
 	return Strict
 }
 
-// LogPatience bounds how long leaving a world waits for the lines that [WithLog]'s function,
-// standard error or the launcher has not taken yet.
+// LogPatience bounds how long [World.Close] waits for lines for people that have not been taken
+// yet: by the function of [WithLog], by standard error or by the launcher.
 const LogPatience = 5 * time.Second
 
 // abortPatience is the like before the job is ended because of an error.
@@ -231,17 +231,17 @@ func (w *World) Hostname() string { return w.job.Hostname() }
 // Launcher names what started the job: "strand run", "hydra", "slurm", "none".
 func (w *World) Launcher() string { return w.job.Launcher() }
 
-// Abort ends the whole job: all processes are killed by the launcher, and this
-// one exits, with the given code. The message says why.
+// Abort ends the whole job: the launcher kills all processes and shows the message, and this
+// process exits with the code.
 func (w *World) Abort(code int, message string) {
 	w.log.Flush(abortPatience)
 	w.job.Abort(code, message)
 	w.exit(code)
 }
 
-// Close leaves the world in order: what was sent is delivered, at most within
-// pml_close_timeout; receives that have no message end with ErrClosed. Calling it
-// again does nothing.
+// Close leaves the world in order. It waits until everything that was sent is delivered, at most
+// for pml_close_timeout; a delivery that takes longer is an error. Receives that have no message
+// end with [ErrClosed]. A second call does nothing and returns the same.
 func (w *World) Close() error {
 	w.once.Do(func() {
 		w.closed = w.pml.Close(context.Background())

@@ -8,8 +8,8 @@ import "time"
 type Congestion struct {
 	// Algorithm is what it is called: cubic. Empty if that is not known.
 	Algorithm string
-	// Window is how many bytes may be under way, 0 if that is not known. Where the peer
-	// takes less than congestion control would let go, it is that, if the stack tells.
+	// Window is how many bytes may be in flight, 0 if that is not known. If the stack reports
+	// that the peer's receive window is smaller, it is that.
 	Window int
 	// RoundTrip is the smoothed round-trip time, 0 if none was measured yet; Timeout is
 	// after how long without an acknowledgement something is sent again (RFC 6298,

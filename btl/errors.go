@@ -25,11 +25,11 @@ type ConnError struct {
 	InFlight  int    // bytes handed over and not known to have arrived; -1 unknown
 	Err       error
 	Remedy    string
-	// Final: another attempt would only repeat it, since the peer has proved who it is
-	// and refuses, or whoever is there has failed to prove that it is the peer. All
-	// other failures of a peer that was connected before may pass. That nothing listens
-	// at an address is told by [syscall.ECONNREFUSED] in Err, and that no answer came in time
-	// by an error whose method Timeout says so, such as [syscall.ETIMEDOUT].
+	// Final says that another attempt would fail in the same way: the peer has proved who it
+	// is and refuses, or the process at the address has failed to prove that it is the peer.
+	// Any other failure of a peer that was connected before may pass. If nothing listens at an
+	// address, Err wraps [syscall.ECONNREFUSED]. If no answer came in time, Err wraps an error
+	// whose method Timeout says so, such as [syscall.ETIMEDOUT].
 	Final bool
 }
 

@@ -28,10 +28,10 @@ type Loop interface {
 // A Helped loop knows about goroutines of transports. Optional; a transport asks for
 // it when it is opened.
 type Helped interface {
-	// Helpers says that there are more, or with a negative delta fewer, goroutines
-	// which make what is waited for. As long as there are any a waiter does not park
-	// because the processor comes back to it late: that may be their work, and who
-	// parks is woken by another thread for each message.
+	// Helpers adds delta to the number of goroutines whose work waiters wait for. While there
+	// are any, a waiter that gets the processor back late does not park for that: those
+	// goroutines may have had it. Once parked, it would need another thread to wake it for
+	// each message.
 	Helpers(delta int)
 }
 

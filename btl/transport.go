@@ -23,9 +23,8 @@ type Component interface {
 	Open(Host) ([]Module, error)
 }
 
-// Requested is a component that programs use only if the parameter btl asks for it:
-// one that is there to be compared with, say, and would cost every program a socket.
-// Optional.
+// A Requested component is used only if the parameter btl names it: one that is there for
+// comparison, for example, and would cost every program a socket. Optional.
 type Requested interface {
 	Requested()
 }
@@ -53,7 +52,8 @@ type Attr struct {
 	// once. Over a module that is reliable and ordered the PML sends longer ones at
 	// once as well, while the receiver has room for them.
 	EagerLimit int
-	// EagerFixed: the user has set EagerLimit, and nothing longer is sent at once.
+	// EagerFixed says that the user has set EagerLimit. The PML then sends no longer message at
+	// once.
 	EagerFixed bool
 	// MaxFrame is the largest payload of one frame in bytes, at least 1024.
 	MaxFrame int
@@ -118,12 +118,11 @@ type Spare uint8
 
 const (
 	NotSpare Spare = iota
-	// Detour goes over an interface that no path of the others joins with the same
-	// one of the peer: if one of these falls silent it is worth a try.
+	// Detour joins two interfaces that none of the other paths joins. It is worth a try when one
+	// of the others falls silent.
 	Detour
-	// Parallel goes over the same two interfaces as one of the others, between other
-	// addresses of theirs: it is worth a try only where that was never connected, or
-	// is broken.
+	// Parallel joins the same two interfaces as one of the others, at other addresses. It is
+	// worth a try only if that path was never connected, or is broken.
 	Parallel
 )
 
@@ -138,9 +137,8 @@ type Module interface {
 	// Connect makes an endpoint for one of the paths that Reach returned. It
 	// connects on the first Send, not before. The receiver takes its up-calls.
 	Connect(Peer, Path, Receiver) (Endpoint, error)
-	// Progress does what the module has to do without a descriptor being ready,
-	// and reports whether it did anything. It is called often and must be cheap
-	// when there is nothing to do.
+	// Progress does the work for which no descriptor gets ready, and reports whether
+	// there was any. It is called often and must be cheap when there is none.
 	Progress() bool
 	// Close ends the module: every endpoint is closed, every frame it still
 	// holds is released without a call, no up-call is made any more, and
@@ -187,7 +185,7 @@ type Watched interface {
 	Watch() Watch
 }
 
-// A Gauge is an endpoint that can tell how much is under way. Optional; the PML
+// A Gauge is an endpoint that reports how many bytes are in flight. Optional; the PML
 // asks it before each piece of a long message that several paths share.
 type Gauge interface {
 	// Outstanding returns the bytes that were taken and that the peer's system has
@@ -195,7 +193,7 @@ type Gauge interface {
 	Outstanding() int
 }
 
-// A Flusher is an endpoint that can tell how full it is. Optional.
+// A Flusher is an endpoint whose send queue can be measured and emptied. Optional.
 type Flusher interface {
 	// Flush sends at once what Send has held back.
 	Flush()
@@ -203,26 +201,26 @@ type Flusher interface {
 	Queued() int
 }
 
-// A Pather is an endpoint that can tell what it goes over. The host asks one that the
-// peer has opened over a path that is none of [Module.Reach]'s; without it such a
-// path counts as the module's typical one. Optional.
+// A Pather is an endpoint that describes its path. The host asks an endpoint that the peer has
+// opened, if its path is none that [Module.Reach] has returned. Without a Pather, such a
+// path counts as a typical one of the module. Optional.
 type Pather interface {
 	// Path describes the way as Reach would, under the number that Accept was told.
 	// It is asked within Accept already.
 	Path() Path
 }
 
-// An Aborter is an endpoint that can end without sending what it holds: the host
-// has found it silent and sends all of that another way. Optional; without it the
-// host calls Close.
+// An Aborter is an endpoint that can end without sending the frames that it holds. The host
+// calls it for an endpoint that has fallen silent, and sends those frames over another. Optional;
+// without it the host calls Close.
 type Aborter interface {
 	// Abort is Close, but at once and for both sides.
 	Abort()
 }
 
-// A Recaller is an endpoint that can give back the memory of the frames that it holds,
-// without waiting for anybody: the host has no use for them any more, and the program
-// wants its buffers. Optional; without it the host closes the endpoint.
+// A Recaller is an endpoint that can give back the memory of the frames that it holds, without
+// waiting for the network. The host calls it when it has no use for the frames any more and the
+// program wants its buffers. Optional; without it the host closes the endpoint.
 type Recaller interface {
 	// Recall has the endpoint let go of every frame, with no call of Released. What was
 	// not begun is not sent. Of a frame that was begun, of which there is at most one, the

@@ -16,11 +16,11 @@ type Address struct {
 	Flags     Flags
 }
 
-// Flags tell about an interface what matters here.
+// Flags say which unusual kinds an interface is of.
 type Flags uint8
 
-// What an interface can be. A peer's are seldom known, so that each flag stands
-// for what is unusual.
+// Kinds of interfaces. Each flag marks an unusual kind: the flags of a peer's interface are
+// seldom known, and are 0 then.
 const (
 	NoCarrier    Flags = 1 << iota // up, but its cable leads nowhere at present
 	PointToPoint                   // a tunnel or a serial line: exactly one other end
@@ -56,7 +56,8 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s (%s)", a.Addr(), a.Interface)
 }
 
-// A card is what carries an address's traffic. A pairing uses each one once.
+// A card is the interface that carries an address's traffic in the end. A choice uses each card
+// once.
 type card struct {
 	index int
 	name  string // only where the index is not known
@@ -86,8 +87,8 @@ type Network [16]byte
 // Same reports whether both are known and are the same network.
 func (n Network) Same(other Network) bool { return n == other && n.Known() }
 
-// Differs reports whether both are known and are not the same network. Where neither
-// Same nor Differs holds only a try can tell.
+// Differs reports whether both are known and are not the same network. If neither Same
+// nor Differs is true, only an attempt to connect can tell.
 func (n Network) Differs(other Network) bool { return n != other && n.Known() && other.Known() }
 
 // Known reports whether the identity could be read.
@@ -97,12 +98,13 @@ func (n Network) Known() bool { return n != Network{} }
 type Side struct {
 	Network   Network
 	Addresses []Address
-	// Held are further addresses that this host has but does not offer, such as
-	// those the user excluded. None of them is a peer's on another network.
+	// Held are further addresses of this host that it does not offer, such as those that the
+	// user excluded. A peer on another network may have the same ones (docker0 is 172.17.0.1
+	// everywhere). [Match] never joins to them: the connection would end on this host.
 	Held []netip.Addr
 }
 
-// holds returns by which name the side has an address itself, if it does.
+// holds returns the name of the side's interface that has the address, if one has.
 func (s Side) holds(ip netip.Addr) (name string, ok bool) {
 	for _, a := range s.Addresses {
 		if a.Addr() == ip {

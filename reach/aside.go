@@ -1,9 +1,9 @@
 package reach
 
-// A pair is kept aside if it would work and has no place beside others: only if they
-// all fail is it tried, as a spare one ([Result.Spares]).
+// A pair is kept aside if it would work but must not be used beside other pairs. It is a spare
+// pair ([Result.Spares]), which is tried when the others have failed.
 
-// keepAside finds the pairs that are to serve only where there is no other way.
+// keepAside marks the pairs that serve only if no other pair does.
 func (m *matching) keepAside(p Policy) {
 	if !m.works((*Pair).solid) {
 		return
@@ -18,8 +18,8 @@ func (m *matching) keepAside(p Policy) {
 	}
 }
 
-// keepPublicAside has public addresses serve only where private ones join the hosts
-// less directly, or not at all.
+// keepPublicAside keeps pairs of public addresses aside if a pair of private ones joins the hosts
+// as directly: data is not encrypted.
 func (m *matching) keepPublicAside() {
 	best := 0
 	for i := range m.pairs {
@@ -34,11 +34,11 @@ func (m *matching) keepPublicAside() {
 	}
 }
 
-// solid: it would work, and it is known what carries it.
+// solid reports whether the pair would work and the card that carries it is known.
 func (p *Pair) solid() bool { return p.Quality > 0 && p.hollow() == "" }
 
-// hollow says what there is against a pair beside others: it may be carried by the
-// same cards as they are, or by none that leads to another host.
+// hollow says why the pair must not be used beside others, or returns "". Either it may share
+// its card with another pair, or no card carries it to another host.
 func (p *Pair) hollow() string {
 	for _, end := range []struct {
 		*Address
@@ -54,8 +54,8 @@ func (p *Pair) hollow() string {
 	return ""
 }
 
-// tunnelled: a tunnel is at one of its ends.
+// tunnelled reports whether one of the ends is a tunnel.
 func (p *Pair) tunnelled() bool { return (p.Local.Flags|p.Remote.Flags)&Tunnel != 0 }
 
-// public: somebody outside of the organisation may be on the way.
+// public reports whether one of the ends has an address that the whole world can reach.
 func (p *Pair) public() bool { return !isPrivate(p.Local.Addr()) || !isPrivate(p.Remote.Addr()) }

@@ -9,14 +9,13 @@
 // holds whatever the policy comes first:
 //
 //   - Families do not mix, and a loopback address leads to another one only.
-//   - Loopback addresses count only within one [Network]. Outside of it they are
-//     never tried; neither equal host names nor equal addresses make two
-//     processes neighbours. Where an identity can not be read nobody knows: then
-//     what only neighbours can do is tried if nothing else is left, and the
-//     handshake proves whether they are.
-//   - An address that this host holds itself never is a peer's on another
-//     network, nor is one of ours that the peer holds too: docker0 is
-//     172.17.0.1 everywhere.
+//   - Loopback addresses count only within one [Network]. Between two networks they
+//     are never tried; neither equal host names nor equal addresses make two
+//     processes neighbours. If the identity of one network can not be read, a pair
+//     that only neighbours can use is tried when no other pair is left, and the
+//     handshake proves who answers.
+//   - An address that both hosts hold joins nothing between two networks: docker0
+//     is 172.17.0.1 everywhere.
 //   - An interface without a carrier carries nothing.
 //   - Link-local addresses are the same on every link, so they can not tell
 //     which links are joined. They count only between hosts that have no other
@@ -41,19 +40,17 @@
 // taken to be as fast as the fastest card known of the two hosts, or 0 if
 // none is, so that the weight is the quality.
 //
-// What a tunnel sends (VXLAN, GRE, WireGuard, TUN) goes through a card all the same.
-// Whatever its driver says of its speed, its weight is a 1024th of its quality, less
-// than any card's, and its card is the one that it runs over, so that no pair of that
-// card is beside it. A tunnel over nobody knows what serves only where nothing else
-// does, and so does a bridge without a card in it, such as docker0: other hosts are
-// not behind it.
+// What a tunnel (VXLAN, GRE, WireGuard, TUN) sends leaves the host through a card. The
+// tunnel counts as that card, so that no choice has both. Its weight is a 1024th of its
+// quality, less than any card's, whatever speed its driver states. A tunnel whose
+// underlay is not known serves only if nothing else does. So does a bridge without a
+// card in it, such as docker0: no other host is behind it.
 //
 // [Match] chooses pairs so that the sum of their weights is the largest
-// possible, with each interface used at most once. It does not look for many
-// pairs: one that would take interfaces away from better ones is left out, and
-// among choices of equal weight the one with fewer pairs wins. Two processes on
-// one network get a single pair, since the kernel's loopback carries all of
-// them.
+// possible, with each interface used at most once. Many pairs are no aim: a pair
+// that would take interfaces away from better ones is left out, and among choices
+// of equal weight the one with fewer pairs wins. Two processes on one network get a
+// single pair, since the kernel's loopback carries every pair between them.
 //
 // Everything but [System] and the route lookups of the policy route is pure:
 // equal arguments give equal results.

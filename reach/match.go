@@ -35,8 +35,8 @@ func (m *matching) judge(local, remote Side, p Policy) {
 	for _, l := range local.Addresses {
 		double, doubled := remote.holds(l.Addr())
 		for i, r := range remote.Addresses {
-			// What only two ends on one network could do is taken to be possible
-			// where nobody knows whether they are.
+			// If it is not known whether the two are on one network, a pair that
+			// would need that counts as possible.
 			near := same || !differs && (doubled || doubles[i] != "" || l.Addr().IsLoopback() && r.Addr().IsLoopback())
 			pair := Pair{Local: l, Remote: r, Speed: slower(l, r), Loopback: near}
 			pair.Why = impossible(l, r, near)
@@ -72,7 +72,7 @@ func (m *matching) works(condition func(*Pair) bool) bool {
 	return slices.ContainsFunc(m.pairs, func(p Pair) bool { return p.Quality > 0 && condition(&p) })
 }
 
-// drop leaves out the pairs for which the condition holds.
+// drop leaves out the pairs that meet the condition.
 func (m *matching) drop(condition func(*Pair) bool, why string) {
 	for i := range m.pairs {
 		if p := &m.pairs[i]; p.Quality > 0 && condition(p) {
@@ -81,8 +81,8 @@ func (m *matching) drop(condition func(*Pair) bool, why string) {
 	}
 }
 
-// doublesOf returns for each address of a side, if the other side holds it too,
-// its text with the name of the interface that does.
+// doublesOf returns, for each address of a side that the other side holds too, its text with the
+// name of the other side's interface.
 func doublesOf(side, other Side) []string {
 	doubles := make([]string, len(side.Addresses))
 	for i, a := range side.Addresses {
@@ -136,8 +136,8 @@ func impossible(l, r Address, same bool) string {
 	return ""
 }
 
-// slower is the speed of the slower end, of the known one if one is not known. What a
-// tunnel's driver says is either made up or its underlay's, which it shares.
+// slower is the speed of the slower end, or of the end whose speed is known. The speed that a
+// tunnel's driver states does not count: it is made up, or that of the underlay, which it shares.
 func slower(a, b Address) int {
 	speed := min(a.Speed, b.Speed)
 	if a.Speed == 0 || b.Speed == 0 {
@@ -152,8 +152,8 @@ func slower(a, b Address) int {
 const (
 	// tunnelSpeed is taken for that of a tunnel, in Mbit/s.
 	tunnelSpeed = 10
-	// tunnelShare is what a way through a tunnel is worth of one that does not: so
-	// little that all tunnels of a host are worth less than the poorest card.
+	// tunnelShare is the weight of a tunnel as a part of a card's: so little that all tunnels of
+	// a host together weigh less than the poorest card.
 	tunnelShare = 1.0 / 1024
 )
 
@@ -174,9 +174,9 @@ func (m *matching) weight(p Pair) float64 {
 	return float64(p.Quality) * (min(a, b) + 1/(1+math.Abs(a-b)))
 }
 
-// dropGuesses leaves out the pairs that work only if both ends are on one network,
-// where nobody knows whether they are and there is another way. Where there is none
-// they are tried: the handshake proves who answers.
+// dropGuesses leaves out the pairs that work only if both ends are on one network, if that is not
+// known and another pair would work. If none would, they are tried: the handshake proves who
+// answers.
 func (m *matching) dropGuesses(local, remote Network) {
 	if local.Same(remote) || !m.works(func(p *Pair) bool { return !p.Loopback }) {
 		return
@@ -185,7 +185,7 @@ func (m *matching) dropGuesses(local, remote Network) {
 		"nobody knows whether both ends are on one host, and there is a way that does not depend on it")
 }
 
-// dropLinkLocal leaves link-local addresses out where there is another way.
+// dropLinkLocal leaves pairs of link-local addresses out if another pair would work.
 func (m *matching) dropLinkLocal() {
 	linkLocal := func(p *Pair) bool {
 		return p.Local.Addr().IsLinkLocalUnicast() || p.Remote.Addr().IsLinkLocalUnicast()
@@ -211,8 +211,8 @@ func (m *matching) choose() {
 	}
 }
 
-// best returns the pair to use on one network: a loopback address before others,
-// then the weight; -1 if there is none.
+// best returns the place of the pair to use on one network, or −1: loopback addresses come
+// first, then the weight decides.
 func (m *matching) best() int {
 	best := -1
 	better := func(p, q *Pair) bool {

@@ -5,10 +5,9 @@ import (
 	"net/netip"
 )
 
-// A Memory is a policy that remembers what the kernel has said about routes, so
-// that peers which share addresses, as all ranks of a host do, and peers that are
-// asked about again cost no further look-ups. Routes change: whoever has a reason
-// to doubt them calls Forget. Not for several goroutines at once.
+// A Memory is a policy that remembers the kernel's answers about routes. Peers that share
+// addresses, as all ranks of a host do, then cost one look-up together. Routes change: a caller
+// who has reason to doubt the answers calls Forget. One goroutine at a time uses a Memory.
 type Memory struct {
 	Policy
 	routes map[[2]netip.Addr]answer
@@ -23,14 +22,14 @@ type answer struct {
 // mostAnswers bounds a memory.
 const mostAnswers = 1 << 14
 
-// Remember gives a policy a memory, which only those that ask for routes need.
+// Remember gives a policy a memory. Only a policy that asks for routes uses it.
 func Remember(p Policy) *Memory { return &Memory{p, make(map[[2]netip.Addr]answer)} }
 
-// Forget has everything asked again.
+// Forget drops all answers, so that the kernel is asked again.
 func (m *Memory) Forget() { clear(m.routes) }
 
-// open prepares for many questions. The kernel is not bothered before the first
-// that is new.
+// open prepares for many questions. It opens nothing in the kernel before the first question that
+// has no answer yet.
 func (m *Memory) open() (Policy, func()) {
 	p, ok := m.Policy.(routePolicy)
 	if !ok {

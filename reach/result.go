@@ -58,10 +58,9 @@ type Result struct {
 	Rejected []Pair // all others, the best first, each with the reason
 }
 
-// Spares are the pairs that would work but were not chosen, since their interfaces
-// are of more use in others: what is left to try when the chosen ones turn out not to
-// work. The best come first. On one network there are none: what carries one pair
-// carries all.
+// Spares are the pairs that would work but were not chosen, since their interfaces are of more use
+// in other pairs. They are tried when the chosen ones turn out not to work. The best come first.
+// On one network there are none: the kernel's loopback carries every pair.
 func (r Result) Spares() []Pair {
 	var spares []Pair
 	for _, p := range r.Rejected {

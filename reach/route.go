@@ -117,13 +117,13 @@ func scoreRoute(local, remote Address, route Route, sameNetwork bool) (int, stri
 	return gatewayTwoClasses, via + ", a private and a public address"
 }
 
-// unrouted is for where routes can not be read.
+// unrouted judges a pair if routes can not be read.
 var unrouted = byRelation{"route", [relations]int{
 	privateSame: directOneSubnet, publicSame: directPublic, privateDifferent: gatewayPrivate, publicDifferent: gatewayPublic,
 	linkLocals: directLinkLocal, loopbacks: directOneSubnet,
 }}
 
-// privateFirst: of two ways as direct the one between private addresses is to serve.
+// privateFirst marks a policy that prefers private addresses among pairs that are as direct.
 func (routePolicy) privateFirst() {}
 
 // exit names the interface that the route leaves by.

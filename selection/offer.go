@@ -20,8 +20,7 @@ type Offer struct {
 	Paths []btl.Path
 	// Refusal says why there is no path.
 	Refusal error
-	// Overrides are what the user says of the module in the place of what it says of
-	// itself.
+	// Overrides are the module's attributes that the user has set.
 	Overrides Overrides
 	// StandsBy says that the module may take over when those that were chosen
 	// instead of it have all failed.
@@ -64,7 +63,7 @@ func (o Offer) refusal() string {
 // A Rail is one path that serves a peer.
 type Rail struct {
 	Module btl.Module
-	// Attr is the module's with what the user overrides, kept so that nobody asks for
+	// Attr is the module's with the overrides, kept so that nobody asks for
 	// it per message.
 	Attr btl.Attr
 	Path btl.Path
@@ -96,7 +95,7 @@ func (o Offer) rails() (rails, spares []Rail) {
 	return rails, spares
 }
 
-// known returns the first value that says something, or 0.
+// known returns the first value that is not 0, or 0.
 func known[T int | time.Duration](values ...T) T {
 	for _, v := range values {
 		if v > 0 {

@@ -8,9 +8,10 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// Overrides are what the user says of a transport where it says something else of
-// itself: parameters that every transport has, whoever has written it, named as in
-// Open MPI. "SCTP first, TCP where that fails" is btl_sctp_exclusivity=101.
+// Overrides are the attributes of a transport that the user has set in the place of its own:
+// exclusivity, bandwidth and latency. Every transport has the parameters, whoever has written
+// it, and they are named as in Open MPI. "SCTP first, TCP where that fails" is
+// btl_sctp_exclusivity=101.
 //
 // The zero value overrides nothing.
 type Overrides struct {
@@ -33,7 +34,7 @@ func Declare(r *param.Registry, transport string) {
 	)
 }
 
-// OverridesFrom reads what is set for a transport.
+// OverridesFrom reads the overrides of a transport from the parameters.
 func OverridesFrom(v *param.Values, transport string) Overrides {
 	prefix := "btl_" + transport + "_"
 	exclusivity := v.Int(prefix + "exclusivity")
@@ -44,7 +45,7 @@ func OverridesFrom(v *param.Values, transport string) Overrides {
 	}
 }
 
-// Attr returns a module's attributes as the user wants them to be taken.
+// Attr returns a module's attributes with the overrides in their places.
 func (o Overrides) Attr(a btl.Attr) btl.Attr {
 	if o.ranked {
 		a.Exclusivity = o.exclusivity
@@ -58,8 +59,8 @@ func (o Overrides) Attr(a btl.Attr) btl.Attr {
 	return a
 }
 
-// paths returns an offer's paths as the user wants them to be taken. Of parallel ones
-// each carries its part of what their network does.
+// paths returns an offer's paths with the overrides in their places. A bandwidth is divided
+// among parallel paths, which share a network.
 func (o Overrides) paths(paths []btl.Path) []btl.Path {
 	if o.bandwidth == 0 && o.latency == 0 {
 		return paths

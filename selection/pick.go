@@ -13,9 +13,9 @@ type Choice struct {
 	// Rails in the order of preference for control frames and short messages:
 	// lowest latency first. There is at least one.
 	Rails []Rail
-	// Standby are paths that take over, the first ones first, when no rail leads to
-	// the peer any more, spare paths of the modules that serve it among them. Nobody
-	// connects them before.
+	// Standby are the paths that take over when no rail leads to the peer any more, in the
+	// order in which they are tried. The spare paths of the modules that serve the peer are
+	// among them. None is connected before.
 	Standby []Rail
 	// Reasons say, a sentence each, why every rail is used and why every other
 	// module is not.
@@ -58,14 +58,14 @@ func Pick(rank int, peer btl.Peer, offers []Offer) (Choice, error) {
 	return c, nil
 }
 
-// unbreakable reports whether one of the rails works as long as the peer lives, so
-// that nothing has to stand by.
+// unbreakable reports whether one of the rails can not break while the peer lives. Then nothing
+// has to stand by.
 func unbreakable(rails []Rail) bool {
 	return slices.ContainsFunc(rails, func(r Rail) bool { return r.Attr.Local })
 }
 
-// byTurn orders what stands by: as it would have been chosen; spare paths behind the
-// others of their exclusivity, by their modules' opinion of them.
+// byTurn orders standby paths: first by exclusivity; spare paths come behind the others of the
+// same exclusivity, in the order of their weights.
 func byTurn(a, b Rail) int {
 	if c := cmp.Or(cmp.Compare(b.Attr.Exclusivity, a.Attr.Exclusivity), compareBool(a.spare(), b.spare())); c != 0 {
 		return c
@@ -89,8 +89,8 @@ func compareBool(a, b bool) int {
 
 func (r Rail) spare() bool { return r.Path.Spare != btl.NotSpare }
 
-// Join adds a rail that nobody chose: it goes over the offer's one path, which only
-// the peer knew. It returns the rail's place in Rails; the shares of all of them change.
+// Join adds a rail that the peer has connected over a path that only the peer knew. The offer has
+// that one path. Join returns the rail's place in Rails; the weights of all rails change.
 func (c *Choice) Join(o Offer, reason string) int {
 	rails, spares := o.rails()
 	r := append(rails, spares...)[0]
@@ -135,11 +135,11 @@ func unknownLast(v int64) int64 {
 	return v
 }
 
-// weigh shares out long messages in proportion to bandwidth, and of the paths of one
-// module to what it thinks of them: one by a gateway gets less than a direct one of the
-// same speed. A rail whose bandwidth nobody knows counts as the slowest known one: too
-// little is made up for by the scheduler, which gives the next piece to whoever is
-// free, whereas one piece too many on a slow rail delays the whole message.
+// weigh sets each rail's share of a long message: in proportion to its bandwidth and, among the
+// paths of one module, to the weights that the module gives them. A path by a gateway thus gets
+// less than a direct one of the same speed. A rail whose bandwidth is not known counts as the
+// slowest known one. Too small a share does little harm, since the scheduler gives the next piece
+// to a rail that is free; one piece too many on a slow rail delays the whole message.
 func weigh(rails []Rail) {
 	slowest := 0
 	for _, r := range rails {

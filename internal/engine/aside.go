@@ -2,10 +2,10 @@ package engine
 
 import "github.com/strandmp/strand/btl"
 
-// aside keeps the descriptor of the endpoint that waits are for out of the poller,
-// as long as that endpoint is polled by itself, wait after wait. Else the system
-// would note with all that arrives there, while the sender waits, that somebody
-// might want to be told: of 8 B over the loopback, 0.2 µs of 5.4.
+// aside takes a descriptor out of the poller. While many waits in a row are for one endpoint,
+// the waiter polls that endpoint itself. The poller would then only cost: for each arrival,
+// while the sender waits, the kernel would look for whom to notify. That took 0.2 µs of the
+// 5.4 µs of a message of 8 B over the loopback.
 type aside struct {
 	source btl.Poller // that the last waits were for
 	waits  int        // that ended with nothing else looked at
