@@ -12,7 +12,7 @@ type Connector struct {
 	blob  []byte // what this side tells
 	state state
 	in    collector
-	// proved: A has shown the secret and has C's proof, or will have.
+	// proved is set once A has proved to hold the secret. C's own proof is then on its way.
 	proved bool
 	peer   []byte
 }
