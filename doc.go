@@ -52,8 +52,8 @@
 //
 // # What is promised
 //
-// Packages strand, btl, wireup, launch, param, reach, conformance and strandtest are made to
-// be imported, and CHANGELOG.md names every change that breaks a caller. Other packages outside
-// of internal are importable for Strand's own programs and tests; their documentation says that they
-// are no promise.
+// Packages strand, btl, wireup, launch, param, reach, conformance, strandcmd and strandtest are
+// made to be imported, and CHANGELOG.md names every change that breaks a caller. Other packages
+// outside of internal are importable for Strand's own programs and tests; their documentation
+// says that they are no promise.
 package strand
