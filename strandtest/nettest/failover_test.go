@@ -71,13 +71,16 @@ func tryFailover(t *testing.T, tr *trial) {
 	deaf := [][]*testnet.NIC{{link.A}, {link.B}, {link.A, link.B}}[tr.way(3)]
 	for fall := range falls {
 		after(time.Duration(tr.random.IntN(100)) * time.Millisecond)
-		lost := []byte{testnet.TCP, testnet.UDP}[fall%2]
+		lost, other := byte(testnet.TCP), "sctp"
+		if fall%2 == 1 {
+			lost, other = testnet.UDP, "tcp"
+		}
 		start := time.Now()
 		for _, nic := range deaf {
 			nic.Lose(lost, false, testnet.Pattern{}) // instead of what was lost before
 		}
-		if !trafficGoesOn(r, "") {
-			tr.hangs(t, fmt.Sprintf("nothing goes on for a minute after fall %d", fall))
+		if !trafficGoesOn(r, other) {
+			tr.hangs(t, fmt.Sprintf("nothing goes on over %s for a minute after fall %d", other, fall))
 		}
 		tr.done(time.Since(start))
 	}

@@ -120,9 +120,10 @@ func rally(ctx context.Context, w *strand.World, batch, tell int, enough func(ro
 // keeps account of.
 func carriers(w *strand.World, sent map[string]uint64) (carried []string) {
 	for _, r := range w.Rails() {
-		if n := r.Traffic.BytesSent; n != sent[r.Desc] {
-			sent[r.Desc] = n
-			carried = append(carried, r.Desc)
+		name := r.Module + " " + r.Desc
+		if n := r.Traffic.BytesSent; n != sent[name] {
+			sent[name] = n
+			carried = append(carried, name)
 		}
 	}
 	return carried
