@@ -26,11 +26,11 @@ func Declare(r *param.Registry, transport string) {
 	prefix := "btl_" + transport + "_"
 	r.Declare(
 		param.Spec{Name: prefix + "exclusivity", Kind: param.Int, Default: "-1", Min: "-1", Max: "1000000", Level: param.Tuner,
-			Help: "Of the transports that reach a peer those of the highest exclusivity serve it, together if they are equal; the others may stand by (pml_failover). -1: the transport's own, which strand info shows."},
+			Help: "Of the transports that reach a peer, those of the highest exclusivity serve it, together if they are equal. The others may stand by (pml_failover). -1: the transport's own, which strand info shows."},
 		param.Spec{Name: prefix + "bandwidth", Kind: param.Int, Default: "0", Min: "0", Max: "100000000", Unit: "Mbit/s", Level: param.Tuner,
-			Help: "What each network is taken to carry, to which the shares of long messages are in proportion; 0: what the system tells, else the transport's own."},
+			Help: "Bandwidth that each network counts as having; long messages are shared in proportion to it. 0: what the system reports, else the transport's own."},
 		param.Spec{Name: prefix + "latency", Kind: param.Duration, Default: "0s", Min: "0s", Max: "1h", Level: param.Tuner,
-			Help: "What a short message is taken to need; of several rails the one with the lowest carries those. 0: the transport's own."},
+			Help: "Latency that the transport counts as having; of several rails the one with the lowest carries short messages. 0: the transport's own."},
 	)
 }
 

@@ -22,7 +22,7 @@ func Parameters(prefix string) []param.Spec {
 		{Name: prefix + exclude, Kind: param.List, Level: param.User,
 			Help: "Use all networks but these, written as for " + prefix + include + ". The loopback is used between processes of one machine only, and not at all if it is named here."},
 		{Name: prefix + unknown, Kind: param.Enum, Default: "error", Choices: []string{"error", "warn"}, Level: param.User,
-			Help: "What it is if an entry of " + prefix + include + " or " + prefix + exclude + " fits nothing on a host: a mistake (error), or only worth a line (warn), for hosts that differ."},
+			Help: "Whether an entry of " + prefix + include + " or " + prefix + exclude + " that fits nothing on a host is a mistake (error) or only worth a warning (warn), for hosts that differ."},
 		{Name: prefix + atMost, Kind: param.Int, Default: "0", Min: "0", Max: "64", Unit: "interfaces", Level: param.User,
 			Help: "Use at most so many interfaces besides the loopback, cards before tunnels and the fastest first; 0 means all."},
 		{Name: prefix + disableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,

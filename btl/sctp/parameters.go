@@ -42,7 +42,7 @@ var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
 	{Name: pMaxFrame, Kind: param.Size, Default: "64K", Min: "1K", Max: "1M", Level: param.Tuner,
 		Help: "Largest piece of a long message that is sent as one frame, which is one message of SCTP."},
 	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,
-		Help: "Messages up to this size are sent without asking the receiver first. Longer ones are too, up to pml_eager_max and what fits into a frame (btl_sctp_max_frame), where nothing is set here."},
+		Help: "Messages up to this size are sent without asking the receiver first. Unless it is set, longer ones are too, up to pml_eager_max and the size of a frame (btl_sctp_max_frame)."},
 	{Name: pInterleave, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "on", "off"}, Level: param.Tuner,
 		Help: "Let packets of long frames of different streams alternate (I-DATA, RFC 8260); auto: with the user stack. With the kernel's it needs net.sctp.intl_enable=1."},
 	{Name: pScheduler, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "fcfs", "rr", "prio", "fc", "wfq"}, Level: param.Tuner,

@@ -50,7 +50,7 @@ var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
 	{Name: pCongestion, Kind: param.String, Default: "auto", Level: param.Tuner,
 		Help: "Congestion control, by the kernel's name for it; default leaves the kernel's own; auto does so too, but prefers cubic or reno within one machine, where pacing (bbr) only costs."},
 	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,
-		Help: "Messages up to this size are sent without asking the receiver first. Longer ones are too, up to pml_eager_max and what fits into a frame (btl_tcp_max_frag), where nothing is set here."},
+		Help: "Messages up to this size are sent without asking the receiver first. Unless it is set, longer ones are too, up to pml_eager_max and the size of a frame (btl_tcp_max_frag)."},
 	{Name: pMaxFrag, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
 		Help: "Largest piece of a long message that is sent as one frame."},
 	{Name: pConnectRetries, Kind: param.Int, Default: "3", Min: "1", Max: "1000", Unit: "attempts", Level: param.Tuner,
