@@ -22,16 +22,6 @@ func closingOver(t *testing.T, phase closePhase, f func(pe *peer, eps [2]*script
 	})
 }
 
-// goodbyes counts those that an endpoint took.
-func goodbyes(ep *scripted, kind frameType) (n int) {
-	for _, h := range ep.sent {
-		if h.kind == kind {
-			n++
-		}
-	}
-	return n
-}
-
 // What a world that is closed still has to send may need a rail that is broken, once the
 // other one falls silent.
 func TestRailsAreBroughtBackWhileAWorldIsClosed(t *testing.T) {
@@ -68,11 +58,11 @@ func TestRailsAreNotBroughtBackForNothing(t *testing.T) {
 func TestGoodbyeOverASilentRail(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, eps [2]*scripted) {
 		pe.sayGoodbye()
-		require.Equal(t, 1, goodbyes(eps[0], frameGoodbye))
+		require.Equal(t, 1, kinds(eps[0], frameGoodbye))
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)
 		assert.False(t, pe.rails[0].up, "the rail was given up")
-		assert.Equal(t, 1, goodbyes(eps[1], frameGoodbye), "and the goodbye said over the other one")
+		assert.Equal(t, 1, kinds(eps[1], frameGoodbye), "and the goodbye said over the other one")
 	})
 }
 
@@ -85,7 +75,7 @@ func TestGoodbyeWaitsForABusyRail(t *testing.T) {
 		eps[0].result = btl.Done
 		pe.rails[0].Writable()
 		assert.True(t, pe.goodbye.said)
-		assert.Equal(t, 1, goodbyes(eps[0], frameGoodbye))
+		assert.Equal(t, 1, kinds(eps[0], frameGoodbye))
 	})
 }
 
@@ -94,8 +84,8 @@ func TestGoodbyeIsAnsweredWhereItCameFrom(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		bye := header{kind: frameGoodbye}
 		require.NoError(t, pe.rails[1].Deliver(bye.bytes(), nil))
-		assert.Zero(t, goodbyes(eps[0], frameGoodbyeAck))
-		assert.Equal(t, 1, goodbyes(eps[1], frameGoodbyeAck))
+		assert.Zero(t, kinds(eps[0], frameGoodbyeAck))
+		assert.Equal(t, 1, kinds(eps[1], frameGoodbyeAck))
 	})
 }
 

@@ -132,6 +132,11 @@ func (pe *peer) control() *rail {
 	return other
 }
 
+// waits reports whether anything waits for a rail.
+func (pe *peer) waits() bool {
+	return pe.backlog.head != nil || pe.again.head != nil || pe.bulk.head != nil || pe.waiting.head != nil || pe.streams.head != nil
+}
+
 // lane returns the receiving side of a lane.
 func (pe *peer) lane(n uint16) *match.Lane {
 	for int(n) >= len(pe.lanes) {

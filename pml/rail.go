@@ -8,24 +8,25 @@ import (
 
 // rail is one endpoint to a peer; it takes the endpoint's up-calls.
 type rail struct {
-	pml      *PML
-	peer     *peer
-	module   btl.Module
-	attr     btl.Attr
-	path     btl.Path
-	endpoint btl.Endpoint
-	poller   btl.Poller // the endpoint, if it can poll
-	gauge    btl.Gauge  // likewise, if it can tell what is under way
-	weight   float64
-	share    share
-	up       bool
-	busy     bool     // it refused a frame and has not called Writable since
-	newest   *txFrame // of those that the transport holds
-	traffic  Traffic
-	recovery recovery
-	vital    vital
-	trial    trial
-	pace     pace
+	pml       *PML
+	peer      *peer
+	module    btl.Module
+	attr      btl.Attr
+	path      btl.Path
+	endpoint  btl.Endpoint
+	poller    btl.Poller // the endpoint, if it can poll
+	gauge     btl.Gauge  // likewise, if it can tell what is under way
+	weight    float64
+	share     share
+	up        bool
+	busy      bool     // it refused a frame and has not called Writable since
+	refusedAt int64    // when it refused the last one, if there are several rails
+	newest    *txFrame // of those that the transport holds
+	traffic   Traffic
+	recovery  recovery
+	vital     vital
+	trial     trial
+	pace      pace
 }
 
 // Traffic counts what a rail has carried for the program, without headers and
@@ -73,7 +74,8 @@ func (r *rail) transmit(f *txFrame) bool {
 		f.rail, f.sent = r, true
 		r.hold(f)
 	case btl.Busy:
-		r.busy = true
+		r.busy, r.refusedAt = true, now
+		r.expect()
 		return false
 	case btl.Broken:
 		r.up, r.busy = false, true // Down follows
@@ -123,6 +125,9 @@ func (r *rail) Writable() {
 	}
 	if r.trial.owed {
 		r.answerProbe()
+	}
+	if r.trial.on && r.trial.due {
+		r.probe()
 	}
 	r.peer.sayGoodbye()
 	r.peer.pump()

@@ -22,6 +22,7 @@ type trial struct {
 	since  int64 // when the trial began
 	failed int   // trials in a row
 	owed   bool  // an answer to the peer's probe, which the rail did not take
+	due    bool  // a probe likewise
 }
 
 const (
@@ -43,7 +44,7 @@ func (t *trial) loses(f *txFrame) { t.lost = max(t.lost, len(f.Header)+f.Size) }
 
 // begin puts a rail that is connected again to the test, if it has lost anything.
 func (t *trial) begin(now int64) {
-	t.on, t.passed, t.since, t.owed = t.lost > 0, 0, now, false
+	t.on, t.passed, t.since, t.owed, t.due = t.lost > 0, 0, now, false, false
 }
 
 // broken ends a trial.
@@ -59,7 +60,7 @@ func (t *trial) patience(railTimeout time.Duration) time.Duration {
 	return railTimeout << min(t.failed, mostPatience)
 }
 
-// probe sends the next probe.
+// probe sends the next probe, as soon as the rail takes it.
 func (r *rail) probe() {
 	n := min(max(r.trial.lost, leastProbe), mostProbe)
 	if most := r.attr.MaxFrame; most > 0 {
@@ -68,8 +69,8 @@ func (r *rail) probe() {
 	f := r.pml.newFrame(r.peer)
 	f.build(&header{kind: frameProbe})
 	f.Payload, f.Size = probeLoad[:n], n
-	if !r.transmit(f) {
-		r.pml.freeFrame(f) // the trial takes too long
+	if r.trial.due = !r.transmit(f); r.trial.due {
+		r.pml.freeFrame(f)
 	}
 }
 

@@ -81,6 +81,13 @@ func (pe *peer) dueSince() map[*rail]int64 {
 	if g := &pe.goodbye; g.said && !g.answered {
 		note(g.over, g.at)
 	}
+	if pe.waits() {
+		for _, r := range pe.rails {
+			if r.up && r.busy {
+				note(r, r.refusedAt) // it is to take more
+			}
+		}
+	}
 	return oldest
 }
 

@@ -1,0 +1,63 @@
+package pml
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// kinds counts the frames of a type that an endpoint took.
+func kinds(ep *scripted, kind frameType) (n int) {
+	for _, h := range ep.sent {
+		if h.kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// A rail that is busy when its trial begins gets the probe as soon as it takes it: without
+// one the trial would only take its time and fail.
+func TestProbeWaitsForABusyRail(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		r := pe.rails[0]
+		r.trial.lost = leastProbe
+		r.trial.begin(pe.pml.engine.Now())
+		eps[0].result = btl.Busy
+		r.probe()
+		require.Zero(t, kinds(eps[0], frameProbe))
+		eps[0].result = btl.Done
+		r.Writable()
+		assert.Equal(t, 1, kinds(eps[0], frameProbe))
+		r.Writable()
+		assert.Equal(t, 1, kinds(eps[0], frameProbe), "one at a time")
+	})
+}
+
+// A rail may fall silent with nothing under way but what is not to be answered, and be full of
+// that. What waits for it then shows that it is silent.
+func TestRailThatTakesNothingIsSilent(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		eps[0].result = btl.Busy
+		pe.sendControl(&header{kind: frameClear})
+		require.Equal(t, 1, pe.backlog.len)
+		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+		pe.pass(2 * pe.pml.tune.railTimeout)
+		assert.False(t, pe.rails[0].up, "the rail was given up")
+		assert.Equal(t, 1, kinds(eps[1], frameClear), "and what has waited went over the other one")
+	})
+}
+
+// One that is busy while nothing waits for it is left alone.
+func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		eps[0].result = btl.Busy
+		pe.rails[0].ask()
+		require.True(t, pe.rails[0].busy)
+		pe.pass(4 * pe.pml.tune.railTimeout)
+		assert.True(t, pe.rails[0].up)
+	})
+}
