@@ -37,7 +37,8 @@ type Config struct {
 	// transports do that try several times. Otherwise it fails at once.
 	Patient bool
 	// Cut breaks a connection once in so many frames that arrive; 0: never. What is
-	// under way is lost.
+	// under way is lost. It is not cut by a side that the other one has not heard of yet:
+	// over connections that are all shorter than a round trip nothing can be delivered for certain.
 	Cut int
 }
 

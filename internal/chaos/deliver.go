@@ -54,7 +54,7 @@ func (e *endpoint) deliver() bool {
 			e.pool = slices.Delete(e.pool, i, i+1)
 		}
 		done = append(done, p)
-		if cut := e.m.config.Cut; cut > 0 && e.remote != e && e.state != ended && e.m.random.IntN(cut) == 0 {
+		if cut := e.m.config.Cut; cut > 0 && e.remote != e && e.heardOf && e.state != ended && e.m.random.IntN(cut) == 0 {
 			e.fail("receiving", errCut) // in the middle of others
 		}
 	}

@@ -26,6 +26,7 @@ type endpoint struct {
 	state    state
 	unasked  bool // connecting, but in silence
 	stirring bool // in the module's list
+	heardOf  bool // something has arrived at the other side
 
 	waiting  []*packet            // to be sent when the endpoint is up
 	lent     map[*packet]struct{} // read from the sender's memory when they arrive
@@ -115,6 +116,7 @@ func (e *endpoint) arrived(packets []*packet) {
 	if e.state == ended {
 		return
 	}
+	e.heardOf = true
 	for _, p := range packets {
 		e.underway--
 		if p.frame != nil {
