@@ -64,11 +64,11 @@ func (ep *endpoint) connect(l *link, epoch uint32, peer greeting) {
 	l.owner = (*connection)(ep)
 	l.Trust()
 	ep.state = stateConnected
-	ep.sender.init(m.cfg.streams, peer.streams, l.Streams()-1)
+	ep.sender.init(m.cfg.streams, peer.streams, l.Streams()-1, m.bearable(l.Window()))
 	ep.receiver.init(peer.maxFrame, l.Streams())
 	m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: connected, %s", m.host.Rank(), ep.slot.rank, ep.Desc())
 	if n := ep.sender.streams; n < m.cfg.streams {
-		m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: %d streams instead of the %d asked for, since the peer has no more; lanes share them",
+		m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: %d streams instead of the %d asked for, since the peer has no more, or no room for a half-arrived frame on each; lanes share them",
 			m.host.Rank(), ep.slot.rank, n, m.cfg.streams)
 	}
 	if !ep.met {

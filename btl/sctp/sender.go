@@ -17,9 +17,16 @@ type sender struct {
 }
 
 // init folds the lanes onto as many streams as there are: ours, what the peer has
-// announced and what the stacks have agreed on.
-func (s *sender) init(ours, theirs, agreed int) {
-	s.streams, s.frames = max(min(ours, theirs, agreed), 1), 0
+// announced, what the stacks have agreed on, and what the peer's window bears.
+func (s *sender) init(ours, theirs, agreed, bearable int) {
+	s.streams, s.frames = max(min(ours, theirs, agreed, bearable), 1), 0
+}
+
+// bearable is on how many streams a frame may be half arrived, beside a control frame, in
+// a window. With more of them the window could be full of such halves, with no room for
+// the rest of any.
+func (m *module) bearable(window int) int {
+	return window/(prefixSize+maxHeader+m.cfg.maxFrame) - 1
 }
 
 // stream of a lane. The control frames of the message layer go with our own, unless

@@ -90,6 +90,10 @@ func describe(addrs []netip.AddrPort) string {
 // Streams implements [stack.Association].
 func (a *association) Streams() int { return a.streams }
 
+// Window implements [stack.Association]. The peer's kernel is taken to have as large a
+// buffer as ours, half of which is for data; the window itself changes all the time.
+func (a *association) Window() int { return a.k.receiveBuffer / 2 }
+
 // Addresses implements [stack.Association].
 func (a *association) Addresses() (local, remote string) {
 	return a.local, a.remote.String()

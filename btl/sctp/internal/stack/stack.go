@@ -70,6 +70,10 @@ type Association interface {
 	// Streams is the number of streams that both directions have, from 0; it does
 	// not change after Handler.Up.
 	Streams() int
+	// Window is how much the peer's SCTP takes of what its process has not read, at
+	// first: there must be room in it for the rest of a message on each stream that one
+	// has half arrived on. It does not change.
+	Window() int
 	// Queued is the number of bytes taken and not known to be acknowledged by the
 	// peer; 0 means that the peer's SCTP has all.
 	Queued() int

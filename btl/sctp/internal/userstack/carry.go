@@ -73,6 +73,9 @@ func (a *association) Streams() int {
 	return int(min(a.ours.out, a.ours.in, a.theirs.out, a.theirs.in))
 }
 
+// Window implements [stack.Association].
+func (a *association) Window() int { return int(a.theirs.window) }
+
 // Queued implements [stack.Association].
 func (a *association) Queued() int {
 	if a.pion == nil || a.ended {

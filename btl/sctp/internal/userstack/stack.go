@@ -83,13 +83,11 @@ func (s *Stack) checkBuffers(asked stack.Config) {
 // Port implements [stack.Stack].
 func (s *Stack) Port() uint16 { return s.sockets[0].local.Port() }
 
-// MaxMessage implements [stack.Stack]: associations share no buffer. Where more may be
-// under way than a peer's window holds, a message on each stream can be half arrived and
-// there must be room for the rest of one.
+// MaxMessage implements [stack.Stack]: associations share no buffer. A message on each
+// stream can be half arrived, whatever is under way: what has arrived of it is acknowledged
+// and counts no more for its sender, but fills the window until the rest is there too, for
+// which there must be room.
 func (s *Stack) MaxMessage() int {
-	if s.cfg.Outstanding+s.cfg.MaxMessage <= s.cfg.ReceiveBuffer {
-		return s.cfg.MaxMessage
-	}
 	return min(s.cfg.MaxMessage, s.cfg.ReceiveBuffer/(s.cfg.Streams+1))
 }
 
