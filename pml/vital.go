@@ -195,5 +195,6 @@ func (r *rail) answer() {
 		r.peer.acknowledgeSoon()
 		return
 	}
+	r.peer.ackDue = true // should the rail be busy now: the peer may take silence for our end
 	r.peer.sendAck(r)
 }
