@@ -46,6 +46,42 @@ func TestEndedContextBeforeTheCall(t *testing.T) {
 	})
 }
 
+// Who waits for a send until its context ends knows whether the send goes on: then the
+// buffer is not the caller's, and the message arrives.
+func TestSendThatGoesOn(t *testing.T) {
+	onEach(t, func(p *pair) {
+		ended, cancel := context.WithCancel(p.ctx)
+		cancel()
+		for name, send := range map[string]func(ctx context.Context, buf []byte) error{
+			"Ssend": func(ctx context.Context, buf []byte) error { return p.s.Ssend(ctx, buf, p.to, 1) },
+			"Sendrecv": func(ctx context.Context, buf []byte) error {
+				_, err := p.s.Sendrecv(ctx, buf, p.to, 1, nil, p.to, 7)
+				return err
+			},
+			"generic Send": func(ctx context.Context, buf []byte) error { return strand.Send(ctx, p.s, buf, p.to, 1) },
+		} {
+			n := 1
+			if name != "Ssend" {
+				n = 300_000 // it waits for its receive
+			}
+			err := send(ended, pattern(n, 1))
+			require.ErrorIs(p, err, context.Canceled, name)
+			require.NotErrorIs(p, err, strand.ErrUnderway, name)
+			ctx, cancel := context.WithCancel(p.ctx)
+			result := make(chan error, 1)
+			go func() { result <- send(ctx, pattern(n, 2)) }()
+			_, err = p.r.Probe(p.ctx, p.from, 1) // it has been sent
+			require.NoError(p, err)
+			cancel()
+			err = <-result
+			require.ErrorIs(p, err, context.Canceled, name)
+			require.ErrorIs(p, err, strand.ErrUnderway, name)
+			require.ErrorContains(p, err, "context canceled: the send goes on by itself")
+			p.recv(pattern(n, 2), 1)
+		}
+	})
+}
+
 // A receive and a probe from any source end once every other member has left: there
 // is nobody who could send.
 func TestAnySourceWhenAllOthersHaveLeft(t *testing.T) {

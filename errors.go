@@ -26,6 +26,12 @@ var (
 	ErrPeerClosed = pml.ErrPeerClosed
 	// ErrBuffer: there is no room for a buffered send (pml_buffered_max).
 	ErrBuffer = pml.ErrBuffer
+	// ErrUnderway: the context of a call that sends ended while it waited. The send goes on by
+	// itself, and its buffer stays the library's until the world is closed. The error is the
+	// context's too. Without ErrUnderway a call that ended with its context sends nothing any more.
+	ErrUnderway = pml.ErrUnderway
+	// ErrSends: more than a million sends to one rank are under way, and no other is started.
+	ErrSends = pml.ErrSends
 	// ErrFinished: the request, or the message of a matched probe, has ended before.
 	ErrFinished = pml.ErrFinished
 	// ErrNoMessage: the message to receive is nil; Improbe has found none.

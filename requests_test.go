@@ -432,7 +432,9 @@ func TestContextEndsInSend(t *testing.T) {
 			_, err := p.r.Probe(p.ctx, p.from, i)
 			require.NoError(p, err)
 			cancel()
-			require.Equal(p, context.Canceled, <-ended)
+			err = <-ended
+			require.ErrorIs(p, err, context.Canceled)
+			require.ErrorIs(p, err, strand.ErrUnderway)
 			p.recv(data, i)
 
 			require.Equal(p, context.Canceled, p.s.Ssend(over, data, p.to, i), "it has ended already: nothing is sent")

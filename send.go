@@ -30,8 +30,11 @@ func (c *Comm) send(ctx context.Context, buf []byte, more [][]byte, dst, tag int
 }
 
 // Send sends buf to rank dst and returns when buf may be reused. The message need not have
-// been received by then. If ctx ends first, the send goes on by itself, since a send can not
-// be taken back, and buf stays the library's until the world is closed.
+// been received by then.
+//
+// If ctx has ended before, nothing is sent. If it ends while Send waits, the send goes on by
+// itself, since a send can not be taken back, and buf stays the library's until the world is
+// closed; the error is then [ErrUnderway] as well as the context's.
 func (c *Comm) Send(ctx context.Context, buf []byte, dst, tag int) error {
 	return c.send(ctx, buf, nil, dst, tag, pml.Standard)
 }

@@ -26,11 +26,25 @@ func (pe *peer) acknowledged(h *header) error {
 
 // acknowledgedUpTo takes in a cumulative acknowledgement and a grant of credit.
 func (pe *peer) acknowledgedUpTo(ack, credit uint32) error {
-	pe.credit.update(credit)
-	if ack == pe.sent.base {
-		return nil
+	if ack == pe.sent.base && credit == pe.credit.granted {
+		return nil // as mostly, and at no cost
 	}
-	return pe.sent.acknowledge(ack, frameAcked)
+	return pe.allowed(ack, credit)
+}
+
+// allowed is acknowledgedUpTo where there is news.
+func (pe *peer) allowed(ack, credit uint32) error {
+	if err := pe.credit.update(credit); err != nil {
+		return err
+	}
+	if err := pe.sent.acknowledge(ack, frameAcked); err != nil {
+		return err
+	}
+	if pe.restrained && !pe.stretched() {
+		pe.restrained = false
+		pe.pump()
+	}
+	return nil
 }
 
 func frameAcked(f *txFrame) {

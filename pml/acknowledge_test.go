@@ -47,7 +47,7 @@ func connected(t *testing.T) (*peer, *scripted) {
 	require.NoError(t, err)
 	t.Cleanup(eng.Close)
 	ep := &scripted{result: btl.Done}
-	p := &PML{engine: eng, peers: make(map[int]*peer), lookups: t.Context()}
+	p := &PML{engine: eng, bounds: ordinary, peers: make(map[int]*peer), lookups: t.Context()}
 	pe := p.peerOf(1)
 	pe.state = peerKnown
 	pe.rails = []*rail{{pml: p, peer: pe, endpoint: ep, up: true}}

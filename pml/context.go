@@ -12,11 +12,13 @@ type Context struct {
 	pml            *PML
 	id             uint64
 	group          *Group // nil until the communicator is made here too
+	opener         *peer  // whose message was the first for it, until then
 	match          *match.Context
 	channels       map[int]*channel // by world rank, of ranks that were sent to
 	last           *channel
 	freed          bool
-	sought         bool  // contact is made for receives from any source
+	sought         bool // contact is made for receives from any source
+	company        company
 	gone           int   // members that have left
 	unacknowledged error // a member has failed, or all others have left, and nobody has taken note
 }
@@ -38,6 +40,11 @@ func ContextID(leader int, counter uint32) uint64 {
 func (p *PML) NewContext(id uint64, group *Group, relaxed bool) (*Context, error) {
 	p.engine.Lock()
 	defer p.engine.Unlock()
+	return p.newContext(id, group, relaxed)
+}
+
+// newContext is NewContext with the lock held.
+func (p *PML) newContext(id uint64, group *Group, relaxed bool) (*Context, error) {
 	if p.closing {
 		return nil, ErrClosed
 	}
@@ -45,7 +52,7 @@ func (p *PML) NewContext(id uint64, group *Group, relaxed bool) (*Context, error
 	if c.group != nil || c.freed {
 		return nil, fmt.Errorf("context %#x exists already", id)
 	}
-	c.group = group
+	c.settleGroup(group)
 	for _, pe := range p.peers {
 		if pe.failure != nil {
 			c.memberLeft(pe)
@@ -57,24 +64,32 @@ func (p *PML) NewContext(id uint64, group *Group, relaxed bool) (*Context, error
 	return c, nil
 }
 
-// contextOf returns the context of an id. One that is not known yet is made, and
-// what arrives for it waits: a peer may be ahead of us.
-func (p *PML) contextOf(id uint64) *Context {
+// known returns the context of an id, or nil if there is none.
+func (p *PML) known(id uint64) *Context {
 	if c := p.lastContext; c != nil && c.id == id {
 		return c
 	}
 	c := p.contexts[id]
-	if c == nil && p.freed.has(id) {
+	switch {
+	case c != nil:
+		p.lastContext = c
+	case p.freed.has(id):
 		return p.buried
 	}
+	return c
+}
+
+// contextOf returns the context of an id, which it makes if there is none.
+func (p *PML) contextOf(id uint64) *Context {
+	c := p.known(id)
 	if c == nil {
 		c = &Context{pml: p, id: id, match: match.NewContext(matched), channels: make(map[int]*channel)}
 		p.contexts[id] = c
+		p.lastContext = c
 		if p.closing {
 			c.discard()
 		}
 	}
-	p.lastContext = c
 	return c
 }
 
@@ -112,6 +127,7 @@ func (c *Context) discard() {
 // told that nothing is wanted: of a communicator that was freed that is no error,
 // of a world that is being closed it is.
 func (in *inbound) refuse() {
+	in.answered()
 	if in.asked && in.peer.failure == nil {
 		h := header{kind: frameClear, handle: in.handle, round: in.round}
 		if !in.context.freed {

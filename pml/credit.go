@@ -23,19 +23,26 @@ type senderCredit struct {
 	opened        bool
 }
 
-// open takes the first grant, made when the connection came up.
+// open takes the first grant, made when the connection came up, which was looked at
+// when the hello was read.
 func (c *senderCredit) open(first uint32) {
 	if !c.opened {
 		c.opened = true
-		c.update(first)
+		_ = c.update(first)
 	}
 }
 
-// update takes a newer grant; an older one changes nothing.
-func (c *senderCredit) update(granted uint32) {
-	if int32(granted-c.granted) > 0 {
-		c.granted = granted
+// update takes a newer grant; an older one changes nothing. One of more than anybody can
+// promise is damage.
+func (c *senderCredit) update(granted uint32) error {
+	if int32(granted-c.granted) <= 0 {
+		return nil
 	}
+	if free := int32(granted - c.used); free > maxGrant {
+		return fmt.Errorf("a grant of %d units of credit; no process has more than %d to grant", free, maxGrant)
+	}
+	c.granted = granted
+	return nil
 }
 
 func (c *senderCredit) available() uint32 {

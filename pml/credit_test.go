@@ -29,7 +29,7 @@ func TestCreditProperty(t *testing.T) {
 
 		s := senderCredit{granted: start, used: start, opened: true}
 		r := receiverCredit{size: first, granted: start + first, used: start, advertised: start + first}
-		s.update(start + first)
+		require.NoError(t, s.update(start+first))
 		var flying, held, grants []uint32
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			switch rapid.IntRange(0, 4).Draw(t, "step") {
@@ -53,7 +53,7 @@ func TestCreditProperty(t *testing.T) {
 				grants = append(grants, r.advertise())
 			case 4: // a grant arrives: any, in any order
 				if len(grants) > 0 {
-					s.update(rapid.SampledFrom(grants).Draw(t, "grant"))
+					require.NoError(t, s.update(rapid.SampledFrom(grants).Draw(t, "grant")))
 				}
 			}
 			outstanding := sum(flying) + sum(held)
@@ -64,7 +64,7 @@ func TestCreditProperty(t *testing.T) {
 		for _, u := range append(held, flying...) {
 			r.refund(u)
 		}
-		s.update(r.advertise())
+		require.NoError(t, s.update(r.advertise()))
 		require.Equal(t, r.size, s.available())
 	})
 }
@@ -127,7 +127,7 @@ func TestCreditOpensOnce(t *testing.T) {
 	var s senderCredit
 	s.open(0)
 	assert.Zero(t, s.available())
-	s.update(50)
+	require.NoError(t, s.update(50))
 	require.True(t, s.spend(50))
 	s.open(50)
 	assert.Zero(t, s.available())

@@ -33,7 +33,7 @@ func (c *Context) memberLeft(pe *peer) {
 	if c.group == nil || c.group.Rank(pe.rank) < 0 {
 		return
 	}
-	if pe.state == peerFailed {
+	if pe.state == peerFailed && !pe.vanished() {
 		c.unacknowledged = pe.failure
 	}
 	c.gone++
@@ -58,9 +58,14 @@ func (op *operation) fromAnybody() bool {
 // vain; unblock that it does no longer.
 func (op *operation) block() {
 	op.blocked++
-	if op.fromAnybody() && errors.Is(op.context.unacknowledged, errDeserted) {
-		op.abandon(errDeserted)
+	if !op.fromAnybody() {
+		return
 	}
+	if errors.Is(op.context.unacknowledged, errDeserted) {
+		op.abandon(errDeserted)
+		return
+	}
+	op.context.seekCompany()
 }
 
 func (op *operation) unblock() { op.blocked-- }

@@ -19,6 +19,8 @@ var (
 	ErrPeerClosed = errors.New("peer has left the world in order")
 	ErrPeerFailed = errors.New("peer has failed")
 	ErrBuffer     = errors.New("no room for a buffered send")
+	ErrUnderway   = errors.New("the send goes on by itself, and its buffer stays the library's")
+	ErrSends      = errors.New("too many sends to one rank are under way")
 	ErrFinished   = errors.New("request has finished and was waited for already")
 	ErrNoMessage  = errors.New("no message: the matched probe has found none")
 )
@@ -29,6 +31,13 @@ func Ended(ctx context.Context) error {
 	given.Context(ctx)
 	return ctx.Err()
 }
+
+// underwayError says that a call ended with its context while a send was under way.
+type underwayError struct{ ended error }
+
+func (e *underwayError) Error() string { return e.ended.Error() + ": " + ErrUnderway.Error() }
+
+func (e *underwayError) Unwrap() []error { return []error{ErrUnderway, e.ended} }
 
 // A TruncateError says that a message was longer than the receive's buffer. The
 // buffer holds the message's beginning; the rest is lost, nothing else is.

@@ -60,6 +60,7 @@ func (p *PML) bury(c *Context) {
 	}
 	delete(p.contexts, c.id)
 	p.freed.add(c.id)
+	c.match.End()
 	if p.lastContext == c {
 		p.lastContext = nil
 	}
@@ -71,7 +72,11 @@ func (p *PML) bury(c *Context) {
 func (c *Context) arrive(in *inbound, lane uint16) error {
 	pe := in.peer
 	if c != c.pml.buried {
-		return c.match.Channel(int32(pe.rank)).Arrive(pe.lane(lane), &in.Message)
+		ch, err := c.from(pe)
+		if err != nil {
+			return err
+		}
+		return ch.Arrive(pe.lane(lane), &in.Message)
 	}
 	if err := pe.lane(lane).Pass(in.LaneSeq); err != nil {
 		return err
@@ -81,9 +86,17 @@ func (c *Context) arrive(in *inbound, lane uint16) error {
 }
 
 // void notes that a message will not come.
-func (c *Context) void(pe *peer, h *header) error {
+func (pe *peer) void(h *header) error {
+	c, err := pe.pml.contextFor(pe, h.context)
+	if err != nil {
+		return err
+	}
 	if c == c.pml.buried {
 		return pe.lane(h.lane).Pass(h.laneSeq)
 	}
-	return c.match.Channel(int32(pe.rank)).Void(pe.lane(h.lane), h.seq, h.laneSeq)
+	ch, err := c.from(pe)
+	if err != nil {
+		return err
+	}
+	return ch.Void(pe.lane(h.lane), h.seq, h.laneSeq)
 }

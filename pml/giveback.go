@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -75,6 +76,7 @@ func (op *operation) withdraw(in *inbound) *inbound {
 	}
 	round := in.round
 	in.round++
+	in.waitsAgain()
 	op.buf, op.more = nil, nil
 	if pe.self() {
 		if sender := p.lookup(in.handle, pe, true); sender != nil {
@@ -127,6 +129,15 @@ func (op *operation) retire() {
 // late reports whether a frame has arrived that is not acknowledged yet.
 func (pe *peer) late(frame uint32) bool {
 	return slices.ContainsFunc(pe.withdrawing, func(op *operation) bool { return slices.Contains(op.late, frame) })
+}
+
+// comesLate keeps the number of a frame that has arrived after the withdrawal.
+func (op *operation) comesLate(frame uint32) error {
+	if most := op.pml.bounds.frames; len(op.late) >= most {
+		return fmt.Errorf("frame %d of a message that was given back, and so were %d others", frame, most)
+	}
+	op.late = append(op.late, frame)
+	return nil
 }
 
 // withdrawal takes the receiver's word that what it has cleared, in that round or

@@ -86,7 +86,7 @@ func decodeHello(b []byte) (*hello, error) {
 	if r.err == nil && len(r.b) > 0 {
 		return nil, fmt.Errorf("%d bytes follow its end", len(r.b))
 	}
-	if h.credit > 1<<30 {
+	if h.credit > maxGrant {
 		return nil, fmt.Errorf("it grants %d units of credit", h.credit)
 	}
 	return h, r.err

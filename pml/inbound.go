@@ -34,6 +34,7 @@ type inbound struct {
 	whole   bool   // the payload has arrived
 	stuck   bool   // it will not: the peer is gone
 	asked   bool   // it is a request to send
+	waits   bool   // and has found no receive
 	handle  uint64 // the sender's, to answer it
 	round   uint32 // how often it was given back
 	units   uint32 // credit it takes
@@ -59,12 +60,14 @@ func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
 func (in *inbound) own(l *btl.Landing) { in.landing, l.Owner = l, in }
 
 func (p *PML) freeInbound(in *inbound) {
+	in.answered()
+	in.peer.holds.gaps -= len(in.covered)
 	if in.data != nil {
 		p.pool.put(in.data)
 	}
 	in.landing.Set(0, nil, nil, nil)
 	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
-	in.offset, in.covered, in.partOf, in.at = 0, in.covered[:0], nil, 0
+	in.offset, in.covered, in.partOf, in.at = 0, nil, nil, 0
 	in.whole, in.asked, in.handle, in.round, in.units, in.total = false, false, 0, 0, 0, 0
 	in.numbered, in.stuck = false, false
 	if p.spareInbounds < keptSpare {
@@ -186,6 +189,8 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 		if of := pe.unfinished(h.frame); of != nil || h.isPart() {
 			return r.beginPart(of, h, size)
 		}
+	} else if !h.kind.unnumbered() && !pe.local {
+		return nil, fmt.Errorf("frame type %d without a number", h.kind)
 	}
 	switch h.kind {
 	case frameAck:
@@ -216,7 +221,7 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
 			return nil, err
 		}
-		return nil, p.contextOf(h.context).void(pe, h)
+		return nil, pe.void(h)
 	case frameData:
 		return r.beginData(h, size)
 	}
@@ -265,13 +270,22 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 			return nil, err
 		}
 	}
-	c := p.contextOf(h.context)
+	c, err := p.contextFor(pe, h.context)
+	if err != nil {
+		return nil, err
+	}
 	in := p.newInbound(pe, h, size)
 	in.Tag, in.Seq, in.LaneSeq = h.tag, h.seq, h.laneSeq
 	in.context, in.total, in.handle, in.units = c, h.size, h.handle, units
 	in.asked = h.kind == frameRequest
 	in.whole = size == 0
 	in.numbered = true
+	if in.asked {
+		if err := in.asks(); err != nil {
+			p.discard(in)
+			return nil, err
+		}
+	}
 	if h.flags&flagStarved != 0 {
 		pe.starved()
 	}
@@ -322,9 +336,8 @@ func (r *rail) end(in *inbound) error {
 	}
 	frame, counted, ackNow := in.frame, in.counted, in.ackNow
 	if op := in.op; op != nil && op.withdrawn {
-		op.late = append(op.late, frame)
 		p.freeInbound(in)
-		return nil
+		return op.comesLate(frame)
 	}
 	switch in.kind {
 	case frameAck: // drained

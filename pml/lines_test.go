@@ -59,11 +59,13 @@ type parcel struct {
 func newLines(t testing.TB, seed uint64) *lines {
 	m := &lines{Rand: rand.New(rand.NewPCG(seed, 0x11E5)), t: t}
 	copyLimit := []int{0, 100, 64 << 10}[m.IntN(3)]
+	narrow := ordinary // who keeps to them is never refused
+	narrow.sends, narrow.frames = 8, []int{1, 2, 5, ordinary.frames}[m.IntN(4)]
 	for rank := range m.sides {
 		eng, err := engine.New(engine.Options{Simulated: true})
 		require.NoError(t, err)
 		eng.Lock()
-		p := &PML{engine: eng, rank: rank, peers: make(map[int]*peer), lookups: t.Context(), contexts: make(map[uint64]*Context)}
+		p := &PML{engine: eng, bounds: narrow, rank: rank, peers: make(map[int]*peer), lookups: t.Context(), contexts: make(map[uint64]*Context)}
 		p.tune = tunables{lanes: 1, creditMax: 1 << 20, copyLimit: copyLimit, copyPool: 1 << 20, eagerMax: 4000}
 		p.host, p.scratch, p.pool.limit = &host{pml: p}, make([]byte, 64), 1<<20
 		pe := p.peerOf(1 - rank)

@@ -20,6 +20,9 @@ func (r *rail) beginPart(of *inbound, h *header, size int) (*inbound, error) {
 		which.whole = uint32(size)
 	}
 	if of == nil {
+		if most := r.pml.bounds.frames; len(pe.partial) >= most {
+			return nil, fmt.Errorf("frame %d begins in part, and so have %d others", h.frame, most)
+		}
 		var err error
 		if h.kind == frameData {
 			of, err = r.beginData(h, int(which.whole))
@@ -83,8 +86,13 @@ func (in *inbound) split() *inbound {
 // endPart takes note that a part is complete, and of the frame if it was the last one.
 func (r *rail) endPart(in *inbound) error {
 	pe, of := in.peer, in.partOf
+	gaps := len(of.covered)
 	err := of.covered.add(in.at, in.at+in.bytes)
+	pe.holds.gaps += len(of.covered) - gaps
 	r.pml.freeInbound(in)
+	if most := r.pml.bounds.gaps; pe.holds.gaps > most {
+		err = fmt.Errorf("parts that leave more than %d gaps in frames", most)
+	}
 	if err != nil || !of.covered.is(of.bytes) {
 		return err
 	}

@@ -22,9 +22,12 @@ type peer struct {
 	local   bool  // frames to it need no acknowledgement
 
 	sought   bool // a receive waits for the first contact
+	stranger bool // it was contacted to find out whether it has left
 	widening bool // one more rail will be tried if none is connected by then
 	calling  bool // it will be called if none is connected by then
 	ending   bool // it has failed if it is not connected soon
+
+	restrained bool // something is held back until more is acknowledged
 
 	// Sending.
 	laneSeq []uint32   // the next number in each lane
@@ -44,6 +47,8 @@ type peer struct {
 	lanes       []*match.Lane
 	received    receiveWindow
 	grant       receiverCredit
+	numbers     match.Sender // of messages that are here before older ones
+	holds       holdings
 	begun       []*inbound   // frames whose payload is arriving
 	partial     []*inbound   // frames that have come in part, or are coming by several ways
 	withdrawing []*operation // receives whose messages were given back, as long as the peer may not know
@@ -78,6 +83,10 @@ func (p *PML) peerOf(rank int) *peer {
 		return pe
 	}
 	pe := &peer{pml: p, rank: rank, laneSeq: make([]uint32, p.tune.lanes)}
+	if rank != p.rank { // nothing overtakes within a process
+		pe.numbers.Limit = 2 * p.bounds.frames // in the order of contexts, and of lanes
+	}
+	pe.sent.most = p.bounds.frames
 	p.peers[rank] = pe
 	return pe
 }
@@ -143,7 +152,7 @@ func (pe *peer) lane(n uint16) *match.Lane {
 		pe.lanes = append(pe.lanes, nil)
 	}
 	if pe.lanes[n] == nil {
-		pe.lanes[n] = new(match.Lane)
+		pe.lanes[n] = match.NewLane(&pe.numbers)
 	}
 	return pe.lanes[n]
 }
@@ -173,6 +182,8 @@ func (pe *peer) fail(state peerState, err error) {
 		case op.fromAnybody():
 			if err := op.doomed(); err != nil {
 				op.abandon(err)
+			} else if op.blocked > 0 {
+				op.context.seekCompany()
 			}
 		}
 	})
@@ -231,7 +242,7 @@ func (pe *peer) dropFrames(all bool) {
 		}
 	}
 	pe.sent.each(drop)
-	pe.sent = sendWindow{base: pe.sent.next, next: pe.sent.next}
+	pe.sent = sendWindow{base: pe.sent.next, next: pe.sent.next, most: pe.sent.most}
 	for _, r := range pe.rails {
 		for f := r.newest; f != nil; f = f.older {
 			// What the peer has is no loan any more: its operation ends now, unless that is

@@ -24,6 +24,7 @@ type PML struct {
 	rank   int
 	host   *host
 	tune   tunables
+	bounds bounds
 	log    func(btl.LogLevel, string)
 	call   func(rank int) error // nil: nobody can be asked to connect
 
@@ -99,6 +100,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 	p := &PML{
 		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, call: cfg.Call,
 		tune:     tune,
+		bounds:   ordinary,
 		peers:    make(map[int]*peer),
 		contexts: make(map[uint64]*Context),
 		scratch:  make([]byte, 64<<10),

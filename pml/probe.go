@@ -80,6 +80,9 @@ func (a *arrival) Done() bool {
 	if a.err = a.context.usable(); a.err == nil {
 		a.err = a.context.prospect(a.source)
 	}
+	if a.err == nil && a.source == match.Any {
+		a.context.seekCompany()
+	}
 	if v := a.context.match.Version(); v != a.seen {
 		a.seen = v
 		if a.in = a.context.find(a.source, a.tag); a.in != nil {

@@ -61,6 +61,7 @@ func matched(r *match.Recv, m *match.Message) {
 // first.
 func (op *operation) bind(in *inbound, how uint8) {
 	pe := in.peer
+	in.answered()
 	op.peer, in.op = pe, op
 	op.total = in.total
 	accept := min(op.total, op.size)

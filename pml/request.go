@@ -65,6 +65,9 @@ func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound
 	op.block()
 	if !op.done {
 		if err := p.engine.Wait(ctx, (*lone)(op), op.source()); err != nil {
+			if op.isSend && !op.done {
+				err = &underwayError{err}
+			}
 			return Status{}, p.leave(op), err
 		}
 	}

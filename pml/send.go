@@ -28,6 +28,9 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	if pe.failure != nil {
 		return nil, c.named(pe.failure)
 	}
+	if err := pe.crowded(dst); err != nil {
+		return nil, err
+	}
 	p := c.pml
 	op := p.newOperation()
 	op.isSend, op.context, op.peer, op.mode = true, c, pe, mode
@@ -47,7 +50,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	ch.seq++
 	pe.laneSeq[op.lane]++
 	pe.sends++
-	if pe.waiting.head == nil && pe.up() && pe.backlog.len < maxBacklog {
+	if pe.waiting.head == nil && pe.up() && pe.backlog.len < maxBacklog && !pe.restrain() {
 		pe.launch(op)
 	} else {
 		op.setBusy(true)
@@ -199,14 +202,14 @@ func (pe *peer) pump() {
 			if !pe.sendAgain() {
 				return
 			}
-		case pe.waiting.head != nil:
+		case pe.waiting.head != nil && !pe.restrain():
 			pe.launch(pe.waiting.pop())
 		case pe.bulk.head != nil:
 			r := pe.freeRail()
 			if r == nil || !pe.transmitHead(r, &pe.bulk) {
 				return
 			}
-		case pe.streams.head != nil:
+		case pe.streams.head != nil && !pe.restrain():
 			if !pe.cutPiece() {
 				return
 			}

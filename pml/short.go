@@ -24,7 +24,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	}
 	pe := ch.peer
 	if pe.local || pe.state != peerKnown || pe.waiting.head != nil || pe.backlog.head != nil ||
-		len(buf) > p.tune.copyLimit || p.copied >= p.tune.copyPool {
+		len(buf) > p.tune.copyLimit || p.copied >= p.tune.copyPool || pe.stretched() {
 		return false
 	}
 	lane := c.lane(int32(tag))
@@ -69,10 +69,15 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 		lane >= len(pe.lanes) || pe.lanes[lane] == nil || int32(pe.grant.granted-pe.grant.used) < int32(units) {
 		return false
 	}
-	c := r.pml.contextOf(le.Uint64(b[16:]))
+	c, id := r.pml.lastContext, le.Uint64(b[16:])
+	if c == nil || c.id != id {
+		if c = r.pml.known(id); c == nil {
+			return false
+		}
+	}
 	ch := c.match.Channel(int32(pe.rank))
 	tag := int32(le.Uint32(b[24:]))
-	if tag < 0 || pe.acknowledgedUpTo(le.Uint32(b[8:]), le.Uint32(b[12:])) != nil {
+	if ch == nil || tag < 0 || pe.acknowledgedUpTo(le.Uint32(b[8:]), le.Uint32(b[12:])) != nil {
 		return false
 	}
 	posted := ch.Expect(pe.lanes[lane], le.Uint32(b[28:]), le.Uint32(b[32:]), tag)

@@ -11,6 +11,7 @@ type sendWindow struct {
 	ring []*txFrame // slot of number n: n mod len
 	base uint32     // the lowest number not acknowledged
 	next uint32     // the next number to give out
+	most int        // how long the span of those may be for anything new to follow
 }
 
 // empty reports whether everything is acknowledged.

@@ -1,8 +1,16 @@
 package match
 
+import (
+	"maps"
+	"slices"
+)
+
 // A Lane is one lane from one peer: its numbers count the messages of all
-// contexts whose tags fall on it. The zero value is ready.
+// contexts whose tags fall on it. The zero value is ready, and bounds nothing.
 type Lane struct{ order }
+
+// NewLane returns a lane from a sender.
+func NewLane(from *Sender) *Lane { return &Lane{order{sender: from}} }
 
 // A Channel is what one context hears from one sender.
 type Channel struct {
@@ -58,19 +66,28 @@ func NewContext(matched func(*Recv, *Message)) *Context {
 	}
 }
 
-// Channel returns the channel from a sender, which it makes at first use.
+// Channel returns the channel from a sender, or nil if there is none yet.
 func (c *Context) Channel(source int32) *Channel {
 	ch := c.last
 	if ch != nil && ch.source == source {
 		return ch
 	}
-	if ch = c.channels[source]; ch == nil {
-		ch = &Channel{context: c, source: source}
-		c.channels[source] = ch
+	if ch = c.channels[source]; ch != nil {
+		c.last = ch
 	}
+	return ch
+}
+
+// Open makes the channel from a sender, which has none yet.
+func (c *Context) Open(source int32, from *Sender) *Channel {
+	ch := &Channel{context: c, source: source, order: order{sender: from}}
+	c.channels[source] = ch
 	c.last = ch
 	return ch
 }
+
+// Sources are the senders that there are channels from.
+func (c *Context) Sources() []int32 { return slices.Collect(maps.Keys(c.channels)) }
 
 // Version changes whenever a message has become visible to probes.
 func (c *Context) Version() uint64 { return c.version }

@@ -88,7 +88,7 @@ func (q *queue) arrive(m *Message, tag int32) {
 	m.Tag, m.Seq, m.LaneSeq = tag, q.seq, q.laneSeq[lane]
 	q.seq++
 	q.laneSeq[lane]++
-	if err := q.c.Channel(1).Arrive(&q.lanes[lane], m); err != nil {
+	if err := q.c.channel(1).Arrive(&q.lanes[lane], m); err != nil {
 		panic(err)
 	}
 }
@@ -183,7 +183,7 @@ func BenchmarkReordered(b *testing.B) {
 			c.Post(&receives[i])
 			j := n + uint32(1-i)
 			messages[i] = Message{Seq: j, LaneSeq: j}
-			if err := c.Channel(1).Arrive(&lane, &messages[i]); err != nil {
+			if err := c.channel(1).Arrive(&lane, &messages[i]); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -218,3 +218,11 @@ func (o *model) waiting(context int) int {
 	}
 	return n
 }
+
+// channel returns the channel from a sender, which it makes at first use.
+func (c *Context) channel(source int32) *Channel {
+	if ch := c.Channel(source); ch != nil {
+		return ch
+	}
+	return c.Open(source, nil)
+}

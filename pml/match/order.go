@@ -5,15 +5,31 @@ import "fmt"
 // order tracks which of a sequence of numbers have arrived. Numbers start at 0
 // and wrap around; those outstanding span less than 2³¹.
 type order struct {
-	next  uint32              // every lower number has arrived
-	early map[uint32]*Message // arrived ahead of a gap; nil: void or received
+	next   uint32              // every lower number has arrived
+	early  map[uint32]*Message // arrived ahead of a gap; nil: void or received
+	sender *Sender             // whose numbers they are; nil: nobody's that is bounded
 }
 
-// admits reports an error if n has arrived before.
+// A Sender bounds how many numbers of one sender may be known beyond gaps, in all
+// channels and lanes of it together: each takes memory until what is missing has come,
+// and one that makes numbers up never sends that. The zero value bounds nothing.
+type Sender struct {
+	// Limit is how many there may be; 0: any number.
+	Limit int
+	early int
+}
+
+// admits reports an error if n has arrived before, or if too much is missing before it.
 func (o *order) admits(n uint32) error {
+	if n == o.next {
+		return nil
+	}
 	_, dup := o.early[n]
 	if dup || int32(n-o.next) < 0 {
 		return fmt.Errorf("number %d has arrived already (next is %d)", n, o.next)
+	}
+	if s := o.sender; s != nil && s.Limit > 0 && s.early >= s.Limit {
+		return fmt.Errorf("number %d has arrived before %d, and %d others are ahead of what is missing too", n, o.next, s.early)
 	}
 	return nil
 }
@@ -29,6 +45,9 @@ func (o *order) arrive(n uint32, m *Message) bool {
 		o.early = make(map[uint32]*Message)
 	}
 	o.early[n] = m
+	if o.sender != nil {
+		o.sender.early++
+	}
 	return false
 }
 
@@ -45,6 +64,9 @@ func (o *order) advance(list []*Message, first *Message) []*Message {
 			break
 		}
 		delete(o.early, o.next)
+		if o.sender != nil {
+			o.sender.early--
+		}
 		o.next++
 		if m != nil {
 			list = append(list, m)

@@ -71,7 +71,7 @@ func newProgram(t *rapid.T, s shape) *program {
 	for i := range contexts {
 		c := NewContext(p.matched)
 		for sender := range p.senders {
-			c.Channel(p.source(i, sender)).next = p.base
+			c.channel(p.source(i, sender)).next = p.base
 		}
 		p.contexts = append(p.contexts, c)
 	}
@@ -136,7 +136,7 @@ func (p *program) arrive() {
 }
 
 func (p *program) enter(m *modelMessage, real *Message) error {
-	ch, lane := p.contexts[m.context].Channel(m.source), p.lane[m.lane]
+	ch, lane := p.contexts[m.context].channel(m.source), p.lane[m.lane]
 	if m.void {
 		return ch.Void(lane, real.Seq, real.LaneSeq)
 	}

@@ -75,7 +75,7 @@ func TestReturnProperty(t *testing.T) {
 				flying = flying[1:]
 				for _, r := range []*receiver{with, without} {
 					m := a.m
-					require.NoError(t, r.c.Channel(int32(a.source)).Arrive(&r.lanes[a.source][a.lane], &m))
+					require.NoError(t, r.c.channel(int32(a.source)).Arrive(&r.lanes[a.source][a.lane], &m))
 				}
 			}
 		}
@@ -104,7 +104,7 @@ func TestReturnToAPostedReceive(t *testing.T) {
 	require.Nil(t, c.Post(first))
 	require.Nil(t, c.Post(second))
 	m := &Message{Tag: 1}
-	require.NoError(t, c.Channel(1).Arrive(&lane, m))
+	require.NoError(t, c.channel(1).Arrive(&lane, m))
 	c.Return(m)
 	require.Equal(t, []*Recv{first, second}, matches)
 }

@@ -50,11 +50,11 @@ func (s *scene) post(name string, source, tag int32) {
 func (s *scene) arrive(name string, source, tag int32, seq, laneSeq uint32) {
 	m := &Message{Tag: tag, Seq: seq, LaneSeq: laneSeq, Owner: name}
 	s.messages[name] = m
-	require.NoError(s.t, s.c.Channel(source).Arrive(s.lane(source, tag), m))
+	require.NoError(s.t, s.c.channel(source).Arrive(s.lane(source, tag), m))
 }
 
 func (s *scene) void(source, tag int32, seq, laneSeq uint32) {
-	require.NoError(s.t, s.c.Channel(source).Void(s.lane(source, tag), seq, laneSeq))
+	require.NoError(s.t, s.c.channel(source).Void(s.lane(source, tag), seq, laneSeq))
 }
 
 func (s *scene) probe(source, tag int32) string {
@@ -117,14 +117,14 @@ func TestSeqReadyBeforeItsLaneIs(t *testing.T) {
 	var lane Lane
 	s, other := newScene(t), newScene(t)
 	m := &Message{Tag: 7, Seq: 0, LaneSeq: 1, Owner: "a"}
-	require.NoError(t, s.c.Channel(1).Arrive(&lane, m))
+	require.NoError(t, s.c.channel(1).Arrive(&lane, m))
 	require.Equal(t, "a", s.probe(1, Any))
 	s.post("r", 1, 7)
 	s.expect("r<a")
 	require.Contains(t, lane.early, uint32(1))
 	require.Nil(t, lane.early[1], "a message that was received is the caller's again")
 	other.post("q", 1, 7)
-	require.NoError(t, other.c.Channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 0, LaneSeq: 0, Owner: "b"}))
+	require.NoError(t, other.c.channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 0, LaneSeq: 0, Owner: "b"}))
 	other.expect("q<b")
 	s.expect()
 	require.Empty(t, lane.early)
@@ -135,9 +135,9 @@ func TestLaneReleasesMessagesOfOtherContexts(t *testing.T) {
 	s, other := newScene(t), newScene(t)
 	other.post("q", 1, 7)
 	// Of the other context's two, the first is missing; of the lane, number 0.
-	require.NoError(t, other.c.Channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 1, LaneSeq: 1, Owner: "b"}))
+	require.NoError(t, other.c.channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 1, LaneSeq: 1, Owner: "b"}))
 	other.expect()
-	require.NoError(t, s.c.Channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 0, LaneSeq: 0, Owner: "a"}))
+	require.NoError(t, s.c.channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 0, LaneSeq: 0, Owner: "a"}))
 	other.expect("q<b")
 	require.Equal(t, "a", s.probe(Any, Any))
 }
@@ -292,7 +292,7 @@ func TestRelaxed(t *testing.T) {
 		var lane Lane
 		s := newScene(t)
 		s.c.Relax()
-		require.NoError(t, s.c.Channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 0, LaneSeq: 1, Owner: "a"}))
+		require.NoError(t, s.c.channel(1).Arrive(&lane, &Message{Tag: 7, Seq: 0, LaneSeq: 1, Owner: "a"}))
 		require.Equal(t, "a", s.probe(Any, Any))
 		require.Equal(t, "a", s.probe(1, 7))
 	})
@@ -328,7 +328,7 @@ func TestTake(t *testing.T) {
 
 func TestNumbersWrapAround(t *testing.T) {
 	s := newScene(t)
-	s.c.Channel(1).next = 1<<32 - 2
+	s.c.channel(1).next = 1<<32 - 2
 	s.lane(1, 7).next = 1<<32 - 2
 	s.post("r1", 1, 7)
 	s.post("any", 1, Any)
@@ -338,12 +338,12 @@ func TestNumbersWrapAround(t *testing.T) {
 	s.expect()
 	s.arrive("a", 1, 7, 1<<32-2, 1<<32-2)
 	s.expect("r1<a", "any<b", "r2<c")
-	require.Error(t, s.c.Channel(1).Void(s.lane(1, 7), 1<<32-1, 1))
+	require.Error(t, s.c.channel(1).Void(s.lane(1, 7), 1<<32-1, 1))
 }
 
 func TestMessageThatWaitsWhileHalfTheNumbersPass(t *testing.T) {
 	s := newScene(t)
-	ch, lane := s.c.Channel(1), s.lane(1, 7)
+	ch, lane := s.c.channel(1), s.lane(1, 7)
 	s.arrive("old", 1, 7, 0, 0)
 	// As if more than 2³¹ messages had come and gone since: the next one to come
 	// early has the old one's numbers.
@@ -372,7 +372,7 @@ func TestDuplicateChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			ch, lane := s.c.Channel(1), s.lane(1, 7)
+			ch, lane := s.c.channel(1), s.lane(1, 7)
 			s.arrive("a", 1, 7, 0, 0)
 			s.arrive("c", 1, 7, 4, 4)
 			s.void(1, 7, 6, 6)
@@ -411,6 +411,6 @@ func TestDiscard(t *testing.T) {
 	s.void(1, 8, 2, 1)
 	s.arrive("d", 1, 8, 3, 2)
 	require.Equal(t, []string{"b", "x", "a", "e", "d"}, unwanted)
-	require.Empty(t, s.c.Channel(1).early)
+	require.Empty(t, s.c.channel(1).early)
 	s.expect()
 }
