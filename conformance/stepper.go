@@ -63,7 +63,13 @@ func (s *stepper) awaitTurn() bool {
 	return !s.stopping
 }
 
-func (s *stepper) turn() { s.turnUnless(false) }
+// turn polls once for a case that steps by itself. What that does is an event: many steps may
+// lie between two calls of the suite, and on a busy machine they take their time.
+func (s *stepper) turn() {
+	if s.turnUnless(false) {
+		s.r.w.t.happened()
+	}
+}
 
 // turnUnless polls once, unless the rank is stalled and that counts.
 func (s *stepper) turnUnless(stalled bool) bool {

@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 func strand(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), self(t), args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1")
+	// Under the race detector each process would sleep for a second before it ends.
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GORACE=atexit_sleep_ms=0")
 	b, err := cmd.CombinedOutput()
 	return string(b), err
 }
