@@ -69,10 +69,15 @@ func TestFailureNamesTheRankInTheCommunicator(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if w.Rank() == victim {
-					return errors.New("gave up")
+				if w.Rank() != victim {
+					return findFailure(ctx, t, c, as, victim)
 				}
-				return findFailure(ctx, t, c, as, victim)
+				for range n - 1 { // the others have posted receives
+					if _, err := c.Recv(ctx, nil, strand.AnySource, tagDie); err != nil {
+						return err
+					}
+				}
+				return errors.New("gave up")
 			}, strand.WithJob(&told{j, all}))
 			if rank != victim {
 				assert.NoError(t, err, "rank %d", rank)
@@ -98,6 +103,9 @@ func findFailure(ctx context.Context, t *testing.T, c *strand.Comm, rank, worldR
 	if err != nil {
 		return err
 	}
+	if err := c.Send(ctx, nil, rank, tagDie); err != nil {
+		return err
+	}
 	_, err = posted.Wait(ctx)
 	check("a posted receive", err)
 	check("one from any source", strand.WaitAll(ctx, []strand.Request{{}, wild}, nil))
@@ -111,7 +119,9 @@ func findFailure(ctx context.Context, t *testing.T, c *strand.Comm, rank, worldR
 	}
 	check("Barrier", c.Barrier(ctx))
 	check("the Barrier after it", c.Barrier(ctx))
-	return nil
+	other := 3 - c.Rank() // which may still need this rank to be there
+	_, err = c.Sendrecv(ctx, nil, other, tagDie, nil, other, tagDie)
+	return err
 }
 
 // Ranks are translated from any communicator of a world to any other.
