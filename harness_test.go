@@ -33,6 +33,13 @@ func testContext(t testing.TB) context.Context {
 func openWorlds(t testing.TB, n int, opts ...strand.Option) []*strand.World {
 	t.Helper()
 	leak.Check(t)
+	return openMore(t, n, opts...)
+}
+
+// openMore is openWorlds for a test that has others open: what they leave behind is looked for
+// once, by the first.
+func openMore(t testing.TB, n int, opts ...strand.Option) []*strand.World {
+	t.Helper()
 	jobs := strandtest.NewJobs(n)
 	worlds, errs := make([]*strand.World, n), make([]error, n)
 	var wg sync.WaitGroup

@@ -43,6 +43,12 @@ func (j *abortable) Close() error {
 func runAll(t *testing.T, n int, f func(ctx context.Context, w *strand.World) error) ([]*abortable, []error) {
 	t.Helper()
 	leak.Check(t)
+	return runBeside(t, n, f)
+}
+
+// runBeside is runAll for a test that runs beside others.
+func runBeside(t *testing.T, n int, f func(ctx context.Context, w *strand.World) error) ([]*abortable, []error) {
+	t.Helper()
 	jobs, errs := make([]*abortable, n), make([]error, n)
 	var wg sync.WaitGroup
 	for i, j := range strandtest.NewJobs(n) {
@@ -69,9 +75,9 @@ func TestRun(t *testing.T) {
 }
 
 // An error of one rank aborts the job with its message and comes back to main.
-func TestRunWithAnError(t *testing.T) {
+func runWithAnError(t *testing.T) {
 	wrong := errors.New("the input is wrong")
-	jobs, errs := runAll(t, 2, func(ctx context.Context, w *strand.World) error {
+	jobs, errs := runBeside(t, 2, func(ctx context.Context, w *strand.World) error {
 		if err := w.Comm().Barrier(ctx); err != nil {
 			return err
 		}
@@ -100,7 +106,7 @@ func TestRunWithAPanic(t *testing.T) {
 
 // So does a function that ends its goroutine, as t.FailNow does: its rank must
 // not leave the others waiting.
-func TestRunWithAGoexit(t *testing.T) {
+func runWithAGoexit(t *testing.T) {
 	jobs := strandtest.NewJobs(2)
 	left := &abortable{Job: jobs[1]}
 	var wg sync.WaitGroup
@@ -142,8 +148,7 @@ func (j *follower) AbortAfter(rank, code int, message string) {
 }
 
 // An error that another rank's failure has led to names that rank to the launcher.
-func TestRunAfterAFailure(t *testing.T) {
-	leak.Check(t)
+func runAfterAFailure(t *testing.T) {
 	jobs := strandtest.NewJobs(2)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -171,8 +176,7 @@ func TestRunAfterAFailure(t *testing.T) {
 
 // Who ends with an error has failed, to those that it was connected to as well: it does not leave
 // in order, though nothing is under way.
-func TestRunWithAnErrorIsAFailure(t *testing.T) {
-	leak.Check(t)
+func runWithAnErrorIsAFailure(t *testing.T) {
 	jobs := strandtest.NewJobs(2)
 	var wg sync.WaitGroup
 	wg.Go(func() {

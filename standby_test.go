@@ -12,19 +12,18 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/chaos"
+	"github.com/strandmp/strand/internal/leak"
 )
 
-// overFast opens two worlds whose fast network silences TCP. A process that is away for
-// a while does not count as silent.
-func overFast(t *testing.T, opts ...strand.Option) (*chaos.Component, []*strand.World) {
-	t.Helper()
+// fastBeforeTCP is a fast network that silences TCP. A process that is away for a while does
+// not count as silent.
+func fastBeforeTCP() (*chaos.Component, []strand.Option) {
 	c := chaos.Calm()
 	c.Exclusivity = 1000
 	fast, transports := chaos.New(c), new(btl.Registry)
 	transports.Register(fast)
 	transports.Register(btl.Default.Lookup("tcp"))
-	opts = append(opts, strand.WithTransports(transports), strand.WithParam("pml_rail_timeout", "1m"))
-	return fast, openWorlds(t, 2, opts...)
+	return fast, []strand.Option{strand.WithTransports(transports), strand.WithParam("pml_rail_timeout", "1m")}
 }
 
 // exchangeAll has both ranks send messages of all protocols to each other.
@@ -66,7 +65,8 @@ func acquainted(t *testing.T) (*chaos.Component, []*strand.World) {
 	t.Helper()
 	const soon, attempts = 200 * time.Millisecond, 20
 	for n := 1; ; n++ {
-		fast, worlds := overFast(t)
+		fast, opts := fastBeforeTCP()
+		worlds := openWorlds(t, 2, opts...)
 		began := time.Now()
 		exchangeAll(t, worlds, 1)
 		if time.Since(began) < soon || n == attempts {
@@ -105,14 +105,20 @@ func TestStandbyTakesOver(t *testing.T) {
 
 // What pml_failover does not name does not stand by.
 func TestNothingStandsBy(t *testing.T) {
+	leak.Check(t)
+	var wait sync.WaitGroup
 	for _, list := range []string{"none", "^tcp", "chaos"} {
-		fast, worlds := overFast(t, strand.WithParam("pml_failover", list))
+		fast, opts := fastBeforeTCP()
+		worlds := openMore(t, 2, append(opts, strand.WithParam("pml_failover", list))...)
 		exchangeAll(t, worlds, 1)
 		fast.SetWeather(chaos.Gone)
-		_, err := worlds[0].Comm().Recv(testContext(t), nil, 1, 1)
-		require.ErrorIs(t, err, strand.ErrPeerFailed, list)
-		assert.Len(t, worlds[0].Rails(), 1)
+		wait.Go(func() { // it takes seconds until a peer counts as gone: those of all pass together
+			_, err := worlds[0].Comm().Recv(testContext(t), nil, 1, 1)
+			assert.ErrorIs(t, err, strand.ErrPeerFailed, list)
+			assert.Len(t, worlds[0].Rails(), 1)
+		})
 	}
+	wait.Wait()
 }
 
 func TestBadFailover(t *testing.T) {
