@@ -15,6 +15,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/testnet"
 	"github.com/strandmp/strand/reach"
 )
@@ -29,6 +30,8 @@ func on(t *testing.T, h *testnet.Host, f func() error) {
 // as a program for private networks does, so that nobody sees what they run over.
 func tunnel(t *testing.T, a, b *testnet.Host, name, here, there string) {
 	t.Helper()
+	err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK)
+	need.That(t, err == nil, "needs /dev/net/tun: %v for user %d", err, os.Geteuid())
 	var ends [2]*os.File
 	for i, h := range []*testnet.Host{a, b} {
 		on(t, h, func() (err error) {
