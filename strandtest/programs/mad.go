@@ -11,11 +11,25 @@ import (
 	"github.com/strandmp/strand"
 )
 
+// madPatience is how long the mad rank waits for the others when it closes its world: what it
+// waits for may never come, nor what they wait for before it has left.
+const madPatience = 2 * time.Second
+
+// mad is the rank that goes mad in some sessions.
+func (s *Session) mad() int { return s.ranks - 1 }
+
+func (s *Session) closeTimeout(rank int) time.Duration {
+	if s.setup.Mad != nil && rank == s.mad() {
+		return madPatience
+	}
+	return timeout
+}
+
 // beside is a rank's part of a session in which the last rank goes mad: what it sends makes
 // no sense any more. The others run their programs all the same, of which it has no part,
 // and what they send it and receive from it ends, however.
 func (x *run) beside(ctx context.Context, w *strand.World, me int) error {
-	mad := x.session.ranks - 1
+	mad := x.session.mad()
 	color := 0
 	if me == mad {
 		color = strand.Undefined

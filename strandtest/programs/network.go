@@ -45,9 +45,6 @@ type Setup struct {
 }
 
 // Networks are those that come with Strand, and chaos.
-//
-// Mad is not among them: a message that names a communicator of which its sender is no member
-// is received as one of nobody's.
 func Networks() []Network {
 	return []Network{
 		{Name: "self", MinRanks: 1, MaxRanks: 1, Open: openSelf},
@@ -55,11 +52,9 @@ func Networks() []Network {
 		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openUserSCTP},
 		{Name: "chaos", MinRanks: 1, MaxRanks: 5, Open: openChaos},
 		{Name: "rails", MinRanks: 2, MaxRanks: 4, Slow: 20, Open: openRails},
+		{Name: "mad", MinRanks: 3, MaxRanks: 5, Slow: 10, Open: openMad},
 	}
 }
-
-// Mad has a rank that goes mad.
-func Mad() Network { return Network{Name: "mad", MinRanks: 3, MaxRanks: 5, Slow: 10, Open: openMad} }
 
 // KernelSCTP are those with SCTP by the kernel, for systems that have it.
 func KernelSCTP() []Network {

@@ -33,7 +33,7 @@ type Session struct {
 	late       []lateness
 }
 
-// timeout is pml_close_timeout: long, since machines may be slow.
+// timeout is pml_close_timeout but for who is mad: long, since machines may be slow.
 const timeout = 3 * time.Minute
 
 // NewSession draws a session from a seed. If concurrent is set its programs run
@@ -107,7 +107,6 @@ func (s *Session) drawLimits(r *rand.Rand) shape {
 	}
 	set("progress_spin", pick(r, "0s", "0s", "0s", "0s", "20us", "200us")) // many ranks share few processors
 	set("progress_tick", pick(r, "10us", "200us", "1ms"))
-	set("pml_close_timeout", timeout)
 	if sh.long {
 		set("pml_peer_timeout", timeout) // or a machine that is slow while networks fail looks like a peer that is gone
 	}
@@ -235,6 +234,7 @@ func (x *run) rank(ctx context.Context, me int) error {
 	for _, set := range x.session.setup.Settings {
 		options = append(options, strand.WithParam(set[0], set[1]))
 	}
+	options = append(options, strand.WithParam("pml_close_timeout", fmt.Sprint(x.session.closeTimeout(me))))
 	late := x.session.late[me]
 	pause(ctx, late.joins)
 	w, err := strand.Init(ctx, options...)
