@@ -183,13 +183,19 @@ func finish(status int) int {
 	return status
 }
 
-// batch runs a script without srun and returns what it says.
+// batch runs a script without srun and returns what it says. It ends by telling its status
+// through a pipe: sbatch -W looks for the end but every few seconds.
 func (c *cluster) batch(t *testing.T, role, script string) (output string, status int) {
 	t.Helper()
 	dir := t.TempDir()
-	file, out := filepath.Join(dir, "script"), filepath.Join(dir, "out")
-	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
-	_, status = run(t, role, c.env, "sbatch", "-Q", "-W", "-n", "4", "-o", out, file)
+	file, out, end := filepath.Join(dir, "script"), filepath.Join(dir, "out"), filepath.Join(dir, "end")
+	require.NoError(t, syscall.Mkfifo(end, 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\necho $? >"+end+"\n"), 0o755))
+	said, submitted := run(t, role, c.env, "sbatch", "-Q", "-n", "4", "-o", out, file)
+	require.Zero(t, submitted, said)
+	told, _ := run(t, role, nil, "cat", end)
+	status, err := strconv.Atoi(strings.TrimSpace(told))
+	require.NoError(t, err)
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)
 	return string(text), status
