@@ -233,3 +233,20 @@ func TestSenderKeepsToTheBounds(t *testing.T) {
 		}
 	}
 }
+
+// A message that was received before older ones, into a context that is freed then, may be
+// given back all the same.
+func TestGivenBackToAFreedContext(t *testing.T) {
+	pe, _, _ := besieged(t)
+	c, err := pe.pml.newContext(8, ConsecutiveGroup(0, 2), false)
+	require.NoError(t, err)
+	op, err := c.irecv(make([]byte, 100), nil, 1, 3)
+	require.NoError(t, err)
+	early := request(0, 100)
+	early.context, early.tag, early.seq = 8, 3, 1 // an older one of another lane is missing
+	require.NoError(t, pe.rails[0].Deliver(early.bytes(), nil))
+	require.NotNil(t, op.in)
+	c.free()
+	leaveCall(op)
+	require.Zero(t, pe.holds)
+}

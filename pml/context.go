@@ -120,8 +120,10 @@ func (c *Context) free() {
 
 // discard drops all messages that wait for a receive, and those still to come.
 func (c *Context) discard() {
-	c.match.Discard(func(m *match.Message) { m.Owner.(*inbound).refuse() })
+	c.match.Discard(refuse)
 }
+
+func refuse(m *match.Message) { m.Owner.(*inbound).refuse() }
 
 // refuse drops a message that will never be received. Its sender, if it asked, is
 // told that nothing is wanted: of a communicator that was freed that is no error,

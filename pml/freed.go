@@ -60,7 +60,7 @@ func (p *PML) bury(c *Context) {
 	}
 	delete(p.contexts, c.id)
 	p.freed.add(c.id)
-	c.match.End()
+	c.match.End(refuse)
 	if p.lastContext == c {
 		p.lastContext = nil
 	}

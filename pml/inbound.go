@@ -393,6 +393,9 @@ func (in *inbound) release() {
 // breakOff notes that frames of a peer that is gone will not be completed. A message that
 // waits ends its receive with an error, and is freed by that.
 func (pe *peer) breakOff() {
+	for _, c := range pe.pml.contexts {
+		c.match.Abandon(int32(pe.rank), func(m *match.Message) { m.Owner.(*inbound).unwanted() })
+	}
 	for _, in := range pe.partial {
 		if in.stuck = true; in.kind == frameAck {
 			pe.pml.discard(in)

@@ -26,10 +26,28 @@ func (c *Context) Expel(source int32, unwanted func(*Message)) {
 	}
 }
 
-// End gives back what the context's senders may have known beyond gaps: nobody asks for
-// those numbers any more.
-func (c *Context) End() {
+// Abandon hands the messages of a sender that have not become ready, since older ones are
+// missing, to unwanted: those will not come.
+func (c *Context) Abandon(source int32, unwanted func(*Message)) {
+	if ch := c.channels[source]; ch != nil {
+		ch.abandon(unwanted)
+	}
+}
+
+func (ch *Channel) abandon(unwanted func(*Message)) {
+	for _, m := range ch.early {
+		if m != nil && !m.tagReady {
+			ch.context.take(m)
+			unwanted(m)
+		}
+	}
+}
+
+// End is Discard for messages that have not become ready too, and gives back what the
+// context's senders may have known beyond gaps: nobody asks for those numbers any more.
+func (c *Context) End(unwanted func(*Message)) {
 	for _, ch := range c.channels {
+		ch.abandon(unwanted)
 		ch.release()
 	}
 }
@@ -39,5 +57,5 @@ func (o *order) release() {
 	if o.sender != nil {
 		o.sender.early -= len(o.early)
 	}
-	o.early = nil
+	clear(o.early) // a message that was received may come back yet
 }
