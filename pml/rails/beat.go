@@ -1,0 +1,49 @@
+package rails
+
+// A peer that something depends on has to give a sign of life now and then. The caller
+// looks at it with each beat.
+
+// BeatsInTimeout is how many beats there are in pml_peer_timeout, and Missable how many of
+// them a peer may miss that was heard in the one before: it has failed one to two beats before
+// that time is over. They are for what comes late: the timer, and who is to be told.
+const (
+	BeatsInTimeout = 24
+	Missable       = BeatsInTimeout - 2
+)
+
+// conduct is what is remembered of a peer from beat to beat.
+type conduct struct {
+	silent int    // beats in a row that brought nothing
+	moved  uint32 // what had got through, as of the last beat
+	stuck  int    // beats since that changed, while something waited
+	breaks int    // connections that broke meanwhile
+}
+
+// Breaks is how many connections have broken since anything last got through.
+func (p *Peer) Breaks() int { return p.conduct.breaks }
+
+// Rest notes a beat at which nothing depends on the peer.
+func (p *Peer) Rest() { p.conduct.silent = 0 }
+
+// Beat notes one at which something does: whether anything was heard since the last one,
+// and whether anything waits to get through. It reports whether the connections
+// that there are have been silent for so long that new ones are to be made in their place:
+// a middlebox may have forgotten them while they were idle, and lose what goes over them
+// without a word.
+func (p *Peer) Beat(heard, waits bool, e Env) (refresh bool) {
+	c := &p.conduct
+	if e.Moved != c.moved || !waits {
+		c.moved, c.stuck, c.breaks = e.Moved, 0, 0
+	} else {
+		c.stuck++
+	}
+	if heard {
+		c.silent = 0
+		return false
+	}
+	c.silent++
+	if c.silent > 1 || p.Stage != New {
+		p.Want(e) // and if that is in vain it has failed
+	}
+	return c.silent == Missable/2
+}

@@ -1,0 +1,140 @@
+package rails
+
+import "time"
+
+// Want notes that something is to be sent to the peer, or is wanted of it.
+func (p *Peer) Want(e Env) {
+	p.wanted = true
+	if e.Calls && p.Stage == Known && p.callAt == 0 && !p.Connected() {
+		p.callAt = e.in(FirstContact)
+	}
+}
+
+// Seek notes that a receive, or a probe, waits for the peer, which may make contact
+// itself.
+func (p *Peer) Seek(e Env) {
+	if p.Stage == New && p.seekAt == 0 {
+		p.seekAt = e.in(FirstContact)
+	}
+}
+
+// Open has a rail connect that was not connected so far, if it is of use. It reports
+// whether the caller is to see to that.
+func (p *Peer) Open(r *Rail, e Env) bool {
+	if r.State != Idle || p.rests(r) {
+		return false
+	}
+	p.open(r, e)
+	return true
+}
+
+func (p *Peer) open(r *Rail, e Env) { r.State, r.since = Connecting, e.Now }
+
+// Adopt notes that the peer has begun to connect the rail, in the place of one that is
+// broken or that was never there.
+func (p *Peer) Adopt(r *Rail, e Env) { r.State, r.since = Connecting, e.Now }
+
+// Up notes that a rail is connected.
+func (p *Peer) Up(r *Rail, e Env) {
+	p.Met, p.exhausted = true, false
+	p.widenAt, p.callAt, p.appealAt = 0, 0, 0
+	r.since, r.pause, r.moved = e.Now, 0, e.Moved
+	r.failing, r.refused = row{}, row{}
+	r.pace.begin(e.Now)
+	r.State, r.trial.passed = Resting, 0
+	if r.trial.lost > 0 {
+		r.State = Trial
+	}
+	for _, other := range p.Rails {
+		if other.State == Gone && !other.Local {
+			other.State = Down // its last attempt may have failed before this one
+		}
+	}
+	p.settle()
+}
+
+// Broken notes that a rail's transport takes nothing more and is about to say why.
+func (p *Peer) Broken(r *Rail) {
+	if r.State.Connected() {
+		r.State = Breaking
+		p.settle()
+	}
+}
+
+// Down notes that a connection has broken, or that an attempt to make one has failed.
+func (p *Peer) Down(r *Rail, err error, e Env) {
+	was := r.State
+	r.Cause, p.last, p.wanted = err, r, true
+	broke := was.Connected() || was == Breaking
+	if broke {
+		p.conduct.breaks++
+		r.failing, r.refused = row{}, row{}
+		r.Loses(LeastProbe) // the other side may have lost something
+	} else {
+		r.note(err, r.since, e.Now)
+	}
+	if was == Trial {
+		r.trial.failed++
+	}
+	if broke && e.Moved != r.moved {
+		r.futile = 0
+	} else {
+		r.futile++
+	}
+	r.State, r.since = Down, e.Now
+	if Final(err) || r.Local {
+		r.State = Gone
+	}
+	p.settle()
+	if p.Connected() {
+		r.pause = min(max(2*r.pause, firstPause), lastPause)
+	}
+}
+
+// Shut notes that the caller has closed a rail for good.
+func (p *Peer) Shut(r *Rail) {
+	r.State = Gone
+	p.settle()
+}
+
+// Doubt has the others go before a rail that is silent, or trusts it again.
+func (p *Peer) Doubt(r *Rail, doubted bool) {
+	switch {
+	case doubted && r.State == Up:
+		r.State = Doubted
+	case !doubted && r.State == Doubted:
+		r.State = Up
+	default:
+		return
+	}
+	p.settle()
+}
+
+// Doom notes that the launcher says that the peer has failed. What it has sent is still
+// read, for a while.
+func (p *Peer) Doom(e Env) { p.doomedAt = max(e.Now, 1) }
+
+// Damage notes that what the peer says makes no sense.
+func (p *Peer) Damage() { p.damaged = true }
+
+// Exhaust notes that there is no way to the peer at all.
+func (p *Peer) Exhaust() { p.exhausted = true }
+
+// End notes that nothing more is heard from the peer.
+func (p *Peer) End(s Stage) { p.Stage = s }
+
+const (
+	// NextRail is how long a rail may take to connect before the next one is tried
+	// too: the Connection Attempt Delay of RFC 8305, section 8.
+	NextRail = 250 * time.Millisecond
+	// FirstContact is how long a receive waits for the first connection of the peer
+	// that it names before this side makes one, and how long a peer may not be connected
+	// before it is called: it may be that only one side can.
+	FirstContact = time.Second
+	// AppealTime is how long a peer that was called, when nothing else was left, has to
+	// connect.
+	AppealTime = 3 * time.Second
+	// LastWords bounds how long what a failed process has sent may take to be read. If
+	// it is dead its connections end behind their last byte, at once on one host.
+	LastWords = 100 * time.Millisecond
+)

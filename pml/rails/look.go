@@ -1,0 +1,160 @@
+package rails
+
+import "time"
+
+// A Sample is what a rail has under way and has got rid of, as of a look.
+type Sample struct {
+	Signs   uint64  // changes with each sign of life
+	Heard   uint64  // frames that have arrived
+	Carried int64   // bytes that have gone through, as far as can be known
+	Rate    float64 // its own speed in bytes a nanosecond, 0: not known
+	Waits   bool    // it has something under way,
+	Oldest  int64   // since then
+}
+
+// A Finding is what a look at a rail has found, and what the caller is to do about it.
+type Finding struct {
+	Fault  Fault         // break the rail off, and tell the peer
+	For    time.Duration // how long that has lasted
+	Watch  bool          // something is expected of it: look again soon
+	Ask    bool          // have the peer give a sign of life over this rail
+	AskAll bool          // and over all
+	Others bool          // have the others connect
+}
+
+// A Fault is why a rail is given up.
+type Fault uint8
+
+// The faults.
+const (
+	NoFault     Fault = iota
+	Silent            // no sign of life for pml_rail_timeout
+	Creeping          // next to nothing goes through, while others do well
+	TrialFailed       // too few probes were answered in time
+)
+
+// pace is how a rail fares. One that is not silent, but hardly carries anything while
+// another one is well, is doubted like a silent one, and given up when that lasts or comes
+// again and again.
+type pace struct {
+	mark    uint64 // signs of life at the last look
+	alive   int64  // when a look found them changed, or nothing expected
+	carried int64  // bytes that had gone through at the last look, at the time at
+	at      int64
+	slow    int    // looks in a row that found too little
+	doubts  int    // times that it was doubted lately
+	doubted int64  // when it was last
+	heard   uint64 // frames heard at the last look,
+	fresh   int64  // and when there were new ones
+	sample  Sample // of this look
+}
+
+const (
+	// unhurried is the share of a rail's own speed that is too little, and leastPace what
+	// is too little where that is not known, in bytes a second.
+	unhurried = 1.0 / 8
+	leastPace = 16 << 10
+	// manyDoubts in doubtful make a rail one to give up.
+	manyDoubts = 3
+	doubtful   = int64(10 * time.Second)
+)
+
+// begin notes that the rail is connected.
+func (c *pace) begin(now int64) {
+	c.alive, c.at, c.fresh, c.slow = now, now, now, 0
+	c.mark, c.heard, c.carried = c.sample.Signs, c.sample.Heard, c.sample.Carried
+}
+
+// Sample notes how a rail fares. All rails are sampled before the first is looked at.
+func (r *Rail) Sample(s Sample) { r.pace.sample = s }
+
+// Look judges a connected rail by its sample: whether it is silent or creeps although
+// something is expected of it. The caller does what it says before it looks at the next.
+func (p *Peer) Look(r *Rail, e Env) (f Finding) {
+	switch {
+	case !r.State.Connected():
+		return f
+	case r.State == Trial:
+		f.Watch, f.For = true, r.trial.patience(e.RailTimeout)
+		if time.Duration(e.Now-r.since) >= f.For {
+			f.Fault = TrialFailed
+		}
+		return f
+	}
+	c := &r.pace
+	s := c.sample
+	if s.Signs != c.mark || !s.Waits {
+		c.mark, c.alive = s.Signs, e.Now
+	}
+	creeps := p.creeps(r, e, &f)
+	if !s.Waits {
+		p.Doubt(r, false)
+		return f
+	}
+	f.Watch = true
+	silent := time.Duration(e.Now - max(c.alive, s.Oldest))
+	switch {
+	case silent >= e.RailTimeout && p.hasOther(r):
+		f.Fault, f.For = Silent, silent
+	case creeps && c.hopeless():
+		f.Fault, f.For = Creeping, time.Duration(e.Now-s.Oldest)
+	case silent >= e.RailTimeout/2 || creeps:
+		f.Others, f.Ask = true, true
+		p.Doubt(r, true)
+	default:
+		p.Doubt(r, false)
+	}
+	return f
+}
+
+// creeps takes note of how a rail fares. It reports whether the rail creeps: while another
+// one is well it gets rid of next to nothing, or has had a frame for long of which the other
+// one could be rid, since it has nothing to do.
+func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
+	c, s, timeout := &r.pace, &r.pace.sample, int64(e.RailTimeout)
+	if c.heard != s.Heard {
+		c.heard, c.fresh = s.Heard, e.Now
+	}
+	if e.Now-c.at < timeout/2 {
+		return c.slow > 0
+	}
+	passed, took := float64(s.Carried-c.carried), float64(e.Now-c.at)
+	c.carried, c.at = s.Carried, e.Now
+	if !s.Waits || e.Now-s.Oldest < timeout/2 {
+		c.slow = 0
+		return false
+	}
+	f.Others, f.AskAll = true, true // or there is none to be well
+	need := took * leastPace / 1e9
+	if s.Rate > 0 {
+		need = took * s.Rate * unhurried
+	}
+	well, idle := p.otherIsWell(r, e)
+	if !well || passed >= need && (!idle || e.Now-s.Oldest < timeout*3/4) {
+		c.slow = 0
+		return false
+	}
+	if c.slow++; c.slow == 1 {
+		if e.Now-c.doubted > doubtful {
+			c.doubts = 0
+		}
+		c.doubted = e.Now
+		c.doubts++
+	}
+	return true
+}
+
+// hopeless reports whether the rail has crept for too long, or too often.
+func (c *pace) hopeless() bool { return c.slow >= 2 || c.slow > 0 && c.doubts >= manyDoubts }
+
+// otherIsWell reports whether another rail has brought something lately, and whether one of
+// these has nothing under way.
+func (p *Peer) otherIsWell(r *Rail, e Env) (well, idle bool) {
+	for _, other := range p.Rails {
+		c := &other.pace
+		if other != r && other.State.Connected() && other.State != Trial && c.slow == 0 && e.Now-c.fresh <= int64(e.RailTimeout)/2 {
+			well, idle = true, idle || !c.sample.Waits
+		}
+	}
+	return well, idle
+}

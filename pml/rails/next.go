@@ -1,0 +1,269 @@
+package rails
+
+import "github.com/strandmp/strand/btl"
+
+// A path that looks well may lead nowhere: a network that is not joined, a firewall, a way
+// back that does not exist. So while no rail is connected they are tried one after the
+// other, but without waiting for the one before to fail, which takes a system many seconds.
+// What stands by follows when all that there are were tried; when nothing is left the peer
+// is asked to connect to us. The first to be connected carries the messages; the others
+// are brought back beside it, with growing pauses.
+
+// A Do is what the caller is to do.
+type Do uint8
+
+// What there is to do.
+const (
+	Wait    Do = iota // for the next event, or until Step.At if that is not 0; then ask again
+	Resolve           // fetch the peer's addresses, and call [Peer.Attach] or [Peer.NoWay]
+	Connect           // have Step.Rail connect; where Step.Anew over a new endpoint, since its own is broken
+	CallIn            // call [Peer.Attach] with Step.Rails behind those that there are
+	Call              // have the peer asked to connect to us
+	Fail              // the peer has failed, for Step.Reason: call [Peer.End]
+)
+
+// A Step is what [Peer.Next] says.
+type Step struct {
+	Do     Do
+	Rail   *Rail
+	Anew   bool
+	Rails  []*Rail
+	Reason Reason
+	At     int64
+}
+
+// Next says what is to be done now. The caller does it and asks again, until it is to
+// wait; and asks after each event.
+func (p *Peer) Next(e Env) Step {
+	if p.Stage == Closed || p.Stage == Failed {
+		return Step{}
+	}
+	if why := p.Evidence(e).Verdict(); why != NoReason {
+		return Step{Do: Fail, Reason: why}
+	}
+	var s Step
+	switch {
+	case p.Stage == New:
+		s = p.contact(e)
+	case e.Needless:
+	case p.Stage == Resolving:
+		if p.noWay {
+			s = p.appeal(e)
+		}
+	case p.Connected():
+		s = p.bringBack(e)
+	case p.wanted:
+		s = p.reach(e)
+	}
+	if p.doomedAt != 0 {
+		s.by(p.doomedAt + int64(LastWords))
+	}
+	return s
+}
+
+// by has the caller ask again no later than at a time.
+func (s *Step) by(at int64) {
+	if at != 0 && (s.At == 0 || at < s.At) {
+		s.At = at
+	}
+}
+
+// contact makes the first contact.
+func (p *Peer) contact(e Env) (s Step) {
+	sought := p.seekAt != 0 && e.Now >= p.seekAt
+	if sought {
+		p.seekAt = 0
+	}
+	if p.wanted || sought && !e.Leaving {
+		p.Stage, p.wanted = Resolving, true
+		s.Do = Resolve
+		return s
+	}
+	s.by(p.seekAt)
+	return s
+}
+
+// bringBack brings rails back while others carry on. Where those that are connected come
+// and go, and nothing gets through, it looks for others too.
+func (p *Peer) bringBack(e Env) (s Step) {
+	vain := p.inVain(e)
+	if vain {
+		if called := p.callIn(e); called != nil {
+			return Step{Do: CallIn, Rails: called}
+		}
+	}
+	for _, r := range p.Rails {
+		switch {
+		case r.Foreign || r.Tier < p.tier && !vain:
+		case r.State == Idle && vain:
+			return p.connect(r, e)
+		case r.State == Down:
+			at := r.since + int64(max(r.pause, firstPause))
+			if at <= e.Now {
+				return p.connect(r, e)
+			}
+			s.by(at)
+		}
+	}
+	return s
+}
+
+// inVain reports whether all rails that are connected, or brought back, have broken again and
+// again, and nothing gets through now.
+func (p *Peer) inVain(e Env) bool {
+	for _, r := range p.Rails {
+		if p.tried(r) && (r.futile < quickReconnects || r.State.Connected() && r.moved != e.Moved) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Peer) tried(r *Rail) bool {
+	return r.State.Connected() || r.Tier >= p.tier && r.State != Idle && r.State != Gone
+}
+
+// reach looks for a way to a peer to which none leads.
+func (p *Peer) reach(e Env) (s Step) {
+	if p.callAt != 0 && e.Now >= p.callAt {
+		p.callAt = 0
+		return Step{Do: Call}
+	}
+	s.by(p.callAt)
+	if p.widenAt == 0 {
+		p.widenAt = e.in(NextRail)
+	}
+	widen, pending, hope := e.Now >= p.widenAt, false, false
+	for _, r := range p.Rails {
+		pending = pending || r.State == Connecting || r.State == Breaking
+		hope = hope || p.opens(r)
+	}
+	var r *Rail
+	if widen || !pending {
+		r = p.choose(e, widen, &s)
+	}
+	// Rails that come and go, and carry nothing, do not keep away what stands by.
+	if widen && (r == nil || r.futile >= quickReconnects) || !hope && !pending {
+		if called := p.callIn(e); called != nil {
+			return Step{Do: CallIn, Rails: called}
+		}
+	}
+	if r != nil {
+		if widen {
+			p.widenAt = e.in(NextRail)
+		}
+		return p.connect(r, e)
+	}
+	if !widen {
+		s.by(p.widenAt)
+	}
+	if !hope && !pending && !p.Met {
+		return p.appeal(e)
+	}
+	return s
+}
+
+// connect has a rail connect.
+func (p *Peer) connect(r *Rail, e Env) Step {
+	s := Step{Do: Connect, Rail: r, Anew: r.State == Down}
+	p.open(r, e)
+	return s
+}
+
+// choose finds a rail to be opened now: first the one that broke last, since it was the
+// one that served; where that has had its time, or none ever served, first those that were
+// never tried. It has the caller ask again when one is due.
+func (p *Peer) choose(e Env, widen bool, s *Step) *Rail {
+	if p.Met && !widen && p.last != nil && p.opens(p.last) && p.due(p.last, e) <= e.Now {
+		return p.last
+	}
+	for _, r := range p.Rails {
+		if r.State == Idle && p.opens(r) {
+			return r
+		}
+	}
+	for _, r := range p.Rails {
+		if r.State != Down || !p.opens(r) {
+			continue
+		}
+		if at := p.due(r, e); at > e.Now {
+			s.by(at)
+			continue
+		}
+		return r
+	}
+	return nil
+}
+
+// opens reports whether this side can open the rail, as far as is known, and it is of use
+// to try. Before the first contact a rail is tried once more only if others have failed
+// since: that all fail says something of the peer if they fail at one time.
+func (p *Peer) opens(r *Rail) bool {
+	switch {
+	case r.Foreign:
+		return false
+	case r.State == Idle:
+		return true
+	case r.State != Down:
+		return false
+	case p.Met:
+		return true
+	}
+	for _, other := range p.Rails {
+		if other.State == Down && !other.Foreign && other.failing.since > r.failing.last {
+			return true
+		}
+	}
+	return false
+}
+
+// due is when a rail is to be opened again while none is connected. When a peer that
+// refuses has done so for as long as it may, all of them are tried.
+func (p *Peer) due(r *Rail, e Env) int64 {
+	at := r.since + int64(r.rest())
+	if away := p.refusing(e); away.runs {
+		if end := away.since + int64(Absence); end > r.since {
+			at = min(at, end)
+		}
+	}
+	return at
+}
+
+// callIn takes what comes next of that which stands by: one spare path, or all rails of a
+// tier. The spare paths of a peer that refuses wherever it is tried would only take time.
+func (p *Peer) callIn(e Env) (called []*Rail) {
+	left := p.refusing(e)
+	kept := p.Standby[:0:0]
+	for _, r := range p.Standby {
+		spare := r.Spare != btl.NotSpare
+		switch {
+		case spare && left.runs && left.last >= left.since, len(called) > 0 && (spare || r.Tier != called[0].Tier):
+			kept = append(kept, r)
+		default:
+			called = append(called, r)
+		}
+	}
+	p.Standby = kept
+	return called
+}
+
+// NoWay notes that this host knows no way to the peer. It may know one to us.
+func (p *Peer) NoWay(mayCome bool) { p.noWay, p.exhausted = mayCome, !mayCome }
+
+// appeal calls a peer that was never there and to which nothing leads: it has failed
+// unless it is connected in a while.
+func (p *Peer) appeal(e Env) (s Step) {
+	switch {
+	case !e.Calls || e.Leaving && p.appealAt == 0:
+		p.exhausted = true
+	case p.appealAt == 0:
+		p.appealAt = e.in(AppealTime)
+		return Step{Do: Call}
+	case e.Now >= p.appealAt:
+		p.exhausted = true
+	default:
+		s.by(p.appealAt)
+		return s
+	}
+	return Step{Do: Fail, Reason: Unreachable}
+}

@@ -1,0 +1,239 @@
+package rails
+
+import (
+	"errors"
+	"io"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// at is a time, with the rest of what there is.
+func at(d time.Duration) Env {
+	return Env{Now: int64(time.Hour + d), RailTimeout: 500 * time.Millisecond, PeerTimeout: 30 * time.Second}
+}
+
+// known returns a peer with rails of these tiers, which is wanted.
+func known(tiers ...int) *Peer {
+	p := new(Peer)
+	var all []*Rail
+	for _, tier := range tiers {
+		all = append(all, &Rail{Tier: tier})
+	}
+	p.Attach(all)
+	p.Want(at(0))
+	return p
+}
+
+// next checks which rail is to connect now.
+func (p *Peer) next(t *testing.T, e Env, want *Rail) {
+	t.Helper()
+	s := p.Next(e)
+	require.Equal(t, Connect, s.Do)
+	require.Same(t, want, s.Rail)
+}
+
+// A rail of a lower tier rests while one of a higher is connected, doubted ones and those
+// on trial carry messages where no others do.
+func TestWhichRailsCarry(t *testing.T) {
+	for name, c := range map[string]struct {
+		tiers         []int
+		before, after []State
+	}{
+		"a higher tier":             {[]int{2, 1}, []State{Up, Up}, []State{Up, Resting}},
+		"it is back to serve":       {[]int{2, 1}, []State{Down, Resting}, []State{Down, Up}},
+		"one of two is doubted":     {[]int{1, 1}, []State{Doubted, Up}, []State{Doubted, Up}},
+		"both are":                  {[]int{1, 1}, []State{Doubted, Doubted}, []State{Up, Up}},
+		"the only one is":           {[]int{1, 1}, []State{Doubted, Down}, []State{Up, Down}},
+		"on trial beside another":   {[]int{2, 1}, []State{Trial, Up}, []State{Trial, Up}},
+		"on trial alone":            {[]int{2, 1}, []State{Trial, Idle}, []State{Up, Idle}},
+		"all on trial":              {[]int{2, 1}, []State{Trial, Trial}, []State{Up, Resting}},
+		"on trial beside a doubted": {[]int{1, 1}, []State{Trial, Doubted}, []State{Trial, Up}},
+	} {
+		p := known(c.tiers...)
+		for i, r := range p.Rails {
+			r.State = c.before[i]
+		}
+		p.settle()
+		for i, r := range p.Rails {
+			assert.Equal(t, c.after[i], r.State, "%s: rail %d", name, i)
+		}
+	}
+}
+
+func TestRailsAreTriedOneAfterTheOther(t *testing.T) {
+	p := known(1, 1, 1)
+	p.next(t, at(0), p.Rails[0])
+	require.Equal(t, at(NextRail).Now, p.Next(at(0)).At)
+	p.next(t, at(NextRail), p.Rails[1])
+	p.next(t, at(2*NextRail), p.Rails[2])
+	p.Up(p.Rails[1], at(3*NextRail))
+	assert.Equal(t, Step{}, p.Next(at(3*NextRail)))
+}
+
+// Spare paths are called in one by one, before other transports.
+func TestSparePathsAreCalledInOneByOne(t *testing.T) {
+	p := known(201)
+	first, second := &Rail{Tier: 200, Spare: btl.Detour}, &Rail{Tier: 200, Spare: btl.Parallel}
+	third, fourth := &Rail{Tier: 101}, &Rail{Tier: 101}
+	p.Standby = []*Rail{first, second, third, fourth}
+	p.next(t, at(0), p.Rails[0])
+	for i, want := range [][]*Rail{{first}, {second}, {third, fourth}} {
+		now := at(time.Duration(i+1) * NextRail)
+		s := p.Next(now)
+		require.Equal(t, CallIn, s.Do)
+		require.Equal(t, want, s.Rails)
+		p.Attach(append(p.Rails, s.Rails...))
+		p.next(t, now, want[0])
+	}
+}
+
+// A peer whose process has ended refuses at all its addresses: the spare ones would only
+// take time.
+func TestSparePathsToAProcessThatHasEnded(t *testing.T) {
+	for _, met := range []bool{false, true} {
+		p := known(201)
+		p.Met = met
+		p.Standby = []*Rail{{Tier: 200, Spare: btl.Detour}}
+		p.next(t, at(0), p.Rails[0])
+		p.Down(p.Rails[0], syscall.ECONNREFUSED, at(time.Millisecond))
+		if !met {
+			require.Equal(t, CallIn, p.Next(at(time.Millisecond)).Do, "it was never there: another host may refuse")
+			continue
+		}
+		for s := p.Next(at(Absence - 1)); s.Do == Connect; s = p.Next(at(Absence - 1)) {
+			p.Down(p.Rails[0], syscall.ECONNREFUSED, at(Absence-1))
+		}
+		require.Len(t, p.Standby, 1)
+	}
+}
+
+// The only rail to a peer is borne with when it is silent, but not if something stands by
+// that does not go over the same interfaces.
+func TestSilentRailGivesWay(t *testing.T) {
+	p := known(201)
+	only := p.Rails[0]
+	assert.False(t, p.Alternatives())
+	assert.False(t, p.hasOther(only))
+	p.Standby = []*Rail{{Tier: 200, Spare: btl.Parallel}}
+	assert.False(t, p.Alternatives())
+	assert.False(t, p.hasOther(only))
+	p.Standby = []*Rail{{Tier: 101}}
+	assert.True(t, p.Alternatives())
+	assert.True(t, p.hasOther(only))
+	p.Attach(append(p.Rails, p.Standby...))
+	p.Standby = nil
+	assert.True(t, p.hasOther(only), "it can be connected")
+	assert.False(t, p.hasOther(p.Rails[1]), "there is nothing below it")
+}
+
+// What a failure says of the rail.
+func TestFailuresAreToldApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		from State
+		met  bool
+		err  error
+		want State
+	}{
+		"a connection is reset":             {from: Up, met: true, err: syscall.ECONNRESET, want: Down},
+		"nobody listens":                    {met: true, err: syscall.ECONNREFUSED, want: Down},
+		"there are no descriptors":          {met: true, err: syscall.EMFILE, want: Down},
+		"the handshake is cut off":          {met: true, err: io.EOF, want: Down},
+		"it is proved that it is of no use": {met: true, err: &btl.ConnError{Err: errors.New("not welcome"), Final: true}, want: Gone},
+		"the network never worked":          {err: syscall.ENETUNREACH, want: Down},
+	} {
+		p := known(1)
+		p.Met, p.Rails[0].State = c.met, c.from
+		p.Down(p.Rails[0], c.err, at(0))
+		assert.Equal(t, c.want, p.Rails[0].State, name)
+	}
+}
+
+// Connections over which nothing gets through are made again ever more rarely.
+func TestFutileConnectionsRest(t *testing.T) {
+	p := known(1)
+	r, last := p.Rails[0], time.Duration(0)
+	for range 20 {
+		p.Up(r, at(0))
+		p.Down(r, syscall.ECONNRESET, at(0))
+		require.GreaterOrEqual(t, r.rest(), last)
+		last = r.rest()
+	}
+	assert.Equal(t, time.Second, last)
+	p.Up(r, at(0))
+	e := at(0)
+	e.Moved = 1
+	p.Down(r, syscall.ECONNRESET, e)
+	assert.Zero(t, r.rest())
+}
+
+// A rail that had a long pause, since another one carried on, is tried at once when that is
+// lost.
+func TestPausesEndWithTheOtherRail(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(b, at(0))
+	p.Down(b, syscall.ECONNRESET, at(0))
+	p.Up(a, at(0))
+	for range 3 {
+		p.Up(b, at(0))
+		p.Down(b, syscall.ECONNRESET, at(0))
+		b.pause = lastPause
+	}
+	require.Equal(t, at(lastPause).Now, p.Next(at(0)).At)
+	p.Down(a, syscall.ECONNRESET, at(10*time.Millisecond))
+	p.next(t, at(10*time.Millisecond), a)
+	p.next(t, at(10*time.Millisecond+NextRail), b)
+}
+
+// That an address refuses proves something together with the others only, at one time.
+func TestRefusalsInTurnProveNothing(t *testing.T) {
+	for _, met := range []bool{false, true} {
+		p := known(1, 1)
+		p.Met = met
+		a, b := p.Rails[0], p.Rails[1]
+		p.next(t, at(0), a)
+		p.Down(a, syscall.ECONNREFUSED, at(0))
+		if met {
+			p.open(b, at(0))
+		} else {
+			p.next(t, at(0), b)
+		}
+		p.Down(b, syscall.ECONNREFUSED, at(5*time.Second))
+		p.next(t, at(5*time.Second), a)
+		assert.Equal(t, NoReason, p.Evidence(at(5*time.Second)).Verdict())
+	}
+}
+
+// Where no launcher tells, a peer has gone when it has refused everywhere for two seconds,
+// and not later.
+func TestDepartureIsFoundInTime(t *testing.T) {
+	p := known(1, 1)
+	now := at(0)
+	for _, r := range p.Rails {
+		p.Up(r, now)
+	}
+	for _, r := range p.Rails {
+		p.Down(r, syscall.ECONNRESET, now)
+	}
+	for {
+		s := p.Next(now)
+		if s.Do == Fail {
+			require.Equal(t, Departure, s.Reason)
+			break
+		}
+		if s.Do == Connect {
+			p.Down(s.Rail, syscall.ECONNREFUSED, now)
+			continue
+		}
+		require.Equal(t, Wait, s.Do)
+		require.Greater(t, s.At, now.Now)
+		now.Now = s.At
+	}
+	assert.InDelta(t, Absence.Seconds(), float64(now.Now-at(0).Now)/1e9, 0.3)
+}

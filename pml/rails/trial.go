@@ -1,0 +1,54 @@
+package rails
+
+import "time"
+
+// A connection that works for short frames only, or every now and then, is worse than
+// none: its handshake succeeds, it gets messages, and they stand still. So a rail that
+// broke with frames under way carries none again before it has carried some that are as
+// long, and of no value: probes. So has one that broke and had nothing to lose, since it is
+// the other side then that has found it bad. Only where there is no other rail there is no
+// trial.
+
+// trial is how far a rail has come that has to prove itself.
+type trial struct {
+	lost   int // bytes of the longest frame that it lost when it broke; 0: it never did
+	passed int // probes that were answered
+	failed int // trials in a row
+}
+
+const (
+	// probes is how many have to be answered: one may be lucky.
+	probes = 3
+	// LeastProbe and MostProbe bound their length: several packets, and no more than
+	// the longest that any network carries.
+	LeastProbe = 16 << 10
+	MostProbe  = 64 << 10
+	// mostPatience bounds how much longer each further trial may take, for slow networks:
+	// so many times twice as long.
+	mostPatience = 5
+)
+
+// Loses notes that a frame of so many bytes was under way when the rail broke.
+func (r *Rail) Loses(size int) { r.trial.lost = max(r.trial.lost, size) }
+
+// ProbeSize is how long a probe has to be.
+func (r *Rail) ProbeSize() int { return min(max(r.trial.lost, LeastProbe), MostProbe) }
+
+// patience is how long the whole trial may take, if pml_rail_timeout is that for the first.
+func (t *trial) patience(railTimeout time.Duration) time.Duration {
+	return railTimeout << min(t.failed, mostPatience)
+}
+
+// Probed notes that a probe was answered, and reports whether another one is to be sent.
+func (p *Peer) Probed(r *Rail) (more bool) {
+	if r.State != Trial {
+		return false
+	}
+	if r.trial.passed++; r.trial.passed < probes {
+		return true
+	}
+	r.trial = trial{}
+	r.State = Resting
+	p.settle()
+	return false
+}

@@ -1,0 +1,124 @@
+package rails
+
+import "time"
+
+// Who declares a peer failed: Verdict, for one of these reasons and for no other. A peer
+// that was met has not failed because connections to it fail: a network that is gone for
+// a while, a host out of descriptors or ports, a middlebox that resets what it has
+// forgotten look like that. It has failed when it has proved to refuse us, when the
+// launcher says so, or when there was no sign of it for too long.
+
+// A Reason is why a peer counts as failed.
+type Reason uint8
+
+// The reasons.
+const (
+	NoReason      Reason = iota
+	LaunchersWord        // the launcher says so, and what the peer had sent was read
+	Damage               // what it says makes no sense, and would not if it were said again
+	Refusal              // it has proved who it is and refuses; or who is there is not it
+	Departure            // nothing listens at any of its addresses
+	Silence              // it gives no sign of life
+	Standstill           // connections break again and again, and nothing gets through
+	Unreachable          // there was never a connection, and all ways were tried
+)
+
+// Evidence is what there is to judge a peer by.
+type Evidence struct {
+	Met       bool          // there was a connection
+	Connected bool          // there is one
+	Doomed    bool          // the launcher says that it has failed
+	HeardOut  bool          // and what it had sent has had its time to be read
+	Damaged   bool          // what it has said makes no sense
+	Refused   bool          // by all ways that there are, with proof
+	Exhausted bool          // never met, and all ways have failed
+	Absent    time.Duration // for how long all its addresses have refused, at one time
+	Silent    int           // beats that something depended on it and nothing came
+	Stuck     int           // beats in which nothing got through although something waited,
+	Breaks    int           // and how many connections broke meanwhile
+	Told      bool          // a launcher tells of ranks that die
+	Leaving   bool          // this process closes its world: no beat looks after peers any more
+	Patient   bool          // pml_peer_timeout is 0: silence is no reason
+}
+
+const (
+	// Absence is how long a peer that was met may refuse connections at each of its
+	// addresses, where no launcher tells that it lives: a firewall that is loaded anew,
+	// or a router that starts, does so for half a second.
+	Absence = 2 * time.Second
+	// manyBreaks is how many connections have to break in pml_peer_timeout, while nothing
+	// gets through, for that to be no matter of time.
+	manyBreaks = 8
+)
+
+// Verdict says for which reason the peer has failed, if it has.
+func (e Evidence) Verdict() Reason {
+	switch {
+	case e.Doomed && (!e.Connected || e.HeardOut):
+		return LaunchersWord
+	case e.Damaged:
+		return Damage
+	case e.Refused && !e.Connected:
+		return Refusal
+	case e.Exhausted && !e.Connected:
+		return Unreachable
+	case e.Absent >= Absence && !e.Connected && (!e.Told || e.Leaving):
+		return Departure
+	case e.Met && !e.Patient && e.Silent >= Missable:
+		return Silence
+	case e.Met && !e.Patient && e.Stuck >= Missable && e.Breaks >= manyBreaks:
+		return Standstill
+	}
+	return NoReason
+}
+
+// Evidence is what is known of the peer now.
+func (p *Peer) Evidence(e Env) Evidence {
+	away := p.refusing(e)
+	return Evidence{
+		Met: p.Met, Connected: p.Connected(),
+		Doomed: p.doomedAt != 0, HeardOut: p.doomedAt != 0 && e.Now >= p.doomedAt+int64(LastWords),
+		Damaged: p.damaged, Refused: p.refusesAll(), Exhausted: p.exhausted,
+		Absent: time.Duration(away.last - away.since),
+		Silent: p.conduct.silent, Stuck: p.conduct.stuck, Breaks: p.conduct.breaks,
+		Told: e.Calls, Leaving: e.Leaving, Patient: e.PeerTimeout == 0,
+	}
+}
+
+// refusesAll reports whether each way to the peer that this side can open has come to a
+// final end, and there is one.
+func (p *Peer) refusesAll() bool {
+	ended := false
+	for _, r := range p.Rails {
+		switch {
+		case r.Foreign:
+		case r.State != Gone || !r.Local && !Final(r.Cause):
+			return false
+		default:
+			ended = true
+		}
+	}
+	return ended
+}
+
+// refusing is since when, and until when, nothing listened at any of the peer's addresses:
+// what the rows of refused attempts of all its rails have in common. A peer that was never
+// there may be another host, or one that does not listen yet. One network that refuses
+// after another one has says nothing, however long ago that was: the first may be back. Who
+// has nothing to say but goodbye does not wait for addresses that say nothing.
+func (p *Peer) refusing(e Env) row {
+	var common row
+	for _, r := range p.Rails {
+		switch {
+		case r.Foreign:
+		case !p.Met || !r.refused.runs && !e.Parting:
+			return row{}
+		case !r.refused.runs:
+		case !common.runs:
+			common = r.refused
+		default:
+			common.since, common.last = max(common.since, r.refused.since), min(common.last, r.refused.last)
+		}
+	}
+	return common
+}
