@@ -4,6 +4,7 @@
 //
 // It goes the simplest way that keeps the contract of package btl:
 //
+//   - Package wireup sets up the connections.
 //   - Blocking connections of package net, with one goroutine that reads and one
 //     that writes for each. They never touch the state of a module or endpoint;
 //     what they find out they bring into the loop by Post.

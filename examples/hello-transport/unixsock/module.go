@@ -6,22 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
 )
 
 // module is the transport in one process. All of it belongs to the loop, but for
 // conns and running.
 type module struct {
-	host      btl.Host
-	home      string
-	listener  *net.UnixListener
-	peers     map[int]*endpoint // by rank, the present one
-	strangers int               // connections that have not proved anything
-	closed    bool
+	host     btl.Host
+	home     string
+	wire     *wireup.Manager
+	listener *net.UnixListener
+	closed   bool
 
 	ending  context.Context // ends when the module closes
 	stop    context.CancelFunc
@@ -30,12 +31,8 @@ type module struct {
 	running sync.WaitGroup // all other goroutines
 }
 
-const (
-	// maxStrangers bounds what those who prove nothing can take up.
-	maxStrangers = 64
-	// farewell is how long a closed connection may take to send its last frames.
-	farewell = 500 * time.Millisecond
-)
+// farewell is how long a closed connection may take to send its last frames.
+const farewell = 500 * time.Millisecond
 
 func newModule(h btl.Host, home string) (*module, error) {
 	// A random name: no stranger is in its place before it is made.
@@ -43,7 +40,12 @@ func newModule(h btl.Host, home string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{host: h, home: home, listener: l, peers: make(map[int]*endpoint)}
+	m := &module{host: h, home: home, listener: l}
+	limit := h.Params().Duration(pTimeout)
+	m.wire = wireup.NewManager(h, m, wireup.Config{
+		Name: "unix", Prefix: "btl_unix_", Retries: 3, ConnectTimeout: limit, HandshakeTimeout: limit,
+		MaxFrame: maxFrame, FrameLimit: maxFrame,
+	})
 	m.ending, m.stop = context.WithCancel(context.Background())
 	m.running.Go(m.listen)
 	return m, nil
@@ -76,24 +78,23 @@ func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []btl.Path{{Bandwidth: attributes.Bandwidth, Latency: attributes.Latency, Weight: 1, Desc: name}}, nil
+	return []btl.Path{{Bandwidth: attributes.Bandwidth, Latency: attributes.Latency, Weight: 1, Desc: name,
+		Private: way{m.listener.Addr().String(), name}}}, nil
 }
 
 // Connect implements [btl.Module].
-func (m *module) Connect(peer btl.Peer, _ btl.Path, recv btl.Receiver) (btl.Endpoint, error) {
-	name, err := m.socket(peer.Address)
-	switch {
-	case m.closed:
-		return nil, btl.ErrClosed
-	case err != nil:
-		return nil, err
-	case m.peers[peer.Rank] != nil:
-		return nil, fmt.Errorf("unix: rank %d has an endpoint already", peer.Rank)
-	}
-	e := &endpoint{m: m, rank: peer.Rank, host: peer.Host, name: name, recv: recv}
-	m.peers[peer.Rank] = e
-	return e, nil
+func (m *module) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.Endpoint, error) {
+	return m.wire.Connect(peer, path, recv)
 }
+
+// NewEndpoint implements [wireup.Transport].
+func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
+
+// Holds implements [wireup.Transport]: nobody names an address of IP here.
+func (m *module) Holds(target netip.AddrPort) bool { return !target.IsValid() }
+
+// Linger implements [wireup.Transport]: the writers do that by themselves.
+func (m *module) Linger() {}
 
 // Progress implements [btl.Module]: all work comes by Post.
 func (m *module) Progress() bool { return false }
@@ -105,9 +106,7 @@ func (m *module) Close() error {
 	}
 	m.closed = true
 	err := m.listener.Close()
-	for _, e := range m.peers {
-		e.end()
-	}
+	m.wire.Close()
 	m.writers.Wait() // at most for the farewell
 	m.stop()
 	m.conns.close()
@@ -126,62 +125,6 @@ func (m *module) listen() {
 			m.host.Loop().Post(func() { m.visited(conn) })
 		}
 	}
-}
-
-// visited lets a stranger prove that it belongs to the job.
-func (m *module) visited(conn net.Conn) {
-	if m.closed || m.strangers == maxStrangers {
-		m.conns.drop(conn)
-		return
-	}
-	m.strangers++
-	c := m.credentials()
-	m.running.Go(func() {
-		rank, hello, err := c.examine(conn)
-		m.host.Loop().Post(func() {
-			m.strangers--
-			if err != nil || m.closed {
-				m.host.Logf(btl.LogInfo, "unix: rank %d: dropped a connection: %v", m.host.Rank(), err)
-				m.conns.drop(conn)
-				return
-			}
-			m.admit(conn, rank, hello)
-		})
-	})
-}
-
-// admit decides about a peer that has connected. If both sides connect at the
-// same time the lower rank's attempt wins.
-func (m *module) admit(conn net.Conn, rank int, hello []byte) {
-	e := m.peers[rank]
-	if e != nil && (e.state == up || e.state == connecting && m.host.Rank() < rank) {
-		m.turnAway(conn, duplicate, nil)
-		return
-	}
-	if e == nil {
-		e = &endpoint{m: m, rank: rank, name: fmt.Sprintf("rank %d", rank), state: connecting}
-		m.peers[rank] = e
-		recv, err := m.host.Accept(m, rank, hello, 0, e)
-		if err != nil {
-			e.end()
-			m.turnAway(conn, refused, []byte(err.Error()))
-			return
-		}
-		e.recv = recv
-	}
-	if e.state == ended { // closed from within Accept
-		m.conns.drop(conn)
-		return
-	}
-	e.start(conn, verdict(accepted, m.host.Hello()), hello)
-}
-
-// turnAway tells a peer why it is not let in.
-func (m *module) turnAway(conn net.Conn, code byte, reason []byte) {
-	m.running.Go(func() {
-		_, _ = conn.Write(verdict(code, reason))
-		m.conns.drop(conn)
-	})
 }
 
 // conns are all open connections, so that closing the module can end them.
