@@ -1,0 +1,529 @@
+package pml
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/match"
+)
+
+// A siege is a process with two peers: a hostile one, whose frames of all types come in any
+// order over several rails, with fields that are right or nearly so; and an honest one,
+// whose messages have to come through whatever the other one does. The process receives,
+// probes, sends, leaves receives, frees communicators and makes them; rails break and
+// transports hold what they were given for as long as they like.
+type siege struct {
+	*rapid.T
+	p        *PML
+	foe      *peer
+	gates    []*gate // of the hostile peer's rails
+	friend   *peer
+	letters  uint32 // that the friend has sent
+	contexts []*Context
+	next     uint64 // id of the next communicator
+	calls    []*call
+	taken    []*inbound // by matched probes
+	// What a hostile peer that listens knows.
+	frame   uint32            // the next number
+	seqs    map[uint64]uint32 // by context
+	laneSeq [2]uint32
+	handles []uint64 // that were told it
+}
+
+// gate is the endpoint of a rail.
+type gate struct {
+	btl.Endpoint
+	*siege
+	rail    *rail
+	result  btl.Result
+	held    []*btl.Frame
+	landing *btl.Landing
+}
+
+// call is an operation of the process's own, and its memory.
+type call struct {
+	op     *operation
+	gen    uint32
+	buf    []byte
+	behind []byte // of the same memory
+	after  []byte // the buffer as it was when the operation was done
+}
+
+func (g *gate) Send(f *btl.Frame, _ int) btl.Result {
+	if g.result == btl.Busy || !g.rail.up {
+		return btl.Busy
+	}
+	var h header
+	require.NoError(g, h.decode(f.Header, f.Size))
+	switch h.kind {
+	case frameRequest:
+		g.handles = append(g.handles, h.handle)
+	case frameClear:
+		g.handles = append(g.handles, h.remote)
+	}
+	if g.result == btl.Taken {
+		g.held = append(g.held, f)
+	}
+	return g.result
+}
+
+func (g *gate) Close() error { g.held, g.landing = nil, nil; return nil }
+func (g *gate) Abort()       { _ = g.Close() }
+func (g *gate) Desc() string { return "gate" }
+
+// Connect implements [btl.Module], as far as it is needed.
+func (g *gate) Connect(btl.Peer, btl.Path, btl.Receiver) (btl.Endpoint, error) { return g, nil }
+
+// postern is the module of a gate.
+type postern struct {
+	btl.Module
+	gate *gate
+}
+
+func (m postern) Connect(p btl.Peer, path btl.Path, r btl.Receiver) (btl.Endpoint, error) {
+	return m.gate.Connect(p, path, r)
+}
+
+func newSiege(t *rapid.T, eng *engine.Engine) *siege {
+	s := &siege{T: t, next: 4, seqs: make(map[uint64]uint32)}
+	s.p = &PML{engine: eng, bounds: bounds{sends: 3, frames: 8, contexts: 3, gaps: 8}, peers: make(map[int]*peer), contexts: make(map[uint64]*Context)}
+	s.p.tune = tunables{lanes: 2, creditMax: 1 << 12, copyLimit: 200, copyPool: 2000, eagerMax: 1000, bufferedMax: 1 << 14}
+	s.p.unpromised = 1 << 12
+	s.p.host, s.p.scratch, s.p.pool.limit = &host{pml: s.p}, make([]byte, 64), 1<<20
+	s.foe, s.friend = s.join(1), s.join(2)
+	for range rapid.IntRange(1, 3).Draw(t, "rails") {
+		g := &gate{siege: s, result: btl.Done}
+		g.rail = &rail{pml: s.p, peer: s.foe, endpoint: g, module: postern{gate: g}, up: true, weight: 1, attr: btl.Attr{
+			EagerLimit: 100, MaxFrame: rapid.SampledFrom([]int{64, 100, 1000}).Draw(t, "limit"), Reliable: true}}
+		g.rail.path.Index = len(s.gates)
+		s.gates = append(s.gates, g)
+		s.foe.rails = append(s.foe.rails, g.rail)
+	}
+	calm := &gate{siege: s, result: btl.Done}
+	calm.rail = &rail{pml: s.p, peer: s.friend, endpoint: calm, up: true, attr: btl.Attr{EagerLimit: 100, MaxFrame: 1000, Reliable: true}}
+	s.friend.rails = []*rail{calm.rail}
+	for _, pe := range []*peer{s.foe, s.friend} {
+		pe.choosePoller()
+	}
+	for id, group := range []*Group{ConsecutiveGroup(0, 3), NewGroup([]int32{0, 2}), ConsecutiveGroup(0, 2)} {
+		c, err := s.p.newContext(uint64(id), group, id == 2)
+		require.NoError(t, err)
+		s.contexts = append(s.contexts, c)
+	}
+	return s
+}
+
+func (s *siege) join(rank int) *peer {
+	pe := s.p.peerOf(rank)
+	pe.state, pe.met = peerKnown, true
+	pe.credit.granted = 1 << 10
+	pe.grant.open(1 << 8)
+	return pe
+}
+
+func (s *siege) one(n int, label string) bool { return rapid.IntRange(0, n-1).Draw(s.T, label) == 0 }
+
+// near draws a number that is right, or nearly, or far from it.
+func (s *siege) near(right uint32, label string) uint32 {
+	switch rapid.IntRange(0, 19).Draw(s.T, label) {
+	case 0:
+		return right + 1
+	case 1:
+		return right - 1
+	case 2:
+		return right + rapid.Uint32Range(2, 40).Draw(s.T, label+" ahead")
+	case 3:
+		return rapid.Uint32().Draw(s.T, label+" anything")
+	}
+	return right
+}
+
+func (s *siege) handle() uint64 {
+	if len(s.handles) == 0 || s.one(10, "guess") {
+		return uint64(rapid.Uint32Range(0, 8).Draw(s.T, "handle")) | uint64(rapid.Uint32Range(0, 3).Draw(s.T, "generation"))<<32
+	}
+	return rapid.SampledFrom(s.handles).Draw(s.T, "handle")
+}
+
+// draw is a frame of the hostile peer, and the size of its payload.
+func (s *siege) draw() (header, int) {
+	h := header{
+		kind: frameType(rapid.IntRange(1, int(frameTypes)).Draw(s.T, "kind")), flags: flagCounted,
+		frame: s.near(s.frame, "frame"), ack: s.near(s.foe.sent.next, "ack"), credit: s.near(1<<10, "credit"),
+		lane: uint16(rapid.IntRange(0, 1).Draw(s.T, "lane")),
+	}
+	if h.kind < frameTypes && h.kind.unnumbered() {
+		h.flags = 0
+	}
+	if s.one(12, "flags") {
+		h.flags ^= 1 << rapid.IntRange(0, 7).Draw(s.T, "flag")
+	}
+	h.flags |= rapid.SampledFrom([]uint8{0, 0, flagAckNow}).Draw(s.T, "ack now")
+	h.context = rapid.Uint64Range(0, s.next+2).Draw(s.T, "context")
+	if h.context == 1 && !s.one(20, "foreign") {
+		h.context = 0
+	}
+	h.tag = int32(rapid.IntRange(0, 2).Draw(s.T, "tag"))
+	h.seq, h.laneSeq = s.near(s.seqs[h.context], "seq"), s.near(s.laneSeq[h.lane], "lane seq")
+	h.handle, h.remote = s.handle(), s.handle()
+	h.round = rapid.Uint32Range(0, 2).Draw(s.T, "round")
+	h.offset = uint64(s.near(0, "offset"))
+	h.accept = uint64(s.near(300, "accept"))
+	size := rapid.SampledFrom([]int{0, 1, 30, 100, 300}).Draw(s.T, "size")
+	h.size = uint64(size) + uint64(rapid.SampledFrom([]int{0, 0, 1, 300}).Draw(s.T, "more"))
+	switch h.kind {
+	case frameClear, frameVoid, frameGoodbye, frameGoodbyeAck, frameBroken, frameProbed, frameAck:
+		if !s.one(20, "payload") {
+			size = 0
+		}
+	case frameData:
+		size = max(size, 1)
+	}
+	if h.kind == frameAck && s.one(3, "ranges") {
+		h.ranges[0], h.numRanges = numberRange{s.near(s.foe.sent.next, "range"), s.near(1, "count")}, 1
+	}
+	if (h.kind == frameGoodbye || h.kind == frameGoodbyeAck) && !s.one(10, "goodbye") {
+		h.kind = frameAck
+	}
+	if h.kind <= frameData && h.kind != frameClear && size > 1 && s.one(4, "part") {
+		at := rapid.IntRange(0, size-1).Draw(s.T, "at")
+		h.flags |= flagPart
+		h.part = part{uint32(at), uint32(size)}
+		size = rapid.IntRange(1, size-at).Draw(s.T, "part's size")
+	}
+	if h.kind == frameBroken {
+		h.component = []byte("gate")
+	}
+	return h, size
+}
+
+// attack has a frame arrive, or begin to.
+func (s *siege) attack() {
+	g := s.gate()
+	if !g.rail.up || g.landing != nil {
+		return
+	}
+	h, size := s.draw()
+	// It knows what it has sent, and mostly goes on from there.
+	s.frame = max(s.frame, h.frame+1)
+	if s.frame > 1<<20 {
+		s.frame = h.frame
+	}
+	if h.kind == frameEager || h.kind == frameRequest || h.kind == frameVoid {
+		s.seqs[h.context]++
+		s.laneSeq[h.lane]++
+	}
+	payload := bytes.Repeat([]byte{0xFF}, size)
+	b := h.bytes()
+	if s.one(30, "cut short") {
+		b = b[:rapid.IntRange(0, len(b)).Draw(s.T, "length")]
+	}
+	if size == 0 || s.one(2, "whole") {
+		g.down(g.rail.Deliver(b, payload))
+		return
+	}
+	l, err := g.rail.Begin(b, size)
+	g.landing = l
+	g.down(err)
+}
+
+// goOn has more of a frame arrive.
+func (s *siege) goOn() {
+	g := s.gate()
+	l := g.landing
+	if l == nil {
+		return
+	}
+	if l.Fill(bytes.Repeat([]byte{0xFE}, rapid.IntRange(1, 300).Draw(s.T, "piece"))); l.Left() == 0 {
+		g.landing = nil
+		g.down(g.rail.End(l))
+	}
+}
+
+func (s *siege) gate() *gate { return s.gates[rapid.IntRange(0, len(s.gates)-1).Draw(s.T, "gate")] }
+
+// down ends a connection as a transport does, if there is an error.
+func (g *gate) down(err error) {
+	if err == nil {
+		return
+	}
+	_, damage := errors.AsType[*protocolError](err)
+	if l := g.landing; l != nil && g.rail.up {
+		g.landing = nil
+		g.rail.Drop(l)
+	}
+	g.held = nil
+	g.rail.Down(err)
+	if damage {
+		require.Error(g, g.foe.failure, "who sends nonsense has failed: %v", err)
+	}
+}
+
+func (s *siege) keep(op *operation, buf, behind []byte, err error) {
+	if err == nil && op != nil {
+		s.calls = append(s.calls, &call{op: op, gen: op.gen, buf: buf, behind: behind})
+	}
+}
+
+// context is any but the one that the friend's letters come in.
+func (s *siege) context() *Context {
+	if i := rapid.IntRange(1, len(s.contexts)-1).Draw(s.T, "of context"); i > 1 {
+		return s.contexts[i]
+	}
+	return s.contexts[0]
+}
+
+// act is something that the process does.
+func (s *siege) act() {
+	c := s.context()
+	memory := make([]byte, 400)
+	n := rapid.SampledFrom([]int{0, 1, 30, 100, 320}).Draw(s.T, "length")
+	buf, behind := memory[:n:n], memory[n:]
+	tag := rapid.IntRange(-1, 2).Draw(s.T, "its tag")
+	switch rapid.IntRange(0, 9).Draw(s.T, "act") {
+	case 0, 1, 2:
+		op, err := c.irecv(buf, nil, AnySource, tag)
+		s.keep(op, buf, behind, err)
+	case 3:
+		if foe := c.groupRank(s.foe); foe >= 0 {
+			op, err := c.irecv(buf, nil, foe, tag)
+			s.keep(op, buf, behind, err)
+		}
+	case 4, 5:
+		if foe := c.groupRank(s.foe); foe >= 0 {
+			op, err := c.isend(buf, nil, foe, max(tag, 0), Mode(rapid.IntRange(0, 3).Draw(s.T, "mode")))
+			s.keep(op, nil, nil, err)
+		}
+	case 6:
+		if in := c.freedFind(tag); in != nil {
+			c.match.Take(&in.Message)
+			s.taken = append(s.taken, in)
+		}
+	case 7:
+		if len(s.taken) > 0 {
+			m := &Message{in: s.taken[0], context: s.taken[0].context}
+			s.taken = s.taken[1:]
+			op, err := m.irecv(buf, nil)
+			s.keep(op, buf, behind, err)
+		}
+	case 8:
+		s.leave()
+	case 9:
+		if len(s.contexts) > 3 && s.one(2, "free") {
+			s.contexts[len(s.contexts)-1].free()
+			s.contexts = s.contexts[:len(s.contexts)-1]
+			return
+		}
+		id := s.next
+		s.next++
+		made, err := s.p.newContext(id, rapid.SampledFrom([]*Group{ConsecutiveGroup(0, 3), ConsecutiveGroup(0, 2), NewGroup([]int32{0, 2})}).Draw(s.T, "group"), false)
+		require.NoError(s, err)
+		s.contexts = append(s.contexts, made)
+	}
+}
+
+func (c *Context) groupRank(pe *peer) int { return c.group.Rank(pe.rank) }
+
+// freedFind is find for a context that may be freed.
+func (c *Context) freedFind(tag int) *inbound {
+	if c.freed {
+		return nil
+	}
+	return c.find(match.Any, tag)
+}
+
+// leave ends a call of the process's whose context has ended.
+func (s *siege) leave() {
+	if len(s.calls) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(s.calls)-1).Draw(s.T, "left")
+	l := s.calls[i]
+	if l.op == nil || l.op.gen != l.gen || l.op.done || l.op.isSend {
+		return
+	}
+	if in := s.p.leave(l.op); in != nil {
+		s.p.putBack(in)
+	}
+	l.op, l.after = nil, bytes.Clone(l.buf) // it is the program's again
+}
+
+// write has the friend send a letter, which arrives.
+func (s *siege) write() {
+	n := s.letters
+	s.letters++
+	h := header{kind: frameEager, flags: flagCounted, frame: n, seq: n, laneSeq: n, tag: 1000}
+	h.context = 1
+	buf := make([]byte, 4)
+	receive := func() *operation {
+		op, err := s.contexts[1].irecv(buf, nil, 1, 1000)
+		require.NoError(s, err)
+		return op
+	}
+	var op *operation
+	first := s.one(2, "receive first")
+	if first {
+		op = receive()
+	}
+	content := []byte{byte(n), 1, 2, 3}
+	require.NoError(s, s.friend.rails[0].Deliver(h.bytes(), content))
+	if !first {
+		op = receive()
+	}
+	require.True(s, op.done, "letter %d", n)
+	require.NoError(s, op.err)
+	require.Equal(s, content, buf)
+	s.p.freeOperation(op)
+}
+
+// happen is something that a transport does.
+func (s *siege) happen() {
+	g := s.gate()
+	switch rapid.IntRange(0, 6).Draw(s.T, "event") {
+	case 0, 1:
+		g.result = rapid.SampledFrom([]btl.Result{btl.Done, btl.Taken, btl.Busy}).Draw(s.T, "result")
+	case 2:
+		if len(g.held) > 0 && g.rail.up {
+			f := g.held[0]
+			g.held = g.held[1:]
+			g.rail.Released(f)
+		}
+	case 3:
+		if g.rail.up && g.result != btl.Busy {
+			g.rail.Writable()
+		}
+	case 4:
+		s.p.Flush()
+	case 5:
+		if g.rail.up && s.one(3, "breaks") {
+			g.down(errors.New("broken"))
+		}
+	case 6:
+		if !g.rail.up && s.foe.state == peerKnown {
+			hello, err := encodeHello(&hello{credit: 1 << 10})
+			require.NoError(s, err)
+			g.rail.Up(hello)
+		}
+	}
+}
+
+// check looks whether all is as it has to be.
+func (s *siege) check() {
+	b, foe := s.p.bounds, s.foe
+	require.LessOrEqual(s, foe.holds.requests, b.sends+len(s.calls), "those that were given back are above")
+	require.LessOrEqual(s, foe.holds.contexts, b.contexts)
+	require.Nil(s, s.contexts[1].match.Channel(1), "it is no member")
+	require.LessOrEqual(s, foe.holds.gaps, b.gaps+1)
+	require.GreaterOrEqual(s, min(foe.holds.requests, foe.holds.contexts, foe.holds.gaps), 0)
+	require.LessOrEqual(s, len(foe.partial), b.frames+len(s.gates)*len(s.calls)+len(s.gates))
+	require.LessOrEqual(s, len(s.p.contexts), len(s.contexts)+b.contexts)
+	require.LessOrEqual(s, foe.taking, len(s.calls))
+	require.GreaterOrEqual(s, foe.taking, 0)
+	for _, q := range []frameQueue{foe.backlog, foe.bulk, foe.again} {
+		n := 0
+		for f := q.head; f != nil; f = f.next {
+			require.Same(s, foe, f.peer, "a frame in a queue is in use")
+			n++
+			require.LessOrEqual(s, n, q.len)
+			if f.next == nil {
+				require.Same(s, q.tail, f)
+			}
+		}
+		require.Equal(s, q.len, n)
+	}
+	foe.sent.each(func(f *txFrame) { require.Same(s, foe, f.peer, "a frame in the window is in use") })
+	for _, g := range s.gates {
+		n := 0
+		for f := g.rail.newest; f != nil; f = f.older {
+			require.True(s, f.held)
+			require.Same(s, foe, f.peer)
+			n++
+		}
+		require.Equal(s, len(g.held), n, "the transport has what it has")
+	}
+	for _, l := range s.calls {
+		if l.op != nil && (l.op.gen != l.gen || l.op.done) {
+			l.after = bytes.Clone(l.buf)
+			if l.op.gen == l.gen {
+				s.p.freeOperation(l.op)
+			}
+			l.op = nil
+		}
+		if l.op == nil {
+			require.True(s, bytes.Equal(l.after, l.buf), "written to after its operation had ended")
+		}
+		require.True(s, bytes.Equal(make([]byte, len(l.behind)), l.behind), "written behind a buffer")
+	}
+}
+
+// end is the end of the world: nothing is left.
+func (s *siege) end() {
+	s.foe.fail(peerFailed, &PeerFailedError{Rank: 1, Cause: errors.New("the siege is over")})
+	for _, g := range s.gates {
+		if g.rail.up { // it has left in order, and now its connections end
+			g.down(btl.ErrPeerClosed)
+		}
+	}
+	for _, in := range s.taken {
+		in.unwanted()
+	}
+	for _, c := range s.contexts {
+		c.free()
+	}
+	for _, c := range s.p.contexts {
+		c.discard()
+	}
+	s.check()
+	for _, l := range s.calls {
+		require.Nil(s, l.op, "every operation with a peer that has failed has ended")
+	}
+	require.Zero(s, s.foe.holds.requests)
+	require.Zero(s, s.foe.holds.gaps)
+	require.Empty(s, s.foe.begun)
+	require.Empty(s, s.foe.partial)
+	require.Zero(s, s.p.copied, "copies for replay")
+	require.Zero(s, s.p.buffered, "buffered sends")
+	require.Zero(s, s.foe.taking)
+	require.Zero(s, s.foe.sends)
+}
+
+// besiege is the property.
+func besiege(t *rapid.T) {
+	eng, err := engine.New(engine.Options{Simulated: true})
+	require.NoError(t, err)
+	eng.Lock()
+	s := newSiege(t, eng)
+	defer func() {
+		s.foe.state, s.friend.state = peerFailed, peerFailed
+		eng.Unlock()
+		eng.Close()
+	}()
+	for range rapid.IntRange(1, 60).Draw(t, "steps") {
+		switch rapid.IntRange(0, 9).Draw(t, "who") {
+		case 0, 1, 2, 3:
+			s.attack()
+		case 4:
+			s.goOn()
+		case 5, 6:
+			s.act()
+		case 7:
+			s.write()
+		default:
+			s.happen()
+		}
+		s.check()
+	}
+	s.end()
+}
+
+// Whatever a hostile peer sends, nothing panics, lists stay whole, memory is bounded and
+// given back, and an honest peer's messages arrive.
+func TestSiege(t *testing.T) { rapid.Check(t, besiege) }
+
+func FuzzSiege(f *testing.F) { f.Fuzz(rapid.MakeFuzz(besiege)) }
