@@ -51,6 +51,21 @@ func TestRailThatTakesNothingIsSilent(t *testing.T) {
 	})
 }
 
+// Nor does a rail that is full of frames which the peer has, and does not give back, get more
+// of what waits: that it does not give them back is then looked at as if they were under way.
+func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		eps[0].result = btl.Taken
+		pe.sendControl(&header{kind: frameClear})
+		require.NoError(t, pe.acknowledged(&header{ack: 1}))
+		require.NotNil(t, pe.rails[0].newest)
+		assert.Empty(t, pe.dueSince(), "nothing waits for the rail")
+		pe.streams.push(pe.pml.newOperation())
+		assert.Contains(t, pe.dueSince(), pe.rails[0])
+		pe.streams = opQueue{}
+	})
+}
+
 // One that is busy while nothing waits for it is left alone.
 func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {

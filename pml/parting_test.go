@@ -119,6 +119,17 @@ func TestGoodbyeToWhoHasLeft(t *testing.T) {
 	}
 }
 
+// So does one that refuses with proof: the peer has heard that we leave.
+func TestGoodbyeToWhoRefuses(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
+		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+		pe.rails[0].Down(errors.New("no sign of life"))
+		pe.rails[1].Down(&btl.ConnError{Err: errors.New("rank 0 was declared failed"), Final: true})
+		pe.pass(2 * absence)
+		assert.Equal(t, peerFailed, pe.state)
+	})
+}
+
 // One that breaks says nothing.
 func TestBrokenTransportAnswersNoGoodbye(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {

@@ -167,7 +167,7 @@ func (pe *peer) hasLeft() bool {
 			continue
 		}
 		switch refuses := errors.Is(r.recovery.cause, syscall.ECONNREFUSED); {
-		case refuses:
+		case refuses, pe.pml.parting() && r.recovery.failed: // it has refused for good
 			tried = true
 		case !pe.pml.parting():
 			return false

@@ -86,6 +86,9 @@ func (pe *peer) dueSince() map[*rail]int64 {
 			if r.up && r.busy {
 				note(r, r.refusedAt) // it is to take more
 			}
+			for f := r.newest; f != nil; f = f.older {
+				note(r, f.given) // and to give back what it has, before it gets more
+			}
 		}
 	}
 	return oldest
