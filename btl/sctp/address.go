@@ -22,6 +22,8 @@ const (
 
 var errAddress = errors.New("malformed address")
 
+func (a *address) encode() []byte { return append([]byte{a.stack}, a.Encode()...) }
+
 func decodeAddress(b []byte) (*address, error) {
 	if len(b) == 0 {
 		return nil, fmt.Errorf("%w: it is empty", errAddress)

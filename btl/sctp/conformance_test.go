@@ -59,6 +59,6 @@ func sever(ep btl.Endpoint) error {
 	if !ok || e.link == nil {
 		return errNotUp
 	}
-	e.link.assoc.Sever()
+	e.link.Sever()
 	return nil
 }
