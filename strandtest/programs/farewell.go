@@ -42,6 +42,10 @@ const (
 
 var stayingNames = [...]string{"posts receives in advance", "receives from any source", "probes", "polls", "receives with contexts that end"}
 
+// briefSize is how long a message is at most that is received with contexts that end: it
+// starts anew with each of them.
+const briefSize = 1 << 20
+
 // openTag is the tag of messages that only receives from any source are for.
 const openTag = 9
 
@@ -57,6 +61,9 @@ func drawFarewell(r *rand.Rand, sh shape) *farewell {
 		}
 		m := &message{id: len(f.letters), from: from, to: to, index: index[[2]int{from, to}], tag: pick(r, 0, 1, openTag), size: drawSize(r, sh)}
 		index[[2]int{from, to}]++
+		if to == f.stayer && f.how == brieflyAny {
+			m.size = min(m.size, briefSize)
+		}
 		longest = max(longest, m.size)
 		f.letters = append(f.letters, m)
 		f.modes = append(f.modes, mode(r.IntN(3)))

@@ -99,7 +99,7 @@ type leaving struct {
 	me     int
 	pulse  *pulse
 	random *rand.Rand
-	tries  int // receives with contexts that end
+	tries  int // receives in a row whose contexts ended
 	wg     sync.WaitGroup
 }
 
@@ -121,8 +121,10 @@ func (l *leaving) sends(ctx context.Context) {
 		}
 		l.wg.Go(func() {
 			_, l.p.sent[i] = handle.Wait(ctx)
-			b.spoil()
-			l.pulse.beat()
+			if ctx.Err() == nil { // otherwise the session is given up, and the send goes on
+				b.spoil()
+				l.pulse.beat()
+			}
 		})
 	}
 }
@@ -218,14 +220,17 @@ func (l *leaving) next(ctx context.Context, b []byte) (st strand.Status, got boo
 		}
 		st, err = c.Recv(ctx, b, st.Source, st.Tag)
 	case brieflyAny:
-		// A long message starts anew each time, and needs a context that lasts in the end.
+		// A long message starts anew each time, and needs a context that lasts in the end,
+		// however slow the machine is.
 		l.tries++
-		brief, cancel := context.WithTimeout(ctx, time.Duration(l.random.IntN(100*l.tries))*time.Microsecond)
+		lasts := 100 * time.Microsecond << min(l.tries/2, 20)
+		brief, cancel := context.WithTimeout(ctx, time.Duration(l.random.Int64N(int64(lasts))))
 		defer cancel()
 		st, err = c.Recv(brief, b, strand.AnySource, strand.AnyTag)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return st, false, nil
 		}
+		l.tries = 0
 	default:
 		st, err = c.Recv(ctx, b, strand.AnySource, strand.AnyTag)
 	}
