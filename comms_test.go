@@ -309,6 +309,32 @@ func TestBarrierGivenUp(t *testing.T) {
 	require.NoError(t, w[0].Comm().Send(ctx, nil, 1, 1))
 }
 
+// A barrier that is given up while it sends has no send of the caller's under way.
+func TestBarrierGivenUpWhileItSends(t *testing.T) {
+	for looks := range 4 {
+		t.Run(fmt.Sprint(looks), func(t *testing.T) {
+			w := openWorlds(t, 2)
+			over, cancel := context.WithCancel(testContext(t))
+			defer cancel()
+			require.Equal(t, context.Canceled, w[0].Comm().Barrier(&seen{Context: over, looks: looks, cancel: cancel}))
+		})
+	}
+}
+
+// seen is a context that ends when it was looked at so many times and once more.
+type seen struct {
+	context.Context
+	looks  int
+	cancel func()
+}
+
+func (s *seen) Err() error {
+	if s.looks--; s.looks < 0 {
+		defer s.cancel()
+	}
+	return s.Context.Err()
+}
+
 // After a collective call that has ended early the others may still be in it: the
 // communicator says so instead of meeting their old call with a new one. A context that
 // has ended before the call does no harm, nor is any other communicator harmed.

@@ -2,6 +2,7 @@ package strand
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -30,6 +31,9 @@ func (c *Comm) collectively(ctx context.Context, name string, call func() error)
 		return err
 	}
 	err := own(call())
+	if errors.Is(err, ErrUnderway) {
+		err = ctx.Err() // what is under way is the call's own: no buffer of the caller's
+	}
 	c.turn.end(err)
 	return err
 }
