@@ -1,5 +1,7 @@
 package pml
 
+import "github.com/strandmp/strand/pml/rails"
+
 // ackEvery is how many frames may arrive before they are acknowledged though no
 // frame goes the other way.
 const ackEvery = 64
@@ -49,10 +51,10 @@ func (pe *peer) allowed(ack, credit uint32) error {
 
 func frameAcked(f *txFrame) {
 	f.acked = true
-	f.peer.conduct.moves++
+	f.peer.moves++
 	if f.rail != nil {
 		f.rail.vital.acked++
-		f.rail.pace.acked += int64(f.Size)
+		f.rail.vital.gone += int64(f.Size)
 	}
 	if f.parts != nil {
 		f.partsAcked()
@@ -66,7 +68,7 @@ func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
 	if !counted {
 		return nil
 	}
-	pe.conduct.moves++
+	pe.moves++
 	hadGaps := len(pe.received.beyond) > 0
 	if err := pe.received.add(frame); err != nil {
 		return err
@@ -133,7 +135,7 @@ func (pe *peer) acknowledge() {
 // ackRail is the rail for acknowledgements: the one that was heard last, which is
 // alive.
 func (pe *peer) ackRail() *rail {
-	if r := pe.heard; r != nil && r.up && !r.busy && !r.vital.doubted && !r.trial.on {
+	if r := pe.heard; r != nil && (r.serves() || r.way.State == rails.Resting) && !r.busy {
 		return r
 	}
 	return pe.control()

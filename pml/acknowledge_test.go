@@ -7,6 +7,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // scripted is an endpoint that answers Send as it is told to and keeps the
@@ -49,13 +50,12 @@ func connected(t *testing.T) (*peer, *scripted) {
 	ep := &scripted{result: btl.Done}
 	p := &PML{engine: eng, bounds: ordinary, peers: make(map[int]*peer), lookups: t.Context()}
 	pe := p.peerOf(1)
-	pe.state = peerKnown
-	pe.rails = []*rail{{pml: p, peer: pe, endpoint: ep, up: true}}
+	pe.also(&rail{endpoint: ep}, rails.Up)
 	eng.Lock()
 	t.Cleanup(func() {
 		// Until the engine closes its background goroutine may run the timers that are
 		// due, which do nothing for a peer that has failed.
-		pe.state = peerFailed
+		pe.ways.Stage = rails.Failed
 		eng.Unlock()
 	})
 	return pe, ep

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // receiving returns a peer from which frames arrive by hand, and a context that
@@ -199,7 +200,7 @@ func TestFramesForOperationsThatHaveEnded(t *testing.T) {
 func TestContextOfAFailedMember(t *testing.T) {
 	pe, _, _ := receiving(t)
 	p := pe.pml
-	pe.fail(peerFailed, errors.New("the launcher says so"))
+	pe.fail(rails.Failed, errors.New("the launcher says so"))
 	p.engine.Unlock()
 	defer p.engine.Lock()
 	with, err := p.NewContext(8, ConsecutiveGroup(0, 2), false)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -27,26 +28,26 @@ func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
 	for _, reason := range choice.Reasons {
 		p.host.Logf(btl.LogInfo, "rank %d → rank %d: %s", p.rank, pe.rank, reason)
 	}
-	var rails []*rail
+	var chosen []*rail
 	var made []btl.Endpoint
 	for _, c := range choice.Rails {
 		r := p.newRail(pe, c, h)
 		ep := first.take(c.Module, c.Path.Index)
 		if ep != nil {
 			first = nil
-			r.busy = true
-		} else if ep, err = c.Module.Connect(r.recovery.peer, c.Path, r); err != nil {
+			r.adopt(ep)
+		} else if ep, err = c.Module.Connect(r.address, c.Path, r); err != nil {
 			for _, ep := range made {
 				_ = ep.Close() // nobody will have them; err is the cause
 			}
 			return fmt.Errorf("%s: %w", c.Attr.Name, err)
 		} else {
 			made = append(made, ep)
+			r.setEndpoint(ep)
 		}
-		r.setEndpoint(ep)
-		rails = append(rails, r)
+		chosen = append(chosen, r)
 	}
-	pe.attach(h.host, choice, rails)
+	pe.attach(h.host, choice, chosen)
 	pe.keepStandby(choice, h)
 	if first != nil && pe.welcomeStandby(first) == nil {
 		pe.addForeign(first)
@@ -74,16 +75,16 @@ func (pe *peer) addForeign(a *accepted) *rail {
 	offer := selection.Offer{Module: a.module, Paths: []btl.Path{path}, Overrides: pe.pml.opened(a.module).overrides}
 	at := choice.Join(offer, fmt.Sprintf("%s: rank %d has connected to us", a.module.Attr().Name, pe.rank))
 	c := choice.Rails[at]
-	r := &rail{pml: pe.pml, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, busy: true}
-	r.recovery.foreign = true
-	r.setEndpoint(a.endpoint)
+	r := pe.railOver(c)
+	r.way.Foreign = true
+	r.adopt(a.endpoint)
 	// Those that were chosen come first, in the choice's order; behind them is what
 	// stood by.
-	rails := slices.Insert(slices.Clone(pe.rails), at, r)
+	all := slices.Insert(slices.Clone(pe.rails), at, r)
 	for i, c := range choice.Rails {
-		rails[i].weight = c.Weight
+		all[i].weight = c.Weight
 	}
-	pe.attach(pe.host, choice, rails)
+	pe.attach(pe.host, choice, all)
 	return r
 }
 
@@ -102,14 +103,15 @@ func (h *host) Accept(m btl.Module, rank int, b []byte, path int, ep btl.Endpoin
 		return nil, err
 	}
 	a := &accepted{m, path, ep}
-	if pe.state != peerKnown {
+	if pe.ways.Stage != rails.Known {
 		if err := p.attachRails(pe, his, a); err != nil {
 			return nil, err
 		}
 		return pe.railFor(m, path), nil
 	}
-	if r := pe.railFor(m, path); r != nil && r.recovery.down {
-		r.readopt(ep)
+	if r := pe.railFor(m, path); r != nil && r.broken() {
+		_ = r.endpoint.Close()
+		r.adopt(ep)
 		return r, nil
 	}
 	if r := pe.welcomeStandby(a); r != nil {

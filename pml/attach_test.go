@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -89,7 +90,7 @@ func TestHalfAttachedPeerLeavesNoEndpoint(t *testing.T) {
 		p, m := pe.pml, &twoWays{fails: 2}
 		p.host = &host{pml: p}
 		p.modules = []openModule{{component: "net", module: m}}
-		pe.rails, pe.state = nil, peerResolving
+		pe.rails, pe.ways.Stage = nil, rails.Resolving
 		var first *accepted
 		accepting := new(closable)
 		if theirs {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // beats are the looks at peers that something depends on: each has to give a sign
@@ -13,14 +14,6 @@ type beats struct {
 	count uint32
 	every time.Duration
 }
-
-// beatsInTimeout is how many beats there are in pml_peer_timeout, and missable how many of
-// them a peer may miss that was heard in the one before: it has failed one to two beats before
-// that time is over. They are for what comes late: the timer, and who is to be told.
-const (
-	beatsInTimeout = 24
-	missable       = beatsInTimeout - 2
-)
 
 // patience stands for pml_peer_timeout where that is 0: peers are looked after all the
 // same, and never fail for their silence.
@@ -31,7 +24,7 @@ func (p *PML) startBeats() {
 	if timeout == 0 {
 		timeout = patience
 	}
-	p.beats = beats{count: beatsInTimeout, every: max(timeout/beatsInTimeout, time.Millisecond)}
+	p.beats = beats{count: rails.BeatsInTimeout, every: max(timeout/rails.BeatsInTimeout, time.Millisecond)}
 	p.engine.After(p.beats.every, p.beat)
 }
 
@@ -46,7 +39,7 @@ func (p *PML) beat() {
 		if pe.wanted == p.beats.count && !pe.self() && !pe.local && pe.failure == nil {
 			pe.takePulse()
 		} else {
-			pe.silent = 0
+			pe.ways.Rest()
 		}
 	}
 }
@@ -80,7 +73,7 @@ func (c *Context) want(source int32) {
 		return
 	}
 	for _, pe := range p.peers {
-		if pe.state == peerKnown && c.group.Rank(pe.rank) >= 0 {
+		if pe.ways.Stage == rails.Known && c.group.Rank(pe.rank) >= 0 {
 			pe.wanted = p.beats.count
 		}
 	}
@@ -88,23 +81,16 @@ func (c *Context) want(source int32) {
 
 // takePulse looks for signs of life of one peer.
 func (pe *peer) takePulse() {
-	p := pe.pml
-	if pe.look(); p.beats.count-pe.beat <= 1 {
-		pe.silent = 0
-		pe.judge()
+	heard := pe.pml.beats.count-pe.beat <= 1
+	refresh := pe.ways.Beat(heard, !pe.sent.empty(), pe.env())
+	if pe.proceed(); heard || pe.failure != nil {
 		return
 	}
-	if pe.silent++; pe.judge() {
-		return
-	}
-	if pe.silent == missable/2 {
+	if refresh {
 		pe.refresh()
 	}
-	if !pe.up() && (pe.silent > 1 || pe.state != peerNew) {
-		pe.connect() // and if that is in vain it has failed
-	}
 	for _, r := range pe.rails {
-		if r.up && !r.busy {
+		if r.up() && !r.busy {
 			r.ask()
 		}
 	}
@@ -114,7 +100,7 @@ func (pe *peer) takePulse() {
 // have forgotten them while they were idle, and lose what goes over them without a word.
 func (pe *peer) refresh() {
 	for _, r := range pe.rails {
-		if r.up && !r.attr.Local && !r.recovery.foreign {
+		if r.up() && !r.attr.Local && !r.way.Foreign {
 			r.breakOff(fmt.Errorf("%s: no sign of life for half of pml_peer_timeout; a new connection is tried", r.endpoint.Desc()))
 		}
 	}
@@ -126,10 +112,10 @@ func (pe *peer) silence() error {
 	err := fmt.Errorf("no sign of life for %v (pml_peer_timeout)", pe.pml.tune.peerTimeout)
 	for _, r := range pe.rails {
 		switch {
-		case r.up:
+		case r.up():
 			err = fmt.Errorf("%w over %s", err, r.endpoint.Desc())
-		case r.recovery.cause != nil:
-			err = fmt.Errorf("%w; an earlier connection: %w", err, r.recovery.cause)
+		case r.way.Cause != nil:
+			err = fmt.Errorf("%w; an earlier connection: %w", err, r.way.Cause)
 		}
 	}
 	return err

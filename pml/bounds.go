@@ -100,8 +100,8 @@ func (c *Context) settleGroup(g *Group) {
 		}
 		pe := c.pml.peers[int(source)]
 		c.expel(pe)
-		pe.conduct.nonsense = &protocolError{rank: pe.rank, err: c.foreign(pe)}
-		pe.judge()
+		pe.damage(&protocolError{rank: pe.rank, err: c.foreign(pe)})
+		pe.proceed()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // Where a network fails without a word, each side finds out by the silence of what it
@@ -29,17 +30,17 @@ func (pe *peer) heardBroken(h *header, by *rail) {
 	p := pe.pml
 	module := p.moduleOf(string(h.component))
 	r := pe.railFor(module, int(h.path))
-	if module == nil || r == nil || r == by || !r.up || r.attr.Local {
+	if module == nil || r == nil || r == by || !r.up() || r.attr.Local {
 		return
 	}
 	// What the peer has given up was silent for pml_rail_timeout: a connection that is
 	// younger than that has been made since.
-	if p.engine.Now()-r.vital.since < int64(p.tune.railTimeout)/2 {
+	if p.engine.Now()-r.way.ConnectedAt() < int64(p.tune.railTimeout)/2 {
 		return
 	}
 	ep := r.endpoint
 	p.engine.Post(func() { // not within another connection's call
-		if r.up && r.endpoint == ep && by.up && pe.state == peerKnown {
+		if r.up() && r.endpoint == ep && by.up() && pe.ways.Stage == rails.Known {
 			r.breakOff(fmt.Errorf("%s: rank %d has given it up", ep.Desc(), pe.rank))
 		}
 	})

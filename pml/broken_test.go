@@ -22,7 +22,7 @@ func twoPaths(t *testing.T, f func(pe *peer, eps [2]*scripted)) {
 		_, second := secondRail(pe)
 		for i, r := range pe.rails {
 			r.module, r.path.Index = m, i
-			r.recovered()
+			r.comesUp()
 		}
 		pe.pass(time.Second)
 		f(pe, [2]*scripted{first, second})
@@ -33,7 +33,7 @@ func twoPaths(t *testing.T, f func(pe *peer, eps [2]*scripted)) {
 func (pe *peer) underWay(r *rail) {
 	f := pe.pml.newFrame(pe)
 	f.build(&header{kind: frameVoid})
-	f.rail = r
+	f.rail, f.given = r, pe.pml.engine.Now()
 }
 
 func brokenNote(path uint16, component string) header {
@@ -44,12 +44,14 @@ func brokenNote(path uint16, component string) header {
 func TestBrokenConnectionIsTold(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		pe.underWay(pe.rails[0])
-		pe.watch(0) // which takes note of the signs that there are
-		now := pe.pml.engine.Now()
-		pe.rails[0].vital.alive, pe.rails[1].vital.alive = now-int64(time.Second), now
+		pe.watch() // which takes note of the signs that there are
 		eps[1].sent = nil
-		pe.watch(now)
-		assert.False(t, pe.rails[0].up)
+		pe.pass(pe.pml.tune.railTimeout / 2)
+		pe.watch()
+		pe.pass(pe.pml.tune.railTimeout / 2)
+		pe.rails[1].hear()
+		pe.watch()
+		assert.False(t, pe.rails[0].up())
 		last := eps[1].sent[len(eps[1].sent)-1]
 		assert.Equal(t, frameBroken, last.kind)
 		assert.Zero(t, last.path)
@@ -75,12 +77,12 @@ func TestBrokenConnectionIsHeardOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			twoPaths(t, func(pe *peer, _ [2]*scripted) {
 				if c.young {
-					pe.rails[0].recovered()
+					pe.rails[0].comesUp()
 				}
 				require.NoError(t, pe.rails[c.by].Deliver(c.note.bytes(), nil))
 				pe.pass(time.Millisecond)
-				assert.Equal(t, c.up, pe.rails[0].up)
-				assert.True(t, pe.rails[1].up)
+				assert.Equal(t, c.up, pe.rails[0].up())
+				assert.True(t, pe.rails[1].up())
 			})
 		})
 	}
@@ -94,9 +96,9 @@ func TestSilentRailIsDoubted(t *testing.T) {
 		pe.heard = silent
 		require.Same(t, silent, pe.control())
 		silence := func() {
-			now := pe.pml.engine.Now()
-			silent.vital.mark, silent.vital.alive = silent.signs(), now-int64(pe.pml.tune.railTimeout)*2/3
-			pe.watch(now)
+			pe.watch()
+			pe.pass(pe.pml.tune.railTimeout * 2 / 3)
+			pe.watch()
 		}
 		pe.underWay(silent)
 		silence()
@@ -107,7 +109,7 @@ func TestSilentRailIsDoubted(t *testing.T) {
 		assert.Same(t, other, pe.control(), "it waits")
 		other.busy = false
 		silent.hear()
-		pe.watch(pe.pml.engine.Now())
+		pe.watch()
 		assert.Same(t, silent, pe.control())
 
 		silence()

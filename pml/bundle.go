@@ -71,7 +71,7 @@ func (pe *peer) held() bool {
 		return false
 	}
 	for _, r := range pe.bundle {
-		if r.up && !r.busy {
+		if r.serves() && !r.busy {
 			return pe.backlog.len >= maxBacklog
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // parallel returns a peer with as many parallel rails.
@@ -16,7 +17,7 @@ func parallel(t *testing.T, n int) (*peer, []*scripted) {
 	for len(eps) < n {
 		ep := &scripted{result: btl.Done}
 		eps = append(eps, ep)
-		pe.rails = append(pe.rails, &rail{pml: pe.pml, peer: pe, endpoint: ep, up: true})
+		pe.also(&rail{endpoint: ep}, rails.Up)
 	}
 	for i, r := range pe.rails {
 		r.path.Index, r.path.Bundle = i, 1
@@ -49,8 +50,7 @@ func TestLanesAreSpreadOverParallelRails(t *testing.T) {
 	for i, ep := range eps {
 		require.Equal(t, []uint16{uint16(i), uint16(i + 3)}, lanesOf(ep))
 	}
-	pe.rails[1].up = false
-	pe.choosePoller()
+	pe.rails[1].is(rails.Down)
 	pe.inLane(1)
 	require.Equal(t, []uint16{2, 5, 1}, lanesOf(eps[2]), "the others take the lanes of one that breaks")
 }
@@ -90,7 +90,7 @@ func TestParallelRailsBoundTheirBacklog(t *testing.T) {
 func TestBusyParallelRailsLeaveThePiecesToOthers(t *testing.T) {
 	pe, _ := parallel(t, 2)
 	other := &scripted{result: btl.Done}
-	pe.rails = append(pe.rails, &rail{pml: pe.pml, peer: pe, endpoint: other, up: true})
+	pe.also(&rail{endpoint: other}, rails.Up)
 	pe.choosePoller()
 	pe.rails[0].busy, pe.rails[1].busy = true, true
 	f := pe.pml.newFrame(pe)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // kinds counts the frames of a type that an endpoint took.
@@ -24,8 +25,8 @@ func kinds(ep *scripted, kind frameType) (n int) {
 func TestProbeWaitsForABusyRail(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		r := pe.rails[0]
-		r.trial.lost = leastProbe
-		r.trial.begin(pe.pml.engine.Now())
+		r.way.Loses(rails.LeastProbe)
+		r.comesUp()
 		eps[0].result = btl.Busy
 		r.probe()
 		require.Zero(t, kinds(eps[0], frameProbe))
@@ -46,7 +47,7 @@ func TestRailThatTakesNothingIsSilent(t *testing.T) {
 		require.Equal(t, 1, pe.backlog.len)
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)
-		assert.False(t, pe.rails[0].up, "the rail was given up")
+		assert.False(t, pe.rails[0].up(), "the rail was given up")
 		assert.Equal(t, 1, kinds(eps[1], frameClear), "and what has waited went over the other one")
 	})
 }
@@ -73,6 +74,6 @@ func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
 		pe.rails[0].ask()
 		require.True(t, pe.rails[0].busy)
 		pe.pass(4 * pe.pml.tune.railTimeout)
-		assert.True(t, pe.rails[0].up)
+		assert.True(t, pe.rails[0].up())
 	})
 }

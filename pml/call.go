@@ -4,38 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // Where only one of two processes can connect, it may be the one that does not know
 // that it should: it waits for a message from anybody. So who can not connect has the
 // other one asked to, through the launcher, if that passes such a thing on.
 
-// appealTime is how long a peer that was called, when nothing else was left, has to
-// connect.
-const appealTime = 3 * time.Second
-
-// callLater calls the peer unless it is connected soon.
-func (pe *peer) callLater() {
-	p := pe.pml
-	if p.call == nil || pe.calling || pe.self() {
-		return
-	}
-	pe.calling = true
-	p.engine.After(firstContact, func() {
-		pe.calling = false
-		if pe.state == peerKnown && !pe.up() && !pe.needless() {
-			pe.callNow()
-		}
-	})
-}
-
-// callNow has the peer asked to connect to us, off the engine's lock.
-func (pe *peer) callNow() {
+// call has the peer asked to connect to us, off the engine's lock.
+func (pe *peer) call() {
 	p, rank := pe.pml, pe.rank
-	if p.over {
+	if p.over || pe.self() {
 		return
 	}
 	p.host.Logf(btl.LogInfo, "rank %d: asking rank %d, which can not be connected, to connect to us", p.rank, rank)
@@ -48,30 +29,11 @@ func (pe *peer) callNow() {
 	}()
 }
 
-// lastResort calls a peer that was never there and to which nothing leads: it has failed
-// unless it is connected in a while, for the reason that why then finds.
-func (pe *peer) lastResort(why func() error) {
-	p := pe.pml
-	if p.call == nil || pe.ending || pe.self() || p.over {
-		pe.conduct.exhausted = why()
-		pe.judge()
-		return
-	}
-	pe.callNow()
-	pe.ending = true
-	p.engine.After(appealTime, func() {
-		if pe.ending {
-			pe.conduct.exhausted = why()
-			pe.judge()
-		}
-	})
-}
-
 // untaught is why a peer could not be reached for the first time. One that refuses
 // wherever it is tried has probably ended, and could not be asked for anything.
 func (pe *peer) untaught() error {
 	for _, r := range pe.rails {
-		if pe.pml.call != nil || !errors.Is(r.recovery.cause, syscall.ECONNREFUSED) {
+		if pe.pml.call != nil || !errors.Is(r.way.Cause, syscall.ECONNREFUSED) {
 			return errors.Join(pe.causes(), pe.uncalled())
 		}
 	}
@@ -87,7 +49,7 @@ func (pe *peer) uncalled() error {
 	if pe.pml.call == nil {
 		return errUncalled
 	}
-	return fmt.Errorf("nor did it connect to this process in the %v after it was asked to through the launcher", appealTime)
+	return fmt.Errorf("nor did it connect to this process in the %v after it was asked to through the launcher", rails.AppealTime)
 }
 
 // Called notes that another process of the world can not connect to this one and asks
@@ -104,7 +66,7 @@ func (p *PML) Called(by int) {
 		p.host.Logf(btl.LogInfo, "rank %d: rank %d asks to be connected to", p.rank, by)
 		pe.connect()
 		for _, r := range pe.rails {
-			if r.up && !r.busy {
+			if r.up() && !r.busy {
 				r.ask() // the peer knows nothing of it: this will show
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // callable runs a test, in virtual time, with a peer of which nothing is known to work
@@ -22,7 +23,8 @@ func callable(t *testing.T, f func(pe *peer, c *Context, calls *[]int)) {
 		var calls []int
 		pe.pml.job = sized{size: 3}
 		pe.pml.call = func(rank int) error { calls = append(calls, rank); return nil }
-		pe.rails[0].up, ep.result = false, btl.Busy
+		ep.result = btl.Busy
+		pe.rails[0].is(rails.Idle)
 		pe.rails[0].module = &connector{ep: ep}
 		f(pe, c, &calls)
 		pe.pml.over = true
@@ -41,13 +43,13 @@ func TestWhoCanNotBeConnectedIsCalled(t *testing.T) {
 	callable(t, func(pe *peer, _ *Context, calls *[]int) {
 		pe.connect()
 		pe.connect()
-		pe.pass(firstContact / 2)
+		pe.pass(rails.FirstContact / 2)
 		assert.Empty(t, *calls)
-		pe.pass(firstContact)
+		pe.pass(rails.FirstContact)
 		assert.Equal(t, []int{1}, *calls)
 		pe.connect()
-		pe.rails[0].up = true
-		pe.pass(2 * firstContact)
+		pe.rails[0].comesUp()
+		pe.pass(2 * rails.FirstContact)
 		assert.Len(t, *calls, 1, "it is connected")
 	})
 }
@@ -60,10 +62,10 @@ func TestCallIsTheLastResort(t *testing.T) {
 	t.Run("in vain", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, calls *[]int) {
 			pe.refuse()
-			pe.pass(appealTime / 2)
+			pe.pass(rails.AppealTime / 2)
 			require.NoError(t, pe.failure)
 			assert.Equal(t, []int{1}, *calls)
-			pe.pass(appealTime)
+			pe.pass(rails.AppealTime)
 			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED)
 			assert.ErrorContains(t, pe.failure, "nor did it connect to this process")
 		})
@@ -71,14 +73,11 @@ func TestCallIsTheLastResort(t *testing.T) {
 	t.Run("it connects", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, _ *[]int) {
 			pe.refuse()
-			pe.pass(appealTime / 2)
-			pe.rails[0].recovery.down = false
-			hello, err := encodeHello(&hello{})
-			require.NoError(t, err)
-			pe.rails[0].Up(hello)
-			pe.pass(2 * appealTime)
+			pe.pass(rails.AppealTime / 2)
+			pe.comesBack(t)
+			pe.pass(2 * rails.AppealTime)
 			assert.NoError(t, pe.failure)
-			assert.True(t, pe.rails[0].up)
+			assert.True(t, pe.rails[0].up())
 		})
 	})
 	t.Run("nobody can call", func(t *testing.T) {
@@ -99,7 +98,7 @@ func TestCallIsTheLastResort(t *testing.T) {
 	})
 	t.Run("the launcher says how it has ended", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, _ *[]int) {
-			pe.met = true
+			pe.ways.Met = true
 			pe.refuse()
 			pe.pml.PeerFailed(1, "node", assert.AnError)
 			pe.pass(time.Millisecond)
@@ -108,9 +107,9 @@ func TestCallIsTheLastResort(t *testing.T) {
 	})
 	t.Run("it was there", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, calls *[]int) {
-			pe.met = true
+			pe.ways.Met = true
 			pe.refuse()
-			pe.pass(10 * absence)
+			pe.pass(10 * rails.Absence)
 			require.NoError(t, pe.failure, "the launcher would say so")
 			assert.Empty(t, *calls)
 		})
@@ -131,7 +130,8 @@ func TestWhoIsCalledConnects(t *testing.T) {
 		pe.pass(time.Millisecond)
 		assert.Positive(t, ep.offers)
 		ep.result = btl.Done
-		pe.rails[0].up, pe.rails[0].busy, ep.sent = true, false, nil
+		pe.rails[0].comesUp()
+		ep.sent = nil
 		pe.pml.Called(1)
 		pe.pass(time.Millisecond)
 		require.Len(t, ep.sent, 1)
@@ -147,11 +147,11 @@ func TestWhoIsCalledConnects(t *testing.T) {
 func TestReceiveFromAnySourceOfTwoSeeksTheOther(t *testing.T) {
 	for _, size := range []int{2, 3} {
 		callable(t, func(pe *peer, c *Context, _ *[]int) {
-			pe.state, c.group = peerNew, ConsecutiveGroup(0, size)
+			pe.ways.Stage, c.group = rails.New, ConsecutiveGroup(0, size)
 			require.NoError(t, c.prospect(match.Any))
-			assert.Equal(t, size == 2, pe.sought)
-			pe.state = peerKnown // or its addresses would be asked for
-			pe.pass(2 * firstContact)
+			assert.Equal(t, size == 2, pe.wakes != 0)
+			pe.ways.Stage = rails.Known // or its addresses would be asked for
+			pe.pass(2 * rails.FirstContact)
 		})
 	}
 }
@@ -170,12 +170,13 @@ func TestWhoSharesNoTransportIsNotCalled(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, calls *[]int) {
 			p := pe.pml
 			p.modules = []openModule{{component: "tcp", module: pathless{}}}
-			pe.state, pe.rails = peerResolving, nil
+			pe.lead()
+			pe.ways.Stage = rails.Resolving
 			text, err := encodeHello(&hello{host: "far", modules: []moduleAddress{{component, []byte{2}}}})
 			require.NoError(t, err)
 			p.resolved(pe, text, nil)
 			assert.Equal(t, shared, pe.failure == nil, "it may connect yet")
-			pe.pass(2 * appealTime)
+			pe.pass(2 * rails.AppealTime)
 			assert.Equal(t, shared, len(*calls) == 1)
 			assert.ErrorContains(t, pe.failure, "can not reach rank 1 on far")
 		})
@@ -188,7 +189,7 @@ func TestWhoLeavesDoesNotCall(t *testing.T) {
 		pe.connect()
 		pe.pml.closing = true
 		require.True(t, pe.needless())
-		pe.pass(2 * firstContact)
+		pe.pass(2 * rails.FirstContact)
 		assert.Empty(t, *calls)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // closer is the condition that Close waits for: first that every frame is
@@ -34,7 +35,7 @@ func (c *closer) Done() bool {
 		return true
 	}
 	for _, pe := range c.pml.peers {
-		if pe.state != peerKnown && pe.state != peerResolving {
+		if pe.ways.Stage != rails.Known && pe.ways.Stage != rails.Resolving {
 			continue
 		}
 		if c.phase == draining && !pe.drained() || c.phase == parting && !pe.parted() {
@@ -67,7 +68,7 @@ func (pe *peer) self() bool { return pe.rank == pe.pml.rank }
 // us. One that a broken connection keeps from hearing it may still wait for an
 // acknowledgement.
 func (pe *peer) parted() bool {
-	return pe.self() || !pe.met || pe.goodbye.answered
+	return pe.self() || !pe.ways.Met || pe.goodbye.answered
 }
 
 // checkClosing has Close look again.
@@ -154,7 +155,7 @@ func (p *PML) part(ctx context.Context) error {
 // until it is answered (vital.go).
 func (pe *peer) sayGoodbye() {
 	g, r := &pe.goodbye, pe.control()
-	if !pe.pml.parting() || pe.state != peerKnown || pe.self() || g.said || r == nil || r.busy {
+	if !pe.pml.parting() || pe.ways.Stage != rails.Known || pe.self() || g.said || r == nil || r.busy {
 		return
 	}
 	f := pe.pml.newFrame(pe)
@@ -180,7 +181,7 @@ func (p *PML) askForAcks() {
 		return
 	}
 	for _, pe := range p.peers {
-		if pe.state == peerKnown && pe.up() && !pe.sent.empty() {
+		if pe.ways.Stage == rails.Known && pe.up() && !pe.sent.empty() {
 			pe.sendControl(&header{kind: frameAck, flags: flagAckNow})
 		}
 	}
@@ -206,7 +207,7 @@ func (p *PML) unfinished() string {
 // unanswered says who has not answered our goodbye, for people.
 func (p *PML) unanswered() string {
 	for _, pe := range p.peers {
-		if pe.state == peerKnown && !pe.parted() {
+		if pe.ways.Stage == rails.Known && !pe.parted() {
 			return fmt.Sprintf("rank %d%s has not answered the goodbye within pml_close_timeout (%v)",
 				pe.rank, onHost(pe.host), p.tune.closeTimeout)
 		}
@@ -225,14 +226,14 @@ func (pe *peer) saidGoodbye(kind frameType) {
 	pe.goodbye.owed = true
 	pe.answerGoodbye()
 	pe.pml.host.Logf(btl.LogDebug, "rank %d: rank %d says goodbye", pe.pml.rank, pe.rank)
-	pe.fail(peerClosed, &peerClosedError{rank: pe.rank, host: pe.host})
+	pe.fail(rails.Closed, &peerClosedError{rank: pe.rank, host: pe.host})
 }
 
 // answerGoodbye tells a peer that leaves that its goodbye was understood, as
 // soon as the rail takes it: the one that it came by, which is alive.
 func (pe *peer) answerGoodbye() {
 	r := pe.heard
-	if r == nil || !r.up {
+	if r == nil || !r.up() {
 		r = pe.control()
 	}
 	if !pe.goodbye.owed || r == nil || r.busy {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // A process that closes its world tells those that it is connected with, and nobody else.
@@ -55,10 +56,10 @@ func (c *Context) seekCompany() {
 // met nobody yet may well be the one that waits for others to begin.
 func (c *Context) patience() time.Duration {
 	switch timeout := c.pml.tune.peerTimeout; {
-	case c.company.last != nil && !c.company.last.met:
+	case c.company.last != nil && !c.company.last.ways.Met:
 		return 0
 	case c.gone > 0:
-		return firstContact
+		return rails.FirstContact
 	case timeout > 0:
 		return timeout
 	}
@@ -69,7 +70,7 @@ func (c *Context) patience() time.Duration {
 // neither left nor failed; or nil.
 func (c *Context) livingMember() *peer {
 	for _, pe := range c.pml.peers {
-		if (pe.state == peerKnown || pe.state == peerResolving) && !pe.self() && c.group.Rank(pe.rank) >= 0 {
+		if (pe.ways.Stage == rails.Known || pe.ways.Stage == rails.Resolving) && !pe.self() && c.group.Rank(pe.rank) >= 0 {
 			return pe
 		}
 	}
@@ -94,7 +95,7 @@ func (c *Context) seekMember() {
 	n, own := c.group.Size(), c.group.Rank(c.pml.rank)
 	for i := 1; i < n; i++ {
 		pe := c.pml.peerOf(c.group.World((own + i) % n))
-		if pe.state != peerNew {
+		if pe.ways.Stage != rails.New {
 			continue
 		}
 		c.company.last, c.company.with = pe, pe
@@ -107,4 +108,4 @@ func (c *Context) seekMember() {
 // vanished reports whether the peer was never met, was sought only to find out whether it
 // is there, and is not: to those who wait for anybody it has left. The launcher would know
 // of its death.
-func (pe *peer) vanished() bool { return pe.stranger && !pe.met && pe.doomed == nil }
+func (pe *peer) vanished() bool { return pe.stranger && !pe.ways.Met && pe.why.doomed == nil }

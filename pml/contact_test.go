@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // disconnected runs a test, in virtual time, with a peer to which three rails lead of
@@ -22,7 +23,8 @@ func disconnected(t *testing.T, f func(t *testing.T, pe *peer, eps []*scripted))
 		_, third := secondRail(pe)
 		eps := []*scripted{first, second, third}
 		for i, ep := range eps {
-			pe.rails[i].up, ep.result = false, btl.Busy
+			ep.result = btl.Busy
+			pe.rails[i].is(rails.Idle)
 		}
 		f(t, pe, eps)
 	})
@@ -52,9 +54,9 @@ func TestRailsAreTriedOneAfterTheOther(t *testing.T) {
 		pe.connect()
 		pe.connect() // another send
 		assert.Equal(t, []bool{true, false, false}, dialled(eps))
-		pe.pass(nextRail + 10*time.Millisecond)
+		pe.pass(rails.NextRail + 10*time.Millisecond)
 		assert.Equal(t, []bool{true, true, false}, dialled(eps))
-		pe.pass(nextRail)
+		pe.pass(rails.NextRail)
 		assert.Equal(t, []bool{true, true, true}, dialled(eps))
 	})
 }
@@ -63,12 +65,10 @@ func TestRailsAreTriedOneAfterTheOther(t *testing.T) {
 func TestConnectedRailEndsTheSearch(t *testing.T) {
 	disconnected(t, func(t *testing.T, pe *peer, eps []*scripted) {
 		pe.connect()
-		pe.pass(nextRail + 10*time.Millisecond)
-		pe.rails[1].up = true
-		pe.rails[1].recovered()
-		pe.pass(10 * nextRail)
+		pe.pass(rails.NextRail + 10*time.Millisecond)
+		pe.rails[1].comesUp()
+		pe.pass(10 * rails.NextRail)
 		assert.Equal(t, []bool{true, true, false}, dialled(eps))
-		assert.False(t, pe.widening)
 	})
 }
 
@@ -81,12 +81,13 @@ func (nowhere) Get(context.Context, string) (string, error) { return "", errors.
 func TestReceiveSeeksItsSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pe, _, c := receiving(t)
-		pe.state, pe.rails, pe.pml.job = peerNew, nil, nowhere{}
+		pe.lead()
+		pe.ways.Stage, pe.pml.job = rails.New, nowhere{}
 		post(t, c, nil)
 		post(t, c, nil)
-		pe.pass(firstContact / 2)
-		require.Equal(t, peerNew, pe.state)
-		pe.pass(firstContact)
+		pe.pass(rails.FirstContact / 2)
+		require.Equal(t, rails.New, pe.ways.Stage)
+		pe.pass(rails.FirstContact)
 		require.ErrorContains(t, pe.failure, "no such key", "it was asked where the peer is")
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/pml/rails"
 )
 
 func TestCreditPrice(t *testing.T) {
@@ -139,7 +141,7 @@ func TestCreditOpensOnce(t *testing.T) {
 // What a peer was promised beyond its first grant is there for others again when it
 // fails or leaves: at once, but for what its messages take, and that when they go.
 func TestCreditReturnsWhenAPeerIsGone(t *testing.T) {
-	for _, state := range []peerState{peerFailed, peerClosed} {
+	for _, state := range []rails.Stage{rails.Failed, rails.Closed} {
 		pe, _, c := receiving(t)
 		p := pe.pml
 		p.tune.creditFirst, p.tune.creditMax, p.unpromised = 1<<16, 1<<20, 1<<20
@@ -159,7 +161,7 @@ func TestCreditReturnsWhenAPeerIsGone(t *testing.T) {
 		require.EqualValues(t, 1<<20-(promised-1<<16), p.unpromised)
 		pe.fail(state, errors.New("it is gone"))
 		require.EqualValues(t, 1<<20-(taken-1<<16), p.unpromised)
-		require.Equal(t, state == peerClosed, len(pe.partial) > 0)
+		require.Equal(t, state == rails.Closed, len(pe.partial) > 0)
 		for range n + 1 {
 			op, err := c.irecv(make([]byte, 1<<20), nil, 1, AnyTag)
 			require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // Who waits for a message from any source waits in vain once every other member of the
@@ -33,7 +34,7 @@ func (c *Context) memberLeft(pe *peer) {
 	if c.group == nil || c.group.Rank(pe.rank) < 0 {
 		return
 	}
-	if pe.state == peerFailed && !pe.vanished() {
+	if pe.ways.Stage == rails.Failed && !pe.vanished() {
 		c.unacknowledged = pe.failure
 	}
 	c.gone++

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // sendHeld starts a send whose one frame the transport takes and keeps.
@@ -73,7 +74,7 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		require.True(t, op.done)
 		require.ErrorIs(t, op.err, ErrPeerClosed)
 		require.Nil(t, pe.rails[0].newest)
-		require.True(t, pe.rails[0].up, "the connection goes on: the peer waits for our answer")
+		require.True(t, pe.rails[0].up(), "the connection goes on: the peer waits for our answer")
 		require.EqualValues(t, 1, pe.pml.stats.Rescued)
 	})
 	t.Run("not acknowledged, and the transport can not give it back", func(t *testing.T) {
@@ -103,7 +104,7 @@ func TestTransportsAreClosedBeforeOperationsEnd(t *testing.T) {
 	pe, ep := connected(t)
 	op, _ := sendHeld(t, pe, ep)
 	ep.closed = func() { require.False(t, op.done, "the transport still has its buffer") }
-	pe.fail(peerFailed, errors.New("the launcher says so"))
+	pe.fail(rails.Failed, errors.New("the launcher says so"))
 	require.True(t, op.done)
 	require.Nil(t, ep.closed)
 }
@@ -113,7 +114,7 @@ func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {
 	op, _ := sendHeld(t, pe, ep)
 	require.NoError(t, pe.acknowledged(&header{ack: 1}))
 	require.False(t, op.done)
-	pe.fail(peerFailed, errors.New("the launcher says so"))
+	pe.fail(rails.Failed, errors.New("the launcher says so"))
 	require.True(t, op.done)
 	require.Nil(t, pe.rails[0].newest, "with its endpoint the transport has given up the frame")
 }

@@ -1,14 +1,6 @@
 package pml
 
-import (
-	"time"
-
-	"github.com/strandmp/strand/btl"
-)
-
-// lastWords bounds how long what a failed process has sent may take to be read. If
-// it is dead its connections end behind their last byte, at once on one host.
-const lastWords = 100 * time.Millisecond
+import "github.com/strandmp/strand/btl"
 
 // PeerFailed notes that a process of the world has failed, as the launcher says,
 // and why. Operations that depend on it end with a [PeerFailedError] as soon as
@@ -24,7 +16,7 @@ func (p *PML) PeerFailed(rank int, host string, cause error) {
 // doom is PeerFailed on the engine: the word of the launcher may overtake the last
 // ones of the peer's own.
 func (pe *peer) doom(host string, cause error) {
-	if pe.doomed != nil || pe.failure != nil {
+	if pe.why.doomed != nil || pe.failure != nil {
 		return
 	}
 	if pe.host == "" {
@@ -32,11 +24,7 @@ func (pe *peer) doom(host string, cause error) {
 	}
 	p := pe.pml
 	p.host.Logf(btl.LogInfo, "rank %d: rank %d has failed: %v", p.rank, pe.rank, cause)
-	pe.doomed = &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: cause}
-	if !pe.judge() {
-		p.engine.After(lastWords, func() {
-			pe.conduct.heardOut = true
-			pe.judge()
-		})
-	}
+	pe.why.doomed = &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: cause}
+	pe.ways.Doom(pe.env())
+	pe.proceed()
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/pml/rails"
 )
 
 var errKilled = errors.New("it was killed by signal 9 (SIGKILL)")
@@ -26,7 +28,7 @@ func checkDoomed(t *testing.T, op *operation) {
 // it has failed when its connection ends.
 func TestLauncherOvertakesThePeer(t *testing.T) {
 	pe, _, c := receiving(t)
-	pe.met = true
+	pe.ways.Met = true
 	first, second := post(t, c, make([]byte, 10)), post(t, c, make([]byte, 10))
 	pe.doom("node1", errKilled)
 	pe.doom("node2", errors.New("said again"))
@@ -36,7 +38,6 @@ func TestLauncherOvertakesThePeer(t *testing.T) {
 	require.True(t, first.done)
 	require.NoError(t, first.err)
 	require.False(t, second.done)
-	pe.rails[0].recovery.connected = true
 	pe.rails[0].Down(io.ErrUnexpectedEOF)
 	checkDoomed(t, second)
 }
@@ -56,7 +57,7 @@ func TestDoomedPeerWhoseConnectionStays(t *testing.T) {
 			p.engine.Lock()
 		}
 		checkDoomed(t, op)
-		assert.InDelta(t, lastWords, time.Since(start), float64(2*time.Millisecond))
+		assert.InDelta(t, rails.LastWords, time.Since(start), float64(2*time.Millisecond))
 	})
 }
 
@@ -64,13 +65,13 @@ func TestDoomedPeerWhoseConnectionStays(t *testing.T) {
 // order it does not.
 func TestDoomedPeerWithoutAConnection(t *testing.T) {
 	pe, _, c := receiving(t)
-	pe.rails[0].up = false
+	pe.rails[0].is(rails.Down)
 	op := post(t, c, make([]byte, 10))
 	pe.doom("node1", errKilled)
 	checkDoomed(t, op)
 
 	pe, _, _ = receiving(t)
-	pe.fail(peerClosed, &peerClosedError{rank: 1})
+	pe.fail(rails.Closed, &peerClosedError{rank: 1})
 	pe.doom("node1", errKilled)
 	assert.ErrorIs(t, pe.failure, ErrPeerClosed)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // Two message layers, joined by lines of different limits, which break at any moment and
@@ -69,13 +70,13 @@ func newLines(t testing.TB, seed uint64) *lines {
 		p.tune = tunables{lanes: 1, creditMax: 1 << 20, copyLimit: copyLimit, copyPool: 1 << 20, eagerMax: 4000}
 		p.host, p.scratch, p.pool.limit = &host{pml: p}, make([]byte, 64), 1<<20
 		pe := p.peerOf(1 - rank)
-		pe.state, pe.met = peerKnown, true
+		pe.ways.Stage, pe.ways.Met = rails.Known, true
 		pe.grant.open(1 << 16)
 		c := p.contextOf(0)
 		c.group = ConsecutiveGroup(0, 2)
 		m.sides[rank] = &side{pe: pe, c: c}
 		t.Cleanup(func() {
-			pe.state = peerFailed
+			pe.ways.Stage = rails.Failed
 			eng.Unlock()
 			eng.Close()
 		})
@@ -102,7 +103,8 @@ func (m *lines) join() {
 		ends[i].rail = &rail{pml: s.pe.pml, peer: s.pe, module: ends[i], attr: attr, weight: 1, endpoint: ends[i]}
 		ends[i].rail.path.Index = len(s.ends)
 		s.ends = append(s.ends, ends[i])
-		s.pe.rails = append(s.pe.rails, ends[i].rail)
+		ends[i].rail.way.Tier = attr.Exclusivity
+		s.pe.also(ends[i].rail, rails.Idle)
 	}
 	ends[0].far, ends[1].far = ends[1], ends[0]
 	m.mend(ends[0])
@@ -247,8 +249,8 @@ func (m *lines) String() string {
 			rank, pe.sent.base, pe.sent.next, pe.received.next, pe.received.beyond, pe.again.len, pe.backlog.len, pe.bulk.len,
 			pe.streams.head != nil, pe.waiting.head != nil, len(pe.partial), len(pe.begun))
 		for _, e := range s.ends {
-			fmt.Fprintf(&b, "  %s: end up %v, rail up %v, busy %v, serves %v, wanted %v, %d under way, %d lent, tier %d, down %v, share %+v\n", e.Desc(), e.up, e.rail.up, e.rail.busy,
-				e.rail.serves(), e.wanted, len(e.underway), len(e.lent), e.rail.tier(), e.rail.recovery.down, e.rail.share)
+			fmt.Fprintf(&b, "  %s: end up %v, rail up %v, busy %v, serves %v, wanted %v, %d under way, %d lent, tier %d, down %v, share %+v\n", e.Desc(), e.up, e.rail.up(), e.rail.busy,
+				e.rail.serves(), e.wanted, len(e.underway), len(e.lent), e.rail.way.Tier, e.rail.way.State, e.rail.share)
 		}
 		pe.eachSent(func(f *txFrame) {
 			fmt.Fprintf(&b, "  unacknowledged: type %d, number %v, %d bytes, part %v, queued %v, held %v, rail %v\n",

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // closingOver runs a test in which a world is closed, in a phase of that, while two rails
@@ -17,7 +18,7 @@ import (
 func closingOver(t *testing.T, phase closePhase, f func(pe *peer, eps [2]*scripted)) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		p := pe.pml
-		pe.met, p.closing, p.closer = true, true, &closer{pml: p, phase: phase}
+		pe.ways.Met, p.closing, p.closer = true, true, &closer{pml: p, phase: phase}
 		f(pe, eps)
 	})
 }
@@ -34,7 +35,7 @@ func TestRailsAreBroughtBackWhileAWorldIsClosed(t *testing.T) {
 				again := &scripted{result: btl.Busy}
 				pe.rails[0].module.(*connector).ep = again
 				pe.rails[0].Down(syscall.ECONNRESET)
-				pe.pass(2 * lastPause)
+				pe.pass(4 * time.Second)
 				assert.NotZero(t, again.offers, "the rail is connected again")
 			})
 		})
@@ -48,7 +49,7 @@ func TestRailsAreNotBroughtBackForNothing(t *testing.T) {
 		again := &scripted{result: btl.Busy}
 		pe.rails[0].module.(*connector).ep = again
 		pe.rails[0].Down(syscall.ECONNRESET)
-		pe.pass(2 * lastPause)
+		pe.pass(4 * time.Second)
 		assert.Zero(t, again.offers)
 	})
 }
@@ -61,7 +62,7 @@ func TestGoodbyeOverASilentRail(t *testing.T) {
 		require.Equal(t, 1, kinds(eps[0], frameGoodbye))
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)
-		assert.False(t, pe.rails[0].up, "the rail was given up")
+		assert.False(t, pe.rails[0].up(), "the rail was given up")
 		assert.Equal(t, 1, kinds(eps[1], frameGoodbye), "and the goodbye said over the other one")
 	})
 }
@@ -111,9 +112,14 @@ func TestGoodbyeToWhoHasLeft(t *testing.T) {
 				}
 				pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 				pe.rails[0].Down(errors.New("no sign of life"))
-				pe.rails[1].Down(syscall.ECONNREFUSED)
-				pe.pass(2 * absence)
-				assert.Equal(t, phase == parting, pe.state == peerFailed)
+				pe.rails[1].Down(syscall.ECONNRESET)
+				for range 2 * rails.Absence / (100 * time.Millisecond) {
+					if pe.rails[1].way.State == rails.Connecting {
+						pe.rails[1].Down(syscall.ECONNREFUSED)
+					}
+					pe.pass(100 * time.Millisecond)
+				}
+				assert.Equal(t, phase == parting, pe.ways.Stage == rails.Failed)
 			})
 		})
 	}
@@ -125,8 +131,8 @@ func TestGoodbyeToWhoRefuses(t *testing.T) {
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.rails[0].Down(errors.New("no sign of life"))
 		pe.rails[1].Down(&btl.ConnError{Err: errors.New("rank 0 was declared failed"), Final: true})
-		pe.pass(2 * absence)
-		assert.Equal(t, peerFailed, pe.state)
+		pe.pass(2 * rails.Absence)
+		assert.Equal(t, rails.Failed, pe.ways.Stage)
 	})
 }
 

@@ -109,7 +109,7 @@ func (f *txFrame) partsAcked() {
 	f.eachPart(func(part *txFrame) {
 		if part.rail != nil {
 			part.rail.vital.acked++
-			part.rail.pace.acked += int64(part.Size)
+			part.rail.vital.gone += int64(part.Size)
 		}
 	})
 	f.settleParts()

@@ -3,6 +3,7 @@ package pml
 import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -13,19 +14,16 @@ type peer struct {
 	rank    int
 	host    string
 	rails   []*rail
-	standby []*rail // without endpoints, the highest tier first
-	tier    int     // the highest that is connected
+	ways    rails.Peer // the same, and what stands by: which serve, which is tried next
+	waker   btl.Timer  // has the next step towards the peer be made
+	wakes   int64      // when; 0: not
 	choice  selection.Choice
 	poller  btl.Poller // the first rail's endpoint, if it can poll
-	state   peerState
-	failure error // why no operation with it can complete any more
-	local   bool  // frames to it need no acknowledgement
+	failure error      // why no operation with it can complete any more
+	why     why
+	local   bool // frames to it need no acknowledgement
 
-	sought   bool // a receive waits for the first contact
 	stranger bool // it was contacted to find out whether it has left
-	widening bool // one more rail will be tried if none is connected by then
-	calling  bool // it will be called if none is connected by then
-	ending   bool // it has failed if it is not connected soon
 
 	restrained bool // something is held back until more is acknowledged
 
@@ -56,26 +54,13 @@ type peer struct {
 	ackDue      bool
 	ackQueue    bool // in the PML's list of peers to acknowledge to
 	replies     replies
-	met         bool   // there has been a connection
 	heard       *rail  // the last one that brought anything
 	beat        uint32 // when that was, in beats
 	wanted      uint32 // the last beat at which something depended on the peer
-	silent      int    // beats since then that brought nothing
-	doomed      error  // the launcher says that it has failed; what has arrived is still read
+	moves       uint32 // frames acknowledged, and frames that arrived on the general path
 
-	conduct conduct
 	goodbye goodbyeState
 }
-
-type peerState uint8
-
-const (
-	peerNew       peerState = iota // nothing is known but the rank
-	peerResolving                  // its addresses are being fetched
-	peerKnown                      // there are rails, connected or not
-	peerClosed                     // it has said goodbye
-	peerFailed
-)
 
 // peerOf returns the peer of a world rank, which it makes at the first contact.
 func (p *PML) peerOf(rank int) *peer {
@@ -95,7 +80,7 @@ func (p *PML) peerOf(rank int) *peer {
 // concerned.
 func (pe *peer) up() bool {
 	for _, r := range pe.rails {
-		if r.up {
+		if r.up() {
 			return true
 		}
 	}
@@ -103,11 +88,15 @@ func (pe *peer) up() bool {
 }
 
 // attach makes the peer known by its rails.
-func (pe *peer) attach(host string, choice selection.Choice, rails []*rail) {
-	pe.host, pe.choice, pe.rails = host, choice, rails
-	pe.state = peerKnown
+func (pe *peer) attach(host string, choice selection.Choice, all []*rail) {
+	pe.host, pe.choice, pe.rails = host, choice, all
+	ways := make([]*rails.Rail, len(all))
+	for i, r := range all {
+		ways[i] = &r.way
+	}
+	pe.ways.Attach(ways)
 	pe.local = pe.self() // a peer elsewhere must hear of a message that is given back first
-	for _, r := range rails {
+	for _, r := range all {
 		pe.local = pe.local && r.attr.Local
 	}
 	pe.choosePoller()
@@ -115,8 +104,7 @@ func (pe *peer) attach(host string, choice selection.Choice, rails []*rail) {
 
 // choosePoller finds out which rails carry messages now, and where they arrive.
 func (pe *peer) choosePoller() {
-	pe.poller, pe.tier = nil, pe.tierOfRails()
-	pe.trustSome()
+	pe.poller = nil
 	pe.chooseBundle()
 	for _, r := range pe.rails {
 		if r.serves() && r.poller != nil {
@@ -134,7 +122,7 @@ func (pe *peer) control() *rail {
 		if r.serves() {
 			return r
 		}
-		if other == nil && r.up {
+		if other == nil && r.up() {
 			other = r
 		}
 	}
@@ -159,12 +147,14 @@ func (pe *peer) lane(n uint16) *match.Lane {
 
 // fail declares that nothing more will be heard from the peer: every operation
 // that depends on it ends with err.
-func (pe *peer) fail(state peerState, err error) {
-	if pe.state == peerFailed || pe.state == peerClosed {
+func (pe *peer) fail(stage rails.Stage, err error) {
+	if pe.ways.Stage == rails.Failed || pe.ways.Stage == rails.Closed {
 		return
 	}
 	p := pe.pml
-	pe.state, pe.failure = state, err
+	pe.ways.End(stage)
+	pe.failure = err
+	pe.wakeAt(0)
 	pe.revoke(func(*operation) bool { return true })
 	pe.takeBack()
 	for _, c := range p.contexts {
@@ -189,7 +179,7 @@ func (pe *peer) fail(state peerState, err error) {
 	})
 	pe.waiting, pe.streams, pe.withdrawing = opQueue{}, opQueue{}, nil
 	pe.grant.expire(p.tune.creditFirst, &p.unpromised)
-	if state == peerFailed {
+	if stage == rails.Failed {
 		pe.breakOff()
 	}
 	p.wakeProbers()

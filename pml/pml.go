@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -239,7 +240,7 @@ func (p *PML) resolve(pe *peer) {
 
 // resolved takes the outcome of resolve.
 func (p *PML) resolved(pe *peer, b []byte, err error) {
-	if pe.state != peerResolving {
+	if pe.ways.Stage != rails.Resolving {
 		return // it has connected to us meanwhile, or the world closes
 	}
 	var h *hello
@@ -250,13 +251,9 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 		err = p.attachRails(pe, h, nil)
 	}
 	if err != nil {
-		err = fmt.Errorf("its addresses: %w", err)
-		if h == nil || !p.shares(h) {
-			pe.conduct.exhausted = err
-			pe.judge()
-		} else {
-			pe.lastResort(func() error { return err })
-		}
+		pe.why.unreached = fmt.Errorf("its addresses: %w", err)
+		pe.ways.NoWay(h != nil && p.shares(h))
+		pe.proceed()
 		return
 	}
 	pe.connect()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // rail is one endpoint to a peer; it takes the endpoint's up-calls.
@@ -18,15 +19,16 @@ type rail struct {
 	gauge     btl.Gauge  // likewise, if it can tell what is under way
 	weight    float64
 	share     share
-	up        bool
-	busy      bool     // it refused a frame and has not called Writable since
-	refusedAt int64    // when it refused the last one, if there are several rails
-	newest    *txFrame // of those that the transport holds
+	way       rails.Rail // what it is good for now
+	address   btl.Peer   // what the module needs to connect it; not of a foreign one
+	busy      bool       // it refused a frame and has not called Writable since
+	refusedAt int64      // when it refused the last one, if there are several rails
+	newest    *txFrame   // of those that the transport holds
 	traffic   Traffic
-	recovery  recovery
 	vital     vital
-	trial     trial
-	pace      pace
+
+	probeOwed bool // an answer to the peer's probe, which the rail did not take
+	probeDue  bool // a probe likewise
 }
 
 // Traffic counts what a rail has carried for the program, without headers and
@@ -37,15 +39,6 @@ type Traffic struct {
 }
 
 var _ btl.Receiver = (*rail)(nil)
-
-// tier says which rails come first: those of higher exclusivity, and of these the
-// ones that are no spares.
-func (r *rail) tier() int {
-	if r.path.Spare != btl.NotSpare {
-		return 2 * r.attr.Exclusivity
-	}
-	return 2*r.attr.Exclusivity + 1
-}
 
 func (r *rail) setEndpoint(ep btl.Endpoint) {
 	r.endpoint = ep
@@ -78,7 +71,9 @@ func (r *rail) transmit(f *txFrame) bool {
 		r.expect()
 		return false
 	case btl.Broken:
-		r.up, r.busy = false, true // Down follows
+		r.busy = true // Down follows
+		pe.ways.Broken(&r.way)
+		pe.choosePoller()
 		return false
 	}
 	r.vital.given += int64(size)
@@ -103,14 +98,18 @@ func (r *rail) Up(hello []byte) {
 		r.Down(fmt.Errorf("hello of rank %d: %w", r.peer.rank, err))
 		return
 	}
-	pe := r.peer
-	r.up, r.busy, pe.met = true, false, true
-	r.trial.begin(r.pml.engine.Now())
+	pe, before := r.peer, r.way.Cause
+	r.busy, r.probeOwed, r.probeDue = false, false, false
+	r.sample(0, false)
+	pe.ways.Up(&r.way, pe.env())
 	pe.choosePoller()
-	r.recovered()
-	if r.trial.on {
+	if before != nil {
+		r.ask() // so that something is heard
+	}
+	if r.way.State == rails.Trial {
 		r.probe()
 	}
+	pe.proceed()
 	pe.credit.open(h.credit)
 	pe.sayGoodbye() // it comes too late
 	pe.connectBundle(r)
@@ -123,10 +122,10 @@ func (r *rail) Writable() {
 	if r.peer.goodbye.owed {
 		r.peer.answerGoodbye()
 	}
-	if r.trial.owed {
+	if r.probeOwed {
 		r.answerProbe()
 	}
-	if r.trial.on && r.trial.due {
+	if r.probeDue && r.way.State == rails.Trial {
 		r.probe()
 	}
 	r.peer.sayGoodbye()

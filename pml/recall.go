@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // An operation that ends gives its memory back to the program, so by then no transport
@@ -45,16 +46,6 @@ func (r *rail) recall() {
 	r.letGoAll()
 }
 
-// shut ends the rail for good, by closing its endpoint.
-func (r *rail) shut(closeIt func()) {
-	r.recovery.stopWaiting()
-	if !r.recovery.down {
-		closeIt()
-		r.up, r.busy, r.recovery.down = false, true, true
-	}
-	r.letGoAll()
-}
-
 // dropBegun notes that the frames that were arriving over the rail break off.
 func (r *rail) dropBegun() {
 	for _, in := range slices.Clone(r.peer.begun) {
@@ -73,8 +64,8 @@ func (pe *peer) takeBack() {
 			lenders = append(lenders, r)
 		}
 	}
-	pe.dropFrames(pe.state == peerFailed)
-	if pe.state == peerFailed {
+	pe.dropFrames(pe.ways.Stage == rails.Failed)
+	if pe.ways.Stage == rails.Failed {
 		pe.giveUp()
 		return
 	}

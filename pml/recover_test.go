@@ -3,23 +3,22 @@ package pml
 import (
 	"bytes"
 	"errors"
-	"io"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // secondRail gives the peer another rail.
 func secondRail(pe *peer) (*rail, *scripted) {
 	ep := &scripted{result: btl.Done}
-	r := &rail{pml: pe.pml, peer: pe, endpoint: ep, up: true, attr: pe.rails[0].attr}
-	pe.rails = append(pe.rails, r)
+	r := &rail{endpoint: ep, attr: pe.rails[0].attr}
+	pe.also(r, rails.Up)
 	return r, ep
 }
 
@@ -110,7 +109,6 @@ func TestBrokenRailIsReplayed(t *testing.T) {
 	op, _ := sendHeld(t, pe, ep)
 	_, other := secondRail(pe)
 	pe.rails[1].attr = pe.rails[0].attr
-	pe.rails[0].recovery.connected = true
 	pe.rails[0].Down(syscall.ECONNRESET)
 	require.Len(t, other.sent, 1)
 	assert.Equal(t, frameEager, other.sent[0].kind)
@@ -126,54 +124,12 @@ func TestAcknowledgementOvertakesAReplay(t *testing.T) {
 	op, _ := sendHeld(t, pe, ep)
 	_, other := secondRail(pe)
 	other.result = btl.Busy
-	pe.rails[0].recovery.connected = true
 	pe.rails[0].Down(syscall.ECONNRESET)
 	require.NotNil(t, pe.again.head)
 	require.NoError(t, pe.acknowledged(&header{ack: 1}))
 	assert.True(t, op.done)
 	assert.Nil(t, pe.again.head)
 	assert.Empty(t, other.sent)
-}
-
-func TestRecoveryTellsFailuresApart(t *testing.T) {
-	for name, c := range map[string]struct {
-		connected, met bool
-		err            error
-		failed         bool
-	}{
-		"a connection is reset":               {connected: true, met: true, err: syscall.ECONNRESET},
-		"a connection ends without a goodbye": {connected: true, met: true, err: errors.New("the end")},
-		"nobody listens":                      {met: true, err: syscall.ECONNREFUSED},
-		"nobody answers":                      {met: true, err: syscall.ETIMEDOUT},
-		"there are no descriptors":            {met: true, err: syscall.EMFILE},
-		"there are no ports":                  {met: true, err: syscall.EADDRNOTAVAIL},
-		"the handshake is cut off":            {met: true, err: io.EOF},
-		"the network is down":                 {met: true, err: syscall.ENETUNREACH},
-		"it is proved that it is of no use":   {met: true, err: &btl.ConnError{Err: errors.New("not welcome"), Final: true}, failed: true},
-		"the network never worked":            {err: syscall.ENETUNREACH, failed: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := recovery{connected: c.connected}
-			r.broken(c.err, 0, c.met)
-			assert.Equal(t, c.failed, r.failed)
-		})
-	}
-}
-
-// Connections over which nothing gets through are made again ever more rarely.
-func TestFutileConnectionsRest(t *testing.T) {
-	r := recovery{}
-	last := time.Duration(0)
-	for range 20 {
-		r.connected = true
-		r.broken(syscall.ECONNRESET, 0, true)
-		require.GreaterOrEqual(t, r.rest(), last)
-		last = r.rest()
-	}
-	assert.Equal(t, time.Second, last)
-	r.connected = true
-	r.broken(syscall.ECONNRESET, 1, true)
-	assert.Zero(t, r.rest())
 }
 
 // What was arriving over a rail that is given up breaks off with it, and arrives
@@ -188,7 +144,6 @@ func TestSilentRailIsGivenUp(t *testing.T) {
 	l, err := silent.Begin(eager.bytes(), 100)
 	require.NoError(t, err)
 	l.Fill(bytes.Repeat([]byte{1}, 50))
-	silent.recovery.connected = true
 	silent.breakOff(errors.New("silent"))
 	assert.Empty(t, pe.begun, "its endpoint makes no up-call any more")
 	require.NoError(t, other.Deliver(eager.bytes(), bytes.Repeat([]byte{2}, 100)))

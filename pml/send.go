@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // maxBacklog is how many frames may wait for a rail; further sends wait in their
@@ -188,10 +189,10 @@ func (pe *peer) emit(f *txFrame) {
 
 // pump sends what waits, in the order of urgency, as long as rails take it.
 func (pe *peer) pump() {
-	if pe.state == peerKnown && pe.control() != nil {
+	if pe.ways.Stage == rails.Known && pe.control() != nil {
 		pe.pumpBacklog()
 	}
-	for pe.state == peerKnown {
+	for pe.ways.Stage == rails.Known {
 		if pe.control() == nil {
 			return
 		}

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"encoding/binary"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // The common case has a path of its own in both directions: a short message that
@@ -23,7 +24,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 		return false
 	}
 	pe := ch.peer
-	if pe.local || pe.state != peerKnown || pe.waiting.head != nil || pe.backlog.head != nil ||
+	if pe.local || pe.ways.Stage != rails.Known || pe.waiting.head != nil || pe.backlog.head != nil ||
 		len(buf) > p.tune.copyLimit || p.copied >= p.tune.copyPool || pe.stretched() {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // A siege is a process with two peers: a hostile one, whose frames of all types come in any
@@ -56,7 +57,7 @@ type call struct {
 }
 
 func (g *gate) Send(f *btl.Frame, _ int) btl.Result {
-	if g.result == btl.Busy || !g.rail.up {
+	if g.result == btl.Busy || !g.rail.up() {
 		return btl.Busy
 	}
 	var h header
@@ -99,15 +100,15 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 	s.foe, s.friend = s.join(1), s.join(2)
 	for range rapid.IntRange(1, 3).Draw(t, "rails") {
 		g := &gate{siege: s, result: btl.Done}
-		g.rail = &rail{pml: s.p, peer: s.foe, endpoint: g, module: postern{gate: g}, up: true, weight: 1, attr: btl.Attr{
+		g.rail = &rail{pml: s.p, peer: s.foe, endpoint: g, module: postern{gate: g}, weight: 1, attr: btl.Attr{
 			EagerLimit: 100, MaxFrame: rapid.SampledFrom([]int{64, 100, 1000}).Draw(t, "limit"), Reliable: true}}
 		g.rail.path.Index = len(s.gates)
 		s.gates = append(s.gates, g)
-		s.foe.rails = append(s.foe.rails, g.rail)
+		s.foe.also(g.rail, rails.Up)
 	}
 	calm := &gate{siege: s, result: btl.Done}
-	calm.rail = &rail{pml: s.p, peer: s.friend, endpoint: calm, up: true, attr: btl.Attr{EagerLimit: 100, MaxFrame: 1000, Reliable: true}}
-	s.friend.rails = []*rail{calm.rail}
+	calm.rail = &rail{pml: s.p, peer: s.friend, endpoint: calm, attr: btl.Attr{EagerLimit: 100, MaxFrame: 1000, Reliable: true}}
+	s.friend.also(calm.rail, rails.Up)
 	for _, pe := range []*peer{s.foe, s.friend} {
 		pe.choosePoller()
 	}
@@ -121,7 +122,7 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 
 func (s *siege) join(rank int) *peer {
 	pe := s.p.peerOf(rank)
-	pe.state, pe.met = peerKnown, true
+	pe.ways.Stage, pe.ways.Met = rails.Known, true
 	pe.credit.granted = 1 << 10
 	pe.grant.open(1 << 8)
 	return pe
@@ -206,7 +207,7 @@ func (s *siege) draw() (header, int) {
 // attack has a frame arrive, or begin to.
 func (s *siege) attack() {
 	g := s.gate()
-	if !g.rail.up || g.landing != nil {
+	if !g.rail.up() || g.landing != nil {
 		return
 	}
 	h, size := s.draw()
@@ -254,7 +255,7 @@ func (g *gate) down(err error) {
 		return
 	}
 	_, damage := errors.AsType[*protocolError](err)
-	if l := g.landing; l != nil && g.rail.up {
+	if l := g.landing; l != nil && g.rail.up() {
 		g.landing = nil
 		g.rail.Drop(l)
 	}
@@ -389,23 +390,23 @@ func (s *siege) happen() {
 	case 0, 1:
 		g.result = rapid.SampledFrom([]btl.Result{btl.Done, btl.Taken, btl.Busy}).Draw(s.T, "result")
 	case 2:
-		if len(g.held) > 0 && g.rail.up {
+		if len(g.held) > 0 && g.rail.up() {
 			f := g.held[0]
 			g.held = g.held[1:]
 			g.rail.Released(f)
 		}
 	case 3:
-		if g.rail.up && g.result != btl.Busy {
+		if g.rail.up() && g.result != btl.Busy {
 			g.rail.Writable()
 		}
 	case 4:
 		s.p.Flush()
 	case 5:
-		if g.rail.up && s.one(3, "breaks") {
+		if g.rail.up() && s.one(3, "breaks") {
 			g.down(errors.New("broken"))
 		}
 	case 6:
-		if !g.rail.up && s.foe.state == peerKnown {
+		if !g.rail.up() && s.foe.ways.Stage == rails.Known {
 			hello, err := encodeHello(&hello{credit: 1 << 10})
 			require.NoError(s, err)
 			g.rail.Up(hello)
@@ -464,9 +465,9 @@ func (s *siege) check() {
 
 // end is the end of the world: nothing is left.
 func (s *siege) end() {
-	s.foe.fail(peerFailed, &PeerFailedError{Rank: 1, Cause: errors.New("the siege is over")})
+	s.foe.fail(rails.Failed, &PeerFailedError{Rank: 1, Cause: errors.New("the siege is over")})
 	for _, g := range s.gates {
-		if g.rail.up { // it has left in order, and now its connections end
+		if g.rail.up() { // it has left in order, and now its connections end
 			g.down(btl.ErrPeerClosed)
 		}
 	}
@@ -500,7 +501,7 @@ func besiege(t *rapid.T) {
 	eng.Lock()
 	s := newSiege(t, eng)
 	defer func() {
-		s.foe.state, s.friend.state = peerFailed, peerFailed
+		s.foe.ways.Stage, s.friend.ways.Stage = rails.Failed, rails.Failed
 		eng.Unlock()
 		eng.Close()
 	}()

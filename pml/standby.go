@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -63,66 +64,59 @@ func StandsBy(v param.Value, component string) bool {
 
 // newRail makes a rail of a path; h is the peer's hello. It has no endpoint yet.
 func (p *PML) newRail(pe *peer, c selection.Rail, h *hello) *rail {
-	r := &rail{pml: p, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, weight: c.Weight}
+	r := pe.railOver(c)
 	address, _ := h.address(p.componentOf(c.Module))
-	r.recovery.peer = btl.Peer{Rank: pe.rank, Host: h.host, Address: bytes.Clone(address)}
+	r.address = btl.Peer{Rank: pe.rank, Host: h.host, Address: bytes.Clone(address)}
 	return r
+}
+
+// railOver makes a rail that is not connected.
+func (pe *peer) railOver(c selection.Rail) *rail {
+	r := &rail{pml: pe.pml, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, weight: c.Weight}
+	r.way = rails.Rail{Owner: r, Tier: tierOf(c), Local: c.Attr.Local, Spare: c.Path.Spare}
+	return r
+}
+
+// tierOf says which rails come first: those of higher exclusivity, and of these the
+// ones that are no spares.
+func tierOf(c selection.Rail) int {
+	if c.Path.Spare != btl.NotSpare {
+		return 2 * c.Attr.Exclusivity
+	}
+	return 2*c.Attr.Exclusivity + 1
 }
 
 // keepStandby notes the rails that stand by.
 func (pe *peer) keepStandby(choice selection.Choice, h *hello) {
-	pe.standby = nil
+	pe.ways.Standby = nil
 	for _, c := range choice.Standby {
-		pe.standby = append(pe.standby, pe.pml.newRail(pe, c, h))
+		pe.ways.Standby = append(pe.ways.Standby, &pe.pml.newRail(pe, c, h).way)
 	}
 }
 
-// callIn makes rails of what stands by: of the highest tier there is, and of spare
-// paths of the next one. It reports whether there is one now that can be connected.
-func (pe *peer) callIn() bool {
-	left := pe.hasLeft()
-	for len(pe.standby) > 0 {
-		tier, called := pe.standby[0].tier(), false
-		for len(pe.standby) > 0 && pe.standby[0].tier() == tier {
-			r := pe.standby[0]
-			spare := r.path.Spare != btl.NotSpare
-			if spare && called {
-				break
-			}
-			pe.standby = pe.standby[1:]
-			if spare && left {
-				continue
-			}
-			ep, err := r.module.Connect(r.recovery.peer, r.path, r)
-			if err != nil {
-				r.recovery.cause = err
-				pe.pml.host.Logf(btl.LogInfo, "rank %d → rank %d: %s stands by in vain: %v", pe.pml.rank, pe.rank, r.attr.Name, err)
-				continue
-			}
-			called = true
-			r.setEndpoint(ep)
-			pe.join(r)
-		}
-		if called {
-			return true
-		}
+// callIn makes a rail that stood by one of those that may be connected.
+func (r *rail) callIn() {
+	ep, err := r.module.Connect(r.address, r.path, r)
+	if err != nil {
+		r.pml.host.Logf(btl.LogInfo, "rank %d → rank %d: %s stands by in vain: %v", r.pml.rank, r.peer.rank, r.attr.Name, err)
+		return
 	}
-	return false
+	r.setEndpoint(ep)
+	r.peer.join(r)
 }
 
 // welcomeStandby makes a rail of what stands by because the peer has connected it. It
 // returns nil if that is no path which does.
 func (pe *peer) welcomeStandby(a *accepted) *rail {
-	i := slices.IndexFunc(pe.standby, func(r *rail) bool { return r.module == a.module && r.path.Index == a.path })
-	if i < 0 {
-		return nil
+	for i, w := range pe.ways.Standby {
+		if r := w.Owner.(*rail); r.module == a.module && r.path.Index == a.path {
+			pe.ways.Standby = slices.Delete(pe.ways.Standby, i, i+1)
+			r.adopt(a.endpoint)
+			pe.join(r)
+			return r
+		}
 	}
-	r := pe.standby[i]
-	pe.standby = slices.Delete(pe.standby, i, i+1)
-	r.busy = true
-	r.setEndpoint(a.endpoint)
-	pe.join(r)
-	return r
+	return nil
 }
 
 // join adds a rail that stood by. It comes last: control frames take the first that
@@ -140,38 +134,12 @@ var errPeersWish = errors.New("the peer has connected it")
 // lastCause is why the rails that there are do not serve.
 func (pe *peer) lastCause() error {
 	for _, r := range pe.rails {
-		if r.recovery.cause != nil {
-			return r.recovery.cause
+		if r.way.Cause != nil {
+			return r.way.Cause
 		}
 	}
-	if pe.met {
+	if pe.ways.Met {
 		return errPeersWish
 	}
-	return fmt.Errorf("no connection within %v", nextRail)
+	return fmt.Errorf("no connection within %v", rails.NextRail)
 }
-
-// tierOfRails is the highest that is connected; of those on trial only where there are no
-// others.
-func (pe *peer) tierOfRails() int {
-	tier, found := 0, false
-	for _, trials := range []bool{false, true} {
-		for _, r := range pe.rails {
-			if t := r.tier(); r.up && r.trial.on == trials && (!found || t > tier) {
-				tier, found = t, true
-			}
-		}
-		if found {
-			break
-		}
-	}
-	return tier
-}
-
-// serves reports whether the rail carries messages: it is connected, none of a higher
-// tier is, and it is neither in doubt nor on trial.
-func (r *rail) serves() bool {
-	return r.up && r.tier() >= r.peer.tier && !r.vital.doubted && !r.trial.on
-}
-
-// rests reports whether a rail of a higher tier carries everything.
-func (r *rail) rests() bool { return r.tier() < r.peer.tier && r.peer.up() }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // Stats counts what tests and reports want to know of a world.
@@ -74,7 +75,7 @@ func (p *PML) Rails() []RailReport {
 	for _, pe := range p.peers {
 		for _, r := range pe.rails {
 			rep := RailReport{Peer: pe.rank, Host: pe.host, Module: r.attr.Name, Desc: r.endpoint.Desc(),
-				Up: r.up, State: r.state(), Traffic: r.traffic, Component: p.componentOf(r.module)}
+				Up: r.up(), State: r.state(), Traffic: r.traffic, Component: p.componentOf(r.module)}
 			if c, ok := r.endpoint.(btl.Counter); ok {
 				rep.Counters = c.Counters()
 			}
@@ -86,8 +87,8 @@ func (p *PML) Rails() []RailReport {
 			if reporter, ok := r.endpoint.(btl.PathReporter); ok {
 				rep.Paths = reporter.Paths()
 			}
-			if !r.up && r.recovery.cause != nil {
-				rep.Cause = r.recovery.cause.Error()
+			if !r.up() && r.way.Cause != nil {
+				rep.Cause = r.way.Cause.Error()
 			}
 			all = append(all, rep)
 		}
@@ -101,13 +102,13 @@ func (p *PML) Rails() []RailReport {
 func (r *rail) state() string {
 	s, tells := r.endpoint.(btl.Stater)
 	switch {
-	case r.up:
+	case r.up():
 		return "CONNECTED"
-	case r.recovery.down:
+	case r.broken():
 		return "FAILED"
 	case tells:
 		return s.State()
-	case r.recovery.trying:
+	case r.way.State == rails.Connecting:
 		return "CONNECTING"
 	}
 	return "CLOSED"

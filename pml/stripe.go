@@ -35,7 +35,7 @@ func (pe *peer) speed(r *rail) float64 {
 // delivered everything.
 func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	if len(pe.rails) == 1 {
-		if r := pe.rails[0]; r.up && !r.busy {
+		if r := pe.rails[0]; r.serves() && !r.busy {
 			return r, n
 		}
 		return nil, 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // wire is a rail's transport as a model: it passes bytes on at a constant speed, and
@@ -122,8 +123,8 @@ func testStripes(t *testing.T, buffer float64) {
 				sum := 0.0
 				for _, v := range speeds {
 					// The weights are wrong: all rails claim to be equal.
-					r := &rail{pml: pe.pml, peer: pe, up: true, weight: 1, attr: btl.Attr{MaxFrame: 1 << 20}}
-					pe.rails = append(pe.rails, r)
+					r := &rail{weight: 1, attr: btl.Attr{MaxFrame: 1 << 20}}
+					pe.also(r, rails.Up)
 					w := &wire{rail: r, speed: v, buffer: buffer}
 					if wires = append(wires, w); buffer > 0 {
 						r.gauge = w

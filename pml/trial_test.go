@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // probesOf counts the probes that an endpoint was given.
@@ -29,19 +30,19 @@ func TestRailThatLostSomethingHasATrial(t *testing.T) {
 		up      bool
 		serves  bool
 	}{
-		"all are answered":       {answers: probes, up: true, serves: true},
-		"one is lost":            {answers: probes - 1, up: true},
-		"they take too long":     {answers: probes - 1, wait: time.Second},
+		"all are answered":       {answers: 3, up: true, serves: true},
+		"one is lost":            {answers: 3 - 1, up: true},
+		"they take too long":     {answers: 3 - 1, wait: time.Second},
 		"none may take its time": {up: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			twoPaths(t, func(pe *peer, eps [2]*scripted) {
-				r, p := pe.rails[0], pe.pml
+				r := pe.rails[0]
 				r.module.(*connector).ep = eps[0]
 				pe.underWay(r)
 				r.Down(assert.AnError)
 				pe.comesBack(t)
-				require.True(t, r.up)
+				require.True(t, r.up())
 				assert.False(t, r.serves())
 				assert.Same(t, pe.rails[1], pe.control())
 				assert.Same(t, pe.rails[1], pe.ackRail())
@@ -55,8 +56,8 @@ func TestRailThatLostSomethingHasATrial(t *testing.T) {
 					pe.pass(100 * time.Millisecond)
 				}
 				pe.rails[1].hear()
-				pe.watch(p.engine.Now())
-				assert.Equal(t, c.up, r.up)
+				pe.watch()
+				assert.Equal(t, c.up, r.up())
 				assert.Equal(t, c.serves, r.serves())
 			})
 		})
@@ -87,7 +88,7 @@ func TestProbeIsAnswered(t *testing.T) {
 		r.Writable()
 		require.NotEmpty(t, eps[1].sent)
 		assert.Equal(t, frameProbed, eps[1].sent[0].kind)
-		assert.False(t, r.trial.owed)
+		assert.False(t, r.probeOwed)
 	})
 }
 
@@ -100,21 +101,21 @@ func TestRailThatCreepsIsGivenUp(t *testing.T) {
 		pe.sent.each(func(f *txFrame) { f.given = pe.pml.engine.Now() })
 		half := pe.pml.tune.railTimeout / 2
 		for range 2 {
-			require.True(t, slow.up)
+			require.True(t, slow.up())
 			for range 2 {
 				pe.pass(half / 2)
 				slow.hear()
 				well.hear()
-				pe.watch(pe.pml.engine.Now())
+				pe.watch()
 			}
 		}
 		pe.pass(half / 2)
 		slow.hear()
 		well.hear()
-		pe.watch(pe.pml.engine.Now())
-		assert.False(t, slow.up)
-		assert.ErrorContains(t, slow.recovery.cause, "it carries next to nothing while others do")
-		assert.True(t, well.up)
+		pe.watch()
+		assert.False(t, slow.up())
+		assert.ErrorContains(t, slow.way.Cause, "it carries next to nothing while others do")
+		assert.True(t, well.up())
 	})
 }
 
@@ -127,9 +128,9 @@ func TestRailThatCreepsIsAllThereIs(t *testing.T) {
 		for range 20 {
 			pe.pass(pe.pml.tune.railTimeout / 4)
 			slow.hear()
-			pe.watch(pe.pml.engine.Now())
+			pe.watch()
 		}
-		assert.True(t, slow.up)
+		assert.True(t, slow.up())
 		assert.True(t, slow.serves())
 	})
 }
@@ -138,12 +139,12 @@ func TestRailThatCreepsIsAllThereIs(t *testing.T) {
 func TestSilentRailHasTheOthersConnect(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		silent, other := pe.rails[0], pe.rails[1]
-		other.up, other.recovery.connected, eps[1].result, eps[1].offers = false, false, btl.Busy, 0
-		pe.choosePoller()
+		eps[1].result, eps[1].offers = btl.Busy, 0
+		other.is(rails.Idle)
 		pe.underWay(silent)
-		now := pe.pml.engine.Now()
-		silent.vital.mark, silent.vital.alive = silent.signs(), now-int64(pe.pml.tune.railTimeout)*2/3
-		pe.watch(now)
+		pe.watch()
+		pe.pass(pe.pml.tune.railTimeout * 2 / 3)
+		pe.watch()
 		assert.Positive(t, eps[1].offers)
 	})
 }

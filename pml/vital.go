@@ -2,10 +2,9 @@ package pml
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 )
 
 // vital is what tells a rail that lives from one that is silent. Frames that
@@ -15,13 +14,10 @@ import (
 type vital struct {
 	heard     uint64 // frames
 	acked     uint64 // frames
+	gone      int64  // bytes of these
 	released  uint64 // frames
 	given     int64  // bytes of frames given to the transport
 	confirmed int64  // the most of these, less what is under way, that was seen
-	mark      uint64 // all of these, and the bytes under way, at the last look
-	alive     int64  // when a look found them changed, or nothing expected
-	since     int64  // when it was connected
-	doubted   bool   // silent for so long that others go first
 }
 
 // hear notes that a frame has arrived.
@@ -34,7 +30,7 @@ func (r *rail) hear() {
 // expect has the rail watched once a frame went over it, if there is another to
 // go to.
 func (r *rail) expect() {
-	if p := r.pml; r.peer.alternatives() && !p.watching {
+	if p := r.pml; r.peer.ways.Alternatives() && !p.watching {
 		p.watching = true
 		p.engine.After(p.tune.railTimeout/4, p.watch)
 	}
@@ -58,13 +54,28 @@ func (r *rail) signs() uint64 {
 	return n
 }
 
-// watch looks for rails that are silent although something is expected of them.
+// carried is how many bytes have gone through, as far as can be known.
+func (r *rail) carried() int64 {
+	if r.gauge != nil && r.vital.confirmed > 0 {
+		return r.vital.confirmed
+	}
+	return r.vital.gone
+}
+
+// sample tells how the rail fares, whose oldest frame under way was given to it at a
+// time.
+func (r *rail) sample(oldest int64, waits bool) {
+	r.way.Sample(rails.Sample{
+		Signs: r.signs(), Heard: r.vital.heard, Carried: r.carried(), Rate: r.share.rate(), Oldest: oldest, Waits: waits,
+	})
+}
+
+// watch looks for rails that are silent, or creep, although something is expected of them.
 func (p *PML) watch() {
 	p.watching = false
-	now := p.engine.Now()
 	for _, pe := range p.peers {
-		if pe.state == peerKnown && pe.alternatives() {
-			pe.watch(now)
+		if pe.ways.Stage == rails.Known && pe.ways.Alternatives() {
+			pe.watch()
 		}
 	}
 }
@@ -83,7 +94,7 @@ func (pe *peer) dueSince() map[*rail]int64 {
 	}
 	if pe.waits() {
 		for _, r := range pe.rails {
-			if r.up && r.busy {
+			if r.up() && r.busy {
 				note(r, r.refusedAt) // it is to take more
 			}
 			for f := r.newest; f != nil; f = f.older {
@@ -94,93 +105,58 @@ func (pe *peer) dueSince() map[*rail]int64 {
 	return oldest
 }
 
-func (pe *peer) watch(now int64) {
-	p, oldest := pe.pml, pe.dueSince()
+func (pe *peer) watch() {
+	oldest := pe.dueSince()
 	for _, r := range pe.rails {
-		if !r.up {
-			continue
+		if r.up() {
+			since, waits := oldest[r]
+			r.sample(since, waits)
 		}
-		if r.trial.on {
-			r.watchTrial(now)
-			continue
+	}
+	for _, r := range pe.rails {
+		state := r.way.State
+		f := pe.ways.Look(&r.way, pe.env())
+		if r.way.State != state {
+			pe.choosePoller()
 		}
-		since, waits := oldest[r]
-		if signs := r.signs(); signs != r.vital.mark || !waits {
-			r.vital.mark, r.vital.alive = signs, now
+		if f.Watch {
+			r.expect()
 		}
-		creeps := r.lookAtPace(now, oldest)
-		if !waits {
-			r.doubt(false)
-			continue
-		}
-		r.expect()
-		switch silent := time.Duration(now - max(r.vital.alive, since)); {
-		case silent >= p.tune.railTimeout && pe.hasOther(r):
-			r.breakOff(fmt.Errorf("%s: no sign of life for %v (pml_rail_timeout)", r.endpoint.Desc(), silent.Round(time.Millisecond)))
-			pe.tellBroken(r)
-		case creeps && r.pace.hopeless():
-			r.breakOff(fmt.Errorf("%s: it carries next to nothing while others do, for %v", r.endpoint.Desc(), time.Duration(now-since).Round(time.Millisecond)))
-			pe.tellBroken(r)
-		case silent >= p.tune.railTimeout/2 || creeps:
+		if f.Others {
 			pe.connectAll()
-			r.doubt(true)
-			if !r.busy {
-				r.ask()
-			}
-		default:
-			r.doubt(false)
+		}
+		if f.AskAll {
+			pe.askAll()
+		}
+		if f.Fault != rails.NoFault {
+			r.breakOff(r.faulty(f))
+			pe.tellBroken(r)
+		} else if f.Ask && !r.busy {
+			r.ask()
 		}
 	}
 }
 
-// doubt has the others go before a rail that is silent, or trusts it again. What goes
-// over it meanwhile may have to wait for the rail's end.
-func (r *rail) doubt(doubted bool) {
-	if r.vital.doubted != doubted {
-		r.vital.doubted = doubted
-		r.peer.choosePoller()
+// faulty says what a look at the rail has found.
+func (r *rail) faulty(f rails.Finding) error {
+	name, lasted := r.endpoint.Desc(), f.For.Round(time.Millisecond)
+	switch f.Fault {
+	case rails.Silent:
+		return fmt.Errorf("%s: no sign of life for %v (pml_rail_timeout)", name, lasted)
+	case rails.Creeping:
+		return fmt.Errorf("%s: it carries next to nothing while others do, for %v", name, lasted)
+	default:
+		return fmt.Errorf("%s: probes of %d bytes were not answered in %v", name, r.way.ProbeSize(), lasted)
 	}
 }
 
-// trustSome has rails serve that are in doubt, where no other does; and those on trial where
-// not even these do.
-func (pe *peer) trustSome() {
-	for _, trust := range []func(*rail){
-		func(r *rail) { r.vital.doubted = false },
-		func(r *rail) { r.trial.on = false },
-	} {
-		if slices.ContainsFunc(pe.rails, (*rail).serves) {
-			return
-		}
-		for _, r := range pe.rails {
-			trust(r)
+// askAll has the peer give a sign of life, and tell what has arrived, over each rail.
+func (pe *peer) askAll() {
+	for _, r := range pe.rails {
+		if r.up() && !r.busy && r.way.State != rails.Trial {
+			r.ask()
 		}
 	}
-}
-
-// alternatives reports whether the peer may be reached by more than one way.
-func (pe *peer) alternatives() bool { return len(pe.rails) > 1 || pe.hasDetour() }
-
-// hasDetour reports whether something stands by that does not go over the very
-// interfaces that the rails use.
-func (pe *peer) hasDetour() bool { return slices.ContainsFunc(pe.standby, (*rail).avoids) }
-
-// avoids reports whether the rail may work where one of a higher tier is silent.
-func (r *rail) avoids() bool { return r.path.Spare != btl.Parallel }
-
-// hasOther reports whether another rail is connected, or would be if this one were
-// not there.
-func (pe *peer) hasOther(r *rail) bool {
-	return pe.hasDetour() || slices.ContainsFunc(pe.rails, func(other *rail) bool {
-		return other != r && (other.up || other.tier() < r.tier() && other.avoids())
-	})
-}
-
-// breakOff gives a silent rail up.
-func (r *rail) breakOff(err error) {
-	r.pml.host.Logf(btl.LogInfo, "rank %d: giving up a connection to rank %d: %v", r.pml.rank, r.peer.rank, err)
-	r.abort()
-	r.Down(err)
 }
 
 // ask has the peer give a sign of life over this rail.
@@ -194,7 +170,7 @@ func (r *rail) ask() {
 
 // answer gives a sign of life over this rail, which was asked for.
 func (r *rail) answer() {
-	if r.busy || !r.up {
+	if r.busy || !r.up() {
 		r.peer.acknowledgeSoon()
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/strandmp/strand/pml/rails"
 )
 
 type gauge int
@@ -46,8 +48,8 @@ func TestSilentPeerFailsInTime(t *testing.T) {
 	pe, ep, _ := receiving(t)
 	pe.pml.tune.peerTimeout, pe.rails[0].module = time.Second, &connector{ep: ep}
 	pe.pml.beats.count = 100
-	pe.beat, pe.met = 100, true
-	for beat := 1; beat <= missable; beat++ {
+	pe.beat, pe.ways.Met = 100, true
+	for beat := 1; beat <= rails.Missable; beat++ {
 		pe.pml.beats.count++
 		pe.takePulse()
 		assert.NoError(t, pe.failure, "beat %d", beat)

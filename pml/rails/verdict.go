@@ -78,24 +78,25 @@ func (p *Peer) Evidence(e Env) Evidence {
 	return Evidence{
 		Met: p.Met, Connected: p.Connected(),
 		Doomed: p.doomedAt != 0, HeardOut: p.doomedAt != 0 && e.Now >= p.doomedAt+int64(LastWords),
-		Damaged: p.damaged, Refused: p.refusesAll(), Exhausted: p.exhausted,
+		Damaged: p.damaged, Refused: p.refuses(e), Exhausted: p.exhausted,
 		Absent: time.Duration(away.last - away.since),
 		Silent: p.conduct.silent, Stuck: p.conduct.stuck, Breaks: p.conduct.breaks,
 		Told: e.Calls, Leaving: e.Leaving, Patient: e.PeerTimeout == 0,
 	}
 }
 
-// refusesAll reports whether each way to the peer that this side can open has come to a
-// final end, and there is one.
-func (p *Peer) refusesAll() bool {
+// refuses reports whether each way to the peer that this side can open has come to a final
+// end, and there is one. Who has nothing to say but goodbye needs one only: whoever refuses
+// it there with proof has heard that this process leaves.
+func (p *Peer) refuses(e Env) bool {
 	ended := false
 	for _, r := range p.Rails {
 		switch {
 		case r.Foreign:
-		case r.State != Gone || !r.Local && !Final(r.Cause):
-			return false
-		default:
+		case r.State == Gone && (r.Local || Final(r.Cause)):
 			ended = true
+		case !e.Parting:
+			return false
 		}
 	}
 	return ended

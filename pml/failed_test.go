@@ -13,45 +13,14 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-func TestVerdict(t *testing.T) {
-	for name, c := range map[string]struct {
-		evidence evidence
-		want     reason
-	}{
-		"nothing is wrong": {evidence{met: true, connected: true}, noReason},
-		"the launcher says so, and its last words may come yet":  {evidence{met: true, connected: true, doomed: true}, noReason},
-		"the launcher says so, and they have had their time":     {evidence{met: true, connected: true, doomed: true, heardOut: true}, launchersWord},
-		"the launcher says so":                                   {evidence{doomed: true}, launchersWord},
-		"it makes no sense":                                      {evidence{met: true, connected: true, damaged: true}, damage},
-		"it refuses, with proof":                                 {evidence{met: true, refused: true}, refusal},
-		"it refuses what another connection stands for":          {evidence{met: true, connected: true, refused: true}, noReason},
-		"no way leads there":                                     {evidence{exhausted: true}, unreachable},
-		"it came by itself meanwhile":                            {evidence{met: true, connected: true, exhausted: true}, noReason},
-		"it has been away for a moment":                          {evidence{met: true, absent: absence - 1}, noReason},
-		"it has been away for some time":                         {evidence{met: true, absent: absence}, departure},
-		"it has been away, and the launcher says nothing of it":  {evidence{met: true, absent: time.Hour, told: true}, noReason},
-		"it has been away, and nobody else would find out":       {evidence{met: true, absent: absence, told: true, leaving: true}, departure},
-		"it is silent":                                           {evidence{met: true, connected: true, silent: missable}, silence},
-		"it is silent, and the launcher says nothing of it":      {evidence{met: true, told: true, absent: time.Hour, silent: missable}, silence},
-		"it is silent, and is waited for":                        {evidence{met: true, silent: 100 * missable, patient: true}, noReason},
-		"it was never there":                                     {evidence{silent: missable}, noReason},
-		"nothing gets through a connection that holds":           {evidence{met: true, connected: true, stuck: missable, breaks: 1}, noReason},
-		"nothing gets through any of them":                       {evidence{met: true, connected: true, stuck: missable, breaks: manyBreaks}, standstill},
-		"nothing gets through any of them, and it is waited for": {evidence{met: true, stuck: missable, breaks: manyBreaks, patient: true}, noReason},
-		"many have broken, and more than the last got through":   {evidence{met: true, connected: true, stuck: missable - 1, breaks: 1000}, noReason},
-	} {
-		assert.Equal(t, c.want, c.evidence.verdict(), name)
-	}
-}
-
 // met runs a test, in virtual time, with a peer that was met and that no launcher tells of.
 func met(t *testing.T, timeout time.Duration, f func(pe *peer, ep *scripted, m *connector)) {
 	synctest.Test(t, func(t *testing.T) {
 		pe, ep, _ := receiving(t)
 		p, m := pe.pml, &connector{ep: &scripted{result: btl.Busy}}
 		p.tune.peerTimeout, p.tune.railTimeout = timeout, 500*time.Millisecond
-		pe.rails[0].module, pe.met = m, true
-		pe.rails[0].recovered()
+		pe.rails[0].module = m
+		pe.rails[0].comesUp()
 		p.startBeats()
 		f(pe, ep, m)
 		p.closing, p.over = true, true // no beat follows
@@ -80,6 +49,7 @@ func TestRefusalsAreForgivenForAWhile(t *testing.T) {
 		refuse(1500 * time.Millisecond)
 		require.NoError(t, pe.failure)
 		pe.comesBack(t)
+		r.Down(syscall.ECONNRESET)
 		refuse(1500 * time.Millisecond)
 		require.NoError(t, pe.failure, "it was there in between")
 		refuse(600 * time.Millisecond)
@@ -121,16 +91,16 @@ func TestSilentConnectionIsMadeAnew(t *testing.T) {
 			}
 			post(t, pe.pml.contextOf(0), nil)
 			pe.pass(timeout / 3)
-			require.True(t, pe.rails[0].up)
+			require.True(t, pe.rails[0].up())
 			pe.pass(timeout / 4)
-			require.False(t, pe.rails[0].up)
+			require.False(t, pe.rails[0].up())
 			require.Positive(t, m.ep.offers, "another one is tried")
 			m.ep.result = btl.Done
 			pe.comesBack(t)
 			pe.rails[0].hear()
 			pe.pass(timeout / 3)
 			require.NoError(t, pe.failure)
-			require.True(t, pe.rails[0].up)
+			require.True(t, pe.rails[0].up())
 		})
 	}
 }
