@@ -2,6 +2,7 @@ package pml
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 	"testing"
 	"time"
@@ -120,6 +121,32 @@ func TestGoodbyeToWhoHasLeft(t *testing.T) {
 					pe.pass(100 * time.Millisecond)
 				}
 				assert.Equal(t, phase == parting, pe.ways.Stage == rails.Failed)
+			})
+		})
+	}
+}
+
+// It is one too if the other has refused before it fell silent.
+func TestGoodbyeToWhoHasLeftWhileAnAddressFallsSilent(t *testing.T) {
+	for refuses := range 2 { // for good; the other one once
+		t.Run(fmt.Sprintf("rail %d refuses", refuses), func(t *testing.T) {
+			closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
+				for _, r := range pe.rails {
+					r.module.(*connector).ep = &scripted{result: btl.Busy}
+					r.Down(syscall.ECONNRESET)
+				}
+				once := false
+				for range 2 * rails.Absence / (100 * time.Millisecond) {
+					for i, r := range pe.rails {
+						if r.way.State == rails.Connecting && (i == refuses || !once) {
+							once = once || i != refuses
+							r.Down(syscall.ECONNREFUSED)
+						}
+					}
+					pe.pass(100 * time.Millisecond)
+				}
+				require.True(t, once)
+				assert.Equal(t, rails.Failed, pe.ways.Stage)
 			})
 		})
 	}

@@ -105,8 +105,9 @@ func (p *Peer) refuses(e Env) bool {
 // refusing is since when, and until when, nothing listened at any of the peer's addresses:
 // what the rows of refused attempts of all its rails have in common. A peer that was never
 // there may be another host, or one that does not listen yet. One network that refuses
-// after another one has says nothing, however long ago that was: the first may be back. Who
-// has nothing to say but goodbye does not wait for addresses that say nothing.
+// after another one has said nothing, however long ago that was: the first may be back.
+// Who has nothing to say but goodbye takes the longest row of any rail: addresses that say
+// nothing, now or since they refused, do not matter.
 func (p *Peer) refusing(e Env) row {
 	var common row
 	for _, r := range p.Rails {
@@ -115,9 +116,9 @@ func (p *Peer) refusing(e Env) row {
 		case !p.Met || !r.refused.runs && !e.Parting:
 			return row{}
 		case !r.refused.runs:
-		case !common.runs:
+		case !common.runs || e.Parting && r.refused.last-r.refused.since > common.last-common.since:
 			common = r.refused
-		default:
+		case !e.Parting:
 			common.since, common.last = max(common.since, r.refused.since), min(common.last, r.refused.last)
 		}
 	}

@@ -79,9 +79,7 @@ func (s *Session) blow(ctx context.Context) {
 		}
 		i := r.IntN(len(networks))
 		n := networks[i]
-		// chaos.Gone is not drawn: one world in some thousands does not end while networks
-		// refuse and ranks leave (seed 0x18ea83445eacd863 of network rails, with it drawn).
-		n.SetWeather(pick(r, chaos.Down, chaos.Silent))
+		n.SetWeather(pick(r, chaos.Down, chaos.Silent, chaos.Gone))
 		if lasting && len(networks)+s.setup.Steady > 1 && r.IntN(8) == 0 {
 			networks = slices.Delete(slices.Clone(networks), i, i+1)
 			continue // the others have to do
