@@ -15,6 +15,7 @@ import (
 type scripted struct {
 	btl.Endpoint
 	result btl.Result
+	room   int // it is Busy once so many were sent; 0: never
 	offers int // calls of Send
 	sent   []header
 	closed func() // is called by Close, once
@@ -28,6 +29,10 @@ func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
 			panic(err)
 		}
 		s.sent = append(s.sent, h)
+		if s.room > 0 && len(s.sent) >= s.room {
+			s.result = btl.Busy
+			return btl.Done
+		}
 	}
 	return s.result
 }

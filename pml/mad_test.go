@@ -52,6 +52,34 @@ func TestAcknowledgementOfAFrameThatIsToGoAgain(t *testing.T) {
 	assert.Nil(t, pe.again.head, "it need not go again")
 }
 
+// A part of one is enough: who does not want a frame does not wait for the rest of it.
+func TestAcknowledgementOfAFrameOfWhichAPartWasSent(t *testing.T) {
+	for name, ack := range map[string]header{
+		"cumulative": {kind: frameAck, ack: 1},
+		"range":      {kind: frameAck, ranges: [maxRanges]numberRange{{0, 1}}, numRanges: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, ep, c := receiving(t)
+			r := pe.rails[0]
+			r.attr.MaxFrame, r.attr.EagerLimit = 1000, 1000
+			require.NoError(t, pe.credit.update(1<<16))
+			ep.result = btl.Busy
+			op, err := c.isend(make([]byte, 500), nil, 1, 0, Standard)
+			require.NoError(t, err)
+			r.attr.MaxFrame = 100
+			ep.result, ep.room = btl.Done, 2
+			r.Writable()
+			require.Len(t, ep.sent, 2)
+			require.NoError(t, r.Deliver(ack.bytes(), nil))
+			ep.room = 0
+			r.Writable()
+			assert.Len(t, ep.sent, 2, "the rest need not go")
+			assert.True(t, op.done)
+			assert.Nil(t, pe.again.head)
+		})
+	}
+}
+
 // More data than a message has is damage: the receive would end, and the program have
 // its buffer back, while some of it is still arriving.
 func TestMoreDataThanWasTaken(t *testing.T) {

@@ -76,17 +76,14 @@ func (f *txFrame) show(of *btl.Frame, offset, n int) {
 // part of.
 func (f *txFrame) delivered() bool { return f.acked || f.whole != nil && f.whole.acked }
 
-// wasSent reports whether a transport has taken the frame, or all of its parts.
+// wasSent reports whether a transport has taken the frame, or any of its parts: a peer
+// that does not want a frame acknowledges it with the first one.
 func (f *txFrame) wasSent() bool {
-	if f.sent || f.parts == nil {
-		return f.sent
+	sent := f.sent
+	for part := f.parts; part != nil && !sent; part = part.sibling {
+		sent = part.sent
 	}
-	for part := f.parts; part != nil; part = part.sibling {
-		if !part.sent {
-			return false
-		}
-	}
-	return true
+	return sent
 }
 
 // eachPart calls do for the frame, or for each of its parts if it was cut.
