@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
 )
 
 // A Conn is the state of one endpoint, from its first thought to its end. The transport's
@@ -26,6 +27,7 @@ type Conn struct {
 	prepared bool  // the endpoint knows the addresses of its connection
 	met      bool  // Up was called
 	epoch    uint32
+	session  *handshake.Session // nil where there was no handshake
 }
 
 func (c *Conn) connection() *Conn { return c }
@@ -103,7 +105,11 @@ var ErrIdle = errors.New("the connection was idle and is closed, and the peer ha
 // Establish makes the endpoint connected. The Manager does that when a handshake is done; a
 // transport that has another way to know its peers may do so.
 func (c *Conn) Establish(l Link, first []byte, epoch uint32, peer Greeting) {
-	c.dial = nil
+	c.establish(l, first, epoch, peer, nil)
+}
+
+func (c *Conn) establish(l Link, first []byte, epoch uint32, peer Greeting, s *handshake.Session) {
+	c.dial, c.session = nil, s
 	c.epoch, c.slot.known = epoch, epoch
 	c.host = peer.Host
 	c.enter(Connected, btl.LogInfo, c.Desc(), epoch, "")
@@ -118,6 +124,17 @@ func (c *Conn) Establish(l Link, first []byte, epoch uint32, peer Greeting) {
 	if c.Live() {
 		c.ep.Ready()
 	}
+}
+
+// Key derives a key of 32 bytes from what the handshake of this connection has agreed on, for
+// the use that the label names; it begins with the transport's name. Both ends get the same for
+// the same label. Nobody else can, and each connection has other ones. It is there from the
+// call of [Endpoint.Start] on. There is none where the transport has called Establish.
+func (c *Conn) Key(label string) ([]byte, error) {
+	if c.session == nil {
+		return nil, c.Error("connected", errors.New("no handshake has agreed on a key"))
+	}
+	return c.session.Key(label), nil
 }
 
 // prepare has the endpoint note the addresses of its connection, in the place of an attempt

@@ -198,7 +198,7 @@ func (d *dial) succeed() {
 		d.fail(err)
 		return
 	}
-	p := d.p
+	p, session := d.p, d.connector.Session()
 	d.stopTimer()
 	d.p = nil
 	p.release()
@@ -206,7 +206,7 @@ func (d *dial) succeed() {
 		v.refuse(handshake.Duplicate, "the other attempt has succeeded")
 	}
 	c.prepare(p.link, true)
-	c.Establish(p.link, nil, d.epoch, g)
+	c.establish(p.link, nil, d.epoch, g, session)
 }
 
 // fail ends the present attempt from a call of the loop's.

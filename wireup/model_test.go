@@ -1,6 +1,7 @@
 package wireup
 
 import (
+	"bytes"
 	"container/heap"
 	"fmt"
 	"io"
@@ -194,6 +195,7 @@ type modelEndpoint struct {
 	Conn
 	r     *rank
 	end   *end
+	key   []byte
 	heard int64
 	beat  *event
 }
@@ -218,6 +220,10 @@ func (ep *modelEndpoint) Ready()                            {}
 func (ep *modelEndpoint) Addresses() (local, remote string) { return "here", "there" }
 func (ep *modelEndpoint) InFlight() int                     { return 0 }
 func (ep *modelEndpoint) Start(l Link, first []byte, _ Greeting) error {
+	var err error
+	if ep.key, err = ep.Key("model"); err != nil {
+		ep.r.m.failf("%v", err)
+	}
 	ep.end = l.(*end)
 	ep.end.finish()
 	ep.end.ep, ep.end.over = ep, false
@@ -496,6 +502,9 @@ func (m *model) agree() {
 		m.failf("they are connected by different connections")
 	case a.Epoch() != b.Epoch() || a.Opened() == b.Opened():
 		m.failf("epochs %d and %d, opened by rank 0: %v, by rank 1: %v", a.Epoch(), b.Epoch(), a.Opened(), b.Opened())
+	}
+	if !bytes.Equal(a.key, b.key) || len(a.key) != 32 {
+		m.failf("their keys are %x and %x", a.key, b.key)
 	}
 	for _, w := range m.wires {
 		for _, e := range w.ends {

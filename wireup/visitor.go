@@ -175,7 +175,7 @@ func (v *visitor) admit() {
 		v.p.said = verdict // to be said again if it is lost
 	}
 	v.p.release()
-	c.Establish(v.p.link, verdict, r.Epoch, v.greeting)
+	c.establish(v.p.link, verdict, r.Epoch, v.greeting, v.acceptor.Session())
 }
 
 // newConn makes an endpoint that the host did not ask for, or refuses.

@@ -38,6 +38,9 @@ func (a *Acceptor) Request() Request { return a.request }
 // Peer is what the connector told about itself, once it has proved itself.
 func (a *Acceptor) Peer() []byte { return a.peer }
 
+// Session is what both ends share, once the connector is let in.
+func (a *Acceptor) Session() *Session { return a.id.session(a.hello[:], &a.in.nonce) }
+
 // Feed takes at most Need bytes, appends to out what is to be sent, and reports
 // whether the connector has proved itself: then Accept or Refuse is to follow.
 // After an error the connection is to be closed without a word.

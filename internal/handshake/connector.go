@@ -57,6 +57,9 @@ func (c *Connector) Proved() bool { return c.proved }
 // Peer is what the acceptor told about itself, once done.
 func (c *Connector) Peer() []byte { return c.peer }
 
+// Session is what both ends share, once done.
+func (c *Connector) Session() *Session { return c.id.session(c.hello[:], &c.in.nonce) }
+
 // Feed takes at most Need bytes, appends to out what is to be sent, and reports
 // whether the acceptor has accepted. After an error the connection is to be
 // closed; a [*RefusedError] is the acceptor's own word.

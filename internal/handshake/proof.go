@@ -31,6 +31,7 @@ const (
 	wordChallenge = "strand acceptor's challenge"
 	wordProof     = "strand connector's proof"
 	wordVerdict   = "strand acceptor's verdict"
+	wordSession   = "strand session"
 )
 
 // prove appends the proof for one message: the parts are those of the message
