@@ -127,18 +127,18 @@ func (p *PML) Flush() {
 // carries it, or it goes when the rail is writable.
 func (pe *peer) acknowledge() {
 	pe.ackDue = true
-	if r := pe.ackRail(); r != nil && !r.busy {
+	if r := pe.ackRail(); r != nil {
 		pe.sendAck(r)
 	}
 }
 
 // ackRail is the rail for acknowledgements: the one that was heard last, which is
-// alive.
+// alive, or another one if it is busy.
 func (pe *peer) ackRail() *rail {
 	if r := pe.heard; r != nil && (r.serves() || r.way.State == rails.Resting) && !r.busy {
 		return r
 	}
-	return pe.control()
+	return pe.readyRail()
 }
 
 // sendAck sends a frame with nothing but acknowledgement and credit.

@@ -154,8 +154,11 @@ func (p *PML) part(ctx context.Context) error {
 // it. It is said again when a connection breaks, and the rail that it went over is watched
 // until it is answered (vital.go).
 func (pe *peer) sayGoodbye() {
-	g, r := &pe.goodbye, pe.control()
-	if !pe.pml.parting() || pe.ways.Stage != rails.Known || pe.self() || g.said || r == nil || r.busy {
+	if !pe.goodbyeIsDue() {
+		return
+	}
+	g, r := &pe.goodbye, pe.readyRail()
+	if r == nil {
 		return
 	}
 	f := pe.pml.newFrame(pe)
@@ -165,6 +168,12 @@ func (pe *peer) sayGoodbye() {
 		return
 	}
 	g.said, g.over, g.at = true, r, pe.pml.engine.Now()
+}
+
+// goodbyeIsDue reports whether the peer is to be told that we leave, and no rail has taken
+// that.
+func (pe *peer) goodbyeIsDue() bool {
+	return pe.pml.parting() && pe.ways.Stage == rails.Known && !pe.self() && !pe.goodbye.said
 }
 
 // parting reports whether all is sent, and peers are to be told that we leave.
@@ -233,10 +242,10 @@ func (pe *peer) saidGoodbye(kind frameType) {
 // soon as the rail takes it: the one that it came by, which is alive.
 func (pe *peer) answerGoodbye() {
 	r := pe.heard
-	if r == nil || !r.up() {
-		r = pe.control()
+	if r == nil || !r.up() || r.busy {
+		r = pe.readyRail()
 	}
-	if !pe.goodbye.owed || r == nil || r.busy {
+	if !pe.goodbye.owed || r == nil {
 		return
 	}
 	f := pe.pml.newFrame(pe)

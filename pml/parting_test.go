@@ -68,15 +68,50 @@ func TestGoodbyeOverASilentRail(t *testing.T) {
 	})
 }
 
-// A rail that is busy when a goodbye is due gets it as soon as it takes it.
-func TestGoodbyeWaitsForABusyRail(t *testing.T) {
+// Rails that are busy when a goodbye is due get it as soon as one of them takes it.
+func TestGoodbyeWaitsForBusyRails(t *testing.T) {
+	for i := range 2 {
+		t.Run(fmt.Sprintf("rail %d takes it", i), func(t *testing.T) {
+			closingOver(t, parting, func(pe *peer, eps [2]*scripted) {
+				eps[0].result, eps[1].result = btl.Busy, btl.Busy
+				pe.sayGoodbye()
+				require.False(t, pe.goodbye.said)
+				pe.rails[1-i].ask() // that one is busy
+				eps[i].result = btl.Done
+				pe.rails[i].Writable()
+				assert.True(t, pe.goodbye.said)
+				assert.Equal(t, 1, kinds(eps[i], frameGoodbye))
+			})
+		})
+	}
+}
+
+// One that is busy for ever is silent, and does not keep the goodbye.
+func TestGoodbyeWhileARailTakesNothing(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, eps [2]*scripted) {
-		eps[0].result = btl.Busy
+		eps[0].result, eps[1].result = btl.Busy, btl.Busy
+		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.sayGoodbye()
+		pe.pass(2 * pe.pml.tune.railTimeout)
+		assert.False(t, pe.rails[0].up() && pe.rails[1].up(), "one was given up")
+	})
+}
+
+// A rail that has passed its trial takes the goodbye that another one is too busy for.
+func TestGoodbyeAfterATrial(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, eps [2]*scripted) {
+		r := pe.rails[0]
+		r.module.(*connector).ep = eps[0]
+		eps[1].result = btl.Busy
+		pe.rails[1].ask()
+		r.Down(assert.AnError)
+		pe.comesBack(t)
+		require.Equal(t, rails.Trial, r.way.State)
 		require.False(t, pe.goodbye.said)
-		eps[0].result = btl.Done
-		pe.rails[0].Writable()
-		assert.True(t, pe.goodbye.said)
+		for range 3 {
+			require.NoError(t, r.Deliver((&header{kind: frameProbed}).bytes(), nil))
+		}
+		require.True(t, r.serves())
 		assert.Equal(t, 1, kinds(eps[0], frameGoodbye))
 	})
 }

@@ -129,9 +129,18 @@ func (pe *peer) control() *rail {
 	return other
 }
 
+// readyRail returns the rail for a control frame that is bound to no other: that of all of
+// them, or if it is busy another one that serves. It is nil if all are.
+func (pe *peer) readyRail() *rail {
+	if r := pe.control(); r == nil || !r.busy {
+		return r
+	}
+	return pe.freeRail()
+}
+
 // waits reports whether anything waits for a rail.
 func (pe *peer) waits() bool {
-	return pe.backlog.head != nil || pe.again.head != nil || pe.bulk.head != nil || pe.waiting.head != nil || pe.streams.head != nil
+	return pe.goodbyeIsDue() || pe.goodbye.owed || pe.backlog.head != nil || pe.again.head != nil || pe.bulk.head != nil || pe.waiting.head != nil || pe.streams.head != nil
 }
 
 // lane returns the receiving side of a lane.

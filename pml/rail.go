@@ -111,7 +111,6 @@ func (r *rail) Up(hello []byte) {
 	}
 	pe.proceed()
 	pe.credit.open(h.credit)
-	pe.sayGoodbye() // it comes too late
 	pe.connectBundle(r)
 	pe.pump()
 }
@@ -119,16 +118,12 @@ func (r *rail) Up(hello []byte) {
 // Writable implements [btl.Receiver].
 func (r *rail) Writable() {
 	r.busy = false
-	if r.peer.goodbye.owed {
-		r.peer.answerGoodbye()
-	}
 	if r.probeOwed {
 		r.answerProbe()
 	}
 	if r.probeDue && r.way.State == rails.Trial {
 		r.probe()
 	}
-	r.peer.sayGoodbye()
 	r.peer.pump()
 	if r.peer.ackDue {
 		r.peer.acknowledge()

@@ -45,7 +45,6 @@ func (r *rail) Down(err error) {
 		return
 	}
 	if pe.up() {
-		pe.sayGoodbye()
 		pe.pump()
 	} else {
 		r.pml.checkClosing()

@@ -189,6 +189,10 @@ func (pe *peer) emit(f *txFrame) {
 
 // pump sends what waits, in the order of urgency, as long as rails take it.
 func (pe *peer) pump() {
+	if pe.goodbye.owed {
+		pe.answerGoodbye()
+	}
+	pe.sayGoodbye()
 	if pe.ways.Stage == rails.Known && pe.control() != nil {
 		pe.pumpBacklog()
 	}
