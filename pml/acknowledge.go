@@ -27,16 +27,16 @@ func (pe *peer) acknowledged(h *header) error {
 }
 
 // acknowledgedUpTo takes in a cumulative acknowledgement and a grant of credit.
-func (pe *peer) acknowledgedUpTo(ack, credit uint32) error {
-	if ack == pe.sent.base && credit == pe.credit.granted {
+func (pe *peer) acknowledgedUpTo(ack, grant uint32) error {
+	if ack == pe.sent.base && pe.credit.Current(grant) {
 		return nil // as mostly, and at no cost
 	}
-	return pe.allowed(ack, credit)
+	return pe.allowed(ack, grant)
 }
 
 // allowed is acknowledgedUpTo where there is news.
-func (pe *peer) allowed(ack, credit uint32) error {
-	if err := pe.credit.update(credit); err != nil {
+func (pe *peer) allowed(ack, grant uint32) error {
+	if err := pe.credit.Update(grant); err != nil {
 		return err
 	}
 	if err := pe.sent.acknowledge(ack, frameAcked); err != nil {
@@ -162,7 +162,7 @@ func (pe *peer) sendAck(r *rail) {
 
 // starved reacts to a peer that had to hold back for want of credit.
 func (pe *peer) starved() {
-	if pe.grant.grow(pe.pml.tune.creditMax, &pe.pml.unpromised) {
+	if pe.grant.Grow(pe.pml.tune.creditMax, &pe.pml.unpromised) {
 		pe.acknowledgeSoon()
 	}
 }

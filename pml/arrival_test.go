@@ -21,7 +21,7 @@ func receiving(t *testing.T) (*peer, *scripted, *Context) {
 	p.host, p.contexts = &host{pml: p}, make(map[uint64]*Context)
 	p.scratch, p.pool.limit = make([]byte, 64), 1<<20
 	pe.laneSeq = make([]uint32, 1)
-	pe.grant.open(1 << 16)
+	pe.grant.Open(1 << 16)
 	c := p.contextOf(0)
 	c.group = ConsecutiveGroup(0, 2)
 	return pe, ep, c
@@ -142,7 +142,7 @@ func TestFramesThatBreakTheProtocol(t *testing.T) {
 		size   int
 		says   string
 	}{
-		{"more than was granted", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.used = pe.grant.granted - 7 },
+		{"more than was granted", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.Take(pe.grant.Left() - 7) },
 			eager, 100, "from rank 1: message of 9 credit units, but only 7 are left"},
 		{"a message's number twice", func(t *testing.T, pe *peer, _ *Context) {
 			require.NoError(t, pe.rails[0].Deliver(eager.bytes(), nil))
@@ -162,7 +162,7 @@ func TestFramesThatBreakTheProtocol(t *testing.T) {
 			first := partOf(eager, 0, 200)
 			require.NoError(t, pe.rails[0].Deliver(first.bytes(), make([]byte, 100)))
 		}, partOf(eager, 100, 300), 100, "frame 0, of type 1 with 300 bytes, began as one of type 1 with 200"},
-		{"parts that charge too much", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.used = pe.grant.granted - 9 },
+		{"parts that charge too much", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.Take(pe.grant.Left() - 9) },
 			partOf(eager, 0, 1000), 100, "message of 23 credit units, but only 9 are left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

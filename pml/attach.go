@@ -52,7 +52,7 @@ func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
 	if first != nil && pe.welcomeStandby(first) == nil {
 		pe.addForeign(first)
 	}
-	pe.openCredit()
+	pe.grant.Open(p.tune.creditFirst)
 	return nil
 }
 

@@ -19,10 +19,6 @@ type bounds struct {
 
 var ordinary = bounds{sends: 1 << 20, frames: 1 << 18, contexts: 1 << 16, gaps: 1 << 16}
 
-// maxGrant is the most credit, in units, that anybody has to spend: pml_credit_max at its
-// most.
-const maxGrant = 1 << 30 / creditUnit
-
 // holdings is what one peer has us keep that the bounds are about.
 type holdings struct {
 	requests int // that wait for a receive

@@ -193,7 +193,7 @@ func TestSenderKeepsToTheBounds(t *testing.T) {
 		pe, ep, c := besieged(t)
 		r := pe.rails[0]
 		pe.pml.tune.copyLimit, pe.pml.tune.copyPool = 4096, 1<<20
-		pe.credit.granted = 1 << 20
+		pe.credit.Open(1 << 20)
 		r.attr = btl.Attr{EagerLimit: 1024, MaxFrame: 1024, Reliable: true}
 		var sends []*operation
 		for range 5 {

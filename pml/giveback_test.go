@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/credit"
 )
 
 // leaveCall ends a receive as a blocking call does whose context has ended.
@@ -41,14 +42,14 @@ func TestReceiveIsLeftWhileItsDataArrives(t *testing.T) {
 			l, err := r.Begin(data.bytes(), 100)
 			require.NoError(t, err)
 			l.Fill(bytes.Repeat([]byte{1}, 50))
-			before := pe.grant.granted - pe.grant.used
+			before := pe.grant.Left()
 			leaveCall(op)
 			clear(buf) // the caller's again
 			withdrawn := lastOf(t, ep, frameClear)
 			require.Equal(t, uint8(flagWithdrawn), withdrawn.flags&flagWithdrawn)
 			require.Equal(t, answer.handle, withdrawn.handle)
 			if firstPiece > 0 {
-				require.Greater(t, pe.grant.granted-pe.grant.used, before, "nothing of it is kept")
+				require.Greater(t, pe.grant.Left(), before, "nothing of it is kept")
 				piece.Fill(bytes.Repeat([]byte{2}, 50))
 				require.NoError(t, r.End(piece))
 			}
@@ -116,7 +117,7 @@ func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {
 				}
 				l, err := r.Begin(eager.bytes(), 100)
 				require.NoError(t, err)
-				used := pe.grant.granted - pe.grant.used
+				used := pe.grant.Left()
 				l.Fill(bytes.Repeat([]byte{1}, 60))
 				if !posted {
 					op = take()
@@ -127,13 +128,13 @@ func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {
 				l.Fill(bytes.Repeat([]byte{2}, 40))
 				require.NoError(t, r.End(l))
 				require.Equal(t, make([]byte, 100), buf)
-				require.Equal(t, used, pe.grant.granted-pe.grant.used, "it is still charged")
+				require.Equal(t, used, pe.grant.Left(), "it is still charged")
 				second := header{kind: frameEager, flags: flagCounted, frame: 1, seq: 1, laneSeq: 1}
 				require.NoError(t, r.Deliver(second.bytes(), []byte{9}))
 				again := post(t, c, buf)
 				require.True(t, again.done)
 				require.Equal(t, append(bytes.Repeat([]byte{1}, 60), bytes.Repeat([]byte{2}, 40)...), buf)
-				require.Equal(t, used+creditFor(100), pe.grant.granted-pe.grant.used+creditFor(1))
+				require.Equal(t, used+credit.Price(100), pe.grant.Left()+credit.Price(1))
 				require.Equal(t, 1, post(t, c, buf).status.Count)
 			})
 		}
@@ -173,7 +174,7 @@ func TestWithdrawalsInAnyOrder(t *testing.T) {
 	pe, ep, c := receiving(t)
 	r := pe.rails[0]
 	r.attr = btl.Attr{EagerLimit: 300, MaxFrame: 400}
-	pe.credit = senderCredit{granted: 1 << 30}
+	pe.credit.Open(credit.Most)
 	permute(answers, len(answers), func(order []header) {
 		ep.sent = nil
 		op, err := c.isend(make([]byte, 1000), nil, 1, 0, Synchronous)

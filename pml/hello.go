@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/strandmp/strand/pml/credit"
 )
 
 // hello is what a process tells of itself: to every peer when a connection comes
@@ -86,7 +88,7 @@ func decodeHello(b []byte) (*hello, error) {
 	if r.err == nil && len(r.b) > 0 {
 		return nil, fmt.Errorf("%d bytes follow its end", len(r.b))
 	}
-	if h.credit > maxGrant {
+	if h.credit > credit.Most {
 		return nil, fmt.Errorf("it grants %d units of credit", h.credit)
 	}
 	return h, r.err

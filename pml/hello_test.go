@@ -7,12 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/pml/credit"
 )
 
 func TestHelloRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := hello{
-			credit: rapid.Uint32Max(maxGrant).Draw(t, "credit"),
+			credit: rapid.Uint32Max(credit.Most).Draw(t, "credit"),
 			host:   rapid.StringN(0, 60, 255).Draw(t, "host"),
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "modules") {
@@ -106,7 +108,7 @@ func TestHelloAddress(t *testing.T) {
 // FuzzHello holds that no bytes make the decoder panic, and that what it takes
 // is what the encoder would have written.
 func FuzzHello(f *testing.F) {
-	for _, h := range []hello{{}, {credit: maxGrant, host: "node", modules: []moduleAddress{{"tcp", []byte("abc")}, {"self", nil}}}} {
+	for _, h := range []hello{{}, {credit: credit.Most, host: "node", modules: []moduleAddress{{"tcp", []byte("abc")}, {"self", nil}}}} {
 		b, err := encodeHello(&h)
 		require.NoError(f, err)
 		f.Add(b)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/match"
 )
 
@@ -265,8 +266,8 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 	pe, p := r.peer, r.pml
 	units := uint32(0)
 	if h.kind == frameEager || size > 0 {
-		units = creditFor(size)
-		if err := pe.grant.charge(units); err != nil {
+		units = credit.Price(size)
+		if err := pe.grant.Charge(units); err != nil {
 			return nil, err
 		}
 	}
@@ -381,9 +382,9 @@ func (in *inbound) settle() {
 // release gives the message's credit back.
 func (in *inbound) release() {
 	pe := in.peer
-	switch due := in.units > 0 && pe.grant.refund(in.units); {
+	switch due := in.units > 0 && pe.grant.Refund(in.units); {
 	case pe.failure != nil:
-		pe.grant.expire(pe.pml.tune.creditFirst, &pe.pml.unpromised)
+		pe.grant.Expire(pe.pml.tune.creditFirst, &pe.pml.unpromised)
 	case due:
 		pe.acknowledgeSoon()
 	}

@@ -71,7 +71,7 @@ func newLines(t testing.TB, seed uint64) *lines {
 		p.host, p.scratch, p.pool.limit = &host{pml: p}, make([]byte, 64), 1<<20
 		pe := p.peerOf(1 - rank)
 		pe.ways.Stage, pe.ways.Met = rails.Known, true
-		pe.grant.open(1 << 16)
+		pe.grant.Open(1 << 16)
 		c := p.contextOf(0)
 		c.group = ConsecutiveGroup(0, 2)
 		m.sides[rank] = &side{pe: pe, c: c}

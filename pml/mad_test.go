@@ -62,7 +62,7 @@ func TestAcknowledgementOfAFrameOfWhichAPartWasSent(t *testing.T) {
 			pe, ep, c := receiving(t)
 			r := pe.rails[0]
 			r.attr.MaxFrame, r.attr.EagerLimit = 1000, 1000
-			require.NoError(t, pe.credit.update(1<<16))
+			require.NoError(t, pe.credit.Update(1<<16))
 			ep.result = btl.Busy
 			op, err := c.isend(make([]byte, 500), nil, 1, 0, Standard)
 			require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml/credit"
 )
 
 // Declare adds the message layer's parameters to a registry.
@@ -52,9 +53,9 @@ type tunables struct {
 	copyPool      int
 	eagerMax      int
 	eagerAwaited  int
-	creditFirst   uint32 // units
-	creditMax     uint32 // units
-	unexpectedMax uint64 // units
+	creditFirst   uint32      // units
+	creditMax     uint32      // units
+	unexpectedMax credit.Pool // units
 	bufferedMax   int64
 	closeTimeout  time.Duration
 	railTimeout   time.Duration
@@ -78,9 +79,9 @@ func tunablesFrom(v *param.Values) (tunables, error) {
 		copyPool:      int(v.Size("pml_copy_pool")),
 		eagerMax:      int(v.Size("pml_eager_max")),
 		eagerAwaited:  eagerAwaited(v),
-		creditFirst:   uint32(v.Size("pml_credit_first") / creditUnit),
-		creditMax:     uint32(v.Size("pml_credit_max") / creditUnit),
-		unexpectedMax: uint64(v.Size("pml_unexpected_max") / creditUnit),
+		creditFirst:   uint32(v.Size("pml_credit_first") / credit.Unit),
+		creditMax:     uint32(v.Size("pml_credit_max") / credit.Unit),
+		unexpectedMax: credit.Pool(v.Size("pml_unexpected_max") / credit.Unit),
 		bufferedMax:   v.Size("pml_buffered_max"),
 		closeTimeout:  v.Duration("pml_close_timeout"),
 		railTimeout:   v.Duration("pml_rail_timeout"),

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
@@ -38,13 +39,13 @@ type peer struct {
 	again   frameQueue // frames whose rail has broken, to go another way
 	streams opQueue    // cleared sends with data still to be cut into frames
 	sent    sendWindow
-	credit  senderCredit
+	credit  credit.Sender
 	awaited awaited
 
 	// Receiving.
 	lanes       []*match.Lane
 	received    receiveWindow
-	grant       receiverCredit
+	grant       credit.Receiver
 	numbers     match.Sender // of messages that are here before older ones
 	holds       holdings
 	begun       []*inbound   // frames whose payload is arriving
@@ -187,7 +188,7 @@ func (pe *peer) fail(stage rails.Stage, err error) {
 		}
 	})
 	pe.waiting, pe.streams, pe.withdrawing = opQueue{}, opQueue{}, nil
-	pe.grant.expire(p.tune.creditFirst, &p.unpromised)
+	pe.grant.Expire(p.tune.creditFirst, &p.unpromised)
 	if stage == rails.Failed {
 		pe.breakOff()
 	}

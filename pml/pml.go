@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
 )
@@ -52,7 +53,7 @@ type PML struct {
 	scratch    []byte // where unwanted bytes go
 	copied     int    // bytes of copies for replay
 	buffered   int64  // bytes of buffered sends
-	unpromised uint64 // credit units that may still be granted
+	unpromised credit.Pool
 	stats      Stats
 
 	watching      bool // a look at the rails is due
@@ -283,13 +284,6 @@ func (p *PML) offers(pe *peer, h *hello) []selection.Offer {
 		offers = append(offers, o)
 	}
 	return offers
-}
-
-// openCredit makes the first grant to a peer: the one that our hello states.
-func (pe *peer) openCredit() {
-	if pe.grant.size == 0 {
-		pe.grant.open(pe.pml.tune.creditFirst)
-	}
 }
 
 func (p *PML) componentOf(m btl.Module) string { return p.opened(m).component }

@@ -50,7 +50,7 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 // acknowledgement and the credit go with it.
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
-	restamp(f.header[:], pe.received.next, pe.grant.advertise())
+	restamp(f.header[:], pe.received.next, pe.grant.Advertise())
 	several, now := len(pe.rails) > 1, int64(0)
 	if several {
 		now = r.pml.engine.Now()
@@ -110,7 +110,7 @@ func (r *rail) Up(hello []byte) {
 		r.probe()
 	}
 	pe.proceed()
-	pe.credit.open(h.credit)
+	pe.credit.Open(h.credit)
 	pe.connectBundle(r)
 	pe.pump()
 }

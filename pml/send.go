@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/rails"
 )
 
@@ -79,7 +80,7 @@ func (pe *peer) launch(op *operation) {
 	r := pe.railOf(int(op.lane))
 	starved := false
 	if op.mode != Synchronous && (op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerMax)) || pe.presumed(op, r)) {
-		if pe.credit.spend(creditFor(int(op.size))) {
+		if pe.credit.Spend(credit.Price(int(op.size))) {
 			pe.sendEager(op, r)
 			return
 		}
@@ -87,7 +88,7 @@ func (pe *peer) launch(op *operation) {
 		pe.pml.stats.Demoted++
 	}
 	first := r.firstPiece(op.size)
-	if starved || first > 0 && !pe.credit.spend(creditFor(int(first))) {
+	if starved || first > 0 && !pe.credit.Spend(credit.Price(int(first))) {
 		first, starved = 0, true
 	}
 	pe.sendRequest(op, r, first, starved)

@@ -2,6 +2,8 @@ package pml
 
 import (
 	"encoding/binary"
+
+	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/rails"
 )
 
@@ -30,7 +32,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	}
 	lane := c.lane(int32(tag))
 	r := pe.railOf(int(lane))
-	if r == nil || r.busy || len(buf) > r.attr.EagerLimit || !pe.credit.spend(creditFor(len(buf))) {
+	if r == nil || r.busy || len(buf) > r.attr.EagerLimit || !pe.credit.Spend(credit.Price(len(buf))) {
 		return false
 	}
 	f := p.newFrame(pe)
@@ -65,9 +67,9 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 	}
 	le := binary.LittleEndian
 	pe := r.peer
-	lane, units := int(le.Uint16(b[2:])), creditFor(len(payload))
+	lane, units := int(le.Uint16(b[2:])), credit.Price(len(payload))
 	if le.Uint32(b[4:]) != pe.received.next || len(pe.received.beyond) != 0 ||
-		lane >= len(pe.lanes) || pe.lanes[lane] == nil || int32(pe.grant.granted-pe.grant.used) < int32(units) {
+		lane >= len(pe.lanes) || pe.lanes[lane] == nil || pe.grant.Left() < units {
 		return false
 	}
 	c, id := r.pml.lastContext, le.Uint64(b[16:])
@@ -91,8 +93,8 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 	r.traffic.BytesReceived += uint64(len(payload))
 	pe.received.next++
 	pe.unacked++
-	pe.grant.used += units
-	if pe.grant.refund(units) || b[1]&flagAckNow != 0 || pe.unacked >= ackEvery {
+	pe.grant.Take(units)
+	if pe.grant.Refund(units) || b[1]&flagAckNow != 0 || pe.unacked >= ackEvery {
 		pe.acknowledgeSoon()
 	}
 	op := posted.Owner.(*operation)

@@ -123,8 +123,8 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 func (s *siege) join(rank int) *peer {
 	pe := s.p.peerOf(rank)
 	pe.ways.Stage, pe.ways.Met = rails.Known, true
-	pe.credit.granted = 1 << 10
-	pe.grant.open(1 << 8)
+	pe.credit.Open(1 << 10)
+	pe.grant.Open(1 << 8)
 	return pe
 }
 

@@ -1,0 +1,51 @@
+package credit
+
+import "fmt"
+
+// A Sender is what a peer lets us send unasked. The zero value may send nothing.
+type Sender struct {
+	granted, used uint32
+	opened        bool
+}
+
+// Open takes the first grant, which came with the hello and was checked there. A
+// second connection brings it again; that changes nothing.
+func (s *Sender) Open(first uint32) {
+	if !s.opened {
+		s.opened = true
+		_ = s.Update(first)
+	}
+}
+
+// Current reports whether a grant is the newest that is known.
+func (s *Sender) Current(granted uint32) bool { return granted == s.granted }
+
+// Update takes a newer grant. An older one, which a newer one has overtaken, changes
+// nothing. One of more than anybody can promise is damage.
+func (s *Sender) Update(granted uint32) error {
+	if int32(granted-s.granted) <= 0 {
+		return nil
+	}
+	if free := int32(granted - s.used); free > Most {
+		return fmt.Errorf("a grant of %d units of credit; no process has more than %d to grant", free, Most)
+	}
+	s.granted = granted
+	return nil
+}
+
+// Available is how many units may be spent.
+func (s *Sender) Available() uint32 {
+	if left := int32(s.granted - s.used); left > 0 {
+		return uint32(left)
+	}
+	return 0
+}
+
+// Spend takes units, if there are so many.
+func (s *Sender) Spend(units uint32) bool {
+	if s.Available() < units {
+		return false
+	}
+	s.used += units
+	return true
+}
