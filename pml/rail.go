@@ -72,7 +72,7 @@ func (r *rail) transmit(f *txFrame) bool {
 		return false
 	case btl.Broken:
 		r.busy = true // Down follows
-		pe.ways.Broken(&r.way)
+		pe.ways.Broken(&r.way, pe.env())
 		pe.choosePoller()
 		return false
 	}

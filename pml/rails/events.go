@@ -54,9 +54,9 @@ func (p *Peer) Up(r *Rail, e Env) {
 }
 
 // Broken notes that a rail's transport takes nothing more and is about to say why.
-func (p *Peer) Broken(r *Rail) {
+func (p *Peer) Broken(r *Rail, e Env) {
 	if r.State.Connected() {
-		r.State = Breaking
+		r.State, p.lost = Breaking, e.Now
 		p.settle()
 	}
 }
@@ -68,6 +68,7 @@ func (p *Peer) Down(r *Rail, err error, e Env) {
 	broke := was.Connected() || was == Breaking
 	if broke {
 		p.conduct.breaks++
+		p.lost = e.Now
 		r.failing, r.refused = row{}, row{}
 		r.Loses(LeastProbe) // the other side may have lost something
 	} else {

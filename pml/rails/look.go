@@ -94,7 +94,9 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 	f.Watch = true
 	silent := time.Duration(e.Now - max(c.alive, s.Oldest))
 	switch {
-	case silent >= e.RailTimeout && p.hasOther(r):
+	case silent >= e.RailTimeout && (p.hasOther(r) || e.Parting && p.Alternatives()):
+		// Who has nothing to say but goodbye loses nothing with a connection, and other
+		// addresses may tell that the peer has left.
 		f.Fault, f.For = Silent, silent
 	case creeps && c.hopeless():
 		f.Fault, f.For = Creeping, time.Duration(e.Now-s.Oldest)

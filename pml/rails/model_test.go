@@ -90,6 +90,9 @@ const (
 	// failedIn bounds how long a peer that can not be reached may go without having failed:
 	// connections that carry nothing may come and go for a while, and end then.
 	failedIn = 30 * time.Second
+	// partedIn bounds how long who leaves waits for a peer that has left: one that some
+	// address tells of.
+	partedIn = 15 * time.Second
 )
 
 func newWorld(t testing.TB, seed uint64) *world {
@@ -248,7 +251,7 @@ func (w *world) down(v *way, err error) {
 	w.note("%s: down from %v, %v", v.name, v.State, err)
 	v.attempt++
 	if v.State.Connected() && w.IntN(4) == 0 {
-		w.peer.Broken(v.Rail)
+		w.peer.Broken(v.Rail, w.env)
 		attempt := v.attempt
 		w.after(time.Millisecond, func() {
 			if v.attempt == attempt {
@@ -295,7 +298,7 @@ func (w *world) change(v *way, to weather) {
 	w.note("%s: weather %d becomes %d", v.name, v.weather, to)
 	v.weather = to
 	w.truth()
-	if (to == refuses || to == cuts || to == hollow) && v.State.Connected() {
+	if (to == refuses || to == cuts || to == hollow || to == works && (w.dead || w.unkind)) && v.State.Connected() {
 		w.down(v, syscall.ECONNRESET)
 	}
 }
@@ -443,6 +446,7 @@ func (w *world) fails(why Reason) {
 			}
 		}
 		switch {
+		case w.env.Parting:
 		case why == Refusal && !final:
 			w.fatal("%s was not refused with proof", v.name)
 		case (why == Departure || why == Unreachable && !final) && until == 0:
@@ -456,6 +460,8 @@ func (w *world) fails(why Reason) {
 		}
 	}
 	switch {
+	case w.env.Parting:
+		w.wasSaid(why)
 	case why == Departure && last-first < int64(Absence):
 		w.fatal("at one time its addresses have refused for no longer than %v", time.Duration(last-first))
 	case why == Unreachable && (w.peer.Met || last < first):
@@ -464,6 +470,51 @@ func (w *world) fails(why Reason) {
 		w.fatal("nobody said so")
 	case why == NoReason:
 		w.fatal("there is no reason")
+	}
+}
+
+// wasSaid checks that somebody has said so: the launcher, the peer, one of its addresses, or
+// the beats, before they ended.
+func (w *world) wasSaid(why Reason) {
+	switch {
+	case why == Refusal && w.unkind, why == LaunchersWord && w.doomed, why == Damage && w.damaged, why == Silence, why == Standstill:
+		return
+	}
+	said := why == Departure && slices.ContainsFunc(w.ways, func(v *way) bool { return v.refused.last-max(v.refused.since, w.peer.lost) >= int64(Absence) })
+	if !said {
+		w.fatal("no address has said so for long enough")
+	}
+	for _, v := range w.ways {
+		if v.since != 0 && w.env.Now-v.since > int64(servedIn) {
+			w.fatal("%s works", v.name)
+		}
+	}
+}
+
+// leave has this process leave, with nothing to say but goodbye. Where a way works it is
+// said. Where none does it need not be said if some address tells that the peer has left.
+func (w *world) leave() {
+	w.note("this process leaves")
+	w.env.Leaving, w.env.Parting, w.depend = true, true, false
+	w.drive()
+	for range 10 {
+		w.run(time.Duration(w.IntN(1+1<<w.IntN(13))) * time.Millisecond)
+		if w.over != NoReason || w.peer.Stage != Known {
+			return
+		}
+		w.happen()
+		w.depend = false
+	}
+	w.run(partedIn)
+	feigned := slices.ContainsFunc(w.ways, func(v *way) bool { return v.weather == hollow })
+	if w.over != NoReason || w.served() || w.peer.Stage != Known || feigned {
+		return
+	}
+	for _, v := range w.ways {
+		tells := v.weather == refuses || v.weather == works
+		if tells && !v.Foreign && !slices.Contains(w.peer.Standby, v.Rail) {
+			w.fatal("%s tells that the peer has left, and it is waited for", v.name)
+		}
 	}
 }
 
@@ -514,7 +565,7 @@ func (w *world) happen() {
 // No sequence of events leaves a peer neither served nor failed, for longer than there is
 // reason to.
 func TestPeerIsServedOrFails(t *testing.T) {
-	reasons := make(map[Reason]int)
+	reasons, parted := make(map[Reason]int), make(map[Reason]int)
 	for seed := range uint64(need.Times(1000, 1_000_000)) {
 		w := newWorld(t, seed)
 		w.peer.Want(w.env)
@@ -528,11 +579,19 @@ func TestPeerIsServedOrFails(t *testing.T) {
 			}
 			w.happen()
 		}
+		if w.over == NoReason && w.peer.Stage == Known && w.peer.Met && w.IntN(3) == 0 {
+			w.leave()
+			parted[w.over]++
+			continue
+		}
 		w.run(servedIn + failedIn + 10*time.Second)
 		reasons[w.over]++
 	}
 	for why := NoReason; why <= Unreachable; why++ {
 		require.Positive(t, reasons[why], "no peer failed for reason %d", why)
+	}
+	for _, why := range []Reason{NoReason, Refusal, Departure} {
+		require.Positive(t, parted[why], "no peer that was left had failed for reason %d", why)
 	}
 }
 

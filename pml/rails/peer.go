@@ -17,6 +17,7 @@ type Peer struct {
 	tier     int   // the highest that carries messages
 	wanted   bool  // somebody has asked for a connection
 	last     *Rail // that broke last
+	lost     int64 // when the last connection broke
 	seekAt   int64 // times at which something is due; 0: it is not
 	widenAt  int64
 	callAt   int64

@@ -27,7 +27,7 @@ var events = []struct {
 	{"the peer connects", func(p *Peer, r *Rail) { p.Adopt(r, at(0)) }},
 	{"connected", func(p *Peer, r *Rail) { p.Up(r, at(0)) }},
 	{"connected after a break", func(p *Peer, r *Rail) { r.Loses(1); p.Up(r, at(0)) }},
-	{"takes no frame", func(p *Peer, r *Rail) { p.Broken(r) }},
+	{"takes no frame", func(p *Peer, r *Rail) { p.Broken(r, at(0)) }},
 	{"breaks, or fails", func(p *Peer, r *Rail) { p.Down(r, syscall.ECONNRESET, at(0)) }},
 	{"refused with proof", func(p *Peer, r *Rail) { p.Down(r, &btl.ConnError{Err: errors.New("no"), Final: true}, at(0)) }},
 	{"silent, or creeps", func(p *Peer, r *Rail) { p.Doubt(r, true) }},

@@ -106,20 +106,24 @@ func (p *Peer) refuses(e Env) bool {
 // what the rows of refused attempts of all its rails have in common. A peer that was never
 // there may be another host, or one that does not listen yet. One network that refuses
 // after another one has said nothing, however long ago that was: the first may be back.
-// Who has nothing to say but goodbye takes the longest row of any rail: addresses that say
-// nothing, now or since they refused, do not matter.
+// Who has nothing to say but goodbye takes the longest row of any rail since the last
+// connection broke: addresses that say nothing, now or since they refused, do not matter.
 func (p *Peer) refusing(e Env) row {
 	var common row
 	for _, r := range p.Rails {
+		own := r.refused
+		if e.Parting {
+			own.since = max(own.since, p.lost)
+		}
 		switch {
 		case r.Foreign:
-		case !p.Met || !r.refused.runs && !e.Parting:
+		case !p.Met || !own.runs && !e.Parting:
 			return row{}
-		case !r.refused.runs:
-		case !common.runs || e.Parting && r.refused.last-r.refused.since > common.last-common.since:
-			common = r.refused
+		case !own.runs:
+		case !common.runs || e.Parting && own.last-own.since > common.last-common.since:
+			common = own
 		case !e.Parting:
-			common.since, common.last = max(common.since, r.refused.since), min(common.last, r.refused.last)
+			common.since, common.last = max(common.since, own.since), min(common.last, own.last)
 		}
 	}
 	return common
