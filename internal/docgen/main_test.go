@@ -31,27 +31,6 @@ func TestReadmeProgram(t *testing.T) {
 	assert.Contains(t, read(t, "README.md"), "```go\n"+program+"```\n")
 }
 
-var links = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-
-// What the pages refer to exists.
-func TestLinks(t *testing.T) {
-	root := filepath.Join("..", "..")
-	pages := []string{filepath.Join(root, "README.md")}
-	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
-		require.NoError(t, err)
-		pages = append(pages, found...)
-	}
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, m := range links.FindAllStringSubmatch(string(text), -1) {
-			_, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1])))
-			assert.NoError(t, err, "%s refers to %s", page, m[1])
-		}
-	}
-}
-
 // parameterNames finds what looks like a parameter: pml_…, progress_…, and btl_…
 // of a transport that is built in.
 var parameterNames = regexp.MustCompile(`\b(btl_(tcp|self)|pml|progress)_[a-z_]+\b`)

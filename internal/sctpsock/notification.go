@@ -124,12 +124,3 @@ func ParseNotification(b []byte) (Notification, error) {
 	}
 	return n, nil
 }
-
-// Streams calls yield for each stream of a [StreamReset]; none means all.
-func (n *Notification) Streams(yield func(uint16) bool) {
-	for b := n.Data; len(b) >= 2; b = b[2:] {
-		if !yield(binary.NativeEndian.Uint16(b)) {
-			return
-		}
-	}
-}
