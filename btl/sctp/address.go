@@ -8,7 +8,7 @@ import (
 )
 
 // An address is what a module publishes: one byte that says which stack it has,
-// and where it can be reached (package networks).
+// and where it can be reached (package wireup).
 type address struct {
 	stack byte
 	wireup.Address
@@ -21,8 +21,6 @@ const (
 )
 
 var errAddress = errors.New("malformed address")
-
-func (a *address) encode() []byte { return append([]byte{a.stack}, a.Encode()...) }
 
 func decodeAddress(b []byte) (*address, error) {
 	if len(b) == 0 {

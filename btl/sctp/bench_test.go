@@ -158,7 +158,7 @@ func benchPair(b *testing.B) (*node, *node, *counter, *counter) {
 	n.send("one", 0, m)
 	await(b, "a frame", func() bool { return len(m.frames) > 0 }, n, m)
 	c, d := &counter{node: node{t: b}}, &counter{node: node{t: b}}
-	n.ep.(*endpoint).recv, m.ep.(*endpoint).recv = c, d
+	n.ep.(*endpoint).Recv, m.ep.(*endpoint).Recv = c, d
 	return n, m, c, d
 }
 

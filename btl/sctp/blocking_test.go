@@ -74,7 +74,7 @@ func TestControlFramesOvertake(t *testing.T) {
 		join(t, a, b)
 		// What is left of the handshake is on the control stream, and must not share a packet
 		// with what is lost either.
-		await(t, "the handshake to be acknowledged", func() bool { return a.ep.(*endpoint).link.Queued() == 0 }, a, b)
+		await(t, "the handshake to be acknowledged", func() bool { return a.ep.(*endpoint).link.assoc.Queued() == 0 }, a, b)
 		w := &withheld{text: []byte(messageA)}
 		var gone atomic.Uint64 // a bit for each lane of A
 		const lanes = 10

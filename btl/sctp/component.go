@@ -3,7 +3,6 @@ package sctp
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/rawio"
-	"github.com/strandmp/strand/internal/strangers"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
@@ -41,41 +39,44 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	system, err := reach.System()
+	local, err := wireup.OpenLocal(host, "sctp", cfg.Settings)
 	if err != nil {
 		return nil, err
 	}
-	if len(system.Addresses) == 0 {
-		return nil, &btl.UnavailableError{Component: "sctp", Reason: "no network interface is up, not even the loopback",
-			Remedy: "ip link set lo up"}
-	}
-	chosen, err := cfg.choice.Select(system.Addresses)
-	if err != nil {
-		return nil, err
-	}
-	m := newModule(host, cfg)
-	if err := m.open(system, chosen); err != nil {
+	m := newModule(host, cfg, local)
+	if err := m.open(); err != nil {
 		return nil, m.explain(err)
 	}
 	return []btl.Module{m}, nil
 }
 
-func newModule(host btl.Host, cfg config) *module {
-	return &module{
-		host:      host,
-		loop:      host.Loop(),
-		cfg:       cfg,
-		strangers: strangers.New[*inbound](strangers.Rules{Most: mostStrangers, Pace: strangerPace, Chance: rand.IntN}),
-		slots:     make(map[int]*slot),
-		leaving:   make(map[*linger]struct{}),
-	}
+const (
+	// mostStrangers bounds the associations that have not proved themselves.
+	mostStrangers = 256
+	// strangerPace bounds what a flood takes of the process's time: an association that
+	// is let in costs some 50 µs.
+	strangerPace = 500 * time.Microsecond
+	// maxFrameLimit bounds what a peer may announce, and btl_sctp_max_frame.
+	maxFrameLimit = 1 << 20
+)
+
+func newModule(host btl.Host, cfg config, local *wireup.Local) *module {
+	m := &module{host: host, loop: host.Loop(), cfg: cfg, local: local}
+	m.wire = wireup.NewManager(host, m, wireup.Config{
+		Name: "sctp", Noun: "an association", Prefix: prefixOfAll,
+		Retries: cfg.Retries, ConnectTimeout: cfg.ConnectTimeout, HandshakeTimeout: cfg.HandshakeTimeout, SelfTimed: true,
+		Strangers: mostStrangers, Pace: strangerPace,
+		FrameLimit: maxFrameLimit, Own: ownGreeting(cfg.streams), Check: checkGreeting,
+		Merges: true, Doubt: local.Doubt,
+	})
+	return m
 }
 
-// open opens the stack and publishes the addresses chosen from those of the
-// system.
-func (m *module) open(system reach.Side, chosen []reach.Address) error {
+// open opens the stack and publishes the addresses chosen.
+func (m *module) open() error {
+	chosen := m.local.Interfaces
 	cfg := stack.Config{
-		Loop: m.loop, PortMin: m.cfg.portMin, Ports: m.cfg.ports,
+		Loop: m.loop, Ports: m.cfg.Ports,
 		Peers:  m.host.Size() - 1,
 		Accept: m.accept, Room: m.room, Warn: m.warn,
 		Tuning: m.cfg.tuning,
@@ -87,33 +88,26 @@ func (m *module) open(system reach.Side, chosen []reach.Address) error {
 	if err != nil {
 		return err
 	}
-	m.stack, m.local.stack, m.why = opened.Stack, opened.kind, opened.why
+	m.stack, m.kind, m.why = opened.Stack, opened.kind, opened.why
 	m.limitFrames()
+	m.attr = m.attributes()
+	port := m.stack.Port()
+	if port == 0 {
+		return nil // alone
+	}
 	if usable := opened.Usable(); len(usable) < len(chosen) {
 		chosen = m.among(chosen, usable)
 	}
-	m.local.Address = wireup.Address{Port: m.stack.Port(), Network: system.Network, Host: m.host.Hostname(), Interfaces: chosen}
-	m.side = m.local.Side()
-	m.side.Held = slices.Clone(system.Held)
-	for _, a := range system.Addresses {
-		if !m.local.Holds(a.Addr()) {
-			m.side.Held = append(m.side.Held, a.Addr())
-		}
-	}
-	m.attr = m.attributes()
-	if m.local.Port == 0 {
-		return nil // alone
-	}
-	m.blob = m.local.encode()
+	m.blob = append([]byte{m.kind}, m.local.Publish(port, chosen)...)
 	m.host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
-		m.host.Rank(), stackName(m.local.stack), m.why, m.stack.Port(), wireup.Describe(chosen))
+		m.host.Rank(), stackName(m.kind), m.why, port, wireup.Describe(chosen))
 	return nil
 }
 
 // limitFrames has frames be no longer than the stack's buffers are good for.
 func (m *module) limitFrames() {
 	limit := max(m.stack.MaxMessage()-prefixSize-maxHeader, leastFrame)
-	if limit >= m.cfg.maxFrame {
+	if m.wire.MaxFrame = min(limit, m.cfg.maxFrame); limit >= m.cfg.maxFrame {
 		return
 	}
 	m.host.Logf(btl.LogInfo, "sctp: rank %d: frames of %d bytes instead of %d (%s), since the buffers are no larger",
@@ -144,19 +138,12 @@ func (m *module) explain(err error) error {
 
 // attributes of the module, whose interfaces are known.
 func (m *module) attributes() btl.Attr {
-	speed := 0
-	for _, a := range m.local.Interfaces {
-		speed = max(speed, a.Speed)
-	}
-	if speed == 0 {
-		speed = 2_500 // loopback and virtual interfaces do not tell
-	}
 	return btl.Attr{
-		Name:       "sctp/" + stackName(m.local.stack),
+		Name:       "sctp/" + stackName(m.kind),
 		EagerLimit: min(m.cfg.eagerLimit, m.cfg.maxFrame),
 		EagerFixed: m.cfg.eagerFixed,
 		MaxFrame:   m.cfg.maxFrame,
-		Bandwidth:  speed,
+		Bandwidth:  m.local.Speed(2_500), // loopback and virtual interfaces do not tell
 		Latency:    networkLatency,
 		// Below tcp: who wants streams says so.
 		Exclusivity: 90,

@@ -3,11 +3,9 @@ package sctp
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/param"
-	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -47,47 +45,35 @@ const (
 
 // config is the values of the parameters.
 type config struct {
-	stack            string
-	stackSetting     string
-	choice           wireup.Choice
-	policy           reach.Policy
-	portMin, ports   int
-	streams          int
-	maxFrame         int
-	eagerLimit       int
-	eagerFixed       bool // by the user
-	connectRetries   int
-	connectTimeout   time.Duration
-	handshakeTimeout time.Duration
-	tuning           stack.Tuning
-	interleave       string // auto, on, off
+	*wireup.Settings
+	stack        string
+	stackSetting string
+	streams      int
+	maxFrame     int
+	eagerLimit   int
+	eagerFixed   bool // by the user
+	tuning       stack.Tuning
+	interleave   string // auto, on, off
 }
 
 // readConfig reads them. Warn is told of networks that are not there, where that is no
 // mistake.
 func readConfig(v *param.Values, warn func(error)) (config, error) {
+	settings, err := wireup.ReadSettings(v, prefixOfAll, warn)
+	if err != nil {
+		return config{}, err
+	}
 	c := config{
-		stack: v.String(pStack), stackSetting: v.Value(pStack).String(),
-		choice:  wireup.ChoiceOf(v, prefixOfAll, warn),
-		portMin: v.Int(pPortMin), ports: v.Int(pPortRange),
-		streams:          v.Int(pStreams),
-		maxFrame:         int(v.Size(pMaxFrame)),
-		eagerLimit:       int(v.Size(pEagerLimit)),
-		eagerFixed:       v.Value(pEagerLimit).Source.Kind != param.Default,
-		connectRetries:   v.Int(pConnectRetries),
-		connectTimeout:   v.Duration(pConnectTimeout),
-		handshakeTimeout: v.Duration(pHandshakeTimeout),
-		interleave:       v.String(pInterleave),
+		Settings: settings,
+		stack:    v.String(pStack), stackSetting: v.Value(pStack).String(),
+		streams:    v.Int(pStreams),
+		maxFrame:   int(v.Size(pMaxFrame)),
+		eagerLimit: int(v.Size(pEagerLimit)),
+		eagerFixed: v.Value(pEagerLimit).Source.Kind != param.Default,
+		interleave: v.String(pInterleave),
 	}
 	c.tuning = readTuning(v, c)
-	var err error
 	if c.tuning.Priorities, err = readPriorities(v); err != nil {
-		return c, err
-	}
-	if c.policy, err = reach.PolicyByName(v.String(pReach)); err != nil {
-		return c, fmt.Errorf("%s: %w", v.Value(pReach), err)
-	}
-	if err := c.checkPorts(v); err != nil {
 		return c, err
 	}
 	return c, checkBuffers(v, c)
@@ -100,7 +86,7 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 	}
 	return stack.Tuning{
 		Streams:     c.streams + 1, // and the control stream
-		MaxMessage:  prefixSize + maxHeader + max(c.maxFrame, maxHandshake),
+		MaxMessage:  prefixSize + maxHeader + max(c.maxFrame, wireup.MaxMessage),
 		Outstanding: int(v.Size(pOutstanding)),
 		SendBuffer:  int(v.Size(pSndbuf)), ReceiveBuffer: int(v.Size(pRcvbuf)),
 		Delay:      !v.Bool(pNoDelay),
@@ -113,7 +99,7 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 		EncapPort:      v.Int(pEncapPort),
 		MTU:            v.Int(pMTU),
 		LoopbackMTU:    v.Int(pLoopbackMTU),
-		ConnectTimeout: c.connectTimeout,
+		ConnectTimeout: c.ConnectTimeout,
 	}
 }
 
@@ -136,21 +122,6 @@ func readPriorities(v *param.Values) ([]uint16, error) {
 		return nil, fmt.Errorf("%s has no meaning with %s: the schedulers prio and wfq go by it", v.Value(pPriorities), v.Value(pScheduler))
 	}
 	return all, nil
-}
-
-// checkPorts completes the range of ports.
-func (c *config) checkPorts(v *param.Values) error {
-	if c.portMin == 0 {
-		if c.ports > 0 {
-			return fmt.Errorf("%s has no meaning without %s: set both, or neither to let the system choose a port",
-				v.Value(pPortRange), pPortMin)
-		}
-		return nil
-	}
-	if c.ports == 0 || c.portMin+c.ports > 65536 {
-		c.ports = 65536 - c.portMin
-	}
-	return nil
 }
 
 // checkBuffers refuses a receive buffer that half-arrived messages, one on each

@@ -59,6 +59,6 @@ func sever(ep btl.Endpoint) error {
 	if !ok || e.link == nil {
 		return errNotUp
 	}
-	e.link.Sever()
+	e.link.assoc.Sever()
 	return nil
 }

@@ -1,6 +1,7 @@
 package sctp
 
 import (
+	"io"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,8 +10,14 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/leak"
-	"github.com/strandmp/strand/internal/strangers"
+	"github.com/strandmp/strand/wireup"
 )
+
+// A mute is a stranger that says nothing.
+type mute struct{ wireup.Link }
+
+func (mute) Abort()                            {}
+func (mute) Addresses() (local, remote string) { return "", "" }
 
 // Where as many strangers wait as may, a peer waits too: its cookie is left unanswered, and
 // sent again, until there is room. It is not refused, which would use up its attempts.
@@ -25,10 +32,12 @@ func TestPeerAmongStrangers(t *testing.T) {
 		}
 		return true
 	})
-	var crowd []*strangers.Place[*inbound]
-	for range mostStrangers + 1 { // the last in the place of an equal, for which there is a pace
-		place, _ := b.mod.strangers.Enter(b.mod.loop.Now()+int64(time.Hour), target(a), nil)
-		crowd = append(crowd, place)
+	slow := b.mod.wire.Config
+	slow.Pace = time.Hour
+	b.mod.wire = wireup.NewManager(b, b.mod, slow)
+	for i := 0; b.mod.room(target(a)); i++ { // some in the places of equals, for which there is a pace
+		require.Less(t, i, 2*mostStrangers)
+		b.mod.wire.Came(mute{}, target(a))
 	}
 	a.do(func() {
 		peer := btl.Peer{Rank: 1, Address: b.mod.Address()}
@@ -40,8 +49,8 @@ func TestPeerAmongStrangers(t *testing.T) {
 	})
 	await(t, "cookies", func() bool { return cookies.Load() > 2 }, a, b)
 	require.Empty(t, a.downs)
-	for _, place := range crowd {
-		place.Leave()
+	for _, p := range b.mod.wire.Embryonic() {
+		p.Ended(io.EOF)
 	}
 	await(t, "a connection", func() bool { return a.ups > 0 && b.ups > 0 }, a, b)
 }

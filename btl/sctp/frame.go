@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/handshake"
 )
 
 // Sizes in bytes.
@@ -14,10 +13,8 @@ const (
 	prefixSize = 8
 	maxHeader  = btl.MaxHeader
 	// leastFrame is the least that package btl has a module carry in one.
-	leastFrame = 1024
-	// maxHandshake bounds one message of the handshake.
-	maxHandshake = 36 + handshake.MaxBlob
-	goodbyeSize  = 8
+	leastFrame  = 1024
+	goodbyeSize = 8
 )
 
 // Payload protocol identifiers: what a message is. Like everybody's they are not

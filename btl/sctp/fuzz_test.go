@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
 )
 
 // sink takes frames and holds them to their bounds.
@@ -60,7 +61,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(good[:10], byte(4))
 	f.Fuzz(func(t *testing.T, message []byte, cut byte) {
 		whole, pieces := &sink{t: t}, &sink{t: t}
-		one, many := &endpoint{recv: whole}, &endpoint{recv: pieces}
+		one, many := &endpoint{Conn: wireup.Conn{Recv: whole}}, &endpoint{Conn: wireup.Conn{Recv: pieces}}
 		one.receiver.init(sinkLimit, 2)
 		many.receiver.init(sinkLimit, 2)
 		err := one.whole(message)
@@ -81,20 +82,6 @@ func FuzzFrame(f *testing.F) {
 		}
 		if err == nil && !bytes.Equal(whole.whole[0], pieces.whole[0]) {
 			t.Fatalf("%x and %x", whole.whole[0], pieces.whole[0])
-		}
-	})
-}
-
-func FuzzGreeting(f *testing.F) {
-	f.Add(greeting{maxFrame: 1 << 16, streams: 10, host: "h", hello: []byte("hello")}.encode())
-	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := decodeGreeting(b)
-		if err != nil {
-			return
-		}
-		again, err := decodeGreeting(g.encode())
-		if err != nil || again.maxFrame != g.maxFrame || again.streams != g.streams || again.host != g.host || !bytes.Equal(again.hello, g.hello) {
-			t.Fatalf("%+v became %+v: %v", g, again, err)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/wireup"
 )
 
 // rest has both ends of a connection find that it was shut down for being idle, as
@@ -19,7 +20,7 @@ func rest(nodes ...*node) {
 		ep := n.ep.(*endpoint)
 		n.do(func() {
 			ep.link.Abort()
-			(*connection)(ep).down(io.EOF)
+			ep.ended(io.EOF)
 		})
 	}
 }
@@ -54,7 +55,7 @@ func TestAnIdleAssociationOfThePeers(t *testing.T) {
 		require.Empty(t, b.downs, "not within Send")
 	})
 	await(t, "the failure", func() bool { return len(b.downs) > 0 }, b)
-	require.ErrorIs(t, b.downs[0], errIdle)
+	require.ErrorIs(t, b.downs[0], wireup.ErrIdle)
 	join(t, b, a)
 	b.send("anew", 0, a)
 	await(t, "a frame", func() bool { return len(a.frames) > 0 }, a, b)

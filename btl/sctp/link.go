@@ -3,64 +3,133 @@ package sctp
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/wireup"
 )
 
-// A link is one association and whom it belongs to at the moment: somebody who
-// dials, somebody who has come, an endpoint, or what is left of one.
+// A link is one association and whom it belongs to at the moment: somebody who sets up a
+// connection, an endpoint, or what is left of one. It implements [stack.Handler].
 type link struct {
-	stack.Association
-	owner owner
+	assoc   stack.Association
+	m       *module
+	route   *route // of an attempt of ours
+	pending *wireup.Pending
+	ep      *endpoint
+	linger  *linger
+	control control
 }
 
-// An owner is told what happens to its link. The methods are those of
-// [stack.Handler].
-type owner interface {
-	up()
-	receive(stream uint16, ppid uint32, piece []byte, end bool)
-	writable()
-	pathChanged(p btl.PathState)
-	down(err error)
+var _ wireup.Link = (*link)(nil)
+
+// Dial implements [wireup.Transport].
+func (m *module) Dial(p *wireup.Pending, way wireup.Way) (wireup.Link, error) {
+	l := &link{m: m, pending: p, route: way.(*route)}
+	var err error
+	if l.assoc, err = m.stack.Associate(m.forStack(l.route), l); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
-// A bystander has nothing to do when these happen.
-type bystander struct{}
+// accept takes an association that has come up.
+func (m *module) accept(a stack.Association) stack.Handler {
+	if !m.room(a.Remote()) {
+		return nil
+	}
+	l := &link{m: m, assoc: a}
+	l.pending = m.wire.Came(l, a.Remote())
+	return l
+}
 
-func (bystander) up()                       {}
-func (bystander) writable()                 {}
-func (bystander) pathChanged(btl.PathState) {}
+// room reports whether a stranger may be let in now.
+func (m *module) room(from netip.AddrPort) bool { return m.wire.Room(from) }
 
 // Up implements [stack.Handler].
-func (l *link) Up() { l.owner.up() }
+func (l *link) Up() { l.pending.Up() }
 
 // Receive implements [stack.Handler].
 func (l *link) Receive(stream uint16, ppid uint32, piece []byte, end bool) {
-	l.owner.receive(stream, ppid, piece, end)
+	switch {
+	case l.ep != nil:
+		l.ep.receive(stream, ppid, piece, end)
+	case l.linger != nil:
+		l.linger.receive(stream, ppid)
+	default:
+		b, whole, err := l.control.add(ppid, piece, end)
+		if err == nil && (stream != controlStream || l.control.ppid != ppidHandshake) {
+			err = fmt.Errorf("%w: payload protocol %#08x on stream %d before the peer has proved itself", handshake.ErrMagic, l.control.ppid, stream)
+		}
+		if err != nil {
+			l.pending.Ended(err)
+		} else if whole {
+			l.pending.Bytes(b)
+		}
+	}
 }
 
 // Writable implements [stack.Handler].
-func (l *link) Writable() { l.owner.writable() }
+func (l *link) Writable() {
+	switch {
+	case l.ep != nil:
+		l.ep.offer()
+	case l.linger != nil:
+		l.linger.Work()
+	}
+}
 
 // PathChanged implements [stack.Handler].
-func (l *link) PathChanged(p btl.PathState) { l.owner.pathChanged(p) }
+func (l *link) PathChanged(p btl.PathState) {
+	if l.ep != nil {
+		l.ep.pathChanged(p)
+	}
+}
 
 // Down implements [stack.Handler].
-func (l *link) Down(err error) { l.owner.down(err) }
+func (l *link) Down(err error) {
+	switch {
+	case l.ep != nil:
+		l.ep.ended(err)
+	case l.linger != nil:
+		l.m.wire.Left(l.linger)
+	default:
+		l.pending.Ended(err)
+	}
+}
 
-// say sends bytes of the handshake, which are few and the first: there is always
-// room. If the association is over already the owner is told so, with the reason,
-// by down.
-func (l *link) say(b []byte) error {
-	if len(b) > 0 && l.Send(controlStream, ppidHandshake, b, nil) == btl.Busy {
+// Send implements [wireup.Link]. There is always room for the handshake, whose messages are
+// few and the first. If the association is over already Down tells so, with the reason.
+func (l *link) Send(b []byte) error {
+	if l.assoc.Send(controlStream, ppidHandshake, b, nil) == btl.Busy {
 		return errNoRoom
 	}
 	return nil
 }
 
 var errNoRoom = errors.New("the association takes no message")
+
+// Abort implements [wireup.Link].
+func (l *link) Abort() { l.assoc.Abort() }
+
+// Leave implements [wireup.Link].
+func (l *link) Leave(b []byte) {
+	if len(b) > 0 && l.Send(b) != nil {
+		l.Abort()
+		return
+	}
+	l.m.leave(l, nil)
+}
+
+// Addresses implements [wireup.Link].
+func (l *link) Addresses() (local, remote string) { return l.assoc.Addresses() }
+
+// Target implements [wireup.Link]: the address that has answered.
+func (l *link) Target() netip.AddrPort {
+	return netip.AddrPortFrom(l.assoc.Remote().Addr(), l.route.Port)
+}
 
 // A control puts the messages of the control stream together.
 type control struct {
@@ -77,19 +146,10 @@ func (c *control) add(ppid uint32, piece []byte, end bool) (b []byte, whole bool
 	if !c.open {
 		c.buf, c.ppid, c.open = c.buf[:0], ppid, true
 	}
-	if len(c.buf)+len(piece) > maxHandshake {
-		return nil, false, fmt.Errorf("%w: longer than %d bytes", errControl, maxHandshake)
+	if len(c.buf)+len(piece) > wireup.MaxMessage {
+		return nil, false, fmt.Errorf("%w: longer than %d bytes", errControl, wireup.MaxMessage)
 	}
 	c.buf = append(c.buf, piece...)
 	c.open = !end
 	return c.buf, end, nil
-}
-
-// handshake takes a piece of a message that can only be one of the handshake.
-func (c *control) handshake(stream uint16, ppid uint32, piece []byte, end bool) (b []byte, whole bool, err error) {
-	b, whole, err = c.add(ppid, piece, end)
-	if err == nil && (stream != controlStream || c.ppid != ppidHandshake) {
-		err = fmt.Errorf("%w: payload protocol %#08x on stream %d before the peer has proved itself", handshake.ErrMagic, c.ppid, stream)
-	}
-	return b, whole, err
 }

@@ -13,7 +13,7 @@ import (
 // be the one that the user stack has.
 
 // mixed reports whether the peer has the other stack.
-func (m *module) mixed(remote *address) bool { return remote.stack != m.local.stack }
+func (m *module) mixed(remote *address) bool { return remote.stack != m.kind }
 
 // canMix says why the two stacks can not talk to each other, or nil.
 func (m *module) canMix(remote *address) error {
@@ -23,9 +23,9 @@ func (m *module) canMix(remote *address) error {
 	if m.cfg.tuning.EncapPort == 0 {
 		return fmt.Errorf("start all with %s=user, or make the kernel's SCTP available everywhere, or have it carried in UDP: %s", pStack, pEncapPort)
 	}
-	kernel := &m.local
+	kernel := &m.local.Address
 	if remote.stack == overIP {
-		kernel = remote
+		kernel = &remote.Address
 	}
 	if kernel.Port != stack.InnerPort {
 		return fmt.Errorf("the one with the kernel stack has port %d, and the other one's packets are all for %d: start it with %s=%d",
@@ -37,13 +37,13 @@ func (m *module) canMix(remote *address) error {
 // mix is the route to a peer with the other stack: for the kernel one pair of addresses,
 // since the user stack takes an association at one address at a time.
 func (m *module) mix(r *route, s stack.Route) stack.Route {
-	if m.local.stack == overIP {
+	if m.kind == overIP {
 		s.Pairs = s.Pairs[:1]
 	}
 	for i := range s.Pairs {
 		p := &s.Pairs[i]
-		if m.local.stack == overIP {
-			p.Encap = r.port
+		if m.kind == overIP {
+			p.Encap = r.Port
 			p.Remote = netip.AddrPortFrom(p.Remote.Addr(), stack.InnerPort)
 		} else {
 			p.Remote = netip.AddrPortFrom(p.Remote.Addr(), uint16(m.cfg.tuning.EncapPort))

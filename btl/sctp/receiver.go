@@ -49,7 +49,7 @@ var (
 
 // receive takes a piece of a message.
 func (ep *endpoint) receive(stream uint16, ppid uint32, piece []byte, end bool) {
-	if !ep.live() {
+	if !ep.Live() {
 		return
 	}
 	if ep.waits {
@@ -101,7 +101,7 @@ func (ep *endpoint) whole(b []byte) error {
 		return errExtra
 	}
 	ep.counted()
-	return ep.recv.Deliver(b[prefixSize:head], b[head:])
+	return ep.Recv.Deliver(b[prefixSize:head], b[head:])
 }
 
 func (ep *endpoint) counted() {
@@ -136,11 +136,11 @@ func (ep *endpoint) part(s *incoming, piece []byte, end bool) error {
 		return errCut
 	}
 	if l.Left() > 0 {
-		ep.recv.Drop(l)
+		ep.Recv.Drop(l)
 		return errCut
 	}
 	ep.counted()
-	return ep.recv.End(l)
+	return ep.Recv.End(l)
 }
 
 // begin completes the head of a frame from the piece, asks for a landing place
@@ -158,7 +158,7 @@ func (ep *endpoint) begin(s *incoming, piece []byte) ([]byte, error) {
 	if piece = s.fill(piece, head); s.have < head {
 		return piece, nil
 	}
-	s.landing, err = ep.recv.Begin(s.head[prefixSize:head], p.payload)
+	s.landing, err = ep.Recv.Begin(s.head[prefixSize:head], p.payload)
 	return piece, err
 }
 
@@ -197,19 +197,19 @@ func (ep *endpoint) instruct(ppid uint32, piece []byte, end bool) {
 // it had sent has come: streams do not wait for each other.
 func (ep *endpoint) farewell() {
 	r := &ep.receiver
-	if !r.leaving || !ep.live() {
+	if !r.leaving || !ep.Live() {
 		return
 	}
 	switch got := r.frames; {
 	case got == r.sent:
-		ep.fail(btl.ErrPeerClosed)
+		ep.Goodbye()
 	case got > r.sent:
 		ep.malformed(fmt.Errorf("%w: goodbye after %d frames, but %d have come", errControl, r.sent, got))
 	}
 }
 
 func (ep *endpoint) malformed(err error) {
-	if ep.live() {
-		ep.fail(ep.connError("receiving", err))
+	if ep.Live() {
+		ep.Malformed(err)
 	}
 }

@@ -2,7 +2,6 @@ package sctp
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -40,13 +39,13 @@ func (s *sender) stream(lane int) uint16 {
 
 // Send implements [btl.Endpoint].
 func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
-	if !ep.live() || ep.waits {
+	if !ep.Live() || ep.waits {
 		return ep.sendUnconnected()
 	}
 	s := &ep.sender
 	n := prefixSize + copy(s.head[prefixSize:], f.Header)
 	prefix{payload: f.Size, header: len(f.Header)}.put(s.head[:])
-	result := ep.link.Send(s.stream(lane), ppidData, s.head[:n], f)
+	result := ep.link.assoc.Send(s.stream(lane), ppidData, s.head[:n], f)
 	switch result {
 	case btl.Done:
 		s.frames++
@@ -60,27 +59,13 @@ func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 
 // sendUnconnected starts to connect at the first frame.
 func (ep *endpoint) sendUnconnected() btl.Result {
-	switch {
-	case ep.state == stateClosed && ep.route == nil:
-		ep.m.loop.Post(func() {
-			if ep.state == stateClosed {
-				ep.fail(ep.connError("connecting", errIdle))
-			}
-		})
-		return btl.Broken
-	case ep.state == stateClosed:
-		ep.sender.refused = true
-		ep.dial = &dial{ep: ep}
-		ep.dial.start()
-		return btl.Busy
-	case ep.state == stateConnecting, ep.live():
-		ep.sender.refused = true
-		return btl.Busy
+	r := btl.Busy
+	if !ep.Live() {
+		r = ep.Connect()
 	}
-	return btl.Broken
+	ep.sender.refused = ep.sender.refused || r == btl.Busy
+	return r
 }
-
-var errIdle = errors.New("the association was idle and is closed, and the peer had made it: a new one is needed")
 
 // encodeGoodbye says how many frames were sent.
 func encodeGoodbye(frames uint64) []byte {

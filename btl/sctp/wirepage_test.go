@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/strandmp/strand/internal/wirepage"
+	"github.com/strandmp/strand/wireup"
 )
 
 // docs/WIRE.md states the sizes that the code has.
 func TestWirePage(t *testing.T) {
 	page := wirepage.Sizes(t)
 	assert.Equal(t, page["SCTP PREFIX"], prefixSize)
-	assert.Equal(t, page["SCTP GREETING"], greetingHead)
+	assert.Equal(t, page["SCTP GREETING"], len(wireup.Greeting{Own: ownGreeting(1)}.Encode()))
 	assert.Equal(t, page["SCTP GOODBYE"], goodbyeSize)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/sctpsock"
+	"github.com/strandmp/strand/wireup"
 )
 
 // Messages of all sizes and shapes, both ways, on several streams.
@@ -140,12 +141,12 @@ func TestKernelPorts(t *testing.T) {
 	need.KernelMachine(t) // where nobody else has the ports
 	l := &loop{t: t}
 	const first = 34567
-	in := func(c *stack.Config) { c.PortMin, c.Ports = first, 2 }
+	in := func(c *stack.Config) { c.Ports = wireup.Ports{First: first, Count: 2} }
 	x, y := newNode(l, in), newNode(l, in)
 	assert.Equal(t, []uint16{first, first + 1}, []uint16{x.Port(), y.Port()})
 	cfg := x.cfg
 	_, err := Open(cfg)
-	assert.ErrorContains(t, err, "every port from 34567 to 34568 is taken")
+	assert.ErrorContains(t, err, "none of the ports 34567 to 34568")
 	assert.ErrorIs(t, err, syscall.EADDRINUSE)
 }
 

@@ -76,8 +76,13 @@ func (k *kernel) open() error {
 	if err := k.sizeRoom(); err != nil {
 		return err
 	}
+	// The one socket is bound to all the addresses at once.
+	bind := func(all []netip.Addr, port uint16) (struct{}, uint16, error) {
+		got, err := k.sock.Bind(all, port)
+		return struct{}{}, got, err
+	}
 	var err error
-	if k.port, err = bind(k.sock, k.cfg.Local, k.cfg.PortMin, k.cfg.Ports); err != nil {
+	if _, k.port, err = wireup.Bind(k.cfg.Ports, fmt.Sprint(k.cfg.Local), [][]netip.Addr{k.cfg.Local}, bind, func(struct{}) {}); err != nil {
 		return err
 	}
 	if err := k.sock.Listen(backlog); err != nil {
@@ -85,21 +90,6 @@ func (k *kernel) open() error {
 	}
 	k.watch, err = k.cfg.Loop.Watch(k.sock.FD(), k)
 	return err
-}
-
-// bind binds to the first port that is free at all addresses.
-func bind(sock *sctpsock.Socket, local []netip.Addr, first, count int) (uint16, error) {
-	if first == 0 {
-		return sock.Bind(local, 0)
-	}
-	var err error
-	for port := first; port < first+max(count, 1) && port <= 65535; port++ {
-		var got uint16
-		if got, err = sock.Bind(local, uint16(port)); !wireup.PortTrouble(err) {
-			return got, err
-		}
-	}
-	return 0, fmt.Errorf("every port from %d to %d is taken, or the superuser's: %w", first, first+max(count, 1)-1, err)
 }
 
 var schedulers = map[string]sctpsock.Scheduler{

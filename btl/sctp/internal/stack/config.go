@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
 )
 
 // InnerPort is SCTP's own port, at both ends, of an association over UDP one end of
@@ -18,9 +19,8 @@ type Config struct {
 	// Local are the addresses to listen on, all at one port; link-local ones of
 	// IPv6 have their zone.
 	Local []netip.Addr
-	// PortMin is the first port to try, one of Ports, upwards; 0 lets the system
-	// choose.
-	PortMin, Ports int
+	// Ports are those to try.
+	Ports wireup.Ports
 	// Peers is how many there can be; 0: nobody knows.
 	Peers int
 	// Accept makes known an association that a peer has begun and that has just

@@ -134,74 +134,19 @@ func (so *socket) close() {
 // openSockets finds a port that is free on all the addresses, but for those that
 // can not be listened on at all at the moment.
 func openSockets(cfg *config) ([]*socket, error) {
-	local, err := bindable(cfg)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.PortMin > 0 {
-		var last error
-		for p := cfg.PortMin; p < cfg.PortMin+max(cfg.Ports, 1); p++ {
-			sockets, err := bindPort(cfg, local, uint16(p))
-			if err == nil {
-				return sockets, nil
-			}
-			if !wireup.PortTrouble(err) {
-				return nil, err
-			}
-			last = err
-		}
-		return nil, fmt.Errorf("none of the UDP ports %d to %d is free: %w (each process of a host needs one: raise btl_sctp_port_range)",
-			cfg.PortMin, cfg.PortMin+max(cfg.Ports, 1)-1, last)
-	}
-	const attempts = 64
-	for range attempts {
-		var head, rest []*socket
-		if head, err = bindPort(cfg, local[:1], 0); err != nil {
-			return nil, err
-		}
-		if rest, err = bindPort(cfg, local[1:], head[0].local.Port()); err == nil {
-			return append(head, rest...), nil
-		}
-		head[0].close()
-		if !wireup.PortTrouble(err) {
-			return nil, err
-		}
-	}
-	return nil, fmt.Errorf("no UDP port is free on all addresses: %w", err)
-}
-
-// bindable leaves out the addresses that can not be listened on, such as one of
-// IPv6 that is still being checked for duplicates.
-func bindable(cfg *config) ([]netip.Addr, error) {
-	var good []netip.Addr
-	var last error
-	for _, a := range cfg.Local {
-		sockets, err := bindPort(cfg, []netip.Addr{a}, 0)
-		if err != nil {
-			last = err
-			continue
-		}
-		sockets[0].close()
-		good = append(good, a)
-	}
-	if len(good) == 0 {
-		return nil, last
-	}
-	return good, nil
-}
-
-func bindPort(cfg *config, addrs []netip.Addr, port uint16) ([]*socket, error) {
-	var all []*socket
-	for _, a := range addrs {
+	open := func(a netip.Addr, port uint16) (*socket, uint16, error) {
 		at := netip.AddrPortFrom(a, port)
 		fd, err := rawio.Datagrams(at, cfg.SendBuffer, cfg.ReceiveBuffer)
 		if err != nil {
-			for _, so := range all {
-				so.close()
-			}
-			return nil, fmt.Errorf("UDP socket at %v: %w", at, err)
+			return nil, 0, fmt.Errorf("UDP socket at %v: %w", at, err)
 		}
-		all = append(all, &socket{fd: fd, local: netip.AddrPortFrom(a, rawio.LocalAddr(fd).Port())})
+		so := &socket{fd: fd, local: netip.AddrPortFrom(a, rawio.LocalAddr(fd).Port())}
+		return so, so.local.Port(), nil
 	}
-	return all, nil
+	local, err := wireup.Usable(cfg.Local, open, (*socket).close, func(netip.Addr, error) {})
+	if err != nil {
+		return nil, err
+	}
+	sockets, _, err := wireup.Bind(cfg.Ports, fmt.Sprint(local), local, open, (*socket).close)
+	return sockets, err
 }
