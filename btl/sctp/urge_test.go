@@ -12,14 +12,14 @@ import (
 	"github.com/strandmp/strand/internal/leak"
 )
 
-// A chunk of data as a packet on its way out has it.
+// An outgoing packet with data, as its last chunk has it.
 type outgoing struct {
-	tsn    uint32
-	stream uint16
-	urgent bool // the I bit of RFC 7053
+	tsn     uint32
+	control bool // a chunk of it is of the control stream
+	urgent  bool // the I bit of RFC 7053
 }
 
-// A wiretap notes the last chunk of data of each packet.
+// A wiretap notes the packets that have data.
 type wiretap struct {
 	mu   sync.Mutex
 	seen []outgoing
@@ -31,13 +31,15 @@ func (w *wiretap) pass(packet []byte) bool {
 	defer w.mu.Unlock()
 	be := binary.BigEndian
 	var last []byte
+	control := false
 	for b := packet[head:]; len(b) >= 4; b = b[min((int(be.Uint16(b[2:]))+3)&^3, len(b)):] {
 		if b[0] == data || b[0] == iData {
 			last = b
+			control = control || be.Uint16(b[8:]) == controlStream
 		}
 	}
 	if last != nil {
-		w.seen = append(w.seen, outgoing{be.Uint32(last[4:]), be.Uint16(last[8:]), last[1]&immediate != 0})
+		w.seen = append(w.seen, outgoing{be.Uint32(last[4:]), control, last[1]&immediate != 0})
 	}
 	return true
 }
@@ -71,7 +73,7 @@ func TestImmediateAcknowledgement(t *testing.T) {
 					continue // what is sent again asks
 				}
 				sent[p.tsn] = true
-				assert.Equal(t, p.stream == controlStream, p.urgent, "before the window is full: %+v", p)
+				assert.Equal(t, p.control, p.urgent, "before the window is full: %+v", p)
 			}
 			b.stack().Filter(func([]byte) bool { return false }) // no acknowledgement
 			before := len(w.packets())
