@@ -88,7 +88,7 @@ func newNetUpCommand() *cobra.Command {
 			if _, inside := os.LookupEnv(netVariable); inside {
 				return errors.New("there is a network already, which this shell or command was started with; end it first")
 			}
-			command := args[1:]
+			command := commandIn(args[1:])
 			if len(command) == 0 {
 				command = []string{shell()}
 			}
@@ -98,6 +98,15 @@ func newNetUpCommand() *cobra.Command {
 	}
 	cmd.Flags().SetInterspersed(false) // flags behind the file are the command's
 	return cmd
+}
+
+// commandIn is the command behind a first argument. Who writes -- before it, as for other
+// programs, means the same.
+func commandIn(args []string) []string {
+	if len(args) > 0 && args[0] == "--" {
+		return args[1:]
+	}
+	return args
 }
 
 // loadTwice reads a description that the process which builds the network reads again.
@@ -121,7 +130,7 @@ func newNetExecCommand() *cobra.Command {
 		Use: "exec host command [argument...]", Short: "Run a command on a host of the network",
 		Example: "  strand net exec a ping -c 3 $ADDR_c\n  strand net exec b sh",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
+			if len(args) == 0 || len(commandIn(args[1:])) == 0 {
 				return errors.New("want a host and a command")
 			}
 			return nil
@@ -135,7 +144,7 @@ func newNetExecCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			return netExec(h, args[1:])
+			return netExec(h, commandIn(args[1:]))
 		},
 		DisableFlagsInUseLine: true,
 	}

@@ -42,7 +42,7 @@ func netUpProcess(t *testing.T, text string, command ...string) *exec.Cmd {
 // inNet runs a script with a network and returns what it says.
 func inNet(t *testing.T, text, script string) (stdout, stderr string, status int) {
 	t.Helper()
-	cmd := netUpProcess(t, text, "sh", "-c", script)
+	cmd := netUpProcess(t, text, "--", "sh", "-c", script)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // the status tells
@@ -54,7 +54,7 @@ const threeHosts = "hosts: [a, b, far-away]\nbetween:\n  - {hosts: [a, far-away]
 
 func TestNetHosts(t *testing.T) {
 	out, errs, status := inNet(t, threeHosts, `
-		for h in a b far-away; do $STRAND net exec $h sh -c 'uname -n; ls /sys/class/net'; done
+		for h in a b far-away; do $STRAND net exec $h -- sh -c 'uname -n; ls /sys/class/net'; done
 		echo $ADDR_a $ADDR_far_away
 		exit 7`)
 	assert.Equal(t, 7, status, errs)
@@ -147,7 +147,7 @@ func TestNetMistakes(t *testing.T) {
 		"$STRAND run --net -n 3 true":              "--net: 3 ranks, and the network has 2 hosts",
 		"$STRAND net up net.yaml":                  "open net.yaml",
 		"$STRAND net up " + file:                   "there is a network already",
-		"$STRAND net exec a no-such-program":       "no-such-program",
+		"$STRAND net exec a no-such-program":       `strand: can not start a program on its host: exec: "no-such-program"`,
 		"STRAND_LAUNCH_NET=x $STRAND net exec a b": `STRAND_LAUNCH_NET="x": strand net up sets this`,
 	} {
 		_, errs, status := inNet(t, "hosts: [a, b]", script)

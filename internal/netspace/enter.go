@@ -24,7 +24,7 @@ const enterFlag = "-netspace.enter="
 func Start() {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], enterFlag) {
 		err := execOn(strings.TrimPrefix(os.Args[1], enterFlag), os.Args[2:])
-		fmt.Fprintln(os.Stderr, "can not start a program on its host:", err)
+		fmt.Fprintln(os.Stderr, "strand: can not start a program on its host:", err)
 		if errors.Is(err, fs.ErrPermission) {
 			os.Exit(126) // as shells have it
 		}
