@@ -22,17 +22,8 @@
 //
 // # Frames
 //
-// After the handshake each direction is a sequence of frames. A frame is a
-// prefix of 8 bytes, the header and the payload, with no padding. Integers are
-// little-endian.
-//
-//	0  4  length of the payload, at most what the sender has announced
-//	4  1  length of the header, 1 to btl.MaxHeader; 0 in a goodbye
-//	5  1  kind: 1 data, 2 goodbye
-//	6  2  0
-//
-// A goodbye has neither header nor payload and is the last frame. A stream that
-// ends without one has broken.
+// After the handshake each direction is a sequence of frames, as package framing has them. A
+// goodbye is the last one: a stream that ends without it has broken.
 //
 // What each side tells about itself in the handshake is
 //

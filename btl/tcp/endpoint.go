@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/wireup"
 )
@@ -21,7 +22,7 @@ type endpoint struct {
 	conn     rawio.Conn
 	watch    btl.Watch
 	sender   sender
-	receiver receiver
+	scanner  framing.Scanner
 	failure  error // found by Send and still to be reported
 	counters btl.Counters
 }
@@ -81,7 +82,7 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	m := ep.m
 	ep.conn = l.(*talk).release()
 	ep.sender.init(first, &m.buffers)
-	ep.receiver.init(peer.MaxFrame, &m.buffers)
+	ep.scanner.Start(ep.Recv, peer.MaxFrame, (*ahead)(&m.buffers))
 	if ep.watch, err = m.loop.Watch(ep.conn.FD(), (*events)(ep)); err != nil {
 		return err
 	}
@@ -115,13 +116,7 @@ func (ep *endpoint) Detach(how wireup.End) {
 		rawio.Reset(ep.conn.FD())
 	}
 	ep.sender.discard()
-	ep.receiver.rest()
-	if l := ep.receiver.landing; l != nil {
-		ep.receiver.landing = nil
-		if how == wireup.Lost {
-			ep.Recv.Drop(l)
-		}
-	}
+	ep.scanner.Stop(how == wireup.Lost)
 }
 
 // events is the endpoint as the loop sees it.
@@ -150,7 +145,11 @@ func (ep *endpoint) Poll() bool {
 func (ep *endpoint) Watch() btl.Watch { return ep.watch }
 
 // Counters implements [btl.Counter].
-func (ep *endpoint) Counters() btl.Counters { return ep.counters }
+func (ep *endpoint) Counters() btl.Counters {
+	c := ep.counters
+	c.FramesReceived = ep.scanner.Frames()
+	return c
+}
 
 // broken takes note of a failure that Send has found; the loop reports it.
 func (ep *endpoint) broken(err error) {

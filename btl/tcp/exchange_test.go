@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -31,7 +32,7 @@ func TestSizesAndVectors(t *testing.T) {
 	var want []message
 	var held []*btl.Frame
 	for _, n := range []int{0, 1, 8, 2047, 2048, 4000, copyLimit - 2, copyLimit - 1, copyLimit, copyLimit + 1,
-		readAhead - 10, readAhead - 9, readAhead, readAhead + 1, 64 << 10, 1 << 20} {
+		framing.ReadAhead - 10, framing.ReadAhead - 9, framing.ReadAhead, framing.ReadAhead + 1, 64 << 10, 1 << 20} {
 		payload := strings.Repeat("x", n)
 		f := frame("h", payload)
 		if n > 10 { // in odd pieces

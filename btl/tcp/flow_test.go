@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 	"github.com/strandmp/strand/internal/leak"
 	"github.com/strandmp/strand/internal/rawio"
 )
@@ -55,7 +56,7 @@ func TestFlush(t *testing.T) {
 		payload := strings.Repeat("x", 1000)
 		x.ep.Send(frame("h", payload), 0)
 		before := x.ep.counters.SendCalls
-		for x.ep.Queued()+prefixSize+1+len(payload) < flushAt {
+		for x.ep.Queued()+framing.PrefixSize+1+len(payload) < flushAt {
 			x.ep.Send(frame("h", payload), 0)
 			require.Equal(t, before, x.ep.counters.SendCalls)
 		}
@@ -247,9 +248,9 @@ func TestSuddenEnd(t *testing.T) {
 	x, y := link(t)
 	y.n.do(func() {
 		// A frame of which only the half comes.
-		b := make([]byte, prefixSize+1+50<<10)
-		prefix{payload: 100 << 10, header: 1, kind: kindData}.put(b)
-		b[prefixSize] = 'h'
+		b := make([]byte, framing.PrefixSize+1+50<<10)
+		framing.Prefix{Payload: 100 << 10, Header: 1}.Put(b)
+		b[framing.PrefixSize] = 'h'
 		n, errno := y.ep.conn.Send(b)
 		require.Zero(t, errno)
 		require.Len(t, b, n)

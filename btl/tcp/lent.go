@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 )
 
 // A lender lends buffers to connections for as long as they hold bytes: a connection at
@@ -17,7 +18,7 @@ type lender struct {
 
 const (
 	// smallBuffer is enough to read ahead, and for what is held back for a moment.
-	smallBuffer = readAhead
+	smallBuffer = framing.ReadAhead
 	// kept is how many free bytes are kept for good.
 	kept = 1 << 20
 	// tidyEvery is how long more than that is kept without being used.
@@ -94,3 +95,12 @@ func (l *lender) tidy() {
 		}
 	}
 }
+
+// ahead is the lender as what scans a connection sees it.
+type ahead lender
+
+// Take implements [framing.Buffers].
+func (a *ahead) Take() []byte { return a.small.take() }
+
+// Back implements [framing.Buffers].
+func (a *ahead) Back(b []byte) { (*lender)(a).back(b) }

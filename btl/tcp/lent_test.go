@@ -26,7 +26,7 @@ func (l *pausedLoop) After(_ time.Duration, f func()) btl.Timer {
 }
 
 // holds reports whether an endpoint holds a buffer.
-func (ep *endpoint) holds() bool { return ep.sender.out != nil || ep.receiver.ahead != nil }
+func (ep *endpoint) holds() bool { return ep.sender.out != nil || ep.scanner.Holds() }
 
 // A connection has buffers only while there are bytes in them, whatever it has carried.
 func TestAtRestNothingIsHeld(t *testing.T) {

@@ -29,7 +29,7 @@ func wired(t *testing.T, rank int, policy string, links int, ifaces ...reach.Add
 func wiredTo(t *testing.T, rank int, policy string, links int, host reach.Side) *module {
 	p, err := reach.PolicyByName(policy)
 	require.NoError(t, err)
-	n := stillHost{&node{rank: rank, size: 9}}
+	n := &stillHost{node: &node{rank: rank, size: 9}}
 	cfg := config{Settings: &wireup.Settings{Prefix: prefixOfAll, Policy: p}, links: links}
 	m := newModule(n, cfg, wireup.NewLocal(n, "tcp", cfg.Settings, host, host.Addresses))
 	m.blob = m.local.Publish(uint16(7000+rank), host.Addresses)

@@ -1,6 +1,9 @@
 package tcp
 
-import "github.com/strandmp/strand/btl"
+import (
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
+)
 
 var _ btl.Recaller = (*endpoint)(nil)
 
@@ -37,7 +40,7 @@ func (s *sender) recall() (copied int) {
 	for s.count > 0 {
 		q := s.frames[s.first]
 		s.take()
-		own := prefixSize + len(q.frame.Header)
+		own := framing.PrefixSize + len(q.frame.Header)
 		switch f := q.frame; {
 		case q.head == 0 && f.Progress == f.Size: // sent
 		case q.ours:

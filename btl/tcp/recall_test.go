@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 )
 
 // The host takes back what waits, of which one frame is half sent, and writes to the
@@ -69,9 +70,9 @@ func TestRecallProperty(t *testing.T) {
 			copy(s.reserve(len(small)), small)
 			f := frame(strings.Repeat("h", rapid.IntRange(1, 64).Draw(t, "header")),
 				strings.Repeat(string(rune('a'+i)), rapid.IntRange(1, 300).Draw(t, "payload")), strings.Repeat("z", i))
-			head := s.reserve(prefixSize + len(f.Header))
-			prefix{payload: f.Size, header: len(f.Header), kind: kindData}.put(head)
-			copy(head[prefixSize:], f.Header)
+			head := s.reserve(framing.PrefixSize + len(f.Header))
+			framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(head)
+			copy(head[framing.PrefixSize:], f.Header)
 			whole := append(bytes.Clone(head), make([]byte, f.Size)...)
 			f.CopyPayload(whole[len(head):])
 			s.enqueue(f)
@@ -95,6 +96,6 @@ func TestRecallProperty(t *testing.T) {
 		require.Equal(t, len(want), s.queued())
 		require.LessOrEqual(t, s.count, 1)
 		stream := s.remainder()
-		require.True(t, bytes.Equal(want, stream[:len(stream)-prefixSize]))
+		require.True(t, bytes.Equal(want, stream[:len(stream)-framing.PrefixSize]))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 )
 
 // Send implements [btl.Endpoint].
@@ -26,14 +27,14 @@ func (ep *endpoint) sendUnconnected() btl.Result {
 
 func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
 	s := &ep.sender
-	head := prefixSize + len(f.Header)
+	head := framing.PrefixSize + len(f.Header)
 	b := s.reserve(head + f.Size)
 	if b == nil {
 		s.refused = true
 		return btl.Busy
 	}
-	prefix{payload: f.Size, header: len(f.Header), kind: kindData}.put(b)
-	copy(b[prefixSize:], f.Header)
+	framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(b)
+	copy(b[framing.PrefixSize:], f.Header)
 	f.CopyPayload(b[head:])
 	ep.counters.FramesSent++
 	ep.counters.BytesSent += uint64(len(b))
@@ -57,7 +58,7 @@ func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
 
 func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 	s := &ep.sender
-	head := prefixSize + len(f.Header)
+	head := framing.PrefixSize + len(f.Header)
 	if s.count == maxQueued {
 		s.refused = true
 		return btl.Busy
@@ -67,8 +68,8 @@ func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 		s.refused = true
 		return btl.Busy
 	}
-	prefix{payload: f.Size, header: len(f.Header), kind: kindData}.put(b)
-	copy(b[prefixSize:], f.Header)
+	framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(b)
+	copy(b[framing.PrefixSize:], f.Header)
 	f.Progress = 0
 	s.enqueue(f)
 	ep.counters.FramesSent++

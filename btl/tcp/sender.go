@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -210,7 +211,7 @@ func (s *sender) sent(n int) {
 // remainder copies what waits, for a connection that outlives its endpoint, and
 // ends it with a goodbye.
 func (s *sender) remainder() []byte {
-	b := make([]byte, 0, s.queued()+prefixSize)
+	b := make([]byte, 0, s.queued()+framing.PrefixSize)
 	pos := s.lo
 	for i := range s.count {
 		q := &s.frames[(s.first+i)%maxQueued]
@@ -222,7 +223,5 @@ func (s *sender) remainder() []byte {
 		})
 	}
 	b = append(b, s.out[pos:s.hi]...)
-	b = b[:len(b)+prefixSize]
-	prefix{kind: kindGoodbye}.put(b[len(b)-prefixSize:])
-	return b
+	return framing.AppendGoodbye(b)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/strandmp/strand/framing"
 	"github.com/strandmp/strand/internal/wirepage"
 	"github.com/strandmp/strand/wireup"
 )
@@ -12,6 +13,6 @@ import (
 // docs/WIRE.md states the sizes that the code has.
 func TestWirePage(t *testing.T) {
 	page := wirepage.Sizes(t)
-	assert.Equal(t, page["PREFIX"], prefixSize)
+	assert.Equal(t, page["PREFIX"], framing.PrefixSize)
 	assert.Equal(t, page["GREETING"], len(wireup.Greeting{Own: make([]byte, 2)}.Encode()))
 }

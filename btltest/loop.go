@@ -1,0 +1,185 @@
+package btltest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// Timeout is how long [Loop.Until] waits, in real time.
+const Timeout = 30 * time.Second
+
+// A Loop is a [btl.Loop] that a test turns by hand. Its time stands still but for Advance, and
+// descriptors are ready when the test says so. The zero value is ready for use.
+type Loop struct {
+	now      int64
+	epoch    uint64
+	timers   []*timer
+	watches  []*Watch
+	deferred []btl.Deferred
+
+	mu     sync.Mutex // guards what any goroutine may touch
+	posted []func()
+	news   chan struct{}
+}
+
+var _ btl.Loop = (*Loop)(nil)
+
+// A Watch is a descriptor that a module has given to the loop.
+type Watch struct {
+	loop    *Loop
+	FD      int
+	Handler btl.Handler
+	Writing bool // it waits for room to write
+}
+
+// Write implements [btl.Watch].
+func (w *Watch) Write(on bool) { w.Writing = on }
+
+// Stop implements [btl.Watch].
+func (w *Watch) Stop() {
+	w.loop.watches = slices.DeleteFunc(w.loop.watches, func(o *Watch) bool { return o == w })
+}
+
+// Watch implements [btl.Loop].
+func (l *Loop) Watch(fd int, h btl.Handler) (btl.Watch, error) {
+	w := &Watch{loop: l, FD: fd, Handler: h}
+	l.watches = append(l.watches, w)
+	return w, nil
+}
+
+// Watches are the descriptors under watch, in the order in which they came.
+func (l *Loop) Watches() []*Watch { return slices.Clone(l.watches) }
+
+type timer struct {
+	at int64
+	f  func()
+}
+
+// Stop implements [btl.Timer].
+func (t *timer) Stop() { t.f = nil }
+
+// After implements [btl.Loop].
+func (l *Loop) After(d time.Duration, f func()) btl.Timer {
+	t := &timer{l.now + int64(d), f}
+	l.timers = append(l.timers, t)
+	return t
+}
+
+// Timers is how many timers run.
+func (l *Loop) Timers() int {
+	l.timers = slices.DeleteFunc(l.timers, func(t *timer) bool { return t.f == nil })
+	return len(l.timers)
+}
+
+// Now implements [btl.Loop].
+func (l *Loop) Now() int64 { return l.now }
+
+// Epoch implements [btl.Loop]: each turn is a poll.
+func (l *Loop) Epoch() uint64 { return l.epoch }
+
+// Flush implements [btl.Loop].
+func (l *Loop) Flush(d btl.Deferred) { l.deferred = append(l.deferred, d) }
+
+// Post implements [btl.Loop]. Any goroutine may call it.
+func (l *Loop) Post(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.posted = append(l.posted, f)
+	select {
+	case l.bell() <- struct{}{}:
+	default:
+	}
+}
+
+// bell rings when something is posted. Mu is held.
+func (l *Loop) bell() chan struct{} {
+	if l.news == nil {
+		l.news = make(chan struct{}, 1)
+	}
+	return l.news
+}
+
+// Turn does once what is to be done now: what was posted, the timers that are due, what was
+// held back. It reports whether there was anything.
+func (l *Loop) Turn() bool {
+	l.epoch++
+	l.mu.Lock()
+	todo := l.posted
+	l.posted = nil
+	l.mu.Unlock()
+	did := len(todo) > 0
+	for _, f := range todo {
+		f()
+	}
+	for t := l.due(l.now); t != nil; t = l.due(l.now) {
+		l.now = max(l.now, t.at)
+		f := t.f
+		t.f = nil
+		f()
+		did = true
+	}
+	held := l.deferred
+	l.deferred = nil
+	for _, d := range held {
+		d.Flush()
+		did = true
+	}
+	return did
+}
+
+// due is the first timer up to a time.
+func (l *Loop) due(until int64) *timer {
+	l.Timers()
+	var first *timer
+	for _, t := range l.timers {
+		if t.at <= until && (first == nil || t.at < first.at) {
+			first = t
+		}
+	}
+	return first
+}
+
+// Run turns until there is nothing to do now.
+func (l *Loop) Run() {
+	for l.Turn() {
+	}
+}
+
+// Advance moves the clock, with a turn at the time of each timer on the way and at the end.
+func (l *Loop) Advance(d time.Duration) {
+	end := l.now + int64(d)
+	l.Run()
+	for t := l.due(end); t != nil; t = l.due(end) {
+		l.now = max(l.now, t.at)
+		l.Run()
+	}
+	l.now = end
+	l.Run()
+}
+
+// Until turns until something is so, and waits meanwhile for what goroutines post. If it is
+// not so within [Timeout] the test ends.
+func (l *Loop) Until(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	l.mu.Lock()
+	news := l.bell()
+	l.mu.Unlock()
+	limit := time.NewTimer(Timeout)
+	defer limit.Stop()
+	for {
+		for !so() && l.Turn() {
+		}
+		if so() {
+			return
+		}
+		select {
+		case <-news:
+		case <-limit.C:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package framing
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btltest"
+)
+
+// lent counts the memory that is lent.
+type lent struct{ now int }
+
+func (l *lent) Take() []byte { l.now++; return make([]byte, ReadAhead) }
+
+func (l *lent) Back(b []byte) {
+	l.now--
+	for i := range b {
+		b[i] = 0xee // nobody may look at it any more
+	}
+}
+
+// play shows a stream to a scanner in pieces of the given sizes, in one of both ways.
+func play(s *Scanner, stream []byte, pull bool, piece func() int) error {
+	defer s.Rest()
+	for len(stream) > 0 {
+		n := min(piece(), len(stream))
+		b := bytes.Clone(stream[:n])
+		var err error
+		if pull {
+			place, _ := s.Next()
+			n = copy(place, b)
+			err = s.Advance(n)
+		} else {
+			err = s.Feed(b)
+			clear(b)
+		}
+		if err != nil {
+			return err
+		}
+		stream = stream[n:]
+	}
+	return nil
+}
+
+// Whatever the sizes of frames and of the pieces in which they come, each arrives once, whole
+// and in order, and no memory is held when all have come.
+func TestFramesComeOutAsTheyWentIn(t *testing.T) {
+	sizes := rapid.OneOf(rapid.IntRange(0, 100), rapid.IntRange(wholeLimit-100, wholeLimit+100), rapid.IntRange(0, 40<<10))
+	rapid.Check(t, func(t *rapid.T) {
+		var stream []byte
+		var want []btltest.Frame
+		for i := range rapid.IntRange(1, 12).Draw(t, "frames") {
+			payload := strings.Repeat(string(rune('a'+i)), sizes.Draw(t, "size"))
+			f := btltest.Frame{Header: strings.Repeat("h", 1+i*5), Payload: payload}
+			cut := len(payload) / 3
+			frame := &btl.Frame{Header: []byte(f.Header), Payload: []byte(payload[:cut]), More: [][]byte{[]byte(payload[cut:])}, Size: len(payload)}
+			before := len(stream)
+			stream = Append(stream, frame)
+			require.Equal(t, Size(frame), len(stream)-before)
+			want = append(want, f)
+		}
+		stream = AppendGoodbye(stream)
+		var recv btltest.Receiver
+		var memory lent
+		var s Scanner
+		s.Start(&recv, 40<<10, &memory)
+		pieces := rapid.OneOf(rapid.IntRange(1, 20), rapid.IntRange(1, 9000))
+		err := play(&s, stream, rapid.Bool().Draw(t, "pull"), func() int { return pieces.Draw(t, "piece") })
+		require.ErrorIs(t, err, btl.ErrPeerClosed)
+		require.Equal(t, want, recv.Frames)
+		require.EqualValues(t, len(want), s.Frames())
+		s.Stop(true)
+		require.Zero(t, recv.Dropped)
+		require.Zero(t, memory.now)
+	})
+}
+
+// A scanner may be stopped in any up-call: nothing follows, and nothing is held.
+func TestStopInAnUpCall(t *testing.T) {
+	long := strings.Repeat("x", 20<<10)
+	stream := Append(nil, &btl.Frame{Header: []byte("a"), Payload: []byte("small"), Size: 5})
+	stream = Append(stream, &btl.Frame{Header: []byte("b"), Payload: []byte(long), Size: len(long)})
+	stream = Append(stream, &btl.Frame{Header: []byte("c")})
+	for _, pull := range []bool{true, false} {
+		for at := range 4 { // first frame, Begin of the second, its End, third
+			var memory lent
+			var s Scanner
+			calls := 0
+			call := func() error {
+				if calls++; calls > at+1 {
+					t.Error("an up-call after Stop")
+				} else if calls == at+1 {
+					s.Stop(false)
+				}
+				return nil
+			}
+			recv := btltest.Receiver{OnFrame: func(btltest.Frame) error { return call() }, OnBegin: func([]byte, int) error { return call() }}
+			s.Start(&recv, 40<<10, &memory)
+			rest := stream
+			for len(rest) > 0 && calls <= at {
+				n := min(len(rest), 700)
+				if pull {
+					place, _ := s.Next()
+					n = copy(place, rest[:n])
+					require.NoError(t, s.Advance(n))
+				} else {
+					require.NoError(t, s.Feed(rest[:n]))
+				}
+				rest = rest[n:]
+			}
+			s.Rest()
+			require.Zero(t, memory.now, "pull %v, up-call %d", pull, at)
+			require.False(t, s.Landing())
+		}
+	}
+}
+
+// What half arrives is dropped.
+func TestStopDropsWhatHasHalfArrived(t *testing.T) {
+	stream := Append(nil, &btl.Frame{Header: []byte("b"), Payload: make([]byte, 20<<10), Size: 20 << 10})
+	for _, pull := range []bool{true, false} {
+		var recv btltest.Receiver
+		var s Scanner
+		s.Start(&recv, 40<<10, nil)
+		require.NoError(t, play(&s, stream[:9000], pull, func() int { return 3000 }))
+		require.Equal(t, 1, recv.Begun)
+		s.Stop(true)
+		require.Equal(t, 1, recv.Dropped)
+	}
+}
+
+// Errors of the receiver end the stream, and so does what is malformed, wherever it is cut.
+func TestErrorsEndTheStream(t *testing.T) {
+	refusal := errors.New("refused")
+	whole := Append(nil, &btl.Frame{Header: []byte("h"), Payload: []byte("p"), Size: 1})
+	long := Append(nil, &btl.Frame{Header: []byte("h"), Payload: make([]byte, 20<<10), Size: 20 << 10})
+	for _, pull := range []bool{true, false} {
+		for _, piece := range []int{1, 3, 5000} {
+			for _, stream := range [][]byte{whole, long} {
+				recv := btltest.Receiver{OnFrame: func(btltest.Frame) error { return refusal }}
+				var s Scanner
+				s.Start(&recv, 40<<10, nil)
+				require.ErrorIs(t, play(&s, stream, pull, func() int { return piece }), refusal)
+				recv = btltest.Receiver{OnBegin: func([]byte, int) error { return refusal }}
+				s.Start(&recv, 100, nil)
+				if len(stream) > 100 {
+					require.ErrorContains(t, play(&s, stream, pull, func() int { return piece }), "announced at most 100")
+					s.Start(&recv, 40<<10, nil)
+					require.ErrorIs(t, play(&s, stream, pull, func() int { return piece }), refusal)
+				}
+			}
+		}
+	}
+}
+
+// The path that every frame takes allocates nothing.
+func TestScanningAllocatesNothing(t *testing.T) {
+	stream := Append(nil, &btl.Frame{Header: []byte("h"), Payload: make([]byte, 100), Size: 100})
+	stream = append(stream, stream...)
+	s := Scanner{}
+	memory := &pool{b: make([]byte, ReadAhead)}
+	s.Start(deaf{}, 1000, memory)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		place, _ := s.Next()
+		if s.Advance(copy(place, stream)) != nil {
+			t.Fatal("malformed")
+		}
+		s.Rest()
+	}))
+	s.Start(deaf{}, 1000, memory)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		if s.Feed(stream[:150]) != nil || s.Feed(stream[150:]) != nil {
+			t.Fatal("malformed")
+		}
+	}))
+}
+
+type pool struct{ b []byte }
+
+func (p *pool) Take() []byte { return p.b }
+func (p *pool) Back([]byte)  {}
+
+// deaf is a receiver that does nothing.
+type deaf struct{ btl.Receiver }
+
+func (deaf) Deliver(_, _ []byte) error { return nil }
+
+// Whatever a peer sends, the scanner neither panics nor hands over a frame that is longer than
+// announced, and what it takes is the same whether it is shown or read.
+func FuzzScanner(f *testing.F) {
+	f.Add(Append(AppendGoodbye(nil), &btl.Frame{Header: []byte("h")}), uint16(3))
+	f.Add(Append(nil, &btl.Frame{Header: []byte("h"), Payload: make([]byte, 5000), Size: 5000}), uint16(700))
+	f.Fuzz(func(t *testing.T, b []byte, piece uint16) {
+		var seen [2]btltest.Receiver
+		var errs [2]error
+		for i := range seen {
+			var s Scanner
+			s.Start(&seen[i], 8000, nil)
+			errs[i] = play(&s, b, i == 0, func() int { return int(piece) + 1 })
+			s.Stop(true)
+		}
+		if (errs[0] == nil) != (errs[1] == nil) || len(seen[0].Frames) != len(seen[1].Frames) || seen[0].Dropped != seen[1].Dropped {
+			t.Fatalf("%v and %v; %d and %d frames", errs[0], errs[1], len(seen[0].Frames), len(seen[1].Frames))
+		}
+		for i, fr := range seen[0].Frames {
+			if fr != seen[1].Frames[i] || len(fr.Payload) > 8000 {
+				t.Fatalf("frame %d: %.40v and %.40v", i, fr, seen[1].Frames[i])
+			}
+		}
+	})
+}
