@@ -66,6 +66,18 @@ func (p *Pending) Bytes(b []byte) {
 	}
 }
 
+// Take is Bytes for whoever has read a piece of a stream of any length: it hands over what is
+// the handshake's, and returns what is left once the link is an endpoint's, the beginning of
+// its first frame. If the link is over what is left is nobody's.
+func (p *Pending) Take(b []byte) (rest []byte) {
+	for len(b) > 0 && p.owner != nil {
+		n := min(len(b), p.Need())
+		p.Bytes(b[:n])
+		b = b[n:]
+	}
+	return b
+}
+
 // Ended tells that the connection is over, or never came to be, and why: [io.EOF] if the
 // peer has ended it.
 func (p *Pending) Ended(err error) {

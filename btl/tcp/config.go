@@ -5,7 +5,6 @@ import (
 
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
-	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -32,15 +31,9 @@ const (
 	pKeepalive        = prefixOfAll + "keepalive"
 )
 
-var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
-	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
-		Help: "How pairs of a local and a peer's address are judged: by the kernel's routes (route, on Linux), by the classes of the addresses as Open MPI does today (weighted) or did in 1.3 (weighted13), or by equal subnets (subnet). strand reach shows the result."},
+var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", Unit: "connections", Level: param.Tuner,
 		Help: "Parallel connections for each pair of interfaces; the lanes of messages are spread over them."},
-	{Name: pPortMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
-		Help: "The first port to listen on; 0 lets the system choose. For firewalls that open a range of ports."},
-	{Name: pPortRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,
-		Help: "How many ports from btl_tcp_port_min on may be tried, one for each process of a host; 0 means up to 65535."},
 	{Name: pSndbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "Size of the system's send buffer for each connection; 0 leaves it to the system, which adapts it."},
 	{Name: pRcvbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,
@@ -53,12 +46,6 @@ var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
 		Help: "Messages up to this size are sent without asking the receiver first. Unless it is set, longer ones are too, up to pml_eager_max and the size of a frame (btl_tcp_max_frag)."},
 	{Name: pMaxFrag, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
 		Help: "Largest piece of a long message that is sent as one frame."},
-	{Name: pConnectRetries, Kind: param.Int, Default: "3", Min: "1", Max: "1000", Unit: "attempts", Level: param.Tuner,
-		Help: "How many attempts to connect may fail before the path counts as broken."},
-	{Name: pConnectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
-		Help: "How long one attempt waits for the peer's system to answer."},
-	{Name: pHandshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
-		Help: "How long a connection may take to prove that it belongs to the job."},
 	{Name: pUnsent, Kind: param.Size, Default: "128K", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "How much the system may hold of a connection to another host without having sent it (TCP_NOTSENT_LOWAT); more would queue ahead of what is urgent, and on a slow path of several. 0 leaves it to the system. Linux only."},
 	{Name: pUserTimeout, Kind: param.Duration, Default: "0s", Min: "0s", Max: "24h", Level: param.Tuner,
