@@ -15,7 +15,6 @@ const (
 	pStack            = prefixOfAll + "stack"
 	pInclude          = prefixOfAll + "if_include"
 	pExclude          = prefixOfAll + "if_exclude"
-	pReach            = prefixOfAll + "reach"
 	pPortMin          = prefixOfAll + "port_min"
 	pPortRange        = prefixOfAll + "port_range"
 	pStreams          = prefixOfAll + "streams"

@@ -2,19 +2,12 @@ package sctp
 
 import (
 	"github.com/strandmp/strand/param"
-	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
 )
 
-var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
+var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pStack, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "kernel", "user"}, Level: param.User,
-		Help: "Who speaks SCTP: the kernel, or a stack in this process over UDP (user). auto takes the kernel's if it has one. Ranks that are to talk to each other need the same, or btl_sctp_encap_port."},
-	{Name: pReach, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
-		Help: "How pairs of a local and a peer's address are judged, as for btl_tcp_reach."},
-	{Name: pPortMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
-		Help: "The first port (of SCTP, or of UDP with the user stack) to try; 0 lets the system choose."},
-	{Name: pPortRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,
-		Help: "How many ports from btl_sctp_port_min on may be tried, one for each process of a host; 0 means up to 65535."},
+		Help: "Who speaks SCTP: the kernel, or a stack in this process over UDP (user), whose ports are UDP's. auto takes the kernel's if it has one. Ranks that are to talk to each other need the same, or btl_sctp_encap_port."},
 	{Name: pStreams, Kind: param.Int, Default: "10", Min: "1", Max: "65534", Unit: "streams", Level: param.User,
 		Help: "Streams to each peer, besides one for control. Messages of different tags travel on different streams and do not wait for each other's lost packets; 1 puts all on one, the message layer's control frames too. A peer with fewer decides."},
 	{Name: pOutstanding, Kind: param.Size, Default: "1M", Min: "128K", Max: "1G", Level: param.Tuner,
@@ -55,10 +48,4 @@ var specs = append(wireup.Parameters(prefixOfAll), []param.Spec{
 		Help: "Largest SCTP packet to another host, without the headers of IP and UDP. User stack only; the kernel finds it out."},
 	{Name: pLoopbackMTU, Kind: param.Int, Default: "8192", Min: "576", Max: "8192", Unit: "bytes", Level: param.Tuner,
 		Help: "Largest SCTP packet within this host. User stack only."},
-	{Name: pConnectRetries, Kind: param.Int, Default: "3", Min: "1", Max: "1000", Unit: "attempts", Level: param.Tuner,
-		Help: "How many attempts to connect may fail before the path counts as broken."},
-	{Name: pConnectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
-		Help: "How long one attempt waits for an association to come up."},
-	{Name: pHandshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
-		Help: "How long an association may take to prove that it belongs to the job."},
 }...)
