@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 BENCHTIME ?= 1s
 
 # Packages without a system call of their own, whose tests run on 32 bits too.
-PURE := ./btl ./internal/emulate ./param/... ./pml/... ./selection/...
+PURE := ./btl ./internal/lab/emulate ./param/... ./pml/... ./selection/...
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo demo-wordfreq test race net test-kernel lint fuzz bench soak docs vet-cross clean
@@ -26,7 +26,7 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 	bin/strand run -n 4 --btl tcp,self bin/wordfreq
 
 # The packages whose tests take longest begin first, so that the end does not wait for one of them.
-LONG := ./strandtest/nettest ./btl/sctp . ./conformance
+LONG := ./internal/test/nettest ./btl/sctp . ./conformance
 
 test: ## all tests; needs neither root nor other programs, takes about two minutes
 	go test -count=1 -timeout 10m $(LONG) ./...
@@ -37,25 +37,25 @@ race: ## all tests under the race detector
 	go -C examples/hello-transport test -race -count=1 -timeout 5m ./...
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
-	go test -count=1 -timeout 10m -p 1 ./internal/emulate/... ./internal/netspace ./internal/testnet/... ./strandtest/nettest/...
+	go test -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./internal/test/nettest/...
 
 # Packages with tests of what only some kernels have; package need tells.
-KERNEL := ./internal/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./internal/emulate/network ./internal/emulate/accuracy \
-	./internal/compare ./strandtest/programs ./strandtest/kerneltest
+KERNEL := ./internal/test/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./internal/lab/network ./internal/lab/accuracy \
+	./internal/lab/compare ./internal/test/programs ./internal/test/kerneltest
 
 test-kernel: ## the tests of the kernel's SCTP and netem, in a virtual machine; needs qemu-system-x86 busybox-static iproute2 and apt
-	go run ./internal/kernelvm -limit 9m -- $(KERNEL) -v -run Kernel
+	go run ./tools/kernelvm -limit 9m -- $(KERNEL) -v -run Kernel
 
 # The linter's cache keeps the absolute paths of files: what a clone that is gone has left
 # there brings back findings whose exceptions can not be read. So each checkout, where it lies, has its own.
 lint: export GOLANGCI_LINT_CACHE = $(CURDIR)/bin/lint$(CURDIR)
 lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
-	go tool -modfile=tools/go.mod golangci-lint run
+	go tool -modfile=tools/lint/go.mod golangci-lint run
 	go mod tidy -diff
 	go -C examples/hello-transport mod tidy -diff
 
 fuzz: ## every fuzzer of every package, FUZZTIME each (20s)
-	go run ./internal/fuzzall -time $(FUZZTIME) ./...
+	go run ./tools/fuzzall -time $(FUZZTIME) ./...
 
 bench: build ## Go benchmarks with allocations, then strand against raw sockets
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...

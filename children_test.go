@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/pmi"
+	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
 // programVariable tells a process that it is a rank of a test, and what to run.

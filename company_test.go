@@ -13,9 +13,9 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/chaos"
 	"github.com/strandmp/strand/internal/engine"
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/chaos"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
 	"github.com/strandmp/strand/strandtest"

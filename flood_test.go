@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 func init() {

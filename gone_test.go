@@ -3,7 +3,7 @@ package strand_test
 import (
 	"testing"
 
-	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/test/leak"
 )
 
 // Who leaves without a goodbye, where no launcher tells of it, counts as gone when nothing has

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/leak"
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/leak"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/strandtest"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/test/programs"
 	"github.com/strandmp/strand/launch"
-	"github.com/strandmp/strand/launch/local"
 	"github.com/strandmp/strand/pml"
 	"github.com/strandmp/strand/strandtest"
-	"github.com/strandmp/strand/strandtest/programs"
 )
 
 // withNilContext is every call of the public packages that takes a context, with none.
@@ -73,16 +73,16 @@ func withNilContext() map[string]func() {
 		"pml.WaitSome":       func() { _, _ = pml.WaitSome(none, nil, nil) },
 		"pml.Ended":          func() { _ = pml.Ended(none) },
 
-		"launch.FromEnvironment": func() { _, _ = launch.FromEnvironment(none) },
-		"launch/local.Run":       func() { _ = local.Run(none, local.Config{}) },
-		"strandtest.Job.Put":     func() { _ = job.Put(none, "", "") },
-		"strandtest.Job.Get":     func() { _, _ = job.Get(none, "") },
-		"strandtest.Job.Barrier": func() { _ = job.Barrier(none) },
+		"launch.FromEnvironment":      func() { _, _ = launch.FromEnvironment(none) },
+		"internal/launcher/local.Run": func() { _ = local.Run(none, local.Config{}) },
+		"strandtest.Job.Put":          func() { _ = job.Put(none, "", "") },
+		"strandtest.Job.Get":          func() { _, _ = job.Get(none, "") },
+		"strandtest.Job.Barrier":      func() { _ = job.Barrier(none) },
 
-		"strandtest/programs.Session.Run":    func() { _, _ = new(programs.Session).Run(none) },
-		"strandtest/programs.Session.Shrink": func() { _, _ = new(programs.Session).Shrink(none, 0) },
-		"strandtest/programs.Part":           func() { _ = programs.Part(none, nil, 0) },
-		"conformance.Check":                  func() { conformance.Check(none, nil) },
+		"internal/test/programs.Session.Run":    func() { _, _ = new(programs.Session).Run(none) },
+		"internal/test/programs.Session.Shrink": func() { _, _ = new(programs.Session).Shrink(none, 0) },
+		"internal/test/programs.Part":           func() { _ = programs.Part(none, nil, 0) },
+		"conformance.Check":                     func() { conformance.Check(none, nil) },
 	}
 }
 

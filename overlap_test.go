@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // processors has a test run with each number of processors.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/chaos"
-	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/test/chaos"
+	"github.com/strandmp/strand/internal/test/leak"
 )
 
 // fastBeforeTCP is a fast network that silences TCP. A process that is away for a while does

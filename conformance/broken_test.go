@@ -10,7 +10,7 @@ import (
 
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/conformance/internal/broken"
-	"github.com/strandmp/strand/conformance/internal/mem"
+	"github.com/strandmp/strand/internal/test/mem"
 )
 
 // quiet is the time without an event after which one of many broken transports hangs, and

@@ -11,8 +11,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/conformance"
-	"github.com/strandmp/strand/conformance/internal/mem"
 	_ "github.com/strandmp/strand/internal/builtin" // registers what comes with Strand
+	"github.com/strandmp/strand/internal/test/mem"
 )
 
 // Each transport that comes with Strand is held to the whole suite by its own package, with

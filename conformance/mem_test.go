@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/strandmp/strand/conformance"
-	"github.com/strandmp/strand/conformance/internal/mem"
+	"github.com/strandmp/strand/internal/test/mem"
 	"github.com/strandmp/strand/param"
 )
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/launcher/pmi"
 	"github.com/strandmp/strand/internal/openfiles"
-	"github.com/strandmp/strand/internal/pmi"
 	"github.com/strandmp/strand/param"
 )
 

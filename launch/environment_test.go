@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/pmi"
+	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
 // environ is an environment made for a test.

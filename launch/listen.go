@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/strandmp/strand/internal/control"
+	"github.com/strandmp/strand/internal/launcher/control"
 )
 
 var errNoControl = errors.New("launch: this launcher takes no messages but those of PMI-1")

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/strandmp/strand/internal/control"
 	"github.com/strandmp/strand/internal/given"
-	"github.com/strandmp/strand/internal/pmi"
+	"github.com/strandmp/strand/internal/launcher/control"
+	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
 // closeTimeout bounds how long Close waits for the launcher's goodbye.

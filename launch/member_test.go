@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/pmi"
+	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
 // A launcher may hang: what is asked of it ends with the context.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/strandmp/strand/internal/pmi"
+	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
 // PMI-1 takes words: short, without blanks. So a value is encoded (base64url,

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/strandmp/strand/internal/pmi"
+	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
 // TestValuesSurvive cuts any bytes for any limit and joins them again.

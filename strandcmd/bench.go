@@ -16,8 +16,8 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/bench"
-	"github.com/strandmp/strand/launch/local"
+	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/param"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/bench"
+	"github.com/strandmp/strand/internal/lab/bench"
 )
 
 func TestBenchFlags(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/strandmp/strand/internal/compare"
-	"github.com/strandmp/strand/internal/compare/report"
-	"github.com/strandmp/strand/internal/compare/results"
-	"github.com/strandmp/strand/internal/netspace"
+	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/lab/report"
+	"github.com/strandmp/strand/internal/lab/results"
 )
 
 const compareLong = `Runs the same workloads over several transports, on bad networks that it builds

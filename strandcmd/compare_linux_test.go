@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/strandmp/strand/internal/compare/results"
-	"github.com/strandmp/strand/internal/need"
-	"github.com/strandmp/strand/internal/netspace"
+	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // asNobody in the environment has this program become an ordinary user first. If

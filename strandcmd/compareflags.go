@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/strandmp/strand/internal/compare"
-	"github.com/strandmp/strand/internal/emulate"
+	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/param"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/strandmp/strand/internal/compare/report"
-	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/lab/report"
+	"github.com/strandmp/strand/internal/lab/results"
 )
 
 // pageFile is the name of a comparison's page, beside its results.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/lab/results"
 )
 
 // someResults puts results that nobody has measured into a folder: run times of two

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/strandmp/strand/internal/compare"
-	"github.com/strandmp/strand/internal/compare/elsewhere"
+	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/remote"
 )
 
 // ofEmulation are the flags that mean nothing on a real network.
@@ -97,7 +97,7 @@ func (f *compareFlags) realNetwork(cmd *cobra.Command) (compare.Ground, error) {
 	}
 	hosts := compare.Hosts{Carrier: []string{program, "compare", "carry"}}
 	for _, name := range f.hosts {
-		hosts.Hosts = append(hosts.Hosts, elsewhere.Host{Name: name, Shell: strings.Fields(f.rsh), Program: there, Patience: hostPatience})
+		hosts.Hosts = append(hosts.Hosts, remote.Host{Name: name, Shell: strings.Fields(f.rsh), Program: there, Patience: hostPatience})
 	}
 	ctx, stop := interruptible(commandContext(cmd))
 	defer stop()
@@ -116,11 +116,11 @@ func newCarryCommand() *cobra.Command {
 		Example: "  strand compare --host node1 --host node2",
 		Args:    cobra.ExactArgs(5),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var place elsewhere.Place
+			var place remote.Place
 			if err := json.Unmarshal([]byte(args[0]), &place); err != nil {
 				return fmt.Errorf("%q is no place of strand compare's, which alone calls this: %w", args[0], err)
 			}
-			err := elsewhere.Carry(commandContext(cmd), place, buildName(buildInfo()), args[len(args)-1], os.Stdout)
+			err := remote.Carry(commandContext(cmd), place, buildName(buildInfo()), args[len(args)-1], os.Stdout)
 			if ended, isEnd := errors.AsType[*exec.ExitError](err); isEnd && ended.ExitCode() > 0 {
 				return statusError(ended.ExitCode()) // what is wrong it has said itself
 			}
@@ -138,8 +138,8 @@ func newElsewhereCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := os.Stdout
 			os.Stdout = os.Stderr // nothing else may come between the frames
-			i := elsewhere.Introduction{Build: buildName(buildInfo()), Machine: compare.Machine()}
-			return elsewhere.Answer(commandContext(cmd), os.Stdin, out, i, func(ctx context.Context, argument string, out io.Writer) error {
+			i := remote.Introduction{Build: buildName(buildInfo()), Machine: compare.Machine()}
+			return remote.Answer(commandContext(cmd), os.Stdin, out, i, func(ctx context.Context, argument string, out io.Writer) error {
 				return compare.Member(ctx, argument, out)
 			})
 		},

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/bench"
-	"github.com/strandmp/strand/internal/compare"
-	"github.com/strandmp/strand/internal/compare/results"
-	"github.com/strandmp/strand/internal/emulate"
-	"github.com/strandmp/strand/internal/workload"
+	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/lab/workload"
 	"github.com/strandmp/strand/param"
 )
 

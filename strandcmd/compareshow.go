@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/strandmp/strand/internal/compare"
-	"github.com/strandmp/strand/internal/compare/report"
-	"github.com/strandmp/strand/internal/compare/results"
+	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/lab/report"
+	"github.com/strandmp/strand/internal/lab/results"
 )
 
 // A compareShow shows how far a comparison is, and what has come of it. On a terminal

@@ -9,10 +9,10 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/bench"
-	"github.com/strandmp/strand/internal/compare"
-	"github.com/strandmp/strand/internal/live"
-	"github.com/strandmp/strand/internal/workload"
+	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/lab/workload"
+	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 )

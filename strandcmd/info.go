@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/param"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/live"
+	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/pml"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/strandmp/strand/internal/netspace"
+	"github.com/strandmp/strand/internal/lab/netspace"
 )
 
 const linkCheckLong = `Measures how exactly this machine emulates bad networks: builds networks of two

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"github.com/strandmp/strand/internal/emulate/accuracy"
-	"github.com/strandmp/strand/internal/emulate/network"
+	"github.com/strandmp/strand/internal/lab/accuracy"
+	"github.com/strandmp/strand/internal/lab/network"
 )
 
 func checkLinks(ctx context.Context, out io.Writer, bar *progress, backend string, asJSON bool) error {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/strandmp/strand/internal/emulate"
-	"github.com/strandmp/strand/internal/emulate/topology"
+	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/lab/topology"
 	"github.com/strandmp/strand/param"
 )
 

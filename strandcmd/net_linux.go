@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/strandmp/strand/internal/emulate"
-	"github.com/strandmp/strand/internal/emulate/network"
-	"github.com/strandmp/strand/internal/emulate/topology"
-	"github.com/strandmp/strand/internal/netspace"
+	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/lab/network"
+	"github.com/strandmp/strand/internal/lab/topology"
 	"github.com/strandmp/strand/param"
 )
 

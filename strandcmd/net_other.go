@@ -5,7 +5,7 @@ package strandcmd
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/strandmp/strand/internal/emulate/topology"
+	"github.com/strandmp/strand/internal/lab/topology"
 )
 
 func netUp(*cobra.Command, *topology.Topology, []string) error { return errLinux }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/strandmp/strand/launch/local"
+	"github.com/strandmp/strand/internal/launcher/local"
 )
 
 // execute runs one command line and returns the status to exit with.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/strandmp/strand/internal/live"
-	"github.com/strandmp/strand/launch/local"
+	"github.com/strandmp/strand/internal/launcher/live"
+	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/param"
 )
 

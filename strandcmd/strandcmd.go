@@ -34,7 +34,7 @@ package strandcmd
 import (
 	"os"
 
-	"github.com/strandmp/strand/internal/netspace"
+	"github.com/strandmp/strand/internal/lab/netspace"
 )
 
 // Main is the main function of a program that is the command strand: it carries out the

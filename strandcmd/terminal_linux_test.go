@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // watchdog ends what hangs.

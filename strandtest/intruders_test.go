@@ -22,8 +22,8 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/handshake"
-	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/openfiles"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/strandtest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/wirepage"
+	"github.com/strandmp/strand/internal/test/wirepage"
 	"github.com/strandmp/strand/reach"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 )
 

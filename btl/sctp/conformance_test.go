@@ -7,7 +7,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/conformance"
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 )
 

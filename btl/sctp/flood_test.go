@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/flood"
-	"github.com/strandmp/strand/internal/leak"
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/flood"
+	"github.com/strandmp/strand/internal/test/leak"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // Thousands of associations a second that never prove themselves: a member gets in beside

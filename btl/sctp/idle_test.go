@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/wireup"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/test/leak"
 )
 
 // Of what waits over the user stack, the lane with the lower place goes first, however

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/test/leak"
 )
 
 // An outgoing packet with data, as its last chunk has it.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/strandmp/strand/internal/wirepage"
+	"github.com/strandmp/strand/internal/test/wirepage"
 	"github.com/strandmp/strand/wireup"
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/flood"
-	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/test/flood"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/wireup"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/framing"
-	"github.com/strandmp/strand/internal/leak"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/test/leak"
 )
 
 // link is a connected pair of endpoints.

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/need"
-	"github.com/strandmp/strand/launch/local"
+	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/strandtest"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/launch/local"
+	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/strandtest"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/strandmp/strand/internal/wirepage"
+	"github.com/strandmp/strand/internal/test/wirepage"
 )
 
 // docs/WIRE.md states the sizes that the code has.

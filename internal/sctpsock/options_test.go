@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // Every option is accepted, and reads back as it was set.

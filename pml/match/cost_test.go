@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strandmp/strand/internal/need"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 const benchLanes = 10

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/conformance/internal/mem"
+	"github.com/strandmp/strand/internal/test/mem"
 )
 
 // A Fault is one way to break a transport. The functions that are set replace

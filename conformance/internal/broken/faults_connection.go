@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/conformance/internal/mem"
+	"github.com/strandmp/strand/internal/test/mem"
 )
 
 var errVague = errors.New("something went wrong")

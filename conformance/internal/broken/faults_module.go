@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/conformance/internal/mem"
+	"github.com/strandmp/strand/internal/test/mem"
 )
 
 type idle struct{}

@@ -2,7 +2,7 @@ package broken
 
 import (
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/conformance/internal/mem"
+	"github.com/strandmp/strand/internal/test/mem"
 )
 
 // sendFaults are those of Send, Released and Writable.

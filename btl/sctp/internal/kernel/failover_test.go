@@ -13,8 +13,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/need"
-	"github.com/strandmp/strand/internal/testnet"
+	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/testnet"
 )
 
 func TestMain(m *testing.M) { testnet.Main(m) }

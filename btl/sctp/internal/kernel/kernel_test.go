@@ -14,8 +14,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/sctpsock"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/wireup"
 )
 

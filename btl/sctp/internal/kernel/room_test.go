@@ -12,8 +12,8 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/need"
 	"github.com/strandmp/strand/internal/sctpsock"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // Peers that read nothing leave room for those that do, whatever the kernel's

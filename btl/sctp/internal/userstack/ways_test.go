@@ -10,7 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/engine"
-	"github.com/strandmp/strand/internal/leak"
+	"github.com/strandmp/strand/internal/test/leak"
 )
 
 // party notes what becomes of an association.

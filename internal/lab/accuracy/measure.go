@@ -1,0 +1,180 @@
+//go:build linux
+
+package accuracy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/lab/network"
+	"github.com/strandmp/strand/internal/lab/stats"
+)
+
+// A Result is one thing that was asked of a link, and what came of it.
+type Result struct {
+	What  Quantity `json:"what"`
+	Asked float64  `json:"asked"`
+	Got   float64  `json:"got"`
+
+	// Low and High are a tenth and nine tenths of what was seen of a delay; of a
+	// loss, what chance allows in 95 of 100 runs. Of a rate they are nothing.
+	Low  float64 `json:"low,omitzero"`
+	High float64 `json:"high,omitzero"`
+
+	Wire network.Report `json:"network"`
+}
+
+// A Quantity is what can be asked of a link.
+type Quantity string
+
+// Quantities.
+const (
+	Delay Quantity = "delay" // in seconds, one way
+	Rate  Quantity = "rate"  // in bit/s of Ethernet frames
+	Loss  Quantity = "loss"  // as a share
+)
+
+// A Plan is what to measure.
+type Plan struct {
+	Delays []time.Duration
+	Rates  []emulate.Rate
+	Losses []float64
+
+	// How long to measure: Datagrams is for each delay, Stretch for each rate,
+	// Frames for each loss.
+	Datagrams int
+	Stretch   time.Duration
+	Frames    int
+
+	Seed uint64
+
+	Backend network.Backend
+}
+
+// Standard is what the results of comparisons rest on: about half a minute.
+func Standard() Plan {
+	return Plan{
+		Delays: []time.Duration{
+			0, 100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+		},
+		Rates:     []emulate.Rate{10 * emulate.Mbit, 50 * emulate.Mbit, 100 * emulate.Mbit, 500 * emulate.Mbit, 1000 * emulate.Mbit},
+		Losses:    []float64{0, 0.001, 0.01, 0.02, 0.05, 0.1},
+		Datagrams: 100, Stretch: time.Second, Frames: 100_000, Seed: 1,
+	}
+}
+
+// Run measures all of a plan, each on a network of its own, and reports each
+// result as it comes. It must run where networks can be built.
+func (p Plan) Run(ctx context.Context, report func(Result)) error {
+	type step struct {
+		link    emulate.Link
+		measure func(context.Context, *network.Network) (Result, error)
+	}
+	var steps []step
+	for _, d := range p.Delays {
+		steps = append(steps, step{emulate.Link{Path: emulate.Path{Delay: d}}, func(ctx context.Context, n *network.Network) (Result, error) {
+			return p.delay(ctx, n, d)
+		}})
+	}
+	for _, r := range p.Rates {
+		steps = append(steps, step{emulate.Link{NIC: emulate.NIC{Rate: r}}, func(ctx context.Context, n *network.Network) (Result, error) {
+			return p.rate(ctx, n, r)
+		}})
+	}
+	for _, l := range p.Losses {
+		steps = append(steps, step{emulate.Link{Path: emulate.Path{Loss: emulate.Independent(l)}}, func(ctx context.Context, n *network.Network) (Result, error) {
+			return p.loss(ctx, n, l)
+		}})
+	}
+	for _, s := range steps {
+		n, err := network.New(network.Config{Hosts: 2, Link: s.link, Seed: p.Seed, Backend: p.Backend})
+		if err != nil {
+			return err
+		}
+		result, err := s.measure(ctx, n)
+		var closeErr error
+		result.Wire, closeErr = n.Close()
+		if err := errors.Join(err, closeErr); err != nil {
+			return fmt.Errorf("measuring %v: %w", s.link.Path, err)
+		}
+		report(result)
+	}
+	return nil
+}
+
+// delay sends one datagram after the other and compares the time at which it was
+// sent with that at which the other host's kernel got it.
+func (p Plan) delay(ctx context.Context, n *network.Network, asked time.Duration) (Result, error) {
+	probe, err := newProbe(n)
+	if err != nil {
+		return Result{}, err
+	}
+	defer probe.close()
+	seen := make([]float64, 0, p.Datagrams)
+	for range p.Datagrams {
+		if ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
+		d, err := probe.oneWay()
+		if err != nil {
+			return Result{}, err
+		}
+		seen = append(seen, d.Seconds())
+	}
+	slices.Sort(seen)
+	at := func(share float64) float64 { return stats.Quantile(seen, share) }
+	return Result{What: Delay, Asked: asked.Seconds(), Got: at(0.5), Low: at(0.1), High: at(0.9)}, nil
+}
+
+// excess is by how much more than the rate is sent.
+const excess = 1.25
+
+// rate sends more than the link takes and counts what arrives in a stretch of time.
+func (p Plan) rate(ctx context.Context, n *network.Network, asked emulate.Rate) (Result, error) {
+	probe, err := newProbe(n)
+	if err != nil {
+		return Result{}, err
+	}
+	defer probe.close()
+	stop := make(chan struct{})
+	flooding := make(chan error, 1)
+	go func() { flooding <- probe.flood(float64(asked)/8*excess/frameBytes, -1, stop) }()
+	got, err := probe.received(ctx, p.Stretch)
+	close(stop)
+	return Result{What: Rate, Asked: float64(asked), Got: got * 8}, errors.Join(err, <-flooding)
+}
+
+// floodRate is what any machine can send and receive, in frames a second.
+const floodRate = 50_000
+
+// loss sends many frames and counts what arrives.
+func (p Plan) loss(_ context.Context, n *network.Network, asked float64) (Result, error) {
+	probe, err := newProbe(n)
+	if err != nil {
+		return Result{}, err
+	}
+	defer probe.close()
+	before, _, err := probe.target.Received()
+	if err != nil {
+		return Result{}, err
+	}
+	if err := probe.flood(floodRate, p.Frames, nil); err != nil {
+		return Result{}, err
+	}
+	markers, err := probe.drain()
+	if err != nil {
+		return Result{}, err
+	}
+	after, _, err := probe.target.Received()
+	if err != nil {
+		return Result{}, err
+	}
+	arrived := float64(after-before) - float64(markers)
+	r := Result{What: Loss, Asked: asked, Got: 1 - arrived/float64(p.Frames)}
+	r.Low, r.High = interval(r.Got, p.Frames)
+	return r, nil
+}

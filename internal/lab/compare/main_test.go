@@ -1,0 +1,103 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strandmp/strand/internal/remote"
+)
+
+// asMember is the first argument of a process of this program that is a rank.
+const asMember = "member"
+
+// asCarrier is that of one that carries a rank on another host.
+const asCarrier = "carry"
+
+// Transports that the ranks of a test treat badly, as their second argument says.
+const (
+	crash = "crash:"
+	hang  = "hang:"
+	lie   = "lie:"
+)
+
+// member is a rank: it does what it is told, unless its transport is to be treated badly.
+func member(how, argument string, out io.Writer) error {
+	var o order
+	if err := json.Unmarshal([]byte(argument), &o); err != nil {
+		return err
+	}
+	tryOut := string(o.Workload.Parameters) == `{"rounds":1,"sizes":[8],"warmup":0}`
+	switch {
+	case how == crash+o.Transport && !tryOut:
+		panic("as the test wants it")
+	case how == hang+o.Transport && !tryOut:
+		select {}
+	case how == lie+o.Transport && !tryOut:
+		var told bytes.Buffer
+		err := Member(context.Background(), argument, &told)
+		_, _ = out.Write(regexp.MustCompile(`"p99":[^,]+`).ReplaceAll(told.Bytes(), []byte(`"p99":-1`)))
+		return err
+	}
+	return Member(context.Background(), argument, out)
+}
+
+// testBuild is the build that programs of these tests are of.
+const testBuild = "test build"
+
+// playElsewhere is a carrier, or what one has started.
+func playElsewhere() {
+	var err error
+	switch {
+	case len(os.Args) == 3 && slices.Equal(os.Args[1:], remote.Arguments):
+		i := remote.Introduction{Build: testBuild, Machine: Machine()}
+		err = remote.Answer(context.Background(), os.Stdin, os.Stdout, i, func(ctx context.Context, argument string, out io.Writer) error {
+			how, argument, _ := strings.Cut(argument, " ")
+			return member(how, argument, out)
+		})
+	case len(os.Args) == 7 && os.Args[1] == asCarrier:
+		var place remote.Place
+		if err = json.Unmarshal([]byte(os.Args[2]), &place); err == nil {
+			err = remote.Carry(context.Background(), place, testBuild, os.Args[5]+" "+os.Args[6], os.Stdout)
+		}
+	default:
+		return
+	}
+	if ended, isEnd := errors.AsType[*exec.ExitError](err); isEnd {
+		os.Exit(ended.ExitCode())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func playMember() {
+	if len(os.Args) == 4 && os.Args[1] == asMember {
+		if err := member(os.Args[2], os.Args[3], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+}
+
+// config is a comparison whose ranks are this program. how is what they do badly.
+func config(t *testing.T, p Plan, ground Ground, how string) Config {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{Plan: p, Ground: ground, Program: self, Arguments: []string{asMember, how}, Version: "test"}
+}

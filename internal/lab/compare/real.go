@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/remote"
+)
+
+// Hosts is a real network. Rank r is on host r, counted round and round.
+type Hosts struct {
+	Hosts    []remote.Host
+	Machines []results.Machine // of the hosts
+
+	// Carrier is a program with arguments which, with a place as JSON and then a rank's
+	// command line, calls [remote.Carry] with that place and the command line's last
+	// word.
+	Carrier []string
+}
+
+// Reach finds out whether the hosts can be reached and have the program, of the same build,
+// and what they are.
+func (h *Hosts) Reach(ctx context.Context, build string) error {
+	h.Machines = make([]results.Machine, len(h.Hosts))
+	errs := make([]error, len(h.Hosts))
+	var asking sync.WaitGroup
+	for i, host := range h.Hosts {
+		asking.Go(func() {
+			var there remote.Introduction
+			there, errs[i] = remote.Ask(ctx, host, build)
+			h.Machines[i] = there.Machine
+		})
+	}
+	asking.Wait()
+	return errors.Join(errs...)
+}
+
+// CheckHosts returns what is wrong with names of hosts.
+func CheckHosts(names []string) error {
+	seen := map[string]bool{}
+	for _, name := range names {
+		switch {
+		case strings.Contains(name, ","):
+			return fmt.Errorf("%s: want one host; for several, give --host several times", name)
+		case name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\n"):
+			return fmt.Errorf("%q: want the name or address of a host", name)
+		case seen[name]:
+			return fmt.Errorf("%s is there twice: --ranks says how many ranks there are, on the hosts in turn", name)
+		}
+		seen[name] = true
+	}
+	if len(names) < 2 {
+		return fmt.Errorf("%s alone: want two hosts or more; --loopback compares on this one", strings.Join(names, ""))
+	}
+	return nil
+}
+
+// Links implements [Ground].
+func (h Hosts) Links() results.Links {
+	names := make([]string, 0, len(h.Hosts))
+	for _, host := range h.Hosts {
+		names = append(names, host.Name)
+	}
+	return results.Links{Kind: results.Real, Why: "between " + strings.Join(names, ", ")}
+}
+
+// Offer implements [Ground]: what the network does is what it does.
+func (Hosts) Offer(workload string, _ emulate.Link) (*emulate.Link, string) {
+	if workload == string(results.HOL) {
+		return nil, "it takes the time between two ranks by one clock: hosts have one each"
+	}
+	return nil, ""
+}
+
+// Facts implements [Ground].
+func (Hosts) Facts(int) map[string]string {
+	return map[string]string{results.FactMTU: "the network's", results.FactOffloads: "the hosts'"}
+}
+
+// Open implements [Ground].
+func (h Hosts) Open(c Conditions) (Site, error) { return hostsSite{h, c.Ranks}, nil }
+
+// hostsSite is the place of one run.
+type hostsSite struct {
+	Hosts
+	ranks int
+}
+
+func (s hostsSite) Prefix() func(int) []string {
+	return func(rank int) []string {
+		n := len(s.Hosts.Hosts)
+		at := rank % n
+		place, err := json.Marshal(remote.Place{
+			Host: s.Hosts.Hosts[at], LocalRank: rank / n, LocalRanks: (s.ranks - at + n - 1) / n,
+		})
+		if err != nil {
+			panic(err) // a type of ours that is no JSON
+		}
+		return append(append([]string{}, s.Carrier...), string(place))
+	}
+}
+
+func (s hostsSite) Hostname() func(int) string {
+	return func(rank int) string { return s.Hosts.Hosts[rank%len(s.Hosts.Hosts)].Name }
+}
+
+func (hostsSite) Close() (*results.Network, error) { return nil, nil }

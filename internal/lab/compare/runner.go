@@ -1,0 +1,211 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/lab/results"
+)
+
+// A Config is a comparison.
+type Config struct {
+	Plan   Plan
+	Ground Ground
+
+	// Program, with these arguments and one more, calls [Member] with that one.
+	Program   string
+	Arguments []string
+
+	// Command and Version are for the report.
+	Command []string
+	Version string
+
+	// File is where the report is kept while it grows; "": nowhere.
+	File string
+
+	// Watch, if given, is called before each run, every second during it, and at the
+	// end; never twice at a time.
+	Watch func(State)
+}
+
+// A State is how far a comparison is.
+type State struct {
+	Report *results.Report // not to be kept
+
+	// What runs now; the cell is -1 while variants are tried out, and -2 at the end.
+	Cell    int
+	Variant string
+	Round   int
+	Runs    time.Duration // for so long
+
+	Done, All int           // runs
+	Left      time.Duration // about; negative if nothing is known yet
+}
+
+// Stages of a comparison that are no cells.
+const (
+	TryingOut = -1
+	Over      = -2
+)
+
+// A Runner is a comparison at work.
+type Runner struct {
+	Config
+	report *results.Report
+	tasks  []*Task // by cell
+	order  int     // of the next run
+	saved  time.Time
+	pace   pace
+	failed map[[2]int]int // in a row, by cell and variant
+}
+
+// Run does all runs of a plan. What goes wrong in a run is noted there; the error is
+// about the comparison: it was interrupted (the context's cause), no
+// variant can run, or its file can not be written. The report is what there is by
+// then.
+func Run(ctx context.Context, c Config) (*results.Report, error) {
+	if err := c.Plan.Check(); err != nil {
+		return nil, err
+	}
+	r := &Runner{Config: c, failed: map[[2]int]int{}}
+	r.report = &results.Report{
+		Format: results.Format, Version: c.Version, Command: c.Command, Started: time.Now().Truncate(time.Second),
+		Seed: c.Plan.Seed, Runs: c.Plan.Runs, By: c.Plan.By, Machine: Machine(), Links: c.Ground.Links(),
+	}
+	if g, real := c.Ground.(Hosts); real {
+		r.report.Hosts = g.Machines
+	}
+	r.report.Cells, r.tasks = c.Plan.cells(c.Ground)
+	for _, v := range c.Plan.Variants {
+		params := c.Plan.Pins.params(v, c.Plan.MTU, btl.Default)
+		delete(params, "btl")
+		r.report.Variants = append(r.report.Variants, results.Variant{Name: v.Name, BTL: v.BTL, Params: params, Facts: c.Ground.Facts(c.Plan.MTU)})
+	}
+	if err := r.save(true); err != nil {
+		return r.report, err
+	}
+	err := r.run(ctx)
+	r.report.Finished = time.Now().Truncate(time.Second)
+	r.report.Interrupted = ctx.Err() != nil
+	err = errors.Join(err, r.save(true))
+	r.tell(State{Cell: Over})
+	return r.report, err
+}
+
+func (r *Runner) run(ctx context.Context) error {
+	if err := r.tryOut(ctx); err != nil {
+		return err
+	}
+	r.pace.expect(r.turns())
+	for _, t := range r.turns() {
+		if r.hopeless(t) {
+			r.pace.skip(t)
+			continue
+		}
+		run, err := r.take(ctx, t)
+		if err != nil {
+			return err
+		}
+		r.note(t, run)
+		if err := r.save(false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turns are those of the variants and cells that can run.
+func (r *Runner) turns() []turn {
+	var able []turn
+	for _, t := range turns(len(r.report.Cells), len(r.report.Variants), r.Plan.Runs) {
+		if r.report.Cells[t.cell].Unable == "" && r.report.Variants[t.variant].Unable == "" {
+			able = append(able, t)
+		}
+	}
+	return able
+}
+
+// patience is after how many failures in a row a variant is not tried again in a cell.
+const patience = 2
+
+func (r *Runner) hopeless(t turn) bool { return r.failed[[2]int{t.cell, t.variant}] >= patience }
+
+// note adds a run to the report.
+func (r *Runner) note(t turn, run results.Run) {
+	key := [2]int{t.cell, t.variant}
+	r.failed[key]++
+	if run.Error == "" {
+		r.failed[key] = 0
+	}
+	if left := r.Plan.Runs - t.round - 1; r.hopeless(t) && left > 0 {
+		run.Error = fmt.Sprintf("%s\n(failed %d times in a row: not tried again in this cell, where %d more runs were to be)", run.Error, patience, left)
+	}
+	cell := &r.report.Cells[t.cell]
+	cell.Runs = append(cell.Runs, run)
+	r.pace.took(t, time.Duration(run.Seconds*float64(time.Second)))
+}
+
+// learn notes what was found out about a variant.
+func (r *Runner) learn(variant string, facts map[string]string) {
+	v := r.report.Variant(variant)
+	if v.Facts == nil {
+		v.Facts = map[string]string{}
+	}
+	maps.Copy(v.Facts, facts)
+}
+
+// saveEvery bounds what a comparison that is killed can lose.
+const saveEvery = time.Second
+
+func (r *Runner) save(now bool) error {
+	if r.File == "" || !now && time.Since(r.saved) < saveEvery {
+		return nil
+	}
+	r.saved = time.Now()
+	return results.Save(r.File, r.report)
+}
+
+// watching tells a state before f runs, and every second while it does: meanwhile
+// nothing that the state shows may change.
+func (r *Runner) watching(s State, f func()) {
+	if r.Watch == nil {
+		f()
+		return
+	}
+	r.tell(s)
+	begun := time.Now()
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.Runs = time.Since(begun)
+				r.tell(s)
+			case <-over:
+				return
+			}
+		}
+	}()
+	f()
+	close(over)
+	<-ended
+}
+
+func (r *Runner) tell(s State) {
+	if r.Watch == nil {
+		return
+	}
+	s.Report = r.report
+	s.Done, s.All, s.Left = r.pace.state()
+	if s.Left > 0 {
+		s.Left = max(0, s.Left-s.Runs)
+	}
+	r.Watch(s)
+}

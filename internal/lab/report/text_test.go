@@ -1,0 +1,120 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/lab/report"
+	"github.com/strandmp/strand/internal/lab/results"
+)
+
+var update = flag.Bool("update", false, "write what is drawn into testdata")
+
+// golden compares with what was found to be good, and shows how to write it anew.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "go test ./internal/lab/report -update")
+	assert.Equal(t, string(want), string(got), "if it is better than before: go test ./internal/lab/report -update")
+}
+
+func TestTable(t *testing.T) {
+	r := synthetic()
+	require.NoError(t, r.Check())
+	var b bytes.Buffer
+	require.NoError(t, report.WriteTable(&b, r))
+	golden(t, "table.txt", b.Bytes())
+}
+
+// Of a comparison that has just begun.
+func TestTableOfAComparisonThatRuns(t *testing.T) {
+	r := synthetic()
+	r.Finished = time.Time{}
+	r.Cells = r.Cells[:3]
+	r.Cells[0].Runs, r.Cells[1].Runs, r.Cells[2].Runs = r.Cells[0].Runs[:15], r.Cells[1].Runs[:4], nil
+	r.Cells[2].Unable = "loss 2 %: nothing here can emulate it"
+	var b bytes.Buffer
+	require.NoError(t, report.WriteTable(&b, r))
+	golden(t, "running.txt", b.Bytes())
+}
+
+func TestTableOfOneVariant(t *testing.T) {
+	r := synthetic()
+	r.Variants, r.Cells = r.Variants[:1], r.Cells[:1]
+	var runs []results.Run
+	for _, run := range r.Cells[0].Runs {
+		if run.Variant == tcp {
+			runs = append(runs, run)
+		}
+	}
+	r.Cells[0].Runs = runs
+	var b bytes.Buffer
+	require.NoError(t, report.WriteTable(&b, r))
+	assert.NotContains(t, b.String(), "ratio")
+	assert.Contains(t, b.String(), "nothing to compare")
+}
+
+// Errors come from anywhere; they must not paint the terminal.
+func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, report.WriteTable(&b, synthetic()))
+	assert.NotContains(t, b.String(), "\x1b")
+	assert.Contains(t, b.String(), "5 failed: rank 2: peer 1 failed �[31mconnection reset")
+}
+
+// Markdown is written to a terminal too, and what is quoted in it may have fences of its own.
+func TestMarkdownIsHarmless(t *testing.T) {
+	r := synthetic()
+	r.Links.Why, r.Variants[3].Unable = "\x1b[2J", "\x1b[31m"
+	r.Command = append(r.Command, "\x1b[2J\n````\nout of the fence")
+	require.NoError(t, r.Check())
+	var b bytes.Buffer
+	require.NoError(t, report.WriteMarkdown(&b, r, nil))
+	assert.NotContains(t, b.String(), "\x1b")
+	assert.Contains(t, b.String(), "\n`````\nstrand compare --btl")
+	assert.Equal(t, 2, strings.Count(b.String(), "\n`````\n"))
+}
+
+func TestLiveRedrawsInPlace(t *testing.T) {
+	r := synthetic()
+	var b bytes.Buffer
+	live := &report.Live{Out: &b, Width: 60, Height: 20}
+	require.NoError(t, live.Draw(r, "half done"))
+	first := b.String()
+	lines := strings.Split(strings.TrimSuffix(first, "\n"), "\n")
+	assert.LessOrEqual(t, len(lines), 19)
+	for _, text := range lines {
+		assert.Less(t, utf8.RuneCountInString(text), 60)
+	}
+	assert.Equal(t, "half done", lines[len(lines)-1])
+	assert.NotContains(t, first, "\x1b")
+
+	b.Reset()
+	require.NoError(t, live.Draw(r, "done"))
+	assert.True(t, strings.HasPrefix(b.String(), "\x1b[19A\r\x1b[J"), "%q", b.String()[:12])
+	b.Reset()
+	require.NoError(t, live.Clear())
+	assert.Equal(t, "\x1b[19A\r\x1b[J", b.String())
+	b.Reset()
+	require.NoError(t, live.Clear())
+	assert.Empty(t, b.String())
+}
+
+func TestCellText(t *testing.T) {
+	r := synthetic()
+	assert.Equal(t, "farm, size 30 kB, loss 1 %", report.CellText(r, 1))
+	assert.Equal(t, "burst", report.CellText(r, len(r.Cells)-1), "it is the only one")
+}

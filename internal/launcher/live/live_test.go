@@ -1,0 +1,83 @@
+package live
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/test/leak"
+)
+
+// serve answers every question about a job.
+func serve(t *testing.T, dir, name string, answer func(net.Conn)) net.Listener {
+	t.Helper()
+	l, err := Listen(dir, name)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			answer(conn)
+		}
+	}()
+	return l
+}
+
+func TestJobs(t *testing.T) {
+	leak.Check(t)
+	dir := filepath.Join(t.TempDir(), "jobs")
+	none, err := Jobs(dir)
+	require.NoError(t, err)
+	assert.Empty(t, none)
+
+	want := Answer{Job: Job{Name: "a", PID: 7, Program: "ring", Size: 2}, Ranks: []Rank{
+		{Rank: 0, PID: 8, Report: json.RawMessage(`{"Rails":null}`)}, {Rank: 1, PID: 9, Silent: "it is stopped"},
+	}}
+	serve(t, dir, "a", func(c net.Conn) { Tell(c, want.Job, want.Ranks) })
+	serve(t, dir, "b", func(c net.Conn) { _ = c.Close() })
+	serve(t, dir, "cut", func(c net.Conn) { Tell(c, want.Job, want.Ranks[:1]) })
+	killed := serve(t, dir, "c", func(net.Conn) {})
+	require.NoError(t, killed.(*listener).Listener.Close(), "without its socket being removed")
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, unborn+"d"), nil, 0o600), "a job that is about to listen")
+
+	all, err := Jobs(dir)
+	assert.ErrorContains(t, err, "job b: it ended before it had answered")
+	assert.ErrorContains(t, err, "job cut: it ended after 1 of its 2 ranks")
+	assert.Equal(t, []Answer{want}, all)
+	_, err = os.Lstat(filepath.Join(dir, "c"))
+	assert.ErrorIs(t, err, os.ErrNotExist, "nobody answers for it any more")
+	_, err = os.Lstat(filepath.Join(dir, unborn+"d"))
+	assert.NoError(t, err)
+}
+
+// A folder that others may look into, or have made, is not used.
+func TestOnlyAPrivateFolder(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	_, err := Listen(dir, "a")
+	assert.ErrorContains(t, err, "alone")
+	_, err = Jobs(dir)
+	assert.ErrorContains(t, err, "alone")
+	link := filepath.Join(t.TempDir(), "link")
+	private := t.TempDir()
+	require.NoError(t, os.Chmod(private, 0o700))
+	require.NoError(t, os.Symlink(private, link))
+	_, err = Listen(link, "a")
+	assert.ErrorContains(t, err, "alone")
+}
+
+func TestDir(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "/run/user/7")
+	assert.Equal(t, "/run/user/7/strand", Dir())
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	assert.Contains(t, Dir(), "strand-")
+}

@@ -1,0 +1,95 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/strandmp/strand/internal/launcher/live"
+	"github.com/strandmp/strand/internal/openfiles"
+)
+
+// reportTimeout is how long a rank may take to say how it stands. One that is
+// stopped does not, nor does a program that does not use Strand.
+const reportTimeout = time.Second
+
+var errNoReport = fmt.Errorf("does not answer within %v: it is stopped, or does not use Strand", reportTimeout)
+
+// serveLive answers who asks how the job stands, until the returned function is
+// called. A job that can not be asked runs all the same.
+func (j *job) serveLive() (stop func()) {
+	if j.config.LiveDir == "" {
+		return func() {}
+	}
+	listener, err := live.Listen(j.config.LiveDir, j.name)
+	if err != nil {
+		j.logf("strand info --live will not show this job: %v", err)
+		return func() {}
+	}
+	about := live.Job{
+		Name: j.name, PID: os.Getpid(), Program: filepath.Base(j.path), Host: j.hostname,
+		Size: j.config.Ranks, Started: time.Now().Truncate(time.Second),
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	j.working.Go(func() {
+		for {
+			conn, err := j.acceptLive(ctx, listener)
+			if err != nil {
+				return
+			}
+			// Who asks and does not read must not hold up the end of the job.
+			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+			live.Tell(conn, about, j.reports(ctx))
+			stop()
+		}
+	})
+	return func() {
+		cancel()
+		_ = listener.Close() // and so the socket is removed
+	}
+}
+
+// livePause is how long a job that can not answer at the moment, for want of
+// descriptors, lets those wait who ask.
+const livePause = 200 * time.Millisecond
+
+// acceptLive returns the next who asks, or an error when the job is over.
+func (j *job) acceptLive(ctx context.Context, listener net.Listener) (net.Conn, error) {
+	for told := false; ; {
+		conn, err := listener.Accept()
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+		if !told {
+			told = true
+			j.logf("strand info --live can not ask this job at the moment: %v", openfiles.Explain(err))
+		}
+		select {
+		case <-time.After(livePause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// reports asks all ranks at once.
+func (j *job) reports(ctx context.Context) []live.Rank {
+	ctx, cancel := context.WithTimeoutCause(ctx, reportTimeout, errNoReport)
+	defer cancel()
+	all := make([]live.Rank, len(j.ranks))
+	var asking sync.WaitGroup
+	for i, p := range j.ranks {
+		all[i] = live.Rank{Rank: p.rank, PID: p.pid()}
+		asking.Go(func() {
+			report, err := p.line.Ask(ctx)
+			if all[i].Report = report; err != nil {
+				all[i].Silent = err.Error()
+			}
+		})
+	}
+	asking.Wait()
+	return all
+}

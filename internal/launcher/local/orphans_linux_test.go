@@ -1,0 +1,61 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/test/need"
+)
+
+// So does what they have started.
+func TestChildrenEndWithTheLauncher(t *testing.T) {
+	for range need.Times(3, 1000) {
+		killLauncher(t, "launcher of shells", 6)
+	}
+}
+
+// So does a rank that is in no group of the launcher's, though it does nothing but compute.
+func TestRunawaysEndWithTheLauncher(t *testing.T) {
+	for range need.Times(1, 300) {
+		killLauncher(t, "launcher of runaways", 2)
+	}
+}
+
+// At whatever moment the launcher is killed, programs that use Strand end, below shells and in
+// groups of their own too: a group is tied to the launcher only just after its rank has started.
+func TestLauncherIsKilledAtAnyTime(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(1, 2))
+	for trial := range need.Times(5, 2000) {
+		mark := fmt.Sprintf("LOCAL_TEST_MARK=%d.%d", os.Getpid(), trial)
+		launcher := exec.Command(self)
+		launcher.Env = append(os.Environ(), roleEnv+"=launcher of runaways", mark)
+		require.NoError(t, launcher.Start())
+		pause := time.NewTimer(time.Duration(random.Int64N(int64(20 * time.Millisecond))))
+		<-pause.C
+		require.NoError(t, launcher.Process.Kill())
+		_ = launcher.Wait()
+		require.Eventually(t, func() bool { return len(marked(mark)) == 0 }, 10*time.Second, time.Millisecond, "trial %d: %v", trial, marked(mark))
+	}
+}
+
+// marked are the living processes that have that in their environment.
+func marked(mark string) (pids []string) {
+	entries, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range entries {
+		environ, err := os.ReadFile(filepath.Join(dir, "environ")) // a zombie has none
+		if err == nil && bytes.Contains(environ, []byte(mark+"\x00")) {
+			pids = append(pids, filepath.Base(dir))
+		}
+	}
+	return pids
+}

@@ -1,0 +1,281 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/launcher/control"
+	"github.com/strandmp/strand/internal/launcher/pmi"
+	"github.com/strandmp/strand/internal/openfiles"
+)
+
+// Run runs a job on this host and returns when all its ranks have exited and
+// their output was passed on. The error of a job that failed is a *RankError,
+// *TimeoutError, *InterruptError or the context's cause; of one that did not
+// start, a *UsageError, a *ProgramError or what Validate said. Those that have
+// a method ExitStatus say what a launcher should exit with.
+func Run(ctx context.Context, c Config) error {
+	given.Context(ctx)
+	if err := c.check(); err != nil {
+		return err
+	}
+	path, err := findProgram(c.Program)
+	if err != nil {
+		return err
+	}
+	hostname, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("this host has no name: %w", err)
+	}
+	j := &job{
+		config: c, path: path, hostname: hostname, name: jobName(),
+		events: make(chan event), over: make(chan struct{}),
+	}
+	defer j.open()()
+	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
+		return err
+	}
+	if c.Prefix != nil {
+		j.server.Spread()
+	}
+	return j.run(ctx)
+}
+
+// open makes the job's outputs. The returned function ends what writes to them.
+func (j *job) open() (closeAll func()) {
+	j.console = newConsole()
+	j.sinks = j.console.sinks(j.config.Stdout, j.config.Stderr)
+	j.notes = &notes{show: j.sinks[1].note, working: &j.working}
+	j.warnings = &warnings{ranks: j.config.Ranks, show: j.sinks[1].note}
+	return func() {
+		for _, k := range slices.Compact(j.sinks[:]) {
+			k.close()
+		}
+	}
+}
+
+// jobName is the same for no two jobs of a network.
+func jobName() string {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return "strand_" + hex.EncodeToString(id[:])
+}
+
+// A job is one run. Its processes, sockets and pipes are owned by goroutines
+// that report to the supervisor by events.
+type job struct {
+	config   Config
+	path     string
+	hostname string
+	name     string
+
+	server  *pmi.Server
+	console *console
+	sinks   [2]*sink // standard output, standard error
+	ranks   []*process
+	events  chan event
+	over    chan struct{} // closed when nobody takes events any more
+
+	working  sync.WaitGroup
+	warnings *warnings
+	notes    *notes
+}
+
+func (j *job) run(ctx context.Context) error {
+	input, release, err := inputFor(j.config.Stdin)
+	if err != nil {
+		return fmt.Errorf("standard input for rank 0: %w", err)
+	}
+	startErr := j.startAll(input)
+	for _, p := range j.ranks {
+		j.attend(p)
+	}
+	s := newSupervisor(j)
+	if startErr != nil {
+		s.endBecause(startErr)
+	}
+	stopLive := j.serveLive()
+	s.run(ctx)
+	stopLive()
+	j.server.Close()
+	release()
+	for _, p := range j.ranks {
+		p.line.EndWithin(lastWordsTime)
+		for _, out := range p.out {
+			out.pipe.end()
+		}
+	}
+	close(j.over)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		j.working.Wait()
+		j.warnings.finish()
+	}()
+	s.drain(ctx, written)
+	if err = s.verdict; err == nil {
+		err = j.outputFailure()
+	}
+	if err != nil {
+		j.sinks[1].finishLine() // the caller may report the error there
+	}
+	return err
+}
+
+// logf tells what the launcher does, if anybody wants to know.
+func (j *job) logf(format string, args ...any) {
+	if j.config.Verbose {
+		j.notes.add(fmt.Sprintf("strand run: "+format+"\n", args...))
+	}
+}
+
+// hostOf names a rank's host.
+func (j *job) hostOf(rank int) string {
+	if j.config.Hostname != nil {
+		return j.config.Hostname(rank)
+	}
+	return j.hostname
+}
+
+// outputFailure returns the error of a write after the last rank had exited.
+func (j *job) outputFailure() error {
+	select {
+	case err := <-j.console.failure:
+		return err
+	default:
+		return nil
+	}
+}
+
+// startAll starts the ranks one after the other, on one thread that lives as
+// long as the job: the kernel ends a child when the thread that started it
+// ends, and Go ends threads when it likes.
+func (j *job) startAll(input *os.File) error {
+	started := make(chan error)
+	j.working.Go(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		started <- j.startEach(input)
+		<-j.over
+	})
+	return <-started
+}
+
+func (j *job) startEach(input *os.File) error {
+	s := &spec{
+		path: j.path, prefix: j.config.Prefix, args: append([]string{j.config.Program}, j.config.Args...),
+		environ: j.config.environ(j.name), ranks: j.config.Ranks, tag: j.config.TagOutput, sinks: j.sinks,
+	}
+	for rank := range j.config.Ranks {
+		p, err := s.start(rank, input)
+		if err != nil {
+			return j.explainStart(rank, err)
+		}
+		input = nil
+		j.ranks = append(j.ranks, p)
+		j.logf("rank %d on host %s: started, pid %d", rank, j.hostOf(rank), p.pid())
+		if p.untied != nil {
+			j.logf("what rank %d starts may outlive this launcher if that is killed: %v", rank, p.untied)
+		}
+	}
+	return nil
+}
+
+// What the launcher holds open: of a rank its two connections, the ends of its
+// output, its lifeline and a handle of its process; besides, its own files and those that are open
+// for a moment while a rank starts.
+const (
+	filesPerRank = 6
+	filesOfJob   = 24
+)
+
+// explainStart says why a rank could not be started, and what to do about it.
+func (j *job) explainStart(rank int, err error) error {
+	switch {
+	case openfiles.Exhausted(err):
+		return fmt.Errorf("can not start rank %d of %d: %w; the launcher needs about %d for this job",
+			rank, j.config.Ranks, openfiles.Explain(err), filesPerRank*j.config.Ranks+filesOfJob)
+	case rank == 0:
+		return refusal(j.config.Program, err)
+	case errors.Is(err, syscall.EAGAIN):
+		return fmt.Errorf("can not start rank %d of %d: %w (the limit of processes and threads of this user is reached: raise it with ulimit -u, or of this container)",
+			rank, j.config.Ranks, err)
+	}
+	return fmt.Errorf("can not start rank %d of %d: %w", rank, j.config.Ranks, err)
+}
+
+// attend starts the goroutines that serve a rank.
+func (j *job) attend(p *process) {
+	j.working.Go(func() {
+		err := j.server.Serve(p.rank, p.conn)
+		if err != nil {
+			j.post(event{kind: misspoke, rank: p.rank, message: err.Error()})
+		}
+		close(p.served)
+		if !p.exitsWithin(endingTime) {
+			j.post(event{kind: parted, rank: p.rank})
+		}
+	})
+	j.working.Go(func() {
+		err := p.line.Serve(control.Heard{
+			Warning: func(text string) { j.warnings.add(p.rank, text) },
+			Call:    func(rank int) { j.call(p.rank, rank) },
+		})
+		if err != nil {
+			j.logf("rank %d: %v", p.rank, err)
+		}
+	})
+	for _, s := range p.out {
+		j.working.Go(func() {
+			s.forward()
+			_ = s.pipe.file.Close()
+		})
+	}
+	j.working.Go(func() {
+		j.post(event{kind: exited, rank: p.rank, status: p.wait()})
+	})
+}
+
+// An event is something that happened to a rank.
+type event struct {
+	kind    eventKind
+	rank    int
+	code    int                // aborted
+	message string             // aborted, misspoke
+	after   int                // aborted: whose failure has led to it, or -1
+	status  syscall.WaitStatus // exited
+}
+
+type eventKind uint8
+
+const (
+	initialised eventKind = iota
+	finalised
+	aborted
+	misspoke
+	parted // closed its connection, and runs on
+	exited
+)
+
+// post hands an event to the supervisor; it has been taken on return.
+func (j *job) post(e event) {
+	select {
+	case j.events <- e:
+	case <-j.over:
+	}
+}
+
+func (j *job) Initialised(rank int) { j.post(event{kind: initialised, rank: rank}) }
+func (j *job) Finalised(rank int)   { j.post(event{kind: finalised, rank: rank}) }
+func (j *job) Aborted(rank int, a pmi.Abort) {
+	j.post(event{kind: aborted, rank: rank, code: a.Code, message: a.Message, after: a.After})
+}

@@ -1,0 +1,154 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/internal/lab/results"
+)
+
+// A Host is where ranks can run, and how to get there.
+type Host struct {
+	Name string `json:"name"`
+	// Shell is a command that takes a host's name and a command line, which it runs
+	// there with its own standard streams: ssh.
+	Shell []string `json:"shell"`
+	// Program is this program there.
+	Program string `json:"program"`
+	// Patience is how long all that may take to begin.
+	Patience time.Duration `json:"patience"`
+}
+
+// Arguments are those with which the program there calls [Answer].
+var Arguments = []string{"compare", "elsewhere"}
+
+// An Introduction is what the program on another host says first.
+type Introduction struct {
+	Build   string          `json:"strand"` // of the program there
+	Machine results.Machine `json:"machine"`
+}
+
+// Ask starts the program on the host and returns how it introduces itself, if it is of the
+// given build. Then that process ends.
+func Ask(ctx context.Context, h Host, build string) (Introduction, error) {
+	said := &lastWords{}
+	l, err := h.open(ctx, build, func(cmd *exec.Cmd) {
+		cmd.Stderr = said
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	})
+	if err != nil {
+		if text := said.text(); text != "" {
+			err = fmt.Errorf("%w\n%s", err, text)
+		}
+		return Introduction{}, err
+	}
+	return l.peer, l.end()
+}
+
+// A line leads to the program on a host.
+type line struct {
+	host Host
+	cmd  *exec.Cmd
+	stop context.CancelFunc
+	out  io.WriteCloser
+	in   *bufio.Reader
+	peer Introduction
+}
+
+// partTime is how long the remote shell has to end when its input has.
+const partTime = 5 * time.Second
+
+// open starts the program on the host and hears its introduction.
+func (h Host) open(ctx context.Context, build string, prepare func(*exec.Cmd)) (*line, error) {
+	ctx, stop := context.WithCancel(ctx)
+	words := append(append(append([]string{}, h.Shell...), h.Name, word(h.Program)), Arguments...)
+	l := &line{host: h, cmd: exec.CommandContext(ctx, words[0], words[1:]...), stop: stop}
+	l.cmd.WaitDelay = partTime
+	prepare(l.cmd)
+	var out io.Reader
+	var err error
+	if l.out, err = l.cmd.StdinPipe(); err == nil {
+		out, err = l.cmd.StdoutPipe()
+	}
+	if err == nil {
+		err = l.cmd.Start()
+	}
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("host %s: %w; --rsh is a command that takes a host's name and a command line, such as ssh", h.Name, err)
+	}
+	l.in = bufio.NewReaderSize(out, longest)
+	hurry := time.AfterFunc(h.Patience, stop)
+	err = l.hear(build)
+	late := !hurry.Stop()
+	if err == nil {
+		return l, nil
+	}
+	ended := l.end()
+	switch {
+	case late:
+		err = fmt.Errorf("nothing within %v", h.Patience)
+	case ended != nil && errors.Is(err, io.EOF):
+		err = ended
+	case errors.Is(err, io.EOF):
+		err = errors.New("it ended without a word")
+	}
+	return nil, fmt.Errorf("host %s: no strand there by %q: %w; this takes %s as %s there; --host-strand names another place",
+		h.Name, strings.Join(words, " "), err, build, h.Program)
+}
+
+// word is a path as the shell of another host reads it, which splits at blanks. One that it
+// would not split stays as it is: the shell there may know ~ and $HOME.
+func word(path string) string {
+	if !strings.ContainsAny(path, " \t\n'\"\\;&|<>()*?[]") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// hear reads the introduction.
+func (l *line) hear(build string) error {
+	text, err := l.in.ReadSlice('\n')
+	if err != nil && (len(text) == 0 || !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull)) {
+		return io.EOF
+	}
+	if err := json.Unmarshal(text, &l.peer); err != nil || l.peer.Build == "" {
+		return fmt.Errorf("it said %q, which strand would not; if it is a greeting of the shell's, that has to go", text[:min(len(text), 80)])
+	}
+	if l.peer.Build != build {
+		return fmt.Errorf("it is another one, %.80q", l.peer.Build)
+	}
+	return nil
+}
+
+// end closes the line and says how the remote shell ended.
+func (l *line) end() error {
+	_ = l.out.Close()
+	hurry := time.AfterFunc(partTime, l.stop)
+	defer hurry.Stop()
+	defer l.stop()
+	return l.cmd.Wait()
+}
+
+// lastWords keeps the beginning of what is said.
+type lastWords struct{ bytes.Buffer }
+
+func (w *lastWords) Write(p []byte) (int, error) {
+	const most = 4 << 10
+	w.Buffer.Write(p[:min(len(p), most-w.Len())]) // never fails
+	return len(p), nil
+}
+
+func (w *lastWords) text() string {
+	return strings.ToValidUTF8(strings.TrimSpace(w.String()), "\ufffd")
+}

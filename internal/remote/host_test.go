@@ -1,0 +1,23 @@
+package remote
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever a program's path is, a shell finds it.
+func TestPathsForAShell(t *testing.T) {
+	for _, name := range []string{"strand", "my strand", "it's (mine); $1 & yours"} {
+		program := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho started with $*\n"), 0o700))
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", word(program)+" an argument").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Equal(t, "started with an argument\n", string(out))
+	}
+	assert.Equal(t, "~/bin/strand", word("~/bin/strand"))
+}

@@ -1,0 +1,285 @@
+//go:build linux
+
+package launchertest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/test/need"
+)
+
+// A cluster is a Slurm of one node.
+type cluster struct {
+	dir     string
+	daemons []*netspace.Cmd
+	env     []string
+}
+
+// theCluster is started by the first test that needs it, and serves all.
+var theCluster struct {
+	sync.Once
+	*cluster
+	err error
+}
+
+// slurm returns it, or says what is missing.
+func slurm(t *testing.T) *cluster {
+	t.Helper()
+	need.Users(t)
+	for _, program := range []string{"srun", "sbatch", "salloc", "sinfo"} {
+		need.Program(t, program, "slurm-wlm")
+	}
+	controller, node := need.Program(t, "slurmctld", "slurm-wlm"), need.Program(t, "slurmd", "slurm-wlm")
+	theCluster.Do(func() { theCluster.cluster, theCluster.err = startCluster(controller, node) })
+	require.NoError(t, theCluster.err)
+	return theCluster.cluster
+}
+
+// configuration says what a Slurm of one node needs that starts no process but its own, keeps
+// nothing, trusts its users and listens on the loopback only.
+const configuration = `ClusterName=strandtest
+SlurmctldHost=%[1]s(127.0.0.1)
+SlurmctldPort=%[3]d
+SlurmdPort=%[4]d
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/none
+CredType=cred/none
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+StateSaveLocation=%[2]s/state
+SlurmdSpoolDir=%[2]s/spool
+SlurmctldPidFile=%[2]s/slurmctld.pid
+SlurmdPidFile=%[2]s/slurmd.pid
+MailProg=/bin/true
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/linear
+SchedulerType=sched/builtin
+SlurmdParameters=config_overrides
+DebugFlags=NO_CONF_HASH
+NodeName=strandtest NodeHostname=%[1]s NodeAddr=127.0.0.1 CPUs=16 State=UNKNOWN
+PartitionName=all Nodes=strandtest Default=YES MaxTime=INFINITE State=UP
+`
+
+func startCluster(controller, node string) (*cluster, error) {
+	dir, err := os.MkdirTemp("", "strandtest-slurm")
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{dir: dir}
+	for _, name := range []string{"state", "spool"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			return c, err
+		}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return c, err
+	}
+	host, _, _ = strings.Cut(host, ".")
+	ports, err := freePorts(2)
+	if err != nil {
+		return c, err
+	}
+	conf := filepath.Join(dir, "slurm.conf")
+	if err := os.WriteFile(conf, fmt.Appendf(nil, configuration, host, dir, ports[0], ports[1]), 0o644); err != nil {
+		return c, err
+	}
+	c.env = append(withoutSlurm(os.Environ()), "SLURM_CONF="+conf)
+	for _, args := range [][]string{{controller, "-D", "-i", "-f", conf}, {node, "-D", "-N", "strandtest", "-f", conf}} {
+		if err := c.startDaemon(args); err != nil {
+			return c, err
+		}
+	}
+	return c, c.awaitNode()
+}
+
+// withoutSlurm drops what an allocation around this test has set.
+func withoutSlurm(environ []string) (rest []string) {
+	for _, entry := range environ {
+		if !strings.HasPrefix(entry, "SLURM") && !strings.HasPrefix(entry, "PMI") {
+			rest = append(rest, entry)
+		}
+	}
+	return rest
+}
+
+func freePorts(n int) (ports []int, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // so that no two are the same
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+// startDaemon starts one of the two, which writes what it does to a file. The kernel ends it if
+// this process is killed.
+func (c *cluster) startDaemon(args []string) error {
+	log, err := os.Create(filepath.Join(c.dir, filepath.Base(args[0])+".log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := netspace.Bind(exec.Command(args[0], args[1:]...))
+	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c.daemons = append(c.daemons, cmd)
+	return nil
+}
+
+// awaitNode returns when jobs can be run.
+func (c *cluster) awaitNode() error {
+	state, again := "", time.NewTicker(20*time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(watchdog); time.Now().Before(end); <-again.C {
+		cmd := exec.Command("sinfo", "-h", "-o", "%T")
+		cmd.Env = c.env
+		out, _ := cmd.CombinedOutput()
+		if state = strings.TrimSpace(string(out)); state == "idle" {
+			return nil
+		}
+	}
+	logs, _ := exec.Command("sh", "-c", "tail -n 5 "+c.dir+"/*.log").CombinedOutput()
+	return fmt.Errorf("slurm: the node is not ready, but %q: %s", state, logs)
+}
+
+// finish ends the cluster, if there is one, and keeps the status.
+func finish(status int) int {
+	c := theCluster.cluster
+	if c == nil {
+		return status
+	}
+	for _, d := range c.daemons {
+		_ = d.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(10*time.Second, func() { _ = d.Process.Kill() })
+		_ = d.Wait()
+		late.Stop()
+	}
+	_ = os.RemoveAll(c.dir)
+	return status
+}
+
+// batch runs a script without srun and returns what it says. It ends by telling its status
+// through a pipe: sbatch -W looks for the end but every few seconds.
+func (c *cluster) batch(t *testing.T, role, script string) (output string, status int) {
+	t.Helper()
+	dir := t.TempDir()
+	file, out, end := filepath.Join(dir, "script"), filepath.Join(dir, "out"), filepath.Join(dir, "end")
+	require.NoError(t, syscall.Mkfifo(end, 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\necho $? >"+end+"\n"), 0o755))
+	said, submitted := run(t, role, c.env, "sbatch", "-Q", "-n", "4", "-o", out, file)
+	require.Zero(t, submitted, said)
+	told, _ := run(t, role, nil, "cat", end)
+	status, err := strconv.Atoi(strings.TrimSpace(told))
+	require.NoError(t, err)
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+	return string(text), status
+}
+
+// A program that srun has not started is a world of one, in a batch script as in the shell of
+// salloc, though Slurm calls either a task of four.
+func TestAllocationWithoutSrun(t *testing.T) {
+	c := slurm(t)
+	out, status := c.batch(t, "exchange", `echo "task $SLURM_PROCID of $SLURM_NTASKS"; `+self(t)+` && srun --mpi=pmi2 `+self(t)+` | sort`)
+	assert.Equal(t, 0, status, out)
+	assert.Equal(t, "task 0 of 4\nrank 0 of 1 by none\n"+strings.Join(allRanks(4, "slurm"), "\n")+"\n", out)
+	out, status = run(t, "exchange", c.env, "salloc", "-Q", "-n", "4", self(t))
+	assert.Equal(t, 0, status, out)
+	assert.Equal(t, "rank 0 of 1 by none\n", out)
+}
+
+// One that srun has started, but not told how to find the others, says how it would be told.
+func TestSrunWithoutPMI(t *testing.T) {
+	c := slurm(t)
+	out, status := run(t, "exchange", c.env, "srun", "-Q", "--mpi=none", "-n", "3", self(t))
+	assert.Equal(t, 1, status)
+	assert.Equal(t, 3, strings.Count(out, `use "srun --mpi=pmi2 -n 3 `), out)
+	assert.NotContains(t, out, "rank 0")
+	out, status = run(t, "exchange", c.env, "srun", "-Q", "--mpi=none", "-n", "1", self(t))
+	assert.Equal(t, 0, status, out)
+	assert.Equal(t, "rank 0 of 1 by none\n", out)
+}
+
+// A rank that exits without leaving its world is told of once, before all else that ranks say of
+// it, and without flags that srun does not have.
+func TestSlurmRankLeaves(t *testing.T) {
+	c := slurm(t)
+	for range need.Times(1, 50) {
+		out, status := run(t, "leave 7", c.env, "srun", "-Q", "--mpi=pmi2", "-n", "4", self(t))
+		requireHighest(t, out, status)
+		assert.Contains(t, out, "task 2: Exited with exit code 7")
+		assert.Equal(t, 1, strings.Count(out, "strand: rank 2 has gone, and rank 0 on "), out)
+		assert.NotContains(t, out, "aborts the job")
+		assert.NotRegexp(t, ` -p \w|--btl`, out)
+		first := out[:strings.Index(out, "strand: rank 2 has gone")]
+		assert.NotContains(t, first, "program:", "nobody else has said it before")
+	}
+}
+
+// The status of a job is the highest of its tasks', those that Slurm kills among them: so 137 where a rank aborts the
+// job, and 143 where one fails and srun was told to end the others for it. Which rank has failed, and how, is in srun's words.
+func TestSlurmStatus(t *testing.T) {
+	c := slurm(t)
+	for _, k := range []struct {
+		going  string
+		args   []string
+		status int
+		says   string
+	}{
+		{"leave 7", []string{"-K"}, 143, "task 2: Exited with exit code 7"},
+		{"die", []string{"-K"}, 143, "task 2: Killed"},
+		{"abort 7", nil, 137, "rank 2 on "},
+		{"give up", nil, 137, "rank 2 on "},
+	} {
+		for range need.Times(1, 50) {
+			out, status := run(t, k.going, c.env, "srun", append(k.args, "-Q", "--mpi=pmi2", "-n", "4", self(t))...)
+			assert.Equal(t, k.status, status, "%s: %s", k.going, out)
+			requireHighest(t, out, status)
+			assert.Contains(t, out, k.says, k.going)
+		}
+	}
+}
+
+// requireHighest expects that the status of a job is the highest of those that srun tells of.
+func requireHighest(t *testing.T, out string, status int) {
+	t.Helper()
+	highest := 0
+	for _, m := range regexp.MustCompile(`srun: error: .* tasks? .*: (Killed|Terminated|Exited with exit code (\d+))`).FindAllStringSubmatch(out, -1) {
+		switch m[1] {
+		case "Killed":
+			highest = max(highest, 128+int(syscall.SIGKILL))
+		case "Terminated":
+			highest = max(highest, 128+int(syscall.SIGTERM))
+		default:
+			n, err := strconv.Atoi(m[2])
+			require.NoError(t, err)
+			highest = max(highest, n)
+		}
+	}
+	require.Equal(t, highest, status, out)
+}

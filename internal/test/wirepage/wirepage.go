@@ -1,0 +1,73 @@
+// Package wirepage reads the sizes that docs/WIRE.md states, for the tests that
+// compare them with the code.
+package wirepage
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	heading = regexp.MustCompile(`^### ([A-Z][A-Z -]*[A-Z]), .*: (\d+) bytes$`)
+	field   = regexp.MustCompile(`^\| (\d+) \| (\d+) \| `)
+)
+
+// Sizes returns the size in bytes that the page states for each header, by its
+// name. It fails the test if the fields of a table do not follow each other, or
+// do not add up to the size in its heading.
+func Sizes(t testing.TB) map[string]int {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	page, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "..", "docs", "WIRE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := parse(string(page))
+	if err != nil {
+		t.Fatalf("docs/WIRE.md: %v", err)
+	}
+	return sizes
+}
+
+func parse(page string) (map[string]int, error) {
+	sizes := make(map[string]int)
+	name, next := "", 0
+	end := func() error {
+		if next != 0 && next != sizes[name] {
+			return fmt.Errorf("%s: the fields take %d bytes, the heading says %d", name, next, sizes[name])
+		}
+		next = 0
+		return nil
+	}
+	for line := range strings.Lines(page) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "#") {
+			if err := end(); err != nil {
+				return nil, err
+			}
+			name = ""
+		}
+		if m := heading.FindStringSubmatch(line); m != nil {
+			name = m[1]
+			sizes[name], _ = strconv.Atoi(m[2])
+			continue
+		}
+		m := field.FindStringSubmatch(line)
+		if m == nil || name == "" {
+			continue
+		}
+		at, _ := strconv.Atoi(m[1])
+		size, _ := strconv.Atoi(m[2])
+		if at != next {
+			return nil, fmt.Errorf("%s: a field is at %d, the one before it ends at %d", name, at, next)
+		}
+		next += size
+	}
+	return sizes, end()
+}
