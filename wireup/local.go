@@ -135,7 +135,7 @@ func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err erro
 	l.refresh()
 	result := reach.Match(l.side, remote.Side(), l.routes)
 	if len(result.Pairs) == 0 {
-		return nil, nil, NoPair(result, l.settings.Policy.Name(), l.settings.Prefix)
+		return nil, nil, noPair(result, l.settings.Policy.Name(), l.settings.Prefix)
 	}
 	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }
 	if rank < l.host.Rank() {

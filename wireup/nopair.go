@@ -10,13 +10,13 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// ErrNoPair is the cause of every error of [NoPair].
+// ErrNoPair is the cause of every error that no pair of addresses works.
 var ErrNoPair = errors.New("no address of ours leads to one of the peer's")
 
-// NoPair says why no pair of addresses works, and what to change: what there is on both
+// noPair says why no pair of addresses works, and what to change: what there is on both
 // sides, and the reasons, each once with an example. Prefix is that of the transport's
 // parameters, policy the name of the one that has judged.
-func NoPair(result reach.Result, policy, prefix string) error {
+func noPair(result reach.Result, policy, prefix string) error {
 	others := slices.DeleteFunc(reach.PolicyNames(), func(name string) bool { return name == policy })
 	var b strings.Builder
 	fmt.Fprintf(&b, "by the policy %q: choose other networks with %s or %s, or judge by another policy with %sreach (%s)",

@@ -14,9 +14,9 @@ type Ports struct {
 	where        string // what they are, as the user wrote them
 }
 
-// PortTrouble tells errors of binding that another port may not have: this one is taken, or
+// portTrouble tells errors of binding that another port may not have: this one is taken, or
 // the superuser's.
-func PortTrouble(err error) bool {
+func portTrouble(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)
 }
 
@@ -52,7 +52,7 @@ func Bind[A, S any](p Ports, on string, addrs []A, open func(addr A, port uint16
 			if port == 0 {
 				return nil, 0, err // at the very first address
 			}
-			if last = err; !PortTrouble(err) {
+			if last = err; !portTrouble(err) {
 				break
 			}
 		}
@@ -61,7 +61,7 @@ func Bind[A, S any](p Ports, on string, addrs []A, open func(addr A, port uint16
 	var last error
 	for port := p.First; port < p.First+p.Count; port++ {
 		made, _, err := all(uint16(port))
-		if err == nil || !PortTrouble(err) {
+		if err == nil || !portTrouble(err) {
 			return made, uint16(port), err
 		}
 		last = err

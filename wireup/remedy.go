@@ -13,6 +13,10 @@ import (
 // ErrNoGoodbye is for the error of a connection whose peer has ended it without saying so.
 var ErrNoGoodbye = errors.New("without a goodbye")
 
+// ErrForeign is for the error of an attempt at whose other end something else than this
+// handshake is spoken: another one would fare no better ([Pending.Ended]).
+var ErrForeign = handshake.ErrMagic
+
 // remedy says what can be done about a failure of a connection.
 func (c *Conn) remedy(err error) string {
 	peer, at := c.slot.key.rank, "there"
@@ -40,7 +44,7 @@ func (c *Conn) remedy(err error) string {
 		return openfiles.Remedy(err)
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
 		return "a local firewall rule forbids it"
-	case errors.Is(err, handshake.ErrProof), errors.Is(err, handshake.ErrMagic):
+	case errors.Is(err, handshake.ErrProof), errors.Is(err, ErrForeign):
 		return fmt.Sprintf("another program, or another job, listens %s", at)
 	case errors.Is(err, ErrNoGoodbye), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fmt.Sprintf("rank %d has probably ended: see its output", peer)

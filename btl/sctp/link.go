@@ -7,7 +7,6 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -61,7 +60,7 @@ func (l *link) Receive(stream uint16, ppid uint32, piece []byte, end bool) {
 	default:
 		b, whole, err := l.control.add(ppid, piece, end)
 		if err == nil && (stream != controlStream || l.control.ppid != ppidHandshake) {
-			err = fmt.Errorf("%w: payload protocol %#08x on stream %d before the peer has proved itself", handshake.ErrMagic, l.control.ppid, stream)
+			err = fmt.Errorf("%w: payload protocol %#08x on stream %d before the peer has proved itself", wireup.ErrForeign, l.control.ppid, stream)
 		}
 		if err != nil {
 			l.pending.Ended(err)
