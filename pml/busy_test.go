@@ -67,6 +67,23 @@ func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
 	})
 }
 
+// So is one that does not give back the memory of an operation, which ends when it does.
+func TestRailThatKeepsTheMemoryOfAnOperationIsLookedAt(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		pe.rails[0].attr.EagerLimit, pe.pml.tune.eagerMax = 1000, 1000
+		pe.credit.Open(1 << 16)
+		eps[0].result = btl.Taken
+		op, err := pe.pml.contextOf(0).isend(make([]byte, 500), nil, 1, 0, Standard)
+		require.NoError(t, err)
+		require.NoError(t, pe.acknowledged(&header{ack: 1}))
+		require.False(t, op.done, "its memory is the transport's")
+		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+		pe.pass(2 * pe.pml.tune.railTimeout)
+		assert.False(t, pe.rails[0].up(), "the rail was given up")
+		assert.True(t, op.done)
+	})
+}
+
 // One that is busy while nothing waits for it is left alone.
 func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {

@@ -92,13 +92,14 @@ func (pe *peer) dueSince() map[*rail]int64 {
 	if g := &pe.goodbye; g.said && !g.answered {
 		note(g.over, g.at)
 	}
-	if pe.waits() {
-		for _, r := range pe.rails {
-			if r.up() && r.busy {
-				note(r, r.refusedAt) // it is to take more
-			}
-			for f := r.newest; f != nil; f = f.older {
-				note(r, f.given) // and to give back what it has, before it gets more
+	waits := pe.waits()
+	for _, r := range pe.rails {
+		if waits && r.up() && r.busy {
+			note(r, r.refusedAt) // it is to take more
+		}
+		for f := r.newest; f != nil; f = f.older {
+			if waits || f.op != nil {
+				note(r, f.given) // and to give back what it has, before it gets more, or an operation ends
 			}
 		}
 	}
