@@ -70,8 +70,8 @@ func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
 // So is one that does not give back the memory of an operation, which ends when it does.
 func TestRailThatKeepsTheMemoryOfAnOperationIsLookedAt(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
-		pe.rails[0].attr.EagerLimit, pe.pml.tune.eagerMax = 1000, 1000
-		pe.credit.Open(1 << 16)
+		pe.rails[0].attr.EagerLimit, pe.rails[0].attr.MaxFrame = 1000, 1000
+		require.NoError(t, pe.credit.Update(1<<16))
 		eps[0].result = btl.Taken
 		op, err := pe.pml.contextOf(0).isend(make([]byte, 500), nil, 1, 0, Standard)
 		require.NoError(t, err)
