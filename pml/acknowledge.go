@@ -1,6 +1,9 @@
 package pml
 
-import "github.com/strandmp/strand/pml/rails"
+import (
+	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
+)
 
 // ackEvery is how many frames may arrive before they are acknowledged though no
 // frame goes the other way.
@@ -8,11 +11,11 @@ const ackEvery = 64
 
 // acknowledged takes in what every header carries: the peer's acknowledgement
 // and its credit.
-func (pe *peer) acknowledged(h *header) error {
-	if err := pe.acknowledgedUpTo(h.ack, h.credit); err != nil {
+func (pe *peer) acknowledged(h *wire.Header) error {
+	if err := pe.acknowledgedUpTo(h.Ack, h.Credit); err != nil {
 		return err
 	}
-	for _, r := range h.ranges[:h.numRanges] {
+	for _, r := range h.Ranges[:h.NumRanges] {
 		if err := pe.sent.acknowledgeRange(r, frameAcked); err != nil {
 			return err
 		}
@@ -144,13 +147,13 @@ func (pe *peer) ackRail() *rail {
 // sendAck sends a frame with nothing but acknowledgement and credit.
 func (pe *peer) sendAck(r *rail) {
 	f := pe.pml.newFrame(pe)
-	h := header{kind: frameAck}
+	h := wire.Header{Kind: wire.Ack}
 	for _, b := range pe.received.beyond {
-		if h.numRanges == maxRanges {
+		if h.NumRanges == wire.MaxRanges {
 			break
 		}
-		h.ranges[h.numRanges] = b
-		h.numRanges++
+		h.Ranges[h.NumRanges] = b
+		h.NumRanges++
 	}
 	f.build(&h)
 	if r.transmit(f) {

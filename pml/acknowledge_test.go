@@ -8,6 +8,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // scripted is an endpoint that answers Send as it is told to and keeps the
@@ -17,15 +18,15 @@ type scripted struct {
 	result btl.Result
 	room   int // it is Busy once so many were sent; 0: never
 	offers int // calls of Send
-	sent   []header
+	sent   []wire.Header
 	closed func() // is called by Close, once
 }
 
 func (s *scripted) Send(f *btl.Frame, _ int) btl.Result {
 	s.offers++
 	if s.result == btl.Done {
-		var h header
-		if err := h.decode(f.Header, f.Size); err != nil {
+		var h wire.Header
+		if err := h.Decode(f.Header, f.Size); err != nil {
 			panic(err)
 		}
 		s.sent = append(s.sent, h)
@@ -48,7 +49,7 @@ func (s *scripted) Close() error {
 func (s *scripted) Desc() string { return "scripted" }
 
 // connected returns a peer with one rail, over a scripted endpoint.
-func connected(t *testing.T) (*peer, *scripted) {
+func connected(t testing.TB) (*peer, *scripted) {
 	eng, err := engine.New(engine.Options{Simulated: true})
 	require.NoError(t, err)
 	t.Cleanup(eng.Close)
@@ -75,7 +76,7 @@ func TestFrameThatFillsAGapIsAcknowledged(t *testing.T) {
 	require.NoError(t, pe.arrived(0, true, false))
 	pe.pml.Flush()
 	require.Len(t, ep.sent, 1, "the sender waits for this frame too")
-	require.Equal(t, uint32(2), ep.sent[0].ack)
+	require.Equal(t, uint32(2), ep.sent[0].Ack)
 }
 
 func TestAcknowledgementThatNoRailTookGoesWhenOneDoes(t *testing.T) {
@@ -87,7 +88,7 @@ func TestAcknowledgementThatNoRailTookGoesWhenOneDoes(t *testing.T) {
 	ep.result = btl.Done
 	pe.rails[0].Writable()
 	require.Len(t, ep.sent, 1)
-	require.Equal(t, uint32(1), ep.sent[0].ack)
+	require.Equal(t, uint32(1), ep.sent[0].Ack)
 	pe.rails[0].Writable()
 	require.Len(t, ep.sent, 1)
 }

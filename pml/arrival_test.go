@@ -10,11 +10,12 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // receiving returns a peer from which frames arrive by hand, and a context that
 // it is in.
-func receiving(t *testing.T) (*peer, *scripted, *Context) {
+func receiving(t testing.TB) (*peer, *scripted, *Context) {
 	pe, ep := connected(t)
 	p := pe.pml
 	p.tune = tunables{lanes: 1, creditMax: 1 << 20}
@@ -27,14 +28,14 @@ func receiving(t *testing.T) (*peer, *scripted, *Context) {
 	return pe, ep, c
 }
 
-func (h header) bytes() []byte {
+func encoded(h wire.Header) []byte {
 	b := make([]byte, btl.MaxHeader)
-	return b[:h.encode(b)]
+	return b[:h.Encode(b)]
 }
 
 // request is the header of a request to send, the n'th frame and message.
-func request(n uint32, size uint64) header {
-	return header{kind: frameRequest, flags: flagCounted, frame: n, seq: n, laneSeq: n, size: size, handle: 7}
+func request(n uint32, size uint64) wire.Header {
+	return wire.Header{Kind: wire.Request, Flags: wire.FlagCounted, Frame: n, Seq: n, LaneSeq: n, Size: size, Handle: 7}
 }
 
 func post(t *testing.T, c *Context, buf []byte) *operation {
@@ -45,15 +46,15 @@ func post(t *testing.T, c *Context, buf []byte) *operation {
 }
 
 // lastOf returns the last header of a type that was sent.
-func lastOf(t *testing.T, ep *scripted, kind frameType) header {
+func lastOf(t *testing.T, ep *scripted, kind wire.Kind) wire.Header {
 	t.Helper()
 	for i := len(ep.sent) - 1; i >= 0; i-- {
-		if ep.sent[i].kind == kind {
+		if ep.sent[i].Kind == kind {
 			return ep.sent[i]
 		}
 	}
 	t.Fatalf("no frame of type %d was sent", kind)
-	return header{}
+	return wire.Header{}
 }
 
 // A send that is cut short within its first piece waits for nothing but the
@@ -67,16 +68,16 @@ func TestFirstPieceThatIsAllThereWillBeIsAcknowledged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pe, ep, c := receiving(t)
 			arrange(t, c)
-			l, err := pe.rails[0].Begin(request(0, 1000).bytes(), 100)
+			l, err := pe.rails[0].Begin(encoded(request(0, 1000)), 100)
 			require.NoError(t, err)
-			answer := lastOf(t, ep, frameClear)
-			assert.LessOrEqual(t, answer.accept, uint64(10))
-			assert.Zero(t, answer.ack, "its data is not here yet")
-			assert.Equal(t, name == "closing", answer.flags&flagRefused != 0)
+			answer := lastOf(t, ep, wire.Clear)
+			assert.LessOrEqual(t, answer.Accept, uint64(10))
+			assert.Zero(t, answer.Ack, "its data is not here yet")
+			assert.Equal(t, name == "closing", answer.Flags&wire.FlagRefused != 0)
 			l.Fill(make([]byte, 100))
 			require.NoError(t, pe.rails[0].End(l))
 			pe.pml.Flush()
-			assert.EqualValues(t, 1, ep.sent[len(ep.sent)-1].ack)
+			assert.EqualValues(t, 1, ep.sent[len(ep.sent)-1].Ack)
 		})
 	}
 }
@@ -92,12 +93,12 @@ func TestFrameThatBrokeOffComesAgain(t *testing.T) {
 		if posted {
 			op = post(t, c, buf)
 		}
-		eager := header{kind: frameEager, flags: flagCounted}
-		l, err := r.Begin(eager.bytes(), 100)
+		eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
+		l, err := r.Begin(encoded(eager), 100)
 		require.NoError(t, err)
 		l.Fill(bytes.Repeat([]byte{1}, 60))
 		r.Drop(l)
-		l, err = r.Begin(eager.bytes(), 100)
+		l, err = r.Begin(encoded(eager), 100)
 		require.NoError(t, err)
 		l.Fill(bytes.Repeat([]byte{2}, 100))
 		require.NoError(t, r.End(l))
@@ -108,59 +109,59 @@ func TestFrameThatBrokeOffComesAgain(t *testing.T) {
 		require.NoError(t, op.err)
 		assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)
 		// And once more, whole: it is dropped.
-		require.NoError(t, r.Deliver(eager.bytes(), bytes.Repeat([]byte{3}, 100)))
+		require.NoError(t, r.Deliver(encoded(eager), bytes.Repeat([]byte{3}, 100)))
 		assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)
 	}
 }
 
 // partOf is the header of a part of a frame.
-func partOf(h header, at, whole uint32) header {
-	h.flags |= flagPart
-	h.part = part{at, whole}
+func partOf(h wire.Header, at, whole uint32) wire.Header {
+	h.Flags |= wire.FlagPart
+	h.Part = wire.Part{At: at, Whole: whole}
 	return h
 }
 
 // A piece for a receive that has ended comes in parts: with the first it is done.
 func TestPartsThatNobodyWants(t *testing.T) {
 	pe, ep, _ := receiving(t)
-	data := partOf(header{kind: frameData, flags: flagCounted, handle: 5000}, 100, 200)
+	data := partOf(wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Handle: 5000}, 100, 200)
 	for range 2 {
-		require.NoError(t, pe.rails[0].Deliver(data.bytes(), make([]byte, 100)))
+		require.NoError(t, pe.rails[0].Deliver(encoded(data), make([]byte, 100)))
 		pe.acknowledge()
-		assert.EqualValues(t, 1, lastOf(t, ep, frameAck).ack)
+		assert.EqualValues(t, 1, lastOf(t, ep, wire.Ack).Ack)
 	}
 	assert.Empty(t, pe.partial)
 }
 
 // What breaks the protocol is an error that says what, from whom.
 func TestFramesThatBreakTheProtocol(t *testing.T) {
-	eager := header{kind: frameEager, flags: flagCounted}
+	eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
 	for _, c := range []struct {
 		name   string
 		before func(t *testing.T, pe *peer, c *Context)
-		header header
+		header wire.Header
 		size   int
 		says   string
 	}{
 		{"more than was granted", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.Take(pe.grant.Left() - 7) },
 			eager, 100, "from rank 1: message of 9 credit units, but only 7 are left"},
 		{"a message's number twice", func(t *testing.T, pe *peer, _ *Context) {
-			require.NoError(t, pe.rails[0].Deliver(eager.bytes(), nil))
-		}, header{kind: frameEager, flags: flagCounted, frame: 1}, 0, "number 0 has arrived already"},
-		{"acknowledges what was not sent", nil, header{kind: frameAck, ack: 5}, 0, "acknowledgement up to frame 5"},
+			require.NoError(t, pe.rails[0].Deliver(encoded(eager), nil))
+		}, wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: 1}, 0, "number 0 has arrived already"},
+		{"acknowledges what was not sent", nil, wire.Header{Kind: wire.Ack, Ack: 5}, 0, "acknowledgement up to frame 5"},
 		{"acknowledges a range that was not sent", nil,
-			header{kind: frameAck, ranges: [maxRanges]numberRange{{3, 4}}, numRanges: 1}, 0, "acknowledgement of frames 3 to 7"},
+			wire.Header{Kind: wire.Ack, Ranges: [wire.MaxRanges]wire.Range{{First: 3, Count: 4}}, NumRanges: 1}, 0, "acknowledgement of frames 3 to 7"},
 		{"a piece beyond the message's end", func(t *testing.T, pe *peer, c *Context) {
 			post(t, c, make([]byte, 200))
-			require.NoError(t, pe.rails[0].Deliver(request(0, 200).bytes(), nil))
-		}, header{kind: frameData, flags: flagCounted, frame: 1, offset: 150}, 100, "data frame of 100 bytes at offset 150 of a message of which 200"},
+			require.NoError(t, pe.rails[0].Deliver(encoded(request(0, 200)), nil))
+		}, wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 1, Offset: 150}, 100, "data frame of 100 bytes at offset 150 of a message of which 200"},
 		{"a piece beyond what was taken", func(t *testing.T, pe *peer, c *Context) {
 			post(t, c, make([]byte, 100))
-			require.NoError(t, pe.rails[0].Deliver(request(0, 200).bytes(), nil))
-		}, header{kind: frameData, flags: flagCounted, frame: 1, offset: 100}, 1, "of which 100 are taken"},
+			require.NoError(t, pe.rails[0].Deliver(encoded(request(0, 200)), nil))
+		}, wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 1, Offset: 100}, 1, "of which 100 are taken"},
 		{"parts of a frame of two lengths", func(t *testing.T, pe *peer, _ *Context) {
 			first := partOf(eager, 0, 200)
-			require.NoError(t, pe.rails[0].Deliver(first.bytes(), make([]byte, 100)))
+			require.NoError(t, pe.rails[0].Deliver(encoded(first), make([]byte, 100)))
 		}, partOf(eager, 100, 300), 100, "frame 0, of type 1 with 300 bytes, began as one of type 1 with 200"},
 		{"parts that charge too much", func(_ *testing.T, pe *peer, _ *Context) { pe.grant.Take(pe.grant.Left() - 9) },
 			partOf(eager, 0, 1000), 100, "message of 23 credit units, but only 9 are left"},
@@ -170,7 +171,7 @@ func TestFramesThatBreakTheProtocol(t *testing.T) {
 			if c.before != nil {
 				c.before(t, pe, context)
 			}
-			err := pe.rails[0].Deliver(c.header.bytes(), make([]byte, c.size))
+			err := pe.rails[0].Deliver(encoded(c.header), make([]byte, c.size))
 			assert.ErrorContains(t, err, c.says)
 			assert.ErrorContains(t, err, "from rank 1: ")
 		})
@@ -185,15 +186,15 @@ func TestFramesForOperationsThatHaveEnded(t *testing.T) {
 	buf := make([]byte, 100)
 	op := post(t, c, buf) // it has not matched: nobody was told its handle
 	for i, handle := range []uint64{op.handle(), op.handle() + 1<<32, 5000, 1<<64 - 1} {
-		data := header{kind: frameData, flags: flagCounted, frame: uint32(2 * i), handle: handle}
-		require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{1}, 100)))
-		answer := header{kind: frameClear, flags: flagCounted, frame: uint32(2*i + 1), handle: handle, accept: 1 << 60}
-		require.NoError(t, r.Deliver(answer.bytes(), nil))
+		data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: uint32(2 * i), Handle: handle}
+		require.NoError(t, r.Deliver(encoded(data), bytes.Repeat([]byte{1}, 100)))
+		answer := wire.Header{Kind: wire.Clear, Flags: wire.FlagCounted, Frame: uint32(2*i + 1), Handle: handle, Accept: 1 << 60}
+		require.NoError(t, r.Deliver(encoded(answer), nil))
 	}
 	assert.Equal(t, make([]byte, 100), buf)
 	assert.False(t, op.done)
 	pe.acknowledge()
-	assert.EqualValues(t, 8, lastOf(t, ep, frameAck).ack, "they count as arrived")
+	assert.EqualValues(t, 8, lastOf(t, ep, wire.Ack).Ack, "they count as arrived")
 }
 
 // A communicator that is made when a member has failed already knows of it.
@@ -232,12 +233,16 @@ func cancelled(t *testing.T, r Request) {
 // not have been written to a buffer of the program's beyond its end.
 func FuzzDeliver(f *testing.F) {
 	var all []byte
-	for i, h := range []header{
-		{kind: frameEager, flags: flagCounted}, request(1, 300), {kind: frameVoid, flags: flagCounted, frame: 2, seq: 2, laneSeq: 2},
-		{kind: frameData, flags: flagCounted, frame: 3, handle: 1}, {kind: frameClear, flags: flagCounted, frame: 4, accept: 50},
-		{kind: frameAck, ack: 1}, {kind: frameGoodbye}, {kind: frameGoodbyeAck},
+	for i, h := range []wire.Header{
+		{Kind: wire.Eager, Flags: wire.FlagCounted}, request(1, 300), {Kind: wire.Void, Flags: wire.FlagCounted, Frame: 2, Seq: 2, LaneSeq: 2},
+		{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 3, Handle: 1}, {Kind: wire.Clear, Flags: wire.FlagCounted, Frame: 4, Accept: 50},
+		{Kind: wire.Ack, Ack: 1}, {Kind: wire.Goodbye}, {Kind: wire.GoodbyeAck},
 	} {
-		b := append([]byte{byte(len(h.bytes())), byte(payloadOf(&h)), byte(i)}, h.bytes()...)
+		size := 0
+		if k := h.Kind; k == wire.Eager || k == wire.Request || k == wire.Data {
+			size = 100
+		}
+		b := append([]byte{byte(len(encoded(h))), byte(size), byte(i)}, encoded(h)...)
 		f.Add(b)
 		all = append(all, b...)
 	}

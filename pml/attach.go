@@ -6,6 +6,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -19,9 +20,9 @@ type accepted struct {
 // attachRails chooses the paths to a peer and makes a rail for each. If the peer
 // was first to connect, that connection takes the place of the path that it names,
 // or is a rail of its own.
-func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
-	pe.host = h.host
-	choice, err := selection.Pick(p.rank, btl.Peer{Rank: pe.rank, Host: h.host}, p.offers(pe, h))
+func (p *PML) attachRails(pe *peer, h *wire.Hello, first *accepted) error {
+	pe.host = h.Host
+	choice, err := selection.Pick(p.rank, btl.Peer{Rank: pe.rank, Host: h.Host}, p.offers(pe, h))
 	if err != nil && first == nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (p *PML) attachRails(pe *peer, h *hello, first *accepted) error {
 		}
 		chosen = append(chosen, r)
 	}
-	pe.attach(h.host, choice, chosen)
+	pe.attach(h.Host, choice, chosen)
 	pe.keepStandby(choice, h)
 	if first != nil && pe.welcomeStandby(first) == nil {
 		pe.addForeign(first)
@@ -98,7 +99,7 @@ func (h *host) Accept(m btl.Module, rank int, b []byte, path int, ep btl.Endpoin
 	if pe.failure != nil {
 		return nil, fmt.Errorf("rank %d was declared failed: %w", rank, pe.failure)
 	}
-	his, err := decodeHello(b)
+	his, err := wire.DecodeHello(b)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -96,7 +97,7 @@ func TestHalfAttachedPeerLeavesNoEndpoint(t *testing.T) {
 		if theirs {
 			first = &accepted{m, 0, accepting}
 		}
-		err := p.attachRails(pe, &hello{host: "there", modules: []moduleAddress{{"net", nil}}}, first)
+		err := p.attachRails(pe, &wire.Hello{Host: "there", Modules: []wire.Module{{Component: "net", Address: nil}}}, first)
 		require.ErrorContains(t, err, "no descriptor is left")
 		require.NotEmpty(t, m.made)
 		for _, ep := range m.made {

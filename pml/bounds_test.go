@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // besieged is receiving, with bounds that a test can reach.
@@ -20,58 +21,58 @@ func besieged(t *testing.T) (*peer, *scripted, *Context) {
 
 // What a peer that has gone mad can have us keep, beside what its credit pays for, has an end.
 func TestNobodyHasUsKeepMoreAndMore(t *testing.T) {
-	counted := func(kind frameType, n uint32) header {
-		return header{kind: kind, flags: flagCounted, frame: n, seq: n, laneSeq: n}
+	counted := func(kind wire.Kind, n uint32) wire.Header {
+		return wire.Header{Kind: kind, Flags: wire.FlagCounted, Frame: n, Seq: n, LaneSeq: n}
 	}
 	for _, c := range []struct {
 		name  string
-		frame func(n uint32) (header, int)
+		frame func(n uint32) (wire.Header, int)
 		says  string
 	}{
-		{"contexts by messages", func(n uint32) (header, int) {
-			h := counted(frameEager, n)
-			h.context, h.seq = uint64(100+n), 0
+		{"contexts by messages", func(n uint32) (wire.Header, int) {
+			h := counted(wire.Eager, n)
+			h.Context, h.Seq = uint64(100+n), 0
 			return h, 0
 		}, "so are 5 others"},
-		{"contexts by requests", func(n uint32) (header, int) {
+		{"contexts by requests", func(n uint32) (wire.Header, int) {
 			h := request(n, 100)
-			h.context, h.seq = uint64(100+n), 0
+			h.Context, h.Seq = uint64(100+n), 0
 			return h, 0
 		}, "so are 5 others"},
-		{"contexts by void", func(n uint32) (header, int) {
-			h := counted(frameVoid, n)
-			h.context, h.seq = uint64(100+n), 0
+		{"contexts by void", func(n uint32) (wire.Header, int) {
+			h := counted(wire.Void, n)
+			h.Context, h.Seq = uint64(100+n), 0
 			return h, 0
 		}, "so are 5 others"},
-		{"requests", func(n uint32) (header, int) { return request(n, 1), 0 }, "6 requests to send wait"},
-		{"requests with a piece", func(n uint32) (header, int) { return request(n, 100), 1 }, "6 requests to send wait"},
-		{"numbers far ahead", func(n uint32) (header, int) {
-			h := counted(frameVoid, n)
-			h.seq += 1000
+		{"requests", func(n uint32) (wire.Header, int) { return request(n, 1), 0 }, "6 requests to send wait"},
+		{"requests with a piece", func(n uint32) (wire.Header, int) { return request(n, 100), 1 }, "6 requests to send wait"},
+		{"numbers far ahead", func(n uint32) (wire.Header, int) {
+			h := counted(wire.Void, n)
+			h.Seq += 1000
 			return h, 0
 		}, "others are ahead of what is missing"},
-		{"numbers far ahead in a lane", func(n uint32) (header, int) {
-			h := counted(frameVoid, n)
-			h.laneSeq += 1000
+		{"numbers far ahead in a lane", func(n uint32) (wire.Header, int) {
+			h := counted(wire.Void, n)
+			h.LaneSeq += 1000
 			return h, 0
 		}, "others are ahead of what is missing"},
-		{"numbers far ahead in many lanes", func(n uint32) (header, int) {
-			h := counted(frameVoid, n)
-			h.lane, h.laneSeq = uint16(n), 1
+		{"numbers far ahead in many lanes", func(n uint32) (wire.Header, int) {
+			h := counted(wire.Void, n)
+			h.Lane, h.LaneSeq = uint16(n), 1
 			return h, 0
 		}, "others are ahead of what is missing"},
-		{"frames that are never whole", func(n uint32) (header, int) { return partOf(counted(frameEager, n), 0, 2), 1 }, "so have 5 others"},
-		{"gaps within a frame", func(n uint32) (header, int) { return partOf(counted(frameEager, 0), 2*n, 1000), 1 }, "more than 5 gaps"},
-		{"gaps within frames", func(n uint32) (header, int) { return partOf(counted(frameEager, n%3), 2*(n/3), 1000), 1 }, "more than 5 gaps"},
-		{"a grant beyond all", func(n uint32) (header, int) { return header{kind: frameAck, credit: n << 22}, 0 }, "a grant of"},
-		{"frames without a number", func(uint32) (header, int) { return header{kind: frameVoid}, 0 }, "frame type 5 without a number"},
+		{"frames that are never whole", func(n uint32) (wire.Header, int) { return partOf(counted(wire.Eager, n), 0, 2), 1 }, "so have 5 others"},
+		{"gaps within a frame", func(n uint32) (wire.Header, int) { return partOf(counted(wire.Eager, 0), 2*n, 1000), 1 }, "more than 5 gaps"},
+		{"gaps within frames", func(n uint32) (wire.Header, int) { return partOf(counted(wire.Eager, n%3), 2*(n/3), 1000), 1 }, "more than 5 gaps"},
+		{"a grant beyond all", func(n uint32) (wire.Header, int) { return wire.Header{Kind: wire.Ack, Credit: n << 22}, 0 }, "a grant of"},
+		{"frames without a number", func(uint32) (wire.Header, int) { return wire.Header{Kind: wire.Void}, 0 }, "frame type 5 without a number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pe, _, _ := besieged(t)
 			var err error
 			for n := uint32(0); err == nil && n < 100; n++ {
 				h, size := c.frame(n)
-				err = pe.rails[0].Deliver(h.bytes(), make([]byte, size))
+				err = pe.rails[0].Deliver(encoded(h), make([]byte, size))
 			}
 			require.ErrorContains(t, err, c.says)
 			require.ErrorContains(t, err, "from rank 1: ")
@@ -86,14 +87,14 @@ func TestNobodyHasUsKeepMoreAndMore(t *testing.T) {
 func TestNumbersOfAMessageThatWasGivenBack(t *testing.T) {
 	pe, ep, c := besieged(t)
 	op := post(t, c, make([]byte, 100))
-	require.NoError(t, pe.rails[0].Deliver(request(0, 100).bytes(), nil))
-	handle := lastOf(t, ep, frameClear).remote
+	require.NoError(t, pe.rails[0].Deliver(encoded(request(0, 100)), nil))
+	handle := lastOf(t, ep, wire.Clear).Remote
 	ep.result = btl.Busy // it does not hear of it
 	leaveCall(op)
 	var err error
 	for n := uint32(1); err == nil && n < 100; n++ {
-		data := header{kind: frameData, flags: flagCounted, frame: n, handle: handle}
-		err = pe.rails[0].Deliver(data.bytes(), make([]byte, 1))
+		data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: n, Handle: handle}
+		err = pe.rails[0].Deliver(encoded(data), make([]byte, 1))
 	}
 	require.ErrorContains(t, err, "of a message that was given back, and so were 5 others")
 }
@@ -102,11 +103,11 @@ func TestNumbersOfAMessageThatWasGivenBack(t *testing.T) {
 // first, the message or the communicator.
 func TestMessageOfNoMember(t *testing.T) {
 	stranger := NewGroup([]int32{0, 2})
-	for name, message := range map[string]header{
-		"eager":   {kind: frameEager, flags: flagCounted, context: 8},
-		"request": {kind: frameRequest, flags: flagCounted, context: 8, size: 100},
-		"void":    {kind: frameVoid, flags: flagCounted, context: 8},
-		"ahead":   {kind: frameEager, flags: flagCounted, context: 8, seq: 1, laneSeq: 1},
+	for name, message := range map[string]wire.Header{
+		"eager":   {Kind: wire.Eager, Flags: wire.FlagCounted, Context: 8},
+		"request": {Kind: wire.Request, Flags: wire.FlagCounted, Context: 8, Size: 100},
+		"void":    {Kind: wire.Void, Flags: wire.FlagCounted, Context: 8},
+		"ahead":   {Kind: wire.Eager, Flags: wire.FlagCounted, Context: 8, Seq: 1, LaneSeq: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pe, _, _ := receiving(t)
@@ -114,7 +115,7 @@ func TestMessageOfNoMember(t *testing.T) {
 			require.NoError(t, err)
 			op, err := c.irecv(make([]byte, 10), nil, AnySource, AnyTag)
 			require.NoError(t, err)
-			err = pe.rails[0].Deliver(message.bytes(), nil)
+			err = pe.rails[0].Deliver(encoded(message), nil)
 			require.ErrorContains(t, err, "from rank 1: message for communicator 0x8, of which rank 1 is no member")
 			assert.False(t, op.done, "nobody has received it")
 		})
@@ -123,7 +124,7 @@ func TestMessageOfNoMember(t *testing.T) {
 			if state == "arriving" {
 				size = 10
 			}
-			if size > 0 && message.kind == frameVoid {
+			if size > 0 && message.Kind == wire.Void {
 				continue
 			}
 			t.Run(name+", before the communicator, "+state, func(t *testing.T) {
@@ -133,9 +134,9 @@ func TestMessageOfNoMember(t *testing.T) {
 				var l *btl.Landing
 				var err error
 				if size == 0 {
-					require.NoError(t, r.Deliver(message.bytes(), nil))
+					require.NoError(t, r.Deliver(encoded(message), nil))
 				} else {
-					l, err = r.Begin(message.bytes(), size)
+					l, err = r.Begin(encoded(message), size)
 					require.NoError(t, err)
 				}
 				c, err := pe.pml.newContext(8, stranger, false)
@@ -160,8 +161,8 @@ func TestMessageOfNoMember(t *testing.T) {
 // Members that were ahead are none the worse for it.
 func TestMessagesOfMembersBeforeTheCommunicator(t *testing.T) {
 	pe, _, _ := besieged(t)
-	early := header{kind: frameEager, flags: flagCounted, context: 8}
-	require.NoError(t, pe.rails[0].Deliver(early.bytes(), []byte("early")))
+	early := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: 8}
+	require.NoError(t, pe.rails[0].Deliver(encoded(early), []byte("early")))
 	require.Equal(t, 1, pe.holds.contexts)
 	c, err := pe.pml.newContext(8, ConsecutiveGroup(0, 2), false)
 	require.NoError(t, err)
@@ -180,8 +181,8 @@ func TestNumbersAheadInAFreedContext(t *testing.T) {
 		id := uint64(100 + n)
 		c, err := pe.pml.newContext(id, ConsecutiveGroup(0, 2), false)
 		require.NoError(t, err)
-		ahead := header{kind: frameVoid, flags: flagCounted, frame: n, laneSeq: n, context: id, seq: 1}
-		require.NoError(t, pe.rails[0].Deliver(ahead.bytes(), nil))
+		ahead := wire.Header{Kind: wire.Void, Flags: wire.FlagCounted, Frame: n, LaneSeq: n, Context: id, Seq: 1}
+		require.NoError(t, pe.rails[0].Deliver(encoded(ahead), nil))
 		c.free()
 	}
 }
@@ -217,14 +218,14 @@ func TestSenderKeepsToTheBounds(t *testing.T) {
 		answered := 0
 		for range 100 {
 			require.LessOrEqual(t, pe.sent.outstanding(), 5)
-			ack := header{kind: frameAck, ack: pe.sent.next, credit: 1 << 20}
-			require.NoError(t, r.Deliver(ack.bytes(), nil))
+			ack := wire.Header{Kind: wire.Ack, Ack: pe.sent.next, Credit: 1 << 20}
+			require.NoError(t, r.Deliver(encoded(ack), nil))
 			for _, h := range ep.sent[answered:] {
-				if h.kind == frameRequest {
-					clear := header{kind: frameClear, flags: flagCounted, frame: pe.received.next, ack: pe.sent.next, credit: 1 << 20,
-						handle: h.handle, accept: h.size, remote: 1}
+				if h.Kind == wire.Request {
+					clear := wire.Header{Kind: wire.Clear, Flags: wire.FlagCounted, Frame: pe.received.next, Ack: pe.sent.next, Credit: 1 << 20,
+						Handle: h.Handle, Accept: h.Size, Remote: 1}
 					answered = len(ep.sent)
-					require.NoError(t, r.Deliver(clear.bytes(), nil))
+					require.NoError(t, r.Deliver(encoded(clear), nil))
 				}
 			}
 		}
@@ -243,8 +244,8 @@ func TestGivenBackToAFreedContext(t *testing.T) {
 	op, err := c.irecv(make([]byte, 100), nil, 1, 3)
 	require.NoError(t, err)
 	early := request(0, 100)
-	early.context, early.tag, early.seq = 8, 3, 1 // an older one of another lane is missing
-	require.NoError(t, pe.rails[0].Deliver(early.bytes(), nil))
+	early.Context, early.Tag, early.Seq = 8, 3, 1 // an older one of another lane is missing
+	require.NoError(t, pe.rails[0].Deliver(encoded(early), nil))
 	require.NotNil(t, op.in)
 	c.free()
 	leaveCall(op)

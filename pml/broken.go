@@ -5,6 +5,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // Where a network fails without a word, each side finds out by the silence of what it
@@ -16,20 +17,20 @@ import (
 // finds out by itself.
 func (pe *peer) tellBroken(r *rail) {
 	name := pe.pml.componentOf(r.module)
-	if !pe.up() || name == "" || len(name) > maxComponent {
+	if !pe.up() || name == "" || len(name) > wire.MaxComponent {
 		return
 	}
 	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: frameBroken, path: uint16(r.path.Index), component: []byte(name)})
+	f.build(&wire.Header{Kind: wire.Broken, Path: uint16(r.path.Index), Component: []byte(name)})
 	pe.emit(f)
 }
 
 // heardBroken takes note that the peer has given a connection up; by is the rail that
 // brings the news.
-func (pe *peer) heardBroken(h *header, by *rail) {
+func (pe *peer) heardBroken(h *wire.Header, by *rail) {
 	p := pe.pml
-	module := p.moduleOf(string(h.component))
-	r := pe.railFor(module, int(h.path))
+	module := p.moduleOf(string(h.Component))
+	r := pe.railFor(module, int(h.Path))
 	if module == nil || r == nil || r == by || !r.up() || r.attr.Local {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // twoPaths runs a test, in virtual time, with a peer to which two connected rails of
@@ -32,12 +33,12 @@ func twoPaths(t *testing.T, f func(pe *peer, eps [2]*scripted)) {
 // underWay has a frame be on its way over a rail.
 func (pe *peer) underWay(r *rail) {
 	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: frameVoid})
+	f.build(&wire.Header{Kind: wire.Void})
 	f.rail, f.given = r, pe.pml.engine.Now()
 }
 
-func brokenNote(path uint16, component string) header {
-	return header{kind: frameBroken, path: path, component: []byte(component)}
+func brokenNote(path uint16, component string) wire.Header {
+	return wire.Header{Kind: wire.Broken, Path: path, Component: []byte(component)}
 }
 
 // Who gives a connection up says so over another one.
@@ -53,16 +54,16 @@ func TestBrokenConnectionIsTold(t *testing.T) {
 		pe.watch()
 		assert.False(t, pe.rails[0].up())
 		last := eps[1].sent[len(eps[1].sent)-1]
-		assert.Equal(t, frameBroken, last.kind)
-		assert.Zero(t, last.path)
-		assert.Equal(t, "tcp", string(last.component))
+		assert.Equal(t, wire.Broken, last.Kind)
+		assert.Zero(t, last.Path)
+		assert.Equal(t, "tcp", string(last.Component))
 	})
 }
 
 // Who hears that gives it up too, unless it is another connection that is meant.
 func TestBrokenConnectionIsHeardOf(t *testing.T) {
 	for name, c := range map[string]struct {
-		note  header
+		note  wire.Header
 		young bool
 		by    int
 		up    bool
@@ -79,7 +80,7 @@ func TestBrokenConnectionIsHeardOf(t *testing.T) {
 				if c.young {
 					pe.rails[0].comesUp()
 				}
-				require.NoError(t, pe.rails[c.by].Deliver(c.note.bytes(), nil))
+				require.NoError(t, pe.rails[c.by].Deliver(encoded(c.note), nil))
 				pe.pass(time.Millisecond)
 				assert.Equal(t, c.up, pe.rails[0].up())
 				assert.True(t, pe.rails[1].up())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // parallel returns a peer with as many parallel rails.
@@ -29,7 +30,7 @@ func parallel(t *testing.T, n int) (*peer, []*scripted) {
 // inLane sends a frame of a lane.
 func (pe *peer) inLane(lane uint16) {
 	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: frameEager, lane: lane})
+	f.build(&wire.Header{Kind: wire.Eager, Lane: lane})
 	pe.emit(f)
 }
 
@@ -37,7 +38,7 @@ func (pe *peer) inLane(lane uint16) {
 func lanesOf(ep *scripted) []uint16 {
 	lanes := []uint16{}
 	for _, h := range ep.sent {
-		lanes = append(lanes, h.lane)
+		lanes = append(lanes, h.Lane)
 	}
 	return lanes
 }
@@ -94,7 +95,7 @@ func TestBusyParallelRailsLeaveThePiecesToOthers(t *testing.T) {
 	pe.choosePoller()
 	pe.rails[0].busy, pe.rails[1].busy = true, true
 	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: frameEager}) // any kind will do
+	f.build(&wire.Header{Kind: wire.Eager}) // any kind will do
 	pe.bulk.push(f)
 	pe.pump()
 	assert.Len(t, other.sent, 1)

@@ -8,12 +8,13 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // kinds counts the frames of a type that an endpoint took.
-func kinds(ep *scripted, kind frameType) (n int) {
+func kinds(ep *scripted, kind wire.Kind) (n int) {
 	for _, h := range ep.sent {
-		if h.kind == kind {
+		if h.Kind == kind {
 			n++
 		}
 	}
@@ -29,12 +30,12 @@ func TestProbeWaitsForABusyRail(t *testing.T) {
 		r.comesUp()
 		eps[0].result = btl.Busy
 		r.probe()
-		require.Zero(t, kinds(eps[0], frameProbe))
+		require.Zero(t, kinds(eps[0], wire.Probe))
 		eps[0].result = btl.Done
 		r.Writable()
-		assert.Equal(t, 1, kinds(eps[0], frameProbe))
+		assert.Equal(t, 1, kinds(eps[0], wire.Probe))
 		r.Writable()
-		assert.Equal(t, 1, kinds(eps[0], frameProbe), "one at a time")
+		assert.Equal(t, 1, kinds(eps[0], wire.Probe), "one at a time")
 	})
 }
 
@@ -43,12 +44,12 @@ func TestProbeWaitsForABusyRail(t *testing.T) {
 func TestRailThatTakesNothingIsSilent(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result = btl.Busy
-		pe.sendControl(&header{kind: frameClear})
+		pe.sendControl(&wire.Header{Kind: wire.Clear})
 		require.Equal(t, 1, pe.backlog.len)
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)
 		assert.False(t, pe.rails[0].up(), "the rail was given up")
-		assert.Equal(t, 1, kinds(eps[1], frameClear), "and what has waited went over the other one")
+		assert.Equal(t, 1, kinds(eps[1], wire.Clear), "and what has waited went over the other one")
 	})
 }
 
@@ -57,8 +58,8 @@ func TestRailThatTakesNothingIsSilent(t *testing.T) {
 func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result = btl.Taken
-		pe.sendControl(&header{kind: frameClear})
-		require.NoError(t, pe.acknowledged(&header{ack: 1}))
+		pe.sendControl(&wire.Header{Kind: wire.Clear})
+		require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
 		require.NotNil(t, pe.rails[0].newest)
 		assert.Empty(t, pe.dueSince(), "nothing waits for the rail")
 		pe.streams.push(pe.pml.newOperation())
@@ -75,7 +76,7 @@ func TestRailThatKeepsTheMemoryOfAnOperationIsLookedAt(t *testing.T) {
 		eps[0].result = btl.Taken
 		op, err := pe.pml.contextOf(0).isend(make([]byte, 500), nil, 1, 0, Standard)
 		require.NoError(t, err)
-		require.NoError(t, pe.acknowledged(&header{ack: 1}))
+		require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
 		require.False(t, op.done, "its memory is the transport's")
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)

@@ -13,6 +13,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // callable runs a test, in virtual time, with a peer of which nothing is known to work
@@ -135,7 +136,7 @@ func TestWhoIsCalledConnects(t *testing.T) {
 		pe.pml.Called(1)
 		pe.pass(time.Millisecond)
 		require.Len(t, ep.sent, 1)
-		assert.True(t, ep.sent[0].ackNow())
+		assert.True(t, ep.sent[0].AckNow())
 		pe.failure = errors.New("it has failed")
 		pe.pml.Called(1)
 		pe.pass(time.Millisecond)
@@ -172,7 +173,7 @@ func TestWhoSharesNoTransportIsNotCalled(t *testing.T) {
 			p.modules = []openModule{{component: "tcp", module: pathless{}}}
 			pe.lead()
 			pe.ways.Stage = rails.Resolving
-			text, err := encodeHello(&hello{host: "far", modules: []moduleAddress{{component, []byte{2}}}})
+			text, err := (&wire.Hello{Host: "far", Modules: []wire.Module{{Component: component, Address: []byte{2}}}}).Encode()
 			require.NoError(t, err)
 			p.resolved(pe, text, nil)
 			assert.Equal(t, shared, pe.failure == nil, "it may connect yet")

@@ -11,6 +11,7 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // closer is the condition that Close waits for: first that every frame is
@@ -162,7 +163,7 @@ func (pe *peer) sayGoodbye() {
 		return
 	}
 	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: frameGoodbye})
+	f.build(&wire.Header{Kind: wire.Goodbye})
 	if !r.transmit(f) {
 		pe.pml.freeFrame(f)
 		return
@@ -191,7 +192,7 @@ func (p *PML) askForAcks() {
 	}
 	for _, pe := range p.peers {
 		if pe.ways.Stage == rails.Known && pe.up() && !pe.sent.empty() {
-			pe.sendControl(&header{kind: frameAck, flags: flagAckNow})
+			pe.sendControl(&wire.Header{Kind: wire.Ack, Flags: wire.FlagAckNow})
 		}
 	}
 	p.engine.After(askAgain, p.askForAcks)
@@ -225,8 +226,8 @@ func (p *PML) unanswered() string {
 }
 
 // saidGoodbye reacts to a peer that leaves, or has heard that we do.
-func (pe *peer) saidGoodbye(kind frameType) {
-	if kind == frameGoodbyeAck {
+func (pe *peer) saidGoodbye(kind wire.Kind) {
+	if kind == wire.GoodbyeAck {
 		pe.goodbye.answered = true
 		pe.pml.checkClosing()
 		return
@@ -249,7 +250,7 @@ func (pe *peer) answerGoodbye() {
 		return
 	}
 	f := pe.pml.newFrame(pe)
-	f.build(&header{kind: frameGoodbyeAck})
+	f.build(&wire.Header{Kind: wire.GoodbyeAck})
 	if r.transmit(f) {
 		pe.goodbye.owed = false
 		return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // A Context is the message layer's side of a communicator: messages of different
@@ -131,9 +132,9 @@ func refuse(m *match.Message) { m.Owner.(*inbound).refuse() }
 func (in *inbound) refuse() {
 	in.answered()
 	if in.asked && in.peer.failure == nil {
-		h := header{kind: frameClear, handle: in.handle, round: in.round}
+		h := wire.Header{Kind: wire.Clear, Handle: in.handle, Round: in.round}
 		if !in.context.freed {
-			h.flags |= flagRefused
+			h.Flags |= wire.FlagRefused
 		}
 		in.peer.sendControl(&h)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // met runs a test, in virtual time, with a peer that was met and that no launcher tells of.
@@ -29,7 +30,7 @@ func met(t *testing.T, timeout time.Duration, f func(pe *peer, ep *scripted, m *
 
 // up has the peer's only rail be connected again.
 func (pe *peer) comesBack(t *testing.T) {
-	hello, err := encodeHello(&hello{})
+	hello, err := new(wire.Hello).Encode()
 	require.NoError(t, err)
 	pe.rails[0].Up(hello)
 }

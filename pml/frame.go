@@ -1,6 +1,9 @@
 package pml
 
-import "github.com/strandmp/strand/btl"
+import (
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
+)
 
 // txFrame is a frame on its way out. It lives until the transport has released
 // it and, if it is counted, the peer has acknowledged it.
@@ -71,21 +74,21 @@ const keptSpare = 8192
 
 // build encodes the header. A frame over a rail that needs acknowledgement gets
 // its number here.
-func (f *txFrame) build(h *header) {
-	f.lane = int(h.lane)
-	if h.kind.control() {
+func (f *txFrame) build(h *wire.Header) {
+	f.lane = int(h.Lane)
+	if h.Kind.Control() {
 		f.lane = btl.ControlLane
 	}
 	pe := f.peer
-	if !h.kind.unnumbered() && !pe.local {
+	if !h.Kind.Unnumbered() && !pe.local {
 		f.counted = true
-		h.flags |= flagCounted
+		h.Flags |= wire.FlagCounted
 		if pe.pml.closing {
-			h.flags |= flagAckNow // Close waits for it
+			h.Flags |= wire.FlagAckNow // Close waits for it
 		}
-		h.frame = pe.sent.add(f)
+		h.Frame = pe.sent.add(f)
 	}
-	f.Header = f.header[:h.encode(f.header[:])]
+	f.Header = f.header[:h.Encode(f.header[:])]
 }
 
 // refer makes size bytes of op's buffer, from offset on, the payload, and counts

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // idSet remembers which contexts were freed, so that what still comes for one is
@@ -86,17 +87,17 @@ func (c *Context) arrive(in *inbound, lane uint16) error {
 }
 
 // void notes that a message will not come.
-func (pe *peer) void(h *header) error {
-	c, err := pe.pml.contextFor(pe, h.context)
+func (pe *peer) void(h *wire.Header) error {
+	c, err := pe.pml.contextFor(pe, h.Context)
 	if err != nil {
 		return err
 	}
 	if c == c.pml.buried {
-		return pe.lane(h.lane).Pass(h.laneSeq)
+		return pe.lane(h.Lane).Pass(h.LaneSeq)
 	}
 	ch, err := c.from(pe)
 	if err != nil {
 		return err
 	}
-	return ch.Void(pe.lane(h.lane), h.seq, h.laneSeq)
+	return ch.Void(pe.lane(h.Lane), h.Seq, h.LaneSeq)
 }

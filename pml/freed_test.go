@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/pml/wire"
 )
 
 func TestIDSet(t *testing.T) {
@@ -68,24 +70,24 @@ func TestLaneOfAFreedContext(t *testing.T) {
 			op, err := c.irecv(buf, nil, 1, 0)
 			require.NoError(t, err)
 
-			next := header{kind: frameEager, flags: flagCounted, frame: 1, seq: 1, laneSeq: 1, size: 3}
-			require.NoError(t, r.Deliver(next.bytes(), []byte("new")))
+			next := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: 1, Seq: 1, LaneSeq: 1, Size: 3}
+			require.NoError(t, r.Deliver(encoded(next), []byte("new")))
 			assert.False(t, op.done, "an older one of its lane is missing")
 			late := request(0, 100)
-			late.context, late.seq = 9, 77
+			late.Context, late.Seq = 9, 77
 			if void {
-				late = header{kind: frameVoid, flags: flagCounted, context: 9, seq: 77}
+				late = wire.Header{Kind: wire.Void, Flags: wire.FlagCounted, Context: 9, Seq: 77}
 			}
-			require.NoError(t, r.Deliver(late.bytes(), nil))
+			require.NoError(t, r.Deliver(encoded(late), nil))
 			assert.True(t, op.done)
 			assert.Equal(t, "new", string(buf))
 			if !void {
-				answer := lastOf(t, ep, frameClear)
-				assert.Zero(t, answer.accept)
-				assert.Zero(t, answer.flags&flagRefused, "that is no error of the sender's")
+				answer := lastOf(t, ep, wire.Clear)
+				assert.Zero(t, answer.Accept)
+				assert.Zero(t, answer.Flags&wire.FlagRefused, "that is no error of the sender's")
 			}
-			late.frame, late.laneSeq = 2, 1
-			assert.Error(t, r.Deliver(late.bytes(), nil), "a number that was used")
+			late.Frame, late.LaneSeq = 2, 1
+			assert.Error(t, r.Deliver(encoded(late), nil), "a number that was used")
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // A blocking receive whose context ends gives back the message that it has begun to
@@ -91,7 +92,7 @@ func (op *operation) withdraw(in *inbound) *inbound {
 	f := p.newFrame(pe)
 	f.op = op
 	op.frames++
-	f.build(&header{kind: frameClear, flags: flagWithdrawn | flagAckNow, handle: in.handle, round: round})
+	f.build(&wire.Header{Kind: wire.Clear, Flags: wire.FlagWithdrawn | wire.FlagAckNow, Handle: in.handle, Round: round})
 	pe.emit(f)
 	return in
 }
@@ -100,7 +101,7 @@ func (op *operation) withdraw(in *inbound) *inbound {
 // brings is not wanted any more.
 func (in *inbound) detached() *inbound {
 	p := in.peer.pml
-	alone := p.newInbound(in.peer, &header{kind: frameRequest}, 0)
+	alone := p.newInbound(in.peer, &wire.Header{Kind: wire.Request}, 0)
 	alone.Message = in.Message
 	alone.Owner = alone
 	alone.context, alone.total, alone.handle, alone.round = in.context, in.total, in.handle, in.round

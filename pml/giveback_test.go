@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // leaveCall ends a receive as a blocking call does whose context has ended.
@@ -31,23 +32,23 @@ func TestReceiveIsLeftWhileItsDataArrives(t *testing.T) {
 			var piece *btl.Landing
 			var err error
 			if firstPiece > 0 {
-				piece, err = r.Begin(request(0, 300).bytes(), firstPiece)
+				piece, err = r.Begin(encoded(request(0, 300)), firstPiece)
 				require.NoError(t, err)
 				piece.Fill(bytes.Repeat([]byte{1}, 50))
 			} else {
-				require.NoError(t, r.Deliver(request(0, 300).bytes(), nil))
+				require.NoError(t, r.Deliver(encoded(request(0, 300)), nil))
 			}
-			answer := lastOf(t, ep, frameClear)
-			data := header{kind: frameData, flags: flagCounted, frame: 1, handle: answer.remote, offset: 100}
-			l, err := r.Begin(data.bytes(), 100)
+			answer := lastOf(t, ep, wire.Clear)
+			data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 1, Handle: answer.Remote, Offset: 100}
+			l, err := r.Begin(encoded(data), 100)
 			require.NoError(t, err)
 			l.Fill(bytes.Repeat([]byte{1}, 50))
 			before := pe.grant.Left()
 			leaveCall(op)
 			clear(buf) // the caller's again
-			withdrawn := lastOf(t, ep, frameClear)
-			require.Equal(t, uint8(flagWithdrawn), withdrawn.flags&flagWithdrawn)
-			require.Equal(t, answer.handle, withdrawn.handle)
+			withdrawn := lastOf(t, ep, wire.Clear)
+			require.Equal(t, wire.FlagWithdrawn, withdrawn.Flags&wire.FlagWithdrawn)
+			require.Equal(t, answer.Handle, withdrawn.Handle)
 			if firstPiece > 0 {
 				require.Greater(t, pe.grant.Left(), before, "nothing of it is kept")
 				piece.Fill(bytes.Repeat([]byte{2}, 50))
@@ -55,35 +56,35 @@ func TestReceiveIsLeftWhileItsDataArrives(t *testing.T) {
 			}
 			l.Fill(bytes.Repeat([]byte{2}, 50))
 			require.NoError(t, r.End(l))
-			data.frame, data.offset, data.flags = 2, 200, flagCounted|flagAckNow
-			require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{3}, 100)))
+			data.Frame, data.Offset, data.Flags = 2, 200, wire.FlagCounted|wire.FlagAckNow
+			require.NoError(t, r.Deliver(encoded(data), bytes.Repeat([]byte{3}, 100)))
 			// They may come again, since they are not acknowledged.
-			require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{3}, 100)))
+			require.NoError(t, r.Deliver(encoded(data), bytes.Repeat([]byte{3}, 100)))
 			if firstPiece > 0 {
-				require.NoError(t, r.Deliver(request(0, 300).bytes(), make([]byte, firstPiece)))
+				require.NoError(t, r.Deliver(encoded(request(0, 300)), make([]byte, firstPiece)))
 			}
 			pe.acknowledge()
 			arrived := uint32(0)
 			if firstPiece == 0 {
 				arrived = 1 // the request
 			}
-			require.Equal(t, arrived, lastOf(t, ep, frameAck).ack, "what comes after the withdrawal is not acknowledged")
+			require.Equal(t, arrived, lastOf(t, ep, wire.Ack).Ack, "what comes after the withdrawal is not acknowledged")
 
 			again := post(t, c, buf)
-			answer = lastOf(t, ep, frameClear)
-			require.EqualValues(t, 1, answer.round)
-			require.EqualValues(t, 300, answer.accept)
-			require.NotEqual(t, op.handle(), answer.remote)
+			answer = lastOf(t, ep, wire.Clear)
+			require.EqualValues(t, 1, answer.Round)
+			require.EqualValues(t, 300, answer.Accept)
+			require.NotEqual(t, op.handle(), answer.Remote)
 
-			ack := header{kind: frameAck, ack: pe.sent.next}
-			require.NoError(t, r.Deliver(ack.bytes(), nil))
+			ack := wire.Header{Kind: wire.Ack, Ack: pe.sent.next}
+			require.NoError(t, r.Deliver(encoded(ack), nil))
 			pe.acknowledge()
-			require.EqualValues(t, 3, lastOf(t, ep, frameAck).ack, "the sender knows")
+			require.EqualValues(t, 3, lastOf(t, ep, wire.Ack).Ack, "the sender knows")
 			require.Empty(t, pe.withdrawing)
 			require.Equal(t, make([]byte, 300), buf)
 
-			data = header{kind: frameData, flags: flagCounted, frame: 3, handle: answer.remote}
-			require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{4}, 300)))
+			data = wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 3, Handle: answer.Remote}
+			require.NoError(t, r.Deliver(encoded(data), bytes.Repeat([]byte{4}, 300)))
 			require.True(t, again.done)
 			require.NoError(t, again.err)
 			assert.Equal(t, bytes.Repeat([]byte{4}, 300), buf)
@@ -100,7 +101,7 @@ func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				pe, _, c := receiving(t)
 				r := pe.rails[0]
-				eager := header{kind: frameEager, flags: flagCounted}
+				eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
 				buf := make([]byte, 100)
 				first, more := buf[:max(room, 0)], [][]byte(nil)
 				if room < 0 {
@@ -115,7 +116,7 @@ func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {
 				if posted {
 					op = take()
 				}
-				l, err := r.Begin(eager.bytes(), 100)
+				l, err := r.Begin(encoded(eager), 100)
 				require.NoError(t, err)
 				used := pe.grant.Left()
 				l.Fill(bytes.Repeat([]byte{1}, 60))
@@ -129,8 +130,8 @@ func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {
 				require.NoError(t, r.End(l))
 				require.Equal(t, make([]byte, 100), buf)
 				require.Equal(t, used, pe.grant.Left(), "it is still charged")
-				second := header{kind: frameEager, flags: flagCounted, frame: 1, seq: 1, laneSeq: 1}
-				require.NoError(t, r.Deliver(second.bytes(), []byte{9}))
+				second := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: 1, Seq: 1, LaneSeq: 1}
+				require.NoError(t, r.Deliver(encoded(second), []byte{9}))
 				again := post(t, c, buf)
 				require.True(t, again.done)
 				require.Equal(t, append(bytes.Repeat([]byte{1}, 60), bytes.Repeat([]byte{2}, 40)...), buf)
@@ -145,18 +146,18 @@ func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {
 func TestMatchedProbeIsLeftWhileItsMessageArrives(t *testing.T) {
 	pe, ep, c := receiving(t)
 	r := pe.rails[0]
-	require.NoError(t, r.Deliver(request(0, 100).bytes(), nil))
+	require.NoError(t, r.Deliver(encoded(request(0, 100)), nil))
 	m := c.takeMessage(c.find(1, 0))
 	buf := make([]byte, 100)
 	op, err := m.irecv(buf, nil)
 	require.NoError(t, err)
 	m.in = pe.pml.leave(op)
-	require.Equal(t, uint8(flagWithdrawn), lastOf(t, ep, frameClear).flags&flagWithdrawn)
+	require.Equal(t, wire.FlagWithdrawn, lastOf(t, ep, wire.Clear).Flags&wire.FlagWithdrawn)
 	require.Nil(t, c.find(1, 0), "nobody else gets it")
 	op, err = m.irecv(buf, nil)
 	require.NoError(t, err)
-	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: lastOf(t, ep, frameClear).remote}
-	require.NoError(t, r.Deliver(data.bytes(), bytes.Repeat([]byte{5}, 100)))
+	data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 1, Handle: lastOf(t, ep, wire.Clear).Remote}
+	require.NoError(t, r.Deliver(encoded(data), bytes.Repeat([]byte{5}, 100)))
 	require.True(t, op.done)
 	assert.Equal(t, bytes.Repeat([]byte{5}, 100), buf)
 }
@@ -164,36 +165,36 @@ func TestMatchedProbeIsLeftWhileItsMessageArrives(t *testing.T) {
 // Answers of several rounds may come in any order: what the sender ends up with is what
 // the last one says, from the message's beginning, and it does not complete before.
 func TestWithdrawalsInAnyOrder(t *testing.T) {
-	answers := []header{
-		{kind: frameClear, remote: 10, accept: 1000},
-		{kind: frameClear, flags: flagWithdrawn},
-		{kind: frameClear, round: 1, remote: 11, accept: 500},
-		{kind: frameClear, round: 1, flags: flagWithdrawn},
-		{kind: frameClear, round: 2, remote: 12, accept: 800},
+	answers := []wire.Header{
+		{Kind: wire.Clear, Remote: 10, Accept: 1000},
+		{Kind: wire.Clear, Flags: wire.FlagWithdrawn},
+		{Kind: wire.Clear, Round: 1, Remote: 11, Accept: 500},
+		{Kind: wire.Clear, Round: 1, Flags: wire.FlagWithdrawn},
+		{Kind: wire.Clear, Round: 2, Remote: 12, Accept: 800},
 	}
 	pe, ep, c := receiving(t)
 	r := pe.rails[0]
 	r.attr = btl.Attr{EagerLimit: 300, MaxFrame: 400}
 	pe.credit.Open(credit.Most)
-	permute(answers, len(answers), func(order []header) {
+	permute(answers, len(answers), func(order []wire.Header) {
 		ep.sent = nil
 		op, err := c.isend(make([]byte, 1000), nil, 1, 0, Synchronous)
 		require.NoError(t, err)
 		for _, h := range order {
-			h.handle = op.handle()
+			h.Handle = op.handle()
 			pe.clear(&h)
 			require.False(t, op.done)
 		}
 		next, bytes := uint64(0), uint64(0)
 		for _, h := range ep.sent {
-			if h.kind == frameData && h.handle == 12 {
-				require.Equal(t, next, h.offset)
+			if h.Kind == wire.Data && h.Handle == 12 {
+				require.Equal(t, next, h.Offset)
 				next += 400
-				bytes = h.offset
+				bytes = h.Offset
 			}
 		}
 		require.Equal(t, uint64(400), bytes, "two pieces")
-		require.NoError(t, pe.acknowledged(&header{ack: pe.sent.next}))
+		require.NoError(t, pe.acknowledged(&wire.Header{Ack: pe.sent.next}))
 		require.True(t, op.done)
 		require.NoError(t, op.err)
 		pe.pml.freeOperation(op)
@@ -202,7 +203,7 @@ func TestWithdrawalsInAnyOrder(t *testing.T) {
 }
 
 // permute calls f with all orders of the first n.
-func permute(all []header, n int, f func([]header)) {
+func permute(all []wire.Header, n int, f func([]wire.Header)) {
 	if n == 0 {
 		f(all)
 		return
@@ -220,12 +221,12 @@ func TestPeerLeavesWhileTheTransportHoldsAWithdrawal(t *testing.T) {
 	pe, ep, c := receiving(t)
 	r := pe.rails[0]
 	op := post(t, c, make([]byte, 300))
-	require.NoError(t, r.Deliver(request(0, 300).bytes(), nil))
+	require.NoError(t, r.Deliver(encoded(request(0, 300)), nil))
 	ep.result = btl.Taken
 	leaveCall(op)
 	require.NotNil(t, r.newest)
-	bye := header{kind: frameGoodbye, ack: pe.sent.next}
-	require.NoError(t, r.Deliver(bye.bytes(), nil))
+	bye := wire.Header{Kind: wire.Goodbye, Ack: pe.sent.next}
+	require.NoError(t, r.Deliver(encoded(bye), nil))
 	require.False(t, op.active)
 	for f := r.newest; f != nil; f = r.newest {
 		r.Released(&f.Frame)
@@ -240,9 +241,9 @@ func TestDataOfAReceiveThatWasLeftIsNotTheNextOnes(t *testing.T) {
 	r := pe.rails[0]
 	pe.pml.rank = pe.rank // it is a message to itself
 	op := post(t, c, make([]byte, 300))
-	require.NoError(t, r.Deliver(request(0, 300).bytes(), nil))
-	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: lastOf(t, ep, frameClear).remote}
-	l, err := r.Begin(data.bytes(), 100)
+	require.NoError(t, r.Deliver(encoded(request(0, 300)), nil))
+	data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 1, Handle: lastOf(t, ep, wire.Clear).Remote}
+	l, err := r.Begin(encoded(data), 100)
 	require.NoError(t, err)
 	leaveCall(op)
 	again := post(t, c, make([]byte, 300))

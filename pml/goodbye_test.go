@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // sendHeld starts a send whose one frame the transport takes and keeps.
@@ -27,12 +28,12 @@ func sendHeld(t *testing.T, pe *peer, ep *scripted) (*operation, *txFrame) {
 }
 
 func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
-	bye := header{kind: frameGoodbye}
+	bye := wire.Header{Kind: wire.Goodbye}
 	t.Run("acknowledged, then released", func(t *testing.T) {
 		pe, ep := connected(t)
 		op, f := sendHeld(t, pe, ep)
 		bye := bye
-		bye.ack = 1
+		bye.Ack = 1
 		_, err := pe.rails[0].begin(&bye, 0)
 		require.NoError(t, err)
 		require.False(t, op.done, "the buffer is still the transport's")
@@ -44,7 +45,7 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		pe, ep := connected(t)
 		op, _ := sendHeld(t, pe, ep)
 		bye := bye
-		bye.ack = 1
+		bye.Ack = 1
 		_, err := pe.rails[0].begin(&bye, 0)
 		require.NoError(t, err)
 		op.close()
@@ -55,7 +56,7 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		pe, ep := connected(t)
 		op, _ := sendHeld(t, pe, ep)
 		bye := bye
-		bye.ack = 1
+		bye.Ack = 1
 		_, err := pe.rails[0].begin(&bye, 0)
 		require.NoError(t, err)
 		pe.rails[0].Down(btl.ErrPeerClosed)
@@ -113,7 +114,7 @@ func TestTransportsAreClosedBeforeOperationsEnd(t *testing.T) {
 func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {
 	pe, ep := connected(t)
 	op, _ := sendHeld(t, pe, ep)
-	require.NoError(t, pe.acknowledged(&header{ack: 1}))
+	require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
 	require.False(t, op.done)
 	pe.fail(rails.Failed, errors.New("the launcher says so"))
 	require.True(t, op.done)
@@ -123,7 +124,7 @@ func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {
 func TestGoodbyeWaitsForWhatALocalTransportHasNotDelivered(t *testing.T) {
 	pe, ep := connected(t)
 	pe.local, ep.result = true, btl.Taken
-	pe.sendControl(&header{kind: frameClear, handle: 1, remote: 2, accept: 3})
+	pe.sendControl(&wire.Header{Kind: wire.Clear, Handle: 1, Remote: 2, Accept: 3})
 	require.False(t, pe.drained())
 	pe.rails[0].Released(&pe.rails[0].newest.Frame)
 	require.True(t, pe.drained())
@@ -139,8 +140,8 @@ func TestPeerLeavesWhileTheTransportHoldsARequest(t *testing.T) {
 	op, err := c.isend(nil, nil, 1, 0, Synchronous)
 	require.NoError(t, err)
 	f := pe.rails[0].newest
-	bye := header{kind: frameGoodbye, ack: pe.sent.next}
-	require.NoError(t, pe.rails[0].Deliver(bye.bytes(), nil))
+	bye := wire.Header{Kind: wire.Goodbye, Ack: pe.sent.next}
+	require.NoError(t, pe.rails[0].Deliver(encoded(bye), nil))
 	require.True(t, op.done)
 	require.ErrorIs(t, op.err, ErrPeerClosed)
 	pe.pml.freeOperation(op)

@@ -7,6 +7,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // inbound is a frame whose payload is arriving, or a message that waits for its
@@ -16,7 +17,7 @@ type inbound struct {
 	landing *btl.Landing
 	peer    *peer
 	rail    *rail // that brings its payload
-	kind    frameType
+	kind    wire.Kind
 	frame   uint32
 	counted bool
 	ackNow  bool
@@ -42,7 +43,7 @@ type inbound struct {
 	next    *inbound
 }
 
-func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
+func (p *PML) newInbound(pe *peer, h *wire.Header, size int) *inbound {
 	in := p.inbounds
 	if in == nil {
 		in = new(inbound)
@@ -52,8 +53,8 @@ func (p *PML) newInbound(pe *peer, h *header, size int) *inbound {
 		p.inbounds, in.next = in.next, nil
 		p.spareInbounds--
 	}
-	in.peer, in.kind, in.bytes = pe, h.kind, size
-	in.frame, in.counted, in.ackNow = h.frame, h.counted(), h.ackNow()
+	in.peer, in.kind, in.bytes = pe, h.Kind, size
+	in.frame, in.counted, in.ackNow = h.Frame, h.Counted(), h.AckNow()
 	return in
 }
 
@@ -82,8 +83,8 @@ func (r *rail) Deliver(b, payload []byte) error {
 	if r.deliverExpected(b, payload) {
 		return nil
 	}
-	var h header
-	if err := h.decode(b, len(payload)); err != nil {
+	var h wire.Header
+	if err := h.Decode(b, len(payload)); err != nil {
 		return r.malformed(err)
 	}
 	in, err := r.begin(&h, len(payload))
@@ -99,8 +100,8 @@ func (r *rail) Deliver(b, payload []byte) error {
 
 // Begin implements [btl.Receiver].
 func (r *rail) Begin(b []byte, size int) (*btl.Landing, error) {
-	var h header
-	if err := h.decode(b, size); err != nil {
+	var h wire.Header
+	if err := h.Decode(b, size); err != nil {
 		return nil, r.malformed(err)
 	}
 	in, err := r.begin(&h, size)
@@ -109,7 +110,7 @@ func (r *rail) Begin(b []byte, size int) (*btl.Landing, error) {
 	}
 	if in == nil {
 		// Only frames without a payload end here, and those come whole.
-		return nil, r.malformed(fmt.Errorf("frame type %d in two steps", h.kind))
+		return nil, r.malformed(fmt.Errorf("frame type %d in two steps", h.Kind))
 	}
 	in.rail = r
 	r.peer.begun = append(r.peer.begun, in)
@@ -129,7 +130,7 @@ func (r *rail) Drop(l *btl.Landing) {
 	pe := in.peer
 	pe.forgetBegun(in)
 	if !in.numbered {
-		if in.kind == frameData && in.partOf == nil && in.op != nil {
+		if in.kind == wire.Data && in.partOf == nil && in.op != nil {
 			in.op.booked -= uint64(in.bytes)
 		}
 		pe.pml.freeInbound(in) // should it come again it finds its place anew
@@ -147,7 +148,7 @@ func (pe *peer) revoke(gone func(*operation) bool) {
 		for _, in := range list {
 			if in.op != nil && gone(in.op) {
 				in.landing.Revoke(pe.pml.scratch)
-				in.op, in.kind = nil, frameAck
+				in.op, in.kind = nil, wire.Ack
 				in.release()
 			}
 		}
@@ -170,60 +171,60 @@ func (r *rail) malformed(err error) error {
 
 // begin takes a frame's header and finds a place for its payload. It returns nil
 // for frames that need nothing more.
-func (r *rail) begin(h *header, size int) (*inbound, error) {
+func (r *rail) begin(h *wire.Header, size int) (*inbound, error) {
 	pe, p := r.peer, r.pml
 	p.recent = r.poller
 	r.hear()
 	if err := pe.acknowledged(h); err != nil {
 		return nil, err
 	}
-	if h.counted() {
-		if pe.received.has(h.frame) {
+	if h.Counted() {
+		if pe.received.has(h.Frame) {
 			pe.acknowledgeSoon() // the first time it may have been lost
 			return r.drain(h, size), nil
 		}
-		if len(pe.withdrawing) > 0 && pe.late(h.frame) {
+		if len(pe.withdrawing) > 0 && pe.late(h.Frame) {
 			in := r.drain(h, size)
 			in.counted = false
 			return in, nil
 		}
-		if of := pe.unfinished(h.frame); of != nil || h.isPart() {
+		if of := pe.unfinished(h.Frame); of != nil || h.IsPart() {
 			return r.beginPart(of, h, size)
 		}
-	} else if !h.kind.unnumbered() && !pe.local {
-		return nil, fmt.Errorf("frame type %d without a number", h.kind)
+	} else if !h.Kind.Unnumbered() && !pe.local {
+		return nil, fmt.Errorf("frame type %d without a number", h.Kind)
 	}
-	switch h.kind {
-	case frameAck:
-		if h.ackNow() {
+	switch h.Kind {
+	case wire.Ack:
+		if h.AckNow() {
 			r.answer()
 		}
 		return nil, nil
-	case frameGoodbye, frameGoodbyeAck:
-		pe.saidGoodbye(h.kind)
+	case wire.Goodbye, wire.GoodbyeAck:
+		pe.saidGoodbye(h.Kind)
 		return nil, nil
-	case frameBroken:
+	case wire.Broken:
 		pe.heardBroken(h, r)
 		return nil, nil
-	case frameProbe:
+	case wire.Probe:
 		in := r.drain(h, size)
-		in.kind = frameProbe
+		in.kind = wire.Probe
 		return in, nil
-	case frameProbed:
+	case wire.Probed:
 		r.probed()
 		return nil, nil
-	case frameClear:
-		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
+	case wire.Clear:
+		if err := pe.arrived(h.Frame, h.Counted(), h.AckNow()); err != nil {
 			return nil, err
 		}
 		pe.clear(h)
 		return nil, nil
-	case frameVoid:
-		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
+	case wire.Void:
+		if err := pe.arrived(h.Frame, h.Counted(), h.AckNow()); err != nil {
 			return nil, err
 		}
 		return nil, pe.void(h)
-	case frameData:
+	case wire.Data:
 		return r.beginData(h, size)
 	}
 	return r.beginMessage(h, size)
@@ -231,21 +232,21 @@ func (r *rail) begin(h *header, size int) (*inbound, error) {
 
 // drain returns a landing for a payload that nobody wants: the frame has come
 // before, or its receive has ended.
-func (r *rail) drain(h *header, size int) *inbound {
+func (r *rail) drain(h *wire.Header, size int) *inbound {
 	in := r.pml.newInbound(r.peer, h, size)
-	in.kind, in.counted = frameAck, h.counted() && !r.peer.received.has(h.frame)
+	in.kind, in.counted = wire.Ack, h.Counted() && !r.peer.received.has(h.Frame)
 	in.landing.Set(size, nil, nil, r.pml.scratch)
 	return in
 }
 
 // beginData finds the place of a piece of a message.
-func (r *rail) beginData(h *header, size int) (*inbound, error) {
-	op := r.pml.lookup(h.handle, r.peer, false)
+func (r *rail) beginData(h *wire.Header, size int) (*inbound, error) {
+	op := r.pml.lookup(h.Handle, r.peer, false)
 	if op == nil {
 		return r.drain(h, size), nil
 	}
-	if accept := min(op.total, op.size); h.offset > accept || uint64(size) > accept-h.offset {
-		return nil, fmt.Errorf("data frame of %d bytes at offset %d of a message of which %d are taken", size, h.offset, accept)
+	if accept := min(op.total, op.size); h.Offset > accept || uint64(size) > accept-h.Offset {
+		return nil, fmt.Errorf("data frame of %d bytes at offset %d of a message of which %d are taken", size, h.Offset, accept)
 	}
 	if !op.withdrawn {
 		// More than there is would end the receive while some of it is still arriving.
@@ -255,30 +256,30 @@ func (r *rail) beginData(h *header, size int) (*inbound, error) {
 		op.booked += uint64(size)
 	}
 	in := r.pml.newInbound(r.peer, h, size)
-	in.op, in.offset = op, h.offset
+	in.op, in.offset = op, h.Offset
 	in.place(in.landing, 0, size)
 	return in, nil
 }
 
 // beginMessage takes in a new message: it is numbered, matched and given a place
 // for the data it comes with.
-func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
+func (r *rail) beginMessage(h *wire.Header, size int) (*inbound, error) {
 	pe, p := r.peer, r.pml
 	units := uint32(0)
-	if h.kind == frameEager || size > 0 {
+	if h.Kind == wire.Eager || size > 0 {
 		units = credit.Price(size)
 		if err := pe.grant.Charge(units); err != nil {
 			return nil, err
 		}
 	}
-	c, err := p.contextFor(pe, h.context)
+	c, err := p.contextFor(pe, h.Context)
 	if err != nil {
 		return nil, err
 	}
 	in := p.newInbound(pe, h, size)
-	in.Tag, in.Seq, in.LaneSeq = h.tag, h.seq, h.laneSeq
-	in.context, in.total, in.handle, in.units = c, h.size, h.handle, units
-	in.asked = h.kind == frameRequest
+	in.Tag, in.Seq, in.LaneSeq = h.Tag, h.Seq, h.LaneSeq
+	in.context, in.total, in.handle, in.units = c, h.Size, h.Handle, units
+	in.asked = h.Kind == wire.Request
 	in.whole = size == 0
 	in.numbered = true
 	if in.asked {
@@ -287,19 +288,19 @@ func (r *rail) beginMessage(h *header, size int) (*inbound, error) {
 			return nil, err
 		}
 	}
-	if h.flags&flagStarved != 0 {
+	if h.Flags&wire.FlagStarved != 0 {
 		pe.starved()
 	}
 	if in.whole {
-		if err := pe.arrived(h.frame, h.counted(), h.ackNow()); err != nil {
+		if err := pe.arrived(h.Frame, h.Counted(), h.AckNow()); err != nil {
 			p.discard(in)
 			return nil, err
 		}
 		in.counted = false
 	}
 	r.traffic.Received++
-	r.traffic.BytesReceived += h.size
-	if err := c.arrive(in, h.lane); err != nil {
+	r.traffic.BytesReceived += h.Size
+	if err := c.arrive(in, h.Lane); err != nil {
 		p.discard(in)
 		return nil, err
 	}
@@ -341,13 +342,13 @@ func (r *rail) end(in *inbound) error {
 		return op.comesLate(frame)
 	}
 	switch in.kind {
-	case frameAck: // drained
+	case wire.Ack: // drained
 		p.freeInbound(in)
-	case frameProbe:
+	case wire.Probe:
 		p.freeInbound(in)
 		r.answerProbe()
 		return nil
-	case frameData:
+	case wire.Data:
 		op := in.op
 		n := uint64(in.bytes)
 		p.freeInbound(in)
@@ -398,7 +399,7 @@ func (pe *peer) breakOff() {
 		c.match.Abandon(int32(pe.rank), func(m *match.Message) { m.Owner.(*inbound).unwanted() })
 	}
 	for _, in := range pe.partial {
-		if in.stuck = true; in.kind == frameAck {
+		if in.stuck = true; in.kind == wire.Ack {
 			pe.pml.discard(in)
 		}
 	}
@@ -412,7 +413,7 @@ func (in *inbound) unwanted() {
 		return
 	}
 	in.release()
-	in.kind = frameAck
+	in.kind = wire.Ack
 }
 
 // discard drops a frame, or a message, that nobody will receive.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 var errKilled = errors.New("it was killed by signal 9 (SIGKILL)")
@@ -33,8 +34,8 @@ func TestLauncherOvertakesThePeer(t *testing.T) {
 	pe.doom("node1", errKilled)
 	pe.doom("node2", errors.New("said again"))
 	require.False(t, first.done)
-	eager := header{kind: frameEager, flags: flagCounted}
-	require.NoError(t, pe.rails[0].Deliver(eager.bytes(), make([]byte, 10)))
+	eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
+	require.NoError(t, pe.rails[0].Deliver(encoded(eager), make([]byte, 10)))
 	require.True(t, first.done)
 	require.NoError(t, first.err)
 	require.False(t, second.done)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // What a peer was promised beyond its first grant is there for others again when it
@@ -22,10 +23,10 @@ func TestCreditReturnsWhenAPeerIsGone(t *testing.T) {
 		}
 		for pe.grant.Outstanding() <= 1<<16 {
 			n := pe.received.next
-			require.NoError(t, r.Deliver((&header{kind: frameEager, flags: flagCounted, frame: n, seq: n, laneSeq: n}).bytes(), make([]byte, 1<<20)))
+			require.NoError(t, r.Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: n, Seq: n, LaneSeq: n}), make([]byte, 1<<20)))
 		}
 		n := pe.received.next
-		half, err := r.Begin((&header{kind: frameEager, flags: flagCounted, frame: n, seq: n, laneSeq: n}).bytes(), 1<<20)
+		half, err := r.Begin(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: n, Seq: n, LaneSeq: n}), 1<<20)
 		require.NoError(t, err)
 		r.Drop(half)
 		promised, taken := pe.grant.Promised(), pe.grant.Outstanding()

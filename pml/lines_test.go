@@ -15,6 +15,7 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // Two message layers, joined by lines of different limits, which break at any moment and
@@ -229,7 +230,7 @@ func (m *lines) mend(e *end) {
 	if e.up || e.far.up {
 		return
 	}
-	hello, err := encodeHello(&hello{credit: 1 << 16})
+	hello, err := (&wire.Hello{Credit: 1 << 16}).Encode()
 	require.NoError(m.t, err)
 	for _, e := range []*end{e, e.far} {
 		e.underway, e.up = nil, true

@@ -3,6 +3,8 @@ package pml
 import (
 	"fmt"
 	"slices"
+
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // A frame may come more than once before it is whole: over another rail while the first
@@ -14,36 +16,36 @@ import (
 
 // beginPart finds the place of a part of a frame, or of one more copy of it: in the frame
 // as it has begun already, or else the frame begins with it.
-func (r *rail) beginPart(of *inbound, h *header, size int) (*inbound, error) {
-	pe, which := r.peer, h.part
-	if !h.isPart() {
-		which.whole = uint32(size)
+func (r *rail) beginPart(of *inbound, h *wire.Header, size int) (*inbound, error) {
+	pe, which := r.peer, h.Part
+	if !h.IsPart() {
+		which.Whole = uint32(size)
 	}
 	if of == nil {
 		if most := r.pml.bounds.frames; len(pe.partial) >= most {
-			return nil, fmt.Errorf("frame %d begins in part, and so have %d others", h.frame, most)
+			return nil, fmt.Errorf("frame %d begins in part, and so have %d others", h.Frame, most)
 		}
 		var err error
-		if h.kind == frameData {
-			of, err = r.beginData(h, int(which.whole))
+		if h.Kind == wire.Data {
+			of, err = r.beginData(h, int(which.Whole))
 		} else {
-			of, err = r.beginMessage(h, int(which.whole))
+			of, err = r.beginMessage(h, int(which.Whole))
 		}
 		if err != nil {
 			return nil, err
 		}
-		if of.kind == frameAck {
+		if of.kind == wire.Ack {
 			// Nobody wants it: the frame is done with its first part.
 			of.landing.Set(size, nil, nil, r.pml.scratch)
 			return of, nil
 		}
 		pe.partial = append(pe.partial, of)
 	}
-	if of.bytes != int(which.whole) || of.kind != h.kind && of.kind != frameAck {
-		return nil, fmt.Errorf("frame %d, of type %d with %d bytes, began as one of type %d with %d", h.frame, h.kind, which.whole, of.kind, of.bytes)
+	if of.bytes != int(which.Whole) || of.kind != h.Kind && of.kind != wire.Ack {
+		return nil, fmt.Errorf("frame %d, of type %d with %d bytes, began as one of type %d with %d", h.Frame, h.Kind, which.Whole, of.kind, of.bytes)
 	}
 	in := r.pml.newInbound(pe, h, size)
-	in.counted, in.partOf, in.at = false, of, int(which.at)
+	in.counted, in.partOf, in.at = false, of, int(which.At)
 	if of.data == nil {
 		in.op = of.op // whose memory it is that the bytes go to
 	}
@@ -59,7 +61,7 @@ func (pe *peer) unfinished(frame uint32) *inbound {
 		}
 	}
 	for i, in := range pe.begun {
-		if in.counted && in.frame == frame && (in.kind != frameAck || in.numbered) {
+		if in.counted && in.frame == frame && (in.kind != wire.Ack || in.numbered) {
 			pe.begun[i] = in.split()
 			pe.partial = append(pe.partial, in)
 			return in
@@ -72,7 +74,7 @@ func (pe *peer) unfinished(frame uint32) *inbound {
 // what is under way is one.
 func (in *inbound) split() *inbound {
 	p := in.peer.pml
-	whole := p.newInbound(in.peer, &header{kind: in.kind}, in.bytes)
+	whole := p.newInbound(in.peer, &wire.Header{Kind: in.kind}, in.bytes)
 	whole.partOf, whole.rail = in, in.rail
 	if in.data == nil {
 		whole.op = in.op
@@ -100,7 +102,7 @@ func (r *rail) endPart(in *inbound) error {
 	for _, in := range pe.begun {
 		if in.partOf == of { // it came another way as well, and its place is given back
 			in.landing.Revoke(r.pml.scratch)
-			in.partOf, in.op, in.kind = nil, nil, frameAck
+			in.partOf, in.op, in.kind = nil, nil, wire.Ack
 		}
 	}
 	return r.end(of)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // closingOver runs a test in which a world is closed, in a phase of that, while two rails
@@ -60,11 +61,11 @@ func TestRailsAreNotBroughtBackForNothing(t *testing.T) {
 func TestGoodbyeOverASilentRail(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, eps [2]*scripted) {
 		pe.sayGoodbye()
-		require.Equal(t, 1, kinds(eps[0], frameGoodbye))
+		require.Equal(t, 1, kinds(eps[0], wire.Goodbye))
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)
 		assert.False(t, pe.rails[0].up(), "the rail was given up")
-		assert.Equal(t, 1, kinds(eps[1], frameGoodbye), "and the goodbye said over the other one")
+		assert.Equal(t, 1, kinds(eps[1], wire.Goodbye), "and the goodbye said over the other one")
 	})
 }
 
@@ -80,7 +81,7 @@ func TestGoodbyeWaitsForBusyRails(t *testing.T) {
 				eps[i].result = btl.Done
 				pe.rails[i].Writable()
 				assert.True(t, pe.goodbye.said)
-				assert.Equal(t, 1, kinds(eps[i], frameGoodbye))
+				assert.Equal(t, 1, kinds(eps[i], wire.Goodbye))
 			})
 		})
 	}
@@ -109,20 +110,20 @@ func TestGoodbyeAfterATrial(t *testing.T) {
 		require.Equal(t, rails.Trial, r.way.State)
 		require.False(t, pe.goodbye.said)
 		for range 3 {
-			require.NoError(t, r.Deliver((&header{kind: frameProbed}).bytes(), nil))
+			require.NoError(t, r.Deliver(encoded(wire.Header{Kind: wire.Probed}), nil))
 		}
 		require.True(t, r.serves())
-		assert.Equal(t, 1, kinds(eps[0], frameGoodbye))
+		assert.Equal(t, 1, kinds(eps[0], wire.Goodbye))
 	})
 }
 
 // A goodbye is answered over the rail that it came by: others may be silent.
 func TestGoodbyeIsAnsweredWhereItCameFrom(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
-		bye := header{kind: frameGoodbye}
-		require.NoError(t, pe.rails[1].Deliver(bye.bytes(), nil))
-		assert.Zero(t, kinds(eps[0], frameGoodbyeAck))
-		assert.Equal(t, 1, kinds(eps[1], frameGoodbyeAck))
+		bye := wire.Header{Kind: wire.Goodbye}
+		require.NoError(t, pe.rails[1].Deliver(encoded(bye), nil))
+		assert.Zero(t, kinds(eps[0], wire.GoodbyeAck))
+		assert.Equal(t, 1, kinds(eps[1], wire.GoodbyeAck))
 	})
 }
 

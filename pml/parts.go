@@ -1,6 +1,9 @@
 package pml
 
-import "github.com/strandmp/strand/btl"
+import (
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
+)
 
 // A frame is made for the rail that is to carry it. If that breaks, or another one
 // goes first, it may come to one that takes less: then its payload goes in parts, each
@@ -29,9 +32,9 @@ func (r *rail) transmitOrCut(f *txFrame) bool {
 func (pe *peer) cut(f *txFrame, limit int) {
 	p := pe.pml
 	f.detach() // the parts refer to what the frame does
-	whole, size := f, len(f.Header)
+	whole := f
 	if f.whole != nil {
-		whole, size = f.whole, size-partSize
+		whole = f.whole
 	} else {
 		p.stats.Cut++
 	}
@@ -39,7 +42,8 @@ func (pe *peer) cut(f *txFrame, limit int) {
 		part := p.newFrame(pe)
 		part.whole, part.at, part.lane, part.counted, part.sent = whole, f.at+at, f.lane, true, f.sent
 		part.show(&f.Frame, at, min(limit, f.Size-at))
-		part.Header = part.header[:part.makePart(f, size)]
+		which := wire.Part{At: uint32(part.at), Whole: uint32(whole.Size)}
+		part.Header = part.header[:wire.EncodePart(part.header[:], f.Header, which)]
 		part.sibling, whole.parts = whole.parts, part
 		part.queued = true
 		pe.again.push(part)
@@ -48,12 +52,6 @@ func (pe *peer) cut(f *txFrame, limit int) {
 		f.unlink()
 		p.freeFrame(f)
 	}
-}
-
-// makePart writes the header: that of the frame, and which part this is.
-func (f *txFrame) makePart(of *txFrame, size int) int {
-	copy(f.header[:], of.header[:size])
-	return makePart(f.header[:], size, part{uint32(f.at), uint32(f.whole.Size)})
 }
 
 // show makes n bytes of another frame's payload, from offset on, the payload.

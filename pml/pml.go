@@ -16,6 +16,7 @@ import (
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -143,12 +144,12 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("rank %d: no transport is available:\n%w", p.rank, errors.Join(reasons...))
 	}
 	h := p.ownHello()
-	if left := h.fit(); len(left) > 0 {
+	if left := h.Fit(); len(left) > 0 {
 		p.host.Logf(btl.LogWarn, "rank %d: no peer is told where it can be reached by %s: the addresses of all transports take more than %d bytes; "+
-			"name the interfaces that are wanted (btl_tcp_if_include) or the transports (btl)", p.rank, strings.Join(left, ", "), maxHello)
+			"name the interfaces that are wanted (btl_tcp_if_include) or the transports (btl)", p.rank, strings.Join(left, ", "), wire.MaxHello)
 	}
 	var err error
-	if p.host.hello, err = encodeHello(h); err != nil {
+	if p.host.hello, err = h.Encode(); err != nil {
 		return fmt.Errorf("rank %d: %w", p.rank, err)
 	}
 	if p.host.secret, err = exchange(ctx, cfg, p.host.hello); err != nil {
@@ -159,15 +160,15 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 
 // ownHello is what this process tells of itself, the transports of the highest
 // exclusivity first.
-func (p *PML) ownHello() *hello {
-	h := &hello{credit: p.tune.creditFirst, host: p.job.Hostname()}
+func (p *PML) ownHello() *wire.Hello {
+	h := &wire.Hello{Credit: p.tune.creditFirst, Host: p.job.Hostname()}
 	open := slices.Clone(p.modules)
 	slices.SortStableFunc(open, func(a, b openModule) int {
 		return cmp.Compare(b.module.Attr().Exclusivity, a.module.Attr().Exclusivity)
 	})
 	for _, m := range open {
 		if a := m.module.Address(); a != nil {
-			h.modules = append(h.modules, moduleAddress{m.component, a})
+			h.Modules = append(h.Modules, wire.Module{Component: m.component, Address: a})
 		}
 	}
 	return h
@@ -244,9 +245,9 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 	if pe.ways.Stage != rails.Resolving {
 		return // it has connected to us meanwhile, or the world closes
 	}
-	var h *hello
+	var h *wire.Hello
 	if err == nil {
-		h, err = decodeHello(b)
+		h, err = wire.DecodeHello(b)
 	}
 	if err == nil {
 		err = p.attachRails(pe, h, nil)
@@ -263,23 +264,23 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 
 // shares reports whether a peer uses a transport that this process uses too: it may
 // know a way where we do not.
-func (p *PML) shares(h *hello) bool {
+func (p *PML) shares(h *wire.Hello) bool {
 	return slices.ContainsFunc(p.modules, func(m openModule) bool {
-		_, found := h.address(m.component)
+		_, found := h.Address(m.component)
 		return found && m.module.Address() != nil
 	})
 }
 
 // offers asks every module for its paths to a peer.
-func (p *PML) offers(pe *peer, h *hello) []selection.Offer {
+func (p *PML) offers(pe *peer, h *wire.Hello) []selection.Offer {
 	offers := append([]selection.Offer(nil), p.refusals...)
 	for _, m := range p.modules {
 		o := selection.Offer{Module: m.module, Overrides: m.overrides, StandsBy: p.tune.failover.allows(m.component)}
-		address, found := h.address(m.component)
+		address, found := h.Address(m.component)
 		if !found && pe.rank != p.rank && m.module.Address() != nil {
 			o.Refusal = fmt.Errorf("rank %d does not use btl %s", pe.rank, m.component)
 		} else {
-			o.Paths, o.Refusal = m.module.Reach(btl.Peer{Rank: pe.rank, Host: h.host, Address: address})
+			o.Paths, o.Refusal = m.module.Reach(btl.Peer{Rank: pe.rank, Host: h.Host, Address: address})
 		}
 		offers = append(offers, o)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // rail is one endpoint to a peer; it takes the endpoint's up-calls.
@@ -50,7 +51,7 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 // acknowledgement and the credit go with it.
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
-	restamp(f.header[:], pe.received.next, pe.grant.Advertise())
+	wire.Restamp(f.header[:], pe.received.next, pe.grant.Advertise())
 	several, now := len(pe.rails) > 1, int64(0)
 	if several {
 		now = r.pml.engine.Now()
@@ -92,7 +93,7 @@ func (r *rail) transmit(f *txFrame) bool {
 
 // Up implements [btl.Receiver].
 func (r *rail) Up(hello []byte) {
-	h, err := decodeHello(hello)
+	h, err := wire.DecodeHello(hello)
 	if err != nil {
 		r.pml.host.Logf(btl.LogWarn, "rank %d: hello of rank %d over %s: %v", r.pml.rank, r.peer.rank, r.endpoint.Desc(), err)
 		r.Down(fmt.Errorf("hello of rank %d: %w", r.peer.rank, err))
@@ -110,7 +111,7 @@ func (r *rail) Up(hello []byte) {
 		r.probe()
 	}
 	pe.proceed()
-	pe.credit.Open(h.credit)
+	pe.credit.Open(h.Credit)
 	pe.connectBundle(r)
 	pe.pump()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // irecv starts a receive and returns its operation. The lock is held.
@@ -54,12 +55,12 @@ func (c *Context) matchable(what string, src, tag int) (int32, error) {
 // matched is called for every match that an arrival, a cancellation or a void
 // brings about.
 func matched(r *match.Recv, m *match.Message) {
-	r.Owner.(*operation).bind(m.Owner.(*inbound), flagAwaited)
+	r.Owner.(*operation).bind(m.Owner.(*inbound), wire.FlagAwaited)
 }
 
 // bind joins a receive and its message. How is [flagAwaited] if the receive was there
 // first.
-func (op *operation) bind(in *inbound, how uint8) {
+func (op *operation) bind(in *inbound, how wire.Flags) {
 	pe := in.peer
 	in.answered()
 	op.peer, in.op = pe, op
@@ -77,7 +78,7 @@ func (op *operation) bind(in *inbound, how uint8) {
 	op.booked = min(uint64(in.bytes), op.size)
 	pe.taking++
 	if in.asked {
-		pe.sendControl(&header{kind: frameClear, flags: how, handle: in.handle, remote: op.handle(), accept: accept, round: in.round})
+		pe.sendControl(&wire.Header{Kind: wire.Clear, Flags: how, Handle: in.handle, Remote: op.handle(), Accept: accept, Round: in.round})
 		op.setBusy(true)
 		if !in.whole && accept <= uint64(in.bytes) {
 			in.ackNow = true // the sender waits for nothing else
@@ -99,7 +100,7 @@ func (op *operation) describe(source int, tag int32) {
 }
 
 // sendControl sends a frame that is a header only.
-func (pe *peer) sendControl(h *header) {
+func (pe *peer) sendControl(h *wire.Header) {
 	f := pe.pml.newFrame(pe)
 	f.build(h)
 	pe.emit(f)

@@ -12,6 +12,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // secondRail gives the peer another rail.
@@ -34,11 +35,11 @@ func TestLateBytesDoNotTouchABufferThatWasGivenBack(t *testing.T) {
 		if matched {
 			op = post(t, c, buf)
 		}
-		eager := header{kind: frameEager, flags: flagCounted}
-		late, err := slow.Begin(eager.bytes(), 200)
+		eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
+		late, err := slow.Begin(encoded(eager), 200)
 		require.NoError(t, err)
 		late.Fill(bytes.Repeat([]byte{1}, 50))
-		again, err := quick.Begin(eager.bytes(), 200)
+		again, err := quick.Begin(encoded(eager), 200)
 		require.NoError(t, err)
 		late.Fill(bytes.Repeat([]byte{1}, 50))
 		again.Fill(bytes.Repeat([]byte{2}, 200))
@@ -65,17 +66,17 @@ func TestPieceArrivesOverTheThirdWay(t *testing.T) {
 	second, _ := secondRail(pe)
 	buf := make([]byte, 100)
 	op := post(t, c, buf)
-	require.NoError(t, first.Deliver(request(0, 100).bytes(), nil))
-	data := header{kind: frameData, flags: flagCounted, frame: 1, handle: lastOf(t, ep, frameClear).remote}
-	a, err := first.Begin(data.bytes(), 100)
+	require.NoError(t, first.Deliver(encoded(request(0, 100)), nil))
+	data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 1, Handle: lastOf(t, ep, wire.Clear).Remote}
+	a, err := first.Begin(encoded(data), 100)
 	require.NoError(t, err)
-	b, err := second.Begin(data.bytes(), 100)
+	b, err := second.Begin(encoded(data), 100)
 	require.NoError(t, err)
 	a.Fill(bytes.Repeat([]byte{1}, 50))
 	b.Fill(bytes.Repeat([]byte{1}, 70))
 	second.Drop(b)
 	require.False(t, op.done)
-	c2, err := second.Begin(data.bytes(), 100)
+	c2, err := second.Begin(encoded(data), 100)
 	require.NoError(t, err)
 	a.Fill(bytes.Repeat([]byte{1}, 50))
 	require.NoError(t, first.End(a))
@@ -93,14 +94,14 @@ func TestPieceArrivesOverTheThirdWay(t *testing.T) {
 func TestDuplicateIsAcknowledgedAgain(t *testing.T) {
 	pe, ep, c := receiving(t)
 	post(t, c, make([]byte, 10))
-	eager := header{kind: frameEager, flags: flagCounted}
-	require.NoError(t, pe.rails[0].Deliver(eager.bytes(), make([]byte, 10)))
+	eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
+	require.NoError(t, pe.rails[0].Deliver(encoded(eager), make([]byte, 10)))
 	pe.pml.Flush()
 	ep.sent = nil
-	require.NoError(t, pe.rails[0].Deliver(eager.bytes(), make([]byte, 10)))
+	require.NoError(t, pe.rails[0].Deliver(encoded(eager), make([]byte, 10)))
 	pe.pml.Flush()
 	require.NotEmpty(t, ep.sent)
-	assert.EqualValues(t, 1, ep.sent[len(ep.sent)-1].ack)
+	assert.EqualValues(t, 1, ep.sent[len(ep.sent)-1].Ack)
 }
 
 // What a broken rail had, and the peer has not acknowledged, goes over the other.
@@ -111,9 +112,9 @@ func TestBrokenRailIsReplayed(t *testing.T) {
 	pe.rails[1].attr = pe.rails[0].attr
 	pe.rails[0].Down(syscall.ECONNRESET)
 	require.Len(t, other.sent, 1)
-	assert.Equal(t, frameEager, other.sent[0].kind)
+	assert.Equal(t, wire.Eager, other.sent[0].Kind)
 	assert.EqualValues(t, 1, pe.pml.stats.Replayed)
-	require.NoError(t, pe.acknowledged(&header{ack: 1}))
+	require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
 	assert.True(t, op.done)
 	assert.NoError(t, op.err)
 }
@@ -126,7 +127,7 @@ func TestAcknowledgementOvertakesAReplay(t *testing.T) {
 	other.result = btl.Busy
 	pe.rails[0].Down(syscall.ECONNRESET)
 	require.NotNil(t, pe.again.head)
-	require.NoError(t, pe.acknowledged(&header{ack: 1}))
+	require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
 	assert.True(t, op.done)
 	assert.Nil(t, pe.again.head)
 	assert.Empty(t, other.sent)
@@ -140,13 +141,13 @@ func TestSilentRailIsGivenUp(t *testing.T) {
 	other, _ := secondRail(pe)
 	buf := make([]byte, 100)
 	op := post(t, c, buf)
-	eager := header{kind: frameEager, flags: flagCounted}
-	l, err := silent.Begin(eager.bytes(), 100)
+	eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
+	l, err := silent.Begin(encoded(eager), 100)
 	require.NoError(t, err)
 	l.Fill(bytes.Repeat([]byte{1}, 50))
 	silent.breakOff(errors.New("silent"))
 	assert.Empty(t, pe.begun, "its endpoint makes no up-call any more")
-	require.NoError(t, other.Deliver(eager.bytes(), bytes.Repeat([]byte{2}, 100)))
+	require.NoError(t, other.Deliver(encoded(eager), bytes.Repeat([]byte{2}, 100)))
 	require.True(t, op.done)
 	require.NoError(t, op.err)
 	assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)

@@ -7,6 +7,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // maxBacklog is how many frames may wait for a rail; further sends wait in their
@@ -117,8 +118,8 @@ func (r *rail) firstPiece(size uint64) uint64 {
 	return min(size, uint64(r.attr.EagerLimit), uint64(r.attr.MaxFrame))
 }
 
-func (op *operation) messageHeader(kind frameType) header {
-	return header{kind: kind, lane: op.lane, context: op.context.id, tag: op.tag, seq: op.seq, laneSeq: op.laneSeq}
+func (op *operation) messageHeader(kind wire.Kind) wire.Header {
+	return wire.Header{Kind: kind, Lane: op.lane, Context: op.context.id, Tag: op.tag, Seq: op.seq, LaneSeq: op.laneSeq}
 }
 
 // copyFirst is the payload up to which the copy for replay is made before the
@@ -130,7 +131,7 @@ const copyFirst = 4 << 10
 func (pe *peer) sendEager(op *operation, r *rail) {
 	p := pe.pml
 	f := p.newFrame(pe)
-	h := op.messageHeader(frameEager)
+	h := op.messageHeader(wire.Eager)
 	r.traffic.Sent++
 	r.traffic.BytesSent += op.size
 	op.offset = op.size
@@ -146,7 +147,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	if keep {
 		f.reserve()
 	} else {
-		h.flags |= flagAckNow
+		h.Flags |= wire.FlagAckNow
 	}
 	f.build(&h)
 	op.setBusy(true)
@@ -156,16 +157,16 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 // sendRequest asks to send, with a first piece of the data.
 func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) {
 	f := pe.pml.newFrame(pe)
-	h := op.messageHeader(frameRequest)
-	h.size, h.handle = op.size, op.handle()
+	h := op.messageHeader(wire.Request)
+	h.Size, h.Handle = op.size, op.handle()
 	if starved {
-		h.flags |= flagStarved
+		h.Flags |= wire.FlagStarved
 	}
 	if op.mode == Synchronous {
-		h.flags |= flagSync
+		h.Flags |= wire.FlagSync
 	}
 	if first == op.size && first > 0 {
-		h.flags |= flagAckNow // no data frame will follow that says so
+		h.Flags |= wire.FlagAckNow // no data frame will follow that says so
 	}
 	r.traffic.Sent++
 	r.traffic.BytesSent += op.size
@@ -242,27 +243,27 @@ func (pe *peer) transmitHead(r *rail, q *frameQueue) bool {
 }
 
 // clear takes the receiver's answer to a request to send.
-func (pe *peer) clear(h *header) {
-	op := pe.pml.lookup(h.handle, pe, true)
-	if op == nil || !op.asked || h.round < op.round {
+func (pe *peer) clear(h *wire.Header) {
+	op := pe.pml.lookup(h.Handle, pe, true)
+	if op == nil || !op.asked || h.Round < op.round {
 		return // it has ended, with its peer or its world, or the answer was withdrawn
 	}
-	if h.flags&flagWithdrawn != 0 {
-		op.withdrawal(h.round)
+	if h.Flags&wire.FlagWithdrawn != 0 {
+		op.withdrawal(h.Round)
 		return
 	}
-	if h.round > op.round {
-		op.withdrawal(h.round - 1) // which is still on its way
+	if h.Round > op.round {
+		op.withdrawal(h.Round - 1) // which is still on its way
 	}
 	if op.cleared {
 		return
 	}
-	if h.round == 0 {
-		pe.awaited.answered(h.flags&flagAwaited != 0)
+	if h.Round == 0 {
+		pe.awaited.answered(h.Flags&wire.FlagAwaited != 0)
 	}
-	op.cleared, op.remote = true, h.remote
-	op.accept = min(h.accept, op.size)
-	if h.flags&flagRefused != 0 {
+	op.cleared, op.remote = true, h.Remote
+	op.accept = min(h.Accept, op.size)
+	if h.Flags&wire.FlagRefused != 0 {
 		op.err, op.accept = &peerClosedError{rank: pe.rank, host: pe.host}, 0
 	}
 	if op.offset < op.accept {

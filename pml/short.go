@@ -1,10 +1,9 @@
 package pml
 
 import (
-	"encoding/binary"
-
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // The common case has a path of its own in both directions: a short message that
@@ -39,18 +38,9 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	f.short = true
 	p.copied += shortLimit
 	f.lane, f.counted = int(lane), true
-	le := binary.LittleEndian
-	b := f.header[:eagerSize]
-	b[0], b[1] = byte(frameEager), flagCounted
-	le.PutUint16(b[2:], lane)
-	le.PutUint32(b[4:], pe.sent.add(f))
-	le.PutUint64(b[16:], c.id)
-	le.PutUint32(b[24:], uint32(tag))
-	le.PutUint32(b[28:], ch.seq)
-	le.PutUint32(b[32:], pe.laneSeq[lane])
+	f.Header = wire.PutPlain(f.header[:], lane, pe.sent.add(f), c.id, int32(tag), ch.seq, pe.laneSeq[lane])
 	ch.seq++
 	pe.laneSeq[lane]++
-	f.Header = b
 	f.Payload = f.room[:copy(f.room[:], buf)]
 	f.Size = len(buf)
 	r.traffic.Sent++
@@ -62,28 +52,27 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 // deliverExpected takes in a short or eager message that is next in every way
 // and that a receive waits for, and reports true; otherwise nothing has changed.
 func (r *rail) deliverExpected(b, payload []byte) bool {
-	if len(b) != eagerSize || frameType(b[0]) != frameEager || b[1]&^flagAckNow != flagCounted {
+	h, plain := wire.Plain(b)
+	if !plain {
 		return false
 	}
-	le := binary.LittleEndian
 	pe := r.peer
-	lane, units := int(le.Uint16(b[2:])), credit.Price(len(payload))
-	if le.Uint32(b[4:]) != pe.received.next || len(pe.received.beyond) != 0 ||
+	lane, units := int(h.Lane()), credit.Price(len(payload))
+	if h.Frame() != pe.received.next || len(pe.received.beyond) != 0 ||
 		lane >= len(pe.lanes) || pe.lanes[lane] == nil || pe.grant.Left() < units {
 		return false
 	}
-	c, id := r.pml.lastContext, le.Uint64(b[16:])
+	c, id := r.pml.lastContext, h.Context()
 	if c == nil || c.id != id {
 		if c = r.pml.known(id); c == nil {
 			return false
 		}
 	}
 	ch := c.match.Channel(int32(pe.rank))
-	tag := int32(le.Uint32(b[24:]))
-	if ch == nil || tag < 0 || pe.acknowledgedUpTo(le.Uint32(b[8:]), le.Uint32(b[12:])) != nil {
+	if ch == nil || pe.acknowledgedUpTo(h.Ack(), h.Credit()) != nil {
 		return false
 	}
-	posted := ch.Expect(pe.lanes[lane], le.Uint32(b[28:]), le.Uint32(b[32:]), tag)
+	posted := ch.Expect(pe.lanes[lane], h.Seq(), h.LaneSeq(), h.Tag())
 	if posted == nil {
 		return false
 	}
@@ -94,12 +83,12 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 	pe.received.next++
 	pe.unacked++
 	pe.grant.Take(units)
-	if pe.grant.Refund(units) || b[1]&flagAckNow != 0 || pe.unacked >= ackEvery {
+	if pe.grant.Refund(units) || h.Flags()&wire.FlagAckNow != 0 || pe.unacked >= ackEvery {
 		pe.acknowledgeSoon()
 	}
 	op := posted.Owner.(*operation)
 	op.peer, op.total = pe, uint64(len(payload))
-	op.describe(c.group.Rank(pe.rank), tag)
+	op.describe(c.group.Rank(pe.rank), h.Tag())
 	op.scatter(payload)
 	op.complete(nil)
 	return true

@@ -12,6 +12,7 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // A siege is a process with two peers: a hostile one, whose frames of all types come in any
@@ -60,13 +61,13 @@ func (g *gate) Send(f *btl.Frame, _ int) btl.Result {
 	if g.result == btl.Busy || !g.rail.up() {
 		return btl.Busy
 	}
-	var h header
-	require.NoError(g, h.decode(f.Header, f.Size))
-	switch h.kind {
-	case frameRequest:
-		g.handles = append(g.handles, h.handle)
-	case frameClear:
-		g.handles = append(g.handles, h.remote)
+	var h wire.Header
+	require.NoError(g, h.Decode(f.Header, f.Size))
+	switch h.Kind {
+	case wire.Request:
+		g.handles = append(g.handles, h.Handle)
+	case wire.Clear:
+		g.handles = append(g.handles, h.Remote)
 	}
 	if g.result == btl.Taken {
 		g.held = append(g.held, f)
@@ -153,53 +154,53 @@ func (s *siege) handle() uint64 {
 }
 
 // draw is a frame of the hostile peer, and the size of its payload.
-func (s *siege) draw() (header, int) {
-	h := header{
-		kind: frameType(rapid.IntRange(1, int(frameTypes)).Draw(s.T, "kind")), flags: flagCounted,
-		frame: s.near(s.frame, "frame"), ack: s.near(s.foe.sent.next, "ack"), credit: s.near(1<<10, "credit"),
-		lane: uint16(rapid.IntRange(0, 1).Draw(s.T, "lane")),
+func (s *siege) draw() (wire.Header, int) {
+	h := wire.Header{
+		Kind: wire.Kind(rapid.IntRange(1, int(wire.Kinds)).Draw(s.T, "kind")), Flags: wire.FlagCounted,
+		Frame: s.near(s.frame, "frame"), Ack: s.near(s.foe.sent.next, "ack"), Credit: s.near(1<<10, "credit"),
+		Lane: uint16(rapid.IntRange(0, 1).Draw(s.T, "lane")),
 	}
-	if h.kind < frameTypes && h.kind.unnumbered() {
-		h.flags = 0
+	if h.Kind < wire.Kinds && h.Kind.Unnumbered() {
+		h.Flags = 0
 	}
 	if s.one(12, "flags") {
-		h.flags ^= 1 << rapid.IntRange(0, 7).Draw(s.T, "flag")
+		h.Flags ^= 1 << rapid.IntRange(0, 7).Draw(s.T, "flag")
 	}
-	h.flags |= rapid.SampledFrom([]uint8{0, 0, flagAckNow}).Draw(s.T, "ack now")
-	h.context = rapid.Uint64Range(0, s.next+2).Draw(s.T, "context")
-	if h.context == 1 && !s.one(20, "foreign") {
-		h.context = 0
+	h.Flags |= rapid.SampledFrom([]wire.Flags{0, 0, wire.FlagAckNow}).Draw(s.T, "ack now")
+	h.Context = rapid.Uint64Range(0, s.next+2).Draw(s.T, "context")
+	if h.Context == 1 && !s.one(20, "foreign") {
+		h.Context = 0
 	}
-	h.tag = int32(rapid.IntRange(0, 2).Draw(s.T, "tag"))
-	h.seq, h.laneSeq = s.near(s.seqs[h.context], "seq"), s.near(s.laneSeq[h.lane], "lane seq")
-	h.handle, h.remote = s.handle(), s.handle()
-	h.round = rapid.Uint32Range(0, 2).Draw(s.T, "round")
-	h.offset = uint64(s.near(0, "offset"))
-	h.accept = uint64(s.near(300, "accept"))
+	h.Tag = int32(rapid.IntRange(0, 2).Draw(s.T, "tag"))
+	h.Seq, h.LaneSeq = s.near(s.seqs[h.Context], "seq"), s.near(s.laneSeq[h.Lane], "lane seq")
+	h.Handle, h.Remote = s.handle(), s.handle()
+	h.Round = rapid.Uint32Range(0, 2).Draw(s.T, "round")
+	h.Offset = uint64(s.near(0, "offset"))
+	h.Accept = uint64(s.near(300, "accept"))
 	size := rapid.SampledFrom([]int{0, 1, 30, 100, 300}).Draw(s.T, "size")
-	h.size = uint64(size) + uint64(rapid.SampledFrom([]int{0, 0, 1, 300}).Draw(s.T, "more"))
-	switch h.kind {
-	case frameClear, frameVoid, frameGoodbye, frameGoodbyeAck, frameBroken, frameProbed, frameAck:
+	h.Size = uint64(size) + uint64(rapid.SampledFrom([]int{0, 0, 1, 300}).Draw(s.T, "more"))
+	switch h.Kind {
+	case wire.Clear, wire.Void, wire.Goodbye, wire.GoodbyeAck, wire.Broken, wire.Probed, wire.Ack:
 		if !s.one(20, "payload") {
 			size = 0
 		}
-	case frameData:
+	case wire.Data:
 		size = max(size, 1)
 	}
-	if h.kind == frameAck && s.one(3, "ranges") {
-		h.ranges[0], h.numRanges = numberRange{s.near(s.foe.sent.next, "range"), s.near(1, "count")}, 1
+	if h.Kind == wire.Ack && s.one(3, "ranges") {
+		h.Ranges[0], h.NumRanges = wire.Range{First: s.near(s.foe.sent.next, "range"), Count: s.near(1, "count")}, 1
 	}
-	if (h.kind == frameGoodbye || h.kind == frameGoodbyeAck) && !s.one(10, "goodbye") {
-		h.kind = frameAck
+	if (h.Kind == wire.Goodbye || h.Kind == wire.GoodbyeAck) && !s.one(10, "goodbye") {
+		h.Kind = wire.Ack
 	}
-	if h.kind <= frameData && h.kind != frameClear && size > 1 && s.one(4, "part") {
+	if h.Kind <= wire.Data && h.Kind != wire.Clear && size > 1 && s.one(4, "part") {
 		at := rapid.IntRange(0, size-1).Draw(s.T, "at")
-		h.flags |= flagPart
-		h.part = part{uint32(at), uint32(size)}
+		h.Flags |= wire.FlagPart
+		h.Part = wire.Part{At: uint32(at), Whole: uint32(size)}
 		size = rapid.IntRange(1, size-at).Draw(s.T, "part's size")
 	}
-	if h.kind == frameBroken {
-		h.component = []byte("gate")
+	if h.Kind == wire.Broken {
+		h.Component = []byte("gate")
 	}
 	return h, size
 }
@@ -212,16 +213,16 @@ func (s *siege) attack() {
 	}
 	h, size := s.draw()
 	// It knows what it has sent, and mostly goes on from there.
-	s.frame = max(s.frame, h.frame+1)
+	s.frame = max(s.frame, h.Frame+1)
 	if s.frame > 1<<20 {
-		s.frame = h.frame
+		s.frame = h.Frame
 	}
-	if h.kind == frameEager || h.kind == frameRequest || h.kind == frameVoid {
-		s.seqs[h.context]++
-		s.laneSeq[h.lane]++
+	if h.Kind == wire.Eager || h.Kind == wire.Request || h.Kind == wire.Void {
+		s.seqs[h.Context]++
+		s.laneSeq[h.Lane]++
 	}
 	payload := bytes.Repeat([]byte{0xFF}, size)
-	b := h.bytes()
+	b := encoded(h)
 	if s.one(30, "cut short") {
 		b = b[:rapid.IntRange(0, len(b)).Draw(s.T, "length")]
 	}
@@ -359,8 +360,8 @@ func (s *siege) leave() {
 func (s *siege) write() {
 	n := s.letters
 	s.letters++
-	h := header{kind: frameEager, flags: flagCounted, frame: n, seq: n, laneSeq: n, tag: 1000}
-	h.context = 1
+	h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: n, Seq: n, LaneSeq: n, Tag: 1000}
+	h.Context = 1
 	buf := make([]byte, 4)
 	receive := func() *operation {
 		op, err := s.contexts[1].irecv(buf, nil, 1, 1000)
@@ -373,7 +374,7 @@ func (s *siege) write() {
 		op = receive()
 	}
 	content := []byte{byte(n), 1, 2, 3}
-	require.NoError(s, s.friend.rails[0].Deliver(h.bytes(), content))
+	require.NoError(s, s.friend.rails[0].Deliver(encoded(h), content))
 	if !first {
 		op = receive()
 	}
@@ -407,7 +408,7 @@ func (s *siege) happen() {
 		}
 	case 6:
 		if !g.rail.up() && s.foe.ways.Stage == rails.Known {
-			hello, err := encodeHello(&hello{credit: 1 << 10})
+			hello, err := (&wire.Hello{Credit: 1 << 10}).Encode()
 			require.NoError(s, err)
 			g.rail.Up(hello)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // What stays after a peak is bounded: of operations, frames, envelopes and the window.
@@ -19,7 +21,7 @@ func TestPeakIsGivenBack(t *testing.T) {
 	before := heapInUse()
 	ops, frames, inbounds := make([]*operation, peak), make([]*txFrame, peak), make([]*inbound, peak)
 	for i := range peak {
-		ops[i], frames[i], inbounds[i] = p.newOperation(), p.newFrame(pe), p.newInbound(pe, &header{}, 0)
+		ops[i], frames[i], inbounds[i] = p.newOperation(), p.newFrame(pe), p.newInbound(pe, &wire.Header{}, 0)
 		frames[i].sent = true
 		pe.sent.add(frames[i])
 	}
@@ -38,7 +40,7 @@ func TestPeakIsGivenBack(t *testing.T) {
 	// What is kept is used before anything is made.
 	require.Zero(t, testing.AllocsPerRun(1, func() {
 		for range keptSpare {
-			op, f, in := p.newOperation(), p.newFrame(pe), p.newInbound(pe, &header{}, 0)
+			op, f, in := p.newOperation(), p.newFrame(pe), p.newInbound(pe, &wire.Header{}, 0)
 			p.freeOperation(op)
 			p.freeFrame(f)
 			p.freeInbound(in)

@@ -9,6 +9,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 	"github.com/strandmp/strand/selection"
 )
 
@@ -63,10 +64,10 @@ func StandsBy(v param.Value, component string) bool {
 }
 
 // newRail makes a rail of a path; h is the peer's hello. It has no endpoint yet.
-func (p *PML) newRail(pe *peer, c selection.Rail, h *hello) *rail {
+func (p *PML) newRail(pe *peer, c selection.Rail, h *wire.Hello) *rail {
 	r := pe.railOver(c)
-	address, _ := h.address(p.componentOf(c.Module))
-	r.address = btl.Peer{Rank: pe.rank, Host: h.host, Address: bytes.Clone(address)}
+	address, _ := h.Address(p.componentOf(c.Module))
+	r.address = btl.Peer{Rank: pe.rank, Host: h.Host, Address: bytes.Clone(address)}
 	return r
 }
 
@@ -87,7 +88,7 @@ func tierOf(c selection.Rail) int {
 }
 
 // keepStandby notes the rails that stand by.
-func (pe *peer) keepStandby(choice selection.Choice, h *hello) {
+func (pe *peer) keepStandby(choice selection.Choice, h *wire.Hello) {
 	pe.ways.Standby = nil
 	for _, c := range choice.Standby {
 		pe.ways.Standby = append(pe.ways.Standby, &pe.pml.newRail(pe, c, h).way)

@@ -1,6 +1,10 @@
 package pml
 
-import "math"
+import (
+	"math"
+
+	"github.com/strandmp/strand/pml/wire"
+)
 
 // A long message goes over all rails to its peer. Each gets pieces as fast as it
 // drains them, and towards the end none that the others would have delivered
@@ -149,11 +153,11 @@ func (pe *peer) cutPiece() bool {
 	r.share.fed = true
 	n := uint64(size)
 	f := pe.pml.newFrame(pe)
-	h := header{kind: frameData, lane: op.lane, handle: op.remote, offset: op.offset}
+	h := wire.Header{Kind: wire.Data, Lane: op.lane, Handle: op.remote, Offset: op.offset}
 	f.refer(op, op.offset, n)
 	op.offset += n
 	if op.offset == op.accept {
-		h.flags |= flagAckNow
+		h.Flags |= wire.FlagAckNow
 		pe.doubtStarved()
 	} else {
 		pe.streams.push(op)

@@ -14,9 +14,9 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// wire is a rail's transport as a model: it passes bytes on at a constant speed, and
+// cable is a rail's transport as a model: it passes bytes on at a constant speed, and
 // takes some of them off the sender's hands before.
-type wire struct {
+type cable struct {
 	rail   *rail
 	speed  float64 // bytes a nanosecond
 	buffer float64 // bytes it takes beyond those passed on
@@ -27,16 +27,16 @@ type wire struct {
 }
 
 // Outstanding implements btl.Gauge.
-func (w *wire) Outstanding() int { return int(w.given - w.passed) }
+func (w *cable) Outstanding() int { return int(w.given - w.passed) }
 
 // advance passes on until a moment.
-func (w *wire) advance(now float64) {
+func (w *cable) advance(now float64) {
 	w.passed = min(w.given, w.passed+(now-w.at)*w.speed)
 	w.at = now
 }
 
 // next is when it takes the last byte of the first frame it holds.
-func (w *wire) next() float64 {
+func (w *cable) next() float64 {
 	if len(w.held) == 0 {
 		return math.Inf(1)
 	}
@@ -49,13 +49,13 @@ func (w *wire) next() float64 {
 
 // stripes sends one long message over rails and returns how long it takes, in
 // nanoseconds, until the last byte has passed.
-func stripes(pe *peer, wires []*wire, size uint64, start float64) float64 {
+func stripes(pe *peer, cables []*cable, size uint64, start float64) float64 {
 	now := start
 	op := &operation{}
 	op.accept = size
 	pe.streams.push(op)
 	for {
-		for _, w := range wires {
+		for _, w := range cables {
 			w.advance(now)
 		}
 		for pe.streams.head != nil {
@@ -63,7 +63,7 @@ func stripes(pe *peer, wires []*wire, size uint64, start float64) float64 {
 			if r == nil {
 				break
 			}
-			w := wires[slices.Index(pe.rails, r)]
+			w := cables[slices.Index(pe.rails, r)]
 			w.given += float64(n)
 			w.held = append(w.held, n)
 			r.share.gave(n, int64(now))
@@ -75,7 +75,7 @@ func stripes(pe *peer, wires []*wire, size uint64, start float64) float64 {
 				pe.doubtStarved()
 			}
 		}
-		next := slices.MinFunc(wires, func(a, b *wire) int { return cmp.Compare(a.next(), b.next()) })
+		next := slices.MinFunc(cables, func(a, b *cable) int { return cmp.Compare(a.next(), b.next()) })
 		if len(next.held) == 0 {
 			break
 		}
@@ -89,10 +89,10 @@ func stripes(pe *peer, wires []*wire, size uint64, start float64) float64 {
 			r.look(int64(now))
 		}
 	}
-	for _, w := range wires {
+	for _, w := range cables {
 		now = max(now, w.at+(w.given-w.passed)/w.speed)
 	}
-	for _, w := range wires {
+	for _, w := range cables {
 		w.advance(now)
 	}
 	return now - start
@@ -119,20 +119,20 @@ func testStripes(t *testing.T, buffer float64) {
 				require.NoError(t, err)
 				defer eng.Close()
 				pe := &peer{pml: &PML{engine: eng}}
-				var wires []*wire
+				var cables []*cable
 				sum := 0.0
 				for _, v := range speeds {
 					// The weights are wrong: all rails claim to be equal.
 					r := &rail{weight: 1, attr: btl.Attr{MaxFrame: 1 << 20}}
 					pe.also(r, rails.Up)
-					w := &wire{rail: r, speed: v, buffer: buffer}
-					if wires = append(wires, w); buffer > 0 {
+					w := &cable{rail: r, speed: v, buffer: buffer}
+					if cables = append(cables, w); buffer > 0 {
 						r.gauge = w
 					}
 					sum += v
 				}
-				now := stripes(pe, wires, 8<<20, 1) // to get to know them
-				took := stripes(pe, wires, size, now+1)
+				now := stripes(pe, cables, 8<<20, 1) // to get to know them
+				took := stripes(pe, cables, size, now+1)
 				ideal := float64(size) / sum
 				// What can not be shared out is a piece a rail.
 				slack := float64(minPiece*len(speeds)) / sum

@@ -3,6 +3,7 @@ package pml
 import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // What a rail on trial carries (pml/rails), and the answers to it.
@@ -16,7 +17,7 @@ func (r *rail) probe() {
 		n = min(n, most)
 	}
 	f := r.pml.newFrame(r.peer)
-	f.build(&header{kind: frameProbe})
+	f.build(&wire.Header{Kind: wire.Probe})
 	f.Payload, f.Size = probeLoad[:n], n
 	if r.probeDue = !r.transmit(f); r.probeDue {
 		r.pml.freeFrame(f)
@@ -30,7 +31,7 @@ func (r *rail) answerProbe() {
 		return
 	}
 	f := r.pml.newFrame(r.peer)
-	f.build(&header{kind: frameProbed})
+	f.build(&wire.Header{Kind: wire.Probed})
 	if r.probeOwed = !r.transmit(f); r.probeOwed {
 		r.pml.freeFrame(f)
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // probesOf counts the probes that an endpoint was given.
 func probesOf(ep *scripted) (n int) {
 	for _, h := range ep.sent {
-		if h.kind == frameProbe {
+		if h.Kind == wire.Probe {
 			n++
 		}
 	}
@@ -47,9 +48,9 @@ func TestRailThatLostSomethingHasATrial(t *testing.T) {
 				assert.Same(t, pe.rails[1], pe.control())
 				assert.Same(t, pe.rails[1], pe.ackRail())
 				assert.Equal(t, 1, probesOf(eps[0]))
-				answer := header{kind: frameProbed}
+				answer := wire.Header{Kind: wire.Probed}
 				for range c.answers {
-					require.NoError(t, r.Deliver(answer.bytes(), nil))
+					require.NoError(t, r.Deliver(encoded(answer), nil))
 				}
 				for range c.wait / (100 * time.Millisecond) {
 					pe.rails[1].hear()
@@ -81,13 +82,13 @@ func TestNoTrialWithoutAnother(t *testing.T) {
 func TestProbeIsAnswered(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		r := pe.rails[1]
-		probe := header{kind: frameProbe}
+		probe := wire.Header{Kind: wire.Probe}
 		eps[1].result = btl.Busy
-		require.NoError(t, r.Deliver(probe.bytes(), make([]byte, 100)))
+		require.NoError(t, r.Deliver(encoded(probe), make([]byte, 100)))
 		eps[1].result, eps[1].sent, r.busy = btl.Done, nil, true
 		r.Writable()
 		require.NotEmpty(t, eps[1].sent)
-		assert.Equal(t, frameProbed, eps[1].sent[0].kind)
+		assert.Equal(t, wire.Probed, eps[1].sent[0].Kind)
 		assert.False(t, r.probeOwed)
 	})
 }

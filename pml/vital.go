@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // vital is what tells a rail that lives from one that is silent. Frames that
@@ -163,7 +164,7 @@ func (pe *peer) askAll() {
 // ask has the peer give a sign of life over this rail.
 func (r *rail) ask() {
 	f := r.pml.newFrame(r.peer)
-	f.build(&header{kind: frameAck, flags: flagAckNow})
+	f.build(&wire.Header{Kind: wire.Ack, Flags: wire.FlagAckNow})
 	if !r.transmit(f) {
 		r.pml.freeFrame(f)
 	}

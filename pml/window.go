@@ -3,6 +3,8 @@ package pml
 import (
 	"fmt"
 	"slices"
+
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // sendWindow holds the frames to a peer that are not acknowledged, by number.
@@ -76,15 +78,15 @@ func errNotSent(n uint32) error {
 }
 
 // acknowledgeRange takes a selective acknowledgement.
-func (w *sendWindow) acknowledgeRange(r numberRange, acked func(*txFrame)) error {
-	from := r.first - w.base
+func (w *sendWindow) acknowledgeRange(r wire.Range, acked func(*txFrame)) error {
+	from := r.First - w.base
 	if int32(from) < 0 {
 		return nil // an old one, overtaken by a newer acknowledgement
 	}
-	if uint64(from)+uint64(r.count) > uint64(w.next-w.base) {
-		return fmt.Errorf("acknowledgement of frames %d to %d, but only %d to %d are on their way", r.first, r.first+r.count, w.base, w.next)
+	if uint64(from)+uint64(r.Count) > uint64(w.next-w.base) {
+		return fmt.Errorf("acknowledgement of frames %d to %d, but only %d to %d are on their way", r.First, r.First+r.Count, w.base, w.next)
 	}
-	for n := r.first; n != r.first+r.count; n++ {
+	for n := r.First; n != r.First+r.Count; n++ {
 		slot := &w.ring[int(n)&(len(w.ring)-1)]
 		f := *slot
 		if f == nil {
@@ -112,8 +114,8 @@ func (w *sendWindow) each(f func(*txFrame)) {
 // receiveWindow knows which frames have arrived from a peer. The zero value is
 // ready.
 type receiveWindow struct {
-	next   uint32        // all lower numbers have arrived
-	beyond []numberRange // arrived beyond a gap: sorted, apart from each other
+	next   uint32       // all lower numbers have arrived
+	beyond []wire.Range // arrived beyond a gap: sorted, apart from each other
 }
 
 // maxBeyond bounds the gaps that a peer can make us remember.
@@ -125,13 +127,13 @@ func (w *receiveWindow) has(n uint32) bool {
 		return true
 	}
 	i, found := w.search(n)
-	return found || (i > 0 && n-w.beyond[i-1].first < w.beyond[i-1].count)
+	return found || (i > 0 && n-w.beyond[i-1].First < w.beyond[i-1].Count)
 }
 
 // search finds the first range that starts at n or later.
 func (w *receiveWindow) search(n uint32) (int, bool) {
-	return slices.BinarySearchFunc(w.beyond, n, func(r numberRange, n uint32) int {
-		return int(int32(r.first-w.next)) - int(int32(n-w.next))
+	return slices.BinarySearchFunc(w.beyond, n, func(r wire.Range, n uint32) int {
+		return int(int32(r.First-w.next)) - int(int32(n-w.next))
 	})
 }
 
@@ -143,27 +145,27 @@ func (w *receiveWindow) add(n uint32) error {
 	}
 	if n == w.next {
 		w.next++
-		if len(w.beyond) > 0 && w.beyond[0].first == w.next {
-			w.next += w.beyond[0].count
+		if len(w.beyond) > 0 && w.beyond[0].First == w.next {
+			w.next += w.beyond[0].Count
 			w.beyond = slices.Delete(w.beyond, 0, 1)
 		}
 		return nil
 	}
 	i, _ := w.search(n)
-	joinsLeft := i > 0 && w.beyond[i-1].first+w.beyond[i-1].count == n
-	joinsRight := i < len(w.beyond) && w.beyond[i].first == n+1
+	joinsLeft := i > 0 && w.beyond[i-1].First+w.beyond[i-1].Count == n
+	joinsRight := i < len(w.beyond) && w.beyond[i].First == n+1
 	switch {
 	case joinsLeft && joinsRight:
-		w.beyond[i-1].count += 1 + w.beyond[i].count
+		w.beyond[i-1].Count += 1 + w.beyond[i].Count
 		w.beyond = slices.Delete(w.beyond, i, i+1)
 	case joinsLeft:
-		w.beyond[i-1].count++
+		w.beyond[i-1].Count++
 	case joinsRight:
-		w.beyond[i].first, w.beyond[i].count = n, w.beyond[i].count+1
+		w.beyond[i].First, w.beyond[i].Count = n, w.beyond[i].Count+1
 	case len(w.beyond) >= maxBeyond:
 		return fmt.Errorf("frame %d leaves more than %d gaps", n, maxBeyond)
 	default:
-		w.beyond = slices.Insert(w.beyond, i, numberRange{n, 1})
+		w.beyond = slices.Insert(w.beyond, i, wire.Range{First: n, Count: 1})
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // starts are numbers at which a window is begun: near each place where some
@@ -46,7 +48,7 @@ func TestSendWindowProperty(t *testing.T) {
 			case 2:
 				first := rapid.Uint64Range(0, next).Draw(t, "first")
 				count := rapid.Uint64Range(0, next-first).Draw(t, "count")
-				require.NoError(t, w.acknowledgeRange(numberRange{start + uint32(first), uint32(count)}, acked))
+				require.NoError(t, w.acknowledgeRange(wire.Range{First: start + uint32(first), Count: uint32(count)}, acked))
 				if first >= base {
 					require.False(t, slices.ContainsFunc(outstanding, func(n uint32) bool {
 						return uint64(n-start) >= first && uint64(n-start) < first+count
@@ -71,10 +73,10 @@ func TestSendWindowRefuses(t *testing.T) {
 	none := func(*txFrame) { t.Error("nothing was acknowledged") }
 	assert.ErrorContains(t, w.acknowledge(4, none), "acknowledgement up to frame 4")
 	assert.ErrorContains(t, w.acknowledge(1<<30, none), "are on their way")
-	assert.ErrorContains(t, w.acknowledgeRange(numberRange{0, 4}, none), "acknowledgement of frames 0 to 4")
-	assert.ErrorContains(t, w.acknowledgeRange(numberRange{0, 1<<32 - 1}, none), "are on their way")
-	assert.ErrorContains(t, w.acknowledgeRange(numberRange{4, 1}, none), "are on their way")
-	assert.NoError(t, w.acknowledgeRange(numberRange{1<<32 - 5, 1}, none), "an old one")
+	assert.ErrorContains(t, w.acknowledgeRange(wire.Range{First: 0, Count: 4}, none), "acknowledgement of frames 0 to 4")
+	assert.ErrorContains(t, w.acknowledgeRange(wire.Range{First: 0, Count: 1<<32 - 1}, none), "are on their way")
+	assert.ErrorContains(t, w.acknowledgeRange(wire.Range{First: 4, Count: 1}, none), "are on their way")
+	assert.NoError(t, w.acknowledgeRange(wire.Range{First: 1<<32 - 5, Count: 1}, none), "an old one")
 	assert.NoError(t, w.acknowledge(1<<32-4, none), "an old one")
 	assert.Equal(t, 5, w.outstanding())
 }
@@ -103,14 +105,14 @@ func checkReceiveWindow(t *rapid.T, w *receiveWindow, start uint32, arrived map[
 		next++
 	}
 	require.Equal(t, start+next, w.next)
-	var ranges []numberRange
+	var ranges []wire.Range
 	for n := next + 1; n < 200; n++ {
 		switch {
 		case !arrived[n]:
 		case arrived[n-1]:
-			ranges[len(ranges)-1].count++
+			ranges[len(ranges)-1].Count++
 		default:
-			ranges = append(ranges, numberRange{start + n, 1})
+			ranges = append(ranges, wire.Range{First: start + n, Count: 1})
 		}
 	}
 	require.True(t, slices.Equal(ranges, w.beyond))
@@ -152,7 +154,7 @@ func FuzzAck(f *testing.F) {
 			}
 			delete(live, f)
 		}
-		for _, r := range []numberRange{{first1, count1}, {first2, count2}} {
+		for _, r := range []wire.Range{{First: first1, Count: count1}, {First: first2, Count: count2}} {
 			before := len(live)
 			if err := w.acknowledgeRange(r, acked); err != nil && len(live) != before {
 				t.Fatal("refused, but not all of it")

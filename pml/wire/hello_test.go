@@ -1,4 +1,4 @@
-package pml
+package wire
 
 import (
 	"strings"
@@ -13,23 +13,23 @@ import (
 
 func TestHelloRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := hello{
-			credit: rapid.Uint32Max(credit.Most).Draw(t, "credit"),
-			host:   rapid.StringN(0, 60, 255).Draw(t, "host"),
+		h := Hello{
+			Credit: rapid.Uint32Max(credit.Most).Draw(t, "credit"),
+			Host:   rapid.StringN(0, 60, 255).Draw(t, "host"),
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "modules") {
-			h.modules = append(h.modules, moduleAddress{
-				component: rapid.StringN(0, 20, 40).Draw(t, "component"),
-				address:   rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(t, "address"),
+			h.Modules = append(h.Modules, Module{
+				Component: rapid.StringN(0, 20, 40).Draw(t, "component"),
+				Address:   rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(t, "address"),
 			})
 		}
-		b, err := encodeHello(&h)
+		b, err := h.Encode()
 		require.NoError(t, err)
-		got, err := decodeHello(b)
+		got, err := DecodeHello(b)
 		require.NoError(t, err)
 		require.Equal(t, &h, got)
 		for n := range b {
-			_, err := decodeHello(b[:n])
+			_, err := DecodeHello(b[:n])
 			require.Error(t, err, "%d of %d bytes", n, len(b))
 		}
 	})
@@ -37,22 +37,22 @@ func TestHelloRoundTrip(t *testing.T) {
 
 // What has no room is left out, not an end of everything.
 func TestHelloFits(t *testing.T) {
-	many := hello{host: "h"}
+	many := Hello{Host: "h"}
 	for i, size := range []int{1300, 1300, 1300, 1300, 100} {
-		many.modules = append(many.modules, moduleAddress{string(rune('a' + i)), make([]byte, size)})
+		many.Modules = append(many.Modules, Module{string(rune('a' + i)), make([]byte, size)})
 	}
-	require.Equal(t, []string{"e", "d"}, many.fit())
-	b, err := encodeHello(&many)
+	require.Equal(t, []string{"e", "d"}, many.Fit())
+	b, err := many.Encode()
 	require.NoError(t, err)
 	require.Len(t, b, many.size())
-	got, err := decodeHello(b)
+	got, err := DecodeHello(b)
 	require.NoError(t, err)
-	require.Len(t, got.modules, 3)
-	require.Empty(t, many.fit())
+	require.Len(t, got.Modules, 3)
+	require.Empty(t, many.Fit())
 }
 
 func TestHelloRefuses(t *testing.T) {
-	good, err := encodeHello(&hello{credit: 5, host: "h", modules: []moduleAddress{{"tcp", []byte("address")}}})
+	good, err := (&Hello{Credit: 5, Host: "h", Modules: []Module{{"tcp", []byte("address")}}}).Encode()
 	require.NoError(t, err)
 	change := func(at int, v byte) []byte {
 		b := append([]byte(nil), good...)
@@ -70,55 +70,55 @@ func TestHelloRefuses(t *testing.T) {
 		{"host longer than the rest", change(5, 255), "ends too early"},
 		{"more modules than there are", change(7, 2), "ends too early"},
 		{"bytes behind", append(good[:len(good):len(good)], 1, 2), "2 bytes follow its end"},
-		{"too long", make([]byte, maxHello+1), "more than 4096"},
+		{"too long", make([]byte, MaxHello+1), "more than 4096"},
 	} {
-		_, err := decodeHello(c.b)
+		_, err := DecodeHello(c.b)
 		assert.ErrorContains(t, err, c.says, c.name)
 	}
 }
 
 func TestHelloOfTooMany(t *testing.T) {
-	h := &hello{modules: make([]moduleAddress, 256)}
-	require.Len(t, h.fit(), 1)
+	h := &Hello{Modules: make([]Module, 256)}
+	require.Len(t, h.Fit(), 1)
 
-	_, err := encodeHello(&hello{modules: []moduleAddress{{strings.Repeat("x", 256), nil}}})
+	_, err := (&Hello{Modules: []Module{{strings.Repeat("x", 256), nil}}}).Encode()
 	require.ErrorContains(t, err, "name of 256 bytes")
 }
 
 // A host name may be longer than a hello has room for; it is for people only.
 func TestHelloCutsTheHost(t *testing.T) {
-	b, err := encodeHello(&hello{host: strings.Repeat("h", 300)})
+	b, err := (&Hello{Host: strings.Repeat("h", 300)}).Encode()
 	require.NoError(t, err)
-	h, err := decodeHello(b)
+	h, err := DecodeHello(b)
 	require.NoError(t, err)
-	assert.Len(t, h.host, 255)
+	assert.Len(t, h.Host, 255)
 }
 
 func TestHelloAddress(t *testing.T) {
-	h := hello{modules: []moduleAddress{{"tcp", []byte{1}}, {"udp", nil}}}
-	a, found := h.address("tcp")
+	h := Hello{Modules: []Module{{"tcp", []byte{1}}, {"udp", nil}}}
+	a, found := h.Address("tcp")
 	assert.True(t, found)
 	assert.Equal(t, []byte{1}, a)
-	_, found = h.address("udp")
+	_, found = h.Address("udp")
 	assert.True(t, found, "a transport may need no address")
-	_, found = h.address("sctp")
+	_, found = h.Address("sctp")
 	assert.False(t, found)
 }
 
 // FuzzHello holds that no bytes make the decoder panic, and that what it takes
 // is what the encoder would have written.
 func FuzzHello(f *testing.F) {
-	for _, h := range []hello{{}, {credit: credit.Most, host: "node", modules: []moduleAddress{{"tcp", []byte("abc")}, {"self", nil}}}} {
-		b, err := encodeHello(&h)
+	for _, h := range []Hello{{}, {Credit: credit.Most, Host: "node", Modules: []Module{{"tcp", []byte("abc")}, {"self", nil}}}} {
+		b, err := h.Encode()
 		require.NoError(f, err)
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, err := decodeHello(b)
+		h, err := DecodeHello(b)
 		if err != nil {
 			return
 		}
-		again, err := encodeHello(h)
+		again, err := h.Encode()
 		require.NoError(t, err)
 		require.Equal(t, b, again)
 	})

@@ -1,4 +1,4 @@
-package pml
+package wire
 
 import (
 	"testing"
@@ -12,21 +12,21 @@ import (
 // docs/WIRE.md states the sizes that the code has.
 func TestWirePage(t *testing.T) {
 	page := wirepage.Sizes(t)
-	for name, kind := range map[string]frameType{
-		"EAGER": frameEager, "REQUEST": frameRequest, "CLEAR": frameClear, "DATA": frameData, "VOID": frameVoid,
-		"ACK": frameAck, "GOODBYE": frameGoodbye, "GOODBYE-ACK": frameGoodbyeAck, "BROKEN": frameBroken,
-		"PROBE": frameProbe, "PROBED": frameProbed,
+	for name, kind := range map[string]Kind{
+		"EAGER": Eager, "REQUEST": Request, "CLEAR": Clear, "DATA": Data, "VOID": Void,
+		"ACK": Ack, "GOODBYE": Goodbye, "GOODBYE-ACK": GoodbyeAck, "BROKEN": Broken,
+		"PROBE": Probe, "PROBED": Probed,
 	} {
-		h := header{kind: kind}
-		assert.Equal(t, page[name], h.encode(make([]byte, btl.MaxHeader)), name)
+		h := Header{Kind: kind}
+		assert.Equal(t, page[name], h.Encode(make([]byte, btl.MaxHeader)), name)
 	}
 	assert.Equal(t, page["COMMON"], commonSize)
 	assert.Equal(t, page["RANGE"], rangeSize)
 	assert.Equal(t, page["PART"], partSize)
 	assert.LessOrEqual(t, requestSize+partSize, btl.MaxHeader)
-	assert.LessOrEqual(t, commonSize+maxRanges*rangeSize, btl.MaxHeader)
+	assert.LessOrEqual(t, commonSize+MaxRanges*rangeSize, btl.MaxHeader)
 
-	b, err := encodeHello(&hello{})
+	b, err := new(Hello).Encode()
 	assert.NoError(t, err)
 	assert.Len(t, b, page["PEER HELLO"]+2, "the lengths of the host name and of the list, both empty")
 }
