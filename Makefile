@@ -7,6 +7,9 @@ BENCHTIME ?= 1s
 # Packages without a system call of their own, whose tests run on 32 bits too.
 PURE := ./btl ./internal/lab/emulate ./param/... ./pml/... ./selection/...
 
+# Modules of their own: transports of somebody else's.
+MODULES := examples/hello-transport examples/quic
+
 .DEFAULT_GOAL := help
 .PHONY: help build demo demo-wordfreq test race net test-kernel lint fuzz bench soak docs vet-cross clean
 
@@ -30,11 +33,11 @@ LONG := ./internal/test/nettest ./btl/sctp . ./conformance
 
 test: ## all tests; needs neither root nor other programs, takes about two minutes
 	go test -count=1 -timeout 10m $(LONG) ./...
-	go -C examples/hello-transport test -count=1 -timeout 5m ./...
+	$(foreach m,$(MODULES),go -C $(m) test -count=1 -timeout 5m ./... &&) true
 
 race: ## all tests under the race detector
 	go test -race -count=1 -timeout 15m $(LONG) ./...
-	go -C examples/hello-transport test -race -count=1 -timeout 5m ./...
+	$(foreach m,$(MODULES),go -C $(m) test -race -count=1 -timeout 5m ./... &&) true
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
 	go test -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./internal/test/nettest/...
@@ -52,7 +55,7 @@ lint: export GOLANGCI_LINT_CACHE = $(CURDIR)/bin/lint$(CURDIR)
 lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
 	go tool -modfile=tools/lint/go.mod golangci-lint run
 	go mod tidy -diff
-	go -C examples/hello-transport mod tidy -diff
+	$(foreach m,$(MODULES),go -C $(m) mod tidy -diff &&) true
 
 fuzz: ## every fuzzer of every package, FUZZTIME each (20s)
 	go run ./tools/fuzzall -time $(FUZZTIME) ./...

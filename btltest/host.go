@@ -12,8 +12,8 @@ import (
 
 // A Host is a [btl.Host] for one module.
 type Host struct {
-	// Clock is its loop.
-	Clock Loop
+	// Clock is its loop. Hosts whose modules are to talk to each other may share one.
+	Clock *Loop
 	// Refuse is what Accept answers, if it is not nil.
 	Refuse error
 	// Accepted are the receivers of the endpoints that peers have opened, in order.
@@ -41,7 +41,7 @@ func NewHost(t testing.TB, rank, size int, c btl.Component, settings ...param.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Host{t: t, rank: rank, size: size, component: c, values: values}
+	return &Host{Clock: new(Loop), t: t, rank: rank, size: size, component: c, values: values}
 }
 
 // Open opens the component and returns its first module, which is closed when the test ends.
@@ -91,7 +91,7 @@ func (h *Host) Secret() []byte {
 func (h *Host) Params() *param.Values { return h.values }
 
 // Loop implements [btl.Host].
-func (h *Host) Loop() btl.Loop { return &h.Clock }
+func (h *Host) Loop() btl.Loop { return h.Clock }
 
 // Hello implements [btl.Host]. As in a program there is none until the modules are open.
 func (h *Host) Hello() []byte {

@@ -170,11 +170,9 @@ func (l *Loop) Until(t testing.TB, what string, so func() bool) {
 	l.mu.Unlock()
 	limit := time.NewTimer(Timeout)
 	defer limit.Stop()
-	for {
-		for !so() && l.Turn() {
-		}
-		if so() {
-			return
+	for !so() {
+		if l.Turn() {
+			continue
 		}
 		select {
 		case <-news:

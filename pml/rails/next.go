@@ -88,7 +88,7 @@ func (p *Peer) contact(e Env) (s Step) {
 func (p *Peer) bringBack(e Env) (s Step) {
 	vain := p.inVain(e)
 	if vain {
-		if called := p.callIn(); called != nil {
+		if called := p.callIn(e); called != nil {
 			return Step{Do: CallIn, Rails: called}
 		}
 	}
@@ -144,7 +144,7 @@ func (p *Peer) reach(e Env) (s Step) {
 	}
 	// Rails that come and go, and carry nothing, do not keep away what stands by.
 	if widen && (r == nil || r.futile >= quickReconnects) || !hope && !pending {
-		if called := p.callIn(); called != nil {
+		if called := p.callIn(e); called != nil {
 			return Step{Do: CallIn, Rails: called}
 		}
 	}
@@ -221,7 +221,7 @@ func (p *Peer) opens(r *Rail) bool {
 // refuses has done so for as long as it may, all of them are tried.
 func (p *Peer) due(r *Rail, e Env) int64 {
 	at := r.since + int64(r.rest())
-	if away := p.refusing(); away.runs {
+	if away := p.refusing(e); away.runs {
 		if end := away.since + int64(Absence); end > r.since {
 			at = min(at, end)
 		}
@@ -231,8 +231,8 @@ func (p *Peer) due(r *Rail, e Env) int64 {
 
 // callIn takes what comes next of that which stands by: one spare path, or all rails of a
 // tier. The spare paths of a peer that refuses wherever it is tried would only take time.
-func (p *Peer) callIn() (called []*Rail) {
-	left := p.refusing()
+func (p *Peer) callIn(e Env) (called []*Rail) {
+	left := p.refusing(e)
 	kept := p.Standby[:0:0]
 	for _, r := range p.Standby {
 		spare := r.Spare != btl.NotSpare

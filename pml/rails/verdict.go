@@ -74,7 +74,7 @@ func (e Evidence) Verdict() Reason {
 
 // Evidence is what is known of the peer now.
 func (p *Peer) Evidence(e Env) Evidence {
-	away := p.away(e)
+	away := p.refusing(e)
 	return Evidence{
 		Met: p.Met, Connected: p.Connected(),
 		Doomed: p.doomedAt != 0, HeardOut: p.doomedAt != 0 && e.Now >= p.doomedAt+int64(LastWords),
@@ -102,40 +102,28 @@ func (p *Peer) refuses(e Env) bool {
 	return ended
 }
 
-// away is since when, and until when, the peer's addresses say that it has left: all of
-// them at one time. Who has nothing to say but goodbye takes the word of any, since the
-// last connection broke: addresses that say nothing, now or since they refused, do not
-// matter then.
-func (p *Peer) away(e Env) row {
-	if !e.Parting {
-		return p.refusing()
-	}
-	var longest row
-	for _, r := range p.Rails {
-		own := r.refused
-		own.since = max(own.since, p.lost)
-		if p.Met && !r.Foreign && own.runs && (!longest.runs || own.last-own.since > longest.last-longest.since) {
-			longest = own
-		}
-	}
-	return longest
-}
-
 // refusing is since when, and until when, nothing listened at any of the peer's addresses:
 // what the rows of refused attempts of all its rails have in common. A peer that was never
 // there may be another host, or one that does not listen yet. One network that refuses
 // after another one has said nothing, however long ago that was: the first may be back.
-func (p *Peer) refusing() row {
+// Who has nothing to say but goodbye takes the longest row of any rail since the last
+// connection broke: addresses that say nothing, now or since they refused, do not matter.
+func (p *Peer) refusing(e Env) row {
 	var common row
 	for _, r := range p.Rails {
+		own := r.refused
+		if e.Parting {
+			own.since = max(own.since, p.lost)
+		}
 		switch {
 		case r.Foreign:
-		case !p.Met || !r.refused.runs:
+		case !p.Met || !own.runs && !e.Parting:
 			return row{}
-		case !common.runs:
-			common = r.refused
-		default:
-			common.since, common.last = max(common.since, r.refused.since), min(common.last, r.refused.last)
+		case !own.runs:
+		case !common.runs || e.Parting && own.last-own.since > common.last-common.since:
+			common = own
+		case !e.Parting:
+			common.since, common.last = max(common.since, own.since), min(common.last, own.last)
 		}
 	}
 	return common

@@ -1,0 +1,51 @@
+package strandquic
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"testing"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/wireup"
+)
+
+func subject() conformance.Subject {
+	return conformance.Subject{
+		Component: Component{},
+		// Who is not there is not answered by anybody: QUIC learns of that by waiting.
+		Settings: []param.Setting{{Name: prefix + "if_include", Text: "lo"}, {Name: prefix + "connect_timeout", Text: "2s"}, {Name: prefix + "connect_retries", Text: "1"}},
+		Wire:     wire,
+		Sever:    sever,
+		Inject:   inject,
+	}
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, subject) }
+
+// On one processor the goroutines of QUIC run when the loop lets them.
+func TestConformanceOnOneProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	conformance.Run(t, subject, conformance.Only("connect-both", "busy-connecting", "lane-order", "all-to-all", "close-both", "close-busy", "peer-dies-sending", "stutter"))
+}
+
+// wire connects as a stranger, who has nothing but a socket.
+func wire(address []byte) (io.WriteCloser, error) {
+	a, err := wireup.Decode(address)
+	if err != nil {
+		return nil, err
+	}
+	return net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", a.Port))
+}
+
+// sever cuts a connection without a goodbye.
+func sever(ep btl.Endpoint) error { return ep.(*endpoint).link.conn.CloseWithError(0x77, "severed") }
+
+// inject sends nonsense to the peer behind the endpoint's back.
+func inject(ep btl.Endpoint, b []byte) error {
+	ep.(*endpoint).link.queues[1].Say(b)
+	return nil
+}
