@@ -315,9 +315,10 @@ func jsonReport(name string, report conformance.Report) any {
 		}
 		all = append(all, one)
 	}
-	var rules []jsonRule
+	rules := []jsonRule{}
 	for _, r := range report.Rules() {
-		rules = append(rules, jsonRule{r.Name, r.Text, r.Source, r.Status.String(), r.Cases, r.Duration.Seconds()})
+		cases := append([]string{}, r.Cases...) // an array, if an empty one
+		rules = append(rules, jsonRule{r.Name, r.Text, r.Source, r.Status.String(), cases, r.Duration.Seconds()})
 	}
 	return struct {
 		Transport string     `json:"transport"`

@@ -109,11 +109,20 @@ func takeArguments(commands []*cobra.Command) {
 	}
 }
 
-// emptyValue refuses a text that is given and empty: most likely a script has failed to
-// find what belongs there.
+// emptyValue refuses a text that is given and empty, and a list with such a text in it: most
+// likely a script has failed to find what belongs there.
 func emptyValue(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
-		if f.Value.Type() == "string" && f.Value.String() == "" {
+		text := f.Value.String()
+		if list, is := f.Value.(pflag.SliceValue); is && f.Value.Type() == "stringSlice" {
+			text = strings.Join(list.GetSlice(), ",")
+			if text != "" && slices.Contains(list.GetSlice(), "") {
+				err = errors.Join(err, fmt.Errorf("--%s %s: a name between its commas is empty", f.Name, text))
+			}
+		} else if f.Value.Type() != "string" {
+			return
+		}
+		if text == "" {
 			err = errors.Join(err, fmt.Errorf("--%s: the value is empty", f.Name))
 		}
 	})
