@@ -38,12 +38,14 @@ func (p *Peer) Adopt(r *Rail, e Env) { r.State, r.since = Connecting, e.Now }
 func (p *Peer) Up(r *Rail, e Env) {
 	p.Met, p.exhausted = true, false
 	p.widenAt, p.callAt, p.appealAt = 0, 0, 0
-	r.since, r.pause, r.moved = e.Now, 0, e.Moved
+	r.since, r.moved = e.Now, e.Moved
 	r.failing, r.refused = row{}, row{}
 	r.pace.begin(e.Now)
 	r.State, r.trial.passed = Resting, 0
 	if r.trial.lost > 0 {
 		r.State = Trial
+	} else {
+		r.pause = 0
 	}
 	for _, other := range p.Rails {
 		if other.State == Gone && !other.Local {

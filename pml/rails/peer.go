@@ -67,7 +67,7 @@ func (p *Peer) settle() {
 	if !slices.ContainsFunc(p.Rails, func(r *Rail) bool { return r.State.Connected() && r.State != Trial }) {
 		for _, r := range p.Rails {
 			if r.State == Trial {
-				r.State = Resting
+				r.State, r.pause = Resting, 0
 			}
 		}
 	}
@@ -107,6 +107,6 @@ func (p *Peer) hasDetour() bool { return slices.ContainsFunc(p.Standby, (*Rail).
 // not there.
 func (p *Peer) hasOther(r *Rail) bool {
 	return p.hasDetour() || slices.ContainsFunc(p.Rails, func(other *Rail) bool {
-		return other != r && (other.State.Connected() || other.Tier < r.Tier && other.avoids())
+		return other != r && (other.State.Connected() || other.Tier < r.Tier && other.State != Gone && other.avoids())
 	})
 }

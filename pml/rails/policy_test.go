@@ -130,6 +130,8 @@ func TestSilentRailGivesWay(t *testing.T) {
 	p.Standby = nil
 	assert.True(t, p.hasOther(only), "it can be connected")
 	assert.False(t, p.hasOther(p.Rails[1]), "there is nothing below it")
+	p.Shut(p.Rails[1])
+	assert.False(t, p.hasOther(only), "it was refused for good")
 }
 
 // What a failure says of the rail.
@@ -170,6 +172,31 @@ func TestFutileConnectionsRest(t *testing.T) {
 	e.Moved = 1
 	p.Down(r, syscall.ECONNRESET, e)
 	assert.Zero(t, r.rest())
+}
+
+// A connection that comes, and breaks while it is on trial, again and again is made ever more
+// rarely; when a trial is passed that is forgotten.
+func TestFailedTrialsRest(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	now, made := time.Duration(0), 0
+	comeAndGo := func() {
+		p.Up(b, at(now))
+		made++
+		p.Down(b, syscall.ECONNRESET, at(now))
+	}
+	for comeAndGo(); now < time.Minute; comeAndGo() {
+		now = time.Duration(p.Next(at(now)).At) - time.Hour
+		p.next(t, at(now), b)
+	}
+	assert.Less(t, made, 40, "in a minute")
+	p.Up(b, at(now))
+	for p.Probed(b) {
+	}
+	require.Equal(t, Up, b.State)
+	p.Down(b, syscall.ECONNRESET, at(now))
+	require.Equal(t, at(now+firstPause).Now, p.Next(at(now)).At)
 }
 
 // A rail that had a long pause, since another one carried on, is tried at once when that is

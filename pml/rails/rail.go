@@ -28,7 +28,7 @@ type Rail struct {
 	since   int64         // when it came to be connected, asked to connect, or broken
 	futile  int           // connections, or attempts, in a row by which nothing got through
 	moved   uint32        // what had got through when it was connected
-	pause   time.Duration // before the next attempt, while others carry on
+	pause   time.Duration // before the next attempt, while others carry on; a trial that is passed ends it
 	failing row           // attempts in a row that failed,
 	refused row           // and those of them that were refused because nobody listens
 	trial   trial

@@ -47,7 +47,7 @@ func (p *Peer) Probed(r *Rail) (more bool) {
 	if r.trial.passed++; r.trial.passed < probes {
 		return true
 	}
-	r.trial = trial{}
+	r.trial, r.pause = trial{}, 0
 	r.State = Resting
 	p.settle()
 	return false
