@@ -234,7 +234,7 @@ func cancelled(t *testing.T, r Request) {
 func FuzzDeliver(f *testing.F) {
 	var all []byte
 	for i, h := range []wire.Header{
-		{Kind: wire.Eager, Flags: wire.FlagCounted}, request(1, 300), {Kind: wire.Void, Flags: wire.FlagCounted, Frame: 2, Seq: 2, LaneSeq: 2},
+		{Kind: wire.Eager, Flags: wire.FlagCounted}, request(1, 300),
 		{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 3, Handle: 1}, {Kind: wire.Clear, Flags: wire.FlagCounted, Frame: 4, Accept: 50},
 		{Kind: wire.Ack, Ack: 1}, {Kind: wire.Goodbye}, {Kind: wire.GoodbyeAck},
 	} {

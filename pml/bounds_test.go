@@ -39,25 +39,20 @@ func TestNobodyHasUsKeepMoreAndMore(t *testing.T) {
 			h.Context, h.Seq = uint64(100+n), 0
 			return h, 0
 		}, "so are 5 others"},
-		{"contexts by void", func(n uint32) (wire.Header, int) {
-			h := counted(wire.Void, n)
-			h.Context, h.Seq = uint64(100+n), 0
-			return h, 0
-		}, "so are 5 others"},
 		{"requests", func(n uint32) (wire.Header, int) { return request(n, 1), 0 }, "6 requests to send wait"},
 		{"requests with a piece", func(n uint32) (wire.Header, int) { return request(n, 100), 1 }, "6 requests to send wait"},
 		{"numbers far ahead", func(n uint32) (wire.Header, int) {
-			h := counted(wire.Void, n)
+			h := counted(wire.Eager, n)
 			h.Seq += 1000
 			return h, 0
 		}, "others are ahead of what is missing"},
 		{"numbers far ahead in a lane", func(n uint32) (wire.Header, int) {
-			h := counted(wire.Void, n)
+			h := counted(wire.Eager, n)
 			h.LaneSeq += 1000
 			return h, 0
 		}, "others are ahead of what is missing"},
 		{"numbers far ahead in many lanes", func(n uint32) (wire.Header, int) {
-			h := counted(wire.Void, n)
+			h := counted(wire.Eager, n)
 			h.Lane, h.LaneSeq = uint16(n), 1
 			return h, 0
 		}, "others are ahead of what is missing"},
@@ -65,7 +60,7 @@ func TestNobodyHasUsKeepMoreAndMore(t *testing.T) {
 		{"gaps within a frame", func(n uint32) (wire.Header, int) { return partOf(counted(wire.Eager, 0), 2*n, 1000), 1 }, "more than 5 gaps"},
 		{"gaps within frames", func(n uint32) (wire.Header, int) { return partOf(counted(wire.Eager, n%3), 2*(n/3), 1000), 1 }, "more than 5 gaps"},
 		{"a grant beyond all", func(n uint32) (wire.Header, int) { return wire.Header{Kind: wire.Ack, Credit: n << 22}, 0 }, "a grant of"},
-		{"frames without a number", func(uint32) (wire.Header, int) { return wire.Header{Kind: wire.Void}, 0 }, "frame type 5 without a number"},
+		{"frames without a number", func(uint32) (wire.Header, int) { return wire.Header{Kind: wire.Eager}, 0 }, "frame type 1 without a number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pe, _, _ := besieged(t)
@@ -106,7 +101,6 @@ func TestMessageOfNoMember(t *testing.T) {
 	for name, message := range map[string]wire.Header{
 		"eager":   {Kind: wire.Eager, Flags: wire.FlagCounted, Context: 8},
 		"request": {Kind: wire.Request, Flags: wire.FlagCounted, Context: 8, Size: 100},
-		"void":    {Kind: wire.Void, Flags: wire.FlagCounted, Context: 8},
 		"ahead":   {Kind: wire.Eager, Flags: wire.FlagCounted, Context: 8, Seq: 1, LaneSeq: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,9 +117,6 @@ func TestMessageOfNoMember(t *testing.T) {
 			size := 0
 			if state == "arriving" {
 				size = 10
-			}
-			if size > 0 && message.Kind == wire.Void {
-				continue
 			}
 			t.Run(name+", before the communicator, "+state, func(t *testing.T) {
 				pe, _, first := receiving(t)
@@ -181,7 +172,7 @@ func TestNumbersAheadInAFreedContext(t *testing.T) {
 		id := uint64(100 + n)
 		c, err := pe.pml.newContext(id, ConsecutiveGroup(0, 2), false)
 		require.NoError(t, err)
-		ahead := wire.Header{Kind: wire.Void, Flags: wire.FlagCounted, Frame: n, LaneSeq: n, Context: id, Seq: 1}
+		ahead := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: n, LaneSeq: n, Context: id, Seq: 1}
 		require.NoError(t, pe.rails[0].Deliver(encoded(ahead), nil))
 		c.free()
 	}

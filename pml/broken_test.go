@@ -33,7 +33,7 @@ func twoPaths(t *testing.T, f func(pe *peer, eps [2]*scripted)) {
 // underWay has a frame be on its way over a rail.
 func (pe *peer) underWay(r *rail) {
 	f := pe.pml.newFrame(pe)
-	f.build(&wire.Header{Kind: wire.Void})
+	f.build(&wire.Header{Kind: wire.Clear})
 	f.rail, f.given = r, pe.pml.engine.Now()
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/pml/match"
-	"github.com/strandmp/strand/pml/wire"
 )
 
 // idSet remembers which contexts were freed, so that what still comes for one is
@@ -84,20 +83,4 @@ func (c *Context) arrive(in *inbound, lane uint16) error {
 	}
 	in.refuse()
 	return nil
-}
-
-// void notes that a message will not come.
-func (pe *peer) void(h *wire.Header) error {
-	c, err := pe.pml.contextFor(pe, h.Context)
-	if err != nil {
-		return err
-	}
-	if c == c.pml.buried {
-		return pe.lane(h.Lane).Pass(h.LaneSeq)
-	}
-	ch, err := c.from(pe)
-	if err != nil {
-		return err
-	}
-	return ch.Void(pe.lane(h.Lane), h.Seq, h.LaneSeq)
 }

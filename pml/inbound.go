@@ -219,11 +219,6 @@ func (r *rail) begin(h *wire.Header, size int) (*inbound, error) {
 		}
 		pe.clear(h)
 		return nil, nil
-	case wire.Void:
-		if err := pe.arrived(h.Frame, h.Counted(), h.AckNow()); err != nil {
-			return nil, err
-		}
-		return nil, pe.void(h)
 	case wire.Data:
 		return r.beginData(h, size)
 	}

@@ -52,7 +52,7 @@ func (c *Context) matchable(what string, src, tag int) (int32, error) {
 	return int32(c.group.World(src)), nil
 }
 
-// matched is called for every match that an arrival, a cancellation or a void
+// matched is called for every match that an arrival or a cancellation
 // brings about.
 func matched(r *match.Recv, m *match.Message) {
 	r.Owner.(*operation).bind(m.Owner.(*inbound), wire.FlagAwaited)

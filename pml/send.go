@@ -162,9 +162,6 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 	if starved {
 		h.Flags |= wire.FlagStarved
 	}
-	if op.mode == Synchronous {
-		h.Flags |= wire.FlagSync
-	}
 	if first == op.size && first > 0 {
 		h.Flags |= wire.FlagAckNow // no data frame will follow that says so
 	}

@@ -180,7 +180,7 @@ func (s *siege) draw() (wire.Header, int) {
 	size := rapid.SampledFrom([]int{0, 1, 30, 100, 300}).Draw(s.T, "size")
 	h.Size = uint64(size) + uint64(rapid.SampledFrom([]int{0, 0, 1, 300}).Draw(s.T, "more"))
 	switch h.Kind {
-	case wire.Clear, wire.Void, wire.Goodbye, wire.GoodbyeAck, wire.Broken, wire.Probed, wire.Ack:
+	case wire.Clear, wire.Goodbye, wire.GoodbyeAck, wire.Broken, wire.Probed, wire.Ack:
 		if !s.one(20, "payload") {
 			size = 0
 		}
@@ -217,7 +217,7 @@ func (s *siege) attack() {
 	if s.frame > 1<<20 {
 		s.frame = h.Frame
 	}
-	if h.Kind == wire.Eager || h.Kind == wire.Request || h.Kind == wire.Void {
+	if h.Kind == wire.Eager || h.Kind == wire.Request {
 		s.seqs[h.Context]++
 		s.laneSeq[h.Lane]++
 	}

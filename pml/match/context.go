@@ -30,7 +30,7 @@ type Stats struct {
 
 // A Context matches the messages of one communicator context.
 type Context struct {
-	// Matched is called for each match made by Arrive, Void, Cancel or Relax, in
+	// Matched is called for each match made by Arrive, Cancel or Relax, in
 	// order. It must not call back into the package.
 	Matched func(*Recv, *Message)
 	// Stats may be read at any time.
@@ -103,19 +103,7 @@ func (ch *Channel) Arrive(lane *Lane, m *Message) error {
 	}
 	m.Source, m.channel, m.lane = ch.source, ch, lane
 	m.state = state{}
-	ch.settle(lane, m.Seq, m.LaneSeq, m)
-	return nil
-}
-
-// Void notes that a pair of numbers was given out and no message will come.
-func (ch *Channel) Void(lane *Lane, seq, laneSeq uint32) error {
-	if err := ch.admits(seq); err != nil {
-		return err
-	}
-	if err := lane.admits(laneSeq); err != nil {
-		return err
-	}
-	ch.settle(lane, seq, laneSeq, nil)
+	ch.settle(lane, m)
 	return nil
 }
 
@@ -132,13 +120,13 @@ func (l *Lane) Pass(laneSeq uint32) error {
 	return nil
 }
 
-// settle enters a pair of numbers and then examines every message that has
+// settle enters a message's numbers and then examines every message that has
 // become readier by it.
-func (ch *Channel) settle(lane *Lane, seq, laneSeq uint32, m *Message) {
+func (ch *Channel) settle(lane *Lane, m *Message) {
 	c := ch.context
-	nextInSeq := ch.arrive(seq, m)
-	nextInLane := lane.arrive(laneSeq, m)
-	if m != nil && nextInSeq && nextInLane && len(ch.early) == 0 && len(lane.early) == 0 {
+	nextInSeq := ch.arrive(m.Seq, m)
+	nextInLane := lane.arrive(m.LaneSeq, m)
+	if nextInSeq && nextInLane && len(ch.early) == 0 && len(lane.early) == 0 {
 		m.inSeq, m.inLane, m.seqReady, m.tagReady = true, true, true, true
 		if c.admit(m) {
 			c.reexamine()

@@ -7,7 +7,7 @@
 // order. Each carries two numbers: its place among all messages of its sender in
 // its context (seq), and its place in its lane (laneSeq), which holds all
 // messages of a tag. A number counts as arrived when its message has, matched
-// or not, or when it is void.
+// or not.
 //
 //   - A message is tag-ready when every lower number of its lane, or every lower
 //     number of its sender, has arrived: it may match a receive that names its

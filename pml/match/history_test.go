@@ -69,7 +69,7 @@ func (h *history) check(t *rapid.T) {
 			if older == match.m {
 				break
 			}
-			if older.sender != match.m.sender || older.void || !match.r.fits(older) || relaxed && older.lane != match.m.lane {
+			if older.sender != match.m.sender || !match.r.fits(older) || relaxed && older.lane != match.m.lane {
 				continue
 			}
 			if at := h.at[older]; at == 0 || at > match.when {

@@ -14,15 +14,14 @@ type model struct {
 type modelContext struct {
 	relaxed bool
 	posted  []*modelRecv
-	arrived []*modelMessage // everything, void or matched too
+	arrived []*modelMessage // everything, matched too
 }
 
-// modelMessage is a message, or a void pair of numbers, at its sender.
+// modelMessage is a message at its sender.
 type modelMessage struct {
 	id, context, sender, lane int
 	source, tag               int32
 	seq, laneSeq              int // without wrap-around
-	void                      bool
 
 	tagReady, seqReady bool
 	tagStamp, seqStamp int // when it became so
@@ -93,7 +92,7 @@ func (o *model) unpost(r *modelRecv) {
 
 // consider applies the rule to one message.
 func (o *model) consider(m *modelMessage) {
-	if m.done || m.void || !m.tagReady {
+	if m.done || !m.tagReady {
 		return
 	}
 	r := o.firstFit(m)
@@ -171,7 +170,7 @@ func (o *model) probe(r *modelRecv) *modelMessage {
 		if r.tag == Any {
 			stamp, ready = m.seqStamp, m.seqReady
 		}
-		if m.void || m.done || !ready || !r.fits(m) || o.firstFit(m) != nil {
+		if m.done || !ready || !r.fits(m) || o.firstFit(m) != nil {
 			continue
 		}
 		if first == nil || stamp < firstStamp {
@@ -212,7 +211,7 @@ func (o *model) relax(context int) {
 func (o *model) waiting(context int) int {
 	n := 0
 	for _, m := range o.contexts[context].arrived {
-		if m.tagReady && !m.done && !m.void {
+		if m.tagReady && !m.done {
 			n++
 		}
 	}

@@ -6,7 +6,7 @@ import "fmt"
 // and wrap around; those outstanding span less than 2³¹.
 type order struct {
 	next   uint32              // every lower number has arrived
-	early  map[uint32]*Message // arrived ahead of a gap; nil: void or received
+	early  map[uint32]*Message // arrived ahead of a gap; nil: received, or of a context that is no more
 	sender *Sender             // whose numbers they are; nil: nobody's that is bounded
 }
 

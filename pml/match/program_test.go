@@ -111,7 +111,6 @@ func (p *program) send() {
 	m.source = p.source(m.context, sender)
 	m.tag = int32(upTo(p.tags-1).Draw(p.t, "tag"))
 	m.lane = sender*p.lanes + (int(m.tag)+m.context)%p.lanes
-	m.void = upTo(9).Draw(p.t, "void") == 0
 	m.seq, m.laneSeq = p.nextSeq[[2]int{m.context, sender}], p.nextLane[m.lane]
 	p.nextSeq[[2]int{m.context, sender}]++
 	p.nextLane[m.lane]++
@@ -136,11 +135,7 @@ func (p *program) arrive() {
 }
 
 func (p *program) enter(m *modelMessage, real *Message) error {
-	ch, lane := p.contexts[m.context].channel(m.source), p.lane[m.lane]
-	if m.void {
-		return ch.Void(lane, real.Seq, real.LaneSeq)
-	}
-	return ch.Arrive(lane, real)
+	return p.contexts[m.context].channel(m.source).Arrive(p.lane[m.lane], real)
 }
 
 // repeat has a pair of numbers arrive again. The checks after the step see that
@@ -276,7 +271,7 @@ func (p *program) agree() {
 // receive fits it, nothing is kept for numbers that are missing.
 func (p *program) quiescent() {
 	for _, m := range p.messages {
-		if m.void || p.log.received(m) {
+		if p.log.received(m) {
 			continue
 		}
 		if r := p.model.firstFit(m); r != nil {
@@ -381,7 +376,7 @@ func TestOneSenderIsSequential(t *testing.T) {
 		for _, m := range p.messages {
 			want, found := 0, false
 			for _, r := range p.receives {
-				if !m.void && r.fits(m) && !taken[r.id] {
+				if r.fits(m) && !taken[r.id] {
 					want, found = r.id, true
 					taken[want] = true
 					break

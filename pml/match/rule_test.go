@@ -53,10 +53,6 @@ func (s *scene) arrive(name string, source, tag int32, seq, laneSeq uint32) {
 	require.NoError(s.t, s.c.channel(source).Arrive(s.lane(source, tag), m))
 }
 
-func (s *scene) void(source, tag int32, seq, laneSeq uint32) {
-	require.NoError(s.t, s.c.channel(source).Void(s.lane(source, tag), seq, laneSeq))
-}
-
 func (s *scene) probe(source, tag int32) string {
 	if m := s.c.Probe(source, tag); m != nil {
 		return m.Owner.(string)
@@ -183,9 +179,14 @@ func TestHeldMessage(t *testing.T) {
 		s.expect("any<a", "named<b")
 	})
 	t.Run("until it is seq-ready, in time for that receive", func(t *testing.T) {
-		s := held(t)
-		s.void(1, 7, 0, 0)
-		s.expect("any<b")
+		s := newScene(t)
+		s.post("first", 1, 7)
+		s.post("any", 1, Any)
+		s.post("named", 1, 8)
+		s.arrive("b", 1, 8, 1, 0)
+		s.expect()
+		s.arrive("a", 1, 7, 0, 0)
+		s.expect("first<a", "any<b")
 		require.True(t, s.receives["named"].Posted())
 		require.Zero(t, s.c.Stats.Released)
 	})
@@ -243,18 +244,6 @@ func TestHeldMessage(t *testing.T) {
 		s.post("r", Any, 8)
 		s.expect("r<x")
 	})
-}
-
-func TestVoidCountsAsArrived(t *testing.T) {
-	s := newScene(t)
-	s.post("r", 1, 7)
-	s.void(1, 7, 0, 0)
-	s.arrive("b", 1, 7, 1, 1)
-	s.expect("r<b")
-	s.arrive("d", 1, 7, 3, 3)
-	require.Equal(t, "nothing", s.probe(1, 7))
-	s.void(1, 7, 2, 2)
-	require.Equal(t, "d", s.probe(1, Any))
 }
 
 func TestRelaxed(t *testing.T) {
@@ -338,7 +327,7 @@ func TestNumbersWrapAround(t *testing.T) {
 	s.expect()
 	s.arrive("a", 1, 7, 1<<32-2, 1<<32-2)
 	s.expect("r1<a", "any<b", "r2<c")
-	require.Error(t, s.c.channel(1).Void(s.lane(1, 7), 1<<32-1, 1))
+	require.Error(t, s.c.channel(1).Arrive(s.lane(1, 7), &Message{Tag: 7, Seq: 1<<32 - 1, LaneSeq: 1}))
 }
 
 func TestMessageThatWaitsWhileHalfTheNumbersPass(t *testing.T) {
@@ -367,7 +356,7 @@ func TestDuplicateChangesNothing(t *testing.T) {
 		"both are early":        {4, 4},
 		"seq is early":          {4, 9},
 		"laneSeq is early":      {9, 4},
-		"received early":        {6, 6},
+		"received early":        {6, 9},
 		"too far ahead to tell": {1<<31 + 1, 1<<31 + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -375,14 +364,15 @@ func TestDuplicateChangesNothing(t *testing.T) {
 			ch, lane := s.c.channel(1), s.lane(1, 7)
 			s.arrive("a", 1, 7, 0, 0)
 			s.arrive("c", 1, 7, 4, 4)
-			s.void(1, 7, 6, 6)
+			s.post("r", 1, 8)
+			s.arrive("v", 1, 8, 6, 0)
+			s.expect("r<v")
 			before := *ch
 			require.Error(t, ch.Arrive(lane, &Message{Tag: 7, Seq: numbers[0], LaneSeq: numbers[1]}))
-			require.Error(t, ch.Void(lane, numbers[0], numbers[1]))
 			require.Equal(t, before.next, ch.next)
 			require.Equal(t, uint32(1), lane.next)
 			require.Len(t, ch.early, 2)
-			require.Len(t, lane.early, 2)
+			require.Len(t, lane.early, 1)
 			require.Equal(t, s.messages["c"], ch.early[4])
 			require.Equal(t, 1, s.c.waiting)
 			// What was not taken leaves its numbers free.
@@ -408,9 +398,9 @@ func TestDiscard(t *testing.T) {
 	require.Zero(t, s.c.waiting)
 	s.arrive("a", 1, 7, 0, 0)
 	require.Equal(t, []string{"b", "x", "a", "e"}, unwanted)
-	s.void(1, 8, 2, 1)
+	s.arrive("c", 1, 8, 2, 1)
 	s.arrive("d", 1, 8, 3, 2)
-	require.Equal(t, []string{"b", "x", "a", "e", "d"}, unwanted)
+	require.Equal(t, []string{"b", "x", "a", "e", "c", "d"}, unwanted)
 	require.Empty(t, s.c.channel(1).early)
 	s.expect()
 }

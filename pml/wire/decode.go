@@ -33,7 +33,7 @@ func (h *Header) Decode(b []byte, payload int) error {
 	}
 	want := 0
 	switch h.Kind {
-	case Eager, Void:
+	case Eager:
 		want = eagerSize
 	case Request:
 		want = requestSize
@@ -60,7 +60,7 @@ func (h *Header) decodeRest(b []byte, payload uint64) error {
 	le := binary.LittleEndian
 	carriesData := false
 	switch h.Kind {
-	case Eager, Void, Request:
+	case Eager, Request:
 		f := Fields(b)
 		h.Context, h.Tag, h.Seq, h.LaneSeq = f.Context(), f.Tag(), f.Seq(), f.LaneSeq()
 		h.Size = payload
@@ -74,7 +74,7 @@ func (h *Header) decodeRest(b []byte, payload uint64) error {
 				return fmt.Errorf("request to send %d bytes comes with %d", h.Size, payload)
 			}
 		}
-		carriesData = h.Kind != Void
+		carriesData = true
 	case Clear:
 		h.Handle = le.Uint64(b[16:])
 		h.Remote = le.Uint64(b[24:])

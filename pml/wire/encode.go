@@ -17,7 +17,7 @@ func (h *Header) encodeWhole(b []byte) int {
 	putFrame(b, h.Kind, h.Flags, h.Lane, h.Frame)
 	Restamp(b, h.Ack, h.Credit)
 	switch h.Kind {
-	case Eager, Void, Request:
+	case Eager, Request:
 		putMessage(b, h.Context, h.Tag, h.Seq, h.LaneSeq)
 		if h.Kind != Request {
 			return eagerSize

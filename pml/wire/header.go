@@ -32,7 +32,7 @@ type Header struct {
 	Ack    uint32 // the next frame number expected: all lower ones have arrived
 	Credit uint32 // credit granted since the start, in units
 
-	Context uint64 // eager, request, void
+	Context uint64 // eager, request
 	Tag     int32
 	Seq     uint32 // the message's place among all of its sender in its context
 	LaneSeq uint32 // its place in its lane

@@ -23,7 +23,7 @@ type Module struct {
 }
 
 const (
-	helloVersion = 1
+	helloVersion = 2
 	// MaxHello is the largest encoded hello in bytes (package btl).
 	MaxHello = 4096
 )

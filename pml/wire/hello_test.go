@@ -65,7 +65,7 @@ func TestHelloRefuses(t *testing.T) {
 		says string
 	}{
 		{"nothing", nil, "ends too early"},
-		{"other version", change(0, 9), "version 9, not 1: all processes must run the same version"},
+		{"other version", change(0, 9), "version 9, not 2: all processes must run the same version"},
 		{"wild credit", change(4, 0xff), "units of credit"},
 		{"host longer than the rest", change(5, 255), "ends too early"},
 		{"more modules than there are", change(7, 2), "ends too early"},

@@ -8,7 +8,6 @@ const (
 	Request                    // request to send, perhaps with a first piece
 	Clear                      // clear to send: the answer to a request
 	Data                       // a piece of a message that was cleared
-	Void                       // numbers given out for a message that will not come
 	Ack                        // acknowledgement and credit, nothing else
 	Goodbye                    // nothing more will be sent
 	GoodbyeAck                 // goodbye was understood
@@ -29,7 +28,6 @@ type Flags uint8
 
 const (
 	FlagAckNow    Flags = 1 << iota // a request completes when this frame is acknowledged
-	FlagSync                        // a synchronous send: answer when it matches
 	FlagStarved                     // it would have been sent at once, had there been credit
 	FlagCounted                     // the frame has a number and is to be acknowledged
 	FlagRefused                     // clear: the receiver leaves, nobody will receive the message
@@ -41,9 +39,8 @@ const (
 // flagsOf are those that a header of each kind may have.
 var flagsOf = [Kinds]Flags{
 	Eager:   FlagAckNow | FlagCounted | FlagPart,
-	Request: FlagAckNow | FlagCounted | FlagPart | FlagSync | FlagStarved,
+	Request: FlagAckNow | FlagCounted | FlagPart | FlagStarved,
 	Clear:   FlagAckNow | FlagCounted | FlagRefused | FlagAwaited | FlagWithdrawn,
 	Data:    FlagAckNow | FlagCounted | FlagPart,
-	Void:    FlagAckNow | FlagCounted,
 	Ack:     FlagAckNow,
 }

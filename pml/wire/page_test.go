@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,16 +11,31 @@ import (
 	"github.com/strandmp/strand/internal/test/wirepage"
 )
 
-// docs/WIRE.md states the sizes that the code has.
+var kindNames = [Kinds]string{
+	Eager: "EAGER", Request: "REQUEST", Clear: "CLEAR", Data: "DATA", Ack: "ACK",
+	Goodbye: "GOODBYE", GoodbyeAck: "GOODBYE-ACK", Broken: "BROKEN", Probe: "PROBE", Probed: "PROBED",
+}
+
+var flagNames = map[Flags]string{
+	FlagAckNow: "acknowledge now", FlagStarved: "starved", FlagCounted: "counted", FlagRefused: "refused",
+	FlagAwaited: "awaited", FlagPart: "part", FlagWithdrawn: "withdrawn",
+}
+
+// docs/WIRE.md states the sizes and the numbers that the code has.
 func TestWirePage(t *testing.T) {
 	page := wirepage.Sizes(t)
-	for name, kind := range map[string]Kind{
-		"EAGER": Eager, "REQUEST": Request, "CLEAR": Clear, "DATA": Data, "VOID": Void,
-		"ACK": Ack, "GOODBYE": Goodbye, "GOODBYE-ACK": GoodbyeAck, "BROKEN": Broken,
-		"PROBE": Probe, "PROBED": Probed,
-	} {
-		h := Header{Kind: kind}
+	numbered := make([]string, 0, Kinds)
+	for kind, name := range kindNames {
+		if name == "" {
+			continue
+		}
+		h := Header{Kind: Kind(kind)}
 		assert.Equal(t, page[name], h.Encode(make([]byte, btl.MaxHeader)), name)
+		numbered = append(numbered, fmt.Sprint(kind, " ", name))
+	}
+	assert.Contains(t, wirepage.Text(t), "| type: "+strings.Join(numbered, ", ")+" |")
+	for flag, name := range flagNames {
+		assert.Regexp(t, fmt.Sprintf(`(?m)^\| %d \| %s[ ,]`, flag, name), wirepage.Text(t))
 	}
 	assert.Equal(t, page["COMMON"], commonSize)
 	assert.Equal(t, page["RANGE"], rangeSize)

@@ -18,17 +18,23 @@ var (
 	field   = regexp.MustCompile(`^\| (\d+) \| (\d+) \| `)
 )
 
-// Sizes returns the size in bytes that the page states for each header, by its
-// name. It fails the test if the fields of a table do not follow each other, or
-// do not add up to the size in its heading.
-func Sizes(t testing.TB) map[string]int {
+// Text returns the page.
+func Text(t testing.TB) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	page, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "..", "docs", "WIRE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes, err := parse(string(page))
+	return string(page)
+}
+
+// Sizes returns the size in bytes that the page states for each header, by its
+// name. It fails the test if the fields of a table do not follow each other, or
+// do not add up to the size in its heading.
+func Sizes(t testing.TB) map[string]int {
+	t.Helper()
+	sizes, err := parse(Text(t))
 	if err != nil {
 		t.Fatalf("docs/WIRE.md: %v", err)
 	}
