@@ -306,6 +306,13 @@ type Host interface {
 	// Secret is known to the processes of the job alone. It is nil until all modules
 	// are open, since the job agrees on it only then; from then on it does not change.
 	Secret() []byte
+	// PairKey has found called with a key that this process and that rank share and that
+	// nobody else has, who knows the secret included. It is made of what each of the two
+	// has published at start, and does not change. Found is called by the loop: before
+	// PairKey returns where the key is known, and else when the launcher has answered. It
+	// is to be asked only for a rank that has shown, or to which is shown, that it belongs to
+	// the job.
+	PairKey(rank int, found func(key []byte, err error))
 	// Params holds the values of the parameters that the component declared.
 	Params() *param.Values
 	// Loop is the progress engine.

@@ -1,6 +1,7 @@
 package btltest
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
@@ -85,6 +86,12 @@ func (h *Host) Secret() []byte {
 		return nil
 	}
 	return []byte("the secret of all jobs of btltest")
+}
+
+// PairKey implements [btl.Host]. The key is known at once.
+func (h *Host) PairKey(rank int, found func(key []byte, err error)) {
+	key := sha256.Sum256(fmt.Appendf(nil, "the key of ranks %d and %d", min(h.rank, rank), max(h.rank, rank)))
+	found(key[:], nil)
 }
 
 // Params implements [btl.Host].

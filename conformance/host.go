@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -13,11 +14,12 @@ import (
 type host struct {
 	r      *rank
 	hello  []byte
-	refuse error // what Accept answers
+	met    map[int]bool // whose keys were asked for
+	refuse error        // what Accept answers
 }
 
 func newHost(r *rank) *host {
-	h := &host{r: r, hello: make([]byte, r.w.helloSize(r.id))}
+	h := &host{r: r, met: make(map[int]bool), hello: make([]byte, r.w.helloSize(r.id))}
 	noise.fill(h.hello, uint64(r.id)+1<<20, 0)
 	return h
 }
@@ -35,6 +37,20 @@ func (h *host) Secret() []byte {
 		return nil
 	}
 	return h.r.w.secret
+}
+
+// PairKey implements [btl.Host]: as in a program, it takes a while at first.
+func (h *host) PairKey(rank int, found func(key []byte, err error)) {
+	w := h.r.w
+	key := sha256.Sum256(fmt.Appendf(nil, "%x %d %d", w.secret, min(rank, h.r.id), max(rank, h.r.id)))
+	if h.met[rank] {
+		found(key[:], nil)
+		return
+	}
+	h.r.loop.Post(func() {
+		h.met[rank] = true
+		found(key[:], nil)
+	})
 }
 
 // Hello implements [btl.Host]: it comes with the secret.

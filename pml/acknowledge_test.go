@@ -54,7 +54,7 @@ func connected(t testing.TB) (*peer, *scripted) {
 	require.NoError(t, err)
 	t.Cleanup(eng.Close)
 	ep := &scripted{result: btl.Done}
-	p := &PML{engine: eng, bounds: ordinary, peers: make(map[int]*peer), lookups: t.Context()}
+	p := &PML{engine: eng, bounds: ordinary, peers: make(map[int]*peer), acquaintances: make(map[int]*acquaintance), lookups: t.Context()}
 	pe := p.peerOf(1)
 	pe.also(&rail{endpoint: ep}, rails.Up)
 	eng.Lock()

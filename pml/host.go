@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/param"
 )
 
@@ -23,6 +24,9 @@ type host struct {
 	params *param.Values
 	secret []byte
 	hello  []byte
+	// keys are this process's own, identity proves that it is of the job.
+	keys     *handshake.KeyPair
+	identity *handshake.Identity
 }
 
 var _ btl.Host = (*host)(nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/rails"
@@ -31,12 +32,13 @@ type PML struct {
 	log    func(btl.LogLevel, string)
 	call   func(rank int) error // nil: nobody can be asked to connect
 
-	modules  []openModule
-	refusals []selection.Offer // of components that opened no module
-	peers    map[int]*peer
-	contexts map[uint64]*Context
-	freed    idSet    // contexts that are no more
-	buried   *Context // stands for all of them; nil while there is none
+	modules       []openModule
+	refusals      []selection.Offer // of components that opened no module
+	peers         map[int]*peer
+	acquaintances map[int]*acquaintance
+	contexts      map[uint64]*Context
+	freed         idSet    // contexts that are no more
+	buried        *Context // stands for all of them; nil while there is none
 
 	ops         operations
 	instant     operation // stands for those that are complete once they are started
@@ -102,11 +104,12 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 	}
 	p := &PML{
 		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, call: cfg.Call,
-		tune:     tune,
-		bounds:   ordinary,
-		peers:    make(map[int]*peer),
-		contexts: make(map[uint64]*Context),
-		scratch:  make([]byte, 64<<10),
+		tune:          tune,
+		bounds:        ordinary,
+		peers:         make(map[int]*peer),
+		acquaintances: make(map[int]*acquaintance),
+		contexts:      make(map[uint64]*Context),
+		scratch:       make([]byte, 64<<10),
 	}
 	p.instant.pml, p.instant.done = p, true
 	p.pool.limit = max(p.tune.copyPool, 1<<20)
@@ -152,9 +155,11 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 	if p.host.hello, err = h.Encode(); err != nil {
 		return fmt.Errorf("rank %d: %w", p.rank, err)
 	}
-	if p.host.secret, err = exchange(ctx, cfg, p.host.hello); err != nil {
+	p.host.keys = handshake.NewKeyPair()
+	if p.host.secret, err = exchange(ctx, cfg, wire.EncodeRecord(p.host.keys.Public(), p.host.hello)); err != nil {
 		return fmt.Errorf("rank %d: start-up: %w", p.rank, err)
 	}
+	p.host.identity = handshake.NewIdentity(p.job.Name(), p.host.secret, p.rank)
 	return nil
 }
 
@@ -192,52 +197,15 @@ func (p *PML) openComponent(c btl.Component) error {
 	return nil
 }
 
-const secretKey = "strand-secret"
-
-func addressKey(rank int) string { return fmt.Sprintf("strand-addr-%d", rank) }
-
-// exchange publishes this process's addresses and learns the job's secret.
-func exchange(ctx context.Context, cfg Config, hello []byte) ([]byte, error) {
-	if cfg.Job.Size() == 1 {
-		return newSecret(), nil
-	}
-	if cfg.Job.Rank() == 0 {
-		if err := cfg.Job.Put(ctx, secretKey, string(newSecret())); err != nil {
-			return nil, err
-		}
-	}
-	if err := cfg.Job.Put(ctx, addressKey(cfg.Job.Rank()), string(hello)); err != nil {
-		return nil, err
-	}
-	if err := cfg.Job.Barrier(ctx); err != nil {
-		return nil, err
-	}
-	secret, err := cfg.Job.Get(ctx, secretKey)
-	if err != nil {
-		return nil, err
-	}
-	if len(secret) != secretSize {
-		return nil, errors.New("the secret that rank 0 published is damaged")
-	}
-	return []byte(secret), nil
-}
-
-// resolve fetches the addresses of a peer, off the engine's lock, and attaches
-// rails to it.
+// resolve learns the addresses of a peer and attaches rails to it.
 func (p *PML) resolve(pe *peer) {
 	if pe.rank == p.rank {
 		p.engine.Post(func() { p.resolved(pe, p.host.hello, nil) })
 		return
 	}
-	if p.over {
-		return
-	}
-	p.background.Add(1)
-	go func() {
-		defer p.background.Done()
-		blob, err := p.lookUp(pe.rank)
-		p.engine.Post(func() { p.resolved(pe, []byte(blob), err) })
-	}()
+	p.acquaint(pe.rank, func(a *acquaintance, err error) {
+		p.engine.Post(func() { p.resolved(pe, a.hello, err) })
+	})
 }
 
 // resolved takes the outcome of resolve.

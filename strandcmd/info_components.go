@@ -153,14 +153,15 @@ func describeModule(a btl.Attr) moduleInfo {
 }
 
 // Rank implements [btl.Host], as do the methods below.
-func (h *inspector) Rank() int             { return 0 }
-func (h *inspector) Size() int             { return 2 } // in a job of one nothing would listen
-func (h *inspector) Hostname() string      { return h.hostname }
-func (h *inspector) Job() string           { return fmt.Sprintf("info_%d", os.Getpid()) }
-func (h *inspector) Secret() []byte        { return h.secret }
-func (h *inspector) Params() *param.Values { return h.params }
-func (h *inspector) Loop() btl.Loop        { return h.engine }
-func (h *inspector) Hello() []byte         { return nil }
+func (h *inspector) Rank() int                                { return 0 }
+func (h *inspector) Size() int                                { return 2 } // in a job of one nothing would listen
+func (h *inspector) Hostname() string                         { return h.hostname }
+func (h *inspector) Job() string                              { return fmt.Sprintf("info_%d", os.Getpid()) }
+func (h *inspector) Secret() []byte                           { return h.secret }
+func (h *inspector) Params() *param.Values                    { return h.params }
+func (h *inspector) Loop() btl.Loop                           { return h.engine }
+func (h *inspector) PairKey(_ int, found func([]byte, error)) { found(nil, btl.ErrClosed) }
+func (h *inspector) Hello() []byte                            { return nil }
 
 func (h *inspector) Accept(btl.Module, int, []byte, int, btl.Endpoint) (btl.Receiver, error) {
 	return nil, btl.ErrClosed

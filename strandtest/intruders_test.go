@@ -83,7 +83,7 @@ func intruders() []intruder {
 		{"without the secret", need.Times(100, 5000), func(c net.Conn) {
 			to, _ := netip.ParseAddrPort(c.RemoteAddr().String())
 			id := handshake.NewIdentity("a job", []byte("a secret"), 1)
-			_, _ = c.Write(id.NewConnector(handshake.Request{From: 1, To: 0, Epoch: 1, Target: to}, nil, [handshake.NonceSize]byte{}).Hello(nil))
+			_, _ = c.Write(id.NewConnector(handshake.Request{From: 1, To: 0, Epoch: 1, Target: to}, nil, nil, nil, [handshake.NonceSize]byte{}).Hello())
 			swallow(c)
 		}},
 		{"oversize", need.Times(20, 500), func(c net.Conn) {
@@ -202,8 +202,8 @@ func TestIntruders(t *testing.T) {
 }
 
 // Who knows the job's name and how a handshake goes, but not the secret that rank 0 has put
-// for the ranks, is not shown that the acceptor holds his: HMAC pads a short key with zeros,
-// so that his is what no key at all is.
+// for the ranks, gets no answer. Who has that from the launcher's channel gets one, and is not
+// shown that the acceptor has the key of the rank that he plays.
 func TestNameIsNoProof(t *testing.T) {
 	jobs := strandtest.NewJobs(2)
 	s := &siege{t: t, ports: make(chan int, len(jobs))}
@@ -218,14 +218,19 @@ func TestNameIsNoProof(t *testing.T) {
 	}
 	opening.Wait()
 	require.False(t, t.Failed(), "not all ranks have a port")
-	answers := 0
+	secret, err := jobs[0].Get(t.Context(), "strand-secret")
+	require.NoError(t, err)
+	answers := map[string]int{}
 	for range jobs {
 		to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(<-s.ports))
 		for rank := range jobs {
-			answers += provesTo(t, handshake.NewIdentity(jobs[0].Name(), make([]byte, 32), 1-rank), rank, to)
+			for _, known := range []string{string(make([]byte, 32)), secret} {
+				answers[known] += provesTo(t, handshake.NewIdentity(jobs[0].Name(), []byte(known), 1-rank), rank, to)
+			}
 		}
 	}
-	require.Equal(t, len(jobs), answers, "each acceptor answers a hello for its own rank")
+	require.Equal(t, len(jobs), answers[secret], "each acceptor answers a hello for its own rank")
+	require.Zero(t, answers[string(make([]byte, 32))])
 }
 
 // provesTo has somebody say hello to a rank, and fails the test if the answer convinces him.
@@ -235,14 +240,15 @@ func provesTo(t *testing.T, id *handshake.Identity, rank int, to netip.AddrPort)
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
 	require.NoError(t, c.SetDeadline(time.Now().Add(30*time.Second)))
-	machine := id.NewConnector(handshake.Request{From: 1 - rank, To: rank, Epoch: 1, Target: to}, nil, [handshake.NonceSize]byte{1})
-	_, err = c.Write(machine.Hello(nil))
+	r := handshake.Request{From: 1 - rank, To: rank, Epoch: 1, Target: to}
+	machine := id.NewConnector(r, make([]byte, handshake.KeySize), nil, nil, [handshake.NonceSize]byte{1})
+	_, err = c.Write(machine.Hello())
 	require.NoError(t, err)
 	challenge := make([]byte, machine.Need())
 	if _, err := io.ReadFull(c, challenge); err != nil {
-		return 0 // another rank's port
+		return 0 // another rank's port, or somebody who is no rank
 	}
-	_, _, err = machine.Feed(challenge, nil)
+	_, _, err = machine.Feed(challenge)
 	require.ErrorIs(t, err, handshake.ErrProof)
 	return 1
 }

@@ -19,8 +19,9 @@ type dial struct {
 	failed Attempts
 	since  int64 // when the first one began
 
-	p         *Pending // the present attempt, nil between two
-	connector *handshake.Connector
+	p         *Pending             // the present attempt, nil between two
+	risen     bool                 // it has come through
+	connector *handshake.Connector // nil until the key of both ranks is known
 	epoch     uint32
 	timer     btl.Timer
 	pause     btl.Timer
@@ -40,7 +41,7 @@ func (d *dial) proved() bool { return d.connector != nil && d.connector.Proved()
 
 // phase names what the dial is at, for messages.
 func (d *dial) phase() string {
-	if d.connector != nil {
+	if d.risen {
 		return "handshake"
 	}
 	return "connecting"
@@ -49,7 +50,8 @@ func (d *dial) phase() string {
 // start begins an attempt.
 func (d *dial) start() {
 	c, m := d.c, d.c.m
-	d.pause, d.connector, d.doubt = nil, nil, nil
+	d.pause, d.doubt = nil, nil
+	d.forget()
 	if d.barred == 0 {
 		if d.failed.Count() == 0 {
 			d.since = m.loop.Now()
@@ -105,20 +107,37 @@ func (d *dial) limit(t time.Duration) {
 
 // up begins the handshake.
 func (d *dial) up() {
-	c, m := d.c, d.c.m
+	c, m, p := d.c, d.c.m, d.p
 	d.limit(m.HandshakeTimeout)
+	d.risen = true
+	local, remote := p.link.Addresses()
+	c.enter(ConnectAck, btl.LogDebug, local+" → "+remote, d.epoch, "")
+	m.host.PairKey(c.slot.key.rank, func(key []byte, err error) {
+		if d.p != p {
+			return // this attempt is over
+		}
+		if err == nil {
+			err = d.greet(key)
+		}
+		if err != nil {
+			d.fail(err)
+		}
+	})
+}
+
+// greet says the first word.
+func (d *dial) greet(key []byte) error {
+	c, m := d.c, d.c.m
 	d.connector = m.identity().NewConnector(handshake.Request{
 		From: m.host.Rank(), To: c.slot.key.rank,
 		Epoch: d.epoch, Known: c.slot.known,
 		Path: c.slot.key.path, Target: d.p.link.Target(),
-	}, m.ourGreeting(), handshake.NewNonce())
-	local, remote := d.p.link.Addresses()
-	c.enter(ConnectAck, btl.LogDebug, local+" → "+remote, d.epoch, "")
-	if err := d.p.say(d.connector.Hello(nil)); err != nil {
-		d.fail(err)
-		return
+	}, key, m.ourGreeting(), binding(d.p.link), handshake.NewNonce())
+	if err := d.p.say(d.connector.Hello()); err != nil {
+		return err
 	}
 	d.p.insist()
+	return nil
 }
 
 func (d *dial) need() int {
@@ -130,15 +149,15 @@ func (d *dial) need() int {
 
 // bytes hears the acceptor's answers.
 func (d *dial) bytes(b []byte) {
+	if d.risen && d.c.m.Merges && handshake.IsHello(b) {
+		d.crossed(b)
+		return
+	}
 	if d.connector == nil {
 		d.fail(fmt.Errorf("%w: it speaks before it is spoken to", handshake.ErrMagic))
 		return
 	}
-	if d.c.m.Merges && handshake.IsHello(b) {
-		d.crossed(b)
-		return
-	}
-	out, done, err := d.connector.Feed(b, nil)
+	out, done, err := d.connector.Feed(b)
 	if err == nil {
 		err = d.p.say(out)
 	}
@@ -155,7 +174,7 @@ func (d *dial) message(b []byte) bool {
 		return false
 	}
 	before := *d.connector
-	out, done, err := d.connector.Feed(b, nil)
+	out, done, err := d.connector.Feed(b)
 	if refused, ok := errors.AsType[*handshake.RefusedError](err); ok {
 		d.fail(refused)
 		return true
@@ -182,7 +201,8 @@ func (d *dial) crossed(hello []byte) {
 	}
 	p := d.p
 	d.stopTimer()
-	d.p, d.connector = nil, nil // as between two attempts: there is room for the peer's
+	d.p = nil // as between two attempts: there is room for the peer's
+	d.forget()
 	v := d.c.m.visit(p, p.link.Target())
 	v.instead = d
 	v.bytes(hello)
@@ -274,8 +294,11 @@ func (d *dial) end() {
 		d.p = nil
 		p.close()
 	}
-	d.connector = nil
+	d.forget()
 }
+
+// forget forgets how far the present attempt has come.
+func (d *dial) forget() { d.risen, d.connector = false, nil }
 
 // cancel gives up for good.
 func (d *dial) cancel() {

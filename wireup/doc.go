@@ -8,8 +8,10 @@
 // ([Pending.Up]), bytes have arrived ([Pending.Bytes]), a connection has ended
 // ([Pending.Ended]). The Manager does the rest:
 //
-//   - Both sides prove that they hold the job's secret before either believes anything, and
-//     each gets the other's [Greeting] (docs/WIRE.md, section 2).
+//   - Both sides prove which ranks of the job they are before either believes anything, and
+//     each gets the other's [Greeting] (docs/WIRE.md, section 2). The two ends have keys
+//     afterwards that nobody else has ([Conn.Key]). Where the connection runs inside of
+//     a channel with keys of its own, the proof is of that one too ([Bound]).
 //   - Two ranks that connect to each other at once end with one connection. The lower rank's
 //     attempt wins; the higher's is kept in reserve until that has succeeded, and takes its
 //     place if it fails or gets no answer in time: a network that works in one direction

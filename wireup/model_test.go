@@ -111,6 +111,7 @@ type rank struct {
 	m       *model
 	id      int
 	away    int64 // until then nothing happens here
+	knows   bool  // the key that both ranks share
 	manager *Manager
 	ep      *modelEndpoint
 	closed  bool
@@ -118,12 +119,29 @@ type rank struct {
 	missed  int // attempts that have failed
 }
 
-func (r *rank) Rank() int                                 { return r.id }
-func (r *rank) Size() int                                 { return 2 }
-func (r *rank) Hostname() string                          { return "h" }
-func (r *rank) Job() string                               { return "job" }
-func (r *rank) Secret() []byte                            { return []byte("0123456789abcdef0123456789abcdef") }
-func (r *rank) Params() *param.Values                     { return nil }
+func (r *rank) Rank() int             { return r.id }
+func (r *rank) Size() int             { return 2 }
+func (r *rank) Hostname() string      { return "h" }
+func (r *rank) Job() string           { return "job" }
+func (r *rank) Secret() []byte        { return []byte("0123456789abcdef0123456789abcdef") }
+func (r *rank) Params() *param.Values { return nil }
+func (r *rank) PairKey(_ int, found func([]byte, error)) {
+	switch m := r.m; {
+	case r.knows:
+		found([]byte("what rank 0 and rank 1 share"), nil)
+	case m.bad && m.one(8):
+		r.m.after(r, m.moment(time.Second), func() { found(nil, io.ErrNoProgress) })
+	default:
+		most := 100 * time.Millisecond
+		if m.bad {
+			most = 2 * time.Second
+		}
+		r.m.after(r, m.moment(most), func() {
+			r.knows = true
+			found([]byte("what rank 0 and rank 1 share"), nil)
+		})
+	}
+}
 func (r *rank) Loop() btl.Loop                            { return r }
 func (r *rank) Hello() []byte                             { return []byte("hello") }
 func (r *rank) Now() int64                                { return r.m.now }
@@ -460,7 +478,7 @@ func (e *end) up() {
 // risen reports whether the handshake has begun.
 func (e *end) risen() bool {
 	d, ok := e.pending.owner.(*dial)
-	return !ok || d.connector != nil
+	return !ok || d.risen
 }
 
 // cut breaks a connection at both ends.

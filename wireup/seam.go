@@ -43,6 +43,22 @@ type Link interface {
 	Target() netip.AddrPort
 }
 
+// A Bound link runs inside a channel that has keys of its own, which nobody has proved yet: TLS,
+// for example. Optional.
+type Bound interface {
+	// Binding are bytes that only the two ends of the channel have (RFC 9266). The handshake
+	// proves that they are the same at both ends, so that nobody is in between. It is
+	// asked for them when it begins.
+	Binding() []byte
+}
+
+func binding(l Link) []byte {
+	if b, bound := l.(Bound); bound {
+		return b.Binding()
+	}
+	return nil
+}
+
 // A Way is how a peer is reached: what a transport puts into [btl.Path.Private].
 type Way interface {
 	// Addresses are ours and the peer's, for people, as far as they are known before there

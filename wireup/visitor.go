@@ -50,7 +50,7 @@ func (v *visitor) up() {}
 // answerer begins the handshake with one that has something to say.
 func (v *visitor) answerer() *handshake.Acceptor {
 	if v.acceptor == nil {
-		v.acceptor = v.p.m.identity().NewAcceptor(handshake.NewNonce(), v.claimed)
+		v.acceptor = v.p.m.identity().NewAcceptor(handshake.NewNonce(), binding(v.p.link), v.claimed)
 	}
 	return v.acceptor
 }
@@ -71,39 +71,61 @@ func (v *visitor) claimed(r handshake.Request) error {
 }
 
 func (v *visitor) bytes(b []byte) {
-	if v.proved {
-		v.fail(errors.New("it goes on before it was let in"))
+	a := v.answerer()
+	if v.proved || a.Claimed() {
+		v.fail(errors.New("it goes on before it was answered"))
 		return
 	}
-	out, proved, err := v.answerer().Feed(b, nil)
-	if err == nil {
-		err = v.p.say(out)
-	}
+	out, proved, err := a.Feed(b)
 	switch {
 	case err != nil:
+		_ = v.p.say(out) // which is that we speak another version
 		v.fail(err)
 	case proved:
 		v.arrive()
+	case a.Claimed():
+		v.answer()
 	}
 }
 
 func (v *visitor) message(b []byte) bool {
-	if v.proved {
-		return false
-	}
 	a := v.answerer()
-	before := *a
-	out, proved, err := a.Feed(b, nil)
-	if err != nil || !proved && len(out) == 0 {
-		*a = before
+	if v.proved || a.Claimed() {
 		return false
 	}
-	_ = v.p.say(out)
+	before := *a
+	out, proved, err := a.Feed(b)
+	if err != nil || !proved && !a.Claimed() {
+		*a = before
+		if len(out) > 0 {
+			_ = v.p.link.Send(out) // as above; it is nothing to be repeated
+		}
+		return false
+	}
 	if proved {
 		v.p.said = nil // until there is a verdict
 		v.arrive()
+	} else {
+		v.answer()
 	}
 	return true
+}
+
+// answer shows a claimant that we are who it looks for, once the key is known that we share
+// with the rank that it claims to be. The launcher may have to be asked for that.
+func (v *visitor) answer() {
+	rank := v.acceptor.Request().From
+	v.p.m.host.PairKey(rank, func(key []byte, err error) {
+		if v.p.owner != owner(v) {
+			return // it is over
+		}
+		if err == nil {
+			err = v.p.say(v.acceptor.Answer(key))
+		}
+		if err != nil {
+			v.fail(fmt.Errorf("it claims to be rank %d: %w", rank, err))
+		}
+	})
 }
 
 // arrive decides about a peer that has proved itself.
@@ -170,7 +192,7 @@ func (v *visitor) admit() {
 		c.prepare(v.p.link, false)
 	}
 	s.epoch = max(s.epoch, r.Epoch)
-	verdict := v.acceptor.Accept(nil, m.ourGreeting())
+	verdict := v.acceptor.Accept(m.ourGreeting())
 	if m.Repeat > 0 {
 		v.p.said = verdict // to be said again if it is lost
 	}
@@ -205,7 +227,7 @@ func (v *visitor) newConn(s *slot) *Conn {
 // refuse tells the peer why it is not let in.
 func (v *visitor) refuse(code handshake.Code, reason string) {
 	v.tell(btl.LogInfo, "refused", fmt.Sprintf(", %v: %s", code, reason))
-	v.p.leave(v.acceptor.Refuse(nil, code, reason))
+	v.p.leave(v.acceptor.Refuse(code, reason))
 }
 
 // ended: the connection is over before it was anybody's.

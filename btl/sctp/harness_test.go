@@ -116,11 +116,14 @@ func (n *node) send(payload string, lane int, others ...*node) {
 	}, append(others, n)...)
 }
 
-func (n *node) Rank() int             { return n.rank }
-func (n *node) Size() int             { return 9 }
-func (n *node) Hostname() string      { return fmt.Sprintf("host%d", n.rank) }
-func (n *node) Job() string           { return "job" }
-func (n *node) Secret() []byte        { return secret }
+func (n *node) Rank() int        { return n.rank }
+func (n *node) Size() int        { return 9 }
+func (n *node) Hostname() string { return fmt.Sprintf("host%d", n.rank) }
+func (n *node) Job() string      { return "job" }
+func (n *node) Secret() []byte   { return secret }
+func (n *node) PairKey(rank int, found func([]byte, error)) {
+	found(fmt.Appendf(nil, "ranks %d and %d", min(n.rank, rank), max(n.rank, rank)), nil)
+}
 func (n *node) Params() *param.Values { return n.values }
 func (n *node) Loop() btl.Loop        { return n.engine }
 func (n *node) Hello() []byte         { return []byte("hello") }

@@ -25,6 +25,7 @@ type node struct {
 	engine *engine.Engine
 	mod    *module
 
+	unknown  error         // what PairKey answers
 	refuse   error         // what Accept answers
 	peers    map[int]*peer // by rank
 	accepted []*peer       // in order
@@ -43,6 +44,9 @@ func set(name, text string) option {
 		*s = append(*s, param.Setting{Name: name, Text: text, Source: param.Source{Kind: param.Option, Where: "test"}})
 	}
 }
+
+// pairKey is what two ranks share.
+func pairKey(a, b int) []byte { return fmt.Appendf(nil, "ranks %d and %d", min(a, b), max(a, b)) }
 
 func withSecret(b []byte) option { return func(n *node, _ *[]param.Setting) { n.secret = b } }
 func withJob(s string) option    { return func(n *node, _ *[]param.Setting) { n.job = s } }
@@ -96,11 +100,14 @@ func (n *node) close() {
 	n.engine.Close()
 }
 
-func (n *node) Rank() int             { return n.rank }
-func (n *node) Size() int             { return n.size }
-func (n *node) Hostname() string      { return fmt.Sprintf("host%d", n.rank) }
-func (n *node) Job() string           { return n.job }
-func (n *node) Secret() []byte        { return n.secret }
+func (n *node) Rank() int        { return n.rank }
+func (n *node) Size() int        { return n.size }
+func (n *node) Hostname() string { return fmt.Sprintf("host%d", n.rank) }
+func (n *node) Job() string      { return n.job }
+func (n *node) Secret() []byte   { return n.secret }
+func (n *node) PairKey(rank int, found func([]byte, error)) {
+	found(pairKey(n.rank, rank), n.unknown)
+}
 func (n *node) Params() *param.Values { return n.values }
 func (n *node) Loop() btl.Loop        { return n.engine }
 func (n *node) Hello() []byte         { return fmt.Appendf(nil, "hello of %d", n.rank) }

@@ -54,9 +54,17 @@ func TestIntruderWithoutSecret(t *testing.T) {
 		throwOut(t, n, c, handshake.ErrProof)
 	})
 	t.Run("another secret", func(t *testing.T) {
-		machine, said := hello(n, 2, []byte("another secret of thirty-two byt"))
-		c, got := challenge(t, n, said)
-		_, _, err := machine.Feed(got, nil)
+		_, said := hello(n, 2, []byte("another secret of thirty-two byt"))
+		c := stranger(t, n)
+		_, err := c.Write(said)
+		require.NoError(t, err)
+		throwOut(t, n, c, handshake.ErrSecret)
+	})
+	t.Run("the secret, and another rank's key", func(t *testing.T) {
+		machine := handshake.NewIdentity(n.job, testSecret, 2).NewConnector(
+			handshake.Request{From: 2, To: n.rank, Epoch: 1, Target: target(n)}, pairKey(3, n.rank), nil, nil, handshake.NewNonce())
+		c, got := challenge(t, n, machine.Hello())
+		_, _, err := machine.Feed(got)
 		require.ErrorIs(t, err, handshake.ErrProof, "it notices itself")
 		c.Close()
 		n.until("its end", func() bool { return n.mod.wire.Count() == 0 })
@@ -89,7 +97,7 @@ func TestReplayedHandshake(t *testing.T) {
 	n := newNode(t, 0, 4)
 	machine, said := hello(n, 2, testSecret)
 	c, answer := challenge(t, n, said)
-	proof, _, err := machine.Feed(answer, nil)
+	proof, _, err := machine.Feed(answer)
 	require.NoError(t, err)
 	again, _ := challenge(t, n, said)
 	for _, to := range []net.Conn{again, c} { // the thief is first

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -239,15 +240,53 @@ func TestWrongSecretAndJob(t *testing.T) {
 			x := a.reach(b)
 			a.do(func() { x.ep.Send(frame("h"), 0) })
 			a.until("the end", func() bool { return x.downs == 1 })
-			if name == "secret" {
-				require.ErrorIs(t, x.down, handshake.ErrProof)
-			} else {
-				require.ErrorContains(t, x.down, "without a word")
-				require.Contains(t, b.logged(btl.LogWarn)[0], handshake.ErrJob.Error())
-			}
+			require.ErrorContains(t, x.down, "without a word")
+			want := map[string]error{"secret": handshake.ErrSecret, "job": handshake.ErrJob}[name]
+			require.Contains(t, b.logged(btl.LogWarn)[0], want.Error())
 			require.Empty(t, b.accepted)
 		})
 	}
+}
+
+// A rank whose key can not be known is not connected to, and is not let in.
+func TestKeyIsNotKnown(t *testing.T) {
+	for name, who := range map[string]int{"to the connector": 0, "to the acceptor": 1} {
+		t.Run(name, func(t *testing.T) {
+			a, b := newNode(t, 0, 2, set(pConnectRetries, "1")), newNode(t, 1, 2)
+			[]*node{a, b}[who].unknown = handshake.ErrKey
+			x := a.reach(b)
+			a.do(func() { x.ep.Send(frame("h"), 0) })
+			a.until("the end", func() bool { return x.downs == 1 })
+			require.Empty(t, b.accepted)
+			if who == 0 {
+				require.ErrorIs(t, x.down, handshake.ErrKey)
+				return
+			}
+			require.ErrorContains(t, x.down, "without a word")
+			require.Contains(t, b.logged(btl.LogWarn)[0], "it claims to be rank 0: "+handshake.ErrKey.Error())
+		})
+	}
+}
+
+// A process of version 1 is refused, and both sides say which version the other has.
+func TestOtherVersion(t *testing.T) {
+	n := newNode(t, 0, 4)
+	_, said := hello(n, 2, testSecret)
+	said[4] = 1
+	c, answer := challenge(t, n, said)
+	require.Equal(t, []byte{'S', 'T', 'R', 'A', handshake.Version, 0}, answer[:6], "which is where version 1 looks for it")
+	throwOut(t, n, c, handshake.ErrVersion)
+	l := impostor(t, func(c net.Conn) {
+		read(c, 108)
+		answer[4] = 1
+		_, _ = c.Write(answer)
+	})
+	b := newNode(t, 1, 4)
+	x := n.reachAddress(1, unreachable(b, portOf(l)))
+	n.do(func() { x.ep.Send(frame("h"), 0) })
+	n.until("the end", func() bool { return x.downs == 1 })
+	require.ErrorContains(t, x.down, "theirs is 1, ours 2")
+	require.Equal(t, uint32(1), x.ep.Attempted(), "not tried again")
 }
 
 // Two ranks connect to each other, and are both away for longer than a handshake may take, as

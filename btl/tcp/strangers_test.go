@@ -49,8 +49,8 @@ func unharmed(t *testing.T, n *node) {
 func hello(n *node, from int, secret []byte) (*handshake.Connector, []byte) {
 	c := handshake.NewIdentity(n.job, secret, from).NewConnector(handshake.Request{
 		From: from, To: n.rank, Epoch: 1, Target: target(n),
-	}, wireup.Greeting{MaxFrame: 1 << 20, Own: make([]byte, 2), Host: "friend"}.Encode(), handshake.NewNonce())
-	return c, c.Hello(nil)
+	}, pairKey(from, n.rank), wireup.Greeting{MaxFrame: 1 << 20, Own: make([]byte, 2), Host: "friend"}.Encode(), nil, handshake.NewNonce())
+	return c, c.Hello()
 }
 
 func TestGarbage(t *testing.T) {
@@ -124,7 +124,7 @@ func TestSlowBytes(t *testing.T) {
 			b := make([]byte, 1)
 			_, err := io.ReadFull(c, b)
 			require.NoError(t, err)
-			said, done, err = machine.Feed(b, nil)
+			said, done, err = machine.Feed(b)
 			require.NoError(t, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestClaims(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n.do(func() { n.mod.wire.Strays = wireup.Limiter{} })
 			c := stranger(t, n)
-			_, err := c.Write(handshake.NewIdentity(n.job, testSecret, test.r.From).NewConnector(test.r, nil, handshake.NewNonce()).Hello(nil))
+			_, err := c.Write(handshake.NewIdentity(n.job, testSecret, test.r.From).NewConnector(test.r, nil, nil, nil, handshake.NewNonce()).Hello())
 			require.NoError(t, err)
 			got, _ := io.ReadAll(c)
 			require.Empty(t, got)
@@ -188,7 +188,7 @@ func connectAs(t *testing.T, n *node, rank int) (net.Conn, *peer) {
 			b := make([]byte, machine.Need())
 			_, err := io.ReadFull(c, b)
 			require.NoError(t, err)
-			said, done, err = machine.Feed(b, nil)
+			said, done, err = machine.Feed(b)
 			require.NoError(t, err)
 		}
 	}

@@ -2,6 +2,7 @@ package handshake
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
@@ -9,100 +10,122 @@ import (
 type Acceptor struct {
 	id      *Identity
 	request Request
-	hello   [helloSize]byte
+	nonce   [NonceSize]byte
 	admit   func(Request) error
 	state   state
 	in      collector
+	said    transcript
+	keys    keys
+	session *Session
 	peer    []byte
 }
 
 // NewAcceptor starts a handshake with whoever has connected. Nonce must be
-// random and never used before. Admit looks at a request that is well-formed and
-// names this rank, before anything is answered; what it says is not yet proved.
-// An error of it ends the handshake.
-func (id *Identity) NewAcceptor(nonce [NonceSize]byte, admit func(Request) error) *Acceptor {
-	a := &Acceptor{id: id, admit: admit, state: readHello}
-	a.in.nonce = nonce
+// random and never used before; binding as for [Identity.NewConnector]. Admit looks at a
+// request that is well-formed and names this rank, before anything is answered; what it says
+// is not yet proved. An error of it ends the handshake.
+func (id *Identity) NewAcceptor(nonce [NonceSize]byte, binding []byte, admit func(Request) error) *Acceptor {
+	a := &Acceptor{id: id, nonce: nonce, admit: admit, state: readHello, said: id.begin(binding)}
 	a.in.expect(helloSize)
 	return a
 }
 
 // Need is how many bytes the machine can use now, 0 when it waits for
-// [Acceptor.Accept] or [Acceptor.Refuse], or is over.
+// [Acceptor.Answer], [Acceptor.Accept] or [Acceptor.Refuse], or is over.
 func (a *Acceptor) Need() int { return a.in.need() }
 
 // Request is what the connector asks for. Until it has proved itself it is only
-// what a stranger claims.
+// what somebody claims who has the job's secret, or has heard a HELLO of one.
 func (a *Acceptor) Request() Request { return a.request }
+
+// Claimed reports whether the request waits for [Acceptor.Answer].
+func (a *Acceptor) Claimed() bool { return a.state == awaitPair }
 
 // Peer is what the connector told about itself, once it has proved itself.
 func (a *Acceptor) Peer() []byte { return a.peer }
 
 // Session is what both ends share, once the connector is let in.
-func (a *Acceptor) Session() *Session { return a.id.session(a.hello[:], &a.in.nonce) }
+func (a *Acceptor) Session() *Session { return a.session }
 
-// Feed takes at most Need bytes, appends to out what is to be sent, and reports
-// whether the connector has proved itself: then Accept or Refuse is to follow.
-// After an error the connection is to be closed without a word.
-func (a *Acceptor) Feed(b, out []byte) ([]byte, bool, error) {
+// Feed takes at most Need bytes and reports whether the connector has proved itself: then
+// Accept or Refuse is to follow. If it is [Acceptor.Claimed] afterwards, Answer is. After an
+// error the connection is to be closed; out is then empty, or the one word that is due to
+// a process of this job which speaks another version.
+func (a *Acceptor) Feed(b []byte) (out []byte, proved bool, err error) {
 	for len(b) > 0 {
 		if a.Need() == 0 {
-			return out, false, ErrState
+			return nil, false, ErrState
 		}
 		var whole bool
 		if b, whole = a.in.take(b); !whole {
-			return out, false, nil
+			return nil, false, nil
 		}
-		var err error
-		if out, err = a.step(out); err != nil {
+		if out, err = a.step(); err != nil {
 			a.state = over
 			a.in.expect(0)
 			return out, false, err
 		}
 		if a.state == awaitJudgement {
-			return out, true, nil
+			return nil, true, nil
 		}
 	}
-	return out, false, nil
+	return nil, false, nil
 }
 
-func (a *Acceptor) step(out []byte) ([]byte, error) {
+func (a *Acceptor) step() ([]byte, error) {
 	switch a.state {
 	case readHello:
-		return a.greeted(out)
+		return a.greeted(a.in.bytes())
 	case readProof:
-		return out, a.provedBy()
+		return nil, a.provedBy()
 	}
-	return out, ErrState
+	return nil, ErrState
 }
 
-func (a *Acceptor) greeted(out []byte) ([]byte, error) {
-	r, job, err := parseHello(a.in.bytes())
+func (a *Acceptor) greeted(hello []byte) ([]byte, error) {
+	r, job, err := parseHello(hello)
+	if errors.Is(err, ErrVersion) && job == a.id.job {
+		return appendChallenge(nil, [NonceSize]byte{}, make([]byte, macSize)), err
+	}
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	if job != a.id.job {
-		return out, ErrJob
+		return nil, ErrJob
 	}
 	if r.To != a.id.rank {
-		return out, fmt.Errorf("%w: it looks for rank %d, this is rank %d", ErrRank, r.To, a.id.rank)
+		return nil, fmt.Errorf("%w: it looks for rank %d, this is rank %d", ErrRank, r.To, a.id.rank)
 	}
 	if r.From == a.id.rank {
-		return out, fmt.Errorf("%w: it claims to be this rank, %d", ErrRank, r.From)
+		return nil, fmt.Errorf("%w: it claims to be this rank, %d", ErrRank, r.From)
+	}
+	if !a.id.marked(hello) {
+		return nil, ErrSecret
 	}
 	if err := a.admit(r); err != nil {
-		return out, err
+		return nil, err
 	}
 	a.request = r
-	copy(a.hello[:], a.in.bytes())
+	a.said.add(hello)
+	a.state = awaitPair
+	a.in.expect(0)
+	return nil, nil
+}
+
+// Answer goes on with the key of this process and the rank of the request ([Identity.Pair]),
+// and returns what is to be sent.
+func (a *Acceptor) Answer(pair []byte) []byte {
+	if a.state != awaitPair {
+		panic("handshake: an answer to nobody")
+	}
 	a.state = readProof
 	a.in.expect(blobHead)
-
-	out = append(out, magicChallenge...)
-	out = binary.LittleEndian.AppendUint16(out, Version)
-	out = append(out, 0, 0)
-	out = append(out, a.in.nonce[:]...)
-	return a.id.prove(out, wordChallenge, a.hello[:], &a.in.nonce), nil
+	out := appendChallenge(nil, a.nonce, nil)
+	a.said.add(out)
+	a.keys = newKeys(pair, a.said)
+	out = a.keys.prove(out, wordChallenge, a.said)
+	a.said.add(out[challengeHead:])
+	return out
 }
 
 func (a *Acceptor) provedBy() error {
@@ -115,42 +138,46 @@ func (a *Acceptor) provedBy() error {
 		a.in.extend(n)
 		return nil
 	}
-	blob := b[blobHead:]
-	if !a.id.proves(b[4:blobHead], wordProof, a.hello[:], &a.in.nonce, b[:4], blob) {
+	proof, blob := b[4:blobHead], b[blobHead:]
+	a.said.add(b[:4], blob)
+	if !a.keys.proves(proof, wordProof, a.said) {
 		return ErrProof
 	}
+	a.said.add(proof)
 	a.peer = blob
 	a.state = awaitJudgement
 	a.in.expect(0)
 	return nil
 }
 
-// Accept appends the message that lets the connector in. Blob, of at most
+// Accept returns the message that lets the connector in. Blob, of at most
 // [MaxBlob] bytes, is what it is told about this side.
-func (a *Acceptor) Accept(out, blob []byte) []byte {
+func (a *Acceptor) Accept(blob []byte) []byte {
 	if len(blob) > MaxBlob {
 		panic(fmt.Sprintf("handshake: blob of %d bytes, at most %d are allowed", len(blob), MaxBlob))
 	}
-	return a.judge(out, accepted, blob)
+	return a.judge(accepted, blob)
 }
 
-// Refuse appends the message that tells the connector why it is not let in. The
+// Refuse returns the message that tells the connector why it is not let in. The
 // reason is cut to what fits.
-func (a *Acceptor) Refuse(out []byte, code Code, reason string) []byte {
+func (a *Acceptor) Refuse(code Code, reason string) []byte {
 	if len(reason) > MaxBlob {
 		reason = reason[:MaxBlob]
 	}
-	return a.judge(out, code, []byte(reason))
+	return a.judge(code, []byte(reason))
 }
 
-func (a *Acceptor) judge(out []byte, code Code, blob []byte) []byte {
+func (a *Acceptor) judge(code Code, blob []byte) []byte {
 	if a.state != awaitJudgement {
 		panic("handshake: a verdict on a connector that has not proved itself")
 	}
 	a.state = over
 	head := [4]byte{0: byte(code)}
 	binary.LittleEndian.PutUint16(head[2:], uint16(len(blob)))
-	out = append(out, head[:]...)
-	out = a.id.prove(out, wordVerdict, a.hello[:], &a.in.nonce, head[:], blob)
+	a.said.add(head[:], blob)
+	out := a.keys.prove(head[:], wordVerdict, a.said)
+	a.said.add(out[4:])
+	a.session = a.keys.session(a.said)
 	return append(out, blob...)
 }

@@ -3,10 +3,9 @@ package handshake
 // A collector gathers the bytes of one message in a buffer of fixed size: all
 // that a handshake costs before the peer has proved itself.
 type collector struct {
-	nonce [NonceSize]byte // the acceptor's, on both sides
-	have  int
-	want  int
-	buf   [blobHead + MaxBlob]byte
+	have int
+	want int
+	buf  [blobHead + MaxBlob]byte
 }
 
 // expect starts a new message of n bytes.

@@ -7,12 +7,16 @@ import (
 
 // A Connector is the state machine of the side that connects.
 type Connector struct {
-	id    *Identity
-	hello [helloSize]byte
-	blob  []byte // what this side tells
-	state state
-	in    collector
-	// proved is set once A has proved to hold the secret. C's own proof is then on its way.
+	pair    []byte
+	hello   []byte
+	blob    []byte // what this side tells
+	state   state
+	in      collector
+	said    transcript
+	keys    keys
+	session *Session
+	// proved is set once A has proved to be the rank that is meant. C's own proof is then on
+	// its way.
 	proved bool
 	peer   []byte
 }
@@ -24,32 +28,35 @@ const (
 	readChallenge state = iota
 	readVerdict
 	readHello
+	awaitPair
 	readProof
 	awaitJudgement
 	over
 )
 
-// NewConnector starts a handshake. Nonce must be random and never used before;
-// blob, of at most [MaxBlob] bytes, is what the peer is told once it has proved
-// itself, and must not change until then.
-func (id *Identity) NewConnector(r Request, blob []byte, nonce [NonceSize]byte) *Connector {
+// NewConnector starts a handshake with a rank, pair being the key of this process and that
+// rank ([Identity.Pair]). Nonce must be random and never used before; blob, of at most
+// [MaxBlob] bytes, is what the peer is told once it has proved itself, and must not change
+// until then. Binding are bytes that only the two ends of the connection have, if it has such;
+// the handshake proves that both have the same.
+func (id *Identity) NewConnector(r Request, pair, blob, binding []byte, nonce [NonceSize]byte) *Connector {
 	if len(blob) > MaxBlob {
 		panic(fmt.Sprintf("handshake: blob of %d bytes, at most %d are allowed", len(blob), MaxBlob))
 	}
-	c := &Connector{id: id, blob: blob, state: readChallenge}
-	appendHello(c.hello[:0], id.job, r, nonce)
+	c := &Connector{pair: pair, blob: blob, state: readChallenge, said: id.begin(binding), hello: id.appendHello(nil, r, nonce)}
+	c.said.add(c.hello)
 	c.in.expect(challengeSize)
 	return c
 }
 
-// Hello appends the first message, which the connector sends unasked.
-func (c *Connector) Hello(out []byte) []byte { return append(out, c.hello[:]...) }
+// Hello is the first message, which the connector sends unasked.
+func (c *Connector) Hello() []byte { return c.hello }
 
 // Need is how many bytes the machine can use now, 0 when it is over. A stream
 // transport that reads no more than that has nothing left over afterwards.
 func (c *Connector) Need() int { return c.in.need() }
 
-// Proved reports whether the acceptor has proved to hold the secret and may
+// Proved reports whether the acceptor has proved who it is and may
 // count this connection as made. Before that, the connector may go away
 // without anyone having taken it for real.
 func (c *Connector) Proved() bool { return c.proved }
@@ -58,12 +65,12 @@ func (c *Connector) Proved() bool { return c.proved }
 func (c *Connector) Peer() []byte { return c.peer }
 
 // Session is what both ends share, once done.
-func (c *Connector) Session() *Session { return c.id.session(c.hello[:], &c.in.nonce) }
+func (c *Connector) Session() *Session { return c.session }
 
-// Feed takes at most Need bytes, appends to out what is to be sent, and reports
+// Feed takes at most Need bytes, returns what is to be sent, and reports
 // whether the acceptor has accepted. After an error the connection is to be
 // closed; a [*RefusedError] is the acceptor's own word.
-func (c *Connector) Feed(b, out []byte) ([]byte, bool, error) {
+func (c *Connector) Feed(b []byte) (out []byte, done bool, err error) {
 	for len(b) > 0 {
 		if c.Need() == 0 {
 			return out, false, ErrState
@@ -72,46 +79,48 @@ func (c *Connector) Feed(b, out []byte) ([]byte, bool, error) {
 		if b, whole = c.in.take(b); !whole {
 			return out, false, nil
 		}
-		var err error
-		if out, err = c.step(out); err != nil {
+		if out, err = c.step(); err != nil {
 			c.state = over
 			c.in.expect(0)
-			return out, false, err
+			return nil, false, err
 		}
 		if c.state == over {
-			return out, true, nil
+			return nil, true, nil
 		}
 	}
 	return out, false, nil
 }
 
-func (c *Connector) step(out []byte) ([]byte, error) {
+func (c *Connector) step() ([]byte, error) {
 	switch c.state {
 	case readChallenge:
-		return c.challenged(out)
+		return c.challenged(c.in.bytes())
 	case readVerdict:
-		return out, c.judged()
+		return nil, c.judged()
 	}
-	return out, ErrState
+	return nil, ErrState
 }
 
-func (c *Connector) challenged(out []byte) ([]byte, error) {
-	nonce, proof, err := parseChallenge(c.in.bytes())
+func (c *Connector) challenged(b []byte) ([]byte, error) {
+	proof, err := parseChallenge(b)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	if !c.id.proves(proof, wordChallenge, c.hello[:], &nonce) {
-		return out, ErrProof
+	c.said.add(b[:challengeHead])
+	c.keys = newKeys(c.pair, c.said)
+	if !c.keys.proves(proof, wordChallenge, c.said) {
+		return nil, ErrProof
 	}
-	c.in.nonce = nonce
+	c.said.add(proof)
 	c.proved = true
 	c.state = readVerdict
 	c.in.expect(blobHead)
 
-	var head [4]byte
-	binary.LittleEndian.PutUint16(head[:], uint16(len(c.blob)))
-	out = append(out, head[:]...)
-	out = c.id.prove(out, wordProof, c.hello[:], &nonce, head[:], c.blob)
+	out := binary.LittleEndian.AppendUint16(nil, uint16(len(c.blob)))
+	out = append(out, 0, 0)
+	c.said.add(out, c.blob)
+	out = c.keys.prove(out, wordProof, c.said)
+	c.said.add(out[4:])
 	return append(out, c.blob...), nil
 }
 
@@ -125,13 +134,16 @@ func (c *Connector) judged() error {
 		c.in.extend(n)
 		return nil
 	}
-	blob := b[blobHead:]
-	if !c.id.proves(b[4:blobHead], wordVerdict, c.hello[:], &c.in.nonce, b[:4], blob) {
+	proof, blob := b[4:blobHead], b[blobHead:]
+	c.said.add(b[:4], blob)
+	if !c.keys.proves(proof, wordVerdict, c.said) {
 		return ErrProof
 	}
 	if code != accepted {
 		return &RefusedError{Code: code, Reason: printable(blob)}
 	}
+	c.said.add(proof)
+	c.session = c.keys.session(c.said)
 	c.peer = blob
 	c.state = over
 	c.in.expect(0)

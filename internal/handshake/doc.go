@@ -1,8 +1,24 @@
-// Package handshake proves two processes of one job to each other before
-// anything else is said on a connection.
+// Package handshake has two processes of one job prove to each other which ranks they are, before
+// anything else is said on a connection, and agree on keys that nobody else has.
 //
 // It is pure: bytes in, bytes out and a verdict. Sockets, clocks, deadlines and
 // random numbers are the caller's, so any transport can use it; [NewNonce] draws those.
+//
+// # Keys
+//
+// Each process has a key pair of X25519, made when it starts ([NewKeyPair]), and publishes its
+// public key by the launcher. Two processes share a pair key ([Identity.Pair]): it is derived
+// from the agreement of their keys (RFC 7748) and the job's secret, and bound to the job's name,
+// both ranks and both public keys. It is computed once for each peer. Who can read what
+// the launcher passes on has the secret and the public keys, and not the pair key.
+//
+// A connection has a master key, derived (HKDF, RFC 5869) from the pair key and all that was
+// said up to A's nonce. Each proof has a key of its own, derived from that one. A proof
+// is HMAC-SHA256 over the transcript: a hash over all that was said, the message at hand
+// without its proof included. So one side's proof can not be sent back as the other's; the ranks and the
+// target address keep it from being passed on to another process, the nonces from being
+// replayed, and the version in HELLO and CHALLENGE from being lowered. When the handshake is done
+// a [Session] derives keys for other uses from the master key and the whole transcript.
 //
 // # Messages
 //
@@ -21,7 +37,8 @@
 //	 40 16  the address of A, as A published it, that C means to reach
 //	 56  2  its port
 //	 58  2  0
-//	 60 16  0, room for later versions
+//	 60 16  mark: HMAC-SHA256 over the rest of HELLO, its first half, under a key derived from
+//	        the job's secret
 //	 76 32  nonce of C
 //
 //	CHALLENGE, A → C, 72 bytes
@@ -44,19 +61,16 @@
 //	  4 32  A's proof, over code and blob
 //	 36     blob: what A tells C about itself, or the reason to refuse, in words
 //
-// # Proofs
+// # Who learns what, and what it costs
 //
-// A proof is HMAC-SHA256 under the job's secret over a word that names the
-// message, the whole HELLO, the job's full name, the nonce of A and the parts of
-// the message that precede and follow the proof. The word keeps one side's proof
-// from being reflected as the other's; the two ranks and the target address keep
-// it from being passed on to another process; the nonces from being replayed.
+// C sends nothing that is secret. A answers a HELLO only if job and rank are its own and the mark
+// shows that its sender holds the job's secret; anybody else sees the connection close, and has
+// cost one HMAC. Then A needs the pair key: for that it may have to ask the launcher for
+// C's public key, and to compute, once for each rank of the job, whoever asks and however often.
+// CHALLENGE proves A to C, before C gives its blob. Only who has given PROOF is told
+// why it is refused, and its blob is kept in the acceptor's one buffer until then.
 //
-// # Who learns what
-//
-// C sends nothing that is secret. A answers a HELLO only if job, version and
-// rank are its own; a stranger sees the connection close. A's proof in CHALLENGE
-// is of no use to who does not hold the secret. Only who has given PROOF is told
-// why it is refused, and its blob is kept in the acceptor's one buffer until
-// then. C gives its blob only to who has proved to hold the secret.
+// A HELLO of this job in another version is answered by a CHALLENGE that has our version and
+// zeros: so the other process can say which versions do not go together. It proves
+// nothing, and there is no version to fall back to.
 package handshake

@@ -17,9 +17,11 @@ var (
 	ErrRank = errors.New("wrong rank")
 	// ErrTarget: the connector meant to reach an address that is not ours.
 	ErrTarget = errors.New("connection meant for another address")
-	// ErrProof: the other side does not hold the job's secret, or something on
-	// the way has changed what was said.
-	ErrProof = errors.New("the other side does not hold the secret of this job")
+	// ErrSecret: the connector does not hold the job's secret.
+	ErrSecret = errors.New("the other side does not hold the secret of this job")
+	// ErrProof: the other side is not the process that has published the key of its rank,
+	// or something on the way has changed what was said.
+	ErrProof = errors.New("the other side does not prove to be that rank of this job")
 	// ErrFormat: a reserved field is set, or a length is out of bounds.
 	ErrFormat = errors.New("malformed handshake")
 	// ErrState: the machine was fed after its end; a mistake of the caller's.
@@ -59,7 +61,7 @@ func Final(err error) bool {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return refused.Code != Duplicate
 	}
-	return errors.Is(err, ErrProof) || errors.Is(err, ErrMagic) || errors.Is(err, ErrVersion) || errors.Is(err, ErrFormat)
+	return errors.Is(err, ErrProof) || errors.Is(err, ErrKey) || errors.Is(err, ErrMagic) || errors.Is(err, ErrVersion) || errors.Is(err, ErrFormat)
 }
 
 // A RefusedError is an acceptor's refusal, with proof that it is the acceptor's.

@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 )
 
 // Version of the handshake and of the wire format behind it.
-const Version = 1
+const Version = 2
 
 // Sizes in bytes.
 const (
@@ -20,7 +21,10 @@ const (
 	NonceSize = 32
 
 	helloSize     = 108
-	challengeSize = 72
+	markAt        = 60
+	markSize      = 16
+	challengeHead = 40 // CHALLENGE without its proof
+	challengeSize = challengeHead + macSize
 	blobHead      = 36 // PROOF and VERDICT without their blob
 	macSize       = 32
 )
@@ -54,12 +58,12 @@ type Request struct {
 	Target netip.AddrPort
 }
 
-func appendHello(b []byte, job [16]byte, r Request, nonce [NonceSize]byte) []byte {
+func (id *Identity) appendHello(b []byte, r Request, nonce [NonceSize]byte) []byte {
 	le := binary.LittleEndian
 	b = append(b, magicHello...)
 	b = le.AppendUint16(b, Version)
 	b = le.AppendUint16(b, uint16(r.Path))
-	b = append(b, job[:]...)
+	b = append(b, id.job[:]...)
 	b = le.AppendUint32(b, uint32(r.From))
 	b = le.AppendUint32(b, uint32(r.To))
 	b = le.AppendUint32(b, r.Epoch)
@@ -70,25 +74,32 @@ func appendHello(b []byte, job [16]byte, r Request, nonce [NonceSize]byte) []byt
 	}
 	b = append(b, addr[:]...)
 	b = le.AppendUint16(b, r.Target.Port())
-	b = append(b, make([]byte, 18)...)
-	return append(b, nonce[:]...)
+	b = append(b, make([]byte, 2+markSize)...)
+	b = append(b, nonce[:]...)
+	hello := b[len(b)-helloSize:]
+	copy(hello[markAt:], id.mark(hello))
+	return b
 }
 
-// parseHello checks form only: that job and rank are right is for the acceptor.
+// marked reports whether a HELLO has the mark of one who holds the job's secret.
+func (id *Identity) marked(hello []byte) bool {
+	return hmac.Equal(hello[markAt:markAt+markSize], id.mark(hello))
+}
+
+// parseHello checks form only: that job, rank and mark are right is for the acceptor. All
+// versions have the job at the same place, so that it is known after [ErrVersion] too.
 func parseHello(b []byte) (r Request, job [16]byte, err error) {
 	le := binary.LittleEndian
 	if len(b) != helloSize || !IsHello(b) {
 		return r, job, ErrMagic
 	}
-	if v := le.Uint16(b[4:]); v != Version {
-		return r, job, fmt.Errorf("%w: theirs is %d, ours %d", ErrVersion, v, Version)
-	}
-	for _, c := range b[58:76] {
-		if c != 0 {
-			return r, job, fmt.Errorf("%w: a reserved byte of HELLO is set", ErrFormat)
-		}
-	}
 	copy(job[:], b[8:])
+	if v := le.Uint16(b[4:]); v != Version {
+		return r, job, otherVersion(v)
+	}
+	if b[58] != 0 || b[59] != 0 {
+		return r, job, fmt.Errorf("%w: a reserved byte of HELLO is set", ErrFormat)
+	}
 	from, to := le.Uint32(b[24:]), le.Uint32(b[28:])
 	if from > maxRank || to > maxRank {
 		return r, job, fmt.Errorf("%w: %d → %d in HELLO", ErrFormat, from, to)
@@ -104,21 +115,33 @@ func parseHello(b []byte) (r Request, job [16]byte, err error) {
 	return r, job, nil
 }
 
+func otherVersion(theirs uint16) error {
+	return fmt.Errorf("%w: theirs is %d, ours %d: all processes must run the same version", ErrVersion, theirs, Version)
+}
+
 // maxRank is the largest rank that an int holds on every system.
 const maxRank = 1<<31 - 1
 
-func parseChallenge(b []byte) (nonce [NonceSize]byte, proof []byte, err error) {
+// appendChallenge writes CHALLENGE; without a proof, its head.
+func appendChallenge(b []byte, nonce [NonceSize]byte, proof []byte) []byte {
+	b = append(b, magicChallenge...)
+	b = binary.LittleEndian.AppendUint16(b, Version)
+	b = append(b, 0, 0)
+	b = append(b, nonce[:]...)
+	return append(b, proof...)
+}
+
+func parseChallenge(b []byte) (proof []byte, err error) {
 	if len(b) != challengeSize || string(b[:4]) != magicChallenge {
-		return nonce, nil, ErrMagic
+		return nil, ErrMagic
 	}
 	if v := binary.LittleEndian.Uint16(b[4:]); v != Version {
-		return nonce, nil, fmt.Errorf("%w: theirs is %d, ours %d", ErrVersion, v, Version)
+		return nil, otherVersion(v)
 	}
 	if b[6] != 0 || b[7] != 0 {
-		return nonce, nil, fmt.Errorf("%w: a reserved byte of CHALLENGE is set", ErrFormat)
+		return nil, fmt.Errorf("%w: a reserved byte of CHALLENGE is set", ErrFormat)
 	}
-	copy(nonce[:], b[8:])
-	return nonce, b[40:72], nil
+	return b[challengeHead:], nil
 }
 
 // parseProofHead reads the first part of PROOF and returns the blob's length.

@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -13,6 +14,7 @@ type Identity struct {
 	secret []byte
 	name   string
 	job    [16]byte
+	admit  []byte // key of the mark in HELLO
 }
 
 // NewIdentity makes the identity of a rank of the job of that name. Secret must
@@ -23,39 +25,104 @@ func NewIdentity(job string, secret []byte, rank int) *Identity {
 		panic("handshake: the job's secret is not known yet")
 	}
 	sum := sha256.Sum256([]byte(job))
-	return &Identity{rank: rank, secret: secret, name: job, job: [16]byte(sum[:16])}
+	return &Identity{rank: rank, secret: secret, name: job, job: [16]byte(sum[:16]), admit: extract(secret, hash(wordHello, []byte(job)))}
 }
 
-// Words that keep the proofs of the three messages apart.
+// Words that keep apart what is derived from one key.
 const (
-	wordChallenge = "strand acceptor's challenge"
-	wordProof     = "strand connector's proof"
-	wordVerdict   = "strand acceptor's verdict"
-	wordSession   = "strand session"
+	wordPair      = "strand 2 pair"
+	wordHello     = "strand 2 hello"
+	wordBegin     = "strand 2 handshake"
+	wordChallenge = "strand 2 acceptor's challenge"
+	wordProof     = "strand 2 connector's proof"
+	wordVerdict   = "strand 2 acceptor's verdict"
+	wordSession   = "strand 2 session"
 )
 
-// prove appends the proof for one message: the parts are those of the message
-// itself. Every part is preceded by its length, so that no two transcripts have
-// the same bytes.
-func (id *Identity) prove(b []byte, word string, hello []byte, nonceA *[NonceSize]byte, parts ...[]byte) []byte {
-	mac := hmac.New(sha256.New, id.secret)
-	write := func(p []byte) {
+// mark is what a HELLO shows for it that its sender holds the job's secret: cheap to make and
+// to look at. It proves no rank.
+func (id *Identity) mark(hello []byte) []byte {
+	mac := hmac.New(sha256.New, id.admit)
+	mac.Write(hello[:markAt])
+	mac.Write(hello[markAt+markSize:])
+	return mac.Sum(nil)[:markSize]
+}
+
+// A transcript stands for all that was said so far, in this order and in these messages.
+type transcript [sha256.Size]byte
+
+// hash is that of some fields. Each is preceded by its length, so that no two lists of fields
+// have the same bytes.
+func hash(word string, fields ...[]byte) (t transcript) {
+	sum := sha256.New()
+	for _, f := range append([][]byte{[]byte(word)}, fields...) {
 		var n [4]byte
-		binary.LittleEndian.PutUint32(n[:], uint32(len(p)))
-		mac.Write(n[:])
-		mac.Write(p)
+		binary.LittleEndian.PutUint32(n[:], uint32(len(f)))
+		sum.Write(n[:])
+		sum.Write(f)
 	}
-	write([]byte(word))
-	write(hello)
-	write([]byte(id.name))
-	write(nonceA[:])
+	sum.Sum(t[:0])
+	return t
+}
+
+// begin is the transcript of a handshake in which nothing was said yet.
+func (id *Identity) begin(binding []byte) transcript {
+	return hash(wordBegin, []byte(id.name), binding)
+}
+
+// add adds a message, or a part of one.
+func (t *transcript) add(parts ...[]byte) {
+	sum := sha256.New()
+	sum.Write(t[:])
 	for _, p := range parts {
-		write(p)
+		sum.Write(p)
 	}
+	sum.Sum(t[:0])
+}
+
+// keys are those of one handshake: the master key of a pair key and all up to A's nonce.
+type keys struct{ master [sha256.Size]byte }
+
+func newKeys(pair []byte, t transcript) keys {
+	return keys{[sha256.Size]byte(extract(pair, t))}
+}
+
+// prove appends the proof of a message, which the transcript ends with.
+func (k *keys) prove(b []byte, word string, t transcript) []byte {
+	mac := hmac.New(sha256.New, expand(k.master[:], word))
+	mac.Write(t[:])
 	return mac.Sum(b)
 }
 
 // proves compares in constant time.
-func (id *Identity) proves(proof []byte, word string, hello []byte, nonceA *[NonceSize]byte, parts ...[]byte) bool {
-	return hmac.Equal(proof, id.prove(nil, word, hello, nonceA, parts...))
+func (k *keys) proves(proof []byte, word string, t transcript) bool {
+	return hmac.Equal(proof, k.prove(nil, word, t))
+}
+
+// session is what is left when the handshake is done. The transcript has all of it.
+func (k *keys) session(t transcript) *Session {
+	return &Session{[sha256.Size]byte(expand(k.master[:], wordSession+string(t[:])))}
+}
+
+// A Session is what the two ends of one handshake share when it is done, and nobody else has.
+type Session struct{ key [sha256.Size]byte }
+
+// Key derives 32 bytes for the use that the label names. Both ends get the same.
+func (s *Session) Key(label string) []byte { return expand(s.key[:], label) }
+
+// extract and expand are the two steps of HKDF (RFC 5869).
+func extract(key []byte, salt transcript) []byte {
+	b, err := hkdf.Extract(sha256.New, key, salt[:])
+	if err != nil {
+		panic(err) // it fails for hashes that this is not
+	}
+	return b
+}
+
+func expand(key []byte, info string) []byte {
+	b, err := hkdf.Expand(sha256.New, key, info, sha256.Size)
+	if err != nil {
+		panic(err) // it fails for lengths that this is not
+	}
+	return b
 }

@@ -1,9 +1,13 @@
 package handshake
 
 import (
+	"bytes"
+	"crypto/ecdh"
+	"encoding/hex"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/test/wirepage"
 )
@@ -16,4 +20,40 @@ func TestWirePage(t *testing.T) {
 	assert.Equal(t, page["PROOF"], blobHead)
 	assert.Equal(t, page["VERDICT"], blobHead)
 	assert.Equal(t, MaxBlob, 4608, "docs/WIRE.md names it")
+}
+
+// docs/WIRE.md has an example of a handshake, byte by byte.
+func TestWireVectors(t *testing.T) {
+	keys := func(b byte) *KeyPair {
+		private, err := ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{b}, KeySize))
+		require.NoError(t, err)
+		return &KeyPair{private}
+	}
+	secret, three, five := bytes.Repeat([]byte{1}, 32), keys(3), keys(5)
+	pair, err := NewIdentity("job", secret, 3).Pair(three, 5, five.Public())
+	require.NoError(t, err)
+	c := NewIdentity("job", secret, 3).NewConnector(request(), pair, []byte("from C"), nil, nonce(0x0c))
+	a := NewIdentity("job", secret, 5).NewAcceptor(nonce(0x0a), nil, admitAll)
+	_, _, err = a.Feed(c.Hello())
+	require.NoError(t, err)
+	challenge := a.Answer(pair)
+	proof, _, err := c.Feed(challenge)
+	require.NoError(t, err)
+	_, proved, err := feed(a, proof, whole)
+	require.NoError(t, err)
+	require.True(t, proved)
+	verdict := a.Accept([]byte("from A"))
+	_, done, err := feed(c, verdict, whole)
+	require.NoError(t, err)
+	require.True(t, done)
+	require.Equal(t, wirepage.Vectors(t), map[string]string{
+		"public key of 3":       hex.EncodeToString(three.Public()),
+		"public key of 5":       hex.EncodeToString(five.Public()),
+		"pair key":              hex.EncodeToString(pair),
+		"HELLO":                 hex.EncodeToString(c.Hello()),
+		"CHALLENGE":             hex.EncodeToString(challenge),
+		"PROOF":                 hex.EncodeToString(proof),
+		"VERDICT":               hex.EncodeToString(verdict),
+		`key for the label "x"`: hex.EncodeToString(c.Session().Key("x")),
+	})
 }

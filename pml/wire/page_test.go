@@ -43,6 +43,7 @@ func TestWirePage(t *testing.T) {
 	assert.LessOrEqual(t, requestSize+partSize, btl.MaxHeader)
 	assert.LessOrEqual(t, commonSize+MaxRanges*rangeSize, btl.MaxHeader)
 
+	assert.Equal(t, page["PEER RECORD"], recordHead)
 	b, err := new(Hello).Encode()
 	assert.NoError(t, err)
 	assert.Len(t, b, page["PEER HELLO"]+2, "the lengths of the host name and of the list, both empty")

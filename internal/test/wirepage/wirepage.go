@@ -16,6 +16,7 @@ import (
 var (
 	heading = regexp.MustCompile(`^### ([A-Z][A-Z -]*[A-Z]), .*: (\d+) bytes$`)
 	field   = regexp.MustCompile(`^\| (\d+) \| (\d+) \| `)
+	vector  = regexp.MustCompile("^\\| (.+) \\| `([0-9a-f]+)` \\|$")
 )
 
 // Text returns the page.
@@ -39,6 +40,29 @@ func Sizes(t testing.TB) map[string]int {
 		t.Fatalf("docs/WIRE.md: %v", err)
 	}
 	return sizes
+}
+
+// Vectors returns the bytes, in hexadecimal, that the page states for each vector of its
+// examples, by its name.
+func Vectors(t testing.TB) map[string]string {
+	t.Helper()
+	return vectors(Text(t))
+}
+
+func vectors(page string) map[string]string {
+	found := make(map[string]string)
+	in := false
+	for line := range strings.Lines(page) {
+		switch m := vector.FindStringSubmatch(strings.TrimSuffix(line, "\n")); {
+		case strings.HasPrefix(line, "| vector |"):
+			in = true
+		case !strings.HasPrefix(line, "|"):
+			in = false
+		case in && m != nil:
+			found[m[1]] = m[2]
+		}
+	}
+	return found
 }
 
 func parse(page string) (map[string]int, error) {

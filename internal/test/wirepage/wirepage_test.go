@@ -8,7 +8,7 @@ import (
 )
 
 func TestPage(t *testing.T) {
-	assert.Len(t, Sizes(t), 26)
+	assert.Len(t, Sizes(t), 27)
 }
 
 func TestParse(t *testing.T) {
@@ -21,4 +21,9 @@ func TestParse(t *testing.T) {
 	require.ErrorContains(t, err, "a field is at 4, the one before it ends at 2")
 	_, err = parse("### SHORT, a header: 8 bytes\n| 0 | 2 | a |\n")
 	require.ErrorContains(t, err, "take 2 bytes, the heading says 8")
+}
+
+func TestVectors(t *testing.T) {
+	const page = "| a | `00ff` |\n\n| vector | bytes |\n|---|---|\n| one | `00ff` |\n| two | `11` |\n\n| three | `22` |\n"
+	assert.Equal(t, map[string]string{"one": "00ff", "two": "11"}, vectors(page))
 }

@@ -1,0 +1,109 @@
+package pml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/strandmp/strand/pml/wire"
+)
+
+// An acquaintance is what this process knows of another one by the launcher: the key that both
+// share, and how it is reached. The two are looked up together, once, for whoever of the
+// message layer and the transports asks first.
+type acquaintance struct {
+	key     []byte // nil until it is known
+	hello   []byte
+	waiting []func(*acquaintance, error)
+}
+
+// acquaint has then called with what is known of a peer: at once, or when the launcher has
+// answered. The launcher, and the computation, are waited for off the engine's lock.
+func (p *PML) acquaint(rank int, then func(*acquaintance, error)) {
+	a := p.acquaintances[rank]
+	switch {
+	case a != nil && a.key != nil:
+		then(a, nil)
+		return
+	case a != nil:
+		a.waiting = append(a.waiting, then)
+		return
+	case p.over:
+		return // nobody waits any more
+	}
+	a = &acquaintance{waiting: []func(*acquaintance, error){then}}
+	p.acquaintances[rank] = a
+	p.background.Add(1)
+	go func() {
+		defer p.background.Done()
+		key, hello, err := p.meet(rank)
+		p.engine.Post(func() { p.acquainted(rank, a, key, hello, err) })
+	}()
+}
+
+// meet looks a peer up and derives the key that both share.
+func (p *PML) meet(rank int) (key, hello []byte, err error) {
+	record, err := p.lookUp(rank)
+	if err != nil {
+		return nil, nil, err
+	}
+	public, hello, err := wire.DecodeRecord([]byte(record))
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err = p.host.identity.Pair(p.host.keys, rank, public)
+	return key, hello, err
+}
+
+// acquainted takes the outcome. After a failure the next who asks has the peer looked up again.
+func (p *PML) acquainted(rank int, a *acquaintance, key, hello []byte, err error) {
+	waiting := a.waiting
+	a.key, a.hello, a.waiting = key, hello, nil
+	if err != nil {
+		delete(p.acquaintances, rank)
+	}
+	for _, then := range waiting {
+		then(a, err)
+	}
+}
+
+var errNoPeer = errors.New("there is no such peer")
+
+// PairKey implements [btl.Host].
+func (h *host) PairKey(rank int, found func(key []byte, err error)) {
+	if rank < 0 || rank >= h.Size() || rank == h.Rank() {
+		found(nil, fmt.Errorf("%w: rank %d", errNoPeer, rank))
+		return
+	}
+	h.pml.acquaint(rank, func(a *acquaintance, err error) { found(a.key, err) })
+}
+
+const secretKey = "strand-secret"
+
+func addressKey(rank int) string { return fmt.Sprintf("strand-addr-%d", rank) }
+
+// exchange publishes this process's record and learns the job's secret.
+func exchange(ctx context.Context, cfg Config, record []byte) ([]byte, error) {
+	if cfg.Job.Size() == 1 {
+		return newSecret(), nil
+	}
+	if cfg.Job.Rank() == 0 {
+		if err := cfg.Job.Put(ctx, secretKey, string(newSecret())); err != nil {
+			return nil, err
+		}
+	}
+	if err := cfg.Job.Put(ctx, addressKey(cfg.Job.Rank()), string(record)); err != nil {
+		return nil, err
+	}
+	if err := cfg.Job.Barrier(ctx); err != nil {
+		return nil, err
+	}
+	secret, err := cfg.Job.Get(ctx, secretKey)
+	if err != nil {
+		return nil, err
+	}
+	if len(secret) != secretSize {
+		return nil, errors.New("the secret that rank 0 published is damaged")
+	}
+	return []byte(secret), nil
+}
