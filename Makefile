@@ -31,8 +31,11 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 # The packages whose tests take longest begin first, so that the end does not wait for one of them.
 LONG := ./internal/test/nettest ./btl/sctp . ./conformance
 
+# A test waits for a third of its time: three packages at a time keep two processors busy.
+PACKAGES := $(shell expr '(' 3 '*' $$(getconf _NPROCESSORS_ONLN) + 1 ')' / 2)
+
 test: ## all tests; needs neither root nor other programs, takes about two minutes
-	go test -count=1 -timeout 10m $(LONG) ./...
+	go test -count=1 -timeout 10m -p $(PACKAGES) $(LONG) ./...
 	$(foreach m,$(MODULES),go -C $(m) test -count=1 -timeout 5m ./... &&) true
 
 race: ## all tests under the race detector

@@ -85,8 +85,15 @@ func TestTrialsOfKilling(t *testing.T) {
 // So does whoever depends on one that gives no sign of life for too long.
 func TestTrialsOfSilence(t *testing.T) {
 	const cause = "no sign of life"
-	t.Run("stopped", calamity{told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true}.trials(1).try)
-	t.Run("cut off", calamity{told: true, cause: cause, strike: cutOff, lives: true}.trials(1).try)
+	for name, c := range map[string]calamity{
+		"stopped": {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true},
+		"cut off": {told: true, cause: cause, strike: cutOff, lives: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // with each other, and no more: whoever waits for a processor is silent too
+			c.trials(1).try(t)
+		})
+	}
 }
 
 // trials has so many runs in the short form.

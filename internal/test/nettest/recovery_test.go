@@ -88,12 +88,15 @@ func TestLinkIsCutAndComesBack(t *testing.T) {
 			n, a, b := hosts(t)
 			first := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
 			second := n.Link(a, b, testnet.Subnet("10.2.0.0/24"))
-			r := startTraffic(t, a, b, need.Times(8, 60))
+			r := startTraffic(t, a, b, need.Times(untilItIsEnough, 60))
 			r.Await(0, "round 8")
 			way.cut(first, second)
 			goesOn := trafficGoesOn(r, "")
 			way.mend(first, second)
 			require.True(t, goesOn, "over the other network")
+			require.True(t, railsAreUp(r, "10.1.", "10.2."), "both networks lead to the peer again")
+			require.True(t, trafficGoesOn(r, ""), "with both networks")
+			endTraffic(r)
 			requireTraffic(t, r)
 		})
 	}
@@ -101,25 +104,37 @@ func TestLinkIsCutAndComesBack(t *testing.T) {
 
 // trafficGoesOn waits for rounds of the traffic, as rank 0 tells of them, that began
 // after the call and went by a network, which is what its addresses begin with; for any
-// network, "", the end will do, for which both ranks need each other too. One that it tells
-// of may have been on its way already.
+// network, "", the end will do, for which both ranks need each other too.
 func trafficGoesOn(r *nettest.Run, network string) bool {
-	told := func() (rounds []string, over bool) {
+	return tellsLater(r, "round ", func(round string) bool { return strings.Contains(round, network) }, network == "")
+}
+
+// railsAreUp waits until rank 0 of the traffic tells, of a time after the call, that a rail of each
+// network is up.
+func railsAreUp(r *nettest.Run, networks ...string) bool {
+	return tellsLater(r, "up: ", func(rails string) bool {
+		return !slices.ContainsFunc(networks, func(network string) bool { return !strings.Contains(rails, network) })
+	}, false)
+}
+
+// tellsLater waits for a line of rank 0's about a round that began after the call, or for the
+// end of the traffic where that will do. A line may have been on its way already, and the round of the next under way.
+func tellsLater(r *nettest.Run, prefix string, wanted func(line string) bool, endWillDo bool) bool {
+	told := func() (lines []string, over bool) {
 		for _, line := range r.Lines(0) {
-			if strings.HasPrefix(line.Text, "round ") {
-				rounds = append(rounds, line.Text)
+			if strings.HasPrefix(line.Text, prefix) {
+				lines = append(lines, line.Text)
 			}
 			over = over || strings.HasPrefix(line.Text, "done: ")
 		}
-		return rounds, over
+		return lines, over
 	}
-	there := func(round string) bool { return strings.Contains(round, network) }
 	before, _ := told()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
 		now, over := told()
-		if slices.ContainsFunc(now[min(len(now), len(before)+2):], there) || over && network == "" {
+		if slices.ContainsFunc(now[min(len(now), len(before)+2):], wanted) || over && endWillDo {
 			return true
 		}
 	}

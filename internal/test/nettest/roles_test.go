@@ -8,18 +8,26 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/testnet"
+	"github.com/strandmp/strand/strandcmd"
 )
 
 // roleFlag makes this test binary a rank instead of a test.
 const roleFlag = "-nettest.role="
 
+// commandName, as the name by which it was called, makes it the command strand.
+const commandName = "strand"
+
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == commandName {
+		strandcmd.Main()
+	}
 	if name, ok := strings.CutPrefix(os.Args[len(os.Args)-1], roleFlag); ok && len(os.Args) == 2 {
 		err := forbid()
 		if err == nil {

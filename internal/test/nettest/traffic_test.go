@@ -96,6 +96,7 @@ func rally(ctx context.Context, w *strand.World, batch, tell int, enough func(ro
 		}
 		if sum.Add(int64(n)); round%tell == 0 {
 			fmt.Printf("round %d by %s\n", round, strings.Join(carriers(w, sent), " and "))
+			fmt.Println("up:", strings.Join(railsUp(w), " and "))
 		}
 		more := []byte{1} // rank 0 decides for both
 		if c.Rank() == 0 {
@@ -127,6 +128,16 @@ func carriers(w *strand.World, sent map[string]uint64) (carried []string) {
 		}
 	}
 	return carried
+}
+
+// railsUp describes the rails that are connected.
+func railsUp(w *strand.World) (up []string) {
+	for _, r := range w.Rails() {
+		if r.Up {
+			up = append(up, r.Module+" "+r.Desc)
+		}
+	}
+	return up
 }
 
 // meter prints a sum every tenth of a second.
