@@ -29,7 +29,7 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 	bin/strand run -n 4 --btl tcp,self bin/wordfreq
 
 # The packages whose tests take longest begin first, so that the end does not wait for one of them.
-LONG := ./internal/test/nettest ./btl/sctp . ./conformance
+LONG := ./internal/test/nettest ./btl/sctp ./internal/test/world/... ./conformance
 
 # A test waits for a third of its time: three packages at a time keep two processors busy.
 PACKAGES := $(shell expr '(' 3 '*' $$(getconf _NPROCESSORS_ONLN) + 1 ')' / 2)

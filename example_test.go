@@ -8,18 +8,16 @@ import (
 	"sync"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/launch"
-	"github.com/strandmp/strand/strandtest"
+	"github.com/strandmp/strand/internal/test/world"
 )
 
 // onRanks runs f on n ranks within this process, each with a world of its own over TCP. In a
 // program, main calls strand.Run(ctx, f), and "strand run -n 4 ./prog" starts the processes.
 func onRanks(n int, f func(ctx context.Context, w *strand.World) error, opts ...strand.Option) {
-	all := &tidings{ranks: make(map[int]launch.Callbacks)}
 	var wg sync.WaitGroup
-	for _, job := range strandtest.NewJobs(n) {
+	for _, job := range world.ToldJobs(n) {
 		wg.Go(func() {
-			err := strand.Run(context.Background(), f, append(opts[:len(opts):len(opts)], strand.WithJob(&told{job, all}))...)
+			err := strand.Run(context.Background(), f, append(opts[:len(opts):len(opts)], strand.WithJob(job))...)
 			if err != nil {
 				fmt.Printf("rank %d ends with: %v\n", job.Rank(), err)
 			}

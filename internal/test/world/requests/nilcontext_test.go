@@ -1,0 +1,159 @@
+package requests_test
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/test/programs"
+	"github.com/strandmp/strand/launch"
+	"github.com/strandmp/strand/pml"
+	"github.com/strandmp/strand/strandtest"
+)
+
+// withNilContext is every call of the public packages that takes a context, with none.
+func withNilContext() map[string]func() {
+	var none context.Context
+	var r strand.Request
+	c, job := new(strand.Comm), new(strandtest.Job)
+	p, m, q := new(pml.Context), new(pml.Message), new(strand.Message)
+	var operation pml.Request
+	return map[string]func(){
+		"Run":           func() { _ = strand.Run(none, nil) },
+		"Init":          func() { _, _ = strand.Init(none) },
+		"WaitAll":       func() { _ = strand.WaitAll(none, nil, nil) },
+		"WaitAny":       func() { _, _, _ = strand.WaitAny(none, nil) },
+		"WaitSome":      func() { _, _ = strand.WaitSome(none, nil, nil) },
+		"Send":          func() { _ = strand.Send[byte](none, c, nil, 0, 0) },
+		"Ssend":         func() { _ = strand.Ssend[byte](none, c, nil, 0, 0) },
+		"Bsend":         func() { _ = strand.Bsend[byte](none, c, nil, 0, 0) },
+		"Rsend":         func() { _ = strand.Rsend[byte](none, c, nil, 0, 0) },
+		"Recv":          func() { _, _, _ = strand.Recv[byte](none, c, nil, 0, 0) },
+		"Sendrecv":      func() { _, _, _ = strand.Sendrecv[byte, byte](none, c, nil, 0, 0, nil, 0, 0) },
+		"RecvMatched":   func() { _, _, _ = strand.RecvMatched[byte](none, nil, nil) },
+		"Message.Recv":  func() { _, _ = q.Recv(none, nil) },
+		"Message.RecvV": func() { _, _ = q.RecvV(none, nil) },
+		"Request.Wait":  func() { _, _ = r.Wait(none) },
+		"Comm.Send":     func() { _ = c.Send(none, nil, strand.ProcNull, 0) },
+		"Comm.Ssend":    func() { _ = c.Ssend(none, nil, 0, 0) },
+		"Comm.Bsend":    func() { _ = c.Bsend(none, nil, 0, 0) },
+		"Comm.Rsend":    func() { _ = c.Rsend(none, nil, 0, 0) },
+		"Comm.SendV":    func() { _ = c.SendV(none, nil, 0, 0) },
+		"Comm.Recv":     func() { _, _ = c.Recv(none, nil, strand.ProcNull, 0) },
+		"Comm.RecvV":    func() { _, _ = c.RecvV(none, nil, 0, 0) },
+		"Comm.Sendrecv": func() { _, _ = c.Sendrecv(none, nil, 0, 0, nil, 0, 0) },
+		"Comm.Probe":    func() { _, _ = c.Probe(none, strand.ProcNull, 0) },
+		"Comm.Mprobe":   func() { _, _ = c.Mprobe(none, strand.ProcNull, 0) },
+		"Comm.Barrier":  func() { _ = c.Barrier(none) },
+		"Comm.Dup":      func() { _, _ = c.Dup(none) },
+		"Comm.DupWith":  func() { _, _ = c.DupWith(none, strand.Strict) },
+		"Comm.Split":    func() { _, _ = c.Split(none, -5, 0) },
+
+		"pml.Open":           func() { _, _ = pml.Open(none, pml.Config{}) },
+		"pml.PML.Close":      func() { _ = new(pml.PML).Close(none) },
+		"pml.Context.Send":   func() { _ = p.Send(none, nil, nil, 0, 0, pml.Standard) },
+		"pml.Context.Recv":   func() { _, _ = p.Recv(none, nil, nil, 0, 0) },
+		"pml.Context.Probe":  func() { _, _ = p.Probe(none, 0, 0) },
+		"pml.Context.Mprobe": func() { _, _ = p.Mprobe(none, 0, 0) },
+		"pml.Message.Recv":   func() { _, _ = m.Recv(none, nil, nil) },
+		"pml.Request.Wait":   func() { _, _ = operation.Wait(none) },
+		"pml.WaitAll":        func() { _, _ = pml.WaitAll(none, nil, nil) },
+		"pml.WaitAny":        func() { _, _, _ = pml.WaitAny(none, nil) },
+		"pml.WaitSome":       func() { _, _ = pml.WaitSome(none, nil, nil) },
+		"pml.Ended":          func() { _ = pml.Ended(none) },
+
+		"launch.FromEnvironment":      func() { _, _ = launch.FromEnvironment(none) },
+		"internal/launcher/local.Run": func() { _ = local.Run(none, local.Config{}) },
+		"strandtest.Job.Put":          func() { _ = job.Put(none, "", "") },
+		"strandtest.Job.Get":          func() { _, _ = job.Get(none, "") },
+		"strandtest.Job.Barrier":      func() { _ = job.Barrier(none) },
+
+		"internal/test/programs.Session.Run":    func() { _, _ = new(programs.Session).Run(none) },
+		"internal/test/programs.Session.Shrink": func() { _, _ = new(programs.Session).Shrink(none, 0) },
+		"internal/test/programs.Part":           func() { _ = programs.Part(none, nil, 0) },
+		"conformance.Check":                     func() { conformance.Check(none, nil) },
+	}
+}
+
+// A nil context panics at once and says so, whether or not the call would have to wait.
+func TestNilContext(t *testing.T) {
+	for name, call := range withNilContext() {
+		assert.PanicsWithValue(t, "strand: the context is nil; context.Background() is one that never ends", call, name)
+	}
+}
+
+// The test before has all calls that there are.
+func TestNilContextEverywhere(t *testing.T) {
+	known := withNilContext()
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if n := d.Name(); n == "internal" || n == "cmd" || n == "tools" || n == "examples" || n == "testdata" || len(n) > 1 && n[0] == '.' {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && takesContext(f) {
+				if name := publicName(filepath.Dir(path), f); name != "" {
+					assert.Contains(t, known, name)
+				}
+			}
+		}
+		return nil
+	}))
+}
+
+func takesContext(f *ast.FuncDecl) bool {
+	for _, p := range f.Type.Params.List {
+		if s, ok := p.Type.(*ast.SelectorExpr); ok && s.Sel.Name == "Context" {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "context" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// publicName is the name of a function or method with its package's directory, or nothing
+// if others can not call it.
+func publicName(dir string, f *ast.FuncDecl) string {
+	name := f.Name.Name
+	if f.Recv != nil {
+		of := f.Recv.List[0].Type
+		if star, ok := of.(*ast.StarExpr); ok {
+			of = star.X
+		}
+		receiver, ok := of.(*ast.Ident)
+		if !ok || !receiver.IsExported() {
+			return ""
+		}
+		name = receiver.Name + "." + name
+	}
+	if !f.Name.IsExported() {
+		return ""
+	}
+	if dir == "." {
+		return name
+	}
+	return filepath.ToSlash(dir) + "." + name
+}
