@@ -102,15 +102,26 @@ var Settings = map[string][]strand.Option{
 // leave behind is looked for at the end of all.
 func OnEach(t *testing.T, script func(*Pair)) {
 	t.Helper()
+	onEach(t, (*testing.T).Parallel, script)
+}
+
+// InTurn is OnEach for scripts to which it matters what else runs.
+func InTurn(t *testing.T, script func(*Pair)) {
+	t.Helper()
+	onEach(t, func(*testing.T) {}, script)
+}
+
+func onEach(t *testing.T, begin func(*testing.T), script func(*Pair)) {
+	t.Helper()
 	leak.Check(t)
 	for name, opts := range Settings {
 		t.Run("tcp, "+name, func(t *testing.T) {
-			t.Parallel()
+			begin(t)
 			w := OpenMore(t, 2, opts...)
 			script(&Pair{TB: t, Ctx: Context(t), Sender: w[0].Comm(), Receiver: w[1].Comm(), To: 1, From: 0})
 		})
 		t.Run("self, "+name, func(t *testing.T) {
-			t.Parallel()
+			begin(t)
 			w := OpenMore(t, 1, opts...)
 			script(&Pair{TB: t, Ctx: Context(t), Sender: w[0].Comm(), Receiver: w[0].Comm(), To: 0, From: 0})
 		})

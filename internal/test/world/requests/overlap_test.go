@@ -102,7 +102,7 @@ func TestWaitBesideAComputingGoroutine(t *testing.T) {
 		}
 	}
 	processors(t, func(t *testing.T) {
-		world.OnEach(t, func(p *world.Pair) {
+		world.InTurn(t, func(p *world.Pair) {
 			stop := make(chan struct{})
 			defer close(stop)
 			go func() {
