@@ -27,12 +27,6 @@ const defaultCompute = 5 * time.Millisecond
 type BurstResult struct {
 	Seconds float64 `json:"seconds"`
 
-	// Pure is the same computation on all ranks without the messages, measured
-	// before; where there are more ranks than processors it takes longer than was
-	// asked for. Lost is what the messages have added.
-	Pure float64 `json:"pure_seconds"`
-	Lost float64 `json:"lost_seconds"`
-
 	// Bursts are how long rank 0 waited for its bursts, from the first send of one to its
 	// last receive.
 	Bursts Delays `json:"bursts"`
@@ -69,52 +63,19 @@ func (b Burst) Run(ctx context.Context, c *strand.Comm) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	pure, err := together(ctx, c, func() error {
-		for range b.Rounds {
-			work(units)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-		}
-		return nil
-	})
+	e := newExchange(b, c)
+	if err := c.Barrier(ctx); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	bursts, err := e.rounds(ctx, units)
 	if err != nil {
 		return nil, err
 	}
-	e := newExchange(b, c)
-	bursts := make([]float64, 0, b.Rounds)
-	all, err := together(ctx, c, func() error {
-		for round := range b.Rounds {
-			work(units)
-			start := time.Now()
-			if err := e.burst(ctx, round); err != nil {
-				return fmt.Errorf("rank %d, round %d: %w", c.Rank(), round, err)
-			}
-			bursts = append(bursts, time.Since(start).Seconds())
-			if err := e.check(round); err != nil {
-				return fmt.Errorf("rank %d, round %d: %w", c.Rank(), round, err)
-			}
-		}
-		return nil
-	})
-	if err != nil || c.Rank() != 0 {
+	if err := c.Barrier(ctx); err != nil || c.Rank() != 0 {
 		return nil, err
 	}
-	return &BurstResult{Seconds: all, Pure: pure, Lost: all - pure, Bursts: delaysOf(bursts)}, nil
-}
-
-// together runs f on all ranks and returns, in seconds, how long it took until it had
-// ended on all of them.
-func together(ctx context.Context, c *strand.Comm, f func() error) (float64, error) {
-	if err := c.Barrier(ctx); err != nil {
-		return 0, err
-	}
-	start := time.Now()
-	if err := f(); err != nil {
-		return 0, err
-	}
-	err := c.Barrier(ctx)
-	return time.Since(start).Seconds(), err
+	return &BurstResult{Seconds: time.Since(start).Seconds(), Bursts: delaysOf(bursts)}, nil
 }
 
 // An exchange is a rank's part in bursts.
@@ -152,6 +113,22 @@ func newExchange(b Burst, c *strand.Comm) *exchange {
 // number names a message among all of a run.
 func (e *exchange) number(round, from, message int) uint64 {
 	return (uint64(round)*uint64(e.comm.Size())+uint64(from))*uint64(e.Messages) + uint64(message)
+}
+
+// rounds computes and exchanges, and returns how many seconds each burst took.
+func (e *exchange) rounds(ctx context.Context, units int) (bursts []float64, err error) {
+	for round := range e.Rounds {
+		work(units)
+		start := time.Now()
+		if err := e.burst(ctx, round); err != nil {
+			return nil, fmt.Errorf("rank %d, round %d: %w", e.comm.Rank(), round, err)
+		}
+		bursts = append(bursts, time.Since(start).Seconds())
+		if err := e.check(round); err != nil {
+			return nil, fmt.Errorf("rank %d, round %d: %w", e.comm.Rank(), round, err)
+		}
+	}
+	return bursts, nil
 }
 
 // burst exchanges the messages of a round.

@@ -70,8 +70,6 @@ func TestFarm(t *testing.T) {
 			r := run[*workload.FarmResult](t, 4, f)
 			assert.Equal(t, ordering, r.Ordering)
 			assert.Equal(t, 3, r.Workers)
-			require.Len(t, r.Done, 3)
-			assert.Equal(t, f.Tasks, r.Done[0]+r.Done[1]+r.Done[2])
 		}
 	}
 }
@@ -169,8 +167,6 @@ func TestBurst(t *testing.T) {
 	for _, ranks := range []int{2, 3, 4, 5} {
 		b := workload.Burst{Compute: workload.Duration(20 * time.Microsecond), Messages: 4, Size: 3000, Neighbours: ranks - 1, Rounds: 10}
 		r := run[*workload.BurstResult](t, ranks, b)
-		assert.Positive(t, r.Pure)
-		assert.InDelta(t, r.Seconds-r.Pure, r.Lost, 1e-9)
 		assert.Less(t, r.Bursts.Worst, r.Seconds)
 		checkDelays(t, r.Bursts)
 	}
