@@ -150,7 +150,7 @@ func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground com
 			return nil, false, fmt.Errorf("--emulation %s: %w", f.emulation, err)
 		}
 		forbidden = err.Error()
-		if err := compare.LoopbackUp(); err != nil {
+		if err := netspace.RaiseLoopback(); err != nil {
 			return nil, false, fmt.Errorf("no emulated networks: %s; and %w", forbidden, err)
 		}
 	default:

@@ -100,16 +100,7 @@ func useNetwork() error {
 	if want := "a-host lo 1"; !strings.HasPrefix(strings.Join(strings.Fields(string(out)), " "), want) {
 		return fmt.Errorf("on the host: %q, want %q and a number", out, want)
 	}
-	kernel, err := s.Netlink()
-	if err != nil {
-		return err
-	}
-	defer kernel.Close()
-	lo, err := kernel.LinkByName("lo")
-	if err != nil {
-		return err
-	}
-	return errors.Join(kernel.LinkSetUp(lo), s.Sysctl("net/ipv4/ip_forward", "1"))
+	return errors.Join(s.RaiseLoopback(), s.Sysctl("net/ipv4/ip_forward", "1"))
 }
 
 // becomeNobody gives up the superuser.

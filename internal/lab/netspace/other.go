@@ -7,6 +7,9 @@ import "errors"
 // Start does nothing here: there are no namespaces.
 func Start() {}
 
+// RaiseLoopback has nothing to do here: the loopback is the host's.
+func RaiseLoopback() error { return nil }
+
 // Isolated is never true here.
 func Isolated() bool { return false }
 

@@ -99,21 +99,12 @@ func newHost(number int, name string) (*Host, error) {
 		err = withoutIPv6(h.space)
 	}
 	if err == nil {
-		err = h.loopbackUp()
+		err = h.space.RaiseLoopback()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("host %d: %w", number, netspace.Explain(err)), h.close())
 	}
 	return h, nil
-}
-
-// loopbackUp has the host reach itself.
-func (h *Host) loopbackUp() error {
-	lo, err := h.kernel.LinkByName("lo")
-	if err != nil {
-		return err
-	}
-	return h.kernel.LinkSetUp(lo)
 }
 
 // withoutIPv6 keeps the kernel from speaking without being asked. A kernel that

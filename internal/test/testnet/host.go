@@ -69,11 +69,7 @@ func (h *Host) prepare() error {
 			}
 		}
 	}
-	lo, err := h.kernel.LinkByName("lo")
-	if err != nil {
-		return err
-	}
-	return h.kernel.LinkSetUp(lo)
+	return h.ns.RaiseLoopback()
 }
 
 // Name is also what os.Hostname returns on the host.

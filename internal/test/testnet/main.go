@@ -8,7 +8,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/lab/netspace"
@@ -24,7 +23,7 @@ func Main(m *testing.M) {
 	endOrphans()
 	err := probe()
 	if netspace.Isolated() && err == nil {
-		err = connectLoopback()
+		err = netspace.RaiseLoopback() // for tests that use the network around them, which is a new one
 	}
 	if errors.Is(err, unix.EPERM) && !netspace.Isolated() {
 		status, inner := netspace.IsolateUser()
@@ -38,16 +37,6 @@ func Main(m *testing.M) {
 		unavailable = err.Error()
 	}
 	os.Exit(m.Run())
-}
-
-// connectLoopback is for tests that use the network around them, which in a user
-// namespace is a new one.
-func connectLoopback() error {
-	lo, err := netlink.LinkByName("lo")
-	if err == nil {
-		err = netlink.LinkSetUp(lo)
-	}
-	return err
 }
 
 // probe tries to make a namespace.
