@@ -20,14 +20,17 @@ func TestRecordRefuses(t *testing.T) {
 	}
 	_, _, err = DecodeRecord(EncodeRecord(public, make([]byte, MaxHello+1)))
 	require.ErrorContains(t, err, "more than 4129")
-	// What a process of version 1 has published is its hello alone.
+	// What processes without a key have published is its hello alone.
 	old, err := (&Hello{Host: "h"}).Encode()
 	require.NoError(t, err)
 	_, _, err = DecodeRecord(old)
-	require.ErrorContains(t, err, "it has version 1, not 2: all processes must run the same version")
+	require.ErrorContains(t, err, "it has version 2, not 3: all processes must run the same version")
+	old[0] = 1
+	_, _, err = DecodeRecord(old)
+	require.ErrorContains(t, err, "it has version 1, not 3: all processes must run the same version")
 	// And what it says of ours.
 	_, err = DecodeHello(good)
-	require.ErrorContains(t, err, "it has version 2, not 1: all processes must run the same version")
+	require.ErrorContains(t, err, "it has version 3, not 2: all processes must run the same version")
 }
 
 // FuzzRecord: what is taken is what the encoder would have written.
