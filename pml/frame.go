@@ -96,29 +96,7 @@ func (f *txFrame) build(h *wire.Header) {
 func (f *txFrame) refer(op *operation, offset, size uint64) {
 	f.op = op
 	op.frames++
-	f.Size = int(size)
-	if size == 0 {
-		return
-	}
-	first, more := op.from(offset)
-	for len(first) == 0 && len(more) > 0 {
-		first, more = more[0], more[1:]
-	}
-	if uint64(len(first)) >= size {
-		f.Payload = first[:size]
-		return
-	}
-	f.Payload = first
-	size -= uint64(len(first))
-	for _, piece := range more {
-		if uint64(len(piece)) >= size {
-			f.pieces = append(f.pieces, piece[:size])
-			break
-		}
-		f.pieces = append(f.pieces, piece)
-		size -= uint64(len(piece))
-	}
-	f.More = f.pieces
+	f.carry(op.buf, offset, size)
 }
 
 // keep makes a copy of op's whole buffer the payload.
@@ -130,10 +108,7 @@ func (f *txFrame) keep(op *operation) {
 	}
 	f.copy = p.pool.get(f.Size)
 	p.copied += cap(f.copy)
-	n := copy(f.copy, op.buf)
-	for _, piece := range op.more {
-		n += copy(f.copy[n:], piece)
-	}
+	op.buf.pack(f.copy)
 	f.Payload = f.copy
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -48,7 +47,7 @@ func (in *inbound) keep() {
 		return
 	}
 	in.data = pe.pml.pool.get(in.bytes)
-	op.gather(in.data)
+	op.buf.pack(in.data)
 	for _, arriving := range pe.begun {
 		if arriving == in || arriving.partOf == in {
 			left := arriving.landing.Left()
@@ -78,7 +77,7 @@ func (op *operation) withdraw(in *inbound) *inbound {
 	round := in.round
 	in.round++
 	in.waitsAgain()
-	op.buf, op.more = nil, nil
+	op.buf = buffer{}
 	if pe.self() {
 		if sender := p.lookup(in.handle, pe, true); sender != nil {
 			sender.withdrawal(round)
@@ -150,10 +149,4 @@ func (op *operation) withdrawal(round uint32) {
 	op.round = round + 1
 	op.peer.streams.remove(op)
 	op.cleared, op.offset, op.accept, op.remote = false, 0, 0, 0
-}
-
-// gather copies the beginning of the operation's buffer to data, as far as there is so
-// much.
-func (op *operation) gather(data []byte) {
-	(&btl.Frame{Payload: op.buf, More: op.more}).CopyPayload(data)
 }

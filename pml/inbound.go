@@ -318,8 +318,8 @@ func (in *inbound) place(l *btl.Landing, at, size int) {
 	case in.data != nil:
 		l.Set(size, in.data[at:at+size], nil, nil)
 	case in.op != nil && !in.op.withdrawn:
-		first, more := in.op.from(in.offset + uint64(at))
-		l.Set(size, first, more, scratch)
+		mem := in.op.buf.from(in.offset + uint64(at))
+		l.Set(size, mem.first, mem.more, scratch)
 	default:
 		l.Set(size, nil, nil, scratch)
 	}
@@ -365,7 +365,7 @@ func (r *rail) end(in *inbound) error {
 func (in *inbound) settle() {
 	op, p := in.op, in.peer.pml
 	if in.data != nil {
-		op.scatter(in.data)
+		op.buf.unpack(in.data)
 	}
 	n := min(uint64(in.bytes), op.size)
 	in.release()

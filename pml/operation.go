@@ -62,9 +62,8 @@ type life struct {
 	sets    []*waitSet     // that are to be told when it is over
 	blocked int            // calls that wait for it
 
-	buf  []byte   // the first, mostly only, piece
-	more [][]byte // the others
-	size uint64   // bytes in all pieces
+	buf  buffer
+	size uint64 // of it, in bytes
 
 	// Of a send.
 	mode    Mode
@@ -121,7 +120,7 @@ func (op *operation) complete(err error) {
 	if op.in != nil && op.in.whole {
 		op.pml.freeInbound(op.in)
 	}
-	op.in, op.buf, op.more = nil, nil, nil
+	op.in, op.buf = nil, buffer{}
 	if op.waiter != nil {
 		op.pml.engine.Wake(op.waiter)
 	}
@@ -145,6 +144,12 @@ func (op *operation) unbind() {
 	}
 }
 
+// give makes the program's memory the operation's.
+func (op *operation) give(buf []byte, more [][]byte) {
+	op.buf = buffer{buf, more}
+	op.size = op.buf.size()
+}
+
 // setBusy tells the engine that there is, or is no longer, something to move on
 // while the program computes.
 func (op *operation) setBusy(on bool) {
@@ -157,21 +162,6 @@ func (op *operation) setBusy(on bool) {
 	} else {
 		op.pml.engine.Busy(-1)
 	}
-}
-
-// from returns the pieces of the operation's buffer from an offset on.
-func (op *operation) from(offset uint64) (first []byte, more [][]byte) {
-	if offset <= uint64(len(op.buf)) {
-		return op.buf[offset:], op.more
-	}
-	offset -= uint64(len(op.buf))
-	for i, piece := range op.more {
-		if offset < uint64(len(piece)) {
-			return piece[offset:], op.more[i+1:]
-		}
-		offset -= uint64(len(piece))
-	}
-	return nil, nil
 }
 
 // arrived reports whether the peer has all that it wants of a send, as far as is

@@ -10,7 +10,7 @@ import (
 )
 
 // drawPieces cuts content into pieces of any size, empty ones among them.
-func drawPieces(t *rapid.T, content []byte) (first []byte, more [][]byte) {
+func drawPieces(t *rapid.T, content []byte) buffer {
 	var pieces [][]byte
 	for at := 0; at < len(content) || rapid.IntRange(0, 3).Draw(t, "empty") == 0; {
 		n := rapid.IntRange(0, len(content)-at).Draw(t, "piece")
@@ -18,9 +18,9 @@ func drawPieces(t *rapid.T, content []byte) (first []byte, more [][]byte) {
 		at += n
 	}
 	if len(pieces) == 0 {
-		return nil, nil
+		return buffer{}
 	}
-	return pieces[0], pieces[1:]
+	return buffer{pieces[0], pieces[1:]}
 }
 
 func drawContent(t *rapid.T) []byte {
@@ -31,24 +31,6 @@ func drawContent(t *rapid.T) []byte {
 	return b
 }
 
-func joined(first []byte, more [][]byte) []byte {
-	return append(bytes.Clone(first), bytes.Join(more, nil)...)
-}
-
-func TestFromProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		content := drawContent(t)
-		var op operation
-		op.buf, op.more = drawPieces(t, content)
-		for offset := range len(content) + 1 {
-			first, more := op.from(uint64(offset))
-			require.True(t, bytes.Equal(content[offset:], joined(first, more)), "offset %d", offset)
-		}
-		first, more := op.from(uint64(len(content)) + 10)
-		require.Empty(t, joined(first, more))
-	})
-}
-
 // TestReferProperty holds that a frame shows exactly the bytes it is for,
 // without a copy, and that frames are empty when they are used again.
 func TestReferProperty(t *testing.T) {
@@ -56,7 +38,7 @@ func TestReferProperty(t *testing.T) {
 		p := new(PML)
 		content := drawContent(t)
 		var op operation
-		op.buf, op.more = drawPieces(t, content)
+		op.buf = drawPieces(t, content)
 		for range 5 {
 			offset := rapid.IntRange(0, len(content)).Draw(t, "offset")
 			size := rapid.IntRange(0, len(content)-offset).Draw(t, "length")
@@ -84,7 +66,7 @@ func TestKeepProperty(t *testing.T) {
 		p := &PML{pool: pool{limit: 1 << 20}}
 		content := drawContent(t)
 		op := operation{pml: p}
-		op.buf, op.more = drawPieces(t, content)
+		op.buf = drawPieces(t, content)
 		op.size = uint64(len(content))
 		f := p.newFrame(&peer{pml: p})
 		f.keep(&op)
@@ -92,19 +74,6 @@ func TestKeepProperty(t *testing.T) {
 		require.Equal(t, cap(f.copy), p.copied)
 		p.freeFrame(f)
 		require.Zero(t, p.copied)
-	})
-}
-
-func TestScatterProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		data := drawContent(t)
-		room := make([]byte, rapid.IntRange(0, 60).Draw(t, "room"))
-		var op operation
-		op.buf, op.more = drawPieces(t, room)
-		op.scatter(data)
-		n := min(len(data), len(room))
-		require.True(t, bytes.Equal(data[:n], room[:n]))
-		require.True(t, bytes.Equal(make([]byte, len(room)-n), room[n:]))
 	})
 }
 

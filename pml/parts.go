@@ -56,18 +56,7 @@ func (pe *peer) cut(f *txFrame, limit int) {
 
 // show makes n bytes of another frame's payload, from offset on, the payload.
 func (f *txFrame) show(of *btl.Frame, offset, n int) {
-	f.Size = n
-	of.Pieces(offset, func(piece []byte) bool {
-		piece = piece[:min(n, len(piece))]
-		n -= len(piece)
-		if f.Payload == nil {
-			f.Payload = piece
-		} else {
-			f.pieces = append(f.pieces, piece)
-		}
-		return n > 0
-	})
-	f.More = f.pieces
+	f.carry(buffer{of.Payload, of.More}, uint64(offset), uint64(n))
 }
 
 // delivered reports whether the peer has all of the frame, or of the one that this is a

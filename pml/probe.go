@@ -244,11 +244,8 @@ func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
 		return nil, ErrClosed
 	}
 	op := m.context.pml.newOperation()
-	op.context, op.buf, op.more = m.context, buf, more
-	op.size = uint64(len(buf))
-	for _, piece := range more {
-		op.size += uint64(len(piece))
-	}
+	op.context = m.context
+	op.give(buf, more)
 	op.recv.Source, op.recv.Tag = match.Any, match.Any
 	in := m.in
 	m.in = nil

@@ -19,11 +19,8 @@ func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, er
 		return nil, err
 	}
 	op := c.pml.newOperation()
-	op.context, op.buf, op.more = c, buf, more
-	op.size = uint64(len(buf))
-	for _, piece := range more {
-		op.size += uint64(len(piece))
-	}
+	op.context = c
+	op.give(buf, more)
 	op.recv.Source, op.recv.Tag = source, int32(tag)
 	if m := c.match.Post(&op.recv); m != nil {
 		op.bind(m.Owner.(*inbound), 0)
@@ -104,18 +101,6 @@ func (pe *peer) sendControl(h *wire.Header) {
 	f := pe.pml.newFrame(pe)
 	f.build(h)
 	pe.emit(f)
-}
-
-// scatter copies data to the beginning of the operation's buffer, as far as it
-// fits.
-func (op *operation) scatter(data []byte) {
-	data = data[copy(op.buf, data):]
-	for _, piece := range op.more {
-		if len(data) == 0 {
-			return
-		}
-		data = data[copy(piece, data):]
-	}
 }
 
 // landed notes that n bytes of the message are in place.

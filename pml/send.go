@@ -37,11 +37,8 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	p := c.pml
 	op := p.newOperation()
 	op.isSend, op.context, op.peer, op.mode = true, c, pe, mode
-	op.buf, op.more, op.tag = buf, more, int32(tag)
-	op.size = uint64(len(buf))
-	for _, piece := range more {
-		op.size += uint64(len(piece))
-	}
+	op.tag = int32(tag)
+	op.give(buf, more)
 	if mode == Buffered {
 		if err := p.holdBuffered(op); err != nil {
 			p.freeOperation(op)
@@ -303,18 +300,15 @@ func (p *PML) holdBuffered(op *operation) error {
 			ErrBuffer, op.size, charge, p.tune.bufferedMax, free)
 	}
 	b := p.pool.get(int(op.size))
-	n := copy(b, op.buf)
-	for _, piece := range op.more {
-		n += copy(b[n:], piece)
-	}
+	op.buf.pack(b)
 	p.buffered += bufferedCharge(cap(b))
-	op.buf, op.more, op.owned, op.orphan = b, nil, true, true
+	op.buf, op.owned, op.orphan = buffer{first: b}, true, true
 	return nil
 }
 
 func (p *PML) releaseBuffered(op *operation) {
-	p.buffered -= bufferedCharge(cap(op.buf))
-	p.pool.put(op.buf)
+	p.buffered -= bufferedCharge(cap(op.buf.first))
+	p.pool.put(op.buf.first)
 	op.owned = false
 }
 
