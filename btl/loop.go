@@ -28,10 +28,10 @@ type Loop interface {
 // A Helped loop knows about goroutines of transports. Optional; a transport asks for
 // it when it is opened.
 type Helped interface {
-	// Helpers adds delta to the number of goroutines whose work waiters wait for. While there
-	// are any, a waiter that gets the processor back late does not park for that: those
-	// goroutines may have had it. Once parked, it would need another thread to wake it for
-	// each message.
+	// Helpers adds delta to the number of goroutines whose work waiters wait for. A waiter that
+	// gets the processor back late parks as a rule, since others need it. While there are
+	// helpers it does not: they may have had the processor, and a parked waiter needs another
+	// thread to wake it for each message.
 	Helpers(delta int)
 }
 

@@ -60,7 +60,7 @@ type Attr struct {
 	// BestFrame is the payload of the pieces that a long message is best cut
 	// into when this module carries it alone; 0 means MaxFrame.
 	BestFrame int
-	// Bandwidth in Mbit/s and Latency of a typical path.
+	// Bandwidth, in Mbit/s, and Latency are those of a typical path.
 	Bandwidth int
 	Latency   time.Duration
 	// Exclusivity: of the modules that reach a peer only those with the highest
@@ -76,10 +76,10 @@ type Attr struct {
 	// Reliable promises that a frame taken by an endpoint is delivered unless
 	// the endpoint goes down. No module may deliver a frame twice or damaged.
 	Reliable bool
-	// Local promises that a frame is released only when the peer's Receiver has
-	// had it whole, and before Down if it has, and that the path can not break
-	// while both ends live (self, shared memory). The PML then needs no
-	// acknowledgement of its own.
+	// Local promises two things. A frame is released only after the peer's Receiver has had
+	// it whole; if it has had it, the release comes before Down. And the path can not break
+	// while both ends live (self, shared memory). The PML then needs no acknowledgement of
+	// its own.
 	Local bool
 }
 
@@ -94,7 +94,7 @@ type Peer struct {
 
 // A Path is one way to a peer that a module offers.
 type Path struct {
-	// Bandwidth in Mbit/s and Latency as far as known, else those of the module.
+	// Bandwidth, in Mbit/s, and Latency are the path's, or else the module's.
 	Bandwidth int
 	Latency   time.Duration
 	// Weight says how good the path is relative to the others to this peer.

@@ -24,8 +24,8 @@ const strandRun = "strand run"
 // job.
 const JobEnv = param.ReservedEnv + "JOB"
 
-// joined: this process has joined its job. The number in PMI_FD may by now be
-// another file's, and at PMI_PORT its rank is taken.
+// joined says that this process has joined its job. It can not join again: the number in
+// PMI_FD may be another file's by now, and at PMI_PORT its rank is taken.
 var joined atomic.Bool
 
 // FromEnvironment returns the job that this process was started in: a rank of
@@ -70,8 +70,8 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	return m, nil
 }
 
-// joinOnce refuses if this process has joined. After an attempt that has failed before the
-// launcher took this process for a rank there may be another.
+// joinOnce refuses if this process has joined. An attempt that failed before the launcher knew
+// this process as a rank does not count.
 func joinOnce(join func() (*member, error)) (*member, error) {
 	if !joined.CompareAndSwap(false, true) {
 		return nil, errors.New("launch: this process has joined its job already, or has tried to: a launcher lets it do so once; keep the first world")

@@ -52,8 +52,8 @@ type Job interface {
 	Launcher() string
 }
 
-// A Failure says how a rank has ended that did not leave its job in order, as the
-// launcher saw it. It is an error, the cause of the failure.
+// A Failure says how a rank has ended that did not leave its job in order, as the launcher saw
+// it. It is the cause in the errors of those that depend on the rank.
 type Failure struct {
 	Rank     int
 	Host     string
@@ -74,7 +74,7 @@ type Callbacks struct {
 	Failed func(*Failure)
 	// Report returns how things stand, in a form that encoding/json can write.
 	Report func() any
-	// Called: that rank can not connect to this one, and asks it to connect instead.
+	// Called says that a rank which can not connect to this one asks it to connect instead.
 	Called func(by int)
 	// Gone is called once, if the launcher has ended before this rank has left the job:
 	// nobody is left to end it, nor to hear how it ends.

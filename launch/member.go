@@ -17,9 +17,9 @@ import (
 // closeTimeout bounds how long Close waits for the launcher's goodbye.
 const closeTimeout = 10 * time.Second
 
-// messageLead is a head start for a message on standard error before an abort.
-// Hydra ends its job at once, and drops what it had not read by then: one
-// message in four without, none in hundreds with it.
+// messageLead is the head start of a message on standard error before an abort. Hydra ends its
+// job at once and drops what it has not read. Without the head start one message in four was
+// lost, with it none in hundreds.
 const messageLead = 50 * time.Millisecond
 
 // member is a rank of a job whose launcher speaks PMI-1.
@@ -64,9 +64,9 @@ func (m *member) Abort(code int, message string) {
 // a rank has failed: Hydra takes milliseconds, srun -K some more, srun alone does not.
 const yieldTime = time.Second
 
-// AbortAfter implements [Follower]. Other launchers than "strand run" see the failed rank
-// end too, and know its status, which an abort would replace by this one's: so they come first. Their
-// words name no rank, or say nothing: one rank tells which it was.
+// AbortAfter implements [Follower]. Launchers other than "strand run" see the failed rank end
+// too, and know its status, which an abort would replace by this rank's. So they come first.
+// What they print names no rank, if they print anything, so one rank tells which it was.
 func (m *member) AbortAfter(failed, code int, message string) {
 	if m.launcher == strandRun {
 		m.abort(code, message, func(code int, message string) error {
@@ -81,7 +81,7 @@ func (m *member) AbortAfter(failed, code int, message string) {
 	_ = m.client.Abort(code, message) // if it fails the launcher is gone, and this process ends anyway
 }
 
-// spokesman is the rank that tells of another one: the first that is left.
+// spokesman is the rank that tells which rank has failed: the first of the others.
 func spokesman(failed int) int {
 	if failed == 0 {
 		return 1

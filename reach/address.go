@@ -80,8 +80,8 @@ const unknownUnderlay = "what a tunnel runs over"
 
 // A Network is the identity of a network stack: a running kernel and a network
 // namespace in it. Within one, a loopback address leads to the same process for
-// everybody. Containers on one machine differ. The zero value is not known: it may
-// be the same as any other, and may not.
+// everybody. Containers on one machine differ. The zero value stands for a network that is not
+// known.
 type Network [16]byte
 
 // Same reports whether both are known and are the same network.

@@ -6,8 +6,8 @@ import (
 )
 
 // ThisNetwork identifies the network stack that the calling thread works with: the
-// running system and, on Linux, its network namespace. It is zero, not known, where
-// that can not be read: /proc is masked in many a sandbox.
+// running system and, on Linux, its network namespace. The result is zero where these can not
+// be read: many sandboxes mask /proc.
 func ThisNetwork() Network {
 	system := runningSystem()
 	namespace, known := networkNamespace()

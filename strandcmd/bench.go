@@ -107,11 +107,11 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&run.sizes, "sizes", "", "message sizes, `8,64K,1M` or 1:4M for the powers of two from 1 to 4M")
-	flags.IntVar(&run.iters, "iters", 0, "round trips or windows for each size (with --against: of a block); 0: by size")
-	flags.IntVar(&run.warmup, "warmup", -1, "the same before the clock starts; negative: by size")
+	flags.IntVar(&run.iters, "iters", 0, "round trips, or windows, that are measured for each size; with --against in each block; 0: as many as suit the size")
+	flags.IntVar(&run.warmup, "warmup", -1, "round trips, or windows, before the clock starts; negative: as many as suit the size")
 	run.window = 1
 	if w != bench.PingPong {
-		flags.IntVar(&run.window, "window", 64, "messages that go before one answer comes back")
+		flags.IntVar(&run.window, "window", 64, "messages that are sent for each answer")
 	}
 	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, pion, openmpi, mpich: one or more, separated by commas")
 	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")

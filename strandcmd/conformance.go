@@ -22,8 +22,8 @@ import (
 
 const conformanceLong = `Holds a transport to the rules that every transport has to keep: the suite of
 package conformance, which needs no launcher and no network. Its ranks are in this
-process, connected over the loopback. Each case holds all rules, and is made to put
-some of them to the test; --list shows both.
+process, connected over the loopback. Each case checks all rules, and
+is made to put some of them to the test; --list shows both.
 
 It prints a row for each case as it ends, then one for each rule: whether it holds, how
 long its cases took, its words, where the contract says so, and which cases were made
@@ -72,8 +72,8 @@ func newConformanceCommand() *cobra.Command {
 	flags.StringVar(&run.transport, "btl", "", "the transport: one `name`")
 	flags.VarP(&pairFlag{&run.settings, "-p"}, "param", "p", "set a parameter of the transport")
 	flags.StringSliceVar(&run.only, "only", nil, "run these `cases` alone")
-	flags.Uint64Var(&run.seed, "seed", 0, "`number` from which everything random follows; without it, one from the clock, which is told")
-	flags.DurationVar(&run.timeout, "timeout", 20*time.Second, "a case in which nothing happens for so `long` hangs")
+	flags.Uint64Var(&run.seed, "seed", 0, "`number` from which all random choices follow; without it one is taken from the clock, and shown")
+	flags.DurationVar(&run.timeout, "timeout", 20*time.Second, "a case hangs when nothing has happened in it for this `time`")
 	flags.BoolVar(&run.list, "list", false, "show the cases and the rules, and run nothing")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	return cmd

@@ -115,7 +115,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
 	flags.DurationVar(&config.Grace, "grace", local.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
 	flags.Var(&failurePolicy{&config.KeepGoing}, "on-failure", "what becomes of the other ranks when one fails: kill or continue")
-	flags.BoolVar(&config.KeepGoing, autoCleanup, false, "sets --on-failure=continue")
+	flags.BoolVar(&config.KeepGoing, autoCleanup, false, "the same as --on-failure=continue")
 	if err := flags.MarkHidden(autoCleanup); err != nil {
 		panic(err) // it was declared the line before
 	}

@@ -42,8 +42,8 @@ const (
 func addSettingFlags(flags *pflag.FlagSet, settings *[]param.Setting) {
 	flags.Var(&settingFlag{settings, "btl", "--btl"}, "btl", "the transports to use: tcp,self; or all but some: ^tcp")
 	flags.VarP(&pairFlag{settings, "-p"}, "param", "p", "set a parameter; strand info lists them")
-	flags.Var(&mcaFlag{settings}, "mca", "the same, as --mca name value; knows Open MPI's names too")
-	flags.Var(&settingFlag{settings, "verbose", "--verbose btl"}, verboseBTL, "sets verbose")
+	flags.Var(&mcaFlag{settings}, "mca", "set a parameter, as --mca name value; knows Open MPI's names too")
+	flags.Var(&settingFlag{settings, "verbose", "--verbose btl"}, verboseBTL, "set the parameter verbose")
 	if err := flags.MarkHidden(verboseBTL); err != nil {
 		panic(err) // it was declared the line before
 	}

@@ -7,13 +7,14 @@ import "github.com/strandmp/strand/btl"
 // while the sender waits, the kernel would look for whom to notify. That took 0.2 µs of the
 // 5.4 µs of a message of 8 B over the loopback.
 type aside struct {
-	source btl.Poller // that the last waits were for
-	waits  int        // that ended with nothing else looked at
-	watch  *watch     // source's, while it is out of the poller
+	source btl.Poller // the endpoint that the last waits were for
+	waits  int        // how many of them ended while nothing else was looked at
+	watch  *watch     // of the source, while its descriptor is out of the poller
 }
 
-// asideAfter is so many waits that what two calls to the system cost does not
-// matter if the next one is for something else.
+// asideAfter is how many waits in a row set a descriptor aside. To take it out and to put it
+// back is a system call each: after so many waits that costs little, even if the next wait is
+// for another endpoint.
 const asideAfter = 256
 
 // noteWait counts a wait that ended while source was polled, and sets its
@@ -41,8 +42,8 @@ func (e *Engine) noteWait(source btl.Poller) {
 	}
 }
 
-// bringBack puts the descriptor that was set aside into the poller again, as has to
-// be done before anything is waited or looked for but its endpoint.
+// bringBack puts the descriptor that was set aside back into the poller. That has to be done
+// before anything but its endpoint is waited for.
 func (e *Engine) bringBack() {
 	w := e.aside.watch
 	if err := e.poller.add(w.fd, w.token); err != nil {

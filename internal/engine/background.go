@@ -3,7 +3,8 @@ package engine
 import "time"
 
 const (
-	// longTick is the time to a tick that nothing waits for.
+	// longTick is the time to the next tick while no frame is held back and no operation is
+	// under way.
 	longTick = time.Millisecond
 	// maxCalm bounds how often that time is doubled while ticks find that someone
 	// polls: on two processors, both spinning, a tick costs some 80 µs (a thread

@@ -29,8 +29,8 @@ const (
 	longYield = int64(3 * time.Microsecond)
 	// minLong to maxLong long yields in a row are company.
 	minLong, maxLong = 3, 10
-	// slowCounts: a slow yield counts for more, since waits soon park because of it,
-	// and then see none.
+	// slowCounts is how many long yields a slow one counts for. Slow ones are few: they make
+	// waits park, and a parked waiter yields to nobody.
 	slowCounts = 8
 	// A move costs some 30 µs. Where it does not help, because all processors are
 	// taken, it is tried more and more seldom.

@@ -10,7 +10,7 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// ErrClosed is what a wait ends with that begins when the engine is closed.
+// ErrClosed is the error of a wait that begins after the engine was closed.
 var ErrClosed = errors.New("progress engine is closed")
 
 // Options are the tunables of an engine.
@@ -109,9 +109,9 @@ func New(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// Close ends the engine; the lock is not held. What anybody waits for is done,
-// and every watch and timer was stopped. It returns when all waits have ended: a
-// thread that is still in the poller when that is closed would never come back.
+// Close ends the engine. The caller does not hold the lock. It has seen to it that every wait
+// can end, and that every watch and timer is stopped. Close returns when all waits have ended:
+// a thread that is in the poller when that is closed would never come back.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	if e.closed {

@@ -10,13 +10,12 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// most is how many lines may wait. What says so many at a time says them in a burst, or
-// nobody takes them.
+// most is how many lines may wait. More are a burst, or nobody takes them.
 const most = 1024
 
 // A Queue passes lines on to a function, one at a time, in the order in which they were
 // put in. The function is called by a goroutine that holds no lock and that is there only
-// as long as there are lines: it may take its time, and ask the world that it hears of.
+// as long as there are lines. So it may take its time, and call methods of the world.
 type Queue struct {
 	show func(btl.LogLevel, string)
 
@@ -26,7 +25,7 @@ type Queue struct {
 	empty chan struct{} // closed when all were shown; nil while nobody shows any
 }
 
-// line is one line, and how many were lost before it; or only that.
+// line is one line with the number of lines that were lost before it, or that number alone.
 type line struct {
 	level btl.LogLevel
 	text  string
@@ -37,8 +36,8 @@ type line struct {
 // New returns a queue that passes lines on to show.
 func New(show func(btl.LogLevel, string)) *Queue { return &Queue{show: show} }
 
-// Put passes a line on. It does not block: where the queue is full the line is lost, and
-// how many were is told where they would have been.
+// Put passes a line on. It does not block. A full queue loses the line; the number of lines
+// lost is told in their place.
 func (q *Queue) Put(level btl.LogLevel, text string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,8 +72,7 @@ func (q *Queue) Flush(patience time.Duration) bool {
 	}
 }
 
-// work shows lines until there are none. Should show end its goroutine another one takes
-// over.
+// work shows lines until there are none. If show ends the goroutine, another one takes over.
 func (q *Queue) work() {
 	returned := false
 	defer func() {
@@ -93,7 +91,7 @@ func (q *Queue) work() {
 	returned = true
 }
 
-// next takes out a line. If lines were lost after the last one that is told too. Then the
+// next takes out a line. Behind the last line it tells how many were lost after it. Then the
 // queue is at rest.
 func (q *Queue) next() (l line, ok bool) {
 	q.mu.Lock()

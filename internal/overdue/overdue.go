@@ -1,9 +1,10 @@
 // Package overdue has timers for processes that are away now and then.
 //
 // A process that was stopped, or had no processor for a while, finds its handshakes overdue
-// when it comes back, and so does its peer on the same machine. Who gives up at once may do
-// so just when the answer is there, and two that connect to each other give up different
-// attempts of the two. So what is overdue by much gets a moment more.
+// when it comes back, and so does its peer on the same machine. Whoever gives up at once may
+// do so when the answer is there already. Two ranks that connect to each other may each give
+// up the attempt that the other one keeps. So a timer that fires much too late waits for a
+// moment more.
 package overdue
 
 import (

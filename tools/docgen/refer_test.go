@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,10 +24,17 @@ const root = "../.."
 // A source is a file of the tree. Its name is relative to the root.
 type source struct{ name, text string }
 
-// tree reads all files that are sources of something, but for those of other programs.
-func tree(t *testing.T) (all []source) {
+// tree is all files that are sources of something, but for those of other programs.
+func tree(t *testing.T) []source {
 	t.Helper()
-	require.NoError(t, filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+	all, err := readTree()
+	require.NoError(t, err)
+	require.Greater(t, len(all), 500)
+	return all
+}
+
+var readTree = sync.OnceValues(func() (all []source, err error) {
+	err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -42,10 +50,9 @@ func tree(t *testing.T) (all []source) {
 		text, err := os.ReadFile(at)
 		all = append(all, source{filepath.ToSlash(name), string(text)})
 		return err
-	}))
-	require.Greater(t, len(all), 500)
-	return all
-}
+	})
+	return all, err
+})
 
 var (
 	fences       = regexp.MustCompile("(?ms)^```.*?^```|^    [^\n]*")
