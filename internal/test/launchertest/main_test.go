@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -47,6 +48,9 @@ func play(role string) error {
 			fmt.Printf("rank %d of %d by %s\n", w.Rank(), w.Size(), w.Launcher())
 			return nil
 		}
+		if role == "besieged" {
+			return awaitEnd(ctx, w)
+		}
 		if w.Rank() != 2 {
 			if err := c.Ssend(ctx, buf, 2, 1); err != nil {
 				return err
@@ -61,6 +65,26 @@ func play(role string) error {
 		}
 		return goings[role](w)
 	})
+}
+
+// besieged is what rank 0 says when all ranks have met.
+const besieged = "all have met"
+
+// awaitEnd has all ranks meet, and then wait for the end of rank 0's standard input.
+func awaitEnd(ctx context.Context, w *strand.World) error {
+	c := w.Comm()
+	for peer := range w.Size() {
+		if _, err := c.Sendrecv(ctx, nil, peer, 1, nil, peer, 1); err != nil {
+			return err
+		}
+	}
+	if w.Rank() == 0 {
+		fmt.Println(besieged)
+		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+			return err
+		}
+	}
+	return c.Barrier(ctx)
 }
 
 // goings are how a rank goes. Those that exit do so without a word.
