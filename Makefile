@@ -72,7 +72,7 @@ soak: ## the long forms: STRANDTEST_SOAK=1 go test, then 10 minutes of each fuzz
 	STRANDTEST_SOAK=1 go test -count=1 -timeout 0 ./...
 	$(MAKE) fuzz FUZZTIME=10m
 
-docs: ## the generated pages, docs/PARAMETERS.md
+docs: ## the generated pages: docs/PARAMETERS.md, and what is public, docs/api
 	go generate ./...
 
 vet-cross: ## vet for other systems and processors; test the pure packages on 32 bits

@@ -16,11 +16,10 @@ import (
 func subject() conformance.Subject {
 	return conformance.Subject{
 		Component: Component{},
-		// Who is not there is not answered by anybody: QUIC learns of that by waiting.
-		Settings: []param.Setting{{Name: prefix + "if_include", Text: "lo"}, {Name: prefix + "connect_timeout", Text: "2s"}, {Name: prefix + "connect_retries", Text: "1"}},
-		Wire:     wire,
-		Sever:    sever,
-		Inject:   inject,
+		Settings:  []param.Setting{{Name: prefix + "if_include", Text: "lo"}},
+		Wire:      wire,
+		Sever:     sever,
+		Inject:    inject,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/quic-go/quic-go"
 
@@ -21,6 +23,9 @@ const (
 	left    quic.ApplicationErrorCode = iota // in order: what there was to say was said
 	givenUp                                  // at once
 )
+
+// askAgain is after what time the peer's system is asked again whether anybody listens.
+const askAgain = 250 * time.Millisecond
 
 // readSize is how much of a stream is read at a time.
 const readSize = 32 << 10
@@ -54,8 +59,16 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 	l := m.newLink()
 	l.pending, l.pair = p, to.(wireup.Pair)
 	so := m.sockets[l.pair.Local.Addr()]
+	target := net.UDPAddrFromAddrPort(l.pair.Target())
 	m.group.Go(func() {
-		conn, err := so.Dial(l.ctx, net.UDPAddrFromAddrPort(l.pair.Target()), m.tls, m.config)
+		ctx, refuse := context.WithCancelCause(l.ctx)
+		defer refuse(nil)
+		m.group.Go(func() {
+			if err := absent(ctx, target); err != nil {
+				refuse(err)
+			}
+		})
+		conn, err := so.Dial(ctx, target, m.tls, m.config)
 		var stream *quic.Stream
 		if err == nil {
 			stream, err = conn.OpenStream()
@@ -65,6 +78,25 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 		}
 	})
 	return l, nil
+}
+
+// absent waits for the peer's system to say that nothing listens ([syscall.ECONNREFUSED]): it
+// tells that to connected sockets only, and QUIC has none. Any other end says nothing.
+func absent(ctx context.Context, target *net.UDPAddr) error {
+	udp, err := net.DialUDP("udp", nil, target)
+	if err != nil {
+		return nil
+	}
+	defer context.AfterFunc(ctx, func() { _ = udp.Close() })()
+	defer udp.Close()
+	for ctx.Err() == nil {
+		_, _ = udp.Write([]byte{0}) // which QUIC passes over
+		_ = udp.SetReadDeadline(time.Now().Add(askAgain))
+		if _, err := udp.Read(make([]byte, 1)); errors.Is(err, syscall.ECONNREFUSED) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *link) dialled(conn *quic.Conn, stream *quic.Stream, err error) {
