@@ -30,8 +30,8 @@ func (Component) Name() string { return "unix" }
 // Declare implements [btl.Component].
 func (Component) Declare(r *param.Registry) {
 	r.Declare(
-		param.Spec{Name: pQueue, Kind: param.Int, Default: "16", Min: "1", Max: "4096", Unit: "frames", Level: param.Tuner,
-			Help: "How many frames to one peer may wait to be written before the sender is held up."},
+		param.Spec{Name: pQueue, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
+			Help: "How many bytes to one peer may wait to be written before the sender is held up."},
 		param.Spec{Name: pTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 			Help: "How long connecting to a peer may take, with the proof that both belong to the job."},
 	)

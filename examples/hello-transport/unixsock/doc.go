@@ -4,13 +4,13 @@
 //
 // It goes the simplest way that keeps the contract of package btl:
 //
-//   - Package wireup sets up the connections.
+//   - Package wireup sets up the connections, package framing finds the frames in them.
 //   - Blocking connections of package net, with one goroutine that reads and one
-//     that writes for each. They never touch the state of a module or endpoint;
-//     what they find out they bring into the loop by Post.
+//     that writes for each, by package handoff. They never touch the state of a
+//     module or endpoint; what they find out they bring into the loop.
 //   - Frames are copied into a queue of bounded length, so that Send is done with
 //     them at once. A full queue is Busy.
-//   - The reader waits until a frame was delivered before it reads the next one:
+//   - The reader waits until what it has read was delivered before it reads more:
 //     a process that does not look at its messages holds up who sends them.
 //
 // That costs two copies and two wake-ups a frame. Package btl/tcp shows what it

@@ -3,51 +3,32 @@ package unixsock
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"io"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/framing"
 	"github.com/strandmp/strand/wireup"
 )
 
 // An endpoint is the connection to one peer.
 type endpoint struct {
 	wireup.Conn
-	m       *module
 	link    *link
-	refused bool        // Busy was returned and Writable is due
-	full    atomic.Bool // tells the writer to say when there is room
+	scanner framing.Scanner
+	refused bool // Busy was returned and Writable is due
 }
+
+var _ btl.Aborter = (*endpoint)(nil)
 
 // Send implements [btl.Endpoint].
-func (e *endpoint) Send(f *btl.Frame, _ int) btl.Result {
-	if !e.Live() {
-		r := e.Connect()
-		e.refused = e.refused || r == btl.Busy
-		return r
+func (e *endpoint) Send(f *btl.Frame, _ int) (r btl.Result) {
+	if e.Live() {
+		r = e.link.out.Send(f)
+	} else {
+		r = e.Connect()
 	}
-	if !e.room() {
-		// The writer looks at full after it has made room; so if there is none now it will
-		// see it.
-		e.full.Store(true)
-		if !e.room() {
-			e.refused = true
-			return btl.Busy
-		}
-	}
-	e.link.out <- encode(f) // does not block: nobody else sends to it
-	return btl.Done
-}
-
-// room reports whether another frame, and a goodbye, may be queued.
-func (e *endpoint) room() bool { return len(e.link.out)+1 < cap(e.link.out) }
-
-// waiting reports, to the writer, whether somebody waits for room.
-func (l *link) waiting() bool { e := l.of.Load(); return e != nil && e.full.Swap(false) }
-
-func (l *link) roomy() {
-	if l.ep != nil && l.ep.Live() {
-		l.ep.Ready()
-	}
+	e.refused = e.refused || r == btl.Busy
+	return r
 }
 
 // Prepare implements [wireup.Endpoint].
@@ -63,14 +44,10 @@ func (e *endpoint) Addresses() (local, remote string) {
 }
 
 // Start implements [wireup.Endpoint].
-func (e *endpoint) Start(_ wireup.Link, first []byte, _ wireup.Greeting) error {
-	l := e.link
-	l.ep = e
-	l.of.Store(e)
-	close(l.want) // frames follow
-	if len(first) > 0 {
-		return l.Send(first)
-	}
+func (e *endpoint) Start(_ wireup.Link, first []byte, peer wireup.Greeting) error {
+	e.link.ep = e
+	e.link.out.Say(first)
+	e.scanner.Start(e.Recv, peer.MaxFrame, nil)
 	return nil
 }
 
@@ -87,23 +64,24 @@ func (e *endpoint) InFlight() int { return -1 }
 
 // Detach implements [wireup.Endpoint].
 func (e *endpoint) Detach(how wireup.End) {
+	e.scanner.Stop(how == wireup.Lost)
 	if how == wireup.Leaves {
-		e.link.Leave(goodbye)
+		e.link.Leave(framing.AppendGoodbye(nil))
 	} else {
 		e.link.Abort()
 	}
 }
 
-// arrived takes a frame, or the reason why there are no more.
-func (e *endpoint) arrived(header, payload []byte, err error) {
-	if errors.Is(err, btl.ErrPeerClosed) {
-		e.Goodbye()
-		return
+// arrived takes what has been read, and the reason why there is no more.
+func (e *endpoint) arrived(b []byte, err error) {
+	if bad := e.scanner.Feed(b); bad != nil {
+		err = bad
 	}
-	if err == nil {
-		err = e.Recv.Deliver(header, payload)
-	}
-	if err != nil {
-		e.Malformed(err)
+	switch {
+	case err == nil || !e.Live(): // an up-call may have closed it
+	case errors.Is(err, io.EOF):
+		e.Malformed(fmt.Errorf("the peer has closed the connection %w", wireup.ErrNoGoodbye))
+	default:
+		e.Malformed(err) // or a goodbye
 	}
 }

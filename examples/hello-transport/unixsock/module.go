@@ -1,34 +1,27 @@
 package unixsock
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/handoff"
 	"github.com/strandmp/strand/wireup"
 )
 
-// module is the transport in one process. All of it belongs to the loop, but for
-// conns and running.
+// module is the transport in one process. All of it belongs to the loop.
 type module struct {
 	host     btl.Host
 	home     string
 	wire     *wireup.Manager
 	listener *net.UnixListener
+	group    *handoff.Group
 	closed   bool
-
-	ending  context.Context // ends when the module closes
-	stop    context.CancelFunc
-	conns   conns
-	writers sync.WaitGroup
-	running sync.WaitGroup // all other goroutines
 }
 
 // farewell is how long a closed connection may take to send its last frames.
@@ -40,14 +33,13 @@ func newModule(h btl.Host, home string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{host: h, home: home, listener: l}
+	m := &module{host: h, home: home, listener: l, group: handoff.NewGroup(h.Loop())}
 	limit := h.Params().Duration(pTimeout)
 	m.wire = wireup.NewManager(h, m, wireup.Config{
 		Name: "unix", Prefix: "btl_unix_", Retries: 3, ConnectTimeout: limit, HandshakeTimeout: limit,
 		MaxFrame: maxFrame, FrameLimit: maxFrame,
 	})
-	m.ending, m.stop = context.WithCancel(context.Background())
-	m.running.Go(m.listen)
+	m.group.Go(m.listen)
 	return m, nil
 }
 
@@ -88,12 +80,12 @@ func (m *module) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.E
 }
 
 // NewEndpoint implements [wireup.Transport].
-func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
+func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{} }
 
 // Holds implements [wireup.Transport]: nobody names an address of IP here.
 func (m *module) Holds(target netip.AddrPort) bool { return !target.IsValid() }
 
-// Linger implements [wireup.Transport]: the writers do that by themselves.
+// Linger implements [wireup.Transport]: the links do that by themselves.
 func (m *module) Linger() {}
 
 // Progress implements [btl.Module]: all work comes by Post.
@@ -107,10 +99,7 @@ func (m *module) Close() error {
 	m.closed = true
 	err := m.listener.Close()
 	m.wire.Close()
-	m.writers.Wait() // at most for the farewell
-	m.stop()
-	m.conns.close()
-	m.running.Wait()
+	m.group.Close() // waits for the farewell at most
 	return err
 }
 
@@ -121,46 +110,8 @@ func (m *module) listen() {
 		if err != nil {
 			return // the listener is closed
 		}
-		if m.conns.add(conn) {
-			m.host.Loop().Post(func() { m.visited(conn) })
+		if !m.group.Do(m.group.Context(), func() { m.visited(conn) }) {
+			conn.Close()
 		}
-	}
-}
-
-// conns are all open connections, so that closing the module can end them.
-type conns struct {
-	mu     sync.Mutex
-	open   map[net.Conn]struct{}
-	closed bool
-}
-
-// add reports whether the connection may be used; if not it is closed.
-func (c *conns) add(conn net.Conn) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		conn.Close()
-		return false
-	}
-	if c.open == nil {
-		c.open = make(map[net.Conn]struct{})
-	}
-	c.open[conn] = struct{}{}
-	return true
-}
-
-func (c *conns) drop(conn net.Conn) {
-	c.mu.Lock()
-	delete(c.open, conn)
-	c.mu.Unlock()
-	conn.Close()
-}
-
-func (c *conns) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	for conn := range c.open {
-		conn.Close()
 	}
 }
