@@ -48,6 +48,8 @@ type link struct {
 	readers sync.WaitGroup   // until all of the peer's streams have ended
 }
 
+var _ wireup.Bound = (*link)(nil)
+
 func (m *module) newLink() *link {
 	l := &link{m: m}
 	l.ctx, l.cancel = context.WithCancel(m.group.Context())
