@@ -14,19 +14,19 @@ import (
 	"github.com/strandmp/strand/internal/lab/stats"
 )
 
-// A Contest has one TCP connection send what it can over the same link by each
-// backend, in turn: whether it makes a difference to TCP who emulates a link.
+// A Contest shows whether it makes a difference to TCP who emulates a link. One connection
+// sends what it can over the same link, by each backend in turn.
 type Contest struct {
 	Link       emulate.Link // but for its loss
 	Losses     []float64
 	Congestion string // control of the connection
 	Runs       int    // of each
 	Warmup     time.Duration
-	Stretch    time.Duration // of a run, that counts
+	Stretch    time.Duration // the part of a run that counts
 	Seed       uint64
 }
 
-// StandardContest is what docs/results has: some 8 minutes.
+// StandardContest is the contest of docs/results. It takes some 8 minutes.
 func StandardContest() Contest {
 	return Contest{
 		Link: emulate.Link{
@@ -44,9 +44,9 @@ type Bout struct {
 	Netem     []float64 `json:"netem"`
 }
 
-// Ratio is by how much the one got more than the other: of each pair of runs, which follow each
-// other, the middle one. Its interval says how far from 1 it may really be; that it has 1 in it
-// says no more than that.
+// Ratio is the median, over all pairs of runs that follow each other, of what the user-space
+// link got by what netem got. Its interval says how far from 1 the ratio may be. An interval
+// with 1 in it does not show that the two are equal.
 func (b Bout) Ratio() stats.Ratio { return stats.ByRound(b.UserSpace, b.Netem) }
 
 // Run runs all bouts and reports each as it ends.

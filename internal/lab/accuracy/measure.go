@@ -20,8 +20,8 @@ type Result struct {
 	Asked float64  `json:"asked"`
 	Got   float64  `json:"got"`
 
-	// Low and High are a tenth and nine tenths of what was seen of a delay; of a
-	// loss, what chance allows in 95 of 100 runs. Of a rate they are nothing.
+	// Low and High are, of a delay, the 10th and the 90th percentile of what was seen, and of
+	// a loss, the bounds that chance allows in 95 of 100 runs. Of a rate they are 0.
 	Low  float64 `json:"low,omitzero"`
 	High float64 `json:"high,omitzero"`
 
@@ -55,7 +55,7 @@ type Plan struct {
 	Backend network.Backend
 }
 
-// Standard is what the results of comparisons rest on: about half a minute.
+// Standard is the plan whose results those of comparisons rest on. It takes about half a minute.
 func Standard() Plan {
 	return Plan{
 		Delays: []time.Duration{
@@ -130,7 +130,7 @@ func (p Plan) delay(ctx context.Context, n *network.Network, asked time.Duration
 	return Result{What: Delay, Asked: asked.Seconds(), Got: at(0.5), Low: at(0.1), High: at(0.9)}, nil
 }
 
-// excess is by how much more than the rate is sent.
+// excess is how many times the rate is sent.
 const excess = 1.25
 
 // rate sends more than the link takes and counts what arrives in a stretch of time.

@@ -31,14 +31,14 @@ type probe struct {
 	payload  [payloadBytes]byte
 }
 
-// patience is when it is time to send another marker: the last one may have been lost, or be
-// late on a busy machine. A datagram of a path that loses none has tries times as long.
+// patience is how long to wait for a marker before another one is sent: it may have been lost, or
+// be late on a busy machine. A datagram on a path that loses none has tries times as long.
 const (
 	patience = 200 * time.Millisecond
 	tries    = 300
 )
 
-// ports: one that is listened to, and one that is not.
+// Ports: one that somebody listens at, and one that nobody does.
 const (
 	heard   = 7001
 	unheard = 7002
@@ -154,8 +154,8 @@ func (p *probe) flood(perSecond float64, count int, stop <-chan struct{}) error 
 	return nil
 }
 
-// drain returns when all that was sent has arrived: when the last marker has that was
-// sent behind it, since nothing overtakes. Markers is how many have arrived.
+// drain returns when all that was sent has arrived. Nothing overtakes, so that is when a marker
+// that was sent behind it has arrived. Markers is how many of these have.
 func (p *probe) drain() (markers int, err error) {
 	for last := range uint64(tries) {
 		if err := p.send(heard, binary.LittleEndian.AppendUint64(nil, last)); err != nil {
@@ -177,7 +177,7 @@ func (p *probe) drain() (markers int, err error) {
 	return 0, fmt.Errorf("the last of %d datagrams has not arrived", tries)
 }
 
-// warmUp is until a flood has filled what there is to fill.
+// warmUp is how long a flood takes to fill all queues.
 const warmUp = 200 * time.Millisecond
 
 // received returns how many bytes a second come in over a stretch of time.

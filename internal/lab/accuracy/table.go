@@ -15,9 +15,8 @@ import (
 const row = "%-6s %13s %13s %9s   %-23s %14v %8v\n"
 
 // WriteHead writes the line above a table's. Delays have the range of the middle
-// 80 % of what was seen, losses the interval that chance allows them at 95 %. How
-// late frames were sent, and how many were lost that should not have been, is what the wire
-// says of itself.
+// 80 % of what was seen, losses the interval that chance allows them at 95 %. The wire itself
+// says how late it has sent frames, and how many it has lost that it should not have.
 func WriteHead(out io.Writer) error {
 	_, err := fmt.Fprintf(out, row, "", "asked", "got", "error", "within (80 %, 95 %)", "late (99 %)", "spoilt")
 	return err

@@ -2,16 +2,16 @@ package compare
 
 import "time"
 
-// A pace foretells how long the rest takes. Runs of a cell are taken to last as long as those
-// that it had, whatever their variant, since the variants take turns; a cell that has had none
-// is taken to be like those that were.
+// A pace estimates how long the rest takes. The runs of a cell that are to come are taken to
+// last as long as those that it had, of any variant, since the variants take turns. A cell that
+// has had none is taken to be like the others.
 type pace struct {
 	left, done int
 	byCell     map[int]*stretch
 	all        stretch
 }
 
-// A stretch is some runs: those that were, and those that are to come.
+// A stretch is a number of runs: those that are done, and those that are to come.
 type stretch struct {
 	took  time.Duration
 	count int
@@ -29,7 +29,7 @@ func (p *pace) expect(turns []turn) {
 	}
 }
 
-// skip is for a run that will not be.
+// skip notes that a run will not take place.
 func (p *pace) skip(t turn) {
 	p.byCell[t.cell].left--
 	p.left--

@@ -125,8 +125,8 @@ func (p *Plan) cells(ground Ground) ([]results.Cell, []*Task) {
 	return cells, tasks
 }
 
-// offer is what a ground has of a link, and of several networks that are like it but for what
-// they have of their own: all of these, or none.
+// offer is what a ground has of a link and of several networks, which are like the link but for
+// what is their own. The ground has all of them, or none.
 func offer(ground Ground, workload string, l emulate.Link, networks []emulate.Network) (got *emulate.Link, unable string) {
 	got, unable = ground.Offer(workload, l)
 	for _, n := range networks {

@@ -129,7 +129,7 @@ func (r *Runner) turns() []turn {
 	return able
 }
 
-// patience is after how many failures in a row a variant is not tried again in a cell.
+// patience is how many failures in a row end the trials of a variant in a cell.
 const patience = 2
 
 func (r *Runner) hopeless(t turn) bool { return r.failed[[2]int{t.cell, t.variant}] >= patience }

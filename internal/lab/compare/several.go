@@ -15,8 +15,7 @@ import (
 // MaxNetworks bounds how many networks there can be between hosts.
 const MaxNetworks = topology.MaxNetworks
 
-// A Net is one of several networks between the hosts: what it has otherwise than a cell's
-// link.
+// A Net is one of several networks between the hosts. It has what differs from a cell's link.
 type Net struct {
 	Name string
 	Down emulate.Schedule
@@ -31,7 +30,7 @@ func (n Net) on(l emulate.Link) emulate.Network {
 	return emulate.Network{Name: n.Name, Link: l, Down: n.Down}
 }
 
-// netName is what a network is called that nobody has named.
+// netName is the name of a network that nobody has named.
 func netName(number int) string { return fmt.Sprintf("net%d", number) }
 
 // setter reads a value of a link.
@@ -55,7 +54,7 @@ var ofNetwork = map[string]func(string) (func(*emulate.Link), error){
 }
 
 // ParseNets reads networks, each as names and values: rate=100mbit,delay=5ms,down=2s+1s. What
-// is not said of one is as the links of the cells have it.
+// is not given is that of the cells' links.
 func ParseNets(texts []string) ([]Net, error) {
 	if len(texts) > MaxNetworks {
 		return nil, fmt.Errorf("%d networks: want at most %d", len(texts), MaxNetworks)

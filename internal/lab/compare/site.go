@@ -5,16 +5,16 @@ import (
 	"github.com/strandmp/strand/internal/lab/results"
 )
 
-// Emulations are who may emulate networks, by the names that [Emulate] takes, the default
-// first.
+// Emulations are the names, as [Emulate] takes them, of those who can emulate networks. The
+// default comes first.
 var Emulations = []string{"auto", "netem", "user"}
 
 // A Ground is where runs can take place.
 type Ground interface {
 	// Links says what carries the frames there.
 	Links() results.Links
-	// Offer returns what a run of a workload gets that asks for a link: the link, or nil
-	// for a network as it is; and why it can not run, or "".
+	// Offer returns what a run of a workload gets if it asks for a link: the link, or nil for
+	// a network as it is. The text says why the run can not be, or is "".
 	Offer(workload string, l emulate.Link) (got *emulate.Link, unable string)
 	// Facts are what all variants find there, by the names of package results.
 	Facts(mtu int) map[string]string
@@ -54,8 +54,8 @@ type Loopback struct {
 // Links implements [Ground].
 func (l Loopback) Links() results.Links { return results.Links{Kind: results.Loopback, Why: l.Why} }
 
-// Offer implements [Ground]: without loss, delays and rates are all that is missing,
-// and a result without them is better than none.
+// Offer implements [Ground]. A run that asks for no loss misses only delays and rates here, and
+// a result without these is better than none.
 func (l Loopback) Offer(_ string, link emulate.Link) (*emulate.Link, string) {
 	if link.Loss.Share() > 0 || link.Reorder > 0 || link.Duplicate > 0 || link.Corrupt > 0 {
 		return &link, "needs an emulated network: " + l.Why

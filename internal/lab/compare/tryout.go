@@ -50,8 +50,8 @@ func (r *Runner) tryOut(ctx context.Context) error {
 	return r.save(false)
 }
 
-// inTryOut says of one that took too long whose bound that was: the launcher blames
-// --timeout, which is of the runs.
+// inTryOut corrects the error of an attempt that took too long: the launcher names --timeout,
+// which bounds the runs and not this attempt.
 func inTryOut(err error) error {
 	late, ok := errors.AsType[*local.TimeoutError](err)
 	if !ok {

@@ -49,8 +49,8 @@ func (r *Runner) take(ctx context.Context, t turn) (results.Run, error) {
 	return run, closeErr
 }
 
-// accepts makes a run that no report may have, with its facts, one that failed: else it
-// would end the comparison, whose results could not be written any more.
+// accepts turns a run that a report can not hold, for its facts, into a failed one. Otherwise
+// the results could not be written any more, and the comparison would end.
 func (r *Runner) accepts(cell *results.Cell, run *results.Run, facts map[string]string) bool {
 	err := errors.Join(r.report.CheckRun(cell, run), results.CheckFacts(facts))
 	if err != nil {
