@@ -2,7 +2,6 @@ package remote
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/lines"
 )
 
 // A Host is where ranks can run, and how to get there.
@@ -40,14 +40,14 @@ type Introduction struct {
 // Ask starts the program on the host and returns how it introduces itself, if it is of the
 // given build. Then that process ends.
 func Ask(ctx context.Context, h Host, build string) (Introduction, error) {
-	said := &lastWords{}
+	said := lines.NewBeginning(4 << 10)
 	l, err := h.open(ctx, build, func(cmd *exec.Cmd) {
 		cmd.Stderr = said
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	})
 	if err != nil {
-		if text := said.text(); text != "" {
+		if text := said.String(); text != "" {
 			err = fmt.Errorf("%w\n%s", err, text)
 		}
 		return Introduction{}, err
@@ -138,17 +138,4 @@ func (l *line) end() error {
 	defer hurry.Stop()
 	defer l.stop()
 	return l.cmd.Wait()
-}
-
-// lastWords keeps the beginning of what is said.
-type lastWords struct{ bytes.Buffer }
-
-func (w *lastWords) Write(p []byte) (int, error) {
-	const most = 4 << 10
-	w.Buffer.Write(p[:min(len(p), most-w.Len())]) // never fails
-	return len(p), nil
-}
-
-func (w *lastWords) text() string {
-	return strings.ToValidUTF8(strings.TrimSpace(w.String()), "\ufffd")
 }

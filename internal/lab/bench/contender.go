@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
 )
@@ -75,7 +76,7 @@ func (c *Comparison) peer(ctx context.Context, name, dir string) ([]contender, e
 
 // localPair starts two processes of this program as a job.
 func (c *Comparison) localPair(name string, spec memberSpec) func(context.Context) (pair, error) {
-	launch := func(ctx context.Context, socket string, output *output) error {
+	launch := func(ctx context.Context, socket string, output *lines.Beginning) error {
 		spec.Socket = socket
 		return local.Run(ctx, local.Config{
 			Ranks: 2, Program: c.Program, Args: append(slices.Clone(c.Arguments), spec.argument()),

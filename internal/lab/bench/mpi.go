@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/strandmp/strand/internal/lines"
 )
 
 // peerSource is the program that does with MPI what strand.go does with Strand.
@@ -70,7 +72,7 @@ func (m *implementation) compile(ctx context.Context, dir string) (program strin
 
 // launch returns what starts the program as a pair.
 func (m *implementation) launch(program string) launcher {
-	return func(ctx context.Context, socket string, output *output) error {
+	return func(ctx context.Context, socket string, output *lines.Beginning) error {
 		cmd := m.command(ctx, output, program, socket)
 		return cmd.Run()
 	}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/strandmp/strand/internal/lines"
 )
 
 // startTimeout is how long two processes may take to start and connect.
@@ -28,7 +28,7 @@ type pair interface {
 
 // A launcher starts two processes that take orders from a socket and returns
 // when both have ended. What they print goes to the output.
-type launcher func(ctx context.Context, socket string, output *output) error
+type launcher func(ctx context.Context, socket string, output *lines.Beginning) error
 
 // servedPair is a pair of processes that take orders.
 type servedPair struct {
@@ -37,7 +37,7 @@ type servedPair struct {
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when both processes have
 	failure error         // why, once they have
-	output  output
+	output  *lines.Beginning
 	dir     string
 }
 
@@ -53,7 +53,7 @@ func startPair(ctx context.Context, name string, launch launcher) (*servedPair, 
 	if err != nil {
 		return nil, err
 	}
-	p := &servedPair{name: name, ended: make(chan struct{}), dir: dir}
+	p := &servedPair{name: name, ended: make(chan struct{}), dir: dir, output: lines.NewBeginning(maxOutput)}
 	socket := filepath.Join(dir, "orders")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
@@ -62,7 +62,7 @@ func startPair(ctx context.Context, name string, launch launcher) (*servedPair, 
 	defer listener.Close()
 	ctx, p.cancel = context.WithCancel(ctx)
 	go func() {
-		p.failure = launch(ctx, socket, &p.output)
+		p.failure = launch(ctx, socket, p.output)
 		close(p.ended)
 		listener.Close() // nobody will come any more
 	}()
@@ -173,26 +173,5 @@ func (p *servedPair) close() error {
 	return os.RemoveAll(p.dir)
 }
 
-// output keeps the beginning of what processes print.
-type output struct {
-	mu   sync.Mutex
-	kept bytes.Buffer
-}
-
-// maxOutput bounds what is kept, in bytes.
+// maxOutput bounds what is kept of what processes print, in bytes.
 const maxOutput = 8 << 10
-
-// Write implements [io.Writer].
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept.Write(b[:min(len(b), maxOutput-o.kept.Len())])
-	return len(b), nil
-}
-
-// String returns what was kept.
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return strings.TrimSpace(o.kept.String())
-}

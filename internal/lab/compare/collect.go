@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,17 +14,6 @@ const (
 	maxTold      = 64 << 20
 	maxComplaint = 8 << 10
 )
-
-// A bounded buffer keeps the first bytes that it gets.
-type bounded struct {
-	bytes.Buffer
-	limit int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), b.limit-b.Len())]) // never fails
-	return len(p), nil
-}
 
 // collect takes what rank 0 has told into a run.
 func collect(r *results.Run, told []byte) (facts map[string]string, err error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/lines"
 )
 
 // grace is how long ranks that are ended may take: they have nothing to save.
@@ -91,13 +92,13 @@ func (r *Runner) ranks(ctx context.Context, site Site, c Conditions, timeout tim
 	if err != nil {
 		return nil, err
 	}
-	told, complaints := &bounded{limit: maxTold}, &bounded{limit: maxComplaint}
+	told, complaints := lines.NewBeginning(maxTold), lines.NewBeginning(maxComplaint)
 	err = local.Run(ctx, local.Config{
 		Ranks: c.Ranks, Program: r.Program, Args: append(r.Arguments[:len(r.Arguments):len(r.Arguments)], string(argument)),
 		Prefix: site.Prefix(), Hostname: site.Hostname(), Flags: settings(r.Plan.Pins.params(v, c.MTU, btl.Default), v.Name),
 		Stdout: told, Stderr: complaints, Timeout: timeout, Grace: grace,
 	})
-	if err == nil && told.Len() == told.limit {
+	if err == nil && told.Full() {
 		err = fmt.Errorf("the ranks told more than %d MB", maxTold>>20)
 	}
 	return told.Bytes(), explain(err, complaints.String())
