@@ -177,7 +177,7 @@ func Equal(t testing.TB, want, got []byte, format string, args ...any) {
 // Sizes are around every limit there is, by default.
 var Sizes = []int{0, 1, 127, 128, 129, 1023, 1024, 1025, 4095, 4096, 4097, 65535, 65536, 65537, 262143, 262144, 262145, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3<<20 + 5}
 
-// Isend, Irecv and Wait are for scripts, in which nothing may fail.
+// Isend is for scripts, in which nothing may fail.
 func (p *Pair) Isend(b []byte, tag int) strand.Request {
 	p.Helper()
 	r, err := p.Sender.Isend(b, p.To, tag)
@@ -185,6 +185,7 @@ func (p *Pair) Isend(b []byte, tag int) strand.Request {
 	return r
 }
 
+// Irecv is Isend for a receive.
 func (p *Pair) Irecv(b []byte, src, tag int) strand.Request {
 	p.Helper()
 	r, err := p.Receiver.Irecv(b, src, tag)
@@ -192,6 +193,7 @@ func (p *Pair) Irecv(b []byte, src, tag int) strand.Request {
 	return r
 }
 
+// Wait waits for a request that does not fail.
 func (p *Pair) Wait(r strand.Request) strand.Status {
 	p.Helper()
 	st, err := r.Wait(p.Ctx)
