@@ -229,7 +229,7 @@ func (pe *peer) dropFrames(all bool) {
 		}
 	}
 	for f := pe.again.pop(); f != nil; f = pe.again.pop() {
-		if f.queued = false; f.acked {
+		if f.queued = false; f.delivered() {
 			f.settle()
 		}
 	}
