@@ -69,7 +69,7 @@ func startPair(ctx context.Context, name string, launch launcher) (*servedPair, 
 	if err := p.accept(listener); err != nil {
 		p.cancel()
 		<-p.ended
-		return nil, errors.Join(p.explain(err), p.close())
+		return nil, errors.Join(p.explain(fmt.Errorf("did not start: %w", err)), p.close())
 	}
 	return p, nil
 }
@@ -83,7 +83,7 @@ func (p *servedPair) accept(listener net.Listener) error {
 	for range p.members {
 		conn, err := listener.Accept()
 		if err != nil {
-			return fmt.Errorf("did not start: %w", err)
+			return err
 		}
 		m := &member{conn: conn, lines: bufio.NewReader(conn)}
 		rank, err := m.greeting(deadline)
@@ -92,7 +92,7 @@ func (p *servedPair) accept(listener net.Listener) error {
 		}
 		if err != nil {
 			conn.Close()
-			return fmt.Errorf("did not start: %w", err)
+			return err
 		}
 		p.members[rank] = m
 	}
