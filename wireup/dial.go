@@ -213,7 +213,7 @@ func (d *dial) ended(err error) { d.fail(err) }
 
 func (d *dial) succeed() {
 	c := d.c
-	g, err := c.m.DecodeGreeting(d.connector.Peer())
+	g, err := c.m.greeted(c.Rank(), d.connector.Peer())
 	if err != nil {
 		d.fail(err)
 		return

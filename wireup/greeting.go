@@ -41,8 +41,25 @@ func (g Greeting) Encode() []byte {
 // ErrGreeting: not what Encode makes.
 var ErrGreeting = errors.New("malformed greeting in the handshake")
 
+// An unlikeError: a peer's settings do not go together with ours ([Config.Agrees]).
+type unlikeError struct{ error }
+
 // final tells the failures that another attempt would only repeat.
-func final(err error) bool { return handshake.Final(err) || errors.Is(err, ErrGreeting) }
+func final(err error) bool {
+	_, unlike := errors.AsType[*unlikeError](err)
+	return unlike || handshake.Final(err) || errors.Is(err, ErrGreeting)
+}
+
+// greeted reads a peer's greeting and looks whether it goes together with ours.
+func (m *Manager) greeted(rank int, b []byte) (Greeting, error) {
+	g, err := m.DecodeGreeting(b)
+	if err == nil && m.Agrees != nil {
+		if err := m.Agrees(rank, g); err != nil {
+			return g, &unlikeError{err}
+		}
+	}
+	return g, err
+}
 
 // ourGreeting is what every peer is told in the handshake. The host's hello is fixed once
 // the modules are open, so it is made at the first need.

@@ -49,6 +49,10 @@ type Config struct {
 	// those of a peer; nil means that they must be the same as ours.
 	Own   []byte
 	Check func(own []byte) error
+	// Agrees looks at a whole greeting of a peer: whether its settings and ours, which only
+	// the user can have chosen, go together. The error names both processes, what each has,
+	// and the remedy: who has connected is refused with it. Nil agrees with everybody.
+	Agrees func(rank int, g Greeting) error
 
 	// Merges: the transport makes one connection of two attempts that cross, with a
 	// [Transport.Dial] of its own at either end. It carries messages, not a stream.

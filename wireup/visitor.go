@@ -135,7 +135,14 @@ func (v *visitor) arrive() {
 	v.place.Leave()
 	m := v.p.m
 	var err error
-	if v.greeting, err = m.DecodeGreeting(v.acceptor.Peer()); err != nil {
+	v.greeting, err = m.greeted(v.acceptor.Request().From, v.acceptor.Peer())
+	if _, unlike := errors.AsType[*unlikeError](err); unlike {
+		v.tell(btl.LogWarn, "refused", ": "+err.Error())
+		v.refuse(handshake.Gone, err.Error())
+		v.resume(err)
+		return
+	}
+	if err != nil {
 		v.fail(err)
 		return
 	}

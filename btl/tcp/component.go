@@ -63,7 +63,7 @@ func newModule(host btl.Host, cfg config, local *wireup.Local) *module {
 		Name: "tcp", Prefix: prefixOfAll,
 		Retries: cfg.Retries, ConnectTimeout: cfg.ConnectTimeout, HandshakeTimeout: cfg.HandshakeTimeout,
 		Paths: maxPaths, Strangers: strangersAllowed(),
-		MaxFrame: cfg.maxFrag, FrameLimit: maxFrameLimit, Own: make([]byte, 2),
+		MaxFrame: cfg.maxFrag, FrameLimit: maxFrameLimit, Own: cfg.own(), Check: checkOwn, Agrees: m.agrees,
 		Doubt: local.Doubt,
 	})
 	return m

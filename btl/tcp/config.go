@@ -3,6 +3,7 @@ package tcp
 import (
 	"time"
 
+	"github.com/strandmp/strand/btl/tcp/internal/record"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/wireup"
@@ -29,11 +30,14 @@ const (
 	pUserTimeout      = prefixOfAll + "user_timeout"
 	pUnsent           = prefixOfAll + "unsent"
 	pKeepalive        = prefixOfAll + "keepalive"
+	pEncrypt          = prefixOfAll + "encrypt"
 )
 
 var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", Unit: "connections", Level: param.Tuner,
 		Help: "Parallel connections for each pair of interfaces; the lanes of messages are spread over them."},
+	{Name: pEncrypt, Kind: param.Bool, Default: "false", Level: param.User,
+		Help: "Encrypt what connections carry (AES-128-GCM, keys for each connection and direction, from its handshake), so that nobody on the way can read it or change it unnoticed. The same for all ranks: two that differ do not connect, and say so. Other transports that btl names still send in the clear."},
 	{Name: pSndbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "Size of the system's send buffer for each connection; 0 leaves it to the system, which adapts it."},
 	{Name: pRcvbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,
@@ -67,6 +71,9 @@ type config struct {
 	userTimeout       time.Duration
 	unsent            int
 	keepalive         time.Duration
+	encrypt           bool
+	encryptSetting    string
+	renewal           uint64 // of the keys, in records
 	congestionSetting string
 }
 
@@ -87,6 +94,9 @@ func readConfig(v *param.Values, warn func(error)) (config, error) {
 		userTimeout:       v.Duration(pUserTimeout),
 		unsent:            int(v.Size(pUnsent)),
 		keepalive:         v.Duration(pKeepalive),
+		encrypt:           v.Bool(pEncrypt),
+		encryptSetting:    v.Value(pEncrypt).String(),
+		renewal:           record.Renewal,
 		congestionSetting: v.Value(pCongestion).String(),
 	}, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strandmp/strand/btl/tcp"
 	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 )
 
@@ -24,6 +25,22 @@ func subject() conformance.Subject {
 }
 
 func TestConformance(t *testing.T) { conformance.Run(t, subject) }
+
+// Encrypted, the cases that have to do with how frames travel and connections end; all of them
+// in a long run.
+func TestConformanceEncrypted(t *testing.T) {
+	encrypted := func() conformance.Subject {
+		s := subject()
+		s.Settings = append(s.Settings, param.Setting{Name: "btl_tcp_encrypt", Text: "true", Source: param.Source{Kind: param.Option, Where: "test"}})
+		return s
+	}
+	var opts []conformance.Option
+	if !need.Soaking() {
+		opts = append(opts, conformance.Only("sizes", "vectors", "stutter", "released", "recall", "revoke", "late-bytes", "refusal",
+			"damage", "goodbye", "close-busy", "peer-dies-sending", "leak-memory", "connect-both", "exactly-once"))
+	}
+	conformance.Run(t, encrypted, opts...)
+}
 
 // A long frame over TCP can be made to stall in the middle, so that the cases
 // about late bytes have something to test.

@@ -20,6 +20,7 @@ type endpoint struct {
 	nearby bool // the peer is on this machine
 
 	conn     rawio.Conn
+	sealed   *sealed // what is between conn and the frames; nil: nothing
 	watch    btl.Watch
 	sender   sender
 	scanner  framing.Scanner
@@ -81,7 +82,14 @@ func (ep *endpoint) Path() btl.Path {
 func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (err error) {
 	m := ep.m
 	ep.conn = l.(*talk).release()
-	ep.sender.init(first, &m.buffers)
+	if ep.sealed, err = ep.seal(first); err != nil {
+		return err
+	}
+	if ep.sealed != nil {
+		ep.sender.init(nil, &m.buffers)
+	} else {
+		ep.sender.init(first, &m.buffers)
+	}
 	ep.scanner.Start(ep.Recv, peer.MaxFrame, (*ahead)(&m.buffers))
 	if ep.watch, err = m.loop.Watch(ep.conn.FD(), (*events)(ep)); err != nil {
 		return err
@@ -110,12 +118,13 @@ func (ep *endpoint) Detach(how wireup.End) {
 	case wireup.Lost:
 		rawio.Close(ep.conn.FD())
 	case wireup.Leaves:
-		ep.m.leave(ep.conn, ep.sender.remainder())
+		ep.m.leave(ep.conn, ep.remainder())
 	case wireup.Aborts:
 		// What either system still holds of it is lost.
 		rawio.Reset(ep.conn.FD())
 	}
 	ep.sender.discard()
+	ep.sealed.rest()
 	ep.scanner.Stop(how == wireup.Lost)
 }
 
@@ -179,7 +188,7 @@ func (ep *endpoint) Outstanding() int {
 	if n < 0 {
 		return -1
 	}
-	return n + ep.sender.queued()
+	return n + ep.Queued()
 }
 
 // InFlight implements [wireup.Endpoint].

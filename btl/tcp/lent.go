@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btl/tcp/internal/record"
 	"github.com/strandmp/strand/framing"
 )
 
@@ -12,6 +13,7 @@ import (
 // caches. All calls come one after the other, as all of a module's do.
 type lender struct {
 	small, large stock
+	out, in      stock // for records of encrypted connections
 	loop         btl.Loop
 	tidying      btl.Timer // nil: nothing is to be tidied up
 }
@@ -33,7 +35,11 @@ type stock struct {
 }
 
 func newLender(loop btl.Loop) lender {
-	return lender{small: stock{size: smallBuffer}, large: stock{size: outSize}, loop: loop}
+	return lender{
+		small: stock{size: smallBuffer}, large: stock{size: outSize},
+		out: stock{size: record.WriteBuffer}, in: stock{size: record.ReadBuffer},
+		loop: loop,
+	}
 }
 
 func (s *stock) take() []byte {
@@ -56,6 +62,10 @@ func (l *lender) back(b []byte) {
 		return
 	case outSize:
 		s = &l.large
+	case record.WriteBuffer:
+		s = &l.out
+	case record.ReadBuffer:
+		s = &l.in
 	}
 	s.free = append(s.free, b)
 	if len(s.free)*s.size > kept {
@@ -69,19 +79,23 @@ func (l *lender) tidyLater() {
 	}
 }
 
+func (l *lender) stocks() [4]*stock { return [4]*stock{&l.small, &l.large, &l.out, &l.in} }
+
 // close keeps nothing.
 func (l *lender) close() {
 	if l.tidying != nil {
 		l.tidying.Stop()
 		l.tidying = nil
 	}
-	l.small.free, l.large.free = nil, nil
+	for _, s := range l.stocks() {
+		s.free = nil
+	}
 }
 
 // tidy gives up what has not been used for a while.
 func (l *lender) tidy() {
 	l.tidying = nil
-	for _, s := range []*stock{&l.small, &l.large} {
+	for _, s := range l.stocks() {
 		surplus := len(s.free) - kept/s.size
 		if n := min(s.spare, surplus); n > 0 {
 			rest := copy(s.free, s.free[n:])

@@ -15,6 +15,9 @@ var errNoGoodbye = fmt.Errorf("the peer's end of the connection has closed %w", 
 
 // receive reads what is there and reports whether anything was.
 func (ep *endpoint) receive() bool {
+	if ep.sealed != nil {
+		return ep.receiveSealed()
+	}
 	did := ep.read()
 	ep.scanner.Rest()
 	return did

@@ -100,6 +100,9 @@ func (s *sender) discardFrames() {
 // push gives the system what waits, as far as there is room, and reports whether
 // the connection is well. It makes no up-call.
 func (ep *endpoint) push() bool {
+	if ep.sealed != nil {
+		return ep.pushSealed()
+	}
 	s := &ep.sender
 	for {
 		n, size, errno := ep.write()
@@ -112,20 +115,28 @@ func (ep *endpoint) push() bool {
 		}
 		if n < size {
 			// A short count means that the system has no more room.
-			if !s.blocked {
-				s.blocked = true
-				ep.watch.Write(true)
-			}
+			ep.block()
 			return true
 		}
-		if s.hi == s.lo && (s.count == 0 || s.complete()) {
+		if s.drained() {
 			return true
 		}
 	}
 }
 
-// complete reports whether nothing waits but whole frames.
-func (s *sender) complete() bool {
+// block waits until the system has room again.
+func (ep *endpoint) block() {
+	if !ep.sender.blocked {
+		ep.sender.blocked = true
+		ep.watch.Write(true)
+	}
+}
+
+// drained reports whether nothing waits but whole frames.
+func (s *sender) drained() bool {
+	if s.hi != s.lo || s.count == 0 {
+		return s.hi == s.lo
+	}
 	last := &s.frames[(s.first+s.count-1)%maxQueued]
 	return last.head == 0 && last.frame.Progress == last.frame.Size
 }
@@ -172,15 +183,15 @@ func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 // sent.
 func (ep *endpoint) resume() bool {
 	s := &ep.sender
-	before := s.queued()
+	before := ep.Queued()
 	if !ep.Live() || ep.failure != nil || !ep.push() {
 		return false
 	}
-	if s.hi == s.lo && (s.count == 0 || s.complete()) {
+	if s.drained() && ep.sealed.waiting() == 0 {
 		s.blocked = false
 		ep.watch.Write(false)
 	}
-	if s.queued() == before {
+	if ep.Queued() == before {
 		return false
 	}
 	// All that is whole leaves the ring before the first up-call, which may send.
@@ -210,4 +221,4 @@ func (ep *endpoint) Flush() {
 }
 
 // Queued implements [btl.Flusher].
-func (ep *endpoint) Queued() int { return ep.sender.queued() }
+func (ep *endpoint) Queued() int { return ep.sender.queued() + ep.sealed.waiting() }

@@ -84,6 +84,9 @@ func (v *Vector) Add(b []byte) bool {
 	return true
 }
 
+// Piece returns the i-th piece.
+func (v *Vector) Piece(i int) []byte { return unsafe.Slice(v.iov[i].Base, int(v.iov[i].Len)) }
+
 func (v *Vector) length(i int) int { return int(v.iov[i].Len) }
 
 func (v *Vector) cut(i, n int) { v.iov[i].SetLen(n) }

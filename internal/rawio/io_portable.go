@@ -80,6 +80,9 @@ func (v *Vector) Add(b []byte) bool {
 	return true
 }
 
+// Piece returns the i-th piece.
+func (v *Vector) Piece(i int) []byte { return v.pieces[i] }
+
 func (v *Vector) length(i int) int { return len(v.pieces[i]) }
 
 func (v *Vector) cut(i, n int) { v.pieces[i] = v.pieces[i][:n] }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPage(t *testing.T) {
-	assert.Len(t, Sizes(t), 27)
+	assert.Len(t, Sizes(t), 28)
 }
 
 func TestParse(t *testing.T) {
