@@ -76,11 +76,13 @@ type Attr struct {
 	// Reliable promises that a frame taken by an endpoint is delivered unless
 	// the endpoint goes down. No module may deliver a frame twice or damaged.
 	Reliable bool
-	// Local promises two things. A frame is released only after the peer's Receiver has had
-	// it whole; if it has had it, the release comes before Down. And the path can not break
-	// while both ends live (self, shared memory). The PML then needs no acknowledgement of
-	// its own.
-	Local bool
+	// Confirms promises that a frame is released only after the peer's Receiver has had it
+	// whole, and that the release comes before Down if it has had it. The PML then leaves a
+	// message that is longer than EagerLimit where it is until its receive is there.
+	Confirms bool
+	// Unbreakable promises that the path can not break while both ends live (self). Nothing
+	// stands by for it. Where it confirms too the PML needs no acknowledgement of its own.
+	Unbreakable bool
 }
 
 // Peer identifies the other side of an endpoint.
@@ -273,7 +275,7 @@ type Receiver interface {
 	// Writable: an endpoint that returned Busy can take a frame again.
 	Writable()
 	// Released: the transport needs the frame's memory no more. If the module
-	// is Local it also means that the peer has had the frame.
+	// Confirms it also means that the peer has had the frame.
 	Released(*Frame)
 	// Deliver hands over a whole frame. Header and payload are valid during the
 	// call. An error means that the frame is malformed: the transport ends the

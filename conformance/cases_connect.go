@@ -32,7 +32,7 @@ func checkLazy(t *trial) {
 	t.mu.Lock()
 	accepts, ups := w.accepts, there.ups
 	t.mu.Unlock()
-	if accepts > 0 || (ups > 0 && !w.attr.Local) {
+	if accepts > 0 || (ups > 0 && !w.attr.Unbreakable) {
 		t.fail(ruleLazy, "%v was connected though nothing was sent: %d accepted, Up %d times", there, accepts, ups)
 	}
 	w.resumeAll()

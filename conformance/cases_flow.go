@@ -7,7 +7,7 @@ var flowCases = []testCase{
 	{"busy-connecting", "What is sent before the connection is up is taken or Busy, and Writable follows.", checkBusyConnecting, on(ruleWritable, ruleReliable)},
 	{"stutter", "A receiver that stops and goes on at random loses no wake-up on either side.", checkStutter, on(ruleWritable, ruleReliable)},
 	{"recall", "An endpoint that gives back its frames (Recaller) reads and releases none of them afterwards: their memory is overwritten at once. What it had begun, and what follows, arrives.", checkRecall, on(ruleRecall, ruleStaysUp, ruleWritable)},
-	{"released", "Each frame that was Taken is released, once; its memory is overwritten at once, which harms nobody.", checkReleased, on(ruleReleased, ruleLocal, ruleLent, ruleIntact, ruleSendQuiet)},
+	{"released", "Each frame that was Taken is released, once; its memory is overwritten at once, which harms nobody.", checkReleased, on(ruleReleased, ruleConfirms, ruleLent, ruleIntact, ruleSendQuiet)},
 }
 
 // Bounds for what an endpoint may take for a peer that does not read: far more

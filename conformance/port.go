@@ -203,8 +203,8 @@ func (p *port) Released(f *btl.Frame) {
 		p.w.t.violateLocked(ruleReleased, "%v: Released for a frame that the transport does not hold (released before, or never taken)", p)
 		return
 	}
-	if p.w.attr.Local && !sh.arrived {
-		p.w.t.violateLocked(ruleLocal, "%v: a frame of %d bytes was released before it arrived", p, sh.size)
+	if p.w.attr.Confirms && !sh.arrived {
+		p.w.t.violateLocked(ruleConfirms, "%v: a frame of %d bytes was released before it arrived", p, sh.size)
 	}
 	p.reclaim(sh)
 }

@@ -39,7 +39,7 @@ var (
 	ruleOrdered    = newRule("ordered", "btl.Attr", "An Ordered module delivers the frames of one lane of one endpoint in the order of Send.")
 	ruleAddressed  = newRule("addressed", "btl.Endpoint", "A frame reaches the receiver of an endpoint to the rank that sent it.")
 	ruleReleased   = newRule("released", "btl.Receiver", "Released is called exactly once for each frame that was Taken, and never for one that was Done, Busy or Broken.")
-	ruleLocal      = newRule("local", "btl.Attr", "A Local module releases a frame only when the peer's Receiver has had it whole.")
+	ruleConfirms   = newRule("confirms", "btl.Attr", "A module that Confirms releases a frame only when the peer's Receiver has had it whole.")
 	ruleLent       = newRule("lent", "btl.Frame", "A frame's header, payload and Owner are lent: a transport writes to Next and Progress only, and to nothing after the release.")
 	ruleResult     = newRule("result", "btl.Result", "Send returns Busy, Taken, Done or Broken, and each means what it says.")
 	ruleWritable   = newRule("writable", "btl.Receiver", "After Busy, Writable follows once the endpoint can take a frame again.")

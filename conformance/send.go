@@ -69,8 +69,8 @@ func (p *port) send(s spec) btl.Result {
 		p.held[sh.frame] = sh
 		p.took(sh)
 	case btl.Done:
-		if p.w.attr.Local && !sh.arrived {
-			t.violateLocked(ruleLocal, "%v: Send said Done for a frame of %d bytes that has not arrived", p, s.size)
+		if p.w.attr.Confirms && !sh.arrived {
+			t.violateLocked(ruleConfirms, "%v: Send said Done for a frame of %d bytes that has not arrived", p, s.size)
 		}
 		p.took(sh)
 		p.reclaim(sh)

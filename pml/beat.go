@@ -100,7 +100,7 @@ func (pe *peer) takePulse() {
 // have forgotten them while they were idle, and lose what goes over them without a word.
 func (pe *peer) refresh() {
 	for _, r := range pe.rails {
-		if r.up() && !r.attr.Local && !r.way.Foreign {
+		if r.up() && !r.attr.Unbreakable && !r.way.Foreign {
 			r.breakOff(fmt.Errorf("%s: no sign of life for half of pml_peer_timeout; a new connection is tried", r.endpoint.Desc()))
 		}
 	}

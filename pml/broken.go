@@ -31,7 +31,7 @@ func (pe *peer) heardBroken(h *wire.Header, by *rail) {
 	p := pe.pml
 	module := p.moduleOf(string(h.Component))
 	r := pe.railFor(module, int(h.Path))
-	if module == nil || r == nil || r == by || !r.up() || r.attr.Local {
+	if module == nil || r == nil || r == by || !r.up() || r.attr.Unbreakable {
 		return
 	}
 	// What the peer has given up was silent for pml_rail_timeout: a connection that is

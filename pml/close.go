@@ -57,7 +57,7 @@ func (pe *peer) drained() bool {
 }
 
 // holding reports whether a transport has frames to the peer that it has not
-// released; if the transport is local, the peer has not got them.
+// released; if their release confirms delivery, the peer has not got them.
 func (pe *peer) holding() bool {
 	return slices.ContainsFunc(pe.rails, func(r *rail) bool { return r.newest != nil })
 }

@@ -98,7 +98,7 @@ func (pe *peer) attach(host string, choice selection.Choice, all []*rail) {
 	pe.ways.Attach(ways)
 	pe.local = pe.self() // a peer elsewhere must hear of a message that is given back first
 	for _, r := range all {
-		pe.local = pe.local && r.attr.Local
+		pe.local = pe.local && r.attr.Confirms && r.attr.Unbreakable
 	}
 	pe.choosePoller()
 }

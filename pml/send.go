@@ -95,7 +95,7 @@ func (pe *peer) launch(op *operation) {
 // eagerLimit is the longest message sent at once over the rail.
 func (r *rail) eagerLimit(most int) int {
 	limit := r.attr.EagerLimit
-	if r.attr.Reliable && r.attr.Ordered && !r.attr.Local && !r.attr.EagerFixed {
+	if r.attr.Reliable && r.attr.Ordered && !r.attr.Confirms && !r.attr.EagerFixed {
 		limit = max(limit, most)
 	}
 	return min(limit, r.attr.MaxFrame)
@@ -109,7 +109,7 @@ const bareRequest = 512 << 10
 // firstPiece is how much data goes with a request to send. Where release means
 // delivery nothing does: the data waits in the sender's buffer, uncopied.
 func (r *rail) firstPiece(size uint64) uint64 {
-	if r.attr.Local || size >= bareRequest {
+	if r.attr.Confirms || size >= bareRequest {
 		return 0
 	}
 	return min(size, uint64(r.attr.EagerLimit), uint64(r.attr.MaxFrame))

@@ -20,7 +20,7 @@ func TestEagerLimit(t *testing.T) {
 		"reliable and ordered": {func(*btl.Attr) {}, 256 << 10},
 		"set by the user":      {func(a *btl.Attr) { a.EagerFixed = true }, 16 << 10},
 		"lossy":                {func(a *btl.Attr) { a.Reliable = false }, 16 << 10},
-		"local":                {func(a *btl.Attr) { a.Local = true }, 16 << 10},
+		"confirms":             {func(a *btl.Attr) { a.Confirms = true }, 16 << 10},
 		"short frames":         {func(a *btl.Attr) { a.MaxFrame = 4 << 10 }, 4 << 10},
 	} {
 		r := &rail{attr: sure}

@@ -74,7 +74,7 @@ func (p *PML) newRail(pe *peer, c selection.Rail, h *wire.Hello) *rail {
 // railOver makes a rail that is not connected.
 func (pe *peer) railOver(c selection.Rail) *rail {
 	r := &rail{pml: pe.pml, peer: pe, module: c.Module, attr: c.Attr, path: c.Path, weight: c.Weight}
-	r.way = rails.Rail{Owner: r, Tier: tierOf(c), Local: c.Attr.Local, Spare: c.Path.Spare}
+	r.way = rails.Rail{Owner: r, Tier: tierOf(c), Unbreakable: c.Attr.Unbreakable, Spare: c.Path.Spare}
 	return r
 }
 

@@ -61,7 +61,7 @@ func Pick(rank int, peer btl.Peer, offers []Offer) (Choice, error) {
 // unbreakable reports whether one of the rails can not break while the peer lives. Then nothing
 // has to stand by.
 func unbreakable(rails []Rail) bool {
-	return slices.ContainsFunc(rails, func(r Rail) bool { return r.Attr.Local })
+	return slices.ContainsFunc(rails, func(r Rail) bool { return r.Attr.Unbreakable })
 }
 
 // byTurn orders standby paths: first by exclusivity; spare paths come behind the others of the

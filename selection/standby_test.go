@@ -44,7 +44,7 @@ func TestWhatIsNotChosenStandsBy(t *testing.T) {
 
 func TestNothingStandsByForWhatCanNotBreak(t *testing.T) {
 	self := standby("self", 50, btl.Path{})
-	self.Module.(*module).attr.Local = true
+	self.Module.(*module).attr.Unbreakable = true
 	c, err := Pick(3, peer3, []Offer{self, standby("tcp", 30, btl.Path{})})
 	require.NoError(t, err)
 	assert.Empty(t, c.Standby)

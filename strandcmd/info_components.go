@@ -44,7 +44,8 @@ type moduleInfo struct {
 	Lanes       int           `json:"lanes"`
 	Ordered     bool          `json:"ordered"`
 	Reliable    bool          `json:"reliable"`
-	Local       bool          `json:"local"`
+	Confirms    bool          `json:"confirms"`
+	Unbreakable bool          `json:"unbreakable"`
 	// The congestion control of connections within this machine and to others.
 	CongestionWithin string `json:"congestion_within,omitempty"`
 	CongestionOthers string `json:"congestion_others,omitempty"`
@@ -141,14 +142,14 @@ func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
 // breakable reports whether a module can break while both ends live. Nothing that
 // can not shares its peers with another.
 func (c componentInfo) breakable() bool {
-	return slices.ContainsFunc(c.Modules, func(m moduleInfo) bool { return !m.Local })
+	return slices.ContainsFunc(c.Modules, func(m moduleInfo) bool { return !m.Unbreakable })
 }
 
 func describeModule(a btl.Attr) moduleInfo {
 	return moduleInfo{
 		Name: a.Name, EagerLimit: a.EagerLimit, MaxFrame: a.MaxFrame,
 		Bandwidth: a.Bandwidth, Latency: a.Latency, Exclusivity: a.Exclusivity, Lanes: a.Lanes,
-		Ordered: a.Ordered, Reliable: a.Reliable, Local: a.Local,
+		Ordered: a.Ordered, Reliable: a.Reliable, Confirms: a.Confirms, Unbreakable: a.Unbreakable,
 	}
 }
 

@@ -112,7 +112,7 @@ func (m moduleInfo) promises() string {
 	for _, p := range []struct {
 		holds bool
 		word  string
-	}{{m.Ordered, "ordered"}, {m.Reliable, "reliable"}, {m.Local, "local"}} {
+	}{{m.Ordered, "ordered"}, {m.Reliable, "reliable"}, {m.Confirms, "confirms"}, {m.Unbreakable, "unbreakable"}} {
 		if p.holds {
 			words = append(words, p.word)
 		}

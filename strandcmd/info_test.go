@@ -22,7 +22,7 @@ func TestInfo(t *testing.T) {
 		has    []string
 		hasNot []string
 	}{
-		{"info", []string{"strand (devel)", "COMPONENT", "ordered, reliable, local", "Parameters that were set; ", "btl_tcp_sndbuf  = 1M"},
+		{"info", []string{"strand (devel)", "COMPONENT", "ordered, reliable, confirms, unbreakable", "Parameters that were set; ", "btl_tcp_sndbuf  = 1M"},
 			[]string{"btl_tcp_if_include", "btl_tcp_rcvbuf", "higher levels"}},
 		{"info --level user", []string{"COMPONENT", "btl_tcp_if_include", "more parameters of higher levels"}, []string{"btl_tcp_rcvbuf"}},
 		{"info --btl self", []string{"not selected: btl=self (from --btl)", "= self"}, nil},

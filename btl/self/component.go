@@ -47,7 +47,8 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 			Lanes:       1,
 			Ordered:     true,
 			Reliable:    true,
-			Local:       true,
+			Confirms:    true,
+			Unbreakable: true,
 		},
 	}}, nil
 }

@@ -155,7 +155,7 @@ func TestAttributes(t *testing.T) {
 	require.Equal(t, 32<<10, attr.EagerLimit)
 	require.True(t, attr.EagerFixed, "it was set")
 	require.False(t, newNode(t, 0, 2).mod.Attr().EagerFixed)
-	require.True(t, attr.Ordered && attr.Reliable && !attr.Local)
+	require.True(t, attr.Ordered && attr.Reliable && !attr.Confirms && !attr.Unbreakable)
 	require.Equal(t, 1, attr.Lanes)
 	require.False(t, n.mod.Progress())
 }

@@ -48,7 +48,7 @@ func (p *Peer) Up(r *Rail, e Env) {
 		r.pause = 0
 	}
 	for _, other := range p.Rails {
-		if other.State == Gone && !other.Local {
+		if other.State == Gone && !other.Unbreakable {
 			other.State = Down // its last attempt may have failed before this one
 		}
 	}
@@ -85,7 +85,7 @@ func (p *Peer) Down(r *Rail, err error, e Env) {
 		r.futile++
 	}
 	r.State, r.since = Down, e.Now
-	if Final(err) || r.Local {
+	if Final(err) || r.Unbreakable {
 		r.State = Gone
 	}
 	p.settle()

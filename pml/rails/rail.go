@@ -20,8 +20,8 @@ type Rail struct {
 	Tier int
 	// Foreign rails only the peer can connect.
 	Foreign bool
-	// Local rails can not break while both ends live.
-	Local bool
+	// Unbreakable rails can not break while both ends live.
+	Unbreakable bool
 	// Spare says whether the path stands by for others of its transport.
 	Spare btl.Spare
 

@@ -93,7 +93,7 @@ func (p *Peer) refuses(e Env) bool {
 	for _, r := range p.Rails {
 		switch {
 		case r.Foreign:
-		case r.State == Gone && (r.Local || Final(r.Cause)):
+		case r.State == Gone && (r.Unbreakable || Final(r.Cause)):
 			ended = true
 		case !e.Parting:
 			return false

@@ -188,9 +188,9 @@ var sendFaults = []Fault{
 				l.r.Released(f)
 			}
 		}},
-	{Name: "says that it is Local", Case: "released", Rule: "local",
+	{Name: "says that it Confirms", Case: "released", Rule: "confirms",
 		attr: func(_ *Module, a btl.Attr) btl.Attr {
-			a.Local = true
+			a.Confirms = true
 			return a
 		}},
 	{Name: "sends after Close", Case: "close-silent", Rule: "closed",
