@@ -1,13 +1,10 @@
 package pml
 
 import (
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
-
-// ackEvery is how many frames may arrive before they are acknowledged though no
-// frame goes the other way.
-const ackEvery = 64
 
 // acknowledged takes in what every header carries: the peer's acknowledgement
 // and its credit.
@@ -16,14 +13,14 @@ func (pe *peer) acknowledged(h *wire.Header) error {
 		return err
 	}
 	for _, r := range h.Ranges[:h.NumRanges] {
-		if err := pe.sent.acknowledgeRange(r, frameAcked); err != nil {
+		if err := pe.sent.AcknowledgeRange(delivery.Range(r), frameAcked); err != nil {
 			return err
 		}
 	}
-	if pe.again.head != nil {
+	if pe.sent.Replays() > 0 {
 		pe.pump() // some of these may have arrived
 	}
-	if pe.sent.empty() && pe.pml.closing {
+	if pe.sent.Empty() && pe.pml.closing {
 		pe.pml.checkClosing()
 	}
 	return nil
@@ -31,7 +28,7 @@ func (pe *peer) acknowledged(h *wire.Header) error {
 
 // acknowledgedUpTo takes in a cumulative acknowledgement and a grant of credit.
 func (pe *peer) acknowledgedUpTo(ack, grant uint32) error {
-	if ack == pe.sent.base && pe.credit.Current(grant) {
+	if ack == pe.sent.Base() && pe.credit.Current(grant) {
 		return nil // as mostly, and at no cost
 	}
 	return pe.allowed(ack, grant)
@@ -42,7 +39,7 @@ func (pe *peer) allowed(ack, grant uint32) error {
 	if err := pe.credit.Update(grant); err != nil {
 		return err
 	}
-	if err := pe.sent.acknowledge(ack, frameAcked); err != nil {
+	if err := pe.sent.Acknowledge(ack, frameAcked); err != nil {
 		return err
 	}
 	if pe.restrained && !pe.stretched() {
@@ -52,57 +49,38 @@ func (pe *peer) allowed(ack, grant uint32) error {
 	return nil
 }
 
-func frameAcked(f *txFrame) {
-	f.acked = true
-	f.peer.moves++
-	if f.rail != nil {
-		f.rail.vital.acked++
-		f.rail.vital.gone += int64(f.Size)
-	}
-	if f.parts != nil {
-		f.partsAcked()
-		return
-	}
-	f.settle()
+func frameAcked(f *delivery.Frame) {
+	frameOf(f).peer.moves++
+	f.EachPart(settleFrame)
 }
 
-// arrived notes that a frame has arrived whole.
-func (pe *peer) arrived(frame uint32, counted, ackNow bool) error {
+// arrived notes that a frame has arrived whole. Awaited is one that completes a request of
+// its sender.
+func (pe *peer) arrived(frame uint32, counted, awaited bool) error {
 	if !counted {
 		return nil
 	}
 	pe.moves++
-	hadGaps := len(pe.received.beyond) > 0
-	if err := pe.received.add(frame); err != nil {
+	when, err := pe.received.Arrived(frame, awaited)
+	if err != nil {
 		return err
 	}
-	pe.unacked++
-	switch {
-	case ackNow:
-		pe.acknowledgeNow()
-	case pe.unacked >= ackEvery || hadGaps || len(pe.received.beyond) > 0:
-		// What fills a gap may complete a send whose last frame came before it.
+	switch when {
+	case delivery.Now:
+		pe.acknowledge()
+	case delivery.Soon:
 		pe.acknowledgeSoon()
+	}
+	if awaited {
+		pe.received.AwaitAnswer(pe.pml.engine.Now())
 	}
 	return nil
-}
-
-// acknowledgeNow acknowledges what a sender waits for: at once, since the longer
-// it waits the more of what follows finds it with no receive posted, or with the
-// program's answer if that is known to come.
-func (pe *peer) acknowledgeNow() {
-	if pe.replies.expected() {
-		pe.acknowledgeSoon()
-	} else {
-		pe.acknowledge()
-	}
-	pe.replies.due(pe.pml.engine.Now())
 }
 
 // acknowledgeSoon has the peer told with the next poll what has arrived and what
 // it may send, unless a frame that goes there before says it.
 func (pe *peer) acknowledgeSoon() {
-	pe.ackDue = true
+	pe.received.Owe()
 	if pe.ackQueue {
 		return
 	}
@@ -119,7 +97,7 @@ func (p *PML) Flush() {
 	for i, pe := range p.toAcknowledge {
 		p.toAcknowledge[i] = nil
 		pe.ackQueue = false
-		if pe.ackDue {
+		if pe.received.Due() {
 			pe.acknowledge()
 		}
 	}
@@ -129,7 +107,7 @@ func (p *PML) Flush() {
 // acknowledge sends an acknowledgement now. If no rail takes it the next frame
 // carries it, or it goes when the rail is writable.
 func (pe *peer) acknowledge() {
-	pe.ackDue = true
+	pe.received.Owe()
 	if r := pe.ackRail(); r != nil {
 		pe.sendAck(r)
 	}
@@ -148,16 +126,16 @@ func (pe *peer) ackRail() *rail {
 func (pe *peer) sendAck(r *rail) {
 	f := pe.pml.newFrame(pe)
 	h := wire.Header{Kind: wire.Ack}
-	for _, b := range pe.received.beyond {
+	for _, b := range pe.received.Beyond() {
 		if h.NumRanges == wire.MaxRanges {
 			break
 		}
-		h.Ranges[h.NumRanges] = b
+		h.Ranges[h.NumRanges] = wire.Range(b)
 		h.NumRanges++
 	}
 	f.build(&h)
 	if r.transmit(f) {
-		pe.ackDue, pe.unacked = false, 0
+		pe.received.Told()
 		return
 	}
 	pe.pml.freeFrame(f)

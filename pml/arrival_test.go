@@ -130,7 +130,7 @@ func TestPartsThatNobodyWants(t *testing.T) {
 		pe.acknowledge()
 		assert.EqualValues(t, 1, lastOf(t, ep, wire.Ack).Ack)
 	}
-	assert.Empty(t, pe.partial)
+	assert.Empty(t, pe.received.AllUnfinished())
 }
 
 // What breaks the protocol is an error that says what, from whom.

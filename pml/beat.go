@@ -48,7 +48,7 @@ func (p *PML) beat() {
 func (p *PML) markWanted() {
 	now := p.beats.count
 	for _, pe := range p.peers {
-		if !pe.sent.empty() {
+		if !pe.sent.Empty() {
 			pe.wanted = now
 		}
 	}
@@ -82,7 +82,7 @@ func (c *Context) want(source int32) {
 // takePulse looks for signs of life of one peer.
 func (pe *peer) takePulse() {
 	heard := pe.pml.beats.count-pe.beat <= 1
-	refresh := pe.ways.Beat(heard, !pe.sent.empty(), pe.env())
+	refresh := pe.ways.Beat(heard, !pe.sent.Empty(), pe.env())
 	if pe.proceed(); heard || pe.failure != nil {
 		return
 	}

@@ -23,12 +23,11 @@ var ordinary = bounds{sends: 1 << 20, frames: 1 << 18, contexts: 1 << 16, gaps: 
 type holdings struct {
 	requests int // that wait for a receive
 	contexts int
-	gaps     int
 }
 
 // stretched reports whether so much is under way to the peer beyond what it has not
 // acknowledged that nothing new may follow: it would have to remember too much.
-func (pe *peer) stretched() bool { return pe.sent.outstanding() >= pe.sent.most }
+func (pe *peer) stretched() bool { return pe.sent.Full() }
 
 // restrain is stretched for who has something that is held back then.
 func (pe *peer) restrain() bool {

@@ -15,7 +15,8 @@ import (
 func besieged(t *testing.T) (*peer, *scripted, *Context) {
 	pe, ep, c := receiving(t)
 	pe.pml.bounds = bounds{sends: 5, frames: 5, contexts: 5, gaps: 5}
-	pe.numbers.Limit, pe.sent.most = 10, 5
+	pe.numbers.Limit, pe.sent.Most = 10, 5
+	pe.received.MaxUnfinished, pe.received.MaxGaps = 5, 5
 	return pe, ep, c
 }
 
@@ -73,7 +74,7 @@ func TestNobodyHasUsKeepMoreAndMore(t *testing.T) {
 			require.ErrorContains(t, err, "from rank 1: ")
 			assert.LessOrEqual(t, len(pe.pml.contexts), 1+5)
 			assert.LessOrEqual(t, pe.holds.requests, 5)
-			assert.LessOrEqual(t, pe.holds.gaps, 6)
+			assert.LessOrEqual(t, pe.received.Gaps(), 6)
 		})
 	}
 }
@@ -142,7 +143,7 @@ func TestMessageOfNoMember(t *testing.T) {
 				assert.Zero(t, pe.holds)
 				if l != nil {
 					assert.Empty(t, pe.begun, "what was arriving broke off with the connection")
-					assert.Empty(t, pe.partial)
+					assert.Empty(t, pe.received.AllUnfinished())
 				}
 			})
 		}
@@ -196,7 +197,7 @@ func TestSenderKeepsToTheBounds(t *testing.T) {
 			require.NoError(t, err)
 			sends = append(sends, op)
 		}
-		require.LessOrEqual(t, pe.sent.outstanding(), 5)
+		require.LessOrEqual(t, pe.sent.Outstanding(), 5)
 		for range 4 { // long ones are held back, and so are their pieces
 			if op, err := c.isend(make([]byte, 5000), nil, 1, 3, Standard); err == nil {
 				sends = append(sends, op)
@@ -208,12 +209,12 @@ func TestSenderKeepsToTheBounds(t *testing.T) {
 		require.LessOrEqual(t, pe.sends, 5)
 		answered := 0
 		for range 100 {
-			require.LessOrEqual(t, pe.sent.outstanding(), 5)
-			ack := wire.Header{Kind: wire.Ack, Ack: pe.sent.next, Credit: 1 << 20}
+			require.LessOrEqual(t, pe.sent.Outstanding(), 5)
+			ack := wire.Header{Kind: wire.Ack, Ack: pe.sent.Next(), Credit: 1 << 20}
 			require.NoError(t, r.Deliver(encoded(ack), nil))
 			for _, h := range ep.sent[answered:] {
 				if h.Kind == wire.Request {
-					clear := wire.Header{Kind: wire.Clear, Flags: wire.FlagCounted, Frame: pe.received.next, Ack: pe.sent.next, Credit: 1 << 20,
+					clear := wire.Header{Kind: wire.Clear, Flags: wire.FlagCounted, Frame: pe.received.Next(), Ack: pe.sent.Next(), Credit: 1 << 20,
 						Handle: h.Handle, Accept: h.Size, Remote: 1}
 					answered = len(ep.sent)
 					require.NoError(t, r.Deliver(encoded(clear), nil))

@@ -34,7 +34,8 @@ func twoPaths(t *testing.T, f func(pe *peer, eps [2]*scripted)) {
 func (pe *peer) underWay(r *rail) {
 	f := pe.pml.newFrame(pe)
 	f.build(&wire.Header{Kind: wire.Clear})
-	f.rail, f.given = r, pe.pml.engine.Now()
+	r.line.Passed(&f.Frame)
+	f.Given = pe.pml.engine.Now()
 }
 
 func brokenNote(path uint16, component string) wire.Header {

@@ -49,17 +49,17 @@ func (pe *peer) railOf(lane int) *rail {
 func (pe *peer) pumpBacklog() {
 	q := &pe.backlog
 	if len(pe.bundle) == 0 {
-		for q.head != nil {
+		for q.Len() > 0 {
 			if r := pe.control(); r == nil || r.busy || !pe.transmitHead(r, q) {
 				return
 			}
 		}
 		return
 	}
-	for range q.len {
-		f := q.pop()
+	for range q.Len() {
+		f := frameOf(q.Pop())
 		if r := pe.railOf(f.lane); r == nil || r.busy || !r.transmitOrCut(f) {
-			q.push(f)
+			q.Push(&f.Frame)
 		}
 	}
 }
@@ -67,12 +67,12 @@ func (pe *peer) pumpBacklog() {
 // held reports whether what waits for its rail stands in the way of what comes later: there
 // are no parallel rails of which another takes frames, or too much waits already.
 func (pe *peer) held() bool {
-	if pe.backlog.head == nil {
+	if pe.backlog.Len() == 0 {
 		return false
 	}
 	for _, r := range pe.bundle {
 		if r.serves() && !r.busy {
-			return pe.backlog.len >= maxBacklog
+			return pe.backlog.Len() >= maxBacklog
 		}
 	}
 	return true

@@ -71,7 +71,7 @@ func TestABusyRailHoldsUpItsOwnLanesAlone(t *testing.T) {
 	eps[0].result = btl.Done
 	pe.rails[0].Writable()
 	assert.Equal(t, []uint16{0, 2, 0}, lanesOf(eps[0]))
-	assert.Nil(t, pe.backlog.head)
+	assert.Nil(t, pe.backlog.Head())
 }
 
 // More than the first rail's frames would let a queue grow without bound.
@@ -83,7 +83,7 @@ func TestParallelRailsBoundTheirBacklog(t *testing.T) {
 	}
 	assert.True(t, pe.held())
 	pe.pump()
-	assert.Equal(t, maxBacklog, pe.backlog.len)
+	assert.Equal(t, maxBacklog, pe.backlog.Len())
 }
 
 // Rails between other interfaces take pieces of long messages while the parallel ones are
@@ -96,7 +96,7 @@ func TestBusyParallelRailsLeaveThePiecesToOthers(t *testing.T) {
 	pe.rails[0].busy, pe.rails[1].busy = true, true
 	f := pe.pml.newFrame(pe)
 	f.build(&wire.Header{Kind: wire.Eager}) // any kind will do
-	pe.bulk.push(f)
+	pe.bulk.Push(&f.Frame)
 	pe.pump()
 	assert.Len(t, other.sent, 1)
 }

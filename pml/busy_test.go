@@ -45,7 +45,7 @@ func TestRailThatTakesNothingIsSilent(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result = btl.Busy
 		pe.sendControl(&wire.Header{Kind: wire.Clear})
-		require.Equal(t, 1, pe.backlog.len)
+		require.Equal(t, 1, pe.backlog.Len())
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)
 		assert.False(t, pe.rails[0].up(), "the rail was given up")
@@ -60,10 +60,10 @@ func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
 		eps[0].result = btl.Taken
 		pe.sendControl(&wire.Header{Kind: wire.Clear})
 		require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
-		require.NotNil(t, pe.rails[0].newest)
+		require.NotNil(t, pe.rails[0].line.Newest())
 		assert.Empty(t, pe.dueSince(), "nothing waits for the rail")
 		pe.streams.push(pe.pml.newOperation())
-		assert.Contains(t, pe.dueSince(), pe.rails[0])
+		assert.Contains(t, pe.dueSince(), &pe.rails[0].line)
 		pe.streams = opQueue{}
 	})
 }

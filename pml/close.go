@@ -53,13 +53,13 @@ func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 // that has matched is here: its sender gives it up when it hears that we leave. Nobody
 // will receive what else this process has sent to itself.
 func (pe *peer) drained() bool {
-	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.head == nil && pe.sent.empty() && (!pe.local || !pe.holding()))
+	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.Len() == 0 && pe.sent.Empty() && (!pe.local || !pe.holding()))
 }
 
 // holding reports whether a transport has frames to the peer that it has not
 // released; if their release confirms delivery, the peer has not got them.
 func (pe *peer) holding() bool {
-	return slices.ContainsFunc(pe.rails, func(r *rail) bool { return r.newest != nil })
+	return slices.ContainsFunc(pe.rails, func(r *rail) bool { return r.line.Newest() != nil })
 }
 
 // self reports whether the peer is this process.
@@ -191,7 +191,7 @@ func (p *PML) askForAcks() {
 		return
 	}
 	for _, pe := range p.peers {
-		if pe.ways.Stage == rails.Known && pe.up() && !pe.sent.empty() {
+		if pe.ways.Stage == rails.Known && pe.up() && !pe.sent.Empty() {
 			pe.sendControl(&wire.Header{Kind: wire.Ack, Flags: wire.FlagAckNow})
 		}
 	}

@@ -48,7 +48,7 @@ func (pe *peer) damage(err error) {
 }
 
 // moved changes whenever either side has more of what the other one has sent.
-func (pe *peer) moved() uint32 { return pe.received.next + pe.moves }
+func (pe *peer) moved() uint32 { return pe.received.Next() + pe.moves }
 
 // goneError says that a process does not listen any more.
 type goneError struct {

@@ -2,37 +2,27 @@ package pml
 
 import (
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/wire"
 )
 
 // txFrame is a frame on its way out. It lives until the transport has released
 // it and, if it is counted, the peer has acknowledged it.
 type txFrame struct {
-	btl.Frame
-	peer    *peer
-	op      *operation // whose buffer it refers to; nil if it has a copy
-	rail    *rail      // that has, or had, it
-	lane    int
-	given   int64 // when, if there are several rails
-	counted bool
-	sent    bool // a transport has taken it, perhaps one that is broken by now
-	acked   bool
-	held    bool     // by the transport
-	queued  bool     // to be sent again, or in parts
-	shared  bool     // counted in its rail's share
-	newer   *txFrame // in the list of those that the rail's transport holds
-	older   *txFrame
-	whole   *txFrame // that this is a part of
-	at      int      // where in that
-	parts   *txFrame // the first of its parts that are not done, if it was cut
-	sibling *txFrame // the next part of the same frame
-	copy    []byte   // from the pool
-	short   bool     // the payload is in room
-	pieces  [][]byte // memory for Frame.More
-	next    *txFrame
-	header  [btl.MaxHeader]byte
-	room    [shortLimit]byte
+	delivery.Frame
+	peer   *peer
+	op     *operation // whose buffer it refers to; nil if it has a copy
+	lane   int
+	copy   []byte   // from the pool
+	short  bool     // the payload is in room
+	pieces [][]byte // memory for Frame.More
+	free   *txFrame // the next on the free list
+	header [btl.MaxHeader]byte
+	room   [shortLimit]byte
 }
+
+// frameOf is the frame whose delivery f is.
+func frameOf(f *delivery.Frame) *txFrame { return f.Owner.(*txFrame) }
 
 func (p *PML) newFrame(pe *peer) *txFrame {
 	f := p.frames
@@ -40,7 +30,7 @@ func (p *PML) newFrame(pe *peer) *txFrame {
 		f = new(txFrame)
 		f.Owner = f
 	} else {
-		p.frames, f.next = f.next, nil
+		p.frames, f.free = f.free, nil
 		p.spareFrames--
 	}
 	f.peer = pe
@@ -57,13 +47,11 @@ func (p *PML) freeFrame(f *txFrame) {
 		f.short = false
 	}
 	clear(f.pieces)
-	f.Payload, f.More, f.Size, f.Progress, f.Next = nil, nil, 0, 0, nil
-	f.op, f.rail, f.copy, f.peer = nil, nil, nil, nil
-	f.whole, f.parts, f.sibling, f.at = nil, nil, nil, 0
+	f.Reset()
+	f.op, f.copy, f.peer = nil, nil, nil
 	f.pieces = f.pieces[:0]
-	f.counted, f.sent, f.acked, f.held, f.queued = false, false, false, false, false
 	if p.spareFrames < keptSpare {
-		f.next, p.frames = p.frames, f
+		f.free, p.frames = p.frames, f
 		p.spareFrames++
 	}
 }
@@ -81,12 +69,11 @@ func (f *txFrame) build(h *wire.Header) {
 	}
 	pe := f.peer
 	if !h.Kind.Unnumbered() && !pe.local {
-		f.counted = true
 		h.Flags |= wire.FlagCounted
 		if pe.pml.closing {
 			h.Flags |= wire.FlagAckNow // Close waits for it
 		}
-		h.Frame = pe.sent.add(f)
+		h.Frame = pe.sent.Add(&f.Frame)
 	}
 	f.Header = f.header[:h.Encode(f.header[:])]
 }
@@ -134,23 +121,23 @@ func (f *txFrame) detach() {
 	op.sendProgressed()
 }
 
-// settle frees the frame once neither the transport nor the peer is needed for
-// it any more, and moves its operation on.
+// settle does what the frame's fate demands: it frees the frame once neither the transport
+// nor the peer is needed for it any more, and moves its operation on.
 func (f *txFrame) settle() {
-	if f.held || f.queued || f.parts != nil {
-		return
-	}
-	if f.whole != nil {
-		f.settlePart()
-		return
-	}
-	if f.counted && !f.acked {
+	switch f.Fate() {
+	case delivery.Unread:
 		f.detach()
-		return
+	case delivery.Over:
+		f.over()
 	}
-	op, p := f.op, f.peer.pml
+}
+
+func (f *txFrame) over() {
+	whole, op, p := f.Unlink(), f.op, f.peer.pml
 	p.freeFrame(f)
 	switch {
+	case whole != nil: // whose memory they share
+		frameOf(whole).settle()
 	case op == nil:
 	case op.isSend:
 		op.frames--
@@ -160,6 +147,9 @@ func (f *txFrame) settle() {
 		op.retire()
 	}
 }
+
+// settleFrame is settle for who goes through frames.
+func settleFrame(f *delivery.Frame) { frameOf(f).settle() }
 
 // lose gives the frame up: its operation can not complete any more, and may end
 // before the transport releases the frame.

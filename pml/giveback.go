@@ -67,13 +67,11 @@ func (op *operation) withdraw(in *inbound) *inbound {
 		in = in.detached()
 	}
 	op.withdrawn = true
-	for _, list := range [][]*inbound{pe.begun, pe.partial} {
-		for _, arriving := range list {
-			if arriving.op == op || arriving.partOf == frame {
-				arriving.landing.Revoke(p.scratch)
-			}
+	pe.eachArriving(func(arriving *inbound) {
+		if arriving.op == op || arriving.partOf == frame {
+			arriving.landing.Revoke(p.scratch)
 		}
-	}
+	})
 	round := in.round
 	in.round++
 	in.waitsAgain()

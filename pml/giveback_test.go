@@ -76,7 +76,7 @@ func TestReceiveIsLeftWhileItsDataArrives(t *testing.T) {
 			require.EqualValues(t, 300, answer.Accept)
 			require.NotEqual(t, op.handle(), answer.Remote)
 
-			ack := wire.Header{Kind: wire.Ack, Ack: pe.sent.next}
+			ack := wire.Header{Kind: wire.Ack, Ack: pe.sent.Next()}
 			require.NoError(t, r.Deliver(encoded(ack), nil))
 			pe.acknowledge()
 			require.EqualValues(t, 3, lastOf(t, ep, wire.Ack).Ack, "the sender knows")
@@ -194,7 +194,7 @@ func TestWithdrawalsInAnyOrder(t *testing.T) {
 			}
 		}
 		require.Equal(t, uint64(400), bytes, "two pieces")
-		require.NoError(t, pe.acknowledged(&wire.Header{Ack: pe.sent.next}))
+		require.NoError(t, pe.acknowledged(&wire.Header{Ack: pe.sent.Next()}))
 		require.True(t, op.done)
 		require.NoError(t, op.err)
 		pe.pml.freeOperation(op)
@@ -224,11 +224,11 @@ func TestPeerLeavesWhileTheTransportHoldsAWithdrawal(t *testing.T) {
 	require.NoError(t, r.Deliver(encoded(request(0, 300)), nil))
 	ep.result = btl.Taken
 	leaveCall(op)
-	require.NotNil(t, r.newest)
-	bye := wire.Header{Kind: wire.Goodbye, Ack: pe.sent.next}
+	require.NotNil(t, r.line.Newest())
+	bye := wire.Header{Kind: wire.Goodbye, Ack: pe.sent.Next()}
 	require.NoError(t, r.Deliver(encoded(bye), nil))
 	require.False(t, op.active)
-	for f := r.newest; f != nil; f = r.newest {
+	for f := r.line.Newest(); f != nil; f = r.line.Newest() {
 		r.Released(&f.Frame)
 	}
 	require.Empty(t, pe.withdrawing)

@@ -24,7 +24,7 @@ func sendHeld(t *testing.T, pe *peer, ep *scripted) (*operation, *txFrame) {
 	c.group = ConsecutiveGroup(0, 2)
 	op, err := c.isend(make([]byte, 100), nil, 1, 0, Standard)
 	require.NoError(t, err)
-	return op, pe.rails[0].newest
+	return op, frameOf(pe.rails[0].line.Newest())
 }
 
 func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
@@ -37,7 +37,7 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		_, err := pe.rails[0].begin(&bye, 0)
 		require.NoError(t, err)
 		require.False(t, op.done, "the buffer is still the transport's")
-		pe.rails[0].Released(&f.Frame)
+		pe.rails[0].Released(&f.Frame.Frame)
 		require.True(t, op.done)
 		require.NoError(t, op.err)
 	})
@@ -75,7 +75,7 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, op.done)
 		require.ErrorIs(t, op.err, ErrPeerClosed)
-		require.Nil(t, pe.rails[0].newest)
+		require.Nil(t, pe.rails[0].line.Newest())
 		require.True(t, pe.rails[0].up(), "the connection goes on: the peer waits for our answer")
 		require.EqualValues(t, 1, pe.pml.stats.Rescued)
 	})
@@ -87,7 +87,7 @@ func TestPeerLeavesWithAMessageThatTheTransportStillHolds(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, op.done)
 		require.ErrorIs(t, op.err, ErrPeerClosed)
-		require.Nil(t, pe.rails[0].newest)
+		require.Nil(t, pe.rails[0].line.Newest())
 		require.Nil(t, ep.closed, "its endpoint was closed")
 	})
 }
@@ -118,7 +118,7 @@ func TestPeerFailsWhileTheTransportHoldsWhatItHasAcknowledged(t *testing.T) {
 	require.False(t, op.done)
 	pe.fail(rails.Failed, errors.New("the launcher says so"))
 	require.True(t, op.done)
-	require.Nil(t, pe.rails[0].newest, "with its endpoint the transport has given up the frame")
+	require.Nil(t, pe.rails[0].line.Newest(), "with its endpoint the transport has given up the frame")
 }
 
 func TestGoodbyeWaitsForWhatALocalTransportHasNotDelivered(t *testing.T) {
@@ -126,7 +126,7 @@ func TestGoodbyeWaitsForWhatALocalTransportHasNotDelivered(t *testing.T) {
 	pe.local, ep.result = true, btl.Taken
 	pe.sendControl(&wire.Header{Kind: wire.Clear, Handle: 1, Remote: 2, Accept: 3})
 	require.False(t, pe.drained())
-	pe.rails[0].Released(&pe.rails[0].newest.Frame)
+	pe.rails[0].Released(&pe.rails[0].line.Newest().Frame)
 	require.True(t, pe.drained())
 }
 
@@ -139,8 +139,8 @@ func TestPeerLeavesWhileTheTransportHoldsARequest(t *testing.T) {
 	pe.rails[0].attr = btl.Attr{MaxFrame: 1024}
 	op, err := c.isend(nil, nil, 1, 0, Synchronous)
 	require.NoError(t, err)
-	f := pe.rails[0].newest
-	bye := wire.Header{Kind: wire.Goodbye, Ack: pe.sent.next}
+	f := pe.rails[0].line.Newest()
+	bye := wire.Header{Kind: wire.Goodbye, Ack: pe.sent.Next()}
 	require.NoError(t, pe.rails[0].Deliver(encoded(bye), nil))
 	require.True(t, op.done)
 	require.ErrorIs(t, op.err, ErrPeerClosed)

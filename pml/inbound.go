@@ -6,6 +6,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -23,12 +24,12 @@ type inbound struct {
 	ackNow  bool
 	// numbered: it is a message that has its place in the order, wanted or not.
 	numbered bool
-	bytes    int        // payload of this frame
-	offset   uint64     // where in the message that begins
-	covered  spans      // what of it has arrived in parts
-	partOf   *inbound   // the frame that this is a part of
-	at       int        // where in that
-	op       *operation // the receive it is for, once known
+	bytes    int               // payload of this frame
+	offset   uint64            // where in the message that begins
+	assembly delivery.Assembly // what of it has arrived, if it comes in parts or by several ways
+	partOf   *inbound          // the frame that this is a part of
+	at       int               // where in that
+	op       *operation        // the receive it is for, once known
 
 	context *Context
 	total   uint64 // length of the whole message
@@ -47,7 +48,7 @@ func (p *PML) newInbound(pe *peer, h *wire.Header, size int) *inbound {
 	in := p.inbounds
 	if in == nil {
 		in = new(inbound)
-		in.Owner = in
+		in.Owner, in.assembly.Owner = in, in
 		in.own(new(btl.Landing))
 	} else {
 		p.inbounds, in.next = in.next, nil
@@ -63,13 +64,13 @@ func (in *inbound) own(l *btl.Landing) { in.landing, l.Owner = l, in }
 
 func (p *PML) freeInbound(in *inbound) {
 	in.answered()
-	in.peer.holds.gaps -= len(in.covered)
+	in.peer.received.Forget(&in.assembly)
 	if in.data != nil {
 		p.pool.put(in.data)
 	}
 	in.landing.Set(0, nil, nil, nil)
 	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
-	in.offset, in.covered, in.partOf, in.at = 0, nil, nil, 0
+	in.offset, in.partOf, in.at = 0, nil, 0
 	in.whole, in.asked, in.handle, in.round, in.units, in.total = false, false, 0, 0, 0, 0
 	in.numbered, in.stuck = false, false
 	if p.spareInbounds < keptSpare {
@@ -138,20 +139,29 @@ func (r *rail) Drop(l *btl.Landing) {
 	}
 	// The message has been numbered and matched, or queued: it stays, and what
 	// comes again with the same frame number completes it.
-	pe.partial = append(pe.partial, in)
+	pe.assemble(in)
 }
 
 // revoke takes back the landing places of receives that end now, whatever still
 // arrives for them.
 func (pe *peer) revoke(gone func(*operation) bool) {
-	for _, list := range [][]*inbound{pe.begun, pe.partial} {
-		for _, in := range list {
-			if in.op != nil && gone(in.op) {
-				in.landing.Revoke(pe.pml.scratch)
-				in.op, in.kind = nil, wire.Ack
-				in.release()
-			}
+	pe.eachArriving(func(in *inbound) {
+		if in.op != nil && gone(in.op) {
+			in.landing.Revoke(pe.pml.scratch)
+			in.op, in.kind = nil, wire.Ack
+			in.release()
 		}
+	})
+}
+
+// eachArriving calls do for each frame whose payload is arriving, and each that has come in
+// part.
+func (pe *peer) eachArriving(do func(*inbound)) {
+	for _, in := range pe.begun {
+		do(in)
+	}
+	for _, a := range pe.received.AllUnfinished() {
+		do(a.Owner.(*inbound))
 	}
 }
 
@@ -179,7 +189,7 @@ func (r *rail) begin(h *wire.Header, size int) (*inbound, error) {
 		return nil, err
 	}
 	if h.Counted() {
-		if pe.received.has(h.Frame) {
+		if pe.received.Has(h.Frame) {
 			pe.acknowledgeSoon() // the first time it may have been lost
 			return r.drain(h, size), nil
 		}
@@ -229,7 +239,7 @@ func (r *rail) begin(h *wire.Header, size int) (*inbound, error) {
 // before, or its receive has ended.
 func (r *rail) drain(h *wire.Header, size int) *inbound {
 	in := r.pml.newInbound(r.peer, h, size)
-	in.kind, in.counted = wire.Ack, h.Counted() && !r.peer.received.has(h.Frame)
+	in.kind, in.counted = wire.Ack, h.Counted() && !r.peer.received.Has(h.Frame)
 	in.landing.Set(size, nil, nil, r.pml.scratch)
 	return in
 }
@@ -393,12 +403,12 @@ func (pe *peer) breakOff() {
 	for _, c := range pe.pml.contexts {
 		c.match.Abandon(int32(pe.rank), func(m *match.Message) { m.Owner.(*inbound).unwanted() })
 	}
-	for _, in := range pe.partial {
+	for _, a := range pe.received.ForgetAll() {
+		in := a.Owner.(*inbound)
 		if in.stuck = true; in.kind == wire.Ack {
 			pe.pml.discard(in)
 		}
 	}
-	pe.partial = nil
 }
 
 // unwanted drops a message that will not be received: now, or when its frame ends.

@@ -22,10 +22,10 @@ func TestCreditReturnsWhenAPeerIsGone(t *testing.T) {
 			pe.starved()
 		}
 		for pe.grant.Outstanding() <= 1<<16 {
-			n := pe.received.next
+			n := pe.received.Next()
 			require.NoError(t, r.Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: n, Seq: n, LaneSeq: n}), make([]byte, 1<<20)))
 		}
-		n := pe.received.next
+		n := pe.received.Next()
 		half, err := r.Begin(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: n, Seq: n, LaneSeq: n}), 1<<20)
 		require.NoError(t, err)
 		r.Drop(half)
@@ -33,7 +33,7 @@ func TestCreditReturnsWhenAPeerIsGone(t *testing.T) {
 		require.EqualValues(t, 1<<20-(promised-1<<16), p.unpromised)
 		pe.fail(state, errors.New("it is gone"))
 		require.EqualValues(t, 1<<20-(taken-1<<16), p.unpromised)
-		require.Equal(t, state == rails.Closed, len(pe.partial) > 0)
+		require.Equal(t, state == rails.Closed, len(pe.received.AllUnfinished()) > 0)
 		for range n + 1 {
 			op, err := c.irecv(make([]byte, 1<<20), nil, 1, AnyTag)
 			require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -247,15 +248,15 @@ func (m *lines) String() string {
 	for rank, s := range m.sides {
 		pe := s.pe
 		fmt.Fprintf(&b, "rank %d: window %d to %d, received to %d and %v, %d again, %d in the backlog, %d pieces, streams %v, waiting %v, partial %d, begun %d\n",
-			rank, pe.sent.base, pe.sent.next, pe.received.next, pe.received.beyond, pe.again.len, pe.backlog.len, pe.bulk.len,
-			pe.streams.head != nil, pe.waiting.head != nil, len(pe.partial), len(pe.begun))
+			rank, pe.sent.Base(), pe.sent.Next(), pe.received.Next(), pe.received.Beyond(), pe.sent.Replays(), pe.backlog.Len(), pe.bulk.Len(),
+			pe.streams.head != nil, pe.waiting.head != nil, len(pe.received.AllUnfinished()), len(pe.begun))
 		for _, e := range s.ends {
 			fmt.Fprintf(&b, "  %s: end up %v, rail up %v, busy %v, serves %v, wanted %v, %d under way, %d lent, tier %d, down %v, share %+v\n", e.Desc(), e.up, e.rail.up(), e.rail.busy,
 				e.rail.serves(), e.wanted, len(e.underway), len(e.lent), e.rail.way.Tier, e.rail.way.State, e.rail.share)
 		}
-		pe.eachSent(func(f *txFrame) {
-			fmt.Fprintf(&b, "  unacknowledged: type %d, number %v, %d bytes, part %v, queued %v, held %v, rail %v\n",
-				f.header[0], f.header[4:8], f.Size, f.whole != nil, f.queued, f.held, f.rail != nil)
+		pe.sent.Each(func(f *delivery.Frame) {
+			fmt.Fprintf(&b, "  unacknowledged: type %d, number %v, %d bytes, part %v, held %v, line %v\n",
+				f.Header[0], f.Header[4:8], f.Size, f.Whole() != f, f.Held(), f.Line != nil)
 		})
 	}
 	return b.String()
@@ -362,7 +363,7 @@ func (m *lines) play() (tooLong int) {
 		assert.True(m.t, bytes.Equal(l.got, make([]byte, len(l.got))), "written to after the receive had completed")
 	}
 	for _, s := range m.sides {
-		assert.Empty(m.t, s.pe.partial)
+		assert.Empty(m.t, s.pe.received.AllUnfinished())
 		for _, e := range s.ends {
 			tooLong += e.tooLong
 		}

@@ -47,10 +47,10 @@ func TestAcknowledgementOfAFrameThatIsToGoAgain(t *testing.T) {
 	pe.sendControl(&wire.Header{Kind: wire.Clear, Handle: 1})
 	ep.result = btl.Busy
 	pe.replay(pe.rails[0])
-	require.Equal(t, 1, pe.again.len)
+	require.Equal(t, 1, pe.sent.Replays())
 	require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Ack, Ack: 1}), nil))
-	assert.True(t, pe.sent.empty())
-	assert.Nil(t, pe.again.head, "it need not go again")
+	assert.True(t, pe.sent.Empty())
+	assert.Zero(t, pe.sent.Replays(), "it need not go again")
 }
 
 // A part of one is enough: who does not want a frame does not wait for the rest of it.
@@ -76,7 +76,7 @@ func TestAcknowledgementOfAFrameOfWhichAPartWasSent(t *testing.T) {
 			r.Writable()
 			assert.Len(t, ep.sent, 2, "the rest need not go")
 			assert.True(t, op.done)
-			assert.Nil(t, pe.again.head)
+			assert.Zero(t, pe.sent.Replays())
 		})
 	}
 }

@@ -2,7 +2,6 @@ package pml
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -22,10 +21,10 @@ func (r *rail) beginPart(of *inbound, h *wire.Header, size int) (*inbound, error
 		which.Whole = uint32(size)
 	}
 	if of == nil {
-		if most := r.pml.bounds.frames; len(pe.partial) >= most {
-			return nil, fmt.Errorf("frame %d begins in part, and so have %d others", h.Frame, most)
+		err := pe.received.Admits(h.Frame)
+		if err != nil {
+			return nil, err
 		}
-		var err error
 		if h.Kind == wire.Data {
 			of, err = r.beginData(h, int(which.Whole))
 		} else {
@@ -39,7 +38,7 @@ func (r *rail) beginPart(of *inbound, h *wire.Header, size int) (*inbound, error
 			of.landing.Set(size, nil, nil, r.pml.scratch)
 			return of, nil
 		}
-		pe.partial = append(pe.partial, of)
+		pe.assemble(of)
 	}
 	if of.bytes != int(which.Whole) || of.kind != h.Kind && of.kind != wire.Ack {
 		return nil, fmt.Errorf("frame %d, of type %d with %d bytes, began as one of type %d with %d", h.Frame, h.Kind, which.Whole, of.kind, of.bytes)
@@ -53,17 +52,18 @@ func (r *rail) beginPart(of *inbound, h *wire.Header, size int) (*inbound, error
 	return in, nil
 }
 
+// assemble notes that a frame is put together of what comes of it.
+func (pe *peer) assemble(in *inbound) { pe.received.Keep(&in.assembly, in.frame, in.bytes) }
+
 // unfinished finds a frame that has come in part, or is coming another way, or nil.
 func (pe *peer) unfinished(frame uint32) *inbound {
-	for _, in := range pe.partial {
-		if in.frame == frame {
-			return in
-		}
+	if a := pe.received.Unfinished(frame); a != nil {
+		return a.Owner.(*inbound)
 	}
 	for i, in := range pe.begun {
 		if in.counted && in.frame == frame && (in.kind != wire.Ack || in.numbered) {
 			pe.begun[i] = in.split()
-			pe.partial = append(pe.partial, in)
+			pe.assemble(in)
 			return in
 		}
 	}
@@ -88,17 +88,12 @@ func (in *inbound) split() *inbound {
 // endPart takes note that a part is complete, and of the frame if it was the last one.
 func (r *rail) endPart(in *inbound) error {
 	pe, of := in.peer, in.partOf
-	gaps := len(of.covered)
-	err := of.covered.add(in.at, in.at+in.bytes)
-	pe.holds.gaps += len(of.covered) - gaps
+	whole, err := pe.received.Cover(&of.assembly, in.at, in.at+in.bytes)
 	r.pml.freeInbound(in)
-	if most := r.pml.bounds.gaps; pe.holds.gaps > most {
-		err = fmt.Errorf("parts that leave more than %d gaps in frames", most)
-	}
-	if err != nil || !of.covered.is(of.bytes) {
+	if !whole {
 		return err
 	}
-	pe.partial = slices.DeleteFunc(pe.partial, func(in *inbound) bool { return in == of })
+	pe.received.Forget(&of.assembly)
 	for _, in := range pe.begun {
 		if in.partOf == of { // it came another way as well, and its place is given back
 			in.landing.Revoke(r.pml.scratch)
@@ -107,30 +102,3 @@ func (r *rail) endPart(in *inbound) error {
 	}
 	return r.end(of)
 }
-
-// spans are stretches of bytes, in order and apart from each other.
-type spans []span
-
-type span struct{ from, to int }
-
-// maxSpans bounds the gaps that a peer can make us remember.
-const maxSpans = 1 << 12
-
-// add notes the bytes between from and to.
-func (s *spans) add(from, to int) error {
-	// Those that touch it are those between i and j, and become one with it.
-	i, _ := slices.BinarySearchFunc(*s, from, func(sp span, from int) int { return sp.to - from })
-	j := i
-	for j < len(*s) && (*s)[j].from <= to {
-		from, to = min(from, (*s)[j].from), max(to, (*s)[j].to)
-		j++
-	}
-	if i == j && len(*s) >= maxSpans {
-		return fmt.Errorf("parts that leave more than %d gaps in a frame", maxSpans)
-	}
-	*s = slices.Replace(*s, i, j, span{from, to})
-	return nil
-}
-
-// is reports whether they are all bytes below n.
-func (s spans) is(n int) bool { return len(s) == 1 && s[0] == span{0, n} }

@@ -3,6 +3,7 @@ package pml
 import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
@@ -29,36 +30,31 @@ type peer struct {
 	restrained bool // something is held back until more is acknowledged
 
 	// Sending.
-	laneSeq []uint32   // the next number in each lane
-	sends   int        // not complete
-	taking  int        // receives that have matched a message of its and are not complete
-	waiting opQueue    // sends that are not launched
-	bundle  []*rail    // parallel ones, to which lanes are bound
-	backlog frameQueue // frames that no rail would take: control and short messages
-	bulk    frameQueue // likewise, pieces of long messages
-	again   frameQueue // frames whose rail has broken, to go another way
-	streams opQueue    // cleared sends with data still to be cut into frames
-	sent    sendWindow
+	laneSeq []uint32       // the next number in each lane
+	sends   int            // not complete
+	taking  int            // receives that have matched a message of its and are not complete
+	waiting opQueue        // sends that are not launched
+	bundle  []*rail        // parallel ones, to which lanes are bound
+	backlog delivery.Queue // frames that no rail would take: control and short messages
+	bulk    delivery.Queue // likewise, pieces of long messages
+	streams opQueue        // cleared sends with data still to be cut into frames
+	sent    delivery.Sender
 	credit  credit.Sender
 	awaited awaited
 
 	// Receiving.
 	lanes       []*match.Lane
-	received    receiveWindow
+	received    delivery.Receiver
 	grant       credit.Receiver
 	numbers     match.Sender // of messages that are here before older ones
 	holds       holdings
 	begun       []*inbound   // frames whose payload is arriving
-	partial     []*inbound   // frames that have come in part, or are coming by several ways
 	withdrawing []*operation // receives whose messages were given back, as long as the peer may not know
-	unacked     int          // frames received since the last acknowledgement
-	ackDue      bool
-	ackQueue    bool // in the PML's list of peers to acknowledge to
-	replies     replies
-	heard       *rail  // the last one that brought anything
-	beat        uint32 // when that was, in beats
-	wanted      uint32 // the last beat at which something depended on the peer
-	moves       uint32 // frames acknowledged, and frames that arrived on the general path
+	ackQueue    bool         // in the PML's list of peers to acknowledge to
+	heard       *rail        // the last one that brought anything
+	beat        uint32       // when that was, in beats
+	wanted      uint32       // the last beat at which something depended on the peer
+	moves       uint32       // frames acknowledged, and frames that arrived on the general path
 
 	goodbye goodbyeState
 }
@@ -72,7 +68,8 @@ func (p *PML) peerOf(rank int) *peer {
 	if rank != p.rank { // nothing overtakes within a process
 		pe.numbers.Limit = 2 * p.bounds.frames // in the order of contexts, and of lanes
 	}
-	pe.sent.most = p.bounds.frames
+	pe.sent.Most = p.bounds.frames
+	pe.received.MaxUnfinished, pe.received.MaxGaps = p.bounds.frames, p.bounds.gaps
 	p.peers[rank] = pe
 	return pe
 }
@@ -141,7 +138,7 @@ func (pe *peer) readyRail() *rail {
 
 // waits reports whether anything waits for a rail.
 func (pe *peer) waits() bool {
-	return pe.goodbyeIsDue() || pe.goodbye.owed || pe.backlog.head != nil || pe.again.head != nil || pe.bulk.head != nil || pe.waiting.head != nil || pe.streams.head != nil
+	return pe.goodbyeIsDue() || pe.goodbye.owed || pe.backlog.Len() > 0 || pe.sent.Replays() > 0 || pe.bulk.Len() > 0 || pe.waiting.head != nil || pe.streams.head != nil
 }
 
 // lane returns the receiving side of a lane.
@@ -216,38 +213,27 @@ func (pe *peer) abandonSends() {
 
 // dropFrames forgets the frames to the peer that it has not got, or all.
 func (pe *peer) dropFrames(all bool) {
-	drop := func(f *txFrame) {
-		f.lose()
-		switch {
-		case f.parts != nil:
-			f.counted, f.acked = false, true // freed with the last of its parts
-			f.settleParts()
-		case !f.held:
-			pe.pml.freeFrame(f)
-		default:
-			f.counted = false // freed when the transport releases it
-		}
-	}
-	for f := pe.again.pop(); f != nil; f = pe.again.pop() {
-		if f.queued = false; f.delivered() {
-			f.settle()
-		}
-	}
-	// Counted frames that wait for a rail are in the window too.
-	for _, q := range []*frameQueue{&pe.backlog, &pe.bulk} {
-		for f := q.pop(); f != nil; f = q.pop() {
-			if !f.counted {
-				drop(f)
+	// Numbered frames that wait for a rail are in the window too.
+	for _, q := range []*delivery.Queue{&pe.backlog, &pe.bulk} {
+		for f := q.Pop(); f != nil; f = q.Pop() {
+			if !f.Numbered() {
+				frameOf(f).lose()
+				settleFrame(f)
 			}
 		}
 	}
-	pe.sent.each(drop)
-	pe.sent = sendWindow{base: pe.sent.next, next: pe.sent.next, most: pe.sent.most}
+	pe.sent.Abandon(func(f *delivery.Frame, delivered bool) {
+		if !delivered {
+			frameOf(f.Whole()).lose()
+		}
+		settleFrame(f)
+	})
 	for _, r := range pe.rails {
-		for f := r.newest; f != nil; f = f.older {
+		for d := r.line.Newest(); d != nil; d = d.Older() {
 			// What the peer has is no loan any more: its operation ends now, unless that is
 			// all the peer wants, and another one may have its place by the time the
 			// transport lets the frame go.
+			f := frameOf(d)
 			if delivered := f.op != nil && f.op.isSend && f.op.arrived(); all || !delivered {
 				f.lose()
 			}
@@ -255,7 +241,7 @@ func (pe *peer) dropFrames(all bool) {
 	}
 }
 
-// opQueue and frameQueue are first-in-first-out queues of operations and frames.
+// opQueue is a first-in-first-out queue of operations.
 type opQueue struct{ head, tail *operation }
 
 func (q *opQueue) push(op *operation) {
@@ -288,34 +274,6 @@ func (q *opQueue) remove(op *operation) {
 			q.push(next)
 		}
 	}
-}
-
-type frameQueue struct {
-	head, tail *txFrame
-	len        int
-}
-
-func (q *frameQueue) push(f *txFrame) {
-	f.next = nil
-	if q.tail == nil {
-		q.head = f
-	} else {
-		q.tail.next = f
-	}
-	q.tail = f
-	q.len++
-}
-
-func (q *frameQueue) pop() *txFrame {
-	f := q.head
-	if f != nil {
-		if q.head = f.next; q.head == nil {
-			q.tail = nil
-		}
-		f.next = nil
-		q.len--
-	}
-	return f
 }
 
 // goodbyeState is how far closing has come with a peer.

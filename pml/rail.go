@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -20,11 +21,11 @@ type rail struct {
 	gauge     btl.Gauge  // likewise, if it can tell what is under way
 	weight    float64
 	share     share
-	way       rails.Rail // what it is good for now
-	address   btl.Peer   // what the module needs to connect it; not of a foreign one
-	busy      bool       // it refused a frame and has not called Writable since
-	refusedAt int64      // when it refused the last one, if there are several rails
-	newest    *txFrame   // of those that the transport holds
+	way       rails.Rail    // what it is good for now
+	address   btl.Peer      // what the module needs to connect it; not of a foreign one
+	busy      bool          // it refused a frame and has not called Writable since
+	refusedAt int64         // when it refused the last one, if there are several rails
+	line      delivery.Line // what the transport holds
 	traffic   Traffic
 	vital     vital
 
@@ -51,22 +52,18 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 // acknowledgement and the credit go with it.
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
-	wire.Restamp(f.header[:], pe.received.next, pe.grant.Advertise())
+	wire.Restamp(f.header[:], pe.received.Next(), pe.grant.Advertise())
 	several, now := len(pe.rails) > 1, int64(0)
 	if several {
 		now = r.pml.engine.Now()
-		f.given = now
+		f.Given = now
 	}
-	switch r.endpoint.Send(&f.Frame, f.lane) {
+	switch r.endpoint.Send(&f.Frame.Frame, f.lane) {
 	case btl.Done:
-		f.rail, f.sent = r, true
-		if !f.counted {
-			f.acked = true
-		}
+		r.line.Passed(&f.Frame)
 		f.settle()
 	case btl.Taken:
-		f.rail, f.sent = r, true
-		r.hold(f)
+		r.line.Take(&f.Frame)
 	case btl.Busy:
 		r.busy, r.refusedAt = true, now
 		r.expect()
@@ -77,16 +74,13 @@ func (r *rail) transmit(f *txFrame) bool {
 		pe.choosePoller()
 		return false
 	}
-	r.vital.given += int64(size)
 	if several {
 		r.share.gave(size, now)
 	}
 	r.expect()
-	if len(pe.received.beyond) == 0 {
-		pe.ackDue, pe.unacked = false, 0
-	}
-	if pe.replies.since != 0 {
-		pe.replies.followed(r.pml.engine.Now())
+	pe.received.Stamped()
+	if pe.received.AwaitsAnswer() {
+		pe.received.Answered(r.pml.engine.Now())
 	}
 	return true
 }
@@ -126,7 +120,7 @@ func (r *rail) Writable() {
 		r.probe()
 	}
 	r.peer.pump()
-	if r.peer.ackDue {
+	if r.peer.received.Due() {
 		r.peer.acknowledge()
 	}
 }
@@ -134,10 +128,9 @@ func (r *rail) Writable() {
 // Released implements [btl.Receiver].
 func (r *rail) Released(bf *btl.Frame) {
 	f := bf.Owner.(*txFrame)
-	r.letGo(f)
-	r.vital.released++
-	if !f.counted {
-		f.acked = true
+	r.line.Release(&f.Frame)
+	if len(r.peer.rails) > 1 && r.gauge == nil {
+		r.look(r.pml.engine.Now())
 	}
 	f.settle()
 	if len(r.peer.rails) > 1 {
@@ -148,51 +141,13 @@ func (r *rail) Released(bf *btl.Frame) {
 	}
 }
 
-// hold notes that the transport has the frame.
-func (r *rail) hold(f *txFrame) {
-	if len(r.peer.rails) > 1 {
-		r.share.frames++
-		r.share.held += f.Size
-		f.shared = true
-	}
-	f.held, f.older, f.newer = true, r.newest, nil
-	if r.newest != nil {
-		r.newest.newer = f
-	}
-	r.newest = f
-}
-
-// letGo notes that the transport needs the frame's memory no more.
-func (r *rail) letGo(f *txFrame) {
-	if f.newer != nil {
-		f.newer.older = f.older
-	} else {
-		r.newest = f.older
-	}
-	if f.older != nil {
-		f.older.newer = f.newer
-	}
-	f.held, f.newer, f.older = false, nil, nil
-	if f.shared {
-		f.shared = false
-		r.share.frames--
-		r.share.held -= f.Size
-		if r.gauge == nil {
-			r.look(r.pml.engine.Now())
-		}
-	}
-}
-
 // letGoAll takes back the frames of a transport that is broken. What the peer
-// has acknowledged is done; what else was counted stays in the window.
+// has acknowledged is done; what else has a number stays in the window.
 func (r *rail) letGoAll() {
-	for f := r.newest; f != nil; f = r.newest {
-		r.letGo(f)
-		if !f.counted && f.op != nil {
+	for d := r.line.Reclaim(); d != nil; d = r.line.Reclaim() {
+		f := frameOf(d)
+		if !f.Numbered() && f.op != nil {
 			f.lose() // without acknowledgement nobody knows whether it arrived
-		}
-		if !f.counted {
-			f.acked = true
 		}
 		f.settle()
 	}

@@ -17,12 +17,9 @@ import (
 // be delivered, and that it might hold for long. One whose release means delivery has
 // delivered what its peer has waited for, and is about to say so.
 func (r *rail) lends() bool {
-	for f := r.newest; f != nil; f = f.older {
-		of := f
-		if f.whole != nil {
-			of = f.whole
-		}
-		if of.counted && of.op != nil && of.Size > 0 && !of.acked {
+	for f := r.line.Newest(); f != nil; f = f.Older() {
+		of := frameOf(f.Whole())
+		if of.Numbered() && of.op != nil && of.Size > 0 && !of.Delivered() {
 			return true
 		}
 	}

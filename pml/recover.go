@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 )
 
@@ -54,23 +55,19 @@ func (r *rail) Down(err error) {
 // replay has the frames that were given to a rail, and are not acknowledged, go
 // again.
 func (pe *peer) replay(r *rail) {
-	pe.eachSent(func(f *txFrame) {
-		if f.rail == r {
-			r.way.Loses(len(f.Header) + f.Size)
-			f.rail, f.queued = nil, true
-			pe.again.push(f)
-			pe.pml.stats.Replayed++
-		}
+	pe.sent.Lost(&r.line, func(f *delivery.Frame) {
+		r.way.Loses(len(f.Header) + f.Size)
+		pe.pml.stats.Replayed++
 	})
 }
 
 // sendAgain sends the first frame that has lost its rail, and reports whether it
 // is worth going on.
 func (pe *peer) sendAgain() bool {
-	f := pe.again.head
+	f := frameOf(pe.sent.NextReplay())
 	r := pe.freeRail()
 	switch {
-	case f.delivered(): // meanwhile
+	case f.Delivered(): // meanwhile
 	case r == nil:
 		return false
 	case r.takes(f):
@@ -78,13 +75,11 @@ func (pe *peer) sendAgain() bool {
 			return false
 		}
 	default:
-		pe.again.pop()
-		f.queued = false
+		pe.sent.Replaying()
 		pe.cut(f, r.attr.MaxFrame)
 		return true
 	}
-	pe.again.pop()
-	f.queued = false
+	pe.sent.Replaying()
 	f.settle()
 	return true
 }

@@ -87,7 +87,7 @@ func TestPieceArrivesOverTheThirdWay(t *testing.T) {
 	require.NoError(t, second.End(c2))
 	assert.Equal(t, make([]byte, 100), buf)
 	assert.Empty(t, pe.begun)
-	assert.Empty(t, pe.partial)
+	assert.Empty(t, pe.received.AllUnfinished())
 }
 
 // A duplicate is acknowledged: the first acknowledgement may have been lost.
@@ -126,10 +126,10 @@ func TestAcknowledgementOvertakesAReplay(t *testing.T) {
 	_, other := secondRail(pe)
 	other.result = btl.Busy
 	pe.rails[0].Down(syscall.ECONNRESET)
-	require.NotNil(t, pe.again.head)
+	require.NotZero(t, pe.sent.Replays())
 	require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
 	assert.True(t, op.done)
-	assert.Nil(t, pe.again.head)
+	assert.Zero(t, pe.sent.Replays())
 	assert.Empty(t, other.sent)
 }
 
@@ -151,7 +151,7 @@ func TestSilentRailIsGivenUp(t *testing.T) {
 	require.True(t, op.done)
 	require.NoError(t, op.err)
 	assert.Equal(t, bytes.Repeat([]byte{2}, 100), buf)
-	assert.Empty(t, pe.partial)
+	assert.Empty(t, pe.received.AllUnfinished())
 }
 
 // A probe depends on the rank that it names, as a receive does.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -50,7 +51,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	ch.seq++
 	pe.laneSeq[op.lane]++
 	pe.sends++
-	if pe.waiting.head == nil && pe.up() && pe.backlog.len < maxBacklog && !pe.restrain() {
+	if pe.waiting.head == nil && pe.up() && pe.backlog.Len() < maxBacklog && !pe.restrain() {
 		pe.launch(op)
 	} else {
 		op.setBusy(true)
@@ -175,12 +176,12 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 // lane, or has it wait for that. What waits for one of several parallel rails stands in the
 // way of nothing that goes over another.
 func (pe *peer) emit(f *txFrame) {
-	if pe.backlog.head == nil || len(pe.bundle) > 0 {
+	if pe.backlog.Len() == 0 || len(pe.bundle) > 0 {
 		if r := pe.railOf(f.lane); r != nil && !r.busy && r.transmit(f) {
 			return
 		}
 	}
-	pe.backlog.push(f)
+	pe.backlog.Push(&f.Frame)
 }
 
 // pump sends what waits, in the order of urgency, as long as rails take it.
@@ -199,13 +200,13 @@ func (pe *peer) pump() {
 		switch {
 		case pe.held():
 			return
-		case pe.again.head != nil:
+		case pe.sent.Replays() > 0:
 			if !pe.sendAgain() {
 				return
 			}
 		case pe.waiting.head != nil && !pe.restrain():
 			pe.launch(pe.waiting.pop())
-		case pe.bulk.head != nil:
+		case pe.bulk.Len() > 0:
 			r := pe.freeRail()
 			if r == nil || !pe.transmitHead(r, &pe.bulk) {
 				return
@@ -223,16 +224,12 @@ func (pe *peer) pump() {
 
 // transmitHead sends the first frame of a queue, which stays there if the rail
 // does not take it.
-func (pe *peer) transmitHead(r *rail, q *frameQueue) bool {
-	f := q.pop()
-	if r.transmitOrCut(f) {
+func (pe *peer) transmitHead(r *rail, q *delivery.Queue) bool {
+	f := q.Pop()
+	if r.transmitOrCut(frameOf(f)) {
 		return true
 	}
-	f.next, q.head = q.head, f
-	if q.tail == nil {
-		q.tail = f
-	}
-	q.len++
+	q.PushFront(f)
 	return false
 }
 

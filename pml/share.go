@@ -2,8 +2,6 @@ package pml
 
 // share is what striping knows of a rail.
 type share struct {
-	frames  int     // that the transport holds
-	held    int     // payload bytes of these
 	queued  int     // bytes under way, as of the last look
 	given   int     // bytes given to the rail since
 	at      int64   // when that was
@@ -66,5 +64,12 @@ func (r *rail) look(now int64) {
 		}
 		r.gauge = nil
 	}
-	r.share.look(r.share.held, true, now)
+	_, held := r.line.Holds()
+	r.share.look(held, true, now)
+}
+
+// holds is how many frames the transport holds.
+func (r *rail) holds() int {
+	frames, _ := r.line.Holds()
+	return frames
 }

@@ -25,7 +25,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 		return false
 	}
 	pe := ch.peer
-	if pe.local || pe.ways.Stage != rails.Known || pe.waiting.head != nil || pe.backlog.head != nil ||
+	if pe.local || pe.ways.Stage != rails.Known || pe.waiting.head != nil || pe.backlog.Len() > 0 ||
 		len(buf) > p.tune.copyLimit || p.copied >= p.tune.copyPool || pe.stretched() {
 		return false
 	}
@@ -37,8 +37,8 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	f := p.newFrame(pe)
 	f.short = true
 	p.copied += shortLimit
-	f.lane, f.counted = int(lane), true
-	f.Header = wire.PutPlain(f.header[:], lane, pe.sent.add(f), c.id, int32(tag), ch.seq, pe.laneSeq[lane])
+	f.lane = int(lane)
+	f.Header = wire.PutPlain(f.header[:], lane, pe.sent.Add(&f.Frame), c.id, int32(tag), ch.seq, pe.laneSeq[lane])
 	ch.seq++
 	pe.laneSeq[lane]++
 	f.Payload = f.room[:copy(f.room[:], buf)]
@@ -58,7 +58,7 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 	}
 	pe := r.peer
 	lane, units := int(h.Lane()), credit.Price(len(payload))
-	if h.Frame() != pe.received.next || len(pe.received.beyond) != 0 ||
+	if !pe.received.Expects(h.Frame()) ||
 		lane >= len(pe.lanes) || pe.lanes[lane] == nil || pe.grant.Left() < units {
 		return false
 	}
@@ -80,10 +80,9 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 	r.hear()
 	r.traffic.Received++
 	r.traffic.BytesReceived += uint64(len(payload))
-	pe.received.next++
-	pe.unacked++
+	soon := pe.received.ArrivedNext()
 	pe.grant.Take(units)
-	if pe.grant.Refund(units) || h.Flags()&wire.FlagAckNow != 0 || pe.unacked >= ackEvery {
+	if pe.grant.Refund(units) || h.Flags()&wire.FlagAckNow != 0 || soon {
 		pe.acknowledgeSoon()
 	}
 	op := posted.Owner.(*operation)

@@ -43,5 +43,5 @@ func BenchmarkShort(b *testing.B) {
 		}
 		p.freeOperation(op)
 	}
-	require.LessOrEqual(b, pe.sent.outstanding(), 1, "a frame acknowledges the one before")
+	require.LessOrEqual(b, pe.sent.Outstanding(), 1, "a frame acknowledges the one before")
 }

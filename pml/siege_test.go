@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
@@ -157,7 +158,7 @@ func (s *siege) handle() uint64 {
 func (s *siege) draw() (wire.Header, int) {
 	h := wire.Header{
 		Kind: wire.Kind(rapid.IntRange(1, int(wire.Kinds)).Draw(s.T, "kind")), Flags: wire.FlagCounted,
-		Frame: s.near(s.frame, "frame"), Ack: s.near(s.foe.sent.next, "ack"), Credit: s.near(1<<10, "credit"),
+		Frame: s.near(s.frame, "frame"), Ack: s.near(s.foe.sent.Next(), "ack"), Credit: s.near(1<<10, "credit"),
 		Lane: uint16(rapid.IntRange(0, 1).Draw(s.T, "lane")),
 	}
 	if h.Kind < wire.Kinds && h.Kind.Unnumbered() {
@@ -188,7 +189,7 @@ func (s *siege) draw() (wire.Header, int) {
 		size = max(size, 1)
 	}
 	if h.Kind == wire.Ack && s.one(3, "ranges") {
-		h.Ranges[0], h.NumRanges = wire.Range{First: s.near(s.foe.sent.next, "range"), Count: s.near(1, "count")}, 1
+		h.Ranges[0], h.NumRanges = wire.Range{First: s.near(s.foe.sent.Next(), "range"), Count: s.near(1, "count")}, 1
 	}
 	if (h.Kind == wire.Goodbye || h.Kind == wire.GoodbyeAck) && !s.one(10, "goodbye") {
 		h.Kind = wire.Ack
@@ -421,30 +422,29 @@ func (s *siege) check() {
 	require.LessOrEqual(s, foe.holds.requests, b.sends+len(s.calls), "those that were given back are above")
 	require.LessOrEqual(s, foe.holds.contexts, b.contexts)
 	require.Nil(s, s.contexts[1].match.Channel(1), "it is no member")
-	require.LessOrEqual(s, foe.holds.gaps, b.gaps+1)
-	require.GreaterOrEqual(s, min(foe.holds.requests, foe.holds.contexts, foe.holds.gaps), 0)
-	require.LessOrEqual(s, len(foe.partial), b.frames+len(s.gates)*len(s.calls)+len(s.gates))
+	require.LessOrEqual(s, foe.received.Gaps(), b.gaps+1)
+	require.GreaterOrEqual(s, min(foe.holds.requests, foe.holds.contexts, foe.received.Gaps()), 0)
+	require.LessOrEqual(s, len(foe.received.AllUnfinished()), b.frames+len(s.gates)*len(s.calls)+len(s.gates))
 	require.LessOrEqual(s, len(s.p.contexts), len(s.contexts)+b.contexts)
 	require.LessOrEqual(s, foe.taking, len(s.calls))
 	require.GreaterOrEqual(s, foe.taking, 0)
-	for _, q := range []frameQueue{foe.backlog, foe.bulk, foe.again} {
+	for _, q := range []*delivery.Queue{&foe.backlog, &foe.bulk} {
 		n := 0
-		for f := q.head; f != nil; f = f.next {
-			require.Same(s, foe, f.peer, "a frame in a queue is in use")
+		q.All(func(f *delivery.Frame) bool {
+			require.Same(s, foe, frameOf(f).peer, "a frame in a queue is in use")
 			n++
-			require.LessOrEqual(s, n, q.len)
-			if f.next == nil {
-				require.Same(s, q.tail, f)
-			}
-		}
-		require.Equal(s, q.len, n)
+			return n <= q.Len()
+		})
+		require.Equal(s, q.Len(), n)
 	}
-	foe.sent.each(func(f *txFrame) { require.Same(s, foe, f.peer, "a frame in the window is in use") })
+	foe.sent.Each(func(f *delivery.Frame) {
+		require.Same(s, foe, frameOf(f).peer, "a frame in the window, or one that is to go again, is in use")
+	})
 	for _, g := range s.gates {
 		n := 0
-		for f := g.rail.newest; f != nil; f = f.older {
-			require.True(s, f.held)
-			require.Same(s, foe, f.peer)
+		for f := g.rail.line.Newest(); f != nil; f = f.Older() {
+			require.True(s, f.Held())
+			require.Same(s, foe, frameOf(f).peer)
 			n++
 		}
 		require.Equal(s, len(g.held), n, "the transport has what it has")
@@ -486,9 +486,9 @@ func (s *siege) end() {
 		require.Nil(s, l.op, "every operation with a peer that has failed has ended")
 	}
 	require.Zero(s, s.foe.holds.requests)
-	require.Zero(s, s.foe.holds.gaps)
+	require.Zero(s, s.foe.received.Gaps())
 	require.Empty(s, s.foe.begun)
-	require.Empty(s, s.foe.partial)
+	require.Empty(s, s.foe.received.AllUnfinished())
 	require.Zero(s, s.p.copied, "copies for replay")
 	require.Zero(s, s.p.buffered, "buffered sends")
 	require.Zero(s, s.foe.taking)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -18,15 +19,16 @@ func TestPeakIsGivenBack(t *testing.T) {
 	const peak = 5 * keptSpare
 	p := new(PML)
 	pe := &peer{pml: p}
+	var line delivery.Line
 	before := heapInUse()
 	ops, frames, inbounds := make([]*operation, peak), make([]*txFrame, peak), make([]*inbound, peak)
 	for i := range peak {
 		ops[i], frames[i], inbounds[i] = p.newOperation(), p.newFrame(pe), p.newInbound(pe, &wire.Header{}, 0)
-		frames[i].sent = true
-		pe.sent.add(frames[i])
+		pe.sent.Add(&frames[i].Frame)
+		line.Passed(&frames[i].Frame)
 	}
 	require.Len(t, p.ops.chunks, peak/chunkSize)
-	require.NoError(t, pe.sent.acknowledge(peak, func(f *txFrame) { p.freeFrame(f) }))
+	require.NoError(t, pe.sent.Acknowledge(peak, func(f *delivery.Frame) { p.freeFrame(frameOf(f)) }))
 	for i := range peak {
 		p.freeOperation(ops[(i*7)%peak]) // in another order
 		p.freeInbound(inbounds[i])

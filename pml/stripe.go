@@ -3,6 +3,7 @@ package pml
 import (
 	"math"
 
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -61,7 +62,7 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	var best *rail
 	most := 0
 	for _, r := range pe.rails {
-		if !r.serves() || r.busy || r.share.frames >= maxHeld {
+		if !r.serves() || r.busy || r.holds() >= maxHeld {
 			continue
 		}
 		room := n
@@ -102,9 +103,10 @@ func (pe *peer) remaining() float64 {
 	for op := pe.streams.head; op != nil; op = op.next {
 		n += op.accept - op.offset
 	}
-	for f := pe.bulk.head; f != nil; f = f.next {
+	pe.bulk.All(func(f *delivery.Frame) bool {
 		n += uint64(f.Size)
-	}
+		return true
+	})
 	return float64(n)
 }
 
@@ -164,7 +166,7 @@ func (pe *peer) cutPiece() bool {
 	}
 	f.build(&h)
 	if !r.transmit(f) {
-		pe.bulk.push(f)
+		pe.bulk.Push(&f.Frame)
 	}
 	return true
 }

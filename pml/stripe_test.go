@@ -11,6 +11,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 )
 
@@ -68,8 +69,7 @@ func stripes(pe *peer, cables []*cable, size uint64, start float64) float64 {
 			w.held = append(w.held, n)
 			r.share.gave(n, int64(now))
 			r.share.fed = true
-			r.share.frames++
-			r.share.held += n
+			r.line.Take(&delivery.Frame{Frame: btl.Frame{Size: n}})
 			if op.offset += uint64(n); op.offset == op.accept {
 				pe.streams.pop()
 				pe.doubtStarved()
@@ -82,8 +82,11 @@ func stripes(pe *peer, cables []*cable, size uint64, start float64) float64 {
 		now = next.next()
 		next.advance(now)
 		r := next.rail
-		r.share.frames--
-		r.share.held -= next.held[0]
+		oldest := r.line.Newest()
+		for oldest.Older() != nil {
+			oldest = oldest.Older()
+		}
+		r.line.Release(oldest)
 		next.held = next.held[1:]
 		if r.gauge == nil {
 			r.look(int64(now))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -99,7 +100,7 @@ func TestRailThatCreepsIsGivenUp(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		slow, well := pe.rails[0], pe.rails[1]
 		pe.underWay(slow)
-		pe.sent.each(func(f *txFrame) { f.given = pe.pml.engine.Now() })
+		pe.sent.Each(func(f *delivery.Frame) { f.Given = pe.pml.engine.Now() })
 		half := pe.pml.tune.railTimeout / 2
 		for range 2 {
 			require.True(t, slow.up())
@@ -125,7 +126,7 @@ func TestRailThatCreepsIsAllThereIs(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		slow := pe.rails[0]
 		pe.underWay(slow)
-		pe.sent.each(func(f *txFrame) { f.given = pe.pml.engine.Now() })
+		pe.sent.Each(func(f *delivery.Frame) { f.Given = pe.pml.engine.Now() })
 		for range 20 {
 			pe.pass(pe.pml.tune.railTimeout / 4)
 			slow.hear()

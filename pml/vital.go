@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -14,11 +15,7 @@ import (
 // those, it is room that it finds for more.
 type vital struct {
 	heard     uint64 // frames
-	acked     uint64 // frames
-	gone      int64  // bytes of these
-	released  uint64 // frames
-	given     int64  // bytes of frames given to the transport
-	confirmed int64  // the most of these, less what is under way, that was seen
+	confirmed int64  // the most bytes given to the transport, less what is under way, that was seen
 }
 
 // hear notes that a frame has arrived.
@@ -39,17 +36,17 @@ func (r *rail) expect() {
 
 // signs sums up the signs of life.
 func (r *rail) signs() uint64 {
-	n := r.vital.heard + r.vital.acked
+	n := r.vital.heard + r.line.Acknowledged()
 	if r.gauge != nil {
 		if under := r.gauge.Outstanding(); under >= 0 {
 			// What is under way has the transport's own headers too: a frame more
 			// makes this less, and only what is confirmed makes it more.
-			r.vital.confirmed = max(r.vital.confirmed, r.vital.given-int64(under))
+			r.vital.confirmed = max(r.vital.confirmed, r.line.Given()-int64(under))
 			return n + uint64(r.vital.confirmed)
 		}
 	}
-	n += r.vital.released
-	for f := r.newest; f != nil; f = f.older {
+	n += r.line.Released()
+	for f := r.line.Newest(); f != nil; f = f.Older() {
 		n += uint64(f.Progress)
 	}
 	return n
@@ -60,7 +57,7 @@ func (r *rail) carried() int64 {
 	if r.gauge != nil && r.vital.confirmed > 0 {
 		return r.vital.confirmed
 	}
-	return r.vital.gone
+	return r.line.Delivered()
 }
 
 // sample tells how the rail fares, whose oldest frame under way was given to it at a
@@ -82,25 +79,25 @@ func (p *PML) watch() {
 }
 
 // dueSince tells since when each rail has had something under way that is to be answered.
-func (pe *peer) dueSince() map[*rail]int64 {
-	oldest := make(map[*rail]int64)
-	note := func(r *rail, given int64) {
-		if at, found := oldest[r]; r != nil && (!found || given < at) {
-			oldest[r] = given
+func (pe *peer) dueSince() map[*delivery.Line]int64 {
+	oldest := make(map[*delivery.Line]int64)
+	note := func(l *delivery.Line, given int64) {
+		if at, found := oldest[l]; l != nil && (!found || given < at) {
+			oldest[l] = given
 		}
 	}
-	pe.eachSent(func(f *txFrame) { note(f.rail, f.given) })
+	pe.sent.Each(func(f *delivery.Frame) { note(f.Line, f.Given) })
 	if g := &pe.goodbye; g.said && !g.answered {
-		note(g.over, g.at)
+		note(&g.over.line, g.at)
 	}
 	waits := pe.waits()
 	for _, r := range pe.rails {
 		if waits && r.up() && r.busy {
-			note(r, r.refusedAt) // it is to take more
+			note(&r.line, r.refusedAt) // it is to take more
 		}
-		for f := r.newest; f != nil; f = f.older {
-			if waits || f.op != nil {
-				note(r, f.given) // and to give back what it has, before it gets more, or an operation ends
+		for f := r.line.Newest(); f != nil; f = f.Older() {
+			if waits || frameOf(f).op != nil {
+				note(&r.line, f.Given) // and to give back what it has, before it gets more, or an operation ends
 			}
 		}
 	}
@@ -111,7 +108,7 @@ func (pe *peer) watch() {
 	oldest := pe.dueSince()
 	for _, r := range pe.rails {
 		if r.up() {
-			since, waits := oldest[r]
+			since, waits := oldest[&r.line]
 			r.sample(since, waits)
 		}
 	}
@@ -176,6 +173,6 @@ func (r *rail) answer() {
 		r.peer.acknowledgeSoon()
 		return
 	}
-	r.peer.ackDue = true // should the rail be busy now: the peer may take silence for our end
+	r.peer.received.Owe() // should the rail be busy now: the peer may take silence for our end
 	r.peer.sendAck(r)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
 )
 
@@ -19,26 +21,32 @@ func TestSignsAreWhatIsConfirmed(t *testing.T) {
 	const overhead = 8 // of each frame, the transport's own
 	under := gauge(0)
 	r := &rail{gauge: &under}
-	give := func(n int) { r.vital.given += int64(n); under += gauge(n + overhead) }
+	give := func(n int) {
+		r.line.Take(&delivery.Frame{Frame: btl.Frame{Size: n}})
+		under += gauge(n + overhead)
+	}
 
 	give(1000)
 	before := r.signs()
 	give(24)
 	give(24)
-	r.vital.released = 3
+	for range 2 {
+		r.line.Release(r.line.Newest())
+	}
 	assert.Equal(t, before, r.signs(), "the system here has taken them")
 	under -= 500
 	after := r.signs()
 	assert.Greater(t, after, before)
+	give(24)
 	give(24)
 	assert.Equal(t, after, r.signs())
 	under = 0
 	assert.Greater(t, r.signs(), after)
 
 	under = -1 // it can not be known
-	r.vital.released++
+	r.line.Release(r.line.Newest())
 	mark := r.signs()
-	r.vital.released++
+	r.line.Release(r.line.Newest())
 	assert.NotEqual(t, mark, r.signs())
 }
 

@@ -1,4 +1,4 @@
-package pml
+package delivery
 
 import "testing"
 
@@ -12,11 +12,11 @@ func BenchmarkDelivery(b *testing.B) {
 		every int // messages for an acknowledgement
 	}{{"answered", 1}, {"window of 64", 64}} {
 		b.Run(bench.name, func(b *testing.B) {
-			var sent sendWindow
-			var received receiveWindow
-			frames := make([]txFrame, bench.every)
+			var sent Sender
+			var received Receiver
+			frames := make([]Frame, bench.every)
 			var done int
-			acked := func(f *txFrame) {
+			acked := func(f *Frame) {
 				f.acked = true
 				done++
 			}
@@ -24,11 +24,11 @@ func BenchmarkDelivery(b *testing.B) {
 			for i := range b.N {
 				f := &frames[i%bench.every]
 				f.acked, f.sent = false, true
-				if err := received.add(sent.add(f)); err != nil {
+				if err := received.add(sent.Add(f)); err != nil {
 					b.Fatal(err)
 				}
 				if (i+1)%bench.every == 0 {
-					if err := sent.acknowledge(received.next, acked); err != nil {
+					if err := sent.Acknowledge(received.next, acked); err != nil {
 						b.Fatal(err)
 					}
 				}

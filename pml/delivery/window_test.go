@@ -1,4 +1,4 @@
-package pml
+package delivery
 
 import (
 	"slices"
@@ -7,24 +7,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/strandmp/strand/pml/wire"
 )
 
 // starts are numbers at which a window is begun: near each place where some
 // arithmetic wraps around.
 var starts = rapid.SampledFrom([]uint32{0, 1<<31 - 40, 1<<31 + 5, 1<<32 - 40, 1<<32 - 1})
 
-// TestSendWindowProperty compares the window with a list of which frames are
+// TestSenderProperty compares the window with a list of which frames are
 // outstanding, while acknowledgements come late, twice, and out of order.
-func TestSendWindowProperty(t *testing.T) {
+func TestSenderProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := starts.Draw(t, "start")
-		w := sendWindow{base: start, next: start}
-		numbers := make(map[*txFrame]uint32)
+		w := Sender{base: start, next: start}
+		numbers := make(map[*Frame]uint32)
 		var outstanding []uint32 // the model
 		var base, next uint64    // how many numbers are done, and given out
-		acked := func(f *txFrame) {
+		acked := func(f *Frame) {
 			i := slices.Index(outstanding, numbers[f])
 			require.GreaterOrEqual(t, i, 0, "frame %d was acknowledged before", numbers[f])
 			outstanding = slices.Delete(outstanding, i, i+1)
@@ -33,8 +31,8 @@ func TestSendWindowProperty(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(t, "step") {
 			case 0:
 				for range rapid.IntRange(1, 70).Draw(t, "frames") {
-					f := &txFrame{sent: true}
-					n := w.add(f)
+					f := &Frame{sent: true}
+					n := w.Add(f)
 					require.Equal(t, start+uint32(next), n)
 					next++
 					numbers[f] = n
@@ -42,13 +40,13 @@ func TestSendWindowProperty(t *testing.T) {
 				}
 			case 1: // a cumulative one, perhaps older than one before
 				at := rapid.Uint64Range(0, next).Draw(t, "cumulative")
-				require.NoError(t, w.acknowledge(start+uint32(at), acked))
+				require.NoError(t, w.Acknowledge(start+uint32(at), acked))
 				base = max(base, at)
 				require.False(t, slices.ContainsFunc(outstanding, func(n uint32) bool { return n-start < uint32(base) }))
 			case 2:
 				first := rapid.Uint64Range(0, next).Draw(t, "first")
 				count := rapid.Uint64Range(0, next-first).Draw(t, "count")
-				require.NoError(t, w.acknowledgeRange(wire.Range{First: start + uint32(first), Count: uint32(count)}, acked))
+				require.NoError(t, w.AcknowledgeRange(Range{First: start + uint32(first), Count: uint32(count)}, acked))
 				if first >= base {
 					require.False(t, slices.ContainsFunc(outstanding, func(n uint32) bool {
 						return uint64(n-start) >= first && uint64(n-start) < first+count
@@ -56,75 +54,75 @@ func TestSendWindowProperty(t *testing.T) {
 				}
 			}
 			require.Equal(t, start+uint32(base), w.base)
-			require.Equal(t, int(next-base), w.outstanding())
-			require.Equal(t, next == base, w.empty())
+			require.Equal(t, int(next-base), w.Outstanding())
+			require.Equal(t, next == base, w.Empty())
 			var left []uint32
-			w.each(func(f *txFrame) { left = append(left, numbers[f]) })
+			w.Each(func(f *Frame) { left = append(left, numbers[f]) })
 			require.True(t, slices.Equal(outstanding, left))
 		}
 	})
 }
 
-func TestSendWindowRefuses(t *testing.T) {
-	w := sendWindow{base: 1<<32 - 2, next: 1<<32 - 2}
+func TestSenderRefuses(t *testing.T) {
+	w := Sender{base: 1<<32 - 2, next: 1<<32 - 2}
 	for range 5 {
-		w.add(&txFrame{sent: true})
+		w.Add(&Frame{sent: true})
 	}
-	none := func(*txFrame) { t.Error("nothing was acknowledged") }
-	assert.ErrorContains(t, w.acknowledge(4, none), "acknowledgement up to frame 4")
-	assert.ErrorContains(t, w.acknowledge(1<<30, none), "are on their way")
-	assert.ErrorContains(t, w.acknowledgeRange(wire.Range{First: 0, Count: 4}, none), "acknowledgement of frames 0 to 4")
-	assert.ErrorContains(t, w.acknowledgeRange(wire.Range{First: 0, Count: 1<<32 - 1}, none), "are on their way")
-	assert.ErrorContains(t, w.acknowledgeRange(wire.Range{First: 4, Count: 1}, none), "are on their way")
-	assert.NoError(t, w.acknowledgeRange(wire.Range{First: 1<<32 - 5, Count: 1}, none), "an old one")
-	assert.NoError(t, w.acknowledge(1<<32-4, none), "an old one")
-	assert.Equal(t, 5, w.outstanding())
+	none := func(*Frame) { t.Error("nothing was acknowledged") }
+	assert.ErrorContains(t, w.Acknowledge(4, none), "acknowledgement up to frame 4")
+	assert.ErrorContains(t, w.Acknowledge(1<<30, none), "are on their way")
+	assert.ErrorContains(t, w.AcknowledgeRange(Range{First: 0, Count: 4}, none), "acknowledgement of frames 0 to 4")
+	assert.ErrorContains(t, w.AcknowledgeRange(Range{First: 0, Count: 1<<32 - 1}, none), "are on their way")
+	assert.ErrorContains(t, w.AcknowledgeRange(Range{First: 4, Count: 1}, none), "are on their way")
+	assert.NoError(t, w.AcknowledgeRange(Range{First: 1<<32 - 5, Count: 1}, none), "an old one")
+	assert.NoError(t, w.Acknowledge(1<<32-4, none), "an old one")
+	assert.Equal(t, 5, w.Outstanding())
 }
 
-// TestReceiveWindowProperty compares the window with a set, while frames come in
+// TestReceiverProperty compares the window with a set, while frames come in
 // any order and again.
-func TestReceiveWindowProperty(t *testing.T) {
+func TestReceiverProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := starts.Draw(t, "start")
-		w := receiveWindow{next: start}
+		w := Receiver{next: start}
 		arrived := make(map[uint32]bool)
 		span := rapid.Uint32Range(1, 100).Draw(t, "span")
 		for range rapid.IntRange(1, 150).Draw(t, "steps") {
 			n := rapid.Uint32Range(0, span).Draw(t, "number")
-			require.Equal(t, arrived[n], w.has(start+n))
+			require.Equal(t, arrived[n], w.Has(start+n))
 			require.NoError(t, w.add(start+n))
 			arrived[n] = true
-			checkReceiveWindow(t, &w, start, arrived)
+			checkReceiver(t, &w, start, arrived)
 		}
 	})
 }
 
-func checkReceiveWindow(t *rapid.T, w *receiveWindow, start uint32, arrived map[uint32]bool) {
+func checkReceiver(t *rapid.T, w *Receiver, start uint32, arrived map[uint32]bool) {
 	next := uint32(0)
 	for arrived[next] {
 		next++
 	}
 	require.Equal(t, start+next, w.next)
-	var ranges []wire.Range
+	var ranges []Range
 	for n := next + 1; n < 200; n++ {
 		switch {
 		case !arrived[n]:
 		case arrived[n-1]:
 			ranges[len(ranges)-1].Count++
 		default:
-			ranges = append(ranges, wire.Range{First: start + n, Count: 1})
+			ranges = append(ranges, Range{First: start + n, Count: 1})
 		}
 	}
 	require.True(t, slices.Equal(ranges, w.beyond))
 	for n := range uint32(200) {
-		if w.has(start+n) != arrived[n] {
+		if w.Has(start+n) != arrived[n] {
 			t.Fatalf("frame %d: arrived is %v", n, arrived[n])
 		}
 	}
 }
 
-func TestReceiveWindowBoundsGaps(t *testing.T) {
-	var w receiveWindow
+func TestReceiverBoundsGaps(t *testing.T) {
+	var w Receiver
 	for i := range uint32(maxBeyond) {
 		if err := w.add(2*i + 1); err != nil {
 			t.Fatal(err)
@@ -141,33 +139,33 @@ func FuzzAck(f *testing.F) {
 	f.Add(uint32(0), uint8(200), uint32(100), uint32(150), uint32(50), uint32(1<<31), uint32(1<<31))
 	f.Add(uint32(5), uint8(3), uint32(1<<31+5), uint32(5), uint32(1<<32-1), uint32(6), uint32(1<<32-1))
 	f.Fuzz(func(t *testing.T, start uint32, frames uint8, cumulative, first1, count1, first2, count2 uint32) {
-		w := sendWindow{base: start, next: start}
-		live := make(map[*txFrame]bool)
+		w := Sender{base: start, next: start}
+		live := make(map[*Frame]bool)
 		for range frames {
-			f := &txFrame{sent: true}
+			f := &Frame{sent: true}
 			live[f] = true
-			w.add(f)
+			w.Add(f)
 		}
-		acked := func(f *txFrame) {
+		acked := func(f *Frame) {
 			if !live[f] {
 				t.Fatal("acknowledged twice")
 			}
 			delete(live, f)
 		}
-		for _, r := range []wire.Range{{First: first1, Count: count1}, {First: first2, Count: count2}} {
+		for _, r := range []Range{{First: first1, Count: count1}, {First: first2, Count: count2}} {
 			before := len(live)
-			if err := w.acknowledgeRange(r, acked); err != nil && len(live) != before {
+			if err := w.AcknowledgeRange(r, acked); err != nil && len(live) != before {
 				t.Fatal("refused, but not all of it")
 			}
 		}
-		if err := w.acknowledge(cumulative, acked); err == nil && w.base != cumulative && int32(cumulative-w.base) > 0 {
+		if err := w.Acknowledge(cumulative, acked); err == nil && w.base != cumulative && int32(cumulative-w.base) > 0 {
 			t.Fatalf("taken up to %d of %d", w.base, cumulative)
 		}
-		if w.outstanding() > int(frames) {
-			t.Fatalf("%d outstanding of %d", w.outstanding(), frames)
+		if w.Outstanding() > int(frames) {
+			t.Fatalf("%d outstanding of %d", w.Outstanding(), frames)
 		}
 		left := 0
-		w.each(func(f *txFrame) {
+		w.Each(func(f *Frame) {
 			if !live[f] {
 				t.Fatal("acknowledged, but still there")
 			}

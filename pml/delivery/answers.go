@@ -1,11 +1,11 @@
-package pml
+package delivery
 
 import "time"
 
-// replies learns whether the program answers a peer at once. Where it does, the
+// answers learns whether the program answers a peer at once. Where it does, the
 // acknowledgement that a sender waits for goes with the answer, which saves both
 // sides a frame and the system calls for it.
-type replies struct {
+type answers struct {
 	since int64 // when such an acknowledgement was due that nothing followed yet; 0: none
 	quick int   // times in a row that a frame to the peer followed soon
 	need  int   // times in a row before it is relied on; 0: firstNeed
@@ -22,16 +22,13 @@ const (
 	maxNeed   = 1024
 )
 
-func (r *replies) needed() int { return max(r.need, firstNeed) }
+func (r *answers) needed() int { return max(r.need, firstNeed) }
 
 // expected reports whether an acknowledgement may wait for the answer.
-func (r *replies) expected() bool { return r.quick >= r.needed() }
-
-// due notes that an acknowledgement is, or was, due now.
-func (r *replies) due(now int64) { r.since = now }
+func (r *answers) expected() bool { return r.quick >= r.needed() }
 
 // followed notes that a frame to the peer has gone.
-func (r *replies) followed(now int64) {
+func (r *answers) followed(now int64) {
 	took := now - r.since
 	r.since = 0
 	switch {

@@ -1,0 +1,76 @@
+package delivery
+
+// When says when an arrival is to be acknowledged (docs/decisions/0007-acknowledgements.md).
+type When uint8
+
+const (
+	// Later: with whatever goes the other way, or with one of the next arrivals.
+	Later When = iota
+	// Soon: with the next poll, unless a frame that goes there before says it.
+	Soon
+	// Now: the sender waits for it.
+	Now
+)
+
+// ackEvery is how many frames may arrive before they are acknowledged though no frame
+// goes the other way.
+const ackEvery = 64
+
+// Arrived notes that a frame has arrived whole, and says when to acknowledge it. Awaited
+// is one that completes a request of its sender; the caller tells of it by
+// [Receiver.AwaitAnswer] too, after it has acknowledged what is to be acknowledged now.
+func (r *Receiver) Arrived(n uint32, awaited bool) (When, error) {
+	hadGaps := len(r.beyond) > 0
+	if err := r.add(n); err != nil {
+		return Later, err
+	}
+	r.untold++
+	switch {
+	case awaited && r.answers.expected():
+		return Soon, nil
+	case awaited:
+		// The longer the sender waits the more of what follows finds it with no receive
+		// posted, or with the program's answer if that is known to come.
+		return Now, nil
+	case r.untold >= ackEvery || hadGaps || len(r.beyond) > 0:
+		// What fills a gap may complete a send whose last frame came before it.
+		return Soon, nil
+	}
+	return Later, nil
+}
+
+// ArrivedNext is Arrived for a frame that is expected ([Receiver.Expects]) and that nobody
+// awaits. It reports whether it is to be acknowledged soon.
+func (r *Receiver) ArrivedNext() (soon bool) {
+	r.next++
+	r.untold++
+	return r.untold >= ackEvery
+}
+
+// Due reports whether an acknowledgement waits for a frame to leave with.
+func (r *Receiver) Due() bool { return r.due }
+
+// Owe has the next frame that leaves be one that the peer waits for, if only for its
+// acknowledgement.
+func (r *Receiver) Owe() { r.due = true }
+
+// Stamped notes that a frame with the cumulative acknowledgement has left.
+func (r *Receiver) Stamped() {
+	if len(r.beyond) == 0 {
+		r.Told()
+	}
+}
+
+// Told notes that the peer was told of all that has arrived, as far as an acknowledgement
+// has room for it.
+func (r *Receiver) Told() { r.due, r.untold = false, 0 }
+
+// AwaitAnswer notes that an acknowledgement was due now which somebody waits for: what
+// leaves next shows whether the program answers at once.
+func (r *Receiver) AwaitAnswer(now int64) { r.answers.since = now }
+
+// AwaitsAnswer reports whether no frame has left since AwaitAnswer.
+func (r *Receiver) AwaitsAnswer() bool { return r.answers.since != 0 }
+
+// Answered notes that a frame has left, where AwaitsAnswer.
+func (r *Receiver) Answered(now int64) { r.answers.followed(now) }

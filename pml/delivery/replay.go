@@ -1,0 +1,33 @@
+package delivery
+
+// A line that breaks takes nothing with it: what it had not delivered for certain goes
+// over another line, or over the same one once that is connected again. The peer knows
+// frames by their numbers and drops what comes twice.
+
+// Lost has the frames that were given to a line, and are not acknowledged, go again, and
+// calls lost for each. The line's transport has been taken back what it held.
+func (s *Sender) Lost(l *Line, lost func(*Frame)) {
+	s.Each(func(f *Frame) {
+		if f.Line == l {
+			lost(f)
+			f.Line = nil
+			s.replay(f)
+		}
+	})
+}
+
+func (s *Sender) replay(f *Frame) {
+	f.queued = true
+	s.replays.Push(f)
+}
+
+// NextReplay is the frame that is to go again next, nil if there is none. It may have
+// been acknowledged meanwhile.
+func (s *Sender) NextReplay() *Frame { return s.replays.Head() }
+
+// Replays is how many frames and parts are to go again.
+func (s *Sender) Replays() int { return s.replays.Len() }
+
+// Replaying takes the next frame that is to go again from the queue: a line has it now, or
+// it is to be cut, or it was acknowledged.
+func (s *Sender) Replaying() { s.replays.Pop().queued = false }

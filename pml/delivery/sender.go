@@ -1,0 +1,166 @@
+package delivery
+
+import "fmt"
+
+// A Range is Count consecutive frame numbers.
+type Range struct{ First, Count uint32 }
+
+// A Sender has the frames to a peer that are not acknowledged, by number. Numbers start at
+// 0 and wrap around. The zero value is ready but for Most.
+type Sender struct {
+	// Most is how far the numbers may span, from the first that is not acknowledged, for
+	// anything new to follow.
+	Most int
+
+	ring    []*Frame // slot of number n: n mod len
+	base    uint32   // the lowest number that is not acknowledged
+	next    uint32   // the next number to give out
+	replays Queue    // frames whose line has broken, to go another way
+}
+
+// Empty reports whether everything is acknowledged.
+func (s *Sender) Empty() bool { return s.base == s.next }
+
+// Base is the lowest number that is not acknowledged.
+func (s *Sender) Base() uint32 { return s.base }
+
+// Next is the next number to be given out.
+func (s *Sender) Next() uint32 { return s.next }
+
+// Outstanding is the span of the numbers from the lowest that is not acknowledged on.
+func (s *Sender) Outstanding() int { return int(s.next - s.base) }
+
+// Full reports whether the window takes nothing new: the peer would have to remember too
+// much.
+func (s *Sender) Full() bool { return s.Outstanding() >= s.Most }
+
+// Add gives f the next number.
+func (s *Sender) Add(f *Frame) uint32 {
+	if s.Outstanding()+1 >= len(s.ring) {
+		s.grow()
+	}
+	n := s.next
+	f.numbered = true
+	s.ring[int(n)&(len(s.ring)-1)] = f
+	s.next++
+	return n
+}
+
+func (s *Sender) grow() {
+	bigger := make([]*Frame, max(64, 2*len(s.ring)))
+	for n := s.base; n != s.next; n++ {
+		bigger[int(n)&(len(bigger)-1)] = s.ring[int(n)&(len(s.ring)-1)]
+	}
+	s.ring = bigger
+}
+
+// keptRing is the longest ring that is kept for reuse.
+const keptRing = 8192
+
+// Acknowledge takes a cumulative acknowledgement: all numbers below next have arrived. It
+// calls acked for each frame that this is news for. An older one, which a newer one has
+// overtaken, is no news. One that names a frame that was not sent yet is damage: that
+// frame still waits in a queue, and belongs to it.
+func (s *Sender) Acknowledge(next uint32, acked func(*Frame)) error {
+	if int32(next-s.base) < 0 {
+		return nil
+	}
+	if next-s.base > s.next-s.base {
+		return fmt.Errorf("acknowledgement up to frame %d, but only %d to %d are on their way", next, s.base, s.next)
+	}
+	for s.base != next {
+		slot := &s.ring[int(s.base)&(len(s.ring)-1)]
+		f := *slot
+		if f != nil && !f.wasSent() {
+			return errNotSent(s.base)
+		}
+		*slot = nil
+		s.base++
+		if f != nil {
+			f.arrived()
+			acked(f)
+		}
+	}
+	if s.Empty() && len(s.ring) > keptRing {
+		s.ring = nil // it was made for a peak
+	}
+	return nil
+}
+
+// AcknowledgeRange takes a selective acknowledgement.
+func (s *Sender) AcknowledgeRange(r Range, acked func(*Frame)) error {
+	from := r.First - s.base
+	if int32(from) < 0 {
+		return nil // an old one, overtaken by a newer acknowledgement
+	}
+	if uint64(from)+uint64(r.Count) > uint64(s.next-s.base) {
+		return fmt.Errorf("acknowledgement of frames %d to %d, but only %d to %d are on their way", r.First, r.First+r.Count, s.base, s.next)
+	}
+	for n := r.First; n != r.First+r.Count; n++ {
+		slot := &s.ring[int(n)&(len(s.ring)-1)]
+		f := *slot
+		if f == nil {
+			continue
+		}
+		if !f.wasSent() {
+			return errNotSent(n)
+		}
+		*slot = nil
+		f.arrived()
+		acked(f)
+	}
+	return nil
+}
+
+func errNotSent(n uint32) error {
+	return fmt.Errorf("acknowledgement of frame %d, which was not sent yet", n)
+}
+
+// arrived notes that the peer has the frame.
+func (f *Frame) arrived() {
+	f.acked = true
+	if f.parts == nil {
+		f.count()
+	} else {
+		f.countParts()
+	}
+}
+
+func (f *Frame) countParts() { f.EachPart((*Frame).count) }
+
+// count notes on the line that it has delivered the frame.
+func (f *Frame) count() {
+	if l := f.Line; l != nil {
+		l.acked++
+		l.delivered += int64(f.Size)
+	}
+}
+
+// Each calls do for all that is not acknowledged, in order, as it went or is to go: for
+// each part of what was cut.
+func (s *Sender) Each(do func(*Frame)) {
+	for n := s.base; n != s.next; n++ {
+		if f := s.ring[int(n)&(len(s.ring)-1)]; f != nil {
+			f.EachPart(do)
+		}
+	}
+}
+
+// Abandon gives up everything: nothing will be acknowledged any more. It calls done for
+// each frame, and part, that was not acknowledged or was to go again, and says whether the
+// peer has it all the same. Its fate depends on its line alone from now on.
+func (s *Sender) Abandon(done func(f *Frame, delivered bool)) {
+	for f := s.NextReplay(); f != nil; f = s.NextReplay() {
+		s.Replaying()
+		if f.Delivered() {
+			done(f, true)
+		}
+	}
+	for n := s.base; n != s.next; n++ {
+		if f := s.ring[int(n)&(len(s.ring)-1)]; f != nil {
+			f.acked = true
+			f.EachPart(func(f *Frame) { done(f, false) })
+		}
+	}
+	s.ring, s.base = nil, s.next
+}
