@@ -162,7 +162,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	p, err := pml.Open(ctx, pml.Config{
 		Call: call,
 		Job:  w.job, Params: w.params, Components: components,
-		Engine: engine.Options{Spin: w.params.Duration("progress_spin"), Tick: w.params.Duration("progress_tick")},
+		Engine: engine.Options{Spin: w.params.Duration("progress_spin"), Tick: w.params.Duration("progress_tick"), Stay: !w.params.Bool("progress_move")},
 		Log:    log,
 	})
 	if err != nil {

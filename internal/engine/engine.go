@@ -20,6 +20,9 @@ type Options struct {
 	// Tick is how long held-back frames, or a rendezvous whose program computes,
 	// wait at the most for a poll.
 	Tick time.Duration
+	// Stay: the affinity of a waiter's thread is not touched, even where it shares its
+	// processor.
+	Stay bool
 	// Simulated engines have no descriptors and never spin; inside
 	// testing/synctest their time is virtual.
 	Simulated bool

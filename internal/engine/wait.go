@@ -225,7 +225,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		empty++
 		e.letOthersIn(empty)
 		after := e.poller.now()
-		if e.company.observe(after, after-now) && engines.Load() == 1 {
+		if e.company.observe(after, after-now) && engines.Load() == 1 && !e.opts.Stay {
 			moveAway()
 		} else {
 			e.yields.observe(after, after-now)
