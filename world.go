@@ -151,6 +151,15 @@ func chosen(params *param.Values, r *btl.Registry) ([]btl.Component, error) {
 	return list.Components(r)
 }
 
+// progress are the options of the engine that the parameters ask for.
+func progress(params *param.Values) engine.Options {
+	return engine.Options{
+		Spin: params.Duration("progress_spin"),
+		Tick: params.Duration("progress_tick"),
+		Stay: !params.Bool("progress_move"),
+	}
+}
+
 func (w *World) open(ctx context.Context, components []btl.Component, o *options) error {
 	job, listens := w.job.(launch.Listener)
 	var call func(int) error
@@ -162,7 +171,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	p, err := pml.Open(ctx, pml.Config{
 		Call: call,
 		Job:  w.job, Params: w.params, Components: components,
-		Engine: engine.Options{Spin: w.params.Duration("progress_spin"), Tick: w.params.Duration("progress_tick"), Stay: !w.params.Bool("progress_move")},
+		Engine: progress(w.params),
 		Log:    log,
 	})
 	if err != nil {

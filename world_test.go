@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -35,4 +36,15 @@ func heapInUse() uint64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
+}
+
+// Who says so keeps the affinity of the program's threads.
+func TestProgressMove(t *testing.T) {
+	for _, move := range []string{"true", "false"} {
+		o := options{registry: btl.Default}
+		WithParam("progress_move", move)(&o)
+		params, _, err := o.read()
+		require.NoError(t, err)
+		require.Equal(t, move == "false", progress(params).Stay)
+	}
 }

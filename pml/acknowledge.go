@@ -49,9 +49,14 @@ func (pe *peer) allowed(ack, grant uint32) error {
 	return nil
 }
 
-func frameAcked(f *delivery.Frame) {
-	frameOf(f).peer.moves++
-	f.EachPart(settleFrame)
+func frameAcked(d *delivery.Frame) {
+	f := frameOf(d)
+	f.peer.moves++
+	if d.InParts() {
+		d.EachPart(settleFrame)
+		return
+	}
+	f.settle()
 }
 
 // arrived notes that a frame has arrived whole. Awaited is one that completes a request of

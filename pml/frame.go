@@ -126,24 +126,27 @@ func (f *txFrame) detach() {
 func (f *txFrame) settle() {
 	switch f.Fate() {
 	case delivery.Unread:
-		f.detach()
+		if f.op != nil {
+			f.detach()
+		}
 	case delivery.Over:
-		f.over()
+		whole, op := f.Unlink(), f.op
+		f.peer.pml.freeFrame(f)
+		switch {
+		case whole != nil: // whose memory they share
+			frameOf(whole).settle()
+		case op != nil:
+			op.released()
+		}
 	}
 }
 
-func (f *txFrame) over() {
-	whole, op, p := f.Unlink(), f.op, f.peer.pml
-	p.freeFrame(f)
-	switch {
-	case whole != nil: // whose memory they share
-		frameOf(whole).settle()
-	case op == nil:
-	case op.isSend:
-		op.frames--
+// released notes that one frame less refers to the operation's buffer.
+func (op *operation) released() {
+	op.frames--
+	if op.isSend {
 		op.sendProgressed()
-	default:
-		op.frames--
+	} else {
 		op.retire()
 	}
 }

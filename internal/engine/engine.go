@@ -64,6 +64,7 @@ type Engine struct {
 	events   [maxEvents]event
 	yields   penalty
 	company  company
+	move     func() // takes the thread to another processor; nil: it stays
 	aside    aside
 	opts     Options
 	closed   bool
@@ -102,6 +103,9 @@ func New(opts Options) (*Engine, error) {
 	}
 	if e.opts.Tick <= 0 {
 		e.opts.Tick = 200 * time.Microsecond
+	}
+	if !opts.Stay {
+		e.move = moveAway
 	}
 	engines.Add(1)
 	e.done.Add(1)

@@ -225,8 +225,8 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		empty++
 		e.letOthersIn(empty)
 		after := e.poller.now()
-		if e.company.observe(after, after-now) && engines.Load() == 1 && !e.opts.Stay {
-			moveAway()
+		if e.company.observe(after, after-now) && engines.Load() == 1 && e.move != nil {
+			e.move()
 		} else {
 			e.yields.observe(after, after-now)
 		}

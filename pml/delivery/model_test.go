@@ -13,7 +13,7 @@ import (
 // frames of other lengths: each frame's bytes arrive exactly once, its sender learns it
 // exactly once, memory that was given back is not read, and what is kept is bounded.
 func TestFramesArriveExactlyOnce(t *testing.T) {
-	seeds := uint64(250)
+	seeds := uint64(1000)
 	if os.Getenv("STRANDTEST_SOAK") != "" {
 		seeds = 1_000_000
 	}
@@ -29,6 +29,9 @@ const (
 	mostUnfinished  = 60
 	mostGaps        = 400
 	mostRanges      = 6 // in one acknowledgement
+	// mostSteps bounds every loop whose end depends on what is tested: frames live at a time
+	// are some hundred.
+	mostSteps = 10_000
 )
 
 // packet is a frame on its way, as it looks on the wire.
@@ -52,7 +55,7 @@ type modelLine struct {
 	reverse  *modelLine
 	limit    int
 	up       bool
-	holds    bool // it releases late
+	late     bool // it releases late
 	ordered  bool
 	wire     []*packet
 }
@@ -106,6 +109,15 @@ func (m *model) failf(format string, args ...any) {
 	}
 }
 
+// bounded reports false, and fails, once a loop has gone round more often than there can be
+// frames.
+func (m *model) bounded(steps *int, what string) bool {
+	if *steps++; *steps > mostSteps {
+		m.failf("%s does not come to an end", what)
+	}
+	return m.err == nil
+}
+
 func runModel(seed uint64) error {
 	m := &model{Rand: rand.New(rand.NewPCG(seed, 1))}
 	start := []uint32{0, 1<<31 - 20, 1<<32 - 20}[m.IntN(3)]
@@ -118,9 +130,9 @@ func runModel(seed uint64) error {
 	a, b := m.sides[0], m.sides[1]
 	a.other, b.other = b, a
 	for range 1 + m.IntN(3) {
-		limit, holds, ordered := 1+m.IntN(40), m.IntN(2) == 0, m.IntN(2) == 0
-		l := &modelLine{from: a, to: b, limit: limit, holds: holds, ordered: ordered, up: true}
-		r := &modelLine{from: b, to: a, limit: limit, holds: holds, ordered: ordered, up: true}
+		limit, late, ordered := 1+m.IntN(40), m.IntN(2) == 0, m.IntN(2) == 0
+		l := &modelLine{from: a, to: b, limit: limit, late: late, ordered: ordered, up: true}
+		r := &modelLine{from: b, to: a, limit: limit, late: late, ordered: ordered, up: true}
 		l.reverse, r.reverse = r, l
 		a.lines, b.lines = append(a.lines, l), append(b.lines, r)
 	}
@@ -148,9 +160,7 @@ func (m *model) step() {
 	case n < 75:
 		l.advance()
 	case n < 80:
-		if s.flush {
-			s.acknowledge()
-		}
+		s.flushed()
 	case n < 85:
 		l.release()
 	case n < 89 && l.up:
@@ -197,12 +207,17 @@ func (s *side) transmit(l *modelLine, f *Frame) bool {
 		return false
 	}
 	o := f.Owner.(*outgoing)
+	if f.Held() || o.over {
+		s.failf("%s: frame %d goes to a line, and is held: %v, over: %v", s.name, o.number, f.Held(), o.over)
+		return false
+	}
 	if f.Numbered() && f.Size > l.limit {
 		s.cut(o, l.limit)
 		return true
 	}
 	p := &packet{line: l, frame: f, numbered: f.Numbered(), number: o.number, awaited: o.awaited, at: f.At(), whole: f.Whole().Size, next: s.rcv.Next()}
-	if l.holds {
+	p.payload = f.Payload
+	if l.late {
 		l.Take(f)
 	} else {
 		p.leave()
@@ -229,7 +244,7 @@ func (s *side) cut(o *outgoing, limit int) {
 
 // leave has the transport read the frame's memory: from now on it is not needed.
 func (p *packet) leave() {
-	p.payload, p.frame = bytes.Clone(p.frame.Payload), nil
+	p.payload, p.frame = bytes.Clone(p.payload), nil
 }
 
 // settle does what the message layer does about a frame's fate.
@@ -261,6 +276,9 @@ func (s *side) over(o *outgoing) {
 	if o.over {
 		s.failf("%s: frame %d is over twice", s.name, o.number)
 	}
+	if o.Held() {
+		s.failf("%s: frame %d is over, and a transport holds it", s.name, o.number)
+	}
 	o.over = true
 	s.live--
 	if !o.isPart {
@@ -275,14 +293,15 @@ func scribble(b []byte) {
 }
 
 func (s *side) pump() {
-	for s.backlog.Head() != nil {
+	steps := 0
+	for s.backlog.Head() != nil && s.bounded(&steps, "the backlog") {
 		f := s.backlog.Pop()
 		if !s.transmit(s.anyLine(), f) {
 			s.backlog.PushFront(f)
 			return
 		}
 	}
-	for f := s.snd.NextReplay(); f != nil; f = s.snd.NextReplay() {
+	for f := s.snd.NextReplay(); f != nil && s.bounded(&steps, "the replay queue"); f = s.snd.NextReplay() {
 		if l := s.anyLine(); !f.Delivered() {
 			if l != nil && f.Size > l.limit {
 				s.snd.Replaying()
@@ -296,6 +315,22 @@ func (s *side) pump() {
 		s.snd.Replaying()
 		s.settle(f)
 	}
+}
+
+// soon has the other side told with the next poll what has arrived, unless a frame that
+// goes there before says it.
+func (s *side) soon() {
+	s.rcv.Owe()
+	s.flush = true
+}
+
+// flushed is a poll, which sends what is due.
+func (s *side) flushed() {
+	if s.flush && s.rcv.Due() {
+		s.acknowledge()
+		return
+	}
+	s.flush = false
 }
 
 // acknowledge sends an acknowledgement without a number.
@@ -313,12 +348,29 @@ func (s *side) acknowledge() {
 
 // release has the transport let go of a frame whose bytes have left.
 func (l *modelLine) release() {
-	for f := l.Newest(); f != nil; f = f.Older() {
+	for _, f := range l.holds() {
 		if l.IntN(2) == 0 && !l.waits(f) {
 			l.Release(f)
 			l.from.settle(f)
 			return
 		}
+	}
+}
+
+// holds are the frames that the line's transport has, the newest first.
+func (l *modelLine) holds() (held []*Frame) {
+	steps := 0
+	for f := l.Newest(); f != nil && l.from.bounded(&steps, "what a line holds"); f = f.Older() {
+		held = append(held, f)
+	}
+	return held
+}
+
+// reclaim takes back what the line's transport holds.
+func (l *modelLine) reclaim() {
+	steps := 0
+	for f := l.Reclaim(); f != nil && l.from.bounded(&steps, "what is taken back"); f = l.Reclaim() {
+		l.from.settle(f)
 	}
 }
 
@@ -403,12 +455,12 @@ func (s *side) end(p *packet) {
 	if in == nil {
 		s.acked(p)
 		if p.numbered {
-			s.flush = true // it has come before
+			s.soon() // it has come before
 		}
 		return
 	}
 	if in.done {
-		s.flush = true
+		s.soon()
 		return
 	}
 	whole := in.unwanted || p.whole == 0
@@ -439,7 +491,7 @@ func (s *side) end(p *packet) {
 	case Now:
 		s.acknowledge()
 	case Soon:
-		s.flush = true
+		s.soon()
 	}
 }
 
@@ -457,9 +509,7 @@ func (l *modelLine) cut() {
 		l.up, l.wire = false, nil
 	}
 	for _, l := range []*modelLine{l, l.reverse} {
-		for f := l.Reclaim(); f != nil; f = l.Reclaim() {
-			l.from.settle(f)
-		}
+		l.reclaim()
 		l.from.snd.Lost(&l.Line, func(*Frame) {})
 	}
 }
@@ -468,7 +518,8 @@ func (l *modelLine) cut() {
 // lost.
 func (l *modelLine) connect() {
 	l.up, l.reverse.up = true, true
-	l.from.flush, l.to.flush = true, true
+	l.from.soon()
+	l.to.soon()
 }
 
 // check holds what is kept to its bounds.
@@ -487,13 +538,12 @@ func (m *model) check() {
 			m.failf("%s: %d frames wait, of %d", s.name, s.snd.Replays()+s.backlog.Len(), s.live)
 		}
 		for _, l := range s.lines {
-			frames, size := 0, 0
-			for f := l.Newest(); f != nil; f = f.Older() {
-				frames++
+			held, size := l.holds(), 0
+			for _, f := range held {
 				size += f.Size
 			}
-			if n, b := l.Holds(); n != frames || b != size {
-				m.failf("%s: a line holds %d frames of %d bytes, and counts %d of %d", s.name, frames, size, n, b)
+			if n, b := l.Holds(); n != len(held) || b != size {
+				m.failf("%s: a line holds %d frames of %d bytes, and counts %d of %d", s.name, len(held), size, n, b)
 			}
 		}
 	}
@@ -517,7 +567,8 @@ func (m *model) finish() {
 			}
 		}
 	}
-	m.sides[0].flush, m.sides[1].flush = true, true
+	m.sides[0].soon()
+	m.sides[1].soon()
 	m.run()
 	for _, s := range m.sides {
 		for _, o := range s.sent {
@@ -537,9 +588,7 @@ func (m *model) run() {
 	for range 200_000 {
 		for _, s := range m.sides {
 			s.pump()
-			if s.flush {
-				s.acknowledge()
-			}
+			s.flushed()
 			for _, l := range s.lines {
 				l.advance()
 				l.release()
@@ -569,9 +618,7 @@ func (m *model) abandon() {
 		}
 		s.snd.Abandon(func(f *Frame, _ bool) { s.settle(f) })
 		for _, l := range s.lines {
-			for f := l.Reclaim(); f != nil; f = l.Reclaim() {
-				s.settle(f)
-			}
+			l.reclaim()
 		}
 		for _, a := range append([]*Assembly(nil), s.rcv.AllUnfinished()...) {
 			s.rcv.Forget(a)

@@ -49,6 +49,9 @@ func (f *Frame) Unlink() *Frame {
 	return whole
 }
 
+// InParts reports whether the frame was cut, and parts of it are not done.
+func (f *Frame) InParts() bool { return f.parts != nil }
+
 // EachPart calls do for the frame, or for each of its parts if it was cut. A part may go
 // by that.
 func (f *Frame) EachPart(do func(*Frame)) {

@@ -121,12 +121,11 @@ func (f *Frame) arrived() {
 	f.acked = true
 	if f.parts == nil {
 		f.count()
-	} else {
-		f.countParts()
+	}
+	for part := f.parts; part != nil; part = part.sibling {
+		part.count()
 	}
 }
-
-func (f *Frame) countParts() { f.EachPart((*Frame).count) }
 
 // count notes on the line that it has delivered the frame.
 func (f *Frame) count() {

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// crowded is a poller whose clock shows every yield as one during which another thread ran.
+type crowded struct {
+	poller
+	clock int64
+}
+
+func (p *crowded) now() int64 {
+	p.clock += 2 * longYield
+	return p.clock
+}
+
+// asked is a condition that is done once it was looked at so often.
+type asked struct{ left int }
+
+func (c *asked) Done() bool   { c.left--; return c.left <= 0 }
+func (c *asked) Park(*Waiter) {}
+
+// A waiter that shares its processor moves, unless the thread's affinity is to be left alone.
+func TestStayLeavesTheThreadAlone(t *testing.T) {
+	for _, stay := range []bool{false, true} {
+		e := newEngine(t, Options{Spin: time.Hour, Stay: stay})
+		moves := 0
+		e.Lock()
+		require.Equal(t, stay, e.move == nil)
+		if e.move != nil {
+			e.move = func() { moves++ }
+		}
+		real := e.poller
+		e.poller = &crowded{poller: real}
+		require.NoError(t, e.Wait(watchdog(t), &asked{left: 2 * quickPolls}, nil))
+		e.poller = real
+		e.Unlock()
+		e.Close() // each wait is to be the only one of the process
+		require.Equal(t, !stay, moves > 0, "moved %d times", moves)
+	}
+}
