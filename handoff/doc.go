@@ -5,6 +5,9 @@
 //
 //   - A [Group] is the goroutines of a module. What they find out they bring into the loop,
 //     and when the module closes none is left.
+//   - A [Link] is a connection of one stream or several, and an [Endpoint] what it is for the
+//     message layer: for transports whose connections carry frames as package framing has them.
+//     They are made of the following.
 //   - A [Queue] is where the frames of one stream wait for the goroutine that writes them. A
 //     [Bound] is how many bytes may wait in the queues of one endpoint together; beyond it
 //     Send is busy.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -16,12 +17,19 @@ type Group struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+
+	late  context.Context // ends when nothing is waited for any more, not even last bytes
+	hurry context.CancelFunc
 }
+
+// farewell is how long closing a module waits for the last bytes of all its connections.
+const farewell = 500 * time.Millisecond
 
 // NewGroup makes a group whose results go to a loop.
 func NewGroup(loop btl.Loop) *Group {
 	g := &Group{loop: loop}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
+	g.late, g.hurry = context.WithCancel(context.Background())
 	return g
 }
 
@@ -87,9 +95,39 @@ func (g *Group) Read(ctx context.Context, r io.Reader, size int, f func(b []byte
 	}
 }
 
-// Close ends the group's context and waits for the goroutines. Nothing is run in the loop any
-// more.
+// Close ends the group's context and waits for the goroutines: for those of links that send
+// their last bytes ([Link.Leave]) half a second at most. Nothing is run in the loop any more.
 func (g *Group) Close() {
 	g.cancel()
+	defer time.AfterFunc(farewell, g.hurry).Stop()
 	g.running.Wait()
+	g.hurry()
+}
+
+// Fetch has a goroutine make a call that blocks, and hands the result to take, in the loop. If
+// ctx ends first nobody wants it any more: drop ends what has come of it. Ctx is the group's or one
+// that ends with it.
+func Fetch[T any](ctx context.Context, g *Group, call func() (T, error), take func(T, error), drop func(T)) {
+	g.Go(func() {
+		v, err := call()
+		if !g.Do(ctx, func() { take(v, err) }) && err == nil {
+			drop(v)
+		}
+	})
+}
+
+// FetchAll makes the call again and again until it fails, and hands over each result, as Fetch
+// does: for listeners, which fail when the module closes.
+func FetchAll[T any](g *Group, call func() (T, error), take func(T), drop func(T)) {
+	g.Go(func() {
+		for {
+			v, err := call()
+			if err != nil {
+				return
+			}
+			if !g.Do(g.ctx, func() { take(v) }) {
+				drop(v)
+			}
+		}
+	})
 }

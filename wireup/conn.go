@@ -22,6 +22,8 @@ type Conn struct {
 	state State
 	gone  bool // closed by the host: no up-calls any more
 
+	link     Link  // once it is prepared, unless the endpoint knows better
+	refused  bool  // Busy was returned and Writable is due
 	dial     *dial // while we connect
 	opened   bool  // by us, not by the peer
 	prepared bool  // the endpoint knows the addresses of its connection
@@ -78,8 +80,7 @@ func (c *Conn) Reserved() bool { return c.slot.reserve != nil }
 func (c *Conn) Way() Way { return c.way }
 
 // Connect is for [btl.Endpoint.Send] of an endpoint that is not connected: it begins to
-// connect at the first frame, and returns what Send is to return. After Busy the transport
-// owes a call of Writable ([Endpoint.Ready]). It makes no up-call.
+// connect at the first frame, and returns what Send is to return. It makes no up-call.
 func (c *Conn) Connect() btl.Result {
 	switch {
 	case c.state == Closed && c.way == nil:
@@ -92,12 +93,42 @@ func (c *Conn) Connect() btl.Result {
 	case c.state == Closed:
 		c.dial = &dial{c: c}
 		c.dial.start()
-		return btl.Busy
+		return c.Refuse()
 	case c.state == Connecting, c.state == ConnectAck:
-		return btl.Busy
+		return c.Refuse()
 	}
 	return btl.Broken
 }
+
+// Refuse notes that Send refuses a frame, and returns what it is to return: Busy. The
+// transport owes a call of Ready, when there is room.
+func (c *Conn) Refuse() btl.Result {
+	c.refused = true
+	return btl.Busy
+}
+
+// Refused reports whether Send has refused a frame since the last call of Ready.
+func (c *Conn) Refused() bool { return c.refused }
+
+// Ready implements [Endpoint].
+func (c *Conn) Ready() {
+	if c.refused {
+		c.refused = false
+		c.Recv.Writable()
+	}
+}
+
+// Prepare implements [Endpoint], for one whose addresses are those of its link.
+func (c *Conn) Prepare(l Link) { c.link = l }
+
+// Link is what Prepare was called with, nil if Prepare is the endpoint's own.
+func (c *Conn) Link() Link { return c.link }
+
+// Addresses implements [Endpoint], if Prepare is not the endpoint's own.
+func (c *Conn) Addresses() (local, remote string) { return c.link.Addresses() }
+
+// InFlight implements [Endpoint] for one that does not know it.
+func (c *Conn) InFlight() int { return -1 }
 
 // ErrIdle is why an endpoint that rests can not be sent to.
 var ErrIdle = errors.New("the connection was idle and is closed, and the peer had made it: a new one is needed")

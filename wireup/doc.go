@@ -43,7 +43,8 @@
 //
 // # Addresses
 //
-// A [Local] is the addresses that a module uses: chosen by the user ([Parameters], [Choice]),
-// published ([Address]), paired with a peer's by package reach ([Local.Pairs]), the spare
-// pairs included. [Bind] finds a port that is free on all of them.
+// A [Base] is what the modules of all transports over IP have in common: it reads the parameters
+// ([AllParameters]), has the addresses that the module uses ([Local]) chosen by the user
+// ([Choice]), published ([Address]) and paired with a peer's by package reach, and offers the
+// pairs as paths, the spare ones included. [Bind] finds a port that is free on all of them.
 package wireup

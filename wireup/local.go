@@ -23,22 +23,27 @@ const believed = 2 * time.Second
 // A Local is the addresses of this process that one module uses, and which of them lead to
 // its peers.
 type Local struct {
-	// Address is what the module publishes. Before [Local.Publish] its Interfaces are those
+	// Address is what the module publishes. Before [Base.Publish] its Interfaces are those
 	// that the user has chosen.
 	Address
+	// Settings are what the parameters say.
+	Settings *Settings
 
-	name     string
-	settings *Settings
-	host     btl.Host
-	system   reach.Side
-	side     reach.Side    // what is published, as it is now, and what this host holds besides
-	routes   *reach.Memory // the policy, and what it has found out
-	asked    int64         // when the kernel was last asked anew; 0: it is to be
+	name   string
+	host   btl.Host
+	system reach.Side
+	side   reach.Side    // what is published, as it is now, and what this host holds besides
+	routes *reach.Memory // the policy, and what it has found out
+	asked  int64         // when the kernel was last asked anew; 0: it is to be
 }
 
-// OpenLocal chooses among the addresses of the system. Name is the transport's. Where there
-// is no address at all the error is a [*btl.UnavailableError].
-func OpenLocal(host btl.Host, name string, s *Settings) (*Local, error) {
+// openLocal reads the parameters and chooses among the addresses of the system. Name is the
+// transport's. Where there is no address at all the error is a [*btl.UnavailableError].
+func openLocal(host btl.Host, name string) (*Local, error) {
+	s, err := ReadSettings(host.Params(), "btl_"+name+"_", func(err error) { host.Logf(btl.LogWarn, "%s: rank %d: %v", name, host.Rank(), err) })
+	if err != nil {
+		return nil, err
+	}
 	system, err := reach.System()
 	if err != nil {
 		return nil, err
@@ -57,14 +62,14 @@ func OpenLocal(host btl.Host, name string, s *Settings) (*Local, error) {
 // NewLocal is for who knows already which addresses of a system are to be used.
 func NewLocal(host btl.Host, name string, s *Settings, system reach.Side, chosen []reach.Address) *Local {
 	return &Local{
-		Address: Address{Network: system.Network, Host: host.Hostname(), Interfaces: chosen},
-		name:    name, settings: s, host: host, system: system, routes: reach.Remember(s.Policy),
+		Address:  Address{Network: system.Network, Host: host.Hostname(), Interfaces: chosen},
+		Settings: s, name: name, host: host, system: system, routes: reach.Remember(s.Policy),
 	}
 }
 
-// Publish says at which port of which addresses the module listens, and returns the bytes
+// publish says at which port of which addresses the module listens, and returns the bytes
 // that tell the peers so.
-func (l *Local) Publish(port uint16, used []reach.Address) []byte {
+func (l *Local) publish(port uint16, used []reach.Address) []byte {
 	l.Port, l.Interfaces = port, used
 	l.side = l.Side()
 	l.side.Held = slices.Clone(l.system.Held)
@@ -76,8 +81,8 @@ func (l *Local) Publish(port uint16, used []reach.Address) []byte {
 	return l.Encode()
 }
 
-// Meant reports whether an address with its port, as a peer means to reach it, is ours.
-func (l *Local) Meant(target netip.AddrPort) bool {
+// meant reports whether an address with its port, as a peer means to reach it, is ours.
+func (l *Local) meant(target netip.AddrPort) bool {
 	return target.Port() == l.Port && l.Holds(target.Addr())
 }
 
@@ -107,6 +112,9 @@ func (l *Local) Find(ip netip.Addr) (reach.Address, bool) {
 type Pair struct {
 	reach.Pair
 	Port uint16 // of the peer
+	// Link says which of how many parallel connections this is, from 0; where Links is 0
+	// there is one.
+	Link, Links int
 }
 
 // Target is where to connect to: the peer's address, with our interface where it needs one.
@@ -118,10 +126,15 @@ func (p Pair) Addresses() (local, remote string) { return p.Local.String(), p.Ta
 // String returns "10.8.47.1 (eth0) → 10.8.47.2:59822".
 func (p Pair) String() string { return fmt.Sprintf("%v → %v", p.Local, p.Target()) }
 
-// Describe implements [Way]: it adds why the pair was chosen.
-func (p Pair) Describe() string { return p.DescribeWith("") }
+// Describe implements [Way]: it adds why the pair was chosen, and which link this is.
+func (p Pair) Describe() string {
+	if p.Links > 1 {
+		return p.DescribeWith(fmt.Sprintf(", link %d of %d", p.Link+1, p.Links))
+	}
+	return p.DescribeWith("")
+}
 
-// DescribeWith adds what else there is to say of it: ", link 1 of 2".
+// DescribeWith adds what else there is to say of it: ", 2 more".
 func (p Pair) DescribeWith(more string) string {
 	return fmt.Sprintf("%v (weight %s, %s%s)", p, reach.FormatWeight(p.Weight), p.Why, more)
 }
@@ -135,7 +148,7 @@ func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err erro
 	l.refresh()
 	result := reach.Match(l.side, remote.Side(), l.routes)
 	if len(result.Pairs) == 0 {
-		return nil, nil, noPair(result, l.settings.Policy.Name(), l.settings.Prefix)
+		return nil, nil, noPair(result, l.Settings.Policy.Name(), l.Settings.Prefix)
 	}
 	lower := func(p reach.Pair) netip.Addr { return p.Local.Addr() }
 	if rank < l.host.Rank() {
@@ -147,7 +160,7 @@ func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err erro
 				a.Local.Addr().Compare(b.Local.Addr()), a.Remote.Addr().Compare(b.Remote.Addr()))
 		})
 		for _, p := range all {
-			sorted = append(sorted, Pair{p, remote.Port})
+			sorted = append(sorted, Pair{Pair: p, Port: remote.Port})
 		}
 		return sorted
 	}

@@ -34,9 +34,13 @@ func TestCarrierThatComesLater(t *testing.T) {
 	policy, err := reach.PolicyByName(reach.DefaultPolicy)
 	require.NoError(t, err)
 	h := new(still)
-	l, err := OpenLocal(h, "tcp", &Settings{Policy: policy, Choice: Choice{Include: []string{"127.0.0.1"}, DisableFamily: "none"}})
+	system, err := reach.System()
 	require.NoError(t, err)
-	l.Publish(1, l.Interfaces)
+	choice := Choice{Include: []string{"127.0.0.1"}, DisableFamily: "none"}
+	chosen, err := choice.Select(system.Addresses)
+	require.NoError(t, err)
+	l := NewLocal(h, "tcp", &Settings{Policy: policy}, system, chosen)
+	l.publish(1, l.Interfaces)
 	peer, err := Decode(l.Encode())
 	require.NoError(t, err)
 	meet := func() {
@@ -74,7 +78,7 @@ func TestRoutesAreRemembered(t *testing.T) {
 	// One address that is not the loopback's, which needs no route.
 	other := []reach.Address{{Prefix: netip.MustParsePrefix("198.51.100.1/24"), Interface: "eth0", Index: 1}}
 	l := NewLocal(new(still), "tcp", &Settings{Policy: reach.RoutePolicy(c.lookup)}, reach.Side{Addresses: other}, other)
-	l.Publish(1000, other)
+	l.publish(1000, other)
 	for rank := 1; rank < 4; rank++ {
 		peer := l.Address
 		peer.Port = uint16(1000 + rank)

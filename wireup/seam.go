@@ -68,8 +68,9 @@ type Way interface {
 	Describe() string
 }
 
-// An Endpoint is a transport's endpoint. It embeds [Conn], which has its state and
-// implements most of [btl.Endpoint].
+// An Endpoint is a transport's endpoint. It embeds [Conn], which has its state and implements
+// most of this, and of [btl.Endpoint]: what is left are Send, Start and Detach. Ready, Prepare with
+// Addresses, and InFlight are for who has more to do, or to tell, than Conn.
 type Endpoint interface {
 	btl.Endpoint
 	connection() *Conn

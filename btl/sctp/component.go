@@ -35,15 +35,15 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if !rawio.Supported {
 		return nil, &btl.UnavailableError{Component: "sctp", Reason: "no raw sockets on " + runtime.GOOS}
 	}
-	cfg, err := readConfig(host.Params(), func(err error) { host.Logf(btl.LogWarn, "sctp: rank %d: %v", host.Rank(), err) })
+	cfg, err := readConfig(host.Params())
 	if err != nil {
 		return nil, err
 	}
-	local, err := wireup.OpenLocal(host, "sctp", cfg.Settings)
-	if err != nil {
+	m := &module{loop: host.Loop(), cfg: cfg}
+	m.Near = loopbackLatency
+	if err := m.Open(host, "sctp", m, m.wiring()); err != nil {
 		return nil, err
 	}
-	m := newModule(host, cfg, local)
 	if err := m.open(); err != nil {
 		return nil, m.explain(err)
 	}
@@ -60,27 +60,25 @@ const (
 	maxFrameLimit = 1 << 20
 )
 
-func newModule(host btl.Host, cfg config, local *wireup.Local) *module {
-	m := &module{host: host, loop: host.Loop(), cfg: cfg, local: local}
-	m.wire = wireup.NewManager(host, m, wireup.Config{
-		Name: "sctp", Noun: "an association", Prefix: prefixOfAll,
-		Retries: cfg.Retries, ConnectTimeout: cfg.ConnectTimeout, HandshakeTimeout: cfg.HandshakeTimeout, SelfTimed: true,
+// wiring is how connections are set up.
+func (m *module) wiring() wireup.Config {
+	return wireup.Config{
+		Noun: "an association", SelfTimed: true, Merges: true,
 		Strangers: mostStrangers, Pace: strangerPace,
-		FrameLimit: maxFrameLimit, Own: ownGreeting(cfg.streams), Check: checkGreeting,
-		Merges: true, Doubt: local.Doubt,
-	})
-	return m
+		FrameLimit: maxFrameLimit, Own: ownGreeting(m.cfg.streams), Check: checkGreeting,
+	}
 }
 
 // open opens the stack and publishes the addresses chosen.
 func (m *module) open() error {
-	chosen := m.local.Interfaces
+	chosen := m.Local.Interfaces
 	cfg := stack.Config{
-		Loop: m.loop, Ports: m.cfg.Ports,
-		Peers:  m.host.Size() - 1,
+		Loop: m.loop, Ports: m.Local.Settings.Ports,
+		Peers:  m.Host.Size() - 1,
 		Accept: m.accept, Room: m.room, Warn: m.warn,
 		Tuning: m.cfg.tuning,
 	}
+	cfg.ConnectTimeout = m.Local.Settings.ConnectTimeout
 	for _, a := range chosen {
 		cfg.Local = append(cfg.Local, wireup.Zoned(a))
 	}
@@ -90,7 +88,7 @@ func (m *module) open() error {
 	}
 	m.stack, m.kind, m.why = opened.Stack, opened.kind, opened.why
 	m.limitFrames()
-	m.attr = m.attributes()
+	m.Attrs = m.attributes()
 	port := m.stack.Port()
 	if port == 0 {
 		return nil // alone
@@ -98,20 +96,20 @@ func (m *module) open() error {
 	if usable := opened.Usable(); len(usable) < len(chosen) {
 		chosen = m.among(chosen, usable)
 	}
-	m.blob = append([]byte{m.kind}, m.local.Publish(port, chosen)...)
-	m.host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
-		m.host.Rank(), stackName(m.kind), m.why, port, wireup.Describe(chosen))
+	m.Publish([]byte{m.kind}, port, chosen)
+	m.Host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
+		m.Host.Rank(), stackName(m.kind), m.why, port, wireup.Describe(chosen))
 	return nil
 }
 
 // limitFrames has frames be no longer than the stack's buffers are good for.
 func (m *module) limitFrames() {
 	limit := max(m.stack.MaxMessage()-prefixSize-maxHeader, leastFrame)
-	if m.wire.MaxFrame = min(limit, m.cfg.maxFrame); limit >= m.cfg.maxFrame {
+	if m.Wire.MaxFrame = min(limit, m.cfg.maxFrame); limit >= m.cfg.maxFrame {
 		return
 	}
-	m.host.Logf(btl.LogInfo, "sctp: rank %d: frames of %d bytes instead of %d (%s), since the buffers are no larger",
-		m.host.Rank(), limit, m.cfg.maxFrame, pMaxFrame)
+	m.Host.Logf(btl.LogInfo, "sctp: rank %d: frames of %d bytes instead of %d (%s), since the buffers are no larger",
+		m.Host.Rank(), limit, m.cfg.maxFrame, pMaxFrame)
 	m.cfg.maxFrame = limit
 }
 
@@ -122,7 +120,7 @@ func (m *module) among(all []reach.Address, usable []netip.Addr) []reach.Address
 		if slices.ContainsFunc(usable, func(u netip.Addr) bool { return u.WithZone("") == a.Addr() }) {
 			left = append(left, a)
 		} else {
-			m.host.Logf(btl.LogWarn, "sctp: rank %d: not using %v: it can not be listened on at the moment", m.host.Rank(), a)
+			m.Host.Logf(btl.LogWarn, "sctp: rank %d: not using %v: it can not be listened on at the moment", m.Host.Rank(), a)
 		}
 	}
 	return left
@@ -131,7 +129,7 @@ func (m *module) among(all []reach.Address, usable []netip.Addr) []reach.Address
 // explain names the parameter that a stack can not do.
 func (m *module) explain(err error) error {
 	if u, ok := errors.AsType[*stack.UnsupportedError](err); ok {
-		return fmt.Errorf("%s: %w", m.host.Params().Value(prefixOfAll+u.Parameter), err)
+		return fmt.Errorf("%s: %w", m.Host.Params().Value(prefixOfAll+u.Parameter), err)
 	}
 	return err
 }
@@ -143,7 +141,7 @@ func (m *module) attributes() btl.Attr {
 		EagerLimit: min(m.cfg.eagerLimit, m.cfg.maxFrame),
 		EagerFixed: m.cfg.eagerFixed,
 		MaxFrame:   m.cfg.maxFrame,
-		Bandwidth:  m.local.Speed(2_500), // loopback and virtual interfaces do not tell
+		Bandwidth:  m.Local.Speed(2_500), // loopback and virtual interfaces do not tell
 		Latency:    networkLatency,
 		// Below tcp: who wants streams says so.
 		Exclusivity: 90,

@@ -11,40 +11,33 @@ import (
 
 // Names of the parameters.
 const (
-	prefixOfAll       = "btl_sctp_"
-	pStack            = prefixOfAll + "stack"
-	pInclude          = prefixOfAll + "if_include"
-	pExclude          = prefixOfAll + "if_exclude"
-	pPortMin          = prefixOfAll + "port_min"
-	pPortRange        = prefixOfAll + "port_range"
-	pStreams          = prefixOfAll + "streams"
-	pOutstanding      = prefixOfAll + "outstanding"
-	pSndbuf           = prefixOfAll + "sndbuf"
-	pRcvbuf           = prefixOfAll + "rcvbuf"
-	pNoDelay          = prefixOfAll + "nodelay"
-	pRTOInitial       = prefixOfAll + "rto_initial"
-	pRTOMin           = prefixOfAll + "rto_min"
-	pRTOMax           = prefixOfAll + "rto_max"
-	pHeartbeat        = prefixOfAll + "hb_interval"
-	pPathMaxRetrans   = prefixOfAll + "path_max_retrans"
-	pAssocMaxRetrans  = prefixOfAll + "assoc_max_retrans"
-	pAutoclose        = prefixOfAll + "autoclose"
-	pMaxFrame         = prefixOfAll + "max_frame"
-	pEagerLimit       = prefixOfAll + "eager_limit"
-	pInterleave       = prefixOfAll + "interleave"
-	pScheduler        = prefixOfAll + "scheduler"
-	pPriorities       = prefixOfAll + "priorities"
-	pEncapPort        = prefixOfAll + "encap_port"
-	pMTU              = prefixOfAll + "mtu"
-	pLoopbackMTU      = prefixOfAll + "mtu_loopback"
-	pConnectRetries   = prefixOfAll + "connect_retries"
-	pConnectTimeout   = prefixOfAll + "connect_timeout"
-	pHandshakeTimeout = prefixOfAll + "handshake_timeout"
+	prefixOfAll      = "btl_sctp_"
+	pStack           = prefixOfAll + "stack"
+	pPortMin         = prefixOfAll + "port_min"
+	pStreams         = prefixOfAll + "streams"
+	pOutstanding     = prefixOfAll + "outstanding"
+	pSndbuf          = prefixOfAll + "sndbuf"
+	pRcvbuf          = prefixOfAll + "rcvbuf"
+	pNoDelay         = prefixOfAll + "nodelay"
+	pRTOInitial      = prefixOfAll + "rto_initial"
+	pRTOMin          = prefixOfAll + "rto_min"
+	pRTOMax          = prefixOfAll + "rto_max"
+	pHeartbeat       = prefixOfAll + "hb_interval"
+	pPathMaxRetrans  = prefixOfAll + "path_max_retrans"
+	pAssocMaxRetrans = prefixOfAll + "assoc_max_retrans"
+	pAutoclose       = prefixOfAll + "autoclose"
+	pMaxFrame        = prefixOfAll + "max_frame"
+	pEagerLimit      = prefixOfAll + "eager_limit"
+	pInterleave      = prefixOfAll + "interleave"
+	pScheduler       = prefixOfAll + "scheduler"
+	pPriorities      = prefixOfAll + "priorities"
+	pEncapPort       = prefixOfAll + "encap_port"
+	pMTU             = prefixOfAll + "mtu"
+	pLoopbackMTU     = prefixOfAll + "mtu_loopback"
 )
 
 // config is the values of the parameters.
 type config struct {
-	*wireup.Settings
 	stack        string
 	stackSetting string
 	streams      int
@@ -55,16 +48,10 @@ type config struct {
 	interleave   string // auto, on, off
 }
 
-// readConfig reads them. Warn is told of networks that are not there, where that is no
-// mistake.
-func readConfig(v *param.Values, warn func(error)) (config, error) {
-	settings, err := wireup.ReadSettings(v, prefixOfAll, warn)
-	if err != nil {
-		return config{}, err
-	}
-	c := config{
-		Settings: settings,
-		stack:    v.String(pStack), stackSetting: v.Value(pStack).String(),
+// readConfig reads them.
+func readConfig(v *param.Values) (c config, err error) {
+	c = config{
+		stack: v.String(pStack), stackSetting: v.Value(pStack).String(),
 		streams:    v.Int(pStreams),
 		maxFrame:   int(v.Size(pMaxFrame)),
 		eagerLimit: int(v.Size(pEagerLimit)),
@@ -92,13 +79,12 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 		RTOInitial: v.Duration(pRTOInitial), RTOMin: v.Duration(pRTOMin), RTOMax: v.Duration(pRTOMax),
 		Heartbeat:      v.Duration(pHeartbeat),
 		PathMaxRetrans: v.Int(pPathMaxRetrans), AssocMaxRetrans: v.Int(pAssocMaxRetrans),
-		Autoclose:      v.Duration(pAutoclose),
-		Interleave:     c.interleave == "on",
-		Scheduler:      scheduler,
-		EncapPort:      v.Int(pEncapPort),
-		MTU:            v.Int(pMTU),
-		LoopbackMTU:    v.Int(pLoopbackMTU),
-		ConnectTimeout: c.ConnectTimeout,
+		Autoclose:   v.Duration(pAutoclose),
+		Interleave:  c.interleave == "on",
+		Scheduler:   scheduler,
+		EncapPort:   v.Int(pEncapPort),
+		MTU:         v.Int(pMTU),
+		LoopbackMTU: v.Int(pLoopbackMTU),
 	}
 }
 

@@ -32,12 +32,12 @@ func TestPeerAmongStrangers(t *testing.T) {
 		}
 		return true
 	})
-	slow := b.mod.wire.Config
+	slow := b.mod.Wire.Config
 	slow.Pace = time.Hour
-	b.mod.wire = wireup.NewManager(b, b.mod, slow)
+	b.mod.Wire = wireup.NewManager(b, b.mod, slow)
 	for i := 0; b.mod.room(target(a)); i++ { // some in the places of equals, for which there is a pace
 		require.Less(t, i, 2*mostStrangers)
-		b.mod.wire.Came(mute{}, target(a))
+		b.mod.Wire.Came(mute{}, target(a))
 	}
 	a.do(func() {
 		peer := btl.Peer{Rank: 1, Address: b.mod.Address()}
@@ -49,7 +49,7 @@ func TestPeerAmongStrangers(t *testing.T) {
 	})
 	await(t, "cookies", func() bool { return cookies.Load() > 2 }, a, b)
 	require.Empty(t, a.downs)
-	for _, p := range b.mod.wire.Embryonic() {
+	for _, p := range b.mod.Wire.Embryonic() {
 		p.Ended(io.EOF)
 	}
 	await(t, "a connection", func() bool { return a.ups > 0 && b.ups > 0 }, a, b)

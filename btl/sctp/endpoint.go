@@ -34,23 +34,18 @@ var (
 	_ btl.CongestionReporter = (*endpoint)(nil)
 )
 
-// Prepare implements [wireup.Endpoint].
-func (ep *endpoint) Prepare(l wireup.Link) { ep.link = l.(*link) }
-
-// Addresses implements [wireup.Endpoint].
-func (ep *endpoint) Addresses() (local, remote string) { return ep.link.Addresses() }
-
 // Start implements [wireup.Endpoint]. Who has connected says that it knows of it, before the
 // other side sends: streams do not wait for each other.
 func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) error {
 	m, link := ep.m, l.(*link)
+	ep.link = link
 	link.ep, link.control = ep, control{}
 	link.assoc.Trust()
 	ep.sender.init(m.cfg.streams, streamsOf(peer), link.assoc.Streams()-1, m.bearable(link.assoc.Window()))
 	ep.receiver.init(peer.MaxFrame, link.assoc.Streams())
 	if n := ep.sender.streams; n < m.cfg.streams {
-		m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: %d streams instead of the %d asked for, since the peer has no more, or no room for a half-arrived frame on each; lanes share them",
-			m.host.Rank(), ep.Rank(), n, m.cfg.streams)
+		m.Host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: %d streams instead of the %d asked for, since the peer has no more, or no room for a half-arrived frame on each; lanes share them",
+			m.Host.Rank(), ep.Rank(), n, m.cfg.streams)
 	}
 	if ep.waits = first != nil; ep.waits {
 		return link.Send(first)
@@ -81,9 +76,8 @@ func checkGreeting(own []byte) error {
 
 // Ready implements [wireup.Endpoint].
 func (ep *endpoint) Ready() {
-	if ep.sender.refused && !ep.waits {
-		ep.sender.refused = false
-		ep.Recv.Writable()
+	if !ep.waits {
+		ep.Conn.Ready()
 	}
 }
 
@@ -118,7 +112,7 @@ func (ep *endpoint) pathChanged(p btl.PathState) {
 	} else {
 		ep.counters.PathsDown++
 	}
-	m.host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: path %s is %s", m.host.Rank(), ep.Rank(), p.Desc, how)
+	m.Host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: path %s is %s", m.Host.Rank(), ep.Rank(), p.Desc, how)
 }
 
 // ended: the association has ended. In order and without a goodbye means, if there

@@ -30,7 +30,7 @@ func TestMemberAmongFlood(t *testing.T) {
 			for trial := range need.Times(1, 20) {
 				n := newNode(t, 0)
 				f := flood.NewSCTP(target(n), floodRate, sockets(t, test.from, test.ports)...)
-				await(t, "all places to be taken", func() bool { return n.mod.wire.Count() == mostStrangers }, n)
+				await(t, "all places to be taken", func() bool { return n.mod.Wire.Count() == mostStrangers }, n)
 				later := time.Now().Add(time.Duration(100+trial*17) * time.Millisecond)
 				await(t, "a moment in the midst of it", func() bool { return time.Now().After(later) }, n)
 				started, made := time.Now(), f.Made.Load()
@@ -50,7 +50,7 @@ func TestMemberAmongFlood(t *testing.T) {
 
 // target is where a node listens.
 func target(n *node) netip.AddrPort {
-	return netip.AddrPortFrom(n.mod.local.Interfaces[0].Addr(), n.mod.local.Port)
+	return netip.AddrPortFrom(n.mod.Local.Interfaces[0].Addr(), n.mod.Local.Port)
 }
 
 // sockets are UDP sockets of one address.

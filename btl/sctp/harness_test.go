@@ -15,6 +15,16 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
+// Names of the parameters that all transports have.
+const (
+	pInclude          = prefixOfAll + "if_include"
+	pExclude          = prefixOfAll + "if_exclude"
+	pPortRange        = prefixOfAll + "port_range"
+	pConnectRetries   = prefixOfAll + "connect_retries"
+	pConnectTimeout   = prefixOfAll + "connect_timeout"
+	pHandshakeTimeout = prefixOfAll + "handshake_timeout"
+)
+
 // A node is a rank with a module of its own, driven by the test, which holds the
 // engine's lock throughout: nothing happens but what the test polls for. It is its
 // own receiver and notes what arrives.

@@ -20,7 +20,7 @@ var _ wireup.Leaver = (*linger)(nil)
 // was never anybody's connection.
 func (m *module) leave(l *link, goodbye []byte) {
 	l.ep, l.linger = nil, &linger{link: l, goodbye: goodbye}
-	m.wire.Leave(l.linger)
+	m.Wire.Leave(l.linger)
 	l.linger.sayGoodbye()
 }
 
@@ -33,7 +33,7 @@ func (l *linger) sayGoodbye() bool {
 	case btl.Done:
 		l.goodbye = nil
 	case btl.Broken:
-		l.m.wire.Left(l)
+		l.m.Wire.Left(l)
 	case btl.Busy:
 		return false
 	}
@@ -44,7 +44,7 @@ func (l *linger) sayGoodbye() bool {
 func (l *linger) Work() bool {
 	did := l.sayGoodbye()
 	if l.theirs && l.Confirmed() {
-		l.m.wire.Left(l)
+		l.m.Wire.Left(l)
 		return true
 	}
 	return did

@@ -40,12 +40,12 @@ func (m *module) accept(a stack.Association) stack.Handler {
 		return nil
 	}
 	l := &link{m: m, assoc: a}
-	l.pending = m.wire.Came(l, a.Remote())
+	l.pending = m.Wire.Came(l, a.Remote())
 	return l
 }
 
 // room reports whether a stranger may be let in now.
-func (m *module) room(from netip.AddrPort) bool { return m.wire.Room(from) }
+func (m *module) room(from netip.AddrPort) bool { return m.Wire.Room(from) }
 
 // Up implements [stack.Handler].
 func (l *link) Up() { l.pending.Up() }
@@ -93,7 +93,7 @@ func (l *link) Down(err error) {
 	case l.ep != nil:
 		l.ep.ended(err)
 	case l.linger != nil:
-		l.m.wire.Left(l.linger)
+		l.m.Wire.Left(l.linger)
 	default:
 		l.pending.Ended(err)
 	}

@@ -23,7 +23,7 @@ func (m *module) canMix(remote *address) error {
 	if m.cfg.tuning.EncapPort == 0 {
 		return fmt.Errorf("start all with %s=user, or make the kernel's SCTP available everywhere, or have it carried in UDP: %s", pStack, pEncapPort)
 	}
-	kernel := &m.local.Address
+	kernel := &m.Local.Address
 	if remote.stack == overIP {
 		kernel = &remote.Address
 	}

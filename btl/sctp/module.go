@@ -11,43 +11,32 @@ import (
 
 // module is SCTP over all selected interfaces of a process.
 type module struct {
-	host  btl.Host
-	loop  btl.Loop
-	cfg   config
-	attr  btl.Attr
-	wire  *wireup.Manager // sets up the connections
-	stack stack.Stack
-	kind  byte   // of stack
-	why   string // this stack
-
-	local  *wireup.Local
-	blob   []byte // kind and local, encoded
+	wireup.Base
+	loop   btl.Loop
+	cfg    config
+	stack  stack.Stack
+	kind   byte   // of stack; what is published begins with it
+	why    string // this stack
 	closed bool
 }
 
 var _ wireup.Transport = (*module)(nil)
 
-// Attr implements [btl.Module].
-func (m *module) Attr() btl.Attr { return m.attr }
-
-// Address implements [btl.Module].
-func (m *module) Address() []byte { return m.blob }
-
 // Progress implements [btl.Module].
 func (m *module) Progress() bool {
 	did := m.stack.Progress()
-	return m.wire.Work() || did
+	return m.Wire.Work() || did
 }
 
 // Reach implements [btl.Module]. There is one path: an association knows by
 // itself which addresses it uses.
 func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
-	if peer.Rank == m.host.Rank() {
-		return nil, fmt.Errorf("sctp: rank %d is this process, which btl self serves", peer.Rank)
+	if err := m.IsOther(peer); err != nil {
+		return nil, err
 	}
 	remote, err := decodeAddress(peer.Address)
 	if err != nil {
-		return nil, fmt.Errorf("sctp: rank %d on %s: %w", peer.Rank, peer.Host, err)
+		return nil, m.Unreachable(peer, err)
 	}
 	if err := m.canMix(remote); err != nil {
 		return nil, fmt.Errorf("sctp: rank %d on %s has the %s stack, this rank the %s stack (%s): %w",
@@ -55,21 +44,13 @@ func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	}
 	r, err := m.routeTo(peer.Rank, remote)
 	if err != nil {
-		return nil, fmt.Errorf("sctp: rank %d on %s: %w", peer.Rank, peer.Host, err)
+		return nil, m.Unreachable(peer, err)
 	}
 	return []btl.Path{m.path(r)}, nil
 }
 
-// Connect implements [btl.Module].
-func (m *module) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.Endpoint, error) {
-	return m.wire.Connect(peer, path, recv)
-}
-
 // NewEndpoint implements [wireup.Transport].
 func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
-
-// Holds implements [wireup.Transport].
-func (m *module) Holds(target netip.AddrPort) bool { return m.local.Meant(target) }
 
 // Linger implements [wireup.Transport].
 func (m *module) Linger() { m.stack.Linger() }
@@ -81,15 +62,15 @@ func (m *module) Close() error {
 		return nil
 	}
 	m.closed = true
-	m.wire.Close()
+	m.Wire.Close()
 	return m.stack.Close()
 }
 
 // warn logs what the stack has to say of itself, or of a stranger.
 func (m *module) warn(from netip.AddrPort, err error) {
 	if !from.IsValid() {
-		m.host.Logf(btl.LogWarn, "sctp: rank %d: %v", m.host.Rank(), err)
+		m.Host.Logf(btl.LogWarn, "sctp: rank %d: %v", m.Host.Rank(), err)
 		return
 	}
-	m.wire.Stray(btl.LogWarn, from.String(), err)
+	m.Wire.Stray(btl.LogWarn, from.String(), err)
 }

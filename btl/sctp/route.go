@@ -28,7 +28,7 @@ func (r *route) Describe() string {
 
 // routeTo chooses the pairs of addresses.
 func (m *module) routeTo(rank int, remote *address) (*route, error) {
-	pairs, spares, err := m.local.Pairs(rank, &remote.Address)
+	pairs, spares, err := m.Local.Pairs(rank, &remote.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -37,24 +37,16 @@ func (m *module) routeTo(rank int, remote *address) (*route, error) {
 
 // path is what the host learns of a route.
 func (m *module) path(r *route) btl.Path {
-	path := btl.Path{Bandwidth: r.Speed, Latency: m.attr.Latency, Weight: r.Weight, Desc: r.Describe(), Private: r}
-	if m.nearby(r.Pair) {
-		path.Latency = loopbackLatency
-	}
-	if path.Bandwidth == 0 {
-		path.Bandwidth = m.attr.Bandwidth
-	}
+	path := m.Path(r.Pair, 0)
+	path.Desc, path.Private = r.Describe(), r
 	return path
 }
-
-// nearby reports whether a pair leads to this very machine.
-func (m *module) nearby(p wireup.Pair) bool { return p.Loopback || m.local.Nearby(p.Remote.Addr()) }
 
 // forStack is the route as the stack takes it.
 func (m *module) forStack(r *route) stack.Route {
 	var s stack.Route
 	for _, p := range slices.Concat(r.pairs, r.spares) {
-		s.Pairs = append(s.Pairs, stack.Pair{Local: p.Source(), Remote: p.Target(), Nearby: m.nearby(p)})
+		s.Pairs = append(s.Pairs, stack.Pair{Local: p.Source(), Remote: p.Target(), Nearby: m.Nearby(p)})
 	}
 	if r.mixed {
 		return m.mix(r, s)

@@ -11,7 +11,6 @@ import (
 type sender struct {
 	streams int    // for frames, from 1 on
 	frames  uint64 // sent over this association
-	refused bool   // Busy was returned and Writable is due
 	head    [prefixSize + maxHeader]byte
 }
 
@@ -39,8 +38,11 @@ func (s *sender) stream(lane int) uint16 {
 
 // Send implements [btl.Endpoint].
 func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
-	if !ep.Live() || ep.waits {
-		return ep.sendUnconnected()
+	switch {
+	case !ep.Live():
+		return ep.Connect()
+	case ep.waits:
+		return ep.Refuse()
 	}
 	s := &ep.sender
 	n := prefixSize + copy(s.head[prefixSize:], f.Header)
@@ -52,19 +54,9 @@ func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 		ep.counters.FramesSent++
 		ep.counters.BytesSent += uint64(n + f.Size)
 	case btl.Busy:
-		s.refused = true
+		ep.Refuse()
 	}
 	return result
-}
-
-// sendUnconnected starts to connect at the first frame.
-func (ep *endpoint) sendUnconnected() btl.Result {
-	r := btl.Busy
-	if !ep.Live() {
-		r = ep.Connect()
-	}
-	ep.sender.refused = ep.sender.refused || r == btl.Busy
-	return r
 }
 
 // encodeGoodbye says how many frames were sent.

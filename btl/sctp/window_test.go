@@ -19,7 +19,7 @@ func TestWindowFullOfHalfArrivedFrames(t *testing.T) {
 	a := newNode(t, 0, with(pMaxFrame, "256K"), with(pRcvbuf, "16M"), with(pOutstanding, "16M"))
 	b := newNode(t, 1, with(pRcvbuf, "1M"))
 	join(t, a, b)
-	payload := strings.Repeat("x", a.mod.attr.MaxFrame)
+	payload := strings.Repeat("x", a.mod.Attrs.MaxFrame)
 	require.Greater(t, lanes*len(payload), 2<<20)
 	for lane := range lanes {
 		a.send(payload, lane, b)
@@ -48,7 +48,7 @@ func TestThousandsOfStreams(t *testing.T) {
 		a, b := newNode(t, 0, with(pStreams, streams), with(pScheduler, "prio"), with(pInterleave, "on")), newNode(t, 1, with(pStreams, streams))
 		join(t, a, b)
 		ep := a.ep.(*endpoint)
-		frame := prefixSize + maxHeader + a.mod.attr.MaxFrame
+		frame := prefixSize + maxHeader + a.mod.Attrs.MaxFrame
 		require.LessOrEqual(t, (ep.sender.streams+1)*frame, 4<<20, "%s streams", streams)
 		require.GreaterOrEqual(t, 2*(ep.sender.streams+1)*frame, min(4<<20, 11*(64<<10)), "no less than is needed")
 	}

@@ -45,8 +45,8 @@ func (m *module) checkBuffers(fd int) error {
 			return err
 		}
 		if got < b.size {
-			m.host.Logf(btl.LogWarn, "tcp: rank %d: %s: asked for %d bytes, got %d: the kernel allows no more (raise it with sysctl -w %s=%d, or leave the size to the system with 0)",
-				m.host.Rank(), b.setting, b.size, got, b.limit, b.size)
+			m.Host.Logf(btl.LogWarn, "tcp: rank %d: %s: asked for %d bytes, got %d: the kernel allows no more (raise it with sysctl -w %s=%d, or leave the size to the system with 0)",
+				m.Host.Rank(), b.setting, b.size, got, b.limit, b.size)
 		}
 	}
 	return nil

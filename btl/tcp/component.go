@@ -29,16 +29,11 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 	if !rawio.Supported {
 		return nil, &btl.UnavailableError{Component: "tcp", Reason: "no raw sockets on " + runtime.GOOS}
 	}
-	cfg, err := readConfig(host.Params(), func(err error) { host.Logf(btl.LogWarn, "tcp: rank %d: %v", host.Rank(), err) })
-	if err != nil {
+	m := newModule(host, readConfig(host.Params()))
+	if err := m.Open(host, "tcp", m, m.wiring()); err != nil {
 		return nil, err
 	}
-	local, err := wireup.OpenLocal(host, "tcp", cfg.Settings)
-	if err != nil {
-		return nil, err
-	}
-	m := newModule(host, cfg, local)
-	if err := m.try(local.Interfaces); err != nil {
+	if err := m.try(m.Local.Interfaces); err != nil {
 		return nil, err
 	}
 	if host.Size() > 1 { // else nobody is there to connect to us
@@ -46,27 +41,27 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 			return nil, err
 		}
 	}
-	m.attr = m.attributes()
+	m.describe()
 	return []btl.Module{m}, nil
 }
 
-func newModule(host btl.Host, cfg config, local *wireup.Local) *module {
+func newModule(host btl.Host, cfg config) *module {
 	m := &module{
-		host:    host,
 		loop:    host.Loop(),
 		cfg:     cfg,
-		local:   local,
 		scratch: make([]byte, 64<<10),
 		buffers: newLender(host.Loop()),
 	}
-	m.wire = wireup.NewManager(host, m, wireup.Config{
-		Name: "tcp", Prefix: prefixOfAll,
-		Retries: cfg.Retries, ConnectTimeout: cfg.ConnectTimeout, HandshakeTimeout: cfg.HandshakeTimeout,
-		Paths: maxPaths, Strangers: strangersAllowed(),
-		MaxFrame: cfg.maxFrag, FrameLimit: maxFrameLimit, Own: cfg.own(), Check: checkOwn, Agrees: m.agrees,
-		Doubt: local.Doubt,
-	})
+	m.Links, m.Near = cfg.links, loopbackLatency
 	return m
+}
+
+// wiring is how connections are set up.
+func (m *module) wiring() wireup.Config {
+	return wireup.Config{
+		Paths: maxPaths, Strangers: strangersAllowed(),
+		MaxFrame: m.cfg.maxFrag, FrameLimit: maxFrameLimit, Own: m.cfg.own(), Check: checkOwn, Agrees: m.agrees,
+	}
 }
 
 const (
@@ -90,14 +85,14 @@ func strangersAllowed() int {
 	return mostStrangers
 }
 
-// attributes of the module, whose interfaces are known.
-func (m *module) attributes() btl.Attr {
-	return btl.Attr{
+// describe sets the attributes of the module, whose interfaces are known.
+func (m *module) describe() {
+	m.Attrs = btl.Attr{
 		Name:        "tcp",
 		EagerLimit:  m.cfg.eagerLimit,
 		EagerFixed:  m.cfg.eagerFixed,
 		MaxFrame:    m.cfg.maxFrag,
-		Bandwidth:   m.local.Speed(10_000), // loopback and virtual interfaces do not tell
+		Bandwidth:   m.Local.Speed(10_000), // loopback and virtual interfaces do not tell
 		Latency:     networkLatency,
 		Exclusivity: 100,
 		Lanes:       1,

@@ -11,26 +11,18 @@ import (
 
 // Names of the parameters.
 const (
-	prefixOfAll       = "btl_tcp_"
-	pInclude          = prefixOfAll + "if_include"
-	pExclude          = prefixOfAll + "if_exclude"
-	pReach            = prefixOfAll + "reach"
-	pLinks            = prefixOfAll + "links"
-	pPortMin          = prefixOfAll + "port_min"
-	pPortRange        = prefixOfAll + "port_range"
-	pSndbuf           = prefixOfAll + "sndbuf"
-	pRcvbuf           = prefixOfAll + "rcvbuf"
-	pNoDelay          = prefixOfAll + "nodelay"
-	pCongestion       = prefixOfAll + "congestion"
-	pEagerLimit       = prefixOfAll + "eager_limit"
-	pMaxFrag          = prefixOfAll + "max_frag"
-	pConnectRetries   = prefixOfAll + "connect_retries"
-	pConnectTimeout   = prefixOfAll + "connect_timeout"
-	pHandshakeTimeout = prefixOfAll + "handshake_timeout"
-	pUserTimeout      = prefixOfAll + "user_timeout"
-	pUnsent           = prefixOfAll + "unsent"
-	pKeepalive        = prefixOfAll + "keepalive"
-	pEncrypt          = prefixOfAll + "encrypt"
+	prefixOfAll  = "btl_tcp_"
+	pLinks       = prefixOfAll + "links"
+	pSndbuf      = prefixOfAll + "sndbuf"
+	pRcvbuf      = prefixOfAll + "rcvbuf"
+	pNoDelay     = prefixOfAll + "nodelay"
+	pCongestion  = prefixOfAll + "congestion"
+	pEagerLimit  = prefixOfAll + "eager_limit"
+	pMaxFrag     = prefixOfAll + "max_frag"
+	pUserTimeout = prefixOfAll + "user_timeout"
+	pUnsent      = prefixOfAll + "unsent"
+	pKeepalive   = prefixOfAll + "keepalive"
+	pEncrypt     = prefixOfAll + "encrypt"
 )
 
 var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
@@ -60,7 +52,6 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 
 // config is the values of the parameters.
 type config struct {
-	*wireup.Settings
 	links             int
 	sndbuf, rcvbuf    buffer
 	noDelay           bool
@@ -77,12 +68,9 @@ type config struct {
 	congestionSetting string
 }
 
-// readConfig reads them. Warn is told of networks that are not there, where that is no
-// mistake.
-func readConfig(v *param.Values, warn func(error)) (config, error) {
-	settings, err := wireup.ReadSettings(v, prefixOfAll, warn)
+// readConfig reads them.
+func readConfig(v *param.Values) config {
 	return config{
-		Settings:          settings,
 		links:             v.Int(pLinks),
 		sndbuf:            buffer{int(v.Size(pSndbuf)), v.Value(pSndbuf).String(), "net.core.wmem_max", rawio.SetSendBuffer, rawio.SendBuffer},
 		rcvbuf:            buffer{int(v.Size(pRcvbuf)), v.Value(pRcvbuf).String(), "net.core.rmem_max", rawio.SetReceiveBuffer, rawio.ReceiveBuffer},
@@ -98,5 +86,5 @@ func readConfig(v *param.Values, warn func(error)) (config, error) {
 		encryptSetting:    v.Value(pEncrypt).String(),
 		renewal:           record.Renewal,
 		congestionSetting: v.Value(pCongestion).String(),
-	}, err
+	}
 }

@@ -42,13 +42,13 @@ func (ep *endpoint) Prepare(l wireup.Link) {
 	t := l.(*talk)
 	if t.dialed {
 		ep.local, ep.remote = t.pair.Addresses()
-		ep.nearby = ep.m.local.Nearby(t.Target().Addr())
+		ep.nearby = ep.m.Local.Nearby(t.Target().Addr())
 		return
 	}
 	local := rawio.LocalAddr(t.conn.FD())
 	ep.local, ep.remote = local.String(), t.from.String()
-	ep.nearby = ep.m.local.Nearby(t.from.Addr())
-	if a, ok := ep.m.local.Find(local.Addr()); ok {
+	ep.nearby = ep.m.Local.Nearby(t.from.Addr())
+	if a, ok := ep.m.Local.Find(local.Addr()); ok {
 		ep.local, ep.speed = fmt.Sprintf("%v (%s)", local, a.Interface), a.Speed
 	}
 }
@@ -59,23 +59,10 @@ func (ep *endpoint) Addresses() (local, remote string) { return ep.local, ep.rem
 // Path implements [btl.Pather]. Of a connection that the peer has made our own end's
 // speed is known.
 func (ep *endpoint) Path() btl.Path {
-	m, index := ep.m, ep.PathIndex()
-	if !ep.Accepted() {
-		return m.path(ep.Way().(pair), index)
+	if ep.Accepted() {
+		return ep.m.Accepted(&ep.Conn, ep.speed, ep.nearby)
 	}
-	path := btl.Path{Index: index, Bundle: m.bundle(index), Bandwidth: ep.speed, Latency: m.attr.Latency, Desc: ep.Desc()}
-	if isSpare(index) {
-		path.Spare = btl.Detour
-	}
-	if path.Bandwidth == 0 {
-		path.Bandwidth = m.attr.Bandwidth
-	}
-	if ep.nearby {
-		path.Latency = loopbackLatency
-	}
-	// Who connects makes as many links for a pair of interfaces as we would.
-	path.Bandwidth = max(path.Bandwidth/m.cfg.links, 1)
-	return path
+	return ep.m.Path(ep.Way().(wireup.Pair), ep.PathIndex())
 }
 
 // Start implements [wireup.Endpoint].
@@ -98,14 +85,6 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 		ep.push()
 	}
 	return nil
-}
-
-// Ready implements [wireup.Endpoint].
-func (ep *endpoint) Ready() {
-	if ep.sender.refused {
-		ep.sender.refused = false
-		ep.Recv.Writable()
-	}
 }
 
 // Detach implements [wireup.Endpoint].

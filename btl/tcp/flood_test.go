@@ -78,8 +78,8 @@ func TestFlood(t *testing.T) {
 	_, overheard := hello(n, 3, testSecret)
 	f := &horde{n: n, said: [][]byte{nil, overheard[:len(overheard)-1], overheard}}
 	defer f.end()
-	count := min(10_000, (openfiles.Limit()-descriptors(t)-n.mod.wire.Most())*3/4)
-	need.That(t, count > 2*n.mod.wire.Most(), "needs more descriptors than %d: raise ulimit -n", openfiles.Limit())
+	count := min(10_000, (openfiles.Limit()-descriptors(t)-n.mod.Wire.Most())*3/4)
+	need.That(t, count > 2*n.mod.Wire.Most(), "needs more descriptors than %d: raise ulimit -n", openfiles.Limit())
 
 	old := newNode(t, 1, 4).reach(n)
 	old.connected()
@@ -96,8 +96,8 @@ func TestFlood(t *testing.T) {
 	descriptorsBefore, heapBefore := descriptors(t), heap()
 	most := 0
 	full := func() bool {
-		most = max(most, n.mod.wire.Count())
-		return most == n.mod.wire.Most()
+		most = max(most, n.mod.Wire.Count())
+		return most == n.mod.Wire.Most()
 	}
 	f.pour(t, count)
 	f.speak()
@@ -120,11 +120,11 @@ func TestFlood(t *testing.T) {
 	ours := descriptors(t) - descriptorsBefore - count
 	grown := heap() - heapBefore
 	t.Logf("at most %d of them were kept, by %d descriptors and %d KB", most, ours, grown>>10)
-	require.LessOrEqual(t, most, n.mod.wire.Most())
-	require.LessOrEqual(t, ours, n.mod.wire.Most()+64)
-	require.LessOrEqual(t, grown, n.mod.wire.Most()*(8<<10)+4<<20)
+	require.LessOrEqual(t, most, n.mod.Wire.Most())
+	require.LessOrEqual(t, ours, n.mod.Wire.Most()+64)
+	require.LessOrEqual(t, grown, n.mod.Wire.Most()*(8<<10)+4<<20)
 	f.end()
-	n.until("the end of them", func() bool { return n.mod.wire.Count() == 0 })
+	n.until("the end of them", func() bool { return n.mod.Wire.Count() == 0 })
 	require.Zero(t, old.downs+answer.downs+friend.downs)
 	require.Less(t, len(n.logged(btl.LogWarn)), 64, "one line a second, not one for each of them")
 }
@@ -138,7 +138,7 @@ func TestMemberAmongClaims(t *testing.T) {
 				n := newNode(t, 0, 4)
 				_, overheard := hello(n, 3, testSecret)
 				f := flood.NewTCP(target(n), netip.MustParseAddr(test.from), 4000, overheard)
-				n.until("all places to be taken", func() bool { return n.mod.wire.Count() == n.mod.wire.Most() })
+				n.until("all places to be taken", func() bool { return n.mod.Wire.Count() == n.mod.Wire.Most() })
 				calm := f.Made.Load() + 500
 				n.until("the midst of it", func() bool { return f.Made.Load() > calm })
 				started, made := time.Now(), f.Made.Load()
@@ -150,7 +150,7 @@ func TestMemberAmongClaims(t *testing.T) {
 				require.Zero(t, member.downs)
 				require.Less(t, took, 10*time.Second)
 				if test.from != "127.0.0.1" {
-					require.Less(t, others, int64(n.mod.wire.Most()), "it waits for none of them to have had its time")
+					require.Less(t, others, int64(n.mod.Wire.Most()), "it waits for none of them to have had its time")
 				}
 				f.End()
 				member.n.close()
@@ -164,14 +164,14 @@ func TestMemberAmongClaims(t *testing.T) {
 func TestFloodGoesOn(t *testing.T) {
 	n := newNode(t, 0, 4)
 	n.do(func() {
-		few := n.mod.wire.Config
+		few := n.mod.Wire.Config
 		few.Strangers = 64
-		n.mod.wire = wireup.NewManager(n, n.mod, few)
+		n.mod.Wire = wireup.NewManager(n, n.mod, few)
 	})
 	f := &horde{n: n}
 	defer f.end()
 	f.pour(t, 64)
-	n.until("all places to be taken", func() bool { return n.mod.wire.Count() == 64 })
+	n.until("all places to be taken", func() bool { return n.mod.Wire.Count() == 64 })
 	for round := range need.Times(3, 100) {
 		rank := 1 + round%3
 		friend := newNode(t, rank, 4)

@@ -220,7 +220,7 @@ func TestGoodbyeAfterAllFrames(t *testing.T) {
 	require.ErrorIs(t, y.down, btl.ErrPeerClosed)
 	require.Len(t, y.frames, frames)
 	require.Zero(t, x.downs)
-	x.n.until("the end of the linger", func() bool { return len(x.n.mod.wire.Leaving()) == 0 })
+	x.n.until("the end of the linger", func() bool { return len(x.n.mod.Wire.Leaving()) == 0 })
 }
 
 // What was taken by reference goes out after Close, from a copy.
@@ -277,8 +277,8 @@ func TestSendAfterGoodbye(t *testing.T) {
 	x.n.engine.Lock() // it does not read
 	y.n.do(func() { _ = y.ep.Close() })
 	y.n.do(func() {
-		for _, l := range y.n.mod.wire.Leaving() {
-			y.n.mod.wire.Left(l) // at once, so that what comes is answered with a reset
+		for _, l := range y.n.mod.Wire.Leaving() {
+			y.n.mod.Wire.Left(l) // at once, so that what comes is answered with a reset
 		}
 	})
 	var last btl.Result
@@ -359,7 +359,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		x.send(frame("h", strings.Repeat("x", 100_000)))
 		y.n.until("the frame", func() bool { return len(y.frames) == 1 })
 		stranger(t, x.n)
-		x.n.until("the stranger", func() bool { return x.n.mod.wire.Count() == 1 })
+		x.n.until("the stranger", func() bool { return x.n.mod.Wire.Count() == 1 })
 		x.n.close()
 		y.n.close()
 	}
@@ -372,7 +372,7 @@ func TestModulesCloseWithoutWaiting(t *testing.T) {
 	x.n.do(func() {
 		x.ep.Send(frame("h", "last words"), 0)
 		require.NoError(t, x.n.mod.Close())
-		require.Empty(t, x.n.mod.wire.Leaving())
+		require.Empty(t, x.n.mod.Wire.Leaving())
 		require.Equal(t, btl.Broken, x.ep.Send(frame("h"), 0))
 		_, err := x.n.mod.Connect(btl.Peer{Rank: 1}, btl.Path{}, x)
 		require.ErrorIs(t, err, btl.ErrClosed)

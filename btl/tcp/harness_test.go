@@ -14,6 +14,18 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
+// Names of the parameters that all transports have.
+const (
+	pInclude          = prefixOfAll + "if_include"
+	pExclude          = prefixOfAll + "if_exclude"
+	pReach            = prefixOfAll + "reach"
+	pPortMin          = prefixOfAll + "port_min"
+	pPortRange        = prefixOfAll + "port_range"
+	pConnectRetries   = prefixOfAll + "connect_retries"
+	pConnectTimeout   = prefixOfAll + "connect_timeout"
+	pHandshakeTimeout = prefixOfAll + "handshake_timeout"
+)
+
 // A node is one rank of a test: an engine, a host and the module under test.
 type node struct {
 	t      testing.TB
@@ -288,7 +300,7 @@ func (p *peer) send(f *btl.Frame) btl.Result {
 // connected waits until the endpoint is up.
 func (p *peer) connected() {
 	p.n.t.Helper()
-	p.n.do(func() { p.ep.sendUnconnected() })
+	p.n.do(func() { p.ep.Connect() })
 	p.n.until("a connection", func() bool { return p.ups > 0 })
 }
 

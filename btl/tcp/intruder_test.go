@@ -25,7 +25,7 @@ func throwOut(t *testing.T, n *node, c net.Conn, why error) {
 	require.NotEmpty(t, lines)
 	require.Contains(t, lines[len(lines)-1], why.Error())
 	require.Empty(t, n.accepted)
-	n.do(func() { n.mod.wire.Strays = wireup.Limiter{} })
+	n.do(func() { n.mod.Wire.Strays = wireup.Limiter{} })
 }
 
 // challenge says what a rank of the job would say first, and returns the answer.
@@ -67,7 +67,7 @@ func TestIntruderWithoutSecret(t *testing.T) {
 		_, _, err := machine.Feed(got)
 		require.ErrorIs(t, err, handshake.ErrProof, "it notices itself")
 		c.Close()
-		n.until("its end", func() bool { return n.mod.wire.Count() == 0 })
+		n.until("its end", func() bool { return n.mod.Wire.Count() == 0 })
 	})
 	t.Run("the node's own proof reflected", func(t *testing.T) {
 		c, got := challenge(t, n, said)
@@ -217,7 +217,7 @@ func TestSlowIntruder(t *testing.T) {
 		}
 	}
 	require.Less(t, sent, len(said)-1, "it was thrown out in the middle")
-	n.until("its end", func() bool { return n.mod.wire.Count() == 0 })
+	n.until("its end", func() bool { return n.mod.Wire.Count() == 0 })
 	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 200ms")
 	unharmed(t, n)
 }

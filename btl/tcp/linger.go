@@ -26,11 +26,11 @@ var _ wireup.Leaver = (*linger)(nil)
 // the owner.
 func (m *module) leave(conn rawio.Conn, out []byte) {
 	l := &linger{m: m, conn: conn, out: out}
-	m.wire.Leave(l)
+	m.Wire.Leave(l)
 	var err error
 	if l.watch, err = m.loop.Watch(conn.FD(), l); err != nil {
 		l.watch = nil
-		m.wire.Left(l)
+		m.Wire.Left(l)
 		return
 	}
 	l.Work()
@@ -56,7 +56,7 @@ func (l *linger) send() bool {
 			return false
 		}
 		if errno != 0 {
-			l.m.wire.Left(l)
+			l.m.Wire.Left(l)
 			return true
 		}
 		l.out = l.out[n:]
@@ -78,7 +78,7 @@ func (l *linger) drain() bool {
 			return did
 		}
 		if errno != 0 || n == 0 {
-			l.m.wire.Left(l)
+			l.m.Wire.Left(l)
 			return true
 		}
 		did = true

@@ -45,13 +45,13 @@ func (m *module) listen() error {
 		}
 		return fd, rawio.LocalAddr(fd).Port(), nil
 	}
-	chosen, err := wireup.Usable(m.local.Interfaces, open, rawio.Close, func(a reach.Address, err error) {
-		m.host.Logf(btl.LogWarn, "tcp: rank %d: not using %v: %v", m.host.Rank(), a, err)
+	chosen, err := wireup.Usable(m.Local.Interfaces, open, rawio.Close, func(a reach.Address, err error) {
+		m.Host.Logf(btl.LogWarn, "tcp: rank %d: not using %v: %v", m.Host.Rank(), a, err)
 	})
 	if err != nil {
 		return err
 	}
-	fds, port, err := wireup.Bind(m.cfg.Ports, wireup.Describe(chosen), chosen, open, rawio.Close)
+	fds, port, err := wireup.Bind(m.Local.Settings.Ports, wireup.Describe(chosen), chosen, open, rawio.Close)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func (m *module) listen() error {
 			return m.deaf(err)
 		}
 	}
-	m.blob = m.local.Publish(port, chosen)
-	m.host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.host.Rank(), port, wireup.Describe(chosen))
+	m.Publish(nil, port, chosen)
+	m.Host.Logf(btl.LogInfo, "tcp: rank %d: listening on port %d of %s", m.Host.Rank(), port, wireup.Describe(chosen))
 	return nil
 }
 
@@ -97,12 +97,12 @@ func (l *listener) Poll(bool) bool {
 		case errors.Is(err, syscall.ECONNABORTED), errors.Is(err, syscall.EINTR):
 		default:
 			// Out of descriptors or memory: trying again at once would spin.
-			l.m.wire.Stray(btl.LogWarn, "", openfiles.Explain(err))
+			l.m.Wire.Stray(btl.LogWarn, "", openfiles.Explain(err))
 			l.rest(troubleRest)
 			return did
 		}
 	}
-	if l.m.wire.Count() > calm {
+	if l.m.Wire.Count() > calm {
 		l.rest(floodRest)
 	}
 	return did
@@ -120,7 +120,7 @@ func (l *listener) rest(d time.Duration) {
 		var err error
 		if l.watch, err = l.m.loop.Watch(l.fd, l); err != nil {
 			l.watch = nil
-			l.m.wire.Stray(btl.LogWarn, "", err)
+			l.m.Wire.Stray(btl.LogWarn, "", err)
 			l.retryWatch()
 		}
 	})

@@ -87,8 +87,8 @@ func fillRange(t *testing.T) (a, b *node, first int, opts []option) {
 
 func TestPortRange(t *testing.T) {
 	a, b, first, opts := fillRange(t)
-	require.Equal(t, first, int(a.mod.local.Port))
-	require.Equal(t, first+1, int(b.mod.local.Port))
+	require.Equal(t, first, int(a.mod.Local.Port))
+	require.Equal(t, first+1, int(b.mod.Local.Port))
 	_, err := tryNode(t, 2, 3, opts...)
 	require.ErrorContains(t, err, fmt.Sprintf("none of the ports %d to %d (%s=%d from test, %s=2 from test)", first, first+1, pPortMin, first, pPortRange))
 	require.NotContains(t, err.Error(), "btl tcp", "the name is the host's to add")
@@ -102,8 +102,8 @@ func TestOnePortOnAllAddresses(t *testing.T) {
 	require.NotEmpty(t, n.mod.listeners)
 	for i, l := range n.mod.listeners {
 		at := rawio.LocalAddr(l.fd)
-		require.Equal(t, n.mod.local.Port, at.Port())
-		require.Equal(t, n.mod.local.Interfaces[i].Addr(), at.Addr().WithZone(""), "only selected addresses are listened on")
+		require.Equal(t, n.mod.Local.Port, at.Port())
+		require.Equal(t, n.mod.Local.Interfaces[i].Addr(), at.Addr().WithZone(""), "only selected addresses are listened on")
 	}
 	got, err := wireup.Decode(n.mod.Address())
 	require.NoError(t, err)
@@ -162,6 +162,6 @@ func TestAttributes(t *testing.T) {
 
 func TestNearby(t *testing.T) {
 	n := newNode(t, 0, 2)
-	require.True(t, n.mod.local.Nearby(netip.MustParseAddr("127.0.0.1")))
-	require.False(t, n.mod.local.Nearby(netip.MustParseAddr("192.0.2.99")))
+	require.True(t, n.mod.Local.Nearby(netip.MustParseAddr("127.0.0.1")))
+	require.False(t, n.mod.Local.Nearby(netip.MustParseAddr("192.0.2.99")))
 }

@@ -30,10 +30,10 @@ func wiredTo(t *testing.T, rank int, policy string, links int, host reach.Side) 
 	p, err := reach.PolicyByName(policy)
 	require.NoError(t, err)
 	n := &stillHost{node: &node{rank: rank, size: 9}}
-	cfg := config{Settings: &wireup.Settings{Prefix: prefixOfAll, Policy: p}, links: links}
-	m := newModule(n, cfg, wireup.NewLocal(n, "tcp", cfg.Settings, host, host.Addresses))
-	m.blob = m.local.Publish(uint16(7000+rank), host.Addresses)
-	m.attr = m.attributes()
+	m := newModule(n, config{links: links})
+	m.Use(n, wireup.NewLocal(n, "tcp", &wireup.Settings{Prefix: prefixOfAll, Policy: p}, host, host.Addresses), m, m.wiring())
+	m.Publish(nil, uint16(7000+rank), host.Addresses)
+	m.describe()
 	return m
 }
 
@@ -44,14 +44,14 @@ func pathsBetween(t *testing.T, a, b *module) []btl.Path {
 }
 
 func pathsAndSpares(t *testing.T, a, b *module) (paths, spares []btl.Path) {
-	all, err := a.Reach(btl.Peer{Rank: b.host.Rank(), Host: "h", Address: b.blob})
+	all, err := a.Reach(btl.Peer{Rank: b.Host.Rank(), Host: "h", Address: b.Address()})
 	require.NoError(t, err)
 	for _, p := range all {
 		if p.Spare == btl.NotSpare {
 			require.Equal(t, len(paths), p.Index)
 			paths = append(paths, p)
 		} else {
-			require.Equal(t, spareIndex(len(spares)), p.Index)
+			require.Equal(t, maxPaths-1-len(spares), p.Index)
 			spares = append(spares, p)
 		}
 	}
@@ -90,10 +90,10 @@ func TestBothSidesNumberAlike(t *testing.T) {
 	require.Len(t, there, 6)
 	require.Len(t, back, 6)
 	for i := range there {
-		x, y := there[i].Private.(pair), back[i].Private.(pair)
+		x, y := there[i].Private.(wireup.Pair), back[i].Private.(wireup.Pair)
 		require.Equal(t, x.Local.Addr(), y.Remote.Addr())
 		require.Equal(t, x.Remote.Addr(), y.Local.Addr())
-		require.Equal(t, x.link, y.link)
+		require.Equal(t, x.Link, y.Link)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestSparePaths(t *testing.T) {
 	a := wired(t, 0, "weighted", 2, nic("eth0", "10.0.0.1/24", 1000), nic("eth1", "10.0.0.3/24", 100))
 	b := wired(t, 1, "weighted", 2, nic("net0", "10.0.0.2/24", 1000))
 	second := reach.Address{Prefix: netip.MustParsePrefix("10.0.0.5/24"), Interface: "eth0", Index: 1, Speed: 1000}
-	a.blob = a.local.Publish(7000, append(a.local.Interfaces, second))
+	a.Publish(nil, 7000, append(a.Local.Interfaces, second))
 	there, theirs := pathsAndSpares(t, a, b)
 	require.Len(t, there, 2, "both links of a pair")
 	require.Len(t, theirs, 2)
@@ -123,8 +123,8 @@ func TestSparePaths(t *testing.T) {
 	require.Equal(t, btl.Detour, theirs[1].Spare)
 
 	_, back := pathsAndSpares(t, b, a)
-	require.Equal(t, there[0].Private.(pair).Local.Addr(), netip.MustParseAddr("10.0.0.1"))
-	require.Equal(t, netip.MustParseAddr("10.0.0.3"), back[len(back)-1].Private.(pair).Remote.Addr())
+	require.Equal(t, there[0].Private.(wireup.Pair).Local.Addr(), netip.MustParseAddr("10.0.0.1"))
+	require.Equal(t, netip.MustParseAddr("10.0.0.3"), back[len(back)-1].Private.(wireup.Pair).Remote.Addr())
 
 	var many []reach.Address
 	for i := range 9 {
@@ -143,8 +143,8 @@ func TestHeldAddressIsNoPeers(t *testing.T) {
 	a := wired(t, 0, "weighted", 1, nic("eth0", "10.0.0.1/24", 0))
 	b := wired(t, 1, "weighted", 1, nic("docker0", "172.17.0.1/16", 0))
 	require.Len(t, pathsBetween(t, a, b), 1)
-	a = wiredTo(t, 0, "weighted", 1, reach.Side{Network: reach.Network{1}, Addresses: a.local.Interfaces, Held: []netip.Addr{netip.MustParseAddr("172.17.0.1")}})
-	_, err := a.Reach(btl.Peer{Rank: 1, Host: "h", Address: b.blob})
+	a = wiredTo(t, 0, "weighted", 1, reach.Side{Network: reach.Network{1}, Addresses: a.Local.Interfaces, Held: []netip.Addr{netip.MustParseAddr("172.17.0.1")}})
+	_, err := a.Reach(btl.Peer{Rank: 1, Host: "h", Address: b.Address()})
 	require.ErrorIs(t, err, wireup.ErrNoPair)
 }
 
@@ -153,7 +153,7 @@ func TestHeldAddressIsNoPeers(t *testing.T) {
 func TestNoPair(t *testing.T) {
 	a := wired(t, 0, "subnet", 1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "fd00::1/64", 0))
 	b := wired(t, 1, "subnet", 1, nic("net0", "192.168.0.2/24", 0))
-	_, err := a.Reach(btl.Peer{Rank: 1, Host: "far", Address: b.blob})
+	_, err := a.Reach(btl.Peer{Rank: 1, Host: "far", Address: b.Address()})
 	require.ErrorIs(t, err, wireup.ErrNoPair)
 	for _, want := range []string{"rank 1 on far", "subnet", pInclude, pExclude, pReach, "route", "weighted",
 		"eth0 10.0.0.1/24", "eth1 fd00::1/64", "net0 192.168.0.2/24", "IPv4 and IPv6 do not mix"} {
@@ -164,7 +164,7 @@ func TestNoPair(t *testing.T) {
 		ours = append(ours, nic(fmt.Sprintf("eth%d", i), fmt.Sprintf("10.%d.0.1/24", i), 0))
 		theirs = append(theirs, nic(fmt.Sprintf("eth%d", i), fmt.Sprintf("192.168.%d.2/24", i), 0), nic("ib", fmt.Sprintf("fd00:%x::1/64", i), 0))
 	}
-	_, err = wired(t, 0, "subnet", 1, ours...).Reach(btl.Peer{Rank: 1, Host: "far", Address: wired(t, 1, "subnet", 1, theirs...).blob})
+	_, err = wired(t, 0, "subnet", 1, ours...).Reach(btl.Peer{Rank: 1, Host: "far", Address: wired(t, 1, "subnet", 1, theirs...).Address()})
 	require.ErrorIs(t, err, wireup.ErrNoPair)
 	require.ErrorContains(t, err, "1024 pairs, such as 10.0.0.1 (eth0) → 192.168.0.2 (eth0): private, different subnets")
 	require.Less(t, strings.Count(err.Error(), "\n"), 16)
@@ -175,7 +175,7 @@ func TestNoPair(t *testing.T) {
 func TestLinkLocal(t *testing.T) {
 	a := wired(t, 0, "weighted", 1, nic("eth0", "fe80::1/64", 0))
 	b := wired(t, 1, "weighted", 1, nic("net7", "fe80::2/64", 0))
-	p := pathsBetween(t, a, b)[0].Private.(pair)
+	p := pathsBetween(t, a, b)[0].Private.(wireup.Pair)
 	require.Equal(t, "[fe80::2%eth0]:7001", p.Target().String())
 	require.Equal(t, "fe80::1%eth0", p.Source().String())
 	require.Equal(t, "fe80::1%eth0", wireup.Zoned(p.Local).String())

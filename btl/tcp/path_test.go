@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
 )
 
 // An endpoint knows its path, whoever has made the connection; one that the peer has
@@ -14,7 +15,7 @@ func TestPathOfEndpoint(t *testing.T) {
 	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
 	var told btl.Path
 	b.onAccept = func(p *peer) { told = p.ep.Path() }
-	b.do(func() { b.mod.local.Interfaces[0].Speed = 2500 })
+	b.do(func() { b.mod.Local.Interfaces[0].Speed = 2500 })
 	x := a.reach(b)
 	x.connected()
 	b.until("the connection", func() bool { return len(b.accepted) == 1 && b.accepted[0].ups == 1 })
@@ -36,12 +37,12 @@ func TestAcceptedSparePath(t *testing.T) {
 	who := btl.Peer{Rank: 1, Host: "host1", Address: b.mod.Address()}
 	paths, err := a.mod.Reach(who)
 	require.NoError(t, err)
-	spare := a.mod.path(paths[0].Private.(pair), spareIndex(0))
+	spare := a.mod.Path(paths[0].Private.(wireup.Pair), maxPaths-1)
 	require.Equal(t, btl.Detour, spare.Spare)
 	var x *peer
 	a.do(func() { x = a.connectBy(who, spare) })
 	x.connected()
 	b.until("the connection", func() bool { return len(b.accepted) == 1 && b.accepted[0].ups == 1 })
-	require.Equal(t, spareIndex(0), told.Index)
+	require.Equal(t, maxPaths-1, told.Index)
 	require.Equal(t, btl.Detour, told.Spare)
 }

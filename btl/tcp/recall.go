@@ -13,7 +13,7 @@ func (ep *endpoint) Recall() int {
 		return 0
 	}
 	copied := ep.sender.recall()
-	if ep.sender.refused {
+	if ep.Refused() {
 		ep.m.loop.Post(ep.offer) // nothing may be left whose sending would make room
 	}
 	return copied
@@ -21,9 +21,8 @@ func (ep *endpoint) Recall() int {
 
 // offer tells the host that there is room, if it is waiting for some.
 func (ep *endpoint) offer() {
-	if ep.Live() && ep.failure == nil && ep.sender.refused && ep.sender.roomy() {
-		ep.sender.refused = false
-		ep.Recv.Writable()
+	if ep.Live() && ep.failure == nil && ep.sender.roomy() {
+		ep.Ready()
 	}
 }
 

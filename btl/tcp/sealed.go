@@ -45,7 +45,7 @@ func checkOwn(own []byte) error {
 func (m *module) agrees(rank int, g wireup.Greeting) error {
 	if theirs := g.Own[ownSealed] != 0; theirs != m.cfg.encrypt {
 		return fmt.Errorf("rank %d on %s has %s=%t and rank %d on %s has %s: all ranks must have the same",
-			rank, g.Host, pEncrypt, theirs, m.host.Rank(), m.host.Hostname(), m.cfg.encryptSetting)
+			rank, g.Host, pEncrypt, theirs, m.Host.Rank(), m.Host.Hostname(), m.cfg.encryptSetting)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 // Send implements [btl.Endpoint].
 func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	if !ep.Live() || ep.failure != nil {
-		return ep.sendUnconnected()
+		return ep.Connect()
 	}
 	if len(f.Header)+f.Size <= copyLimit {
 		return ep.sendSmall(f)
@@ -18,20 +18,12 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	return ep.sendLong(f)
 }
 
-// sendUnconnected starts to connect at the first frame.
-func (ep *endpoint) sendUnconnected() btl.Result {
-	r := ep.Connect()
-	ep.sender.refused = ep.sender.refused || r == btl.Busy
-	return r
-}
-
 func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
 	s := &ep.sender
 	head := framing.PrefixSize + len(f.Header)
 	b := s.reserve(head + f.Size)
 	if b == nil {
-		s.refused = true
-		return btl.Busy
+		return ep.Refuse()
 	}
 	framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(b)
 	copy(b[framing.PrefixSize:], f.Header)
@@ -60,13 +52,11 @@ func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 	s := &ep.sender
 	head := framing.PrefixSize + len(f.Header)
 	if s.count == maxQueued {
-		s.refused = true
-		return btl.Busy
+		return ep.Refuse()
 	}
 	b := s.reserve(head)
 	if b == nil {
-		s.refused = true
-		return btl.Busy
+		return ep.Refuse()
 	}
 	framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(b)
 	copy(b[framing.PrefixSize:], f.Header)
@@ -205,9 +195,8 @@ func (ep *endpoint) resume() bool {
 			ep.Recv.Released(f)
 		}
 	}
-	if ep.Live() && s.refused && s.roomy() {
-		s.refused = false
-		ep.Recv.Writable()
+	if ep.Live() && s.roomy() {
+		ep.Ready()
 	}
 	return true
 }

@@ -38,7 +38,6 @@ type sender struct {
 	epoch    uint64 // of the loop, at the last frame that went at once
 	blocked  bool   // the system has no room; the loop tells when it has
 	deferred bool   // the loop will call Flush
-	refused  bool   // Busy was returned and Writable is due
 }
 
 // queued is a long frame that waits.
@@ -49,8 +48,7 @@ type queued struct {
 }
 
 func (s *sender) init(first []byte, l *lender) {
-	refused := s.refused
-	*s = sender{epoch: ^uint64(0), refused: refused, lender: l}
+	*s = sender{epoch: ^uint64(0), lender: l}
 	if len(first) > 0 {
 		copy(s.reserve(len(first)), first)
 	}

@@ -30,7 +30,7 @@ func together(a, b *node) (x, y *peer) {
 func TestBothAtOnce(t *testing.T) {
 	for range 20 {
 		a, b := newNode(t, 0, 2), newNode(t, 1, 2)
-		a.mod.wire.Grace = time.Hour
+		a.mod.Wire.Grace = time.Hour
 		x, y := together(a, b)
 		a.until("a connection", func() bool { return x.ups > 0 })
 		b.until("a connection", func() bool { return y.ups > 0 })
@@ -45,8 +45,8 @@ func TestBothAtOnce(t *testing.T) {
 		b.do(func() { require.False(t, y.ep.Opened()) })
 		require.Zero(t, x.downs+y.downs)
 		// What is left of the other attempt goes away by itself.
-		a.until("one connection", func() bool { return len(a.mod.wire.Leaving())+a.mod.wire.Count() == 0 })
-		b.until("one connection", func() bool { return len(b.mod.wire.Leaving())+b.mod.wire.Count() == 0 })
+		a.until("one connection", func() bool { return len(a.mod.Wire.Leaving())+a.mod.Wire.Count() == 0 })
+		b.until("one connection", func() bool { return len(b.mod.Wire.Leaving())+b.mod.Wire.Count() == 0 })
 		a.close()
 		b.close()
 	}
@@ -73,7 +73,7 @@ func refusingPort(t *testing.T) uint16 {
 
 // unreachable is b's address with a port that leads nowhere.
 func unreachable(b *node, port uint16) []byte {
-	a := b.mod.local.Address
+	a := b.mod.Local.Address
 	a.Port = port
 	return a.Encode()
 }
@@ -337,7 +337,7 @@ func awayAfter(t *testing.T, polls int, limit time.Duration) *away {
 // back has them go on.
 func (w *away) back() {
 	w.a.engine.Poll(nil) // before b can have answered
-	for _, p := range w.b.mod.wire.Embryonic() {
+	for _, p := range w.b.mod.Wire.Embryonic() {
 		if came := p.Link().(*talk); came.ready {
 			came.Poll(false) // descriptors are looked at in any order
 		}

@@ -30,7 +30,7 @@ func stranger(t testing.TB, n *node) net.Conn {
 
 // target is where a node listens.
 func target(n *node) netip.AddrPort {
-	return netip.AddrPortFrom(n.mod.local.Interfaces[0].Addr(), n.mod.local.Port)
+	return netip.AddrPortFrom(n.mod.Local.Interfaces[0].Addr(), n.mod.Local.Port)
 }
 
 // unharmed checks that a node still serves its own.
@@ -71,7 +71,7 @@ func TestGarbage(t *testing.T) {
 			require.NoError(t, err)
 			got, _ := io.ReadAll(c)
 			require.Empty(t, got, "a stranger is told nothing")
-			n.until("the end of it", func() bool { return n.mod.wire.Count() == 0 })
+			n.until("the end of it", func() bool { return n.mod.Wire.Count() == 0 })
 			lines := n.logged(btl.LogWarn)
 			require.Len(t, lines, 1)
 			require.Contains(t, lines[0], c.LocalAddr().String())
@@ -86,7 +86,7 @@ func TestPortScanIsQuiet(t *testing.T) {
 		stranger(t, n).Close()
 	}
 	n.until("the end of them", func() bool {
-		return n.mod.wire.Count() == 0 && strings.Count(strings.Join(n.logged(btl.LogDebug), "\n"), "dropped a connection") == 50
+		return n.mod.Wire.Count() == 0 && strings.Count(strings.Join(n.logged(btl.LogDebug), "\n"), "dropped a connection") == 50
 	})
 	require.Empty(t, n.logged(btl.LogWarn))
 	require.Len(t, n.logged(btl.LogInfo), 1, "the one that says where it listens")
@@ -104,7 +104,7 @@ func TestHalfOpenEndsAtDeadline(t *testing.T) {
 	require.Empty(t, got)
 	got, _ = io.ReadAll(stuck)
 	require.Len(t, got, 72, "the challenge and no more")
-	n.until("the end of them", func() bool { return n.mod.wire.Count() == 0 })
+	n.until("the end of them", func() bool { return n.mod.Wire.Count() == 0 })
 	require.Contains(t, n.logged(btl.LogWarn)[0], "no proof of belonging to this job in 1s")
 	unharmed(t, n)
 }
@@ -128,7 +128,7 @@ func TestSlowBytes(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	g, err := n.mod.wire.DecodeGreeting(machine.Peer())
+	g, err := n.mod.Wire.DecodeGreeting(machine.Peer())
 	require.NoError(t, err)
 	require.Equal(t, "hello of 0", string(g.Hello))
 	n.until("the endpoint", func() bool { return n.peers[2] != nil && n.peers[2].ups == 1 })
@@ -142,10 +142,10 @@ func TestClaims(t *testing.T) {
 	}{
 		"a rank beyond the job": {handshake.Request{From: 9, To: 0, Target: target(n)}, handshake.ErrRank},
 		"another rank's":        {handshake.Request{From: 1, To: 2, Target: target(n)}, handshake.ErrRank},
-		"another address":       {handshake.Request{From: 1, To: 0, Target: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.9"), n.mod.local.Port)}, handshake.ErrTarget},
+		"another address":       {handshake.Request{From: 1, To: 0, Target: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.9"), n.mod.Local.Port)}, handshake.ErrTarget},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n.do(func() { n.mod.wire.Strays = wireup.Limiter{} })
+			n.do(func() { n.mod.Wire.Strays = wireup.Limiter{} })
 			c := stranger(t, n)
 			_, err := c.Write(handshake.NewIdentity(n.job, testSecret, test.r.From).NewConnector(test.r, nil, nil, nil, handshake.NewNonce()).Hello())
 			require.NoError(t, err)
@@ -166,10 +166,10 @@ func TestFloodOfHalfOpen(t *testing.T) {
 	for range mostStrangers - 1 {
 		stranger(t, n)
 	}
-	n.until("all of them", func() bool { return n.mod.wire.Count() == mostStrangers })
+	n.until("all of them", func() bool { return n.mod.Wire.Count() == mostStrangers })
 	<-time.NewTimer(strangers.Silent).C // all have had their time
 	unharmed(t, n)
-	n.do(func() { require.LessOrEqual(t, n.mod.wire.Count(), mostStrangers) })
+	n.do(func() { require.LessOrEqual(t, n.mod.Wire.Count(), mostStrangers) })
 	got, err := io.ReadAll(first)
 	require.Empty(t, got)
 	require.NoError(t, err, "it is the one that had to go")

@@ -32,10 +32,10 @@ func still(t testing.TB) (*peer, int) {
 		require.NoError(t, unix.SetNonblock(fd, true))
 	}
 	host := &stillHost{node: &node{t: t, rank: 0, size: 2, peers: map[int]*peer{}}}
-	cfg := config{Settings: new(wireup.Settings)}
-	m := newModule(host, cfg, wireup.NewLocal(host, "tcp", cfg.Settings, reach.Side{}, nil))
+	m := newModule(host, config{})
+	m.Use(host, wireup.NewLocal(host, "tcp", new(wireup.Settings), reach.Side{}, nil), m, m.wiring())
 	p := host.newPeer(1)
-	ep, err := m.Connect(btl.Peer{Rank: 1, Host: "peer"}, btl.Path{Private: pair{}}, p)
+	ep, err := m.Connect(btl.Peer{Rank: 1, Host: "peer"}, btl.Path{Private: wireup.Pair{}}, p)
 	require.NoError(t, err)
 	p.ep = ep.(*endpoint)
 	p.ep.Establish(&talk{m: m, conn: rawio.NewConn(fds[0])}, nil, 1, wireup.Greeting{MaxFrame: 64 << 10})

@@ -19,7 +19,7 @@ type talk struct {
 	watch   btl.Watch
 	out     []byte // still to be sent
 
-	pair   pair           // of an attempt of ours
+	pair   wireup.Pair    // of an attempt of ours
 	dialed bool           // that this is
 	from   netip.AddrPort // where somebody else connects from
 	ready  bool           // connected, and with the options that it is to have
@@ -29,7 +29,7 @@ var _ wireup.Link = (*talk)(nil)
 
 // Dial implements [wireup.Transport].
 func (m *module) Dial(p *wireup.Pending, way wireup.Way) (wireup.Link, error) {
-	to := way.(pair)
+	to := way.(wireup.Pair)
 	fd, err := rawio.Stream(to.Target())
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (m *module) Dial(p *wireup.Pending, way wireup.Way) (wireup.Link, error) {
 
 func (t *talk) connect() (err error) {
 	m, fd, to := t.m, t.conn.FD(), t.pair
-	if err := m.tune(fd, to.Loopback || m.local.Nearby(to.Remote.Addr())); err != nil {
+	if err := m.tune(fd, m.Nearby(to)); err != nil {
 		return err
 	}
 	if _, err := rawio.Connect(fd, to.Source(), to.Target()); err != nil {
@@ -63,11 +63,11 @@ func (m *module) welcome(fd int, from netip.AddrPort) {
 	t := &talk{m: m, conn: rawio.NewConn(fd), from: from}
 	var err error
 	if t.watch, err = m.loop.Watch(fd, t); err != nil {
-		m.wire.Stray(btl.LogWarn, from.String(), err)
+		m.Wire.Stray(btl.LogWarn, from.String(), err)
 		t.Abort()
 		return
 	}
-	t.pending = m.wire.Came(t, netip.AddrPortFrom(from.Addr(), 0))
+	t.pending = m.Wire.Came(t, netip.AddrPortFrom(from.Addr(), 0))
 }
 
 // Poll implements [btl.Handler].
@@ -101,7 +101,7 @@ func (t *talk) prepare() error {
 	t.ready = true
 	fd := t.conn.FD()
 	if !t.dialed {
-		return t.m.tune(fd, t.m.local.Nearby(t.from.Addr()))
+		return t.m.tune(fd, t.m.Local.Nearby(t.from.Addr()))
 	}
 	if err := rawio.SocketError(fd); err != nil {
 		return err

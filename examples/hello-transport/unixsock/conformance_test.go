@@ -36,10 +36,10 @@ func wire(address []byte) (io.WriteCloser, error) {
 }
 
 // sever cuts a connection without a word.
-func sever(ep btl.Endpoint) error { return ep.(*endpoint).link.conn.Close() }
+func sever(ep btl.Endpoint) error { return ep.(*endpoint).Link().(*link).conn.Close() }
 
 // inject sends nonsense to the peer behind the endpoint's back.
 func inject(ep btl.Endpoint, b []byte) error {
-	_, err := ep.(*endpoint).link.conn.Write(b)
+	_, err := ep.(*endpoint).Link().(*link).conn.Write(b)
 	return err
 }

@@ -1,28 +1,20 @@
 package unixsock
 
 import (
-	"context"
 	"io"
 	"net"
 	"net/netip"
-	"time"
 
 	"github.com/strandmp/strand/handoff"
 	"github.com/strandmp/strand/wireup"
 )
 
-// A link is one connection, or an attempt at one. It belongs to the loop; one goroutine
-// reads, and one writes what is in the queue.
+// A link is one connection, or an attempt at one.
 type link struct {
-	m       *module
-	pending *wireup.Pending // until it is an endpoint's
-	ep      *endpoint
-	name    string // of the peer's socket, if this side connects
-	conn    *net.UnixConn
-	out     *handoff.Queue
-
-	ctx    context.Context // ends when nothing is to be heard any more
-	cancel context.CancelFunc
+	handoff.Link
+	m    *module
+	name string // of the peer's socket, if this side connects
+	conn net.Conn
 }
 
 // A way is the name of a peer's socket.
@@ -31,103 +23,46 @@ type way struct{ local, name string }
 func (w way) Addresses() (local, remote string) { return w.local, w.name }
 func (w way) Describe() string                  { return w.name }
 
-// readSize is how much is read at a time, in bytes.
-const readSize = 32 << 10
-
 func (m *module) newLink() *link {
 	l := &link{m: m}
-	l.ctx, l.cancel = context.WithCancel(m.group.Context())
-	l.out = handoff.NewQueue(handoff.NewBound(m.group, int(m.host.Params().Size(pQueue)), l.roomy))
+	l.Init(m.group, m.queue)
 	return l
 }
 
 // Dial implements [wireup.Transport]: off the loop.
 func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 	l := m.newLink()
-	l.pending, l.name = p, to.(way).name
-	m.group.Go(func() {
-		conn, err := new(net.Dialer).DialContext(l.ctx, "unix", l.name)
-		if !m.group.Do(l.ctx, func() { l.dialled(conn, err) }) && err == nil {
-			conn.Close()
+	l.ReportTo(p)
+	l.name = to.(way).name
+	handoff.Fetch(l.Context(), m.group, func() (net.Conn, error) {
+		return new(net.Dialer).DialContext(l.Context(), "unix", l.name)
+	}, func(conn net.Conn, err error) {
+		if err != nil {
+			p.Ended(err)
+			return
 		}
-	})
+		l.start(conn)
+		p.Up()
+	}, hangUp)
 	return l, nil
-}
-
-func (l *link) dialled(conn net.Conn, err error) {
-	if err != nil {
-		l.pending.Ended(err)
-		return
-	}
-	l.start(conn)
-	l.pending.Up()
 }
 
 // visited takes in a connection that somebody has made.
 func (m *module) visited(conn net.Conn) {
 	l := m.newLink()
+	l.ReportTo(m.wire.Came(l, netip.AddrPort{}))
 	l.start(conn)
-	l.pending = m.wire.Came(l, netip.AddrPort{})
 }
 
-// start has the goroutines begin. If the connection breaks the one that reads will say so,
-// after all that has still come; it closes the connection in the end.
+// start has the goroutines begin.
 func (l *link) start(conn net.Conn) {
-	l.conn = conn.(*net.UnixConn)
-	l.m.group.Go(func() {
-		_ = l.out.Write(l.conn)
-		_ = l.conn.CloseWrite() // the peer may be gone
-	})
-	l.m.group.Go(func() {
-		l.m.group.Read(l.ctx, l.conn, readSize, l.heard)
-		_, _ = io.Copy(io.Discard, l.conn)
-		l.conn.Close()
-	})
+	l.conn = conn
+	l.Connected(func(bool) { hangUp(conn) }, nil)
+	l.Write(0, conn, conn.(*net.UnixConn).CloseWrite)
+	l.Read(0, func() (io.Reader, error) { return conn, nil })
 }
 
-// heard takes what has been read: of the handshake, then frames.
-func (l *link) heard(b []byte, err error) {
-	if l.ep == nil {
-		b = l.pending.Take(b)
-	}
-	switch {
-	case l.ctx.Err() != nil:
-	case l.ep != nil:
-		l.ep.arrived(b, err)
-	case err != nil:
-		l.pending.Ended(err)
-	}
-}
-
-func (l *link) roomy() {
-	if l.ep != nil && l.ep.Live() {
-		l.ep.Ready()
-	}
-}
-
-// Send implements [wireup.Link].
-func (l *link) Send(b []byte) error {
-	l.out.Say(b)
-	return nil
-}
-
-// Abort implements [wireup.Link].
-func (l *link) Abort() {
-	l.cancel()
-	l.out.Cut()
-	if l.conn != nil {
-		l.conn.Close()
-	}
-}
-
-// Leave implements [wireup.Link]: what is queued is sent, and the connection closed when the
-// peer has done so, or when the farewell is over.
-func (l *link) Leave(b []byte) {
-	l.out.Say(b)
-	l.out.End()
-	l.cancel()
-	_ = l.conn.SetDeadline(time.Now().Add(farewell))
-}
+func hangUp(conn net.Conn) { conn.Close() }
 
 // Addresses implements [wireup.Link].
 func (l *link) Addresses() (local, remote string) {

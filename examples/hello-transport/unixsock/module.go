@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/handoff"
@@ -18,14 +17,12 @@ import (
 type module struct {
 	host     btl.Host
 	home     string
+	queue    int // bytes
 	wire     *wireup.Manager
 	listener *net.UnixListener
 	group    *handoff.Group
 	closed   bool
 }
-
-// farewell is how long a closed connection may take to send its last frames.
-const farewell = 500 * time.Millisecond
 
 func newModule(h btl.Host, home string) (*module, error) {
 	// A random name: no stranger is in its place before it is made.
@@ -33,13 +30,13 @@ func newModule(h btl.Host, home string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{host: h, home: home, listener: l, group: handoff.NewGroup(h.Loop())}
+	m := &module{host: h, home: home, queue: int(h.Params().Size(pQueue)), listener: l, group: handoff.NewGroup(h.Loop())}
 	limit := h.Params().Duration(pTimeout)
 	m.wire = wireup.NewManager(h, m, wireup.Config{
 		Name: "unix", Prefix: "btl_unix_", Retries: 3, ConnectTimeout: limit, HandshakeTimeout: limit,
 		MaxFrame: maxFrame, FrameLimit: maxFrame,
 	})
-	m.group.Go(m.listen)
+	handoff.FetchAll(m.group, l.Accept, m.visited, hangUp)
 	return m, nil
 }
 
@@ -101,17 +98,4 @@ func (m *module) Close() error {
 	m.wire.Close()
 	m.group.Close() // waits for the farewell at most
 	return err
-}
-
-// listen takes connections and hands them to the loop.
-func (m *module) listen() {
-	for {
-		conn, err := m.listener.Accept()
-		if err != nil {
-			return // the listener is closed
-		}
-		if !m.group.Do(m.group.Context(), func() { m.visited(conn) }) {
-			conn.Close()
-		}
-	}
 }

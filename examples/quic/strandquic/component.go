@@ -1,7 +1,6 @@
 package strandquic
 
 import (
-	"fmt"
 	"net"
 	"time"
 
@@ -20,6 +19,7 @@ const (
 	// maxFrame is the largest payload of a frame in bytes.
 	maxFrame = 64 << 10
 	maxLanes = 64
+	maxPaths = 16 + wireup.MostSpares
 	latency  = 60 * time.Microsecond
 )
 
@@ -44,27 +44,19 @@ func (Component) Declare(r *param.Registry) {
 
 // Open implements [btl.Component].
 func (c Component) Open(h btl.Host) ([]btl.Module, error) {
-	settings, err := wireup.ReadSettings(h.Params(), prefix, func(err error) { h.Logf(btl.LogWarn, "quic: rank %d: %v", h.Rank(), err) })
+	m, err := newModule(h, c)
 	if err != nil {
 		return nil, err
-	}
-	local, err := wireup.OpenLocal(h, "quic", settings)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newModule(h, local, settings, c)
-	if err != nil {
-		return nil, fmt.Errorf("btl quic: %w", err)
 	}
 	return []btl.Module{m}, nil
 }
 
-func (m *module) attributes() btl.Attr {
-	return btl.Attr{
+func (m *module) describe() {
+	m.Attrs = btl.Attr{
 		Name:        "quic",
 		EagerLimit:  maxFrame,
 		MaxFrame:    maxFrame,
-		Bandwidth:   m.local.Speed(5_000),
+		Bandwidth:   m.Local.Speed(5_000),
 		Latency:     latency,
 		Exclusivity: 60, // below tcp's: it serves only if tcp is left out
 		Lanes:       m.lanes,

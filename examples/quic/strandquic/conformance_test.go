@@ -41,10 +41,11 @@ func wire(address []byte) (io.WriteCloser, error) {
 }
 
 // sever cuts a connection without a goodbye.
-func sever(ep btl.Endpoint) error { return ep.(*endpoint).link.conn.CloseWithError(0x77, "severed") }
+func sever(ep btl.Endpoint) error {
+	return ep.(*endpoint).Link().(*link).conn.CloseWithError(0x77, "severed")
+}
 
 // inject sends nonsense to the peer behind the endpoint's back.
 func inject(ep btl.Endpoint, b []byte) error {
-	ep.(*endpoint).link.queues[1].Say(b)
-	return nil
+	return ep.(*endpoint).Link().(*link).Send(b)
 }

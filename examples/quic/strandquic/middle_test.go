@@ -38,7 +38,7 @@ func (d *detour) ReadFrom(b []byte) (int, net.Addr, error) {
 func TestManInTheMiddle(t *testing.T) {
 	d := new(detour)
 	p := newPair(t, func(c net.PacketConn) net.PacketConn { d.PacketConn = c; return d })
-	d.meant = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), p.mods[1].local.Port)
+	d.meant = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), p.mods[1].Local.Port)
 	passed := middle(t, d)
 	p.connect(0)
 	p.send(0, "secret")
