@@ -22,8 +22,8 @@ func (o own) Watch() btl.Watch { return o.p.watch }
 func (p *pair) setAside(t *testing.T) {
 	t.Helper()
 	e := p.e
-	for e.holder != nil || e.evicting {
-		e.Poll(nil) // takes the role from the background goroutine, which has to leave the poller too
+	for e.holder != nil {
+		e.Poll(nil) // takes the role from the background goroutine
 		e.Unlock()
 		runtime.Gosched()
 		e.Lock()
@@ -148,6 +148,8 @@ type full struct {
 	refuse int // so many additions
 }
 
+func newFull(p poller) *full { return &full{poller: p} }
+
 func (f *full) add(fd int, token uint64) error {
 	if f.refuse > 0 {
 		f.refuse--
@@ -157,17 +159,17 @@ func (f *full) add(fd int, token uint64) error {
 }
 
 func TestADescriptorThatCanNotComeBackIsPolled(t *testing.T) {
-	e := newEngine(t, Options{Spin: patience})
+	e, f := newEngineOn(t, Options{Spin: patience}, newFull)
 	p := newPair(t, e)
 	e.Lock()
 	p.setAside(t)
-	e.poller = &full{poller: e.poller, refuse: 1 << 30}
+	f.refuse = 1 << 30
 	p.send()
 	before := p.bytes
 	e.Poll(nil)
 	require.Equal(t, before+1, p.bytes)
 	p.watch.Write(true)
-	e.poller.(*full).refuse = 1
+	f.refuse = 1
 	e.Poll(nil)
 	require.NotNil(t, e.aside.watch)
 	e.Unlock()
@@ -181,12 +183,11 @@ func TestADescriptorThatCanNotComeBackIsPolled(t *testing.T) {
 // As long as there is no room for it nobody blocks: what arrives there would not be
 // noticed.
 func TestNobodyBlocksWithoutADescriptorThatIsAside(t *testing.T) {
-	e := newEngine(t, Options{Spin: patience})
+	e, f := newEngineOn(t, Options{Spin: patience}, newFull)
 	p := newPair(t, e)
 	e.Lock()
 	p.setAside(t)
-	f := &full{poller: e.poller, refuse: 1 << 30}
-	e.poller = f
+	f.refuse = 1 << 30
 	first := p.bytes
 	e.Unlock()
 	for n := range 3 {

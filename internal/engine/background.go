@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
 
 const (
 	// longTick is the time to the next tick while no frame is held back and no operation is
@@ -24,7 +28,7 @@ func (e *Engine) armTick(short bool) {
 		d = min(e.opts.Tick, longTick)
 	}
 	d <<= e.calm
-	e.tickArmed, e.tickShort, e.tickEpoch = true, short, e.epoch
+	e.tickArmed, e.tickShort, e.tickEpoch, e.tickAfter = true, short, e.epoch, d
 	if e.tick == nil {
 		e.tick = time.AfterFunc(d, e.onTick)
 		return
@@ -32,8 +36,8 @@ func (e *Engine) armTick(short bool) {
 	e.tick.Reset(d)
 }
 
-// onTick sends what was held back for too long and, if there was no poll since
-// the tick was armed, has the background goroutine take the role.
+// onTick sends what was held back for too long and, if nobody polls as often as the background
+// goroutine would, has that take the role.
 func (e *Engine) onTick() {
 	e.Lock()
 	defer e.Unlock()
@@ -42,54 +46,120 @@ func (e *Engine) onTick() {
 	}
 	e.tickArmed = false
 	switch {
-	case e.holder == &e.background:
+	case e.holder == &e.background.waiter:
 		e.epoch++
 		e.polling = true
 		e.flushDeferred()
 		e.polling = false
 		if e.posted.Load() && e.blocked {
-			e.poller.kick()
+			e.interrupt()
 		}
 	case e.holder != nil:
 		// A waiter is at work; when it gives up the role it arms the tick.
 		e.calm = min(e.calm+1, maxCalm)
-	case e.epoch == e.tickEpoch:
+	case e.polledSeldom():
 		e.calm = 0
-		select {
-		case e.takeRole <- struct{}{}:
-		default:
-		}
+		e.takeOver()
 	default:
 		e.calm = min(e.calm+1, maxCalm)
 		e.armTick(e.busy > 0 || len(e.deferred) > 0)
 	}
 }
 
+// polledSeldom reports whether since the tick was armed there were fewer polls than one in
+// longTick: a program that looks at its requests now and then leaves them alone between.
+func (e *Engine) polledSeldom() bool {
+	return e.epoch-e.tickEpoch <= uint64((e.tickAfter-1)/longTick)
+}
+
+// sentry is the background goroutine's part of the engine. The goroutine dozes in the poller
+// whether it has the role or not. Descriptors end its doze only while it has the role, so
+// that whoever takes the role from it need not wake it: that would have it fight for the lock
+// and for a processor with a program that is about to send.
+type sentry struct {
+	waiter
+	onDuty atomic.Bool  // it has the role, or the engine has closed
+	until  atomic.Int64 // when its doze ends by itself
+}
+
+// forever is the end of a doze that only a descriptor or a call ends.
+const forever = math.MaxInt64
+
+// takeOver gives the background goroutine the role. It is not woken if there is nothing to do
+// yet. The lock is held, and nobody has the role.
+func (e *Engine) takeOver() {
+	e.holder = &e.background.waiter
+	more := e.poll(nil)
+	e.poller.calmDown() // a kick that its waiter did not need would end every doze
+	e.blocked = true
+	e.background.onDuty.Store(true)
+	e.poller.attend(true)
+	if more || e.unfinished() || e.next() < e.background.until.Load() {
+		e.interrupt()
+	}
+}
+
+// unfinished reports whether there is something to do that no descriptor announces.
+func (e *Engine) unfinished() bool {
+	return len(e.deferred) > 0 || e.posted.Load() || e.aside.watch != nil
+}
+
 // runBackground is the goroutine that makes progress while nobody waits.
 func (e *Engine) runBackground() {
 	defer e.done.Done()
-	for range e.takeRole {
+	b := &e.background
+	timeout := int64(-1)
+	for {
+		e.poller.doze(timeout)
+		// The order matters: who gives it the role says so first, and then looks at until.
+		b.until.Store(forever)
+		timeout = -1
+		if !b.onDuty.Load() {
+			continue // it lost the role as it was woken; who has the role sees the same events
+		}
 		e.Lock()
-		if e.holder == nil && !e.closed {
-			e.holder = &e.background
-			for e.holder == &e.background && !e.closed {
-				e.block(&e.background, nil)
-				e.letOthersIn(0)
-			}
-			if e.closed && e.holder == &e.background {
-				e.holder = nil
-			}
+		if e.closed {
+			e.Unlock()
+			return
+		}
+		if e.holder == &b.waiter {
+			timeout = e.serve()
 		}
 		e.Unlock()
 	}
 }
 
-// evictBackground takes the role from the background goroutine, which notices
-// when it wakes.
+// serve does all that there is to do, and returns how long the background goroutine may doze
+// then. The lock is held.
+func (e *Engine) serve() int64 {
+	b := &e.background
+	e.blocked = false
+	for e.poll(nil) || e.unfinished() {
+		e.letOthersIn(0)
+		if e.aside.watch != nil { // it could not be brought back
+			e.letOthersIn(1)
+		}
+		if e.holder != &b.waiter || e.closed {
+			return -1
+		}
+	}
+	e.blocked = true
+	b.until.Store(e.next())
+	return e.untilTimer()
+}
+
+// evictBackground takes the role from the background goroutine, which does not notice.
 func (e *Engine) evictBackground() {
-	if e.blocked {
-		e.blocked, e.evicting = false, true
+	e.holder, e.blocked = nil, false
+	e.background.onDuty.Store(e.closed)
+	e.poller.attend(false)
+}
+
+// interrupt ends the wait of whoever has the role and is blocked.
+func (e *Engine) interrupt() {
+	if e.holder == &e.background.waiter {
+		e.poller.rouse()
+	} else {
 		e.poller.kick()
 	}
-	e.holder = nil
 }

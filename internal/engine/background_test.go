@@ -65,7 +65,7 @@ func TestFlushWithinATick(t *testing.T) {
 					pass(time.Second)
 				}
 				e.Lock()
-				require.Equal(t, background, e.holder == &e.background)
+				require.Equal(t, background, e.holder == &e.background.waiter)
 				d := &deferral{e: e, again: true}
 				from := e.Now()
 				e.Flush(d)
@@ -146,7 +146,7 @@ func TestBusyAfterAWait(t *testing.T) {
 		pass(e.opts.Tick)
 		e.Lock()
 		defer e.Unlock()
-		require.Same(t, &e.background, e.holder)
+		require.Same(t, &e.background.waiter, e.holder)
 		e.Busy(-1)
 	})
 }
@@ -163,7 +163,7 @@ func TestBackgroundStaysOut(t *testing.T) {
 		}
 		pass(2 * longTick << maxCalm)
 		e.Lock()
-		require.Same(t, &e.background, e.holder)
+		require.Same(t, &e.background.waiter, e.holder)
 		e.Unlock()
 	})
 }

@@ -50,7 +50,6 @@ type Engine struct {
 	holder   *waiter
 	polling  bool // the holder makes up-calls
 	blocked  bool // the holder waits in the poller, without the lock
-	evicting bool // the background goroutine has lost the role and not noticed
 	queue    waiterQueue
 	idle     *waiter // free list
 	spare    int     // how many are on it
@@ -77,10 +76,10 @@ type Engine struct {
 	tickArmed  bool
 	tickShort  bool
 	tickEpoch  uint64
-	calm       int // how often the time between ticks was doubled
-	background waiter
-	caller     waiter        // stands for whoever calls Poll
-	takeRole   chan struct{} // tells the background goroutine to take the role
+	tickAfter  time.Duration // from when it was armed
+	calm       int           // how often the time between ticks was doubled
+	background sentry
+	caller     waiter // stands for whoever calls Poll
 	done       sync.WaitGroup
 
 	postMu sync.Mutex
@@ -90,17 +89,20 @@ type Engine struct {
 
 // New starts an engine. Close ends it.
 func New(opts Options) (*Engine, error) {
-	e := &Engine{opts: opts, takeRole: make(chan struct{}, 1)}
 	if opts.Simulated {
-		e.poller = newSimulated()
-		e.opts.Spin = 0
-	} else {
-		p, err := newPoller()
-		if err != nil {
-			return nil, fmt.Errorf("progress engine: %w", err)
-		}
-		e.poller = p
+		opts.Spin = 0
+		return start(opts, newSimulated()), nil
 	}
+	p, err := newPoller()
+	if err != nil {
+		return nil, fmt.Errorf("progress engine: %w", err)
+	}
+	return start(opts, p), nil
+}
+
+// start starts an engine on a poller.
+func start(opts Options, p poller) *Engine {
+	e := &Engine{opts: opts, poller: p}
 	if e.opts.Tick <= 0 {
 		e.opts.Tick = 200 * time.Microsecond
 	}
@@ -109,11 +111,12 @@ func New(opts Options) (*Engine, error) {
 	}
 	engines.Add(1)
 	e.done.Add(1)
+	e.background.until.Store(forever)
 	go e.runBackground()
 	e.mu.Lock()
 	e.armTick(false)
 	e.mu.Unlock()
-	return e, nil
+	return e
 }
 
 // Close ends the engine. The caller does not hold the lock. It has seen to it that every wait
@@ -127,10 +130,11 @@ func (e *Engine) Close() {
 	}
 	e.closed = true
 	e.tick.Stop()
-	if e.blocked || e.evicting {
+	if e.blocked {
 		e.poller.kick()
 	}
-	close(e.takeRole)
+	e.background.onDuty.Store(true)
+	e.poller.rouse()
 	var gone chan struct{}
 	if e.waiting > 0 {
 		gone = make(chan struct{})
@@ -179,10 +183,10 @@ func (e *Engine) Epoch() uint64 { return e.epoch }
 // Flush implements [btl.Loop].
 func (e *Engine) Flush(d btl.Deferred) {
 	e.deferred = append(e.deferred, d)
-	if e.holder == nil || e.holder == &e.background {
+	if e.holder == nil || e.holder == &e.background.waiter {
 		e.armTick(true)
 	} else if e.blocked {
-		e.poller.kick()
+		e.interrupt()
 	}
 }
 
@@ -217,7 +221,7 @@ func (e *Engine) nudge() {
 	switch {
 	case e.closed:
 	case e.blocked:
-		e.poller.kick()
+		e.interrupt()
 	case e.holder == nil:
 		e.armTick(true)
 	}
@@ -317,7 +321,7 @@ func (e *Engine) Poll(source btl.Poller) {
 	if e.polling || e.closed {
 		return
 	}
-	if e.holder == &e.background {
+	if e.holder == &e.background.waiter {
 		e.evictBackground()
 	}
 	if e.holder == nil {

@@ -25,6 +25,18 @@ func newEngine(t testing.TB, opts Options) *Engine {
 	return e
 }
 
+// newEngineOn is an engine on a poller that the test has made of the system's.
+func newEngineOn[P poller](t testing.TB, opts Options, wrap func(poller) P) (*Engine, P) {
+	t.Helper()
+	leak.Check(t)
+	inner, err := newPoller()
+	require.NoError(t, err)
+	p := wrap(inner)
+	e := start(opts, p)
+	t.Cleanup(e.Close)
+	return e, p
+}
+
 // watchdog is a context that ends the test's waits if something hangs.
 func watchdog(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -89,7 +101,7 @@ func (e *Engine) until(t testing.TB, what string, state func() bool) {
 // untilBackground waits until the background goroutine has the role and sleeps.
 func (e *Engine) untilBackground(t testing.TB) {
 	t.Helper()
-	e.until(t, "the background goroutine is blocked", func() bool { return e.holder == &e.background && e.blocked })
+	e.until(t, "the background goroutine is blocked", func() bool { return e.holder == &e.background.waiter && e.blocked })
 }
 
 // counter is a source that counts how often it is polled.

@@ -21,6 +21,17 @@ type poller interface {
 	// kick makes one wait that is under way, or the next one that would block,
 	// return. Waits with timeout 0 do not use it up. Any goroutine may call it.
 	kick()
+	// calmDown takes back the kicks that no wait has used up. It is called under the engine's
+	// lock while nobody is in wait.
+	calmDown()
+	// doze is the background goroutine's wait: until [poller.rouse], until the timeout, and,
+	// while the poller is attended to, until a descriptor is ready, which it leaves so.
+	doze(timeout int64)
+	// attend says whether descriptors end a doze. It is called under the engine's lock, costs a
+	// system call, and wakes nobody unless one is ready.
+	attend(on bool)
+	// rouse ends the doze that is under way, or the next one. Any goroutine may call it.
+	rouse()
 	add(fd int, token uint64) error
 	write(fd int, token uint64, on bool) error
 	remove(fd int)

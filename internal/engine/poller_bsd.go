@@ -9,67 +9,104 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kqueue is the poller of the BSDs and macOS; a pipe carries the kicks.
+// kqueue is the poller of the BSDs and macOS; a pipe carries the kicks. The background
+// goroutine dozes in an outer queue, which has the inner one in it while that is attended to,
+// and a pipe of its own.
 // Tokens are kept beside the queue, since the type of Udata differs by system.
 type kqueue struct {
-	fd     int
-	pipe   [2]int
-	start  time.Time
-	tokens map[int]uint64
+	inner, outer queueWithPipe
+	start        time.Time
+	tokens       map[int]uint64
 }
 
 func newPoller() (poller, error) {
-	fd, err := unix.Kqueue()
+	p := &kqueue{inner: noQueue, outer: noQueue, start: time.Now(), tokens: make(map[int]uint64)}
+	err := p.inner.open()
+	if err == nil {
+		err = p.outer.open()
+	}
 	if err != nil {
-		return nil, os.NewSyscallError("kqueue", err)
-	}
-	unix.CloseOnExec(fd)
-	p := &kqueue{fd: fd, start: time.Now(), tokens: make(map[int]uint64)}
-	if err := unix.Pipe(p.pipe[:]); err != nil {
-		unix.Close(fd)
-		return nil, os.NewSyscallError("pipe", err)
-	}
-	for _, end := range p.pipe {
-		unix.CloseOnExec(end)
-		if err := unix.SetNonblock(end, true); err != nil {
-			p.close()
-			return nil, os.NewSyscallError("fcntl", err)
-		}
-	}
-	if err := p.change(p.pipe[0], unix.EVFILT_READ, unix.EV_ADD); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *kqueue) now() int64 { return int64(time.Since(p.start)) }
+// queueWithPipe is a queue and a pipe that it watches.
+type queueWithPipe struct {
+	fd   int
+	pipe [2]int
+}
 
-func (p *kqueue) change(fd, filter, flags int) error {
+var noQueue = queueWithPipe{-1, [2]int{-1, -1}}
+
+func (q *queueWithPipe) open() error {
+	fd, err := unix.Kqueue()
+	if err != nil {
+		return os.NewSyscallError("kqueue", err)
+	}
+	unix.CloseOnExec(fd)
+	q.fd = fd
+	if err := unix.Pipe(q.pipe[:]); err != nil {
+		q.pipe = noQueue.pipe
+		return os.NewSyscallError("pipe", err)
+	}
+	for _, end := range q.pipe {
+		unix.CloseOnExec(end)
+		if err := unix.SetNonblock(end, true); err != nil {
+			return os.NewSyscallError("fcntl", err)
+		}
+	}
+	return q.change(q.pipe[0], unix.EVFILT_READ, unix.EV_ADD)
+}
+
+func (q *queueWithPipe) close() {
+	for _, fd := range []int{q.fd, q.pipe[0], q.pipe[1]} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+func (q *queueWithPipe) change(fd, filter, flags int) error {
 	var ev [1]unix.Kevent_t
 	unix.SetKevent(&ev[0], fd, filter, flags)
-	_, err := unix.Kevent(p.fd, ev[:], nil, nil)
+	_, err := unix.Kevent(q.fd, ev[:], nil, nil)
 	return os.NewSyscallError("kevent", err)
 }
 
-func (p *kqueue) wait(buf []event, timeout int64) int {
-	var events [maxEvents]unix.Kevent_t
+// await waits for events; a negative timeout is none.
+func (q *queueWithPipe) await(events []unix.Kevent_t, timeout int64) int {
 	var ts *unix.Timespec
 	if timeout >= 0 {
 		t := unix.NsecToTimespec(timeout)
 		ts = &t
 	}
-	n, err := unix.Kevent(p.fd, nil, events[:], ts)
+	n, err := unix.Kevent(q.fd, nil, events, ts)
 	if err != nil {
 		return 0
 	}
+	return n
+}
+
+// ring makes the pipe readable, drain makes it unreadable.
+func (q *queueWithPipe) ring() { unix.Write(q.pipe[1], []byte{1}) }
+
+func (q *queueWithPipe) drain() {
+	var bytes [64]byte
+	unix.Read(q.pipe[0], bytes[:])
+}
+
+func (p *kqueue) now() int64 { return int64(time.Since(p.start)) }
+
+func (p *kqueue) wait(buf []event, timeout int64) int {
+	var events [maxEvents]unix.Kevent_t
 	out := 0
-	for i := range events[:n] {
+	for i := range p.inner.await(events[:], timeout) {
 		fd := int(events[i].Ident)
-		if fd == p.pipe[0] {
+		if fd == p.inner.pipe[0] {
 			if timeout != 0 { // else it is for a thread that blocks
-				var drain [64]byte
-				unix.Read(fd, drain[:])
+				p.inner.drain()
 			}
 			continue
 		}
@@ -89,10 +126,29 @@ func (p *kqueue) resolve(fd uint64) (uint64, bool) {
 	return token, ok
 }
 
-func (p *kqueue) kick() { unix.Write(p.pipe[1], []byte{1}) }
+func (p *kqueue) kick()     { p.inner.ring() }
+func (p *kqueue) calmDown() { p.inner.drain() }
+func (p *kqueue) rouse()    { p.outer.ring() }
+
+func (p *kqueue) doze(timeout int64) {
+	var events [2]unix.Kevent_t
+	for i := range p.outer.await(events[:], timeout) {
+		if int(events[i].Ident) == p.outer.pipe[0] {
+			p.outer.drain()
+		}
+	}
+}
+
+func (p *kqueue) attend(on bool) {
+	flags := unix.EV_DELETE
+	if on {
+		flags = unix.EV_ADD
+	}
+	p.outer.change(p.inner.fd, unix.EVFILT_READ, flags)
+}
 
 func (p *kqueue) add(fd int, token uint64) error {
-	if err := p.change(fd, unix.EVFILT_READ, unix.EV_ADD); err != nil {
+	if err := p.inner.change(fd, unix.EVFILT_READ, unix.EV_ADD); err != nil {
 		return err
 	}
 	p.tokens[fd] = token
@@ -101,19 +157,18 @@ func (p *kqueue) add(fd int, token uint64) error {
 
 func (p *kqueue) write(fd int, _ uint64, on bool) error {
 	if on {
-		return p.change(fd, unix.EVFILT_WRITE, unix.EV_ADD)
+		return p.inner.change(fd, unix.EVFILT_WRITE, unix.EV_ADD)
 	}
-	return p.change(fd, unix.EVFILT_WRITE, unix.EV_DELETE)
+	return p.inner.change(fd, unix.EVFILT_WRITE, unix.EV_DELETE)
 }
 
 func (p *kqueue) remove(fd int) {
 	delete(p.tokens, fd)
-	p.change(fd, unix.EVFILT_READ, unix.EV_DELETE)
-	p.change(fd, unix.EVFILT_WRITE, unix.EV_DELETE)
+	p.inner.change(fd, unix.EVFILT_READ, unix.EV_DELETE)
+	p.inner.change(fd, unix.EVFILT_WRITE, unix.EV_DELETE)
 }
 
 func (p *kqueue) close() {
-	unix.Close(p.pipe[0])
-	unix.Close(p.pipe[1])
-	unix.Close(p.fd)
+	p.outer.close()
+	p.inner.close()
 }

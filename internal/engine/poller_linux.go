@@ -11,29 +11,45 @@ import (
 // kickToken is the token of the eventfd; watches never have it.
 const kickToken = ^uint64(0)
 
-// epoll is the poller of Linux: a private epoll set and an eventfd for kicks.
+// innerToken is the token that the inner set has in the outer one.
+const innerToken = kickToken - 1
+
+// epoll is the poller of Linux: a private epoll set and an eventfd for kicks. The background
+// goroutine dozes in an outer set, which has the inner one in it while that is attended to,
+// and an eventfd of its own.
 type epoll struct {
 	fd, eventfd int
+	outer, bell int
 	start       time.Time
 	scratch     [maxEvents]unix.EpollEvent // for polls, which happen under the engine's lock
 }
 
 func newPoller() (poller, error) {
-	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		return nil, os.NewSyscallError("epoll_create1", err)
-	}
-	efd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
-		unix.Close(fd)
-		return nil, os.NewSyscallError("eventfd", err)
-	}
-	p := &epoll{fd: fd, eventfd: efd, start: time.Now()}
-	if err := p.add(efd, kickToken); err != nil {
+	p := &epoll{fd: -1, eventfd: -1, outer: -1, bell: -1, start: time.Now()}
+	if err := p.open(); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
+}
+
+func (p *epoll) open() (err error) {
+	if p.fd, p.eventfd, err = newSet(); err != nil {
+		return err
+	}
+	p.outer, p.bell, err = newSet()
+	return err
+}
+
+// newSet makes an epoll set with an eventfd in it.
+func newSet() (set, efd int, err error) {
+	if set, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return -1, -1, os.NewSyscallError("epoll_create1", err)
+	}
+	if efd, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		return set, -1, os.NewSyscallError("eventfd", err)
+	}
+	return set, efd, control(set, unix.EPOLL_CTL_ADD, efd, kickToken, unix.EPOLLIN)
 }
 
 func (p *epoll) now() int64 { return int64(time.Since(p.start)) }
@@ -48,17 +64,39 @@ func (p *epoll) wait(buf []event, timeout int64) int {
 		}
 		return p.translate(buf, p.scratch[:n], false)
 	}
+	var ready [maxEvents]unix.EpollEvent
+	return p.translate(buf, ready[:sleep(p.fd, ready[:], timeout)], true)
+}
+
+// sleep waits for events of a set, and returns how many there are.
+func sleep(set int, ready []unix.EpollEvent, timeout int64) int {
 	ms := -1
 	if timeout > 0 {
 		ms = int(min((timeout+999_999)/1_000_000, 1<<30))
 	}
-	var ready [maxEvents]unix.EpollEvent
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd),
-		uintptr(unsafe.Pointer(&ready[0])), maxEvents, uintptr(ms), 0, 0)
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(set),
+		uintptr(unsafe.Pointer(&ready[0])), uintptr(len(ready)), uintptr(ms), 0, 0)
 	if errno != 0 {
 		return 0
 	}
-	return p.translate(buf, ready[:n], true)
+	return int(n)
+}
+
+func (p *epoll) doze(timeout int64) {
+	var ready [2]unix.EpollEvent
+	for _, ev := range ready[:sleep(p.outer, ready[:], timeout)] {
+		if tokenOf(&ev) == kickToken {
+			drain(p.bell)
+		}
+	}
+}
+
+func (p *epoll) attend(on bool) {
+	op := unix.EPOLL_CTL_DEL
+	if on {
+		op = unix.EPOLL_CTL_ADD
+	}
+	_ = control(p.outer, op, p.fd, innerToken, unix.EPOLLIN) // it was the other way before
 }
 
 // translate turns the system's events into ours. Only a blocking wait takes the
@@ -66,11 +104,10 @@ func (p *epoll) wait(buf []event, timeout int64) int {
 func (p *epoll) translate(buf []event, ready []unix.EpollEvent, blocking bool) int {
 	n := 0
 	for i := range ready {
-		token := uint64(uint32(ready[i].Fd)) | uint64(uint32(ready[i].Pad))<<32
+		token := tokenOf(&ready[i])
 		if token == kickToken {
 			if blocking {
-				var drain [8]byte
-				_, _ = unix.Read(p.eventfd, drain[:]) // EAGAIN: it is empty already
+				drain(p.eventfd)
 			}
 			continue
 		}
@@ -82,24 +119,39 @@ func (p *epoll) translate(buf []event, ready []unix.EpollEvent, blocking bool) i
 	return n
 }
 
-func (p *epoll) kick() {
+func tokenOf(ev *unix.EpollEvent) uint64 {
+	return uint64(uint32(ev.Fd)) | uint64(uint32(ev.Pad))<<32
+}
+
+func (p *epoll) kick()     { ring(p.eventfd) }
+func (p *epoll) calmDown() { drain(p.eventfd) }
+func (p *epoll) rouse()    { ring(p.bell) }
+
+// ring makes an eventfd readable.
+func ring(efd int) {
 	one := [8]byte{1}
 	if isBigEndian {
 		one = [8]byte{7: 1}
 	}
 	// A full counter (EAGAIN) has the effect that is wanted.
-	_, _ = unix.Write(p.eventfd, one[:])
+	_, _ = unix.Write(efd, one[:])
+}
+
+// drain makes it unreadable.
+func drain(efd int) {
+	var count [8]byte
+	_, _ = unix.Read(efd, count[:]) // EAGAIN: it is so already
 }
 
 var isBigEndian = func() bool { x := uint16(1); return *(*byte)(unsafe.Pointer(&x)) == 0 }()
 
-func (p *epoll) control(op, fd int, token uint64, events uint32) error {
+func control(set, op, fd int, token uint64, events uint32) error {
 	ev := unix.EpollEvent{Events: events, Fd: int32(uint32(token)), Pad: int32(uint32(token >> 32))}
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(p.fd, op, fd, &ev))
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(set, op, fd, &ev))
 }
 
 func (p *epoll) add(fd int, token uint64) error {
-	return p.control(unix.EPOLL_CTL_ADD, fd, token, unix.EPOLLIN)
+	return control(p.fd, unix.EPOLL_CTL_ADD, fd, token, unix.EPOLLIN)
 }
 
 func (p *epoll) write(fd int, token uint64, on bool) error {
@@ -107,12 +159,15 @@ func (p *epoll) write(fd int, token uint64, on bool) error {
 	if on {
 		events |= unix.EPOLLOUT
 	}
-	return p.control(unix.EPOLL_CTL_MOD, fd, token, events)
+	return control(p.fd, unix.EPOLL_CTL_MOD, fd, token, events)
 }
 
-func (p *epoll) remove(fd int) { _ = p.control(unix.EPOLL_CTL_DEL, fd, 0, 0) }
+func (p *epoll) remove(fd int) { _ = control(p.fd, unix.EPOLL_CTL_DEL, fd, 0, 0) }
 
 func (p *epoll) close() {
-	unix.Close(p.eventfd)
-	unix.Close(p.fd)
+	for _, fd := range []int{p.bell, p.outer, p.eventfd, p.fd} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
 }

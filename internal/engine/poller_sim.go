@@ -8,39 +8,29 @@ import (
 // simulated is a poller without descriptors: a wait is a channel operation, and
 // the clock is whatever time.Now is (virtual, inside testing/synctest).
 type simulated struct {
-	start time.Time
-	kicks chan struct{}
+	start  time.Time
+	kicks  flare
+	rouses flare
 }
 
 func newSimulated() poller {
-	return &simulated{start: time.Now(), kicks: make(chan struct{}, 1)}
+	return &simulated{start: time.Now(), kicks: make(flare, 1), rouses: make(flare, 1)}
 }
 
 func (p *simulated) now() int64 { return int64(time.Since(p.start)) }
 
 func (p *simulated) wait(_ []event, timeout int64) int {
-	if timeout == 0 {
-		return 0
-	}
-	var clock <-chan time.Time
-	if timeout > 0 {
-		t := time.NewTimer(time.Duration(timeout))
-		defer t.Stop()
-		clock = t.C
-	}
-	select {
-	case <-p.kicks:
-	case <-clock:
+	if timeout != 0 {
+		p.kicks.await(timeout)
 	}
 	return 0
 }
 
-func (p *simulated) kick() {
-	select {
-	case p.kicks <- struct{}{}:
-	default: // one is due already
-	}
-}
+func (p *simulated) kick()              { p.kicks.fire() }
+func (p *simulated) calmDown()          { p.kicks.douse() }
+func (p *simulated) doze(timeout int64) { p.rouses.await(timeout) }
+func (p *simulated) attend(bool)        {}
+func (p *simulated) rouse()             { p.rouses.fire() }
 
 func (p *simulated) add(int, uint64) error {
 	return errors.New("a simulated engine has no descriptors")
@@ -48,3 +38,34 @@ func (p *simulated) add(int, uint64) error {
 func (p *simulated) write(int, uint64, bool) error { return nil }
 func (p *simulated) remove(int)                    {}
 func (p *simulated) close()                        {}
+
+// flare ends one wait. It has room for one.
+type flare chan struct{}
+
+func (f flare) fire() {
+	select {
+	case f <- struct{}{}:
+	default: // one is due already
+	}
+}
+
+// douse puts out a flare that nobody has seen.
+func (f flare) douse() {
+	select {
+	case <-f:
+	default:
+	}
+}
+
+func (f flare) await(timeout int64) {
+	var clock <-chan time.Time
+	if timeout > 0 {
+		t := time.NewTimer(time.Duration(timeout))
+		defer t.Stop()
+		clock = t.C
+	}
+	select {
+	case <-f:
+	case <-clock:
+	}
+}

@@ -100,7 +100,7 @@ func TestPollWithinUpcallDoesNothing(t *testing.T) {
 		ran := make(chan struct{})
 		e.Post(func() {
 			check()
-			assert.Same(t, &e.background, e.holder)
+			assert.Same(t, &e.background.waiter, e.holder)
 			close(ran)
 		})
 		<-ran

@@ -72,6 +72,14 @@ func (e *Engine) fire() bool {
 	return did
 }
 
+// next is the time of the next timer, or [forever].
+func (e *Engine) next() int64 {
+	if len(e.timers) == 0 {
+		return forever
+	}
+	return e.timers[0].when
+}
+
 // untilTimer is the time until the next timer in nanoseconds, or −1.
 func (e *Engine) untilTimer() int64 {
 	if len(e.timers) == 0 {

@@ -61,7 +61,7 @@ const keptWaiters = 1024
 // Wake makes a parked waiter look at its condition again. The lock is held.
 func (e *Engine) Wake(w *Waiter) {
 	if e.holder == w && e.blocked {
-		e.poller.kick()
+		e.interrupt()
 		return
 	}
 	w.wake()
@@ -99,7 +99,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 		w.ctx = ctx
 	}
 	for !c.Done() && !w.cancelled {
-		if e.holder == &e.background {
+		if e.holder == &e.background.waiter {
 			e.evictBackground()
 		}
 		if e.holder == nil {
@@ -258,37 +258,21 @@ func (e *Engine) letOthersIn(round int) {
 func (e *Engine) block(w *waiter, c Condition) {
 	// Anything that is to be done without a descriptor comes first: after this
 	// poll there is nothing, and what comes later kicks.
-	if e.poll(nil) || (c != nil && c.Done()) || w.cancelled || e.holder != w || e.closed || len(e.deferred) > 0 {
+	if e.poll(nil) || c.Done() || w.cancelled || e.closed || len(e.deferred) > 0 {
 		return
 	}
 	if e.aside.watch != nil { // it could not be brought back
 		e.letOthersIn(1)
 		return
 	}
-	if e.evicting {
-		e.awaitEviction(w, c)
-		return
-	}
-	if c != nil {
-		c.Park(w)
-	}
+	c.Park(w)
 	e.heedContext(w)
 	timeout := e.untilTimer()
 	e.blocked = true
 	e.Unlock()
 	n := e.poller.wait(w.events[:], timeout)
 	e.Lock()
-	if c != nil {
-		c.Park(nil)
-	}
-	if e.evicting {
-		// The role was taken away; who has it now sees the same events.
-		e.evicting = false
-		if e.holder != nil {
-			e.holder.wake() // it may be in awaitEviction
-		}
-		return
-	}
+	c.Park(nil)
 	e.blocked = false
 	e.epoch++
 	e.clock = e.poller.now()
@@ -296,15 +280,4 @@ func (e *Engine) block(w *waiter, c Condition) {
 	e.dispatch(w.events[:n])
 	e.fire()
 	e.polling = false
-}
-
-// awaitEviction parks the holder until the background goroutine has left the
-// poller: of two in there one would eat the other's kicks.
-func (e *Engine) awaitEviction(w *waiter, c Condition) {
-	e.heedContext(w)
-	c.Park(w)
-	e.Unlock()
-	<-w.ch
-	e.Lock()
-	c.Park(nil)
 }

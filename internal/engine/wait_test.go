@@ -45,7 +45,7 @@ func TestRoleIsHandedOn(t *testing.T) {
 			e.Lock()
 			defer e.Unlock()
 			require.Zero(t, e.queue)
-			require.True(t, e.holder == nil || e.holder == &e.background)
+			require.True(t, e.holder == nil || e.holder == &e.background.waiter)
 		})
 	}
 }
@@ -96,7 +96,7 @@ func TestWaiterStealsFromBackground(t *testing.T) {
 		source := &counter{at: func(n int) bool {
 			if polls = n; n == 1 {
 				// Polled within the call, before the background goroutine knows.
-				assert.NotSame(t, &e.background, e.holder)
+				assert.NotSame(t, &e.background.waiter, e.holder)
 				p.send()
 			}
 			return false
@@ -152,7 +152,7 @@ func TestContextEnds(t *testing.T) {
 			var first flag
 			var all sync.WaitGroup
 			all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), &first, nil)) })
-			e.until(t, "a waiter has the role", func() bool { return e.holder != nil && e.holder != &e.background })
+			e.until(t, "a waiter has the role", func() bool { return e.holder != nil && e.holder != &e.background.waiter })
 			ctx, cancel := context.WithCancel(t.Context())
 			var second flag
 			all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, &second, nil), context.Canceled) })

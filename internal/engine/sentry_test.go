@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// counted is a poller that counts what wakes a thread.
+type counted struct {
+	poller
+	kicks, rouses, dozes atomic.Int32
+	attended             bool
+}
+
+func (p *counted) kick()  { p.kicks.Add(1); p.poller.kick() }
+func (p *counted) rouse() { p.rouses.Add(1); p.poller.rouse() }
+func (p *counted) doze(timeout int64) {
+	p.dozes.Add(1)
+	p.poller.doze(timeout)
+}
+
+func (p *counted) attend(on bool) {
+	p.attended = on
+	p.poller.attend(on)
+}
+
+func (p *counted) wakes() int { return int(p.kicks.Load() + p.rouses.Load()) }
+
+// simulateCounted runs a test on a simulated engine whose background goroutine has the role.
+func simulateCounted(t *testing.T, f func(t *testing.T, e *Engine, p *counted)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &counted{poller: newSimulated()}
+		e := start(Options{Simulated: true}, p)
+		defer e.Close()
+		pass(time.Second)
+		e.Lock()
+		require.Same(t, &e.background.waiter, e.holder)
+		require.True(t, p.attended)
+		e.Unlock()
+		f(t, e, p)
+	})
+}
+
+// Whoever takes the role from the background goroutine is about to send, or to wait: a thread
+// that wakes now would fight with it for the lock and the processor.
+func TestEvictionWakesNobody(t *testing.T) {
+	for name, poll := range map[string]func(t *testing.T, e *Engine){
+		"by a poll": func(_ *testing.T, e *Engine) { e.Poll(nil) },
+		"by a wait": func(t *testing.T, e *Engine) {
+			f := &flag{}
+			require.NoError(t, e.Wait(t.Context(), f, &counter{at: func(int) bool { f.set(e); return true }}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulateCounted(t, func(t *testing.T, e *Engine, p *counted) {
+				dozes := p.dozes.Load()
+				for range 5 {
+					e.Lock()
+					poll(t, e)
+					require.Nil(t, e.holder)
+					require.False(t, p.attended)
+					e.Unlock()
+					pass(2 * longTick << maxCalm)
+					e.Lock()
+					require.Same(t, &e.background.waiter, e.holder, "it has the role again")
+					require.True(t, p.attended)
+					e.Unlock()
+				}
+				require.Zero(t, p.wakes())
+				require.Equal(t, dozes, p.dozes.Load())
+			})
+		})
+	}
+}
+
+// A background goroutine that wakes after it lost the role leaves the lock alone.
+func TestSentryOffDutyLeavesTheLockAlone(t *testing.T) {
+	simulateCounted(t, func(t *testing.T, e *Engine, p *counted) {
+		e.Lock()
+		defer e.Unlock()
+		e.Poll(nil)
+		dozes := p.dozes.Load()
+		p.rouse()
+		synctest.Wait()
+		require.Equal(t, dozes+1, p.dozes.Load(), "it dozes again though the lock is held")
+	})
+}
+
+// A doze that began before a timer was set ends in time for it.
+func TestTimersWhileTheSentryDozes(t *testing.T) {
+	for name, before := range map[string]func(e *Engine){
+		"set while it has the role": func(*Engine) {},
+		"set while it has not":      func(e *Engine) { e.Poll(nil) },
+		"set while a later one is":  func(e *Engine) { e.After(time.Minute, func() {}); e.Poll(nil) },
+		"set after an earlier one": func(e *Engine) {
+			e.After(10*time.Millisecond, func() {})
+			e.Poll(nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulateCounted(t, func(t *testing.T, e *Engine, _ *counted) {
+				const d = 3 * time.Second
+				var fired int64
+				e.Lock()
+				before(e)
+				from := e.Now()
+				e.After(d, func() { fired = e.Now() })
+				e.Unlock()
+				pass(time.Second) // it has the role, and dozes
+				pass(d)
+				require.Equal(t, int64(d), fired-from)
+			})
+		})
+	}
+}
+
+// A kick that came as its waiter left on its own is nobody's: it must not keep the background
+// goroutine from sleeping.
+func TestKickThatNobodyNeeds(t *testing.T) {
+	e := newEngine(t, Options{})
+	e.untilBackground(t)
+	e.Lock()
+	e.Poll(nil)
+	e.poller.kick()
+	e.Unlock()
+	e.untilBackground(t)
+	e.Lock()
+	defer e.Unlock()
+	require.Zero(t, e.poller.wait(e.events[:], 1), "the next to wait is not woken by it")
+}
+
+// A program that looks at its requests less often than the background goroutine would leaves
+// the role to that between its looks.
+func TestSeldomPollsLeaveTheRole(t *testing.T) {
+	for _, pause := range []time.Duration{2 * longTick, 5 * longTick, 20 * longTick, 150 * longTick} {
+		t.Run(pause.String(), func(t *testing.T) {
+			simulate(t, func(t *testing.T, e *Engine) {
+				e.Lock()
+				e.calm = maxCalm // it polled often until now
+				e.armTick(false)
+				e.Unlock()
+				taken := 0
+				for range 100 {
+					e.Lock()
+					if e.holder == &e.background.waiter {
+						taken++
+					}
+					e.Poll(nil)
+					e.Unlock()
+					pass(pause)
+				}
+				require.Greater(t, taken, 60)
+			})
+		})
+	}
+}
+
+func TestCloseWhileTheSentryDozesOffDuty(t *testing.T) {
+	simulateCounted(t, func(t *testing.T, e *Engine, _ *counted) {
+		e.Lock()
+		e.Poll(nil)
+		e.Unlock()
+		e.Close()
+	})
+}
