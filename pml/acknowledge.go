@@ -93,7 +93,7 @@ func (pe *peer) acknowledgeSoon() {
 	p := pe.pml
 	p.toAcknowledge = append(p.toAcknowledge, pe)
 	if len(p.toAcknowledge) == 1 {
-		p.engine.Flush(p)
+		p.engine.FlushLater(p)
 	}
 }
 

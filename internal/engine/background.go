@@ -28,7 +28,7 @@ func (e *Engine) armTick(short bool) {
 		d = min(e.opts.Tick, longTick)
 	}
 	d <<= e.calm
-	e.tickArmed, e.tickShort, e.tickEpoch, e.tickAfter = true, short, e.epoch, d
+	e.tickArmed, e.tickShort, e.tickPolls, e.tickAfter = true, short, e.polls, d
 	if e.tick == nil {
 		e.tick = time.AfterFunc(d, e.onTick)
 		return
@@ -49,7 +49,7 @@ func (e *Engine) onTick() {
 	case e.holder == &e.background.waiter:
 		e.epoch++
 		e.polling = true
-		e.flushDeferred()
+		e.flushAll()
 		e.polling = false
 		if e.posted.Load() && e.blocked {
 			e.interrupt()
@@ -62,14 +62,14 @@ func (e *Engine) onTick() {
 		e.takeOver()
 	default:
 		e.calm = min(e.calm+1, maxCalm)
-		e.armTick(e.busy > 0 || len(e.deferred) > 0)
+		e.armTick(e.busy > 0 || e.heldBack())
 	}
 }
 
 // polledSeldom reports whether since the tick was armed there were fewer polls than one in
 // longTick: a program that looks at its requests now and then leaves them alone between.
 func (e *Engine) polledSeldom() bool {
-	return e.epoch-e.tickEpoch <= uint64((e.tickAfter-1)/longTick)
+	return e.polls-e.tickPolls <= uint64((e.tickAfter-1)/longTick)
 }
 
 // sentry is the background goroutine's part of the engine. The goroutine dozes in the poller
@@ -101,7 +101,7 @@ func (e *Engine) takeOver() {
 
 // unfinished reports whether there is something to do that no descriptor announces.
 func (e *Engine) unfinished() bool {
-	return len(e.deferred) > 0 || e.posted.Load() || e.aside.watch != nil
+	return e.heldBack() || e.posted.Load() || e.aside.watch != nil
 }
 
 // runBackground is the goroutine that makes progress while nobody waits.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,13 +88,64 @@ func TestFlushAtNextPoll(t *testing.T) {
 		defer e.Unlock()
 		d := &deferral{e: e, again: true}
 		e.Flush(d)
-		e.Poll(nil)
-		require.Equal(t, 1, d.flushed, "what Flush holds back waits for the next poll")
+		require.Zero(t, d.flushed)
+		e.polling = true
+		e.pollModules()
+		require.Equal(t, 1, d.flushed, "what is held back while others go waits for the next poll")
+		e.polling = false
 		e.Poll(nil)
 		require.Equal(t, 2, d.flushed)
 		e.Poll(nil)
 		require.Equal(t, 2, d.flushed)
 	})
+}
+
+// What a wait's last poll held back goes as the wait ends: the program may compute now. What may go
+// with the program's answer does not, and the answer does not wait behind either.
+func TestEndOfAWaitIsANewRound(t *testing.T) {
+	for name, wait := range map[string]func(*Engine, *flag, func()){
+		"wait": func(e *Engine, f *flag, last func()) {
+			_ = e.Wait(context.Background(), f, &counter{at: func(int) bool { last(); f.set(e); return true }})
+		},
+		"poll": func(e *Engine, _ *flag, last func()) {
+			e.Poll(&counter{at: func(int) bool { last(); return true }})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, e *Engine) {
+				e.Lock()
+				defer e.Unlock()
+				at, patient := &deferral{e: e}, &deferral{e: e}
+				var epoch uint64
+				wait(e, &flag{}, func() {
+					epoch = e.Epoch()
+					e.Flush(at)
+					e.FlushLater(patient)
+				})
+				require.Equal(t, 1, at.flushed)
+				require.Zero(t, patient.flushed)
+				require.NotEqual(t, epoch, e.Epoch())
+				e.Poll(nil)
+				require.Equal(t, 1, patient.flushed)
+				require.Equal(t, 1, at.flushed)
+			})
+		})
+	}
+}
+
+// A program that polls now and then sees what has come for others than the last sender, too.
+func TestSeldomPollsLookAtDescriptors(t *testing.T) {
+	e := newEngine(t, Options{})
+	p := newPair(t, e)
+	source := &counter{}
+	for n := range 20 {
+		e.Lock()
+		p.send()
+		e.clock = e.poller.now() - lookAfter // the last look was so long ago
+		e.Poll(source)
+		require.Equal(t, n+1, p.bytes)
+		e.Unlock()
+	}
 }
 
 func TestFlushWhileAWaiterIsParked(t *testing.T) {

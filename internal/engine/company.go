@@ -18,6 +18,7 @@ import (
 // to the same place at the same time, so each bears a random number of them.
 type company struct {
 	long  int           // long yields with few short ones between
+	cpu   int           // the processor when they began
 	bears int           // of them before it moves; 0: not drawn yet
 	short int           // short yields since the last long one
 	pause time.Duration // after the last move
@@ -64,4 +65,22 @@ func (c *company) observe(now, yieldTime int64) bool {
 	c.pause = min(max(2*c.pause, firstPause), maxPause)
 	c.next = now + int64(c.pause)
 	return true
+}
+
+// noteProcessor remembers where the waiter spins.
+func (c *company) noteProcessor() { c.cpu, _ = processor() }
+
+// part moves the calling thread away, unless the system has done so by now: a second move would
+// bring it back to the other one.
+func (c *company) part(move func()) {
+	if !c.moved() {
+		move()
+	}
+	c.noteProcessor()
+}
+
+// moved reports whether the waiter runs on another processor than when it began to spin.
+func (c *company) moved() bool {
+	cpu, _ := processor()
+	return cpu != c.cpu
 }

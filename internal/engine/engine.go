@@ -46,7 +46,8 @@ type Engine struct {
 
 	poller   poller
 	clock    int64  // the time of the last look at it
-	epoch    uint64 // number of polls
+	epoch    uint64 // frames of one epoch may wait for each other
+	polls    uint64 // number of rounds
 	holder   *waiter
 	polling  bool // the holder makes up-calls
 	blocked  bool // the holder waits in the poller, without the lock
@@ -55,6 +56,7 @@ type Engine struct {
 	spare    int     // how many are on it
 	deferred []btl.Deferred
 	flushing []btl.Deferred // deferred's other buffer
+	patient  []btl.Deferred // what waits for the next poll, but not for the end of a wait
 	progress []Progressor
 	skipped  int // polls since the last look at the descriptors
 	timers   timerHeap
@@ -75,7 +77,7 @@ type Engine struct {
 	tick       *time.Timer
 	tickArmed  bool
 	tickShort  bool
-	tickEpoch  uint64
+	tickPolls  uint64        // e.polls when it was armed
 	tickAfter  time.Duration // from when it was armed
 	calm       int           // how often the time between ticks was doubled
 	background sentry
@@ -183,11 +185,23 @@ func (e *Engine) Epoch() uint64 { return e.epoch }
 // Flush implements [btl.Loop].
 func (e *Engine) Flush(d btl.Deferred) {
 	e.deferred = append(e.deferred, d)
+	e.awaitPoll()
+}
+
+// awaitPoll makes sure that a poll comes for what is held back.
+func (e *Engine) awaitPoll() {
 	if e.holder == nil || e.holder == &e.background.waiter {
 		e.armTick(true)
 	} else if e.blocked {
 		e.interrupt()
 	}
+}
+
+// FlushLater is Flush for what may go with the next thing that the program sends: the end of a
+// wait does not send it, the next poll does.
+func (e *Engine) FlushLater(d btl.Deferred) {
+	e.patient = append(e.patient, d)
+	e.awaitPoll()
 }
 
 // Post implements [btl.Loop]. The caller may or may not hold the lock. What is
@@ -243,6 +257,10 @@ func (e *Engine) Helpers(delta int) { e.helpers += delta }
 // polls while the endpoint waited for is being polled itself.
 const descriptorPolls = 32
 
+// lookAfter is how long after a look at the descriptors the next poll of a program that does not
+// wait looks again, however few polls there were: such a program may poll every 20 ms.
+const lookAfter = int64(20 * time.Microsecond)
+
 // poll does one round of work. The lock is held. Source, if any, is polled
 // first; the descriptors are then looked at every few polls only, whoever polls.
 func (e *Engine) poll(source btl.Poller) bool {
@@ -265,9 +283,10 @@ func (e *Engine) poll(source btl.Poller) bool {
 // pollModules does what no descriptor announces.
 func (e *Engine) pollModules() bool {
 	e.epoch++
+	e.polls++
 	did := false
-	if len(e.deferred) > 0 {
-		e.flushDeferred()
+	if e.heldBack() {
+		e.flushAll()
 		did = true
 	}
 	for _, p := range e.progress {
@@ -289,6 +308,17 @@ func (e *Engine) pollDescriptors() bool {
 		did = e.dispatch(e.events[:n])
 	}
 	return e.fire() || did
+}
+
+// heldBack reports whether frames wait for a poll.
+func (e *Engine) heldBack() bool { return len(e.deferred)+len(e.patient) > 0 }
+
+// flushAll sends what was held back.
+func (e *Engine) flushAll() {
+	e.deferred = append(e.deferred, e.patient...)
+	clear(e.patient)
+	e.patient = e.patient[:0]
+	e.flushDeferred()
 }
 
 func (e *Engine) flushDeferred() {
@@ -327,6 +357,9 @@ func (e *Engine) Poll(source btl.Poller) {
 	if e.holder == nil {
 		// Nobody can wait for the role: the lock is held throughout.
 		e.holder = &e.caller
+		if source != nil && e.poller.now()-e.clock >= lookAfter {
+			e.skipped = descriptorPolls
+		}
 		e.poll(source)
 		e.release(&e.caller)
 	}

@@ -37,3 +37,41 @@ func TestMoveAwayWithOneProcessor(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, cpu, now)
 }
+
+// A thread that the system has moved already stays where it is.
+func TestMovedBySomebodyElse(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var allowed unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(0, &allowed))
+	if allowed.Count() < 2 {
+		t.Skip("needs two processors")
+	}
+	defer func() { require.NoError(t, unix.SchedSetaffinity(0, &allowed)) }()
+	first, second := -1, -1
+	for cpu := range len(allowed) * 64 {
+		switch {
+		case !allowed.IsSet(cpu):
+		case first < 0:
+			first = cpu
+		case second < 0:
+			second = cpu
+		}
+	}
+	pin := func(cpu int) {
+		var one unix.CPUSet
+		one.Set(cpu)
+		require.NoError(t, unix.SchedSetaffinity(0, &one))
+	}
+	var c company
+	pin(first)
+	c.noteProcessor()
+	require.False(t, c.moved())
+	pin(second)
+	require.True(t, c.moved())
+	c.part(func() { t.Error("moved back") })
+	require.False(t, c.moved())
+	moves := 0
+	c.part(func() { moves++ })
+	require.Equal(t, 1, moves)
+}

@@ -167,6 +167,7 @@ func (e *Engine) release(w *waiter) {
 	if e.holder != w {
 		return
 	}
+	e.endRound()
 	e.holder = nil
 	if next := e.queue.first; next != nil {
 		e.queue.remove(next)
@@ -175,8 +176,19 @@ func (e *Engine) release(w *waiter) {
 		return
 	}
 	if !e.closed {
-		e.armTick(e.busy > 0 || len(e.deferred) > 0)
+		e.armTick(e.busy > 0 || e.heldBack())
 	}
+}
+
+// endRound is what the end of a wait or poll is to frames: what follows belongs to the program's
+// next step, and must not wait behind what up-calls have sent until now.
+func (e *Engine) endRound() {
+	if len(e.deferred) > 0 {
+		e.polling = true
+		e.flushDeferred()
+		e.polling = false
+	}
+	e.epoch++
 }
 
 // quickPolls is how many empty polls a waiter makes before it starts to offer the
@@ -216,6 +228,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		now := e.poller.now()
 		if empty <= quickPolls {
 			spunFrom, empty = now, quickPolls
+			e.company.noteProcessor()
 		}
 		if now-spunFrom >= int64(e.opts.Spin) {
 			e.block(w, c)
@@ -226,7 +239,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		e.letOthersIn(empty)
 		after := e.poller.now()
 		if e.company.observe(after, after-now) && engines.Load() == 1 && e.move != nil {
-			e.move()
+			e.company.part(e.move)
 		} else {
 			e.yields.observe(after, after-now)
 		}
@@ -258,7 +271,7 @@ func (e *Engine) letOthersIn(round int) {
 func (e *Engine) block(w *waiter, c Condition) {
 	// Anything that is to be done without a descriptor comes first: after this
 	// poll there is nothing, and what comes later kicks.
-	if e.poll(nil) || c.Done() || w.cancelled || e.closed || len(e.deferred) > 0 {
+	if e.poll(nil) || c.Done() || w.cancelled || e.closed || e.heldBack() {
 		return
 	}
 	if e.aside.watch != nil { // it could not be brought back
