@@ -16,7 +16,7 @@ type Context struct {
 	opener         *peer  // whose message was the first for it, until then
 	match          *match.Context
 	channels       map[int]*channel // by world rank, of ranks that were sent to
-	last           *channel
+	near           [16]*channel     // of them, by the last bits of the rank, the last used
 	freed          bool
 	sought         bool // contact is made for receives from any source
 	company        company
@@ -162,18 +162,28 @@ func (c *Context) usable() error {
 
 // channelTo returns the channel to a world rank.
 func (c *Context) channelTo(world int) *channel {
-	if ch := c.last; ch != nil && ch.peer.rank == world {
+	if ch := c.known(world); ch != nil {
+		return ch
+	}
+	ch := &channel{peer: c.pml.peerOf(world)}
+	c.channels[world] = ch
+	if world == c.pml.rank {
+		c.reachesItself()
+	}
+	return ch
+}
+
+// known returns the channel to a rank, or nil if nothing was sent there yet. Programs that send
+// to a few ranks in turn find it at once.
+func (c *Context) known(world int) *channel {
+	near := &c.near[uint(world)%uint(len(c.near))]
+	if ch := *near; ch != nil && ch.peer.rank == world {
 		return ch
 	}
 	ch := c.channels[world]
-	if ch == nil {
-		ch = &channel{peer: c.pml.peerOf(world)}
-		c.channels[world] = ch
-		if world == c.pml.rank {
-			c.reachesItself()
-		}
+	if ch != nil {
+		*near = ch
 	}
-	c.last = ch
 	return ch
 }
 

@@ -172,8 +172,28 @@ func (op *operation) arrived() bool {
 
 // source returns the endpoint from which the operation's end is to be expected.
 func (op *operation) source() btl.Poller {
-	if op.peer != nil && op.peer.poller != nil {
-		return op.peer.poller
+	switch {
+	case op.peer != nil:
+		return op.pml.pollerOf(op.peer)
+	case op.isSend:
+		return op.pml.recent
 	}
-	return op.pml.recent
+	return op.pml.expectedFrom(op.recv.Source)
+}
+
+// expectedFrom returns the endpoint over which a message of the source, a rank of the world or
+// any, is expected to come.
+func (p *PML) expectedFrom(source int32) btl.Poller {
+	if source == match.Any {
+		return p.recent
+	}
+	return p.pollerOf(p.peers[int(source)])
+}
+
+// pollerOf returns the peer's endpoint, or the one that was heard last if it has none yet.
+func (p *PML) pollerOf(pe *peer) btl.Poller {
+	if pe == nil || pe.poller == nil {
+		return p.recent
+	}
+	return pe.poller
 }

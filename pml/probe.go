@@ -52,7 +52,7 @@ func (c *Context) probe(src, tag int) (*inbound, int32, error) {
 	}
 	in := c.find(source, tag)
 	if in == nil {
-		c.pml.engine.Poll(c.pml.recent)
+		c.pml.engine.Poll(c.pml.expectedFrom(source))
 		in = c.find(source, tag)
 	}
 	if in == nil {
@@ -128,7 +128,7 @@ func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
 	a := &arrival{context: c, source: source, tag: tag, seen: c.match.Version()}
 	p := c.pml
 	p.probing = append(p.probing, a)
-	err = p.engine.Wait(ctx, a, p.recent)
+	err = p.engine.Wait(ctx, a, p.expectedFrom(source))
 	if i := slices.Index(p.probing, a); i >= 0 {
 		p.probing = slices.Delete(p.probing, i, i+1)
 	}

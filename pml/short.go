@@ -19,9 +19,11 @@ const shortLimit = 128
 // is complete then. The lock is held.
 func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	p := c.pml
-	ch := c.last
-	if ch == nil || len(buf) > shortLimit || uint(dst) >= uint(c.group.size) || ch.peer.rank != c.group.World(dst) ||
-		tag < 0 || tag > MaxTag || p.closing || c.freed {
+	if len(buf) > shortLimit || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed {
+		return false
+	}
+	ch := c.known(c.group.World(dst))
+	if ch == nil {
 		return false
 	}
 	pe := ch.peer

@@ -45,3 +45,51 @@ func BenchmarkShort(b *testing.B) {
 	}
 	require.LessOrEqual(b, pe.sent.Outstanding(), 1, "a frame acknowledges the one before")
 }
+
+// Whoever sends to many in turn finds each channel, and does not look through the table for
+// those whose ranks end differently.
+func TestChannelsAreNear(t *testing.T) {
+	pe, _, c := receiving(t)
+	c.group = ConsecutiveGroup(0, 64)
+	for world := 1; world < 64; world++ {
+		require.Nil(t, c.known(world))
+		ch := c.channelTo(world)
+		require.Same(t, ch, c.known(world))
+		require.Same(t, ch, c.channelTo(world))
+	}
+	for world := 63; world > 0; world-- {
+		require.Equal(t, world, c.known(world).peer.rank)
+	}
+	table := c.channels
+	c.channels = nil
+	for world := 1; world < len(c.near); world++ {
+		require.Equal(t, world, c.known(world).peer.rank)
+	}
+	require.Nil(t, c.known(17))
+	c.channels = table
+	require.Same(t, pe, c.known(1).peer)
+}
+
+// named is an endpoint that can be polled.
+type named struct {
+	btl.Poller
+	_ int
+}
+
+// A receive, and a probe, for a named source polls that source's endpoint, whoever was heard last.
+func TestNamedSourceIsPolled(t *testing.T) {
+	pe, _, c := receiving(t)
+	p := pe.pml
+	heard, theirs := &named{}, &named{}
+	p.recent = heard
+	source := func(rank int) btl.Poller {
+		op, err := c.irecv(nil, nil, rank, AnyTag)
+		require.NoError(t, err)
+		return op.source()
+	}
+	require.Same(t, heard, source(pe.rank), "not connected yet")
+	pe.poller = theirs
+	require.Same(t, theirs, source(pe.rank))
+	require.Same(t, heard, source(AnySource))
+	require.Same(t, heard, p.expectedFrom(40), "never heard of")
+}
