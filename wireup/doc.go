@@ -35,8 +35,8 @@
 // identifier of its own, tells [Manager.Came] of the first message with an unknown one, and
 // hands over messages of the handshake even when the endpoint is connected. No answer to a
 // stranger is longer than the question. If it wants a cookie to come back before it keeps
-// anything for a stranger it exchanges that by itself before Came, and calls [Pending.Again]
-// at the side that was asked for it.
+// anything for a stranger it asks for one before Came ([Manager.Cookie]), and calls
+// [Pending.Again] at the side that was asked for it.
 //
 // A transport without addresses of IP has its own [Way], targets that are the zero value,
 // and no use for what follows.

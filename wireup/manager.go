@@ -79,6 +79,7 @@ type Manager struct {
 	id        *handshake.Identity
 	greeting  []byte
 	crowd     *strangers.Crowd[*visitor]
+	cookies   cookies
 	slots     map[slotKey]*slot
 	leaving   map[Leaver]btl.Timer
 	closed    bool

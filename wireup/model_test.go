@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ import (
 type trait struct {
 	merges bool // messages; two attempts that cross are one connection
 	lossy  bool // datagrams, which may be lost, repeated and overtaken
+	cookie bool // nothing is kept for a stranger until it has shown a cookie
 	oneWay int  // the rank that nobody can connect to; -1 both are open
 }
 
@@ -293,11 +295,14 @@ type end struct {
 	over    bool   // Abort, Leave or Start was called; the endpoint of the last is no more
 	calls   int    // of these three
 	stream  []byte // come and not yet taken
+	cookie  []byte // of the other end, to be shown
 }
 
 // A packet is a piece of the handshake, or says that the endpoint is there, or no more.
 type packet struct {
 	talk         []byte
+	cookie       []byte // shown with it
+	asks         []byte // is to be shown
 	fin, goodbye bool
 }
 
@@ -354,7 +359,7 @@ func (e *end) say(p packet) {
 			times++
 		}
 	}
-	p.talk = append([]byte(nil), p.talk...)
+	p.talk, p.asks, p.cookie = bytes.Clone(p.talk), bytes.Clone(p.asks), e.cookie
 	other := e.other()
 	for range times {
 		at := m.now + int64(m.moment(20*time.Millisecond))
@@ -369,9 +374,17 @@ func (e *end) say(p packet) {
 func (e *end) receive(p packet) {
 	m := e.r.m
 	if m.trait.lossy && e.pending == nil && len(p.talk) > 0 && !e.r.closed {
-		e.pending = e.r.manager.Came(e, netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(1 + e.r.id)}), 0))
+		if e.asks(p) {
+			return
+		}
+		e.pending = e.r.manager.Came(e, e.other().r.address())
 	}
 	switch {
+	case p.asks != nil:
+		if e.dialled && !e.over {
+			e.cookie = p.asks
+			e.pending.Again()
+		}
 	case e.over || e.pending == nil:
 		if m.trait.lossy && !p.fin {
 			e.say(packet{fin: true})
@@ -393,6 +406,23 @@ func (e *end) receive(p packet) {
 			e.pending.Bytes(b)
 		}
 	}
+}
+
+// asks reports whether the first message that comes from the other rank is answered by the
+// request for a cookie.
+func (e *end) asks(p packet) bool {
+	if !e.r.m.trait.cookie {
+		return false
+	}
+	answer, good := e.r.manager.Cookie(e.other().r.address(), []byte{byte(slices.Index(e.r.m.wires, e.w))}, p.cookie, len(p.talk))
+	if answer != nil {
+		e.say(packet{asks: answer})
+	}
+	return !good
+}
+
+func (r *rank) address() netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(1 + r.id)}), 0)
 }
 
 func (ep *modelEndpoint) receive(p packet) {
@@ -664,6 +694,7 @@ func TestBothEndWithOneConnection(t *testing.T) {
 		"messages, merged":        {oneWay: -1, merges: true},
 		"datagrams":               {oneWay: -1, lossy: true},
 		"datagrams, one way to 0": {oneWay: 1, lossy: true},
+		"datagrams, cookies":      {oneWay: -1, lossy: true, cookie: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(need.Times(100, 20_000)) {

@@ -19,6 +19,7 @@ type Pending struct {
 	taken  [][]byte
 	wait   time.Duration
 	repeat btl.Timer
+	asked  int // times, by Again
 }
 
 // An owner is one of the two sides of a handshake.
@@ -87,12 +88,18 @@ func (p *Pending) Ended(err error) {
 }
 
 // Again sends the last message again, at once: for a transport that was asked for a cookie
-// and has it now.
+// and has it now ([Manager.Cookie]). Who asks may be anybody: after some times an attempt the message
+// goes out with its next repetition only.
 func (p *Pending) Again() {
-	if p.owner != nil && p.said != nil {
+	if p.owner != nil && p.said != nil && p.asked < mostAsked {
+		p.asked++
 		p.resend()
 	}
 }
+
+// mostAsked is how often an attempt does at once what somebody asks of it. One time is enough; the
+// others are for answers that are lost, and for keys that are renewed meanwhile.
+const mostAsked = 4
 
 // say sends a message of the handshake.
 func (p *Pending) say(b []byte) error {
