@@ -3,6 +3,7 @@ package pml
 import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/delivery"
+	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -40,7 +41,7 @@ func (p *PML) newFrame(pe *peer) *txFrame {
 func (p *PML) freeFrame(f *txFrame) {
 	if f.copy != nil {
 		p.copied -= cap(f.copy)
-		p.pool.put(f.copy)
+		p.pool.Put(f.copy)
 	}
 	if f.short {
 		p.copied -= shortLimit
@@ -83,7 +84,12 @@ func (f *txFrame) build(h *wire.Header) {
 func (f *txFrame) refer(op *operation, offset, size uint64) {
 	f.op = op
 	op.frames++
-	f.carry(op.buf, offset, size)
+	f.show(op.buf, offset, size)
+}
+
+// show makes size bytes of the memory, from offset on, the payload.
+func (f *txFrame) show(m payload.Memory, offset, size uint64) {
+	f.pieces = m.Show(&f.Frame.Frame, f.pieces, offset, size)
 }
 
 // keep makes a copy of op's whole buffer the payload.
@@ -93,9 +99,9 @@ func (f *txFrame) keep(op *operation) {
 	if f.Size == 0 {
 		return
 	}
-	f.copy = p.pool.get(f.Size)
+	f.copy = p.pool.Get(f.Size)
 	p.copied += cap(f.copy)
-	op.buf.pack(f.copy)
+	op.buf.Pack(f.copy)
 	f.Payload = f.copy
 }
 
@@ -104,7 +110,7 @@ func (f *txFrame) keep(op *operation) {
 // copy.
 func (f *txFrame) reserve() {
 	p := f.peer.pml
-	f.copy = p.pool.get(f.Size)
+	f.copy = p.pool.Get(f.Size)
 	p.copied += cap(f.copy)
 }
 

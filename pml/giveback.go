@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -46,8 +47,8 @@ func (in *inbound) keep() {
 	if in.data != nil {
 		return
 	}
-	in.data = pe.pml.pool.get(in.bytes)
-	op.buf.pack(in.data)
+	in.data = pe.pml.pool.Get(in.bytes)
+	op.buf.Pack(in.data)
 	for _, arriving := range pe.begun {
 		if arriving == in || arriving.partOf == in {
 			left := arriving.landing.Left()
@@ -75,7 +76,7 @@ func (op *operation) withdraw(in *inbound) *inbound {
 	round := in.round
 	in.round++
 	in.waitsAgain()
-	op.buf = buffer{}
+	op.buf = payload.Memory{}
 	if pe.self() {
 		if sender := p.lookup(in.handle, pe, true); sender != nil {
 			sender.withdrawal(round)
@@ -105,7 +106,7 @@ func (in *inbound) detached() *inbound {
 	alone.asked, alone.numbered, alone.whole = true, true, true
 	in.release()
 	if in.data != nil {
-		p.pool.put(in.data)
+		p.pool.Put(in.data)
 		in.data = nil
 	}
 	return alone

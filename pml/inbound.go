@@ -66,7 +66,7 @@ func (p *PML) freeInbound(in *inbound) {
 	in.answered()
 	in.peer.received.Forget(&in.assembly)
 	if in.data != nil {
-		p.pool.put(in.data)
+		p.pool.Put(in.data)
 	}
 	in.landing.Set(0, nil, nil, nil)
 	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
@@ -316,7 +316,7 @@ func (r *rail) beginMessage(h *wire.Header, size int) (*inbound, error) {
 		return nil, nil // it was settled by its match, or waits for one
 	}
 	if in.op == nil || in.op.size < uint64(size) { // all of it, should it be given back
-		in.data = p.pool.get(size)
+		in.data = p.pool.Get(size)
 	}
 	in.place(in.landing, 0, size)
 	return in, nil
@@ -328,8 +328,8 @@ func (in *inbound) place(l *btl.Landing, at, size int) {
 	case in.data != nil:
 		l.Set(size, in.data[at:at+size], nil, nil)
 	case in.op != nil && !in.op.withdrawn:
-		mem := in.op.buf.from(in.offset + uint64(at))
-		l.Set(size, mem.first, mem.more, scratch)
+		mem := in.op.buf.From(in.offset + uint64(at))
+		l.Set(size, mem.First, mem.More, scratch)
 	default:
 		l.Set(size, nil, nil, scratch)
 	}
@@ -375,11 +375,11 @@ func (r *rail) end(in *inbound) error {
 func (in *inbound) settle() {
 	op, p := in.op, in.peer.pml
 	if in.data != nil {
-		op.buf.unpack(in.data)
+		op.buf.Unpack(in.data)
 	}
 	n := min(uint64(in.bytes), op.size)
 	in.release()
-	p.pool.put(in.data)
+	p.pool.Put(in.data)
 	in.data = nil
 	op.first = true
 	op.landed(n)

@@ -70,7 +70,7 @@ func newLines(t testing.TB, seed uint64) *lines {
 		eng.Lock()
 		p := &PML{engine: eng, bounds: narrow, rank: rank, peers: make(map[int]*peer), acquaintances: make(map[int]*acquaintance), lookups: t.Context(), contexts: make(map[uint64]*Context)}
 		p.tune = tunables{lanes: 1, creditMax: 1 << 20, copyLimit: copyLimit, copyPool: 1 << 20, eagerMax: 4000}
-		p.host, p.scratch, p.pool.limit = &host{pml: p}, make([]byte, 64), 1<<20
+		p.host, p.scratch, p.pool.Limit = &host{pml: p}, make([]byte, 64), 1<<20
 		pe := p.peerOf(1 - rank)
 		pe.ways.Stage, pe.ways.Met = rails.Known, true
 		pe.grant.Open(1 << 16)

@@ -6,6 +6,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/pml/match"
+	"github.com/strandmp/strand/pml/payload"
 )
 
 // A Mode is one of MPI's four ways to send (MPI 4.1, section 3.4).
@@ -62,7 +63,7 @@ type life struct {
 	sets    []*waitSet     // that are to be told when it is over
 	blocked int            // calls that wait for it
 
-	buf  buffer
+	buf  payload.Memory
 	size uint64 // of it, in bytes
 
 	// Of a send.
@@ -120,7 +121,7 @@ func (op *operation) complete(err error) {
 	if op.in != nil && op.in.whole {
 		op.pml.freeInbound(op.in)
 	}
-	op.in, op.buf = nil, buffer{}
+	op.in, op.buf = nil, payload.Memory{}
 	if op.waiter != nil {
 		op.pml.engine.Wake(op.waiter)
 	}
@@ -146,8 +147,8 @@ func (op *operation) unbind() {
 
 // give makes the program's memory the operation's.
 func (op *operation) give(buf []byte, more [][]byte) {
-	op.buf = buffer{buf, more}
-	op.size = op.buf.size()
+	op.buf = payload.Memory{First: buf, More: more}
+	op.size = op.buf.Size()
 }
 
 // setBusy tells the engine that there is, or is no longer, something to move on

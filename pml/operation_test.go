@@ -4,41 +4,21 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/strandmp/strand/pml/payload"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
-
-// drawPieces cuts content into pieces of any size, empty ones among them.
-func drawPieces(t *rapid.T, content []byte) buffer {
-	var pieces [][]byte
-	for at := 0; at < len(content) || rapid.IntRange(0, 3).Draw(t, "empty") == 0; {
-		n := rapid.IntRange(0, len(content)-at).Draw(t, "piece")
-		pieces = append(pieces, content[at:at+n:at+n])
-		at += n
-	}
-	if len(pieces) == 0 {
-		return buffer{}
-	}
-	return buffer{pieces[0], pieces[1:]}
-}
-
-func drawContent(t *rapid.T) []byte {
-	b := make([]byte, rapid.IntRange(0, 60).Draw(t, "size"))
-	for i := range b {
-		b[i] = byte(i + 1)
-	}
-	return b
-}
 
 // TestReferProperty holds that a frame shows exactly the bytes it is for,
 // without a copy, and that frames are empty when they are used again.
 func TestReferProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := new(PML)
-		content := drawContent(t)
+		content := bytes.Repeat([]byte{1, 2, 3}, rapid.IntRange(0, 20).Draw(t, "size"))
 		var op operation
-		op.buf = drawPieces(t, content)
+		cut := rapid.IntRange(0, len(content)).Draw(t, "cut")
+		op.buf = payload.Memory{First: content[:cut], More: [][]byte{nil, content[cut:]}}
 		for range 5 {
 			offset := rapid.IntRange(0, len(content)).Draw(t, "offset")
 			size := rapid.IntRange(0, len(content)-offset).Draw(t, "length")
@@ -63,10 +43,11 @@ func TestReferProperty(t *testing.T) {
 
 func TestKeepProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &PML{pool: pool{limit: 1 << 20}}
-		content := drawContent(t)
+		p := &PML{pool: payload.Pool{Limit: 1 << 20}}
+		content := bytes.Repeat([]byte{1, 2, 3}, rapid.IntRange(0, 20).Draw(t, "size"))
 		op := operation{pml: p}
-		op.buf = drawPieces(t, content)
+		cut := rapid.IntRange(0, len(content)).Draw(t, "cut")
+		op.buf = payload.Memory{First: content[:cut], More: [][]byte{nil, content[cut:]}}
 		op.size = uint64(len(content))
 		f := p.newFrame(&peer{pml: p})
 		f.keep(&op)

@@ -1,8 +1,8 @@
 package pml
 
 import (
-	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/delivery"
+	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -32,7 +32,7 @@ func (pe *peer) cut(f *txFrame, limit int) {
 	replaced := pe.sent.Cut(&f.Frame, limit, func(whole *delivery.Frame, offset, n int) *delivery.Frame {
 		part := p.newFrame(pe)
 		part.lane = f.lane
-		part.show(&f.Frame.Frame, offset, n)
+		part.show(payload.Memory{First: f.Payload, More: f.More}, uint64(offset), uint64(n))
 		which := wire.Part{At: uint32(f.At() + offset), Whole: uint32(whole.Size)}
 		part.Header = part.header[:wire.EncodePart(part.header[:], f.Header, which)]
 		return &part.Frame
@@ -40,9 +40,4 @@ func (pe *peer) cut(f *txFrame, limit int) {
 	if replaced {
 		p.freeFrame(f)
 	}
-}
-
-// show makes n bytes of another frame's payload, from offset on, the payload.
-func (f *txFrame) show(of *btl.Frame, offset, n int) {
-	f.carry(buffer{of.Payload, of.More}, uint64(offset), uint64(n))
 }

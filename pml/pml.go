@@ -16,6 +16,7 @@ import (
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml/credit"
+	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 	"github.com/strandmp/strand/selection"
@@ -52,7 +53,7 @@ type PML struct {
 
 	spareFrames, spareInbounds int // how many are on the free lists
 
-	pool       pool
+	pool       payload.Pool
 	scratch    []byte // where unwanted bytes go
 	copied     int    // bytes of copies for replay
 	buffered   int64  // bytes of buffered sends
@@ -112,7 +113,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		scratch:       make([]byte, 64<<10),
 	}
 	p.instant.pml, p.instant.done = p, true
-	p.pool.limit = max(p.tune.copyPool, 1<<20)
+	p.pool.Limit = max(p.tune.copyPool, 1<<20)
 	p.unpromised = p.tune.unexpectedMax
 	p.lookups, p.cancel = context.WithCancel(context.Background())
 	p.host = &host{pml: p, params: cfg.Params}

@@ -7,6 +7,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/delivery"
+	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -287,25 +288,25 @@ func (op *operation) sendProgressed() {
 const BsendOverhead = 1024
 
 // bufferedCharge is what a buffered send takes whose copy has a buffer of the given size.
-func bufferedCharge(buffer int) int64 { return BsendOverhead + int64(max(buffer-1<<minClassBits, 0)) }
+func bufferedCharge(buffer int) int64 { return BsendOverhead + int64(max(buffer-payload.Smallest, 0)) }
 
 // holdBuffered replaces the operation's buffer by a copy.
 func (p *PML) holdBuffered(op *operation) error {
 	free := p.tune.bufferedMax - p.buffered
-	if charge := bufferedCharge(pooled(int(op.size))); charge > free {
+	if charge := bufferedCharge(payload.Takes(int(op.size))); charge > free {
 		return fmt.Errorf("%w: %d bytes, which take %d, but of pml_buffered_max = %d only %d are free",
 			ErrBuffer, op.size, charge, p.tune.bufferedMax, free)
 	}
-	b := p.pool.get(int(op.size))
-	op.buf.pack(b)
+	b := p.pool.Get(int(op.size))
+	op.buf.Pack(b)
 	p.buffered += bufferedCharge(cap(b))
-	op.buf, op.owned, op.orphan = buffer{first: b}, true, true
+	op.buf, op.owned, op.orphan = payload.Memory{First: b}, true, true
 	return nil
 }
 
 func (p *PML) releaseBuffered(op *operation) {
-	p.buffered -= bufferedCharge(cap(op.buf.first))
-	p.pool.put(op.buf.first)
+	p.buffered -= bufferedCharge(cap(op.buf.First))
+	p.pool.Put(op.buf.First)
 	op.owned = false
 }
 

@@ -98,7 +98,7 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 	s.p = &PML{engine: eng, bounds: bounds{sends: 3, frames: 8, contexts: 3, gaps: 8}, peers: make(map[int]*peer), contexts: make(map[uint64]*Context)}
 	s.p.tune = tunables{lanes: 2, creditMax: 1 << 12, copyLimit: 200, copyPool: 2000, eagerMax: 1000, bufferedMax: 1 << 14}
 	s.p.unpromised = 1 << 12
-	s.p.host, s.p.scratch, s.p.pool.limit = &host{pml: s.p}, make([]byte, 64), 1<<20
+	s.p.host, s.p.scratch, s.p.pool.Limit = &host{pml: s.p}, make([]byte, 64), 1<<20
 	s.foe, s.friend = s.join(1), s.join(2)
 	for range rapid.IntRange(1, 3).Draw(t, "rails") {
 		g := &gate{siege: s, result: btl.Done}

@@ -1,26 +1,31 @@
-package pml
+package payload
 
 import "math/bits"
 
-// pool keeps buffers for reuse: those that hold unexpected data and those that
+// A Pool keeps buffers for reuse: those that hold unexpected data and those that
 // hold copies for replay. Sizes are rounded up to a class, two classes for each
 // power of two, so that at most a third of a buffer is wasted.
-type pool struct {
+type Pool struct {
+	// Limit bounds the bytes that are kept for reuse.
+	Limit int
+
 	free   [poolClasses][][]byte
 	cached int // bytes in free
-	limit  int // on cached
 }
 
+// Smallest is the length of the smallest buffer.
+const Smallest = 1 << minClassBits
+
 const (
-	minClassBits = 6 // 64 bytes
+	minClassBits = 6
 	maxClassBits = 20
 	poolClasses  = 2*(maxClassBits-minClassBits) + 1
 )
 
 // classOf returns the class for n bytes and its size; n is at most 1 MB.
 func classOf(n int) (class, size int) {
-	if n <= 1<<minClassBits {
-		return 0, 1 << minClassBits
+	if n <= Smallest {
+		return 0, Smallest
 	}
 	b := bits.Len(uint(n - 1)) // 2^(b−1) < n ≤ 2^b
 	if mid := 3 << (b - 2); n <= mid {
@@ -29,8 +34,8 @@ func classOf(n int) (class, size int) {
 	return 2 * (b - minClassBits), 1 << b
 }
 
-// pooled is how much memory a buffer of n bytes takes.
-func pooled(n int) int {
+// Takes is how much memory a buffer of n bytes takes.
+func Takes(n int) int {
 	if n == 0 || n > 1<<maxClassBits {
 		return n
 	}
@@ -38,8 +43,8 @@ func pooled(n int) int {
 	return size
 }
 
-// get returns a buffer of n bytes with undefined contents; nil for 0.
-func (p *pool) get(n int) []byte {
+// Get returns a buffer of n bytes with undefined contents; nil for 0.
+func (p *Pool) Get(n int) []byte {
 	if n == 0 {
 		return nil
 	}
@@ -57,10 +62,10 @@ func (p *pool) get(n int) []byte {
 	return make([]byte, n, size)
 }
 
-// put takes a buffer back. Nobody may use it any more.
-func (p *pool) put(b []byte) {
+// Put takes a buffer back. Nobody may use it any more.
+func (p *Pool) Put(b []byte) {
 	n := cap(b)
-	if n == 0 || n > 1<<maxClassBits || p.cached+n > p.limit {
+	if n == 0 || n > 1<<maxClassBits || p.cached+n > p.Limit {
 		return
 	}
 	if class, size := classOf(n); size == n {

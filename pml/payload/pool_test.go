@@ -1,4 +1,4 @@
-package pml
+package payload
 
 import (
 	"testing"
@@ -27,32 +27,32 @@ func TestPoolClasses(t *testing.T) {
 }
 
 func TestPoolReuses(t *testing.T) {
-	p := pool{limit: 1 << 20}
-	assert.Nil(t, p.get(0))
-	b := p.get(100)
+	p := Pool{Limit: 1 << 20}
+	assert.Nil(t, p.Get(0))
+	b := p.Get(100)
 	require.Len(t, b, 100)
-	p.put(b)
+	p.Put(b)
 	assert.Equal(t, 128, p.cached)
-	again := p.get(128)
+	again := p.Get(128)
 	assert.Same(t, &b[0], &again[0], "the same class")
 	assert.Zero(t, p.cached)
-	other := p.get(128)
+	other := p.Get(128)
 	assert.NotSame(t, &again[0], &other[0], "it is in use")
-	p.put(nil)
-	p.put(make([]byte, 100)) // not of the pool: no class has this size
+	p.Put(nil)
+	p.Put(make([]byte, 100)) // not of the pool: no class has this size
 	assert.Zero(t, p.cached)
 }
 
 func TestPoolLimits(t *testing.T) {
-	p := pool{limit: 1000}
+	p := Pool{Limit: 1000}
 	for range 3 {
-		p.put(make([]byte, 0, 512))
+		p.Put(make([]byte, 0, 512))
 	}
 	assert.Equal(t, 512, p.cached)
-	big := p.get(1<<maxClassBits + 1)
+	big := p.Get(1<<maxClassBits + 1)
 	require.Len(t, big, 1<<maxClassBits+1)
-	p = pool{limit: 1 << 30}
-	p.put(big)
+	p = Pool{Limit: 1 << 30}
+	p.Put(big)
 	assert.Zero(t, p.cached, "what has no class is not kept")
 }
 
@@ -60,16 +60,16 @@ func TestPoolLimits(t *testing.T) {
 // asked for, and that what is kept is counted and limited.
 func TestPoolProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := pool{limit: rapid.IntRange(0, 20_000).Draw(t, "limit")}
+		p := Pool{Limit: rapid.IntRange(0, 20_000).Draw(t, "limit")}
 		var used [][]byte
 		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if len(used) > 0 && rapid.Bool().Draw(t, "put") {
 				at := rapid.IntRange(0, len(used)-1).Draw(t, "which")
-				p.put(used[at])
+				p.Put(used[at])
 				used = append(used[:at], used[at+1:]...)
 			} else {
 				n := rapid.IntRange(1, 8192).Draw(t, "size")
-				b := p.get(n)
+				b := p.Get(n)
 				if len(b) != n {
 					t.Fatalf("asked for %d bytes, got %d", n, len(b))
 				}
@@ -92,9 +92,19 @@ func TestPoolProperty(t *testing.T) {
 					kept += cap(b)
 				}
 			}
-			if kept != p.cached || kept > p.limit {
-				t.Fatalf("%d bytes kept, %d counted, limit %d", kept, p.cached, p.limit)
+			if kept != p.cached || kept > p.Limit {
+				t.Fatalf("%d bytes kept, %d counted, limit %d", kept, p.cached, p.Limit)
 			}
 		}
 	})
+}
+
+// What a buffer takes is known before there is one, and is at most half as much again as is
+// asked for.
+func TestTakesIsWhatGetTakes(t *testing.T) {
+	var p Pool
+	for _, n := range []int{0, 1, 63, 64, 65, 96, 97, 128, 129, 1025, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3 << 20} {
+		assert.Equal(t, cap(p.Get(n)), Takes(n), "%d bytes", n)
+		assert.LessOrEqual(t, Takes(n), max(n+n/2, Smallest), "%d bytes", n)
+	}
 }
