@@ -153,7 +153,7 @@ func (p *PML) part(ctx context.Context) error {
 
 // sayGoodbye tells a connected peer that we leave, if it is time, as soon as a rail takes
 // it. It is said again when a connection breaks, and the rail that it went over is watched
-// until it is answered (vital.go).
+// until it is answered (rail_liveness.go).
 func (pe *peer) sayGoodbye() {
 	if !pe.goodbyeIsDue() {
 		return
