@@ -11,7 +11,7 @@ PURE := ./btl ./internal/lab/emulate ./param/... ./pml/... ./selection/...
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-wordfreq test race net test-kernel lint fuzz bench soak docs vet-cross clean
+.PHONY: help build demo demo-wordfreq test test-tree test-modules race net test-kernel lint fuzz bench soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,15 +28,23 @@ demo: build ## TCP and SCTP compared over good and bad networks, in about a minu
 demo-wordfreq: build ## count the words of Go's own sources on 4 processes over TCP and check the result
 	bin/strand run -n 4 --btl tcp,self bin/wordfreq
 
-# The packages whose tests take longest begin first, so that the end does not wait for one of them.
-LONG := ./internal/test/nettest ./btl/sctp ./internal/test/world/... ./conformance
+# The packages whose tests take longest begin first, so that the end does not wait for one of them:
+# in turn such as wait for networks and such as compute.
+NETTEST := ./internal/test/nettest
+LONG := ./btl/sctp ./conformance $(NETTEST)/tryout $(NETTEST)/rates ./internal/test/launchertest $(NETTEST)/failures $(NETTEST)/contact ./internal/test/world/members \
+	$(NETTEST)/recovery ./internal/test/programs $(NETTEST)/situations ./internal/lab/report ./internal/launcher/local ./strandcmd ./internal/lab/compare
 
 # A test waits for a third of its time: three packages at a time keep two processors busy.
 PACKAGES := $(shell expr '(' 3 '*' $$(getconf _NPROCESSORS_ONLN) + 1 ')' / 2)
 
 test: ## all tests; needs neither root nor other programs, takes about two minutes
+	@$(MAKE) --no-print-directory -j 2 test-tree test-modules
+
+test-tree:
 	go test -count=1 -timeout 10m -p $(PACKAGES) $(LONG) ./...
-	$(foreach m,$(MODULES),go -C $(m) test -count=1 -timeout 5m ./... &&) true
+
+test-modules:
+	$(foreach m,$(MODULES),go -C $(m) test -count=1 -timeout 5m -p 1 ./... &&) true
 
 race: ## all tests under the race detector
 	go test -race -count=1 -timeout 15m $(LONG) ./...

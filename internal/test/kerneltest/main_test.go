@@ -3,33 +3,17 @@
 package kerneltest_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/testnet"
 )
 
-// roleFlag makes this test binary a rank instead of a test.
-const roleFlag = "-kerneltest.role="
-
-func TestMain(m *testing.M) {
-	if name, ok := strings.CutPrefix(os.Args[len(os.Args)-1], roleFlag); ok && len(os.Args) == 2 {
-		if err := beRank(name); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	testnet.Main(m)
-}
+func TestMain(m *testing.M) { nettest.Main(m, roles, chooseUser, chooseStack) }
 
 // anybodyVariable makes a rank no superuser.
 const anybodyVariable = "KERNELTEST_ANYBODY"
@@ -58,14 +42,7 @@ func chooseStack() error {
 	return os.Setenv("STRAND_BTL_SCTP_STACK", "user")
 }
 
-func beRank(role string) error {
-	if err := errors.Join(chooseUser(), chooseStack()); err != nil {
-		return err
-	}
-	return strand.Run(context.Background(), roles[role])
-}
-
-var roles = map[string]func(context.Context, *strand.World) error{
+var roles = map[string]nettest.Role{
 	"crowd":    crowd,
 	"overtake": overtake,
 	"stream":   stream,
@@ -86,12 +63,9 @@ func play(t *testing.T, role string, placement []*testnet.Host, env ...string) n
 
 // playOver does the same over either stack.
 func playOver(stack, role string, placement []*testnet.Host, env ...string) nettest.Job {
-	return nettest.Job{
-		Placement: placement, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid()), Args: []string{roleFlag + role},
-		Env: append([]string{
-			"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=" + stack,
-			// Many processes share emulated processors.
-			"STRAND_PROGRESS_SPIN=0s", "STRAND_BTL_SCTP_CONNECT_TIMEOUT=1m", "STRAND_BTL_SCTP_HANDSHAKE_TIMEOUT=1m",
-		}, env...),
-	}
+	return nettest.Play(role, placement, append([]string{
+		"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=" + stack,
+		// Many processes share emulated processors.
+		"STRAND_PROGRESS_SPIN=0s", "STRAND_BTL_SCTP_CONNECT_TIMEOUT=1m", "STRAND_BTL_SCTP_HANDSHAKE_TIMEOUT=1m",
+	}, env...)...)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -111,8 +110,7 @@ func TestKernelSituations(t *testing.T) {
 		}
 	}
 
-	job := nettest.Job{Placement: []*testnet.Host{a, b}, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid()), Args: []string{roleFlag + "meet"},
-		Env: []string{"STRAND_BTL=tcp,self", "STRAND_PROGRESS_SPIN=0s"}}.Run(t)
+	job := nettest.Play("meet", []*testnet.Host{a, b}, "STRAND_BTL=tcp,self", "STRAND_PROGRESS_SPIN=0s").Run(t)
 	require.NoError(t, job.Wait())
 	assert.Contains(t, job.Await(0, "rail: ").Text, "10.1.0.1")
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestRanksRunWhereTheyArePlaced(t *testing.T) {
-	_, a, b := hosts(t)
+	_, a, b := nettest.Hosts(t)
 	r := nettest.Job{
 		Placement: []*testnet.Host{b, a, b}, KeepGoing: true, Env: []string{"WORD=here"},
 		Program: "sh", Args: []string{"-c", `echo "$WORD $1 $PMI_RANK $(uname -n) $MPI_LOCALRANKID $MPI_LOCALNRANKS"; printf end >&2; exit $PMI_RANK`, "sh", "'an argument'"},
@@ -34,9 +34,9 @@ func TestRanksRunWhereTheyArePlaced(t *testing.T) {
 
 // Who waits for a rank on another host that is killed learns which it was.
 func TestRankIsKilledOnAnotherHost(t *testing.T) {
-	n, a, b := hosts(t)
+	n, a, b := nettest.Hosts(t)
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
-	job := play("wait", []*testnet.Host{a, b})
+	job := nettest.Play("wait", []*testnet.Host{a, b})
 	job.KeepGoing = true
 	r := job.Start(t)
 	r.Await(0, "waiting")
@@ -48,7 +48,7 @@ func TestRankIsKilledOnAnotherHost(t *testing.T) {
 }
 
 func TestJobThatHangs(t *testing.T) {
-	_, a, _ := hosts(t)
+	_, a, _ := nettest.Hosts(t)
 	job := nettest.Job{Placement: []*testnet.Host{a}, Program: "sleep", Args: []string{"300"}, Timeout: 1}
 	require.ErrorContains(t, job.Run(t).Wait(), "was not over within")
 }

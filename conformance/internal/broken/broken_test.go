@@ -1,0 +1,121 @@
+package broken_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strandmp/strand/conformance"
+	"github.com/strandmp/strand/conformance/internal/broken"
+	"github.com/strandmp/strand/internal/test/mem"
+)
+
+// quiet is the time without an event after which one of many broken transports hangs, and
+// patience that of one which is alone: the suite's own.
+const (
+	quiet    = 2 * time.Second
+	patience = 20 * time.Second
+)
+
+// TestBroken: each broken transport is caught, by the case that is about what is
+// broken, with the rule in its report.
+func TestBroken(t *testing.T) {
+	var wait sync.WaitGroup
+	var missed lockedFaults
+	room := make(chan struct{}, 24) // most of them wait for something that never comes
+	for _, fault := range broken.Faults {
+		if fault.Rule == "clean" {
+			continue
+		}
+		room <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-room }()
+			if catch(fault, quiet) != nil {
+				missed.add(fault)
+			}
+		})
+	}
+	wait.Wait()
+	// So many at once, on a machine that does other things, may stand still for that time before
+	// they come to their fault. Alone they do not.
+	for _, fault := range missed.faults {
+		if err := catch(fault, patience); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+type lockedFaults struct {
+	mu     sync.Mutex
+	faults []broken.Fault
+}
+
+func (l *lockedFaults) add(f broken.Fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.faults = append(l.faults, f)
+}
+
+// TestBrokenLeaks is the same for leaks, which show only if nothing else runs.
+func TestBrokenLeaks(t *testing.T) {
+	for _, fault := range broken.Faults {
+		if fault.Rule == "clean" {
+			if err := catch(fault, quiet); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// catch runs the case that has to notice a fault.
+func catch(fault broken.Fault, timeout time.Duration) error {
+	var made []*broken.Component
+	report := conformance.Check(context.Background(), func() conformance.Subject {
+		component := broken.New(fault, mem.Config{MaxFrame: 1 << 20, Lanes: 4, Window: 64, Chunk: 16 << 10})
+		made = append(made, component)
+		return conformance.Subject{Component: component, Sever: broken.Sever, Wire: component.Wire, Inject: broken.Inject}
+	}, conformance.Only(fault.Case), conformance.Timeout(timeout))
+	for _, component := range made {
+		component.Stop()
+	}
+	if result := report.Results[0]; !result.Broke(fault.Rule) {
+		return fmt.Errorf("a transport that %s has to fail by rule %q; seed %d, it %v: %w",
+			fault.Name, fault.Rule, result.Seed, result.Status, result.Err())
+	}
+	return nil
+}
+
+// TestRulesAreBroken: there is a broken transport for each rule.
+func TestRulesAreBroken(t *testing.T) {
+	broke := map[string]bool{}
+	for _, fault := range broken.Faults {
+		broke[fault.Rule] = true
+	}
+	for _, rule := range conformance.Rules() {
+		if !broke[rule.Name] {
+			t.Errorf("no broken transport breaks rule %q: nobody has seen the suite notice", rule.Name)
+		}
+	}
+}
+
+// TestCasesNameTheirRules: a case that has to notice a fault is one that says it is made for
+// the rule, and each rule has a case.
+func TestCasesNameTheirRules(t *testing.T) {
+	of := map[string][]string{}
+	for _, c := range conformance.Cases() {
+		of[c.Name] = c.Rules
+	}
+	for _, fault := range broken.Faults {
+		if !slices.Contains(of[fault.Case], fault.Rule) {
+			t.Errorf("case %q notices that a transport %s, and does not say that it is about rule %q", fault.Case, fault.Name, fault.Rule)
+		}
+	}
+	for _, rule := range conformance.Rules() {
+		if !slices.ContainsFunc(conformance.Cases(), func(c conformance.Case) bool { return slices.Contains(c.Rules, rule.Name) }) {
+			t.Errorf("no case is made for rule %q", rule.Name)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build linux && !race
+
+package contact_test
+
+const raceDetector = false

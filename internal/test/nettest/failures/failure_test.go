@@ -1,0 +1,200 @@
+//go:build linux
+
+package failures_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/nettest"
+	"github.com/strandmp/strand/internal/test/nettest/trials"
+	"github.com/strandmp/strand/internal/test/testnet"
+)
+
+// pairs of a job of depend: all but the last are across two hosts and meet with a
+// failure.
+const pairs = 11
+
+// silenceAfter is pml_peer_timeout in these tests.
+const silenceAfter = 3 * time.Second
+
+// A calamity is many jobs, in each of which ranks fail in one way.
+type calamity struct {
+	told  bool   // by the launcher
+	cause string // that is named
+	soon  bool   // before pml_peer_timeout
+	// strike makes one of each pair fail, whose ranks it returns, at least.
+	strike func(*trials.Trial, *nettest.Run, *testnet.Link) (victims []int)
+	lives  bool // the victims do, and go on
+	stops  bool // they live, but do not go on
+}
+
+func (c calamity) survives(rank int, victims []int) bool {
+	return c.lives || !slices.Contains(victims, rank)
+}
+
+// kills reports whether the victims end.
+func (c calamity) kills() bool { return !c.lives && !c.stops }
+
+// mend ends what was only stopped, and what was cut off.
+func (c calamity) mend(r *nettest.Run, link *testnet.Link, victims []int) {
+	link.Loss(0)
+	for _, victim := range victims {
+		if c.stops && r.Status(victim) == "" {
+			r.Signal(victim, syscall.SIGKILL)
+		}
+	}
+}
+
+// signalled sends a signal to either of each pair.
+func signalled(signal syscall.Signal) func(*trials.Trial, *nettest.Run, *testnet.Link) []int {
+	return func(tr *trials.Trial, r *nettest.Run, _ *testnet.Link) (victims []int) {
+		for pair := range pairs - 1 {
+			victim := 2*pair + tr.Random.IntN(2)
+			r.Signal(victim, signal)
+			victims = append(victims, victim)
+		}
+		return victims
+	}
+}
+
+func cutOff(_ *trials.Trial, _ *nettest.Run, l *testnet.Link) (victims []int) {
+	l.Loss(1)
+	for rank := range 2 * (pairs - 1) {
+		victims = append(victims, rank)
+	}
+	return victims
+}
+
+// Whoever depends on a rank that is killed gets an error that names it, its host and the
+// cause, and everything between the others goes on; the launcher names one that was killed.
+func TestTrialsOfKilling(t *testing.T) {
+	kill := signalled(syscall.SIGKILL)
+	for name, k := range map[string]trials.Trials{
+		"told":   calamity{told: true, cause: "SIGKILL", soon: true, strike: kill}.trials(1),
+		"untold": calamity{soon: true, strike: kill}.trials(2),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !need.Soaking() { // of the long form the times count
+				t.Parallel()
+			}
+			k.Try(t)
+		})
+	}
+}
+
+// So does whoever depends on one that gives no sign of life for too long.
+func TestTrialsOfSilence(t *testing.T) {
+	const cause = "no sign of life"
+	for name, c := range map[string]calamity{
+		"stopped": {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true},
+		"cut off": {told: true, cause: cause, strike: cutOff, lives: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // with each other, and no more: whoever waits for a processor is silent too
+			c.trials(1).Try(t)
+		})
+	}
+}
+
+// trials has so many runs in the short form.
+func (c calamity) trials(short int) trials.Trials {
+	each := pairs - 1
+	if c.lives {
+		each *= 2 // both of a pair miss the other
+	}
+	return trials.Trials{Short: short, Each: each, Beside: need.Times(2, 1), Took: "from a rank's failure to the word of it at one that depends on it", Run: c.fair}
+}
+
+// patience is when who is silent has failed. What is found out otherwise is not to be taken
+// for that, however slow the machine is.
+func (c calamity) patience() time.Duration {
+	if c.soon {
+		return 10 * silenceAfter
+	}
+	return silenceAfter
+}
+
+// fair is a run in which all that depend on a victim were told at once, and why, where
+// that is to be: of three attempts in the short form, since a launcher that has no processor
+// meanwhile tells nobody in time.
+func (c calamity) fair(t *testing.T, tr *trials.Trial) {
+	for range 2 {
+		waits, late := c.trial(t, tr)
+		if !c.soon || len(late) == 0 || need.Soaking() {
+			assert.Empty(t, late)
+			tr.Done(waits...)
+			return
+		}
+		t.Logf("once more, since these were not told within %v, or not of %q: %q", silenceAfter, c.cause, late)
+	}
+	waits, late := c.trial(t, tr)
+	assert.Empty(t, late)
+	tr.Done(waits...)
+}
+
+// trial runs one job and returns how long those that depend on a victim waited, and what
+// was said without the cause, or late.
+func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, late []string) {
+	t.Helper()
+	n, a, b := nettest.Hosts(t)
+	link := n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+	var placement []*testnet.Host
+	for rank := range 2 * pairs {
+		placement = append(placement, []*testnet.Host{a, b}[rank%2])
+	}
+	placement[2*pairs-1] = a
+	job := nettest.Play("depend", placement, fmt.Sprintf("STRAND_PML_PEER_TIMEOUT=%v", c.patience()))
+	job.KeepGoing, job.Timeout = true, time.Minute
+	if !c.told {
+		job = job.Untold()
+	}
+	r := tr.Start(t, job)
+	for rank := range placement {
+		r.Await(rank, "ready")
+	}
+	struck := time.Now()
+	victims := c.strike(tr, r, link)
+	for _, victim := range victims {
+		line := r.Await(victim^1, "failed: ")
+		assert.Contains(t, line.Text, fmt.Sprintf("failed: rank %d on %s: ", victim, placement[victim].Name()))
+		wait := line.At.Sub(struck)
+		if waits = append(waits, wait); c.soon {
+			assert.NotContains(t, line.Text, "no sign of life")
+		}
+		if !strings.Contains(line.Text, c.cause) || c.soon && wait >= silenceAfter {
+			late = append(late, fmt.Sprintf("%v: %s", wait, line.Text))
+		}
+	}
+	c.mend(r, link, victims) // or the goodbyes would be waited for in vain
+	for rank := range placement {
+		if c.survives(rank, victims) {
+			r.Signal(rank, syscall.SIGUSR1)
+		}
+	}
+	verdict := r.Wait()
+	if c.kills() {
+		var failure *local.RankError
+		require.ErrorAs(t, verdict, &failure)
+		require.Contains(t, victims, failure.Rank, "%v", failure)
+		require.Equal(t, 128+int(syscall.SIGKILL), failure.ExitStatus(), "%v", failure)
+	}
+	for rank := range placement {
+		if c.survives(rank, victims) {
+			require.Equal(t, "exited with status 0", r.Status(rank), "rank %d", rank)
+		}
+	}
+	for rank := 2*pairs - 2; rank < 2*pairs; rank++ {
+		r.Await(rank, "went on: ")
+	}
+	return waits, late
+}

@@ -1,5 +1,0 @@
-//go:build linux && !race
-
-package nettest_test
-
-const raceDetector = false

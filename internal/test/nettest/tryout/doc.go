@@ -1,0 +1,2 @@
+// Package tryout has hosts try which of their addresses can be connected, as strand reach --try does.
+package tryout
