@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,9 @@ var benchCommands = []struct {
 	{bench.Rate, "How many messages a second, in windows of messages",
 		`  strand bench rate
   strand bench rate --sizes 8,64 --window 64 --against openmpi`},
+	{bench.Burst, "How many bytes a second, in windows after computing",
+		`  strand bench burst --pause 20ms
+  strand bench burst --pause 1ms --window 16 --sizes 64K,256K --against openmpi`},
 }
 
 func newBenchCommand() *cobra.Command {
@@ -90,6 +94,7 @@ type benchRun struct {
 	iters    int
 	warmup   int
 	window   int
+	pause    time.Duration
 	blocks   int
 	against  []string
 	settings []param.Setting
@@ -110,7 +115,12 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	flags.IntVar(&run.iters, "iters", 0, "round trips, or windows, that are measured for each size; with --against in each block; 0: as many as suit the size")
 	flags.IntVar(&run.warmup, "warmup", -1, "round trips, or windows, before the clock starts; negative: as many as suit the size")
 	run.window = 1
-	if w != bench.PingPong {
+	switch w {
+	case bench.PingPong:
+	case bench.Burst:
+		flags.IntVar(&run.window, "window", 16, "messages that are sent for each answer")
+		flags.DurationVar(&run.pause, "pause", 20*time.Millisecond, "how long both ranks compute before each window, 0s to "+bench.MaxPause.String())
+	default:
 		flags.IntVar(&run.window, "window", 64, "messages that are sent for each answer")
 	}
 	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, pion, openmpi, mpich: one or more, separated by commas")
@@ -148,6 +158,8 @@ func (r *benchRun) checked() ([]int, error) {
 		return nil, fmt.Errorf("--iters %d: want 1 or more, or 0 to choose by size", r.iters)
 	case r.window < 1 || r.window > bench.MaxWindow:
 		return nil, fmt.Errorf("--window %d: want 1 to %d messages", r.window, bench.MaxWindow)
+	case r.pause < 0 || r.pause > bench.MaxPause:
+		return nil, fmt.Errorf("--pause %v: want 0s to %v", r.pause, bench.MaxPause)
 	}
 	for _, name := range r.against {
 		if !slices.Contains(bench.Peers(), name) {
@@ -183,7 +195,7 @@ func (r *benchRun) startTwo(cmd *cobra.Command) error {
 
 // direct is one of the two ranks.
 func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, sizes []int) error {
-	d := &bench.Direct{Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window}
+	d := &bench.Direct{Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window, Pause: r.pause}
 	out := cmd.OutOrStdout()
 	rows := []bench.Row{}
 	return strand.Run(ctx, func(ctx context.Context, w *strand.World) error {
@@ -219,7 +231,7 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, sizes []int)
 	}
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := bench.Compare(ctx, bench.Comparison{
-		Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window,
+		Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window, Pause: r.pause,
 		Blocks: r.blocks, Against: r.against, Settings: r.settings, Params: params,
 		Program: self, Arguments: []string{"bench", "member"}, Progress: bar.update,
 	})

@@ -24,6 +24,9 @@ func TestBenchFlags(t *testing.T) {
 		{"bench stream --against raw --blocks 1", 2, "--blocks 1: want at least 4"},
 		{"bench pingpong --against raw -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
 		{"bench pingpong -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
+		{"bench pingpong --pause 1s", 2, "unknown flag: --pause"},
+		{"bench burst --pause 11s", 2, "--pause 11s: want 0s to 10s"},
+		{"bench burst --pause 2", 2, "--pause 2: want a time with its unit"},
 		{"bench pingpong 8", 2, `unexpected argument "8"`},
 		{"bench tango", 2, `unknown command "tango"`},
 		{"bench member", 2, "accepts 1 arg"},
@@ -35,7 +38,7 @@ func TestBenchFlags(t *testing.T) {
 }
 
 func TestBenchHelp(t *testing.T) {
-	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help"} {
+	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help"} {
 		stdout, stderr, status := command(line)
 		assert.Zero(t, status, "%s: %s", line, stderr)
 		assert.Contains(t, stdout, "Examples:\n  strand bench", line)

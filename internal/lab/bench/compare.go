@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/strandmp/strand/param"
 )
@@ -12,11 +13,12 @@ import (
 // A Comparison measures Strand and its peers in blocks that alternate.
 type Comparison struct {
 	Workload Workload
-	Sizes    []int // bytes
-	Iters    int   // of a block: round trips or windows; 0: by size
-	Warmup   int   // of a block; negative: as many as Iters, but at least minWarmup
-	Window   int   // messages
-	Blocks   int   // of each contender for each size
+	Sizes    []int         // bytes
+	Iters    int           // of a block: round trips or windows; 0: by size
+	Warmup   int           // of a block; negative: as many as Iters, but at least minWarmup
+	Window   int           // messages
+	Pause    time.Duration // of computing, before each burst
+	Blocks   int           // of each contender for each size
 	Against  []string
 
 	Settings []param.Setting // for Strand
@@ -108,12 +110,15 @@ func (c *Comparison) report(done, total int) {
 
 // order is one block.
 func (c *Comparison) order(size int) order {
-	o := order{workload: c.Workload, size: size, iters: c.Iters, warmup: c.Warmup, window: c.Window}
+	o := order{workload: c.Workload, size: size, iters: c.Iters, warmup: c.Warmup, window: c.Window, pause: int(c.Pause.Microseconds())}
 	if o.workload == PingPong {
 		o.window = 1
 	}
 	if o.iters == 0 {
 		o.iters = blockIters(o)
+	}
+	if o.warmup < 0 && o.workload == Burst {
+		o.warmup = 1 // whoever computes does not talk itself warm
 	}
 	if o.warmup < 0 {
 		o.warmup = max(o.iters, minWarmup)
@@ -129,6 +134,9 @@ const minWarmup = 60
 // keeps its processor where others want it too, so that on a machine that does
 // other things many blocks still are undisturbed.
 func blockIters(o order) int {
+	if o.workload == Burst {
+		return burstIters(time.Duration(o.pause)*time.Microsecond, 100*time.Millisecond)
+	}
 	const bytes = 4 << 20
 	cheapest := 8 << 10 // a small message costs as much as one of 8 KB
 	if o.window > 1 {
@@ -136,6 +144,11 @@ func blockIters(o order) int {
 	}
 	perIteration := int64(o.window) * int64(max(o.size, cheapest))
 	return max(4, int(bytes/perIteration))
+}
+
+// burstIters is how many bursts fit into a time, if the computing is what takes it.
+func burstIters(pause, limit time.Duration) int {
+	return min(max(2, int(limit/(pause+time.Millisecond))), 20)
 }
 
 // samples are the times of all blocks so far, in microseconds a message.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/launch"
@@ -12,10 +13,11 @@ import (
 // A Direct measures between the two ranks of a job.
 type Direct struct {
 	Workload Workload
-	Sizes    []int // bytes
-	Iters    int   // round trips or windows; 0: by size
-	Warmup   int   // the same; negative: by size
-	Window   int   // messages
+	Sizes    []int         // bytes
+	Iters    int           // round trips or windows; 0: by size
+	Warmup   int           // the same; negative: by size
+	Window   int           // messages
+	Pause    time.Duration // of computing, before each burst
 }
 
 // A Row is the outcome for one size.
@@ -24,6 +26,9 @@ type Row struct {
 	Time     float64 `json:"us"` // of a message
 	Megabyte float64 `json:"mb_per_s"`
 	Messages float64 `json:"messages_per_s"`
+	// Beside is the processor time that the library took while the program computed before a
+	// burst, in percent of the computing.
+	Beside float64 `json:"beside_percent,omitempty"`
 }
 
 // Launched reports whether a launcher has started this process. One that offers
@@ -56,7 +61,9 @@ func (d *Direct) Run(ctx context.Context, w *strand.World, report func(Row) erro
 		if w.Rank() != 0 {
 			continue
 		}
-		if err := report(rowOf(o, o.perMessage(total))); err != nil {
+		row := rowOf(o, o.perMessage(total))
+		row.Beside = t.spent.share()
+		if err := report(row); err != nil {
 			return err
 		}
 	}
@@ -65,10 +72,12 @@ func (d *Direct) Run(ctx context.Context, w *strand.World, report func(Row) erro
 
 // order is as many iterations as the OSU programs make.
 func (d *Direct) order(size int) order {
-	o := order{workload: d.Workload, size: size, iters: d.Iters, warmup: d.Warmup, window: d.Window}
+	o := order{workload: d.Workload, size: size, iters: d.Iters, warmup: d.Warmup, window: d.Window, pause: int(d.Pause.Microseconds())}
 	const large = 8 << 10
 	iters, warmup := 10000, 100
 	switch {
+	case d.Workload == Burst:
+		iters, warmup = burstIters(d.Pause, 2*time.Second), 2
 	case d.Workload != PingPong && size > large:
 		iters, warmup = 20, 2
 	case d.Workload != PingPong:

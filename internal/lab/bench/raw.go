@@ -41,18 +41,16 @@ func (r *rawTraffic) run(_ context.Context, o order) (time.Duration, error) {
 		o.size = 1 // a stream of bytes has no empty messages
 	}
 	round := r.roundOf(o.workload)
-	for range o.warmup {
-		if err := round(o); err != nil {
-			return 0, err
-		}
+	s, err := o.rounds(r.meet, func() error { return round(o) })
+	return s.exchange, err
+}
+
+// meet returns when the other one has come here too.
+func (r *rawTraffic) meet() error {
+	if err := r.link.send(r.buf[:1]); err != nil {
+		return err
 	}
-	start := time.Now()
-	for range o.iters {
-		if err := round(o); err != nil {
-			return 0, err
-		}
-	}
-	return time.Since(start), nil
+	return r.link.recv(r.buf[:1])
 }
 
 func (r *rawTraffic) roundOf(w Workload) func(order) error {

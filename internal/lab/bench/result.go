@@ -6,6 +6,7 @@ import "fmt"
 type Result struct {
 	Workload  Workload     `json:"workload"`
 	Window    int          `json:"window,omitempty"` // messages
+	Pause     string       `json:"pause,omitempty"`  // of computing, before each burst
 	Blocks    int          `json:"blocks"`
 	Peers     []PeerAbout  `json:"peers"`
 	Rows      []CompareRow `json:"rows"`
@@ -46,6 +47,9 @@ func (c *Comparison) result(contenders []contender, s *samples) *Result {
 	r := &Result{Workload: c.Workload, Blocks: c.Blocks, Criterion: Criterion}
 	if c.Workload != PingPong {
 		r.Window = c.Window
+	}
+	if c.Workload == Burst {
+		r.Pause = c.Pause.String()
 	}
 	for _, peer := range contenders[1:] {
 		r.Peers = append(r.Peers, PeerAbout{peer.name, peer.variant, peer.about})

@@ -25,6 +25,7 @@ type strandTraffic struct {
 	buf    []byte
 	answer [4]byte
 	reqs   []strand.Request
+	spent  spent // by the last order
 }
 
 // prepare makes room for what an order needs, so that nothing is allocated while
@@ -42,18 +43,11 @@ func (s *strandTraffic) run(ctx context.Context, o order) (time.Duration, error)
 	s.prepare(o)
 	round := s.roundOf(o.workload)
 	buf, reqs := s.buf[:o.size], s.reqs[:o.window]
-	for range o.warmup {
-		if err := round(ctx, buf, reqs); err != nil {
-			return 0, err
-		}
-	}
-	start := time.Now()
-	for range o.iters {
-		if err := round(ctx, buf, reqs); err != nil {
-			return 0, err
-		}
-	}
-	return time.Since(start), nil
+	var err error
+	s.spent, err = o.rounds(
+		func() error { return s.comm.Barrier(ctx) },
+		func() error { return round(ctx, buf, reqs) })
+	return s.spent.exchange, err
 }
 
 // roundOf returns what this rank does in one iteration.

@@ -16,6 +16,7 @@ func (d *Direct) WriteHead(out io.Writer) error {
 	heading := map[Workload]string{
 		PingPong: fmt.Sprintf("# Strand ping-pong: half the round trip\n%-10s %18s\n", "# Size", "Latency (us)"),
 		Stream:   fmt.Sprintf("# Strand stream: windows of %d messages\n%-10s %18s\n", d.Window, "# Size", "Bandwidth (MB/s)"),
+		Burst:    fmt.Sprintf("# Strand bursts: windows of %d messages after computing for %v\n%-10s %18s %24s\n", d.Window, d.Pause, "# Size", "Bandwidth (MB/s)", "beside the computing (%)"),
 		Rate:     fmt.Sprintf("# Strand message rate: windows of %d messages\n%-10s %18s %18s\n", d.Window, "# Size", "MB/s", "Messages/s"),
 	}
 	_, err := io.WriteString(out, heading[d.Workload])
@@ -46,6 +47,8 @@ func (d *Direct) WriteRow(out io.Writer, r Row) error {
 	switch d.Workload {
 	case PingPong:
 		_, err = fmt.Fprintf(out, "%-10d %18.2f\n", r.Size, r.Time)
+	case Burst:
+		_, err = fmt.Fprintf(out, "%-10d %18.2f %24.2f\n", r.Size, r.Megabyte, r.Beside)
 	case Stream:
 		_, err = fmt.Fprintf(out, "%-10d %18.2f\n", r.Size, r.Megabyte)
 	default:
@@ -59,7 +62,7 @@ func (w Workload) unit() string {
 	switch w {
 	case PingPong:
 		return "half round trip in µs"
-	case Stream:
+	case Stream, Burst:
 		return "bandwidth in MB/s"
 	}
 	return "thousand messages a second"
@@ -70,7 +73,7 @@ func (w Workload) figure(size int, us float64) float64 {
 	switch w {
 	case PingPong:
 		return us
-	case Stream:
+	case Stream, Burst:
 		return float64(size) / us
 	}
 	return 1000 / us
@@ -90,6 +93,9 @@ func (r *Result) WriteTable(out io.Writer) error {
 	fmt.Fprintf(&b, "# Strand %s: %s", r.Workload, r.Workload.unit())
 	if r.Window > 0 {
 		fmt.Fprintf(&b, ", windows of %d messages", r.Window)
+	}
+	if r.Pause != "" {
+		fmt.Fprintf(&b, ", each after computing for %s", r.Pause)
 	}
 	fmt.Fprintf(&b, "\n# %d short blocks of each, alternating; lower quartile of their times, in brackets the median\n", r.Blocks)
 	fmt.Fprintf(&b, "# ratio: %s\n", r.Workload.ratioMeaning())

@@ -50,31 +50,47 @@ static void window(int size, int messages)
 		MPI_Send(answer, sizeof answer, MPI_BYTE, 0, ANSWER, MPI_COMM_WORLD);
 }
 
-static long long measure(const char *workload, int size, int iters, int warmup, int messages)
+/* compute stands for a program that computes. */
+static void compute(double seconds)
 {
-	int i, is_pingpong = strcmp(workload, "pingpong") == 0;
-	double start = 0;
+	double start = MPI_Wtime();
+	while (MPI_Wtime() - start < seconds)
+		;
+}
+
+static long long measure(const char *workload, int size, int iters, int warmup, int messages, int pause)
+{
+	int i, is_pingpong = strcmp(workload, "pingpong") == 0, is_burst = strcmp(workload, "burst") == 0;
+	double start = 0, total = 0;
 	buf = realloc(buf, size ? size : 1);
 	reqs = realloc(reqs, messages * sizeof *reqs);
 	if (!buf || !reqs)
 		die("memory");
 	memset(buf, 1, size ? size : 1);
 	for (i = -warmup; i < iters; i++) {
-		if (i == 0)
+		if (is_burst) {
+			compute(pause * 1e-6);
+			MPI_Barrier(MPI_COMM_WORLD);
+		}
+		if (i == 0 || is_burst)
 			start = MPI_Wtime();
 		if (is_pingpong)
 			pingpong(size);
 		else
 			window(size, messages);
+		if (is_burst && i >= 0)
+			total += MPI_Wtime() - start;
 	}
-	return (long long)((MPI_Wtime() - start) * 1e9);
+	if (!is_burst)
+		total = MPI_Wtime() - start;
+	return (long long)(total * 1e9);
 }
 
 int main(int argc, char **argv)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char line[256], workload[32];
-	int fd, n, ranks, size, iters, warmup, messages;
+	int fd, n, ranks, size, iters, warmup, messages, pause;
 	FILE *orders;
 
 	MPI_Init(&argc, &argv);
@@ -93,12 +109,12 @@ int main(int argc, char **argv)
 		die("fdopen");
 	dprintf(fd, "rank %d\n", rank);
 	while (fgets(line, sizeof line, orders)) {
-		n = sscanf(line, "%31s %d %d %d %d", workload, &size, &iters, &warmup, &messages);
-		if (n != 5) {
+		n = sscanf(line, "%31s %d %d %d %d %d", workload, &size, &iters, &warmup, &messages, &pause);
+		if (n != 6) {
 			fprintf(stderr, "no order: %s", line);
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
-		dprintf(fd, "%lld\n", measure(workload, size, iters, warmup, messages));
+		dprintf(fd, "%lld\n", measure(workload, size, iters, warmup, messages, pause));
 	}
 	MPI_Finalize();
 	return 0;
