@@ -148,6 +148,18 @@ type Module interface {
 	Close() error
 }
 
+// A Dozer is a module to which peers write without a descriptor getting ready, as they do in
+// shared memory. Optional. A loop that polls finds what has come by [Module.Progress]; one that
+// is about to block on its descriptors says so, and takes it back when it polls again.
+type Dozer interface {
+	// Doze has the module see to it that from now on a descriptor gets ready when something
+	// arrives. It reports false if there is something to do already: then the loop does not
+	// block, and Wake need not follow.
+	Doze() bool
+	// Wake takes that back.
+	Wake()
+}
+
 // ControlLane is the lane of the message layer's own frames, such as
 // acknowledgements, which must not wait for a message. A transport that can keeps it
 // apart from all others; to one that knows nothing of it it is a lane like any.

@@ -89,6 +89,33 @@ func (r *rank) Progress() (did bool) {
 	return did
 }
 
+// Doze implements [btl.Dozer] for all modules.
+func (r *rank) Doze() (idle bool) {
+	idle = true
+	r.called("Dozer.Doze", func() {
+		for _, m := range r.modules {
+			if d, ok := m.(btl.Dozer); ok {
+				idle = d.Doze() && idle
+			}
+		}
+	})
+	if !idle {
+		r.Wake()
+	}
+	return idle
+}
+
+// Wake implements [btl.Dozer].
+func (r *rank) Wake() {
+	r.called("Dozer.Wake", func() {
+		for _, m := range r.modules {
+			if d, ok := m.(btl.Dozer); ok {
+				d.Wake()
+			}
+		}
+	})
+}
+
 // step turns the rank n times.
 func (r *rank) step(n int) {
 	for range n {

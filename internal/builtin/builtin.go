@@ -5,5 +5,6 @@ package builtin
 import (
 	_ "github.com/strandmp/strand/btl/sctp" // SCTP: a stream for each lane
 	_ "github.com/strandmp/strand/btl/self" // a rank to itself
+	_ "github.com/strandmp/strand/btl/sm"   // shared memory, between ranks of one host
 	_ "github.com/strandmp/strand/btl/tcp"  // TCP over the hosts' networks
 )

@@ -89,7 +89,7 @@ const forever = math.MaxInt64
 // yet. The lock is held, and nobody has the role.
 func (e *Engine) takeOver() {
 	e.holder = &e.background.waiter
-	more := e.poll(nil)
+	more := e.poll(nil) || !e.doze()
 	e.poller.calmDown() // a kick that its waiter did not need would end every doze
 	e.blocked = true
 	e.background.onDuty.Store(true)
@@ -134,7 +134,7 @@ func (e *Engine) runBackground() {
 func (e *Engine) serve() int64 {
 	b := &e.background
 	e.blocked = false
-	for e.poll(nil) || e.unfinished() {
+	for e.poll(nil) || e.unfinished() || !e.doze() {
 		e.letOthersIn(0)
 		if e.aside.watch != nil { // it could not be brought back
 			e.letOthersIn(1)

@@ -58,7 +58,9 @@ type Engine struct {
 	flushing []btl.Deferred // deferred's other buffer
 	patient  []btl.Deferred // what waits for the next poll, but not for the end of a wait
 	progress []Progressor
-	skipped  int // polls since the last look at the descriptors
+	dozers   []btl.Dozer // those of them that are told when nobody polls
+	dozing   bool        // they have been
+	skipped  int         // polls since the last look at the descriptors
 	timers   timerHeap
 	timed    uint64 // number of timers there were
 	watches  watchTable
@@ -170,11 +172,40 @@ func (e *Engine) Unlock() {
 	}
 }
 
-// AddProgressor has p.Progress called with every poll.
-func (e *Engine) AddProgressor(p Progressor) { e.progress = append(e.progress, p) }
+// AddProgressor has p.Progress called with every poll. If it is a [btl.Dozer] it is told when
+// the engine stops polling, and when it polls again.
+func (e *Engine) AddProgressor(p Progressor) {
+	e.progress = append(e.progress, p)
+	if d, ok := p.(btl.Dozer); ok {
+		e.dozers = append(e.dozers, d)
+	}
+}
 
 // ClearProgressors ends the calls of all progressors.
-func (e *Engine) ClearProgressors() { e.progress = nil }
+func (e *Engine) ClearProgressors() { e.progress, e.dozers = nil, nil }
+
+// doze tells the modules that nobody polls from now on, and reports whether there is nothing
+// left to do.
+func (e *Engine) doze() bool {
+	for i, d := range e.dozers {
+		if !d.Doze() {
+			for _, d := range e.dozers[:i] {
+				d.Wake()
+			}
+			return false
+		}
+	}
+	e.dozing = len(e.dozers) > 0
+	return true
+}
+
+// rouse takes that back.
+func (e *Engine) rouse() {
+	e.dozing = false
+	for _, d := range e.dozers {
+		d.Wake()
+	}
+}
 
 // Now implements [btl.Loop].
 func (e *Engine) Now() int64 { return e.poller.now() }
@@ -284,6 +315,9 @@ func (e *Engine) poll(source btl.Poller) bool {
 func (e *Engine) pollModules() bool {
 	e.epoch++
 	e.polls++
+	if e.dozing {
+		e.rouse()
+	}
 	did := false
 	if e.heldBack() {
 		e.flushAll()

@@ -278,6 +278,9 @@ func (e *Engine) block(w *waiter, c Condition) {
 		e.letOthersIn(1)
 		return
 	}
+	if !e.doze() {
+		return
+	}
 	c.Park(w)
 	e.heedContext(w)
 	timeout := e.untilTimer()
@@ -290,6 +293,9 @@ func (e *Engine) block(w *waiter, c Condition) {
 	e.epoch++
 	e.clock = e.poller.now()
 	e.polling = true
+	if e.dozing {
+		e.rouse()
+	}
 	e.dispatch(w.events[:n])
 	e.fire()
 	e.polling = false

@@ -3,6 +3,7 @@ package programs
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 
 	"github.com/strandmp/strand/btl"
@@ -46,7 +47,7 @@ type Setup struct {
 
 // Networks are those that come with Strand, and chaos.
 func Networks() []Network {
-	return []Network{
+	all := []Network{
 		{Name: "self", MinRanks: 1, MaxRanks: 1, Open: openSelf},
 		{Name: "tcp", MinRanks: 2, MaxRanks: 5, Open: openTCP},
 		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openUserSCTP},
@@ -54,6 +55,10 @@ func Networks() []Network {
 		{Name: "rails", MinRanks: 2, MaxRanks: 4, Slow: 20, Open: openRails},
 		{Name: "mad", MinRanks: 3, MaxRanks: 5, Slow: 10, Open: openMad},
 	}
+	if runtime.GOOS == "linux" {
+		all = append(all, Network{Name: "sm", MinRanks: 2, MaxRanks: 5, Open: openSM})
+	}
+	return all
 }
 
 // KernelSCTP are those with SCTP by the kernel, for systems that have it.
@@ -95,6 +100,20 @@ func openTCP(r *rand.Rand) Setup {
 		// makes each wait for a timer of the kernel's.
 		s.Settings = append(s.Settings, [2]string{"btl_tcp_sndbuf", "8K"})
 	}
+	return s
+}
+
+func openSM(r *rand.Rand) Setup {
+	eager, frame := pick(r, 0, 100, 1000, 4096, 65536), pick(r, 1024, 1024, 5000, 65536, 1<<20)
+	s := Setup{
+		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100, 3 * frame, 8 << 10, 32 << 10},
+		Settings: [][2]string{
+			{"btl", "sm,self"},
+			{"btl_sm_max_send_size", fmt.Sprint(frame)},
+			{"btl_sm_fbox_size", pick(r, "32K", "32K", "128K", "1M")},
+		},
+	}
+	s.Settings = append(s.Settings, eagerLimit(r, "btl_sm_eager_limit", eager)...)
 	return s
 }
 

@@ -1,0 +1,85 @@
+package sm
+
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
+)
+
+func init() { btl.Register(Component{}) }
+
+// Names of the parameters.
+const (
+	prefix          = "btl_sm_"
+	pEagerLimit     = prefix + "eager_limit"
+	pMaxSendSize    = prefix + "max_send_size"
+	pFboxSize       = prefix + "fbox_size"
+	pConnectTimeout = prefix + "connect_timeout"
+)
+
+// Component is the transport over shared memory.
+type Component struct{}
+
+// Name implements [btl.Component].
+func (Component) Name() string { return "sm" }
+
+// Declare implements [btl.Component].
+func (Component) Declare(r *param.Registry) {
+	r.Declare(
+		param.Spec{Name: pEagerLimit, Kind: param.Size, Default: "4K", Min: "0", Max: "1G", Level: param.Tuner,
+			Help: "Messages up to this size are sent without asking the receiver first. Unless it is set, longer ones are too, up to pml_eager_max and the size of a frame (btl_sm_max_send_size)."},
+		param.Spec{Name: pMaxSendSize, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
+			Help: "Largest piece of a long message that is sent as one frame."},
+		param.Spec{Name: pFboxSize, Kind: param.Size, Default: "128K", Min: "32K", Max: "64M", Level: param.Tuner,
+			Help: "Shared memory for each direction between two ranks, rounded up to a power of two: what may be under way before the sender has to wait. It is taken when the two first talk to each other, twice and a page, by the one that was connected to: 64 ranks that all talk to all take 512M of the host by default, 8M a rank."},
+		param.Spec{Name: pConnectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
+			Help: "How long connecting to a rank of this host may take, with the proof that both belong to the job."},
+	)
+}
+
+// Requested implements [btl.Requested].
+func (Component) Requested() {}
+
+// Open implements [btl.Component].
+func (Component) Open(h btl.Host) ([]btl.Module, error) { return open(h) }
+
+// config is the values of the parameters.
+type config struct {
+	eagerLimit int
+	eagerFixed bool // by the user
+	maxFrame   int
+	ring       int // bytes, a power of two
+	timeout    time.Duration
+}
+
+func readConfig(v *param.Values) config {
+	ring := minRing
+	for ring < int(v.Size(pFboxSize)) {
+		ring *= 2
+	}
+	return config{
+		eagerLimit: int(v.Size(pEagerLimit)),
+		eagerFixed: v.Value(pEagerLimit).Source.Kind != param.Default,
+		maxFrame:   int(v.Size(pMaxSendSize)),
+		ring:       ring,
+		timeout:    v.Duration(pConnectTimeout),
+	}
+}
+
+// attributes of the module. Memory is as fast as it is: what stands here puts shared memory
+// before any network and behind the process itself.
+func (c *config) attributes() btl.Attr {
+	return btl.Attr{
+		Name:        "sm",
+		EagerLimit:  c.eagerLimit,
+		EagerFixed:  c.eagerFixed,
+		MaxFrame:    c.maxFrame,
+		Bandwidth:   80_000,
+		Latency:     300 * time.Nanosecond,
+		Exclusivity: 1024,
+		Lanes:       1,
+		Ordered:     true,
+		Reliable:    true,
+	}
+}

@@ -1,0 +1,272 @@
+package sm
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
+)
+
+// An endpoint is the connection to one peer, from its first thought to its end.
+type endpoint struct {
+	wireup.Conn
+	m        *module
+	remote   string // the peer's name, for people
+	pipe     *pipe  // while connected
+	limit    int    // the largest payload that the peer has announced
+	refused  bool   // Busy was returned and Writable is due
+	failure  error  // found by Send and still to be reported
+	landing  *btl.Landing
+	header   [btl.MaxHeader]byte
+	counters btl.Counters
+}
+
+var (
+	_ wireup.Endpoint = (*endpoint)(nil)
+	_ btl.Aborter     = (*endpoint)(nil)
+	_ btl.Stater      = (*endpoint)(nil)
+	_ btl.Poller      = (*endpoint)(nil)
+	_ btl.Recaller    = (*endpoint)(nil)
+	_ btl.Flusher     = (*endpoint)(nil)
+	_ btl.Counter     = (*endpoint)(nil)
+	_ btl.Gauge       = (*endpoint)(nil)
+	_ owner           = (*endpoint)(nil)
+)
+
+var (
+	errNoGoodbye = fmt.Errorf("the peer's end of the connection has closed %w", wireup.ErrNoGoodbye)
+	errBell      = errors.New("malformed: something else than a bell on the socket")
+	errNoMemory  = errors.New("the peer has let us in and handed over no memory")
+)
+
+// Prepare implements [wireup.Endpoint].
+func (ep *endpoint) Prepare(l wireup.Link) { _, ep.remote = l.Addresses() }
+
+// Addresses implements [wireup.Endpoint].
+func (ep *endpoint) Addresses() (local, remote string) { return "@" + ep.m.name, ep.remote }
+
+// Start implements [wireup.Endpoint]. The side that was connected to makes the memory.
+func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) error {
+	t := l.(*talk)
+	ep.limit = peer.MaxFrame
+	maker := t.name == ""
+	mem, order, err := t.share(first, maker)
+	fd := t.release()
+	if err == nil {
+		ep.pipe, err = ep.m.newPipe(ep, fd, mem, maker, order)
+		if err != nil {
+			_ = unix.Munmap(mem)
+		}
+	}
+	if err != nil {
+		unix.Close(fd)
+		if remedy := remedyOf(err); remedy != "" {
+			err = fmt.Errorf("no shared memory: %w (%s)", err, remedy)
+		}
+	}
+	return err
+}
+
+// share makes the memory and hands it over with the last word of the handshake, or takes what
+// has come.
+func (t *talk) share(first []byte, maker bool) ([]byte, order, error) {
+	if !maker {
+		defer t.dropMemory()
+		if !t.handed {
+			return nil, order{}, errNoMemory
+		}
+		mem, err := takeSegment(t.memory)
+		return mem, orderOf(t.memory, false), err
+	}
+	fd, mem, err := makeSegment(t.m.cfg.ring)
+	if err != nil {
+		return nil, order{}, err
+	}
+	defer unix.Close(fd)
+	if err := t.hand(first, fd); err != nil {
+		_ = unix.Munmap(mem)
+		return nil, order{}, err
+	}
+	return mem, orderOf(fd, true), nil
+}
+
+// Ready implements [wireup.Endpoint].
+func (ep *endpoint) Ready() {
+	if ep.refused {
+		ep.refused = false
+		ep.Recv.Writable()
+	}
+}
+
+// Detach implements [wireup.Endpoint].
+func (ep *endpoint) Detach(how wireup.End) {
+	l := ep.landing
+	ep.landing = nil
+	if p := ep.pipe; p == nil {
+		return // there was no memory for it
+	} else if how == wireup.Leaves {
+		ep.m.leave(p)
+	} else {
+		p.close()
+	}
+	if l != nil && how == wireup.Lost {
+		ep.Recv.Drop(l)
+	}
+}
+
+// Send implements [btl.Endpoint].
+func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
+	if !ep.Live() {
+		r := ep.Connect()
+		ep.refused = ep.refused || r == btl.Busy
+		return r
+	}
+	p := ep.pipe
+	switch {
+	case ep.failure != nil:
+		return btl.Broken
+	case p.count == maxQueued:
+		ep.refused = true
+		return btl.Busy
+	}
+	f.Progress = 0
+	waits := p.first != nil || !p.write(f)
+	if p.out.err != nil {
+		ep.broken(p.out.err)
+		return btl.Broken
+	}
+	ep.counters.FramesSent++
+	ep.counters.BytesSent += uint64(wordSize + len(f.Header) + f.Size)
+	if waits {
+		p.enqueue(f)
+		return btl.Taken
+	}
+	return btl.Done
+}
+
+// broken takes note of a failure that Send has found; the loop reports it.
+func (ep *endpoint) broken(err error) {
+	ep.failure = err
+	ep.m.loop.Post(func() {
+		if ep.Live() {
+			ep.Malformed(err)
+		}
+	})
+}
+
+// Poll implements [btl.Poller].
+func (ep *endpoint) Poll() bool {
+	if !ep.Live() {
+		return false
+	}
+	did := ep.progress()
+	if p := ep.pipe; p != nil {
+		p.fresh = true
+	}
+	return did
+}
+
+// hears implements owner.
+func (ep *endpoint) hears() bool { return true }
+
+// event implements owner: the bell, or the peer's end. What the peer has written before its end
+// is still there.
+func (ep *endpoint) event() bool {
+	did, end := ep.pipe.heard()
+	did = ep.progress() || did
+	if end == nil {
+		return did
+	}
+	for ep.Live() && ep.receive() {
+	}
+	if ep.Live() {
+		ep.Down(ep.Error("receiving", end))
+	}
+	return true
+}
+
+// progress implements owner: it hands over what has arrived and writes what waits.
+func (ep *endpoint) progress() bool {
+	did := ep.receive()
+	if ep.Live() && ep.pipe.first != nil {
+		did = ep.resume() || did
+	}
+	return did
+}
+
+// resume goes on writing where there was no room.
+func (ep *endpoint) resume() bool {
+	p := ep.pipe
+	if ep.failure != nil {
+		return false
+	}
+	whole, n, did := p.push()
+	for _, f := range whole[:n] {
+		if ep.Live() {
+			ep.Recv.Released(f)
+		}
+	}
+	if ep.Live() && p.out.err != nil {
+		ep.Malformed(p.out.err)
+	}
+	if ep.Live() && ep.refused && p.count <= maxQueued/2 {
+		ep.refused = false
+		ep.Recv.Writable()
+	}
+	return did
+}
+
+// Flush implements [btl.Flusher]: nothing is held back.
+func (ep *endpoint) Flush() {}
+
+// Queued implements [btl.Flusher].
+func (ep *endpoint) Queued() int {
+	if !ep.Live() {
+		return 0
+	}
+	return ep.pipe.queued()
+}
+
+// Outstanding implements [btl.Gauge].
+func (ep *endpoint) Outstanding() int {
+	if !ep.Live() {
+		return -1
+	}
+	return int(ep.pipe.out.tail-ep.pipe.out.seen) + ep.pipe.queued()
+}
+
+// InFlight implements [wireup.Endpoint].
+func (ep *endpoint) InFlight() int {
+	if ep.pipe == nil {
+		return 0
+	}
+	return ep.Outstanding()
+}
+
+// Recall implements [btl.Recaller].
+func (ep *endpoint) Recall() int {
+	if !ep.Live() || ep.failure != nil {
+		return 0
+	}
+	copied := ep.pipe.recall()
+	if ep.refused {
+		ep.m.loop.Post(func() { // nothing may be left whose writing would make room
+			if ep.Live() && ep.pipe.count <= maxQueued/2 {
+				ep.Ready()
+			}
+		})
+	}
+	return copied
+}
+
+// Counters implements [btl.Counter].
+func (ep *endpoint) Counters() btl.Counters {
+	c := ep.counters
+	if ep.pipe != nil {
+		c.SendCalls = ep.pipe.bells
+	}
+	return c
+}

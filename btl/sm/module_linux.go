@@ -1,0 +1,272 @@
+package sm
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/openfiles"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/wireup"
+)
+
+// module is shared memory with the other ranks of this host.
+type module struct {
+	host btl.Host
+	loop btl.Loop
+	cfg  config
+	attr btl.Attr
+
+	wire     *wireup.Manager // sets up the connections
+	name     string          // of our sockets
+	beacon   int             // a socket that only shows that the name is here
+	listener *listener
+	pipes    []*pipe // of all connections
+	scratch  [wireup.MaxMessage]byte
+	closed   bool
+}
+
+var (
+	_ wireup.Transport = (*module)(nil)
+	_ btl.Dozer        = (*module)(nil)
+)
+
+// retries is how many attempts to connect may fail in a row: within a host the second fails as
+// the first does.
+const retries = 2
+
+// open makes the module and its sockets.
+func open(h btl.Host) ([]btl.Module, error) {
+	cfg := readConfig(h.Params())
+	m := &module{host: h, loop: h.Loop(), cfg: cfg, attr: cfg.attributes(), beacon: -1}
+	m.wire = wireup.NewManager(h, m, wireup.Config{
+		Name: "sm", Prefix: prefix,
+		Retries: retries, ConnectTimeout: cfg.timeout, HandshakeTimeout: cfg.timeout,
+		MaxFrame: cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{layout, 0},
+	})
+	if h.Size() > 1 {
+		if err := m.try(); err != nil {
+			return nil, &btl.UnavailableError{Component: "sm", Reason: err.Error(), Remedy: remedyOf(err)}
+		}
+		if err := m.listen(); err != nil {
+			return nil, &btl.UnavailableError{Component: "sm", Reason: err.Error(), Remedy: remedyOf(err)}
+		}
+	}
+	return []btl.Module{m}, nil
+}
+
+// maxFrameLimit bounds what a peer may announce, and btl_sm_max_send_size.
+const maxFrameLimit = 1 << 30
+
+// try makes a segment and gives it back, so that what the system does not give shows at once.
+func (m *module) try() error {
+	fd, mem, err := makeSegment(m.cfg.ring)
+	if err != nil {
+		return err
+	}
+	unix.Close(fd)
+	return os.NewSyscallError("munmap", unix.Munmap(mem))
+}
+
+// remedyOf says what to do about an error of the system's.
+func remedyOf(err error) string {
+	switch {
+	case openfiles.Exhausted(err):
+		return openfiles.Remedy(err)
+	case isOneOf(err, unix.ENOMEM, unix.ENOSPC):
+		return "there is no memory for it: lower " + pFboxSize + ", raise ulimit -v or the limit of the memory cgroup"
+	case isOneOf(err, unix.ENOSYS, unix.EPERM, unix.EACCES):
+		return "the system does not allow memfd_create or sealing, which it has since Linux 3.17: a container's seccomp profile may forbid them"
+	}
+	return ""
+}
+
+// Attr implements [btl.Module].
+func (m *module) Attr() btl.Attr { return m.attr }
+
+// Address implements [btl.Module]: the layout of the memory, and the name of our sockets.
+func (m *module) Address() []byte {
+	if m.name == "" {
+		return nil
+	}
+	return append([]byte{layout}, m.name...)
+}
+
+// nameIn reads a peer's address.
+func nameIn(address []byte) (string, error) {
+	if len(address) == 0 {
+		return "", fmt.Errorf("it offers no shared memory")
+	}
+	if v := address[0]; v != layout {
+		return "", fmt.Errorf("its shared memory has layout %d, ours %d: run the same version of Strand everywhere", v, layout)
+	}
+	name := string(address[1:])
+	if !strings.HasPrefix(name, namePrefix) || len(name) > maxName || wireup.Plain(address[1:]) != name {
+		return "", fmt.Errorf("malformed address: %.120q", name)
+	}
+	return name, nil
+}
+
+// Reach implements [btl.Module]. A peer that has the socket of its name here is on this host.
+func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
+	if peer.Rank == m.host.Rank() {
+		return nil, fmt.Errorf("sm: rank %d is this process, which btl self serves", peer.Rank)
+	}
+	name, err := nameIn(peer.Address)
+	if err == nil {
+		err = answers(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sm: rank %d on %s: %w", peer.Rank, peer.Host, err)
+	}
+	return []btl.Path{{
+		Bandwidth: m.attr.Bandwidth, Latency: m.attr.Latency, Weight: 1,
+		Desc: "shared memory", Private: way{"@" + m.name, name},
+	}}, nil
+}
+
+// Connect implements [btl.Module].
+func (m *module) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.Endpoint, error) {
+	return m.wire.Connect(peer, path, recv)
+}
+
+// NewEndpoint implements [wireup.Transport].
+func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
+
+// Holds implements [wireup.Transport]: nobody names an address of IP here.
+func (m *module) Holds(target netip.AddrPort) bool { return !target.IsValid() }
+
+// Linger implements [wireup.Transport].
+func (m *module) Linger() {
+	var fds []int
+	for _, l := range m.wire.Leaving() {
+		if l, ok := l.(*linger); ok {
+			fds = append(fds, l.p.fd)
+		}
+	}
+	rawio.WaitAny(fds, 1)
+}
+
+// Progress implements [btl.Module].
+func (m *module) Progress() bool {
+	did := false
+	for i := 0; i < len(m.pipes); i++ {
+		p := m.pipes[i]
+		if p.fresh {
+			p.fresh = false // who waits for this one has just looked
+			continue
+		}
+		if p.waits() || p.in.next() != 0 {
+			did = p.owner.progress() || did
+		}
+	}
+	return did
+}
+
+// Doze implements [btl.Dozer].
+func (m *module) Doze() bool {
+	for _, p := range m.pipes {
+		p.us.word.Store(p.awaits())
+	}
+	for _, p := range m.pipes {
+		if p.waits() && p.out.head.Load() != p.out.seen || p.owner.hears() && p.in.next() != 0 {
+			m.Wake()
+			return false
+		}
+	}
+	return true
+}
+
+// Wake implements [btl.Dozer].
+func (m *module) Wake() {
+	for _, p := range m.pipes {
+		p.us.word.Store(0)
+	}
+}
+
+// forget takes a connection off the list.
+func (m *module) forget(p *pipe) {
+	if i := slices.Index(m.pipes, p); i >= 0 {
+		m.pipes = slices.Delete(m.pipes, i, i+1)
+	}
+}
+
+// Close implements [btl.Module].
+func (m *module) Close() error {
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	if m.listener != nil {
+		m.listener.close()
+	}
+	if m.beacon >= 0 {
+		unix.Close(m.beacon)
+	}
+	m.wire.Close()
+	return nil
+}
+
+const (
+	namePrefix = "strand-sm-"
+	maxName    = 64
+	// Of those who connect and prove nothing a few are enough: they are of this host.
+	backlog = 4096
+)
+
+// listen opens both sockets. The name is a random one: nobody is in its place before it is
+// made, and no file is left behind (unix(7), abstract).
+func (m *module) listen() (err error) {
+	name := namePrefix + rand.Text()
+	if m.beacon, err = socket(unix.SOCK_DGRAM); err != nil {
+		return err
+	}
+	fd, err := socket(unix.SOCK_STREAM)
+	if err == nil {
+		at := &unix.SockaddrUnix{Name: "@" + name}
+		if err = os.NewSyscallError("bind", unix.Bind(m.beacon, at)); err == nil {
+			err = os.NewSyscallError("bind", unix.Bind(fd, at))
+		}
+		if err == nil {
+			_ = unix.Shutdown(m.beacon, unix.SHUT_RD) // it hears nobody
+			err = os.NewSyscallError("listen", unix.Listen(fd, backlog))
+		}
+		l := &listener{m: m, fd: fd}
+		if err == nil {
+			l.watch, err = m.loop.Watch(fd, l)
+		}
+		if err == nil {
+			m.name, m.listener = name, l
+			return nil
+		}
+		unix.Close(fd)
+	}
+	unix.Close(m.beacon)
+	m.beacon = -1
+	return err
+}
+
+// answers asks the kernel whether a process in this network namespace has the name. Nothing
+// is sent.
+func answers(name string) error {
+	fd, err := socket(unix.SOCK_DGRAM)
+	if err != nil {
+		return openfiles.Explain(err)
+	}
+	defer unix.Close(fd)
+	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + name}); err != nil {
+		return fmt.Errorf("its socket does not answer here, so it is on another host or in another network namespace (%w)", err)
+	}
+	return nil
+}
+
+func socket(kind int) (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, kind|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	return fd, os.NewSyscallError("socket", err)
+}

@@ -1,0 +1,255 @@
+package sm
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// A pipe is a connection that stands: the socket, the memory, and the frames that wait for
+// room in it. It is an endpoint's, and then its linger's.
+type pipe struct {
+	m     *module
+	owner owner
+	fd    int
+	conn  rawio.Conn // the same, for the bell
+	watch btl.Watch
+	mem   []byte
+	in    reader
+	out   writer
+	us    side
+	them  side
+	order order
+
+	first, last *btl.Frame // those that wait, through their own links
+	count       int
+	begun       bool // the header of the first has been written
+	ours        bool // the first is the copied rest of one that was recalled
+	parting     bool // a goodbye is to be written after them
+	bells       uint64
+
+	fresh   bool // Poll of the endpoint has just looked
+	working bool // up-calls are made that refer to the memory
+	closed  bool
+}
+
+// An owner of a pipe does what there is to do.
+type owner interface {
+	// progress is called where something has arrived or something waits.
+	progress() bool
+	// event is called when the socket is readable.
+	event() bool
+	// hears reports whether what arrives is of interest.
+	hears() bool
+}
+
+const (
+	// wholeLimit is up to which size, header and payload, a frame is written as one record.
+	wholeLimit = 8 << 10
+	// pieceSize is the most of a longer one that is written at a time: while the receiver copies
+	// one piece the sender copies the next.
+	pieceSize = 8 << 10
+	// maxQueued bounds the frames that wait for room.
+	maxQueued = 8
+	// bell is the byte that wakes a peer.
+	bell = 1
+)
+
+var bells = [1]byte{bell}
+
+func (m *module) newPipe(o owner, fd int, mem []byte, maker bool, order order) (*pipe, error) {
+	p := &pipe{m: m, owner: o, fd: fd, conn: rawio.NewConn(fd), mem: mem, order: order}
+	p.in, p.out, p.us, p.them = ends(mem, maker)
+	var err error
+	if p.watch, err = m.loop.Watch(fd, (*socketEvents)(p)); err != nil {
+		return nil, err
+	}
+	m.pipes = append(m.pipes, p)
+	return p, nil
+}
+
+// socketEvents is the pipe as the loop sees it.
+type socketEvents pipe
+
+// Poll implements [btl.Handler].
+func (s *socketEvents) Poll(bool) bool { return s.owner.event() }
+
+// close ends the connection. The memory goes when nobody refers to it.
+func (p *pipe) close() {
+	if p.closed {
+		return
+	}
+	p.closed = true
+	p.m.forget(p)
+	p.watch.Stop()
+	unix.Close(p.fd)
+	p.first, p.last, p.count = nil, nil, 0
+	p.unmap()
+}
+
+func (p *pipe) unmap() {
+	if p.closed && !p.working && p.mem != nil {
+		_ = unix.Munmap(p.mem)
+		p.mem, p.in, p.out = nil, reader{}, writer{}
+	}
+}
+
+// waits reports whether anything waits for room.
+func (p *pipe) waits() bool { return p.first != nil || p.parting }
+
+// awaits says what wakes us while we sleep.
+func (p *pipe) awaits() uint64 {
+	if p.waits() {
+		return sleeps | needRoom
+	}
+	return sleeps
+}
+
+// wake rings the bell if the peer sleeps and waits for this.
+func (p *pipe) wake(what uint64) {
+	if !p.them.wants(what) {
+		return
+	}
+	p.bells++
+	// A full socket is as good: there is something to be read. If the peer is gone we hear of it.
+	_, _ = p.conn.Send(bells[:])
+}
+
+// heard reads the bell, and reports whether anything was there, and whether the connection is
+// over.
+func (p *pipe) heard() (did bool, end error) {
+	b := p.m.scratch[:64]
+	for {
+		n, errno := p.conn.Recv(b)
+		switch {
+		case errno == syscall.EAGAIN:
+			return did, nil
+		case errno != 0:
+			return true, errno
+		case n == 0:
+			return true, errNoGoodbye
+		}
+		did = true
+		for _, c := range b[:n] {
+			if c != bell {
+				return true, errBell
+			}
+		}
+	}
+}
+
+// write writes a frame, or what is left of it, as far as there is room, and reports whether
+// that was all.
+func (p *pipe) write(f *btl.Frame) bool {
+	p.order.writing()
+	if !p.begun && wordSize+len(f.Header)+f.Size <= wholeLimit {
+		done := p.out.whole(f)
+		if done {
+			p.wake(sleeps)
+		}
+		return done
+	}
+	if !p.begun {
+		if !p.out.begin(f) {
+			return false
+		}
+		p.begun = true
+		p.wake(sleeps)
+	}
+	for f.Progress < f.Size {
+		n := p.out.piece(f, pieceSize)
+		if n == 0 {
+			return false
+		}
+		f.Progress += n
+		p.wake(sleeps)
+	}
+	p.begun = false
+	return true
+}
+
+func (p *pipe) enqueue(f *btl.Frame) {
+	f.Next = nil
+	if p.last == nil {
+		p.first = f
+	} else {
+		p.last.Next = f
+	}
+	p.last = f
+	p.count++
+}
+
+// push writes what waits, as far as there is room, and returns the frames that are done, and
+// whether anything was written.
+func (p *pipe) push() (whole [maxQueued]*btl.Frame, n int, did bool) {
+	before := p.out.tail
+	for p.first != nil {
+		f := p.first
+		if !p.write(f) {
+			break
+		}
+		if p.first = f.Next; p.first == nil {
+			p.last = nil
+		}
+		p.count--
+		if f.Next = nil; !p.ours {
+			whole[n] = f
+			n++
+		}
+		p.ours = false
+	}
+	return whole, n, p.out.tail != before
+}
+
+// queued counts the bytes that wait.
+func (p *pipe) queued() int {
+	n := 0
+	for f := p.first; f != nil; f = f.Next {
+		n += f.Size - f.Progress
+		if f != p.first || !p.begun {
+			n += len(f.Header)
+		}
+	}
+	return n
+}
+
+// recall lets go of all frames. What was begun goes on from a copy, whose length it returns.
+func (p *pipe) recall() (copied int) {
+	f := p.first
+	switch {
+	case f == nil || p.ours:
+		// The rest of one that was recalled before is ours to keep.
+	case !p.begun:
+		f = nil
+	default:
+		rest := make([]byte, 0, f.Size-f.Progress)
+		f.Pieces(f.Progress, func(b []byte) bool {
+			rest = append(rest, b...)
+			return true
+		})
+		copied = len(rest)
+		f, p.ours = &btl.Frame{Payload: rest, Size: len(rest)}, true
+	}
+	p.first, p.last, p.count = f, f, 0
+	if f != nil {
+		f.Next, p.count = nil, 1
+	}
+	return copied
+}
+
+// keep makes all frames that wait copies of our own.
+func (p *pipe) keep() {
+	frames := p.first
+	p.first, p.last, p.count = nil, nil, 0
+	for f := frames; f != nil; f = f.Next {
+		own := &btl.Frame{Header: append([]byte(nil), f.Header...), Size: f.Size - f.Progress}
+		f.Pieces(f.Progress, func(b []byte) bool {
+			own.Payload = append(own.Payload, b...)
+			return true
+		})
+		p.enqueue(own)
+	}
+}

@@ -1,0 +1,114 @@
+package sm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// readBudget is how much one poll reads, so that a peer that sends without end does not keep
+// the others waiting.
+const readBudget = 1 << 20
+
+var (
+	errPieceAlone = errors.New("malformed frame: a piece of none")
+	errUnfinished = errors.New("malformed frame: another one begins before all its pieces were there")
+)
+
+// receive hands over what has arrived, at most one frame: whoever waits for it need not wait
+// for another look, at a line that the peer may be writing.
+func (ep *endpoint) receive() bool {
+	p := ep.pipe
+	if p.working {
+		return false
+	}
+	p.working = true
+	did := false
+	for budget := readBudget; budget > 0; {
+		word := p.in.next()
+		if word == 0 {
+			break
+		}
+		did = true
+		p.order.reading()
+		n, more, err := ep.take(word)
+		if err != nil && ep.Live() {
+			ep.Malformed(err)
+		}
+		if !ep.Live() || p.closed {
+			break
+		}
+		if p.in.advance(n) {
+			p.wake(needRoom)
+		}
+		budget -= n
+		ep.counters.BytesReceived += uint64(n)
+		if !more {
+			break
+		}
+	}
+	p.working = false
+	p.unmap()
+	return did
+}
+
+// take handles one record, and says how long it was and whether to look for the next one at
+// once.
+func (ep *endpoint) take(word uint64) (n int, more bool, err error) {
+	c, err := ep.pipe.in.parse(word)
+	if err != nil {
+		return 0, false, err
+	}
+	header := ep.header[:copy(ep.header[:], c.header)]
+	if ep.landing != nil && (c.kind == kindWhole || c.kind == kindBegin || c.kind == kindGoodbye) {
+		return 0, false, errUnfinished
+	}
+	switch c.kind {
+	case kindWhole:
+		if c.length > ep.limit {
+			return 0, false, ep.tooLong(c.length)
+		}
+		ep.counters.FramesReceived++
+		return c.size, false, ep.Recv.Deliver(header, c.payload)
+	case kindBegin:
+		if c.length > ep.limit {
+			return 0, false, ep.tooLong(c.length)
+		}
+		l, err := ep.Recv.Begin(header, c.length)
+		if err == nil && ep.Live() {
+			ep.landing = l
+		}
+		return c.size, true, err
+	case kindPiece:
+		more, err := ep.piece(c.payload)
+		return c.size, more, err
+	case kindGoodbye:
+		ep.Goodbye()
+		return c.size, false, nil
+	}
+	return c.size, true, nil
+}
+
+func (ep *endpoint) tooLong(n int) error {
+	return fmt.Errorf("malformed frame: payload of %d bytes, the peer has announced at most %d", n, ep.limit)
+}
+
+// piece lands one, and says whether there are others to come.
+func (ep *endpoint) piece(b []byte) (more bool, err error) {
+	l := ep.landing
+	switch {
+	case l == nil:
+		return false, errPieceAlone
+	case len(b) > l.Left():
+		return false, fmt.Errorf("malformed frame: a piece of %d bytes where %d are left", len(b), l.Left())
+	}
+	if l.Fill(b); l.Left() > 0 {
+		return true, nil
+	}
+	ep.landing = nil
+	ep.counters.FramesReceived++
+	return false, ep.Recv.End(l)
+}
+
+var _ btl.Handler = (*socketEvents)(nil)

@@ -1,0 +1,234 @@
+package sm
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/strandmp/strand/btl"
+)
+
+const (
+	// line is a cache line: records begin at multiples of it.
+	line = 64
+	// wordSize is that of the word that each record begins with.
+	wordSize = 8
+	// minRing and maxRing bound the bytes of a ring, which are a power of two.
+	minRing, maxRing = 32 << 10, 64 << 20
+	// tellEvery part of a ring that was read the writer is told of it.
+	tellEvery = 8
+)
+
+// Kinds of records. The word has the kind in bits 40 to 43, the length of the header in bits 32
+// to 39 and a length in bytes in bits 0 to 31; all others are 0. A word of 0 is no record: the
+// writer clears the word behind a record before it announces that.
+const (
+	kindWhole   = 1 + iota // word, header, payload of that length
+	kindBegin              // word, header of a frame whose payload has that length: it follows
+	kindPiece              // word; from the next line on so many bytes of the payload
+	kindPad                // so many bytes of nothing: the next record begins the ring anew
+	kindGoodbye            // word: the end, in order
+)
+
+func wordOf(kind, header, length int) uint64 {
+	return uint64(uint32(length)) | uint64(uint8(header))<<32 | uint64(kind)<<40
+}
+
+// lines rounds up to whole lines.
+func lines(n int) int { return (n + line - 1) &^ (line - 1) }
+
+// at is a word of shared memory. Its address is a multiple of 8.
+func at(mem []byte, offset int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&mem[offset]))
+}
+
+var errHead = errors.New("malformed ring: it says that more was read than was written")
+
+// A writer is the sending end of a ring.
+type writer struct {
+	ring []byte
+	tail uint64         // bytes written
+	seen uint64         // of which so many were read, as far as we have looked
+	head *atomic.Uint64 // of which so many were read, as the peer says
+	err  error          // it says what can not be
+}
+
+// has reports whether there is room for n bytes, and the cleared word behind them.
+func (w *writer) has(n int) bool {
+	if uint64(len(w.ring))-(w.tail-w.seen) >= uint64(n+line) {
+		return true
+	}
+	head := w.head.Load()
+	if head-w.seen > w.tail-w.seen || head%line != 0 {
+		w.err = errHead
+		return false
+	}
+	w.seen = head
+	return uint64(len(w.ring))-(w.tail-w.seen) >= uint64(n+line)
+}
+
+// end is how many bytes there are to the end of the ring.
+func (w *writer) end() int { return len(w.ring) - int(w.tail)&(len(w.ring)-1) }
+
+// room returns n bytes for a record, in a row, or nil.
+func (w *writer) room(n int) []byte {
+	if end := w.end(); n > end {
+		if !w.has(end) {
+			return nil
+		}
+		w.publish(wordOf(kindPad, 0, end), end)
+	}
+	if !w.has(n) {
+		return nil
+	}
+	from := int(w.tail) & (len(w.ring) - 1)
+	return w.ring[from : from+n : from+n]
+}
+
+// publish announces a record of n bytes, whose word this is.
+func (w *writer) publish(word uint64, n int) {
+	mask := len(w.ring) - 1
+	from := int(w.tail) & mask
+	w.tail += uint64(n)
+	// An ordinary write will do: it comes before the word's, which is atomic.
+	*(*uint64)(unsafe.Pointer(&w.ring[int(w.tail)&mask])) = 0
+	at(w.ring, from).Store(word)
+}
+
+// whole writes a frame as one record, and reports whether there was room.
+func (w *writer) whole(f *btl.Frame) bool {
+	h := len(f.Header)
+	n := lines(wordSize + h + f.Size)
+	b := w.room(n)
+	if b == nil {
+		return false
+	}
+	copy(b[wordSize:], f.Header)
+	if len(f.More) == 0 {
+		copy(b[wordSize+h:], f.Payload[:f.Size])
+	} else {
+		f.CopyPayload(b[wordSize+h:])
+	}
+	w.publish(wordOf(kindWhole, h, f.Size), n)
+	return true
+}
+
+// begin writes the header of a frame whose payload follows in pieces.
+func (w *writer) begin(f *btl.Frame) bool {
+	n := lines(wordSize + len(f.Header))
+	b := w.room(n)
+	if b == nil {
+		return false
+	}
+	copy(b[wordSize:], f.Header)
+	w.publish(wordOf(kindBegin, len(f.Header), f.Size), n)
+	return true
+}
+
+// piece writes the next bytes of a frame's payload, and returns how many.
+func (w *writer) piece(f *btl.Frame, most int) int {
+	n := min(f.Size-f.Progress, most)
+	if end := w.end(); line+n > end && end > most/2 {
+		n = end - line // rather than wasting so much
+	}
+	b := w.room(lines(line + n))
+	if b == nil {
+		return 0
+	}
+	b = b[line : line+n]
+	if len(f.More) == 0 {
+		copy(b, f.Payload[f.Progress:])
+	} else {
+		f.Pieces(f.Progress, func(p []byte) bool {
+			b = b[copy(b, p):]
+			return len(b) > 0
+		})
+	}
+	w.publish(wordOf(kindPiece, 0, n), lines(line+n))
+	return n
+}
+
+// goodbye writes the end.
+func (w *writer) goodbye() bool {
+	if w.room(line) == nil {
+		return false
+	}
+	w.publish(wordOf(kindGoodbye, 0, 0), line)
+	return true
+}
+
+// A reader is the receiving end of a ring.
+type reader struct {
+	ring []byte
+	pos  uint64         // bytes read
+	told uint64         // of which the peer knows
+	head *atomic.Uint64 // where it is told
+}
+
+// A record is what a reader has found. It refers to the ring, where the peer may still write:
+// header and payload are to be copied before they are looked at.
+type record struct {
+	kind    int
+	size    int // bytes in the ring
+	length  int
+	header  []byte
+	payload []byte
+}
+
+// next is the word of the next record, 0 if there is none.
+func (r *reader) next() uint64 {
+	return at(r.ring, int(r.pos)&(len(r.ring)-1)).Load()
+}
+
+// parse says what a record is.
+func (r *reader) parse(word uint64) (c record, err error) {
+	from := int(r.pos) & (len(r.ring) - 1)
+	rest := r.ring[from:]
+	c.kind, c.length = int(word>>40), int(uint32(word))
+	h, end := int(uint8(word>>32)), wordSize
+	if c.length < 0 || c.kind != kindBegin && c.length > len(r.ring) {
+		return c, fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.ring))
+	}
+	switch c.kind {
+	case kindWhole:
+		c.size = lines(wordSize + h + c.length)
+		end = wordSize + h + c.length
+	case kindBegin:
+		c.size = lines(wordSize + h)
+	case kindPiece:
+		c.size = line + lines(c.length)
+	case kindPad:
+		c.size = c.length
+	case kindGoodbye:
+		c.size = line
+	}
+	switch {
+	case c.size == 0:
+		return c, fmt.Errorf("malformed record: unknown kind %#x", c.kind)
+	case c.size > len(rest) || c.size == len(r.ring):
+		return c, fmt.Errorf("malformed record: %d bytes where the ring has %d", c.size, len(rest))
+	case c.kind == kindPad && c.size != len(rest):
+		return c, fmt.Errorf("malformed record: it skips %d bytes, there are %d to the end of the ring", c.size, len(rest))
+	case (c.kind == kindWhole || c.kind == kindBegin) != (h > 0) || h > btl.MaxHeader:
+		return c, fmt.Errorf("malformed frame: header of %d bytes in a record of kind %d", h, c.kind)
+	case c.kind == kindGoodbye && c.length != 0, (c.kind == kindPiece || c.kind == kindBegin) && c.length == 0:
+		return c, fmt.Errorf("malformed record: %d bytes in one of kind %d", c.length, c.kind)
+	case c.kind == kindPiece:
+		c.payload = rest[line : line+c.length]
+	default:
+		c.header, c.payload = rest[wordSize:wordSize+h], rest[wordSize+h:max(end, wordSize+h)]
+	}
+	return c, nil
+}
+
+// advance gives n bytes back to the writer, and reports whether it was told.
+func (r *reader) advance(n int) bool {
+	r.pos += uint64(n)
+	if r.pos-r.told < uint64(len(r.ring)/tellEvery) {
+		return false
+	}
+	r.told = r.pos
+	r.head.Store(r.pos)
+	return true
+}

@@ -1,0 +1,168 @@
+package sm
+
+import (
+	"errors"
+	"io"
+	"net/netip"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/wireup"
+)
+
+// A talk is a socket until it is an endpoint's: during the handshake. Its messages are short
+// and fit into what the system has for a new socket.
+type talk struct {
+	m       *module
+	pending *wireup.Pending
+	fd      int
+	watch   btl.Watch
+	name    string // of the peer's socket, if this side connects
+	memory  int    // what the peer has handed over, if it has
+	handed  bool
+}
+
+var _ wireup.Link = (*talk)(nil)
+
+// A way is the name of a peer's socket.
+type way struct{ local, name string }
+
+// Addresses implements [wireup.Way].
+func (w way) Addresses() (local, remote string) { return w.local, "@" + w.name }
+
+// Describe implements [wireup.Way].
+func (w way) Describe() string { return "@" + w.name + ", shared memory" }
+
+// Dial implements [wireup.Transport].
+func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
+	fd, err := socket(unix.SOCK_STREAM)
+	if err != nil {
+		return nil, err
+	}
+	t := &talk{m: m, pending: p, fd: fd, name: to.(way).name}
+	err = os.NewSyscallError("connect", unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + t.name}))
+	if err == nil {
+		err = sameUser(fd)
+	}
+	if err == nil {
+		t.watch, err = m.loop.Watch(fd, t)
+	}
+	if err != nil {
+		t.Abort()
+		return nil, err
+	}
+	m.loop.Post(func() {
+		if t.watch != nil {
+			p.Up()
+		}
+	})
+	return t, nil
+}
+
+// Poll implements [btl.Handler].
+func (t *talk) Poll(bool) bool {
+	did := false
+	for t.watch != nil {
+		n, err := t.read(t.m.scratch[:t.pending.Need()])
+		switch {
+		case errors.Is(err, syscall.EAGAIN):
+			return did
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			t.pending.Ended(err)
+		case n == 0:
+			t.pending.Ended(io.EOF)
+		default:
+			t.pending.Bytes(t.m.scratch[:n])
+		}
+		did = true
+	}
+	return did
+}
+
+// read takes what has come, and the memory that comes with it from a peer that we have looked
+// for. What strangers hand over the system drops.
+func (t *talk) read(b []byte) (int, error) {
+	if t.name == "" {
+		n, err := unix.Read(t.fd, b)
+		return max(n, 0), err
+	}
+	rights := make([]byte, unix.CmsgSpace(4))
+	n, size, _, _, err := unix.Recvmsg(t.fd, b, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	if err != nil {
+		return 0, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:size])
+	if err != nil {
+		return 0, err
+	}
+	for i := range messages {
+		fds, err := unix.ParseUnixRights(&messages[i])
+		if err != nil {
+			return 0, err
+		}
+		for _, fd := range fds {
+			t.dropMemory() // of more than one the last counts
+			t.memory, t.handed = fd, true
+		}
+	}
+	return n, nil
+}
+
+func (t *talk) dropMemory() {
+	if t.handed {
+		unix.Close(t.memory)
+		t.handed = false
+	}
+}
+
+// Send implements [wireup.Link].
+func (t *talk) Send(b []byte) error {
+	return os.NewSyscallError("send", unix.Sendto(t.fd, b, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, nil))
+}
+
+// hand sends bytes and a descriptor.
+func (t *talk) hand(b []byte, fd int) error {
+	n, err := unix.SendmsgN(t.fd, b, unix.UnixRights(fd), nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+	if err == nil && n < len(b) {
+		err = syscall.EAGAIN
+	}
+	return os.NewSyscallError("sendmsg", err)
+}
+
+// Addresses implements [wireup.Link].
+func (t *talk) Addresses() (local, remote string) {
+	if t.name == "" {
+		return "@" + t.m.name, "a process of this host"
+	}
+	return "@" + t.m.name, "@" + t.name
+}
+
+// Target implements [wireup.Link]: no address of IP.
+func (t *talk) Target() netip.AddrPort { return netip.AddrPort{} }
+
+// release ends the watch and gives the socket away.
+func (t *talk) release() int {
+	if t.watch != nil {
+		t.watch.Stop()
+		t.watch = nil
+	}
+	return t.fd
+}
+
+// Abort implements [wireup.Link].
+func (t *talk) Abort() {
+	t.dropMemory()
+	unix.Close(t.release())
+}
+
+// Leave implements [wireup.Link]: what was sent is in the peer's hands, and stays there.
+func (t *talk) Leave(b []byte) {
+	if len(b) > 0 {
+		_ = t.Send(b) // the peer may be gone
+	}
+	t.Abort()
+}
