@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) { conformance.Run(t, subject) }
 // On one processor the goroutines of QUIC run when the loop lets them.
 func TestConformanceOnOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	conformance.Run(t, subject, conformance.Only("connect-both", "busy-connecting", "lane-order", "all-to-all", "close-both", "close-busy", "peer-dies-sending", "stutter"))
+	conformance.Run(t, subject)
 }
 
 // wire connects as a stranger, who has nothing but a socket.
