@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -53,10 +54,38 @@ func openLocal(host btl.Host, name string) (*Local, error) {
 			Remedy: "ip link set lo up"}
 	}
 	chosen, err := s.Choice.Select(system.Addresses)
+	if err == nil && host.Size() > 1 { // else nobody is there to connect to us
+		chosen, err = usable(chosen, func(a reach.Address, err error) {
+			host.Logf(btl.LogWarn, "%s: rank %d: not using %v: %v", name, host.Rank(), a, err)
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
 	return NewLocal(host, name, s, system, chosen), nil
+}
+
+// usable leaves out the addresses that can not be listened on at the moment, such as one of
+// IPv6 that is still being checked for duplicates, and tells without of them. The error is
+// that there are no others.
+func usable(addrs []reach.Address, without func(reach.Address, error)) (good []reach.Address, last error) {
+	if !rawio.Supported {
+		return addrs, nil
+	}
+	for _, a := range addrs {
+		fd, err := rawio.Datagrams(netip.AddrPortFrom(Zoned(a), 0), 0, 0)
+		if err != nil {
+			last = fmt.Errorf("listening on %v: %w", a, err)
+			without(a, err)
+			continue
+		}
+		rawio.Close(fd)
+		good = append(good, a)
+	}
+	if len(good) > 0 {
+		last = nil
+	}
+	return good, last
 }
 
 // NewLocal is for who knows already which addresses of a system are to be used.

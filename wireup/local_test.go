@@ -3,6 +3,7 @@ package wireup
 import (
 	"fmt"
 	"net/netip"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,4 +87,26 @@ func TestRoutesAreRemembered(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 1, c.asked)
+}
+
+// An address that can not be listened on is left out, and told of; if there is no other that is
+// the error.
+func TestUsable(t *testing.T) {
+	good := reach.Address{Prefix: netip.MustParsePrefix("127.0.0.1/8"), Interface: "lo", Index: 1}
+	bad := reach.Address{Prefix: netip.MustParsePrefix("192.0.2.1/24"), Interface: "x", Index: 2}
+	var without []reach.Address
+	note := func(a reach.Address, err error) {
+		require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
+		without = append(without, a)
+	}
+	left, err := usable([]reach.Address{bad, good}, note)
+	require.NoError(t, err)
+	require.Equal(t, []reach.Address{good}, left)
+	require.Equal(t, []reach.Address{bad}, without)
+	left, err = usable([]reach.Address{bad}, note)
+	require.Empty(t, left)
+	require.ErrorContains(t, err, "192.0.2.1 (x)")
+	left, err = usable(nil, note)
+	require.Empty(t, left)
+	require.NoError(t, err)
 }

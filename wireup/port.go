@@ -84,25 +84,3 @@ func (p Ports) remedy(err error) string {
 	}
 	return fmt.Sprintf("each process of a host needs one: raise %s, or lower %s if the range ends at 65535", p.prefix+portRange, p.prefix+portMin)
 }
-
-// Usable leaves out the addresses that can not be listened on at the moment, such as one of
-// IPv6 that is still being checked for duplicates, and tells without of them. The error is
-// that there are no others.
-func Usable[A, S any](addrs []A, open func(addr A, port uint16) (S, uint16, error), undo func(S), without func(A, error)) ([]A, error) {
-	var good []A
-	var last error
-	for _, a := range addrs {
-		s, _, err := open(a, 0)
-		if err != nil {
-			last = err
-			without(a, err)
-			continue
-		}
-		undo(s)
-		good = append(good, a)
-	}
-	if len(good) == 0 {
-		return nil, last
-	}
-	return good, nil
-}

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
-	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -75,7 +73,7 @@ func (m *module) open() error {
 	cfg := stack.Config{
 		Loop: m.loop, Ports: m.Local.Settings.Ports,
 		Peers:  m.Host.Size() - 1,
-		Accept: m.accept, Room: m.room, Warn: m.warn,
+		Accept: m.accept, Room: func(from netip.AddrPort) bool { return m.Wire.Room(from) }, Warn: m.warn,
 		Tuning: m.cfg.tuning,
 	}
 	cfg.ConnectTimeout = m.Local.Settings.ConnectTimeout
@@ -93,9 +91,6 @@ func (m *module) open() error {
 	if port == 0 {
 		return nil // alone
 	}
-	if usable := opened.Usable(); len(usable) < len(chosen) {
-		chosen = m.among(chosen, usable)
-	}
 	m.Publish([]byte{m.kind}, port, chosen)
 	m.Host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
 		m.Host.Rank(), stackName(m.kind), m.why, port, wireup.Describe(chosen))
@@ -111,19 +106,6 @@ func (m *module) limitFrames() {
 	m.Host.Logf(btl.LogInfo, "sctp: rank %d: frames of %d bytes instead of %d (%s), since the buffers are no larger",
 		m.Host.Rank(), limit, m.cfg.maxFrame, pMaxFrame)
 	m.cfg.maxFrame = limit
-}
-
-// among returns the addresses that are in the list, and tells of the others.
-func (m *module) among(all []reach.Address, usable []netip.Addr) []reach.Address {
-	var left []reach.Address
-	for _, a := range all {
-		if slices.ContainsFunc(usable, func(u netip.Addr) bool { return u.WithZone("") == a.Addr() }) {
-			left = append(left, a)
-		} else {
-			m.Host.Logf(btl.LogWarn, "sctp: rank %d: not using %v: it can not be listened on at the moment", m.Host.Rank(), a)
-		}
-	}
-	return left
 }
 
 // explain names the parameter that a stack can not do.

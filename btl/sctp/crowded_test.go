@@ -35,7 +35,7 @@ func TestPeerAmongStrangers(t *testing.T) {
 	slow := b.mod.Wire.Config
 	slow.Pace = time.Hour
 	b.mod.Wire = wireup.NewManager(b, b.mod, slow)
-	for i := 0; b.mod.room(target(a)); i++ { // some in the places of equals, for which there is a pace
+	for i := 0; b.mod.Wire.Room(target(a)); i++ { // some in the places of equals, for which there is a pace
 		require.Less(t, i, 2*mostStrangers)
 		b.mod.Wire.Came(mute{}, target(a))
 	}

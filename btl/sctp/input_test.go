@@ -2,7 +2,6 @@ package sctp
 
 import (
 	"errors"
-	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,7 +9,6 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/param"
-	"github.com/strandmp/strand/reach"
 )
 
 func TestMistakesInParameters(t *testing.T) {
@@ -95,14 +93,6 @@ func TestOtherStack(t *testing.T) {
 	theirs[0] = 7
 	_, err = a.mod.Reach(btl.Peer{Rank: 1, Host: "far", Address: theirs})
 	require.ErrorIs(t, err, errAddress)
-}
-
-// An address that can not be listened on is not published, and somebody is told.
-func TestAddressNotUsed(t *testing.T) {
-	n := newNode(t, 0)
-	good, bad := reach.Address{Prefix: netip.MustParsePrefix("127.0.0.1/8")}, reach.Address{Prefix: netip.MustParsePrefix("192.0.2.1/24"), Interface: "x"}
-	require.Equal(t, []reach.Address{good}, n.mod.among([]reach.Address{good, bad}, []netip.Addr{good.Addr()}))
-	require.Len(t, n.logged("not using 192.0.2.1 (x): it can not be listened on"), 1)
 }
 
 // Frames are short enough for one on each stream to be half arrived, where so much may be

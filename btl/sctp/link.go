@@ -36,16 +36,13 @@ func (m *module) Dial(p *wireup.Pending, way wireup.Way) (wireup.Link, error) {
 
 // accept takes an association that has come up.
 func (m *module) accept(a stack.Association) stack.Handler {
-	if !m.room(a.Remote()) {
+	if !m.Wire.Room(a.Remote()) {
 		return nil
 	}
 	l := &link{m: m, assoc: a}
 	l.pending = m.Wire.Came(l, a.Remote())
 	return l
 }
-
-// room reports whether a stranger may be let in now.
-func (m *module) room(from netip.AddrPort) bool { return m.Wire.Room(from) }
 
 // Up implements [stack.Handler].
 func (l *link) Up() { l.pending.Up() }

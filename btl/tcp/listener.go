@@ -45,12 +45,7 @@ func (m *module) listen() error {
 		}
 		return fd, rawio.LocalAddr(fd).Port(), nil
 	}
-	chosen, err := wireup.Usable(m.Local.Interfaces, open, rawio.Close, func(a reach.Address, err error) {
-		m.Host.Logf(btl.LogWarn, "tcp: rank %d: not using %v: %v", m.Host.Rank(), a, err)
-	})
-	if err != nil {
-		return err
-	}
+	chosen := m.Local.Interfaces
 	fds, port, err := wireup.Bind(m.Local.Settings.Ports, wireup.Describe(chosen), chosen, open, rawio.Close)
 	if err != nil {
 		return err
@@ -115,25 +110,18 @@ func (l *listener) rest(d time.Duration) {
 	}
 	l.watch.Stop()
 	l.watch = nil
+	l.resume(d)
+}
+
+// resume goes on after a while, or a second later if the loop does not take the listener.
+func (l *listener) resume(d time.Duration) {
 	l.pause = l.m.loop.After(d, func() {
 		l.pause = nil
 		var err error
 		if l.watch, err = l.m.loop.Watch(l.fd, l); err != nil {
 			l.watch = nil
 			l.m.Wire.Stray(btl.LogWarn, "", err)
-			l.retryWatch()
-		}
-	})
-}
-
-// retryWatch comes back to a listener that the loop did not take.
-func (l *listener) retryWatch() {
-	l.pause = l.m.loop.After(time.Second, func() {
-		l.pause = nil
-		var err error
-		if l.watch, err = l.m.loop.Watch(l.fd, l); err != nil {
-			l.watch = nil
-			l.retryWatch()
+			l.resume(time.Second)
 		}
 	})
 }

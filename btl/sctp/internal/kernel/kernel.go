@@ -49,9 +49,6 @@ type kernel struct {
 // Port implements [stack.Stack].
 func (k *kernel) Port() uint16 { return k.port }
 
-// Usable implements [stack.Stack]: Open binds to all addresses or fails.
-func (k *kernel) Usable() []netip.Addr { return k.cfg.Local }
-
 // MaxMessage implements [stack.Stack]: the longest message that leaves room in the
 // socket's buffers for those of other peers and streams.
 func (k *kernel) MaxMessage() int { return k.longest }

@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -104,7 +105,7 @@ func options(t stack.Tuning) (sctpsock.Options, error) {
 		return sctpsock.Options{}, fmt.Errorf("scheduler %q: the kernel has fcfs, prio and rr, and later ones fc and wfq", t.Scheduler)
 	}
 	o := sctpsock.Options{
-		SendBuffer: orDefault(t.SendBuffer, defaultSendBuffer), ReceiveBuffer: orDefault(t.ReceiveBuffer, defaultReceiveBuffer),
+		SendBuffer: cmp.Or(t.SendBuffer, defaultSendBuffer), ReceiveBuffer: cmp.Or(t.ReceiveBuffer, defaultReceiveBuffer),
 		Streams: t.Streams, InitAttempts: int(t.ConnectTimeout/initPause) + 8, InitTimeout: initPause,
 		NoDelay:    !t.Delay,
 		RTOInitial: t.RTOInitial, RTOMin: t.RTOMin, RTOMax: t.RTOMax,
@@ -119,13 +120,6 @@ func options(t stack.Tuning) (sctpsock.Options, error) {
 		o.FragmentInterleave = 2 // nor other streams
 	}
 	return o, nil
-}
-
-func orDefault(size, otherwise int) int {
-	if size == 0 {
-		return otherwise
-	}
-	return size
 }
 
 // parameters are those behind the options that kernels may refuse.

@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -55,7 +56,7 @@ func (k *kernel) sizeRoom() error {
 	if k.receiveBuffer, err = k.sock.ReceiveBuffer(); err != nil {
 		return err
 	}
-	if asked := orDefault(k.cfg.SendBuffer, defaultSendBuffer); buffer < 2*asked {
+	if asked := cmp.Or(k.cfg.SendBuffer, defaultSendBuffer); buffer < 2*asked {
 		k.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives the socket a send buffer of %d bytes, %d were asked for: "+
 			"few peers that do not read are enough to slow down the others (sysctl net.core.wmem_max=%d, and rmem_max)", buffer/2, asked, asked))
 	}

@@ -25,8 +25,6 @@ type Stack interface {
 	// MaxMessage is how long messages should be at most: Config.MaxMessage, or less
 	// if the buffers that the system gives are too small for that.
 	MaxMessage() int
-	// Usable are those of the local addresses that could be listened on.
-	Usable() []netip.Addr
 	// Close ends all associations without a call, closes the sockets and leaves no
 	// goroutine, watch or timer behind.
 	Close() error

@@ -1,6 +1,7 @@
 package userstack
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pion/sctp"
@@ -24,19 +25,11 @@ func configure(c stack.Config) (*config, error) {
 	if err := supported(c.Tuning); err != nil {
 		return nil, err
 	}
-	c.SendBuffer, c.ReceiveBuffer = or(c.SendBuffer, defaultBuffer), or(c.ReceiveBuffer, defaultBuffer)
-	c.Heartbeat = or(c.Heartbeat, defaultHeartbeat)
-	c.AssocMaxRetrans = or(c.AssocMaxRetrans, defaultRetrans)
-	c.RTOInitial, c.RTOMax = or(c.RTOInitial, defaultRTO), or(c.RTOMax, defaultRTOMax)
+	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
+	c.Heartbeat = cmp.Or(c.Heartbeat, defaultHeartbeat)
+	c.AssocMaxRetrans = cmp.Or(c.AssocMaxRetrans, defaultRetrans)
+	c.RTOInitial, c.RTOMax = cmp.Or(c.RTOInitial, defaultRTO), cmp.Or(c.RTOMax, defaultRTOMax)
 	return &config{c}, nil
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // supported names the first thing asked for that this stack can not do.

@@ -131,8 +131,7 @@ func (so *socket) close() {
 	rawio.Close(so.fd)
 }
 
-// openSockets finds a port that is free on all the addresses, but for those that
-// can not be listened on at all at the moment.
+// openSockets finds a port that is free on all the addresses.
 func openSockets(cfg *config) ([]*socket, error) {
 	open := func(a netip.Addr, port uint16) (*socket, uint16, error) {
 		at := netip.AddrPortFrom(a, port)
@@ -143,10 +142,6 @@ func openSockets(cfg *config) ([]*socket, error) {
 		so := &socket{fd: fd, local: netip.AddrPortFrom(a, rawio.LocalAddr(fd).Port())}
 		return so, so.local.Port(), nil
 	}
-	local, err := wireup.Usable(cfg.Local, open, (*socket).close, func(netip.Addr, error) {})
-	if err != nil {
-		return nil, err
-	}
-	sockets, _, err := wireup.Bind(cfg.Ports, fmt.Sprint(local), local, open, (*socket).close)
+	sockets, _, err := wireup.Bind(cfg.Ports, fmt.Sprint(cfg.Local), cfg.Local, open, (*socket).close)
 	return sockets, err
 }

@@ -91,15 +91,6 @@ func (s *Stack) MaxMessage() int {
 	return min(s.cfg.MaxMessage, s.cfg.ReceiveBuffer/(s.cfg.Streams+1))
 }
 
-// Usable implements [stack.Stack].
-func (s *Stack) Usable() []netip.Addr {
-	var all []netip.Addr
-	for _, so := range s.sockets {
-		all = append(all, so.local.Addr())
-	}
-	return all
-}
-
 // Filter has f look at each packet before it is sent, from any goroutine: false
 // loses it. For tests.
 func (s *Stack) Filter(f func(packet []byte) bool) { s.filter.Store(&f) }
