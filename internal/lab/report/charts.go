@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-
 	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/lab/stats"
 )
@@ -46,7 +44,7 @@ func dimensions(w results.WorkloadName) []dimension {
 }
 
 // figures draws a table, and says how many plots were left out.
-func (t *table) figures() (all []figure, leftOut int, err error) {
+func (t *table) figures() (all []figure, leftOut int) {
 	var drawn []drawing
 	for _, d := range dimensions(t.workload.Name) {
 		if slices.Contains(t.varying, d.name) {
@@ -66,8 +64,7 @@ func (t *table) figures() (all []figure, leftOut int, err error) {
 		drawn = append(drawn, tails...)
 	}
 	leftOut = max(0, len(drawn)-mostFigures)
-	all, err = draws(drawn[:len(drawn)-leftOut])
-	return all, leftOut, err
+	return draws(drawn[:len(drawn)-leftOut]), leftOut
 }
 
 // alike gives plots that stand beside each other vertical axes of one kind and unit: who looks
@@ -91,16 +88,11 @@ func (t *table) alike(drawn []drawing, label string) {
 }
 
 // draws makes plots.
-func draws(drawn []drawing) ([]figure, error) {
-	var all []figure
+func draws(drawn []drawing) (all []figure) {
 	for _, d := range drawn {
-		svg, err := drawPlot(d.x, d.y, d.series, d.description())
-		if err != nil {
-			return nil, fmt.Errorf("plot of %s: %w", d.caption, err)
-		}
-		all = append(all, figure{svg, d.caption})
+		all = append(all, figure{drawPlot(d.x, d.y, d.series, d.description()), d.caption})
 	}
-	return all, nil
+	return all
 }
 
 // A drawing is a plot to be.
@@ -161,7 +153,7 @@ func (t *table) curves(d dimension) []drawing {
 			}
 			if !positions[x] {
 				positions[x] = true
-				ticks = append(ticks, plot.Tick{Value: x, Label: textOf(r.cell, d.name)})
+				ticks = append(ticks, tick{Value: x, Label: textOf(r.cell, d.name)})
 			}
 			if r.Values.N > 0 {
 				medians = append(medians, r.Values.Median)
@@ -171,7 +163,7 @@ func (t *table) curves(d dimension) []drawing {
 		if len(positions) < 2 || len(medians) == 0 {
 			continue
 		}
-		slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
+		slices.SortFunc(ticks, func(a, b tick) int { return cmp.Compare(a.Value, b.Value) })
 		beside := dodging(d, ticks, rows)
 		out := drawing{
 			x: axis{label: d.label, log: d.log, ticks: thinned(ticks), low: beside.low, high: beside.high}, values: medians, lowest: lowest,
@@ -250,10 +242,7 @@ func (b *dodge) place(x float64, name string) float64 {
 
 // onAxis is how far along a plot's edge a value is.
 func (d dimension) onAxis(x float64) float64 {
-	if d.log {
-		return math.Log(x)
-	}
-	return x
+	return along(x, d.log)
 }
 
 func (d dimension) offAxis(x float64) float64 {
@@ -265,7 +254,7 @@ func (d dimension) offAxis(x float64) float64 {
 
 // nearest is the name of the tick that a point belongs to.
 func nearest(ticks named, x float64) string {
-	best := slices.MinFunc(ticks, func(a, b plot.Tick) int {
+	best := slices.MinFunc(ticks, func(a, b tick) int {
 		return cmp.Compare(abs(a.Value-x), abs(b.Value-x))
 	})
 	return best.Label

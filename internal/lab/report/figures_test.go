@@ -44,3 +44,29 @@ func TestDodgesAreCentred(t *testing.T) {
 		}
 	}
 }
+
+// A value is where its axis says, and the last label ends on the picture.
+func TestValuesAreWhereTheirAxisSays(t *testing.T) {
+	for _, a := range []axis{
+		{low: 2, high: 18, ticks: named{{10, "middle"}, {18, "the last of all"}}},
+		{low: 2, high: 50, log: true, ticks: named{{10, "middle"}, {50, "the last of all"}}},
+	} {
+		s := a.span(nil)
+		s.from, s.to = 40, 240
+		assert.InDelta(t, 40, s.at(a.low), 1e-9)
+		assert.InDelta(t, 140, s.at(10), 1e-9)
+		assert.InDelta(t, 240, s.at(a.high), 1e-9)
+		s.makeRoom(250)
+		assert.InDelta(t, 40, s.at(a.low), 1e-9)
+		assert.InDelta(t, 250, s.at(a.high)+textWidth("the last of all")/2, 1e-9)
+	}
+	for _, a := range []axis{{ticks: named{}}, {log: true, ticks: named{}}, {zero: true, ticks: named{}}} {
+		s := a.span([]float64{3, 7, 5})
+		for _, value := range []float64{3, 5, 7} {
+			assert.LessOrEqual(t, s.low, along(value, a.log))
+			assert.GreaterOrEqual(t, s.high, along(value, a.log))
+		}
+		same := a.span([]float64{1e300, 1e300})
+		assert.Less(t, same.low, same.high)
+	}
+}

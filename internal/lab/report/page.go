@@ -106,19 +106,15 @@ type failure struct {
 // WritePage writes report.html: one file that needs nothing else and runs nothing. With a
 // baseline it says what has changed since that.
 func WritePage(out io.Writer, r, baseline *results.Report) error {
-	p, err := newPage(r, baseline)
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := pageTemplate.Execute(&b, newPage(r, baseline)); err != nil {
 		return err
 	}
-	_, err = b.WriteTo(out)
+	_, err := b.WriteTo(out)
 	return err
 }
 
-func newPage(r, baseline *results.Report) (*page, error) {
+func newPage(r, baseline *results.Report) *page {
 	p := &page{
 		Style: template.CSS(styleText),
 		Title: title(r), When: when(r), Notices: notices(r), Finding: Finding(r),
@@ -132,23 +128,16 @@ func newPage(r, baseline *results.Report) (*page, error) {
 		}
 	}
 	for _, t := range tables(r) {
-		s, err := t.section(r)
-		if err != nil {
-			return nil, err
-		}
+		s := t.section(r)
 		s.Legend = p.Legend
 		p.Sections = append(p.Sections, s)
 		p.Failures = append(p.Failures, t.failures()...)
-		windows, err := draws(t.windows())
-		if err != nil {
-			return nil, err
-		}
-		p.Windows = append(p.Windows, windows...)
+		p.Windows = append(p.Windows, draws(t.windows())...)
 	}
 	if baseline != nil {
 		p.Baseline = againstBaseline(r, baseline)
 	}
-	return p, nil
+	return p
 }
 
 func title(r *results.Report) string {
@@ -220,7 +209,7 @@ func tooSlow(runs []results.Run) string {
 }
 
 // section makes a workload's part of the page.
-func (t *table) section(r *results.Report) (section, error) {
+func (t *table) section(r *results.Report) section {
 	s := section{ID: string(t.workload.Name), Title: t.workload.Title, About: t.workload.About, Common: joined(t.common)}
 	for _, f := range t.findings() {
 		if f.seen() {
@@ -229,12 +218,9 @@ func (t *table) section(r *results.Report) (section, error) {
 			s.Same = append(s.Same, f.sentence())
 		}
 	}
-	var err error
-	if s.Figures, s.LeftOut, err = t.figures(); err != nil {
-		return s, err
-	}
+	s.Figures, s.LeftOut = t.figures()
 	s.Tables = []*pageTable{t.page()}
-	return s, nil
+	return s
 }
 
 // page is the table as the page has it: with a line of its own for a cell's conditions,

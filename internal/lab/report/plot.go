@@ -1,20 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
-	"html"
 	"html/template"
-	"image/color"
-	"math"
-	"regexp"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"strings"
 )
 
 // A series is what a plot shows of one variant.
@@ -31,17 +20,6 @@ type point struct {
 	X, Y, Low, High float64
 }
 
-// An axis is one of a plot's.
-type axis struct {
-	label string
-	log   bool
-	zero  bool // starts at 0 if it is not logarithmic
-	ticks plot.Ticker
-
-	// low and high are the range, if they are not what the points need.
-	low, high float64
-}
-
 // A figure is a plot on the page.
 type figure struct {
 	SVG     template.HTML
@@ -53,232 +31,100 @@ type figure struct {
 const (
 	plotWidth  = 380
 	plotHeight = 250
-	plotFont   = 11
+	plotFont   = 11 // as in the style sheet
+	tickLength = 4
+	edge       = 8 // around all
 )
 
-// palette is that of Okabe and Ito (2008), which colour-blind people can tell apart,
-// without its yellow, which nobody sees on white. Markers and dashes tell more than that
-// apart.
-var palette = []color.RGBA{
-	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff},
-}
-
-var (
-	markers = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}}
-	dashes  = [][]vg.Length{nil, {6, 2}, {2, 2}, {8, 2, 2, 2}, {4, 4}}
-	gray    = color.RGBA{0xd0, 0xd0, 0xd0, 0xff}
-)
-
-func lineStyle(variant int) draw.LineStyle {
-	return draw.LineStyle{Color: palette[variant%len(palette)], Width: 1.6, Dashes: dashes[variant%len(dashes)]}
-}
-
-func glyphStyle(variant int) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: palette[variant%len(palette)], Radius: 3, Shape: markers[variant%len(markers)]}
-}
-
-// drawPlot makes an SVG. Whoever can not see it gets the description.
-func drawPlot(x, y axis, all []series, description string) (template.HTML, error) {
-	p := plot.New()
-	p.BackgroundColor = nil // the page's shines through
-	y.apply(&p.Y)
-	x.apply(&p.X)
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = gray, gray
-	p.Add(grid)
+// drawPlot makes an SVG.
+func drawPlot(x, y axis, all []series, description string) template.HTML {
+	var xs, ys []float64
 	for _, s := range all {
-		if err := s.add(p); err != nil {
-			return "", err
+		for _, p := range s.points {
+			xs, ys = append(xs, p.X), append(ys, p.Y)
+			if p.High > 0 {
+				ys = append(ys, p.Low, p.High)
+			}
 		}
 	}
-	widen(&p.X, x)
-	widen(&p.Y, y)
-	return render(plotWidth, plotHeight, description, func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, 2, -18, 2, -8)) // the last label is centered below the end of the axis
-	}), nil
-}
+	h, v := x.span(xs), y.span(ys)
+	v.from, v.to = plotHeight-edge-2*plotFont-tickLength-6, edge
+	h.from = edge + plotFont + 4 + v.widest() + tickLength + 3
+	h.to = plotWidth - edge
+	h.makeRoom(plotWidth - 2)
 
-// apply sets an axis up.
-func (a axis) apply(to *plot.Axis) {
-	to.Label.Text = a.label
-	to.Label.TextStyle.Font = sans(plotFont)
-	to.Tick.Label.Font = sans(plotFont)
-	to.Tick.Length = 4
-	to.Width, to.Tick.Width = 0.5, 0.5
-	if a.log {
-		to.Scale = plot.LogScale{}
+	var c canvas
+	c.axes(h, v)
+	for _, s := range all {
+		c.series(s, h, v)
 	}
-	to.Tick.Marker = a.ticks
+	return c.svg(plotWidth, plotHeight, description)
 }
 
-func sans(size font.Length) font.Font {
-	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
-}
-
-// widen gives an axis a range that its scale can show.
-func widen(axis *plot.Axis, a axis) {
-	switch {
-	case a.high > a.low:
-		axis.Min, axis.Max = a.low, a.high
-	case a.log:
-		room := 1.2
-		if axis.Max/axis.Min < 4 {
-			room = 1.5
+// axes draws the grid, the axes over it, and what is written beside them.
+func (c *canvas) axes(h, v span) {
+	var grid, lines strings.Builder
+	for _, t := range h.ticks {
+		at, length := h.at(t.Value), tickLength/2.
+		if t.Label != "" {
+			fmt.Fprintf(&grid, "M%.1f %.1fV%.1f", at, v.from, v.to)
+			length = tickLength
 		}
-		axis.Min, axis.Max = axis.Min/room, axis.Max*room
-	case a.zero:
-		axis.Min = 0
-		axis.Max *= 1.05
+		fmt.Fprintf(&lines, "M%.1f %.1fv%g", at, v.from, length)
 	}
-	if axis.Max <= axis.Min {
-		axis.Max = axis.Min + 1
+	for _, t := range v.ticks {
+		at, length := v.at(t.Value), tickLength/2.
+		if t.Label != "" {
+			fmt.Fprintf(&grid, "M%.1f %.1fH%.1f", h.from, at, h.to)
+			length = tickLength
+		}
+		fmt.Fprintf(&lines, "M%.1f %.1fh%g", h.from, at, -length)
 	}
-}
+	fmt.Fprintf(&lines, "M%.1f %.1fV%.1fH%.1f", h.from, v.to, v.from, h.to)
+	c.path("grid", "", grid.String())
+	c.path("axis", "", lines.String())
 
-// add draws a series into a plot.
-func (s series) add(p *plot.Plot) error {
-	if len(s.points) == 0 {
-		return nil
-	}
-	xys := make(plotter.XYs, len(s.points))
-	var bars bars
-	for i, at := range s.points {
-		xys[i] = plotter.XY{X: at.X, Y: at.Y}
-		if at.High > 0 {
-			bars.XYs = append(bars.XYs, xys[i])
-			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{below(at), at.High - at.Y})
+	const middle = plotFont * 0.35 // from the base of a letter to its middle
+	for _, t := range h.ticks {
+		if t.Label != "" {
+			c.text(h.at(t.Value), v.from+tickLength+plotFont, "middle", "", t.Label)
 		}
 	}
+	for _, t := range v.ticks {
+		if t.Label != "" {
+			c.text(h.from-tickLength-3, v.at(t.Value)+middle, "end", "", t.Label)
+		}
+	}
+	c.text((h.from+h.to)/2, plotHeight-edge+2, "middle", "", h.label)
+	x, y := float64(edge+plotFont/2), (v.from+v.to)/2
+	c.text(x, y, "middle", fmt.Sprintf(` transform="rotate(-90 %.1f %.1f)"`, x, y), v.label)
+}
+
+// series draws the points of a variant, with their intervals.
+func (c *canvas) series(s series, h, v span) {
+	var line, whiskers, dots strings.Builder
+	m := markers[s.index%len(markers)]
+	for i, p := range s.points {
+		x, y := h.at(p.X), v.at(p.Y)
+		if i == 0 || !s.line {
+			fmt.Fprintf(&line, "M%.1f %.1f", x, y)
+		} else {
+			fmt.Fprintf(&line, "L%.1f %.1f", x, y)
+		}
+		fmt.Fprintf(&dots, "M%.1f %.1f%s", x, y, m.path)
+		if p.High > 0 {
+			for _, end := range []float64{p.Low, p.High} {
+				fmt.Fprintf(&whiskers, "M%.1f %.1fV%.1fm-2.5 0h5", x, y, v.at(end))
+			}
+		}
+	}
+	c.printf(`<g class="v%d">`, s.index%colours)
 	if s.line {
-		line, err := plotter.NewLine(xys)
-		if err != nil {
-			return err
-		}
-		line.LineStyle = lineStyle(s.index)
-		p.Add(line)
+		c.path("line", dashed(s.index), line.String())
 	}
-	if s.bare {
-		return nil
+	if !s.bare {
+		c.path("whisker", "", whiskers.String())
+		c.path(m.class(), "", dots.String())
 	}
-	dots, err := plotter.NewScatter(xys)
-	if err != nil {
-		return err
-	}
-	dots.GlyphStyle = glyphStyle(s.index)
-	p.Add(dots)
-	if len(bars.XYs) == 0 {
-		return nil
-	}
-	whiskers, err := plotter.NewYErrorBars(bars)
-	if err != nil {
-		return err
-	}
-	whiskers.LineStyle = draw.LineStyle{Color: palette[s.index%len(palette)], Width: 1}
-	p.Add(whiskers)
-	return nil
+	c.printf("</g>")
 }
-
-// below is how far an interval reaches below its point. Where it is smaller than what the
-// point's own size rounds away, the plotter would take the difference for zero, which has no
-// place on a logarithmic axis.
-func below(at point) float64 {
-	if at.Low > 0 {
-		return min(at.Y-at.Low, math.Nextafter(at.Y, 0))
-	}
-	return at.Y - at.Low
-}
-
-// bars are intervals as the plotter wants them.
-type bars struct {
-	plotter.XYs
-	plotter.YErrors
-}
-
-// glyph is how a variant looks in plots, for a legend.
-func glyph(variant int) template.HTML {
-	const width, height = 34, 12
-	return render(width, height, "", func(c draw.Canvas) {
-		c.StrokeLine2(lineStyle(variant), 0, height/2, width, height/2)
-		c.DrawGlyph(glyphStyle(variant), vg.Point{X: width / 2, Y: height / 2})
-	})
-}
-
-// prologue is what an SVG file starts with. On a page the size is the style sheet's, and the
-// background the page's.
-var prologue = regexp.MustCompile(`(?s)^.*?<svg[^>]*>\s*`)
-
-// render draws into an SVG that is part of a page. All texts in it were escaped by
-// the canvas.
-func render(width, height vg.Length, description string, paint func(draw.Canvas)) template.HTML {
-	canvas := vgsvg.NewWith(vgsvg.UseWH(width, height))
-	paint(draw.New(canvas))
-	var b bytes.Buffer
-	// It writes into memory.
-	_, _ = canvas.WriteTo(&b)
-	role := ` aria-hidden="true"`
-	if description != "" {
-		role = fmt.Sprintf(` role="img" aria-label="%s"`, html.EscapeString(description))
-	}
-	head := fmt.Sprintf(`<svg viewBox="0 0 %g %g"%s>`, width.Points(), height.Points(), role)
-	return template.HTML(head + prologue.ReplaceAllLiteralString(b.String(), ""))
-}
-
-// steps are ticks at 1, 2 and 5 and their multiples by ten, in a table's unit.
-type steps struct {
-	unit scale
-	log  bool
-}
-
-// Ticks implements [plot.Ticker].
-func (s steps) Ticks(low, high float64) []plot.Tick {
-	if !s.log {
-		return s.linear(low, high)
-	}
-	low, high = low/s.unit.factor, high/s.unit.factor
-	if !(low > 0 && high > low && !math.IsInf(high, 0)) {
-		return nil
-	}
-	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
-	stride := max(1, (last-first)/6) // so many powers of ten from label to label
-	digits := []float64{1, 2, 5}
-	if high/low < 10 { // else there might be one tick only, or two
-		digits = []float64{1, 1.5, 2, 3, 4, 5, 7}
-	}
-	var ticks []plot.Tick
-	for power := first; power <= last; power++ {
-		for _, digit := range digits {
-			value := digit * math.Pow10(power)
-			if value < low || value > high {
-				continue
-			}
-			label := ""
-			if (digit == 1 && (power-first)%stride == 0) || (digit != 1 && last-first <= 2) {
-				label = plain(value)
-			}
-			ticks = append(ticks, plot.Tick{Value: value * s.unit.factor, Label: label})
-		}
-	}
-	return ticks
-}
-
-// linear are about five ticks.
-func (s steps) linear(low, high float64) []plot.Tick {
-	low, high = low/s.unit.factor, high/s.unit.factor
-	step := math.Pow10(int(math.Floor(math.Log10((high - low) / 2))))
-	for _, multiple := range []float64{2, 2.5, 2} {
-		if (high-low)/step > 6 {
-			step *= multiple
-		}
-	}
-	var ticks []plot.Tick
-	for i := math.Ceil(low / step); i*step <= high && len(ticks) < 20; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step * s.unit.factor, Label: plain(i * step)})
-	}
-	return ticks
-}
-
-// named are ticks with names.
-type named []plot.Tick
-
-// Ticks implements [plot.Ticker].
-func (n named) Ticks(float64, float64) []plot.Tick { return n }

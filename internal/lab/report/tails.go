@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-
 	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/lab/stats"
 )
@@ -23,7 +21,7 @@ func (t *table) dots() []drawing {
 		for _, r := range rows {
 			runs := r.cell.Values(r.Name, t.metric.Name)
 			values = append(values, runs...)
-			ticks = append(ticks, plot.Tick{Value: float64(len(ticks)), Label: line(r.Name, max(3, 60/len(rows)))})
+			ticks = append(ticks, tick{Value: float64(len(ticks)), Label: line(r.Name, max(3, 60/len(rows)))})
 			for i, v := range runs {
 				const width = 0.4 // of the runs of a variant; 1 would touch its neighbours
 				x := float64(len(ticks)-1) + width*((float64(i)+0.5)/float64(len(runs))-0.5)
@@ -51,7 +49,7 @@ var shownTail = []float64{0, 0.5, 0.9, 0.99, 0.999}
 func (t *table) tails() []drawing {
 	var ticks named
 	for _, share := range shownTail {
-		ticks = append(ticks, plot.Tick{Value: nines(share), Label: percent(share)})
+		ticks = append(ticks, tick{Value: nines(share), Label: percent(share)})
 	}
 	var all []drawing
 	for _, rows := range t.group((*results.Cell).Key) {
