@@ -79,11 +79,32 @@ func checkRevoke(t *trial) {
 		}
 		w.stepsUntil(ruleReliable, "a revoked frame and the next one to arrive", func() bool { return w.book.pending == 0 })
 	}
+	met += revokeNearTheEnd(w, there, back)
 	w.resumeAll()
 	if met == 0 {
 		w.settle()
 		t.skip("no frame ever stood half arrived between two polls")
 	}
+}
+
+// revokeNearTheEnd revokes frames of which less is missing than one read may bring, so that the
+// next frame comes with the rest, and returns how many it has met.
+func revokeNearTheEnd(w *world, there, back *port) (met int) {
+	if there.r == back.r {
+		return 0
+	}
+	w.t.mu.Lock()
+	back.lay = func(int) plotKind { return plotWhole }
+	w.t.mu.Unlock()
+	for _, size := range []int{10 << 10, 11 << 10, 12 << 10, 14 << 10} {
+		there.fill(w.bulk(size))
+		if pl := w.starve(back); pl != nil {
+			met++
+			back.revoke(pl)
+		}
+		w.stepsUntil(ruleReliable, "a revoked frame and those behind it to arrive", func() bool { return w.book.pending == 0 })
+	}
+	return met
 }
 
 func checkRefusal(t *trial) {

@@ -75,6 +75,7 @@ func (s *Scanner) Stop(drop bool) {
 // Next returns where to read the next bytes to, at least one, and whether that is a landing
 // place. The memory is the caller's until it calls Advance, within the same call of the loop.
 func (s *Scanner) Next() (b []byte, direct bool) {
+	s.direct = false // a read that has brought nothing is not told of
 	if s.landing != nil {
 		if p := s.landing.Next(); len(p) >= directMin {
 			s.direct = true

@@ -121,6 +121,37 @@ func TestStopInAnUpCall(t *testing.T) {
 	}
 }
 
+// A read that brings nothing is not told of. If the landing is revoked then, what comes next goes
+// to where Next says then, however little room there is, and the frame behind is found.
+func TestRevokedAfterAReadThatBroughtNothing(t *testing.T) {
+	stream := Append(nil, &btl.Frame{Header: []byte("b"), Payload: make([]byte, 10<<10), Size: 10 << 10})
+	stream = Append(stream, &btl.Frame{Header: []byte("c"), Payload: []byte("next"), Size: 4})
+	var recv revoker
+	var s Scanner
+	s.Start(&recv, 40<<10, nil)
+	require.NoError(t, play(&s, stream[:5000], true, func() int { return 5000 }))
+	_, direct := s.Next() // and the read brings nothing
+	require.True(t, direct)
+	recv.landing.Revoke(make([]byte, directMin/2))
+	require.NoError(t, play(&s, stream[5000:], true, func() int { return len(stream) }))
+	require.Zero(t, recv.landing.Left())
+	require.EqualValues(t, 2, s.Frames())
+	require.Equal(t, "next", recv.Frames[0].Payload)
+}
+
+// revoker is a receiver that keeps the landing of a frame which begins.
+type revoker struct {
+	btltest.Receiver
+	landing *btl.Landing
+}
+
+func (r *revoker) Begin(header []byte, size int) (l *btl.Landing, err error) {
+	r.landing, err = r.Receiver.Begin(header, size)
+	return r.landing, err
+}
+
+func (r *revoker) End(*btl.Landing) error { return nil }
+
 // What half arrives is dropped.
 func TestStopDropsWhatHasHalfArrived(t *testing.T) {
 	stream := Append(nil, &btl.Frame{Header: []byte("b"), Payload: make([]byte, 20<<10), Size: 20 << 10})
