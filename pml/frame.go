@@ -16,6 +16,7 @@ type txFrame struct {
 	lane   int
 	copy   []byte   // from the pool
 	short  bool     // the payload is in room
+	lost   bool     // it was given up: the memory that it refers to is that of an operation that ends
 	pieces [][]byte // memory for Frame.More
 	free   *txFrame // the next on the free list
 	header [btl.MaxHeader]byte
@@ -49,7 +50,7 @@ func (p *PML) freeFrame(f *txFrame) {
 	}
 	clear(f.pieces)
 	f.Reset()
-	f.op, f.copy, f.peer = nil, nil, nil
+	f.op, f.copy, f.peer, f.lost = nil, nil, nil, false
 	f.pieces = f.pieces[:0]
 	if p.spareFrames < keptSpare {
 		f.free, p.frames = p.frames, f
@@ -165,6 +166,6 @@ func settleFrame(f *delivery.Frame) { frameOf(f).settle() }
 func (f *txFrame) lose() {
 	if f.op != nil {
 		f.op.lost = true
-		f.op = nil
+		f.op, f.lost = nil, true
 	}
 }

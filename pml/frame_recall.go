@@ -13,13 +13,11 @@ import (
 // program's memory; where that can not be waited for, since the peer has left or failed,
 // the frames are taken back first.
 
-// lends reports whether the transport holds memory of an operation that is not known to
-// be delivered, and that it might hold for long. One whose release means delivery has
-// delivered what its peer has waited for, and is about to say so.
+// lends reports whether the transport holds memory of an operation that ends, since its
+// frames were given up: the peer may have this one, by another rail.
 func (r *rail) lends() bool {
 	for f := r.line.Newest(); f != nil; f = f.Older() {
-		of := frameOf(f.Whole())
-		if of.Numbered() && of.op != nil && of.Size > 0 && !of.Delivered() {
+		if f.Size > 0 && frameOf(f.Whole()).lost {
 			return true
 		}
 	}
@@ -55,21 +53,19 @@ func (r *rail) dropBegun() {
 // takeBack has no transport hold memory of operations with a peer that has left, or has
 // failed: those end now.
 func (pe *peer) takeBack() {
-	var lenders []*rail
-	for _, r := range pe.rails {
-		if r.lends() {
-			lenders = append(lenders, r)
-		}
-	}
 	pe.dropFrames(pe.ways.Stage == rails.Failed)
 	if pe.ways.Stage == rails.Failed {
 		pe.giveUp()
 		return
 	}
-	for _, r := range lenders {
-		r.recall()
+	recalled := false
+	for _, r := range pe.rails {
+		if r.lends() {
+			r.recall()
+			recalled = true
+		}
 	}
-	if len(lenders) > 0 {
+	if recalled {
 		pe.choosePoller()
 	}
 }

@@ -26,7 +26,7 @@ func (r *rail) Down(err error) {
 	r.share = share{}
 	switch {
 	case pe.ways.Stage == rails.Closed:
-		if !pe.up() {
+		if !pe.up() && !pe.holding() { // one that is about to break may have a buffer yet
 			pe.abandonSends()
 			pe.breakOff()
 		}

@@ -230,11 +230,11 @@ func (pe *peer) dropFrames(all bool) {
 	})
 	for _, r := range pe.rails {
 		for d := r.line.Newest(); d != nil; d = d.Older() {
-			// What the peer has is no loan any more: its operation ends now, unless that is
-			// all the peer wants, and another one may have its place by the time the
-			// transport lets the frame go.
-			f := frameOf(d)
-			if delivered := f.op != nil && f.op.isSend && f.op.arrived(); all || !delivered {
+			// The peer has the frame. Its operation ends now all the same, unless that is all
+			// the peer wants, and another one may have its place by the time the transport
+			// lets the frame go.
+			f := frameOf(d.Whole())
+			if waits := f.op != nil && f.op.isSend && f.op.arrived(); all || !waits {
 				f.lose()
 			}
 		}

@@ -96,7 +96,7 @@ func (pe *peer) dueSince() map[*delivery.Line]int64 {
 			note(&r.line, r.refusedAt) // it is to take more
 		}
 		for f := r.line.Newest(); f != nil; f = f.Older() {
-			if waits || frameOf(f).op != nil {
+			if waits || frameOf(f.Whole()).op != nil {
 				note(&r.line, f.Given) // and to give back what it has, before it gets more, or an operation ends
 			}
 		}
