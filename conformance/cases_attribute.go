@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/strandmp/strand/btl"
@@ -37,13 +38,21 @@ func checkAttributes(t *trial) {
 	}
 }
 
+// everyTransports are the parameters by which a user overrides what a transport says of itself.
+var everyTransports = []string{"exclusivity", "bandwidth", "latency"}
+
 func checkNames(w *world) {
 	c := w.subject.Component
 	registry := param.NewRegistry()
 	c.Declare(registry)
 	for _, s := range registry.Specs() {
-		if prefix := "btl_" + c.Name() + "_"; !strings.HasPrefix(s.Name, prefix) {
+		prefix := "btl_" + c.Name() + "_"
+		own, ok := strings.CutPrefix(s.Name, prefix)
+		switch {
+		case !ok:
 			w.t.violate(ruleAttributes, "parameter %s does not start with %s", s.Name, prefix)
+		case slices.Contains(everyTransports, own):
+			w.t.violate(ruleAttributes, "parameter %s is there for every transport, and is not to be declared", s.Name)
 		}
 	}
 	func() {

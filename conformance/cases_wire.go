@@ -57,7 +57,7 @@ func checkStrangers(t *trial) {
 		w.arrives(ruleHarmless, fmt.Sprintf("frames to arrive while strangers send nonsense (%d bytes)", len(b)))
 	}
 	if len(open) == 0 {
-		t.skip("nobody can connect as a stranger: the module watches no socket, and the subject has no Wire")
+		t.skip("nobody can connect as a stranger: the module watches no socket that can be dialled, and the subject has no Wire")
 	}
 	t.mu.Lock()
 	arrived := w.accepts

@@ -9,7 +9,8 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// Run runs the suite as subtests of t, one for each case.
+// Run runs the suite as subtests of t, one for each case. One that is not applicable is
+// skipped, with the reason.
 func Run(t *testing.T, factory Factory, opts ...Option) {
 	t.Helper()
 	o := resolve(opts)
@@ -25,7 +26,7 @@ func Run(t *testing.T, factory Factory, opts ...Option) {
 				t.Logf("the case: %s", c.about)
 				t.Logf("CONFORMANCE_SEED=%d runs the same again", o.seed)
 			case NotApplicable:
-				t.Logf("not applicable: %s", result.Reason)
+				t.Skipf("not applicable: %s", result.Reason) //nolint:forbidigo // nothing is missing here that the case needs: the transport has nothing to test
 			}
 		})
 	}

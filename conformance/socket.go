@@ -21,13 +21,16 @@ func option(fd, name int) int {
 
 func isListener(fd int) bool { return option(fd, unix.SO_ACCEPTCONN) == 1 }
 
-// isConnected reports whether a descriptor is a connected stream socket.
+// isConnected reports whether a descriptor is a connected socket: of a stream, or of packets
+// within this host. SCTP has sockets of packets that are of many connections.
 func isConnected(fd int) bool {
-	if option(fd, unix.SO_TYPE) != unix.SOCK_STREAM {
+	peer, err := unix.Getpeername(fd)
+	if err != nil {
 		return false
 	}
-	_, err := unix.Getpeername(fd)
-	return err == nil
+	_, within := peer.(*unix.SockaddrUnix)
+	kind := option(fd, unix.SO_TYPE)
+	return kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET && within
 }
 
 // sever cuts the connection of an endpoint; shutting down sockets cuts all
@@ -50,7 +53,7 @@ func (p *port) sever() {
 		p.w.t.fail(ruleOpen, "the subject's Sever: %v", err)
 	}
 	if cut == 0 {
-		p.w.t.skip("no connection can be cut: the module watches no connected stream socket, and the subject has no Sever")
+		p.w.t.skip("no connection can be cut: the module watches no connected socket, and the subject has no Sever")
 	}
 }
 
@@ -159,12 +162,20 @@ func place(fd int) (network, address string) {
 	case *unix.SockaddrInet6:
 		return network, net.JoinHostPort(dialable(sa.Addr[:]), strconv.Itoa(sa.Port))
 	case *unix.SockaddrUnix:
-		if network == "tcp" {
-			return "unix", sa.Name
-		}
-		return "unixgram", sa.Name
+		return unixNetwork(fd), sa.Name
 	}
 	return "", ""
+}
+
+// unixNetwork is what package net calls a kind of Unix-domain socket.
+func unixNetwork(fd int) string {
+	switch option(fd, unix.SO_TYPE) {
+	case unix.SOCK_SEQPACKET:
+		return "unixpacket"
+	case unix.SOCK_DGRAM:
+		return "unixgram"
+	}
+	return "unix"
 }
 
 // dialable is an address, or loopback for "any".

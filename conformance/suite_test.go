@@ -8,6 +8,8 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/internal/test/mem"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/selection"
 )
 
 // absent is a transport that can not serve here.
@@ -35,6 +37,31 @@ func TestUnavailable(t *testing.T) {
 		if s := report.String(); !strings.Contains(s, "no memory of this kind") {
 			t.Errorf("the report does not give the reason:\n%s", s)
 		}
+	}
+}
+
+// eager declares what every transport has.
+type eager struct{ *mem.Component }
+
+func (e eager) Declare(r *param.Registry) {
+	e.Component.Declare(r)
+	selection.Declare(r, e.Name())
+}
+
+// A program with such a transport would panic when it starts.
+func TestParametersOfEveryTransport(t *testing.T) {
+	report := conformance.Check(context.Background(), func() conformance.Subject {
+		return conformance.Subject{Component: eager{mem.New(kinds["remote"])}}
+	}, conformance.Only("attributes"))
+	for _, name := range []string{"btl_mem_exclusivity", "btl_mem_bandwidth", "btl_mem_latency"} {
+		if s := report.String(); !strings.Contains(s, "parameter "+name+" is there for every transport") {
+			t.Errorf("no word of %s:\n%s", name, s)
+		}
+	}
+	registry := param.NewRegistry()
+	selection.Declare(registry, "mem")
+	if got := len(registry.Specs()); got != 3 {
+		t.Errorf("every transport has %d parameters, and the suite knows 3", got)
 	}
 }
 
