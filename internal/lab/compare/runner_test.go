@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -104,6 +105,15 @@ func TestManyTags(t *testing.T) {
 func TestTryOutThatHangs(t *testing.T) {
 	err := inTryOut(explain(&local.TimeoutError{Timeout: tryOutTime, Running: []int{0, 1}}, "rank 1 complains"))
 	assert.EqualError(t, err, "one message did not come and go within the 30s of a try-out: still running: ranks [0 1]\nrank 1 complains")
+}
+
+// What a rank has said before it ended the job is the reason, and it is said once.
+func TestTryOutWhoseRanksSayWhy(t *testing.T) {
+	const why = "rank 0 can not reach rank 1 on host1: unix: it lives on another host"
+	died := &local.RankError{Hostname: "host0", PID: 90, How: local.Aborted, Code: 1, Message: why}
+	assert.EqualError(t, inTryOut(explain(died, "strand compare member: "+why+"\nstrand compare member: the same from rank 1")), why)
+	killed := &local.RankError{Rank: 1, Hostname: "host1", PID: 91, How: local.Killed, Signal: syscall.SIGKILL}
+	assert.EqualError(t, inTryOut(explain(killed, "last words")), "rank 1 on host host1 (pid 91) was killed by signal 9 (SIGKILL)\nlast words")
 }
 
 func TestRunThatTakesTooLong(t *testing.T) {

@@ -50,9 +50,13 @@ func (r *Runner) tryOut(ctx context.Context) error {
 	return r.save(false)
 }
 
-// inTryOut corrects the error of an attempt that took too long: the launcher names --timeout,
-// which bounds the runs and not this attempt.
+// inTryOut makes the error of an attempt the reason why a variant can not run. A rank that has ended the
+// job has said it; which process that was, and that the others say the same, tells nothing more. Of an
+// attempt that took too long the launcher names --timeout, which bounds the runs and not this attempt.
 func inTryOut(err error) error {
+	if rank, ok := errors.AsType[*local.RankError](err); ok && rank.How == local.Aborted && rank.Message != "" {
+		return errors.New(rank.Message)
+	}
 	late, ok := errors.AsType[*local.TimeoutError](err)
 	if !ok {
 		return err

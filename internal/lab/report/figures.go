@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/lab/stats"
@@ -138,6 +139,24 @@ func line(text string, longest int) string {
 		return string(runes[:longest-1]) + "…"
 	}
 	return clean
+}
+
+// folded breaks a line between words; what continues it is indented. A word that is longer has a
+// line of its own.
+func folded(text string, width int) []string {
+	lines := []string{""}
+	for word := range strings.FieldsSeq(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) > width:
+			lines = append(lines, "  "+word)
+		default:
+			*last += " " + word
+		}
+	}
+	return lines
 }
 
 // plain writes a round number, as at a plot's ticks.

@@ -13,6 +13,9 @@ import (
 // longestNote bounds what a table says of an error; the page has all of it.
 const longestNote = 120
 
+// longestReason bounds why a transport can not run, which has lines of its own.
+const longestReason = 5 * longestNote
+
 // WriteTable writes a report's tables for a terminal, and the finding below them.
 func WriteTable(out io.Writer, r *results.Report) error {
 	lines := tableLines(r)
@@ -32,7 +35,7 @@ func tableLines(r *results.Report) []string {
 	}
 	if reasons := unables(r); len(reasons) > 0 {
 		for _, reason := range reasons {
-			lines = append(lines, line(reason, longestNote))
+			lines = append(lines, folded(line(reason, longestReason), longestNote)...)
 		}
 		lines = append(lines, "")
 	}

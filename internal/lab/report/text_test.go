@@ -67,6 +67,27 @@ func TestTableOfOneVariant(t *testing.T) {
 	assert.Contains(t, b.String(), "nothing to compare")
 }
 
+// Why a transport can not run is all that is said of it, so it is not cut short in the middle: what it
+// says for itself comes last.
+func TestWhyATransportCanNotRun(t *testing.T) {
+	r := synthetic()
+	r.Variants[3].Unable = "rank 0 can not reach rank 1 on host1: self: rank 1 is another process; only rank 0 is this one; " +
+		"udp: its sockets are known within one network namespace, and rank 1 lives in another; let another transport serve it (--btl)"
+	var b bytes.Buffer
+	require.NoError(t, report.WriteTable(&b, r))
+	assert.Contains(t, strings.Join(strings.Fields(b.String()), " "), "udp can not run: "+r.Variants[3].Unable)
+	for _, text := range strings.Split(b.String(), "\n") {
+		if strings.Contains(text, "rank 0 can not reach") || strings.Contains(text, "network namespace") {
+			assert.LessOrEqual(t, utf8.RuneCountInString(text), 120)
+		}
+	}
+
+	r.Variants[3].Unable = strings.Repeat("no end ", 1000)
+	b.Reset()
+	require.NoError(t, report.WriteTable(&b, r))
+	assert.Less(t, strings.Count(b.String(), "no end"), 200)
+}
+
 // Errors come from anywhere; they must not paint the terminal.
 func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 	var b bytes.Buffer
