@@ -19,7 +19,8 @@
 // the middle of its own work there. What Send finds out is its result; anything
 // else is reported from the next [Handler.Poll], [Module.Progress] or posted
 // function. A Receiver, however, may call Send of any endpoint, its own too,
-// from any up-call.
+// from any up-call, and likewise Connect, Close, Abort and Recall; [Host.Accept]
+// may too. So whoever calls up looks at its own state anew afterwards.
 //
 // # Memory
 //

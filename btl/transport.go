@@ -14,7 +14,8 @@ type Component interface {
 	// Name is a lower-case word: "tcp". It is what users write in btl=tcp,self
 	// and the middle part of the component's parameters: btl_tcp_….
 	Name() string
-	// Declare adds the component's parameters to a registry.
+	// Declare adds the component's parameters to a registry. Btl_NAME_exclusivity, _bandwidth and
+	// _latency are there for every transport and are not to be declared.
 	Declare(*param.Registry)
 	// Open makes the component's modules. A component that can not serve in
 	// this process returns no module and the reason, as an [*UnavailableError];
@@ -55,7 +56,8 @@ type Attr struct {
 	// EagerFixed says that the user has set EagerLimit. The PML then sends no longer message at
 	// once.
 	EagerFixed bool
-	// MaxFrame is the largest payload of one frame in bytes, at least 1024.
+	// MaxFrame is the largest payload of one frame in bytes, at least 1024. The PML sends no
+	// larger one. A transport that is given one ends the connection or carries it whole.
 	MaxFrame int
 	// BestFrame is the payload of the pieces that a long message is best cut
 	// into when this module carries it alone; 0 means MaxFrame.

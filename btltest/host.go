@@ -63,7 +63,8 @@ func (h *Host) Open() btl.Module {
 	return modules[0]
 }
 
-// Peer is what a host knows of the rank of another one, whose module is m.
+// Peer is this rank as other hosts know it, with the address of its module m: an argument for Reach and
+// Connect of their modules.
 func (h *Host) Peer(m btl.Module) btl.Peer {
 	return btl.Peer{Rank: h.rank, Host: h.Hostname(), Address: m.Address()}
 }

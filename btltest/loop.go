@@ -13,7 +13,7 @@ import (
 const Timeout = 30 * time.Second
 
 // A Loop is a [btl.Loop] that a test turns by hand. Its time stands still but for Advance, and
-// descriptors are ready when the test says so. The zero value is ready for use.
+// descriptors are ready when the test says so ([Loop.Poll]). The zero value is ready for use.
 type Loop struct {
 	now      int64
 	epoch    uint64
@@ -53,6 +53,18 @@ func (l *Loop) Watch(fd int, h btl.Handler) (btl.Watch, error) {
 
 // Watches are the descriptors under watch, in the order in which they came.
 func (l *Loop) Watches() []*Watch { return slices.Clone(l.watches) }
+
+// Poll polls each descriptor under watch once, as if it were ready, and reports whether anything was
+// done. A handler bears that at any time.
+func (l *Loop) Poll() bool {
+	did := false
+	for _, w := range l.Watches() {
+		if slices.Contains(l.watches, w) { // another handler may have stopped it
+			did = w.Handler.Poll(w.Writing) || did
+		}
+	}
+	return did
+}
 
 type timer struct {
 	at int64
@@ -162,7 +174,7 @@ func (l *Loop) Advance(d time.Duration) {
 }
 
 // Until turns until something is so, and waits meanwhile for what goroutines post. If it is
-// not so within [Timeout] the test ends.
+// not so within [Timeout] the test ends. It polls no descriptors.
 func (l *Loop) Until(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	l.mu.Lock()

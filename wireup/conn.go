@@ -52,20 +52,19 @@ func (c *Conn) Opened() bool { return c.opened }
 // Accepted reports whether the peer has made the connection.
 func (c *Conn) Accepted() bool { return c.prepared && !c.opened }
 
-// Rank is the peer's; Path is the number of the path to it, PeerHost its host's name.
+// Rank is the peer's.
 func (c *Conn) Rank() int { return c.slot.key.rank }
 
 // PathIndex is the number of the endpoint's path.
 func (c *Conn) PathIndex() int { return c.slot.key.path }
 
-// Epoch is that of the connection; Attempted that of the last attempt to make one.
+// Epoch is that of the connection.
 func (c *Conn) Epoch() uint32 { return c.epoch }
 
 // Attempted is the highest epoch of any attempt of either side.
 func (c *Conn) Attempted() uint32 { return c.slot.epoch }
 
-// Tries is how many attempts of the present ones have failed; Reserved reports whether a
-// connection of the peer's waits for their end.
+// Tries is how many attempts of the present ones have failed.
 func (c *Conn) Tries() int {
 	if c.dial == nil {
 		return 0

@@ -63,6 +63,9 @@ func (d *dial) start() {
 	}
 	p := &Pending{m: m, owner: d}
 	link, err := m.transport.Dial(p, c.way)
+	if err != nil {
+		p.owner = nil // what is told of it now is not about another attempt
+	}
 	if errors.Is(err, syscall.EISCONN) && d.stillWaits() {
 		// The peer's attempt has come first, or a connection that we have left is not over
 		// yet. The one proves itself and takes the place of this dial, or is dropped; the

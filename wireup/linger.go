@@ -27,12 +27,13 @@ type Leaver interface {
 	End()
 }
 
-// Leave has a connection leave: until it calls Left, or its time is up.
+// Leave has a connection leave, for two seconds at most: until it calls [Manager.Left], or the module is
+// closed. The transport goes on to watch it, and calls its Work when something has come or there is room.
 func (m *Manager) Leave(l Leaver) {
 	m.leaving[l] = m.loop.After(lingerTime, func() { m.Left(l) })
 }
 
-// Left ends a connection that was leaving, unless that was done before.
+// Left ends a connection that was leaving, by [Leaver.End], unless that was done before.
 func (m *Manager) Left(l Leaver) {
 	timer, ok := m.leaving[l]
 	if !ok {
@@ -46,7 +47,8 @@ func (m *Manager) Left(l Leaver) {
 // Leaving are the connections that are leaving.
 func (m *Manager) Leaving() []Leaver { return slices.Collect(maps.Keys(m.leaving)) }
 
-// Work has all of them work, and reports whether anything was done.
+// Work has all connections that are leaving work, and reports whether anything was done: for a transport
+// that does not watch each of them.
 func (m *Manager) Work() bool {
 	did := false
 	for l := range m.leaving {

@@ -117,7 +117,8 @@ func (m *Manager) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.
 	case m.closed:
 		return nil, btl.ErrClosed
 	case !ok:
-		return nil, fmt.Errorf("%s: rank %d: the path %q was not made by this module", m.Name, peer.Rank, path.Desc)
+		return nil, fmt.Errorf("%s: rank %d: the Private of path %q is a %T and no wireup.Way: it is not from Reach of this module, or Reach leaves that out",
+			m.Name, peer.Rank, path.Desc, path.Private)
 	case peer.Rank < 0 || peer.Rank >= m.host.Size() || peer.Rank == m.host.Rank():
 		return nil, fmt.Errorf("%s: rank %d: not another rank of this job, which has %d", m.Name, peer.Rank, m.host.Size())
 	case path.Index < 0 || path.Index >= m.Paths:
@@ -175,7 +176,7 @@ func (m *Manager) Embryonic() []*Pending {
 	return all
 }
 
-// Count is how many of them there are, Most how many there may be.
+// Count is how many connections are embryonic.
 func (m *Manager) Count() int { return m.crowd.Count() }
 
 // Most is how many connections may be embryonic at once.

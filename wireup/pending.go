@@ -38,8 +38,16 @@ func (p *Pending) Link() Link { return p.link }
 // Up tells that an attempt of ours has come through: the peer's system has answered. The
 // handshake begins.
 func (p *Pending) Up() {
+	p.mustHaveLink("Up")
 	if p.owner != nil {
 		p.owner.up()
+	}
+}
+
+// mustHaveLink panics on a word that comes too early: the transport's mistake.
+func (p *Pending) mustHaveLink(call string) {
+	if p.owner != nil && p.link == nil {
+		panic("wireup: Pending." + call + " was called from within Transport.Dial, which is to post it (btl.Loop.Post), or to return the error")
 	}
 }
 
@@ -82,6 +90,7 @@ func (p *Pending) Take(b []byte) (rest []byte) {
 // Ended tells that the connection is over, or never came to be, and why: [io.EOF] if the
 // peer has ended it.
 func (p *Pending) Ended(err error) {
+	p.mustHaveLink("Ended")
 	if p.owner != nil {
 		p.owner.ended(err)
 	}

@@ -12,15 +12,18 @@ type Transport interface {
 	// NewEndpoint returns an endpoint, which embeds [Conn] and is not connected.
 	NewEndpoint() Endpoint
 	// Dial begins one attempt to connect, by a way of [btl.Path.Private]. What becomes of it
-	// is told to p, later and never from within Dial: [Pending.Up], or [Pending.Ended]. Where
-	// there can be only one connection with a peer, and there is one already, the error is
-	// [syscall.EISCONN], and the Manager waits for that one to be gone.
+	// is told to p, later and never from within Dial: [Pending.Up], or [Pending.Ended]. Where that
+	// is known at once, success is posted ([btl.Loop.Post]), and a failure is the error: an attempt
+	// that has failed like any other, of which no link is left. Where there can be only one
+	// connection with a peer, and there is one already, the error is [syscall.EISCONN], and the
+	// Manager waits for that one to be gone.
 	Dial(p *Pending, way Way) (Link, error)
 	// Holds reports whether an address that a peer means to reach is one of ours. A
 	// transport without addresses of IP says so of the zero value.
 	Holds(target netip.AddrPort) bool
-	// Linger waits for something to arrive for the connections that are leaving, at most a
-	// millisecond. Only [Manager.Close] calls it.
+	// Linger waits for something to arrive for the connections that are leaving
+	// ([Manager.Leaving]), at most a millisecond. Only [Manager.Close] calls it, which has them
+	// work in between.
 	Linger()
 }
 
