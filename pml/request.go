@@ -95,9 +95,15 @@ func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
 
 // leave ends a blocking call whose context has ended. A receive ends with it: its
 // buffer is the caller's, and the message that it had begun to take is returned. A send
-// goes on by itself.
+// goes on by itself, and so does what a [Completion] ends, unless that heeds it.
 func (p *PML) leave(op *operation) *inbound {
 	switch {
+	case op.other && !op.done:
+		op.orphan = true
+		if op.abandoned != nil {
+			op.abandoned()
+		}
+		return nil
 	case op.isSend && !op.done:
 		op.orphan = true
 		return nil

@@ -37,8 +37,8 @@ type Status struct {
 	Cancelled bool
 }
 
-// operation is a send or a receive under way. Operations live in a slab, are
-// used over and over, and are named on the wire by place and generation.
+// operation is a send or a receive under way, or what a [Completion] ends. Operations live
+// in a slab, are used over and over, and are named on the wire by place and generation.
 type operation struct {
 	pml   *PML // these never change: a stale request may look at them at any time
 	index uint32
@@ -92,6 +92,10 @@ type life struct {
 	in        *inbound // the message, once it has matched
 	withdrawn bool     // the message was given back, and its sender is to hear it
 	late      []uint32 // frames of it that have arrived since
+
+	// Of a Completion.
+	other     bool
+	abandoned func() // nobody waits for it any more
 }
 
 // handle is the operation's name on the wire.
