@@ -48,7 +48,7 @@ test-modules:
 
 race: ## all tests under the race detector
 	go test -race -count=1 -timeout 15m $(LONG) ./...
-	$(foreach m,$(MODULES),go -C $(m) test -race -count=1 -timeout 5m ./... &&) true
+	$(foreach m,$(MODULES),go -C $(m) test -race -count=1 -timeout 10m ./... &&) true
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
 	go test -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./internal/test/nettest/...

@@ -54,8 +54,8 @@ func (a *Address) Holds(ip netip.Addr) bool {
 
 // Sizes in bytes, and bounds.
 const (
-	HeadSize      = 21 // of an address, without the host name and what follows
-	InterfaceSize = 3  // of an interface, without its name and what follows
+	headSize      = 21 // of an address, without the host name and what follows
+	interfaceSize = 3  // of an interface, without its name and what follows
 	MaxInterfaces = 64 // and addresses
 	// MaxSize is the most that an address takes as long as its interfaces are those of
 	// [Fit]: three transports' fit into a hello of the message layer.
@@ -130,7 +130,7 @@ var ErrAddress = errors.New("malformed address")
 
 // Decode reads an address that came from another process.
 func Decode(b []byte) (*Address, error) {
-	if len(b) < HeadSize {
+	if len(b) < headSize {
 		return nil, fmt.Errorf("%w: %d bytes", ErrAddress, len(b))
 	}
 	if b[0] != addressVersion {
@@ -144,7 +144,7 @@ func Decode(b []byte) (*Address, error) {
 	if a.Port == 0 {
 		return nil, fmt.Errorf("%w: port 0", ErrAddress)
 	}
-	d := decoder{b: b[HeadSize:]}
+	d := decoder{b: b[headSize:]}
 	if hostLen > maxHost {
 		return nil, fmt.Errorf("%w: host name of %d bytes, at most %d are allowed", ErrAddress, hostLen, maxHost)
 	}
@@ -198,7 +198,7 @@ func (d *decoder) number() int {
 
 // nextInterface appends the addresses of one interface.
 func (d *decoder) nextInterface(all []reach.Address) []reach.Address {
-	head := d.take(InterfaceSize)
+	head := d.take(interfaceSize)
 	flags, count, nameLen := reach.Flags(head[0]), int(head[1]), int(head[2])
 	switch {
 	case !flags.Valid():

@@ -16,8 +16,8 @@ import (
 // docs/WIRE.md states the sizes that the code has.
 func TestWirePage(t *testing.T) {
 	page := wirepage.Sizes(t)
-	assert.Equal(t, page["ADDRESS"], HeadSize)
-	assert.Equal(t, page["INTERFACE"], InterfaceSize)
+	assert.Equal(t, page["ADDRESS"], headSize)
+	assert.Equal(t, page["INTERFACE"], interfaceSize)
 }
 
 func sampleAddress() *Address {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Attempts to connect a path that have failed: what became of each, and how long
+// attempts to connect a path that have failed: what became of each, and how long
 // they took. Together they are the error why it could not be connected.
-type Attempts struct {
+type attempts struct {
 	Took   time.Duration
 	causes []cause // of attempts in a row
 	count  int
@@ -24,19 +24,19 @@ type cause struct {
 const mostCauses = 8
 
 // Count is how many there were.
-func (e *Attempts) Count() int { return e.count }
+func (e *attempts) Count() int { return e.count }
 
 // Last is why the last one failed.
-func (e *Attempts) Last() error { return e.causes[len(e.causes)-1].err }
+func (e *attempts) Last() error { return e.causes[len(e.causes)-1].err }
 
 // Pause is how long to wait before the next one: 50 ms after the first, then twice as
 // long each time, at most 2 s.
-func (e *Attempts) Pause() time.Duration {
+func (e *attempts) Pause() time.Duration {
 	return min(50*time.Millisecond<<min(e.count-1, 10), 2*time.Second)
 }
 
 // Add takes note of one more.
-func (e *Attempts) Add(err error) {
+func (e *attempts) Add(err error) {
 	e.count++
 	if n := len(e.causes); n > 0 && e.causes[n-1].err.Error() == err.Error() {
 		e.causes[n-1].times++
@@ -49,12 +49,12 @@ func (e *Attempts) Add(err error) {
 }
 
 // Unwrap returns the last cause, which the attempts ended with.
-func (e *Attempts) Unwrap() error { return e.Last() }
+func (e *attempts) Unwrap() error { return e.Last() }
 
 // Error returns "connection refused", "connection refused (3 attempts in 0.2 s)"
 // or, where the causes differ, "3 attempts in 10.2 s: connection refused (2 times),
 // then no answer in 10s".
-func (e *Attempts) Error() string {
+func (e *attempts) Error() string {
 	spent := fmt.Sprintf("%d attempts in %.1f s", e.count, e.Took.Seconds())
 	switch {
 	case e.count == 1:

@@ -12,7 +12,7 @@ import (
 
 func TestAttempts(t *testing.T) {
 	refused, silent := syscall.ECONNREFUSED, fmt.Errorf("no answer in 10s: %w", syscall.ETIMEDOUT)
-	e := &Attempts{Took: 30_200 * time.Millisecond}
+	e := &attempts{Took: 30_200 * time.Millisecond}
 	e.Add(refused)
 	require.Equal(t, 50*time.Millisecond, e.Pause())
 	require.Equal(t, "connection refused", e.Error())

@@ -16,7 +16,7 @@ import (
 // after the other.
 type dial struct {
 	c      *Conn
-	failed Attempts
+	failed attempts
 	since  int64 // when the first one began
 
 	p         *Pending             // the present attempt, nil between two

@@ -24,7 +24,7 @@ func Fit(all []reach.Address) (fit, left []reach.Address) {
 	}
 	for count, i := 0, 0; i < len(order) && count < MaxInterfaces; i++ {
 		taken[order[i]] = true
-		if size(list(true)) > MaxSize-HeadSize-maxHost {
+		if size(list(true)) > MaxSize-headSize-maxHost {
 			taken[order[i]] = false
 			continue
 		}
@@ -35,7 +35,7 @@ func Fit(all []reach.Address) (fit, left []reach.Address) {
 
 // size is what the interfaces take of an encoded address.
 func size(addrs []reach.Address) int {
-	return len((&Address{Interfaces: addrs}).Encode()) - HeadSize
+	return len((&Address{Interfaces: addrs}).Encode()) - headSize
 }
 
 // byPromise lists the numbers of addresses, that of the most promising first.

@@ -41,7 +41,7 @@ type Local struct {
 // openLocal reads the parameters and chooses among the addresses of the system. Name is the
 // transport's. Where there is no address at all the error is a [*btl.UnavailableError].
 func openLocal(host btl.Host, name string) (*Local, error) {
-	s, err := ReadSettings(host.Params(), "btl_"+name+"_", func(err error) { host.Logf(btl.LogWarn, "%s: rank %d: %v", name, host.Rank(), err) })
+	s, err := readSettings(host.Params(), "btl_"+name+"_", func(err error) { host.Logf(btl.LogWarn, "%s: rank %d: %v", name, host.Rank(), err) })
 	if err != nil {
 		return nil, err
 	}

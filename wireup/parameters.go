@@ -15,8 +15,9 @@ const (
 	disableFamily = "disable_family"
 )
 
-// Parameters declares them for a transport, whose prefix is "btl_tcp_" or the like.
-func Parameters(prefix string) []param.Spec {
+// AllParameters declares what a transport over IP has: which networks it uses, at which ports, and
+// how it connects. Its prefix is "btl_tcp_" or the like.
+func AllParameters(prefix string) []param.Spec {
 	return []param.Spec{
 		{Name: prefix + include, Kind: param.List, Level: param.User,
 			Help: "Use only these networks: interface names, patterns (eth*) or subnets (10.8.0.0/16, fd00::/8). Not together with " + prefix + exclude + "."},
@@ -28,26 +29,19 @@ func Parameters(prefix string) []param.Spec {
 			Help: "Use at most so many interfaces besides the loopback, cards before tunnels and the fastest first; 0 means all."},
 		{Name: prefix + disableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
 			Help: "Do not use the addresses of IPv4 (4) or of IPv6 (6)."},
-	}
-}
-
-// AllParameters declares all that [ReadSettings] reads, those of [Parameters] among it, for a
-// transport that has no words of its own for them.
-func AllParameters(prefix string) []param.Spec {
-	return append(Parameters(prefix),
-		param.Spec{Name: prefix + policy, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
+		{Name: prefix + policy, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
 			Help: "How pairs of a local and a peer's address are judged: by the kernel's routes (route, on Linux), by the classes of the addresses as Open MPI does today (weighted) or did in 1.3 (weighted13), or by equal subnets (subnet). strand reach shows the result."},
-		param.Spec{Name: prefix + portMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
+		{Name: prefix + portMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
 			Help: "The first port to listen on; 0 lets the system choose. For firewalls that open a range of ports."},
-		param.Spec{Name: prefix + portRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,
+		{Name: prefix + portRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,
 			Help: "How many ports from " + prefix + portMin + " on may be tried, one for each process of a host; 0 means up to 65535."},
-		param.Spec{Name: prefix + connectRetries, Kind: param.Int, Default: "3", Min: "1", Max: "1000", Unit: "attempts", Level: param.Tuner,
+		{Name: prefix + connectRetries, Kind: param.Int, Default: "3", Min: "1", Max: "1000", Unit: "attempts", Level: param.Tuner,
 			Help: "How many attempts to connect may fail before the path counts as broken."},
-		param.Spec{Name: prefix + connectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
+		{Name: prefix + connectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 			Help: "How long one attempt waits for the peer's system to answer."},
-		param.Spec{Name: prefix + handshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
+		{Name: prefix + handshakeTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 			Help: "How long a connection may take to prove that it belongs to the job."},
-	)
+	}
 }
 
 // ChoiceOf is what the parameters say. Warn is told of each entry that fits nothing,

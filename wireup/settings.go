@@ -9,7 +9,7 @@ import (
 )
 
 // Names of the parameters of a transport about setting up connections, without the
-// transport's prefix; besides those of [Parameters].
+// transport's prefix.
 const (
 	policy           = "reach"
 	portMin          = "port_min"
@@ -30,11 +30,9 @@ type Settings struct {
 	ConnectTimeout, HandshakeTimeout time.Duration
 }
 
-// ReadSettings reads the parameters that begin with the prefix: those of [Parameters] and
-// reach, port_min, port_range, connect_retries, connect_timeout, handshake_timeout, which the
-// transport declares with the words that fit it. Warn is told of networks that are not
-// there, where that is no mistake.
-func ReadSettings(v *param.Values, prefix string, warn func(error)) (*Settings, error) {
+// readSettings reads the parameters of [AllParameters] that begin with the prefix. Warn is told of
+// networks that are not there, where that is no mistake.
+func readSettings(v *param.Values, prefix string, warn func(error)) (*Settings, error) {
 	s := &Settings{
 		Prefix:           prefix,
 		Choice:           ChoiceOf(v, prefix, warn),
