@@ -185,7 +185,6 @@ transports below them do.`,
 		newCompareCommand(),
 		newConformanceCommand(),
 		newNetCommand(),
-		newLinkCommand(),
 		newVersionCommand(),
 	)
 	return root

@@ -44,8 +44,6 @@ func TestCommandLines(t *testing.T) {
 		{"completion tcsh", 2, "", "want one of bash, fish"},
 		{"completion", 0, "Available Commands", ""},
 		{"nosuch", 2, "", "want one of bench, compare, completion, conformance, info, "},
-		{"link chekc", 2, "", `strand link: unknown command "chekc"; did you mean check?`},
-		{"link check now", 2, "", `strand link check: unexpected argument "now"`},
 		{"version now", 2, "", `strand version: unexpected argument "now"`},
 		{"run -n 2 --timeout 5 true", 2, "", "strand run: --timeout 5: want a time with its unit (ms, s, m, h), such as --timeout 90s; see"},
 		{"run -n 2 --grace x true", 2, "", "--grace x: want a time with its unit"},

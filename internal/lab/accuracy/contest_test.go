@@ -3,91 +3,117 @@
 package accuracy
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"testing"
+	"os"
 	"time"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/network"
-	"github.com/strandmp/strand/internal/test/leak"
-	"github.com/strandmp/strand/internal/test/need"
-	"github.com/strandmp/strand/internal/test/testnet"
+	"github.com/strandmp/strand/internal/lab/stats"
 )
 
-// The long form is that of docs/results/links.md. The short one shows that both links
-// carry data and neither more than their rate.
-func TestKernelContest(t *testing.T) {
-	testnet.New(t) // or skip
-	leak.Check(t)
-	n, err := network.New(network.Config{Hosts: 1, Backend: network.Netem})
-	if missing, ok := errors.AsType[*network.NetemError](err); ok {
-		need.KernelNetem(t, missing)
-	}
-	require.NoError(t, err)
-	_, err = n.Close()
-	require.NoError(t, err)
+// A Contest shows whether it makes a difference to TCP who emulates a link. One connection
+// sends what it can over the same link, by each backend in turn.
+type Contest struct {
+	Link       emulate.Link // but for its loss
+	Losses     []float64
+	Congestion string // control of the connection
+	Runs       int    // of each
+	Warmup     time.Duration
+	Stretch    time.Duration // the part of a run that counts
+	Seed       uint64
+}
 
-	c := StandardContest()
-	if !need.Soaking() {
-		c.Losses, c.Runs, c.Warmup, c.Stretch = []float64{0.01}, 1, 200*time.Millisecond, time.Second
+// standardContest is the contest of docs/results. It takes some 8 minutes.
+func standardContest() Contest {
+	return Contest{
+		Link: emulate.Link{
+			NIC:  emulate.NIC{Rate: 5 * emulate.Mbit, Queue: emulate.Queue{Frames: 100}},
+			Path: emulate.Path{Delay: 50 * time.Millisecond},
+		},
+		Losses: []float64{0, 0.001, 0.01, 0.03}, Congestion: "cubic", Runs: 10, Warmup: 2 * time.Second, Stretch: 4 * time.Second, Seed: 1,
 	}
+}
+
+// A Bout is what both backends got for one loss, in bit/s of data, run by run.
+type Bout struct {
+	Loss      float64
+	UserSpace []float64
+	Netem     []float64
+}
+
+// Ratio is the median, over all pairs of runs that follow each other, of what the user-space
+// link got by what netem got. Its interval says how far from 1 the ratio may be. An interval
+// with 1 in it does not show that the two are equal.
+func (b Bout) Ratio() stats.Ratio { return stats.ByRound(b.UserSpace, b.Netem) }
+
+// Run runs all bouts and reports each as it ends.
+func (c Contest) Run(report func(Bout)) error {
 	for _, loss := range c.Losses {
-		t.Run(fmt.Sprintf("%g%%", loss*100), func(t *testing.T) {
-			one := c
-			one.Losses = []float64{loss}
-			var out strings.Builder
-			require.NoError(t, one.WriteHead(&out))
-			require.NoError(t, one.Run(context.Background(), func(b Bout) {
-				require.NoError(t, b.WriteRow(&out))
-				for _, got := range [][]float64{b.UserSpace, b.Netem} {
-					assert.Len(t, got, c.Runs)
-					assert.Positive(t, slices.Min(got))
-				}
-			}))
-			t.Logf("\n%s", out.String())
-		})
+		b, err := c.bout(loss)
+		if err != nil {
+			return fmt.Errorf("TCP with a loss of %g: %w", loss, err)
+		}
+		report(b)
 	}
+	return nil
 }
 
-func TestContestEndsWhenAsked(t *testing.T) {
-	testnet.New(t) // or skip
-	leak.Check(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	c := StandardContest()
-	require.ErrorIs(t, c.Run(ctx, func(Bout) { assert.Fail(t, "nothing is to come") }), context.Canceled)
-}
-
-func TestBackendIsAsked(t *testing.T) {
-	testnet.New(t) // or skip
-	plan := Plan{Delays: []time.Duration{0}, Datagrams: 1, Backend: network.UserSpace}
-	require.NoError(t, plan.Run(context.Background(), func(r Result) {
-		assert.Equal(t, network.UserSpace, r.Wire.Backend)
-	}))
-	plan.Backend, plan.Delays = "", nil
-	plan.Losses, plan.Frames = []float64{0.5}, 10
-	require.NoError(t, plan.Run(context.Background(), func(r Result) { assert.NotEmpty(t, r.Wire.Backend) }))
-}
-
-// Two intervals that overlap are no agreement: the interval of the ratio says how far apart the
-// two may be.
-func TestBoutsReadWell(t *testing.T) {
-	var out strings.Builder
-	c := Contest{Link: emulate.Link{NIC: emulate.NIC{Rate: 50 * emulate.Mbit}, Path: emulate.Path{Delay: 10 * time.Millisecond}}, Congestion: "cubic", Runs: 6}
-	require.NoError(t, c.WriteHead(&out))
-	netem := []float64{12e6, 11e6, 13e6, 10e6, 14e6, 12e6}
-	var slower []float64
-	for _, v := range netem {
-		slower = append(slower, 0.8*v)
+// bout has a network of each kind and uses them in turn, with a new connection each
+// time.
+func (c Contest) bout(loss float64) (b Bout, err error) {
+	link := c.Link
+	link.Loss = emulate.Independent(loss)
+	backends := []network.Backend{network.Netem, network.UserSpace}
+	var networks []*network.Network
+	defer func() {
+		for _, n := range networks {
+			_, closeErr := n.Close()
+			err = errors.Join(err, closeErr)
+		}
+	}()
+	for _, backend := range backends {
+		n, err := network.New(network.Config{Hosts: 2, Link: link, Seed: c.Seed, Backend: backend})
+		if err != nil {
+			return Bout{}, err
+		}
+		networks = append(networks, n)
+		if err := forgetful(n.Host(0)); err != nil {
+			return Bout{}, err
+		}
 	}
-	require.NoError(t, Bout{0.01, slower, netem}.WriteRow(&out))
-	assert.Contains(t, out.String(), "TCP (cubic), 50mbit, 10ms one way, Mbit/s: medians of 6 runs; intervals at 97 %")
-	assert.Contains(t, out.String(), "   1.0 %   9.60 (8.00 – 11.20)        12.00 (10.00 – 14.00)       0.80   0.80 – 0.80\n")
+	got := make([][]float64, len(backends))
+	for round := range c.Runs {
+		for place := range networks {
+			i := (place + round) % len(networks)
+			speed, err := c.speed(networks[i])
+			if err != nil {
+				return Bout{}, fmt.Errorf("over %s: %w", backends[i], err)
+			}
+			got[i] = append(got[i], speed)
+		}
+	}
+	return Bout{Loss: loss, Netem: got[0], UserSpace: got[1]}, nil
+}
+
+// forgetful keeps a host's TCP from starting with what it knows of earlier
+// connections.
+func forgetful(h *network.Host) error {
+	return h.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/tcp_no_metrics_save", []byte("1"), 0o644) })
+}
+
+// speed is what a connection from host 0 to host 1 gets, in bit/s.
+func (c Contest) speed(n *network.Network) (float64, error) {
+	s, err := newStream(n, c.Congestion)
+	if err != nil {
+		return 0, err
+	}
+	var got [2]int64
+	var at [2]time.Time
+	for i, pause := range []time.Duration{c.Warmup, c.Stretch} {
+		<-time.After(pause)
+		got[i], at[i] = s.received.Load(), time.Now()
+	}
+	return float64(got[1]-got[0]) * 8 / at[1].Sub(at[0]).Seconds(), s.close()
 }

@@ -3,7 +3,6 @@
 package accuracy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,16 +15,16 @@ import (
 
 // A Result is one thing that was asked of a link, and what came of it.
 type Result struct {
-	What  Quantity `json:"what"`
-	Asked float64  `json:"asked"`
-	Got   float64  `json:"got"`
+	What  Quantity
+	Asked float64
+	Got   float64
 
 	// Low and High are, of a delay, the 10th and the 90th percentile of what was seen, and of
 	// a loss, the bounds that chance allows in 95 of 100 runs. Of a rate they are 0.
-	Low  float64 `json:"low,omitzero"`
-	High float64 `json:"high,omitzero"`
+	Low  float64
+	High float64
 
-	Wire network.Report `json:"network"`
+	Wire network.Report
 }
 
 // A Quantity is what can be asked of a link.
@@ -51,12 +50,10 @@ type Plan struct {
 	Frames    int
 
 	Seed uint64
-
-	Backend network.Backend
 }
 
-// Standard is the plan whose results those of comparisons rest on. It takes about half a minute.
-func Standard() Plan {
+// standard is the plan whose results those of comparisons rest on, docs/results/links.md. It takes about half a minute.
+func standard() Plan {
 	return Plan{
 		Delays: []time.Duration{
 			0, 100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
@@ -69,33 +66,33 @@ func Standard() Plan {
 
 // Run measures all of a plan, each on a network of its own, and reports each
 // result as it comes. It must run where networks can be built.
-func (p Plan) Run(ctx context.Context, report func(Result)) error {
+func (p Plan) Run(report func(Result)) error {
 	type step struct {
 		link    emulate.Link
-		measure func(context.Context, *network.Network) (Result, error)
+		measure func(*network.Network) (Result, error)
 	}
 	var steps []step
 	for _, d := range p.Delays {
-		steps = append(steps, step{emulate.Link{Path: emulate.Path{Delay: d}}, func(ctx context.Context, n *network.Network) (Result, error) {
-			return p.delay(ctx, n, d)
+		steps = append(steps, step{emulate.Link{Path: emulate.Path{Delay: d}}, func(n *network.Network) (Result, error) {
+			return p.delay(n, d)
 		}})
 	}
 	for _, r := range p.Rates {
-		steps = append(steps, step{emulate.Link{NIC: emulate.NIC{Rate: r}}, func(ctx context.Context, n *network.Network) (Result, error) {
-			return p.rate(ctx, n, r)
+		steps = append(steps, step{emulate.Link{NIC: emulate.NIC{Rate: r}}, func(n *network.Network) (Result, error) {
+			return p.rate(n, r)
 		}})
 	}
 	for _, l := range p.Losses {
-		steps = append(steps, step{emulate.Link{Path: emulate.Path{Loss: emulate.Independent(l)}}, func(ctx context.Context, n *network.Network) (Result, error) {
-			return p.loss(ctx, n, l)
+		steps = append(steps, step{emulate.Link{Path: emulate.Path{Loss: emulate.Independent(l)}}, func(n *network.Network) (Result, error) {
+			return p.loss(n, l)
 		}})
 	}
 	for _, s := range steps {
-		n, err := network.New(network.Config{Hosts: 2, Link: s.link, Seed: p.Seed, Backend: p.Backend})
+		n, err := network.New(network.Config{Hosts: 2, Link: s.link, Seed: p.Seed})
 		if err != nil {
 			return err
 		}
-		result, err := s.measure(ctx, n)
+		result, err := s.measure(n)
 		var closeErr error
 		result.Wire, closeErr = n.Close()
 		if err := errors.Join(err, closeErr); err != nil {
@@ -108,7 +105,7 @@ func (p Plan) Run(ctx context.Context, report func(Result)) error {
 
 // delay sends one datagram after the other and compares the time at which it was
 // sent with that at which the other host's kernel got it.
-func (p Plan) delay(ctx context.Context, n *network.Network, asked time.Duration) (Result, error) {
+func (p Plan) delay(n *network.Network, asked time.Duration) (Result, error) {
 	probe, err := newProbe(n)
 	if err != nil {
 		return Result{}, err
@@ -116,9 +113,6 @@ func (p Plan) delay(ctx context.Context, n *network.Network, asked time.Duration
 	defer probe.close()
 	seen := make([]float64, 0, p.Datagrams)
 	for range p.Datagrams {
-		if ctx.Err() != nil {
-			return Result{}, context.Cause(ctx)
-		}
 		d, err := probe.oneWay()
 		if err != nil {
 			return Result{}, err
@@ -134,7 +128,7 @@ func (p Plan) delay(ctx context.Context, n *network.Network, asked time.Duration
 const excess = 1.25
 
 // rate sends more than the link takes and counts what arrives in a stretch of time.
-func (p Plan) rate(ctx context.Context, n *network.Network, asked emulate.Rate) (Result, error) {
+func (p Plan) rate(n *network.Network, asked emulate.Rate) (Result, error) {
 	probe, err := newProbe(n)
 	if err != nil {
 		return Result{}, err
@@ -143,7 +137,7 @@ func (p Plan) rate(ctx context.Context, n *network.Network, asked emulate.Rate) 
 	stop := make(chan struct{})
 	flooding := make(chan error, 1)
 	go func() { flooding <- probe.flood(float64(asked)/8*excess/frameBytes, -1, stop) }()
-	got, err := probe.received(ctx, p.Stretch)
+	got, err := probe.received(p.Stretch)
 	close(stop)
 	return Result{What: Rate, Asked: float64(asked), Got: got * 8}, errors.Join(err, <-flooding)
 }
@@ -152,7 +146,7 @@ func (p Plan) rate(ctx context.Context, n *network.Network, asked emulate.Rate) 
 const floodRate = 50_000
 
 // loss sends many frames and counts what arrives.
-func (p Plan) loss(_ context.Context, n *network.Network, asked float64) (Result, error) {
+func (p Plan) loss(n *network.Network, asked float64) (Result, error) {
 	probe, err := newProbe(n)
 	if err != nil {
 		return Result{}, err
@@ -175,6 +169,6 @@ func (p Plan) loss(_ context.Context, n *network.Network, asked float64) (Result
 	}
 	arrived := float64(after-before) - float64(markers)
 	r := Result{What: Loss, Asked: asked, Got: 1 - arrived/float64(p.Frames)}
-	r.Low, r.High = interval(r.Got, p.Frames)
+	r.Low, r.High = interval(r.Got, p.Frames, usual)
 	return r, nil
 }

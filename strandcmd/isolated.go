@@ -1,0 +1,22 @@
+package strandcmd
+
+import "github.com/strandmp/strand/internal/lab/netspace"
+
+// isolated runs a command where it may build networks: the whole program once
+// more, in namespaces of its own.
+func isolated(run func() error) error {
+	if netspace.Isolated() {
+		return run()
+	}
+	status, err := netspace.Isolate()
+	if err == nil && status != 0 {
+		return statusError(status)
+	}
+	return err
+}
+
+// A statusError is the status of a process that has said what was wrong.
+type statusError int
+
+func (statusError) Error() string     { return "" }
+func (e statusError) ExitStatus() int { return int(e) }
