@@ -5,7 +5,6 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -17,19 +16,12 @@ type Group struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
-
-	late  context.Context // ends when nothing is waited for any more, not even last bytes
-	hurry context.CancelFunc
 }
-
-// farewell is how long closing a module waits for the last bytes of all its connections.
-const farewell = 500 * time.Millisecond
 
 // NewGroup makes a group whose results go to a loop.
 func NewGroup(loop btl.Loop) *Group {
 	g := &Group{loop: loop}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
-	g.late, g.hurry = context.WithCancel(context.Background())
 	return g
 }
 
@@ -96,12 +88,10 @@ func (g *Group) Read(ctx context.Context, r io.Reader, size int, f func(b []byte
 }
 
 // Close ends the group's context and waits for the goroutines: for those of links that send
-// their last bytes ([Link.Leave]) half a second at most. Nothing is run in the loop any more.
+// their last bytes ([Link.Leave]) two seconds at most. Nothing is run in the loop any more.
 func (g *Group) Close() {
 	g.cancel()
-	defer time.AfterFunc(farewell, g.hurry).Stop()
 	g.running.Wait()
-	g.hurry()
 }
 
 // Fetch has a goroutine make a call that blocks, and hands the result to take, in the loop. If

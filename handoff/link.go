@@ -15,7 +15,9 @@ import (
 const (
 	// readSize is how much of a stream is read at a time, in bytes.
 	readSize = 32 << 10
-	// lingers is how long a closed connection may take to send its last bytes.
+	// lingers is how long a closed connection may take to send its last bytes, also while the
+	// module closes: what is lost then only this process can send again. A peer that has
+	// them, or has gone, ends it sooner.
 	lingers = 2 * time.Second
 	// patience is how long who reads may take to notice that the connection is broken, when who
 	// writes has noticed. The reader first shows all that has still come: maybe a goodbye.
@@ -170,7 +172,7 @@ func (l *Link) Leave(b []byte) {
 	quiet := make(chan struct{})
 	l.group.Go(func() { l.readers.Wait(); close(quiet) })
 	l.group.Go(func() {
-		limit, cancel := context.WithTimeout(l.group.late, lingers)
+		limit, cancel := context.WithTimeout(context.Background(), lingers)
 		defer cancel()
 		select {
 		case <-quiet:

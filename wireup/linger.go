@@ -10,7 +10,7 @@ const (
 	// lingerTime is how long a closed connection may take to send its last bytes and to
 	// hear the peer's end.
 	lingerTime = 2 * time.Second
-	// farewell is how long closing the module waits for all of them.
+	// farewell is how long closing the module waits for all of them, at least.
 	farewell = 250 * time.Millisecond
 )
 
@@ -20,10 +20,11 @@ type Leaver interface {
 	// Work sends and reads what is possible and reports whether anything was done. When
 	// there is nothing left to do, or to hope for, it calls [Manager.Left].
 	Work() bool
-	// Confirmed reports whether the peer's system has all that was sent: the connection may
-	// go then, if nobody can wait any more.
+	// Confirmed reports whether the peer's system has all that was sent, or the peer wants no
+	// more of it: the connection may go then, if nobody can wait any more.
 	Confirmed() bool
-	// End ends the connection. Nothing is called afterwards.
+	// End ends the connection. Nothing is called afterwards. Once the module is closed, what is
+	// not confirmed is left to the system where that goes on with it.
 	End()
 }
 
@@ -58,16 +59,15 @@ func (m *Manager) Work() bool {
 }
 
 // finishLeaving ends all of them: each when the peer's system has confirmed our last bytes
-// or the peer has ended too, all after a short while.
+// or the peer has ended too, all after a while. Each works once more right before its end:
+// what has arrived and is not read would have the system drop our last bytes.
 func (m *Manager) finishLeaving() {
 	// The loop does not run during the call, so this has a clock of its own.
-	for deadline := time.Now().Add(farewell); len(m.leaving) > 0; m.transport.Linger() {
+	for deadline := time.Now().Add(max(farewell, m.Farewell)); len(m.leaving) > 0; m.transport.Linger() {
 		late := time.Now().After(deadline)
 		for l := range m.leaving {
-			if !late {
-				l.Work()
-			}
-			if late || l.Confirmed() {
+			l.Work()
+			if _, still := m.leaving[l]; still && (late || l.Confirmed()) {
 				m.Left(l)
 			}
 		}

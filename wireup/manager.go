@@ -32,6 +32,11 @@ type Config struct {
 	// Grace is how long a peer's connection waits while our own attempt gets no answer. 0
 	// is a quarter of a second.
 	Grace time.Duration
+	// Farewell is how long closing the module waits for what peers' systems have not confirmed
+	// of our last bytes, if that is more than a quarter of a second, which is enough where our
+	// system goes on with them by itself. Where nobody does, what is lost is to be sent again
+	// within that time. It may be set until the call of [Manager.Close].
+	Farewell time.Duration
 
 	// Paths is how many there may be between two ranks; 0 means 1.
 	Paths int

@@ -10,6 +10,7 @@ import (
 // the peer is leaving too.
 type linger struct {
 	*link
+	member  bool   // the peer has proved itself
 	goodbye []byte // until it is said
 	theirs  bool   // the peer has said goodbye as well
 }
@@ -19,7 +20,7 @@ var _ wireup.Leaver = (*linger)(nil)
 // leave lets an association end in order, after the goodbye, which is nil if it
 // was never anybody's connection.
 func (m *module) leave(l *link, goodbye []byte) {
-	l.ep, l.linger = nil, &linger{link: l, goodbye: goodbye}
+	l.ep, l.linger = nil, &linger{link: l, member: goodbye != nil, goodbye: goodbye}
 	m.Wire.Leave(l.linger)
 	l.linger.sayGoodbye()
 }
@@ -50,13 +51,21 @@ func (l *linger) Work() bool {
 	return did
 }
 
-// Confirmed implements [wireup.Leaver]: the peer's SCTP has all that we have sent.
-func (l *linger) Confirmed() bool { return l.goodbye == nil && l.assoc.Queued() == 0 }
+// Confirmed implements [wireup.Leaver]: the peer's SCTP has all that we have sent, or the
+// peer has left and drops what it gets.
+func (l *linger) Confirmed() bool { return l.theirs || l.goodbye == nil && l.assoc.Queued() == 0 }
 
 // receive drops what still comes, but for the peer's own goodbye.
 func (l *linger) receive(stream uint16, ppid uint32) {
 	l.theirs = l.theirs || (stream == controlStream && ppid == ppidGoodbye)
 }
 
-// End implements [wireup.Leaver].
-func (l *linger) End() { l.assoc.Abort() }
+// End implements [wireup.Leaver]. As long as the module is open the peer must be able to come
+// back at once, and a stranger is not to occupy the system for longer than us.
+func (l *linger) End() {
+	if l.m.closed && l.member && l.goodbye == nil {
+		l.assoc.Release()
+		return
+	}
+	l.assoc.Abort()
+}

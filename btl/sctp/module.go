@@ -62,6 +62,7 @@ func (m *module) Close() error {
 		return nil
 	}
 	m.closed = true
+	m.Wire.Farewell = m.stack.Farewell()
 	m.Wire.Close()
 	return m.stack.Close()
 }

@@ -3,6 +3,7 @@ package sctp
 import (
 	"errors"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
@@ -47,11 +48,12 @@ func openUser(c config, cfg stack.Config, why string) (*opened, error) {
 // noStack is for a process that is alone in its job: it opens no socket.
 type noStack struct{ cfg stack.Config }
 
-func (noStack) Port() uint16      { return 0 }
-func (noStack) Progress() bool    { return false }
-func (noStack) Linger()           {}
-func (s noStack) MaxMessage() int { return s.cfg.MaxMessage }
-func (noStack) Close() error      { return nil }
+func (noStack) Port() uint16            { return 0 }
+func (noStack) Progress() bool          { return false }
+func (noStack) Linger()                 {}
+func (s noStack) MaxMessage() int       { return s.cfg.MaxMessage }
+func (noStack) Farewell() time.Duration { return 0 }
+func (noStack) Close() error            { return nil }
 func (noStack) Associate(stack.Route, stack.Handler) (stack.Association, error) {
 	return nil, syscall.ENOTCONN
 }

@@ -142,7 +142,7 @@ func TestReach(t *testing.T) {
 	_, err = a.mod.Connect(btl.Peer{Rank: 3}, paths[0], &peer{})
 	require.ErrorContains(t, err, "rank 3")
 	_, err = a.mod.Connect(btl.Peer{Rank: 1}, btl.Path{}, &peer{})
-	require.ErrorContains(t, err, "not made by this module")
+	require.ErrorContains(t, err, "not from Reach of this module")
 	a.reach(b)
 	_, err = a.mod.Connect(btl.Peer{Rank: 1}, paths[0], &peer{})
 	require.ErrorContains(t, err, "already")

@@ -256,6 +256,16 @@ func (a *association) Abort() {
 	a.end()
 }
 
+// Release implements [stack.Association]. The kernel shuts the association down once all is
+// acknowledged, whether or not the socket is open.
+func (a *association) Release() {
+	if a.over {
+		return
+	}
+	_ = a.k.sock.Shutdown(a.id) // it may be no more
+	a.end()
+}
+
 // Trust implements [stack.Association]. What a stranger may leave unread is the
 // kernel's to bound, by the socket's receive buffer.
 func (a *association) Trust() {

@@ -62,6 +62,9 @@ func (k *kernel) Linger() {
 	k.Poll(true)
 }
 
+// Farewell implements [stack.Stack].
+func (k *kernel) Farewell() time.Duration { return 0 }
+
 // Close implements [stack.Stack].
 func (k *kernel) Close() error {
 	if k.closed {
@@ -72,8 +75,22 @@ func (k *kernel) Close() error {
 		a.Abort()
 	}
 	k.watch.Stop()
+	k.empty()
 	k.sock.Close()
 	return nil
+}
+
+// empty reads what nobody wants. If anything is unread when the socket is closed the kernel aborts
+// all of its associations, those that were released too, and what it has not sent of them is
+// lost. It does so with one a long message of which has come in part; who sends that to us sends
+// its rest again, and is told then.
+func (k *kernel) empty() {
+	const enough = 4096 // messages: a peer may send without end
+	for range enough {
+		if _, _, errno := k.sock.Receive(k.buf); errno == syscall.EAGAIN {
+			return
+		}
+	}
 }
 
 // Associate implements [stack.Stack]. The error is EISCONN if the peer's attempt

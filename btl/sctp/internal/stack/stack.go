@@ -2,6 +2,7 @@ package stack
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -25,6 +26,10 @@ type Stack interface {
 	// MaxMessage is how long messages should be at most: Config.MaxMessage, or less
 	// if the buffers that the system gives are too small for that.
 	MaxMessage() int
+	// Farewell is how long closing is to wait for what peers have not acknowledged: as long as
+	// it takes to send it again some times, where nobody does so afterwards; 0 where the
+	// system does, after Association.Release.
+	Farewell() time.Duration
 	// Close ends all associations without a call, closes the sockets and leaves no
 	// goroutine, watch or timer behind.
 	Close() error
@@ -93,6 +98,10 @@ type Association interface {
 	// acknowledged is lost. The handler is not called any more. Aborting twice, or
 	// after Handler.Down, does nothing.
 	Abort()
+	// Release gives the association up before the stack is closed. What was taken, and the
+	// end in order behind it, are the system's to send, also after Close, where it can do so
+	// by itself. Where it can not, this is Abort. The handler is not called any more.
+	Release()
 	// Sever loses every packet from now on, in both directions, as if somebody had
 	// pulled the plug. For tests.
 	Sever()

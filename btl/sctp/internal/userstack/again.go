@@ -166,10 +166,18 @@ func (g *again) look(now int64, wait time.Duration, send func(b []byte) bool) (n
 	return min(next, now+int64(wait)) // others may be kept in the meantime
 }
 
+// roundTrip is that of the association, 0 if none was measured.
+func (a *association) roundTrip() time.Duration {
+	if a.pion == nil {
+		return 0
+	}
+	return time.Duration(a.pion.SRTT() * float64(time.Millisecond))
+}
+
 // sendAgain looks after what may have to be sent again, as long as there is something.
 func (a *association) sendAgain() {
 	a.againTimer = nil
-	trip := time.Duration(a.pion.SRTT() * float64(time.Millisecond))
+	trip := a.roundTrip()
 	if a.ended || a.reason != nil || trip == 0 {
 		return
 	}

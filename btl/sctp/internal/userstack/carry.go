@@ -116,6 +116,9 @@ func (a *association) Abort() {
 	a.forget()
 }
 
+// Release implements [stack.Association]: there is no system to go on with it.
+func (a *association) Release() { a.Abort() }
+
 // Sever implements [stack.Association].
 func (a *association) Sever() { a.severed.Store(true) }
 

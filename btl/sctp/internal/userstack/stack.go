@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
@@ -163,6 +164,12 @@ func (s *Stack) Linger() {
 	if !s.Progress() {
 		rawio.WaitAny(fds, 1)
 	}
+	for _, a := range s.byTag {
+		if a.againTimer != nil { // which does not fire during the call
+			a.againTimer.Stop()
+			a.sendAgain()
+		}
+	}
 	for _, so := range s.sockets {
 		so.read()
 	}
@@ -188,6 +195,20 @@ func (s *Stack) remove(a *association) {
 		s.beats.Stop()
 		s.beats = nil
 	}
+}
+
+// Farewell implements [stack.Stack]: what pion's probe and all of ours take (again.go), so that a
+// packet that loses its end must be lost five times.
+func (s *Stack) Farewell() time.Duration {
+	const (
+		trips = 2 + 2<<maxTimes
+		most  = 2 * time.Second
+	)
+	longest := time.Duration(0)
+	for _, a := range s.byTag {
+		longest = max(longest, a.roundTrip())
+	}
+	return min(trips*longest, most)
 }
 
 // Close implements [stack.Stack].
