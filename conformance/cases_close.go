@@ -12,6 +12,7 @@ var closeCases = []testCase{
 	{"close-busy", "An endpoint that is busy can be closed: at once, without a call, and its frames are the sender's again.", checkCloseBusy, on(ruleClosed, ruleNoBlock)},
 	{"close-early", "An endpoint can be closed before it was used, and while it connects; a module likewise.", checkCloseEarly, on(ruleClosed)},
 	{"close-silent", "After Close nothing is called, whatever the peer sends, and Send returns Broken.", checkCloseSilent, on(ruleClosed)},
+	{"close-inside", "An endpoint is closed from within an up-call of its own: from Up, Writable, Deliver and End. Nothing is called any more, and the two can connect anew.", checkCloseInside, on(ruleClosed, ruleSerial, ruleNoticed)},
 	{"close-both", "Both sides may close at the same time.", checkCloseBoth, on(ruleOpen, ruleClosed)},
 }
 
@@ -140,6 +141,67 @@ func checkCloseSilent(t *trial) {
 		w.anyRank().step(1)
 	}
 	w.resumeAll()
+}
+
+func checkCloseInside(t *trial) {
+	for range 3 {
+		w := t.open(2)
+		a, b := w.distinctPair()
+		w.closesOnArrival(a, b)
+		w.closesOnRoom(a, b)
+		w.closesOnUp(a, b)
+		there, back := w.join(a, b)
+		there.post(w.randomSpecs(5, 64<<10)...)
+		back.post(w.randomSpecs(5, 64<<10)...)
+		w.settle()
+		w.close()
+	}
+}
+
+// closesOnArrival has rank b close in the middle of what arrives.
+func (w *world) closesOnArrival(a, b *rank) {
+	there, back := w.join(a, b)
+	w.t.falls(there, back)
+	arrivals := 0
+	w.t.mu.Lock()
+	back.react = func(*shipment) {
+		if arrivals++; arrivals == 3 {
+			back.closeInside()
+		}
+	}
+	w.t.mu.Unlock()
+	there.post(w.randomSpecs(30, 64<<10)...)
+	w.t.await(ruleNoticed, "the peer to notice that an endpoint was closed while it delivered", func() bool { return there.downs > 0 })
+	there.close()
+}
+
+// closesOnRoom has rank a close when it is told that there is room again.
+func (w *world) closesOnRoom(a, b *rank) {
+	there, back := w.join(a, b)
+	w.t.falls(there, back)
+	w.t.mu.Lock()
+	there.inRoom = there.closeInside
+	w.t.mu.Unlock()
+	b.stall()
+	there.fill(w.bulk(64 << 10))
+	b.resume()
+	w.t.await(ruleNoticed, "the peer to notice that an endpoint was closed when it had room again", func() bool { return back.downs > 0 })
+	back.close()
+}
+
+// closesOnUp has rank a close as soon as it is connected.
+func (w *world) closesOnUp(a, b *rank) {
+	there := w.connect(a, b)
+	w.t.mu.Lock()
+	there.mayFall, there.inUp = true, there.closeInside
+	w.onAccept = func(p *port) { p.mayFall = true }
+	w.t.mu.Unlock()
+	there.post(w.randomSpecs(3, 64<<10)...)
+	w.t.await(ruleUp, "a connection that is closed at once", func() bool { return there.closed })
+	w.abandoned(b, 0)
+	w.t.mu.Lock()
+	w.onAccept = nil
+	w.t.mu.Unlock()
 }
 
 func checkCloseBoth(t *trial) {

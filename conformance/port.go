@@ -46,6 +46,8 @@ type port struct {
 
 	// Hooks of the case. They run in the up-call, without mu.
 	react   func(*shipment)                // after an arrival
+	inUp    func()                         // in Up
+	inRoom  func()                         // in Writable, in the place of what is to be sent
 	refuse  func(step string) error        // what Deliver, Begin and End answer
 	lay     func(size int) (kind plotKind) // where a payload lands
 	onBegin func(*plot)
@@ -168,6 +170,9 @@ func (p *port) Up(hello []byte) {
 	}
 	p.up, p.down, p.began = true, false, time.Time{}
 	p.ups++
+	if p.inUp != nil {
+		p.outside(p.inUp)
+	}
 }
 
 // Writable implements [btl.Receiver].
@@ -177,6 +182,10 @@ func (p *port) Writable() {
 	}
 	defer p.leave()
 	p.busy = false
+	if p.inRoom != nil {
+		p.outside(p.inRoom)
+		return
+	}
 	before := p.sent.frames
 	p.outside(p.pump)
 	if p.busy && p.sent.frames == before {
@@ -321,14 +330,15 @@ func (p *port) recall(rec btl.Recaller) {
 }
 
 // close closes the endpoint.
-func (p *port) close() {
-	p.r.do("Endpoint.Close", func() {
-		p.markClosed()
-		if err := p.ep.Close(); err != nil {
-			p.w.t.violate(ruleOpen, "%v: Close: %v", p, err)
-		}
-		p.bury()
-	})
+func (p *port) close() { p.r.do("Endpoint.Close", p.closeInside) }
+
+// closeInside is close within a call of the rank.
+func (p *port) closeInside() {
+	p.markClosed()
+	if err := p.ep.Close(); err != nil {
+		p.w.t.violate(ruleOpen, "%v: Close: %v", p, err)
+	}
+	p.bury()
 }
 
 // markClosed forbids all further up-calls.

@@ -61,6 +61,21 @@ var connectionFaults = []Fault{
 			}
 			return l.inner.Close()
 		}},
+	{Name: "goes on calling when an up-call has closed it", Case: "close-inside", Rule: "closed",
+		deliver: func(l *Link, header, payload []byte) error {
+			err := l.r.Deliver(header, payload)
+			if l.closed {
+				l.r.Writable()
+			}
+			return err
+		},
+		end: func(l *Link, landing *btl.Landing) error {
+			err := l.r.End(landing)
+			if l.closed {
+				l.r.Writable()
+			}
+			return err
+		}},
 	{Name: "never says Up", Case: "hello", Rule: "up",
 		up: func(*Link, []byte) {}},
 	{Name: "says Up twice", Case: "hello", Rule: "up",

@@ -164,14 +164,20 @@ func (e *Endpoint) advance() {
 			e.fail("receiving", err)
 			return
 		}
-		if !whole {
+		if whole {
+			r := e.remote
+			r.m.host.Loop().Post(func() { r.acknowledged(p) })
+		}
+		switch {
+		case e.state == ended: // the receiver has closed it
+			e.landed = nil
+			return
+		case !whole:
 			e.queued = true
 			e.m.arriving = append(e.m.arriving, e)
 			return
 		}
 		e.inbox = e.inbox[1:]
-		r := e.remote
-		r.m.host.Loop().Post(func() { r.acknowledged(p) })
 	}
 }
 
