@@ -115,10 +115,7 @@ func (d *dial) up() {
 	d.risen = true
 	local, remote := p.link.Addresses()
 	c.enter(ConnectAck, btl.LogDebug, local+" → "+remote, d.epoch, "")
-	m.host.PairKey(c.slot.key.rank, func(key []byte, err error) {
-		if d.p != p {
-			return // this attempt is over
-		}
+	p.awaitKey(c.slot.key.rank, func(key []byte, err error) {
 		if err == nil {
 			err = d.greet(key)
 		}
@@ -205,6 +202,7 @@ func (d *dial) crossed(hello []byte) {
 	p := d.p
 	d.stopTimer()
 	d.p = nil // as between two attempts: there is room for the peer's
+	p.giveUpKey()
 	d.forget()
 	v := d.c.m.visit(p, p.link.Target())
 	v.instead = d

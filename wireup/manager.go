@@ -85,6 +85,7 @@ type Manager struct {
 	greeting  []byte
 	crowd     *strangers.Crowd[*visitor]
 	cookies   cookies
+	asking    map[int]*asking // by rank
 	slots     map[slotKey]*slot
 	leaving   map[Leaver]btl.Timer
 	closed    bool
@@ -109,6 +110,7 @@ func NewManager(host btl.Host, t Transport, c Config) *Manager {
 	return &Manager{
 		Config: c, host: host, loop: host.Loop(), transport: t,
 		crowd:   strangers.New[*visitor](strangers.Rules{Most: c.Strangers, Pace: c.Pace, Chance: rand.IntN}),
+		asking:  make(map[int]*asking),
 		slots:   make(map[slotKey]*slot),
 		leaving: make(map[Leaver]btl.Timer),
 	}

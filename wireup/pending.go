@@ -14,6 +14,10 @@ type Pending struct {
 	link  Link
 	owner owner // nil once it is an endpoint's, or over
 
+	// While it waits for a key.
+	asks  *asking
+	found func(key []byte, err error)
+
 	// Where messages may be lost: the last one that was sent, and those that were taken.
 	said   []byte
 	taken  [][]byte
@@ -181,6 +185,7 @@ func (p *Pending) close() {
 // release: it is an endpoint's now, or over.
 func (p *Pending) release() {
 	p.relax()
+	p.giveUpKey()
 	p.owner = nil
 }
 

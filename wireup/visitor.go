@@ -115,10 +115,7 @@ func (v *visitor) message(b []byte) bool {
 // with the rank that it claims to be. The launcher may have to be asked for that.
 func (v *visitor) answer() {
 	rank := v.acceptor.Request().From
-	v.p.m.host.PairKey(rank, func(key []byte, err error) {
-		if v.p.owner != owner(v) {
-			return // it is over
-		}
+	v.p.awaitKey(rank, func(key []byte, err error) {
 		if err == nil {
 			err = v.p.say(v.acceptor.Answer(key))
 		}
