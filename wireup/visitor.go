@@ -21,6 +21,7 @@ type visitor struct {
 	place    *strangers.Place[*visitor]
 	timer    btl.Timer
 	proved   bool
+	differs  bool // it speaks another version, and has been told ours
 	greeting Greeting
 	// instead is our own attempt, which the transport has made one with the peer's and
 	// which goes on if this fails.
@@ -71,6 +72,9 @@ func (v *visitor) claimed(r handshake.Request) error {
 }
 
 func (v *visitor) bytes(b []byte) {
+	if v.differs {
+		return
+	}
 	a := v.answerer()
 	if v.proved || a.Claimed() {
 		v.fail(errors.New("it goes on before it was answered"))
@@ -78,13 +82,25 @@ func (v *visitor) bytes(b []byte) {
 	}
 	out, proved, err := a.Feed(b)
 	switch {
+	case err != nil && len(out) > 0:
+		v.differ(out, err)
 	case err != nil:
-		_ = v.p.say(out) // which is that we speak another version
 		v.fail(err)
 	case proved:
 		v.arrive()
 	case a.Claimed():
 		v.answer()
+	}
+}
+
+// differ tells a process of this job that speaks another version which one is ours. Who ends a
+// connection at once may take back what it has said. So this one stays embryonic, with its place and
+// its time, until the peer has heard that and ends it.
+func (v *visitor) differ(ours []byte, err error) {
+	v.tellStray(btl.LogWarn, err)
+	v.differs = true
+	if err = v.p.say(ours); err != nil {
+		v.fail(err)
 	}
 }
 
@@ -245,13 +261,17 @@ func (v *visitor) fail(err error) {
 	switch {
 	case v.proved:
 		level = btl.LogInfo
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+	case v.differs, errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
 		level = btl.LogDebug
 	}
-	_, from := v.p.link.Addresses()
-	v.p.m.Stray(level, from, err)
+	v.tellStray(level, err)
 	v.drop()
 	v.resume(err)
+}
+
+func (v *visitor) tellStray(level btl.LogLevel, err error) {
+	_, from := v.p.link.Addresses()
+	v.p.m.Stray(level, from, err)
 }
 
 // resume has our own attempt go on, unless the peer's has taken its place.
