@@ -271,6 +271,8 @@ func (d *dial) explain(phase string, err error) error {
 	switch {
 	case phase != "handshake" || !reset && !errors.Is(err, io.EOF):
 		return err
+	case d.connector == nil:
+		return fmt.Errorf("the peer has closed the connection before anything was said: %w", err)
 	case d.proved():
 		return errors.New("the peer has closed the connection instead of accepting it")
 	case reset:
@@ -279,7 +281,7 @@ func (d *dial) explain(phase string, err error) error {
 	return errWordless
 }
 
-var errWordless = errors.New("whoever listens there has closed the connection without a word: it does not take this for a process of its job")
+var errWordless = errors.New("whoever listens there has closed the connection without a word, as to one that is not of its job, or while it had no place for another one")
 
 func (d *dial) stopTimer() {
 	if d.timer != nil {

@@ -3,6 +3,7 @@ package wireup
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"syscall"
 
@@ -29,6 +30,8 @@ func (c *Conn) remedy(err error) string {
 	}
 	var refused *handshake.RefusedError
 	switch {
+	case errors.Is(err, errWordless): // and maybe a reset
+		return fmt.Sprintf("do both have the same job and secret? another job may listen %s; see the output of rank %d, which says whom it has dropped, and why", at, peer)
 	case errors.As(err, &refused):
 		return ""
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -44,9 +47,11 @@ func (c *Conn) remedy(err error) string {
 		return openfiles.Remedy(err)
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
 		return "a local firewall rule forbids it"
-	case errors.Is(err, handshake.ErrProof), errors.Is(err, ErrForeign):
-		return fmt.Sprintf("another program, or another job, listens %s", at)
-	case errors.Is(err, ErrNoGoodbye), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, handshake.ErrProof):
+		return fmt.Sprintf("another process of this job listens %s, or somebody is in between: see how the addresses of rank %d are forwarded", at, peer)
+	case errors.Is(err, ErrForeign):
+		return fmt.Sprintf("another program listens %s", at)
+	case errors.Is(err, io.EOF), errors.Is(err, ErrNoGoodbye), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fmt.Sprintf("rank %d has probably ended: see its output", peer)
 	}
 	return ""

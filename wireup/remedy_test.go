@@ -1,0 +1,42 @@
+package wireup
+
+import (
+	"io"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// What is advised fits the cause.
+func TestRemediesOfHandshakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		slow      bool
+		end       func(*Pending)
+		why, what string
+	}{
+		"another job, in order": {false, func(p *Pending) { p.Ended(io.EOF) }, "without a word", "another job"},
+		"another job, a reset":  {false, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "without a word", "another job"},
+		"before a word of ours": {true, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "before anything was said", "has probably ended"},
+		"another program":       {false, func(p *Pending) { p.Take(make([]byte, 72)) }, "not a Strand handshake", "another program"},
+		"somebody in between":   {false, func(p *Pending) { p.Take(append([]byte("STRA\x02\x00"), make([]byte, 66)...)) }, "does not prove", "in between"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, m := newPorch(t)
+			h.slow = c.slow
+			p, recv := h.dial(t, m)
+			c.end(p)
+			h.Clock.Turn()
+			require.Equal(t, 1, recv.Downs)
+			var failure *btl.ConnError
+			require.ErrorAs(t, recv.Err, &failure)
+			require.Contains(t, failure.Err.Error(), c.why)
+			require.Contains(t, failure.Remedy, c.what)
+			if c.what != "has probably ended" {
+				require.NotContains(t, failure.Remedy, "has probably ended")
+			}
+		})
+	}
+}
