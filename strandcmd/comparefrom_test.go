@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // someResults puts results that nobody has measured into a folder: run times of two
@@ -18,7 +19,7 @@ func someResults(t *testing.T, factor float64) string {
 	t.Helper()
 	r := &results.Report{
 		Format: results.Format, Version: "synthetic", Command: []string{"strand", "compare"}, Started: time.Unix(1e9, 0), Finished: time.Unix(1e9+9, 0),
-		Runs: 6, Machine: results.Machine{OS: "linux", Arch: "amd64", Go: "go1.26"}, Links: results.Links{Kind: results.Loopback},
+		Runs: 6, Machine: machine.Machine{OS: "linux", Arch: "amd64", Go: "go1.26"}, Links: results.Links{Kind: results.Loopback},
 		Variants: []results.Variant{{Name: "tcp", BTL: "tcp"}, {Name: "sctp", BTL: "sctp"}},
 		Cells:    []results.Cell{{Workload: results.Farm, Ranks: 4, Params: map[string]any{"size": 30000.0}}},
 	}

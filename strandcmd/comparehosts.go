@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/remote"
 )
 
@@ -138,7 +139,7 @@ func newElsewhereCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := os.Stdout
 			os.Stdout = os.Stderr // nothing else may come between the frames
-			i := remote.Introduction{Build: buildName(buildInfo()), Machine: compare.Machine()}
+			i := remote.Introduction{Build: buildName(buildInfo()), Machine: machine.This()}
 			return remote.Answer(commandContext(cmd), os.Stdin, out, i, func(ctx context.Context, argument string, out io.Writer) error {
 				return compare.Member(ctx, argument, out)
 			})

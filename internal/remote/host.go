@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/lines"
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // A Host is where ranks can run, and how to get there.
@@ -34,7 +34,7 @@ var Arguments = []string{"compare", "elsewhere"}
 // An Introduction is what the program on another host says first.
 type Introduction struct {
 	Build   string          `json:"strand"` // of the program there
-	Machine results.Machine `json:"machine"`
+	Machine machine.Machine `json:"machine"`
 }
 
 // Ask starts the program on the host and returns how it introduces itself, if it is of the

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/remote"
 )
 
@@ -59,7 +60,7 @@ func playElsewhere() {
 	var err error
 	switch {
 	case len(os.Args) == 3 && slices.Equal(os.Args[1:], remote.Arguments):
-		i := remote.Introduction{Build: testBuild, Machine: Machine()}
+		i := remote.Introduction{Build: testBuild, Machine: machine.This()}
 		err = remote.Answer(context.Background(), os.Stdin, os.Stdout, i, func(ctx context.Context, argument string, out io.Writer) error {
 			how, argument, _ := strings.Cut(argument, " ")
 			return member(how, argument, out)

@@ -10,13 +10,14 @@ import (
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/remote"
 )
 
 // Hosts is a real network. Rank r is on host r, counted round and round.
 type Hosts struct {
 	Hosts    []remote.Host
-	Machines []results.Machine // of the hosts
+	Machines []machine.Machine // of the hosts
 
 	// Carrier is a program with arguments which, with a place as JSON and then a rank's
 	// command line, calls [remote.Carry] with that place and the command line's last
@@ -27,7 +28,7 @@ type Hosts struct {
 // Reach finds out whether the hosts can be reached and have the program, of the same build,
 // and what they are.
 func (h *Hosts) Reach(ctx context.Context, build string) error {
-	h.Machines = make([]results.Machine, len(h.Hosts))
+	h.Machines = make([]machine.Machine, len(h.Hosts))
 	errs := make([]error, len(h.Hosts))
 	var asking sync.WaitGroup
 	for i, host := range h.Hosts {

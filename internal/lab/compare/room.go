@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // What a plan takes, in bytes, as measured, rounded up.
@@ -63,12 +65,10 @@ func megabytes(n uint64) string { return fmt.Sprintf("%d MB", n>>20) }
 // freeMemory is what the kernel says can be had, or less where this process's group
 // may have less.
 func freeMemory() (bytes uint64, known bool) {
-	kilobytes, _ := strings.CutSuffix(field("/proc/meminfo", "MemAvailable"), " kB")
-	n, err := strconv.ParseUint(kilobytes, 10, 54)
-	if err != nil {
+	free, known := machine.Memory("MemAvailable")
+	if !known {
 		return 0, false
 	}
-	free := n << 10
 	if rest, limited := groupMemory(filepath.Join("/sys/fs/cgroup", controlGroup())); limited {
 		free = min(free, rest)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // A Config is a comparison.
@@ -74,7 +75,7 @@ func Run(ctx context.Context, c Config) (*results.Report, error) {
 	r := &Runner{Config: c, failed: map[[2]int]int{}}
 	r.report = &results.Report{
 		Format: results.Format, Version: c.Version, Command: c.Command, Started: time.Now().Truncate(time.Second),
-		Seed: c.Plan.Seed, Runs: c.Plan.Runs, By: c.Plan.By, Machine: Machine(), Links: c.Ground.Links(),
+		Seed: c.Plan.Seed, Runs: c.Plan.Runs, By: c.Plan.By, Machine: machine.This(), Links: c.Ground.Links(),
 	}
 	if g, real := c.Ground.(Hosts); real {
 		r.report.Hosts = g.Machines

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // A maker makes reports that nobody has measured: their figures come from formulas
@@ -33,7 +34,7 @@ func newMaker(seed uint64, runs int) *maker {
 		Format: results.Format, Version: "synthetic", Seed: seed, Runs: runs,
 		Command: []string{"strand", "compare", "--btl", "tcp,sctp(streams=10),sctp(streams=1),udp", "--loss", "0,1,2", "--seed", fmt.Sprint(seed)},
 		Started: started, Finished: started.Add(12*time.Minute + 34*time.Second),
-		Machine: results.Machine{Host: "nowhere", OS: "linux", Kernel: "6.1.0", Arch: "amd64", CPU: "Synthetic Processor", CPUs: 2, MemoryBytes: 8 << 30, Go: "go1.26"},
+		Machine: machine.Machine{Host: "nowhere", OS: "linux", Kernel: "6.1.0", Arch: "amd64", CPU: "Synthetic Processor", CPUs: 2, MemoryBytes: 8 << 30, Go: "go1.26"},
 		Links:   results.Links{Kind: results.UserSpace, Why: "netem: this kernel has none"},
 		Variants: []results.Variant{
 			{Name: tcp, BTL: "tcp", Params: map[string]string{"btl_tcp_congestion": "cubic"}, Facts: map[string]string{results.FactCongestion: "cubic", results.FactStack: "kernel", results.FactMTU: "1500", results.FactSendBuffer: "220 KB"}},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // Bounds of a report: what is beyond was not written by strand compare, or nobody could
@@ -121,7 +123,7 @@ func (c *checker) names(place string, m map[string]string) {
 	}
 }
 
-func (c *checker) machine(place string, m *Machine) {
+func (c *checker) machine(place string, m *machine.Machine) {
 	for _, f := range []struct{ place, value string }{
 		{"host", m.Host}, {"os", m.OS}, {"kernel", m.Kernel}, {"arch", m.Arch}, {"cpu", m.CPU}, {"go", m.Go},
 	} {

@@ -1,6 +1,10 @@
 package results
 
-import "time"
+import (
+	"time"
+
+	"github.com/strandmp/strand/internal/machine"
+)
 
 // Format is the version of the file's format. It changes when the meaning
 // of a field does; fields that are new are no new format, and are ignored by who does
@@ -36,23 +40,11 @@ type Report struct {
 
 	// Machine conducted it, and ran all ranks unless there are hosts. Hosts are those that
 	// were named, of which rank r ran on number r, counted round and round.
-	Machine  Machine   `json:"machine"`
-	Hosts    []Machine `json:"hosts,omitzero"`
-	Links    Links     `json:"links"`
-	Variants []Variant `json:"variants"` // the first that can run is what the others are compared with
-	Cells    []Cell    `json:"cells"`    // all that were asked for, in order; those to come have no runs yet
-}
-
-// A Machine is what the comparison ran on. What is not known is empty.
-type Machine struct {
-	Host        string `json:"host,omitzero"`
-	OS          string `json:"os"`
-	Kernel      string `json:"kernel,omitzero"`
-	Arch        string `json:"arch"`
-	CPU         string `json:"cpu,omitzero"` // model
-	CPUs        int    `json:"cpus"`         // that the process may use
-	MemoryBytes uint64 `json:"memory_bytes,omitzero"`
-	Go          string `json:"go"`
+	Machine  machine.Machine   `json:"machine"`
+	Hosts    []machine.Machine `json:"hosts,omitzero"`
+	Links    Links             `json:"links"`
+	Variants []Variant         `json:"variants"` // the first that can run is what the others are compared with
+	Cells    []Cell            `json:"cells"`    // all that were asked for, in order; those to come have no runs yet
 }
 
 // A LinkKind is what carried the frames.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // distribution is that of some times.
@@ -45,7 +46,7 @@ func synthetic() *results.Report {
 	return &results.Report{
 		Format: results.Format, Version: "synthetic", Command: []string{"strand", "compare", "--btl", "tcp,sctp"},
 		Started: started, Finished: started.Add(time.Minute), Seed: 1<<64 - 1, Runs: 2,
-		Machine:  results.Machine{OS: "linux", Kernel: "6.1", Arch: "amd64", CPU: "synthetic", CPUs: 2, MemoryBytes: 8 << 30, Go: "go1.26"},
+		Machine:  machine.Machine{OS: "linux", Kernel: "6.1", Arch: "amd64", CPU: "synthetic", CPUs: 2, MemoryBytes: 8 << 30, Go: "go1.26"},
 		Links:    results.Links{Kind: results.UserSpace, Why: "netem: the kernel has none"},
 		Variants: []results.Variant{{Name: "tcp", BTL: "tcp", Facts: map[string]string{results.FactMTU: "1500"}}, {Name: "sctp(streams=10)", BTL: "sctp", Params: map[string]string{"btl_sctp_streams": "10"}}},
 		Cells: []results.Cell{{

@@ -1,0 +1,63 @@
+// Package machine says what a host is: what those who read figures that were got there want to know.
+package machine
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Machine is what something ran on. What is not known is empty.
+type Machine struct {
+	Host        string `json:"host,omitzero"`
+	OS          string `json:"os"`
+	Kernel      string `json:"kernel,omitzero"`
+	Arch        string `json:"arch"`
+	CPU         string `json:"cpu,omitzero"` // model
+	CPUs        int    `json:"cpus"`         // that the process may use
+	MemoryBytes uint64 `json:"memory_bytes,omitzero"`
+	Go          string `json:"go"`
+}
+
+// This describes this host. What can not be found out is left empty.
+func This() Machine {
+	m := Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	m.Host, _ = os.Hostname()
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		m.Kernel = text(name.Release[:])
+	}
+	m.CPU = field("/proc/cpuinfo", "model name")
+	m.MemoryBytes, _ = Memory("MemTotal")
+	return m
+}
+
+// Memory is how many bytes the kernel has by a name of its own: MemTotal, MemAvailable.
+func Memory(name string) (bytes uint64, known bool) {
+	kilobytes, _ := strings.CutSuffix(field("/proc/meminfo", name), " kB")
+	n, err := strconv.ParseUint(kilobytes, 10, 54)
+	return n << 10, err == nil
+}
+
+func text(c []byte) string {
+	before, _, _ := bytes.Cut(c, []byte{0})
+	return string(before)
+}
+
+// field returns the value of a line "name : value" of a file of the kernel's, or "".
+func field(file, name string) string {
+	contents, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(contents)) {
+		if key, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
