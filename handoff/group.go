@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/given"
 )
 
 // A Group is the goroutines of one module. The methods Go, Post, Do, Read and Context may be
@@ -44,6 +45,7 @@ func (g *Group) Post(f func()) {
 // more, and reports whether f has begun: if not it never will, and what f was to take, such as
 // a connection, is still the caller's. Ctx is the group's or one that ends with it.
 func (g *Group) Do(ctx context.Context, f func()) bool {
+	given.Context(ctx)
 	var begun atomic.Bool // by f, or by who gives it up
 	done := make(chan struct{})
 	g.loop.Post(func() {
@@ -66,6 +68,7 @@ func (g *Group) Do(ctx context.Context, f func()) bool {
 // maybe bytes too. Read returns after that call, or when ctx ends: then f is not called any
 // more. Ctx ends in the loop, and is the group's or one that ends with it. F may not keep b.
 func (g *Group) Read(ctx context.Context, r io.Reader, size int, f func(b []byte, err error)) {
+	given.Context(ctx)
 	var n int
 	var err error
 	buf := make([]byte, size)
@@ -98,6 +101,7 @@ func (g *Group) Close() {
 // ctx ends first nobody wants it any more: drop ends what has come of it. Ctx is the group's or one
 // that ends with it.
 func Fetch[T any](ctx context.Context, g *Group, call func() (T, error), take func(T, error), drop func(T)) {
+	given.Context(ctx)
 	g.Go(func() {
 		v, err := call()
 		if !g.Do(ctx, func() { take(v, err) }) && err == nil {
