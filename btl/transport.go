@@ -245,41 +245,6 @@ type Recaller interface {
 	Recall() int
 }
 
-// A Stater is an endpoint that tells how far its connection has come. Optional.
-type Stater interface {
-	// State is CLOSED (nothing was sent yet), CONNECTING, CONNECT_ACK (the handshake
-	// is under way), CONNECTED or FAILED: the names that LA-MPI has for them.
-	State() string
-}
-
-// A PathReporter tells which network paths one endpoint uses and how they fare
-// (a multihomed SCTP association). Optional.
-type PathReporter interface {
-	Paths() []PathState
-}
-
-// PathState is one network path of an endpoint.
-type PathState struct {
-	Desc string
-	Up   bool
-	// Since is when the path came into this state.
-	Since time.Time
-}
-
-// Counters are what an endpoint has carried since it was made. Optional
-// interface: [Counter].
-type Counters struct {
-	FramesSent, FramesReceived uint64
-	BytesSent, BytesReceived   uint64 // payload and all headers
-	SendCalls, ReceiveCalls    uint64 // system calls, or what stands for them
-	PathsDown, PathsUp         uint64 // how often a network path went down and came up ([PathReporter])
-}
-
-// A Counter is an endpoint that counts.
-type Counter interface {
-	Counters() Counters
-}
-
 // A Receiver takes the up-calls of one endpoint. The PML implements it.
 type Receiver interface {
 	// Up: the endpoint is connected and the peer has proved who it is. Hello is

@@ -100,30 +100,29 @@ func checkPaths(t *trial, paths []btl.Path) {
 }
 
 func checkEndpoint(p *port) {
-	checkCongestion(p)
 	if p.ep.Desc() == "" {
 		p.w.t.violate(ruleAttributes, "%v has no Desc", p)
 	}
-	if reporter, ok := p.ep.(btl.PathReporter); ok {
-		paths := reporter.Paths()
-		for _, path := range paths {
-			if path.Desc == "" {
-				p.w.t.violate(ruleAttributes, "%v: PathReporter: a path without Desc", p)
-			}
+	reporter, ok := p.ep.(btl.Reporter)
+	if !ok {
+		return
+	}
+	told := reporter.Report()
+	for _, path := range told.Paths {
+		if path.Desc == "" {
+			p.w.t.violate(ruleAttributes, "%v: Report: a path without Desc", p)
 		}
+	}
+	if told.Congestion != nil {
+		checkCongestion(p, told.Congestion)
 	}
 }
 
 // checkCongestion looks at what an endpoint that is up tells of its congestion control.
-func checkCongestion(p *port) {
-	reporter, ok := p.ep.(btl.CongestionReporter)
-	if !ok {
-		return
-	}
-	c, told := reporter.Congestion()
+func checkCongestion(p *port, c *btl.Congestion) {
 	expect := func(ok bool, format string, args ...any) {
-		if told && !ok {
-			p.w.t.violate(ruleAttributes, "%v: CongestionReporter: "+format, append([]any{p}, args...)...)
+		if !ok {
+			p.w.t.violate(ruleAttributes, "%v: Report.Congestion: "+format, append([]any{p}, args...)...)
 		}
 	}
 	expect(c.Window >= 0, "Window is %d bytes", c.Window)

@@ -35,7 +35,7 @@ type stream struct {
 var (
 	_ wireup.Endpoint = (*Endpoint)(nil)
 	_ btl.Aborter     = (*Endpoint)(nil)
-	_ btl.Counter     = (*Endpoint)(nil)
+	_ btl.Reporter    = (*Endpoint)(nil)
 
 	errBehind    = errors.New("bytes behind a goodbye")
 	errNoGoodbye = fmt.Errorf("the peer has closed the connection %w", wireup.ErrNoGoodbye)
@@ -119,11 +119,12 @@ func (e *Endpoint) Detach(how wireup.End) {
 	}
 }
 
-// Counters implements [btl.Counter].
-func (e *Endpoint) Counters() btl.Counters {
-	c := e.counters
+// Report implements [btl.Reporter].
+func (e *Endpoint) Report() btl.Report {
+	report, c := e.Conn.Report(), e.counters
 	for i := range e.in {
 		c.FramesReceived += e.in[i].Frames()
 	}
-	return c
+	report.Counters = &c
+	return report
 }

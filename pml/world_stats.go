@@ -74,19 +74,13 @@ func (p *PML) Rails() []RailReport {
 	var all []RailReport
 	for _, pe := range p.peers {
 		for _, r := range pe.rails {
+			told := r.report()
 			rep := RailReport{Peer: pe.rank, Host: pe.host, Module: r.attr.Name, Desc: r.endpoint.Desc(),
-				Up: r.up(), State: r.state(), Traffic: r.traffic, Component: p.componentOf(r.module)}
-			if c, ok := r.endpoint.(btl.Counter); ok {
-				rep.Counters = c.Counters()
+				Up: r.up(), State: r.state(told.State), Traffic: r.traffic, Component: p.componentOf(r.module)}
+			if told.Counters != nil {
+				rep.Counters = *told.Counters
 			}
-			if reporter, ok := r.endpoint.(btl.CongestionReporter); ok {
-				if c, told := reporter.Congestion(); told {
-					rep.Congestion = &c
-				}
-			}
-			if reporter, ok := r.endpoint.(btl.PathReporter); ok {
-				rep.Paths = reporter.Paths()
-			}
+			rep.Congestion, rep.Paths = told.Congestion, told.Paths
 			if !r.up() && r.way.Cause != nil {
 				rep.Cause = r.way.Cause.Error()
 			}
@@ -97,17 +91,24 @@ func (p *PML) Rails() []RailReport {
 	return all
 }
 
-// state says how far the connection has come; where the transport does not know
-// better, as far as the message layer can see.
-func (r *rail) state() string {
-	s, tells := r.endpoint.(btl.Stater)
+// report is what the endpoint tells of itself; nothing if it tells nothing.
+func (r *rail) report() btl.Report {
+	if reporter, tells := r.endpoint.(btl.Reporter); tells {
+		return reporter.Report()
+	}
+	return btl.Report{}
+}
+
+// state says how far the connection has come; where the transport has told nothing, as far
+// as the message layer can see.
+func (r *rail) state(told string) string {
 	switch {
 	case r.up():
 		return "CONNECTED"
 	case r.broken():
 		return "FAILED"
-	case tells:
-		return s.State()
+	case told != "":
+		return told
 	case r.way.State == rails.Connecting:
 		return "CONNECTING"
 	}

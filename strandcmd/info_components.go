@@ -130,8 +130,9 @@ func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
 	}
 	for _, m := range modules {
 		described := describeModule(selection.OverridesFrom(h.params, c.Name()).Attr(m.Attr()))
-		if c, ok := m.(btl.CongestionChooser); ok {
-			described.CongestionWithin, described.CongestionOthers = c.CongestionControl()
+		if reporter, ok := m.(btl.Reporter); ok {
+			told := reporter.Report()
+			described.CongestionWithin, described.CongestionOthers = told.CongestionWithin, told.CongestionOthers
 		}
 		info.Modules = append(info.Modules, described)
 		err = errors.Join(err, m.Close())

@@ -37,8 +37,8 @@ func (c *Conn) connection() *Conn { return c }
 // At is the endpoint's state.
 func (c *Conn) At() State { return c.state }
 
-// State implements [btl.Stater].
-func (c *Conn) State() string { return c.state.String() }
+// Report implements [btl.Reporter]: the state, to which an endpoint adds what it knows.
+func (c *Conn) Report() btl.Report { return btl.Report{State: c.state.String()} }
 
 // Live reports whether the connection is up and the host has not closed it.
 func (c *Conn) Live() bool { return c.state == Connected }

@@ -25,8 +25,8 @@ func (l *lossy) pass([]byte) bool {
 
 // timeouts that the stack of a node has had to its peer.
 func timeouts(t *testing.T, n *node) int64 {
-	c, ok := n.ep.(*endpoint).Congestion()
-	require.True(t, ok)
+	c := n.ep.(*endpoint).Report().Congestion
+	require.NotNil(t, c)
 	return c.Timeouts
 }
 
@@ -50,8 +50,8 @@ func TestLossesNeedNoTimeout(t *testing.T) {
 			a.send(long, i%8, b)
 		}
 		await(t, "all", func() bool { return len(b.frames) == frames }, a, b)
-		c, ok := a.ep.(*endpoint).Congestion()
-		require.True(t, ok)
+		c := a.ep.(*endpoint).Report().Congestion
+		require.NotNil(t, c)
 		t.Logf("seed %#x: %d chunks sent again, %d timeouts", seed, c.Resent, c.Timeouts)
 		if c.Timeouts == 0 {
 			return

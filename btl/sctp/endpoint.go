@@ -24,14 +24,10 @@ type endpoint struct {
 }
 
 var (
-	_ wireup.Endpoint  = (*endpoint)(nil)
-	_ btl.Poller       = (*endpoint)(nil)
-	_ btl.Aborter      = (*endpoint)(nil)
-	_ btl.Stater       = (*endpoint)(nil)
-	_ btl.Counter      = (*endpoint)(nil)
-	_ btl.PathReporter = (*endpoint)(nil)
-
-	_ btl.CongestionReporter = (*endpoint)(nil)
+	_ wireup.Endpoint = (*endpoint)(nil)
+	_ btl.Poller      = (*endpoint)(nil)
+	_ btl.Aborter     = (*endpoint)(nil)
+	_ btl.Reporter    = (*endpoint)(nil)
 )
 
 // Start implements [wireup.Endpoint]. Who has connected says that it knows of it, before the
@@ -139,27 +135,18 @@ var errNoGoodbye = fmt.Errorf("the peer has shut the association down %w", wireu
 // Poll implements [btl.Poller].
 func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.assoc.Poll() }
 
-// Counters implements [btl.Counter].
-func (ep *endpoint) Counters() btl.Counters {
-	c := ep.counters
+// Report implements [btl.Reporter].
+func (ep *endpoint) Report() btl.Report {
+	report, c := ep.Conn.Report(), ep.counters
 	if ep.link != nil {
 		c.SendCalls, c.ReceiveCalls = ep.link.assoc.Calls()
 	}
-	return c
-}
-
-// Paths implements [btl.PathReporter].
-func (ep *endpoint) Paths() []btl.PathState {
-	if !ep.Live() {
-		return nil
+	report.Counters = &c
+	if ep.Live() {
+		report.Paths = ep.link.assoc.Paths()
+		if flow, told := ep.link.assoc.Congestion(); told {
+			report.Congestion = &flow
+		}
 	}
-	return ep.link.assoc.Paths()
-}
-
-// Congestion implements [btl.CongestionReporter].
-func (ep *endpoint) Congestion() (btl.Congestion, bool) {
-	if !ep.Live() {
-		return btl.Congestion{}, false
-	}
-	return ep.link.assoc.Congestion()
+	return report
 }

@@ -134,5 +134,8 @@ func (ep *endpoint) Close() error {
 // Desc implements [btl.Endpoint].
 func (ep *endpoint) Desc() string { return "within the process" }
 
-// Counters implements [btl.Counter].
-func (ep *endpoint) Counters() btl.Counters { return ep.counters }
+// Report implements [btl.Reporter].
+func (ep *endpoint) Report() btl.Report {
+	c := ep.counters
+	return btl.Report{Counters: &c}
+}

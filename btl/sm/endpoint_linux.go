@@ -27,11 +27,10 @@ type endpoint struct {
 var (
 	_ wireup.Endpoint = (*endpoint)(nil)
 	_ btl.Aborter     = (*endpoint)(nil)
-	_ btl.Stater      = (*endpoint)(nil)
 	_ btl.Poller      = (*endpoint)(nil)
 	_ btl.Recaller    = (*endpoint)(nil)
 	_ btl.Flusher     = (*endpoint)(nil)
-	_ btl.Counter     = (*endpoint)(nil)
+	_ btl.Reporter    = (*endpoint)(nil)
 	_ btl.Gauge       = (*endpoint)(nil)
 	_ owner           = (*endpoint)(nil)
 )
@@ -262,11 +261,12 @@ func (ep *endpoint) Recall() int {
 	return copied
 }
 
-// Counters implements [btl.Counter].
-func (ep *endpoint) Counters() btl.Counters {
-	c := ep.counters
+// Report implements [btl.Reporter].
+func (ep *endpoint) Report() btl.Report {
+	report, c := ep.Conn.Report(), ep.counters
 	if ep.pipe != nil {
 		c.SendCalls = ep.pipe.bells
 	}
-	return c
+	report.Counters = &c
+	return report
 }

@@ -32,17 +32,17 @@ func (m *module) chooseCongestion(fd int, nearby bool) error {
 	return nil
 }
 
-// CongestionControl implements [btl.CongestionChooser].
-func (m *module) CongestionControl() (within, others string) {
+// Report implements [btl.Reporter].
+func (m *module) Report() btl.Report {
 	if len(m.listeners) == 0 {
-		return "", ""
+		return btl.Report{}
 	}
 	// A connection begins with what the listener has.
-	within = rawio.Congestion(m.listeners[0].fd)
+	within := rawio.Congestion(m.listeners[0].fd)
 	if m.cfg.congestion == "auto" {
-		return within, m.preset
+		return btl.Report{CongestionWithin: within, CongestionOthers: m.preset}
 	}
-	return within, within
+	return btl.Report{CongestionWithin: within, CongestionOthers: within}
 }
 
 // prepareListener gives a listening socket what its connections should start with.
@@ -72,13 +72,4 @@ func (c config) setCongestion(fd int) error {
 			c.congestionSetting, err)
 	}
 	return nil
-}
-
-// Congestion implements [btl.CongestionReporter].
-func (ep *endpoint) Congestion() (btl.Congestion, bool) {
-	if !ep.Live() {
-		return btl.Congestion{}, false
-	}
-	f, ok := rawio.FlowOf(ep.conn.FD())
-	return btl.Congestion(f), ok
 }

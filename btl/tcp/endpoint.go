@@ -29,12 +29,12 @@ type endpoint struct {
 }
 
 var (
-	_ wireup.Endpoint        = (*endpoint)(nil)
-	_ btl.Aborter            = (*endpoint)(nil)
-	_ btl.Stater             = (*endpoint)(nil)
-	_ btl.Pather             = (*endpoint)(nil)
-	_ btl.Watched            = (*endpoint)(nil)
-	_ btl.CongestionReporter = (*endpoint)(nil)
+	_ wireup.Endpoint = (*endpoint)(nil)
+	_ btl.Aborter     = (*endpoint)(nil)
+	_ btl.Pather      = (*endpoint)(nil)
+	_ btl.Watched     = (*endpoint)(nil)
+	_ btl.Reporter    = (*endpoint)(nil)
+	_ btl.Reporter    = (*module)(nil)
 )
 
 // Prepare implements [wireup.Endpoint].
@@ -132,11 +132,18 @@ func (ep *endpoint) Poll() bool {
 // Watch implements [btl.Watched].
 func (ep *endpoint) Watch() btl.Watch { return ep.watch }
 
-// Counters implements [btl.Counter].
-func (ep *endpoint) Counters() btl.Counters {
-	c := ep.counters
+// Report implements [btl.Reporter].
+func (ep *endpoint) Report() btl.Report {
+	report, c := ep.Conn.Report(), ep.counters
 	c.FramesReceived = ep.scanner.Frames()
-	return c
+	report.Counters = &c
+	if ep.Live() {
+		if f, ok := rawio.FlowOf(ep.conn.FD()); ok {
+			flow := btl.Congestion(f)
+			report.Congestion = &flow
+		}
+	}
+	return report
 }
 
 // broken takes note of a failure that Send has found; the loop reports it.

@@ -165,8 +165,8 @@ func (l *Link) flush() {
 // counting is a link with counters that do not count.
 type counting struct{ *Link }
 
-func (c counting) link() *Link            { return c.Link }
-func (c counting) Counters() btl.Counters { return btl.Counters{} }
+func (c counting) link() *Link        { return c.Link }
+func (c counting) Report() btl.Report { return btl.Report{Counters: new(btl.Counters)} }
 
 // polling is a link that can be polled and says that nothing was there.
 type polling struct{ *Link }

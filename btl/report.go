@@ -1,0 +1,63 @@
+package btl
+
+import "time"
+
+// A Reporter is an endpoint, or a module, that tells how it fares. Optional; it is asked for
+// the sake of people only (World.Rails, strand info, strand compare), never for the sake of
+// a message.
+type Reporter interface {
+	Report() Report
+}
+
+// A Report is how an endpoint, or a module, fares. What is not known is left out.
+type Report struct {
+	// State is how far an endpoint's connection has come: CLOSED (nothing was sent yet),
+	// CONNECTING, CONNECT_ACK (the handshake is under way), CONNECTED or FAILED, which are
+	// LA-MPI's names.
+	State string
+	// Counters are what an endpoint has carried; nil if it does not count.
+	Counters *Counters
+	// Paths are the network paths that an endpoint uses (of a multihomed SCTP association).
+	Paths []PathState
+	// Congestion is how an endpoint's congestion control stands; nil before the connection is
+	// up.
+	Congestion *Congestion
+	// CongestionWithin and CongestionOthers are the congestion control that the system gives
+	// to a module's connections within this machine and to those with others, by the
+	// system's names.
+	CongestionWithin, CongestionOthers string
+}
+
+// Counters are what an endpoint has carried since it was made.
+type Counters struct {
+	FramesSent, FramesReceived uint64
+	BytesSent, BytesReceived   uint64 // payload and all headers
+	SendCalls, ReceiveCalls    uint64 // system calls, or what stands for them
+	PathsDown, PathsUp         uint64 // how often a network path went down and came up ([Report])
+}
+
+// PathState is one network path of an endpoint.
+type PathState struct {
+	Desc string
+	Up   bool
+	// Since is when the path came into this state.
+	Since time.Time
+}
+
+// Congestion is how the congestion control of one connection stands. It
+// shows why a network was slow. All numbers are those of the moment, or since the
+// connection began.
+type Congestion struct {
+	// Algorithm is what it is called: cubic. Empty if that is not known.
+	Algorithm string
+	// Window is how many bytes may be in flight, 0 if that is not known. If the stack reports
+	// that the peer's receive window is smaller, it is that.
+	Window int
+	// RoundTrip is the smoothed round-trip time, 0 if none was measured yet; Timeout is
+	// after how long without an acknowledgement something is sent again (RFC 6298,
+	// RFC 9260), 0 if that is not known.
+	RoundTrip, Timeout time.Duration
+	// Resent counts what was sent again, in the transport's own units (segments,
+	// chunks), and Timeouts how often Timeout has passed; -1 if that is not known.
+	Resent, Timeouts int64
+}
