@@ -9,6 +9,10 @@ import (
 // ErrPeerClosed: the peer ended the connection in order; it has left the job.
 var ErrPeerClosed = errors.New("peer has closed the connection")
 
+// ErrUnwelcome: the peer has proved who it is and takes no connection from this process any
+// more: it has declared it failed, or leaves.
+var ErrUnwelcome = errors.New("the peer takes no connection from this process any more")
+
 // ErrClosed: the module or endpoint was closed on this side.
 var ErrClosed = errors.New("transport is closed")
 
@@ -27,7 +31,8 @@ type ConnError struct {
 	Remedy    string
 	// Final says that another attempt would fail in the same way: the peer has proved who it
 	// is and refuses, or the process at the address has failed to prove that it is the peer.
-	// Any other failure of a peer that was connected before may pass. If nothing listens at an
+	// Any other failure of a peer that was connected before may pass. If the peer refuses this
+	// process, Err wraps [ErrUnwelcome]. If nothing listens at an
 	// address, Err wraps [syscall.ECONNREFUSED]. If no answer came in time, Err wraps an error
 	// whose method Timeout says so, such as [syscall.ETIMEDOUT].
 	Final bool

@@ -188,14 +188,31 @@ func TestGoodbyeToWhoHasLeftWhileAnAddressFallsSilent(t *testing.T) {
 	}
 }
 
+// errUnwelcome is how a peer refuses that holds this process for gone.
+var errUnwelcome = &btl.ConnError{Err: fmt.Errorf("rank 0 was declared failed: %w", btl.ErrUnwelcome), Final: true}
+
 // So does one that refuses with proof: the peer has heard that we leave.
 func TestGoodbyeToWhoRefuses(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.rails[0].Down(errors.New("no sign of life"))
-		pe.rails[1].Down(&btl.ConnError{Err: errors.New("rank 0 was declared failed"), Final: true})
+		pe.rails[1].Down(errUnwelcome)
 		pe.pass(2 * rails.Absence)
 		assert.Equal(t, rails.Failed, pe.ways.Stage)
+	})
+}
+
+// One at which somebody else answers does not: the connection that has broken is made again.
+func TestGoodbyeWhileAnAddressIsSomebodyElses(t *testing.T) {
+	closingOver(t, draining, func(pe *peer, _ [2]*scripted) {
+		pe.rails[1].Down(&btl.ConnError{Err: errors.New("not a rank of this job"), Final: true})
+		pe.pass(time.Second)
+		pe.pml.closer.phase = parting
+		pe.sayGoodbye()
+		require.True(t, pe.goodbye.said)
+		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+		pe.rails[0].Down(syscall.ECONNRESET)
+		assert.Equal(t, rails.Known, pe.ways.Stage, "it lives, and is to hear the goodbye over a new connection")
 	})
 }
 

@@ -271,6 +271,9 @@ func (c *Conn) addresses() (local, remote string) {
 
 // Error describes a failure of this endpoint. Phase is what it was at: "receiving".
 func (c *Conn) Error(phase string, err error) *btl.ConnError {
+	if refused, ok := errors.AsType[*handshake.RefusedError](err); ok && refused.Code == handshake.Gone {
+		err = &unwelcomeError{refused}
+	}
 	e := &btl.ConnError{
 		Transport: c.m.Name,
 		Rank:      c.m.host.Rank(),
@@ -287,6 +290,11 @@ func (c *Conn) Error(phase string, err error) *btl.ConnError {
 	}
 	return e
 }
+
+// An unwelcomeError is a refusal of this process, in the peer's words.
+type unwelcomeError struct{ *handshake.RefusedError }
+
+func (e *unwelcomeError) Unwrap() []error { return []error{e.RefusedError, btl.ErrUnwelcome} }
 
 // Malformed ends the connection because of what the peer has sent.
 func (c *Conn) Malformed(err error) { c.Down(c.Error("receiving", err)) }

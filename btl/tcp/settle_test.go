@@ -226,6 +226,7 @@ func TestRefusedByHost(t *testing.T) {
 	var refused *handshake.RefusedError
 	require.ErrorAs(t, x.down, &refused)
 	require.Equal(t, handshake.Gone, refused.Code)
+	require.ErrorIs(t, x.down, btl.ErrUnwelcome)
 	require.Equal(t, errNoGoodbye.Error(), refused.Reason)
 	require.Equal(t, uint32(1), x.ep.Attempted(), "not tried again")
 }

@@ -38,7 +38,7 @@ func (p *Peer) Adopt(r *Rail, e Env) { r.State, r.since = Connecting, e.Now }
 func (p *Peer) Up(r *Rail, e Env) {
 	p.Met, p.exhausted = true, false
 	p.widenAt, p.callAt, p.appealAt = 0, 0, 0
-	r.since, r.moved = e.Now, e.Moved
+	r.met, r.since, r.moved = true, e.Now, e.Moved
 	r.failing, r.refused = row{}, row{}
 	r.pace.begin(e.Now)
 	r.State, r.trial.passed = Resting, 0

@@ -40,6 +40,7 @@ type world struct {
 	signs           uint64
 	depend          bool // something depends on the peer
 	nobody          bool // the peer makes no contact by itself
+	calling         bool // it was called, and has not connected yet
 	over            Reason
 }
 
@@ -69,6 +70,7 @@ type way struct {
 	since   int64 // when it came to be usable by this side; 0: it is not
 	attempt int   // the number of the last one, and of the connection that it made
 	oldest  int64
+	wrong   bool // somebody else answers at its address
 	ended   []outcome
 }
 
@@ -106,7 +108,14 @@ func newWorld(t testing.TB, seed uint64) *world {
 		r := w.add(fmt.Sprint("standby ", i), 10-2*i, btl.Spare(w.IntN(3)))
 		w.peer.Standby = append(w.peer.Standby, r.Rail)
 	}
+	if w.IntN(4) == 0 {
+		w.add("only the peer's", 20+w.IntN(2), btl.NotSpare).Foreign = true
+	}
+	if w.IntN(8) == 0 {
+		w.add("somebody else's", 20+w.IntN(2), btl.NotSpare).wrong = true
+	}
 	w.servedAt = w.env.Now
+	w.truth()
 	return w
 }
 
@@ -194,7 +203,10 @@ func (w *world) drive() {
 			w.peer.Attach(append(slices.Clone(w.peer.Rails), s.Rails...))
 		case Call:
 			w.note("the peer is called")
-			w.after(50*time.Millisecond, w.peerConnects)
+			if !w.calling {
+				w.calling = true
+				w.after(50*time.Millisecond, w.called)
+			}
 		case Fail:
 			w.fails(s.Reason)
 			return
@@ -219,11 +231,13 @@ func (w *world) dial(v *way) {
 		switch {
 		case wait == attemptTime, v.weather == loses, v.weather == oneWay:
 			err = syscall.ETIMEDOUT
+		case v.wrong:
+			err = &btl.ConnError{Err: errors.New("no rank of this job"), Final: true}
 		case w.dead || v.weather == refuses:
 		case v.weather == cuts:
 			err = io.EOF
 		case w.unkind:
-			err = &btl.ConnError{Err: errors.New("not welcome"), Final: true}
+			err = &btl.ConnError{Err: btl.ErrUnwelcome, Final: true}
 		default:
 			w.up(v)
 			return
@@ -263,6 +277,14 @@ func (w *world) down(v *way, err error) {
 	w.peer.Down(v.Rail, err, w.env)
 }
 
+// called has the peer connect: it goes on until it has.
+func (w *world) called() {
+	w.peerConnects()
+	if w.calling = !w.peer.Connected() && w.peer.Stage == Known; w.calling {
+		w.after(NextRail, w.called)
+	}
+}
+
 // peerConnects has the peer connect by some way, if it can.
 func (w *world) peerConnects() {
 	if w.dead || w.unkind {
@@ -270,7 +292,7 @@ func (w *world) peerConnects() {
 	}
 	for _, i := range w.Perm(len(w.ways)) {
 		v := w.ways[i]
-		if v.weather != works && v.weather != oneWay || v.State.Connected() {
+		if v.wrong || v.weather != works && v.weather != oneWay || v.State.Connected() {
 			continue
 		}
 		w.note("the peer connects %s", v.name)
@@ -291,7 +313,9 @@ func (w *world) peerConnects() {
 }
 
 // usable reports whether this side can connect the way, and use it.
-func (w *world) usable(v *way) bool { return v.weather == works && !w.dead && !w.unkind && !v.Foreign }
+func (w *world) usable(v *way) bool {
+	return v.weather == works && !w.dead && !w.unkind && !v.Foreign && !v.wrong
+}
 
 // change has the truth change.
 func (w *world) change(v *way, to weather) {
@@ -330,7 +354,7 @@ func (w *world) served() bool {
 }
 
 func (w *world) carries(v *way) bool {
-	return !w.dead && (v.weather == works || v.weather == oneWay)
+	return !w.dead && !v.wrong && (v.weather == works || v.weather == oneWay)
 }
 
 // look is the look at the rails.
@@ -511,7 +535,7 @@ func (w *world) leave() {
 		return
 	}
 	for _, v := range w.ways {
-		tells := v.weather == refuses || v.weather == works
+		tells := !v.wrong && (v.weather == refuses || v.weather == works && (w.dead || v.met))
 		if tells && !v.Foreign && !slices.Contains(w.peer.Standby, v.Rail) {
 			w.fatal("%s tells that the peer has left, and it is waited for", v.name)
 		}

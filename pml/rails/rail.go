@@ -25,6 +25,7 @@ type Rail struct {
 	// Spare says whether the path stands by for others of its transport.
 	Spare btl.Spare
 
+	met     bool          // it was connected
 	since   int64         // when it came to be connected, asked to connect, or broken
 	futile  int           // connections, or attempts, in a row by which nothing got through
 	moved   uint32        // what had got through when it was connected

@@ -1,6 +1,11 @@
 package rails
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
 
 // Who declares a peer failed: Verdict, for one of these reasons and for no other. A peer
 // that was met has not failed because connections to it fail: a network that is gone for
@@ -86,20 +91,22 @@ func (p *Peer) Evidence(e Env) Evidence {
 }
 
 // refuses reports whether each way to the peer that this side can open has come to a final
-// end, and there is one. Who has nothing to say but goodbye needs one only: whoever refuses
-// it there with proof has heard that this process leaves.
+// end, and there is one. Who has nothing to say but goodbye needs one only, of a way that has
+// led to the peer: if the peer refuses this process there it knows as much, or is no more. That
+// an address was never right, or has become somebody else's, says nothing of the peer.
 func (p *Peer) refuses(e Env) bool {
-	ended := false
+	ended, told, open := false, false, false
 	for _, r := range p.Rails {
 		switch {
 		case r.Foreign:
 		case r.State == Gone && (r.Unbreakable || Final(r.Cause)):
 			ended = true
-		case !e.Parting:
-			return false
+			told = told || r.met && (r.Unbreakable || errors.Is(r.Cause, btl.ErrUnwelcome))
+		default:
+			open = true
 		}
 	}
-	return ended
+	return ended && (!open || e.Parting && told)
 }
 
 // refusing is since when, and until when, nothing listened at any of the peer's addresses:

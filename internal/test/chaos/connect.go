@@ -90,7 +90,7 @@ func (m *module) asked(from *endpoint, secret, hello []byte) {
 	e := &endpoint{m: m, peer: rank, address: from.m.id, remote: from, state: up}
 	r, err := m.host.Accept(m, rank, hello, 0, e)
 	if err != nil {
-		from.m.post(func() { from.finally(fmt.Errorf("rank %d refused: %w", m.host.Rank(), err)) })
+		from.m.post(func() { from.finally(fmt.Errorf("rank %d refused: %w: %w", m.host.Rank(), btl.ErrUnwelcome, err)) })
 		return
 	}
 	e.receiver = r
