@@ -131,6 +131,7 @@ func (p *PML) part(ctx context.Context) error {
 		}
 	})
 	defer timer.Stop()
+	p.reconsider()
 	p.askForAcks()
 	if err := p.engine.Wait(ctx, p.closer, p.recent); err != nil {
 		return err
@@ -139,6 +140,7 @@ func (p *PML) part(ctx context.Context) error {
 		return fmt.Errorf("rank %d: closing: %s", p.rank, p.unfinished())
 	}
 	p.closer.phase = parting
+	p.reconsider()
 	for _, pe := range p.peers {
 		pe.sayGoodbye()
 	}
@@ -149,6 +151,14 @@ func (p *PML) part(ctx context.Context) error {
 		return fmt.Errorf("rank %d: closing: %s", p.rank, p.unanswered())
 	}
 	return nil
+}
+
+// reconsider asks what is to be done about each peer: what was no reason to give it up may be
+// one now that this process leaves, and nothing else may ever happen to it.
+func (p *PML) reconsider() {
+	for _, pe := range p.peers {
+		pe.proceed()
+	}
 }
 
 // sayGoodbye tells a connected peer that we leave, if it is time, as soon as a rail takes

@@ -202,6 +202,29 @@ func TestGoodbyeToWhoRefuses(t *testing.T) {
 	})
 }
 
+// It may have refused before, while the connection to another address is being made.
+func TestGoodbyeToWhoHasRefusedBefore(t *testing.T) {
+	for name, order := range map[string][2]int{"the other one broke before": {0, 1}, "the other one broke since": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			twoPaths(t, func(pe *peer, _ [2]*scripted) {
+				p := pe.pml
+				p.tune.closeTimeout = 10 * time.Second
+				pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
+				causes := [2]error{errors.New("no sign of life"), errUnwelcome}
+				for _, i := range order {
+					pe.rails[i].Down(causes[i])
+				}
+				pe.pass(time.Second)
+				require.Equal(t, rails.Known, pe.ways.Stage)
+				p.closing = true
+				before := p.engine.Now()
+				assert.NoError(t, p.part(t.Context()))
+				assert.Less(t, time.Duration(p.engine.Now()-before), time.Second)
+			})
+		})
+	}
+}
+
 // One at which somebody else answers does not: the connection that has broken is made again.
 func TestGoodbyeWhileAnAddressIsSomebodyElses(t *testing.T) {
 	closingOver(t, draining, func(pe *peer, _ [2]*scripted) {
