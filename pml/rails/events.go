@@ -89,6 +89,9 @@ func (p *Peer) Down(r *Rail, err error, e Env) {
 		r.State = Gone
 	}
 	p.settle()
+	if broke {
+		p.Want(e) // it may be that only the peer can connect, and that nobody else asks for it
+	}
 	if p.Connected() {
 		r.pause = min(max(2*r.pause, firstPause), lastPause)
 	}

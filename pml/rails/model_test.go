@@ -535,6 +535,9 @@ func (w *world) leave() {
 		return
 	}
 	for _, v := range w.ways {
+		if w.env.Calls && w.carries(v) && !w.unkind {
+			w.fatal("the peer could connect %s, and was not told goodbye", v.name)
+		}
 		tells := !v.wrong && (v.weather == refuses || v.weather == works && (w.dead || v.met))
 		if tells && !v.Foreign && !slices.Contains(w.peer.Standby, v.Rail) {
 			w.fatal("%s tells that the peer has left, and it is waited for", v.name)

@@ -264,3 +264,19 @@ func TestDepartureIsFoundInTime(t *testing.T) {
 	}
 	assert.InDelta(t, Absence.Seconds(), float64(now.Now-at(0).Now)/1e9, 0.3)
 }
+
+// A connection that only the peer can make breaks while this process leaves, and no beat looks
+// after the peer any more: the peer is called.
+func TestPeerIsCalledWhenItsConnectionBreaks(t *testing.T) {
+	p := known(1)
+	r := p.Rails[0]
+	r.Foreign = true
+	env := func(d time.Duration) Env {
+		e := at(d)
+		e.Calls, e.Leaving = true, true
+		return e
+	}
+	p.Up(r, env(0))
+	p.Down(r, syscall.ECONNRESET, env(time.Second))
+	assert.Equal(t, Call, p.Next(env(time.Second+FirstContact)).Do)
+}
