@@ -72,7 +72,7 @@ func (pe *peer) sendAgain() bool {
 		return false
 	case r.takes(f):
 		if !r.transmit(f) {
-			return false
+			return true // another one may take it
 		}
 	default:
 		pe.sent.Replaying()

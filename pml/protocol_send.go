@@ -209,9 +209,10 @@ func (pe *peer) pump() {
 			pe.launch(pe.waiting.pop())
 		case pe.bulk.Len() > 0:
 			r := pe.freeRail()
-			if r == nil || !pe.transmitHead(r, &pe.bulk) {
+			if r == nil {
 				return
 			}
+			pe.transmitHead(r, &pe.bulk) // or it goes by another one
 		case pe.streams.head != nil && !pe.restrain():
 			if !pe.cutPiece() {
 				return

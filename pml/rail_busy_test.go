@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,4 +95,57 @@ func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
 		pe.pass(4 * pe.pml.tune.railTimeout)
 		assert.True(t, pe.rails[0].up())
 	})
+}
+
+// What waits for a rail that has fallen silent goes over another one as soon as that goes
+// before it: not when the silent one is given up.
+func TestBacklogLeavesARailInDoubt(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		eps[0].result = btl.Busy
+		pe.sendControl(&wire.Header{Kind: wire.Clear, Handle: 1})
+		require.Equal(t, 1, pe.backlog.Len())
+		for pe.rails[0].way.State != rails.Doubted {
+			pe.pass(pe.pml.tune.railTimeout / 20)
+			pe.rails[1].hear()
+			require.True(t, pe.rails[0].up())
+		}
+		require.Equal(t, 1, kinds(eps[1], wire.Clear))
+	})
+}
+
+// When the other one is in doubt too none is, and the first goes before it again.
+func TestBacklogReturnsToARailThatIsInDoubtNoMore(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		eps[0].result, eps[1].result = btl.Busy, btl.Busy
+		pe.rails[0].is(rails.Doubted)
+		pe.sendControl(&wire.Header{Kind: wire.Clear, Handle: 1})
+		require.Equal(t, 1, pe.backlog.Len())
+		eps[0].result = btl.Done
+		pe.pass(pe.pml.tune.railTimeout * 3 / 4)
+		require.Equal(t, 1, kinds(eps[0], wire.Clear))
+	})
+}
+
+// Frames and pieces whose rail breaks, or has no room, go over each one that is free, not only
+// until one is busy.
+func TestWhatGoesAgainPassesABusyRail(t *testing.T) {
+	for name, fill := range map[string]func(pe *peer){
+		"frames of a rail that breaks": func(pe *peer) { pe.underWay(pe.rails[0]) },
+		"pieces": func(pe *peer) {
+			f := pe.pml.newFrame(pe)
+			f.build(&wire.Header{Kind: wire.Clear})
+			pe.bulk.Push(&f.Frame)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, _, _ := receiving(t)
+			pe.rails[0].attr.MaxFrame = 1024
+			_, second := secondRail(pe)
+			_, third := secondRail(pe)
+			fill(pe)
+			second.result = btl.Busy
+			pe.rails[0].Down(errors.New("breaks"))
+			require.Len(t, third.sent, 1)
+		})
+	}
 }

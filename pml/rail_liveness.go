@@ -2,6 +2,7 @@ package pml
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/pml/delivery"
@@ -90,8 +91,8 @@ func (pe *peer) dueSince() map[*delivery.Line]int64 {
 	if g := &pe.goodbye; g.said && !g.answered {
 		note(&g.over.line, g.at)
 	}
-	waits := pe.waits()
 	for _, r := range pe.rails {
+		waits := pe.waits() || r.way.State == rails.Doubted // what has waited goes another way by now
 		if waits && r.up() && r.busy {
 			note(&r.line, r.refusedAt) // it is to take more
 		}
@@ -113,10 +114,11 @@ func (pe *peer) watch() {
 		}
 	}
 	for _, r := range pe.rails {
-		state := r.way.State
+		before := pe.states()
 		f := pe.ways.Look(&r.way, pe.env())
-		if r.way.State != state {
+		if !slices.Equal(before, pe.states()) { // of any: where all are in doubt none is
 			pe.choosePoller()
+			pe.pump()
 		}
 		if f.Watch {
 			r.expect()
@@ -134,6 +136,14 @@ func (pe *peer) watch() {
 			r.ask()
 		}
 	}
+}
+
+// states are what the rails are good for.
+func (pe *peer) states() (all []rails.State) {
+	for _, r := range pe.rails {
+		all = append(all, r.way.State)
+	}
+	return all
 }
 
 // faulty says what a look at the rail has found.
