@@ -56,7 +56,8 @@ report.html: Ctrl-C keeps what there is. --from draws both table and page of old
 results again; --baseline says what has changed since older ones, beside the first
 transport: the control, by which the machine's own changes are told from others. A
 transport that can not run here, and a run that fails, are reported in their places; the
-rest goes on.
+rest goes on. One that stays within a host needs --loopback: each rank of an emulated
+network is on a host of its own.
 
 The exit status is 0 if there are results, even if some runs failed; 1 if there
 are none, 2 for a mistake in the command line, 130 after Ctrl-C.`

@@ -14,6 +14,5 @@
 //     a process that does not look at its messages holds up who sends them.
 //
 // That costs two copies and two wake-ups a frame. How sockets that do not block are used without
-// goroutines is in docs/WRITING-A-BTL.md; package btl/tcp shows what it
-// takes to avoid them.
+// goroutines is in docs/WRITING-A-BTL.md; package btl/tcp shows what it takes to avoid them.
 package unixsock
