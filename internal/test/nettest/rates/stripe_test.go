@@ -188,7 +188,7 @@ func TestStriping(t *testing.T) {
 		}
 		return
 	}
-	testStriping(t, 200, 1, 0.85) // costs a busy machine little
+	testStriping(t, 100, 1, 0.85) // costs a busy machine little
 }
 
 // testStriping expects a part of what the cases ask for. Of several attempts one good
