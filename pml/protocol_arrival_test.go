@@ -287,3 +287,16 @@ func FuzzDeliver(f *testing.F) {
 		}
 	})
 }
+
+// A receive gets a message that asks and is here, though its sender has failed: nothing is sent to
+// that.
+func TestReceiveFromAFailedPeerAnswersNothing(t *testing.T) {
+	pe, _, c := receiving(t)
+	require.NoError(t, pe.rails[0].Deliver(encoded(request(0, 10)), make([]byte, 10)))
+	pe.fail(rails.Failed, errors.New("gone"))
+	op := post(t, c, make([]byte, 10))
+	require.True(t, op.done)
+	require.NoError(t, op.err)
+	assert.Zero(t, pe.backlog.Len(), "nobody will ever take it")
+	assert.True(t, pe.sent.Empty())
+}

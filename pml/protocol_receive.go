@@ -55,7 +55,7 @@ func matched(r *match.Recv, m *match.Message) {
 	r.Owner.(*operation).bind(m.Owner.(*inbound), wire.FlagAwaited)
 }
 
-// bind joins a receive and its message. How is [flagAwaited] if the receive was there
+// bind joins a receive and its message. How is [wire.FlagAwaited] if the receive was there
 // first.
 func (op *operation) bind(in *inbound, how wire.Flags) {
 	pe := in.peer
@@ -74,7 +74,7 @@ func (op *operation) bind(in *inbound, how wire.Flags) {
 	op.bound, op.in = true, in
 	op.booked = min(uint64(in.bytes), op.size)
 	pe.taking++
-	if in.asked {
+	if in.asked && pe.failure == nil {
 		pe.sendControl(&wire.Header{Kind: wire.Clear, Flags: how, Handle: in.handle, Remote: op.handle(), Accept: accept, Round: in.round})
 		op.setBusy(true)
 		if !in.whole && accept <= uint64(in.bytes) {
