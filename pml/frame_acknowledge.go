@@ -2,7 +2,6 @@ package pml
 
 import (
 	"github.com/strandmp/strand/pml/delivery"
-	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -121,7 +120,7 @@ func (pe *peer) acknowledge() {
 // ackRail is the rail for acknowledgements: the one that was heard last, which is
 // alive, or another one if it is busy.
 func (pe *peer) ackRail() *rail {
-	if r := pe.heard; r != nil && (r.serves() || r.way.State == rails.Resting) && !r.busy {
+	if r := pe.heard; r != nil && r.trusted() && !r.busy {
 		return r
 	}
 	return pe.readyRail()
@@ -139,11 +138,13 @@ func (pe *peer) sendAck(r *rail) {
 		h.NumRanges++
 	}
 	f.build(&h)
-	if r.transmit(f) {
-		pe.received.Told()
+	if !r.transmit(f) {
+		pe.pml.freeFrame(f)
 		return
 	}
-	pe.pml.freeFrame(f)
+	if r.trusted() {
+		pe.received.Told()
+	}
 }
 
 // starved reacts to a peer that had to hold back for want of credit.

@@ -52,7 +52,7 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 // acknowledgement and the credit go with it.
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
-	wire.Restamp(f.header[:], pe.received.Next(), pe.grant.Advertise())
+	wire.Restamp(f.header[:], pe.received.Next(), pe.grant.Granted())
 	several, now := len(pe.rails) > 1, int64(0)
 	if several {
 		now = r.pml.engine.Now()
@@ -78,7 +78,10 @@ func (r *rail) transmit(f *txFrame) bool {
 		r.share.gave(size, now)
 	}
 	r.expect()
-	pe.received.Stamped()
+	if r.trusted() {
+		pe.received.Stamped()
+		pe.grant.Told()
+	}
 	if pe.received.AwaitsAnswer() {
 		pe.received.Answered(r.pml.engine.Now())
 	}

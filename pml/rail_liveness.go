@@ -179,8 +179,10 @@ func (r *rail) ask() {
 
 // answer gives a sign of life over this rail, which was asked for.
 func (r *rail) answer() {
+	if r.busy || !r.trusted() {
+		r.peer.acknowledgeSoon() // over another one, which does not lose it
+	}
 	if r.busy || !r.up() {
-		r.peer.acknowledgeSoon()
 		return
 	}
 	r.peer.received.Owe() // should the rail be busy now: the peer may take silence for our end

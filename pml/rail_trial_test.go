@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -149,4 +150,44 @@ func TestSilentRailHasTheOthersConnect(t *testing.T) {
 		pe.watch()
 		assert.Positive(t, eps[1].offers)
 	})
+}
+
+// An acknowledgement that is due, and credit that is to be told, do not count as told by what goes
+// over a rail that is on trial or in doubt: it may lose everything.
+func TestRailsThatAreNotTrustedTellNothing(t *testing.T) {
+	for _, state := range []rails.State{rails.Trial, rails.Doubted} {
+		for name, say := range map[string]func(r *rail) error{
+			"a probe is answered": func(r *rail) error {
+				return r.Deliver(encoded(wire.Header{Kind: wire.Probe}), make([]byte, 10))
+			},
+			"a sign of life": func(r *rail) error {
+				return r.Deliver(encoded(wire.Header{Kind: wire.Ack, Flags: wire.FlagAckNow}), nil)
+			},
+			"the peer is asked": func(r *rail) error { r.ask(); return nil },
+		} {
+			t.Run(fmt.Sprintf("%v: %s", state, name), func(t *testing.T) {
+				twoPaths(t, func(pe *peer, eps [2]*scripted) {
+					pe.rails[1].is(state)
+					before, quarter := kinds(eps[0], wire.Ack), pe.grant.Promised()/4
+					pe.grant.Take(2 * quarter)
+					require.False(t, pe.grant.Refund(quarter))
+					pe.acknowledgeSoon()
+					require.NoError(t, say(pe.rails[1]))
+					pe.pml.Flush()
+					require.Equal(t, before+1, kinds(eps[0], wire.Ack))
+				})
+			})
+		}
+	}
+}
+
+// Nor do frames that a busy rail refuses, and that are dropped.
+func TestBusyRailsTellNothing(t *testing.T) {
+	pe, ep, _ := receiving(t)
+	half := pe.grant.Promised() / 2
+	pe.grant.Take(half + 1)
+	require.False(t, pe.grant.Refund(half))
+	ep.result = btl.Busy
+	pe.rails[0].ask()
+	require.True(t, pe.grant.Refund(1), "the peer knows nothing of the first half")
 }

@@ -108,6 +108,10 @@ func (pe *peer) connectToo(r *rail) {
 // serves reports whether the rail carries messages.
 func (r *rail) serves() bool { return r.way.State == rails.Up }
 
+// trusted reports whether what goes over the rail may be relied on to arrive, or to be missed:
+// it is neither in doubt nor on trial.
+func (r *rail) trusted() bool { return r.serves() || r.way.State == rails.Resting }
+
 // up reports whether the rail is connected.
 func (r *rail) up() bool { return r.way.State.Connected() }
 

@@ -22,11 +22,11 @@ func (r *Receiver) Open(first uint32) {
 	}
 }
 
-// Advertise returns the number that goes into the next header.
-func (r *Receiver) Advertise() uint32 {
-	r.advertised = r.granted
-	return r.granted
-}
+// Granted is the number that goes into each header.
+func (r *Receiver) Granted() uint32 { return r.granted }
+
+// Told notes that a header with the number has left.
+func (r *Receiver) Told() { r.advertised = r.granted }
 
 // Left is how many units the peer may still spend.
 func (r *Receiver) Left() uint32 {
