@@ -36,7 +36,7 @@ func (pe *peer) failFor(reason rails.Reason) {
 	case rails.Silence:
 		cause = pe.silence()
 	case rails.Standstill:
-		cause = fmt.Errorf("%d connections have broken in %v (pml_peer_timeout) and nothing got through: %w", pe.ways.Breaks(), pe.pml.tune.peerTimeout, pe.causes())
+		cause = fmt.Errorf("%d connections have broken and nothing got through, for %v (pml_peer_timeout): %w", pe.ways.Breaks(), pe.pml.tune.peerTimeout, pe.causes())
 	}
 	pe.fail(rails.Failed, &PeerFailedError{Rank: pe.rank, Host: pe.host, Cause: cause})
 }

@@ -121,6 +121,6 @@ func TestStandstillIsFailure(t *testing.T) {
 			}
 			pe.comesBack(t)
 		}
-		require.ErrorContains(t, pe.failure, "connections have broken in 2.4s (pml_peer_timeout) and nothing got through")
+		require.ErrorContains(t, pe.failure, "connections have broken and nothing got through, for 2.4s (pml_peer_timeout)")
 	})
 }

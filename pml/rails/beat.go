@@ -15,15 +15,15 @@ const (
 type conduct struct {
 	silent int    // beats in a row that brought nothing
 	moved  uint32 // what had got through, as of the last beat
-	stuck  int    // beats since that changed, while something waited
-	breaks int    // connections that broke meanwhile
+	stuck  int    // beats in a row at which it had not changed, while something waited
+	breaks int    // connections that broke in that time
 }
 
 // Breaks is how many connections have broken since anything last got through.
 func (p *Peer) Breaks() int { return p.conduct.breaks }
 
 // Rest notes a beat at which nothing depends on the peer.
-func (p *Peer) Rest() { p.conduct.silent = 0 }
+func (p *Peer) Rest() { p.conduct.silent, p.conduct.stuck, p.conduct.breaks = 0, 0, 0 }
 
 // Beat notes one at which something does: whether anything was heard since the last one,
 // and whether anything waits to get through. It reports whether the connections

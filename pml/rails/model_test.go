@@ -39,6 +39,9 @@ type world struct {
 	heard           bool
 	signs           uint64
 	depend          bool // something depends on the peer
+	still           bool // one long frame is on its way
+	moved           uint32
+	broken          int  // connections, since anything got through at a beat, or nothing was to
 	nobody          bool // the peer makes no contact by itself
 	calling         bool // it was called, and has not connected yet
 	over            Reason
@@ -263,6 +266,9 @@ func (w *world) up(v *way) {
 
 func (w *world) down(v *way, err error) {
 	w.note("%s: down from %v, %v", v.name, v.State, err)
+	if v.State.Connected() {
+		w.broken++
+	}
 	v.attempt++
 	if v.State.Connected() && w.IntN(4) == 0 {
 		w.peer.Broken(v.Rail, w.env)
@@ -368,7 +374,7 @@ func (w *world) look() {
 		w.heard = w.heard || v.weather == hollow && !w.dead
 		if w.carries(v) {
 			w.heard, v.oldest = true, w.env.Now
-			if v.State == Up || v.State == Doubted {
+			if (v.State == Up || v.State == Doubted) && !w.still {
 				w.env.Moved++
 			}
 		}
@@ -400,6 +406,9 @@ func (w *world) look() {
 
 func (w *world) beat() {
 	w.after(peerTimeout/BeatsInTimeout, w.beat)
+	if !w.depend || w.moved != w.env.Moved {
+		w.moved, w.broken = w.env.Moved, 0
+	}
 	if !w.depend {
 		w.peer.Rest()
 		return
@@ -492,6 +501,8 @@ func (w *world) fails(why Reason) {
 		w.fatal("it is to be unreachable, and was met, or its ways have not failed at one time")
 	case why == LaunchersWord && !w.doomed || why == Damage && !w.damaged:
 		w.fatal("nobody said so")
+	case why == Standstill && w.broken < manyBreaks:
+		w.fatal("%d connections have broken while nothing got through", w.broken)
 	case why == NoReason:
 		w.fatal("there is no reason")
 	}
@@ -584,9 +595,30 @@ func (w *world) happen() {
 	case n < 97:
 		w.depend = !w.depend
 		w.wanted = w.env.Now
+	case n < 98 && w.served():
+		w.idle()
 	}
 	w.drive()
 	w.check()
+}
+
+// idle has connections break that nothing depends on, as a middlebox does to them, and then one
+// long frame be on its way.
+func (w *world) idle() {
+	w.still = true
+	w.run(2 * peerTimeout / BeatsInTimeout)
+	w.depend = false
+	for range manyBreaks {
+		w.run(peerTimeout / BeatsInTimeout)
+		for _, v := range w.ways {
+			if v.State.Connected() {
+				w.down(v, syscall.ECONNRESET)
+			}
+		}
+		w.drive()
+	}
+	w.depend, w.wanted = true, w.env.Now
+	w.after(peerTimeout*3/2, func() { w.still = false })
 }
 
 // No sequence of events leaves a peer neither served nor failed, for longer than there is

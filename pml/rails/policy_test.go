@@ -156,6 +156,22 @@ func TestFailuresAreToldApart(t *testing.T) {
 	}
 }
 
+// Connections that break while nothing depends on the peer do not count against what does later.
+func TestIdleConnectionsMayBreak(t *testing.T) {
+	p := known(1)
+	for range manyBreaks {
+		p.Up(p.Rails[0], at(0))
+		p.Rest()
+		p.Down(p.Rails[0], syscall.ECONNRESET, at(0))
+	}
+	p.Up(p.Rails[0], at(0))
+	p.Rest()
+	for range Missable {
+		p.Beat(true, true, at(0)) // it is heard, and has not all of one long frame
+	}
+	assert.Equal(t, NoReason, p.Evidence(at(0)).Verdict())
+}
+
 // Connections over which nothing gets through are made again ever more rarely.
 func TestFutileConnectionsRest(t *testing.T) {
 	p := known(1)

@@ -51,8 +51,8 @@ const (
 	// addresses, where no launcher tells that it lives: a firewall that is loaded anew,
 	// or a router that starts, does so for half a second.
 	Absence = 2 * time.Second
-	// manyBreaks is how many connections have to break in pml_peer_timeout, while nothing
-	// gets through, for that to be no matter of time.
+	// manyBreaks is how many connections have to break while nothing gets through, for
+	// pml_peer_timeout or longer, for that to be no matter of time.
 	manyBreaks = 8
 )
 
