@@ -300,3 +300,16 @@ func TestReceiveFromAFailedPeerAnswersNothing(t *testing.T) {
 	assert.Zero(t, pe.backlog.Len(), "nobody will ever take it")
 	assert.True(t, pe.sent.Empty())
 }
+
+// Messages that came in parts, and are whole, do not count as unfinished until they are received.
+func TestWholeMessagesHaveNoGaps(t *testing.T) {
+	pe, _, _ := receiving(t)
+	for n := range uint32(10) {
+		for at := range uint32(2) {
+			h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted | wire.FlagPart, Frame: n, Seq: n, LaneSeq: n, Part: wire.Part{At: at * 5, Whole: 10}}
+			require.NoError(t, pe.rails[0].Deliver(encoded(h), make([]byte, 5)))
+		}
+	}
+	assert.Zero(t, pe.received.Gaps())
+	assert.Empty(t, pe.received.AllUnfinished())
+}
