@@ -169,8 +169,8 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	queue, log := o.logger(w.params.Int("verbose"), w.job)
 	w.log = queue
 	p, err := pml.Open(ctx, pml.Config{
-		Call: call,
-		Job:  w.job, Params: w.params, Components: components,
+		Appeal: call,
+		Job:    w.job, Params: w.params, Components: components,
 		Engine: progress(w.params),
 		Log:    log,
 	})
@@ -189,7 +189,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		job.Listen(launch.Callbacks{
 			Failed: func(f *launch.Failure) { p.PeerFailed(f.Rank, f.Host, f) },
 			Report: w.report,
-			Called: p.Called,
+			Called: p.Appealed,
 			Gone:   w.orphaned,
 		})
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// A process that closes its world tells those that it is connected with, and nobody else.
-// So who waits for a message from any source, while every member that it has met has left,
-// has to find out about the others: it makes contact with one that it has never met. If
-// that answers there is somebody to wait for again. If it has gone too the next one is
-// tried, until one answers or all have left. As long as one that was met lives nobody is
-// looked for: that one may be about to send, or to fail.
+// A process that closes its world tells only the processes that it is connected with. A
+// receive from any source may outlast every member that its process has met. The process
+// then has to find out about the others: it makes contact with one that it has never met.
+// If that one answers, there is somebody to wait for again. If it has gone too, the next
+// one is tried, until one answers or all have left. As long as a member that was met
+// lives, nobody is sought: that one may be about to send, or to fail.
 //
 // In a group of two any source is the other one, which is sought as one that is named
 // ([Context.prospect]).
@@ -25,8 +25,8 @@ type company struct {
 	last *peer // that was sought
 }
 
-// seekCompany sees to it that somebody is there to wait for, or that it is known that
-// nobody is. A call waits for a message from any source.
+// seekCompany finds out whether any member is left to wait for. Its caller waits for a
+// message from any source.
 func (c *Context) seekCompany() {
 	s := &c.company
 	if s.with != nil && s.with.failure == nil {
@@ -52,8 +52,8 @@ func (c *Context) seekCompany() {
 	})
 }
 
-// patience is how long to wait before a member is sought; negative is for ever. Who has
-// met nobody yet may well be the one that waits for others to begin.
+// patience is how long to wait before a member is sought; negative is for ever. A process
+// that has met nobody may be waiting for the others to begin.
 func (c *Context) patience() time.Duration {
 	switch timeout := c.pml.tune.peerTimeout; {
 	case c.company.last != nil && !c.company.last.ways.Met:
@@ -105,7 +105,7 @@ func (c *Context) seekMember() {
 	}
 }
 
-// vanished reports whether the peer was never met, was sought only to find out whether it
-// is there, and is not: to those who wait for anybody it has left. The launcher would know
-// of its death.
+// vanished reports whether the peer was sought only to find out whether it is there, and
+// was never met. To receives from any source it counts as one that has left: the launcher
+// would have told of its death.
 func (pe *peer) vanished() bool { return pe.stranger && !pe.ways.Met && pe.why.doomed == nil }

@@ -5,8 +5,8 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// seek connects to a peer that a receive or a probe waits for, if it does not by
-// itself.
+// seek has us connect to a peer that a receive or a probe waits for, if the peer does not
+// connect to us.
 func (pe *peer) seek() {
 	if pe.ways.Stage == rails.New && !pe.self() {
 		pe.ways.Seek(pe.env())
@@ -14,9 +14,9 @@ func (pe *peer) seek() {
 	}
 }
 
-// prospect says why a receive that found no message can never find one, and else
-// sees to it that one can come. In a group of two a receive from any source is as good
-// as one that names the other.
+// prospect says why a receive that found no message can never find one. If one can still
+// come, prospect seeks contact with its sender. In a group of two a receive from any
+// source names the other member.
 func (c *Context) prospect(source int32) error {
 	if source == match.Any {
 		if c.group.Size() == 2 && !c.sought {

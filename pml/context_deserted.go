@@ -7,14 +7,13 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// Who waits for a message from any source waits in vain once every other member of the
-// communicator has left: only the process itself could still send, from another
-// goroutine. One that has done so in this communicator may do so again, and waits on;
-// so does one that says that it goes on without the others (AcknowledgeFailures). Of
-// any other it is a mistake, which would hang.
+// Once every other member of the communicator has left, only the process itself could
+// still send to it, from another goroutine. A process that has done so in this
+// communicator may do so again, and its receives from any source wait on. So do those of a
+// process that has said that it goes on without the others (AcknowledgeFailures). For any
+// other process such a wait is a mistake, which would hang: it ends with an error.
 //
-// What nobody waits for stays posted: a message to itself may be the program's next
-// step.
+// What nobody waits for stays posted: a message to itself may be the program's next step.
 
 // desertedError says that nobody is left to send.
 type desertedError struct{}
@@ -55,8 +54,8 @@ func (op *operation) fromAnybody() bool {
 	return !op.isSend && op.recv.Posted() && op.recv.Source == match.Any
 }
 
-// block notes that a call waits for the operation, which ends it if that would be in
-// vain; unblock that it does no longer.
+// block notes that a call waits for the operation. If no message can come, that ends the
+// operation. Unblock takes it back.
 func (op *operation) block() {
 	op.blocked++
 	if !op.fromAnybody() {

@@ -7,10 +7,10 @@ import (
 	"github.com/strandmp/strand/pml/match"
 )
 
-// idSet remembers which contexts were freed, so that what still comes for one is
-// dropped and does not wait for it to be made. Ids are given out one after the
-// other, so those that were freed mostly join to a few spans: its size goes with
-// the number of communicators that live among them, or are others'.
+// idSet remembers which contexts were freed. What still comes for one is dropped, and does
+// not wait for the context to be made. Ids are given out one after the other, so those
+// that were freed mostly join to a few spans. The size of the set goes with the number of
+// communicators that live among them, or are others'.
 type idSet struct {
 	spans []idSpan // in order; there is a gap between any two
 }

@@ -21,7 +21,7 @@ func (r *rail) beginPart(of *inbound, h *wire.Header, size int) (*inbound, error
 		which.Whole = uint32(size)
 	}
 	if of == nil {
-		err := pe.received.Admits(h.Frame)
+		err := pe.received.MayBegin(h.Frame)
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (r *rail) Down(err error) {
 	if r.pml.parting() && errors.Is(err, btl.ErrPeerClosed) {
 		pe.goodbye.answered = true // its answer may be lost on another rail, and it has left
 	}
-	pe.replay(r)
+	pe.queueReplay(r)
 	if _, is := errors.AsType[*protocolError](err); is {
 		pe.damage(err)
 	}
@@ -52,18 +52,18 @@ func (r *rail) Down(err error) {
 	}
 }
 
-// replay has the frames that were given to a rail, and are not acknowledged, go
+// queueReplay has the frames that were given to a rail, and are not acknowledged, go
 // again.
-func (pe *peer) replay(r *rail) {
+func (pe *peer) queueReplay(r *rail) {
 	pe.sent.Lost(&r.line, func(f *delivery.Frame) {
 		r.way.Loses(len(f.Header) + f.Size)
 		pe.pml.stats.Replayed++
 	})
 }
 
-// sendAgain sends the first frame that has lost its rail, and reports whether it
+// replayNext sends the first frame that has lost its rail, and reports whether it
 // is worth going on.
-func (pe *peer) sendAgain() bool {
+func (pe *peer) replayNext() bool {
 	f := frameOf(pe.sent.NextReplay())
 	r := pe.freeRail()
 	switch {

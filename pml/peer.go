@@ -127,8 +127,8 @@ func (pe *peer) control() *rail {
 	return other
 }
 
-// readyRail returns the rail for a control frame that is bound to no other: that of all of
-// them, or if it is busy another one that serves. It is nil if all are.
+// readyRail returns the rail for a control frame that may take any rail: the one for
+// control frames, or another one that serves if that is busy. It is nil if all are busy.
 func (pe *peer) readyRail() *rail {
 	if r := pe.control(); r == nil || !r.busy {
 		return r

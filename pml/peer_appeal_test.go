@@ -23,7 +23,7 @@ func callable(t *testing.T, f func(pe *peer, c *Context, calls *[]int)) {
 		pe, ep, c := receiving(t)
 		var calls []int
 		pe.pml.job = sized{size: 3}
-		pe.pml.call = func(rank int) error { calls = append(calls, rank); return nil }
+		pe.pml.appeal = func(rank int) error { calls = append(calls, rank); return nil }
 		ep.result = btl.Busy
 		pe.rails[0].is(rails.Idle)
 		pe.rails[0].module = &connector{ep: ep}
@@ -83,18 +83,18 @@ func TestCallIsTheLastResort(t *testing.T) {
 	})
 	t.Run("nobody can call", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, _ *[]int) {
-			pe.pml.call = nil
+			pe.pml.appeal = nil
 			pe.refuse()
 			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED, "at once")
 			assert.ErrorContains(t, pe.failure, "rank 1 has gone: connection refused")
-			assert.NotErrorIs(t, pe.failure, errUncalled, "there is nobody to ask")
+			assert.NotErrorIs(t, pe.failure, errNoAppeal, "there is nobody to ask")
 		})
 	})
 	t.Run("nobody can call who does not answer", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, _ *[]int) {
-			pe.pml.call = nil
+			pe.pml.appeal = nil
 			pe.rails[0].Down(syscall.ETIMEDOUT)
-			require.ErrorIs(t, pe.failure, errUncalled, "at once")
+			require.ErrorIs(t, pe.failure, errNoAppeal, "at once")
 		})
 	})
 	t.Run("the launcher says how it has ended", func(t *testing.T) {
@@ -122,23 +122,23 @@ func TestWhoIsCalledConnects(t *testing.T) {
 	callable(t, func(pe *peer, _ *Context, _ *[]int) {
 		ep := pe.rails[0].endpoint.(*scripted)
 		for _, nobody := range []int{-1, 0, 3} {
-			pe.pml.Called(nobody)
+			pe.pml.Appealed(nobody)
 		}
 		pe.pass(time.Millisecond)
 		assert.Len(t, pe.pml.peers, 1)
 		assert.Zero(t, ep.offers)
-		pe.pml.Called(1)
+		pe.pml.Appealed(1)
 		pe.pass(time.Millisecond)
 		assert.Positive(t, ep.offers)
 		ep.result = btl.Done
 		pe.rails[0].comesUp()
 		ep.sent = nil
-		pe.pml.Called(1)
+		pe.pml.Appealed(1)
 		pe.pass(time.Millisecond)
 		require.Len(t, ep.sent, 1)
 		assert.True(t, ep.sent[0].AckNow())
 		pe.failure = errors.New("it has failed")
-		pe.pml.Called(1)
+		pe.pml.Appealed(1)
 		pe.pass(time.Millisecond)
 		assert.Len(t, ep.sent, 1)
 	})

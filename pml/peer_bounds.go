@@ -6,10 +6,10 @@ import (
 	"github.com/strandmp/strand/pml/match"
 )
 
-// bounds are how much one peer can have this process keep beside what its credit pays
-// for, whatever it sends. One that keeps to the protocol stays below them by itself, since
-// its own process has the same; one that does not is damaged, and fails. docs/WIRE.md,
-// Bounds, derives them.
+// bounds limit what one peer can make this process keep beside what its credit pays for. A
+// peer that keeps to the protocol stays below them, since its own process has the same
+// bounds. A peer that exceeds them is damaged, and fails. docs/WIRE.md, Bounds, derives
+// them.
 type bounds struct {
 	sends    int // that are not complete, to one peer; and requests of one that wait here
 	frames   int // numbers from the first that is not acknowledged to the last of a message
@@ -25,8 +25,8 @@ type holdings struct {
 	contexts int
 }
 
-// stretched reports whether so much is under way to the peer beyond what it has not
-// acknowledged that nothing new may follow: it would have to remember too much.
+// stretched reports whether the window to the peer is full. Nothing new may follow then:
+// the peer would have to remember too much.
 func (pe *peer) stretched() bool { return pe.sent.Full() }
 
 // restrain is stretched for who has something that is held back then.
@@ -49,11 +49,11 @@ func (in *inbound) asks() error {
 	if most := pe.pml.bounds.sends; pe.holds.requests >= most {
 		return fmt.Errorf("%d requests to send wait for receives, and no process has more than %d sends under way", pe.holds.requests+1, most)
 	}
-	in.waitsAgain()
+	in.waitForReceive()
 	return nil
 }
 
-func (in *inbound) waitsAgain() {
+func (in *inbound) waitForReceive() {
 	in.waits = true
 	in.peer.holds.requests++
 }

@@ -29,7 +29,7 @@ func (pe *peer) failFor(reason rails.Reason) {
 		cause = pe.causes()
 	case rails.Unreachable:
 		if cause = pe.why.unreached; cause == nil {
-			cause = pe.untaught()
+			cause = pe.firstFailure()
 		}
 	case rails.Departure:
 		cause = pe.gone()

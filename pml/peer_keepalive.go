@@ -8,15 +8,15 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// beats are the looks at peers that something depends on: each has to give a sign
-// of life now and then, and is asked for one if it does not by itself.
+// beats are the times of the keep-alive. At each beat every peer that an operation depends
+// on has to have given a sign of life. A peer that has not is asked for one.
 type beats struct {
 	count uint32
 	every time.Duration
 }
 
-// patience stands for pml_peer_timeout where that is 0: peers are looked after all the
-// same, and never fail for their silence.
+// patience is the timeout of the keep-alive where pml_peer_timeout is 0. Peers are asked
+// for signs of life then too, but never fail for their silence.
 const patience = 30 * time.Second
 
 func (p *PML) startBeats() {
@@ -96,8 +96,8 @@ func (pe *peer) takePulse() {
 	}
 }
 
-// refresh makes new connections in the place of those that are silent: a middlebox may
-// have forgotten them while they were idle, and lose what goes over them without a word.
+// refresh replaces the connections that are silent by new ones. A middlebox may have
+// forgotten a connection that was idle. It loses what goes over that one without a word.
 func (pe *peer) refresh() {
 	for _, r := range pe.rails {
 		if r.up() && !r.attr.Unbreakable && !r.way.Foreign {

@@ -13,8 +13,8 @@ func (p *PML) PeerFailed(rank int, host string, cause error) {
 	p.engine.Post(func() { p.peerOf(rank).doom(host, cause) })
 }
 
-// doom is PeerFailed on the engine: the word of the launcher may overtake the last
-// ones of the peer's own.
+// doom is PeerFailed, under the engine's lock. The word of the launcher may overtake what
+// the peer has sent before it failed.
 func (pe *peer) doom(host string, cause error) {
 	if pe.why.doomed != nil || pe.failure != nil {
 		return

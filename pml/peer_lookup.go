@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// lookUp asks the launcher for a peer's addresses, and gives up when it has answered
-// nothing for as long as a peer may give no sign of life. It may well take longer where
-// many are asked for: the launcher is asked one question at a time.
+// lookUp asks the launcher for a peer's addresses. It gives up when the launcher has
+// answered no question at all for pml_peer_timeout. One answer may take longer: the
+// launcher is asked one question at a time.
 func (p *PML) lookUp(rank int) (string, error) {
 	ctx, cancel := context.WithCancelCause(p.lookups)
 	defer cancel(nil)

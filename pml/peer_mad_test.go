@@ -46,7 +46,7 @@ func TestAcknowledgementOfAFrameThatIsToGoAgain(t *testing.T) {
 	pe, ep, _ := receiving(t)
 	pe.sendControl(&wire.Header{Kind: wire.Clear, Handle: 1})
 	ep.result = btl.Busy
-	pe.replay(pe.rails[0])
+	pe.queueReplay(pe.rails[0])
 	require.Equal(t, 1, pe.sent.Replays())
 	require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Ack, Ack: 1}), nil))
 	assert.True(t, pe.sent.Empty())

@@ -17,8 +17,9 @@ type acquaintance struct {
 	waiting []func(*acquaintance, error)
 }
 
-// acquaint has then called with what is known of a peer: at once, or when the launcher has
-// answered. The launcher, and the computation, are waited for off the engine's lock.
+// acquaint calls then with what is known of a peer, at once or when the launcher has
+// answered. A goroutine waits for the launcher, and computes the key, without the engine's
+// lock.
 func (p *PML) acquaint(rank int, then func(*acquaintance, error)) {
 	a := p.acquaintances[rank]
 	switch {

@@ -75,7 +75,7 @@ func (op *operation) withdraw(in *inbound) *inbound {
 	})
 	round := in.round
 	in.round++
-	in.waitsAgain()
+	in.waitForReceive()
 	op.buf = payload.Memory{}
 	if pe.self() {
 		if sender := p.lookup(in.handle, pe, true); sender != nil {

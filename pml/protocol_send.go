@@ -199,10 +199,10 @@ func (pe *peer) pump() {
 			return
 		}
 		switch {
-		case pe.held():
+		case pe.headOfLine():
 			return
 		case pe.sent.Replays() > 0:
-			if !pe.sendAgain() {
+			if !pe.replayNext() {
 				return
 			}
 		case pe.waiting.head != nil && !pe.restrain():

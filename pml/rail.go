@@ -27,7 +27,7 @@ type rail struct {
 	refusedAt int64         // when it refused the last one, if there are several rails
 	line      delivery.Line // what the transport holds
 	traffic   Traffic
-	vital     vital
+	liveness  liveness
 
 	probeOwed bool // an answer to the peer's probe, which the rail did not take
 	probeDue  bool // a probe likewise

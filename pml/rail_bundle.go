@@ -64,9 +64,9 @@ func (pe *peer) pumpBacklog() {
 	}
 }
 
-// held reports whether what waits for its rail stands in the way of what comes later: there
-// are no parallel rails of which another takes frames, or too much waits already.
-func (pe *peer) held() bool {
+// headOfLine reports whether frames that wait for their rail block those that come later
+// (head-of-line blocking). They do unless a parallel rail takes frames and little waits.
+func (pe *peer) headOfLine() bool {
 	if pe.backlog.Len() == 0 {
 		return false
 	}

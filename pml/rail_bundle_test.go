@@ -81,7 +81,7 @@ func TestParallelRailsBoundTheirBacklog(t *testing.T) {
 	for range maxBacklog {
 		pe.inLane(0)
 	}
-	assert.True(t, pe.held())
+	assert.True(t, pe.headOfLine())
 	pe.pump()
 	assert.Equal(t, maxBacklog, pe.backlog.Len())
 }

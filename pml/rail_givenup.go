@@ -8,10 +8,10 @@ import (
 	"github.com/strandmp/strand/pml/wire"
 )
 
-// Where a network fails without a word, each side finds out by the silence of what it
-// has sent itself. A side that had nothing under way goes on trusting the connection,
-// and what it sends next, an answer to what has come again another way, is lost for
-// another pml_rail_timeout. So who gives a connection up says so over another one.
+// A network may fail without a word. Each side then finds out by the silence that follows
+// what it has sent itself. A side that had nothing under way goes on trusting the
+// connection. What it sends next is lost for another pml_rail_timeout. So the side that
+// gives a connection up says so over another one.
 
 // tellBroken tells the peer that a rail was given up. It may be lost; then the peer
 // finds out by itself.

@@ -10,18 +10,18 @@ import (
 	"github.com/strandmp/strand/pml/wire"
 )
 
-// vital is what tells a rail that lives from one that is silent. Frames that
-// arrive over it, acknowledgements of frames that went over it, and bytes that the
-// peer's system confirms are all signs of life; where the transport can not tell of
-// those, it is room that it finds for more.
-type vital struct {
+// liveness is what tells a rail that lives from one that is silent. Signs of life are
+// frames that arrive over it, acknowledgements of frames that went over it, and bytes that
+// the peer's system confirms. Where the transport can not tell of confirmed bytes, frames
+// that it releases are one too.
+type liveness struct {
 	heard     uint64 // frames
 	confirmed int64  // the most bytes given to the transport, less what is under way, that was seen
 }
 
 // hear notes that a frame has arrived.
 func (r *rail) hear() {
-	r.vital.heard++
+	r.liveness.heard++
 	r.peer.heard = r
 	r.peer.beat = r.pml.beats.count
 }
@@ -37,13 +37,13 @@ func (r *rail) expect() {
 
 // signs sums up the signs of life.
 func (r *rail) signs() uint64 {
-	n := r.vital.heard + r.line.Acknowledged()
+	n := r.liveness.heard + r.line.Acknowledged()
 	if r.gauge != nil {
 		if under := r.gauge.Outstanding(); under >= 0 {
 			// What is under way has the transport's own headers too: a frame more
 			// makes this less, and only what is confirmed makes it more.
-			r.vital.confirmed = max(r.vital.confirmed, r.line.Given()-int64(under))
-			return n + uint64(r.vital.confirmed)
+			r.liveness.confirmed = max(r.liveness.confirmed, r.line.Given()-int64(under))
+			return n + uint64(r.liveness.confirmed)
 		}
 	}
 	n += r.line.Released()
@@ -55,17 +55,17 @@ func (r *rail) signs() uint64 {
 
 // carried is how many bytes have gone through, as far as can be known.
 func (r *rail) carried() int64 {
-	if r.gauge != nil && r.vital.confirmed > 0 {
-		return r.vital.confirmed
+	if r.gauge != nil && r.liveness.confirmed > 0 {
+		return r.liveness.confirmed
 	}
 	return r.line.Delivered()
 }
 
-// sample tells how the rail fares, whose oldest frame under way was given to it at a
-// time.
+// sample tells package rails how the rail fares. Oldest is when its oldest frame under way
+// was given to it.
 func (r *rail) sample(oldest int64, waits bool) {
 	r.way.Sample(rails.Sample{
-		Signs: r.signs(), Heard: r.vital.heard, Carried: r.carried(), Rate: r.share.rate(), Oldest: oldest, Waits: waits,
+		Signs: r.signs(), Heard: r.liveness.heard, Carried: r.carried(), Rate: r.share.rate(), Oldest: oldest, Waits: waits,
 	})
 }
 

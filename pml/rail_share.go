@@ -11,8 +11,8 @@ type share struct {
 }
 
 const (
-	// memory is over how many bytes, about, a rail's speed is averaged: its buffers
-	// take and release in bursts.
+	// memory is over how many bytes, about, a rail's speed is averaged. Its buffers take and
+	// release in bursts.
 	memory = 2 << 20
 	// enough is from how many bytes on a rail's speed is known.
 	enough = 64 << 10
@@ -26,9 +26,9 @@ func (s *share) gave(size int, now int64) {
 	s.given += size
 }
 
-// look notes that so many bytes are under way. If there are none the rail has been
-// idle for some of the time, unless the look comes at the very moment, which is
-// exact: it was at least as fast as it seems.
+// look notes that so many bytes are under way. If none are, the rail was idle for an
+// unknown part of the time, and is at least as fast as it seems. A look at the very moment
+// when the last byte leaves is exact.
 func (s *share) look(outstanding int, exact bool, now int64) {
 	passed, took := float64(max(s.load()-outstanding, 0)), float64(now-s.at)
 	if s.load() > 0 && (exact || outstanding > 0 || passed*s.took >= s.drained*took) {
@@ -54,8 +54,8 @@ func (s *share) rate() float64 {
 // load is the number of bytes under way.
 func (s *share) load() int { return s.queued + s.given }
 
-// look asks the transport how much is under way; one that can not tell has what it
-// has not released.
+// look asks the transport how much is under way. For one that can not tell it is what the
+// transport has not released.
 func (r *rail) look(now int64) {
 	if r.gauge != nil {
 		if n := r.gauge.Outstanding(); n >= 0 {

@@ -13,10 +13,10 @@ import (
 	"github.com/strandmp/strand/selection"
 )
 
-// Modules that reach a peer and are not chosen stand by (pml_failover), and so do the
-// spare paths of those that are: they become rails when none of those that there are
-// leads to the peer any more. From then on they are rails like the others, except that
-// a rail carries nothing new while one of a higher tier is connected.
+// A module that reaches a peer and is not chosen stands by (pml_failover). So do the spare
+// paths of modules that are chosen. They become rails when no other rail leads to the peer
+// any more. From then on they are rails like the others, except that a rail carries
+// nothing new while one of a higher tier is connected.
 
 // noFailover is the value of pml_failover by which nothing stands by.
 const noFailover = "none"
@@ -95,8 +95,8 @@ func (pe *peer) keepStandby(choice selection.Choice, h *wire.Hello) {
 	}
 }
 
-// callIn makes a rail that stood by one of those that may be connected.
-func (r *rail) callIn() {
+// activate makes a path that stood by one of the peer's rails.
+func (r *rail) activate() {
 	ep, err := r.module.Connect(r.address, r.path, r)
 	if err != nil {
 		r.pml.host.Logf(btl.LogInfo, "rank %d → rank %d: %s stands by in vain: %v", r.pml.rank, r.peer.rank, r.attr.Name, err)
@@ -106,8 +106,8 @@ func (r *rail) callIn() {
 	r.peer.join(r)
 }
 
-// welcomeStandby makes a rail of what stands by because the peer has connected it. It
-// returns nil if that is no path which does.
+// welcomeStandby makes a rail of a path that stands by, because the peer has connected it.
+// It returns nil if no such path stands by.
 func (pe *peer) welcomeStandby(a *accepted) *rail {
 	for i, w := range pe.ways.Standby {
 		if r := w.Owner.(*rail); r.module == a.module && r.path.Index == a.path {

@@ -7,10 +7,10 @@ import (
 	"github.com/strandmp/strand/pml/wire"
 )
 
-// A long message goes over all rails to its peer. Each gets pieces as fast as it
-// drains them, and towards the end none that the others would have delivered
-// sooner, so that all rails finish at about the same time: what counts is when the
-// last byte arrives.
+// A long message goes over all rails to its peer. What counts is when its last byte
+// arrives, so all rails should finish at about the same time. Each rail gets pieces as
+// fast as it drains them. Towards the end it gets none that another rail would deliver
+// sooner.
 
 const (
 	// maxHeld is how many frames a rail holds while there are others: one on its
@@ -18,13 +18,13 @@ const (
 	maxHeld = 2
 	// minPiece is the least that a long message is cut into for several rails.
 	minPiece = 32 << 10
-	// doubt is by how much a rail that gets nothing of a message is thought faster, so
-	// that it is tried again in the end.
+	// doubt is the factor by which a rail's speed is raised after a message of which it got
+	// nothing. So it is tried again in the end.
 	doubt = 1.1
 )
 
-// speed is the rail's share of the speed of all: as measured, or by weight as long
-// as one of them is not.
+// speed is the rail's share of the speed of all. It is the measured one, or the weight as
+// long as some rail was not measured.
 func (pe *peer) speed(r *rail) float64 {
 	for _, other := range pe.rails {
 		if other.serves() && other.share.rate() == 0 {
@@ -34,10 +34,9 @@ func (pe *peer) speed(r *rail) float64 {
 	return r.share.rate()
 }
 
-// dataRail chooses the rail for the next piece of at most n bytes of a long message,
-// and how long the piece is: of the rails that take a frame now, the one that will be
-// done first. It is none if all that do would still be at it when the others had
-// delivered everything.
+// dataRail chooses the rail for the next piece of a long message, and the piece's length,
+// at most n bytes. It is the rail that will be done first, of those that take a frame now.
+// It is nil if the busy rails would have delivered everything before.
 func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	if len(pe.rails) == 1 {
 		if r := pe.rails[0]; r.serves() && !r.busy {

@@ -7,15 +7,15 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// Which way leads to a peer, which is tried next and when the peer has failed is decided
-// by package rails. Here is what is done about it.
+// Package rails decides which way leads to a peer, which is tried next and when the peer
+// has failed. This file does what it decides.
 
 // env is what there is beside a peer that the decisions depend on.
 func (pe *peer) env() rails.Env {
 	p := pe.pml
 	return rails.Env{
 		Now: max(p.engine.Now(), 1), Moved: pe.moved(), RailTimeout: p.tune.railTimeout, PeerTimeout: p.tune.peerTimeout,
-		Calls: p.call != nil, Leaving: p.closing, Parting: p.parting(), Needless: pe.needless(),
+		Appeals: p.appeal != nil, Leaving: p.closing, Parting: p.parting(), Needless: pe.needless(),
 	}
 }
 
@@ -35,12 +35,12 @@ func (pe *peer) proceed() {
 			pe.pml.resolve(pe)
 		case rails.Connect:
 			s.Rail.Owner.(*rail).connect(s.Anew)
-		case rails.CallIn:
+		case rails.Activate:
 			for _, r := range s.Rails {
-				r.Owner.(*rail).callIn()
+				r.Owner.(*rail).activate()
 			}
-		case rails.Call:
-			pe.call()
+		case rails.Appeal:
+			pe.appeal()
 		case rails.Fail:
 			pe.failFor(s.Reason)
 		}
@@ -86,8 +86,8 @@ func (r *rail) connect(anew bool) {
 		}
 		r.setEndpoint(ep)
 	}
-	// An endpoint connects when it is given a frame; it will not take this one
-	// before it is connected, and it does not matter whether it ever does.
+	// An endpoint connects when it is given a frame. It takes no frame before it is connected,
+	// so this one is for the sake of connecting alone.
 	pe.sendAck(r)
 }
 

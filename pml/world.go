@@ -31,7 +31,7 @@ type PML struct {
 	tune   tunables
 	bounds bounds
 	log    func(btl.LogLevel, string)
-	call   func(rank int) error // nil: nobody can be asked to connect
+	appeal func(rank int) error // nil: nobody can be asked to connect
 
 	modules       []openModule
 	refusals      []selection.Offer // of components that opened no module
@@ -84,9 +84,9 @@ type Config struct {
 	Params     *param.Values
 	Components []btl.Component
 	Engine     engine.Options
-	// Call, unless it is nil, has another process asked to connect to this one, as if
-	// its [PML.Called] were called. It may block.
-	Call func(rank int) error
+	// Appeal, unless it is nil, has another process asked to connect to this one, as if
+	// its [PML.Appealed] were called. It may block.
+	Appeal func(rank int) error
 	// Log takes a line for people; it must not block.
 	Log func(btl.LogLevel, string)
 }
@@ -104,7 +104,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		return nil, err
 	}
 	p := &PML{
-		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, call: cfg.Call,
+		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, appeal: cfg.Appeal,
 		tune:          tune,
 		bounds:        ordinary,
 		peers:         make(map[int]*peer),

@@ -50,8 +50,9 @@ func (c *closer) Done() bool {
 func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 
 // drained reports whether nothing is left to be sent or acknowledged, and every message
-// that has matched is here: its sender gives it up when it hears that we leave. Nobody
-// will receive what else this process has sent to itself.
+// that has matched has arrived. The sender of a message that has not would give it up when
+// it hears that we leave. What this process has sent to itself does not count: nobody will
+// receive it.
 func (pe *peer) drained() bool {
 	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.Len() == 0 && pe.sent.Empty() && (!pe.local || !pe.holding()))
 }
@@ -65,8 +66,8 @@ func (pe *peer) holding() bool {
 // self reports whether the peer is this process.
 func (pe *peer) self() bool { return pe.rank == pe.pml.rank }
 
-// parted reports whether the peer knows that we are leaving, or has never heard of
-// us. One that a broken connection keeps from hearing it may still wait for an
+// parted reports whether the peer knows that we are leaving, or has never heard of us. A
+// peer that a broken connection keeps from hearing it may still wait for an
 // acknowledgement.
 func (pe *peer) parted() bool {
 	return pe.self() || !pe.ways.Met || pe.goodbye.answered
@@ -190,9 +191,9 @@ func (pe *peer) goodbyeIsDue() bool {
 // parting reports whether all is sent, and peers are to be told that we leave.
 func (p *PML) parting() bool { return p.closer != nil && p.closer.phase == parting }
 
-// askAgain is how often peers are asked for their acknowledgements: the question,
+// ackInterval is how often peers are asked for their acknowledgements: the question,
 // or the answer, may be lost with a connection.
-const askAgain = 100 * time.Millisecond
+const ackInterval = 100 * time.Millisecond
 
 // askForAcks has the peers acknowledge what they have: short messages were sent
 // with no hurry about that.
@@ -205,7 +206,7 @@ func (p *PML) askForAcks() {
 			pe.sendControl(&wire.Header{Kind: wire.Ack, Flags: wire.FlagAckNow})
 		}
 	}
-	p.engine.After(askAgain, p.askForAcks)
+	p.engine.After(ackInterval, p.askForAcks)
 }
 
 // unfinished says what is still under way, for people.

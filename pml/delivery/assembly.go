@@ -21,9 +21,9 @@ type Assembly struct {
 	kept   bool // among the unfinished
 }
 
-// Admits reports, as an error, whether the peer has so many frames begun in part that it
+// MayBegin reports, as an error, whether the peer has so many frames begun in part that it
 // must not begin another one.
-func (r *Receiver) Admits(n uint32) error {
+func (r *Receiver) MayBegin(n uint32) error {
 	if len(r.unfinished) >= r.MaxUnfinished {
 		return fmt.Errorf("frame %d begins in part, and so have %d others", n, r.MaxUnfinished)
 	}

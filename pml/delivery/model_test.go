@@ -436,7 +436,7 @@ func (s *side) begin(p *packet) bool {
 		p.into = a.Owner.(*incoming)
 		return true
 	}
-	if err := s.rcv.Admits(p.number); err != nil {
+	if err := s.rcv.MayBegin(p.number); err != nil {
 		s.failf("%s: %v", s.name, err)
 		return false
 	}

@@ -95,10 +95,10 @@ func (c *Context) Version() uint64 { return c.version }
 // Arrive takes a message that has arrived over the channel's lane. An error
 // means that its numbers were used before; the message is then not taken.
 func (ch *Channel) Arrive(lane *Lane, m *Message) error {
-	if err := ch.admits(m.Seq); err != nil {
+	if err := ch.withinLimits(m.Seq); err != nil {
 		return err
 	}
-	if err := lane.admits(m.LaneSeq); err != nil {
+	if err := lane.withinLimits(m.LaneSeq); err != nil {
 		return err
 	}
 	m.Source, m.channel, m.lane = ch.source, ch, lane
@@ -111,11 +111,11 @@ func (ch *Channel) Arrive(lane *Lane, m *Message) error {
 // who knew that context has no use for what came with it. The messages of others
 // that it kept waiting are ready by it.
 func (l *Lane) Pass(laneSeq uint32) error {
-	if err := l.admits(laneSeq); err != nil {
+	if err := l.withinLimits(laneSeq); err != nil {
 		return err
 	}
 	if l.arrive(laneSeq, nil) && len(l.early) > 0 {
-		admitInLane(l.advance(nil, nil))
+		examineNext(l.advance(nil, nil))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (ch *Channel) settle(lane *Lane, m *Message) {
 	nextInLane := lane.arrive(m.LaneSeq, m)
 	if nextInSeq && nextInLane && len(ch.early) == 0 && len(lane.early) == 0 {
 		m.inSeq, m.inLane, m.seqReady, m.tagReady = true, true, true, true
-		if c.admit(m) {
+		if c.examine(m) {
 			c.reexamine()
 		}
 		return
@@ -155,35 +155,35 @@ func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nex
 		m.inSeq = true
 		if !m.seqReady { // else it was ready out of order, by relaxed ordering
 			m.seqReady, m.tagReady = true, true
-			released = c.admit(m) || released
+			released = c.examine(m) || released
 		}
 	}
 	if released {
 		c.reexamine()
 	}
-	admitInLane(c.inLane)
+	examineNext(c.inLane)
 	clear(c.inSeq)
 	clear(c.inLane)
 	c.inSeq, c.inLane = c.inSeq[:0], c.inLane[:0]
 }
 
-// admitInLane examines messages of any contexts that have become next in their
+// examineNext examines messages of any contexts that have become next in their
 // lane, where they are not ready otherwise.
-func admitInLane(next []*Message) {
+func examineNext(next []*Message) {
 	for _, m := range next {
 		if m.inLane = true; !m.tagReady {
 			owner := m.channel.context
 			m.tagReady, m.seqReady = true, owner.relaxed
-			owner.admit(m)
+			owner.examine(m)
 		}
 	}
 }
 
-// admit is the rule. It decides what becomes of a message that has become
+// examine is the rule. It decides what becomes of a message that has become
 // tag-ready or seq-ready: it matches the first receive that fits it, unless that
 // names any tag and the message is not seq-ready. It reports whether a receive
 // for any tag is gone, so that messages held by it must be examined again.
-func (c *Context) admit(m *Message) (released bool) {
+func (c *Context) examine(m *Message) (released bool) {
 	now := c.now()
 	if m.tagAt == 0 {
 		m.tagAt = now

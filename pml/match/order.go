@@ -19,8 +19,8 @@ type Sender struct {
 	early int
 }
 
-// admits reports an error if n has arrived before, or if too much is missing before it.
-func (o *order) admits(n uint32) error {
+// withinLimits reports an error if n has arrived before, or if too much is missing before it.
+func (o *order) withinLimits(n uint32) error {
 	if n == o.next {
 		return nil
 	}

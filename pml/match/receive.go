@@ -102,7 +102,7 @@ func (c *Context) Relax() {
 	for m := c.tagOnly; m != nil; {
 		next := m.links[tagOnly].next
 		m.seqReady = true
-		c.admit(m)
+		c.examine(m)
 		m = next
 	}
 }

@@ -5,8 +5,8 @@ import "time"
 // Want notes that something is to be sent to the peer, or is wanted of it.
 func (p *Peer) Want(e Env) {
 	p.wanted = true
-	if e.Calls && p.Stage == Known && p.callAt == 0 && !p.Connected() {
-		p.callAt = e.in(FirstContact)
+	if e.Appeals && p.Stage == Known && p.appealAt == 0 && !p.Connected() {
+		p.appealAt = e.in(FirstContact)
 	}
 }
 
@@ -37,7 +37,7 @@ func (p *Peer) Adopt(r *Rail, e Env) { r.State, r.since = Connecting, e.Now }
 // Up notes that a rail is connected.
 func (p *Peer) Up(r *Rail, e Env) {
 	p.Met, p.exhausted = true, false
-	p.widenAt, p.callAt, p.appealAt = 0, 0, 0
+	p.widenAt, p.appealAt, p.answerBy = 0, 0, 0
 	r.met, r.since, r.moved = true, e.Now, e.Moved
 	r.failing, r.refused = row{}, row{}
 	r.pace.begin(e.Now)
@@ -135,9 +135,9 @@ const (
 	NextRail = 250 * time.Millisecond
 	// FirstContact is how long a receive waits for the first connection of the peer
 	// that it names before this side makes one, and how long a peer may not be connected
-	// before it is called: it may be that only one side can.
+	// before it is asked: it may be that only one side can.
 	FirstContact = time.Second
-	// AppealTime is how long a peer that was called, when nothing else was left, has to
+	// AppealTime is how long a peer that was asked, when nothing else was left, has to
 	// connect.
 	AppealTime = 3 * time.Second
 	// LastWords bounds how long what a failed process has sent may take to be read. If

@@ -43,7 +43,7 @@ type world struct {
 	moved           uint32
 	broken          int  // connections, since anything got through at a beat, or nothing was to
 	nobody          bool // the peer makes no contact by itself
-	calling         bool // it was called, and has not connected yet
+	calling         bool // it was asked, and has not connected yet
 	over            Reason
 }
 
@@ -102,7 +102,7 @@ const (
 
 func newWorld(t testing.TB, seed uint64) *world {
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 0x5A7E)), t: t, seed: seed, peer: new(Peer), depend: true}
-	w.env = Env{Now: int64(time.Hour), RailTimeout: 500 * time.Millisecond, PeerTimeout: peerTimeout, Calls: w.IntN(2) == 0}
+	w.env = Env{Now: int64(time.Hour), RailTimeout: 500 * time.Millisecond, PeerTimeout: peerTimeout, Appeals: w.IntN(2) == 0}
 	w.nobody = w.IntN(3) > 0
 	for i := range 1 + w.IntN(3) {
 		w.add(fmt.Sprint("way ", i), 20+w.IntN(2), btl.NotSpare)
@@ -202,9 +202,9 @@ func (w *world) drive() {
 			w.peer.Want(w.env)
 		case Connect:
 			w.dial(s.Rail.Owner.(*way))
-		case CallIn:
+		case Activate:
 			w.peer.Attach(append(slices.Clone(w.peer.Rails), s.Rails...))
-		case Call:
+		case Appeal:
 			w.note("the peer is called")
 			if !w.calling {
 				w.calling = true
@@ -546,7 +546,7 @@ func (w *world) leave() {
 		return
 	}
 	for _, v := range w.ways {
-		if w.env.Calls && w.carries(v) && !w.unkind {
+		if w.env.Appeals && w.carries(v) && !w.unkind {
 			w.fatal("the peer could connect %s, and was not told goodbye", v.name)
 		}
 		tells := !v.wrong && (v.weather == refuses || v.weather == works && (w.dead || v.met))
@@ -573,7 +573,7 @@ func (w *world) happen() {
 				w.down(v, io.EOF)
 			}
 		}
-		if w.env.Calls && w.IntN(2) == 0 {
+		if w.env.Appeals && w.IntN(2) == 0 {
 			w.doomed = true
 			w.peer.Doom(w.env)
 		}
@@ -659,7 +659,7 @@ func TestPeerIsServedOrFails(t *testing.T) {
 func TestNetworksThatFailInTurn(t *testing.T) {
 	for seed := range uint64(need.Times(100, 100_000)) {
 		w := newWorld(t, seed)
-		w.env.Calls = false
+		w.env.Appeals = false
 		for len(w.chosen()) < 2 {
 			w.add("another way", 20, btl.NotSpare)
 		}

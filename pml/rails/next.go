@@ -14,12 +14,12 @@ type Do uint8
 
 // What there is to do.
 const (
-	Wait    Do = iota // for the next event, or until Step.At if that is not 0; then ask again
-	Resolve           // fetch the peer's addresses, and call [Peer.Attach] or [Peer.NoWay]
-	Connect           // have Step.Rail connect; where Step.Anew over a new endpoint, since its own is broken
-	CallIn            // call [Peer.Attach] with Step.Rails behind those that there are
-	Call              // have the peer asked to connect to us
-	Fail              // the peer has failed, for Step.Reason: call [Peer.End]
+	Wait     Do = iota // for the next event, or until Step.At if that is not 0; then ask again
+	Resolve            // fetch the peer's addresses, and call [Peer.Attach] or [Peer.NoWay]
+	Connect            // have Step.Rail connect; where Step.Anew over a new endpoint, since its own is broken
+	Activate           // call [Peer.Attach] with Step.Rails behind those that there are
+	Appeal             // have the peer asked to connect to us
+	Fail               // the peer has failed, for Step.Reason: call [Peer.End]
 )
 
 // A Step is what [Peer.Next] says.
@@ -88,8 +88,8 @@ func (p *Peer) contact(e Env) (s Step) {
 func (p *Peer) bringBack(e Env) (s Step) {
 	vain := p.inVain(e)
 	if vain {
-		if called := p.callIn(e); called != nil {
-			return Step{Do: CallIn, Rails: called}
+		if activated := p.activate(e); activated != nil {
+			return Step{Do: Activate, Rails: activated}
 		}
 	}
 	for _, r := range p.Rails {
@@ -125,11 +125,11 @@ func (p *Peer) tried(r *Rail) bool {
 
 // reach looks for a way to a peer to which none leads.
 func (p *Peer) reach(e Env) (s Step) {
-	if p.callAt != 0 && e.Now >= p.callAt {
-		p.callAt = 0
-		return Step{Do: Call}
+	if p.appealAt != 0 && e.Now >= p.appealAt {
+		p.appealAt = 0
+		return Step{Do: Appeal}
 	}
-	s.by(p.callAt)
+	s.by(p.appealAt)
 	if p.widenAt == 0 {
 		p.widenAt = e.in(NextRail)
 	}
@@ -144,8 +144,8 @@ func (p *Peer) reach(e Env) (s Step) {
 	}
 	// Rails that come and go, and carry nothing, do not keep away what stands by.
 	if widen && (r == nil || r.futile >= quickReconnects) || !hope && !pending {
-		if called := p.callIn(e); called != nil {
-			return Step{Do: CallIn, Rails: called}
+		if activated := p.activate(e); activated != nil {
+			return Step{Do: Activate, Rails: activated}
 		}
 	}
 	if r != nil {
@@ -229,22 +229,22 @@ func (p *Peer) due(r *Rail, e Env) int64 {
 	return at
 }
 
-// callIn takes what comes next of that which stands by: one spare path, or all rails of a
+// activate takes what comes next of that which stands by: one spare path, or all rails of a
 // tier. The spare paths of a peer that refuses wherever it is tried would only take time.
-func (p *Peer) callIn(e Env) (called []*Rail) {
+func (p *Peer) activate(e Env) (activated []*Rail) {
 	left := p.refusing(e)
 	kept := p.Standby[:0:0]
 	for _, r := range p.Standby {
 		spare := r.Spare != btl.NotSpare
 		switch {
-		case spare && left.runs && left.last >= left.since, len(called) > 0 && (spare || r.Tier != called[0].Tier):
+		case spare && left.runs && left.last >= left.since, len(activated) > 0 && (spare || r.Tier != activated[0].Tier):
 			kept = append(kept, r)
 		default:
-			called = append(called, r)
+			activated = append(activated, r)
 		}
 	}
 	p.Standby = kept
-	return called
+	return activated
 }
 
 // NoWay notes that this host knows no way to the peer. It may know one to us.
@@ -254,15 +254,15 @@ func (p *Peer) NoWay(mayCome bool) { p.noWay, p.exhausted = mayCome, !mayCome }
 // unless it is connected in a while.
 func (p *Peer) appeal(e Env) (s Step) {
 	switch {
-	case !e.Calls || e.Leaving && p.appealAt == 0:
+	case !e.Appeals || e.Leaving && p.answerBy == 0:
 		p.exhausted = true
-	case p.appealAt == 0:
-		p.appealAt = e.in(AppealTime)
-		return Step{Do: Call}
-	case e.Now >= p.appealAt:
+	case p.answerBy == 0:
+		p.answerBy = e.in(AppealTime)
+		return Step{Do: Appeal}
+	case e.Now >= p.answerBy:
 		p.exhausted = true
 	default:
-		s.by(p.appealAt)
+		s.by(p.answerBy)
 		return s
 	}
 	return Step{Do: Fail, Reason: Unreachable}

@@ -20,8 +20,8 @@ type Peer struct {
 	lost     int64 // when the last connection broke
 	seekAt   int64 // times at which something is due; 0: it is not
 	widenAt  int64
-	callAt   int64
 	appealAt int64
+	answerBy int64
 	doomedAt int64
 
 	noWay     bool // we know none to it, but it may know one to us
@@ -36,7 +36,7 @@ type Env struct {
 	Moved       uint32        // changes whenever anything gets through to either side
 	RailTimeout time.Duration // pml_rail_timeout
 	PeerTimeout time.Duration // pml_peer_timeout
-	Calls       bool          // the launcher passes calls on, and tells of ranks that die
+	Appeals     bool          // the launcher passes calls on, and tells of ranks that die
 	Leaving     bool          // this process closes its world,
 	Parting     bool          // has nothing to say to the peer but goodbye,
 	Needless    bool          // or not even that

@@ -86,7 +86,7 @@ func TestSparePathsAreCalledInOneByOne(t *testing.T) {
 	for i, want := range [][]*Rail{{first}, {second}, {third, fourth}} {
 		now := at(time.Duration(i+1) * NextRail)
 		s := p.Next(now)
-		require.Equal(t, CallIn, s.Do)
+		require.Equal(t, Activate, s.Do)
 		require.Equal(t, want, s.Rails)
 		p.Attach(append(p.Rails, s.Rails...))
 		p.next(t, now, want[0])
@@ -103,7 +103,7 @@ func TestSparePathsToAProcessThatHasEnded(t *testing.T) {
 		p.next(t, at(0), p.Rails[0])
 		p.Down(p.Rails[0], syscall.ECONNREFUSED, at(time.Millisecond))
 		if !met {
-			require.Equal(t, CallIn, p.Next(at(time.Millisecond)).Do, "it was never there: another host may refuse")
+			require.Equal(t, Activate, p.Next(at(time.Millisecond)).Do, "it was never there: another host may refuse")
 			continue
 		}
 		for s := p.Next(at(Absence - 1)); s.Do == Connect; s = p.Next(at(Absence - 1)) {
@@ -289,10 +289,10 @@ func TestPeerIsCalledWhenItsConnectionBreaks(t *testing.T) {
 	r.Foreign = true
 	env := func(d time.Duration) Env {
 		e := at(d)
-		e.Calls, e.Leaving = true, true
+		e.Appeals, e.Leaving = true, true
 		return e
 	}
 	p.Up(r, env(0))
 	p.Down(r, syscall.ECONNRESET, env(time.Second))
-	assert.Equal(t, Call, p.Next(env(time.Second+FirstContact)).Do)
+	assert.Equal(t, Appeal, p.Next(env(time.Second+FirstContact)).Do)
 }

@@ -86,7 +86,7 @@ func (p *Peer) Evidence(e Env) Evidence {
 		Damaged: p.damaged, Refused: p.refuses(e), Exhausted: p.exhausted,
 		Absent: time.Duration(away.last - away.since),
 		Silent: p.conduct.silent, Stuck: p.conduct.stuck, Breaks: p.conduct.breaks,
-		Told: e.Calls, Leaving: e.Leaving, Patient: e.PeerTimeout == 0,
+		Told: e.Appeals, Leaving: e.Leaving, Patient: e.PeerTimeout == 0,
 	}
 }
 
