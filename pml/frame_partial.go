@@ -6,12 +6,12 @@ import (
 	"github.com/strandmp/strand/pml/wire"
 )
 
-// A frame may come more than once before it is whole: over another rail while the first
-// way still brings it, anew after it has broken off, or in parts since the rail that is
-// left takes no longer ones. All that comes has the same bytes and goes to the same place;
-// who is first with the last byte missing ends the frame, and what is still under way by
-// other ways then goes to scratch. That one of them breaks does no harm to the others:
-// which of them its sender relies on is not known here.
+// A frame may come more than once before it is whole. It may come over another rail while
+// the first one still brings it, anew after that has broken, or in parts since the rail
+// that is left takes no longer frames. All copies have the same bytes and go to the same
+// place. The copy that brings the last missing byte ends the frame; what is still under
+// way of the others goes to scratch. A copy that breaks off does no harm to the others. It
+// is not known here on which of them the sender relies.
 
 // beginPart finds the place of a part of a frame, or of one more copy of it: in the frame
 // as it has begun already, or else the frame begins with it.

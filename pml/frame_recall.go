@@ -7,11 +7,11 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// An operation that ends gives its memory back to the program, so by then no transport
-// may read it or write to it. What arrives goes elsewhere from the moment on that its
-// landing place is revoked. What a transport still has to send it reads from the
-// program's memory; where that can not be waited for, since the peer has left or failed,
-// the frames are taken back first.
+// An operation that ends gives its memory back to the program. By then no transport may
+// read or write it. To keep transports from writing, landing places are revoked: what
+// arrives later goes elsewhere. A transport may still have to read what it is to send.
+// Where that can not be waited for, since the peer has left or failed, the frames are
+// taken back first.
 
 // lends reports whether the transport holds memory of an operation that ends, since its
 // frames were given up: the peer may have this one, by another rail.

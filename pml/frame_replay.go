@@ -8,10 +8,10 @@ import (
 	"github.com/strandmp/strand/pml/rails"
 )
 
-// A rail that breaks takes nothing with it: what it had not delivered for certain
-// goes over another rail, or over the same one once it is connected again. The
-// receiver knows frames by their numbers and drops what comes twice
-// (docs/ARCHITECTURE.md, Delivery; LA-MPI's end-to-end retransmission).
+// Nothing is lost with a rail that breaks. What it had not delivered for certain goes over
+// another rail, or over the same one once that is connected again. The receiver knows
+// frames by their numbers and drops what comes twice (docs/ARCHITECTURE.md, Delivery;
+// LA-MPI's end-to-end retransmission).
 
 // Down implements [btl.Receiver].
 func (r *rail) Down(err error) {

@@ -1,10 +1,10 @@
 package pml
 
-// awaited learns whether a peer's receives are posted before the messages come.
-// Where they are, a long message saves the round trip of its request by going at
-// once, since it lands in the receive's buffer; where they are not it would be
-// copied twice, which costs more. So it is tried only after some requests in a
-// row found their receives waiting, and asked again now and then.
+// awaited learns whether a peer's receives are posted before the messages come. Where they
+// are, a long message goes at once, lands in the receive's buffer, and saves the round
+// trip of its request. Where they are not, it would be copied twice, which costs more. So
+// a long message goes at once only after some requests in a row found their receives
+// waiting. Every now and then one asks again.
 type awaited struct {
 	met     int // requests in a row whose receive was there before them
 	guessed int // messages sent at once since the last request

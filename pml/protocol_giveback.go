@@ -9,15 +9,15 @@ import (
 	"github.com/strandmp/strand/pml/wire"
 )
 
-// A blocking receive whose context ends gives back the message that it has begun to
-// take: that waits for another receive, at its old place. A message that came by itself
-// is kept, as one that found no receive would have been. One that was asked for stays
-// with its sender, who is told to forget the clearance (CLEAR with the flag "withdrawn")
-// and begins anew when there is another one.
+// A blocking receive whose context ends gives back the message that it has begun to take.
+// The message waits for another receive, at its old place. An eager message is kept here,
+// as one that found no receive is. The data of a rendezvous stays with its sender, who is
+// told to forget the clearance (CLEAR with the flag "withdrawn"), and begins anew at the
+// next one.
 //
 // The sender would take the message for delivered if all that it has sent by then were
-// acknowledged before it knows. So what still arrives of it is not, until the
-// withdrawal itself is acknowledged; that long the receive's operation lives on.
+// acknowledged before it knows. So what still arrives of it is not, until the withdrawal
+// itself is acknowledged; that long the receive's operation lives on.
 
 // giveBack ends a receive that has matched and is not complete, and returns its message.
 func (op *operation) giveBack() *inbound {

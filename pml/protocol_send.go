@@ -103,9 +103,9 @@ func (r *rail) eagerLimit(most int) int {
 	return min(limit, r.attr.MaxFrame)
 }
 
-// bareRequest is the message from which on a request to send comes without data:
-// a first piece would save a small part of the time, and takes as much again when
-// it comes before its receive and has to be copied.
+// bareRequest is the length from which on a request to send carries no data. A first piece
+// would save a small part of the time. It costs as much again when it comes before its
+// receive and has to be copied.
 const bareRequest = 512 << 10
 
 // firstPiece is how much data goes with a request to send. Where release means
@@ -121,8 +121,8 @@ func (op *operation) messageHeader(kind wire.Kind) wire.Header {
 	return wire.Header{Kind: kind, Lane: op.lane, Context: op.context.id, Tag: op.tag, Seq: op.seq, LaneSeq: op.laneSeq}
 }
 
-// copyFirst is the payload up to which the copy for replay is made before the
-// frame is sent: so short a message is complete even if no rail takes it yet.
+// copyFirst is the length up to which the copy for replay is made before the frame is
+// sent. So short a message is complete even if no rail takes it yet.
 const copyFirst = 4 << 10
 
 // sendEager sends the whole message. If there is room to keep a copy the send is
@@ -173,9 +173,9 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 	pe.emit(f)
 }
 
-// emit sends a control frame, or one with a message that begins, over the rail of its
-// lane, or has it wait for that. What waits for one of several parallel rails stands in the
-// way of nothing that goes over another.
+// emit sends a control frame, or the first frame of a message, over the rail of its lane.
+// If that rail is busy the frame waits. A frame that waits for one of several parallel
+// rails does not block those of the others.
 func (pe *peer) emit(f *txFrame) {
 	if pe.backlog.Len() == 0 || len(pe.bundle) > 0 {
 		if r := pe.railOf(f.lane); r != nil && !r.busy && r.transmit(f) {

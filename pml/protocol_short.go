@@ -6,10 +6,10 @@ import (
 	"github.com/strandmp/strand/pml/wire"
 )
 
-// The common case has a path of its own in both directions: a short message that
-// nothing stands in the way of, and that a receive waits for. It does what the
-// general path does (launch, sendEager, begin, end), with a quarter of its code:
-// after each system call the processor's caches are cold, and every line counts.
+// The common case has a path of its own in both directions: a short message that nothing
+// delays, and that a receive waits for. It does what the general path does (launch,
+// sendEager, begin, end), with a quarter of its code. After each system call the
+// processor's caches are cold, and every line counts.
 
 // shortLimit is the longest message of this path: its copy for replay fits into
 // the frame itself.

@@ -169,8 +169,8 @@ func (op *operation) setBusy(on bool) {
 	}
 }
 
-// arrived reports whether the peer has all that it wants of a send, as far as is
-// known: only frames that a transport still holds keep it from being complete.
+// arrived reports whether the peer is known to have all that it wants of a send. Only
+// frames that a transport still holds keep it from being complete.
 func (op *operation) arrived() bool {
 	return op.frames > 0 && !op.lost && (!op.asked || op.cleared && op.offset >= op.accept)
 }

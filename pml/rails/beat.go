@@ -3,9 +3,10 @@ package rails
 // A peer that something depends on has to give a sign of life now and then. The caller
 // looks at it with each beat.
 
-// BeatsInTimeout is how many beats there are in pml_peer_timeout, and Missable how many of
-// them a peer may miss that was heard in the one before: it has failed one to two beats before
-// that time is over. They are for what comes late: the timer, and who is to be told.
+// BeatsInTimeout is how many beats of the keep-alive there are in pml_peer_timeout.
+// Missable is how many beats in a row a peer may miss. A peer that is silent thus fails
+// one to two beats before pml_peer_timeout is over. These two leave time for a timer that
+// is late, and for telling who waits.
 const (
 	BeatsInTimeout = 24
 	Missable       = BeatsInTimeout - 2

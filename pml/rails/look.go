@@ -109,9 +109,9 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 	return f
 }
 
-// creeps takes note of how a rail fares. It reports whether the rail creeps: while another
-// one is well it gets rid of next to nothing, or has had a frame for long of which the other
-// one could be rid, since it has nothing to do.
+// creeps takes note of how a rail fares, and reports whether it creeps. A rail creeps if
+// it gets rid of next to nothing while another one is well, or if it has held a frame for
+// long that an idle one would have delivered.
 func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
 	c, s, timeout := &r.pace, &r.pace.sample, int64(e.RailTimeout)
 	if c.heard != s.Heard {

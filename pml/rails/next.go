@@ -3,11 +3,11 @@ package rails
 import "github.com/strandmp/strand/btl"
 
 // A path that looks well may lead nowhere: a network that is not joined, a firewall, a way
-// back that does not exist. So while no rail is connected they are tried one after the
-// other, but without waiting for the one before to fail, which takes a system many seconds.
-// What stands by follows when all that there are were tried; when nothing is left the peer
-// is asked to connect to us. The first to be connected carries the messages; the others
-// are brought back beside it, with growing pauses.
+// back that does not exist. While no rail is connected, the rails are tried one after the
+// other. The next one does not wait for the one before to fail, which takes a system many
+// seconds. What stands by follows when all rails were tried. When nothing is left, the
+// peer is asked to connect to us. The first rail to be connected carries the messages. The
+// others are brought back beside it, with growing pauses.
 
 // A Do is what the caller is to do.
 type Do uint8
@@ -170,9 +170,9 @@ func (p *Peer) connect(r *Rail, e Env) Step {
 	return s
 }
 
-// choose finds a rail to be opened now: first the one that broke last, since it was the
-// one that served; where that has had its time, or none ever served, first those that were
-// never tried. It has the caller ask again when one is due.
+// choose finds a rail to be opened now. The first is the one that broke last, since it has
+// served. When that has had its time, or no rail has ever served, those that were never
+// tried come first. The step says when the next one is due.
 func (p *Peer) choose(e Env, widen bool, s *Step) *Rail {
 	if p.Met && !widen && p.last != nil && p.opens(p.last) && p.due(p.last, e) <= e.Now {
 		return p.last

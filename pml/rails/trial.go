@@ -4,10 +4,9 @@ import "time"
 
 // A connection that works for short frames only, or every now and then, is worse than
 // none: its handshake succeeds, it gets messages, and they stand still. So a rail that
-// broke with frames under way carries none again before it has carried some that are as
-// long, and of no value: probes. So has one that broke and had nothing to lose, since it is
-// the other side then that has found it bad. Only where there is no other rail there is no
-// trial.
+// broke with frames under way is on trial first: it carries probes, which are as long and
+// of no value. A rail that broke with nothing under way is on trial too, since then the
+// other side has found it bad. There is no trial where there is no other rail.
 
 // trial is how far a rail has come that has to prove itself.
 type trial struct {
