@@ -85,6 +85,9 @@ type Attr struct {
 	// Unbreakable promises that the path can not break while both ends live (self). Nothing
 	// stands by for it. Where it confirms too the PML needs no acknowledgement of its own.
 	Unbreakable bool
+	// Secrecy says who else can read what the module carries, or change it. It may depend on
+	// the user's settings.
+	Secrecy Secrecy
 }
 
 // Peer identifies the other side of an endpoint.

@@ -34,7 +34,7 @@ type PML struct {
 	appeal func(rank int) error // nil: nobody can be asked to connect
 
 	modules       []openModule
-	refusals      []selection.Offer // of components that opened no module
+	refusals      []selection.Offer // of components, or modules of theirs, that are not used
 	peers         map[int]*peer
 	acquaintances map[int]*acquaintance
 	contexts      map[uint64]*Context
@@ -135,8 +135,9 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 // start opens the modules. The lock is held all the time, so that nothing that
 // arrives is looked at before the secret is known.
 func (p *PML) start(ctx context.Context, cfg Config) error {
+	secret := selection.Secret(cfg.Components, cfg.Params)
 	for _, c := range cfg.Components {
-		if err := p.openComponent(c); err != nil {
+		if err := p.openComponent(c, secret); err != nil {
 			return err
 		}
 	}
@@ -180,22 +181,34 @@ func (p *PML) ownHello() *wire.Hello {
 	return h
 }
 
-func (p *PML) openComponent(c btl.Component) error {
+// openComponent opens the modules of a component, and uses those that keep messages as secret as
+// the user wants them by the setting secret.
+func (p *PML) openComponent(c btl.Component, secret string) error {
 	modules, err := c.Open(p.host)
 	_, unavailable := errors.AsType[*btl.UnavailableError](err)
 	switch {
 	case unavailable:
-		p.host.Logf(btl.LogInfo, "rank %d: %v", p.rank, err)
-		p.refusals = append(p.refusals, selection.Offer{Component: c.Name(), Refusal: err})
+		p.refuse(c, btl.LogInfo, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("rank %d: btl %s: %w", p.rank, c.Name(), err)
 	}
 	for _, m := range modules {
+		if exposed := selection.Exposed(c.Name(), m.Attr(), secret); exposed != nil {
+			p.refuse(c, btl.LogWarn, exposed)
+			err = errors.Join(err, m.Close())
+			continue
+		}
 		p.modules = append(p.modules, openModule{c.Name(), m, selection.OverridesFrom(p.host.params, c.Name())})
 		p.engine.AddProgressor(m)
 	}
-	return nil
+	return err
+}
+
+// refuse takes note of a component that is not used, or of one of its modules.
+func (p *PML) refuse(c btl.Component, level btl.LogLevel, reason error) {
+	p.host.Logf(level, "rank %d: %v", p.rank, reason)
+	p.refusals = append(p.refusals, selection.Offer{Component: c.Name(), Refusal: reason})
 }
 
 // resolve learns the addresses of a peer and attaches rails to it.

@@ -46,6 +46,7 @@ type moduleInfo struct {
 	Reliable    bool          `json:"reliable"`
 	Confirms    bool          `json:"confirms"`
 	Unbreakable bool          `json:"unbreakable"`
+	Secrecy     string        `json:"secrecy"`
 	// The congestion control of connections within this machine and to others.
 	CongestionWithin string `json:"congestion_within,omitempty"`
 	CongestionOthers string `json:"congestion_others,omitempty"`
@@ -59,9 +60,11 @@ func components(values *param.Values, registry *btl.Registry) (infos []component
 	if err != nil {
 		return nil, err
 	}
-	if _, err := list.Components(registry); err != nil {
+	selected, err := list.Components(registry)
+	if err != nil {
 		return nil, err // a name that there is not
 	}
+	secret := selection.Secret(selected, values)
 	host, err := newInspector(values)
 	if err != nil {
 		return nil, err
@@ -74,7 +77,7 @@ func components(values *param.Values, registry *btl.Registry) (infos []component
 	for _, c := range registry.Components() {
 		info := componentInfo{Name: c.Name(), State: notSelected, Reason: fmt.Sprintf("btl=%s (from %v)", v.Text, v.Source)}
 		if list.Allows(c.Name()) {
-			if info, err = host.inspect(c); err != nil {
+			if info, err = host.inspect(c, secret); err != nil {
 				return nil, err
 			}
 			info.StandsBy = info.breakable() && pml.StandsBy(failover, c.Name())
@@ -111,24 +114,24 @@ func newInspector(params *param.Values) (*inspector, error) {
 
 func (h *inspector) close() { h.engine.Close() }
 
-// inspect opens a component and closes it again. The error is a mistake in the
-// parameters.
-func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
+// inspect opens a component and closes it again. A program that wants messages to be secret, by
+// that setting, does not use what sends in the clear. The error is a mistake in the parameters.
+func (h *inspector) inspect(c btl.Component, secret string) (componentInfo, error) {
 	h.engine.Lock()
 	defer h.engine.Unlock()
 	info := componentInfo{Name: c.Name(), State: available}
 	modules, err := c.Open(h)
-	if reason, ok := errors.AsType[*btl.UnavailableError](err); ok {
-		info.State, info.Reason = unavailable, reason.Reason
-		if reason.Remedy != "" {
-			info.Reason += " (" + reason.Remedy + ")"
-		}
+	if info.refused(err) {
 		return info, nil
 	}
 	if err != nil {
 		return info, fmt.Errorf("btl %s: %w", c.Name(), err)
 	}
 	for _, m := range modules {
+		if info.refused(selection.Exposed(c.Name(), m.Attr(), secret)) {
+			err = errors.Join(err, m.Close())
+			continue
+		}
 		described := describeModule(selection.OverridesFrom(h.params, c.Name()).Attr(m.Attr()))
 		if reporter, ok := m.(btl.Reporter); ok {
 			told := reporter.Report()
@@ -138,6 +141,19 @@ func (h *inspector) inspect(c btl.Component) (componentInfo, error) {
 		err = errors.Join(err, m.Close())
 	}
 	return info, err
+}
+
+// refused reports whether the error says that the component is not available, and notes why.
+func (c *componentInfo) refused(err error) bool {
+	reason, ok := errors.AsType[*btl.UnavailableError](err)
+	if !ok {
+		return false
+	}
+	c.State, c.Reason = unavailable, reason.Reason
+	if reason.Remedy != "" {
+		c.Reason += " (" + reason.Remedy + ")"
+	}
+	return true
 }
 
 // breakable reports whether a module can break while both ends live. Nothing that
@@ -150,7 +166,7 @@ func describeModule(a btl.Attr) moduleInfo {
 	return moduleInfo{
 		Name: a.Name, EagerLimit: a.EagerLimit, MaxFrame: a.MaxFrame,
 		Bandwidth: a.Bandwidth, Latency: a.Latency, Exclusivity: a.Exclusivity, Lanes: a.Lanes,
-		Ordered: a.Ordered, Reliable: a.Reliable, Confirms: a.Confirms, Unbreakable: a.Unbreakable,
+		Ordered: a.Ordered, Reliable: a.Reliable, Confirms: a.Confirms, Unbreakable: a.Unbreakable, Secrecy: a.Secrecy.String(),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
 )
 
@@ -112,7 +113,7 @@ func (m moduleInfo) promises() string {
 	for _, p := range []struct {
 		holds bool
 		word  string
-	}{{m.Ordered, "ordered"}, {m.Reliable, "reliable"}, {m.Confirms, "confirms"}, {m.Unbreakable, "unbreakable"}} {
+	}{{m.Ordered, "ordered"}, {m.Reliable, "reliable"}, {m.Confirms, "confirms"}, {m.Unbreakable, "unbreakable"}, {m.Secrecy == btl.Encrypted.String(), "encrypted"}} {
 		if p.holds {
 			words = append(words, p.word)
 		}

@@ -29,6 +29,7 @@ func TestInfo(t *testing.T) {
 		{"info -p pml_failover=none", []string{"FAILOVER", "  no  ", "pml_failover", "= none"}, []string{"stands by  "}},
 		{"info -p pml_failover=tcp", []string{"stands by  ", "  no  "}, nil},
 		{"info --btl tcp,sctp -p btl_sctp_exclusivity=4711", []string{"  4711  "}, nil},
+		{"info --btl tcp,sctp -p btl_tcp_encrypt=true", []string{"ordered, reliable, encrypted", "not available: it sends in the clear, and btl_tcp_encrypt=true"}, nil},
 		{"info --btl ^self", []string{"not selected: btl=^self (from --btl)"}, nil},
 		{"info --param btl tcp", []string{"btl_tcp_port_min"}, []string{"COMPONENT", "\n  pml_", "btl_self"}},
 		{"info --param btl tcp --level tuner", []string{"btl_tcp_sndbuf", "= 1M", "(STRAND_BTL_TCP_SNDBUF)", "size, 0 to 1G"}, []string{"higher levels"}},

@@ -49,6 +49,7 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 			Reliable:    true,
 			Confirms:    true,
 			Unbreakable: true,
+			Secrecy:     btl.Within,
 		},
 	}}, nil
 }

@@ -81,5 +81,6 @@ func (c *config) attributes() btl.Attr {
 		Lanes:       1,
 		Ordered:     true,
 		Reliable:    true,
+		Secrecy:     btl.Within,
 	}
 }

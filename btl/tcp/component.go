@@ -21,6 +21,14 @@ type Component struct{}
 // Name implements [btl.Component].
 func (Component) Name() string { return "tcp" }
 
+// Secret implements [btl.Secretive].
+func (Component) Secret(v *param.Values) string {
+	if !v.Bool(pEncrypt) {
+		return ""
+	}
+	return v.Value(pEncrypt).String()
+}
+
 // Declare implements [btl.Component].
 func (Component) Declare(r *param.Registry) { r.Declare(specs...) }
 
@@ -87,6 +95,10 @@ func strangersAllowed() int {
 
 // describe sets the attributes of the module, whose interfaces are known.
 func (m *module) describe() {
+	secrecy := btl.Clear
+	if m.cfg.encrypt {
+		secrecy = btl.Encrypted
+	}
 	m.Attrs = btl.Attr{
 		Name:        "tcp",
 		EagerLimit:  m.cfg.eagerLimit,
@@ -98,6 +110,7 @@ func (m *module) describe() {
 		Lanes:       1,
 		Ordered:     true,
 		Reliable:    true,
+		Secrecy:     secrecy,
 	}
 }
 

@@ -75,4 +75,5 @@ var attributes = btl.Attr{
 	Lanes:       1,
 	Ordered:     true,
 	Reliable:    true,
+	Secrecy:     btl.Within,
 }

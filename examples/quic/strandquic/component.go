@@ -58,6 +58,7 @@ func (m *module) describe() {
 		MaxFrame:    maxFrame,
 		Bandwidth:   m.Local.Speed(5_000),
 		Latency:     latency,
+		Secrecy:     btl.Encrypted,
 		Exclusivity: 60, // below tcp's: it serves only if tcp is left out
 		Lanes:       m.lanes,
 		Ordered:     true,

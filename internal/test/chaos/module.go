@@ -30,7 +30,7 @@ func (m *module) Attr() btl.Attr {
 	return btl.Attr{
 		Name: m.c.Name(), EagerLimit: c.EagerLimit, MaxFrame: c.MaxFrame, BestFrame: c.BestFrame,
 		Bandwidth: 10_000, Latency: time.Microsecond, Lanes: c.Lanes, Exclusivity: c.Exclusivity,
-		Ordered: c.Ordered, Reliable: true, Confirms: c.Local, Unbreakable: c.Local,
+		Ordered: c.Ordered, Reliable: true, Confirms: c.Local, Unbreakable: c.Local, Secrecy: btl.Within,
 	}
 }
 

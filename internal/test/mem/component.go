@@ -136,7 +136,7 @@ func (m *Module) Attr() btl.Attr {
 	return btl.Attr{
 		Name: "mem", EagerLimit: 8 << 10, MaxFrame: m.config.MaxFrame, BestFrame: m.config.MaxFrame,
 		Bandwidth: 10_000, Latency: time.Microsecond, Lanes: m.config.Lanes,
-		Ordered: true, Reliable: m.config.Lossy == 0, Confirms: m.config.Local, Unbreakable: m.config.Local,
+		Ordered: true, Reliable: m.config.Lossy == 0, Confirms: m.config.Local, Unbreakable: m.config.Local, Secrecy: btl.Within,
 	}
 }
 
