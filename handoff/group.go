@@ -109,19 +109,3 @@ func Fetch[T any](ctx context.Context, g *Group, call func() (T, error), take fu
 		}
 	})
 }
-
-// FetchAll makes the call again and again until it fails, and hands over each result, as Fetch
-// does: for listeners, which fail when the module closes.
-func FetchAll[T any](g *Group, call func() (T, error), take func(T), drop func(T)) {
-	g.Go(func() {
-		for {
-			v, err := call()
-			if err != nil {
-				return
-			}
-			if !g.Do(g.ctx, func() { take(v) }) {
-				drop(v)
-			}
-		}
-	})
-}

@@ -36,7 +36,7 @@ func newModule(h btl.Host, home string) (*module, error) {
 		Name: "unix", Prefix: "btl_unix_", Retries: 3, ConnectTimeout: limit, HandshakeTimeout: limit,
 		MaxFrame: maxFrame, FrameLimit: maxFrame,
 	})
-	handoff.FetchAll(m.group, l.Accept, m.visited, hangUp)
+	handoff.FetchAll(m.group, m.wire.Most(), l.Accept, m.visited, hangUp, func(err error) { m.wire.Stray(btl.LogWarn, "", err) })
 	return m, nil
 }
 

@@ -63,7 +63,7 @@ func newModule(h btl.Host, c Component) (*module, error) {
 	for i, so := range made {
 		m.sockets[used[i].Addr()] = so
 		accept := func() (*quic.Conn, error) { return so.listener.Accept(m.group.Context()) }
-		handoff.FetchAll(m.group, accept, m.visited, giveUp)
+		handoff.FetchAll(m.group, m.Wire.Most(), accept, m.visited, giveUp, func(err error) { m.Wire.Stray(btl.LogWarn, "", err) })
 	}
 	m.Publish(nil, port, used)
 	m.describe()
