@@ -9,7 +9,7 @@ import (
 var closeCases = []testCase{
 	{"goodbye", "What was taken before Close of an endpoint arrives, then the peer's goes down with ErrPeerClosed.", checkGoodbye, on(ruleGoodbye, ruleDownError)},
 	{"goodbye-module", "When a module closes its peers' endpoints go down with ErrPeerClosed.", checkGoodbyeModule, on(ruleGoodbye, ruleDownError)},
-	{"close-busy", "An endpoint that is busy can be closed: at once, without a call, and its frames are the sender's again.", checkCloseBusy, on(ruleClosed, ruleNoBlock)},
+	{"close-busy", "An endpoint that is busy can be closed: at once, without a call, and its frames are the sender's again.", checkCloseBusy, on(ruleClosed, ruleNoBlock, ruleDownError)},
 	{"close-early", "An endpoint can be closed before it was used, and while it connects; a module likewise.", checkCloseEarly, on(ruleClosed)},
 	{"close-silent", "After Close nothing is called, whatever the peer sends, and Send returns Broken.", checkCloseSilent, on(ruleClosed)},
 	{"close-inside", "An endpoint is closed from within an up-call of its own: from Up, Writable, Deliver and End. Nothing is called any more, and the two can connect anew.", checkCloseInside, on(ruleClosed, ruleSerial, ruleNoticed)},
@@ -94,8 +94,20 @@ func checkCloseBusy(t *trial) {
 		b.resume()
 		if a != b {
 			t.await(ruleNoticed, "the peer to notice that a busy endpoint was closed", func() bool { return back.downs > 0 })
+			there.checkWholeIfOrderly(back)
 		}
 		w.close()
+	}
+}
+
+// checkWholeIfOrderly checks that a peer which learns of an orderly end has had all that was taken: an
+// end that has lost frames, since they could not be sent for too long, is another one.
+func (p *port) checkWholeIfOrderly(back *port) {
+	t := p.w.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if lost := p.sent.frames - back.received.frames; p.w.attr.Reliable && lost > 0 && errors.Is(back.downErr, btl.ErrPeerClosed) {
+		t.violateLocked(ruleDownError, "%v: the peer closed, and Down says ErrPeerClosed, though %d of %d frames never came", back, lost, p.sent.frames)
 	}
 }
 

@@ -59,7 +59,7 @@ func (l *Link) Context() context.Context { return l.ctx }
 func (l *Link) ReportTo(p *wireup.Pending) { l.pending = p }
 
 // Connected takes note that there is a connection. HangUp ends it, once, from a goroutine of
-// its own: in order, when all has been said, or at once. Explain says what an error of
+// its own: in order, when the peer has ended its streams too, or at once. Explain says what an error of
 // the connection means; nil: itself.
 func (l *Link) Connected(hangUp func(inOrder bool), explain func(error) error) {
 	l.hangUp, l.explain = hangUp, explain
@@ -124,7 +124,7 @@ func (l *Link) Ended(err error) {
 	case l.ctx.Err() != nil: // it is over
 	case l.ep == nil:
 		l.pending.Ended(err)
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, btl.ErrPeerClosed): // goodbyes say that, and nothing else
 		l.ep.Malformed(errNoGoodbye)
 	default:
 		l.ep.Malformed(err)
@@ -174,11 +174,13 @@ func (l *Link) Leave(b []byte) {
 	l.group.Go(func() {
 		limit, cancel := context.WithTimeout(context.Background(), lingers)
 		defer cancel()
+		inOrder := false // what has not been read may be lost: that is no end in order
 		select {
 		case <-quiet:
+			inOrder = true
 		case <-limit.Done():
 		}
-		l.hangUp(true)
+		l.hangUp(inOrder)
 		l.cut()
 	})
 }

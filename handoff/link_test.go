@@ -181,9 +181,10 @@ func TestWhoLeavesDoesNotWaitForEver(t *testing.T) {
 				require.NoError(t, c.Close())
 				if closing {
 					c.group.Close()
-				} else {
-					c.hung <- <-c.hung
 				}
+				inOrder := <-c.hung
+				require.False(t, inOrder, "the peer has not read all")
+				c.hung <- inOrder
 				require.Equal(t, lingers, time.Since(began))
 			})
 		})

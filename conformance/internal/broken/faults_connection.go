@@ -115,6 +115,13 @@ var connectionFaults = []Fault{
 		}},
 	{Name: "calls every end orderly", Case: "peer-dies-idle", Rule: "down-error",
 		down: func(l *Link, _ error) { l.r.Down(btl.ErrPeerClosed) }},
+	{Name: "ends in order though it has thrown frames away", Case: "close-busy", Rule: "down-error",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			if f.Size >= 1<<10 && l.nth(3) {
+				return btl.Done
+			}
+			return l.inner.Send(f, lane)
+		}},
 	{Name: "calls no end orderly", Case: "goodbye", Rule: "down-error",
 		down: func(l *Link, _ error) { l.r.Down(errVague) }},
 	{Name: "does not say who", Case: "peer-dies-idle", Rule: "down-error",
