@@ -1,8 +1,11 @@
 package pml
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -218,11 +222,48 @@ func TestGoodbyeToWhoHasRefusedBefore(t *testing.T) {
 				require.Equal(t, rails.Known, pe.ways.Stage)
 				p.closing = true
 				before := p.engine.Now()
-				assert.NoError(t, p.part(t.Context()))
+				assert.NoError(t, p.part(context.WithoutCancel(t.Context())))
 				assert.Less(t, time.Duration(p.engine.Now()-before), time.Second)
 			})
 		})
 	}
+}
+
+// Closing may begin before, between or after all of that: what the peer has refused for good by the
+// end is enough, if no connection is there.
+func TestClosingBeginsAtAnyMoment(t *testing.T) {
+	ended := 0
+	for seed := range uint64(need.Times(50, 10_000)) {
+		twoPaths(t, func(pe *peer, _ [2]*scripted) {
+			p, random := pe.pml, rand.New(rand.NewPCG(seed, 0xC105E))
+			p.tune.closeTimeout = 10 * time.Second
+			last := p.engine.Now()
+			for range 2 + random.IntN(6) {
+				r, after := pe.rails[random.IntN(2)], time.Duration(1+random.IntN(2000))*time.Millisecond
+				err := []error{errUnwelcome, syscall.ECONNRESET, errors.New("no sign of life"), nil}[random.IntN(4)]
+				r.module.(*connector).ep = &scripted{result: btl.Busy}
+				last = max(last, p.engine.Now()+int64(after))
+				p.engine.After(after, func() {
+					switch {
+					case err == nil && r.way.State == rails.Connecting:
+						r.comesUp()
+					case err != nil && (r.up() || r.way.State == rails.Connecting):
+						r.Down(err)
+					}
+				})
+			}
+			pe.pass(time.Duration(random.IntN(2500)) * time.Millisecond)
+			p.closing, last = true, max(last, p.engine.Now())
+			err := p.part(context.WithoutCancel(t.Context()))
+			refused := slices.ContainsFunc(pe.rails, func(r *rail) bool { return r.way.State == rails.Gone })
+			if !pe.up() && refused {
+				ended++
+				assert.NoError(t, err, "seed %d", seed)
+				assert.Less(t, time.Duration(p.engine.Now()-last), time.Second, "seed %d", seed)
+			}
+		})
+	}
+	assert.Positive(t, ended)
 }
 
 // One at which somebody else answers does not: the connection that has broken is made again.
