@@ -13,4 +13,7 @@
 //     itself: that the peer is of this job, and that nobody is in between, is proved by the
 //     handshake, which takes in what only the two ends of this very TLS connection can know
 //     (RFC 9266; [wireup.Bound]).
+//   - What is not bounded: the TLS handshakes of strangers. Who shows that packets reach him at the
+//     address that he names has one made for him, a connection and a goroutine of quic-go's for
+//     as long as connect_timeout says, before package wireup gives it one of its places.
 package strandquic
