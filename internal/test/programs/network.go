@@ -50,6 +50,7 @@ func Networks() []Network {
 	all := []Network{
 		{Name: "self", MinRanks: 1, MaxRanks: 1, Open: openSelf},
 		{Name: "tcp", MinRanks: 2, MaxRanks: 5, Open: openTCP},
+		{Name: "tcp-encrypted", MinRanks: 2, MaxRanks: 5, Open: openEncryptedTCP},
 		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openUserSCTP},
 		{Name: "chaos", MinRanks: 1, MaxRanks: 5, Open: openChaos},
 		{Name: "rails", MinRanks: 2, MaxRanks: 4, Slow: 20, Open: openRails},
@@ -114,6 +115,12 @@ func openSM(r *rand.Rand) Setup {
 		},
 	}
 	s.Settings = append(s.Settings, eagerLimit(r, "btl_sm_eager_limit", eager)...)
+	return s
+}
+
+func openEncryptedTCP(r *rand.Rand) Setup {
+	s := openTCP(r)
+	s.Settings = append(s.Settings, [2]string{"btl_tcp_encrypt", "true"})
 	return s
 }
 
