@@ -20,6 +20,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/bench"
 	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/selection"
 )
 
 const benchLong = `Measures messages between two ranks.
@@ -32,7 +33,9 @@ With --against it measures Strand and others in the same run, on this host, in
 short blocks that alternate, and prints the lower quartile of each, the median
 and the ratio: raw is two spinning sockets, without headers or matching, that
 nothing can beat over TCP; pion is pion/sctp alone over UDP, with the packets and
-buffers that --btl sctp would take; openmpi and mpich are those of this host, over TCP. Absolute
+buffers that --btl sctp would take; openmpi and mpich are those of this host. All are kept
+to TCP (Strand by --btl tcp,self) unless --btl allows Strand shared memory: with
+--btl sm,self openmpi and mpich use what they use by themselves. Absolute
 times tell little on a machine that does other things too; ratios do.`
 
 // benchCommands are the workloads, each a command.
@@ -229,10 +232,15 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, sizes []int)
 	if err != nil {
 		return err
 	}
+	transports, memory, err := r.transports(params)
+	if err != nil {
+		return err
+	}
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := bench.Compare(ctx, bench.Comparison{
 		Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window, Pause: r.pause,
 		Blocks: r.blocks, Against: r.against, Settings: r.settings, Params: params,
+		Transports: transports, Memory: memory,
 		Program: self, Arguments: []string{"bench", "member"}, Progress: bar.update,
 	})
 	bar.finish()
@@ -248,6 +256,19 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, sizes []int)
 		return errors.New("the run is INVALID: raw was not steady; try again when the machine is quiet, or with more --blocks")
 	}
 	return err
+}
+
+// transports says what Strand is allowed in a comparison, and whether that is shared memory. Raw
+// sockets have none: where the user has chosen no transport the comparison is one over TCP.
+func (r *benchRun) transports(params *param.Values) (list string, memory bool, err error) {
+	v := params.Value("btl")
+	if v.Source.Kind == param.Default {
+		s := param.Setting{Name: "btl", Text: "tcp,self", Source: param.Source{Kind: param.Flag, Where: "--against"}}
+		r.settings = append(r.settings, s)
+		return s.Text, false, nil
+	}
+	l, err := selection.Parse(v.Text, v.Source)
+	return v.Text, l.Allows("sm"), err
 }
 
 // resolve returns what parameters a world that was started now would have. Its

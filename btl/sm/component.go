@@ -38,7 +38,7 @@ func (Component) Declare(r *param.Registry) {
 	)
 }
 
-// Requested implements [btl.Requested].
+// Requested implements [btl.Requested]: tcp serves the ranks of one host unless btl names sm.
 func (Component) Requested() {}
 
 // Open implements [btl.Component].

@@ -22,7 +22,11 @@ type Comparison struct {
 	Against  []string
 
 	Settings []param.Setting // for Strand
-	Params   *param.Values   // what they make of Strand's TCP, for raw
+	// Transports are those that they let Strand have, for people: tcp,self. With Memory it may
+	// use the host's shared memory, and the other libraries may too; else all are kept to TCP.
+	Transports string
+	Memory     bool
+	Params     *param.Values // what they make of Strand's TCP, for raw
 
 	// Program and Arguments start a process that calls [Member] with one more
 	// argument.

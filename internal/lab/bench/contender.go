@@ -66,7 +66,7 @@ func (c *Comparison) peer(ctx context.Context, name, dir string) ([]contender, e
 		return []contender{{name: pionName, about: o.describe(), start: c.localPair(pionName, memberSpec{Pion: &o})}}, nil
 	}
 	for i := range implementations {
-		if m := &implementations[i]; m.name == name {
+		if m := implementations[i].within(c.Memory); m.name == name {
 			one, err := m.contender(ctx, c.Workload, dir)
 			return []contender{one}, err
 		}

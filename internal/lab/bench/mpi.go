@@ -29,7 +29,9 @@ type implementation struct {
 	compiler string // wraps the C compiler
 	start    string // starts a job
 	arguments,
-	environ []string // so that it uses TCP over the loopback, and spins
+	environ []string // so that it spins
+	network,
+	networkEnviron []string // and so that it uses TCP over the loopback, not shared memory
 	headers  string // Debian's package with the compiler
 	netpipe  string // NetPIPE's program for it
 	fallback string // Debian's package with that program
@@ -40,8 +42,8 @@ var implementations = []implementation{
 		name: "openmpi", title: "Open MPI",
 		compiler: "mpicc.openmpi", start: "mpirun.openmpi",
 		arguments: []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
-			"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo",
 			"--mca", "mpi_yield_when_idle", "0", "-np", "2"},
+		network: []string{"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"},
 		headers: "libopenmpi-dev", netpipe: "NPopenmpi", fallback: "netpipe-openmpi",
 	},
 	{
@@ -50,10 +52,21 @@ var implementations = []implementation{
 		arguments: []string{"-n", "2"},
 		// Which network library Debian's MPICH is built with has changed over the
 		// years; what the other one reads does no harm.
-		environ: []string{"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH4_SHM_ENABLE=0",
+		networkEnviron: []string{"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH4_SHM_ENABLE=0",
 			"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo", "FI_PROVIDER=tcp", "FI_TCP_IFACE=lo"},
 		headers: "libmpich-dev", netpipe: "NPmpich2", fallback: "netpipe-mpich2",
 	},
+}
+
+// within is the implementation as it is used here: over TCP, or as it comes.
+func (m *implementation) within(memory bool) *implementation {
+	if memory {
+		return m
+	}
+	over := *m
+	over.arguments = slices.Concat(m.network, m.arguments)
+	over.environ = slices.Concat(m.environ, m.networkEnviron)
+	return &over
 }
 
 // compile makes the program that takes orders, in the directory.

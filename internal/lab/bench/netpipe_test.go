@@ -26,7 +26,7 @@ func TestNetpipeOutput(t *testing.T) {
 }
 
 func TestNetpipe(t *testing.T) {
-	m := &implementations[0]
+	m := implementations[0].within(false)
 	need.Program(t, m.start, m.fallback)
 	need.Program(t, m.netpipe, m.fallback)
 	p := &netpipePair{m}

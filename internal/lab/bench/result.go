@@ -4,13 +4,15 @@ import "fmt"
 
 // A Result is the outcome of a comparison.
 type Result struct {
-	Workload  Workload     `json:"workload"`
-	Window    int          `json:"window,omitempty"` // messages
-	Pause     string       `json:"pause,omitempty"`  // of computing, before each burst
-	Blocks    int          `json:"blocks"`
-	Peers     []PeerAbout  `json:"peers"`
-	Rows      []CompareRow `json:"rows"`
-	Criterion string       `json:"criterion"`
+	Workload Workload `json:"workload"`
+	Window   int      `json:"window,omitempty"` // messages
+	Pause    string   `json:"pause,omitempty"`  // of computing, before each burst
+	Blocks   int      `json:"blocks"`
+	// Transports are those that Strand was allowed, as in the parameter btl.
+	Transports string       `json:"transports,omitempty"`
+	Peers      []PeerAbout  `json:"peers"`
+	Rows       []CompareRow `json:"rows"`
+	Criterion  string       `json:"criterion"`
 	// Valid says whether raw was steady enough; nil if raw took no part.
 	Valid *bool `json:"valid"`
 	// Problems say why the comparison is not valid.
@@ -44,7 +46,7 @@ type Against struct {
 
 // result condenses the samples.
 func (c *Comparison) result(contenders []contender, s *samples) *Result {
-	r := &Result{Workload: c.Workload, Blocks: c.Blocks, Criterion: Criterion}
+	r := &Result{Workload: c.Workload, Blocks: c.Blocks, Transports: c.Transports, Criterion: Criterion}
 	if c.Workload != PingPong {
 		r.Window = c.Window
 	}

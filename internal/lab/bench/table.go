@@ -99,6 +99,9 @@ func (r *Result) WriteTable(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "\n# %d short blocks of each, alternating; lower quartile of their times, in brackets the median\n", r.Blocks)
 	fmt.Fprintf(&b, "# ratio: %s\n", r.Workload.ratioMeaning())
+	if r.Transports != "" {
+		fmt.Fprintf(&b, "# strand: --btl %s\n", r.Transports)
+	}
 	for _, p := range r.Peers {
 		fmt.Fprintf(&b, "# %s: %s\n", p.Name, p.About)
 	}

@@ -255,7 +255,7 @@ func TestSituationMaskedBootID(t *testing.T) {
 	n.Link(a, b, testnet.Subnet(privateNet))
 	const mask = `mount --bind /dev/null /proc/sys/kernel/random/boot_id && exec "$@"`
 	masked := func(placement ...*testnet.Host) nettest.Job {
-		job := nettest.Play("ring", placement)
+		job := nettest.Play("ring", placement, "STRAND_BTL=tcp,self")
 		job.Args = append([]string{"-m", "sh", "-c", mask, "sh", job.Program}, job.Args...)
 		job.Program = need.Program(t, "unshare", "util-linux")
 		return job

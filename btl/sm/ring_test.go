@@ -1,0 +1,116 @@
+package sm
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// newRing is both ends of one in ordinary memory.
+func newRing(size int) (*writer, *reader) {
+	words := make([]uint64, size/8)
+	ring := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
+	head := new(atomic.Uint64)
+	return &writer{ring: ring, head: head}, &reader{ring: ring, head: head}
+}
+
+// Frames of all sizes, whole and in pieces, come out as they went in, round and round.
+func TestRing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	w, in := newRing(minRing)
+	payload := make([]byte, 3*minRing)
+	for i := range payload {
+		payload[i] = byte(r.Uint32()) | 1 // so that old bytes look like words
+	}
+	for range 2000 {
+		n := r.IntN(1 << r.IntN(17))
+		f := &btl.Frame{Header: payload[:1+r.IntN(btl.MaxHeader)], Payload: payload[n/2 : n/2+n], Size: n}
+		var got []byte
+		left := -1 // of a frame in pieces; -1: there was no header yet
+		read := func() bool {
+			word := in.next()
+			if word == 0 {
+				return false
+			}
+			c, err := in.parse(word)
+			require.NoError(t, err)
+			switch c.kind {
+			case kindWhole, kindBegin:
+				require.Equal(t, f.Header, c.header)
+				got, left = append(got, c.payload...), c.length-len(c.payload)
+			case kindPiece:
+				got, left = append(got, c.payload...), left-c.length
+			}
+			in.advance(c.size)
+			return true
+		}
+		if wordSize+len(f.Header)+n <= wholeLimit {
+			for !w.whole(f) {
+				require.True(t, read() || w.err == nil)
+			}
+		} else {
+			for !w.begin(f) {
+				read()
+			}
+			for f.Progress < n {
+				wrote := w.piece(f, pieceSize)
+				require.True(t, wrote > 0 || read(), "there is neither room nor anything to read")
+				f.Progress += wrote
+			}
+		}
+		for read() {
+		}
+		require.NoError(t, w.err)
+		require.Zero(t, left)
+		require.True(t, bytes.Equal(f.Payload, got))
+	}
+}
+
+// A reader that says it has read what was not written is mad.
+func TestNonsenseAboutWhatWasRead(t *testing.T) {
+	for _, head := range []uint64{line, 1 << 63, ^uint64(0), 7} {
+		w, _ := newRing(minRing)
+		w.tail = minRing // full; or nothing was written
+		w.head.Store(head + minRing)
+		assert.Nil(t, w.room(line), head)
+		assert.ErrorIs(t, w.err, errHead, head)
+	}
+}
+
+// Whatever a peer writes into a ring, all that is found there lies in it.
+func FuzzRing(f *testing.F) {
+	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindPad, 0, minRing), wordOf(kindGoodbye, 0, 0), ^uint64(0), wordOf(kindWhole, 1, -1)} {
+		f.Add(binary.LittleEndian.AppendUint64(nil, word), uint16(0))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, at uint16) {
+		_, in := newRing(minRing)
+		for i := 0; i < minRing; i += max(len(b), 1) {
+			copy(in.ring[i:], b)
+		}
+		in.pos = uint64(at) * line
+		for range 1000 {
+			word := in.next()
+			if word == 0 {
+				return
+			}
+			c, err := in.parse(word)
+			if err != nil {
+				assert.Less(t, len(err.Error()), 200)
+				return
+			}
+			rest := len(in.ring) - int(in.pos)&(len(in.ring)-1)
+			if c.size <= 0 || c.size > rest || c.size%line != 0 || len(c.header) > btl.MaxHeader || len(c.payload) > c.size {
+				t.Fatalf("%+v of %d bytes", c, rest)
+			}
+			in.advance(c.size)
+		}
+	})
+}

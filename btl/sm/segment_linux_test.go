@@ -1,0 +1,62 @@
+package sm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// Memory that a peer could take away, or that is not there, is not mapped.
+func TestMemoryThatIsRefused(t *testing.T) {
+	const size = page + 2*minRing
+	for name, c := range map[string]struct {
+		size      int64
+		allocated int64
+		seals     int
+		want      string
+	}{
+		"as it should be": {size, size, seals, ""},
+		"not sealed":      {size, size, unix.F_SEAL_GROW, "not sealed"},
+		"half there":      {size, size / 2, seals, "are there"},
+		"odd":             {size + page, size + page, seals, "not a page and two rings"},
+		"small":           {page, page, seals, "not a page and two rings"},
+		"none":            {0, 0, seals, "not a page and two rings"},
+	} {
+		fd, err := unix.MemfdCreate("test", unix.MFD_ALLOW_SEALING|unix.MFD_CLOEXEC)
+		require.NoError(t, err)
+		require.NoError(t, unix.Ftruncate(fd, c.size))
+		if c.allocated > 0 {
+			require.NoError(t, unix.Fallocate(fd, 0, 0, c.allocated))
+		}
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, c.seals)
+		require.NoError(t, err)
+		mem, err := takeSegment(fd)
+		if c.want == "" {
+			assert.NoError(t, err, name)
+			assert.NoError(t, unix.Munmap(mem))
+		} else {
+			assert.ErrorContains(t, err, c.want, name)
+		}
+		unix.Close(fd)
+	}
+	_, err := takeSegment(-1)
+	assert.ErrorIs(t, err, errUnsealed)
+}
+
+// What is no socket of this layout, or does not answer here, is not on this host.
+func TestAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                       "offers no shared memory",
+		"\x02strand-sm-X":        "has layout 2, ours 1: run the same version",
+		"\x01other":              "malformed address",
+		"\x01strand-sm-\x1b[31m": "malformed address",
+	} {
+		_, err := nameIn([]byte(address))
+		assert.ErrorContains(t, err, want)
+	}
+	name, err := nameIn([]byte("\x01strand-sm-NOBODY"))
+	require.NoError(t, err)
+	assert.ErrorContains(t, answers(name), "another host or in another network namespace")
+}
