@@ -99,6 +99,7 @@ func (r *reader) plays(t *testing.T, hello []byte, to int, prove prover) (answer
 	head := binary.LittleEndian.AppendUint16(nil, uint16(len(blob)))
 	head = append(head, 0, 0)
 	_, _ = c.Write(append(append(bytes.Clone(head), prove(hello, challenge, head, blob)...), blob...))
+	_ = c.(*net.TCPConn).CloseWrite() // who has been told of another version is to end the connection
 	verdict := make([]byte, 36)
 	_, err = io.ReadFull(c, verdict)
 	return true, err == nil && verdict[0] == 0
