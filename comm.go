@@ -10,7 +10,7 @@ const (
 	AnySource = pml.AnySource
 	// AnyTag lets a receive or a probe take messages with any tag.
 	AnyTag = pml.AnyTag
-	// ProcNull is a rank that is nobody's: operations with it do nothing and
+	// ProcNull is the rank of no process: operations with it do nothing and
 	// complete at once (MPI 4.1, section 3.10).
 	ProcNull = -2
 	// MaxTag is the largest tag.
@@ -87,7 +87,7 @@ func (c *Comm) Free() error {
 	return nil
 }
 
-// usable reports an error if the communicator is none, freed or closed.
+// usable reports an error if the communicator is nil, or was freed, or if its world was closed.
 func (c *Comm) usable() error {
 	if c == nil {
 		return ErrNilComm

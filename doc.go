@@ -36,15 +36,18 @@
 // blocking call returns with anything but [ErrUnderway], or the request was waited for
 // or tested successfully.
 //
-// A context that has ended makes a call do nothing. One that ends later makes a waiting call
-// return its error: a blocking receive is then taken back, and the message that it has
-// matched, if it has, is there to be received again, from its beginning: a receive whose
-// contexts are all too short for a long message never gets it, however often it is repeated.
-// A send goes on, its buffer stays the library's until the world is closed, and the error is
-// ErrUnderway as well as the context's; the context's alone means that nothing was sent, or,
-// from [Comm.Sendrecv], that what was sent needs its buffer no more.
-// A request may be waited for again. A nil context is a mistake of the program:
-// every call that takes one panics at once.
+// A call whose context has ended before it does nothing. If the context ends while a call
+// waits, the call returns the context's error:
+//
+//   - A blocking receive is taken back. If it has matched a message, that can be received
+//     again, from its beginning. So a receive never gets a long message if each of its contexts
+//     is too short for it, however often it is repeated.
+//   - A send goes on, and its buffer stays the library's until the world is closed. The error
+//     is ErrUnderway as well as the context's. The context's alone means that nothing was sent
+//     or, from [Comm.Sendrecv], that what was sent needs its buffer no more.
+//   - A request may be waited for again.
+//
+// A nil context is a mistake of the program: every call that takes one panics at once.
 //
 // # Results
 //

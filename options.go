@@ -102,8 +102,8 @@ func (o *options) resolve() (*param.Values, error) {
 	return r.Resolve(in)
 }
 
-// logger returns the queue for the lines of the process, and what puts in those of levels
-// up to the given one.
+// logger returns the queue for the process's lines, and a function that puts a line into it if
+// the line's level is at most verbose.
 func (o *options) logger(verbose int, job launch.Job) (*lines.Queue, func(btl.LogLevel, string)) {
 	log := o.log
 	if log == nil {
@@ -129,7 +129,8 @@ func logFor(job launch.Job) func(btl.LogLevel, string) {
 	}
 }
 
-// unrequested is the list that leaves out the transports that want to be asked for.
+// unrequested is the default of the parameter btl: it leaves out the transports that have to be
+// asked for by name.
 func unrequested(transports *btl.Registry) string {
 	var names []string
 	for _, c := range transports.Components() {

@@ -38,9 +38,9 @@ func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int
 // buf. A message that is longer than buf fills it, and the error is a [*TruncateError].
 //
 // If ctx ends first, the receive ends with it and buf is the caller's again; its contents are
-// then of no use. A message that had begun to arrive goes back: another receive gets it, in
-// its place before those that were sent later. It gets all of it anew: a receive that is
-// repeated until it has a message needs a context long enough for a whole one.
+// then of no use. A message that had begun to arrive goes back to its place, before those that
+// were sent later. The next receive gets all of it anew. So a receive that is repeated until it
+// has a message needs a context that is long enough for a whole one.
 func (c *Comm) Recv(ctx context.Context, buf []byte, src, tag int) (Status, error) {
 	return c.recv(ctx, buf, nil, src, tag)
 }
@@ -67,8 +67,8 @@ func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
 // and a ring can pass them on, without a deadlock. Out and in do not overlap. The status is
 // the received message's.
 //
-// If ctx ends first, the receive ends as that of Recv does. The send goes on, as that of Send
-// does, if the error is [ErrUnderway] too; else it has had its end, or has not begun.
+// If ctx ends first, the receive ends as that of Recv does. If the error is [ErrUnderway] too,
+// the send goes on, as that of Send does. Otherwise the send is complete, or was never begun.
 func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []byte, src, recvTag int) (Status, error) {
 	given.Context(ctx)
 	if c == nil {

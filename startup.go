@@ -8,14 +8,15 @@ import (
 	"github.com/strandmp/strand/launch"
 )
 
-// A mistake is an error in the parameters of a process that has not joined its job.
-// Its ranks have the same parameters: each of them finds it.
+// A mistake is an error in the parameters of a process that has not joined its job. All ranks
+// of the job have the same parameters, so each of them finds it.
 type mistake struct{ error }
 
 func (m *mistake) Unwrap() error { return m.error }
 
-// tellMistake has a launcher that ends the job tell of a mistake, so that it is told
-// once and not by every rank. Under others each of them returns it, as any error.
+// tellMistake tells a mistake to the launcher, if that is one which ends the job: so the
+// mistake is shown once, and not by every rank. Under other launchers each rank returns it like
+// any error.
 func tellMistake(ctx context.Context, err error) {
 	if _, is := errors.AsType[*mistake](err); !is || os.Getenv(launch.JobEnv) == "" {
 		return
@@ -30,8 +31,8 @@ func tellMistake(ctx context.Context, err error) {
 	_ = job.Close() // likewise
 }
 
-// endBecause ends the job with an error that the launcher tells, and waits for it to
-// end this process too, if it is one that does.
+// endBecause ends the job with an error, which the launcher tells. If the launcher ends this
+// process too, endBecause waits for that.
 func endBecause(ctx context.Context, job launch.Job, err error) {
 	abortBecause(job, err)
 	if ender, ends := job.(launch.Ender); ends {

@@ -9,16 +9,17 @@ import (
 	"github.com/strandmp/strand/internal/given"
 )
 
-// turn holds a communicator's collective calls apart: each needs the same one of all other
-// processes, so one comes after the other, and after one that was given up none can come.
+// turn makes a communicator's collective calls one after the other: each of them needs the same
+// call of all other processes. After a call that was given up others may still be in it, so no
+// further one is made.
 type turn struct {
 	mu     sync.Mutex
 	in     string // the call that a goroutine is in
-	broken error  // why there will be no other
+	broken error  // why no further call is made
 }
 
-// collectively makes a collective call in its turn. A context that has ended before is no
-// harm: the others have heard nothing yet.
+// collectively makes a collective call in its turn. A context that has ended before does no
+// harm to later calls: no other process has heard of this one yet.
 func (c *Comm) collectively(ctx context.Context, name string, call func() error) error {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {

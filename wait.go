@@ -9,10 +9,10 @@ import (
 	"github.com/strandmp/strand/pml"
 )
 
-// The calls below take several requests, all of one world; one of another world is an error,
-// and no request ends. They pass over zero Requests, and put the zero Request in the place of
-// each one that they end. Their cost grows with the number of requests, not with the time
-// that they wait.
+// The calls below take several requests of one world. A request of another world is an error,
+// and then no request ends. The calls pass over zero Requests, and put the zero Request in the
+// place of each one that they end. Their cost grows with the number of requests, not with the
+// time that they wait.
 
 // WaitAll waits until all requests are complete, and ends them. Statuses is nil, or has the
 // length of reqs and gets the status of each.
@@ -115,8 +115,8 @@ func waitError(failed []pml.Outcome, of int) error {
 	return &WaitError{Failed: outcomes(failed, 0), Of: of}
 }
 
-// outcomes returns outcomes of the message layer as this package's. Those before the given
-// place are already.
+// outcomes returns the message layer's outcomes as this package's. Those before the place from
+// have been converted already.
 func outcomes(all []pml.Outcome, from int) []Outcome {
 	out := as[Outcome](all)
 	for i := from; i < len(out); i++ {

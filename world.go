@@ -36,8 +36,8 @@ type World struct {
 	closed  error
 }
 
-// Run joins the world, calls f and leaves the world. The function main calls it, prints the error
-// that it returns, if any, and exits. If f returns an error, panics or ends by runtime.Goexit,
+// Run joins the world, calls f and leaves the world. It is to be called by main, which then prints
+// the error, if any, and exits. If f returns an error, panics or ends by runtime.Goexit,
 // the whole job is aborted with that message.
 //
 // With only one processor to use, Run lets Go use two threads, unless the
@@ -60,7 +60,7 @@ func Run(ctx context.Context, f func(ctx context.Context, w *World) error, opts 
 			fmt.Fprintf(os.Stderr, "rank %d: panic: %v\n\n%s", w.Rank(), p, debug.Stack())
 			err = w.crash(fmt.Sprintf("panic: %v", p))
 		case !returned:
-			// Goexit unwinds the caller of Run too: only this can still tell.
+			// Goexit unwinds the caller of Run too: nothing after this could tell the others.
 			fmt.Fprintf(os.Stderr, "rank %d: %s\n\n%s", w.Rank(), goexit, debug.Stack())
 			err = w.crash(goexit)
 		}
@@ -83,13 +83,13 @@ const goexit = "the function given to Run ended by runtime.Goexit, as t.FailNow 
 // crash ends the job after a function that did not return.
 func (w *World) crash(how string) error {
 	w.Abort(2, how)
-	w.drop() // the job is one within a process
+	w.drop() // Abort returns where the job is one within a process
 	return fmt.Errorf("rank %d: %s", w.Rank(), how)
 }
 
-// abortBecause ends the job with an error. If it is another process's failure
-// that has led to it, the launcher is told, so that it names that one. Who can not reach
-// another one for want of descriptors has failed itself.
+// abortBecause ends the job with an error. If another process's failure has led to the error,
+// the launcher is told which process that is, so that it names that one. A process that has no
+// descriptor to reach another one with has failed itself.
 func abortBecause(job launch.Job, err error) {
 	failed, isPeers := errors.AsType[*PeerFailedError](err)
 	_, never := errors.AsType[*selection.UnreachableError](err) // nobody has failed
@@ -196,9 +196,9 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	return nil
 }
 
-// orphaned ends this process. Whoever has ended its launcher, by whatever signal, wants the
-// job to end, and there may be nobody else to see to it: what the launcher started may be a shell, and
-// this process the shell's.
+// orphaned ends this process, whose launcher is gone. Whoever has ended the launcher, by
+// whatever signal, wants the job to end. There may be nobody else to see to that: what the
+// launcher started may be a shell, and this process the shell's.
 func (w *World) orphaned() {
 	fmt.Fprintf(os.Stderr, "strand: rank %d on %s: its launcher is gone, and so it ends\n", w.Rank(), w.Hostname())
 	w.exit(1)
@@ -215,11 +215,11 @@ func defaultOrder(params *param.Values) Ordering {
 // yet: by the function of [WithLog], by standard error or by the launcher.
 const LogPatience = 5 * time.Second
 
-// abortPatience is the like before the job is ended because of an error.
+// abortPatience is the same bound where the job is ended because of an error.
 const abortPatience = time.Second
 
-// tellRest waits until all lines for people so far were taken. That they were not, within
-// LogPatience, is nothing that could be told anybody.
+// tellRest waits until all lines for people so far were taken, at most for LogPatience. If they
+// were not taken, there is nobody who could be told that.
 func (w *World) tellRest() { w.log.Flush(LogPatience) }
 
 // Rank is this process's number in the world, from 0 to Size−1.

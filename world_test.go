@@ -38,7 +38,7 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// Who says so keeps the affinity of the program's threads.
+// With progress_move false the engine leaves the affinity of threads alone.
 func TestProgressMove(t *testing.T) {
 	for _, move := range []string{"true", "false"} {
 		o := options{registry: btl.Default}

@@ -7,10 +7,10 @@ import (
 	"github.com/strandmp/strand/pml/match"
 )
 
-// idSet remembers which contexts were freed. What still comes for one is dropped, and does
-// not wait for the context to be made. Ids are given out one after the other, so those
-// that were freed mostly join to a few spans. The size of the set goes with the number of
-// communicators that live among them, or are others'.
+// idSet remembers which contexts were freed. What still comes for one is dropped, and does not
+// wait for the context to be made. Ids are given out one after the other, so those that were
+// freed mostly join to a few spans. Between two spans there are ids of communicators that are
+// in use, or of which this process is no member: their number bounds the size of the set.
 type idSet struct {
 	spans []idSpan // in order; there is a gap between any two
 }

@@ -13,8 +13,8 @@ import (
 // Where that can not be waited for, since the peer has left or failed, the frames are
 // taken back first.
 
-// lends reports whether the transport holds memory of an operation that ends, since its
-// frames were given up: the peer may have this one, by another rail.
+// lends reports whether the transport holds memory of an operation that ends now. The
+// operation's frames were given up; the peer may have this one, by another rail.
 func (r *rail) lends() bool {
 	for f := r.line.Newest(); f != nil; f = f.Older() {
 		if f.Size > 0 && frameOf(f.Whole()).lost {

@@ -12,8 +12,8 @@ import (
 	"github.com/strandmp/strand/pml/wire"
 )
 
-// replaying begins a send that asks, and has all of its data with that. The rail that it went
-// over breaks, and another one has the frame, in parts of at most limit bytes.
+// replaying begins a send by a request that carries all of its data. The rail that the request
+// went over breaks, and another one has the frame, in parts of at most limit bytes.
 func replaying(t *testing.T, limit int) (pe *peer, op *operation, r *rail) {
 	t.Helper()
 	pe, ep, c := receiving(t)
@@ -38,8 +38,8 @@ func (pe *peer) leaves(t *testing.T, r *rail) {
 	require.NoError(t, r.Deliver(encoded(wire.Header{Kind: wire.Goodbye}), nil))
 }
 
-// A peer that leaves has a request of which it has acknowledged the first part, and no
-// transport has a buffer, or a claim to an operation, when the send ends.
+// A peer leaves that has acknowledged a request but not cleared it, while a transport still
+// holds the frame. When the send ends no transport has its buffer.
 func TestPeerLeavesWhileTheTransportHoldsWhatItHasOfARequest(t *testing.T) {
 	for name, limit := range map[string]int{"whole": 400, "in parts": 100} {
 		t.Run(name, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestPartsThatAreReleasedLateAreNobodys(t *testing.T) {
 	assert.False(t, next.done)
 }
 
-// A peer has left, with all that it wants of a send. One rail breaks, and another one, which
-// has the buffer, takes nothing more and has not said why.
+// A peer has left, and has all that it wants of a send. One rail breaks. Another rail still has
+// the buffer: it takes nothing more, and has not said why yet.
 func TestOperationsOutliveATransportThatIsAboutToBreak(t *testing.T) {
 	pe, ep := connected(t)
 	op, _ := sendHeld(t, pe, ep)
@@ -92,7 +92,7 @@ func TestOperationsOutliveATransportThatIsAboutToBreak(t *testing.T) {
 	require.NoError(t, op.err)
 }
 
-// A rail is watched that holds parts of a frame which the peer has, and of an operation that
+// A rail is watched as long as it holds parts of a frame that the peer has, if an operation
 // waits for them.
 func TestHeldPartsAreWaitedFor(t *testing.T) {
 	pe, _, r := replaying(t, 100)

@@ -170,8 +170,8 @@ func (pe *peer) fail(stage rails.Stage, err error) {
 	p.eachOperation(func(op *operation) {
 		switch {
 		case op.peer == pe && op.isSend && op.arrived():
-			// The peer has left with all that it wants of it; what is missing is
-			// that the transport lets its buffer go.
+			// The peer has left, and has all that it wants of the send, which
+			// waits only for the transport to release its buffer.
 		case op.peer == pe:
 			op.abandon(err)
 		case !op.isSend && op.recv.Posted() && int(op.recv.Source) == pe.rank:
@@ -201,7 +201,7 @@ func (op *operation) abandon(err error) {
 	op.complete(err)
 }
 
-// abandonSends ends the sends to a peer that is gone, and with it its last rail.
+// abandonSends ends the sends to a peer that is gone, when its last rail is gone too.
 func (pe *peer) abandonSends() {
 	pe.pml.eachOperation(func(op *operation) {
 		if op.isSend && op.peer == pe {
@@ -211,7 +211,7 @@ func (pe *peer) abandonSends() {
 	pe.pml.checkClosing()
 }
 
-// dropFrames forgets the frames to the peer that it has not got, or all.
+// dropFrames forgets those frames to the peer that the peer has not got, or all of them.
 func (pe *peer) dropFrames(all bool) {
 	// Numbered frames that wait for a rail are in the window too.
 	for _, q := range []*delivery.Queue{&pe.backlog, &pe.bulk} {
@@ -230,9 +230,9 @@ func (pe *peer) dropFrames(all bool) {
 	})
 	for _, r := range pe.rails {
 		for d := r.line.Newest(); d != nil; d = d.Older() {
-			// The peer has the frame. Its operation ends now all the same, unless that is all
-			// the peer wants, and another one may have its place by the time the transport
-			// lets the frame go.
+			// The peer has the frame. A send of which it wants no more waits until the
+			// transport releases the frame. Any other operation ends now, and another one may
+			// have its place by then.
 			f := frameOf(d.Whole())
 			if waits := f.op != nil && f.op.isSend && f.op.arrived(); all || !waits {
 				f.lose()

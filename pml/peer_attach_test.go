@@ -29,8 +29,8 @@ type knowing struct {
 
 func (k *knowing) Path() btl.Path { return k.path }
 
-// A connection over a path that only the peer knew counts for what its endpoint says
-// of it, and else for what is typical of its module.
+// A connection may be made over a path that only the peer knew. Its rail has the figures that
+// its endpoint tells, or else those that are typical of its module.
 func TestForeignRailHasTheFiguresOfItsPath(t *testing.T) {
 	pe, _ := connected(t)
 	m := typical{}

@@ -288,8 +288,8 @@ func FuzzDeliver(f *testing.F) {
 	})
 }
 
-// A receive gets a message that asks and is here, though its sender has failed: nothing is sent to
-// that.
+// A receive gets a message that is here and asks for an answer, although its sender has failed. No
+// answer is sent then.
 func TestReceiveFromAFailedPeerAnswersNothing(t *testing.T) {
 	pe, _, c := receiving(t)
 	require.NoError(t, pe.rails[0].Deliver(encoded(request(0, 10)), make([]byte, 10)))

@@ -95,8 +95,8 @@ func (op *operation) withdraw(in *inbound) *inbound {
 	return in
 }
 
-// detached returns a message whose first frame is still arriving, without that: what it
-// brings is not wanted any more.
+// detached returns a message whose first frame is still arriving as one that waits for no
+// frame. What the frame still brings is not wanted any more.
 func (in *inbound) detached() *inbound {
 	p := in.peer.pml
 	alone := p.newInbound(in.peer, &wire.Header{Kind: wire.Request}, 0)

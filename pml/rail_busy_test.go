@@ -40,8 +40,8 @@ func TestProbeWaitsForABusyRail(t *testing.T) {
 	})
 }
 
-// A rail may fall silent with nothing under way but what is not to be answered, and be full of
-// that. What waits for it then shows that it is silent.
+// A rail may fall silent while it is full of frames that need no answer. What waits for the
+// rail then shows that it is silent.
 func TestRailThatTakesNothingIsSilent(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result = btl.Busy
@@ -54,8 +54,8 @@ func TestRailThatTakesNothingIsSilent(t *testing.T) {
 	})
 }
 
-// Nor does a rail that is full of frames which the peer has, and does not give back, get more
-// of what waits: that it does not give them back is then looked at as if they were under way.
+// A rail may be full of frames that the peer has and that its transport does not release. It
+// gets no more of what waits. As long as something waits, these frames count as under way.
 func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result = btl.Taken
@@ -69,7 +69,8 @@ func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
 	})
 }
 
-// So is one that does not give back the memory of an operation, which ends when it does.
+// A rail is given up, too, whose transport does not release the memory of an operation. The
+// operation ends then.
 func TestRailThatKeepsTheMemoryOfAnOperationIsLookedAt(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		pe.rails[0].attr.EagerLimit, pe.rails[0].attr.MaxFrame = 1000, 1000
@@ -86,7 +87,7 @@ func TestRailThatKeepsTheMemoryOfAnOperationIsLookedAt(t *testing.T) {
 	})
 }
 
-// One that is busy while nothing waits for it is left alone.
+// A rail that is busy while nothing waits for it is left alone.
 func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result = btl.Busy
@@ -97,8 +98,8 @@ func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
 	})
 }
 
-// What waits for a rail that has fallen silent goes over another one as soon as that goes
-// before it: not when the silent one is given up.
+// What waits for a rail that has fallen silent goes over another one as soon as the silent one
+// is in doubt, and not only when it is given up.
 func TestBacklogLeavesARailInDoubt(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result = btl.Busy
@@ -113,7 +114,8 @@ func TestBacklogLeavesARailInDoubt(t *testing.T) {
 	})
 }
 
-// When the other one is in doubt too none is, and the first goes before it again.
+// When the other rail is in doubt too, the first one is in doubt no more, and what waits goes
+// over it again.
 func TestBacklogReturnsToARailThatIsInDoubtNoMore(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
 		eps[0].result, eps[1].result = btl.Busy, btl.Busy
@@ -126,8 +128,8 @@ func TestBacklogReturnsToARailThatIsInDoubtNoMore(t *testing.T) {
 	})
 }
 
-// Frames and pieces whose rail breaks, or has no room, go over each one that is free, not only
-// until one is busy.
+// Frames whose rail breaks, and pieces that no rail had room for, pass a rail that is busy and
+// go over the next one that is free.
 func TestWhatGoesAgainPassesABusyRail(t *testing.T) {
 	for name, fill := range map[string]func(pe *peer){
 		"frames of a rail that breaks": func(pe *peer) { pe.underWay(pe.rails[0]) },

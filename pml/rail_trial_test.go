@@ -152,8 +152,8 @@ func TestSilentRailHasTheOthersConnect(t *testing.T) {
 	})
 }
 
-// An acknowledgement that is due, and credit that is to be told, do not count as told by what goes
-// over a rail that is on trial or in doubt: it may lose everything.
+// A frame over a rail that is on trial or in doubt may be lost. So an acknowledgement or credit
+// that it carries does not count as told.
 func TestRailsThatAreNotTrustedTellNothing(t *testing.T) {
 	for _, state := range []rails.State{rails.Trial, rails.Doubted} {
 		for name, say := range map[string]func(r *rail) error{
@@ -181,7 +181,7 @@ func TestRailsThatAreNotTrustedTellNothing(t *testing.T) {
 	}
 }
 
-// Nor do frames that a busy rail refuses, and that are dropped.
+// Nor does what a frame carries that a busy rail refuses, and that is dropped.
 func TestBusyRailsTellNothing(t *testing.T) {
 	pe, ep, _ := receiving(t)
 	half := pe.grant.Promised() / 2

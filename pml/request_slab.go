@@ -76,8 +76,9 @@ func (p *PML) freeOperation(op *operation) {
 	}
 }
 
-// lower sets when chunks are given back next: when a quarter is in use of what there is,
-// and half of what is in use now, so that there are few looks at all of them.
+// lower sets how few operations have to be in use for chunks to be given back again: a quarter
+// of those that there are, and half of those in use now, whichever is less. So all operations
+// are looked at seldom.
 func (s *operations) lower() {
 	s.low = -1
 	if n := len(s.chunks) - len(s.holes); n > keptChunks {

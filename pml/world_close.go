@@ -49,10 +49,9 @@ func (c *closer) Done() bool {
 // Park implements [engine.Condition].
 func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 
-// drained reports whether nothing is left to be sent or acknowledged, and every message
-// that has matched has arrived. The sender of a message that has not would give it up when
-// it hears that we leave. What this process has sent to itself does not count: nobody will
-// receive it.
+// drained reports whether nothing is left to be sent or acknowledged, and every message that
+// has matched has arrived: its sender would give it up when it hears that we leave. What this
+// process has sent to itself does not count: nobody will receive it.
 func (pe *peer) drained() bool {
 	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.Len() == 0 && pe.sent.Empty() && (!pe.local || !pe.holding()))
 }
@@ -66,9 +65,8 @@ func (pe *peer) holding() bool {
 // self reports whether the peer is this process.
 func (pe *peer) self() bool { return pe.rank == pe.pml.rank }
 
-// parted reports whether the peer knows that we are leaving, or has never heard of us. A
-// peer that a broken connection keeps from hearing it may still wait for an
-// acknowledgement.
+// parted reports whether the peer knows that we are leaving, or has never heard of us. A peer
+// that does not know it, because a connection broke, may still wait for an acknowledgement.
 func (pe *peer) parted() bool {
 	return pe.self() || !pe.ways.Met || pe.goodbye.answered
 }
@@ -112,8 +110,8 @@ func (p *PML) Close(ctx context.Context) error {
 	return err
 }
 
-// close ends what is left when the world is closed. A send to a peer that had left before, which
-// only a transport has held up, ends with that.
+// close ends an operation that is left when the world is closed. If the peer of a send had left
+// before, and only a transport held the send up, it ends with the peer's error.
 func (op *operation) close() {
 	if op.isSend && op.peer.failure != nil {
 		op.complete(op.peer.failure)
@@ -154,17 +152,17 @@ func (p *PML) part(ctx context.Context) error {
 	return nil
 }
 
-// reconsider asks what is to be done about each peer: what was no reason to give it up may be
-// one now that this process leaves, and nothing else may ever happen to it.
+// reconsider asks what is to be done about each peer. What was no reason to give a peer up may
+// be one now that this process leaves, and perhaps no other event follows that would ask.
 func (p *PML) reconsider() {
 	for _, pe := range p.peers {
 		pe.proceed()
 	}
 }
 
-// sayGoodbye tells a connected peer that we leave, if it is time, as soon as a rail takes
-// it. It is said again when a connection breaks, and the rail that it went over is watched
-// until it is answered (rail_liveness.go).
+// sayGoodbye tells a connected peer that we leave, if it is time and a rail takes it. The
+// goodbye is said again when its connection breaks. Its rail is watched until the peer has
+// answered (rail_liveness.go).
 func (pe *peer) sayGoodbye() {
 	if !pe.goodbyeIsDue() {
 		return

@@ -131,8 +131,8 @@ func TestGoodbyeIsAnsweredWhereItCameFrom(t *testing.T) {
 	})
 }
 
-// The answer to a goodbye may be lost on a rail that stays silent for good. That the
-// transport of another one ends in order says as much.
+// The answer to a goodbye may be lost on a rail that stays silent for good. If the transport of
+// another rail ends in order, that is an answer too.
 func TestTransportThatEndsAnswersAGoodbye(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
 		pe.sayGoodbye()
@@ -142,8 +142,8 @@ func TestTransportThatEndsAnswersAGoodbye(t *testing.T) {
 	})
 }
 
-// A peer may have left by the time that its goodbye is due, or that ours is to be said
-// again. One of its addresses that refuses tells so, if others are silent.
+// A peer may have left by the time that its goodbye is due, or that ours is to be said again.
+// If one of its addresses refuses, that tells so, even if others are silent.
 func TestGoodbyeToWhoHasLeft(t *testing.T) {
 	for name, phase := range map[string]closePhase{"sends are not acknowledged": draining, "only the goodbye is not answered": parting} {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,8 @@ func TestGoodbyeToWhoHasLeft(t *testing.T) {
 	}
 }
 
-// It is one too if the other has refused before it fell silent.
+// An address that goes on refusing tells so, too, if the other one has refused before it fell
+// silent.
 func TestGoodbyeToWhoHasLeftWhileAnAddressFallsSilent(t *testing.T) {
 	for refuses := range 2 { // for good; the other one once
 		t.Run(fmt.Sprintf("rail %d refuses", refuses), func(t *testing.T) {
@@ -195,7 +196,7 @@ func TestGoodbyeToWhoHasLeftWhileAnAddressFallsSilent(t *testing.T) {
 // errUnwelcome is how a peer refuses that holds this process for gone.
 var errUnwelcome = &btl.ConnError{Err: fmt.Errorf("rank 0 was declared failed: %w", btl.ErrUnwelcome), Final: true}
 
-// So does one that refuses with proof: the peer has heard that we leave.
+// An address that refuses with proof tells that the peer has heard that we leave.
 func TestGoodbyeToWhoRefuses(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
@@ -206,7 +207,8 @@ func TestGoodbyeToWhoRefuses(t *testing.T) {
 	})
 }
 
-// It may have refused before, while the connection to another address is being made.
+// The peer may have refused before this process leaves, while the connection to another address
+// is being made.
 func TestGoodbyeToWhoHasRefusedBefore(t *testing.T) {
 	for name, order := range map[string][2]int{"the other one broke before": {0, 1}, "the other one broke since": {1, 0}} {
 		t.Run(name, func(t *testing.T) {
@@ -229,8 +231,8 @@ func TestGoodbyeToWhoHasRefusedBefore(t *testing.T) {
 	}
 }
 
-// Closing may begin before, between or after all of that: what the peer has refused for good by the
-// end is enough, if no connection is there.
+// Closing may begin before, between or after all of that. It is enough that the peer has refused
+// for good by the end, and that no connection is there.
 func TestClosingBeginsAtAnyMoment(t *testing.T) {
 	ended := 0
 	for seed := range uint64(need.Times(50, 10_000)) {
@@ -266,7 +268,8 @@ func TestClosingBeginsAtAnyMoment(t *testing.T) {
 	assert.Positive(t, ended)
 }
 
-// One at which somebody else answers does not: the connection that has broken is made again.
+// An address at which somebody else answers tells nothing of the peer: the connection that has
+// broken is made again.
 func TestGoodbyeWhileAnAddressIsSomebodyElses(t *testing.T) {
 	closingOver(t, draining, func(pe *peer, _ [2]*scripted) {
 		pe.rails[1].Down(&btl.ConnError{Err: errors.New("not a rank of this job"), Final: true})
@@ -280,7 +283,7 @@ func TestGoodbyeWhileAnAddressIsSomebodyElses(t *testing.T) {
 	})
 }
 
-// One that breaks says nothing.
+// A transport that breaks does not answer a goodbye.
 func TestBrokenTransportAnswersNoGoodbye(t *testing.T) {
 	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
 		pe.sayGoodbye()

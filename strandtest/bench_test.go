@@ -68,8 +68,9 @@ const warmup = 50
 
 // BenchmarkSteady measures messages between ranks that are goroutines of one
 // process, over the transports that are built in. An operation is one message.
-// Calls are those that send, of the first rank for a message of its own:
-// acknowledgements that do not ride with answers show there.
+// The metric calls/message counts the system calls that send, of rank 0, for
+// each message that it sends: acknowledgements that do not ride with answers
+// show there.
 func BenchmarkSteady(b *testing.B) {
 	for _, tc := range steadyCases {
 		b.Run(tc.name, func(b *testing.B) {

@@ -201,9 +201,10 @@ func TestIntruders(t *testing.T) {
 	assert.LessOrEqual(t, s.warnings, most, "one line a second and rank at most")
 }
 
-// Who knows the job's name and how a handshake goes, but not the secret that rank 0 has put
-// for the ranks, gets no answer. Who has that from the launcher's channel gets one, and is not
-// shown that the acceptor has the key of the rank that he plays.
+// Somebody who knows the job's name and how a handshake goes, but not the secret that rank 0
+// has put for the ranks, gets no answer. Somebody who has the secret from the launcher's
+// channel gets one. But the acceptor's proof is nothing to him without the private key of the
+// rank that he plays.
 func TestNameIsNoProof(t *testing.T) {
 	jobs := strandtest.NewJobs(2)
 	s := &siege{t: t, ports: make(chan int, len(jobs))}

@@ -16,9 +16,9 @@ const (
 // goes the other way.
 const ackEvery = 64
 
-// Arrived notes that a frame has arrived whole, and says when to acknowledge it. Awaited
-// is one that completes a request of its sender; the caller tells of it by
-// [Receiver.AwaitAnswer] too, after it has acknowledged what is to be acknowledged now.
+// Arrived notes that a frame has arrived whole, and says when to acknowledge it. Awaited says
+// that the frame completes a request of its sender. The caller then calls
+// [Receiver.AwaitAnswer] too, after it has sent an acknowledgement that is due now.
 func (r *Receiver) Arrived(n uint32, awaited bool) (When, error) {
 	hadGaps := len(r.beyond) > 0
 	if err := r.add(n); err != nil {
@@ -29,11 +29,12 @@ func (r *Receiver) Arrived(n uint32, awaited bool) (When, error) {
 	case awaited && r.answers.expected():
 		return Soon, nil
 	case awaited:
-		// The longer the sender waits the more of what follows finds it with no receive
-		// posted, or with the program's answer if that is known to come.
+		// While the sender waits the program here goes on. The longer that is, the more of what
+		// the sender sends next finds no receive posted.
 		return Now, nil
 	case r.untold >= ackEvery || hadGaps || len(r.beyond) > 0:
-		// What fills a gap may complete a send whose last frame came before it.
+		// A frame that fills a gap may be the last one missing of a send whose final frame came
+		// before.
 		return Soon, nil
 	}
 	return Later, nil
@@ -50,7 +51,7 @@ func (r *Receiver) ArrivedNext() (soon bool) {
 // Due reports whether an acknowledgement waits for a frame to leave with.
 func (r *Receiver) Due() bool { return r.due }
 
-// Owe has the next frame that leaves be one that the peer waits for, if only for its
+// Owe notes that the peer waits for the next frame that leaves, if only for its
 // acknowledgement.
 func (r *Receiver) Owe() { r.due = true }
 
@@ -65,12 +66,12 @@ func (r *Receiver) Stamped() {
 // has room for it.
 func (r *Receiver) Told() { r.due, r.untold = false, 0 }
 
-// AwaitAnswer notes that an acknowledgement was due now which somebody waits for: what
-// leaves next shows whether the program answers at once.
+// AwaitAnswer notes that an acknowledgement for which the sender waits was due now. The next
+// frame that leaves shows whether the program answers at once.
 func (r *Receiver) AwaitAnswer(now int64) { r.answers.since = now }
 
 // AwaitsAnswer reports whether no frame has left since AwaitAnswer.
 func (r *Receiver) AwaitsAnswer() bool { return r.answers.since != 0 }
 
-// Answered notes that a frame has left, where AwaitsAnswer.
+// Answered notes that a frame has left. It is called where AwaitsAnswer is true.
 func (r *Receiver) Answered(now int64) { r.answers.followed(now) }

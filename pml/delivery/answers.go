@@ -6,18 +6,19 @@ import "time"
 // acknowledgement that a sender waits for goes with the answer, which saves both
 // sides a frame and the system calls for it.
 type answers struct {
-	since int64 // when such an acknowledgement was due that nothing followed yet; 0: none
+	since int64 // when an awaited acknowledgement was due after which no frame has left yet; 0: none
 	quick int   // times in a row that a frame to the peer followed soon
 	need  int   // times in a row before it is relied on; 0: firstNeed
 }
 
 const (
-	// quickReply is how soon a frame has to follow, lateReply when it has not: by
-	// then a tick (see package engine) may have sent the acknowledgement alone.
+	// A frame that leaves within quickReply has followed soon. One that leaves after lateReply
+	// has not: by then a tick (see package engine) may have sent the acknowledgement alone.
 	quickReply = int64(20 * time.Microsecond)
 	lateReply  = int64(150 * time.Microsecond)
-	// firstNeed and maxNeed bound how often it has to: a wrong guess costs the
-	// sender a tick, so it doubles what is needed for the next one.
+	// firstNeed and maxNeed bound how many times in a row a frame has to follow
+	// soon before that is relied on. A wrong guess costs the sender a tick, so
+	// it doubles the number.
 	firstNeed = 4
 	maxNeed   = 1024
 )

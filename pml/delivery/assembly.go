@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A frame may come more than once before it is whole: over another line while the first
-// way still brings it, anew after it has broken off, or in parts since the line that is
-// left takes no longer ones. All that comes has the same bytes and goes to the same place;
-// who is first with the last byte missing ends the frame.
+// A frame may come more than once before it is whole: over another line while the first one
+// still brings it, anew after it has broken off, or in parts if the line that is left takes no
+// longer frames. All copies have the same bytes and go to the same place. The copy that brings
+// the last missing byte ends the frame.
 
-// An Assembly is a frame of which some bytes have come, or are coming, and that is not
-// whole. Whoever knows where its payload goes embeds it or keeps it, and has Owner name
-// the whole. It is noted by [Receiver.Keep] and goes by [Receiver.Forget].
+// An Assembly is a frame that is not whole, and of which some bytes have come or are coming.
+// Whoever knows where its payload goes embeds the Assembly or keeps it, and has Owner name the
+// whole. [Receiver.Keep] notes it, and [Receiver.Forget] ends it.
 type Assembly struct {
 	Owner  any
 	number uint32
@@ -21,8 +21,8 @@ type Assembly struct {
 	kept   bool // among the unfinished
 }
 
-// MayBegin reports, as an error, whether the peer has so many frames begun in part that it
-// must not begin another one.
+// MayBegin returns an error if the peer has so many frames begun in part that it must not begin
+// another one.
 func (r *Receiver) MayBegin(n uint32) error {
 	if len(r.unfinished) >= r.MaxUnfinished {
 		return fmt.Errorf("frame %d begins in part, and so have %d others", n, r.MaxUnfinished)

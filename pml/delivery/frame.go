@@ -68,15 +68,15 @@ func (f *Frame) Numbered() bool { return f.numbered }
 // Held reports whether a transport has the frame.
 func (f *Frame) Held() bool { return f.held }
 
-// Older is the frame that its line's transport holds for a longer time, or nil.
+// Older is the frame that the same transport took before this one and still holds, or nil.
 func (f *Frame) Older() *Frame { return f.older }
 
 // Delivered reports whether the peer has all of the frame, or of the one that this is a
 // part of.
 func (f *Frame) Delivered() bool { return f.acked || f.whole != nil && f.whole.acked }
 
-// wasSent reports whether a transport has taken the frame, or any of its parts: a peer
-// that does not want a frame acknowledges it with the first one.
+// wasSent reports whether a transport has taken the frame, or any of its parts. One part is
+// enough: a peer that does not want the frame acknowledges it with the first.
 func (f *Frame) wasSent() bool {
 	sent := f.sent
 	for part := f.parts; part != nil && !sent; part = part.sibling {

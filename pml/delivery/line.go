@@ -44,8 +44,8 @@ func (l *Line) Release(f *Frame) {
 	l.letGo(f)
 }
 
-// Reclaim takes back the newest frame that a transport holds which is gone, and returns
-// it; nil once there is none.
+// Reclaim takes back the newest frame from a transport that is gone. It returns nil once the
+// transport holds none.
 func (l *Line) Reclaim() *Frame {
 	f := l.newest
 	if f != nil {

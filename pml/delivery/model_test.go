@@ -94,7 +94,7 @@ type side struct {
 	arrived map[uint32]int
 	live    int // frames and parts that are not over
 	flush   bool
-	spurns  uint32 // of each eight numbers: nobody wants the frame, its first part will do
+	spurns  uint32 // of each eight numbers, this one: nobody wants the frame, and its first part will do
 }
 
 type model struct {

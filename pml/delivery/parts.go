@@ -3,14 +3,14 @@ package delivery
 // A frame is made for the line that is to carry it. If that breaks, or another one goes
 // first, it may come to one that takes less: then its payload goes in parts, each with
 // the frame's own header and number, and where in the payload it belongs. The number has
-// arrived when all of the payload has, in whatever shape. So nothing has to be known of
-// what arrived in an earlier one, and no frame is shorter than its own line needs. What
+// arrived when all of the payload has, in whatever parts. So the sender need not know what
+// has arrived of an earlier attempt, and no frame is shorter than its own line needs. What
 // was cut stays cut, and a part may be cut again.
 
-// Cut has a frame, or a part of one, that no queue and no transport holds go again in
-// parts of at most limit bytes. For each of them it calls part, which returns a new frame
-// whose payload is n bytes of f's from offset on. It reports whether f was a part itself:
-// its own parts are the frame's then, and it is not needed any more.
+// Cut queues the payload of a frame, or of a part of one, to go again in parts of at most limit
+// bytes. No queue and no transport holds f. For each part Cut calls part, which returns a new
+// frame whose payload is n bytes of f's from offset on. If f was a part itself, Cut reports
+// true: the new parts belong to the whole frame then, and f is not needed any more.
 func (s *Sender) Cut(f *Frame, limit int, part func(whole *Frame, offset, n int) *Frame) (replaced bool) {
 	whole := f.Whole()
 	for offset := 0; offset < f.Size; offset += limit {
@@ -34,8 +34,8 @@ func (f *Frame) Whole() *Frame {
 // At is where in the whole frame's payload a part belongs.
 func (f *Frame) At() int { return f.at }
 
-// Unlink takes a part from its frame and returns that, whose fate may depend on it; nil
-// for a frame that is no part.
+// Unlink takes a part from its frame and returns the frame, whose fate may depend on that. It
+// returns nil for a frame that is no part.
 func (f *Frame) Unlink() *Frame {
 	whole := f.whole
 	if whole == nil {
@@ -52,8 +52,8 @@ func (f *Frame) Unlink() *Frame {
 // InParts reports whether the frame was cut, and parts of it are not done.
 func (f *Frame) InParts() bool { return f.parts != nil }
 
-// EachPart calls do for the frame, or for each of its parts if it was cut. A part may go
-// by that.
+// EachPart calls do for the frame, or for each of its parts if it was cut. The function do may
+// unlink the part.
 func (f *Frame) EachPart(do func(*Frame)) {
 	if f.parts == nil {
 		do(f)

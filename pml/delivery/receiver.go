@@ -52,8 +52,8 @@ func (r *Receiver) search(n uint32) (int, bool) {
 	})
 }
 
-// add notes the arrival of a frame. One that has arrived already changes nothing: its
-// copies may have been under way at the same time.
+// add notes the arrival of a frame. If it has arrived already nothing changes: several copies
+// of it may have been under way at the same time.
 func (r *Receiver) add(n uint32) error {
 	if r.Has(n) {
 		return nil

@@ -4,8 +4,8 @@ package delivery
 // over another line, or over the same one once that is connected again. The peer knows
 // frames by their numbers and drops what comes twice.
 
-// Lost has the frames that were given to a line, and are not acknowledged, go again, and
-// calls lost for each. The line's transport has been taken back what it held.
+// Lost has those frames go again that were given to a line and are not acknowledged, and calls
+// lost for each. The caller has taken back before what the line's transport held.
 func (s *Sender) Lost(l *Line, lost func(*Frame)) {
 	s.Each(func(f *Frame) {
 		if f.Line == l {

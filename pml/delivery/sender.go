@@ -59,8 +59,8 @@ const keptRing = 8192
 
 // Acknowledge takes a cumulative acknowledgement: all numbers below next have arrived. It
 // calls acked for each frame that this is news for. An older one, which a newer one has
-// overtaken, is no news. One that names a frame that was not sent yet is damage: that
-// frame still waits in a queue, and belongs to it.
+// overtaken, is no news. To name a frame that was not sent yet is damage: that frame
+// still waits in a queue, and belongs to the queue.
 func (s *Sender) Acknowledge(next uint32, acked func(*Frame)) error {
 	if int32(next-s.base) < 0 {
 		return nil
@@ -135,8 +135,8 @@ func (f *Frame) count() {
 	}
 }
 
-// Each calls do for all that is not acknowledged, in order, as it went or is to go: for
-// each part of what was cut.
+// Each calls do for every frame that is not acknowledged, in the order of their numbers. For a
+// frame that was cut it calls do for each part.
 func (s *Sender) Each(do func(*Frame)) {
 	for n := s.base; n != s.next; n++ {
 		if f := s.ring[int(n)&(len(s.ring)-1)]; f != nil {
@@ -145,9 +145,9 @@ func (s *Sender) Each(do func(*Frame)) {
 	}
 }
 
-// Abandon gives up everything: nothing will be acknowledged any more. It calls done for
-// each frame, and part, that was not acknowledged or was to go again, and says whether the
-// peer has it all the same. Its fate depends on its line alone from now on.
+// Abandon gives up everything: nothing will be acknowledged any more. It calls done for each
+// frame and part that was not acknowledged or was to go again; delivered says whether the peer
+// has it all the same. From now on the fate of each depends on its line alone.
 func (s *Sender) Abandon(done func(f *Frame, delivered bool)) {
 	for f := s.NextReplay(); f != nil; f = s.NextReplay() {
 		s.Replaying()

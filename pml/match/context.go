@@ -23,7 +23,7 @@ type Channel struct {
 // Stats counts what is of interest to tests and reports.
 type Stats struct {
 	Held       uint64 // messages held, when they became ready, for a receive of any tag
-	Released   uint64 // those of them that were matched, that receive gone, before they were seq-ready
+	Released   uint64 // of these, those matched before they were seq-ready, since that receive was gone
 	Overtaken  uint64 // messages matched while an older one was still missing
 	Unexpected uint64 // messages that found no receive when they became ready
 }
@@ -39,19 +39,19 @@ type Context struct {
 	relaxed  bool
 	unwanted func(*Message) // takes what finds no receive, once nobody receives
 	channels map[int32]*Channel
-	last     *Channel // that Channel returned
+	last     *Channel // the one that Channel or Open returned last
 	hasher   hasher
 	receives table[Recv]
 	posted   [kinds]int     // number of posted receives by kind
 	messages table[Message] // by tag, and source or any
 	queue    messageQueue   // for a receive of any source and tag
-	tagOnly  *Message       // a list: see there
+	tagOnly  *Message       // the head of a list: see the constant
 	waiting  int            // number of messages in lists
 	place    uint64
 	clock    uint64
 	version  uint64 // changes when a probe may see something new
 
-	inSeq, inLane []*Message // settleGaps's, kept for the next time
+	inSeq, inLane []*Message // memory of settleGaps, kept for its next call
 }
 
 // NewContext returns an empty context.
@@ -107,9 +107,9 @@ func (ch *Channel) Arrive(lane *Lane, m *Message) error {
 	return nil
 }
 
-// Pass notes that a number of the lane was given out in a context that is no more:
-// who knew that context has no use for what came with it. The messages of others
-// that it kept waiting are ready by it.
+// Pass notes a number of the lane whose message belongs to a context that is no more. The
+// caller drops that message. Messages of other contexts that waited for the number become
+// ready.
 func (l *Lane) Pass(laneSeq uint32) error {
 	if err := l.withinLimits(laneSeq); err != nil {
 		return err
@@ -136,10 +136,11 @@ func (ch *Channel) settle(lane *Lane, m *Message) {
 	c.settleGaps(ch, lane, m, nextInSeq, nextInLane)
 }
 
-// settleGaps is settle where numbers are, or were, missing. The messages that
-// are seq-ready now come first, in seq order; then those that a receive for any
-// tag, matched by one of them, no longer holds; then those that are only next in
-// their lane, and are therefore younger than any of the same tag before.
+// settleGaps is settle where numbers are, or were, missing. It examines three
+// groups, in this order: the messages that are seq-ready now, in seq order;
+// those that were held by a receive for any tag which one of the first group
+// has matched; and those that are only next in their lane. The last are younger
+// than all messages of the same tag in the groups before.
 func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nextInLane bool) {
 	if nextInSeq {
 		c.inSeq = ch.advance(c.inSeq, m)
@@ -167,8 +168,8 @@ func (c *Context) settleGaps(ch *Channel, lane *Lane, m *Message, nextInSeq, nex
 	c.inSeq, c.inLane = c.inSeq[:0], c.inLane[:0]
 }
 
-// examineNext examines messages of any contexts that have become next in their
-// lane, where they are not ready otherwise.
+// examineNext examines messages that have become next in their lane, unless
+// they were ready before. They may be of any context.
 func examineNext(next []*Message) {
 	for _, m := range next {
 		if m.inLane = true; !m.tagReady {

@@ -219,12 +219,12 @@ func medians(a, b *queue, unexpected bool) (ofA, ofB float64) {
 	return times[0][runs/2], times[1][runs/2]
 }
 
-// The cost of a message does not depend on the length of the queue: 10,000 cost
-// up to 1.8 times as much as 10, for the processor's caches, where a walk along
-// the queue would cost a thousand times as much. Both are measured in turns, so
-// that a busy machine slows down both; and again, with slack, as long as that is in doubt:
-// twice as much, and eight times where others may be at work, since what they leave of the
-// caches is too little for 10,000 (5 times were seen beside a compiler).
+// The cost of a message does not depend on the length of the queue. With 10,000 it is up to 1.8
+// times that with 10, because of the processor's caches; a walk along the queue would cost a
+// thousand times as much. Both are measured in turns, so that a busy machine slows down both,
+// and again as long as the result is in doubt. The bounds have slack: 4 in the long form, and
+// 16 in the short one, beside which other programs may take the caches (5 times were seen
+// beside a compiler).
 func TestCostDoesNotDependOnLength(t *testing.T) {
 	const attempts = 50
 	bound := float64(need.Times(16, 4))

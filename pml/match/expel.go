@@ -26,8 +26,8 @@ func (c *Context) Expel(source int32, unwanted func(*Message)) {
 	}
 }
 
-// Abandon hands the messages of a sender that have not become ready, since older ones are
-// missing, to unwanted: those will not come.
+// Abandon hands to unwanted the messages of a sender that have not become ready. The older
+// messages that they wait for will not come.
 func (c *Context) Abandon(source int32, unwanted func(*Message)) {
 	if ch := c.channels[source]; ch != nil {
 		ch.abandon(unwanted)
@@ -43,8 +43,9 @@ func (ch *Channel) abandon(unwanted func(*Message)) {
 	}
 }
 
-// End is Discard for messages that have not become ready too, and gives back what the
-// context's senders may have known beyond gaps: nobody asks for those numbers any more.
+// End completes Discard, which comes first. It hands the messages that have not become ready to
+// unwanted too, and forgets the numbers that are known beyond gaps: nobody asks for them any
+// more.
 func (c *Context) End(unwanted func(*Message)) {
 	for _, ch := range c.channels {
 		ch.abandon(unwanted)
@@ -57,5 +58,5 @@ func (o *order) release() {
 	if o.sender != nil {
 		o.sender.early -= len(o.early)
 	}
-	clear(o.early) // a message that was received may come back yet
+	clear(o.early) // it stays a map: a message that was received may come back yet
 }

@@ -7,12 +7,12 @@ import "fmt"
 type order struct {
 	next   uint32              // every lower number has arrived
 	early  map[uint32]*Message // arrived ahead of a gap; nil: received, or of a context that is no more
-	sender *Sender             // whose numbers they are; nil: nobody's that is bounded
+	sender *Sender             // whose numbers they are; nil: without a bound
 }
 
-// A Sender bounds how many numbers of one sender may be known beyond gaps, in all
-// channels and lanes of it together: each takes memory until what is missing has come,
-// and one that makes numbers up never sends that. The zero value bounds nothing.
+// A Sender bounds how many numbers of one sender may be known beyond gaps, in all its channels
+// and lanes together. Each takes memory until the missing ones have come, and a sender that
+// makes numbers up never sends those. The zero value bounds nothing.
 type Sender struct {
 	// Limit is how many there may be; 0: any number.
 	Limit int

@@ -13,8 +13,8 @@ type shape struct {
 	relax             bool // from the start, or at some point
 }
 
-// upTo draws an int from 0 to most, each as likely: rapid's own prefer small ones,
-// of which a program has soon enough.
+// upTo draws an int from 0 to most, each as likely. Rapid's own generators prefer small ints,
+// of which a program soon has enough.
 func upTo(most int) *rapid.Generator[int] {
 	const bits = 8
 	return rapid.Custom(func(t *rapid.T) int {

@@ -1,9 +1,9 @@
 package match
 
-// Return takes back a message whose receive has ended without it, and offers it anew: it
-// has the place that it had among those that wait, and matches the first receive that
-// fits it now. What younger messages have matched meanwhile stays so. It costs a look at
-// those that became ready before it, of its tag and of all.
+// Return takes back a message whose receive has ended without it, and offers it anew. The
+// message has its old place among those that wait, and matches the first receive that fits it
+// now. What younger messages have matched meanwhile stays matched. The cost grows with the
+// number of messages that became ready before it, of its tag and of all tags.
 func (c *Context) Return(m *Message) {
 	m.inSeq = m.channel.back(m.Seq, m, m.inSeq)
 	m.inLane = m.lane.back(m.LaneSeq, m, m.inLane)
@@ -30,10 +30,10 @@ func (c *Context) Return(m *Message) {
 	}
 }
 
-// missed is when a message became ready for any tag that was received before that, out
-// of order, and so was not there to be told: of its sender it is older than what was
-// sent later. Which of two senders was first nobody can tell any more, nor asks (MPI 4.1,
-// section 3.5).
+// missed is the time at which a message that comes back counts as ready for any tag. The
+// message was received out of order, so it was not there when it became so. It stands before
+// what its sender has sent later. Which of two senders was first nobody can tell any more, and
+// no rule asks for it (MPI 4.1, section 3.5).
 func (c *Context) missed(m *Message) uint64 {
 	q := &m.channel.waiting
 	for place := q.head; place != q.tail; place++ {
@@ -44,8 +44,8 @@ func (c *Context) missed(m *Message) uint64 {
 	return c.now()
 }
 
-// back enters a message that is there again, of a number that is known, and reports
-// whether every lower number has arrived.
+// back enters a message that is there again, whose number is known already, and reports whether
+// every lower number has arrived.
 func (o *order) back(n uint32, m *Message, ready bool) bool {
 	if ready || int32(n-o.next) < 0 {
 		return true
@@ -108,8 +108,8 @@ func (q *messageQueue) insert(m *Message) {
 	}
 }
 
-// readyBefore compares when two messages became ready for any tag. Those of the same
-// time are one sender's ([Context.missed]).
+// readyBefore compares when two messages became ready for any tag. Messages of the same time
+// are of one sender ([Context.missed]), and compare by seq.
 func (m *Message) readyBefore(other *Message) bool {
 	return m.seqAt < other.seqAt || m.seqAt == other.seqAt && int32(m.Seq-other.Seq) < 0
 }

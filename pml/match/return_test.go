@@ -7,10 +7,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A receive that takes a message and ends without it leaves no trace: what is received
-// from then on, and in what order, is what it would be had that receive never been. But
-// for one thing: of a message that a receive of its tag took while older ones were missing
-// nobody knows, when these have come, whether it was ready before those of other senders.
+// A receive that takes a message and ends without it leaves no trace: what is received from
+// then on, and in what order, is as if that receive had never been. There is one exception. If
+// a receive took the message by its tag while older ones were missing, nobody knows, once these
+// have come, whether it was ready before messages of other senders.
 func TestReturnProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const sources, tags, lanes = 2, 3, 2

@@ -88,7 +88,7 @@ func TestPatternsSpread(t *testing.T) {
 	t.Logf("%d patterns, %.2f slots a lookup in the worst", len(patterns), worst)
 }
 
-// Hashes that begin at few places of a table, so that they crowd it.
+// Many hashes lead to few places of the table, so that they crowd it.
 func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := newTable[Recv]()

@@ -16,8 +16,8 @@ const (
 type conduct struct {
 	silent int    // beats in a row that brought nothing
 	moved  uint32 // what had got through, as of the last beat
-	stuck  int    // beats in a row at which it had not changed, while something waited
-	breaks int    // connections that broke in that time
+	stuck  int    // beats in a row at which moved had not changed, while something waited
+	breaks int    // connections that broke during these
 }
 
 // Breaks is how many connections have broken since anything last got through.
@@ -26,11 +26,11 @@ func (p *Peer) Breaks() int { return p.conduct.breaks }
 // Rest notes a beat at which nothing depends on the peer.
 func (p *Peer) Rest() { p.conduct.silent, p.conduct.stuck, p.conduct.breaks = 0, 0, 0 }
 
-// Beat notes one at which something does: whether anything was heard since the last one,
-// and whether anything waits to get through. It reports whether the connections
-// that there are have been silent for so long that new ones are to be made in their place:
-// a middlebox may have forgotten them while they were idle, and lose what goes over them
-// without a word.
+// Beat notes a beat at which something depends on the peer. Heard says whether anything was
+// heard since the last beat, waits whether anything waits to get through. Beat reports whether
+// the connections have been silent for so long that new ones are to be made in their place: a
+// middlebox may have forgotten them while they were idle, and lose what goes over them without
+// a word.
 func (p *Peer) Beat(heard, waits bool, e Env) (refresh bool) {
 	c := &p.conduct
 	if e.Moved != c.moved || !waits {
@@ -44,7 +44,7 @@ func (p *Peer) Beat(heard, waits bool, e Env) (refresh bool) {
 	}
 	c.silent++
 	if c.silent > 1 || p.Stage != New {
-		p.Want(e) // and if that is in vain it has failed
+		p.Want(e) // if no connection can be made either, the peer has failed
 	}
 	return c.silent == Missable/2
 }

@@ -133,14 +133,14 @@ const (
 	// NextRail is how long a rail may take to connect before the next one is tried
 	// too: the Connection Attempt Delay of RFC 8305, section 8.
 	NextRail = 250 * time.Millisecond
-	// FirstContact is how long a receive waits for the first connection of the peer
-	// that it names before this side makes one, and how long a peer may not be connected
-	// before it is asked: it may be that only one side can.
+	// FirstContact is how long a receive that names a peer waits for that peer to connect,
+	// before this side makes a connection. It is also how long a peer may stay unconnected
+	// before it is asked to connect: perhaps only one side can.
 	FirstContact = time.Second
-	// AppealTime is how long a peer that was asked, when nothing else was left, has to
-	// connect.
+	// AppealTime is how long a peer has to connect that was asked to, when nothing else was
+	// left.
 	AppealTime = 3 * time.Second
-	// LastWords bounds how long what a failed process has sent may take to be read. If
-	// it is dead its connections end behind their last byte, at once on one host.
+	// LastWords bounds how long it may take to read what a failed process has sent. The
+	// connections of a dead process end behind their last byte; on one host they end at once.
 	LastWords = 100 * time.Millisecond
 )

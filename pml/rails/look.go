@@ -33,8 +33,8 @@ const (
 	TrialFailed       // too few probes were answered in time
 )
 
-// pace is how a rail fares. One that is not silent, but hardly carries anything while
-// another one is well, is doubted like a silent one, and given up when that lasts or comes
+// pace is how a rail fares. A rail that is not silent may hardly carry anything while another
+// one is well. Then it is doubted like a silent one, and given up when that lasts or comes
 // again and again.
 type pace struct {
 	mark    uint64 // signs of life at the last look
@@ -95,8 +95,9 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 	silent := time.Duration(e.Now - max(c.alive, s.Oldest))
 	switch {
 	case silent >= e.RailTimeout && (p.hasOther(r) || e.Parting && p.Alternatives()):
-		// Who has nothing to say but goodbye loses nothing with a connection, and other
-		// addresses may tell that the peer has left.
+		// Either another rail is left, or this process has nothing to say but goodbye. Then it
+		// loses nothing with the connection, and other addresses may tell that the peer has
+		// left.
 		f.Fault, f.For = Silent, silent
 	case creeps && c.hopeless():
 		f.Fault, f.For = Creeping, time.Duration(e.Now-s.Oldest)
@@ -110,8 +111,8 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 }
 
 // creeps takes note of how a rail fares, and reports whether it creeps. A rail creeps if
-// it gets rid of next to nothing while another one is well, or if it has held a frame for
-// long that an idle one would have delivered.
+// another one is well and it either gets rid of next to nothing, or has held a frame for long
+// that an idle one would have delivered.
 func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
 	c, s, timeout := &r.pace, &r.pace.sample, int64(e.RailTimeout)
 	if c.heard != s.Heard {
@@ -126,7 +127,7 @@ func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
 		c.slow = 0
 		return false
 	}
-	f.Others, f.AskAll = true, true // or there is none to be well
+	f.Others, f.AskAll = true, true // only a rail that is connected and heard can be well
 	need := took * leastPace / 1e9
 	if s.Rate > 0 {
 		need = took * s.Rate * unhurried
@@ -149,8 +150,8 @@ func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
 // hopeless reports whether the rail has crept for too long, or too often.
 func (c *pace) hopeless() bool { return c.slow >= 2 || c.slow > 0 && c.doubts >= manyDoubts }
 
-// otherIsWell reports whether another rail has brought something lately, and whether one of
-// these has nothing under way.
+// otherIsWell reports whether another rail has brought something lately, and whether such a
+// rail is idle, with nothing under way.
 func (p *Peer) otherIsWell(r *Rail, e Env) (well, idle bool) {
 	for _, other := range p.Rails {
 		c := &other.pace

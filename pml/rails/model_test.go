@@ -95,8 +95,8 @@ const (
 	// failedIn bounds how long a peer that can not be reached may go without having failed:
 	// connections that carry nothing may come and go for a while, and end then.
 	failedIn = 30 * time.Second
-	// partedIn bounds how long who leaves waits for a peer that has left: one that some
-	// address tells of.
+	// partedIn bounds how long a process that leaves waits for a peer that has left before, if
+	// some address tells of that.
 	partedIn = 15 * time.Second
 )
 

@@ -108,8 +108,8 @@ func (p *Peer) bringBack(e Env) (s Step) {
 	return s
 }
 
-// inVain reports whether all rails that are connected, or brought back, have broken again and
-// again, and nothing gets through now.
+// inVain reports whether nothing gets through, although rails are connected: all of them, and
+// those that are being brought back, have broken again and again.
 func (p *Peer) inVain(e Env) bool {
 	for _, r := range p.Rails {
 		if p.tried(r) && (r.futile < quickReconnects || r.State.Connected() && r.moved != e.Moved) {
@@ -142,7 +142,7 @@ func (p *Peer) reach(e Env) (s Step) {
 	if widen || !pending {
 		r = p.choose(e, widen, &s)
 	}
-	// Rails that come and go, and carry nothing, do not keep away what stands by.
+	// What stands by is not kept waiting by rails that come and go and carry nothing.
 	if widen && (r == nil || r.futile >= quickReconnects) || !hope && !pending {
 		if activated := p.activate(e); activated != nil {
 			return Step{Do: Activate, Rails: activated}
@@ -195,9 +195,9 @@ func (p *Peer) choose(e Env, widen bool, s *Step) *Rail {
 	return nil
 }
 
-// opens reports whether this side can open the rail, as far as is known, and it is of use
-// to try. Before the first contact a rail is tried once more only if others have failed
-// since: that all fail says something of the peer if they fail at one time.
+// opens reports whether this side, as far as is known, can open the rail, and whether it is of
+// use to try. Before the first contact a rail that failed is tried again only if another one
+// has failed since: that all fail says something of the peer only if they fail at one time.
 func (p *Peer) opens(r *Rail) bool {
 	switch {
 	case r.Foreign:
@@ -217,8 +217,8 @@ func (p *Peer) opens(r *Rail) bool {
 	return false
 }
 
-// due is when a rail is to be opened again while none is connected. When a peer that
-// refuses has done so for as long as it may, all of them are tried.
+// due is when a rail is to be opened again while none is connected. A peer that refuses
+// everywhere may do so for Absence. When that is over, all its rails are tried.
 func (p *Peer) due(r *Rail, e Env) int64 {
 	at := r.since + int64(r.rest())
 	if away := p.refusing(e); away.runs {
@@ -229,8 +229,8 @@ func (p *Peer) due(r *Rail, e Env) int64 {
 	return at
 }
 
-// activate takes what comes next of that which stands by: one spare path, or all rails of a
-// tier. The spare paths of a peer that refuses wherever it is tried would only take time.
+// activate takes the next of what stands by: one spare path, or all rails of a tier. It leaves
+// out the spare paths of a peer that refuses wherever it is tried: they would only take time.
 func (p *Peer) activate(e Env) (activated []*Rail) {
 	left := p.refusing(e)
 	kept := p.Standby[:0:0]
@@ -247,11 +247,12 @@ func (p *Peer) activate(e Env) (activated []*Rail) {
 	return activated
 }
 
-// NoWay notes that this host knows no way to the peer. It may know one to us.
+// NoWay notes that this host knows no way to the peer. MayCome says that the peer may know one
+// to us.
 func (p *Peer) NoWay(mayCome bool) { p.noWay, p.exhausted = mayCome, !mayCome }
 
-// appeal calls a peer that was never there and to which nothing leads: it has failed
-// unless it is connected in a while.
+// appeal asks a peer to connect that was never connected and to which no way leads. The peer
+// has failed if it is not connected within AppealTime, or can not be asked.
 func (p *Peer) appeal(e Env) (s Step) {
 	switch {
 	case !e.Appeals || e.Leaving && p.answerBy == 0:

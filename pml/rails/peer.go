@@ -60,9 +60,9 @@ func (p *Peer) Attach(rails []*Rail) {
 	p.settle()
 }
 
-// settle says which of the connected rails carry messages: those of the highest tier that
-// are neither in doubt nor on trial. Where there are none, those in doubt carry them, and
-// where not even such, those on trial: a bad rail is better than none.
+// settle says which of the connected rails carry messages: those of the highest tier that are
+// neither in doubt nor on trial. If there are none, those in doubt carry them, and if there are
+// none of these either, those on trial: a bad rail is better than none.
 func (p *Peer) settle() {
 	if !slices.ContainsFunc(p.Rails, func(r *Rail) bool { return r.State.Connected() && r.State != Trial }) {
 		for _, r := range p.Rails {

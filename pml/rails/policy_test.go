@@ -234,7 +234,7 @@ func TestPausesEndWithTheOtherRail(t *testing.T) {
 	p.next(t, at(10*time.Millisecond+NextRail), b)
 }
 
-// That an address refuses proves something together with the others only, at one time.
+// Addresses that refuse prove something only if all of them refuse at one time.
 func TestRefusalsInTurnProveNothing(t *testing.T) {
 	for _, met := range []bool{false, true} {
 		p := known(1, 1)

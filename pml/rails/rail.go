@@ -8,8 +8,8 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// A Rail is one way to a peer. Its exported fields but State and Cause are what it is, and
-// do not change; the caller reads State and changes nothing.
+// A Rail is one way to a peer. Its exported fields describe it and do not change, but for State
+// and Cause. The caller reads State and changes nothing.
 type Rail struct {
 	State State
 	Cause error // of the last break, or of the last attempt that failed
@@ -50,7 +50,7 @@ const (
 	quickReconnects = 4
 )
 
-// A row is a number of attempts one after the other that came out alike: what they say
+// A row is a number of attempts, one after the other, with the same outcome. What they say
 // holds from the first to the last.
 type row struct {
 	runs        bool
@@ -64,8 +64,9 @@ func (w *row) add(since, last int64) {
 	w.last = last
 }
 
-// note takes down how an attempt failed that began at one time and ended at another. That
-// nobody answered holds for all of the time between, anything else for its end.
+// note takes down how an attempt failed, which began at one time and ended at another. A
+// timeout says that nobody answered all that time. Any other failure says something of its end
+// only.
 func (r *Rail) note(err error, began, now int64) {
 	if !errors.Is(err, syscall.ETIMEDOUT) {
 		began = now

@@ -2,11 +2,11 @@ package rails
 
 import "time"
 
-// A connection that works for short frames only, or every now and then, is worse than
-// none: its handshake succeeds, it gets messages, and they stand still. So a rail that
-// broke with frames under way is on trial first: it carries probes, which are as long and
-// of no value. A rail that broke with nothing under way is on trial too, since then the
-// other side has found it bad. There is no trial where there is no other rail.
+// A connection that works for short frames only, or every now and then, is worse than none: its
+// handshake succeeds, it gets messages, and they stand still. So a rail that broke with frames
+// under way is on trial first: it carries probes, which are as long as those frames and of no
+// value. A rail that broke with nothing under way is on trial too, since then the other side
+// has found it bad. There is no trial where there is no other rail.
 
 // trial is how far a rail has come that has to prove itself.
 type trial struct {
@@ -22,8 +22,8 @@ const (
 	// the longest that any network carries.
 	LeastProbe = 16 << 10
 	MostProbe  = 64 << 10
-	// mostPatience bounds how much longer each further trial may take, for slow networks:
-	// so many times twice as long.
+	// mostPatience bounds how often the time for a trial doubles. It doubles with each trial in
+	// a row, for slow networks.
 	mostPatience = 5
 )
 
@@ -33,7 +33,7 @@ func (r *Rail) Loses(size int) { r.trial.lost = max(r.trial.lost, size) }
 // ProbeSize is how long a probe has to be.
 func (r *Rail) ProbeSize() int { return min(max(r.trial.lost, LeastProbe), MostProbe) }
 
-// patience is how long the whole trial may take, if pml_rail_timeout is that for the first.
+// patience is how long the whole trial may take. The first in a row may take pml_rail_timeout.
 func (t *trial) patience(railTimeout time.Duration) time.Duration {
 	return railTimeout << min(t.failed, mostPatience)
 }

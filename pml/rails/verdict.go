@@ -7,11 +7,11 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// Who declares a peer failed: Verdict, for one of these reasons and for no other. A peer
-// that was met has not failed because connections to it fail: a network that is gone for
-// a while, a host out of descriptors or ports, a middlebox that resets what it has
-// forgotten look like that. It has failed when it has proved to refuse us, when the
-// launcher says so, or when there was no sign of it for too long.
+// Verdict declares a peer failed, for one of these reasons and for no other. A peer that was
+// met has not failed because connections to it fail. A network that is gone for a while, a host
+// out of descriptors or ports, and a middlebox that resets what it has forgotten all look like
+// that. The peer has failed when it has proved to refuse us, when the launcher says so, or when
+// there was no sign of it for too long.
 
 // A Reason is why a peer counts as failed.
 type Reason uint8
@@ -47,12 +47,13 @@ type Evidence struct {
 }
 
 const (
-	// Absence is how long a peer that was met may refuse connections at each of its
-	// addresses, where no launcher tells that it lives: a firewall that is loaded anew,
-	// or a router that starts, does so for half a second.
+	// Absence is how long a peer that was met may refuse connections at each of its addresses,
+	// where no launcher tells that it lives. A firewall that is loaded anew, or a router that
+	// starts, refuses for half a second.
 	Absence = 2 * time.Second
-	// manyBreaks is how many connections have to break while nothing gets through, for
-	// pml_peer_timeout or longer, for that to be no matter of time.
+	// manyBreaks is how many connections have to break, while nothing gets through for
+	// pml_peer_timeout or longer, before the peer has failed. After fewer it may just need more
+	// time.
 	manyBreaks = 8
 )
 
@@ -90,10 +91,11 @@ func (p *Peer) Evidence(e Env) Evidence {
 	}
 }
 
-// refuses reports whether each way to the peer that this side can open has come to a final
-// end, and there is one. Who has nothing to say but goodbye needs one only, of a way that has
-// led to the peer: if the peer refuses this process there it knows as much, or is no more. That
-// an address was never right, or has become somebody else's, says nothing of the peer.
+// refuses reports whether there is a way to the peer that this side can open, and all such ways
+// have come to a final end. A process that has nothing to say but goodbye needs one such end
+// only, of a way that has led to the peer: if the peer refuses this process there, it knows
+// that this process leaves, or is no more. An address that was never right, or has become
+// somebody else's, says nothing of the peer.
 func (p *Peer) refuses(e Env) bool {
 	ended, told, open := false, false, false
 	for _, r := range p.Rails {
@@ -109,12 +111,14 @@ func (p *Peer) refuses(e Env) bool {
 	return ended && (!open || e.Parting && told)
 }
 
-// refusing is since when, and until when, nothing listened at any of the peer's addresses:
-// what the rows of refused attempts of all its rails have in common. A peer that was never
-// there may be another host, or one that does not listen yet. One network that refuses
-// after another one has said nothing, however long ago that was: the first may be back.
-// Who has nothing to say but goodbye takes the longest row of any rail since the last
-// connection broke: addresses that say nothing, now or since they refused, do not matter.
+// refusing is since when, and until when, nothing listened at any of the peer's addresses: the
+// time that the rows of refused attempts of all rails have in common. It is empty for a peer
+// that was never met, which may be another host, or one that does not listen yet. It is empty,
+// too, if networks have refused in turn, however long ago the first one did: that one may be
+// back.
+//
+// A process that has nothing to say but goodbye takes the longest row of any rail since the
+// last connection broke. Addresses that say nothing, now or since they refused, do not matter.
 func (p *Peer) refusing(e Env) row {
 	var common row
 	for _, r := range p.Rails {

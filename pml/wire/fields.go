@@ -58,9 +58,9 @@ func putMessage(b []byte, context uint64, tag int32, seq, laneSeq uint32) {
 	binary.LittleEndian.PutUint32(b[32:], laneSeq)
 }
 
-// Plain reports whether b is the header of a plain frame: a whole message that has a number
-// and of which nothing else is to be known but whether it is to be acknowledged now. All of
-// its fields may be read then, and are such as [Header.Decode] takes.
+// Plain reports whether b is the header of a plain frame: a whole message that has a number,
+// and no flag but whether it is to be acknowledged now. All of its fields may be read then, and
+// are such as [Header.Decode] takes.
 func Plain(b []byte) (Fields, bool) {
 	f := Fields(b)
 	return f, len(b) == eagerSize && f.Kind() == Eager && f.Flags()&^FlagAckNow == FlagCounted && f.Lane() < MaxLanes && f.Tag() >= 0

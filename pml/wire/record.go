@@ -5,7 +5,8 @@ import "fmt"
 // A process publishes a record in the job's key-value space: its version, its public key, and
 // the hello that has its addresses.
 const (
-	// recordVersion stands where processes without a key had that of their hello, 1 or 2.
+	// recordVersion is the first byte. A process without a key published its hello alone, whose
+	// version, 1 or 2, stands in the same place.
 	recordVersion = 3
 	// KeySize is the length of a public key in bytes.
 	KeySize    = 32

@@ -28,7 +28,7 @@ func TestRecordRefuses(t *testing.T) {
 	old[0] = 1
 	_, _, err = DecodeRecord(old)
 	require.ErrorContains(t, err, "it has version 1, not 3: all processes must run the same version")
-	// And what it says of ours.
+	// And what such a process says of our record.
 	_, err = DecodeHello(good)
 	require.ErrorContains(t, err, "it has version 3, not 2: all processes must run the same version")
 }

@@ -19,7 +19,7 @@ var (
 	apiNames = regexp.MustCompile(`\bstrand\.([A-Z]\w*(\.[A-Z]\w*)?)|\*([A-Z]\w*)|\b((World|Comm|Request|Message|Status|Outcome|Stats|RailReport|Traffic|PeerFailedError|TruncateError|WaitError)\.[A-Z]\w*)`)
 )
 
-// What pages for people name of package strand is there, under that name.
+// Whatever pages for people name of package strand exists under that name.
 func TestNamedCallsExist(t *testing.T) {
 	known := publicNames(t)
 	require.True(t, known["Comm.Send"] && known["Send"] && known["Status.Count"] && known["ErrTag"])

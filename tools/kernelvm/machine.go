@@ -27,8 +27,8 @@ type machine struct {
 }
 
 // arguments are QEMU's. Its serial lines are pipes of this process's, in the
-// order of package plan. A kernel that has gone wrong stops at once instead of
-// going on for a while, and -no-reboot makes an end of the machine of its reboot.
+// order of package plan. A kernel that has gone wrong reboots at once instead
+// of going on for a while, and with -no-reboot that ends the machine.
 // The kernel is told not to check whether timers come in time: where the computer
 // is very busy they do not, and it would panic.
 func (m *machine) arguments() []string {

@@ -2,16 +2,17 @@ package chaos
 
 import "encoding/binary"
 
-// Madden has a rank go mad: beside what its message layer sends it sends what makes no sense.
+// Madden has a rank go mad: beside what its message layer sends, it sends what makes no sense.
 func (c *Component) Madden(rank int) {
 	for _, m := range c.modules.Modules() {
 		m.post(func() { m.lies = m.lies || m.host.Rank() == rank })
 	}
 }
 
-// lie sends, at times, what a peer that has gone mad might: beside a frame the same with a
-// number in its header changed, mostly one of the first and by little, so that it is not
-// found out at once. What the numbers mean is not known here.
+// lie sends, at times, what a peer that has gone mad might send: beside a frame, the same frame
+// with one number in its header changed. It changes mostly one of the first numbers, and by
+// little, so that the receiver does not find out at once. What the numbers mean is not known
+// here.
 func (e *endpoint) lie(p *packet) {
 	r := e.m.random
 	if r.IntN(4) > 0 {

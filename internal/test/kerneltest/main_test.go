@@ -28,8 +28,8 @@ func chooseUser() error {
 	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
 }
 
-// mixVariable names the one rank that has the kernel's SCTP, at the port that the
-// user stack of the others takes its packets to be for.
+// mixVariable names the one rank that has the kernel's SCTP. That rank uses the port to which
+// the user stack of the others addresses its packets.
 const mixVariable = "KERNELTEST_KERNEL"
 
 func chooseStack() error {

@@ -131,9 +131,9 @@ func tell(ctx context.Context, got *[withholdTags]atomic.Int64) {
 // them.
 const withheldSeconds = 3
 
-// What is lost again is sent once more after twice as long, three seconds after it was
-// lost first, and what follows it stays in the sender's buffer until then: a second at the
-// rate of the link is to be a second.
+// A packet that is lost twice would be sent again three seconds after it was lost first, since
+// the timeout doubles. What follows it would fill the sender's buffer. A second at the rate of
+// the link is to be a second, so the timeout does not grow, and the buffer is large.
 var withholdSettings = []string{"STRAND_BTL_SCTP_RTO_MAX=1s", "STRAND_BTL_SCTP_OUTSTANDING=4M"}
 
 // While the packets of one tag are withheld for a second, at the rate of the link,

@@ -241,8 +241,9 @@ func TestSlurmRankLeaves(t *testing.T) {
 	}
 }
 
-// The status of a job is the highest of its tasks', those that Slurm kills among them: so 137 where a rank aborts the
-// job, and 143 where one fails and srun was told to end the others for it. Which rank has failed, and how, is in srun's words.
+// The status of a job is the highest of its tasks', those that Slurm kills among them. So it is 137 where a rank
+// aborts the job, and 143 where one fails and srun was told to end the others for it. Which rank has failed, and how,
+// is in srun's words.
 func TestSlurmStatus(t *testing.T) {
 	c := slurm(t)
 	for _, k := range []struct {

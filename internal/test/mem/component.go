@@ -20,7 +20,7 @@ type Config struct {
 	Lossy    int  // loses one frame in so many; 0: none
 	Trusting bool // takes everybody for what he says he is: a fault
 	Hasty    bool // asks for the secret while it is opened: a fault
-	Curt     bool // does not tell who was let in too late that nobody is there, nor who is left: a fault
+	Curt     bool // when it closes it tells neither those it is connected with nor those let in too late: a fault
 	Borrows  bool // sends long payloads from where they are, after Recall too: a fault
 	// ConnectTimeout is the default of the parameter: how long a peer has to answer.
 	ConnectTimeout time.Duration

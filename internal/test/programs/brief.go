@@ -29,16 +29,16 @@ func (r *rank) brief() *brief {
 	return b
 }
 
-// Err implements [context.Context]. A call that looks first thereby knows that it has begun
-// before the end.
+// Err implements [context.Context]. The time begins to run at the first look. So a call that
+// looks at its context first has begun before the end.
 func (b *brief) Err() error {
 	err := b.Context.Err()
 	b.once.Do(func() { time.AfterFunc(b.lasts, b.cancel) })
 	return err
 }
 
-// ended reports whether a call has ended because its context has, and not for any other
-// reason. One whose context had ended before does.
+// ended reports whether a call has ended because its context has, and not for any other reason.
+// It is an error if a call whose context had ended before it did not end so.
 func (b *brief) ended(call string, err error) (bool, error) {
 	ended := errors.Is(err, context.Canceled)
 	if b.over && !ended {

@@ -136,7 +136,7 @@ func (r *rank) drainComm(comm, due int) error {
 // takeAllBack takes all receives back that it can.
 func (r *rank) takeAllBack(comm int) error {
 	open := r.shuffled(r.open(comm))
-	if r.random.IntN(2) == 0 { // those first that may hold messages back
+	if r.random.IntN(2) == 0 { // receives for any tag come first: they may hold messages back
 		slices.SortStableFunc(open, func(a, b *request) int { return cmp.Compare(a.reception.pattern.tag, b.reception.pattern.tag) })
 	}
 	for _, q := range open {
@@ -147,8 +147,8 @@ func (r *rank) takeAllBack(comm int) error {
 	return nil
 }
 
-// rest returns the messages that are still to come, if every receive under way
-// is known not to have one.
+// rest returns the messages that are still to come. It counts those that a
+// receive under way may have as still to come.
 func (r *rank) rest(comm int) []*message {
 	var rest []*message
 	for _, m := range r.history.messages(comm) {

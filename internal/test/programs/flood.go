@@ -28,8 +28,8 @@ func (m memory) sends(size int) int {
 	return m.buffered/(leastPerSend+size) + m.credit/(perUnexpected+size)
 }
 
-// flood sends messages that their destination does not receive before the flood is over,
-// until there is no room for more. The others go the usual way.
+// flood makes buffered sends until there is no room for more. Their destination receives none
+// of them before the flood is over. The messages that are left are sent in the standard mode.
 func (r *rank) flood(s *step) error {
 	c, to := r.comms[s.comm], r.program.comms[s.comm].rank(s.flood[0].to)
 	accepted, full := 0, false
@@ -62,8 +62,8 @@ func (r *rank) flood(s *step) error {
 	return nil
 }
 
-// flood adds one, to a rank that can have received nothing before it is over: it comes at
-// the beginning of a phase, and all members of the communicator wait for its end.
+// flood adds a flood. It is to a rank that can have received nothing of it before it is over:
+// it comes at the beginning of a phase, and all members of the communicator wait for its end.
 func (g *generator) flood() {
 	c := g.comm()
 	from, to := g.member(c), g.member(c)

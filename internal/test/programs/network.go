@@ -30,8 +30,8 @@ type Setup struct {
 	Settings [][2]string
 	// Sizes of messages, in bytes, around which the network changes what it does.
 	Sizes []int
-	// Longest message, in bytes, that the network does not take in so many steps that a
-	// session would not end in time on a machine that does other things too; 0: any.
+	// Longest message, in bytes. The network takes a longer one in so many steps that a session
+	// would not end in time on a machine that does other things too. 0: any.
 	Longest int
 	// Stormy are networks that fail and come back while the programs run.
 	Stormy []*chaos.Component

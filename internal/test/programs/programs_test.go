@@ -74,9 +74,9 @@ func firstSeed(t *testing.T) (seed uint64, replay bool) {
 	return seed, true
 }
 
-// share is how many of Go's processors there are for each of the machine's, where there are
-// many. A rank that waits in the kernel keeps one, until Go takes it away some milliseconds
-// later; with few of them the others stand still for so long.
+// share is how many of Go's processors there are for each of the machine's, in tests with many.
+// A rank that waits in the kernel keeps one of Go's, which takes it away only some milliseconds
+// later. With few of them all other ranks would stand still for so long.
 const share = 8
 
 var many = share * runtime.NumCPU()

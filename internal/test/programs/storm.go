@@ -65,8 +65,9 @@ func waitFor(ctx context.Context, group *sync.WaitGroup) bool {
 	}
 }
 
-// respite is how long the only network that is left works before it fails again. One that
-// hardly ever does carries nothing, and its peers have failed (see pml's verdicts).
+// respite is how long a network works before it fails again if no other one is left. One that
+// works for hardly any time carries nothing, and then its peers have failed (see package
+// rails).
 const respite = 3 * time.Second
 
 func (s *Session) blow(ctx context.Context) {

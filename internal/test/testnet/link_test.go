@@ -69,7 +69,7 @@ func TestDownAndUp(t *testing.T) {
 	}
 }
 
-// That a link is not faster than it should be no slow machine can fail.
+// A link is not faster than its rate. A slow machine can not make this fail.
 func TestRate(t *testing.T) {
 	a, b, l := two(t, testnet.Subnet("10.1.0.0/24"), testnet.Rate(100))
 	assert.Equal(t, 100, l.A.Speed())

@@ -67,9 +67,9 @@ func contact(ctx context.Context, w *strand.World) error {
 	return nil
 }
 
-// requireContact runs contact, with each rank as the speaker, and expects that it
-// takes much less than an attempt to connect may take, and that what arrives went by
-// networks whose addresses begin with good.
+// requireContact runs contact, with each rank as the speaker. It expects that contact takes
+// much less than an attempt to connect may take, and that all traffic went by the network whose
+// addresses begin with good.
 func requireContact(t *testing.T, a, b *testnet.Host, good string, env ...string) {
 	t.Helper()
 	requireContactOf(t, nettest.Play("contact", []*testnet.Host{a, b}, env...), good)
@@ -106,9 +106,9 @@ func requireCarried(t *testing.T, r *nettest.Run, rank int, network string) {
 	assert.Positive(t, carried)
 }
 
-// connectTimeout is how long an attempt to connect may take: so long that nobody takes a
-// contact that has waited for the end of one for a machine that was away. Such a contact takes
-// less than soonContact.
+// connectTimeout is how long an attempt to connect may take, and soonContact bounds a contact
+// that has not waited for the end of an attempt. They are so far apart that a machine that was
+// away for a while is not taken for such a wait.
 const (
 	connectTimeout = 60 * time.Second
 	soonContact    = 5 * time.Second
@@ -148,12 +148,12 @@ func TestOneWay(t *testing.T) {
 	for name, deaf := range map[string]int{"only the lower rank connects": 0, "only the higher rank connects": 1} {
 		for which, job := range map[string]func(a, b, hearing *testnet.Host) nettest.Job{
 			"": func(a, b, _ *testnet.Host) nettest.Job { return nettest.Play("contact", []*testnet.Host{a, b}) },
-			// Who receives from any source makes no contact by itself if there may be
-			// several, and is asked to through the launcher.
+			// A rank that receives from any source makes no contact by itself if there may be
+			// several senders. So it is asked to, through the launcher.
 			", and is asked to": func(a, b, hearing *testnet.Host) nettest.Job {
 				return nettest.Play("contact", []*testnet.Host{a, b, hearing}, anyVariable+"=1")
 			},
-			// Without such a launcher it does if there is only one.
+			// Without such a launcher it does make contact if there is only one.
 			", and is not told to": func(a, b, _ *testnet.Host) nettest.Job {
 				return nettest.Play("contact", []*testnet.Host{a, b}, anyVariable+"=1").Untold()
 			},
@@ -170,7 +170,7 @@ func TestOneWay(t *testing.T) {
 	}
 }
 
-// Where nobody can ask, who can not connect is told so.
+// If a rank can not connect, and no launcher passes its call on, its error says so.
 func TestOneWayWithoutALauncherThatCalls(t *testing.T) {
 	t.Parallel()
 	n, a, b := nettest.Hosts(t)

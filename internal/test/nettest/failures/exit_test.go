@@ -110,7 +110,7 @@ func requireNobodyLeft(t *testing.T, r *nettest.Run, ranks int) {
 	}
 }
 
-// ended says whether a process is gone, or is a zombie that an init does not look after.
+// ended says whether a process is gone, or is a zombie for which no init has waited yet.
 func ended(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || bytes.Contains(stat, []byte(") Z"))

@@ -32,7 +32,7 @@ type calamity struct {
 	told  bool   // by the launcher
 	cause string // that is named
 	soon  bool   // before pml_peer_timeout
-	// strike makes one of each pair fail, whose ranks it returns, at least.
+	// strike makes at least one of each pair fail, and returns the ranks of those.
 	strike func(*trials.Trial, *nettest.Run, *testnet.Link) (victims []int)
 	lives  bool // the victims do, and go on
 	stops  bool // they live, but do not go on
@@ -115,8 +115,9 @@ func (c calamity) trials(short int) trials.Trials {
 	return trials.Trials{Short: short, Each: each, Beside: need.Times(2, 1), Took: "from a rank's failure to the word of it at one that depends on it", Run: c.fair}
 }
 
-// patience is when who is silent has failed. What is found out otherwise is not to be taken
-// for that, however slow the machine is.
+// patience is pml_peer_timeout in a trial, after which a silent rank has failed. Where a
+// failure is found out otherwise it is long: that is not to be taken for silence, however slow
+// the machine is.
 func (c calamity) patience() time.Duration {
 	if c.soon {
 		return 10 * silenceAfter
@@ -124,9 +125,9 @@ func (c calamity) patience() time.Duration {
 	return silenceAfter
 }
 
-// fair is a run in which all that depend on a victim were told at once, and why, where
-// that is to be: of three attempts in the short form, since a launcher that has no processor
-// meanwhile tells nobody in time.
+// fair is a run in which all that depend on a victim are told why and, where c.soon, in time.
+// Then the short form has three attempts, since a launcher that has no processor meanwhile
+// tells nobody in time.
 func (c calamity) fair(t *testing.T, tr *trials.Trial) {
 	for range 2 {
 		waits, late := c.trial(t, tr)
@@ -142,8 +143,8 @@ func (c calamity) fair(t *testing.T, tr *trials.Trial) {
 	tr.Done(waits...)
 }
 
-// trial runs one job and returns how long those that depend on a victim waited, and what
-// was said without the cause, or late.
+// trial runs one job. It returns how long those that depend on a victim waited, and the words
+// that came late or without the cause.
 func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, late []string) {
 	t.Helper()
 	n, a, b := nettest.Hosts(t)

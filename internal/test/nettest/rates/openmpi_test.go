@@ -61,8 +61,8 @@ func openMPIRate(t *testing.T, program string, window, seconds int, speeds ...in
 	return rate
 }
 
-// Open MPI on the same hosts and links, for comparison: what it says is not ours to
-// judge, but that it still runs there is.
+// Open MPI on the same hosts and links, for comparison. The test judges only that it still runs
+// there, not how fast.
 func TestOpenMPIOverTheSameLinks(t *testing.T) {
 	if !need.Soaking() {
 		t.Parallel() // what it measures is not looked at

@@ -191,9 +191,9 @@ func TestStriping(t *testing.T) {
 	testStriping(t, 100, 1, 0.85) // costs a busy machine little
 }
 
-// testStriping expects a part of what the cases ask for. Of several attempts one good
-// one is enough: the machine may be busy. It is for seconds on end: what was not good is tried
-// again when all others have been.
+// testStriping expects a part of what the cases ask for. Of several attempts one good one is
+// enough, since the machine may be busy. It may be so for seconds on end: a case that was not
+// good is tried again when all others have been.
 func testStriping(t *testing.T, unit, seconds int, part float64) {
 	const attempts = 4
 	raw := min(rawRate(t, seconds, unit), float64(unit)) // more is what had piled up before it was measured

@@ -25,7 +25,8 @@ func Start(t *testing.T, a, b *testnet.Host, seconds int, env ...string) *nettes
 	return r
 }
 
-// UntilItIsEnough is how long traffic goes on that the test ends: far longer than it takes.
+// UntilItIsEnough is how many seconds traffic may go on that the test ends itself: far more
+// than it takes.
 const UntilItIsEnough = 120
 
 // End has traffic end now, or in the long form when its time is over.
@@ -45,14 +46,14 @@ func Require(t *testing.T, r *nettest.Run) {
 	t.Log(r.Await(1, "done: ").Text)
 }
 
-// GoesOn waits for rounds of the traffic, as rank 0 tells of them, that began
-// after the call and went by a network, which is what its addresses begin with; for any
-// network, "", the end will do, for which both ranks need each other too.
+// GoesOn waits until rank 0 tells of rounds of the traffic that began after the call and went
+// by a network, which is named by what its addresses begin with. For any network, "", the end
+// of the traffic will do as well: both ranks need each other for that too.
 func GoesOn(r *nettest.Run, network string) bool {
 	return tellsLater(r, "round ", func(round string) bool { return strings.Contains(round, network) }, network == "")
 }
 
-// RailsAreUp waits until rank 0 of the traffic tells, of a time after the call, that a rail of each
+// RailsAreUp waits until rank 0 of the traffic tells that, at a time after the call, a rail of each
 // network is up.
 func RailsAreUp(r *nettest.Run, networks ...string) bool {
 	return tellsLater(r, "up: ", func(rails string) bool {
@@ -60,8 +61,8 @@ func RailsAreUp(r *nettest.Run, networks ...string) bool {
 	}, false)
 }
 
-// tellsLater waits for a line of rank 0's about a round that began after the call, or for the
-// end of the traffic where that will do. A line may have been on its way already, and the round of the next under way.
+// tellsLater waits for a line of rank 0's about a round that began after the call or, if endWillDo, for the end of
+// the traffic. It passes over two lines: one may have been on its way already, and the round of the next under way.
 func tellsLater(r *nettest.Run, prefix string, wanted func(line string) bool, endWillDo bool) bool {
 	told := func() (lines []string, over bool) {
 		for _, line := range r.Lines(0) {

@@ -53,7 +53,8 @@ func TestCloseDrainsSends(t *testing.T) {
 					world.Equal(t, world.Pattern(n, i+j), buf, "%d bytes", n)
 				}
 			}
-			// It waits for us to hear its goodbye, which needs no call of ours.
+			// Close waits until the other side has heard the goodbye, for which that side need
+			// not call anything.
 			require.NoError(t, <-closed)
 		})
 	}
@@ -191,8 +192,8 @@ func isEndOfWorld(err error) bool {
 	return errors.Is(err, strand.ErrClosed) || errors.Is(err, strand.ErrPeerClosed)
 }
 
-// Who closes its world in the middle of a message that it receives gets the message, and
-// the sender's buffer is its own only when the transport has done with it.
+// A rank that closes its world in the middle of a message that it receives gets all of the
+// message. The sender has its buffer back only when the transport has done with it.
 func TestCloseWhileReceiving(t *testing.T) {
 	for round := range 4 {
 		w, ctx := world.Open(t, 2), world.Context(t)
@@ -217,8 +218,8 @@ func TestCloseWhileReceiving(t *testing.T) {
 	}
 }
 
-// A message that a peer leaves without having received may be half sent: the send fails,
-// and what is then written to its buffer is nobody else's.
+// A message may be half sent when its receiver leaves without having received it. The send
+// fails, and what the program then writes to its buffer reaches nobody.
 func TestPeerLeavesInTheMiddleOfAFrame(t *testing.T) {
 	w, ctx := world.Open(t, 2, strand.WithParam("btl_tcp_sndbuf", "64K"), strand.WithParam("btl_tcp_rcvbuf", "64K"),
 		strand.WithParam("pml_copy_limit", "0"), strand.WithParam("btl_tcp_eager_limit", "1M"), strand.WithParam("pml_credit_first", "16M")), world.Context(t)

@@ -310,7 +310,8 @@ func TestBarrierGivenUp(t *testing.T) {
 	require.NoError(t, w[0].Comm().Send(ctx, nil, 1, 1))
 }
 
-// A barrier that is given up while it sends has no send of the caller's under way.
+// A barrier that is given up while it sends does not return ErrUnderway: what is under way is
+// none of the caller's.
 func TestBarrierGivenUpWhileItSends(t *testing.T) {
 	for looks := range 4 {
 		t.Run(fmt.Sprint(looks), func(t *testing.T) {
@@ -322,7 +323,7 @@ func TestBarrierGivenUpWhileItSends(t *testing.T) {
 	}
 }
 
-// seen is a context that ends when it was looked at so many times and once more.
+// seen is a context that ends after it was looked at looks times, at the next look.
 type seen struct {
 	context.Context
 	looks  int

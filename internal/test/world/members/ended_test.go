@@ -47,8 +47,8 @@ func TestEndedContextBeforeTheCall(t *testing.T) {
 	})
 }
 
-// Who waits for a send until its context ends knows whether the send goes on: then the
-// buffer is not the caller's, and the message arrives.
+// If the context of a send that waits ends, the error says whether the send goes on. If it
+// does, the buffer is not the caller's, and the message arrives.
 func TestSendThatGoesOn(t *testing.T) {
 	world.OnEach(t, func(p *world.Pair) {
 		ended, cancel := context.WithCancel(p.Ctx)

@@ -122,12 +122,11 @@ func (b *backlog) run(steps int) time.Duration {
 	return time.Since(start)
 }
 
-// TestCostDoesNotDependOnTheBacklog compares a message's cost with 10 and with
-// 10,000 receives posted or messages waiting. The best of many short runs of
-// both, taken in turns, is compared: a busy machine slows down most of them, but
-// not all of one and none of the other. It is done again as long as that is in
-// doubt. At random 10,000 are all over the memory, and part of what that costs is up
-// to the processor's caches.
+// TestCostDoesNotDependOnTheBacklog compares a message's cost with 10 and with 10,000 receives
+// posted or messages waiting. Many short runs of both are made in turns, and the best of each
+// are compared: a busy machine slows down most of them, but not all of one and none of the
+// other. They are made again as long as the result is in doubt. At random 10,000 are all over
+// the memory, and part of the cost is that of the processor's caches.
 func TestCostDoesNotDependOnTheBacklog(t *testing.T) {
 	const steps, runs, attempts = 100, 20, 50
 	for _, s := range backlogShapes {
