@@ -1,4 +1,4 @@
-// Package machine says what a host is: what those who read figures that were got there want to know.
+// Package machine describes a host, for people who read figures that were measured there.
 package machine
 
 import (
@@ -36,7 +36,8 @@ func This() Machine {
 	return m
 }
 
-// Memory is how many bytes the kernel has by a name of its own: MemTotal, MemAvailable.
+// Memory returns one of the kernel's figures about memory, in bytes, by the kernel's name for it: MemTotal,
+// MemAvailable.
 func Memory(name string) (bytes uint64, known bool) {
 	kilobytes, _ := strings.CutSuffix(field("/proc/meminfo", name), " kB")
 	n, err := strconv.ParseUint(kilobytes, 10, 54)
@@ -48,7 +49,7 @@ func text(c []byte) string {
 	return string(before)
 }
 
-// field returns the value of a line "name : value" of a file of the kernel's, or "".
+// field returns the value of the line "name : value" in one of the kernel's files, or "".
 func field(file, name string) string {
 	contents, err := os.ReadFile(file)
 	if err != nil {

@@ -24,8 +24,9 @@ import (
 
 func TestMain(m *testing.M) { testnet.Main(m) }
 
-// What a slow machine can not spoil: no frame is early, no more get through than the
-// rate lets, and those are lost that the seed says.
+// What a slow machine can not spoil: no frame is early, no link lets more than twice its rate
+// through, and the share of lost frames is the one asked for, apart from those that the machine
+// itself lost.
 func TestLinksDoWhatIsAsked(t *testing.T) {
 	testnet.New(t) // or skip
 	leak.Check(t)
@@ -50,7 +51,7 @@ func TestLinksDoWhatIsAsked(t *testing.T) {
 			assert.LessOrEqual(t, r.Got, r.Asked*2)
 			assert.NotZero(t, r.Got)
 		case Loss:
-			if need.Soaking() { // one of so many may lie outside of the usual one by chance
+			if need.Soaking() { // among so many, one may lie outside of the usual interval by chance
 				r.Low, r.High = interval(r.Got, plan.Frames, wide)
 			}
 			assert.LessOrEqual(t, r.Low, r.Asked+float64(r.Wire.Wire.Spoilt())/float64(plan.Frames))
@@ -60,8 +61,8 @@ func TestLinksDoWhatIsAsked(t *testing.T) {
 	assert.Equal(t, len(plan.Delays)+len(plan.Rates)+len(plan.Losses), results)
 }
 
-// However often the thread that moves the frames stands still, none is early. Load are threads
-// that never wait, two for each processor.
+// No frame is early, however often the thread that moves the frames stands still. The load is
+// threads that never wait, two for each processor.
 func TestNoFrameIsEarlyUnderLoad(t *testing.T) {
 	testnet.New(t) // or skip
 	leak.Check(t)

@@ -60,8 +60,7 @@ func (c Contest) Run(report func(Bout)) error {
 	return nil
 }
 
-// bout has a network of each kind and uses them in turn, with a new connection each
-// time.
+// bout has a network of each kind and uses them in turn, with a new connection for each run.
 func (c Contest) bout(loss float64) (b Bout, err error) {
 	link := c.Link
 	link.Loss = emulate.Independent(loss)

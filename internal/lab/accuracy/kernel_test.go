@@ -18,8 +18,7 @@ import (
 	"github.com/strandmp/strand/internal/test/testnet"
 )
 
-// The long form is that of docs/results/links.md. The short one shows that both links
-// carry data and neither more than their rate.
+// The long form is that of docs/results/links.md. The short one shows that both links carry data.
 func TestKernelContest(t *testing.T) {
 	testnet.New(t) // or skip
 	leak.Check(t)

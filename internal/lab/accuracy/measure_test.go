@@ -19,8 +19,8 @@ type Result struct {
 	Asked float64
 	Got   float64
 
-	// Low and High are, of a delay, the 10th and the 90th percentile of what was seen, and of
-	// a loss, the bounds that chance allows in 95 of 100 runs. Of a rate they are 0.
+	// For a delay, Low and High are the 10th and the 90th percentile of what was seen. For a loss
+	// they are the bounds that chance keeps to in 95 of 100 runs. For a rate they are 0.
 	Low  float64
 	High float64
 

@@ -30,8 +30,8 @@ type probe struct {
 	payload  [payloadBytes]byte
 }
 
-// patience is how long to wait for a marker before another one is sent: it may have been lost, or
-// be late on a busy machine. A datagram on a path that loses none has tries times as long.
+// patience is how long to wait for a marker before another one is sent: a marker may be lost, or
+// late on a busy machine. Where nothing is lost, one datagram gets tries times as long.
 const (
 	patience = 200 * time.Millisecond
 	tries    = 300
@@ -136,7 +136,8 @@ func (p *probe) flood(perSecond float64, count int, stop <-chan struct{}) error 
 	}
 	start, sent := time.Now(), 0
 	for sent < count {
-		// A ticker that was held up leaves ticks out: catch up, but not all at once.
+		// A ticker that was held up leaves ticks out. What they owed is sent now, but not all at
+		// once.
 		due := min(time.Since(start).Seconds()*perSecond-float64(sent), 10*perSecond*interval.Seconds())
 		for ; due >= 1 && sent < count; due-- {
 			if err := p.send(unheard, p.payload[:]); err != nil {
@@ -153,8 +154,8 @@ func (p *probe) flood(perSecond float64, count int, stop <-chan struct{}) error 
 	return nil
 }
 
-// drain returns when all that was sent has arrived. Nothing overtakes, so that is when a marker
-// that was sent behind it has arrived. Markers is how many of these have.
+// drain returns when all that was sent has arrived. No frame overtakes another, so drain sends a
+// marker behind the rest and waits for it. markers is how many markers have arrived.
 func (p *probe) drain() (markers int, err error) {
 	for last := range uint64(tries) {
 		if err := p.send(heard, binary.LittleEndian.AppendUint64(nil, last)); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/strandmp/strand/internal/lab/stats"
 )
 
-// String has of delays the range of the middle 80 % of what was seen, of losses the interval that
-// chance allows them at 95 %. The wire itself says how late it has sent frames, and how many it has
-// lost that it should not have.
+// String gives for a delay the range of the middle 80 % of what was seen, and for a loss the
+// interval that chance allows at 95 %. The wire itself says how late it sent frames, and how many
+// it lost that it should not have lost.
 func (r Result) String() string {
 	between := ""
 	if r.High > 0 {

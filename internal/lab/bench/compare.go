@@ -22,11 +22,12 @@ type Comparison struct {
 	Against  []string
 
 	Settings []param.Setting // for Strand
-	// Transports are those that they let Strand have, for people: tcp,self. With Memory it may
-	// use the host's shared memory, and the other libraries may too; else all are kept to TCP.
+	// Transports names the transports that the settings let Strand use, for people: tcp,self.
+	// With Memory, Strand and the other libraries may use the host's shared memory; without it
+	// all are kept to TCP.
 	Transports string
 	Memory     bool
-	Params     *param.Values // what they make of Strand's TCP, for raw
+	Params     *param.Values // what the settings make of Strand's TCP, for raw
 
 	// Program and Arguments start a process that calls [Member] with one more
 	// argument.
@@ -122,7 +123,7 @@ func (c *Comparison) order(size int) order {
 		o.iters = blockIters(o)
 	}
 	if o.warmup < 0 && o.workload == Burst {
-		o.warmup = 1 // whoever computes does not talk itself warm
+		o.warmup = 1 // a program that computes before each burst does not come to it warm
 	}
 	if o.warmup < 0 {
 		o.warmup = max(o.iters, minWarmup)
@@ -130,13 +131,14 @@ func (c *Comparison) order(size int) order {
 	return o
 }
 
-// minWarmup is enough for processes that have rested while the others had their
-// turn: woken up they may share a processor, and their caches are the others'.
+// minWarmup is enough for processes that rested while the others had their turn. When they wake
+// up they may share a processor, and the caches hold the others' data.
 const minWarmup = 60
 
-// blockIters makes a block of a few milliseconds: about as long as a process
-// keeps its processor where others want it too, so that on a machine that does
-// other things many blocks still are undisturbed.
+// blockIters makes a block of a few milliseconds. That is about as long as a process keeps its
+// processor when others want it too, so many blocks stay undisturbed on a machine that does other
+// things. A block of bursts takes about 100 ms, most of it computing, or longer where two bursts
+// do.
 func blockIters(o order) int {
 	if o.workload == Burst {
 		return burstIters(time.Duration(o.pause)*time.Microsecond, 100*time.Millisecond)
@@ -150,7 +152,8 @@ func blockIters(o order) int {
 	return max(4, int(bytes/perIteration))
 }
 
-// burstIters is how many bursts fit into a time, if the computing is what takes it.
+// burstIters is how many bursts fit into the limit, from 2 to 20. A burst is taken to last its
+// pause and one more millisecond.
 func burstIters(pause, limit time.Duration) int {
 	return min(max(2, int(limit/(pause+time.Millisecond))), 20)
 }

@@ -50,8 +50,8 @@ var implementations = []implementation{
 		name: "mpich", title: "MPICH",
 		compiler: "mpicc.mpich", start: "mpiexec.mpich",
 		arguments: []string{"-n", "2"},
-		// Which network library Debian's MPICH is built with has changed over the
-		// years; what the other one reads does no harm.
+		// Debian has built MPICH with one network library or another over the years. The
+		// variables of the library that is not there do no harm.
 		networkEnviron: []string{"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH4_SHM_ENABLE=0",
 			"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo", "FI_PROVIDER=tcp", "FI_TCP_IFACE=lo"},
 		headers: "libmpich-dev", netpipe: "NPmpich2", fallback: "netpipe-mpich2",

@@ -16,8 +16,8 @@ import (
 // own program. It starts anew for each order and does ping-pong only.
 type netpipePair struct{ mpi *implementation }
 
-// run implements pair. NetPIPE warms up by itself and takes the best of its
-// repetitions, of which the order's iterations are given to one.
+// run implements pair. NetPIPE warms up by itself and takes the best of its repetitions. Each
+// repetition has as many iterations as the order.
 func (p *netpipePair) run(ctx context.Context, o order) (total time.Duration, err error) {
 	dir, err := os.MkdirTemp("", "strand-netpipe-")
 	if err != nil {

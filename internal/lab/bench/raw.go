@@ -184,8 +184,8 @@ func acceptRaw(ctx context.Context, job launch.Job, options SocketOptions) (int,
 		return -1, err
 	}
 	defer rawio.Close(listener)
-	// An accepted socket starts with the listener's options, and goes on pacing if
-	// it ever had BBR.
+	// An accepted socket starts with the listener's options. One that ever had BBR goes on
+	// pacing, so the options must be right from the start.
 	if err := options.apply(listener); err != nil {
 		return -1, err
 	}

@@ -9,11 +9,12 @@ import (
 type spent struct {
 	exchange time.Duration // until all messages had come
 	computed time.Duration // before bursts
-	beside   time.Duration // of processors, while the process computed on one
+	beside   time.Duration // of all processors, less the one on which the process computed
 }
 
-// rounds makes the iterations of an order; what the warm-up takes does not count. Before
-// each of a burst the process computes, then both meet.
+// rounds makes the iterations of an order and returns what they took, without the warm-up. Before
+// each iteration of a burst the process computes and then both processes meet; neither counts as
+// exchange.
 func (o order) rounds(meet, round func() error) (spent, error) {
 	if o.workload == Burst {
 		return o.bursts(meet, round)

@@ -23,8 +23,8 @@ func (d *Direct) WriteHead(out io.Writer) error {
 	return err
 }
 
-// WriteFoot writes over what was measured: each connection that is up, and its
-// congestion control, which decides about large messages.
+// WriteFoot writes which connections were up in the measurement, each with its congestion
+// control, which decides about large messages.
 func WriteFoot(out io.Writer, w *strand.World) error {
 	for _, r := range w.Rails() {
 		if !r.Up {

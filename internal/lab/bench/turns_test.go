@@ -22,7 +22,7 @@ func (n noted) run(context.Context, order) (time.Duration, error) {
 
 func (noted) close() error { return nil }
 
-// Nobody always follows the same other one, whose threads and caches it would find.
+// No contender always follows the same other one, whose threads and caches it would find.
 func TestContendersTakeTurns(t *testing.T) {
 	var turns []string
 	var all []contender

@@ -11,8 +11,8 @@ import (
 	"github.com/strandmp/strand/internal/lab/results"
 )
 
-// One link that netem can not do takes all of them to the other emulation, wherever in the
-// list it is.
+// One link that netem can not do, wherever it is in the list, takes all links to the other
+// emulation.
 func TestOneEmulationForAllLinks(t *testing.T) {
 	plain, bursts := emulate.Link{}, emulate.Link{Path: emulate.Path{Loss: emulate.Bursts(0.01, 8)}}
 	try := func(l emulate.Link) (network.Backend, string, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/workload"
 )
 
-// Bounds of what ranks may say: more is no result of ours.
+// Bounds of what ranks may tell. Beyond them it is no result of ours.
 const (
 	maxTold      = 64 << 20
 	maxComplaint = 8 << 10
@@ -42,8 +42,8 @@ func collect(r *results.Run, told []byte) (facts map[string]string, err error) {
 	return a.Facts, nil
 }
 
-// condense has no more rails than a report may have: if need be one for each pair of ranks,
-// or one for each rank, called after what it stands for.
+// condense makes rails few enough for a report: one for each pair of ranks or, if those are still
+// too many, one for each rank. The name of such a rail says what it stands for.
 func condense(rails []results.Rail) []results.Rail {
 	if len(rails) <= results.MaxRails {
 		return rails
@@ -55,7 +55,8 @@ func condense(rails []results.Rail) []results.Rail {
 	return sum(pairs, "all connections to %d ranks", func(r results.Rail) int { return r.Rank })
 }
 
-// sum adds up the rails of a rank that have the same peer, as it is to be told.
+// sum adds up the rails of each rank that go to the same peer. The function peer names the peer,
+// so it decides what is added up.
 func sum(rails []results.Rail, name string, peer func(results.Rail) int) []results.Rail {
 	type ends struct{ rank, peer int }
 	var all []results.Rail

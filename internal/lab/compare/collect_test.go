@@ -11,7 +11,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/workload"
 )
 
-// However many connections a run has, it can be told, and nothing is lost from the sums.
+// A run with any number of connections can be told, and the sums lose nothing.
 func TestManyRailsAreCondensed(t *testing.T) {
 	for _, c := range []struct {
 		ranks, links, want int
@@ -56,7 +56,7 @@ func TestLongFactsAreCut(t *testing.T) {
 	}
 }
 
-// Who does not tell how often its timers ran out had not none.
+// A count of timeouts that a transport does not tell is unknown, and not 0.
 func TestUnknownCountsAreNotZero(t *testing.T) {
 	known := rail(0, workload.Connection{Peer: 1, Resent: 3, Timeouts: 0})
 	assert.Equal(t, results.Rail{Peer: 1, Retransmissions: 3}, known)

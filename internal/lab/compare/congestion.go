@@ -9,14 +9,14 @@ import (
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-// preferred are congestion controls by their names in kernels: what most senders on the
-// Internet use, and what every kernel has. What other protocols have is of the same
-// kind: both react to loss.
+// preferred are congestion controls by their names in kernels: cubic, which most senders on the
+// Internet use, and reno, which every kernel has. Transports with a congestion control of their
+// own react to loss, as these two do.
 var preferred = []string{"cubic", "reno"}
 
-// Congestion returns the algorithm for all sockets that let one choose: the one that is
-// asked for, or for "auto" the first of cubic and reno that this process may use;
-// "" leaves it to the kernel, where that has no choice.
+// Congestion returns the algorithm for all sockets that let one choose: the one that is asked
+// for, or for "auto" the first of cubic and reno that this process may use. "" means that neither
+// can be had, so the kernel's default stays.
 func Congestion(asked string) (string, error) {
 	if asked != "auto" {
 		if err := tryCongestion(asked); err != nil {
@@ -32,7 +32,7 @@ func Congestion(asked string) (string, error) {
 	return "", nil
 }
 
-// anyAddress is of sockets that are only looked at.
+// anyAddress is for a socket that tries an algorithm and never connects.
 var anyAddress = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
 
 func tryCongestion(name string) error {

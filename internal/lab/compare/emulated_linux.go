@@ -19,9 +19,10 @@ type emulated struct {
 // backends are those of [Emulations].
 var backends = map[string]network.Backend{"auto": network.Automatic, "netem": network.Netem, "user": network.UserSpace}
 
-// Emulate returns the ground on which networks are emulated, the same way for all of them:
-// those of each cell, of [Plan.Wanted]. It builds each of them to find out whether it can: this
-// process must be one that may (package netspace). Wanted is one of [Emulations].
+// Emulate returns the ground on which the networks of all cells, those of [Plan.Wanted], are
+// emulated in the same way. To find out whether this process can have them it builds one after
+// the other, until netem can not do one. Package netspace says which processes may. wanted is one
+// of [Emulations].
 func Emulate(cells [][]emulate.Network, mtu int, wanted string) (Ground, error) {
 	backend, known := backends[wanted]
 	if !known {
@@ -40,7 +41,7 @@ func nets(networks []emulate.Network) (all []network.Net) {
 	return all
 }
 
-// tryNetwork builds a network to find out what emulates it, and why it is not netem.
+// tryNetwork builds a network to find out which backend emulates it, and why that is not netem.
 func tryNetwork(c network.Config) (b network.Backend, why string, err error) {
 	n, err := network.New(c)
 	if err != nil {
@@ -51,9 +52,9 @@ func tryNetwork(c network.Config) (b network.Backend, why string, err error) {
 	return b, why, err
 }
 
-// sameForAll returns what emulates all cells alike: netem if it can do every one of them,
-// else the user-space link. Each is tried with what was asked for: what an earlier one
-// got says nothing of it.
+// sameForAll returns what emulates all cells alike: netem if it can do every one of them, else
+// the user-space link. Each cell is tried as it was asked for, since success with one says
+// nothing about the next.
 func sameForAll[T any](cells []T, try func(T) (network.Backend, string, error)) (Ground, error) {
 	e := emulated{}
 	for _, c := range cells {

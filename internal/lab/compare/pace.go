@@ -2,9 +2,9 @@ package compare
 
 import "time"
 
-// A pace estimates how long the rest takes. The runs of a cell that are to come are taken to
-// last as long as those that it had, of any variant, since the variants take turns. A cell that
-// has had none is taken to be like the others.
+// A pace estimates how long the rest takes. The variants take turns, so the runs to come in a
+// cell are taken to last as long as those that it had, of any variant. A cell that has had none
+// is taken to be like the others.
 type pace struct {
 	left, done int
 	byCell     map[int]*stretch

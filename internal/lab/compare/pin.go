@@ -11,9 +11,8 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// Pins are the parameters that all variants have alike, each as far as its transport
-// has such a parameter: a difference between transports is then not one between their
-// settings.
+// Pins are the parameters that all variants share, as far as a transport has such a parameter. So
+// a difference between transports is not one between their settings.
 type Pins struct {
 	// Congestion is the algorithm of kernels that let a socket choose it; "": left to
 	// the kernel.
@@ -85,16 +84,16 @@ func fitting(spec param.Spec, value string) string {
 	return value
 }
 
-// Sizes of buffers: what transports with buffers of their own choose by themselves, and what
-// is too small to be more than a bottleneck.
+// Sizes of buffers: the one that transports with buffers of their own choose, and one below which
+// a buffer is a bottleneck and little else.
 const (
 	usualBuffer = 4 << 20
 	leastBuffer = 1 << 20
 )
 
-// Buffer returns the size that all transports can have here: 4 MB, or as much as the
-// system lets a socket have. 0, which leaves it to each of them, if that is so little
-// that it would hold up those that have no buffers but the system's.
+// Buffer returns the buffer size in bytes that all transports can have here: 4 MB, or what the
+// system lets a socket have if that is less. Below 1 MB it returns 0, which leaves the size to
+// each transport: so small a buffer would hold up those that have the system's buffers only.
 func Buffer() int64 {
 	fd, err := rawio.Stream(anyAddress)
 	if err != nil {
@@ -106,7 +105,7 @@ func Buffer() int64 {
 		set func(fd, n int) error
 		get func(fd int) (int, error)
 	}{{rawio.SetSendBuffer, rawio.SendBuffer}, {rawio.SetReceiveBuffer, rawio.ReceiveBuffer}} {
-		// The system gives less than was asked for without a word.
+		// The system may give less than was asked for, and does not say so.
 		if err := buffer.set(fd, usualBuffer); err != nil {
 			return 0
 		}

@@ -89,7 +89,7 @@ func (p *Plan) checkReport() error {
 	return nil
 }
 
-// checkLink refuses what nothing gets through, too.
+// checkLink refuses a link that is wrong, and one that lets nothing through.
 func checkLink(l emulate.Link) error {
 	if err := l.Check(); err != nil {
 		return err
@@ -100,9 +100,9 @@ func checkLink(l emulate.Link) error {
 	return nil
 }
 
-// cells returns the cells in the order in which they run, and each one's task: the
-// networks of a workload follow each other. Where networks are not emulated, those that
-// would differ in nothing else are one.
+// cells returns the cells in the order in which they run, and each one's task. The networks of
+// one workload follow each other. Where networks are not emulated, cells that would differ in
+// nothing else become one.
 func (p *Plan) cells(ground Ground) ([]results.Cell, []*Task) {
 	var cells []results.Cell
 	var tasks []*Task
@@ -125,8 +125,8 @@ func (p *Plan) cells(ground Ground) ([]results.Cell, []*Task) {
 	return cells, tasks
 }
 
-// offer is what a ground has of a link and of several networks, which are like the link but for
-// what is their own. The ground has all of them, or none.
+// offer returns what a ground has for a link and for the several networks of a cell. If the
+// ground lacks one of the networks, unable says why the cell can not run.
 func offer(ground Ground, workload string, l emulate.Link, networks []emulate.Network) (got *emulate.Link, unable string) {
 	got, unable = ground.Offer(workload, l)
 	for _, n := range networks {
@@ -142,8 +142,8 @@ type turn struct {
 	cell, variant, round int
 }
 
-// turns returns all runs in their order: within a cell, A B C, B C A, C A B, so that nobody
-// is always the first of a round, or the last.
+// turns returns all runs in their order. Within a cell the variants rotate, A B C, B C A, C A B,
+// so that none is always the first of a round, or the last.
 func turns(cells, variants, runs int) []turn {
 	all := make([]turn, 0, cells*variants*runs)
 	for cell := range cells {
@@ -156,9 +156,8 @@ func turns(cells, variants, runs int) []turn {
 	return all
 }
 
-// seedOf returns the seed of a round's networks: another one for each round, and
-// the same for all variants of it and in all cells, so that cells that differ in their loss
-// have related losses.
+// seedOf returns the seed of a round's networks. Each round has its own. All variants and all
+// cells share it, so cells that differ in their loss rates have related losses.
 func seedOf(seed uint64, round int) uint64 {
 	// SplitMix64 (Steele, Lea, Flood 2014): neighbours share nothing.
 	x := seed + (uint64(round)+1)*0x9e3779b97f4a7c15

@@ -56,8 +56,8 @@ func TestCells(t *testing.T) {
 	assert.Equal(t, []string{"pingpong 2 0", "pingpong 2 0.01", "farm 4 0", "farm 4 0.01"}, got)
 }
 
-// Without emulation there are neither delays nor rates: cells that differ in nothing else
-// are one. What loses frames can not be had.
+// Without emulation there are neither delays nor rates. Cells that differ in nothing else are
+// one, and cells with loss can not run.
 func TestCellsOverTheLoopback(t *testing.T) {
 	p := plan(t, "tcp", "pingpong,farm", 0, 0.01, 0)
 	p.Links[2].Delay = time.Millisecond
@@ -124,7 +124,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Files that the kernel would drop are memory that can be had.
+// Files in memory that the kernel would drop count as free memory.
 func TestRoomInAControlGroup(t *testing.T) {
 	group := t.TempDir()
 	write := func(file, text string) {

@@ -19,14 +19,14 @@ type Hosts struct {
 	Hosts    []remote.Host
 	Machines []machine.Machine // of the hosts
 
-	// Carrier is a program with arguments which, with a place as JSON and then a rank's
-	// command line, calls [remote.Carry] with that place and the command line's last
-	// word.
+	// Carrier is a program with arguments. It is started with a place as JSON and a rank's
+	// command line behind them, and calls [remote.Carry] with that place and the last word of the
+	// command line.
 	Carrier []string
 }
 
-// Reach finds out whether the hosts can be reached and have the program, of the same build,
-// and what they are.
+// Reach finds out whether each host can be reached and has the program, of the same build. It
+// also asks what machine each host is.
 func (h *Hosts) Reach(ctx context.Context, build string) error {
 	h.Machines = make([]machine.Machine, len(h.Hosts))
 	errs := make([]error, len(h.Hosts))

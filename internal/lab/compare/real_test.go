@@ -20,10 +20,10 @@ import (
 	"github.com/strandmp/strand/internal/test/testnet"
 )
 
-// remoteShell returns a command that takes a host's name and a command line, as ssh does:
-// with a shell there, and in another process group. It knows two hosts that share a network,
-// one that greets, and one that never says anything. Each host's last process has its
-// number in a file of the folder.
+// remoteShell returns a command that takes a host's name and a command line, as ssh does: it runs
+// the line in a shell, in another process group. It knows two hosts that share a network, one
+// that greets, and one that never says anything. A file in the folder has the number of each
+// host's last process.
 func remoteShell(t *testing.T) (shell []string, folder string) {
 	t.Helper()
 	need.Program(t, "setsid", "util-linux")

@@ -39,10 +39,11 @@ func (p *Plan) CheckRoom(emulated bool) error {
 	return nil
 }
 
-// spareNamespaces are those beside the ranks' and the switches': of the comparison.
+// spareNamespaces is how many network namespaces there must be beside those of ranks and
+// switches: the comparison has its own.
 const spareNamespaces = 1
 
-// messageBytes is how much of messages a rank has at a time, at most.
+// messageBytes is the most that a rank holds of messages at a time, in bytes.
 func (t *Task) messageBytes() uint64 {
 	some := uint64(2) // one that is sent, one that is received
 	switch t.Spec.Name {
@@ -62,8 +63,8 @@ func number(t *Task, name string) uint64 {
 
 func megabytes(n uint64) string { return fmt.Sprintf("%d MB", n>>20) }
 
-// freeMemory is what the kernel says can be had, or less where this process's group
-// may have less.
+// freeMemory is the memory that the kernel calls available, or less if this process's control
+// group may have less.
 func freeMemory() (bytes uint64, known bool) {
 	free, known := machine.Memory("MemAvailable")
 	if !known {
@@ -75,8 +76,8 @@ func freeMemory() (bytes uint64, known bool) {
 	return free, true
 }
 
-// groupMemory is what a control group may still have. What it uses counts files that the
-// kernel keeps in memory and drops where memory is asked for: these are as good as free.
+// groupMemory is what a control group may still have. Its usage counts cached files, which the
+// kernel drops where memory is needed: they are as good as free.
 func groupMemory(group string) (free uint64, limited bool) {
 	most, limited := readNumber(filepath.Join(group, "memory.max"))
 	used, counted := readNumber(filepath.Join(group, "memory.current"))
@@ -86,7 +87,8 @@ func groupMemory(group string) (free uint64, limited bool) {
 	return most - min(used-min(inactiveFile(group), used), most), true
 }
 
-// inactiveFile is how much of a group's memory has files that nobody has used lately.
+// inactiveFile is how many bytes of a group's memory hold cached files that nobody has used
+// lately.
 func inactiveFile(group string) uint64 {
 	contents, err := os.ReadFile(filepath.Join(group, "memory.stat"))
 	if err != nil {

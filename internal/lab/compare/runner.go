@@ -64,10 +64,9 @@ type Runner struct {
 	failed map[[2]int]int // in a row, by cell and variant
 }
 
-// Run does all runs of a plan. What goes wrong in a run is noted there; the error is
-// about the comparison: it was interrupted (the context's cause), no
-// variant can run, or its file can not be written. The report is what there is by
-// then.
+// Run does all runs of a plan and returns the report as far as it got. A failure of a run is
+// noted in that run. The error is about the comparison: it was interrupted (the context's cause),
+// no variant can run, or the file can not be written.
 func Run(ctx context.Context, c Config) (*results.Report, error) {
 	if err := c.Plan.Check(); err != nil {
 		return nil, err
@@ -170,8 +169,8 @@ func (r *Runner) save(now bool) error {
 	return results.Save(r.File, r.report)
 }
 
-// watching tells a state before f runs, and every second while it does: meanwhile
-// nothing that the state shows may change.
+// watching tells a state before it calls f, and every second until f returns. Meanwhile f may
+// change nothing that the state shows.
 func (r *Runner) watching(s State, f func()) {
 	if r.Watch == nil {
 		f()

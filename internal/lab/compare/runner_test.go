@@ -59,7 +59,7 @@ func TestOverTheLoopback(t *testing.T) {
 	assert.Len(t, kept.Cells[2].Runs, 4)
 }
 
-// A crash is its run's own affair, and who crashes again and again is left alone.
+// A crash fails its own run only. A variant that crashes again and again is not tried any more.
 func TestCrash(t *testing.T) {
 	leak.Check(t)
 	p := plan(t, "tcp,sctp", small, 0)
@@ -75,7 +75,7 @@ func TestCrash(t *testing.T) {
 	assert.Contains(t, failures[1], "not tried again in this cell, where 2 more runs were to be")
 }
 
-// A run that no report may have is one that failed: the comparison goes on, and can be written.
+// A run whose results no report may hold has failed. The comparison goes on, and can be written.
 func TestRunThatIsNoResult(t *testing.T) {
 	leak.Check(t)
 	c := config(t, plan(t, "tcp,sctp", small, 0), Loopback{}, lie+"tcp")
@@ -129,7 +129,7 @@ func TestRunThatTakesTooLong(t *testing.T) {
 	assert.Len(t, r.Cells[0].Of("sctp"), 1, "the rest goes on")
 }
 
-// Who can not run at all says so once, in its column.
+// A variant that can not run at all says so once, in its column.
 func TestVariantThatCanNotRun(t *testing.T) {
 	leak.Check(t)
 	p := plan(t, "tcp,tcp(if_include=10.99.0.0/16)", small, 0)

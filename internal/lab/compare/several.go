@@ -115,7 +115,8 @@ func unknownOfNetwork(name string) error {
 	return fmt.Errorf("there is no %q: want some of %s", name, strings.Join(names, ", "))
 }
 
-// networks are those of a cell, nil where one link is all there ever is.
+// networks returns the networks of a cell; nil in a plan where hosts have one link and nothing
+// else.
 func (p *Plan) networks(count int64, l emulate.Link) []emulate.Network {
 	if len(p.Nets) == 0 && len(p.Counts) == 0 {
 		return nil
@@ -139,7 +140,7 @@ func (p *Plan) counts() []int64 {
 	return p.Counts
 }
 
-// Wanted are all that is to be emulated: the networks of each kind of cell.
+// Wanted returns all that is to be emulated: the networks of each kind of cell.
 func (p *Plan) Wanted() (all [][]emulate.Network) {
 	for _, l := range p.Links {
 		for _, count := range p.counts() {

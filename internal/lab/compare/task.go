@@ -35,8 +35,8 @@ func (t *Task) ranks(all int) int {
 	return all
 }
 
-// Axes are parameters that several workloads have, each with all values that are
-// to be tried. One that is empty, and what a workload's own parameters say, leaves it alone.
+// Axes are parameters that several workloads have, each with all values to try. An empty axis
+// changes nothing, and what a workload's own parameters say comes before any axis.
 type Axes struct {
 	Sizes     []int64
 	Fanouts   []int64

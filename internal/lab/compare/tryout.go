@@ -50,9 +50,10 @@ func (r *Runner) tryOut(ctx context.Context) error {
 	return r.save(false)
 }
 
-// inTryOut makes the error of an attempt the reason why a variant can not run. A rank that has ended the
-// job has said it; which process that was, and that the others say the same, tells nothing more. Of an
-// attempt that took too long the launcher names --timeout, which bounds the runs and not this attempt.
+// inTryOut turns the error of an attempt into the reason why a variant can not run. If a rank
+// ended the job, its message is the reason: which process it was, and that others say the same,
+// tells nothing more. If the attempt took too long, the launcher names --timeout. That bounds the
+// runs and not this attempt, so the reason names the bound of the attempt.
 func inTryOut(err error) error {
 	if rank, ok := errors.AsType[*local.RankError](err); ok && rank.How == local.Aborted && rank.Message != "" {
 		return errors.New(rank.Message)

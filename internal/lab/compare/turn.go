@@ -17,9 +17,9 @@ import (
 // grace is how long ranks that are ended may take: they have nothing to save.
 const grace = 300 * time.Millisecond
 
-// take is one turn: it makes a site, runs the ranks there and takes the site down. What goes
-// wrong is a part of the result. An error means that there is no result to be had:
-// the context has ended, or a site could not be taken down.
+// take is one turn: it makes a site, runs the ranks there and takes the site down. A failure is
+// part of the result. An error means that there is no result: the context has ended, or the site
+// could not be taken down.
 func (r *Runner) take(ctx context.Context, t turn) (results.Run, error) {
 	cell, variant := &r.report.Cells[t.cell], r.Plan.Variants[t.variant]
 	run := results.Run{
@@ -50,8 +50,9 @@ func (r *Runner) take(ctx context.Context, t turn) (results.Run, error) {
 	return run, closeErr
 }
 
-// accepts turns a run that a report can not hold, for its facts, into a failed one. Otherwise
-// the results could not be written any more, and the comparison would end.
+// accepts reports whether a report can hold a run and its facts, and turns one that it can not
+// hold into a failed run. Otherwise the results could not be written any more, and the comparison
+// would end.
 func (r *Runner) accepts(cell *results.Cell, run *results.Run, facts map[string]string) bool {
 	err := errors.Join(r.report.CheckRun(cell, run), results.CheckFacts(facts))
 	if err != nil {

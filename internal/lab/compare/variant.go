@@ -46,7 +46,8 @@ func ParseVariants(text string, transports *btl.Registry) ([]Variant, error) {
 	return variants, nil
 }
 
-// alias is another name for the same: a parameter set to what it is anyway.
+// alias returns another name for the same variant: it sets a parameter to the value that it has
+// anyway.
 func alias(i item) string {
 	i.params = append(slices.Clip(i.params), pair{"pml_ordering", "strict"})
 	return i.String()
@@ -108,7 +109,7 @@ func settings(params map[string]string, where string) []param.Setting {
 	return all
 }
 
-// noSuch is about a name that is none of those that there are.
+// noSuch is the error for an unknown name. It says which names there are.
 func noSuch(what, name string, have []string) error {
 	list := strings.Join(have, ", ")
 	if near := param.Nearest(strings.ToLower(name), slices.Values(have)); near != "" {

@@ -5,7 +5,7 @@ import "time"
 // An event is a frame's next stop.
 type event struct {
 	due      time.Duration
-	turn     uint64 // of two that are due at once the one that was added first
+	turn     uint64 // of two events that are due at once, the one that was added first comes first
 	frame    Frame
 	size     uint32
 	from, to uint16

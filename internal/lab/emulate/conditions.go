@@ -21,15 +21,15 @@ type NIC struct {
 	Queue Queue `json:"queue"` // of each direction
 }
 
-// A Queue bounds the frames that have come and are not yet sent; what comes
-// when it is full is dropped (tail drop). Who sends nothing takes any frame. 0 is no bound;
-// if both are 0 it is DefaultQueue frames. Without a Rate nothing waits.
+// A Queue bounds the frames that have come and are not yet sent. A frame that finds it full is
+// dropped (tail drop), but a sender with nothing to send takes any frame. 0 is no bound; if both
+// are 0 the bound is DefaultQueue frames. Without a Rate nothing waits.
 type Queue struct {
 	Frames int `json:"frames,omitzero"`
 	Bytes  int `json:"bytes,omitzero"`
 }
 
-// DefaultQueue is netem's and that of Linux's NICs.
+// DefaultQueue is the default of netem and of Linux's NICs, in frames.
 const DefaultQueue = 1000
 
 // OrDefault is the queue with its bounds.
@@ -67,8 +67,8 @@ func (q Queue) String() string {
 
 // A Path is what happens between two hosts in one direction.
 type Path struct {
-	// Delay is how long a frame travels, and Jitter by how much more or less at
-	// random, each length as likely. Jitter alone lets no frame overtake another.
+	// Delay is how long a frame travels. Jitter is how much more or less it may take at random,
+	// each length as likely. Jitter alone lets no frame overtake another.
 	Delay  time.Duration `json:"delay"`
 	Jitter time.Duration `json:"jitter,omitzero"`
 

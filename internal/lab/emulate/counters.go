@@ -1,8 +1,8 @@
 package emulate
 
-// Counters are of frames, from one host to another or summed up. Of all frames
-// that a path was given, Sent + Duplicated = Lost + Cut + DroppedOut + DroppedIn +
-// Delivered + those that are on their way.
+// Counters count frames, from one host to another or summed up. Every frame that a path was given
+// is somewhere: Sent + Duplicated = Lost + Cut + DroppedOut + DroppedIn + Delivered + those still
+// on their way.
 type Counters struct {
 	Sent      uint64 `json:"sent"`
 	SentBytes uint64 `json:"sent_bytes"` // with Ethernet headers
@@ -19,7 +19,7 @@ type Counters struct {
 	DeliveredBytes uint64 `json:"delivered_bytes"`
 }
 
-// Add adds another path's.
+// Add adds the counters of another path.
 func (c *Counters) Add(o Counters) {
 	c.Sent += o.Sent
 	c.SentBytes += o.SentBytes

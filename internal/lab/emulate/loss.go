@@ -21,8 +21,8 @@ type Loss struct {
 // Independent loses each frame with the same chance, whatever happened to others.
 func Independent(share float64) Loss { return Loss{Good: share} }
 
-// Bursts loses a share of frames on the average, in runs of so many on the
-// average. (Independent loss has runs too, of 1/(1-share).)
+// Bursts loses a share of frames, in runs of the given mean length. (Independent loss has runs
+// too, of 1/(1-share) on the average.)
 func Bursts(share, length float64) Loss {
 	switch {
 	case share <= 0:
@@ -38,8 +38,8 @@ func Bursts(share, length float64) Loss {
 	return Loss{Bad: 1, Worsens: worsens, Recovers: recovers}
 }
 
-// rounding is how much of a chance may be due to the machine's numbers: 0.9/(1-0.9) is a
-// little more than 9.
+// rounding is the error that floating point may add to a chance: 0.9/(1-0.9) is a little more
+// than 9.
 const rounding = 1e-9
 
 // Share is the share of frames that are lost in the long run.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A path is the state of a Path. Everything that chance decides has a generator
-// of its own, and asks it for every frame, so that none shifts the others.
+// A path is the state of a Path. Each kind of chance has a generator of its own, which is asked
+// for every frame. So none of them shifts the others.
 type path struct {
 	Path
 	loss lossState
@@ -47,8 +47,8 @@ type fate struct {
 	arrive time.Duration // at the receiver's queue
 }
 
-// What frames may carry besides that: Ethernet's, and the bounds of what IPv4 asks for and a
-// veth takes.
+// Sizes of what a frame carries behind its header, in bytes: Ethernet's, the least that IPv4 asks
+// for, and the most that a veth takes.
 const (
 	DefaultMTU = 1500
 	MinMTU     = 576
@@ -58,8 +58,9 @@ const (
 // EthernetHeader is the bytes before what may be damaged.
 const EthernetHeader = 14
 
-// next decides on the next frame, which leaves its sender at a time. One that is cut meets a
-// network that is down.
+// next decides what becomes of the next frame, which leaves its sender at a time. cut says that
+// the network is down then. The generators are asked all the same, so an outage changes nothing
+// for the frames after it.
 func (p *path) next(leaves time.Duration, size int, cut bool) fate {
 	f := fate{copies: 1, bit: -1, arrive: leaves + p.Delay}
 	if p.loss.next() {

@@ -24,9 +24,9 @@ func newTransmitter(n NIC) transmitter {
 	return t
 }
 
-// admit takes a frame that has come at a time, whose bits may be sent from another
-// one on, which may be earlier, and returns when it has been sent; or drops it. at
-// never goes back.
+// admit takes a frame that came at a time. Its bits may be sent from another time on, which may
+// be earlier. It returns when the frame has been sent, or false if the frame is dropped. From
+// call to call at never goes back.
 func (t *transmitter) admit(at, from time.Duration, size int) (sent time.Duration, ok bool) {
 	if t.rate == 0 {
 		return at, true
@@ -42,7 +42,7 @@ func (t *transmitter) admit(at, from time.Duration, size int) (sent time.Duratio
 	return t.free, true
 }
 
-// room tells whether the bounds let another frame wait.
+// room tells whether the queue's bounds let in another frame.
 func (t *transmitter) room(at time.Duration, size int) bool {
 	for t.held > 0 && t.leave[t.first] <= at {
 		t.first = (t.first + 1) % len(t.leave)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A Schedule says when a network is down: what hosts send meanwhile is lost, without a word
-// to anybody; what is on its way arrives. Times count from the start of the network. The zero
-// value is always up.
+// A Schedule says when a network is down. What hosts send meanwhile is lost, and nobody is told;
+// what is on its way arrives. Times count from the start of the network. The zero value is always
+// up.
 type Schedule struct {
 	// Outages are in the order of time, with time between them.
 	Outages []Outage `json:"outages,omitzero"`
@@ -56,8 +56,8 @@ func (s Schedule) Check() error {
 	return nil
 }
 
-// Down reports whether the network is down at a time, and until when that does not change;
-// never, if it does not any more.
+// Down reports whether the network is down at a time, and until when that stays so: [Never] if it
+// does not change any more.
 func (s Schedule) Down(at time.Duration) (down bool, until time.Duration) {
 	first := time.Duration(0) // of this turn of the schedule
 	if s.Every > 0 {
@@ -83,8 +83,8 @@ const Never = time.Duration(1<<63 - 1)
 // maxSpans bounds what is told of a network that was down again and again.
 const maxSpans = 256
 
-// Until returns the outages of a network that has ended, the last one cut off there, and no
-// more than the first 256.
+// Until returns the outages of a network that ended at a time, where the last one is cut off. It
+// returns no more than the first 256.
 func (s Schedule) Until(end time.Duration) []Outage {
 	var all []Outage
 	for at := time.Duration(0); at < end && len(all) < maxSpans; {

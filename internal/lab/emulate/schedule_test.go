@@ -97,8 +97,8 @@ func TestScheduleIsWhatItsOutagesSay(t *testing.T) {
 	})
 }
 
-// What hosts send while the network is down is lost, and counted; what is on its way arrives,
-// and what chance decides of other frames is the same as without.
+// What hosts send while the network is down is lost, and counted. What is on its way arrives.
+// What chance decides about other frames is the same as without the outage.
 func TestOutage(t *testing.T) {
 	sent := func(down Schedule) (c Counters, arrived []Frame) {
 		l := Link{Path: Path{Delay: 5 * time.Millisecond, Loss: Independent(0.3)}}

@@ -9,6 +9,6 @@ type Network struct {
 	Down Schedule `json:"down,omitzero"`
 }
 
-// SeedOf is the seed of one of several networks between the same hosts: the first has the
-// one that is given.
+// SeedOf is the seed of one of several networks between the same hosts. The first network has the
+// given seed itself.
 func SeedOf(seed uint64, network int) uint64 { return seed + uint64(network)*(math.MaxUint64/5) }

@@ -10,7 +10,7 @@ const MaxHosts = 256
 
 // A Config is a network.
 type Config struct {
-	// NICs are the hosts', of which there are as many.
+	// NICs has one entry for each host, so it says how many hosts there are.
 	NICs []NIC
 
 	// Path returns what the way from one host to another is like. It is called
@@ -43,7 +43,7 @@ type Switch struct {
 
 	down     Schedule
 	isDown   bool
-	until    time.Duration // isDown is right
+	until    time.Duration // isDown holds until then
 	lastSend time.Duration
 }
 
@@ -82,10 +82,9 @@ func (s *Switch) Hosts() int { return len(s.out) }
 
 func (s *Switch) path(from, to int) *path { return s.paths[from*len(s.out)+to] }
 
-// Send takes a frame that a host sends at a time, which is not before that of its
-// last one. It will be handed out so many
-// times: 0 if it is lost, 2 if it is doubled. If flip is not negative the caller
-// flips that bit, counted from the end of the frame's Ethernet header.
+// Send takes a frame that a host sends at a time, which is not before that of the host's last
+// frame. Due will hand the frame out copies times: 0 if it is lost, 2 if it is doubled. If flip
+// is not negative the caller flips that bit, counted from the end of the frame's Ethernet header.
 func (s *Switch) Send(at time.Duration, from, to int, frame Frame, size int) (copies, flip int) {
 	p := s.path(from, to)
 	p.count.Sent++
@@ -102,9 +101,10 @@ func (s *Switch) Send(at time.Duration, from, to int, frame Frame, size int) (co
 	return f.copies, f.bit
 }
 
-// cut reports whether the network is down when a frame leaves its sender.
+// cut reports whether the network is down when a frame leaves its sender. It keeps the schedule's
+// last answer, since most frames leave in the order of time.
 func (s *Switch) cut(at time.Duration) bool {
-	if at < s.lastSend { // another host's queue is longer
+	if at < s.lastSend { // a frame of another host has left later, behind a longer queue
 		down, _ := s.down.Down(at)
 		return down
 	}
@@ -133,13 +133,14 @@ type Delivery struct {
 // Dropped is the destination of a frame that the receiver's queue had no room for.
 const Dropped = -1
 
-// Due adds to out what is due at a time, in the order in which it is, as long as
-// out has room. It allocates nothing.
+// Due appends to out what is due by a time, in the order of time, until out is full. It allocates
+// nothing.
 func (s *Switch) Due(now time.Duration, out []Delivery) []Delivery {
 	for len(s.calendar.events) > 0 && s.calendar.events[0].due <= now && len(out) < cap(out) {
 		e := s.calendar.pop()
 		if !e.received && s.in[e.to].rate > 0 {
-			// Its bits have come in during the time they take, and may go on as they come.
+			// The switch passes bits on as they come in. So it may send this frame from when its
+			// first bit came.
 			in := &s.in[e.to]
 			at, ok := in.admit(e.due, e.due-in.rate.duration(int(e.size)), int(e.size))
 			if !ok {

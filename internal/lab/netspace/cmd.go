@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Cmd is an [exec.Cmd] in a process group of its own that ends with this process.
-// The kernel ends it with the thread that has started it, and Go ends threads, those of
-// [OnThread] among them: so each Cmd keeps its thread from others until it is waited for.
+// A Cmd is an [exec.Cmd] in a process group of its own that ends with this process. The kernel
+// ends it when the thread that started it ends, and Go does end threads, those of [OnThread]
+// among them. So each Cmd keeps its thread from others until it is waited for.
 type Cmd struct {
 	*exec.Cmd
 	waited chan struct{}
@@ -58,7 +58,8 @@ func (c *Cmd) Run() error {
 	return c.Wait()
 }
 
-// Output is that of [exec.Cmd], but its error has not what the command said.
+// Output is that of [exec.Cmd], but its error does not hold what the command wrote to standard
+// error.
 func (c *Cmd) Output() ([]byte, error) {
 	var out bytes.Buffer
 	c.Stdout = &out

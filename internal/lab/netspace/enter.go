@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enterFlag starts the first argument of a process that goes to a host and turns
-// into another program there; assignments for its environment follow, and "--".
+// enterFlag begins the first argument of a process that goes to a host and becomes another
+// program there. Assignments for its environment follow, and then "--".
 const enterFlag = "-netspace.enter="
 
 // Start must be called first thing in main, before the arguments are looked at. It

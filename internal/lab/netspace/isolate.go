@@ -26,11 +26,11 @@ var isolated bool
 // Isolated tells whether this process was started by [Isolate] or [IsolateUser].
 func Isolated() bool { return isolated }
 
-// Isolate runs this program once more, with the same arguments, environment and
-// streams, in namespaces of its own, and returns its exit status: 128 + n if a
-// signal n has ended it. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to it. An
-// error means that it could not be started, and why: an *UnavailableError where
-// this user may not have namespaces.
+// Isolate runs this program once more in namespaces of its own, with the same arguments,
+// environment and streams, and returns its exit status: 128 + n if signal n has ended it. It
+// passes SIGINT, SIGTERM, SIGHUP and SIGQUIT on, unless this process ignores them. An error says
+// why the program could not be started: it is an *UnavailableError where this user may not have
+// namespaces.
 func Isolate() (status int, err error) {
 	const own = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
 	status, err = again(own)
@@ -40,8 +40,8 @@ func Isolate() (status int, err error) {
 	return status, explainAgain(err)
 }
 
-// IsolateUser is Isolate for who is not the superuser, and among the same processes:
-// what the program starts is not ended with it.
+// IsolateUser is Isolate for users other than the superuser. The program gets a user and a
+// network namespace and stays among the same processes: what it starts does not end with it.
 func IsolateUser() (status int, err error) {
 	status, err = again(unix.CLONE_NEWNET | unix.CLONE_NEWUSER)
 	return status, explainAgain(err)
@@ -79,7 +79,7 @@ func again(namespaces uintptr) (status int, err error) {
 	defer runtime.UnlockOSThread()
 	signals := make(chan os.Signal, 8)
 	for _, s := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
-		if !signal.Ignored(s) { // as nohup has it
+		if !signal.Ignored(s) { // nohup has SIGHUP ignored
 			signal.Notify(signals, s)
 		}
 	}
@@ -95,7 +95,7 @@ func again(namespaces uintptr) (status int, err error) {
 		for {
 			select {
 			case s := <-signals:
-				_ = cmd.Process.Signal(s) // or it has ended
+				_ = cmd.Process.Signal(s) // it fails if the process has ended
 			case <-over:
 				return
 			}
@@ -115,9 +115,9 @@ func exitStatus(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// arrive is the first thing that a process does that Isolate has started. It ends
-// with its parent: the kernel sees to that, but not if the parent ended before it
-// could be told.
+// arrive comes first in a process that Isolate has started. The process ends with its parent. The
+// kernel sees to that, but not if the parent ended before it could ask the kernel for it. So
+// arrive also watches a pipe whose other end the parent holds.
 func arrive() {
 	text := os.Getenv(isolatedEnv)
 	if text == "" {

@@ -78,7 +78,7 @@ func TestNothingSurvivesTheParent(t *testing.T) {
 	}
 }
 
-// At whatever moment the parent is killed.
+// Nothing stays behind, at whatever moment the parent is killed.
 func TestNothingSurvivesTheParentWhileItStarts(t *testing.T) {
 	requireIsolation(t)
 	random := rand.New(rand.NewPCG(1, 2))

@@ -108,9 +108,8 @@ func OnThread(f func() error) error {
 
 var errGaveUp = errors.New("ended its goroutine, as FailNow does, instead of returning")
 
-// enter moves the calling thread to a host. Sysfs shows the interfaces of the
-// network that it was mounted in, so there it is mounted anew, for this thread
-// alone.
+// enter moves the calling thread to a host. Sysfs shows the interfaces of the network that it was
+// mounted in. So it is mounted anew, for this thread alone.
 func enter(network, uts *os.File) error {
 	if err := unix.Setns(int(network.Fd()), unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("setns %s: %w", network.Name(), err)
@@ -127,10 +126,9 @@ func enter(network, uts *os.File) error {
 	return mountSysfs()
 }
 
-// mountSysfs mounts what shows the thread's network. A container's /sys is
-// read-only, and may not be mounted otherwise; where it is also covered in part it
-// may not be mounted at all, and showing nothing is better than showing another
-// network's interfaces.
+// mountSysfs mounts a /sys that shows the thread's network. In a container it is read-only, and
+// may be mounted in no other way. Where a part of it is covered too, it may not be mounted at
+// all. Then an empty /sys is better than one that shows another network's interfaces.
 func mountSysfs() error {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	err := unix.Mount("sysfs", "/sys", "sysfs", flags, "")

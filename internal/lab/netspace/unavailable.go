@@ -28,8 +28,8 @@ func (e *UnavailableError) Error() string {
 
 func (e *UnavailableError) Unwrap() error { return e.Cause }
 
-// Explain makes an [UnavailableError] of an error that means that this user may
-// not do something, and returns any other as it is.
+// Explain turns an error that says that this user may not do something into an
+// [UnavailableError]. It returns any other error as it is.
 func Explain(err error) error {
 	for _, refusal := range []error{unix.EPERM, unix.ENOSPC, unix.EUSERS} {
 		if errors.Is(err, refusal) {
@@ -39,7 +39,7 @@ func Explain(err error) error {
 	return err
 }
 
-// limits are kernel variables that forbid namespaces if they have this value.
+// limits are kernel variables that forbid namespaces when they have this value.
 var limits = []struct {
 	file, forbids, remedy string
 	ofNumber              bool // its error is "no space left"

@@ -19,22 +19,22 @@ const (
 	// UserSpace is package wire: it does all that package emulate has, replayable by
 	// its seed, and counts each path.
 	UserSpace Backend = "user-space"
-	// Netem is the kernel's own netem, and token buckets for queues that are bounded in
-	// bytes: independent loss, delay, duplicates, rates and queues, the same between all
-	// hosts, not replayable. A frame takes its time at both ends one after the other
-	// there; in UserSpace it goes on as it comes.
+	// Netem is the kernel's own netem, with token buckets for queues that are bounded in bytes.
+	// It has independent loss, delay, duplicates, rates and queues, the same between all hosts,
+	// and can not be replayed. Sender and receiver each take a frame's time, one after the other;
+	// in UserSpace a frame goes on as it comes.
 	Netem Backend = "netem"
 )
 
 // A joint is a backend at work. It joins the near ends of the hosts' cables, which
 // are in the network's core.
 type joint interface {
-	// stop ends it and fills in what it has seen of the network. It is called while
-	// the cables are still there, once.
+	// stop ends the joint and fills in what it has seen of the network. It is called once, while
+	// the cables are still there.
 	stop(*NetReport) error
 }
 
-// A cable is a pair of veths between a host and a switch: one end of it.
+// A cable is one end of a pair of veths between a host and a switch.
 type cable struct {
 	name  string
 	index int
@@ -47,8 +47,7 @@ func (e *NetemError) Error() string {
 	return "netem can not emulate this network: " + e.Reason + " (the backend in user space can)"
 }
 
-// choose decides between backends, for all networks alike. Why is the reason if netem is
-// not taken.
+// choose decides on the backend of all networks. why says why that is not netem.
 func (c Config) choose(f *fabric) (b Backend, why string, err error) {
 	switch c.Backend {
 	case UserSpace:
@@ -73,11 +72,12 @@ func (c Config) choose(f *fabric) (b Backend, why string, err error) {
 	return "", "", err
 }
 
-// leastOdd is the least rate that may be rounded to whole bytes a second: by less than a
-// thousandth. Below 8 bit/s nothing would be left of it, which netem takes for no limit.
+// leastOdd is the least rate that may be rounded to whole bytes a second, which changes it by
+// less than a thousandth. Below 8 bit/s nothing would be left of a rate, and netem takes 0 for no
+// limit.
 const leastOdd = 8 * emulate.Kbit
 
-// expressible tells what is asked for that netem does not do, or does otherwise.
+// expressible returns an error for what netem does not do, or does in another way.
 func (n Net) expressible() error {
 	p, q, r := n.Link.Path, n.Link.Queue, n.Link.Rate
 	no := func(what string) error { return &NetemError{what} }

@@ -10,8 +10,8 @@ import (
 	"github.com/strandmp/strand/internal/lab/emulate"
 )
 
-// What the kernel can not say exactly is not left to it: it counts bytes a second, and 0 of
-// them are no limit.
+// Netem counts whole bytes a second, and takes 0 of them for no limit. So a rate that it can not
+// express exactly is not left to it.
 func TestRatesThatNetemWouldRound(t *testing.T) {
 	for rate, exact := range map[emulate.Rate]bool{
 		0: true, 1: false, 7: false, 8: true, 9: false, 16: true, 7999: false, 8001: true, emulate.Gbit: true,

@@ -14,9 +14,8 @@ import (
 	"github.com/strandmp/strand/internal/lab/network"
 )
 
-// What gets through, in Mbit/s of data: from one host to another, and around a ring
-// of eight.
-// An iteration is 64 KB.
+// What gets through, in Mbit/s of data: from one host to another, and around a ring of eight. An
+// iteration is 64 KB.
 func BenchmarkThroughput(b *testing.B) {
 	for name, hosts := range map[string]int{"pair": 2, "eight": 8} {
 		for _, delay := range []time.Duration{0, time.Millisecond} {

@@ -1,7 +1,8 @@
-// Package network builds a network of hosts that are joined by emulated links:
-// a namespace for each host, whose only interface, eth0, leads to a switch: one in user
-// space (packages emulate and wire), or the kernel's own bridges with netem and token
-// buckets, where the kernel has them and they can do what is asked for ([Backend]).
+// Package network builds a network of hosts that are joined by emulated links. Each host is a
+// namespace with an interface to each of its networks, eth0 being the first. The interfaces lead
+// to a switch ([Backend]). That is one in user space (packages emulate and wire), or else the
+// kernel's own bridges with netem and token buckets, where the kernel has them and they can do
+// what is asked for.
 //
 //	n, err := network.New(network.Config{Hosts: 8, Link: link, Seed: 1})
 //	…

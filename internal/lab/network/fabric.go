@@ -15,8 +15,8 @@ import (
 	"github.com/strandmp/strand/internal/lab/wire"
 )
 
-// A fabric is one network between hosts: what their cables lead to. Its ports are the hosts
-// that it joins, in their order.
+// A fabric is one network between hosts: what their cables lead to. Its ports are the hosts that
+// it joins, in the order of the hosts.
 type fabric struct {
 	number     int
 	net        Net
@@ -31,7 +31,7 @@ type fabric struct {
 	began  time.Time
 }
 
-// newFabric looks whether a network can be, and builds nothing.
+// newFabric checks whether a network can be had. It builds nothing.
 func newFabric(c Config, number int, n Net) (*fabric, error) {
 	if n.On == nil {
 		for i := range c.Hosts {

@@ -107,8 +107,8 @@ func newHost(number int, name string) (*Host, error) {
 	return h, nil
 }
 
-// withoutIPv6 keeps the kernel from speaking without being asked. A kernel that
-// has no IPv6 does not.
+// withoutIPv6 keeps the kernel from sending what no program asked for. A kernel that has no IPv6
+// sends nothing of the kind.
 func withoutIPv6(s *netspace.Space) error {
 	for _, name := range []string{"all", "default"} {
 		err := s.Sysctl("net/ipv6/conf/"+name+"/disable_ipv6", "1")

@@ -16,10 +16,10 @@ import (
 	"github.com/strandmp/strand/internal/lab/wire"
 )
 
-// kernelJoint emulates by the kernel's queueing disciplines, which act on what an
-// interface sends. So that frames meet them in the order that package emulate has, and none is
-// in the host itself, where TCP would see its queue, each host has a bridge and a
-// second pair of veths between its cable and the hub:
+// kernelJoint emulates by the kernel's queueing disciplines, which act on what an interface
+// sends. Frames must meet them in the order that package emulate has. And none may be in the host
+// itself, where TCP would see its queue. So each host has a bridge and a second pair of veths
+// between its cable and the hub:
 //
 //	eth0 ─ cable ═ bridge ═ out ─▶ in ═ hub ═ in ─▶ out ═ bridge ═ cable ─▶ eth0
 //	                         │rate                 │netem           │rate
@@ -88,7 +88,7 @@ func (k *kernelJoint) trunk(host int, c cable, hub, mtu int) error {
 		index[name] = l.Attrs().Index
 	}
 	k.outs, k.ins = append(k.outs, index[out]), append(k.ins, index[in])
-	// Nobody has to be asked where a host is.
+	// The hub is told where the host is, so that it need not find out by flooding.
 	err = k.kernel.NeighSet(&netlink.Neigh{
 		LinkIndex: index[in], Family: unix.AF_BRIDGE, State: netlink.NUD_NOARP, Flags: netlink.NTF_MASTER,
 		HardwareAddr: wire.HardwareAddr(host),
@@ -126,16 +126,17 @@ func addPair(core *netspace.Space, kernel *netlink.Handle, a, b string, mtu int)
 // rootHandle is the discipline of an interface.
 var rootHandle = netlink.MakeHandle(1, 0)
 
-// Of a token bucket: what may be sent at once after a pause, so that a timer that comes a little
-// late costs no rate.
+// Bounds of a token bucket: what may be sent at once after a pause. It makes up for a timer that
+// comes a little late.
 const (
 	bucketTime   = 2 * time.Millisecond
 	bucketFrames = 2
 )
 
-// addRate lets an interface send at the rate of a NIC, behind its queue. Where that is bounded
-// by frames netem does it, which decides of each frame when it leaves as it comes, as package
-// emulate does, so that no late timer costs any. But netem has no bound in bytes.
+// addRate lets an interface send at the rate of a NIC, behind its queue. Where the queue is
+// bounded in frames, netem does that: it decides when a frame leaves as soon as the frame comes,
+// as package emulate does, so a late timer costs no rate. Netem has no bound in bytes, so there a
+// token bucket does it.
 func addRate(kernel *netlink.Handle, index int, nic emulate.NIC, mtu int) error {
 	if nic.Rate == 0 {
 		return nil
@@ -162,7 +163,7 @@ func bytesPerSecond(r emulate.Rate) uint64 { return uint64(r) / 8 }
 // manyFrames is more than are ever on their way: queues are bounded elsewhere.
 const manyFrames = 1 << 24
 
-// addNetem does to what an interface sends what a path does.
+// addNetem has an interface do to the frames that it sends what a path does to them.
 func addNetem(kernel *netlink.Handle, index int, p emulate.Path) error {
 	err := kernel.QdiscReplace(netlink.NewNetem(
 		netlink.QdiscAttrs{LinkIndex: index, Handle: rootHandle, Parent: netlink.HANDLE_ROOT},

@@ -75,7 +75,7 @@ func TestKernelNetemRate(t *testing.T) {
 	}
 }
 
-// Without a word netem is taken where there is netem, and the network can be had by it.
+// If no backend is asked for, it is netem where the kernel has it and it can do the network.
 func TestWhichBackend(t *testing.T) {
 	testnet.New(t) // or skip
 	leak.Check(t)

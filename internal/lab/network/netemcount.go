@@ -9,8 +9,7 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// stop counts what the disciplines have counted. What duplicates there were they do
-// not tell.
+// stop reads what the disciplines have counted. They do not tell how many duplicates there were.
 func (k *kernelJoint) stop(r *NetReport) error {
 	defer k.kernel.Close()
 	var errs []error

@@ -154,13 +154,13 @@ func (n *Network) Hosts() []*Host { return n.hosts }
 // Host returns a host by its number.
 func (n *Network) Host(i int) *Host { return n.hosts[i] }
 
-// A Report says what has happened on a network.
+// A Report says what has happened on all networks together, and on each of them.
 type Report struct {
 	Backend Backend `json:"backend"`
 	Why     string  `json:"why,omitempty"` // it is not netem
 
 	Total emulate.Counters `json:"total"`
-	Wire  wire.Stats       `json:"wire,omitzero"`  // of UserSpace; of times the average, and the greatest of others
+	Wire  wire.Stats       `json:"wire,omitzero"`  // of UserSpace: all networks, added up by [wire.Stats.Add]
 	Nets  []NetReport      `json:"nets,omitempty"` // one for each of [Config.Nets], or one
 }
 
@@ -211,8 +211,8 @@ func (n *Network) Close() (Report, error) {
 	return r, errors.Join(errs...)
 }
 
-// closeAll closes hosts all at once: most of the time the kernel waits until nobody looks at a
-// cable any more, which it does for several together.
+// closeAll closes hosts all at once. Most of the time goes by while the kernel waits until nobody
+// looks at a cable any more, and it waits for several cables together.
 func closeAll(hosts []*Host) error {
 	errs := make([]error, len(hosts))
 	var closing sync.WaitGroup
@@ -223,8 +223,8 @@ func closeAll(hosts []*Host) error {
 	return errors.Join(errs...)
 }
 
-// close removes the host's cables, by which nothing can be on its way any more, and
-// lets the kernel remove the rest.
+// close removes the host's cables, so that nothing can be on its way any more. The kernel removes
+// the rest.
 func (h *Host) close() error {
 	var errs []error
 	for _, c := range h.cables {

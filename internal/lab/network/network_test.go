@@ -30,7 +30,7 @@ func TestHostsHaveOneInterfaceEach(t *testing.T) {
 	}
 }
 
-// A path that does everything to frames but that no byte may get lost on.
+// awful does everything to frames that a path can do. Still TCP must lose no byte over it.
 var awful = emulate.Path{
 	Delay: 500 * time.Microsecond, Jitter: 400 * time.Microsecond, Loss: emulate.Bursts(0.01, 2),
 	Reorder: 0.05, ReorderBy: 300 * time.Microsecond, Duplicate: 0.05, Corrupt: 0.01,
@@ -123,7 +123,7 @@ func TestBroadcastsGoNowhere(t *testing.T) {
 	assert.Equal(t, uint64(1), end().Wire.Stray)
 }
 
-// Frames that pass by cost no memory: neither here nor there.
+// Frames that pass by allocate nothing in this process.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	n, _ := build(t, network.Config{Hosts: 2, Link: delayed(100 * time.Microsecond)})
 	near, far := connect(t, n.Host(0), n.Host(1))

@@ -48,8 +48,8 @@ func withoutOffloads(name string) error {
 		request = binary.NativeEndian.AppendUint32(request, valid)
 		request = binary.NativeEndian.AppendUint32(request, 0) // wanted: none of them
 	}
-	// What can not be changed is 0 already, or none of ours: the kernel says so by
-	// a number that is no error.
+	// A feature that can not be changed is off already, or is none of ours. The kernel tells of
+	// those by a number that is no error.
 	if err := ethtool(fd, name, request); err != nil {
 		return fmt.Errorf("interface %s: switching off offloads: %w", name, err)
 	}

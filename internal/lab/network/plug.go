@@ -56,8 +56,8 @@ func (p *plug) run(s emulate.Schedule, began time.Time) error {
 	}
 }
 
-// count ends an outage and adds what was lost in it. The disciplines count on while they are
-// set, so what they have lost is asked for when they lose no more.
+// count ends an outage and adds what was lost in it. The disciplines count until they are set to
+// lose no more. So the second reading comes after that.
 func (p *plug) count(before uint64) error {
 	if err := p.set(false); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (p *plug) wait(left, until time.Duration) bool {
 	}
 }
 
-// set has the disciplines lose everything, or what they are to.
+// set has the disciplines lose everything, or do again what the link asks for.
 func (p *plug) set(down bool) error {
 	path := p.k.link.Path
 	if down {

@@ -56,7 +56,8 @@ func anyReport(t *rapid.T) *results.Report {
 	return m.r
 }
 
-// TestAnIntervalOfSixteenPowersOfTenIsDrawn is one that TestWhateverCanBeReadCanBeDrawn found.
+// TestAnIntervalOfSixteenPowersOfTenIsDrawn keeps a case that TestWhateverCanBeReadCanBeDrawn
+// found.
 func TestAnIntervalOfSixteenPowersOfTenIsDrawn(t *testing.T) {
 	m := newMaker(1, 1)
 	for size, values := range map[float64][]float64{1: {1e-12, 16384.125, 16385}, 30_000: {0.5}} {

@@ -12,7 +12,7 @@ type axis struct {
 	zero  bool // starts at 0 if it is not logarithmic
 	ticks ticker
 
-	// low and high are the range, if they are not what the points need.
+	// low and high are the range of the axis, if it is to be another one than the points need.
 	low, high float64
 }
 
@@ -67,7 +67,8 @@ func (s span) widest() (width float64) {
 	return width
 }
 
-// makeRoom has a horizontal axis end so far to the left that its labels, each below the middle of its tick, end before a limit.
+// makeRoom ends a horizontal axis so far to the left that its labels end before a limit. Each
+// label is centred below its tick.
 func (s *span) makeRoom(limit float64) {
 	for _, t := range s.ticks {
 		share := (along(t.Value, s.log) - s.low) / (s.high - s.low)

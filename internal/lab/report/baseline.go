@@ -12,16 +12,17 @@ import (
 	"github.com/strandmp/strand/internal/lab/stats"
 )
 
-// A change is one variant in one cell, then and now: its values, the base line's of then, and
-// the ratio of what it was beside the control now to what it was beside the control then.
+// A change is one variant in one cell, then and now. It has the values of both reports, where the
+// base line's are those of then. Its ratio compares what the variant was beside the control now
+// with what it was beside the control then.
 type change struct {
 	Contrast
 	table *table
 	cell  *results.Cell
 }
 
-// changes are those of all cells that two reports have in common, and how many of the new
-// one's the old one has not.
+// changes returns the changes of all cells that both reports have, and how many cells of the new
+// report the old one has not.
 func changes(now, then *results.Report) (all []change, without int) {
 	old := map[string]*results.Cell{}
 	for i := range then.Cells {
@@ -45,10 +46,10 @@ func changes(now, then *results.Report) (all []change, without int) {
 	return all, without
 }
 
-// controlOf is the transport by which two comparisons are held against each other: the one that
-// others are compared with now, if it was there then, with the same parameters. What has
-// changed in it is the machine's, or the day's. "" if there is none, or the two did not measure the
-// same.
+// controlOf names the control, the transport by which two comparisons are held against each
+// other. It is the one that others are compared with now, if the old report has it too with the
+// same parameters. What has changed in the control is the machine's doing, or the day's. "" means
+// that there is no control, or that the two did not measure the same.
 func controlOf(now, then *results.Report) string {
 	name := baseOf(now)
 	is, was := now.Variant(name), then.Variant(name)
@@ -81,8 +82,8 @@ func changeOf(now, then *results.Cell, m results.Metric, name, control string) C
 	return c
 }
 
-// besideControl is by how much a variant exceeded the control, round by round; nothing where
-// something was 0.
+// besideControl returns by how much a variant exceeded the control, round by round; nil if any
+// value is 0.
 func besideControl(cell *results.Cell, m results.Metric, name, control string) []float64 {
 	values, base := cell.Pairs(name, control, m.Name)
 	ratios := make([]float64, 0, len(values))
@@ -95,7 +96,7 @@ func besideControl(cell *results.Cell, m results.Metric, name, control string) [
 	return ratios
 }
 
-// longestCaption bounds what a terminal shows of it.
+// longestCaption bounds what a terminal shows of a caption.
 const longestCaption = 4000
 
 // WriteBaseline writes, for a terminal, what has changed from one comparison to another.
@@ -148,7 +149,7 @@ func againstBaseline(now, then *results.Report) *pageTable {
 	return out
 }
 
-// medianText writes it; "–" where no run has succeeded.
+// medianText writes a median; "–" where no run has succeeded.
 func medianText(s stats.Summary, unit results.Unit) string {
 	if s.N == 0 {
 		return "–"
@@ -156,7 +157,7 @@ func medianText(s stats.Summary, unit results.Unit) string {
 	return quantity(unit, s.Median)
 }
 
-// ratioText writes it; "–" where there is none.
+// ratioText writes a ratio; "–" where there is none.
 func ratioText(r stats.Ratio) string {
 	if r.Value == 0 {
 		return "–"
@@ -164,7 +165,7 @@ func ratioText(r stats.Ratio) string {
 	return times(r.Value)
 }
 
-// quotient is by how much the median is another one now; "–" where one is not there, or 0.
+// quotient is the median of now divided by that of then; "–" where one of them is missing, or 0.
 func (c *change) quotient() string {
 	if !(c.Values.Median > 0 && c.BaseLine.Median > 0) {
 		return "–"
@@ -207,7 +208,7 @@ func baselineCaption(now, then *results.Report, all []change, without int) strin
 	return text + "."
 }
 
-// otherwise names what the reports were not made with alike.
+// otherwise says in what the two reports were made differently.
 func otherwise(now, then *results.Report) []string {
 	var all []string
 	before := machine(then)
@@ -225,8 +226,9 @@ func otherwise(now, then *results.Report) []string {
 	return append(all, variantsOtherwise(now, then, func(v *results.Variant) map[string]string { return v.Facts })...)
 }
 
-// variantsOtherwise names what variants of both reports had in each, with those that it is
-// of: neither a variant's name nor a cell's key says what it was given by other flags.
+// variantsOtherwise says in what the variants of both reports differ by the map that of returns,
+// and which variants those are. It is needed since neither a variant's name nor a cell's key has
+// what other flags gave the variant.
 func variantsOtherwise(now, then *results.Report, of func(*results.Variant) map[string]string) []string {
 	whose := map[string][]string{}
 	for i := range now.Variants {
@@ -246,7 +248,7 @@ func variantsOtherwise(now, then *results.Report, of func(*results.Variant) map[
 	return all
 }
 
-// unequal says what is not the same in two maps.
+// unequal says in what two maps differ.
 func unequal(then, now map[string]string) []string {
 	both := maps.Clone(now)
 	if both == nil {

@@ -55,7 +55,8 @@ func (c *canvas) path(class, attributes, d string) {
 	}
 }
 
-// svg is all of it. Whoever can not see it gets the description; without one it is an ornament.
+// svg is the whole picture. A reader who can not see it gets the description; without one it is
+// an ornament.
 func (c *canvas) svg(width, height float64, description string) template.HTML {
 	role := ` aria-hidden="true"`
 	if description != "" {

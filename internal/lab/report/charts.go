@@ -34,7 +34,7 @@ var (
 	byNetworks = dimension{"networks", "networks between the hosts", false, func(c *results.Cell) float64 { return float64(len(c.Networks)) }}
 )
 
-// dimensions are what a workload is drawn by, where it varies; if none does, the runs
+// dimensions are what a workload is drawn by, where they vary. If none of them varies, the runs
 // themselves are drawn.
 func dimensions(w results.WorkloadName) []dimension {
 	if w == results.PingPong {
@@ -67,9 +67,9 @@ func (t *table) figures() (all []figure, leftOut int) {
 	return draws(drawn[:len(drawn)-leftOut]), leftOut
 }
 
-// alike gives plots that stand beside each other vertical axes of one kind and unit: who looks
-// from one to the next is not to mistake the one for the other. They are logarithmic where
-// figures differ much, unless 0, which has no place there, is the least that is drawn.
+// alike gives plots that stand beside each other vertical axes of one kind and unit, so that
+// nobody mistakes one for the other. The axes are logarithmic where figures differ by more than
+// eight times. They are not if the least that is drawn is 0, which has no place on such an axis.
 func (t *table) alike(drawn []drawing, label string) {
 	var values []float64
 	lowest := math.Inf(1)
@@ -103,7 +103,7 @@ type drawing struct {
 	words   func(point) string // what a point says; nil if there are too many to read out
 	bare    bool               // markers would hide the lines
 
-	// values decide on the kind of the vertical axis; lowest is the least that is drawn.
+	// values decide whether the vertical axis is logarithmic; lowest is the least that is drawn.
 	values []float64
 	lowest float64
 }
@@ -209,9 +209,9 @@ func (d *drawing) add(r *row, points ...point) {
 	d.series = append(d.series, series{r.Name, r.index, points, true, d.bare})
 }
 
-// A dodge moves variants apart a little, so that their intervals do not hide each other, half of
-// them to the left of where they belong and half to the right. low and high are the ends of an
-// axis on which all have room.
+// A dodge moves variants apart a little, so that their intervals do not hide each other: half of
+// them to the left of where they belong, half to the right. low and high are the ends of an axis
+// on which all have room.
 type dodge struct {
 	dimension
 	names     []string // of the variants, from left to right
@@ -283,13 +283,14 @@ func least(s stats.Summary) float64 {
 	return s.Median
 }
 
-// caption names a plot by the conditions in which its cells differ from others'.
+// caption names a plot by the conditions that tell its cells from others', except the one named
+// but.
 func (t *table) caption(by string, c *results.Cell, but string) string {
 	names := slices.DeleteFunc(slices.Clone(t.varying), func(name string) bool { return name == but })
 	return upper(located(t.metric.Text+by, c, names))
 }
 
-// located is a text with conditions of a cell.
+// located adds to a text the named conditions of a cell.
 func located(text string, c *results.Cell, names []string) string {
 	if where := textsOf(c, names); where != "" {
 		return text + ", " + where

@@ -49,7 +49,7 @@ func conditions(c *results.Cell) []condition {
 	return all
 }
 
-// ownOf is what one of several networks has otherwise than the cell's link.
+// ownOf says in what one of several networks differs from the cell's link.
 func ownOf(n emulate.Network, l *emulate.Link) string {
 	var own []string
 	common := map[string]string{}
@@ -132,8 +132,8 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// split returns which conditions some of the cells have otherwise than others, by name, and
-// those that all have alike.
+// split returns the names of the conditions in which some cells differ, and the conditions that
+// all have alike.
 func split(cells []*results.Cell) (varying []string, common []condition) {
 	for _, name := range conditionNames(cells) {
 		same := true

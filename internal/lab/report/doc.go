@@ -8,14 +8,15 @@
 //
 // # Statistics
 //
-// Package stats has them. Two variants are compared round by round, since a round's runs have the
-// chances of their network and the moment in common. A difference is one where
-// the interval of the rounds' median ratio leaves out 1; below six rounds there is none. Where runs of either side
-// failed there is no verdict, since a bound of time makes the slowest fail, and none where
-// the emulator was late beside the delay it was to make; and the finding says
+// Package stats has them. Two variants are compared round by round, since the runs of a round
+// share the moment and the chances of their network. There is a difference where the interval of
+// the rounds' median ratio leaves out 1; below six rounds there is no such interval. There is no
+// verdict where runs of either side failed, since a bound of time makes the slowest fail. Nor is
+// there one where the emulator was late beside the delay that it was to make. The finding says
 // how many differences chance alone would show in so many comparisons.
 //
-// Two comparisons are of two days, and have no rounds in common: each variant's ratio to a control, a
-// transport that is in both with the same parameters, is compared with its ratio to it then
-// ([stats.OfMedians]). Without a control there is no verdict.
+// Two comparisons are of two days, and have no rounds in common. So they need a control, a
+// transport that is in both with the same parameters. Each variant's ratio to the control now is
+// compared with its ratio to the control then ([stats.OfMedians]). Without a control there is no
+// verdict.
 package report

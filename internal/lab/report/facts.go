@@ -11,8 +11,8 @@ import (
 	"github.com/strandmp/strand/internal/lab/stats"
 )
 
-// differences lists what was found to be so of the variants; what is not the same for all
-// comes first and is marked.
+// differences lists the facts that were found about the variants. Those that are not the same for
+// all come first and are marked.
 func differences(r *results.Report) *pageTable {
 	return byVariant(r, func(v *results.Variant) map[string]string { return v.Facts })
 }
@@ -125,7 +125,8 @@ func counters(r *results.Report) *pageTable {
 	return out
 }
 
-// counted are the counters of a variant's runs in a cell; "–" is what its connections do not tell.
+// counted returns the counters of a variant's runs in a cell; "–" stands for what its connections
+// do not tell.
 func counted(runs []results.Run) (cells []string, some bool) {
 	var sent, lost, dropped, again, late, windows []float64
 	rails := 0
@@ -197,8 +198,8 @@ func quoted(command []string) string {
 	return strings.Join(words, " ")
 }
 
-// repeat is the command that does the same again, where we emulate the network with the
-// same chances.
+// repeat is the command that does the comparison again with the same seed. That repeats its
+// chances only where the network is emulated by us.
 func repeat(r *results.Report) string {
 	for _, w := range r.Command {
 		if w == "--seed" || strings.HasPrefix(w, "--seed=") {

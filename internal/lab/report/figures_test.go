@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A ratio that is not 1 does not look as if it were, nor like none at all.
+// A ratio that is not 1 is not written as 1, nor as 0.
 func TestRatiosHaveAsManyDecimalsAsTheyNeed(t *testing.T) {
 	for ratio, want := range map[float64]string{
 		1: "1.00", 0.99: "0.99", 1.0149: "1.01", 1.002: "1.002", 0.9996: "0.9996", 1.000_000_000_01: "1.00", 1.000_000_01: "1.000000010",

@@ -9,10 +9,10 @@ import (
 	"github.com/strandmp/strand/internal/lab/stats"
 )
 
-// How late the emulator may be before what was measured is the machine's doing: its frames by a
-// tenth of the delay on the average, and where the tail is what was measured, one in a hundred by
-// all of the delay. One of 2 ms or less is taken for 2 ms: no machine that does other things too
-// is more exact.
+// Bounds of how late the emulator may be; beyond them what was measured is the machine's doing.
+// Frames may be late by a tenth of the delay on the average. Where the tail is what was measured,
+// one frame in a hundred may be late by all of the delay. A delay of less than 2 ms counts as
+// 2 ms: no machine that does other things too is more exact.
 const (
 	leastDelay = 2 * time.Millisecond
 	onTheWhole = 0.1 // of the delay
@@ -21,8 +21,8 @@ const (
 // tailMetrics are those that one late frame in a hundred decides.
 var tailMetrics = []string{results.RoundTrip9, results.Delay99, results.DelayMax, results.RoundTime9}
 
-// lateness is how late the frames of a variant were: of its runs the middle one, since fewer than
-// half of the rounds move no interval past 1.
+// lateness is how late the frames of a variant were, in the median of its runs. The median will
+// do, since fewer than half of the rounds move no interval past 1.
 type lateness struct{ mean, most time.Duration }
 
 func latenessOf(runs []results.Run) (l lateness, known bool) {

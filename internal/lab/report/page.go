@@ -192,9 +192,9 @@ func notices(r *results.Report) []string {
 	return all
 }
 
-// tooSlow says of runs whose network the machine could not keep up with how much of it was
-// lost for that; "" if it was next to nothing. Each row is judged by itself: among many
-// that went well a bad one would not be seen.
+// tooSlow says how many frames of some runs were lost because the machine could not keep up; ""
+// if next to none. Each row is judged by itself: among many rows that went well a bad one would
+// not be seen.
 func tooSlow(runs []results.Run) string {
 	var sent, spoilt float64
 	for _, run := range runs {

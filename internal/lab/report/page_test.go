@@ -34,7 +34,7 @@ func TestPageInABrowser(t *testing.T) {
 	b := startBrowser(t)
 	dir := t.TempDir()
 
-	// That what must not be there would be seen.
+	// The test can fail: it sees requests and errors in a page that has some.
 	bad := filepath.Join(dir, "bad.html")
 	require.NoError(t, os.WriteFile(bad, []byte(`<img src="http://192.0.2.1/x.png"><script>console.error("hello"); nothing()</script>`), 0o600))
 	console, requests := b.open(bad, 1280, 900)
@@ -175,7 +175,7 @@ func TestPlotsAreWellFormed(t *testing.T) {
 	assert.Equal(t, strings.Count(text, "<figure>"), strings.Count(text, `role="img" aria-label="`), "every plot is told in words too")
 }
 
-// What a machine was too slow for in one cell is not lost among others that went well.
+// If the machine was too slow in one cell, the page says so, however many cells went well.
 func TestMachineThatWasTooSlow(t *testing.T) {
 	const notice = "The machine was too slow for the emulated network in 1 of 15 cells"
 	r := synthetic()

@@ -59,9 +59,9 @@ func farms(source string, kilobytes, fanout float64, streams bool, byLoss [3][2]
 	return all
 }
 
-// isOf tells whether a cell does what the thesis did, as far as size, fanout, loss and its one network go; of
-// the rest the row's note tells. Whether its KB were 1000 bytes or 1024 the thesis does not
-// say; both will do.
+// isOf tells whether a cell does what the thesis did, as far as size, fanout, loss and its one
+// network go; the row's note tells the rest. The thesis does not say whether its KB were 1000
+// bytes or 1024, so both will do.
 func (p *published) isOf(c *results.Cell) bool {
 	const rounding = 1e-9
 	size := c.Number("size")
@@ -91,7 +91,7 @@ func (p *published) pair(r *results.Report) (first, second *results.Variant) {
 	return first, second
 }
 
-// oneConnection tells whether a TCP variant has one to each peer, as the thesis's had.
+// oneConnection tells whether a TCP variant has one connection to each peer, as the thesis's had.
 func oneConnection(v *results.Variant) bool {
 	return cmp.Or(v.Facts[results.FactConnections], v.Params["btl_tcp_links"], "1") == "1"
 }
@@ -99,9 +99,9 @@ func oneConnection(v *results.Variant) bool {
 // thesisStreams is how many streams an association of the thesis had.
 const thesisStreams = 10
 
-// streamsOf is over how many streams an SCTP variant's messages go, 0 if that is not known:
-// those that an association has, by what was found when it ran or else by what was asked for,
-// unless its messages have fewer lanes.
+// streamsOf is over how many streams an SCTP variant's messages go; 0 if that is not known. It is
+// the number of streams that the association had when it ran, or else the number that was asked
+// for. Messages that have fewer lanes than that go over as many streams as they have lanes.
 func streamsOf(v *results.Variant) int {
 	number := func(text, otherwise string) int {
 		n, err := strconv.Atoi(cmp.Or(text, otherwise))

@@ -44,8 +44,8 @@ func (t *table) dots() []drawing {
 // shownTail are the shares that a plot of a tail names.
 var shownTail = []float64{0, 0.5, 0.9, 0.99, 0.999}
 
-// tails draws how delays are distributed: how long a share of messages took at most, where the
-// last percent has as much room as the ninety before it.
+// tails draws how delays are distributed: how long a share of messages took at most. Each further
+// nine of the share, 90 %, 99 %, 99.9 %, has as much room as the first ninety percent.
 func (t *table) tails() []drawing {
 	var ticks named
 	for _, share := range shownTail {

@@ -10,14 +10,14 @@ type Verdict int
 
 // Verdicts.
 const (
-	TooFew  Verdict = iota // runs to tell
+	TooFew  Verdict = iota // there are too few runs to tell
 	NoneNow                // a difference may be there, but is not to be seen
 	Better
 	Worse
-	Failed    // runs of one side: they might have been its slowest
-	Late      // the emulator was, beside the delay that was asked for
+	Failed    // runs of one side failed: they might have been its slowest
+	Late      // the emulator was late, beside the delay that was asked for
 	NoControl // nothing says how much of a change is the machine's
-	Control   // what says it
+	Control   // this variant is the control
 )
 
 // word is for a table.
@@ -58,9 +58,9 @@ func contrast(cell *results.Cell, m results.Metric, name, base string) Contrast 
 	return c
 }
 
-// doubtOf tells why no verdict can be had of some variants in a cell, whatever the figures are.
-// Where runs failed, which a bound of time does to the slowest, the others are no ground for
-// one.
+// doubtOf tells why there can be no verdict on some variants in a cell, whatever the figures are.
+// A bound of time makes the slowest runs fail, so the runs that did not fail are no ground for a
+// verdict.
 func doubtOf(cell *results.Cell, m results.Metric, variants ...string) (v Verdict, doubtful bool) {
 	for _, name := range variants {
 		if len(cell.Failures(name)) > 0 {

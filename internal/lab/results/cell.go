@@ -19,8 +19,8 @@ type Cell struct {
 	Ranks  int            `json:"ranks"`
 	// Link is the network that was emulated, nil if none was.
 	Link *emulate.Link `json:"link,omitzero"`
-	// Networks are several between the hosts, each as it was emulated: as Link, but for what
-	// was asked for of it alone. Nil where there was one, with that link.
+	// Networks are several between the hosts, each as it was emulated: like Link, but for what
+	// was asked for that network alone. Nil where there was one network, with that link.
 	Networks []emulate.Network `json:"networks,omitzero"`
 	// Unable is why no variant can run this cell here: loss, but nothing that
 	// could emulate it.
@@ -77,7 +77,8 @@ func (c *Cell) HasSeveralNetworks() bool {
 	return len(c.Networks) > 1 || len(c.Networks) == 1 && len(c.Networks[0].Down.Outages) > 0
 }
 
-// Loss is the share of frames that the cell's network loses.
+// Loss is the share of frames that the cell's link loses. It leaves out what networks have of
+// their own.
 func (c *Cell) Loss() float64 {
 	if c.Link == nil {
 		return 0

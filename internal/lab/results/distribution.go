@@ -17,7 +17,7 @@ type Quantile struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// At returns the quantile of a share, between two that are known on the line that joins
+// At returns the quantile of a share. Between two known quantiles it is on the line that joins
 // them. Without any it is 0.
 func (d Distribution) At(share float64) float64 {
 	i, found := slices.BinarySearchFunc(d.Quantiles, share, func(q Quantile, share float64) int {

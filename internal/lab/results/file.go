@@ -84,8 +84,8 @@ func notJSON(text []byte, err error) error {
 	return fmt.Errorf("is not the results.json of strand compare: line %d, byte %d: %w", line, place, err)
 }
 
-// Save writes a report to a file, whole or not at all: whoever reads the file, and
-// whatever ends this program, there is either the old one or the new one.
+// Save writes a report to a file, whole or not at all. Whatever ends this program, a reader finds
+// either the old report or the new one.
 func Save(path string, r *Report) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)

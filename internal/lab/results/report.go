@@ -6,14 +6,13 @@ import (
 	"github.com/strandmp/strand/internal/machine"
 )
 
-// Format is the version of the file's format. It changes when the meaning
-// of a field does; fields that are new are no new format, and are ignored by who does
-// not know them.
+// Format is the version of the file's format. It changes when the meaning of a field does. A new
+// field makes no new format: programs that do not know it ignore it.
 //
-// In format 1 the delays of hol count from when a message was sent, not from when it was to be;
-// the round trips of pingpong have rank 1's check of the data in them; quantiles of delays
-// are values that were measured, and not between two of those; ratios in summaries are the median
-// of all pairs of runs. Such files are read, and keep their format.
+// In format 1 the delays of hol count from when a message was sent, not from when it was to be.
+// The round trips of pingpong have rank 1's check of the data in them. Quantiles of delays are
+// values that were measured, never between two of those. Ratios in summaries are the median of
+// all pairs of runs. Such files are read, and keep their format.
 const (
 	Format      = 2
 	oldestKnown = 1
@@ -38,8 +37,8 @@ type Report struct {
 	// By are the metrics by which variants are compared, where it is not the headline.
 	By []string `json:"by,omitzero"`
 
-	// Machine conducted it, and ran all ranks unless there are hosts. Hosts are those that
-	// were named, of which rank r ran on number r, counted round and round.
+	// Machine conducted the comparison, and ran all ranks unless there are hosts. Hosts are those
+	// that were named; rank r ran on host r, counted round and round.
 	Machine  machine.Machine   `json:"machine"`
 	Hosts    []machine.Machine `json:"hosts,omitzero"`
 	Links    Links             `json:"links"`

@@ -37,8 +37,8 @@ type Network struct {
 	// Spoilt is how many frames were lost that should not have been, since the
 	// machine was too slow. A run with many tells little.
 	Spoilt uint64 `json:"spoilt,omitzero"`
-	// LateSeconds is what 99 % of the frames were not later than, LateMeanSeconds how late they
-	// were on the average; 0 if it is not known.
+	// LateSeconds is the lateness that 99 % of the frames did not exceed, LateMeanSeconds the
+	// average; 0 if it is not known.
 	LateSeconds     float64 `json:"late_seconds,omitzero"`
 	LateMeanSeconds float64 `json:"late_mean_seconds,omitzero"`
 	// Networks are each of several networks between the hosts, of which the above is the sum.
@@ -62,12 +62,12 @@ type Rail struct {
 
 	SentBytes     uint64 `json:"sent_bytes"`
 	ReceivedBytes uint64 `json:"received_bytes"`
-	// Retransmissions are the segments or chunks that were sent more than once,
-	// Timeouts those of them that a timer found out.
+	// Retransmissions are the segments or chunks that were sent again. Timeouts are how many of
+	// them were sent because a timer ran out.
 	Retransmissions uint64 `json:"retransmissions,omitzero"`
 	Timeouts        uint64 `json:"timeouts,omitzero"`
-	// RetransmissionsUnknown and TimeoutsUnknown are of transports, or kernels, that do
-	// not tell.
+	// RetransmissionsUnknown and TimeoutsUnknown are set where a transport, or a kernel, does not
+	// tell.
 	RetransmissionsUnknown bool `json:"retransmissions_unknown,omitzero"`
 	TimeoutsUnknown        bool `json:"timeouts_unknown,omitzero"`
 }

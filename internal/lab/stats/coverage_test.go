@@ -98,8 +98,8 @@ func (f family) missed(n, trials int, true float64, ratio func(_, _ []float64) s
 	return missed, level
 }
 
-// No interval leaves out what is true more often than it says, whatever the shapes. The long form
-// tells it to a thousandth.
+// No interval leaves out the true value more often than it says, whatever the shapes. The long
+// form is exact to a thousandth.
 func TestIntervalsKeepTheirPromise(t *testing.T) {
 	trials := 400
 	if need.Soaking() {
@@ -124,8 +124,9 @@ func TestIntervalsKeepTheirPromise(t *testing.T) {
 	}
 }
 
-// That these families would show an interval that promises too much: the one which assumes that a
-// is a multiple of b, at 90 % for three of each and 97 % for five.
+// These families show up an interval that promises too much. One that assumes that a is a
+// multiple of b misses more than twice as often as it says: 90 % for three of each, 97 % for
+// five.
 func TestIntervalsThatAssumeEqualShapesDoNot(t *testing.T) {
 	const trials = 1000
 	for n, promised := range map[int]float64{3: 0.1, 5: 8.0 / 252} {

@@ -1,11 +1,11 @@
 // Package stats describes samples of measurements: quantiles, medians with their intervals, and
 // by how much one sample exceeds another.
 //
-// Runs are few, and neither their shape nor that two transports have the same one can be taken
-// for granted: over a link that loses frames one may be steady and the other not. So all
-// intervals here are between two of the measured values, by how likely it is that so many of
-// them are on one side of the true median, which is a matter of coins (Thompson 1936). That
-// holds for every distribution, with ties too.
+// Runs are few, and their shape is not known. Nor need two transports have the same shape: over a
+// link that loses frames one may be steady and the other not. So all intervals here lie between
+// two of the measured values. How many values may fall on one side of the true median is a matter
+// of coins (Thompson 1936), and gives the interval its level. That holds for every distribution,
+// with ties too.
 //
 //   - [Summarize] has the interval of a median.
 //   - [ByRound] compares what was measured in pairs: each pair's ratio is one value, and whatever

@@ -12,8 +12,8 @@ const wanted = 0.95
 // five is at 94 %.
 const Enough = 6
 
-// An Interval has a true value in it with a chance of Level, or more. Without a Level there is
-// none, since there were too few values.
+// An Interval contains the true value with a chance of Level, or more. A Level of 0 means that
+// there is no interval, since there were too few values.
 type Interval struct {
 	Low, High float64
 	Level     float64
@@ -54,7 +54,7 @@ func intervalOf(sorted []float64) Interval {
 func medianPlace(n int) (place int, level float64) {
 	// The chance that no more than so many of n values are below the median.
 	term := math.Exp2(-float64(n))
-	if term == 0 { // n > 1000: the normal approximation is right to three digits
+	if term == 0 { // n > 1074: the normal approximation is right to three digits
 		z := 1.96
 		place = int((float64(n) - z*math.Sqrt(float64(n))) / 2)
 		return place, wanted

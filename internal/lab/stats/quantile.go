@@ -20,8 +20,8 @@ func Quantile(sorted []float64, share float64) float64 {
 	return min(low+part*(high-low), high) // which never falls as share rises, rounded or not
 }
 
-// Place is where a quantile lies among n sorted values: at one of them, counted from 0, or, if
-// part is not 0, by that part of the way to the next one.
+// Place is where a quantile lies among n sorted values: at the value number below, counted from
+// 0, and from there by part of the way to the next one.
 func Place(n int, share float64) (below int, part float64) {
 	place := min(max(share, 0), 1) * float64(n-1)
 	const rounding = 1e-9 // 0.55·100 is a little more than 55

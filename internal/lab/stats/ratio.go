@@ -12,9 +12,9 @@ type Ratio struct {
 	Interval Interval
 }
 
-// ByRound returns by how much values exceed those of a base that were measured with them, each
-// with the one of the same number: the median of the rounds' ratios (of an even number of them,
-// in the middle of their logarithms), with its interval. A true median of 1 means that either is
+// ByRound returns by how much values exceed those of a base that were measured with them, number
+// by number: the median of the rounds' ratios, with its interval. For an even number of rounds it
+// lies in the middle of the logarithms of two ratios. A true median of 1 means that either is
 // ahead in half of the rounds. Values must be above 0, else there is no ratio.
 func ByRound(values, base []float64) Ratio {
 	n := min(len(values), len(base))
@@ -33,11 +33,11 @@ func ByRound(values, base []float64) Ratio {
 	return Ratio{Value: low * math.Sqrt(high/low), N: n, Interval: intervalOf(ratios)}
 }
 
-// OfMedians returns by how much the median of a sample exceeds that of another, which has
-// nothing to do with it. The interval reaches from the least that one median may be, divided by
-// the most that the other may be, to the reverse. A miss of it needs one of those two to miss,
-// to the side where the other's values make up for nothing: it is not more likely than
-// a miss of the less certain one. Values must be above 0, else there is no ratio.
+// OfMedians returns by how much the median of a sample exceeds that of another, which has nothing
+// to do with it. The interval reaches from the least that one median may be, divided by the most
+// that the other may be, to the reverse. It misses only if a median is outside of its own interval
+// and the other sample does not make up for that. So a miss is no more likely than that of the
+// less certain of both intervals. Values must be above 0, else there is no ratio.
 func OfMedians(values, base []float64) Ratio {
 	if len(values) == 0 || len(base) == 0 || slices.Min(values) <= 0 || slices.Min(base) <= 0 {
 		return Ratio{}

@@ -63,8 +63,8 @@ func Parse(text []byte) (*Topology, error) {
 	return r.t, nil
 }
 
-// A reader reads a description. What is about some hosts or ways only is read when what is
-// about all of them is known.
+// A reader reads a description. What concerns only some hosts or ways is read last, when all that
+// concerns every host is known.
 type reader struct {
 	t    *Topology
 	all  parts // what is said of all networks
@@ -183,7 +183,7 @@ func (r *reader) networks() error {
 	return nil
 }
 
-// isEmpty: nothing is said of a network, so that it is as all are.
+// isEmpty reports that nothing is said of a network, so that it is as all networks are.
 func isEmpty(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // some reads hosts that there are, each once.

@@ -29,7 +29,7 @@ func meant(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// read reads a mapping. What it has twice, or does not know, is an error.
+// read reads a mapping. A key that comes twice, or is unknown, is an error.
 func (f fields) read(n *yaml.Node) error {
 	n = meant(n)
 	if n.Kind != yaml.MappingNode {
@@ -81,7 +81,8 @@ func (e *placedError) Error() string {
 
 func (e *placedError) Unwrap() error { return e.err }
 
-// at says where an error is, the most exact place that is known, and which names lead there.
+// at adds to an error the most exact place in the file that is known, and the names that lead
+// there.
 func at(n *yaml.Node, err error, names ...string) error {
 	if inner, placed := errors.AsType[*placedError](err); placed {
 		inner.path = append(names, inner.path...)

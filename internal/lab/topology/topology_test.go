@@ -107,7 +107,6 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// What is wrong, and where.
 // One document may be marked as one.
 func TestMarkedDocument(t *testing.T) {
 	x, err := topology.Parse([]byte("---\nhosts: 2\n...\n"))
@@ -115,6 +114,7 @@ func TestMarkedDocument(t *testing.T) {
 	assert.Len(t, x.Hosts, 2)
 }
 
+// Errors say what is wrong, and where.
 func TestBadDescriptions(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "it is empty; want at least hosts: [a, b]",

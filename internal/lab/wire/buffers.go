@@ -65,7 +65,7 @@ func (b *buffers) bytes(f emulate.Frame) []byte {
 	return chunk[at : at+b.size : at+b.size]
 }
 
-// hold says how many times a buffer is to be let go until it is free.
+// hold says how many times a buffer must be let go before it is free.
 func (b *buffers) hold(f emulate.Frame, times int) {
 	b.refs[f] = uint8(times)
 	if times == 0 {

@@ -10,11 +10,10 @@
 //
 // # Time
 //
-// Times are those at which the kernel got a frame, so that a thread that comes late
-// delays only what it would have sent by now. With few frames on their way it wakes up
-// for each, after a long sleep a little early; with many it looks every 20 µs, as a
-// NIC that moderates its interrupts, which leaves the processors to the hosts. How
-// late frames were is counted (Stats).
+// The time of a frame is that at which the kernel got it. So a thread that comes late delays only
+// what it should have sent by now. With few frames on their way the thread wakes up for each,
+// after a long sleep a little early. With many it looks every 20 µs, like a NIC that moderates
+// its interrupts, which leaves the processors to the hosts. Stats count how late frames were.
 //
 // # What it needs from the interfaces
 //
@@ -22,6 +21,6 @@
 // and checksum offload have to be off at both ends (package network does that).
 // What is longer than the MTU is dropped and counted.
 //
-// Addresses say where to: [HardwareAddr]. Broadcasts, and what is for nobody, are
-// dropped and counted: hosts know each other's addresses and do not ask for them.
+// [HardwareAddr] gives the hosts their addresses. Broadcasts, and frames for no host, are dropped
+// and counted: hosts know each other's addresses and do not ask for them.
 package wire

@@ -136,15 +136,15 @@ const (
 	grain      = 20 * time.Microsecond
 )
 
-// collect gives the switch what the hosts have sent. Nothing that they sent by the time that
-// it returns is missing, so what is due by then can be delivered: if it could, a frame that is
-// taken later would find a receiver's queue that has seen later ones.
+// collect gives the switch what the hosts have sent. complete is a time before which no frame is
+// missing, so what is due by then can be delivered. Were one missing, it would be taken later and
+// find that later frames have passed the receiver's queue.
 func (e *Engine) collect() (taken int, complete time.Duration) {
 	complete = e.clock().Sub(e.epoch)
 	for _, p := range e.ports {
 		p.ready = p.count(fullTurn)
 	}
-	// Whatever was counted came before this, however long the thread has stood still.
+	// Every counted frame came before this reading, however long the thread has stood still.
 	wall := e.clock()
 	for host, p := range e.ports {
 		e.take(host, p, wall)
@@ -156,12 +156,13 @@ func (e *Engine) collect() (taken int, complete time.Duration) {
 	return taken, complete
 }
 
-// take gives the switch the frames of a host that were there by some time.
+// take gives the switch the frames of a host that were counted. wall is a time after they came.
 func (e *Engine) take(host int, p *port, wall time.Time) {
 	now, unixNow := wall.Sub(e.epoch), time.Duration(wall.UnixNano())
 	for range p.ready {
 		packet := p.peek()
-		// How long ago it came; a clock that was set in the meantime tells nothing.
+		// How long ago the frame came. If a clock was set meanwhile, the difference tells
+		// nothing.
 		age := unixNow - packet.at
 		if age < 0 || age > time.Second {
 			age = 0

@@ -50,12 +50,13 @@ func (p *port) add(d emulate.Delivery, bytes []byte) {
 	p.waiting++
 }
 
-// patience is how often the kernel may say that its queues are full before frames
-// are given up. It drains them when it gets the processor, which each try gives up.
+// patience is how often the kernel may say that its queues are full before frames are given up.
+// Each try gives way to other goroutines, so that the kernel may get the processor and drain
+// them.
 const patience = 100
 
-// flush sends the batch and returns how many frames the kernel did not take: its
-// own queues, which are no part of the network, were full.
+// flush sends the batch and returns how many frames the kernel did not take because its own
+// queues were full. Those queues are no part of the emulated network.
 func (p *port) flush() (refused int) {
 	sent, tries := 0, 0
 	for sent < p.waiting {

@@ -15,14 +15,14 @@ type Stats struct {
 	// Frames that were lost because the machine was too slow or had too little
 	// memory. Results of a run with many of them tell little.
 	Overrun  uint64 `json:"overrun"`   // a host's frames found the wire's ring full
-	Refused  uint64 `json:"refused"`   // a host's own queues were full
+	Refused  uint64 `json:"refused"`   // the kernel's own queues toward a host were full
 	NoMemory uint64 `json:"no_memory"` // there were too many on their way
 
 	Oversize uint64 `json:"oversize"` // longer than the MTU: offloads are on
 	Stray    uint64 `json:"stray"`    // for no host of the network, or for all
 
-	// How late frames were sent: the middle, what 99 % do not exceed (both rounded
-	// up by less than half), the average and the worst.
+	// How late frames were sent: the median, what 99 % do not exceed (both rounded up by less
+	// than half), the average and the worst.
 	Late   time.Duration `json:"late"`
 	Late99 time.Duration `json:"late_99"`
 	Mean   time.Duration `json:"late_mean"`

@@ -42,9 +42,9 @@ func (e *Engine) wait(many bool) (stop bool, err error) {
 	return polls[len(polls)-1].Revents != 0, nil
 }
 
-// An alarm wakes up in time from a long sleep, from which a processor takes its
-// time to return: up to some hundred microseconds where it is a virtual one. It rings
-// earlier by what it was late before; the rest is spent looking at the clock.
+// An alarm ends a long sleep in time. A processor may need some hundred microseconds to return
+// from one where it is virtual. So the alarm rings earlier by how late it was before, and the
+// rest of the time is spent looking at the clock.
 type alarm struct {
 	due   time.Duration // what it was set for
 	rings time.Duration // when it is to ring; 0: not set

@@ -10,9 +10,9 @@ import (
 	"github.com/strandmp/strand"
 )
 
-// A Burst is what many parallel programs do, the loosely synchronous pattern: every
-// rank computes, then exchanges a burst of messages with its neighbours in a ring, waits for
-// all of them, and computes again. Each message of a burst has a tag of its own.
+// A Burst is what many parallel programs do, the loosely synchronous pattern. Every rank
+// computes, exchanges a burst of messages with its neighbours in a ring, waits for all of them,
+// and computes again. Each message of a burst has a tag of its own.
 type Burst struct {
 	Compute    Duration `json:"compute"`    // of a round, on an idle processor
 	Messages   int      `json:"messages"`   // to each neighbour in a round

@@ -26,8 +26,8 @@ func work(units int) {
 	sink.Store(x)
 }
 
-// Calibration tries a few times, since whatever else the machine does only makes it
-// slower.
+// Bounds of the calibration. It tries a few times and takes the fastest, since other work of the
+// machine only makes it slower.
 const (
 	trials     = 10
 	trialUnits = 500

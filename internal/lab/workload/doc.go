@@ -4,9 +4,8 @@
 // runs on all ranks of a world, checks every byte that it receives, and returns what
 // rank 0 has measured.
 //
-// Who starts ranks gives each of them a [Spec] as JSON, a workload's name and the
-// parameters that are not to be as [Kinds] has them, and gets an [Outcome] as JSON from
-// rank 0:
+// Each rank is given a [Spec] as JSON: a workload's name, and the parameters that differ from
+// those of its [Kinds]. Rank 0 returns an [Outcome] as JSON:
 //
 //	{"name": "farm", "parameters": {"tasks": 500, "ordering": "relaxed"}}
 package workload

@@ -25,9 +25,9 @@ type Farm struct {
 	Outstanding int `json:"outstanding"` // requests of a worker
 	Types       int `json:"types"`       // of tasks, each with its tag
 
-	// Ordering is "strict" or "relaxed": whether a worker, which receives any tag, may
-	// get a task before an older one of another type. Empty: as the parameter
-	// pml_ordering of the ranks says.
+	// Ordering is "relaxed" if a worker, which receives any tag, may get a task before an older
+	// one of another type, and "strict" if not. Empty: as the parameter pml_ordering of the ranks
+	// says.
 	Ordering string `json:"ordering"`
 }
 

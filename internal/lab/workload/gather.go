@@ -8,9 +8,9 @@ import (
 	"github.com/strandmp/strand"
 )
 
-// memberTag is of messages in which a rank tells rank 0 of itself. Those of workloads have
-// the same communicator, and some this tag, but are all received before the barrier that
-// comes first.
+// memberTag is the tag of messages in which a rank tells rank 0 of itself. Workloads use the same
+// communicator, and some of them this tag. But their messages are all received before the barrier
+// that comes first.
 const memberTag = 0
 
 // gather brings what every rank has to tell to rank 0, once all have ended.

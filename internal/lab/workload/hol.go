@@ -10,12 +10,14 @@ import (
 	"github.com/strandmp/strand"
 )
 
-// HOL shows head-of-line blocking: rank 0 sends messages to rank 1 at a steady
-// pace, with one tag after the other, and each tag has a receiver of its own that takes
-// them as they come. Where one lost packet holds up all tags, all are late; where it
-// holds up its own, the others are not. A delay counts from when a message was to leave: where
-// the transport lets the next one wait before it takes it, that is a part of the delay. Both ranks must be on one machine, by whose
-// clock the delays are taken: [clock].
+// HOL shows head-of-line blocking. Rank 0 sends messages to rank 1 at a steady pace, with one tag
+// after the other, and each tag has a receiver of its own that takes them as they come. Where a
+// lost packet holds up all tags, all are late; where it holds up only its own, the others are
+// not.
+//
+// A delay counts from when a message was to leave. If the transport makes a message wait before
+// it takes it, that is a part of the delay. Both ranks must be on one machine, since [clock]
+// gives the times.
 type HOL struct {
 	Messages int      `json:"messages"`
 	Size     int      `json:"size"` // bytes
@@ -25,8 +27,8 @@ type HOL struct {
 
 const defaultInterval = 200 * time.Microsecond
 
-// HOLResult is how long messages took from when they were to be sent to their receive, in
-// seconds.
+// HOLResult is how long messages took, in seconds, from when they were to be sent to their
+// receive.
 type HOLResult struct {
 	All   Delays   `json:"all"`
 	ByTag []Delays `json:"by_tag"`
@@ -94,7 +96,8 @@ func (h HOL) send(ctx context.Context, c *strand.Comm) (Result, error) {
 	return h.result(planned, times), nil
 }
 
-// await returns when a message is to leave, at that time or later. Without a pace that is now.
+// await waits until a message is to leave, and returns that time. If the time has passed it
+// returns at once. Without a pace the time is now.
 func (h HOL) await(ctx context.Context, start int64, message int) (planned int64, err error) {
 	now, err := clock()
 	if err != nil {

@@ -38,9 +38,8 @@ type Connection struct {
 	BytesSent     uint64 `json:"bytes_sent"`
 	BytesReceived uint64 `json:"bytes_received"`
 
-	// Of its congestion control, as [btl.Congestion] has it; -1 if it is not told. The
-	// windows, in bytes, and round-trip times, in seconds, are those that were seen
-	// when it was looked at.
+	// What its congestion control tells, as in [btl.Congestion]; -1 where it does not. Window is
+	// in bytes and RoundTrip in seconds, over all looks at the connection.
 	Algorithm string `json:"algorithm,omitempty"`
 	Resent    int64  `json:"resent"`
 	Timeouts  int64  `json:"timeouts"`

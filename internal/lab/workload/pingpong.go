@@ -10,9 +10,9 @@ import (
 	"github.com/strandmp/strand"
 )
 
-// PingPong sends a message from rank 0 to rank 1 and back, again and again, in one size after
-// the other. Rank 1 sends back what it has received, so that rank 0, when it checks that, has
-// checked both ways; it does so when it has taken the time.
+// PingPong sends a message from rank 0 to rank 1 and back, again and again, in one size after the
+// other. Rank 1 sends back what it has received, unchecked. Rank 0 checks what comes back when it
+// has taken the time, and so checks both ways.
 type PingPong struct {
 	Sizes  []int `json:"sizes"`  // bytes
 	Rounds int   `json:"rounds"` // that are measured, of each size

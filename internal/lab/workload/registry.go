@@ -59,9 +59,9 @@ type Spec struct {
 	Name       string          `json:"name"`
 	Parameters json.RawMessage `json:"parameters,omitempty"` // those that are not the kind's defaults
 
-	// Watch is how often each rank looks at its connections while the workload runs,
-	// [Connection] and [Moment]; "0s" is at the end only. A look takes some
-	// microseconds a connection.
+	// Watch is how often each rank looks at its connections while the workload runs, for
+	// [Connection] and [Moment]. "0s" is at the end only. A look takes some microseconds a
+	// connection.
 	Watch Duration `json:"watch,omitempty"`
 }
 

@@ -23,11 +23,11 @@ type watch struct {
 // seen is what was seen of a connection.
 type seen struct{ windows, roundTrips []float64 }
 
-// maxMoments is how often a watch looks: when it has, it forgets every other time, and looks
-// half as often from then on.
+// maxMoments bounds how many looks a watch remembers. When it has so many it forgets every other
+// one, and looks half as often from then on.
 const maxMoments = 200
 
-// startWatch looks every so often, or not at all before the end.
+// startWatch starts to look every so often. If every is 0 it looks at the end only.
 func startWatch(w *strand.World, every time.Duration) *watch {
 	s := &watch{world: w, start: time.Now(), every: every, stop: make(chan struct{}), seen: make(map[string]*seen)}
 	if every > 0 {
@@ -53,7 +53,7 @@ func (s *watch) run() {
 	}
 }
 
-// end stops looking, but for a last time.
+// end stops the looking, looks a last time and returns what was seen.
 func (s *watch) end() Member {
 	close(s.stop)
 	s.over.Wait()
@@ -95,7 +95,7 @@ func (s *watch) look(rails []strand.RailReport) {
 // name tells a connection from the others of its rank.
 func name(r strand.RailReport) string { return r.Module + " " + r.Desc }
 
-// thin forgets every other time.
+// thin forgets every other look.
 func (s *watch) thin() {
 	s.every *= 2
 	s.course = everyOther(s.course)

@@ -14,8 +14,8 @@ type worker struct {
 	comm    *strand.Comm
 	content *payload
 
-	// What was asked for and has not come: receives in the order in which they
-	// were posted, which is that of arrival, since all are for any tag.
+	// What was asked for and has not come. Receives are in the order in which they were posted.
+	// Tasks come in that order too, since all receives are for any tag.
 	buffers  [][]byte
 	receives []strand.Request
 	first    int

@@ -91,8 +91,8 @@ func TestHOL(t *testing.T) {
 	}
 }
 
-// A message that could not leave when it was to is late, be it for the messages before it or
-// for its own sake: what counts is the plan.
+// What counts is the plan. A message that could not leave when it was to is late, whether earlier
+// messages held it up or something of its own did.
 func TestHOLCountsFromThePlan(t *testing.T) {
 	h := workload.HOL{Messages: 50, Size: 8, Tags: 1, Interval: workload.Duration(time.Microsecond)}
 	var result *workload.HOLResult
@@ -128,8 +128,8 @@ func TestHOLCountsFromThePlan(t *testing.T) {
 	assert.InDelta(t, span, result.All.Worst-result.All.Quantiles[0], 1e-9, "the first was planned so long before the last")
 }
 
-// The far side of a ping-pong sends back what has come as it is; the near side checks it, out of
-// the time that counts.
+// Rank 1 of a ping-pong sends back what has come as it is. Rank 0 checks it, out of the time that
+// counts.
 func TestPingPongSendsBackBeforeAnybodyLooks(t *testing.T) {
 	p := workload.PingPong{Sizes: []int{64}, Rounds: 1}
 	strandtest.Run(t, 2, func(ctx context.Context, world *strand.World) error {
@@ -237,7 +237,7 @@ func TestBadParameters(t *testing.T) {
 	}
 }
 
-// What one run was given says nothing to the next one.
+// What one run was given does not become a default of the next one.
 func TestDefaultsStay(t *testing.T) {
 	spec := workload.Spec{Name: "pingpong"}
 	before, err := spec.Workload()
