@@ -266,19 +266,24 @@ func (w *world) up(v *way) {
 
 func (w *world) down(v *way, err error) {
 	w.note("%s: down from %v, %v", v.name, v.State, err)
-	if v.State.Connected() {
-		w.broken++
-	}
 	v.attempt++
 	if v.State.Connected() && w.IntN(4) == 0 {
 		w.peer.Broken(v.Rail, w.env)
 		attempt := v.attempt
 		w.after(time.Millisecond, func() {
 			if v.attempt == attempt {
-				w.peer.Down(v.Rail, err, w.env)
+				w.lost(v, err)
 			}
 		})
 		return
+	}
+	w.lost(v, err)
+}
+
+// lost has the peer be told that a connection is over, or an attempt.
+func (w *world) lost(v *way, err error) {
+	if v.State.Connected() || v.State == Breaking {
+		w.broken++
 	}
 	w.peer.Down(v.Rail, err, w.env)
 }

@@ -93,9 +93,9 @@ func (p *Peer) Evidence(e Env) Evidence {
 
 // refuses reports whether there is a way to the peer that this side can open, and all such ways
 // have come to a final end. A process that has nothing to say but goodbye needs one such end
-// only, of a way that has led to the peer: if the peer refuses this process there, it knows
-// that this process leaves, or is no more. An address that was never right, or has become
-// somebody else's, says nothing of the peer.
+// only, if that tells of the peer: the peer has proved who it is and refuses this process, or an
+// unbreakable way that has led to the peer has ended. An address that was never right, or has
+// become somebody else's, says nothing of the peer.
 func (p *Peer) refuses(e Env) bool {
 	ended, told, open := false, false, false
 	for _, r := range p.Rails {
@@ -103,7 +103,7 @@ func (p *Peer) refuses(e Env) bool {
 		case r.Foreign:
 		case r.State == Gone && (r.Unbreakable || Final(r.Cause)):
 			ended = true
-			told = told || r.met && (r.Unbreakable || errors.Is(r.Cause, btl.ErrUnwelcome))
+			told = told || r.met && r.Unbreakable || errors.Is(r.Cause, btl.ErrUnwelcome)
 		default:
 			open = true
 		}
