@@ -1,7 +1,7 @@
 // Package btltest has what the unit tests of a transport need around it: a [Loop] with a
-// clock that the test moves, a [Host], and a [Receiver] that keeps what it is told. Whether a
-// transport keeps the contract is for package conformance to say; this is for tests of its
-// parts, and of what happens only at a certain moment.
+// clock that the test moves, a [Host], and a [Receiver] that keeps what it is told. Package
+// conformance tests whether a transport keeps the contract. This package is for tests of its parts,
+// and of what happens only at a certain moment.
 //
 //	a, b := btltest.NewHost(t, 0, 2, Component{}), btltest.NewHost(t, 1, 2, Component{})
 //	b.Clock = a.Clock                         // two ranks that one test turns
@@ -17,6 +17,6 @@
 //	for recv.Ups == 0 && (a.Clock.Turn() || a.Clock.Poll()) {
 //	}
 //
-// All calls but [Loop.Post] and [Host.Logf] belong to one goroutine, the test's, as all calls
-// of a module do. Nothing happens but when the test has the loop run.
+// All calls but [Loop.Post] and [Host.Logf] belong to the test's goroutine, as all calls of a
+// module do. Nothing happens except when the test has the loop run.
 package btltest

@@ -12,8 +12,8 @@ import (
 // Timeout is how long [Loop.Until] waits, in real time.
 const Timeout = 30 * time.Second
 
-// A Loop is a [btl.Loop] that a test turns by hand. Its time stands still but for Advance, and
-// descriptors are ready when the test says so ([Loop.Poll]). The zero value is ready for use.
+// A Loop is a [btl.Loop] that a test turns by hand. Only Advance moves its time. Descriptors are
+// ready when the test says so ([Loop.Poll]). The zero value is ready for use.
 type Loop struct {
 	now      int64
 	epoch    uint64
@@ -55,7 +55,7 @@ func (l *Loop) Watch(fd int, h btl.Handler) (btl.Watch, error) {
 func (l *Loop) Watches() []*Watch { return slices.Clone(l.watches) }
 
 // Poll polls each descriptor under watch once, as if it were ready, and reports whether anything was
-// done. A handler bears that at any time.
+// done. Every handler has to bear a poll with nothing to do.
 func (l *Loop) Poll() bool {
 	did := false
 	for _, w := range l.Watches() {
@@ -115,8 +115,8 @@ func (l *Loop) bell() chan struct{} {
 	return l.news
 }
 
-// Turn does once what is to be done now: what was posted, the timers that are due, what was
-// held back. It reports whether there was anything.
+// Turn does once what is to be done now: it runs what was posted, fires the timers that are due, and
+// flushes what was held back. It reports whether there was anything.
 func (l *Loop) Turn() bool {
 	l.epoch++
 	l.mu.Lock()
@@ -173,8 +173,8 @@ func (l *Loop) Advance(d time.Duration) {
 	l.Run()
 }
 
-// Until turns until something is so, and waits meanwhile for what goroutines post. If it is
-// not so within [Timeout] the test ends. It polls no descriptors.
+// Until turns the loop until so returns true, and waits meanwhile for what goroutines post. After
+// [Timeout] the test fails; what says what it has waited for. Until polls no descriptors.
 func (l *Loop) Until(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	l.mu.Lock()

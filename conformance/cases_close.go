@@ -100,8 +100,8 @@ func checkCloseBusy(t *trial) {
 	}
 }
 
-// checkWholeIfOrderly checks that a peer which learns of an orderly end has had all that was taken: an
-// end that has lost frames, since they could not be sent for too long, is another one.
+// checkWholeIfOrderly checks that a peer which learns of an orderly end has had all frames that were
+// taken. An end that has lost frames, since they could not be sent for too long, is not orderly.
 func (p *port) checkWholeIfOrderly(back *port) {
 	t := p.w.t
 	t.mu.Lock()
@@ -118,7 +118,7 @@ func checkCloseEarly(t *trial) {
 		w.stallAll()
 		there := w.connect(a, b)
 		t.mu.Lock()
-		w.ending = true // whom the peer has accepted meanwhile is soon gone
+		w.ending = true // an endpoint that the peer accepts meanwhile soon goes down
 		t.mu.Unlock()
 		if round%3 > 0 {
 			there.post(w.randomSpecs(3, 64<<10)...)

@@ -119,7 +119,7 @@ func checkAbsent(t *trial) {
 }
 
 func checkLeaving(t *trial) {
-	var left []*port // by who did not answer; some transports take their time to see that, all at once
+	var left []*port // by a peer that did not answer; waited for together, as some transports take long to see it
 	for round := range 6 {
 		w := t.open(2)
 		a, b := w.distinctPair()
@@ -158,7 +158,7 @@ func checkGivenUp(t *trial) {
 		} else {
 			there.close()
 		}
-		b.step(round % 5) // it may let in who is gone
+		b.step(round % 5) // it may let in a peer that has gone
 		w.resumeAll()
 		w.abandoned(b, 0)
 		if !leaves {
@@ -172,7 +172,7 @@ func checkGivenUp(t *trial) {
 	}
 }
 
-// abandoned waits until rank b has no more endpoints than that to peers that it has accepted.
+// abandoned waits until rank b has no more than left endpoints that it has accepted.
 func (w *world) abandoned(b *rank, left int) {
 	w.t.await(ruleNoticed, fmt.Sprintf("rank %d to notice that a peer which it has accepted had given up", b.id), func() bool {
 		n := 0

@@ -8,8 +8,8 @@ var failureCases = []testCase{
 	{"after-death", "After Down an endpoint says Broken or connects anew, and a new one can be made.", checkAfterDeath, on(ruleBroken, ruleNoticed)},
 }
 
-// A scene is three ranks: the first connected to the last, which is to die, and
-// to the other, which is not to notice.
+// A scene is three ranks. The first is connected to both others. The last is to
+// die; the other must not notice.
 type scene struct {
 	w           *world
 	victim      *rank
@@ -67,7 +67,7 @@ func checkDiesSending(t *trial) {
 		open    bool // a frame stood half arrived
 		dropped int
 	}
-	// Some transports notice only after a while: they all wait at the same time.
+	// Some transports notice only after a while, so all deaths are waited for at once.
 	deaths, met := make([]death, 6), 0
 	for i := range deaths {
 		s := &deaths[i]

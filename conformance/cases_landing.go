@@ -88,7 +88,7 @@ func checkRevoke(t *trial) {
 }
 
 // revokeNearTheEnd revokes frames of which less is missing than one read may bring, so that the
-// next frame comes with the rest, and returns how many it has met.
+// next frame comes with the rest. It returns how many such frames it has met.
 func revokeNearTheEnd(w *world, there, back *port) (met int) {
 	if there.r == back.r {
 		return 0

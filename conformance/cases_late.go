@@ -6,9 +6,9 @@ import "github.com/strandmp/strand/btl"
 // has it sent another way, completes the receive and gives the memory back to the
 // program: what the first way still brings must go nowhere.
 
-// stalled makes a frame stand half arrived at back, and its sender is not turned
-// any more. Starved means that the network, too, holds nothing more of it. The
-// result is nil if that did not come about. All ranks are stalled.
+// stalled makes a frame stand half arrived at back, and does not turn its sender
+// any more. With starved the network holds nothing more of it either. The result is
+// nil if no frame came to stand so. All ranks are stalled.
 func (w *world) stalled(there, back *port, starved bool) *plot {
 	const frames = 8 // together more than the buffers on the way take
 	for range frames {
@@ -46,12 +46,13 @@ func (w *world) starve(back *port) (open *plot) {
 	return open
 }
 
-// lateScratch is all the room that there is for what still comes of a revoked frame: less than a
-// transport may want for a read of its own, so that one which has asked before has to ask again.
+// lateScratch is the room that is left for what still comes of a revoked frame, in bytes. It is less
+// than a transport may want for a read of its own. So a transport that asked for the room before has
+// to ask again.
 const lateScratch = 1 << 10
 
-// revoke takes back the memory of a frame that is arriving at p. A host that polls has looked
-// just before, and in vain if nothing was there.
+// revoke takes back the memory of a frame that is arriving at p. An endpoint that can be polled is
+// polled right before, so that it may have asked for room and then read nothing.
 func (p *port) revoke(pl *plot) {
 	if poller, ok := p.ep.(btl.Poller); ok {
 		p.r.do("Poller.Poll", func() { poller.Poll() })

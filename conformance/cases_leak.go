@@ -11,9 +11,9 @@ var leakCases = []testCase{
 	{"leak-worlds", "A module that was closed leaves nothing behind, however often.", checkLeakWorlds, on(ruleClean)},
 }
 
-// growth runs f for a while and returns by how many bytes the heap grows in
-// rounds further runs. What leaks does so again: more than room counts if it was more three
-// times in a row, and not only when buffers happened to be full at the end.
+// growth runs f warm times, and returns by how many bytes the heap grows in rounds further runs.
+// If that is more than room it measures again, three times in all, and returns the least growth. A
+// leak grows each time; buffers only happen to be full at the end of one.
 func growth(warm, rounds int, room int64, f func()) (grown int64) {
 	heap := func() int64 {
 		var m runtime.MemStats

@@ -22,19 +22,19 @@ type Subject struct {
 	// Settings are the parameters to open it with. Short time limits for
 	// connecting make the suite quick.
 	Settings []param.Setting
-	// Wire connects as a stranger to where a module with this address is
-	// reached; what is written to it is garbage. Nil stands for dialling the
-	// sockets that the module has given to its loop.
+	// Wire connects, as a stranger, to the module that has published this
+	// address. The suite writes garbage to the result. Nil stands for dialling
+	// the sockets that the module has given to its loop.
 	Wire func(address []byte) (io.WriteCloser, error)
 	// Sever cuts the connection of an endpoint without a word to either side,
 	// as when the peer's process is killed. It is called as all methods of the
 	// endpoint are. Nil stands for shutting down the connected sockets that the
 	// rank has given to its loop.
 	Sever func(btl.Endpoint) error
-	// Inject sends bytes to the endpoint's peer over the connection of the endpoint, without
-	// its knowledge, as a defect on the way would. It is called as Sever is. Nil stands for
-	// writing to the sockets that the rank has given to its loop: to those of connections,
-	// and from those for datagrams to the peer's.
+	// Inject sends bytes to the endpoint's peer over the endpoint's connection, without the
+	// endpoint's knowledge, as a defect on the way would. It is called as Sever is. Nil stands
+	// for the sockets that the rank has given to its loop: the suite writes to those that are
+	// connected, and sends from datagram sockets to those of the peer.
 	Inject func(ep btl.Endpoint, b []byte) error
 }
 
@@ -53,8 +53,9 @@ type options struct {
 // variable CONFORMANCE_SEED, else from the clock; it is printed with each result.
 func Seed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
-// Timeout sets the watchdog's limit: a case in which nothing happens for so long
-// hangs. The default is 20 seconds. A case that takes ten times as long fails too.
+// Timeout sets the watchdog's limit. A case in which nothing happens for so long
+// counts as a hang. The default is 20 seconds. A case that takes ten times as long
+// fails too.
 func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
 
 // Only runs the cases of these names alone.
@@ -64,8 +65,8 @@ func Only(cases ...string) Option { return func(o *options) { o.only = cases } }
 // pass as not applicable; without it that is a failure.
 func AllowUnavailable() Option { return func(o *options) { o.unavailable = true } }
 
-// Watch has f called with the result of each case as soon as it is there, one at a
-// time. For [Check].
+// Watch has [Check] call f with the result of each case as soon as it is there, one
+// at a time.
 func Watch(f func(Result)) Option { return func(o *options) { o.watch = f } }
 
 // Check runs the suite and returns what it found. It stops early when the

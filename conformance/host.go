@@ -103,9 +103,9 @@ func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.End
 	return p, nil
 }
 
-// checkMember reports a connection that can only be the intruder's: all others
-// have been made. It has to be said before anything else is, since the case ends
-// at the first rule that is seen broken.
+// checkMember reports a connection that can only be the intruder's, since all
+// others have been made. It comes before all other checks, since the case ends at
+// the first rule that is seen broken.
 func (w *world) checkMember(rank int) {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()

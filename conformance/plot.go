@@ -17,9 +17,9 @@ const (
 // guard is the margin around each piece of a plot, which nobody may write to.
 const guard = 24
 
-// A plot is the memory behind a landing. Everything in it is scribbled over
-// when the transport has nothing to look for in it: margins from the start, the
-// pieces once they are taken back; nothing may change that afterwards.
+// A plot is the memory behind a landing. What the transport must not touch is
+// scribbled over: the margins from the start, the pieces once they are taken back.
+// Nothing may change there afterwards.
 type plot struct {
 	landing btl.Landing
 	p       *port
@@ -28,8 +28,8 @@ type plot struct {
 	block   []byte
 	pieces  [][]byte
 	taken   bool
-	lent    bool  // to the plot of another frame
-	over    *plot // whose memory this one uses
+	lent    bool  // another frame's plot uses the memory now
+	over    *plot // the plot whose memory this one uses
 	bad     bool  // reported already
 }
 
@@ -57,7 +57,7 @@ func newPlot(p *port, sh *shipment, kind plotKind) *plot {
 	scribble(pl.block)
 	at := guard
 	for _, c := range cuts {
-		// The capacity reaches into the margin: writing beyond the length shows.
+		// The capacity reaches into the margin, so that a write beyond the length shows.
 		pl.pieces = append(pl.pieces, pl.block[at:at+len(c)])
 		at += len(c) + guard
 	}
@@ -76,7 +76,7 @@ func (pl *plot) set() []byte {
 	return scratch
 }
 
-// build uses the memory of a plot that was revoked, as a receive that is posted
+// build uses the memory of a plot that was revoked, as a receive does that is posted
 // with the buffer of one that has completed.
 func (pl *plot) build(over *plot) {
 	pl.over, over.lent = over, true

@@ -11,9 +11,9 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// A poller is a progress loop made for tests: it can be stepped, calls handlers
-// in random order, and now and then one that has nothing to do, which every
-// handler must bear.
+// A poller is a progress loop made for tests. It can be stepped, and calls handlers
+// in random order. Now and then it calls one that has nothing to do: every handler
+// must bear that.
 type poller struct {
 	started  time.Time
 	epoch    uint64
@@ -202,8 +202,8 @@ func (p *poller) arm() {
 }
 
 // wait returns when there is something to do or the time is over. It is called
-// without the rank's lock; descriptors may be closed meanwhile, which does no
-// harm but to end the wait.
+// without the rank's lock. A descriptor that is closed meanwhile ends the wait, and
+// does no other harm.
 func (p *poller) wait(d time.Duration) {
 	p.mu.Lock()
 	fds, ready := append([]unix.PollFd(nil), p.armed...), p.ready

@@ -21,14 +21,14 @@ type port struct {
 
 	// Guarded by the trial's mu.
 	ep            btl.Endpoint
-	up, down      bool // as of the last such call
+	up, down      bool // by the last call of Up or Down
 	closed        bool
 	ups, downs    int
 	downErr       error
 	mayFall       bool // the case does something that ends the connection
 	intrudes      bool // it leads to another job, which has to refuse it
 	sentSinceDown bool
-	began         time.Time // when the first frame was sent of those that wait for the connection
+	began         time.Time // when the first frame that waits for the connection was sent
 	recalling     bool      // Recall is being called
 	busy          bool      // Send said Busy and Writable has not come
 	sawBusy       int
@@ -91,7 +91,7 @@ func (p *port) status() string {
 
 // lane returns the order kept for a lane of this endpoint. Mu is held.
 func (p *port) lane(l int) *laneOrder {
-	if l != btl.ControlLane { // of which a module may make a lane apart
+	if l != btl.ControlLane { // a module may keep the control lane apart
 		l %= max(1, p.w.attr.Lanes)
 	}
 	o := p.lanes[l]
@@ -249,9 +249,9 @@ func (p *port) Down(err error) {
 	p.giveUp()
 }
 
-// fell reports an endpoint that has gone down though the case did nothing to it. One that has
-// waited in vain for an answer may be sound and in too much of a hurry: that is told apart,
-// since the remedy is another. Mu is held.
+// fell reports an endpoint that has gone down though the case did nothing to it. An endpoint that
+// has waited in vain for an answer may be sound and its time limit too short. That is another
+// violation, since the remedy is another. Mu is held.
 func (p *port) fell(err error) {
 	waited, limit := time.Since(p.began), p.w.limit
 	switch unanswered := !p.up && !p.began.IsZero() && timedOut(err); {
@@ -272,8 +272,8 @@ func timedOut(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// giveUp settles the account of an endpoint that is down or closed: what it had
-// may be lost, and its frames are the sender's again. Mu is held.
+// giveUp settles the account of an endpoint that is down or closed. Its frames may be
+// lost, and their memory is the sender's again. Mu is held.
 func (p *port) giveUp() {
 	p.excuse()
 	for _, sh := range p.held {
@@ -291,8 +291,8 @@ func (p *port) excuse() {
 	}
 }
 
-// abandon ends an endpoint at once, and for both sides if it can do that, as a host does with
-// one that is silent.
+// abandon ends an endpoint at once, and for both sides if the endpoint can do that. Hosts do so
+// with an endpoint that is silent.
 func (p *port) abandon() {
 	aborter, ok := p.ep.(btl.Aborter)
 	if !ok {

@@ -7,9 +7,8 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 )
 
-// A production turns a rank with the engine that programs have. Ranks with an
-// odd number have nobody who waits: there the engine's background goroutine does
-// everything.
+// A production turns a rank with the engine that programs have. On ranks with an
+// odd number nobody waits, so that the engine's background goroutine does everything.
 type production struct {
 	*engine.Engine
 	r      *rank

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the suite does to a transport from outside it does to the sockets that
-// the rank's modules have given to the loop, unless the subject has hooks.
+// From outside, the suite gets at a transport by the sockets that the rank's
+// modules have given to the loop, unless the subject has hooks.
 
 func option(fd, name int) int {
 	v, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, name)
@@ -21,8 +21,8 @@ func option(fd, name int) int {
 
 func isListener(fd int) bool { return option(fd, unix.SO_ACCEPTCONN) == 1 }
 
-// isConnected reports whether a descriptor is a connected socket: of a stream, or of packets
-// within this host. SCTP has sockets of packets that are of many connections.
+// isConnected reports whether a descriptor is a socket of one connection: a stream, or packets
+// within this host. A socket of packets of SCTP may have many connections.
 func isConnected(fd int) bool {
 	peer, err := unix.Getpeername(fd)
 	if err != nil {
@@ -33,8 +33,8 @@ func isConnected(fd int) bool {
 	return kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET && within
 }
 
-// sever cuts the connection of an endpoint; shutting down sockets cuts all
-// connections of the rank.
+// sever cuts the connection of an endpoint. Without the subject's hook it shuts down
+// sockets, which cuts all connections of the rank.
 func (p *port) sever() {
 	cut := 0
 	var err error
@@ -57,8 +57,8 @@ func (p *port) sever() {
 	}
 }
 
-// inject sends bytes to the endpoint's peer behind its back; by sockets, over all connections
-// of the rank. It reports whether any may arrive.
+// inject sends bytes to the endpoint's peer behind the endpoint's back. Without the subject's hook
+// they go over all connections of the rank. It reports whether any may arrive.
 func (p *port) inject(b []byte) (sent bool) {
 	var ports []unix.Sockaddr
 	peer := p.w.ranks[p.peer]
@@ -91,7 +91,8 @@ func (p *port) inject(b []byte) (sent bool) {
 	return sent
 }
 
-// datagramPort is where a datagram socket of this host is reached from it, nil for others.
+// datagramPort is the address at which this host reaches a datagram socket of its own; nil for other
+// sockets.
 func datagramPort(fd int) unix.Sockaddr {
 	if option(fd, unix.SO_TYPE) != unix.SOCK_DGRAM {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The suite finds what it does mischief to among sockets of packets that keep their order
-// (SOCK_SEQPACKET) as among streams: they are cut, written to and dialled.
+// The suite treats sockets of packets that keep their order (SOCK_SEQPACKET) as it does streams: it
+// cuts them, writes to them and dials them.
 func TestSocketsOfPackets(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s")
 	listener, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0)

@@ -63,15 +63,16 @@ func (s *stepper) awaitTurn() bool {
 	return !s.stopping
 }
 
-// turn polls once for a case that steps by itself. What that does is an event: many steps may
-// lie between two calls of the suite, and on a busy machine they take their time.
+// turn polls once for a case that steps by itself. A poll that did something is an event to the
+// watchdog: a case may make many steps between two other events, and they take long on a busy
+// machine.
 func (s *stepper) turn() {
 	if s.turnUnless(false) {
 		s.r.w.t.happened()
 	}
 }
 
-// turnUnless polls once, unless the rank is stalled and that counts.
+// turnUnless polls once. With stalled it does not if the rank is stalled.
 func (s *stepper) turnUnless(stalled bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -181,9 +181,9 @@ func (t *trial) await(r Rule, what string, cond func() bool) {
 	}
 }
 
-// tell wakes the case if what it waits for has come about, or never will. To look
-// here, and not there, spares a switch of goroutines for each of thousands of frames. Mu
-// is held.
+// tell wakes the case if what it waits for has come about, or never will. The case could
+// look itself, but that would cost a switch of goroutines for each of thousands of frames.
+// Mu is held.
 func (t *trial) tell() {
 	if t.wanted != nil && (t.expired || len(t.violations) > 0 || t.wanted()) {
 		t.wanted = nil
@@ -191,8 +191,8 @@ func (t *trial) tell() {
 	}
 }
 
-// patience is await for a case that turns the ranks itself: it is called each
-// time that the condition does not hold, and ends the case if that lasts.
+// patience is await for a case that turns the ranks itself. The case calls it each
+// time that the condition does not hold. If that lasts too long patience ends the case.
 func (t *trial) patience(r Rule, what string) {
 	t.check()
 	t.mu.Lock()

@@ -6,11 +6,11 @@ import (
 )
 
 // A watchdog ends a case in which nothing happens. It counts quiet moments, not
-// time: a process that was stopped for a while, or a slow machine, does not
-// count as a hang.
+// time, so that a process that was stopped for a while does not count as a hang, nor
+// does a slow machine.
 type watchdog struct {
 	t       *trial
-	overdue chan struct{} // closed if the case does not even notice that it has expired
+	overdue chan struct{} // closed if the case does not end after it has expired
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -22,8 +22,8 @@ type watchdog struct {
 }
 
 const (
-	momentsQuiet = 10  // are a hang
-	momentsMost  = 100 // for a case that goes on and on
+	momentsQuiet = 10  // moments without an event that are a hang
+	momentsMost  = 100 // moments that a case may take, whatever happens
 	momentsGrace = 10  // from expiry until the case counts as stuck
 )
 

@@ -36,7 +36,7 @@ type world struct {
 	plotted  int // bytes in plots
 }
 
-// A variant is what a case may want otherwise.
+// A variant is how the world of a case may differ from the usual one.
 type variant struct {
 	hello      func(rank int) int // size of a rank's hello
 	production bool               // turned by the engine that programs have
@@ -94,13 +94,15 @@ func (w *world) resolveParams() {
 	w.values, w.limit = values, shortest(registry, values)
 }
 
-// A limit is how long a transport waits for something at least, by a parameter of its own.
+// A limit is the shortest time that a transport waits for anything, and the name of the parameter
+// that says so.
 type limit struct {
 	name string
 	time time.Duration
 }
 
-// shortest finds it among the parameters whose names end with timeout; 0 means that there is none.
+// shortest finds the limit among the parameters whose names end with timeout. Its time is 0 if there
+// is none.
 func shortest(r *param.Registry, values *param.Values) (l limit) {
 	for _, s := range r.Specs() {
 		if s.Kind != param.Duration || !strings.HasSuffix(s.Name, "timeout") {
@@ -152,8 +154,8 @@ func (w *world) route(a, b int) (m btl.Module, peer btl.Peer, paths []btl.Path, 
 	return m, peer, paths, reason
 }
 
-// pair returns two ranks that reach each other: 0 and 1, or for a transport that
-// serves its own rank alone twice the same.
+// pair returns two ranks that reach each other, 0 and 1. For a transport that serves
+// its own rank alone both are the same.
 func (w *world) pair() (a, b *rank) {
 	last := len(w.ranks) - 1
 	if m, _, _, _ := w.route(0, last); m != nil {
@@ -205,9 +207,9 @@ func (w *world) dialInside(a *rank, m btl.Module, peer btl.Peer, path btl.Path) 
 	return p
 }
 
-// between returns an endpoint from a to b: one that is there, or a new one. A
-// module need not serve two over the same path, so that no connection of b's may
-// come in between the look and the making of ours.
+// between returns an endpoint from a to b: one that is there, or a new one. It looks
+// and connects in one call of rank a. Otherwise b could connect in between, and a
+// module need not serve two endpoints over the same path.
 func (w *world) between(a, b *rank) (p *port) {
 	m, peer, paths, err := w.route(a.id, b.id)
 	if m == nil {
@@ -232,9 +234,9 @@ func (w *world) existing(a, b *rank) *port {
 	return nil
 }
 
-// accepted waits until rank b has accepted an endpoint of a, and returns it.
-// Where a transport serves both directions by the endpoints that the two sides
-// have made themselves, it is b's own.
+// accepted waits until rank b has accepted an endpoint of a, and returns it. If a
+// transport uses for both directions the endpoints that the two sides have made
+// themselves, it returns b's own.
 func (w *world) accepted(b, a *rank) (found *port) {
 	w.t.await(ruleAccept, fmt.Sprintf("rank %d to have an endpoint to rank %d", b.id, a.id), func() bool {
 		for _, p := range w.ports {

@@ -6,11 +6,11 @@ const (
 	// ReadAhead is how much is read before it is known what it belongs to, in bytes. More
 	// would have to be copied, less would cost calls in a burst of small frames.
 	ReadAhead = 8 << 10
-	// wholeLimit is up to which size a frame that is not there yet is waited for and handed
-	// over whole; a longer one is landed.
+	// wholeLimit is the largest frame, prefix included, that is waited for and handed over
+	// whole. A longer one that is not there yet gets a landing place.
 	wholeLimit = 4<<10 + PrefixSize
-	// directMin is the least room that is worth a read of its own straight into a landing
-	// place; for less the bytes are read ahead and copied.
+	// directMin is the least room in a landing place that is worth a read of its own. For less
+	// the bytes are read ahead and copied.
 	directMin = 2 << 10
 )
 
@@ -46,7 +46,7 @@ type Scanner struct {
 }
 
 // Start prepares a scanner for a stream whose peer has announced payloads of at most limit
-// bytes. With nil for buffers it has memory of its own from the first byte read ahead on.
+// bytes. With nil for buffers the scanner allocates memory when it first reads ahead, and keeps it.
 func (s *Scanner) Start(recv btl.Receiver, limit int, buffers Buffers) {
 	*s = Scanner{recv: recv, limit: limit, buffers: buffers}
 }
@@ -75,7 +75,7 @@ func (s *Scanner) Stop(drop bool) {
 // Next returns where to read the next bytes to, at least one, and whether that is a landing
 // place. The memory is the caller's until it calls Advance, within the same call of the loop.
 func (s *Scanner) Next() (b []byte, direct bool) {
-	s.direct = false // a read that has brought nothing is not told of
+	s.direct = false // no Advance follows a read that brought nothing
 	if s.landing != nil {
 		if p := s.landing.Next(); len(p) >= directMin {
 			s.direct = true
@@ -124,8 +124,8 @@ func (s *Scanner) advance(n int) error {
 	return nil
 }
 
-// Feed hands over the frames in b, which is what follows in the stream. B is not needed
-// after the call.
+// Feed hands over the frames in b, the bytes that follow in the stream. B is not needed after the
+// call.
 func (s *Scanner) Feed(b []byte) error {
 	s.working = true
 	err := s.feed(b)
@@ -166,7 +166,7 @@ func (s *Scanner) feed(b []byte) error {
 	return nil
 }
 
-// want is how many bytes the frame that is read ahead must have for the next step.
+// want is how many bytes of the present frame must be read ahead for the next step.
 func (s *Scanner) want() int {
 	if s.hi < PrefixSize {
 		return PrefixSize
@@ -243,8 +243,8 @@ func (s *Scanner) pause() {
 	}
 }
 
-// Rest gives the memory back if nothing is in it: whoever reads calls it when there is
-// nothing more to read for now. Feed does so by itself.
+// Rest gives the memory back if nothing is in it. A caller of Next and Advance calls it when there
+// is nothing more to read for now; Feed does so by itself.
 func (s *Scanner) Rest() {
 	if s.ahead == nil || s.buffers == nil || s.working || s.hi > s.lo && !s.stopped {
 		return

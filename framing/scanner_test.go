@@ -121,8 +121,8 @@ func TestStopInAnUpCall(t *testing.T) {
 	}
 }
 
-// A read that brings nothing is not told of. If the landing is revoked then, what comes next goes
-// to where Next says then, however little room there is, and the frame behind is found.
+// No Advance follows a read that brings nothing. If the landing is revoked then, the next bytes go
+// to where the next call of Next says, however little room there is. The frame behind is found.
 func TestRevokedAfterAReadThatBroughtNothing(t *testing.T) {
 	stream := Append(nil, &btl.Frame{Header: []byte("b"), Payload: make([]byte, 10<<10), Size: 10 << 10})
 	stream = Append(stream, &btl.Frame{Header: []byte("c"), Payload: []byte("next"), Size: 4})

@@ -13,12 +13,12 @@ import (
 // descriptors nor memory.
 const troubleRest = 100 * time.Millisecond
 
-// FetchAll has a goroutine make a call that blocks, again and again, and hands each result to take, in
-// the loop: for listeners. Results are fetched also while the loop is away, since a queue of a
-// library's that is full may refuse who comes: at most so many wait, and where there is one more,
-// chance says which of them drop ends. Trouble is told of an error, in the loop, and the call is made
-// again a little later; after [net.ErrClosed], or when the module closes, it is not. Drop is called by
-// the goroutine.
+// FetchAll is for listeners. A goroutine makes a call that blocks, again and again; the loop hands
+// each result to take. Results are fetched while the loop is away too, since a library's queue that is
+// full may refuse those who come. At most so many results wait; a further one takes the place of one
+// that chance picks, and drop ends that one. After an error the loop calls trouble, and the call is
+// made again a little later. [net.ErrClosed] ends the calls, as does the end of the module: drop then
+// ends the results that wait. The goroutine calls drop.
 func FetchAll[T any](g *Group, most int, call func() (T, error), take, drop func(T), trouble func(error)) {
 	a := &arrivals[T]{group: g, most: most, take: take}
 	g.Go(func() {
@@ -62,7 +62,7 @@ type arrivals[T any] struct {
 	waiting []T
 }
 
-// add returns who has to go for a newcomer, if anybody has.
+// add adds a newcomer, and returns the result that has to go for it if the list is full.
 func (a *arrivals[T]) add(v T) (loser T, full bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,22 +11,22 @@ import (
 )
 
 // An Endpoint is the endpoint of a transport whose links are a [Link]. Each stream carries
-// frames in the form of package framing. With several streams the first is that of the
-// message layer's control frames, and lane l travels in one of the others, l mod their number.
-// When all of the peer's streams have ended with a goodbye it has left in order: streams do
-// not wait for each other.
+// frames in the form of package framing. With several streams the first is for the message
+// layer's control frames; lane l travels in one of the others, by l modulo their number. The peer
+// has left in order when each of its streams has ended with a goodbye, since streams do not wait
+// for each other.
 //
 // A transport with one stream needs no endpoint of its own. One with several embeds it
 // and opens them in Start, after [Endpoint.Begin].
 type Endpoint struct {
 	wireup.Conn
 	link     *Link
-	in       []stream // of the peer
-	ended    int      // how many of them have
+	in       []stream // the peer's
+	ended    int      // how many of them have ended with a goodbye
 	counters btl.Counters
 }
 
-// A stream is the receiving end of one.
+// A stream is the receiving end of a stream of the peer's.
 type stream struct {
 	framing.Scanner
 	ended bool
@@ -47,8 +47,9 @@ func (e *Endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) erro
 	return nil
 }
 
-// Begin takes over a link, whose peer has so many streams. The first is read and
-// written already; the others are to be, before Start returns ([Link.Read], [Link.Write]).
+// Begin takes over a link whose peer has so many streams. The first is read and written
+// already. The caller begins to read and write the others before Start returns ([Link.Read],
+// [Link.Write]).
 func (e *Endpoint) Begin(l wireup.Link, first []byte, peer wireup.Greeting, streams int) {
 	e.link = l.(interface{ streams() *Link }).streams()
 	e.link.ep = e

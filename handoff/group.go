@@ -41,12 +41,12 @@ func (g *Group) Post(f func()) {
 	})
 }
 
-// Do runs f in the loop and waits until it has run. If ctx ends first it does not wait any
-// more, and reports whether f has begun: if not it never will, and what f was to take, such as
-// a connection, is still the caller's. Ctx is the group's or one that ends with it.
+// Do runs f in the loop and waits until it has run, or ctx ends. It reports whether f has begun.
+// If not, f never will, and what f was to take, such as a connection, is still the caller's. Ctx
+// is the group's or one that ends with it.
 func (g *Group) Do(ctx context.Context, f func()) bool {
 	given.Context(ctx)
-	var begun atomic.Bool // by f, or by who gives it up
+	var begun atomic.Bool // set by f, or by the caller that gives f up
 	done := make(chan struct{})
 	g.loop.Post(func() {
 		if ctx.Err() == nil && begun.CompareAndSwap(false, true) {
@@ -62,11 +62,11 @@ func (g *Group) Do(ctx context.Context, f func()) bool {
 	}
 }
 
-// Read reads pieces of at most size bytes and shows each to f, in the loop; the next is read
-// when f has returned, so that a process which does not look at its messages holds up who
-// sends them. The last call has the error that ends the stream, [io.EOF] at its end, and
-// maybe bytes too. Read returns after that call, or when ctx ends: then f is not called any
-// more. Ctx ends in the loop, and is the group's or one that ends with it. F may not keep b.
+// Read reads pieces of at most size bytes and shows each to f, in the loop. The next piece is
+// read when f has returned: the back-pressure of a process that does not look at its messages. F
+// may not keep b. The last call of f has the error that ends the stream, [io.EOF] at its end, and
+// maybe bytes too. Read returns after that call, or when ctx ends; f is not called after that. Ctx
+// ends in the loop, and is the group's or one that ends with it.
 func (g *Group) Read(ctx context.Context, r io.Reader, size int, f func(b []byte, err error)) {
 	given.Context(ctx)
 	var n int
@@ -97,9 +97,9 @@ func (g *Group) Close() {
 	g.running.Wait()
 }
 
-// Fetch has a goroutine make a call that blocks, and hands the result to take, in the loop. If
-// ctx ends first nobody wants it any more: drop ends what has come of it. Ctx is the group's or one
-// that ends with it.
+// Fetch has a goroutine make a call that blocks; the loop hands the result to take. If ctx ends
+// first nobody wants the result any more, and drop ends it. Ctx is the group's or one that ends
+// with it.
 func Fetch[T any](ctx context.Context, g *Group, call func() (T, error), take func(T, error), drop func(T)) {
 	given.Context(ctx)
 	g.Go(func() {

@@ -15,12 +15,13 @@ import (
 const (
 	// readSize is how much of a stream is read at a time, in bytes.
 	readSize = 32 << 10
-	// lingers is how long a closed connection may take to send its last bytes, also while the
-	// module closes: what is lost then only this process can send again. A peer that has
-	// them, or has gone, ends it sooner.
+	// lingers is how long a closed connection may take to send its last bytes. That holds while
+	// the module closes too, since only this process can send lost bytes again. A peer that has
+	// them, or has gone, ends the wait sooner.
 	lingers = 2 * time.Second
-	// patience is how long who reads may take to notice that the connection is broken, when who
-	// writes has noticed. The reader first shows all that has still come: maybe a goodbye.
+	// patience is how long the reader may take to notice that the connection is broken, once the
+	// writer has noticed. The reader first shows all that has still come, which may end with a
+	// goodbye.
 	patience = time.Second
 )
 
@@ -28,8 +29,8 @@ const (
 // each direction, or of several. The first carries the handshake. A transport's link embeds it,
 // and adds what makes the connection, Addresses and Target. It then implements [wireup.Link].
 //
-// A Link belongs to the loop; but who accepts the first stream, in a goroutine of Read, may call
-// Write for it.
+// A Link belongs to the loop, with one exception: the goroutine of Read that accepts the first
+// stream may call Write for it.
 type Link struct {
 	group   *Group
 	pending *wireup.Pending // until it is an endpoint's
@@ -58,15 +59,15 @@ func (l *Link) Context() context.Context { return l.ctx }
 // ReportTo says who is told what happens, until the link is an endpoint's.
 func (l *Link) ReportTo(p *wireup.Pending) { l.pending = p }
 
-// Connected takes note that there is a connection. HangUp ends it, once, from a goroutine of
-// its own: in order, when the peer has ended its streams too, or at once. Explain says what an error of
-// the connection means; nil: itself.
+// Connected notes that there is a connection. HangUp is called once, in a goroutine of its own, to
+// end it: in order if the peer has ended its streams too, otherwise at once. Explain translates an
+// error of the connection; nil leaves errors as they are.
 func (l *Link) Connected(hangUp func(inOrder bool), explain func(error) error) {
 	l.hangUp, l.explain = hangUp, explain
 }
 
-// Read reads the peer's i-th stream, in a goroutine, which first opens it: that may block. When
-// nobody wants its bytes any more they are read until the stream's end and forgotten.
+// Read reads the peer's i-th stream in a goroutine. The goroutine first calls open, which may
+// block. When nobody wants the bytes any more they are read until the stream's end and forgotten.
 func (l *Link) Read(i int, open func() (io.Reader, error)) {
 	l.readers.Add(1)
 	l.group.Go(func() {
@@ -81,7 +82,7 @@ func (l *Link) Read(i int, open func() (io.Reader, error)) {
 	})
 }
 
-// Write writes our i-th stream, in a goroutine, which ends it when the link leaves.
+// Write writes our i-th stream in a goroutine. When the link leaves, the goroutine calls end.
 func (l *Link) Write(i int, stream io.Writer, end func() error) {
 	if i == len(l.queues) {
 		l.queues = append(l.queues, NewQueue(l.bound))
@@ -90,7 +91,7 @@ func (l *Link) Write(i int, stream io.Writer, end func() error) {
 	l.group.Go(func() {
 		switch err := q.Write(stream); {
 		case err == nil:
-			_ = end() // if it does not arrive the reader will say so
+			_ = end() // a failure shows at the reader
 		case !errors.Is(err, btl.ErrClosed):
 			limit, cancel := context.WithTimeout(l.ctx, patience)
 			defer cancel()
@@ -124,7 +125,7 @@ func (l *Link) Ended(err error) {
 	case l.ctx.Err() != nil: // it is over
 	case l.ep == nil:
 		l.pending.Ended(err)
-	case errors.Is(err, io.EOF), errors.Is(err, btl.ErrPeerClosed): // goodbyes say that, and nothing else
+	case errors.Is(err, io.EOF), errors.Is(err, btl.ErrPeerClosed): // only goodbyes make an end orderly
 		l.ep.Malformed(errNoGoodbye)
 	default:
 		l.ep.Malformed(err)
@@ -158,8 +159,8 @@ func (l *Link) cut() {
 	}
 }
 
-// Leave implements [wireup.Link]: the connection is ended when the peer has ended its streams
-// too, or time is up.
+// Leave implements [wireup.Link]. The connection is ended when the peer has ended its streams too,
+// or when the time is over.
 func (l *Link) Leave(b []byte) {
 	l.queues[0].Say(b)
 	for _, q := range l.queues {
@@ -174,7 +175,7 @@ func (l *Link) Leave(b []byte) {
 	l.group.Go(func() {
 		limit, cancel := context.WithTimeout(context.Background(), lingers)
 		defer cancel()
-		inOrder := false // what has not been read may be lost: that is no end in order
+		inOrder := false // bytes that the peer has not read may be lost
 		select {
 		case <-quiet:
 			inOrder = true

@@ -104,8 +104,8 @@ func say(t *testing.T, c *connected, b []byte) {
 	go func() { _, _ = c.says.Write(b) }()
 }
 
-// Who is told that it can not write any more hears first what has still come: here the goodbye
-// of a peer that has left.
+// An endpoint that can not write any more first hears what has still come: here the goodbye of a
+// peer that has left.
 func TestGoodbyeThatComesBehindABrokenWrite(t *testing.T) {
 	bubble(t, func(t *testing.T, c *connected) {
 		c.hears.CloseWithError(errors.New("nobody reads"))

@@ -9,8 +9,8 @@ import (
 	"github.com/strandmp/strand/framing"
 )
 
-// A Bound is how many bytes may wait in the queues of one endpoint together, so that a
-// stream that is stuck does not make the endpoint busy while others can take frames.
+// A Bound is how many bytes may wait in the queues of one endpoint together. Queues share it, so
+// that one stream that is stuck does not make the endpoint busy at once.
 type Bound struct {
 	group *Group
 	limit int64
@@ -19,9 +19,9 @@ type Bound struct {
 	wants atomic.Bool // Send was refused, and ready is due
 }
 
-// NewBound bounds the waiting bytes: no frame is taken while there are limit or more. Ready
-// is called in the loop after a frame was refused, when half of them have gone: that is the
-// time for [btl.Receiver.Writable].
+// NewBound bounds the waiting bytes: no frame is taken while limit or more wait. After a frame was
+// refused ready is called in the loop, when at most half of limit wait. Ready is to lead to
+// [btl.Receiver.Writable].
 func NewBound(g *Group, limit int, ready func()) *Bound {
 	return &Bound{group: g, limit: int64(limit), ready: ready}
 }
@@ -34,8 +34,8 @@ func (b *Bound) room() bool {
 	if b.held.Load() < b.limit {
 		return true
 	}
-	// Who writes looks at wants after it has made room; so if there is none now it will see
-	// it. If it has seen it already, ready is on its way.
+	// The writer looks at wants after it has made room. So if there is no room now, the writer
+	// will see wants. If it has seen it already, ready is on its way.
 	b.wants.Store(true)
 	return b.held.Load() <= b.limit/2 && b.wants.CompareAndSwap(true, false)
 }
@@ -58,7 +58,7 @@ type Queue struct {
 	cut   bool // and nothing is written any more
 }
 
-// kept is up to how many bytes an empty queue keeps the memory that it had.
+// kept is the most memory in bytes that an empty queue keeps for further use.
 const kept = 64 << 10
 
 // NewQueue makes the queue of a stream.
@@ -108,7 +108,7 @@ func (q *Queue) End() {
 	q.news.Signal()
 }
 
-// Cut forgets what waits: Write returns as soon as the call does that it is in.
+// Cut forgets what waits. Write returns as soon as its present write does.
 func (q *Queue) Cut() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -116,8 +116,8 @@ func (q *Queue) Cut() {
 	q.news.Signal()
 }
 
-// Write writes what comes, as much at a time as waits, until the queue has ended and is
-// empty, or was cut ([btl.ErrClosed]), or w fails, which cuts it.
+// Write writes what comes, as much at a time as waits. It returns nil when the queue has ended and
+// is empty, and [btl.ErrClosed] when it was cut. An error of w cuts the queue and is returned.
 func (q *Queue) Write(w io.Writer) error {
 	var b []byte
 	for {
@@ -137,8 +137,8 @@ func (q *Queue) Write(w io.Writer) error {
 	}
 }
 
-// take waits for something to write; nothing means that the queue has ended. Spare is memory
-// that the queue may have instead.
+// take waits for something to write. An empty result means that the queue has ended. The queue
+// takes the memory of spare in exchange.
 func (q *Queue) take(spare []byte) ([]byte, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -68,14 +68,14 @@ func (a Address) card() card {
 	case a.Device != 0:
 		return card{index: a.Device}
 	case a.Flags&Tunnel != 0:
-		return card{name: unknownUnderlay} // which may be the same for all of them
+		return card{name: unknownUnderlay} // it may be the same for all such tunnels
 	case a.Index != 0:
 		return card{index: a.Index}
 	}
 	return card{name: a.Interface}
 }
 
-// unknownUnderlay is the card of tunnels of which nobody knows what they run over.
+// unknownUnderlay is the card of all tunnels whose underlay is not known.
 const unknownUnderlay = "what a tunnel runs over"
 
 // A Network is the identity of a network stack: a running kernel and a network

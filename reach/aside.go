@@ -19,7 +19,7 @@ func (m *matching) keepAside(p Policy) {
 }
 
 // keepPublicAside keeps pairs of public addresses aside if a pair of private ones joins the hosts
-// as directly: data is not encrypted.
+// as directly. Data may go in the clear: nobody here knows whether the transport encrypts it.
 func (m *matching) keepPublicAside() {
 	best := 0
 	for i := range m.pairs {

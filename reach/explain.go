@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// result sorts the pairs into chosen and rejected, these with the reason.
+// result sorts the pairs into chosen and rejected ones. The rejected ones get the reason.
 func (m *matching) result() Result {
 	order := make([]int, len(m.pairs))
 	for i := range order {
@@ -51,8 +51,9 @@ func (m *matching) users() users {
 	return u
 }
 
-// rejection says why a pair that would work is not used, given the pairs that
-// use its NICs. Since the choice is the best there is, there is at least one.
+// rejection says why a pair that would work is not used. Here and there are the
+// chosen pairs that use its NICs, -1 for none. Since the choice is the best there
+// is, there is at least one.
 func (u users) rejection(p *Pair, here, there int) string {
 	switch {
 	case p.Loopback:

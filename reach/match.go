@@ -35,8 +35,8 @@ func (m *matching) judge(local, remote Side, p Policy) {
 	for _, l := range local.Addresses {
 		double, doubled := remote.holds(l.Addr())
 		for i, r := range remote.Addresses {
-			// If it is not known whether the two are on one network, a pair that
-			// would need that counts as possible.
+			// If nobody knows whether the two are on one network, a pair that works
+			// only then counts as possible.
 			near := same || !differs && (doubled || doubles[i] != "" || l.Addr().IsLoopback() && r.Addr().IsLoopback())
 			pair := Pair{Local: l, Remote: r, Speed: slower(l, r), Loopback: near}
 			pair.Why = impossible(l, r, near)
@@ -136,8 +136,9 @@ func impossible(l, r Address, same bool) string {
 	return ""
 }
 
-// slower is the speed of the slower end, or of the end whose speed is known. The speed that a
-// tunnel's driver states does not count: it is made up, or that of the underlay, which it shares.
+// slower is the speed of the slower end, or of the only end whose speed is known. A tunnel counts
+// for tunnelSpeed at most: its driver states a speed that is made up, or that of the underlay, which
+// the tunnel shares.
 func slower(a, b Address) int {
 	speed := min(a.Speed, b.Speed)
 	if a.Speed == 0 || b.Speed == 0 {
@@ -150,7 +151,7 @@ func slower(a, b Address) int {
 }
 
 const (
-	// tunnelSpeed is taken for that of a tunnel, in Mbit/s.
+	// tunnelSpeed is the most that a tunnel counts for, in Mbit/s.
 	tunnelSpeed = 10
 	// tunnelShare is the weight of a tunnel as a part of a card's: so little that all tunnels of
 	// a host together weigh less than the poorest card.
@@ -259,8 +260,9 @@ func (m *matching) graph() graph {
 		row, column := m.cards(i)
 		if best := g.pair[row][column]; best < 0 || preferred(p, &m.pairs[best]) {
 			g.pair[row][column] = i
-			// One less than a multiple of more than the number of pairs: of
-			// equal sums the one of fewer pairs is larger.
+			// Each pair costs 1. All pairs together cost less than factor, the
+			// least difference between unequal sums of weights. So of choices of
+			// equal weight the one with fewer pairs wins, and no other changes.
 			g.weights[row][column] = fixed(p.Weight)*factor - 1
 		}
 	}
@@ -295,7 +297,7 @@ func cardsOf(s Side) cards {
 }
 
 // fixed makes a whole number of a weight, so that sums are exact and the same on
-// every machine. Weights go up to 1e9, so that there is room for sums over many
+// every machine. Weights go up to 1e9, which leaves room for sums over many
 // interfaces.
 func fixed(weight float64) int64 {
 	const unit = 1 << 10

@@ -225,8 +225,8 @@ func TestMatchVLANs(t *testing.T) {
 	assert.Len(t, Match(vlans(1, "1", 0), vlans(2, "2", 0), weighted).Pairs, 2)
 }
 
-// What carries a pair more than once, or leads to strangers, serves where nothing else
-// does.
+// A pair whose card may be another pair's too, or that leads to no other host, serves only where
+// nothing else does.
 func TestMatchKeepsAside(t *testing.T) {
 	routed := RoutePolicy(func(from, to netip.Addr) (Route, error) {
 		// Public networks are routed; others are on the link of the interface whose
@@ -288,7 +288,7 @@ func TestMatchKeepsAside(t *testing.T) {
 	}
 }
 
-// Open MPI's classes know nothing of that order: they are what they are there.
+// Open MPI's policies keep Open MPI's order, in which public addresses come first.
 func TestOpenMPIPrefersPublicAddresses(t *testing.T) {
 	r := Match(host(1, "eth0 192.0.0.1/24", "eth1 10.0.1.1/24"), host(2, "eth0 192.0.0.2/24", "eth1 10.0.1.2/24"), weighted)
 	assert.Equal(t, []string{"192.0.0.1-192.0.0.2", "10.0.1.1-10.0.1.2"}, ways(r.Pairs))

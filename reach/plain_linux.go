@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readPlain reads the network namespace of the calling thread without netlink, which
-// the standard library needs as well: IPv4 by ioctl, IPv6 by /proc, and the kind of an
-// interface by the name of its driver.
+// readPlain reads the network namespace of the calling thread without netlink: IPv4 by
+// ioctl, IPv6 by /proc, and the kind of an interface by the name of its driver. The
+// standard library is no help, since it needs netlink too.
 func readPlain() (Side, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func plainInterface(fd int, name string, speeds speedometer) (a Address, up bool
 	}
 	raw := uint32(request.Uint16())
 	if raw&unix.IFF_RUNNING != 0 {
-		raw |= unix.IFF_LOWER_UP // which does not fit in here
+		raw |= unix.IFF_LOWER_UP // the kernel's answer has 16 bits, and no room for this one
 	}
 	a = Address{Interface: name, Speed: speeds.read(name), Flags: flagsOf(raw)}
 	if unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, request) == nil {

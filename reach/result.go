@@ -17,15 +17,16 @@ type Pair struct {
 	Why           string  // reason for the quality, or for the rejection
 	Parallel      bool    // not chosen, since a chosen pair joins the same two interfaces
 
-	aside string // why it would work but is not to serve beside others
+	aside string // why a pair that would work is not to serve beside others; "" if it is
 }
 
-// FormatWeight writes a weight for people: as many digits as tell two apart, and no exponent.
+// FormatWeight writes a weight for people, without exponent: six significant digits, or a whole
+// number from a million on.
 func FormatWeight(w float64) string {
 	if w >= 1e6 {
 		return strconv.FormatFloat(w, 'f', 0, 64)
 	}
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(w, 'g', 6, 64), 64) // it was a number before
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(w, 'g', 6, 64), 64) // what FormatFloat writes can be read
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 

@@ -38,20 +38,20 @@ const (
 //	100  direct, one subnet
 //	 95  direct, by a route to another subnet
 //	 90  direct, one subnet of public addresses
-//	 85  direct, by a route to another subnet, one of the two addresses public
+//	 85  direct, by a route to another subnet, one or both addresses public
 //	 60  direct, link-local
 //	 50  by a gateway or a point-to-point link, both private
 //	 45  the same, both public
 //	 25  the same, a private and a public address
 //	  0  by another interface than the local address's, or no route
 //
-// Data is not encrypted, so public addresses serve only where no private ones join
-// the hosts as directly; they are spare otherwise.
+// Data may go in the clear: the policy does not know whether the transport encrypts it. So
+// public addresses serve only where no private ones join the hosts as directly; they are
+// spare otherwise.
 //
-// A nil lookup asks the running system. Where that fails for another reason than
-// that there is no route, the pair is judged by the classes of its addresses, in the
-// same order: 100 or 90 in one subnet, 50 or 45 in different ones, 0 for a private and
-// a public address.
+// A nil lookup asks the running system. If that fails, for another reason than that
+// there is no route, the classes of the addresses decide, in the same order: 100 or 90
+// in one subnet, 50 or 45 in different ones, 0 for a private and a public address.
 func RoutePolicy(lookup Lookup) Policy { return routePolicy{lookup} }
 
 type routePolicy struct{ lookup Lookup }
@@ -123,7 +123,7 @@ var unrouted = byRelation{"route", [relations]int{
 	linkLocals: directLinkLocal, loopbacks: directOneSubnet,
 }}
 
-// privateFirst marks a policy that prefers private addresses among pairs that are as direct.
+// privateFirst marks a policy that prefers private addresses among pairs that are equally direct.
 func (routePolicy) privateFirst() {}
 
 // exit names the interface that the route leaves by.

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes the result for people, in three parts: the matrix of all local
-// addresses (rows) and remote addresses (columns) with the weight of each pair,
-// the chosen ones marked *; the chosen pairs; and the reason for every pair that
-// was not chosen.
+// Table writes the result for people, in three parts. The first is a matrix with
+// the weight of each pair: local addresses are rows, remote ones are columns, and
+// * marks the chosen pairs. The second lists the chosen pairs, the third all
+// others with the reasons.
 func (r Result) Table() string {
 	var b strings.Builder
 	writeMatrix(&b, r)

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// A side as text is the prefix and, in URL-safe base64 without padding, in
-// little-endian order
+// A side as text is the prefix, and then these bytes in URL-safe base64 without
+// padding. Integers are little-endian.
 //
 //	 0  1  version, 1
 //	 1 16  network
@@ -106,7 +106,7 @@ func parse(text []byte) (Side, error) {
 	if !IsText(string(text)) {
 		return Side{}, fmt.Errorf("it does not begin with %q", textPrefix)
 	}
-	// Line breaks, which a terminal may put into what is copied, are passed over.
+	// The decoder skips line breaks, which a terminal may put into what is copied.
 	b, err := base64.RawURLEncoding.Strict().AppendDecode(nil, text[len(textPrefix):])
 	if err != nil {
 		return Side{}, err

@@ -11,7 +11,7 @@ import (
 var (
 	// stacked ones are one card with what they lie on.
 	stacked = kinds("vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "ipoib")
-	// tunnels wrap up what they send; it takes routes of its own from there.
+	// tunnels wrap up what they send. The wrapped packets take routes of their own.
 	tunnels = kinds("vxlan", "geneve", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "ipip", "sit", "ip6tnl",
 		"vti", "vti6", "xfrm", "wireguard", "ovpn", "amt", "gtp", "bareudp", "batadv", "ppp", "tun", "tuntap")
 	// inner ones, as ports of a bridge, lead to containers and virtual machines.
@@ -50,8 +50,9 @@ func newGround(links []netlink.Link, addrs []netlink.Addr, route func(netip.Addr
 	return g
 }
 
-// carrier returns the index of the interface at the bottom of a stack, 0 for one that
-// stands by itself or on something that is not known, and flags that say which.
+// carrier returns the index of the interface at the bottom of a stack. It is 0 if l stands
+// by itself, or on something that is not known. Flags say whether there is a tunnel in the
+// stack, or a bridge that is enclosed.
 func (g *ground) carrier(l netlink.Link) (device int, flags Flags) {
 	return g.descend(l, len(g.links)) // a stack is no higher than there are interfaces
 }
@@ -85,8 +86,8 @@ func (g *ground) on(below netlink.Link, left int) (device int, flags Flags) {
 	return device, flags
 }
 
-// parent is the interface that one lies on. One in another namespace does not count:
-// what it is used for there is not known.
+// parent is the interface that l lies on. One in another namespace does not count, as
+// nobody here knows what it is used for there.
 func (g *ground) parent(l netlink.Link) netlink.Link {
 	a := l.Attrs()
 	if a.ParentIndex == 0 || a.ParentIndex == a.Index || a.NetNsID >= 0 {
@@ -95,8 +96,9 @@ func (g *ground) parent(l netlink.Link) netlink.Link {
 	return g.links[a.ParentIndex]
 }
 
-// bridge is what carries a bridge's own traffic to other hosts: its one card, or the
-// one tunnel that is a port of it.
+// bridge is what carries a bridge's own traffic to other hosts: its one card or, without
+// a card, the first tunnel among its ports. A bridge with several cards stands by itself.
+// One with neither card nor tunnel is enclosed.
 func (g *ground) bridge(l netlink.Link, left int) (device int, flags Flags) {
 	var cards, wrapped []netlink.Link
 	for _, port := range g.ports[l.Attrs().Index] {
@@ -119,9 +121,9 @@ func (g *ground) bridge(l netlink.Link, left int) (device int, flags Flags) {
 	return 0, Enclosed
 }
 
-// underlay returns the index of the interface that a tunnel runs over: the one that it
-// is bound to, that has its address, or that the route to its other end leaves by; 0 if
-// none of these is known, as of WireGuard and TUN.
+// underlay returns the index of the interface that a tunnel runs over. That is the one
+// that it is bound to, or that has its address, or that the route to its other end leaves
+// by. It is 0 if none of these is known, as for WireGuard and TUN.
 func (g *ground) underlay(l netlink.Link) int {
 	if parent := g.parent(l); parent != nil {
 		return parent.Attrs().Index
@@ -166,8 +168,8 @@ func ends(l netlink.Link) (bound int, local, remote net.IP) {
 	return 0, nil, nil
 }
 
-// enslaved reports whether an interface is a port of a bridge or a part of a bond: what
-// comes in there is that one's, so that the interface's own addresses hear nothing.
+// enslaved reports whether an interface is a port of a bridge or a part of a bond. The
+// bridge or bond gets what comes in there, so the interface's own addresses hear nothing.
 func (g *ground) enslaved(l netlink.Link) bool {
 	master, found := g.links[l.Attrs().MasterIndex]
 	return found && kinds("bridge", "bond", "team")[master.Type()]

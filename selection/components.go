@@ -8,9 +8,9 @@ import (
 )
 
 // Components returns the components of the registry that the list allows, in
-// the order of their names. A name that the registry does not hold is an error,
-// in an excluding list too: what was meant would otherwise stay in use. So is a
-// list that leaves nothing.
+// the order of their names. A name that the registry does not hold is an error.
+// That holds for an excluding list too: the transport that was meant would
+// otherwise stay in use. A list that leaves nothing is an error as well.
 func (l List) Components(r *btl.Registry) ([]btl.Component, error) {
 	var mistakes []error
 	for _, name := range l.Names {

@@ -35,10 +35,10 @@ func (o Offer) name() string {
 	return o.Module.Attr().Name
 }
 
-// exclusivity is the module's, as it counts here.
+// exclusivity is the module's, or what the user has set in its place.
 func (o Offer) exclusivity() int { return o.Overrides.Attr(o.Module.Attr()).Exclusivity }
 
-// serves reports whether the offer is one.
+// serves reports whether the module serves the peer. Spare paths alone do not count.
 func (o Offer) serves() bool {
 	return o.Module != nil && slices.ContainsFunc(o.Paths, func(p btl.Path) bool { return p.Spare == btl.NotSpare })
 }
@@ -76,7 +76,7 @@ type Rail struct {
 	Weight float64
 }
 
-// rails makes a rail of each path, of the spare ones apart.
+// rails makes a rail of each path. Those of spare paths are apart.
 func (o Offer) rails() (rails, spares []Rail) {
 	attr := o.Overrides.Attr(o.Module.Attr())
 	for _, p := range o.Overrides.paths(o.Paths) {

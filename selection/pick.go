@@ -101,7 +101,7 @@ func (c *Choice) Join(o Offer, reason string) int {
 	return at
 }
 
-// highestExclusivity looks at the offers that serve the peer.
+// highestExclusivity is that of the offers that serve the peer. Served is false if none does.
 func highestExclusivity(offers []Offer) (highest int, served bool) {
 	for _, o := range offers {
 		if !o.serves() {
@@ -148,7 +148,7 @@ func weigh(rails []Rail) {
 		}
 	}
 	slowest = max(slowest, 1)
-	best := make(map[btl.Module]float64) // opinion for each Mbit/s
+	best := make(map[btl.Module]float64) // the module's highest weight per Mbit/s
 	for i := range rails {
 		r := &rails[i]
 		r.Weight = float64(known(r.Bandwidth, slowest))

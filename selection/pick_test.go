@@ -55,8 +55,8 @@ func TestOnlyHighestExclusivityServes(t *testing.T) {
 	}, c.Reasons)
 }
 
-// Of two paths of one speed the module's opinion tells: one by a gateway is worth half of
-// a direct one, and a tunnel next to nothing. Of other modules' it says nothing.
+// Between two paths of one speed the module's weights decide: a path by a gateway is worth half of
+// a direct one, and a tunnel next to nothing. They say nothing about other modules' paths.
 func TestOpinionWeighs(t *testing.T) {
 	c, err := Pick(0, peer3, []Offer{
 		offer("tcp", 10,

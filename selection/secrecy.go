@@ -7,8 +7,8 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// Secret is the setting by which the user wants messages to be secret, of one of the components,
-// for people; "" if he does not.
+// Secret returns, for people, the setting of a component by which the user wants messages to be
+// secret. It is "" if there is none.
 func Secret(components []btl.Component, v *param.Values) string {
 	for _, c := range components {
 		if s, ok := c.(btl.Secretive); ok {
@@ -20,8 +20,8 @@ func Secret(components []btl.Component, v *param.Values) string {
 	return ""
 }
 
-// Exposed is why a module is not to be used because of what [Secret] has returned: it would send
-// in the clear. It is nil if the module may be used.
+// Exposed is the error that a module which sends in the clear is not to be used. Secret is what
+// [Secret] has returned. The error is nil if the module may be used.
 func Exposed(component string, a btl.Attr, secret string) error {
 	if secret == "" || a.Secrecy != btl.Clear {
 		return nil

@@ -32,10 +32,11 @@ import (
 //
 // with, for each of its addresses
 //
-//	0  1  192 + the length of the subnet's prefix, in bits, and 4 bytes of IPv4 address;
-//	      or the length alone, and an IPv6 address: two bytes that tell with a bit for
-//	      each of the 16, the lowest for the first, in which it differs from the IPv6
-//	      address before it, or from ::, and these bytes, exclusive or'ed
+//	0  1  IPv4: 192 + the length of the subnet's prefix in bits; then 4 bytes of address.
+//	      IPv6: the length alone; then two bytes with a bit for each of the address's 16,
+//	      the lowest bit for the first byte. A bit is set where the byte differs from that
+//	      of the IPv6 address before it, the first time from ::. Then these bytes, each
+//	      exclusive or'ed with the one that it differs from.
 type Address struct {
 	Port       uint16
 	Network    reach.Network
@@ -43,7 +44,7 @@ type Address struct {
 	Interfaces []reach.Address
 }
 
-// Side is what package reach has to know of it.
+// Side is the address in the form that package reach works with.
 func (a *Address) Side() reach.Side { return reach.Side{Network: a.Network, Addresses: a.Interfaces} }
 
 // Holds reports whether an address, whatever its zone, is one of a's.
@@ -57,8 +58,8 @@ const (
 	headSize      = 21 // of an address, without the host name and what follows
 	interfaceSize = 3  // of an interface, without its name and what follows
 	MaxInterfaces = 64 // and addresses
-	// MaxSize is the most that an address takes as long as its interfaces are those of
-	// [Fit]: three transports' fit into a hello of the message layer.
+	// MaxSize is the most that an address takes if its interfaces are those of [Fit]. The
+	// addresses of three transports then fit into one hello of the message layer.
 	MaxSize = 1280
 )
 
@@ -125,7 +126,7 @@ func appendInterface(b []byte, addrs []reach.Address, last *[16]byte) []byte {
 	return b
 }
 
-// ErrAddress: not what Encode makes.
+// ErrAddress is the cause of every error of [Decode]: the bytes are not from [Address.Encode].
 var ErrAddress = errors.New("malformed address")
 
 // Decode reads an address that came from another process.

@@ -2,13 +2,14 @@ package wireup
 
 import "slices"
 
-// asking is one question to the host for the key that this process shares with a rank, and who
-// waits for the answer. However many wait the host is asked once, and who gives up is forgotten
-// at once: so what strangers cost is bounded by their places, however long the launcher takes.
+// asking is one question to the host for the key that this process shares with a rank, and the
+// links that wait for the answer. However many wait, the host is asked once. A link that gives up
+// is forgotten at once. So the places of strangers bound what they cost, however long the
+// launcher takes.
 type asking struct{ waiting []*Pending }
 
-// awaitKey has found called with the key of this process and a rank, unless the link is an endpoint's,
-// or over, before that is known.
+// awaitKey calls found with the key that this process shares with a rank, once the key is known. It
+// does not if the link has become an endpoint's by then, or is over.
 func (p *Pending) awaitKey(rank int, found func(key []byte, err error)) {
 	p.giveUpKey()
 	m := p.m
@@ -27,7 +28,7 @@ func (p *Pending) awaitKey(rank int, found func(key []byte, err error)) {
 	}
 }
 
-// answer tells all that still wait. What one of them does may end others.
+// answer tells all that still wait. It takes them one by one, since what one of them does may end others.
 func (a *asking) answer(key []byte, err error) {
 	for len(a.waiting) > 0 {
 		p := a.waiting[0]
@@ -37,7 +38,7 @@ func (a *asking) answer(key []byte, err error) {
 	}
 }
 
-// giveUpKey: nobody waits for a key here any more.
+// giveUpKey ends the wait for a key, if there is one.
 func (p *Pending) giveUpKey() {
 	if a := p.asks; a != nil {
 		i := slices.Index(a.waiting, p)

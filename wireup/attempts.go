@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// attempts to connect a path that have failed: what became of each, and how long
-// they took. Together they are the error why it could not be connected.
+// attempts are the failed attempts to connect a path: the causes, and how long all took.
+// Together they are the error that says why the path could not be connected.
 type attempts struct {
 	Took   time.Duration
 	causes []cause // of attempts in a row

@@ -24,7 +24,7 @@ type Base struct {
 	// Attrs is what Attr returns. Its Bandwidth and Latency are those of a path of which
 	// nothing better is known.
 	Attrs btl.Attr
-	// Near is the latency of a path within this machine; 0 is that of any other.
+	// Near is the latency of a path within this machine; 0 means that of any other path.
 	Near time.Duration
 	// Links is how many parallel connections there are for each pair of addresses; 0 means 1.
 	Links int
@@ -34,8 +34,8 @@ type Base struct {
 
 // Open reads the parameters that begin with "btl_", the transport's name and "_"
 // ([AllParameters]), and chooses among the addresses of the system. T is the module that embeds the
-// Base. Config says how connections are set up; the name, and what parameters say, is filled
-// in. The module is not published yet ([Base.Publish]).
+// Base. C says how connections are set up; Open fills in the name and what the parameters say. The
+// module has no address to publish before the call of [Base.Publish].
 func (b *Base) Open(host btl.Host, name string, t Transport, c Config) error {
 	local, err := openLocal(host, name)
 	if err == nil {
@@ -44,7 +44,7 @@ func (b *Base) Open(host btl.Host, name string, t Transport, c Config) error {
 	return err
 }
 
-// Use is Open for who knows already which addresses are to be used.
+// Use is Open for a caller that has chosen the addresses itself.
 func (b *Base) Use(host btl.Host, local *Local, t Transport, c Config) {
 	s := local.Settings
 	c.Name, c.Prefix, c.Doubt = local.name, s.Prefix, local.Doubt
@@ -52,8 +52,8 @@ func (b *Base) Use(host btl.Host, local *Local, t Transport, c Config) {
 	b.Host, b.Local, b.Wire = host, local, NewManager(host, t, c)
 }
 
-// Publish says at which port of which addresses the module listens. What is before the
-// address is the transport's own.
+// Publish says at which port of which addresses the module listens. The bytes of before are the
+// transport's own; they precede the address in what is published.
 func (b *Base) Publish(before []byte, port uint16, used []reach.Address) {
 	b.address = append(before, b.Local.publish(port, used)...)
 }
@@ -78,11 +78,11 @@ func (b *Base) Holds(target netip.AddrPort) bool { return b.Local.meant(target) 
 // Linger implements [Transport] for connections that leave by themselves.
 func (b *Base) Linger() {}
 
-// Reach implements [btl.Module]: a path for each pair of addresses, and for each link of it,
-// the best first; and the spare ones.
+// Reach implements [btl.Module]. It returns a path for each link of each pair of addresses, the
+// best first, and then the spare paths.
 //
-// Path i of one side meets path i of the other. So the spare ones are counted from the end:
-// they never meet another path of the peer's, whose list may be of another length.
+// Path i of one side meets path i of the other, and the peer's list may be of another length. So
+// the spare paths are numbered from the end: there they meet spare paths only.
 func (b *Base) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if err := b.IsOther(peer); err != nil {
 		return nil, err
@@ -136,16 +136,17 @@ func (b *Base) Path(p Pair, index int) btl.Path {
 	return path
 }
 
-// Accepted is what the host learns of a connection that the peer has made: of this end the
-// speed of the interface is known, 0 if it does not tell. Who connects makes as many links for
-// a pair as we would.
+// Accepted is what the host learns of a connection that the peer has made. Only the speed of our
+// own interface is known; it is 0 if the interface does not state it. The peer is taken to make as
+// many links for a pair as we do.
 func (b *Base) Accepted(c *Conn, speed int, nearby bool) btl.Path {
 	path := b.path(c.PathIndex(), speed, max(b.Links, 1), nearby)
 	path.Desc = c.Desc()
 	return path
 }
 
-// path has what is common to both. The links of a pair share its interfaces.
+// path is what [Base.Path] and [Base.Accepted] have in common. The links of a pair share its
+// interfaces, so each gets its part of the bandwidth.
 func (b *Base) path(index, speed, links int, nearby bool) btl.Path {
 	path := btl.Path{Index: index, Bandwidth: max(cmp.Or(speed, b.Attrs.Bandwidth)/links, 1), Latency: b.Attrs.Latency}
 	if nearby {

@@ -13,9 +13,9 @@ import (
 // A Choice is which of the host's networks the user wants to be used.
 type Choice struct {
 	// Include and Exclude are lists of interface names, patterns of them, addresses
-	// or subnets, of which one at most is given.
+	// or subnets. At most one of the two lists is given.
 	Include, Exclude []string
-	// MaxInterfaces besides the loopback; 0 means all.
+	// MaxInterfaces is how many are used at most, besides the loopback; 0 means all.
 	MaxInterfaces int
 	// DisableFamily is "4", "6" or "none".
 	DisableFamily string
@@ -25,8 +25,8 @@ type Choice struct {
 	IncludeWhere, ExcludeWhere, FamilyWhere string
 	// Warn is told of addresses that there is no room for; it may be nil.
 	Warn func(error)
-	// Unknown is told of each entry of a list that fits nothing here, which then
-	// counts for nothing. If it is nil that is an error.
+	// Unknown is told of each entry of a list that fits nothing here; the entry is
+	// then ignored. If Unknown is nil such an entry is an error.
 	Unknown func(error)
 }
 
@@ -76,8 +76,8 @@ func (c *Choice) withoutFamily(addrs []reach.Address) ([]reach.Address, error) {
 	return left, nil
 }
 
-// matching returns the addresses that fit one of the patterns (keep), or none
-// of them.
+// matching returns the addresses that fit one of the patterns or, without keep,
+// those that fit none.
 func (c *Choice) matching(all []reach.Address, patterns []string, where string, keep bool) ([]reach.Address, error) {
 	fits := make([]bool, len(all))
 	for _, p := range patterns {
@@ -129,8 +129,8 @@ func parsePattern(p string) (func(reach.Address) bool, error) {
 	return func(a reach.Address) bool { ok, _ := path.Match(p, a.Interface); return ok }, nil
 }
 
-// limitInterfaces keeps the addresses of at most n interfaces besides the
-// loopback, those that promise most; 0 keeps all.
+// limitInterfaces keeps the addresses of the loopback and of the n interfaces
+// that promise most; 0 keeps all.
 func limitInterfaces(addrs []reach.Address, n int) []reach.Address {
 	if n == 0 {
 		return addrs

@@ -70,8 +70,8 @@ func TestSelectAddresses(t *testing.T) {
 	}
 }
 
-// Where hosts differ, what one of them does not have may be no more than worth a
-// word.
+// Where hosts differ, an entry that fits nothing on one of them may be only worth a
+// warning.
 func TestUnknownIsTold(t *testing.T) {
 	all := []reach.Address{{Prefix: netip.MustParsePrefix("10.8.47.1/24"), Index: 2, Interface: "eth0"}}
 	var told []string

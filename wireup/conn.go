@@ -8,7 +8,7 @@ import (
 	"github.com/strandmp/strand/internal/handshake"
 )
 
-// A Conn is the state of one endpoint, from its first thought to its end. The transport's
+// A Conn is the state of one endpoint, from before it connects until its end. The transport's
 // endpoint embeds it.
 type Conn struct {
 	// Recv takes the endpoint's up-calls. The Manager sets it and calls Up and Down.
@@ -22,7 +22,7 @@ type Conn struct {
 	state State
 	gone  bool // closed by the host: no up-calls any more
 
-	link     Link  // once it is prepared, unless the endpoint knows better
+	link     Link  // once it is prepared; nil if the endpoint has a Prepare of its own
 	refused  bool  // Busy was returned and Writable is due
 	dial     *dial // while we connect
 	opened   bool  // by us, not by the peer
@@ -64,7 +64,7 @@ func (c *Conn) Epoch() uint32 { return c.epoch }
 // Attempted is the highest epoch of any attempt of either side.
 func (c *Conn) Attempted() uint32 { return c.slot.epoch }
 
-// Tries is how many attempts of the present ones have failed.
+// Tries is how many attempts have failed since the endpoint began to connect; 0 when it does not.
 func (c *Conn) Tries() int {
 	if c.dial == nil {
 		return 0
@@ -78,8 +78,8 @@ func (c *Conn) Reserved() bool { return c.slot.reserve != nil }
 // Way is how the peer is reached, nil if only the peer knows.
 func (c *Conn) Way() Way { return c.way }
 
-// Connect is for [btl.Endpoint.Send] of an endpoint that is not connected: it begins to
-// connect at the first frame, and returns what Send is to return. It makes no up-call.
+// Connect is for [btl.Endpoint.Send] of an endpoint that is not connected. The first call begins
+// to connect. Each returns what Send is to return, and makes no up-call.
 func (c *Conn) Connect() btl.Result {
 	switch {
 	case c.state == Closed && c.way == nil:
@@ -99,8 +99,8 @@ func (c *Conn) Connect() btl.Result {
 	return btl.Broken
 }
 
-// Refuse notes that Send refuses a frame, and returns what it is to return: Busy. The
-// transport owes a call of Ready, when there is room.
+// Refuse notes that Send refuses a frame, and returns Busy for it. The transport then owes a call
+// of Ready when there is room.
 func (c *Conn) Refuse() btl.Result {
 	c.refused = true
 	return btl.Busy
@@ -156,10 +156,11 @@ func (c *Conn) establish(l Link, first []byte, epoch uint32, peer Greeting, s *h
 	}
 }
 
-// Key derives a key of 32 bytes from what the handshake of this connection has agreed on, for
-// the use that the label names; it begins with the transport's name. Both ends get the same for
-// the same label. Nobody else can, and each connection has other ones. It is there from the
-// call of [Endpoint.Start] on. There is none where the transport has called Establish.
+// Key derives a key of 32 bytes from what the handshake of this connection has agreed on. The
+// label names its use and begins with the transport's name. Both ends get the same key for the same
+// label; nobody else can derive it, and no other connection has it. Key may be called from
+// [Endpoint.Start] on. It is an error where the transport has called Establish, as there was no
+// handshake then.
 func (c *Conn) Key(label string) ([]byte, error) {
 	if c.session == nil {
 		return nil, c.Error("connected", errors.New("no handshake has agreed on a key"))
@@ -167,8 +168,8 @@ func (c *Conn) Key(label string) ([]byte, error) {
 	return c.session.Key(label), nil
 }
 
-// prepare has the endpoint note the addresses of its connection, in the place of an attempt
-// of ours if the peer has made it.
+// prepare has the endpoint note the addresses of its connection. If the peer has made the
+// connection, our own attempt is given up.
 func (c *Conn) prepare(l Link, opened bool) {
 	if c.dial != nil && !opened {
 		c.dial.cancel()
@@ -178,8 +179,8 @@ func (c *Conn) prepare(l Link, opened bool) {
 	c.ep.Prepare(l)
 }
 
-// Rest takes note that the connection is over, in order, since it was idle: it comes back
-// with the next frame. The transport has ended it.
+// Rest notes that the transport has ended the connection, in order, since it was idle. The next
+// frame connects again if this side knows a way; otherwise it takes the endpoint down ([ErrIdle]).
 func (c *Conn) Rest() {
 	c.state, c.prepared, c.opened = Closed, false, false
 	c.ep.Ready()
@@ -269,7 +270,7 @@ func (c *Conn) addresses() (local, remote string) {
 	return "", ""
 }
 
-// Error describes a failure of this endpoint. Phase is what it was at: "receiving".
+// Error describes a failure of this endpoint. Phase is what the endpoint was doing: "receiving".
 func (c *Conn) Error(phase string, err error) *btl.ConnError {
 	if refused, ok := errors.AsType[*handshake.RefusedError](err); ok && refused.Code == handshake.Gone {
 		err = &unwelcomeError{refused}

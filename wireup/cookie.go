@@ -13,23 +13,24 @@ import (
 // CookieSize is the length of a cookie in bytes.
 const CookieSize = 16
 
-// keyTime is how long cookies are made with one key. They are taken for as long again, so one
-// is good for half a minute at least, and for a minute at most.
+// keyTime is how long cookies are made with one key. They are accepted for as long again, so a
+// cookie is good for half a minute at least and for a minute at most.
 const keyTime = 30 * time.Second
 
-// Cookie is for a transport of datagrams, which calls it before [Manager.Came] for the first
-// message of an attempt that it does not know. A cookie shows that who sends receives at the
-// address it names; until then nothing is kept for it, however many there are.
+// Cookie is for a transport of datagrams. The transport calls it before [Manager.Came], for the
+// first message of an attempt that it does not know. A cookie shows that the sender receives at the
+// address that it names. Until a stranger has shown one nothing is kept for it, however many
+// strangers there are.
 //
-// Shown is the cookie that came with the message, which may be empty. If it is good Cookie says
-// so. Otherwise the transport sends the answer back, instead of anything else, and the side that
-// is asked shows it in all that it sends again ([Pending.Again]). Room is how long the answer
-// may be so that the datagram is no longer than the one it answers; the answer is nil where a
-// cookie is longer. The answer is valid until the next call.
+// Shown is the cookie that came with the message; it may be empty. If it is not good the transport
+// sends the answer back and nothing else. The side that gets the answer shows it in all that it
+// sends again ([Pending.Again]). Room is how long the answer may be, so that its datagram is no
+// longer than the one that it answers. The answer is nil if room is less than [CookieSize]. It is
+// valid until the next call.
 //
-// A cookie is good for one address, one port and one attempt, which is the identifier that the
-// transport has for it: one that nobody can guess, so that nobody else can have the
-// connecting side say its hello.
+// A cookie is good for one address, one port and one attempt. Attempt is the transport's
+// identifier of that attempt. Nobody may be able to guess it: otherwise others could ask the
+// connecting side for its hello.
 func (m *Manager) Cookie(from netip.AddrPort, attempt, shown []byte, room int) (answer []byte, good bool) {
 	return m.cookies.check(m.loop.Now(), from, attempt, shown, room)
 }
@@ -40,7 +41,7 @@ func (m *Manager) Cookie(from netip.AddrPort, attempt, shown []byte, room int) (
 //	0  1  number of the key
 //	1 15  HMAC-SHA256 over address and port (18 bytes) and the attempt, cut off
 //
-// Its time is that of its key, which nobody has to be told.
+// A cookie ends with its key, so it need not say when it was made.
 type cookies struct {
 	keys   [2]hash.Hash // even and odd numbers: the present one and the one before
 	number byte         // of the present one
@@ -63,7 +64,7 @@ func (c *cookies) check(now int64, from netip.AddrPort, attempt, shown []byte, r
 	return c.answer[:], false
 }
 
-// renew has keys that are as old as they may be.
+// renew replaces keys that have been in use for their time.
 func (c *cookies) renew(now int64) {
 	age := time.Duration(now - c.since)
 	switch {

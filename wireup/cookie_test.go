@@ -139,7 +139,7 @@ func slotsBut(m *Manager, rank int) (keys []slotKey) {
 	return keys
 }
 
-// Who is asked again and again by somebody says its hello a few times, not each time.
+// A side that somebody asks again and again says its hello a few times, not each time.
 func TestWhoAsksForCookiesGetsFewHellos(t *testing.T) {
 	m := newModel(t, 1, trait{oneWay: -1, lossy: true, cookie: true}, Config{Retries: 1, ConnectTimeout: time.Minute, HandshakeTimeout: time.Minute})
 	r := m.ranks[0]

@@ -64,12 +64,12 @@ func (d *dial) start() {
 	p := &Pending{m: m, owner: d}
 	link, err := m.transport.Dial(p, c.way)
 	if err != nil {
-		p.owner = nil // what is told of it now is not about another attempt
+		p.owner = nil // what the transport still tells of it must not reach the next attempt
 	}
 	if errors.Is(err, syscall.EISCONN) && d.stillWaits() {
-		// The peer's attempt has come first, or a connection that we have left is not over
-		// yet. The one proves itself and takes the place of this dial, or is dropped; the
-		// other ends. Neither is a failure of this attempt.
+		// Either the peer's attempt has come first: it proves itself and takes the place of
+		// this dial, or it is dropped. Or a connection that we have left is not over yet: it
+		// will end. Neither is a failure of this attempt.
 		d.pause = m.loop.After(crossedPause, d.start)
 		return
 	}
@@ -86,8 +86,8 @@ func (d *dial) start() {
 	}
 }
 
-// stillWaits reports whether what is in the way of an attempt has time left to go. Either
-// end of it is over within the time of a handshake.
+// stillWaits reports whether the connection that is in the way of an attempt has time left to go.
+// It has as long as an attempt may take.
 func (d *dial) stillWaits() bool {
 	now := d.c.m.loop.Now()
 	if d.barred == 0 {
@@ -96,7 +96,7 @@ func (d *dial) stillWaits() bool {
 	return now-d.barred < int64(d.c.m.ConnectTimeout)
 }
 
-// limit says how long the present step may take.
+// limit bounds the time of the present step.
 func (d *dial) limit(t time.Duration) {
 	d.stopTimer()
 	d.timer = overdue.After(d.c.m.loop, t, func() {
@@ -193,8 +193,9 @@ func (d *dial) message(b []byte) bool {
 	return true
 }
 
-// crossed: both sides have dialled and the transport has made one connection of the two
-// attempts, with a connector at either end. The lower rank remains one.
+// crossed: both sides have dialled, and the transport has made one connection of the two
+// attempts, with a connector at either end. The lower rank stays the connector; the higher one
+// becomes the acceptor.
 func (d *dial) crossed(hello []byte) {
 	if d.c.m.host.Rank() < d.c.slot.key.rank {
 		return // its hello is not answered; it will answer ours
@@ -230,13 +231,13 @@ func (d *dial) succeed() {
 	c.establish(p.link, nil, d.epoch, g, session)
 }
 
-// fail ends the present attempt from a call of the loop's.
+// fail ends the present attempt. It may make up-calls, so only calls of the loop use it.
 func (d *dial) fail(err error) {
 	phase := d.phase()
 	d.failed.Add(d.explain(phase, err))
 	d.end()
 	if d.c.slot.useReserve() {
-		return // which has given up this dial for the peer's connection
+		return // this dial was given up for the peer's connection
 	}
 	if d.failed.Count() >= d.c.m.Retries || final(err) {
 		d.giveUp(phase)

@@ -13,10 +13,9 @@
 //     afterwards that nobody else has ([Conn.Key]). Where the connection runs inside of
 //     a channel with keys of its own, the proof is of that one too ([Bound]).
 //   - Two ranks that connect to each other at once end with one connection. The lower rank's
-//     attempt wins; the higher's is kept in reserve until that has succeeded, and takes its
-//     place if it fails or gets no answer in time: a network that works in one direction
-//     only is enough. Attempts have epochs, so that a connection that the peer has lost is
-//     told from one that has crossed.
+//     attempt wins. The higher rank's is kept in reserve, and takes over if the other fails or
+//     gets no answer in time. So a network that works in one direction only is enough. The
+//     epochs of attempts tell a connection that the peer has lost from one that has crossed.
 //   - Failed attempts are repeated, with pauses; every step has its time.
 //   - Connections that have not proved themselves are embryonic. They are few, and whoever
 //     floods a port pays with its own places (docs/decisions/0025-strangers.md).
@@ -28,23 +27,24 @@
 // # Kinds of transports
 //
 // A stream hands over whatever pieces it has read, of at most [Pending.Need] bytes. A
-// transport of messages hands over one message at a time. Where messages may be lost,
-// repeated or overtaken, [Config.Repeat] says when one is sent again: each message is then
-// taken once, the answer to one that comes again is said again, and what proves nothing is
-// passed over, since anybody may have sent it. Such a transport gives each attempt an
-// identifier of its own, tells [Manager.Came] of the first message with an unknown one, and
-// hands over messages of the handshake even when the endpoint is connected. No answer to a
-// stranger is longer than the question. If it wants a cookie to come back before it keeps
-// anything for a stranger it asks for one before Came ([Manager.Cookie]), and calls
-// [Pending.Again] at the side that was asked for it.
+// transport of messages hands over one message at a time.
 //
-// A transport without addresses of IP has its own [Way], targets that are the zero value,
-// and no use for what follows.
+// Where messages may be lost, repeated or overtaken, [Config.Repeat] says when one is sent
+// again. Each message is then taken once. If it comes again its answer is sent again. A message
+// that proves nothing is passed over, since anybody may have sent it. Such a transport gives each
+// attempt an identifier of its own. It calls [Manager.Came] for the first message with an unknown
+// identifier. It hands over messages of the handshake even when the endpoint is connected. No
+// answer to a stranger is longer than the question. A transport that wants a cookie before it
+// keeps anything for a stranger asks for one before Came ([Manager.Cookie]). The side that was
+// asked calls [Pending.Again].
+//
+// A transport without addresses of IP has its own [Way], and its targets are the zero value. It
+// has no use for what follows.
 //
 // # Addresses
 //
-// A [Base] is what the modules of all transports over IP have in common: it reads the parameters
-// ([AllParameters]), has the addresses that the module uses ([Local]) chosen by the user
-// ([Choice]), published ([Address]) and paired with a peer's by package reach, and offers the
-// pairs as paths, the spare ones included. [Bind] finds a port that is free on all of them.
+// A [Base] is what the modules of all transports over IP have in common. It reads the parameters
+// ([AllParameters]) and selects the addresses that the user has chosen ([Choice], [Local]). It
+// publishes them ([Address]), pairs them with a peer's by package reach, and offers the pairs as
+// paths, the spare ones included. [Bind] finds a port that is free on all of them.
 package wireup

@@ -8,9 +8,9 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// Fit returns the addresses that a module is to publish, in their order: all, or those
-// that promise most if there are more than peers take ([MaxInterfaces], [MaxSize]); and
-// those that are left out.
+// Fit returns the addresses that a module is to publish, in their order, and those that are
+// left out. If there are more than peers take ([MaxInterfaces], [MaxSize]) those that promise
+// most are published.
 func Fit(all []reach.Address) (fit, left []reach.Address) {
 	order := byPromise(all)
 	taken := make([]bool, len(all))
@@ -49,8 +49,8 @@ func byPromise(all []reach.Address) []int {
 	return order
 }
 
-// promises says of each address how much less it promises than others, the weightiest
-// reason first.
+// promises returns for each address a key to sort by: the lower, the more the address promises.
+// The weightiest reason comes first.
 func promises(all []reach.Address) [][]int {
 	type nth struct {
 		index    int
@@ -66,21 +66,21 @@ func promises(all []reach.Address) [][]int {
 		ip := a.Addr()
 		key := nth{a.Index, ip.Is4(), ip.IsLinkLocalUnicast()}
 		list[i] = []int{
-			number(!ip.IsLoopback() || seen[key] > 0), // processes of this host need one
-			number(ip.IsLinkLocalUnicast()),           // where there is no other way
+			number(!ip.IsLoopback() || seen[key] > 0), // processes of this host need one loopback address
+			number(ip.IsLinkLocalUnicast()),           // of use only where there is no other way
 			number(a.Flags&(reach.Tunnel|reach.Enclosed) != 0),
 			number(a.Flags&reach.NoCarrier != 0),
 			number(lonely(a)),
 			seen[key],                 // one address of each interface before the second of any
-			-cmp.Or(a.Speed, fastest), // one that is not known must not lose to a slow one
+			-cmp.Or(a.Speed, fastest), // an unknown speed must not lose to a low one
 		}
 		seen[key]++
 	}
 	return list
 }
 
-// lonely: it is alone in its subnet, or with one other, as the ends of containers' links
-// are on their host.
+// lonely reports whether the subnet has room for one or two hosts only. On a host of containers
+// the ends of their links are such.
 func lonely(a reach.Address) bool { return a.Prefix.Bits() >= a.Addr().BitLen()-2 }
 
 func number(b bool) int {

@@ -38,19 +38,20 @@ func (g Greeting) Encode() []byte {
 	return append(b, g.Hello...)
 }
 
-// ErrGreeting: not what Encode makes.
+// ErrGreeting is the cause of every error of [Config.DecodeGreeting]: the bytes are not a greeting
+// that this transport takes.
 var ErrGreeting = errors.New("malformed greeting in the handshake")
 
 // An unlikeError: a peer's settings do not go together with ours ([Config.Agrees]).
 type unlikeError struct{ error }
 
-// final tells the failures that another attempt would only repeat.
+// final reports whether another attempt would only fail in the same way.
 func final(err error) bool {
 	_, unlike := errors.AsType[*unlikeError](err)
 	return unlike || handshake.Final(err) || errors.Is(err, ErrGreeting)
 }
 
-// greeted reads a peer's greeting and looks whether it goes together with ours.
+// greeted reads a peer's greeting and checks whether it goes together with ours.
 func (m *Manager) greeted(rank int, b []byte) (Greeting, error) {
 	g, err := m.DecodeGreeting(b)
 	if err == nil && m.Agrees != nil {
@@ -61,8 +62,8 @@ func (m *Manager) greeted(rank int, b []byte) (Greeting, error) {
 	return g, err
 }
 
-// ourGreeting is what every peer is told in the handshake. The host's hello is fixed once
-// the modules are open, so it is made at the first need.
+// ourGreeting is what every peer is told in the handshake. It is made at the first need, since the
+// host's hello is not known before the modules are open.
 func (m *Manager) ourGreeting() []byte {
 	if m.greeting == nil {
 		m.greeting = Greeting{MaxFrame: cmp.Or(m.MaxFrame, int(m.frameLimit())), Own: m.Own, Host: m.host.Hostname(), Hello: m.host.Hello()}.Encode()
@@ -70,7 +71,7 @@ func (m *Manager) ourGreeting() []byte {
 	return m.greeting
 }
 
-// DecodeGreeting reads a peer's, which shares memory with b.
+// DecodeGreeting reads a peer's greeting. The result shares memory with b.
 func (c *Config) DecodeGreeting(b []byte) (Greeting, error) {
 	own := len(c.Own)
 	if len(b) < 5+own {

@@ -10,21 +10,22 @@ const (
 	// lingerTime is how long a closed connection may take to send its last bytes and to
 	// hear the peer's end.
 	lingerTime = 2 * time.Second
-	// farewell is how long closing the module waits for all of them, at least.
+	// farewell bounds how long closing the module waits for all of them, unless
+	// [Config.Farewell] is longer.
 	farewell = 250 * time.Millisecond
 )
 
-// A Leaver is a connection after its endpoint, or one that was refused: it sends its last
-// bytes, and waits for the peer's end.
+// A Leaver is a connection whose endpoint has gone, or one that was refused. It sends its last
+// bytes and waits for the peer to end it.
 type Leaver interface {
 	// Work sends and reads what is possible and reports whether anything was done. When
 	// there is nothing left to do, or to hope for, it calls [Manager.Left].
 	Work() bool
 	// Confirmed reports whether the peer's system has all that was sent, or the peer wants no
-	// more of it: the connection may go then, if nobody can wait any more.
+	// more of it. While the module closes, such a connection need not be waited for.
 	Confirmed() bool
-	// End ends the connection. Nothing is called afterwards. Once the module is closed, what is
-	// not confirmed is left to the system where that goes on with it.
+	// End ends the connection. Nothing is called afterwards. While the module closes, bytes that
+	// are not confirmed are left to our system, if it goes on to send them.
 	End()
 }
 
@@ -58,11 +59,12 @@ func (m *Manager) Work() bool {
 	return did
 }
 
-// finishLeaving ends all of them: each when the peer's system has confirmed our last bytes
-// or the peer has ended too, all after a while. Each works once more right before its end:
-// what has arrived and is not read would have the system drop our last bytes.
+// finishLeaving ends all of them: each when the peer's system has confirmed our last bytes or
+// the peer has ended too, and those that are left when the time is over. Each works once more
+// right before its end, since the system drops our last bytes if something that has arrived is not
+// read.
 func (m *Manager) finishLeaving() {
-	// The loop does not run during the call, so this has a clock of its own.
+	// The loop does not run during the call, so the deadline is by the system's clock.
 	for deadline := time.Now().Add(max(farewell, m.Farewell)); len(m.leaving) > 0; m.transport.Linger() {
 		late := time.Now().After(deadline)
 		for l := range m.leaving {

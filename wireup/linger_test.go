@@ -47,9 +47,9 @@ func (g *guest) Confirmed() bool {
 
 func (g *guest) End() { g.ended = time.Now() }
 
-// Closing waits for what is not confirmed for as long as the transport says, and no longer than
-// it is not. Each connection reads what has come before it ends: what is unread when a socket is
-// closed has the system drop what it has not sent.
+// Closing waits until all is confirmed, for as long as the transport says at most. Each connection
+// reads what has come before it ends: the system drops what it has not sent if something is unread
+// when a socket is closed.
 func TestFarewell(t *testing.T) {
 	const tick = time.Millisecond
 	for _, c := range []struct {

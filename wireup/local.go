@@ -12,13 +12,12 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// MostSpares is how many of the pairs of addresses that were not chosen are kept for the
-// case that no chosen one works.
+// MostSpares is how many pairs of addresses that were not chosen are kept, in case none of the
+// chosen ones works.
 const MostSpares = 8
 
-// believed is for how long what the kernel has said about routes and carriers is taken to be
-// so still. Many peers are met within moments of each other, and asking costs microseconds
-// for each pair of addresses.
+// believed is how long the kernel's answers about routes and carriers are used again. Many peers
+// are met within moments of each other, and asking costs microseconds for each pair of addresses.
 const believed = 2 * time.Second
 
 // A Local is the addresses of this process that one module uses, and which of them lead to
@@ -65,9 +64,9 @@ func openLocal(host btl.Host, name string) (*Local, error) {
 	return NewLocal(host, name, s, system, chosen), nil
 }
 
-// usable leaves out the addresses that can not be listened on at the moment, such as one of
-// IPv6 that is still being checked for duplicates, and tells without of them. The error is
-// that there are no others.
+// usable returns the addresses that can be listened on now, and tells without of each other one:
+// an IPv6 address that is still being checked for duplicates, for example. If none can be listened
+// on, the error says why the last one can not.
 func usable(addrs []reach.Address, without func(reach.Address, error)) (good []reach.Address, last error) {
 	if !rawio.Supported {
 		return addrs, nil
@@ -88,7 +87,7 @@ func usable(addrs []reach.Address, without func(reach.Address, error)) (good []r
 	return good, last
 }
 
-// NewLocal is for who knows already which addresses of a system are to be used.
+// NewLocal is for a caller that has chosen among the addresses of a system itself.
 func NewLocal(host btl.Host, name string, s *Settings, system reach.Side, chosen []reach.Address) *Local {
 	return &Local{
 		Address:  Address{Network: system.Network, Host: host.Hostname(), Interfaces: chosen},
@@ -110,7 +109,7 @@ func (l *Local) publish(port uint16, used []reach.Address) []byte {
 	return l.Encode()
 }
 
-// meant reports whether an address with its port, as a peer means to reach it, is ours.
+// meant reports whether the address and port that a peer means to reach are ours.
 func (l *Local) meant(target netip.AddrPort) bool {
 	return target.Port() == l.Port && l.Holds(target.Addr())
 }
@@ -118,7 +117,7 @@ func (l *Local) meant(target netip.AddrPort) bool {
 // Nearby reports whether an address leads to this very machine.
 func (l *Local) Nearby(ip netip.Addr) bool { return ip.IsLoopback() || l.Holds(ip) }
 
-// Speed is that of the fastest interface in Mbit/s, or the other one where none tells.
+// Speed is that of the fastest interface in Mbit/s, or otherwise if no interface states its own.
 func (l *Local) Speed(otherwise int) int {
 	speed := 0
 	for _, a := range l.Interfaces {
@@ -141,8 +140,8 @@ func (l *Local) Find(ip netip.Addr) (reach.Address, bool) {
 type Pair struct {
 	reach.Pair
 	Port uint16 // of the peer
-	// Link says which of how many parallel connections this is, from 0; where Links is 0
-	// there is one.
+	// Link is the number of this connection, from 0, among the Links parallel ones of the
+	// pair. A Links of 0 means 1.
 	Link, Links int
 }
 
@@ -163,16 +162,16 @@ func (p Pair) Describe() string {
 	return p.DescribeWith("")
 }
 
-// DescribeWith adds what else there is to say of it: ", 2 more".
+// DescribeWith is String with the weight, the reason and what else there is to say: ", 2 more".
 func (p Pair) DescribeWith(more string) string {
 	return fmt.Sprintf("%v (weight %s, %s%s)", p, reach.FormatWeight(p.Weight), p.Why, more)
 }
 
 // Pairs lists the ways to a peer: those that serve, and the spare ones, each the best first.
 //
-// Both sides make such a list, and the i-th pair of one is the i-th pair of the other. So
-// pairs of equal weight are ordered by the addresses of the lower rank, on both sides; where
-// the lists differ all the same, whoever connects is right.
+// Both sides make such a list, and the i-th pair of one should be the i-th pair of the other. So
+// both order pairs of equal weight by the addresses of the lower rank. If the lists differ all the
+// same, the side that connects is right.
 func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err error) {
 	l.refresh()
 	result := reach.Match(l.side, remote.Side(), l.routes)
@@ -197,8 +196,8 @@ func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err erro
 	return list(result.Pairs), spares[:min(len(spares), MostSpares)], nil
 }
 
-// Doubt has the kernel asked again when the next peer is met: a way that was thought to be
-// there was not.
+// Doubt has the kernel asked again when the next peer is met. It is called when a way that was
+// thought to work did not.
 func (l *Local) Doubt() { l.asked = 0 }
 
 // refresh forgets the routes that are too old to be believed, and looks whether an interface
@@ -212,7 +211,7 @@ func (l *Local) refresh() {
 	l.routes.Forget()
 	bare := func(a reach.Address) bool { return a.Flags&reach.NoCarrier != 0 }
 	if !slices.ContainsFunc(l.side.Addresses, bare) {
-		return // one that has lost its carrier shows by failing
+		return // an interface that has lost its carrier since shows by failing connections
 	}
 	system, err := reach.System()
 	if err != nil {

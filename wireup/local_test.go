@@ -89,8 +89,8 @@ func TestRoutesAreRemembered(t *testing.T) {
 	require.Equal(t, 1, c.asked)
 }
 
-// An address that can not be listened on is left out, and told of; if there is no other that is
-// the error.
+// An address that can not be listened on is left out, and the caller is told. If no other is left
+// that is the error.
 func TestUsable(t *testing.T) {
 	good := reach.Address{Prefix: netip.MustParsePrefix("127.0.0.1/8"), Interface: "lo", Index: 1}
 	bad := reach.Address{Prefix: netip.MustParsePrefix("192.0.2.1/24"), Interface: "x", Index: 2}

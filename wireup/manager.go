@@ -32,39 +32,39 @@ type Config struct {
 	// Grace is how long a peer's connection waits while our own attempt gets no answer. 0
 	// is a quarter of a second.
 	Grace time.Duration
-	// Farewell is how long closing the module waits for what peers' systems have not confirmed
-	// of our last bytes, if that is more than a quarter of a second, which is enough where our
-	// system goes on with them by itself. Where nobody does, what is lost is to be sent again
-	// within that time. It may be set until the call of [Manager.Close].
+	// Farewell is how long closing the module waits for peers' systems to confirm our last
+	// bytes. Less than a quarter of a second counts as that; it is enough if our system goes on
+	// to send them by itself. If it does not, lost bytes have to be sent again within that time,
+	// so it has to be longer. It may be set until the call of [Manager.Close].
 	Farewell time.Duration
 
 	// Paths is how many there may be between two ranks; 0 means 1.
 	Paths int
 	// Strangers bounds the connections that have not proved themselves; 0 means 64.
 	Strangers int
-	// Pace is the least time between two strangers that take each other's places, for a
-	// transport in which it costs much to take one in, and nothing to leave it waiting
-	// ([Manager.Room]).
+	// Pace is the least time, on average, between two strangers that take the places of
+	// equals. It is for a transport in which taking in a stranger costs much, and leaving it
+	// waiting costs nothing ([Manager.Room]).
 	Pace time.Duration
 
 	// MaxFrame is the largest payload that this side sends in one frame, and FrameLimit
 	// what a peer may announce, in bytes. 0 means no limit but that of 32 bits.
 	MaxFrame, FrameLimit int
-	// Own are the transport's own bytes of the greeting: always as many. Check looks at
-	// those of a peer; nil means that they must be the same as ours.
+	// Own are the transport's own bytes of the greeting; their number is the same on all
+	// ranks. Check looks at those of a peer; nil means that they must be the same as ours.
 	Own   []byte
 	Check func(own []byte) error
-	// Agrees looks at a whole greeting of a peer: whether its settings and ours, which only
-	// the user can have chosen, go together. The error names both processes, what each has,
-	// and the remedy: who has connected is refused with it. Nil agrees with everybody.
+	// Agrees looks at the whole greeting of a peer. It is for settings that the user has to
+	// choose alike on both sides. The error names both processes, what each has, and the
+	// remedy; a peer that has connected is refused with these words. Nil agrees with everybody.
 	Agrees func(rank int, g Greeting) error
 
-	// Merges: the transport makes one connection of two attempts that cross, with a
-	// [Transport.Dial] of its own at either end. It carries messages, not a stream.
+	// Merges: the transport makes one connection of two attempts that cross, so that either end
+	// has called [Transport.Dial] for it. Such a transport carries messages, not a stream.
 	Merges bool
-	// Repeat is after how long a message of the handshake is sent again that was not
-	// answered, for a transport whose messages may be lost, repeated and overtaken. 0 is
-	// one in which that can not be.
+	// Repeat is for a transport whose messages may be lost, repeated and overtaken: how long
+	// after it was sent a message of the handshake without an answer is sent again. 0 means
+	// that the transport loses nothing.
 	Repeat time.Duration
 
 	// Doubt is called when a connection, or an attempt, has failed: what was thought of
@@ -91,11 +91,11 @@ type Manager struct {
 	closed    bool
 }
 
-// reserveGrace is how long a peer's connection waits while ours gets no answer at all. The
-// peer's has come through, so ours should have by now.
+// reserveGrace is how long a peer's connection waits while our attempt gets no answer at all. Since
+// the peer's has come through, ours should have been answered by then.
 const reserveGrace = 250 * time.Millisecond
 
-// NewManager makes the manager of a module, which may still be about to open.
+// NewManager makes the manager of a module. The module need not be open yet.
 func NewManager(host btl.Host, t Transport, c Config) *Manager {
 	if c.Noun == "" {
 		c.Noun = "a connection"
@@ -156,11 +156,11 @@ func (m *Manager) newConn(s *slot, host string) *Conn {
 	return c
 }
 
-// Came takes in a connection that somebody has made to us. What becomes of it is told to
-// the Pending. Until it says something it costs no more than its place on a list; where
-// there is no place, another stranger's connection is ended for it. From is where it comes
-// from; its port is 0 where every connection has one of its own, so that it says nothing
-// about who connects.
+// Came takes in a connection that somebody has made to us. The transport tells the Pending what
+// becomes of it. Until the stranger says something it costs no more than its place on a list. If
+// no place is free another stranger's connection is ended for it. From is where the connection
+// comes from. The port is 0 in a transport in which each connection has a port of its own, as the
+// port then says nothing about who connects.
 func (m *Manager) Came(l Link, from netip.AddrPort) *Pending {
 	p := &Pending{m: m, link: l}
 	m.visit(p, from)
@@ -190,7 +190,7 @@ func (m *Manager) Count() int { return m.crowd.Count() }
 func (m *Manager) Most() int { return m.crowd.Most() }
 
 // Close ends everything: embryonic connections without a word, the endpoints in order. It
-// waits a little for the peers' systems to have their goodbyes.
+// waits a little for the peers' systems to confirm the goodbyes ([Config.Farewell]).
 func (m *Manager) Close() {
 	m.closed = true
 	for _, p := range m.crowd.All() {
@@ -207,8 +207,8 @@ func (m *Manager) Close() {
 	m.finishLeaving()
 }
 
-// identity is made when the first handshake begins: while the module is opened the job's
-// secret is not known yet.
+// identity is made at the first handshake: the job's secret is not known while the module is
+// opened.
 func (m *Manager) identity() *handshake.Identity {
 	if m.id == nil {
 		m.id = handshake.NewIdentity(m.host.Job(), m.host.Secret(), m.host.Rank())

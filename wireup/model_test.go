@@ -18,9 +18,9 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// The model: two ranks, time that a test moves, and a network that loses, repeats and
-// overtakes, refuses, breaks off and serves one direction only, until it is well. Whatever
-// has happened until then, both ranks end with the same one connection, and nothing is left
+// The model has two ranks, time that a test moves, and a network. Until it is well, the network
+// loses, repeats and reorders messages, refuses, breaks off, and serves one direction only.
+// Whatever has happened until then, both ranks end with the same connection, and nothing is left
 // of any other.
 
 // A trait is what kind of transport the network is.
@@ -100,7 +100,7 @@ func (m *model) failf(format string, args ...any) {
 		strings.Join(m.lines[max(0, len(m.lines)-last):], "\n"))
 }
 
-// one of n by chance.
+// one is true once in n calls, by chance.
 func (m *model) one(n int) bool { return m.chance.IntN(n) == 0 }
 
 func (m *model) moment(most time.Duration) time.Duration {
@@ -173,7 +173,7 @@ func (r *rank) Accept(_ btl.Module, _ int, _ []byte, _ int, ep btl.Endpoint) (bt
 	return &modelReceiver{r.ep}, nil
 }
 
-// want makes an endpoint, if there is none, and sends.
+// want makes an endpoint if there is none, and sends over it.
 func (r *rank) want() {
 	if r.closed {
 		return
@@ -642,13 +642,13 @@ func (m *model) dialler() int {
 	return m.chance.IntN(2)
 }
 
-// peace has two ranks meet at once over a network that is well, though it may lose messages
-// and serve one direction only; and meet again each time that one has lost the connection and
-// the other does not know.
+// peace has two ranks meet at once over a network that is well, though it may lose messages and
+// serve one direction only. They meet again each time that one rank has lost the connection and the
+// other does not know.
 func peace(t *testing.T, seed uint64, kind trait) {
 	long := time.Minute
 	if kind.lossy {
-		long = 2 * time.Second // whose attempt is over is a stranger for so long, where nobody is told
+		long = 2 * time.Second // nobody is told that an attempt is over: it stays a stranger for so long
 	}
 	m := newModel(t, seed, kind, Config{Retries: 1000, ConnectTimeout: long, HandshakeTimeout: long})
 	for i, r := range m.ranks {

@@ -13,9 +13,9 @@ import (
 // ErrNoPair is the cause of every error that no pair of addresses works.
 var ErrNoPair = errors.New("no address of ours leads to one of the peer's")
 
-// noPair says why no pair of addresses works, and what to change: what there is on both
-// sides, and the reasons, each once with an example. Prefix is that of the transport's
-// parameters, policy the name of the one that has judged.
+// noPair says why no pair of addresses works, and what to change. It lists the addresses of both
+// sides and the reasons, each once with an example. Prefix is that of the transport's parameters;
+// policy is the name of the policy that has judged.
 func noPair(result reach.Result, policy, prefix string) error {
 	others := slices.DeleteFunc(reach.PolicyNames(), func(name string) bool { return name == policy })
 	var b strings.Builder

@@ -30,7 +30,7 @@ type Pending struct {
 type owner interface {
 	up()
 	bytes(b []byte)
-	// message takes one that may be anybody's, and reports whether it was of use.
+	// message takes a message that may be anybody's, and reports whether it was of use.
 	message(b []byte) bool
 	need() int
 	ended(err error)
@@ -48,15 +48,16 @@ func (p *Pending) Up() {
 	}
 }
 
-// mustHaveLink panics on a word that comes too early: the transport's mistake.
+// mustHaveLink panics if the transport makes the call before Dial has returned: a mistake of the
+// transport's.
 func (p *Pending) mustHaveLink(call string) {
 	if p.owner != nil && p.link == nil {
 		panic("wireup: Pending." + call + " was called from within Transport.Dial, which is to post it (btl.Loop.Post), or to return the error")
 	}
 }
 
-// Need is how many bytes a stream may hand over at most: what comes behind them is not the
-// handshake's. It is at least 1, so that who reads notices the stream's end.
+// Need is how many bytes a stream may hand over at most. Bytes beyond them may not be the
+// handshake's. It is at least 1, so that a read of so many notices the stream's end.
 func (p *Pending) Need() int {
 	if p.owner == nil {
 		return 1
@@ -79,9 +80,9 @@ func (p *Pending) Bytes(b []byte) {
 	}
 }
 
-// Take is Bytes for whoever has read a piece of a stream of any length: it hands over what is
-// the handshake's, and returns what is left once the link is an endpoint's, the beginning of
-// its first frame. If the link is over what is left is nobody's.
+// Take is Bytes for a piece of a stream of any length. It hands over the bytes of the handshake and
+// returns the rest. If the link is an endpoint's by then, the rest is the beginning of its first
+// frame. If the link is over, the rest is to be dropped.
 func (p *Pending) Take(b []byte) (rest []byte) {
 	for len(b) > 0 && p.owner != nil {
 		n := min(len(b), p.Need())
@@ -100,9 +101,9 @@ func (p *Pending) Ended(err error) {
 	}
 }
 
-// Again sends the last message again, at once: for a transport that was asked for a cookie
-// and has it now ([Manager.Cookie]). Who asks may be anybody: after some times an attempt the message
-// goes out with its next repetition only.
+// Again sends the last message again, at once. It is for a transport that was asked for a cookie
+// and has it now ([Manager.Cookie]). Anybody may ask: after a few calls for one attempt Again does
+// nothing, and the message goes out with its next repetition.
 func (p *Pending) Again() {
 	if p.owner != nil && p.said != nil && p.asked < mostAsked {
 		p.asked++
@@ -110,8 +111,8 @@ func (p *Pending) Again() {
 	}
 }
 
-// mostAsked is how often an attempt does at once what somebody asks of it. One time is enough; the
-// others are for answers that are lost, and for keys that are renewed meanwhile.
+// mostAsked bounds the calls of Again that take effect for one attempt. One is enough mostly; the
+// others are for answers that are lost, and for keys of cookies that are renewed meanwhile.
 const mostAsked = 4
 
 // say sends a message of the handshake.
@@ -125,10 +126,11 @@ func (p *Pending) say(b []byte) error {
 	return p.link.Send(b)
 }
 
-// resend sends the last one again. That it can not be sent now is as if it was lost.
+// resend sends the last message again. An error has the effect of a loss: the next repetition
+// comes.
 func (p *Pending) resend() { _ = p.link.Send(p.said) }
 
-// insist says the last message again and again, until settled.
+// insist sends the last message again and again, until relax.
 func (p *Pending) insist() {
 	p.relax()
 	if p.m.Repeat == 0 {
@@ -146,7 +148,7 @@ func (p *Pending) remind() {
 	p.repeat = p.m.loop.After(p.wait, p.remind)
 }
 
-// relax ends that.
+// relax ends the repetitions.
 func (p *Pending) relax() {
 	if p.repeat != nil {
 		p.repeat.Stop()
@@ -168,7 +170,7 @@ func (p *Pending) message(b []byte) {
 	if p.owner == nil || len(b) > MaxMessage {
 		return
 	}
-	own := bytes.Clone(b) // what follows may be what ends the handshake
+	own := bytes.Clone(b) // to know it if it comes again; b is the caller's
 	at := len(p.taken)
 	p.taken = append(p.taken, own)
 	if !p.owner.message(own) {
@@ -182,7 +184,7 @@ func (p *Pending) close() {
 	p.link.Abort()
 }
 
-// release: it is an endpoint's now, or over.
+// release notes that the link is an endpoint's now, or over.
 func (p *Pending) release() {
 	p.relax()
 	p.giveUpKey()

@@ -14,19 +14,20 @@ type Ports struct {
 	where        string // what they are, as the user wrote them
 }
 
-// portTrouble tells errors of binding that another port may not have: this one is taken, or
-// the superuser's.
+// portTrouble reports whether another port may be free: the error of binding is that this one is
+// taken, or the superuser's.
 func portTrouble(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)
 }
 
-// chosenAnew is how often the system is asked for another port, where the one that it has
-// chosen for the first address is taken at another one.
+// chosenAnew is how often the system is asked to choose a port. Its choice for the first address
+// may be taken at another address.
 const chosenAnew = 64
 
-// Bind finds a port that is free on all the addresses, and returns what open has made at
-// each: a socket. Open returns the port that it has got, which with port 0 is the system's
-// choice; undo ends what was made in vain. On is the addresses, for people.
+// Bind finds a port that is free on all the addresses, and returns the sockets, or whatever open
+// makes, in the order of the addresses. Open returns the port that it has bound; for port 0 that
+// is the system's choice. Undo ends a socket whose port is not free on all. On names the
+// addresses, for errors.
 func Bind[A, S any](p Ports, on string, addrs []A, open func(addr A, port uint16) (S, uint16, error), undo func(S)) ([]S, uint16, error) {
 	all := func(port uint16) ([]S, uint16, error) {
 		var made []S

@@ -14,8 +14,8 @@ import (
 // ErrNoGoodbye is for the error of a connection whose peer has ended it without saying so.
 var ErrNoGoodbye = errors.New("without a goodbye")
 
-// ErrForeign is for the error of an attempt at whose other end something else than this
-// handshake is spoken: another one would fare no better ([Pending.Ended]).
+// ErrForeign is for an attempt whose other end speaks something else than this handshake
+// ([Pending.Ended]). No further attempt is made then, as it would fare no better.
 var ErrForeign = handshake.ErrMagic
 
 // remedy says what can be done about a failure of a connection.

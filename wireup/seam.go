@@ -11,25 +11,24 @@ type Transport interface {
 	btl.Module
 	// NewEndpoint returns an endpoint, which embeds [Conn] and is not connected.
 	NewEndpoint() Endpoint
-	// Dial begins one attempt to connect, by a way of [btl.Path.Private]. What becomes of it
-	// is told to p, later and never from within Dial: [Pending.Up], or [Pending.Ended]. Where that
-	// is known at once, success is posted ([btl.Loop.Post]), and a failure is the error: an attempt
-	// that has failed like any other, of which no link is left. Where there can be only one
-	// connection with a peer, and there is one already, the error is [syscall.EISCONN], and the
-	// Manager waits for that one to be gone.
+	// Dial begins one attempt to connect, by a way of [btl.Path.Private]. The transport tells p
+	// what becomes of it, by [Pending.Up] or [Pending.Ended]: later, and never from within Dial.
+	// A success that is known at once is posted ([btl.Loop.Post]). A failure that is known at once
+	// is the error; it counts as any failed attempt, and no link is left. If there can be only one
+	// connection with a peer, and there is one already, the error is [syscall.EISCONN]. The
+	// Manager then waits for that connection to be gone.
 	Dial(p *Pending, way Way) (Link, error)
 	// Holds reports whether an address that a peer means to reach is one of ours. A
-	// transport without addresses of IP says so of the zero value.
+	// transport without addresses of IP returns true for the zero value.
 	Holds(target netip.AddrPort) bool
-	// Linger waits for something to arrive for the connections that are leaving
-	// ([Manager.Leaving]), at most a millisecond. Only [Manager.Close] calls it, which has them
-	// work in between.
+	// Linger waits, at most a millisecond, for something to arrive for the connections that are
+	// leaving ([Manager.Leaving]). Only [Manager.Close] calls it, and has them work in between.
 	Linger()
 }
 
-// A Link is one connection, or attempt at one, between two processes, that is no endpoint's
-// yet. It ends exactly once: by Abort, by Leave or by [Endpoint.Start], which takes what it
-// stands for. A link that a transport has reported as ended ([Pending.Ended]) still gets its
+// A Link is one connection between two processes, or an attempt at one, that is no endpoint's
+// yet. It ends exactly once: by Abort, by Leave or by [Endpoint.Start], which takes over the
+// connection. A link that a transport has reported as ended ([Pending.Ended]) still gets its
 // Abort.
 type Link interface {
 	// Send sends bytes of the handshake, which are few: at most [MaxMessage] at a time. A
@@ -41,17 +40,17 @@ type Link interface {
 	Leave(b []byte)
 	// Addresses are ours and the peer's, for people.
 	Addresses() (local, remote string)
-	// Target is the address that the peer has published and that an attempt of ours means
-	// to reach: the handshake proves it. Only links of Dial are asked.
+	// Target is the published address of the peer that this attempt means to reach. The
+	// handshake proves that it has reached it. Only links of Dial are asked.
 	Target() netip.AddrPort
 }
 
-// A Bound link runs inside a channel that has keys of its own, which nobody has proved yet: TLS,
-// for example. Optional.
+// A Bound link runs inside a channel with keys of its own, such as TLS, whose ends have not proved
+// yet who they are. A link need not implement it.
 type Bound interface {
-	// Binding are bytes that only the two ends of the channel have (RFC 9266). The handshake
-	// proves that they are the same at both ends, so that nobody is in between. It is
-	// asked for them when it begins.
+	// Binding returns bytes that only the two ends of the channel have (RFC 9266). The handshake
+	// proves that they are the same at both ends, so that nobody is in between. Binding is
+	// called when the handshake begins.
 	Binding() []byte
 }
 
@@ -71,27 +70,27 @@ type Way interface {
 	Describe() string
 }
 
-// An Endpoint is a transport's endpoint. It embeds [Conn], which has its state and implements
-// most of this, and of [btl.Endpoint]: what is left are Send, Start and Detach. Ready, Prepare with
-// Addresses, and InFlight are for who has more to do, or to tell, than Conn.
+// An Endpoint is a transport's endpoint. It embeds [Conn], which has its state and most of the
+// methods, those of [btl.Endpoint] included. Send, Start and Detach are left to the transport. It
+// may replace Ready, InFlight, and Prepare together with Addresses, if it has more to do or to
+// tell than Conn.
 type Endpoint interface {
 	btl.Endpoint
 	connection() *Conn
 
-	// Prepare tells that l is about to become the endpoint's connection: from now on
-	// Addresses are those of l. The link is not the endpoint's yet; the host may ask for
-	// what the endpoint goes over.
+	// Prepare tells that l is about to become the endpoint's connection. From now on
+	// Addresses are those of l, since the host may ask. The link is not the endpoint's yet.
 	Prepare(l Link)
 	// Start takes the link over. First is the last message of the handshake, which the
 	// peer awaits before anything else; nil on the side that has heard it. An error ends
 	// the endpoint, after a call of Detach.
 	Start(l Link, first []byte, peer Greeting) error
-	// Ready has the endpoint call [btl.Receiver.Writable], if it has said Busy and can
-	// take a frame now.
+	// Ready calls [btl.Receiver.Writable] if the endpoint has said Busy and can take a frame
+	// now.
 	Ready()
-	// Detach ends the connection that Start has taken, and forgets all frames. What has half
-	// arrived is dropped ([btl.Receiver.Drop]) if the end is [Lost], and forgotten
-	// otherwise: then no up-call may be made.
+	// Detach ends the connection that Start has taken, and forgets all frames. A frame that has
+	// half arrived is dropped ([btl.Receiver.Drop]) if the end is [Lost]. At any other end no
+	// up-call may be made, so it is only forgotten.
 	Detach(how End)
 	// Addresses are ours and the peer's, for people, once Prepare was called.
 	Addresses() (local, remote string)

@@ -8,15 +8,16 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// State of an endpoint. It only ever grows, but for [Conn.Rest].
+// State is that of an endpoint. It grows, with two exceptions: [Conn.Rest] goes back to Closed,
+// and each further attempt goes back to Connecting.
 type State uint8
 
 const (
-	Closed     State = iota // not sent to yet
-	Connecting              // the connection is being made, or there is a pause between two attempts
-	ConnectAck              // the handshake is under way
+	Closed     State = iota // not sent to yet, or at rest
+	Connecting              // an attempt is under way, or the pause after one that was not answered
+	ConnectAck              // the handshake is under way, or the pause after one that has failed
 	Connected
-	Failed // its end, in order or not
+	Failed // the endpoint has ended, in order or not
 )
 
 // String returns the name that LA-MPI has for it: "CONNECT_ACK".

@@ -8,7 +8,7 @@ import (
 )
 
 // Stray logs a connection that has come to nothing, and where it came from, if that is
-// known. Anybody can make them, so warnings are limited.
+// known. Anybody can make such connections, so warnings are limited.
 func (m *Manager) Stray(level btl.LogLevel, from string, err error) {
 	who := m.Noun
 	if from != "" {
@@ -34,8 +34,8 @@ type Limiter struct {
 	dropped int
 }
 
-// Allow reports whether a line may be written now, in nanoseconds of the loop's clock, and
-// how many were kept back since the last.
+// Allow reports whether a line may be written now, and how many were kept back since the last
+// one. Now is in nanoseconds of the loop's clock.
 func (l *Limiter) Allow(now int64) (dropped int, ok bool) {
 	if l.next != 0 && now < l.next {
 		l.dropped++

@@ -17,8 +17,8 @@ func Plain(b []byte) string {
 	}, string(b))
 }
 
-// Zoned is an address as the system takes it: a link-local one of IPv6 with its
-// interface.
+// Zoned is an address as the system takes it: a link-local IPv6 address has its interface as
+// the zone.
 func Zoned(a reach.Address) netip.Addr {
 	if ip := a.Addr(); ip.Is6() && ip.IsLinkLocalUnicast() {
 		return ip.WithZone(a.Interface)

@@ -17,14 +17,14 @@ import (
 // and that is no endpoint's yet. Until it has proved itself it is embryonic.
 type visitor struct {
 	p        *Pending
-	acceptor *handshake.Acceptor // once it has said something
+	acceptor *handshake.Acceptor // nil until there is something to read
 	place    *strangers.Place[*visitor]
 	timer    btl.Timer
 	proved   bool
-	differs  bool // it speaks another version, and has been told ours
+	differs  bool // the peer speaks another version, and has been told ours
 	greeting Greeting
-	// instead is our own attempt, which the transport has made one with the peer's and
-	// which goes on if this fails.
+	// instead is our own attempt, if the transport has made one connection of it and the
+	// peer's. It goes on if this handshake fails.
 	instead *dial
 }
 
@@ -48,7 +48,8 @@ func (m *Manager) visit(p *Pending, from netip.AddrPort) *visitor {
 // up: a connection that somebody has made is there already.
 func (v *visitor) up() {}
 
-// answerer begins the handshake with one that has something to say.
+// answerer returns the acceptor, and makes it at the first need: a stranger that says nothing
+// costs no memory for one.
 func (v *visitor) answerer() *handshake.Acceptor {
 	if v.acceptor == nil {
 		v.acceptor = v.p.m.identity().NewAcceptor(handshake.NewNonce(), binding(v.p.link), v.claimed)
@@ -93,9 +94,9 @@ func (v *visitor) bytes(b []byte) {
 	}
 }
 
-// differ tells a process of this job that speaks another version which one is ours. Who ends a
-// connection at once may take back what it has said. So this one stays embryonic, with its place and
-// its time, until the peer has heard that and ends it.
+// differ tells a process of this job that speaks another version which one is ours. To end the
+// connection at once could take back what was sent. So the connection stays embryonic, with its
+// place and its time, until the peer has read the message and ends it.
 func (v *visitor) differ(ours []byte, err error) {
 	v.tellStray(btl.LogWarn, err)
 	v.differs = true
@@ -114,7 +115,7 @@ func (v *visitor) message(b []byte) bool {
 	if err != nil || !proved && !a.Claimed() {
 		*a = before
 		if len(out) > 0 {
-			_ = v.p.link.Send(out) // as above; it is nothing to be repeated
+			_ = v.p.link.Send(out) // our version, as in differ; it is not repeated
 		}
 		return false
 	}
@@ -127,8 +128,8 @@ func (v *visitor) message(b []byte) bool {
 	return true
 }
 
-// answer shows a claimant that we are who it looks for, once the key is known that we share
-// with the rank that it claims to be. The launcher may have to be asked for that.
+// answer proves to a claimant that we are the rank that it looks for. That takes the key that we
+// share with the rank that it claims to be, for which the launcher may have to be asked.
 func (v *visitor) answer() {
 	rank := v.acceptor.Request().From
 	v.p.awaitKey(rank, func(key []byte, err error) {
@@ -199,7 +200,8 @@ func (v *visitor) settle() {
 	}
 }
 
-// admit makes this connection the endpoint's, which is new unless one waits for it.
+// admit makes this connection that of the slot's endpoint, or of a new one if there is none that
+// lives.
 func (v *visitor) admit() {
 	m, r := v.p.m, v.acceptor.Request()
 	s := m.slot(r.From, r.Path)
@@ -253,9 +255,9 @@ func (v *visitor) refuse(code handshake.Code, reason string) {
 // ended: the connection is over before it was anybody's.
 func (v *visitor) ended(err error) { v.fail(err) }
 
-// fail ends a connection that has come to nothing, with a line for people: a warning,
-// unless it has gone by itself before it proved anything, as those of port scans and health
-// checks do, of which there can be any number.
+// fail ends a connection that has come to nothing, and writes a line about it. The line is a
+// warning, but for a peer that has proved itself, and for one that has gone by itself: port scans
+// and health checks do that, any number of times. A peer of another version was warned of before.
 func (v *visitor) fail(err error) {
 	level := btl.LogWarn
 	switch {

@@ -42,8 +42,8 @@ func (e *Engine) noteWait(source btl.Poller) {
 	}
 }
 
-// bringBack puts the descriptor that was set aside back into the poller. That has to be done
-// before anything but its endpoint is waited for.
+// bringBack puts the descriptor that was set aside back into the poller. That has to happen
+// before a wait for anything but its endpoint.
 func (e *Engine) bringBack() {
 	w := e.aside.watch
 	if err := e.poller.add(w.fd, w.token); err != nil {
@@ -58,7 +58,7 @@ func (e *Engine) bringBack() {
 	}
 }
 
-// forget is told of a watch that ends, and reports whether it was set aside.
+// forget notes that a watch ends, and reports whether its descriptor was set aside.
 func (a *aside) forget(w *watch) bool {
 	if a.watch != w {
 		return false

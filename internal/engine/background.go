@@ -66,16 +66,16 @@ func (e *Engine) onTick() {
 	}
 }
 
-// polledSeldom reports whether since the tick was armed there were fewer polls than one in
-// longTick: a program that looks at its requests now and then leaves them alone between.
+// polledSeldom reports whether there was less than one poll in each longTick since the tick was
+// armed. A program that looks at its requests now and then leaves them alone in between.
 func (e *Engine) polledSeldom() bool {
 	return e.polls-e.tickPolls <= uint64((e.tickAfter-1)/longTick)
 }
 
 // sentry is the background goroutine's part of the engine. The goroutine dozes in the poller
-// whether it has the role or not. Descriptors end its doze only while it has the role, so
-// that whoever takes the role from it need not wake it: that would have it fight for the lock
-// and for a processor with a program that is about to send.
+// whether it has the role or not. Descriptors end its doze only while it has the role. So whoever
+// takes the role from it need not wake it. If woken it would fight for the lock and for a
+// processor with a program that is about to send.
 type sentry struct {
 	waiter
 	onDuty atomic.Bool  // it has the role, or the engine has closed
@@ -90,7 +90,7 @@ const forever = math.MaxInt64
 func (e *Engine) takeOver() {
 	e.holder = &e.background.waiter
 	more := e.poll(nil) || !e.doze()
-	e.poller.calmDown() // a kick that its waiter did not need would end every doze
+	e.poller.calmDown() // a kick that no waiter has used up would end every doze
 	e.blocked = true
 	e.background.onDuty.Store(true)
 	e.poller.attend(true)
@@ -111,11 +111,11 @@ func (e *Engine) runBackground() {
 	timeout := int64(-1)
 	for {
 		e.poller.doze(timeout)
-		// The order matters: who gives it the role says so first, and then looks at until.
+		// The order matters: takeOver sets onDuty first, and then looks at until.
 		b.until.Store(forever)
 		timeout = -1
 		if !b.onDuty.Load() {
-			continue // it lost the role as it was woken; who has the role sees the same events
+			continue // it lost the role as it was woken; the new holder sees the same events
 		}
 		e.Lock()
 		if e.closed {
@@ -148,7 +148,7 @@ func (e *Engine) serve() int64 {
 	return e.untilTimer()
 }
 
-// evictBackground takes the role from the background goroutine, which does not notice.
+// evictBackground takes the role from the background goroutine without waking it.
 func (e *Engine) evictBackground() {
 	e.holder, e.blocked = nil, false
 	e.background.onDuty.Store(e.closed)

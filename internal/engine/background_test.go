@@ -100,8 +100,8 @@ func TestFlushAtNextPoll(t *testing.T) {
 	})
 }
 
-// What a wait's last poll held back goes as the wait ends: the program may compute now. What may go
-// with the program's answer does not, and the answer does not wait behind either.
+// Frames that a wait's last poll held back go when the wait ends, as the program may compute then.
+// Frames that may go with the program's answer do not. The answer waits behind neither.
 func TestEndOfAWaitIsANewRound(t *testing.T) {
 	for name, wait := range map[string]func(*Engine, *flag, func()){
 		"wait": func(e *Engine, f *flag, last func()) {

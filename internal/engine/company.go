@@ -6,20 +6,20 @@ import (
 )
 
 // company notices that a spinning waiter shares its processor with another
-// spinning thread, as two ranks that talk to each other do after a rest: each is
-// woken where the other runs. Since both keep giving up the processor to each
-// other neither looks starved, and the system leaves them together for tens of
-// milliseconds, while other processors are idle and every message waits until the
-// other's turn is over (two processors, half a round trip of 8 B: 15 µs instead
+// spinning thread. Two ranks that talk to each other do that after a rest, as each
+// is woken where the other runs. Both keep giving up the processor to each other, so
+// neither looks starved, and the system leaves them together for tens of
+// milliseconds. Other processors are idle meanwhile, and every message waits until
+// the other's turn is over (two processors, half a round trip of 8 B: 15 µs instead
 // of 7).
 //
-// The cure is [moveAway]. Parking does not do it: who sends wakes the other on its
-// own processor again. The other thread sees the same long yields and must not move
-// to the same place at the same time, so each bears a random number of them.
+// The cure is [moveAway]. Parking is none: the sender wakes the other on its own
+// processor again. The other thread sees the same long yields, and must not move to
+// the same place at the same time. So each bears a random number of them.
 type company struct {
 	long  int           // long yields with few short ones between
 	cpu   int           // the processor when they began
-	bears int           // of them before it moves; 0: not drawn yet
+	bears int           // long yields before it moves, by chance; 0: not drawn yet
 	short int           // short yields since the last long one
 	pause time.Duration // after the last move
 	next  int64         // no move before this time
@@ -30,8 +30,8 @@ const (
 	longYield = int64(3 * time.Microsecond)
 	// minLong to maxLong long yields in a row are company.
 	minLong, maxLong = 3, 10
-	// slowCounts is how many long yields a slow one counts for. Slow ones are few: they make
-	// waits park, and a parked waiter yields to nobody.
+	// slowCounts is how many long yields a slow one counts for. There are few slow ones, since
+	// they make waits park, and a parked waiter does not yield.
 	slowCounts = 8
 	// A move costs some 30 µs. Where it does not help, because all processors are
 	// taken, it is tried more and more seldom.
@@ -39,7 +39,7 @@ const (
 	maxPause   = 32 * time.Millisecond
 )
 
-// observe is told of each yield, and reports whether to move away.
+// observe notes a yield, and reports whether to move away.
 func (c *company) observe(now, yieldTime int64) bool {
 	if yieldTime <= longYield {
 		if c.short++; c.short > quickBetween {
@@ -70,8 +70,8 @@ func (c *company) observe(now, yieldTime int64) bool {
 // noteProcessor remembers where the waiter spins.
 func (c *company) noteProcessor() { c.cpu, _ = processor() }
 
-// part moves the calling thread away, unless the system has done so by now: a second move would
-// bring it back to the other one.
+// part moves the calling thread away, unless the system has moved it by now: a second move could
+// bring it back to the other thread.
 func (c *company) part(move func()) {
 	if !c.moved() {
 		move()

@@ -11,10 +11,10 @@
 //   - One that waits while another has the role parks on a channel. Whoever gives
 //     up the role hands it to one of those.
 //   - While nobody waits, the background goroutine takes the role, but only after
-//     a tick that saw no poll: a second thread blocked on the same set slows down
-//     one that spins by two to four times, so it stays out while anyone polls. A
-//     waiter takes the role back at once, without waiting for the background
-//     goroutine to wake.
+//     a tick that saw less than one poll a millisecond. While anyone polls it stays
+//     out: a second thread blocked on the same set slows down one that spins by two
+//     to four times. A waiter takes the role back at once, without waiting for the
+//     background goroutine to wake.
 //
 // No descriptor is ever registered in Go's own poller.
 package engine

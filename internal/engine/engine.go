@@ -17,11 +17,11 @@ var ErrClosed = errors.New("progress engine is closed")
 type Options struct {
 	// Spin is how long a waiter polls before it parks.
 	Spin time.Duration
-	// Tick is how long held-back frames, or a rendezvous whose program computes,
-	// wait at the most for a poll.
+	// Tick is how long held-back frames, or a rendezvous while the program computes,
+	// wait for a poll. The wait grows while ticks find that somebody polls.
 	Tick time.Duration
-	// Stay: the affinity of a waiter's thread is not touched, even where it shares its
-	// processor.
+	// Stay: the affinity of a waiter's thread is not touched, even if the thread shares its
+	// processor with another one that spins.
 	Stay bool
 	// Simulated engines have no descriptors and never spin; inside
 	// testing/synctest their time is virtual.
@@ -42,7 +42,7 @@ var engines atomic.Int32
 type Engine struct {
 	mu        sync.Mutex
 	contended atomic.Int32 // goroutines in Lock that had to wait
-	_         [64]byte     // the lock's cache line is everybody's, what follows the owner's
+	_         [64]byte     // everybody uses the lock's cache line, only its owner what follows
 
 	poller   poller
 	clock    int64  // the time of the last look at it
@@ -124,8 +124,8 @@ func start(opts Options, p poller) *Engine {
 }
 
 // Close ends the engine. The caller does not hold the lock. It has seen to it that every wait
-// can end, and that every watch and timer is stopped. Close returns when all waits have ended:
-// a thread that is in the poller when that is closed would never come back.
+// can end, and that every watch and timer is stopped. Close returns when all waits have ended,
+// since a thread would never come back from a poller that is closed under it.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	if e.closed {
@@ -172,8 +172,8 @@ func (e *Engine) Unlock() {
 	}
 }
 
-// AddProgressor has p.Progress called with every poll. If it is a [btl.Dozer] it is told when
-// the engine stops polling, and when it polls again.
+// AddProgressor has p.Progress called with every poll. If p is a [btl.Dozer] it is told when the
+// engine stops polling, and when the engine polls again.
 func (e *Engine) AddProgressor(p Progressor) {
 	e.progress = append(e.progress, p)
 	if d, ok := p.(btl.Dozer); ok {
@@ -199,7 +199,7 @@ func (e *Engine) doze() bool {
 	return true
 }
 
-// rouse takes that back.
+// rouse tells the modules that somebody polls again.
 func (e *Engine) rouse() {
 	e.dozing = false
 	for _, d := range e.dozers {
@@ -228,8 +228,8 @@ func (e *Engine) awaitPoll() {
 	}
 }
 
-// FlushLater is Flush for what may go with the next thing that the program sends: the end of a
-// wait does not send it, the next poll does.
+// FlushLater is Flush for frames that may go with the next thing that the program sends. The end
+// of a wait does not send them, the next poll does.
 func (e *Engine) FlushLater(d btl.Deferred) {
 	e.patient = append(e.patient, d)
 	e.awaitPoll()
@@ -247,9 +247,9 @@ func (e *Engine) Post(f func()) {
 	e.seeToPosts()
 }
 
-// seeToPosts makes sure that a poll comes for what was posted. Who posts may be
-// within an up-call and must not wait for the lock; if it is taken, whoever has
-// it comes here when it lets go of it.
+// seeToPosts makes sure that a poll comes for what was posted. The caller may be
+// within an up-call and must not wait for the lock. If the lock is taken, its
+// holder comes here when it unlocks.
 func (e *Engine) seeToPosts() {
 	if e.mu.TryLock() {
 		e.nudge()
@@ -284,16 +284,17 @@ func (e *Engine) Busy(delta int) {
 // Helpers implements [btl.Helped].
 func (e *Engine) Helpers(delta int) { e.helpers += delta }
 
-// descriptorPolls says how often the descriptors are looked at: at every so many
-// polls while the endpoint waited for is being polled itself.
+// descriptorPolls is at every how many polls the descriptors are looked at, while
+// the endpoint that is waited for is polled itself.
 const descriptorPolls = 32
 
 // lookAfter is how long after a look at the descriptors the next poll of a program that does not
 // wait looks again, however few polls there were: such a program may poll every 20 ms.
 const lookAfter = int64(20 * time.Microsecond)
 
-// poll does one round of work. The lock is held. Source, if any, is polled
-// first; the descriptors are then looked at every few polls only, whoever polls.
+// poll does one round of work. The lock is held. The modules come first, then
+// source, if there is one, then the descriptors. With a source the descriptors are
+// looked at every few polls only.
 func (e *Engine) poll(source btl.Poller) bool {
 	e.polling = true
 	did := e.pollModules()
@@ -379,8 +380,8 @@ func (e *Engine) runPosts() bool {
 }
 
 // Poll does one round of work if nobody else is at it: the progress of Test and
-// Iprobe. The lock is held. From within an up-call, or of an engine that is closed, it
-// does nothing: the poller's descriptor may be somebody else's by now.
+// Iprobe. The lock is held. Within an up-call Poll does nothing. Nor does it after
+// Close, when the poller's descriptor may be somebody else's.
 func (e *Engine) Poll(source btl.Poller) {
 	if e.polling || e.closed {
 		return

@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// penalty decides whether spinning is worth it: when giving up the processor
-// takes long, others need it, and for a while waits park at once.
+// penalty decides whether spinning is worth it. If a yield takes long, others need
+// the processor, and waits park at once for a while.
 type penalty struct {
 	length time.Duration // of the time to park after the last slow yield
 	until  int64         // waits park until then; 0: they spin

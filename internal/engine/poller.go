@@ -24,11 +24,11 @@ type poller interface {
 	// calmDown takes back the kicks that no wait has used up. It is called under the engine's
 	// lock while nobody is in wait.
 	calmDown()
-	// doze is the background goroutine's wait: until [poller.rouse], until the timeout, and,
-	// while the poller is attended to, until a descriptor is ready, which it leaves so.
+	// doze is the background goroutine's wait. It ends by [poller.rouse], by the timeout, and,
+	// while attend is on, when a descriptor is ready. It takes no event of a descriptor.
 	doze(timeout int64)
-	// attend says whether descriptors end a doze. It is called under the engine's lock, costs a
-	// system call, and wakes nobody unless one is ready.
+	// attend says whether descriptors end a doze. It is called under the engine's lock and costs
+	// a system call. It wakes nobody unless a descriptor is ready.
 	attend(on bool)
 	// rouse ends the doze that is under way, or the next one. Any goroutine may call it.
 	rouse()

@@ -10,8 +10,8 @@ import (
 )
 
 // kqueue is the poller of the BSDs and macOS; a pipe carries the kicks. The background
-// goroutine dozes in an outer queue, which has the inner one in it while that is attended to,
-// and a pipe of its own.
+// goroutine dozes in an outer queue with a pipe of its own. While attend is on, the outer queue
+// watches the inner one.
 // Tokens are kept beside the queue, since the type of Udata differs by system.
 type kqueue struct {
 	inner, outer queueWithPipe

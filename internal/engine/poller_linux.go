@@ -15,8 +15,8 @@ const kickToken = ^uint64(0)
 const innerToken = kickToken - 1
 
 // epoll is the poller of Linux: a private epoll set and an eventfd for kicks. The background
-// goroutine dozes in an outer set, which has the inner one in it while that is attended to,
-// and an eventfd of its own.
+// goroutine dozes in an outer set with an eventfd of its own. While attend is on, the outer set
+// watches the inner one.
 type epoll struct {
 	fd, eventfd int
 	outer, bell int
@@ -96,11 +96,11 @@ func (p *epoll) attend(on bool) {
 	if on {
 		op = unix.EPOLL_CTL_ADD
 	}
-	_ = control(p.outer, op, p.fd, innerToken, unix.EPOLLIN) // it was the other way before
+	_ = control(p.outer, op, p.fd, innerToken, unix.EPOLLIN) // only a second add or removal would fail
 }
 
-// translate turns the system's events into ours. Only a blocking wait takes the
-// kick out: one that does not block would take it from the thread it is for.
+// translate turns the system's events into ours. Only a blocking wait takes a kick
+// out: one that does not block would take it from the thread that the kick is for.
 func (p *epoll) translate(buf []event, ready []unix.EpollEvent, blocking bool) int {
 	n := 0
 	for i := range ready {
@@ -140,7 +140,7 @@ func ring(efd int) {
 // drain makes it unreadable.
 func drain(efd int) {
 	var count [8]byte
-	_, _ = unix.Read(efd, count[:]) // EAGAIN: it is so already
+	_, _ = unix.Read(efd, count[:]) // EAGAIN: it is unreadable already
 }
 
 var isBigEndian = func() bool { x := uint16(1); return *(*byte)(unsafe.Pointer(&x)) == 0 }()

@@ -133,8 +133,8 @@ func TestKickThatNobodyNeeds(t *testing.T) {
 	require.Zero(t, e.poller.wait(e.events[:], 1), "the next to wait is not woken by it")
 }
 
-// A program that looks at its requests less often than the background goroutine would leaves
-// the role to that between its looks.
+// A program that looks at its requests less often than the background goroutine would leaves the
+// role to that goroutine between its looks.
 func TestSeldomPollsLeaveTheRole(t *testing.T) {
 	for _, pause := range []time.Duration{2 * longTick, 5 * longTick, 20 * longTick, 150 * longTick} {
 		t.Run(pause.String(), func(t *testing.T) {

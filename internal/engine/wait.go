@@ -54,8 +54,8 @@ func (e *Engine) freeWaiter(w *waiter) {
 	}
 }
 
-// keptWaiters is how many waiters are kept for reuse: what were needed at a peak beyond
-// that are given back.
+// keptWaiters is how many waiters are kept for reuse. The memory of further ones, which a peak
+// has needed, is given back.
 const keptWaiters = 1024
 
 // Wake makes a parked waiter look at its condition again. The lock is held.
@@ -117,7 +117,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	cancelled := w.cancelled
 	if w.stop == nil || w.stop() {
 		e.freeWaiter(w)
-	} // else cancel has been called, or will be, with w, which is not used again
+	} // else cancel has been called with w, or will be: w must not be used again
 	if cancelled && !c.Done() {
 		return ctx.Err()
 	}
@@ -133,8 +133,8 @@ func (e *Engine) leave() {
 	}
 }
 
-// heedContext has the waiter woken when its context ends. A spinning waiter, for
-// which this would cost more than the wait, looks by itself.
+// heedContext has the waiter woken when its context ends. It is for waiters that
+// block. One that spins looks at the context itself: this would cost more than its wait.
 func (e *Engine) heedContext(w *waiter) {
 	if w.ctx != nil && w.stop == nil {
 		w.stop = context.AfterFunc(w.ctx, func() { e.cancel(w) })
@@ -180,8 +180,8 @@ func (e *Engine) release(w *waiter) {
 	}
 }
 
-// endRound is what the end of a wait or poll is to frames: what follows belongs to the program's
-// next step, and must not wait behind what up-calls have sent until now.
+// endRound sends the frames that up-calls have held back, at the end of a wait or poll. What follows
+// belongs to the program's next step, and must not wait behind them.
 func (e *Engine) endRound() {
 	if len(e.deferred) > 0 {
 		e.polling = true
@@ -191,8 +191,8 @@ func (e *Engine) endRound() {
 	e.epoch++
 }
 
-// quickPolls is how many empty polls a waiter makes before it starts to offer the
-// processor to others after each: what is awaited mostly comes sooner, and the
+// quickPolls is how many empty polls a waiter makes before it offers the processor
+// to others after each further one. What it waits for mostly comes sooner, and an
 // offer takes as long as a poll.
 const quickPolls = 64
 
@@ -269,8 +269,8 @@ func (e *Engine) letOthersIn(round int) {
 
 // block parks the holder in the poller until something happens.
 func (e *Engine) block(w *waiter, c Condition) {
-	// Anything that is to be done without a descriptor comes first: after this
-	// poll there is nothing, and what comes later kicks.
+	// What no descriptor announces comes first. After this poll nothing of it is
+	// left, and what comes later kicks.
 	if e.poll(nil) || c.Done() || w.cancelled || e.closed || e.heldBack() {
 		return
 	}

@@ -177,9 +177,9 @@ func TestContextEnds(t *testing.T) {
 	})
 }
 
-// A condition that comes true as the context ends: either may win, but the wait
-// says which, and a waiter that was told to give up does not do so in the next
-// wait that uses it.
+// A condition may come true as the context ends. Either may win, and the wait says
+// which. A waiter that was told to give up does not do so in the next wait that uses
+// it.
 func TestContextEndsAtTheSameTime(t *testing.T) {
 	for name, spin := range spins {
 		t.Run(name, func(t *testing.T) {
@@ -374,8 +374,8 @@ func TestWaitsDoNotAllocate(t *testing.T) {
 	require.Zero(t, allocated)
 }
 
-// While goroutines of a transport make what is awaited, a processor that comes back
-// late is no reason to park.
+// While goroutines of a transport produce what is waited for, a slow yield is no reason to
+// park.
 func TestHelpersKeepAWaiterFromParking(t *testing.T) {
 	e := newEngine(t, Options{Spin: time.Hour})
 	penalize := func(helpers int) {

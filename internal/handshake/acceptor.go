@@ -20,10 +20,10 @@ type Acceptor struct {
 	peer    []byte
 }
 
-// NewAcceptor starts a handshake with whoever has connected. Nonce must be
-// random and never used before; binding as for [Identity.NewConnector]. Admit looks at a
-// request that is well-formed and names this rank, before anything is answered; what it says
-// is not yet proved. An error of it ends the handshake.
+// NewAcceptor starts a handshake with whoever has connected. Nonce must be random and
+// never used before. Binding is as for [Identity.NewConnector]. Admit looks at a request that is
+// well-formed and names this rank, before anything is answered. The request is not proved then.
+// An error of admit ends the handshake.
 func (id *Identity) NewAcceptor(nonce [NonceSize]byte, binding []byte, admit func(Request) error) *Acceptor {
 	a := &Acceptor{id: id, nonce: nonce, admit: admit, state: readHello, said: id.begin(binding)}
 	a.in.expect(helloSize)
@@ -34,8 +34,8 @@ func (id *Identity) NewAcceptor(nonce [NonceSize]byte, binding []byte, admit fun
 // [Acceptor.Answer], [Acceptor.Accept] or [Acceptor.Refuse], or is over.
 func (a *Acceptor) Need() int { return a.in.need() }
 
-// Request is what the connector asks for. Until it has proved itself it is only
-// what somebody claims who has the job's secret, or has heard a HELLO of one.
+// Request is what the connector asks for. Until the connector has proved itself, the
+// request is only a claim of somebody who has the job's secret, or has recorded a HELLO.
 func (a *Acceptor) Request() Request { return a.request }
 
 // Claimed reports whether the request waits for [Acceptor.Answer].
@@ -47,10 +47,10 @@ func (a *Acceptor) Peer() []byte { return a.peer }
 // Session is what both ends share, once the connector is let in.
 func (a *Acceptor) Session() *Session { return a.session }
 
-// Feed takes at most Need bytes and reports whether the connector has proved itself: then
-// Accept or Refuse is to follow. If it is [Acceptor.Claimed] afterwards, Answer is. After an
-// error the connection is to be closed; out is then empty, or the one word that is due to
-// a process of this job which speaks another version.
+// Feed takes at most Need bytes and reports whether the connector has proved itself. If so,
+// Accept or Refuse is to follow. If [Acceptor.Claimed] is true afterwards, Answer is to follow.
+// After an error the connection is to be closed. Out is then empty, except for a process of this
+// job that speaks another version: it is the message that tells it ours.
 func (a *Acceptor) Feed(b []byte) (out []byte, proved bool, err error) {
 	for len(b) > 0 {
 		if a.Need() == 0 {

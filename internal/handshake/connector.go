@@ -15,8 +15,8 @@ type Connector struct {
 	said    transcript
 	keys    keys
 	session *Session
-	// proved is set once A has proved to be the rank that is meant. C's own proof is then on
-	// its way.
+	// proved is set once the acceptor has proved to be the rank that is meant. This side's proof
+	// is then on its way.
 	proved bool
 	peer   []byte
 }
@@ -34,11 +34,11 @@ const (
 	over
 )
 
-// NewConnector starts a handshake with a rank, pair being the key of this process and that
-// rank ([Identity.Pair]). Nonce must be random and never used before; blob, of at most
-// [MaxBlob] bytes, is what the peer is told once it has proved itself, and must not change
-// until then. Binding are bytes that only the two ends of the connection have, if it has such;
-// the handshake proves that both have the same.
+// NewConnector starts a handshake with a rank. Pair is the key that this process shares with that
+// rank ([Identity.Pair]). Nonce must be random and never used before. Blob, of at most [MaxBlob]
+// bytes, is what the peer is told once it has proved itself; it must not change until then.
+// Binding are bytes that only the two ends of the connection have, or nil. The handshake proves
+// that both have the same.
 func (id *Identity) NewConnector(r Request, pair, blob, binding []byte, nonce [NonceSize]byte) *Connector {
 	if len(blob) > MaxBlob {
 		panic(fmt.Sprintf("handshake: blob of %d bytes, at most %d are allowed", len(blob), MaxBlob))
@@ -56,9 +56,9 @@ func (c *Connector) Hello() []byte { return c.hello }
 // transport that reads no more than that has nothing left over afterwards.
 func (c *Connector) Need() int { return c.in.need() }
 
-// Proved reports whether the acceptor has proved who it is and may
-// count this connection as made. Before that, the connector may go away
-// without anyone having taken it for real.
+// Proved reports whether the acceptor has proved who it is. From then on the
+// acceptor may count this connection as made. Before that the connector may go away,
+// and nobody has taken the connection for real.
 func (c *Connector) Proved() bool { return c.proved }
 
 // Peer is what the acceptor told about itself, once done.

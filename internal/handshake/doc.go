@@ -9,16 +9,17 @@
 // Each process has a key pair of X25519, made when it starts ([NewKeyPair]), and publishes its
 // public key by the launcher. Two processes share a pair key ([Identity.Pair]): it is derived
 // from the agreement of their keys (RFC 7748) and the job's secret, and bound to the job's name,
-// both ranks and both public keys. It is computed once for each peer. Who can read what
-// the launcher passes on has the secret and the public keys, and not the pair key.
+// both ranks and both public keys. It is computed once for each peer. A reader of the launcher's
+// channel has the secret and the public keys, but not the pair key.
 //
 // A connection has a master key, derived (HKDF, RFC 5869) from the pair key and all that was
 // said up to A's nonce. Each proof has a key of its own, derived from that one. A proof
-// is HMAC-SHA256 over the transcript: a hash over all that was said, the message at hand
-// without its proof included. So one side's proof can not be sent back as the other's; the ranks and the
-// target address keep it from being passed on to another process, the nonces from being
-// replayed, and the version in HELLO and CHALLENGE from being lowered. When the handshake is done
-// a [Session] derives keys for other uses from the master key and the whole transcript.
+// is HMAC-SHA256 over the transcript: a hash over all that was said, including the message at
+// hand without its proof. So one side's proof can not be sent back as the other's. The ranks and
+// the target address keep a proof from being passed on to another process. The nonces keep it from
+// being replayed. Nobody can lower the version, which is in HELLO and CHALLENGE. When the
+// handshake is done a [Session] derives keys for other uses from the master key and the whole
+// transcript.
 //
 // # Messages
 //
@@ -64,13 +65,13 @@
 // # Who learns what, and what it costs
 //
 // C sends nothing that is secret. A answers a HELLO only if job and rank are its own and the mark
-// shows that its sender holds the job's secret; anybody else sees the connection close, and has
-// cost one HMAC. Then A needs the pair key: for that it may have to ask the launcher for
-// C's public key, and to compute, once for each rank of the job, whoever asks and however often.
-// CHALLENGE proves A to C, before C gives its blob. Only who has given PROOF is told
-// why it is refused, and its blob is kept in the acceptor's one buffer until then.
+// shows that its sender holds the job's secret. Anybody else sees the connection close, and has
+// cost one HMAC. Then A needs the pair key. For that it may have to ask the launcher for C's public
+// key, and to compute: once for each rank of the job, whoever asks and however often. CHALLENGE
+// proves A to C before C gives its blob. A tells why it refuses only after a good PROOF. Until then
+// it keeps C's blob in the one buffer of the handshake.
 //
 // A HELLO of this job in another version is answered by a CHALLENGE that has our version and
-// zeros: so the other process can say which versions do not go together. It proves
+// zeros. So the other process can say which versions do not go together. This CHALLENGE proves
 // nothing, and there is no version to fall back to.
 package handshake

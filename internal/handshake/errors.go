@@ -9,7 +9,7 @@ import (
 var (
 	// ErrMagic: the other side does not speak this protocol.
 	ErrMagic = errors.New("not a Strand handshake")
-	// ErrVersion: the other side speaks another version of it.
+	// ErrVersion: the other side speaks another version of this protocol.
 	ErrVersion = errors.New("other version of the handshake")
 	// ErrJob: the connector belongs to another job.
 	ErrJob = errors.New("connection from another job")
@@ -56,7 +56,7 @@ func (c Code) String() string {
 	return fmt.Sprintf("code %d", uint8(c))
 }
 
-// Final tells the failures of a connector that another attempt would only repeat.
+// Final reports whether another attempt of a connector would only fail in the same way.
 func Final(err error) bool {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return refused.Code != Duplicate

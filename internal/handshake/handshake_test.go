@@ -165,8 +165,8 @@ func TestStrangers(t *testing.T) {
 		{"not admitted", connector(id(3), r, "", 1),
 			id(5).NewAcceptor(nonce(2), nil, func(Request) error { return ErrTarget }), nil, ErrTarget},
 		{"another secret", connector(NewIdentity("job", other, 3), r, "", 1), acceptor(2), nil, ErrSecret},
-		// Who knows the secret and not the key that the two ranks share is told nothing, and
-		// notices himself.
+		// A process that knows the secret, but not the key that the two ranks share, is told
+		// nothing. It notices itself.
 		{"another key", id(3).NewConnector(r, other, nil, nil, nonce(1)), acceptor(2), ErrProof, nil},
 		{"another channel", id(3).NewConnector(r, pair, nil, []byte("TLS"), nonce(1)),
 			id(5).NewAcceptor(nonce(2), []byte("other TLS"), admitAll), ErrProof, nil},
@@ -197,8 +197,8 @@ func TestStrangersCostNothing(t *testing.T) {
 	require.False(t, a.Claimed())
 }
 
-// A reader of the launcher's channel, who has the secret and the public keys and does not check
-// the challenge, gets no further: as the rank that connects, nor as the one that accepts.
+// A reader of the launcher's channel has the secret and the public keys. Even if he does not check
+// the challenge he gets no further, neither as the rank that connects nor as the one that accepts.
 func TestForgedProof(t *testing.T) {
 	own := bytes.Repeat([]byte("x"), KeySize)
 	a := acceptor(2)
@@ -224,7 +224,7 @@ func TestForgedProof(t *testing.T) {
 	require.False(t, c.Proved())
 }
 
-// Proofs of the one side are none of the other.
+// A side's own proofs, sent back to it, prove nothing.
 func TestReflection(t *testing.T) {
 	c, a := parties()
 	challenge, _, err := feed(a, c.Hello(), whole)
@@ -247,7 +247,7 @@ func TestReflection(t *testing.T) {
 	require.False(t, done)
 }
 
-// A process of another version is told that, and who speaks of another job is told nothing.
+// A process of another version is told so. One of another job is told nothing.
 func TestOtherVersion(t *testing.T) {
 	old := connector(id(3), request(), "", 1).Hello()
 	old[4] = 1
@@ -268,9 +268,9 @@ func TestOtherVersion(t *testing.T) {
 	require.Empty(t, out)
 }
 
-// An attacker has the messages of honest handshakes between the same ranks, and says any of them
-// to any machine, at any time, as they are or changed in one place. Nobody is let in by that, but
-// for who is given each message of its own handshake, in order.
+// An attacker has the messages of honest handshakes between the same ranks. He gives any of them to
+// any machine, at any time, as they are or changed in one place. A machine succeeds only if it gets
+// each message of its own handshake, in order.
 func TestAttackersGetNowhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var heard [][]byte

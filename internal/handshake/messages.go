@@ -40,7 +40,8 @@ func NewNonce() (nonce [NonceSize]byte) {
 	return nonce
 }
 
-// IsHello recognises the first message of a connector, for who could hear either side.
+// IsHello reports whether b begins as the first message of a connector does. It is for a caller
+// that may hear either side.
 func IsHello(b []byte) bool {
 	return len(b) >= len(magicHello) && string(b[:len(magicHello)]) == magicHello
 }
@@ -86,8 +87,8 @@ func (id *Identity) marked(hello []byte) bool {
 	return hmac.Equal(hello[markAt:markAt+markSize], id.mark(hello))
 }
 
-// parseHello checks form only: that job, rank and mark are right is for the acceptor. All
-// versions have the job at the same place, so that it is known after [ErrVersion] too.
+// parseHello checks form only; the acceptor checks job, rank and mark. All versions have the job
+// at the same place, so that it is returned with [ErrVersion] too.
 func parseHello(b []byte) (r Request, job [16]byte, err error) {
 	le := binary.LittleEndian
 	if len(b) != helloSize || !IsHello(b) {

@@ -14,7 +14,7 @@ import (
 // KeySize is the length in bytes of a public key, and of what is derived from one.
 const KeySize = 32
 
-// ErrKey: what a rank has published is no key that another one can be paired with.
+// ErrKey: what a rank has published can not be paired with another rank's key.
 var ErrKey = errors.New("unusable public key")
 
 // A KeyPair is a process's own. It is made when the process starts, never leaves it, and ends
@@ -33,9 +33,9 @@ func NewKeyPair() *KeyPair {
 // Public is what every other process may know.
 func (k *KeyPair) Public() []byte { return k.private.PublicKey().Bytes() }
 
-// Pair derives the pair key: what this process and the one that has published a public key
-// share, whichever of the two asks. Who knows the job's secret and both public keys can not
-// derive it. A key of low order, with which everybody could, is refused.
+// Pair derives the key that this process shares with the peer, whose public key it takes. Both
+// derive the same. The job's secret and both public keys are not enough to derive it. A public key
+// of low order is refused, since anybody could derive the pair key then.
 func (id *Identity) Pair(own *KeyPair, peer int, public []byte) ([]byte, error) {
 	mine := own.Public()
 	if bytes.Equal(mine, public) {

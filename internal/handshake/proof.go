@@ -18,8 +18,8 @@ type Identity struct {
 }
 
 // NewIdentity makes the identity of a rank of the job of that name. Secret must
-// be random, is known to the job's processes only, and is not copied. Without one
-// everybody could prove that he has it, so it panics.
+// be random and known to the job's processes only; it is not copied. NewIdentity
+// panics if secret is empty, since everybody has that one.
 func NewIdentity(job string, secret []byte, rank int) *Identity {
 	if len(secret) == 0 {
 		panic("handshake: the job's secret is not known yet")
@@ -28,7 +28,7 @@ func NewIdentity(job string, secret []byte, rank int) *Identity {
 	return &Identity{rank: rank, secret: secret, name: job, job: [16]byte(sum[:16]), admit: extract(secret, hash(wordHello, []byte(job)))}
 }
 
-// Words that keep apart what is derived from one key.
+// Words that keep apart what is derived from one key for different uses.
 const (
 	wordPair      = "strand 2 pair"
 	wordHello     = "strand 2 hello"
@@ -39,8 +39,8 @@ const (
 	wordSession   = "strand 2 session"
 )
 
-// mark is what a HELLO shows for it that its sender holds the job's secret: cheap to make and
-// to look at. It proves no rank.
+// mark is the part of a HELLO that shows that its sender holds the job's secret. It is cheap to
+// make and to check, and proves no rank.
 func (id *Identity) mark(hello []byte) []byte {
 	mac := hmac.New(sha256.New, id.admit)
 	mac.Write(hello[:markAt])
@@ -51,8 +51,8 @@ func (id *Identity) mark(hello []byte) []byte {
 // A transcript stands for all that was said so far, in this order and in these messages.
 type transcript [sha256.Size]byte
 
-// hash is that of some fields. Each is preceded by its length, so that no two lists of fields
-// have the same bytes.
+// hash returns the hash of a word and some fields. Each is preceded by its length, so that no two
+// lists of fields have the same bytes.
 func hash(word string, fields ...[]byte) (t transcript) {
 	sum := sha256.New()
 	for _, f := range append([][]byte{[]byte(word)}, fields...) {
@@ -80,7 +80,8 @@ func (t *transcript) add(parts ...[]byte) {
 	sum.Sum(t[:0])
 }
 
-// keys are those of one handshake: the master key of a pair key and all up to A's nonce.
+// keys are those of one handshake. The master key is derived from the pair key and all that was
+// said up to A's nonce.
 type keys struct{ master [sha256.Size]byte }
 
 func newKeys(pair []byte, t transcript) keys {
@@ -99,7 +100,7 @@ func (k *keys) proves(proof []byte, word string, t transcript) bool {
 	return hmac.Equal(proof, k.prove(nil, word, t))
 }
 
-// session is what is left when the handshake is done. The transcript has all of it.
+// session returns what is left when the handshake is done. The transcript has all that was said.
 func (k *keys) session(t transcript) *Session {
 	return &Session{[sha256.Size]byte(expand(k.master[:], wordSession+string(t[:])))}
 }
@@ -114,7 +115,7 @@ func (s *Session) Key(label string) []byte { return expand(s.key[:], label) }
 func extract(key []byte, salt transcript) []byte {
 	b, err := hkdf.Extract(sha256.New, key, salt[:])
 	if err != nil {
-		panic(err) // it fails for hashes that this is not
+		panic(err) // SHA-256 is a hash that it takes
 	}
 	return b
 }
@@ -122,7 +123,7 @@ func extract(key []byte, salt transcript) []byte {
 func expand(key []byte, info string) []byte {
 	b, err := hkdf.Expand(sha256.New, key, info, sha256.Size)
 	if err != nil {
-		panic(err) // it fails for lengths that this is not
+		panic(err) // 32 bytes are a length that it takes
 	}
 	return b
 }

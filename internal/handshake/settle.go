@@ -23,10 +23,10 @@ const (
 // Settle decides about an incoming connection that has proved itself. Ours and
 // theirs are the ranks, epoch that of our connection if there is one.
 //
-// Two attempts at once: the lower rank's wins. A connection that the peer has
-// opened gives way to any later attempt of the peer's, which has given up the
-// older. One that we have opened gives way only if the peer has known it, and so
-// must have lost it; otherwise the attempt is one that has crossed ours.
+// Of two attempts at once the lower rank's wins. A connection that the peer has
+// opened gives way to any later attempt of the peer's, since the peer has given up
+// the older. A connection that we have opened gives way only if the peer knows of
+// it: then the peer must have lost it. Otherwise the attempt has crossed ours.
 func Settle(ours, theirs int, at Attempt, epoch uint32, r Request) Decision {
 	switch at {
 	case Dialling:

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	// Silent is how long a stranger that says nothing is left alone by its equals, and
-	// Claimed how long one is that has said who it wants to be.
+	// Silent is how long a stranger that says nothing keeps its place against its equals,
+	// but for chance. Claimed is the same for one that has said who it wants to be.
 	Silent  = 100 * time.Millisecond
 	Claimed = 500 * time.Millisecond
-	// burst is how many exchanges may be made up for at once: a process looks at what
-	// has come now and then.
+	// burst is how many exchanges that the pace has allowed meanwhile may come at once: a
+	// process looks at what has come only now and then.
 	burst = 16
 )
 
@@ -20,8 +20,8 @@ const (
 type Rules struct {
 	// Most is how many places there are, at least 1.
 	Most int
-	// Pace is the least time between two exchanges among equals, on average; 0 is none,
-	// for a transport that bounds by itself how many strangers it takes in.
+	// Pace is the least time between two exchanges among equals, on average. 0 sets no
+	// bound; it is for a transport that bounds by itself how many strangers it takes in.
 	Pace time.Duration
 	// Chance returns a number from 0 to n-1, such as [math/rand/v2.IntN].
 	Chance func(n int) int
@@ -70,8 +70,8 @@ func (c *Crowd[T]) Count() int { return c.count }
 // Most is how many places there are.
 func (c *Crowd[T]) Most() int { return c.rules.Most }
 
-// Room reports whether the pace allows that a stranger is taken in now. A transport in which
-// it would cost nothing to leave it waiting asks before [Crowd.Enter].
+// Room reports whether the pace allows a stranger to be taken in now. A transport in which a
+// stranger that waits costs nothing asks before [Crowd.Enter].
 func (c *Crowd[T]) Room(now int64, from netip.AddrPort) bool {
 	if c.count < c.rules.Most || now >= c.next {
 		return true
@@ -80,9 +80,9 @@ func (c *Crowd[T]) Room(now int64, from netip.AddrPort) bool {
 	return !equals
 }
 
-// Enter gives a stranger a place. Where none was free another one has lost its own, and
-// is to be ended by the caller. The port is 0 where every connection has one of its own,
-// so that it says nothing about who connects.
+// Enter gives a stranger a place. If none was free, another stranger has lost its own: the
+// caller ends the loser. The port of from is 0 in a transport in which every connection has one
+// of its own, as it says nothing about who connects then.
 func (c *Crowd[T]) Enter(now int64, from netip.AddrPort, who T) (place, loser *Place[T]) {
 	from = plain(from)
 	if c.count >= c.rules.Most {
@@ -110,13 +110,13 @@ func (c *Crowd[T]) Enter(now int64, from netip.AddrPort, who T) (place, loser *P
 	return place, loser
 }
 
-// plain is an address without what has two spellings.
+// plain is the one spelling of an address: not mapped into IPv6, and without zone.
 func plain(from netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(from.Addr().Unmap().WithZone(""), from.Port())
 }
 
-// payer is the port that has to give a place to a stranger, and whether that is an exchange
-// among equals: no share becomes fairer by it.
+// payer is the port that has to give a place to a stranger. Equals means that it is an exchange
+// among equals, by which no share becomes fairer.
 func (c *Crowd[T]) payer(from netip.AddrPort) (p *port[T], equals bool) {
 	own := c.hosts[from.Addr()]
 	h, fairer := heaviest(c.hosts, own, (*host[T]).size, c.rules.Chance)
@@ -137,9 +137,9 @@ func (h *host[T]) size() int {
 	return h.count
 }
 
-// heaviest is who holds most, the newcomer's own if none holds more, and one by chance of
-// several others. It is fairer to take a place from it if it still holds no less than the
-// newcomer's own afterwards.
+// heaviest is who holds most. That is the newcomer's own if none holds more; of several others
+// chance picks one. It is fairer to take a place from the heaviest if it still holds no less than
+// the newcomer's own afterwards.
 func heaviest[K comparable, S any](all map[K]*S, own *S, size func(*S) int, chance func(int) int) (most *S, fairer bool) {
 	mine := 0
 	if own != nil {

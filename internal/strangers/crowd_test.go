@@ -39,8 +39,8 @@ func requireLeft(t *testing.T, p *Place[string], why string) {
 	require.True(t, p.left, why)
 }
 
-// Whatever a flood holds, and however new it is, it pays for who comes from another host, or
-// from another port of its own.
+// Whatever a flood holds, and however new it is, it pays for a stranger from another host, or from
+// another port of its own host.
 func TestSharesAreFair(t *testing.T) {
 	for name, member := range map[string]netip.AddrPort{"another host": at(2, 0), "another port": at(1, 9)} {
 		t.Run(name, func(t *testing.T) {
@@ -102,8 +102,9 @@ func TestWhoGoesAmongEquals(t *testing.T) {
 	}
 }
 
-// Who claims in a flood of the silent, and who is silent for a moment in one of claims,
-// stays; and among its like a member stays for its handshake as often as chance has it.
+// A member that claims stays in a flood of the silent, as does one that is silent for a moment in a
+// flood of claims. In a flood of its own kind a member stays for its handshake as often as chance
+// has it.
 func TestChanceOfAMember(t *testing.T) {
 	const most, newcomers, trials = 64, 32, 1000
 	stays := func(floodClaims, memberClaims bool) float64 {

@@ -33,9 +33,9 @@ func (l *lossy) WriteTo(b []byte, to net.Addr) (int, error) {
 	return n, err
 }
 
-// lose sends a long frame in lane 0, whose packet is lost, as is every repetition, and then
-// short ones in the lanes that next returns, until enough says that they need not go on. It
-// returns in which order the frames have arrived, and after what time the first short one.
+// lose sends a long frame in lane 0. Its packet is lost, as is every repetition. Then lose sends
+// short frames in the lanes that next returns, until enough returns true. It returns the order in
+// which the frames have arrived, and the time until the first short one.
 func lose(t *testing.T, next func(i int) int, enough func(p *pair, carried int) bool) (order []string, after time.Duration) {
 	var l *lossy
 	p := newPair(t, func(c net.PacketConn) net.PacketConn {

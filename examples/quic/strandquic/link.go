@@ -22,7 +22,7 @@ const (
 	givenUp                                  // at once
 )
 
-// askAgain is after what time the peer's system is asked again whether anybody listens.
+// askAgain is the time between two questions to the peer's system whether anybody listens.
 const askAgain = 250 * time.Millisecond
 
 // A link is one connection, or an attempt at one.
@@ -76,8 +76,9 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 	return l, nil
 }
 
-// absent waits for the peer's system to say that nothing listens ([syscall.ECONNREFUSED]): it
-// tells that to connected sockets only, and QUIC has none. Any other end says nothing.
+// absent waits for the peer's system to say that nothing listens ([syscall.ECONNREFUSED]). Only a
+// connected socket is told that, and QUIC's are not connected. Absent returns nil if ctx ends first,
+// or if asking fails in another way.
 func absent(ctx context.Context, target *net.UDPAddr) error {
 	udp, err := net.DialUDP("udp", nil, target)
 	if err != nil {
@@ -86,7 +87,7 @@ func absent(ctx context.Context, target *net.UDPAddr) error {
 	defer context.AfterFunc(ctx, func() { _ = udp.Close() })()
 	defer udp.Close()
 	for ctx.Err() == nil {
-		_, _ = udp.Write([]byte{0}) // which QUIC passes over
+		_, _ = udp.Write([]byte{0}) // QUIC ignores such a packet
 		_ = udp.SetReadDeadline(time.Now().Add(askAgain))
 		if _, err := udp.Read(make([]byte, 1)); errors.Is(err, syscall.ECONNREFUSED) {
 			return err
@@ -132,7 +133,7 @@ func (l *link) begin(conn *quic.Conn) (err error) {
 
 func giveUp(conn *quic.Conn) { _ = conn.CloseWithError(givenUp, "") }
 
-// explain tells a peer that has closed the connection in order from one that has failed.
+// explain translates the code of an orderly end, so that it is told from a failure.
 func explain(err error) error {
 	if e, ok := errors.AsType[*quic.ApplicationError](err); ok && e.Remote && e.ErrorCode == left {
 		return btl.ErrPeerClosed

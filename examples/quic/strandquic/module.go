@@ -103,7 +103,8 @@ func (m *module) open(a reach.Address, port uint16) (*socket, uint16, error) {
 	if m.wrap != nil {
 		so.Conn = m.wrap(udp)
 	}
-	// Nobody gets anything done at an address that is not its own.
+	// Each peer has to show first that packets reach it at its address. So nobody makes this
+	// process work, or answer, in the name of another address.
 	so.VerifySourceAddress = func(net.Addr) bool { return true }
 	if so.listener, err = so.Listen(m.tls, m.config); err != nil {
 		so.close()
