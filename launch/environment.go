@@ -24,8 +24,8 @@ const strandRun = "strand run"
 // job.
 const JobEnv = param.ReservedEnv + "JOB"
 
-// joined says that this process has joined its job. It can not join again: the number in
-// PMI_FD may be another file's by now, and at PMI_PORT its rank is taken.
+// joined says that this process has joined its job. It can not join again: the number in PMI_FD
+// may be another file's by now, and at PMI_PORT the rank is taken.
 var joined atomic.Bool
 
 // FromEnvironment returns the job that this process was started in: a rank of
@@ -70,8 +70,7 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	return m, nil
 }
 
-// joinOnce refuses if this process has joined. An attempt that failed before the launcher knew
-// this process as a rank does not count.
+// joinOnce refuses if this process has joined. An attempt does not count if join has failed.
 func joinOnce(join func() (*member, error)) (*member, error) {
 	if !joined.CompareAndSwap(false, true) {
 		return nil, errors.New("launch: this process has joined its job already, or has tried to: a launcher lets it do so once; keep the first world")
@@ -108,9 +107,8 @@ func joinByDescriptor(env lookup) (*member, error) {
 	return &member{client: pmi.NewClient(conn), rank: rank, size: size}, nil
 }
 
-// takeSocket makes a connection of an inherited descriptor, one that programs
-// started from here do not inherit in turn. If that descriptor is something
-// else it stays as it was.
+// takeSocket makes a connection of an inherited descriptor. Programs started from here do not
+// inherit it in turn. A descriptor that is no socket stays as it was.
 func takeSocket(fd int) (net.Conn, error) {
 	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -143,8 +141,8 @@ func joinByPort(ctx context.Context, env lookup) (*member, error) {
 	return m, nil
 }
 
-// launcherName tells launchers apart that all speak PMI-1. The innermost one's
-// marks count: mpiexec may run inside a Slurm allocation, strand run in both.
+// launcherName names the launcher, one of several that speak PMI-1. The marks of the innermost
+// one count: mpiexec may run inside a Slurm allocation, strand run in both.
 func launcherName(env lookup) string {
 	switch {
 	case has(env, JobEnv):

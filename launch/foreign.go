@@ -21,11 +21,11 @@ const (
 	useSlurm  = `"srun --mpi=pmi2 -n %[1]s %[2]s"`
 )
 
-// slurmStep is what srun sets. A batch script, and all that it starts without srun, has
-// the other marks of a task too (SLURM_PROCID, SLURM_NTASKS), and is one process.
+// slurmStep is a variable that only srun sets. A batch script, and all that it starts without
+// srun, is one process but has the other marks of a task (SLURM_PROCID, SLURM_NTASKS).
 const slurmStep = "SLURM_STEP_ID"
 
-// slurmShells are the numbers of steps that are a shell: that of salloc, and a batch script.
+// slurmShells are the numbers of steps that are a shell: that of salloc, or a batch script.
 var slurmShells = []string{"4294967290", "4294967291"}
 
 // foreigners are looked for in this order: Open MPI's processes may have

@@ -9,9 +9,8 @@ import (
 
 var errNoControl = errors.New("launch: this launcher takes no messages but those of PMI-1")
 
-// takeControl takes the channel that "strand run" leaves open beside PMI_FD. A
-// wrapper between the two may have closed it: what comes that way is worth having,
-// but no reason to refuse to run.
+// takeControl takes the channel that "strand run" leaves open beside PMI_FD. A wrapper between
+// the two may have closed it. A rank can run without it, so that is no error.
 func (m *member) takeControl(env lookup) {
 	text, found := env(control.Variable)
 	if !found || m.launcher != strandRun {
@@ -73,7 +72,7 @@ func (m *member) Warn(line string) error {
 	return m.control.Warn(line)
 }
 
-// stopListening returns when no callback is called any more.
+// stopListening ends the channel. It returns when no callback is called any more.
 func (m *member) stopListening() {
 	if m.control != nil {
 		m.leaving.Store(true)

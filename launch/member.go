@@ -31,7 +31,7 @@ type member struct {
 
 	control   *control.Member // nil if the launcher has no such channel
 	listening sync.WaitGroup
-	leaving   atomic.Bool // this process ends the channel
+	leaving   atomic.Bool // this process ends the channel, not the launcher
 }
 
 func (m *member) Rank() int        { return m.rank }
@@ -60,13 +60,13 @@ func (m *member) Abort(code int, message string) {
 	m.abort(code, message, m.client.Abort)
 }
 
-// yieldTime is how long a launcher other than "strand run" has to end the job by itself when
-// a rank has failed: Hydra takes milliseconds, srun -K some more, srun alone does not.
+// yieldTime is how long a launcher other than "strand run" has to end the job by itself when a
+// rank has failed. Hydra takes milliseconds, srun -K some more; srun alone does not end it.
 const yieldTime = time.Second
 
 // AbortAfter implements [Follower]. Launchers other than "strand run" see the failed rank end
-// too, and know its status, which an abort would replace by this rank's. So they come first.
-// What they print names no rank, if they print anything, so one rank tells which it was.
+// too, and know its status. An abort would replace it by this rank's, so they get yieldTime
+// first. What they print, if anything, names no rank. So one rank tells which it was.
 func (m *member) AbortAfter(failed, code int, message string) {
 	if m.launcher == strandRun {
 		m.abort(code, message, func(code int, message string) error {
@@ -99,8 +99,8 @@ func (m *member) abort(code int, message string, send func(int, string) error) {
 	}
 }
 
-// endTime is how long "strand run" may take to end a rank that has aborted its job. It
-// takes milliseconds, unless the rank does not end by SIGTERM, or the machine is slow.
+// endTime is how long "strand run" may take to end a rank that has aborted its job. It takes
+// milliseconds, unless the rank ignores SIGTERM or the machine is slow.
 const endTime = 10 * time.Second
 
 // AwaitEnd implements [Ender].
@@ -126,7 +126,7 @@ func (m *member) Close() error {
 	return m.explain(err)
 }
 
-// explain says whose error it is.
+// explain adds to an error the rank, its host and its launcher.
 func (m *member) explain(err error) error {
 	switch {
 	case err == nil:

@@ -15,7 +15,7 @@ import (
 	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
-// A launcher may hang: what is asked of it ends with the context.
+// A launcher may hang: calls return when their context ends.
 func TestPutEndsWithItsContext(t *testing.T) {
 	ours, launchers := net.Pipe()
 	asked := make(chan error, 1)

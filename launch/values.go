@@ -16,8 +16,8 @@ import (
 // after the number of pieces and a colon; piece n under key "+n". Bytes of a
 // key that PMI-1 or this scheme can not have are written as %XX.
 
-// maxPieces bounds a value (about 48 MB with PMI-1's usual limit), and what a
-// reader believes.
+// maxPieces bounds a value (to some 40 MB with PMI-1's usual limits). It also bounds the count
+// that a reader believes.
 const maxPieces = 1 << 16
 
 // pieceSuffix is the room that a key leaves for the longest "+n".

@@ -1,5 +1,5 @@
-// Package param holds every tunable of Strand: declared once, set from many
-// places, and each value remembers which place it came from.
+// Package param holds every tunable of Strand. A tunable is declared once and can be set in many
+// places. Each value remembers the place that it came from.
 //
 // A part of Strand declares its tunables in a [Registry] as [Spec]s. At start
 // [Registry.Resolve] collects what flags, program options, the environment and
@@ -10,18 +10,18 @@
 // # Who wins
 //
 // A flag wins over an option of the program, that over the environment
-// (STRAND_BTL_TCP_IF_INCLUDE sets btl_tcp_if_include), that over files (an
-// earlier file over a later one), those over the default. Two places of the
-// same rank that say different things are an error and not a silent choice.
+// (STRAND_BTL_TCP_IF_INCLUDE sets btl_tcp_if_include), that over files (an earlier file over a
+// later one), and those over the default. It is an error if two places of the same rank say
+// different things.
 //
 // # Mistakes
 //
-// A misspelt name that is ignored costs its owner a day, so an unknown name is
-// an error, wherever it stands. All mistakes are found in one go, also those
-// in values that something of higher rank overrides.
+// A misspelt name that is ignored costs its owner a day. So an unknown name is an error,
+// wherever it stands. All mistakes are found in one go, also those in values that something of
+// higher rank overrides.
 //
 // # Threads
 //
-// A Registry is filled by one goroutine. Once filled it, and any Values, may
-// be used by any number of them.
+// A Registry is filled by one goroutine. After that any number of goroutines may use it, and any
+// Values.
 package param

@@ -59,9 +59,8 @@ var (
 	errTooLarge     = errors.New("is larger than " + FormatSize(maxFileSize) + ": name a file of lines name = value")
 )
 
-// absent reports whether a file is not there as far as this user can tell. A
-// process that runs for somebody else often has the home directory of who
-// started it, and may not look into it.
+// absent reports whether a file is not there as far as this user can tell. A process of one user
+// often runs with the home directory of another, and may not look into it.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errUnsearchable)
 }

@@ -65,8 +65,8 @@ func TestLargestFile(t *testing.T) {
 	require.Equal(t, []string{"self"}, v.List("btl"))
 }
 
-// A user that may not look into a directory is in the place of one for whom
-// nothing is there, unless the file was named.
+// A user that may not look into a directory is treated as if nothing were there, unless the file
+// was named.
 func TestUnsearchableDirectory(t *testing.T) {
 	require.True(t, absent(fileError("/root/.config/strand/strand.conf", errUnsearchable)))
 	require.False(t, absent(fileError("strand.conf", os.ErrPermission)), "a file that is there and can not be read")

@@ -9,10 +9,10 @@ import (
 // FlagsVariable carries the launcher's flags to the processes that it starts.
 const FlagsVariable = ReservedEnv + "FLAGS"
 
-// FlagsEnv returns the entry of an environment ("name=value") with which a
-// launcher hands its own flags to a process that it starts. There Resolve
-// gives them back their rank and name: a flag of the launcher wins over an
-// option of the program, which a plain STRAND_ variable does not.
+// FlagsEnv returns the entry of an environment ("name=value") with which a launcher hands its
+// own flags to a process that it starts. In that process Resolve takes them for flags again,
+// under the names that they had on the command line. So they win over an option of the program,
+// which a plain STRAND_ variable does not.
 func FlagsEnv(flags []Setting) string {
 	passed := make([]passedFlag, len(flags))
 	for i, s := range flags {

@@ -11,8 +11,8 @@ import (
 // maxQuoted bounds how many bytes of somebody's text an error repeats.
 const maxQuoted = 80
 
-// maxMistakes bounds how many mistakes an error lists, for the sake of who
-// names a file that is something else altogether.
+// maxMistakes bounds how many mistakes an error lists: somebody may name a file that is
+// something else altogether.
 const maxMistakes = 100
 
 // join makes one error of all mistakes, nil of none.
@@ -46,8 +46,8 @@ func contradiction(first Value, second Setting) error {
 		second.Name, quote(second.Text), second.Source, quote(first.Text), first.Source)
 }
 
-// quote repeats somebody's text in an error: on one line, without control
-// characters, and not all of it if it is long.
+// quote repeats somebody's text in an error: on one line, without control characters, and not
+// all of a long text.
 func quote(text string) string {
 	if len(text) <= maxQuoted {
 		return strconv.Quote(text)

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Nearest returns the candidate that name was most likely meant to be, or ""
-// if none is close: more than a third of its letters would have to change.
-// Candidates are in lower case. It also serves those who check names that are
-// values of parameters.
+// Nearest returns the candidate that name was most likely meant to be, or "" if none is close.
+// None is if more than a third of its letters would have to change. Candidates are in lower
+// case. It also serves to check parameters whose values are names.
 func Nearest(name string, candidates iter.Seq[string]) string {
 	name = strings.ToLower(name)
 	best, least := "", 0

@@ -17,9 +17,9 @@ type Registry struct {
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry { return new(Registry) }
 
-// Declare adds parameters. It panics on a mistake in a Spec, which is the
-// programmer's: a name taken or badly formed, a default or bound that can not
-// be read or breaks the other bounds, no help.
+// Declare adds parameters. It panics on a mistake in a Spec, which is the programmer's: a name
+// that is taken or badly formed, a default or bound that can not be read, a default outside of
+// the bounds, no help.
 func (r *Registry) Declare(specs ...Spec) {
 	for _, spec := range specs {
 		if err := r.declare(spec.clone()); err != nil {

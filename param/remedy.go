@@ -5,9 +5,9 @@ import "os"
 // jobVariable is what "strand run" sets in the processes that it starts.
 const jobVariable = ReservedEnv + "JOB"
 
-// HowTo says, for a remedy in an error, how the user sets a parameter of this process: by a flag
-// of "strand run" where that has started it, and elsewhere by the environment, since other
-// launchers know no such flags. Without a value it names what to set.
+// HowTo says, for a remedy in an error, how the user sets a parameter of this process. If
+// "strand run" has started the process that is a flag; other launchers know no such flags, so
+// else it is a variable. If value is "" it names only what to set.
 func HowTo(name, value string) string {
 	_, launched := os.LookupEnv(jobVariable)
 	how, link := "-p "+name, "="

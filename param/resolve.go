@@ -16,14 +16,14 @@ type Inputs struct {
 	Files    []string
 	Optional []string
 
-	// Foreign, if given, says which names may be declared elsewhere: settings of
-	// those that are not declared here are passed over.
+	// Foreign, if given, says which names may be declared elsewhere. Settings of such names are
+	// passed over if they are not declared here.
 	Foreign func(name string) bool
 }
 
-// Resolve decides on the value of every declared parameter. The error joins
-// all mistakes (errors.Join), one a line; each names the parameter, its value,
-// where that came from and what is allowed.
+// Resolve decides on the value of every declared parameter. The error joins all mistakes
+// (errors.Join), one a line. Each names the parameter, its value, where the value came from and
+// what is allowed.
 func (r *Registry) Resolve(in Inputs) (*Values, error) {
 	layers, mistakes := readFiles(in.Files, in.Optional)
 	slices.Reverse(layers) // apply goes from weak to strong, in.Files from strong to weak
@@ -48,8 +48,8 @@ func (r *Registry) declares(name string) bool {
 	return found
 }
 
-// With returns v with some values replaced, whatever the rank of what they
-// replace. Among themselves the settings follow the rules of Resolve.
+// With returns a copy of v with some values replaced, whatever the rank of what they replace.
+// Among themselves the settings follow the rules of Resolve.
 func (v *Values) With(settings ...Setting) (*Values, error) {
 	return v.apply(byRank(settings), nil)
 }
@@ -82,8 +82,8 @@ func byRank(settings []Setting) []layer {
 	return layers
 }
 
-// apply returns v under the given layers, each over the one before it, or all
-// mistakes found on the way after those the caller has found already.
+// apply returns v with the layers applied, each over the one before it. If there are mistakes,
+// the error joins the caller's and those found here.
 func (v *Values) apply(layers []layer, mistakes []error) (*Values, error) {
 	result := &Values{entries: maps.Clone(v.entries)}
 	for _, l := range layers {

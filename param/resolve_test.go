@@ -212,8 +212,8 @@ func TestFlagsOfTheLauncherKeepTheirRank(t *testing.T) {
 	require.ErrorContains(t, err, `STRAND_LAUNCH_FLAGS = "btl" (from the environment): not what strand run writes, unset it`)
 }
 
-// What somebody else may declare is passed over wherever it comes from, and nothing
-// else is.
+// Names that may be declared elsewhere are passed over wherever they come from. No other names
+// are.
 func TestForeignNames(t *testing.T) {
 	in := Inputs{
 		Settings: []Setting{flag("btl_ucp_sndbuf", "64K"), flag("btl_tcp_links", "2")},

@@ -80,7 +80,8 @@ func newBenchCommand() *cobra.Command {
 	return cmd
 }
 
-// newBenchMemberCommand is what strand bench starts itself as.
+// newBenchMemberCommand is the hidden command as which strand bench --against starts each
+// process of a pair.
 func newBenchMemberCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "member spec", Short: "One process of a pair that is measured", Hidden: true,
@@ -196,7 +197,7 @@ func (r *benchRun) startTwo(cmd *cobra.Command) error {
 	})
 }
 
-// direct is one of the two ranks.
+// direct does the part of one of the two ranks.
 func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, sizes []int) error {
 	d := &bench.Direct{Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window, Pause: r.pause}
 	out := cmd.OutOrStdout()
@@ -258,8 +259,9 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, sizes []int)
 	return err
 }
 
-// transports says what Strand is allowed in a comparison, and whether that is shared memory. Raw
-// sockets have none: where the user has chosen no transport the comparison is one over TCP.
+// transports returns the transports that Strand may use in a comparison, and whether they
+// include shared memory. Raw sockets have no shared memory: where the user has chosen no
+// transport it sets btl to tcp,self.
 func (r *benchRun) transports(params *param.Values) (list string, memory bool, err error) {
 	v := params.Value("btl")
 	if v.Source.Kind == param.Default {
@@ -271,8 +273,8 @@ func (r *benchRun) transports(params *param.Values) (list string, memory bool, e
 	return v.Text, l.Allows("sm"), err
 }
 
-// resolve returns what parameters a world that was started now would have. Its
-// error is a mistake in them.
+// resolve returns the parameters that a world started now would have. Its error is a mistake in
+// them.
 func resolve(settings []param.Setting) (*param.Values, error) {
 	registry := param.NewRegistry()
 	strand.Declare(registry, btl.Default)

@@ -11,12 +11,11 @@ import (
 	"github.com/strandmp/strand/selection"
 )
 
-// checkSettings refuses parameters that no program can have, and values that
-// they can not have, before any rank is started: those of the command line, of the
-// environment that the ranks are to have, and of the files. A program may import transports
-// that this command does not contain: their parameters, and their names in the
-// parameter btl, are for its ranks to judge. That a name is almost one of ours
-// proves nothing: ucp is not a misspelt tcp.
+// checkSettings refuses unknown parameters and bad values before any rank is started. It checks
+// the command line, the environment that the ranks will have, and the files. A program may
+// import transports that this command does not contain. Their parameters, and their names in the
+// parameter btl, are for the ranks to judge. A name that resembles one of ours may be such a
+// transport: ucp is not a misspelt tcp.
 func checkSettings(settings []param.Setting, environ []string) error {
 	registry := param.NewRegistry()
 	strand.Declare(registry, btl.Default)
@@ -36,8 +35,8 @@ func checkSettings(settings []param.Setting, environ []string) error {
 	return nil
 }
 
-// lastOfEach keeps what counts of an environment that names a variable twice, as
-// --env does to one that is set already.
+// lastOfEach keeps the last entry of each variable, which is the one that counts. There are two
+// where --env replaces a variable that is set already.
 func lastOfEach(environ []string) []string {
 	var kept []string
 	for i, entry := range environ {
@@ -50,8 +49,8 @@ func lastOfEach(environ []string) []string {
 	return kept
 }
 
-// ofForeignTransport reports whether a parameter belongs to a transport that is
-// not built in: its name is btl_transport_something.
+// ofForeignTransport reports whether a parameter belongs to a transport that is not built in.
+// Such a name is btl_transport_something.
 func ofForeignTransport(name string) bool {
 	rest, isTransports := strings.CutPrefix(name, "btl_")
 	transport, _, isOne := strings.Cut(rest, "_")

@@ -32,7 +32,7 @@ func TestRunRefusesBadSettingsAtOnce(t *testing.T) {
 	assert.Contains(t, stderr, "did you mean pml_lanes?", "all mistakes are told")
 }
 
-// So are those of the environment and of the files: once, before any rank starts.
+// Mistakes in the environment and in files are refused too: once, before any rank starts.
 func TestRunRefusesABadEnvironmentAtOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("STRAND_BTL_TCP_IF_INCLDE", "eth0")
@@ -51,7 +51,7 @@ func TestRunRefusesABadEnvironmentAtOnce(t *testing.T) {
 	assert.NotContains(t, stderr, "ucp")
 }
 
-// An --env replaces what is set.
+// An --env replaces a variable that is set, so only its value is checked.
 func TestRunChecksWhatTheRanksWillSee(t *testing.T) {
 	t.Setenv("STRAND_PML_LANES", "many")
 	stdout, stderr, status := command("run -n 1 --env STRAND_PML_LANES=4 echo started")

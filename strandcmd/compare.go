@@ -85,7 +85,7 @@ func newCompareCommand() *cobra.Command {
 	return cmd
 }
 
-// newCompareMemberCommand is what strand compare starts its ranks as.
+// newCompareMemberCommand is the hidden command as which strand compare starts each rank.
 func newCompareMemberCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "member order", Short: "One rank of a run", Hidden: true,
@@ -131,8 +131,8 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 	return f.compare(cmd, plan, ground, baseline)
 }
 
-// ground returns where the runs take place. That all is done means that it was done in
-// another process, which may build networks.
+// ground returns where the runs take place. If done is true, another process, which may build
+// networks, has carried out the whole command already; err is how it ended.
 func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground compare.Ground, done bool, err error) {
 	if len(f.hosts) > 0 {
 		ground, err = f.realNetwork(cmd)
@@ -165,7 +165,8 @@ func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground com
 	return compare.Loopback{Why: forbidden}, false, nil
 }
 
-// asError is of the exit status of a process that has said what was wrong.
+// asError returns the error for the exit status of another process. It has no text: that process
+// has said what was wrong.
 func asError(status int) error {
 	if status == 0 {
 		return nil
@@ -176,7 +177,7 @@ func asError(status int) error {
 // resultsFile is the name of a comparison's results in its folder.
 const resultsFile = "results.json"
 
-// compare runs a plan and shows what comes of it.
+// compare runs a plan and shows the results.
 func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground compare.Ground, baseline *results.Report) error {
 	file, err := f.file()
 	if err != nil {
@@ -208,14 +209,14 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground com
 	return errors.Join(err, shown)
 }
 
-// succeeded tells whether any run has.
+// succeeded reports whether any run has succeeded.
 func succeeded(r *results.Report) bool {
 	return slices.ContainsFunc(r.Cells, func(c results.Cell) bool {
 		return slices.ContainsFunc(c.Runs, func(run results.Run) bool { return run.Error == "" })
 	})
 }
 
-// file makes the folder for the results, if need be, and returns where they go.
+// file makes the folder for the results, if need be, and returns the path of their file.
 func (f *compareFlags) file() (string, error) {
 	dir := f.out
 	if dir == "" {
@@ -224,8 +225,8 @@ func (f *compareFlags) file() (string, error) {
 	return f.fileIn(dir, "")
 }
 
-// fileIn makes a folder, if need be, and returns where results are in it. It refuses to have
-// those of another comparison than the own one's replaced.
+// fileIn makes a folder, if need be, and returns the path of the file for results in it. Without
+// --overwrite it refuses a folder that has results already, unless they are in the file own.
 func (f *compareFlags) fileIn(dir, own string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("--out: %w", err)
@@ -237,7 +238,7 @@ func (f *compareFlags) fileIn(dir, own string) (string, error) {
 	return file, nil
 }
 
-// isFile tells whether a file is the one of a path.
+// isFile reports whether a path leads to the file that there describes.
 func isFile(there os.FileInfo, path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && os.SameFile(there, info)

@@ -20,8 +20,8 @@ import (
 	"github.com/strandmp/strand/internal/test/need"
 )
 
-// asNobody in the environment has this program become an ordinary user first. If
-// its value names a file of /proc/sys/user, the user may have none of those namespaces.
+// asNobody in the environment has this program become an ordinary user first. Its value may be a
+// file of /proc/sys/user: then the user may have no namespaces of that kind.
 const asNobody = "STRAND_LAUNCH_TEST_NOBODY"
 
 const nobody = 65534
@@ -44,8 +44,8 @@ func becomeNobody() {
 	}
 }
 
-// theirFolder is one that an ordinary user may write to, below none that is closed to
-// them.
+// theirFolder is a folder that an ordinary user may write to, and that lies below no folder
+// closed to that user.
 func theirFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "compare")
@@ -77,7 +77,8 @@ func TestCompareWithoutTheSuperuser(t *testing.T) {
 	assert.EqualValues(t, nobody, owner.Uid)
 }
 
-// Where that is forbidden, the user is told what forbids it, and gets what can be had.
+// Where user namespaces are forbidden, the user is told what forbids them, and gets the results
+// that can be had.
 func TestCompareWhereNamespacesAreForbidden(t *testing.T) {
 	need.Users(t)
 	dir := theirFolder(t)
@@ -101,8 +102,8 @@ func TestCompareWhereNamespacesAreForbidden(t *testing.T) {
 	assert.Contains(t, r.Cells[1].Unable, "max_user_namespaces")
 }
 
-// Ctrl-C keeps what there is and leaves nothing else behind, be it over networks or over
-// the loopback.
+// Ctrl-C keeps the results so far and leaves nothing else behind, over networks and over the
+// loopback.
 func TestCompareInterrupted(t *testing.T) {
 	for name, flags := range map[string][]string{"networks": {"--delay", "0s"}, "loopback": {"--loopback"}} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +117,8 @@ func TestCompareInterrupted(t *testing.T) {
 	}
 }
 
-// What can not be written does not hide that it was interrupted, nor what was measured.
+// If the page can not be written, the command still tells that it was interrupted, and shows what
+// was measured.
 func TestCompareInterruptedWithoutAPage(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, pageFile, "in the way"), 0o700))

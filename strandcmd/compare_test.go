@@ -142,7 +142,7 @@ func TestCompareOverTheLoopback(t *testing.T) {
 	assert.Contains(t, string(out), `"links": {`)
 }
 
-// Results of which none are any is no success.
+// If no run has succeeded, the command has failed.
 func TestCompareWithoutAnyResult(t *testing.T) {
 	dir := t.TempDir()
 	out, err := strandProcess(t, "compare", "--loopback", "--loss", "1", "--runs", "1", "--workload", smallComparison, "--out", dir).CombinedOutput()

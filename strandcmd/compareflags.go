@@ -10,7 +10,7 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// compareFlags are the command's, as they were written.
+// compareFlags are the values of the command's flags, as the user wrote them.
 type compareFlags struct {
 	btl, workloads                 string
 	sizes, fanout, tasks, ordering string

@@ -19,10 +19,10 @@ import (
 // pageFile is the name of a comparison's page, beside its results.
 const pageFile = "report.html"
 
-// besideFrom are the flags that mean something where results are only drawn.
+// besideFrom are the flags that have an effect with --from.
 var besideFrom = []string{"from", "baseline", "out", "overwrite", "json", "markdown", "metric"}
 
-// checkFrom refuses flags that would do nothing.
+// checkFrom refuses flags that have no effect with --from.
 func checkFrom(flags *pflag.FlagSet) error {
 	var vain []string
 	flags.Visit(func(f *pflag.Flag) {
@@ -36,7 +36,8 @@ func checkFrom(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// loadResults reads results from a file, or from a folder that has some.
+// loadResults reads results from a file, or from the file of that name in a folder. It returns
+// the path of the file too.
 func loadResults(flag, path string) (*results.Report, string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, resultsFile)
@@ -48,7 +49,7 @@ func loadResults(flag, path string) (*results.Report, string, error) {
 	return r, path, nil
 }
 
-// before are the results of --baseline, nil without it.
+// before returns the results of --baseline, nil without that flag.
 func (f *compareFlags) before() (*results.Report, error) {
 	if f.baseline == "" {
 		return nil, nil
@@ -57,7 +58,7 @@ func (f *compareFlags) before() (*results.Report, error) {
 	return r, err
 }
 
-// redraw shows results that are there.
+// redraw shows the results of an earlier comparison (--from).
 func (f *compareFlags) redraw(cmd *cobra.Command, baseline *results.Report) error {
 	if err := checkFrom(cmd.Flags()); err != nil {
 		return err

@@ -95,7 +95,7 @@ func TestCompareWithABaselineInMarkdown(t *testing.T) {
 	assert.Contains(t, stdout, "of 1 figures 1 are better, 0 worse, no change is seen in 0")
 }
 
-// The page of one comparison does not come to lie beside the results of another.
+// The page of one comparison is not written beside the results of another.
 func TestCompareFromKeepsOtherResults(t *testing.T) {
 	from, other := someResults(t, 0.5), someResults(t, 1)
 	_, stderr, status := command("compare --from " + from + " --out " + other)
@@ -108,7 +108,7 @@ func TestCompareFromKeepsOtherResults(t *testing.T) {
 	}
 }
 
-// Nor where results have another name than a comparison gives them.
+// The same holds if the results to draw have a name of their own.
 func TestCompareFromBesideOtherResults(t *testing.T) {
 	dir := someResults(t, 1)
 	old := filepath.Join(dir, "old.json")
@@ -120,7 +120,7 @@ func TestCompareFromBesideOtherResults(t *testing.T) {
 	assert.Zero(t, status, stderr)
 }
 
-// Where no page can be written there is a table all the same.
+// If the page can not be written, the table is shown all the same.
 func TestCompareFromWhereNothingCanBeWritten(t *testing.T) {
 	dir := someResults(t, 0.5)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, pageFile, "in the way"), 0o700))

@@ -20,17 +20,17 @@ import (
 	"github.com/strandmp/strand/internal/remote"
 )
 
-// ofEmulation are the flags that mean nothing on a real network.
+// ofEmulation are the flags that have no effect on a real network.
 var ofEmulation = []string{"loss", "burst-loss", "delay", "rate", "jitter", "reorder", "reorder-by", "duplicate", "corrupt", "queue", "networks", "network", "emulation", "loopback"}
 
-// ofHosts are those that mean nothing on another one.
+// ofHosts are the flags that have no effect without --host.
 var ofHosts = []string{"rsh", "host-strand"}
 
 // hostPatience is how long a remote shell may take to start strand.
 const hostPatience = 20 * time.Second
 
-// checkHosts refuses hosts that can not be, and flags that would do nothing. As many ranks
-// as hosts are the default.
+// checkHosts refuses to run under a launcher, hosts that can not be used, and flags that would
+// have no effect. Unless --ranks is given, it sets the number of ranks to that of the hosts.
 func (f *compareFlags) checkHosts(flags *pflag.FlagSet) error {
 	if err := refuseLauncher(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (f *compareFlags) checkHosts(flags *pflag.FlagSet) error {
 		if some := vain(ofHosts); some != "" {
 			return fmt.Errorf("%s means something with --host only", some)
 		}
-		told := func(name string) bool { return name == "loopback" || name == "loss" } // in its cells
+		told := func(name string) bool { return name == "loopback" || name == "loss" } // a cell with loss says itself that it can not run
 		if some := vain(slices.DeleteFunc(slices.Clone(ofEmulation), told)); some != "" && f.loopback {
 			return fmt.Errorf("--loopback: nothing emulates %s there; leave out the one or the other", some)
 		}
@@ -72,7 +72,8 @@ func (f *compareFlags) checkHosts(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// refuseLauncher is for ranks of a job, each of which would do the whole.
+// refuseLauncher returns an error if a launcher has started this process: each rank of the job
+// would do the whole comparison.
 func refuseLauncher() error {
 	for _, variable := range []string{"PMI_FD", "PMI_PORT"} {
 		if _, launched := os.LookupEnv(variable); launched {
@@ -83,7 +84,7 @@ func refuseLauncher() error {
 	return nil
 }
 
-// realNetwork returns the hosts, if all of them can be reached.
+// realNetwork returns the hosts. It is an error if one of them can not be reached.
 func (f *compareFlags) realNetwork(cmd *cobra.Command) (compare.Ground, error) {
 	there := f.hostStrand
 	if there == "" {
@@ -109,8 +110,9 @@ func (f *compareFlags) realNetwork(cmd *cobra.Command) (compare.Ground, error) {
 	return hosts, err
 }
 
-// newCarryCommand is what strand compare starts for a rank on another host. The words
-// after the place are the command line of a rank here.
+// newCarryCommand is the hidden command that strand compare starts for a rank on another host.
+// Its first argument is the place; the others are the command line that would start the rank
+// here.
 func newCarryCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "carry place program compare member order", Short: "The carrier of a rank on another host", Hidden: true,
@@ -123,14 +125,14 @@ func newCarryCommand() *cobra.Command {
 			}
 			err := remote.Carry(commandContext(cmd), place, buildName(buildInfo()), args[len(args)-1], os.Stdout)
 			if ended, isEnd := errors.AsType[*exec.ExitError](err); isEnd && ended.ExitCode() > 0 {
-				return statusError(ended.ExitCode()) // what is wrong it has said itself
+				return statusError(ended.ExitCode()) // it has said itself what was wrong
 			}
 			return err
 		},
 	}
 }
 
-// newElsewhereCommand is what the carrier has started on the other host.
+// newElsewhereCommand is the hidden command that the carrier starts on the other host.
 func newElsewhereCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "elsewhere", Short: "A rank on this host of a comparison that another one conducts", Hidden: true,
@@ -138,7 +140,7 @@ func newElsewhereCommand() *cobra.Command {
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := os.Stdout
-			os.Stdout = os.Stderr // nothing else may come between the frames
+			os.Stdout = os.Stderr // standard output carries frames, and nothing may come between them
 			i := remote.Introduction{Build: buildName(buildInfo()), Machine: machine.This()}
 			return remote.Answer(commandContext(cmd), os.Stdin, out, i, func(ctx context.Context, argument string, out io.Writer) error {
 				return compare.Member(ctx, argument, out)

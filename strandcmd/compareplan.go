@@ -20,8 +20,8 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// plan returns what the flags ask for, or all that is wrong with them. Pins are left
-// out.
+// plan returns what the flags ask for, or all mistakes in them. Congestion control and automatic
+// buffer sizes are left out: pins decides on them where the runs take place.
 func (f *compareFlags) plan() (compare.Plan, error) {
 	p := compare.Plan{Ranks: f.ranks, Runs: f.runs, Seed: f.seed, By: f.metrics, MTU: f.mtu, Timeout: f.timeout}
 	var mistakes []error
@@ -40,7 +40,7 @@ func (f *compareFlags) plan() (compare.Plan, error) {
 		mistake("workload", err)
 	}
 	if len(f.hosts) > 0 {
-		p.Links = make([]emulate.Link, 1) // which does nothing
+		p.Links = make([]emulate.Link, 1) // without conditions: the network is as it is
 	} else {
 		p.Links, errs = f.links()
 		mistakes = append(mistakes, errs...)
@@ -68,7 +68,7 @@ func (f *compareFlags) plan() (compare.Plan, error) {
 	return p, p.Check()
 }
 
-// axes are the flags that are about workloads.
+// axes parses the flags about workloads.
 func (f *compareFlags) axes() (a compare.Axes, mistakes []error) {
 	var errs [4]error
 	a.Sizes, errs[0] = f.allSizes()
@@ -88,7 +88,7 @@ func (f *compareFlags) axes() (a compare.Axes, mistakes []error) {
 	return a, mistakes
 }
 
-// allSizes are those of --sizes, each of which workloads can have.
+// allSizes parses --sizes and checks that workloads can have each of the sizes.
 func (f *compareFlags) allSizes() ([]int64, error) {
 	if f.sizes == "" {
 		return nil, nil
@@ -110,7 +110,7 @@ func (f *compareFlags) allSizes() ([]int64, error) {
 	return all, nil
 }
 
-// upTo reads a number of 1 to most.
+// upTo returns a function that reads a whole number from 1 to most.
 func upTo(most int64) func(string) (int64, error) {
 	return func(text string) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -124,8 +124,8 @@ func upTo(most int64) func(string) (int64, error) {
 	}
 }
 
-// checkIdle refuses flags that nothing in a plan has a use for. One that a workload's own
-// parameters overrule is not found.
+// checkIdle refuses flags that nothing in a plan uses. It does not find a flag that the
+// workloads' own parameters overrule.
 func (f *compareFlags) checkIdle(flags *pflag.FlagSet, p compare.Plan) error {
 	for _, axis := range []struct{ flag, param string }{{"sizes", "size"}, {"fanout", "fanout"}, {"tasks", "tasks"}, {"ordering", "ordering"}} {
 		takes := func(t compare.Task) bool { _, has := t.Params[axis.param]; return has }
@@ -144,7 +144,8 @@ func (f *compareFlags) checkIdle(flags *pflag.FlagSet, p compare.Plan) error {
 	return nil
 }
 
-// links are the flags that are about networks: one for each combination.
+// links parses the flags about networks. It returns a link for each combination of rate, delay
+// and loss.
 func (f *compareFlags) links() (links []emulate.Link, mistakes []error) {
 	note := func(err error) {
 		if err != nil {
@@ -213,7 +214,8 @@ func oneRate(text string) (emulate.Rate, error) {
 	return emulate.ParseRate(text)
 }
 
-// parseQueue reads the bound of a queue. That of netem is none to write down.
+// parseQueue reads the bound of a queue. The default bound, which is netem's too, is the zero
+// Queue: the results do not mention it.
 func (f *compareFlags) parseQueue() (emulate.Queue, error) {
 	q, err := emulate.ParseQueue(f.queue)
 	if err != nil {
@@ -247,7 +249,7 @@ func list[T comparable](flag, text string, read func(string) (T, error)) ([]T, e
 	return all, nil
 }
 
-// common are the parameters of all variants, checked.
+// common returns the parameters that all variants have, checked.
 func (f *compareFlags) common() (map[string]string, error) {
 	if err := checkSettings(f.settings, os.Environ()); err != nil {
 		return nil, err
@@ -262,7 +264,8 @@ func (f *compareFlags) common() (map[string]string, error) {
 	return params, nil
 }
 
-// pins are what all variants have alike here, in the place where they run.
+// pins returns the settings that are the same for all variants. It asks this system what is
+// allowed, so call it where the runs take place.
 func (f *compareFlags) pins(common map[string]string) (compare.Pins, error) {
 	pins := compare.Pins{Common: common}
 	var err error
@@ -277,7 +280,7 @@ func (f *compareFlags) pins(common map[string]string) (compare.Pins, error) {
 	return pins, err
 }
 
-// buffer is what --buffers says, if it says a size.
+// buffer reads --buffers, which must be a size.
 func (f *compareFlags) buffer() (int64, error) {
 	n, err := param.ParseSize(f.buffers)
 	if err != nil || n < 1 {

@@ -17,11 +17,11 @@ import (
 	"github.com/strandmp/strand/internal/lab/results"
 )
 
-// A compareShow shows how far a comparison is, and what has come of it. On a terminal
-// it draws the table that grows, and a bar below; elsewhere a line for each cell.
+// A compareShow shows the progress of a comparison, and then its results. On a terminal the
+// progress is a growing table with a bar below, elsewhere a line for each cell.
 type compareShow struct {
 	out, err io.Writer
-	// write writes results in another form than tables, nil: as tables.
+	// write writes the results in another form than tables; nil: as tables.
 	write    func(io.Writer, *results.Report) error
 	baseline *results.Report // nil: none
 	live     *report.Live    // nil: no terminal
@@ -52,7 +52,7 @@ func (s *compareShow) update(state compare.State) {
 		}
 	case s.live != nil:
 		file, _ := s.err.(*os.File)
-		s.live.Width, s.live.Height, _ = term.GetSize(int(file.Fd())) // or 0, which is as usual
+		s.live.Width, s.live.Height, _ = term.GetSize(int(file.Fd())) // 0 if it fails: then Draw takes 80 by 24
 		_ = s.live.Draw(state.Report, barOf(state)+status(state))
 	case s.cell != state.Cell:
 		fmt.Fprintf(s.err, "%s\n", status(state))
@@ -75,14 +75,14 @@ func status(s compare.State) string {
 // barWidth leaves most of a line for words.
 const barWidth = 20
 
-// barOf is a picture of how much is done; nothing before the runs.
+// barOf returns a progress bar, "" before the first run.
 func barOf(s compare.State) string {
 	if s.All == 0 {
 		return ""
 	}
 	b := progressbar.NewOptions(s.All, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
-	_ = b.Set(s.Done) // nothing is written
+	_ = b.Set(s.Done) // its writer is io.Discard
 	return strings.TrimSpace(b.String()) + " "
 }
 
@@ -106,12 +106,13 @@ func (s *compareShow) show(r *results.Report) error {
 	return report.WriteBaseline(s.out, r, s.baseline)
 }
 
-// end shows the results, which are in a file, and writes their page into a folder.
+// end shows the results and writes their page into a folder. It tells that the results are in
+// file.
 func (s *compareShow) end(r *results.Report, file, dir string) error {
 	if r == nil {
 		return nil
 	}
-	shown := s.show(r) // be there a page or not
+	shown := s.show(r) // even if the page can not be written
 	page, err := writePage(dir, r, s.baseline)
 	if err = errors.Join(shown, err); err != nil || s.write != nil {
 		return err

@@ -17,10 +17,11 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// A completer returns what may stand where the user has written the beginning of a word.
+// A completer returns the words that may stand where the user has written word, the beginning of
+// one.
 type completer func(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective)
 
-// completers are those of flags' values, by the names that flags have in all commands.
+// completers complete the values of flags. A flag's name means the same in all commands.
 var completers = map[string]completer{
 	"btl":        listOf(transportNames),
 	"mca":        completeSetting,
@@ -36,7 +37,7 @@ var completers = map[string]completer{
 	"baseline":   files("json"),
 }
 
-// argumentCompleters are those of words that are no flags, by the command's path.
+// argumentCompleters complete the first argument of a command, by the command's path.
 var argumentCompleters = map[string]completer{
 	"strand net up":   files("yaml", "yml"),
 	"strand net show": files("yaml", "yml"),
@@ -44,12 +45,13 @@ var argumentCompleters = map[string]completer{
 	"strand info":     oneOf(jobNames),
 }
 
-// addCompletion has shells complete the values of flags, and words.
+// addCompletion has shells complete the flags' values and the first arguments of the commands,
+// and of the commands below them.
 func addCompletion(commands []*cobra.Command) {
 	for _, c := range commands {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if complete, known := completers[f.Name]; known {
-				// It fails only for a flag that there is not.
+				// It fails only for a flag that does not exist.
 				_ = c.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 					return complete(cmd, word)
 				})
@@ -58,7 +60,7 @@ func addCompletion(commands []*cobra.Command) {
 		if complete, known := argumentCompleters[c.CommandPath()]; known {
 			c.ValidArgsFunction = func(cmd *cobra.Command, before []string, word string) ([]string, cobra.ShellCompDirective) {
 				if len(before) > 0 {
-					return nil, cobra.ShellCompDirectiveDefault // the words of a command to start
+					return nil, cobra.ShellCompDirectiveDefault // the arguments of a command to start: files
 				}
 				return complete(cmd, word)
 			}
@@ -67,8 +69,8 @@ func addCompletion(commands []*cobra.Command) {
 	}
 }
 
-// completeProgram has the scripts for shells complete the words behind the name that this
-// program has, which need not be strand.
+// completeProgram has the shells' scripts complete commands by the name that this program has,
+// which need not be strand.
 func completeProgram(completion *cobra.Command, program string) {
 	for _, shell := range completion.Commands() {
 		write := shell.RunE
@@ -100,7 +102,7 @@ func listOf(words func() []string) completer {
 	}
 }
 
-// files completes names of files that end so.
+// files completes names of files with one of the extensions.
 func files(extensions ...string) completer {
 	return func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 		return extensions, cobra.ShellCompDirectiveFilterFileExt
@@ -157,8 +159,8 @@ func valuesOf(s *param.Spec) []string {
 	return nil
 }
 
-// declared are all parameters, as they are declared: what a file or the environment has to say
-// of them may be wrong, and here nobody can be told.
+// declared returns all parameters with their defaults. It does not read files or the
+// environment: they may have mistakes, and here nobody can be told of them.
 func declared() []param.Value {
 	registry := param.NewRegistry()
 	strand.Declare(registry, btl.Default)
@@ -183,7 +185,7 @@ func workloadNames() (names []string) {
 	return names
 }
 
-// hostNames are those of the network that this process was started with.
+// hostNames are the hosts of the network that this process was started with.
 func hostNames() (names []string) {
 	n, err := thisNet()
 	if err != nil {
@@ -197,7 +199,7 @@ func hostNames() (names []string) {
 
 // jobNames are those of the jobs that strand info --live shows.
 func jobNames() (names []string) {
-	jobs, _ := live.Jobs(live.Dir()) // those that answer
+	jobs, _ := live.Jobs(live.Dir()) // an error is about jobs that do not answer
 	for _, j := range jobs {
 		names = append(names, j.Name)
 	}

@@ -79,7 +79,7 @@ func newConformanceCommand() *cobra.Command {
 	return cmd
 }
 
-// inventory shows what the suite consists of.
+// inventory lists the cases and the rules of the suite.
 func (c *conformanceRun) inventory(out io.Writer) error {
 	cases, rules := conformance.Cases(), conformance.Rules()
 	if c.json {
@@ -144,7 +144,7 @@ func (c *conformanceRun) run(ctx context.Context, seeded bool, out, status io.Wr
 	return errors.Join(err, verdict(ctx, component.Name(), report, total))
 }
 
-// component is the one that --btl names.
+// component returns the transport that --btl names.
 func (c *conformanceRun) component() (btl.Component, error) {
 	if c.transport == "" {
 		return nil, fmt.Errorf("which transport? give --btl, one of %s", strings.Join(btl.Default.Names(), ", "))
@@ -156,7 +156,8 @@ func (c *conformanceRun) component() (btl.Component, error) {
 	return found, nil
 }
 
-// known checks what is named against what there is, before anything runs.
+// known checks the flags before anything runs: the cases and parameters that they name exist,
+// and the time is above 0.
 func (c *conformanceRun) known(component btl.Component) error {
 	var errs []error
 	names := make([]string, 0, len(conformance.Cases()))
@@ -201,8 +202,8 @@ func verdict(ctx context.Context, name string, report conformance.Report, total 
 	return nil
 }
 
-// caseTable shows results as they come. Its first column is as wide as the names of all
-// cases want it; on a terminal the last one ends with the line.
+// caseTable shows results as they come. Its first column has the width of the longest name of a
+// case. On a terminal the last column is wrapped at the terminal's width.
 type caseTable struct {
 	out   io.Writer
 	width int
@@ -252,7 +253,8 @@ func (t *caseTable) row(name, result, took, about string) {
 	}
 }
 
-// close says which rules were broken, by which cases, and what was seen.
+// close shows the rules, the totals, and which rules were broken, by which cases, with what was
+// seen.
 func (t *caseTable) close(name string, report conformance.Report) error {
 	t.rules(report)
 	passed := 0
@@ -317,7 +319,7 @@ func jsonReport(name string, report conformance.Report) any {
 	}
 	rules := []jsonRule{}
 	for _, r := range report.Rules() {
-		cases := append([]string{}, r.Cases...) // an array, if an empty one
+		cases := append([]string{}, r.Cases...) // in JSON an array, even if it is empty
 		rules = append(rules, jsonRule{r.Name, r.Text, r.Source, r.Status.String(), cases, r.Duration.Seconds()})
 	}
 	return struct {

@@ -75,8 +75,8 @@ func newInfoCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addSettingFlags(flags, &run.settings)
-	// The name of Open MPI's flag to show parameters is also the long name of
-	// the one that sets them; an = tells them apart.
+	// Open MPI's flag that shows parameters has the same name as the long form of -p, which sets
+	// one. A = in the value tells them apart.
 	p := flags.Lookup("param")
 	p.Value = &showOrSet{pairFlag{&run.settings, "-p"}, &run.group}
 	p.Usage = "show parameters only: of a group (btl), of a component (btl tcp), one (btl_tcp_sndbuf), or all; with =value, set one"
@@ -146,7 +146,7 @@ func (r *infoRun) run(out io.Writer, component string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	single := len(chosen) == 1 // asked for by its name, so whatever its level
+	single := len(chosen) == 1 // asked for by its name: shown whatever its level
 	for _, v := range chosen {
 		if info.brief && v.Source.Kind != param.Default || !info.brief && v.Spec.Level <= r.level.Level || single {
 			info.Parameters = append(info.Parameters, describe(v))

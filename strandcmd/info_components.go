@@ -62,7 +62,7 @@ func components(values *param.Values, registry *btl.Registry) (infos []component
 	}
 	selected, err := list.Components(registry)
 	if err != nil {
-		return nil, err // a name that there is not
+		return nil, err // a name that does not exist
 	}
 	secret := selection.Secret(selected, values)
 	host, err := newInspector(values)
@@ -114,8 +114,9 @@ func newInspector(params *param.Values) (*inspector, error) {
 
 func (h *inspector) close() { h.engine.Close() }
 
-// inspect opens a component and closes it again. A program that wants messages to be secret, by
-// that setting, does not use what sends in the clear. The error is a mistake in the parameters.
+// inspect opens a component and closes it again. secret names the setting by which the user
+// wants messages to be secret, if any: a module that sends in the clear then counts as not
+// available. The error is a mistake in the parameters.
 func (h *inspector) inspect(c btl.Component, secret string) (componentInfo, error) {
 	h.engine.Lock()
 	defer h.engine.Unlock()
@@ -156,8 +157,8 @@ func (c *componentInfo) refused(err error) bool {
 	return true
 }
 
-// breakable reports whether a module can break while both ends live. Nothing that
-// can not shares its peers with another.
+// breakable reports whether a module can break while both ends live. A transport that can not
+// break shares its peers with no other one, so it does not stand by.
 func (c componentInfo) breakable() bool {
 	return slices.ContainsFunc(c.Modules, func(m moduleInfo) bool { return !m.Unbreakable })
 }

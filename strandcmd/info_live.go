@@ -14,7 +14,7 @@ import (
 	"github.com/strandmp/strand/pml"
 )
 
-// showLive shows the jobs of a folder, or the one whose name starts as given.
+// showLive shows the jobs of a folder, or those whose names start as given.
 func (r *infoRun) showLive(out io.Writer, dir, name string) error {
 	answers, err := live.Jobs(dir)
 	if err != nil && len(answers) == 0 {
@@ -61,7 +61,7 @@ func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
 	}
 }
 
-// rankRows is a row for each connection of a rank.
+// rankRows returns a row for each connection of a rank.
 func rankRows(rank live.Rank, now time.Time) [][]string {
 	head := []string{fmt.Sprint(rank.Rank), fmt.Sprint(rank.PID)}
 	var report pml.Report
@@ -92,7 +92,7 @@ func rankRows(rank live.Rank, now time.Time) [][]string {
 	return rows
 }
 
-// describePaths says how the paths of a connection fare, if it has several.
+// describePaths says which paths of a connection are down, if it has several paths.
 func describePaths(paths []btl.PathState, now time.Time) string {
 	if len(paths) < 2 {
 		return ""

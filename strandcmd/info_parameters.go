@@ -43,8 +43,8 @@ func (p parameterInfo) from() string {
 // allParameters is the group that every parameter belongs to.
 const allParameters = "all"
 
-// chooseParameters returns the parameters of a group (btl) or, of that group, of
-// one component (tcp), or the one of that name.
+// chooseParameters returns the parameters of a group (btl), those of one component of the group
+// (btl tcp), or the one of that name.
 func chooseParameters(values []param.Value, group, component string) ([]param.Value, error) {
 	if component == allParameters {
 		component = ""

@@ -19,7 +19,7 @@ const (
 	mostWidth  = 120
 )
 
-// terminalWidth is the width that text is broken at.
+// terminalWidth returns the width at which text is wrapped.
 func terminalWidth(out *os.File) int {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil || width < 40 {
@@ -148,7 +148,7 @@ func align(rows [][]string) []string {
 	for _, cells := range rows {
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
-	// It writes into memory.
+	// It fails only if its writer does, which is memory.
 	_ = table.Flush()
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }

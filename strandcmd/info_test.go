@@ -53,7 +53,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// Who has set nothing sees in a dozen lines what there is.
+// Without settings the command takes a dozen lines.
 func TestInfoIsBrief(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stdout, stderr, status := command("info")

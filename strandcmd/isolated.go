@@ -2,8 +2,8 @@ package strandcmd
 
 import "github.com/strandmp/strand/internal/lab/netspace"
 
-// isolated runs a command where it may build networks: the whole program once
-// more, in namespaces of its own.
+// isolated runs a command in a process that may build networks. If this process may not, it
+// starts the whole program once more, in namespaces of its own.
 func isolated(run func() error) error {
 	if netspace.Isolated() {
 		return run()
@@ -15,7 +15,8 @@ func isolated(run func() error) error {
 	return err
 }
 
-// A statusError is the status of a process that has said what was wrong.
+// A statusError is the exit status of another process. It has no text: that process has said
+// what was wrong.
 type statusError int
 
 func (statusError) Error() string     { return "" }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Who was isolated has said what was wrong: its status is all that is left to tell.
+// The isolated process has said what was wrong, so only its status is passed on.
 func TestStatusErrorIsSilent(t *testing.T) {
 	assert.Equal(t, 7, exitStatus(statusError(7)))
 	assert.Empty(t, statusError(7).Error())

@@ -100,8 +100,7 @@ func newNetUpCommand() *cobra.Command {
 	return cmd
 }
 
-// commandIn is the command behind a first argument. Who writes -- before it, as for other
-// programs, means the same.
+// commandIn returns the command behind a first argument, without the -- that may lead it.
 func commandIn(args []string) []string {
 	if len(args) > 0 && args[0] == "--" {
 		return args[1:]
@@ -109,7 +108,8 @@ func commandIn(args []string) []string {
 	return args
 }
 
-// loadTwice reads a description that the process which builds the network reads again.
+// loadTwice reads a description. The process that builds the network reads it again, so it
+// refuses what can be read only once, such as a pipe.
 func loadTwice(name string) (*topology.Topology, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: it is read twice, so it has to be a file", name)
@@ -117,7 +117,7 @@ func loadTwice(name string) (*topology.Topology, error) {
 	return topology.Load(name)
 }
 
-// shell is the user's.
+// shell returns the path of the user's shell.
 func shell() string {
 	if s := os.Getenv("SHELL"); s != "" {
 		return s
@@ -192,31 +192,31 @@ func newNetShowCommand() *cobra.Command {
 	return cmd
 }
 
-// netVariable tells processes of the network that they were started with.
+// netVariable has the description of the network for all processes that are started with it.
 const netVariable = param.ReservedEnv + "NET"
 
-// A netDescription is what they are told.
+// A netDescription is what netVariable has, in JSON.
 type netDescription struct {
 	Holder    int       `json:"holder"`    // the process that holds the network
-	Processes string    `json:"processes"` // the namespace in which that is its number
+	Processes string    `json:"processes"` // the PID namespace in which Holder is its number
 	Hosts     []netHost `json:"hosts"`
 }
 
-// A netHost is a host.
+// A netHost is one host of the network.
 type netHost struct {
 	Name     string       `json:"name"`
-	Address  string       `json:"address"`            // its first
-	Networks []netAddress `json:"networks,omitempty"` // those with names that it is on
-	Prefix   []string     `json:"prefix"`             // what leads a command there
+	Address  string       `json:"address"`            // its first address
+	Networks []netAddress `json:"networks,omitempty"` // its addresses on networks that have names
+	Prefix   []string     `json:"prefix"`             // the words before a command that run it there
 }
 
-// A netAddress is a host's on one of several networks.
+// A netAddress is the address of a host on one of several networks.
 type netAddress struct {
 	Network string `json:"network"`
 	Address string `json:"address"`
 }
 
-// addresses are for people.
+// addresses lists the host's addresses for people.
 func (h netHost) addresses() string {
 	var all []string
 	for _, a := range h.Networks {
@@ -258,7 +258,7 @@ func (n netDescription) host(name string) (netHost, error) {
 	return netHost{}, fmt.Errorf("there is no host %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// environ is what processes find in their environment.
+// environ returns the variables for processes that are started with the network.
 func (n netDescription) environ() ([]string, error) {
 	text, err := json.Marshal(n)
 	environ := []string{netVariable + "=" + string(text)}
@@ -272,7 +272,8 @@ func (n netDescription) environ() ([]string, error) {
 	return environ, err
 }
 
-// place returns how ranks get to hosts, of which each has one to itself.
+// place returns, for each rank, the words that lead a command to its host, and the host's name.
+// Each rank has a host to itself.
 func (n netDescription) place(ranks int) (prefix func(int) []string, hostname func(int) string, err error) {
 	if ranks > len(n.Hosts) {
 		return nil, nil, fmt.Errorf("--net: %d ranks, and the network has %d hosts: each rank has one to itself", ranks, len(n.Hosts))
@@ -325,13 +326,14 @@ func downText(s emulate.Schedule) string {
 	return strings.Join(all, ", ")
 }
 
-// A wayOf is hosts and what is between them.
+// A wayOf is a path and, in words, the hosts that it is between.
 type wayOf struct {
 	between string
 	path    emulate.Path
 }
 
-// waysOf lists what is between hosts: the most common path once, and who has others.
+// waysOf lists the paths between hosts: the most common one first, then each pair of hosts that
+// has another.
 func waysOf(t *topology.Topology, n *topology.Network) (ways []wayOf) {
 	count := map[emulate.Path]int{}
 	var common emulate.Path
@@ -369,7 +371,7 @@ func waysOf(t *topology.Topology, n *topology.Network) (ways []wayOf) {
 	return slices.Insert(ways, 0, wayOf{name, common})
 }
 
-// A topologyList is networks as JSON has them.
+// A topologyList is the form that networks have in JSON.
 type topologyList struct {
 	MTU      int             `json:"mtu"`
 	Seed     uint64          `json:"seed"`
@@ -377,7 +379,7 @@ type topologyList struct {
 }
 
 type listedNetwork struct {
-	Name  string           `json:"name,omitzero"` // of one that is not the only one
+	Name  string           `json:"name,omitzero"` // "" if it has none
 	Hosts []listedHost     `json:"hosts"`
 	Ways  []listedWay      `json:"ways"`
 	Down  emulate.Schedule `json:"down,omitzero"`
@@ -394,7 +396,7 @@ type listedWay struct {
 	emulate.Path
 }
 
-// asLists has every way.
+// asLists returns the networks with a way for every pair of hosts.
 func asLists(t *topology.Topology) topologyList {
 	l := topologyList{MTU: t.MTU, Seed: t.Seed}
 	for _, n := range t.Networks {

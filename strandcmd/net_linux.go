@@ -21,7 +21,7 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// netUp builds a network in a process that may, and runs a command there.
+// netUp builds a network in a process that is allowed to, and runs a command there.
 func netUp(cmd *cobra.Command, t *topology.Topology, command []string) error {
 	if !netspace.Isolated() {
 		defer lendTerminal()()
@@ -50,7 +50,8 @@ func netUp(cmd *cobra.Command, t *topology.Topology, command []string) error {
 	})
 }
 
-// networkOf is what to build. Where all hosts and ways are alike the kernel may emulate it.
+// networkOf returns what to build. The kernel may emulate a network in which all hosts and ways
+// are alike.
 func networkOf(t *topology.Topology) network.Config {
 	c := network.Config{Hosts: len(t.Hosts), Names: t.Hosts, MTU: t.MTU, Seed: t.Seed}
 	for _, net := range t.Networks {
@@ -98,22 +99,24 @@ func describeNet(n *network.Network, t *topology.Topology) (netDescription, erro
 	return d, err
 }
 
-// processNamespace names the one in which this process has its number.
+// processNamespace names the PID namespace in which this process has its number.
 func processNamespace() (string, error) { return os.Readlink("/proc/self/ns/pid") }
 
-// terminalVariable tells the process that builds the network, which can not see it, that the
-// one that was called has the terminal, and hands it on.
+// terminalVariable tells the process that builds the network that its caller has the terminal
+// and hands it on. That process can not find this out itself.
 const terminalVariable = param.ReservedEnv + "TERMINAL"
 
-// takeTerminal tells whether the command is to have the terminal.
+// takeTerminal reports whether the command is to have the terminal. It removes terminalVariable,
+// which is not for the command.
 func takeTerminal() bool {
 	_, handed := os.LookupEnv(terminalVariable)
-	_ = os.Unsetenv(terminalVariable) // it is there, and not for the command
+	_ = os.Unsetenv(terminalVariable) // it fails only for a malformed name
 	return handed
 }
 
-// lendTerminal hands on the terminal, if this process group has it for input and output, and
-// returns what takes it back, as it was. In a pipeline the others need it.
+// lendTerminal hands on the terminal if this process group is in its foreground and standard
+// output is a terminal too. In a pipeline the other programs need it. The returned function
+// takes the terminal back and restores its modes.
 func lendTerminal() (restore func()) {
 	terminal, own := int(os.Stdin.Fd()), unix.Getpgrp()
 	group, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP)
@@ -122,11 +125,11 @@ func lendTerminal() (restore func()) {
 		return func() {}
 	}
 	modes, modesErr := unix.IoctlGetTermios(terminal, unix.TCGETS)
-	_ = os.Setenv(terminalVariable, "1") // a name and a value that can be
+	_ = os.Setenv(terminalVariable, "1") // it fails only for a malformed name or value
 	return func() {
-		signal.Ignore(unix.SIGTTOU) // who is not in the foreground is stopped for this otherwise
+		signal.Ignore(unix.SIGTTOU) // else a background process is stopped by the next call
 		_ = unix.IoctlSetPointerInt(terminal, unix.TIOCSPGRP, own)
-		if modesErr == nil { // a shell that was killed leaves its own
+		if modesErr == nil { // a shell that was killed leaves its modes behind
 			_ = unix.IoctlSetTermios(terminal, unix.TCSETSW, modes)
 		}
 		signal.Reset(unix.SIGTTOU)
@@ -162,7 +165,7 @@ type notStartedError struct{ error }
 
 func (e notStartedError) Unwrap() error { return e.error }
 
-// ExitStatus is as shells have it.
+// ExitStatus is 127 for a command that was not found, else 126, as in shells.
 func (e notStartedError) ExitStatus() int {
 	if errors.Is(e.error, fs.ErrNotExist) || errors.Is(e.error, exec.ErrNotFound) {
 		return 127

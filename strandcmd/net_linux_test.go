@@ -71,8 +71,8 @@ func TestNetRuns(t *testing.T) {
 	assert.Contains(t, out, "\n8 ")
 }
 
-// The command has the terminal while it lasts, and the caller after that: who has it not is
-// stopped when it reads.
+// The command has the terminal while it lasts, and the caller has it after that. A process that
+// reads without having it is stopped.
 func TestNetTerminal(t *testing.T) {
 	inNet(t, "hosts: 1", "true") // or skip
 	up := netUpProcess(t, "hosts: 1", "sh", "-c", "read line; echo first $line")
@@ -90,19 +90,19 @@ func TestNetTerminal(t *testing.T) {
 	outer.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	_, err = near.WriteString("a\nb\n")
 	require.NoError(t, err)
-	watchdog := time.AfterFunc(time.Minute, func() { _ = near.Close() }) // which ends all that reads there
+	watchdog := time.AfterFunc(time.Minute, func() { _ = near.Close() }) // so all that reads there ends
 	defer watchdog.Stop()
 	require.NoError(t, outer.Start())
 	require.NoError(t, far.Close())
-	out, _ := io.ReadAll(near) // until nobody has the other end, which is an error
+	out, _ := io.ReadAll(near) // it ends with an error when nobody has the other end
 	require.NoError(t, outer.Wait(), "%s", out)
 	assert.Contains(t, string(out), "first a\r\n")
 	assert.Contains(t, string(out), "second b\r\n")
 }
 
-// What loses its parent is waited for, and what the terminal stops goes on.
+// A process that loses its parent is waited for, and a command that the terminal stops goes on.
 func TestNetWaits(t *testing.T) {
-	orphan := filepath.Join(t.TempDir(), "netorphan") // which is then its name
+	orphan := filepath.Join(t.TempDir(), "netorphan") // the file's name is the process's name
 	sleep, err := exec.LookPath("sleep")
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(sleep, orphan))
@@ -239,7 +239,7 @@ func trimLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Who is not the superuser has them too, and whatever ends it leaves nothing.
+// A user who is not the superuser has networks too, and a signal leaves nothing of them behind.
 func TestNetInterrupted(t *testing.T) {
 	need.Users(t)
 	cmd := netUpProcess(t, "hosts: [a, b]", "sh", "-c", "(trap '' INT TERM HUP; setsid sleep 300 &); echo up; sleep 300")

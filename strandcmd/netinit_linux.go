@@ -10,11 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// netGrace is how long a command has to end when it is told to.
+// netGrace is the time between telling a command to end and killing it.
 const netGrace = 5 * time.Second
 
-// runWithNet runs the command and returns how it ended. This process is the first one of its
-// namespace: what loses its parent there becomes its child, and is to be waited for too.
+// runWithNet runs the command and returns how it ended. This process is the first one of its PID
+// namespace: a process there that loses its parent becomes its child, and has to be waited for
+// too.
 func runWithNet(ctx context.Context, d netDescription, command []string, terminal bool) error {
 	environ, err := d.environ()
 	if err != nil {
@@ -34,8 +35,9 @@ func runWithNet(ctx context.Context, d netDescription, command []string, termina
 	return errors.Join(err, asError(status))
 }
 
-// endWhenAsked ends the command's group: shells end at SIGHUP, other programs at SIGTERM, what
-// is stopped at neither before it goes on.
+// endWhenAsked ends the command's process group when the context ends. Shells end at SIGHUP,
+// other programs at SIGTERM. A stopped process ends only after SIGCONT. After netGrace the group
+// is killed.
 func endWhenAsked(ctx context.Context, group int, over <-chan struct{}) {
 	select {
 	case <-ctx.Done():
@@ -54,8 +56,8 @@ func endWhenAsked(ctx context.Context, group int, over <-chan struct{}) {
 	}
 }
 
-// waitAsInit waits for all children until the command has ended, and returns its status. The
-// command goes on when its terminal stops it, since no shell above it could tell it to.
+// waitAsInit waits for all children until the command has ended, and returns its status. It
+// continues a command that Ctrl-Z stops, since no shell above the command could.
 func waitAsInit(command *os.Process) (status int, err error) {
 	for {
 		var s unix.WaitStatus
@@ -66,8 +68,8 @@ func waitAsInit(command *os.Process) (status int, err error) {
 		case err != nil:
 			return 0, os.NewSyscallError("wait4", err)
 		case s.Stopped() && s.StopSignal() == unix.SIGTSTP:
-			_ = unix.Kill(-command.Pid, unix.SIGCONT) // it is there: nobody else waits for it
-		case s.Stopped(): // by whoever lets it go on
+			_ = unix.Kill(-command.Pid, unix.SIGCONT) // it exists: only this loop waits for it
+		case s.Stopped(): // whoever stopped it lets it go on
 		case s.Signaled():
 			return 128 + int(s.Signal()), command.Release()
 		default:

@@ -8,9 +8,9 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// openMPI has the parameters that Open MPI calls otherwise. They are understood behind
-// --mca, where somebody writes what they have always written. A value that is not said
-// in the same way is translated.
+// openMPI maps Open MPI's names of parameters to ours, where they differ. --mca understands
+// them, so that old command lines go on working. translate is nil where a value is written in
+// the same way.
 var openMPI = map[string]struct {
 	name      string
 	translate func(string) (string, error)
@@ -24,8 +24,8 @@ var openMPI = map[string]struct {
 	"btl_tcp_use_nagle":     {"btl_tcp_nodelay", negated},
 }
 
-// verbosity: Open MPI tells of connections from level 10 or so on, and of each step
-// with 100.
+// verbosity translates a level. Open MPI tells of connections from about level 10 on, and of
+// each step with 100.
 func verbosity(text string) (string, error) {
 	level, err := strconv.Atoi(text)
 	switch {

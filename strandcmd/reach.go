@@ -174,7 +174,7 @@ func (r *reachRun) run(ctx context.Context, out, errs io.Writer) error {
 	return err
 }
 
-// checkTCP refuses parameters by which tcp is not used: it is tcp's networks that are shown.
+// checkTCP refuses parameters that leave out tcp: the command shows tcp's networks.
 func checkTCP(values *param.Values) error {
 	v := values.Value("btl")
 	list, err := selection.Parse(v.Text, v.Source)
@@ -187,7 +187,7 @@ func checkTCP(values *param.Values) error {
 	return err
 }
 
-// warnTo returns what tells of networks that are not there.
+// warnTo returns a function that tells of networks that do not exist.
 func warnTo(errs io.Writer) func(error) {
 	return func(err error) { fmt.Fprintln(errs, "strand reach:", err) }
 }
@@ -199,8 +199,8 @@ var errNoneWorks = errors.New("no pair of addresses that would be used works; th
 var errNoPair = errors.New("no pair of addresses works; the reasons are above. " +
 	"Compare this host's routes (ip route get), or try --policy weighted, which does not ask for them")
 
-// ownSide is what a program here would use of this host's networks and publish of
-// them. Warn is told of networks that are not there, where that is no mistake.
+// ownSide returns the addresses of this host that a program here would use and publish. warn is
+// called for a network that does not exist, where that is no mistake.
 func ownSide(values *param.Values, warn func(error)) (reach.Side, error) {
 	side, err := reach.System()
 	if err != nil {

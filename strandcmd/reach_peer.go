@@ -42,8 +42,8 @@ func plainLookupError(err error) error {
 	return err
 }
 
-// sideOfAddresses makes a peer of bare addresses. One that is ours makes the peer
-// this very host.
+// sideOfAddresses makes a peer of bare addresses. If one of them is ours, the peer is this very
+// host.
 func sideOfAddresses(name string, ips []netip.Addr, local reach.Side) reach.Side {
 	side := reach.Side{}
 	for i, ip := range ips {
@@ -58,8 +58,8 @@ func sideOfAddresses(name string, ips []netip.Addr, local reach.Side) reach.Side
 	return side
 }
 
-// assumedPrefix takes the peer to have the mask that we have in its subnet, or
-// none.
+// assumedPrefix assumes that the peer has the mask of our address in its subnet. If we have no
+// such address, the peer is alone in its subnet.
 func assumedPrefix(ip netip.Addr, local reach.Side) netip.Prefix {
 	bits := ip.BitLen()
 	for _, a := range local.Addresses {

@@ -21,7 +21,7 @@ type reachReport struct {
 
 	table   string // "" without a peer
 	spares  []reach.Pair
-	peer    string // the name of the one that was tried with
+	peer    string // the name of the host that was tried with
 	timeout time.Duration
 }
 
@@ -70,7 +70,7 @@ func pairInfos(pairs []reach.Pair) []pairInfo {
 	return infos
 }
 
-// match adds what becomes of the two hosts.
+// match adds how a policy pairs the addresses of the two hosts.
 func (r *reachReport) match(local, peer reach.Side, p reach.Policy) {
 	result := reach.Match(local, peer, p)
 	r.Peer = interfaceInfos(peer)

@@ -88,7 +88,7 @@ func TestReachJSON(t *testing.T) {
 	}
 }
 
-// The other host, for once, is this one.
+// Here the other host is this one.
 func TestReachTries(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestReachTries(t *testing.T) {
 	assert.Contains(t, string(out), "on the other side: no address can be listened on")
 }
 
-// What a program makes of what was found out.
+// What a program makes of the outcomes.
 func TestWhatTriedPairsMean(t *testing.T) {
 	works, fails := tryout.Outcome{Works: true, Micros: 5}, tryout.Outcome{Why: "refused"}
 	for _, c := range []struct {

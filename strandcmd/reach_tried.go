@@ -29,7 +29,8 @@ const (
 	unusedPair role = "not used"
 )
 
-// tried adds what two hosts have found out to what the policy says.
+// tried adds the outcomes of the attempts, each with the role that the policy gives the pair.
+// Chosen pairs come first, then spare ones.
 func (r *reachReport) tried(t tryout.Result, timeout time.Duration) {
 	r.Tried, r.timeout, r.peer = []triedInfo{}, timeout, t.Peer
 	roles := make(map[[2]string]role)
@@ -94,7 +95,7 @@ func (r *reachReport) writeTried(b *strings.Builder) {
 	b.WriteString("\n" + r.conclusion() + "\n")
 }
 
-// conclusion says what it comes to.
+// conclusion sums up in a sentence what was tried.
 func (r *reachReport) conclusion() string {
 	chosen, lost := 0, []string(nil)
 	for _, i := range r.Tried {

@@ -15,8 +15,8 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// partTime is how long the command that reaches the other host has to end when all is
-// said.
+// partTime is how long the command that reaches the other host may take to end after its input
+// has ended.
 const partTime = 5 * time.Second
 
 // tryPeer has the command start strand on another host and tries with it which
@@ -40,7 +40,7 @@ func (r *reachRun) tryPeer(ctx context.Context, h tryout.Host, command []string,
 		settings = append(settings, tryout.Setting{Name: s.Name, Text: s.Text})
 	}
 	result, err = tryout.Lead(ctx, out, in, h, r.timeout, settings)
-	_ = in.Close() // which ends it
+	_ = in.Close() // the other side ends with its input
 	hurry := time.AfterFunc(partTime, func() { _ = cmd.Process.Kill() })
 	ended := cmd.Wait()
 	hurry.Stop()
@@ -58,7 +58,7 @@ func explainEnd(command []string, ended error) error {
 	return fmt.Errorf("%s reach --answer: %w; it has to start strand, of this version, on the other host", strings.Join(command, " "), ended)
 }
 
-// answerTry is the part of the command that another one has started to try with.
+// answerTry is the part of the other host in a --try: strand reach --answer.
 func answerTry(ctx context.Context, in io.Reader, out, errs io.Writer) error {
 	return tryout.Follow(ctx, in, out, func(o tryout.Order) (tryout.Host, error) {
 		var settings []param.Setting
@@ -78,7 +78,8 @@ func answerTry(ctx context.Context, in io.Reader, out, errs io.Writer) error {
 	})
 }
 
-// tryHost is this host as a program here would use it.
+// tryHost returns this host as a program here would use it, with the ports that it may listen
+// on.
 func tryHost(values *param.Values, side reach.Side) (tryout.Host, error) {
 	name, err := os.Hostname()
 	if err != nil {

@@ -40,10 +40,11 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	return exitStatus(err)
 }
 
-// lastWords is how long who reads standard error may take when the user wants the end.
+// lastWords is how long a reader of standard error may take for the last line when the command
+// is to end now.
 const lastWords = 500 * time.Millisecond
 
-// tell writes the last line. If that is to be the end, nobody waits for long until it is read.
+// tell writes the last line. In a hurry it does not wait for a reader for longer than lastWords.
 func tell(stderr io.Writer, line string, hurry bool) {
 	if !hurry {
 		fmt.Fprint(stderr, line)
@@ -62,7 +63,8 @@ func tell(stderr io.Writer, line string, hurry bool) {
 	}
 }
 
-// hurried tells whether the user has ended the command, or has set the time of its end.
+// hurried reports whether the command is to end now: the user has ended it, its time is over, or
+// nobody reads its output.
 func hurried(err error) bool {
 	_, late := errors.AsType[*local.TimeoutError](err)
 	_, interrupted := errors.AsType[*local.InterruptError](err)
@@ -70,8 +72,9 @@ func hurried(err error) bool {
 	return late || interrupted || unread
 }
 
-// addDefaults adds the library's own commands, which write to where the root does
-// by now, and has all commands refuse words that they do not know.
+// addDefaults adds the library's own commands, and has all commands complete words and refuse
+// those that they do not know. Call it after the root's outputs are set: the library's commands
+// take them over at once.
 func addDefaults(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -89,8 +92,8 @@ func addDefaults(root *cobra.Command) {
 	addCompletion(root.Commands())
 }
 
-// takeArguments has every mistake in the words of a command line end with the
-// status of one, those that the command library finds too.
+// takeArguments has every mistake in the words of a command line end with the status of a
+// usageError, also those that the command library finds.
 func takeArguments(commands []*cobra.Command) {
 	for _, c := range commands {
 		if check := c.Args; check != nil {
@@ -109,8 +112,8 @@ func takeArguments(commands []*cobra.Command) {
 	}
 }
 
-// emptyValue refuses a text that is given and empty, and a list with such a text in it: most
-// likely a script has failed to find what belongs there.
+// emptyValue refuses flags whose value is an empty text, or a list with an empty item. Most
+// likely a script has failed to find the value.
 func emptyValue(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		text := f.Value.String()
@@ -129,8 +132,7 @@ func emptyValue(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// together refuses flags that exclude each other: the first that is given, with any of the
-// others.
+// together refuses flags that exclude each other: one, if it is given, excludes all the others.
 func together(flags *pflag.FlagSet, one string, others ...string) error {
 	for _, other := range others {
 		if flags.Changed(one) && flags.Changed(other) {
@@ -165,10 +167,10 @@ transports below them do.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
-		Version: versionLine(buildInfo()), // strand --version, for who expects that
+		Version: versionLine(buildInfo()), // strand --version, as users may expect
 
 		DisableFlagsInUseLine: true,
-		Args:                  knownCommand, // or the library refuses with a status of its own
+		Args:                  knownCommand, // else the library refuses with a status of its own
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: suggestionDistance,
@@ -228,13 +230,13 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q: want one of %s", args[0], strings.Join(names, ", "))
 }
 
-// misspelt finds a word among those before the first flag that names no command where one has to
-// be, and returns the command that it was given to. Left to the command library, the flags
-// behind it would be taken for that one's.
+// misspelt looks, before the first flag, for a word that should name a command and does not. It
+// returns an error and the command that was given the word. The command library alone would take
+// the flags behind the word for flags of that command.
 func misspelt(root *cobra.Command, args []string) (*cobra.Command, error) {
 	for at := root; len(args) > 0 && !isFlag(args[0]) && at.HasAvailableSubCommands(); args = args[1:] {
 		next := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] || c.HasAlias(args[0]) })
-		if next < 0 && (at != root || !strings.HasPrefix(args[0], "__")) { // with which the library's own begin
+		if next < 0 && (at != root || !strings.HasPrefix(args[0], "__")) { // the library's hidden commands begin so
 			return at, usageError{fmt.Errorf("%w; see %s --help", knownCommand(at, args[:1]), at.CommandPath())}
 		}
 		if next < 0 {
@@ -245,7 +247,7 @@ func misspelt(root *cobra.Command, args []string) (*cobra.Command, error) {
 	return root, nil
 }
 
-// knownTopic refuses to help with what is no command.
+// knownTopic refuses help on a word that names no command.
 func knownTopic(help *cobra.Command, args []string) error {
 	command, rest, err := help.Root().Find(args)
 	if err == nil && len(rest) > 0 {
@@ -254,8 +256,8 @@ func knownTopic(help *cobra.Command, args []string) error {
 	return err
 }
 
-// plainFlagError says in plain words what is wrong with a flag's value, where the
-// library repeats what some parser said.
+// plainFlagError says in plain words what is wrong with a flag's value. The library only repeats
+// what a parser said.
 func plainFlagError(err error) error {
 	bad, isValue := errors.AsType[*pflag.InvalidValueError](err)
 	if !isValue {

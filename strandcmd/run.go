@@ -88,13 +88,13 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 				}
 			}
 			if config.Grace == 0 {
-				config.Grace = 1 // at once; in a Config it is the default
+				config.Grace = 1 // practically at once; in a Config 0 is the default
 			}
 			config.Stdout, config.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			signals, stop := forwarded()
 			defer stop()
 			config.Signals, config.Suspend = signals, suspend
-			if !onNet { // there this user may be another one, and the folder outlives the network
+			if !onNet { // there this user may have another number, and the folder outlives the network
 				config.LiveDir = live.Dir()
 			}
 			return local.Run(cmd.Context(), config)

@@ -30,8 +30,8 @@ var laMPI = []struct{ flag, parameter string }{
 // fails.
 const autoCleanup = "disable-auto-cleanup"
 
-// verboseBTL is the flag that --verbose btl=1 becomes, and verbosePrefix what tells that
-// from --verbose, which is about the launcher.
+// verboseBTL is the flag that --verbose btl=1 becomes. verbosePrefix tells it from a plain
+// --verbose, which is about the launcher.
 const (
 	verboseBTL    = "verbose-btl"
 	verbosePrefix = "btl="
@@ -96,10 +96,9 @@ func flagSetting(name, text, spelling string) param.Setting {
 	return param.Setting{Name: name, Text: text, Source: param.Source{Kind: param.Flag, Where: spelling}}
 }
 
-// foreignSpellings rewrites what is accepted after "run" and the flag library does not
-// know: other launchers' long flags with one dash, --mca with two values, and --verbose
-// with one.
-// It stops where the flags end, at the program or "--".
+// foreignSpellings rewrites flags after "run" that are accepted though the flag library does not
+// know them: other launchers' long flags with one dash, --mca with two values, and --verbose
+// with one. It stops where the flags end, at the program or "--".
 func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 	if len(args) == 0 || args[0] != "run" {
 		return args, nil
@@ -139,8 +138,8 @@ func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 // isFlag says whether a word is a flag and not the program or the end of flags.
 func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
-// oneDash gives long flags that others write with one dash their second, -np its short
-// name, and --verbose=btl=1 its own.
+// oneDash adds the second dash to long flags that others write with one. It turns -np into --n,
+// and --verbose=btl=1 into --verbose-btl=1.
 func oneDash(word string) string {
 	if level, ofTransports := strings.CutPrefix(word, "--verbose="+verbosePrefix); ofTransports {
 		return "--" + verboseBTL + "=" + level

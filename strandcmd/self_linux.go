@@ -1,5 +1,5 @@
 package strandcmd
 
-// self is this program, for it to start itself. It can be found on hosts of networks too,
-// and where its directory is closed to this user.
+// self returns the path by which this program starts itself. The path also works on emulated
+// hosts, and where the program's directory is closed to this user.
 func self() (string, error) { return "/proc/self/exe", nil }

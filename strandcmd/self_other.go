@@ -4,5 +4,5 @@ package strandcmd
 
 import "os"
 
-// self is this program, for it to start itself.
+// self returns the path by which this program starts itself.
 func self() (string, error) { return os.Executable() }

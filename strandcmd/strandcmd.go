@@ -1,8 +1,8 @@
 // Package strandcmd is the command strand, to be built with transports of one's own.
 //
-// A transport is compiled into a program, and nothing is loaded at run time. The command
-// opens transports itself, in strand info, bench, compare and conformance: so for one that
-// does not come with Strand it is built anew, with this main package:
+// A transport is compiled into a program, and nothing is loaded at run time. The command opens
+// transports itself, in strand info, bench, compare and conformance. To use it with a transport
+// that does not come with Strand, build it anew with this main package:
 //
 //	package main
 //
@@ -23,12 +23,12 @@
 //	./strand compare --btl tcp,yours
 //	./strand run -n 4 --btl yours,self ./program
 //
-// The program that strand run starts needs an import of its own of the transport: its ranks
-// carry the messages, not the command. How a transport is written is told by
-// docs/WRITING-A-BTL.md, and examples/hello-transport has one, with such a command.
+// The program that strand run starts has to import the transport too: its ranks carry the
+// messages, not the command. docs/WRITING-A-BTL.md tells how to write a transport.
+// examples/hello-transport has one, with such a command.
 //
-// The command's interface is its command line, which strand --help describes. Nothing of it is
-// to be called from Go but [Main].
+// The command's interface is its command line, which strand --help describes. Only [Main] is to
+// be called from Go.
 package strandcmd
 
 import (
@@ -37,12 +37,12 @@ import (
 	"github.com/strandmp/strand/internal/lab/netspace"
 )
 
-// Main is the main function of a program that is the command strand: it carries out the
-// command line in [os.Args] and ends the process with the command's status. It does not return.
+// Main is the main function of a program that is the command strand. It carries out the command
+// line in [os.Args] and ends the process with the command's status. It does not return.
 //
-// Call it before anything else in main, and leave the arguments alone. Some commands start
-// the same program again, for ranks, for what happens on emulated hosts and on other
-// machines, with arguments of their own that Main understands.
+// Call it before anything else in main, and leave the arguments alone. Some commands start the
+// same program again, with arguments that only Main understands: for ranks, on emulated hosts
+// and on other machines.
 func Main() {
 	netspace.Start()
 	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -147,8 +147,8 @@ func awaitState(t *testing.T, pids []string, stopped bool) {
 	}
 }
 
-// What is typed while a job is in the background is not for it, and does not stop it; when
-// it has come to the fore it is.
+// What is typed while a job is in the background is not for the job, and does not stop it. After
+// the job has come to the foreground it is.
 func TestRunInBackground(t *testing.T) {
 	x := atTerminal(t, `
 		mkfifo $DIR/go
@@ -205,7 +205,7 @@ func TestRunIsStopped(t *testing.T) {
 	x.end()
 }
 
-// A question is shown though its line has no end, and what follows from others does not go on in it.
+// A question is shown though its line has no end, and the lines of others do not go on in it.
 func TestRunShowsPrompts(t *testing.T) {
 	x := atTerminal(t, `$STRAND run -n 2 --tag-output sh -c '[ $PMI_RANK = 1 ] || { printf "your name? "; read name; echo "hello $name"; }'`)
 	x.await(`\[0\] your name\? `, 1)
@@ -228,7 +228,7 @@ func TestRunDumps(t *testing.T) {
 	x.end()
 }
 
-// Nobody reads what the ranks say, as when a pager was not left yet.
+// Nobody reads what the ranks say, as when a pager is still open.
 func TestRunEndsThoughNobodyReads(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		for name, tc := range map[string]struct {
@@ -277,8 +277,8 @@ func TestRunEndsThoughNobodyReads(t *testing.T) {
 	}
 }
 
-// endBySignals sends SIGINT until the process has ended, or only waits for that: of two signals
-// that come before the process has seen the first it sees one.
+// endBySignals sends SIGINT until the process has ended, or only waits for that. It repeats the
+// signal because the process sees only one of two that come before it looks.
 func endBySignals(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}, signals bool) {
 	t.Helper()
 	again, late := time.NewTicker(20*time.Millisecond), time.NewTimer(watchdog)
@@ -300,7 +300,7 @@ func endBySignals(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}, signals bo
 	}
 }
 
-// statusOf is what a shell says of a process.
+// statusOf returns the status that a shell gives a process.
 func statusOf(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal()) // the last of them, when the command has done with signals

@@ -28,8 +28,8 @@ func buildInfo() *debug.BuildInfo {
 	return info
 }
 
-// ownModule is the module that the command is of. A strand with other transports is built from
-// another one.
+// ownModule is the module of this package. A strand with other transports is built from another
+// module.
 const ownModule = "github.com/strandmp/strand"
 
 // versionLine describes a build: "strand v1.2.0 (1a2b3c4d5e6f, modified) go1.26
@@ -38,9 +38,9 @@ func versionLine(info *debug.BuildInfo) string {
 	return fmt.Sprintf("%s %s %s/%s", buildName(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// buildName is the part of that which is the same on all kinds of machines. Where the
-// program is another module's it names that one too: "strand v1.2.0 in example.org/yours
-// v0.3.0 (1a2b3c4d5e6f)"; the revision is that module's.
+// buildName is the part of versionLine that is the same on all kinds of machines. If the program
+// is another module's it names that one too: "strand v1.2.0 in example.org/yours v0.3.0
+// (1a2b3c4d5e6f)". The revision is then that module's.
 func buildName(info *debug.BuildInfo) string {
 	if info == nil {
 		return "strand (devel)"

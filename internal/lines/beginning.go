@@ -6,15 +6,16 @@ import (
 	"sync"
 )
 
-// A Beginning keeps the first bytes of what others say, at most so many, and takes the rest
-// without an error: who says more than anybody reads is not held up. Any goroutine may call it.
+// A Beginning keeps the first bytes that are written to it, up to a bound, and drops the rest
+// without an error. So a writer that says more than anybody reads is not held up. Its methods
+// are safe for any number of goroutines.
 type Beginning struct {
 	most int
 	mu   sync.Mutex
 	kept bytes.Buffer
 }
 
-// NewBeginning returns one of at most so many bytes.
+// NewBeginning returns one that keeps at most so many bytes.
 func NewBeginning(most int) *Beginning { return &Beginning{most: most} }
 
 // Write implements [io.Writer].
@@ -32,7 +33,7 @@ func (b *Beginning) Bytes() []byte {
 	return bytes.Clone(b.kept.Bytes())
 }
 
-// String returns what was kept as text, without the space around it.
+// String returns what was kept as valid UTF-8, without the space around it.
 func (b *Beginning) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

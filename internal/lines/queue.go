@@ -1,5 +1,5 @@
-// Package lines passes lines for people on to whoever shows them, without making who says
-// them wait.
+// Package lines passes lines for people on to whoever shows them. Whoever says them does not
+// wait for that.
 package lines
 
 import (
@@ -21,11 +21,12 @@ type Queue struct {
 
 	mu    sync.Mutex
 	lines []line        // that wait
-	lost  int           // since the last of them
+	lost  int           // after the last of lines
 	empty chan struct{} // closed when all were shown; nil while nobody shows any
 }
 
-// line is one line with the number of lines that were lost before it, or that number alone.
+// line is one line with the number of lines that were lost before it. With none it is that
+// number alone.
 type line struct {
 	level btl.LogLevel
 	text  string
@@ -91,7 +92,7 @@ func (q *Queue) work() {
 	returned = true
 }
 
-// next takes out a line. Behind the last line it tells how many were lost after it. Then the
+// next takes out a line. After the last line it tells how many were lost since, if any. Then the
 // queue is at rest.
 func (q *Queue) next() (l line, ok bool) {
 	q.mu.Lock()

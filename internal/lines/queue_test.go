@@ -48,8 +48,8 @@ func TestOneAtATimeInOrder(t *testing.T) {
 	require.True(t, q.Flush(0), "nobody is left at work")
 }
 
-// Where nobody takes the lines they do not pile up: Put returns, and how many were lost is
-// told where they would have been, also if nothing comes after them.
+// Lines that nobody takes do not pile up. Put returns, and the number of lines lost is told in
+// their place, also if none comes after them.
 func TestLostLinesAreToldInTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		taken := make(chan struct{})
@@ -85,7 +85,7 @@ func TestLostLinesAreToldInTheirPlace(t *testing.T) {
 	})
 }
 
-// A function that ends its goroutine, as a test's FailNow does, ends no other line.
+// A function that ends its goroutine, as a test's FailNow does, does not stop later lines.
 func TestShownByOneThatExits(t *testing.T) {
 	shown := 0
 	q := New(func(btl.LogLevel, string) {

@@ -15,7 +15,7 @@ func Exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// Remedy says what was exhausted and what to do about it. It is for errors that
+// Remedy says what was exhausted and what to do about it. Call it only with an error that
 // [Exhausted] holds for.
 func Remedy(err error) string {
 	if errors.Is(err, syscall.ENFILE) {
@@ -28,7 +28,7 @@ func Remedy(err error) string {
 	return fmt.Sprintf("this process may have %d open files: raise the limit with ulimit -n", limit)
 }
 
-// Limit is how many files this process may have open, 0 if that is not known.
+// Limit returns how many files this process may have open, 0 if that is not known.
 func Limit() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
@@ -37,8 +37,8 @@ func Limit() int {
 	return int(min(uint64(limit.Cur), 1<<30))
 }
 
-// Explain adds the remedy to an error that [Exhausted] holds for and returns
-// others, and nil, as they are.
+// Explain adds the remedy to an error that [Exhausted] holds for. It returns other errors, and
+// nil, as they are.
 func Explain(err error) error {
 	if !Exhausted(err) {
 		return err

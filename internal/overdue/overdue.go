@@ -1,10 +1,10 @@
 // Package overdue has timers for processes that are away now and then.
 //
-// A process that was stopped, or had no processor for a while, finds its handshakes overdue
-// when it comes back, and so does its peer on the same machine. Whoever gives up at once may
-// do so when the answer is there already. Two ranks that connect to each other may each give
-// up the attempt that the other one keeps. So a timer that fires much too late waits for a
-// moment more.
+// A process that was stopped, or had no processor for a while, finds its handshakes overdue when
+// it comes back. So does its peer on the same machine. A process that then gives up at once may
+// do so though the answer is there already. In a simultaneous open each of two ranks may give up
+// the attempt that the other one keeps. So a timer that fires much too late waits for a moment
+// more.
 package overdue
 
 import (
@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// muchOf a time is how late a timer has to be for that: an eighth of it.
+	// muchOf says what is much too late: an eighth of the timer's time.
 	muchOf = 8
-	// moment is what it gets more, at most.
+	// moment is how much longer such a timer waits, at most.
 	moment = time.Second
 )
 
-// A timer is one that may be set twice.
+// A timer is set once, and a second time if it fires much too late.
 type timer struct{ current btl.Timer }
 
 // Stop implements [btl.Timer].
 func (t *timer) Stop() { t.current.Stop() }
 
-// After calls f after d, or a moment later if nobody looked at the clock then.
+// After calls f after d. If the loop comes to it much too late, it calls f a moment later still.
 func After(loop btl.Loop, d time.Duration, f func()) btl.Timer {
 	t := &timer{}
 	due := loop.Now() + int64(d)

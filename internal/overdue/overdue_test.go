@@ -10,7 +10,7 @@ import (
 	"github.com/strandmp/strand/internal/overdue"
 )
 
-// A loop has a clock that a test moves, and one timer.
+// A loop is a clock that a test sets, and one timer.
 type loop struct {
 	btl.Loop
 	now, due int64

@@ -18,15 +18,15 @@ import (
 	"github.com/strandmp/strand/internal/launcher/control"
 )
 
-// drainTime is how long what a rank has said last may take to leave.
+// drainTime is how long it may take to forward what a rank has said last.
 const drainTime = time.Second
 
 var errGone = errors.New("who has started this rank is gone")
 
-// Answer is the other end of [Carry], or of [Ask]: it introduces this program, takes an order
-// and has it carried out by serve, as a rank of the carrier's job, whose launcher it finds in
-// the environment. What serve writes is what the rank tells. Answer returns when serve has, or
-// when the input ends: then the process must end too.
+// Answer is the other end of [Carry], or of [Ask]. It introduces this program, takes an order
+// and calls serve to carry it out, as a rank of the carrier's job: serve finds the launcher in
+// the environment, and the carrier passes on what serve writes. Answer returns when serve has
+// returned, or when the input ends. Then the process must end too.
 func Answer(ctx context.Context, in io.Reader, out io.Writer, i Introduction, serve func(ctx context.Context, argument string, out io.Writer) error) error {
 	if err := json.NewEncoder(out).Encode(i); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Answer(ctx context.Context, in io.Reader, out io.Writer, i Introduction, se
 	r := bufio.NewReaderSize(in, 1<<20)
 	text, err := r.ReadSlice('\n')
 	if errors.Is(err, io.EOF) && len(text) == 0 {
-		return nil // it only asked
+		return nil // an Ask sends no order
 	}
 	var o order
 	if err == nil {
@@ -68,8 +68,8 @@ func Answer(ctx context.Context, in io.Reader, out io.Writer, i Introduction, se
 	return err
 }
 
-// enter makes this process a rank, as if its launcher had started it, and returns the
-// launcher's ends.
+// enter makes this process a rank, as if its launcher had started it. It returns the launcher's
+// ends of the rank's sockets.
 func (o order) enter() (launcher [ofOutput]net.Conn, err error) {
 	for _, entry := range o.Environ {
 		name, value, _ := strings.Cut(entry, "=")

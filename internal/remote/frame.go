@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// What a frame is part of.
+// The parts to which frames belong.
 const (
 	ofPMI     = iota // the conversation of rank and launcher
-	ofControl        // what PMI has no words for, package control
-	ofOutput         // what the rank tells on its standard output
+	ofControl        // the channel of package control
+	ofOutput         // the output of the rank
 	parts
 )
 
-// longest is the most bytes of a frame, without its head.
+// longest is the most bytes in the content of a frame.
 const longest = 64 << 10
 
 const headBytes = 5
@@ -29,7 +29,7 @@ type sender struct {
 	out io.Writer
 }
 
-// send writes at most longest bytes; none end the part.
+// send writes a frame with at most longest bytes. A frame with none ends the part.
 func (s *sender) send(part byte, p []byte) error {
 	frame := make([]byte, headBytes, headBytes+len(p))
 	frame[0] = part
@@ -40,13 +40,13 @@ func (s *sender) send(part byte, p []byte) error {
 	return err
 }
 
-// forward sends what comes from a socket until that ends.
+// forward sends what comes from a socket, and at its end the end of the part.
 func (s *sender) forward(part byte, from net.Conn) {
 	buf := make([]byte, longest/2)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 && s.send(part, buf[:n]) != nil {
-			return // the other side has gone, which its reader finds
+			return // the other side has gone, as whoever reads from it finds out
 		}
 		if err != nil {
 			_ = s.send(part, nil)
@@ -55,7 +55,7 @@ func (s *sender) forward(part byte, from net.Conn) {
 	}
 }
 
-// output is a part as a writer.
+// output is a writer to the part ofOutput.
 type output struct{ *sender }
 
 func (o output) Write(p []byte) (int, error) {
@@ -70,8 +70,8 @@ func (o output) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// deliver hands out frames, by part, until there are no more: that is nil. A part that takes
-// no more loses what is left of it.
+// deliver writes the content of frames to the writers of their parts. At the end of the input it
+// returns nil. What a writer does not take is lost.
 func deliver(in *bufio.Reader, to [parts]io.WriteCloser) error {
 	buf := make([]byte, longest)
 	for {

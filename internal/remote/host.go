@@ -24,11 +24,11 @@ type Host struct {
 	Shell []string `json:"shell"`
 	// Program is this program there.
 	Program string `json:"program"`
-	// Patience is how long all that may take to begin.
+	// Patience is how long the program there may take to introduce itself.
 	Patience time.Duration `json:"patience"`
 }
 
-// Arguments are those with which the program there calls [Answer].
+// Arguments are the command line with which the program there calls [Answer].
 var Arguments = []string{"compare", "elsewhere"}
 
 // An Introduction is what the program on another host says first.
@@ -37,8 +37,8 @@ type Introduction struct {
 	Machine machine.Machine `json:"machine"`
 }
 
-// Ask starts the program on the host and returns how it introduces itself, if it is of the
-// given build. Then that process ends.
+// Ask starts the program on the host and returns its introduction, after which the program ends.
+// It is an error if the program is not of the given build.
 func Ask(ctx context.Context, h Host, build string) (Introduction, error) {
 	said := lines.NewBeginning(4 << 10)
 	l, err := h.open(ctx, build, func(cmd *exec.Cmd) {
@@ -55,7 +55,7 @@ func Ask(ctx context.Context, h Host, build string) (Introduction, error) {
 	return l.peer, l.end()
 }
 
-// A line leads to the program on a host.
+// A line is the connection, over a remote shell, to the program on a host.
 type line struct {
 	host Host
 	cmd  *exec.Cmd
@@ -65,7 +65,7 @@ type line struct {
 	peer Introduction
 }
 
-// partTime is how long the remote shell has to end when its input has.
+// partTime is how long the remote shell may take to end after its input has ended.
 const partTime = 5 * time.Second
 
 // open starts the program on the host and hears its introduction.
@@ -107,8 +107,8 @@ func (h Host) open(ctx context.Context, build string, prepare func(*exec.Cmd)) (
 		h.Name, strings.Join(words, " "), err, build, h.Program)
 }
 
-// word is a path as the shell of another host reads it, which splits at blanks. One that it
-// would not split stays as it is: the shell there may know ~ and $HOME.
+// word quotes a path for the shell of the other host, which splits at blanks. A path without
+// such characters stays as it is: the shell there may know ~ and $HOME.
 func word(path string) string {
 	if !strings.ContainsAny(path, " \t\n'\"\\;&|<>()*?[]") {
 		return path

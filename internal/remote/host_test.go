@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever a program's path is, a shell finds it.
+// A shell finds a program whatever its path is.
 func TestPathsForAShell(t *testing.T) {
 	for _, name := range []string{"strand", "my strand", "it's (mine); $1 & yours"} {
 		program := filepath.Join(t.TempDir(), name)

@@ -34,9 +34,9 @@ type order struct {
 // The variable by which a rank finds its launcher.
 const pmiVariable = "PMI_FD"
 
-// Carry is the carrier of one rank: it is started in the rank's stead, with its
-// environment, and has the rank started where it belongs. What the rank tells goes to out.
-// The argument is for the rank. An error that is an *exec.ExitError is how the rank ended.
+// Carry is the carrier of one rank. It runs in the rank's stead, with the rank's environment,
+// and starts the rank on its host. It writes the rank's output to out, and passes the argument
+// to the rank. An *exec.ExitError in its error is how the rank ended.
 func Carry(ctx context.Context, p Place, build, argument string, out io.Writer) error {
 	var sockets [ofOutput]net.Conn
 	for part, variable := range []string{ofPMI: pmiVariable, ofControl: control.Variable} {
@@ -75,7 +75,8 @@ type open struct{ io.Writer }
 
 func (open) Close() error { return nil }
 
-// inherited is a socket that a variable names, which is then gone from the environment.
+// inherited returns the socket that a variable names, and removes the variable from the
+// environment.
 func inherited(variable string) (net.Conn, error) {
 	text := os.Getenv(variable)
 	_ = os.Unsetenv(variable)
@@ -86,15 +87,15 @@ func inherited(variable string) (net.Conn, error) {
 	return connOf(fd)
 }
 
-// connOf makes a connection of a descriptor, which it closes.
+// connOf makes a connection of a descriptor. It closes the descriptor.
 func connOf(fd int) (net.Conn, error) {
 	f := os.NewFile(uintptr(fd), "socket")
 	defer f.Close()
 	return net.FileConn(f) // a copy
 }
 
-// environ is what of this process's environment the rank has to know: its place in the job,
-// and parameters.
+// environ returns the part of this process's environment that the rank needs: its place in the
+// job, and parameters.
 func (p Place) environ() []string {
 	var kept []string
 	for _, entry := range os.Environ() {

@@ -23,8 +23,8 @@ type Outcome struct {
 	Works bool `json:"works"`
 	// Micros is how long connecting took, in microseconds.
 	Micros int64 `json:"microseconds,omitempty"`
-	// SeenAs is the address from which the attempt came there, if that is not the one
-	// that it was made from.
+	// SeenAs is the address from which the attempt came there, if it is not the one that the
+	// attempt was made from.
 	SeenAs string `json:"seen_as,omitempty"`
 	// Why it does not work, in words.
 	Why string `json:"why,omitempty"`
@@ -46,9 +46,9 @@ func (o Outcome) took() time.Duration { return time.Duration(o.Micros) * time.Mi
 // A way is a pair of addresses to try, by their numbers in the sides' lists.
 type way struct{ local, remote int }
 
-// waysBetween lists the pairs that can be meant at all: of one family, and loopback
-// addresses unless they are those of two hosts. It knows no more than both sides do, so
-// that both list the same.
+// waysBetween lists the pairs that could work at all: of one family, and both loopback or
+// neither. Loopback addresses of two different hosts are left out. It uses only what both sides
+// know, so that both list the same.
 func waysBetween(local, remote reach.Side) (ways []way) {
 	apart := local.Network.Differs(remote.Network)
 	for i, l := range local.Addresses {
@@ -136,7 +136,7 @@ func try(ctx context.Context, p reach.Pair, port uint16, token string, timeout t
 
 var errNoDoor = errors.New("it does not know what to say")
 
-// greet says the token and returns as whom this host is seen.
+// greet says the token and returns the address as which the peer sees this host.
 func greet(conn net.Conn, token string, deadline time.Time) (seen netip.Addr, err error) {
 	_ = conn.SetDeadline(deadline) // fails only if the peer has gone
 	if _, err := io.WriteString(conn, knock+token+"\n"); err != nil {
@@ -157,7 +157,7 @@ func greet(conn net.Conn, token string, deadline time.Time) (seen netip.Addr, er
 	return seen, nil
 }
 
-// plain leaves out addresses, which whoever shows the error has shown.
+// plain makes an error without addresses, which the caller shows.
 func plain(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

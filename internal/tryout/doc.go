@@ -1,15 +1,14 @@
-// Package tryout finds out by trying which addresses of two hosts can be connected
-// with each other, in each direction: what routes promise is not always so. Two
-// networks of one subnet may not be joined, a firewall may drop, a translator may
-// change addresses.
+// Package tryout tries which addresses of two hosts can be connected with each other, in each
+// direction. What routes promise is not always so: two networks of one subnet may not be joined,
+// a firewall may drop, a translator may change addresses.
 //
-// One process on each host opens a door, a listening socket, on each of its addresses
-// ([Open]); then both try every pair of addresses that could work ([Doors.Try]). They
-// talk to each other, in lines of JSON, over the pipes of a command that the one
-// starts to have the other ([Lead], [Follow]): "ssh node2 strand". So nothing has to
-// work between the addresses for it to be found out that nothing does.
+// One process on each host opens a door, a listening socket, on each of its addresses ([Open]).
+// Then both try every pair of addresses that could work. One of them, the leader ([Lead]),
+// reaches the other, the follower ([Follow]), over the pipes of a command that starts it, such
+// as "ssh node2 strand". They talk in lines of JSON. So they need no pair of addresses that
+// works to find out that none does.
 //
-// Who comes to a door says a token, which went over the pipes, and is answered by a
-// proof of it: another process, or another host that has the same address, is no
-// peer. An answer says as whom the one who came is seen.
+// Whoever comes to a door says a token, which went over the pipes. The door answers with a proof
+// that it knows the token: another process, or another host with the same address, is not taken
+// for the peer. The answer also says from which address the door saw it come.
 package tryout

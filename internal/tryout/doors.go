@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// knock is what is said at a door before the token, and answer what a door says
-	// before its proof and the address that it sees, each on a line.
+	// knock is what a guest says at a door before the token. answer is what a door says before
+	// its proof and the address that it sees. Each is on a line.
 	knock  = "strand-reach 1 "
 	answer = "strand-reach 1 ok "
-	// tokenSize is that of a token in hexadecimal digits.
+	// tokenSize is the length of a token in hexadecimal digits.
 	tokenSize = 32
-	// pause is how long nobody is let in after one could not be.
+	// pause is how long a door waits after a guest could not be let in.
 	pause = 10 * time.Millisecond
 	// mostGuests is how many may be at all doors together.
 	mostGuests = 256
@@ -51,8 +51,8 @@ type Doors struct {
 // Ports says which ports may be listened on; the zero value leaves it to the system.
 type Ports struct{ First, Count int }
 
-// Open opens a door on each address. An address that can not be listened on has
-// port 0; if none can that is an error.
+// Open opens a door on each address. An address that can not be listened on has port 0. It is an
+// error if that holds for all.
 func Open(addresses []reach.Address, token string, timeout time.Duration, ports Ports) (*Doors, error) {
 	d := &Doors{token: token, timeout: timeout, closed: make(chan struct{}), began: time.Now(), guests: newGuests()}
 	var last error
@@ -95,7 +95,7 @@ func listen(a reach.Address, ports Ports) (net.Listener, error) {
 	return nil, syscall.EADDRINUSE
 }
 
-// Close closes all doors, shows out who is there, and returns when nobody is at any.
+// Close closes all doors, shows out all guests, and returns when none is left.
 func (d *Doors) Close() {
 	close(d.closed)
 	for _, l := range d.open {
@@ -113,7 +113,7 @@ func (d *Doors) serve(l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			// The one who came has gone again, or there is no descriptor for him now.
+			// The guest has gone again, or there is no descriptor for it now.
 			select {
 			case <-d.closed:
 				return
@@ -129,9 +129,9 @@ func (d *Doors) serve(l net.Listener) {
 	}
 }
 
-// welcome gives a guest a place; where none is free another one is shown out.
+// welcome gives a guest a place. If none is free, another guest is shown out.
 func (d *Doors) welcome(conn net.Conn) *strangers.Place[net.Conn] {
-	from, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // or it is one of those that have none
+	from, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // the zero address if it has none
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	place, loser := d.guests.Enter(int64(time.Since(d.began)), netip.AddrPortFrom(from.Addr(), 0), conn)
@@ -140,7 +140,7 @@ func (d *Doors) welcome(conn net.Conn) *strangers.Place[net.Conn] {
 	}
 	select {
 	case <-d.closed:
-		_ = conn.Close() // all others have been shown out
+		_ = conn.Close() // Close has shown out all others already
 	default:
 	}
 	return place
@@ -152,7 +152,7 @@ func (d *Doors) leave(place *strangers.Place[net.Conn]) {
 	place.Leave()
 }
 
-// receive answers one who has come, if it knows the token.
+// receive answers a guest, if it knows the token.
 func (d *Doors) receive(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(d.timeout)) // fails only if it has gone

@@ -21,7 +21,8 @@ func silentGuests(t *testing.T, d *Doors, from string, n int) {
 	}
 }
 
-// As many strangers at the doors as there may be: who knows the token is answered beside them.
+// The doors have as many strangers as they can: a guest that knows the token is answered all the
+// same.
 func TestDoorAmongStrangers(t *testing.T) {
 	for name, from := range map[string]string{"from another host": "127.0.0.9", "from the same host": "127.0.0.1"} {
 		t.Run(name, func(t *testing.T) {

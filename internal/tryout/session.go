@@ -15,7 +15,7 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// An Order is the first word of the one who leads.
+// An Order is the first message of the leader.
 type Order struct {
 	Token    string        `json:"token"`
 	Timeout  time.Duration `json:"timeout"`
@@ -28,7 +28,7 @@ type Setting struct {
 	Text string `json:"text"`
 }
 
-// introduction is what each side then tells of itself.
+// introduction is what each side then says of itself.
 type introduction struct {
 	Host  string   `json:"host"`
 	Side  string   `json:"side"`  // as reach.Side's text
@@ -36,7 +36,7 @@ type introduction struct {
 	Error string   `json:"error,omitempty"`
 }
 
-// report is the last word of the one who follows.
+// report is the last message of the follower.
 type report struct {
 	Outcomes []Outcome `json:"outcomes"`
 }
@@ -65,7 +65,7 @@ type Result struct {
 // Tried is a pair of addresses with what became of it in both directions.
 type Tried struct {
 	Local, Remote reach.Address
-	There, Back   Outcome // connecting from here, and from there
+	There, Back   Outcome // connecting from here, and connecting from there
 }
 
 // wire is a conversation in lines.
@@ -97,8 +97,8 @@ func (w *wire) read(message any) error {
 
 func (w *wire) write(message any) error { return json.NewEncoder(w.out).Encode(message) }
 
-// lastWords is what to say of another side that takes no orders: what it has said, if
-// that is nothing that it should.
+// lastWords returns the error of a side that has not taken its order. It quotes what that side
+// has said, if it is not what a follower says.
 func (w *wire) lastWords(in io.Closer) error {
 	hurry := time.AfterFunc(spareTime, func() { _ = in.Close() })
 	defer hurry.Stop()
@@ -145,8 +145,8 @@ func (w *wire) introduce(h Host, d *Doors, leads bool) (reach.Side, introduction
 // spareTime is how much longer than planned the other side may take to try.
 const spareTime = 10 * time.Second
 
-// Lead tries all pairs together with a process that follows, at the other end of a
-// pair of pipes. It closes the one that it reads from if the other side takes too long.
+// Lead tries all pairs together with a follower at the other end of a pair of pipes. It closes
+// in if the follower takes too long.
 func Lead(ctx context.Context, in io.ReadCloser, out io.Writer, h Host, timeout time.Duration, settings []Setting) (Result, error) {
 	token := make([]byte, tokenSize/2)
 	rand.Read(token) // it never fails (crypto/rand)
@@ -188,7 +188,7 @@ func Lead(ctx context.Context, in io.ReadCloser, out io.Writer, h Host, timeout 
 	return r, nil
 }
 
-// words makes what the other side says fit for a terminal.
+// words makes what the other side says fit for a terminal, and short.
 func words(text string) string {
 	b := []byte(text[:min(len(text), 500)])
 	for i, c := range b {
@@ -199,8 +199,8 @@ func words(text string) string {
 	return string(b)
 }
 
-// Follow does its part for a process that leads. Prepare makes this side's host of the
-// leader's order; its error is told to the leader too.
+// Follow does the part of the follower. prepare makes this side's host from the leader's order.
+// The leader is told of its error too.
 func Follow(ctx context.Context, in io.Reader, out io.Writer, prepare func(Order) (Host, error)) error {
 	w := newWire(in, out)
 	var order Order
@@ -224,7 +224,7 @@ func Follow(ctx context.Context, in io.Reader, out io.Writer, prepare func(Order
 	if err != nil {
 		return err
 	}
-	// The same pairs in the leader's order.
+	// The leader's pairs, in the leader's order.
 	ways := waysBetween(side, h.Side)
 	mine := make([]way, len(ways))
 	for i, v := range ways {

@@ -162,7 +162,7 @@ func TestStrangersAtADoor(t *testing.T) {
 	assert.Equal(t, answer+proof(token)+" 127.0.0.1\n", knockAt(t, d.ports[0], knock+token+"\n"))
 }
 
-// Who answers without knowing the token is another host.
+// A host that answers without knowing the token is another one.
 func TestAnotherAnswers(t *testing.T) {
 	token := strings.Repeat("ab", tokenSize/2)
 	for says, want := range map[string]string{
@@ -235,7 +235,7 @@ func (l *fullListener) Accept() (net.Conn, error) {
 	return nil, syscall.EMFILE
 }
 
-// A door that can let nobody in does not keep a processor busy with it.
+// A door that can let nobody in does not keep a processor busy.
 func TestNoRoomAtADoor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, l := &Doors{guests: newGuests(), closed: make(chan struct{})}, &fullListener{}

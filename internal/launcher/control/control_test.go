@@ -50,8 +50,8 @@ func serve(t testing.TB, conn net.Conn) (l *Line, warnings chan string, ended ch
 	return l, warnings, ended
 }
 
-// warn warns until the warning is taken: it waits for warnTimeout only, which a
-// machine that has other things to do may need for what was written before.
+// warn warns until the warning is taken. Each attempt waits for warnTimeout only, and a busy
+// machine may need longer to read what came before.
 func warn(t testing.TB, m *Member, text string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return m.Warn(text) == nil }, 30*time.Second, time.Millisecond)
@@ -116,7 +116,7 @@ func TestRankThatDoesNotListen(t *testing.T) {
 	assert.NoError(t, <-ended)
 }
 
-// Several who ask at once share one question.
+// Questions that are asked at the same time share one answer.
 func TestOneQuestionAtATime(t *testing.T) {
 	near, far := pair(t)
 	l, _, _ := serve(t, near)
@@ -152,7 +152,7 @@ func TestGarbageEndsTheChannel(t *testing.T) {
 	}
 }
 
-// What can not be said, or is too long, is said to be so.
+// A report that has no form in JSON, or is too long, is answered by the reason.
 func TestReportsThatCanNotBeSent(t *testing.T) {
 	for want, report := range map[string]any{
 		"its report can not be written: json: unsupported type: chan int": make(chan int),
@@ -170,8 +170,8 @@ func TestReportsThatCanNotBeSent(t *testing.T) {
 	}
 }
 
-// What a rank has said before it ended is heard, also where what it has started
-// holds its end of the channel.
+// What a rank has said before it ended is heard, also if a process that it started holds its end
+// of the channel.
 func TestLastWords(t *testing.T) {
 	near, far := pair(t)
 	m := NewMember(far)
@@ -185,8 +185,8 @@ func TestLastWords(t *testing.T) {
 	assert.Equal(t, 20, heard)
 }
 
-// A launcher that does not read holds up nobody who warns, and what there was no
-// room for is not lost on the others.
+// A launcher that does not read holds up no rank that warns. A warning for which there was no
+// room does not spoil the others.
 func TestLauncherThatDoesNotListen(t *testing.T) {
 	near, far := pair(t)
 	m := NewMember(far)
@@ -234,8 +234,8 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// A rank has another one asked to connect to it. What a rank that does not read was
-// asked by the same one counts once.
+// A rank has another one asked to connect to it. While a rank does not read, several calls by
+// the same one count once.
 func TestCalls(t *testing.T) {
 	near, far := pair(t)
 	l, calls, ended := NewLine(near), make(chan int, 1), make(chan error, 1)

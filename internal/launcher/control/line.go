@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Line is the launcher's end of the channel to one rank. Its methods are safe for
-// any number of goroutines; none but Serve waits for the rank.
+// A Line is the launcher's end of the channel to one rank. Its methods are safe for any number
+// of goroutines. Only Serve and Ask wait for the rank.
 type Line struct {
 	conn net.Conn
 
@@ -33,12 +33,12 @@ type answer struct {
 // NewLine takes over the launcher's end of a socket pair.
 func NewLine(conn net.Conn) *Line { return &Line{conn: conn} }
 
-// Heard is what becomes of what a rank says by itself. The functions are called on
-// the goroutine of Serve, one at a time.
+// Heard has the functions that are called for what a rank says unasked. They are called on the
+// goroutine of Serve, one at a time.
 type Heard struct {
 	Warning func(text string)
-	// Call: the rank can not connect to that one, and asks it to connect instead. The
-	// number may be any.
+	// Call: the rank can not connect to the given one, and asks it to connect instead. The
+	// number is not checked.
 	Call func(rank int)
 }
 
@@ -67,14 +67,13 @@ func (l *Line) Serve(heard Heard) error {
 	return err
 }
 
-// EndWithin ends the channel when all that the rank has said was heard, but after
-// that time at the latest. It is for a rank that has exited: what it has started may
-// still hold its end.
+// EndWithin ends the channel after d at the latest; what the rank has said is heard before. It
+// is for a rank that has exited: a process that it started may still hold its end.
 func (l *Line) EndWithin(d time.Duration) {
 	_ = l.conn.SetReadDeadline(time.Now().Add(d)) // fails only if it has ended
 }
 
-// Close ends the channel. Who waits for an answer gets ErrEnded.
+// Close ends the channel. Calls of Ask that wait for an answer get ErrEnded.
 func (l *Line) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,8 +92,8 @@ func (l *Line) Tell(f Failure) {
 	l.send(order{Failed: &f})
 }
 
-// Call asks the rank to connect to another one, which can not connect to it. Of
-// calls by one rank that wait to be read only the first is kept.
+// Call asks the rank to connect to another one, which can not connect to it. It drops the call
+// if one by the same rank still waits to be sent.
 func (l *Line) Call(by int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +102,8 @@ func (l *Line) Call(by int) {
 	}
 }
 
-// Ask returns the rank's report on how things stand, what keeps it from giving one,
-// or the context's cause: a program that does not use Strand never answers.
+// Ask returns the rank's report. Its error is what keeps the rank from giving one, ErrEnded, or
+// the context's cause: a program that does not use Strand never answers.
 func (l *Line) Ask(ctx context.Context) (json.RawMessage, error) {
 	asker := make(chan answer, 1)
 	l.mu.Lock()
@@ -132,7 +131,7 @@ func (l *Line) Ask(ctx context.Context) (json.RawMessage, error) {
 	}
 }
 
-// answered hands an answer to all who wait for one.
+// answered hands an answer to all callers that wait for one.
 func (l *Line) answered(a answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,8 +142,8 @@ func (l *Line) answered(a answer) {
 	l.askers = nil
 }
 
-// send has a goroutine write the order: a rank that is stopped does not hold up
-// the launcher. The lock is held.
+// send has a goroutine write the order, so that a stopped rank does not hold up the launcher.
+// The caller holds the lock.
 func (l *Line) send(o order) {
 	if l.ended {
 		return

@@ -19,9 +19,9 @@ type Member struct {
 type Callbacks struct {
 	// Failed: a rank of the job has failed, perhaps before this one listened.
 	Failed func(Failure)
-	// Report returns what encoding/json can write: how things stand.
+	// Report returns the state of the rank, as something that encoding/json can write.
 	Report func() any
-	// Called: that rank can not connect to this one, and asks it to connect instead.
+	// Called: rank by can not connect to this one, and asks it to connect instead.
 	Called func(by int)
 }
 
@@ -43,8 +43,8 @@ func (m *Member) Serve(c Callbacks) error {
 	})
 }
 
-// report answers a question. A launcher that does not read the answer has no more
-// questions either, so there is no hurry.
+// report answers a question. It has no time limit: a launcher that does not read the answer has
+// no more questions either.
 func (m *Member) report(report any) {
 	text, err := json.Marshal(report)
 	w := word{Report: text}
@@ -61,18 +61,18 @@ func (m *Member) report(report any) {
 
 var errBusy = errors.New("control: another message is on its way")
 
-// Warn hands a warning to the launcher, which shows it once with what other ranks
-// say alike. On an error it was not taken. It never waits for more than warnTimeout:
-// who warns may hold locks.
+// Warn hands a warning to the launcher, which shows the same warning of several ranks once. On
+// an error the launcher has not taken it. It waits for warnTimeout at most, since the caller may
+// hold locks.
 func (m *Member) Warn(text string) error {
 	return m.tell(word{Warning: text[:min(len(text), maxWarning)]}, warnTimeout)
 }
 
-// Call has the launcher ask another rank to connect to this one. On an error it was
-// not asked. It may wait, for a launcher that is stopped, until callTimeout.
+// Call has the launcher ask another rank to connect to this one. On an error that rank was not
+// asked. If the launcher is stopped, Call waits for callTimeout at most.
 func (m *Member) Call(rank int) error { return m.tell(word{Call: &rank}, callTimeout) }
 
-// tell writes a message within that time, behind the one that is on its way.
+// tell writes a message. It has patience to wait for its turn and to write.
 func (m *Member) tell(w word, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	select {
@@ -94,18 +94,18 @@ const callTimeout = time.Second
 
 func (m *Member) unlock() { <-m.writing }
 
-// warnTimeout is how long the launcher may take to make room for a warning. Where
-// there is none, many wait to be read already.
+// warnTimeout is how long the launcher may take to make room for a warning. If there is no room,
+// many messages wait to be read already.
 const warnTimeout = 10 * time.Millisecond
 
-// send writes a message. The lock is held.
+// send writes a message. The caller holds the lock.
 func (m *Member) send(w word, deadline time.Time) error {
 	if err := m.conn.SetWriteDeadline(deadline); err != nil {
 		return err
 	}
 	n, err := m.conn.Write(encode(w))
 	if err != nil && n > 0 {
-		_ = m.conn.Close() // in the middle of a message: what follows would be none
+		_ = m.conn.Close() // a message was cut off: the launcher could not read what follows
 	}
 	return err
 }

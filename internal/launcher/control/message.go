@@ -15,10 +15,10 @@ import (
 // Variable has the number of the inherited descriptor.
 const Variable = param.ReservedEnv + "CONTROL_FD"
 
-// ErrEnded: the other side has closed the channel, or has sent what is no message.
+// ErrEnded: either side has closed the channel, or the other one has sent what is no message.
 var ErrEnded = errors.New("control: the channel has ended")
 
-// A Failure says how a rank has ended that did not leave the job in order.
+// A Failure says how a rank ended that did not leave the job in order.
 type Failure struct {
 	Rank   int    `json:"rank"`
 	Host   string `json:"host"`
@@ -31,7 +31,7 @@ type Failure struct {
 type order struct {
 	Failed *Failure `json:"failed,omitempty"`
 	Report bool     `json:"report,omitempty"` // asks for one
-	Called *int     `json:"called,omitempty"` // by that rank, to connect to it
+	Called *int     `json:"called,omitempty"` // the rank that asks this one to connect to it
 }
 
 // word is a message of a rank's.
@@ -47,11 +47,11 @@ type word struct {
 const (
 	maxOrder   = 64 << 10
 	maxWord    = 8 << 20
-	maxReport  = maxWord - 64 // and what it is wrapped in
+	maxReport  = maxWord - 64 // the rest is for what wraps the report
 	maxWarning = 4 << 10
 )
 
-// encode writes a message as a line. What is sent here can always be said in JSON.
+// encode writes a message as a line. All messages of this package have a form in JSON.
 func encode(message any) []byte {
 	line, err := json.Marshal(message)
 	if err != nil {
@@ -60,9 +60,9 @@ func encode(message any) []byte {
 	return append(line, '\n')
 }
 
-// each calls f for every message that arrives, and returns why there are no more:
-// ErrEnded, alone if the other side or this one has closed the channel, otherwise
-// with the reason.
+// each calls f for every message that arrives. When there are no more it returns ErrEnded: alone
+// if either side has closed the channel or the time of EndWithin is over, otherwise joined to
+// the reason.
 func each[T any](from io.Reader, most int, f func(*T)) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 512), most)
@@ -75,7 +75,7 @@ func each[T any](from io.Reader, most int, f func(*T)) error {
 	}
 	err := lines.Err()
 	if errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded) {
-		err = nil // who has gone, or was killed, does not say goodbye here
+		err = nil // a process that exits or is killed says no goodbye here
 	}
 	if err == nil {
 		return ErrEnded

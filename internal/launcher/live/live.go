@@ -1,10 +1,10 @@
 // Package live is how "strand info --live" finds the jobs that this user runs on
 // this host, and asks them how they stand.
 //
-// "strand run" listens on a socket in a folder that only this user may look into;
-// whoever connects gets a [Job] and a [Rank] for each of its ranks, lines of JSON.
-// Nothing happens until somebody asks. A launcher that was killed leaves its socket
-// behind; nobody answers there, and who finds that out removes it.
+// "strand run" listens on a socket in a folder that only this user may look into. Whoever
+// connects gets lines of JSON: a [Job], then a [Rank] for each of its ranks. Nothing happens
+// until somebody asks. A launcher that was killed leaves its socket behind; whoever finds that
+// nobody answers there removes it.
 package live
 
 import (
@@ -30,7 +30,7 @@ type Job struct {
 	Started time.Time `json:"started"`
 }
 
-// A Rank is what is known of one.
+// A Rank is what the launcher knows of a rank.
 type Rank struct {
 	Rank   int             `json:"rank"`
 	PID    int             `json:"pid"`
@@ -38,14 +38,14 @@ type Rank struct {
 	Silent string          `json:"silent,omitempty"` // why there is no report
 }
 
-// An Answer is all of it.
+// An Answer is all that a launcher tells.
 type Answer struct {
 	Job
 	Ranks []Rank `json:"rank_reports"`
 }
 
-// Dir returns the folder of this user's jobs: below XDG_RUNTIME_DIR, which is his
-// own, else in the folder for temporary files.
+// Dir returns the folder of this user's jobs: below XDG_RUNTIME_DIR, which is the user's own,
+// else in the folder for temporary files.
 func Dir() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "strand")
@@ -53,8 +53,8 @@ func Dir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("strand-%d", os.Getuid()))
 }
 
-// Listen makes a job known in a folder, which it makes if need be. Closing the
-// listener takes it away again.
+// Listen makes a job known in a folder, which it creates if need be. Closing the listener
+// removes the job's socket.
 func Listen(dir, job string) (net.Listener, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
@@ -62,8 +62,8 @@ func Listen(dir, job string) (net.Listener, error) {
 	if err := private(dir); err != nil {
 		return nil, err
 	}
-	// A socket that does not listen yet looks like one that was left behind, so it
-	// gets its name when it does.
+	// A socket that does not listen yet looks like one that was left behind. So it gets its name
+	// only when it listens.
 	early, path := filepath.Join(dir, unborn+job), filepath.Join(dir, job)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: early, Net: "unix"})
 	if err != nil {
@@ -89,8 +89,8 @@ func (l *listener) Close() error {
 	return errors.Join(os.Remove(l.path), l.Listener.Close())
 }
 
-// private checks that nobody else has made the folder, or may look into it: a folder
-// for temporary files is everybody's.
+// private checks that the folder belongs to this user and that nobody else may look into it. In
+// a folder for temporary files anybody may have made it.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -103,10 +103,10 @@ func private(dir string) error {
 	return nil
 }
 
-// Tell answers one who has asked, and closes the connection.
+// Tell answers a question, and closes the connection.
 func Tell(conn net.Conn, job Job, ranks []Rank) {
 	defer conn.Close()
-	// Who asks may go away at any time.
+	// Whoever asks may go away, or not read, at any time.
 	_ = conn.SetDeadline(time.Now().Add(tellTimeout))
 	out := json.NewEncoder(conn)
 	if out.Encode(job) != nil {
@@ -124,8 +124,8 @@ const (
 	maxLine     = 16 << 20
 )
 
-// Jobs asks all jobs of a folder. What no launcher answers for is removed; what
-// else goes wrong with one is an error beside the answers of the others.
+// Jobs asks all jobs of a folder. It removes a socket that no launcher answers at. Any other
+// failure of a job is in the error, beside the answers of the others.
 func Jobs(dir string) ([]Answer, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -27,20 +27,21 @@ type Config struct {
 	Program string   // a path, or a name that is looked up in PATH
 	Args    []string // without the program's own name
 
-	// Prefix, if given, returns what to put before a rank's command line, program
-	// first, by its path: how the rank gets to where it is to run. It must
-	// turn into the program, not start it. Such ranks are each on a host of its own.
+	// Prefix, if given, returns the words to put before a rank's command line: a program that
+	// brings the rank to where it is to run, by its path, and its arguments. That program must
+	// turn into the rank's (exec), not start it as a child. Each rank then counts as alone on
+	// its host.
 	Prefix func(rank int) []string
-	// Hostname, if given, names the host to which Prefix leads: else it is this one.
+	// Hostname, if given, names the host to which Prefix leads; else it is this one.
 	Hostname func(rank int) string
 
 	// Environ adds to this process's environment: "NAME=VALUE" sets, "NAME"
 	// demands that it is set already.
 	Environ []string
 
-	// Flags are parameters from the command line, which the ranks find in their
-	// environment ([param.FlagsEnv]). Validate, if given, refuses them, or what else
-	// is in that environment, before anything starts: once, and not in every rank.
+	// Flags are parameters from the command line. The ranks find them in their environment
+	// ([param.FlagsEnv]). Validate, if given, checks them, and the rest of that environment,
+	// before anything starts: a mistake is told once, and not by every rank.
 	Flags    []param.Setting
 	Validate func(flags []param.Setting, environ []string) error
 
@@ -48,33 +49,35 @@ type Config struct {
 	// /dev/null.
 	Stdin *os.File
 
-	// Stdout and Stderr get whole lines of the ranks' output, a terminal also what stays
-	// unfinished for a while; nil discards it. They may be the same writer, which is
-	// written by one goroutine at a time. A write that does not end is left behind when the job is over by
-	// Timeout, by a second signal or by its context.
+	// Stdout and Stderr get the ranks' output in whole lines; nil discards it. A terminal also
+	// gets a line that stays unfinished for a while. Both may be the same writer: then one
+	// goroutine writes to it at a time. Run waits for a write that does not end, unless Timeout
+	// is over, the context ends, a second SIGINT or SIGTERM comes, or a signal comes after all
+	// ranks have ended. Then it leaves the write behind.
 	Stdout, Stderr io.Writer
 	TagOutput      bool // start each line with its rank: "[3] "
 
 	// Verbose tells on Stderr what the launcher does, line by line.
 	Verbose bool
 
-	// Signals are passed on to all ranks as they come. A second SIGINT or
-	// SIGTERM ends the job at once, and does not wait for who reads its output.
+	// Signals are passed on to all ranks as they come. A second SIGINT or SIGTERM ends the job
+	// at once, without waiting for readers of its output.
 	Signals <-chan os.Signal
-	// Suspend, if given, is called when SIGTSTP was passed on: it stops this process,
-	// and returns when that goes on. The ranks then get SIGCONT.
+	// Suspend, if given, is called after SIGTSTP was passed on. It stops this process, and
+	// returns when the process goes on. The ranks then get SIGCONT.
 	Suspend func()
 
-	// LiveDir is the folder in which the job can be asked how it stands ("strand
-	// info --live"); "": it can not.
+	// LiveDir is the folder with the socket at which "strand info --live" asks about the job;
+	// "": there is none.
 	LiveDir string
 
 	Timeout time.Duration // ends the job; 0: none
 	Grace   time.Duration // 0: DefaultGrace
 
 	// KeepGoing lets the others go on when a rank fails. They are told at once
-	// ([launch.Listener]); a barrier that waits for it fails. Otherwise those that outlive SIGTERM for a while, to save what
-	// they have, are told.
+	// ([launch.Listener]), and a barrier that waits for the failed rank fails. Without it the
+	// others get SIGTERM, and are told too: they may outlive the signal for a while, to save
+	// what they have.
 	KeepGoing bool
 }
 
@@ -99,8 +102,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// ownVariables are the launcher's: what it sets, and what an outer launcher has
-// set for this process and is not true for the ranks.
+// ownVariables are the launcher's: those that it sets, and those that an outer launcher has set
+// and that would be wrong in the ranks.
 var ownVariables = []string{
 	"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID",
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS",
@@ -124,7 +127,7 @@ func checkEnviron(entry string) error {
 	return nil
 }
 
-// environ returns what all ranks have in common.
+// environ returns the variables that all ranks have in common.
 func (c *Config) environ(job string) []string {
 	env := append(c.variables(), launch.JobEnv+"="+job)
 	if len(c.Flags) > 0 {
@@ -133,7 +136,7 @@ func (c *Config) environ(job string) []string {
 	return env
 }
 
-// variables is that without what the launcher itself adds.
+// variables returns those of environ that the launcher does not add itself.
 func (c *Config) variables() []string {
 	var env []string
 	for _, entry := range os.Environ() {

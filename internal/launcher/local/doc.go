@@ -2,13 +2,16 @@
 // it serves PMI-1 to them over inherited sockets, forwards their output line
 // by line, and ends what is left when one of them fails.
 //
-// Each rank leads a process group of its own. What it leaves behind in that
-// group ends with it, and with its launcher, whatever ends that one: on Linux and FreeBSD the
-// kernel ends the rank, on Linux also what the rank has started, but for the moment in which it starts, as
-// long as something in its group has kept descriptor 5 open; a rank that has joined a world notices that its launcher is gone.
+// Each rank leads a process group of its own. What it leaves behind in that group ends with it.
+// The rank also ends with its launcher, whatever ends the launcher:
 //
-// The launcher goes on whether or not anybody reads its output, and never takes a terminal's
-// input that is not its to take.
+//   - On Linux and FreeBSD the kernel ends the rank.
+//   - On Linux the kernel also ends what the rank has started, as long as a process of its group
+//     keeps descriptor 5 open, unless the launcher ends in the moment in which the rank starts.
+//   - Everywhere, a rank that has joined a world notices that its launcher is gone.
 //
-// Only Strand itself imports this package. It is no promise: it changes with any version.
+// The launcher goes on whether or not anybody reads its output. It does not take a terminal's
+// input while it is in the background.
+//
+// Only Strand itself imports this package. It changes with any version.
 package local

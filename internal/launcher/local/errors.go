@@ -54,8 +54,8 @@ func (e *TimeoutError) Error() string {
 // ExitStatus is 124, as timeout(1) has it.
 func (e *TimeoutError) ExitStatus() int { return timedOut }
 
-// An InterruptError is a job that the user ended by a second signal, or by any when
-// all its ranks had ended.
+// An InterruptError is a job that the user ended by a second signal, or by a first one when all
+// ranks had ended.
 type InterruptError struct {
 	Signal syscall.Signal
 	Second bool
@@ -71,8 +71,9 @@ func (e *InterruptError) Error() string {
 // ExitStatus is 128 and the signal's number.
 func (e *InterruptError) ExitStatus() int { return signalBase + int(e.Signal) }
 
-// An UnreadError is a job that is over, and whose output nobody reads: the rest of it is lost.
-type UnreadError struct{ Cause error } // why that was not waited for, or why the job has failed
+// An UnreadError is a job that is over, but whose output nobody reads: the rest of the output is
+// lost.
+type UnreadError struct{ Cause error } // why the job has failed, or why nobody waits for readers any more
 
 func (e *UnreadError) Error() string {
 	return e.Cause.Error() + " (nobody reads its output, the rest of which is lost)"
@@ -139,8 +140,8 @@ func (e *RankError) how() string {
 	return b.String()
 }
 
-// ExitStatus is the rank's own status, 128 and the signal's number if one
-// killed it, and 1 where the rank's own would say success.
+// ExitStatus is the rank's own status, or 128 and the signal's number if a signal killed it. It
+// is 1 where the rank's own status would say success.
 func (e *RankError) ExitStatus() int {
 	if e.How == Killed {
 		return signalBase + int(e.Signal)
@@ -151,7 +152,7 @@ func (e *RankError) ExitStatus() int {
 	return 1
 }
 
-// nameRanks lists ranks, not all of them if they are many.
+// nameRanks lists ranks. It leaves some out if they are many.
 func nameRanks(ranks []int) string {
 	const most = 16
 	var names []string

@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A lifeline ends a process group with the launcher, whatever ends that. The group holds
-// one end of a pipe into which nothing is ever written, and the launcher alone the other.
-// The kernel is asked to send SIGKILL to the group when something happens at the pipe, and
-// what happens is that the launcher is gone. It knows the group by itself and not by its number, which
-// may have become another's, and reaches whom the rank has started: those that the kernel does not
-// end with the launcher as it ends the rank.
+// A lifeline ends a process group when the launcher ends, for whatever reason. The group holds
+// the reading end of a pipe, and the launcher alone the writing end. Nothing is ever written, so
+// the only event at the pipe is that the launcher is gone. Then the kernel sends SIGKILL to the
+// group. It knows the group itself and not its number, which another group may have by then.
+// Among the processes that it reaches are those that the rank has started, which the kernel does
+// not end by procAttr.
 type lifeline struct{ near, far *os.File }
 
 func newLifeline() (*lifeline, error) {
@@ -22,10 +22,11 @@ func newLifeline() (*lifeline, error) {
 	return &lifeline{near, far}, nil
 }
 
-// theirs is for the rank to inherit.
+// theirs is the end that the rank is to inherit.
 func (l *lifeline) theirs() *os.File { return l.far }
 
-// tie names the group. The rank has its end by now.
+// tie tells the kernel which group to end. Call it after the rank has inherited its end: it
+// closes this copy.
 func (l *lifeline) tie(group int) error {
 	fd := l.far.Fd()
 	_, err := unix.FcntlInt(fd, unix.F_SETOWN, -group)
@@ -43,10 +44,10 @@ func (l *lifeline) tie(group int) error {
 	return os.NewSyscallError("fcntl", err)
 }
 
-// cut ends what is left of the group.
+// cut closes the launcher's end, which ends what is left of the group.
 func (l *lifeline) cut() {
 	if l != nil {
 		_ = l.near.Close()
-		_ = l.far.Close() // it is closed, if the rank was started
+		_ = l.far.Close() // tie has closed it if the rank was started
 	}
 }

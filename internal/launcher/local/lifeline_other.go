@@ -4,7 +4,7 @@ package local
 
 import "os"
 
-// A lifeline there is not: these systems send no signal of one's choice when a pipe ends.
+// A lifeline does nothing here: these systems can not send a chosen signal when a pipe ends.
 type lifeline struct{}
 
 func newLifeline() (*lifeline, error) { return &lifeline{}, nil }

@@ -13,14 +13,14 @@ import (
 	"github.com/strandmp/strand/internal/openfiles"
 )
 
-// reportTimeout is how long a rank may take to say how it stands. One that is
-// stopped does not, nor does a program that does not use Strand.
+// reportTimeout is how long a rank may take to give its report. A stopped rank gives none, nor
+// does a program that does not use Strand.
 const reportTimeout = time.Second
 
 var errNoReport = fmt.Errorf("does not answer within %v: it is stopped, or does not use Strand", reportTimeout)
 
-// serveLive answers who asks how the job stands, until the returned function is
-// called. A job that can not be asked runs all the same.
+// serveLive answers questions about the job until the returned function is called. If it can not
+// listen, the job runs all the same.
 func (j *job) serveLive() (stop func()) {
 	if j.config.LiveDir == "" {
 		return func() {}
@@ -41,7 +41,7 @@ func (j *job) serveLive() (stop func()) {
 			if err != nil {
 				return
 			}
-			// Who asks and does not read must not hold up the end of the job.
+			// Somebody who asks and does not read must not hold up the end of the job.
 			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 			live.Tell(conn, about, j.reports(ctx))
 			stop()
@@ -49,15 +49,14 @@ func (j *job) serveLive() (stop func()) {
 	})
 	return func() {
 		cancel()
-		_ = listener.Close() // and so the socket is removed
+		_ = listener.Close() // this removes the socket
 	}
 }
 
-// livePause is how long a job that can not answer at the moment, for want of
-// descriptors, lets those wait who ask.
+// livePause is how long a job without a free descriptor waits before it tries to accept again.
 const livePause = 200 * time.Millisecond
 
-// acceptLive returns the next who asks, or an error when the job is over.
+// acceptLive returns the next connection, or an error when the job is over.
 func (j *job) acceptLive(ctx context.Context, listener net.Listener) (net.Conn, error) {
 	for told := false; ; {
 		conn, err := listener.Accept()

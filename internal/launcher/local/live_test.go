@@ -117,7 +117,7 @@ func (s *scarce) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// A launcher that has no descriptor for who asks goes on when it has one again.
+// A launcher without a descriptor for a connection goes on when it has one again.
 func TestLiveWithoutDescriptors(t *testing.T) {
 	real, err := net.Listen("unix", filepath.Join(t.TempDir(), "job"))
 	require.NoError(t, err)

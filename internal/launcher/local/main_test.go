@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	play()
 }
 
-// forever is how long a rank waits that is meant to be ended from outside;
-// a watchdog for tests that went wrong.
+// forever is how long a rank waits that is meant to be ended from outside. It is a watchdog for
+// tests that went wrong.
 const forever = 5 * time.Minute
 
 var roles = map[string]func(){
@@ -224,7 +224,8 @@ func playSignals() {
 // playLauncher starts two ranks that say their pids and wait.
 func playLauncher() { launchShells("echo pid $$; exec sleep 300") }
 
-// playShells starts two ranks that are shells with children, of which one has nothing of the rank's open.
+// playShells starts two ranks that are shells with children. One of the children has closed what
+// it inherited from the rank.
 func playShells() {
 	launchShells(`sleep 300 & echo pid $!; sh -c 'exec 3>&- 4>&- 5>&-; echo pid $$; exec sleep 300'  & echo pid $$; wait; true`)
 }

@@ -8,8 +8,8 @@ import (
 // maxNotes bounds how many of the launcher's own lines wait to be read.
 const maxNotes = 1 << 14
 
-// notes are lines of the launcher's own. Who says one does not wait for who reads it: the
-// launcher goes on when nobody does.
+// notes are the launcher's own lines. Adding one does not wait for a reader: the launcher goes
+// on when nobody reads.
 type notes struct {
 	show    func(line string) // may block
 	working *sync.WaitGroup

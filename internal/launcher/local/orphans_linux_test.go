@@ -15,22 +15,22 @@ import (
 	"github.com/strandmp/strand/internal/test/need"
 )
 
-// So does what they have started.
+// The processes that ranks have started end with the launcher too.
 func TestChildrenEndWithTheLauncher(t *testing.T) {
 	for range need.Times(3, 1000) {
 		killLauncher(t, "launcher of shells", 6)
 	}
 }
 
-// So does a rank that is in no group of the launcher's, though it does nothing but compute.
+// A rank in a group of its own ends with the launcher too, though it does nothing but compute.
 func TestRunawaysEndWithTheLauncher(t *testing.T) {
 	for range need.Times(1, 300) {
 		killLauncher(t, "launcher of runaways", 2)
 	}
 }
 
-// At whatever moment the launcher is killed, programs that use Strand end, below shells and in
-// groups of their own too: a group is tied to the launcher only just after its rank has started.
+// Programs that use Strand end at whatever moment the launcher is killed, also below shells and
+// in groups of their own. A group is tied to the launcher only just after its rank has started.
 func TestLauncherIsKilledAtAnyTime(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)

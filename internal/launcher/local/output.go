@@ -17,12 +17,12 @@ import (
 // passed on in parts.
 const maxHeld = 1 << 20
 
-// promptTime is how long a line may stay unfinished on a terminal before it is shown as it
-// is: it may be a question.
+// promptTime is how long a line may stay unfinished before a terminal shows it as it is: it may
+// be a question.
 const promptTime = 100 * time.Millisecond
 
-// After the last rank has exited, only what escaped from its process group can
-// still hold an output pipe. These bound how long and how much is heard of it.
+// After the last rank has exited, only a process that has left its group can still hold an
+// output pipe. These bound for how long, and for how many bytes, it is heard.
 const (
 	lastWordsTime  = time.Second
 	lastWordsBytes = 1 << 20
@@ -31,30 +31,30 @@ const (
 // console joins the output of all ranks. Lines of two ranks never mix.
 type console struct {
 	failure chan error    // the first write that failed
-	givenUp chan struct{} // closed when nobody waits any more for who reads the output
+	givenUp chan struct{} // closed when the launcher no longer waits for readers
 }
 
 func newConsole() *console {
 	return &console{failure: make(chan error, 1), givenUp: make(chan struct{})}
 }
 
-// A sink is one of the launcher's own outputs. Who reads it may not read, for any time:
-// so a goroutine of its own writes, and can be left behind.
+// A sink is one of the launcher's own outputs. Its reader may not read for any time. So a
+// goroutine of its own writes, which can be left behind.
 type sink struct {
 	console *console
 	to      io.Writer
-	shown   bool          // to somebody at a terminal
+	shown   bool          // it is a terminal
 	turn    chan struct{} // holds a token while somebody uses what follows
 	text    chan []byte   // for the goroutine that writes
 	written chan error    // its answer
 
-	open    *stream // whose unfinished line was passed on last, or nil
+	open    *stream // the stream whose unfinished line was passed on last, or nil
 	scratch []byte
 	broken  bool
 }
 
-// sinks returns those of standard output and standard error: the same one if both lead to
-// the same place.
+// sinks returns the sinks of standard output and standard error. They are the same one if both
+// lead to the same place.
 func (c *console) sinks(stdout, stderr io.Writer) [2]*sink {
 	out := c.sink(stdout)
 	if samePlace(stdout, stderr) {
@@ -80,7 +80,8 @@ func (c *console) sink(to io.Writer) *sink {
 	return k
 }
 
-// samePlace tells whether two writers are one, or files that are one terminal, pipe or file.
+// samePlace reports whether two writers are one, or are files that lead to one terminal, pipe or
+// file.
 func samePlace(a, b io.Writer) bool {
 	if a == nil || b == nil {
 		return false
@@ -95,10 +96,11 @@ func samePlace(a, b io.Writer) bool {
 	return err == nil && err2 == nil && os.SameFile(first, second)
 }
 
-// close ends the goroutine that writes. One that is left behind in a write ends with that.
+// close ends the goroutine that writes. If that was left behind in a write, it ends with the
+// write.
 func (k *sink) close() { close(k.text) }
 
-// take gets the turn, unless nobody waits for readers any more.
+// take waits for the turn. It returns false when the launcher no longer waits for readers.
 func (k *sink) take() bool {
 	select {
 	case k.turn <- struct{}{}:
@@ -110,10 +112,11 @@ func (k *sink) take() bool {
 
 func (k *sink) release() { <-k.turn }
 
-// errGivenUp: nobody waits for the end of that write.
+// errGivenUp: the launcher no longer waits for the end of the write.
 var errGivenUp = errors.New("nobody reads it")
 
-// print writes. Whoever has the turn calls it, and keeps the turn, and the text, for ever if it is given up.
+// print writes text. The caller has the turn. After errGivenUp it must keep both the turn and
+// the text for ever: the write may still be under way.
 func (k *sink) print(text []byte) error {
 	k.text <- text
 	select {
@@ -133,17 +136,17 @@ func (k *sink) note(line string) {
 		k.open = nil
 		line = "\n" + line
 	}
-	// A broken output is the streams' to report.
+	// The streams report a broken output.
 	if line == "" || k.print([]byte(line)) != errGivenUp { //nolint:errorlint // it is not wrapped
 		k.release()
 	}
 }
 
-// finishLine ends an unfinished line, so that something else may follow.
+// finishLine ends an unfinished line, so that something else can follow.
 func (k *sink) finishLine() { k.note("") }
 
-// write writes a stream's lines, in one write. The last one may be unfinished;
-// another stream's line does not go on in it but starts a new one.
+// write writes a stream's lines, in one write. The last one may be unfinished. If another
+// stream's line is unfinished, this stream starts a new one.
 func (k *sink) write(s *stream, text []byte) {
 	if !k.take() {
 		return
@@ -198,7 +201,7 @@ func (s *stream) forward() {
 		if len(s.held) == cap(s.held) {
 			s.makeRoom()
 		}
-		var patience time.Duration // for the end of the line
+		var patience time.Duration // for the end of an unfinished line
 		if s.sink.shown && len(s.held) > 0 {
 			patience = promptTime
 		}
@@ -240,15 +243,15 @@ type tap struct {
 	name string
 	file *os.File
 
-	mu     sync.Mutex // for the time until which a read may wait
+	mu     sync.Mutex // held while the read deadline is set, and for ended
 	ended  bool       // the ranks have exited
-	budget int        // what may still come after that; the reader's
+	budget int        // bytes that may still come after that; only the reader uses it
 }
 
-// errQuiet: nothing has come for as long as was to be waited for.
+// errQuiet: nothing came while the reader had patience.
 var errQuiet = errors.New("nothing comes")
 
-// read waits for the patience at most, for any time if that is 0.
+// read waits for patience at most, and without limit if that is 0.
 func (t *tap) read(p []byte, patience time.Duration) (int, error) {
 	ended := t.bound(patience)
 	if ended {
@@ -269,7 +272,7 @@ func (t *tap) read(p []byte, patience time.Duration) (int, error) {
 	return n, err
 }
 
-// bound limits the next read, and tells whether no rank is left to write.
+// bound limits the wait of the next read, and reports whether no rank is left to write.
 func (t *tap) bound(patience time.Duration) (ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -284,7 +287,7 @@ func (t *tap) bound(patience time.Duration) (ended bool) {
 	return t.ended
 }
 
-// end tells that no rank is left to write.
+// end notes that no rank is left to write.
 func (t *tap) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

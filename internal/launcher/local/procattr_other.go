@@ -4,8 +4,8 @@ package local
 
 import "syscall"
 
-// procAttr puts a rank into a process group of its own. These systems can not
-// end it with its launcher.
+// procAttr puts a rank into a process group of its own. These systems can not end a rank with
+// its launcher.
 func procAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -4,8 +4,8 @@ package local
 
 import "syscall"
 
-// procAttr puts a rank into a process group of its own and has the kernel end
-// it with the thread that started it (see starter).
+// procAttr puts a rank into a process group of its own, and has the kernel end it with the
+// thread that started it (see startAll).
 func procAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/strandmp/strand/internal/launcher/control"
 )
 
-// partingTime is how long after the end of a rank its connection may end. Something
-// that the rank started may hold its socket for longer.
+// partingTime is how long the launcher waits for the end of a connection after its rank has
+// exited. A process that the rank started may hold the socket for longer.
 const partingTime = 200 * time.Millisecond
 
-// endingTime is how long after the end of its connection a rank may end. One that
-// closed it may run on; but on a machine with too much to do the kernel takes its time
-// to end a process that it has killed, and that must not be taken for the other.
+// endingTime is how long a rank may take to exit after the end of its connection. One that takes
+// longer has closed the connection and runs on. A rank that was killed must not be taken for
+// such a one, though the kernel of a busy machine takes its time to end it.
 const endingTime = time.Second
 
 // A process is a rank that was started.
@@ -34,15 +34,15 @@ type process struct {
 	reaped chan struct{} // closed when the rank has exited
 	out    [2]*stream
 	life   *lifeline
-	untied error // why it does not end with the launcher whatever it has started
+	untied error // why what the rank has started may outlive the launcher, or nil
 
 	group sync.Mutex
-	gone  bool // the group's number may be another's
+	gone  bool // another group may have the number by now
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// signal sends to the rank and all it has started. Who is gone needs none.
+// signal sends s to the rank's process group, unless that is gone.
 func (p *process) signal(s syscall.Signal) {
 	p.group.Lock()
 	defer p.group.Unlock()
@@ -51,7 +51,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// endGroup kills what the rank has left in its group: the last signal to it.
+// endGroup kills what the rank has left in its group. It is the last signal to the group.
 func (p *process) endGroup() {
 	p.signal(syscall.SIGKILL)
 	p.group.Lock()
@@ -59,7 +59,7 @@ func (p *process) endGroup() {
 	p.gone = true
 }
 
-// spec is what differs from rank to rank, or not at all.
+// spec says how to start the ranks of a job.
 type spec struct {
 	path    string
 	args    []string // with the program's name
@@ -70,8 +70,8 @@ type spec struct {
 	sinks   [2]*sink
 }
 
-// command returns what to start for a rank, and which rank of how many it is on its
-// host.
+// command returns what to start for a rank, the rank's number on its host, and how many ranks
+// run there.
 func (s *spec) command(rank int) (path string, args []string, localRank, localRanks int) {
 	if s.prefix == nil {
 		return s.path, s.args, rank, s.ranks
@@ -80,8 +80,8 @@ func (s *spec) command(rank int) (path string, args []string, localRank, localRa
 	return args[0], append(args, s.args[1:]...), 0, 1
 }
 
-// start starts a rank. input is nil for /dev/null. It must be called on the
-// thread of a starter.
+// start starts a rank. input is nil for /dev/null. Call it on a thread that lives as long as the
+// job (startAll).
 func (s *spec) start(rank int, input *os.File) (*process, error) {
 	path, args, localRank, localRanks := s.command(rank)
 	p := &process{rank: rank, served: make(chan struct{}), reaped: make(chan struct{}), cmd: &exec.Cmd{
@@ -118,7 +118,7 @@ func (s *spec) start(rank int, input *os.File) (*process, error) {
 		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, end)
 	}
 	if input != nil {
-		p.cmd.Stdin = input // not by itself: an *os.File of nil is no nil Reader
+		p.cmd.Stdin = input // a nil *os.File would make a Reader that is not nil
 	}
 	for i := range p.out {
 		read, write, err := os.Pipe()
@@ -144,7 +144,7 @@ func (s *spec) stream(rank, i int, read *os.File) *stream {
 	return &stream{sink: s.sinks[i], prefix: prefix, pipe: &tap{name: strconv.Itoa(rank), file: read, budget: lastWordsBytes}}
 }
 
-// discard closes the launcher's ends.
+// discard closes the launcher's ends for a rank that was not started.
 func (p *process) discard() error {
 	var err error
 	if p.conn != nil {
@@ -162,11 +162,11 @@ func (p *process) discard() error {
 	return err
 }
 
-// wait returns how the rank ended, after what it said last was heard and what
-// it left in its process group was killed.
+// wait returns how the rank ended. By then it has killed what the rank left in its process
+// group, and the rank's last words to the launcher were heard, if they came within partingTime.
 func (p *process) wait() syscall.WaitStatus {
 	if awaitEnd(p.pid()) {
-		p.endGroup() // while its number is kept for it
+		p.endGroup() // its number is kept until cmd.Wait
 	}
 	_ = p.cmd.Wait() // an error says what the status says
 	p.endGroup()
@@ -182,8 +182,8 @@ func (p *process) wait() syscall.WaitStatus {
 	return status
 }
 
-// exitsWithin tells whether the rank exits within a time, which is waited for in
-// parts: a machine that stood still for all of it has not used it up.
+// exitsWithin reports whether the rank exits within d. It waits in parts, so that a time for
+// which the machine stood still does not count in full.
 func (p *process) exitsWithin(d time.Duration) bool {
 	const parts = 4
 	tick := time.NewTicker(d / parts)

@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitEnd waits until a child has ended, and leaves it to be waited for: until then its
-// number, which is that of its group, is nobody else's.
+// awaitEnd waits until a child has ended, but does not reap it. Until somebody does, the number
+// of the child, which is also that of its group, is nobody else's. It reports whether that is
+// so.
 func awaitEnd(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

@@ -2,5 +2,5 @@
 
 package local
 
-// awaitEnd is not there: whoever waits for a child gives up its number.
+// awaitEnd does nothing here: whoever waits for a child gives up its number.
 func awaitEnd(int) bool { return false }

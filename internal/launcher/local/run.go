@@ -18,11 +18,12 @@ import (
 	"github.com/strandmp/strand/internal/openfiles"
 )
 
-// Run runs a job on this host and returns when all its ranks have exited and
-// their output was passed on. The error of a job that failed is a *RankError,
-// *TimeoutError, *InterruptError or the context's cause; of one that did not
-// start, a *UsageError, a *ProgramError or what Validate said. Those that have
-// a method ExitStatus say what a launcher should exit with.
+// Run runs a job on this host and returns when all its ranks have exited and their output was
+// passed on. The error of a job that failed is a *RankError, *TimeoutError or *InterruptError,
+// the context's cause, or why its output could not be written. An *UnreadError wraps that if
+// nobody read the output. The error of a job that did not start is a *UsageError, a
+// *ProgramError, what Validate said, or what the system refused. Errors with a method ExitStatus
+// say what a launcher should exit with.
 func Run(ctx context.Context, c Config) error {
 	given.Context(ctx)
 	if err := c.check(); err != nil {
@@ -50,7 +51,7 @@ func Run(ctx context.Context, c Config) error {
 	return j.run(ctx)
 }
 
-// open makes the job's outputs. The returned function ends what writes to them.
+// open opens the job's outputs. The returned function ends the goroutines that write to them.
 func (j *job) open() (closeAll func()) {
 	j.console = newConsole()
 	j.sinks = j.console.sinks(j.config.Stdout, j.config.Stderr)
@@ -63,7 +64,7 @@ func (j *job) open() (closeAll func()) {
 	}
 }
 
-// jobName is the same for no two jobs of a network.
+// jobName returns a name that no other job of the network has.
 func jobName() string {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -131,7 +132,7 @@ func (j *job) run(ctx context.Context) error {
 	return err
 }
 
-// logf tells what the launcher does, if anybody wants to know.
+// logf tells what the launcher does, if the user wants to know (Verbose).
 func (j *job) logf(format string, args ...any) {
 	if j.config.Verbose {
 		j.notes.add(fmt.Sprintf("strand run: "+format+"\n", args...))
@@ -156,9 +157,8 @@ func (j *job) outputFailure() error {
 	}
 }
 
-// startAll starts the ranks one after the other, on one thread that lives as
-// long as the job: the kernel ends a child when the thread that started it
-// ends, and Go ends threads when it likes.
+// startAll starts the ranks one after the other, on a thread that lives as long as the job. The
+// kernel ends a child with the thread that started it, and Go may end any other thread.
 func (j *job) startAll(input *os.File) error {
 	started := make(chan error)
 	j.working.Go(func() {
@@ -190,9 +190,9 @@ func (j *job) startEach(input *os.File) error {
 	return nil
 }
 
-// What the launcher holds open: of a rank its two connections, the ends of its
-// output, its lifeline and a handle of its process; besides, its own files and those that are open
-// for a moment while a rank starts.
+// How many descriptors the launcher needs. For each rank: two connections, two ends of its
+// output, its lifeline and a handle of its process. For the job: its own files, and those that
+// are open for a moment while a rank starts.
 const (
 	filesPerRank = 6
 	filesOfJob   = 24
@@ -251,7 +251,7 @@ type event struct {
 	rank    int
 	code    int                // aborted
 	message string             // aborted, misspoke
-	after   int                // aborted: whose failure has led to it, or -1
+	after   int                // aborted: the rank whose failure has led to it, or -1
 	status  syscall.WaitStatus // exited
 }
 
@@ -266,7 +266,8 @@ const (
 	exited
 )
 
-// post hands an event to the supervisor; it has been taken on return.
+// post hands an event to the supervisor. It returns when the event was taken, or the job is
+// over.
 func (j *job) post(e event) {
 	select {
 	case j.events <- e:

@@ -144,9 +144,9 @@ func TestConsequencesAreNotBlamed(t *testing.T) {
 	}
 }
 
-// A rank that has no descriptors left has failed by itself, and the others for it.
+// A rank that has no descriptors left is blamed, and not the others, which fail because of it.
 func TestWhoStarvesIsBlamed(t *testing.T) {
-	t.Parallel() // it waits for what does not come
+	t.Parallel() // it waits for an end that does not come
 	for range need.Times(1, 100) {
 		c, out := playing(t, "starved", 8)
 		var failure *RankError

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// A terminal stops a background process group that reads from it, and ranks
-// are in groups of their own. So rank 0 gets a terminal's input through a pipe;
-// any other input is handed over as it is, which takes no more of it than rank
-// 0 reads. The launcher itself may be in the background: what is typed then is not for it.
+// A terminal stops a background process group that reads from it, and ranks are in groups of
+// their own. So rank 0 gets a terminal's input through a pipe. Other input is handed over as it
+// is: then no more of it is taken than rank 0 reads. While the launcher itself is in the
+// background, what is typed is not for it.
 
-// inputFor returns rank 0's standard input, nil for /dev/null, and what to call
-// when the job is over.
+// inputFor returns rank 0's standard input, nil for /dev/null. Call release when the job is
+// over.
 func inputFor(stdin *os.File) (input *os.File, release func(), err error) {
 	if stdin == nil || !term.IsTerminal(int(stdin.Fd())) {
 		return stdin, func() {}, nil
@@ -45,11 +45,11 @@ func pump(terminal *os.File) (input *os.File, release func(), err error) {
 	}, nil
 }
 
-// aside is how often it is looked whether a launcher in the background, for which input is
-// none, has come to the fore. Nothing tells: a shell signals only what it had stopped.
+// aside is how often a launcher in the background, which takes no input, looks whether it has
+// come to the foreground. Nothing tells it: a shell signals only a job that was stopped.
 const aside = 200 * time.Millisecond
 
-// copyTerminal never blocks in a read: a terminal's can not be interrupted.
+// copyTerminal waits in poll and never in a read: a read of a terminal can not be interrupted.
 func copyTerminal(into *os.File, terminal, stop int) {
 	defer into.Close()
 	keepReaderRunning()
@@ -80,7 +80,8 @@ func copyTerminal(into *os.File, terminal, stop int) {
 	}
 }
 
-// inBackground tells whether the terminal is this process's, and others have its input.
+// inBackground reports whether the terminal is this process's, but another process group is in
+// its foreground.
 func inBackground(terminal int) bool {
 	foreground, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP)
 	return err == nil && foreground != unix.Getpgrp()

@@ -15,14 +15,15 @@ import (
 // of that death.
 const settleTime = 30 * time.Millisecond
 
-// followTime is how long the end of a rank may take to come after an abort that
-// says it follows from it. It may never come: when a network is what has failed.
+// followTime is how long the launcher waits, after an abort that blames another rank, for the
+// end of that rank. The end may never come: perhaps only a network has failed.
 const followTime = 300 * time.Millisecond
 
-// quitStatus is what a Go program ends with after SIGQUIT.
+// quitStatus is the status of a Go program that SIGQUIT has ended.
 const quitStatus = 2
 
-// dumpTime is how long ranks may take to say how they stand, which SIGQUIT asks of them.
+// dumpTime is how long ranks may take to say what their goroutines do, which SIGQUIT asks of
+// them.
 const dumpTime = 5 * time.Second
 
 // A supervisor decides when a job is over and why. All of it belongs to one
@@ -37,8 +38,8 @@ type supervisor struct {
 	timeout   *time.Timer
 	settle    *time.Timer
 	grace     *time.Timer
-	hurry     bool // nobody waits for who reads the output
-	awaiting  bool // what the verdict says it follows from
+	hurry     bool // do not wait for readers of the output
+	awaiting  bool // a failure that the verdict follows from is waited for
 	stopping  bool // the ranks were told to end
 	passed    map[syscall.Signal]bool
 	urgencies int // SIGINT and SIGTERM so far
@@ -47,7 +48,7 @@ type supervisor struct {
 // standing is what is known of a rank.
 type standing struct {
 	initialised, finalised, exited, failed bool
-	told                                   bool // to the others, that it has failed
+	told                                   bool // the others were told that it has failed
 
 	after int // the rank whose failure has led to this one's, or -1
 }
@@ -154,9 +155,9 @@ func (s *supervisor) judgeExit(rank int, status syscall.WaitStatus) {
 	s.fail(rank, failure)
 }
 
-// lateCause takes the end of a rank for the cause after all, though the launcher
-// heard of it only when it had begun to end the job, if the verdict follows from
-// it and it is not of the launcher's own making.
+// lateCause takes the end of a rank for the cause, though the launcher had begun to end the job
+// when it heard of it. It does so if the verdict follows from that rank, and the end does not
+// come from the launcher's own signals.
 func (s *supervisor) lateCause(rank int, failure *RankError) {
 	earlier, isRank := errors.AsType[*RankError](s.verdict)
 	told := failure.How == Killed && (failure.Signal == syscall.SIGTERM || failure.Signal == syscall.SIGKILL)
@@ -177,9 +178,9 @@ func (s *supervisor) logExit(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// judgeDesertion finds ranks that exited as if all were well, but without
-// leaving a job that others are in: those would wait for them for ever. A
-// program in which no rank ever joins is none of PMI's business.
+// judgeDesertion finds ranks that exited with status 0 without leaving a job that others are in:
+// those would wait for them for ever. A program of which no rank has joined the job does not use
+// PMI, and may do so.
 func (s *supervisor) judgeDesertion() {
 	if !s.anyPMI || s.stopping {
 		return
@@ -191,9 +192,9 @@ func (s *supervisor) judgeDesertion() {
 	}
 }
 
-// fail notes a rank's failure. The first one explains the end of the job, except
-// that what followed from another failure does not, and that a signal from outside
-// explains better than any other.
+// fail notes a rank's failure. The first failure explains the end of the job, with two
+// exceptions (explainsBetter): one that did not follow from another explains better than one
+// that did, and a kill by a signal explains better than anything else.
 func (s *supervisor) fail(rank int, failure *RankError) {
 	if s.stopping || s.state[rank].failed {
 		return
@@ -221,8 +222,8 @@ func (s *supervisor) explainsBetter(rank int, failure, earlier *RankError) bool 
 	return s.state[earlier.Rank].after >= 0 && s.state[rank].after < 0
 }
 
-// cause returns the rank whose failure has led, over however many others, to the
-// verdict's; -1 if they blame each other.
+// cause follows the blame from the verdict's rank, over however many others, to the rank where
+// it began; -1 if they blame each other.
 func (s *supervisor) cause(verdict *RankError) int {
 	rank := verdict.Rank
 	for range s.state {
@@ -234,8 +235,8 @@ func (s *supervisor) cause(verdict *RankError) int {
 	return -1
 }
 
-// awaitsCause reports whether the verdict followed from the failure of a rank that
-// is not known to have failed.
+// awaitsCause reports whether the verdict follows from the failure of a rank that is not known
+// to have failed yet.
 func (s *supervisor) awaitsCause(verdict *RankError) bool {
 	rank := s.cause(verdict)
 	return rank >= 0 && !s.state[rank].failed
@@ -267,7 +268,7 @@ func (s *supervisor) endBecause(reason error) {
 	s.stop()
 }
 
-// stop asks the living ranks to end; who does not within the grace is killed.
+// stop asks the living ranks to end. Those that do not within the grace are killed.
 func (s *supervisor) stop() {
 	if s.stopping {
 		return
@@ -281,7 +282,7 @@ func (s *supervisor) stop() {
 		}
 	}
 	s.signalAll(syscall.SIGTERM)
-	s.signalAll(syscall.SIGCONT) // what is stopped ends by none
+	s.signalAll(syscall.SIGCONT) // a stopped process would not see SIGTERM
 	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank {
 		s.tell(failure)
 	}
@@ -315,14 +316,14 @@ func (s *supervisor) pass(sig os.Signal) {
 	}
 }
 
-// drain waits until what the ranks have said is written. They have ended, and who reads it may
-// not: then whoever wants the job to end need not wait for that.
+// drain waits until the ranks' output is written. The ranks have ended, but a reader may not
+// read. So a signal, the timeout or the end of the context ends the wait.
 func (s *supervisor) drain(ctx context.Context, written <-chan struct{}) {
 	defer s.timeout.Stop()
 	patience, ended := stoppedTimer(), ctx.Done()
 	defer patience.Stop()
 	if s.hurry {
-		patience.Reset(2 * lastWordsTime) // the first of which is for what escaped from the ranks' groups
+		patience.Reset(2 * lastWordsTime) // one lastWordsTime is for processes that have left the ranks' groups
 		ended = nil
 	}
 	for {

@@ -62,7 +62,7 @@ func verdictOf(s *supervisor) *RankError {
 	return failure
 }
 
-// The launcher may hear of the cause only when it ends the job already.
+// The launcher may hear of the cause only when it is already ending the job.
 func TestCauseThatComesLate(t *testing.T) {
 	s := newTestSupervisor(t)
 	s.handle(abortAfter(1, 2))

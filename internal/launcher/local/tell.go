@@ -2,8 +2,8 @@ package local
 
 import "github.com/strandmp/strand/internal/launcher/control"
 
-// call passes on that a rank can not connect to another one and asks it to connect.
-// One that has exited hears nothing.
+// call passes on a call by a rank that can not connect to another one: rank is to connect
+// instead. A rank that has exited hears nothing.
 func (j *job) call(by, rank int) {
 	if rank < 0 || rank >= len(j.ranks) || rank == by {
 		return
@@ -12,8 +12,8 @@ func (j *job) call(by, rank int) {
 	j.ranks[rank].line.Call(by)
 }
 
-// tell lets the living ranks know, once, that one has failed. A rank that has left
-// the job in order before it failed is none of theirs any more.
+// tell lets the living ranks know, once, that one has failed. A rank that had left the job in
+// order before it failed does not concern them any more.
 func (s *supervisor) tell(failure *RankError) {
 	state := &s.state[failure.Rank]
 	if state.finalised || state.told {

@@ -196,7 +196,7 @@ func playToldAtTheEnd() {
 	})
 }
 
-// Who is ended for the sake of another learns who that was, if it outlives the
+// A rank that is ended because another one failed learns which that was, if it outlives the
 // first signal.
 func TestToldBeforeTheEnd(t *testing.T) {
 	c, out := playing(t, "told: term", 3)
@@ -206,8 +206,7 @@ func TestToldBeforeTheEnd(t *testing.T) {
 	assert.Equal(t, strings.Repeat("told that it was killed by signal 9 (SIGKILL)\n", 2), out.String())
 }
 
-// A failure that the others were told of when it came is not told again when the job
-// ends.
+// The others are told of a failure when it comes, and not again when the job ends.
 func TestToldOnce(t *testing.T) {
 	s := newTestSupervisor(t)
 	s.config.KeepGoing = true

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepReaderRunning has the calling goroutine's reads of a terminal fail where they would
-// stop the launcher, and all of its group: it may be put into the background between a look and
-// the read. The goroutine keeps its thread, which ends with it.
+// keepReaderRunning blocks SIGTTIN for the calling goroutine. The launcher may be put into the
+// background between a look and the read. The read then fails, and does not stop the launcher
+// and all of its group. The goroutine keeps its thread, which ends with it.
 func keepReaderRunning() {
 	runtime.LockOSThread()
 	var blocked unix.Sigset_t

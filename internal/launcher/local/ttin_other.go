@@ -2,6 +2,6 @@
 
 package local
 
-// keepReaderRunning does nothing: who is put into the background between a look and the read is
-// stopped.
+// keepReaderRunning does nothing here: a launcher that is put into the background between a look
+// and the read is stopped.
 func keepReaderRunning() {}

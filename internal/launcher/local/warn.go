@@ -8,20 +8,18 @@ import (
 	"time"
 )
 
-// How long a warning waits for other ranks to say the same: from one to the next,
-// and in all. What ranks find out when they start they say one after the other, as
-// they were started.
+// How long a warning waits for other ranks to say the same: since the last that did, and in all.
+// Ranks find out the same at their start, but they are started one after the other.
 const (
 	gatherPause = 500 * time.Millisecond
 	gatherTime  = 5 * time.Second
 )
 
-// maxGathered bounds how many different warnings wait at a time; what comes beyond
-// that is shown at once.
+// maxGathered bounds how many different warnings wait at a time. One more is shown at once.
 const maxGathered = 1000
 
-// warnings shows what several ranks say alike, but for their own number, once, with
-// the ranks that have said it. One that comes again after it was shown is shown again.
+// warnings shows a warning of several ranks once, with the ranks that have said it. Their texts
+// may differ in their own number. A warning that comes again after it was shown is shown again.
 type warnings struct {
 	ranks int // of the job
 	show  func(text string)
@@ -59,7 +57,7 @@ func (ws *warnings) add(rank int, text string) {
 	}
 }
 
-// find returns the warning of that text, or a new one. The lock is held.
+// find returns the warning of that text, or a new one. The caller holds the lock.
 func (ws *warnings) find(before, after string) *warning {
 	for _, w := range ws.waiting {
 		if w.before == before && w.after == after {
@@ -76,7 +74,7 @@ func (ws *warnings) find(before, after string) *warning {
 	return w
 }
 
-// tell shows a warning unless that was done. The lock is held.
+// tell shows a warning unless it was shown already. The caller holds the lock.
 func (ws *warnings) tell(w *warning) {
 	at := slices.Index(ws.waiting, w)
 	if at < 0 {
@@ -92,7 +90,7 @@ func (ws *warnings) tell(w *warning) {
 	ws.show(fmt.Sprintf("strand: %s%s: %s\n", w.before, who, strings.ReplaceAll(w.after, "\n", "\n  ")))
 }
 
-// finish shows all that wait. No rank is left to warn.
+// finish shows all warnings that wait. No rank is left to say the same.
 func (ws *warnings) finish() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -32,7 +32,7 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	c, out := playing(t, "warn", 8)
 	require.NoError(t, Run(context.Background(), c), "%s", out)
 	told := make(map[string]int)
-	for line := range strings.Lines(out.String()) { // one, but for a rank that was slow to start
+	for line := range strings.Lines(out.String()) { // one line, unless a rank was slow to start
 		_, who, _ := strings.Cut(line, "strand: tcp: ")
 		who, what, _ := strings.Cut(who, ": ")
 		assert.Regexp(t, `no interface that is up fits "nosuch0"`, what)
@@ -46,8 +46,8 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	assert.Equal(t, map[string]int{"0": 1, "1": 1, "2": 1, "3": 1, "4": 1, "5": 1, "6": 1, "7": 1}, told, "%s", out)
 }
 
-// playLastWarning warns and is gone, without leaving the job. Who has no processor for
-// a while finds the time over that a warning may take.
+// playLastWarning warns and is gone, without leaving the job. It repeats a warning that was not
+// taken: a rank without a processor for a while finds that the time for a warning is over.
 func playLastWarning(ctx context.Context, j launch.Job) error {
 	for i := range 100 {
 		for j.(launch.Listener).Warn(fmt.Sprintf("rank %d: warning %d", j.Rank(), i)) != nil {
@@ -60,7 +60,7 @@ func playLastWarning(ctx context.Context, j launch.Job) error {
 	return nil
 }
 
-// What a rank warns of before it fails is shown before its failure is.
+// A rank's warnings are shown before its failure.
 func TestLastWarnings(t *testing.T) {
 	c, out := playing(t, "last warn", 1)
 	var failure *RankError
@@ -106,7 +106,7 @@ func TestGathering(t *testing.T) {
 	})
 }
 
-// Nothing waits any longer when all have said it.
+// A warning that all ranks have said waits no longer.
 func TestWarningOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, shown := gathering()
@@ -118,7 +118,7 @@ func TestWarningOfAll(t *testing.T) {
 	})
 }
 
-// Ranks that say the same now and then do not put it off for ever.
+// Ranks that say the same now and then do not put off the warning for ever.
 func TestGatheringEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, shown := gathering()
@@ -135,7 +135,7 @@ func TestGatheringEnds(t *testing.T) {
 	})
 }
 
-// What a rank says without end is neither kept nor held back.
+// Warnings without end are neither kept nor held back.
 func TestWarningsThatWaitAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, shown := gathering()

@@ -29,9 +29,9 @@ const MaxRanks = 1 << 24
 type Client struct {
 	conn  net.Conn
 	turn  chan struct{} // holds a token while a request is on its way
-	lines lineReader    // the turn's
-	owed  string        // command of a late answer to pass over, or ""; the turn's
-	fault error         // why the conversation can not go on; the turn's
+	lines lineReader    // guarded by turn
+	owed  string        // command of a late answer to pass over, or ""; guarded by turn
+	fault error         // why the conversation can not go on; guarded by turn
 
 	job    string
 	limits Limits
@@ -45,20 +45,18 @@ type Client struct {
 // a longer one for the next request.
 const requestMax = 1000
 
-// Limits are the lengths in bytes, one more than the longest, that a launcher
-// allows.
+// Limits are in bytes. What a launcher takes is shorter than these.
 type Limits struct{ Key, Value int }
 
-// NewClient starts a conversation over a connection to a launcher, which it
-// owns from now on. It sends nothing yet: call Attach if the connection was
-// made to PMI_PORT, then Init.
+// NewClient starts a conversation over a connection to a launcher. The client owns the
+// connection from now on. Nothing is sent yet: call Attach if the connection was made to
+// PMI_PORT, then Init.
 func NewClient(conn net.Conn) *Client {
 	return &Client{conn: conn, turn: make(chan struct{}, 1), lines: lineReader{from: conn}}
 }
 
-// Attach tells a launcher which process this is (PMI_ID) on a connection made
-// to PMI_PORT, and returns rank and size, which that launcher does not leave in
-// the environment.
+// Attach tells a launcher which process this is (PMI_ID), on a connection made to PMI_PORT. It
+// returns rank and size, which such a launcher does not put into the environment.
 func (c *Client) Attach(ctx context.Context, id string) (rank, size int, err error) {
 	line, err := NewMessage("initack", "pmiid", id).Format()
 	if err != nil {
@@ -136,8 +134,8 @@ func (c *Client) Job() string { return c.job }
 // Limits returns what the launcher allows. Valid after Init.
 func (c *Client) Limits() Limits { return c.limits }
 
-// Put publishes a value; others may read it after the next Barrier. It returns
-// an error before anything is sent if key or value can not be said.
+// Put publishes a value; others may read it after the next Barrier. If PMI-1 or the launcher can
+// not take key or value, it returns an error before anything is sent.
 func (c *Client) Put(ctx context.Context, key, value string) error {
 	if len(key) >= c.limits.Key || len(value) >= c.limits.Value {
 		return fmt.Errorf("pmi: put %s: a key of %d and a value of %d bytes; this launcher takes less than %d and %d",
@@ -195,8 +193,8 @@ func (c *Client) Abort(code int, message string) error {
 	return c.abort("exitcode", strconv.Itoa(code), messageArg, encodeMessage(message))
 }
 
-// AbortAfter is Abort of a rank that was well until another one failed, which
-// Strand's own server understands.
+// AbortAfter is Abort of a rank that was well until another one failed. Only Strand's own server
+// takes notice of which one that was.
 func (c *Client) AbortAfter(failed, code int, message string) error {
 	return c.abort("exitcode", strconv.Itoa(code), afterArg, strconv.Itoa(failed), messageArg, encodeMessage(message))
 }

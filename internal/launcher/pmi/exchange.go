@@ -32,8 +32,8 @@ func (c *Client) ask(ctx context.Context, request Message, answer string) (m Mes
 	return m, nil
 }
 
-// exclusively runs talk when it is this caller's turn, with the connection's
-// reads bounded by the context and no late answer in the way.
+// exclusively runs talk when it is this caller's turn, after it has read a late answer that is
+// still owed. The end of the context ends the connection's reads.
 func (c *Client) exclusively(ctx context.Context, talk func() error) error {
 	select {
 	case c.turn <- struct{}{}:

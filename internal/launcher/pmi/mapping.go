@@ -6,14 +6,14 @@ import "fmt"
 // node.
 const MappingKey = "PMI_process_mapping"
 
-// oneNode is the mapping of size ranks on one node. Its numbers are those of the
-// first node, of nodes, and of ranks on each.
+// oneNode is the mapping of size ranks on one node. Its numbers are the first node, how many
+// nodes there are, and how many ranks are on each.
 func oneNode(size int) string { return fmt.Sprintf("(vector,(0,1,%d))", size) }
 
 // manyNodes is the mapping of size ranks on as many nodes.
 func manyNodes(size int) string { return fmt.Sprintf("(vector,(0,%d,1))", size) }
 
-// Spread tells that each rank runs on a node of its own. It is called before any is served.
+// Spread says that each rank runs on a node of its own. Call it before Serve.
 func (s *Server) Spread() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 // Slurm.
 const MaxLine = 16 << 10
 
-// valueArg starts what a rank publishes, in a line. It may be a secret and is
-// never repeated in an error.
+// valueArg starts the argument, in a line, with a value that a rank publishes. The value may be
+// a secret and is never repeated in an error.
 const valueArg = "value="
 
 // maxQuoted bounds how much of a bad line an error repeats.
@@ -66,9 +66,8 @@ func Parse(line string) (Message, error) {
 	return m, nil
 }
 
-// Format returns the line with its newline, or an error if a part of the
-// message can not be said in PMI-1: an empty or blank-ridden word, or too long
-// a line.
+// Format returns the line with its newline. It is an error if PMI-1 has no form for a part of
+// the message, such as an empty name or a value with blanks, or if the line is too long.
 func (m Message) Format() ([]byte, error) {
 	if m.Command == "" || !plain(m.Command) {
 		return nil, fmt.Errorf("pmi: command %s: empty, or has a blank or control character", quote(m.Command))
@@ -126,7 +125,7 @@ func plain(word string) bool {
 	return true
 }
 
-// malformed shows a bad line, but for what may be a job's secret.
+// malformed shows a bad line in an error, but not a value: that may be the job's secret.
 func malformed(line, reason string) error {
 	if before, _, found := strings.Cut(line, valueArg); found {
 		line = before + valueArg + "…"
@@ -134,8 +133,7 @@ func malformed(line, reason string) error {
 	return fmt.Errorf("pmi: %s is no PMI-1 line: %s", quote(line), reason)
 }
 
-// quote repeats text of the other side in an error: on one line, and not all
-// of it if it is long.
+// quote repeats text of the other side in an error: on one line, and not all of a long text.
 func quote(text string) string {
 	if len(text) <= maxQuoted {
 		return strconv.Quote(text)

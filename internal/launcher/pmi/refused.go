@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// What PMI-1 has and this server does not offer: names of services, processes that are started
-// later, and what went out of use. The value is the command of the answer, which a client
-// waits for; it then says rc=-1, and the client goes on.
+// notOffered has what PMI-1 offers and this server does not: names of services, processes that
+// are started later, and what went out of use. The value is the command of the answer that a
+// client waits for. The answer says rc=-1, and the client goes on.
 var notOffered = map[string]string{
 	"publish_name":   "publish_result",
 	"unpublish_name": "unpublish_result",
@@ -23,15 +23,15 @@ func (c *session) refuse(answer string) error {
 	return c.reply(answer, "rc", "-1", "msg", "this_launcher_does_not_offer_it")
 }
 
-// A request of several lines begins so, and ends with a line of its own. Those between are
-// one name and value each, and the value may have blanks.
+// A request of several lines begins with manyLines, and ends with the line lastLine. Each line
+// between has one name and value. The value may have blanks.
 const (
 	manyLines = "mcmd="
 	lastLine  = "endcmd"
 )
 
-// refuseMany reads the rest of a request of several lines, of which there is one, and answers
-// it. One that starts several programs comes in parts, and is answered after the last.
+// refuseMany reads the rest of a request of several lines, and refuses it. The only such request
+// is spawn. To start several programs it comes in parts, of which only the last is answered.
 func (c *session) refuseMany(first string) error {
 	command := strings.TrimPrefix(first, manyLines)
 	answer, known := notOffered[command]

@@ -72,8 +72,8 @@ func NewServer(job string, size int, events Events) (*Server, error) {
 	}, nil
 }
 
-// Serve answers one rank until it has said goodbye or its end is closed, which
-// both return nil, or until it breaks the protocol. It owns and closes conn.
+// Serve answers one rank. It returns nil when the rank has said goodbye or the connection has
+// ended, and an error when the rank breaks the protocol. It owns conn and closes it.
 func (s *Server) Serve(rank int, conn net.Conn) error {
 	c := &session{server: s, rank: rank, conn: conn, lines: lineReader{from: conn}}
 	if err := s.enter(c); err != nil {
@@ -135,7 +135,8 @@ func (s *Server) leave(c *session) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *session) bool { return w == c })
 }
 
-// noMoreBarriers notes why none can complete, and returns who waits in one.
+// noMoreBarriers notes why no barrier can complete any more, and returns the ranks that wait in
+// one.
 func (s *Server) noMoreBarriers(reason string) []*session {
 	if s.left == "" {
 		s.left = reason
@@ -151,8 +152,7 @@ func (s *Server) reasonLeft() string {
 	return s.left
 }
 
-// barrier counts a rank in. It returns whom to let out, and why the barrier
-// failed, if it did.
+// barrier counts a rank in. It returns the ranks to let out and, if the barrier failed, why.
 func (s *Server) barrier(c *session) (out []*session, failure string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,8 +170,8 @@ func (s *Server) barrier(c *session) (out []*session, failure string, err error)
 	return out, "", nil
 }
 
-// finalise notes that a rank has left in good order. Who waits in a barrier
-// for it would wait for ever.
+// finalise notes that a rank has left in good order. It returns the ranks that wait in a
+// barrier: they would wait for this one for ever.
 func (s *Server) finalise(rank int) (stranded []*session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,8 +30,8 @@ type session struct {
 	conn   net.Conn
 	lines  lineReader
 
-	// Writing belongs to the goroutine that serves the rank, and to whoever
-	// completes a barrier it waits in.
+	// writing guards the connection's writes: by the goroutine that serves the rank, and by
+	// whoever completes a barrier that the rank waits in.
 	writing sync.Mutex
 }
 
@@ -138,8 +138,8 @@ func (c *session) get(m Message) error {
 	return c.reply("get_result", "rc", "0", "msg", "success", "value", value)
 }
 
-// release lets ranks out of a barrier. An error of the caller's own answer is
-// returned; another rank's is for its own Serve to meet.
+// release lets ranks out of a barrier. It returns the error of the caller's own answer. Another
+// rank's own Serve meets the error of that one.
 func (c *session) release(out []*session, failure string) (own error) {
 	for _, w := range out {
 		if err := w.leaveBarrier(failure); w == c {
@@ -151,7 +151,7 @@ func (c *session) release(out []*session, failure string) (own error) {
 
 func failBarrier(out []*session, failure string) {
 	for _, w := range out {
-		_ = w.leaveBarrier(failure) // who is gone is met by its own Serve
+		_ = w.leaveBarrier(failure) // its own Serve finds out that a rank is gone
 	}
 }
 
@@ -196,7 +196,7 @@ func (c *session) reply(command string, namesAndValues ...string) error {
 	return err
 }
 
-// encodeMessage makes one word of an abort's text, cut so that the line stays
+// encodeMessage makes one word of an abort's text. It cuts the text so that the line stays
 // within requestMax.
 func encodeMessage(text string) string {
 	const longest = 600
