@@ -12,22 +12,24 @@
 // Everything in this package is serial per process: the host calls a module,
 // its endpoints and their handlers one at a time, and a module calls a Receiver
 // or its [Host] only from within such a call. A module that has goroutines of
-// its own brings their results in through [Loop.Post], the one method that any
-// goroutine may call. A call must not block.
+// its own brings their results in by [Loop.Post]: it alone may be called by any
+// goroutine. A call must not block.
 //
 // A module must not call a Receiver from within [Endpoint.Send]: the PML is in
-// the middle of its own work there. What Send finds out is its result; anything
-// else is reported from the next [Handler.Poll], [Module.Progress] or posted
-// function. A Receiver, however, may call Send of any endpoint, its own too,
-// from any up-call, and likewise Connect, Close, Abort and Recall; [Host.Accept]
-// may too. So whoever calls up looks at its own state anew afterwards.
+// the middle of its own work there. Send reports by its result; anything else is
+// reported from the next [Handler.Poll], [Module.Progress] or posted function.
+//
+// A Receiver may call Send, Close, Abort and Recall of any endpoint, its own too,
+// and Connect, from any up-call; so may [Host.Accept]. A module that makes an
+// up-call must therefore look at its own state anew afterwards.
 //
 // # Memory
 //
-// A frame given to Send is the transport's until it says so: by returning
-// [Done], or [Taken] and later calling [Receiver.Released]. The payload that
+// A frame given to Send is the transport's until the transport gives it back: at
+// once, by returning [Done], or later, by [Receiver.Released], if it returned
+// [Taken]. A frame that was not taken stays the caller's. The payload that
 // [Receiver.Deliver] shows belongs to the transport and is valid during the
-// call. The pieces of a [Landing] belong to the receiver's side; a transport
-// asks for the next piece each time it is about to write, and never keeps one
-// across calls, so that the owner may revoke the landing place in between.
+// call. The pieces of a [Landing] belong to the receiver's side. A transport
+// asks for the next piece each time it is about to write and never keeps one
+// across calls: the owner may revoke the landing place in between.
 package btl

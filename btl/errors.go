@@ -10,7 +10,7 @@ import (
 var ErrPeerClosed = errors.New("peer has closed the connection")
 
 // ErrUnwelcome: the peer has proved who it is and takes no connection from this process any
-// more: it has declared it failed, or leaves.
+// more. Either it has declared this process failed, or it is leaving.
 var ErrUnwelcome = errors.New("the peer takes no connection from this process any more")
 
 // ErrClosed: the module or endpoint was closed on this side.
@@ -31,10 +31,11 @@ type ConnError struct {
 	Remedy    string
 	// Final says that another attempt would fail in the same way: the peer has proved who it
 	// is and refuses, or the process at the address has failed to prove that it is the peer.
-	// Any other failure of a peer that was connected before may pass. If the peer refuses this
-	// process, Err wraps [ErrUnwelcome]. If nothing listens at an
-	// address, Err wraps [syscall.ECONNREFUSED]. If no answer came in time, Err wraps an error
-	// whose method Timeout says so, such as [syscall.ETIMEDOUT].
+	// Any other failure of a peer that was connected before may pass.
+	//
+	// Err wraps [ErrUnwelcome] if the peer refuses this process, and [syscall.ECONNREFUSED] if
+	// nothing listens at the address. If no answer came in time, Err wraps an error whose
+	// method Timeout says so, such as [syscall.ETIMEDOUT].
 	Final bool
 }
 
@@ -55,8 +56,8 @@ func (e *ConnError) Error() string {
 	return b.String() + " " + e.What()
 }
 
-// What returns the part of the message that says what happened, without whom and
-// where: for a line that names these itself.
+// What returns the part of the message that says what happened. It leaves out ranks and
+// addresses, for a line that names these itself.
 func (e *ConnError) What() string {
 	s := fmt.Sprintf("%s: %v", e.Phase, e.Err)
 	if e.InFlight > 0 {

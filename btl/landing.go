@@ -5,8 +5,8 @@ package btl
 // [Receiver.End], or with [Receiver.Drop] if the frame breaks off.
 //
 // The payload may be longer than the memory behind it (a truncated message, a
-// request that has ended): what does not fit goes to scratch and is lost, and
-// the transport need not know.
+// request that has ended). What does not fit goes to scratch and is lost; the
+// transport need not know.
 type Landing struct {
 	piece   []byte
 	more    [][]byte

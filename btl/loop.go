@@ -15,8 +15,8 @@ type Loop interface {
 	// After calls f once after d unless the timer is stopped first.
 	After(d time.Duration, f func()) Timer
 	// Epoch changes with every poll. An endpoint that sends compares it with
-	// the value at its last send: the same means that this is not the first
-	// frame since the last poll and may be held back for [Loop.Flush].
+	// the value at its last send. If it is the same, this is not the first frame
+	// since the last poll, and the frame may be held back for [Loop.Flush].
 	Epoch() uint64
 	// Flush has h.Flush called at the next poll, or within a fraction of a
 	// millisecond if no poll comes.
@@ -25,13 +25,13 @@ type Loop interface {
 	Post(f func())
 }
 
-// A Helped loop knows about goroutines of transports. Optional; a transport asks for
-// it when it is opened.
+// A Helped loop takes account of the goroutines of transports. Optional; a transport looks
+// for it when it is opened.
 type Helped interface {
-	// Helpers adds delta to the number of goroutines whose work waiters wait for. A waiter that
-	// gets the processor back late parks as a rule, since others need it. While there are
-	// helpers it does not: they may have had the processor, and a parked waiter needs another
-	// thread to wake it for each message.
+	// Helpers adds delta to the number of goroutines whose work waiters wait for. As a rule a
+	// waiter parks if it gets the processor back late, since others need the processor. While
+	// there are helpers it does not park: it may be they who had the processor, and a parked
+	// waiter needs another thread to wake it for each message.
 	Helpers(delta int)
 }
 

@@ -53,8 +53,8 @@ func (r *Registry) Lookup(name string) Component {
 	return r.byName[name]
 }
 
-// Find returns the component of that name, or an error for who has written it: which there
-// are, which one may be meant, and how a program comes by another.
+// Find returns the component of that name. Otherwise the error tells the user which components
+// there are, which one was perhaps meant, and how a program gets another.
 func (r *Registry) Find(name string) (Component, error) {
 	if c := r.Lookup(name); c != nil {
 		return c, nil
@@ -71,7 +71,7 @@ func (r *Registry) Find(name string) (Component, error) {
 		"(docs/WRITING-A-BTL.md, %q)", name, cmp.Or(hint, "."), have, compiledIn)
 }
 
-// compiledIn is the chapter about transports that a program does not have.
+// compiledIn is the chapter that says how a program gets another transport.
 const compiledIn = "In programs, and in strand"
 
 // Components returns all components in the order of their names.

@@ -44,20 +44,20 @@ type PathState struct {
 	Since time.Time
 }
 
-// Congestion is how the congestion control of one connection stands. It
-// shows why a network was slow. All numbers are those of the moment, or since the
-// connection began.
+// Congestion is how the congestion control of one connection stands. It shows why a
+// network was slow. Window, RoundTrip and Timeout are those of the moment; Resent and
+// Timeouts count since the connection began.
 type Congestion struct {
 	// Algorithm is what it is called: cubic. Empty if that is not known.
 	Algorithm string
 	// Window is how many bytes may be in flight, 0 if that is not known. If the stack reports
 	// that the peer's receive window is smaller, it is that.
 	Window int
-	// RoundTrip is the smoothed round-trip time, 0 if none was measured yet; Timeout is
-	// after how long without an acknowledgement something is sent again (RFC 6298,
+	// RoundTrip is the smoothed round-trip time, 0 if none was measured yet. Timeout is
+	// how long data waits for an acknowledgement before it is sent again (RFC 6298,
 	// RFC 9260), 0 if that is not known.
 	RoundTrip, Timeout time.Duration
 	// Resent counts what was sent again, in the transport's own units (segments,
-	// chunks), and Timeouts how often Timeout has passed; -1 if that is not known.
+	// chunks). Timeouts counts how often Timeout has passed. -1 means not known.
 	Resent, Timeouts int64
 }

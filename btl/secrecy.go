@@ -7,12 +7,11 @@ import "github.com/strandmp/strand/param"
 type Secrecy uint8
 
 const (
-	// Clear: whoever is on the way between them.
+	// Clear: whoever is on the way between the two.
 	Clear Secrecy = iota
-	// Within: whom the system lets look into a process of this host; nothing leaves it.
+	// Within: whoever may look into a process of this host. Nothing leaves the host.
 	Within
-	// Encrypted: nobody. What arrives is proved, before any of it is used, to be what the peer
-	// has sent.
+	// Encrypted: nobody. What arrives is used only after it is proved to be what the peer sent.
 	Encrypted
 )
 
@@ -28,11 +27,11 @@ func (s Secrecy) String() string {
 	return "invalid secrecy"
 }
 
-// A Secretive component has a parameter by which the user wants messages to be secret. While he
-// does, no module that is [Clear] is used, of any component, so that nothing falls back to it.
+// A Secretive component has a parameter by which the user asks for secret messages. While it is
+// set, no module of any component that is [Clear] is used, so that nothing falls back to it.
 // Optional.
 type Secretive interface {
 	// Secret is that setting, for people: name, value and where it is from. It is empty if the
-	// user does not want that.
+	// user has not asked for secret messages.
 	Secret(*param.Values) string
 }

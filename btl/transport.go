@@ -14,8 +14,8 @@ type Component interface {
 	// Name is a lower-case word: "tcp". It is what users write in btl=tcp,self
 	// and the middle part of the component's parameters: btl_tcp_….
 	Name() string
-	// Declare adds the component's parameters to a registry. Btl_NAME_exclusivity, _bandwidth and
-	// _latency are there for every transport and are not to be declared.
+	// Declare adds the component's parameters to a registry. Every transport has btl_NAME_exclusivity,
+	// btl_NAME_bandwidth and btl_NAME_latency; a component must not declare these itself.
 	Declare(*param.Registry)
 	// Open makes the component's modules. A component that can not serve in
 	// this process returns no module and the reason, as an [*UnavailableError];
@@ -24,8 +24,8 @@ type Component interface {
 	Open(Host) ([]Module, error)
 }
 
-// A Requested component is used only if the parameter btl names it: one that is there for
-// comparison, for example, and would cost every program a socket. Optional.
+// A Requested component is used only if the parameter btl names it. So a transport that is there
+// for comparison, for example, costs no other program a socket. Optional.
 type Requested interface {
 	Requested()
 }
@@ -50,14 +50,13 @@ type Attr struct {
 	// Name of the module, for people: "tcp", "sctp/kernel".
 	Name string
 	// EagerLimit is the payload, in bytes, up to which a message is best sent at
-	// once. Over a module that is reliable and ordered the PML sends longer ones at
+	// once. If the module is reliable and ordered, the PML sends longer messages at
 	// once as well, while the receiver has room for them.
 	EagerLimit int
-	// EagerFixed says that the user has set EagerLimit. The PML then sends no longer message at
-	// once.
+	// EagerFixed says that the user has set EagerLimit. The PML then sends nothing longer at once.
 	EagerFixed bool
 	// MaxFrame is the largest payload of one frame in bytes, at least 1024. The PML sends no
-	// larger one. A transport that is given one ends the connection or carries it whole.
+	// larger frame. A transport that gets one all the same ends the connection or carries it whole.
 	MaxFrame int
 	// BestFrame is the payload of the pieces that a long message is best cut
 	// into when this module carries it alone; 0 means MaxFrame.
@@ -78,12 +77,12 @@ type Attr struct {
 	// Reliable promises that a frame taken by an endpoint is delivered unless
 	// the endpoint goes down. No module may deliver a frame twice or damaged.
 	Reliable bool
-	// Confirms promises that a frame is released only after the peer's Receiver has had it
-	// whole, and that the release comes before Down if it has had it. The PML then leaves a
-	// message that is longer than EagerLimit where it is until its receive is there.
+	// Confirms promises that a frame is released only after the peer's Receiver has had it whole.
+	// If the Receiver has had it, the release comes before Down. The PML then leaves a message
+	// longer than EagerLimit in the sender's buffer until its receive is posted.
 	Confirms bool
-	// Unbreakable promises that the path can not break while both ends live (self). Nothing
-	// stands by for it. Where it confirms too the PML needs no acknowledgement of its own.
+	// Unbreakable promises that the path can not break while both ends live (self). No other
+	// path stands by for it. If the module Confirms too, the PML sends no acknowledgements.
 	Unbreakable bool
 	// Secrecy says who else can read what the module carries, or change it. It may depend on
 	// the user's settings.
@@ -153,21 +152,21 @@ type Module interface {
 	Close() error
 }
 
-// A Dozer is a module to which peers write without a descriptor getting ready, as they do in
-// shared memory. Optional. A loop that polls finds what has come by [Module.Progress]; one that
-// is about to block on its descriptors says so, and takes it back when it polls again.
+// A Dozer is a module whose peers write without making a descriptor ready, as in shared memory.
+// A loop that polls finds what has come by [Module.Progress]. Before it blocks on its descriptors
+// it calls Doze, and Wake when it polls again. Optional.
 type Dozer interface {
 	// Doze has the module see to it that from now on a descriptor gets ready when something
 	// arrives. It reports false if there is something to do already: then the loop does not
 	// block, and Wake need not follow.
 	Doze() bool
-	// Wake takes that back.
+	// Wake ends what Doze began: descriptors need not get ready any more.
 	Wake()
 }
 
 // ControlLane is the lane of the message layer's own frames, such as
-// acknowledgements, which must not wait for a message. A transport that can keeps it
-// apart from all others; to one that knows nothing of it it is a lane like any.
+// acknowledgements, which must not wait for a message. A transport keeps it apart from
+// all other lanes if it can. Otherwise it is a lane like any other.
 const ControlLane = math.MaxInt32
 
 // An Endpoint is one peer over one path. It connects when first sent to.
@@ -220,12 +219,12 @@ type Flusher interface {
 	Queued() int
 }
 
-// A Pather is an endpoint that describes its path. The host asks an endpoint that the peer has
-// opened, if its path is none that [Module.Reach] has returned. Without a Pather, such a
-// path counts as a typical one of the module. Optional.
+// A Pather is an endpoint that describes its path. The host asks it of an endpoint that the peer
+// has opened over a path that [Module.Reach] did not return. If such an endpoint is no Pather,
+// its path counts as a typical one of the module. Optional.
 type Pather interface {
 	// Path describes the way as Reach would, under the number that Accept was told.
-	// It is asked within Accept already.
+	// The host may call it from within Accept.
 	Path() Path
 }
 
@@ -241,18 +240,18 @@ type Aborter interface {
 // waiting for the network. The host calls it when it has no use for the frames any more and the
 // program wants its buffers. Optional; without it the host closes the endpoint.
 type Recaller interface {
-	// Recall has the endpoint let go of every frame, with no call of Released. What was
-	// not begun is not sent. Of a frame that was begun, of which there is at most one, the
-	// rest is copied and sent, so that the connection goes on with what follows; the
-	// result is the length of that copy.
+	// Recall has the endpoint let go of every frame, with no call of Released. Frames that
+	// were not begun are not sent. At most one frame was begun: its rest is copied and
+	// sent, so that the connection can go on with what follows. The result is the length
+	// of that copy in bytes.
 	Recall() int
 }
 
 // A Receiver takes the up-calls of one endpoint. The PML implements it.
 type Receiver interface {
 	// Up: the endpoint is connected and the peer has proved who it is. Hello is
-	// what the peer's [Host.Hello] returned; it is valid during the call. A
-	// transport that was connected from the start calls it before anything else.
+	// what the peer's [Host.Hello] returned; it is valid during the call. Up comes
+	// before any other up-call, also if the transport was connected from the start.
 	Up(hello []byte)
 	// Writable: an endpoint that returned Busy can take a frame again.
 	Writable()
@@ -271,11 +270,11 @@ type Receiver interface {
 	End(*Landing) error
 	// Drop: the frame broke off, for example with its connection.
 	Drop(*Landing)
-	// Down: the endpoint is broken. Frames taken and not delivered may or may
-	// not arrive at the peer; the transport has released all of them and calls
-	// Released for none. It is the last up-call of this endpoint, but for Up if
-	// the transport reconnects at the next Send. [ErrPeerClosed] means that the
-	// peer ended the connection in order.
+	// Down: the endpoint is broken. Of the frames that were taken, those still on their
+	// way may or may not arrive at the peer. The transport has let go of all frames and
+	// calls Released for none. Down is the last up-call of this endpoint, unless the
+	// transport reconnects at the next Send: then Up follows. [ErrPeerClosed] means
+	// that the peer ended the connection in order.
 	Down(error)
 }
 
@@ -288,30 +287,30 @@ type Host interface {
 	// Job names the job.
 	Job() string
 	// Secret is known to the processes of the job alone. It is nil until all modules
-	// are open, since the job agrees on it only then; from then on it does not change.
+	// are open, since the job agrees on it only then. From then on it does not change.
 	Secret() []byte
-	// PairKey has found called with a key that this process and that rank share and that
-	// nobody else has, who knows the secret included. It is made of what each of the two
-	// has published at start, and does not change. Found is called by the loop: before
-	// PairKey returns where the key is known, and else when the launcher has answered. It
-	// is to be asked only for a rank that has shown, or to which is shown, that it belongs to
-	// the job.
+	// PairKey calls found with the key that this process and that rank share. Nobody else
+	// has it, not even who knows the secret. It follows from what both published at start
+	// and does not change. If the key is known, found is called before PairKey returns;
+	// otherwise the loop calls it when the launcher has answered. Ask only for a rank that
+	// has shown that it belongs to the job, or to which this process shows that it does.
 	PairKey(rank int, found func(key []byte, err error))
 	// Params holds the values of the parameters that the component declared.
 	Params() *param.Values
 	// Loop is the progress engine.
 	Loop() Loop
 	// Hello is what every peer is told when a connection comes up, at most 4096
-	// bytes. It has the addresses of all modules, so it is nil until they are open,
-	// and does not change from then on.
+	// bytes. It has the addresses of all modules, so it is nil until they are open.
+	// From then on it does not change.
 	Hello() []byte
-	// Accept makes known an endpoint that the peer has opened, after it has
-	// proved to be that rank, and returns the receiver for its up-calls. An
-	// error (a rank that is gone, a world that closes) is for the peer to know.
-	// Hello is the peer's. Up must be called for the endpoint as for any other.
+	// Accept makes known an endpoint that the peer has opened, after the peer has
+	// proved to be that rank. It returns the receiver for the endpoint's up-calls;
+	// Up must be called as for any other endpoint. Hello is the peer's. An error (a
+	// rank that is gone, a world that closes) refuses the peer, and the transport
+	// tells it so.
 	Accept(m Module, rank int, hello []byte, path int, ep Endpoint) (Receiver, error)
-	// Logf writes a line for people, at the given level. It begins with the
-	// component's name and "rank 3: ", so that what all ranks say can be told once.
+	// Logf writes a line for people, at the given level. The line begins with the
+	// component's name and "rank 3: ". So a line that all ranks write can be shown once.
 	Logf(level LogLevel, format string, args ...any)
 }
 

@@ -21,8 +21,8 @@ func (b *blocked) Associate(stack.Route, stack.Handler) (stack.Association, erro
 	return nil, syscall.EISCONN
 }
 
-// Who finds an association in the way waits for it as long as an attempt may take,
-// not for ever.
+// An attempt that finds another association in the way waits for its end as long as an
+// attempt may take, not for ever.
 func TestAssociationInTheWay(t *testing.T) {
 	a, b := newNode(t, 0, with(pConnectTimeout, "100ms"), with(pConnectRetries, "2")), newNode(t, 1)
 	a.do(func() {

@@ -37,8 +37,8 @@ const (
 	messageB = "message B, which comes after it"
 )
 
-// lose has rank 0 send A on lane 0, of which every packet is lost, and then B on
-// lane 1.
+// lose makes rank 0 send message A on lane 0, and then message B on lane 1. Every
+// packet of A is lost.
 func lose(t *testing.T, streams string) (a, b *node, w *withheld) {
 	a, b = newNode(t, 0, with(pStreams, streams)), newNode(t, 1, with(pStreams, streams))
 	join(t, a, b)
@@ -62,8 +62,8 @@ func TestNoHeadOfLineBlocking(t *testing.T) {
 	require.Equal(t, []string{messageB, messageA}, b.frames)
 }
 
-// Nor does a control frame of the message layer, whose lane is nobody else's: it
-// overtakes on the control stream. With one stream there is no such thing.
+// A control frame of the message layer does not wait for A either: it overtakes on the
+// control stream. With one stream for frames it can not.
 func TestControlFramesOvertake(t *testing.T) {
 	leak.Check(t)
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func TestControlFramesOvertake(t *testing.T) {
 		for lane := range lanes {
 			a.send(onLane(lane), lane, b)
 		}
-		// Each of them, or B shares a packet with one that is lost.
+		// All of them must be lost first, or B could share a packet with one that is lost later.
 		await(t, "all of A to be lost", func() bool { return gone.Load() == 1<<lanes-1 }, a, b)
 		require.Equal(t, c.stream, a.ep.(*endpoint).sender.stream(btl.ControlLane))
 		a.send(messageB, btl.ControlLane, b)

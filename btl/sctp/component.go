@@ -97,7 +97,7 @@ func (m *module) open() error {
 	return nil
 }
 
-// limitFrames has frames be no longer than the stack's buffers are good for.
+// limitFrames makes frames no longer than the stack's buffers allow.
 func (m *module) limitFrames() {
 	limit := max(m.stack.MaxMessage()-prefixSize-maxHeader, leastFrame)
 	if m.Wire.MaxFrame = min(limit, m.cfg.maxFrame); limit >= m.cfg.maxFrame {
@@ -108,7 +108,7 @@ func (m *module) limitFrames() {
 	m.cfg.maxFrame = limit
 }
 
-// explain names the parameter that a stack can not do.
+// explain adds the setting that the stack can not follow to the error.
 func (m *module) explain(err error) error {
 	if u, ok := errors.AsType[*stack.UnsupportedError](err); ok {
 		return fmt.Errorf("%s: %w", m.Host.Params().Value(prefixOfAll+u.Parameter), err)

@@ -88,7 +88,7 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 	}
 }
 
-// readPriorities reads what places the lanes have.
+// readPriorities reads the places, or weights, of the lanes.
 func readPriorities(v *param.Values) ([]uint16, error) {
 	s := v.String(pScheduler)
 	least, what := uint64(0), "place among the lanes"
@@ -110,7 +110,8 @@ func readPriorities(v *param.Values) ([]uint16, error) {
 }
 
 // checkBuffers refuses a receive buffer that half-arrived messages, one on each
-// stream, could fill: nothing would ever move again.
+// stream, could fill: nothing would ever move again. It also refuses an rto_min above
+// rto_max.
 func checkBuffers(v *param.Values, c config) error {
 	need := int64(c.streams+2) * int64(c.tuning.MaxMessage)
 	if got := int64(c.tuning.ReceiveBuffer); got > 0 && got < need {

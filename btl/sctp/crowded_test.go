@@ -19,8 +19,8 @@ type mute struct{ wireup.Link }
 func (mute) Abort()                            {}
 func (mute) Addresses() (local, remote string) { return "", "" }
 
-// Where as many strangers wait as may, a peer waits too: its cookie is left unanswered, and
-// sent again, until there is room. It is not refused, which would use up its attempts.
+// If as many strangers wait as may, a peer waits too: its cookie is left unanswered, and the peer
+// sends it again until there is room. The peer is not refused: that would use up its attempts.
 func TestPeerAmongStrangers(t *testing.T) {
 	leak.Check(t)
 	const cookieEcho = 10 // RFC 9260, section 3.3.11

@@ -30,8 +30,8 @@ var (
 	_ btl.Reporter    = (*endpoint)(nil)
 )
 
-// Start implements [wireup.Endpoint]. Who has connected says that it knows of it, before the
-// other side sends: streams do not wait for each other.
+// Start implements [wireup.Endpoint]. The connector says that it has the verdict, and the acceptor
+// waits for that before it sends: its frames could otherwise overtake the verdict.
 func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) error {
 	m, link := ep.m, l.(*link)
 	ep.link = link
@@ -77,7 +77,7 @@ func (ep *endpoint) Ready() {
 	}
 }
 
-// offer tells the host that it can send, if it wants to and can.
+// offer tells the host that it can send, if it can and the host waits for that.
 func (ep *endpoint) offer() {
 	if ep.Live() {
 		ep.Ready()
@@ -111,11 +111,11 @@ func (ep *endpoint) pathChanged(p btl.PathState) {
 	m.Host.Logf(btl.LogInfo, "sctp: rank %d ↔ rank %d: path %s is %s", m.Host.Rank(), ep.Rank(), p.Desc, how)
 }
 
-// ended: the association has ended. In order and without a goodbye means, if there
-// is btl_sctp_autoclose, that it was idle too long: it comes back with the next frame.
-// One that the peer has made, to whom this side knows no way, rests until the peer
-// comes back or the host wants to send: then the host is told, and makes a new one.
-// Otherwise the peer has died; its kernel shuts down what it leaves.
+// ended: the association has ended. If it ended in order but without a goodbye, it was
+// idle too long, if there is btl_sctp_autoclose: it comes back with the next frame. If the
+// peer had made it, this side knows no way to the peer. Then the endpoint rests until the
+// peer comes back or the host wants to send; the host is told then, and makes a new one.
+// Without btl_sctp_autoclose the peer has died: its kernel shuts down what it left.
 func (ep *endpoint) ended(err error) {
 	if errors.Is(err, io.EOF) && ep.m.cfg.tuning.Autoclose > 0 {
 		ep.Tell(btl.LogInfo, "closed", "the association was idle and is closed")

@@ -39,7 +39,7 @@ func (f *thief) begin() {
 	f.active = true
 }
 
-// What is lost while a module closes is sent again: its peer gets the last frame, and the
+// Packets that are lost while a module closes are sent again. The peer gets the last frame and the
 // goodbye, and need not find out by itself that nobody is there.
 func TestLastPacketsAreLost(t *testing.T) {
 	leak.Check(t)

@@ -12,18 +12,18 @@ const (
 	// prefixSize is the number of bytes before each frame's header.
 	prefixSize = 8
 	maxHeader  = btl.MaxHeader
-	// leastFrame is the least that package btl has a module carry in one.
+	// leastFrame is the least payload of a frame that package btl asks of a module.
 	leastFrame  = 1024
 	goodbyeSize = 8
 )
 
-// Payload protocol identifiers: what a message is. Like everybody's they are not
-// registered; the first three bytes are "STR".
+// Payload protocol identifiers say what a message is. They are not registered; the
+// first three bytes are "STR".
 const (
 	ppidHandshake = 0x53545200 + iota // one message of package handshake
 	ppidData                          // a frame
 	ppidReady                         // the connector knows that it was let in; one byte, 0
-	ppidGoodbye                       // how many frames were sent, of all streams
+	ppidGoodbye                       // how many frames were sent, on all streams together
 )
 
 // controlStream carries what is about the connection, and the message layer's control

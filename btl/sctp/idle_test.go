@@ -12,8 +12,8 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// rest has both ends of a connection find that it was shut down for being idle, as
-// the kernel's stack says it.
+// rest tells both ends of a connection, as the kernel's stack would, that it was shut
+// down for being idle.
 func rest(nodes ...*node) {
 	for _, n := range nodes {
 		n.mod.cfg.tuning.Autoclose = time.Second
@@ -42,8 +42,8 @@ func TestAnIdleAssociationComesBack(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{a.ups, b.ups})
 }
 
-// Who was connected to knows no way to the peer: the host does, and is told when it
-// wants to send.
+// The end that was connected to knows no way to the peer. Its host does, and is told
+// when it wants to send.
 func TestAnIdleAssociationOfThePeers(t *testing.T) {
 	leak.Check(t)
 	a, b := newNode(t, 0), newNode(t, 1)

@@ -5,9 +5,9 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// A linger is an association after its endpoint: it says goodbye, behind what was
-// taken, and goes when the peer does, or when the peer's SCTP has everything and
-// the peer is leaving too.
+// A linger is an association after its endpoint. It says goodbye behind what was taken.
+// It ends when the peer ends the association, or when the peer has said goodbye as well:
+// then the peer drops what it gets.
 type linger struct {
 	*link
 	member  bool   // the peer has proved itself
@@ -17,15 +17,15 @@ type linger struct {
 
 var _ wireup.Leaver = (*linger)(nil)
 
-// leave lets an association end in order, after the goodbye, which is nil if it
-// was never anybody's connection.
+// leave lets an association end in order, after the goodbye. Goodbye is nil if no
+// endpoint ever had the association.
 func (m *module) leave(l *link, goodbye []byte) {
 	l.ep, l.linger = nil, &linger{link: l, member: goodbye != nil, goodbye: goodbye}
 	m.Wire.Leave(l.linger)
 	l.linger.sayGoodbye()
 }
 
-// sayGoodbye says it once there is room.
+// sayGoodbye says goodbye if there is room, and reports whether anything has changed.
 func (l *linger) sayGoodbye() bool {
 	if l.goodbye == nil {
 		return false
@@ -60,8 +60,9 @@ func (l *linger) receive(stream uint16, ppid uint32) {
 	l.theirs = l.theirs || (stream == controlStream && ppid == ppidGoodbye)
 }
 
-// End implements [wireup.Leaver]. As long as the module is open the peer must be able to come
-// back at once, and a stranger is not to occupy the system for longer than us.
+// End implements [wireup.Leaver]. The association is left to the system only where the module
+// closes. While the module is open the peer must be able to come back at once, so nothing may be
+// left of the old association. And a stranger is to occupy the system no longer than this module.
 func (l *linger) End() {
 	if l.m.closed && l.member && l.goodbye == nil {
 		l.assoc.Release()

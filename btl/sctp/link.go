@@ -10,8 +10,8 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// A link is one association and whom it belongs to at the moment: somebody who sets up a
-// connection, an endpoint, or what is left of one. It implements [stack.Handler].
+// A link is one association and its present owner: a handshake (pending), an endpoint, or a
+// linger. It implements [stack.Handler].
 type link struct {
 	assoc   stack.Association
 	m       *module
@@ -96,8 +96,8 @@ func (l *link) Down(err error) {
 	}
 }
 
-// Send implements [wireup.Link]. There is always room for the handshake, whose messages are
-// few and the first. If the association is over already Down tells so, with the reason.
+// Send implements [wireup.Link]. There is always room: the handshake's messages are few, and
+// the first. If the association is over already, Send returns nil and Down tells the reason.
 func (l *link) Send(b []byte) error {
 	if l.assoc.Send(controlStream, ppidHandshake, b, nil) == btl.Busy {
 		return errNoRoom

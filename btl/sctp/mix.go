@@ -7,10 +7,10 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 )
 
-// Two stacks of different kinds meet over UDP: the kernel's packets are carried in
-// it (RFC 6951), which is what the user stack's always are. The kernel sends from
-// one UDP port of the whole host, btl_sctp_encap_port, and needs SCTP's own port to
-// be the one that the user stack has.
+// Two stacks of different kinds meet over UDP. The user stack's packets always travel
+// in UDP; the kernel's do if the kernel is told so (RFC 6951). The kernel sends from one
+// UDP port of the whole host, btl_sctp_encap_port. Its own SCTP port must be the one
+// that the user stack's packets are for (stack.InnerPort).
 
 // mixed reports whether the peer has the other stack.
 func (m *module) mixed(remote *address) bool { return remote.stack != m.kind }
@@ -34,7 +34,7 @@ func (m *module) canMix(remote *address) error {
 	return nil
 }
 
-// mix is the route to a peer with the other stack: for the kernel one pair of addresses,
+// mix is the route to a peer with the other stack. The kernel gets one pair of addresses only,
 // since the user stack takes an association at one address at a time.
 func (m *module) mix(r *route, s stack.Route) stack.Route {
 	if m.kind == overIP {

@@ -16,7 +16,7 @@ type module struct {
 	cfg    config
 	stack  stack.Stack
 	kind   byte   // of stack; what is published begins with it
-	why    string // this stack
+	why    string // the reason for this stack
 	closed bool
 }
 
@@ -28,8 +28,8 @@ func (m *module) Progress() bool {
 	return m.Wire.Work() || did
 }
 
-// Reach implements [btl.Module]. There is one path: an association knows by
-// itself which addresses it uses.
+// Reach implements [btl.Module]. There is one path: the association itself chooses
+// among the addresses.
 func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if err := m.IsOther(peer); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
 // Linger implements [wireup.Transport].
 func (m *module) Linger() { m.stack.Linger() }
 
-// Close implements [btl.Module]. It waits a little, in the end, for the peers to
-// have our last bytes.
+// Close implements [btl.Module]. In the end it waits a little until the peers have our
+// last bytes.
 func (m *module) Close() error {
 	if m.closed {
 		return nil

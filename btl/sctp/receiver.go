@@ -8,14 +8,14 @@ import (
 )
 
 // A receiver is the receiving half of a connection: what is half arrived on each
-// stream. A message is a frame, so the streams can not confuse each other.
+// stream. A message is one frame of one stream, so streams can not be mixed up.
 type receiver struct {
 	streams  []incoming
 	control  control
 	maxFrame int
-	frames   uint64 // that have come over this association
+	frames   uint64 // frames that have come over this association
 	leaving  bool   // the peer has said goodbye
-	sent     uint64 // and that it had sent so many frames
+	sent     uint64 // how many frames it had sent, by its goodbye
 }
 
 // incoming is the state of one stream.
@@ -193,8 +193,8 @@ func (ep *endpoint) instruct(ppid uint32, piece []byte, end bool) {
 	ep.farewell()
 }
 
-// farewell ends the connection in order if the peer has said goodbye and all that
-// it had sent has come: streams do not wait for each other.
+// farewell ends the connection in order once the peer's goodbye and all its frames have
+// come. The goodbye may come first: streams do not wait for each other.
 func (ep *endpoint) farewell() {
 	r := &ep.receiver
 	if !r.leaving || !ep.Live() {

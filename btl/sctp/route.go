@@ -9,8 +9,8 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// A route is how a peer is reached: the pairs of addresses that were chosen, and those that
-// would work too, for when none of these does; the best first, which stands for all.
+// A route is how a peer is reached. Pairs are the pairs of addresses that were chosen, best first;
+// the first is embedded and stands for all. Spares would work too, for when none of pairs does.
 type route struct {
 	wireup.Pair
 	pairs  []wireup.Pair
@@ -18,7 +18,7 @@ type route struct {
 	mixed  bool // the peer has the other stack
 }
 
-// Describe implements [wireup.Way]: it says how many others there are.
+// Describe implements [wireup.Way]: the best pair, and how many others there are.
 func (r *route) Describe() string {
 	if n := len(r.pairs) - 1; n > 0 {
 		return r.DescribeWith(fmt.Sprintf(", %d more", n))

@@ -6,29 +6,30 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// A sender is the sending half of a connection. It holds nothing: a frame goes to
-// the stack, which copies it, or is refused.
+// A sender is the sending half of a connection. It holds no frame: the stack copies a
+// frame or refuses it.
 type sender struct {
 	streams int    // for frames, from 1 on
 	frames  uint64 // sent over this association
 	head    [prefixSize + maxHeader]byte
 }
 
-// init folds the lanes onto as many streams as there are: ours, what the peer has
-// announced, what the stacks have agreed on, and what the peer's window bears.
+// init sets the number of streams onto which the lanes are folded. It is the smallest of
+// four: ours, what the peer has announced, what the stacks have agreed on, and what the
+// peer's window bears.
 func (s *sender) init(ours, theirs, agreed, bearable int) {
 	s.streams, s.frames = max(min(ours, theirs, agreed, bearable), 1), 0
 }
 
-// bearable is on how many streams a frame may be half arrived, beside a control frame, in
-// a window. With more of them the window could be full of such halves, with no room for
-// the rest of any.
+// bearable is the number of streams for which a window has room for a whole frame each,
+// and for a control frame. With more streams, half-arrived frames could fill the window,
+// with no room for the rest of any.
 func (m *module) bearable(window int) int {
 	return window/(prefixSize+maxHeader+m.cfg.maxFrame) - 1
 }
 
-// stream of a lane. The control frames of the message layer go with our own, unless
-// everything is to be on one stream.
+// stream returns the stream of a lane. The message layer's control frames share the
+// control stream with our own messages, unless everything is to be on one stream.
 func (s *sender) stream(lane int) uint16 {
 	if lane == btl.ControlLane && s.streams > 1 {
 		return controlStream

@@ -51,9 +51,9 @@ func (w *wiretap) packets() []outgoing {
 	return append([]outgoing(nil), w.seen...)
 }
 
-// Who has to wait for an acknowledgement asks for it at once: the sender of a message
-// about the connection, and the sender of a packet behind which the congestion
-// window lets nothing more out. Nobody else does.
+// A sender that has to wait for an acknowledgement asks for it at once: for a message
+// about the connection, and for a packet behind which the congestion window lets nothing
+// more out. It does not ask otherwise.
 func TestImmediateAcknowledgement(t *testing.T) {
 	for _, interleave := range []string{"on", "off"} {
 		t.Run("interleave "+interleave, func(t *testing.T) {

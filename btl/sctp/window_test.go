@@ -10,9 +10,9 @@ import (
 	"github.com/strandmp/strand/internal/test/leak"
 )
 
-// A frame on each stream, all half arrived at the same time, would fill the window of a
-// peer that has a small one: there would be no room for the rest of any, ever. So
-// there are no more of them than it bears.
+// If a peer has a small window, half-arrived frames, one on each stream, could fill it.
+// Then there would never be room for the rest of any. So there are no more streams than
+// the window bears.
 func TestWindowFullOfHalfArrivedFrames(t *testing.T) {
 	leak.Check(t)
 	const lanes = 10

@@ -44,8 +44,8 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	return btl.Taken
 }
 
-// progress delivers what was waiting when it was called: what a receiver sends
-// in answer has its turn the next time.
+// progress delivers what was waiting when it was called. What a receiver sends
+// in answer waits for the next call.
 func (ep *endpoint) progress() bool {
 	if ep.up && ep.count == 0 || ep.busy || ep.gone || ep.failed {
 		return false

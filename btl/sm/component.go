@@ -67,8 +67,8 @@ func readConfig(v *param.Values) config {
 	}
 }
 
-// attributes of the module. Memory is as fast as it is: what stands here puts shared memory
-// before any network and behind the process itself.
+// attributes of the module. Bandwidth and latency are not measured: these values rank shared
+// memory before any network and behind the process itself.
 func (c *config) attributes() btl.Attr {
 	return btl.Attr{
 		Name:        "sm",

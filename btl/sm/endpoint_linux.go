@@ -69,8 +69,8 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) err
 	return err
 }
 
-// share makes the memory and hands it over with the last word of the handshake, or takes what
-// has come.
+// share makes the memory and hands it over with the last message of the handshake, or takes the
+// memory that has come with that message.
 func (t *talk) share(first []byte, maker bool) ([]byte, order, error) {
 	if !maker {
 		defer t.dropMemory()
@@ -105,7 +105,7 @@ func (ep *endpoint) Detach(how wireup.End) {
 	l := ep.landing
 	ep.landing = nil
 	if p := ep.pipe; p == nil {
-		return // there was no memory for it
+		return // the connection never got its memory
 	} else if how == wireup.Leaves {
 		ep.m.leave(p)
 	} else {
@@ -171,8 +171,8 @@ func (ep *endpoint) Poll() bool {
 // hears implements owner.
 func (ep *endpoint) hears() bool { return true }
 
-// event implements owner: the bell, or the peer's end. What the peer has written before its end
-// is still there.
+// event implements owner: the bell, or the peer's end. What the peer wrote before its end is
+// still in the memory, and is handed over first.
 func (ep *endpoint) event() bool {
 	did, end := ep.pipe.heard()
 	did = ep.progress() || did
@@ -252,7 +252,7 @@ func (ep *endpoint) Recall() int {
 	}
 	copied := ep.pipe.recall()
 	if ep.refused {
-		ep.m.loop.Post(func() { // nothing may be left whose writing would make room
+		ep.m.loop.Post(func() { // perhaps no frame is left whose writing would offer room
 			if ep.Live() && ep.pipe.count <= maxQueued/2 {
 				ep.Ready()
 			}

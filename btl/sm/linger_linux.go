@@ -18,7 +18,8 @@ var (
 	_ owner         = (*linger)(nil)
 )
 
-// leave lets a connection end in order, after the frames that wait, of which it takes copies.
+// leave lets a connection end in order, after the frames that wait. It copies those, since their
+// memory is the host's again.
 func (m *module) leave(p *pipe) {
 	l := &linger{m: m, p: p}
 	p.owner, p.parting = l, true
@@ -66,7 +67,8 @@ func (l *linger) event() bool {
 // hears implements owner.
 func (l *linger) hears() bool { return false }
 
-// Confirmed implements [wireup.Leaver]: what is written the peer has, whatever becomes of us.
+// Confirmed implements [wireup.Leaver]: the peer can read whatever is written, even after this
+// process has ended.
 func (l *linger) Confirmed() bool { return !l.p.parting }
 
 // End implements [wireup.Leaver].

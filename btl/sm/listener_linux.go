@@ -15,7 +15,7 @@ import (
 	"github.com/strandmp/strand/internal/openfiles"
 )
 
-// A listener takes in who connects to our name.
+// A listener accepts those who connect to our name.
 type listener struct {
 	m     *module
 	fd    int

@@ -25,7 +25,7 @@ type module struct {
 
 	wire     *wireup.Manager // sets up the connections
 	name     string          // of our sockets
-	beacon   int             // a socket that only shows that the name is here
+	beacon   int             // a datagram socket: peers ask the kernel whether its name is here
 	listener *listener
 	pipes    []*pipe // of all connections
 	scratch  [wireup.MaxMessage]byte
@@ -37,8 +37,8 @@ var (
 	_ btl.Dozer        = (*module)(nil)
 )
 
-// retries is how many attempts to connect may fail in a row: within a host the second fails as
-// the first does.
+// retries is how many attempts to connect may fail in a row. Within a host there is little to
+// hope for: the second fails as the first does.
 const retries = 2
 
 // open makes the module and its sockets.
@@ -64,7 +64,7 @@ func open(h btl.Host) ([]btl.Module, error) {
 // maxFrameLimit bounds what a peer may announce, and btl_sm_max_send_size.
 const maxFrameLimit = 1 << 30
 
-// try makes a segment and gives it back, so that what the system does not give shows at once.
+// try makes a segment and gives it back. So it shows at the start if the system does not give one.
 func (m *module) try() error {
 	fd, mem, err := makeSegment(m.cfg.ring)
 	if err != nil {
@@ -113,7 +113,7 @@ func nameIn(address []byte) (string, error) {
 	return name, nil
 }
 
-// Reach implements [btl.Module]. A peer that has the socket of its name here is on this host.
+// Reach implements [btl.Module]. A peer is on this host if the socket that it names answers here.
 func (m *module) Reach(peer btl.Peer) ([]btl.Path, error) {
 	if peer.Rank == m.host.Rank() {
 		return nil, fmt.Errorf("sm: rank %d is this process, which btl self serves", peer.Rank)
@@ -139,7 +139,7 @@ func (m *module) Connect(peer btl.Peer, path btl.Path, recv btl.Receiver) (btl.E
 // NewEndpoint implements [wireup.Transport].
 func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
 
-// Holds implements [wireup.Transport]: nobody names an address of IP here.
+// Holds implements [wireup.Transport]: targets of this transport are no IP addresses.
 func (m *module) Holds(target netip.AddrPort) bool { return !target.IsValid() }
 
 // Linger implements [wireup.Transport].
@@ -159,7 +159,7 @@ func (m *module) Progress() bool {
 	for i := 0; i < len(m.pipes); i++ {
 		p := m.pipes[i]
 		if p.fresh {
-			p.fresh = false // who waits for this one has just looked
+			p.fresh = false // a thread that waits for this peer has just looked (Poll)
 			continue
 		}
 		if p.waits() || p.in.next() != 0 {
@@ -216,12 +216,13 @@ func (m *module) Close() error {
 const (
 	namePrefix = "strand-sm-"
 	maxName    = 64
-	// Of those who connect and prove nothing a few are enough: they are of this host.
+	// backlog bounds the connections in the system's queue. They wait there while wireup has no
+	// room for another stranger.
 	backlog = 4096
 )
 
-// listen opens both sockets. The name is a random one: nobody is in its place before it is
-// made, and no file is left behind (unix(7), abstract).
+// listen opens both sockets. Their name is random, so nobody can have taken it before. It is
+// abstract (unix(7)), so no file is left behind.
 func (m *module) listen() (err error) {
 	name := namePrefix + rand.Text()
 	if m.beacon, err = socket(unix.SOCK_DGRAM); err != nil {

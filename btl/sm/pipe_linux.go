@@ -9,13 +9,13 @@ import (
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-// A pipe is a connection that stands: the socket, the memory, and the frames that wait for
-// room in it. It is an endpoint's, and then its linger's.
+// A pipe is an established connection: the socket, the memory, and the frames that wait for room
+// in the memory. It belongs to an endpoint, and after the endpoint to its linger.
 type pipe struct {
 	m     *module
 	owner owner
 	fd    int
-	conn  rawio.Conn // the same, for the bell
+	conn  rawio.Conn // of fd, for the bell
 	watch btl.Watch
 	mem   []byte
 	in    reader
@@ -24,15 +24,15 @@ type pipe struct {
 	them  side
 	order order
 
-	first, last *btl.Frame // those that wait, through their own links
+	first, last *btl.Frame // the frames that wait, linked by Next
 	count       int
 	begun       bool // the header of the first has been written
-	ours        bool // the first is the copied rest of one that was recalled
+	ours        bool // the first is the copied rest of a frame that was recalled
 	parting     bool // a goodbye is to be written after them
 	bells       uint64
 
 	fresh   bool // Poll of the endpoint has just looked
-	working bool // up-calls are made that refer to the memory
+	working bool // an up-call may refer to the memory, which must stay mapped
 	closed  bool
 }
 
@@ -47,10 +47,10 @@ type owner interface {
 }
 
 const (
-	// wholeLimit is up to which size, header and payload, a frame is written as one record.
+	// wholeLimit is the largest frame, word, header and payload, that is written as one record.
 	wholeLimit = 8 << 10
-	// pieceSize is the most of a longer one that is written at a time: while the receiver copies
-	// one piece the sender copies the next.
+	// pieceSize is the most of a longer frame that is written at a time: while the receiver
+	// copies one piece the sender copies the next.
 	pieceSize = 8 << 10
 	// maxQueued bounds the frames that wait for room.
 	maxQueued = 8
@@ -77,7 +77,7 @@ type socketEvents pipe
 // Poll implements [btl.Handler].
 func (s *socketEvents) Poll(bool) bool { return s.owner.event() }
 
-// close ends the connection. The memory goes when nobody refers to it.
+// close ends the connection. The memory is unmapped once no up-call refers to it.
 func (p *pipe) close() {
 	if p.closed {
 		return
@@ -108,18 +108,18 @@ func (p *pipe) awaits() uint64 {
 	return sleeps
 }
 
-// wake rings the bell if the peer sleeps and waits for this.
+// wake rings the bell if the peer sleeps and waits for this (see sleeps and needRoom).
 func (p *pipe) wake(what uint64) {
 	if !p.them.wants(what) {
 		return
 	}
 	p.bells++
-	// A full socket is as good: there is something to be read. If the peer is gone we hear of it.
+	// If the socket is full the peer has bells to read already. If the peer is gone, heard finds out.
 	_, _ = p.conn.Send(bells[:])
 }
 
-// heard reads the bell, and reports whether anything was there, and whether the connection is
-// over.
+// heard reads the bells, and reports whether there were any. End is not nil if the connection is
+// over, and says why.
 func (p *pipe) heard() (did bool, end error) {
 	b := p.m.scratch[:64]
 	for {
@@ -141,8 +141,8 @@ func (p *pipe) heard() (did bool, end error) {
 	}
 }
 
-// write writes a frame, or what is left of it, as far as there is room, and reports whether
-// that was all.
+// write writes as much of a frame, or of its rest, as there is room for. It reports whether that
+// was all.
 func (p *pipe) write(f *btl.Frame) bool {
 	p.order.writing()
 	if !p.begun && wordSize+len(f.Header)+f.Size <= wholeLimit {
@@ -182,8 +182,8 @@ func (p *pipe) enqueue(f *btl.Frame) {
 	p.count++
 }
 
-// push writes what waits, as far as there is room, and returns the frames that are done, and
-// whether anything was written.
+// push writes what waits, as far as there is room. It returns the frames that are written whole,
+// and whether anything was written.
 func (p *pipe) push() (whole [maxQueued]*btl.Frame, n int, did bool) {
 	before := p.out.tail
 	for p.first != nil {
@@ -216,12 +216,13 @@ func (p *pipe) queued() int {
 	return n
 }
 
-// recall lets go of all frames. What was begun goes on from a copy, whose length it returns.
+// recall lets go of all frames. A frame that was begun goes on from a copy; recall returns the
+// length of that copy.
 func (p *pipe) recall() (copied int) {
 	f := p.first
 	switch {
 	case f == nil || p.ours:
-		// The rest of one that was recalled before is ours to keep.
+		// The copied rest of an earlier recall is not the host's memory: it stays.
 	case !p.begun:
 		f = nil
 	default:

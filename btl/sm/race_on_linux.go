@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// order is where the race detector learns that what happened before a record was written
-// happens before it is read, where both ends are in this process. It sees the two mappings as
-// different memory. Each direction has a mark of its own, found by the number of the memory's
-// file; that two share one costs precision only.
+// order tells the race detector that the writing of a record happens before its reading, where
+// both ends are in this process. The detector can not see that by itself: the two mappings are
+// different memory to it. Each direction has a mark, found by the inode of the memory's file. If
+// two connections share a mark, the detector misses some races and reports no false ones.
 type order struct{ out, in *mark }
 
 type mark struct{ word uint64 }

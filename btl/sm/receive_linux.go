@@ -16,8 +16,8 @@ var (
 	errUnfinished = errors.New("malformed frame: another one begins before all its pieces were there")
 )
 
-// receive hands over what has arrived, at most one frame: whoever waits for it need not wait
-// for another look, at a line that the peer may be writing.
+// receive hands over what has arrived, at most one frame. A thread that waits for that frame need
+// not wait for a look behind it, at a cache line that the peer may be writing.
 func (ep *endpoint) receive() bool {
 	p := ep.pipe
 	if p.working {
@@ -53,8 +53,8 @@ func (ep *endpoint) receive() bool {
 	return did
 }
 
-// take handles one record, and says how long it was and whether to look for the next one at
-// once.
+// take handles one record. It returns how many bytes of the ring the record took, and whether to
+// look for the next one at once.
 func (ep *endpoint) take(word uint64) (n int, more bool, err error) {
 	c, err := ep.pipe.in.parse(word)
 	if err != nil {

@@ -16,18 +16,18 @@ const (
 	wordSize = 8
 	// minRing and maxRing bound the bytes of a ring, which are a power of two.
 	minRing, maxRing = 32 << 10, 64 << 20
-	// tellEvery part of a ring that was read the writer is told of it.
+	// tellEvery: the writer is told each time that an eighth of the ring was read.
 	tellEvery = 8
 )
 
 // Kinds of records. The word has the kind in bits 40 to 43, the length of the header in bits 32
-// to 39 and a length in bytes in bits 0 to 31; all others are 0. A word of 0 is no record: the
-// writer clears the word behind a record before it announces that.
+// to 39 and a length in bytes in bits 0 to 31; all others are 0. A word of 0 is no record. Before
+// the writer announces a record it clears the word behind it.
 const (
 	kindWhole   = 1 + iota // word, header, payload of that length
-	kindBegin              // word, header of a frame whose payload has that length: it follows
-	kindPiece              // word; from the next line on so many bytes of the payload
-	kindPad                // so many bytes of nothing: the next record begins the ring anew
+	kindBegin              // word, header of a frame; its payload, of that length, follows in pieces
+	kindPiece              // word; from the next line on that many bytes of the payload
+	kindPad                // that many bytes of nothing: the next record is at the start of the ring
 	kindGoodbye            // word: the end, in order
 )
 
@@ -49,12 +49,12 @@ var errHead = errors.New("malformed ring: it says that more was read than was wr
 type writer struct {
 	ring []byte
 	tail uint64         // bytes written
-	seen uint64         // of which so many were read, as far as we have looked
-	head *atomic.Uint64 // of which so many were read, as the peer says
-	err  error          // it says what can not be
+	seen uint64         // bytes read by the peer, as of our last look at head
+	head *atomic.Uint64 // bytes read, as the peer says
+	err  error          // head said what can not be
 }
 
-// has reports whether there is room for n bytes, and the cleared word behind them.
+// has reports whether there is room for n bytes and for the cleared word behind them.
 func (w *writer) has(n int) bool {
 	if uint64(len(w.ring))-(w.tail-w.seen) >= uint64(n+line) {
 		return true
@@ -86,7 +86,7 @@ func (w *writer) room(n int) []byte {
 	return w.ring[from : from+n : from+n]
 }
 
-// publish announces a record of n bytes, whose word this is.
+// publish announces a record of n bytes by its word.
 func (w *writer) publish(word uint64, n int) {
 	mask := len(w.ring) - 1
 	from := int(w.tail) & mask
@@ -130,7 +130,7 @@ func (w *writer) begin(f *btl.Frame) bool {
 func (w *writer) piece(f *btl.Frame, most int) int {
 	n := min(f.Size-f.Progress, most)
 	if end := w.end(); line+n > end && end > most/2 {
-		n = end - line // rather than wasting so much
+		n = end - line // a shorter piece, rather than so much padding
 	}
 	b := w.room(lines(line + n))
 	if b == nil {
@@ -166,8 +166,8 @@ type reader struct {
 	head *atomic.Uint64 // where it is told
 }
 
-// A record is what a reader has found. It refers to the ring, where the peer may still write:
-// header and payload are to be copied before they are looked at.
+// A record is what a reader has found. It refers to the ring, where the peer may still write. So
+// header and payload must be copied before they are looked at.
 type record struct {
 	kind    int
 	size    int // bytes in the ring
@@ -222,7 +222,7 @@ func (r *reader) parse(word uint64) (c record, err error) {
 	return c, nil
 }
 
-// advance gives n bytes back to the writer, and reports whether it was told.
+// advance gives n bytes back to the writer, and reports whether the writer was told.
 func (r *reader) advance(n int) bool {
 	r.pos += uint64(n)
 	if r.pos-r.told < uint64(len(r.ring)/tellEvery) {

@@ -74,7 +74,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// A reader that says it has read what was not written is mad.
+// A reader that says that it has read more than was written is mad: the writer gives up.
 func TestNonsenseAboutWhatWasRead(t *testing.T) {
 	for _, head := range []uint64{line, 1 << 63, ^uint64(0), 7} {
 		w, _ := newRing(minRing)

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layout is the version of what stands in the memory. Ranks with different ones do not share any.
+// layout is the version of the memory's format. Ranks with different layouts share no memory.
 const layout = 1
 
-// A segment begins with a page of words, then the ring that the maker writes, then the other.
-// Words that different sides write lie so far apart that no processor fetches both at once.
+// A segment is a page of words, then the ring that the maker writes, then the other ring. Words
+// that different sides write lie so far apart that no processor fetches both at once.
 const (
 	page       = 4 << 10
 	headWord   = 0   // how far the side has read
@@ -49,7 +49,7 @@ func makeSegment(ring int) (fd int, mem []byte, err error) {
 
 var errUnsealed = errors.New("the peer's memory is not sealed: it could shrink under us")
 
-// takeSegment maps memory that a peer has made, if it can not take it away again.
+// takeSegment maps memory that a peer has made, if the peer can not take it away again.
 func takeSegment(fd int) ([]byte, error) {
 	has, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	if err != nil || has&seals != seals {

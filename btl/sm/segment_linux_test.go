@@ -45,7 +45,8 @@ func TestMemoryThatIsRefused(t *testing.T) {
 	assert.ErrorIs(t, err, errUnsealed)
 }
 
-// What is no socket of this layout, or does not answer here, is not on this host.
+// A peer is not on this host if its address names no socket of this layout, or if that does not
+// answer here.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                       "offers no shared memory",

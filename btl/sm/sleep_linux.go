@@ -8,11 +8,12 @@ const (
 	needRoom = 2 // room in the ring that it writes
 )
 
-// A side is the word that says whether one of the two sleeps. Each side writes its own, but for
-// the one that wakes it, who clears it: so a sleeper is woken once.
+// A side is the word that says what one of the two sides sleeps for; 0: it is awake. Each side
+// writes its own word. Whoever wakes a side clears that side's word, so a sleeper is woken once.
 type side struct{ word *atomic.Uint64 }
 
-// wants reports whether the side sleeps and waits for this, and takes note that it is woken.
+// wants reports whether the side sleeps and waits for this. If so it clears the word: the caller
+// is the one to wake it.
 func (s side) wants(what uint64) bool {
 	v := s.word.Load()
 	return v&what != 0 && s.word.CompareAndSwap(v, 0)

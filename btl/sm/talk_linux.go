@@ -13,8 +13,8 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// A talk is a socket until it is an endpoint's: during the handshake. Its messages are short
-// and fit into what the system has for a new socket.
+// A talk is a socket during the handshake, before an endpoint has it. It queues nothing: its
+// messages are short and fit into the buffer of a new socket.
 type talk struct {
 	m       *module
 	pending *wireup.Pending
@@ -83,8 +83,8 @@ func (t *talk) Poll(bool) bool {
 	return did
 }
 
-// read takes what has come, and the memory that comes with it from a peer that we have looked
-// for. What strangers hand over the system drops.
+// read takes what has come. Only the side that connects also takes the memory that comes with it:
+// it knows whom it looked for. A descriptor that a stranger hands over is dropped by the system.
 func (t *talk) read(b []byte) (int, error) {
 	if t.name == "" {
 		n, err := unix.Read(t.fd, b)
@@ -159,7 +159,8 @@ func (t *talk) Abort() {
 	unix.Close(t.release())
 }
 
-// Leave implements [wireup.Link]: what was sent is in the peer's hands, and stays there.
+// Leave implements [wireup.Link]. It closes the socket at once: a Unix socket keeps what was sent
+// until the peer has read it.
 func (t *talk) Leave(b []byte) {
 	if len(b) > 0 {
 		_ = t.Send(b) // the peer may be gone

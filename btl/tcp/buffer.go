@@ -6,8 +6,8 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// A buffer is the size that the user wants one of the system's buffers for a
-// connection to have.
+// A buffer is one of the two buffers that the system has for a connection, and the size that
+// the user wants for it.
 type buffer struct {
 	size    int // bytes; 0 leaves it to the system
 	setting string
@@ -16,8 +16,8 @@ type buffer struct {
 	get     func(fd int) (int, error)
 }
 
-// setBuffers sets both sizes. A listener hands them down to what it accepts, which
-// is in time for the window's scale to be agreed on.
+// setBuffers sets both sizes. They are set on listeners too: an accepted socket inherits them,
+// and only so are they there when the window scale is agreed on.
 func (c *config) setBuffers(fd int) error {
 	for _, b := range []*buffer{&c.sndbuf, &c.rcvbuf} {
 		if b.size == 0 {
@@ -30,8 +30,8 @@ func (c *config) setBuffers(fd int) error {
 	return nil
 }
 
-// checkBuffers tries the sizes that the user wants, on a socket. The system gives less
-// where its limit is lower, and does not say so.
+// checkBuffers tries on a socket the sizes that the user wants, and warns if it gets less. The
+// system cuts them to its limit without a word.
 func (m *module) checkBuffers(fd int) error {
 	if err := m.cfg.setBuffers(fd); err != nil {
 		return err

@@ -77,15 +77,15 @@ const (
 	maxPaths = 64
 	// maxFrameLimit bounds what a peer may announce, and btl_tcp_max_frag.
 	maxFrameLimit = 1 << 30
-	// mostStrangers bounds the connections that have not proved themselves, and one
-	// descriptor in so many of those that the process may have.
+	// mostStrangers bounds the connections that have not proved themselves. Besides, they take
+	// at most one in strangersPerFile of the descriptors that the process may have.
 	mostStrangers    = 1024
 	strangersPerFile = 8
 )
 
-// strangersAllowed is how many strangers a process may bear. Their pace is that of the
-// listeners: who was not let in would wait in the system's queue, which a flood fills for
-// everybody.
+// strangersAllowed is how many strangers a process bears at a time. No pace is set for them here:
+// the listeners have one (listener.calm). A connection that was not let in would wait in the
+// system's queue, and a flood fills that queue for everybody.
 func strangersAllowed() int {
 	if limit := openfiles.Limit(); limit > 0 {
 		return min(mostStrangers, max(limit/strangersPerFile, 1))
@@ -120,9 +120,8 @@ const (
 	loopbackLatency = 5 * time.Microsecond
 )
 
-// try sets on a socket what the user wants and the system may not give, so that a
-// mistake shows at the start. Where the user leaves it to the system there is nothing
-// to try.
+// try sets on a socket what the user wants and the system may refuse, so that a mistake
+// shows at the start. There is nothing to try if the user leaves it all to the system.
 func (m *module) try(chosen []reach.Address) error {
 	if !m.cfg.namesCongestion() && m.cfg.sndbuf.size == 0 && m.cfg.rcvbuf.size == 0 || len(chosen) == 0 {
 		return nil

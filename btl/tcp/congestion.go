@@ -8,12 +8,12 @@ import (
 )
 
 // Which congestion control a connection has (btl_tcp_congestion). BBR, the default
-// of some systems, paces what it sends even to a peer on the same machine, which
-// halves the throughput there; so auto takes another one for those.
+// of some systems, paces what it sends even to a peer on the same machine. That
+// halves the throughput there, so auto chooses another one for such peers.
 //
-// The kernel goes on pacing a socket that has had BBR whatever is chosen later, and
-// an accepted socket starts with what its listener has. Hence the listeners must
-// not have BBR either unless it is what the user wants.
+// The kernel goes on pacing a socket that once had BBR, whatever is chosen later.
+// An accepted socket starts with the congestion control of its listener. Hence the
+// listeners must not have BBR either, unless the user wants it.
 
 // chooseCongestion sets the congestion control of a connection.
 func (m *module) chooseCongestion(fd int, nearby bool) error {
@@ -23,7 +23,7 @@ func (m *module) chooseCongestion(fd int, nearby bool) error {
 		if nearby {
 			unpaced(fd)
 		} else if m.preset != "" {
-			// It may have been accepted, and have the listener's.
+			// An accepted socket has the listener's, which was changed by prepareListener.
 			_ = rawio.SetCongestion(fd, m.preset)
 		}
 	default:
@@ -37,7 +37,7 @@ func (m *module) Report() btl.Report {
 	if len(m.listeners) == 0 {
 		return btl.Report{}
 	}
-	// A connection begins with what the listener has.
+	// A connection begins with the listener's congestion control.
 	within := rawio.Congestion(m.listeners[0].fd)
 	if m.cfg.congestion == "auto" {
 		return btl.Report{CongestionWithin: within, CongestionOthers: m.preset}
@@ -53,12 +53,12 @@ func (m *module) prepareListener(fd int) {
 		m.preset = rawio.Congestion(fd)
 		unpaced(fd)
 	default:
-		_ = m.cfg.setCongestion(fd) // refused: for the connections too, which say so
+		_ = m.cfg.setCongestion(fd) // if it is refused, each connection reports it
 	}
 }
 
-// unpaced chooses a congestion control that does not pace. What this process may
-// not choose it does without.
+// unpaced chooses a congestion control that does not pace. If this process may choose
+// none of them, the socket keeps what it has.
 func unpaced(fd int) {
 	if rawio.SetCongestion(fd, "cubic") != nil {
 		_ = rawio.SetCongestion(fd, "reno")

@@ -4,31 +4,33 @@
 // # Connections
 //
 // A process listens on one port, the same on each of the addresses it has
-// selected. Who connects chooses the pair of addresses and says so in its
-// hello; who accepts takes any pair. Before anything else both sides prove to
-// hold the job's secret (package handshake).
+// selected. The side that connects chooses the pair of addresses and says so in
+// its hello; the side that accepts takes any pair. Before anything else both sides
+// prove which ranks of the job they are (package internal/handshake).
 //
 // An endpoint is CLOSED until it is first sent to, then CONNECTING (the
 // connection is being made), CONNECT_ACK (the handshake is under way),
-// CONNECTED, and FAILED after its end. It never goes back: who wants to go on
-// asks the module for a new endpoint, whose attempts have higher epochs. Each
+// CONNECTED, and FAILED after its end. It never goes back: to go on, the host asks
+// the module for a new endpoint, whose attempts have higher epochs. Each
 // transition is a line of log, with both ranks, addresses and epoch: at verbose 1
 // those that users ask about, at 2 all.
 //
-// When two ranks connect to each other at once, the lower rank's attempt wins.
-// The higher's is kept in reserve until that has succeeded, and takes its place
-// if it fails or gets no answer in time: a path that works in one direction only
-// is enough.
+// When two ranks connect to each other at once, the lower rank's attempt wins. The
+// higher rank's attempt is kept in reserve until then. It takes the other's place
+// if that fails or gets no answer in time. So a path that works in one direction
+// only is enough.
 //
 // # Frames
 //
 // After the handshake each direction is a sequence of frames, as package framing has them. A
-// goodbye is the last one: a stream that ends without it has broken.
+// goodbye is the last one: a stream that ends without it has broken. With btl_tcp_encrypt the
+// frames travel in records (package record).
 //
 // What each side tells about itself in the handshake is
 //
 //	0  4  the largest payload it will send in one frame
-//	4  2  0
+//	4  1  1 if what it sends after the handshake is in records, else 0
+//	5  1  0
 //	6  1  length of its host name, at most 255
 //	7  n  its host name
 //	7+n   the host's own hello (btl.Host), at most 4096 bytes
@@ -38,5 +40,6 @@
 // A lone frame of up to 4 KB is copied behind those that wait and goes out in
 // one system call; a burst shares one. A longer frame goes out in one call that
 // gathers prefix, header and payload from where they are. Receiving reads 8 KB
-// ahead; the rest of a long frame is read straight into its landing place.
+// ahead; the rest of a long frame is read straight into its landing place. An
+// encrypted connection reads and writes whole records instead.
 package tcp

@@ -56,8 +56,8 @@ func (ep *endpoint) Prepare(l wireup.Link) {
 // Addresses implements [wireup.Endpoint].
 func (ep *endpoint) Addresses() (local, remote string) { return ep.local, ep.remote }
 
-// Path implements [btl.Pather]. Of a connection that the peer has made our own end's
-// speed is known.
+// Path implements [btl.Pather]. Where the peer has connected, only the speed of our own
+// interface is known.
 func (ep *endpoint) Path() btl.Path {
 	if ep.Accepted() {
 		return ep.m.Accepted(&ep.Conn, ep.speed, ep.nearby)
@@ -99,7 +99,7 @@ func (ep *endpoint) Detach(how wireup.End) {
 	case wireup.Leaves:
 		ep.m.leave(ep.conn, ep.remainder())
 	case wireup.Aborts:
-		// What either system still holds of it is lost.
+		// A reset: both systems drop the bytes that they still hold.
 		rawio.Reset(ep.conn.FD())
 	}
 	ep.sender.discard()

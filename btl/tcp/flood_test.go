@@ -42,7 +42,7 @@ func (f *horde) pour(t *testing.T, count int) {
 func (f *horde) speak() {
 	for i := range f.conns {
 		if said := f.said[i%len(f.said)]; len(said) > 0 {
-			_, _ = f.conns[i].Send(said) // who is not connected, or has been thrown out, says nothing
+			_, _ = f.conns[i].Send(said) // fails if it is not connected yet, or was thrown out
 		}
 	}
 }
@@ -70,9 +70,9 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// Ten thousand connections that say nothing, or part of a hello, or one that was
-// overheard: what they cost is bounded, who is connected notices nothing, and who
-// belongs to the job gets in beside them.
+// Ten thousand connections say nothing, or a part of a hello, or a hello that was
+// overheard. What they cost is bounded. Peers that are connected notice nothing, and
+// a rank of the job gets in beside them.
 func TestFlood(t *testing.T) {
 	n := newNode(t, 0, 4)
 	_, overheard := hello(n, 3, testSecret)
@@ -181,7 +181,7 @@ func TestFloodGoesOn(t *testing.T) {
 			if len(f.conns) > 500 {
 				f.end() // and come back
 			}
-			f.pour(t, 4) // each time that anything happens there
+			f.pour(t, 4) // after each poll
 			return p.ups > 0
 		})
 		n.until("the connection", func() bool { return n.peers[rank] != nil && n.peers[rank].ups > 0 })

@@ -223,7 +223,7 @@ func TestGoodbyeAfterAllFrames(t *testing.T) {
 	x.n.until("the end of the linger", func() bool { return len(x.n.mod.Wire.Leaving()) == 0 })
 }
 
-// What was taken by reference goes out after Close, from a copy.
+// Frames that were taken by reference go out after Close, from a copy.
 func TestCloseWhileBusy(t *testing.T) {
 	x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
 	y.n.engine.Lock()
@@ -270,8 +270,8 @@ func TestSuddenEnd(t *testing.T) {
 	x.n.do(func() { require.NoError(t, x.ep.Close()) })
 }
 
-// Who sends to a peer that has said goodbye learns of the goodbye, not of the
-// reset that its own bytes have caused.
+// A rank that sends to a peer which has said goodbye learns of the goodbye, not of
+// the reset that its own bytes have caused.
 func TestSendAfterGoodbye(t *testing.T) {
 	x, y := link(t)
 	x.n.engine.Lock() // it does not read
@@ -305,7 +305,7 @@ func TestRemedies(t *testing.T) {
 }
 
 // Any mixture of frames arrives as it was sent, whatever the landing places look
-// like and whatever of them is revoked on the way.
+// like and whichever of them are revoked on the way.
 func TestMixtures(t *testing.T) {
 	x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
 	scratch := make([]byte, 3000)

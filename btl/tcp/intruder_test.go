@@ -43,7 +43,7 @@ func challenge(t *testing.T, n *node, said []byte) (net.Conn, []byte) {
 // proofOf is a PROOF message with the given 32 bytes and an empty blob.
 func proofOf(hmac []byte) []byte { return append(make([]byte, 4), hmac...) }
 
-// Who knows everything but the secret learns nothing and gets nowhere.
+// An intruder that knows everything but the secret learns nothing and gets nowhere.
 func TestIntruderWithoutSecret(t *testing.T) {
 	n := newNode(t, 0, 4)
 	_, said := hello(n, 2, testSecret)
@@ -92,7 +92,7 @@ func TestIntruderWithoutSecret(t *testing.T) {
 	unharmed(t, n)
 }
 
-// A whole handshake that was overheard, said again: the nonce has changed.
+// A whole handshake was overheard and is said again. It fails: the nonce has changed.
 func TestReplayedHandshake(t *testing.T) {
 	n := newNode(t, 0, 4)
 	machine, said := hello(n, 2, testSecret)
@@ -147,8 +147,8 @@ func read(c net.Conn, n int) []byte {
 	return b[:got]
 }
 
-// One who listens in a rank's place is found out by who connects, whatever it has
-// overheard; nothing that it is sent opens a door elsewhere.
+// An impostor that listens in a rank's place is found out by the rank that connects,
+// whatever it has overheard. Nothing that is sent to it opens a door elsewhere.
 func TestImpostor(t *testing.T) {
 	b := newNode(t, 1, 4)
 	var overheard []byte // b's answers to a hello of rank 0

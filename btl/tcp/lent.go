@@ -9,8 +9,8 @@ import (
 )
 
 // A lender lends buffers to connections for as long as they hold bytes: a connection at
-// rest has none. What comes back is lent next, while it is still in the processor's
-// caches. All calls come one after the other, as all of a module's do.
+// rest has none. The buffer that came back last is lent next, since it is still in the
+// processor's caches. Its methods are serial, as all calls of a module are.
 type lender struct {
 	small, large stock
 	out, in      stock // for records of encrypted connections
@@ -21,9 +21,10 @@ type lender struct {
 const (
 	// smallBuffer is enough to read ahead, and for what is held back for a moment.
 	smallBuffer = framing.ReadAhead
-	// kept is how many free bytes are kept for good.
+	// kept is how many free bytes of each size are kept for good.
 	kept = 1 << 20
-	// tidyEvery is how long more than that is kept without being used.
+	// tidyEvery is how often free buffers beyond that are looked at. Those that were not
+	// used in between are given up.
 	tidyEvery = time.Second
 )
 
@@ -31,7 +32,7 @@ const (
 type stock struct {
 	size  int
 	free  [][]byte
-	spare int // so many have not been used since the last look
+	spare int // this many were not used since the last look
 }
 
 func newLender(loop btl.Loop) lender {
@@ -110,7 +111,7 @@ func (l *lender) tidy() {
 	}
 }
 
-// ahead is the lender as what scans a connection sees it.
+// ahead is the lender as a connection's [framing.Scanner] sees it.
 type ahead lender
 
 // Take implements [framing.Buffers].

@@ -45,8 +45,8 @@ func TestAtRestNothingIsHeld(t *testing.T) {
 	}
 }
 
-// What was lent to many at once is given up when it has not been used for a while; what
-// is in use all the time is not.
+// Buffers that were lent to many at once are given up when they were not used for a while.
+// Those in use all the time are kept.
 func TestLenderTidiesUp(t *testing.T) {
 	loop := &pausedLoop{}
 	l := newLender(loop)

@@ -8,10 +8,10 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// A linger is a connection after its endpoint: it sends the last bytes and then
-// reads, into nowhere, until the peer's end. Closing a socket with unread bytes
-// in it would reset the connection and might destroy our own last bytes on the
-// way.
+// A linger is a connection after its endpoint. It sends the last bytes, and reads
+// and throws away what comes, until the peer's end: to close a socket with unread
+// bytes in it would reset the connection, and might destroy our own last bytes on
+// their way.
 type linger struct {
 	m     *module
 	conn  rawio.Conn
@@ -22,8 +22,7 @@ type linger struct {
 
 var _ wireup.Leaver = (*linger)(nil)
 
-// leave lets a connection end in order after out, of which the linger becomes
-// the owner.
+// leave lets a connection end in order, after out. The linger owns out from now on.
 func (m *module) leave(conn rawio.Conn, out []byte) {
 	l := &linger{m: m, conn: conn, out: out}
 	m.Wire.Leave(l)

@@ -27,8 +27,8 @@ const (
 	backlog = 4096
 	// acceptsPerPoll keeps a flood of connections from holding up everything.
 	acceptsPerPoll = 16
-	// A flood gets no more than a small part of the process's time: once there are more
-	// strangers than calm, a listener rests after each batch.
+	// A flood must get only a small part of the process's time: while there are more
+	// strangers than calm, a listener rests for floodRest after each batch.
 	calm      = 64
 	floodRest = time.Millisecond
 	// troubleRest is how long a listener waits when the system gives it nothing.
@@ -113,7 +113,8 @@ func (l *listener) rest(d time.Duration) {
 	l.resume(d)
 }
 
-// resume goes on after a while, or a second later if the loop does not take the listener.
+// resume accepts again after a while. If the loop does not take the listener then, it tries again
+// every second.
 func (l *listener) resume(d time.Duration) {
 	l.pause = l.m.loop.After(d, func() {
 		l.pause = nil

@@ -16,8 +16,8 @@ type module struct {
 	preset    string // the congestion control that the system gives to new sockets
 	closed    bool
 
-	vector  rawio.Vector // all sending is serial
-	scratch []byte       // for handshakes, and for what nobody reads
+	vector  rawio.Vector // one for all endpoints: all sending is serial
+	scratch []byte       // for handshakes, and for bytes that are thrown away
 	buffers lender       // of connections
 }
 
@@ -26,8 +26,8 @@ var _ wireup.Transport = (*module)(nil)
 // NewEndpoint implements [wireup.Transport].
 func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
 
-// Linger implements [wireup.Transport]. A confirmation makes nothing readable, so the wait is
-// a short one.
+// Linger implements [wireup.Transport]. It waits a millisecond only: an acknowledgement makes no
+// descriptor readable, so it would not end a longer wait.
 func (m *module) Linger() {
 	var fds []int
 	for _, l := range m.Wire.Leaving() {
@@ -36,8 +36,8 @@ func (m *module) Linger() {
 	rawio.WaitAny(fds, 1)
 }
 
-// Close implements [btl.Module]. It waits a little, in the end, for the peers'
-// systems to confirm the goodbyes.
+// Close implements [btl.Module]. In the end it waits a little for the peers' systems
+// to confirm the goodbyes.
 func (m *module) Close() error {
 	if m.closed {
 		return nil

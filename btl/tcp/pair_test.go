@@ -138,7 +138,7 @@ func TestSparePaths(t *testing.T) {
 	require.Empty(t, spares, "what carries one pair within a network carries all")
 }
 
-// What this host holds but does not use is no peer's elsewhere.
+// An address that this host holds but does not use is not taken for a peer's on another host.
 func TestHeldAddressIsNoPeers(t *testing.T) {
 	a := wired(t, 0, "weighted", 1, nic("eth0", "10.0.0.1/24", 0))
 	b := wired(t, 1, "weighted", 1, nic("docker0", "172.17.0.1/16", 0))
@@ -148,8 +148,8 @@ func TestHeldAddressIsNoPeers(t *testing.T) {
 	require.ErrorIs(t, err, wireup.ErrNoPair)
 }
 
-// Where no pair works it is said why, and what can be changed, in few lines however many
-// pairs there are.
+// If no pair of addresses works, the error says why and what can be changed. It is a few lines
+// long, however many pairs there are.
 func TestNoPair(t *testing.T) {
 	a := wired(t, 0, "subnet", 1, nic("eth0", "10.0.0.1/24", 0), nic("eth1", "fd00::1/64", 0))
 	b := wired(t, 1, "subnet", 1, nic("net0", "192.168.0.2/24", 0))

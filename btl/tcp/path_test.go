@@ -9,8 +9,8 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// An endpoint knows its path, whoever has made the connection; one that the peer has
-// made does so when the host is told of it.
+// An endpoint knows its path, whichever side has made the connection. If the peer has made it,
+// the path is known as soon as the host is told of the endpoint.
 func TestPathOfEndpoint(t *testing.T) {
 	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
 	var told btl.Path
@@ -29,7 +29,7 @@ func TestPathOfEndpoint(t *testing.T) {
 	require.Contains(t, told.Desc, " (lo) ← 127.0.0.1:")
 }
 
-// Of a spare path the end that has accepted it knows as well that it is one.
+// The end that has accepted a connection over a spare path knows as well that it is spare.
 func TestAcceptedSparePath(t *testing.T) {
 	a, b := newNode(t, 0, 2), newNode(t, 1, 2)
 	var told btl.Path

@@ -14,20 +14,20 @@ func (ep *endpoint) Recall() int {
 	}
 	copied := ep.sender.recall()
 	if ep.Refused() {
-		ep.m.loop.Post(ep.offer) // nothing may be left whose sending would make room
+		ep.m.loop.Post(ep.offer) // perhaps no frame is left whose sending would offer room
 	}
 	return copied
 }
 
-// offer tells the host that there is room, if it is waiting for some.
+// offer tells the host that there is room, if there is and the host waits for it.
 func (ep *endpoint) offer() {
 	if ep.Live() && ep.failure == nil && ep.sender.roomy() {
 		ep.Ready()
 	}
 }
 
-// recall takes out of what waits every long frame, with its prefix and header, and puts
-// a copy in the place of the rest of one that was begun. It returns that copy's length.
+// recall takes every long frame, with its prefix and header, out of what waits. If one was
+// begun, a copy of its rest takes its place. Recall returns the length of that copy.
 func (s *sender) recall() (copied int) {
 	from, to, head := s.lo, s.lo, 0
 	keep := func(n int) {

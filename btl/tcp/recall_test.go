@@ -13,9 +13,9 @@ import (
 	"github.com/strandmp/strand/framing"
 )
 
-// The host takes back what waits, of which one frame is half sent, and writes to the
-// memory at once: the peer gets that frame as it was, none of the others that the
-// transport did not copy, and all that is sent later.
+// The host takes back the frames that wait, one of them half sent, and writes to their
+// memory at once. The peer gets that frame as it was. Of the others it gets only those
+// that the transport had copied. It gets all that is sent later.
 func TestRecall(t *testing.T) {
 	x, y := link(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
 	y.n.engine.Lock() // it does not read
@@ -52,8 +52,8 @@ func TestRecall(t *testing.T) {
 	require.Empty(t, x.released, "they were given back")
 }
 
-// What is left after frames were recalled is a stream like any, wherever in it the
-// system had stopped.
+// What is left after a recall is a well-formed stream, wherever in it the system had
+// stopped.
 func TestRecallProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLender(nil)

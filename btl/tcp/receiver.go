@@ -40,8 +40,8 @@ func (ep *endpoint) read() bool {
 			ep.Malformed(err)
 			return true
 		}
-		// A short read means that this was all there is. And whoever waits for a frame that
-		// has landed need not wait for another look.
+		// A short read means that this was all there is. And when a frame has landed, a thread
+		// that waits for it need not wait for another read.
 		if n < len(b) || direct && !s.Landing() {
 			return true
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 // A sealed is what stands between the frames of an encrypted connection and its socket
-// (btl_tcp_encrypt). The stream of frames is the same as without; it travels in records. What
-// was put into a record is sent, as far as the frames are concerned: their memory is not needed any more.
+// (btl_tcp_encrypt). The stream of frames is the same as without encryption, but it travels in
+// records. A frame counts as sent once it is in records: its memory is not needed any more.
 type sealed struct {
 	out     *record.Writer
 	in      *record.Reader
@@ -18,11 +18,11 @@ type sealed struct {
 	reading bool // up-calls may refer to the buffer of in
 }
 
-// Bytes that the transport tells of itself in the greeting.
+// The bytes that the transport adds to a greeting.
 const (
 	ownSize    = 2
-	ownSealed  = 0 // 1: records follow
-	mostSealed = 1
+	ownSealed  = 0 // index of the byte that is 1 if records follow, else 0
+	mostSealed = 1 // the highest value of that byte
 )
 
 func (c *config) own() []byte {
@@ -40,8 +40,8 @@ func checkOwn(own []byte) error {
 	return nil
 }
 
-// agrees looks whether a peer encrypts if we do, and does not if we do not. Nobody on the way
-// can change what a greeting says, and nobody sends in the clear because the other one would.
+// agrees refuses a peer that does not encrypt if we do, or encrypts if we do not. The handshake's
+// proof covers the greeting, so nobody on the way can talk the two out of encryption.
 func (m *module) agrees(rank int, g wireup.Greeting) error {
 	if theirs := g.Own[ownSealed] != 0; theirs != m.cfg.encrypt {
 		return fmt.Errorf("rank %d on %s has %s=%t and rank %d on %s has %s: all ranks must have the same",
@@ -56,8 +56,8 @@ const (
 	labelAcceptor  = "tcp records of who was connected to"
 )
 
-// seal begins the records of a connection, if it is to have any. First is the last message
-// of the handshake, which is none.
+// seal begins the records of a connection; it returns nil if the connection has none. First is
+// the last message of the handshake. It goes out before the records, in the clear.
 func (ep *endpoint) seal(first []byte) (*sealed, error) {
 	m := ep.m
 	if !m.cfg.encrypt {
@@ -97,8 +97,8 @@ func (s *sealed) waiting() int {
 	return len(s.out.Waiting())
 }
 
-// rest gives the buffers back. While an up-call may refer to what was read, receiveSealed does
-// that.
+// rest gives the buffers back. If an up-call may still refer to what was read, receiveSealed gives
+// that buffer back later.
 func (s *sealed) rest() {
 	if s == nil {
 		return
@@ -137,7 +137,7 @@ func (ep *endpoint) pushSealed() bool {
 	}
 }
 
-// fillRecords puts what waits into records, as many as there is room for.
+// fillRecords puts what waits into records, as far as the buffer has room.
 func (ep *endpoint) fillRecords() error {
 	s, w := &ep.sender, ep.sealed.out
 	for !s.drained() {
@@ -159,8 +159,7 @@ func (ep *endpoint) fillRecords() error {
 	return w.Finish()
 }
 
-// addWaiting adds as much of what waits as can be gathered at once, and returns how much
-// that was.
+// addWaiting adds as much of what waits as can be gathered at once, and returns its bytes.
 func (ep *endpoint) addWaiting(w *record.Writer) (n int, err error) {
 	v := &ep.m.vector
 	ep.sender.gather(v)
@@ -175,8 +174,8 @@ func (ep *endpoint) addWaiting(w *record.Writer) (n int, err error) {
 	return n, nil
 }
 
-// remainder is what is still to be sent when the endpoint lets its connection go, with a
-// goodbye at its end.
+// remainder is what is still to be sent when the endpoint lets go of its connection. It ends with
+// a goodbye.
 func (ep *endpoint) remainder() []byte {
 	rest := ep.sender.remainder()
 	if ep.sealed == nil {
@@ -224,9 +223,9 @@ func (ep *endpoint) readSealed() bool {
 	return did
 }
 
-// open hands over what is in the records that have come as a whole. It is decrypted where it
-// has been read, and copied to its place once it is known to be true: what comes by two ways
-// has one place, which must not have something else in it in between.
+// open hands over what is in the records that have come whole. They are decrypted in the read
+// buffer, and copied to their place only once they are verified: the same bytes may also come
+// over another connection, to the same place, and nothing unverified must ever stand there.
 func (ep *endpoint) open() {
 	for ep.Live() {
 		b, err := ep.sealed.in.Next()

@@ -73,7 +73,7 @@ func equalMessages(a, b []message) bool {
 	return len(a) == len(b)
 }
 
-// What has not gone when the endpoint is closed goes after it, and ends with a goodbye.
+// Frames that wait when the endpoint is closed are sent afterwards, with a goodbye behind them.
 func TestSealedCloseWhileBusy(t *testing.T) {
 	x, y := sealedLink(t, set(pSndbuf, "64K"), set(pRcvbuf, "64K"))
 	y.n.engine.Lock()
@@ -91,8 +91,8 @@ func TestSealedCloseWhileBusy(t *testing.T) {
 	require.True(t, y.frames[len(y.frames)-1].payload == strings.Repeat("x", len(buf)))
 }
 
-// Two ranks that differ do not connect. Both say who has what, and what to do; neither tries
-// again, and nothing is sent in the clear.
+// If only one of two ranks encrypts, they do not connect. Both say which setting each has, and what
+// to do. Neither tries again, and nothing is sent in the clear.
 func TestSealedByOneOnly(t *testing.T) {
 	for _, by := range []string{"who connects", "who is connected to"} {
 		t.Run(by, func(t *testing.T) {
@@ -167,7 +167,7 @@ func (w *wire) deliver(t require.TestingT, b []byte) {
 	}
 }
 
-// Who looks at the wire sees what is sent, and with encryption he does not.
+// A man in the middle sees what is sent, and with encryption he does not.
 func TestOnTheWire(t *testing.T) {
 	const known = "attack at dawn, by the northern gate"
 	for _, encrypt := range []bool{false, true} {
@@ -184,9 +184,8 @@ func TestOnTheWire(t *testing.T) {
 	}
 }
 
-// Who changes one bit of what is on the wire ends the connection; what was sent before it has
-// arrived, and nothing that was not sent has, nor has any of it been put where others may
-// look.
+// If one bit is changed on the wire, the connection ends. What was sent before that bit arrives.
+// Nothing arrives that was not sent, and nothing unverified ever stands in a landing place.
 func TestChangedOnTheWire(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {

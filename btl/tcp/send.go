@@ -67,7 +67,7 @@ func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 	if s.blocked {
 		return btl.Taken
 	}
-	// What waits is this frame alone and copied ones before it.
+	// Only this frame waits, and copied frames before it.
 	s.epoch = ep.m.loop.Epoch()
 	if !ep.push() {
 		s.discardFrames()
@@ -122,7 +122,8 @@ func (ep *endpoint) block() {
 	}
 }
 
-// drained reports whether nothing waits but whole frames.
+// drained reports whether everything was sent. Long frames that are sent whole may still be in
+// the ring.
 func (s *sender) drained() bool {
 	if s.hi != s.lo || s.count == 0 {
 		return s.hi == s.lo
@@ -139,17 +140,18 @@ const (
 	firstOfTwo = 52 << 10
 )
 
-// crumb reports whether a frame that begins now, with size bytes, would make one
-// full segment and a small one. It is better cut into two: the peer takes the
-// first from the system while the second goes there. (64 KB, the commonest long
-// message, is such a frame; the cut saves an eighth of its time.)
+// crumb reports whether a frame of size bytes that begins now would make one full
+// segment and a small one. It is better cut into two parts: the peer takes the first
+// from the system while the second goes there. (64 KB, the commonest long message,
+// makes such a frame; the cut saves an eighth of its time.)
 func (s *sender) crumb(size int) bool {
 	q := &s.frames[s.first]
 	return size > segment && size <= segment+segment/4 &&
 		s.count == 1 && q.head > 0 && q.frame.Progress == 0
 }
 
-// write makes one system call, and returns what it took and was offered.
+// write makes one system call. It returns how many bytes the system took, and how many it was
+// offered.
 func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 	s := &ep.sender
 	ep.counters.SendCalls++
@@ -184,7 +186,7 @@ func (ep *endpoint) resume() bool {
 	if ep.Queued() == before {
 		return false
 	}
-	// All that is whole leaves the ring before the first up-call, which may send.
+	// All whole frames leave the ring before the first up-call: an up-call may send.
 	var whole [maxQueued]*btl.Frame
 	n := 0
 	for ; s.whole(); n++ {

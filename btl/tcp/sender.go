@@ -7,14 +7,13 @@ import (
 )
 
 const (
-	// copyLimit is up to which size, header and payload, a frame is copied
-	// behind those that wait; copying that much costs less than another piece
-	// to gather.
+	// copyLimit is the largest frame, header and payload, that is copied behind those
+	// that wait: copying that much costs less than gathering another piece.
 	copyLimit = 4 << 10
-	// flushAt is how much may be held back before it goes out.
+	// flushAt is how many bytes may be held back. When that many wait, they go out.
 	flushAt = 16 << 10
-	// outSize bounds the copied bytes; more are not taken until the system has
-	// room again.
+	// outSize bounds the copied bytes. When that many wait, Send is busy until the
+	// system has room again.
 	outSize = 64 << 10
 	// maxQueued bounds the long frames that the system has no room for.
 	maxQueued = 8
@@ -22,12 +21,13 @@ const (
 
 // A sender is the sending half of a connection. What waits is a sequence of
 // bytes: those of out, with the payloads of long frames set in between. Before
-// each payload, head bytes of out are to go, after the last one the rest of out.
+// the payload of each long frame, its head bytes of out go out. After the last
+// payload, the rest of out goes.
 type sender struct {
 	out    []byte // copied bytes: prefixes, headers and small payloads; lent while there are any
-	lo, hi int    // what of it waits
-	peak   int    // the most of it that was in use since it was lent
-	much   bool   // last time a small buffer would not have done
+	lo, hi int    // out[lo:hi] waits
+	peak   int    // the highest hi since out was lent
+	much   bool   // last time a small buffer would not have been enough
 	lender *lender
 
 	frames [maxQueued]queued // a ring of the long frames that wait
@@ -44,7 +44,7 @@ type sender struct {
 type queued struct {
 	frame *btl.Frame
 	head  int  // bytes of out before its payload
-	ours  bool // it is the copied rest of one that was recalled
+	ours  bool // it is the copied rest of a frame that was recalled
 }
 
 func (s *sender) init(first []byte, l *lender) {
@@ -119,7 +119,8 @@ func (s *sender) enqueue(f *btl.Frame) {
 	s.tail = 0
 }
 
-// take removes the first long frame and returns it, or nil if the host has recalled it.
+// take removes the first long frame from the ring. It returns the frame, or nil if that is the
+// copied rest of a recalled one.
 func (s *sender) take() *btl.Frame {
 	f := s.frames[s.first].frame
 	if s.frames[s.first].ours {
@@ -182,8 +183,8 @@ func addPayload(v *rawio.Vector, f *btl.Frame) bool {
 	return room
 }
 
-// sent takes note of n bytes that the system took. Frames that are whole stay
-// in the ring until release.
+// sent takes note of n bytes that the system took. Frames that are sent whole stay
+// in the ring until take removes them.
 func (s *sender) sent(n int) {
 	for i := range s.count {
 		if n == 0 {
@@ -206,8 +207,8 @@ func (s *sender) sent(n int) {
 	}
 }
 
-// remainder copies what waits, for a connection that outlives its endpoint, and
-// ends it with a goodbye.
+// remainder returns a copy of what waits, with a goodbye at its end, for a connection
+// that outlives its endpoint.
 func (s *sender) remainder() []byte {
 	b := make([]byte, 0, s.queued()+framing.PrefixSize)
 	pos := s.lo

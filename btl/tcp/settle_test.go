@@ -290,10 +290,10 @@ func TestOtherVersion(t *testing.T) {
 	require.Equal(t, uint32(1), x.ep.Attempted(), "not tried again")
 }
 
-// Two ranks connect to each other, and are both away for longer than a handshake may take, as
-// where a machine is paused: when they are back they agree about the connection.
+// Two ranks connect to each other. Then both are away for longer than a handshake may take, as
+// when a machine is paused. When they are back they agree about the connection.
 func TestAwayDuringTheHandshake(t *testing.T) {
-	const longest = 4 * time.Second // and on a slow machine one that is away for less long is, too
+	const longest = 4 * time.Second // a slow machine may need more than the first limit
 	for limit := 400 * time.Millisecond; ; limit *= 3 {
 		var all []*away
 		for polls := range 8 { // by the last of which both are connected

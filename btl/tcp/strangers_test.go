@@ -242,8 +242,8 @@ func TestReceiverRefusesFrame(t *testing.T) {
 	}
 }
 
-// An accept that fails for want of something is tried again a little later, not
-// at once.
+// If accept fails because the system has no descriptors or memory, it is tried again
+// a little later, not at once.
 func TestAcceptRestsAfterFailure(t *testing.T) {
 	n := newNode(t, 0, 4)
 	n.do(func() {

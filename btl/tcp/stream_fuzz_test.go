@@ -42,9 +42,9 @@ func still(t testing.TB) (*peer, int) {
 	return p, fds[1]
 }
 
-// FuzzStream: whatever a peer sends after the handshake, in whatever portions,
-// it is taken apart within bounds: each Begin has one End or Drop, nothing comes
-// after Down, and no frame is larger than the peer has announced.
+// FuzzStream: a peer may send anything after the handshake, in any portions. Each
+// Begin has one End or Drop, nothing comes after Down, and no frame is larger than the
+// peer has announced.
 func FuzzStream(f *testing.F) {
 	good := make([]byte, framing.PrefixSize, 200)
 	framing.Prefix{Payload: 3, Header: 2}.Put(good)

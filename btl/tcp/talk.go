@@ -10,7 +10,7 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// A talk is a socket until it is an endpoint's: while it is being connected, and during the
+// A talk is a socket before an endpoint has it: while it is being connected, and during the
 // handshake.
 type talk struct {
 	m       *module
@@ -20,9 +20,9 @@ type talk struct {
 	out     []byte // still to be sent
 
 	pair   wireup.Pair    // of an attempt of ours
-	dialed bool           // that this is
+	dialed bool           // this is an attempt of ours
 	from   netip.AddrPort // where somebody else connects from
-	ready  bool           // connected, and with the options that it is to have
+	ready  bool           // connected, and the socket's options are set
 }
 
 var _ wireup.Link = (*talk)(nil)
@@ -53,12 +53,12 @@ func (t *talk) connect() (err error) {
 	if t.watch, err = m.loop.Watch(fd, t); err != nil {
 		return err
 	}
-	t.watch.Write(true) // which tells when it is connected
+	t.watch.Write(true) // a connected socket is writable
 	return nil
 }
 
-// welcome takes in a connection that somebody has made. Until that says something it costs
-// no more than its descriptor and its place on a list.
+// welcome takes in a connection that somebody has made. Until something arrives on it, the
+// connection costs no more than its descriptor and its place on a list.
 func (m *module) welcome(fd int, from netip.AddrPort) {
 	t := &talk{m: m, conn: rawio.NewConn(fd), from: from}
 	var err error
@@ -96,7 +96,8 @@ func (t *talk) Poll(writable bool) bool {
 	return t.listen()
 }
 
-// prepare is for one that is connected, and for a stranger that has something to say.
+// prepare is called once: when an attempt of ours is connected, or when the first bytes of a
+// stranger are there. A stranger's socket is tuned only then, so that a silent one costs less.
 func (t *talk) prepare() error {
 	t.ready = true
 	fd := t.conn.FD()
@@ -111,7 +112,7 @@ func (t *talk) prepare() error {
 	return nil
 }
 
-// listen reads what has come, for as long as it is the handshake's.
+// listen reads what has come, until the handshake is over.
 func (t *talk) listen() bool {
 	did := false
 	for t.watch != nil {

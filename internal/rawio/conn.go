@@ -16,9 +16,9 @@ func NewConn(fd int) Conn { return Conn{fd: fd, order: newOrder(fd)} }
 // FD returns the descriptor.
 func (c *Conn) FD() int { return c.fd }
 
-// Recv reads at most len(b) bytes, of which there must be at least one. No
-// bytes and no errno is the end of the stream; EAGAIN means that there is
-// nothing to read now. EINTR never comes out.
+// Recv reads at most len(b) bytes; b must not be empty. No bytes and no errno
+// mean the end of the stream. EAGAIN means that there is nothing to read now.
+// EINTR is never returned.
 func (c *Conn) Recv(b []byte) (int, syscall.Errno) {
 	n, errno := recv(c.fd, b)
 	if errno == 0 {
@@ -27,9 +27,9 @@ func (c *Conn) Recv(b []byte) (int, syscall.Errno) {
 	return n, errno
 }
 
-// Send writes at most len(b) bytes, of which there must be at least one, and
-// returns how many the system took. EAGAIN means that there is no room now;
-// EPIPE comes as an errno and never as a signal. EINTR never comes out.
+// Send writes at most len(b) bytes and returns how many the system took; b must
+// not be empty. EAGAIN means that there is no room now. EPIPE comes as an errno and
+// never as a signal. EINTR is never returned.
 func (c *Conn) Send(b []byte) (int, syscall.Errno) {
 	c.order.sending()
 	n, errno := send(c.fd, b)

@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Datagrams opens a non-blocking socket of UDP at an address; port 0 lets the
-// system choose. The buffers, in bytes, are as large as the system permits.
+// Datagrams opens a non-blocking UDP socket at an address; port 0 lets the system
+// choose one. The system may make the buffers, in bytes, smaller than asked for, and
+// does not say so: [SendBuffer] and [ReceiveBuffer] do.
 func Datagrams(at netip.AddrPort, sndbuf, rcvbuf int) (int, error) {
-	// No child that is started meanwhile may inherit it.
+	// A child that is started meanwhile must not inherit the socket.
 	syscall.ForkLock.RLock()
 	fd, err := unix.Socket(family(at), unix.SOCK_DGRAM, 0)
 	if err == nil {

@@ -46,7 +46,7 @@ func SendTo(fd int, b []byte, to *Destination) syscall.Errno {
 }
 
 // An Origin receives the address that a datagram came from. It must live on the
-// heap.
+// heap: the kernel writes to it by its address.
 type Origin struct {
 	raw  unix.RawSockaddrInet6
 	size uint32

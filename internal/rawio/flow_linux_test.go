@@ -15,7 +15,7 @@ func TestWindowOfAPeerWithASmallBuffer(t *testing.T) {
 	require.NoError(t, SetReceiveBuffer(y.FD(), 1<<12))
 	size, err := ReceiveBuffer(y.FD())
 	require.NoError(t, err)
-	// What the peer has once offered it can not take back: that has to be used up.
+	// The peer can not take back the window that it has once offered. It has to be used up.
 	b := make([]byte, 1<<10)
 	for range 1 << 10 {
 		n, errno := x.Send(b)

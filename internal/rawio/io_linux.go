@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The calls below can not block, so the scheduler need not hear of them. On
-// 386 these are the direct calls (Linux 4.3), not socketcall.
+// The calls below can not block, so the scheduler need not know of them. On 386
+// they are the direct system calls, which Linux has since 4.3, not socketcall.
 
 func recv(fd int, b []byte) (int, syscall.Errno) {
 	for {
@@ -54,8 +54,8 @@ func sendv(fd int, v *Vector) (int, syscall.Errno) {
 }
 
 // A Vector is a reusable list of pieces for one [Conn.Sendv]. It must live on
-// the heap (a field of something that does), and holds on to the pieces until
-// [Vector.Reset].
+// the heap, for example as a field of something that does. It keeps the pieces
+// alive until [Vector.Reset].
 type Vector struct {
 	n    int
 	size int
@@ -71,8 +71,8 @@ func (v *Vector) Reset() {
 	v.n, v.size = 0, 0
 }
 
-// Add appends a piece, of which there must be at least one byte, and reports
-// whether there was room for it.
+// Add appends a piece, which must not be empty, and reports whether there was
+// room for it.
 func (v *Vector) Add(b []byte) bool {
 	if v.n == len(v.iov) {
 		return false

@@ -23,7 +23,7 @@ func recv(fd int, b []byte) (int, syscall.Errno) {
 
 func send(fd int, b []byte) (int, syscall.Errno) {
 	for {
-		// The runtime keeps SIGPIPE of any descriptor above 2 from the process.
+		// Go's runtime catches SIGPIPE, so that a broken connection shows as EPIPE only.
 		n, err := unix.Write(fd, b)
 		if err == nil {
 			return n, 0
@@ -54,8 +54,8 @@ func errnoOf(err error) syscall.Errno {
 	return syscall.EIO
 }
 
-// A Vector is a reusable list of pieces for one [Conn.Sendv]. It holds on to
-// the pieces until [Vector.Reset].
+// A Vector is a reusable list of pieces for one [Conn.Sendv]. It keeps the pieces
+// alive until [Vector.Reset].
 type Vector struct {
 	n      int
 	size   int
@@ -68,8 +68,8 @@ func (v *Vector) Reset() {
 	v.n, v.size = 0, 0
 }
 
-// Add appends a piece, of which there must be at least one byte, and reports
-// whether there was room for it.
+// Add appends a piece, which must not be empty, and reports whether there was
+// room for it.
 func (v *Vector) Add(b []byte) bool {
 	if v.n == len(v.pieces) {
 		return false

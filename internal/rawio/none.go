@@ -35,7 +35,7 @@ func (v *Vector) drop(int) {}
 
 func (v *Vector) each(int, func([]byte)) {}
 
-// The functions below report that the system is not supported.
+// The functions below do nothing. Those that return an error say that the system is not supported.
 
 func Listen(netip.AddrPort, int) (int, error)                   { return -1, unsupported }
 func Stream(netip.AddrPort) (int, error)                        { return -1, unsupported }

@@ -12,10 +12,10 @@ import (
 
 const raceEnabled = true
 
-// order is where the race detector learns that what happened before a send
-// happens before the receive at the other end, when both ends are in this
-// process. Each direction of a connection has a mark of its own, found from the
-// two addresses; that two connections share a mark costs precision only.
+// order tells the race detector that a send happens before the receive at the
+// other end, when both ends are in this process. Each direction of a connection
+// has a mark, found from the two addresses. If two connections share a mark, the
+// detector misses some races and reports no false ones.
 type order struct {
 	out, in *mark
 }
@@ -50,8 +50,8 @@ func markOf(from, to unix.Sockaddr) *mark {
 	return &marks[h.Sum64()%uint64(len(marks))]
 }
 
-// sending comes before the call: the receiver may have the bytes before the
-// call returns.
+// sending is called before the system call: the receiver may have the bytes before
+// that returns.
 func (o *order) sending() { runtime.RaceReleaseMerge(unsafe.Pointer(o.out)) }
 
 func (o *order) sent(b []byte) {

@@ -54,8 +54,8 @@ func SetUnsent(fd, n int) error {
 	return os.NewSyscallError("setsockopt TCP_NOTSENT_LOWAT", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, n))
 }
 
-// bufferFactor is how much more than asked for the system says that a buffer has:
-// Linux doubles it, for its own bookkeeping (socket(7)).
+// bufferFactor is the ratio of the size that the system reports for a buffer to the size
+// that was asked for: Linux doubles it, for its own bookkeeping (socket(7)).
 const bufferFactor = 2
 
 const keepIdle = unix.TCP_KEEPIDLE
@@ -70,7 +70,8 @@ func Unacknowledged(fd int) int {
 	return n
 }
 
-// shareLocalPort keeps a bind before connect from using up a whole port.
+// shareLocalPort leaves the choice of the local port to connect. A port that bind chooses
+// could not be shared with connections to other targets.
 func shareLocalPort(fd int) {
 	// Without the option (Linux before 4.2) ports only run out sooner.
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)

@@ -48,9 +48,10 @@ func Listen(at netip.AddrPort, backlog int) (int, error) {
 // family.
 func Stream(to netip.AddrPort) (int, error) { return stream(to) }
 
-// Connect starts to connect the socket, from the given address unless that is
-// the zero value, and reports whether it is connected already. If not, the
-// socket becomes writable when [SocketError] can tell how it went.
+// Connect starts to connect the socket and reports whether it is connected already.
+// From is the source address; the zero value, or an unspecified one, leaves it to the
+// system. If the socket is not connected yet, it becomes writable when [SocketError]
+// can tell how the attempt went.
 func Connect(fd int, from netip.Addr, to netip.AddrPort) (bool, error) {
 	if from.IsValid() && !from.IsUnspecified() {
 		shareLocalPort(fd)
@@ -112,9 +113,9 @@ func SetNoDelay(fd int, on bool) error {
 	return os.NewSyscallError("setsockopt TCP_NODELAY", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, v))
 }
 
-// SetKeepalive has the system ask whether the peer is there after idle of
-// silence, again every interval, and end the connection when it has asked count
-// times in vain. Times are in whole seconds, at least one.
+// SetKeepalive makes the system ask after a silence of idle whether the peer is
+// there, and again every interval. When it has asked count times in vain it ends the
+// connection. Times are rounded up to whole seconds, at least one.
 func SetKeepalive(fd int, idle, interval time.Duration, count int) error {
 	for _, option := range []struct {
 		name              string
@@ -176,9 +177,9 @@ func family(a netip.AddrPort) int {
 	return unix.AF_INET
 }
 
-// zoneID returns the kernel's number of a zone, the name or the number of an
-// interface; 0 if there is no such interface (any more), which the kernel then
-// refuses for a link-local address.
+// zoneID returns the kernel's number of a zone, which is the name or the number of an
+// interface. It returns 0 if there is no such interface (any more). The kernel refuses
+// 0 for a link-local address.
 func zoneID(zone string) uint32 {
 	if zone == "" {
 		return 0

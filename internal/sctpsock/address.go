@@ -32,14 +32,14 @@ func (s *Socket) encode(addrs []netip.Addr, port uint16) ([]byte, error) {
 	return a.ToRawSockAddrBuf(), nil
 }
 
-// Bind binds the socket to all the addresses, at one port, and returns it; 0
+// Bind binds the socket to all the addresses at one port, and returns the port; 0
 // lets the kernel choose one.
 func (s *Socket) Bind(addrs []netip.Addr, port uint16) (uint16, error) {
 	if len(addrs) == 0 {
 		return 0, errors.New("bindx: no address")
 	}
-	// The kernel takes several addresses at once only with a port, which it chooses
-	// for the first.
+	// The kernel takes several addresses at once only if the port is given. So the first
+	// is bound alone: if need be, the kernel chooses the port for it.
 	for _, some := range [][]netip.Addr{addrs[:1], addrs[1:]} {
 		if len(some) == 0 {
 			break
@@ -73,8 +73,8 @@ func (s *Socket) port() (uint16, error) {
 }
 
 // Connect begins an association with a peer that has all these addresses. The
-// error is EISCONN if there is one with the peer already, and nil if it is under
-// way: a notification tells how it goes on.
+// error is EISCONN if there is one with the peer already. It is nil once the attempt
+// is under way: a notification tells how it goes on.
 func (s *Socket) Connect(addrs []netip.Addr, port uint16) (AssocID, error) {
 	b, err := s.encode(addrs, port)
 	if err != nil {
@@ -95,14 +95,13 @@ func (s *Socket) Connect(addrs []netip.Addr, port uint16) (AssocID, error) {
 	return AssocID(param.assoc), nil
 }
 
-// PeerAddrs returns the addresses that the peer of an association has, LocalAddrs
-// those that it is reached from.
+// PeerAddrs returns the addresses of an association's peer.
 func (s *Socket) PeerAddrs(id AssocID) ([]netip.AddrPort, error) {
 	return s.addrs("SCTP_GET_PEER_ADDRS", sctp.SCTP_GET_PEER_ADDRS, id)
 }
 
-// LocalAddrs returns the socket's own addresses for an association; 0 stands for
-// all of the socket's.
+// LocalAddrs returns the socket's own addresses in an association, or, for 0, all of
+// the socket's.
 func (s *Socket) LocalAddrs(id AssocID) ([]netip.AddrPort, error) {
 	return s.addrs("SCTP_GET_LOCAL_ADDRS", sctp.SCTP_GET_LOCAL_ADDRS, id)
 }
@@ -117,13 +116,13 @@ func (s *Socket) addrs(name string, option int, id AssocID) ([]netip.AddrPort, e
 	if n < 8 {
 		return nil, fmt.Errorf("getsockopt %s: %d bytes, want at least 8", name, n)
 	}
-	// For local addresses the kernel leaves the header out of what it says it has
-	// written.
+	// N is no measure of what was written: for local addresses the kernel does not count the
+	// header.
 	count := binary.NativeEndian.Uint32(b[4:])
 	return parseSockaddrs(b[8:], int(count))
 }
 
-// parseSockaddrs reads count addresses, each of a family of its own.
+// parseSockaddrs reads count addresses, which may be of different families.
 func parseSockaddrs(b []byte, count int) ([]netip.AddrPort, error) {
 	var all []netip.AddrPort
 	for range count {

@@ -2,8 +2,8 @@ package sctpsock
 
 import "fmt"
 
-// AssocID is the kernel's number of an association; positive numbers from 3 on
-// are real ones.
+// AssocID is the kernel's number of an association. Real ones begin at 3; 0 to 2 have
+// special meanings, such as all associations to come.
 type AssocID int32
 
 // A SendInfo says what is to become of a message.
@@ -63,10 +63,10 @@ func (e *OptionError) Error() string {
 	return s
 }
 
-// Charge returns, in bytes, at least what a message of size bytes takes of the
-// socket's send buffer until it is acknowledged, if the kernel cuts it into chunks
-// of at most fragment bytes: for each the memory of its data, rounded up as the
-// kernel's allocator does, and of two headers.
+// Charge returns an upper bound of what a message of size bytes takes of the socket's
+// send buffer, in bytes, until it is acknowledged. The kernel cuts the message into
+// chunks of at most fragment bytes. Each takes the memory of its data, rounded up as
+// the kernel's allocator does, and of its headers.
 func Charge(size, fragment int) int {
 	if fragment <= 0 {
 		fragment = leastFragment
@@ -80,7 +80,7 @@ func Charge(size, fragment int) int {
 }
 
 const (
-	// leastFragment is what the least MTU of IPv4 that anybody meets leaves.
+	// leastFragment is what the smallest MTU that one meets with IPv4 leaves for data.
 	leastFragment = 500
 	// Beside a chunk's data, its buffer holds a header and struct skb_shared_info.
 	bufferOverhead = 16 + 320

@@ -67,8 +67,8 @@ type Notification struct {
 	Data []byte
 }
 
-// notification layouts: where the association's number is, and how long the part
-// is that is always there.
+// layouts of notifications: where the association's number is, and the size of the fixed
+// part.
 var layouts = map[Kind]struct{ assoc, size int }{
 	AssocChange:     {16, 20},
 	PeerAddrChange:  {144, 148},

@@ -18,12 +18,12 @@ import (
 // Options of a socket, for all its associations. Zero leaves the system's
 // default.
 type Options struct {
-	// SendBuffer and ReceiveBuffer in bytes, of which the kernel makes twice as many
-	// for its own needs. Without privileges net.core.wmem_max and rmem_max bound them,
-	// silently: [Socket.SendBuffer] says what was got.
+	// SendBuffer and ReceiveBuffer are in bytes; the kernel doubles them for its own
+	// needs. Without privileges net.core.wmem_max and rmem_max bound them, silently:
+	// [Socket.SendBuffer] and [Socket.ReceiveBuffer] say what was got.
 	SendBuffer, ReceiveBuffer int
-	// Streams to ask for in each direction; InitAttempts and InitTimeout for an
-	// association to come up.
+	// Streams is how many to ask for in each direction. InitAttempts bounds the INITs
+	// that are sent for an association to come up.
 	Streams      int
 	InitAttempts int
 	InitTimeout  time.Duration // the longest pause between two attempts
@@ -31,17 +31,18 @@ type Options struct {
 	NoDelay bool
 	// RTOInitial, RTOMin and RTOMax bound the time to a retransmission.
 	RTOInitial, RTOMin, RTOMax time.Duration
-	// AssocMaxRetrans and PathMaxRetrans in a row end an association or a path.
+	// AssocMaxRetrans and PathMaxRetrans are how many retransmissions in a row may be
+	// unanswered before an association, or a path, is down.
 	AssocMaxRetrans, PathMaxRetrans int
-	// Heartbeat is the time between two on an idle path.
+	// Heartbeat is the time between two heartbeats on an idle path.
 	Heartbeat time.Duration
 	// Autoclose shuts an association down that was idle for so long, in whole
 	// seconds.
 	Autoclose time.Duration
-	// FragmentInterleave lets pieces of messages come between those of others: 1 of
-	// other associations, 2 of other streams too.
+	// FragmentInterleave lets pieces of a message come between pieces of others: with 1
+	// of other associations, with 2 of other streams too.
 	FragmentInterleave int
-	// Interleave messages on the wire (I-DATA, RFC 8260); it takes FragmentInterleave.
+	// Interleave messages on the wire (I-DATA, RFC 8260); it needs FragmentInterleave.
 	Interleave bool
 	// Scheduler of the streams.
 	Scheduler Scheduler
@@ -92,8 +93,8 @@ func (s *Socket) set(name string, option int, value []byte) error {
 	return errnoErr("setsockopt "+name, errno)
 }
 
-// get has the kernel fill in value, whose beginning may say what is asked for,
-// and returns how much it has written.
+// get makes the kernel fill in value, and returns how much it has written. The
+// beginning of value may say what is asked for.
 func (s *Socket) get(name string, option int, value []byte) (int, error) {
 	size := uint32(len(value))
 	_, _, errno := syscall.Syscall6(unix.SYS_GETSOCKOPT, uintptr(s.fd), solSCTP, uintptr(option),
@@ -101,8 +102,8 @@ func (s *Socket) get(name string, option int, value []byte) (int, error) {
 	return min(int(size), len(value)), errnoErr("getsockopt "+name, errno)
 }
 
-// apply sets all options, the buffers first: what they are when the socket is
-// bound and connected is what peers are told.
+// apply sets all options, the buffers first: peers are told their sizes as of when
+// the socket is bound and connected.
 func (s *Socket) apply(o Options) error {
 	if err := s.setBuffers(o); err != nil {
 		return err

@@ -75,9 +75,9 @@ func (s *Socket) SetEncapPort(port uint16) error {
 	return s.set("SCTP_REMOTE_UDP_ENCAPS_PORT", optRemoteEncapsPort, Options{EncapPort: port}.encapsPort())
 }
 
-// Subscribe switches notifications of one kind, for one association or, with 0,
-// for all to come. Switching on [SenderDry] for an association that has nothing
-// outstanding is answered by one at once.
+// Subscribe switches notifications of one kind on or off, for one association or,
+// with 0, for all to come. If [SenderDry] is switched on for an association that has
+// nothing outstanding, one comes at once.
 func (s *Socket) Subscribe(id AssocID, kind Kind, on bool) error {
 	value := append(words(uint32(id)), halves(int(kind))...) // struct sctp_event
 	if on {

@@ -32,11 +32,10 @@ type rcvInfo struct {
 	assoc                 int32
 }
 
-// Receive reads a message, or as much of it as fits into b, which has at least
-// one byte, or a notification. EAGAIN means that there is nothing to read now.
-// EBADMSG means that the kernel did not say what it is that was read, which is
-// then lost. Other errnos are of one association or another, which a notification
-// tells.
+// Receive reads a message, or as much of it as fits into b, or a notification; b must
+// not be empty. EAGAIN means that there is nothing to read now. EBADMSG means that the
+// kernel did not say what was read; it is lost. Any other errno belongs to some
+// association: a notification tells to which.
 func (s *Socket) Receive(b []byte) (int, RecvInfo, syscall.Errno) {
 	r := &s.in
 	for {

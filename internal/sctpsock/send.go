@@ -74,8 +74,9 @@ func (s *Socket) Drop() { s.out.reset() }
 
 // Send sends the message made of the pieces added, all of it or nothing, and
 // forgets them. At least one byte must have been added. EAGAIN means that the
-// socket's send buffer is full, EMSGSIZE that the message is longer than it, EPIPE
-// or EINVAL that there is no such association (any more), or no such stream.
+// socket's send buffer is full. EMSGSIZE means that the message is longer than that
+// buffer. EPIPE or EINVAL means that there is no such association (any more), or no
+// such stream.
 func (s *Socket) Send(to SendInfo) syscall.Errno {
 	flags := uint16(0)
 	if to.AckNow {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Address families as the Linux kernel numbers them; notifications are parsed on
-// every system.
+// Address families as the Linux kernel numbers them. They are spelled out since this file
+// is compiled on every system.
 const (
 	familyInet  = 2
 	familyInet6 = 10
@@ -16,8 +16,8 @@ const (
 	sizeInet6 = 28 // struct sockaddr_in6
 )
 
-// parseSockaddr reads the struct sockaddr at the beginning of b and returns how
-// long it is; 0 if it is none of IP.
+// parseSockaddr reads the struct sockaddr at the beginning of b and returns its length
+// too; 0 if it is no IP address.
 func parseSockaddr(b []byte) (netip.AddrPort, int) {
 	if len(b) < 4 {
 		return netip.AddrPort{}, 0

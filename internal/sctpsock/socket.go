@@ -87,8 +87,8 @@ func (s *Socket) Listen(backlog int) error {
 	return os.NewSyscallError("listen", unix.Listen(s.fd, backlog))
 }
 
-// Close closes the socket at once: associations are shut down by the kernel in
-// the background, or aborted if something unread is there.
+// Close closes the socket at once. The kernel shuts the associations down in the
+// background; if anything is unread it aborts them.
 func (s *Socket) Close() {
 	if s.fd >= 0 {
 		unix.Close(s.fd)
@@ -120,7 +120,7 @@ func (s *Socket) endBy(id AssocID, flags uint16) error {
 	return nil
 }
 
-// errnoErr is err as a value, without allocating for success.
+// errnoErr makes an error of an errno; nil, without allocating, of 0.
 func errnoErr(call string, errno syscall.Errno) error {
 	if errno == 0 {
 		return nil

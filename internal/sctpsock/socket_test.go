@@ -157,7 +157,7 @@ func TestKernelLongMessagesComeInPieces(t *testing.T) {
 	assert.Equal(t, syscall.EMSGSIZE, x.Send(SendInfo{Assoc: id}))
 }
 
-// A full socket says so, and what it is full of is known.
+// A full socket says so, and Queued tells how much it holds.
 func TestKernelFullSocket(t *testing.T) {
 	x, y := openEnd(t, Options{SendBuffer: 1 << 17}), openEnd(t, Options{ReceiveBuffer: 1 << 14})
 	id, _ := associate(x, y)

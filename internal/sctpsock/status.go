@@ -16,8 +16,8 @@ type Status struct {
 	State int // linux/sctp.h, enum sctp_sstat_state; 4 is established
 	// PeerWindow is the room in the peer's receive buffer, in bytes.
 	PeerWindow int
-	// Unacknowledged chunks as of the last acknowledgement, Pending ones to be
-	// received.
+	// Unacknowledged counts the chunks that wait for an acknowledgement, Pending those
+	// that have come and wait to be received.
 	Unacknowledged, Pending int
 	In, Out                 int // streams
 	// Fragment is the most data that a chunk holds, in bytes.

@@ -40,7 +40,7 @@ func (a *association) establish(n sctpsock.Notification) {
 	a.stopTimer()
 	a.up = true
 	a.streams = int(min(n.Out, n.In))
-	if !a.k.cfg.Interleave { // by which the kernel keeps to the order
+	if !a.k.cfg.Interleave { // with I-DATA the kernel keeps the order
 		a.order = order{streams: make([]sequence, n.In), most: strangersEarly}
 	}
 	a.measure()
@@ -68,8 +68,8 @@ func (a *association) setPriorities() {
 	}
 }
 
-// measure asks how much data a chunk holds, which changes with the path, and how
-// much more the peer takes.
+// measure asks how much data a chunk holds and how much more the peer takes. Both
+// change with time.
 func (a *association) measure() {
 	if status, err := a.k.sock.Status(a.id); err == nil { // else a notification tells
 		a.fragment, a.window = status.Fragment, status.PeerWindow
@@ -90,8 +90,9 @@ func describe(addrs []netip.AddrPort) string {
 // Streams implements [stack.Association].
 func (a *association) Streams() int { return a.streams }
 
-// Window implements [stack.Association]. The peer's kernel is taken to have as large a
-// buffer as ours, half of which is for data; the window itself changes all the time.
+// Window implements [stack.Association]. The window that the kernel tells changes all the
+// time. So the peer's kernel is assumed to have a buffer as large as ours, half of it for
+// data.
 func (a *association) Window() int { return a.k.receiveBuffer / 2 }
 
 // Addresses implements [stack.Association].
@@ -105,13 +106,12 @@ func (a *association) Remote() netip.AddrPort { return a.remote }
 // Calls implements [stack.Association].
 func (a *association) Calls() (sent, received uint64) { return a.sent, a.received }
 
-// Poll implements [stack.Association]: one socket tells nothing about which
-// association is readable.
+// Poll implements [stack.Association]. It reads for all associations: they share the socket.
 func (a *association) Poll() bool { return a.k.receive() }
 
-// Send implements [stack.Association]. What somebody waits to see acknowledged
-// asks the peer not to delay that: what is sent when room is becoming scarce, and
-// control messages, the last of which ends the association.
+// Send implements [stack.Association]. It asks the peer to acknowledge at once where
+// somebody waits for that: for messages sent when room is becoming scarce, and for control
+// messages, the last of which ends the association.
 func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame) btl.Result {
 	size := len(head)
 	if f != nil {
@@ -140,7 +140,7 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 		return a.busy(charge)
 	case syscall.ESHUTDOWN, syscall.EPIPE:
 		if a.k.cfg.Autoclose > 0 {
-			return a.busy(charge) // it was idle too long, and its end is about to be told
+			return a.busy(charge) // it was idle too long; a notification is about to tell its end
 		}
 		fallthrough
 	default:
@@ -211,8 +211,8 @@ func (a *association) changed(n sctpsock.Notification) {
 	}
 }
 
-// lost says why an association was lost, which the kernel tells in part only: the
-// cause that the peer's ABORT names, if it does.
+// lost says why an association was lost. The kernel tells only the cause that the peer's
+// ABORT names, if it names one. Otherwise a path that is down is taken for the reason.
 func (a *association) lost(n sctpsock.Notification) error {
 	switch {
 	case n.Error != 0:
@@ -273,7 +273,6 @@ func (a *association) Trust() {
 	a.setPriorities()
 }
 
-// Sever implements [stack.Association]. The kernel has no way to fall silent, so
-// the plug that is pulled is the process's: its kernel aborts, and both sides are
-// told so.
+// Sever implements [stack.Association]. The kernel can not be made to fall silent. So this
+// is like the end of the process: the kernel aborts, and both sides are told.
 func (a *association) Sever() { a.k.abort(a) }

@@ -19,11 +19,11 @@ import (
 const (
 	// readSize is the longest piece of a message that is read at once.
 	readSize = 256 << 10
-	// turn is how much is read before the loop looks at other things: so many
-	// messages, or bytes.
+	// A turn reads at most so many messages, and about so many bytes, before the loop
+	// looks at other things.
 	turnMessages = 64
 	turnBytes    = 1 << 20
-	// turnErrors is how many errors of the socket are passed over in a turn.
+	// turnErrors is how many errors of the socket end a turn.
 	turnErrors = 16
 )
 
@@ -80,10 +80,10 @@ func (k *kernel) Close() error {
 	return nil
 }
 
-// empty reads what nobody wants. If anything is unread when the socket is closed the kernel aborts
-// all of its associations, those that were released too, and what it has not sent of them is
-// lost. It does so with one a long message of which has come in part; who sends that to us sends
-// its rest again, and is told then.
+// empty reads what nobody wants. If anything is unread when the socket is closed, the kernel aborts
+// all of its associations, released ones too, and what it has not sent yet is lost. It also aborts
+// an association that has got a part of a long message only. The peer learns of that when it sends
+// the rest again.
 func (k *kernel) empty() {
 	const enough = 4096 // messages: a peer may send without end
 	for range enough {
@@ -116,8 +116,9 @@ func (k *kernel) Associate(r stack.Route, h stack.Handler) (stack.Association, e
 	return a, nil
 }
 
-// connect begins an association, perhaps by a UDP port of its own. The kernel has
-// one for all associations that are begun, which is another one meanwhile.
+// connect begins an association, carried to UDP port encap if that is not 0. The socket
+// has one such port for all associations to come. So it is changed for this one, and
+// changed back.
 func (k *kernel) connect(addrs []netip.Addr, port, encap uint16) (id sctpsock.AssocID, err error) {
 	if encap == 0 {
 		return k.sock.Connect(addrs, port)
@@ -140,7 +141,7 @@ func (k *kernel) add(id sctpsock.AssocID, h stack.Handler) *association {
 
 // abort ends an association at the kernel.
 func (k *kernel) abort(a *association) {
-	// It may be no more, which is as well.
+	// It fails if the association is no more, which is as well.
 	_ = k.sock.Abort(a.id)
 }
 
@@ -172,7 +173,7 @@ func (k *kernel) receive() bool {
 			failures++
 			continue
 		case errno != 0:
-			failures++ // some association's, which a notification tells
+			failures++ // an association's error; a notification tells whose
 			continue
 		}
 		messages++
@@ -184,7 +185,8 @@ func (k *kernel) receive() bool {
 			a.arrived(info, k.buf[:n])
 		}
 	}
-	// Nothing more may arrive that would wake us, and some wait for the end of it.
+	// Some wait for the socket to be read empty (ask), and perhaps nothing arrives any more that
+	// would call this again.
 	if len(k.room.asking) > 0 && !k.posted && !k.closed {
 		k.posted = true
 		k.cfg.Loop.Post(func() {

@@ -18,15 +18,15 @@ import (
 
 const (
 	// The socket's buffers, in bytes, before the kernel doubles them. All peers share
-	// that for sending, of which it takes only what is under way.
+	// them. The send buffer takes only as much memory as is under way.
 	defaultSendBuffer, defaultReceiveBuffer = 16 << 20, 4 << 20
-	// backlog is the number of associations that peers may have begun and that
-	// nothing has been read of yet.
+	// backlog bounds the associations that peers have begun and from which nothing was
+	// read yet.
 	backlog = 4096
-	// initPause is the longest pause between two attempts to associate. There are
-	// as many as fit into the time that an association may take, and some: who
-	// gives up is this package's timer, so that a refusal by the kernel is the
-	// peer's.
+	// initPause is the longest pause between two attempts (INITs) to associate. The
+	// kernel makes some more than fit into the time that an association may take. So
+	// this package's timer gives up first, and a failure that the kernel tells is a
+	// refusal by the peer.
 	initPause = time.Second
 )
 
@@ -117,12 +117,12 @@ func options(t stack.Tuning) (sctpsock.Options, error) {
 		Events: []sctpsock.Kind{sctpsock.AssocChange, sctpsock.PeerAddrChange, sctpsock.PartialDelivery},
 	}
 	if t.Interleave {
-		o.FragmentInterleave = 2 // nor other streams
+		o.FragmentInterleave = 2 // nor other streams of the same peer
 	}
 	return o, nil
 }
 
-// parameters are those behind the options that kernels may refuse.
+// parameters are the parameters behind the options that a kernel may refuse.
 var parameters = map[string]string{
 	"SCTP_INTERLEAVING_SUPPORTED": "interleave", "SCTP_STREAM_SCHEDULER": "scheduler",
 	"SCTP_REMOTE_UDP_ENCAPS_PORT": "encap_port", "SCTP_AUTOCLOSE": "autoclose", "SCTP_RTOINFO": "rto_min",

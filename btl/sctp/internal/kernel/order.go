@@ -10,12 +10,12 @@ import (
 	"github.com/strandmp/strand/internal/sctpsock"
 )
 
-// order puts the messages of each stream in order, which the kernel fails to do
-// at times (package sctpsock, "Kernel facts"). What comes too early is copied and
-// kept; mostly nothing is.
+// order puts the messages of each stream in order. At times the kernel does not
+// (package sctpsock, "Kernel facts"). What comes too early is copied and kept;
+// mostly nothing does.
 type order struct {
 	streams []sequence
-	kept    int // bytes of what is early, each piece's own account included
+	kept    int // bytes that are early, with earlyCost for each piece
 	most    int // that may be kept
 }
 
@@ -65,9 +65,9 @@ func (a *association) arrived(info sctpsock.RecvInfo, piece []byte) {
 	}
 }
 
-// keep accounts for a piece that is early, unless there is too much already. What
-// has overtaken a message waited in the socket's receive buffer beside it, so that
-// more than that buffer holds is no disorder of the kernel's.
+// keep accounts for a piece that is early, and reports false if there is too much
+// already. Messages overtake each other in the socket's receive buffer only. So if more
+// is early than that buffer holds, the kernel's disorder is not the reason.
 func (o *order) keep(size int) bool {
 	if o.kept+size+earlyCost > o.most {
 		return false

@@ -16,8 +16,8 @@ import (
 	"github.com/strandmp/strand/internal/test/testnet"
 )
 
-// What an association has taken arrives, and its end, though all of it is lost until its process
-// has closed everything: the kernel goes on. That it has something unread changes nothing.
+// All that an association has taken arrives, and its end, though every packet is lost until its
+// process has closed everything: the kernel goes on. Unread messages change nothing about that.
 func TestKernelReleased(t *testing.T) {
 	need.KernelSCTP(t)
 	for _, unread := range []int{0, 3} {

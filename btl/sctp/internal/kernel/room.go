@@ -18,10 +18,10 @@ type room struct {
 	least   int // what every peer may have, whatever the others have
 	most    int // what one peer may have
 	total   int // what all have
-	excess  int // of that, what each has beyond the least, together
+	excess  int // the sum of what each has beyond least
 	refused []*association
 	empties uint64         // how often the socket was read empty
-	asking  []*association // that are to be asked about once it is
+	asking  []*association // the kernel is to be asked about these once the socket is empty
 }
 
 // An account is what one peer has of the room, in bytes as the kernel charges
@@ -31,13 +31,13 @@ type account struct {
 	window     int // what the peer's SCTP takes even if its process does not, in bytes
 	charged    int // sent and not known to be acknowledged
 	afterwards int // of that, sent after the kernel was asked
-	size       int // the same in bytes of messages
-	sizeAfter  int
+	size       int // like charged, in bytes of messages
+	sizeAfter  int // like afterwards, in bytes of messages
 	asked      bool
-	asking     bool   // to be asked about, once the socket was read empty
+	asking     bool   // in room.asking
 	answered   uint64 // room.empties at the last answer
 	refused    bool   // Busy was said and Writable is due
-	wanted     int    // what the message takes that was refused
+	wanted     int    // the charge of the message that was refused
 }
 
 // Shares of the send buffer, S, by which the rules go.
@@ -72,8 +72,8 @@ func (k *kernel) sizeRoom() error {
 	return nil
 }
 
-// chargedAtMost is how long a message may be so as to be charged with no more
-// than so much, in chunks that any network takes; a chunk's worth at least.
+// chargedAtMost is how long a message may be that is charged with no more than charge,
+// in chunks that any network takes. It is at least one chunk's worth.
 func chargedAtMost(charge int) int {
 	const chunk = 1400
 	return max(charge/sctpsock.Charge(chunk, chunk), 1) * chunk
@@ -92,8 +92,8 @@ func (r *room) charge(a *association, by int) {
 	r.excess += max(a.charged-r.least, 0) - before
 }
 
-// fits reports whether a message may be sent, and asks the kernel what was
-// acknowledged in time before it may not.
+// fits reports whether a message may be sent. From half of the limit on it asks the
+// kernel what was acknowledged, so that the answer is there before the limit is reached.
 func (k *kernel) fits(a *association, charge int) bool {
 	limit := k.room.limit(a)
 	if a.charged+charge > limit/2 && a.charged > 0 {
@@ -102,8 +102,8 @@ func (k *kernel) fits(a *association, charge int) bool {
 	return a.charged == 0 || a.charged+charge <= limit
 }
 
-// scarce reports whether, behind this message, another one of its kind will have
-// the kernel asked.
+// scarce reports whether the kernel will be asked at the next message, if that is as
+// long as this one.
 func (k *kernel) scarce(a *association, charge int) bool {
 	return a.charged+2*charge > k.room.limit(a)/2
 }
@@ -116,7 +116,8 @@ func (k *kernel) spend(a *association, size, charge int) {
 	a.sizeAfter += size
 }
 
-// ask has the kernel say when everything sent so far is acknowledged, once.
+// ask has the kernel say once when everything sent so far is acknowledged. If an answer
+// to the question before may still be unread, it asks later (emptied).
 func (k *kernel) ask(a *association) {
 	if a.asked || a.asking || a.over {
 		return
@@ -133,9 +134,9 @@ func (k *kernel) ask(a *association) {
 	a.afterwards, a.sizeAfter = 0, 0
 }
 
-// emptied: nothing is to be read from the socket, so that no answer to an earlier
-// question is, but where the kernel holds it back until the rest of a message has
-// come.
+// emptied: the socket was read empty, so no answer to an earlier question is left in
+// it. Except: in the middle of a message the kernel holds answers back until the rest
+// has come. For such an association ask goes on waiting.
 func (k *kernel) emptied() {
 	k.room.empties++
 	waiting := k.room.asking
@@ -150,9 +151,9 @@ func (k *kernel) emptied() {
 	}
 }
 
-// dry: at some time after it was asked, the kernel had nothing outstanding. From
-// the question on it says so whenever that is so again: of what it may have said
-// since, before it was told to stop, nothing answers the next question.
+// dry: at some time after the question the association had nothing outstanding. The
+// kernel repeats this answer until it is told to stop. An answer that it gave before
+// that must not be taken for one to the next question.
 func (k *kernel) dry(a *association) {
 	if !a.asked {
 		return
@@ -163,7 +164,7 @@ func (k *kernel) dry(a *association) {
 	a.size = a.sizeAfter
 	a.measure()
 	if a.charged > 0 {
-		k.ask(a) // mostly it is dry still, and says so at once
+		k.ask(a) // mostly nothing is outstanding still, and the kernel says so at once
 	}
 	k.admit()
 }

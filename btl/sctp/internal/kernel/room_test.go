@@ -44,9 +44,9 @@ func TestKernelStalledPeers(t *testing.T) {
 	}
 }
 
-// The account of the room is never below the kernel's, while peers read as fast as
-// they are sent to and when they stop. Their SCTP acknowledges much behind the back
-// of whoever asks when it has.
+// The account of the room is never below the kernel's, neither while peers read as fast
+// as they are sent to nor when they stop. Their SCTP acknowledges much between a
+// question and the next.
 func TestKernelAccount(t *testing.T) {
 	l := &loop{t: t}
 	x := newNode(l, func(cfg *stack.Config) { cfg.SendBuffer, cfg.Peers = 212_992, 9 })

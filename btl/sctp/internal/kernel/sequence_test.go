@@ -55,7 +55,8 @@ func TestOrder(t *testing.T) {
 	assert.ErrorIs(t, p.ended, syscall.EPROTO, "a number that has been")
 }
 
-// What is kept for others to come first is bounded in bytes, and given back.
+// The bytes of pieces that are kept because they came early are bounded, and the account of
+// them is given back.
 func TestOrderKeepsSoMuch(t *testing.T) {
 	p := &peer{t: t, up: true}
 	a := (&kernel{sock: new(sctpsock.Socket), assocs: map[sctpsock.AssocID]*association{}}).add(3, p)

@@ -8,8 +8,8 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-// InnerPort is SCTP's own port, at both ends, of an association over UDP one end of
-// which is in user space: there UDP's ports tell the processes apart.
+// InnerPort is SCTP's own port at both ends of an association over UDP, if either end
+// is a user stack. There UDP's ports tell the processes apart.
 const InnerPort = 5000
 
 // Config is what a stack is opened with.
@@ -23,13 +23,13 @@ type Config struct {
 	Ports wireup.Ports
 	// Peers is how many there can be; 0: nobody knows.
 	Peers int
-	// Accept makes known an association that a peer has begun and that has just
-	// come up, and returns who is to be told of it, without another Up; nil refuses
-	// the peer, and the association is aborted.
+	// Accept makes known an association that a peer has begun and that has just come
+	// up. It returns the handler for it, whose Up is not called. Nil refuses the peer:
+	// the association is aborted.
 	Accept func(Association) Handler
 	// Room reports whether an association with somebody at that address can be accepted at
-	// the moment. A stack that can leaves a peer waiting otherwise, which tries again by
-	// itself, instead of asking Accept.
+	// the moment. If not, a stack that can do so leaves the peer waiting instead of asking
+	// Accept: the peer tries again by itself.
 	Room func(from netip.AddrPort) bool
 	// Warn writes a line for people about strangers or the system; the transport
 	// limits how many.
@@ -46,8 +46,8 @@ type Tuning struct {
 	Streams int
 	// MaxMessage is the longest message, in bytes, that either side sends.
 	MaxMessage int
-	// Outstanding bounds what one peer has been sent and has not acknowledged, in
-	// bytes: with as much Send says Busy. It is never 0.
+	// Outstanding bounds, in bytes, what one peer was sent and has not acknowledged.
+	// When it is reached Send says Busy. It is never 0.
 	Outstanding int
 	// SendBuffer and ReceiveBuffer in bytes: of the socket, or of each association
 	// where there is no such socket.
@@ -70,9 +70,9 @@ type Tuning struct {
 	// Scheduler says which stream's message goes next: "fcfs", "rr", "prio", "fc" or
 	// "wfq".
 	Scheduler string
-	// Priorities are, from stream 1 on, a stream's place with the scheduler prio, the
-	// lower the sooner, or its weight with wfq; the last counts for all further
-	// streams. The control stream has place 0. None leaves it to the stack.
+	// Priorities are the streams' places with the scheduler prio (lower goes first), or
+	// their weights with wfq, from stream 1 on. The last counts for all further streams.
+	// The control stream has place 0. If there are none, it is left to the stack.
 	Priorities []uint16
 	// EncapPort is the UDP port of the peers' kernels (RFC 6951); 0: no
 	// encapsulation.

@@ -12,32 +12,31 @@ type Stack interface {
 	// Port is the port that peers reach all the local addresses at: of SCTP, or of
 	// UDP if that is what carries it.
 	Port() uint16
-	// Associate begins an association with a peer, to be known by h. Up or Down
-	// follows, later. The error is syscall.EISCONN where there can be only one
-	// association with a peer, and there is one.
+	// Associate begins an association with a peer and tells h about it: Up or Down
+	// follows later. The error is syscall.EISCONN if the stack can have only one
+	// association with a peer, and has one.
 	Associate(r Route, h Handler) (Association, error)
 	// Progress does what no watch and no timer of the loop announces, and reports
 	// whether it did anything. It is cheap when there is nothing to do.
 	Progress() bool
-	// Linger does what there is to do, within a call of the loop's, for the sake of
-	// associations that are ending: it waits at most a millisecond for something to
-	// arrive.
+	// Linger serves associations that are ending, while the loop can not: it waits at
+	// most about a millisecond for something to arrive, and handles it.
 	Linger()
 	// MaxMessage is how long messages should be at most: Config.MaxMessage, or less
 	// if the buffers that the system gives are too small for that.
 	MaxMessage() int
-	// Farewell is how long closing is to wait for what peers have not acknowledged: as long as
-	// it takes to send it again some times, where nobody does so afterwards; 0 where the
-	// system does, after Association.Release.
+	// Farewell is how long closing is to wait for what peers have not acknowledged. It is 0 if
+	// the system sends that again after Association.Release. If nobody does, it is the time in
+	// which it can be sent again some times.
 	Farewell() time.Duration
 	// Close ends all associations without a call, closes the sockets and leaves no
 	// goroutine, watch or timer behind.
 	Close() error
 }
 
-// A Route is how to reach a peer: pairs of addresses, the best first. A stack
-// that knows several paths uses all of the remote addresses, from whichever of
-// its own; another one the first pair that is answered.
+// A Route is how to reach a peer: pairs of addresses, the best first. A multihomed
+// stack uses all of the remote addresses, from whichever of its own. Any other uses
+// the first pair that is answered.
 type Route struct {
 	Pairs []Pair
 }
@@ -59,23 +58,22 @@ type Association interface {
 	// payload of f, which may be nil. The result is
 	//
 	//	Done    taken and copied,
-	//	Busy    not taken: as much as the peer may have outstanding is, or more;
+	//	Busy    not taken: the peer has as much outstanding as it may have;
 	//	        Handler.Writable follows once there is room,
 	//	Broken  not taken, nor will any other be; Handler.Down follows.
 	//
 	// A message longer than Config.MaxMessage is Broken. Send makes no call of the
 	// handler.
 	Send(stream uint16, ppid uint32, head []byte, f *btl.Frame) btl.Result
-	// Poll looks for itself whether something has arrived for this association,
-	// calls the handler with it, and reports whether there was anything (of any
-	// association).
+	// Poll looks whether something has arrived for this association, and calls the
+	// handler with it. It reports whether there was anything, of any association.
 	Poll() bool
 	// Streams is the number of streams that both directions have, from 0; it does
 	// not change after Handler.Up.
 	Streams() int
-	// Window is how much the peer's SCTP takes of what its process has not read, at
-	// first: there must be room in it for the rest of a message on each stream that one
-	// has half arrived on. It does not change.
+	// Window is how many bytes the peer's SCTP takes at first while its process reads
+	// nothing. Half-arrived messages must leave room in it for the rest of each. It does
+	// not change.
 	Window() int
 	// Queued is the number of bytes taken and not known to be acknowledged by the
 	// peer; 0 means that the peer's SCTP has all.
@@ -98,9 +96,9 @@ type Association interface {
 	// acknowledged is lost. The handler is not called any more. Aborting twice, or
 	// after Handler.Down, does nothing.
 	Abort()
-	// Release gives the association up before the stack is closed. What was taken, and the
-	// end in order behind it, are the system's to send, also after Close, where it can do so
-	// by itself. Where it can not, this is Abort. The handler is not called any more.
+	// Release gives the association up before the stack is closed. If the system can do so
+	// by itself, it sends what was taken and then ends the association in order, also after
+	// Close. If it can not, this is Abort. The handler is not called any more.
 	Release()
 	// Sever loses every packet from now on, in both directions, as if somebody had
 	// pulled the plug. For tests.
@@ -119,9 +117,9 @@ type Handler interface {
 	Writable()
 	// PathChanged: a path came up or went down, as Association.Paths has it.
 	PathChanged(p btl.PathState)
-	// Down: the association has ended, for good, and why: [io.EOF] if the peer has
-	// shut it down in order, after all that it had sent has been handed over; an
-	// error otherwise (syscall.ETIMEDOUT: no answer; syscall.ECONNREFUSED: nobody
-	// there; syscall.ECONNRESET: the peer has aborted it). The last call.
+	// Down: the association has ended for good. [io.EOF] means that the peer has shut
+	// it down in order; all that it had sent was handed over before. Any other error
+	// says what went wrong (syscall.ETIMEDOUT: no answer; syscall.ECONNREFUSED: nobody
+	// there; syscall.ECONNRESET: the peer has aborted it). It is the last call.
 	Down(err error)
 }

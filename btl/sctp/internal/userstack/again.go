@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Pion (v1.11.3) finds out that a packet was lost by what arrives after it, but for two
-// kinds, for which it waits for its timeout, a second at least:
+// Pion (v1.11.3) finds out that a packet was lost by what arrives after it. For two kinds of
+// packets it can not, and waits for its timeout, a second at least:
 //
-//   - One that was sent again, which may be lost again: its ways to find losses look at
+//   - A packet that was sent again, and is lost again: pion's ways to find losses look at
 //     first transmissions only.
-//   - The last one that a window lets out while more data waits: nothing can be sent that
-//     would arrive after it, and its probe wants to send just that. It may have arrived, too,
-//     and the one acknowledgement of all of them been lost.
+//   - The last packet that a window lets out while more data waits. Nothing may be sent that
+//     would arrive after it, and pion's own probe would be new data. Perhaps the packet has
+//     arrived, and only the acknowledgement of the window was lost.
 //
-// So these are kept, and sent again until they are acknowledged, as the tail loss probes of
-// TCP are (RFC 8985, section 7): after two round trips and what an answer may take, then
-// twice that, then four times; then it is up to the timeout. Without a round trip measured
-// there is nothing to go by, and none is sent.
+// So these packets are kept, and sent again until they are acknowledged, like the tail loss
+// probes of TCP (RFC 8985, section 7). The first wait is two round trips and what an answer
+// may take, the second twice that, the third four times. After that it is up to the timeout.
+// While no round trip was measured there is nothing to go by, and none is sent.
 //
-// For what is lost twice the congestion window stays as the first loss has left it, as that
-// of Linux's TCP does within one recovery. Where the last packet of a window is all that was
-// lost, pion does not learn of it, and does not halve its window as RFC 8985, section 7.4,
-// has it: it has no way to be told. And it takes the time until a probe is answered for a
-// round trip, if it has no other answer.
+// If a packet is lost twice, the congestion window stays as the first loss has left it, as in
+// Linux's TCP within one recovery. If only the last packet of a window was lost, pion does not
+// learn of it and does not halve its window, as RFC 8985, section 7.4, asks: there is no way
+// to tell it. And if pion gets no other answer, it takes the time until a probe is answered
+// for a round trip.
 
 // again has the packets of one association that may have to be sent again.
 type again struct {
@@ -53,11 +53,11 @@ const (
 	maxTimes = 3
 	// answerTime is what a peer may take to answer, beyond the round trip.
 	answerTime = 10 * time.Millisecond
-	// maxBurst bounds what is sent at once, and burstTime is what lies between bursts.
+	// maxBurst bounds the packets that are sent at once. burstTime lies between two bursts.
 	maxBurst  = 4
 	burstTime = time.Millisecond
-	// maxGaps bounds what of an acknowledgement is read; what lies beyond counts as not
-	// acknowledged.
+	// maxGaps bounds the gap blocks of an acknowledgement that are read. What further blocks
+	// acknowledge counts as not acknowledged.
 	maxGaps = 256
 )
 
@@ -78,7 +78,7 @@ func (g *again) keep(b []byte, tsns []uint32, now int64) {
 	g.note()
 }
 
-// keepTail takes a copy of the last packet of a window, in place of that of the window
+// keepTail takes a copy of the last packet of a window. It replaces that of the window
 // before.
 func (g *again) keepTail(b []byte, tsns []uint32, now int64) {
 	g.mu.Lock()
@@ -127,9 +127,9 @@ func (g *again) acknowledged(c []byte) {
 	})
 }
 
-// look sends what is due, and returns when to look again, or 0. It waits that long, and
-// longer each time, for an answer. Send reports whether the packet has left; it does not
-// wait, since who has another packet to keep waits for it.
+// look sends what is due, and returns when to look again, 0 if nothing is kept. Wait is the
+// time for the first answer; it doubles each time. Send reports whether the packet has left.
+// It must not block: pion's writer waits meanwhile for the lock, to keep another packet.
 func (g *again) look(now int64, wait time.Duration, send func(b []byte) bool) (next int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -181,7 +181,7 @@ func (a *association) sendAgain() {
 	if a.ended || a.reason != nil || trip == 0 {
 		return
 	}
-	a.tending.Store(false) // who keeps a packet from now on says so
+	a.tending.Store(false) // from now on, whoever keeps a packet puts the association on the list
 	now := monotonic()
 	next := a.conn.again.look(now, 2*trip+answerTime, a.conn.probe)
 	if next > 0 {

@@ -89,7 +89,7 @@ func TestBursts(t *testing.T) {
 	assert.Len(t, g.kept, 1, "the last gap is not read")
 }
 
-// Of windows only the last one's end is kept.
+// Only the last packet of the latest window is kept.
 func TestTail(t *testing.T) {
 	var g again
 	g.keepTail([]byte("first"), []uint32{7}, 1)
@@ -121,8 +121,8 @@ func TestSentByPionIsKeptAnew(t *testing.T) {
 	assert.Len(t, g.kept, maxProbes)
 }
 
-// Whatever is kept, acknowledged and looked at, numbers wrapping: what is acknowledged is
-// not sent, and what is not is sent as often as it may be.
+// Packets are kept, acknowledged and looked at in any order, and numbers wrap. Acknowledged
+// packets are not sent; all others are sent as often as they may be.
 func TestAgainAtRandom(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -18,8 +18,8 @@ import (
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-// An association is one of ours with one peer. All but what is atomic is the
-// engine's.
+// An association is this stack's end of one with one peer. Only the engine touches
+// its fields, except the atomic ones.
 type association struct {
 	s      *Stack
 	so     *socket
@@ -28,29 +28,29 @@ type association struct {
 	to     rawio.Destination
 	mtu    int
 
-	ours   opening // tag and TSN are what this side has chosen
+	ours   opening // with the tag and the TSN that this side has chosen
 	theirs opening // once it is known
-	setup  *setup  // until it is established, if we have begun it
+	setup  *setup  // until the association is established, if we have begun it
 
 	pion    *sctp.Association // nil until it is established
 	conn    *conn
 	streams map[uint16]*stream
-	fresh   []*stream // those that packets have come for
+	fresh   []*stream // streams that packets have come for
 	pushed  uint64    // packets given to pion
-	held    bool      // one more has come, for which there was no room
+	held    bool      // one more packet has come, and the ring had no room for it
 	refused bool      // Busy was returned and Writable is due
-	may     int       // bytes that can be sent before pion is to be asked how much is under way
+	may     int       // bytes to send before pion is asked again how much is under way
 	ended   bool
 	reason  error // why it is to end
 	beat    beat
-	// againTimer runs while packets are kept that may have to be sent again, which
-	// tending says to other goroutines.
+	// againTimer runs while packets are kept that may have to be sent again. Tending says
+	// so to other goroutines.
 	againTimer btl.Timer
 	tending    atomic.Bool
 	timeouts   timeouts
 	since      time.Time
 	trusted    bool
-	strange    int // bytes that came before it was
+	strange    int // bytes that came before the peer was trusted
 
 	listed  atomic.Bool // among those that have news
 	left    atomic.Bool // pion has closed its connection
@@ -107,9 +107,9 @@ func (a *association) stream(id uint16) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A read must not wait. Pion has a goroutine for the deadline, which stays
-	// passed from then on; until it has run, this read waits for it, or finds that
-	// there is something.
+	// Reads must not wait, so the deadline is passed, for ever. But a goroutine of pion's
+	// puts it into force. The reads below wait until that has run, or until there is a
+	// message.
 	if err := p.SetReadDeadline(past); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (a *association) stream(id uint16) (*stream, error) {
 // take gives pion a packet from the peer, and notes which streams it is for.
 func (a *association) take(so *socket, b []byte) {
 	if a.reason != nil || checkSum(b) != nil {
-		return // damaged on its way, or made up by somebody who guesses: as if lost
+		return // damaged on its way, or forged by somebody who guesses: as if it were lost
 	}
 	a.heard()
 	aborted, known, ours := false, true, false
@@ -254,7 +254,7 @@ func (a *association) read(s *stream) {
 	}
 }
 
-// finish begins the end: pion works off what it has, then Down follows.
+// finish begins the end: pion handles what it has, then Down follows.
 func (a *association) finish(reason error) {
 	if a.reason != nil || a.ended {
 		return
@@ -268,8 +268,8 @@ func (a *association) finish(reason error) {
 	a.endConn(reason)
 }
 
-// endConn has pion's reader leave. If it has left already nobody but us sees to it
-// that Down follows.
+// endConn makes pion's reader leave. If that has left already, nobody else sees to it that
+// Down follows.
 func (a *association) endConn(reason error) {
 	a.conn.end(reason)
 	if a.left.Load() {

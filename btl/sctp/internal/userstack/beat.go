@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A beat watches over an association: pion repeats what is not acknowledged for
-// ever, and does not ask whether an idle peer is there.
+// A beat watches whether the peer of an association lives. Pion does not: it repeats
+// for ever what is not acknowledged, and does not ask whether an idle peer is there.
 type beat struct {
 	heard  bool  // something has come since the last look
 	since  int64 // the last sign of life, or question

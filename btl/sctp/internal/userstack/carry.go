@@ -123,8 +123,8 @@ func (a *association) Release() { a.Abort() }
 func (a *association) Sever() { a.severed.Store(true) }
 
 // yields is how many polls let pion's goroutines in after they were given something
-// to do. One wakes the next, each on another thread perhaps: with few of them the
-// waiter is in their way, with very many it is late itself.
+// to do. One wakes the next, each on another thread perhaps. With few yields the
+// waiter is in their way; with very many it is late itself.
 const yields = 64
 
 // letPionIn gives the processor to pion's goroutines for a moment: what they have

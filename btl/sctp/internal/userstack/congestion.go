@@ -8,11 +8,11 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// A resend counts the chunks of data that pion sends again: pion's own counters are
-// not to be had. It looks at each packet that leaves, which is nothing beside the
+// A resend counts the chunks of data that pion sends again, since pion's own counters
+// are not public. It looks at each packet that leaves; that costs little beside the
 // system call that follows.
 type resend struct {
-	highest uint32 // TSN so far; pion's writer's
+	highest uint32 // TSN so far; only pion's writer touches it
 	count   atomic.Int64
 	tsns    []uint32 // of the packet looked at
 }

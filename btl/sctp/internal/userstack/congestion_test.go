@@ -37,7 +37,7 @@ func TestResentChunksAreCounted(t *testing.T) {
 	assert.EqualValues(t, 3, r.count.Load())
 }
 
-// What a packet that leaves is looked at costs.
+// The cost of looking at a packet that leaves.
 func BenchmarkResend(b *testing.B) {
 	var r resend
 	p := append(make([]byte, headerSize), dataChunk(chunkIData, 1)...)

@@ -37,7 +37,7 @@ func (c *conn) push(b []byte) bool {
 	c.mu.Lock()
 	if c.err != nil {
 		c.mu.Unlock()
-		return true // nobody reads it any more, and so nobody must wait for that
+		return true // nobody reads the ring any more, so nobody may wait for room in it
 	}
 	ok := c.ring.push(b)
 	c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *conn) push(b []byte) bool {
 	return ok
 }
 
-// end lets pion's reader leave once it has worked off what is in the ring.
+// end lets pion's reader leave once it has handled what is in the ring.
 func (c *conn) end(err error) {
 	c.mu.Lock()
 	if c.err == nil {
@@ -96,7 +96,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	if chunk := first(b); len(chunk) == chunkHead && chunk[0] == chunkHeartbeat {
-		return len(b), nil // malformed, for which kernels abort; beat.go has better ones
+		return len(b), nil // malformed: kernels abort for it, and beat.go sends better ones
 	}
 	c.sent.Add(1)
 	fresh, old := c.resend.look(b)

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// A cookie is all that there is of an association before the peer has shown that
-// it receives at the address it claims: it holds the peer's opening, and is the peer's
-// to keep. The key is the stack's own; nobody else reads a cookie. It is short, since it
-// goes to whatever address has asked: our tag is in the packet that brings it back, and
-// our first TSN comes from the proof.
+// A cookie is all that there is of an association before the peer has shown that it
+// receives at the address it claims. It holds the peer's opening, and the peer keeps it.
+// Only this stack has the key and can check a cookie. A cookie goes to whatever address
+// has asked, so it is short: our tag is in the packet that brings it back, and our first
+// TSN comes from the proof.
 //
 //	 0  2  when it was made, in seconds by the loop's clock; the highest bit: the peer interleaves
 //	 2 14  the peer's opening: tag, TSN, streams out and in, window in KB
@@ -38,8 +38,8 @@ func newBaker() *baker {
 	return k
 }
 
-// proof is for a cookie's last bytes, and what our first TSN is then: nobody else knows
-// either before.
+// proof returns a cookie's last bytes and our first TSN that goes with them. Without the key
+// nobody can know either beforehand.
 func (k *baker) proof(body []byte, from netip.AddrPort, tag uint32) (proof []byte, tsn uint32) {
 	mac := hmac.New(sha256.New, k.key[:])
 	mac.Write(body)
@@ -54,8 +54,8 @@ func (k *baker) proof(body []byte, from netip.AddrPort, tag uint32) (proof []byt
 // seconds are a cookie's clock.
 func seconds(now int64) uint16 { return uint16(now/int64(time.Second)) &^ interleave }
 
-// bake makes the cookie of an association that we call by a tag, and says which TSN it
-// has to begin with.
+// bake makes the cookie of an association with the given tag of ours, and returns the TSN that we
+// have to begin with.
 func (k *baker) bake(now int64, from netip.AddrPort, theirs *opening, tag uint32) (cookie []byte, tsn uint32) {
 	be := binary.BigEndian
 	when := seconds(now)
@@ -72,8 +72,8 @@ func (k *baker) bake(now int64, from netip.AddrPort, theirs *opening, tag uint32
 	return append(b, proof...), tsn
 }
 
-// open returns what is in a cookie that we have made for that address, and that tag of
-// ours, not long ago.
+// open returns what is in a cookie. It refuses one that we did not make for that address and
+// that tag of ours, or that is too old.
 func (k *baker) open(b []byte, now int64, from netip.AddrPort, tag uint32) (theirs *opening, tsn uint32, err error) {
 	if len(b) != cookieSize {
 		return nil, 0, errCookie

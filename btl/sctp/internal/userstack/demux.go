@@ -44,8 +44,8 @@ func (s *Stack) arrived(so *socket, from netip.AddrPort, b []byte) {
 	}
 }
 
-// control answers the packets that are not for pion, and reports whether it was
-// one: what came with such a chunk comes again.
+// control answers a packet whose first chunk is not for pion, and reports whether it was
+// one. Other chunks of that packet are as if lost: the peer sends them again.
 func (a *association) control(b []byte) bool {
 	c := first(b)
 	if c == nil {
@@ -116,9 +116,9 @@ func (s *Stack) theirs(tag uint32, remote netip.AddrPort) *association {
 	return nil
 }
 
-// supersede ends what the peer takes for the same association as a new one: it
-// has made one of its attempt and ours, and calls that by one tag (RFC 9260,
-// section 5.2.4). It is not told, since it would take that for the new one's end.
+// supersede ends an older association that the peer takes for the same as a: the peer
+// has made one of its attempt and ours, with one tag (RFC 9260, section 5.2.4). The
+// peer is not told. It would take that for the end of a.
 func (s *Stack) supersede(a *association) {
 	for _, b := range s.byTag {
 		if b != a && b.setup == nil && b.theirs.tag == a.theirs.tag && same(b.remote, a.remote) {
@@ -171,8 +171,8 @@ func (s *Stack) admit(so *socket, from netip.AddrPort, tag uint32, cookie []byte
 	return nil
 }
 
-// undelivered hears that the network has not delivered a packet of ours. The
-// packet that is quoted proves that whoever says so has seen it.
+// undelivered is told that the network has not delivered a packet of ours. The answer
+// quotes the packet, so whoever sent it has seen the packet.
 func (s *Stack) undelivered(f rawio.Failure) {
 	if len(f.Sent) < minimalPacketSize+4 {
 		return
@@ -191,5 +191,5 @@ func (s *Stack) undelivered(f rawio.Failure) {
 	}
 	if a.setup != nil || errors.Is(f.Code, syscall.ECONNREFUSED) {
 		a.finish(f.Code)
-	} // else it may be for a while only; pion repeats what is lost
+	} // else it may pass; pion repeats what is lost
 }

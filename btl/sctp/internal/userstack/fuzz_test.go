@@ -52,7 +52,7 @@ func sampleOpening() *opening {
 	return &opening{tag: 0x01020304, window: 1 << 20, out: 11, in: 11, tsn: 77, interleave: true}
 }
 
-// Whatever a stranger sends: nothing is kept of it, and nothing breaks.
+// Whatever a stranger sends, nothing is kept of it and nothing breaks.
 func FuzzStranger(f *testing.F) {
 	f.Add(seal(sampleOpening().appendTo(newPacket(0, chunkInit, 0))))
 	f.Add(sampleOpening().ask())
@@ -85,7 +85,7 @@ func FuzzOpening(f *testing.F) {
 			return
 		}
 		again, err := parseOpening(o.init())
-		o.cookie, o.mute = nil, false // the one is INIT ACK's, the other not said for pion
+		o.cookie, o.mute = nil, false // the INIT for pion has no cookie, and always tells extensions
 		require.NoError(t, err)
 		require.Equal(t, o, again)
 	})

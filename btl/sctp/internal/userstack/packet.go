@@ -9,9 +9,10 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 )
 
-// What this package has to know of SCTP's packets (RFC 9260, section 3): it sets
-// associations up by itself, without state for strangers; the rest is pion's. All
-// integers are big-endian but for the checksum, which is little-endian.
+// What this package has to know of SCTP's packets (RFC 9260, section 3). It sets
+// associations up by itself, without state for strangers, and sends heartbeats and
+// probes; the rest is pion's. All integers are big-endian, except the checksum: that is
+// little-endian.
 
 const (
 	headerSize = 12
@@ -149,8 +150,8 @@ type opening struct {
 // answerSize is how long an INIT ACK of ours is.
 const answerSize = headerSize + initSize + chunkHead + 4 + chunkHead + cookieSize
 
-// ask makes a packet with an INIT that is no shorter than its answer (RFC 4820): who answers
-// an address that it does not know yet must not send there more than has come from it.
+// ask makes a packet with an INIT, padded to the length of its answer (RFC 4820). So whoever
+// answers an address that is not proved yet sends no more there than has come from it.
 func (o *opening) ask() []byte {
 	b := o.appendTo(newPacket(0, chunkInit, 0))
 	if missing := answerSize - len(pad(b)); missing > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/pion/sctp"
 )
 
-// byPlace is the scheduler prio: of the streams that have something to send the one
-// with the lowest place goes first, those with the same take turns. Pion calls it
+// byPlace is the scheduler prio. Of the streams that have something to send, the one
+// with the lowest place goes first; those with the same place take turns. Pion calls it
 // under a lock of its own.
 type byPlace struct {
 	placeOf func(stream uint16) uint16

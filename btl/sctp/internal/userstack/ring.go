@@ -8,8 +8,8 @@ import (
 
 const (
 	firstRing = 64 << 10
-	// maxRing bounds the packets that wait for pion; what comes then stays in the
-	// system's buffer.
+	// maxRing bounds the bytes of packets that wait for pion. When it is full, further
+	// packets stay in the system's buffer.
 	maxRing  = 256 << 10
 	packLen  = 4
 	ringMask = 3
@@ -19,8 +19,8 @@ const (
 // it is needed. An empty one has none.
 type ring struct {
 	buf    []byte
-	home   *[]byte // buf, as it goes back to where it is from
-	lo, hi int     // ever increasing while there are packets
+	home   *[]byte // buf, as it goes back to its pool
+	lo, hi int     // positions that only rise while there are packets; taken modulo len(buf)
 }
 
 // rings are memory for rings of all associations, by the logarithm of its size.

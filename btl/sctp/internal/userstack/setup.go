@@ -30,7 +30,7 @@ type setup struct {
 	limit  btl.Timer
 }
 
-// A way is one pair of addresses, by the socket that it begins at.
+// A way is one pair of addresses: a socket of ours and an address of the peer's.
 type way struct {
 	so     *socket
 	remote netip.AddrPort
@@ -38,7 +38,7 @@ type way struct {
 }
 
 const (
-	// nextWay is how long one way is alone before the next is tried beside it.
+	// nextWay is how long a way is tried alone before the next is tried as well.
 	nextWay = 250 * time.Millisecond
 	// leastEcho is the shortest time in which a cookie is echoed again.
 	leastEcho = 50 * time.Millisecond
@@ -90,7 +90,7 @@ func (s *Stack) ways(r stack.Route) []way {
 	return all
 }
 
-// use has the association go a way.
+// use makes the association use a way.
 func (a *association) use(w way) {
 	a.so, a.remote, a.to, a.mtu = w.so, w.remote, rawio.NewDestination(w.remote), a.s.cfg.MTU
 	if w.nearby {
@@ -157,8 +157,8 @@ func (t *setup) say() {
 	t.repeat = a.s.cfg.Loop.After(pause, t.say)
 }
 
-// turn takes the next way, and returns when it is the turn of the one after that: soon
-// while there are some that were not tried, later with every round.
+// turn takes the next way, and returns how long to wait for the one after it: a short time
+// while some were not tried yet, a longer one with every round.
 func (t *setup) turn() time.Duration {
 	n := len(t.ways)
 	t.a.use(t.ways[t.said%n])
@@ -238,9 +238,9 @@ func (t *setup) acknowledged(c []byte) error {
 	return nil
 }
 
-// echoAgain is when the cookie is echoed again. The round trip is known by now (RFC 9260,
-// 6.3.1 counts that of INIT), and who is left unanswered among many strangers is to ask
-// again soon.
+// echoAgain is the time until the cookie is echoed again. The round trip is known by now: RFC
+// 9260, 6.3.1, counts that of INIT. The time is short since an acceptor that is crowded by
+// strangers leaves a cookie unanswered, and has room for whoever asks again soon.
 func (t *setup) echoAgain() time.Duration {
 	c := t.a.s.cfg
 	trip := time.Duration(c.Loop.Now() - t.began)

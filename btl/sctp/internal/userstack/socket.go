@@ -29,8 +29,8 @@ type socket struct {
 	watch btl.Watch
 	from  rawio.Origin
 	buf   [largestDatagram]byte
-	// held is a packet that the ring of its association had no room for; nothing
-	// else is read until it has.
+	// held is a packet for which the ring of its association had no room. Nothing
+	// else is read until there is room.
 	held   []byte
 	holder *association
 
@@ -92,8 +92,8 @@ func (so *socket) failures() {
 	}
 }
 
-// send gives the network a packet of the engine's own, which has other work than to wait: a
-// network that has no room has lost it, as networks do, and it comes again when it is missed.
+// send gives the network a packet of the engine's own, without waiting for room: the engine has
+// other work. If there is no room the packet is lost, and is sent again when it is missed.
 func (so *socket) send(b []byte, to *rawio.Destination) { so.give(b, to, false) }
 
 // give gives the network a packet and reports whether it has left. It waits for room, a
@@ -114,7 +114,7 @@ func (so *socket) give(b []byte, to *rawio.Destination, wait bool) bool {
 				return false
 			}
 			rawio.WaitWritable(so.fd, 5)
-		} // else it may be the answer to an earlier packet
+		} // else the error may be the network's answer to an earlier packet
 		errno = rawio.SendTo(so.fd, b, to)
 	}
 	return errno == 0

@@ -84,10 +84,10 @@ func (s *Stack) checkBuffers(asked stack.Config) {
 // Port implements [stack.Stack].
 func (s *Stack) Port() uint16 { return s.sockets[0].local.Port() }
 
-// MaxMessage implements [stack.Stack]: associations share no buffer. A message on each
-// stream can be half arrived, whatever is under way: what has arrived of it is acknowledged
-// and counts no more for its sender, but fills the window until the rest is there too, for
-// which there must be room.
+// MaxMessage implements [stack.Stack]. Associations share no buffer, but the streams of one do. A
+// message on each stream can be half arrived. What has arrived of it is acknowledged, so it no
+// longer counts as under way, but it fills the window until its rest has come. There must be room
+// for the rest.
 func (s *Stack) MaxMessage() int {
 	return min(s.cfg.MaxMessage, s.cfg.ReceiveBuffer/(s.cfg.Streams+1))
 }
@@ -114,7 +114,7 @@ func (s *Stack) announce(a *association) {
 	s.mu.Unlock()
 	s.pending.Store(true)
 	if !s.posted.Swap(true) {
-		s.cfg.Loop.Post(s.wake) // for an engine that does not look at the moment
+		s.cfg.Loop.Post(s.wake) // the engine may be asleep
 	}
 }
 
@@ -128,7 +128,7 @@ func (s *Stack) wake() {
 // Progress implements [stack.Stack].
 func (s *Stack) Progress() bool {
 	if s.working {
-		return false // a handler polls; what it has been handed is in the one buffer there is
+		return false // a handler polls: s.message still holds what it was handed
 	}
 	s.letPionIn()
 	if !s.pending.Load() {
@@ -165,7 +165,7 @@ func (s *Stack) Linger() {
 		rawio.WaitAny(fds, 1)
 	}
 	for _, a := range s.byTag {
-		if a.againTimer != nil { // which does not fire during the call
+		if a.againTimer != nil { // timers do not fire during the call
 			a.againTimer.Stop()
 			a.sendAgain()
 		}
@@ -197,8 +197,8 @@ func (s *Stack) remove(a *association) {
 	}
 }
 
-// Farewell implements [stack.Stack]: what pion's probe and all of ours take (again.go), so that a
-// packet that loses its end must be lost five times.
+// Farewell implements [stack.Stack]. It is as long as pion's probe and all of ours take (again.go).
+// So the end is missed only if its packet is lost five times.
 func (s *Stack) Farewell() time.Duration {
 	const (
 		trips = 2 + 2<<maxTimes

@@ -7,11 +7,11 @@ import (
 	"github.com/pion/logging"
 )
 
-// timeouts is what pion logs to: what matters shows in what becomes of the association, but
-// for the timeouts, which pion tells nobody else. They are counted.
+// timeouts is what pion logs to. It counts pion's timeouts, which are told nowhere else. The rest
+// is dropped: what matters shows in what becomes of the association.
 type timeouts struct{ count atomic.Int64 }
 
-// timedOut begins what pion (v1.11.3) logs of each; a test holds it to that.
+// timedOut is how pion's line (v1.11.3) about a timeout begins. A test notices if that changes.
 const timedOut = "[%s] T3-rtx timed out:"
 
 var _ logging.LeveledLogger = (*timeouts)(nil)

@@ -7,25 +7,25 @@ import (
 	"github.com/pion/sctp"
 )
 
-// Pion, like most, acknowledges every second packet at once and the odd one after
-// 200 ms. Who waits for that can ask for it at once: the I bit (RFC 7053), which
-// pion obeys and never sets. So it is set here, in packets on their way out that
+// Pion, like most stacks, acknowledges every second packet at once and an odd one after
+// 200 ms. A sender that waits for that can ask for it at once, by the I bit (RFC 7053).
+// Pion obeys the bit and never sets it. So it is set here, in packets on their way out that
 //
 //   - fill the congestion window, or the peer's, while more data waits: nothing
-//     goes on before they are acknowledged,
+//     can be sent before they are acknowledged,
 //   - are sent again, since what comes after them may wait,
 //   - have a control message, the last of which ends the association.
 //
-// The end of a message is no reason: nobody waits for its acknowledgement, and one
-// for each message would slow down small ones.
+// The end of a message is no reason: nobody waits for its acknowledgement, and an
+// acknowledgement for each would slow down small messages.
 
 // urge is what a conn knows for that. The counts are bytes of messages.
 type urge struct {
 	assoc atomic.Pointer[sctp.Association] // nil until pion has returned it
-	// Given to pion: counted before and after, so that while pion is being given more
-	// one of them is the higher bound and the other the lower one.
+	// Bytes given to pion. Most counts a message before pion is given it, least after that.
+	// So at any time what pion has been given lies between the two.
 	most, least atomic.Uint64
-	sent        uint64 // of that, sent for the first time; pion's writer's
+	sent        uint64 // of that, sent for the first time; only pion's writer touches it
 }
 
 const (
@@ -42,8 +42,8 @@ func payload(kind byte, c []byte) int {
 	return max(len(c)-dataHead, 0)
 }
 
-// ask sets the bit in a packet that needs it, and reports whether it is the last one of a
-// window. The packet is marshalled for one Write, so that it can be changed.
+// ask sets the bit in a packet that needs it, and reports whether that is the last one of a
+// window. It may change the packet: pion marshals each for one Write.
 func (c *conn) ask(b []byte, again bool) (blocked bool) {
 	last, control := lastData(b)
 	if last == nil {
@@ -70,9 +70,8 @@ func lastData(b []byte) (last []byte, control bool) {
 	return last, control
 }
 
-// blocked reports whether pion can send nothing more behind the packet that is
-// leaving, though it has more. When in doubt it can not, which costs no more than an
-// acknowledgement.
+// blocked reports whether pion can send nothing more behind the packet that is leaving,
+// though it has more. When in doubt it says so: a mistake costs one acknowledgement.
 func (c *conn) blocked() bool {
 	u := &c.urge
 	p := u.assoc.Load()

@@ -41,8 +41,8 @@ func opened(t *testing.T, accept func(stack.Association) stack.Handler) (*Stack,
 	return s, e
 }
 
-// Where the first pair of addresses leads nowhere the next is tried: at once if somebody says
-// so, a moment later if nobody says anything. If none is answered, the association ends.
+// If the first pair of addresses leads nowhere the next is tried: at once if the network says so,
+// a moment later if it says nothing. If none is answered, the association ends.
 func TestAllWaysAreTried(t *testing.T) {
 	leak.Check(t)
 	silent, err := net.ListenPacket("udp", "127.0.0.1:0")

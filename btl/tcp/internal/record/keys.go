@@ -12,7 +12,7 @@ import (
 const (
 	// SecretSize is the length of a direction's secret in bytes.
 	SecretSize = 32
-	// Renewal is after how many records a direction gets another key.
+	// Renewal is the number of records after which a direction gets another key.
 	Renewal = 1 << 20
 
 	keySize   = 16
@@ -60,8 +60,8 @@ func (k *keys) expand(label string, n int) ([]byte, error) {
 	return hkdf.Expand(sha256.New, k.secret, label, n)
 }
 
-// next is the nonce of the next record, which it counts. The nonce is valid until the next
-// call: it is kept here so that handing it on allocates nothing.
+// next returns the nonce of the next record and counts that record. The nonce is valid until the
+// next call: it is a field so that returning it allocates nothing.
 func (k *keys) next() ([]byte, error) {
 	if k.count == k.renewal {
 		if err := k.renew(); err != nil {
@@ -75,7 +75,7 @@ func (k *keys) next() ([]byte, error) {
 	return k.nonce[:], nil
 }
 
-// renew goes on with the next secret. Who learns that can not find what came before it.
+// renew goes on with the next secret. Whoever learns a secret can not find the ones before it.
 func (k *keys) renew() error {
 	next, err := k.expand("strand record next", SecretSize)
 	if err != nil {

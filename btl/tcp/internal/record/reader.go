@@ -43,8 +43,8 @@ func (r *Reader) Return() []byte {
 	return b
 }
 
-// Room is where the next bytes of the connection go to. There is room for at least one, if
-// Next has said that it needs more.
+// Room is where the next bytes of the connection go. It has room for at least one byte if Next
+// has found no whole record.
 func (r *Reader) Room() []byte {
 	if len(r.buf)-r.hi < MaxRecord {
 		r.lo, r.hi = 0, copy(r.buf, r.buf[r.lo:r.hi])
@@ -55,8 +55,8 @@ func (r *Reader) Room() []byte {
 // Took takes note that n bytes have come into Room.
 func (r *Reader) Took(n int) { r.hi += n }
 
-// Next opens the next record and returns what it has of the stream, nil if it is not there as a
-// whole. What is returned is valid until the next call of Room. An error is final.
+// Next opens the next record and returns its bytes of the stream, nil if the record has not come
+// whole. They are in the buffer, and valid until the next call of Room or Return. An error is final.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err

@@ -140,8 +140,8 @@ func stream(t *rapid.T) (w *Writer, r *Reader, records, plains [][]byte) {
 	return w, r, records, plains
 }
 
-// Of a record in which a bit is wrong nothing is given out, nor of any after it; those before it
-// are. One that claims to be longer than it is is found out when as much has come.
+// Nothing is given out of a record in which a bit is wrong, nor of any record after it. Those
+// before it are given out. A record that claims to be longer than it is fails once that much has come.
 func TestAnyFlippedBit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, r, records, plains := stream(t)
@@ -256,7 +256,7 @@ func TestSecretsHaveALength(t *testing.T) {
 	}
 }
 
-// What was given out stays as it is when the next record fails.
+// Bytes that were given out stay as they are when the next record fails.
 func TestFailureLeavesWhatWasGivenOut(t *testing.T) {
 	w, r := pair(t, Renewal)
 	first, second := write(t, w, []byte("true")), write(t, w, []byte("damaged"))

@@ -3,23 +3,23 @@ package record
 import "encoding/binary"
 
 const (
-	// MaxPlain is the most bytes of the stream in one record. More would be waited for longer
-	// before any of it can be verified; less would cost more records.
+	// MaxPlain is the most bytes of the stream in one record. Of a longer record the receiver
+	// could use nothing for longer; shorter ones would be more.
 	MaxPlain = 16 << 10
-	// headSize and tagSize are what a record has beside them.
+	// headSize and tagSize are what a record has beside those bytes.
 	headSize = 4
 	tagSize  = 16
 	// Overhead is both.
 	Overhead = headSize + tagSize
 	// MaxRecord is the length of the longest record.
 	MaxRecord = MaxPlain + Overhead
-	// WriteBuffer is the length of a [Writer]'s buffer: records of 64 KB of the stream, and of
-	// what is in front of it.
+	// WriteBuffer is the length of a [Writer]'s buffer: room for 64 KB of the stream in records,
+	// and for a short record before them.
 	WriteBuffer = 4*MaxRecord + 4<<10
 
-	// direct is from which length on a piece is encrypted from where it is. Shorter ones are
-	// copied behind each other first, since each record costs as much as copying some
-	// kilobytes; and no record is begun where only a shorter one fits.
+	// direct is the length from which on a piece is encrypted from where it is. Shorter pieces
+	// are copied behind each other first, since a record costs as much as copying some
+	// kilobytes. For the same reason no record is begun where only a shorter one fits.
 	direct = 2 << 10
 )
 
@@ -31,8 +31,9 @@ type Writer struct {
 	gathered int // bytes of the next record, at their place in buf
 }
 
-// NewWriter makes the writer of one direction, whose secret becomes its own. Both sides say
-// after how many records the keys are renewed, mostly [Renewal].
+// NewWriter makes the writer of one direction. It takes over the secret, and overwrites it when
+// the keys are renewed. Renewal is the number of records under one key, mostly [Renewal]; both
+// sides must give the same.
 func NewWriter(secret []byte, renewal uint64) (*Writer, error) {
 	k, err := newKeys(secret, renewal)
 	return &Writer{keys: k}, err
@@ -51,8 +52,8 @@ func (w *Writer) Return() []byte {
 	return b
 }
 
-// Add encrypts as much of p as there is room for, and returns how much that is. P is not needed
-// after the call. Once all pieces are added, and before Waiting is sent, Finish is to be called.
+// Add takes as much of p as there is room for, and returns how many bytes that is. P is not needed
+// after the call. Call Finish once all pieces are added, before Waiting is sent.
 func (w *Writer) Add(p []byte) (n int, err error) {
 	for err == nil && n < len(p) {
 		rest := p[n:]
@@ -99,7 +100,7 @@ func (w *Writer) Finish() error {
 	return w.seal(w.buf[at : at+n])
 }
 
-// seal makes a record of plain, which is elsewhere or where it is to be encrypted.
+// seal makes a record of plain. Plain is either outside of the buffer or at its place in the record.
 func (w *Writer) seal(plain []byte) error {
 	nonce, err := w.keys.next()
 	if err != nil {
@@ -116,18 +117,18 @@ func (w *Writer) seal(plain []byte) error {
 // Waiting is the records that wait to be sent.
 func (w *Writer) Waiting() []byte { return w.buf[w.lo:w.hi] }
 
-// Sent takes note that the first n bytes of them were.
+// Sent takes note that the first n bytes of Waiting were sent.
 func (w *Writer) Sent(n int) {
 	if w.lo += n; w.lo == w.hi {
 		w.lo, w.hi = 0, 0
 	}
 }
 
-// Clear appends bytes that are no record: the last ones of what came before the stream.
+// Clear appends bytes that go out as they are, in no record: the end of what came before the stream.
 func (w *Writer) Clear(b []byte) { w.hi += copy(w.buf[w.hi:], b) }
 
-// Last returns what waits and the records of p, which is all that is left of the stream, in
-// memory of its own.
+// Last returns what waits, followed by the records of p, which is the rest of the stream. The
+// result is in memory of its own.
 func (w *Writer) Last(p []byte) ([]byte, error) {
 	waiting, lent := w.Waiting(), w.buf
 	records := (len(p) + MaxPlain - 1) / MaxPlain
