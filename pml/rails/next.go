@@ -142,8 +142,9 @@ func (p *Peer) reach(e Env) (s Step) {
 	if widen || !pending {
 		r = p.choose(e, widen, &s)
 	}
-	// What stands by is not kept waiting by rails that come and go and carry nothing.
-	if widen && (r == nil || r.futile >= quickReconnects) || !hope && !pending {
+	// What stands by is not kept waiting by rails that come and go and carry nothing, nor, where
+	// only goodbye is left to say, by an address that refuses.
+	if widen && (r == nil || r.futile >= quickReconnects || e.Parting && r.refused.runs) || !hope && !pending {
 		if activated := p.activate(e); activated != nil {
 			return Step{Do: Activate, Rails: activated}
 		}
@@ -232,6 +233,7 @@ func (p *Peer) due(r *Rail, e Env) int64 {
 // activate takes the next of what stands by: one spare path, or all rails of a tier. It leaves
 // out the spare paths of a peer that refuses wherever it is tried: they would only take time.
 func (p *Peer) activate(e Env) (activated []*Rail) {
+	e.Parting = false // one address that refuses is not all of them
 	left := p.refusing(e)
 	kept := p.Standby[:0:0]
 	for _, r := range p.Standby {

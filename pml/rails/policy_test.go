@@ -281,6 +281,37 @@ func TestDepartureIsFoundInTime(t *testing.T) {
 	assert.InDelta(t, Absence.Seconds(), float64(now.Now-at(0).Now)/1e9, 0.3)
 }
 
+// A process that leaves tries the spare paths before it takes one address's refusals for the
+// peer's departure: another address says nothing.
+func TestSparePathsForTheGoodbye(t *testing.T) {
+	p := known(201, 201)
+	refusing := p.Rails[0]
+	p.Standby = []*Rail{{Tier: 200, Spare: btl.Detour}}
+	now := at(0)
+	for _, r := range p.Rails {
+		p.Up(r, now)
+	}
+	now.Leaving, now.Parting = true, true
+	for _, r := range p.Rails {
+		p.Down(r, syscall.ECONNRESET, now)
+	}
+	for {
+		s := p.Next(now)
+		switch s.Do {
+		case Activate:
+			return
+		case Connect:
+			if s.Rail == refusing {
+				p.Down(refusing, syscall.ECONNREFUSED, now)
+			}
+			continue
+		}
+		require.Equal(t, Wait, s.Do, "the spare path was not tried")
+		require.Greater(t, s.At, now.Now)
+		now.Now = s.At
+	}
+}
+
 // A connection that only the peer can make breaks while this process leaves, and no beat looks
 // after the peer any more: the peer is called.
 func TestPeerIsCalledWhenItsConnectionBreaks(t *testing.T) {
