@@ -108,15 +108,20 @@ func (p *Peer) bringBack(e Env) (s Step) {
 	return s
 }
 
-// inVain reports whether nothing gets through, although rails are connected: all of them, and
-// those that are being brought back, have broken again and again.
-func (p *Peer) inVain(e Env) bool {
+// inVain reports whether nothing gets through, although rails are connected: those that are,
+// and some that are being brought back, have broken again and again. The others, of those that
+// are brought back, have failed at least once: an attempt may last for seconds.
+func (p *Peer) inVain(e Env) (vain bool) {
 	for _, r := range p.Rails {
-		if p.tried(r) && (r.futile < quickReconnects || r.State.Connected() && r.moved != e.Moved) {
+		switch again := r.futile >= quickReconnects; {
+		case !p.tried(r):
+		case r.State.Connected() && (!again || r.moved != e.Moved), r.futile == 0:
 			return false
+		default:
+			vain = vain || again
 		}
 	}
-	return true
+	return vain
 }
 
 func (p *Peer) tried(r *Rail) bool {

@@ -327,3 +327,25 @@ func TestPeerIsCalledWhenItsConnectionBreaks(t *testing.T) {
 	p.Down(r, syscall.ECONNRESET, env(time.Second))
 	assert.Equal(t, Appeal, p.Next(env(time.Second+FirstContact)).Do)
 }
+
+// What stands by is called in when connections come and go and carry nothing, though another rail
+// has an attempt under way that will take seconds to fail: it has failed before.
+func TestAttemptsUnderWayDoNotHoldUpStandby(t *testing.T) {
+	p := known(1, 1)
+	standby := &Rail{}
+	p.Standby = []*Rail{standby}
+	hollow, slow := p.Rails[0], p.Rails[1]
+	for range quickReconnects {
+		p.open(hollow, at(0))
+		p.Up(hollow, at(0))
+		p.Down(hollow, syscall.ECONNRESET, at(0))
+	}
+	p.Up(hollow, at(0))
+	p.open(slow, at(0))
+	require.Equal(t, Wait, p.Next(at(time.Second)).Do, "the first attempt is not over")
+	p.Down(slow, syscall.ETIMEDOUT, at(2*time.Second))
+	p.open(slow, at(3*time.Second))
+	s := p.Next(at(3 * time.Second))
+	require.Equal(t, Activate, s.Do)
+	require.Equal(t, []*Rail{standby}, s.Rails)
+}
