@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -78,15 +79,22 @@ func runWithParams(t *testing.T, program string, n int, params []string, killed 
 		ranks[i].Stderr = &output[i]
 		startRank(t, server, ranks[i], program, i, n)
 	}
+	errs := make([]error, n)
 	for i, rank := range ranks {
-		err := rank.Wait()
+		errs[i] = rank.Wait()
+	}
+	var said strings.Builder // of all, since what one says is often the fault of another
+	for i := range output {
+		fmt.Fprintf(&said, "rank %d: %v\n%s", i, errs[i], &output[i])
+	}
+	for i, rank := range ranks {
 		status, _ := rank.ProcessState.Sys().(syscall.WaitStatus)
 		wasKilled := status.Signaled() && status.Signal() == syscall.SIGKILL && ctx.Err() == nil
 		if slices.Contains(killed, i) {
-			require.True(t, wasKilled, "rank %d: %v\n%s", i, err, &output[i])
+			require.True(t, wasKilled, "rank %d\n%s", i, &said)
 			continue
 		}
-		require.NoError(t, err, "rank %d:\n%s", i, &output[i])
+		require.NoError(t, errs[i], "rank %d\n%s", i, &said)
 		if output[i].Len() > 0 {
 			t.Logf("rank %d: %s", i, &output[i])
 		}

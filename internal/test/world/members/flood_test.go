@@ -112,14 +112,19 @@ func sendFlood(ctx context.Context, c, control *strand.Comm, kind, messages int)
 		} else if done {
 			continue
 		}
+		if !held {
+			// After a round trip we know what else the receiver has promised, and what only waited
+			// for room on its way has gone.
+			if _, err := control.Sendrecv(ctx, nil, 0, tagEcho, nil, 0, tagEcho); err != nil {
+				return err
+			}
+			if _, done, err := r.Test(); err != nil {
+				return err
+			} else if done {
+				continue
+			}
+		}
 		window = append(window, r)
-		if held {
-			continue
-		}
-		// After a round trip we know what else the receiver has promised.
-		if _, err := control.Sendrecv(ctx, nil, 0, tagEcho, nil, 0, tagEcho); err != nil {
-			return err
-		}
 	}
 	return strand.WaitAll(ctx, window, nil)
 }
@@ -137,8 +142,10 @@ func reportHeld(ctx context.Context, control *strand.Comm, sent int, window []st
 			return err
 		}
 		for i, r := range window {
-			if _, done, err := r.Test(); done || err != nil {
-				return fmt.Errorf("send %d of the last %d has completed (%w), but nobody receives", i, len(window), err)
+			if _, done, err := r.Test(); err != nil {
+				return fmt.Errorf("send %d of the last %d: %w", i, len(window), err)
+			} else if done {
+				return fmt.Errorf("send %d of the last %d has completed, but nobody receives", i, len(window))
 			}
 		}
 	}
