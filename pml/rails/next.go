@@ -188,17 +188,26 @@ func (p *Peer) choose(e Env, widen bool, s *Step) *Rail {
 			return r
 		}
 	}
+	return p.longestDue(e, s)
+}
+
+// longestDue finds the broken rail that is due to be opened for longest. So none is kept waiting by
+// others that fail at once, again and again.
+func (p *Peer) longestDue(e Env, s *Step) (longest *Rail) {
+	since := e.Now + 1
 	for _, r := range p.Rails {
 		if r.State != Down || !p.opens(r) {
 			continue
 		}
-		if at := p.due(r, e); at > e.Now {
+		at := p.due(r, e)
+		if at > e.Now {
 			s.by(at)
-			continue
 		}
-		return r
+		if at < since {
+			longest, since = r, at
+		}
 	}
-	return nil
+	return longest
 }
 
 // opens reports whether this side, as far as is known, can open the rail, and whether it is of

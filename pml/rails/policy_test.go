@@ -349,3 +349,21 @@ func TestAttemptsUnderWayDoNotHoldUpStandby(t *testing.T) {
 	require.Equal(t, Activate, s.Do)
 	require.Equal(t, []*Rail{standby}, s.Rails)
 }
+
+// Rails that fail at once, again and again, do not keep another one waiting.
+func TestBrokenRailsAreTriedInTurn(t *testing.T) {
+	p := known(1, 1, 1)
+	for _, r := range p.Rails {
+		p.open(r, at(0))
+		p.Up(r, at(0))
+		p.Down(r, syscall.ECONNRESET, at(0))
+	}
+	tried := make(map[*Rail]bool)
+	for now := time.Duration(0); now <= 4*NextRail; now += NextRail {
+		if s := p.Next(at(now)); s.Do == Connect {
+			tried[s.Rail] = true
+			p.Down(s.Rail, syscall.ECONNREFUSED, at(now+time.Millisecond))
+		}
+	}
+	require.Len(t, tried, 3)
+}
