@@ -46,6 +46,12 @@ func contradiction(first Value, second Setting) error {
 		second.Name, quote(second.Text), second.Source, quote(first.Text), first.Source)
 }
 
+// excess reports a value that is above that of another parameter.
+func excess(v, most Value) error {
+	return fmt.Errorf("%s = %s (from %v) is more than %s = %s (from %v), and what is beyond that would never be used: raise the one or lower the other",
+		v.Spec.Name, quote(v.Text), v.Source, most.Spec.Name, quote(most.Text), most.Source)
+}
+
 // quote repeats somebody's text in an error: on one line, without control characters, and not
 // all of a long text.
 func quote(text string) string {

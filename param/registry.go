@@ -58,6 +58,8 @@ func (s *Spec) check() error {
 		return fmt.Errorf("no such level: %v", s.Level)
 	case (s.Min != "" || s.Max != "") && !bounded:
 		return fmt.Errorf("a %v has no bounds", s.Kind)
+	case s.AtMost != "" && s.Kind != Int:
+		return fmt.Errorf("a %v is compared with no other parameter", s.Kind)
 	case (s.Kind == Enum) != (len(s.Choices) > 0):
 		return errors.New("choices belong to an enum, and an enum needs them")
 	}

@@ -91,6 +91,7 @@ func (v *Values) apply(layers []layer, mistakes []error) (*Values, error) {
 		maps.Copy(result.entries, entries)
 		mistakes = append(mistakes, wrong...)
 	}
+	mistakes = append(mistakes, result.excesses()...)
 	if err := join(mistakes); err != nil {
 		return nil, err
 	}
@@ -121,4 +122,21 @@ func (v *Values) read(l layer) (map[string]entry, []error) {
 		}
 	}
 	return entries, mistakes
+}
+
+// excesses finds the values that are set and are above that of another parameter, where their
+// declaration allows no more. A default is no request, so it may be.
+func (v *Values) excesses() (mistakes []error) {
+	for _, name := range slices.Sorted(maps.Keys(v.entries)) {
+		e := v.entries[name]
+		bound, declared := v.entries[e.Spec.AtMost]
+		if !declared || e.Source.Kind == Default {
+			continue
+		}
+		value, _ := e.parsed.(int)
+		if most, is := bound.parsed.(int); is && value > most {
+			mistakes = append(mistakes, excess(e.Value, bound.Value))
+		}
+	}
+	return mistakes
 }

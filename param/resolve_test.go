@@ -119,6 +119,39 @@ func TestPrecedenceProperty(t *testing.T) {
 	})
 }
 
+// What is set may be as much as the other parameter; a default may be more, since nobody has asked
+// for it; and where the other is not declared nothing is compared.
+func TestAtMost(t *testing.T) {
+	streams := Spec{Name: "btl_sctp_streams", Kind: Int, Default: "10", AtMost: "pml_lanes", Help: "Streams."}
+	alone, both := NewRegistry(), NewRegistry()
+	alone.Declare(streams)
+	both.Declare(streams, Spec{Name: "pml_lanes", Kind: Int, Default: "10", Help: "Lanes."})
+
+	_, err := alone.Resolve(Inputs{Settings: []Setting{flag("btl_sctp_streams", "64")}})
+	require.NoError(t, err)
+	for _, settings := range [][]Setting{
+		nil,
+		{flag("btl_sctp_streams", "10")},
+		{flag("btl_sctp_streams", "64"), option("pml_lanes", "64")},
+		{flag("pml_lanes", "1")},
+	} {
+		_, err := both.Resolve(Inputs{Settings: settings})
+		require.NoError(t, err)
+	}
+	const why = ", and what is beyond that would never be used: raise the one or lower the other"
+	_, err = both.Resolve(Inputs{Settings: []Setting{flag("btl_sctp_streams", "12")}})
+	require.EqualError(t, err, `btl_sctp_streams = "12" (from -p) is more than pml_lanes = "10" (from the default)`+why)
+	_, err = both.Resolve(Inputs{Settings: []Setting{option("btl_sctp_streams", "5"), flag("pml_lanes", "4")}})
+	require.EqualError(t, err, `btl_sctp_streams = "5" (from strand.Param) is more than pml_lanes = "4" (from -p)`+why)
+	values, err := both.Resolve(Inputs{})
+	require.NoError(t, err)
+	_, err = values.With(flag("btl_sctp_streams", "11"))
+	require.ErrorContains(t, err, "is more than pml_lanes")
+	require.Panics(t, func() {
+		NewRegistry().Declare(Spec{Name: "a_size", Kind: Size, Default: "1K", AtMost: "pml_lanes", Help: "A size."})
+	})
+}
+
 func TestMistakes(t *testing.T) {
 	tests := []struct {
 		name string

@@ -69,6 +69,7 @@ type Spec struct {
 	Min     string   // the smallest value allowed; "" for none (Int, Size, Duration)
 	Max     string   // the largest value allowed; "" for none (Int, Size, Duration)
 	Choices []string // what an Enum may be
+	AtMost  string   // another Int, if declared: a value that is set is not above that one's
 	Unit    string   // what an Int counts, "" if nothing: "links", "Mbit/s"
 	Help    string   // one or two sentences
 	Level   Level

@@ -3,6 +3,7 @@ package pml
 import (
 	"fmt"
 
+	"github.com/strandmp/strand/pml/lanes"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -26,8 +27,18 @@ type Context struct {
 
 // channel is what a context sends to one peer.
 type channel struct {
-	peer *peer
-	seq  uint32
+	peer  *peer
+	seq   uint32
+	lanes lanes.Channel
+}
+
+// lane is the lane of the next message with a tag.
+func (ch *channel) lane(tag int32) uint16 {
+	if lane, last := ch.lanes.Last(tag); last {
+		return lane
+	}
+	pe := ch.peer
+	return ch.lanes.Lane(tag, &pe.spread, pe.sends == 0 && pe.sent.Empty())
 }
 
 // ContextID is the id of the communicator that the process of a world rank named

@@ -4,6 +4,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/delivery"
+	"github.com/strandmp/strand/pml/lanes"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/selection"
@@ -31,6 +32,7 @@ type peer struct {
 
 	// Sending.
 	laneSeq []uint32       // the next number in each lane
+	spread  lanes.Peer     // which lanes tags get
 	sends   int            // not complete
 	taking  int            // receives that have matched a message of its and are not complete
 	waiting opQueue        // sends that are not launched
@@ -64,7 +66,7 @@ func (p *PML) peerOf(rank int) *peer {
 	if pe := p.peers[rank]; pe != nil {
 		return pe
 	}
-	pe := &peer{pml: p, rank: rank, laneSeq: make([]uint32, p.tune.lanes)}
+	pe := &peer{pml: p, rank: rank, laneSeq: make([]uint32, p.tune.lanes), spread: lanes.Peer{Lanes: p.tune.lanes}}
 	if rank != p.rank { // nothing overtakes within a process
 		pe.numbers.Limit = 2 * p.bounds.frames // in the order of contexts, and of lanes
 	}

@@ -21,7 +21,7 @@ func receiving(t testing.TB) (*peer, *scripted, *Context) {
 	p.tune = tunables{lanes: 1, creditMax: 1 << 20}
 	p.host, p.contexts = &host{pml: p}, make(map[uint64]*Context)
 	p.scratch, p.pool.Limit = make([]byte, 64), 1<<20
-	pe.laneSeq = make([]uint32, 1)
+	pe.laneSeq, pe.spread.Lanes = make([]uint32, 1), 1
 	pe.grant.Open(1 << 16)
 	c := p.contextOf(0)
 	c.group = ConsecutiveGroup(0, 2)

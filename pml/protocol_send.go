@@ -47,7 +47,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 			return nil, err
 		}
 	}
-	op.lane = c.lane(op.tag)
+	op.lane = ch.lane(op.tag)
 	op.seq, op.laneSeq = ch.seq, pe.laneSeq[op.lane]
 	ch.seq++
 	pe.laneSeq[op.lane]++
@@ -67,12 +67,6 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 		return nil, nil
 	}
 	return op, nil
-}
-
-// lane is the lane of a tag in this context: always the same.
-func (c *Context) lane(tag int32) uint16 {
-	k := (c.id ^ uint64(uint32(tag))) * 0x9E3779B97F4A7C15
-	return uint16((k >> 32) % uint64(c.pml.tune.lanes))
 }
 
 // launch chooses the protocol for a send and makes its first frame.

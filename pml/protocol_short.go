@@ -31,7 +31,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 		len(buf) > p.tune.copyLimit || p.copied >= p.tune.copyPool || pe.stretched() {
 		return false
 	}
-	lane := c.lane(int32(tag))
+	lane := ch.lane(int32(tag))
 	r := pe.railOf(int(lane))
 	if r == nil || r.busy || len(buf) > r.attr.EagerLimit || !pe.credit.Spend(credit.Price(len(buf))) {
 		return false

@@ -16,7 +16,7 @@ func sendHeld(t *testing.T, pe *peer, ep *scripted) (*operation, *txFrame) {
 	p := pe.pml
 	p.tune = tunables{lanes: 1, creditMax: 1 << 20}
 	p.host, p.contexts = &host{pml: p}, make(map[uint64]*Context)
-	pe.laneSeq = make([]uint32, 1)
+	pe.laneSeq, pe.spread.Lanes = make([]uint32, 1), 1
 	pe.credit.Open(1 << 20)
 	pe.rails[0].attr = btl.Attr{EagerLimit: 1024, MaxFrame: 1024}
 	ep.result = btl.Taken

@@ -26,8 +26,8 @@ const (
 )
 
 var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
-	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", Unit: "connections", Level: param.Tuner,
-		Help: "Parallel connections for each pair of interfaces; the lanes of messages are spread over them."},
+	{Name: pLinks, Kind: param.Int, Default: "1", Min: "1", Max: "16", AtMost: "pml_lanes", Unit: "connections", Level: param.Tuner,
+		Help: "Parallel connections for each pair of interfaces; the lanes of messages are spread over them. Not more than pml_lanes."},
 	{Name: pEncrypt, Kind: param.Bool, Default: "false", Level: param.User,
 		Help: "Encrypt what connections carry (AES-128-GCM, keys for each connection and direction, from its handshake), so that nobody on the way can read it or change it unnoticed. The same for all ranks: two that differ do not connect, and say so. Transports that send in the clear are not used then, and strand info says so."},
 	{Name: pSndbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,

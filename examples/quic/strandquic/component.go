@@ -35,7 +35,7 @@ func (Component) Name() string { return "quic" }
 func (Component) Declare(r *param.Registry) {
 	r.Declare(wireup.AllParameters(prefix)...)
 	r.Declare(
-		param.Spec{Name: pLanes, Kind: param.Int, Default: "8", Min: "1", Max: "64", Unit: "streams", Level: param.Tuner,
+		param.Spec{Name: pLanes, Kind: param.Int, Default: "8", Min: "1", Max: "64", AtMost: "pml_lanes", Unit: "streams", Level: param.Tuner,
 			Help: "How many lanes there are to each peer, each a stream of its own: a lost packet delays no other lane."},
 		param.Spec{Name: pQueue, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
 			Help: "How many bytes to one peer may wait to be written before the sender is held up."},

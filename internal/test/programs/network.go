@@ -33,6 +33,8 @@ type Setup struct {
 	// Longest message, in bytes. The network takes a longer one in so many steps that a session
 	// would not end in time on a machine that does other things too. 0: any.
 	Longest int
+	// Lanes is how many a process must have at the least: one for each stream or connection.
+	Lanes int
 	// Stormy are networks that fail and come back while the programs run.
 	Stormy []*chaos.Component
 	// Steady is how many more there are, none of which fails.
@@ -86,13 +88,14 @@ func openSelf(r *rand.Rand) Setup {
 
 func openTCP(r *rand.Rand) Setup {
 	eager, frame := pick(r, 0, 100, 1000, 4096, 65536), pick(r, 1024, 1024, 5000, 65536, 1<<20)
+	links := pick(r, 1, 1, 3)
 	s := Setup{
-		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100, 3 * frame},
+		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100, 3 * frame}, Lanes: links,
 		Settings: [][2]string{
 			{"btl", "tcp,self"},
 			{"btl_tcp_if_include", "127.0.0.0/8"},
 			{"btl_tcp_max_frag", fmt.Sprint(frame)},
-			{"btl_tcp_links", fmt.Sprint(pick(r, 1, 1, 3))},
+			{"btl_tcp_links", fmt.Sprint(links)},
 		},
 	}
 	s.Settings = append(s.Settings, eagerLimit(r, "btl_tcp_eager_limit", eager)...)
@@ -147,14 +150,15 @@ func openKernelSCTP(r *rand.Rand) Setup {
 
 func openSCTP(r *rand.Rand, stack string, more ...string) Setup {
 	eager, frame := pick(r, 0, 100, 1000, 4096, 65536), pick(r, 1024, 1024, 5000, 65536, 1<<20)
+	streams := pick(r, 1, 2, 10)
 	s := Setup{
-		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100},
+		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100}, Lanes: streams,
 		Settings: [][2]string{
 			{"btl", "sctp,self"},
 			{"btl_sctp_stack", stack},
 			{"btl_sctp_if_include", "127.0.0.0/8"},
 			{"btl_sctp_max_frame", fmt.Sprint(frame)},
-			{"btl_sctp_streams", fmt.Sprint(pick(r, 1, 2, 10))},
+			{"btl_sctp_streams", fmt.Sprint(streams)},
 			{"btl_sctp_outstanding", fmt.Sprint(pick(r, 128<<10, 1<<20))},
 		},
 	}

@@ -119,7 +119,7 @@ func (s *Session) drawLimits(r *rand.Rand) shape {
 	sh.sizes = append(sh.sizes, 0, 1, copyLimit, eager)
 	longest := cmp.Or(s.setup.Longest, 20_000)
 	sh.sizes = slices.DeleteFunc(sh.sizes, func(n int) bool { return n > longest })
-	set("pml_lanes", pick(r, 1, 2, 10, 10, 1024))
+	set("pml_lanes", max(pick(r, 1, 2, 10, 10, 1024), s.setup.Lanes))
 	set("pml_copy_limit", copyLimit)
 	set("pml_copy_pool", pick(r, 0, 500, 4096, 16<<20))
 	set("pml_eager_max", eager)
