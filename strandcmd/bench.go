@@ -1,6 +1,7 @@
 package strandcmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,20 +24,24 @@ import (
 	"github.com/strandmp/strand/selection"
 )
 
-const benchLong = `Measures messages between two ranks.
+const benchLong = `Measures messages between two ranks, or with pairs between several pairs at once.
 
-Started alone, the command starts two ranks of itself on this host. Under a
-launcher it is the two ranks: strand run -n 2 strand bench pingpong, or
+Started alone, the command starts the ranks, of itself, on this host. Under a
+launcher it is the ranks: strand run -n 2 strand bench pingpong, or
 mpiexec -hosts a,b -n 2 strand bench pingpong to measure between hosts.
 
 With --against it measures Strand and others in the same run, on this host, in
 short blocks that alternate, and prints the lower quartile of each, the median
 and the ratio: raw is two spinning sockets, without headers or matching, that
 nothing can beat over TCP; pion is pion/sctp alone over UDP, with the packets and
-buffers that --btl sctp would take; openmpi and mpich are those of this host. All are kept
+buffers that --btl sctp would take; openmpi and mpich are those of this host, each
+as it comes and as it should be fastest: the better one counts. All are kept
 to TCP (Strand by --btl tcp,self) unless --btl allows Strand shared memory: with
 --btl sm,self openmpi and mpich use what they use by themselves. Absolute
-times tell little on a machine that does other things too; ratios do.`
+times tell little on a machine that does other things too; ratios do.
+
+The processor time beside is that of all ranks, user and system. Who waits spins,
+so with two ranks that only talk it is about twice the time.`
 
 // benchCommands are the workloads, each a command.
 var benchCommands = []struct {
@@ -51,13 +56,19 @@ var benchCommands = []struct {
   strand run -n 2 strand bench pingpong`},
 	{bench.Stream, "How many bytes a second, in windows of messages",
 		`  strand bench stream --sizes 64K:4M
-  strand bench stream --sizes 1M --window 16 --against raw`},
+  strand bench stream --sizes 1M --window 16 --against raw
+  strand bench stream --sizes 64K --window 1:256 --against openmpi`},
 	{bench.Rate, "How many messages a second, in windows of messages",
 		`  strand bench rate
   strand bench rate --sizes 8,64 --window 64 --against openmpi`},
 	{bench.Burst, "How many bytes a second, in windows after computing",
 		`  strand bench burst --pause 20ms
   strand bench burst --pause 1ms --window 16 --sizes 64K,256K --against openmpi`},
+	{bench.Pairs, "How many messages and bytes a second, of several pairs of ranks at once",
+		`  strand bench pairs
+  strand bench pairs --pairs 2,4 --sizes 8,64K --against openmpi,mpich
+  strand bench pairs --pairs 4 --btl sm,self --against openmpi --json
+  strand run -n 8 strand bench pairs`},
 }
 
 func newBenchCommand() *cobra.Command {
@@ -81,10 +92,10 @@ func newBenchCommand() *cobra.Command {
 }
 
 // newBenchMemberCommand is the hidden command as which strand bench --against starts each
-// process of a pair.
+// process that is measured.
 func newBenchMemberCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "member spec", Short: "One process of a pair that is measured", Hidden: true,
+		Use: "member spec", Short: "One process that is measured", Hidden: true,
 		Example: "  strand bench pingpong --against raw",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return bench.Member(commandContext(cmd), args[0]) },
@@ -97,7 +108,8 @@ type benchRun struct {
 	sizes    string
 	iters    int
 	warmup   int
-	window   int
+	windows  string
+	pairs    string
 	pause    time.Duration
 	blocks   int
 	against  []string
@@ -118,14 +130,18 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	flags.StringVar(&run.sizes, "sizes", "", "message sizes, `8,64K,1M` or 1:4M for the powers of two from 1 to 4M")
 	flags.IntVar(&run.iters, "iters", 0, "round trips, or windows, that are measured for each size; with --against in each block; 0: as many as suit the size")
 	flags.IntVar(&run.warmup, "warmup", -1, "round trips, or windows, before the clock starts; negative: as many as suit the size")
-	run.window = 1
+	run.windows, run.pairs = "1", "1"
+	const window = "messages that are sent for each answer, `64`, or several such as 1,16 or 1:256"
 	switch w {
 	case bench.PingPong:
 	case bench.Burst:
-		flags.IntVar(&run.window, "window", 16, "messages that are sent for each answer")
+		flags.StringVar(&run.windows, "window", "16", window)
 		flags.DurationVar(&run.pause, "pause", 20*time.Millisecond, "how long both ranks compute before each window, 0s to "+bench.MaxPause.String())
 	default:
-		flags.IntVar(&run.window, "window", 64, "messages that are sent for each answer")
+		flags.StringVar(&run.windows, "window", "64", window)
+	}
+	if w == bench.Pairs {
+		flags.StringVar(&run.pairs, "pairs", "2,4,8", "pairs of ranks at once, `2,4,8`; under a launcher half of its ranks")
 	}
 	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, pion, openmpi, mpich: one or more, separated by commas")
 	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")
@@ -135,7 +151,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 }
 
 func (r *benchRun) run(cmd *cobra.Command) error {
-	sizes, err := r.checked()
+	cells, err := r.checked()
 	if err != nil {
 		return usageError{err}
 	}
@@ -148,39 +164,51 @@ func (r *benchRun) run(cmd *cobra.Command) error {
 	case launched && len(r.against) > 0:
 		return usageError{errors.New("--against starts all it measures itself: call strand bench without a launcher")}
 	case launched:
-		return r.direct(ctx, cmd, sizes)
+		return r.direct(ctx, cmd, cells)
 	case len(r.against) > 0:
-		return r.compare(ctx, cmd, sizes)
+		return r.compare(ctx, cmd, cells)
 	}
-	return r.startTwo(cmd)
+	return r.startAll(cmd, cells)
 }
 
-// checked returns the sizes, and what is wrong with the flags.
-func (r *benchRun) checked() ([]int, error) {
+// checked returns what is to be measured, and what is wrong with the flags.
+func (r *benchRun) checked() ([]bench.Cell, error) {
 	switch {
 	case r.iters < 0:
 		return nil, fmt.Errorf("--iters %d: want 1 or more, or 0 to choose by size", r.iters)
-	case r.window < 1 || r.window > bench.MaxWindow:
-		return nil, fmt.Errorf("--window %d: want 1 to %d messages", r.window, bench.MaxWindow)
 	case r.pause < 0 || r.pause > bench.MaxPause:
 		return nil, fmt.Errorf("--pause %v: want 0s to %v", r.pause, bench.MaxPause)
 	}
 	for _, name := range r.against {
-		if !slices.Contains(bench.Peers(), name) {
-			return nil, fmt.Errorf("--against %q: want one or more of %s, separated by commas", name, strings.Join(bench.Peers(), ", "))
+		if slices.Contains(bench.Peers(), name) {
+			continue
 		}
+		hint := ""
+		if near := param.Nearest(name, slices.Values(bench.Peers())); near != "" {
+			hint = fmt.Sprintf("; did you mean %s?", near)
+		}
+		return nil, fmt.Errorf("--against %q: want one or more of %s, separated by commas%s", name, strings.Join(bench.Peers(), ", "), hint)
 	}
 	if len(r.against) > 0 && r.blocks < bench.MinBlocks {
 		return nil, fmt.Errorf("--blocks %d: want at least %d, better 20: the result is their lower quartile", r.blocks, bench.MinBlocks)
 	}
-	if r.sizes == "" {
-		return r.workload.DefaultSizes(len(r.against) > 0), nil
+	windows, err := bench.ParseCounts("--window", r.windows, "messages", bench.MaxWindow)
+	if err != nil {
+		return nil, err
 	}
-	return bench.ParseSizes(r.sizes)
+	pairs, err := bench.ParseCounts("--pairs", r.pairs, "pairs", bench.MaxPairs)
+	if err != nil {
+		return nil, err
+	}
+	sizes := r.workload.DefaultSizes(len(r.against) > 0)
+	if r.sizes != "" {
+		sizes, err = bench.ParseSizes(r.sizes)
+	}
+	return bench.Cells(r.workload, pairs, windows, r.pause, sizes), err
 }
 
-// startTwo starts this very command as a job of two ranks.
-func (r *benchRun) startTwo(cmd *cobra.Command) error {
+// startAll starts this very command as a job, for each number of pairs.
+func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 	if _, err := resolve(r.settings); err != nil {
 		return err
 	}
@@ -190,16 +218,47 @@ func (r *benchRun) startTwo(cmd *cobra.Command) error {
 	}
 	signals, stop := forwarded()
 	defer stop()
-	return local.Run(commandContext(cmd), local.Config{
-		Ranks: 2, Program: self, Args: os.Args[1:],
-		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(),
-		Signals: signals, Suspend: suspend,
-	})
+	var rows []bench.Row
+	for i, c := range cells {
+		if i > 0 && cells[i-1].Pairs == c.Pairs {
+			continue
+		}
+		var said bytes.Buffer
+		out := cmd.OutOrStdout()
+		if r.json {
+			out = &said
+		}
+		if err := local.Run(commandContext(cmd), local.Config{
+			Ranks: 2 * c.Pairs, Program: self, Args: os.Args[1:],
+			Stdout: out, Stderr: cmd.ErrOrStderr(),
+			Signals: signals, Suspend: suspend,
+		}); err != nil {
+			return err
+		}
+		if some := (benchRows{}); r.json {
+			if err := json.Unmarshal(said.Bytes(), &some); err != nil {
+				return fmt.Errorf("rank 0 of %d wrote %.80q: %w", 2*c.Pairs, said.Bytes(), err)
+			}
+			rows = append(rows, some.Rows...)
+		}
+	}
+	if !r.json {
+		return nil
+	}
+	return writeJSON(cmd.OutOrStdout(), benchRows{r.workload, rows})
 }
 
-// direct does the part of one of the two ranks.
-func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, sizes []int) error {
-	d := &bench.Direct{Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window, Pause: r.pause}
+// benchRows is what a measurement without --against is as JSON.
+type benchRows struct {
+	Workload bench.Workload `json:"workload"`
+	Rows     []bench.Row    `json:"rows"`
+}
+
+// direct does the part of one of the ranks.
+func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, cells []bench.Cell) error {
+	// How many pairs there are says the launcher.
+	cells = slices.DeleteFunc(slices.Clone(cells), func(c bench.Cell) bool { return c.Pairs != cells[0].Pairs })
+	d := &bench.Direct{Cells: cells, Iters: r.iters, Warmup: r.warmup}
 	out := cmd.OutOrStdout()
 	rows := []bench.Row{}
 	return strand.Run(ctx, func(ctx context.Context, w *strand.World) error {
@@ -209,7 +268,7 @@ func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, sizes []int) 
 		case r.json:
 			report = func(row bench.Row) error { rows = append(rows, row); return nil }
 		default:
-			if err := d.WriteHead(out); err != nil {
+			if err := d.WriteHead(out, w.Size()); err != nil {
 				return err
 			}
 		}
@@ -220,11 +279,11 @@ func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, sizes []int) 
 		case !r.json:
 			return bench.WriteFoot(out, w)
 		}
-		return writeJSON(out, map[string]any{"workload": r.workload, "window": r.window, "rows": rows})
+		return writeJSON(out, benchRows{r.workload, rows})
 	}, strand.WithSettings(r.settings...))
 }
 
-func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, sizes []int) error {
+func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []bench.Cell) error {
 	params, err := resolve(r.settings)
 	if err != nil {
 		return err
@@ -239,10 +298,12 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, sizes []int)
 	}
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := bench.Compare(ctx, bench.Comparison{
-		Workload: r.workload, Sizes: sizes, Iters: r.iters, Warmup: r.warmup, Window: r.window, Pause: r.pause,
-		Blocks: r.blocks, Against: r.against, Settings: r.settings, Params: params,
-		Transports: transports, Memory: memory,
-		Program: self, Arguments: []string{"bench", "member"}, Progress: bar.update,
+		Setup: bench.Setup{
+			Against: r.against, Settings: r.settings, Memory: memory, Params: params,
+			Program: self, Arguments: []string{"bench", "member"},
+		},
+		Cells: cells, Iters: r.iters, Warmup: r.warmup, Blocks: r.blocks,
+		Transports: transports, Progress: bar.update,
 	})
 	bar.finish()
 	if err != nil {

@@ -19,7 +19,12 @@ func TestBenchFlags(t *testing.T) {
 		{"bench pingpong --sizes 8,x", 2, `strand bench pingpong: --sizes "8,x": "x"`},
 		{"bench pingpong --iters -1", 2, "--iters -1: want 1 or more"},
 		{"bench pingpong --window 8", 2, "unknown flag: --window"},
-		{"bench rate --window 0", 2, "--window 0: want 1 to 65536 messages"},
+		{"bench rate --window 0", 2, `--window "0": want 1 to 65536 messages, or several such as 1,16 or 1:256`},
+		{"bench stream --window 16:1", 2, `--window "16:1": "16:1": the range ends below its start`},
+		{"bench pairs --pairs 2,0", 2, `--pairs "2,0": want 1 to 64 pairs`},
+		{"bench stream --pairs 2", 2, "unknown flag: --pairs"},
+		{"bench pairs --against openmp", 2, "separated by commas; did you mean openmpi?"},
+		{"bench pair", 2, `unknown command "pair"; did you mean pairs?`},
 		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, pion, openmpi, mpich`},
 		{"bench stream --against raw --blocks 1", 2, "--blocks 1: want at least 4"},
 		{"bench pingpong --against raw -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
@@ -38,7 +43,7 @@ func TestBenchFlags(t *testing.T) {
 }
 
 func TestBenchHelp(t *testing.T) {
-	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help"} {
+	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help", "bench pairs --help"} {
 		stdout, stderr, status := command(line)
 		assert.Zero(t, status, "%s: %s", line, stderr)
 		assert.Contains(t, stdout, "Examples:\n  strand bench", line)
@@ -50,26 +55,37 @@ func TestBenchHelp(t *testing.T) {
 func TestBenchStartsItself(t *testing.T) {
 	out, err := strandProcess(t, "bench", "pingpong", "--sizes", "8,1K", "--iters", "5", "--warmup", "0").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Regexp(t, `(?s)^# Strand ping-pong.*\n8 +\d+\.\d\d\n1024 +\d+\.\d\d\n# tcp 127\.0\.0\.1 \(lo\) → 127\.0\.0\.1:\d+(, congestion control (cubic|reno))?\n$`, string(out))
+	assert.Regexp(t, `(?s)^# Strand ping-pong.*\n8 +\d+\.\d\d +\d+\.\d\d\n1024 +\d+\.\d\d +\d+\.\d\d\n# tcp 127\.0\.0\.1 \(lo\) → 127\.0\.0\.1:\d+(, congestion control (cubic|reno))?\n$`, string(out))
 
 	out, err = strandProcess(t, "bench", "rate", "--iters", "5", "--window", "3", "--json").Output()
 	require.NoError(t, err, "%s", out)
-	var result struct {
-		Workload string
-		Window   int
-		Rows     []bench.Row
-	}
+	var result benchRows
 	require.NoError(t, json.Unmarshal(out, &result), "%s", out)
 	require.Len(t, result.Rows, 1)
-	assert.Equal(t, 3, result.Window)
+	assert.Equal(t, 3, result.Rows[0].Window)
 	assert.Equal(t, 8, result.Rows[0].Size)
+}
+
+// Pairs are a job for each number of them.
+func TestBenchPairs(t *testing.T) {
+	out, err := strandProcess(t, "bench", "pairs", "--pairs", "1,2", "--iters", "2", "--window", "1,3", "--sizes", "8", "--json").Output()
+	require.NoError(t, err, "%s", out)
+	var result benchRows
+	require.NoError(t, json.Unmarshal(out, &result), "%s", out)
+	require.Len(t, result.Rows, 4)
+	for i, want := range []struct{ pairs, window int }{{1, 1}, {1, 3}, {2, 1}, {2, 3}} {
+		row := result.Rows[i]
+		assert.Equal(t, want, struct{ pairs, window int }{row.Pairs, row.Window})
+		assert.Positive(t, row.Messages)
+		assert.Positive(t, row.Processor)
+	}
 }
 
 func TestBenchUnderALauncher(t *testing.T) {
 	self := strandProcess(t).Path
 	out, err := strandProcess(t, "run", "-n", "2", "--btl", "tcp,self", self, "bench", "stream", "--sizes", "1K", "--iters", "2").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Regexp(t, `1024 +\d+\.\d\d\n# tcp .*\n$`, string(out))
+	assert.Regexp(t, `1024 +64 +\d+\.\d\d +\d+\.\d\d\n# tcp .*\n$`, string(out))
 
 	out, err = strandProcess(t, "run", "-n", "3", self, "bench", "pingpong").CombinedOutput()
 	assert.Error(t, err)

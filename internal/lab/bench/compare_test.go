@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,15 +28,22 @@ func small(t *testing.T, w Workload, against ...string) Comparison {
 	strand.Declare(registry, btl.Default)
 	params, err := registry.Resolve(param.Inputs{})
 	require.NoError(t, err)
+	window, pairs := 4, 1
+	switch w {
+	case PingPong:
+		window = 1
+	case Pairs:
+		pairs = 2
+	}
 	return Comparison{
-		Workload: w, Sizes: []int{0, 8, 100_000}, Iters: 3, Warmup: 1, Window: 4, Blocks: MinBlocks, Against: against,
-		Params: params, Program: program, Arguments: []string{asMember},
+		Setup: Setup{Against: against, Params: params, Program: program, Arguments: []string{asMember}},
+		Cells: Cells(w, []int{pairs}, []int{window}, 0, []int{0, 8, 100_000}), Iters: 3, Warmup: 1, Blocks: MinBlocks,
 	}
 }
 
 func TestCompareWithRaw(t *testing.T) {
 	leak.Check(t)
-	for _, w := range []Workload{PingPong, Stream, Rate} {
+	for _, w := range []Workload{PingPong, Stream, Rate, Pairs} {
 		c := small(t, w, "raw")
 		var last, total int
 		c.Progress = func(done, of int) { last, total = done, of }
@@ -44,7 +52,7 @@ func TestCompareWithRaw(t *testing.T) {
 		assert.Equal(t, total, last)
 		require.Len(t, r.Rows, 3)
 		for i, row := range r.Rows {
-			assert.Equal(t, c.Sizes[i], row.Size)
+			assert.Equal(t, c.Cells[i], row.Cell)
 			assert.Equal(t, MinBlocks, row.Strand.Blocks)
 			assert.Positive(t, row.Strand.Min)
 			require.Len(t, row.Peers, 1)
@@ -59,7 +67,7 @@ func TestCompareWithPion(t *testing.T) {
 	leak.Check(t)
 	for _, w := range []Workload{PingPong, Stream} {
 		c := small(t, w, "pion")
-		c.Sizes = []int{8, 100_000}
+		c.Cells = c.Cells[1:]
 		c.Settings = []param.Setting{{Name: "btl", Text: "sctp,self"}, {Name: "btl_sctp_stack", Text: "user"}}
 		r, err := Compare(t.Context(), c)
 		require.NoError(t, err)
@@ -81,14 +89,27 @@ func TestCompareWithMPI(t *testing.T) {
 			need.Program(t, m.start, m.headers)
 			_, err := m.compile(t.Context(), t.TempDir())
 			need.That(t, err == nil, "needs MPI's headers (on Debian: apt-get install %s): %v", m.headers, err)
-			for _, w := range []Workload{PingPong, Rate} {
-				r, err := Compare(t.Context(), small(t, w, m.name))
-				require.NoError(t, err)
-				require.Len(t, r.Rows, 3)
-				assert.Positive(t, r.Rows[0].Peers[0].Times.Min)
-				assert.Contains(t, r.Peers[0].About, m.title)
-				assert.Nil(t, r.Valid, "nobody can say")
+			// One start of each variant, since starting takes longest: pairs, and ping-pong between them.
+			c := small(t, Pairs, m.name)
+			ping := c.Cells[1]
+			ping.Workload, ping.Window = PingPong, 1
+			burst := c.Cells[1]
+			burst.Workload, burst.Pause = Burst, time.Millisecond
+			c.Cells = append(c.Cells, ping, burst)
+			r, err := Compare(t.Context(), c)
+			require.NoError(t, err)
+			require.Len(t, r.Rows, 5)
+			for _, row := range r.Rows {
+				assert.Positive(t, row.Peers[0].Times.Min, row.Workload)
 			}
+			require.Len(t, r.Peers, 1, "none that spins beside others")
+			assert.Contains(t, r.Peers[0].About, m.title)
+			assert.Equal(t, "defaults", r.Peers[0].Variant)
+			assert.Nil(t, r.Valid, "nobody can say")
+
+			all, err := m.contenders(t.Context(), true, PingPong, t.TempDir())
+			require.NoError(t, err)
+			assert.Len(t, all, len(m.variants))
 		})
 	}
 }
@@ -100,6 +121,7 @@ func TestCompareRefuses(t *testing.T) {
 	}{
 		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, pion, openmpi, mpich`},
 		{func(c *Comparison) { c.Against = []string{"raw", "raw"} }, `--against raw,raw: "raw" stands there twice`},
+		{func(c *Comparison) { c.Against, c.Cells[0].Workload = []string{"pion"}, Pairs }, "--against pion: it is one pair of associations"},
 		{func(c *Comparison) { c.Blocks = 3 }, "--blocks 3: want at least 4"},
 	} {
 		c := small(t, PingPong, "raw")
@@ -143,33 +165,38 @@ func TestWithoutMPI(t *testing.T) {
 	// A directory where the starter is and nothing else.
 	bin := t.TempDir()
 	m := &implementation{name: "x", title: "X", start: "start-x", compiler: "no-such-cc", headers: "libx-dev",
-		netpipe: "NPx", fallback: "netpipe-x"}
+		netpipe: "NPx", fallback: "netpipe-x", variants: []variant{{name: "defaults"}}}
 	t.Setenv("PATH", bin)
 	install := func(name string) {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho X 1.2\n"), 0o700))
 	}
-	_, err := m.contender(t.Context(), PingPong, t.TempDir())
+	_, err := m.contenders(t.Context(), false, PingPong, t.TempDir())
 	assert.ErrorContains(t, err, "--against x: there is no start-x here; on Debian: apt-get install libx-dev")
 
 	install("start-x")
-	_, err = m.contender(t.Context(), PingPong, t.TempDir())
+	_, err = m.contenders(t.Context(), false, PingPong, t.TempDir())
 	assert.ErrorContains(t, err, "no-such-cc can not compile the peer")
 	assert.ErrorContains(t, err, "apt-get install libx-dev, or netpipe-x for NetPIPE")
 
 	install("NPx")
-	c, err := m.contender(t.Context(), PingPong, t.TempDir())
+	all, err := m.contenders(t.Context(), false, PingPong, t.TempDir())
 	require.NoError(t, err)
-	assert.Contains(t, c.about, "X 1.2 by NetPIPE")
-	_, err = m.contender(t.Context(), Rate, t.TempDir())
+	require.Len(t, all, 1)
+	assert.Contains(t, all[0].About, "X 1.2 by NetPIPE")
+	_, err = m.contenders(t.Context(), false, Rate, t.TempDir())
 	assert.ErrorContains(t, err, "apt-get install libx-dev")
 	assert.NotContains(t, err.Error(), "NetPIPE")
 }
 
 func TestDirect(t *testing.T) {
-	for _, w := range []Workload{PingPong, Stream, Rate} {
+	for w, ranks := range map[Workload]int{PingPong: 2, Stream: 2, Rate: 2, Pairs: 4} {
 		var rows []Row
-		strandtest.Run(t, 2, func(ctx context.Context, world *strand.World) error {
-			d := &Direct{Workload: w, Sizes: []int{0, 8, 300_000}, Iters: 5, Warmup: 1, Window: 8}
+		window := 8
+		if w == PingPong {
+			window = 1
+		}
+		strandtest.Run(t, ranks, func(ctx context.Context, world *strand.World) error {
+			d := &Direct{Cells: Cells(w, []int{1}, []int{window}, 0, []int{0, 8, 300_000}), Iters: 5, Warmup: 1}
 			return d.Run(ctx, world, func(r Row) error {
 				rows = append(rows, r)
 				return nil
@@ -179,16 +206,19 @@ func TestDirect(t *testing.T) {
 		for i, size := range []int{0, 8, 300_000} {
 			assert.Equal(t, size, rows[i].Size)
 			assert.Positive(t, rows[i].Time)
+			assert.Equal(t, ranks/2, max(1, rows[i].Pairs))
 		}
 	}
 }
 
 func TestDirectNeedsTwo(t *testing.T) {
-	strandtest.Run(t, 1, func(ctx context.Context, w *strand.World) error {
-		d := &Direct{Workload: PingPong, Sizes: []int{8}}
-		assert.ErrorContains(t, d.Run(ctx, w, nil), "between 2 ranks and this job has 1")
-		return nil
-	})
+	for w, want := range map[Workload]string{PingPong: "between 2 ranks and this job has 1", Pairs: "pairs of ranks and this job has 1"} {
+		strandtest.Run(t, 1, func(ctx context.Context, world *strand.World) error {
+			d := &Direct{Cells: Cells(w, []int{1}, []int{1}, 0, []int{8})}
+			assert.ErrorContains(t, d.Run(ctx, world, nil), want)
+			return nil
+		})
+	}
 }
 
 func TestSocketOptionsAreThoseOfTCP(t *testing.T) {

@@ -22,14 +22,17 @@ const (
 	pionName   = "pion"
 )
 
-// A contender takes part in a comparison. Several of one name are variants of
+// A Contender takes part in a comparison. Several of one name are variants of
 // the same thing, of which the best counts.
-type contender struct {
-	name    string
-	variant string
-	about   string // for people
-	start   func(context.Context) (pair, error)
+type Contender struct {
+	Name    string
+	Variant string
+	About   string // for people
+	start   func(ctx context.Context, ranks int) (Job, error)
 }
+
+// Start starts so many processes of it.
+func (c *Contender) Start(ctx context.Context, ranks int) (Job, error) { return c.start(ctx, ranks) }
 
 // Peers lists what Strand can be compared with.
 func Peers() []string {
@@ -42,13 +45,13 @@ func Peers() []string {
 
 // contenders returns who takes part, Strand first. Programs are compiled into
 // the directory.
-func (c *Comparison) contenders(ctx context.Context, dir string) ([]contender, error) {
-	all := []contender{{name: strandName, start: c.localPair(strandName, memberSpec{Settings: c.Settings})}}
-	for i, name := range c.Against {
-		if slices.Contains(c.Against[:i], name) {
-			return nil, fmt.Errorf("--against %s: %q stands there twice", strings.Join(c.Against, ","), name)
+func (s *Setup) contenders(ctx context.Context, w Workload, dir string) ([]Contender, error) {
+	all := []Contender{s.Strand()}
+	for i, name := range s.Against {
+		if slices.Contains(s.Against[:i], name) {
+			return nil, fmt.Errorf("--against %s: %q stands there twice", strings.Join(s.Against, ","), name)
 		}
-		some, err := c.peer(ctx, name, dir)
+		some, err := s.Peer(ctx, name, w, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -57,46 +60,55 @@ func (c *Comparison) contenders(ctx context.Context, dir string) ([]contender, e
 	return all, nil
 }
 
-func (c *Comparison) peer(ctx context.Context, name, dir string) ([]contender, error) {
+// Strand returns Strand itself.
+func (s *Setup) Strand() Contender {
+	return Contender{Name: strandName, start: s.localJob(strandName, memberSpec{Settings: s.Settings})}
+}
+
+// Peer returns the variants of a peer for a workload. Programs are compiled into the directory.
+func (s *Setup) Peer(ctx context.Context, name string, w Workload, dir string) ([]Contender, error) {
 	switch name {
 	case rawName:
-		return c.rawContenders()
+		return s.rawContenders()
 	case pionName:
-		o := pionOptions(c.Params)
-		return []contender{{name: pionName, about: o.describe(), start: c.localPair(pionName, memberSpec{Pion: &o})}}, nil
+		if w == Pairs {
+			return nil, fmt.Errorf("--against %s: it is one pair of associations; compare %s with others", pionName, w)
+		}
+		o := pionOptions(s.Params)
+		return []Contender{{Name: pionName, About: o.describe(), start: s.localJob(pionName, memberSpec{Pion: &o})}}, nil
 	}
 	for i := range implementations {
-		if m := implementations[i].within(c.Memory); m.name == name {
-			one, err := m.contender(ctx, c.Workload, dir)
-			return []contender{one}, err
+		if m := &implementations[i]; m.name == name {
+			return m.contenders(ctx, s.Memory, w, dir)
 		}
 	}
 	return nil, fmt.Errorf("--against %q: want one or more of %s, separated by commas", name, strings.Join(Peers(), ", "))
 }
 
-// localPair starts two processes of this program as a job.
-func (c *Comparison) localPair(name string, spec memberSpec) func(context.Context) (pair, error) {
-	launch := func(ctx context.Context, socket string, output *lines.Beginning) error {
-		spec.Socket = socket
+// localJob starts processes of this program.
+func (s *Setup) localJob(name string, spec memberSpec) func(context.Context, int) (Job, error) {
+	launch := func(ctx context.Context, ranks int, socket string, output *lines.Beginning) error {
+		own := spec
+		own.Socket = socket
 		return local.Run(ctx, local.Config{
-			Ranks: 2, Program: c.Program, Args: append(slices.Clone(c.Arguments), spec.argument()),
+			Ranks: ranks, Program: s.Program, Args: append(slices.Clone(s.Arguments), own.argument()),
 			Stdout: output, Stderr: output,
 		})
 	}
-	return func(ctx context.Context) (pair, error) { return startPair(ctx, name, launch) }
+	return func(ctx context.Context, ranks int) (Job, error) { return startJob(ctx, name, ranks, launch) }
 }
 
 // rawContenders is a pair of raw sockets for each congestion control that could
 // be said to be the fair one: Strand's own and the kernel's default.
-func (c *Comparison) rawContenders() ([]contender, error) {
-	options, err := socketOptions(c.Params)
+func (s *Setup) rawContenders() ([]Contender, error) {
+	options, err := socketOptions(s.Params)
 	if err != nil {
 		return nil, err
 	}
-	var all []contender
+	var all []Contender
 	for _, o := range options {
-		all = append(all, contender{name: rawName, variant: o.Congestion,
-			about: o.describe(), start: c.localPair(rawName, memberSpec{Raw: &o})})
+		all = append(all, Contender{Name: rawName, Variant: o.Congestion,
+			About: o.describe(), start: s.localJob(rawName, memberSpec{Raw: &o})})
 	}
 	return all, nil
 }

@@ -1,4 +1,4 @@
-// Package bench measures messages between two processes: how long one takes
+// Package bench measures messages between two processes, or several pairs of them: how long one takes
 // (ping-pong), how many bytes (stream) and how many messages (rate) pass in a
 // second. The columns are those of the OSU micro-benchmarks, and so is the shape
 // of the loops.

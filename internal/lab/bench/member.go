@@ -17,7 +17,7 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// A memberSpec tells a process of a pair what it is.
+// A memberSpec tells a process of a job what it is.
 type memberSpec struct {
 	Socket   string          // where to take orders
 	Raw      *SocketOptions  // raw sockets
@@ -34,8 +34,8 @@ func (m memberSpec) argument() string {
 	return string(text)
 }
 
-// Member is what a process of a pair does: it takes orders and answers with the
-// time that each has taken, until there are no more.
+// Member is what a process of a job does: it takes orders and answers with
+// what each has taken, until there are no more.
 func Member(ctx context.Context, argument string) error {
 	var spec memberSpec
 	if err := json.Unmarshal([]byte(argument), &spec); err != nil {
@@ -48,7 +48,7 @@ func Member(ctx context.Context, argument string) error {
 		return pionMember(ctx, spec)
 	}
 	return strand.Run(ctx, func(ctx context.Context, w *strand.World) error {
-		return takeOrders(ctx, spec.Socket, w.Rank(), &strandTraffic{comm: w.Comm()})
+		return takeOrders(ctx, spec.Socket, w.Rank(), newStrandTraffic(w.Comm()))
 	}, strand.WithSettings(spec.Settings...))
 }
 
@@ -62,7 +62,12 @@ func rawMember(ctx context.Context, spec memberSpec) error {
 		return err
 	}
 	defer rawio.Close(fd)
-	err = takeOrders(ctx, spec.Socket, job.Rank(), &rawTraffic{link: &rawSocket{rawio.NewConn(fd)}, first: job.Rank() == 0})
+	pairs := job.Size() / 2
+	t := &rawTraffic{link: &rawSocket{rawio.NewConn(fd), pairs > 1}, first: job.Rank() < pairs}
+	if pairs > 1 {
+		t.everybody = func() error { return job.Barrier(ctx) }
+	}
+	err = takeOrders(ctx, spec.Socket, job.Rank(), t)
 	return errors.Join(err, job.Close())
 }
 
@@ -89,11 +94,11 @@ func takeOrders(ctx context.Context, socket string, rank int, t traffic) error {
 		if err != nil {
 			return err
 		}
-		total, err := t.run(ctx, o)
+		s, err := t.run(ctx, o)
 		if err != nil {
 			return fmt.Errorf("%v: %w", o, err)
 		}
-		if _, err := fmt.Fprintf(orders, "%d\n", total.Nanoseconds()); err != nil {
+		if _, err := fmt.Fprintln(orders, s); err != nil {
 			return err
 		}
 	}

@@ -16,29 +16,30 @@ import (
 // own program. It starts anew for each order and does ping-pong only.
 type netpipePair struct{ mpi *implementation }
 
-// run implements pair. NetPIPE warms up by itself and takes the best of its repetitions. Each
+// Run implements [Job]. NetPIPE warms up by itself and takes the best of its repetitions. Each
 // repetition has as many iterations as the order.
-func (p *netpipePair) run(ctx context.Context, o order) (total time.Duration, err error) {
+func (p *netpipePair) Run(ctx context.Context, o Order) (got Outcome, err error) {
 	dir, err := os.MkdirTemp("", "strand-netpipe-")
 	if err != nil {
-		return 0, err
+		return Outcome{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	size := strconv.Itoa(max(o.size, 1))
+	size := strconv.Itoa(max(o.Size, 1))
 	var said bytes.Buffer
-	cmd := p.mpi.command(ctx, &said, p.mpi.netpipe, "-l", size, "-u", size, "-p", "0",
-		"-n", strconv.Itoa(o.iters), "-o", filepath.Join(dir, "np.out"))
+	cmd := p.mpi.command(ctx, 2, &said, p.mpi.netpipe, "-l", size, "-u", size, "-p", "0",
+		"-n", strconv.Itoa(o.Iters), "-o", filepath.Join(dir, "np.out"))
 	if err := cmd.Run(); err != nil {
-		return 0, fmt.Errorf("%s: %v: %w\n%s", p.mpi.netpipe, o, err, said.Bytes())
+		return Outcome{}, fmt.Errorf("%s: %v: %w\n%s", p.mpi.netpipe, o, err, said.Bytes())
 	}
 	half, err := parseNetpipe(said.String())
 	if err != nil {
-		return 0, fmt.Errorf("%s: %v: %w", p.mpi.netpipe, o, err)
+		return Outcome{}, fmt.Errorf("%s: %v: %w", p.mpi.netpipe, o, err)
 	}
-	return time.Duration(half * 1000 * 2 * float64(o.iters)), nil
+	return Outcome{Took: time.Duration(half * 1000 * 2 * float64(o.Iters))}, nil
 }
 
-func (p *netpipePair) close() error { return nil }
+// Close implements [Job].
+func (p *netpipePair) Close() error { return nil }
 
 // parseNetpipe finds the microseconds of half a round trip in a line such as
 // "  0:       8 bytes   2000 times -->      8.07 Mbps in       7.56 usec".

@@ -26,13 +26,13 @@ func TestNetpipeOutput(t *testing.T) {
 }
 
 func TestNetpipe(t *testing.T) {
-	m := implementations[0].within(false)
+	m := implementations[0].within(false, variant{})
 	need.Program(t, m.start, m.fallback)
 	need.Program(t, m.netpipe, m.fallback)
 	p := &netpipePair{m}
-	o := order{workload: PingPong, size: 64, iters: 10, window: 1}
-	total, err := p.run(t.Context(), o)
+	o := Order{Cell: Cell{Workload: PingPong, Pairs: 1, Window: 1, Size: 64}, Iters: 10}
+	got, err := p.Run(t.Context(), o)
 	require.NoError(t, err)
-	assert.Positive(t, o.perMessage(total))
-	assert.NoError(t, p.close())
+	assert.Positive(t, o.PerMessage(got.Took))
+	assert.NoError(t, p.Close())
 }

@@ -94,7 +94,7 @@ func (l *pionLink) recv(b []byte) error {
 	return err
 }
 
-// pionMember is one process of a pair.
+// pionMember is one of two processes.
 func pionMember(ctx context.Context, spec memberSpec) (err error) {
 	job, err := launch.FromEnvironment(ctx)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/stats"
 )
 
-// A Summary describes the times of one pair's blocks, in microseconds a message.
+// A Summary describes the times of one contender's blocks, in microseconds a message.
 type Summary struct {
 	LowerQuartile float64 `json:"lower_quartile_us"`
 	Median        float64 `json:"median_us"`
@@ -14,18 +14,26 @@ type Summary struct {
 	Min           float64 `json:"min_us"`
 	Max           float64 `json:"max_us"`
 	Blocks        int     `json:"blocks"`
+	// Processor is the median of the processor time that all processes took for a message, in
+	// microseconds; 0: not known.
+	Processor float64 `json:"processor_us,omitempty"`
 }
 
 // summarize describes a sample, which must not be empty and is left as it is.
-func summarize(sample []float64) Summary {
-	sorted := slices.Sorted(slices.Values(sample))
+func summarize(sample []block) Summary {
+	times, processor := make([]float64, len(sample)), make([]float64, len(sample))
+	for i, b := range sample {
+		times[i], processor[i] = b.time, b.processor
+	}
+	slices.Sort(times)
 	return Summary{
-		LowerQuartile: stats.Quantile(sorted, 0.25),
-		Median:        stats.Quantile(sorted, 0.5),
-		UpperQuartile: stats.Quantile(sorted, 0.75),
-		Min:           sorted[0],
-		Max:           sorted[len(sorted)-1],
-		Blocks:        len(sorted),
+		LowerQuartile: stats.Quantile(times, 0.25),
+		Median:        stats.Quantile(times, 0.5),
+		UpperQuartile: stats.Quantile(times, 0.75),
+		Min:           times[0],
+		Max:           times[len(times)-1],
+		Blocks:        len(times),
+		Processor:     stats.Median(processor),
 	}
 }
 

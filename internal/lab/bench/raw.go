@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
-	"time"
 
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/launch"
@@ -17,9 +16,10 @@ import (
 // a message is one write. No library can be faster that makes a system call for
 // each message and leaves the waiting to a spinning processor.
 type rawTraffic struct {
-	link  rawLink
-	first bool
-	buf   []byte
+	link      rawLink
+	first     bool
+	everybody func() error // returns when all pairs have come here; nil: there is one pair
+	buf       []byte
 }
 
 // A rawLink carries messages whose length the receiver knows.
@@ -28,32 +28,36 @@ type rawLink interface {
 	recv(b []byte) error
 }
 
-// rawSocket is a connection whose reader spins.
-type rawSocket struct{ conn rawio.Conn }
+// rawSocket is a connection whose reader spins. Where there are more processes than processors it
+// must let the others in.
+type rawSocket struct {
+	conn   rawio.Conn
+	yields bool
+}
 
 var errRawEnded = errors.New("raw: the other process has closed the connection")
 
-func (r *rawTraffic) run(_ context.Context, o order) (time.Duration, error) {
-	if len(r.buf) < max(o.size, 1) {
-		r.buf = pages(max(o.size, 1))
+func (r *rawTraffic) run(_ context.Context, o Order) (spent, error) {
+	o.Size = max(o.Size, 1) // a stream of bytes has no empty messages
+	if len(r.buf) < o.Size {
+		r.buf = pages(o.Size)
 	}
-	if o.size == 0 {
-		o.size = 1 // a stream of bytes has no empty messages
-	}
-	round := r.roundOf(o.workload)
-	s, err := o.rounds(r.meet, func() error { return round(o) })
-	return s.exchange, err
+	round := r.roundOf(o.Workload)
+	return o.rounds(r.meet, func() error { return round(o) })
 }
 
-// meet returns when the other one has come here too.
+// meet returns when the others have come here too.
 func (r *rawTraffic) meet() error {
+	if r.everybody != nil {
+		return r.everybody()
+	}
 	if err := r.link.send(r.buf[:1]); err != nil {
 		return err
 	}
 	return r.link.recv(r.buf[:1])
 }
 
-func (r *rawTraffic) roundOf(w Workload) func(order) error {
+func (r *rawTraffic) roundOf(w Workload) func(Order) error {
 	switch {
 	case w == PingPong && r.first:
 		return r.ping
@@ -65,32 +69,32 @@ func (r *rawTraffic) roundOf(w Workload) func(order) error {
 	return r.receiveWindow
 }
 
-func (r *rawTraffic) ping(o order) error {
-	if err := r.link.send(r.buf[:o.size]); err != nil {
+func (r *rawTraffic) ping(o Order) error {
+	if err := r.link.send(r.buf[:o.Size]); err != nil {
 		return err
 	}
-	return r.link.recv(r.buf[:o.size])
+	return r.link.recv(r.buf[:o.Size])
 }
 
-func (r *rawTraffic) pong(o order) error {
-	if err := r.link.recv(r.buf[:o.size]); err != nil {
+func (r *rawTraffic) pong(o Order) error {
+	if err := r.link.recv(r.buf[:o.Size]); err != nil {
 		return err
 	}
-	return r.link.send(r.buf[:o.size])
+	return r.link.send(r.buf[:o.Size])
 }
 
-func (r *rawTraffic) sendWindow(o order) error {
-	for range o.window {
-		if err := r.link.send(r.buf[:o.size]); err != nil {
+func (r *rawTraffic) sendWindow(o Order) error {
+	for range o.Window {
+		if err := r.link.send(r.buf[:o.Size]); err != nil {
 			return err
 		}
 	}
 	return r.link.recv(r.buf[:1])
 }
 
-func (r *rawTraffic) receiveWindow(o order) error {
-	for range o.window {
-		if err := r.link.recv(r.buf[:o.size]); err != nil {
+func (r *rawTraffic) receiveWindow(o Order) error {
+	for range o.Window {
+		if err := r.link.recv(r.buf[:o.Size]); err != nil {
 			return err
 		}
 	}
@@ -100,10 +104,14 @@ func (r *rawTraffic) receiveWindow(o order) error {
 func (r *rawSocket) send(b []byte) error {
 	for len(b) > 0 {
 		n, errno := r.conn.Send(b)
-		if errno != 0 && errno != syscall.EAGAIN {
+		switch errno {
+		case 0:
+			b = b[n:]
+		case syscall.EAGAIN:
+			r.pause()
+		default:
 			return fmt.Errorf("raw: send: %w", errno)
 		}
-		b = b[n:]
 	}
 	return nil
 }
@@ -113,6 +121,7 @@ func (r *rawSocket) recv(b []byte) error {
 		n, errno := r.conn.Recv(b)
 		switch {
 		case errno == syscall.EAGAIN:
+			r.pause()
 			continue
 		case errno != 0:
 			return fmt.Errorf("raw: receive: %w", errno)
@@ -122,6 +131,13 @@ func (r *rawSocket) recv(b []byte) error {
 		b = b[n:]
 	}
 	return nil
+}
+
+// pause lets another process have the processor, if there are more than processors.
+func (r *rawSocket) pause() {
+	if r.yields {
+		yieldProcessor()
+	}
 }
 
 // SocketOptions are the options of raw's sockets: those that Strand's TCP would
@@ -147,19 +163,20 @@ func (s SocketOptions) apply(fd int) error {
 	return errors.Join(errs...)
 }
 
-// rawKey is where rank 0 publishes the address that it listens at.
-const rawKey = "bench-raw"
+// rawKey is where the first rank of a pair publishes the address that it listens at.
+func rawKey(pair int) string { return fmt.Sprintf("bench-raw-%d", pair) }
 
-// connectRaw connects the two processes of a job with each other over the
+// connectRaw connects this process with the other one of its pair, over the
 // loopback. The descriptor is the caller's to close.
 func connectRaw(ctx context.Context, job launch.Job, options SocketOptions) (fd int, err error) {
-	if job.Rank() == 0 {
+	pairs := job.Size() / 2
+	if job.Rank() < pairs {
 		return acceptRaw(ctx, job, options)
 	}
 	if err := job.Barrier(ctx); err != nil {
 		return -1, err
 	}
-	text, err := job.Get(ctx, rawKey)
+	text, err := job.Get(ctx, rawKey(job.Rank()-pairs))
 	if err != nil {
 		return -1, err
 	}
@@ -189,7 +206,7 @@ func acceptRaw(ctx context.Context, job launch.Job, options SocketOptions) (int,
 	if err := options.apply(listener); err != nil {
 		return -1, err
 	}
-	if err := job.Put(ctx, rawKey, rawio.LocalAddr(listener).String()); err != nil {
+	if err := job.Put(ctx, rawKey(job.Rank()), rawio.LocalAddr(listener).String()); err != nil {
 		return -1, err
 	}
 	if err := job.Barrier(ctx); err != nil {

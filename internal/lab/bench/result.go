@@ -1,11 +1,14 @@
 package bench
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Result is the outcome of a comparison.
 type Result struct {
 	Workload Workload `json:"workload"`
-	Window   int      `json:"window,omitempty"` // messages
+	Window   int      `json:"window,omitempty"` // messages, if it is the same in all rows
 	Pause    string   `json:"pause,omitempty"`  // of computing, before each burst
 	Blocks   int      `json:"blocks"`
 	// Transports are those that Strand was allowed, as in the parameter btl.
@@ -26,9 +29,9 @@ type PeerAbout struct {
 	About   string `json:"about"`
 }
 
-// A CompareRow compares messages of one size.
+// A CompareRow compares one cell.
 type CompareRow struct {
-	Size   int       `json:"size"`
+	Cell
 	Strand Summary   `json:"strand"`
 	Peers  []Against `json:"peers"`
 }
@@ -45,21 +48,22 @@ type Against struct {
 }
 
 // result condenses the samples.
-func (c *Comparison) result(contenders []contender, s *samples) *Result {
-	r := &Result{Workload: c.Workload, Blocks: c.Blocks, Transports: c.Transports, Criterion: Criterion}
-	if c.Workload != PingPong {
-		r.Window = c.Window
+func (c *Comparison) result(contenders []Contender, s *samples) *Result {
+	first := c.Cells[0]
+	r := &Result{Workload: first.Workload, Blocks: c.Blocks, Transports: c.Transports, Criterion: Criterion}
+	if first.Workload != PingPong && !slices.ContainsFunc(c.Cells, func(x Cell) bool { return x.Window != first.Window }) {
+		r.Window = first.Window
 	}
-	if c.Workload == Burst {
-		r.Pause = c.Pause.String()
+	if first.Workload == Burst {
+		r.Pause = first.Pause.String()
 	}
 	for _, peer := range contenders[1:] {
-		r.Peers = append(r.Peers, PeerAbout{peer.name, peer.variant, peer.about})
+		r.Peers = append(r.Peers, PeerAbout{peer.Name, peer.Variant, peer.About})
 	}
-	for place, size := range c.Sizes {
-		row := CompareRow{Size: size, Strand: summarize(s.times[0][place])}
+	for place, cell := range c.Cells {
+		row := CompareRow{Cell: cell, Strand: summarize(s.blocks[0][place])}
 		for i, peer := range contenders[1:] {
-			row.add(c.Workload, peer, summarize(s.times[i+1][place]))
+			row.add(peer, summarize(s.blocks[i+1][place]))
 		}
 		r.Rows = append(r.Rows, row)
 		r.judge(&row)
@@ -68,13 +72,13 @@ func (c *Comparison) result(contenders []contender, s *samples) *Result {
 }
 
 // add takes a peer's times; of variants the better one stays.
-func (r *CompareRow) add(w Workload, c contender, times Summary) {
-	a := Against{Name: c.name, Variant: c.variant, Times: times, Ratio: r.Strand.LowerQuartile / times.LowerQuartile}
-	if w != PingPong {
+func (r *CompareRow) add(c Contender, times Summary) {
+	a := Against{Name: c.Name, Variant: c.Variant, Times: times, Ratio: r.Strand.LowerQuartile / times.LowerQuartile}
+	if r.Workload != PingPong {
 		a.Ratio = 1 / a.Ratio
 	}
 	for i := range r.Peers {
-		if r.Peers[i].Name == c.name {
+		if r.Peers[i].Name == c.Name {
 			if times.LowerQuartile < r.Peers[i].Times.LowerQuartile {
 				r.Peers[i] = a
 			}

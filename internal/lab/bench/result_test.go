@@ -3,6 +3,7 @@ package bench
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,13 +13,13 @@ import (
 func steadySample(us float64) []float64 { return []float64{us, us, us, us} }
 
 func sampleResult(w Workload, times ...[]float64) *Result {
-	c := Comparison{Workload: w, Sizes: []int{8}, Window: 64, Blocks: 4}
-	contenders := []contender{{name: strandName}, {name: rawName, variant: "cubic", about: "sockets"},
-		{name: rawName, variant: "bbr", about: "other sockets"}, {name: "openmpi", about: "Open MPI 4"}}
+	c := Comparison{Cells: []Cell{{Workload: w, Pairs: 2, Window: 64, Size: 8}}, Blocks: 4}
+	contenders := []Contender{{Name: strandName}, {Name: rawName, Variant: "cubic", About: "sockets"},
+		{Name: rawName, Variant: "bbr", About: "other sockets"}, {Name: "openmpi", About: "Open MPI 4"}}
 	s := newSamples(len(contenders), 1)
 	for i, sample := range times {
 		for _, us := range sample {
-			s.add(i, 0, us)
+			s.add(i, 0, block{us, 2 * us})
 		}
 	}
 	return c.result(contenders, s)
@@ -49,10 +50,10 @@ func TestRawDecidesWhetherTheRunIsValid(t *testing.T) {
 	require.Len(t, r.Problems, 1)
 	assert.Contains(t, r.Problems[0], "8 bytes: raw's median 6.00 µs is 50 % above its lower quartile 4.00 µs")
 
-	c := Comparison{Workload: PingPong, Sizes: []int{8}, Blocks: 4}
+	c := Comparison{Cells: []Cell{{Workload: PingPong, Pairs: 1, Window: 1, Size: 8}}, Blocks: 4}
 	s := newSamples(1, 1)
-	s.add(0, 0, 1)
-	assert.Nil(t, c.result([]contender{{name: strandName}}, s).Valid)
+	s.add(0, 0, block{1, 2})
+	assert.Nil(t, c.result([]Contender{{Name: strandName}}, s).Valid)
 }
 
 func TestTable(t *testing.T) {
@@ -62,12 +63,13 @@ func TestTable(t *testing.T) {
 	assert.Equal(t, `# Strand pingpong: half round trip in µs
 # 4 short blocks of each, alternating; lower quartile of their times, in brackets the median
 # ratio: strand's time over the peer's, less is better
-# raw: sockets
-# raw: other sockets
+# processor: user and system time of all ranks, median; strand's, then the others'
+# raw cubic: sockets
+# raw bbr: other sockets
 # openmpi: Open MPI 4
 # of several variants the better one counts, for each size
-  size       strand              raw  ratio  spread        openmpi  ratio
-     8  6.00 (6.00)  4.00 (4.00) bbr   1.50     0 %  12.00 (12.00)   0.50
+  size       strand              raw  ratio  spread        openmpi  ratio  processor µs a message
+     8  6.00 (6.00)  4.00 (4.00) bbr   1.50     0 %  12.00 (12.00)   0.50      12.0 / 8.00 / 24.0
 # VALID: `+Criterion+"\n", b.String())
 
 	b.Reset()
@@ -78,16 +80,50 @@ func TestTable(t *testing.T) {
 	assert.Contains(t, b.String(), "# INVALID: 8 bytes: raw's median")
 }
 
+// Of pairs a table has messages and bytes a second of all together.
+func TestTableOfPairs(t *testing.T) {
+	var b strings.Builder
+	r := sampleResult(Pairs, steadySample(0.5), steadySample(1), steadySample(2), steadySample(1))
+	require.NoError(t, r.WriteTable(&b))
+	assert.Contains(t, b.String(), `
+  pairs  size  MB/s             strand                      raw  ratio  spread            openmpi  ratio  processor µs a message
+      2     8  16.0  2000.00 (2000.00)  1000.00 (1000.00) cubic   2.00     0 %  1000.00 (1000.00)   2.00      1.00 / 2.00 / 2.00
+`)
+}
+
+// A row says its window where they differ.
+func TestTableOfDepths(t *testing.T) {
+	c := Comparison{Cells: Cells(Stream, []int{1}, []int{1, 16}, 0, []int{1000}), Blocks: 4}
+	s := newSamples(1, 2)
+	s.add(0, 0, block{2, 4})
+	s.add(0, 1, block{1, 3})
+	var b strings.Builder
+	r := c.result([]Contender{{Name: strandName}}, s)
+	require.NoError(t, r.WriteTable(&b))
+	assert.Zero(t, r.Window)
+	assert.Contains(t, b.String(), `
+  window  size             strand  processor s a GB
+       1  1000    500.00 (500.00)              4.00
+      16  1000  1000.00 (1000.00)              3.00
+`)
+}
+
 func TestOSUColumns(t *testing.T) {
 	for w, want := range map[Workload]string{
-		PingPong: "# Strand ping-pong: half the round trip\n# Size           Latency (us)\n1000                     2.00\n",
-		Stream:   "# Strand stream: windows of 64 messages\n# Size       Bandwidth (MB/s)\n1000                   500.00\n",
-		Rate:     "# Strand message rate: windows of 64 messages\n# Size                   MB/s         Messages/s\n1000                   500.00             500000\n",
+		PingPong: "# Strand ping-pong: half the round trip\n# Size           Latency (us)     Processor (us)\n1000                     2.00               3.00\n",
+		Stream:   "# Strand stream: windows of 64 messages\n# Size       Window   Bandwidth (MB/s)     Processor (us)\n1000             64             500.00               3.00\n",
+		Rate:     "# Strand message rate: windows of 64 messages\n# Size       Window               MB/s         Messages/s     Processor (us)\n1000             64             500.00             500000               3.00\n",
+		Pairs: "# Strand pairs: 4 at once, all together, windows of 64 messages\n# Size       Window               MB/s         Messages/s     Processor (us)\n" +
+			"1000             64             500.00             500000               3.00\n",
 	} {
 		var b strings.Builder
-		d := &Direct{Workload: w, Window: 64}
-		require.NoError(t, d.WriteHead(&b))
-		require.NoError(t, d.WriteRow(&b, rowOf(order{size: 1000}, 2)))
+		cell := Cell{Workload: w, Pairs: 1, Window: 64, Size: 1000}
+		d := &Direct{Cells: []Cell{cell}}
+		o := Order{Cell: cell, Iters: 1}
+		r := rowOf(o, time.Duration(2000*o.messages()))
+		r.Processor = 3
+		require.NoError(t, d.WriteHead(&b, 8))
+		require.NoError(t, d.WriteRow(&b, r))
 		assert.Equal(t, want, b.String())
 	}
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/strandmp/strand/param"
@@ -14,32 +15,46 @@ const maxSize = 1 << 30
 // ParseSizes reads a list of message sizes such as 8,64K,1M. An item may be a
 // range, 1:4M, which stands for its lower end doubled until it exceeds the upper
 // one.
-func ParseSizes(text string) ([]int, error) {
-	var sizes []int
-	for item := range strings.SplitSeq(text, ",") {
-		some, err := parseSizeItem(strings.TrimSpace(item))
-		if err != nil {
-			return nil, fmt.Errorf("--sizes %q: %w", text, err)
+func ParseSizes(text string) ([]int, error) { return parseList("--sizes", text, parseSize) }
+
+// ParseCounts reads what a flag says, a list of numbers from 1 on such as 1,16,64 or 1:256, with
+// ranges as in [ParseSizes].
+func ParseCounts(flag, text, what string, most int) ([]int, error) {
+	return parseList(flag, text, func(item string) (int, error) {
+		n, err := strconv.Atoi(item)
+		if err != nil || n < 1 || n > most {
+			return 0, fmt.Errorf("want 1 to %d %s, or several such as 1,16 or 1:256", most, what)
 		}
-		sizes = append(sizes, some...)
-	}
-	return sizes, nil
+		return n, nil
+	})
 }
 
-func parseSizeItem(item string) ([]int, error) {
+func parseList(flag, text string, parse func(string) (int, error)) ([]int, error) {
+	var all []int
+	for item := range strings.SplitSeq(text, ",") {
+		some, err := parseItem(strings.TrimSpace(item), parse)
+		if err != nil {
+			return nil, fmt.Errorf("%s %q: %w", flag, text, err)
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func parseItem(item string, parse func(string) (int, error)) ([]int, error) {
 	low, high, isRange := strings.Cut(item, ":")
-	from, err := parseSize(low)
+	from, err := parse(low)
 	if err != nil || !isRange {
 		return []int{from}, err
 	}
-	to, err := parseSize(high)
+	to, err := parse(high)
 	switch {
 	case err != nil:
 		return nil, err
 	case from == 0:
 		return nil, fmt.Errorf("%q: a range starts at 1 or more: 0 doubled is 0", item)
 	case to < from:
-		return nil, fmt.Errorf("%q: the range ends below its start; write the smaller size first", item)
+		return nil, fmt.Errorf("%q: the range ends below its start; write the smaller number first", item)
 	}
 	return powersOfTwo(from, to), nil
 }

@@ -38,7 +38,7 @@ func TestBadSizes(t *testing.T) {
 		{"-1", `"-1"`},
 		{"2G", `"2G": a message has 0 to 1G bytes here`},
 		{"0:8", "a range starts at 1 or more"},
-		{"8:4", "write the smaller size first"},
+		{"8:4", "write the smaller number first"},
 		{"1:2:4", `"2:4"`},
 	} {
 		_, err := ParseSizes(tc.text)

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"time"
 
 	"github.com/strandmp/strand"
 )
@@ -13,83 +12,86 @@ const (
 	answerTag = 101
 )
 
-// traffic carries out orders between the two processes of a pair. Rank 0 sends
-// first. The time is that of all iterations after the warm-up.
+// traffic carries out orders between the processes of a job. Of n ranks the first half sends
+// first, each to the rank n/2 after it.
 type traffic interface {
-	run(ctx context.Context, o order) (time.Duration, error)
+	run(ctx context.Context, o Order) (spent, error)
 }
 
-// strandTraffic is the traffic over a communicator of two.
+// strandTraffic is the traffic over a communicator.
 type strandTraffic struct {
 	comm   *strand.Comm
+	first  bool
+	peer   int
 	buf    []byte
 	answer [4]byte
 	reqs   []strand.Request
-	spent  spent // by the last order
+}
+
+func newStrandTraffic(c *strand.Comm) *strandTraffic {
+	pairs := c.Size() / 2
+	return &strandTraffic{comm: c, first: c.Rank() < pairs, peer: (c.Rank() + pairs) % c.Size()}
 }
 
 // prepare makes room for what an order needs, so that nothing is allocated while
 // the clock runs.
-func (s *strandTraffic) prepare(o order) {
-	if len(s.buf) < o.size {
-		s.buf = pages(o.size)
+func (s *strandTraffic) prepare(o Order) {
+	if len(s.buf) < o.Size {
+		s.buf = pages(o.Size)
 	}
-	if len(s.reqs) < o.window {
-		s.reqs = make([]strand.Request, o.window)
+	if len(s.reqs) < o.Window {
+		s.reqs = make([]strand.Request, o.Window)
 	}
 }
 
-func (s *strandTraffic) run(ctx context.Context, o order) (time.Duration, error) {
+func (s *strandTraffic) run(ctx context.Context, o Order) (spent, error) {
 	s.prepare(o)
-	round := s.roundOf(o.workload)
-	buf, reqs := s.buf[:o.size], s.reqs[:o.window]
-	var err error
-	s.spent, err = o.rounds(
+	round := s.roundOf(o.Workload)
+	buf, reqs := s.buf[:o.Size], s.reqs[:o.Window]
+	return o.rounds(
 		func() error { return s.comm.Barrier(ctx) },
 		func() error { return round(ctx, buf, reqs) })
-	return s.spent.exchange, err
 }
 
 // roundOf returns what this rank does in one iteration.
 func (s *strandTraffic) roundOf(w Workload) func(context.Context, []byte, []strand.Request) error {
-	first := s.comm.Rank() == 0
 	switch {
-	case w == PingPong && first:
+	case w == PingPong && s.first:
 		return s.ping
 	case w == PingPong:
 		return s.pong
-	case first:
+	case s.first:
 		return s.sendWindow
 	}
 	return s.receiveWindow
 }
 
 func (s *strandTraffic) ping(ctx context.Context, buf []byte, _ []strand.Request) error {
-	if err := s.comm.Send(ctx, buf, 1, dataTag); err != nil {
+	if err := s.comm.Send(ctx, buf, s.peer, dataTag); err != nil {
 		return err
 	}
-	_, err := s.comm.Recv(ctx, buf, 1, dataTag)
+	_, err := s.comm.Recv(ctx, buf, s.peer, dataTag)
 	return err
 }
 
 func (s *strandTraffic) pong(ctx context.Context, buf []byte, _ []strand.Request) error {
-	if _, err := s.comm.Recv(ctx, buf, 0, dataTag); err != nil {
+	if _, err := s.comm.Recv(ctx, buf, s.peer, dataTag); err != nil {
 		return err
 	}
-	return s.comm.Send(ctx, buf, 0, dataTag)
+	return s.comm.Send(ctx, buf, s.peer, dataTag)
 }
 
 func (s *strandTraffic) sendWindow(ctx context.Context, buf []byte, reqs []strand.Request) error {
 	var err error
 	for i := range reqs {
-		if reqs[i], err = s.comm.Isend(buf, 1, dataTag); err != nil {
+		if reqs[i], err = s.comm.Isend(buf, s.peer, dataTag); err != nil {
 			return err
 		}
 	}
 	if err := strand.WaitAll(ctx, reqs, nil); err != nil {
 		return err
 	}
-	_, err = s.comm.Recv(ctx, s.answer[:], 1, answerTag)
+	_, err = s.comm.Recv(ctx, s.answer[:], s.peer, answerTag)
 	return err
 }
 
@@ -98,14 +100,14 @@ func (s *strandTraffic) sendWindow(ctx context.Context, buf []byte, reqs []stran
 func (s *strandTraffic) receiveWindow(ctx context.Context, buf []byte, reqs []strand.Request) error {
 	var err error
 	for i := range reqs {
-		if reqs[i], err = s.comm.Irecv(buf, 0, dataTag); err != nil {
+		if reqs[i], err = s.comm.Irecv(buf, s.peer, dataTag); err != nil {
 			return err
 		}
 	}
 	if err := strand.WaitAll(ctx, reqs, nil); err != nil {
 		return err
 	}
-	return s.comm.Send(ctx, s.answer[:], 0, answerTag)
+	return s.comm.Send(ctx, s.answer[:], s.peer, answerTag)
 }
 
 // pages returns a buffer whose memory is there already, not only promised.

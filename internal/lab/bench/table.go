@@ -3,25 +3,64 @@ package bench
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/param"
 )
 
 // WriteHead writes the heading of the columns that WriteRow writes, as the OSU
 // programs do.
-func (d *Direct) WriteHead(out io.Writer) error {
+func (d *Direct) WriteHead(out io.Writer, ranks int) error {
+	first := d.Cells[0]
 	heading := map[Workload]string{
-		PingPong: fmt.Sprintf("# Strand ping-pong: half the round trip\n%-10s %18s\n", "# Size", "Latency (us)"),
-		Stream:   fmt.Sprintf("# Strand stream: windows of %d messages\n%-10s %18s\n", d.Window, "# Size", "Bandwidth (MB/s)"),
-		Burst:    fmt.Sprintf("# Strand bursts: windows of %d messages after computing for %v\n%-10s %18s %24s\n", d.Window, d.Pause, "# Size", "Bandwidth (MB/s)", "beside the computing (%)"),
-		Rate:     fmt.Sprintf("# Strand message rate: windows of %d messages\n%-10s %18s %18s\n", d.Window, "# Size", "MB/s", "Messages/s"),
+		PingPong: "ping-pong: half the round trip",
+		Stream:   "stream: " + windows(d.Cells),
+		Burst:    fmt.Sprintf("bursts: %s after computing for %v", windows(d.Cells), first.Pause),
+		Rate:     "message rate: " + windows(d.Cells),
+		Pairs:    fmt.Sprintf("pairs: %d at once, all together, %s", ranks/2, windows(d.Cells)),
 	}
-	_, err := io.WriteString(out, heading[d.Workload])
+	columns := "# Size    "
+	if first.Workload != PingPong {
+		columns = fmt.Sprintf("%-10s %8s", columns, "Window")
+	}
+	for _, c := range d.columns() {
+		columns += fmt.Sprintf(" %*s", columnWidth(c), c)
+	}
+	_, err := fmt.Fprintf(out, "# Strand %s\n%s\n", heading[first.Workload], columns)
 	return err
 }
+
+// windows puts the windows of cells into words.
+func windows(cells []Cell) string {
+	low, high := cells[0].Window, cells[0].Window
+	for _, c := range cells {
+		low, high = min(low, c.Window), max(high, c.Window)
+	}
+	if low == high {
+		return fmt.Sprintf("windows of %d messages", low)
+	}
+	return fmt.Sprintf("windows of %d to %d messages", low, high)
+}
+
+// columns are the headings of a row's figures.
+func (d *Direct) columns() []string {
+	var columns []string
+	switch d.Cells[0].Workload {
+	case PingPong:
+		columns = []string{"Latency (us)"}
+	case Burst:
+		columns = []string{"Bandwidth (MB/s)", "beside the computing (%)"}
+	case Stream:
+		columns = []string{"Bandwidth (MB/s)"}
+	default:
+		columns = []string{"MB/s", "Messages/s"}
+	}
+	return append(columns, "Processor (us)")
+}
+
+func columnWidth(heading string) int { return max(18, len(heading)) }
 
 // WriteFoot writes which connections were up in the measurement, each with its congestion
 // control, which decides about large messages.
@@ -41,56 +80,36 @@ func WriteFoot(out io.Writer, w *strand.World) error {
 	return nil
 }
 
-// WriteRow writes one line of the table. MB are a million bytes.
+// WriteRow writes one line of the table. MB are a million bytes, the processor time is that of
+// all ranks for a message.
 func (d *Direct) WriteRow(out io.Writer, r Row) error {
-	var err error
-	switch d.Workload {
+	line := fmt.Sprintf("%-10d", r.Size)
+	var figures []string
+	w := d.Cells[0].Workload
+	if w != PingPong {
+		line += fmt.Sprintf(" %8d", r.Window)
+	}
+	switch w {
 	case PingPong:
-		_, err = fmt.Fprintf(out, "%-10d %18.2f\n", r.Size, r.Time)
+		figures = []string{fmt.Sprintf("%.2f", r.Time)}
 	case Burst:
-		_, err = fmt.Fprintf(out, "%-10d %18.2f %24.2f\n", r.Size, r.Megabyte, r.Beside)
+		figures = []string{fmt.Sprintf("%.2f", r.Megabyte), fmt.Sprintf("%.2f", r.Beside)}
 	case Stream:
-		_, err = fmt.Fprintf(out, "%-10d %18.2f\n", r.Size, r.Megabyte)
+		figures = []string{fmt.Sprintf("%.2f", r.Megabyte)}
 	default:
-		_, err = fmt.Fprintf(out, "%-10d %18.2f %18.0f\n", r.Size, r.Megabyte, r.Messages)
+		figures = []string{fmt.Sprintf("%.2f", r.Megabyte), fmt.Sprintf("%.0f", r.Messages)}
 	}
+	for i, c := range d.columns() {
+		line += fmt.Sprintf(" %*s", columnWidth(c), append(figures, fmt.Sprintf("%.2f", r.Processor))[i])
+	}
+	_, err := fmt.Fprintln(out, line)
 	return err
-}
-
-// unit says what the figures of a comparison are.
-func (w Workload) unit() string {
-	switch w {
-	case PingPong:
-		return "half round trip in µs"
-	case Stream, Burst:
-		return "bandwidth in MB/s"
-	}
-	return "thousand messages a second"
-}
-
-// figure expresses the time of a message in the workload's unit.
-func (w Workload) figure(size int, us float64) float64 {
-	switch w {
-	case PingPong:
-		return us
-	case Stream, Burst:
-		return float64(size) / us
-	}
-	return 1000 / us
-}
-
-// ratioMeaning says what a ratio is and which way is better.
-func (w Workload) ratioMeaning() string {
-	if w == PingPong {
-		return "strand's time over the peer's, less is better"
-	}
-	return "strand over the peer, more is better"
 }
 
 // WriteTable writes the comparison for people.
 func (r *Result) WriteTable(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Strand %s: %s", r.Workload, r.Workload.unit())
+	fmt.Fprintf(&b, "# Strand %s: %s", r.Workload, r.Workload.Unit())
 	if r.Window > 0 {
 		fmt.Fprintf(&b, ", windows of %d messages", r.Window)
 	}
@@ -98,12 +117,15 @@ func (r *Result) WriteTable(out io.Writer) error {
 		fmt.Fprintf(&b, ", each after computing for %s", r.Pause)
 	}
 	fmt.Fprintf(&b, "\n# %d short blocks of each, alternating; lower quartile of their times, in brackets the median\n", r.Blocks)
-	fmt.Fprintf(&b, "# ratio: %s\n", r.Workload.ratioMeaning())
+	if len(r.Peers) > 0 {
+		fmt.Fprintf(&b, "# ratio: %s\n", r.Workload.ratioMeaning())
+	}
+	b.WriteString("# processor: user and system time of all ranks, median; strand's, then the others'\n")
 	if r.Transports != "" {
 		fmt.Fprintf(&b, "# strand: --btl %s\n", r.Transports)
 	}
 	for _, p := range r.Peers {
-		fmt.Fprintf(&b, "# %s: %s\n", p.Name, p.About)
+		fmt.Fprintf(&b, "# %s: %s\n", strings.TrimSpace(p.Name+" "+p.Variant), p.About)
 	}
 	if r.hasVariants() {
 		b.WriteString("# of several variants the better one counts, for each size\n")
@@ -127,35 +149,57 @@ func (r *Result) hasVariants() bool {
 
 func (r *Result) writeRows(b *strings.Builder) {
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(table, "size\tstrand\t")
+	line := func(cells []string) { fmt.Fprintln(table, strings.Join(cells, "\t")+"\t") }
+	heads := []string{"size", "strand"}
+	if r.Workload == Pairs {
+		heads = []string{"pairs", "size", "MB/s", "strand"}
+	}
+	if r.hasWindows() {
+		heads = append([]string{"window"}, heads...)
+	}
 	for _, p := range r.Rows[0].Peers {
-		fmt.Fprintf(table, "%s\tratio\t", p.Name)
+		heads = append(heads, p.Name, "ratio")
 		if p.Name == rawName {
-			fmt.Fprint(table, "spread\t")
+			heads = append(heads, "spread")
 		}
 	}
-	fmt.Fprintln(table)
+	line(append(heads, "processor "+r.Workload.ProcessorUnit()))
 	for _, row := range r.Rows {
-		fmt.Fprintf(table, "%s\t%s\t", param.FormatSize(int64(row.Size)), r.cell(row.Size, row.Strand))
-		for _, p := range row.Peers {
-			cell := r.cell(row.Size, p.Times)
-			if r.hasVariants() && p.Variant != "" {
-				cell += " " + p.Variant
-			}
-			fmt.Fprintf(table, "%s\t%.2f\t", cell, p.Ratio)
-			if p.Name == rawName {
-				fmt.Fprintf(table, "%.0f %%\t", 100*p.Times.Spread())
-			}
-		}
-		fmt.Fprintln(table)
+		line(r.columns(row))
 	}
 	// It writes into memory.
 	_ = table.Flush()
 }
 
-// cell is the lower quartile and, in brackets, the median.
-func (r *Result) cell(size int, s Summary) string {
-	return fmt.Sprintf("%.2f (%.2f)", r.Workload.figure(size, s.LowerQuartile), r.Workload.figure(size, s.Median))
+// hasWindows tells whether rows differ by their windows.
+func (r *Result) hasWindows() bool { return r.Window == 0 && r.Workload != PingPong }
+
+func (r *Result) columns(row CompareRow) []string {
+	columns := []string{FormatSize(row.Size), r.figures(row.Size, row.Strand)}
+	if r.Workload == Pairs {
+		columns = []string{strconv.Itoa(row.Pairs), columns[0], digits(float64(row.Size) / row.Strand.LowerQuartile), columns[1]}
+	}
+	if r.hasWindows() {
+		columns = append([]string{strconv.Itoa(row.Window)}, columns...)
+	}
+	processor := []string{digits(r.Workload.Processor(row.Size, row.Strand.Processor))}
+	for _, p := range row.Peers {
+		figures := r.figures(row.Size, p.Times)
+		if r.hasVariants() && p.Variant != "" {
+			figures += " " + p.Variant
+		}
+		columns = append(columns, figures, fmt.Sprintf("%.2f", p.Ratio))
+		if p.Name == rawName {
+			columns = append(columns, fmt.Sprintf("%.0f %%", 100*p.Times.Spread()))
+		}
+		processor = append(processor, digits(r.Workload.Processor(row.Size, p.Times.Processor)))
+	}
+	return append(columns, strings.Join(processor, " / "))
+}
+
+// figures are the lower quartile and, in brackets, the median.
+func (r *Result) figures(size int, s Summary) string {
+	return fmt.Sprintf("%.2f (%.2f)", r.Workload.Figure(size, s.LowerQuartile), r.Workload.Figure(size, s.Median))
 }
 
 func (r *Result) writeVerdict(b *strings.Builder) {

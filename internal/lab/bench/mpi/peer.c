@@ -1,17 +1,21 @@
-/* One process of a pair that carries out the orders of strand bench over MPI.
+/* One process of a job that carries out the orders of strand bench over MPI.
  * The loops are those of strand.go in the same package, and of the OSU
- * micro-benchmarks. Between orders the process blocks in read(2): it must not
- * use the processor while others are measured. */
+ * micro-benchmarks. Between orders the process sleeps: it must not use the
+ * processor while others are measured. */
+#include <errno.h>
 #include <mpi.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
 enum { DATA = 100, ANSWER = 101 };
 
-static int rank;
+static int rank, first, peer;
 static char *buf;
 static MPI_Request *reqs;
 
@@ -23,8 +27,7 @@ static void die(const char *what)
 
 static void pingpong(int size)
 {
-	int peer = 1 - rank;
-	if (rank == 0) {
+	if (first) {
 		MPI_Send(buf, size, MPI_BYTE, peer, DATA, MPI_COMM_WORLD);
 		MPI_Recv(buf, size, MPI_BYTE, peer, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	} else {
@@ -38,16 +41,16 @@ static void window(int size, int messages)
 	char answer[4] = {0};
 	int i;
 	for (i = 0; i < messages; i++) {
-		if (rank == 0)
-			MPI_Isend(buf, size, MPI_BYTE, 1, DATA, MPI_COMM_WORLD, &reqs[i]);
+		if (first)
+			MPI_Isend(buf, size, MPI_BYTE, peer, DATA, MPI_COMM_WORLD, &reqs[i]);
 		else
-			MPI_Irecv(buf, size, MPI_BYTE, 0, DATA, MPI_COMM_WORLD, &reqs[i]);
+			MPI_Irecv(buf, size, MPI_BYTE, peer, DATA, MPI_COMM_WORLD, &reqs[i]);
 	}
 	MPI_Waitall(messages, reqs, MPI_STATUSES_IGNORE);
-	if (rank == 0)
-		MPI_Recv(answer, sizeof answer, MPI_BYTE, 1, ANSWER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (first)
+		MPI_Recv(answer, sizeof answer, MPI_BYTE, peer, ANSWER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	else
-		MPI_Send(answer, sizeof answer, MPI_BYTE, 0, ANSWER, MPI_COMM_WORLD);
+		MPI_Send(answer, sizeof answer, MPI_BYTE, peer, ANSWER, MPI_COMM_WORLD);
 }
 
 /* compute stands for a program that computes. */
@@ -58,37 +61,93 @@ static void compute(double seconds)
 		;
 }
 
-static long long measure(const char *workload, int size, int iters, int warmup, int messages, int pause)
+/* now is in nanoseconds, by a clock that all processes of the host share. */
+static long long now(void)
 {
-	int i, is_pingpong = strcmp(workload, "pingpong") == 0, is_burst = strcmp(workload, "burst") == 0;
-	double start = 0, total = 0;
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* processor is what all threads of this process have used, in nanoseconds. */
+static long long processor(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000LL + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000LL;
+}
+
+/* What an order took: as struct spent in rounds.go. */
+struct spent {
+	long long exchange, began, ended, processor;
+};
+
+static void measure(struct spent *s, const char *workload, int size, int iters, int messages)
+{
+	long long used = processor(), start = now();
+	int i, is_pingpong = strcmp(workload, "pingpong") == 0;
+	if (!s->exchange)
+		s->began = start;
+	for (i = 0; i < iters; i++)
+		if (is_pingpong)
+			pingpong(size);
+		else
+			window(size, messages);
+	s->ended = now();
+	s->exchange += s->ended - start;
+	s->processor += processor() - used;
+}
+
+static struct spent carry_out(const char *workload, int size, int iters, int warmup, int messages, int pause)
+{
+	int i;
+	struct spent none = {0}, s = none;
 	buf = realloc(buf, size ? size : 1);
 	reqs = realloc(reqs, messages * sizeof *reqs);
 	if (!buf || !reqs)
 		die("memory");
 	memset(buf, 1, size ? size : 1);
-	for (i = -warmup; i < iters; i++) {
-		if (is_burst) {
-			compute(pause * 1e-6);
+	if (strcmp(workload, "burst") != 0) {
+		if (warmup)
+			measure(&s, workload, size, warmup, messages);
+		if (strcmp(workload, "pairs") == 0)
 			MPI_Barrier(MPI_COMM_WORLD);
-		}
-		if (i == 0 || is_burst)
-			start = MPI_Wtime();
-		if (is_pingpong)
-			pingpong(size);
-		else
-			window(size, messages);
-		if (is_burst && i >= 0)
-			total += MPI_Wtime() - start;
+		s = none;
+		measure(&s, workload, size, iters, messages);
+		/* Nobody sleeps while others still exchange: what he has sent may not have left. */
+		if (strcmp(workload, "pairs") == 0)
+			MPI_Barrier(MPI_COMM_WORLD);
+		return s;
 	}
-	if (!is_burst)
-		total = MPI_Wtime() - start;
-	return (long long)(total * 1e9);
+	for (i = -warmup; i < iters; i++) {
+		if (i == 0)
+			s = none;
+		compute(pause * 1e-6);
+		MPI_Barrier(MPI_COMM_WORLD);
+		measure(&s, workload, size, 1, messages);
+	}
+	return s;
+}
+
+/* await_order sleeps until there is an order. The library may have something to send that a peer
+ * waits for, the end of a barrier or of a first contact, and sends only when it is called. */
+static void await_order(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int pending, n, milliseconds = 1;
+	while ((n = poll(&p, 1, milliseconds)) <= 0) {
+		if (n < 0 && errno != EINTR)
+			die("poll");
+		MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &pending, MPI_STATUS_IGNORE);
+		if (milliseconds < 1000)
+			milliseconds *= 2;
+	}
 }
 
 int main(int argc, char **argv)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct spent s;
 	char line[256], workload[32];
 	int fd, n, ranks, size, iters, warmup, messages, pause;
 	FILE *orders;
@@ -96,10 +155,12 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	if (argc != 2 || ranks != 2 || strlen(argv[1]) >= sizeof address.sun_path) {
-		fprintf(stderr, "usage: two ranks of %s SOCKET\n", argv[0]);
+	if (argc != 2 || ranks < 2 || ranks % 2 || strlen(argv[1]) >= sizeof address.sun_path) {
+		fprintf(stderr, "usage: pairs of ranks of %s SOCKET\n", argv[0]);
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
+	first = rank < ranks / 2;
+	peer = (rank + ranks / 2) % ranks;
 	strcpy(address.sun_path, argv[1]);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
@@ -108,13 +169,14 @@ int main(int argc, char **argv)
 	if (!orders)
 		die("fdopen");
 	dprintf(fd, "rank %d\n", rank);
-	while (fgets(line, sizeof line, orders)) {
+	while (await_order(fd), fgets(line, sizeof line, orders)) {
 		n = sscanf(line, "%31s %d %d %d %d %d", workload, &size, &iters, &warmup, &messages, &pause);
 		if (n != 6) {
 			fprintf(stderr, "no order: %s", line);
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
-		dprintf(fd, "%lld\n", measure(workload, size, iters, warmup, messages, pause));
+		s = carry_out(workload, size, iters, warmup, messages, pause);
+		dprintf(fd, "%lld %lld %lld %lld\n", s.exchange, s.began, s.ended, s.processor);
 	}
 	MPI_Finalize();
 	return 0;
