@@ -30,7 +30,7 @@ func TestClosedEngineTouchesNoDescriptor(t *testing.T) {
 	defer e.Unlock()
 	e.poller = untouchable{t}
 	source := &counter{}
-	for range 2 * descriptorPolls {
+	for range 2 * clockPolls {
 		e.Poll(nil)
 		e.Poll(source)
 	}

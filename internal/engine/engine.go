@@ -46,6 +46,7 @@ type Engine struct {
 
 	poller   poller
 	clock    int64  // the time of the last look at it
+	looked   int64  // the time of the last look at the descriptors
 	epoch    uint64 // frames of one epoch may wait for each other
 	polls    uint64 // number of rounds
 	holder   *waiter
@@ -60,7 +61,7 @@ type Engine struct {
 	progress []Progressor
 	dozers   []btl.Dozer // those of them that are told when nobody polls
 	dozing   bool        // they have been
-	skipped  int         // polls since the last look at the descriptors
+	skipped  int         // polls since the last look at the clock
 	timers   timerHeap
 	timed    uint64 // number of timers there were
 	watches  watchTable
@@ -284,17 +285,17 @@ func (e *Engine) Busy(delta int) {
 // Helpers implements [btl.Helped].
 func (e *Engine) Helpers(delta int) { e.helpers += delta }
 
-// descriptorPolls is at every how many polls the descriptors are looked at, while
-// the endpoint that is waited for is polled itself.
-const descriptorPolls = 32
+// clockPolls is at every how many polls a waiter looks at the clock, while the endpoint that is
+// waited for is polled itself. A poll of memory takes a fifth of a look at the clock.
+const clockPolls = 32
 
-// lookAfter is how long after a look at the descriptors the next poll of a program that does not
-// wait looks again, however few polls there were: such a program may poll every 20 ms.
+// lookAfter is how long after a look at the descriptors the next one is due. A look is a system
+// call, and takes longer than a message over shared memory.
 const lookAfter = int64(20 * time.Microsecond)
 
 // poll does one round of work. The lock is held. The modules come first, then
 // source, if there is one, then the descriptors. With a source the descriptors are
-// looked at every few polls only.
+// looked at now and then only.
 func (e *Engine) poll(source btl.Poller) bool {
 	e.polling = true
 	did := e.pollModules()
@@ -304,12 +305,21 @@ func (e *Engine) poll(source btl.Poller) bool {
 	if source != nil {
 		did = source.Poll() || did
 	}
-	e.skipped++
-	if e.skipped >= descriptorPolls || source == nil && !did {
+	if source == nil && !did || e.lookIsDue() {
 		did = e.pollDescriptors() || did
 	}
 	e.polling = false
 	return did
+}
+
+// lookIsDue reports whether the last look at the descriptors is too long ago.
+func (e *Engine) lookIsDue() bool {
+	if e.skipped++; e.skipped < clockPolls {
+		return false
+	}
+	e.skipped = 0
+	e.clock = e.poller.now()
+	return e.clock-e.looked >= lookAfter
 }
 
 // pollModules does what no descriptor announces.
@@ -337,6 +347,7 @@ func (e *Engine) pollModules() bool {
 func (e *Engine) pollDescriptors() bool {
 	e.skipped = 0
 	e.clock = e.poller.now()
+	e.looked = e.clock
 	n := e.poller.wait(e.events[:], 0)
 	did := false
 	if n > 0 {
@@ -392,9 +403,7 @@ func (e *Engine) Poll(source btl.Poller) {
 	if e.holder == nil {
 		// Nobody can wait for the role: the lock is held throughout.
 		e.holder = &e.caller
-		if source != nil && e.poller.now()-e.clock >= lookAfter {
-			e.skipped = descriptorPolls
-		}
+		e.skipped = clockPolls // it may poll every 20 ms
 		e.poll(source)
 		e.release(&e.caller)
 	}

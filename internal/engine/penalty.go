@@ -9,6 +9,7 @@ type penalty struct {
 	until  int64         // waits park until then; 0: they spin
 	last   int64         // when that time was set
 	good   int           // quick yields since the last slow one
+	shared int           // of so many yields to come none may find anybody else, before others are forgotten
 }
 
 const (
@@ -17,6 +18,8 @@ const (
 	maxPenalty   = 100 * time.Millisecond
 	goodYields   = 2_000
 	quickBetween = 8 // slow yields with so many quick ones between are no sign
+	// sharedYield is more than a yield takes when nobody else wants the processor.
+	sharedYield = int64(1500 * time.Nanosecond)
 )
 
 func (p *penalty) mustPark(now func() int64) bool {
@@ -31,6 +34,11 @@ func (p *penalty) mustPark(now func() int64) bool {
 }
 
 func (p *penalty) observe(now, yieldTime int64) {
+	if yieldTime > sharedYield {
+		p.shared = quickBetween
+	} else if p.shared > 0 {
+		p.shared--
+	}
 	if yieldTime <= slowYield {
 		if p.good++; p.good >= goodYields {
 			p.length = 0

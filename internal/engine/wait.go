@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -191,15 +192,28 @@ func (e *Engine) endRound() {
 	e.epoch++
 }
 
-// quickPolls is how many empty polls a waiter makes before it offers the processor
-// to others after each further one. What it waits for mostly comes sooner, and an
-// offer takes as long as a poll.
-const quickPolls = 64
+// A waiter makes quickPolls empty polls, and has polled for quickSpin, before it offers the
+// processor to others after each further one. What it waits for mostly comes sooner. An offer
+// takes as long as a poll of a descriptor, and as two short messages over shared memory. Where
+// others have lately taken the processor quickPolls will do.
+const (
+	quickPolls = 64
+	quickSpin  = int64(10 * time.Microsecond)
+)
+
+// quick reports whether a waiter may go on polling without offering the processor, after so many
+// empty polls. The first clockPolls of them were over at from.
+func (e *Engine) quick(empty int, from int64) bool {
+	if e.opts.Spin <= 0 || e.yields.length != 0 {
+		return false
+	}
+	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < quickSpin && engines.Load() == 1
+}
 
 // work polls until the condition is done or the wait was cancelled. The caller
 // has the role.
 func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
-	var spunFrom int64
+	var emptyFrom, spunFrom int64
 	empty := 0
 	for round := 0; ; round++ {
 		did := e.poll(source)
@@ -212,30 +226,32 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		}
 		switch {
 		case did:
-			empty = 0
+			empty, spunFrom = 0, 0
 			e.letOthersIn(0)
 			continue
 		case e.yields.until != 0 && e.helpers == 0 && e.yields.mustPark(e.poller.now):
 			e.block(w, c)
 			continue
 		}
-		if empty++; empty < quickPolls && e.opts.Spin > 0 && e.yields.length == 0 {
+		if empty++; empty == clockPolls {
+			emptyFrom = e.clock
+		}
+		if e.quick(empty, emptyFrom) {
 			if e.contended.Load() > 0 {
 				e.letOthersIn(gosched)
 			}
 			continue
 		}
 		now := e.poller.now()
-		if empty <= quickPolls {
-			spunFrom, empty = now, quickPolls
+		if spunFrom == 0 {
+			spunFrom, empty = now, max(empty, quickPolls)
 			e.company.noteProcessor()
 		}
 		if now-spunFrom >= int64(e.opts.Spin) {
 			e.block(w, c)
-			empty = 0
+			empty, spunFrom = 0, 0
 			continue
 		}
-		empty++
 		e.letOthersIn(empty)
 		after := e.poller.now()
 		if e.company.observe(after, after-now) && engines.Load() == 1 && e.move != nil {
