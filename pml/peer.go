@@ -63,7 +63,7 @@ type peer struct {
 
 // peerOf returns the peer of a world rank, which it makes at the first contact.
 func (p *PML) peerOf(rank int) *peer {
-	if pe := p.peers[rank]; pe != nil {
+	if pe := p.met(rank); pe != nil {
 		return pe
 	}
 	pe := &peer{pml: p, rank: rank, laneSeq: make([]uint32, p.tune.lanes), spread: lanes.Peer{Lanes: p.tune.lanes}}
@@ -73,6 +73,19 @@ func (p *PML) peerOf(rank int) *peer {
 	pe.sent.Most = p.bounds.frames
 	pe.received.MaxUnfinished, pe.received.MaxGaps = p.bounds.frames, p.bounds.gaps
 	p.peers[rank] = pe
+	return pe
+}
+
+// met returns the peer of that rank, or nil if nothing was ever wanted of it.
+func (p *PML) met(rank int) *peer {
+	near := &p.near[uint(rank)%uint(len(p.near))]
+	if pe := *near; pe != nil && pe.rank == rank {
+		return pe
+	}
+	pe := p.peers[rank]
+	if pe != nil {
+		*near = pe
+	}
 	return pe
 }
 

@@ -115,9 +115,11 @@ func (op *operation) landed(n uint64) {
 // rank of the context's group or AnySource, tag may be AnyTag. The memory is the
 // library's until the request completes, and so is the slice more.
 func (c *Context) Irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
-	c.pml.engine.Lock()
-	defer c.pml.engine.Unlock()
-	return c.pml.begun(c.irecv(buf, more, src, tag))
+	p := c.pml
+	p.engine.Lock()
+	r, err := p.begun(c.irecv(buf, more, src, tag))
+	p.engine.Unlock()
+	return r, err
 }
 
 // Recv receives and waits for the message. A context that has ended before leaves

@@ -151,8 +151,13 @@ func (op *operation) unbind() {
 
 // give makes the program's memory the operation's.
 func (op *operation) give(buf []byte, more [][]byte) {
-	op.buf = payload.Memory{First: buf, More: more}
-	op.size = op.buf.Size()
+	// Field by field: a struct that was made a moment ago is copied by loads that have to wait
+	// for its stores.
+	op.buf.First, op.buf.More = buf, more
+	op.size = uint64(len(buf))
+	for _, piece := range more {
+		op.size += uint64(len(piece))
+	}
 }
 
 // setBusy tells the engine that there is, or is no longer, something to move on
@@ -192,7 +197,7 @@ func (p *PML) expectedFrom(source int32) btl.Poller {
 	if source == match.Any {
 		return p.recent
 	}
-	return p.pollerOf(p.peers[int(source)])
+	return p.pollerOf(p.met(int(source)))
 }
 
 // pollerOf returns the peer's endpoint, or the one that was heard last if it has none yet.

@@ -131,6 +131,10 @@ func (p *PML) belongs(i int, r Request) error {
 	if r.op == nil || r.op.pml == p {
 		return nil
 	}
+	return p.foreign(i, r)
+}
+
+func (p *PML) foreign(i int, r Request) error {
 	return fmt.Errorf("%w: request %d is of the world of rank %d, others before it of another one, that of rank %d",
 		errWorlds, i, r.op.pml.rank, p.rank)
 }
@@ -160,8 +164,10 @@ func (p *PML) firstOver(reqs []Request) (int, error) {
 }
 
 // take ends a request that is over and leaves none in its place.
-func take(r *Request) (Status, error) {
-	st, err := r.finish()
+func take(r *Request) (st Status, err error) {
+	if r.op != nil && !r.instant() {
+		st, err = r.finish()
+	}
 	*r = Request{}
 	return st, err
 }

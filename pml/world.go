@@ -36,6 +36,7 @@ type PML struct {
 	modules       []openModule
 	refusals      []selection.Offer // of components, or modules of theirs, that are not used
 	peers         map[int]*peer
+	near          [8]*peer // of these, the ones that were looked for last
 	acquaintances map[int]*acquaintance
 	contexts      map[uint64]*Context
 	freed         idSet    // contexts that are no more

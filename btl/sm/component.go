@@ -31,8 +31,8 @@ func (Component) Declare(r *param.Registry) {
 			Help: "Messages up to this size are sent without asking the receiver first. Unless it is set, longer ones are too, up to pml_eager_max and the size of a frame (btl_sm_max_send_size)."},
 		param.Spec{Name: pMaxSendSize, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
 			Help: "Largest piece of a long message that is sent as one frame."},
-		param.Spec{Name: pFboxSize, Kind: param.Size, Default: "128K", Min: "32K", Max: "64M", Level: param.Tuner,
-			Help: "Shared memory for each direction between two ranks, rounded up to a power of two: what may be under way before the sender has to wait. It is taken when the two first talk to each other, twice and a page, by the one that was connected to: 64 ranks that all talk to all take 512M of the host by default, 8M a rank."},
+		param.Spec{Name: pFboxSize, Kind: param.Size, Default: "256K", Min: "32K", Max: "64M", Level: param.Tuner,
+			Help: "Shared memory for each direction between two ranks, rounded up to a power of two: what may be under way before the sender has to wait. It is taken when the two first talk to each other, twice and a page, by the one that was connected to: 64 ranks that all talk to all take 1G of the host by default, 16M a rank."},
 		param.Spec{Name: pConnectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 			Help: "How long connecting to a rank of this host may take, with the proof that both belong to the job."},
 	)

@@ -32,6 +32,7 @@ type pipe struct {
 	bells       uint64
 
 	fresh   bool // Poll of the endpoint has just looked
+	behind  bool // the last look has found a frame
 	working bool // an up-call may refer to the memory, which must stay mapped
 	closed  bool
 }
@@ -51,7 +52,7 @@ const (
 	wholeLimit = 8 << 10
 	// pieceSize is the most of a longer frame that is written at a time: while the receiver
 	// copies one piece the sender copies the next.
-	pieceSize = 8 << 10
+	pieceSize = 16 << 10
 	// maxQueued bounds the frames that wait for room.
 	maxQueued = 8
 	// bell is the byte that wakes a peer.

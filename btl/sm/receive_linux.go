@@ -16,48 +16,61 @@ var (
 	errUnfinished = errors.New("malformed frame: another one begins before all its pieces were there")
 )
 
-// receive hands over what has arrived, at most one frame. A thread that waits for that frame need
-// not wait for a look behind it, at a cache line that the peer may be writing.
+// inRow is the most frames that one poll hands over.
+const inRow = 16
+
+// receive hands over what has arrived. After an empty look that is at most one frame. A thread that
+// waits for that frame need not wait for a look behind it, at a cache line that the peer may be
+// writing. If the next call finds another frame at once, the peer is ahead of us, and several are
+// handed over in a row.
 func (ep *endpoint) receive() bool {
 	p := ep.pipe
 	if p.working {
 		return false
 	}
+	word := p.in.next()
+	if word == 0 {
+		p.behind = false
+		return false
+	}
 	p.working = true
-	did := false
-	for budget := readBudget; budget > 0; {
-		word := p.in.next()
-		if word == 0 {
-			break
-		}
-		did = true
+	frames := 1
+	if p.behind {
+		frames = inRow
+	}
+	for budget := readBudget; budget > 0 && word != 0; word = p.in.next() {
 		p.order.reading()
 		n, more, err := ep.take(word)
 		if err != nil && ep.Live() {
 			ep.Malformed(err)
 		}
 		if !ep.Live() || p.closed {
-			break
+			break // in may be gone
 		}
 		if p.in.advance(n) {
 			p.wake(needRoom)
 		}
 		budget -= n
 		ep.counters.BytesReceived += uint64(n)
-		if !more {
+		if more {
+			continue
+		}
+		if frames--; frames == 0 {
 			break
 		}
 	}
-	p.working = false
-	p.unmap()
-	return did
+	p.behind, p.working = word != 0, false
+	if p.closed {
+		p.unmap()
+	}
+	return true
 }
 
 // take handles one record. It returns how many bytes of the ring the record took, and whether to
 // look for the next one at once.
 func (ep *endpoint) take(word uint64) (n int, more bool, err error) {
-	c, err := ep.pipe.in.parse(word)
-	if err != nil {
+	var c record
+	if err := ep.pipe.in.parse(word, &c); err != nil {
 		return 0, false, err
 	}
 	header := ep.header[:copy(ep.header[:], c.header)]

@@ -182,13 +182,14 @@ func (r *reader) next() uint64 {
 }
 
 // parse says what a record is.
-func (r *reader) parse(word uint64) (c record, err error) {
+func (r *reader) parse(word uint64, c *record) error {
+	*c = record{}
 	from := int(r.pos) & (len(r.ring) - 1)
 	rest := r.ring[from:]
 	c.kind, c.length = int(word>>40), int(uint32(word))
 	h, end := int(uint8(word>>32)), wordSize
 	if c.length < 0 || c.kind != kindBegin && c.length > len(r.ring) {
-		return c, fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.ring))
+		return fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.ring))
 	}
 	switch c.kind {
 	case kindWhole:
@@ -205,21 +206,21 @@ func (r *reader) parse(word uint64) (c record, err error) {
 	}
 	switch {
 	case c.size == 0:
-		return c, fmt.Errorf("malformed record: unknown kind %#x", c.kind)
+		return fmt.Errorf("malformed record: unknown kind %#x", c.kind)
 	case c.size > len(rest) || c.size == len(r.ring):
-		return c, fmt.Errorf("malformed record: %d bytes where the ring has %d", c.size, len(rest))
+		return fmt.Errorf("malformed record: %d bytes where the ring has %d", c.size, len(rest))
 	case c.kind == kindPad && c.size != len(rest):
-		return c, fmt.Errorf("malformed record: it skips %d bytes, there are %d to the end of the ring", c.size, len(rest))
+		return fmt.Errorf("malformed record: it skips %d bytes, there are %d to the end of the ring", c.size, len(rest))
 	case (c.kind == kindWhole || c.kind == kindBegin) != (h > 0) || h > btl.MaxHeader:
-		return c, fmt.Errorf("malformed frame: header of %d bytes in a record of kind %d", h, c.kind)
+		return fmt.Errorf("malformed frame: header of %d bytes in a record of kind %d", h, c.kind)
 	case c.kind == kindGoodbye && c.length != 0, (c.kind == kindPiece || c.kind == kindBegin) && c.length == 0:
-		return c, fmt.Errorf("malformed record: %d bytes in one of kind %d", c.length, c.kind)
+		return fmt.Errorf("malformed record: %d bytes in one of kind %d", c.length, c.kind)
 	case c.kind == kindPiece:
 		c.payload = rest[line : line+c.length]
 	default:
 		c.header, c.payload = rest[wordSize:wordSize+h], rest[wordSize+h:max(end, wordSize+h)]
 	}
-	return c, nil
+	return nil
 }
 
 // advance gives n bytes back to the writer, and reports whether the writer was told.
