@@ -29,31 +29,30 @@ func (e *Engine) armTick(short bool) {
 	}
 	d <<= e.calm
 	e.tickArmed, e.tickShort, e.tickPolls, e.tickAfter = true, short, e.polls, d
-	if e.tick == nil {
-		e.tick = time.AfterFunc(d, e.onTick)
-		return
-	}
-	e.tick.Reset(d)
+	e.background.tick.Store(e.poller.now() + int64(d))
+	e.setAlarm()
 }
 
-// onTick sends what was held back for too long and, if nobody polls as often as the background
-// goroutine would, has that take the role.
-func (e *Engine) onTick() {
-	e.Lock()
-	defer e.Unlock()
-	if e.closed {
-		return
+// setAlarm has the background goroutine wake for the tick and, if it has the role, for timers. That
+// wakes no thread before, as setting a timer of Go's would: a tick is armed when a program begins
+// to talk. The lock is held.
+func (e *Engine) setAlarm() {
+	at := e.background.tick.Load()
+	if e.holder == &e.background.waiter {
+		at = min(at, e.next())
 	}
+	if at != forever {
+		e.poller.alarm(max(at-e.poller.now(), 1))
+	}
+}
+
+// onTick has the background goroutine, which calls it, take the role if nobody polls as often as
+// it would. The lock is held.
+func (e *Engine) onTick() {
 	e.tickArmed = false
+	e.background.tick.Store(forever)
 	switch {
 	case e.holder == &e.background.waiter:
-		e.epoch++
-		e.polling = true
-		e.flushAll()
-		e.polling = false
-		if e.posted.Load() && e.blocked {
-			e.interrupt()
-		}
 	case e.holder != nil:
 		// A waiter is at work; when it gives up the role it arms the tick.
 		e.calm = min(e.calm+1, maxCalm)
@@ -79,24 +78,20 @@ func (e *Engine) polledSeldom() bool {
 type sentry struct {
 	waiter
 	onDuty atomic.Bool  // it has the role, or the engine has closed
-	until  atomic.Int64 // when its doze ends by itself
+	tick   atomic.Int64 // when the next tick is due, or forever
+	putOff int          // how often in a row a tick was put off
 }
 
-// forever is the end of a doze that only a descriptor or a call ends.
+// forever is the time of what never comes.
 const forever = math.MaxInt64
 
-// takeOver gives the background goroutine the role. It is not woken if there is nothing to do
-// yet. The lock is held, and nobody has the role.
+// takeOver gives the background goroutine, which calls it, the role. The lock is held, and nobody
+// has the role.
 func (e *Engine) takeOver() {
 	e.holder = &e.background.waiter
-	more := e.poll(nil) || !e.doze()
 	e.poller.calmDown() // a kick that no waiter has used up would end every doze
-	e.blocked = true
 	e.background.onDuty.Store(true)
 	e.poller.attend(true)
-	if more || e.unfinished() || e.next() < e.background.until.Load() {
-		e.interrupt()
-	}
 }
 
 // unfinished reports whether there is something to do that no descriptor announces.
@@ -107,31 +102,56 @@ func (e *Engine) unfinished() bool {
 // runBackground is the goroutine that makes progress while nobody waits.
 func (e *Engine) runBackground() {
 	defer e.done.Done()
-	b := &e.background
-	timeout := int64(-1)
 	for {
-		e.poller.doze(timeout)
-		// The order matters: takeOver sets onDuty first, and then looks at until.
-		b.until.Store(forever)
-		timeout = -1
-		if !b.onDuty.Load() {
-			continue // it lost the role as it was woken; the new holder sees the same events
+		e.poller.doze()
+		if !e.comeOnDuty() {
+			continue
 		}
-		e.Lock()
 		if e.closed {
-			e.Unlock()
+			e.mu.Unlock()
 			return
 		}
-		if e.holder == &b.waiter {
-			timeout = e.serve()
+		if e.poller.now() >= e.background.tick.Load() {
+			e.onTick()
+		}
+		if e.holder == &e.background.waiter {
+			e.serve()
 		}
 		e.Unlock()
 	}
 }
 
-// serve does all that there is to do, and returns how long the background goroutine may doze
-// then. The lock is held.
-func (e *Engine) serve() int64 {
+// comeOnDuty takes the lock for the background goroutine and reports true, if there is anything for
+// it to do. If it lost the role as it was woken, the new holder sees the same events. If a tick is due
+// while the lock is taken, somebody is at work. The tick is put off then: to ask for the lock would
+// be to disturb.
+func (e *Engine) comeOnDuty() bool {
+	b := &e.background
+	if b.onDuty.Load() {
+		e.Lock()
+		return true
+	}
+	tick := b.tick.Load()
+	if tick == forever {
+		return false
+	}
+	if left := tick - e.poller.now(); left > 0 {
+		e.poller.alarm(left)
+		return false
+	}
+	if e.mu.TryLock() {
+		b.putOff = 0
+		return true
+	}
+	later := int64(e.opts.Tick) << b.putOff
+	b.putOff = min(b.putOff+1, maxCalm)
+	b.tick.Store(e.poller.now() + later)
+	e.poller.alarm(later)
+	return false
+}
+
+// serve does all that there is to do before the background goroutine dozes. The lock is held.
+func (e *Engine) serve() {
 	b := &e.background
 	e.blocked = false
 	for e.poll(nil) || e.unfinished() || !e.doze() {
@@ -140,12 +160,11 @@ func (e *Engine) serve() int64 {
 			e.letOthersIn(1)
 		}
 		if e.holder != &b.waiter || e.closed {
-			return -1
+			return
 		}
 	}
 	e.blocked = true
-	b.until.Store(e.next())
-	return e.untilTimer()
+	e.setAlarm()
 }
 
 // evictBackground takes the role from the background goroutine without waking it.

@@ -16,5 +16,5 @@
 //     to four times. A waiter takes the role back at once, without waiting for the
 //     background goroutine to wake.
 //
-// No descriptor is ever registered in Go's own poller.
+// No socket is ever registered in Go's own poller. Only what ends the background goroutine's doze is.
 package engine

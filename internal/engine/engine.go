@@ -75,9 +75,10 @@ type Engine struct {
 	waiting  int           // goroutines in Wait
 	gone     chan struct{} // closed when the last of them leaves, for Close
 	helpers  int           // goroutines of transports on which waiters depend
+	letIn    int64         // when Go's scheduler was last let in
+	lone     bool          // Go had one processor then
 	busy     int           // operations that should move while the program computes
 
-	tick       *time.Timer
 	tickArmed  bool
 	tickShort  bool
 	tickPolls  uint64        // e.polls when it was armed
@@ -116,7 +117,7 @@ func start(opts Options, p poller) *Engine {
 	}
 	engines.Add(1)
 	e.done.Add(1)
-	e.background.until.Store(forever)
+	e.background.tick.Store(forever)
 	go e.runBackground()
 	e.mu.Lock()
 	e.armTick(false)
@@ -134,7 +135,6 @@ func (e *Engine) Close() {
 		return
 	}
 	e.closed = true
-	e.tick.Stop()
 	if e.blocked {
 		e.poller.kick()
 	}

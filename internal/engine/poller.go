@@ -1,5 +1,7 @@
 package engine
 
+import "time"
+
 // maxEvents is how many events one look at the descriptors takes.
 const maxEvents = 64
 
@@ -24,9 +26,13 @@ type poller interface {
 	// calmDown takes back the kicks that no wait has used up. It is called under the engine's
 	// lock while nobody is in wait.
 	calmDown()
-	// doze is the background goroutine's wait. It ends by [poller.rouse], by the timeout, and,
+	// doze is the background goroutine's wait. It ends by [poller.rouse], by [poller.alarm], and,
 	// while attend is on, when a descriptor is ready. It takes no event of a descriptor.
-	doze(timeout int64)
+	doze()
+	// alarm ends the doze that is under way, or the next one, in so many nanoseconds. Only the
+	// last call counts. It wakes nobody before. It is called under the engine's lock, or by the
+	// background goroutine.
+	alarm(after int64)
 	// attend says whether descriptors end a doze. It is called under the engine's lock and costs
 	// a system call. It wakes nobody unless a descriptor is ready.
 	attend(on bool)
@@ -36,4 +42,11 @@ type poller interface {
 	write(fd int, token uint64, on bool) error
 	remove(fd int)
 	close()
+}
+
+// newAlarm is a timer of Go's that is not set yet, for pollers without one of their own.
+func newAlarm(f func()) *time.Timer {
+	t := time.AfterFunc(time.Hour, f)
+	t.Stop()
+	return t
 }

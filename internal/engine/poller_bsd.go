@@ -4,6 +4,7 @@ package engine
 
 import (
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,9 @@ import (
 type kqueue struct {
 	inner, outer queueWithPipe
 	start        time.Time
+	clock        *time.Timer // of the alarm
+	closing      sync.Mutex
+	closed       bool
 	tokens       map[int]uint64
 }
 
@@ -29,6 +33,7 @@ func newPoller() (poller, error) {
 		p.close()
 		return nil, err
 	}
+	p.clock = newAlarm(p.ringAlarm)
 	return p, nil
 }
 
@@ -130,9 +135,20 @@ func (p *kqueue) kick()     { p.inner.ring() }
 func (p *kqueue) calmDown() { p.inner.drain() }
 func (p *kqueue) rouse()    { p.outer.ring() }
 
-func (p *kqueue) doze(timeout int64) {
+func (p *kqueue) alarm(after int64) { p.clock.Reset(time.Duration(after)) }
+
+// ringAlarm rouses, unless the pipe is, or may be, somebody else's by now.
+func (p *kqueue) ringAlarm() {
+	p.closing.Lock()
+	defer p.closing.Unlock()
+	if !p.closed {
+		p.rouse()
+	}
+}
+
+func (p *kqueue) doze() {
 	var events [2]unix.Kevent_t
-	for i := range p.outer.await(events[:], timeout) {
+	for i := range p.outer.await(events[:], -1) {
 		if int(events[i].Ident) == p.outer.pipe[0] {
 			p.outer.drain()
 		}
@@ -169,6 +185,12 @@ func (p *kqueue) remove(fd int) {
 }
 
 func (p *kqueue) close() {
+	if p.clock != nil {
+		p.clock.Stop()
+	}
+	p.closing.Lock()
+	p.closed = true
+	p.closing.Unlock()
 	p.outer.close()
 	p.inner.close()
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"os"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -11,21 +12,33 @@ import (
 // kickToken is the token of the eventfd; watches never have it.
 const kickToken = ^uint64(0)
 
-// innerToken is the token that the inner set has in the outer one.
-const innerToken = kickToken - 1
+// innerToken is the token that the inner set has in the outer one, clockToken that of the clock.
+const (
+	innerToken = kickToken - 1
+	clockToken = kickToken - 2
+)
 
 // epoll is the poller of Linux: a private epoll set and an eventfd for kicks. The background
-// goroutine dozes in an outer set with an eventfd of its own. While attend is on, the outer set
-// watches the inner one.
+// goroutine dozes beside an outer set with an eventfd of its own and a clock. While attend is on,
+// the outer set watches the inner one.
+//
+// The outer set is in Go's own poller. A goroutine that blocked in the system would keep a
+// processor of Go's until the runtime's monitor takes that away. Then the monitor stays alert for
+// milliseconds: it wakes every 20 µs, on the processors of those that talk.
 type epoll struct {
 	fd, eventfd int
 	outer, bell int
+	clock       int      // a timerfd
+	file        *os.File // of the outer set, which it owns
+	conn        syscall.RawConn
+	look        func(fd uintptr) bool
 	start       time.Time
 	scratch     [maxEvents]unix.EpollEvent // for polls, which happen under the engine's lock
+	alert       [3]unix.EpollEvent         // for the background goroutine
 }
 
 func newPoller() (poller, error) {
-	p := &epoll{fd: -1, eventfd: -1, outer: -1, bell: -1, start: time.Now()}
+	p := &epoll{fd: -1, eventfd: -1, outer: -1, bell: -1, clock: -1, start: time.Now()}
 	if err := p.open(); err != nil {
 		p.close()
 		return nil, err
@@ -37,7 +50,22 @@ func (p *epoll) open() (err error) {
 	if p.fd, p.eventfd, err = newSet(); err != nil {
 		return err
 	}
-	p.outer, p.bell, err = newSet()
+	if p.outer, p.bell, err = newSet(); err != nil {
+		return err
+	}
+	if p.clock, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err != nil {
+		return os.NewSyscallError("timerfd_create", err)
+	}
+	// By its edge: then nobody has to read it.
+	if err = control(p.outer, unix.EPOLL_CTL_ADD, p.clock, clockToken, unix.EPOLLIN|unix.EPOLLET); err != nil {
+		return err
+	}
+	if err = unix.SetNonblock(p.outer, true); err != nil { // os.NewFile wants it
+		return os.NewSyscallError("fcntl", err)
+	}
+	p.file = os.NewFile(uintptr(p.outer), "progress engine")
+	p.look = func(uintptr) bool { return p.alerts() }
+	p.conn, err = p.file.SyscallConn()
 	return err
 }
 
@@ -64,31 +92,42 @@ func (p *epoll) wait(buf []event, timeout int64) int {
 		}
 		return p.translate(buf, p.scratch[:n], false)
 	}
-	var ready [maxEvents]unix.EpollEvent
-	return p.translate(buf, ready[:sleep(p.fd, ready[:], timeout)], true)
-}
-
-// sleep waits for events of a set, and returns how many there are.
-func sleep(set int, ready []unix.EpollEvent, timeout int64) int {
 	ms := -1
 	if timeout > 0 {
 		ms = int(min((timeout+999_999)/1_000_000, 1<<30))
 	}
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(set),
-		uintptr(unsafe.Pointer(&ready[0])), uintptr(len(ready)), uintptr(ms), 0, 0)
+	var ready [maxEvents]unix.EpollEvent
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd),
+		uintptr(unsafe.Pointer(&ready[0])), maxEvents, uintptr(ms), 0, 0)
 	if errno != 0 {
 		return 0
 	}
-	return int(n)
+	return p.translate(buf, ready[:n], true)
 }
 
-func (p *epoll) doze(timeout int64) {
-	var ready [2]unix.EpollEvent
-	for _, ev := range ready[:sleep(p.outer, ready[:], timeout)] {
-		if tokenOf(&ev) == kickToken {
+func (p *epoll) doze() {
+	_ = p.conn.Read(p.look) // it fails when the set is closed, after the last doze
+}
+
+// alerts reports whether there is something for the background goroutine.
+func (p *epoll) alerts() bool {
+	ready := &p.alert
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.outer),
+		uintptr(unsafe.Pointer(&ready[0])), uintptr(len(ready)), 0, 0, 0)
+	if errno != 0 {
+		return false
+	}
+	for i := range ready[:n] {
+		if tokenOf(&ready[i]) == kickToken {
 			drain(p.bell)
 		}
 	}
+	return n > 0
+}
+
+func (p *epoll) alarm(after int64) {
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(after)}
+	_ = unix.TimerfdSettime(p.clock, 0, &spec, nil) // it fails for senseless times only
 }
 
 func (p *epoll) attend(on bool) {
@@ -165,7 +204,11 @@ func (p *epoll) write(fd int, token uint64, on bool) error {
 func (p *epoll) remove(fd int) { _ = control(p.fd, unix.EPOLL_CTL_DEL, fd, 0, 0) }
 
 func (p *epoll) close() {
-	for _, fd := range []int{p.bell, p.outer, p.eventfd, p.fd} {
+	if p.file != nil {
+		p.file.Close()
+		p.outer = -1
+	}
+	for _, fd := range []int{p.clock, p.bell, p.outer, p.eventfd, p.fd} {
 		if fd >= 0 {
 			unix.Close(fd)
 		}

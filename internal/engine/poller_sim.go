@@ -11,10 +11,13 @@ type simulated struct {
 	start  time.Time
 	kicks  flare
 	rouses flare
+	clock  *time.Timer // of the alarm
 }
 
 func newSimulated() poller {
-	return &simulated{start: time.Now(), kicks: make(flare, 1), rouses: make(flare, 1)}
+	p := &simulated{start: time.Now(), kicks: make(flare, 1), rouses: make(flare, 1)}
+	p.clock = newAlarm(p.rouses.fire)
+	return p
 }
 
 func (p *simulated) now() int64 { return int64(time.Since(p.start)) }
@@ -26,18 +29,19 @@ func (p *simulated) wait(_ []event, timeout int64) int {
 	return 0
 }
 
-func (p *simulated) kick()              { p.kicks.fire() }
-func (p *simulated) calmDown()          { p.kicks.douse() }
-func (p *simulated) doze(timeout int64) { p.rouses.await(timeout) }
-func (p *simulated) attend(bool)        {}
-func (p *simulated) rouse()             { p.rouses.fire() }
+func (p *simulated) kick()             { p.kicks.fire() }
+func (p *simulated) calmDown()         { p.kicks.douse() }
+func (p *simulated) doze()             { p.rouses.await(-1) }
+func (p *simulated) alarm(after int64) { p.clock.Reset(time.Duration(after)) }
+func (p *simulated) attend(bool)       {}
+func (p *simulated) rouse()            { p.rouses.fire() }
 
 func (p *simulated) add(int, uint64) error {
 	return errors.New("a simulated engine has no descriptors")
 }
 func (p *simulated) write(int, uint64, bool) error { return nil }
 func (p *simulated) remove(int)                    {}
-func (p *simulated) close()                        {}
+func (p *simulated) close()                        { p.clock.Stop() }
 
 // flare ends one wait. It has room for one.
 type flare chan struct{}

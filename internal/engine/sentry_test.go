@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,15 +13,20 @@ import (
 // counted is a poller that counts what wakes a thread.
 type counted struct {
 	poller
-	kicks, rouses, dozes atomic.Int32
-	attended             bool
+	kicks, rouses, dozes, alarms atomic.Int32
+	attended                     bool
 }
 
 func (p *counted) kick()  { p.kicks.Add(1); p.poller.kick() }
 func (p *counted) rouse() { p.rouses.Add(1); p.poller.rouse() }
-func (p *counted) doze(timeout int64) {
+func (p *counted) doze() {
 	p.dozes.Add(1)
-	p.poller.doze(timeout)
+	p.poller.doze()
+}
+
+func (p *counted) alarm(after int64) {
+	p.alarms.Add(1)
+	p.poller.alarm(after)
 }
 
 func (p *counted) attend(on bool) {
@@ -57,13 +63,15 @@ func TestEvictionWakesNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulateCounted(t, func(t *testing.T, e *Engine, p *counted) {
-				dozes := p.dozes.Load()
 				for range 5 {
+					dozes := p.dozes.Load()
 					e.Lock()
 					poll(t, e)
 					require.Nil(t, e.holder)
 					require.False(t, p.attended)
 					e.Unlock()
+					pass(longTick - 1)
+					require.Equal(t, dozes, p.dozes.Load(), "nor does the tick before it is due")
 					pass(2 * longTick << maxCalm)
 					e.Lock()
 					require.Same(t, &e.background.waiter, e.holder, "it has the role again")
@@ -71,7 +79,6 @@ func TestEvictionWakesNobody(t *testing.T) {
 					e.Unlock()
 				}
 				require.Zero(t, p.wakes())
-				require.Equal(t, dozes, p.dozes.Load())
 			})
 		})
 	}
@@ -166,4 +173,64 @@ func TestCloseWhileTheSentryDozesOffDuty(t *testing.T) {
 		e.Unlock()
 		e.Close()
 	})
+}
+
+// A tick that is due while the lock is taken does not ask for it: whoever has it would have to let go
+// of it, in the midst of its sends.
+func TestTickIsPutOffWhileSomebodyWorks(t *testing.T) {
+	e, p := newEngineOn(t, Options{}, func(inner poller) *counted { return &counted{poller: inner} })
+	e.Lock()
+	defer e.Unlock()
+	e.Busy(1)
+	defer e.Busy(-1)
+	dozes := p.dozes.Load()
+	deadline := time.Now().Add(patience)
+	for p.dozes.Load() < dozes+3 && e.contended.Load() == 0 && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	require.Zero(t, e.contended.Load())
+	require.True(t, e.tickArmed)
+}
+
+// What is held back goes out, however often its tick was put off.
+func TestTickThatWasPutOffComes(t *testing.T) {
+	e, p := newEngineOn(t, Options{}, func(inner poller) *counted { return &counted{poller: inner} })
+	d := &deferral{e: e}
+	e.Lock()
+	e.Flush(d)
+	for dozes := p.dozes.Load(); p.dozes.Load() < dozes+3; {
+		runtime.Gosched()
+	}
+	require.Zero(t, d.flushed)
+	e.Unlock()
+	e.until(t, "it is flushed", func() bool { return d.flushed == 1 })
+}
+
+// Go's scheduler wakes a thread whenever it is let in.
+func TestGoIsLetInSeldom(t *testing.T) {
+	e := newEngine(t, Options{})
+	e.Lock()
+	defer e.Unlock()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	letIn := func() (n int) {
+		e.letIn = 0
+		for from := e.poller.now(); e.poller.now() < from+4*goschedEvery; {
+			if e.othersWait() {
+				n++
+			}
+		}
+		return n
+	}
+	atOnce := func() bool {
+		e.letIn = e.poller.now()
+		return e.othersWait()
+	}
+	require.LessOrEqual(t, letIn(), 5)
+	require.NotZero(t, letIn())
+	e.Helpers(1)
+	require.True(t, atOnce(), "goroutines on which waiters depend")
+	e.Helpers(-1)
+	runtime.GOMAXPROCS(1)
+	letIn()
+	require.True(t, atOnce(), "others have nowhere else to run")
 }

@@ -262,9 +262,15 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 	}
 }
 
-// gosched is how many empty polls a spinning waiter makes between preemption
-// points: without one the garbage collector would wait for it.
-const gosched = 16
+const (
+	// gosched is how many empty polls a spinning waiter makes before it lets Go's scheduler in,
+	// where others may have nowhere else to run.
+	gosched = 16
+	// goschedEvery is after how much time it does so otherwise. Each time Go wakes a thread that
+	// looks for work on an idle processor. There is none, and the thread takes part of the
+	// time of whoever talks there.
+	goschedEvery = int64(500 * time.Microsecond)
+)
 
 // letOthersIn releases the lock for a moment: to goroutines that want it and,
 // after an empty poll (round > 0), to whatever else wants the processor.
@@ -275,12 +281,21 @@ func (e *Engine) letOthersIn(round int) {
 	}
 	e.mu.Unlock()
 	switch {
-	case contended || round%gosched == 0 || engines.Load() > 1:
+	case contended || round%gosched == 0 && e.othersWait() || engines.Load() > 1:
 		runtime.Gosched()
 	default:
 		yield()
 	}
 	e.mu.Lock()
+}
+
+// othersWait reports whether other goroutines may have waited for a processor long enough.
+func (e *Engine) othersWait() bool {
+	if now := e.poller.now(); now-e.letIn >= goschedEvery {
+		e.letIn, e.lone = now, runtime.GOMAXPROCS(0) == 1
+		return true
+	}
+	return e.lone || e.helpers > 0
 }
 
 // block parks the holder in the poller until something happens.
