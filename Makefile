@@ -11,7 +11,7 @@ PURE := ./btl ./internal/lab/emulate ./param/... ./pml/... ./selection/...
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-wordfreq test test-tree test-modules race net test-kernel lint fuzz bench soak docs vet-cross clean
+.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel lint fuzz bench soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ test-tree:
 
 test-modules:
 	$(foreach m,$(MODULES),go -C $(m) test -count=1 -timeout 5m -p 1 ./... &&) true
+
+test-tcp: ## the tests of the public interface and under launchers with TCP between ranks of one host, where memory is the default
+	STRAND_BTL=tcp,self go test -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
 
 race: ## all tests under the race detector
 	go test -race -count=1 -timeout 15m $(LONG) ./...

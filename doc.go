@@ -20,7 +20,7 @@
 //		}
 //	}
 //
-// and started by "strand run -n 2 --btl tcp,self ./prog", by MPICH's mpiexec or
+// and started by "strand run -n 2 ./prog", by MPICH's mpiexec or
 // by Slurm's srun --mpi=pmi2, unchanged. The transports are chosen at start, by
 // flag, environment or file; see docs/PARAMETERS.md.
 //

@@ -35,9 +35,10 @@ short blocks that alternate, and prints the lower quartile of each, the median
 and the ratio: raw is two spinning sockets, without headers or matching, that
 nothing can beat over TCP; pion is pion/sctp alone over UDP, with the packets and
 buffers that --btl sctp would take; openmpi and mpich are those of this host, each
-as it comes and as it should be fastest: the better one counts. All are kept
-to TCP (Strand by --btl tcp,self) unless --btl allows Strand shared memory: with
---btl sm,self openmpi and mpich use what they use by themselves. Absolute
+as it comes and as it should be fastest: the better one counts. Beside raw or pion,
+which have no shared memory, all are kept to TCP (Strand by --btl tcp,self) unless --btl
+says otherwise. Beside openmpi and mpich alone all use what they use by themselves, shared
+memory, unless --btl leaves sm out. Absolute
 times tell little on a machine that does other things too; ratios do.
 
 The processor time beside is that of all ranks, user and system. Who waits spins,
@@ -321,11 +322,11 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 }
 
 // transports returns the transports that Strand may use in a comparison, and whether they
-// include shared memory. Raw sockets have no shared memory: where the user has chosen no
-// transport it sets btl to tcp,self.
+// include shared memory. Raw sockets and pion have no shared memory: beside them, where the user
+// has chosen no transport, it sets btl to tcp,self.
 func (r *benchRun) transports(params *param.Values) (list string, memory bool, err error) {
 	v := params.Value("btl")
-	if v.Source.Kind == param.Default {
+	if v.Source.Kind == param.Default && (slices.Contains(r.against, "raw") || slices.Contains(r.against, "pion")) {
 		s := param.Setting{Name: "btl", Text: "tcp,self", Source: param.Source{Kind: param.Flag, Where: "--against"}}
 		r.settings = append(r.settings, s)
 		return s.Text, false, nil

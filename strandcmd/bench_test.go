@@ -2,12 +2,15 @@ package strandcmd
 
 import (
 	"encoding/json"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/param"
 )
 
 func TestBenchFlags(t *testing.T) {
@@ -51,11 +54,20 @@ func TestBenchHelp(t *testing.T) {
 	}
 }
 
+// betweenRanks is what the command says of the connection that it has measured on this host.
+var betweenRanks = `# tcp 127\.0\.0\.1 \(lo\) → 127\.0\.0\.1:\d+(, congestion control (cubic|reno))?`
+
+func init() {
+	if runtime.GOOS == "linux" {
+		betweenRanks = `# sm @strand-sm-\w+ → @strand-sm-\w+`
+	}
+}
+
 // Started alone, the command is its own launcher.
 func TestBenchStartsItself(t *testing.T) {
 	out, err := strandProcess(t, "bench", "pingpong", "--sizes", "8,1K", "--iters", "5", "--warmup", "0").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Regexp(t, `(?s)^# Strand ping-pong.*\n8 +\d+\.\d\d +\d+\.\d\d\n1024 +\d+\.\d\d +\d+\.\d\d\n# tcp 127\.0\.0\.1 \(lo\) → 127\.0\.0\.1:\d+(, congestion control (cubic|reno))?\n$`, string(out))
+	assert.Regexp(t, `(?s)^# Strand ping-pong.*\n8 +\d+\.\d\d +\d+\.\d\d\n1024 +\d+\.\d\d +\d+\.\d\d\n`+betweenRanks+`\n$`, string(out))
 
 	out, err = strandProcess(t, "bench", "rate", "--iters", "5", "--window", "3", "--json").Output()
 	require.NoError(t, err, "%s", out)
@@ -94,6 +106,31 @@ func TestBenchUnderALauncher(t *testing.T) {
 	out, err = strandProcess(t, "run", "-n", "2", self, "bench", "pingpong", "--against", "raw").CombinedOutput()
 	assert.Error(t, err)
 	assert.Contains(t, string(out), "call strand bench without a launcher")
+}
+
+// What the others are kept to beside Strand's transports.
+func TestBenchTransports(t *testing.T) {
+	for _, tc := range []struct {
+		against, btl, list string
+		memory             bool
+	}{
+		{"raw,openmpi", "", "tcp,self", false},
+		{"pion", "", "tcp,self", false},
+		{"openmpi,mpich", "", "^sctp", true},
+		{"openmpi", "tcp,self", "tcp,self", false},
+		{"raw", "sm,self", "sm,self", true},
+	} {
+		r := &benchRun{against: strings.Split(tc.against, ",")}
+		if tc.btl != "" {
+			r.settings = []param.Setting{{Name: "btl", Text: tc.btl, Source: param.Source{Kind: param.Flag, Where: "--btl"}}}
+		}
+		params, err := resolve(r.settings)
+		require.NoError(t, err)
+		list, memory, err := r.transports(params)
+		require.NoError(t, err)
+		assert.Equal(t, tc.list, list, "%+v", tc)
+		assert.Equal(t, tc.memory, memory, "%+v", tc)
+	}
 }
 
 func TestBenchAgainst(t *testing.T) {

@@ -21,7 +21,8 @@ type Option = strand.Option
 // Run runs f on n ranks, each a goroutine with a world of its own, and fails the
 // test if one returns an error or panics, or if they have not all ended within
 // Timeout. The ranks use the transports of the registry that is built in, unless
-// an option says otherwise; self and tcp over loopback by default.
+// an option says otherwise. By default these are self and, between ranks, shared memory on Linux
+// and tcp over the loopback elsewhere.
 func Run(t testing.TB, n int, f func(ctx context.Context, w *strand.World) error, opts ...Option) {
 	t.Helper()
 	for rank, err := range Try(t, n, f, opts...) {

@@ -38,9 +38,6 @@ func (Component) Declare(r *param.Registry) {
 	)
 }
 
-// Requested implements [btl.Requested]: tcp serves the ranks of one host unless btl names sm.
-func (Component) Requested() {}
-
 // Open implements [btl.Component].
 func (Component) Open(h btl.Host) ([]btl.Module, error) { return open(h) }
 

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/strandtest"
 )
 
@@ -28,6 +31,16 @@ func Context(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), Watchdog)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// FromEnvironment takes the transports from the environment, STRAND_BTL, which a job within a
+// process does not look at. So the same tests hold any transport: make test-tcp.
+func FromEnvironment() strand.Option {
+	const variable = "STRAND_BTL"
+	if list := os.Getenv(variable); list != "" {
+		return strand.WithSettings(param.Setting{Name: "btl", Text: list, Source: param.Source{Kind: param.Environment, Where: variable}})
+	}
+	return strand.WithSettings()
 }
 
 // Open opens the worlds of a job of n ranks in this process. Those that the
@@ -48,7 +61,7 @@ func OpenMore(t testing.TB, n int, opts ...strand.Option) []*strand.World {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			worlds[i], errs[i] = strand.Init(Context(t), append([]strand.Option{strand.WithJob(jobs[i])}, opts...)...)
+			worlds[i], errs[i] = strand.Init(Context(t), append([]strand.Option{strand.WithJob(jobs[i]), FromEnvironment()}, opts...)...)
 		})
 	}
 	wg.Wait()
@@ -88,18 +101,22 @@ type Pair struct {
 
 // Settings are what behaviour must not depend on.
 var Settings = map[string][]strand.Option{
-	"default":              nil,
-	"no credit at first":   {strand.WithParam("pml_credit_first", "0")},
-	"hardly any credit":    {strand.WithParam("pml_credit_first", "500"), strand.WithParam("pml_unexpected_max", "1K")},
-	"no credit at all":     {strand.WithParam("pml_credit_first", "0"), strand.WithParam("pml_unexpected_max", "0")},
-	"no copies":            {strand.WithParam("pml_copy_limit", "0")},
-	"one lane":             {strand.WithParam("pml_lanes", "1")},
-	"small frames":         {strand.WithParam("btl_tcp_eager_limit", "100"), strand.WithParam("btl_tcp_max_frag", "1K")},
+	"default":            nil,
+	"no credit at first": {strand.WithParam("pml_credit_first", "0")},
+	"hardly any credit":  {strand.WithParam("pml_credit_first", "500"), strand.WithParam("pml_unexpected_max", "1K")},
+	"no credit at all":   {strand.WithParam("pml_credit_first", "0"), strand.WithParam("pml_unexpected_max", "0")},
+	"no copies":          {strand.WithParam("pml_copy_limit", "0")},
+	"one lane":           {strand.WithParam("pml_lanes", "1")},
+	"small frames": {strand.WithParam("btl_tcp_eager_limit", "100"), strand.WithParam("btl_tcp_max_frag", "1K"),
+		strand.WithParam("btl_sm_eager_limit", "100"), strand.WithParam("btl_sm_max_send_size", "1K")},
 	"relaxed, no spinning": {strand.WithParam("pml_ordering", "relaxed"), strand.WithParam("progress_spin", "0")},
 }
 
-// OnEach runs a script over TCP and over self, with every setting, some at a time: what they
-// leave behind is looked for at the end of all.
+// overMemory are those of the settings that shared memory is tried with too.
+var overMemory = []string{"default", "no credit at all", "small frames"}
+
+// OnEach runs a script over TCP and over self with every setting, and over shared memory with
+// some. Several run at a time: what they leave behind is looked for at the end of all.
 func OnEach(t *testing.T, script func(*Pair)) {
 	t.Helper()
 	onEach(t, (*testing.T).Parallel, script)
@@ -117,9 +134,16 @@ func onEach(t *testing.T, begin func(*testing.T), script func(*Pair)) {
 	for name, opts := range Settings {
 		t.Run("tcp, "+name, func(t *testing.T) {
 			begin(t)
-			w := OpenMore(t, 2, opts...)
+			w := OpenMore(t, 2, over("tcp,self", opts)...)
 			script(&Pair{TB: t, Ctx: Context(t), Sender: w[0].Comm(), Receiver: w[1].Comm(), To: 1, From: 0})
 		})
+		if runtime.GOOS == "linux" && slices.Contains(overMemory, name) {
+			t.Run("sm, "+name, func(t *testing.T) {
+				begin(t)
+				w := OpenMore(t, 2, over("sm,self", opts)...)
+				script(&Pair{TB: t, Ctx: Context(t), Sender: w[0].Comm(), Receiver: w[1].Comm(), To: 1, From: 0})
+			})
+		}
 		t.Run("self, "+name, func(t *testing.T) {
 			begin(t)
 			w := OpenMore(t, 1, opts...)
@@ -128,14 +152,24 @@ func onEach(t *testing.T, begin func(*testing.T), script func(*Pair)) {
 	}
 }
 
+// over is the options with a list of transports.
+func over(list string, opts []strand.Option) []strand.Option {
+	return append(slices.Clone(opts), strand.WithParam("btl", list))
+}
+
 // OnTransports runs a script over each transport that the library brings.
 func OnTransports(t *testing.T, script func(*Pair), opts ...strand.Option) {
-	for _, c := range []struct {
+	type transport struct {
 		name, btl string
 		ranks     int
-	}{{"self", "self", 1}, {"tcp", "tcp,self", 2}, {"sctp", "sctp,self", 2}} {
+	}
+	all := []transport{{"self", "self", 1}, {"tcp", "tcp,self", 2}, {"sctp", "sctp,self", 2}}
+	if runtime.GOOS == "linux" {
+		all = append(all, transport{"sm", "sm,self", 2})
+	}
+	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
-			w := Open(t, c.ranks, append(opts, strand.WithParam("btl", c.btl))...)
+			w := Open(t, c.ranks, over(c.btl, opts)...)
 			to := c.ranks - 1
 			script(&Pair{TB: t, Ctx: Context(t), Sender: w[0].Comm(), Receiver: w[to].Comm(), To: to, From: 0})
 		})

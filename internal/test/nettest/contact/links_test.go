@@ -64,6 +64,21 @@ func TestOneLink(t *testing.T) {
 	requireRails(t, a, b, "10.1.0.")
 }
 
+// Ranks of one host share memory. Those of two hosts that one machine plays do not: each has a
+// network namespace of its own, in which the other's socket does not answer.
+func TestMemoryServesWithinAHost(t *testing.T) {
+	n, a, b := nettest.Hosts(t)
+	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))
+	r := nettest.Play("ring", []*testnet.Host{a, a, b}).Run(t)
+	require.NoError(t, r.Wait())
+	assert.Contains(t, r.Await(0, "rail to 1: ").Text, "rail to 1: @strand-sm-")
+	assert.Contains(t, r.Await(0, "rail to 2: ").Text, "10.1.0.")
+	assert.Contains(t, r.Await(1, "rail to 2: ").Text, "10.1.0.")
+	for rank := range 3 {
+		assert.Len(t, slices.DeleteFunc(r.Lines(rank), func(l nettest.Line) bool { return !strings.HasPrefix(l.Text, "rail to ") }), 2, "rank %d", rank)
+	}
+}
+
 func TestTwoLinks(t *testing.T) {
 	n, a, b := nettest.Hosts(t)
 	n.Link(a, b, testnet.Subnet("10.1.0.0/24"))

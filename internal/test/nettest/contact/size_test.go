@@ -93,7 +93,7 @@ func TestMemoryDoesNotGrowWithTheWorld(t *testing.T) {
 	var medians []int
 	for _, ranks := range sizes {
 		start := time.Now()
-		r := nettest.Play("weigh", slices.Repeat([]*testnet.Host{a}, ranks)).Run(t)
+		r := nettest.Play("weigh", slices.Repeat([]*testnet.Host{a}, ranks), "STRAND_BTL=tcp,self").Run(t)
 		require.NoError(t, r.Wait())
 		took := time.Since(start)
 		var weights []int

@@ -37,7 +37,7 @@ func TestFailureNamesTheRankInTheCommunicator(t *testing.T) {
 					}
 				}
 				return errors.New("gave up")
-			}, strand.WithJob(j))
+			}, strand.WithJob(j), world.FromEnvironment())
 			if rank != victim {
 				assert.NoError(t, err, "rank %d", rank)
 			}

@@ -54,7 +54,7 @@ func runBeside(t *testing.T, n int, f func(ctx context.Context, w *strand.World)
 	var wg sync.WaitGroup
 	for i, j := range strandtest.NewJobs(n) {
 		jobs[i] = &abortable{Job: j}
-		wg.Go(func() { errs[i] = strand.Run(world.Context(t), f, strand.WithJob(jobs[i])) })
+		wg.Go(func() { errs[i] = strand.Run(world.Context(t), f, strand.WithJob(jobs[i]), world.FromEnvironment()) })
 	}
 	wg.Wait()
 	return jobs, errs
@@ -117,7 +117,7 @@ func runWithAGoexit(t *testing.T) {
 				runtime.Goexit()
 			}
 			return nil
-		}, strand.WithJob(left))
+		}, strand.WithJob(left), world.FromEnvironment())
 		t.Error("Run returned to a goroutine that has ended")
 	})
 	err := strand.Run(world.Context(t), func(ctx context.Context, w *strand.World) error {
@@ -126,7 +126,7 @@ func runWithAGoexit(t *testing.T) {
 		}
 		_, err := w.Comm().Recv(ctx, nil, 1, 1)
 		return err
-	}, strand.WithJob(&abortable{Job: jobs[0]}))
+	}, strand.WithJob(&abortable{Job: jobs[0]}), world.FromEnvironment())
 	wg.Wait()
 	var failed *strand.PeerFailedError
 	require.ErrorAs(t, err, &failed)
@@ -158,7 +158,7 @@ func runAfterAFailure(t *testing.T) {
 				return err
 			}
 			return errors.New("no more")
-		}, strand.WithJob(&abortable{Job: jobs[1]}))
+		}, strand.WithJob(&abortable{Job: jobs[1]}), world.FromEnvironment())
 		assert.Error(t, err)
 	})
 	job := &follower{abortable: &abortable{Job: jobs[0]}}
@@ -168,7 +168,7 @@ func runAfterAFailure(t *testing.T) {
 		}
 		_, err := w.Comm().Recv(ctx, nil, 1, 1)
 		return fmt.Errorf("while waiting: %w", err)
-	}, strand.WithJob(job))
+	}, strand.WithJob(job), world.FromEnvironment())
 	wg.Wait()
 	assert.ErrorIs(t, err, strand.ErrPeerFailed)
 	assert.Equal(t, []int{1}, job.after)
@@ -186,7 +186,7 @@ func runWithAnErrorIsAFailure(t *testing.T) {
 				return err
 			}
 			return errors.New("no more")
-		}, strand.WithJob(&abortable{Job: jobs[1]}))
+		}, strand.WithJob(&abortable{Job: jobs[1]}), world.FromEnvironment())
 		assert.Error(t, err)
 	})
 	job := &follower{abortable: &abortable{Job: jobs[0]}}
@@ -196,7 +196,7 @@ func runWithAnErrorIsAFailure(t *testing.T) {
 		}
 		_, err := w.Comm().Recv(ctx, nil, 1, 1)
 		return err
-	}, strand.WithJob(job))
+	}, strand.WithJob(job), world.FromEnvironment())
 	wg.Wait()
 	assert.ErrorIs(t, err, strand.ErrPeerFailed)
 	assert.Equal(t, []int{1}, job.after)
@@ -208,11 +208,11 @@ func TestRunWithoutDescriptors(t *testing.T) {
 	job := &follower{abortable: &abortable{Job: jobs[0]}}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		assert.NoError(t, strand.Run(world.Context(t), func(context.Context, *strand.World) error { return nil }, strand.WithJob(jobs[1])))
+		assert.NoError(t, strand.Run(world.Context(t), func(context.Context, *strand.World) error { return nil }, strand.WithJob(jobs[1]), world.FromEnvironment()))
 	})
 	err := strand.Run(world.Context(t), func(context.Context, *strand.World) error {
 		return &strand.PeerFailedError{Rank: 1, WorldRank: 1, Cause: fmt.Errorf("socket: %w", syscall.EMFILE)}
-	}, strand.WithJob(job))
+	}, strand.WithJob(job), world.FromEnvironment())
 	wg.Wait()
 	assert.Error(t, err)
 	assert.Empty(t, job.after)
@@ -240,7 +240,7 @@ func TestRunWithBadParameters(t *testing.T) {
 		err := strand.Run(world.Context(t), func(context.Context, *strand.World) error {
 			t.Error("the program must not start")
 			return nil
-		}, strand.WithJob(job), strand.WithParam(c.name, c.value))
+		}, strand.WithJob(job), world.FromEnvironment(), strand.WithParam(c.name, c.value))
 		assert.ErrorContains(t, err, c.says, "%s=%s", c.name, c.value)
 	}
 }
@@ -249,7 +249,7 @@ func TestRunWithBadParameters(t *testing.T) {
 func TestAbort(t *testing.T) {
 	leak.Check(t)
 	job := &abortable{Job: strandtest.NewJobs(1)[0]}
-	w, err := strand.Init(world.Context(t), strand.WithJob(job))
+	w, err := strand.Init(world.Context(t), strand.WithJob(job), world.FromEnvironment())
 	require.NoError(t, err)
 	w.Abort(7, "enough")
 	assert.Equal(t, []string{"7: enough"}, job.aborts)
@@ -276,7 +276,7 @@ func TestRunWithOneProcessor(t *testing.T) {
 
 // What a world tells of its connections.
 func TestReports(t *testing.T) {
-	w, ctx := world.Open(t, 3), world.Context(t)
+	w, ctx := world.Open(t, 3, strand.WithParam("btl", "tcp,self")), world.Context(t)
 	require.NoError(t, w[0].Comm().Bsend(ctx, make([]byte, 100), 1, 1))
 	_, err := w[1].Comm().Recv(ctx, make([]byte, 100), 0, 1)
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ func fastBeforeTCP() (*chaos.Component, []strand.Option) {
 	fast, transports := chaos.New(c), new(btl.Registry)
 	transports.Register(fast)
 	transports.Register(btl.Default.Lookup("tcp"))
-	return fast, []strand.Option{strand.WithTransports(transports), strand.WithParam("pml_rail_timeout", "1m")}
+	return fast, []strand.Option{strand.WithTransports(transports), strand.WithParam("btl", ""), strand.WithParam("pml_rail_timeout", "1m")}
 }
 
 // exchangeAll has both ranks send messages of all protocols to each other.
