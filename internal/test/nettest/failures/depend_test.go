@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/nettest/traffic"
@@ -44,7 +45,36 @@ func depend(ctx context.Context, w *strand.World) error {
 	}
 	fmt.Printf("failed: rank %d on %s: %v\n", failed.WorldRank, failed.Host, failed.Cause)
 	<-stop
-	return nil
+	return segmentsGo(ctx, w)
+}
+
+// segmentsGo returns once this process has no more segments of shared memory than connections over
+// them: those to ranks that are gone have been given back.
+func segmentsGo(ctx context.Context, w *strand.World) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		up := 0
+		for _, r := range w.Rails() {
+			if r.Up && r.Component == "sm" {
+				up++
+			}
+		}
+		b, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			return err
+		}
+		mapped := bytes.Count(b, []byte("memfd:strand-sm"))
+		if mapped == up {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%d segments of memory are mapped, there are %d connections", mapped, up)
+		}
+		if _, _, err := w.Comm().Iprobe(strand.AnySource, strand.AnyTag); err != nil && !errors.Is(err, strand.ErrPeerFailed) {
+			return err
+		}
+	}
 }
 
 // dependencies are the ways to wait for the other of a pair for ever.

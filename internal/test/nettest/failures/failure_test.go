@@ -4,6 +4,8 @@ package failures_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -34,6 +36,7 @@ type calamity struct {
 	soon  bool   // before pml_peer_timeout
 	// strike makes at least one of each pair fail, and returns the ranks of those.
 	strike func(*trials.Trial, *nettest.Run, *testnet.Link) (victims []int)
+	memory bool // all ranks are on one host, where they share memory
 	lives  bool // the victims do, and go on
 	stops  bool // they live, but do not go on
 }
@@ -82,6 +85,7 @@ func TestTrialsOfKilling(t *testing.T) {
 	for name, k := range map[string]trials.Trials{
 		"told":   calamity{told: true, cause: "SIGKILL", soon: true, strike: kill}.trials(1),
 		"untold": calamity{soon: true, strike: kill}.trials(2),
+		"memory": calamity{soon: true, strike: kill, memory: true}.trials(2),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !need.Soaking() { // of the long form the times count
@@ -96,8 +100,9 @@ func TestTrialsOfKilling(t *testing.T) {
 func TestTrialsOfSilence(t *testing.T) {
 	const cause = "no sign of life"
 	for name, c := range map[string]calamity{
-		"stopped": {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true},
-		"cut off": {told: true, cause: cause, strike: cutOff, lives: true},
+		"stopped":         {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true},
+		"stopped, memory": {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true, memory: true},
+		"cut off":         {told: true, cause: cause, strike: cutOff, lives: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // with each other, and no more: whoever waits for a processor is silent too
@@ -143,6 +148,22 @@ func (c calamity) fair(t *testing.T, tr *trials.Trial) {
 	tr.Done(waits...)
 }
 
+// requireNothingLeft expects that no socket and no file of shared memory has outlived the job.
+func requireNothingLeft(t *testing.T, h *testnet.Host) {
+	t.Helper()
+	var sockets []byte
+	require.NoError(t, h.Do(func() (err error) {
+		sockets, err = os.ReadFile("/proc/thread-self/net/unix")
+		return err
+	}))
+	require.NotContains(t, string(sockets), "strand-sm-")
+	for _, pattern := range []string{"/dev/shm/*strand*", filepath.Join(os.TempDir(), "strand-sm*")} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.Empty(t, files)
+	}
+}
+
 // trial runs one job. It returns how long those that depend on a victim waited, and the words
 // that came late or without the cause.
 func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, late []string) {
@@ -152,9 +173,15 @@ func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, 
 	var placement []*testnet.Host
 	for rank := range 2 * pairs {
 		placement = append(placement, []*testnet.Host{a, b}[rank%2])
+		if c.memory {
+			placement[rank] = a
+		}
 	}
 	placement[2*pairs-1] = a
 	job := nettest.Play("depend", placement, fmt.Sprintf("STRAND_PML_PEER_TIMEOUT=%v", c.patience()))
+	if c.memory && tr.Way(2) == 1 {
+		job.Env = append(job.Env, "STRAND_BTL=sm,self") // where nothing can take over
+	}
 	job.KeepGoing, job.Timeout = true, time.Minute
 	if !c.told {
 		job = job.Untold()
@@ -196,6 +223,9 @@ func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, 
 	}
 	for rank := 2*pairs - 2; rank < 2*pairs; rank++ {
 		r.Await(rank, "went on: ")
+	}
+	if c.memory {
+		requireNothingLeft(t, a)
 	}
 	return waits, late
 }
