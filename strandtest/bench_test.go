@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,7 +19,7 @@ var steady = context.Background()
 
 // A steadyCase is a round of messages that is repeated.
 type steadyCase struct {
-	name  string
+	name  string // the transport and the size
 	ranks int
 	size  int // bytes
 	round func(ctx context.Context, c *strand.Comm, buf []byte) error
@@ -31,6 +32,18 @@ var steadyCases = []steadyCase{
 	{"self/64K", 1, 64 << 10, toSelf, 1},
 	{"tcp/8", 2, 8, pingPong, 2},
 	{"tcp/64K", 2, 64 << 10, pingPong, 2},
+}
+
+func init() {
+	if runtime.GOOS == "linux" {
+		steadyCases = append(steadyCases, steadyCase{"sm/8", 2, 8, pingPong, 2}, steadyCase{"sm/64K", 2, 64 << 10, pingPong, 2})
+	}
+}
+
+// over chooses the case's transport.
+func (c steadyCase) over() strand.Option {
+	transport, _, _ := strings.Cut(c.name, "/")
+	return strand.WithParam("btl", transport)
 }
 
 // toSelf sends one message to the rank itself.
@@ -94,7 +107,7 @@ func BenchmarkSteady(b *testing.B) {
 					b.ReportMetric(float64(sendCalls(w)-before)/float64(rounds), "calls/message")
 				}
 				return w.Comm().Barrier(steady)
-			})
+			}, tc.over())
 		})
 	}
 }
@@ -189,7 +202,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 					}
 				}
 				return nil
-			})
+			}, tc.over())
 			assert.Less(t, least, uint64(rounds*tc.messages/20), fmt.Sprintf("allocations in %d messages", rounds*tc.messages))
 		})
 	}

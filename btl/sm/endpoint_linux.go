@@ -141,6 +141,7 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	ep.counters.BytesSent += uint64(wordSize + len(f.Header) + f.Size)
 	if waits {
 		p.enqueue(f)
+		p.await()
 		return btl.Taken
 	}
 	return btl.Done

@@ -25,7 +25,9 @@ func (m *module) leave(p *pipe) {
 	p.owner, p.parting = l, true
 	p.keep()
 	m.wire.Leave(l)
-	l.Work()
+	if l.Work(); !p.closed && p.waits() {
+		p.await()
+	}
 }
 
 // Work implements [wireup.Leaver].

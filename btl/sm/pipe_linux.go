@@ -109,6 +109,22 @@ func (p *pipe) awaits() uint64 {
 	return sleeps
 }
 
+// await is called when something begins to wait for room. If the rank sleeps, it has said what for
+// before there was that. It says so now, and then looks once more, as in Doze.
+func (p *pipe) await() {
+	if p.us.word.Load() == 0 {
+		return // it is awake, or was just woken
+	}
+	p.us.word.Store(p.awaits())
+	if p.out.head.Load() != p.out.seen {
+		p.m.loop.Post(func() {
+			if !p.closed {
+				p.owner.progress()
+			}
+		})
+	}
+}
+
 // wake rings the bell if the peer sleeps and waits for this (see sleeps and needRoom).
 func (p *pipe) wake(what uint64) {
 	if !p.them.wants(what) {

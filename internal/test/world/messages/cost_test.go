@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/internal/test/world"
 )
 
@@ -51,7 +52,7 @@ var backlogShapes = func() (all []backlogShape) {
 }()
 
 func newBacklog(t testing.TB, s backlogShape, n int) *backlog {
-	w := world.Open(t, 2, strand.WithParam("pml_credit_first", "64M")) // rank 1 says nothing
+	w := world.OpenMore(t, 2, strand.WithParam("pml_credit_first", "64M")) // rank 1 says nothing
 	b := &backlog{TB: t, ctx: world.Context(t), c: w[0].Comm(), unexpected: s.unexpected}
 	b.source = func(place int) int {
 		if s.wildcards && place%4 == 0 {
@@ -135,6 +136,7 @@ func TestCostDoesNotDependOnTheBacklog(t *testing.T) {
 			bound = 2.5 // 1.4 to 1.7 where nothing else uses the caches
 		}
 		t.Run(s.String(), func(t *testing.T) {
+			leak.Check(t) // of both together: they may connect in either order
 			few, many := newBacklog(t, s, 10), newBacklog(t, s, 10_000)
 			bestFew, bestMany := time.Hour, time.Hour
 			for range attempts {

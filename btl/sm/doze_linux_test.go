@@ -1,0 +1,47 @@
+package sm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A rank that sleeps is woken by what arrives, once.
+func TestASleeperIsWokenByWhatArrives(t *testing.T) {
+	p := connect(t)
+	require.True(t, p.modules[1].Doze())
+	require.False(t, p.rung(1))
+	require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
+	require.True(t, p.rung(1))
+	bells := p.ep[0].pipe.bells
+	require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
+	assert.Equal(t, bells, p.ep[0].pipe.bells, "one bell is enough")
+	require.False(t, p.modules[1].Doze(), "there is something to read")
+}
+
+// What is sent while nobody polls may find no room. Then the sender is woken when there is room:
+// a program may send from one thread while its background goroutine sleeps, and call nothing else.
+func TestASleeperIsWokenByRoom(t *testing.T) {
+	p := connect(t)
+	require.True(t, p.modules[0].Doze())
+	var sent []*btl.Frame
+	for {
+		f := frame(1000)
+		r := p.ep[0].Send(f, 0)
+		if sent = append(sent, f); r == btl.Taken {
+			break
+		}
+		require.Equal(t, btl.Done, r)
+	}
+	for p.ep[1].receive() {
+	}
+	require.True(t, p.rung(0), "there is room, and nobody has been told")
+	p.loop.Poll()
+	assert.Equal(t, sent[len(sent)-1:], p.recv[0].Freed)
+	for p.ep[1].receive() {
+	}
+	assert.Len(t, p.recv[1].Frames, len(sent))
+}

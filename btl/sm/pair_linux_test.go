@@ -1,0 +1,84 @@
+package sm
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btltest"
+	"github.com/strandmp/strand/param"
+)
+
+// A pair is two connected ranks, on one loop that the test turns.
+type pair struct {
+	t       *testing.T
+	loop    *btltest.Loop
+	hosts   [2]*btltest.Host
+	modules [2]*module
+	recv    [2]*btltest.Receiver
+	ep      [2]*endpoint
+}
+
+// unconnected opens the modules of two ranks.
+func unconnected(t *testing.T, settings ...param.Setting) *pair {
+	t.Helper()
+	p := &pair{t: t, loop: new(btltest.Loop)}
+	for i := range p.hosts {
+		p.hosts[i] = btltest.NewHost(t, i, 2, Component{}, settings...)
+		p.hosts[i].Clock = p.loop
+		p.modules[i] = p.hosts[i].Open().(*module)
+	}
+	return p
+}
+
+// connect has rank 0 connect to rank 1, by a first frame, which arrives.
+func connect(t *testing.T, settings ...param.Setting) *pair {
+	t.Helper()
+	p := unconnected(t, settings...)
+	p.dial()
+	p.until("connected", func() bool {
+		return p.recv[0].Ups == 1 && len(p.hosts[1].Accepted) == 1 && p.hosts[1].Accepted[0].Ups == 1
+	})
+	p.recv[1] = p.hosts[1].Accepted[0]
+	p.ep[1] = p.recv[1].Endpoint.(*endpoint)
+	return p
+}
+
+// dial has rank 0 begin to connect.
+func (p *pair) dial() {
+	p.t.Helper()
+	peer := p.hosts[1].Peer(p.modules[1])
+	paths, err := p.modules[0].Reach(peer)
+	require.NoError(p.t, err)
+	p.recv[0] = p.hosts[0].NewReceiver(1)
+	ep, err := p.modules[0].Connect(peer, paths[0], p.recv[0])
+	require.NoError(p.t, err)
+	p.ep[0] = ep.(*endpoint)
+	require.Equal(p.t, btl.Busy, p.ep[0].Send(frame(8), 0))
+}
+
+func frame(size int) *btl.Frame {
+	return &btl.Frame{Header: []byte("header"), Payload: make([]byte, size), Size: size}
+}
+
+// until turns the loop, and has the modules poll, until the condition holds.
+func (p *pair) until(what string, so func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(btltest.Timeout); !so(); {
+		p.loop.Turn()
+		p.loop.Poll()
+		for _, m := range p.modules {
+			m.Progress()
+		}
+		require.True(p.t, time.Now().Before(end), "waited in vain for %s", what)
+	}
+}
+
+// rung reports whether bells wait in a rank's socket.
+func (p *pair) rung(rank int) bool {
+	n, _, err := unix.Recvfrom(p.ep[rank].pipe.fd, make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	return n == 1 && err == nil
+}
