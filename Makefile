@@ -31,11 +31,11 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 # The packages whose tests take longest begin first, so that the end does not wait for one of them:
 # in turn such as wait for networks and such as compute.
 NETTEST := ./internal/test/nettest
-LONG := ./btl/sctp ./conformance $(NETTEST)/tryout $(NETTEST)/rates ./internal/test/launchertest $(NETTEST)/failures $(NETTEST)/contact ./internal/test/world/members \
-	$(NETTEST)/recovery ./internal/test/programs $(NETTEST)/situations ./internal/lab/report ./internal/launcher/local ./strandcmd ./internal/lab/compare
+LONG := ./btl/sctp ./internal/test/world/members ./strandcmd ./btl/tcp ./conformance $(NETTEST)/contact $(NETTEST)/failures ./internal/test/programs \
+	$(NETTEST)/rates $(NETTEST)/recovery ./internal/launcher/local $(NETTEST)/tryout ./internal/lab/bench ./internal/lab/network ./internal/lab/compare ./internal/test/launchertest
 
-# A test waits for a third of its time: three packages at a time keep two processors busy.
-PACKAGES := $(shell expr '(' 3 '*' $$(getconf _NPROCESSORS_ONLN) + 1 ')' / 2)
+# Tests wait more than they compute: four packages at a time keep two processors busy.
+PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 test: ## all tests; needs neither root nor other programs, takes about two minutes
 	@$(MAKE) --no-print-directory -j 2 test-tree test-modules

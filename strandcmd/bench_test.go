@@ -94,6 +94,7 @@ func TestBenchPairs(t *testing.T) {
 }
 
 func TestBenchUnderALauncher(t *testing.T) {
+	t.Parallel()
 	self := strandProcess(t).Path
 	out, err := strandProcess(t, "run", "-n", "2", "--btl", "tcp,self", self, "bench", "stream", "--sizes", "1K", "--iters", "2").CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -134,6 +135,7 @@ func TestBenchTransports(t *testing.T) {
 }
 
 func TestBenchAgainst(t *testing.T) {
+	t.Parallel()
 	cmd := strandProcess(t, "bench", "pingpong", "--sizes", "8", "--iters", "3", "--blocks", "4", "--against", "raw", "--json")
 	out, err := cmd.Output()
 	var result bench.Result

@@ -57,6 +57,7 @@ func theirFolder(t *testing.T) string {
 
 // Who is not the superuser gets networks in a user namespace.
 func TestCompareWithoutTheSuperuser(t *testing.T) {
+	t.Parallel()
 	need.Users(t)
 	dir := theirFolder(t)
 	cmd := strandProcess(t, "compare", "--btl", "tcp", "--loss", "0,5", "--delay", "0s", "--runs", "1", "--workload", smallComparison, "--out", dir)
@@ -105,6 +106,7 @@ func TestCompareWhereNamespacesAreForbidden(t *testing.T) {
 // Ctrl-C keeps the results so far and leaves nothing else behind, over networks and over the
 // loopback.
 func TestCompareInterrupted(t *testing.T) {
+	t.Parallel()
 	for name, flags := range map[string][]string{"networks": {"--delay", "0s"}, "loopback": {"--loopback"}} {
 		t.Run(name, func(t *testing.T) {
 			if name == "networks" {
@@ -120,6 +122,7 @@ func TestCompareInterrupted(t *testing.T) {
 // If the page can not be written, the command still tells that it was interrupted, and shows what
 // was measured.
 func TestCompareInterruptedWithoutAPage(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, pageFile, "in the way"), 0o700))
 	cmd := endless(t, dir, "--loopback")

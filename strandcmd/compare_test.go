@@ -122,6 +122,7 @@ func TestCompareHelp(t *testing.T) {
 const smallComparison = "pingpong(size=1000,rounds=3,warmup=0)"
 
 func TestCompareOverTheLoopback(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	args := []string{"compare", "--loopback", "--loss", "0,1", "--runs", "2", "--workload", smallComparison, "--out", dir}
 	out, err := strandProcess(t, args...).CombinedOutput()

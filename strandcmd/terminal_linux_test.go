@@ -230,6 +230,7 @@ func TestRunDumps(t *testing.T) {
 
 // Nobody reads what the ranks say, as when a pager is still open.
 func TestRunEndsThoughNobodyReads(t *testing.T) {
+	t.Parallel()
 	for _, both := range []bool{false, true} {
 		for name, tc := range map[string]struct {
 			script  string

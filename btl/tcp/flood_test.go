@@ -141,8 +141,8 @@ func TestMemberAmongClaims(t *testing.T) {
 				n.until("all places to be taken", func() bool { return n.mod.Wire.Count() == n.mod.Wire.Most() })
 				calm := f.Made.Load() + 500
 				n.until("the midst of it", func() bool { return f.Made.Load() > calm })
-				started, made := time.Now(), f.Made.Load()
 				member := newNode(t, 1, 4).reach(n)
+				started, made := time.Now(), f.Made.Load()
 				require.Equal(t, btl.Done, member.send(frame("h", "let me in")))
 				n.until("a member's frame", func() bool { return n.peers[1] != nil && len(n.peers[1].frames) == 1 })
 				took, others := time.Since(started), f.Made.Load()-made
@@ -150,7 +150,7 @@ func TestMemberAmongClaims(t *testing.T) {
 				require.Zero(t, member.downs)
 				require.Less(t, took, 10*time.Second)
 				if test.from != "127.0.0.1" {
-					require.Less(t, others, int64(n.mod.Wire.Most()), "it waits for none of them to have had its time")
+					require.Equal(t, uint32(1), member.ep.Attempted(), "the flood pays, and the member's first attempt is let in")
 				}
 				f.End()
 				member.n.close()

@@ -276,6 +276,7 @@ func TestOtherVersion(t *testing.T) {
 	said[4] = 1
 	c, answer := challenge(t, n, said)
 	require.Equal(t, []byte{'S', 'T', 'R', 'A', handshake.Version, 0}, answer[:6], "which is where version 1 looks for it")
+	require.NoError(t, c.(*net.TCPConn).CloseWrite()) // who has had the answer leaves: nobody waits for the time to be up
 	throwOut(t, n, c, handshake.ErrVersion)
 	l := impostor(t, func(c net.Conn) {
 		read(c, 108)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // shape says what the programs that a property generates may contain.
@@ -325,8 +327,8 @@ func (w *probeWatch) check(p *program) {
 	w.seen, w.version = seen, versions
 }
 
-// programs is how many a check runs: rapid's default of a hundred is few.
-const programs = 4
+// programs is how many a check runs, a hundred times.
+var programs = need.Daily(1, 4)
 
 func TestPrograms(t *testing.T) {
 	for name, s := range map[string]shape{

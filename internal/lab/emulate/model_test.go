@@ -231,7 +231,9 @@ func TestRateIsNeverExceeded(t *testing.T) {
 			sum := time.Duration(0)
 			for _, d := range out[first+1:] {
 				sum += rate.duration(sendings[d.Frame].size)
-				require.GreaterOrEqual(t, d.Due-out[first].Due, sum, "frames after the %dth", first)
+				if d.Due-out[first].Due < sum { // package require is slow for so many
+					t.Fatalf("the frames after the %dth took %v, less than %v", first, d.Due-out[first].Due, sum)
+				}
 			}
 		}
 	})

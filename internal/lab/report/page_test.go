@@ -17,6 +17,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/report"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 func page(t *testing.T, r, baseline *results.Report) string {
@@ -31,6 +32,7 @@ func page(t *testing.T, r, baseline *results.Report) string {
 const screenshots = "STRANDTEST_SCREENSHOTS"
 
 func TestPageInABrowser(t *testing.T) {
+	need.CI(t, "the browser takes as long as all other tests of this package")
 	b := startBrowser(t)
 	dir := t.TempDir()
 

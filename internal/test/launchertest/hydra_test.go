@@ -11,6 +11,7 @@ import (
 )
 
 func TestHydra(t *testing.T) {
+	t.Parallel()
 	hydra := need.Program(t, "mpiexec.hydra", "mpich")
 	for _, args := range [][]string{{"-n", "4"}, {"-launcher", "fork", "-hosts", "a:2,b:2", "-n", "4"}} {
 		out, status := run(t, "exchange", nil, hydra, append(args, self(t))...)
@@ -26,6 +27,7 @@ func TestHydra(t *testing.T) {
 // has failed itself meanwhile. If not, it is the status of the rank that went, or, where there are ranks on other hosts,
 // that of the one which misses it and ends the job. A rank that aborts the job says itself what the status is.
 func TestHydraStatus(t *testing.T) {
+	t.Parallel()
 	hydra := need.Program(t, "mpiexec.hydra", "mpich")
 	hosts := map[string][]string{"one host": nil, "two hosts": {"-launcher", "fork", "-hosts", "a:2,b:2"}}
 	const missed = 1 // the status of a rank that ends the job for another one

@@ -71,7 +71,8 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
-SelectType=select/linear
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
 SlurmdParameters=config_overrides
 DebugFlags=NO_CONF_HASH
@@ -204,6 +205,7 @@ func (c *cluster) batch(t *testing.T, role, script string) (output string, statu
 // A program that srun has not started is a world of one, in a batch script as in the shell of
 // salloc, though Slurm calls either a task of four.
 func TestAllocationWithoutSrun(t *testing.T) {
+	t.Parallel()
 	c := slurm(t)
 	out, status := c.batch(t, "exchange", `echo "task $SLURM_PROCID of $SLURM_NTASKS"; `+self(t)+` && srun --mpi=pmi2 `+self(t)+` | sort`)
 	assert.Equal(t, 0, status, out)
@@ -215,6 +217,7 @@ func TestAllocationWithoutSrun(t *testing.T) {
 
 // One that srun has started, but not told how to find the others, says how it would be told.
 func TestSrunWithoutPMI(t *testing.T) {
+	t.Parallel()
 	c := slurm(t)
 	out, status := run(t, "exchange", c.env, "srun", "-Q", "--mpi=none", "-n", "3", self(t))
 	assert.Equal(t, 1, status)
@@ -228,6 +231,7 @@ func TestSrunWithoutPMI(t *testing.T) {
 // A rank that exits without leaving its world is told of once, before all else that ranks say of
 // it, and without flags that srun does not have.
 func TestSlurmRankLeaves(t *testing.T) {
+	t.Parallel()
 	c := slurm(t)
 	for range need.Times(1, 50) {
 		out, status := run(t, "leave 7", c.env, "srun", "-Q", "--mpi=pmi2", "-n", "4", self(t))
@@ -245,6 +249,7 @@ func TestSlurmRankLeaves(t *testing.T) {
 // aborts the job, and 143 where one fails and srun was told to end the others for it. Which rank has failed, and how,
 // is in srun's words.
 func TestSlurmStatus(t *testing.T) {
+	t.Parallel()
 	c := slurm(t)
 	for _, k := range []struct {
 		going  string

@@ -14,3 +14,15 @@ func Times(short, soak int) int {
 	}
 	return short
 }
+
+// Thorough reports whether tests are to try all that they can: in CI, and in their long forms.
+func Thorough() bool { return complete() || Soaking() }
+
+// Daily is for tests of which a small form says enough from day to day: it returns how often
+// something is tried then, and how often where all is tried.
+func Daily(few, all int) int {
+	if Thorough() {
+		return all
+	}
+	return few
+}

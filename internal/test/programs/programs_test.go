@@ -39,6 +39,7 @@ func TestConcurrentPrograms(t *testing.T) {
 
 // Programs whose ranks have one processor between them all.
 func TestProgramsOnOneProcessor(t *testing.T) {
+	need.CI(t, "where ranks wait for the one processor sessions take their time")
 	test(t, false, 1, count(t, 12, 10_000), programs.Networks()...)
 }
 

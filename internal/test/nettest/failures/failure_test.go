@@ -84,8 +84,8 @@ func TestTrialsOfKilling(t *testing.T) {
 	kill := signalled(syscall.SIGKILL)
 	for name, k := range map[string]trials.Trials{
 		"told":   calamity{told: true, cause: "SIGKILL", soon: true, strike: kill}.trials(1),
-		"untold": calamity{soon: true, strike: kill}.trials(2),
-		"memory": calamity{soon: true, strike: kill, memory: true}.trials(2),
+		"untold": calamity{soon: true, strike: kill}.trials(need.Daily(1, 2)),
+		"memory": calamity{soon: true, strike: kill, memory: true}.trials(need.Daily(1, 2)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !need.Soaking() { // of the long form the times count

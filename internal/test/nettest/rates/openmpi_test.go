@@ -65,6 +65,7 @@ func openMPIRate(t *testing.T, program string, window, seconds int, speeds ...in
 // there, not how fast.
 func TestOpenMPIOverTheSameLinks(t *testing.T) {
 	if !need.Soaking() {
+		need.CI(t, "it measures for seconds what is shown alone")
 		t.Parallel() // what it measures is not looked at
 	}
 	compiler := need.Program(t, "mpicc.openmpi", "libopenmpi-dev")

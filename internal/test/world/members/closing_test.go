@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/internal/test/world"
 )
 
@@ -34,9 +35,11 @@ func TestCloseEndsReceives(t *testing.T) {
 // What was sent is delivered though the sender closes its world at once: short,
 // buffered, and long ones whose receive comes only after.
 func TestCloseDrainsSends(t *testing.T) {
+	leak.Check(t)
 	for name, opts := range world.Settings {
 		t.Run(name, func(t *testing.T) {
-			w, ctx := world.Open(t, 2, opts...), world.Context(t)
+			t.Parallel()
+			w, ctx := world.OpenMore(t, 2, opts...), world.Context(t)
 			s, r := w[0].Comm(), w[1].Comm()
 			for i, n := range world.Sizes {
 				require.NoError(t, s.Bsend(ctx, world.Pattern(n, i), 1, i))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/leak"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/world"
 	"github.com/strandmp/strand/strandtest"
 )
@@ -109,15 +112,17 @@ func dupBoth(t testing.TB, a, b *strand.Comm) (dupA, dupB *strand.Comm) {
 // What arrives for a communicator that was freed is dropped: its senders
 // complete, and their credit comes back.
 func TestMessagesForAFreedContext(t *testing.T) {
+	leak.Check(t)
 	for name, opts := range world.Settings {
 		t.Run(name, func(t *testing.T) {
-			w := world.Open(t, 2, opts...)
+			t.Parallel()
+			w := world.OpenMore(t, 2, opts...)
 			ctx := world.Context(t)
 			a, b := w[0].Comm(), w[1].Comm()
 			mine, theirs := dupBoth(t, a, b)
-			send := func() []strand.Request {
+			send := func(sizes []int) []strand.Request {
 				var outs []strand.Request
-				for i, n := range world.Sizes {
+				for i, n := range sizes {
 					r, err := mine.Isend(world.Pattern(n, i), 1, i)
 					require.NoError(t, err)
 					sync, err := mine.Issend(nil, 1, i)
@@ -126,13 +131,14 @@ func TestMessagesForAFreedContext(t *testing.T) {
 				}
 				return outs
 			}
-			before := send()
+			before := send(world.Sizes)
 			_, err := theirs.Probe(ctx, 0, len(world.Sizes)-1)
 			require.NoError(t, err)
 			require.NoError(t, theirs.Free())
 			require.NoError(t, strand.WaitAll(ctx, before, nil))
-			for range 20 { // more than any credit
-				require.NoError(t, strand.WaitAll(ctx, send(), nil))
+			unasked := slices.DeleteFunc(slices.Clone(world.Sizes), func(n int) bool { return n > 1<<16 })
+			for range 40 { // more than any credit
+				require.NoError(t, strand.WaitAll(ctx, send(unasked), nil))
 			}
 			// The world's own communicator is as it was.
 			out, err := a.Isend([]byte("alive"), 1, 1)
@@ -158,7 +164,7 @@ func TestFreedCommunicatorsTakeNoMemory(t *testing.T) {
 	}
 	makeAndFree(1000)
 	before := heap()
-	makeAndFree(100_000)
+	makeAndFree(need.Daily(20_000, 100_000)) // of fifty bytes each, and more, nothing is kept
 	require.Less(t, heap(), before+1<<20, "bytes")
 }
 
