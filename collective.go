@@ -63,27 +63,64 @@ const (
 	Relaxed
 )
 
+// An Urgency says which messages to the same process go first.
+type Urgency uint8
+
+const (
+	// Normal messages to a process go in the order in which they were sent, as far as there is
+	// room for them. Those of the world's own communicator are normal.
+	Normal Urgency = iota
+	// Urgent messages overtake normal ones that wait to be sent to the same process. Over TCP they
+	// have a connection of their own, which is made when the first of them is sent; over SCTP a
+	// stream that does not wait for the others. They are for what is short and seldom: to stop a
+	// computation, to ask how far it is, to fetch a lock. Long urgent messages hold up everything
+	// else.
+	//
+	// Messages of different communicators never had an order, so nothing that a program may rely
+	// on changes: an urgent message may be received before normal ones that were sent earlier,
+	// and among themselves urgent messages have the order of any communicator.
+	Urgent
+)
+
+// A DupOption says how a communicator differs from the one that [Comm.DupWith] makes it of. It is an
+// [Ordering] or an [Urgency].
+type DupOption interface {
+	set(*manner)
+}
+
+// manner is how the messages of a communicator are treated.
+type manner struct {
+	order   Ordering
+	urgency Urgency
+}
+
+func (o Ordering) set(m *manner) { m.order = o }
+func (u Urgency) set(m *manner)  { m.urgency = u }
+
 // Dup makes a communicator of the same processes with a context of its own, and
-// with the same ordering. All processes of the communicator call it.
-func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+// with the same ordering and urgency. All processes of the communicator call it.
+func (c *Comm) Dup(ctx context.Context) (*Comm, error) { return c.DupWith(ctx) }
+
+// DupWith is Dup with another ordering, another urgency or both, which all processes give alike. Of
+// two options of one kind the last counts. The world's own communicator has the ordering of the
+// parameter pml_ordering, and its messages are normal.
+func (c *Comm) DupWith(ctx context.Context, options ...DupOption) (d *Comm, err error) {
 	given.Context(ctx)
 	if c == nil {
 		return nil, ErrNilComm
 	}
-	return c.DupWith(ctx, c.order)
-}
-
-// DupWith is Dup with another ordering, which all processes give alike. The world's own
-// communicator has the ordering of the parameter pml_ordering.
-func (c *Comm) DupWith(ctx context.Context, order Ordering) (d *Comm, err error) {
+	as := c.manner
+	for _, o := range options {
+		o.set(&as)
+	}
 	err = c.collectively(ctx, "Dup", func() error {
-		d, err = c.dup(ctx, order)
+		d, err = c.dup(ctx, as)
 		return err
 	})
 	return d, err
 }
 
-func (c *Comm) dup(ctx context.Context, order Ordering) (*Comm, error) {
+func (c *Comm) dup(ctx context.Context, as manner) (*Comm, error) {
 	var id [8]byte
 	if c.rank == 0 {
 		binary.LittleEndian.PutUint64(id[:], c.world.nextID())
@@ -91,7 +128,7 @@ func (c *Comm) dup(ctx context.Context, order Ordering) (*Comm, error) {
 	if err := c.broadcast(ctx, id[:], tagDup); err != nil {
 		return nil, err
 	}
-	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, order)
+	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, as)
 }
 
 // nextID returns the id of a new communicator, unique in the job.
@@ -210,7 +247,7 @@ func (c *Comm) fromAnswer(b []byte) (*Comm, error) {
 	for b = b[8:]; len(b) >= 8; b = b[8:] {
 		world = append(world, int32(binary.LittleEndian.Uint64(b)))
 	}
-	return c.world.newComm(id, pml.NewGroup(world), c.order)
+	return c.world.newComm(id, pml.NewGroup(world), c.manner)
 }
 
 func encodeInts(values ...int) []byte {

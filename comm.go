@@ -29,18 +29,19 @@ type Comm struct {
 	group *pml.Group
 	rank  int
 	first bool // the world's own
-	order Ordering
-	turn  turn
+	manner
+	turn turn
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.
-func (w *World) newComm(id uint64, group *pml.Group, order Ordering) (*Comm, error) {
-	c := &Comm{world: w, group: group, rank: group.Rank(w.Rank()), first: w.comm == nil, order: order}
+func (w *World) newComm(id uint64, group *pml.Group, as manner) (*Comm, error) {
+	c := &Comm{world: w, group: group, rank: group.Rank(w.Rank()), first: w.comm == nil, manner: as}
+	urgent := as.urgency == Urgent
 	var err error
-	if c.p2p, err = w.pml.NewContext(2*id, group, order == Relaxed); err != nil {
+	if c.p2p, err = w.pml.NewContext(2*id, group, pml.Manner{Relaxed: as.order == Relaxed, Urgent: urgent}); err != nil {
 		return nil, err
 	}
-	if c.coll, err = w.pml.NewContext(2*id+1, group, false); err != nil {
+	if c.coll, err = w.pml.NewContext(2*id+1, group, pml.Manner{Urgent: urgent}); err != nil {
 		c.p2p.Free()
 		return nil, err
 	}

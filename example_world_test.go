@@ -54,6 +54,38 @@ func ExampleComm_Dup() {
 	// Output: the library's
 }
 
+// Urgent messages overtake what waits to be sent to the same process: here, the word to stop does not
+// wait for the data.
+func ExampleComm_DupWith() {
+	onRanks(2, func(ctx context.Context, w *strand.World) error {
+		c := w.Comm()
+		control, err := c.DupWith(ctx, strand.Urgent)
+		if err != nil {
+			return err
+		}
+		data := make([]byte, 1<<20)
+		if c.Rank() == 0 {
+			r, err := c.Isend(data, 1, 0)
+			if err != nil {
+				return err
+			}
+			if err := control.Send(ctx, []byte("stop"), 1, 0); err != nil {
+				return err
+			}
+			_, err = r.Wait(ctx)
+			return err
+		}
+		word := make([]byte, 4)
+		if _, err := control.Recv(ctx, word, 0, 0); err != nil {
+			return err
+		}
+		fmt.Printf("%s\n", word)
+		_, err = c.Recv(ctx, data, 0, 0)
+		return err
+	})
+	// Output: stop
+}
+
 // Four ranks form two rows: those of equal colour are in one communicator, in the order of
 // the key.
 func ExampleComm_Split() {

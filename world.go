@@ -179,7 +179,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		return err
 	}
 	w.pml = p
-	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), defaultOrder(w.params))
+	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), manner{order: defaultOrder(w.params)})
 	if err != nil {
 		w.drop()
 		return err

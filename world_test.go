@@ -18,10 +18,10 @@ func TestHalfMadeCommunicatorTakesNoMemory(t *testing.T) {
 	group := pml.ConsecutiveGroup(0, 1)
 	fail := func(from, to uint64) {
 		for id := from; id < to; id++ {
-			coll, err := w.pml.NewContext(2*id+1, group, false)
+			coll, err := w.pml.NewContext(2*id+1, group, pml.Manner{})
 			require.NoError(t, err)
 			coll.Free()
-			_, err = w.newComm(id, group, Strict)
+			_, err = w.newComm(id, group, manner{})
 			require.ErrorContains(t, err, "exists already")
 		}
 	}

@@ -68,8 +68,8 @@ type Attr struct {
 	// number serve it.
 	Exclusivity int
 	// Lanes is the number of lanes that do not hold each other up; lane l of
-	// Send travels in lane l mod Lanes, but for [ControlLane], which may have one of
-	// its own. At least 1.
+	// Send travels in lane l mod Lanes, but for [ControlLane] and [UrgentLane], which may have
+	// one of their own. At least 1.
 	Lanes int
 	// Ordered promises that the frames of one lane of one endpoint are
 	// delivered in the order of Send.
@@ -110,6 +110,8 @@ type Path struct {
 	// Bundle numbers, from 1, the sets of parallel paths between the same two
 	// interfaces; the lanes are spread over them. It is 0 for a path that is alone.
 	Bundle int
+	// Urgent paths carry the frames of [UrgentLane] alone ([Expediter]).
+	Urgent bool
 	// Spare paths serve only while no other path of the module is connected.
 	Spare Spare
 	// Desc is for people: "10.0.0.1 (eth0) → 10.0.0.2:59822, direct route".
@@ -164,10 +166,26 @@ type Dozer interface {
 	Wake()
 }
 
+// An Expediter is a module that can make a connection for urgent frames beside an ordinary one, so
+// that they do not wait in one queue. The host connects it when the first urgent message is sent,
+// and sends those frames over the ordinary connection if that fails. An endpoint that the peer
+// has opened for urgent frames is a [Pather] and says so. Optional.
+type Expediter interface {
+	// Express returns the path for urgent frames that is parallel to one of those that Reach
+	// returned. There is one for each peer, so its number is always the same. It is false if
+	// there is none.
+	Express(Path) (Path, bool)
+}
+
 // ControlLane is the lane of the message layer's own frames, such as
 // acknowledgements, which must not wait for a message. A transport keeps it apart from
 // all other lanes if it can. Otherwise it is a lane like any other.
 const ControlLane = math.MaxInt32
+
+// UrgentLane is the lane of messages that the program has said to be urgent. A transport
+// lets them overtake the messages of all other lanes that it has not sent yet, if it can. Otherwise
+// it is a lane like any other.
+const UrgentLane = math.MaxInt32 - 1
 
 // An Endpoint is one peer over one path. It connects when first sent to.
 type Endpoint interface {

@@ -18,6 +18,7 @@ type Context struct {
 	match          *match.Context
 	channels       map[int]*channel // by world rank, of ranks that were sent to
 	near           [16]*channel     // of them, by the last bits of the rank, the last used
+	urgent         bool
 	freed          bool
 	sought         bool // contact is made for receives from any source
 	company        company
@@ -27,9 +28,10 @@ type Context struct {
 
 // channel is what a context sends to one peer.
 type channel struct {
-	peer  *peer
-	seq   uint32
-	lanes lanes.Channel
+	peer   *peer
+	seq    uint32
+	urgent bool
+	lanes  lanes.Channel
 }
 
 // lane is the lane of the next message with a tag.
@@ -38,6 +40,9 @@ func (ch *channel) lane(tag int32) uint16 {
 		return lane
 	}
 	pe := ch.peer
+	if ch.urgent {
+		return pe.pml.urgentLane()
+	}
 	return ch.lanes.Lane(tag, &pe.spread, pe.sends == 0 && pe.sent.Empty())
 }
 
@@ -47,16 +52,22 @@ func ContextID(leader int, counter uint32) uint64 {
 	return uint64(uint32(leader))<<32 | uint64(counter)
 }
 
+// A Manner is how the messages of a context are treated.
+type Manner struct {
+	Relaxed bool // a receive for any tag takes what has arrived first
+	Urgent  bool // messages overtake those of contexts that are not urgent
+}
+
 // NewContext makes, or finds if messages came early, the context of an id. All
-// members of the group do so with the same id and ordering.
-func (p *PML) NewContext(id uint64, group *Group, relaxed bool) (*Context, error) {
+// members of the group do so with the same id and manner.
+func (p *PML) NewContext(id uint64, group *Group, m Manner) (*Context, error) {
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	return p.newContext(id, group, relaxed)
+	return p.newContext(id, group, m)
 }
 
 // newContext is NewContext with the lock held.
-func (p *PML) newContext(id uint64, group *Group, relaxed bool) (*Context, error) {
+func (p *PML) newContext(id uint64, group *Group, m Manner) (*Context, error) {
 	if p.closing {
 		return nil, ErrClosed
 	}
@@ -70,8 +81,12 @@ func (p *PML) newContext(id uint64, group *Group, relaxed bool) (*Context, error
 			c.memberLeft(pe)
 		}
 	}
-	if relaxed {
+	if m.Relaxed {
 		c.match.Relax()
+	}
+	if m.Urgent {
+		c.urgent = true
+		p.expectUrgent()
 	}
 	return c, nil
 }
@@ -176,12 +191,20 @@ func (c *Context) channelTo(world int) *channel {
 	if ch := c.known(world); ch != nil {
 		return ch
 	}
-	ch := &channel{peer: c.pml.peerOf(world)}
+	ch := &channel{peer: c.pml.peerOf(world), urgent: c.urgent}
 	c.channels[world] = ch
 	if world == c.pml.rank {
 		c.reachesItself()
 	}
 	return ch
+}
+
+// answerLane is the lane of what is answered to messages of the context.
+func (c *Context) answerLane() uint16 {
+	if c.urgent {
+		return c.pml.urgentLane()
+	}
+	return 0
 }
 
 // known returns the channel to a rank, or nil if nothing was sent there yet. Programs that send

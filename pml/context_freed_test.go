@@ -52,7 +52,7 @@ func TestFreedContextsAreForgotten(t *testing.T) {
 	assert.Len(t, p.freed.spans, 1)
 	p.engine.Unlock()
 	defer p.engine.Lock()
-	_, err := p.NewContext(7, ConsecutiveGroup(0, 2), false)
+	_, err := p.NewContext(7, ConsecutiveGroup(0, 2), Manner{})
 	assert.ErrorContains(t, err, "exists already")
 }
 

@@ -65,11 +65,11 @@ const keptSpare = 8192
 // build encodes the header. A frame over a rail that needs acknowledgement gets
 // its number here.
 func (f *txFrame) build(h *wire.Header) {
-	f.lane = int(h.Lane)
-	if h.Kind.Control() {
+	pe := f.peer
+	f.lane = pe.pml.onWay(h.Lane)
+	if h.Kind.Control() && f.lane != btl.UrgentLane {
 		f.lane = btl.ControlLane
 	}
-	pe := f.peer
 	if !h.Kind.Unnumbered() && !pe.local {
 		h.Flags |= wire.FlagCounted
 		if pe.pml.closing {

@@ -59,7 +59,7 @@ func (pe *peer) takeBack() {
 		return
 	}
 	recalled := false
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		if r.lends() {
 			r.recall()
 			recalled = true

@@ -100,7 +100,7 @@ func (pe *peer) causes() error {
 // broken is preferred.
 func (pe *peer) railFor(m btl.Module, path int) *rail {
 	var found *rail
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		if r.module == m && r.path.Index == path && (found == nil || r.broken()) {
 			found = r
 		}

@@ -31,7 +31,7 @@ type peer struct {
 	restrained bool // something is held back until more is acknowledged
 
 	// Sending.
-	laneSeq []uint32       // the next number in each lane
+	laneSeq []uint32       // the next number in each lane; the last is the urgent one
 	spread  lanes.Peer     // which lanes tags get
 	sends   int            // not complete
 	taking  int            // receives that have matched a message of its and are not complete
@@ -39,6 +39,7 @@ type peer struct {
 	bundle  []*rail        // parallel ones, to which lanes are bound
 	backlog delivery.Queue // frames that no rail would take: control and short messages
 	bulk    delivery.Queue // likewise, pieces of long messages
+	express express        // what is urgent
 	streams opQueue        // cleared sends with data still to be cut into frames
 	sent    delivery.Sender
 	credit  credit.Sender
@@ -66,7 +67,7 @@ func (p *PML) peerOf(rank int) *peer {
 	if pe := p.met(rank); pe != nil {
 		return pe
 	}
-	pe := &peer{pml: p, rank: rank, laneSeq: make([]uint32, p.tune.lanes), spread: lanes.Peer{Lanes: p.tune.lanes}}
+	pe := &peer{pml: p, rank: rank, laneSeq: make([]uint32, p.tune.lanes+1), spread: lanes.Peer{Lanes: p.tune.lanes}}
 	if rank != p.rank { // nothing overtakes within a process
 		pe.numbers.Limit = 2 * p.bounds.frames // in the order of contexts, and of lanes
 	}
@@ -153,7 +154,7 @@ func (pe *peer) readyRail() *rail {
 
 // waits reports whether anything waits for a rail.
 func (pe *peer) waits() bool {
-	return pe.goodbyeIsDue() || pe.goodbye.owed || pe.backlog.Len() > 0 || pe.sent.Replays() > 0 || pe.bulk.Len() > 0 || pe.waiting.head != nil || pe.streams.head != nil
+	return pe.goodbyeIsDue() || pe.goodbye.owed || pe.backlog.Len() > 0 || pe.sent.Replays() > 0 || pe.bulk.Len() > 0 || pe.waiting.head != nil || pe.streams.head != nil || pe.hasUrgent()
 }
 
 // lane returns the receiving side of a lane.
@@ -200,6 +201,7 @@ func (pe *peer) fail(stage rails.Stage, err error) {
 		}
 	})
 	pe.waiting, pe.streams, pe.withdrawing = opQueue{}, opQueue{}, nil
+	pe.forgetUrgent()
 	pe.grant.Expire(p.tune.creditFirst, &p.unpromised)
 	if stage == rails.Failed {
 		pe.breakOff()
@@ -229,7 +231,7 @@ func (pe *peer) abandonSends() {
 // dropFrames forgets those frames to the peer that the peer has not got, or all of them.
 func (pe *peer) dropFrames(all bool) {
 	// Numbered frames that wait for a rail are in the window too.
-	for _, q := range []*delivery.Queue{&pe.backlog, &pe.bulk} {
+	for _, q := range []*delivery.Queue{&pe.backlog, &pe.bulk, &pe.express.frames} {
 		for f := q.Pop(); f != nil; f = q.Pop() {
 			if !f.Numbered() {
 				frameOf(f).lose()
@@ -243,7 +245,7 @@ func (pe *peer) dropFrames(all bool) {
 		}
 		settleFrame(f)
 	})
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		for d := r.line.Newest(); d != nil; d = d.Older() {
 			// The peer has the frame. A send of which it wants no more waits until the
 			// transport releases the frame. Any other operation ends now, and another one may

@@ -50,7 +50,13 @@ func (p *PML) attachRails(pe *peer, h *wire.Hello, first *accepted) error {
 	}
 	pe.attach(h.Host, choice, chosen)
 	pe.keepStandby(choice, h)
-	if first != nil && pe.welcomeStandby(first) == nil {
+	switch {
+	case first == nil:
+	case first.isUrgent():
+		if _, err := pe.welcomeUrgent(first); err != nil {
+			return err
+		}
+	case pe.welcomeStandby(first) == nil:
 		pe.addForeign(first)
 	}
 	pe.grant.Open(p.tune.creditFirst)
@@ -109,6 +115,9 @@ func (h *host) Accept(m btl.Module, rank int, b []byte, path int, ep btl.Endpoin
 			return nil, err
 		}
 		return pe.railFor(m, path), nil
+	}
+	if a.isUrgent() {
+		return pe.acceptUrgent(a)
 	}
 	if r := pe.railFor(m, path); r != nil && r.broken() {
 		_ = r.endpoint.Close()

@@ -106,7 +106,7 @@ func TestMessageOfNoMember(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pe, _, _ := receiving(t)
-			c, err := pe.pml.newContext(8, stranger, false)
+			c, err := pe.pml.newContext(8, stranger, Manner{})
 			require.NoError(t, err)
 			op, err := c.irecv(make([]byte, 10), nil, AnySource, AnyTag)
 			require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestMessageOfNoMember(t *testing.T) {
 					l, err = r.Begin(encoded(message), size)
 					require.NoError(t, err)
 				}
-				c, err := pe.pml.newContext(8, stranger, false)
+				c, err := pe.pml.newContext(8, stranger, Manner{})
 				require.NoError(t, err, "it is not the communicator's fault")
 				require.ErrorIs(t, pe.failure, ErrPeerFailed)
 				require.ErrorContains(t, pe.failure, "of which rank 1 is no member")
@@ -156,7 +156,7 @@ func TestMessagesOfMembersBeforeTheCommunicator(t *testing.T) {
 	early := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: 8}
 	require.NoError(t, pe.rails[0].Deliver(encoded(early), []byte("early")))
 	require.Equal(t, 1, pe.holds.contexts)
-	c, err := pe.pml.newContext(8, ConsecutiveGroup(0, 2), false)
+	c, err := pe.pml.newContext(8, ConsecutiveGroup(0, 2), Manner{})
 	require.NoError(t, err)
 	require.Zero(t, pe.holds)
 	buf := make([]byte, 5)
@@ -171,7 +171,7 @@ func TestNumbersAheadInAFreedContext(t *testing.T) {
 	pe, _, _ := besieged(t)
 	for n := range uint32(40) {
 		id := uint64(100 + n)
-		c, err := pe.pml.newContext(id, ConsecutiveGroup(0, 2), false)
+		c, err := pe.pml.newContext(id, ConsecutiveGroup(0, 2), Manner{})
 		require.NoError(t, err)
 		ahead := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: n, LaneSeq: n, Context: id, Seq: 1}
 		require.NoError(t, pe.rails[0].Deliver(encoded(ahead), nil))
@@ -231,7 +231,7 @@ func TestSenderKeepsToTheBounds(t *testing.T) {
 // given back all the same.
 func TestGivenBackToAFreedContext(t *testing.T) {
 	pe, _, _ := besieged(t)
-	c, err := pe.pml.newContext(8, ConsecutiveGroup(0, 2), false)
+	c, err := pe.pml.newContext(8, ConsecutiveGroup(0, 2), Manner{})
 	require.NoError(t, err)
 	op, err := c.irecv(make([]byte, 100), nil, 1, 3)
 	require.NoError(t, err)

@@ -89,7 +89,7 @@ func (pe *peer) takePulse() {
 	if refresh {
 		pe.refresh()
 	}
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		if r.up() && !r.busy {
 			r.ask()
 		}
@@ -99,7 +99,7 @@ func (pe *peer) takePulse() {
 // refresh replaces the connections that are silent by new ones. A middlebox may have
 // forgotten a connection that was idle. It loses what goes over that one without a word.
 func (pe *peer) refresh() {
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		if r.up() && !r.attr.Unbreakable && !r.way.Foreign {
 			r.breakOff(fmt.Errorf("%s: no sign of life for half of pml_peer_timeout; a new connection is tried", r.endpoint.Desc()))
 		}

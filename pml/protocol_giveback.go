@@ -146,6 +146,6 @@ func (op *operation) withdrawal(round uint32) {
 		return
 	}
 	op.round = round + 1
-	op.peer.streams.remove(op)
+	op.clearedStreams().remove(op)
 	op.cleared, op.offset, op.accept, op.remote = false, 0, 0, 0
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/rails"
@@ -52,9 +51,12 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	ch.seq++
 	pe.laneSeq[op.lane]++
 	pe.sends++
-	if pe.waiting.head == nil && pe.up() && pe.backlog.Len() < maxBacklog && !pe.restrain() {
+	switch {
+	case c.urgent:
+		pe.hurry(op)
+	case pe.waiting.head == nil && pe.up() && pe.backlog.Len() < maxBacklog && !pe.restrain():
 		pe.launch(op)
-	} else {
+	default:
 		op.setBusy(true)
 		pe.waiting.push(op)
 		pe.connect()
@@ -71,10 +73,10 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 
 // launch chooses the protocol for a send and makes its first frame.
 func (pe *peer) launch(op *operation) {
-	r := pe.railOf(int(op.lane))
+	r := pe.railOf(pe.pml.onWay(op.lane))
 	starved := false
 	if op.mode != Synchronous && (op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerMax)) || pe.presumed(op, r)) {
-		if pe.credit.Spend(credit.Price(int(op.size))) {
+		if op.spend(int(op.size)) {
 			pe.sendEager(op, r)
 			return
 		}
@@ -82,7 +84,7 @@ func (pe *peer) launch(op *operation) {
 		pe.pml.stats.Demoted++
 	}
 	first := r.firstPiece(op.size)
-	if starved || first > 0 && !pe.credit.Spend(credit.Price(int(first))) {
+	if starved || first > 0 && !op.spend(int(first)) {
 		first, starved = 0, true
 	}
 	pe.sendRequest(op, r, first, starved)
@@ -171,6 +173,12 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 // If that rail is busy the frame waits. A frame that waits for one of several parallel
 // rails does not block those of the others.
 func (pe *peer) emit(f *txFrame) {
+	if f.lane == btl.UrgentLane {
+		if pe.express.frames.Len() > 0 || !pe.transmitUrgent(f) {
+			pe.express.frames.Push(&f.Frame)
+		}
+		return
+	}
 	if pe.backlog.Len() == 0 || len(pe.bundle) > 0 {
 		if r := pe.railOf(f.lane); r != nil && !r.busy && r.transmit(f) {
 			return
@@ -185,6 +193,9 @@ func (pe *peer) pump() {
 		pe.answerGoodbye()
 	}
 	pe.sayGoodbye()
+	if pe.ways.Stage == rails.Known {
+		pe.pumpUrgent()
+	}
 	if pe.ways.Stage == rails.Known && pe.control() != nil {
 		pe.pumpBacklog()
 	}
@@ -257,7 +268,7 @@ func (pe *peer) clear(h *wire.Header) {
 		if len(pe.rails) > 1 {
 			pe.connectAll()
 		}
-		pe.streams.push(op)
+		op.clearedStreams().push(op)
 		pe.pump()
 		return
 	}

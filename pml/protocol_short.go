@@ -19,7 +19,7 @@ const shortLimit = 128
 // is complete then. The lock is held.
 func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	p := c.pml
-	if len(buf) > shortLimit || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed {
+	if len(buf) > shortLimit || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.urgent {
 		return false
 	}
 	ch := c.known(c.group.World(dst))

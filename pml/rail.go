@@ -53,7 +53,7 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
 	wire.Restamp(f.header[:], pe.received.Next(), pe.grant.Granted())
-	several, now := len(pe.rails) > 1, int64(0)
+	several, now := len(pe.rails) > 1 || pe.express.rail != nil, int64(0)
 	if several {
 		now = r.pml.engine.Now()
 		f.Given = now
@@ -109,6 +109,7 @@ func (r *rail) Up(hello []byte) {
 	}
 	pe.proceed()
 	pe.credit.Open(h.Credit)
+	pe.reserve()
 	pe.connectBundle(r)
 	pe.pump()
 }

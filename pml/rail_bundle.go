@@ -38,7 +38,10 @@ func (pe *peer) connectBundle(first *rail) {
 
 // railOf is the rail for the frames of a lane, or nil.
 func (pe *peer) railOf(lane int) *rail {
-	if n := len(pe.bundle); n > 0 && lane != btl.ControlLane {
+	if lane == btl.UrgentLane && pe.hasUrgentRail() {
+		return pe.express.rail
+	}
+	if n := len(pe.bundle); n > 0 && lane < btl.UrgentLane {
 		return pe.bundle[lane%n]
 	}
 	return pe.control()

@@ -29,11 +29,14 @@ func (r *rail) hear() {
 // expect has the rail watched once a frame went over it, if there is another to
 // go to.
 func (r *rail) expect() {
-	if p := r.pml; r.peer.ways.Alternatives() && !p.watching {
+	if p := r.pml; !p.watching && r.watched() {
 		p.watching = true
 		p.engine.After(p.tune.railTimeout/4, p.watch)
 	}
 }
+
+// watched reports whether the rail is given up when it is silent: there is another one.
+func (r *rail) watched() bool { return r.way.Aside || r.peer.ways.Alternatives() }
 
 // signs sums up the signs of life.
 func (r *rail) signs() uint64 {
@@ -73,7 +76,7 @@ func (r *rail) sample(oldest int64, waits bool) {
 func (p *PML) watch() {
 	p.watching = false
 	for _, pe := range p.peers {
-		if pe.ways.Stage == rails.Known && pe.ways.Alternatives() {
+		if pe.ways.Stage == rails.Known && (pe.ways.Alternatives() || pe.express.rail != nil) {
 			pe.watch()
 		}
 	}
@@ -91,7 +94,7 @@ func (pe *peer) dueSince() map[*delivery.Line]int64 {
 	if g := &pe.goodbye; g.said && !g.answered {
 		note(&g.over.line, g.at)
 	}
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		waits := pe.waits() || r.way.State == rails.Doubted // what has waited goes another way by now
 		if waits && r.up() && r.busy {
 			note(&r.line, r.refusedAt) // it is to take more
@@ -107,13 +110,16 @@ func (pe *peer) dueSince() map[*delivery.Line]int64 {
 
 func (pe *peer) watch() {
 	oldest := pe.dueSince()
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		if r.up() {
 			since, waits := oldest[&r.line]
 			r.sample(since, waits)
 		}
 	}
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
+		if !r.watched() {
+			continue
+		}
 		before := pe.states()
 		f := pe.ways.Look(&r.way, pe.env())
 		if !slices.Equal(before, pe.states()) { // of any: where all are in doubt none is
@@ -140,7 +146,7 @@ func (pe *peer) watch() {
 
 // states are what the rails are good for.
 func (pe *peer) states() (all []rails.State) {
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		all = append(all, r.way.State)
 	}
 	return all

@@ -152,20 +152,26 @@ func (pe *peer) cutPiece() bool {
 	}
 	pe.streams.pop()
 	r.share.fed = true
-	n := uint64(size)
-	f := pe.pml.newFrame(pe)
-	h := wire.Header{Kind: wire.Data, Lane: op.lane, Handle: op.remote, Offset: op.offset}
-	f.refer(op, op.offset, n)
-	op.offset += n
+	f := op.cut(uint64(size))
 	if op.offset == op.accept {
-		h.Flags |= wire.FlagAckNow
 		pe.doubtStarved()
 	} else {
 		pe.streams.push(op)
 	}
-	f.build(&h)
 	if !r.transmit(f) {
 		pe.bulk.Push(&f.Frame)
 	}
 	return true
+}
+
+// cut makes a frame of the next n bytes of a cleared message.
+func (op *operation) cut(n uint64) *txFrame {
+	f := op.peer.pml.newFrame(op.peer)
+	h := wire.Header{Kind: wire.Data, Lane: op.lane, Handle: op.remote, Offset: op.offset}
+	f.refer(op, op.offset, n)
+	if op.offset += n; op.offset == op.accept {
+		h.Flags |= wire.FlagAckNow
+	}
+	f.build(&h)
+	return f
 }

@@ -155,7 +155,7 @@ func (r *rail) shut(closeIt func()) {
 
 // giveUp ends the rails to a peer that has failed.
 func (pe *peer) giveUp() {
-	for _, r := range pe.rails {
+	for r := range pe.everyRail {
 		r.shut(r.abort)
 	}
 	pe.choosePoller()

@@ -61,6 +61,7 @@ type PML struct {
 	unpromised credit.Pool
 	stats      Stats
 
+	urgent        bool // there is, or was, an urgent context
 	watching      bool // a look at the rails is due
 	beats         beats
 	toAcknowledge []*peer

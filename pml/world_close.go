@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -53,13 +52,18 @@ func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 // has matched has arrived: its sender would give it up when it hears that we leave. What this
 // process has sent to itself does not count: nobody will receive it.
 func (pe *peer) drained() bool {
-	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.Len() == 0 && pe.sent.Empty() && (!pe.local || !pe.holding()))
+	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.Len() == 0 && pe.express.frames.Len() == 0 && pe.sent.Empty() && (!pe.local || !pe.holding()))
 }
 
 // holding reports whether a transport has frames to the peer that it has not
 // released; if their release confirms delivery, the peer has not got them.
 func (pe *peer) holding() bool {
-	return slices.ContainsFunc(pe.rails, func(r *rail) bool { return r.line.Newest() != nil })
+	for r := range pe.everyRail {
+		if r.line.Newest() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // self reports whether the peer is this process.

@@ -115,7 +115,7 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 		pe.choosePoller()
 	}
 	for id, group := range []*Group{ConsecutiveGroup(0, 3), NewGroup([]int32{0, 2}), ConsecutiveGroup(0, 2)} {
-		c, err := s.p.newContext(uint64(id), group, id == 2)
+		c, err := s.p.newContext(uint64(id), group, Manner{Relaxed: id == 2})
 		require.NoError(t, err)
 		s.contexts = append(s.contexts, c)
 	}
@@ -325,7 +325,7 @@ func (s *siege) act() {
 		}
 		id := s.next
 		s.next++
-		made, err := s.p.newContext(id, rapid.SampledFrom([]*Group{ConsecutiveGroup(0, 3), ConsecutiveGroup(0, 2), NewGroup([]int32{0, 2})}).Draw(s.T, "group"), false)
+		made, err := s.p.newContext(id, rapid.SampledFrom([]*Group{ConsecutiveGroup(0, 3), ConsecutiveGroup(0, 2), NewGroup([]int32{0, 2})}).Draw(s.T, "group"), Manner{})
 		require.NoError(s, err)
 		s.contexts = append(s.contexts, made)
 	}

@@ -73,12 +73,15 @@ func (p *PML) Rails() []RailReport {
 	defer p.engine.Unlock()
 	var all []RailReport
 	for _, pe := range p.peers {
-		for _, r := range pe.rails {
+		for r := range pe.everyRail {
 			told := r.report()
 			rep := RailReport{Peer: pe.rank, Host: pe.host, Module: r.attr.Name, Desc: r.endpoint.Desc(),
 				Up: r.up(), State: r.state(told.State), Traffic: r.traffic, Component: p.componentOf(r.module)}
 			if told.Counters != nil {
 				rep.Counters = *told.Counters
+			}
+			if r.way.Aside {
+				rep.Desc += ", for urgent messages"
 			}
 			rep.Congestion, rep.Paths = told.Congestion, told.Paths
 			if !r.up() && r.way.Cause != nil {

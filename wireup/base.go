@@ -28,6 +28,9 @@ type Base struct {
 	Near time.Duration
 	// Links is how many parallel connections there are for each pair of addresses; 0 means 1.
 	Links int
+	// Expedites says that there is a connection for urgent frames beside the others
+	// ([btl.Expediter]). Set it before the first call of Reach.
+	Expedites bool
 
 	address []byte // what is published
 }
@@ -101,6 +104,9 @@ func (b *Base) Reach(peer btl.Peer) ([]btl.Path, error) {
 	} else {
 		spares = nil
 	}
+	if b.Expedites {
+		most--
+	}
 	var paths []btl.Path
 	for _, p := range pairs {
 		for p.Link, p.Links = 0, links; p.Link < links && len(paths) < most; p.Link++ {
@@ -111,6 +117,17 @@ func (b *Base) Reach(peer btl.Peer) ([]btl.Path, error) {
 		paths = append(paths, b.Path(p, b.spareIndex(i)))
 	}
 	return paths, nil
+}
+
+// Express implements [btl.Expediter], for a module that expedites: the path for urgent frames joins
+// the same addresses as the given one.
+func (b *Base) Express(beside btl.Path) (btl.Path, bool) {
+	p, is := beside.Private.(Pair)
+	if !is || !b.Expedites {
+		return btl.Path{}, false
+	}
+	p.Link, p.Links = 0, 1
+	return b.Path(p, b.urgentIndex()), true
 }
 
 // IsOther is an error if the peer is this very process.
@@ -153,6 +170,8 @@ func (b *Base) path(index, speed, links int, nearby bool) btl.Path {
 		path.Latency = cmp.Or(b.Near, path.Latency)
 	}
 	switch {
+	case b.Expedites && index == b.urgentIndex():
+		path.Urgent = true
 	case b.isSpare(index):
 		path.Spare = btl.Detour
 	case b.Links > 1:
@@ -166,6 +185,14 @@ func (b *Base) Nearby(p Pair) bool { return p.Loopback || b.Local.Nearby(p.Remot
 
 // spareIndex is the number of the i-th spare path.
 func (b *Base) spareIndex(i int) int { return b.Wire.Paths - 1 - i }
+
+// urgentIndex is the number of the path for urgent frames, the last before the spare ones.
+func (b *Base) urgentIndex() int {
+	if b.Wire.Paths > MostSpares {
+		return b.Wire.Paths - MostSpares - 1
+	}
+	return b.Wire.Paths - 1
+}
 
 // isSpare reports whether a path of this number is a spare one.
 func (b *Base) isSpare(index int) bool {

@@ -41,7 +41,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pScheduler, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "fcfs", "rr", "prio", "fc", "wfq"}, Level: param.Tuner,
 		Help: "Which stream's data goes next when several wait: in the order of sending (fcfs), in turns (rr), by priority (prio), fair by bytes (fc, wfq). User stack: fcfs without interleaving; rr, prio and wfq with it."},
 	{Name: pPriorities, Kind: param.List, Level: param.Tuner,
-		Help: "Places of the lanes, from lane 0 on, with the scheduler prio (lower goes first), or their weights with wfq; the last counts for all further lanes. Numbers from 0 to 65535, weights from 1 on."},
+		Help: "Places of the lanes, from lane 0 on, with the scheduler prio (lower goes first), or their weights with wfq; the last counts for all further lanes. The control stream, which urgent messages take too, has place 0. Numbers from 0 to 65535, weights from 1 on."},
 	{Name: pEncapPort, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.Tuner,
 		Help: "Carry the kernel's SCTP in UDP to this port of the peers' kernels (RFC 6951), which is their sysctl net.sctp.udp_port; 0: no. A rank with the user stack reaches those with the kernel stack by it, one on each host, with btl_sctp_port_min=5000."},
 	{Name: pMTU, Kind: param.Int, Default: "1440", Min: "576", Max: "8192", Unit: "bytes", Level: param.Tuner,

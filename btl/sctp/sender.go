@@ -28,10 +28,11 @@ func (m *module) bearable(window int) int {
 	return window/(prefixSize+maxHeader+m.cfg.maxFrame) - 1
 }
 
-// stream returns the stream of a lane. The message layer's control frames share the
-// control stream with our own messages, unless everything is to be on one stream.
+// stream returns the stream of a lane. The message layer's control frames, and urgent messages, share
+// the control stream with our own messages, unless everything is to be on one stream. That stream
+// goes before all others, or takes turns with them.
 func (s *sender) stream(lane int) uint16 {
-	if lane == btl.ControlLane && s.streams > 1 {
+	if (lane == btl.ControlLane || lane == btl.UrgentLane) && s.streams > 1 {
 		return controlStream
 	}
 	return uint16(1 + lane%s.streams)

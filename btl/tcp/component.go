@@ -60,7 +60,7 @@ func newModule(host btl.Host, cfg config) *module {
 		scratch: make([]byte, 64<<10),
 		buffers: newLender(host.Loop()),
 	}
-	m.Links, m.Near = cfg.links, loopbackLatency
+	m.Links, m.Near, m.Expedites = cfg.links, loopbackLatency, true
 	return m
 }
 

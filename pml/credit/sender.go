@@ -5,14 +5,22 @@ import "fmt"
 // A Sender is what a peer lets us send unasked. The zero value may send nothing.
 type Sender struct {
 	granted, used uint32
+	first         uint32 // what came with the hello
+	reserve       uint32 // units that only what is urgent may spend
 	opened        bool
 }
+
+// First is the first grant.
+func (s *Sender) First() uint32 { return s.first }
+
+// Reserve keeps units for what is urgent, so that what is not can not hold it up.
+func (s *Sender) Reserve(units uint32) { s.reserve = units }
 
 // Open takes the first grant, which came with the hello and was checked there. A
 // second connection brings it again; that changes nothing.
 func (s *Sender) Open(first uint32) {
 	if !s.opened {
-		s.opened = true
+		s.opened, s.first = true, first
 		_ = s.Update(first)
 	}
 }
@@ -41,8 +49,17 @@ func (s *Sender) Available() uint32 {
 	return 0
 }
 
-// Spend takes units, if there are so many.
+// Spend takes units, if there are so many beside those that are reserved.
 func (s *Sender) Spend(units uint32) bool {
+	if s.Available() < units+s.reserve {
+		return false
+	}
+	s.used += units
+	return true
+}
+
+// SpendUrgently takes units, if there are so many.
+func (s *Sender) SpendUrgently(units uint32) bool {
 	if s.Available() < units {
 		return false
 	}

@@ -18,6 +18,9 @@
 // [Peer.Doubt], [Peer.Probed], [Peer.Shut]. docs/decisions/0033-rail-states.md has the
 // table of what each does in each state; a test holds the code to it.
 //
+// A rail that is [Rail.Aside] is Idle, Connecting, Up, Doubted, Breaking or Down. What happens to it
+// changes no other rail and nothing that is known of the peer.
+//
 // Which way is next is one policy, [Peer.Next], for all that may ask for one: first
 // contact, spare paths, transports that stand by, the call through the launcher, recovery.
 // Who has failed is one list of reasons, [Evidence.Verdict].

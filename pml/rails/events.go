@@ -28,6 +28,18 @@ func (p *Peer) Open(r *Rail, e Env) bool {
 	return true
 }
 
+// OpenAside has a rail connect that carries some frames beside those that lead to the peer, over a
+// new endpoint where its own is broken. It reports whether the caller is to see to that: there is a
+// connection to the peer beside which it would be, and its pause is over.
+func (p *Peer) OpenAside(r *Rail, e Env) (anew, open bool) {
+	anew = r.State == Down
+	if !p.Connected() || r.Foreign || !anew && r.State != Idle || anew && e.Now < r.since+int64(r.pause) {
+		return false, false
+	}
+	p.open(r, e)
+	return anew, true
+}
+
 func (p *Peer) open(r *Rail, e Env) { r.State, r.since = Connecting, e.Now }
 
 // Adopt notes that the peer has begun to connect the rail, in the place of one that is
@@ -36,6 +48,11 @@ func (p *Peer) Adopt(r *Rail, e Env) { r.State, r.since = Connecting, e.Now }
 
 // Up notes that a rail is connected.
 func (p *Peer) Up(r *Rail, e Env) {
+	if r.Aside {
+		r.State, r.since, r.moved = Up, e.Now, e.Moved
+		r.pace.begin(e.Now)
+		return
+	}
 	p.Met, p.exhausted = true, false
 	p.widenAt, p.appealAt, p.answerBy = 0, 0, 0
 	r.met, r.since, r.moved = true, e.Now, e.Moved
@@ -57,7 +74,11 @@ func (p *Peer) Up(r *Rail, e Env) {
 
 // Broken notes that a rail's transport takes nothing more and is about to say why.
 func (p *Peer) Broken(r *Rail, e Env) {
-	if r.State.Connected() {
+	switch {
+	case !r.State.Connected():
+	case r.Aside:
+		r.State = Breaking
+	default:
 		r.State, p.lost = Breaking, e.Now
 		p.settle()
 	}
@@ -65,6 +86,10 @@ func (p *Peer) Broken(r *Rail, e Env) {
 
 // Down notes that a connection has broken, or that an attempt to make one has failed.
 func (p *Peer) Down(r *Rail, err error, e Env) {
+	if r.Aside {
+		r.downAside(err, e)
+		return
+	}
 	was := r.State
 	r.Cause, p.last, p.wanted = err, r, true
 	broke := was.Connected() || was == Breaking
@@ -95,6 +120,21 @@ func (p *Peer) Down(r *Rail, err error, e Env) {
 	if p.Connected() {
 		r.pause = min(max(2*r.pause, firstPause), lastPause)
 	}
+}
+
+// downAside is Down for a rail that is no way to the peer: nothing is lost with it. The pause before
+// it is tried again grows while nothing gets through.
+func (r *Rail) downAside(err error, e Env) {
+	served := r.State.Connected() || r.State == Breaking
+	switch {
+	case Final(err):
+		r.pause = lastAsidePause
+	case served && e.Moved != r.moved:
+		r.pause = firstPause
+	default:
+		r.pause = min(max(2*r.pause, firstPause), lastAsidePause)
+	}
+	r.Cause, r.State, r.since = err, Down, e.Now
 }
 
 // Shut notes that the caller has closed a rail for good.

@@ -20,6 +20,9 @@ type Rail struct {
 	Tier int
 	// Foreign rails only the peer can connect.
 	Foreign bool
+	// Aside rails carry some frames beside the others, if they are connected. They do not count as a
+	// way to the peer, and are none of [Peer.Rails]. They are opened by [Peer.OpenAside].
+	Aside bool
 	// Unbreakable rails can not break while both ends live.
 	Unbreakable bool
 	// Spare says whether the path stands by for others of its transport.
@@ -44,6 +47,8 @@ const (
 	// while others carry on.
 	firstPause = 250 * time.Millisecond
 	lastPause  = 2 * time.Second
+	// lastAsidePause is lastPause for a rail that nothing depends on.
+	lastAsidePause = 30 * time.Second
 	// quickReconnects is how many connections in a row may break, or fail to be made,
 	// while nothing gets through, before the next one has to wait: 10 ms, then twice as
 	// long each time, at most a second.

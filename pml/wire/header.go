@@ -15,8 +15,9 @@ const (
 )
 
 const (
-	// MaxLanes bounds the lane numbers that are believed.
-	MaxLanes = 1024
+	// MaxLanes bounds the lane numbers that are believed: as many as pml_lanes may be, and the
+	// urgent one.
+	MaxLanes = 1024 + 1
 	// MaxRanges is how many ranges an acknowledgement has room for.
 	MaxRanges = 6
 	// MaxComponent is the length of the longest component's name that a header holds.

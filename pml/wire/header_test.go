@@ -80,7 +80,7 @@ func TestHeaderRefuses(t *testing.T) {
 		{"type above the last", Header{Kind: Kinds}, 0, nil, "is unknown"},
 		{"unknown flag", Header{Kind: Ack, Flags: FlagCounted}, 0, nil, "header of frame type 5 has flags 0x4, known are 0x1"},
 		{"a flag of another type", Header{Kind: Eager, Flags: FlagWithdrawn}, 5, nil, "has flags 0x40"},
-		{"lane", Header{Kind: Goodbye, Lane: MaxLanes}, 0, nil, "lane 1024 is not below 1024"},
+		{"lane", Header{Kind: Goodbye, Lane: MaxLanes}, 0, nil, "lane 1025 is not below 1025"},
 		{"negative tag", Header{Kind: Eager, Tag: -1}, 5, nil, "tag -1 is negative"},
 		{"request shorter than its first piece", Header{Kind: Request, Size: 4}, 5, nil, "request to send 4 bytes comes with 5"},
 		{"request of a wild length", Header{Kind: Request, Size: 1 << 63}, 5, nil, "request to send 9223372036854775808 bytes"},

@@ -22,6 +22,8 @@ type Config struct {
 	Self bool
 	// Both keeps two connections where both sides have connected at once.
 	Both bool
+	// Express has urgent frames get a connection of their own.
+	Express bool
 	// Window is how many frames may be under way on an endpoint. At least 1.
 	Window int
 	// Refuse has Send say Busy once in so many times; 0: only at the window.
@@ -71,6 +73,7 @@ func Random(seed uint64) Config {
 	if cut := pick(r, 0, 0, 0, 30, 100, 1000); !c.Local {
 		c.Cut = cut
 	}
+	c.Express = r.IntN(2) == 0
 	return c
 }
 
@@ -79,6 +82,6 @@ func pick(r *rand.Rand, values ...int) int { return values[r.IntN(len(values))] 
 func (c Config) name() string { return cmp.Or(c.Name, "chaos") }
 
 func (c Config) String() string {
-	return fmt.Sprintf("%s: eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, window %d, refuse 1 in %d, delay %d (slow lane %v), chunk %d, patient %v, cut 1 in %d, exclusivity %d, seed %#x",
-		c.name(), c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Window, c.Refuse, c.Delay, c.SlowLane, c.Chunk, c.Patient, c.Cut, c.Exclusivity, c.Seed)
+	return fmt.Sprintf("%s: eager %d, frames of %d (best %d), %d lanes, ordered %v, local %v, self %v, both %v, express %v, window %d, refuse 1 in %d, delay %d (slow lane %v), chunk %d, patient %v, cut 1 in %d, exclusivity %d, seed %#x",
+		c.name(), c.EagerLimit, c.MaxFrame, c.BestFrame, c.Lanes, c.Ordered, c.Local, c.Self, c.Both, c.Express, c.Window, c.Refuse, c.Delay, c.SlowLane, c.Chunk, c.Patient, c.Cut, c.Exclusivity, c.Seed)
 }

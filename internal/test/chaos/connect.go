@@ -78,7 +78,7 @@ func (m *module) asked(from *endpoint, secret, hello []byte) {
 		return
 	}
 	rank := from.m.host.Rank()
-	if own := m.connectingTo(rank); own != nil && !m.config.Both {
+	if own := m.connectingTo(rank, from.path); own != nil && !m.config.Both {
 		// Both sides are at it. The lower rank's attempt wins and serves the
 		// endpoints of both; the other's comes to nothing.
 		if rank < m.host.Rank() {
@@ -87,8 +87,8 @@ func (m *module) asked(from *endpoint, secret, hello []byte) {
 		}
 		return
 	}
-	e := &endpoint{m: m, peer: rank, address: from.m.id, remote: from, state: up}
-	r, err := m.host.Accept(m, rank, hello, 0, e)
+	e := &endpoint{m: m, peer: rank, path: from.path, address: from.m.id, remote: from, state: up}
+	r, err := m.host.Accept(m, rank, hello, from.path, e)
 	if err != nil {
 		from.m.post(func() { from.finally(fmt.Errorf("rank %d refused: %w: %w", m.host.Rank(), btl.ErrUnwelcome, err)) })
 		return
@@ -113,9 +113,9 @@ func (m *module) answer(from, own *endpoint) {
 	})
 }
 
-func (m *module) connectingTo(rank int) *endpoint {
+func (m *module) connectingTo(rank, path int) *endpoint {
 	for e := range m.endpoints {
-		if e.peer == rank && e.state == connecting {
+		if e.peer == rank && e.path == path && e.state == connecting {
 			return e
 		}
 	}

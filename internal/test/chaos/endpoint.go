@@ -3,6 +3,7 @@ package chaos
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -20,6 +21,7 @@ const (
 type endpoint struct {
 	m        *module
 	peer     int
+	path     int
 	address  uint64
 	receiver btl.Receiver
 	remote   *endpoint // the other side, once known
@@ -41,6 +43,11 @@ type endpoint struct {
 // Desc implements [btl.Endpoint].
 func (e *endpoint) Desc() string {
 	return fmt.Sprintf("%s: rank %d → rank %d", e.m.c.Name(), e.m.host.Rank(), e.peer)
+}
+
+// Path implements [btl.Pather].
+func (e *endpoint) Path() btl.Path {
+	return btl.Path{Bandwidth: 10_000, Latency: time.Microsecond, Weight: 1, Index: e.path, Urgent: e.path == urgentPath, Desc: "through chaos"}
 }
 
 // Send implements [btl.Endpoint].

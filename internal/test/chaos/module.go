@@ -48,8 +48,17 @@ func (m *module) Reach(p btl.Peer) ([]btl.Path, error) {
 	return []btl.Path{{Bandwidth: 10_000, Latency: time.Microsecond, Weight: 1, Desc: "through chaos"}}, nil
 }
 
+// Express implements [btl.Expediter].
+func (m *module) Express(p btl.Path) (btl.Path, bool) {
+	p.Index, p.Urgent = urgentPath, true
+	return p, m.config.Express
+}
+
+// urgentPath is the number of the path for urgent frames.
+const urgentPath = 1
+
 // Connect implements [btl.Module].
-func (m *module) Connect(p btl.Peer, _ btl.Path, r btl.Receiver) (btl.Endpoint, error) {
+func (m *module) Connect(p btl.Peer, path btl.Path, r btl.Receiver) (btl.Endpoint, error) {
 	if m.closed {
 		return nil, btl.ErrClosed
 	}
@@ -57,7 +66,7 @@ func (m *module) Connect(p btl.Peer, _ btl.Path, r btl.Receiver) (btl.Endpoint, 
 	if err != nil {
 		return nil, err
 	}
-	e := &endpoint{m: m, peer: p.Rank, address: id, receiver: r}
+	e := &endpoint{m: m, peer: p.Rank, path: path.Index, address: id, receiver: r}
 	m.endpoints[e] = struct{}{}
 	return e, nil
 }

@@ -124,20 +124,32 @@ func (r *rank) take(s *step) error {
 	return nil
 }
 
+// options are those that a communicator is duplicated with. Some are urgent, some are not, and some are what
+// they are duplicates of.
+func (r *rank) options(s *step) (options []strand.DupOption) {
+	switch {
+	case s.relaxed == r.program.comms[s.comm].relaxed:
+	case s.relaxed:
+		options = append(options, strand.Relaxed)
+	default:
+		options = append(options, strand.Strict)
+	}
+	switch s.made[r.me] % 4 {
+	case 1:
+		options = append(options, strand.Urgent)
+	case 2:
+		options = append(options, strand.Normal)
+	}
+	return options
+}
+
 // join makes a communicator, which has to be as the program says.
 func (r *rank) join(s *step) error {
 	var c *strand.Comm
 	var err error
-	switch {
-	case s.kind == stepDup && s.relaxed != r.program.comms[s.comm].relaxed:
-		order := strand.Strict
-		if s.relaxed {
-			order = strand.Relaxed
-		}
-		c, err = r.comms[s.comm].DupWith(r.ctx, order)
-	case s.kind == stepDup:
-		c, err = r.comms[s.comm].Dup(r.ctx)
-	default:
+	if s.kind == stepDup {
+		c, err = r.comms[s.comm].DupWith(r.ctx, r.options(s)...)
+	} else {
 		c, err = r.comms[s.comm].Split(r.ctx, s.colors[r.me], s.keys[r.me])
 	}
 	if err != nil {

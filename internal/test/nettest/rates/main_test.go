@@ -10,5 +10,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	nettest.Main(m, map[string]nettest.Role{"stream": stream, "traffic": traffic.Role})
+	nettest.Main(m, map[string]nettest.Role{"stream": stream, "traffic": traffic.Role, "urgent": urgent})
 }

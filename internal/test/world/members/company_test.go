@@ -57,7 +57,7 @@ func newParty(t *testing.T, seed uint64) *party {
 		require.NoError(t, <-opened)
 	}
 	for i, layer := range p.layers {
-		p.contexts[i], err = layer.NewContext(0, pml.ConsecutiveGroup(0, n), false)
+		p.contexts[i], err = layer.NewContext(0, pml.ConsecutiveGroup(0, n), pml.Manner{})
 		require.NoError(t, err)
 		p.open[i] = true
 	}
