@@ -61,7 +61,7 @@ func (e *Engine) onTick() {
 		e.takeOver()
 	default:
 		e.calm = min(e.calm+1, maxCalm)
-		e.armTick(e.busy > 0 || e.heldBack())
+		e.armTick(e.busy.Load() > 0 || e.heldBack())
 	}
 }
 
@@ -80,6 +80,8 @@ type sentry struct {
 	onDuty atomic.Bool  // it has the role, or the engine has closed
 	tick   atomic.Int64 // when the next tick is due, or forever
 	putOff int          // how often in a row a tick was put off
+	aloof  bool         // it has the role, but descriptors do not end its doze for the moment
+	active int64        // when it last did something
 }
 
 // forever is the time of what never comes.
@@ -92,6 +94,7 @@ func (e *Engine) takeOver() {
 	e.poller.calmDown() // a kick that no waiter has used up would end every doze
 	e.background.onDuty.Store(true)
 	e.poller.attend(true)
+	e.background.aloof = false
 }
 
 // unfinished reports whether there is something to do that no descriptor announces.
@@ -103,8 +106,7 @@ func (e *Engine) unfinished() bool {
 func (e *Engine) runBackground() {
 	defer e.done.Done()
 	for {
-		e.poller.doze()
-		if !e.comeOnDuty() {
+		if ready := e.poller.doze(); ready && e.standAloof() || !e.comeOnDuty() {
 			continue
 		}
 		if e.closed {
@@ -119,6 +121,24 @@ func (e *Engine) runBackground() {
 		}
 		e.Unlock()
 	}
+}
+
+// quietFor is how long nothing has come when the background goroutine is in no hurry.
+const quietFor = int64(time.Millisecond)
+
+// standAloof reports whether the background goroutine leaves what has come alone for a moment. When
+// nothing is under way and nothing has come for a while, the first message is often that of a
+// rank that has computed as long as this one, which is about to make a call then. It would find
+// the lock taken.
+func (e *Engine) standAloof() bool {
+	b := &e.background
+	if b.aloof || e.busy.Load() > 0 || e.poller.now()-b.active < quietFor || !b.onDuty.Load() {
+		return false
+	}
+	b.aloof = true
+	e.poller.attend(false)
+	e.poller.alarm(int64(e.opts.Tick))
+	return true
 }
 
 // comeOnDuty takes the lock for the background goroutine and reports true, if there is anything for
@@ -155,6 +175,7 @@ func (e *Engine) serve() {
 	b := &e.background
 	e.blocked = false
 	for e.poll(nil) || e.unfinished() || !e.doze() {
+		b.active = e.clock
 		e.letOthersIn(0)
 		if e.aside.watch != nil { // it could not be brought back
 			e.letOthersIn(1)
@@ -164,6 +185,10 @@ func (e *Engine) serve() {
 		}
 	}
 	e.blocked = true
+	if b.aloof {
+		b.aloof = false
+		e.poller.attend(true)
+	}
 	e.setAlarm()
 }
 

@@ -13,7 +13,7 @@ func (p untouchable) now() int64                    { return 1 }
 func (p untouchable) wait([]event, int64) int       { p.t.Error("waited for"); return 0 }
 func (p untouchable) kick()                         { p.t.Error("kicked") }
 func (p untouchable) calmDown()                     { p.t.Error("calmed down") }
-func (p untouchable) doze()                         { p.t.Error("dozed in") }
+func (p untouchable) doze() bool                    { p.t.Error("dozed in"); return false }
 func (p untouchable) alarm(int64)                   { p.t.Error("dozed in") }
 func (p untouchable) attend(bool)                   { p.t.Error("attended to") }
 func (p untouchable) rouse()                        { p.t.Error("roused") }

@@ -33,6 +33,8 @@ const (
 	// slowCounts is how many long yields a slow one counts for. There are few slow ones, since
 	// they make waits park, and a parked waiter does not yield.
 	slowCounts = 8
+	// alone is how many short yields in a row show that nobody else is there.
+	alone = 64
 	// A move costs some 30 µs. Where it does not help, because all processors are
 	// taken, it is tried more and more seldom.
 	firstPause = 250 * time.Microsecond
@@ -44,6 +46,9 @@ func (c *company) observe(now, yieldTime int64) bool {
 	if yieldTime <= longYield {
 		if c.short++; c.short > quickBetween {
 			c.long = 0
+		}
+		if c.short > alone {
+			c.pause = 0 // the last move has helped
 		}
 		return false
 	}

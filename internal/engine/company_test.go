@@ -55,4 +55,13 @@ func TestCompany(t *testing.T) {
 	clock = c.next + 4*int64(maxPause) + 1
 	movesAfter()
 	require.Equal(t, clock+int64(firstPause), c.next, "forgiven")
+
+	for c.pause < maxPause {
+		clock = c.next
+		movesAfter()
+	}
+	clock = c.next
+	short(alone + 1)
+	movesAfter()
+	require.Equal(t, clock+int64(firstPause), c.next, "it has helped")
 }

@@ -77,7 +77,7 @@ type Engine struct {
 	helpers  int           // goroutines of transports on which waiters depend
 	letIn    int64         // when Go's scheduler was last let in
 	lone     bool          // Go had one processor then
-	busy     int           // operations that should move while the program computes
+	busy     atomic.Int64  // operations that should move while the program computes
 
 	tickArmed  bool
 	tickShort  bool
@@ -276,7 +276,7 @@ func (e *Engine) nudge() {
 // Busy counts operations that should move on though the program makes no call:
 // as long as there are any the background goroutine takes over sooner.
 func (e *Engine) Busy(delta int) {
-	e.busy += delta
+	e.busy.Add(int64(delta))
 	if delta > 0 && e.holder == nil {
 		e.armTick(true)
 	}

@@ -27,14 +27,15 @@ type poller interface {
 	// lock while nobody is in wait.
 	calmDown()
 	// doze is the background goroutine's wait. It ends by [poller.rouse], by [poller.alarm], and,
-	// while attend is on, when a descriptor is ready. It takes no event of a descriptor.
-	doze()
+	// while attend is on, when a descriptor is ready. It takes no event of a descriptor. It reports
+	// whether a descriptor alone has ended it.
+	doze() bool
 	// alarm ends the doze that is under way, or the next one, in so many nanoseconds. Only the
 	// last call counts. It wakes nobody before. It is called under the engine's lock, or by the
 	// background goroutine.
 	alarm(after int64)
-	// attend says whether descriptors end a doze. It is called under the engine's lock and costs
-	// a system call. It wakes nobody unless a descriptor is ready.
+	// attend says whether descriptors end a doze. It is called under the engine's lock, or to say
+	// no by the background goroutine. It costs a system call. It wakes nobody unless a descriptor is ready.
 	attend(on bool)
 	// rouse ends the doze that is under way, or the next one. Any goroutine may call it.
 	rouse()

@@ -146,13 +146,16 @@ func (p *kqueue) ringAlarm() {
 	}
 }
 
-func (p *kqueue) doze() {
+func (p *kqueue) doze() bool {
+	alone := true
 	var events [2]unix.Kevent_t
 	for i := range p.outer.await(events[:], -1) {
 		if int(events[i].Ident) == p.outer.pipe[0] {
 			p.outer.drain()
+			alone = false
 		}
 	}
+	return alone
 }
 
 func (p *kqueue) attend(on bool) {

@@ -35,6 +35,7 @@ type epoll struct {
 	start       time.Time
 	scratch     [maxEvents]unix.EpollEvent // for polls, which happen under the engine's lock
 	alert       [3]unix.EpollEvent         // for the background goroutine
+	alone       bool                       // of those only the inner set
 }
 
 func newPoller() (poller, error) {
@@ -105,8 +106,9 @@ func (p *epoll) wait(buf []event, timeout int64) int {
 	return p.translate(buf, ready[:n], true)
 }
 
-func (p *epoll) doze() {
+func (p *epoll) doze() bool {
 	_ = p.conn.Read(p.look) // it fails when the set is closed, after the last doze
+	return p.alone
 }
 
 // alerts reports whether there is something for the background goroutine.
@@ -117,6 +119,7 @@ func (p *epoll) alerts() bool {
 	if errno != 0 {
 		return false
 	}
+	p.alone = n == 1 && tokenOf(&ready[0]) == innerToken
 	for i := range ready[:n] {
 		if tokenOf(&ready[i]) == kickToken {
 			drain(p.bell)

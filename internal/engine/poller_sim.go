@@ -31,7 +31,7 @@ func (p *simulated) wait(_ []event, timeout int64) int {
 
 func (p *simulated) kick()             { p.kicks.fire() }
 func (p *simulated) calmDown()         { p.kicks.douse() }
-func (p *simulated) doze()             { p.rouses.await(-1) }
+func (p *simulated) doze() bool        { p.rouses.await(-1); return false }
 func (p *simulated) alarm(after int64) { p.clock.Reset(time.Duration(after)) }
 func (p *simulated) attend(bool)       {}
 func (p *simulated) rouse()            { p.rouses.fire() }

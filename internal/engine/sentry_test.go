@@ -13,15 +13,15 @@ import (
 // counted is a poller that counts what wakes a thread.
 type counted struct {
 	poller
-	kicks, rouses, dozes, alarms atomic.Int32
-	attended                     bool
+	kicks, rouses, dozes, alarms, left atomic.Int32
+	attended                           atomic.Bool
 }
 
 func (p *counted) kick()  { p.kicks.Add(1); p.poller.kick() }
 func (p *counted) rouse() { p.rouses.Add(1); p.poller.rouse() }
-func (p *counted) doze() {
+func (p *counted) doze() bool {
 	p.dozes.Add(1)
-	p.poller.doze()
+	return p.poller.doze()
 }
 
 func (p *counted) alarm(after int64) {
@@ -30,7 +30,10 @@ func (p *counted) alarm(after int64) {
 }
 
 func (p *counted) attend(on bool) {
-	p.attended = on
+	p.attended.Store(on)
+	if !on {
+		p.left.Add(1)
+	}
 	p.poller.attend(on)
 }
 
@@ -45,7 +48,7 @@ func simulateCounted(t *testing.T, f func(t *testing.T, e *Engine, p *counted)) 
 		pass(time.Second)
 		e.Lock()
 		require.Same(t, &e.background.waiter, e.holder)
-		require.True(t, p.attended)
+		require.True(t, p.attended.Load())
 		e.Unlock()
 		f(t, e, p)
 	})
@@ -68,14 +71,14 @@ func TestEvictionWakesNobody(t *testing.T) {
 					e.Lock()
 					poll(t, e)
 					require.Nil(t, e.holder)
-					require.False(t, p.attended)
+					require.False(t, p.attended.Load())
 					e.Unlock()
 					pass(longTick - 1)
 					require.Equal(t, dozes, p.dozes.Load(), "nor does the tick before it is due")
 					pass(2 * longTick << maxCalm)
 					e.Lock()
 					require.Same(t, &e.background.waiter, e.holder, "it has the role again")
-					require.True(t, p.attended)
+					require.True(t, p.attended.Load())
 					e.Unlock()
 				}
 				require.Zero(t, p.wakes())
@@ -204,6 +207,29 @@ func TestTickThatWasPutOffComes(t *testing.T) {
 	require.Zero(t, d.flushed)
 	e.Unlock()
 	e.until(t, "it is flushed", func() bool { return d.flushed == 1 })
+}
+
+// What comes first after a rest is left alone for a moment: its receiver may be about to ask for it.
+// What something under way waits for is not.
+func TestFirstMessageAfterARest(t *testing.T) {
+	e, p := newEngineOn(t, Options{}, func(inner poller) *counted { return &counted{poller: inner} })
+	pr := newPair(t, e)
+	for busy, left := range []int32{1, 0} {
+		e.Lock()
+		e.Busy(busy)
+		e.Unlock()
+		e.untilBackground(t)
+		e.until(t, "it has rested", func() bool { return e.poller.now() > e.background.active+2*quietFor })
+		before := p.left.Load()
+		pr.send()
+		e.until(t, "it has come", func() bool { return pr.bytes == busy+1 })
+		require.Equal(t, left, p.left.Load()-before)
+		e.untilBackground(t)
+		require.True(t, p.attended.Load())
+		e.Lock()
+		e.Busy(-busy)
+		e.Unlock()
+	}
 }
 
 // Go's scheduler wakes a thread whenever it is let in.

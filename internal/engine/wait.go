@@ -177,7 +177,7 @@ func (e *Engine) release(w *waiter) {
 		return
 	}
 	if !e.closed {
-		e.armTick(e.busy > 0 || e.heldBack())
+		e.armTick(e.busy.Load() > 0 || e.heldBack())
 	}
 }
 
