@@ -11,7 +11,7 @@ PURE := ./btl ./internal/lab/emulate ./param/... ./pml/... ./selection/...
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel lint fuzz bench soak docs vet-cross clean
+.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel lint fuzz bench bench-peers soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ bench: build ## Go benchmarks with allocations, then strand against raw sockets
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 	bin/strand bench pingpong --against raw
 	bin/strand bench rate
+
+# PEERS are flags of strand bench peers: PEERS='--limit 15m', PEERS=--quick, PEERS=--resume.
+bench-peers: build ## docs/PERFORMANCE.md: beside Open MPI, MPICH and raw sockets, in about 25 minutes; PEERS='--limit 15m' or --quick: less
+	bin/strand bench peers --out docs/PERFORMANCE.md --commit="$$(git describe --always --abbrev=12 --dirty)" $(PEERS)
 
 soak: ## the long forms: STRANDTEST_SOAK=1 go test, then 10 minutes of each fuzzer; takes hours
 	STRANDTEST_SOAK=1 go test -count=1 -timeout 0 ./...

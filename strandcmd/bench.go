@@ -88,7 +88,7 @@ func newBenchCommand() *cobra.Command {
 	for _, c := range benchCommands {
 		cmd.AddCommand(newWorkloadCommand(c.workload, c.short, c.example))
 	}
-	cmd.AddCommand(newBenchMemberCommand())
+	cmd.AddCommand(newBenchPeersCommand(), newBenchMemberCommand())
 	return cmd
 }
 
@@ -184,11 +184,7 @@ func (r *benchRun) checked() ([]bench.Cell, error) {
 		if slices.Contains(bench.Peers(), name) {
 			continue
 		}
-		hint := ""
-		if near := param.Nearest(name, slices.Values(bench.Peers())); near != "" {
-			hint = fmt.Sprintf("; did you mean %s?", near)
-		}
-		return nil, fmt.Errorf("--against %q: want one or more of %s, separated by commas%s", name, strings.Join(bench.Peers(), ", "), hint)
+		return nil, fmt.Errorf("--against %q: want one or more of %s, separated by commas%s", name, strings.Join(bench.Peers(), ", "), didYouMean(name, bench.Peers()))
 	}
 	if len(r.against) > 0 && r.blocks < bench.MinBlocks {
 		return nil, fmt.Errorf("--blocks %d: want at least %d, better 20: the result is their lower quartile", r.blocks, bench.MinBlocks)

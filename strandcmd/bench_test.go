@@ -2,6 +2,8 @@ package strandcmd
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,6 +29,15 @@ func TestBenchFlags(t *testing.T) {
 		{"bench pairs --pairs 2,0", 2, `--pairs "2,0": want 1 to 64 pairs`},
 		{"bench stream --pairs 2", 2, "unknown flag: --pairs"},
 		{"bench pairs --against openmp", 2, "separated by commas; did you mean openmpi?"},
+		{"bench peers --only tcp/steam", 2, "--only tcp/steam: want sm or tcp, or one of their tables"},
+		{"bench peers --against opnmpi", 2, "did you mean openmpi?"},
+		{"bench peers --rounds -1", 2, "--rounds -1: want 1 or more"},
+		{"bench peers --limit -1s", 2, "--limit -1s: want a time above 0"},
+		{"bench peers --out page", 2, "--out page: want a file .md"},
+		{"bench peers --from a.json --resume", 2, "choose one of them"},
+		{"bench peers --from nosuch.json", 2, "nosuch.json: no such file"},
+		{"bench peers --baseline nosuch.json", 2, "--baseline: open nosuch.json"},
+		{"bench peer", 2, "did you mean peers?"},
 		{"bench pair", 2, `unknown command "pair"; did you mean pairs?`},
 		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, pion, openmpi, mpich`},
 		{"bench stream --against raw --blocks 1", 2, "--blocks 1: want at least 4"},
@@ -46,7 +57,7 @@ func TestBenchFlags(t *testing.T) {
 }
 
 func TestBenchHelp(t *testing.T) {
-	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help", "bench pairs --help"} {
+	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help", "bench pairs --help", "bench peers --help"} {
 		stdout, stderr, status := command(line)
 		assert.Zero(t, status, "%s: %s", line, stderr)
 		assert.Contains(t, stdout, "Examples:\n  strand bench", line)
@@ -144,4 +155,29 @@ func TestBenchAgainst(t *testing.T) {
 	assert.Positive(t, result.Rows[0].Peers[0].Ratio)
 	require.NotNil(t, result.Valid)
 	assert.Equal(t, *result.Valid, err == nil, "the status says whether the run is valid")
+}
+
+// The command makes a page, and makes it again of its figures.
+func TestBenchPeers(t *testing.T) {
+	dir := t.TempDir()
+	page, results := filepath.Join(dir, "Speed.md"), filepath.Join(dir, "speed", "results.json")
+	out, _ := strandProcess(t, "bench", "peers", "--quick", "--only", "tcp/rate", "--rounds", "1", "--against", "raw", "--commit=c1", "--out", page).CombinedOutput()
+	// Whether the machine was quiet is not the matter.
+	assert.Contains(t, string(out), page+" is written")
+	text, err := os.ReadFile(page)
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(text), "## tcp/rate: message rates")
+	assert.Contains(t, string(text), "| Strand | c1 |")
+	assert.Regexp(t, `\n\| 8 \| [\d.]+ \| \d+\.\d\d \| – \| – \| [\d.]+ / [\d.]+ / – / – \|\n`, string(text))
+
+	again := filepath.Join(dir, "again.md")
+	stdout, _, _ := command("bench peers --from " + results + " --baseline " + results + " --out " + again)
+	assert.Contains(t, stdout, "c1 beside c1: 1 cells compared, 0 changed")
+	remade, err := os.ReadFile(again)
+	require.NoError(t, err)
+	assert.Equal(t, strings.ReplaceAll(string(text), "speed/", "again/"), string(remade))
+
+	_, stderr, status := command("bench peers --resume --only tcp/rate --commit=c2 --out " + page)
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, "--resume: the figures are of c1, this is c2")
 }

@@ -170,6 +170,16 @@ func kernelCongestion() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
+// KernelCongestion returns the name of the kernel's default congestion control, or "" where that is
+// not known.
+func KernelCongestion() string {
+	name, err := kernelCongestion()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 // describe puts the options into words.
 func (s SocketOptions) describe() string {
 	words := []string{"TCP_NODELAY"}

@@ -59,8 +59,8 @@ func (w Workload) ratioMeaning() string {
 	return "strand over the peer, more is better"
 }
 
-// digits writes a figure with about three digits that count.
-func digits(v float64) string {
+// Digits writes a figure with about three digits that count.
+func Digits(v float64) string {
 	switch {
 	case v >= 100:
 		return strconv.FormatFloat(v, 'f', 0, 64)

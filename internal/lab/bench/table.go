@@ -177,12 +177,12 @@ func (r *Result) hasWindows() bool { return r.Window == 0 && r.Workload != PingP
 func (r *Result) columns(row CompareRow) []string {
 	columns := []string{FormatSize(row.Size), r.figures(row.Size, row.Strand)}
 	if r.Workload == Pairs {
-		columns = []string{strconv.Itoa(row.Pairs), columns[0], digits(float64(row.Size) / row.Strand.LowerQuartile), columns[1]}
+		columns = []string{strconv.Itoa(row.Pairs), columns[0], Digits(float64(row.Size) / row.Strand.LowerQuartile), columns[1]}
 	}
 	if r.hasWindows() {
 		columns = append([]string{strconv.Itoa(row.Window)}, columns...)
 	}
-	processor := []string{digits(r.Workload.Processor(row.Size, row.Strand.Processor))}
+	processor := []string{Digits(r.Workload.Processor(row.Size, row.Strand.Processor))}
 	for _, p := range row.Peers {
 		figures := r.figures(row.Size, p.Times)
 		if r.hasVariants() && p.Variant != "" {
@@ -192,7 +192,7 @@ func (r *Result) columns(row CompareRow) []string {
 		if p.Name == rawName {
 			columns = append(columns, fmt.Sprintf("%.0f %%", 100*p.Times.Spread()))
 		}
-		processor = append(processor, digits(r.Workload.Processor(row.Size, p.Times.Processor)))
+		processor = append(processor, Digits(r.Workload.Processor(row.Size, p.Times.Processor)))
 	}
 	return append(columns, strings.Join(processor, " / "))
 }

@@ -54,15 +54,16 @@ func drawPlot(x, y axis, all []series, description string) template.HTML {
 	h.makeRoom(plotWidth - 2)
 
 	var c canvas
-	c.axes(h, v)
+	c.axesTo(h, v, plotHeight)
 	for _, s := range all {
 		c.series(s, h, v)
 	}
 	return c.svg(plotWidth, plotHeight, description)
 }
 
-// axes draws the grid, the axes over it, and what is written beside them.
-func (c *canvas) axes(h, v span) {
+// axesTo draws the grid, the axes over it, and what is written beside them down to the end of the
+// plot.
+func (c *canvas) axesTo(h, v span, end float64) {
 	var grid, lines strings.Builder
 	for _, t := range h.ticks {
 		at, length := h.at(t.Value), tickLength/2.
@@ -95,7 +96,7 @@ func (c *canvas) axes(h, v span) {
 			c.text(h.from-tickLength-3, v.at(t.Value)+middle, "end", "", t.Label)
 		}
 	}
-	c.text((h.from+h.to)/2, plotHeight-edge+2, "middle", "", h.label)
+	c.text((h.from+h.to)/2, end-edge+2, "middle", "", h.label)
 	x, y := float64(edge+plotFont/2), (v.from+v.to)/2
 	c.text(x, y, "middle", fmt.Sprintf(` transform="rotate(-90 %.1f %.1f)"`, x, y), v.label)
 }

@@ -1,0 +1,234 @@
+package strandcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/lab/peers"
+	"github.com/strandmp/strand/internal/machine"
+	"github.com/strandmp/strand/param"
+)
+
+const benchPeersLong = `Makes a page, with its figures as JSON and its plots, of how Strand does beside
+Open MPI, MPICH and raw sockets on this host: half round trips, streams, rates,
+bursts, pairs and depths, over shared memory and TCP. Aims are held against the
+intervals of the ratios; cells that fall short are marked, and joined with the
+reasons that stand in reasons.txt beside the figures.
+
+All are started anew for each round, and take turns within it. A full page takes
+about 25 minutes on two processors, --quick about 5; --limit ends it after as many
+rounds as fit. Below 6 rounds nothing is decided. The figures are saved after each
+round: --resume goes on where a run was interrupted.
+
+The page is marked INVALID, and the status is 1, if the machine was not quiet.
+Whoever is not installed has a dash in each cell.`
+
+// A benchPeersRun is one use of the command.
+type benchPeersRun struct {
+	out, from, baseline string
+	commit              string
+	quick, resume, json bool
+	rounds              int
+	limit               time.Duration
+	only, against       []string
+}
+
+func newBenchPeersCommand() *cobra.Command {
+	run := &benchPeersRun{}
+	cmd := &cobra.Command{
+		Use: "peers [flags]", Short: "Make a page of Strand beside Open MPI, MPICH and raw sockets", Long: benchPeersLong,
+		Example: `  strand bench peers --out docs/PERFORMANCE.md
+  strand bench peers --quick --limit 6m
+  strand bench peers --only tcp/stream,sm/pingpong --out streams.md
+  strand bench peers --baseline old.json
+  strand bench peers --from performance/results.json --baseline old.json`,
+		Args:                  noArguments,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return run.run(cmd) },
+		DisableFlagsInUseLine: true,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&run.out, "out", "PERFORMANCE.md", "the page, a `file.md`; figures and plots go into a folder of that name beside it")
+	flags.BoolVar(&run.quick, "quick", false, "fewer sizes, and 6 rounds")
+	flags.IntVar(&run.rounds, "rounds", 0, "how often all are started anew; 0: 9, or 6 with --quick")
+	flags.DurationVar(&run.limit, "limit", 0, "begin no round that would end later, `15m`; 0s: no limit")
+	flags.StringSliceVar(&run.only, "only", nil, "tables such as `tcp/stream,sm`, a transport for all of its; without it all")
+	flags.StringSliceVar(&run.against, "against", []string{"raw", "openmpi", "mpich"}, "who Strand is compared with")
+	flags.BoolVar(&run.resume, "resume", false, "go on with the figures that are there, of the same build")
+	flags.StringVar(&run.from, "from", "", "measure nothing: make the page of the figures in this `file`")
+	flags.StringVar(&run.baseline, "baseline", "", "say what has changed since the figures in this `file`")
+	flags.StringVar(&run.commit, "commit", "", "what the page calls this build; without it what the build knows of itself")
+	flags.BoolVar(&run.json, "json", false, "write the figures, not the summary")
+	return cmd
+}
+
+func (r *benchPeersRun) run(cmd *cobra.Command) error {
+	if err := r.check(); err != nil {
+		return usageError{err}
+	}
+	files := peers.Files{Page: r.out}
+	if err := files.Check(); err != nil {
+		return usageError{err}
+	}
+	var then *peers.Report
+	if r.baseline != "" {
+		var err error
+		if then, err = peers.Load(r.baseline); err != nil {
+			return usageError{fmt.Errorf("--baseline: %w", err)}
+		}
+	}
+	report, err := r.report(files)
+	if err != nil {
+		return usageError{err}
+	}
+	if r.from == "" {
+		err = r.measure(cmd, files, report)
+	}
+	if len(report.Rounds) == 0 {
+		return err
+	}
+	return errors.Join(err, files.Publish(report), r.show(cmd, report, then))
+}
+
+func (r *benchPeersRun) check() error {
+	switch {
+	case r.rounds < 0:
+		return fmt.Errorf("--rounds %d: want 1 or more, or 0 for 9", r.rounds)
+	case r.limit < 0:
+		return fmt.Errorf("--limit %v: want a time above 0, such as --limit 15m", r.limit)
+	case r.from != "" && r.resume:
+		return errors.New("--from measures nothing, --resume goes on measuring: choose one of them")
+	}
+	for _, name := range r.against {
+		if !slices.Contains(peers.Names(), name) {
+			return fmt.Errorf("--against %q: want one or more of %s, separated by commas%s", name, strings.Join(peers.Names(), ", "), didYouMean(name, peers.Names()))
+		}
+	}
+	return nil
+}
+
+// didYouMean names what a mistyped name is nearest to.
+func didYouMean(name string, names []string) string {
+	if near := param.Nearest(name, slices.Values(names)); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// report returns the report to fill, or the one that is there.
+func (r *benchPeersRun) report(files peers.Files) (*peers.Report, error) {
+	if r.from != "" {
+		return peers.Load(r.from)
+	}
+	if r.rounds == 0 {
+		r.rounds = peers.Rounds(r.quick)
+	}
+	tables, err := peers.Plan(r.quick, r.only)
+	if err != nil {
+		return nil, err
+	}
+	fresh := peers.New(tables, r.rounds)
+	fresh.Commit, fresh.Quick = cmp.Or(r.commit, buildName(buildInfo())), r.quick
+	fresh.Command = commandLine()
+	fresh.Machine = machine.This()
+	if !r.resume {
+		return fresh, nil
+	}
+	old, err := peers.Load(files.Results())
+	if err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	return old, old.GoesOnAs(fresh)
+}
+
+// commandLine is how the page can be made again, of any build.
+func commandLine() string {
+	words := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(word string) bool { return strings.HasPrefix(word, "--commit=") })
+	return "strand " + strings.Join(words, " ")
+}
+
+func (r *benchPeersRun) measure(cmd *cobra.Command, files peers.Files, report *peers.Report) error {
+	ctx, stop := signal.NotifyContext(commandContext(cmd), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	launched, err := bench.Launched(ctx)
+	switch {
+	case err != nil:
+		return err
+	case launched:
+		return usageError{errors.New("strand bench peers starts all it measures itself: call it without a launcher")}
+	}
+	setups, err := r.setups()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr())
+	defer bar.finish()
+	m := peers.Measurement{
+		Report: report, Setups: setups, Rounds: r.rounds, Limit: r.limit,
+		Save: func() error { return report.Save(files.Results()) }, Progress: bar.update,
+	}
+	if err := m.Run(ctx); err != nil {
+		return r.interrupted(ctx, report, err)
+	}
+	return nil
+}
+
+// interrupted says what there is if a measurement has ended early.
+func (r *benchPeersRun) interrupted(ctx context.Context, report *peers.Report, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("%w after %d of %d rounds; --resume goes on", err, len(report.Rounds), report.Planned)
+}
+
+// setups are how Strand and the others run over each transport.
+func (r *benchPeersRun) setups() (map[string]bench.Setup, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	setups := map[string]bench.Setup{}
+	for _, t := range peers.Transports() {
+		settings := []param.Setting{{Name: "btl", Text: t + ",self", Source: param.Source{Kind: param.Flag, Where: "strand bench peers"}}}
+		params, err := resolve(settings)
+		if err != nil {
+			return nil, err
+		}
+		setups[t] = bench.Setup{
+			Against: peers.Beside(t, r.against), Settings: settings, Memory: peers.Memory(t), Params: params,
+			Program: self, Arguments: []string{"bench", "member"},
+		}
+	}
+	return setups, nil
+}
+
+func (r *benchPeersRun) show(cmd *cobra.Command, report, then *peers.Report) error {
+	out := cmd.OutOrStdout()
+	if r.json {
+		return writeJSON(out, report)
+	}
+	if err := report.WriteSummary(out); err != nil {
+		return err
+	}
+	if then != nil {
+		if err := peers.WriteChanges(out, then, report); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "%s is written\n", r.out)
+	if problems := report.Problems(); len(problems) > 0 {
+		return fmt.Errorf("the run is INVALID: %s; try again when the machine is quiet", strings.Join(problems, "; "))
+	}
+	return nil
+}
