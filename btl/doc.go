@@ -15,6 +15,10 @@
 // its own brings their results in by [Loop.Post]: it alone may be called by any
 // goroutine. A call must not block.
 //
+// What moves more than [LongMove] bytes, a system call or a copy, is not made in such a call. The
+// module gives the loop a [Mover] for it ([Loop.Move]). The loop has that move the bytes without its
+// lock, and other calls of the module may come meanwhile. What the Mover uses is pinned until then.
+//
 // A module must not call a Receiver from within [Endpoint.Send]: the PML is in
 // the middle of its own work there. Send reports by its result; anything else is
 // reported from the next [Handler.Poll], [Module.Progress] or posted function.
@@ -31,5 +35,6 @@
 // [Receiver.Deliver] shows belongs to the transport and is valid during the
 // call. The pieces of a [Landing] belong to the receiver's side. A transport
 // asks for the next piece each time it is about to write and never keeps one
-// across calls: the owner may revoke the landing place in between.
+// across calls: the owner may revoke the landing place in between. A [Mover] pins it
+// ([Landing.Pin]), and the owner then waits.
 package btl

@@ -13,6 +13,9 @@ type Landing struct {
 	scratch []byte
 	left    int
 	revoked bool
+	shared  bool
+	pin     Pin
+	moved   int // bytes that a Mover has written and that are not counted yet
 
 	// Owner belongs to whoever made the landing; a transport does not touch it.
 	Owner any
@@ -22,6 +25,8 @@ type Landing struct {
 // pieces of more, then to scratch. Scratch must not be empty unless the pieces
 // hold size bytes; what is in it afterwards is of no interest to anyone.
 func (l *Landing) Set(size int, first []byte, more [][]byte, scratch []byte) {
+	l.Settle()
+	l.shared = false
 	l.piece, l.more, l.scratch = first, more, scratch
 	l.left, l.revoked = size, false
 }
@@ -59,6 +64,43 @@ func (l *Landing) Advance(n int) {
 	}
 }
 
+// Pin is [Landing.Next] for a [Mover], which reads into the memory in its Move and ends that by
+// [Landing.Unpin]. Until then Revoke waits. Pin returns nil if there is no memory that a Mover
+// could have: nothing is left to come, the place was revoked, or it belongs to other landings too.
+func (l *Landing) Pin() []byte {
+	p := l.Next()
+	if len(l.piece) == 0 || l.shared {
+		return nil
+	}
+	l.pin.Set()
+	return p
+}
+
+// Unpin says that the first n bytes of what [Landing.Pin] returned were written. It is the last that
+// [Mover.Move] does with the landing.
+func (l *Landing) Unpin(n int) {
+	l.moved = n
+	l.pin.Clear()
+}
+
+// Settle waits until no [Mover] writes to the landing, and counts what one has written, as
+// [Landing.Advance] would. The transport calls it in [Mover.End]. So do Set and Revoke: the owner
+// calls it only if it looks at the memory before.
+func (l *Landing) Settle() {
+	l.pin.Wait()
+	if n := l.moved; n > 0 {
+		l.moved = 0
+		l.Advance(n)
+	}
+}
+
+// Share says that the memory belongs to other landings too, which bring the same bytes by other
+// ways. From now on no [Mover] writes to it. Only the owner calls it, for each of them.
+func (l *Landing) Share() {
+	l.Settle()
+	l.shared = true
+}
+
 // Fill copies as much of b as is still to come and returns the number of bytes
 // it used up.
 func (l *Landing) Fill(b []byte) int {
@@ -75,9 +117,11 @@ func (l *Landing) Fill(b []byte) int {
 	return used
 }
 
-// Revoke takes the memory back: all that is still to come goes to scratch.
+// Revoke takes the memory back: all that is still to come goes to scratch. If a [Mover] writes to the
+// memory at this moment, Revoke waits until it has done so, which takes as long as that one call.
 // Only the owner calls it.
 func (l *Landing) Revoke(scratch []byte) {
+	l.Settle()
 	l.piece, l.more, l.scratch, l.revoked = nil, nil, scratch, true
 }
 

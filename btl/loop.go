@@ -21,6 +21,10 @@ type Loop interface {
 	// Flush has h.Flush called at the next poll, or within a fraction of a
 	// millisecond if no poll comes.
 	Flush(h Deferred)
+	// Move has m move its bytes without the loop's lock: soon, once the present call of the module
+	// has returned. The module sees to it that m is not given again before its End, or before its
+	// Begin has reported false.
+	Move(m Mover)
 	// Post runs f in the loop, soon. Any goroutine may call it.
 	Post(f func())
 }

@@ -20,6 +20,7 @@ type Loop struct {
 	timers   []*timer
 	watches  []*Watch
 	deferred []btl.Deferred
+	moves    []btl.Mover
 
 	mu     sync.Mutex // guards what any goroutine may touch
 	posted []func()
@@ -63,7 +64,7 @@ func (l *Loop) Poll() bool {
 			did = w.Handler.Poll(w.Writing) || did
 		}
 	}
-	return did
+	return l.makeMoves() || did
 }
 
 type timer struct {
@@ -96,6 +97,22 @@ func (l *Loop) Epoch() uint64 { return l.epoch }
 // Flush implements [btl.Loop].
 func (l *Loop) Flush(d btl.Deferred) { l.deferred = append(l.deferred, d) }
 
+// Move implements [btl.Loop]. The present poll or the next turn makes the move.
+func (l *Loop) Move(m btl.Mover) { l.moves = append(l.moves, m) }
+
+// makeMoves makes the moves that wait, with nothing in between, and reports whether anything was moved.
+func (l *Loop) makeMoves() bool {
+	moves, did := l.moves, false
+	l.moves = nil
+	for _, m := range moves {
+		if m.Begin(btl.LongMove) {
+			m.Move()
+			did = m.End() || did
+		}
+	}
+	return did
+}
+
 // Post implements [btl.Loop]. Any goroutine may call it.
 func (l *Loop) Post(f func()) {
 	l.mu.Lock()
@@ -116,7 +133,7 @@ func (l *Loop) bell() chan struct{} {
 }
 
 // Turn does once what is to be done now: it runs what was posted, fires the timers that are due, and
-// flushes what was held back. It reports whether there was anything.
+// flushes what was held back, and makes moves. It reports whether there was anything.
 func (l *Loop) Turn() bool {
 	l.epoch++
 	l.mu.Lock()
@@ -140,7 +157,7 @@ func (l *Loop) Turn() bool {
 		d.Flush()
 		did = true
 	}
-	return did
+	return l.makeMoves() || did
 }
 
 // due is the first timer up to a time.

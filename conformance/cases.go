@@ -22,6 +22,7 @@ var cases = slices.Concat(
 	promptCases,
 	flowCases,
 	landingCases,
+	moveCases,
 	connectCases,
 	closeCases,
 	failureCases,

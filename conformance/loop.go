@@ -61,6 +61,33 @@ type deferred struct {
 
 func (d deferred) Flush() { d.r.called("Deferred.Flush", d.Deferred.Flush) }
 
+func (l *loop) Move(m btl.Mover) {
+	if l.inCall("Move") {
+		l.inner.Move(mover{l.r, m})
+	}
+}
+
+// mover notes that the rank is called in Begin and End. In Move it is not: there the loop, the host
+// and receivers are out of bounds.
+type mover struct {
+	r *rank
+	btl.Mover
+}
+
+func (m mover) Begin(most int) (begun bool) {
+	m.r.called("Mover.Begin", func() { begun = m.Mover.Begin(most) })
+	return begun
+}
+
+func (m mover) Move() {
+	m.r.moving(m.Mover.Move)
+}
+
+func (m mover) End() (did bool) {
+	m.r.called("Mover.End", func() { did = m.Mover.End() })
+	return did
+}
+
 func (l *loop) Post(f func()) {
 	l.inner.Post(func() { l.r.called("a posted function", f) })
 }

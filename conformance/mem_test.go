@@ -14,6 +14,7 @@ var kinds = map[string]mem.Config{
 	"narrow": {MaxFrame: 1024, Lanes: 1, Window: 1, Chunk: 100},
 	"local":  {MaxFrame: 256 << 10, Lanes: 1, Window: 16, Chunk: 1 << 20, Local: true},
 	"self":   {MaxFrame: 1 << 20, Lanes: 1, Window: 8, Chunk: 8 << 10, Self: true, Local: true},
+	"moving": {MaxFrame: 1 << 20, Lanes: 2, Window: 8, Chunk: 100 << 10, Moves: true},
 	"lossy":  {MaxFrame: 4096, Lanes: 1, Window: 32, Chunk: 1 << 20, Lossy: 50},
 }
 

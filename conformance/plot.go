@@ -103,12 +103,14 @@ func (pl *plot) revoke(scratch []byte) {
 	pl.landing.Revoke(scratch)
 }
 
-// take checks what has landed, and takes the memory back. Mu is held.
+// take checks what has landed, and takes the memory back, once no Mover writes to it any more. Mu is
+// held.
 func (pl *plot) take() {
 	if pl.taken {
 		return
 	}
 	pl.taken = true
+	pl.landing.Settle()
 	landed := pl.sh.size - pl.landing.Left()
 	at := 0
 	for _, piece := range pl.pieces {

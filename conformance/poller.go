@@ -20,6 +20,7 @@ type poller struct {
 	watches  []*pollWatch
 	timers   []*pollTimer
 	deferred []btl.Deferred
+	moves    []btl.Mover
 	rng      *rand.Rand
 	invalid  func(fd int) // a watched descriptor was closed
 
@@ -94,6 +95,8 @@ func (p *poller) After(d time.Duration, f func()) btl.Timer {
 func (t *pollTimer) Stop() { t.dead = true }
 
 func (p *poller) Flush(d btl.Deferred) { p.deferred = append(p.deferred, d) }
+
+func (p *poller) Move(m btl.Mover) { p.moves = append(p.moves, m) }
 
 func (p *poller) Post(f func()) {
 	p.mu.Lock()

@@ -3,6 +3,7 @@ package conformance
 import (
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -34,6 +35,8 @@ type rank struct {
 	sending atomic.Int32   // depth of calls of Send
 	upcalls atomic.Int32   // depth of up-calls
 	call    atomic.Pointer[string]
+
+	meanwhile atomic.Pointer[func()] // what the case does while the next Mover moves
 }
 
 func newRank(w *world, id int) *rank {
@@ -74,6 +77,32 @@ func (r *rank) called(what string, f func()) {
 		}
 	}()
 	r.inside(what, f)
+}
+
+// heldUp is how long a call of the rank that a pin holds up gets to show that it is not held up.
+const heldUp = 5 * time.Millisecond
+
+// moving calls a Mover's Move. What the case does meanwhile begins before, and may end before if the
+// transport does not pin what it uses.
+func (r *rank) moving(move func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.w.t.violate(ruleNoPanic, "panic in Mover.Move of rank %d: %v\n%s", r.id, p, debug.Stack())
+		}
+	}()
+	if f := r.meanwhile.Swap(nil); f != nil {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			(*f)()
+		}()
+		defer func() { <-done }()
+		select {
+		case <-done:
+		case <-time.After(heldUp):
+		}
+	}
+	move()
 }
 
 // within reports whether the calling goroutine is in a call of this rank.

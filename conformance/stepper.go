@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/strandmp/strand/btl"
 )
 
 // A stepper turns a rank with the suite's own poller. It can be stopped between
@@ -31,8 +33,29 @@ func newStepper(r *rank) *stepper {
 	return s
 }
 
-func (s *stepper) lock()   { s.mu.Lock() }
-func (s *stepper) unlock() { s.mu.Unlock() }
+func (s *stepper) lock() { s.mu.Lock() }
+
+func (s *stepper) unlock() {
+	s.makeMoves()
+	s.mu.Unlock()
+}
+
+// makeMoves makes all moves that wait, without the lock, and reports whether anything was moved. Other
+// calls of the rank may come in between.
+func (s *stepper) makeMoves() (did bool) {
+	for len(s.moves) > 0 {
+		m := s.moves[0]
+		s.moves = s.moves[1:]
+		if !m.Begin(1 + s.rng.IntN(4*btl.LongMove)) {
+			continue
+		}
+		s.mu.Unlock()
+		m.Move()
+		s.mu.Lock()
+		did = m.End() || did
+	}
+	return did
+}
 
 func (s *stepper) start() {
 	s.done = make(chan struct{})
@@ -81,6 +104,7 @@ func (s *stepper) turnUnless(stalled bool) bool {
 	}
 	did := s.poll()
 	did = s.r.Progress() || did
+	did = s.makeMoves() || did
 	s.arm()
 	return did
 }

@@ -76,14 +76,49 @@ func (s *Scanner) Stop(drop bool) {
 // place. The memory is the caller's until it calls Advance, within the same call of the loop.
 func (s *Scanner) Next() (b []byte, direct bool) {
 	s.direct = false // no Advance follows a read that brought nothing
-	if s.landing != nil {
-		if p := s.landing.Next(); len(p) >= directMin {
-			s.direct = true
-			return p, true
-		}
+	if s.Direct() > 0 {
+		s.direct = true
+		return s.landing.Next(), true
 	}
 	s.lend()
 	return s.ahead[s.hi:], false
+}
+
+// Direct is how many bytes the next read may bring to a landing place; 0 if they are to be read ahead.
+// What may be more than [btl.LongMove] a [btl.Mover] reads ([Scanner.Pin]).
+func (s *Scanner) Direct() int {
+	if s.landing == nil {
+		return 0
+	}
+	if p := s.landing.Next(); len(p) >= directMin {
+		return len(p)
+	}
+	return 0
+}
+
+// Pin is Next for a [btl.Mover] that reads without the loop's lock. It returns the landing place and
+// what is to be read next of it; nil if the Mover can have none ([btl.Landing.Pin]). The Mover ends
+// that by [btl.Landing.Unpin]. Landed follows, before anything else is read.
+func (s *Scanner) Pin() (*btl.Landing, []byte) {
+	if s.landing == nil {
+		return nil, nil
+	}
+	b := s.landing.Pin()
+	if b == nil {
+		return nil, nil
+	}
+	return s.landing, b
+}
+
+// Landed takes note of what a [btl.Mover] has read, as Advance does of other bytes.
+func (s *Scanner) Landed() error {
+	if s.landing.Settle(); s.landing.Left() > 0 {
+		return nil
+	}
+	s.working = true
+	err := s.landed()
+	s.pause()
+	return err
 }
 
 // Advance takes note of n bytes that were read to where Next said, and hands over what is

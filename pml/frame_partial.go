@@ -49,6 +49,7 @@ func (r *rail) beginPart(of *inbound, h *wire.Header, size int) (*inbound, error
 		in.op = of.op // whose memory it is that the bytes go to
 	}
 	of.place(in.landing, in.at, size)
+	in.landing.Share() // two ways may bring the same bytes
 	return in, nil
 }
 
@@ -82,6 +83,7 @@ func (in *inbound) split() *inbound {
 	fresh := whole.landing
 	whole.own(in.landing)
 	in.own(fresh)
+	whole.landing.Share()
 	return whole
 }
 

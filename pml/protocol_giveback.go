@@ -48,12 +48,20 @@ func (in *inbound) keep() {
 		return
 	}
 	in.data = pe.pml.pool.Get(in.bytes)
+	for _, arriving := range pe.begun {
+		if arriving == in || arriving.partOf == in {
+			arriving.landing.Settle()
+		}
+	}
 	op.buf.Pack(in.data)
 	for _, arriving := range pe.begun {
 		if arriving == in || arriving.partOf == in {
 			left := arriving.landing.Left()
 			arriving.op = nil
 			in.place(arriving.landing, arriving.at+arriving.bytes-left, left)
+			if arriving.partOf != nil {
+				arriving.landing.Share()
+			}
 		}
 	}
 }

@@ -149,6 +149,7 @@ func (r *rank) Hello() []byte                             { return []byte("hello
 func (r *rank) Now() int64                                { return r.m.now }
 func (r *rank) Epoch() uint64                             { return 0 }
 func (r *rank) Flush(btl.Deferred)                        {}
+func (r *rank) Move(btl.Mover)                            {}
 func (r *rank) Watch(int, btl.Handler) (btl.Watch, error) { return nil, io.EOF }
 func (r *rank) Post(f func())                             { r.m.after(r, 0, f) }
 func (r *rank) After(d time.Duration, f func()) btl.Timer { return r.m.after(r, d, f) }

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/framing"
@@ -24,6 +25,7 @@ type endpoint struct {
 	watch    btl.Watch
 	sender   sender
 	scanner  framing.Scanner
+	reading  reading
 	failure  error // found by Send and still to be reported
 	counters btl.Counters
 }
@@ -89,6 +91,8 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 
 // Detach implements [wireup.Endpoint].
 func (ep *endpoint) Detach(how wireup.End) {
+	ep.settleReading()
+	ep.settleSending()
 	if ep.watch != nil {
 		ep.watch.Stop()
 		ep.watch = nil
@@ -158,7 +162,8 @@ func (ep *endpoint) broken(err error) {
 // reportFailure first reads what the peer has sent before it went: its goodbye
 // may be there.
 func (ep *endpoint) reportFailure() {
-	for ep.Live() && ep.receive() {
+	ep.finishReading()
+	for ep.Live() && ep.receiveHere(math.MaxInt) {
 	}
 	if ep.Live() {
 		ep.Down(ep.Error("sending", ep.failure))

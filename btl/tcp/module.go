@@ -16,9 +16,10 @@ type module struct {
 	preset    string // the congestion control that the system gives to new sockets
 	closed    bool
 
-	vector  rawio.Vector // one for all endpoints: all sending is serial
-	scratch []byte       // for handshakes, and for bytes that are thrown away
-	buffers lender       // of connections
+	vector  rawio.Vector    // one for all endpoints: sending is serial under the lock
+	vectors []*rawio.Vector // for sending without it
+	scratch []byte          // for handshakes, and for bytes that are thrown away
+	buffers lender          // of connections
 }
 
 var _ wireup.Transport = (*module)(nil)

@@ -12,6 +12,7 @@ func (ep *endpoint) Recall() int {
 	if !ep.Live() || ep.failure != nil {
 		return 0
 	}
+	ep.settleSending()
 	copied := ep.sender.recall()
 	if ep.Refused() {
 		ep.m.loop.Post(ep.offer) // perhaps no frame is left whose sending would offer room

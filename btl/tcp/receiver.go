@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -13,20 +14,31 @@ const readBudget = 1 << 20
 
 var errNoGoodbye = fmt.Errorf("the peer's end of the connection has closed %w", wireup.ErrNoGoodbye)
 
-// receive reads what is there and reports whether anything was.
+// receive reads what is there and reports whether anything was. What a reading brings it does not
+// report: the reading does.
 func (ep *endpoint) receive() bool {
+	return ep.reading.stage == noMove && ep.receiveHere(btl.LongMove)
+}
+
+// receiveHere is receive while there is no reading. Where one read may bring more than most bytes to a
+// landing place it begins a reading.
+func (ep *endpoint) receiveHere(most int) bool {
 	if ep.sealed != nil {
 		return ep.receiveSealed()
 	}
-	did := ep.read()
+	did := ep.read(most)
 	ep.scanner.Rest()
 	return did
 }
 
-func (ep *endpoint) read() bool {
+func (ep *endpoint) read(most int) bool {
 	did := false
 	s := &ep.scanner
 	for budget := readBudget; budget > 0 && ep.Live(); {
+		if s.Direct() > most {
+			ep.readApart()
+			return did
+		}
 		b, direct := s.Next()
 		n, errno := ep.conn.Recv(b)
 		ep.counters.ReceiveCalls++

@@ -30,7 +30,7 @@ func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
 	f.CopyPayload(b[head:])
 	ep.counters.FramesSent++
 	ep.counters.BytesSent += uint64(len(b))
-	if s.blocked {
+	if s.pauses() {
 		return btl.Done
 	}
 	if now := ep.m.loop.Epoch(); now != s.epoch {
@@ -64,7 +64,7 @@ func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 	s.enqueue(f)
 	ep.counters.FramesSent++
 	ep.counters.BytesSent += uint64(head + f.Size)
-	if s.blocked {
+	if s.pauses() {
 		return btl.Taken
 	}
 	// Only this frame waits, and copied frames before it.
@@ -87,8 +87,8 @@ func (s *sender) discardFrames() {
 	}
 }
 
-// push gives the system what waits, as far as there is room, and reports whether
-// the connection is well. It makes no up-call.
+// push gives the system what waits, as far as there is room, and reports whether the connection is well.
+// Many bytes are sent soon, without the lock. It makes no up-call.
 func (ep *endpoint) push() bool {
 	if ep.sealed != nil {
 		return ep.pushSealed()
@@ -96,22 +96,34 @@ func (ep *endpoint) push() bool {
 	s := &ep.sender
 	for {
 		n, size, errno := ep.write()
-		if errno != 0 && errno != syscall.EAGAIN {
-			ep.broken(errno)
-			return false
+		if size > longCall {
+			ep.sendApart()
+			return true
 		}
 		if n > 0 {
 			s.sent(n)
 		}
-		if n < size {
-			// A short count means that the system has no more room.
-			ep.block()
-			return true
+		if !ep.wrote(n, size, errno) {
+			return false
 		}
-		if s.drained() {
+		if s.pauses() || s.drained() {
 			return true
 		}
 	}
+}
+
+// wrote looks at the outcome of a system call that was offered size bytes, and reports whether the
+// connection is well.
+func (ep *endpoint) wrote(n, size int, errno syscall.Errno) bool {
+	if errno != 0 && errno != syscall.EAGAIN {
+		ep.broken(errno)
+		return false
+	}
+	if n < size {
+		// A short count means that the system has no more room.
+		ep.block()
+	}
+	return true
 }
 
 // block waits until the system has room again.
@@ -150,12 +162,16 @@ func (s *sender) crumb(size int) bool {
 		s.count == 1 && q.head > 0 && q.frame.Progress == 0
 }
 
+// longCall is the most that is sent under the loop's lock: a frame whose payload is that of a long
+// move. There is no move for its few other bytes.
+const longCall = btl.LongMove + framing.PrefixSize + btl.MaxHeader
+
 // write makes one system call. It returns how many bytes the system took, and how many it was
-// offered.
+// offered. If those are more than longCall there was no call.
 func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 	s := &ep.sender
-	ep.counters.SendCalls++
 	if s.count == 0 {
+		ep.counters.SendCalls++
 		b := s.out[s.lo:s.hi]
 		n, errno = ep.conn.Send(b)
 		return n, len(b), errno
@@ -165,8 +181,10 @@ func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 	if ep.nearby && s.crumb(v.Size()) {
 		v.Limit(firstOfTwo)
 	}
-	size = v.Size()
-	n, errno = ep.conn.Sendv(v)
+	if size = v.Size(); size <= longCall {
+		ep.counters.SendCalls++
+		n, errno = ep.conn.Sendv(v)
+	}
 	v.Reset()
 	return n, size, errno
 }
@@ -174,16 +192,32 @@ func (ep *endpoint) write() (n, size int, errno syscall.Errno) {
 // resume goes on after the system had no room, and reports whether anything was
 // sent.
 func (ep *endpoint) resume() bool {
-	s := &ep.sender
 	before := ep.Queued()
-	if !ep.Live() || ep.failure != nil || !ep.push() {
+	if !ep.Live() || ep.failure != nil || ep.sender.sending.stage != noMove || !ep.push() {
 		return false
 	}
-	if s.drained() && ep.sealed.waiting() == 0 {
+	return ep.sent(ep.Queued() < before)
+}
+
+// goOn goes on after a sending: with the rest of what waits, if the system has room.
+func (ep *endpoint) goOn(n, size int, errno syscall.Errno) bool {
+	if !ep.wrote(n, size, errno) {
+		return false
+	}
+	if n == size && !ep.sender.drained() && !ep.push() {
+		return false
+	}
+	return ep.sent(n > 0)
+}
+
+// sent gives back what was sent whole, if anything was sent.
+func (ep *endpoint) sent(any bool) bool {
+	s := &ep.sender
+	if s.blocked && s.drained() && ep.sealed.waiting() == 0 {
 		s.blocked = false
 		ep.watch.Write(false)
 	}
-	if ep.Queued() == before {
+	if !any {
 		return false
 	}
 	// All whole frames leave the ring before the first up-call: an up-call may send.
@@ -206,7 +240,7 @@ func (ep *endpoint) resume() bool {
 // Flush implements [btl.Deferred] and [btl.Flusher].
 func (ep *endpoint) Flush() {
 	ep.sender.deferred = false
-	if ep.Live() && ep.failure == nil && !ep.sender.blocked && ep.sender.hi > ep.sender.lo {
+	if ep.Live() && ep.failure == nil && !ep.sender.pauses() && ep.sender.hi > ep.sender.lo {
 		ep.push()
 	}
 }

@@ -38,7 +38,12 @@ type sender struct {
 	epoch    uint64 // of the loop, at the last frame that went at once
 	blocked  bool   // the system has no room; the loop tells when it has
 	deferred bool   // the loop will call Flush
+
+	sending sending
 }
+
+// pauses reports whether what is given to the sender waits: for room, or for a sending to be over.
+func (s *sender) pauses() bool { return s.blocked || s.sending.stage != noMove }
 
 // queued is a long frame that waits.
 type queued struct {
@@ -76,7 +81,7 @@ func (s *sender) reserve(n int) []byte {
 // makeRoom finds room for n more bytes: in front of what waits, or in a larger buffer.
 func (s *sender) makeRoom(n int) bool {
 	waits := s.hi - s.lo
-	if outSize-waits < n {
+	if outSize-waits < n || s.sending.stage == moveStarted {
 		return false
 	}
 	out := s.out

@@ -99,7 +99,7 @@ func (e *Engine) takeOver() {
 
 // unfinished reports whether there is something to do that no descriptor announces.
 func (e *Engine) unfinished() bool {
-	return e.heldBack() || e.posted.Load() || e.aside.watch != nil
+	return e.heldBack() || e.posted.Load() || e.aside.watch != nil || len(e.moves) > 0
 }
 
 // runBackground is the goroutine that makes progress while nobody waits.
@@ -174,13 +174,21 @@ func (e *Engine) comeOnDuty() bool {
 func (e *Engine) serve() {
 	b := &e.background
 	e.blocked = false
-	for e.poll(nil) || e.unfinished() || !e.doze() {
+	for {
+		did := e.poll(nil)
+		did = e.makeMoves() || did
+		if !b.has(e) {
+			return
+		}
+		if !did && !e.unfinished() && e.doze() {
+			break
+		}
 		b.active = e.clock
 		e.letOthersIn(0)
 		if e.aside.watch != nil { // it could not be brought back
 			e.letOthersIn(1)
 		}
-		if e.holder != &b.waiter || e.closed {
+		if !b.has(e) {
 			return
 		}
 	}
@@ -191,6 +199,9 @@ func (e *Engine) serve() {
 	}
 	e.setAlarm()
 }
+
+// has reports whether the background goroutine still has the role, after the lock was released.
+func (b *sentry) has(e *Engine) bool { return e.holder == &b.waiter && !e.closed }
 
 // evictBackground takes the role from the background goroutine without waking it.
 func (e *Engine) evictBackground() {

@@ -58,6 +58,7 @@ type Engine struct {
 	deferred []btl.Deferred
 	flushing []btl.Deferred // deferred's other buffer
 	patient  []btl.Deferred // what waits for the next poll, but not for the end of a wait
+	moves    []btl.Mover    // what wants to move bytes without the lock
 	progress []Progressor
 	dozers   []btl.Dozer // those of them that are told when nobody polls
 	dozing   bool        // they have been
@@ -167,6 +168,9 @@ func (e *Engine) Lock() {
 
 // Unlock releases the lock.
 func (e *Engine) Unlock() {
+	for len(e.moves) > 0 {
+		e.makeMoves()
+	}
 	e.mu.Unlock()
 	if e.posted.Load() {
 		e.seeToPosts()
@@ -401,10 +405,10 @@ func (e *Engine) Poll(source btl.Poller) {
 		e.evictBackground()
 	}
 	if e.holder == nil {
-		// Nobody can wait for the role: the lock is held throughout.
 		e.holder = &e.caller
 		e.skipped = clockPolls // it may poll every 20 ms
 		e.poll(source)
+		e.makeMoves()
 		e.release(&e.caller)
 	}
 }

@@ -100,6 +100,10 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 		w.ctx = ctx
 	}
 	for !c.Done() && !w.cancelled {
+		if len(e.moves) > 0 {
+			e.makeMoves()
+			continue
+		}
 		if e.holder == &e.background.waiter {
 			e.evictBackground()
 		}
@@ -217,6 +221,9 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 	empty := 0
 	for round := 0; ; round++ {
 		did := e.poll(source)
+		if len(e.moves) > 0 {
+			did = e.makeMoves() || did
+		}
 		if w.ctx != nil && round%gosched == gosched-1 && w.ctx.Err() != nil {
 			w.cancelled = true
 		}
@@ -302,7 +309,7 @@ func (e *Engine) othersWait() bool {
 func (e *Engine) block(w *waiter, c Condition) {
 	// What no descriptor announces comes first. After this poll nothing of it is
 	// left, and what comes later kicks.
-	if e.poll(nil) || c.Done() || w.cancelled || e.closed || e.heldBack() {
+	if e.poll(nil) || c.Done() || w.cancelled || e.closed || e.heldBack() || len(e.moves) > 0 {
 		return
 	}
 	if e.aside.watch != nil { // it could not be brought back

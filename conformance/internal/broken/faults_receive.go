@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/test/mem"
 )
 
 // receiveFaults are those of Deliver, Begin, End and Drop.
@@ -92,6 +93,8 @@ var receiveFaults = []Fault{
 		}},
 	{Name: "forgets Drop", Case: "peer-dies-sending", Rule: "landing",
 		drop: func(*Link, *btl.Landing) {}},
+	{Name: "reads without the lock into memory that it has not pinned", Case: "move-revoke", Rule: "revoke",
+		config: func(c *mem.Config) { c.Moves, c.Unpinned, c.Chunk = true, true, 300<<10 }},
 	{Name: "writes beyond a piece", Case: "landing", Rule: "guard",
 		begin: func(l *Link, header []byte, size int) (*btl.Landing, error) {
 			landing, err := l.r.Begin(header, size)
@@ -160,7 +163,15 @@ func keep(l *Link, header []byte, size int) (*btl.Landing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.landing, l.private = landing, *landing
+	var pieces [][]byte
+	for p := landing.Next(); p != nil; p = landing.Next() {
+		pieces = append(pieces, p)
+		landing.Advance(len(p))
+	}
+	last := pieces[len(pieces)-1]
+	landing.Set(size, pieces[0], pieces[1:], last)
+	l.private.Set(size, pieces[0], pieces[1:], last)
+	l.landing = landing
 	return &l.private, nil
 }
 

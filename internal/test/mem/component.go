@@ -21,6 +21,8 @@ type Config struct {
 	Trusting bool // takes everybody for what he says he is: a fault
 	Hasty    bool // asks for the secret while it is opened: a fault
 	Curt     bool // when it closes it tells neither those it is connected with nor those let in too late: a fault
+	Moves    bool // copies chunks without the loop's lock
+	Unpinned bool // and pins nothing meanwhile: a fault
 	Borrows  bool // sends long payloads from where they are, after Recall too: a fault
 	// ConnectTimeout is the default of the parameter: how long a peer has to answer.
 	ConnectTimeout time.Duration

@@ -43,6 +43,7 @@ type Endpoint struct {
 	landed *btl.Landing // of the packet at the head of the inbox
 	read   int
 	queued bool // in the module's list of those that are arriving
+	apart  apart
 }
 
 // A packet is a frame under way. It owns its bytes.
@@ -144,10 +145,15 @@ func (e *Endpoint) arrive(p *packet) {
 		return
 	}
 	e.inbox = append(e.inbox, p)
-	if !e.queued {
-		e.queued = true
-		e.m.arriving = append(e.m.arriving, e)
+	if !e.queued && !e.apart.asked {
+		e.later()
 	}
+}
+
+// later has the module look at the inbox.
+func (e *Endpoint) later() {
+	e.queued = true
+	e.m.arriving = append(e.m.arriving, e)
 }
 
 // advance hands over what is in the inbox, but no more than one chunk of a frame
@@ -173,8 +179,9 @@ func (e *Endpoint) advance() {
 			e.landed = nil
 			return
 		case !whole:
-			e.queued = true
-			e.m.arriving = append(e.m.arriving, e)
+			if !e.apart.asked {
+				e.later()
+			}
 			return
 		}
 		e.inbox = e.inbox[1:]
@@ -195,6 +202,12 @@ func (e *Endpoint) handOver(p *packet) (whole bool, err error) {
 		e.read = 0
 		return false, nil
 	}
+	if e.m.config.Moves && !e.apart.refused {
+		e.apart = apart{asked: true}
+		e.m.host.Loop().Move((*mover)(e))
+		return false, nil
+	}
+	e.apart.refused = false
 	e.read += e.landed.Fill(p.payload[e.read:min(e.read+chunk, len(p.payload))])
 	if e.landed.Left() > 0 {
 		return false, nil
@@ -221,6 +234,9 @@ func (e *Endpoint) Close() error {
 // release forgets everything.
 func (e *Endpoint) release() {
 	e.state = ended
+	if e.landed != nil {
+		e.landed.Settle()
+	}
 	e.inbox, e.landed, e.waiting, e.lent = nil, nil, nil, nil
 	e.answered()
 	delete(e.m.endpoints, e)

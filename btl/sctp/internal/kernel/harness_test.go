@@ -72,6 +72,7 @@ func (l *loop) Post(f func()) {
 func (l *loop) Now() int64         { return time.Now().UnixNano() }
 func (l *loop) Epoch() uint64      { return l.epoch }
 func (l *loop) Flush(btl.Deferred) { l.t.Error("nothing is to be flushed") }
+func (l *loop) Move(btl.Mover)     { l.t.Error("nothing is to be moved") }
 
 // turn waits a little for something to happen and lets it.
 func (l *loop) turn() {
