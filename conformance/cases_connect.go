@@ -18,6 +18,7 @@ var connectCases = []testCase{
 	{"connect-given-up", "A peer is let in that has closed its endpoint, or has left, while it connected: who has accepted it learns that nobody is there, and the two can connect anew.", checkGivenUp, on(ruleNoticed, ruleReliable)},
 	{"connect-refused", "A host that refuses a peer: the peer's endpoint goes down.", checkRefused, on(ruleNoticed, ruleDownError)},
 	{"another-job", "Two worlds share a component and hear nothing of each other; a process of one that connects to the other is refused.", checkAnotherJob, on(ruleProof)},
+	{"another-key", "A process that knows the job's secret, and does not have the key of the rank that it says it is, is refused.", checkAnotherKey, on(ruleProof)},
 	{"hello", "Hellos of every size up to 4096 bytes reach both sides, before any frame.", checkHello, on(ruleUp, ruleAccept)},
 }
 
@@ -220,11 +221,21 @@ func checkRefused(t *trial) {
 	w.join(a, c)
 }
 
-func checkAnotherJob(t *trial) {
+func checkAnotherJob(t *trial) { intrude(t, func(*world) variant { return variant{} }) }
+
+// Whoever reads the launcher's channel has the secret.
+func checkAnotherKey(t *trial) {
+	intrude(t, func(ours *world) variant { return variant{secret: ours.secret, keys: "others"} })
+}
+
+// intrude has a process of another world, which uses the same component, connect to one of ours.
+func intrude(t *trial, another func(ours *world) variant) {
 	ours := t.open(3)
 	a, b := ours.distinctPair()
 	ours.join(a, b)
-	theirs := t.openAs(3, variant{subject: &ours.subject})
+	v := another(ours)
+	v.subject = &ours.subject
+	theirs := t.openAs(3, v)
 	theirs.join(theirs.ranks[0], theirs.ranks[1])
 
 	// The wrong address: that of the other job's rank of the same number.
@@ -245,7 +256,7 @@ func checkAnotherJob(t *trial) {
 	there.intrudes, there.mayFall = true, true
 	t.mu.Unlock()
 	there.post(theirs.randomSpecs(3, 4<<10)...)
-	t.await(ruleNoticed, "Down for a connection to another job", func() bool { return there.downs > 0 })
+	t.await(ruleNoticed, "Down for a connection to another world", func() bool { return there.downs > 0 })
 }
 
 func checkHello(t *trial) {

@@ -42,7 +42,7 @@ func (h *host) Secret() []byte {
 // PairKey implements [btl.Host]: as in a program, it takes a while at first.
 func (h *host) PairKey(rank int, found func(key []byte, err error)) {
 	w := h.r.w
-	key := sha256.Sum256(fmt.Appendf(nil, "%x %d %d", w.secret, min(rank, h.r.id), max(rank, h.r.id)))
+	key := sha256.Sum256(fmt.Appendf(nil, "%x %s %d %d", w.secret, w.variant.keys, min(rank, h.r.id), max(rank, h.r.id)))
 	if h.met[rank] {
 		found(key[:], nil)
 		return
@@ -110,7 +110,7 @@ func (w *world) checkMember(rank int) {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
 	if w.besieged {
-		w.t.violateLocked(ruleProof, "rank %d: accepted a process of another job", rank)
+		w.t.violateLocked(ruleProof, "rank %d: accepted a process of another job, or one without the key of the rank that it says it is", rank)
 	}
 }
 

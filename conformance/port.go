@@ -26,7 +26,7 @@ type port struct {
 	ups, downs    int
 	downErr       error
 	mayFall       bool // the case does something that ends the connection
-	intrudes      bool // it leads to another job, which has to refuse it
+	intrudes      bool // it leads to another world, which has to refuse it
 	sentSinceDown bool
 	began         time.Time // when the first frame that waits for the connection was sent
 	recalling     bool      // Recall is being called
@@ -159,7 +159,7 @@ func (p *port) Up(hello []byte) {
 	defer p.leave()
 	switch {
 	case p.intrudes:
-		p.w.t.violateLocked(ruleProof, "%v: Up for a connection to another job", p)
+		p.w.t.violateLocked(ruleProof, "%v: Up for a connection to a process that shares neither job nor key with it", p)
 	case p.up:
 		p.w.t.violateLocked(ruleUp, "%v: Up was called twice", p)
 	case p.down && !p.sentSinceDown:

@@ -29,7 +29,7 @@ var (
 	ruleReach      = newRule("reach", "btl.Module", "Reach lists paths, best first, numbered from 0, or says why there is none; an address is input from outside and never trusted.")
 	ruleLazy       = newRule("lazy", "btl.Module", "An endpoint connects on the first Send, not before.")
 	ruleUp         = newRule("up", "btl.Receiver", "Up comes once for each connection, before any frame, with what the peer's Host.Hello returned.")
-	ruleProof      = newRule("proof", "btl.Host", "Only processes of one job connect to each other: each proves that it knows the secret before it is accepted, or believed to be up.")
+	ruleProof      = newRule("proof", "btl.Host", "Only processes of one job connect to each other: each proves that it knows the secret, and that it has the key which the two ranks share, before it is accepted, or believed to be up.")
 	ruleAccept     = newRule("accept", "btl.Host", "Accept tells the module, the rank that the peer has proved to be, its hello, and the endpoint.")
 	ruleStaysUp    = newRule("stays-up", "btl.Receiver", "An endpoint goes down only for a reason.")
 	ruleInTime     = newRule("in-time", "btl.ConnError", "An endpoint gives up connecting for want of an answer only when a limit of its own is over, and not before a peer that is held up for a moment can answer; the error's method Timeout says so.")

@@ -30,7 +30,7 @@ type world struct {
 	book     book
 	accepts  int
 	onAccept func(*port)
-	besieged bool // whoever connects now is of another job
+	besieged bool // whoever connects now is of another world
 	ending   bool // endpoints may go down now
 	plots    []*plot
 	plotted  int // bytes in plots
@@ -41,6 +41,8 @@ type variant struct {
 	hello      func(rank int) int // size of a rank's hello
 	production bool               // turned by the engine that programs have
 	subject    *Subject           // of another world, instead of a new one
+	secret     []byte             // of another world, instead of a new one
+	keys       string             // differs from that of a world whose ranks have other keys
 }
 
 // open makes a world of n ranks, each turning.
@@ -54,7 +56,9 @@ func (t *trial) openAs(n int, v variant) *world {
 	} else {
 		w.subject = t.factory()
 	}
-	noise.fill(w.secret, t.rng.Uint64(), 0)
+	if noise.fill(w.secret, t.rng.Uint64(), 0); v.secret != nil {
+		w.secret = v.secret
+	}
 	w.resolveParams()
 	t.mu.Lock()
 	t.worlds = append(t.worlds, w)

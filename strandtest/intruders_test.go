@@ -226,7 +226,7 @@ func TestNameIsNoProof(t *testing.T) {
 		to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(<-s.ports))
 		for rank := range jobs {
 			for _, known := range []string{string(make([]byte, 32)), secret} {
-				answers[known] += provesTo(t, handshake.NewIdentity(jobs[0].Name(), []byte(known), 1-rank), rank, to)
+				answers[known] += provesTo(t, handshake.NewIdentity(jobs[0].Name(), []byte(known), 1-rank).Over("tcp"), rank, to)
 			}
 		}
 	}

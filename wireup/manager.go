@@ -17,7 +17,8 @@ const MaxMessage = handshake.MaxMessage
 // Config says how a [Manager] sets up the connections of one module.
 type Config struct {
 	// Name of the transport, "tcp", with which its lines and errors begin; Noun is what it
-	// calls a connection, with the article.
+	// calls a connection, with the article. What is proved has the name in it, so that nobody joins
+	// a connection of one transport to one of another.
 	Name, Noun string
 	// Prefix is that of the transport's parameters, "btl_tcp_", for remedies.
 	Prefix string
@@ -211,7 +212,7 @@ func (m *Manager) Close() {
 // opened.
 func (m *Manager) identity() *handshake.Identity {
 	if m.id == nil {
-		m.id = handshake.NewIdentity(m.host.Job(), m.host.Secret(), m.host.Rank())
+		m.id = handshake.NewIdentity(m.host.Job(), m.host.Secret(), m.host.Rank()).Over(m.Name)
 	}
 	return m.id
 }

@@ -61,7 +61,7 @@ func TestIntruderWithoutSecret(t *testing.T) {
 		throwOut(t, n, c, handshake.ErrSecret)
 	})
 	t.Run("the secret, and another rank's key", func(t *testing.T) {
-		machine := handshake.NewIdentity(n.job, testSecret, 2).NewConnector(
+		machine := handshake.NewIdentity(n.job, testSecret, 2).Over("tcp").NewConnector(
 			handshake.Request{From: 2, To: n.rank, Epoch: 1, Target: target(n)}, pairKey(3, n.rank), nil, nil, handshake.NewNonce())
 		c, got := challenge(t, n, machine.Hello())
 		_, _, err := machine.Feed(got)

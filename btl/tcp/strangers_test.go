@@ -47,7 +47,7 @@ func unharmed(t *testing.T, n *node) {
 
 // hello is what rank from of the job says first.
 func hello(n *node, from int, secret []byte) (*handshake.Connector, []byte) {
-	c := handshake.NewIdentity(n.job, secret, from).NewConnector(handshake.Request{
+	c := handshake.NewIdentity(n.job, secret, from).Over("tcp").NewConnector(handshake.Request{
 		From: from, To: n.rank, Epoch: 1, Target: target(n),
 	}, pairKey(from, n.rank), wireup.Greeting{MaxFrame: 1 << 20, Own: make([]byte, 2), Host: "friend"}.Encode(), nil, handshake.NewNonce())
 	return c, c.Hello()

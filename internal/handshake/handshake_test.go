@@ -170,6 +170,7 @@ func TestStrangers(t *testing.T) {
 		{"another key", id(3).NewConnector(r, other, nil, nil, nonce(1)), acceptor(2), ErrProof, nil},
 		{"another channel", id(3).NewConnector(r, pair, nil, []byte("TLS"), nonce(1)),
 			id(5).NewAcceptor(nonce(2), []byte("other TLS"), admitAll), ErrProof, nil},
+		{"another transport", connector(id(3).Over("udp"), r, "", 1), id(5).Over("tcp").NewAcceptor(nonce(2), nil, admitAll), ErrProof, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

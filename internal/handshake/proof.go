@@ -14,6 +14,7 @@ type Identity struct {
 	secret []byte
 	name   string
 	job    [16]byte
+	over   string // the transport's name
 	admit  []byte // key of the mark in HELLO
 }
 
@@ -26,6 +27,14 @@ func NewIdentity(job string, secret []byte, rank int) *Identity {
 	}
 	sum := sha256.Sum256([]byte(job))
 	return &Identity{rank: rank, secret: secret, name: job, job: [16]byte(sum[:16]), admit: extract(secret, hash(wordHello, []byte(job)))}
+}
+
+// Over is the same process as it proves itself over the transport of that name. Who can change packets is
+// not to join one transport's connection to another's, whose greetings mean something else.
+func (id *Identity) Over(transport string) *Identity {
+	other := *id
+	other.over = transport
+	return &other
 }
 
 // Words that keep apart what is derived from one key for different uses.
@@ -67,7 +76,7 @@ func hash(word string, fields ...[]byte) (t transcript) {
 
 // begin is the transcript of a handshake in which nothing was said yet.
 func (id *Identity) begin(binding []byte) transcript {
-	return hash(wordBegin, []byte(id.name), binding)
+	return hash(wordBegin, []byte(id.name), []byte(id.over), binding)
 }
 
 // add adds a message, or a part of one.

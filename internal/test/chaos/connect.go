@@ -29,13 +29,26 @@ func (e *endpoint) ask() {
 	if e.hindered() {
 		return
 	}
+	e.m.host.PairKey(e.peer, e.show)
+}
+
+// show tells the peer's module what only a process of its job has: the secret, and the key that
+// this rank shares with it.
+func (e *endpoint) show(key []byte, err error) {
+	switch {
+	case e.state != connecting:
+		return
+	case err != nil:
+		e.m.post(e.refused)
+		return
+	}
 	peer, known := e.m.c.modules.Ask(e.address, e)
 	if !known {
 		e.m.post(e.refused)
 		return
 	}
 	secret, hello := e.m.host.Secret(), e.m.host.Hello()
-	peer.host.Loop().Post(func() { peer.asked(e, secret, hello) })
+	peer.host.Loop().Post(func() { peer.asked(e, secret, key, hello) })
 }
 
 // refused: the peer is not there, or is none of ours.
@@ -65,7 +78,16 @@ func (e *endpoint) askAgain() {
 
 // asked: another module wants a connection. It runs in the loop of m, unless that
 // closes first; then those that ask are refused by Close.
-func (m *module) asked(from *endpoint, secret, hello []byte) {
+func (m *module) asked(from *endpoint, secret, key, hello []byte) {
+	if m.closed || !bytes.Equal(secret, m.host.Secret()) {
+		m.admit(from, hello, false)
+		return
+	}
+	m.host.PairKey(from.m.host.Rank(), func(ours []byte, err error) { m.admit(from, hello, err == nil && bytes.Equal(key, ours)) })
+}
+
+// admit answers who has asked, unless Close has.
+func (m *module) admit(from *endpoint, hello []byte, proved bool) {
 	if !m.c.modules.Look(m.id, from) {
 		return
 	}
@@ -73,7 +95,7 @@ func (m *module) asked(from *endpoint, secret, hello []byte) {
 		from.m.post(from.askAgain) // the weather has changed on the way
 		return
 	}
-	if m.closed || !bytes.Equal(secret, m.host.Secret()) {
+	if m.closed || !proved {
 		from.m.post(from.refused)
 		return
 	}

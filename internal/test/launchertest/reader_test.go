@@ -148,7 +148,7 @@ func (r *reader) prove2(t *testing.T, own *ecdh.PrivateKey, from, to int) prover
 	pair, err := hkdf.Key(sha256.New, shared, []byte(r.secret), string(info), 32)
 	require.NoError(t, err)
 	return func(hello, challenge, head, blob []byte) []byte {
-		said := hash(fields([]byte("strand 2 handshake"), []byte(r.job), nil))
+		said := hash(fields([]byte("strand 2 handshake"), []byte(r.job), []byte("tcp"), nil))
 		said = hash(hash(said, hello), challenge[:40])
 		master, _ := hkdf.Extract(sha256.New, pair, said)
 		key, _ := hkdf.Expand(sha256.New, master, "strand 2 connector's proof", 32)
@@ -167,7 +167,7 @@ func TestReaderKnowsTheHandshake(t *testing.T) {
 	id := handshake.NewIdentity(r.job, []byte(r.secret), 5)
 	pair, err := id.Pair(five, 3, key.PublicKey().Bytes())
 	require.NoError(t, err)
-	a := id.NewAcceptor(handshake.NewNonce(), nil, func(handshake.Request) error { return nil })
+	a := id.Over("tcp").NewAcceptor(handshake.NewNonce(), nil, func(handshake.Request) error { return nil })
 	hello := r.mark2(r.hello(2, 3, 5))
 	_, _, err = a.Feed(hello)
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ type Config struct {
 	Local    bool // releases when the peer has had the frame
 	Lossy    int  // loses one frame in so many; 0: none
 	Trusting bool // takes everybody for what he says he is: a fault
+	Keyless  bool // is content with the secret, and asks nobody for the key of the pair: a fault
 	Hasty    bool // asks for the secret while it is opened: a fault
 	Curt     bool // when it closes it tells neither those it is connected with nor those let in too late: a fault
 	Moves    bool // copies chunks without the loop's lock

@@ -24,18 +24,43 @@ func (e *Endpoint) connect() {
 		e.m.host.Loop().Post(func() { e.welcome(e, e.m.host.Hello()) })
 		return
 	}
+	e.m.host.PairKey(e.peer, e.ask)
+}
+
+// ask shows the peer that this is a process of its job: within one process that takes no more
+// than to compare.
+func (e *Endpoint) ask(key []byte, err error) {
+	switch {
+	case e.state != connecting:
+		return
+	case err != nil:
+		e.failSoon("connecting", err)
+		return
+	}
 	peer, known := e.m.c.mods.Ask(e.address, e)
 	if !known {
 		e.failSoon("connecting", errAbsent)
 		return
 	}
 	hello := e.m.host.Hello()
-	peer.host.Loop().Post(func() { peer.asked(e, hello) })
+	peer.host.Loop().Post(func() { peer.asked(e, key, hello) })
 }
 
 // asked: another module wants a connection. It runs in the loop of m, unless that closes
 // first; then those that ask are refused by Close.
-func (m *Module) asked(from *Endpoint, hello []byte) {
+func (m *Module) asked(from *Endpoint, key, hello []byte) {
+	switch {
+	case m.config.Trusting || m.config.Keyless && bytes.Equal(from.m.secret(), m.secret()):
+		m.admit(from, hello, true)
+	case m.closed || !bytes.Equal(from.m.secret(), m.secret()):
+		m.admit(from, hello, false)
+	default:
+		m.host.PairKey(from.m.host.Rank(), func(ours []byte, err error) { m.admit(from, hello, err == nil && bytes.Equal(key, ours)) })
+	}
+}
+
+// admit answers who has asked, unless Close has.
+func (m *Module) admit(from *Endpoint, hello []byte, proved bool) {
 	if !m.c.mods.Look(m.id, from) {
 		return
 	}
@@ -44,7 +69,7 @@ func (m *Module) asked(from *Endpoint, hello []byte) {
 		answer(func() { from.fail("connecting", errAbsent) })
 		return
 	}
-	if !m.config.Trusting && !bytes.Equal(from.m.secret(), m.secret()) {
+	if !proved {
 		answer(func() { from.fail("handshake", errStranger) })
 		return
 	}
