@@ -12,7 +12,7 @@ import (
 
 // An Endpoint is the endpoint of a transport whose links are a [Link]. Each stream carries
 // frames in the form of package framing. With several streams the first is for the message
-// layer's control frames; lane l travels in one of the others, by l modulo their number. The peer
+// layer's control frames and for urgent messages; lane l travels in one of the others, by l modulo their number. The peer
 // has left in order when each of its streams has ended with a goodbye, since streams do not wait
 // for each other.
 //
@@ -76,7 +76,7 @@ func (e *Endpoint) Send(f *btl.Frame, lane int) btl.Result {
 // queue is that of a lane's stream.
 func (e *Endpoint) queue(lane int) *Queue {
 	queues := e.link.queues
-	if lane == btl.ControlLane || len(queues) == 1 {
+	if lane >= btl.UrgentLane || len(queues) == 1 {
 		return queues[0]
 	}
 	return queues[1+lane%(len(queues)-1)]
