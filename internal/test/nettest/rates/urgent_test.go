@@ -222,7 +222,7 @@ func p99(values []float64) float64 {
 // take, with their answers, is bounded: beside long messages the queue of the link is full, which
 // takes as long as a round trip.
 func TestUrgentMessagesBesideLongOnes(t *testing.T) {
-	rounds, long, mbits, delay := 5, 1, 200, 2*time.Millisecond
+	rounds, long, mbits, delay := 5, 1, 100, 2*time.Millisecond
 	if need.Soaking() {
 		rounds, long, mbits, delay = 500, 2, 50, 20*time.Millisecond
 	}
