@@ -69,6 +69,10 @@ func (pe *peer) arrived(frame uint32, counted, awaited bool) error {
 	if err != nil {
 		return err
 	}
+	if awaited && pe.heard != nil && pe.heard.prompt() {
+		pe.acknowledge() // whoever waits for it has the answer's receive posted when that comes
+		return nil
+	}
 	switch when {
 	case delivery.Now:
 		pe.acknowledge()

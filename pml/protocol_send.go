@@ -3,6 +3,7 @@ package pml
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/delivery"
@@ -121,8 +122,16 @@ func (op *operation) messageHeader(kind wire.Kind) wire.Header {
 // sent. So short a message is complete even if no rail takes it yet.
 const copyFirst = 4 << 10
 
+// promptly is the latency below which an acknowledgement comes sooner than a copy of more than
+// copyFirst bytes is made.
+const promptly = time.Microsecond
+
+// prompt reports whether waiting for acknowledgements is cheaper than copying.
+func (r *rail) prompt() bool { return r.attr.Latency > 0 && r.attr.Latency < promptly }
+
 // sendEager sends the whole message. If there is room to keep a copy the send is
-// complete when that is made, else when its frame is acknowledged.
+// complete when that is made, else when its frame is acknowledged. A long message over shared
+// memory is not copied a second time.
 func (pe *peer) sendEager(op *operation, r *rail) {
 	p := pe.pml
 	f := p.newFrame(pe)
@@ -130,8 +139,8 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	r.traffic.Sent++
 	r.traffic.BytesSent += op.size
 	op.offset = op.size
-	keep := !pe.local && op.size <= uint64(p.tune.copyLimit) && p.copied < p.tune.copyPool
-	if keep && op.size <= copyFirst {
+	keep := !pe.local && op.size <= uint64(p.tune.copyLimit) && p.copied < p.tune.copyPool && !(r.prompt() && op.size > copyFirst)
+	if keep && op.size <= copyFirst && !(r.prompt() && !r.busy && pe.backlog.Len() == 0) {
 		f.keep(op)
 		f.build(&h)
 		pe.emit(f)

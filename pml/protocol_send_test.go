@@ -2,12 +2,15 @@ package pml
 
 import (
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/payload"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // What the user has set for a module is its limit; where nothing is set, a module that
@@ -42,5 +45,55 @@ func TestBsendOverheadIsWhatItTakes(t *testing.T) {
 func TestBufferedCharge(t *testing.T) {
 	for _, n := range []int{0, 1, 64, 65, 129, 1025, 1 << 20, 1<<20 + 1} {
 		assert.LessOrEqual(t, bufferedCharge(payload.Takes(n)), int64(BsendOverhead+n+n/2), "%d bytes", n)
+	}
+}
+
+// promptPeer is a peer over a rail whose acknowledgements come sooner than a copy is made, or not.
+func promptPeer(t *testing.T, latency time.Duration) (*peer, *scripted, *Context) {
+	pe, ep, c := receiving(t)
+	pe.rails[0].attr = btl.Attr{EagerLimit: 64 << 10, MaxFrame: 1 << 20, Latency: latency}
+	pe.pml.tune.copyLimit, pe.pml.tune.copyPool = 64<<10, 1<<20
+	pe.credit.Open(1 << 16)
+	return pe, ep, c
+}
+
+// Where an acknowledgement comes sooner than a copy is made, a long message is not copied: its send is
+// complete when it is acknowledged.
+func TestPromptRailsNeedNoCopies(t *testing.T) {
+	for latency, copies := range map[time.Duration]bool{300 * time.Nanosecond: false, 20 * time.Microsecond: true} {
+		pe, ep, c := promptPeer(t, latency)
+		op, err := c.isend(make([]byte, 32<<10), nil, 1, 5, Standard)
+		require.NoError(t, err)
+		require.Equal(t, copies, op == nil, "complete at once")
+		require.Equal(t, copies, pe.pml.copied > 0)
+		require.Equal(t, copies, lastOf(t, ep, wire.Eager).Flags&wire.FlagAckNow == 0)
+		require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
+		require.Zero(t, pe.pml.copied)
+		if op != nil {
+			require.True(t, op.done)
+		}
+
+		op, err = c.isend(make([]byte, copyFirst), nil, 1, 5, Standard)
+		require.NoError(t, err)
+		require.Nil(t, op, "a short one is copied whatever the latency")
+		require.NotZero(t, pe.pml.copied)
+	}
+}
+
+// A frame that its sender waits for is acknowledged at once, before the answer, though the program
+// has always answered soon.
+func TestPromptRailsAcknowledgeAtOnce(t *testing.T) {
+	for latency, each := range map[time.Duration]bool{300 * time.Nanosecond: true, 20 * time.Microsecond: false} {
+		pe, ep, c := promptPeer(t, latency)
+		pe.heard = pe.rails[0]
+		sent := 0
+		for n := range uint32(12) {
+			before := len(ep.sent)
+			require.NoError(t, pe.arrived(n, true, true))
+			sent += len(ep.sent) - before
+			_, err := c.isend(nil, nil, 1, 5, Standard) // the answer
+			require.NoError(t, err)
+		}
+		require.Equal(t, each, sent == 12, "%d acknowledgements", sent)
 	}
 }

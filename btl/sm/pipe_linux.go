@@ -50,9 +50,11 @@ type owner interface {
 const (
 	// wholeLimit is the largest frame, word, header and payload, that is written as one record.
 	wholeLimit = 8 << 10
-	// pieceSize is the most of a longer frame that is written at a time: while the receiver
-	// copies one piece the sender copies the next.
-	pieceSize = 16 << 10
+	// A longer frame is written in pieces: while the receiver copies one the sender copies the
+	// next. Each is a quarter of the frame, within these bounds: a larger one has the receiver
+	// wait, smaller ones cost more than they gain.
+	pieceSize  = 16 << 10
+	smallPiece = 2 << 10
 	// maxQueued bounds the frames that wait for room.
 	maxQueued = 8
 	// bell is the byte that wakes a peer.
@@ -176,8 +178,9 @@ func (p *pipe) write(f *btl.Frame) bool {
 		p.begun = true
 		p.wake(sleeps)
 	}
+	most := min(max(lines(f.Size/4), smallPiece), pieceSize)
 	for f.Progress < f.Size {
-		n := p.out.piece(f, pieceSize)
+		n := p.out.piece(f, most)
 		if n == 0 {
 			return false
 		}

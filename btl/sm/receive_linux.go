@@ -22,7 +22,8 @@ const inRow = 16
 // receive hands over what has arrived. After an empty look that is at most one frame. A thread that
 // waits for that frame need not wait for a look behind it, at a cache line that the peer may be
 // writing. If the next call finds another frame at once, the peer is ahead of us, and several are
-// handed over in a row.
+// handed over in a row. A long frame is the first of a call: if the frame before it has ended a wait,
+// the program may post the receive for the long one, which then need not be copied.
 func (ep *endpoint) receive() bool {
 	p := ep.pipe
 	if p.working {
@@ -39,6 +40,9 @@ func (ep *endpoint) receive() bool {
 		frames = inRow
 	}
 	for budget := readBudget; budget > 0 && word != 0; word = p.in.next() {
+		if budget < readBudget && kindOf(word) == kindBegin {
+			break
+		}
 		p.order.reading()
 		n, more, err := ep.take(word)
 		if err != nil && ep.Live() {

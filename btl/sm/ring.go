@@ -35,6 +35,8 @@ func wordOf(kind, header, length int) uint64 {
 	return uint64(uint32(length)) | uint64(uint8(header))<<32 | uint64(kind)<<40
 }
 
+func kindOf(word uint64) int { return int(word >> 40) }
+
 // lines rounds up to whole lines.
 func lines(n int) int { return (n + line - 1) &^ (line - 1) }
 
@@ -104,12 +106,17 @@ func (w *writer) whole(f *btl.Frame) bool {
 	if b == nil {
 		return false
 	}
-	copy(b[wordSize:], f.Header)
-	if len(f.More) == 0 {
-		copy(b[wordSize+h:], f.Payload[:f.Size])
-	} else {
+	switch first := line - wordSize - h; {
+	case len(f.More) > 0:
 		f.CopyPayload(b[wordSize+h:])
+	case first <= 0 || f.Size <= first:
+		copy(b[wordSize+h:], f.Payload[:f.Size])
+	default:
+		// The reader polls the first line. It would fetch it in between if that was written first.
+		copy(b[line:], f.Payload[first:f.Size])
+		copy(b[wordSize+h:line], f.Payload)
 	}
+	copy(b[wordSize:], f.Header)
 	w.publish(wordOf(kindWhole, h, f.Size), n)
 	return true
 }
@@ -186,7 +193,7 @@ func (r *reader) parse(word uint64, c *record) error {
 	*c = record{}
 	from := int(r.pos) & (len(r.ring) - 1)
 	rest := r.ring[from:]
-	c.kind, c.length = int(word>>40), int(uint32(word))
+	c.kind, c.length = kindOf(word), int(uint32(word))
 	h, end := int(uint8(word>>32)), wordSize
 	if c.length < 0 || c.kind != kindBegin && c.length > len(r.ring) {
 		return fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.ring))
