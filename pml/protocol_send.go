@@ -129,6 +129,15 @@ const promptly = time.Microsecond
 // prompt reports whether waiting for acknowledgements is cheaper than copying.
 func (r *rail) prompt() bool { return r.attr.Latency > 0 && r.attr.Latency < promptly }
 
+// keeps reports whether a copy for replay is made of a message of that size.
+func (pe *peer) keeps(size uint64, r *rail) bool {
+	if pe.local || size > copyFirst && r.prompt() {
+		return false
+	}
+	t := &pe.pml.tune
+	return size <= uint64(t.copyLimit) && pe.pml.copied < t.copyPool
+}
+
 // sendEager sends the whole message. If there is room to keep a copy the send is
 // complete when that is made, else when its frame is acknowledged. A long message over shared
 // memory is not copied a second time.
@@ -139,8 +148,8 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	r.traffic.Sent++
 	r.traffic.BytesSent += op.size
 	op.offset = op.size
-	keep := !pe.local && op.size <= uint64(p.tune.copyLimit) && p.copied < p.tune.copyPool && !(r.prompt() && op.size > copyFirst)
-	if keep && op.size <= copyFirst && !(r.prompt() && !r.busy && pe.backlog.Len() == 0) {
+	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
+	if keep && op.size <= copyFirst && (waits || !r.prompt()) {
 		f.keep(op)
 		f.build(&h)
 		pe.emit(f)
