@@ -4,8 +4,9 @@ import "github.com/strandmp/strand/btl"
 
 const (
 	// ReadAhead is how much is read before it is known what it belongs to, in bytes. More
-	// would have to be copied, less would cost calls in a burst of small frames.
-	ReadAhead = 8 << 10
+	// would have to be copied, less would cost calls in a burst of small frames. A frame of 8 KB
+	// comes in one read, with its prefix and header.
+	ReadAhead = 9 << 10
 	// wholeLimit is the largest frame, prefix included, that is waited for and handed over
 	// whole. A longer one that is not there yet gets a landing place.
 	wholeLimit = 4<<10 + PrefixSize

@@ -82,6 +82,16 @@ func TestFramesComeOutAsTheyWentIn(t *testing.T) {
 }
 
 // A scanner may be stopped in any up-call: nothing follows, and nothing is held.
+// A frame of 8 KB, the commonest length, takes one read.
+func TestFrameOfEightKBIsOneRead(t *testing.T) {
+	f := btltest.Frame{Header: strings.Repeat("h", btl.MaxHeader), Payload: strings.Repeat("x", 8<<10)}
+	var s Scanner
+	s.Start(deaf{}, 1<<20, nil)
+	place, direct := s.Next()
+	require.False(t, direct)
+	require.Greater(t, len(place), PrefixSize+len(f.Header)+len(f.Payload), "a short read says that this was all")
+}
+
 func TestStopInAnUpCall(t *testing.T) {
 	long := strings.Repeat("x", 20<<10)
 	stream := Append(nil, &btl.Frame{Header: []byte("a"), Payload: []byte("small"), Size: 5})

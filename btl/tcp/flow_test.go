@@ -49,6 +49,28 @@ func TestBurstIsOneCall(t *testing.T) {
 	x.n.do(func() { require.LessOrEqual(t, x.ep.counters.SendCalls, uint64(4)) })
 }
 
+// So do frames of some KB, of which a lone one is sent from where it is.
+func TestBurstOfLongerFramesSharesCalls(t *testing.T) {
+	for _, size := range []int{copyLimit, 8 << 10, 16 << 10} {
+		x, y := link(t)
+		const burst = 24
+		const calls = 1 + burst/3
+		x.n.do(func() {
+			before := x.ep.counters.SendCalls
+			for i := range burst {
+				f := frame("h", strings.Repeat(string(rune('a'+i)), size))
+				require.Equal(t, btl.Done, x.ep.Send(f, 0))
+			}
+			x.ep.Flush()
+			require.LessOrEqual(t, x.ep.counters.SendCalls-before, uint64(calls))
+		})
+		y.n.until("all frames", func() bool { return len(y.frames) == burst })
+		for i, m := range y.frames {
+			require.Equal(t, strings.Repeat(string(rune('a'+i)), size), m.payload)
+		}
+	}
+}
+
 // A burst goes out when flushAt bytes wait, or when it is asked to.
 func TestFlush(t *testing.T) {
 	x, _ := link(t)

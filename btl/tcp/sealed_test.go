@@ -175,6 +175,7 @@ func TestOnTheWire(t *testing.T) {
 		defer w.close()
 		require.Equal(t, btl.Done, w.a.ep.Send(frame("header", known), 0))
 		require.Equal(t, btl.Done, w.a.ep.Send(frame("header", strings.Repeat(known, 300)), 0))
+		w.a.ep.Flush()
 		seen := w.read(t)
 		require.Equal(t, !encrypt, bytes.Contains(seen, []byte(known)))
 		require.Equal(t, !encrypt, bytes.Contains(seen, []byte("header")))

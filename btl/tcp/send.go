@@ -12,11 +12,15 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	if !ep.Live() || ep.failure != nil {
 		return ep.Connect()
 	}
-	if len(f.Header)+f.Size <= copyLimit {
+	if n := len(f.Header) + f.Size; n <= copyLimit || n <= gatherLimit && ep.follows() {
 		return ep.sendSmall(f)
 	}
 	return ep.sendLong(f)
 }
+
+// follows reports whether a frame has gone out in this epoch, so that further ones may wait for each
+// other.
+func (ep *endpoint) follows() bool { return ep.m.loop.Epoch() == ep.sender.epoch }
 
 func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
 	s := &ep.sender
@@ -33,8 +37,8 @@ func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
 	if s.pauses() {
 		return btl.Done
 	}
-	if now := ep.m.loop.Epoch(); now != s.epoch {
-		s.epoch = now
+	if !ep.follows() {
+		s.epoch = ep.m.loop.Epoch()
 	} else if s.hi-s.lo < flushAt {
 		if !s.deferred {
 			s.deferred = true

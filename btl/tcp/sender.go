@@ -10,8 +10,13 @@ const (
 	// copyLimit is the largest frame, header and payload, that is copied behind those
 	// that wait: copying that much costs less than gathering another piece.
 	copyLimit = 4 << 10
+	// gatherLimit is the same of a frame that follows another one. To copy 16 KB and to share a
+	// call takes less than a call of its own, in which the system does the peer's work too:
+	// windows of 16 messages of 4, 8 and 16 KB take a half, two thirds and five sixths of the
+	// sender's time. A lone frame is not copied.
+	gatherLimit = 16<<10 + btl.MaxHeader
 	// flushAt is how many bytes may be held back. When that many wait, they go out.
-	flushAt = 16 << 10
+	flushAt = 48 << 10
 	// outSize bounds the copied bytes. When that many wait, Send is busy until the
 	// system has room again.
 	outSize = 64 << 10
