@@ -91,7 +91,7 @@ func (p *port) status() string {
 
 // lane returns the order kept for a lane of this endpoint. Mu is held.
 func (p *port) lane(l int) *laneOrder {
-	if l != btl.ControlLane { // a module may keep the control lane apart
+	if l < btl.UrgentLane { // a module may keep the control lane and the urgent one apart
 		l %= max(1, p.w.attr.Lanes)
 	}
 	o := p.lanes[l]
