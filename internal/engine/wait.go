@@ -211,7 +211,7 @@ func (e *Engine) quick(empty int, from int64) bool {
 	if e.opts.Spin <= 0 || e.yields.length != 0 {
 		return false
 	}
-	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < quickSpin && engines.Load() == 1
+	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < quickSpin && engines.Load() <= 1
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller

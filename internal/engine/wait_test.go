@@ -438,3 +438,28 @@ func TestPenalty(t *testing.T) {
 	p.observe(clock, slowYield+1)
 	require.Equal(t, clock+int64(firstPenalty), p.until, "long ago")
 }
+
+// A waiter polls for a while before it offers its processor, if nobody else has lately wanted that.
+func TestAWaiterThatIsAlonePollsForAWhile(t *testing.T) {
+	if engines.Load() > 0 {
+		t.Fatal("an engine of an earlier test is left")
+	}
+	e := &Engine{opts: Options{Spin: time.Hour}}
+	const many = 100 * quickPolls
+	require.True(t, e.quick(many, 0))
+	e.clock = quickSpin
+	require.False(t, e.quick(many, 0))
+	require.True(t, e.quick(quickPolls-1, 0))
+	require.True(t, e.quick(many, 1))
+
+	e.yields.observe(0, sharedYield+1)
+	for range quickBetween {
+		require.False(t, e.quick(many, 1), "somebody else was there")
+		require.True(t, e.quick(quickPolls-1, 1))
+		e.yields.observe(0, sharedYield)
+	}
+	require.True(t, e.quick(many, 1))
+
+	e.opts.Spin = 0
+	require.False(t, e.quick(1, 1))
+}
