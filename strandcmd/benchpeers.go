@@ -27,8 +27,8 @@ intervals of the ratios; cells that fall short are marked, and joined with the
 reasons that stand in reasons.txt beside the figures.
 
 All are started anew for each round, and take turns within it. A full page takes
-about 25 minutes on two processors, --quick about 5; --limit ends it after as many
-rounds as fit. Below 6 rounds nothing is decided. The figures are saved after each
+up to 25 minutes on two processors, --quick up to 6; --limit makes blocks and rounds
+fewer. Below 6 rounds nothing is decided. The figures are saved after each
 round: --resume goes on where a run was interrupted.
 
 The page is marked INVALID, and the status is 1, if the machine was not quiet.
@@ -62,7 +62,7 @@ func newBenchPeersCommand() *cobra.Command {
 	flags.StringVar(&run.out, "out", "PERFORMANCE.md", "the page, a `file.md`; figures and plots go into a folder of that name beside it")
 	flags.BoolVar(&run.quick, "quick", false, "fewer sizes, and 6 rounds")
 	flags.IntVar(&run.rounds, "rounds", 0, "how often all are started anew; 0: 9, or 6 with --quick")
-	flags.DurationVar(&run.limit, "limit", 0, "begin no round that would end later, `15m`; 0s: no limit")
+	flags.DurationVar(&run.limit, "limit", 0, "how long it may take, `15m`: fewer blocks, and no round that would end later; 0s: 25m, or 6m with --quick")
 	flags.StringSliceVar(&run.only, "only", nil, "tables such as `tcp/stream,sm`, a transport for all of its; without it all")
 	flags.StringSliceVar(&run.against, "against", []string{"raw", "openmpi", "mpich"}, "who Strand is compared with")
 	flags.BoolVar(&run.resume, "resume", false, "go on with the figures that are there, of the same build")
@@ -134,6 +134,9 @@ func (r *benchPeersRun) report(files peers.Files) (*peers.Report, error) {
 	if r.rounds == 0 {
 		r.rounds = peers.Rounds(r.quick)
 	}
+	if r.limit == 0 {
+		r.limit = peers.Limit(r.quick)
+	}
 	tables, err := peers.Plan(r.quick, r.only)
 	if err != nil {
 		return nil, err
@@ -171,6 +174,9 @@ func (r *benchPeersRun) measure(cmd *cobra.Command, files peers.Files, report *p
 	setups, err := r.setups()
 	if err != nil {
 		return err
+	}
+	if busy := peers.Busy(); busy != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), busy)
 	}
 	bar := newProgress(cmd.ErrOrStderr())
 	defer bar.finish()

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -56,6 +57,14 @@ func (l look) others(before look) float64 {
 		return 0
 	}
 	return min(max(0, float64((l.all-before.all)-(l.ours-before.ours))/float64(span)), 1)
+}
+
+// Busy says that the machine has other things to do, before time is spent on it; "" if it has not.
+func Busy() string {
+	if load := loadAverage(); load > float64(runtime.NumCPU())/2 {
+		return fmt.Sprintf("other programs run here (load %.1f): what is measured now will hardly be valid", load)
+	}
+	return ""
 }
 
 // loadAverage is the machine's over the last minute; 0: not known.

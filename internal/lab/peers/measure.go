@@ -29,8 +29,11 @@ type Measurement struct {
 
 	order       func(bench.Cell) bench.Order // nil: orderOf
 	sets        []set
-	rows        int
-	done, total int
+	rows        int // of all sets
+	done, total int // blocks
+
+	roundBegan time.Time
+	rowsLeft   int // of this round
 }
 
 // A set is what the same processes do: the cells of a transport with as many pairs.
@@ -48,10 +51,11 @@ func (m *Measurement) orderFor(c bench.Cell) bench.Order {
 	return orderOf(c)
 }
 
-// orderOf is a block of a cell. There are many rounds, so a block after long computing has few
-// bursts.
+// orderOf is a block of a cell. It is warm soon, since the cell before was much like it. There are
+// many rounds, so a block after long computing has few bursts.
 func orderOf(c bench.Cell) bench.Order {
 	o := c.Block()
+	o.Warmup = min(o.Warmup, max(60, o.Iters/4))
 	if c.Workload == bench.Burst && c.Pause > 10*time.Millisecond {
 		o.Warmup, o.Iters = 0, min(2, max(1, int(50*time.Millisecond/c.Pause)))
 	}
@@ -164,6 +168,7 @@ type figures struct{ time, processor float64 }
 
 func (m *Measurement) round(ctx context.Context) error {
 	got := taken{}
+	m.roundBegan, m.rowsLeft = time.Now(), m.rows
 	load, before := loadAverage(), lookAtProcessors()
 	for i := range m.sets {
 		if err := m.measure(ctx, &m.sets[i], got); err != nil {
@@ -231,9 +236,10 @@ func (m *Measurement) measure(ctx context.Context, s *set, got taken) (err error
 func (m *Measurement) turns(ctx context.Context, s *set, jobs []bench.Job, row *Row, got taken) error {
 	o := m.orderFor(row.Cell)
 	sample := make([][]figures, len(jobs))
-	began := time.Now()
+	began, patience := time.Now(), m.patience()
+	m.rowsLeft--
 	for block := range blocks(row.Cell) {
-		if block > 0 && time.Since(began) > m.patience() {
+		if block > 0 && time.Since(began) > patience {
 			m.report(len(jobs) * (blocks(row.Cell) - block))
 			break
 		}
@@ -268,15 +274,15 @@ func (m *Measurement) turns(ctx context.Context, s *set, jobs []bench.Job, row *
 	return nil
 }
 
-// patience is the time after which no further block of a cell begins in a round. A limit leaves room
-// for as many rounds as decide.
+// patience is the time after which no further block of a cell begins in this round: the cell's share
+// of what is left of the round, if there is a limit. It leaves room for as many rounds as decide.
 func (m *Measurement) patience() time.Duration {
 	const most = 1500 * time.Millisecond
 	if m.Limit == 0 {
 		return most
 	}
-	const share = 0.5 // the rest is for starts, and for cells whose first blocks take longer
-	return min(most, time.Duration(share*float64(m.Limit)/float64(stats.Enough*max(1, m.rows))))
+	left := time.Until(m.roundBegan.Add(m.Limit / stats.Enough))
+	return min(most, left/time.Duration(max(1, m.rowsLeft)))
 }
 
 // middle are the medians of a contender's blocks.

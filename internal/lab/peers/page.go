@@ -98,7 +98,7 @@ func (p *page) conditions() {
 	p.printf("| Strand | %s |\n", p.Commit)
 	p.printf("| measured | %s, %d of %d rounds |\n", p.Began.UTC().Format("2006-01-02 15:04 UTC"), len(p.Rounds), p.Planned)
 	p.printf("| machine | %d × %s, %d MB, %s %s, %s %s |\n", m.CPUs, m.CPU, m.MemoryBytes>>20, m.OS, m.Kernel, m.Arch, m.Go)
-	p.printf("| congestion control | the kernel's is %s; Strand's and raw's are below |\n", or(p.Congestion, "not known"))
+	p.printf("| congestion control | the kernel's is %s; Strand over TCP sets its own, that of the first raw below |\n", or(p.Congestion, "not known"))
 	p.printf("| took | %v |\n| load | %s |\n| others' share of the processors | %s |\n", p.took(),
 		p.span(func(r Round) float64 { return r.Load }, 1, ""), p.span(func(r Round) float64 { return r.Others }, 100, " %"))
 	for _, c := range p.Contenders {

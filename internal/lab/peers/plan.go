@@ -158,6 +158,14 @@ func Rounds(quick bool) int {
 	return 9
 }
 
+// Limit is how long a measurement may take unless somebody says otherwise.
+func Limit(quick bool) time.Duration {
+	if quick {
+		return 6 * time.Minute
+	}
+	return 25 * time.Minute
+}
+
 // Transports are those that are measured.
 func Transports() []string { return []string{sm, tcp} }
 
