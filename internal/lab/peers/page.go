@@ -207,9 +207,9 @@ func (c *Comparison) text() string {
 	if c.Ratio.N == 0 {
 		return "–"
 	}
-	text := fmt.Sprintf("%.2f", c.Ratio.Value)
-	if c.Ratio.Interval.Level > 0 {
-		text += fmt.Sprintf(" (%.2f–%.2f)", c.Ratio.Interval.Low, c.Ratio.Interval.High)
+	text := bench.Digits(c.Ratio.Value)
+	if i := c.Ratio.Interval; i.Level > 0 {
+		text += fmt.Sprintf(" (%s–%s)", bench.Digits(i.Low), bench.Digits(i.High))
 	}
 	switch c.Verdict {
 	case Fails:

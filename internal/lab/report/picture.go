@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -37,9 +38,8 @@ text{font:11px "Liberation Sans",Arial,Helvetica,sans-serif;fill:var(--text)}pat
 .v0{--colour:#0072b2}.v1{--colour:#d55e00}.v2{--colour:#009e73}.v3{--colour:#cc79a7}.v4{--colour:#e69f00}.v5{--colour:#56b4e9}
 @media(prefers-color-scheme:dark){svg{--text:#e4e8ec;--soft:#a3acb6;--line:#3b434c;--back:#14171a}.v0{--colour:#3d9fe0}}`
 
-// SVG draws the picture: title, plot, legend.
+// SVG draws the picture: title, plot, legend. There must be a point.
 func (p *Picture) SVG() []byte {
-	x := axis{label: p.XLabel, log: true, ticks: named(p.XTicks)}
 	y := axis{label: p.YLabel, log: true, ticks: steps{scale{"", 1}, true}}
 	var all []series
 	xs, ys := []float64{}, []float64{p.Mark}
@@ -49,6 +49,7 @@ func (p *Picture) SVG() []byte {
 			xs, ys = append(xs, v.X), append(ys, v.Y, or(v.Low, v.Y), or(v.High, v.Y))
 		}
 	}
+	x := axis{label: p.XLabel, log: true, ticks: within(p.XTicks, slices.Min(xs), slices.Max(xs))}
 	h, v := x.span(xs), y.span(ys)
 	const title, legend = plotFont + 8, plotFont + 10
 	v.from, v.to = title+plotHeight-edge-2*plotFont-tickLength-6, title+edge
@@ -70,6 +71,11 @@ func (p *Picture) SVG() []byte {
 	b.WriteString(c.String())
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
+}
+
+// within are the ticks that values from low to high need.
+func within(ticks []Tick, low, high float64) named {
+	return slices.DeleteFunc(slices.Clone(ticks), func(t Tick) bool { return t.Value < low || t.Value > high })
 }
 
 func or(value, otherwise float64) float64 {
