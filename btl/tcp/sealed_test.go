@@ -129,16 +129,21 @@ func newWire(t testing.TB, encrypt bool) *wire {
 	w.a, w.from = still(t)
 	w.b, w.to = still(t)
 	if encrypt {
-		key := bytes.Repeat([]byte{7}, record.SecretSize)
-		for _, p := range []*peer{w.a, w.b} {
-			out, err := record.NewWriter(bytes.Clone(key), 3)
-			require.NoError(t, err)
-			in, err := record.NewReader(bytes.Clone(key), 3)
-			require.NoError(t, err)
-			p.ep.sealed = &sealed{out: out, in: in, lender: &p.ep.m.buffers}
-		}
+		w.encrypt(t, 3)
 	}
 	return w
+}
+
+// encrypt has both ends begin records, whose keys are renewed after so many.
+func (w *wire) encrypt(t testing.TB, renewal uint64) {
+	key := bytes.Repeat([]byte{7}, record.SecretSize)
+	for _, p := range []*peer{w.a, w.b} {
+		out, err := record.NewWriter(bytes.Clone(key), renewal)
+		require.NoError(t, err)
+		in, err := record.NewReader(bytes.Clone(key), renewal)
+		require.NoError(t, err)
+		p.ep.sealed = &sealed{out: out, in: in, lender: &p.ep.m.buffers}
+	}
 }
 
 func (w *wire) close() {
@@ -222,4 +227,44 @@ func TestChangedOnTheWire(t *testing.T) {
 			require.Empty(t, bytes.Trim(p, "."+string(p[:1])), "place %d has something that was not sent", i)
 		}
 	})
+}
+
+// Between renewals of its keys an encrypted connection allocates nothing, neither for short frames
+// nor for long ones.
+func TestSealedAllocatesNothing(t *testing.T) {
+	w := newWire(t, false)
+	w.encrypt(t, record.Renewal)
+	defer w.close()
+	const long = 60 << 10
+	from, to := &sink{}, &sink{buf: make([]byte, long)}
+	w.a.ep.Recv, w.b.ep.Recv = from, to
+	w.b.ep.scanner.Start(to, long, (*ahead)(&w.b.ep.m.buffers)) // which has kept the first receiver
+	passed := make([]byte, 1<<20)
+	for _, size := range []int{8, 5000, long} {
+		f := frame("header", strings.Repeat("x", size))
+		sent := 0
+		step := func() {
+			f.Next, f.Progress = nil, 0
+			if w.a.ep.Send(f, 0) == btl.Busy {
+				t.Fatal("busy")
+			}
+			w.a.ep.Flush() // short ones are held back
+			sent++
+			n, err := unix.Read(w.from, passed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for b := passed[:n]; len(b) > 0; b = b[n:] {
+				if n, err = unix.Write(w.to, b); err != nil {
+					t.Fatal(err)
+				}
+				for w.b.ep.Poll() {
+				}
+			}
+		}
+		to.frames = 0
+		step() // buffers are lent for the first time
+		require.Zero(t, testing.AllocsPerRun(100, step), "frames of %d bytes", size)
+		require.Equal(t, sent, to.frames)
+	}
 }
