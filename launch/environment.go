@@ -24,6 +24,12 @@ const strandRun = "strand run"
 // job.
 const JobEnv = param.ReservedEnv + "JOB"
 
+// Variables are those by which a launcher tells a process that it is a rank, and [JobEnv]. A launcher sets
+// them itself, and passes none on that an outer launcher has set.
+func Variables() []string {
+	return []string{"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID", JobEnv}
+}
+
 // joined says that this process has joined its job. It can not join again: the number in PMI_FD
 // may be another file's by now, and at PMI_PORT the rank is taken.
 var joined atomic.Bool

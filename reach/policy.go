@@ -17,15 +17,15 @@ type Policy interface {
 	Score(local, remote Address, sameNetwork bool) (quality int, why string)
 }
 
-// policies by name, in the order in which they are listed to users.
+// policies by name, in the order in which they are listed to users, and how each judges a pair.
 var policies = []struct {
-	name string
-	make func() Policy
+	name, about string
+	make        func() Policy
 }{
-	{"route", func() Policy { return RoutePolicy(nil) }},
-	{"weighted", func() Policy { return weighted }},
-	{"weighted13", func() Policy { return weighted13 }},
-	{"subnet", func() Policy { return subnet }},
+	{"route", "by the kernel's route (Linux): direct 100, by a gateway 50, private to public 25, else 0", func() Policy { return RoutePolicy(nil) }},
+	{"weighted", "by classes of addresses, as Open MPI does today: 0 to 100", func() Policy { return weighted }},
+	{"weighted13", "by the five classes of Open MPI 1.3: 0 to 4", func() Policy { return weighted13 }},
+	{"subnet", "as Open MPI 1.2: 1 in one subnet or if both are public, else 0", func() Policy { return subnet }},
 }
 
 // PolicyNames lists the policies there are. The default is [DefaultPolicy].
@@ -35,6 +35,16 @@ func PolicyNames() []string {
 		names = append(names, p.name)
 	}
 	return names
+}
+
+// DescribePolicies returns a line for each policy, for help: its name by format, which has two places for
+// strings, and how it judges a pair.
+func DescribePolicies(format string) []string {
+	var lines []string
+	for _, p := range policies {
+		lines = append(lines, fmt.Sprintf(format, p.name, p.about))
+	}
+	return lines
 }
 
 // PolicyByName returns one of:

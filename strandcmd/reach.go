@@ -20,7 +20,7 @@ import (
 	"github.com/strandmp/strand/wireup"
 )
 
-const reachLong = `Shows which addresses of this host and of a peer a program would connect with
+var reachLong = `Shows which addresses of this host and of a peer a program would connect with
 each other, and why: this host's interfaces, the weight of every pair of
 addresses, the chosen pairs, and for every other pair the reason it is not used.
 
@@ -40,12 +40,7 @@ btl_tcp_if_exclude; -p, environment, files), as a program here would. The policy
 that of btl_tcp_reach unless --policy names another.
 
 Policies judge a pair of addresses:
-  route       asks this host's kernel for the route from one to the other:
-              direct 100, by a gateway 50, or 25 between a private and a
-              public address, by another interface 0
-  weighted    by classes of addresses, as Open MPI does today: 0 to 100
-  weighted13  the five classes of Open MPI 1.3: 0 to 4
-  subnet      Open MPI 1.2: 1 in one subnet or if both are public, else 0
+` + strings.Join(reach.DescribePolicies("  %-12s%s"), "\n") + `
 The weight of a pair with speeds a and b is quality × (min(a,b) + 1/(1+|a−b|));
 the pairs with the largest sum are chosen, each card used once. The status is 1 if there is none; with --try, if none works.`
 

@@ -1,6 +1,8 @@
 package wireup
 
 import (
+	"strings"
+
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
 )
@@ -30,7 +32,7 @@ func AllParameters(prefix string) []param.Spec {
 		{Name: prefix + disableFamily, Kind: param.Enum, Default: "none", Choices: []string{"none", "4", "6"}, Level: param.User,
 			Help: "Do not use the addresses of IPv4 (4) or of IPv6 (6)."},
 		{Name: prefix + policy, Kind: param.Enum, Default: reach.DefaultPolicy, Choices: reach.PolicyNames(), Level: param.User,
-			Help: "How pairs of a local and a peer's address are judged: by the kernel's routes (route, on Linux), by the classes of the addresses as Open MPI does today (weighted) or did in 1.3 (weighted13), or by equal subnets (subnet). strand reach shows the result."},
+			Help: "How pairs of a local and a peer's address are judged. " + strings.Join(reach.DescribePolicies("%s: %s."), " ") + " strand reach shows the result."},
 		{Name: prefix + portMin, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Level: param.User,
 			Help: "The first port to listen on; 0 lets the system choose. For firewalls that open a range of ports."},
 		{Name: prefix + portRange, Kind: param.Int, Default: "0", Min: "0", Max: "65535", Unit: "ports", Level: param.User,

@@ -104,7 +104,7 @@ func reportNext(out io.Writer, w *strand.World) {
 		return
 	}
 	fmt.Fprintf(out, "another directory, %[1]s -dir /usr/share/doc;\n"+
-		"      every message by rendezvous, strand run -n 4 -p btl_tcp_eager_limit=0 %[1]s;\n"+
+		"      another transport, strand run -n 4 --btl sctp,self %[1]s;\n"+
 		"      another launcher, mpiexec.hydra -n 4 %[1]s\n", os.Args[0])
 }
 

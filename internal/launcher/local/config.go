@@ -104,11 +104,7 @@ func (c *Config) check() error {
 
 // ownVariables are the launcher's: those that it sets, and those that an outer launcher has set
 // and that would be wrong in the ranks.
-var ownVariables = []string{
-	"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID",
-	"MPI_LOCALRANKID", "MPI_LOCALNRANKS",
-	launch.JobEnv, param.FlagsVariable, control.Variable,
-}
+var ownVariables = append(launch.Variables(), "MPI_LOCALRANKID", "MPI_LOCALNRANKS", param.FlagsVariable, control.Variable)
 
 func isOwnVariable(name string) bool { return slices.Contains(ownVariables, name) }
 
