@@ -13,7 +13,8 @@
 //     handshake of package wireup proves that the peer is of this job. It also proves that nobody
 //     is in between, as it takes in bytes that only the two ends of this TLS connection can know
 //     (RFC 9266; [wireup.Bound]).
-//   - What is not bounded: the TLS handshakes of strangers. A stranger who shows that packets reach
-//     him at his address gets a TLS handshake. It takes a connection and a goroutine of quic-go,
-//     for as long as connect_timeout says, before package wireup gives him one of its places.
+//   - Strangers are bounded before TLS is done. Whoever connects shows first that packets reach him at
+//     his address. He has a place at the door until his hello has come whole, of which an address may hold
+//     as many as are still free. Then he has one of package wireup's places while TLS goes on. Who
+//     is refused for want of room knocks again until his attempt's time is over.
 package strandquic

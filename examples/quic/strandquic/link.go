@@ -25,6 +25,9 @@ const (
 // askAgain is the time between two questions to the peer's system whether anybody listens.
 const askAgain = 250 * time.Millisecond
 
+// knockAgain is the time until one who was refused for want of room tries again.
+const knockAgain = 20 * time.Millisecond
+
 // A link is one connection, or an attempt at one.
 type link struct {
 	handoff.Link
@@ -56,11 +59,12 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 				refuse(err)
 			}
 		})
-		return so.Dial(ctx, target, m.tls, m.config)
+		return m.knock(ctx, so, target)
 	}, func(conn *quic.Conn, err error) {
 		var stream *quic.Stream
 		if err == nil {
-			err = l.begin(conn)
+			l.begin(conn)
+			err = l.bind()
 		}
 		if err == nil {
 			stream, err = conn.OpenStream()
@@ -74,6 +78,21 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 		p.Up()
 	}, giveUp)
 	return l, nil
+}
+
+// knock dials until there is room for the handshake at the peer's door, or ctx ends.
+func (m *module) knock(ctx context.Context, so *socket, target net.Addr) (*quic.Conn, error) {
+	for {
+		conn, err := so.Dial(ctx, target, m.tls, m.config)
+		if refused, ok := errors.AsType[*quic.TransportError](err); !ok || refused.ErrorCode != quic.ConnectionRefused {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(knockAgain):
+		}
+	}
 }
 
 // absent waits for the peer's system to say that nothing listens ([syscall.ECONNREFUSED]). Only a
@@ -96,19 +115,17 @@ func absent(ctx context.Context, target *net.UDPAddr) error {
 	return nil
 }
 
-// visited takes in a connection that somebody has made. The first stream is there when the
+// visited takes in a connection that somebody makes. The first stream is there when TLS is done and the
 // peer has said something in it.
 func (m *module) visited(conn *quic.Conn) {
 	l := m.newLink()
-	err := l.begin(conn)
-	p := m.Wire.Came(l, conn.RemoteAddr().(*net.UDPAddr).AddrPort())
-	l.ReportTo(p)
-	if err != nil {
-		p.Ended(err)
-		return
-	}
+	l.begin(conn)
+	l.ReportTo(m.Wire.Came(l, conn.RemoteAddr().(*net.UDPAddr).AddrPort()))
 	l.Read(0, func() (io.Reader, error) {
 		stream, err := conn.AcceptStream(l.Context())
+		if err == nil {
+			err = l.bind()
+		}
 		if err == nil {
 			l.Write(0, stream, stream.Close)
 		}
@@ -117,7 +134,7 @@ func (m *module) visited(conn *quic.Conn) {
 }
 
 // begin prepares the link for its connection.
-func (l *link) begin(conn *quic.Conn) (err error) {
+func (l *link) begin(conn *quic.Conn) {
 	l.conn = conn
 	l.Connected(func(inOrder bool) {
 		code := givenUp
@@ -126,7 +143,11 @@ func (l *link) begin(conn *quic.Conn) (err error) {
 		}
 		_ = conn.CloseWithError(code, "")
 	}, explain)
-	state := conn.ConnectionState().TLS
+}
+
+// bind takes the bytes that only the two ends of the connection can know, once TLS is done.
+func (l *link) bind() (err error) {
+	state := l.conn.ConnectionState().TLS
 	l.binding, err = state.ExportKeyingMaterial("EXPORTER-Channel-Binding", nil, 32)
 	return err
 }

@@ -28,13 +28,14 @@ type module struct {
 	sockets map[netip.Addr]*socket
 	tls     *tls.Config
 	config  *quic.Config
+	door    *door
 	wrap    func(*net.UDPConn) net.PacketConn // nil but in tests
 	closed  bool
 }
 
 type socket struct {
 	quic.Transport
-	listener *quic.Listener
+	listener *quic.EarlyListener
 }
 
 func newModule(h btl.Host, c Component) (*module, error) {
@@ -52,6 +53,7 @@ func newModule(h btl.Host, c Component) (*module, error) {
 		HandshakeIdleTimeout: m.Local.Settings.ConnectTimeout, MaxIncomingStreams: 1, MaxIncomingUniStreams: maxLanes,
 		MaxIdleTimeout: time.Minute, KeepAlivePeriod: 15 * time.Second,
 	}
+	m.door = newDoor(m.Wire.Most())
 	if m.tls, err = newTLS(); err != nil {
 		return nil, err
 	}
@@ -62,7 +64,13 @@ func newModule(h btl.Host, c Component) (*module, error) {
 	}
 	for i, so := range made {
 		m.sockets[used[i].Addr()] = so
-		accept := func() (*quic.Conn, error) { return so.listener.Accept(m.group.Context()) }
+		accept := func() (*quic.Conn, error) {
+			conn, err := so.listener.Accept(m.group.Context())
+			if err == nil {
+				m.door.through(conn)
+			}
+			return conn, err
+		}
 		handoff.FetchAll(m.group, m.Wire.Most(), accept, m.visited, giveUp, func(err error) { m.Wire.Stray(btl.LogWarn, "", err) })
 	}
 	m.Publish(nil, port, used)
@@ -106,7 +114,10 @@ func (m *module) open(a reach.Address, port uint16) (*socket, uint16, error) {
 	// Each peer has to show first that packets reach it at its address. So nobody makes this
 	// process work, or answer, in the name of another address.
 	so.VerifySourceAddress = func(net.Addr) bool { return true }
-	if so.listener, err = so.Listen(m.tls, m.config); err != nil {
+	so.ConnContext = m.door.enter
+	// A connection comes as soon as its first packets make sense. While TLS goes on it has one of the
+	// places of package wireup, and pays for others as any stranger.
+	if so.listener, err = so.ListenEarly(m.tls, m.config); err != nil {
 		so.close()
 		return nil, 0, err
 	}
