@@ -91,9 +91,13 @@ func (t *talk) read(b []byte) (int, error) {
 		return max(n, 0), err
 	}
 	rights := make([]byte, unix.CmsgSpace(4))
-	n, size, _, _, err := unix.Recvmsg(t.fd, b, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	n, size, flags, _, err := unix.Recvmsg(t.fd, b, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	if err != nil {
 		return 0, err
+	}
+	if size == 0 && flags&unix.MSG_CTRUNC != 0 {
+		// The system drops a descriptor for which this process has no place.
+		return 0, os.NewSyscallError("recvmsg", syscall.EMFILE)
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:size])
 	if err != nil {

@@ -15,25 +15,48 @@ import (
 // starts. It can not be taken back: one thread is to be locked to its goroutine, and to
 // end with it.
 func ForbidNetlink(allThreads bool) error {
-	const (
-		callAt   = 0  // of struct seccomp_data: the number of the system call
-		domainAt = 16 // the low half of its first argument
-	)
-	load := func(at uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
-	}
-	unless := func(value uint32, skip uint8) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jf: skip}
-	}
-	answer := func(value uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: value}
-	}
-	filter := []unix.SockFilter{
+	return refuse(allThreads,
 		load(callAt), unless(unix.SYS_SOCKET, 3),
 		load(domainAt), unless(unix.AF_NETLINK, 1),
-		answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
-		answer(unix.SECCOMP_RET_ALLOW),
-	}
+		answer(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
+}
+
+// ForbidMemfd has the kernel refuse memfd_create to this process from now on, as kernels before 3.17 do.
+func ForbidMemfd() error {
+	return refuse(true, load(callAt), unless(unix.SYS_MEMFD_CREATE, 1), answer(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)))
+}
+
+// ForbidMappings has the kernel say from now on that this process has no room to map a file,
+// memory that it shares included. A limit of addresses says so too, but Go's own memory
+// would meet it first.
+func ForbidMappings() error {
+	return refuse(true, load(callAt), unless(unix.SYS_MMAP, 3),
+		load(fileAt), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 1<<32 - 1, Jt: 1}, // no file: -1
+		answer(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOMEM)))
+}
+
+// Offsets in struct seccomp_data.
+const (
+	callAt   = 0  // the number of the system call
+	domainAt = 16 // the low half of its first argument
+	fileAt   = 48 // of its fifth
+)
+
+func load(at uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+}
+
+func unless(value uint32, skip uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jf: skip}
+}
+
+func answer(value uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: value}
+}
+
+// refuse installs a filter. What it does not answer is allowed.
+func refuse(allThreads bool, filter ...unix.SockFilter) error {
+	filter = append(filter, answer(unix.SECCOMP_RET_ALLOW))
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	flags := uintptr(0)
 	if allThreads {

@@ -9,5 +9,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	nettest.Main(m, map[string]nettest.Role{"ring": nettest.Ring}, forbid)
+	nettest.Main(m, map[string]nettest.Role{"ring": nettest.Ring, "strapped": strapped}, forbid, handicap)
 }
