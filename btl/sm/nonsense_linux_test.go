@@ -1,0 +1,80 @@
+package sm
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/test/need"
+)
+
+// nonsense is a word that a ring may be read to have: any, or one that makes some sense.
+func nonsense(r *rand.Rand, ring int) uint64 {
+	switch r.IntN(4) {
+	case 0:
+		return r.Uint64()
+	case 1:
+		return 0
+	case 2:
+		return wordOf(1+r.IntN(6), r.IntN(80), r.IntN(2*ring))
+	}
+	return wordOf(1+r.IntN(5), 1+r.IntN(btl.MaxHeader), r.IntN(9000))
+}
+
+// A peer that writes nonsense all over the memory, all the time while it is read, breaks this
+// connection at the worst: what is handed over keeps to the bounds of the contract.
+func TestNonsenseWhileItIsRead(t *testing.T) {
+	for seed := range uint64(need.Times(20, 5000)) {
+		p := connect(t)
+		mine, theirs := p.ep[0].pipe, p.ep[1].pipe
+		ring, words := theirs.out.ring, theirs.mem[:page]
+		var stop atomic.Bool
+		var wg sync.WaitGroup
+		wg.Go(func() { // the peer, by its own mapping
+			r := rand.New(rand.NewPCG(seed, 1))
+			for !stop.Load() {
+				at(ring, r.IntN(len(ring)/line)*line).Store(nonsense(r, len(ring)))
+				at(ring, int(theirs.out.tail)&(len(ring)-1)).Store(nonsense(r, len(ring))) // where it is read first
+				if r.IntN(50) == 0 {
+					at(words, r.IntN(page/8)*8).Store(r.Uint64())
+				}
+			}
+		})
+		header := 0
+		p.recv[0].OnBegin = func(h []byte, size int) error {
+			header = max(header, len(h))
+			assert.True(t, size > 0 && size <= p.ep[0].limit)
+			return nil
+		}
+		for range 2000 {
+			if p.recv[0].Downs > 0 {
+				break
+			}
+			p.modules[0].Progress()
+			p.ep[0].Send(frame(5000), 0)
+			p.loop.Turn()
+			if p.modules[0].Doze() {
+				p.modules[0].Wake()
+			}
+		}
+		stop.Store(true)
+		wg.Wait()
+		for _, f := range p.recv[0].Frames {
+			header = max(header, len(f.Header))
+			assert.LessOrEqual(t, len(f.Payload), p.ep[0].limit)
+		}
+		assert.LessOrEqual(t, header, btl.MaxHeader)
+		require.LessOrEqual(t, p.recv[0].Downs, 1)
+		if p.recv[0].Downs == 1 {
+			assert.ErrorContains(t, p.recv[0].Err, "malformed")
+			assert.Nil(t, mine.mem, "it is unmapped")
+		}
+		p.ep[0].Close()
+		p.ep[1].Close()
+	}
+}
