@@ -32,7 +32,7 @@ func (Component) Declare(r *param.Registry) {
 		param.Spec{Name: pMaxSendSize, Kind: param.Size, Default: "1M", Min: "1K", Max: "1G", Level: param.Tuner,
 			Help: "Largest piece of a long message that is sent as one frame."},
 		param.Spec{Name: pFboxSize, Kind: param.Size, Default: "256K", Min: "32K", Max: "64M", Level: param.Tuner,
-			Help: "Shared memory for each direction between two ranks, rounded up to a power of two: what may be under way before the sender has to wait. It is taken when the two first talk to each other, twice and a page, by the one that was connected to: 64 ranks that all talk to all take 1G of the host by default, 16M a rank."},
+			Help: "Shared memory for each direction between two ranks, rounded up to a power of two: what may be under way before the sender has to wait. Unless it is set, a job of more than 16 ranks has half of that, of more than 32 a quarter, and so on, 32K at least. It is taken when the two first talk to each other, twice and a page, by the one that was connected to: 64 ranks of a host that all talk to all take 270M of it by default, 4.2M a rank."},
 		param.Spec{Name: pConnectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 			Help: "How long connecting to a rank of this host may take, with the proof that both belong to the job."},
 	)
@@ -50,10 +50,13 @@ type config struct {
 	timeout    time.Duration
 }
 
-func readConfig(v *param.Values) config {
+func readConfig(v *param.Values, ranks int) config {
 	ring := minRing
 	for ring < int(v.Size(pFboxSize)) {
 		ring *= 2
+	}
+	if v.Value(pFboxSize).Source.Kind == param.Default {
+		ring = shared(ring, ranks)
 	}
 	return config{
 		eagerLimit: int(v.Size(pEagerLimit)),
@@ -62,6 +65,15 @@ func readConfig(v *param.Values) config {
 		ring:       ring,
 		timeout:    v.Duration(pConnectTimeout),
 	}
+}
+
+// shared is the size of a ring where so many ranks may talk to each other. With many a rank's rings
+// together take a bounded share of the host.
+func shared(ring, ranks int) int {
+	for n := 16; n < ranks && ring > minRing; n *= 2 {
+		ring /= 2
+	}
+	return ring
 }
 
 // attributes of the module. Bandwidth and latency are not measured: these values rank shared

@@ -43,7 +43,7 @@ const retries = 2
 
 // open makes the module and its sockets.
 func open(h btl.Host) ([]btl.Module, error) {
-	cfg := readConfig(h.Params())
+	cfg := readConfig(h.Params(), h.Size())
 	m := &module{host: h, loop: h.Loop(), cfg: cfg, attr: cfg.attributes(), beacon: -1}
 	m.wire = wireup.NewManager(h, m, wireup.Config{
 		Name: "sm", Prefix: prefix,

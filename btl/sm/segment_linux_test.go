@@ -61,3 +61,14 @@ func TestAddresses(t *testing.T) {
 	require.NoError(t, err)
 	assert.ErrorContains(t, answers(name), "another host or in another network namespace")
 }
+
+// The rings of all of a rank's connections together stay within a bound, up to the ranks for
+// which the smallest ring is too large for that.
+func TestRingsOfManyRanks(t *testing.T) {
+	for ranks, want := range map[int]int{2: 256 << 10, 16: 256 << 10, 17: 128 << 10, 32: 128 << 10, 64: 64 << 10, 128: 32 << 10, 1000: 32 << 10} {
+		assert.Equal(t, want, shared(256<<10, ranks), "%d ranks", ranks)
+		if ranks <= 128 {
+			assert.LessOrEqual(t, want*(ranks-1), 4<<20, "%d ranks", ranks)
+		}
+	}
+}
