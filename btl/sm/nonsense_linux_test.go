@@ -74,7 +74,7 @@ func TestNonsenseWhileItIsRead(t *testing.T) {
 			assert.ErrorContains(t, p.recv[0].Err, "malformed")
 			assert.Nil(t, mine.mem, "it is unmapped")
 		}
-		p.ep[0].Close()
-		p.ep[1].Close()
+		require.NoError(t, p.ep[0].Close())
+		require.NoError(t, p.ep[1].Close())
 	}
 }

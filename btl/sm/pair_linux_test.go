@@ -82,3 +82,19 @@ func (p *pair) rung(rank int) bool {
 	n, _, err := unix.Recvfrom(p.ep[rank].pipe.fd, make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	return n == 1 && err == nil
 }
+
+// An answer to one that has gone is no error: its end is still to be read.
+func TestAnswerToOneThatHasGone(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	talk := &talk{fd: fds[0]}
+	defer talk.Abort()
+	_, err = unix.Write(fds[1], []byte("its last words"))
+	require.NoError(t, err)
+	require.NoError(t, unix.Close(fds[1]))
+	require.NoError(t, talk.Send([]byte("an answer")))
+	b := make([]byte, 100)
+	n, err := talk.read(b)
+	require.NoError(t, err)
+	require.Equal(t, "its last words", string(b[:n]))
+}

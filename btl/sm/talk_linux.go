@@ -123,9 +123,14 @@ func (t *talk) dropMemory() {
 	}
 }
 
-// Send implements [wireup.Link].
+// Send implements [wireup.Link]. That the peer is gone is no error here: what it has said before, or
+// its end, is still to be read, and says more.
 func (t *talk) Send(b []byte) error {
-	return os.NewSyscallError("send", unix.Sendto(t.fd, b, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, nil))
+	err := unix.Sendto(t.fd, b, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, nil)
+	if isOneOf(err, unix.EPIPE, unix.ECONNRESET) {
+		return nil
+	}
+	return os.NewSyscallError("send", err)
 }
 
 // hand sends bytes and a descriptor.
