@@ -79,9 +79,12 @@ bench: build ## Go benchmarks with allocations, then strand against raw sockets
 	bin/strand bench pingpong --against raw
 	bin/strand bench rate
 
+# What was measured; the page itself is no change of it.
+COMMIT = $(shell git rev-parse --short=12 HEAD)$(shell git diff --quiet HEAD -- . ':!docs' || echo -modified)
+
 # PEERS are flags of strand bench peers: PEERS='--limit 15m', PEERS=--quick, PEERS=--resume.
-bench-peers: build ## docs/PERFORMANCE.md: beside Open MPI, MPICH and raw sockets, in about 25 minutes; PEERS='--limit 15m' or --quick: less
-	bin/strand bench peers --out docs/PERFORMANCE.md --commit="$$(git describe --always --abbrev=12 --dirty)" $(PEERS)
+bench-peers: build ## docs/PERFORMANCE.md: beside Open MPI, MPICH and raw sockets, in up to 25 minutes; PEERS='--limit 15m' or --quick: less
+	bin/strand bench peers --out docs/PERFORMANCE.md --commit="$(COMMIT)" $(PEERS)
 
 soak: ## the long forms: STRANDTEST_SOAK=1 go test, then 10 minutes of each fuzzer; takes hours
 	STRANDTEST_SOAK=1 go test -count=1 -timeout 0 ./...

@@ -45,12 +45,15 @@ func TestCompareWithRaw(t *testing.T) {
 	leak.Check(t)
 	for _, w := range []Workload{PingPong, Stream, Rate, Pairs} {
 		c := small(t, w, "raw")
+		if w == Pairs {
+			c.Cells = c.Cells[1:2] // four processes that spin take their time
+		}
 		var last, total int
 		c.Progress = func(done, of int) { last, total = done, of }
 		r, err := Compare(t.Context(), c)
 		require.NoError(t, err)
 		assert.Equal(t, total, last)
-		require.Len(t, r.Rows, 3)
+		require.Len(t, r.Rows, len(c.Cells))
 		for i, row := range r.Rows {
 			assert.Equal(t, c.Cells[i], row.Cell)
 			assert.Equal(t, MinBlocks, row.Strand.Blocks)
@@ -91,14 +94,15 @@ func TestCompareWithMPI(t *testing.T) {
 			need.That(t, err == nil, "needs MPI's headers (on Debian: apt-get install %s): %v", m.headers, err)
 			// One start of each variant, since starting takes longest: pairs, and ping-pong between them.
 			c := small(t, Pairs, m.name)
-			ping := c.Cells[1]
+			c.Cells = c.Cells[1:2]
+			ping := c.Cells[0]
 			ping.Workload, ping.Window = PingPong, 1
-			burst := c.Cells[1]
+			burst := c.Cells[0]
 			burst.Workload, burst.Pause = Burst, time.Millisecond
 			c.Cells = append(c.Cells, ping, burst)
 			r, err := Compare(t.Context(), c)
 			require.NoError(t, err)
-			require.Len(t, r.Rows, 5)
+			require.Len(t, r.Rows, 3)
 			for _, row := range r.Rows {
 				assert.Positive(t, row.Peers[0].Times.Min, row.Workload)
 			}
