@@ -37,6 +37,7 @@ type calamity struct {
 	// strike makes at least one of each pair fail, and returns the ranks of those.
 	strike func(*trials.Trial, *nettest.Run, *testnet.Link) (victims []int)
 	memory bool // all ranks are on one host, where they share memory
+	sealed bool // the connections are encrypted
 	lives  bool // the victims do, and go on
 	stops  bool // they live, but do not go on
 }
@@ -86,8 +87,12 @@ func TestTrialsOfKilling(t *testing.T) {
 		"told":   calamity{told: true, cause: "SIGKILL", soon: true, strike: kill}.trials(1),
 		"untold": calamity{soon: true, strike: kill}.trials(need.Daily(1, 2)),
 		"memory": calamity{soon: true, strike: kill, memory: true}.trials(need.Daily(1, 2)),
+		"sealed": calamity{soon: true, strike: kill, sealed: true}.trials(1),
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "sealed" && !need.Soaking() {
+				need.CI(t, "it differs from the others by what is on the wire alone")
+			}
 			if !need.Soaking() { // of the long form the times count
 				t.Parallel()
 			}
@@ -181,6 +186,9 @@ func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, 
 	job := nettest.Play("depend", placement, fmt.Sprintf("STRAND_PML_PEER_TIMEOUT=%v", c.patience()))
 	if c.memory && tr.Way(2) == 1 {
 		job.Env = append(job.Env, "STRAND_BTL=sm,self") // where nothing can take over
+	}
+	if c.sealed {
+		job.Env = append(job.Env, "STRAND_BTL=tcp,self", "STRAND_BTL_TCP_ENCRYPT=true")
 	}
 	job.KeepGoing, job.Timeout = true, time.Minute
 	if !c.told {
