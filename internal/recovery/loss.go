@@ -1,0 +1,216 @@
+package recovery
+
+import "time"
+
+// What is lost? A packet is if a later one has arrived, and either some more have been sent since, or
+// some time has passed (RFC 9002, section 6.1). As packets arrive late that were called lost, more
+// of both is asked for (RFC 8985, section 6.2).
+
+// reordering is what is known of how much a path changes the order of packets.
+type reordering struct {
+	packets uint64 // that may overtake one
+	steps   int64  // by eighths of a round trip, beside the first, that a packet may be late
+	rests   int    // congestions until that is forgotten
+}
+
+const (
+	leastOvertaking = 3
+	mostOvertaking  = 1000
+	mostSteps       = 8
+	// memory is for how many congestions, that were ones, a path is taken to reorder.
+	memory = 16
+)
+
+func newReordering() reordering { return reordering{packets: leastOvertaking} }
+
+// wait is how long a packet may be late.
+func (r *reordering) wait(t *RoundTrip) int64 {
+	trip := max(t.Smoothed, t.Latest)
+	return max(trip+(1+r.steps)*trip/8, granularity)
+}
+
+// widen notes that a packet has come late, behind so many others.
+func (r *reordering) widen(by uint64) {
+	r.packets = min(max(r.packets, by+1), mostOvertaking)
+	r.steps = min(r.steps+1, mostSteps)
+	r.rests = memory
+}
+
+func (r *reordering) rest() {
+	if r.rests > 0 {
+		if r.rests--; r.rests == 0 {
+			*r = newReordering()
+		}
+	}
+}
+
+// detect calls lost what is.
+func (p *Path[T]) detect(now int64, owner Owner[T]) {
+	p.lossAt = 0
+	f := &p.flight
+	wait := p.reorder.wait(&p.RoundTrip)
+	run := int64(-1) // when the first packet was sent of a row of lost ones
+	span, last := int64(0), uint64(0)
+	for ; f.undecided+1 < p.latest; f.undecided++ {
+		n := f.undecided
+		packet := f.at(n)
+		switch {
+		case packet.fate == arrived:
+			run = -1
+			continue
+		case packet.fate != underWay:
+			continue
+		case p.latest-1-n < p.reorder.packets && packet.sent+wait > now:
+			p.lossAt = packet.sent + wait
+			p.congestedBy(now, last, span)
+			return
+		}
+		if packet.kind&Sounding == 0 {
+			if run < 0 {
+				run = packet.sent
+			}
+			span, last = max(span, packet.sent-run), n+1
+		}
+		p.lose(n, owner)
+	}
+	for f.undecided < f.next && f.at(f.undecided).fate != underWay {
+		f.undecided++
+	}
+	p.congestedBy(now, last, span)
+}
+
+func (p *Path[T]) lose(n uint64, owner Owner[T]) {
+	packet := p.flight.at(n)
+	size, kind := int(packet.size), packet.kind
+	p.Losses++
+	if kind&Sounding == 0 {
+		p.blame(n)
+	}
+	owner.Lost(p.flight.decide(n, lost), size, kind)
+}
+
+// congestedBy notes a loss that lasted for so long. last is one more than the number of the last lost
+// packet; 0: there was none.
+func (p *Path[T]) congestedBy(now int64, last uint64, span int64) {
+	switch {
+	case last == 0:
+	case p.Smoothed > 0 && span > 3*p.patience():
+		p.collapse(now)
+	default:
+		p.congested(now, last-1)
+	}
+}
+
+// congestion keeps one congestion from counting more than once: what was sent before the window was
+// reduced says nothing of the new window.
+type congestion struct {
+	from, until uint64 // the numbers whose loss belongs to it: the window was reduced when until was next
+	blamed      int    // of them, how many are lost, and have not arrived after all
+	further     int    // lost, with higher numbers
+	undo        bool   // all of them may still turn out to be late
+}
+
+// blame notes a loss.
+func (c *congestion) blame(n uint64) {
+	switch {
+	case n >= c.until:
+		c.further++
+	case n >= c.from:
+		c.blamed++
+	}
+}
+
+// renew begins the next congestion.
+func (c *congestion) renew(next uint64) {
+	*c = congestion{from: c.until, until: next, blamed: c.further, undo: c.further > 0}
+}
+
+// late notes that a packet has arrived that had been blamed, and reports whether all have.
+func (c *congestion) late(n uint64) (all bool) {
+	if n < c.from || n >= c.until {
+		return false
+	}
+	c.blamed--
+	return c.undo && c.blamed == 0
+}
+
+func (p *Path[T]) congested(now int64, last uint64) {
+	if last < p.until {
+		return
+	}
+	p.renew(p.flight.next)
+	p.Congestions++
+	p.reorder.rest()
+	p.control.Congested(now)
+}
+
+func (p *Path[T]) collapse(now int64) {
+	p.renew(p.flight.next)
+	p.undo = false
+	p.Collapses++
+	p.control.Collapsed(now)
+}
+
+// spurious notes that a packet has arrived that was called lost.
+func (p *Path[T]) spurious(n uint64) {
+	p.Spurious++
+	p.reorder.widen(p.latest - min(n, p.latest))
+	if p.late(n) {
+		p.undo = false
+		p.until = p.from // the window may grow again
+		p.control.Undo()
+	}
+}
+
+// patience is how long no acknowledgement may come before a probe is sent: RFC 9002's PTO, or SCTP's RTO.
+func (p *Path[T]) patience() int64 {
+	wait := 2 * int64(p.config.Guess)
+	if p.Smoothed > 0 {
+		wait = p.Smoothed + max(4*p.Variation, granularity) + int64(p.config.Held)
+	}
+	return min(max(wait, int64(p.config.LeastProbe)), int64(p.config.MostProbe))
+}
+
+// At is when [Path.Tick] is to be called; 0: there is nothing to wait for.
+func (p *Path[T]) At() int64 {
+	if p.lossAt != 0 {
+		return p.lossAt
+	}
+	if p.flight.bytes == 0 {
+		return 0
+	}
+	return p.sentAt + min(p.patience()<<min(p.probes, mostBackoff), int64(p.config.MostProbe))
+}
+
+// Tick does what is due. It reports whether the caller is to send a probe, whatever [Path.Room] says: a
+// packet with what has been under way for longest, or anything else that is acknowledged.
+func (p *Path[T]) Tick(now int64, owner Owner[T]) (probe bool) {
+	at := p.At()
+	switch {
+	case at == 0 || now < at:
+		return false
+	case p.lossAt != 0:
+		p.detect(now, owner)
+		return false
+	}
+	p.probes++
+	p.Probes++
+	return true
+}
+
+// Unanswered is how many probes in a row were not answered. A transport gives a path up by it.
+func (p *Path[T]) Unanswered() int { return p.probes }
+
+// Abandon calls everything lost that is under way, as when the path is given up.
+func (p *Path[T]) Abandon(now int64, owner Owner[T]) {
+	for n := p.flight.undecided; n < p.flight.next; n++ {
+		if p.flight.at(n).fate == underWay {
+			p.lose(n, owner)
+		}
+	}
+	p.flight.undecided, p.lossAt, p.idleAt = p.flight.next, 0, now
+	p.collapse(now)
+}
+
+// Waits is how long a packet is given before it counts as lost, for reports.
+func (p *Path[T]) Waits() time.Duration { return time.Duration(p.reorder.wait(&p.RoundTrip)) }

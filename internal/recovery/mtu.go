@@ -1,0 +1,89 @@
+package recovery
+
+import "time"
+
+// MTU finds the longest packet that a path carries, by packets of no other use: RFC 8899. Sizes are of
+// what the transport hands to its socket.
+type MTU struct {
+	base, size int   // that every path carries, and that is known to get through
+	top, most  int   // the longest that is worth a try now, and ever
+	asked      int   // of the packet that is under way; 0: none
+	losses     int   // of that size, in a row
+	rests      int64 // until then nothing is tried
+}
+
+const (
+	// soundings is how many packets of one size have to be lost until that size is too long
+	// (RFC 8899, MAX_PROBES).
+	soundings = 3
+	// soundAgain is how long a result is taken for good (PMTU_RAISE_TIMER).
+	soundAgain = int64(10 * time.Minute)
+	// near is how close to the longest is close enough.
+	near = 16
+)
+
+// NewMTU returns a search from a size that every path carries up to that of the interface.
+func NewMTU(base, most int) MTU {
+	most = max(base, most)
+	return MTU{base: base, size: base, top: most, most: most}
+}
+
+// Size is how long packets may be.
+func (m *MTU) Size() int { return m.size }
+
+// Sound returns the size of the packet that is to be sent to find out more; 0: none. It is sent with the
+// kind [Sounding], and what became of it is told by [MTU.Passed] or [MTU.Lost]. The interface's own size
+// comes first: it is right nearly always.
+func (m *MTU) Sound(now int64) int {
+	if m.asked != 0 || now < m.rests {
+		return 0
+	}
+	if m.rests != 0 {
+		m.rests, m.top = 0, m.most
+	}
+	switch {
+	case m.size == m.most:
+		return 0
+	case m.top == m.most:
+		m.asked = m.most
+	case m.top-m.size < near:
+		m.rests = now + soundAgain
+	default:
+		m.asked = (m.size + m.top) / 2
+	}
+	return m.asked
+}
+
+// Passed notes that the packet has arrived. It reports whether packets may be longer now.
+func (m *MTU) Passed(size int) (longer bool) {
+	if size == m.asked {
+		m.asked, m.losses = 0, 0
+	}
+	if size <= m.size || size > m.most {
+		return false
+	}
+	m.size = size
+	return true
+}
+
+// Lost notes that the packet was lost.
+func (m *MTU) Lost(size int) {
+	if size != m.asked {
+		return
+	}
+	m.asked = 0
+	if m.losses++; m.losses >= soundings {
+		m.losses, m.top = 0, size-1
+	}
+}
+
+// Shrunk notes that packets of the present size do not get through any more: the system says so, or all
+// that were sent for some time are lost. It reports whether packets are to be shorter now.
+func (m *MTU) Shrunk() (shorter bool) {
+	if m.size == m.base {
+		return false
+	}
+	m.top = m.size - 1
+	m.size, m.asked, m.losses, m.rests = m.base, 0, 0, 0
+	return true
+}

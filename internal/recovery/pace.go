@@ -1,0 +1,58 @@
+package recovery
+
+import "time"
+
+// pacer spreads what may be sent over the round trip, so that it does not come to a queue all at once
+// (RFC 9002, section 7.7). It holds what may be sent at once, which grows with time.
+type pacer struct {
+	bytes float64
+	at    int64
+}
+
+const (
+	// paceAhead is how much faster than a window in a round trip is sent. In slow start the window
+	// doubles meanwhile.
+	paceAhead = 1.25
+	paceStart = 2.0
+	// burstPackets and burstTime bound what is sent at once. Timers are no more exact than that.
+	burstPackets = 10
+	burstTime    = time.Millisecond
+)
+
+// pace is what to pace by.
+type pace struct {
+	rate  float64 // bytes a nanosecond; 0: without limit
+	burst float64
+}
+
+func paceOf(c Controller, smoothed int64, packet int) pace {
+	if smoothed == 0 {
+		return pace{}
+	}
+	ahead := paceAhead
+	if c.SlowStart() {
+		ahead = paceStart
+	}
+	rate := ahead * float64(c.Window()) / float64(smoothed)
+	return pace{rate: rate, burst: max(rate*float64(burstTime), float64(burstPackets*packet))}
+}
+
+// room is how many bytes may be sent now.
+func (p *pacer) room(now int64, by pace) int {
+	if by.rate == 0 {
+		return unlimited
+	}
+	p.bytes = min(p.bytes+by.rate*float64(now-p.at), by.burst)
+	p.at = now
+	return int(p.bytes)
+}
+
+func (p *pacer) sent(bytes int) { p.bytes -= float64(bytes) }
+
+// free is when so many bytes may be sent.
+func (p *pacer) free(bytes int, by pace) int64 {
+	if by.rate == 0 || p.bytes >= float64(bytes) {
+		return p.at
+	}
+	return p.at + int64((float64(bytes)-p.bytes)/by.rate) + 1
+}

@@ -1,0 +1,246 @@
+package recovery
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Path is the sender's side of one path to a peer. It keeps with each packet what the caller wants back
+// when the packet has arrived, or is lost. It is not safe for concurrent use, and allocates nothing but
+// room for more packets under way than ever before.
+type Path[T any] struct {
+	RoundTrip
+	config  Config
+	control Controller
+	flight  flight[T]
+	pacer   pacer
+	reorder reordering
+	congestion
+	latest  uint64 // one more than the latest number that has arrived; 0: none has
+	lossAt  int64  // when the next packet is lost if it has not arrived; 0: none is in doubt
+	sentAt  int64  // when the last packet was sent
+	idleAt  int64  // since when nothing is under way
+	probes  int    // that were sent in a row without an answer
+	full    uint64 // the next number, when the window last kept something from being sent
+	marked  uint64 // packets that the network has marked (ECN)
+	account account
+	Counters
+}
+
+// A Config says what a path is like. What is 0 has its default.
+type Config struct {
+	// Packet is the length of a full packet in bytes.
+	Packet int
+	// Guess is taken for the round trip before there was one: 333 ms.
+	Guess time.Duration
+	// LeastProbe and MostProbe bound the time without an acknowledgement after which a probe is sent:
+	// 1 ms, a minute. SCTP has them as RTO.Min and RTO.Max.
+	LeastProbe, MostProbe time.Duration
+	// Held is for how long the receiver may hold an acknowledgement back.
+	Held time.Duration
+}
+
+// A Kind says what else there is to a packet.
+type Kind uint8
+
+const (
+	// Again packets repeat an earlier one in a way that the receiver can not tell from it: a chunk of
+	// SCTP with the same number. An answer that comes too early is the earlier one's (Karn's rule).
+	Again Kind = 1 << iota
+	// Sounding packets are longer than any that is known to get through. That one is lost says
+	// nothing of congestion.
+	Sounding
+)
+
+// An Owner gets back what it sent. It must not call the path meanwhile.
+type Owner[T any] interface {
+	// Arrived is called once for each packet that has arrived and was not called lost before.
+	Arrived(what T, size int, kind Kind)
+	// Lost is called once for each packet that is lost. What it carried is to be sent again if it is
+	// still wanted. The packet may arrive all the same.
+	Lost(what T, size int, kind Kind)
+}
+
+// Counters say what happened.
+type Counters struct {
+	Sent, Arrivals, Losses uint64 // packets
+	Spurious               uint64 // that were called lost, and have arrived
+	Congestions, Collapses uint64
+	Probes                 uint64
+}
+
+// account sums up an acknowledgement that is being read.
+type account struct {
+	bytes  int
+	newest uint64 // one more than the newest number that this one tells of; 0: none
+	sample int64
+}
+
+// Errors of an acknowledgement. Whoever sends such a one is not to be believed any more.
+var (
+	ErrNeverSent = errors.New("it acknowledges what was never sent")
+	ErrSkipped   = errors.New("it acknowledges a number that was left out: it has not seen what it acknowledges")
+	ErrRanges    = errors.New("its ranges are out of order")
+)
+
+const (
+	defaultGuess = 333 * time.Millisecond
+	defaultMost  = time.Minute
+	mostBackoff  = 20
+)
+
+// NewPath returns a path on which nothing was sent.
+func NewPath[T any](config Config, control Controller) *Path[T] {
+	if config.Guess == 0 {
+		config.Guess = defaultGuess
+	}
+	config.LeastProbe = max(config.LeastProbe, time.Duration(granularity))
+	if config.MostProbe == 0 {
+		config.MostProbe = defaultMost
+	}
+	return &Path[T]{config: config, control: control, reorder: newReordering()}
+}
+
+// UnderWay is how many bytes are.
+func (p *Path[T]) UnderWay() int { return p.flight.bytes }
+
+// Window is how many bytes may be under way.
+func (p *Path[T]) Window() int { return p.control.Window() }
+
+// Next is the number that the next packet will have.
+func (p *Path[T]) Next() uint64 { return p.flight.next }
+
+// Send takes a packet that is being sent, and that the receiver is to acknowledge. It returns the
+// packet's number.
+func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
+	if p.flight.bytes == 0 && p.idleAt != 0 {
+		p.control.Idle(now - p.idleAt)
+	}
+	p.sentAt = now
+	p.pacer.sent(size)
+	p.Sent++
+	return p.flight.add(packet[T]{fate: underWay, kind: kind, size: int32(size), sent: now, what: what})
+}
+
+// Skip leaves a number out. A receiver that acknowledges it has not waited for what it acknowledges.
+func (p *Path[T]) Skip(now int64) { p.flight.add(packet[T]{fate: skipped, sent: now}) }
+
+// Room is how many of so many bytes may be sent now. The window is the network's, the pace is ours.
+func (p *Path[T]) Room(now int64, wanted int) int {
+	window := p.control.Window() - p.flight.bytes
+	if window < wanted {
+		p.full = p.flight.next
+	}
+	return max(min(wanted, window, p.pacer.room(now, p.pace())), 0)
+}
+
+// Free is when a full packet may be sent as far as the pace is concerned.
+func (p *Path[T]) Free() int64 { return p.pacer.free(p.config.Packet, p.pace()) }
+
+func (p *Path[T]) pace() pace { return paceOf(p.control, p.Smoothed, p.config.Packet) }
+
+// Resize notes that full packets are of another size from now on.
+func (p *Path[T]) Resize(packet int) {
+	p.config.Packet = packet
+	p.control.Resized(packet)
+}
+
+// A Range is a row of numbers, both ends included.
+type Range struct{ First, Last uint64 }
+
+// Acknowledge takes the numbers that have arrived: the newest range first, as [Arrivals.Ranges] gives
+// them. It may repeat what earlier ones told. Held says for how long the receiver has held back the
+// answer to the newest, and marked how many packets in all came to it marked by the network. After an
+// error nothing of it was taken.
+func (p *Path[T]) Acknowledge(now int64, ranges []Range, held time.Duration, marked uint64, owner Owner[T]) error {
+	if err := p.check(ranges); err != nil {
+		return err
+	}
+	p.Begin()
+	for _, r := range ranges {
+		for n := p.flight.missing(max(r.First, p.flight.first)); n <= r.Last; n = p.flight.missing(n + 1) {
+			p.Mark(now, n, owner)
+		}
+	}
+	p.End(now, held, marked, owner)
+	return nil
+}
+
+func (p *Path[T]) check(ranges []Range) error {
+	for i, r := range ranges {
+		switch {
+		case r.Last < r.First, i > 0 && r.Last >= ranges[i-1].First:
+			return fmt.Errorf("%w: %d to %d", ErrRanges, r.First, r.Last)
+		case r.Last >= p.flight.next:
+			return fmt.Errorf("%w: %d of %d", ErrNeverSent, r.Last, p.flight.next)
+		}
+		for n := p.flight.missing(max(r.First, p.flight.first)); n <= r.Last; n = p.flight.missing(n + 1) {
+			if p.flight.at(n).fate == skipped {
+				return fmt.Errorf("%w: %d", ErrSkipped, n)
+			}
+		}
+	}
+	return nil
+}
+
+// Begin begins an acknowledgement whose numbers the caller finds out one by one, with [Path.Mark], up to
+// [Path.End]. A transport does so whose packets do not carry the path's numbers, such as SCTP.
+func (p *Path[T]) Begin() { p.account = account{} }
+
+// Mark notes that a packet has arrived.
+func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
+	if n < p.flight.first || n >= p.flight.next {
+		return
+	}
+	packet := p.flight.at(n)
+	age := now - packet.sent
+	early := packet.kind&Again != 0 && age < p.Least // so it was the earlier one that arrived
+	switch packet.fate {
+	case arrived, skipped:
+		return
+	case lost:
+		p.flight.decide(n, arrived)
+		p.spurious(n)
+		return
+	}
+	a, size, kind := &p.account, int(packet.size), packet.kind
+	a.bytes += size
+	if n >= a.newest && !early {
+		a.newest, a.sample = n+1, age
+		if kind&Again != 0 {
+			a.sample = 0
+		}
+	}
+	p.Arrivals++
+	owner.Arrived(p.flight.decide(n, arrived), size, kind)
+}
+
+// End ends an acknowledgement: it finds out what is lost, and tells the congestion control.
+func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[T]) {
+	a := &p.account
+	if a.newest > p.latest {
+		p.latest = a.newest
+		if a.sample > 0 {
+			p.add(a.sample, min(int64(held), int64(p.config.Held)))
+		}
+	}
+	if a.bytes > 0 {
+		p.probes = 0
+	}
+	p.detect(now, owner)
+	if marked > p.marked {
+		p.marked = marked
+		p.congested(now, p.latest-1)
+	}
+	if a.newest > p.until {
+		p.control.Arrived(Sample{
+			Now: now, Bytes: a.bytes, Limit: a.newest <= p.full, RTT: p.Smoothed,
+			Last: a.newest - 1, Next: p.flight.next, Latest: a.sample,
+		})
+	}
+	p.flight.forget(now - 3*p.patience())
+	if p.flight.bytes == 0 {
+		p.idleAt = now
+	}
+}

@@ -1,0 +1,321 @@
+package recovery
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fates is an owner that remembers.
+type fates map[int]string
+
+func (f fates) Arrived(what, _ int, _ Kind) { f[what] += "arrived " }
+func (f fates) Lost(what, _ int, _ Kind)    { f[what] += "lost " }
+
+const ms = int64(time.Millisecond)
+
+// sent returns a path on which so many packets were sent, one each millisecond from 0 on.
+func sent(packets int) (*Path[int], fates) {
+	p := NewPath[int](Config{Packet: 1000, Held: 25 * time.Millisecond}, NewReno(1000))
+	for n := range packets {
+		p.Send(int64(n)*ms, 1000, 0, n)
+	}
+	return p, fates{}
+}
+
+func (p *Path[T]) acknowledge(t *testing.T, now int64, owner Owner[T], ranges ...Range) {
+	t.Helper()
+	require.NoError(t, p.Acknowledge(now, ranges, 0, 0, owner))
+}
+
+// RFC 9002, section 6.1.1: a packet is lost when one that was sent three later has arrived.
+func TestLostByOvertaking(t *testing.T) {
+	p, got := sent(10)
+	p.acknowledge(t, 50*ms, got, Range{1, 2})
+	assert.Equal(t, fates{1: "arrived ", 2: "arrived "}, got)
+	p.acknowledge(t, 51*ms, got, Range{1, 3})
+	assert.Equal(t, "lost ", got[0])
+	assert.Equal(t, 6000, p.UnderWay())
+	assert.Equal(t, uint64(1), p.Congestions)
+}
+
+// RFC 9002, section 6.1.2: or when a later one has arrived, and 9/8 of a round trip have passed.
+func TestLostByTime(t *testing.T) {
+	p, got := sent(2)
+	p.acknowledge(t, 81*ms, got, Range{1, 1})
+	require.Equal(t, 90*ms, p.At(), "a round trip of 80 ms")
+	assert.False(t, p.Tick(89*ms, got))
+	assert.Empty(t, got[0])
+	assert.False(t, p.Tick(90*ms, got))
+	assert.Equal(t, "lost ", got[0])
+	assert.Zero(t, p.At())
+}
+
+// RFC 9002, section 5.3, and RFC 6298, section 2: the first sample, and the second.
+func TestRoundTrip(t *testing.T) {
+	var r RoundTrip
+	r.add(100*ms, 0)
+	assert.Equal(t, RoundTrip{Latest: 100 * ms, Smoothed: 100 * ms, Variation: 50 * ms, Least: 100 * ms}, r)
+	r.add(140*ms, 20*ms) // of which the receiver has held it for 20
+	assert.Equal(t, RoundTrip{Latest: 140 * ms, Smoothed: 102500000, Variation: 42500000, Least: 100 * ms}, r)
+	r.add(100*ms, 20*ms) // a delay that would make it less than the least is not believed
+	assert.Equal(t, 100*ms, r.Least)
+}
+
+// RFC 9002, section 6.2: probes after smoothed + 4 × variation + what the receiver may hold back, then
+// twice that, and so on. A probe's loss is no congestion by itself.
+func TestProbes(t *testing.T) {
+	p, got := sent(1)
+	p.acknowledge(t, 100*ms, got, Range{0, 0})
+	require.Zero(t, p.At(), "nothing is under way")
+	p.Send(1000*ms, 1000, 0, 1)
+	wait := 100*ms + 4*50*ms + 25*ms
+	for range 3 {
+		at := p.At()
+		require.Equal(t, p.sentAt+wait, at)
+		require.True(t, p.Tick(at, got))
+		p.Send(at, 1000, 0, 2)
+		wait *= 2
+	}
+	assert.Equal(t, 3, p.Unanswered())
+	assert.Zero(t, p.Congestions)
+	p.acknowledge(t, p.sentAt+100*ms, got, Range{4, 4})
+	assert.Zero(t, p.Unanswered())
+	assert.Equal(t, "lost ", got[1])
+	assert.Equal(t, uint64(1), p.Collapses, "three probe times without a word")
+}
+
+// A loss that was none is taken back, and more patience is had from then on.
+func TestSpuriousLoss(t *testing.T) {
+	p, got := sent(10)
+	window := p.Window()
+	p.acknowledge(t, 50*ms, got, Range{5, 9})
+	require.Less(t, p.Window(), window)
+	require.Equal(t, uint64(5), p.Losses)
+	p.acknowledge(t, 51*ms, got, Range{0, 9})
+	assert.Equal(t, uint64(5), p.Spurious)
+	assert.GreaterOrEqual(t, p.Window(), window)
+	assert.Equal(t, "lost ", got[0], "its owner is told once")
+	for n := range 10 {
+		p.Send(int64(100+n)*ms, 1000, 0, 10+n)
+	}
+	p.acknowledge(t, 150*ms, got, Range{15, 19})
+	assert.Equal(t, uint64(5), p.Losses, "ten may overtake one now")
+}
+
+// An acknowledgement of what was never sent, or not seen, is refused whole.
+func TestLiars(t *testing.T) {
+	p, got := sent(5)
+	p.Skip(5 * ms)
+	p.Send(6*ms, 1000, 0, 6)
+	for want, ranges := range map[error][]Range{
+		ErrNeverSent: {{0, 7}},
+		ErrSkipped:   {{3, 6}},
+		ErrRanges:    {{0, 1}, {3, 4}},
+	} {
+		require.ErrorIs(t, p.Acknowledge(20*ms, ranges, 0, 0, got), want)
+	}
+	require.ErrorIs(t, p.Acknowledge(20*ms, []Range{{4, 3}}, 0, 0, got), ErrRanges)
+	assert.Empty(t, got)
+	p.acknowledge(t, 20*ms, got, Range{6, 6}, Range{0, 4})
+	assert.Zero(t, p.UnderWay())
+	require.ErrorIs(t, p.Acknowledge(21*ms, []Range{{4, 6}}, 0, 0, got), ErrSkipped, "also later")
+}
+
+// What is sent again under its old number (SCTP) gives no round trip, and what comes too early was the
+// earlier one: RFC 9260, section 6.3.1, rule C5.
+func TestAgain(t *testing.T) {
+	p, got := sent(1)
+	p.acknowledge(t, 100*ms, got, Range{0, 0})
+	p.Send(200*ms, 1000, Again, 1)
+	p.acknowledge(t, 201*ms, got, Range{1, 1})
+	assert.Equal(t, 100*ms, p.Latest)
+	assert.Equal(t, "arrived ", got[1])
+}
+
+// A sounding packet that is lost is no congestion, and marks are.
+func TestWhatIsCongestion(t *testing.T) {
+	p, got := sent(0)
+	p.Send(0, 3000, Sounding, 0)
+	for n := range 5 {
+		p.Send(int64(n)*ms, 1000, 0, 1+n)
+	}
+	p.acknowledge(t, 50*ms, got, Range{1, 5})
+	assert.Equal(t, "lost ", got[0])
+	assert.Zero(t, p.Congestions)
+	p.Send(60*ms, 1000, 0, 6)
+	require.NoError(t, p.Acknowledge(100*ms, []Range{{1, 6}}, 0, 1, got))
+	assert.Equal(t, uint64(1), p.Congestions)
+	require.NoError(t, p.Acknowledge(101*ms, []Range{{1, 6}}, 0, 1, got))
+	assert.Equal(t, uint64(1), p.Congestions, "the same mark")
+}
+
+func TestAbandon(t *testing.T) {
+	p, got := sent(3)
+	p.acknowledge(t, 50*ms, got, Range{1, 1})
+	p.Abandon(60*ms, got)
+	assert.Equal(t, fates{0: "lost ", 1: "arrived ", 2: "lost "}, got)
+	assert.Zero(t, p.UnderWay())
+	assert.Zero(t, p.At())
+}
+
+// The window grows only where it was what kept packets back: an idle sender learns nothing of it.
+func TestWindowGrowsOnlyWhenItIsUsed(t *testing.T) {
+	p, got := sent(0)
+	window := p.Window()
+	for n := range 100 {
+		now := int64(n) * 100 * ms
+		require.NotZero(t, p.Room(now, 1000))
+		p.Send(now, 1000, 0, n)
+		p.acknowledge(t, now+50*ms, got, Range{uint64(n), uint64(n)})
+	}
+	assert.Equal(t, window, p.Window())
+}
+
+// What is sent again and again in the steady state takes no memory.
+func TestNothingIsAllocated(t *testing.T) {
+	p, got := NewPath[int](Config{Packet: 1000}, NewCubic(1000)), none{}
+	var arrivals Arrivals
+	ranges, now := make([]Range, 0, maxRanges), int64(0)
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		for range 8 {
+			now += ms
+			arrivals.Add(now, p.Send(now, 1000, 0, 0))
+		}
+		told, held := arrivals.Ranges(now, ranges[:0], maxRanges)
+		if p.Acknowledge(now, told, held, 0, got) != nil || p.UnderWay() != 0 {
+			panic("it was not acknowledged")
+		}
+		p.Tick(now, got)
+		p.Room(now, 1000)
+	}))
+}
+
+type none struct{}
+
+func (none) Arrived(int, int, Kind) {}
+func (none) Lost(int, int, Kind)    {}
+
+// Against a model that keeps everything: acknowledgements with any ranges, true and untrue.
+func FuzzAcknowledge(f *testing.F) {
+	f.Add([]byte{10, 3, 2, 200, 5, 1, 0, 30, 7, 7, 255, 1, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, got := NewPath[int](Config{Packet: 1000}, NewCubic(1000)), fates{}
+		now, next := int64(0), 0
+		for len(data) >= 3 {
+			op, a, b := data[0], uint64(data[1]), uint64(data[2])
+			data = data[3:]
+			now += int64(op>>4) * ms
+			switch op & 3 {
+			case 0:
+				for range a & 7 {
+					p.Send(now, 1000, Kind(b&3), next)
+					next++
+				}
+			case 1:
+				_ = p.Acknowledge(now, []Range{{a, a + b&15}}, 0, 0, got)
+			case 2:
+				_ = p.Acknowledge(now, []Range{{a, a + b&15}, {b >> 2, b >> 1}}, time.Duration(a)*time.Millisecond, b, got)
+			default:
+				p.Tick(now, got)
+			}
+			for what, fate := range got {
+				if fate != "arrived " && fate != "lost " {
+					t.Fatalf("packet %d: %s", what, fate)
+				}
+			}
+			if want := 1000 * (next - len(got)); p.UnderWay() != want {
+				t.Fatalf("%d under way, want %d", p.UnderWay(), want)
+			}
+		}
+	})
+}
+
+// Numbers that have arrived, against a map.
+func TestArrivals(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var a Arrivals
+		seen, floor := make(map[uint64]bool), uint64(0)
+		for range 300 {
+			n := floor + uint64(r.IntN(1+r.IntN(200)))
+			fresh := a.Add(0, n)
+			require.False(t, fresh && seen[n], "seed %d: %d was taken twice", seed, n)
+			require.False(t, !fresh && !seen[n] && n >= a.floor && a.count < maxRanges, "seed %d: %d was not taken", seed, n)
+			seen[n] = seen[n] || fresh
+			if r.IntN(50) == 0 {
+				floor += uint64(r.IntN(100))
+				a.Forget(floor)
+			}
+			ranges, _ := a.Ranges(0, nil, maxRanges)
+			for i, x := range ranges {
+				require.LessOrEqual(t, x.First, x.Last)
+				require.True(t, i == 0 || x.Last+1 < ranges[i-1].First, "seed %d: %v", seed, ranges)
+				for n := x.First; n <= x.Last; n++ {
+					require.True(t, seen[n], "seed %d: %d of %v has not arrived", seed, n, ranges)
+				}
+			}
+		}
+	}
+}
+
+// An acknowledgement goes out for every second packet, at once where order is broken or repaired, and
+// after a while otherwise (RFC 9002 leaves it to RFC 9000, section 13.2.1; RFC 9260, section 6.2).
+func TestWhenToAcknowledge(t *testing.T) {
+	const held = 25 * time.Millisecond
+	var a Arrivals
+	require.Zero(t, a.Due(held))
+	a.Add(ms, 0)
+	assert.Equal(t, 26*ms, a.Due(held))
+	a.Add(2*ms, 1)
+	assert.Equal(t, ms, a.Due(held), "two")
+	ranges, age := a.Ranges(3*ms, nil, 8)
+	assert.Equal(t, []Range{{0, 1}}, ranges)
+	assert.Equal(t, time.Millisecond, age)
+	a.Add(4*ms, 3)
+	assert.Equal(t, 4*ms, a.Due(held), "a hole")
+	a.Ranges(4*ms, nil, 8)
+	a.Add(5*ms, 4)
+	assert.Equal(t, 30*ms, a.Due(held), "the hole is known")
+	a.Add(6*ms, 2)
+	assert.Equal(t, 5*ms, a.Due(held), "it is filled")
+	a.Ranges(6*ms, nil, 8)
+	a.Add(7*ms, 2)
+	assert.Equal(t, 7*ms, a.Due(held), "twice: the answer was lost")
+}
+
+// The search finds what a path carries, whatever that is, and finds it again when it shrinks.
+func TestMTU(t *testing.T) {
+	sound := func(m *MTU, now int64, carries int) {
+		for range 100 {
+			size := m.Sound(now)
+			switch {
+			case size == 0:
+				return
+			case size <= carries:
+				m.Passed(size)
+			default:
+				m.Lost(size)
+			}
+		}
+		t.Fatal("there is no end to it")
+	}
+	for carries := 1200; carries <= 9000; carries += 7 {
+		m := NewMTU(1200, 9000)
+		sound(&m, ms, carries)
+		require.LessOrEqual(t, m.Size(), carries)
+		require.Greater(t, m.Size(), carries-near)
+		if carries > 1300 {
+			require.True(t, m.Shrunk())
+			require.Equal(t, 1200, m.Size())
+			sound(&m, 2*ms, carries-100)
+			require.LessOrEqual(t, m.Size(), carries-100)
+			require.Greater(t, m.Size(), carries-100-near)
+		}
+		sound(&m, soundAgain+10*ms, 9000)
+		require.Equal(t, 9000, m.Size(), "longer ones are tried again, later")
+	}
+}
