@@ -112,3 +112,13 @@ func NextFailure(fd int) (Failure, bool) {
 	}
 	return f, true
 }
+
+// KeepWhole has packets that are too long for the network dropped instead of cut, and says nothing of it,
+// so that their sender finds out how long they may be (RFC 8899).
+func KeepWhole(fd int, v6 bool) {
+	if v6 {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
+		return
+	}
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
+}
