@@ -16,6 +16,7 @@ type Landing struct {
 	shared  bool
 	pin     Pin
 	moved   int // bytes that a Mover has written and that are not counted yet
+	strewn  bool
 
 	// Owner belongs to whoever made the landing; a transport does not touch it.
 	Owner any
@@ -28,7 +29,7 @@ func (l *Landing) Set(size int, first []byte, more [][]byte, scratch []byte) {
 	l.Settle()
 	l.shared = false
 	l.piece, l.more, l.scratch = first, more, scratch
-	l.left, l.revoked = size, false
+	l.left, l.revoked, l.strewn = size, false, false
 }
 
 // Left returns the number of payload bytes still to come.
@@ -115,6 +116,34 @@ func (l *Landing) Fill(b []byte) int {
 		used += n
 	}
 	return used
+}
+
+// Put writes bytes at their place in the payload, counted from its beginning. It is for a transport
+// whose parts of a frame arrive in any order, in the place of Next and Advance. Each byte is put once.
+func (l *Landing) Put(offset int, b []byte) {
+	l.left -= len(b)
+	l.strewn = true
+	for i := -1; i < len(l.more) && len(b) > 0; i++ {
+		p := l.piece
+		if i >= 0 {
+			p = l.more[i]
+		}
+		if offset >= len(p) {
+			offset -= len(p)
+			continue
+		}
+		b = b[copy(p[offset:], b):]
+		offset = 0
+	}
+}
+
+// Begun returns how many bytes from the beginning on are known to be there: none if [Landing.Put] has put
+// some, and not all.
+func (l *Landing) Begun(size int) int {
+	if l.strewn && l.left > 0 {
+		return 0
+	}
+	return size - l.left
 }
 
 // Revoke takes the memory back: all that is still to come goes to scratch. If a [Mover] writes to the

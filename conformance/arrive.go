@@ -147,6 +147,7 @@ func (p *port) End(l *btl.Landing) error {
 		p.w.t.violateLocked(ruleLanding, "%v: End was called while %d of %d bytes were still to come", p, left, pl.sh.size)
 	}
 	pl.take()
+	l.Set(0, nil, nil, nil) // the plot is watched for a while, and needs no scratch for that
 	return p.arrived(pl.sh, "End")
 }
 

@@ -111,7 +111,7 @@ func (pl *plot) take() {
 	}
 	pl.taken = true
 	pl.landing.Settle()
-	landed := pl.sh.size - pl.landing.Left()
+	landed := pl.landing.Begun(pl.sh.size)
 	at := 0
 	for _, piece := range pl.pieces {
 		n := min(len(piece), max(0, landed-at))

@@ -20,7 +20,7 @@ func TestConformanceCommand(t *testing.T) {
 		{"conformance --btl self --only attributes --seed 7 -p btl_self_queue=4", 0, []string{"seed 7\n"}, nil},
 		{"conformance --list", 0, []string{"peer-dies-sending", "released ", "exactly once for each frame"}, nil},
 		{"conformance", 2, nil, []string{"which transport? give --btl, one of sctp, self, sm, tcp"}},
-		{"conformance --btl tpc", 2, nil, []string{"--btl: there is no transport \"tpc\"; did you mean tcp? Available: sctp, self, sm, tcp. Any other has to be compiled into the program"}},
+		{"conformance --btl tpc", 2, nil, []string{"--btl: there is no transport \"tpc\"; did you mean tcp? Available: sctp, self, sm, tcp, udp. Any other has to be compiled into the program"}},
 		{"conformance --btl tcp --only latebytes", 2, nil, []string{"--only latebytes: there is no such case; did you mean late-bytes?"}},
 		{"conformance --btl tcp -p btl_tcp_lnks=1", 2, nil, []string{"btl_tcp_lnks (from -p): unknown; did you mean btl_tcp_links?"}},
 		{"conformance --btl tcp --timeout 0s", 2, nil, []string{"--timeout 0s: want a time above 0"}},

@@ -58,7 +58,7 @@ func TestInfoIsBrief(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stdout, stderr, status := command("info")
 	assert.Zero(t, status, stderr)
-	assert.LessOrEqual(t, strings.Count(stdout, "\n"), 13, stdout)
+	assert.LessOrEqual(t, strings.Count(stdout, "\n"), 14, stdout)
 	assert.Contains(t, stdout, "have their defaults; --level user")
 }
 
@@ -73,10 +73,10 @@ func TestInfoMistakes(t *testing.T) {
 		{"info --param btl tcp self", 2, `unexpected argument "self"`},
 		{"info -p pml_failover=tpc", 2, `pml_failover = "tpc" (from -p): there is no transport "tpc"; did you mean tcp?`},
 		{"info --level expert", 2, "want user, tuner or developer"},
-		{"info --param bttl", 2, "--param bttl: no such parameters; did you mean btl? Groups: all, btl, btl sctp, btl self, btl sm, btl tcp, pml"},
+		{"info --param bttl", 2, "--param bttl: no such parameters; did you mean btl? Groups: all, btl, btl sctp, btl self, btl sm, btl tcp, btl udp, pml"},
 		{"info --param btl nosuchtransport", 2, "--param btl nosuchtransport: no such parameters. Groups: all"},
 		{"info -p btl_tcp_if_inclde=lo", 2, "did you mean btl_tcp_if_include?"},
-		{"info --btl nosuch", 2, `there is no transport "nosuch". Available: sctp, self, sm, tcp. Any other has to be compiled into the program, by an import (docs/WRITING-A-BTL.md, "In programs, and in strand")`},
+		{"info --btl nosuch", 2, `there is no transport "nosuch". Available: sctp, self, sm, tcp, udp. Any other has to be compiled into the program, by an import (docs/WRITING-A-BTL.md, "In programs, and in strand")`},
 		{"info --btl ^", 2, "^ excludes nothing"},
 		{"info -p btl_tcp_if_include=nosuch0", 2, "nosuch0"},
 		{"info -p btl_tcp_port_min=70000", 2, "above the maximum 65535"},

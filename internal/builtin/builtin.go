@@ -7,4 +7,5 @@ import (
 	_ "github.com/strandmp/strand/btl/self" // a rank to itself
 	_ "github.com/strandmp/strand/btl/sm"   // shared memory, between ranks of one host
 	_ "github.com/strandmp/strand/btl/tcp"  // TCP over the hosts' networks
+	_ "github.com/strandmp/strand/btl/udp"  // UDP: frames in any order
 )

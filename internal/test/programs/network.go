@@ -54,6 +54,7 @@ func Networks() []Network {
 		{Name: "tcp", MinRanks: 2, MaxRanks: 5, Open: openTCP},
 		{Name: "tcp-encrypted", MinRanks: 2, MaxRanks: 5, Open: openEncryptedTCP},
 		{Name: "sctp", MinRanks: 2, MaxRanks: 4, Open: openUserSCTP},
+		{Name: "udp", MinRanks: 2, MaxRanks: 5, Open: openUDP},
 		{Name: "chaos", MinRanks: 1, MaxRanks: 5, Open: openChaos},
 		{Name: "rails", MinRanks: 2, MaxRanks: 4, Slow: 20, Open: openRails},
 		{Name: "mad", MinRanks: 3, MaxRanks: 5, Slow: 10, Open: openMad},
@@ -118,6 +119,25 @@ func openSM(r *rand.Rand) Setup {
 		},
 	}
 	s.Settings = append(s.Settings, eagerLimit(r, "btl_sm_eager_limit", eager)...)
+	return s
+}
+
+func openUDP(r *rand.Rand) Setup {
+	eager, frame := pick(r, 0, 100, 1000, 4096, 65536), pick(r, 1024, 1024, 5000, 65536, 1<<20)
+	packet := pick(r, 600, 1400, 9000, 65000)
+	s := Setup{
+		Transports: btl.Default, Sizes: []int{eager, frame, 2*frame + 100, 3 * frame, packet, packet - 60},
+		Settings: [][2]string{
+			{"btl", "udp,self"},
+			{"btl_udp_if_include", "127.0.0.0/8"},
+			{"btl_udp_packet", fmt.Sprint(packet)},
+			{"btl_udp_max_frag", fmt.Sprint(frame)},
+			{"btl_udp_protect", pick(r, "none", "none", "authenticated", "encrypted")},
+			{"btl_udp_congestion", pick(r, "cubic", "reno")},
+			{"btl_udp_rcvbuf", pick(r, "4M", "4M", "8K")}, // so little that packets are lost
+		},
+	}
+	s.Settings = append(s.Settings, eagerLimit(r, "btl_udp_eager_limit", eager)...)
 	return s
 }
 

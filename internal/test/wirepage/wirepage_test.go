@@ -8,7 +8,7 @@ import (
 )
 
 func TestPage(t *testing.T) {
-	assert.Len(t, Sizes(t), 28)
+	assert.Len(t, Sizes(t), 31)
 }
 
 func TestParse(t *testing.T) {

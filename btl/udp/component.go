@@ -1,0 +1,160 @@
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/reach"
+	"github.com/strandmp/strand/wireup"
+)
+
+func init() { btl.Register(Component{}) }
+
+// Component is the transport over UDP.
+type Component struct {
+	// meddle is for tests: what becomes of a packet that arrives. It hands on what is to be taken.
+	meddle func(packet []byte, take func([]byte))
+}
+
+// Name implements [btl.Component].
+func (Component) Name() string { return "udp" }
+
+// Requested implements [btl.Requested].
+func (Component) Requested() {}
+
+// Secret implements [btl.Secretive].
+func (Component) Secret(v *param.Values) string {
+	if v.String(pProtect) != protections[protectEncrypted] {
+		return ""
+	}
+	return v.Value(pProtect).String()
+}
+
+// Declare implements [btl.Component].
+func (Component) Declare(r *param.Registry) { r.Declare(specs...) }
+
+// Open implements [btl.Component]: one module for all interfaces.
+func (c Component) Open(host btl.Host) ([]btl.Module, error) {
+	if !rawio.Supported {
+		return nil, &btl.UnavailableError{Component: "udp", Reason: "no raw sockets on " + runtime.GOOS}
+	}
+	m := &module{
+		meddle: c.meddle, cfg: readConfig(host.Params()), links: make(map[uint64]*link), peers: make(map[uint64]*link),
+		strangers: make(map[stranger]*link), scratch: make([]byte, 0, scratchSize),
+		clock: clock{loop: host.Loop(), waiting: make(map[*endpoint]struct{})},
+	}
+	m.Near = loopbackLatency
+	if err := m.Open(host, "udp", m, m.wiring()); err != nil {
+		return nil, err
+	}
+	if host.Size() > 1 { // else nobody is there to talk to
+		if err := m.listen(); err != nil {
+			return nil, err
+		}
+	}
+	m.Wire.Own = m.own()
+	m.Attrs = m.attributes()
+	return []btl.Module{m}, nil
+}
+
+// scratchSize has room for the packets of one burst, with their proofs.
+const scratchSize = 2 * rawio.MaxSegmentsBytes
+
+const (
+	// maxPaths bounds the paths between two ranks.
+	maxPaths = 64
+	// maxFrameLimit bounds what a peer may announce.
+	maxFrameLimit = 1 << 30
+	// repeatHello is how long after it was sent a message of the handshake is sent again.
+	repeatHello = 50 * time.Millisecond
+)
+
+func (m *module) wiring() wireup.Config {
+	return wireup.Config{
+		Noun: "a connection", Paths: maxPaths, MaxFrame: m.cfg.maxFrag, FrameLimit: maxFrameLimit,
+		Own: make([]byte, ownSize), Check: m.check, Repeat: repeatHello,
+	}
+}
+
+// What the transport adds to a greeting: how packets are protected, and what the socket has room for.
+const ownSize = 5
+
+func (m *module) own() []byte {
+	room := 0
+	for i, so := range m.sockets {
+		size, err := rawio.ReceiveBuffer(so.fd)
+		if err == nil && (i == 0 || size < room) {
+			room = size
+		}
+	}
+	return order.AppendUint32([]byte{byte(m.cfg.protect)}, uint32(max(room, leastRoom)))
+}
+
+// leastRoom is what any socket has.
+const leastRoom = 2 * leastPacket
+
+func windowOf(own []byte) int { return int(order.Uint32(own[1:])) / 2 }
+
+func (m *module) check(own []byte) error {
+	switch theirs := int(own[0]); {
+	case theirs >= len(protections):
+		return errors.New("an unknown protection")
+	case order.Uint32(own[1:]) < leastRoom:
+		return errors.New("a receive buffer of an impossible size")
+	case theirs != m.cfg.protect:
+		return fmt.Errorf("%s is %q there and %q here: it has to be the same for all ranks", pProtect, protections[theirs], protections[m.cfg.protect])
+	}
+	return nil
+}
+
+// listen opens a socket for each address, and publishes them.
+func (m *module) listen() error {
+	chosen := m.Local.Interfaces
+	sockets, port, err := wireup.Bind(m.Local.Settings.Ports, wireup.Describe(chosen), chosen,
+		func(a reach.Address, port uint16) (*socket, uint16, error) { return m.openSocket(a, port) }, (*socket).close)
+	if err != nil {
+		return err
+	}
+	m.sockets = sockets
+	m.arrived = rawio.NewArrived(receivesAtOnce, receiveSize)
+	for _, so := range sockets {
+		rawio.JoinPackets(so.fd)
+		if so.watch, err = m.clock.loop.Watch(so.fd, so); err != nil {
+			for _, so := range sockets {
+				so.close()
+			}
+			return err
+		}
+	}
+	m.Publish(nil, port, chosen)
+	m.beats()
+	m.Host.Logf(btl.LogInfo, "udp: rank %d: port %d of %s, packets by %v", m.Host.Rank(), port, wireup.Describe(chosen), sockets[0].packets.Way)
+	return nil
+}
+
+func (m *module) attributes() btl.Attr {
+	return btl.Attr{
+		Name:        "udp",
+		EagerLimit:  m.cfg.eagerLimit,
+		EagerFixed:  m.cfg.eagerFixed,
+		MaxFrame:    m.cfg.maxFrag,
+		Bandwidth:   m.Local.Speed(5_000), // loopback and virtual interfaces do not tell
+		Latency:     networkLatency,
+		Exclusivity: 80, // below tcp and sctp: who wants it says so
+		Lanes:       64, // in truth each frame is one
+		Reliable:    true,
+		Confirms:    true,
+		Secrecy:     secrecyOf(m.cfg.protect),
+	}
+}
+
+// Typical latencies, half a round trip of a small message.
+const (
+	networkLatency  = 30 * time.Microsecond
+	loopbackLatency = 8 * time.Microsecond
+)

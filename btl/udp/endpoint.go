@@ -1,0 +1,253 @@
+package udp
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/recovery"
+	"github.com/strandmp/strand/wireup"
+)
+
+// An endpoint is one connection with one peer, from its first thought to its end.
+type endpoint struct {
+	wireup.Conn
+	m *module
+
+	link     *link
+	silent   bool // the peer does not know yet that it was let in: it says something first
+	guard    *guard
+	sender   sender
+	receiver receiver
+	arrivals recovery.Arrivals
+	window   int   // what the peer's socket has room for
+	heard    int64 // when anything came last
+	forged   int   // packets that were not the peer's
+	counters btl.Counters
+	taking   bool // a packet is being taken
+	dropped  bool // frames have come that nobody takes any more
+
+	due     int64 // when tick is; 0: never
+	waits   bool  // the clock knows it
+	touched bool  // it may have something to acknowledge, or to release
+}
+
+var (
+	_ wireup.Endpoint = (*endpoint)(nil)
+	_ btl.Poller      = (*endpoint)(nil)
+	_ btl.Aborter     = (*endpoint)(nil)
+	_ btl.Gauge       = (*endpoint)(nil)
+	_ btl.Flusher     = (*endpoint)(nil)
+	_ btl.Reporter    = (*endpoint)(nil)
+	_ btl.Pather      = (*endpoint)(nil)
+)
+
+// Start implements [wireup.Endpoint]. The connector says something at once, and the acceptor waits for
+// that before it sends: its packets could otherwise overtake the verdict.
+func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (err error) {
+	m, link := ep.m, l.(*link)
+	ep.link, link.ep = link, ep
+	m.peers[link.theirs] = link
+	if ep.guard, err = ep.newGuard(); err != nil {
+		return err
+	}
+	s, nearby := &ep.sender, m.Local.Nearby(link.remote.Addr())
+	ep.window = windowOf(peer.Own)
+	longest := min(link.so.longest, max(ep.window, leastPacket))
+	base := min(basePacket, longest)
+	if nearby {
+		base = longest
+	}
+	s.mtu = recovery.NewMTU(base, longest)
+	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
+	ep.receiver.init(peer.MaxFrame)
+	ep.heard = m.clock.loop.Now()
+	if ep.silent = first != nil; ep.silent {
+		return link.Send(first)
+	}
+	s.probe = true
+	ep.push()
+	return nil
+}
+
+const (
+	// heldBack is for how long an acknowledgement of a packet that came alone is held back: the answer
+	// of the program may take it along.
+	heldBack = time.Millisecond
+	// mostProbe bounds the time between two probes.
+	mostProbe = time.Second
+	// firstGuess is taken for the round trip before there was one. The handshake has shown that the
+	// peer answers, and was no faster.
+	firstGuess = 50 * time.Millisecond
+	// basePacket is what every path carries: RFC 8899, section 5.1.2, and RFC 9000, section 14.
+	basePacket = 1200
+)
+
+// tick does what is due.
+func (ep *endpoint) tick(now int64) {
+	ep.due = 0
+	s := &ep.sender
+	if !s.live() {
+		return
+	}
+	if s.path.Tick(now, s) {
+		if silence := time.Duration(now - ep.heard); s.path.Unanswered() > leastProbes && silence > ep.m.cfg.timeout {
+			ep.link.ended(fmt.Errorf("nothing was heard for %v: %w", silence.Round(time.Millisecond), syscall.ETIMEDOUT))
+			return
+		}
+		s.probe = true
+	}
+	ep.touch()
+	ep.m.answer()
+}
+
+// leastProbes have to be without an answer before a peer is given up, however long it is silent.
+const leastProbes = 3
+
+// touch has the endpoint looked at when what has come was taken.
+func (ep *endpoint) touch() {
+	if !ep.touched {
+		ep.touched = true
+		ep.m.touched = append(ep.m.touched, ep)
+	}
+}
+
+// answer acknowledges what has come, and goes on with what acknowledgements have made room for.
+func (m *module) answer() {
+	for len(m.touched) > 0 {
+		last := len(m.touched) - 1
+		ep := m.touched[last]
+		m.touched = m.touched[:last]
+		ep.touched = false
+		ep.settle()
+	}
+}
+
+func (ep *endpoint) settle() {
+	s := &ep.sender
+	for s.done != nil {
+		o := s.done
+		s.done = o.next
+		f := o.frame
+		*o = outgoing{next: s.free}
+		s.free = o
+		if ep.Live() {
+			ep.Recv.Released(f)
+		}
+	}
+	if ep.Live() && s.live() && !ep.silent && s.room() {
+		ep.Ready()
+	}
+	if !s.live() {
+		return
+	}
+	if l := ep.link.leaving; l != nil {
+		l.work()
+	}
+	if !s.live() {
+		return
+	}
+	ep.push()
+	now := ep.m.clock.loop.Now()
+	if ep.dropped {
+		ep.dropped = false
+		ep.say(itemLeft)
+	}
+	if at := ep.arrivals.Due(heldBack); at != 0 && at <= now {
+		ep.acknowledge(now)
+	}
+	ep.arm(now)
+}
+
+// acknowledge sends a packet that does nothing else.
+func (ep *endpoint) acknowledge(now int64) {
+	s := &ep.sender
+	ranges, held := ep.arrivals.Ranges(now, s.ranges[:0], 1+mostRanges)
+	s.ranges = ranges
+	ep.answer(appendAck(ep.beginAnswer(), ranges, uint32(min(held.Microseconds(), 1<<31))))
+}
+
+// say sends an item that is not acknowledged.
+func (ep *endpoint) say(item byte) { ep.answer(append(ep.beginAnswer(), item)) }
+
+func (ep *endpoint) beginAnswer() []byte {
+	ep.sender.answers++
+	return appendHead(ep.m.scratch[:0], kindAnswer, ep.link.theirs, ep.sender.answers)
+}
+
+func (ep *endpoint) answer(b []byte) {
+	ep.counters.SendCalls++
+	ep.link.send(ep.guard.seal(b))
+}
+
+// arm says when there is something to do next.
+func (ep *endpoint) arm(now int64) {
+	s := &ep.sender
+	at := earlier(s.path.At(), ep.arrivals.Due(heldBack))
+	if s.wants() && !s.blocked {
+		if free := s.path.Free(); free > now {
+			at = earlier(at, free)
+		}
+	}
+	ep.m.clock.set(ep, at)
+}
+
+func earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Detach implements [wireup.Endpoint].
+func (ep *endpoint) Detach(how wireup.End) {
+	if how == wireup.Leaves {
+		ep.leave()
+		return
+	}
+	if how == wireup.Lost {
+		ep.link.forget()
+		ep.receiver.drop(ep.Recv)
+	} else {
+		ep.link.Abort()
+	}
+	ep.stop()
+}
+
+// stop lets go of everything.
+func (ep *endpoint) stop() {
+	ep.sender.forget()
+	ep.receiver = receiver{}
+	ep.due = 0
+}
+
+// Poll implements [btl.Poller].
+func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.so.receive() }
+
+// Path implements [btl.Pather].
+func (ep *endpoint) Path() btl.Path {
+	if ep.Accepted() {
+		l := ep.Link().(*link)
+		return ep.m.Accepted(&ep.Conn, l.so.at.Speed, ep.m.Local.Nearby(l.remote.Addr()))
+	}
+	return ep.m.Path(ep.Way().(wireup.Pair), ep.PathIndex())
+}
+
+// Outstanding implements [btl.Gauge].
+func (ep *endpoint) Outstanding() int {
+	if !ep.sender.live() {
+		return -1
+	}
+	return ep.sender.path.UnderWay() + ep.sender.queued
+}
+
+// InFlight implements [wireup.Endpoint].
+func (ep *endpoint) InFlight() int { return ep.Outstanding() }
+
+// Report implements [btl.Reporter].
+func (ep *endpoint) Report() btl.Report {
+	report, c := ep.Conn.Report(), ep.counters
+	report.Counters = &c
+	return report
+}

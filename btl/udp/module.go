@@ -1,0 +1,187 @@
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/wireup"
+)
+
+// module is UDP over all selected interfaces of a process.
+type module struct {
+	wireup.Base
+	cfg       config
+	meddle    func([]byte, func([]byte))
+	sockets   []*socket
+	links     map[uint64]*link // by our numbers
+	peers     map[uint64]*link // those of endpoints, by the peers' numbers
+	strangers map[stranger]*link
+	clock     clock
+	arrived   *rawio.Arrived
+	out       []byte      // for packets that are not the flow's
+	scratch   []byte      // for what stands at the beginning of packets, or whole ones
+	touched   []*endpoint // that may have something to acknowledge
+	lingered  int
+	closed    bool
+}
+
+var _ wireup.Transport = (*module)(nil)
+
+// NewEndpoint implements [wireup.Transport].
+func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
+
+// socketFor finds the socket to send from.
+func (m *module) socketFor(p wireup.Pair) (*socket, error) {
+	for _, so := range m.sockets {
+		if so.local.Addr().WithZone("") == p.Source().WithZone("") {
+			return so, nil
+		}
+	}
+	for _, so := range m.sockets {
+		if !p.Source().IsValid() && so.local.Addr().Is4() == p.Target().Addr().Is4() {
+			return so, nil
+		}
+	}
+	return nil, fmt.Errorf("no UDP socket at %v: %w", p.Source(), syscall.EADDRNOTAVAIL)
+}
+
+// comes takes a packet, as the network delivers it.
+func (m *module) comes(so *socket, from *rawio.Origin, b []byte) {
+	if m.meddle == nil {
+		m.take(so, from, b)
+		return
+	}
+	m.meddle(b, func(b []byte) { m.take(so, from, b) })
+}
+
+// take takes a packet.
+func (m *module) take(so *socket, from *rawio.Origin, b []byte) {
+	if len(b) < nameSize {
+		m.malformed(from.AddrPort())
+		return
+	}
+	kind, ours := b[0], order.Uint64(b[1:])
+	if ours == 0 && kind == kindHello {
+		m.came(so, from.AddrPort(), b)
+		return
+	}
+	l := m.links[ours]
+	if l != nil && l.severed {
+		return
+	}
+	switch kind {
+	case kindHello:
+		theirs, _, message, ok := readHello(b)
+		if ok && l != nil {
+			l.hears(theirs, message)
+		}
+	case kindCookie:
+		if l != nil {
+			l.shown(b[nameSize:])
+		}
+	case kindData, kindAnswer:
+		switch {
+		case l == nil:
+			m.stray(so, from, ours)
+		case len(b) < headSize:
+		case l.ep != nil:
+			l.ep.take(b)
+		case l.leaving != nil:
+			l.leaving.ep.take(b)
+		}
+	case kindUnknown:
+		// Whoever says this has seen the peer's number of the connection, or, while we connect, ours.
+		if p := m.peers[ours]; p != nil {
+			l = p
+		}
+		if l != nil && !l.severed && len(b) == nameSize && (l.connecting() || m.peers[ours] == l) {
+			l.ended(errUnknown)
+		}
+	default:
+		m.malformed(from.AddrPort())
+	}
+}
+
+var errUnknown = fmt.Errorf("the peer knows no such connection any more: %w", syscall.ECONNRESET)
+
+// stray answers a packet for a connection that there is not. The answer is shorter than the question.
+func (m *module) stray(so *socket, from *rawio.Origin, named uint64) {
+	to := rawio.NewDestination(from.AddrPort())
+	m.unknown(so, named, &to)
+}
+
+func (m *module) unknown(so *socket, named uint64, to *rawio.Destination) {
+	m.out = appendName(m.out[:0], kindUnknown, named)
+	so.send(m.out, to)
+}
+
+var errForm = errors.New("no packet of this protocol")
+
+func (m *module) malformed(from netip.AddrPort) {
+	m.Wire.Stray(btl.LogDebug, from.String(), errForm)
+}
+
+// undelivered is told that the network has not delivered a packet of ours. The answer quotes the packet, so
+// whoever sent it has seen it.
+func (m *module) undelivered(f rawio.Failure) {
+	if len(f.Sent) < nameSize || f.Code == syscall.EMSGSIZE {
+		return
+	}
+	theirs := order.Uint64(f.Sent[1:])
+	if f.Sent[0] == kindHello && len(f.Sent) >= helloSize {
+		if l := m.links[order.Uint64(f.Sent[nameSize:])]; l != nil && l.ep == nil {
+			l.ended(f.Code)
+		}
+		return
+	}
+	if l := m.peers[theirs]; l != nil && errors.Is(f.Code, syscall.ECONNREFUSED) {
+		l.ended(f.Code)
+	}
+}
+
+// Linger implements [wireup.Transport]. The loop stands still meanwhile, and its timers with it, so those that
+// leave ask again and again whether what they have sent has arrived.
+func (m *module) Linger() {
+	var fds []int
+	for _, so := range m.sockets {
+		fds = append(fds, so.fd)
+	}
+	rawio.WaitAny(fds, 1)
+	for _, so := range m.sockets {
+		so.receive()
+	}
+	if m.lingered++; m.lingered%askEvery != 0 {
+		return
+	}
+	for _, l := range m.Wire.Leaving() {
+		if l, ours := l.(*leaver); ours && l.ep.sender.live() {
+			l.ep.sender.probe = true
+			l.ep.push()
+		}
+	}
+}
+
+// askEvery is every how many milliseconds.
+const askEvery = 8
+
+// Close implements [btl.Module]. In the end it waits a little until the peers have our last bytes.
+func (m *module) Close() error {
+	if m.closed {
+		return nil
+	}
+	m.Wire.Farewell = farewell
+	m.Wire.Close()
+	m.closed = true
+	m.clock.stop()
+	if m.clock.beat != nil {
+		m.clock.beat.Stop()
+	}
+	for _, so := range m.sockets {
+		so.close()
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package udp
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/recovery"
+)
+
+// Kinds of packets. All begin with the kind and the number of the connection that the receiver has
+// given it; 0 where the sender does not know that yet.
+const (
+	kindHello   = 0x11 // number of the sender's, length of a cookie, cookie; message of the handshake
+	kindCookie  = 0x12 // cookie
+	kindData    = 0x13 // number of the packet; items
+	kindAnswer  = 0x14 // number among answers; items, of which none is to be acknowledged
+	kindUnknown = 0x15 // nothing more: there is no such connection, or not any more
+)
+
+// Sizes of what stands at the beginning.
+const (
+	nameSize   = 1 + 8            // kind, connection
+	helloSize  = nameSize + 8 + 1 // and sender, length of the cookie
+	numberSize = 8
+	headSize   = nameSize + numberSize
+	sealSize   = 16 // behind the items of a packet that is protected
+)
+
+// Items of a packet. What follows a padding is of no meaning.
+const (
+	itemPadding = 0x00
+	itemPing    = 0x01 // has the packet acknowledged
+	itemAck     = 0x02 // held back in µs (4), newest number (8), length of its range - 1 (4), more ranges (1); each gap - 1 (4), length - 1 (4)
+	itemFrame   = 0x03 // number (4), length of the header (1), of the payload (4); header, payload
+	itemPart    = 0x04 // number (4), length of the header (1), of the whole payload (4), offset (4), length (4); header, payload
+	itemBye     = 0x05 // all that the sender had has arrived, and it ends the connection
+	itemLeft    = 0x06 // the sender has left and drops the frames that still come
+)
+
+// Sizes of items without what they carry.
+const (
+	frameSize = 1 + 4 + 1 + 4
+	partSize  = frameSize + 4 + 4
+	ackSize   = 1 + 4 + 8 + 4 + 1
+	rangeSize = 8
+	// mostRanges bounds what an acknowledgement tells beside the newest range.
+	mostRanges = 16
+)
+
+var (
+	order = binary.LittleEndian
+
+	errShort  = errors.New("the packet ends within an item")
+	errItem   = errors.New("an item of an unknown kind")
+	errHeader = errors.New("a header of an impossible length")
+	errPart   = errors.New("a part that does not fit its frame")
+	errNumber = errors.New("a frame that is too far ahead")
+	errRange  = errors.New("an impossible range")
+)
+
+func appendName(b []byte, kind byte, to uint64) []byte {
+	return order.AppendUint64(append(b, kind), to)
+}
+
+func appendHead(b []byte, kind byte, to, number uint64) []byte {
+	return order.AppendUint64(appendName(b, kind, to), number)
+}
+
+// part is a piece of a frame as it arrives. The memory is the packet's.
+type part struct {
+	number          uint32
+	header, payload []byte
+	size            int // of the frame's payload
+	offset          int
+	whole           bool
+}
+
+// readFrame reads an item behind its kind, and returns what follows it.
+func readFrame(b []byte, whole bool) (p part, rest []byte, err error) {
+	head := partSize - 1
+	if whole {
+		head = frameSize - 1
+	}
+	if len(b) < head {
+		return p, nil, errShort
+	}
+	h, length := int(b[4]), 0
+	p = part{number: order.Uint32(b), size: int(order.Uint32(b[5:])), whole: whole}
+	if length = p.size; !whole {
+		p.offset, length = int(order.Uint32(b[9:])), int(order.Uint32(b[13:]))
+	}
+	b = b[head:]
+	switch {
+	case h == 0 || h > btl.MaxHeader:
+		return p, nil, errHeader
+	case len(b) < h+length:
+		return p, nil, errShort
+	case p.offset+length > p.size || !whole && length == 0:
+		return p, nil, errPart
+	}
+	p.header, p.payload = b[:h], b[h:h+length]
+	return p, b[h+length:], nil
+}
+
+func appendFrame(b []byte, number uint32, header []byte, size int) []byte {
+	b = order.AppendUint32(append(b, itemFrame), number)
+	b = order.AppendUint32(append(b, byte(len(header))), uint32(size))
+	return append(b, header...)
+}
+
+func appendPart(b []byte, number uint32, header []byte, size, offset, length int) []byte {
+	b = order.AppendUint32(append(b, itemPart), number)
+	b = order.AppendUint32(append(b, byte(len(header))), uint32(size))
+	b = order.AppendUint32(order.AppendUint32(b, uint32(offset)), uint32(length))
+	return append(b, header...)
+}
+
+func appendAck(b []byte, ranges []recovery.Range, held uint32) []byte {
+	b = order.AppendUint32(append(b, itemAck), held)
+	b = order.AppendUint64(b, ranges[0].Last)
+	b = order.AppendUint32(b, uint32(ranges[0].Last-ranges[0].First))
+	b = append(b, byte(len(ranges)-1))
+	for i, r := range ranges[1:] {
+		b = order.AppendUint32(b, uint32(ranges[i].First-r.Last-2))
+		b = order.AppendUint32(b, uint32(r.Last-r.First))
+	}
+	return b
+}
+
+// readAck reads an item behind its kind. It appends the ranges to out.
+func readAck(b []byte, out []recovery.Range) (ranges []recovery.Range, held uint32, rest []byte, err error) {
+	if len(b) < ackSize-1 {
+		return nil, 0, nil, errShort
+	}
+	held = order.Uint32(b)
+	last, length, more := order.Uint64(b[4:]), uint64(order.Uint32(b[12:])), int(b[16])
+	b = b[ackSize-1:]
+	switch {
+	case more > mostRanges || length > last:
+		return nil, 0, nil, errRange
+	case len(b) < more*rangeSize:
+		return nil, 0, nil, errShort
+	}
+	first := last - length
+	out = append(out, recovery.Range{First: first, Last: last})
+	for range more {
+		gap, length := uint64(order.Uint32(b))+2, uint64(order.Uint32(b[4:]))
+		if gap+length > first {
+			return nil, 0, nil, errRange
+		}
+		last, first = first-gap, first-gap-length
+		out = append(out, recovery.Range{First: first, Last: last})
+		b = b[rangeSize:]
+	}
+	return out, held, b, nil
+}

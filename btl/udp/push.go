@@ -1,0 +1,312 @@
+package udp
+
+import (
+	"syscall"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/recovery"
+)
+
+// Send implements [btl.Endpoint].
+func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
+	if !ep.Live() {
+		return ep.Connect()
+	}
+	s := &ep.sender
+	if ep.silent || !s.room() {
+		return ep.Refuse()
+	}
+	s.take(f)
+	ep.counters.FramesSent++
+	ep.counters.BytesSent += uint64(len(f.Header) + f.Size)
+	if s.blocked {
+		return btl.Taken
+	}
+	if now := ep.m.clock.loop.Epoch(); now != s.epoch {
+		s.epoch = now
+	} else if s.queued < flushAt {
+		if !s.deferred {
+			s.deferred = true
+			ep.m.clock.loop.Flush(ep)
+		}
+		return btl.Taken
+	}
+	ep.push()
+	return btl.Taken
+}
+
+// flushAt is how many bytes of frames are held back at most, to go out together.
+const flushAt = 16 << 10
+
+// Flush implements [btl.Deferred] and [btl.Flusher].
+func (ep *endpoint) Flush() {
+	ep.sender.deferred = false
+	if ep.sender.live() && !ep.sender.blocked {
+		ep.push()
+	}
+}
+
+// Queued implements [btl.Flusher].
+func (ep *endpoint) Queued() int { return ep.sender.queued }
+
+// push sends what there is, as far as the network's window, the pace and the system let it. It makes no
+// up-call.
+func (ep *endpoint) push() {
+	s, now := &ep.sender, ep.m.clock.loop.Now()
+	for !s.blocked && s.wants() {
+		size := s.mtu.Size()
+		allowed := min(s.path.Room(now, max(min(s.queued, mostBurst), size)), max(ep.window, size)-s.path.UnderWay())
+		if s.probe {
+			allowed = max(allowed, size)
+		}
+		if allowed < size && allowed < s.pending() {
+			break
+		}
+		if !ep.burst(now, allowed) {
+			break
+		}
+	}
+	if size := s.mtu.Sound(now); size != 0 && !s.blocked && s.queued > 4*size {
+		ep.sound(now, size)
+	}
+	ep.arm(now)
+}
+
+// mostBurst is what is asked for at once.
+const mostBurst = 64 << 10
+
+// pending is the least that a packet would have now, in bytes; that of a full one if there is more.
+func (s *sender) pending() int {
+	if s.again.head != nil {
+		return s.mtu.Size()
+	}
+	return min(s.queued+headSize+sealSize+partSize+btl.MaxHeader, s.mtu.Size())
+}
+
+// burst makes packets of one size, up to so many bytes, and sends them together. It reports whether any
+// was sent whole.
+func (ep *endpoint) burst(now int64, allowed int) bool {
+	s, so := &ep.sender, ep.link.so
+	p := so.packets
+	full := s.mtu.Size()
+	p.Reset(&ep.link.to, full)
+	ep.m.scratch = ep.m.scratch[:0]
+	sent := 0
+	for s.wants() && p.Room(packetPieces) {
+		if sent > 0 && sent+full > allowed {
+			break
+		}
+		size := ep.packet(now, full)
+		sent += size
+		s.probe = false
+		if size < full {
+			break // the kernel takes only the last one shorter
+		}
+	}
+	if sent == 0 {
+		return false
+	}
+	if ep.link.severed {
+		return true
+	}
+	ep.counters.SendCalls++
+	n, errno := p.Send(so.fd)
+	if n == p.Len() {
+		return true
+	}
+	// What the system has no room for is as if lost: RFC 9002 knows no other way to take back a number.
+	switch errno {
+	case syscall.EAGAIN, syscall.ENOBUFS:
+		so.block(ep)
+	case syscall.EMSGSIZE:
+		if s.mtu.Shrunk() {
+			s.path.Resize(s.mtu.Size())
+		}
+	}
+	return false
+}
+
+// packetPieces bounds the pieces of memory of one packet: its payloads, and what is between them.
+const packetPieces = 16
+
+// A packer puts one packet together. Its memory is the module's scratch, and the payloads of frames.
+type packer struct {
+	ep     *endpoint
+	start  int // of the packet in the scratch
+	from   int // of what was not given to the system yet
+	left   int // bytes that the packet takes
+	pieces int
+	carry  list
+}
+
+// packet makes the next packet, of at most so many bytes, and enters it. It returns its length.
+func (ep *endpoint) packet(now int64, full int) int {
+	s, m := &ep.sender, ep.m
+	k := packer{ep: ep, start: len(m.scratch), from: len(m.scratch), left: full - headSize - ep.guard.overhead}
+	m.scratch = appendHead(m.scratch, kindData, ep.link.theirs, s.path.Next())
+	k.acknowledge(now)
+	for s.again.head != nil && k.piece(s.again.head) {
+		k.carry.push(s.again.pop())
+	}
+	for s.next != nil && k.cut(s.next) {
+	}
+	switch {
+	case s.bye == byeDue && k.left > 0:
+		s.bye = byeSent
+		k.other(itemBye)
+	case k.carry.head == nil:
+		k.other(itemPing)
+	}
+	size := k.close()
+	s.path.Send(now, size, 0, k.carry.head)
+	return size
+}
+
+// acknowledge adds an acknowledgement, if there is anything to acknowledge.
+func (k *packer) acknowledge(now int64) {
+	a := &k.ep.arrivals
+	if a.Due(0) == 0 || k.ep.taking {
+		return
+	}
+	s := &k.ep.sender
+	ranges, held := a.Ranges(now, s.ranges[:0], 1+mostRanges)
+	s.ranges = ranges
+	m := k.ep.m
+	before := len(m.scratch)
+	m.scratch = appendAck(m.scratch, ranges, uint32(min(held.Microseconds(), 1<<31)))
+	k.left -= len(m.scratch) - before
+}
+
+func (k *packer) other(what byte) {
+	k.ep.m.scratch = append(k.ep.m.scratch, what)
+	k.left--
+	p := k.ep.sender.piece()
+	p.of, p.what = nil, what
+	k.carry.push(p)
+}
+
+// cut puts the next part of a frame into the packet, or the whole. It reports whether the frame is at its
+// end, and there may be room for another.
+func (k *packer) cut(o *outgoing) bool {
+	s, f := &k.ep.sender, o.frame
+	room := k.left - partSize - len(f.Header)
+	n := min(f.Size-o.cut, room)
+	if o.cut == 0 && frameSize+len(f.Header)+f.Size <= k.left {
+		n = f.Size
+	}
+	if n < 0 || n == 0 && f.Size > 0 || n < f.Size-o.cut && n < leastPart {
+		return false
+	}
+	p := s.piece()
+	p.of, p.offset, p.length = o, o.cut, n
+	o.cut += n
+	o.pieces++
+	s.queued -= n
+	k.write(p)
+	k.carry.push(p)
+	if o.cut < f.Size {
+		return false
+	}
+	o.whole = true
+	s.next = o.next
+	return true
+}
+
+// leastPart is the shortest part that is worth its header, but for a frame's last one.
+const leastPart = 64
+
+// piece puts a part into the packet that was in another one. It reports whether there was room.
+func (k *packer) piece(p *piece) bool {
+	f, head := p.of.frame, partSize
+	if p.length == f.Size {
+		head = frameSize
+	}
+	if head += len(f.Header); head+p.length > k.left {
+		if k.carry.head != nil {
+			return false
+		}
+		k.split(p, k.left-partSize-len(f.Header)) // packets have come to be shorter
+	}
+	k.write(p)
+	return true
+}
+
+// split leaves so many bytes in a piece, and puts the rest into one of its own, to be sent after it.
+func (k *packer) split(p *piece, length int) {
+	s := &k.ep.sender
+	rest := s.piece()
+	rest.of, rest.offset, rest.length = p.of, p.offset+length, p.length-length
+	p.length = length
+	p.of.pieces++
+	s.again.push(rest)
+}
+
+func (k *packer) write(p *piece) {
+	m, o := k.ep.m, p.of
+	f, before := o.frame, len(m.scratch)
+	if p.length == f.Size {
+		m.scratch = appendFrame(m.scratch, uint32(o.number), f.Header, f.Size)
+	} else {
+		m.scratch = appendPart(m.scratch, uint32(o.number), f.Header, f.Size, p.offset, p.length)
+	}
+	k.left -= len(m.scratch) - before + p.length
+	left := p.length
+	if left == 0 {
+		return
+	}
+	for b := range pieces(f, p.offset) {
+		b = b[:min(len(b), left)]
+		left -= len(b)
+		if len(b) <= copied || k.ep.guard.how != protectNone || k.pieces > packetPieces-3 {
+			m.scratch = append(m.scratch, b...)
+		} else {
+			k.flush()
+			k.ep.link.so.packets.Add(b)
+			k.pieces++
+		}
+		if left == 0 {
+			return
+		}
+	}
+}
+
+// pieces are those of a frame's payload from an offset on.
+func pieces(f *btl.Frame, offset int) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) { f.Pieces(offset, yield) }
+}
+
+// flush gives the system what is in the scratch.
+func (k *packer) flush() {
+	if m := k.ep.m; len(m.scratch) > k.from {
+		k.ep.link.so.packets.Add(m.scratch[k.from:len(m.scratch):len(m.scratch)])
+		k.from = len(m.scratch)
+		k.pieces++
+	}
+}
+
+// close ends the packet, and returns its length.
+func (k *packer) close() int {
+	m, g := k.ep.m, k.ep.guard
+	if g.how == protectNone {
+		size := k.ep.sender.mtu.Size() - k.left
+		k.flush()
+		return size
+	}
+	sealed := g.seal(m.scratch[k.start:len(m.scratch)])
+	m.scratch = m.scratch[:k.start+len(sealed)]
+	k.flush()
+	return len(sealed)
+}
+
+// sound sends a packet of a length that is not known to get through.
+func (ep *endpoint) sound(now int64, size int) {
+	s, m := &ep.sender, ep.m
+	m.scratch = appendHead(m.scratch[:0], kindData, ep.link.theirs, s.path.Next())
+	m.scratch = append(m.scratch, itemPing)
+	for len(m.scratch) < size-ep.guard.overhead {
+		m.scratch = append(m.scratch, itemPadding)
+	}
+	m.scratch = ep.guard.seal(m.scratch)
+	s.path.Send(now, size, recovery.Sounding, nil)
+	ep.link.send(m.scratch)
+}

@@ -1,0 +1,235 @@
+package udp
+
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// A receiver puts frames together, and knows those apart that have arrived.
+type receiver struct {
+	base uint64               // all frames below have arrived
+	seen [seenWords]uint64    // those that have, from base on, by their numbers' remainders
+	open map[uint64]*incoming // those of which parts have
+	free *incoming
+	most int // bytes of a frame
+}
+
+// seenFrames is how far frames may be ahead of the oldest that is missing: twice what a sender holds.
+const (
+	seenFrames = 2 * mostFrames
+	seenWords  = seenFrames / 64
+)
+
+func (r *receiver) init(most int) { r.open, r.most = make(map[uint64]*incoming), most }
+
+// number is a frame's whole number, and whether the frame may be new.
+func (r *receiver) number(low uint32) (n uint64, fresh bool, err error) {
+	ahead := int32(low - uint32(r.base))
+	switch {
+	case ahead < 0:
+		return 0, false, nil
+	case ahead >= seenFrames:
+		return 0, false, errNumber
+	}
+	n = r.base + uint64(ahead)
+	return n, r.seen[n/64%seenWords]>>(n%64)&1 == 0, nil
+}
+
+// done notes that a frame has arrived whole.
+func (r *receiver) done(n uint64) {
+	r.seen[n/64%seenWords] |= 1 << (n % 64)
+	for r.seen[r.base/64%seenWords]>>(r.base%64)&1 == 1 {
+		r.seen[r.base/64%seenWords] &^= 1 << (r.base % 64)
+		r.base++
+	}
+}
+
+// An incoming is a frame of which parts have arrived.
+type incoming struct {
+	landing *btl.Landing
+	size    int
+	left    int
+	gaps    []span // that are missing, in order
+	next    *incoming
+}
+
+// A span is from a byte up to another.
+type span struct{ from, to int }
+
+// take puts a part into its place: what of it is new.
+func (in *incoming) take(offset int, b []byte) {
+	end := offset + len(b)
+	for i := 0; i < len(in.gaps); {
+		g := in.gaps[i]
+		from, to := max(g.from, offset), min(g.to, end)
+		if from >= to {
+			i++
+			continue
+		}
+		in.landing.Put(from, b[from-offset:to-offset])
+		in.left -= to - from
+		switch {
+		case from == g.from && to == g.to:
+			in.gaps = append(in.gaps[:i], in.gaps[i+1:]...)
+		case from == g.from:
+			in.gaps[i].from = to
+			i++
+		case to == g.to:
+			in.gaps[i].to = from
+			i++
+		default:
+			in.gaps[i].to = from
+			in.gaps = append(in.gaps, span{})
+			copy(in.gaps[i+2:], in.gaps[i+1:])
+			in.gaps[i+1] = span{to, g.to}
+			i += 2
+		}
+	}
+}
+
+// take takes a packet for this connection. It is not acknowledged before all in it is the host's, which may
+// send meanwhile.
+func (ep *endpoint) take(b []byte) {
+	kind, number := b[0], order.Uint64(b[nameSize:])
+	items, good := ep.guard.open(b)
+	if !good {
+		ep.forged++
+		return
+	}
+	now := ep.m.clock.loop.Now()
+	ep.heard = now
+	ep.counters.ReceiveCalls++
+	ep.touch()
+	if kind == kindData {
+		if ep.link.leaving != nil && hasFrames(items) {
+			ep.dropped = true
+		} else if !ep.arrivals.Add(now, number) {
+			return
+		}
+		ep.silent = false
+	}
+	ep.taking = true
+	err := ep.items(now, items)
+	ep.taking = false
+	if err != nil && ep.Live() {
+		ep.Malformed(err)
+	}
+}
+
+// hasFrames reports whether a packet has anything in it that is for the host.
+func hasFrames(items []byte) bool {
+	for len(items) > 0 {
+		switch items[0] {
+		case itemFrame, itemPart:
+			return true
+		case itemAck:
+			if len(items) < ackSize {
+				return false
+			}
+			items = items[min(ackSize+int(items[ackSize-1])*rangeSize, len(items)):]
+		case itemPadding:
+			return false
+		default:
+			items = items[1:]
+		}
+	}
+	return false
+}
+
+func (ep *endpoint) items(now int64, b []byte) (err error) {
+	for len(b) > 0 && err == nil && ep.sender.live() {
+		item := b[0]
+		b = b[1:]
+		switch item {
+		case itemPadding:
+			return nil
+		case itemPing:
+		case itemAck:
+			b, err = ep.acknowledged(now, b)
+		case itemFrame, itemPart:
+			var p part
+			if p, b, err = readFrame(b, item == itemFrame); err == nil {
+				err = ep.frame(p)
+			}
+		case itemBye:
+			ep.theyLeave()
+		case itemLeft:
+			ep.theyDrop()
+		default:
+			return errItem
+		}
+	}
+	return err
+}
+
+func (ep *endpoint) acknowledged(now int64, b []byte) (rest []byte, err error) {
+	s := &ep.sender
+	var held uint32
+	if s.ranges, held, rest, err = readAck(b, s.ranges[:0]); err != nil {
+		return nil, err
+	}
+	return rest, s.path.Acknowledge(now, s.ranges, time.Duration(held)*time.Microsecond, 0, s)
+}
+
+// frame takes a frame, or a part of one.
+func (ep *endpoint) frame(p part) error {
+	r := &ep.receiver
+	ep.counters.BytesReceived += uint64(len(p.header) + len(p.payload))
+	n, fresh, err := r.number(p.number)
+	switch {
+	case err != nil:
+		return err
+	case p.size > r.most:
+		return errPart
+	case !fresh || !ep.Live():
+		return nil
+	case p.whole && r.open[n] == nil:
+		r.done(n)
+		ep.counters.FramesReceived++
+		return ep.Recv.Deliver(p.header, p.payload)
+	}
+	in := r.open[n]
+	if in == nil {
+		if in, err = ep.begin(n, p); err != nil {
+			return err
+		}
+	}
+	if in.size != p.size {
+		return errPart
+	}
+	if in.take(p.offset, p.payload); in.left > 0 {
+		return nil
+	}
+	delete(r.open, n)
+	r.done(n)
+	landing := in.landing
+	in.landing, in.next, r.free = nil, r.free, in
+	ep.counters.FramesReceived++
+	return ep.Recv.End(landing)
+}
+
+func (ep *endpoint) begin(n uint64, p part) (*incoming, error) {
+	landing, err := ep.Recv.Begin(p.header, p.size)
+	if err != nil {
+		return nil, err
+	}
+	r := &ep.receiver
+	in := r.free
+	if in == nil {
+		in = new(incoming)
+	} else {
+		r.free = in.next
+	}
+	in.landing, in.size, in.left, in.gaps = landing, p.size, p.size, append(in.gaps[:0], span{0, p.size})
+	r.open[n] = in
+	return in, nil
+}
+
+// drop gives up what has half arrived.
+func (r *receiver) drop(recv btl.Receiver) {
+	for _, in := range r.open {
+		recv.Drop(in.landing)
+	}
+	r.open = nil
+}

@@ -1,0 +1,192 @@
+package udp
+
+import (
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/recovery"
+)
+
+// A sender cuts frames into parts, puts parts into packets, and keeps what was sent until it has arrived.
+//
+// A frame is held until all of its parts have arrived. So no copy is made of it: what is lost is sent
+// again from the frame itself.
+type sender struct {
+	path *recovery.Path[*piece]
+	mtu  recovery.MTU
+
+	first, last *outgoing // frames that are held, in the order of their numbers
+	next        *outgoing // the first that is not cut to its end
+	again       list      // pieces that were lost
+	number      uint64    // of the next frame
+	queued      int       // bytes that were not sent yet
+	answers     uint64    // numbers of packets that only acknowledge
+	epoch       uint64
+	deferred    bool // a flush is due
+	blocked     bool // the system has no room
+	probe       bool // something has to be sent, to be acknowledged
+	bye         byte // whether the end is to be said
+	spare       list // pieces that are free
+	free        *outgoing
+	done        *outgoing // frames to be released
+	ranges      []recovery.Range
+}
+
+const (
+	byeLater = 1 + iota // when all has arrived
+	byeDue
+	byeSent
+	byeArrived
+)
+
+// An outgoing is a frame that is held.
+type outgoing struct {
+	frame      *btl.Frame
+	number     uint64
+	cut        int // bytes of the payload that are in pieces
+	whole      bool
+	pieces     int // that have not arrived
+	prev, next *outgoing
+}
+
+// A piece is a part of a frame that is in one packet at a time, or waits to be sent again. One without a
+// frame is something else that was in a packet.
+type piece struct {
+	of             *outgoing
+	offset, length int
+	what           byte // itemPing, itemBye
+	next           *piece
+}
+
+// A list of pieces, first in first out.
+type list struct{ head, tail *piece }
+
+func (l *list) push(p *piece) {
+	p.next = nil
+	if l.head == nil {
+		l.head = p
+	} else {
+		l.tail.next = p
+	}
+	l.tail = p
+}
+
+func (l *list) pop() *piece {
+	p := l.head
+	if p != nil {
+		l.head, p.next = p.next, nil
+	}
+	return p
+}
+
+const (
+	// mostFrames may be held, so that the receiver can know those apart that it has had.
+	mostFrames = 2048
+	// leastQueue and mostQueue bound what waits to be sent, in bytes: twice the window, within these.
+	leastQueue = 256 << 10
+	mostQueue  = 8 << 20
+	// copied payloads are no longer than this: shorter pieces cost more each than their bytes.
+	copied = 512
+)
+
+func (s *sender) live() bool { return s.path != nil }
+
+// room reports whether another frame is taken.
+func (s *sender) room() bool {
+	most := min(max(2*s.path.Window(), leastQueue), mostQueue)
+	return s.queued < most && (s.first == nil || s.number-s.first.number < mostFrames)
+}
+
+func (s *sender) take(f *btl.Frame) {
+	o := s.free
+	if o == nil {
+		o = new(outgoing)
+	} else {
+		s.free = o.next
+	}
+	*o = outgoing{frame: f, number: s.number, prev: s.last}
+	s.number++
+	if s.last == nil {
+		s.first = o
+	} else {
+		s.last.next = o
+	}
+	s.last = o
+	if s.next == nil {
+		s.next = o
+	}
+	s.queued += f.Size
+}
+
+// remove ends the holding of a frame.
+func (s *sender) remove(o *outgoing) {
+	if o.prev == nil {
+		s.first = o.next
+	} else {
+		o.prev.next = o.next
+	}
+	if o.next == nil {
+		s.last = o.prev
+	} else {
+		o.next.prev = o.prev
+	}
+}
+
+func (s *sender) piece() *piece {
+	if p := s.spare.pop(); p != nil {
+		return p
+	}
+	return new(piece)
+}
+
+// idle reports whether there is nothing to send, and nothing under way.
+func (s *sender) idle() bool { return s.first == nil }
+
+// wants reports whether there is anything to put into a packet.
+func (s *sender) wants() bool {
+	return s.again.head != nil || s.next != nil || s.bye == byeDue || s.probe
+}
+
+// Arrived implements [recovery.Owner].
+func (s *sender) Arrived(p *piece, size int, kind recovery.Kind) {
+	if kind&recovery.Sounding != 0 && s.mtu.Passed(size) {
+		s.path.Resize(s.mtu.Size())
+	}
+	for p != nil {
+		rest := p.next
+		if o := p.of; o != nil {
+			if o.pieces--; o.pieces == 0 && o.whole {
+				s.remove(o)
+				o.next, s.done = s.done, o
+			}
+		} else if p.what == itemBye {
+			s.bye = byeArrived
+		}
+		p.of = nil
+		s.spare.push(p)
+		p = rest
+	}
+}
+
+// Lost implements [recovery.Owner].
+func (s *sender) Lost(p *piece, size int, kind recovery.Kind) {
+	if kind&recovery.Sounding != 0 {
+		s.mtu.Lost(size)
+	}
+	for p != nil {
+		rest := p.next
+		switch {
+		case p.of != nil:
+			s.again.push(p)
+			p = rest
+			continue
+		case p.what == itemBye && s.bye == byeSent:
+			s.bye = byeDue
+		}
+		s.spare.push(p)
+		p = rest
+	}
+}
+
+// forget drops all frames: their memory is the host's again.
+func (s *sender) forget() {
+	*s = sender{}
+}
