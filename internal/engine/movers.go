@@ -2,7 +2,7 @@ package engine
 
 import "github.com/strandmp/strand/btl"
 
-// Moves of many bytes are made without the lock (docs/decisions/0040): by the goroutine that is
+// Moves of many bytes are made without the lock (docs/decisions/0040-copies-outside-of-the-lock.md): by the goroutine that is
 // about to release it anyway, or by who has the role, between two polls. So neither the message layer
 // nor a transport is in the middle of anything when the lock is released.
 
