@@ -148,6 +148,24 @@ func TestSeldomPollsLookAtDescriptors(t *testing.T) {
 	}
 }
 
+// A program that has exchanged messages with one rank for long, and polls each 5 or 20 ms from then
+// on, sees what another one has sent at its next poll.
+func TestSeldomPollsAfterMuchTalk(t *testing.T) {
+	for _, pause := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond} {
+		e := newEngine(t, Options{Spin: patience})
+		talker, other := newPair(t, e), newPair(t, e)
+		e.Lock()
+		talker.setAside(t)
+		for n := range 10 {
+			other.send()
+			e.looked = e.poller.now() - int64(pause) // the last poll was so long ago
+			e.Poll(own{talker})
+			require.Equal(t, n+1, other.bytes)
+		}
+		e.Unlock()
+	}
+}
+
 func TestFlushWhileAWaiterIsParked(t *testing.T) {
 	simulate(t, func(t *testing.T, e *Engine) {
 		var f flag
