@@ -145,6 +145,7 @@ func (r *benchPeersRun) report(files peers.Files) (*peers.Report, error) {
 	fresh.Commit, fresh.Quick = cmp.Or(r.commit, buildName(buildInfo())), r.quick
 	fresh.Command = commandLine()
 	fresh.Machine = machine.This()
+	fresh.Machine.Host = "" // what it is called is no condition
 	if !r.resume {
 		return fresh, nil
 	}
