@@ -70,12 +70,15 @@ func (l *Landing) Advance(n int) {
 // could have: nothing is left to come, the place was revoked, or it belongs to other landings too.
 func (l *Landing) Pin() []byte {
 	p := l.Next()
-	if len(l.piece) == 0 || l.shared {
+	if !l.Pinnable() {
 		return nil
 	}
 	l.pin.Set()
 	return p
 }
+
+// Pinnable reports whether Pin would return what [Landing.Next] has returned.
+func (l *Landing) Pinnable() bool { return l.left > 0 && len(l.piece) > 0 && !l.shared }
 
 // Unpin says that the first n bytes of what [Landing.Pin] returned were written. It is the last that
 // [Mover.Move] does with the landing.

@@ -68,11 +68,14 @@ func newPlot(p *port, sh *shipment, kind plotKind) *plot {
 	return pl
 }
 
-// set prepares the landing, and returns the scratch memory that it uses.
+// set prepares the landing, whose memory no Mover may have now and then, and returns the scratch memory that it uses.
 func (pl *plot) set() []byte {
 	scratch := make([]byte, scratchSize(pl.sh.size, pl.p.w.t.noise.IntN(16)))
 	pl.landing.Owner = pl
 	pl.landing.Set(pl.sh.size, pl.pieces[0], pl.pieces[1:], scratch)
+	if pl.p.w.t.noise.IntN(4) == 0 {
+		pl.landing.Share()
+	}
 	return scratch
 }
 

@@ -77,21 +77,23 @@ func (s *Scanner) Stop(drop bool) {
 // place. The memory is the caller's until it calls Advance, within the same call of the loop.
 func (s *Scanner) Next() (b []byte, direct bool) {
 	s.direct = false // no Advance follows a read that brought nothing
-	if s.Direct() > 0 {
-		s.direct = true
-		return s.landing.Next(), true
+	if s.landing != nil {
+		if p := s.landing.Next(); len(p) >= directMin {
+			s.direct = true
+			return p, true
+		}
 	}
 	s.lend()
 	return s.ahead[s.hi:], false
 }
 
-// Direct is how many bytes the next read may bring to a landing place; 0 if they are to be read ahead.
-// What may be more than [btl.LongMove] a [btl.Mover] reads ([Scanner.Pin]).
+// Direct is how many bytes the next read may bring to a landing place that a [btl.Mover] may have; 0 if
+// they are to be read ahead, or by Next. Many of them a Mover reads ([Scanner.Pin]).
 func (s *Scanner) Direct() int {
 	if s.landing == nil {
 		return 0
 	}
-	if p := s.landing.Next(); len(p) >= directMin {
+	if p := s.landing.Next(); s.landing.Pinnable() {
 		return len(p)
 	}
 	return 0
