@@ -29,6 +29,18 @@ const (
 // reader is the endpoint as the [btl.Mover] of its reading.
 type reader endpoint
 
+// mayReadApart reports whether a reading can have the landing place. If the place was revoked, or belongs to
+// another copy of the same frame too, bytes are read to it under the lock, however many they are: a reading
+// would begin anew with each poll, and read nothing.
+func (ep *endpoint) mayReadApart() bool {
+	l, _ := ep.scanner.Pin()
+	if l == nil {
+		return false
+	}
+	l.Unpin(0)
+	return true
+}
+
 // readApart has the next read made without the lock.
 func (ep *endpoint) readApart() {
 	ep.reading.stage = moveWaits

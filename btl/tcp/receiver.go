@@ -35,7 +35,7 @@ func (ep *endpoint) read(most int) bool {
 	did := false
 	s := &ep.scanner
 	for budget := readBudget; budget > 0 && ep.Live(); {
-		if s.Direct() > most {
+		if s.Direct() > most && ep.mayReadApart() {
 			ep.readApart()
 			return did
 		}
