@@ -149,7 +149,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	r.traffic.BytesSent += op.size
 	op.offset = op.size
 	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
-	if keep && op.size <= copyFirst && (waits || !r.prompt()) {
+	if keep && op.size <= copyFirst && (waits || op.size == 0 || !r.prompt()) {
 		f.keep(op)
 		f.build(&h)
 		pe.emit(f)

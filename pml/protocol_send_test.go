@@ -77,6 +77,10 @@ func TestPromptRailsNeedNoCopies(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, op, "a short one is copied whatever the latency")
 		require.NotZero(t, pe.pml.copied)
+
+		op, err = c.isend(nil, nil, 1, 5, Standard)
+		require.NoError(t, err)
+		require.Nil(t, op, "an empty one is complete at once")
 	}
 }
 
