@@ -179,6 +179,10 @@ func (j *servedJob) explain(err error) error {
 	return err
 }
 
+// farewell is how long processes that get no orders any more may take to end. MPI_Finalize of MPICH over UCX
+// now and then does not: one rank waits for bytes of others, and these for the launcher's barrier.
+const farewell = 3 * time.Second
+
 // Close implements [Job]: without orders the processes end.
 func (j *servedJob) Close() error {
 	for _, m := range j.members {
@@ -186,7 +190,9 @@ func (j *servedJob) Close() error {
 			m.conn.Close()
 		}
 	}
+	overdue := time.AfterFunc(farewell, j.cancel)
 	<-j.ended
+	overdue.Stop()
 	j.cancel()
 	return os.RemoveAll(j.dir)
 }
