@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/testnet"
 )
@@ -118,6 +119,9 @@ func TestSituationsWithoutMemory(t *testing.T) {
 	} {
 		for rank := range 2 {
 			t.Run(fmt.Sprintf("rank %d, %s", rank, tc.lack), func(t *testing.T) {
+				if tc.lack == "user" {
+					need.Users(t)
+				}
 				t.Parallel()
 				_, a, _ := nettest.Hosts(t)
 				r := nettest.Play("strapped", []*testnet.Host{a, a}, fmt.Sprintf("%s=%d %s", handicapVariable, rank, tc.lack), "STRAND_VERBOSE=1").Run(t)
