@@ -25,8 +25,10 @@ type endpoint struct {
 	heard    int64 // when anything came last
 	forged   int   // packets that were not the peer's
 	counters btl.Counters
-	taking   bool // a packet is being taken
-	dropped  bool // frames have come that nobody takes any more
+	taking   bool // a packet is being taken,
+	skipped  bool // and something of it is nobody's
+	dropped  bool // that was so of some packet: the peer is to know
+	parted   bool // the peer has said that it leaves
 
 	due     int64 // when tick is; 0: never
 	waits   bool  // the clock knows it
@@ -136,7 +138,7 @@ func (ep *endpoint) settle() {
 			ep.Recv.Released(f)
 		}
 	}
-	if ep.Live() && s.live() && !ep.silent && s.room() {
+	if ep.Live() && s.live() && !ep.silent && s.room(false) {
 		ep.Ready()
 	}
 	if !s.live() {
@@ -164,7 +166,9 @@ func (ep *endpoint) settle() {
 func (ep *endpoint) acknowledge(now int64) {
 	s := &ep.sender
 	ranges, held := ep.arrivals.Ranges(now, s.ranges[:0], 1+mostRanges)
-	s.ranges = ranges
+	if s.ranges = ranges; len(ranges) == 0 {
+		return
+	}
 	ep.answer(appendAck(ep.beginAnswer(), ranges, uint32(min(held.Microseconds(), 1<<31))))
 }
 

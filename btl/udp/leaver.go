@@ -53,13 +53,9 @@ func (l *leaver) work() {
 
 // theyLeave: the peer has sent all that it had.
 func (ep *endpoint) theyLeave() {
-	if l := ep.link.leaving; l != nil {
+	ep.parted = true
+	if ep.link.leaving != nil {
 		ep.sender.bye = byeArrived // it drops what still comes
-		return
-	}
-	if ep.Live() {
-		ep.acknowledge(ep.m.clock.loop.Now())
-		ep.Goodbye()
 	}
 }
 

@@ -94,9 +94,9 @@ func readFrame(b []byte, whole bool) (p part, rest []byte, err error) {
 	switch {
 	case h == 0 || h > btl.MaxHeader:
 		return p, nil, errHeader
-	case len(b) < h+length:
+	case len(b) < h || len(b)-h < length:
 		return p, nil, errShort
-	case p.offset+length > p.size || !whole && length == 0:
+	case length < 0 || p.offset < 0 || length > p.size || p.offset > p.size-length || !whole && length == 0:
 		return p, nil, errPart
 	}
 	p.header, p.payload = b[:h], b[h:h+length]

@@ -8,15 +8,16 @@ import (
 )
 
 // Send implements [btl.Endpoint].
-func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
+func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 	if !ep.Live() {
 		return ep.Connect()
 	}
 	s := &ep.sender
-	if ep.silent || !s.room() {
+	urgent := lane == btl.UrgentLane || lane == btl.ControlLane
+	if ep.silent || !s.room(urgent) {
 		return ep.Refuse()
 	}
-	s.take(f)
+	s.take(f, urgent)
 	ep.counters.FramesSent++
 	ep.counters.BytesSent += uint64(len(f.Header) + f.Size)
 	if s.blocked {
@@ -111,6 +112,9 @@ func (ep *endpoint) burst(now int64, allowed int) bool {
 	}
 	ep.counters.SendCalls++
 	n, errno := p.Send(so.fd)
+	if n == 0 && errno == syscall.ECONNREFUSED {
+		n, errno = p.Send(so.fd) // that was the network's answer to an earlier packet, of any peer
+	}
 	if n == p.Len() {
 		return true
 	}
@@ -148,7 +152,11 @@ func (ep *endpoint) packet(now int64, full int) int {
 	for s.again.head != nil && k.piece(s.again.head) {
 		k.carry.push(s.again.pop())
 	}
-	for s.next != nil && k.cut(s.next) {
+	for k.cut(&s.urgent) {
+	}
+	if s.urgent.head == nil {
+		for k.cut(&s.normal) {
+		}
 	}
 	switch {
 	case s.bye == byeDue && k.left > 0:
@@ -170,7 +178,9 @@ func (k *packer) acknowledge(now int64) {
 	}
 	s := &k.ep.sender
 	ranges, held := a.Ranges(now, s.ranges[:0], 1+mostRanges)
-	s.ranges = ranges
+	if s.ranges = ranges; len(ranges) == 0 {
+		return
+	}
 	m := k.ep.m
 	before := len(m.scratch)
 	m.scratch = appendAck(m.scratch, ranges, uint32(min(held.Microseconds(), 1<<31)))
@@ -185,9 +195,13 @@ func (k *packer) other(what byte) {
 	k.carry.push(p)
 }
 
-// cut puts the next part of a frame into the packet, or the whole. It reports whether the frame is at its
-// end, and there may be room for another.
-func (k *packer) cut(o *outgoing) bool {
+// cut puts the next part of a queue's first frame into the packet, or the whole. It reports whether the
+// frame is at its end, and there may be room for another.
+func (k *packer) cut(q *queue) bool {
+	o := q.head
+	if o == nil {
+		return false
+	}
 	s, f := &k.ep.sender, o.frame
 	room := k.left - partSize - len(f.Header)
 	n := min(f.Size-o.cut, room)
@@ -208,7 +222,7 @@ func (k *packer) cut(o *outgoing) bool {
 		return false
 	}
 	o.whole = true
-	s.next = o.next
+	q.pop()
 	return true
 }
 

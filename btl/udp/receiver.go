@@ -54,6 +54,9 @@ type incoming struct {
 	next    *incoming
 }
 
+// mostGaps bounds what is kept of a frame whose parts come in any order.
+const mostGaps = 4096
+
 // A span is from a byte up to another.
 type span struct{ from, to int }
 
@@ -88,8 +91,9 @@ func (in *incoming) take(offset int, b []byte) {
 	}
 }
 
-// take takes a packet for this connection. It is not acknowledged before all in it is the host's, which may
-// send meanwhile.
+// take takes a packet for this connection. It has arrived, for the peer, when all in it is the host's. The
+// host may send meanwhile, or close the endpoint: then what follows in the packet is nobody's, and the
+// packet is not acknowledged.
 func (ep *endpoint) take(b []byte) {
 	kind, number := b[0], order.Uint64(b[nameSize:])
 	items, good := ep.guard.open(b)
@@ -101,40 +105,34 @@ func (ep *endpoint) take(b []byte) {
 	ep.heard = now
 	ep.counters.ReceiveCalls++
 	ep.touch()
-	if kind == kindData {
-		if ep.link.leaving != nil && hasFrames(items) {
-			ep.dropped = true
-		} else if !ep.arrivals.Add(now, number) {
+	numbered := kind == kindData
+	if numbered {
+		ep.silent = false
+		if ep.arrivals.Has(number) {
+			ep.arrivals.Add(now, number)
 			return
 		}
-		ep.silent = false
 	}
-	ep.taking = true
+	ep.taking, ep.skipped = true, false
 	err := ep.items(now, items)
 	ep.taking = false
-	if err != nil && ep.Live() {
-		ep.Malformed(err)
+	switch {
+	case err != nil:
+		if ep.Live() {
+			ep.Malformed(err)
+		}
+		return
+	case ep.skipped:
+		ep.dropped = true
+	case numbered:
+		ep.arrivals.Add(now, number)
 	}
-}
-
-// hasFrames reports whether a packet has anything in it that is for the host.
-func hasFrames(items []byte) bool {
-	for len(items) > 0 {
-		switch items[0] {
-		case itemFrame, itemPart:
-			return true
-		case itemAck:
-			if len(items) < ackSize {
-				return false
-			}
-			items = items[min(ackSize+int(items[ackSize-1])*rangeSize, len(items)):]
-		case itemPadding:
-			return false
-		default:
-			items = items[1:]
+	if ep.parted && ep.sender.live() {
+		ep.acknowledge(now)
+		if ep.Live() {
+			ep.Goodbye()
 		}
 	}
-	return false
 }
 
 func (ep *endpoint) items(now int64, b []byte) (err error) {
@@ -182,7 +180,10 @@ func (ep *endpoint) frame(p part) error {
 		return err
 	case p.size > r.most:
 		return errPart
-	case !fresh || !ep.Live():
+	case !fresh:
+		return nil
+	case !ep.Live():
+		ep.skipped = true
 		return nil
 	case p.whole && r.open[n] == nil:
 		r.done(n)
@@ -198,7 +199,10 @@ func (ep *endpoint) frame(p part) error {
 	if in.size != p.size {
 		return errPart
 	}
-	if in.take(p.offset, p.payload); in.left > 0 {
+	if in.take(p.offset, p.payload); len(in.gaps) > mostGaps {
+		return errPart
+	}
+	if in.left > 0 {
 		return nil
 	}
 	delete(r.open, n)

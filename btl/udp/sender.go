@@ -14,7 +14,8 @@ type sender struct {
 	mtu  recovery.MTU
 
 	first, last *outgoing // frames that are held, in the order of their numbers
-	next        *outgoing // the first that is not cut to its end
+	urgent      queue     // of them, those that are not cut to their ends: what goes first,
+	normal      queue     // and the others
 	again       list      // pieces that were lost
 	number      uint64    // of the next frame
 	queued      int       // bytes that were not sent yet
@@ -45,7 +46,22 @@ type outgoing struct {
 	whole      bool
 	pieces     int // that have not arrived
 	prev, next *outgoing
+	behind     *outgoing // in its queue
 }
+
+// A queue is of frames that are to be cut.
+type queue struct{ head, tail *outgoing }
+
+func (q *queue) push(o *outgoing) {
+	if q.head == nil {
+		q.head = o
+	} else {
+		q.tail.behind = o
+	}
+	q.tail = o
+}
+
+func (q *queue) pop() { q.head, q.head.behind = q.head.behind, nil }
 
 // A piece is a part of a frame that is in one packet at a time, or waits to be sent again. One without a
 // frame is something else that was in a packet.
@@ -89,13 +105,13 @@ const (
 
 func (s *sender) live() bool { return s.path != nil }
 
-// room reports whether another frame is taken.
-func (s *sender) room() bool {
+// room reports whether another frame is taken. One that is urgent does not wait for the others.
+func (s *sender) room(urgent bool) bool {
 	most := min(max(2*s.path.Window(), leastQueue), mostQueue)
-	return s.queued < most && (s.first == nil || s.number-s.first.number < mostFrames)
+	return (urgent || s.queued < most) && (s.first == nil || s.number-s.first.number < mostFrames)
 }
 
-func (s *sender) take(f *btl.Frame) {
+func (s *sender) take(f *btl.Frame, urgent bool) {
 	o := s.free
 	if o == nil {
 		o = new(outgoing)
@@ -110,8 +126,10 @@ func (s *sender) take(f *btl.Frame) {
 		s.last.next = o
 	}
 	s.last = o
-	if s.next == nil {
-		s.next = o
+	if urgent {
+		s.urgent.push(o)
+	} else {
+		s.normal.push(o)
 	}
 	s.queued += f.Size
 }
@@ -137,12 +155,15 @@ func (s *sender) piece() *piece {
 	return new(piece)
 }
 
+// uncut reports whether there are frames that were not sent to their ends.
+func (s *sender) uncut() bool { return s.urgent.head != nil || s.normal.head != nil }
+
 // idle reports whether there is nothing to send, and nothing under way.
 func (s *sender) idle() bool { return s.first == nil }
 
 // wants reports whether there is anything to put into a packet.
 func (s *sender) wants() bool {
-	return s.again.head != nil || s.next != nil || s.bye == byeDue || s.probe
+	return s.again.head != nil || s.uncut() || s.bye == byeDue || s.probe
 }
 
 // Arrived implements [recovery.Owner].

@@ -44,6 +44,15 @@ func (a *Arrivals) Add(now int64, n uint64) (fresh bool) {
 	return true
 }
 
+// Has reports whether a packet is not to be taken: it has arrived, or is too old.
+func (a *Arrivals) Has(n uint64) bool {
+	i := a.count
+	for i > 0 && n < a.ranges[i-1].First {
+		i--
+	}
+	return n < a.floor || i > 0 && n <= a.ranges[i-1].Last || i == 0 && a.count == maxRanges && n+1 < a.ranges[0].First
+}
+
 // insert puts a number in before the range at i, and joins what is adjacent then. It reports
 // whether there was room.
 func (a *Arrivals) insert(i int, n uint64) bool {

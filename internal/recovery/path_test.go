@@ -242,7 +242,9 @@ func TestArrivals(t *testing.T) {
 		seen, floor := make(map[uint64]bool), uint64(0)
 		for range 300 {
 			n := floor + uint64(r.IntN(1+r.IntN(200)))
+			has := a.Has(n)
 			fresh := a.Add(0, n)
+			require.Equal(t, has, !fresh, "seed %d: %d", seed, n)
 			require.False(t, fresh && seen[n], "seed %d: %d was taken twice", seed, n)
 			require.False(t, !fresh && !seen[n] && n >= a.floor && a.count < maxRanges, "seed %d: %d was not taken", seed, n)
 			seen[n] = seen[n] || fresh

@@ -21,8 +21,8 @@ func TestParseVariants(t *testing.T) {
 
 func TestBadVariants(t *testing.T) {
 	for text, want := range map[string]string{
-		"tpc":                          `there is no transport "tpc"; did you mean tcp? Available: sctp, self, sm, tcp. Any other has to be compiled into the program`,
-		"quic":                         `there is no transport "quic". Available: sctp, self, sm, tcp. Any other`,
+		"tpc":                          `there is no transport "tpc"; did you mean tcp? Available: sctp, self, sm, tcp, udp. Any other has to be compiled into the program`,
+		"quic":                         `there is no transport "quic". Available: sctp, self, sm, tcp, udp. Any other`,
 		"self":                         "it is part of every variant",
 		"tcp,tcp":                      "tcp is there twice; to see what chance alone does, compare it with itself under another name, such as tcp(pml_ordering=strict)",
 		"tcp(link=2)":                  "tcp(link=2): there is no parameter link or btl_tcp_link; did you mean links?",

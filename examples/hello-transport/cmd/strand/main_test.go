@@ -100,7 +100,7 @@ func TestCompareHosts(t *testing.T) {
 func TestUnknownTransport(t *testing.T) {
 	for _, command := range []string{"info", "bench pingpong", "conformance", "compare --loopback"} {
 		out, err := strand(t, append(strings.Fields(command), "--btl", "unxi")...)
-		if err == nil || !strings.Contains(out, `there is no transport "unxi"; did you mean unix? Available: sctp, self, sm, tcp, unix. Any other has to be compiled into the program`) {
+		if err == nil || !strings.Contains(out, `there is no transport "unxi"; did you mean unix? Available: sctp, self, sm, tcp, udp, unix. Any other has to be compiled into the program`) {
 			t.Errorf("%s: %v\n%s", command, err, out)
 		}
 	}
