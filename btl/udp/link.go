@@ -114,10 +114,16 @@ func readHello(b []byte) (theirs uint64, cookie, message []byte, ok bool) {
 	return theirs, b[helloSize : helloSize+n], b[helloSize+n:], true
 }
 
-// hears takes a message of the handshake.
+// hears takes a message of the handshake. While we connect, the first one says what the peer calls the
+// connection, and the later ones have to agree: the number is not part of what the handshake proves. One
+// that differs counts from its repetition on.
 func (l *link) hears(theirs uint64, message []byte) {
-	if l.ep == nil && l.dialed {
-		l.theirs = theirs // what it says proves later that it was the peer
+	if l.connecting() && theirs != l.theirs {
+		first := l.theirs == 0
+		l.theirs = theirs
+		if !first {
+			return
+		}
 	}
 	if theirs == l.theirs && !l.over {
 		l.pending.Bytes(message)
