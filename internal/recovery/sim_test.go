@@ -360,7 +360,7 @@ func TestWhateverTheNetworkDoes(t *testing.T) {
 			}
 			require.Equal(t, sum, f.UnderWay(), "seed %d", seed)
 			require.GreaterOrEqual(t, f.Window(), 2*packetSize, "seed %d", seed)
-			require.Less(t, s.now, time.Hour, "seed %d: %v", seed, f)
+			require.Less(t, s.now, 24*time.Hour, "seed %d: %v", seed, f) // with 40 % lost both ways, and a minute between probes
 		}
 	}
 }
