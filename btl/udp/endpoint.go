@@ -253,5 +253,11 @@ func (ep *endpoint) InFlight() int { return ep.Outstanding() }
 func (ep *endpoint) Report() btl.Report {
 	report, c := ep.Conn.Report(), ep.counters
 	report.Counters = &c
+	if p := ep.sender.path; ep.Live() && p != nil {
+		report.Congestion = &btl.Congestion{
+			Algorithm: ep.m.cfg.congestion, Window: min(p.Window(), ep.window), RoundTrip: time.Duration(p.Smoothed),
+			Resent: int64(p.Losses), Timeouts: int64(p.Probes),
+		}
+	}
 	return report
 }

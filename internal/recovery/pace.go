@@ -14,9 +14,10 @@ const (
 	// doubles meanwhile.
 	paceAhead = 1.25
 	paceStart = 2.0
-	// burstPackets and burstTime bound what is sent at once. Timers are no more exact than that.
-	burstPackets = 10
-	burstTime    = time.Millisecond
+	// burstBytes and burstTime bound what is sent at once: what the system takes in one call, and timers are
+	// no more exact than that. So what fits a short window, such as an answer, is not spread over a round trip.
+	burstBytes = 64 << 10
+	burstTime  = time.Millisecond
 )
 
 // pace is what to pace by.
@@ -25,7 +26,7 @@ type pace struct {
 	burst float64
 }
 
-func paceOf(c Controller, smoothed int64, packet int) pace {
+func paceOf(c Controller, smoothed int64) pace {
 	if smoothed == 0 {
 		return pace{}
 	}
@@ -34,7 +35,7 @@ func paceOf(c Controller, smoothed int64, packet int) pace {
 		ahead = paceStart
 	}
 	rate := ahead * float64(c.Window()) / float64(smoothed)
-	return pace{rate: rate, burst: max(rate*float64(burstTime), float64(burstPackets*packet))}
+	return pace{rate: rate, burst: max(rate*float64(burstTime), burstBytes)}
 }
 
 // room is how many bytes may be sent now.

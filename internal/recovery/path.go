@@ -138,7 +138,7 @@ func (p *Path[T]) Room(now int64, wanted int) int {
 // Free is when a full packet may be sent as far as the pace is concerned.
 func (p *Path[T]) Free() int64 { return p.pacer.free(p.config.Packet, p.pace()) }
 
-func (p *Path[T]) pace() pace { return paceOf(p.control, p.Smoothed, p.config.Packet) }
+func (p *Path[T]) pace() pace { return paceOf(p.control, p.Smoothed) }
 
 // Resize notes that full packets are of another size from now on.
 func (p *Path[T]) Resize(packet int) {
