@@ -1,0 +1,80 @@
+package chunk
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+)
+
+// A Header is that of a packet, without its checksum (RFC 9260, section 3.1).
+type Header struct {
+	Source, Destination uint16
+	// Tag is the verification tag: the one that the receiver has chosen; 0 with an INIT.
+	Tag uint32
+}
+
+const (
+	// HeaderSize is the length of a packet's header, with its checksum.
+	HeaderSize = 12
+	checksumAt = 8
+)
+
+// Errors of a packet. Its content is not to be believed, and is not answered.
+var (
+	ErrShort    = errors.New("shorter than a header and a chunk")
+	ErrChecksum = errors.New("its checksum is wrong")
+)
+
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	none       [4]byte
+)
+
+// Checksum is the CRC32c of a packet, as if its field for it were zero.
+func Checksum(packet []byte) uint32 {
+	sum := crc32.Update(0, castagnoli, packet[:checksumAt])
+	sum = crc32.Update(sum, castagnoli, none[:])
+	return crc32.Update(sum, castagnoli, packet[HeaderSize:])
+}
+
+// Parse takes a packet apart. With zero a checksum of 0 is as good as the right one: the receiver has told
+// the sender so (RFC 9653).
+func Parse(packet []byte, zero bool) (h Header, chunks Chunks, err error) {
+	if h, err = ParseHeader(packet); err != nil {
+		return h, Chunks{}, err
+	}
+	sum := binary.LittleEndian.Uint32(packet[checksumAt:])
+	if !(zero && sum == 0) && sum != Checksum(packet) {
+		return h, Chunks{}, ErrChecksum
+	}
+	return h, Chunks{packet[HeaderSize:]}, nil
+}
+
+// ParseHeader reads the header alone, without a look at the checksum, as one does to find out whom a packet
+// is for.
+func ParseHeader(packet []byte) (Header, error) {
+	if len(packet) < HeaderSize+chunkHeader {
+		return Header{}, ErrShort
+	}
+	return Header{
+		Source:      binary.BigEndian.Uint16(packet),
+		Destination: binary.BigEndian.Uint16(packet[2:]),
+		Tag:         binary.BigEndian.Uint32(packet[4:]),
+	}, nil
+}
+
+// First is the type of a packet's first chunk, which [ParseHeader] has found to be there.
+func First(packet []byte) Type { return Type(packet[HeaderSize]) }
+
+// AppendHeader begins a packet, at a multiple of four bytes in its buffer. Its checksum is 0 until [Seal].
+func AppendHeader(b []byte, h Header) []byte {
+	b = binary.BigEndian.AppendUint16(b, h.Source)
+	b = binary.BigEndian.AppendUint16(b, h.Destination)
+	b = binary.BigEndian.AppendUint32(b, h.Tag)
+	return append(b, 0, 0, 0, 0)
+}
+
+// Seal writes the checksum of a packet that is complete.
+func Seal(packet []byte) {
+	binary.LittleEndian.PutUint32(packet[checksumAt:], Checksum(packet))
+}
