@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
@@ -87,7 +88,7 @@ const ownSize = 5
 func (m *module) own() []byte {
 	room := 0
 	for i, so := range m.sockets {
-		size, err := rawio.ReceiveBuffer(so.fd)
+		size, err := so.ReceiveBuffer()
 		if err == nil && (i == 0 || size < room) {
 			room = size
 		}
@@ -116,24 +117,23 @@ func (m *module) check(own []byte) error {
 func (m *module) listen() error {
 	chosen := m.Local.Interfaces
 	sockets, port, err := wireup.Bind(m.Local.Settings.Ports, wireup.Describe(chosen), chosen,
-		func(a reach.Address, port uint16) (*socket, uint16, error) { return m.openSocket(a, port) }, (*socket).close)
+		func(a reach.Address, port uint16) (*socket, uint16, error) { return m.openSocket(a, port) }, func(so *socket) { so.Close() })
 	if err != nil {
 		return err
 	}
 	m.sockets = sockets
-	m.arrived = rawio.NewArrived(receivesAtOnce, receiveSize)
+	buffers := datagram.NewBuffers()
 	for _, so := range sockets {
-		rawio.JoinPackets(so.fd)
-		if so.watch, err = m.clock.loop.Watch(so.fd, so); err != nil {
+		if err = so.Serve(m.clock.loop, so, buffers); err != nil {
 			for _, so := range sockets {
-				so.close()
+				so.Close()
 			}
 			return err
 		}
 	}
 	m.Publish(nil, port, chosen)
 	m.beats()
-	m.Host.Logf(btl.LogInfo, "udp: rank %d: port %d of %s, packets by %v", m.Host.Rank(), port, wireup.Describe(chosen), sockets[0].packets.Way)
+	m.Host.Logf(btl.LogInfo, "udp: rank %d: port %d of %s, packets by %v", m.Host.Rank(), port, wireup.Describe(chosen), sockets[0].Packets.Way)
 	return nil
 }
 

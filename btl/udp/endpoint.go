@@ -227,7 +227,7 @@ func (ep *endpoint) stop() {
 }
 
 // Poll implements [btl.Poller].
-func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.so.receive() }
+func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.so.Receive() }
 
 // Path implements [btl.Pather].
 func (ep *endpoint) Path() btl.Path {

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"net/netip"
 
-	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/wireup"
 )
@@ -31,7 +30,7 @@ type link struct {
 // send sends one packet that is not the flow's.
 func (l *link) send(b []byte) {
 	if !l.severed {
-		l.so.send(b, &l.to)
+		l.so.Send(b, &l.to)
 	}
 }
 
@@ -83,7 +82,7 @@ func (m *module) came(so *socket, from netip.AddrPort, b []byte) {
 		if answer != nil {
 			to := rawio.NewDestination(from)
 			m.out = append(appendName(m.out[:0], kindCookie, theirs), answer...)
-			so.send(m.out, &to)
+			so.Send(m.out, &to)
 		}
 		return
 	}
@@ -208,5 +207,3 @@ func (l *link) ended(err error) {
 		l.pending.Ended(err)
 	}
 }
-
-var _ btl.Handler = (*socket)(nil)

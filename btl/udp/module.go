@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/wireup"
 )
@@ -21,7 +22,6 @@ type module struct {
 	peers     map[uint64]*link // those of endpoints, by the peers' numbers
 	strangers map[stranger]*link
 	clock     clock
-	arrived   *rawio.Arrived
 	out       []byte      // for packets that are not the flow's
 	scratch   []byte      // for what stands at the beginning of packets, or whole ones
 	touched   []*endpoint // that may have something to acknowledge
@@ -37,25 +37,16 @@ func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
 // socketFor finds the socket to send from.
 func (m *module) socketFor(p wireup.Pair) (*socket, error) {
 	for _, so := range m.sockets {
-		if so.local.Addr().WithZone("") == p.Source().WithZone("") {
+		if so.Local.Addr().WithZone("") == p.Source().WithZone("") {
 			return so, nil
 		}
 	}
 	for _, so := range m.sockets {
-		if !p.Source().IsValid() && so.local.Addr().Is4() == p.Target().Addr().Is4() {
+		if !p.Source().IsValid() && so.Local.Addr().Is4() == p.Target().Addr().Is4() {
 			return so, nil
 		}
 	}
 	return nil, fmt.Errorf("no UDP socket at %v: %w", p.Source(), syscall.EADDRNOTAVAIL)
-}
-
-// comes takes a packet, as the network delivers it.
-func (m *module) comes(so *socket, from *rawio.Origin, b []byte) {
-	if m.meddle == nil {
-		m.take(so, from, b)
-		return
-	}
-	m.meddle(b, func(b []byte) { m.take(so, from, b) })
 }
 
 // take takes a packet.
@@ -116,7 +107,7 @@ func (m *module) stray(so *socket, from *rawio.Origin, named uint64) {
 
 func (m *module) unknown(so *socket, named uint64, to *rawio.Destination) {
 	m.out = appendName(m.out[:0], kindUnknown, named)
-	so.send(m.out, to)
+	so.Send(m.out, to)
 }
 
 var errForm = errors.New("no packet of this protocol")
@@ -146,13 +137,13 @@ func (m *module) undelivered(f rawio.Failure) {
 // Linger implements [wireup.Transport]. The loop stands still meanwhile, and its timers with it, so those that
 // leave ask again and again whether what they have sent has arrived.
 func (m *module) Linger() {
-	var fds []int
+	var all []*datagram.Socket
 	for _, so := range m.sockets {
-		fds = append(fds, so.fd)
+		all = append(all, so.Socket)
 	}
-	rawio.WaitAny(fds, 1)
-	for _, so := range m.sockets {
-		so.receive()
+	datagram.Wait(1, all...)
+	for _, so := range all {
+		so.Receive()
 	}
 	if m.lingered++; m.lingered%askEvery != 0 {
 		return
@@ -181,7 +172,7 @@ func (m *module) Close() error {
 		m.clock.beat.Stop()
 	}
 	for _, so := range m.sockets {
-		so.close()
+		so.Close()
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (s *sender) pending() int {
 // was sent whole.
 func (ep *endpoint) burst(now int64, allowed int) bool {
 	s, so := &ep.sender, ep.link.so
-	p := so.packets
+	p := so.Packets
 	full := s.mtu.Size()
 	p.Reset(&ep.link.to, full)
 	ep.m.scratch = ep.m.scratch[:0]
@@ -111,23 +111,33 @@ func (ep *endpoint) burst(now int64, allowed int) bool {
 		return true
 	}
 	ep.counters.SendCalls++
-	n, errno := p.Send(so.fd)
-	if n == 0 && errno == syscall.ECONNREFUSED {
-		n, errno = p.Send(so.fd) // that was the network's answer to an earlier packet, of any peer
-	}
+	n, errno := so.SendBatch()
 	if n == p.Len() {
 		return true
 	}
 	// What the system has no room for is as if lost: RFC 9002 knows no other way to take back a number.
 	switch errno {
 	case syscall.EAGAIN, syscall.ENOBUFS:
-		so.block(ep)
+		if !s.blocked {
+			s.blocked = true
+			so.Block(ep)
+		}
 	case syscall.EMSGSIZE:
 		if s.mtu.Shrunk() {
 			s.path.Resize(s.mtu.Size())
 		}
 	}
 	return false
+}
+
+// Resume implements [datagram.Waiter].
+func (ep *endpoint) Resume() bool {
+	ep.sender.blocked = false
+	if !ep.sender.live() {
+		return false
+	}
+	ep.push()
+	return true
 }
 
 // packetPieces bounds the pieces of memory of one packet: its payloads, and what is between them.
@@ -275,7 +285,7 @@ func (k *packer) write(p *piece) {
 			m.scratch = append(m.scratch, b...)
 		} else {
 			k.flush()
-			k.ep.link.so.packets.Add(b)
+			k.ep.link.so.Packets.Add(b)
 			k.pieces++
 		}
 		if left == 0 {
@@ -292,7 +302,7 @@ func pieces(f *btl.Frame, offset int) func(func([]byte) bool) {
 // flush gives the system what is in the scratch.
 func (k *packer) flush() {
 	if m := k.ep.m; len(m.scratch) > k.from {
-		k.ep.link.so.packets.Add(m.scratch[k.from:len(m.scratch):len(m.scratch)])
+		k.ep.link.so.Packets.Add(m.scratch[k.from:len(m.scratch):len(m.scratch)])
 		k.from = len(m.scratch)
 		k.pieces++
 	}

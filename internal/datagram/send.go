@@ -1,0 +1,58 @@
+package datagram
+
+import (
+	"syscall"
+
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// Send sends one packet. If there is no room for it, it is as if lost.
+func (s *Socket) Send(b []byte, to *rawio.Destination) {
+	if s.closed {
+		return
+	}
+	if errno := rawio.SendTo(s.fd, b, to); errno != 0 && errno != syscall.EAGAIN {
+		_ = rawio.SendTo(s.fd, b, to) // the error may be the network's answer to an earlier packet
+	}
+}
+
+// SendBatch sends what Packets holds. It returns how many of the packets the system has taken, and, if
+// these are not all, why.
+func (s *Socket) SendBatch() (n int, errno syscall.Errno) {
+	if s.closed {
+		return 0, syscall.EBADF
+	}
+	n, errno = s.Packets.Send(s.fd)
+	if n == 0 && errno == syscall.ECONNREFUSED {
+		n, errno = s.Packets.Send(s.fd) // that was the network's answer to an earlier packet, of any peer
+	}
+	return n, errno
+}
+
+// Block has w go on when the system has room again. The waiter sees to it that it is not given twice.
+func (s *Socket) Block(w Waiter) {
+	s.blocked = append(s.blocked, w)
+	s.watch.Write(true)
+}
+
+func (s *Socket) resume() (did bool) {
+	waiting := s.blocked
+	s.blocked = nil
+	s.watch.Write(false)
+	for _, w := range waiting {
+		did = w.Resume() || did
+	}
+	return did
+}
+
+// Wait waits until something has come to one of the sockets, or so many milliseconds. It is for the end, when
+// the loop stands still.
+func Wait(milliseconds int, sockets ...*Socket) {
+	var fds []int
+	for _, s := range sockets {
+		if !s.closed {
+			fds = append(fds, s.fd)
+		}
+	}
+	rawio.WaitAny(fds, milliseconds)
+}

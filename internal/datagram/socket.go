@@ -1,0 +1,163 @@
+package datagram
+
+import (
+	"fmt"
+	"net/netip"
+	"syscall"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
+)
+
+// An Owner takes what comes to a socket. It may send meanwhile, and close the socket.
+type Owner interface {
+	// Arrived takes a packet, which is valid during the call, and may be changed.
+	Arrived(from *rawio.Origin, packet []byte)
+	// Undelivered says that the network has not delivered a packet of ours. The answer quotes
+	// the packet, so whoever sent it has seen the packet.
+	Undelivered(f rawio.Failure)
+	// Settle follows when some packets were handed over: it is time to answer them.
+	Settle()
+}
+
+// A Waiter has more to send than the system had room for.
+type Waiter interface {
+	// Resume: there may be room again. It reports whether anything was done.
+	Resume() bool
+}
+
+// Buffers take what arrives, for any number of sockets of one loop.
+type Buffers struct {
+	arrived *rawio.Arrived
+	busy    bool // they hold packets that are being handed over
+}
+
+const (
+	// receivesAtOnce buffers of receiveSize take what one call receives.
+	receivesAtOnce = 4
+	receiveSize    = 64 << 10
+	// receivesPerPoll bounds the calls of one poll.
+	receivesPerPoll = 8
+)
+
+// NewBuffers returns buffers.
+func NewBuffers() *Buffers { return &Buffers{arrived: rawio.NewArrived(receivesAtOnce, receiveSize)} }
+
+// A Socket is a UDP socket at one address.
+type Socket struct {
+	// Local is where it is bound.
+	Local netip.AddrPort
+	// Packets are a batch for one peer, to be filled and sent by [Socket.SendBatch].
+	Packets *rawio.Packets
+
+	fd      int
+	owner   Owner
+	buffers *Buffers
+	watch   btl.Watch
+	blocked []Waiter
+	closed  bool
+}
+
+// Open opens a socket at an address; port 0 lets the system choose one. The system may make the buffers, in
+// bytes, smaller than asked for. Packets that are too long for the network are dropped, not cut.
+func Open(at netip.AddrPort, sndbuf, rcvbuf int) (*Socket, error) {
+	fd, err := rawio.Datagrams(at, sndbuf, rcvbuf)
+	if err != nil {
+		return nil, fmt.Errorf("UDP socket at %v: %w", at, err)
+	}
+	rawio.KeepWhole(fd, at.Addr().Is6())
+	return &Socket{fd: fd, Local: netip.AddrPortFrom(at.Addr(), rawio.LocalAddr(fd).Port()), Packets: rawio.NewPackets(fd)}, nil
+}
+
+// Serve has the loop read the socket, for an owner.
+func (s *Socket) Serve(loop btl.Loop, owner Owner, buffers *Buffers) (err error) {
+	rawio.JoinPackets(s.fd)
+	s.owner, s.buffers = owner, buffers
+	if s.watch, err = loop.Watch(s.fd, (*handler)(s)); err != nil {
+		s.watch = nil
+	}
+	return err
+}
+
+// Close ends it. It may be called twice.
+func (s *Socket) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	if s.watch != nil {
+		s.watch.Stop()
+	}
+	rawio.Close(s.fd)
+}
+
+// ReceiveBuffer and SendBuffer are the sizes that the system has given, in bytes.
+func (s *Socket) ReceiveBuffer() (int, error) { return rawio.ReceiveBuffer(s.fd) }
+
+// SendBuffer is the other one.
+func (s *Socket) SendBuffer() (int, error) { return rawio.SendBuffer(s.fd) }
+
+// handler is a socket as the loop sees it.
+type handler Socket
+
+// Poll implements [btl.Handler].
+func (h *handler) Poll(writable bool) bool {
+	s, did := (*Socket)(h), false
+	if writable && len(s.blocked) > 0 {
+		did = s.resume()
+	}
+	return s.Receive() || did
+}
+
+// Receive takes what has come, and reports whether there was anything. It does nothing while the owner is
+// handed a packet: the buffers are in use.
+func (s *Socket) Receive() bool {
+	if s.closed || s.buffers.busy {
+		return false
+	}
+	did := false
+	for range receivesPerPoll {
+		n, errno := s.buffers.arrived.Receive(s.fd)
+		if errno == syscall.EAGAIN {
+			break
+		}
+		did = true
+		if errno != 0 {
+			s.failures()
+			continue
+		}
+		s.hand(n)
+		if n < receivesAtOnce || s.closed {
+			break
+		}
+	}
+	if did && !s.closed {
+		s.owner.Settle()
+	}
+	return did
+}
+
+// hand gives the owner the packets of so many datagrams.
+func (s *Socket) hand(n int) {
+	s.buffers.busy = true
+	defer func() { s.buffers.busy = false }()
+	for i := range n {
+		b, segment, from, whole := s.buffers.arrived.Datagram(i)
+		for whole && len(b) > 0 && !s.closed {
+			k := min(segment, len(b))
+			s.owner.Arrived(from, b[:k:k])
+			b = b[k:]
+		}
+	}
+}
+
+// failures hears what the network has answered to packets of ours.
+func (s *Socket) failures() {
+	for !s.closed {
+		f, ok := rawio.NextFailure(s.fd)
+		if !ok {
+			return
+		}
+		s.owner.Undelivered(f)
+	}
+}
