@@ -32,7 +32,7 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 # in turn such as wait for networks and such as compute.
 NETTEST := ./internal/test/nettest
 LONG := ./btl/sctp ./internal/test/world/members ./strandcmd ./btl/tcp ./conformance $(NETTEST)/contact $(NETTEST)/failures ./internal/test/programs \
-	$(NETTEST)/rates $(NETTEST)/recovery ./internal/launcher/local $(NETTEST)/tryout ./internal/lab/bench ./internal/lab/network ./internal/lab/compare ./internal/test/launchertest
+	$(NETTEST)/rates $(NETTEST)/recovery ./internal/launcher/job $(NETTEST)/tryout ./internal/lab/bench ./internal/lab/network ./internal/lab/compare ./internal/test/launchertest
 
 # Tests wait more than they compute: four packages at a time keep two processors busy.
 PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))

@@ -19,7 +19,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/lab/bench"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/selection"
 )
@@ -225,7 +225,7 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 		if r.json {
 			out = &said
 		}
-		if err := local.Run(commandContext(cmd), local.Config{
+		if err := job.Run(commandContext(cmd), job.Config{
 			Ranks: 2 * c.Pairs, Program: self, Args: os.Args[1:],
 			Stdout: out, Stderr: cmd.ErrOrStderr(),
 			Signals: signals, Suspend: suspend,

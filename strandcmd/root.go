@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 )
 
 // execute runs one command line and returns the status to exit with.
@@ -66,9 +66,9 @@ func tell(stderr io.Writer, line string, hurry bool) {
 // hurried reports whether the command is to end now: the user has ended it, its time is over, or
 // nobody reads its output.
 func hurried(err error) bool {
-	_, late := errors.AsType[*local.TimeoutError](err)
-	_, interrupted := errors.AsType[*local.InterruptError](err)
-	_, unread := errors.AsType[*local.UnreadError](err)
+	_, late := errors.AsType[*job.TimeoutError](err)
+	_, interrupted := errors.AsType[*job.InterruptError](err)
+	_, unread := errors.AsType[*job.UnreadError](err)
 	return late || interrupted || unread
 }
 

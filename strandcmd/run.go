@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/internal/launcher/live"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/param"
 )
 
@@ -60,7 +60,7 @@ const runExample = `  strand run -n 4 ./wordfreq
 type validator func(flags []param.Setting, environ []string) error
 
 func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
-	config := local.Config{Stdin: stdin, Validate: validate}
+	config := job.Config{Stdin: stdin, Validate: validate}
 	onNet := false
 	cmd := &cobra.Command{
 		Use:     "run -n N [flags] program [argument...]",
@@ -97,7 +97,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 			if !onNet { // there this user may have another number, and the folder outlives the network
 				config.LiveDir = live.Dir()
 			}
-			return local.Run(cmd.Context(), config)
+			return job.Run(cmd.Context(), config)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault // files: the program and its arguments
@@ -113,7 +113,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	flags.StringArrayVar(&config.Environ, "env", nil, "set a `NAME=VALUE` for the ranks, or demand that NAME is set")
 	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")
 	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
-	flags.DurationVar(&config.Grace, "grace", local.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
+	flags.DurationVar(&config.Grace, "grace", job.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
 	flags.Var(&failurePolicy{&config.KeepGoing}, "on-failure", "what becomes of the other ranks when one fails: kill or continue")
 	flags.BoolVar(&config.KeepGoing, autoCleanup, false, "the same as --on-failure=continue")
 	if err := flags.MarkHidden(autoCleanup); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/strandtest"
 )
@@ -61,7 +61,7 @@ func TestProcesses(t *testing.T) {
 	require.NoError(t, err)
 	ranks := need.Times(16, 64)
 	var out, errs bytes.Buffer
-	err = local.Run(t.Context(), local.Config{
+	err = job.Run(t.Context(), job.Config{
 		Ranks: ranks, Program: program, Args: []string{"-rounds", "5"},
 		Environ: []string{rankEnv + "=1"}, Stdout: &out, Stderr: &errs, Timeout: strandtest.Timeout,
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/strandtest"
 )
 
@@ -123,7 +123,7 @@ func TestProcesses(t *testing.T) {
 	require.NoError(t, err)
 	for _, ranks := range []int{1, 4} {
 		var out, errs bytes.Buffer
-		err := local.Run(t.Context(), local.Config{
+		err := job.Run(t.Context(), job.Config{
 			Ranks: ranks, Program: program, Args: []string{"-dir", corpus(t), "-top", "1"},
 			Environ: []string{rankEnv + "=1"}, Stdout: &out, Stderr: &errs, Timeout: strandtest.Timeout,
 		})
@@ -138,7 +138,7 @@ func TestProcessesFail(t *testing.T) {
 	program, err := os.Executable()
 	require.NoError(t, err)
 	var out, errs bytes.Buffer
-	err = local.Run(t.Context(), local.Config{
+	err = job.Run(t.Context(), job.Config{
 		Ranks: 3, Program: program, Args: []string{"-dir", "/nonexistent"},
 		Environ: []string{rankEnv + "=1"}, Stdout: &out, Stderr: &errs, Timeout: strandtest.Timeout,
 	})

@@ -1,7 +1,7 @@
 // Package remote runs ranks of a comparison on other hosts, which it reaches by a remote
 // shell such as ssh.
 //
-// For each such rank a process runs here, the carrier ([Carry]). Package internal/launcher/local
+// For each such rank a process runs here, the carrier ([Carry]). Package internal/launcher/job
 // takes the carrier for the rank. The carrier has the remote shell start the same program there,
 // which calls [Answer]. The shell's standard input and output carry what the rank and its
 // launcher say to each other, and the rank's output. So nothing listens anywhere, and the job's

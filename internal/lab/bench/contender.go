@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
@@ -90,7 +90,7 @@ func (s *Setup) localJob(name string, spec memberSpec) func(context.Context, int
 	launch := func(ctx context.Context, ranks int, socket string, output *lines.Beginning) error {
 		own := spec
 		own.Socket = socket
-		return local.Run(ctx, local.Config{
+		return job.Run(ctx, job.Config{
 			Ranks: ranks, Program: s.Program, Args: append(slices.Clone(s.Arguments), own.argument()),
 			Stdout: output, Stderr: output,
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/results"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/leak"
 )
 
@@ -103,16 +103,16 @@ func TestManyTags(t *testing.T) {
 
 // A try-out that hangs names its own bound, not the runs'.
 func TestTryOutThatHangs(t *testing.T) {
-	err := inTryOut(explain(&local.TimeoutError{Timeout: tryOutTime, Running: []int{0, 1}}, "rank 1 complains"))
+	err := inTryOut(explain(&job.TimeoutError{Timeout: tryOutTime, Running: []int{0, 1}}, "rank 1 complains"))
 	assert.EqualError(t, err, "one message did not come and go within the 30s of a try-out: still running: ranks [0 1]\nrank 1 complains")
 }
 
 // What a rank has said before it ended the job is the reason, and it is said once.
 func TestTryOutWhoseRanksSayWhy(t *testing.T) {
 	const why = "rank 0 can not reach rank 1 on host1: unix: it lives on another host"
-	died := &local.RankError{Hostname: "host0", PID: 90, How: local.Aborted, Code: 1, Message: why}
+	died := &job.RankError{Hostname: "host0", PID: 90, How: job.Aborted, Code: 1, Message: why}
 	assert.EqualError(t, inTryOut(explain(died, "strand compare member: "+why+"\nstrand compare member: the same from rank 1")), why)
-	killed := &local.RankError{Rank: 1, Hostname: "host1", PID: 91, How: local.Killed, Signal: syscall.SIGKILL}
+	killed := &job.RankError{Rank: 1, Hostname: "host1", PID: 91, How: job.Killed, Signal: syscall.SIGKILL}
 	assert.EqualError(t, inTryOut(explain(killed, "last words")), "rank 1 on host host1 (pid 91) was killed by signal 9 (SIGKILL)\nlast words")
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/lab/results"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 )
 
 // tryOut lets each variant send one message over a network that does nothing to it. One
@@ -55,10 +55,10 @@ func (r *Runner) tryOut(ctx context.Context) error {
 // tells nothing more. If the attempt took too long, the launcher names --timeout. That bounds the
 // runs and not this attempt, so the reason names the bound of the attempt.
 func inTryOut(err error) error {
-	if rank, ok := errors.AsType[*local.RankError](err); ok && rank.How == local.Aborted && rank.Message != "" {
+	if rank, ok := errors.AsType[*job.RankError](err); ok && rank.How == job.Aborted && rank.Message != "" {
 		return errors.New(rank.Message)
 	}
-	late, ok := errors.AsType[*local.TimeoutError](err)
+	late, ok := errors.AsType[*job.TimeoutError](err)
 	if !ok {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/lab/results"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/lines"
 )
 
@@ -94,7 +94,7 @@ func (r *Runner) ranks(ctx context.Context, site Site, c Conditions, timeout tim
 		return nil, err
 	}
 	told, complaints := lines.NewBeginning(maxTold), lines.NewBeginning(maxComplaint)
-	err = local.Run(ctx, local.Config{
+	err = job.Run(ctx, job.Config{
 		Ranks: c.Ranks, Program: r.Program, Args: append(r.Arguments[:len(r.Arguments):len(r.Arguments)], string(argument)),
 		Prefix: site.Prefix(), Hostname: site.Hostname(), Flags: settings(r.Plan.Pins.params(v, c.MTU, btl.Default), v.Name),
 		Stdout: told, Stderr: complaints, Timeout: timeout, Grace: grace,

@@ -18,7 +18,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/network"
 	"github.com/strandmp/strand/internal/lab/workload"
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/internal/test/testnet"
 )
@@ -64,7 +64,7 @@ func TestFarmOverALossyNetwork(t *testing.T) {
 	n, err := network.New(network.Config{Hosts: 4, Link: emulate.Link{NIC: emulate.NIC{Rate: emulate.Gbit}, Path: path}, Seed: 1, Backend: network.UserSpace})
 	require.NoError(t, err)
 	var out, complaints bytes.Buffer
-	err = local.Run(context.Background(), local.Config{
+	err = job.Run(context.Background(), job.Config{
 		Ranks: 4, Program: "/proc/self/exe", Prefix: func(rank int) []string { return n.Host(rank).Prefix(asRank + "=" + string(text)) },
 		Stdout: &out, Stderr: &complaints, Timeout: 2 * time.Minute,
 	})

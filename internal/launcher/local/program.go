@@ -10,12 +10,26 @@ import (
 	"syscall"
 )
 
-// findProgram returns the path to run, or a *ProgramError that says what is
-// wrong with it.
-func findProgram(name string) (string, error) {
-	if name == "" {
-		return "", &UsageError{`no program given: strand run -n 4 ./program arguments…`}
-	}
+// Exit statuses of a launcher, as shells have them.
+const (
+	notExecutable = 126
+	notFound      = 127
+)
+
+// A ProgramError is a program that can not be run.
+type ProgramError struct {
+	Program string
+	reason  string
+	status  int
+}
+
+func (e *ProgramError) Error() string { return fmt.Sprintf("program %q: %s", e.Program, e.reason) }
+
+// ExitStatus is 127 if the program was not found, 126 if it can not be run.
+func (e *ProgramError) ExitStatus() int { return e.status }
+
+// Find returns the path to run, or a *ProgramError that says what is wrong with it.
+func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	switch {
 	case err == nil:
@@ -27,7 +41,7 @@ func findProgram(name string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", &ProgramError{name, "no such file: build it first? (go build -o " + name + " .)", notFound}
 	}
-	return "", refusal(name, err)
+	return "", Refusal(name, err)
 }
 
 func missingRemedy(name string) string {
@@ -38,7 +52,7 @@ func missingRemedy(name string) string {
 }
 
 // refusal explains why a file that exists can not be run.
-func refusal(name string, err error) error {
+func Refusal(name string, err error) error {
 	info, statErr := os.Stat(name)
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/testnet"
 )
 
@@ -47,14 +47,14 @@ func (j Job) Start(t testing.TB) *Run {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r := &Run{t: t, rec: newRecord(len(j.Placement)), over: make(chan struct{})}
-	config := local.Config{
+	config := job.Config{
 		Ranks: len(j.Placement), Program: "/bin/sh", Args: append([]string{"-c", script(j.Placement), "sh", j.Program}, j.Args...),
 		Environ: j.Env, Stdout: r.rec.writer(false), Stderr: r.rec.writer(true), TagOutput: true, Verbose: true,
 		Timeout: timeout, KeepGoing: j.KeepGoing,
 	}
 	go func() {
 		defer close(r.over)
-		r.verdict = local.Run(ctx, config)
+		r.verdict = job.Run(ctx, config)
 		r.rec.finish()
 	}()
 	t.Cleanup(func() {
@@ -97,7 +97,7 @@ type Run struct {
 }
 
 // Wait returns when all ranks have exited, with the launcher's verdict, the
-// same as [local.Run]'s.
+// same as [job.Run]'s.
 func (r *Run) Wait() error {
 	<-r.over
 	return r.verdict

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
-	"github.com/strandmp/strand/internal/launcher/local"
+	launcher "github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/nettest/traffic"
 	"github.com/strandmp/strand/internal/test/nettest/trials"
@@ -25,15 +25,15 @@ import (
 // signal.
 type exit struct {
 	name   string
-	how    local.Ending
+	how    launcher.Ending
 	status int
 	leave  func()
 }
 
 var exits = []exit{
-	{"is killed", local.Killed, 137, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }},
-	{"exits with 3", local.Exited, 3, func() { os.Exit(3) }},
-	{"exits with 0", local.Deserted, 1, func() { os.Exit(0) }},
+	{"is killed", launcher.Killed, 137, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }},
+	{"exits with 3", launcher.Exited, 3, func() { os.Exit(3) }},
+	{"exits with 0", launcher.Deserted, 1, func() { os.Exit(0) }},
 }
 
 // exitVariable says who goes, how, and after how many messages.
@@ -87,7 +87,7 @@ func tryExit(t *testing.T, tr *trials.Trial) {
 	went := r.Await(victim, "going").At
 	err := r.Wait()
 	tr.Done(time.Since(went))
-	var failure *local.RankError
+	var failure *launcher.RankError
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, victim, failure.Rank, "which %s: %v", exits[way].name, failure)
 	require.Equal(t, exits[way].status, failure.ExitStatus(), "of a rank that %s: %v", exits[way].name, failure)

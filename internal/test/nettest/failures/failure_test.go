@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/strandmp/strand/internal/launcher/local"
+	launcher "github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/nettest/trials"
@@ -219,7 +219,7 @@ func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, 
 	}
 	verdict := r.Wait()
 	if c.kills() {
-		var failure *local.RankError
+		var failure *launcher.RankError
 		require.ErrorAs(t, verdict, &failure)
 		require.Contains(t, victims, failure.Rank, "%v", failure)
 		require.Equal(t, 128+int(syscall.SIGKILL), failure.ExitStatus(), "%v", failure)

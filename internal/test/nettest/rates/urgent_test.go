@@ -22,7 +22,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/network"
 	"github.com/strandmp/strand/internal/lab/stats"
-	"github.com/strandmp/strand/internal/launcher/local"
+	launcher "github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/testnet"
@@ -201,7 +201,7 @@ func playUrgent(t *testing.T, mbits int, delay time.Duration, rounds, long int, 
 	}()
 	job := nettest.Play("urgent", nil, append(flags, fmt.Sprintf("%s=%d", roundsVariable, rounds), fmt.Sprintf("%s=%d", longVariable, long))...)
 	var out, problems bytes.Buffer
-	err = local.Run(t.Context(), local.Config{
+	err = launcher.Run(t.Context(), launcher.Config{
 		Ranks: 2, Program: job.Program, Args: job.Args, Environ: job.Env, Stdout: &out, Stderr: &problems, Timeout: nettest.DefaultTimeout,
 		Prefix: func(rank int) []string { return n.Host(rank).Prefix() },
 	})

@@ -19,7 +19,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/nettest"
 )
@@ -101,7 +101,7 @@ func (tr *Trial) fault() fault {
 	worst := wrongWord
 	for _, r := range tr.jobs {
 		err := r.Wait()
-		if _, late := errors.AsType[*local.TimeoutError](err); late {
+		if _, late := errors.AsType[*job.TimeoutError](err); late {
 			return hang
 		}
 		if damage.MatchString(r.String()) {

@@ -17,7 +17,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/handoff"
-	"github.com/strandmp/strand/internal/launcher/local"
+	launcher "github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/programs"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/pml"
@@ -75,11 +75,11 @@ func withNilContext() map[string]func() {
 		"pml.WaitSome":       func() { _, _ = pml.WaitSome(none, nil, nil) },
 		"pml.Ended":          func() { _ = pml.Ended(none) },
 
-		"launch.FromEnvironment":      func() { _, _ = launch.FromEnvironment(none) },
-		"internal/launcher/local.Run": func() { _ = local.Run(none, local.Config{}) },
-		"strandtest.Job.Put":          func() { _ = job.Put(none, "", "") },
-		"strandtest.Job.Get":          func() { _, _ = job.Get(none, "") },
-		"strandtest.Job.Barrier":      func() { _ = job.Barrier(none) },
+		"launch.FromEnvironment":         func() { _, _ = launch.FromEnvironment(none) },
+		"internal/launcher/launcher.Run": func() { _ = launcher.Run(none, launcher.Config{}) },
+		"strandtest.Job.Put":             func() { _ = job.Put(none, "", "") },
+		"strandtest.Job.Get":             func() { _, _ = job.Get(none, "") },
+		"strandtest.Job.Barrier":         func() { _ = job.Barrier(none) },
 
 		"internal/test/programs.Session.Run":    func() { _, _ = new(programs.Session).Run(none) },
 		"internal/test/programs.Session.Shrink": func() { _, _ = new(programs.Session).Shrink(none, 0) },

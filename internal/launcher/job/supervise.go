@@ -1,4 +1,4 @@
-package local
+package job
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/launcher/local"
 )
 
 // settleTime is how long after the first failure a better explanation may
@@ -125,16 +127,19 @@ func (s *supervisor) handle(e event) {
 	case exited:
 		state.exited = true
 		s.living--
-		s.judgeExit(e.rank, e.status)
+		s.judgeExit(e)
 	}
 	s.judgeDesertion()
 }
 
 // judgeExit looks at how a rank ended by itself.
-func (s *supervisor) judgeExit(rank int, status syscall.WaitStatus) {
-	s.logExit(rank, status)
+func (s *supervisor) judgeExit(e event) {
+	rank, status := e.rank, e.status
+	s.logExit(e)
 	var failure *RankError
 	switch {
+	case e.lost != nil:
+		failure = &RankError{How: Lost, Message: e.lost.Error()}
 	case status.Signaled():
 		failure = &RankError{How: Killed, Signal: status.Signal()}
 		if s.passed[status.Signal()] {
@@ -165,16 +170,19 @@ func (s *supervisor) lateCause(rank int, failure *RankError) {
 		return
 	}
 	s.state[rank].failed = true
-	failure.Rank, failure.Hostname, failure.PID = rank, s.hostOf(rank), s.ranks[rank].pid()
+	failure.Rank, failure.Hostname, failure.PID = rank, s.hostOf(rank), s.ranks[rank].PID()
 	failure.Ended = max(0, earlier.Ended-1) // it was counted as running
 	s.verdict = failure
 }
 
-func (s *supervisor) logExit(rank int, status syscall.WaitStatus) {
-	if status.Signaled() {
-		s.logf("rank %d: ended by %s", rank, unix.SignalName(status.Signal()))
-	} else {
-		s.logf("rank %d: exited with status %d", rank, status.ExitStatus())
+func (s *supervisor) logExit(e event) {
+	switch {
+	case e.lost != nil:
+		s.logf("rank %d: %v", e.rank, e.lost)
+	case e.status.Signaled():
+		s.logf("rank %d: ended by %s", e.rank, unix.SignalName(e.status.Signal()))
+	default:
+		s.logf("rank %d: exited with status %d", e.rank, e.status.ExitStatus())
 	}
 }
 
@@ -200,7 +208,7 @@ func (s *supervisor) fail(rank int, failure *RankError) {
 		return
 	}
 	s.state[rank].failed = true
-	failure.Rank, failure.Hostname, failure.PID = rank, s.hostOf(rank), s.ranks[rank].pid()
+	failure.Rank, failure.Hostname, failure.PID = rank, s.hostOf(rank), s.ranks[rank].PID()
 	s.logf("%v", failure)
 	earlier, isRank := errors.AsType[*RankError](s.verdict)
 	if s.verdict == nil || isRank && s.explainsBetter(rank, failure, earlier) {
@@ -323,7 +331,7 @@ func (s *supervisor) drain(ctx context.Context, written <-chan struct{}) {
 	patience, ended := stoppedTimer(), ctx.Done()
 	defer patience.Stop()
 	if s.hurry {
-		patience.Reset(2 * lastWordsTime) // one lastWordsTime is for processes that have left the ranks' groups
+		patience.Reset(2 * local.LastWordsTime) // one LastWordsTime is for processes that have left the ranks' groups
 		ended = nil
 	}
 	for {
@@ -363,7 +371,7 @@ func (s *supervisor) drain(ctx context.Context, written <-chan struct{}) {
 func (s *supervisor) signalAll(sig syscall.Signal) {
 	for rank, p := range s.ranks {
 		if !s.state[rank].exited {
-			p.signal(sig)
+			p.Signal(sig)
 		}
 	}
 }

@@ -1,35 +1,33 @@
-package local
+package job
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/launcher/control"
+	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/internal/launcher/pmi"
-	"github.com/strandmp/strand/internal/openfiles"
 )
 
 // Run runs a job on this host and returns when all its ranks have exited and their output was
 // passed on. The error of a job that failed is a *RankError, *TimeoutError or *InterruptError,
 // the context's cause, or why its output could not be written. An *UnreadError wraps that if
 // nobody read the output. The error of a job that did not start is a *UsageError, a
-// *ProgramError, what Validate said, or what the system refused. Errors with a method ExitStatus
+// *local.ProgramError, what Validate said, or what the system refused. Errors with a method ExitStatus
 // say what a launcher should exit with.
 func Run(ctx context.Context, c Config) error {
 	given.Context(ctx)
 	if err := c.check(); err != nil {
 		return err
 	}
-	path, err := findProgram(c.Program)
+	path, err := local.Find(c.Program)
 	if err != nil {
 		return err
 	}
@@ -110,9 +108,9 @@ func (j *job) run(ctx context.Context) error {
 	j.server.Close()
 	release()
 	for _, p := range j.ranks {
-		p.line.EndWithin(lastWordsTime)
+		p.line.EndWithin(local.LastWordsTime)
 		for _, out := range p.out {
-			out.pipe.end()
+			out.pipe.End()
 		}
 	}
 	close(j.over)
@@ -157,62 +155,6 @@ func (j *job) outputFailure() error {
 	}
 }
 
-// startAll starts the ranks one after the other, on a thread that lives as long as the job. The
-// kernel ends a child with the thread that started it, and Go may end any other thread.
-func (j *job) startAll(input *os.File) error {
-	started := make(chan error)
-	j.working.Go(func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		started <- j.startEach(input)
-		<-j.over
-	})
-	return <-started
-}
-
-func (j *job) startEach(input *os.File) error {
-	s := &spec{
-		path: j.path, prefix: j.config.Prefix, args: append([]string{j.config.Program}, j.config.Args...),
-		environ: j.config.environ(j.name), ranks: j.config.Ranks, tag: j.config.TagOutput, sinks: j.sinks,
-	}
-	for rank := range j.config.Ranks {
-		p, err := s.start(rank, input)
-		if err != nil {
-			return j.explainStart(rank, err)
-		}
-		input = nil
-		j.ranks = append(j.ranks, p)
-		j.logf("rank %d on host %s: started, pid %d", rank, j.hostOf(rank), p.pid())
-		if p.untied != nil {
-			j.logf("what rank %d starts may outlive this launcher if that is killed: %v", rank, p.untied)
-		}
-	}
-	return nil
-}
-
-// How many descriptors the launcher needs. For each rank: two connections, two ends of its
-// output, its lifeline and a handle of its process. For the job: its own files, and those that
-// are open for a moment while a rank starts.
-const (
-	filesPerRank = 6
-	filesOfJob   = 24
-)
-
-// explainStart says why a rank could not be started, and what to do about it.
-func (j *job) explainStart(rank int, err error) error {
-	switch {
-	case openfiles.Exhausted(err):
-		return fmt.Errorf("can not start rank %d of %d: %w; the launcher needs about %d for this job",
-			rank, j.config.Ranks, openfiles.Explain(err), filesPerRank*j.config.Ranks+filesOfJob)
-	case rank == 0:
-		return refusal(j.config.Program, err)
-	case errors.Is(err, syscall.EAGAIN):
-		return fmt.Errorf("can not start rank %d of %d: %w (the limit of processes and threads of this user is reached: raise it with ulimit -u, or of this container)",
-			rank, j.config.Ranks, err)
-	}
-	return fmt.Errorf("can not start rank %d of %d: %w", rank, j.config.Ranks, err)
-}
-
 // attend starts the goroutines that serve a rank.
 func (j *job) attend(p *process) {
 	j.working.Go(func() {
@@ -237,11 +179,12 @@ func (j *job) attend(p *process) {
 	for _, s := range p.out {
 		j.working.Go(func() {
 			s.forward()
-			_ = s.pipe.file.Close()
+			_ = s.pipe.Close()
 		})
 	}
 	j.working.Go(func() {
-		j.post(event{kind: exited, rank: p.rank, status: p.wait()})
+		status, err := p.wait()
+		j.post(event{kind: exited, rank: p.rank, status: status, lost: err})
 	})
 }
 
@@ -253,6 +196,7 @@ type event struct {
 	message string             // aborted, misspoke
 	after   int                // aborted: the rank whose failure has led to it, or -1
 	status  syscall.WaitStatus // exited
+	lost    error              // exited: why the status is not known
 }
 
 type eventKind uint8

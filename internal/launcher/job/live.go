@@ -1,4 +1,4 @@
-package local
+package job
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func (j *job) reports(ctx context.Context) []live.Rank {
 	all := make([]live.Rank, len(j.ranks))
 	var asking sync.WaitGroup
 	for i, p := range j.ranks {
-		all[i] = live.Rank{Rank: p.rank, PID: p.pid()}
+		all[i] = live.Rank{Rank: p.rank, PID: p.PID()}
 		asking.Go(func() {
 			report, err := p.line.Ask(ctx)
 			if all[i].Report = report; err != nil {

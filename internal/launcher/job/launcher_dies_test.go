@@ -1,6 +1,6 @@
 //go:build linux || freebsd
 
-package local
+package job
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package local
+package job
 
 import (
 	"fmt"
@@ -34,6 +34,10 @@ type Config struct {
 	Prefix func(rank int) []string
 	// Hostname, if given, names the host to which Prefix leads; else it is this one.
 	Hostname func(rank int) string
+
+	// Bind binds each rank to a processor, those that this process may use in turn. Only Linux
+	// does so.
+	Bind bool
 
 	// Environ adds to this process's environment: "NAME=VALUE" sets, "NAME"
 	// demands that it is set already.
@@ -84,6 +88,9 @@ type Config struct {
 func (c *Config) check() error {
 	if c.Ranks < 1 || c.Ranks > MaxRanks {
 		return &UsageError{fmt.Sprintf("-n %d: want 1 to %d ranks", c.Ranks, MaxRanks)}
+	}
+	if c.Program == "" {
+		return &UsageError{"no program given: strand run -n 4 ./program arguments…"}
 	}
 	if c.Timeout < 0 {
 		return &UsageError{fmt.Sprintf("--timeout %v: want a time above 0, or leave it out for none", c.Timeout)}

@@ -1,4 +1,4 @@
-package local
+package job
 
 import (
 	"fmt"
@@ -11,11 +11,9 @@ import (
 
 // Exit statuses of a launcher, as shells and timeout(1) have them.
 const (
-	usage         = 2
-	timedOut      = 124
-	notExecutable = 126
-	notFound      = 127
-	signalBase    = 128
+	usage      = 2
+	timedOut   = 124
+	signalBase = 128
 )
 
 // A UsageError is a mistake in what the launcher was asked to do.
@@ -25,18 +23,6 @@ func (e *UsageError) Error() string { return e.text }
 
 // ExitStatus is the status for the launcher to exit with.
 func (e *UsageError) ExitStatus() int { return usage }
-
-// A ProgramError is a program that can not be run.
-type ProgramError struct {
-	Program string
-	reason  string
-	status  int
-}
-
-func (e *ProgramError) Error() string { return fmt.Sprintf("program %q: %s", e.Program, e.reason) }
-
-// ExitStatus is 127 if the program was not found, 126 if it can not be run.
-func (e *ProgramError) ExitStatus() int { return e.status }
 
 // A TimeoutError is a job that was not over in time.
 type TimeoutError struct {
@@ -103,6 +89,7 @@ const (
 	Deserted                // exited with status 0, but without leaving the job in order
 	Parted                  // closed its connection to the launcher but did not exit
 	Misspoken               // said to the launcher what is no PMI-1
+	Lost                    // its host can not be reached any more
 )
 
 func (e *RankError) Error() string {
@@ -132,6 +119,8 @@ func (e *RankError) how() string {
 		b.WriteString("closed its connection to the launcher without calling finalize, and runs on")
 	case Misspoken:
 		b.WriteString("broke the launcher's protocol")
+	case Lost:
+		b.WriteString("is lost")
 	}
 	if e.Message != "" {
 		b.WriteString(": ")

@@ -1,10 +1,9 @@
-package local
+package job
 
 import (
 	"errors"
 	"net"
-	"os"
-	"os/exec"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -75,6 +74,13 @@ func TestCauseThatComesLate(t *testing.T) {
 	assert.Equal(t, 2, verdictOf(s).Ended)
 }
 
+// nobody is the process of a rank that was never started.
+type nobody struct{}
+
+func (nobody) PID() int                          { return 1 << 30 }
+func (nobody) Signal(syscall.Signal)             {}
+func (nobody) Wait() (syscall.WaitStatus, error) { return 0, nil }
+
 // newTestSupervisor supervises four ranks without processes.
 func newTestSupervisor(t *testing.T) *supervisor {
 	j := new(job)
@@ -83,8 +89,7 @@ func newTestSupervisor(t *testing.T) *supervisor {
 		near, _ := net.Pipe()
 		line := control.NewLine(near)
 		line.Close()
-		// No process has such a number, so signals go nowhere.
-		j.ranks = append(j.ranks, &process{rank: rank, line: line, cmd: &exec.Cmd{Process: &os.Process{Pid: 1 << 30}}})
+		j.ranks = append(j.ranks, &process{rank: rank, line: line, body: nobody{}})
 	}
 	return newSupervisor(j)
 }

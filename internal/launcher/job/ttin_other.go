@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package local
+package job
 
 // keepReaderRunning does nothing here: a launcher that is put into the background between a look
 // and the read is stopped.
