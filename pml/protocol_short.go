@@ -90,7 +90,7 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 	op := posted.Owner.(*operation)
 	op.peer, op.total = pe, uint64(len(payload))
 	op.describe(c.group.Rank(pe.rank), h.Tag())
-	op.buf.Unpack(payload)
+	op.buf.TakeIn(payload)
 	op.complete(nil)
 	return true
 }

@@ -96,6 +96,25 @@ func (w *writer) publish(word uint64, n int) {
 	// An ordinary write will do: it comes before the word's, which is atomic.
 	*(*uint64)(unsafe.Pointer(&w.ring[int(w.tail)&mask])) = 0
 	at(w.ring, from).Store(word)
+	w.lookAhead(n)
+}
+
+const (
+	// ahead is how far before its records the writer fetches the lines that it will write. The
+	// reader has them from the time when it read them last. To write one without having fetched it
+	// takes as long as the rest of a short message.
+	ahead = 4 * line
+	// mostAhead is the longest record for which it does. In a longer one the processor sees by
+	// itself what comes next.
+	mostAhead = 1 << 10
+)
+
+// lookAhead fetches as many bytes as the last record had, as far as they are the writer's and lie in a row.
+func (w *writer) lookAhead(n int) {
+	from := int(w.tail+ahead) & (len(w.ring) - 1)
+	if n <= mostAhead && from+n <= len(w.ring) && w.tail+uint64(ahead+n)-w.seen <= uint64(len(w.ring)) {
+		prefetchToWrite(unsafe.Pointer(&w.ring[from]), n)
+	}
 }
 
 // whole writes a frame as one record, and reports whether there was room.

@@ -54,6 +54,28 @@ func (m Memory) Unpack(data []byte) {
 	}
 }
 
+// backwards is how many bytes at a time TakeIn copies.
+const backwards = 256
+
+// TakeIn is Unpack of data that another processor may have written a moment ago, behind which it
+// goes on writing. It begins at the end. A processor that reads forwards soon fetches the lines
+// behind the data as well, from under the hands of who writes them.
+func (m *Memory) TakeIn(data []byte) {
+	n := len(data)
+	if n > len(m.First) {
+		m.Unpack(data)
+		return
+	}
+	to := m.First[:n]
+	if n <= backwards {
+		copy(to, data)
+		return
+	}
+	for from := (n - 1) &^ (backwards - 1); from >= 0; from -= backwards {
+		copy(to[from:], data[from:min(from+backwards, n)])
+	}
+}
+
 // Show makes size bytes of the memory, from offset on, the frame's payload. They are not
 // copied. Pieces beyond the first are listed in room, which Show returns as far as it is
 // used then.

@@ -34,6 +34,25 @@ func TestMemory(t *testing.T) {
 	})
 }
 
+// TakeIn leaves what Unpack does, at the lengths around those at which it turns.
+func TestTakeIn(t *testing.T) {
+	for _, n := range []int{0, 1, backwards - 1, backwards, backwards + 1, 2 * backwards, 2*backwards + 1, 5*backwards - 1} {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(i*7 + 1)
+		}
+		for _, size := range []int{0, n / 2, max(n-1, 0), n, n + 1, n + backwards} {
+			want, got := make([]byte, size), make([]byte, size)
+			Memory{want, nil}.Unpack(data)
+			(&Memory{got, nil}).TakeIn(data)
+			require.Equal(t, want, got, "%d bytes into %d", n, size)
+			clear(got)
+			(&Memory{got[:size/3], [][]byte{got[size/3:]}}).TakeIn(data)
+			require.Equal(t, want, got, "%d bytes into %d in two pieces", n, size)
+		}
+	}
+}
+
 // A part of a frame shows its bytes of the frame's payload, without a copy.
 func TestPartShowsItsBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

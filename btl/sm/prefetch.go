@@ -1,0 +1,11 @@
+//go:build amd64 || arm64
+
+package sm
+
+import "unsafe"
+
+// prefetchToWrite has the processor fetch the n bytes at p, whole cache lines, as those that it is
+// about to write. It is a hint: it waits for nothing, and changes nothing but how long the writes take.
+//
+//go:noescape
+func prefetchToWrite(p unsafe.Pointer, n int)

@@ -1,0 +1,14 @@
+#include "textflag.h"
+
+// The assembler does not know PREFETCHW (AX). Processors that have it not take it for no operation.
+
+// func prefetchToWrite(p unsafe.Pointer, n int)
+TEXT ·prefetchToWrite(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), AX
+	MOVQ n+8(FP), CX
+next:
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x08
+	ADDQ $64, AX
+	SUBQ $64, CX
+	JGT  next
+	RET
