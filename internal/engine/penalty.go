@@ -9,6 +9,7 @@ type penalty struct {
 	until  int64         // waits park until then; 0: they spin
 	last   int64         // when that time was set
 	good   int           // quick yields since the last slow one
+	found  bool          // the last yield has found somebody else
 	shared int           // of so many yields to come none may find anybody else, before others are forgotten
 }
 
@@ -34,11 +35,14 @@ func (p *penalty) mustPark(now func() int64) bool {
 }
 
 func (p *penalty) observe(now, yieldTime int64) {
-	if yieldTime > sharedYield {
+	found := yieldTime > sharedYield
+	switch {
+	case found && p.found: // one alone may be a thread that looks after something for a moment
 		p.shared = quickBetween
-	} else if p.shared > 0 {
+	case !found && p.shared > 0:
 		p.shared--
 	}
+	p.found = found
 	if yieldTime <= slowYield {
 		if p.good++; p.good >= goodYields {
 			p.length = 0

@@ -198,11 +198,15 @@ func (e *Engine) endRound() {
 
 // A waiter makes quickPolls empty polls, and has polled for quickSpin, before it offers the
 // processor to others after each further one. What it waits for mostly comes sooner. An offer
-// takes as long as a poll of a descriptor, and as two short messages over shared memory. Where
-// others have lately taken the processor quickPolls will do.
+// takes as long as a poll of a descriptor, and as two short messages over shared memory. And it
+// is dear if it lets in a thread that looks after something for a moment, such as the monitor of
+// Go's runtime, which does so every 20 µs for milliseconds after a rest: the system then takes the
+// waiter for one that has given up its turn, and lets the other in each time. That delays the peer,
+// who makes an offer in turn. So quickSpin is longer than what such a thread takes. Where others have
+// lately taken the processor quickPolls will do.
 const (
 	quickPolls = 64
-	quickSpin  = int64(10 * time.Microsecond)
+	quickSpin  = int64(100 * time.Microsecond)
 )
 
 // quick reports whether a waiter may go on polling without offering the processor, after so many
@@ -211,7 +215,7 @@ func (e *Engine) quick(empty int, from int64) bool {
 	if e.opts.Spin <= 0 || e.yields.length != 0 {
 		return false
 	}
-	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < quickSpin && engines.Load() <= 1
+	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < min(quickSpin, int64(e.opts.Spin)) && engines.Load() <= 1
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller
@@ -275,8 +279,8 @@ const (
 	gosched = 16
 	// goschedEvery is after how much time it does so otherwise. Each time Go wakes a thread that
 	// looks for work on an idle processor. There is none, and the thread takes part of the
-	// time of whoever talks there.
-	goschedEvery = int64(500 * time.Microsecond)
+	// time of whoever talks there: some 50 µs. A waiter that parks lets others in too.
+	goschedEvery = int64(5 * time.Millisecond)
 )
 
 // letOthersIn releases the lock for a moment: to goroutines that want it and,

@@ -453,6 +453,11 @@ func TestAWaiterThatIsAlonePollsForAWhile(t *testing.T) {
 	require.True(t, e.quick(many, 1))
 
 	e.yields.observe(0, sharedYield+1)
+	require.True(t, e.quick(many, 1), "somebody was there for a moment")
+	e.yields.observe(0, sharedYield)
+	e.yields.observe(0, sharedYield+1)
+	require.True(t, e.quick(many, 1), "for another one")
+	e.yields.observe(0, sharedYield+1)
 	for range quickBetween {
 		require.False(t, e.quick(many, 1), "somebody else was there")
 		require.True(t, e.quick(quickPolls-1, 1))
@@ -460,6 +465,9 @@ func TestAWaiterThatIsAlonePollsForAWhile(t *testing.T) {
 	}
 	require.True(t, e.quick(many, 1))
 
+	e.opts.Spin = time.Duration(quickSpin / 2)
+	e.clock = quickSpin / 2
+	require.False(t, e.quick(many, 0), "a waiter that is to park sooner")
 	e.opts.Spin = 0
 	require.False(t, e.quick(1, 1))
 }
