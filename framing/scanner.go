@@ -41,6 +41,7 @@ type Scanner struct {
 	lo, hi  int
 	landing *btl.Landing // of the frame that is under way
 	frames  uint64
+	head    int  // prefix and header of the last frame, in bytes, if it was too long to be read ahead; else 0
 	direct  bool // Next has shown a landing place
 	working bool // up-calls are made that refer to ahead
 	stopped bool
@@ -84,6 +85,10 @@ func (s *Scanner) Next() (b []byte, direct bool) {
 		}
 	}
 	s.lend()
+	if s.hi == 0 && s.head > 0 {
+		// Another long frame is likely. A read more costs less than to copy what was read ahead.
+		return s.ahead[:s.head], false
+	}
 	return s.ahead[s.hi:], false
 }
 
@@ -241,6 +246,9 @@ func (s *Scanner) step(b []byte) (used int, err error) {
 	}
 	head := PrefixSize + p.Header
 	size := head + p.Payload
+	if s.head = 0; size > ReadAhead {
+		s.head = head
+	}
 	switch {
 	case len(b) >= size:
 		s.frames++

@@ -92,6 +92,40 @@ func TestFrameOfEightKBIsOneRead(t *testing.T) {
 	require.Greater(t, len(place), PrefixSize+len(f.Header)+len(f.Payload), "a short read says that this was all")
 }
 
+// What follows a long frame is mostly another one. Then its header is read alone, and all of its
+// payload goes straight to its place.
+func TestLongFrameAfterALongOneIsNotReadAhead(t *testing.T) {
+	long, short := strings.Repeat("x", 20<<10), "y"
+	var s Scanner
+	var recv btltest.Receiver
+	s.Start(&recv, 1<<20, nil)
+	ahead := 0 // bytes of payload that were read ahead
+	read := func(payload string) {
+		rest := Append(nil, &btl.Frame{Header: []byte("header"), Payload: []byte(payload), Size: len(payload)})
+		for len(rest) > 0 {
+			place, direct := s.Next()
+			n := copy(place, rest)
+			if rest = rest[n:]; !direct {
+				ahead += n
+			}
+			require.NoError(t, s.Advance(n))
+		}
+		ahead -= PrefixSize + len("header")
+	}
+	for _, tc := range []struct {
+		payload string
+		ahead   int
+	}{
+		{long, ReadAhead - PrefixSize - len("header")}, {long, 0}, {long, 0},
+		{short, len(short)}, {short, len(short)}, {long, ReadAhead - PrefixSize - len("header")}, {long, 0},
+	} {
+		ahead = 0
+		read(tc.payload)
+		require.Equal(t, tc.ahead, ahead)
+	}
+	require.EqualValues(t, 7, s.Frames())
+}
+
 func TestStopInAnUpCall(t *testing.T) {
 	long := strings.Repeat("x", 20<<10)
 	stream := Append(nil, &btl.Frame{Header: []byte("a"), Payload: []byte("small"), Size: 5})
