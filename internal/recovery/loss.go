@@ -209,6 +209,7 @@ func (p *Path[T]) Abandon(now int64, owner Owner[T]) {
 		}
 	}
 	p.flight.undecided, p.lossAt, p.idleAt = p.flight.next, 0, now
+	p.probes = 0 // nobody waits for an answer any more
 	p.collapse(now)
 }
 

@@ -321,3 +321,20 @@ func TestMTU(t *testing.T) {
 		require.Equal(t, 9000, m.Size(), "longer ones are tried again, later")
 	}
 }
+
+// A path that was given up and is used again waits for no longer than any other.
+func TestAbandoned(t *testing.T) {
+	p, got := sent(1)
+	p.acknowledge(t, 100*ms, got, Range{0, 0})
+	p.Send(200*ms, 1000, 0, 1)
+	wait := p.At() - 200*ms
+	for range 3 {
+		require.True(t, p.Tick(p.At(), got))
+	}
+	p.Abandon(5000*ms, got)
+	require.Equal(t, "lost ", got[1])
+	assert.Zero(t, p.Unanswered())
+	assert.Zero(t, p.At())
+	p.Send(9000*ms, 1000, 0, 2)
+	assert.Equal(t, 9000*ms+wait, p.At())
+}

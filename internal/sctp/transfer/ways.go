@@ -1,0 +1,161 @@
+package transfer
+
+import (
+	"github.com/strandmp/strand/internal/recovery"
+)
+
+// A State is that of a path.
+type State uint8
+
+const (
+	// Active paths may carry data.
+	Active State = iota
+	// Suspect ones have left probes unanswered. They carry data only if no other path is active. Heartbeats
+	// find out whether they are back (RFC 7829).
+	Suspect
+	// Down ones have been given up by the association.
+	Down
+)
+
+func (s State) String() string { return [...]string{"active", "suspect", "down"}[s] }
+
+// A way is a path, and what is known of it here.
+type way struct {
+	path   *recovery.Path[Carried]
+	packet int
+	state  State
+	errors int
+	probe  bool // one is due
+}
+
+// AddPath adds a path, and returns its number. The first one is the primary path. Config.Packet is how long a
+// full packet is, SCTP's header included.
+func (s *Sender) AddPath(c recovery.Config, control recovery.Controller) int {
+	s.ways = append(s.ways, way{path: recovery.NewPath[Carried](c, control), packet: c.Packet})
+	return len(s.ways) - 1
+}
+
+// Path returns a path, for reports.
+func (s *Sender) Path(i int) *recovery.Path[Carried] { return s.ways[i].path }
+
+// Primary is the path that carries data if it can.
+func (s *Sender) Primary() int { return s.primary }
+
+// SetPrimary changes it.
+func (s *Sender) SetPrimary(i int) { s.primary = i }
+
+// Errors is how many times in a row no answer has come over a path when one was due: a probe is sent each time.
+// An association gives the path up by it (RFC 9260, section 8.2).
+func (s *Sender) Errors(i int) int { return s.ways[i].errors }
+
+// State is a path's.
+func (s *Sender) State(i int) State { return s.ways[i].state }
+
+// SetState changes the state of a path, as when a heartbeat was answered or the path is given up. What is under
+// way over one that is not active any more is sent again over another.
+func (s *Sender) SetState(now int64, i int, to State) {
+	w := &s.ways[i]
+	from := w.state
+	if w.state = to; to == Active {
+		w.errors = 0
+		return
+	}
+	if from == Active && s.next > s.base {
+		s.abandon(now, w)
+	}
+}
+
+func (s *Sender) abandon(now int64, w *way) {
+	w.probe = false
+	w.path.Abandon(now, (*owner)(s))
+}
+
+// Resize notes that full packets of a path are of another length from now on.
+func (s *Sender) Resize(i, packet int) {
+	w := &s.ways[i]
+	w.packet = packet
+	w.path.Resize(packet)
+}
+
+// current is the path that carries data, if they do not all: the primary one, or the best that there is.
+func (s *Sender) current() int {
+	best := s.primary
+	for i := range s.ways {
+		if s.ways[i].better(&s.ways[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (w *way) better(other *way) bool {
+	if w.state != other.state {
+		return w.state < other.state
+	}
+	return w.state != Active && w.errors < other.errors
+}
+
+// usable reports whether a path carries data, if they all do: the active ones, or the best that there is.
+func (s *Sender) usable(i int) bool {
+	return s.ways[i].state == Active || i == s.current()
+}
+
+// answered notes that what was sent over a path has arrived.
+func (s *Sender) answered(i uint8) {
+	if w := &s.ways[i]; w.state != Down {
+		w.state, w.errors = Active, 0
+	}
+}
+
+// At is when [Sender.Tick] is to be called, or [Sender.Next] has something more; 0: there is nothing to wait
+// for.
+func (s *Sender) At() int64 {
+	at := s.withdrawn
+	for i := range s.ways {
+		w := &s.ways[i]
+		at = sooner(at, w.path.At())
+		if s.config.Multipath && s.usable(i) || !s.config.Multipath && i == s.current() {
+			if wanted := min(s.wanted(w.packet), w.packet); wanted > 0 && w.path.Window()-w.path.UnderWay() >= wanted {
+				at = sooner(at, max(w.path.Free(), 1))
+			}
+		}
+	}
+	return at
+}
+
+func sooner(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Tick does what is due. [Sender.Next] says what is to be sent then.
+func (s *Sender) Tick(now int64) {
+	for i := range s.ways {
+		w := &s.ways[i]
+		if !w.path.Tick(now, (*owner)(s)) {
+			continue
+		}
+		w.errors++
+		w.probe = true
+		if w.state == Active && w.errors > 1+s.config.Suspect && s.another(i) {
+			w.state = Suspect
+			s.abandon(now, w)
+		}
+	}
+	if s.withdrawn != 0 && now >= s.withdrawn {
+		s.withdrawn = 0
+		s.resend(s.base, s.next, withdrawn)
+	}
+}
+
+// another reports whether there is another active path.
+func (s *Sender) another(i int) bool {
+	for j := range s.ways {
+		if j != i && s.ways[j].state == Active {
+			return true
+		}
+	}
+	return false
+}
