@@ -14,6 +14,7 @@ type clock struct {
 	timer   btl.Timer
 	at      int64 // when the timer is due; 0: there is none
 	beat    btl.Timer
+	due     func() // fire
 }
 
 // slack is by how much a timer may be late, so that it need not be set anew for each packet.
@@ -36,8 +37,11 @@ func (c *clock) set(ep *endpoint, at int64) {
 
 func (c *clock) start(at int64) {
 	c.stop()
+	if c.due == nil {
+		c.due = c.fire
+	}
 	c.at = at
-	c.timer = c.loop.After(time.Duration(max(at-c.loop.Now(), 0)), c.fire)
+	c.timer = c.loop.After(time.Duration(max(at-c.loop.Now(), 0)), c.due)
 }
 
 func (c *clock) stop() {

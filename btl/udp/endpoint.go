@@ -58,11 +58,11 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	ep.window = windowOf(peer.Own)
 	longest := min(link.so.longest, max(ep.window, leastPacket))
 	base := min(basePacket, longest)
-	if nearby {
-		base = longest
-	}
 	s.mtu = recovery.NewMTU(base, longest)
-	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
+	if nearby {
+		s.mtu.Trust()
+	}
+	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Base: base, Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
 	ep.receiver.init(peer.MaxFrame)
 	ep.heard = m.clock.loop.Now()
 	if ep.silent = first != nil; ep.silent {
@@ -98,7 +98,10 @@ func (ep *endpoint) tick(now int64) {
 			ep.link.ended(fmt.Errorf("nothing was heard for %v: %w", silence.Round(time.Millisecond), syscall.ETIMEDOUT))
 			return
 		}
-		s.probe = true
+		if s.path.Unanswered() >= leastProbes {
+			s.shrink()
+		}
+		s.repeat()
 	}
 	ep.touch()
 	ep.m.answer()

@@ -36,6 +36,7 @@ const (
 	itemPart    = 0x04 // number (4), length of the header (1), of the whole payload (4), offset (4), length (4); header, payload
 	itemBye     = 0x05 // all that the sender had has arrived, and it ends the connection
 	itemLeft    = 0x06 // the sender has left and drops the frames that still come
+	itemFloor   = 0x07 // number (8): packets below it need not be acknowledged any more
 )
 
 // Sizes of items without what they carry.
@@ -44,6 +45,7 @@ const (
 	partSize  = frameSize + 4 + 4
 	ackSize   = 1 + 4 + 8 + 4 + 1
 	rangeSize = 8
+	floorSize = 1 + 8
 	// mostRanges bounds what an acknowledgement tells beside the newest range.
 	mostRanges = 16
 )
@@ -126,6 +128,14 @@ func appendAck(b []byte, ranges []recovery.Range, held uint32) []byte {
 		b = order.AppendUint32(b, uint32(r.Last-r.First))
 	}
 	return b
+}
+
+// readFloor reads an item behind its kind.
+func readFloor(b []byte) (floor uint64, rest []byte, err error) {
+	if len(b) < floorSize-1 {
+		return 0, nil, errShort
+	}
+	return order.Uint64(b), b[floorSize-1:], nil
 }
 
 // readAck reads an item behind its kind. It appends the ranges to out.

@@ -77,6 +77,7 @@ func FuzzItems(f *testing.F) {
 			}
 		}
 		_, _, _, _ = readHello(b)
+		_, _, _ = readFloor(b)
 	})
 }
 

@@ -92,7 +92,7 @@ func (ep *endpoint) burst(now int64, allowed int) bool {
 	full := s.mtu.Size()
 	p.Reset(&ep.link.to, full)
 	ep.m.scratch = ep.m.scratch[:0]
-	sent := 0
+	sent, first := 0, s.path.Next()
 	for s.wants() && p.Room(packetPieces) {
 		if sent > 0 && sent+full > allowed {
 			break
@@ -115,16 +115,25 @@ func (ep *endpoint) burst(now int64, allowed int) bool {
 	if n == p.Len() {
 		return true
 	}
-	// What the system has no room for is as if lost: RFC 9002 knows no other way to take back a number.
+	return ep.refused(first+uint64(n), errno)
+}
+
+// refused sees to packets that the system has not taken, from a number on. It reports whether to go on. All
+// other errors are the network's, or may come again at once: a queue that is full (ENOBUFS), a filter. Such packets
+// are as if lost.
+func (ep *endpoint) refused(from uint64, errno syscall.Errno) bool {
+	s := &ep.sender
 	switch errno {
-	case syscall.EAGAIN, syscall.ENOBUFS:
+	case syscall.EAGAIN:
+		s.path.Retract(from, s)
 		if !s.blocked {
 			s.blocked = true
-			so.Block(ep)
+			ep.link.so.Block(ep)
 		}
 	case syscall.EMSGSIZE:
-		if s.mtu.Shrunk() {
-			s.path.Resize(s.mtu.Size())
+		if s.shrink() {
+			s.path.Retract(from, s)
+			return true
 		}
 	}
 	return false
@@ -159,6 +168,7 @@ func (ep *endpoint) packet(now int64, full int) int {
 	k := packer{ep: ep, start: len(m.scratch), from: len(m.scratch), left: full - headSize - ep.guard.overhead}
 	m.scratch = appendHead(m.scratch, kindData, ep.link.theirs, s.path.Next())
 	k.acknowledge(now)
+	k.floor()
 	for s.again.head != nil && k.piece(s.again.head) {
 		k.carry.push(s.again.pop())
 	}
@@ -195,6 +205,18 @@ func (k *packer) acknowledge(now int64) {
 	before := len(m.scratch)
 	m.scratch = appendAck(m.scratch, ranges, uint32(min(held.Microseconds(), 1<<31)))
 	k.left -= len(m.scratch) - before
+}
+
+// floor says which packets the peer need not acknowledge any more, where it does so all the same: what is lost
+// stays a hole among the numbers for ever. If this packet is lost, the next acknowledgement tells.
+func (k *packer) floor() {
+	s := &k.ep.sender
+	if !s.forgets || k.left < floorSize {
+		return
+	}
+	s.forgets = false
+	k.ep.m.scratch = order.AppendUint64(append(k.ep.m.scratch, itemFloor), s.path.Floor())
+	k.left -= floorSize
 }
 
 func (k *packer) other(what byte) {

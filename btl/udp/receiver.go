@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/recovery"
 )
 
 // A receiver puts frames together, and knows those apart that have arrived.
@@ -114,7 +115,7 @@ func (ep *endpoint) take(b []byte) {
 		}
 	}
 	ep.taking, ep.skipped = true, false
-	err := ep.items(now, items)
+	err := ep.items(now, number, items)
 	ep.taking = false
 	switch {
 	case err != nil:
@@ -135,7 +136,7 @@ func (ep *endpoint) take(b []byte) {
 	}
 }
 
-func (ep *endpoint) items(now int64, b []byte) (err error) {
+func (ep *endpoint) items(now int64, number uint64, b []byte) (err error) {
 	for len(b) > 0 && err == nil && ep.sender.live() {
 		item := b[0]
 		b = b[1:]
@@ -149,6 +150,14 @@ func (ep *endpoint) items(now int64, b []byte) (err error) {
 			var p part
 			if p, b, err = readFrame(b, item == itemFrame); err == nil {
 				err = ep.frame(p)
+			}
+		case itemFloor:
+			var floor uint64
+			if floor, b, err = readFloor(b); err == nil && floor > number {
+				err = errRange
+			}
+			if err == nil {
+				ep.arrivals.Forget(floor)
 			}
 		case itemBye:
 			ep.theyLeave()
@@ -167,7 +176,13 @@ func (ep *endpoint) acknowledged(now int64, b []byte) (rest []byte, err error) {
 	if s.ranges, held, rest, err = readAck(b, s.ranges[:0]); err != nil {
 		return nil, err
 	}
-	return rest, s.path.Acknowledge(now, s.ranges, time.Duration(held)*time.Microsecond, 0, s)
+	err = s.path.Acknowledge(now, s.ranges, time.Duration(held)*time.Microsecond, 0, s)
+	oldest := s.ranges[len(s.ranges)-1]
+	s.forgets = s.forgets || len(s.ranges) > 1 && oldest.Last < s.path.Floor()
+	if s.path.Missed() >= recovery.MissedAtMost {
+		s.shrink()
+	}
+	return rest, err
 }
 
 // frame takes a frame, or a part of one.
@@ -192,7 +207,7 @@ func (ep *endpoint) frame(p part) error {
 	}
 	in := r.open[n]
 	if in == nil {
-		if in, err = ep.begin(n, p); err != nil {
+		if in, err = ep.begin(n, p); in == nil {
 			return err
 		}
 	}
@@ -217,6 +232,10 @@ func (ep *endpoint) begin(n uint64, p part) (*incoming, error) {
 	landing, err := ep.Recv.Begin(p.header, p.size)
 	if err != nil {
 		return nil, err
+	}
+	if !ep.Live() { // the host has closed the endpoint meanwhile
+		ep.skipped = true
+		return nil, nil
 	}
 	r := &ep.receiver
 	in := r.free

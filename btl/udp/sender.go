@@ -24,6 +24,7 @@ type sender struct {
 	deferred    bool // a flush is due
 	blocked     bool // the system has no room
 	probe       bool // something has to be sent, to be acknowledged
+	forgets     bool // the peer tells of numbers that are of no interest any more
 	bye         byte // whether the end is to be said
 	spare       list // pieces that are free
 	free        *outgoing
@@ -162,9 +163,10 @@ func (s *sender) uncut() bool { return s.urgent.head != nil || s.normal.head != 
 func (s *sender) idle() bool { return s.first == nil }
 
 // wants reports whether there is anything to put into a packet.
-func (s *sender) wants() bool {
-	return s.again.head != nil || s.uncut() || s.bye == byeDue || s.probe
-}
+func (s *sender) wants() bool { return s.wanting() || s.probe }
+
+// wanting reports whether there is more than a probe.
+func (s *sender) wanting() bool { return s.again.head != nil || s.uncut() || s.bye == byeDue }
 
 // Arrived implements [recovery.Owner].
 func (s *sender) Arrived(p *piece, size int, kind recovery.Kind) {
@@ -192,6 +194,11 @@ func (s *sender) Lost(p *piece, size int, kind recovery.Kind) {
 	if kind&recovery.Sounding != 0 {
 		s.mtu.Lost(size)
 	}
+	s.giveBack(p)
+}
+
+// giveBack has the pieces of a packet sent again.
+func (s *sender) giveBack(p *piece) {
 	for p != nil {
 		rest := p.next
 		switch {
@@ -205,6 +212,27 @@ func (s *sender) Lost(p *piece, size int, kind recovery.Kind) {
 		s.spare.push(p)
 		p = rest
 	}
+}
+
+// repeat has a probe carry what has been under way for longest: what is missing at the end of a message comes
+// with the probe, and not a round trip after it.
+func (s *sender) repeat() {
+	s.probe = true
+	if s.wanting() {
+		return // what is new, or was lost, is as good
+	}
+	pieces, _ := s.path.Reclaim(func(p *piece) bool { return p != nil })
+	s.giveBack(pieces)
+}
+
+// shrink has packets be shorter, since those of the present length do not get through. It reports false if they
+// are as short as all paths carry.
+func (s *sender) shrink() bool {
+	shorter := s.mtu.Shrunk()
+	if shorter {
+		s.path.Resize(s.mtu.Size())
+	}
+	return shorter
 }
 
 // forget drops all frames: their memory is the host's again.

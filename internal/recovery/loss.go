@@ -85,6 +85,9 @@ func (p *Path[T]) lose(n uint64, owner Owner[T]) {
 	p.Losses++
 	if kind&Sounding == 0 {
 		p.blame(n)
+		if size > p.config.Base && n >= p.carried {
+			p.missed++
+		}
 	}
 	owner.Lost(p.flight.decide(n, lost), size, kind)
 }
@@ -195,7 +198,35 @@ func (p *Path[T]) Tick(now int64, owner Owner[T]) (probe bool) {
 	}
 	p.probes++
 	p.Probes++
+	p.sentAt = now // the caller may find no room, and has its time until the next one all the same
 	return true
+}
+
+// Reclaim takes back what the oldest packet under way carries that carries anything, for a probe. The packet
+// stays under way, with nothing: should it arrive after all, what it carried arrives twice.
+func (p *Path[T]) Reclaim(carries func(T) bool) (what T, found bool) {
+	for n := p.flight.undecided; n < p.flight.next; n++ {
+		packet := p.flight.at(n)
+		if packet.fate == underWay && packet.kind&Sounding == 0 && carries(packet.what) {
+			var none T
+			what, packet.what = packet.what, none
+			return what, true
+		}
+	}
+	return what, false
+}
+
+// Retract takes back packets that were entered by Send just now, from a number on, and that the system has not
+// taken. They are the owner's again, as lost ones are, and say nothing of the network.
+func (p *Path[T]) Retract(from uint64, owner Owner[T]) {
+	for n := from; n < p.flight.next; n++ {
+		packet := p.flight.at(n)
+		size, kind := int(packet.size), packet.kind
+		p.pacer.sent(-size)
+		p.Sent--
+		owner.Lost(p.flight.decide(n, lost), size, kind)
+	}
+	p.flight.next = min(p.flight.next, from)
 }
 
 // Unanswered is how many probes in a row were not answered. A transport gives a path up by it.

@@ -18,6 +18,9 @@ const (
 	soundings = 3
 	// soundAgain is how long a result is taken for good (PMTU_RAISE_TIMER).
 	soundAgain = int64(10 * time.Minute)
+	// MissedAtMost is how many packets longer than the base may be lost in a row, and nothing of that length arrive
+	// ([Path.Missed]), until they are taken to be too long.
+	MissedAtMost = 16
 	// near is how close to the longest is close enough.
 	near = 16
 )
@@ -27,6 +30,10 @@ func NewMTU(base, most int) MTU {
 	most = max(base, most)
 	return MTU{base: base, size: base, top: most, most: most}
 }
+
+// Trust takes the longest for given: the path stays within a host, say. If it turns out not to be so, the search
+// goes on from the base ([MTU.Shrunk]).
+func (m *MTU) Trust() { m.size = m.most }
 
 // Size is how long packets may be.
 func (m *MTU) Size() int { return m.size }

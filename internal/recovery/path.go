@@ -24,6 +24,8 @@ type Path[T any] struct {
 	probes  int    // that were sent in a row without an answer
 	full    uint64 // the next number, when the window last kept something from being sent
 	marked  uint64 // packets that the network has marked (ECN)
+	carried uint64 // one more than the latest number of a packet longer than the base that has arrived,
+	missed  int    // and how many such ones are lost that were sent after it
 	account account
 	Counters
 }
@@ -37,6 +39,8 @@ type Config struct {
 	// LeastProbe and MostProbe bound the time without an acknowledgement after which a probe is sent:
 	// 1 ms, a minute. SCTP has them as RTO.Min and RTO.Max.
 	LeastProbe, MostProbe time.Duration
+	// Base is how long packets may be that the path carries in any case ([MTU]).
+	Base int
 	// Held is for how long the receiver may hold an acknowledgement back.
 	Held time.Duration
 }
@@ -111,6 +115,14 @@ func (p *Path[T]) Window() int { return p.control.Window() }
 // Next is the number that the next packet will have.
 func (p *Path[T]) Next() uint64 { return p.flight.next }
 
+// Floor is the number below which nothing is of interest any more: what an acknowledgement says of it changes
+// nothing. [Arrivals.Forget] is for it.
+func (p *Path[T]) Floor() uint64 { return p.flight.first }
+
+// Missed is how many packets longer than the base are lost, since the latest that has arrived of them. Where
+// they are many the path may carry none of their length any more, without saying so ([MTU.Shrunk]).
+func (p *Path[T]) Missed() int { return p.missed }
+
 // Send takes a packet that is being sent, and that the receiver is to acknowledge. It returns the
 // packet's number.
 func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
@@ -143,6 +155,7 @@ func (p *Path[T]) pace() pace { return paceOf(p.control, p.Smoothed) }
 // Resize notes that full packets are of another size from now on.
 func (p *Path[T]) Resize(packet int) {
 	p.config.Packet = packet
+	p.carried, p.missed = p.flight.next, 0
 	p.control.Resized(packet)
 }
 
@@ -205,6 +218,9 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 		return
 	}
 	a, size, kind := &p.account, int(packet.size), packet.kind
+	if size > p.config.Base && n >= p.carried {
+		p.carried, p.missed = n+1, 0
+	}
 	a.bytes += size
 	if n >= a.newest && !early {
 		a.newest, a.sample = n+1, age

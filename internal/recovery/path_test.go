@@ -338,3 +338,69 @@ func TestAbandoned(t *testing.T) {
 	p.Send(9000*ms, 1000, 0, 2)
 	assert.Equal(t, 9000*ms+wait, p.At())
 }
+
+// What the system has not taken was not sent: it is the owner's again, its numbers come again, and nothing is said
+// of the network.
+func TestRetract(t *testing.T) {
+	p, got := sent(10)
+	before := p.Room(10*ms, 1<<20)
+	p.Retract(7, got)
+	assert.Equal(t, fates{7: "lost ", 8: "lost ", 9: "lost "}, got)
+	assert.Equal(t, 7000, p.UnderWay())
+	assert.Equal(t, before+3000, p.Room(10*ms, 1<<20))
+	assert.Equal(t, uint64(7), p.Send(11*ms, 1000, 0, 10))
+	p.acknowledge(t, 60*ms, got, Range{0, 7})
+	assert.Equal(t, "arrived ", got[10])
+	assert.Equal(t, Counters{Sent: 8, Arrivals: 8}, p.Counters)
+	p.Retract(p.Next(), got)
+	assert.Zero(t, p.UnderWay())
+}
+
+// A probe repeats what has been under way for longest, and the next one what comes then.
+func TestReclaim(t *testing.T) {
+	p, got := sent(4)
+	p.Send(4*ms, 3000, Sounding, 4)
+	p.acknowledge(t, 50*ms, got, Range{0, 0})
+	carries := func(what int) bool { return what != 0 }
+	for _, want := range []int{1, 2, 3} {
+		what, found := p.Reclaim(carries)
+		require.True(t, found)
+		assert.Equal(t, want, what)
+	}
+	_, found := p.Reclaim(carries)
+	assert.False(t, found)
+	assert.Equal(t, 6000, p.UnderWay())
+	p.acknowledge(t, 60*ms, got, Range{0, 3})
+	assert.Equal(t, 3000, p.UnderWay())
+}
+
+// Where a probe finds no room, the next one waits for its time too, and is not due again at once.
+func TestAProbeThatFindsNoRoom(t *testing.T) {
+	p, got := sent(1)
+	for range 40 {
+		at := p.At()
+		require.True(t, p.Tick(at, got))
+		require.Greater(t, p.At(), at)
+	}
+}
+
+// Long packets that are lost in a row while shorter ones arrive are counted: the path may have come to carry
+// only those. One that arrives ends that.
+func TestMissed(t *testing.T) {
+	p, got := NewPath[int](Config{Packet: 1400, Base: 1200}, NewReno(1400)), fates{}
+	at := func(n int, size int) { p.Send(int64(n)*ms, size, 0, n) }
+	for n := range 10 {
+		at(n, 1400-400*(n&1)) // the even ones are long
+	}
+	for n := 1; n < 10; n += 2 {
+		p.acknowledge(t, 50*ms, got, Range{uint64(n), uint64(n)})
+	}
+	p.acknowledge(t, 80*ms, got, Range{9, 9})
+	assert.False(t, p.Tick(80*ms, got))
+	assert.Equal(t, 5, p.Missed())
+	at(10, 1400)
+	at(11, 1400)
+	p.acknowledge(t, 130*ms, got, Range{11, 11})
+	assert.Zero(t, p.Missed())
+	assert.Zero(t, func() int { p.Tick(190*ms, got); return p.Missed() }(), "10 was sent before 11")
+}

@@ -1,0 +1,192 @@
+package udp
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btltest"
+	"github.com/strandmp/strand/param"
+)
+
+// A pair is two ranks that one test turns, with a connection between them. Time is virtual, and the sockets are
+// the system's: what is sent over the loopback is there at once.
+type pair struct {
+	t      *testing.T
+	clock  *btltest.Loop
+	hosts  [2]*btltest.Host
+	ends   [2]*endpoint
+	recv   [2]*btltest.Receiver
+	meddle func(packet []byte) (drop bool) // what becomes of those that arrive at rank 1
+	answer func(packet []byte) (drop bool) // and at rank 0
+}
+
+func connected(t *testing.T, settings ...param.Setting) *pair {
+	p := &pair{t: t, clock: new(btltest.Loop)}
+	settings = append([]param.Setting{with(pPacket, "1400"), with(prefixOfAll+"if_include", "lo")}, settings...)
+	for rank := range p.hosts {
+		h := btltest.NewHost(t, rank, 2, Component{meddle: func(b []byte, take func([]byte)) {
+			look := p.answer
+			if rank == 1 {
+				look = p.meddle
+			}
+			if look == nil || !look(b) {
+				take(b)
+			}
+		}}, settings...)
+		h.Clock = p.clock
+		p.hosts[rank] = h
+	}
+	m := p.hosts[0].Open()
+	peer := p.hosts[1].Peer(p.hosts[1].Open())
+	paths, err := m.Reach(peer)
+	require.NoError(t, err)
+	p.recv[0] = p.hosts[0].NewReceiver(1)
+	ep, err := m.Connect(peer, paths[0], p.recv[0])
+	require.NoError(t, err)
+	p.ends[0] = ep.(*endpoint)
+	require.Equal(t, btl.Busy, ep.Send(frame("h", ""), 0))
+	p.until("a connection", func() bool {
+		return p.recv[0].Ups == 1 && len(p.hosts[1].Accepted) == 1 && p.hosts[1].Accepted[0].Ups == 1
+	})
+	p.recv[1] = p.hosts[1].Accepted[0]
+	p.ends[1] = p.recv[1].Endpoint.(*endpoint)
+	p.settle()
+	require.Zero(t, p.ends[0].sender.path.UnderWay())
+	t.Cleanup(p.part)
+	return p
+}
+
+// part ends the connection, so that closing the modules has nothing to wait for.
+func (p *pair) part() {
+	p.meddle, p.answer = nil, nil
+	for _, ep := range p.ends {
+		_ = ep.Close()
+	}
+	p.until("the end of both", func() bool { return p.ends[0].link.over && p.ends[1].link.over })
+}
+
+func frame(header, payload string) *btl.Frame {
+	return &btl.Frame{Header: []byte(header), Payload: []byte(payload), Size: len(payload)}
+}
+
+// turn takes what has come, without any time passing.
+func (p *pair) turn() {
+	for p.clock.Poll() || p.clock.Turn() {
+	}
+}
+
+// settle lets time pass, 100 ms of it.
+func (p *pair) settle() { p.pass(100 * time.Millisecond) }
+
+func (p *pair) pass(time time.Duration) {
+	for end := p.clock.Now() + int64(time); p.clock.Now() < end; {
+		p.turn()
+		p.clock.Advance(100e3)
+	}
+	p.turn()
+}
+
+func (p *pair) until(what string, so func() bool) {
+	p.t.Helper()
+	for range 100_000 {
+		p.turn()
+		if so() {
+			return
+		}
+		p.clock.Advance(100e3)
+		runtime.Gosched()
+	}
+	p.t.Fatalf("waited in vain for %s: %v, %v", what, p.recv[0].Err, p.hosts[0].Lines())
+}
+
+// send sends a frame from rank 0, which is there next.
+func (p *pair) send(f *btl.Frame) {
+	p.t.Helper()
+	p.until("room", func() bool { return p.ends[0].Send(f, 0) == btl.Taken })
+}
+
+func isData(b []byte) bool { return b[0] == kindData }
+
+// The host may close the endpoint in any up-call, that of a frame's beginning too.
+func TestClosedAsAFrameBegins(t *testing.T) {
+	p := connected(t)
+	p.recv[1].OnBegin = func([]byte, int) error { return p.ends[1].Close() }
+	p.send(frame("h", strings.Repeat("x", 5000)))
+	p.until("the end", func() bool { return p.recv[0].Downs == 1 })
+	assert.Empty(t, p.recv[1].Frames)
+	assert.ErrorIs(t, p.recv[0].Err, btl.ErrPeerClosed)
+}
+
+// A path that carries shorter packets from now on, and says nothing of it, is found out.
+func TestPacketsComeToBeTooLong(t *testing.T) {
+	for name, small := range map[string]bool{"and nothing else is sent": false, "while short ones go on": true} {
+		t.Run(name, func(t *testing.T) {
+			p := connected(t)
+			p.meddle = func(b []byte) bool { return len(b) > 1300 }
+			p.answer = p.meddle
+			p.send(frame("long", strings.Repeat("x", 100_000)))
+			p.until("the frame", func() bool {
+				if small && p.clock.Now()%1e6 == 0 {
+					p.ends[0].Send(frame("s", "short"), 0)
+				}
+				for _, f := range p.recv[1].Frames {
+					if f.Header == "long" {
+						return true
+					}
+				}
+				return false
+			})
+			assert.Zero(t, p.recv[0].Downs, "%v", p.recv[0].Err)
+		})
+	}
+}
+
+// A frame whose last packet is lost comes with the first probe, not after it.
+func TestAProbeHasData(t *testing.T) {
+	p := connected(t)
+	lost := 0
+	p.meddle = func(b []byte) bool {
+		if isData(b) {
+			lost++
+		}
+		return isData(b) && lost == 1
+	}
+	p.send(frame("h", "tail"))
+	p.until("the frame", func() bool { return len(p.recv[1].Frames) == 1 })
+	assert.Equal(t, 2, lost, "packets that were sent for it")
+	p.settle()
+	assert.Len(t, p.recv[0].Freed, 1)
+	assert.Len(t, p.recv[1].Frames, 1)
+	assert.Zero(t, p.ends[0].sender.path.UnderWay())
+}
+
+// What is lost stays a hole in the numbers for ever. Acknowledgements need not tell of it for ever.
+func TestOldHolesAreForgotten(t *testing.T) {
+	p := connected(t)
+	n, longest := 0, 0
+	p.meddle = func(b []byte) bool { n++; return isData(b) && n%7 == 0 }
+	p.answer = func(b []byte) bool { longest = max(longest, len(b)); return false }
+	for i := range 200 {
+		p.send(frame("h", fmt.Sprint(i)))
+		p.turn()
+	}
+	p.until("all frames", func() bool { return len(p.recv[1].Frames) == 200 })
+	require.Greater(t, longest, headSize+ackSize, "there were holes")
+	p.meddle = nil
+	p.settle()
+	for range 20 {
+		p.send(frame("h", "more"))
+		p.settle()
+	}
+	longest = 0
+	p.send(frame("h", "last"))
+	p.settle()
+	assert.LessOrEqual(t, longest, headSize+ackSize, "an acknowledgement")
+}
