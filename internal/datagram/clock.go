@@ -13,6 +13,7 @@ type Clock struct {
 	timer  btl.Timer
 	at     int64 // when the timer is due; 0: there is none
 	firing bool
+	now    int64 // of firing
 }
 
 // An Alarm is set to a time, again and again: mostly to a later one. It is part of what is to be called.
@@ -23,7 +24,8 @@ type Alarm struct {
 	call  func(now int64)
 }
 
-// slack is by how much an alarm may be late, so that the timer need not be set anew for each packet.
+// slack is by how much an alarm may be late, so that the timer need not be set anew for each packet. It is never
+// early: who is called before the time finds nothing to do, and asks again.
 const slack = int64(200 * time.Microsecond)
 
 // NewClock returns a clock that goes by a loop's time.
@@ -35,6 +37,9 @@ func NewAlarm(f func(now int64)) *Alarm { return &Alarm{call: f} }
 // Set sets an alarm to a time of the loop's; 0: never. Setting it to a later time costs next to nothing: its
 // place among the others is looked at when that has come up.
 func (c *Clock) Set(a *Alarm, at int64) {
+	if c.firing && at != 0 {
+		at = max(at, c.now+1) // what is due at once is so at the next poll: others are due as well
+	}
 	a.due = at
 	switch {
 	case at == 0:
@@ -57,12 +62,13 @@ func (c *Clock) Set(a *Alarm, at int64) {
 func (c *Clock) Run() {
 	c.firing = true
 	now := c.loop.Now()
-	for len(c.alarms) > 0 && c.alarms[0].key <= now+slack {
+	c.now = now
+	for len(c.alarms) > 0 && c.alarms[0].key <= now {
 		a := c.alarms[0]
 		switch {
 		case a.due == 0:
 			c.remove(a)
-		case a.due > now+slack:
+		case a.due > now:
 			a.key = a.due
 			c.down(a)
 		default:
