@@ -208,7 +208,7 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 	}
 	packet := p.flight.at(n)
 	age := now - packet.sent
-	early := packet.kind&Again != 0 && age < p.Least // so it was the earlier one that arrived
+	early := packet.kind&Again != 0 && p.Early(age) // so it was the earlier one that arrived
 	switch packet.fate {
 	case arrived, skipped:
 		return
@@ -231,6 +231,10 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 	p.Arrivals++
 	owner.Arrived(p.flight.decide(n, arrived), size, kind)
 }
+
+// Early reports whether an answer has come sooner after a packet than it can be the answer to that one. The
+// quickest that was seen may have been held back, and this one not.
+func (p *Path[T]) Early(age int64) bool { return age+int64(p.config.Held) < p.Least }
 
 // End ends an acknowledgement: it finds out what is lost, and tells the congestion control.
 func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[T]) {

@@ -138,15 +138,11 @@ func (s *Sender) mark(now int64, n uint64, c *sent) {
 		s.answered(c.way)
 	}
 	path := s.ways[c.way].path
-	if c.sends > 1 && now-c.at < soon(path.Least) {
+	if c.sends > 1 && path.Early(now-c.at) {
 		s.ways[c.wayBefore].path.Mark(now, uint64(c.before), (*owner)(s))
 	}
 	path.Mark(now, uint64(c.packet), (*owner)(s))
 }
-
-// soon is what no answer takes, where the quickest has taken so long: that one may have been held back. What
-// is missed by this the receiver reports as a duplicate.
-func soon(least int64) int64 { return least / 4 * 3 }
 
 // twice notes that the receiver has had a chunk more than once: it had not been lost when it was sent again.
 func (s *Sender) twice(now int64, n uint64) {

@@ -52,7 +52,7 @@ func TestMultipath(t *testing.T) {
 			{[2]emulate.Rate{100 * emulate.Mbit, 30 * emulate.Mbit}, [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}, 0.9},
 			{[2]emulate.Rate{20 * emulate.Mbit, 100 * emulate.Mbit}, [2]time.Duration{5 * time.Millisecond, 40 * time.Millisecond}, 0.9},
 		} {
-			sum, both, took := 0.0, []emulate.Config{}, 2*time.Second*time.Duration(need.Times(1, 5))
+			sum, both, took := 0.0, []emulate.Config{}, time.Second*time.Duration(need.Times(1, 10))
 			for i, rate := range c.rate {
 				one := link(rate, c.delay[i], product(rate, c.delay[i]), nil)
 				both = append(both, one)
@@ -134,6 +134,17 @@ func TestTail(t *testing.T) {
 		require.True(t, s.Idle(), "seed %d: %v", seed, s)
 		require.Less(t, s.now, 5*time.Second, "seed %d: %v", seed, s)
 	}
+}
+
+// Answers to probes come at once, others are held back. So a quick one says nothing of the packet before, and
+// the round trip stays what it is.
+func TestHeldBack(t *testing.T) {
+	const delay = time.Millisecond
+	c := link(100*emulate.Mbit, delay, 1<<20, func(p *emulate.Path) { p.Loss = emulate.Independent(0.3) })
+	s := simulate(t, setup{messages: 300, size: always(3000), config: Config{Delay: true, Outstanding: 3000}}, c)
+	s.run(time.Hour)
+	assert.True(t, s.Idle(), "%v", s)
+	assert.Less(t, s.Path(0).Smoothed, int64(2*delay+2*heldLong), "%v", s)
 }
 
 // Whatever networks do, all is delivered, once and in order, and confirmed.

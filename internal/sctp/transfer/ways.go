@@ -134,8 +134,8 @@ func sooner(a, b int64) int64 {
 func (s *Sender) Tick(now int64) {
 	for i := range s.ways {
 		w := &s.ways[i]
-		if !w.path.Tick(now, (*owner)(s)) {
-			continue
+		if !w.path.Tick(now, (*owner)(s)) || s.base == s.next {
+			continue // nothing is asked that is not answered: the chunks have arrived in other packets
 		}
 		w.errors++
 		w.probe = true
