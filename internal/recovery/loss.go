@@ -174,6 +174,9 @@ func (p *Path[T]) patience() int64 {
 	return min(max(wait, int64(p.config.LeastProbe)), int64(p.config.MostProbe))
 }
 
+// Timeout is how long an answer is waited for, when the last one was in time.
+func (p *Path[T]) Timeout() time.Duration { return time.Duration(p.patience()) }
+
 // At is when [Path.Tick] is to be called; 0: there is nothing to wait for.
 func (p *Path[T]) At() int64 {
 	if p.lossAt != 0 {

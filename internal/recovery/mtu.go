@@ -84,6 +84,13 @@ func (m *MTU) Lost(size int) {
 	}
 }
 
+// Refused notes that the system does not take packets of that size.
+func (m *MTU) Refused(size int) {
+	if size == m.asked {
+		m.asked, m.losses, m.top = 0, 0, size-1
+	}
+}
+
 // Shrunk notes that packets of the present size do not get through any more: the system says so, or all
 // that were sent for some time are lost. It reports whether packets are to be shorter now.
 func (m *MTU) Shrunk() (shorter bool) {

@@ -138,6 +138,9 @@ func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 // Skip leaves a number out. A receiver that acknowledges it has not waited for what it acknowledges.
 func (p *Path[T]) Skip(now int64) { p.flight.add(packet[T]{fate: skipped, sent: now}) }
 
+// Answered notes how long the answer took to something else that went over the path, such as a heartbeat.
+func (p *Path[T]) Answered(took int64) { p.add(took, 0) }
+
 // Room is how many of so many bytes may be sent now. The window is the network's, the pace is ours.
 func (p *Path[T]) Room(now int64, wanted int) int {
 	window := p.control.Window() - p.flight.bytes

@@ -77,6 +77,9 @@ func (f Field) Skip() (on, report bool) { return f.Code&0x8000 != 0, f.Code&0x40
 // Fields are those of a chunk that are still to be looked at.
 type Fields struct{ rest []byte }
 
+// FieldsOf are those in some bytes.
+func FieldsOf(b []byte) Fields { return Fields{b} }
+
 // Causes are those of an ABORT or ERROR.
 func Causes(c Chunk) Fields { return Fields{c.Value} }
 

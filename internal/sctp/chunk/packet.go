@@ -44,7 +44,7 @@ func Parse(packet []byte, zero bool) (h Header, chunks Chunks, err error) {
 		return h, Chunks{}, err
 	}
 	sum := binary.LittleEndian.Uint32(packet[checksumAt:])
-	if !(zero && sum == 0) && sum != Checksum(packet) {
+	if (sum != 0 || !zero) && sum != Checksum(packet) {
 		return h, Chunks{}, ErrChecksum
 	}
 	return h, Chunks{packet[HeaderSize:]}, nil

@@ -1,0 +1,397 @@
+package sctp
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/strandmp/strand/internal/recovery"
+	"github.com/strandmp/strand/internal/sctp/chunk"
+	"github.com/strandmp/strand/internal/sctp/transfer"
+)
+
+// A PathState is a path's (RFC 9260, section 8.2; RFC 7829).
+type PathState uint8
+
+// The states of a path.
+const (
+	// Unconfirmed: nobody has shown yet that the peer is there (section 5.4). No data goes there.
+	Unconfirmed PathState = iota
+	// Active: data goes there.
+	Active
+	// Suspect: the last answer was late. Data goes there only if no path is active.
+	Suspect
+	// Down: too many answers in a row did not come. Heartbeats find out when it is good again.
+	Down
+)
+
+var pathStateNames = [...]string{"unconfirmed", "active", "suspect", "down"}
+
+func (s PathState) String() string { return pathStateNames[s] }
+
+// Up reports whether a path can carry data.
+func (s PathState) Up() bool { return s == Active || s == Suspect }
+
+// A path is one of an association's.
+type path struct {
+	Pair
+	state   PathState
+	since   int64
+	mtu     recovery.MTU
+	errors  int   // in a row
+	counted int64 // when the last of them was
+	seen    int   // errors that the sender had when it was last asked
+	used    int64 // when data was last sent
+
+	arrivals uint64 // packets with data that had arrived when the sender was last asked
+	stuck    int    // errors since then: heartbeats may get through where data does not
+
+	beat   question // a heartbeat
+	beatAt int64    // when the next one is due; 0: not
+	missed int      // heartbeats in a row that were not answered
+	sound  question // a heartbeat that finds out how long packets may be
+	moved  question // a heartbeat to the same address at another port,
+	to     netip.AddrPort
+
+	// What is to be sent there.
+	cookieAck bool
+	answer    []byte // a HEARTBEAT ACK's value,
+	answerTo  netip.AddrPort
+	report    []byte // causes for an ERROR
+}
+
+// A question is a heartbeat. Its answer has the same number.
+type question struct {
+	due    bool
+	number uint64 // 0: there is none under way
+	sent   int64
+	until  int64 // when it is not answered
+	size   int   // of its packet; 0: no more than it takes
+}
+
+// packet is how long packets may be: those of SCTP are multiples of four.
+func (p *path) packet() int { return p.mtu.Size() &^ 3 }
+
+const (
+	questionInfo = 8
+	questionSize = 4 + 4 + questionInfo // of the chunk
+)
+
+// wants reports whether there is something to be sent over the path beside data.
+func (p *path) wants() bool { return p.speaks() || p.sound.due || p.moved.due }
+
+// speaks reports whether some of that may go together with data.
+func (p *path) speaks() bool {
+	return p.cookieAck || len(p.answer) > 0 || p.beat.due || len(p.report) > 0
+}
+
+// addPath adds a path on which nothing has come yet. It is not added if there is one like it, or there are many.
+func (a *Association) addPath(now int64, pair Pair) {
+	if len(a.paths) == mostAddresses {
+		return
+	}
+	for i := range a.paths {
+		if a.paths[i].Local == pair.Local && a.paths[i].Remote == pair.Remote {
+			return
+		}
+	}
+	pair.complete()
+	a.paths = append(a.paths, path{Pair: pair, since: now, mtu: recovery.NewMTU(pair.Base, pair.Most)})
+}
+
+// further takes a further address of the peer's, at the same port of UDP's as the one known (RFC 6951,
+// section 5.1).
+func (a *Association) further(now int64, addr netip.Addr, port uint16, arrived netip.Addr) {
+	remote := netip.AddrPortFrom(addr, port)
+	a.others.add(addr)
+	for i := range a.paths {
+		if a.paths[i].Remote == remote {
+			return
+		}
+	}
+	if other := a.e.byPeer[peer{remote, a.port}]; other != nil && other != a {
+		return
+	}
+	if p, ok := a.e.config.Local(remote, arrived); ok {
+		p.Remote = remote
+		a.addPath(now, p)
+	}
+}
+
+// knows reports whether an address is one of the peer's.
+func (a *Association) knows(addr netip.Addr) bool {
+	for _, known := range a.others.all() {
+		if known == addr {
+			return true
+		}
+	}
+	for i := range a.paths {
+		if a.paths[i].Remote.Addr() == addr {
+			return true
+		}
+	}
+	return false
+}
+
+// pathOf is the path over which a packet has come. One whose port of UDP's has changed is still that path.
+func (a *Association) pathOf(in *incoming) (i int, ok bool) {
+	best := 0
+	for j := range a.paths {
+		p := &a.paths[j]
+		if p.Remote.Addr() != in.from.Addr() {
+			continue
+		}
+		rank := 1
+		if p.Remote == in.from {
+			rank = 2
+			if p.Local == in.local {
+				return j, true
+			}
+		}
+		if rank > best {
+			i, best = j, rank
+		}
+	}
+	return i, best > 0
+}
+
+func (p *path) confirm(now int64) {
+	if p.state == Unconfirmed {
+		p.state, p.since = Active, now
+	}
+}
+
+// open begins to use a path, as the association is established.
+func (a *Association) open(now int64, i int) {
+	p := &a.paths[i]
+	c := &a.e.config
+	size := p.packet()
+	least := c.RTOMin
+	a.sender.AddPath(recovery.Config{
+		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: c.PeerHeld,
+	}, c.Control(size))
+	p.used = now
+	if p.state == Unconfirmed {
+		a.sender.SetState(now, i, transfer.Down)
+		p.beat.due = true
+		return
+	}
+	p.beatAt = a.nextBeat(now, i)
+	a.sounds(now, i)
+}
+
+// nextBeat is when the next heartbeat is due on a path without data (section 8.3).
+func (a *Association) nextBeat(now int64, i int) int64 {
+	rto := int64(a.sender.Path(i).Timeout())
+	jitter := int64(a.e.config.Random() % uint64(rto+1))
+	return now + int64(a.e.config.Heartbeat) + rto/2 + jitter
+}
+
+// sounds has the length of packets found out.
+func (a *Association) sounds(now int64, i int) {
+	p := &a.paths[i]
+	if p.state != Active || p.sound.due || p.sound.number != 0 {
+		return
+	}
+	if size := p.mtu.Sound(now); size > 0 {
+		p.sound.due, p.sound.size = true, size
+	}
+}
+
+// ask makes a heartbeat, and appends it.
+func (a *Association) ask(now int64, i int, q *question, b []byte) []byte {
+	q.due, q.sent = false, now
+	for q.number = 0; q.number == 0; {
+		q.number = a.e.config.Random()
+	}
+	wait := int64(a.sender.Path(i).Timeout())
+	q.until = now + min(wait<<min(a.paths[i].missed, 20), max(int64(a.e.config.RTOMax), wait))
+	b, start := chunk.Begin(b, chunk.TypeHeartbeat, 0)
+	b, field := chunk.BeginField(b, chunk.ParamHeartbeat)
+	return chunk.End(chunk.EndField(binary.BigEndian.AppendUint64(b, q.number), field), start)
+}
+
+// answered takes a HEARTBEAT ACK.
+func (a *Association) answered(in *incoming, c chunk.Chunk) {
+	fields := chunk.Causes(c)
+	f, ok := fields.Next()
+	if !ok || f.Code != chunk.ParamHeartbeat || len(f.Value) != questionInfo || a.sender == nil {
+		return
+	}
+	number := binary.BigEndian.Uint64(f.Value)
+	for i := range a.paths {
+		p := &a.paths[i]
+		switch {
+		case number == 0:
+		case p.beat.number == number:
+			took := in.now - p.beat.sent
+			p.beat, p.missed = question{}, 0
+			a.sender.Path(i).Answered(took)
+			p.beatAt = a.nextBeat(in.now, i)
+			a.good(in.now, i)
+			return
+		case p.sound.number == number:
+			size := p.sound.size
+			p.sound = question{}
+			if p.mtu.Passed(size) {
+				a.sender.Resize(i, p.packet())
+			}
+			a.good(in.now, i)
+			a.sounds(in.now, i)
+			return
+		case p.moved.number == number:
+			a.follow(i)
+			return
+		}
+	}
+}
+
+// follow has a path lead to another port, at which the peer has shown to be.
+func (a *Association) follow(i int) {
+	p := &a.paths[i]
+	p.moved = question{}
+	if a.e.byPeer[peer{p.to, a.port}] != nil {
+		return
+	}
+	a.e.release(a, p.Remote)
+	p.Remote = p.to
+	a.e.register(a)
+}
+
+// tried notes from where a packet of the peer's has come over a path.
+func (p *path) tried(from netip.AddrPort) {
+	if p.Remote != from && !p.moved.due && p.moved.number == 0 {
+		p.moved.due, p.to = true, from
+	}
+}
+
+// good notes that something has been answered that went over a path.
+func (a *Association) good(now int64, i int) {
+	p := &a.paths[i]
+	p.errors, p.counted, a.errors = 0, 0, 0
+	if p.state != Active {
+		if p.state != Suspect {
+			p.beatAt = a.nextBeat(now, i)
+		}
+		a.setState(now, i, Active)
+		a.sounds(now, i)
+	}
+}
+
+// bad notes that something has not been answered that went over a path.
+func (a *Association) bad(now int64, i int) {
+	p := &a.paths[i]
+	if p.counted != 0 && now-p.counted < a.e.config.pace() {
+		return
+	}
+	p.counted = max(now, 1)
+	p.errors++
+	if p.state.Up() || !a.anyUp() {
+		a.errors++
+	}
+	switch {
+	case a.errors > a.e.config.AssocMaxRetrans:
+		a.end(ErrNoAnswer)
+	case p.errors > a.e.config.PathMaxRetrans:
+		a.setState(now, i, Down)
+	case p.state == Active:
+		a.setState(now, i, Suspect)
+	}
+}
+
+// another reports whether there is another active path. Without one nothing is gained by calling lost what is under
+// way over this one.
+func (a *Association) another(i int) bool {
+	for j := range a.paths {
+		if j != i && a.paths[j].state == Active {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Association) anyUp() bool {
+	for i := range a.paths {
+		if a.paths[i].state.Up() {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Association) setState(now int64, i int, s PathState) {
+	p := &a.paths[i]
+	if p.state == s {
+		return
+	}
+	was := p.state
+	p.state, p.since = s, now
+	switch {
+	case s == Active:
+		a.sender.SetState(now, i, transfer.Active)
+		p.seen = 0
+	case s == Down:
+		a.sender.SetState(now, i, transfer.Down)
+	case a.sender.State(i) == transfer.Active && a.another(i):
+		a.sender.SetState(now, i, transfer.Suspect)
+	}
+	if s == Suspect && p.beat.number == 0 {
+		p.beat.due = true
+	}
+	if was.Up() != s.Up() {
+		a.owner.PathChanged(i)
+	}
+}
+
+// watch looks what the sender has found out about paths.
+func (a *Association) watch(now int64) {
+	if a.sender == nil {
+		return
+	}
+	for i := 0; i < len(a.paths) && a.state != Closed; i++ {
+		p := &a.paths[i]
+		if n := a.sender.Path(i).Arrivals; n != p.arrivals {
+			p.arrivals, p.stuck = n, 0
+		}
+		errors := a.sender.Errors(i)
+		switch {
+		case errors < p.seen:
+			p.seen = errors
+			a.good(now, i)
+		case errors > p.seen:
+			p.seen = errors
+			p.stuck++
+			a.shorter(i)
+			a.bad(now, i)
+		}
+		if p.state == Active && a.sender.State(i) == transfer.Suspect {
+			a.setState(now, i, Suspect)
+		}
+	}
+}
+
+// blackHole is after how many errors in a row packets may be too long (RFC 8899, section 4.3).
+const blackHole = 3
+
+// shorter has packets be short again if those that are longer may not get through any more.
+func (a *Association) shorter(i int) {
+	p := &a.paths[i]
+	if p.stuck >= blackHole && p.mtu.Shrunk() {
+		p.stuck, p.sound = 0, question{}
+		a.sender.Resize(i, p.packet())
+	}
+}
+
+// TooLong notes that the system does not take packets of such a length on the way to an address.
+func (a *Association) TooLong(remote netip.AddrPort, size int) {
+	for i := range a.paths {
+		p := &a.paths[i]
+		switch {
+		case p.Remote != remote:
+		case p.sound.size&^3 == size && p.sound.number != 0:
+			p.mtu.Refused(p.sound.size)
+			p.sound = question{}
+		case size <= p.packet() && p.mtu.Shrunk() && a.sender != nil:
+			a.sender.Resize(i, p.packet())
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package sctp
+
+import (
+	"github.com/strandmp/strand/internal/sctp/chunk"
+)
+
+// A Way is how a packet is to be sent.
+type Way struct {
+	Pair
+	// Whole says that the packet must not be cut up on its way (RFC 8899). It is false for what was sent before
+	// packets of its length got stuck, and can not be shortened any more (RFC 9260, section 6.9).
+	Whole bool
+}
+
+// MostPacket is how long a packet of the association's can be, in bytes.
+func (a *Association) MostPacket() int {
+	most := 0
+	for i := range a.paths {
+		most = max(most, a.paths[i].Most)
+	}
+	return most
+}
+
+// Send appends the next packet to b, and says where to. There is none when ok is false: until [Association.At], or
+// until something arrives, or is pushed. It allocates nothing if b has room.
+func (a *Association) Send(now int64, b []byte) (packet []byte, way Way, ok bool) {
+	if a.state == Closed {
+		return a.last(b)
+	}
+	i, ok := a.next(now)
+	if !ok {
+		return b, Way{}, false
+	}
+	p := &a.paths[i]
+	start := len(b)
+	way = Way{Pair: p.Pair, Whole: true}
+	b = a.header(b)
+	switch {
+	case a.due && a.state == CookieWait:
+		b = a.appendInit(b)
+		a.begin.sent = now
+		a.sent(now)
+	case p.moved.due:
+		way.Remote = p.to
+		b = a.ask(now, i, &p.moved, b)
+	case len(p.answer) > 0 && p.answerTo != p.Remote:
+		way.Remote = p.answerTo
+		b = p.appendAnswer(b)
+	case p.sound.due && !a.due && !p.speaks():
+		b = a.soundings(now, i, b)
+	default:
+		b = a.fill(now, i, start, b)
+		way.Whole = len(b)-start <= p.packet()
+	}
+	if len(b) == start+chunk.HeaderSize {
+		return b[:start], Way{}, false
+	}
+	a.seal(b[start:])
+	a.Sent++
+	return b, way, true
+}
+
+// seal writes the checksum where there is to be one: always before the peer knows us (RFC 9653, section 5.2).
+func (a *Association) seal(packet []byte) {
+	if !a.zeroOut || a.sender == nil {
+		chunk.Seal(packet)
+	}
+}
+
+func (a *Association) header(b []byte) []byte {
+	return chunk.AppendHeader(b, chunk.Header{Source: a.e.config.Port, Destination: a.port, Tag: a.peerTag})
+}
+
+// next is the path of the next packet.
+func (a *Association) next(now int64) (i int, ok bool) {
+	if a.due {
+		return a.duePath(), true
+	}
+	if a.sender == nil {
+		return 0, false
+	}
+	for i := range a.paths {
+		if a.paths[i].wants() {
+			return i, true
+		}
+	}
+	if due := a.receiver.Due(); due != 0 && due <= now {
+		return a.backPath(), true
+	}
+	if !a.sends() {
+		return 0, false
+	}
+	i, _, ok = a.sender.Next(now)
+	return i, ok
+}
+
+// sends reports whether data of ours can leave.
+func (a *Association) sends() bool {
+	return a.state == Established || a.state == ShutdownPending || a.state == ShutdownReceived
+}
+
+// duePath is the path for what belongs to no path: another one with each try.
+func (a *Association) duePath() int {
+	for _, want := range [...]PathState{Active, Suspect} {
+		for j := range a.paths {
+			if i := (a.primary + a.tries + j) % len(a.paths); a.paths[i].state == want {
+				return i
+			}
+		}
+	}
+	return (a.primary + a.tries) % len(a.paths)
+}
+
+// backPath is the path for acknowledgements: the one over which data has come, if it is good.
+func (a *Association) backPath() int {
+	if a.paths[a.sackPath].state == Active {
+		return a.sackPath
+	}
+	for i := range a.paths {
+		if a.paths[i].state == Active {
+			return i
+		}
+	}
+	return a.sackPath
+}
+
+// fill appends what goes together over a path: control first, then data.
+func (a *Association) fill(now int64, i, start int, b []byte) []byte {
+	p := &a.paths[i]
+	most := p.packet()
+	if p.cookieAck {
+		p.cookieAck = false
+		b = chunk.Append(b, chunk.TypeCookieAck, 0, nil)
+	}
+	if a.due {
+		b = a.appendDue(b)
+		a.sent(now)
+	}
+	if len(p.answer) > 0 {
+		b = p.appendAnswer(b)
+	}
+	if p.beat.due {
+		b = a.ask(now, i, &p.beat, b)
+		p.beatAt = 0
+	}
+	if len(p.report) > 0 {
+		b = chunk.Append(b, chunk.TypeError, 0, p.report)
+		p.report = p.report[:0]
+	}
+	if a.sender == nil {
+		return b
+	}
+	if a.receiver.Due() != 0 && i == a.backPath() {
+		b = a.receiver.AppendSACK(b, most-(len(b)-start), a.in.Window())
+	}
+	if a.sends() {
+		b = a.appendData(now, i, start, most, b)
+	}
+	return b
+}
+
+// appendDue appends the chunk of the present state.
+func (a *Association) appendDue(b []byte) []byte {
+	switch a.state {
+	case CookieEchoed:
+		return chunk.Append(b, chunk.TypeCookieEcho, 0, a.begin.cookie)
+	case ShutdownSent:
+		return chunk.AppendNumber(b, chunk.TypeShutdown, a.receiver.Cumulative())
+	case ShutdownAckSent:
+		return chunk.Append(b, chunk.TypeShutdownAck, 0, nil)
+	}
+	return b
+}
+
+// sent notes that the chunk of the present state is under way.
+func (a *Association) sent(now int64) {
+	a.due = false
+	a.dueAt = now + a.patience()
+}
+
+// patience is how long its answer is waited for.
+func (a *Association) patience() int64 {
+	wait := int64(a.e.config.RTOInitial)
+	if a.sender != nil {
+		wait = int64(a.sender.Path(a.duePath()).Timeout())
+	}
+	return min(wait<<min(a.tries, 20), max(int64(a.e.config.RTOMax), wait))
+}
+
+func (p *path) appendAnswer(b []byte) []byte {
+	b = chunk.Append(b, chunk.TypeHeartbeatAck, 0, p.answer)
+	p.answer = p.answer[:0]
+	return b
+}
+
+// soundings makes a packet of a length that may be too long: a heartbeat, and what it is padded with.
+func (a *Association) soundings(now int64, i int, b []byte) []byte {
+	p := &a.paths[i]
+	rest := p.sound.size&^3 - chunk.HeaderSize - questionSize
+	b = a.ask(now, i, &p.sound, b)
+	b, start := chunk.Begin(b, chunk.TypePad, 0)
+	for left := rest - 4; left > 0; left -= len(nothing) {
+		b = append(b, nothing[:min(left, len(nothing))]...)
+	}
+	return chunk.End(b, start)
+}
+
+var nothing [1024]byte
+
+// appendData appends data.
+func (a *Association) appendData(now int64, i, start, most int, b []byte) []byte {
+	path, _, ok := a.sender.Next(now)
+	if !ok || path != i {
+		return b
+	}
+	a.chunks = a.sender.Take(now, i, len(b)-start, most, a.chunks[:0])
+	for _, c := range a.chunks {
+		d := c.Fragment.Header(c.TSN, a.interleave)
+		if c.Immediate {
+			d.Flags |= chunk.FlagImmediate
+		}
+		var at int
+		b, at = chunk.BeginData(b, &d)
+		b = chunk.End(c.Fragment.AppendTo(b), at)
+	}
+	if len(a.chunks) > 0 {
+		a.paths[i].used, a.active = now, now
+	}
+	return b
+}
+
+// last appends the packet that ends the association.
+func (a *Association) last(b []byte) (packet []byte, way Way, ok bool) {
+	if a.final == none {
+		return b, Way{}, false
+	}
+	start := len(b)
+	b = a.header(b)
+	b, at := chunk.Begin(b, a.final, 0)
+	if r := &a.finalCause; a.final == chunk.TypeAbort && r.cause != 0 {
+		b = chunk.AppendField(b, r.cause, r.info[:min(len(r.info), mostInfo)])
+	}
+	b = chunk.End(b, at)
+	a.final = none
+	a.seal(b[start:])
+	a.Sent++
+	return b, Way{Pair: a.paths[a.duePath()].Pair, Whole: true}, true
+}
