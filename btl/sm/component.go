@@ -16,6 +16,7 @@ const (
 	pMaxSendSize    = prefix + "max_send_size"
 	pFboxSize       = prefix + "fbox_size"
 	pConnectTimeout = prefix + "connect_timeout"
+	pSingleCopy     = prefix + "single_copy_mechanism"
 )
 
 // Component is the transport over shared memory.
@@ -33,6 +34,8 @@ func (Component) Declare(r *param.Registry) {
 			Help: "Largest piece of a long message that is sent as one frame."},
 		param.Spec{Name: pFboxSize, Kind: param.Size, Default: "256K", Min: "32K", Max: "64M", Level: param.Tuner,
 			Help: "Shared memory for each direction between two ranks, rounded up to a power of two: what may be under way before the sender has to wait. Unless it is set, a job of more than 16 ranks has half of that, of more than 32 a quarter, and so on, 32K at least. It is taken when the two first talk to each other, twice and a page, by the one that was connected to: 64 ranks of a host that all talk to all take 270M of it by default, 4.2M a rank."},
+		param.Spec{Name: pSingleCopy, Kind: param.Enum, Default: "cma", Choices: []string{"cma", "none"}, Level: param.Tuner,
+			Help: "How frames of more than 8K may go without a copy in between. cma: the receiver may read them from the sender's memory (process_vm_readv, Linux's cross-memory attach), if the system lets it, and does so for those lengths that have come sooner that way. none: all are copied into shared memory and out of it. It holds for both directions, so it is none if it is so on either side."},
 		param.Spec{Name: pConnectTimeout, Kind: param.Duration, Default: "10s", Min: "1ms", Max: "1h", Level: param.Tuner,
 			Help: "How long connecting to a rank of this host may take, with the proof that both belong to the job."},
 	)
@@ -47,6 +50,7 @@ type config struct {
 	eagerFixed bool // by the user
 	maxFrame   int
 	ring       int // bytes, a power of two
+	lend       bool
 	timeout    time.Duration
 }
 
@@ -63,6 +67,7 @@ func readConfig(v *param.Values, ranks int) config {
 		eagerFixed: v.Value(pEagerLimit).Source.Kind != param.Default,
 		maxFrame:   int(v.Size(pMaxSendSize)),
 		ring:       ring,
+		lend:       v.String(pSingleCopy) == "cma",
 		timeout:    v.Duration(pConnectTimeout),
 	}
 }

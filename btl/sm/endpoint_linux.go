@@ -21,6 +21,9 @@ type endpoint struct {
 	failure  error  // found by Send and still to be reported
 	landing  *btl.Landing
 	header   [btl.MaxHeader]byte
+	reading  reading // of a frame that is lent to us
+	began    int64   // when the frame began that is arriving
+	ending   bool    // the peer's end has been seen, and what it has left is read
 	counters btl.Counters
 }
 
@@ -58,6 +61,8 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) err
 		ep.pipe, err = ep.m.newPipe(ep, fd, mem, maker, order)
 		if err != nil {
 			_ = unix.Munmap(mem)
+		} else {
+			ep.pipe.peer.pid = t.pid
 		}
 	}
 	if err != nil {
@@ -78,6 +83,9 @@ func (t *talk) share(first []byte, maker bool) ([]byte, order, error) {
 			return nil, order{}, errNoMemory
 		}
 		mem, err := takeSegment(t.memory)
+		if err == nil {
+			t.m.leaveMark(mem, false)
+		}
 		return mem, orderOf(t.memory, false), err
 	}
 	fd, mem, err := makeSegment(t.m.cfg.ring)
@@ -85,6 +93,7 @@ func (t *talk) share(first []byte, maker bool) ([]byte, order, error) {
 		return nil, order{}, err
 	}
 	defer unix.Close(fd)
+	t.m.leaveMark(mem, true)
 	if err := t.hand(first, fd); err != nil {
 		_ = unix.Munmap(mem)
 		return nil, order{}, err
@@ -132,19 +141,24 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 		return btl.Busy
 	}
 	f.Progress = 0
-	waits := p.first != nil || !p.write(f)
+	fate := waiting
+	if p.first == nil {
+		fate = p.write(f)
+	}
 	if p.out.err != nil {
 		ep.broken(p.out.err)
 		return btl.Broken
 	}
 	ep.counters.FramesSent++
 	ep.counters.BytesSent += uint64(wordSize + len(f.Header) + f.Size)
-	if waits {
+	switch fate {
+	case written:
+		return btl.Done
+	case waiting:
 		p.enqueue(f)
-		p.await()
-		return btl.Taken
 	}
-	return btl.Done
+	p.await()
+	return btl.Taken
 }
 
 // broken takes note of a failure that Send has found; the loop reports it.
@@ -180,8 +194,10 @@ func (ep *endpoint) event() bool {
 	if end == nil {
 		return did
 	}
+	ep.ending = true
 	for ep.Live() && ep.receive() {
 	}
+	ep.ending = false
 	if ep.Live() {
 		ep.Down(ep.Error("receiving", end))
 	}
@@ -191,7 +207,7 @@ func (ep *endpoint) event() bool {
 // progress implements owner: it hands over what has arrived and writes what waits.
 func (ep *endpoint) progress() bool {
 	did := ep.receive()
-	if ep.Live() && ep.pipe.first != nil {
+	if ep.Live() && ep.pipe.waits() {
 		did = ep.resume() || did
 	}
 	return did
@@ -206,6 +222,15 @@ func (ep *endpoint) resume() bool {
 	whole, n, did := p.push()
 	for _, f := range whole[:n] {
 		if ep.Live() {
+			ep.Recv.Released(f)
+		}
+	}
+	for ep.Live() {
+		f, ok := p.back()
+		if !ok {
+			break
+		}
+		if did = true; f != nil {
 			ep.Recv.Released(f)
 		}
 	}
@@ -235,7 +260,7 @@ func (ep *endpoint) Outstanding() int {
 	if !ep.Live() {
 		return -1
 	}
-	return int(ep.pipe.out.tail-ep.pipe.out.seen) + ep.pipe.queued()
+	return int(ep.pipe.out.tail-ep.pipe.out.seen) + ep.pipe.lent + ep.pipe.queued()
 }
 
 // InFlight implements [wireup.Endpoint].

@@ -41,15 +41,21 @@ func (l *linger) Work() bool {
 // progress implements owner: it writes what waits, and then the goodbye.
 func (l *linger) progress() bool {
 	p := l.p
-	if !p.parting || p.closed {
+	if !p.waits() || p.closed {
 		return false
 	}
 	_, _, did := p.push()
+	for {
+		if _, ok := p.back(); !ok {
+			break
+		}
+		did = true
+	}
 	if p.out.err != nil {
 		l.m.wire.Left(l)
 		return true
 	}
-	if p.first == nil && p.out.goodbye() {
+	if p.parting && p.first == nil && p.out.goodbye() {
 		p.parting, did = false, true
 		p.wake(sleeps)
 		_ = unix.Shutdown(p.fd, unix.SHUT_WR) // the peer may be gone
@@ -70,8 +76,8 @@ func (l *linger) event() bool {
 func (l *linger) hears() bool { return false }
 
 // Confirmed implements [wireup.Leaver]: the peer can read whatever is written, even after this
-// process has ended.
-func (l *linger) Confirmed() bool { return !l.p.parting }
+// process has ended. What is lent it can not.
+func (l *linger) Confirmed() bool { return !l.p.waits() }
 
 // End implements [wireup.Leaver].
 func (l *linger) End() { l.p.close() }

@@ -87,7 +87,7 @@ func (l *listener) close() {
 // welcome takes in a connection that somebody of the same user has made.
 func (m *module) welcome(fd int) {
 	t := &talk{m: m, fd: fd}
-	err := sameUser(fd)
+	err := t.sameUser()
 	if err == nil {
 		t.watch, err = m.loop.Watch(fd, t)
 	}
@@ -100,14 +100,15 @@ func (m *module) welcome(fd int) {
 }
 
 // sameUser asks the kernel who has the other end of a connection.
-func sameUser(fd int) error {
-	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+func (t *talk) sameUser() error {
+	peer, err := unix.GetsockoptUcred(t.fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return os.NewSyscallError("getsockopt SO_PEERCRED", err)
 	}
 	if int(peer.Uid) != os.Geteuid() {
 		return &userError{int(peer.Uid), int(peer.Pid)}
 	}
+	t.pid = int(peer.Pid)
 	return nil
 }
 

@@ -23,13 +23,16 @@ type module struct {
 	cfg  config
 	attr btl.Attr
 
-	wire     *wireup.Manager // sets up the connections
-	name     string          // of our sockets
-	beacon   int             // a datagram socket: peers ask the kernel whether its name is here
-	listener *listener
-	pipes    []*pipe // of all connections
-	scratch  [wireup.MaxMessage]byte
-	closed   bool
+	wire       *wireup.Manager // sets up the connections
+	name       string          // of our sockets
+	beacon     int             // a datagram socket: peers ask the kernel whether its name is here
+	listener   *listener
+	pipes      []*pipe // of all connections
+	scratch    [wireup.MaxMessage]byte
+	mark       *uint64 // peers that read our memory find out by it whose memory it is
+	bounce     []byte  // frames that are lent, on their way to a landing place in pieces
+	unreadable bool    // no peer's memory can be read
+	closed     bool
 }
 
 var (
@@ -50,6 +53,7 @@ func open(h btl.Host) ([]btl.Module, error) {
 		Retries: retries, ConnectTimeout: cfg.timeout, HandshakeTimeout: cfg.timeout,
 		MaxFrame: cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{layout, 0},
 	})
+	m.mark = newMark()
 	if h.Size() > 1 {
 		if err := m.try(); err != nil {
 			return nil, &btl.UnavailableError{Component: "sm", Reason: err.Error(), Remedy: remedyOf(err)}
@@ -175,7 +179,7 @@ func (m *module) Doze() bool {
 		p.us.word.Store(p.awaits())
 	}
 	for _, p := range m.pipes {
-		if p.waits() && p.out.head.Load() != p.out.seen || p.owner.hears() && p.in.next() != 0 {
+		if p.canGoOn() || p.owner.hears() && p.in.next() != 0 {
 			m.Wake()
 			return false
 		}

@@ -71,7 +71,8 @@ func TestNonsenseWhileItIsRead(t *testing.T) {
 		assert.LessOrEqual(t, header, btl.MaxHeader)
 		require.LessOrEqual(t, p.recv[0].Downs, 1)
 		if p.recv[0].Downs == 1 {
-			assert.ErrorContains(t, p.recv[0].Err, "malformed")
+			// Where a loan has a wrong address there may be memory or not; one may seem to be taken back.
+			assert.Regexp(t, "malformed|reading the memory of process|taken back", p.recv[0].Err.Error())
 			assert.Nil(t, mine.mem, "it is unmapped")
 		}
 		require.NoError(t, p.ep[0].Close())

@@ -24,6 +24,14 @@ type pipe struct {
 	them  side
 	order order
 
+	tried  bool      // whether the peer's memory can be read
+	peer   borrower  // if so
+	mover  loanMover // reads it
+	wants  appraisal // what the peer should lend
+	choice choice    // what we lend
+	loans  []loan    // frames that are lent, the oldest first
+	lent   int       // their bytes
+
 	first, last *btl.Frame // the frames that wait, linked by Next
 	count       int
 	begun       bool // the header of the first has been written
@@ -66,6 +74,7 @@ var bells = [1]byte{bell}
 func (m *module) newPipe(o owner, fd int, mem []byte, maker bool, order order) (*pipe, error) {
 	p := &pipe{m: m, owner: o, fd: fd, conn: rawio.NewConn(fd), mem: mem, order: order}
 	p.in, p.out, p.us, p.them = ends(mem, maker)
+	p.wants.wants, p.choice.wants = p.us.wants, p.them.wants
 	var err error
 	if p.watch, err = m.loop.Watch(fd, (*socketEvents)(p)); err != nil {
 		return nil, err
@@ -90,6 +99,7 @@ func (p *pipe) close() {
 	p.watch.Stop()
 	unix.Close(p.fd)
 	p.first, p.last, p.count = nil, nil, 0
+	p.endLoans()
 	p.unmap()
 }
 
@@ -100,8 +110,13 @@ func (p *pipe) unmap() {
 	}
 }
 
-// waits reports whether anything waits for room.
-func (p *pipe) waits() bool { return p.first != nil || p.parting }
+// waits reports whether anything waits for room, or for the peer to read it.
+func (p *pipe) waits() bool { return p.first != nil || p.parting || len(p.loans) > 0 }
+
+// canGoOn reports whether the peer has done what was waited for.
+func (p *pipe) canGoOn() bool {
+	return (p.first != nil || p.parting) && p.out.head.Load() != p.out.seen || len(p.loans) > 0 && p.isBack(&p.loans[0])
+}
 
 // awaits says what wakes us while we sleep.
 func (p *pipe) awaits() uint64 {
@@ -118,7 +133,7 @@ func (p *pipe) await() {
 		return // it is awake, or was just woken
 	}
 	p.us.word.Store(p.awaits())
-	if p.out.head.Load() != p.out.seen {
+	if p.canGoOn() {
 		p.m.loop.Post(func() {
 			if !p.closed {
 				p.owner.progress()
@@ -129,7 +144,7 @@ func (p *pipe) await() {
 
 // wake rings the bell if the peer sleeps and waits for this (see sleeps and needRoom).
 func (p *pipe) wake(what uint64) {
-	if !p.them.wants(what) {
+	if !p.them.waitsFor(what) {
 		return
 	}
 	p.bells++
@@ -160,20 +175,43 @@ func (p *pipe) heard() (did bool, end error) {
 	}
 }
 
-// write writes as much of a frame, or of its rest, as there is room for. It reports whether that
-// was all.
-func (p *pipe) write(f *btl.Frame) bool {
+// What has become of a frame that was to be written.
+type fate uint8
+
+const (
+	waiting fate = iota // there is no room for all of it
+	written
+	lent
+)
+
+// write writes as much of a frame, or of its rest, as there is room for, or lends it.
+func (p *pipe) write(f *btl.Frame) fate {
 	p.order.writing()
-	if !p.begun && wordSize+len(f.Header)+f.Size <= wholeLimit {
-		done := p.out.whole(f)
-		if done {
-			p.wake(sleeps)
+	if !p.begun {
+		var done bool
+		how := written
+		switch {
+		case wordSize+len(f.Header)+f.Size <= wholeLimit:
+			done = p.out.whole(f)
+		case p.lendable(f):
+			done, how = p.lend(f), lent
+		default:
+			return p.pieces(f)
 		}
-		return done
+		if !done {
+			return waiting
+		}
+		p.wake(sleeps)
+		return how
 	}
+	return p.pieces(f)
+}
+
+// pieces is write for a frame that is copied in pieces.
+func (p *pipe) pieces(f *btl.Frame) fate {
 	if !p.begun {
 		if !p.out.begin(f) {
-			return false
+			return waiting
 		}
 		p.begun = true
 		p.wake(sleeps)
@@ -182,13 +220,13 @@ func (p *pipe) write(f *btl.Frame) bool {
 	for f.Progress < f.Size {
 		n := p.out.piece(f, most)
 		if n == 0 {
-			return false
+			return waiting
 		}
 		f.Progress += n
 		p.wake(sleeps)
 	}
 	p.begun = false
-	return true
+	return written
 }
 
 func (p *pipe) enqueue(f *btl.Frame) {
@@ -208,14 +246,15 @@ func (p *pipe) push() (whole [maxQueued]*btl.Frame, n int, did bool) {
 	before := p.out.tail
 	for p.first != nil {
 		f := p.first
-		if !p.write(f) {
+		how := p.write(f)
+		if how == waiting {
 			break
 		}
 		if p.first = f.Next; p.first == nil {
 			p.last = nil
 		}
 		p.count--
-		if f.Next = nil; !p.ours {
+		if f.Next = nil; !p.ours && how == written {
 			whole[n] = f
 			n++
 		}
@@ -258,11 +297,12 @@ func (p *pipe) recall() (copied int) {
 	if f != nil {
 		f.Next, p.count = nil, 1
 	}
-	return copied
+	return copied + p.recallLoans()
 }
 
 // keep makes all frames that wait copies of our own.
 func (p *pipe) keep() {
+	p.copyLoans()
 	frames := p.first
 	p.first, p.last, p.count = nil, nil, 0
 	for f := frames; f != nil; f = f.Next {

@@ -26,7 +26,7 @@ const inRow = 16
 // the program may post the receive for the long one, which then need not be copied.
 func (ep *endpoint) receive() bool {
 	p := ep.pipe
-	if p.working {
+	if p.working || p.mover.given {
 		return false
 	}
 	word := p.in.next()
@@ -35,26 +35,29 @@ func (ep *endpoint) receive() bool {
 		return false
 	}
 	p.working = true
+	if !p.tried {
+		p.try()
+	}
 	frames := 1
 	if p.behind {
 		frames = inRow
 	}
 	for budget := readBudget; budget > 0 && word != 0; word = p.in.next() {
-		if budget < readBudget && kindOf(word) == kindBegin {
+		if kind := kindOf(word); budget < readBudget && (kind == kindBegin || kind == kindLent && !ep.reading.open) {
 			break
 		}
 		p.order.reading()
-		n, more, err := ep.take(word)
+		n, read, more, err := ep.take(word, budget)
 		if err != nil && ep.Live() {
 			ep.Malformed(err)
 		}
-		if !ep.Live() || p.closed {
-			break // in may be gone
+		if !ep.Live() || p.closed || p.mover.given {
+			break // in may be gone, or the record's bytes are still to come
 		}
 		if p.in.advance(n) {
 			p.wake(needRoom)
 		}
-		budget -= n
+		budget -= n + read
 		ep.counters.BytesReceived += uint64(n)
 		if more {
 			continue
@@ -70,41 +73,58 @@ func (ep *endpoint) receive() bool {
 	return true
 }
 
-// take handles one record. It returns how many bytes of the ring the record took, and whether to
-// look for the next one at once.
-func (ep *endpoint) take(word uint64) (n int, more bool, err error) {
+// take handles one record. It returns how many bytes of the ring are done with, how many it has read
+// from the peer's memory, of so many at most, and whether to look for the next record at once.
+func (ep *endpoint) take(word uint64, most int) (n, read int, more bool, err error) {
 	var c record
 	if err := ep.pipe.in.parse(word, &c); err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	header := ep.header[:copy(ep.header[:], c.header)]
-	if ep.landing != nil && (c.kind == kindWhole || c.kind == kindBegin || c.kind == kindGoodbye) {
-		return 0, false, errUnfinished
+	if !ep.follows(&c) {
+		return 0, 0, false, errUnfinished
 	}
 	switch c.kind {
 	case kindWhole:
 		if c.length > ep.limit {
-			return 0, false, ep.tooLong(c.length)
+			return 0, 0, false, ep.tooLong(c.length)
 		}
 		ep.counters.FramesReceived++
-		return c.size, false, ep.Recv.Deliver(header, c.payload)
+		return c.size, 0, false, ep.Recv.Deliver(header, c.payload)
 	case kindBegin:
 		if c.length > ep.limit {
-			return 0, false, ep.tooLong(c.length)
+			return 0, 0, false, ep.tooLong(c.length)
 		}
 		l, err := ep.Recv.Begin(header, c.length)
 		if err == nil && ep.Live() {
-			ep.landing = l
+			ep.landing, ep.began, ep.reading.size = l, ep.m.loop.Now(), c.length
 		}
-		return c.size, true, err
+		return c.size, 0, true, err
 	case kindPiece:
 		more, err := ep.piece(c.payload)
-		return c.size, more, err
+		return c.size, 0, more, err
+	case kindLent:
+		n, done, err := ep.borrow(&c, header, most)
+		if !done {
+			return 0, n, false, err
+		}
+		return c.size, n, false, err
 	case kindGoodbye:
 		ep.Goodbye()
-		return c.size, false, nil
+		return c.size, 0, false, nil
 	}
-	return c.size, true, nil
+	return c.size, 0, true, nil
+}
+
+// follows reports whether a record may come now.
+func (ep *endpoint) follows(c *record) bool {
+	switch {
+	case ep.reading.open:
+		return c.kind == kindLent
+	case ep.landing != nil:
+		return c.kind == kindPiece || c.kind == kindPad
+	}
+	return true
 }
 
 func (ep *endpoint) tooLong(n int) error {
@@ -123,6 +143,7 @@ func (ep *endpoint) piece(b []byte) (more bool, err error) {
 	if l.Fill(b); l.Left() > 0 {
 		return true, nil
 	}
+	ep.pipe.wants.observe(ep.reading.size, ep.m.loop.Now()-ep.began, false)
 	ep.landing = nil
 	ep.counters.FramesReceived++
 	return false, ep.Recv.End(l)

@@ -29,6 +29,15 @@ const (
 	kindPiece              // word; from the next line on that many bytes of the payload
 	kindPad                // that many bytes of nothing: the next record is at the start of the ring
 	kindGoodbye            // word: the end, in order
+	kindLent               // word, what is said of a loan, header of a frame; its payload, of that length, is the sender's memory
+)
+
+// Where a record of kindLent has what, from its word on.
+const (
+	stateAt   = 1 * wordSize
+	addressAt = 2 * wordSize // of the payload
+	copyAt    = 3 * wordSize // of the copy, where the state is moved
+	lentAt    = 4 * wordSize // the frame's header
 )
 
 func wordOf(kind, header, length int) uint64 {
@@ -200,6 +209,7 @@ type record struct {
 	length  int
 	header  []byte
 	payload []byte
+	loan    []byte // of kindLent: from the state on, all words before the header
 }
 
 // next is the word of the next record, 0 if there is none.
@@ -214,7 +224,7 @@ func (r *reader) parse(word uint64, c *record) error {
 	rest := r.ring[from:]
 	c.kind, c.length = kindOf(word), int(uint32(word))
 	h, end := int(uint8(word>>32)), wordSize
-	if c.length < 0 || c.kind != kindBegin && c.length > len(r.ring) {
+	if c.length < 0 || c.kind != kindBegin && c.kind != kindLent && c.length > len(r.ring) {
 		return fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.ring))
 	}
 	switch c.kind {
@@ -229,6 +239,8 @@ func (r *reader) parse(word uint64, c *record) error {
 		c.size = c.length
 	case kindGoodbye:
 		c.size = line
+	case kindLent:
+		c.size = lines(lentAt + h)
 	}
 	switch {
 	case c.size == 0:
@@ -237,12 +249,14 @@ func (r *reader) parse(word uint64, c *record) error {
 		return fmt.Errorf("malformed record: %d bytes where the ring has %d", c.size, len(rest))
 	case c.kind == kindPad && c.size != len(rest):
 		return fmt.Errorf("malformed record: it skips %d bytes, there are %d to the end of the ring", c.size, len(rest))
-	case (c.kind == kindWhole || c.kind == kindBegin) != (h > 0) || h > btl.MaxHeader:
+	case (c.kind == kindWhole || c.kind == kindBegin || c.kind == kindLent) != (h > 0) || h > btl.MaxHeader:
 		return fmt.Errorf("malformed frame: header of %d bytes in a record of kind %d", h, c.kind)
-	case c.kind == kindGoodbye && c.length != 0, (c.kind == kindPiece || c.kind == kindBegin) && c.length == 0:
+	case c.kind == kindGoodbye && c.length != 0, (c.kind == kindPiece || c.kind == kindBegin || c.kind == kindLent) && c.length == 0:
 		return fmt.Errorf("malformed record: %d bytes in one of kind %d", c.length, c.kind)
 	case c.kind == kindPiece:
 		c.payload = rest[line : line+c.length]
+	case c.kind == kindLent:
+		c.loan, c.header = rest[wordSize:lentAt], rest[lentAt:lentAt+h]
 	default:
 		c.header, c.payload = rest[wordSize:wordSize+h], rest[wordSize+h:max(end, wordSize+h)]
 	}

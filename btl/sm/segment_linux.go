@@ -9,7 +9,7 @@ import (
 )
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
-const layout = 1
+const layout = 2
 
 // A segment is a page of words, then the ring that the maker writes, then the other ring. Words
 // that different sides write lie so far apart that no processor fetches both at once.
@@ -17,7 +17,9 @@ const (
 	page       = 4 << 10
 	headWord   = 0   // how far the side has read
 	sleepWord  = 256 // whether the side sleeps
-	sideOfPage = 512
+	wantsWord  = 512 // which frames the side wants to be lent
+	markWord   = 768 // the side's mark, and then its address in the side's process; 0: it does not lend
+	sideOfPage = 1024
 )
 
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
@@ -83,8 +85,12 @@ func ends(mem []byte, maker bool) (in reader, out writer, us, them side) {
 		ours, theirs = theirs, ours
 		first, second = second, first
 	}
-	us, them = side{at(ours, sleepWord)}, side{at(theirs, sleepWord)}
+	us, them = sideOf(ours), sideOf(theirs)
 	in = reader{ring: second, head: at(ours, headWord)}
 	out = writer{ring: first, head: at(theirs, headWord)}
 	return in, out, us, them
+}
+
+func sideOf(words []byte) side {
+	return side{word: at(words, sleepWord), wants: at(words, wantsWord), mark: at(words, markWord), markAt: at(words, markWord+wordSize)}
 }

@@ -50,14 +50,14 @@ func TestMemoryThatIsRefused(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                       "offers no shared memory",
-		"\x02strand-sm-X":        "has layout 2, ours 1: run the same version",
-		"\x01other":              "malformed address",
-		"\x01strand-sm-\x1b[31m": "malformed address",
+		"\x01strand-sm-X":        "has layout 1, ours 2: run the same version",
+		"\x02other":              "malformed address",
+		"\x02strand-sm-\x1b[31m": "malformed address",
 	} {
 		_, err := nameIn([]byte(address))
 		assert.ErrorContains(t, err, want)
 	}
-	name, err := nameIn([]byte("\x01strand-sm-NOBODY"))
+	name, err := nameIn([]byte("\x02strand-sm-NOBODY"))
 	require.NoError(t, err)
 	assert.ErrorContains(t, answers(name), "another host or in another network namespace")
 }

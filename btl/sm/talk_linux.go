@@ -19,6 +19,7 @@ type talk struct {
 	m       *module
 	pending *wireup.Pending
 	fd      int
+	pid     int // of the peer, 0 if this process can not see it
 	watch   btl.Watch
 	name    string // of the peer's socket, if this side connects
 	memory  int    // what the peer has handed over, if it has
@@ -45,7 +46,7 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 	t := &talk{m: m, pending: p, fd: fd, name: to.(way).name}
 	err = os.NewSyscallError("connect", unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + t.name}))
 	if err == nil {
-		err = sameUser(fd)
+		err = t.sameUser()
 	}
 	if err == nil {
 		t.watch, err = m.loop.Watch(fd, t)

@@ -1,0 +1,178 @@
+package sm
+
+import (
+	"bytes"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
+)
+
+// lending is a pair of which rank 0 may lend to rank 1.
+func lending(t *testing.T) *pair {
+	t.Helper()
+	p := connect(t)
+	require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
+	require.True(t, p.ep[1].receive())
+	require.NotZero(t, p.ep[1].pipe.wants.said&mayLend, "it has read the mark")
+	return p
+}
+
+// lend has rank 0 lend a frame of that many bytes.
+func (p *pair) lend(size int) *btl.Frame {
+	p.t.Helper()
+	f := frame(size)
+	fill(f, 'a')
+	p.ep[0].pipe.choice.tries = [ways]uint32{}
+	require.Equal(p.t, btl.Taken, p.ep[0].Send(f, 0))
+	require.NotEmpty(p.t, p.ep[0].pipe.loans)
+	return f
+}
+
+func fill(f *btl.Frame, c byte) { copy(f.Payload, bytes.Repeat([]byte{c}, f.Size)) }
+
+// A frame that is lent arrives, and its memory is the sender's until the receiver has claimed it: what is read
+// within a call, and what is read by a Mover.
+func TestLending(t *testing.T) {
+	for _, size := range []int{10_000, 64 << 10, 300_000} {
+		p := lending(t)
+		f := p.lend(size)
+		p.ep[0].Poll()
+		assert.Empty(t, p.recv[0].Freed)
+		assert.GreaterOrEqual(t, p.ep[0].Outstanding(), size)
+		p.until("arrived", func() bool { return len(p.recv[1].Frames) == 2 })
+		assert.Equal(t, string(f.Payload), p.recv[1].Frames[1].Payload)
+		p.ep[0].Poll()
+		assert.Equal(t, []*btl.Frame{f}, p.recv[0].Freed)
+		assert.Empty(t, p.ep[0].pipe.loans)
+		assert.Zero(t, p.ep[0].pipe.lent)
+	}
+}
+
+// Memory that is lent can be had back at any time. What has not been claimed by then is read from a copy, or
+// is not sent, as the contract has it for frames that were begun and for others.
+func TestWhatIsLentIsTakenBack(t *testing.T) {
+	recall := func(p *pair) { p.ep[0].Recall() }
+	leave := func(p *pair) { _ = p.ep[0].Close() }
+	abort := func(p *pair) { p.ep[0].Abort() }
+	for name, c := range map[string]struct {
+		do      func(*pair)
+		begun   bool // the receiver has begun to read it
+		arrives bool
+	}{
+		"recalled":            {recall, false, false},
+		"recalled when begun": {recall, true, true},
+		"closed":              {leave, false, true},
+		"closed when begun":   {leave, true, true},
+		"aborted":             {abort, false, false},
+		"aborted when begun":  {abort, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, goesOn := lending(t), strings.HasPrefix(name, "recalled")
+			f := p.lend(20_000)
+			back := func() {
+				c.do(p)
+				fill(f, 'b')
+			}
+			if c.begun {
+				p.recv[1].OnBegin = func([]byte, int) error { back(); return nil }
+			} else {
+				back()
+			}
+			if goesOn {
+				require.NotEqual(t, btl.Broken, p.ep[0].Send(frame(9), 0))
+				p.until("what comes behind it", func() bool {
+					n := len(p.recv[1].Frames)
+					return n > 1 && len(p.recv[1].Frames[n-1].Payload) == 9
+				})
+			} else {
+				p.until("the end", func() bool { return p.recv[1].Downs == 1 })
+			}
+			var got []string
+			for _, f := range p.recv[1].Frames {
+				if len(f.Payload) == 20_000 {
+					got = append(got, f.Payload)
+				}
+			}
+			if c.arrives {
+				require.Len(t, got, 1)
+				assert.Equal(t, strings.Repeat("a", 20_000), got[0], "as it was lent")
+			} else {
+				assert.Empty(t, got)
+			}
+			assert.Empty(t, p.recv[0].Freed)
+			if goesOn {
+				assert.Empty(t, p.ep[0].pipe.loans)
+			}
+		})
+	}
+}
+
+// What can not be read ends the connection, and its successors lend nothing: another process has the peer's
+// number, or the memory is none that the system reads.
+func TestWhatCanNotBeRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*pair)
+		want  string
+	}{
+		"another process": {func(p *pair) { p.ep[1].pipe.peer.mark++ }, "it is another process's"},
+		"no memory": {func(p *pair) {
+			at(p.ep[0].pipe.out.ring, p.ep[0].pipe.loans[0].from+addressAt).Store(8)
+		}, "bad address"},
+		"no process": {func(p *pair) { p.ep[1].pipe.peer.pid = 1 << 30 }, "no such process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := lending(t)
+			p.lend(20_000)
+			c.spoil(p)
+			require.True(t, p.ep[1].receive())
+			require.Equal(t, 1, p.recv[1].Downs)
+			assert.ErrorContains(t, p.recv[1].Err, c.want)
+			assert.Equal(t, 1, p.recv[1].Dropped)
+			assert.Len(t, p.recv[1].Frames, 1)
+			assert.Equal(t, name != "no process", p.modules[1].unreadable)
+		})
+	}
+}
+
+// A rank that does not want single copies neither lends nor borrows.
+func TestNoSingleCopies(t *testing.T) {
+	p := connect(t, param.Setting{Name: pSingleCopy, Text: "none", Source: param.Source{Kind: param.Option, Where: "test"}})
+	require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
+	require.True(t, p.ep[1].receive())
+	assert.Equal(t, btl.Done, p.ep[0].Send(frame(20_000), 0))
+	assert.Zero(t, p.ep[1].pipe.wants.said)
+}
+
+// Of each length the receiver wants what was sooner. The sender does that, and now and then the other, so that
+// a change shows.
+func TestChoice(t *testing.T) {
+	var word atomic.Uint64
+	c, a := choice{wants: &word}, appraisal{wants: &word}
+	assert.False(t, c.lends(64<<10), "before it is known that the memory can be read")
+	a.allow()
+	send := func(size, frames int, lent, copied time.Duration) (lends int) {
+		for range frames {
+			if took := copied; c.lends(size) {
+				lends++
+				a.observe(size, int64(lent), true)
+			} else {
+				a.observe(size, int64(took), false)
+			}
+		}
+		return lends
+	}
+	assert.Equal(t, firstTries/2, send(64<<10, firstTries, 4*time.Microsecond, 6*time.Microsecond))
+	assert.Equal(t, 310, send(64<<10, 320, 4*time.Microsecond, 6*time.Microsecond))
+	send(1<<20, firstTries, 100*time.Microsecond, 70*time.Microsecond)
+	assert.Equal(t, 10, send(1<<20, 320, 100*time.Microsecond, 70*time.Microsecond))
+	assert.Equal(t, 310, send(64<<10, 320, 4*time.Microsecond, 6*time.Microsecond), "another length")
+	send(64<<10, 64, 9*time.Microsecond, 6*time.Microsecond)
+	assert.Equal(t, 10, send(64<<10, 320, 9*time.Microsecond, 6*time.Microsecond), "things have changed")
+}

@@ -1,0 +1,100 @@
+package sm
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// A long frame goes by one of two ways. Either the sender copies it into the ring, and the receiver out
+// of it, at the same time. Or the sender lends it: the receiver reads it from the sender's
+// memory by one copy of the system's. Which is sooner depends on where the bytes are. What the sender
+// has just written comes sooner through the ring. What the receiver's cache has from the last time, or what no cache has, is
+// read sooner where it is. So the receiver measures both, for each length, and tells which it wants.
+
+// ways is the number of lengths that are told apart: each is twice the one before.
+const ways = 16
+
+// wayOf is the place of a frame's length among those that are told apart.
+func wayOf(size int) int { return min(bits.Len(uint(size)/wholeLimit), ways-1) }
+
+// mayLend is the bit that says that the peer's memory can be read; bit i below it says that frames of length i
+// should be lent.
+const mayLend = 1 << 63
+
+const (
+	// firstTries: of the first frames of a length every other one is lent.
+	firstTries = 8
+	// tryAgain: every so many frames one goes by the other way, since things change.
+	tryAgain = 32
+)
+
+// choice is the sender's side: which frames it lends.
+type choice struct {
+	wants *atomic.Uint64 // what the peer says
+	tries [ways]uint32
+}
+
+func (c *choice) lends(size int) bool {
+	wants := c.wants.Load()
+	if wants&mayLend == 0 {
+		return false
+	}
+	i := wayOf(size)
+	n := c.tries[i]
+	c.tries[i]++
+	if n < firstTries {
+		return n%2 == 0
+	}
+	return (wants>>i&1 != 0) != (n%tryAgain == 0)
+}
+
+// appraisal is the receiver's side: what frames have cost, by each way.
+type appraisal struct {
+	wants        *atomic.Uint64 // what the peer is told
+	said         uint64
+	lent, copied [ways]cost
+}
+
+// cost is how long frames took, in ns for each 64 KB; 0: none has come yet.
+type cost int64
+
+// observe takes note of a frame. One that was interrupted counts for little.
+func (c *cost) observe(size int, took int64) {
+	v := cost(took<<16/int64(size)) + 1
+	if *c == 0 {
+		*c = v
+		return
+	}
+	*c += (min(v, 2**c) - *c) / 4
+}
+
+// allow says that the peer's memory can be read.
+func (a *appraisal) allow() { a.say(a.said | mayLend) }
+
+func (a *appraisal) say(what uint64) {
+	if what != a.said {
+		a.said = what
+		a.wants.Store(what)
+	}
+}
+
+// observe takes note of a frame that has come, and tells the sender what is wanted.
+func (a *appraisal) observe(size int, took int64, lent bool) {
+	if a.said&mayLend == 0 {
+		return
+	}
+	i := wayOf(size)
+	c := &a.copied[i]
+	if lent {
+		c = &a.lent[i]
+	}
+	c.observe(size, took)
+	if a.lent[i] == 0 || a.copied[i] == 0 {
+		return
+	}
+	if a.lent[i] <= a.copied[i] {
+		a.say(a.said | 1<<i)
+	} else {
+		a.say(a.said &^ (1 << i))
+	}
+}
