@@ -47,6 +47,7 @@ type Engine struct {
 	poller   poller
 	clock    int64  // the time of the last look at it
 	looked   int64  // the time of the last look at the descriptors
+	found    bool   // it has found something that was not the source's
 	epoch    uint64 // frames of one epoch may wait for each other
 	polls    uint64 // number of rounds
 	holder   *waiter
@@ -310,14 +311,19 @@ func (e *Engine) poll(source btl.Poller) bool {
 		did = source.Poll() || did
 	}
 	if source == nil && !did || e.lookIsDue() {
-		did = e.pollDescriptors() || did
+		did = e.pollDescriptors(source) || did
 	}
 	e.polling = false
 	return did
 }
 
-// lookIsDue reports whether the last look at the descriptors is too long ago.
+// lookIsDue reports whether the last look at the descriptors is too long ago, or has found something.
+// There may be more then, and who has looked at the source alone would give up the processor before
+// it. Where others want that too, the rest would come one frame at a time, each after their turn.
 func (e *Engine) lookIsDue() bool {
+	if e.found {
+		return true
+	}
 	if e.skipped++; e.skipped < clockPolls {
 		return false
 	}
@@ -347,17 +353,28 @@ func (e *Engine) pollModules() bool {
 	return did
 }
 
-// pollDescriptors looks at all descriptors and at the clock.
-func (e *Engine) pollDescriptors() bool {
-	e.skipped = 0
+// pollDescriptors looks at all descriptors, the source's too, and at the clock.
+func (e *Engine) pollDescriptors(source btl.Poller) bool {
+	e.skipped, e.found = 0, false
 	e.clock = e.poller.now()
 	e.looked = e.clock
 	n := e.poller.wait(e.events[:], 0)
 	did := false
 	if n > 0 {
 		did = e.dispatch(e.events[:n])
+		e.found = did && (n > 1 || !e.isOf(e.events[0], source))
 	}
 	return e.fire() || did
+}
+
+// isOf reports whether the event is that of the source's descriptor.
+func (e *Engine) isOf(ev event, source btl.Poller) bool {
+	watched, ok := source.(btl.Watched)
+	if !ok {
+		return false
+	}
+	w, ok := watched.Watch().(*watch)
+	return ok && w.token == ev.token
 }
 
 // heldBack reports whether frames wait for a poll.

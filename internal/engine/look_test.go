@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// still is a poller whose clock stands still, so that no look is due for its sake.
+type still struct {
+	poller
+	looks int
+}
+
+func (p *still) now() int64 { return 1 }
+
+func (p *still) wait(buf []event, timeout int64) int {
+	if timeout == 0 {
+		p.looks++
+	}
+	return p.poller.wait(buf, timeout)
+}
+
+// watchedSource is a source that has a descriptor.
+type watchedSource struct {
+	counter
+	*pair
+}
+
+func (s *watchedSource) Poll() bool       { return s.counter.Poll() }
+func (s *watchedSource) Watch() btl.Watch { return s.pair.watch }
+
+// What is behind a frame that a look has found comes with the next polls, though the endpoint that is
+// waited for brings nothing: not after the processor was given up for each. The source's own descriptor
+// is no reason to look again.
+func TestLooksGoOnWhileTheyFindSomething(t *testing.T) {
+	e, clock := newEngineOn(t, Options{Spin: time.Hour}, func(p poller) *still { return &still{poller: p} })
+	p := newPair(t, e)
+	p.then = func() {
+		if p.bytes < 5 {
+			p.send()
+		}
+	}
+	for _, source := range []btl.Poller{&counter{}, &watchedSource{pair: newPair(t, e)}, &watchedSource{pair: p}} {
+		p.bytes, clock.looks = 0, 0
+		p.send()
+		e.Lock()
+		e.looked, e.skipped = -lookAfter, clockPolls // the last look was so long ago
+		for range 6 {
+			e.poll(source)
+		}
+		found := e.found
+		e.Unlock()
+		if source, ok := source.(*watchedSource); ok && source.pair == p {
+			require.Equal(t, 1, clock.looks)
+		} else {
+			require.Equal(t, 5, p.bytes)
+			require.Equal(t, 6, clock.looks, "the last one has found nothing")
+		}
+		require.False(t, found)
+	}
+}
