@@ -14,8 +14,10 @@ type txFrame struct {
 	peer   *peer
 	op     *operation // whose buffer it refers to; nil if it has a copy
 	lane   int
-	copy   []byte   // from the pool
-	short  bool     // the payload is in room
+	copy   []byte // from the pool
+	short  bool   // the payload is in room
+	opens  bool   // a message of length bytes begins with it, which its rail is to count
+	length uint64
 	lost   bool     // it was given up: the memory that it refers to is that of an operation that ends
 	pieces [][]byte // memory for Frame.More
 	free   *txFrame // the next on the free list
@@ -50,7 +52,7 @@ func (p *PML) freeFrame(f *txFrame) {
 	}
 	clear(f.pieces)
 	f.Reset()
-	f.op, f.copy, f.peer, f.lost = nil, nil, nil, false
+	f.op, f.copy, f.peer, f.lost, f.opens = nil, nil, nil, false, false
 	f.pieces = f.pieces[:0]
 	if p.spareFrames < keptSpare {
 		f.free, p.frames = p.frames, f
@@ -126,6 +128,12 @@ func (f *txFrame) detach() {
 	f.Payload, f.More, f.op = f.copy, nil, nil
 	op.frames--
 	op.sendProgressed()
+}
+
+// awaited reports whether the send of its message is not complete before the frame is delivered.
+func (f *txFrame) awaited() bool {
+	whole := frameOf(f.Whole())
+	return whole.op != nil && whole.copy == nil
 }
 
 // settle does what the frame's fate demands: it frees the frame once neither the transport

@@ -17,8 +17,28 @@ func (r *rail) transmitOrCut(f *txFrame) bool {
 	if r.takes(f) {
 		return r.transmit(f)
 	}
-	r.peer.cut(f, r.attr.MaxFrame)
+	r.cut(f)
 	return true
+}
+
+// pieceless is the longest frame that several networks do not share.
+const pieceless = 64 << 10
+
+// shareOut cuts the frame of a message that is sent at once for all networks to share: a
+// message that is alone uses them all.
+func (pe *peer) shareOut(f *txFrame) {
+	pe.cut(f, max(minPiece, (f.Size+2*len(pe.networks)-1)/(2*len(pe.networks))))
+	for pe.sent.Replays() > 0 && pe.replayNext() {
+		continue
+	}
+}
+
+// cut has a frame go in parts that the rail takes.
+func (r *rail) cut(f *txFrame) {
+	if f.Whole() == &f.Frame {
+		r.pml.stats.Cut++
+	}
+	r.peer.cut(f, r.attr.MaxFrame)
 }
 
 // cut has a frame, or a part of one, that no queue and no transport holds go again in
@@ -26,9 +46,6 @@ func (r *rail) transmitOrCut(f *txFrame) bool {
 func (pe *peer) cut(f *txFrame, limit int) {
 	p := pe.pml
 	f.detach() // the parts refer to what the frame does
-	if f.Whole() == &f.Frame {
-		p.stats.Cut++
-	}
 	replaced := pe.sent.Cut(&f.Frame, limit, func(whole *delivery.Frame, offset, n int) *delivery.Frame {
 		part := p.newFrame(pe)
 		part.lane = f.lane

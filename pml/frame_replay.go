@@ -65,7 +65,7 @@ func (pe *peer) queueReplay(r *rail) {
 // is worth going on.
 func (pe *peer) replayNext() bool {
 	f := frameOf(pe.sent.NextReplay())
-	r := pe.freeRail()
+	r := pe.replayRail(f)
 	switch {
 	case f.Delivered(): // meanwhile
 	case r == nil:
@@ -76,12 +76,21 @@ func (pe *peer) replayNext() bool {
 		}
 	default:
 		pe.sent.Replaying()
-		pe.cut(f, r.attr.MaxFrame)
+		r.cut(f)
 		return true
 	}
 	pe.sent.Replaying()
 	f.settle()
 	return true
+}
+
+// replayRail is the rail for a frame that goes again, or a part of one, now. Of parallel rails
+// any will do.
+func (pe *peer) replayRail(f *txFrame) *rail {
+	if len(pe.networks) > 1 {
+		return pe.railNow(f)
+	}
+	return pe.freeRail()
 }
 
 // causes is why none of the rails leads to the peer.

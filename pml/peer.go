@@ -31,19 +31,23 @@ type peer struct {
 	restrained bool // something is held back until more is acknowledged
 
 	// Sending.
-	laneSeq []uint32       // the next number in each lane; the last is the urgent one
-	spread  lanes.Peer     // which lanes tags get
-	sends   int            // not complete
-	taking  int            // receives that have matched a message of its and are not complete
-	waiting opQueue        // sends that are not launched
-	bundle  []*rail        // parallel ones, to which lanes are bound
-	backlog delivery.Queue // frames that no rail would take: control and short messages
-	bulk    delivery.Queue // likewise, pieces of long messages
-	express express        // what is urgent
-	streams opQueue        // cleared sends with data still to be cut into frames
-	sent    delivery.Sender
-	credit  credit.Sender
-	awaited awaited
+	laneSeq  []uint32       // the next number in each lane; the last is the urgent one
+	spread   lanes.Peer     // which lanes tags get
+	sends    int            // not complete
+	taking   int            // receives that have matched a message of its and are not complete
+	waiting  opQueue        // sends that are not launched
+	networks []network      // that carry messages, the quickest first; none if one rail does
+	parallel bool           // one of them has several rails, over which the lanes are spread
+	options  []option       // to choose between them, for reuse
+	narrow   bool           // some rail was not connected so far
+	since    int64          // since when the fastest of the networks has had something to do
+	backlog  delivery.Queue // frames that no rail would take: control and short messages
+	bulk     delivery.Queue // likewise, pieces of long messages
+	express  express        // what is urgent
+	streams  opQueue        // cleared sends with data still to be cut into frames
+	sent     delivery.Sender
+	credit   credit.Sender
+	awaited  awaited
 
 	// Receiving.
 	lanes       []*match.Lane
@@ -119,7 +123,7 @@ func (pe *peer) attach(host string, choice selection.Choice, all []*rail) {
 // choosePoller finds out which rails carry messages now, and where they arrive.
 func (pe *peer) choosePoller() {
 	pe.poller = nil
-	pe.chooseBundle()
+	pe.chooseNetworks()
 	for _, r := range pe.rails {
 		if r.serves() && r.poller != nil {
 			pe.poller = r.poller

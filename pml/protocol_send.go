@@ -76,7 +76,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 func (pe *peer) launch(op *operation) {
 	r := pe.railOf(pe.pml.onWay(op.lane))
 	starved := false
-	if op.mode != Synchronous && (op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerMax)) || pe.presumed(op, r)) {
+	if op.mode != Synchronous && (op.size <= uint64(pe.eagerLimit(r)) || pe.presumed(op, r)) {
 		if op.spend(int(op.size)) {
 			pe.sendEager(op, r)
 			return
@@ -84,11 +84,34 @@ func (pe *peer) launch(op *operation) {
 		starved = true
 		pe.pml.stats.Demoted++
 	}
-	first := r.firstPiece(op.size)
+	first := pe.firstPiece(op.size, r)
 	if starved || first > 0 && !op.spend(int(first)) {
 		first, starved = 0, true
 	}
 	pe.sendRequest(op, r, first, starved)
+}
+
+// eagerLimit is the longest message sent at once, over any network.
+func (pe *peer) eagerLimit(r *rail) int {
+	most := pe.pml.tune.eagerMax
+	limit := r.eagerLimit(most)
+	if len(pe.networks) > 1 {
+		for _, net := range pe.networks {
+			limit = min(limit, net[0].eagerLimit(most))
+		}
+	}
+	return limit
+}
+
+// firstPiece is how much data goes with a request to send, over any network.
+func (pe *peer) firstPiece(size uint64, r *rail) uint64 {
+	first := r.firstPiece(size)
+	if len(pe.networks) > 1 {
+		for _, net := range pe.networks {
+			first = min(first, net[0].firstPiece(size))
+		}
+	}
+	return first
 }
 
 // eagerLimit is the longest message sent at once over the rail.
@@ -145,8 +168,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	p := pe.pml
 	f := p.newFrame(pe)
 	h := op.messageHeader(wire.Eager)
-	r.traffic.Sent++
-	r.traffic.BytesSent += op.size
+	pe.begins(f, r, op.size)
 	op.offset = op.size
 	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
 	if keep && op.size <= copyFirst && (waits || op.size == 0 || !r.prompt()) {
@@ -164,6 +186,10 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	}
 	f.build(&h)
 	op.setBusy(true)
+	if op.size > pieceless && len(pe.networks) > 1 && f.lane < btl.UrgentLane {
+		pe.shareOut(f)
+		return
+	}
 	pe.emit(f)
 }
 
@@ -178,8 +204,7 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 	if first == op.size && first > 0 {
 		h.Flags |= wire.FlagAckNow // no data frame will follow that says so
 	}
-	r.traffic.Sent++
-	r.traffic.BytesSent += op.size
+	pe.begins(f, r, op.size)
 	op.asked, op.offset = true, first
 	op.setBusy(true)
 	f.refer(op, 0, first)
@@ -187,9 +212,9 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 	pe.emit(f)
 }
 
-// emit sends a control frame, or the first frame of a message, over the rail of its lane.
-// If that rail is busy the frame waits. A frame that waits for one of several parallel
-// rails does not block those of the others.
+// emit sends a control frame, or the first frame of a message, over the network that is
+// to have it. If none is the frame waits. One that waits does not block those that go over
+// another network, or over a parallel rail.
 func (pe *peer) emit(f *txFrame) {
 	if f.lane == btl.UrgentLane {
 		if pe.express.frames.Len() > 0 || !pe.transmitUrgent(f) {
@@ -197,9 +222,15 @@ func (pe *peer) emit(f *txFrame) {
 		}
 		return
 	}
-	if pe.backlog.Len() == 0 || len(pe.bundle) > 0 {
-		if r := pe.railOf(f.lane); r != nil && !r.busy && r.transmit(f) {
+	if len(pe.networks) == 0 {
+		if r := pe.control(); pe.backlog.Len() == 0 && r != nil && !r.busy && r.transmit(f) {
 			return
+		}
+	} else {
+		for r := pe.railNow(f); r != nil; r = pe.railNow(f) {
+			if r.transmit(f) {
+				return
+			}
 		}
 	}
 	pe.backlog.Push(&f.Frame)

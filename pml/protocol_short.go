@@ -45,8 +45,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	pe.laneSeq[lane]++
 	f.Payload = f.room[:copy(f.room[:], buf)]
 	f.Size = len(buf)
-	r.traffic.Sent++
-	r.traffic.BytesSent += uint64(len(buf))
+	pe.begins(f, r, uint64(len(buf)))
 	pe.emit(f)
 	return true
 }

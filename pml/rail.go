@@ -53,10 +53,10 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
 	wire.Restamp(f.header[:], pe.received.Next(), pe.grant.Granted())
-	several, now := len(pe.rails) > 1 || pe.express.rail != nil, int64(0)
+	several, opens, now := len(pe.rails) > 1 || pe.express.rail != nil, false, int64(0)
 	if several {
 		now = r.pml.engine.Now()
-		f.Given = now
+		f.Given, opens = now, f.opens
 	}
 	switch r.endpoint.Send(&f.Frame.Frame, f.lane) {
 	case btl.Done:
@@ -76,6 +76,11 @@ func (r *rail) transmit(f *txFrame) bool {
 	}
 	if several {
 		r.share.gave(size, now)
+		if opens {
+			f.opens = false
+			r.counts(f.length)
+		}
+		pe.widen(r, now)
 	}
 	r.expect()
 	if r.trusted() {
@@ -86,6 +91,33 @@ func (r *rail) transmit(f *txFrame) bool {
 		pe.received.Answered(r.pml.engine.Now())
 	}
 	return true
+}
+
+// begins notes that a message begins with the frame. The rail that it goes over counts it; of
+// several it is not known yet which one that is.
+func (pe *peer) begins(f *txFrame, r *rail, length uint64) {
+	if len(pe.rails) == 1 {
+		r.counts(length)
+		return
+	}
+	f.opens, f.length = true, length
+}
+
+// counts notes a message that begins on the rail.
+func (r *rail) counts(length uint64) {
+	r.traffic.Sent++
+	r.traffic.BytesSent += length
+}
+
+// widen connects the other networks once more is under way over the first than a message that
+// is alone.
+func (pe *peer) widen(r *rail, now int64) {
+	if !pe.narrow || r.share.load() < wide {
+		return
+	}
+	if r.look(now); r.share.load() >= wide {
+		pe.connectAll()
+	}
 }
 
 // Up implements [btl.Receiver].

@@ -22,6 +22,14 @@ func kinds(ep *scripted, kind wire.Kind) (n int) {
 	return n
 }
 
+// waitsForRoom has a frame wait since neither rail takes it. The second one does from then on, and
+// has not said so.
+func (pe *peer) waitsForRoom(eps [2]*scripted, h *wire.Header) {
+	eps[0].result, eps[1].result = btl.Busy, btl.Busy
+	pe.sendControl(h)
+	eps[1].result, pe.rails[1].busy = btl.Done, false
+}
+
 // A rail that is busy when its trial begins gets the probe as soon as it takes it: without
 // one the trial would only take its time and fail.
 func TestProbeWaitsForABusyRail(t *testing.T) {
@@ -44,9 +52,7 @@ func TestProbeWaitsForABusyRail(t *testing.T) {
 // rail then shows that it is silent.
 func TestRailThatTakesNothingIsSilent(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
-		eps[0].result = btl.Busy
-		pe.sendControl(&wire.Header{Kind: wire.Clear})
-		require.Equal(t, 1, pe.backlog.Len())
+		pe.waitsForRoom(eps, &wire.Header{Kind: wire.Clear})
 		pe.rails[0].module.(*connector).ep = &scripted{result: btl.Busy}
 		pe.pass(2 * pe.pml.tune.railTimeout)
 		assert.False(t, pe.rails[0].up(), "the rail was given up")
@@ -73,7 +79,9 @@ func TestRailThatGivesNothingBackIsLookedAt(t *testing.T) {
 // operation ends then.
 func TestRailThatKeepsTheMemoryOfAnOperationIsLookedAt(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
-		pe.rails[0].attr.EagerLimit, pe.rails[0].attr.MaxFrame = 1000, 1000
+		for _, r := range pe.rails {
+			r.attr.EagerLimit, r.attr.MaxFrame = 1000, 1000
+		}
 		require.NoError(t, pe.credit.Update(1<<16))
 		eps[0].result = btl.Taken
 		op, err := pe.pml.contextOf(0).isend(make([]byte, 500), nil, 1, 0, Standard)
@@ -102,9 +110,7 @@ func TestBusyRailForWhichNothingWaitsIsLeftAlone(t *testing.T) {
 // is in doubt, and not only when it is given up.
 func TestBacklogLeavesARailInDoubt(t *testing.T) {
 	twoPaths(t, func(pe *peer, eps [2]*scripted) {
-		eps[0].result = btl.Busy
-		pe.sendControl(&wire.Header{Kind: wire.Clear, Handle: 1})
-		require.Equal(t, 1, pe.backlog.Len())
+		pe.waitsForRoom(eps, &wire.Header{Kind: wire.Clear, Handle: 1})
 		for pe.rails[0].way.State != rails.Doubted {
 			pe.pass(pe.pml.tune.railTimeout / 20)
 			pe.rails[1].hear()

@@ -18,20 +18,17 @@ const (
 	maxHeld = 2
 	// minPiece is the least that a long message is cut into for several rails.
 	minPiece = 32 << 10
-	// doubt is the factor by which a rail's speed is raised after a message of which it got
-	// nothing. So it is tried again in the end.
-	doubt = 1.1
 )
 
-// speed is the rail's share of the speed of all. It is the measured one, or the weight as
-// long as some rail was not measured.
+// speed is the rail's share of the speed of all. It is the one that is hoped for, or the weight
+// as long as some rail was not measured.
 func (pe *peer) speed(r *rail) float64 {
 	for _, other := range pe.rails {
 		if other.serves() && other.share.rate() == 0 {
 			return max(r.weight, 1e-9)
 		}
 	}
-	return r.share.rate()
+	return r.share.speed()
 }
 
 // dataRail chooses the rail for the next piece of a long message, and the piece's length,
@@ -76,7 +73,19 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 			best, most = r, room
 		}
 	}
+	if best != nil {
+		pe.passOverIdle(best, most)
+	}
 	return best, most
+}
+
+// passOverIdle notes that one rail gets n bytes while others have nothing to do.
+func (pe *peer) passOverIdle(chosen *rail, n int) {
+	for _, r := range pe.rails {
+		if r.serves() && r != chosen && r.share.load() <= tail {
+			r.share.passOver(n)
+		}
+	}
 }
 
 // freeRail is the rail for a frame that is cut already: of those that take one now,
@@ -132,16 +141,6 @@ func (pe *peer) pieceSize(left uint64) uint64 {
 	return min(left, most)
 }
 
-// doubtStarved thinks better, after a message, of rails that got nothing of it.
-func (pe *peer) doubtStarved() {
-	for _, r := range pe.rails {
-		if r.serves() && !r.share.fed {
-			r.share.took /= doubt
-		}
-		r.share.fed = false
-	}
-}
-
 // cutPiece sends the next piece of a cleared message, and reports false if no rail
 // is to have it now. Messages to the same peer take turns.
 func (pe *peer) cutPiece() bool {
@@ -151,11 +150,8 @@ func (pe *peer) cutPiece() bool {
 		return false
 	}
 	pe.streams.pop()
-	r.share.fed = true
 	f := op.cut(uint64(size))
-	if op.offset == op.accept {
-		pe.doubtStarved()
-	} else {
+	if op.offset < op.accept {
 		pe.streams.push(op)
 	}
 	if !r.transmit(f) {

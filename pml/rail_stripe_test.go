@@ -68,11 +68,9 @@ func stripes(pe *peer, cables []*cable, size uint64, start float64) float64 {
 			w.given += float64(n)
 			w.held = append(w.held, n)
 			r.share.gave(n, int64(now))
-			r.share.fed = true
 			r.line.Take(&delivery.Frame{Frame: btl.Frame{Size: n}})
 			if op.offset += uint64(n); op.offset == op.accept {
 				pe.streams.pop()
-				pe.doubtStarved()
 			}
 		}
 		next := slices.MinFunc(cables, func(a, b *cable) int { return cmp.Compare(a.next(), b.next()) })

@@ -91,8 +91,9 @@ func (r *rail) connect(anew bool) {
 	pe.sendAck(r)
 }
 
-// connectAll has the other rails connect too, for a long message.
+// connectAll has the other rails connect too: there is enough to do for all.
 func (pe *peer) connectAll() {
+	pe.narrow = false
 	for _, r := range pe.rails {
 		pe.connectToo(r)
 	}

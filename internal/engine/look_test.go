@@ -31,7 +31,7 @@ type watchedSource struct {
 }
 
 func (s *watchedSource) Poll() bool       { return s.counter.Poll() }
-func (s *watchedSource) Watch() btl.Watch { return s.pair.watch }
+func (s *watchedSource) Watch() btl.Watch { return s.watch }
 
 // What is behind a frame that a look has found comes with the next polls, though the endpoint that is
 // waited for brings nothing: not after the processor was given up for each. The source's own descriptor

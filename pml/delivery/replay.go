@@ -28,6 +28,9 @@ func (s *Sender) NextReplay() *Frame { return s.replays.Head() }
 // Replays is how many frames and parts are to go again.
 func (s *Sender) Replays() int { return s.replays.Len() }
 
+// AllReplays calls do for each of them, the next one first, until do reports false.
+func (s *Sender) AllReplays(do func(*Frame) bool) { s.replays.All(do) }
+
 // Replaying takes the next frame that is to go again from the queue: a line has it now, or
 // it is to be cut, or it was acknowledged.
 func (s *Sender) Replaying() { s.replays.Pop().queued = false }
