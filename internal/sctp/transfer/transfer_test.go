@@ -141,7 +141,7 @@ func TestTail(t *testing.T) {
 func TestHeldBack(t *testing.T) {
 	const delay = time.Millisecond
 	c := link(100*emulate.Mbit, delay, 1<<20, func(p *emulate.Path) { p.Loss = emulate.Independent(0.3) })
-	s := simulate(t, setup{messages: 300, size: always(3000), config: Config{Delay: true, Outstanding: 3000}}, c)
+	s := simulate(t, setup{messages: 300, size: always(500), config: Config{Outstanding: 500}}, c)
 	s.run(time.Hour)
 	assert.True(t, s.Idle(), "%v", s)
 	assert.Less(t, s.Path(0).Smoothed, int64(2*delay+2*heldLong), "%v", s)
