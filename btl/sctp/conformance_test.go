@@ -29,6 +29,26 @@ func TestConformanceUser(t *testing.T) {
 	})
 }
 
+// The same over the stack of our own.
+func TestConformanceOwn(t *testing.T) {
+	conformance.Run(t, func() conformance.Subject {
+		return conformance.Subject{
+			Component: Component{},
+			Settings: []param.Setting{
+				with(pStack, "own"),
+				with(pConnectTimeout, "10s"),
+				with(pHandshakeTimeout, "10s"),
+				with(pHeartbeat, "150ms"),
+				with(pRTOMin, "50ms"),
+				with(pRTOInitial, "100ms"),
+				with(pRTOMax, "300ms"), // each heartbeat in vain doubles the wait for the next one
+				with(pAssocMaxRetrans, "7"),
+			},
+			Sever: sever,
+		}
+	})
+}
+
 // The same over the kernel's SCTP.
 func TestKernelConformance(t *testing.T) {
 	need.KernelSCTP(t)

@@ -6,8 +6,8 @@ import (
 )
 
 var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
-	{Name: pStack, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "kernel", "user"}, Level: param.User,
-		Help: "Who speaks SCTP: the kernel, or a stack in this process over UDP (user), whose ports are UDP's. auto takes the kernel's if it has one. Ranks that are to talk to each other need the same, or btl_sctp_encap_port."},
+	{Name: pStack, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "kernel", "user", "own"}, Level: param.User,
+		Help: "Who speaks SCTP: the kernel, or a stack in this process over UDP, whose ports are UDP's: user is pion/sctp's, own is Strand's own, which is new and to take its place. auto takes the kernel's if it has one, else user. Ranks that are to talk to each other need the same, or btl_sctp_encap_port."},
 	{Name: pStreams, Kind: param.Int, Default: "10", Min: "1", Max: "65534", AtMost: "pml_lanes", Unit: "streams", Level: param.User,
 		Help: "Streams to each peer, besides one for control. Messages of different tags travel on different streams and do not wait for each other's lost packets; 1 puts all on one, the message layer's control frames too. A peer with fewer decides. Not more than pml_lanes."},
 	{Name: pOutstanding, Kind: param.Size, Default: "1M", Min: "128K", Max: "1G", Level: param.Tuner,

@@ -1,0 +1,326 @@
+package ownstack
+
+import (
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/datagram"
+	"github.com/strandmp/strand/internal/sctp"
+	"github.com/strandmp/strand/internal/sctp/stream"
+)
+
+// An association is our end of one.
+type association struct {
+	s        *Stack
+	p        *sctp.Association
+	h        stack.Handler
+	over     bool // the handler is not called any more
+	severed  bool
+	refused  bool // Busy was returned, and Writable is due
+	touched  bool
+	deferred bool // the loop will flush it
+	blocked  bool // a socket has had no room for it
+	epoch    uint64
+	held     int // bytes that were sent since it was last drained
+	alarm    *datagram.Alarm
+	giveUp   btl.Timer // ends an attempt that takes too long
+	ways     []way
+	pairs    []sctp.Pair // of an attempt, at which somebody may be
+	sent     uint64      // calls
+	received uint64      // packets
+}
+
+var (
+	_ stack.Association = (*association)(nil)
+	_ sctp.Owner        = (*association)(nil)
+	_ btl.Deferred      = (*association)(nil)
+	_ datagram.Waiter   = (*association)(nil)
+)
+
+func (s *Stack) newAssociation() *association {
+	a := &association{s: s}
+	a.alarm = datagram.NewAlarm(a.tick)
+	return a
+}
+
+// adopt takes the protocol's part.
+func (a *association) adopt(p *sctp.Association) {
+	a.p = p
+	a.s.byTag[p.Tag()] = a
+}
+
+// forget ends what the stack knows of it.
+func (a *association) forget() {
+	a.over = true
+	if a.giveUp != nil {
+		a.giveUp.Stop()
+		a.giveUp = nil
+	}
+	if a.severed {
+		a.severed = false
+		a.s.severed--
+	}
+	if a.s.byTag[a.p.Tag()] == a {
+		delete(a.s.byTag, a.p.Tag())
+	}
+}
+
+// Associate implements [stack.Stack].
+func (s *Stack) Associate(r stack.Route, h stack.Handler) (stack.Association, error) {
+	a := s.newAssociation()
+	a.h = h
+	for _, p := range r.Pairs {
+		remote := netip.AddrPortFrom(p.Remote.Addr().WithZone(""), p.Remote.Port())
+		if so := s.socketFor(p.Local, remote.Addr()); so != nil {
+			a.pairs = append(a.pairs, so.pair(remote, p.Nearby))
+		}
+	}
+	if len(a.pairs) == 0 {
+		return nil, syscall.EADDRNOTAVAIL
+	}
+	p, err := s.endpoint.Associate(s.cfg.Loop.Now(), a.pairs, stack.InnerPort, a)
+	if err != nil {
+		return nil, err
+	}
+	a.adopt(p)
+	if t := s.cfg.ConnectTimeout; t > 0 {
+		a.giveUp = s.cfg.Loop.After(t, func() { a.fail(syscall.ETIMEDOUT) })
+	}
+	s.work(a)
+	return a, nil
+}
+
+// fail ends it for a reason that the protocol does not know.
+func (a *association) fail(err error) {
+	if a.over {
+		return
+	}
+	a.p.Discard()
+	a.Down(err)
+}
+
+// refusedAt notes that nobody is at an address. If nobody is at any, the attempt has failed.
+func (a *association) refusedAt(remote netip.AddrPort) {
+	a.pairs = slices.DeleteFunc(a.pairs, func(p sctp.Pair) bool { return p.Remote == remote })
+	if len(a.pairs) == 0 && a.p.State() == sctp.CookieWait {
+		a.fail(syscall.ECONNREFUSED)
+	}
+}
+
+// work sends what an association has, now or when the endpoint has returned.
+func (s *Stack) work(a *association) {
+	a.touch()
+	s.settle()
+}
+
+func (a *association) touch() {
+	if !a.touched {
+		a.touched = true
+		a.s.touched = append(a.s.touched, a)
+	}
+}
+
+// settle sends what there is, and says that there is room.
+func (a *association) settle() {
+	a.drain()
+	if a.refused && !a.over && a.p.Queued() <= a.s.cfg.Outstanding*3/4 {
+		a.refused = false
+		a.h.Writable()
+	}
+}
+
+// Send implements [stack.Association].
+func (a *association) Send(id uint16, ppid uint32, head []byte, f *btl.Frame) btl.Result {
+	size := len(head)
+	if f != nil {
+		size += f.Size
+	}
+	switch {
+	case a.over:
+		return btl.Broken
+	case size > a.s.cfg.MaxMessage:
+		a.s.cfg.Loop.Post(func() { a.fail(syscall.EMSGSIZE) }) // no call of the handler from here
+		return btl.Broken
+	}
+	if queued := a.p.Queued(); queued > 0 && queued+size > a.s.cfg.Outstanding {
+		a.refused = true
+		return btl.Busy
+	}
+	m := a.s.messages.fill(head, f)
+	m.Stream, m.PPID, m.Unordered = id, ppid, false
+	if err := a.p.Push(a.s.cfg.Loop.Now(), &m.Message); err != nil {
+		a.s.messages.put(m)
+		return btl.Broken
+	}
+	a.held += size
+	a.soon()
+	return btl.Done
+}
+
+// flushAt is how many bytes are held back at most, to go out together.
+const flushAt = 16 << 10
+
+// soon sends at once what is the first since the last poll. More waits a moment, so that it shares packets
+// and calls.
+func (a *association) soon() {
+	s, loop := a.s, a.s.cfg.Loop
+	if s.inside > 0 {
+		a.touch()
+		return
+	}
+	if now := loop.Epoch(); now != a.epoch {
+		a.epoch = now
+	} else if a.held < flushAt {
+		if !a.deferred {
+			a.deferred = true
+			loop.Flush(a)
+		}
+		return
+	}
+	a.drain()
+}
+
+// Flush implements [btl.Deferred].
+func (a *association) Flush() {
+	a.deferred = false
+	if a.s.inside > 0 {
+		a.touch()
+		return
+	}
+	a.drain()
+}
+
+// Resume implements [datagram.Waiter].
+func (a *association) Resume() bool {
+	a.blocked = false
+	a.drain()
+	return true
+}
+
+// tick is called when the protocol has something to do.
+func (a *association) tick(now int64) {
+	s := a.s
+	if s.closed {
+		return
+	}
+	s.inside++
+	a.p.Tick(now)
+	s.inside--
+	s.work(a)
+}
+
+// Up implements [sctp.Owner].
+func (a *association) Up() {
+	if a.giveUp != nil {
+		a.giveUp.Stop()
+		a.giveUp = nil
+	}
+	if !a.over {
+		a.h.Up()
+	}
+}
+
+// Receive implements [sctp.Owner].
+func (a *association) Receive(id uint16, ppid uint32, piece []byte, end bool) {
+	if !a.over {
+		a.h.Receive(id, ppid, piece, end)
+	}
+}
+
+// Confirmed implements [sctp.Owner].
+func (a *association) Confirmed(m *stream.Message) { a.s.messages.put(m.Owner.(*message)) }
+
+// PathChanged implements [sctp.Owner].
+func (a *association) PathChanged(i int) {
+	if !a.over {
+		a.h.PathChanged(a.state(i))
+	}
+}
+
+// Down implements [sctp.Owner].
+func (a *association) Down(err error) {
+	if !a.over {
+		a.forget()
+		a.h.Down(err)
+	}
+}
+
+// Poll implements [stack.Association].
+func (a *association) Poll() bool { return a.s.receive() }
+
+// Streams implements [stack.Association].
+func (a *association) Streams() int { return a.p.Streams() }
+
+// Window implements [stack.Association].
+func (a *association) Window() int { return a.p.Window() }
+
+// Queued implements [stack.Association].
+func (a *association) Queued() int { return a.p.Queued() }
+
+// Remote implements [stack.Association].
+func (a *association) Remote() netip.AddrPort { return a.p.Remote() }
+
+// Trust implements [stack.Association].
+func (a *association) Trust() { a.p.Trust() }
+
+// Addresses implements [stack.Association].
+func (a *association) Addresses() (local, remote string) {
+	p := a.p.Path(0).Pair
+	return p.Local.String(), a.p.Remote().String()
+}
+
+// Calls implements [stack.Association].
+func (a *association) Calls() (sent, received uint64) { return a.sent, a.received }
+
+// Abort implements [stack.Association].
+func (a *association) Abort() {
+	if a.over {
+		return
+	}
+	severed := a.severed
+	a.forget()
+	if severed {
+		a.p.Discard()
+		return
+	}
+	a.p.Abort("")
+	a.s.work(a)
+}
+
+// Release implements [stack.Association]. Nobody goes on when the process has ended.
+func (a *association) Release() { a.Abort() }
+
+// Sever implements [stack.Association].
+func (a *association) Sever() {
+	if !a.severed && !a.over {
+		a.severed = true
+		a.s.severed++
+	}
+}
+
+// Paths implements [stack.Association].
+func (a *association) Paths() []btl.PathState {
+	all := make([]btl.PathState, a.p.Paths())
+	for i := range all {
+		all[i] = a.state(i)
+	}
+	return all
+}
+
+func (a *association) state(i int) btl.PathState {
+	p := a.p.Path(i)
+	ago := time.Duration(a.s.cfg.Loop.Now() - p.Since)
+	return btl.PathState{Desc: p.Local.String() + " → " + p.Remote.String(), Up: p.State == sctp.Active, Since: time.Now().Add(-ago)}
+}
+
+// Congestion implements [stack.Association].
+func (a *association) Congestion() (btl.Congestion, bool) {
+	p := a.p.Path(0)
+	return btl.Congestion{
+		Algorithm: "reno", Window: p.Window, RoundTrip: p.RoundTrip, Timeout: p.Timeout, Resent: int64(p.Resent), Timeouts: int64(p.Timeouts),
+	}, true
+}

@@ -1,0 +1,154 @@
+package ownstack
+
+import (
+	"net/netip"
+	"syscall"
+
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/sctp"
+)
+
+// A way is where packets for a pair of addresses go.
+type way struct {
+	pair sctp.Pair
+	so   *socket
+	to   rawio.Destination
+}
+
+// socketFor is the socket to send from: the one at an address, or any that can send to the peer.
+func (s *Stack) socketFor(local, remote netip.Addr) *socket {
+	for _, so := range s.sockets {
+		if so.address == local.WithZone("") {
+			return so
+		}
+	}
+	for _, so := range s.sockets {
+		if !local.IsValid() && so.address.Is4() == remote.Is4() {
+			return so
+		}
+	}
+	return nil
+}
+
+// pair is the path from a socket to an address of a peer's.
+func (so *socket) pair(remote netip.AddrPort, nearby bool) sctp.Pair {
+	const always = 1200 // what every network carries: RFC 9000, section 14
+	most := min(so.s.cfg.MTU, so.nic)
+	base := min(always, most)
+	if nearby {
+		most = min(so.s.cfg.LoopbackMTU, so.nic)
+		base = most
+	}
+	return sctp.Pair{Local: so.address, Remote: remote, Base: base, Most: most}
+}
+
+// pathTo is the path to an address of a peer that has come to one of ours.
+func (s *Stack) pathTo(remote netip.AddrPort, arrived netip.Addr) (sctp.Pair, bool) {
+	so := s.socketFor(arrived, remote.Addr())
+	if so == nil || so.address.Is4() != remote.Addr().Is4() {
+		return sctp.Pair{}, false
+	}
+	return so.pair(remote, s.nearby(remote.Addr())), true
+}
+
+// nearby reports whether an address is of this machine.
+func (s *Stack) nearby(a netip.Addr) bool {
+	for _, so := range s.sockets {
+		if so.address == a {
+			return true
+		}
+	}
+	return a.IsLoopback()
+}
+
+// way finds where packets for a pair go.
+func (a *association) way(p sctp.Pair) *way {
+	for i := range a.ways {
+		if w := &a.ways[i]; w.pair.Remote == p.Remote && w.pair.Local == p.Local {
+			return w
+		}
+	}
+	so := a.s.socketFor(p.Local, p.Remote.Addr())
+	remote := p.Remote
+	if remote.Addr().IsLinkLocalUnicast() {
+		remote = netip.AddrPortFrom(remote.Addr().WithZone(so.Local.Addr().Zone()), remote.Port())
+	}
+	a.ways = append(a.ways, way{p, so, rawio.NewDestination(remote)})
+	return &a.ways[len(a.ways)-1]
+}
+
+// A batch is packets for one way. All have the same length, but for the last.
+type batch struct {
+	w    *way
+	size int
+}
+
+// drain sends what an association has to send, and sets its alarm.
+func (a *association) drain() {
+	if a.blocked || a.s.inside > 0 || a.s.closed {
+		return
+	}
+	a.held = 0
+	s, now := a.s, a.s.cfg.Loop.Now()
+	var b batch
+	s.out = s.out[:0]
+	for !a.blocked {
+		from := len(s.out)
+		out, to, ok := a.p.Send(now, s.out)
+		if !ok {
+			break
+		}
+		s.out = out
+		packet := out[from:len(out):len(out)]
+		w := a.way(to.Pair)
+		if b.w != nil && (b.w != w || len(packet) > b.size || !w.so.Packets.Room(1)) {
+			a.flush(&b)
+		}
+		if b.w == nil {
+			b = batch{w, len(packet)}
+			w.so.Packets.Reset(&w.to, len(packet))
+		}
+		w.so.Packets.Add(packet)
+		if len(packet) < b.size || cap(s.out)-len(s.out) < longestPacket {
+			a.flush(&b)
+			s.out = s.out[:0]
+		}
+	}
+	a.flush(&b)
+	if a.p.State() == sctp.Closed {
+		s.clock.Set(a.alarm, 0)
+		return
+	}
+	s.clock.Set(a.alarm, a.p.At())
+}
+
+// flush gives the system the packets of a batch. What it has no room for is as if lost.
+func (a *association) flush(b *batch) {
+	if b.w == nil {
+		return
+	}
+	so := b.w.so
+	*b = batch{}
+	if a.severed {
+		return
+	}
+	a.sent++
+	switch _, errno := so.SendBatch(); errno {
+	case syscall.EAGAIN, syscall.ENOBUFS:
+		a.blocked = true
+		so.Block(a)
+	}
+}
+
+// refuse tells the peer of an association that is nobody's.
+func (s *Stack) refuse(p *sctp.Association) {
+	a := association{s: s, p: p}
+	for {
+		packet, to, ok := p.Send(s.cfg.Loop.Now(), s.out[:0])
+		if !ok {
+			return
+		}
+		w := a.way(to.Pair)
+		w.so.Send(packet, &w.to)
+	}
+}

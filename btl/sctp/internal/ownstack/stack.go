@@ -1,0 +1,321 @@
+package ownstack
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/datagram"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/sctp"
+	"github.com/strandmp/strand/internal/sctp/chunk"
+	"github.com/strandmp/strand/internal/sctp/stream"
+	"github.com/strandmp/strand/wireup"
+)
+
+// A Stack is SCTP over UDP.
+type Stack struct {
+	cfg      stack.Config
+	endpoint *sctp.Endpoint
+	sockets  []*socket
+	clock    *datagram.Clock
+	messages pool
+	touched  []*association // that may have something to send, or to tell
+	inside   int            // calls of the endpoint that have not returned: nothing is sent meanwhile
+	out      []byte         // packets of one batch
+	reply    []byte
+	byTag    map[uint32]*association // by ours
+	filter   func(packet []byte) bool
+	severed  int // associations, for tests
+	closed   bool
+}
+
+var _ stack.Stack = (*Stack)(nil)
+
+const (
+	defaultBuffer = 4 << 20
+	// farewell is how long closing waits for what peers have not confirmed: nobody repeats it when the
+	// process has ended.
+	farewell = time.Second
+	// longestPacket fits into a UDP datagram, with IPv6's header.
+	longestPacket = 65000
+)
+
+// Open opens the sockets.
+func Open(c stack.Config) (*Stack, error) {
+	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
+	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket),
+		byTag: make(map[uint32]*association)}
+	var err error
+	if s.endpoint, err = sctp.NewEndpoint(s.protocol()); err != nil {
+		return nil, err
+	}
+	if err := s.listen(); err != nil {
+		return nil, err
+	}
+	s.checkBuffers(c)
+	return s, nil
+}
+
+// protocol is what the transport's parameters are for the protocol.
+func (s *Stack) protocol() sctp.Config {
+	c := s.cfg
+	p := sctp.Config{
+		Port: stack.InnerPort, Streams: c.Streams, Window: c.ReceiveBuffer, Outstanding: c.Outstanding,
+		RTOInitial: c.RTOInitial, RTOMin: c.RTOMin, RTOMax: c.RTOMax, Heartbeat: c.Heartbeat,
+		PathMaxRetrans: c.PathMaxRetrans, AssocMaxRetrans: c.AssocMaxRetrans, Autoclose: c.Autoclose,
+		Interleave: c.Interleave, Scheduler: scheduler(c.Tuning), Places: places(c.Tuning), Delay: c.Delay,
+		Pool: new(stream.Pool), Accept: s.accept, Room: c.Room, Local: s.pathTo, Random: random,
+	}
+	if len(c.Local) > 1 {
+		for _, a := range c.Local {
+			p.Addresses = append(p.Addresses, a.WithZone(""))
+		}
+	}
+	return p
+}
+
+// scheduler is in turns where messages can be interleaved, unless it is asked for.
+func scheduler(t stack.Tuning) string {
+	if t.Scheduler == "" && t.Interleave {
+		return "rr"
+	}
+	return t.Scheduler
+}
+
+// places are those of streams: of the control stream, whose is 0, and of the others.
+func places(t stack.Tuning) []uint16 {
+	if t.Priorities == nil {
+		return nil
+	}
+	first := uint16(0)
+	if t.Scheduler == "wfq" {
+		first = 1
+		for _, weight := range t.Priorities {
+			first = max(first, weight)
+		}
+	}
+	return append([]uint16{first}, t.Priorities...)
+}
+
+func random() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails (crypto/rand)
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// A socket is that of one of our addresses.
+type socket struct {
+	*datagram.Socket
+	s       *Stack
+	address netip.Addr // without its zone, as the protocol knows it
+	nic     int        // longest packet of SCTP that the interface carries
+}
+
+var _ datagram.Owner = (*socket)(nil)
+
+// listen opens a socket for each address, at a port that is free on all.
+func (s *Stack) listen() error {
+	open := func(a netip.Addr, port uint16) (*socket, uint16, error) {
+		so, err := datagram.Open(netip.AddrPortFrom(a, port), s.cfg.SendBuffer, s.cfg.ReceiveBuffer)
+		if err != nil {
+			return nil, 0, err
+		}
+		return &socket{Socket: so, s: s, address: a.WithZone(""), nic: carries(a)}, so.Local.Port(), nil
+	}
+	sockets, _, err := wireup.Bind(s.cfg.Ports, fmt.Sprint(s.cfg.Local), s.cfg.Local, open, func(so *socket) { so.Close() })
+	if err != nil {
+		return err
+	}
+	s.sockets = sockets
+	buffers := datagram.NewBuffers()
+	for _, so := range sockets {
+		if err := so.Serve(s.cfg.Loop, so, buffers); err != nil {
+			for _, so := range sockets {
+				so.Close()
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// carries is the longest packet of SCTP that the interface of an address takes in UDP.
+func carries(a netip.Addr) int {
+	const udp, ip4, ip6 = 8, 20, 40
+	headers := udp + ip4
+	if a.Is6() {
+		headers = udp + ip6
+	}
+	nics, _ := net.Interfaces()
+	for _, nic := range nics {
+		addrs, _ := nic.Addrs()
+		for _, at := range addrs {
+			if p, ok := at.(*net.IPNet); ok && p.IP.Equal(a.WithZone("").AsSlice()) {
+				return min(nic.MTU-headers, longestPacket)
+			}
+		}
+	}
+	return longestPacket
+}
+
+// checkBuffers tells of a size that was asked for and that the system has not given.
+func (s *Stack) checkBuffers(asked stack.Config) {
+	for _, b := range []struct {
+		what, limit string
+		asked       int
+		got         func() (int, error)
+	}{
+		{"send", "wmem_max", asked.SendBuffer, s.sockets[0].SendBuffer},
+		{"receive", "rmem_max", asked.ReceiveBuffer, s.sockets[0].ReceiveBuffer},
+	} {
+		if got, err := b.got(); err == nil && got < b.asked {
+			s.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives a socket a %s buffer of %d bytes, %d were asked for (sysctl net.core.%s=%[3]d)",
+				b.what, got, b.asked, b.limit))
+		}
+	}
+}
+
+// Port implements [stack.Stack].
+func (s *Stack) Port() uint16 { return s.sockets[0].Local.Port() }
+
+// MaxMessage implements [stack.Stack]. A message on each stream can be half arrived. What has arrived of it fills the
+// window until its rest has come, for which there must be room.
+func (s *Stack) MaxMessage() int {
+	return min(s.cfg.MaxMessage, s.cfg.ReceiveBuffer/(s.cfg.Streams+1))
+}
+
+// Progress implements [stack.Stack]: there is nothing that no watch and no timer announces.
+func (s *Stack) Progress() bool { return false }
+
+// Farewell implements [stack.Stack].
+func (s *Stack) Farewell() time.Duration { return farewell }
+
+// Linger implements [stack.Stack].
+func (s *Stack) Linger() {
+	all := make([]*datagram.Socket, len(s.sockets))
+	for i, so := range s.sockets {
+		all[i] = so.Socket
+	}
+	datagram.Wait(1, all...)
+	s.receive()
+	s.clock.Run()
+}
+
+// receive takes what has come to any socket.
+func (s *Stack) receive() (did bool) {
+	for _, so := range s.sockets {
+		did = so.Receive() || did
+	}
+	return did
+}
+
+// Close implements [stack.Stack].
+func (s *Stack) Close() error {
+	if s.closed {
+		return nil
+	}
+	for _, a := range s.byTag {
+		a.Abort()
+	}
+	s.settle()
+	s.closed = true
+	s.clock.Stop()
+	for _, so := range s.sockets {
+		so.Close()
+	}
+	return nil
+}
+
+// Filter has f look at each packet that arrives: false loses it. For tests.
+func (s *Stack) Filter(f func(packet []byte) bool) { s.filter = f }
+
+// accept makes a peer's association known.
+func (s *Stack) accept(p *sctp.Association) sctp.Owner {
+	a := s.newAssociation()
+	a.adopt(p)
+	if a.h = s.cfg.Accept(a); a.h == nil {
+		a.forget()
+		return nil
+	}
+	return a
+}
+
+// Arrived implements [datagram.Owner].
+func (so *socket) Arrived(from *rawio.Origin, b []byte) {
+	s := so.s
+	if s.filter != nil && !s.filter(b) || s.isSevered(b) {
+		return
+	}
+	at := from.AddrPort()
+	s.inside++
+	p, reply := s.endpoint.Receive(s.cfg.Loop.Now(), so.address, netip.AddrPortFrom(at.Addr().WithZone(""), at.Port()), b, s.reply[:0])
+	s.inside--
+	if reply != nil {
+		to := rawio.NewDestination(at)
+		so.Send(reply, &to)
+	}
+	if p == nil {
+		return
+	}
+	if a, ok := p.Owner().(*association); ok {
+		a.received++
+		a.touch()
+		return
+	}
+	s.refuse(p)
+}
+
+// isSevered reports whether a packet is for an association that hears nothing.
+func (s *Stack) isSevered(b []byte) bool {
+	if s.severed == 0 || len(b) < chunk.HeaderSize {
+		return false
+	}
+	a := s.byTag[binary.BigEndian.Uint32(b[4:])]
+	return a != nil && a.severed
+}
+
+// Settle implements [datagram.Owner].
+func (so *socket) Settle() { so.s.settle() }
+
+// settle sends what those have to send for whom something has come, and tells who waits that there is room.
+func (s *Stack) settle() {
+	for s.inside == 0 && len(s.touched) > 0 {
+		last := len(s.touched) - 1
+		a := s.touched[last]
+		s.touched[last] = nil
+		s.touched = s.touched[:last]
+		a.touched = false
+		a.settle()
+	}
+}
+
+// Undelivered implements [datagram.Owner]. That nobody is at a port ends an attempt, once it is known of all addresses,
+// and an association at once: its process has died. The answer has to quote a tag, which only we and the peer
+// know. Anything else may pass.
+func (so *socket) Undelivered(f rawio.Failure) {
+	s := so.s
+	if f.Code != syscall.ECONNREFUSED || len(f.Sent) < chunk.HeaderSize+8 {
+		return
+	}
+	remote := netip.AddrPortFrom(f.To.Addr().WithZone(""), f.To.Port())
+	tag := binary.BigEndian.Uint32(f.Sent[4:])
+	if tag == 0 { // an INIT, which says our own
+		if a := s.byTag[binary.BigEndian.Uint32(f.Sent[chunk.HeaderSize+4:])]; a != nil {
+			a.refusedAt(remote)
+		}
+		return
+	}
+	for _, a := range s.byTag {
+		if a.p.PeerTag() == tag && a.p.Remote().Port() == remote.Port() {
+			a.fail(f.Code)
+			return
+		}
+	}
+}
