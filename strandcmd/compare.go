@@ -81,7 +81,7 @@ func newCompareCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	f.declare(cmd.Flags())
-	cmd.AddCommand(newCompareMemberCommand(), newCarryCommand(), newElsewhereCommand())
+	cmd.AddCommand(newCompareMemberCommand())
 	return cmd
 }
 

@@ -2,22 +2,17 @@ package strandcmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/lab/compare"
-	"github.com/strandmp/strand/internal/machine"
-	"github.com/strandmp/strand/internal/remote"
+	"github.com/strandmp/strand/internal/launcher/remote"
 )
 
 // ofEmulation are the flags that have no effect on a real network.
@@ -25,9 +20,6 @@ var ofEmulation = []string{"loss", "burst-loss", "delay", "rate", "jitter", "reo
 
 // ofHosts are the flags that have no effect without --host.
 var ofHosts = []string{"rsh", "host-strand"}
-
-// hostPatience is how long a remote shell may take to start strand.
-const hostPatience = 20 * time.Second
 
 // checkHosts refuses to run under a launcher, hosts that can not be used, and flags that would
 // have no effect. Unless --ranks is given, it sets the number of ranks to that of the hosts.
@@ -93,58 +85,15 @@ func (f *compareFlags) realNetwork(cmd *cobra.Command) (compare.Ground, error) {
 			return nil, fmt.Errorf("--host-strand: where this program is can not be found out: %w", err)
 		}
 	}
-	program, err := self()
-	if err != nil {
-		return nil, err
-	}
-	hosts := compare.Hosts{Carrier: []string{program, "compare", "carry"}}
+	hosts := compare.Hosts{Build: buildName(buildInfo())}
 	for _, name := range f.hosts {
 		hosts.Hosts = append(hosts.Hosts, remote.Host{Name: name, Shell: strings.Fields(f.rsh), Program: there, Patience: hostPatience})
 	}
 	ctx, stop := interruptible(commandContext(cmd))
 	defer stop()
-	err = hosts.Reach(ctx, buildName(buildInfo()))
+	err := hosts.Reach(ctx)
 	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
 		return nil, signal
 	}
 	return hosts, err
-}
-
-// newCarryCommand is the hidden command that strand compare starts for a rank on another host.
-// Its first argument is the place; the others are the command line that would start the rank
-// here.
-func newCarryCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "carry place program compare member order", Short: "The carrier of a rank on another host", Hidden: true,
-		Example: "  strand compare --host node1 --host node2",
-		Args:    cobra.ExactArgs(5),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var place remote.Place
-			if err := json.Unmarshal([]byte(args[0]), &place); err != nil {
-				return fmt.Errorf("%q is no place of strand compare's, which alone calls this: %w", args[0], err)
-			}
-			err := remote.Carry(commandContext(cmd), place, buildName(buildInfo()), args[len(args)-1], os.Stdout)
-			if ended, isEnd := errors.AsType[*exec.ExitError](err); isEnd && ended.ExitCode() > 0 {
-				return statusError(ended.ExitCode()) // it has said itself what was wrong
-			}
-			return err
-		},
-	}
-}
-
-// newElsewhereCommand is the hidden command that the carrier starts on the other host.
-func newElsewhereCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "elsewhere", Short: "A rank on this host of a comparison that another one conducts", Hidden: true,
-		Example: "  strand compare --host node1 --host node2",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			out := os.Stdout
-			os.Stdout = os.Stderr // standard output carries frames, and nothing may come between them
-			i := remote.Introduction{Build: buildName(buildInfo()), Machine: machine.This()}
-			return remote.Answer(commandContext(cmd), os.Stdin, out, i, func(ctx context.Context, argument string, out io.Writer) error {
-				return compare.Member(ctx, argument, out)
-			})
-		},
-	}
 }

@@ -181,6 +181,7 @@ transports below them do.`,
 	})
 	root.AddCommand(
 		newRunCommand(stdin, checkSettings),
+		newElsewhereCommand(),
 		newInfoCommand(),
 		newReachCommand(),
 		newBenchCommand(),

@@ -2,18 +2,19 @@ package strandcmd
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/internal/launcher/job"
+	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/param"
 )
 
-const runLong = `Starts the ranks of a program on this host and waits for them.
+const runLong = `Starts the ranks of a program on this host, or on those of --host, and waits for them.
 
 Flags end at the program's name; all that follows is the program's. Output is
 passed on line by line (a line of more than 1 MB in parts), standard input goes to rank 0.
@@ -40,8 +41,15 @@ command, whatever ends that.
 the ranks' transports do: every connection, and which way to a peer was chosen and
 why. With btl=2 they tell each step.
 
-On several hosts the same program runs under MPICH's mpiexec or Slurm's
-srun --mpi=pmi2; parameters are then given by STRAND_ variables or a file.
+--host a:4,b:4 starts ranks 0 to 3 on a and 4 to 7 on b, by one ssh for each host; a host without
+a number takes as many as the others leave. Strand and the program must be there, at the same
+paths, or --push brings both. Nothing listens anywhere for it: all that the ranks and this command
+say to each other goes through ssh, which must get there without a question (a key, an agent).
+The ranks get the environment of a shell there, STRAND_ variables, and those of --env. All else is
+as on one host; a rank whose host can not be reached any more counts as failed.
+
+Under MPICH's mpiexec or Slurm's srun --mpi=pmi2 the same program runs too; parameters are then
+given by STRAND_ variables or a file.
 
 Coming from Open MPI: --mca name value is -p name=value, -np is -n. Coming from
 MPICH, -disable-auto-cleanup is --on-failure=continue. Coming from LA-MPI, these set the parameters on the right:
@@ -54,6 +62,9 @@ MPICH, -disable-auto-cleanup is --on-failure=continue. Coming from LA-MPI, these
 const runExample = `  strand run -n 4 ./wordfreq
   strand run -n 4 --btl tcp,self --tag-output ./wordfreq -top 5 -dir /usr/share/doc
   strand run -n 2 -p btl_tcp_if_include=10.0.0.0/8 --timeout 5m ./program
+  strand run --host node1:4,node2:4 ./wordfreq
+  strand run --hostfile hosts -n 64 --map-by node --push ./program
+  strand run --host pod-0,pod-1 -n 2 --rsh 'kubectl exec -i {host} -- sh -c {command}' ./program
   strand run -n 2 --env GOMAXPROCS=1 --env HOME ./program <input >output`
 
 // validator checks parameters before anything is started.
@@ -61,10 +72,10 @@ type validator func(flags []param.Setting, environ []string) error
 
 func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	config := job.Config{Stdin: stdin, Validate: validate}
-	onNet := false
+	onNet, bindTo, hosts := false, "", runHosts{}
 	cmd := &cobra.Command{
 		Use:     "run -n N [flags] program [argument...]",
-		Short:   "Start a program as N ranks on this host",
+		Short:   "Start a program as N ranks, on this host or on several",
 		Long:    runLong,
 		Example: runExample,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -74,12 +85,22 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("n") {
+			if err := hosts.place(&config, cmd.Flags()); err != nil {
+				return usageError{err}
+			}
+			if config.Ranks == 0 && !cmd.Flags().Changed("n") {
 				return usageError{errNoRanks}
 			}
+			if bindTo != "none" && bindTo != "core" {
+				return usageError{fmt.Errorf("--bind-to %s: want none or core", bindTo)}
+			}
+			config.Bind = bindTo == "core"
 			config.Program, config.Args = args[0], args[1:]
 			if onNet {
 				n, err := thisNet()
+				if err == nil && len(config.Elsewhere) > 0 {
+					err = errors.New("--net and --host: want one of them")
+				}
 				if err == nil {
 					config.Prefix, config.Hostname, err = n.place(config.Ranks)
 				}
@@ -109,6 +130,8 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	flags.SortFlags = false
 	flags.IntVarP(&config.Ranks, "n", "n", 0, "number of ranks to start")
 	flags.BoolVar(&onNet, "net", false, "put each rank on a host of the network (strand net up)")
+	hosts.add(flags)
+	flags.StringVar(&bindTo, "bind-to", "none", "bind each rank to a processor of its host, in turn (core), or leave them free (none)")
 	addSettingFlags(flags, &config.Flags)
 	flags.StringArrayVar(&config.Environ, "env", nil, "set a `NAME=VALUE` for the ranks, or demand that NAME is set")
 	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")

@@ -8,6 +8,7 @@ import (
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/network"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/launcher/job"
 )
 
 // emulated builds a network for each run.
@@ -102,11 +103,9 @@ type hosts struct {
 	several bool
 }
 
-func (h hosts) Prefix() func(int) []string {
-	return func(rank int) []string { return h.Host(rank).Prefix() }
+func (h hosts) Place(c *job.Config) {
+	c.Prefix = func(rank int) []string { return h.Host(rank).Prefix() }
 }
-
-func (hosts) Hostname() func(int) string { return nil }
 
 func (h hosts) Close() (*results.Network, error) {
 	r, err := h.Network.Close()

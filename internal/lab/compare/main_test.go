@@ -4,25 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/internal/machine"
-	"github.com/strandmp/strand/internal/remote"
 )
 
 // asMember is the first argument of a process of this program that is a rank.
 const asMember = "member"
-
-// asCarrier is that of one that carries a rank on another host.
-const asCarrier = "carry"
 
 // Transports that the ranks of a test treat badly, as their second argument says.
 const (
@@ -55,28 +49,13 @@ func member(how, argument string, out io.Writer) error {
 // testBuild is the build that programs of these tests are of.
 const testBuild = "test build"
 
-// playElsewhere is a carrier, or what one has started.
+// playElsewhere is strand on another host.
 func playElsewhere() {
-	var err error
-	switch {
-	case len(os.Args) == 3 && slices.Equal(os.Args[1:], remote.Arguments):
-		i := remote.Introduction{Build: testBuild, Machine: machine.This()}
-		err = remote.Answer(context.Background(), os.Stdin, os.Stdout, i, func(ctx context.Context, argument string, out io.Writer) error {
-			how, argument, _ := strings.Cut(argument, " ")
-			return member(how, argument, out)
-		})
-	case len(os.Args) == 7 && os.Args[1] == asCarrier:
-		var place remote.Place
-		if err = json.Unmarshal([]byte(os.Args[2]), &place); err == nil {
-			err = remote.Carry(context.Background(), place, testBuild, os.Args[5]+" "+os.Args[6], os.Stdout)
-		}
-	default:
+	if len(os.Args) != 1+len(remote.Arguments) || !slices.Equal(os.Args[1:], remote.Arguments) {
 		return
 	}
-	if ended, isEnd := errors.AsType[*exec.ExitError](err); isEnd {
-		os.Exit(ended.ExitCode())
-	}
-	if err != nil {
+	i := remote.Introduction{Build: testBuild, Machine: machine.This()}
+	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

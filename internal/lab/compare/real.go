@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,8 +9,9 @@ import (
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/launcher/job"
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/internal/machine"
-	"github.com/strandmp/strand/internal/remote"
 )
 
 // Hosts is a real network. Rank r is on host r, counted round and round.
@@ -19,23 +19,23 @@ type Hosts struct {
 	Hosts    []remote.Host
 	Machines []machine.Machine // of the hosts
 
-	// Carrier is a program with arguments. It is started with a place as JSON and a rank's
-	// command line behind them, and calls [remote.Carry] with that place and the last word of the
-	// command line.
-	Carrier []string
+	// Build is what strand on all hosts has to be.
+	Build string
 }
 
 // Reach finds out whether each host can be reached and has the program, of the same build. It
 // also asks what machine each host is.
-func (h *Hosts) Reach(ctx context.Context, build string) error {
+func (h *Hosts) Reach(ctx context.Context) error {
 	h.Machines = make([]machine.Machine, len(h.Hosts))
 	errs := make([]error, len(h.Hosts))
 	var asking sync.WaitGroup
 	for i, host := range h.Hosts {
 		asking.Go(func() {
-			var there remote.Introduction
-			there, errs[i] = remote.Ask(ctx, host, build)
-			h.Machines[i] = there.Machine
+			line, err := remote.Connect(ctx, host, h.Build, nil)
+			if errs[i] = err; err == nil {
+				h.Machines[i] = line.Peer.Machine
+				errs[i] = line.Leave()
+			}
 		})
 	}
 	asking.Wait()
@@ -93,22 +93,17 @@ type hostsSite struct {
 	ranks int
 }
 
-func (s hostsSite) Prefix() func(int) []string {
-	return func(rank int) []string {
-		n := len(s.Hosts.Hosts)
-		at := rank % n
-		place, err := json.Marshal(remote.Place{
-			Host: s.Hosts.Hosts[at], LocalRank: rank / n, LocalRanks: (s.ranks - at + n - 1) / n,
-		})
-		if err != nil {
-			panic(err) // a type of ours that is no JSON
+// Place implements [Site]: rank r is on host r, counted round and round.
+func (s hostsSite) Place(c *job.Config) {
+	hosts := s.Hosts.Hosts
+	for i, host := range hosts[:min(len(hosts), s.ranks)] {
+		share := job.Share{Host: host}
+		for rank := i; rank < s.ranks; rank += len(hosts) {
+			share.Ranks = append(share.Ranks, rank)
 		}
-		return append(append([]string{}, s.Carrier...), string(place))
+		c.Elsewhere = append(c.Elsewhere, share)
 	}
-}
-
-func (s hostsSite) Hostname() func(int) string {
-	return func(rank int) string { return s.Hosts.Hosts[rank%len(s.Hosts.Hosts)].Name }
+	c.Build, c.Program = s.Build, hosts[0].Program
 }
 
 func (hostsSite) Close() (*results.Network, error) { return nil, nil }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/results"
-	"github.com/strandmp/strand/internal/remote"
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/testnet"
@@ -47,7 +47,7 @@ func realHosts(t *testing.T, shell []string, names ...string) Hosts {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	h := Hosts{Carrier: []string{self, asCarrier}}
+	h := Hosts{Build: testBuild}
 	for _, name := range names {
 		h.Hosts = append(h.Hosts, remote.Host{Name: name, Shell: shell, Program: self, Patience: time.Minute})
 	}
@@ -58,7 +58,7 @@ func TestBetweenHosts(t *testing.T) {
 	leak.Check(t)
 	shell, _ := remoteShell(t)
 	ground := realHosts(t, shell, "a", "b")
-	require.NoError(t, ground.Reach(t.Context(), testBuild))
+	require.NoError(t, ground.Reach(t.Context()))
 	p := plan(t, "tcp,sctp", small+",farm(tasks=20),hol", 0)
 	p.Ranks, p.Runs = 3, 1
 	c := config(t, p, ground, "")
@@ -103,7 +103,7 @@ func TestCrashOnAnotherHost(t *testing.T) {
 }
 
 // A rank that is ended here ends there, though no signal reaches it.
-func TestRankElsewhereEndsWithItsCarrier(t *testing.T) {
+func TestRankElsewhereEndsWithItsLauncher(t *testing.T) {
 	leak.Check(t)
 	shell, folder := remoteShell(t)
 	p := plan(t, "tcp", small, 0)
@@ -128,20 +128,21 @@ func TestHostsThatCanNotBeUsed(t *testing.T) {
 	leak.Check(t)
 	shell, _ := remoteShell(t)
 	for want, change := range map[string]func(*remote.Host){
-		"host c: no strand there by .*exit status 255.*\nconnect to host c: No route to host": func(h *remote.Host) { h.Name = "c" },
-		"host b: .*exit status 127.* --host-strand names another place\n.*not found":          func(h *remote.Host) { h.Program = "/nowhere/strand" },
-		"host greets: .*it said \"Welcome\\\\n\", which strand would not":                     func(h *remote.Host) { h.Name = "greets" },
-		"host silent: .*nothing within 100ms":                                                 func(h *remote.Host) { h.Name, h.Patience = "silent", 100*time.Millisecond },
-		"host b: .*--rsh is a command":                                                        func(h *remote.Host) { h.Shell = []string{"/nowhere/ssh"} },
+		"host c: no strand by .*exit status 255.*\nconnect to host c: No route to host":                      func(h *remote.Host) { h.Name = "c" },
+		"host b: .*exit status 127.* --host-strand names another place, --push brings it there\n.*not found": func(h *remote.Host) { h.Program = "/nowhere/strand" },
+		"host greets: .*it said \"Welcome\\\\n\", which strand would not":                                    func(h *remote.Host) { h.Name = "greets" },
+		"host silent: .*nothing within 100ms":                                                                func(h *remote.Host) { h.Name, h.Patience = "silent", 100*time.Millisecond },
+		"host b: .*--rsh is a command":                                                                       func(h *remote.Host) { h.Shell = []string{"/nowhere/ssh"} },
 	} {
 		hosts := realHosts(t, shell, "a", "b")
 		change(&hosts.Hosts[1])
-		err := hosts.Reach(t.Context(), testBuild)
+		err := hosts.Reach(t.Context())
 		require.Error(t, err)
 		assert.Regexp(t, "(?s)^"+want, err.Error())
 	}
 	hosts := realHosts(t, shell, "a", "b")
-	err := hosts.Reach(t.Context(), "another build")
+	hosts.Build = "another build"
+	err := hosts.Reach(t.Context())
 	require.ErrorContains(t, err, `it is another one, "test build"; this takes another build as `)
 	assert.Contains(t, err.Error(), "host a: ")
 	assert.Contains(t, err.Error(), "host b: ")

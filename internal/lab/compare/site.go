@@ -3,6 +3,7 @@ package compare
 import (
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/launcher/job"
 )
 
 // Emulations are the names, as [Emulate] takes them, of those who can emulate networks. The
@@ -34,12 +35,8 @@ type Conditions struct {
 
 // A Site is the place of one run: where its ranks are.
 type Site interface {
-	// Prefix returns what to put before a rank's command line, as
-	// [local.Config] wants it; nil if it is here.
-	Prefix() func(rank int) []string
-	// Hostname returns names of their hosts, as [local.Config] wants it; nil if it is this
-	// one.
-	Hostname() func(rank int) string
+	// Place says in a job's configuration where its ranks are; without a word they are here.
+	Place(*job.Config)
 	// Close takes the site down and says what has happened to frames, nil if nobody
 	// has counted them.
 	Close() (*results.Network, error)
@@ -73,6 +70,5 @@ func (Loopback) Open(Conditions) (Site, error) { return here{}, nil }
 
 type here struct{}
 
-func (here) Prefix() func(int) []string       { return nil }
-func (here) Hostname() func(int) string       { return nil }
+func (here) Place(*job.Config)                {}
 func (here) Close() (*results.Network, error) { return nil, nil }

@@ -94,11 +94,13 @@ func (r *Runner) ranks(ctx context.Context, site Site, c Conditions, timeout tim
 		return nil, err
 	}
 	told, complaints := lines.NewBeginning(maxTold), lines.NewBeginning(maxComplaint)
-	err = job.Run(ctx, job.Config{
+	config := job.Config{
 		Ranks: c.Ranks, Program: r.Program, Args: append(r.Arguments[:len(r.Arguments):len(r.Arguments)], string(argument)),
-		Prefix: site.Prefix(), Hostname: site.Hostname(), Flags: settings(r.Plan.Pins.params(v, c.MTU, btl.Default), v.Name),
+		Flags:  settings(r.Plan.Pins.params(v, c.MTU, btl.Default), v.Name),
 		Stdout: told, Stderr: complaints, Timeout: timeout, Grace: grace,
-	})
+	}
+	site.Place(&config)
+	err = job.Run(ctx, config)
 	if err == nil && told.Full() {
 		err = fmt.Errorf("the ranks told more than %d MB", maxTold>>20)
 	}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/strandmp/strand/internal/launcher/control"
+	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 )
@@ -34,6 +34,17 @@ type Config struct {
 	Prefix func(rank int) []string
 	// Hostname, if given, names the host to which Prefix leads; else it is this one.
 	Hostname func(rank int) string
+
+	// Elsewhere, if given, are the hosts on which the ranks run, and which of them where. Prefix and
+	// Hostname are not used then. The ranks get the environment of a shell on their host, what
+	// Environ adds, and Strand's own parameters.
+	Elsewhere []Share
+	// Build is what strand on other hosts has to be, to the letter.
+	Build string
+	// Dir is the working directory there.
+	Dir string
+	// Push brings the program there.
+	Push bool
 
 	// Bind binds each rank to a processor, those that this process may use in turn. Only Linux
 	// does so.
@@ -85,6 +96,12 @@ type Config struct {
 	KeepGoing bool
 }
 
+// A Share is the ranks of one host, in order.
+type Share struct {
+	Host  remote.Host
+	Ranks []int
+}
+
 func (c *Config) check() error {
 	if c.Ranks < 1 || c.Ranks > MaxRanks {
 		return &UsageError{fmt.Sprintf("-n %d: want 1 to %d ranks", c.Ranks, MaxRanks)}
@@ -109,18 +126,12 @@ func (c *Config) check() error {
 	return nil
 }
 
-// ownVariables are the launcher's: those that it sets, and those that an outer launcher has set
-// and that would be wrong in the ranks.
-var ownVariables = append(launch.Variables(), "MPI_LOCALRANKID", "MPI_LOCALNRANKS", param.FlagsVariable, control.Variable)
-
-func isOwnVariable(name string) bool { return slices.Contains(ownVariables, name) }
-
 func checkEnviron(entry string) error {
 	name, _, isSet := strings.Cut(entry, "=")
 	switch {
 	case name == "" || strings.Contains(entry, "\x00"):
 		return &UsageError{fmt.Sprintf("--env %q: want NAME=VALUE, or NAME to pass on what is set", entry)}
-	case isOwnVariable(name):
+	case local.IsOwnVariable(name):
 		return &UsageError{fmt.Sprintf("--env %s: the launcher sets this variable itself", name)}
 	case !isSet:
 		if _, found := os.LookupEnv(name); !found {
@@ -140,13 +151,11 @@ func (c *Config) environ(job string) []string {
 }
 
 // variables returns those of environ that the launcher does not add itself.
-func (c *Config) variables() []string {
+func (c *Config) variables() []string { return append(local.Environ(), c.settings()...) }
+
+// settings returns the variables that Environ sets.
+func (c *Config) settings() []string {
 	var env []string
-	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); !isOwnVariable(name) {
-			env = append(env, entry)
-		}
-	}
 	for _, entry := range c.Environ {
 		if strings.Contains(entry, "=") {
 			env = append(env, entry) // of two entries the later counts

@@ -45,9 +45,13 @@ func (e *TimeoutError) ExitStatus() int { return timedOut }
 type InterruptError struct {
 	Signal syscall.Signal
 	Second bool
+	Early  bool // before all hosts were reached
 }
 
 func (e *InterruptError) Error() string {
+	if e.Early {
+		return fmt.Sprintf("signal %d (%s), before all hosts were reached: no rank was started", int(e.Signal), unix.SignalName(e.Signal))
+	}
 	if !e.Second {
 		return fmt.Sprintf("signal %d (%s), when all ranks had ended", int(e.Signal), unix.SignalName(e.Signal))
 	}

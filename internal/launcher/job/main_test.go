@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/launch"
 )
 
@@ -24,6 +26,10 @@ import (
 const roleEnv = "LOCAL_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	if slices.Equal(os.Args[1:], remote.Arguments) || len(os.Args) > 2 && os.Args[1] == remote.Arguments[0] {
+		playElsewhere()
+		return
+	}
 	name := os.Getenv(roleEnv)
 	if name == "" {
 		goleak.VerifyTestMain(m)
@@ -43,6 +49,7 @@ const forever = 5 * time.Minute
 
 var roles = map[string]func(){
 	"launcher":             playLauncher,
+	"launcher elsewhere":   playLauncherElsewhere,
 	"launcher of shells":   playShells,
 	"launcher of runaways": playRunaways,
 	"starved":              playStarved,

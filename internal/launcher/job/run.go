@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/internal/launcher/control"
 	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/internal/launcher/pmi"
+	"github.com/strandmp/strand/internal/launcher/remote"
 )
 
 // Run runs a job on this host and returns when all its ranks have exited and their output was
@@ -27,9 +28,11 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	path, err := local.Find(c.Program)
-	if err != nil {
-		return err
+	path, err := c.Program, error(nil)
+	if len(c.Elsewhere) == 0 || c.Push {
+		if path, err = local.Find(c.Program); err != nil {
+			return err
+		}
 	}
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -43,9 +46,7 @@ func Run(ctx context.Context, c Config) error {
 	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
 		return err
 	}
-	if c.Prefix != nil {
-		j.server.Spread()
-	}
+	j.server.Place(c.hosts())
 	return j.run(ctx)
 }
 
@@ -81,6 +82,7 @@ type job struct {
 	console *console
 	sinks   [2]*sink // standard output, standard error
 	ranks   []*process
+	lines   []*remote.Line // to other hosts
 	events  chan event
 	over    chan struct{} // closed when nobody takes events any more
 
@@ -94,7 +96,12 @@ func (j *job) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("standard input for rank 0: %w", err)
 	}
-	startErr := j.startAll(input)
+	var startErr error
+	if len(j.config.Elsewhere) == 0 {
+		startErr = j.startAll(input)
+	} else {
+		startErr = j.startElsewhere(ctx, input)
+	}
 	for _, p := range j.ranks {
 		j.attend(p)
 	}
@@ -107,6 +114,7 @@ func (j *job) run(ctx context.Context) error {
 	stopLive()
 	j.server.Close()
 	release()
+	defer j.leaveHosts()
 	for _, p := range j.ranks {
 		p.line.EndWithin(local.LastWordsTime)
 		for _, out := range p.out {
@@ -141,6 +149,11 @@ func (j *job) logf(format string, args ...any) {
 func (j *job) hostOf(rank int) string {
 	if j.config.Hostname != nil {
 		return j.config.Hostname(rank)
+	}
+	for _, share := range j.config.Elsewhere {
+		if slices.Contains(share.Ranks, rank) {
+			return share.Host.Name
+		}
 	}
 	return j.hostname
 }

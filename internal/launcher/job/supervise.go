@@ -319,7 +319,7 @@ func (s *supervisor) pass(sig os.Signal) {
 	s.passed[number] = true
 	s.signalAll(number)
 	if number == syscall.SIGTSTP && s.config.Suspend != nil {
-		s.config.Suspend()
+		s.suspend()
 		s.signalAll(syscall.SIGCONT)
 	}
 }
@@ -346,7 +346,7 @@ func (s *supervisor) drain(ctx context.Context, written <-chan struct{}) {
 				reason = &InterruptError{Signal: number}
 			case syscall.SIGTSTP:
 				if s.config.Suspend != nil {
-					s.config.Suspend()
+					s.suspend()
 				}
 				continue
 			default:

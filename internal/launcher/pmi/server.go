@@ -67,7 +67,7 @@ func NewServer(job string, size int, events Events) (*Server, error) {
 	}
 	return &Server{
 		job: job, size: size, events: events,
-		values:   map[string]string{MappingKey: oneNode(size)},
+		values:   map[string]string{MappingKey: mapping(make([]int, size))},
 		sessions: make(map[int]*session),
 	}, nil
 }

@@ -21,3 +21,22 @@ func TestPathsForAShell(t *testing.T) {
 	}
 	assert.Equal(t, "~/bin/strand", word("~/bin/strand"))
 }
+
+func TestWordsOfAShell(t *testing.T) {
+	for want, h := range map[string]Host{
+		"ssh -x a /bin/strand run-elsewhere":              {Name: "a", Shell: []string{"ssh", "-x"}, Program: "/bin/strand"},
+		"kubectl exec -i a -- sh -c strand run-elsewhere": {Name: "a", Shell: []string{"kubectl", "exec", "-i", "{host}", "--", "sh", "-c", "{command}"}, Program: "strand"},
+		"/bin/strand run-elsewhere":                       {Name: "localhost", Program: "/bin/strand"},
+	} {
+		words, err := h.command()
+		require.NoError(t, err)
+		text := ""
+		for i, w := range words {
+			if i > 0 {
+				text += " "
+			}
+			text += w
+		}
+		assert.Equal(t, want, text)
+	}
+}

@@ -1,0 +1,207 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/strandmp/strand/internal/launcher/remote"
+	"github.com/strandmp/strand/launch"
+	"github.com/strandmp/strand/param"
+)
+
+// atOnce is how many remote shells are begun at a time. sshd refuses more (MaxStartups).
+const atOnce = 16
+
+// hosts returns the number of the host of each rank.
+func (c *Config) hosts() []int {
+	nodes := make([]int, c.Ranks)
+	for n, share := range c.Elsewhere {
+		for _, rank := range share.Ranks {
+			nodes[rank] = n
+		}
+	}
+	if len(c.Elsewhere) == 0 && c.Prefix != nil {
+		for rank := range nodes {
+			nodes[rank] = rank
+		}
+	}
+	return nodes
+}
+
+// startElsewhere starts the ranks on their hosts. A signal, the timeout or the end of the context
+// ends the wait for hosts that do not answer.
+func (j *job) startElsewhere(ctx context.Context, input *os.File) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if j.config.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, j.config.Timeout, &TimeoutError{Timeout: j.config.Timeout})
+		defer stop()
+	}
+	done := make(chan error, 1)
+	go func() { done <- j.reachHosts(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return err
+			}
+			return j.startOnHosts(input)
+		case sig := <-j.config.Signals:
+			switch number, _ := sig.(syscall.Signal); number {
+			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+				cancel(&InterruptError{Signal: number, Early: true})
+			}
+		}
+	}
+}
+
+// reachHosts has strand started on all hosts.
+func (j *job) reachHosts(ctx context.Context) error {
+	j.lines = make([]*remote.Line, len(j.config.Elsewhere))
+	err := j.onHosts(func(i int, share Share) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		line, err := remote.Connect(ctx, share.Host, j.config.Build, j.notes.add)
+		if err != nil {
+			return err
+		}
+		j.lines[i] = line
+		j.logf("host %s: reached, %s %s, %d processors", share.Host.Name, line.Peer.Machine.OS, line.Peer.Machine.Arch, line.Peer.Machine.CPUs)
+		return nil
+	})
+	if err == nil {
+		return nil
+	}
+	for _, line := range j.lines {
+		if line != nil {
+			_ = line.Leave()
+		}
+	}
+	j.lines = nil
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// onHosts calls f for all hosts, some of them at a time. It returns the first error, and how many
+// hosts have another one.
+func (j *job) onHosts(f func(i int, share Share) error) error {
+	turns := make(chan struct{}, atOnce)
+	errs := make([]error, len(j.config.Elsewhere))
+	var calls sync.WaitGroup
+	for i, share := range j.config.Elsewhere {
+		calls.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			errs[i] = f(i, share)
+		})
+	}
+	calls.Wait()
+	return errors.Join(errs...)
+}
+
+// startOnHosts starts the ranks.
+func (j *job) startOnHosts(input *os.File) error {
+	ranks := make([]*process, j.config.Ranks)
+	err := j.onHosts(func(i int, share Share) error {
+		o := remote.Order{
+			Program: j.config.Program, Args: j.config.Args, Dir: j.config.Dir, Environ: j.config.environElsewhere(j.name),
+			Size: j.config.Ranks, Ranks: share.Ranks, Bind: j.config.Bind,
+		}
+		var stdin, pushed io.Reader
+		if share.Ranks[0] == 0 && input != nil {
+			o.Stdin, stdin = true, input
+		}
+		if j.config.Push {
+			f, size, err := openProgram(j.path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			o.Pushed, pushed = size, f
+		}
+		started, err := j.lines[i].Start(o, stdin, pushed)
+		if err != nil {
+			return err
+		}
+		for n, r := range started {
+			rank := share.Ranks[n]
+			ranks[rank] = j.newProcess(rank, r, r.PMI(), r.Control(), r.Output()[0], r.Output()[1])
+			j.logf("rank %d on host %s: started, pid %d", rank, share.Host.Name, r.PID())
+		}
+		return nil
+	})
+	if err == nil {
+		j.ranks = ranks
+		return nil
+	}
+	j.leaveHosts() // which ends what has started
+	return err
+}
+
+func openProgram(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: only a file can be brought to other hosts", path)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+// leaveHosts ends the connections to other hosts.
+func (j *job) leaveHosts() {
+	var leaving sync.WaitGroup
+	for _, line := range j.lines {
+		leaving.Go(line.Close)
+	}
+	leaving.Wait()
+	j.lines = nil
+}
+
+// suspend stops this process, until it goes on again. Strand on other hosts waits for it.
+func (j *job) suspend() {
+	for _, line := range j.lines {
+		line.Asleep(true)
+	}
+	j.config.Suspend()
+	for _, line := range j.lines {
+		line.Asleep(false)
+	}
+}
+
+// environElsewhere returns what is added to the environment of ranks on other hosts.
+func (c *Config) environElsewhere(job string) []string {
+	var env []string
+	for _, entry := range c.variables() {
+		if strings.HasPrefix(entry, param.EnvName("")) {
+			env = append(env, entry)
+		}
+	}
+	for _, entry := range c.Environ {
+		name, _, isSet := strings.Cut(entry, "=")
+		if !isSet {
+			entry = name + "=" + os.Getenv(name)
+		}
+		env = append(env, entry)
+	}
+	env = append(env, launch.JobEnv+"="+job)
+	if len(c.Flags) > 0 {
+		env = append(env, param.FlagsEnv(c.Flags))
+	}
+	return env
+}

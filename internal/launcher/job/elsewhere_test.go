@@ -1,0 +1,218 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/launcher/remote"
+	"github.com/strandmp/strand/internal/test/leak"
+)
+
+// elsewhereBuild is the build of strand on the hosts of these tests.
+const elsewhereBuild = "test build"
+
+// playElsewhere is strand on another host.
+func playElsewhere() {
+	i := remote.Introduction{Build: elsewhereBuild}
+	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// remoteShell returns a command that runs command lines as ssh does, but here. It leaves the number
+// of its process in a file of the folder that has the host's name.
+func remoteShell(t *testing.T) (words []string, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	script := "#!/bin/sh\necho $$ >" + folder + "/$1\n[ $1 = nowhere ] && { echo 'no route to host' >&2; exit 255; }\n" +
+		"[ $1 = silent ] && exec sleep 600\ncase $2 in umask*) exec sh -c \"$2\";; esac\nexec sh -c \"exec $2\"\n"
+	path := filepath.Join(folder, "shell")
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
+	return []string{path}, folder
+}
+
+// elsewhere puts a job on hosts a and b, two ranks each.
+func elsewhere(t *testing.T, role string) (c Config, out *output, folder string) {
+	t.Helper()
+	leak.Check(t)
+	c, out = playing(t, role, 4)
+	shell, folder := remoteShell(t)
+	for i, name := range []string{"a", "b"} {
+		host := remote.Host{Name: name, Shell: shell, Program: c.Program, Patience: time.Minute}
+		c.Elsewhere = append(c.Elsewhere, Share{host, []int{2 * i, 2*i + 1}})
+	}
+	c.Build, c.Dir = elsewhereBuild, t.TempDir()
+	return c, out, folder
+}
+
+// pidOf returns the number of the process that a host's remote shell has become.
+func pidOf(t *testing.T, folder, host string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, host))
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	return pid
+}
+
+func TestRanksElsewhere(t *testing.T) {
+	c, out, _ := elsewhere(t, "exchange")
+	require.NoError(t, Run(t.Context(), c), "%s", out)
+	var want []string
+	for rank := range 4 {
+		want = append(want, fmt.Sprintf("%d %d of 4 strand run", 5000+(rank+1)%4, rank))
+	}
+	assert.ElementsMatch(t, want, out.sorted())
+}
+
+// The program and strand itself are brought there.
+func TestPushedElsewhere(t *testing.T) {
+	c, out, _ := elsewhere(t, "exchange")
+	c.Push = true
+	for i := range c.Elsewhere {
+		c.Elsewhere[i].Host.Carry = true
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	require.NoError(t, Run(t.Context(), c), "%s", out)
+	assert.Len(t, out.sorted(), 4)
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func TestInputElsewhere(t *testing.T) {
+	c, out, _ := elsewhere(t, "copy")
+	in, err := os.Open(os.Args[0])
+	require.NoError(t, err)
+	defer in.Close()
+	c.Stdin = in
+	require.NoError(t, Run(t.Context(), c))
+	want, err := os.ReadFile(os.Args[0])
+	require.NoError(t, err)
+	assert.Equal(t, len(want), len(out.String()), "more than all windows hold")
+	assert.True(t, string(want) == out.String())
+}
+
+func TestFailuresElsewhere(t *testing.T) {
+	for role, want := range map[string]string{
+		"exit":   "rank 1 on host a .*exited with status 3",
+		"kill":   "rank 1 on host a .*was killed by signal 9",
+		"abort":  "rank 1 on host a .*aborted with code 7: no more work",
+		"desert": "rank 1 on host a .*exited without calling finalize",
+	} {
+		t.Run(role, func(t *testing.T) {
+			c, _, _ := elsewhere(t, role)
+			assert.Regexp(t, want, Run(t.Context(), c))
+		})
+	}
+}
+
+// What connects a host breaks, on either side or in the middle: the job ends, everywhere.
+func TestHostIsLost(t *testing.T) {
+	for name, end := range map[string]func(pid int){
+		"strand there is killed": func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) },
+		"the shell ends":         func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, out, folder := elsewhere(t, "lines")
+			c.Program, c.Args = "sh", []string{"-c", "echo here; exec sleep 600"}
+			done := make(chan error, 1)
+			go func() { done <- Run(t.Context(), c) }()
+			out.await(t, "here\n", 4)
+			end(pidOf(t, folder, "b"))
+			err := <-done
+			failure, isRank := errors.AsType[*RankError](err)
+			require.True(t, isRank, "%v", err)
+			assert.Equal(t, Lost, failure.How)
+			assert.Contains(t, err.Error(), "on host b ")
+			assert.Contains(t, err.Error(), "the connection to host b is lost: the remote shell has ended")
+		})
+	}
+}
+
+// A launcher that is killed takes all ranks with it.
+func TestRanksElsewhereEndWithTheLauncher(t *testing.T) {
+	c, _, folder := elsewhere(t, "lines")
+	shell := c.Elsewhere[0].Host.Shell
+	cmd := exec.Command(c.Program, shell[0])
+	cmd.Env = append(os.Environ(), roleEnv+"=launcher elsewhere")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	seen := make([]byte, len("here\nhere\n"))
+	_, err = readFull(out, seen)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	for _, host := range []string{"a", "b"} {
+		program := fmt.Sprintf("/proc/%d/exe", pidOf(t, folder, host))
+		require.Eventually(t, func() bool {
+			_, err := os.Readlink(program)
+			return err != nil
+		}, time.Minute, 10*time.Millisecond, "strand on host %s runs on", host)
+	}
+}
+
+func readFull(from interface{ Read([]byte) (int, error) }, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var m int
+		m, err = from.Read(p[n:])
+		n += m
+	}
+	return n, err
+}
+
+// playLauncherElsewhere is a launcher of two ranks that sleep.
+func playLauncherElsewhere() {
+	self, _ := os.Executable()
+	_ = os.Unsetenv(roleEnv)
+	c := Config{Ranks: 2, Program: "sh", Args: []string{"-c", "echo here; exec sleep 600"}, Build: elsewhereBuild, Stdout: os.Stdout, Stderr: os.Stderr}
+	for i, name := range []string{"a", "b"} {
+		c.Elsewhere = append(c.Elsewhere, Share{remote.Host{Name: name, Shell: os.Args[1:2], Program: self, Patience: time.Minute}, []int{i}})
+	}
+	fmt.Fprintln(os.Stderr, Run(context.Background(), c))
+}
+
+func TestHostsThatCanNotBeReached(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		"host nowhere: no strand .*exit status 255.*no route to host": func(c *Config) { c.Elsewhere[1].Host.Name = "nowhere" },
+		"host silent: .*nothing within 100ms": func(c *Config) {
+			c.Elsewhere[1].Host.Name, c.Elsewhere[1].Host.Patience = "silent", 100*time.Millisecond
+		},
+		"host b: .*it is another one, \"test build\"":           func(c *Config) { c.Build = "another build" },
+		"host b: program \"nosuch\": not found":                 func(c *Config) { c.Program = "nosuch" },
+		"host b: the working directory: .*--wdir names another": func(c *Config) { c.Dir = "/nowhere" },
+		"not over within --timeout 100ms":                       func(c *Config) { c.Elsewhere[0].Host.Name, c.Timeout = "silent", 100*time.Millisecond },
+	} {
+		c, _, _ := elsewhere(t, "exchange")
+		change(&c)
+		assert.Regexp(t, "(?s)"+want, Run(t.Context(), c))
+	}
+}
+
+// Whoever has started a job can end it before all hosts have answered.
+func TestInterruptedWhileHostsAreReached(t *testing.T) {
+	c, _, _ := elsewhere(t, "exchange")
+	c.Elsewhere[1].Host.Name = "silent"
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGINT
+	c.Signals = signals
+	err := Run(t.Context(), c)
+	assert.ErrorContains(t, err, "before all hosts were reached")
+	interrupt, is := errors.AsType[*InterruptError](err)
+	require.True(t, is)
+	assert.Equal(t, 130, interrupt.ExitStatus())
+}

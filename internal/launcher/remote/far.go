@@ -1,0 +1,344 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/strandmp/strand/internal/launcher/local"
+)
+
+// errSilent: the launcher shows no sign of life.
+var errSilent = fmt.Errorf("no sign of life from the launcher for %v", farPatience)
+
+// Serve is the other end of [Connect]. It introduces this program, takes an order, and runs ranks
+// of the launcher's job until the launcher ends the connection. By then they have ended.
+func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction) error {
+	if err := json.NewEncoder(out).Encode(i); err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(in, 64<<10)
+	var o Order
+	text, err := r.ReadBytes('\n')
+	if errors.Is(err, io.EOF) && len(text) == 0 {
+		return nil // it was only asked who it is
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	if err == nil && (len(o.Ranks) == 0 || len(text) > longestLine) {
+		err = errors.New("it names no ranks")
+	}
+	if err != nil {
+		return fmt.Errorf("%.80q is no order of strand run's, which alone calls this: %w", text, err)
+	}
+	session, err := streams(pipes{r, out}, false)
+	if err != nil {
+		return err
+	}
+	h := &host{order: o, session: session, ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{})}
+	return h.run(ctx)
+}
+
+// A host runs the ranks of an order.
+type host struct {
+	order   Order
+	session *yamux.Session
+	line    conn
+	write   sync.Mutex // for line
+	ranks   map[int]*member
+	stdin   *conn
+	program *conn
+
+	silent  atomic.Int32 // beats without a sign of life
+	asleep  atomic.Bool
+	living  atomic.Int32
+	working sync.WaitGroup
+	over    chan struct{} // closed when the launcher is gone, or its order done
+}
+
+// A member is a rank and its streams.
+type member struct {
+	number  int
+	streams map[byte]conn
+	process *local.Process
+}
+
+func (h *host) run(ctx context.Context) error {
+	err := h.accept()
+	if err == nil {
+		err = h.startAll()
+	}
+	if err != nil {
+		_ = h.session.Close()
+		return err
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- each(h.line, h.obey) }()
+	beats := time.NewTicker(beatTime)
+	defer beats.Stop()
+	for err == nil {
+		select {
+		case err = <-gone:
+			if err == nil {
+				err = io.EOF
+			}
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-beats.C:
+			h.tell(report{})
+			if h.silent.Add(1) > int32(farPatience/beatTime) && !h.asleep.Load() {
+				err = errSilent
+			}
+		}
+	}
+	for _, m := range h.ranks {
+		if m.process != nil {
+			m.process.Signal(syscall.SIGKILL)
+		}
+	}
+	close(h.over)
+	h.working.Wait()
+	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+		return nil // as it should be
+	}
+	return err
+}
+
+// accept takes the streams that the launcher opens.
+func (h *host) accept() error {
+	for _, number := range h.order.Ranks {
+		h.ranks[number] = &member{number: number, streams: make(map[byte]conn, parts)}
+	}
+	count := 1 + 4*len(h.order.Ranks)
+	if h.order.Stdin {
+		count++
+	}
+	if h.order.Pushed > 0 {
+		count++
+	}
+	for range count {
+		c, part, rank, err := accept(h.session)
+		if err != nil {
+			return err
+		}
+		m := h.ranks[rank]
+		switch {
+		case part == ofHost:
+			h.line = c
+		case part >= parts || m == nil:
+			return fmt.Errorf("a stream of kind %d for rank %d", part, rank)
+		case part == ofStdin:
+			h.stdin = &c
+		case part == ofProgram:
+			h.program = &c
+		default:
+			m.streams[part] = c
+		}
+	}
+	return nil
+}
+
+// startAll starts the ranks on a thread that lives as long as they, and tells the launcher.
+func (h *host) startAll() error {
+	failed := make(chan error)
+	h.working.Go(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		failed <- h.startEach()
+		<-h.over
+	})
+	err := <-failed
+	if err == nil {
+		return nil
+	}
+	f := &failure{Text: err.Error(), Status: 1}
+	if coded, ok := errors.AsType[interface {
+		error
+		ExitStatus() int
+	}](err); ok {
+		f.Status = coded.ExitStatus()
+	}
+	h.tell(report{Failed: f})
+	_, _ = io.Copy(io.Discard, h.line) // until the launcher has read it
+	return nil
+}
+
+func (h *host) startEach() error {
+	path, clean, err := h.find()
+	if err != nil {
+		return err
+	}
+	defer clean()
+	var input *os.File
+	if h.stdin != nil {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer read.Close()
+		input = read
+		go func() { // until the input, or its reader, ends
+			_, _ = io.Copy(write, h.stdin)
+			_ = write.Close()
+			_ = h.stdin.Close()
+		}()
+	}
+	started := report{}
+	h.living.Store(int32(len(h.order.Ranks)))
+	environ := append(local.Environ(), h.order.Environ...)
+	for i, number := range h.order.Ranks {
+		p, err := local.Start(local.Command{
+			Path: path, Args: append([]string{h.order.Program}, h.order.Args...), Dir: h.order.Dir, Environ: environ,
+			Rank: number, Size: h.order.Size, LocalRank: i, LocalRanks: len(h.order.Ranks),
+			Stdin: input, Processor: local.Turn(h.order.Bind, i),
+		})
+		if err != nil {
+			if i == 0 {
+				return local.Refusal(h.order.Program, err)
+			}
+			return fmt.Errorf("can not start rank %d: %w", number, err)
+		}
+		input = nil
+		h.ranks[number].process = p
+		started.Started = append(started.Started, p.PID())
+		if p.Untied != nil {
+			started.Untied = p.Untied.Error()
+		}
+	}
+	h.tell(started)
+	for _, m := range h.ranks {
+		h.attend(m)
+	}
+	return nil
+}
+
+// find returns the path of the program, and what to call once the ranks run.
+func (h *host) find() (path string, clean func(), err error) {
+	if h.order.Dir != "" {
+		if err := os.Chdir(h.order.Dir); err != nil {
+			return "", nil, fmt.Errorf("the working directory: %w; --wdir names another one", err)
+		}
+	}
+	if h.program == nil {
+		path, err = local.Find(h.order.Program)
+		return path, func() {}, err
+	}
+	f, err := os.CreateTemp("", "strand-program-")
+	if err != nil {
+		return "", nil, err
+	}
+	clean = func() { _ = os.Remove(f.Name()) }
+	n, err := io.Copy(f, h.program)
+	if err == nil && n != h.order.Pushed {
+		err = fmt.Errorf("%d of %d bytes of the program have come", n, h.order.Pushed)
+	}
+	if err == nil {
+		err = f.Chmod(0o700)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		clean()
+	}
+	return f.Name(), clean, err
+}
+
+// attend starts the goroutines that serve a rank.
+func (h *host) attend(m *member) {
+	p := m.process
+	said := make(chan struct{})
+	for part, own := range map[byte]net.Conn{ofPMI: p.PMI, ofControl: p.Control} {
+		there := m.streams[part]
+		go func() { // until the launcher, or the rank's end, ends it
+			_, _ = io.Copy(own, there)
+			_ = own.Close()
+		}()
+		h.working.Go(func() {
+			_, _ = io.Copy(there, own)
+			_ = there.Close()
+			if part == ofPMI {
+				close(said)
+			}
+		})
+	}
+	for i, part := range []byte{ofStdout, ofStderr} {
+		h.working.Go(func() { pass(m.streams[part], p.Output[i]) })
+	}
+	h.working.Go(func() {
+		status, _ := p.Wait()
+		parting := time.NewTimer(partingTime)
+		defer parting.Stop()
+		select {
+		case <-said: // a rank's last words come before its end
+		case <-parting.C:
+		}
+		h.tell(report{Exited: &exit{m.number, uint32(status)}})
+		if h.living.Add(-1) == 0 {
+			h.endOutputs()
+		}
+	})
+}
+
+// partingTime is how long the end of a rank waits for the end of its connection, which a process
+// that it has started may hold.
+const partingTime = 200 * time.Millisecond
+
+// endOutputs bounds what is heard of processes that have left their rank's group.
+func (h *host) endOutputs() {
+	for _, m := range h.ranks {
+		for _, o := range m.process.Output {
+			o.End()
+		}
+		_ = m.process.PMI.SetReadDeadline(time.Now().Add(local.LastWordsTime))
+		_ = m.process.Control.SetReadDeadline(time.Now().Add(local.LastWordsTime))
+	}
+}
+
+// pass passes an output on.
+func pass(to conn, from *local.Output) {
+	defer func() { _ = errors.Join(from.Close(), to.Close()) }()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf, 0)
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// obey carries out a command.
+func (h *host) obey(c command) error {
+	h.silent.Store(0)
+	h.asleep.Store(c.Asleep)
+	if m := h.ranks[c.Rank]; c.Signal != 0 && m != nil && m.process != nil {
+		m.process.Signal(syscall.Signal(c.Signal))
+	}
+	return nil
+}
+
+// tell sends a report. One that can not be sent is lost with the connection.
+func (h *host) tell(r report) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic("remote: " + err.Error())
+	}
+	h.write.Lock()
+	defer h.write.Unlock()
+	_, _ = h.line.Write(append(text, '\n'))
+}

@@ -1,0 +1,424 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/lines"
+)
+
+// A Line is the launcher's connection to strand on a host.
+type Line struct {
+	Host Host
+	Peer Introduction
+
+	cmd   *exec.Cmd
+	in    *os.File
+	from  *os.File
+	out   *bufio.Reader
+	said  *errorOutput
+	ended chan struct{} // closed when the shell has ended
+	how   error         // valid after that
+
+	session *yamux.Session
+	host    conn
+	ranks   map[int]*Rank
+	write   sync.Mutex // for host
+	state   sync.Mutex // for the next three
+	asleep  bool
+	silent  int  // beats without a sign of life
+	late    bool // they were too many
+	serving sync.WaitGroup
+	gone    chan struct{} // closed when the line has ended
+	why     error         // valid after that
+}
+
+// partTime is how long the remote shell may take to end after its input has ended.
+const partTime = 5 * time.Second
+
+// Connect starts strand on the host and hears its introduction. It is an error if strand there is not
+// of the given build. Note, if not nil, is told what the shell and strand there write to their
+// standard error once the introduction is over.
+func Connect(ctx context.Context, h Host, build string, note func(line string)) (*Line, error) {
+	words, err := h.command()
+	if err != nil {
+		return nil, fmt.Errorf("host %s: %w", h.Name, err)
+	}
+	l := &Line{Host: h, said: &errorOutput{first: lines.NewBeginning(4 << 10), note: note}, ended: make(chan struct{}), gone: make(chan struct{})}
+	if err := l.begin(words); err != nil {
+		return nil, h.explain(words, build, err, "")
+	}
+	if err := l.meet(ctx, build); err != nil {
+		return nil, h.explain(words, build, err, l.said.firstWords())
+	}
+	l.said.pass()
+	return l, nil
+}
+
+// begin starts the shell. It leads a group of its own: what is typed at the launcher's terminal is
+// for the launcher, which passes it on.
+func (l *Line) begin(words []string) error {
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer theirIn.Close()
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	defer theirOut.Close()
+	l.cmd = exec.Command(words[0], words[1:]...)
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = theirIn, theirOut, l.said
+	l.cmd.WaitDelay = lastTime
+	if err := l.cmd.Start(); err != nil {
+		return errors.Join(err, in.Close(), out.Close())
+	}
+	l.in, l.from, l.out = in, out, bufio.NewReaderSize(out, 64<<10)
+	go func() {
+		l.how = l.cmd.Wait()
+		close(l.ended)
+		_ = out.SetReadDeadline(time.Now().Add(lastTime)) // who still holds the pipe is not the shell
+	}()
+	return nil
+}
+
+// lastTime is how long what the shell has left in its pipes is waited for.
+const lastTime = time.Second
+
+// meet hears the introduction. After an error the shell has ended.
+func (l *Line) meet(ctx context.Context, build string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Host.Patience, fmt.Errorf("nothing within %v", l.Host.Patience))
+	defer cancel()
+	stop := context.AfterFunc(ctx, l.kill)
+	err := l.Host.deliver(l.in)
+	if heard := l.hear(build); heard != nil && !errors.Is(heard, io.EOF) || err == nil {
+		err = heard
+	}
+	if stop() && err == nil {
+		return nil
+	}
+	ended := l.end()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, io.EOF) && ended != nil:
+		return ended
+	case errors.Is(err, io.EOF):
+		return errors.New("it ended without a word")
+	}
+	return err
+}
+
+// hear reads the introduction.
+func (l *Line) hear(build string) error {
+	text, err := l.out.ReadSlice('\n')
+	if err != nil && (len(text) == 0 || !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull)) {
+		return io.EOF
+	}
+	if err := json.Unmarshal(text, &l.Peer); err != nil || l.Peer.Build == "" {
+		return fmt.Errorf("it said %q, which strand would not; if it is a greeting of the shell's, that has to go", text[:min(len(text), 80)])
+	}
+	if l.Peer.Build != build {
+		return fmt.Errorf("it is another one, %.80q", l.Peer.Build)
+	}
+	return nil
+}
+
+func (l *Line) kill() { _ = syscall.Kill(-l.cmd.Process.Pid, syscall.SIGKILL) }
+
+// end ends the shell and says how it ended.
+func (l *Line) end() error {
+	_ = l.in.Close()
+	hurry := time.AfterFunc(partTime, l.kill)
+	defer hurry.Stop()
+	<-l.ended
+	_ = l.from.Close()
+	return l.how
+}
+
+// Leave ends a line that no ranks were started over.
+func (l *Line) Leave() error { return l.end() }
+
+// Start has the host start ranks. Input, if not nil, goes to the first of them; the program is read from
+// pushed, if it is to be brought there. After an error the line has ended.
+func (l *Line) Start(o Order, input io.Reader, pushed io.Reader) ([]*Rank, error) {
+	text, err := json.Marshal(o)
+	if err == nil {
+		_, err = l.in.Write(append(text, '\n'))
+	}
+	if err == nil {
+		l.session, err = streams(pipes{l.out, l.in}, true)
+	}
+	if err == nil {
+		err = l.open(o, input, pushed)
+	}
+	started := make(chan report, 1)
+	if err == nil {
+		l.serving.Go(l.beat)
+		l.serving.Go(func() { l.serve(started) })
+		select {
+		case r := <-started:
+			if r.Failed == nil && len(r.Started) == len(o.Ranks) {
+				return l.inOrder(o, r.Started), nil
+			}
+			if err = errors.New("it has started other ranks than those of its order"); r.Failed != nil {
+				err = &StartError{l.Host.Name, *r.Failed}
+			}
+		case <-l.gone:
+			return nil, l.why
+		}
+		l.Close()
+		return nil, err
+	}
+	if l.session != nil {
+		_ = l.session.Close()
+	}
+	return nil, errors.Join(fmt.Errorf("host %s: %w", l.Host.Name, err), l.end())
+}
+
+// open opens the streams of the ranks.
+func (l *Line) open(o Order, input, pushed io.Reader) (err error) {
+	if l.host, err = begin(l.session, ofHost, 0); err != nil {
+		return err
+	}
+	l.ranks = make(map[int]*Rank, len(o.Ranks))
+	for _, number := range o.Ranks {
+		r := &Rank{line: l, number: number, ended: make(chan struct{})}
+		var out, errs conn
+		for part, to := range map[byte]*conn{ofPMI: &r.pmi, ofControl: &r.control, ofStdout: &out, ofStderr: &errs} {
+			if *to, err = begin(l.session, part, number); err != nil {
+				return err
+			}
+		}
+		r.outputs = [2]Output{{out}, {errs}}
+		l.ranks[number] = r
+	}
+	for part, from := range map[byte]io.Reader{ofStdin: input, ofProgram: pushed} {
+		if from == nil {
+			continue
+		}
+		c, err := begin(l.session, part, o.Ranks[0])
+		if err != nil {
+			return err
+		}
+		go func() { // until the stream ends, or what it reads from
+			_, _ = io.Copy(c, from)
+			_ = c.Close()
+		}()
+	}
+	return nil
+}
+
+func (l *Line) inOrder(o Order, pids []int) []*Rank {
+	ranks := make([]*Rank, 0, len(o.Ranks))
+	for i, number := range o.Ranks {
+		r := l.ranks[number]
+		r.pid = pids[i]
+		ranks = append(ranks, r)
+	}
+	return ranks
+}
+
+// beat sends signs of life, and ends the line if none come. It counts beats, not time: one that
+// was stopped itself must not take the other side for dead.
+func (l *Line) beat() {
+	beats := time.NewTicker(beatTime)
+	defer beats.Stop()
+	for {
+		select {
+		case <-beats.C:
+			l.tell(command{Asleep: l.sleeps()})
+			if l.noneHeard() {
+				l.kill()
+				return
+			}
+		case <-l.gone:
+			return
+		}
+	}
+}
+
+// noneHeard counts a beat, and reports whether they are too many.
+func (l *Line) noneHeard() bool {
+	l.state.Lock()
+	defer l.state.Unlock()
+	l.silent++
+	l.late = l.late || l.silent > int(nearPatience/beatTime) && !l.asleep
+	return l.late
+}
+
+func (l *Line) isLate() bool {
+	l.state.Lock()
+	defer l.state.Unlock()
+	return l.late
+}
+
+func (l *Line) heard() {
+	l.state.Lock()
+	defer l.state.Unlock()
+	l.silent = 0
+}
+
+func (l *Line) sleeps() bool {
+	l.state.Lock()
+	defer l.state.Unlock()
+	return l.asleep
+}
+
+// serve hears what happens there until the line ends.
+func (l *Line) serve(started chan<- report) {
+	err := each(l.host, func(r report) error {
+		l.heard()
+		if r.Started != nil || r.Failed != nil {
+			select {
+			case started <- r:
+			default:
+			}
+		}
+		if r.Exited != nil {
+			if rank := l.ranks[r.Exited.Rank]; rank != nil {
+				rank.exit(syscall.WaitStatus(r.Exited.Status))
+			}
+		}
+		return nil
+	})
+	ended := l.endSession()
+	switch {
+	case l.isLate():
+		err = fmt.Errorf("nothing was heard from there for %v", nearPatience)
+	case ended != nil:
+		err = fmt.Errorf("the remote shell has ended: %w", ended)
+	case err == nil || errors.Is(err, net.ErrClosed):
+		err = errors.New("strand there has ended")
+	}
+	l.why = fmt.Errorf("the connection to host %s is lost: %w", l.Host.Name, err)
+	close(l.gone)
+}
+
+// tell sends a command. One that can not be sent is lost with the line.
+func (l *Line) tell(c command) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("remote: " + err.Error())
+	}
+	l.write.Lock()
+	defer l.write.Unlock()
+	_, _ = l.host.Write(append(text, '\n'))
+}
+
+// endSession ends the session and the shell, and says how the shell ended. A shell that does not
+// end by itself is killed: the session's end waits for it.
+func (l *Line) endSession() error {
+	hurry := time.AfterFunc(partTime, l.kill)
+	defer hurry.Stop()
+	_ = l.session.Close()
+	return l.end()
+}
+
+// Asleep says that this process is going to be stopped, or goes on again.
+func (l *Line) Asleep(yes bool) {
+	l.state.Lock()
+	l.asleep, l.silent = yes, 0
+	l.state.Unlock()
+	l.tell(command{Asleep: yes})
+}
+
+// Close ends the line. Ranks that still run there are killed.
+func (l *Line) Close() {
+	_ = l.host.Close()
+	hurry := time.AfterFunc(partTime, l.kill)
+	defer hurry.Stop()
+	_ = l.session.Close()
+	l.serving.Wait()
+}
+
+// A Rank runs on another host.
+type Rank struct {
+	line    *Line
+	number  int
+	pid     int
+	pmi     conn
+	control conn
+	outputs [2]Output
+
+	once   sync.Once
+	status syscall.WaitStatus
+	ended  chan struct{}
+}
+
+func (r *Rank) exit(status syscall.WaitStatus) {
+	r.once.Do(func() {
+		r.status = status
+		close(r.ended)
+	})
+}
+
+// PID is the number of the rank's process there.
+func (r *Rank) PID() int { return r.pid }
+
+// Signal sends s to the rank's process group.
+func (r *Rank) Signal(s syscall.Signal) { r.line.tell(command{Signal: int(s), Rank: r.number}) }
+
+// Wait returns how the rank ended. Its error is why that is not known: the line has ended.
+func (r *Rank) Wait() (syscall.WaitStatus, error) {
+	select {
+	case <-r.ended:
+		return r.status, nil
+	case <-r.line.gone:
+	}
+	select {
+	case <-r.ended:
+		return r.status, nil
+	default:
+		return 0, r.line.why
+	}
+}
+
+// PMI is the rank's connection to its launcher.
+func (r *Rank) PMI() net.Conn { return r.pmi }
+
+// Control is the rank's channel of package control.
+func (r *Rank) Control() net.Conn { return r.control }
+
+// Output is the rank's standard output, and its standard error.
+func (r *Rank) Output() [2]Output { return r.outputs }
+
+// An Output is what a rank writes.
+type Output struct{ conn }
+
+// Read reads as [local.Output] does.
+func (o Output) Read(p []byte, patience time.Duration) (int, error) {
+	var until time.Time
+	if patience > 0 {
+		until = time.Now().Add(patience)
+	}
+	if err := o.SetReadDeadline(until); err != nil {
+		return 0, err
+	}
+	n, err := o.conn.Read(p)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = local.ErrQuiet
+	case err != nil:
+		err = io.EOF // the end of the line is told otherwise
+	}
+	return n, err
+}
+
+// End does nothing: strand there ends the output with its ranks.
+func (Output) End() {}
