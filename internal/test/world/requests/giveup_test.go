@@ -22,8 +22,9 @@ func TestGoroutinesThatGiveUp(t *testing.T) {
 	const ranks, goroutines = 3, 2
 	rounds := need.Times(2, 100)
 	settings := map[string][]strand.Option{
-		"tcp":            {strand.WithParam("btl", "tcp,self")},
-		"tcp, no credit": {strand.WithParam("btl", "tcp,self"), strand.WithParam("pml_credit_first", "0"), strand.WithParam("pml_unexpected_max", "0")},
+		"tcp":                  {strand.WithParam("btl", "tcp,self")},
+		"tcp, two connections": {strand.WithParam("btl", "tcp,self"), strand.WithParam("btl_tcp_links", "2")},
+		"tcp, no credit":       {strand.WithParam("btl", "tcp,self"), strand.WithParam("pml_credit_first", "0"), strand.WithParam("pml_unexpected_max", "0")},
 	}
 	if runtime.GOOS == "linux" {
 		settings["sm"] = []strand.Option{strand.WithParam("btl", "sm,self")}
