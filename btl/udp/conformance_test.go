@@ -68,8 +68,7 @@ func TestConformanceShortPackets(t *testing.T) {
 }
 
 // A bad network: of a hundred packets five are lost, five come late, one comes twice, and one is damaged,
-// which is for the guard to find. UNKNOWN has none: damaged in the place in which the packet that it answers was, it is
-// true again.
+// which is for the guard, or a proof, to find.
 func badly(r *rand.Rand) func([]byte, func([]byte)) {
 	var mu sync.Mutex // the ranks of the suite share the component
 	return func(b []byte, take func([]byte)) {
@@ -81,7 +80,7 @@ func badly(r *rand.Rand) func([]byte, func([]byte)) {
 			return
 		case chance < 6:
 			take(bytes.Clone(b))
-		case chance < 7 && b[0] != kindUnknown:
+		case chance < 7:
 			damaged := bytes.Clone(b)
 			damaged[at] ^= 1
 			take(damaged)

@@ -77,7 +77,7 @@ func (m *module) take(so *socket, from *rawio.Origin, b []byte) {
 	case kindData, kindAnswer:
 		switch {
 		case l == nil:
-			m.stray(so, from, ours)
+			m.stray(so, from, ours, len(b))
 		case len(b) < headSize:
 		case l.ep != nil:
 			l.ep.take(b)
@@ -85,29 +85,20 @@ func (m *module) take(so *socket, from *rawio.Origin, b []byte) {
 			l.leaving.ep.take(b)
 		}
 	case kindUnknown:
-		// Whoever says this has seen the peer's number of the connection, or, while we connect, ours.
-		if p := m.peers[ours]; p != nil {
-			l = p
-		}
-		if l != nil && !l.severed && len(b) == nameSize && (l.connecting() || m.peers[ours] == l) {
-			l.ended(errUnknown)
-		}
+		m.unknownTo(l, ours, b)
 	default:
 		m.malformed(from.AddrPort())
 	}
 }
 
-var errUnknown = fmt.Errorf("the peer knows no such connection any more: %w", syscall.ECONNRESET)
-
-// stray answers a packet for a connection that there is not. The answer is shorter than the question.
-func (m *module) stray(so *socket, from *rawio.Origin, named uint64) {
+// stray answers a packet for a connection that there is not. The answer is no longer than the
+// question.
+func (m *module) stray(so *socket, from *rawio.Origin, named uint64, question int) {
+	if question < unknownSize {
+		return
+	}
 	to := rawio.NewDestination(from.AddrPort())
 	m.unknown(so, named, &to)
-}
-
-func (m *module) unknown(so *socket, named uint64, to *rawio.Destination) {
-	m.out = appendName(m.out[:0], kindUnknown, named)
-	so.Send(m.out, to)
 }
 
 var errForm = errors.New("no packet of this protocol")

@@ -15,7 +15,7 @@ const (
 	kindCookie  = 0x12 // cookie
 	kindData    = 0x13 // number of the packet; items
 	kindAnswer  = 0x14 // number among answers; items, of which none is to be acknowledged
-	kindUnknown = 0x15 // nothing more: there is no such connection, or not any more
+	kindUnknown = 0x15 // rank, proof: there is no such connection, or not any more
 )
 
 // Sizes of what stands at the beginning.

@@ -185,6 +185,7 @@ func (ep *endpoint) packet(now int64, full int) int {
 	case k.carry.head == nil:
 		k.other(itemPing)
 	}
+	k.answerable()
 	size := k.close()
 	s.path.Send(now, size, 0, k.carry.head)
 	return size
@@ -327,6 +328,16 @@ func (k *packer) flush() {
 		k.ep.link.so.Packets.Add(m.scratch[k.from:len(m.scratch):len(m.scratch)])
 		k.from = len(m.scratch)
 		k.pieces++
+	}
+}
+
+// answerable pads a short packet. A peer that knows nothing of the connection any more does not
+// answer a question that is shorter than its answer.
+func (k *packer) answerable() {
+	m := k.ep.m
+	for k.ep.sender.mtu.Size()-k.left < unknownSize && k.left > 0 {
+		m.scratch = append(m.scratch, itemPadding)
+		k.left--
 	}
 }
 
