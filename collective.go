@@ -16,6 +16,7 @@ const (
 	tagBarrier = iota
 	tagDup
 	tagSplit
+	tagCall // the first of those that collective calls have in turn
 )
 
 // Barrier returns when all processes of the communicator have called it. It

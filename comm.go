@@ -30,7 +30,8 @@ type Comm struct {
 	rank  int
 	first bool // the world's own
 	manner
-	turn turn
+	turn    turn
+	courier courier // of blocking collective calls, one at a time
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.

@@ -29,7 +29,7 @@
 // They are those of MPI's point-to-point communication (MPI 4.1, chapter 3). A message matches
 // a receive by communicator, source and tag; a receive may leave source and tag open
 // ([AnySource], [AnyTag]). Messages from one sender do not overtake each other. Any number of
-// goroutines may call any method. Collective calls ([Comm.Barrier], [Comm.Dup], [Comm.Split])
+// goroutines may call any method. Collective calls ([Comm.Barrier], [Comm.Bcast], [Allreduce], [Comm.Dup], [Comm.Split] and others)
 // on one communicator come one after the other, as MPI demands; a second goroutine's is refused.
 //
 // A buffer given to an operation is the library's until the operation has ended: until the

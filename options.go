@@ -71,6 +71,7 @@ func Declare(r *param.Registry, transports *btl.Registry) {
 			Help: "How much is told on standard error: 1, connections and choices; 2, each step."},
 	)
 	pml.Declare(r)
+	declareCollectives(r)
 	for _, c := range transports.Components() {
 		c.Declare(r)
 		selection.Declare(r, c.Name())

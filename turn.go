@@ -15,6 +15,7 @@ import (
 type turn struct {
 	mu     sync.Mutex
 	in     string // the call that a goroutine is in
+	calls  int    // that have messages with a tag of their own
 	broken error  // why no further call is made
 }
 
@@ -52,12 +53,45 @@ func (t *turn) begin(name string) error {
 	return nil
 }
 
+func outOfStep(name string, err error) error {
+	return fmt.Errorf("%w: %s has ended early on this rank (%w), and others may still be in it; "+
+		"messages go on. A call that may be given up needs a communicator of its own (Dup)", ErrOutOfStep, name, err)
+}
+
 func (t *turn) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {
-		t.broken = fmt.Errorf("%w: %s has ended early on this rank (%w), and others may still be in it; "+
-			"messages go on. A call that may be given up needs a communicator of its own (Dup)", ErrOutOfStep, t.in, err)
+		t.broken = outOfStep(t.in, err)
 	}
 	t.in = ""
+}
+
+// tag returns that of the messages of the next call. It is the same in all processes, as they make
+// the same calls in the same order. One comes again when the calls before are long over.
+func (t *turn) tag() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls++
+	return tagCall + t.calls%(1<<20)
+}
+
+// start returns the tag of a call that goes on by itself.
+func (t *turn) start(name string) (tag int, err error) {
+	t.mu.Lock()
+	broken := t.broken
+	t.mu.Unlock()
+	if broken != nil {
+		return 0, fmt.Errorf("%s: %w", name, broken)
+	}
+	return t.tag(), nil
+}
+
+// fail notes that a call that went on by itself has ended early.
+func (t *turn) fail(name string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.broken == nil {
+		t.broken = outOfStep(name, err)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/coll"
 	_ "github.com/strandmp/strand/internal/builtin" // the transports that come with Strand
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
@@ -29,6 +30,7 @@ type World struct {
 	params  *param.Values
 	pml     *pml.PML
 	comm    *Comm
+	choice  coll.Choice
 	exit    func(int)
 	log     *lines.Queue
 	counter atomic.Uint32 // of the communicators named by this process
@@ -123,6 +125,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 	if w.params, components, err = o.read(); err != nil {
 		return nil, err
 	}
+	w.choice = choice(w.params)
 	if w.job == nil {
 		if w.job, err = launch.FromEnvironment(ctx); err != nil {
 			return nil, openfiles.Explain(err)

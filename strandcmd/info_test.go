@@ -73,7 +73,7 @@ func TestInfoMistakes(t *testing.T) {
 		{"info --param btl tcp self", 2, `unexpected argument "self"`},
 		{"info -p pml_failover=tpc", 2, `pml_failover = "tpc" (from -p): there is no transport "tpc"; did you mean tcp?`},
 		{"info --level expert", 2, "want user, tuner or developer"},
-		{"info --param bttl", 2, "--param bttl: no such parameters; did you mean btl? Groups: all, btl, btl sctp, btl self, btl sm, btl tcp, btl udp, pml"},
+		{"info --param bttl", 2, "--param bttl: no such parameters; did you mean btl? Groups: all, btl, btl sctp, btl self, btl sm, btl tcp, btl udp, coll, pml"},
 		{"info --param btl nosuchtransport", 2, "--param btl nosuchtransport: no such parameters. Groups: all"},
 		{"info -p btl_tcp_if_inclde=lo", 2, "did you mean btl_tcp_if_include?"},
 		{"info --btl nosuch", 2, `there is no transport "nosuch". Available: sctp, self, sm, tcp, udp. Any other has to be compiled into the program, by an import (docs/WRITING-A-BTL.md, "In programs, and in strand")`},

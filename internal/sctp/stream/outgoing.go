@@ -71,7 +71,7 @@ func (o *Outgoing) Push(m *Message) error {
 	switch {
 	case int(m.Stream) >= len(o.streams):
 		return ErrStream
-	case m.Size <= 0 || m.Size > math.MaxUint32:
+	case m.Size <= 0 || uint64(m.Size) > math.MaxUint32:
 		return ErrSize
 	}
 	m.next, m.arrival, m.cut, m.cuts, m.open = nil, o.arrivals, 0, 0, 0

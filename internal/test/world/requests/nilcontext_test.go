@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/handoff"
 	launcher "github.com/strandmp/strand/internal/launcher/job"
@@ -31,6 +32,7 @@ func withNilContext() map[string]func() {
 	c, job := new(strand.Comm), new(strandtest.Job)
 	p, m, q := new(pml.Context), new(pml.Message), new(strand.Message)
 	var operation pml.Request
+	sum := strand.Sum[int]()
 	return map[string]func(){
 		"Run":           func() { _ = strand.Run(none, nil) },
 		"Init":          func() { _, _ = strand.Init(none) },
@@ -62,6 +64,43 @@ func withNilContext() map[string]func() {
 		"Comm.DupWith":  func() { _, _ = c.DupWith(none, strand.Strict) },
 		"Comm.Split":    func() { _, _ = c.Split(none, -5, 0) },
 
+		"Comm.Bcast":         func() { _ = c.Bcast(none, nil, 0) },
+		"Comm.Gather":        func() { _ = c.Gather(none, nil, nil, 0) },
+		"Comm.Gatherv":       func() { _ = c.Gatherv(none, nil, nil, 0) },
+		"Comm.Scatter":       func() { _ = c.Scatter(none, nil, nil, 0) },
+		"Comm.Scatterv":      func() { _ = c.Scatterv(none, nil, nil, 0) },
+		"Comm.Allgather":     func() { _ = c.Allgather(none, nil, nil) },
+		"Comm.Allgatherv":    func() { _ = c.Allgatherv(none, nil, nil) },
+		"Comm.Alltoall":      func() { _ = c.Alltoall(none, nil, nil) },
+		"Comm.Alltoallv":     func() { _ = c.Alltoallv(none, nil, nil) },
+		"Bcast":              func() { _ = strand.Bcast[byte](none, c, nil, 0) },
+		"Gather":             func() { _ = strand.Gather[byte](none, c, nil, nil, 0) },
+		"Scatter":            func() { _ = strand.Scatter[byte](none, c, nil, nil, 0) },
+		"Allgather":          func() { _ = strand.Allgather[byte](none, c, nil, nil) },
+		"Alltoall":           func() { _ = strand.Alltoall[byte](none, c, nil, nil) },
+		"Reduce":             func() { _ = strand.Reduce(none, c, sum, nil, nil, 0) },
+		"Allreduce":          func() { _ = strand.Allreduce(none, c, sum, nil, nil) },
+		"Scan":               func() { _ = strand.Scan(none, c, sum, nil, nil) },
+		"Exscan":             func() { _ = strand.Exscan(none, c, sum, nil, nil) },
+		"ReduceScatter":      func() { _ = strand.ReduceScatter(none, c, sum, nil, nil, nil) },
+		"ReduceScatterBlock": func() { _ = strand.ReduceScatterBlock(none, c, sum, nil, nil) },
+
+		"coll.Barrier":       func() { _ = coll.Barrier(none, nil) },
+		"coll.Bcast":         func() { _ = coll.Bcast(none, nil, nil, nil, 0) },
+		"coll.Reduce":        func() { _ = coll.Reduce(none, nil, nil, coll.Op{}, nil, nil, 0) },
+		"coll.Allreduce":     func() { _ = coll.Allreduce(none, nil, nil, coll.Op{}, nil, nil) },
+		"coll.Gather":        func() { _ = coll.Gather(none, nil, nil, nil, nil, 0) },
+		"coll.Gatherv":       func() { _ = coll.Gatherv(none, nil, nil, nil, 0) },
+		"coll.Scatter":       func() { _ = coll.Scatter(none, nil, nil, nil, nil, 0) },
+		"coll.Scatterv":      func() { _ = coll.Scatterv(none, nil, nil, nil, 0) },
+		"coll.Allgather":     func() { _ = coll.Allgather(none, nil, nil, nil, nil) },
+		"coll.Allgatherv":    func() { _ = coll.Allgatherv(none, nil, nil, nil) },
+		"coll.Alltoall":      func() { _ = coll.Alltoall(none, nil, nil, nil, nil) },
+		"coll.Alltoallv":     func() { _ = coll.Alltoallv(none, nil, nil, nil, nil) },
+		"coll.Scan":          func() { _ = coll.Scan(none, nil, coll.Op{}, nil, nil) },
+		"coll.Exscan":        func() { _ = coll.Exscan(none, nil, coll.Op{}, nil, nil) },
+		"coll.ReduceScatter": func() { _ = coll.ReduceScatter(none, nil, nil, coll.Op{}, nil, nil, nil) },
+
 		"pml.Open":           func() { _, _ = pml.Open(none, pml.Config{}) },
 		"pml.PML.Close":      func() { _ = new(pml.PML).Close(none) },
 		"pml.Context.Send":   func() { _ = p.Send(none, nil, nil, 0, 0, pml.Standard) },
@@ -75,11 +114,11 @@ func withNilContext() map[string]func() {
 		"pml.WaitSome":       func() { _, _ = pml.WaitSome(none, nil, nil) },
 		"pml.Ended":          func() { _ = pml.Ended(none) },
 
-		"launch.FromEnvironment":         func() { _, _ = launch.FromEnvironment(none) },
-		"internal/launcher/launcher.Run": func() { _ = launcher.Run(none, launcher.Config{}) },
-		"strandtest.Job.Put":             func() { _ = job.Put(none, "", "") },
-		"strandtest.Job.Get":             func() { _, _ = job.Get(none, "") },
-		"strandtest.Job.Barrier":         func() { _ = job.Barrier(none) },
+		"launch.FromEnvironment":    func() { _, _ = launch.FromEnvironment(none) },
+		"internal/launcher/job.Run": func() { _ = launcher.Run(none, launcher.Config{}) },
+		"strandtest.Job.Put":        func() { _ = job.Put(none, "", "") },
+		"strandtest.Job.Get":        func() { _, _ = job.Get(none, "") },
+		"strandtest.Job.Barrier":    func() { _ = job.Barrier(none) },
 
 		"internal/test/programs.Session.Run":    func() { _, _ = new(programs.Session).Run(none) },
 		"internal/test/programs.Session.Shrink": func() { _, _ = new(programs.Session).Shrink(none, 0) },

@@ -1,0 +1,96 @@
+package coll
+
+import "context"
+
+// Alltoall gives rank r the r-th part of in, and has the part of rank r in the r-th of out. All
+// parts are equally long. In and out do not share memory.
+func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
+	given(ctx)
+	n := c.Size()
+	each := len(in) / n
+	switch ch.alltoall(each, n) {
+	case "bruck":
+		return alltoallBruck(ctx, c, in, out, each)
+	case "pairwise":
+		return alltoallPairwise(ctx, c, parted(in, each), parted(out, each))
+	}
+	return alltoallSpread(ctx, c, parted(in, each), parted(out, each))
+}
+
+// Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length.
+func Alltoallv(ctx context.Context, c Comm, ch *Choice, in, out [][]byte) error {
+	given(ctx)
+	own := func(pieces [][]byte) func(int) []byte { return func(rank int) []byte { return pieces[rank] } }
+	if ch.alltoallv(c.Size()) == "pairwise" {
+		return alltoallPairwise(ctx, c, own(in), own(out))
+	}
+	return alltoallSpread(ctx, c, own(in), own(out))
+}
+
+func parted(buf []byte, each int) func(int) []byte {
+	return func(rank int) []byte { return buf[rank*each : (rank+1)*each] }
+}
+
+// alltoallPairwise exchanges with one partner each round, further away each time.
+func alltoallPairwise(ctx context.Context, c Comm, in, out func(int) []byte) error {
+	n, rank := c.Size(), c.Rank()
+	fill(out(rank), in(rank))
+	for i := 1; i < n; i++ {
+		to, from := (rank+i)%n, (rank-i+n)%n
+		if err := exchange(ctx, c, in(to), to, out(from), from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alltoallSpread begins all at once, each process with another one.
+func alltoallSpread(ctx context.Context, c Comm, in, out func(int) []byte) error {
+	n, rank := c.Size(), c.Rank()
+	fill(out(rank), in(rank))
+	for i := 1; i < n; i++ {
+		from := (rank - i + n) % n
+		if err := c.Recv(out(from), from); err != nil {
+			return err
+		}
+	}
+	for i := 1; i < n; i++ {
+		to := (rank + i) % n
+		if err := c.Send(in(to), to); err != nil {
+			return err
+		}
+	}
+	return c.Wait(ctx)
+}
+
+// alltoallBruck takes ⌈log₂ n⌉ rounds, in each of which half of all goes on: few messages where
+// they are short.
+func alltoallBruck(ctx context.Context, c Comm, in, out []byte, each int) error {
+	n, rank := c.Size(), c.Rank()
+	memory := c.Scratch((n + 2*((n+1)/2)) * each)
+	held, sent, got := memory[:n*each], memory[n*each:(n+(n+1)/2)*each], memory[(n+(n+1)/2)*each:]
+	copy(held, in[rank*each:])
+	copy(held[(n-rank)*each:], in[:rank*each])
+	for mask := 1; mask < n; mask <<= 1 {
+		packed := 0
+		for i := mask; i < n; i++ {
+			if i&mask != 0 {
+				packed += copy(sent[packed:], held[i*each:(i+1)*each])
+			}
+		}
+		if err := exchange(ctx, c, sent[:packed], (rank+mask)%n, got[:packed], (rank-mask+n)%n); err != nil {
+			return err
+		}
+		packed = 0
+		for i := mask; i < n; i++ {
+			if i&mask != 0 {
+				packed += copy(held[i*each:(i+1)*each], got[packed:])
+			}
+		}
+	}
+	for i := range n {
+		from := (rank - i + n) % n
+		copy(out[from*each:(from+1)*each], held[i*each:(i+1)*each])
+	}
+	return nil
+}

@@ -1,0 +1,406 @@
+package coll
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/test/need"
+)
+
+// A network joins processes that are goroutines: whatever is sent waits until it is received.
+type network struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	queues  map[[2]int][][]byte // from, to
+	failed  error
+}
+
+func newNetwork() *network {
+	n := &network{queues: map[[2]int][][]byte{}}
+	n.changed = sync.NewCond(&n.mu)
+	return n
+}
+
+// A node is a process.
+type node struct {
+	*network
+	rank, size int
+	posted     []posted
+}
+
+type posted struct {
+	buf  []byte
+	from int
+}
+
+func (p *node) Rank() int            { return p.rank }
+func (p *node) Size() int            { return p.size }
+func (p *node) Scratch(n int) []byte { return make([]byte, n) }
+
+func (p *node) Send(buf []byte, to int) error {
+	if to < 0 || to >= p.size || to == p.rank {
+		return fmt.Errorf("rank %d sends to %d of %d", p.rank, to, p.size)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := [2]int{p.rank, to}
+	p.queues[key] = append(p.queues[key], append([]byte{}, buf...))
+	p.changed.Broadcast()
+	return nil
+}
+
+func (p *node) Recv(buf []byte, from int) error {
+	if from < 0 || from >= p.size || from == p.rank {
+		return fmt.Errorf("rank %d receives from %d of %d", p.rank, from, p.size)
+	}
+	p.posted = append(p.posted, posted{buf, from})
+	return nil
+}
+
+func (p *node) Wait(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.posted {
+		key := [2]int{r.from, p.rank}
+		for len(p.queues[key]) == 0 {
+			if p.failed != nil {
+				return p.failed
+			}
+			p.changed.Wait()
+		}
+		got := p.queues[key][0]
+		p.queues[key] = p.queues[key][1:]
+		if len(got) != len(r.buf) {
+			return fmt.Errorf("rank %d gets %d bytes from %d, wants %d", p.rank, len(got), r.from, len(r.buf))
+		}
+		copy(r.buf, got)
+	}
+	p.posted = p.posted[:0]
+	return nil
+}
+
+// together has n processes make a call, and fails the test if one of them fails, or if something
+// that was sent is never received.
+func together(t *testing.T, n int, call func(c Comm) error) {
+	t.Helper()
+	net := newNetwork()
+	errs := make([]error, n)
+	var calls sync.WaitGroup
+	for rank := range n {
+		calls.Go(func() {
+			if errs[rank] = call(&node{network: net, rank: rank, size: n}); errs[rank] != nil {
+				net.mu.Lock()
+				net.failed = errors.New("another process has failed")
+				net.changed.Broadcast()
+				net.mu.Unlock()
+			}
+		})
+	}
+	calls.Wait()
+	require.NoError(t, errors.Join(errs...))
+	for key, queue := range net.queues {
+		require.Empty(t, queue, "from %d to %d: sent, and never received", key[0], key[1])
+	}
+}
+
+// contribution is what a process gives: each has its own.
+func contribution(rank, length int) []byte {
+	r := rand.New(rand.NewPCG(uint64(rank), uint64(length)))
+	b := make([]byte, length)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// sum adds numbers of four bytes; affine composes x → ax+b modulo 2^32, whose order matters.
+var (
+	sum = Op{Size: 4, Commutative: true, Fold: func(acc, in []byte, _ bool) {
+		for i := 0; i < len(acc); i += 4 {
+			binary.LittleEndian.PutUint32(acc[i:], binary.LittleEndian.Uint32(acc[i:])+binary.LittleEndian.Uint32(in[i:]))
+		}
+	}}
+	affine = Op{Size: 8, Fold: func(acc, in []byte, before bool) {
+		for i := 0; i < len(acc); i += 8 {
+			first, second := acc[i:i+8], in[i:i+8]
+			if before {
+				first, second = second, first
+			}
+			a, b := binary.LittleEndian.Uint32(first), binary.LittleEndian.Uint32(first[4:])
+			c, d := binary.LittleEndian.Uint32(second), binary.LittleEndian.Uint32(second[4:])
+			binary.LittleEndian.PutUint32(acc[i:], a*c)
+			binary.LittleEndian.PutUint32(acc[i+4:], b*c+d)
+		}
+	}}
+)
+
+// folded is what processes 0 to n−1 have together.
+func folded(op Op, n, length int) []byte {
+	acc := contribution(0, length)
+	for rank := 1; rank < n; rank++ {
+		op.Fold(acc, contribution(rank, length), false)
+	}
+	return acc
+}
+
+// sizes are numbers of processes, in a long run all up to 33.
+func sizes() []int {
+	if need.Soaking() {
+		all := make([]int, 33)
+		for i := range all {
+			all[i] = i + 1
+		}
+		return all
+	}
+	return []int{1, 2, 3, 5, 8, 13}
+}
+
+// lengths are those of a contribution.
+var lengths = []int{0, 8, 1000, 70_000}
+
+// each calls f for all numbers of processes, lengths, algorithms and two roots.
+func each(t *testing.T, call string, f func(t *testing.T, n, length, root int, ch *Choice)) {
+	for _, name := range append([]string{""}, Algorithms[call]...) {
+		t.Run("by "+name, func(t *testing.T) {
+			ch := &Choice{Bcast: name, Reduce: name, Allreduce: name, Gather: name, Scatter: name, Allgather: name, Alltoall: name}
+			for _, n := range sizes() {
+				for _, length := range lengths {
+					for root := 0; root < n; root += 1 + n/2 {
+						f(t, n, length, root, ch)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestBarrier(t *testing.T) {
+	for _, n := range sizes() {
+		together(t, n, func(c Comm) error { return Barrier(t.Context(), c) })
+	}
+}
+
+func TestBcast(t *testing.T) {
+	each(t, "bcast", func(t *testing.T, n, length, root int, ch *Choice) {
+		want := contribution(root, length)
+		together(t, n, func(c Comm) error {
+			buf := make([]byte, length)
+			if c.Rank() == root {
+				copy(buf, want)
+			}
+			err := Bcast(t.Context(), c, ch, buf, root)
+			assert.Equal(t, want, buf, "%d of %d", c.Rank(), n)
+			return err
+		})
+	})
+}
+
+func TestReduce(t *testing.T) {
+	for _, op := range []Op{sum, affine} {
+		each(t, "reduce", func(t *testing.T, n, length, root int, ch *Choice) {
+			want := folded(op, n, length)
+			together(t, n, func(c Comm) error {
+				var out []byte
+				in := contribution(c.Rank(), length)
+				if c.Rank() == root {
+					out = make([]byte, length)
+				}
+				err := Reduce(t.Context(), c, ch, op, in, out, root)
+				if c.Rank() == root {
+					assert.Equal(t, want, out)
+				}
+				assert.Equal(t, contribution(c.Rank(), length), in, "what is given is left alone")
+				return err
+			})
+		})
+	}
+}
+
+func TestAllreduce(t *testing.T) {
+	for _, op := range []Op{sum, affine} {
+		each(t, "allreduce", func(t *testing.T, n, length, root int, ch *Choice) {
+			want := folded(op, n, length)
+			together(t, n, func(c Comm) error {
+				in := contribution(c.Rank(), length)
+				out := in // in place
+				if root > 0 {
+					out = make([]byte, length)
+				}
+				err := Allreduce(t.Context(), c, ch, op, in, out)
+				assert.Equal(t, want, out, "%d of %d", c.Rank(), n)
+				return err
+			})
+		})
+	}
+}
+
+// all is what all processes give, one behind the other.
+func all(n, length int) []byte {
+	b := []byte{}
+	for rank := range n {
+		b = append(b, contribution(rank, length)...)
+	}
+	return b
+}
+
+func TestGatherAndScatter(t *testing.T) {
+	for _, call := range []string{"gather", "scatter"} {
+		each(t, call, func(t *testing.T, n, length, root int, ch *Choice) {
+			want := all(n, length)
+			together(t, n, func(c Comm) error {
+				buf, out := []byte(nil), make([]byte, length)
+				if c.Rank() == root {
+					buf = make([]byte, n*length)
+				}
+				err := Gather(t.Context(), c, ch, contribution(c.Rank(), length), buf, root)
+				if c.Rank() == root {
+					assert.Equal(t, want, buf)
+				}
+				if err == nil {
+					err = Scatter(t.Context(), c, ch, buf, out, root)
+				}
+				assert.Equal(t, contribution(c.Rank(), length), out)
+				return err
+			})
+		})
+	}
+}
+
+func TestAllgather(t *testing.T) {
+	each(t, "allgather", func(t *testing.T, n, length, root int, ch *Choice) {
+		want := all(n, length)
+		together(t, n, func(c Comm) error {
+			out := make([]byte, n*length)
+			err := Allgather(t.Context(), c, ch, contribution(c.Rank(), length), out)
+			assert.Equal(t, want, out)
+			return err
+		})
+	})
+}
+
+func TestAlltoall(t *testing.T) {
+	each(t, "alltoall", func(t *testing.T, n, length, root int, ch *Choice) {
+		length /= 8
+		together(t, n, func(c Comm) error {
+			in, want, out := []byte{}, []byte{}, make([]byte, n*length)
+			for r := range n {
+				in = append(in, contribution(c.Rank()*n+r, length)...)
+				want = append(want, contribution(r*n+c.Rank(), length)...)
+			}
+			err := Alltoall(t.Context(), c, ch, in, out)
+			assert.Equal(t, want, out)
+			return err
+		})
+	})
+}
+
+// pieces cuts a buffer into pieces of lengths of their own.
+func pieces(buf []byte, n int, length func(int) int) [][]byte {
+	out := make([][]byte, n)
+	for r := range n {
+		out[r], buf = buf[:length(r)], buf[length(r):]
+	}
+	return out
+}
+
+func TestPieces(t *testing.T) {
+	for _, n := range sizes() {
+		length := func(r int) int { return (r * 37 % 5) * 100 }
+		total := 0
+		for r := range n {
+			total += length(r)
+		}
+		root := n / 2
+		together(t, n, func(c Comm) error {
+			own := contribution(c.Rank(), length(c.Rank()))
+			want := make([][]byte, n)
+			for r := range n {
+				want[r] = contribution(r, length(r))
+			}
+			got := pieces(make([]byte, total), n, length)
+			err := Allgatherv(t.Context(), c, own, got)
+			assert.Equal(t, want, got)
+			if err != nil {
+				return err
+			}
+			clear(own)
+			if err := Scatterv(t.Context(), c, got, own, root); err != nil {
+				return err
+			}
+			assert.Equal(t, want[c.Rank()], own)
+			back := pieces(make([]byte, total), n, length)
+			if err := Gatherv(t.Context(), c, own, back, root); err != nil {
+				return err
+			}
+			if c.Rank() == root {
+				assert.Equal(t, want, back)
+			}
+			// All send as much as the receiver's rank says.
+			in, out := make([][]byte, n), make([][]byte, n)
+			for r := range n {
+				in[r], out[r] = contribution(c.Rank()*n+r, length(r)), make([]byte, length(c.Rank()))
+			}
+			err = Alltoallv(t.Context(), c, nil, in, out)
+			for r := range n {
+				assert.Equal(t, contribution(r*n+c.Rank(), length(c.Rank())), out[r])
+			}
+			return err
+		})
+	}
+}
+
+func TestScan(t *testing.T) {
+	for _, op := range []Op{sum, affine} {
+		for _, n := range sizes() {
+			for _, length := range lengths {
+				together(t, n, func(c Comm) error {
+					in, out := contribution(c.Rank(), length), make([]byte, length)
+					err := Scan(t.Context(), c, op, in, out)
+					assert.Equal(t, folded(op, c.Rank()+1, length), out)
+					if err != nil {
+						return err
+					}
+					before := make([]byte, length)
+					err = Exscan(t.Context(), c, op, in, before)
+					if c.Rank() > 0 {
+						assert.Equal(t, folded(op, c.Rank(), length), before)
+					}
+					return err
+				})
+			}
+		}
+	}
+}
+
+func TestReduceScatter(t *testing.T) {
+	for _, op := range []Op{sum, affine} {
+		for _, n := range sizes() {
+			length := func(r int) int { return op.Size * (r * 37 % 5) }
+			total := 0
+			for r := range n {
+				total += length(r)
+			}
+			want := pieces(folded(op, n, total), n, length)
+			together(t, n, func(c Comm) error {
+				out := make([]byte, length(c.Rank()))
+				err := ReduceScatter(t.Context(), c, nil, op, contribution(c.Rank(), total), out, length)
+				assert.Equal(t, want[c.Rank()], out, "%d of %d", c.Rank(), n)
+				return err
+			})
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	require.NoError(t, (&Choice{}).Check())
+	require.NoError(t, (&Choice{Allreduce: "ring", Bcast: "chain"}).Check())
+	assert.ErrorContains(t, (&Choice{Alltoall: "brukc"}).Check(), `alltoall="brukc": want one of spread, pairwise, bruck`)
+}

@@ -1,0 +1,187 @@
+package strand
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/strandmp/strand/coll"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml"
+)
+
+// A courier passes the messages of one collective call.
+type courier struct {
+	comm     *Comm
+	tag      int
+	requests []pml.Request
+	statuses []pml.Status
+	expected []expected
+	memory   [][]byte // what Scratch has given, for the next call too
+	given    int
+}
+
+// expected is what a receive is to bring.
+type expected struct{ bytes, from int }
+
+var _ coll.Comm = (*courier)(nil)
+
+// Rank implements [coll.Comm].
+func (k *courier) Rank() int { return k.comm.rank }
+
+// Size implements [coll.Comm].
+func (k *courier) Size() int { return k.comm.Size() }
+
+// Send implements [coll.Comm].
+func (k *courier) Send(buf []byte, to int) error {
+	r, err := k.comm.coll.Isend(buf, nil, to, k.tag, pml.Standard)
+	k.add(r, expected{-1, to}, err)
+	return err
+}
+
+// Recv implements [coll.Comm].
+func (k *courier) Recv(buf []byte, from int) error {
+	r, err := k.comm.coll.Irecv(buf, nil, from, k.tag)
+	k.add(r, expected{len(buf), from}, err)
+	return err
+}
+
+func (k *courier) add(r pml.Request, e expected, err error) {
+	if err == nil {
+		k.requests, k.expected = append(k.requests, r), append(k.expected, e)
+		k.statuses = append(k.statuses, pml.Status{})
+	}
+}
+
+// Wait implements [coll.Comm].
+func (k *courier) Wait(ctx context.Context) error {
+	if len(k.requests) == 0 {
+		return nil
+	}
+	failed, err := pml.WaitAll(ctx, k.requests, k.statuses)
+	switch {
+	case err != nil:
+		k.leave()
+	case len(failed) > 0:
+		err = failed[0].Err
+	default:
+		err = k.check()
+	}
+	k.requests, k.expected, k.statuses = k.requests[:0], k.expected[:0], k.statuses[:0]
+	return err
+}
+
+// check finds processes that give other lengths.
+func (k *courier) check() error {
+	for i, e := range k.expected {
+		if e.bytes >= 0 && k.statuses[i].Count != e.bytes {
+			return fmt.Errorf("rank %d has sent %d bytes where %d are due: the lengths that ranks give do not fit", e.from, k.statuses[i].Count, e.bytes)
+		}
+	}
+	return nil
+}
+
+// leave ends what is under way. What was to be sent may go on by itself.
+func (k *courier) leave() {
+	for _, r := range k.requests {
+		pml.Leave(r)
+	}
+	k.requests = k.requests[:0]
+}
+
+// Scratch implements [coll.Comm].
+func (k *courier) Scratch(n int) []byte {
+	if k.given == len(k.memory) {
+		k.memory = append(k.memory, nil)
+	}
+	m := &k.memory[k.given]
+	k.given++
+	if cap(*m) < n {
+		*m = make([]byte, n)
+	}
+	return (*m)[:n]
+}
+
+// begin makes the courier ready for a call.
+func (k *courier) begin(c *Comm, tag int) { k.comm, k.tag, k.given = c, tag, 0 }
+
+// end ends a call. After an error something may still be read from the memory.
+func (k *courier) end(err error) {
+	k.leave()
+	if err != nil {
+		k.memory = nil
+	}
+}
+
+// carry makes a blocking collective call.
+func (c *Comm) carry(ctx context.Context, name string, call func(ctx context.Context, k *courier) error) error {
+	return c.collectively(ctx, name, func() error {
+		k := &c.courier
+		k.begin(c, c.turn.tag())
+		err := call(ctx, k)
+		k.end(err)
+		return err
+	})
+}
+
+// couriers are for calls that go on by themselves.
+var couriers = sync.Pool{New: func() any { return new(courier) }}
+
+// begin makes a collective call that goes on by itself, on a goroutine of its own.
+func (c *Comm) begin(name string, call func(ctx context.Context, k *courier) error) (Request, error) {
+	if err := c.usable(); err != nil {
+		return Request{}, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done, err := c.coll.NewCompletion(cancel)
+	if err != nil {
+		cancel()
+		return Request{}, err
+	}
+	tag, err := c.turn.start(name)
+	if err != nil {
+		done.Done(pml.Status{}, err)
+		cancel()
+		return Request{}, err
+	}
+	go func() {
+		defer cancel()
+		k := couriers.Get().(*courier)
+		k.begin(c, tag)
+		err := own(call(ctx, k))
+		k.end(err)
+		if err != nil {
+			c.turn.fail(name, err)
+		}
+		k.comm = nil
+		couriers.Put(k)
+		done.Done(pml.Status{}, err)
+	}()
+	return Request{done.Request()}, nil
+}
+
+// declareCollectives adds the parameters of collective calls.
+func declareCollectives(r *param.Registry) {
+	for _, call := range slices.Sorted(maps.Keys(coll.Algorithms)) {
+		names := coll.Algorithms[call]
+		r.Declare(param.Spec{Name: "coll_" + call, Kind: param.Enum, Choices: append([]string{"auto"}, names...), Default: "auto", Level: param.Tuner,
+			Help: "How " + call + " is made: " + strings.Join(names, ", ") + "; auto chooses by length and number of ranks. All ranks have the same."})
+	}
+}
+
+// choice reads them.
+func choice(v *param.Values) coll.Choice {
+	of := func(call string) string {
+		if name := v.Value("coll_" + call).String(); name != "auto" {
+			return name
+		}
+		return ""
+	}
+	return coll.Choice{
+		Bcast: of("bcast"), Reduce: of("reduce"), Allreduce: of("allreduce"), Gather: of("gather"),
+		Scatter: of("scatter"), Allgather: of("allgather"), Alltoall: of("alltoall"),
+	}
+}

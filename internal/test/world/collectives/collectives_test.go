@@ -1,0 +1,246 @@
+// Package collectives_test holds the collective calls of the public interface, over real transports.
+// What they send to whom is tested in package coll.
+package collectives_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/world"
+)
+
+// over are the transports between ranks.
+func over() []string {
+	list := []string{"tcp,self", "udp,self"}
+	if runtime.GOOS == "linux" {
+		list = append(list, "sm,self")
+	}
+	return list
+}
+
+// together has all ranks make calls, each on a goroutine of its own.
+func together(t *testing.T, w []*strand.World, call func(ctx context.Context, c *strand.Comm) error) {
+	t.Helper()
+	ctx, errs := world.Context(t), make([]error, len(w))
+	var calls sync.WaitGroup
+	for i, one := range w {
+		calls.Go(func() { errs[i] = call(ctx, one.Comm()) })
+	}
+	calls.Wait()
+	require.NoError(t, errors.Join(errs...))
+}
+
+// of is what a rank gives: values that say whose they are.
+func of(rank, n int) []int64 {
+	values := make([]int64, n)
+	for i := range values {
+		values[i] = int64(rank*1000 + i)
+	}
+	return values
+}
+
+// joined is what all ranks give, behind each other.
+func joined(ranks, n int) []int64 {
+	all := make([]int64, 0, ranks*n)
+	for r := range ranks {
+		all = append(all, of(r, n)...)
+	}
+	return all
+}
+
+// sums are those of what ranks 0 to last give.
+func sums(last, n int) []int64 {
+	all := make([]int64, n)
+	for r := range last + 1 {
+		for i, v := range of(r, n) {
+			all[i] += v
+		}
+	}
+	return all
+}
+
+func TestCollectives(t *testing.T) {
+	sum, first := strand.Sum[int64](), strand.NewOp(func(a, _ int64) int64 { return a }, false)
+	for _, list := range over() {
+		for _, n := range []int{1, 2, 5} {
+			t.Run(fmt.Sprintf("%s, %d ranks", list, n), func(t *testing.T) {
+				w := world.Open(t, n, strand.WithParam("btl", list))
+				for _, length := range []int{0, 1, 700, need.Times(20_000, 200_000)} {
+					root := n / 2
+					together(t, w, func(ctx context.Context, c *strand.Comm) error {
+						own, got, whole := of(c.Rank(), length), make([]int64, length), make([]int64, n*length)
+						steps := []struct {
+							call func() error
+							want []int64
+							got  []int64
+							only int // the rank that gets it; -1: all
+						}{
+							{func() error { copy(got, own); return strand.Bcast(ctx, c, got, root) }, of(root, length), got, -1},
+							{func() error { return strand.Reduce(ctx, c, sum, own, got, root) }, sums(n-1, length), got, root},
+							{func() error { return strand.Allreduce(ctx, c, sum, own, got) }, sums(n-1, length), got, -1},
+							{func() error { return strand.Allreduce(ctx, c, first, own, got) }, of(0, length), got, -1},
+							{func() error { return strand.Scan(ctx, c, sum, own, got) }, sums(c.Rank(), length), got, -1},
+							{func() error { clear(got); return strand.Exscan(ctx, c, sum, own, got) }, sums(c.Rank()-1, length), got, -1},
+							{func() error { return strand.Gather(ctx, c, own, whole, root) }, joined(n, length), whole, root},
+							{func() error { clear(whole); return strand.Allgather(ctx, c, own, whole) }, joined(n, length), whole, -1},
+							{func() error { return strand.Scatter(ctx, c, whole, got, root) }, own, got, -1},
+							{func() error { return strand.ReduceScatterBlock(ctx, c, first, joined(n, length), got) }, own, got, -1},
+						}
+						for i, s := range steps {
+							if err := s.call(); err != nil {
+								return fmt.Errorf("step %d: %w", i, err)
+							}
+							if s.only < 0 || s.only == c.Rank() {
+								assert.Equal(t, s.want, s.got, "step %d, rank %d, %d values", i, c.Rank(), length)
+							}
+						}
+						out := make([]int64, n*length)
+						if err := strand.Alltoall(ctx, c, whole, out); err != nil {
+							return err
+						}
+						for r := range n {
+							assert.Equal(t, own, out[r*length:(r+1)*length])
+						}
+						return c.Barrier(ctx)
+					})
+				}
+			})
+		}
+	}
+}
+
+// Each algorithm that has a name can be had by it, and gives the same.
+func TestAlgorithmsByParameter(t *testing.T) {
+	for _, name := range []string{"doubling", "rabenseifner", "ring"} {
+		w := world.Open(t, 5, strand.WithParam("btl", "tcp,self"), strand.WithParam("coll_allreduce", name))
+		together(t, w, func(ctx context.Context, c *strand.Comm) error {
+			got := make([]int64, 999)
+			err := strand.Allreduce(ctx, c, strand.Sum[int64](), of(c.Rank(), 999), got)
+			assert.Equal(t, sums(4, 999), got)
+			return err
+		})
+	}
+}
+
+// Several calls go on by themselves, and may be waited for in any order, with others between.
+func TestCallsThatGoOnByThemselves(t *testing.T) {
+	w := world.Open(t, 4, strand.WithParam("btl", "tcp,self"))
+	together(t, w, func(ctx context.Context, c *strand.Comm) error {
+		const calls, length = 8, 5000
+		var requests []strand.Request
+		got := make([][]int64, calls)
+		for i := range got {
+			got[i] = make([]int64, length)
+			r, err := strand.Iallreduce(c, strand.Sum[int64](), of(c.Rank()+i, length), got[i])
+			if err != nil {
+				return err
+			}
+			requests = append(requests, r)
+			if i == calls/2 {
+				if err := c.Barrier(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		if c.Rank()%2 == 1 {
+			for i := range requests {
+				if _, err := requests[calls-1-i].Wait(ctx); err != nil {
+					return err
+				}
+			}
+		} else if err := strand.WaitAll(ctx, requests, nil); err != nil {
+			return err
+		}
+		for i := range got {
+			want := make([]int64, length)
+			for r := range 4 {
+				for j, v := range of(r+i, length) {
+					want[j] += v
+				}
+			}
+			assert.Equal(t, want, got[i])
+		}
+		return nil
+	})
+}
+
+func TestMistakesInCollectiveCalls(t *testing.T) {
+	w := world.Open(t, 2)
+	ctx, c := world.Context(t), w[0].Comm()
+	for want, call := range map[string]func() error{
+		"Bcast: root 2: want a rank of the communicator, 0 to 1":    func() error { return c.Bcast(ctx, nil, 2) },
+		"Ibcast: root -1: want":                                     func() error { _, err := c.Ibcast(nil, -1); return err },
+		"Gather: the root's buffer has 3 bytes: want 4":             func() error { return c.Gather(ctx, make([]byte, 2), make([]byte, 3), 0) },
+		"Allgather: out has 3 bytes: want 4, for 2 ranks of 2 each": func() error { return c.Allgather(ctx, make([]byte, 2), make([]byte, 3)) },
+		"Alltoall: in has 3 bytes and out 3: want the same number":  func() error { return c.Alltoall(ctx, make([]byte, 3), make([]byte, 3)) },
+		"Gatherv: 1 pieces: want one for each of 2 ranks":           func() error { return c.Gatherv(ctx, nil, make([][]byte, 1), 0) },
+		"Allreduce: the operation is the zero Op":                   func() error { return strand.Allreduce(ctx, c, strand.Op[int]{}, nil, nil) },
+		"Allreduce: in has 1 values and out 2":                      func() error { return strand.Allreduce(ctx, c, strand.Sum[int](), make([]int, 1), make([]int, 2)) },
+		"values of type *int can not be sent":                       func() error { return strand.Bcast(ctx, c, []*int{nil}, 0) },
+		"ReduceScatter: 1 counts for 2 values": func() error {
+			return strand.ReduceScatter(ctx, c, strand.Sum[int](), make([]int, 2), make([]int, 1), []int{2})
+		},
+	} {
+		assert.ErrorContains(t, call(), want)
+	}
+	var none *strand.Comm
+	assert.ErrorIs(t, none.Bcast(ctx, nil, 0), strand.ErrNilComm)
+}
+
+// Lengths that do not fit are found by who receives, and the communicator then says so.
+func TestLengthsThatDoNotFit(t *testing.T) {
+	w := world.Open(t, 2)
+	ctx := world.Context(t)
+	done := make(chan error, 1)
+	go func() { done <- w[0].Comm().Bcast(ctx, make([]byte, 10), 0) }()
+	err := w[1].Comm().Bcast(ctx, make([]byte, 20), 0)
+	require.NoError(t, <-done)
+	require.ErrorContains(t, err, "rank 0 has sent 10 bytes where 20 are due")
+	assert.ErrorIs(t, w[1].Comm().Barrier(ctx), strand.ErrOutOfStep)
+}
+
+// A call whose context ends returns.
+func TestCollectiveCallIsGivenUp(t *testing.T) {
+	w := world.Open(t, 2)
+	ctx, cancel := context.WithCancel(world.Context(t))
+	ended := make(chan error, 1)
+	go func() { ended <- strand.Allreduce(ctx, w[0].Comm(), strand.Sum[int](), make([]int, 4), make([]int, 4)) }()
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+func TestCollectivesAllocateNothing(t *testing.T) {
+	need.CI(t, "counts of allocations need a quiet process")
+	w := world.Open(t, 2, strand.WithParam("btl", "tcp,self"))
+	sum := strand.Sum[float64]()
+	const runs = 200
+	together(t, w, func(ctx context.Context, c *strand.Comm) error {
+		in, out := make([]float64, 512), make([]float64, 512)
+		for range runs {
+			if err := strand.Allreduce(ctx, c, sum, in, out); err != nil {
+				return err
+			}
+		}
+		if c.Rank() == 1 {
+			for range runs + 1 {
+				if err := strand.Allreduce(ctx, c, sum, in, out); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		var err error
+		got := testing.AllocsPerRun(runs, func() { err = errors.Join(err, strand.Allreduce(ctx, c, sum, in, out)) })
+		assert.Zero(t, got)
+		return err
+	})
+}
