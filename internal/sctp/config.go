@@ -129,7 +129,7 @@ func (c *Config) complete() error {
 		return errors.New("sctp: there is nothing to make tags of")
 	case c.Streams < 1 || c.Streams > 1<<16-1:
 		return fmt.Errorf("sctp: %d streams: there can be 1 to 65535", c.Streams)
-	case c.Window < leastWindow || c.Window > 1<<31:
+	case c.Window < leastWindow || uint64(c.Window) > 1<<31:
 		return fmt.Errorf("sctp: a window of %d bytes: it can have 1500 to 2 GB", c.Window)
 	}
 	_, err := stream.NewOutgoing(c.sending(c.Streams, c.Interleave))

@@ -16,7 +16,7 @@ import (
 const ms = int64(time.Millisecond)
 
 // sack is an acknowledgement as it is read from a packet.
-func sack(t testing.TB, cumulative uint32, window int, gaps []chunk.Gap, duplicates ...uint32) *chunk.SACK {
+func sack(t testing.TB, cumulative uint32, window int64, gaps []chunk.Gap, duplicates ...uint32) *chunk.SACK {
 	b := chunk.AppendSACK(nil, cumulative, uint32(window), gaps, duplicates)
 	s, err := chunk.ParseSACK(chunk.Chunk{Type: chunk.TypeSACK, Value: b[4:]})
 	require.NoError(t, err)
