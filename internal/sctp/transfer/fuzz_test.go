@@ -27,7 +27,7 @@ func FuzzAcknowledge(f *testing.F) {
 				{First: uint16(script[3] % 16), Last: uint16(script[3]%16 + script[3]/64)},
 				{First: uint16(script[4] % 32), Last: uint16(script[4]%32 + script[4]/64)},
 			}[:script[0]%3]
-			_ = s.Acknowledge(now, sack(t, cumulative, int(script[2])*100, gaps, cumulative-uint32(script[3])))
+			_ = s.Acknowledge(now, sack(t, cumulative, int64(script[2])*100, gaps, cumulative-uint32(script[3])))
 			for s.Confirmed() != nil {
 			}
 			bytes := 0
