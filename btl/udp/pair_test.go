@@ -12,6 +12,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btltest"
+	"github.com/strandmp/strand/internal/recovery"
 	"github.com/strandmp/strand/param"
 )
 
@@ -189,4 +190,17 @@ func TestOldHolesAreForgotten(t *testing.T) {
 	p.send(frame("h", "last"))
 	p.settle()
 	assert.LessOrEqual(t, longest, headSize+ackSize, "an acknowledgement")
+}
+
+// A path that may carry longer packets is asked for them when there is something to send, whatever was looked at before.
+func TestALongPathIsFound(t *testing.T) {
+	p := connected(t)
+	s := &p.ends[0].sender
+	s.mtu = recovery.NewMTU(basePacket, 1400) // as over a network
+	s.path.Resize(s.mtu.Size())
+	p.send(frame("h", "too short to ask for more"))
+	p.until("the short frame", func() bool { return len(p.recv[1].Frames) == 1 })
+	p.send(frame("long", strings.Repeat("x", 100_000)))
+	p.until("the long one", func() bool { return len(p.recv[1].Frames) == 2 })
+	assert.Equal(t, 1400, s.mtu.Size())
 }

@@ -67,11 +67,16 @@ func (ep *endpoint) push() {
 			break
 		}
 	}
-	if size := s.mtu.Sound(now); size != 0 && !s.blocked && s.queued > 4*size {
-		ep.sound(now, size)
+	if !s.blocked && s.queued > soundAbove*s.mtu.Size() {
+		if size := s.mtu.Sound(now); size != 0 {
+			ep.sound(now, size)
+		}
 	}
 	ep.arm(now)
 }
+
+// soundAbove is how many packets have to wait, so that it is worth another one to find out whether they may be longer.
+const soundAbove = 4
 
 // mostBurst is what is asked for at once.
 const mostBurst = 64 << 10

@@ -38,8 +38,8 @@ func (m *MTU) Trust() { m.size = m.most }
 // Size is how long packets may be.
 func (m *MTU) Size() int { return m.size }
 
-// Sound returns the size of the packet that is to be sent to find out more; 0: none. It is sent with the
-// kind [Sounding], and what became of it is told by [MTU.Passed] or [MTU.Lost]. The interface's own size
+// Sound returns the size of the packet that is to be sent to find out more; 0: none. The caller sends it, since it is not
+// asked for again before its fate is known: with the kind [Sounding], and what became of it is told by [MTU.Passed] or [MTU.Lost]. The interface's own size
 // comes first: it is right nearly always.
 func (m *MTU) Sound(now int64) int {
 	if m.asked != 0 || now < m.rests {
