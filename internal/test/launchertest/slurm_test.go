@@ -4,7 +4,6 @@ package launchertest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,8 +25,15 @@ import (
 // A cluster is a Slurm of one node.
 type cluster struct {
 	dir     string
-	daemons []*netspace.Cmd
+	daemons []*daemon
+	died    chan string // names of daemons that have ended
 	env     []string
+}
+
+// A daemon is one of the two programs that a cluster is made of.
+type daemon struct {
+	*netspace.Cmd
+	ended chan struct{}
 }
 
 // theCluster is started by the first test that needs it, and serves all.
@@ -80,12 +86,25 @@ NodeName=strandtest NodeHostname=%[1]s NodeAddr=127.0.0.1 CPUs=16 State=UNKNOWN
 PartitionName=all Nodes=strandtest Default=YES MaxTime=INFINITE State=UP
 `
 
-func startCluster(controller, node string) (*cluster, error) {
+// startCluster starts one, and another one if somebody has taken its ports before it did.
+func startCluster(controller, node string) (c *cluster, err error) {
+	for range 3 {
+		c, err = tryCluster(controller, node)
+		if err == nil || c == nil {
+			return c, err
+		}
+		c.end()
+	}
+	return nil, err
+}
+
+// tryCluster may return a cluster with an error: one that has to be ended.
+func tryCluster(controller, node string) (*cluster, error) {
 	dir, err := os.MkdirTemp("", "strandtest-slurm")
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{dir: dir}
+	c := &cluster{dir: dir, died: make(chan string, 2)}
 	for _, name := range []string{"state", "spool"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			return c, err
@@ -96,7 +115,7 @@ func startCluster(controller, node string) (*cluster, error) {
 		return c, err
 	}
 	host, _, _ = strings.Cut(host, ".")
-	ports, err := freePorts(2)
+	ports, err := need.Ports(2)
 	if err != nil {
 		return c, err
 	}
@@ -123,18 +142,6 @@ func withoutSlurm(environ []string) (rest []string) {
 	return rest
 }
 
-func freePorts(n int) (ports []int, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // so that no two are the same
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
-}
-
 // startDaemon starts one of the two, which writes what it does to a file. The kernel ends it if
 // this process is killed.
 func (c *cluster) startDaemon(args []string) error {
@@ -148,15 +155,29 @@ func (c *cluster) startDaemon(args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	c.daemons = append(c.daemons, cmd)
+	d := &daemon{Cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		_ = d.Wait()
+		close(d.ended)
+		c.died <- filepath.Base(args[0])
+	}()
+	c.daemons = append(c.daemons, d)
 	return nil
 }
 
-// awaitNode returns when jobs can be run.
+// awaitNode returns when jobs can be run, or never will.
 func (c *cluster) awaitNode() error {
-	state, again := "", time.NewTicker(20*time.Millisecond)
+	state, again, late := "", time.NewTicker(20*time.Millisecond), time.NewTimer(watchdog)
 	defer again.Stop()
-	for end := time.Now().Add(watchdog); time.Now().Before(end); <-again.C {
+	defer late.Stop()
+	for {
+		select {
+		case name := <-c.died:
+			return fmt.Errorf("slurm: %s has ended: %s", name, c.logs())
+		case <-late.C:
+			return fmt.Errorf("slurm: the node is not ready, but %q: %s", state, c.logs())
+		case <-again.C:
+		}
 		cmd := exec.Command("sinfo", "-h", "-o", "%T")
 		cmd.Env = c.env
 		out, _ := cmd.CombinedOutput()
@@ -164,24 +185,30 @@ func (c *cluster) awaitNode() error {
 			return nil
 		}
 	}
-	logs, _ := exec.Command("sh", "-c", "tail -n 5 "+c.dir+"/*.log").CombinedOutput()
-	return fmt.Errorf("slurm: the node is not ready, but %q: %s", state, logs)
+}
+
+// logs is what the daemons have said last.
+func (c *cluster) logs() string {
+	logs, _ := exec.Command("sh", "-c", "tail -n 10 "+c.dir+"/*.log").CombinedOutput()
+	return string(logs)
 }
 
 // finish ends the cluster, if there is one, and keeps the status.
 func finish(status int) int {
-	c := theCluster.cluster
-	if c == nil {
-		return status
+	if c := theCluster.cluster; c != nil {
+		c.end()
 	}
+	return status
+}
+
+func (c *cluster) end() {
 	for _, d := range c.daemons {
 		_ = d.Process.Signal(syscall.SIGTERM)
 		late := time.AfterFunc(10*time.Second, func() { _ = d.Process.Kill() })
-		_ = d.Wait()
+		<-d.ended
 		late.Stop()
 	}
 	_ = os.RemoveAll(c.dir)
-	return status
 }
 
 // batch runs a script without srun and returns what it says. It ends by telling its status

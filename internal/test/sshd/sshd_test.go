@@ -81,7 +81,9 @@ func daemon(t *testing.T, hosts []string) (shell []string) {
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.MkdirAll("/run/sshd", 0o755)) // the daemon's, when root runs it
 	}
-	port := freePort(t)
+	ports, err := need.Ports(1)
+	require.NoError(t, err)
+	port := strconv.Itoa(ports[0])
 	args := []string{"-D", "-e", "-f", "/dev/null", "-h", host, "-p", port, "-o", "AuthorizedKeysFile=" + key + ".pub", "-o", "StrictModes=no",
 		"-o", "UsePAM=no", "-o", "PidFile=none", "-o", "PasswordAuthentication=no"}
 	for some := range slices.Chunk(hosts, 16) { // one listens at no more addresses
@@ -108,15 +110,6 @@ func daemon(t *testing.T, hosts []string) (shell []string) {
 	require.NoError(t, err)
 	return []string{client, "-F", "none", "-p", port, "-i", key, "-l", me.Username, "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
 		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "IdentitiesOnly=yes"}
-}
-
-func freePort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	return port
 }
 
 func addresses(n int) []string {
@@ -193,19 +186,25 @@ func TestRing(t *testing.T) {
 	t.Logf("%d hosts, %d ranks: %v", len(hosts), c.Ranks, time.Since(begin))
 }
 
-// Ranks say who they are in a line that nothing else has, and do nothing.
-const waiting = `echo "here $PMI_RANK"; exec sleep 600`
+// Ranks say who they are in a line that nothing else has, and do nothing, for a time that no other
+// process of this machine sleeps.
+var (
+	idle    = fmt.Sprintf("600.%d", os.Getpid())
+	waiting = `echo "here $PMI_RANK"; exec sleep ` + idle
+)
 
 func TestEndings(t *testing.T) {
 	leak.Check(t)
 	hosts := addresses(2)
 	shell := daemon(t, hosts)
+	self, err := os.Executable() // is where no other run of this test is
+	require.NoError(t, err)
 	for name, end := range map[string]struct {
 		do   func(t *testing.T)
 		want string
 	}{
 		"ssh is killed": {func(t *testing.T) { killOne(t, shell[0]+"\x00", "\x00"+hosts[1]+"\x00") }, "on host 127.0.9.2 .* is lost: .*the remote shell has ended: signal: killed"},
-		"strand there is killed": {func(t *testing.T) { killOne(t, remote.Arguments[0], filepath.Base(os.Args[0])) },
+		"strand there is killed": {func(t *testing.T) { killOne(t, remote.Arguments[0], self) },
 			"on host 127.0.9.[12] .* is lost: .*the remote shell has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +218,7 @@ func TestEndings(t *testing.T) {
 			lost, is := errors.AsType[*job.RankError](err)
 			require.True(t, is, "%v", err)
 			assert.Equal(t, job.Lost, lost.How)
-			require.Eventually(t, func() bool { return len(processes(t, "sleep", "600")) == 0 }, time.Minute, 10*time.Millisecond, "ranks are left")
+			require.Eventually(t, func() bool { return len(processes(t, "sleep", idle)) == 0 }, time.Minute, 10*time.Millisecond, "ranks are left")
 		})
 	}
 }

@@ -192,13 +192,13 @@ func playPeers(t *testing.T, mbits, rounds int) (told together) {
 }
 
 // Four goroutines with a peer each, over a link each, carry four times as much as one. In the short
-// form one good attempt is enough, as the machine may be busy. What 8-byte round trips of a goroutine
+// form the links are slow, so that they are the limit and not a busy machine, and one good attempt is
+// enough: two that wait for each other carry as much as one. What 8-byte round trips of a goroutine
 // take beside the long messages of another one is shown only: it may have to be woken by that one.
 func TestGoroutinesWithAPeerEach(t *testing.T) {
-	const mbits = 200
-	attempts, rounds := 4, 8
+	mbits, attempts, rounds, times := 40, 4, 2, 3.0
 	if need.Soaking() {
-		attempts, rounds = 10, 50
+		mbits, attempts, rounds, times = 200, 10, 50, 3.5
 	}
 	var shares []float64
 	for range attempts {
@@ -206,11 +206,11 @@ func TestGoroutinesWithAPeerEach(t *testing.T) {
 		shares = append(shares, told.All/told.One)
 		t.Logf("one %.0f Mbit/s, four %.0f: %.2f times; 8 B there and back: alone p50 %.0f µs, p99 %.0f; beside bulk p50 %.0f, p99 %.0f; two copies of 64 KB %.0f",
 			told.One, told.All, told.All/told.One, stats.Median(told.Idle), p99(told.Idle), stats.Median(told.Beside), p99(told.Beside), twoCopies())
-		if !need.Soaking() && told.All >= 3.5*told.One {
+		if !need.Soaking() && told.All >= times*told.One {
 			return
 		}
 	}
-	assert.GreaterOrEqual(t, stats.Median(shares), 3.5)
+	assert.GreaterOrEqual(t, stats.Median(shares), times)
 }
 
 // twoCopies is how many µs two copies of 64 KB take, in memory that is in no cache.
