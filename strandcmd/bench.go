@@ -24,7 +24,8 @@ import (
 	"github.com/strandmp/strand/selection"
 )
 
-const benchLong = `Measures messages between two ranks, or with pairs between several pairs at once.
+const benchLong = `Measures messages between two ranks, with pairs between several pairs at once, and with coll
+collective calls of all ranks.
 
 Started alone, the command starts the ranks, of itself, on this host. Under a
 launcher it is the ranks: strand run -n 2 strand bench pingpong, or
@@ -70,6 +71,11 @@ var benchCommands = []struct {
   strand bench pairs --pairs 2,4 --sizes 8,64K --against openmpi,mpich
   strand bench pairs --pairs 4 --btl sm,self --against openmpi --json
   strand run -n 8 strand bench pairs`},
+	{bench.Coll, "How long collective calls take",
+		`  strand bench coll
+  strand bench coll --calls allreduce,bcast --ranks 4,8 --sizes 8,1M --btl tcp,self --against openmpi,mpich
+  strand bench coll --calls allreduce --ranks 8 -p coll_allreduce=ring
+  strand run -n 8 strand bench coll`},
 }
 
 func newBenchCommand() *cobra.Command {
@@ -111,6 +117,8 @@ type benchRun struct {
 	warmup   int
 	windows  string
 	pairs    string
+	ranks    string
+	calls    []string
 	pause    time.Duration
 	blocks   int
 	against  []string
@@ -135,6 +143,9 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	const window = "messages that are sent for each answer, `64`, or several such as 1,16 or 1:256"
 	switch w {
 	case bench.PingPong:
+	case bench.Coll:
+		flags.StringVar(&run.ranks, "ranks", "4,8,16", "ranks of the job, `4,8,16`; under a launcher it says how many")
+		flags.StringSliceVar(&run.calls, "calls", bench.Calls(), "collective calls, separated by commas")
 	case bench.Burst:
 		flags.StringVar(&run.windows, "window", "16", window)
 		flags.DurationVar(&run.pause, "pause", 20*time.Millisecond, "how long both ranks compute before each window, 0s to "+bench.MaxPause.String())
@@ -201,6 +212,13 @@ func (r *benchRun) checked() ([]bench.Cell, error) {
 	if r.sizes != "" {
 		sizes, err = bench.ParseSizes(r.sizes)
 	}
+	if r.workload == bench.Coll && err == nil {
+		ranks, err := bench.ParseCounts("--ranks", r.ranks, "ranks", bench.MaxRanks)
+		if err != nil {
+			return nil, err
+		}
+		return bench.CallCells(r.calls, ranks, sizes)
+	}
 	return bench.Cells(r.workload, pairs, windows, r.pause, sizes), err
 }
 
@@ -217,7 +235,7 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 	defer stop()
 	var rows []bench.Row
 	for i, c := range cells {
-		if i > 0 && cells[i-1].Pairs == c.Pairs {
+		if i > 0 && cells[i-1].Processes() == c.Processes() {
 			continue
 		}
 		var said bytes.Buffer
@@ -226,7 +244,7 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 			out = &said
 		}
 		if err := job.Run(commandContext(cmd), job.Config{
-			Ranks: 2 * c.Pairs, Program: self, Args: os.Args[1:],
+			Ranks: c.Processes(), Program: self, Args: os.Args[1:],
 			Stdout: out, Stderr: cmd.ErrOrStderr(),
 			Signals: signals, Suspend: suspend,
 		}); err != nil {
@@ -234,7 +252,7 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 		}
 		if some := (benchRows{}); r.json {
 			if err := json.Unmarshal(said.Bytes(), &some); err != nil {
-				return fmt.Errorf("rank 0 of %d wrote %.80q: %w", 2*c.Pairs, said.Bytes(), err)
+				return fmt.Errorf("rank 0 of %d wrote %.80q: %w", c.Processes(), said.Bytes(), err)
 			}
 			rows = append(rows, some.Rows...)
 		}
@@ -253,8 +271,8 @@ type benchRows struct {
 
 // direct does the part of one of the ranks.
 func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, cells []bench.Cell) error {
-	// How many pairs there are says the launcher.
-	cells = slices.DeleteFunc(slices.Clone(cells), func(c bench.Cell) bool { return c.Pairs != cells[0].Pairs })
+	// How many ranks there are says the launcher.
+	cells = slices.DeleteFunc(slices.Clone(cells), func(c bench.Cell) bool { return c.Processes() != cells[0].Processes() })
 	d := &bench.Direct{Cells: cells, Iters: r.iters, Warmup: r.warmup}
 	out := cmd.OutOrStdout()
 	rows := []bench.Row{}

@@ -37,6 +37,11 @@ func TestBenchFlags(t *testing.T) {
 		{"bench peers --from a.json --resume", 2, "choose one of them"},
 		{"bench peers --from nosuch.json", 2, "nosuch.json: no such file"},
 		{"bench peers --baseline nosuch.json", 2, "--baseline: open nosuch.json"},
+		{"bench coll --calls bcast,brodcast", 2, `--calls "brodcast": want one or more of barrier, bcast`},
+		{"bench coll --sizes 12", 2, "--sizes: 12 bytes: collective calls are measured with numbers of 8 bytes"},
+		{"bench coll --ranks 1", 2, "--ranks 1: want at least 2"},
+		{"bench coll --ranks 4:200", 2, `--ranks "4:200": want 1 to 128 ranks`},
+		{"bench coll --against raw", 1, "--against raw: it has no collective calls"},
 		{"bench peer", 2, "did you mean peers?"},
 		{"bench pair", 2, `unknown command "pair"; did you mean pairs?`},
 		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, pion, openmpi, mpich`},
@@ -57,7 +62,7 @@ func TestBenchFlags(t *testing.T) {
 }
 
 func TestBenchHelp(t *testing.T) {
-	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help", "bench pairs --help", "bench peers --help"} {
+	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help", "bench pairs --help", "bench coll --help", "bench peers --help"} {
 		stdout, stderr, status := command(line)
 		assert.Zero(t, status, "%s: %s", line, stderr)
 		assert.Contains(t, stdout, "Examples:\n  strand bench", line)
@@ -102,6 +107,19 @@ func TestBenchPairs(t *testing.T) {
 		assert.Positive(t, row.Messages)
 		assert.Positive(t, row.Processor)
 	}
+}
+
+// Collective calls are measured by a job for each number of ranks.
+func TestBenchColl(t *testing.T) {
+	out, err := strandProcess(t, "bench", "coll", "--calls", "bcast,barrier", "--ranks", "2,3", "--iters", "2", "--sizes", "8,80", "--json").Output()
+	require.NoError(t, err, "%s", out)
+	var result benchRows
+	require.NoError(t, json.Unmarshal(out, &result), "%s", out)
+	require.Len(t, result.Rows, 6)
+	assert.Equal(t, bench.Call("barrier"), result.Rows[2].Call)
+	assert.Equal(t, 3, result.Rows[4].Ranks)
+	assert.Equal(t, 80, result.Rows[4].Size)
+	assert.Positive(t, result.Rows[4].Time)
 }
 
 func TestBenchUnderALauncher(t *testing.T) {

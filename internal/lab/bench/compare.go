@@ -70,7 +70,7 @@ func Compare(ctx context.Context, c Comparison) (r *Result, err error) {
 	s := newSamples(len(contenders), len(c.Cells))
 	for first := 0; first < len(c.Cells); {
 		end := first + 1
-		for end < len(c.Cells) && c.Cells[end].Pairs == c.Cells[first].Pairs {
+		for end < len(c.Cells) && c.Cells[end].Processes() == c.Cells[first].Processes() {
 			end++
 		}
 		for done := 0; done < c.Blocks; done += blocksPerStart {
@@ -84,7 +84,7 @@ func Compare(ctx context.Context, c Comparison) (r *Result, err error) {
 }
 
 // measure starts all contenders and has each run some blocks of the cells from the first to before
-// the end, which have as many pairs.
+// the end, which have as many ranks.
 func (c *Comparison) measure(ctx context.Context, contenders []Contender, first, end, blocks int, s *samples) (err error) {
 	var jobs []Job
 	defer func() {
@@ -93,7 +93,7 @@ func (c *Comparison) measure(ctx context.Context, contenders []Contender, first,
 		}
 	}()
 	for i := range contenders {
-		j, err := contenders[i].Start(ctx, 2*max(1, c.Cells[first].Pairs))
+		j, err := contenders[i].Start(ctx, c.Cells[first].Processes())
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (c *Comparison) report(done, total int) {
 func (c *Comparison) order(cell Cell) Order {
 	o := cell.Block()
 	if c.Iters > 0 {
-		if o.Iters = c.Iters; cell.Workload != Burst {
+		if o.Iters = c.Iters; cell.Workload != Burst && cell.Workload != Coll {
 			o.Warmup = max(c.Iters, minWarmup)
 		}
 	}

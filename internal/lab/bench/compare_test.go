@@ -100,11 +100,14 @@ func TestCompareWithMPI(t *testing.T) {
 			burst := c.Cells[0]
 			burst.Workload, burst.Pause = Burst, time.Millisecond
 			c.Cells = append(c.Cells, ping, burst)
+			collective, err := CallCells(Calls(), []int{4}, []int{8})
+			require.NoError(t, err)
+			c.Cells = append(c.Cells, collective...)
 			r, err := Compare(t.Context(), c)
 			require.NoError(t, err)
-			require.Len(t, r.Rows, 3)
+			require.Len(t, r.Rows, 3+len(calls))
 			for _, row := range r.Rows {
-				assert.Positive(t, row.Peers[0].Times.Min, row.Workload)
+				assert.Positive(t, row.Peers[0].Times.Min, "%s %s", row.Workload, row.Call)
 			}
 			require.Len(t, r.Peers, 1, "none that spins beside others")
 			assert.Contains(t, r.Peers[0].About, m.title)
@@ -126,6 +129,7 @@ func TestCompareRefuses(t *testing.T) {
 		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, pion, openmpi, mpich`},
 		{func(c *Comparison) { c.Against = []string{"raw", "raw"} }, `--against raw,raw: "raw" stands there twice`},
 		{func(c *Comparison) { c.Against, c.Cells[0].Workload = []string{"pion"}, Pairs }, "--against pion: it is one pair of associations"},
+		{func(c *Comparison) { c.Cells[0].Workload = Coll }, "--against raw: it has no collective calls"},
 		{func(c *Comparison) { c.Blocks = 3 }, "--blocks 3: want at least 4"},
 	} {
 		c := small(t, PingPong, "raw")
@@ -212,6 +216,27 @@ func TestDirect(t *testing.T) {
 			assert.Positive(t, rows[i].Time)
 			assert.Equal(t, ranks/2, max(1, rows[i].Pairs))
 		}
+	}
+}
+
+// Collective calls are of all ranks, however many there are.
+func TestDirectOfCalls(t *testing.T) {
+	var rows []Row
+	cells, err := CallCells(Calls(), []int{4}, []int{8, 800})
+	require.NoError(t, err)
+	strandtest.Run(t, 3, func(ctx context.Context, world *strand.World) error {
+		d := &Direct{Cells: cells, Iters: 2, Warmup: 1}
+		return d.Run(ctx, world, func(r Row) error {
+			rows = append(rows, r)
+			return nil
+		})
+	})
+	require.Len(t, rows, 2*len(calls)-1, "a barrier has no size")
+	for i, r := range rows {
+		assert.Equal(t, cells[i].Call, r.Call)
+		assert.Equal(t, cells[i].Size, r.Size)
+		assert.Equal(t, 3, r.Ranks)
+		assert.Positive(t, r.Time)
 	}
 }
 

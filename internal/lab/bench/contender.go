@@ -67,6 +67,9 @@ func (s *Setup) Strand() Contender {
 
 // Peer returns the variants of a peer for a workload. Programs are compiled into the directory.
 func (s *Setup) Peer(ctx context.Context, name string, w Workload, dir string) ([]Contender, error) {
+	if w == Coll && (name == rawName || name == pionName) {
+		return nil, fmt.Errorf("--against %s: it has no collective calls", name)
+	}
 	switch name {
 	case rawName:
 		return s.rawContenders()

@@ -12,8 +12,8 @@ import (
 	"github.com/strandmp/strand/launch"
 )
 
-// A Direct measures between the ranks of a job: between its two, or, with [Pairs], between each of
-// its first half and one of the other half.
+// A Direct measures between the ranks of a job: between its two, with [Pairs] between each of its
+// first half and one of the other half, and collective calls of all.
 type Direct struct {
 	Cells  []Cell // of one workload
 	Iters  int    // round trips or windows; 0: by size
@@ -22,6 +22,8 @@ type Direct struct {
 
 // A Row is the outcome for one cell.
 type Row struct {
+	Call     Call    `json:"call,omitempty"`
+	Ranks    int     `json:"ranks,omitempty"`
 	Pairs    int     `json:"pairs,omitempty"`
 	Window   int     `json:"window"`
 	Size     int     `json:"size"`
@@ -57,10 +59,14 @@ func (d *Direct) Run(ctx context.Context, w *strand.World, report func(Row) erro
 	}
 	t := newStrandTraffic(w.Comm())
 	for _, cell := range d.Cells {
-		cell.Pairs = w.Size() / 2
+		if cell.Workload == Coll {
+			cell.Ranks = w.Size()
+		} else {
+			cell.Pairs = w.Size() / 2
+		}
 		o := d.order(cell)
 		s, err := t.run(ctx, o)
-		if err == nil && o.Workload == Pairs {
+		if err == nil && (o.Workload == Pairs || o.Workload == Coll) {
 			// Rank 0 can not know by its own clock when those on other hosts have ended.
 			err = w.Comm().Barrier(ctx)
 			s.exchange = now() - s.began
@@ -87,6 +93,8 @@ func (d *Direct) Run(ctx context.Context, w *strand.World, report func(Row) erro
 // fits says whether a job of so many ranks can do the workload.
 func (d *Direct) fits(ranks int) error {
 	switch {
+	case d.Cells[0].Workload == Coll:
+		return nil
 	case d.Cells[0].Workload != Pairs && ranks != 2:
 		return fmt.Errorf("strand bench measures between 2 ranks and this job has %d: start it with 2, or without a launcher", ranks)
 	case ranks < 2 || ranks%2 != 0:
@@ -117,6 +125,8 @@ func (d *Direct) order(cell Cell) Order {
 	const large = 8 << 10
 	iters, warmup := 10000, 100
 	switch {
+	case cell.Workload == Coll:
+		iters, warmup = 4*cell.callBlock().Iters, 10
 	case cell.Workload == Burst:
 		iters, warmup = burstIters(cell.Pause, 2*time.Second), 2
 	case cell.Workload != PingPong && cell.Size > large:
@@ -139,8 +149,11 @@ func (d *Direct) order(cell Cell) Order {
 func rowOf(o Order, took time.Duration) Row {
 	us := o.PerMessage(took)
 	r := Row{Window: o.Window, Size: o.Size, Time: us, Megabyte: float64(o.Size) / us, Messages: 1e6 / us}
-	if o.Workload == Pairs {
+	switch o.Workload {
+	case Pairs:
 		r.Pairs = o.Pairs
+	case Coll:
+		r.Call, r.Ranks = o.Call, o.Ranks
 	}
 	return r
 }

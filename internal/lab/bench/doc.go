@@ -1,6 +1,6 @@
 // Package bench measures messages between two processes, or several pairs of them: how long one takes
 // (ping-pong), how many bytes (stream) and how many messages (rate) pass in a
-// second. The columns are those of the OSU micro-benchmarks, and so is the shape
+// second; and collective calls of all ranks. The columns are those of the OSU micro-benchmarks, and so is the shape
 // of the loops.
 //
 // A comparison ([Compare]) runs Strand and its peers in short blocks that

@@ -9,6 +9,8 @@ import (
 // Unit says what the figures of a comparison are.
 func (w Workload) Unit() string {
 	switch w {
+	case Coll:
+		return "a call in µs"
 	case PingPong:
 		return "half round trip in µs"
 	case Stream, Burst:
@@ -22,7 +24,7 @@ func (w Workload) Unit() string {
 // Figure expresses the time of a message in the workload's unit.
 func (w Workload) Figure(size int, us float64) float64 {
 	switch w {
-	case PingPong:
+	case PingPong, Coll:
 		return us
 	case Stream, Burst:
 		return float64(size) / us
@@ -32,8 +34,11 @@ func (w Workload) Figure(size int, us float64) float64 {
 
 // ProcessorUnit says what [Workload.Processor] is in.
 func (w Workload) ProcessorUnit() string {
-	if w == Stream || w == Burst {
+	switch w {
+	case Stream, Burst:
 		return "s a GB"
+	case Coll:
+		return "µs a call"
 	}
 	return "µs a message"
 }
@@ -47,9 +52,9 @@ func (w Workload) Processor(size int, us float64) float64 {
 	return us
 }
 
-// LessIsBetter tells which way ratios are: of a ping-pong they are Strand's time over the peer's,
-// else Strand's rate over the peer's.
-func (w Workload) LessIsBetter() bool { return w == PingPong }
+// LessIsBetter tells which way ratios are: of a ping-pong and of collective calls they are Strand's
+// time over the peer's, else Strand's rate over the peer's.
+func (w Workload) LessIsBetter() bool { return w == PingPong || w == Coll }
 
 // ratioMeaning says what a ratio is and which way is better.
 func (w Workload) ratioMeaning() string {

@@ -137,21 +137,21 @@ func (j *servedJob) Run(ctx context.Context, o Order) (Outcome, error) {
 			return Outcome{}, fmt.Errorf("%s: %v: rank %d answers %.80q: %w", j.name, o, rank, line, err)
 		}
 	}
-	return outcome(answers), nil
+	return o.outcome(answers), nil
 }
 
 // outcome is what all processes took: the time is rank 0's, or that from when the first sender of
-// several began until the last one had ended.
-func outcome(answers []spent) Outcome {
+// several began until the last one had ended. In a collective call all send.
+func (o Order) outcome(answers []spent) Outcome {
 	first := answers[0]
 	all := Outcome{Took: first.exchange}
 	for rank, s := range answers {
 		all.Processor += s.processor
-		if rank < len(answers)/2 {
+		if o.Workload == Coll || rank < len(answers)/2 {
 			first.began, first.ended = min(first.began, s.began), max(first.ended, s.ended)
 		}
 	}
-	if len(answers) > 2 {
+	if len(answers) > 2 || o.Workload == Coll {
 		all.Took = first.ended - first.began
 	}
 	return all

@@ -156,7 +156,7 @@ func (m *implementation) contenders(ctx context.Context, memory bool, w Workload
 	}
 	var all []Contender
 	for _, v := range m.variants {
-		if v.spins && w == Pairs {
+		if v.spins && (w == Pairs || w == Coll) {
 			continue
 		}
 		in := m.within(memory, v)

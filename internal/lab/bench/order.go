@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,10 +10,20 @@ import (
 // A Cell is one thing to measure: a row of a table.
 type Cell struct {
 	Workload Workload      `json:"workload"`
-	Pairs    int           `json:"pairs"`           // of ranks, all at once; 1 but for [Pairs]
+	Call     Call          `json:"call,omitempty"`  // of [Coll]
+	Ranks    int           `json:"ranks,omitempty"` // of [Coll]
+	Pairs    int           `json:"pairs,omitempty"` // of ranks, all at once; 1 but for [Pairs]
 	Window   int           `json:"window"`          // messages; 1 for a ping-pong
 	Pause    time.Duration `json:"pause,omitempty"` // of computing before each window of a burst
 	Size     int           `json:"size"`            // bytes of a message
+}
+
+// Processes is how many ranks take part.
+func (c Cell) Processes() int {
+	if c.Workload == Coll {
+		return c.Ranks
+	}
+	return 2 * max(1, c.Pairs)
 }
 
 // An Order is a measurement of a cell, told to all processes of a job.
@@ -21,6 +32,9 @@ type Order struct {
 	Iters  int // round trips, or windows of each pair
 	Warmup int // the same, before the clock starts
 }
+
+// noCall stands in an order for that it is of no collective call.
+const noCall Call = "-"
 
 // MaxWindow bounds the requests that are under way at once.
 const MaxWindow = 1 << 16
@@ -34,19 +48,25 @@ const MaxPairs = 64
 // String is the order as it goes to a process of a job. How many pairs there are a process knows
 // by itself.
 func (o Order) String() string {
-	return fmt.Sprintf("%s %d %d %d %d %d", o.Workload, o.Size, o.Iters, o.Warmup, o.Window, o.Pause.Microseconds())
+	return fmt.Sprintf("%s %d %d %d %d %d %s", o.Workload, o.Size, o.Iters, o.Warmup, o.Window, o.Pause.Microseconds(), cmp.Or(o.Call, noCall))
 }
 
 // parseOrder reads what String wrote.
 func parseOrder(line string) (Order, error) {
 	var o Order
 	var pause int64
-	n, err := fmt.Sscanf(strings.TrimSpace(line), "%s %d %d %d %d %d", &o.Workload, &o.Size, &o.Iters, &o.Warmup, &o.Window, &pause)
+	n, err := fmt.Sscanf(strings.TrimSpace(line), "%s %d %d %d %d %d %s", &o.Workload, &o.Size, &o.Iters, &o.Warmup, &o.Window, &pause, &o.Call)
 	if err != nil {
 		return Order{}, fmt.Errorf("order %.80q: field %d: %w", line, n+1, err)
 	}
 	if !o.Workload.valid() || o.Size < 0 || o.Size > maxSize || o.Iters < 1 || o.Warmup < 0 || o.Window < 1 || o.Window > MaxWindow || pause < 0 || pause > MaxPause.Microseconds() {
 		return Order{}, fmt.Errorf("order %.80q: a field is out of bounds", line)
+	}
+	if o.Call == noCall {
+		o.Call = ""
+	}
+	if (o.Workload == Coll) != (o.Call.index() >= 0) {
+		return Order{}, fmt.Errorf("order %.80q: workload %s of call %q", line, o.Workload, o.Call)
 	}
 	o.Pause = time.Duration(pause) * time.Microsecond
 	return o, nil
@@ -72,6 +92,9 @@ func (o Order) PerMessage(total time.Duration) float64 {
 // other things. A block of bursts takes about 100 ms, most of it computing, or longer where two
 // bursts do. One of several pairs is longer too, since they have to take turns.
 func (c Cell) Block() Order {
+	if c.Workload == Coll {
+		return c.callBlock()
+	}
 	if c.Workload == Burst {
 		// A program that computes before each burst does not come to it warm.
 		return Order{Cell: c, Iters: burstIters(c.Pause, 100*time.Millisecond), Warmup: 1}

@@ -14,13 +14,16 @@ func TestOrderGoesThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Order{
 			Cell: Cell{
-				Workload: rapid.SampledFrom([]Workload{PingPong, Stream, Rate, Burst, Pairs}).Draw(t, "workload"),
+				Workload: rapid.SampledFrom([]Workload{PingPong, Stream, Rate, Burst, Pairs, Coll}).Draw(t, "workload"),
 				Size:     rapid.IntRange(0, maxSize).Draw(t, "size"),
 				Window:   rapid.IntRange(1, MaxWindow).Draw(t, "window"),
 				Pause:    time.Duration(rapid.Int64Range(0, MaxPause.Microseconds()).Draw(t, "pause")) * time.Microsecond,
 			},
 			Iters:  rapid.IntRange(1, 1<<30).Draw(t, "iters"),
 			Warmup: rapid.IntRange(0, 1<<30).Draw(t, "warmup"),
+		}
+		if o.Workload == Coll {
+			o.Call = rapid.SampledFrom(calls).Draw(t, "call").name
 		}
 		got, err := parseOrder(o.String() + "\n")
 		require.NoError(t, err)
@@ -30,9 +33,10 @@ func TestOrderGoesThere(t *testing.T) {
 
 func TestBadOrders(t *testing.T) {
 	for _, line := range []string{
-		"", "\n", "pingpong", "pingpong 8", "pingpong 8 1 0 x 0", "walk 8 1 0 1 0", "pingpong -1 1 0 1 0",
-		"pingpong 8 0 0 1 0", "pingpong 8 1 -1 1 0", "pingpong 8 1 0 0 0", "rate 8 1 0 65537 0", "pingpong 1073741825 1 0 1 0",
-		"pingpong 99999999999999999999 1 0 1 0", "burst 8 1 0 1", "burst 8 1 0 1 -1", "burst 8 1 0 1 10000001",
+		"", "\n", "pingpong", "pingpong 8", "pingpong 8 1 0 x 0 -", "walk 8 1 0 1 0 -", "pingpong -1 1 0 1 0 -",
+		"pingpong 8 0 0 1 0 -", "pingpong 8 1 -1 1 0 -", "pingpong 8 1 0 0 0 -", "rate 8 1 0 65537 0 -", "pingpong 1073741825 1 0 1 0 -",
+		"pingpong 99999999999999999999 1 0 1 0 -", "burst 8 1 0 1", "burst 8 1 0 1 -1 -", "burst 8 1 0 1 10000001 -",
+		"pingpong 8 1 0 1 0", "pingpong 8 1 0 1 0 bcast", "coll 8 1 0 1 0 -", "coll 8 1 0 1 0 brodcast",
 	} {
 		_, err := parseOrder(line)
 		assert.ErrorContains(t, err, "order ", line)
@@ -40,10 +44,11 @@ func TestBadOrders(t *testing.T) {
 }
 
 func FuzzParseOrder(f *testing.F) {
-	f.Add("pingpong 8 1000 100 1 0\n")
-	f.Add("rate 8 100 10 64 0\n")
-	f.Add("burst 8 100 10 16 20000\n")
-	f.Add("stream -8 1 1 1 0")
+	f.Add("pingpong 8 1000 100 1 0 -\n")
+	f.Add("rate 8 100 10 64 0 -\n")
+	f.Add("burst 8 100 10 16 20000 -\n")
+	f.Add("coll 8 100 10 1 0 bcast\n")
+	f.Add("stream -8 1 1 1 0 -")
 	f.Fuzz(func(t *testing.T, line string) {
 		o, err := parseOrder(line)
 		if err != nil {
@@ -73,8 +78,10 @@ func TestOutcome(t *testing.T) {
 	a := spent{exchange: 10, began: 100, ended: 110, processor: 9}
 	b := spent{exchange: 30, began: 105, ended: 135, processor: 8}
 	late := spent{exchange: 1, began: 50, ended: 500, processor: 7}
-	assert.Equal(t, Outcome{Took: 10, Processor: 16}, outcome([]spent{a, late}))
-	assert.Equal(t, Outcome{Took: 35, Processor: 31}, outcome([]spent{a, b, late, late}), "who receives does not count")
+	assert.Equal(t, Outcome{Took: 10, Processor: 16}, Order{}.outcome([]spent{a, late}))
+	assert.Equal(t, Outcome{Took: 35, Processor: 31}, Order{}.outcome([]spent{a, b, late, late}), "who receives does not count")
+	call := Order{Cell: Cell{Workload: Coll, Call: "bcast", Ranks: 2}}
+	assert.Equal(t, Outcome{Took: 450, Processor: 16}, call.outcome([]spent{a, late}), "all take part")
 }
 
 func TestTimeOfAMessage(t *testing.T) {
@@ -104,6 +111,13 @@ func TestBlocksAreShortAndNeverEmpty(t *testing.T) {
 			} else if iteration > longIteration {
 				assert.LessOrEqual(t, o.Warmup, 4, "%s %d", w, size)
 			}
+		}
+	}
+	for _, m := range calls {
+		for _, size := range []int{0, 8, 64 << 10, maxSize} {
+			o := Cell{Workload: Coll, Call: m.name, Ranks: 16, Window: 1, Size: size}.Block()
+			assert.Positive(t, o.Iters, "%s %d", m.name, size)
+			assert.LessOrEqual(t, o.Iters, 256, "%s %d", m.name, size)
 		}
 	}
 	cell := Cell{Workload: PingPong, Pairs: 1, Window: 1, Size: 8}

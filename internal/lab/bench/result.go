@@ -42,7 +42,7 @@ type Against struct {
 	Variant string  `json:"variant,omitempty"` // the best one
 	Times   Summary `json:"times"`
 	// Ratio compares lower quartiles of the time a message took. For a ping-pong
-	// it is Strand's time over the peer's, so that less is better; else Strand's
+	// and for collective calls it is Strand's time over the peer's, so that less is better; else Strand's
 	// rate over the peer's, so that more is.
 	Ratio float64 `json:"ratio"`
 }
@@ -51,7 +51,7 @@ type Against struct {
 func (c *Comparison) result(contenders []Contender, s *samples) *Result {
 	first := c.Cells[0]
 	r := &Result{Workload: first.Workload, Blocks: c.Blocks, Transports: c.Transports, Criterion: Criterion}
-	if first.Workload != PingPong && !slices.ContainsFunc(c.Cells, func(x Cell) bool { return x.Window != first.Window }) {
+	if !first.Workload.LessIsBetter() && !slices.ContainsFunc(c.Cells, func(x Cell) bool { return x.Window != first.Window }) {
 		r.Window = first.Window
 	}
 	if first.Workload == Burst {
@@ -74,7 +74,7 @@ func (c *Comparison) result(contenders []Contender, s *samples) *Result {
 // add takes a peer's times; of variants the better one stays.
 func (r *CompareRow) add(c Contender, times Summary) {
 	a := Against{Name: c.Name, Variant: c.Variant, Times: times, Ratio: r.Strand.LowerQuartile / times.LowerQuartile}
-	if r.Workload != PingPong {
+	if !r.Workload.LessIsBetter() {
 		a.Ratio = 1 / a.Ratio
 	}
 	for i := range r.Peers {

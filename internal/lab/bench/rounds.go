@@ -29,7 +29,7 @@ func (o Order) rounds(meet, round func() error) (s spent, err error) {
 			return spent{}, err
 		}
 	}
-	if o.Workload == Pairs {
+	if o.Workload == Pairs || o.Workload == Coll {
 		if err := meet(); err != nil {
 			return spent{}, err
 		}

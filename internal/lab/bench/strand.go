@@ -26,6 +26,7 @@ type strandTraffic struct {
 	buf    []byte
 	answer [4]byte
 	reqs   []strand.Request
+	calls  collective
 }
 
 func newStrandTraffic(c *strand.Comm) *strandTraffic {
@@ -45,6 +46,11 @@ func (s *strandTraffic) prepare(o Order) {
 }
 
 func (s *strandTraffic) run(ctx context.Context, o Order) (spent, error) {
+	if o.Workload == Coll {
+		s.calls.comm = s.comm
+		call := s.calls.roundOf(o)
+		return o.rounds(func() error { return s.comm.Barrier(ctx) }, func() error { return call(ctx) })
+	}
 	s.prepare(o)
 	round := s.roundOf(o.Workload)
 	buf, reqs := s.buf[:o.Size], s.reqs[:o.Window]

@@ -19,10 +19,15 @@ func (d *Direct) WriteHead(out io.Writer, ranks int) error {
 		Stream:   "stream: " + windows(d.Cells),
 		Burst:    fmt.Sprintf("bursts: %s after computing for %v", windows(d.Cells), first.Pause),
 		Rate:     "message rate: " + windows(d.Cells),
+		Coll:     fmt.Sprintf("collective calls of %d ranks", ranks),
 		Pairs:    fmt.Sprintf("pairs: %d at once, all together, %s", ranks/2, windows(d.Cells)),
 	}
 	columns := "# Size    "
-	if first.Workload != PingPong {
+	switch first.Workload {
+	case PingPong:
+	case Coll:
+		columns = fmt.Sprintf("%-10s %-13s", columns, "Call")
+	default:
 		columns = fmt.Sprintf("%-10s %8s", columns, "Window")
 	}
 	for _, c := range d.columns() {
@@ -48,7 +53,7 @@ func windows(cells []Cell) string {
 func (d *Direct) columns() []string {
 	var columns []string
 	switch d.Cells[0].Workload {
-	case PingPong:
+	case PingPong, Coll:
 		columns = []string{"Latency (us)"}
 	case Burst:
 		columns = []string{"Bandwidth (MB/s)", "beside the computing (%)"}
@@ -86,11 +91,15 @@ func (d *Direct) WriteRow(out io.Writer, r Row) error {
 	line := fmt.Sprintf("%-10d", r.Size)
 	var figures []string
 	w := d.Cells[0].Workload
-	if w != PingPong {
+	switch w {
+	case PingPong:
+	case Coll:
+		line += fmt.Sprintf(" %-13s", r.Call)
+	default:
 		line += fmt.Sprintf(" %8d", r.Window)
 	}
 	switch w {
-	case PingPong:
+	case PingPong, Coll:
 		figures = []string{fmt.Sprintf("%.2f", r.Time)}
 	case Burst:
 		figures = []string{fmt.Sprintf("%.2f", r.Megabyte), fmt.Sprintf("%.2f", r.Beside)}
@@ -154,6 +163,9 @@ func (r *Result) writeRows(b *strings.Builder) {
 	if r.Workload == Pairs {
 		heads = []string{"pairs", "size", "MB/s", "strand"}
 	}
+	if r.Workload == Coll {
+		heads = []string{"ranks", "call", "size", "strand"}
+	}
 	if r.hasWindows() {
 		heads = append([]string{"window"}, heads...)
 	}
@@ -172,12 +184,15 @@ func (r *Result) writeRows(b *strings.Builder) {
 }
 
 // hasWindows tells whether rows differ by their windows.
-func (r *Result) hasWindows() bool { return r.Window == 0 && r.Workload != PingPong }
+func (r *Result) hasWindows() bool { return r.Window == 0 && !r.Workload.LessIsBetter() }
 
 func (r *Result) columns(row CompareRow) []string {
 	columns := []string{FormatSize(row.Size), r.figures(row.Size, row.Strand)}
 	if r.Workload == Pairs {
 		columns = []string{strconv.Itoa(row.Pairs), columns[0], Digits(float64(row.Size) / row.Strand.LowerQuartile), columns[1]}
+	}
+	if r.Workload == Coll {
+		columns = append([]string{strconv.Itoa(row.Ranks), string(row.Call)}, columns...)
 	}
 	if r.hasWindows() {
 		columns = append([]string{strconv.Itoa(row.Window)}, columns...)

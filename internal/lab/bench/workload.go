@@ -17,17 +17,21 @@ const (
 	// Pairs: streams between several pairs of ranks at once; in messages and bytes a second, of
 	// all pairs together.
 	Pairs Workload = "pairs"
+	// Coll: a collective call of all ranks, again and again.
+	Coll Workload = "coll"
 )
 
 // valid reports whether the workload is one that there is.
 func (w Workload) valid() bool {
-	return w == PingPong || w == Stream || w == Rate || w == Burst || w == Pairs
+	return w == PingPong || w == Stream || w == Rate || w == Burst || w == Pairs || w == Coll
 }
 
 // DefaultSizes are the message sizes in bytes that are measured unless the user
 // names others: alone, and in a comparison.
 func (w Workload) DefaultSizes(comparison bool) []int {
 	switch {
+	case w == Coll:
+		return []int{8, 1 << 10, 16 << 10, 128 << 10, 1 << 20}
 	case w == Rate:
 		return []int{8}
 	case w == Pairs:

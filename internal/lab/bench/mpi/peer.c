@@ -98,6 +98,71 @@ static void measure(struct spent *s, const char *workload, int size, int iters, 
 	s->processor += processor() - used;
 }
 
+static double *in, *out, *all_in, *all_out;
+static int ranks;
+
+/* numbers makes room for n of them. */
+static double *numbers(double *old, size_t n)
+{
+	size_t i;
+	double *v = realloc(old, (n ? n : 1) * sizeof *v);
+	if (!v)
+		die("memory");
+	for (i = 0; i < n; i++)
+		v[i] = 1;
+	return v;
+}
+
+static void call(const char *name, int n, int root)
+{
+	if (strcmp(name, "barrier") == 0)
+		MPI_Barrier(MPI_COMM_WORLD);
+	else if (strcmp(name, "bcast") == 0)
+		MPI_Bcast(in, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+	else if (strcmp(name, "reduce") == 0)
+		MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+	else if (strcmp(name, "allreduce") == 0)
+		MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	else if (strcmp(name, "gather") == 0)
+		MPI_Gather(in, n, MPI_DOUBLE, all_out, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+	else if (strcmp(name, "scatter") == 0)
+		MPI_Scatter(all_in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+	else if (strcmp(name, "allgather") == 0)
+		MPI_Allgather(in, n, MPI_DOUBLE, all_out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+	else if (strcmp(name, "alltoall") == 0)
+		MPI_Alltoall(all_in, n, MPI_DOUBLE, all_out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+	else if (strcmp(name, "reducescatter") == 0)
+		MPI_Reduce_scatter_block(all_in, out, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	else {
+		fprintf(stderr, "no call: %s\n", name);
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+}
+
+/* collective makes calls whose roots change from one to the next. */
+static struct spent collective(const char *name, int size, int iters, int warmup)
+{
+	struct spent s;
+	long long used;
+	int i, n = size / sizeof *in;
+	in = numbers(in, n);
+	out = numbers(out, n);
+	all_in = numbers(all_in, (size_t)n * ranks);
+	all_out = numbers(all_out, (size_t)n * ranks);
+	for (i = 0; i < warmup; i++)
+		call(name, n, i % ranks);
+	MPI_Barrier(MPI_COMM_WORLD);
+	used = processor();
+	s.began = now();
+	for (i = 0; i < iters; i++)
+		call(name, n, (warmup + i) % ranks);
+	s.ended = now();
+	s.exchange = s.ended - s.began;
+	s.processor = processor() - used;
+	MPI_Barrier(MPI_COMM_WORLD);
+	return s;
+}
+
 static struct spent carry_out(const char *workload, int size, int iters, int warmup, int messages, int pause)
 {
 	int i;
@@ -148,15 +213,15 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct spent s;
-	char line[256], workload[32];
-	int fd, n, ranks, size, iters, warmup, messages, pause;
+	char line[256], workload[32], name[32];
+	int fd, n, size, iters, warmup, messages, pause;
 	FILE *orders;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	if (argc != 2 || ranks < 2 || ranks % 2 || strlen(argv[1]) >= sizeof address.sun_path) {
-		fprintf(stderr, "usage: pairs of ranks of %s SOCKET\n", argv[0]);
+	if (argc != 2 || ranks < 2 || strlen(argv[1]) >= sizeof address.sun_path) {
+		fprintf(stderr, "usage: two ranks or more of %s SOCKET\n", argv[0]);
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	first = rank < ranks / 2;
@@ -170,12 +235,15 @@ int main(int argc, char **argv)
 		die("fdopen");
 	dprintf(fd, "rank %d\n", rank);
 	while (await_order(fd), fgets(line, sizeof line, orders)) {
-		n = sscanf(line, "%31s %d %d %d %d %d", workload, &size, &iters, &warmup, &messages, &pause);
-		if (n != 6) {
+		n = sscanf(line, "%31s %d %d %d %d %d %31s", workload, &size, &iters, &warmup, &messages, &pause, name);
+		if (n != 7) {
 			fprintf(stderr, "no order: %s", line);
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
-		s = carry_out(workload, size, iters, warmup, messages, pause);
+		if (strcmp(workload, "coll") == 0)
+			s = collective(name, size, iters, warmup);
+		else
+			s = carry_out(workload, size, iters, warmup, messages, pause);
 		dprintf(fd, "%lld %lld %lld %lld\n", s.exchange, s.began, s.ended, s.processor);
 	}
 	MPI_Finalize();
