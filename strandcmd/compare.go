@@ -70,6 +70,7 @@ const compareExample = `  strand compare
   strand compare --btl tcp --networks 1,2 --rate 100mbit --loss 0
   strand compare --networks 2 --network 'name=main,down=2s+1s' --network 'name=spare,rate=100mbit,delay=20ms'
   strand compare --host node1 --host node2 --workload pingpong,farm --runs 9
+  strand compare --workload 'nas(kernel=cg,class=S),nas(kernel=mg,class=S)' --loss 0,1 --delay 10ms --ranks 4 --timeout 3m
   strand compare --from bursts/results.json --baseline older/results.json`
 
 func newCompareCommand() *cobra.Command {

@@ -35,7 +35,7 @@ func TestCompareFlags(t *testing.T) {
 		"compare --tasks few":                            "--tasks few: want a whole number of 1 or more",
 		"compare --ordering loose":                       "--ordering loose: want strict, relaxed or both",
 		"compare --ranks 1":                              "--ranks 1: want 2 to 256",
-		"compare --ranks 2 --workload burst":             "workload burst needs at least 3",
+		"compare --ranks 2 --workload burst":             "workload burst: 2 ranks: want at least 3",
 		"compare --ranks 200 --sizes 60M --fanout 99":    "need about",
 		"compare --emulation tc":                         `--emulation: "tc": want one of auto, netem, user`,
 		"compare --runs 0":                               "--runs 0: want 1 to",

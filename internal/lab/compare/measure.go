@@ -27,6 +27,10 @@ func measure(r *results.Run, o *workload.Outcome) error {
 			results.RunTime: burst.Seconds, results.RoundTime: burst.Bursts.Median, results.RoundTime9: burst.Bursts.P99,
 		}
 		r.Delays = []results.Distribution{distribution("all", burst.Bursts)}
+	case results.NAS:
+		var nas workload.NASResult
+		err = json.Unmarshal(o.Detail, &nas)
+		r.Metrics = map[string]float64{results.RunTime: nas.Seconds, results.Operations: nas.Mops * 1e6}
 	default:
 		err = fmt.Errorf("there is no workload %q", o.Workload)
 	}

@@ -49,8 +49,8 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("--timeout %v: want a time above 0, such as 1m", p.Timeout)
 	}
 	for _, t := range p.Tasks {
-		if least := t.least; least > p.Ranks {
-			return fmt.Errorf("--ranks %d: workload %s needs at least %d", p.Ranks, t.Spec.Name, least)
+		if err := t.permits(p.Ranks); err != nil {
+			return fmt.Errorf("--ranks %d: workload %s: %w", p.Ranks, t.Spec.Name, err)
 		}
 	}
 	for _, l := range p.Links {

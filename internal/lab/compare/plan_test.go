@@ -90,16 +90,16 @@ func TestBadPlans(t *testing.T) {
 	good := plan(t, "tcp,sctp", "farm", 0)
 	require.NoError(t, good.Check())
 	for want, change := range map[string]func(*Plan){
-		"--ranks 1: want 2 to 256":                   func(p *Plan) { p.Ranks = 1 },
-		"--ranks 300: want 2 to 256":                 func(p *Plan) { p.Ranks = 300 },
-		"--runs 0: want 1 to":                        func(p *Plan) { p.Runs = 0 },
-		"--timeout 0s: want a time above 0":          func(p *Plan) { p.Timeout = 0 },
-		"nothing to compare":                         func(p *Plan) { p.Variants = nil },
-		"--loss 100%: nothing would get through":     func(p *Plan) { p.Links[0].Loss = emulate.Independent(1) },
-		"jitter 2ms is more than the delay 1ms":      func(p *Plan) { p.Links[0].Delay, p.Links[0].Jitter = time.Millisecond, 2*time.Millisecond },
-		"--ranks 2: workload burst needs at least 3": func(p *Plan) { p.Tasks = plan(t, "tcp", "burst", 0).Tasks },
-		"--mtu 500: want 576 to 65535":               func(p *Plan) { p.MTU = 500 },
-		"--btl: 65 variants: want at most 64":        func(p *Plan) { p.Variants = slices.Repeat(p.Variants[:1], 65) },
+		"--ranks 1: want 2 to 256":                            func(p *Plan) { p.Ranks = 1 },
+		"--ranks 300: want 2 to 256":                          func(p *Plan) { p.Ranks = 300 },
+		"--runs 0: want 1 to":                                 func(p *Plan) { p.Runs = 0 },
+		"--timeout 0s: want a time above 0":                   func(p *Plan) { p.Timeout = 0 },
+		"nothing to compare":                                  func(p *Plan) { p.Variants = nil },
+		"--loss 100%: nothing would get through":              func(p *Plan) { p.Links[0].Loss = emulate.Independent(1) },
+		"jitter 2ms is more than the delay 1ms":               func(p *Plan) { p.Links[0].Delay, p.Links[0].Jitter = time.Millisecond, 2*time.Millisecond },
+		"--ranks 2: workload burst: 2 ranks: want at least 3": func(p *Plan) { p.Tasks = plan(t, "tcp", "burst", 0).Tasks },
+		"--mtu 500: want 576 to 65535":                        func(p *Plan) { p.MTU = 500 },
+		"--btl: 65 variants: want at most 64":                 func(p *Plan) { p.Variants = slices.Repeat(p.Variants[:1], 65) },
 		"64 workloads over 65 networks are 4160 cells: want at most 4096": func(p *Plan) {
 			p.Tasks, p.Links = slices.Repeat(p.Tasks, 64), slices.Repeat(p.Links, 65)
 		},

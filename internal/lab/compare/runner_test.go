@@ -126,6 +126,7 @@ func TestRunThatTakesTooLong(t *testing.T) {
 	failures := r.Cells[0].Failures("tcp")
 	require.Len(t, failures, 1)
 	assert.Contains(t, failures[0], "the job was not over within --timeout 1s and was ended: still running: ranks 0, 1")
+	assert.InDelta(t, 1, r.Cells[0].Of("tcp")[0].Exceeded, 0)
 	assert.Len(t, r.Cells[0].Of("sctp"), 1, "the rest goes on")
 }
 

@@ -16,9 +16,9 @@ import (
 
 // A Task is a workload with its parameters.
 type Task struct {
-	Spec   workload.Spec
-	Params map[string]any // all of them, as a [results.Cell] has them
-	least  int            // ranks that it needs
+	Spec    workload.Spec
+	Params  map[string]any // all of them, as a [results.Cell] has them
+	permits func(ranks int) error
 }
 
 // watchEvery is how often a rank looks at its connections.
@@ -196,7 +196,7 @@ func newTask(name string, params map[string]any) (Task, error) {
 	if err != nil {
 		return t, err
 	}
-	t.least = w.Ranks()
+	t.permits = w.Permits
 	t.Params, err = results.ParamsOf(params)
 	return t, err
 }

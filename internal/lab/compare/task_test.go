@@ -40,8 +40,8 @@ func TestTasksHaveDefaults(t *testing.T) {
 
 func TestBadTasks(t *testing.T) {
 	for text, want := range map[string]string{
-		"frm":                  `there is no workload "frm"; did you mean farm? There are pingpong, farm, hol, burst`,
-		"chess":                `there is no workload "chess": there are pingpong, farm, hol, burst`,
+		"frm":                  `there is no workload "frm"; did you mean farm? There are pingpong, farm, hol, burst, nas`,
+		"chess":                `there is no workload "chess": there are pingpong, farm, hol, burst, nas`,
 		"farm(fanot=2)":        `workload farm: there is no parameter "fanot"; did you mean fanout? There are fanout, `,
 		"farm(fanout=many)":    "farm(fanout=many): ",
 		"farm(ordering=loose)": `ordering "loose": want strict or relaxed`,

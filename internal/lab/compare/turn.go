@@ -43,6 +43,9 @@ func (r *Runner) take(ctx context.Context, t turn) (results.Run, error) {
 	if err != nil {
 		run.Error = errorText(err)
 		run.Metrics, run.Delays = nil, nil
+		if late, ok := errors.AsType[*job.TimeoutError](err); ok {
+			run.Exceeded = late.Timeout.Seconds()
+		}
 	}
 	if r.accepts(cell, &run, facts) {
 		r.learn(variant.Name, facts)

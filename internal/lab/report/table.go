@@ -28,17 +28,22 @@ type row struct {
 	cell *results.Cell
 	head []string // the cell's varying conditions
 	Contrast
-	also   []float64 // medians, 0 where there is none
-	runs   string    // how many, of how many
-	note   string    // why there is no result, or not of all runs
-	isBase bool
-	index  int // of the variant among all
+	also []float64 // medians, 0 where there is none
+	runs string    // how many, of how many
+	note string    // why there is no result, or not of all runs
+
+	// exceeded is the time limit, in seconds, that most runs were not over within; 0 if most were. A
+	// median of the others would hide that.
+	exceeded float64
+	isBase   bool
+	index    int // of the variant among all
 }
 
 // besides are metrics that a table has next to the headline.
 var besides = map[results.WorkloadName][]string{
 	results.PingPong: {results.RoundTrip},
 	results.HOL:      {results.Delay50},
+	results.NAS:      {results.Operations},
 }
 
 // tables makes a table for each workload of a report.
@@ -112,6 +117,9 @@ func (t *table) medians(of func(*row) float64) []float64 {
 func (t *table) row(r *results.Report, cell *results.Cell, head []string, index int) row {
 	v := &r.Variants[index]
 	out := row{cell: cell, head: head, Contrast: contrast(cell, t.metric, v.Name, t.base), isBase: v.Name == t.base, index: index}
+	if t.metric.Name == results.RunTime {
+		out.exceeded = exceeded(cell.Of(v.Name))
+	}
 	for _, m := range t.also {
 		out.also = append(out.also, stats.Median(cell.Values(v.Name, m.Name)))
 	}
@@ -171,7 +179,9 @@ func (t *table) compares() bool {
 func (t *table) cells(r *row) []string {
 	cells := append([]string{}, r.head...)
 	cells = append(cells, r.Name, r.runs)
-	if r.Values.N == 0 {
+	if limit := r.exceeded; limit > 0 {
+		cells = append(cells, "> "+t.scale.text(limit), "")
+	} else if r.Values.N == 0 {
 		cells = append(cells, "–", "")
 	} else {
 		cells = append(cells, t.scale.text(r.Values.Median), between(shown(r.Values), t.scale.text))
@@ -237,4 +247,19 @@ func unables(r *results.Report) []string {
 		}
 	}
 	return all
+}
+
+// exceeded is the time limit that most of some runs were not over within; 0 if most were.
+func exceeded(runs []results.Run) (limit float64) {
+	late := 0
+	for _, r := range runs {
+		if r.Exceeded > 0 {
+			late++
+			limit = max(limit, r.Exceeded)
+		}
+	}
+	if 2*late <= len(runs) {
+		return 0
+	}
+	return limit
 }

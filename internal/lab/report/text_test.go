@@ -88,6 +88,27 @@ func TestWhyATransportCanNotRun(t *testing.T) {
 	assert.Less(t, strings.Count(b.String(), "no end"), 200)
 }
 
+// Where most runs were not over within the time limit, that is what is known of the run time.
+func TestRunsThatWereNotOver(t *testing.T) {
+	r := synthetic()
+	cell := &r.Cells[0]
+	require.Equal(t, results.Farm, cell.Workload)
+	over := func(late int) string {
+		for i := range cell.Runs {
+			if run := &cell.Runs[i]; run.Variant == "tcp" && late > 0 {
+				run.Error, run.Exceeded, run.Metrics, late = "too long", 180, nil, late-1
+			}
+		}
+		require.NoError(t, r.Check())
+		var b bytes.Buffer
+		require.NoError(t, report.WriteTable(&b, r))
+		return b.String()
+	}
+	few := len(cell.Of("tcp")) / 2
+	assert.NotContains(t, over(few), "> 180")
+	assert.Contains(t, over(few+1), "> 180")
+}
+
 // Errors come from anywhere; they must not paint the terminal.
 func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 	var b bytes.Buffer

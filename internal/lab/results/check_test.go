@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 		{"at most 256 bytes", func(r *results.Report) { r.Variants[0].BTL = strings.Repeat("x", 300) }},
 		{`links.kind is "pigeons": want one of ["netem"`, func(r *results.Report) { r.Links.Kind = "pigeons" }},
 		{"runs is 0: want 1", func(r *results.Report) { r.Runs = 0 }},
-		{`cells[0].workload is "chess": want one of [pingpong farm hol burst]`, func(r *results.Report) { r.Cells[0].Workload = "chess" }},
+		{`cells[0].workload is "chess": want one of [pingpong farm hol burst nas]`, func(r *results.Report) { r.Cells[0].Workload = "chess" }},
 		{"cells[0].ranks is 0: want 1", func(r *results.Report) { r.Cells[0].Ranks = 0 }},
 		{"cells[0].params.size", func(r *results.Report) { r.Cells[0].Params["size"] = []any{1} }},
 		{"cells[0].link: rate", func(r *results.Report) { r.Cells[0].Link.Rate = -1 }},

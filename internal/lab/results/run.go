@@ -18,6 +18,8 @@ type Run struct {
 	// Error is why there is no result: a crash, wrong data, too long. It may have
 	// several lines. Metrics of such a run do not count.
 	Error string `json:"error,omitzero"`
+	// Exceeded is the time limit, in seconds, if the run failed because it was not over within it.
+	Exceeded float64 `json:"exceeded,omitzero"`
 
 	// Metrics are by the names that the workload has for them, in their units.
 	Metrics map[string]float64 `json:"metrics,omitzero"`

@@ -15,6 +15,7 @@ const (
 	Farm     WorkloadName = "farm"
 	HOL      WorkloadName = "hol"
 	Burst    WorkloadName = "burst"
+	NAS      WorkloadName = "nas"
 )
 
 // A Workload is what the report knows of one.
@@ -41,8 +42,9 @@ type Unit string
 
 // Units.
 const (
-	Seconds        Unit = "s"
-	BytesPerSecond Unit = "B/s"
+	Seconds             Unit = "s"
+	BytesPerSecond      Unit = "B/s"
+	OperationsPerSecond Unit = "op/s"
 )
 
 // Names of metrics.
@@ -57,6 +59,7 @@ const (
 	DelayMax   = "delay_max"
 	RoundTime  = "round_time" // s, median of how long a burst's messages took
 	RoundTime9 = "round_time_p99"
+	Operations = "operations" // a second, of all ranks, as NPB counts them
 )
 
 // Workloads are all there are, in the order of a report.
@@ -80,6 +83,10 @@ var Workloads = []Workload{
 		{RunTime, "run time", Seconds, true},
 		{RoundTime, "median burst", Seconds, true},
 		{RoundTime9, "99th percentile of bursts", Seconds, true},
+	}},
+	{NAS, "NAS", "A kernel of the NAS parallel benchmarks, verified; its time is what NPB times.", []Metric{
+		{RunTime, "run time", Seconds, true},
+		{Operations, "operations", OperationsPerSecond, false},
 	}},
 }
 

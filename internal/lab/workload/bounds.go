@@ -31,3 +31,10 @@ func CheckSize(size int) error {
 	}
 	return nil
 }
+
+func atLeast(least, ranks int) error {
+	if ranks < least {
+		return fmt.Errorf("%d ranks: want at least %d", ranks, least)
+	}
+	return nil
+}

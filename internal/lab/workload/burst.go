@@ -54,8 +54,8 @@ func (b Burst) Check() error {
 	return err
 }
 
-// Ranks implements [Workload]: neighbours are different ranks.
-func (b Burst) Ranks() int { return b.Neighbours + 1 }
+// Permits implements [Workload]: neighbours are different ranks.
+func (b Burst) Permits(ranks int) error { return atLeast(b.Neighbours+1, ranks) }
 
 // Run implements [Workload].
 func (b Burst) Run(ctx context.Context, c *strand.Comm) (Result, error) {

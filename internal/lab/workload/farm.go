@@ -62,8 +62,8 @@ func (f Farm) Check() error {
 func (f Farm) requestTag() int { return f.Types }
 func (f Farm) doneTag() int    { return f.Types + 1 }
 
-// Ranks implements [Workload].
-func (f Farm) Ranks() int { return 2 }
+// Permits implements [Workload].
+func (f Farm) Permits(ranks int) error { return atLeast(2, ranks) }
 
 // Run implements [Workload].
 func (f Farm) Run(ctx context.Context, c *strand.Comm) (Result, error) {

@@ -47,8 +47,8 @@ func (h HOL) Check() error {
 	return CheckSize(h.Size)
 }
 
-// Ranks implements [Workload].
-func (h HOL) Ranks() int { return 2 }
+// Permits implements [Workload].
+func (h HOL) Permits(ranks int) error { return atLeast(2, ranks) }
 
 // Run implements [Workload]; ranks other than 0 and 1 have little to do.
 func (h HOL) Run(ctx context.Context, c *strand.Comm) (Result, error) {

@@ -65,8 +65,8 @@ func (p PingPong) Check() error {
 	return nil
 }
 
-// Ranks implements [Workload].
-func (p PingPong) Ranks() int { return 2 }
+// Permits implements [Workload].
+func (p PingPong) Permits(ranks int) error { return atLeast(2, ranks) }
 
 // Run implements [Workload]; ranks other than 0 and 1 have nothing to do.
 func (p PingPong) Run(ctx context.Context, c *strand.Comm) (Result, error) {

@@ -18,8 +18,8 @@ import (
 type Workload interface {
 	// Check returns what is wrong with the parameters.
 	Check() error
-	// Ranks is how many ranks it takes at least.
-	Ranks() int
+	// Permits returns why so many ranks can not take part; nil if they can.
+	Permits(ranks int) error
 	// Run takes part, on every rank of the communicator. The result is nil on all
 	// ranks but 0.
 	Run(context.Context, *strand.Comm) (Result, error)
@@ -40,6 +40,7 @@ var kinds = []Kind{
 	kind("farm", Farm{Tasks: 10_000, Size: 30_000, Fanout: 1, Outstanding: 10, Types: 10}),
 	kind("hol", HOL{Messages: 5000, Size: 3000, Tags: 10, Interval: Duration(defaultInterval)}),
 	kind("burst", Burst{Compute: Duration(defaultCompute), Messages: 10, Size: 30_000, Neighbours: 2, Rounds: 50}),
+	kind("nas", NAS{Kernel: "cg", Class: "W"}),
 }
 
 // kind makes a kind of the workload type W, a pointer to which is a Workload.
@@ -106,8 +107,8 @@ func (s Spec) Run(ctx context.Context, c *strand.Comm) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := w.Ranks(); c.Size() < want {
-		return nil, fmt.Errorf("workload %s needs %d ranks: there are %d", s.Name, want, c.Size())
+	if err := w.Permits(c.Size()); err != nil {
+		return nil, fmt.Errorf("workload %s: %w", s.Name, err)
 	}
 	watch := startWatch(c.World(), time.Duration(s.Watch))
 	result, err := w.Run(ctx, c)

@@ -179,6 +179,7 @@ func TestSpec(t *testing.T) {
 		"farm":     `{"tasks": 20}`,
 		"hol":      `{"messages": 50, "interval": "10µs"}`,
 		"burst":    `{"compute": "10us", "rounds": 3}`,
+		"nas":      `{"kernel": "lu", "class": "S"}`, // which permits three ranks
 	}
 	for _, k := range workload.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
@@ -211,7 +212,7 @@ func TestSpec(t *testing.T) {
 
 func TestBadParameters(t *testing.T) {
 	for _, c := range []struct{ name, parameters, want string }{
-		{"pong", ``, `there is no workload "pong": want one of pingpong, farm, hol, burst`},
+		{"pong", ``, `there is no workload "pong": want one of pingpong, farm, hol, burst, nas`},
 		{"farm", `{"task": 5}`, `unknown field "task"; they are, with their defaults, {"tasks":10000,`},
 		{"farm", `{"tasks": 5} {}`, `something follows them`},
 		{"farm", `[]`, `cannot unmarshal array`},
@@ -230,6 +231,8 @@ func TestBadParameters(t *testing.T) {
 		{"hol", `{"interval": "fast"}`, `invalid duration "fast"`},
 		{"burst", `{"compute": "2m"}`, "computations of 2m0s: want 0s to 1m0s"},
 		{"burst", `{"neighbours": 0}`, "a burst workload with 0 neighbours: want 1 to 4096"},
+		{"nas", `{"kernel": "bt"}`, `workload nas: kernel "bt": want one of ep, is, cg, mg, ft, lu`},
+		{"nas", `{"class": "C"}`, `workload nas: class "C": want S, W, A or B`},
 		{"burst", `{"neighbours": 4000}`, "want at most 1073741824 bytes in a burst"},
 	} {
 		_, err := workload.Spec{Name: c.name, Parameters: json.RawMessage(c.parameters)}.Workload()
@@ -250,10 +253,15 @@ func TestDefaultsStay(t *testing.T) {
 	assert.Equal(t, before, after)
 }
 
-func TestTooFewRanks(t *testing.T) {
+func TestWrongRanks(t *testing.T) {
 	strandtest.Run(t, 2, func(ctx context.Context, w *strand.World) error {
 		_, err := workload.Spec{Name: "burst"}.Run(ctx, w.Comm())
-		assert.ErrorContains(t, err, "workload burst needs 3 ranks: there are 2")
+		assert.ErrorContains(t, err, "workload burst: 2 ranks: want at least 3")
+		return nil
+	})
+	strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {
+		_, err := workload.Spec{Name: "nas"}.Run(ctx, w.Comm())
+		assert.ErrorContains(t, err, "workload nas: 3 ranks: want a power of two")
 		return nil
 	})
 }
