@@ -192,15 +192,32 @@ func TestOldHolesAreForgotten(t *testing.T) {
 	assert.LessOrEqual(t, longest, headSize+ackSize, "an acknowledgement")
 }
 
-// A path that may carry longer packets is asked for them when there is something to send, whatever was looked at before.
+// A path that may carry longer packets is asked for them when there is something to send, whatever was looked at before: much
+// at once, or little again and again.
 func TestALongPathIsFound(t *testing.T) {
+	for name, payload := range map[string]string{"by a long frame": strings.Repeat("x", 100_000), "by short ones": "x"} {
+		t.Run(name, func(t *testing.T) {
+			p := connected(t)
+			s := &p.ends[0].sender
+			s.mtu = recovery.NewMTU(basePacket, 1400) // as over a network
+			s.path.Resize(s.mtu.Size())
+			for i := range 30 {
+				p.send(frame("h", payload))
+				p.until("the frame", func() bool { return len(p.recv[1].Frames) == i+1 })
+			}
+			p.settle()
+			assert.Equal(t, 1400, s.mtu.Size())
+		})
+	}
+}
+
+// A short piece that was lost goes as soon as the window has room for it, not for a full packet.
+func TestAShortPieceNeedsLittleRoom(t *testing.T) {
 	p := connected(t)
 	s := &p.ends[0].sender
-	s.mtu = recovery.NewMTU(basePacket, 1400) // as over a network
-	s.path.Resize(s.mtu.Size())
-	p.send(frame("h", "too short to ask for more"))
-	p.until("the short frame", func() bool { return len(p.recv[1].Frames) == 1 })
-	p.send(frame("long", strings.Repeat("x", 100_000)))
-	p.until("the long one", func() bool { return len(p.recv[1].Frames) == 2 })
-	assert.Equal(t, 1400, s.mtu.Size())
+	s.again.push(&piece{length: 100})
+	assert.Less(t, s.pending(), 300)
+	s.again.head.length = 5000
+	assert.Equal(t, s.mtu.Size(), s.pending())
+	s.again = list{}
 }

@@ -67,7 +67,7 @@ func (ep *endpoint) push() {
 			break
 		}
 	}
-	if !s.blocked && s.queued > soundAbove*s.mtu.Size() {
+	if !s.blocked && (s.queued > soundAbove*s.mtu.Size() || s.path.Sent > soundAfter) {
 		if size := s.mtu.Sound(now); size != 0 {
 			ep.sound(now, size)
 		}
@@ -75,18 +75,22 @@ func (ep *endpoint) push() {
 	ep.arm(now)
 }
 
-// soundAbove is how many packets have to wait, so that it is worth another one to find out whether they may be longer.
-const soundAbove = 4
+// It is worth a packet to find out whether they may be longer, if so many wait, or so many were sent.
+const (
+	soundAbove = 4
+	soundAfter = 16
+)
 
 // mostBurst is what is asked for at once.
 const mostBurst = 64 << 10
 
 // pending is the least that a packet would have now, in bytes; that of a full one if there is more.
 func (s *sender) pending() int {
+	length := s.queued
 	if s.again.head != nil {
-		return s.mtu.Size()
+		length += s.again.head.length
 	}
-	return min(s.queued+headSize+sealSize+partSize+btl.MaxHeader, s.mtu.Size())
+	return min(length+headSize+sealSize+partSize+btl.MaxHeader, s.mtu.Size())
 }
 
 // burst makes packets of one size, up to so many bytes, and sends them together. It reports whether any

@@ -17,7 +17,7 @@ type Controller interface {
 	Undo()
 	// Idle notes that nothing was under way for so long, and that it was not the window's fault.
 	Idle(span int64)
-	// Resized notes that packets now are of another size.
+	// Resized notes that packets now are of another size. What may be under way before anything was lost goes by it.
 	Resized(packet int)
 }
 
@@ -25,7 +25,7 @@ type Controller interface {
 type Sample struct {
 	Now   int64
 	Bytes int  // that have arrived
-	Limit bool // the window was what kept the sender from sending more
+	Limit bool // the window was in use, by half at least, when the latest of them was sent
 	RTT   int64
 	// Last is the number of the latest packet that has arrived, and Next the number of the next to
 	// be sent. They tell one round trip from the next.

@@ -129,4 +129,7 @@ func (c *Cubic) Idle(span int64) {
 // Resized implements [Controller].
 func (c *Cubic) Resized(packet int) {
 	c.packet, c.window = float64(packet), max(c.window, leastPackets*float64(packet))
+	if c.threshold == unlimited {
+		c.window = max(c.window, float64(initialWindow(packet)))
+	}
 }

@@ -22,7 +22,7 @@ type Path[T any] struct {
 	sentAt  int64  // when the last packet was sent
 	idleAt  int64  // since when nothing is under way
 	probes  int    // that were sent in a row without an answer
-	full    uint64 // the next number, when the window last kept something from being sent
+	full    uint64 // one more than the latest number that was sent as half of the window was in use
 	marked  uint64 // packets that the network has marked (ECN)
 	carried uint64 // one more than the latest number of a packet longer than the base that has arrived,
 	missed  int    // and how many such ones are lost that were sent after it
@@ -132,7 +132,17 @@ func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 	p.sentAt = now
 	p.pacer.sent(size)
 	p.Sent++
-	return p.flight.add(packet[T]{fate: underWay, kind: kind, size: int32(size), sent: now, what: what})
+	n := p.flight.add(packet[T]{fate: underWay, kind: kind, size: int32(size), sent: now, what: what})
+	p.use()
+	return n
+}
+
+// use notes whether at least half of the window is in use: RFC 7661, section 4.2. One that grew only while it keeps something
+// from being sent would shrink with each loss, whoever sends a steady flow, and the flow would wait.
+func (p *Path[T]) use() {
+	if p.flight.bytes >= p.control.Window()/2 {
+		p.full = p.flight.next
+	}
 }
 
 // Skip leaves a number out. A receiver that acknowledges it has not waited for what it acknowledges.
@@ -144,9 +154,6 @@ func (p *Path[T]) Answered(took int64) { p.add(took, 0) }
 // Room is how many of so many bytes may be sent now. The window is the network's, the pace is ours.
 func (p *Path[T]) Room(now int64, wanted int) int {
 	window := p.control.Window() - p.flight.bytes
-	if window < wanted {
-		p.full = p.flight.next
-	}
 	return max(min(wanted, window, p.pacer.room(now, p.pace())), 0)
 }
 

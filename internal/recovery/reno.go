@@ -64,4 +64,7 @@ func (c *Reno) Idle(int64) {}
 // Resized implements [Controller].
 func (c *Reno) Resized(packet int) {
 	c.packet, c.window = packet, max(c.window, leastPackets*packet)
+	if c.threshold == unlimited {
+		c.window = max(c.window, initialWindow(packet))
+	}
 }

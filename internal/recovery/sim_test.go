@@ -364,3 +364,29 @@ func TestWhateverTheNetworkDoes(t *testing.T) {
 		}
 	}
 }
+
+// Who sends less than the path carries is seldom held up by the window, though losses reduce it and there is little to show
+// that it might grow.
+func TestASteadyFlowHasRoom(t *testing.T) {
+	const every = 8 * time.Millisecond
+	eachController(t, func(t *testing.T, control func() Controller) {
+		waits, all := 0, 0
+		for seed := range uint64(10) {
+			c := link(2, 100*emulate.Mbit, 10*time.Millisecond, 1<<20, func(p *emulate.Path) { p.Loss = emulate.Independent(0.02) })
+			c.Seed = seed
+			s := simulate(t, c)
+			f := s.add(control(), 0)
+			for range 1000 {
+				f.left++
+				if f.fill(); f.left > 0 {
+					waits++
+				}
+				all++
+				end := s.now + every
+				s.run(end)
+				s.now = end
+			}
+		}
+		assert.Less(t, waits, all/20, "of %d", all)
+	})
+}
