@@ -154,12 +154,15 @@ func chosen(params *param.Values, r *btl.Registry) ([]btl.Component, error) {
 	return list.Components(r)
 }
 
-// progress are the options of the engine that the parameters ask for.
-func progress(params *param.Values) engine.Options {
+// progress are the options of the engine that the parameters ask for. Where ranks outnumber the
+// processors, as the launcher says, they wait for each other in another way.
+func progress(params *param.Values, job launch.Job) engine.Options {
+	local, ok := job.(launch.Local)
 	return engine.Options{
-		Spin: params.Duration("progress_spin"),
-		Tick: params.Duration("progress_tick"),
-		Stay: !params.Bool("progress_move"),
+		Spin:    params.Duration("progress_spin"),
+		Tick:    params.Duration("progress_tick"),
+		Stay:    !params.Bool("progress_move"),
+		Crowded: ok && local.LocalRanks() > runtime.NumCPU(),
 	}
 }
 
@@ -174,7 +177,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	p, err := pml.Open(ctx, pml.Config{
 		Appeal: call,
 		Job:    w.job, Params: w.params, Components: components,
-		Engine: progress(w.params),
+		Engine: progress(w.params, w.job),
 		Log:    log,
 	})
 	if err != nil {

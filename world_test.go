@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -45,6 +46,25 @@ func TestProgressMove(t *testing.T) {
 		WithParam("progress_move", move)(&o)
 		params, _, err := o.read()
 		require.NoError(t, err)
-		require.Equal(t, move == "false", progress(params).Stay)
+		require.Equal(t, move == "false", progress(params, nil).Stay)
+	}
+}
+
+// crowd is a job that knows how many of its ranks run on this host.
+type crowd struct {
+	launch.Job
+	ranks int
+}
+
+func (c crowd) LocalRanks() int { return c.ranks }
+
+// The engine is told if the launcher says that there are more ranks than processors.
+func TestProgressInACrowd(t *testing.T) {
+	o := options{registry: btl.Default}
+	params, _, err := o.read()
+	require.NoError(t, err)
+	require.False(t, progress(params, nil).Crowded)
+	for ranks, want := range map[int]bool{0: false, 1: false, runtime.NumCPU(): false, runtime.NumCPU() + 1: true} {
+		require.Equal(t, want, progress(params, crowd{ranks: ranks}).Crowded, ranks)
 	}
 }

@@ -68,7 +68,7 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	if err != nil {
 		return nil, err
 	}
-	m.hostname, m.launcher = hostname, launcherName(env)
+	m.hostname, m.launcher, m.local = hostname, launcherName(env), localRanks(env, m.size)
 	if err := m.client.Init(ctx); err != nil {
 		return nil, errors.Join(m.explain(err), m.client.Drop())
 	}
@@ -159,6 +159,16 @@ func launcherName(env lookup) string {
 		return "slurm"
 	}
 	return "PMI-1"
+}
+
+// localRanks reads how many ranks of the job run on this host, which strand run and Hydra say. A rank
+// can run without that, so nonsense is no error.
+func localRanks(env lookup, size int) int {
+	n, err := number(env, "MPI_LOCALNRANKS", 1, size)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func has(env lookup, name string) bool {

@@ -228,6 +228,19 @@ func TestLauncherName(t *testing.T) {
 	}
 }
 
+func TestLocalRanks(t *testing.T) {
+	for text, want := range map[string]int{"1": 1, "2": 2, "0": 0, "3": 0, "-1": 0, "two": 0, "": 0} {
+		t.Run(text, func(t *testing.T) {
+			env := launched(t, 2)[0]
+			env["MPI_LOCALNRANKS"] = text
+			j, err := env.join(t)
+			require.NoError(t, err)
+			assert.Equal(t, want, j.(Local).LocalRanks())
+			require.NoError(t, j.Close())
+		})
+	}
+}
+
 func TestBadEnvironment(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, err)

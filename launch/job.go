@@ -51,6 +51,12 @@ type Job interface {
 	Launcher() string
 }
 
+// Local is a [Job] that may know how many of its ranks run on this host.
+type Local interface {
+	// LocalRanks is their number, this one included, or 0 if the launcher does not say it.
+	LocalRanks() int
+}
+
 // A Failure says how a rank ended that did not leave its job in order, as the launcher saw it.
 // Other ranks get it as the cause in the errors of operations with that rank.
 type Failure struct {

@@ -28,6 +28,7 @@ type member struct {
 	rank, size int
 	hostname   string
 	launcher   string
+	local      int // ranks of this host; 0: not known
 
 	control   *control.Member // nil if the launcher has no such channel
 	listening sync.WaitGroup
@@ -39,6 +40,9 @@ func (m *member) Size() int        { return m.size }
 func (m *member) Name() string     { return m.client.Job() }
 func (m *member) Hostname() string { return m.hostname }
 func (m *member) Launcher() string { return m.launcher }
+
+// LocalRanks implements [Local].
+func (m *member) LocalRanks() int { return m.local }
 
 func (m *member) Put(ctx context.Context, key, value string) error {
 	given.Context(ctx)

@@ -23,6 +23,9 @@ type Options struct {
 	// Stay: the affinity of a waiter's thread is not touched, even if the thread shares its
 	// processor with another one that spins.
 	Stay bool
+	// Crowded: ranks outnumber the processors, so that waiters share theirs wherever they are. They stay
+	// there, and yield to each other for longer before they park.
+	Crowded bool
 	// Simulated engines have no descriptors and never spin; inside
 	// testing/synctest their time is virtual.
 	Simulated bool
@@ -114,7 +117,8 @@ func start(opts Options, p poller) *Engine {
 	if e.opts.Tick <= 0 {
 		e.opts.Tick = 200 * time.Microsecond
 	}
-	if !opts.Stay {
+	e.yields.crowded = opts.Crowded
+	if !opts.Stay && !opts.Crowded {
 		e.move = moveAway
 	}
 	engines.Add(1)

@@ -3,18 +3,24 @@ package engine
 import "time"
 
 // penalty decides whether spinning is worth it. If a yield takes long, others need
-// the processor, and waits park at once for a while.
+// the processor, and waits park at once for a while. In a crowd the others are mostly ranks that talk,
+// and give the processor back soon. To yield to them costs less than to park and to be woken
+// (docs/decisions/0056-more-ranks-than-processors.md).
 type penalty struct {
-	length time.Duration // of the time to park after the last slow yield
-	until  int64         // waits park until then; 0: they spin
-	last   int64         // when that time was set
-	good   int           // quick yields since the last slow one
-	found  bool          // the last yield has found somebody else
-	shared int           // of so many yields to come none may find anybody else, before others are forgotten
+	crowded bool          // there are more ranks than processors
+	length  time.Duration // of the time to park after the last slow yield
+	until   int64         // waits park until then; 0: they spin
+	last    int64         // when that time was set
+	good    int           // quick yields since the last slow one
+	found   bool          // the last yield has found somebody else
+	shared  int           // of so many yields to come none may find anybody else, before others are forgotten
 }
 
 const (
-	slowYield    = int64(60 * time.Microsecond)
+	slowYield = int64(60 * time.Microsecond)
+	// crowdYield is more than a yield takes in a crowd where all talk, and less than what the system
+	// gives to who computes.
+	crowdYield   = int64(time.Millisecond)
 	firstPenalty = 250 * time.Microsecond
 	maxPenalty   = 100 * time.Millisecond
 	goodYields   = 2_000
@@ -22,6 +28,22 @@ const (
 	// sharedYield is more than a yield takes when nobody else wants the processor.
 	sharedYield = int64(1500 * time.Nanosecond)
 )
+
+// slow is what a yield takes that finds somebody who does not give the processor back soon.
+func (p *penalty) slow() int64 {
+	if p.crowded {
+		return crowdYield
+	}
+	return slowYield
+}
+
+// others is how much of a yield's time is not the waiter's own: others that wait as well have had it.
+func (p *penalty) others(yieldTime int64) int64 {
+	if p.crowded && yieldTime <= crowdYield {
+		return yieldTime
+	}
+	return 0
+}
 
 func (p *penalty) mustPark(now func() int64) bool {
 	if p.until == 0 {
@@ -43,7 +65,7 @@ func (p *penalty) observe(now, yieldTime int64) {
 		p.shared--
 	}
 	p.found = found
-	if yieldTime <= slowYield {
+	if yieldTime <= p.slow() {
 		if p.good++; p.good >= goodYields {
 			p.length = 0
 		}

@@ -265,6 +265,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
 		}
 		e.letOthersIn(empty)
 		after := e.poller.now()
+		spunFrom += e.yields.others(after - now)
 		if e.company.observe(after, after-now) && engines.Load() == 1 && e.move != nil {
 			e.company.part(e.move)
 		} else {

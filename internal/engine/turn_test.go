@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// stepper is a poller whose clock goes on by a step with every look at it.
+type stepper struct {
+	poller
+	step  int64
+	clock atomic.Int64
+}
+
+func (s *stepper) now() int64 { return s.clock.Add(s.step) }
+
+// In a crowd a waiter has polled for progress_spin when it has done so itself. What others had of that
+// time, as it gave the processor up, is not its own, unless they compute.
+func TestTheTimeOfOthersIsNotSpun(t *testing.T) {
+	// Half of the time passes between the two looks at the clock about each offer.
+	const offers = 40
+	pollsUntilParked := func(t *testing.T, step int64, crowded bool) int {
+		e, _ := newEngineOn(t, Options{Spin: time.Duration(offers * step), Stay: true, Crowded: crowded},
+			func(p poller) *stepper { return &stepper{poller: p, step: step} })
+		e.Lock()
+		e.Helpers(1) // so that slow offers alone do not make it park
+		e.Unlock()
+		ctx, cancel := context.WithCancel(watchdog(t))
+		f, source := &flag{}, &counter{}
+		var all sync.WaitGroup
+		all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, f, source), context.Canceled) })
+		e.until(t, "the waiter parks", func() bool { return f.parked > 0 })
+		e.Lock()
+		polls := source.polls
+		e.Unlock()
+		cancel()
+		all.Wait()
+		return polls
+	}
+	const most = quickPolls + offers*3/4
+	t.Run("others wait", func(t *testing.T) {
+		require.Greater(t, pollsUntilParked(t, crowdYield*2/5, true), most)
+	})
+	t.Run("others compute", func(t *testing.T) {
+		require.Less(t, pollsUntilParked(t, crowdYield+1, true), most)
+	})
+	t.Run("no crowd", func(t *testing.T) {
+		require.Less(t, pollsUntilParked(t, crowdYield*2/5, false), most)
+	})
+}
+
+// In a crowd that talks a yield may take longer before it is a reason to park.
+func TestPenaltyInACrowd(t *testing.T) {
+	clock := int64(1)
+	now := func() int64 { return clock }
+	p := penalty{crowded: true}
+	p.observe(clock, crowdYield)
+	p.observe(clock, crowdYield)
+	require.False(t, p.mustPark(now))
+	p = penalty{crowded: true}
+	p.observe(clock, crowdYield+1)
+	p.observe(clock, crowdYield+1)
+	require.True(t, p.mustPark(now))
+}
+
+func TestACrowdStays(t *testing.T) {
+	require.Nil(t, newEngine(t, Options{Crowded: true}).move)
+}
