@@ -63,7 +63,11 @@ func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
 
 // rankRows returns a row for each connection of a rank.
 func rankRows(rank live.Rank, now time.Time) [][]string {
-	head := []string{fmt.Sprint(rank.Rank), fmt.Sprint(rank.PID)}
+	pid := fmt.Sprint(rank.PID)
+	if rank.Host != "" {
+		pid += "@" + rank.Host
+	}
+	head := []string{fmt.Sprint(rank.Rank), pid}
 	var report pml.Report
 	if rank.Silent != "" {
 		return [][]string{append(head, rank.Silent)}

@@ -46,7 +46,9 @@ a number takes as many as the others leave. Strand and the program must be there
 paths, or --push brings both. Nothing listens anywhere for it: all that the ranks and this command
 say to each other goes through ssh, which must get there without a question (a key, an agent).
 The ranks get the environment of a shell there, STRAND_ variables, and those of --env. All else is
-as on one host; a rank whose host can not be reached any more counts as failed.
+as on one host; a rank whose host can not be reached any more counts as failed. What connects a
+host may be silent for --host-timeout. Ranks there end if they hear nothing of this command for
+three times as long. Ctrl-Z tells them that it is stopped, SIGSTOP and a debugger do not.
 
 Under MPICH's mpiexec or Slurm's srun --mpi=pmi2 the same program runs too; parameters are then
 given by STRAND_ variables or a file.

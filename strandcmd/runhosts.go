@@ -29,10 +29,11 @@ type runHosts struct {
 	mapBy             string
 	rsh, strand, wdir string
 	push              bool
+	timeout           time.Duration
 }
 
 // ofRunHosts are the flags that have no effect without hosts.
-var ofRunHosts = []string{"map-by", "rsh", "host-strand", "wdir", "push"}
+var ofRunHosts = []string{"map-by", "rsh", "host-strand", "wdir", "push", "host-timeout"}
 
 func (h *runHosts) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&h.hosts, "host", nil, "run on these `hosts`, each with as many ranks as its number says: a:4,b:4")
@@ -41,6 +42,8 @@ func (h *runHosts) add(flags *pflag.FlagSet) {
 	flags.StringVar(&h.rsh, "rsh", defaultShell, "how to get to a host: a `command` that takes its name and a command line; {host} and {command} in it stand for these")
 	flags.StringVar(&h.strand, "host-strand", "", "the `path` of strand on the hosts (default this one's)")
 	flags.StringVar(&h.wdir, "wdir", "", "the working `directory` on the hosts (default this one)")
+	flags.DurationVar(&h.timeout, "host-timeout", remote.DefaultPatience,
+		"ranks of a host that is not heard of for this `time` are lost; they end after three times as long, or when this command is stopped (SIGSTOP) for that")
 	flags.BoolVar(&h.push, "push", false, "bring the program, and strand, to the hosts for this job")
 }
 
@@ -84,7 +87,7 @@ func (h *runHosts) place(c *job.Config, flags *pflag.FlagSet) error {
 		}
 		c.Elsewhere = append(c.Elsewhere, job.Share{Host: host, Ranks: ranks[i]})
 	}
-	c.Build, c.Push, c.Dir = buildName(buildInfo()), h.push, h.wdir
+	c.Build, c.Push, c.Dir, c.HostTimeout = buildName(buildInfo()), h.push, h.wdir, h.timeout
 	if c.Dir == "" {
 		c.Dir, err = os.Getwd()
 	}

@@ -20,6 +20,9 @@ const MaxRanks = 4096
 // (SIGKILL). Short enough that a job is over within a second of a failure.
 const DefaultGrace = 500 * time.Millisecond
 
+// minHostTimeout leaves signs of life time to arrive.
+const minHostTimeout = 100 * time.Millisecond
+
 // A Config says what to run and how. Program and Ranks are needed; all else has
 // a useful zero value.
 type Config struct {
@@ -45,6 +48,10 @@ type Config struct {
 	Dir string
 	// Push brings the program there.
 	Push bool
+	// HostTimeout is how long the launcher goes without a sign of life from a host before its ranks
+	// are lost. Ranks there end after three times as long without one from the launcher, unless that
+	// has said that it is stopped. 0: [remote.DefaultPatience].
+	HostTimeout time.Duration
 
 	// Bind binds each rank to a processor, those that this process may use in turn. Only Linux
 	// does so.
@@ -111,6 +118,9 @@ func (c *Config) check() error {
 	}
 	if c.Timeout < 0 {
 		return &UsageError{fmt.Sprintf("--timeout %v: want a time above 0, or leave it out for none", c.Timeout)}
+	}
+	if c.HostTimeout < 0 || c.HostTimeout > 0 && c.HostTimeout < minHostTimeout {
+		return &UsageError{fmt.Sprintf("--host-timeout %v: want %v or more", c.HostTimeout, minHostTimeout)}
 	}
 	if c.Grace < 0 {
 		return &UsageError{fmt.Sprintf("--grace %v: want 0 or more", c.Grace)}

@@ -35,7 +35,7 @@ func (c *Config) hosts() []int {
 }
 
 // startElsewhere starts the ranks on their hosts. A signal, the timeout or the end of the context
-// ends the wait for hosts that do not answer.
+// ends the wait for hosts that do not answer, or do not start theirs.
 func (j *job) startElsewhere(ctx context.Context, input *os.File) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -45,14 +45,20 @@ func (j *job) startElsewhere(ctx context.Context, input *os.File) error {
 		defer stop()
 	}
 	done := make(chan error, 1)
-	go func() { done <- j.reachHosts(ctx) }()
+	go func() {
+		err := j.reachHosts(ctx)
+		if err == nil {
+			err = j.startOnHosts(ctx, input)
+		}
+		done <- err
+	}()
 	for {
 		select {
 		case err := <-done:
-			if err != nil {
-				return err
+			if err != nil && ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
-			return j.startOnHosts(input)
+			return err
 		case sig := <-j.config.Signals:
 			switch number, _ := sig.(syscall.Signal); number {
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
@@ -86,9 +92,6 @@ func (j *job) reachHosts(ctx context.Context) error {
 		}
 	}
 	j.lines = nil
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	return err
 }
 
@@ -110,12 +113,12 @@ func (j *job) onHosts(f func(i int, share Share) error) error {
 }
 
 // startOnHosts starts the ranks.
-func (j *job) startOnHosts(input *os.File) error {
+func (j *job) startOnHosts(ctx context.Context, input *os.File) error {
 	ranks := make([]*process, j.config.Ranks)
 	err := j.onHosts(func(i int, share Share) error {
 		o := remote.Order{
 			Program: j.config.Program, Args: j.config.Args, Dir: j.config.Dir, Environ: j.config.environElsewhere(j.name),
-			Size: j.config.Ranks, Ranks: share.Ranks, Bind: j.config.Bind,
+			Size: j.config.Ranks, Ranks: share.Ranks, Bind: j.config.Bind, Patience: j.config.HostTimeout,
 		}
 		var stdin, pushed io.Reader
 		if share.Ranks[0] == 0 && input != nil {
@@ -129,7 +132,7 @@ func (j *job) startOnHosts(input *os.File) error {
 			defer f.Close()
 			o.Pushed, pushed = size, f
 		}
-		started, err := j.lines[i].Start(o, stdin, pushed)
+		started, err := j.lines[i].Start(ctx, o, stdin, pushed)
 		if err != nil {
 			return err
 		}

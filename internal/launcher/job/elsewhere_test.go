@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/internal/test/leak"
+	"github.com/strandmp/strand/internal/test/transcript"
 )
 
 // elsewhereBuild is the build of strand on the hosts of these tests.
@@ -38,14 +40,17 @@ func remoteShell(t *testing.T) (words []string, folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	script := "#!/bin/sh\necho $$ >" + folder + "/$1\n[ $1 = nowhere ] && { echo 'no route to host' >&2; exit 255; }\n" +
-		"[ $1 = silent ] && exec sleep 600\ncase $2 in umask*) exec sh -c \"$2\";; esac\nexec sh -c \"exec $2\"\n"
+		"[ $1 = silent ] && exec sleep 600\n" +
+		"[ $1 = stuck ] && { echo '{\"strand\":\"" + elsewhereBuild + "\"}'; exec sleep 600; }\n" +
+		"[ $1 = noisy ] && { read x <" + folder + "/fifo; echo the disk is full >&2; } &\n" +
+		"case $2 in umask*) exec sh -c \"$2\";; esac\nexec sh -c \"exec $2\"\n"
 	path := filepath.Join(folder, "shell")
 	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
 	return []string{path}, folder
 }
 
 // elsewhere puts a job on hosts a and b, two ranks each.
-func elsewhere(t *testing.T, role string) (c Config, out *output, folder string) {
+func elsewhere(t *testing.T, role string) (c Config, out *transcript.Output, folder string) {
 	t.Helper()
 	leak.Check(t)
 	c, out = playing(t, role, 4)
@@ -75,7 +80,7 @@ func TestRanksElsewhere(t *testing.T) {
 	for rank := range 4 {
 		want = append(want, fmt.Sprintf("%d %d of 4 strand run", 5000+(rank+1)%4, rank))
 	}
-	assert.ElementsMatch(t, want, out.sorted())
+	assert.ElementsMatch(t, want, out.Sorted())
 }
 
 // The program and strand itself are brought there.
@@ -87,7 +92,7 @@ func TestPushedElsewhere(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	require.NoError(t, Run(t.Context(), c), "%s", out)
-	assert.Len(t, out.sorted(), 4)
+	assert.Len(t, out.Sorted(), 4)
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -131,7 +136,7 @@ func TestHostIsLost(t *testing.T) {
 			c.Program, c.Args = "sh", []string{"-c", "echo here; exec sleep 600"}
 			done := make(chan error, 1)
 			go func() { done <- Run(t.Context(), c) }()
-			out.await(t, "here\n", 4)
+			out.Await(t, "here\n", 4)
 			end(pidOf(t, folder, "b"))
 			err := <-done
 			failure, isRank := errors.AsType[*RankError](err)
@@ -153,33 +158,32 @@ func TestRanksElsewhereEndWithTheLauncher(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	seen := make([]byte, len("here\nhere\n"))
-	_, err = readFull(out, seen)
+	_, err = io.ReadFull(out, seen)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	for _, host := range []string{"a", "b"} {
-		program := fmt.Sprintf("/proc/%d/exe", pidOf(t, folder, host))
-		require.Eventually(t, func() bool {
-			_, err := os.Readlink(program)
-			return err != nil
-		}, time.Minute, 10*time.Millisecond, "strand on host %s runs on", host)
+		requireEnd(t, pidOf(t, folder, host))
 	}
 }
 
-func readFull(from interface{ Read([]byte) (int, error) }, p []byte) (n int, err error) {
-	for n < len(p) && err == nil {
-		var m int
-		m, err = from.Read(p[n:])
-		n += m
-	}
-	return n, err
+// requireEnd waits until a process has ended. Somebody else may have to reap it.
+func requireEnd(t *testing.T, pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		return err != nil
+	}, time.Minute, 10*time.Millisecond, "process %d runs on", pid)
 }
 
-// playLauncherElsewhere is a launcher of two ranks that sleep.
+// playLauncherElsewhere is a launcher of two ranks that sleep, or do what they are told.
 func playLauncherElsewhere() {
 	self, _ := os.Executable()
 	_ = os.Unsetenv(roleEnv)
 	c := Config{Ranks: 2, Program: "sh", Args: []string{"-c", "echo here; exec sleep 600"}, Build: elsewhereBuild, Stdout: os.Stdout, Stderr: os.Stderr}
+	if len(os.Args) > 2 {
+		c.Args[1], c.HostTimeout = os.Args[2], 500*time.Millisecond
+	}
 	for i, name := range []string{"a", "b"} {
 		c.Elsewhere = append(c.Elsewhere, Share{remote.Host{Name: name, Shell: os.Args[1:2], Program: self, Patience: time.Minute}, []int{i}})
 	}
@@ -211,7 +215,7 @@ func TestInterruptedWhileHostsAreReached(t *testing.T) {
 	signals <- syscall.SIGINT
 	c.Signals = signals
 	err := Run(t.Context(), c)
-	assert.ErrorContains(t, err, "before all hosts were reached")
+	assert.ErrorContains(t, err, "before all ranks were started")
 	interrupt, is := errors.AsType[*InterruptError](err)
 	require.True(t, is)
 	assert.Equal(t, 130, interrupt.ExitStatus())

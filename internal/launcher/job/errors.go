@@ -45,12 +45,12 @@ func (e *TimeoutError) ExitStatus() int { return timedOut }
 type InterruptError struct {
 	Signal syscall.Signal
 	Second bool
-	Early  bool // before all hosts were reached
+	Early  bool // before all ranks were started
 }
 
 func (e *InterruptError) Error() string {
 	if e.Early {
-		return fmt.Sprintf("signal %d (%s), before all hosts were reached: no rank was started", int(e.Signal), unix.SignalName(e.Signal))
+		return fmt.Sprintf("signal %d (%s), before all ranks were started: those that were have ended", int(e.Signal), unix.SignalName(e.Signal))
 	}
 	if !e.Second {
 		return fmt.Sprintf("signal %d (%s), when all ranks had ended", int(e.Signal), unix.SignalName(e.Signal))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/test/transcript"
 )
 
 func TestRanksEndWithTheirLauncher(t *testing.T) { killLauncher(t, "launcher", 2) }
@@ -17,12 +19,12 @@ func killLauncher(t *testing.T, role string, processes int) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	out := newOutput()
+	out := transcript.New()
 	launcher := exec.Command(self)
 	launcher.Env = append(os.Environ(), roleEnv+"="+role)
 	launcher.Stdout, launcher.Stderr = out, out
 	require.NoError(t, launcher.Start())
-	out.await(t, "pid", processes)
+	out.Await(t, "pid", processes)
 	require.NoError(t, launcher.Process.Kill())
 	require.Error(t, launcher.Wait())
 	requireGone(t, out.String(), processes)

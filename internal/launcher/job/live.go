@@ -74,14 +74,25 @@ func (j *job) acceptLive(ctx context.Context, listener net.Listener) (net.Conn, 
 	}
 }
 
-// reports asks all ranks at once.
+// reports asks all ranks at once. Other hosts may take long to start theirs.
 func (j *job) reports(ctx context.Context) []live.Rank {
 	ctx, cancel := context.WithTimeoutCause(ctx, reportTimeout, errNoReport)
 	defer cancel()
-	all := make([]live.Rank, len(j.ranks))
+	all := make([]live.Rank, j.config.Ranks)
+	for rank := range all {
+		all[rank] = live.Rank{Rank: rank, Silent: "is not started yet"}
+		if len(j.config.Elsewhere) > 0 {
+			all[rank].Host = j.hostOf(rank)
+		}
+	}
+	select {
+	case <-j.started:
+	case <-ctx.Done():
+		return all
+	}
 	var asking sync.WaitGroup
 	for i, p := range j.ranks {
-		all[i] = live.Rank{Rank: p.rank, PID: p.PID()}
+		all[i].PID, all[i].Silent = p.PID(), ""
 		asking.Go(func() {
 			report, err := p.line.Ask(ctx)
 			if all[i].Report = report; err != nil {

@@ -53,7 +53,7 @@ func TestLive(t *testing.T) {
 	c.LiveDir, c.Stdin = dir, input
 	over := make(chan error, 1)
 	go func() { over <- Run(context.Background(), c) }()
-	out.await(t, "ready", 1)
+	out.Await(t, "ready", 1)
 	var a live.Answer
 	start := time.Now()
 	for told := false; !told; { // on a busy machine a rank may not answer in time

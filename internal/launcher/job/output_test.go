@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/test/transcript"
 )
 
 func TestLinesStayWhole(t *testing.T) {
@@ -68,7 +70,7 @@ func TestBytesOfOneRank(t *testing.T) {
 
 // TestUnfinishedLinesDoNotMix plays writes of two streams in a given order.
 func TestUnfinishedLinesDoNotMix(t *testing.T) {
-	out := newOutput()
+	out := transcript.New()
 	c := newConsole()
 	k := c.sink(out)
 	defer k.close()

@@ -40,7 +40,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	j := &job{
 		config: c, path: path, hostname: hostname, name: jobName(),
-		events: make(chan event), over: make(chan struct{}),
+		started: make(chan struct{}), events: make(chan event), over: make(chan struct{}),
 	}
 	defer j.open()()
 	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
@@ -82,6 +82,7 @@ type job struct {
 	console *console
 	sinks   [2]*sink // standard output, standard error
 	ranks   []*process
+	started chan struct{}  // closed when those are all that there will be
 	lines   []*remote.Line // to other hosts
 	events  chan event
 	over    chan struct{} // closed when nobody takes events any more
@@ -92,16 +93,18 @@ type job struct {
 }
 
 func (j *job) run(ctx context.Context) error {
-	input, release, err := inputFor(j.config.Stdin)
+	input, release, err := inputFor(j.config.Stdin, len(j.config.Elsewhere) > 0)
 	if err != nil {
 		return fmt.Errorf("standard input for rank 0: %w", err)
 	}
+	stopLive := j.serveLive()
 	var startErr error
 	if len(j.config.Elsewhere) == 0 {
 		startErr = j.startAll(input)
 	} else {
 		startErr = j.startElsewhere(ctx, input)
 	}
+	close(j.started)
 	for _, p := range j.ranks {
 		j.attend(p)
 	}
@@ -109,7 +112,6 @@ func (j *job) run(ctx context.Context) error {
 	if startErr != nil {
 		s.endBecause(startErr)
 	}
-	stopLive := j.serveLive()
 	s.run(ctx)
 	stopLive()
 	j.server.Close()

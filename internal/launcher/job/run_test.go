@@ -9,8 +9,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,60 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/transcript"
 	"github.com/strandmp/strand/param"
 )
 
-// output collects what ranks write and lets a test wait for it.
-type output struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	changed chan struct{}
-}
-
-func newOutput() *output { return &output{changed: make(chan struct{}, 1)} }
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	select {
-	case o.changed <- struct{}{}:
-	default:
-	}
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-// sorted returns the lines in order.
-func (o *output) sorted() []string {
-	lines := strings.Split(strings.TrimSuffix(o.String(), "\n"), "\n")
-	slices.Sort(lines)
-	return lines
-}
-
-// await returns when the text has n times what is looked for.
-func (o *output) await(t *testing.T, what string, n int) {
-	t.Helper()
-	watchdog := time.After(time.Minute)
-	for strings.Count(o.String(), what) < n {
-		select {
-		case <-o.changed:
-		case <-watchdog:
-			t.Fatalf("%q does not come %d times in %q", what, n, o)
-		}
-	}
-}
-
 // playing is a job of this test binary in a role.
-func playing(t *testing.T, role string, ranks int) (Config, *output) {
+func playing(t *testing.T, role string, ranks int) (Config, *transcript.Output) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	out := newOutput()
+	out := transcript.New()
 	return Config{
 		Ranks: ranks, Program: self,
 		// The race detector has a process sleep for a second before it exits.
@@ -82,8 +36,8 @@ func playing(t *testing.T, role string, ranks int) (Config, *output) {
 }
 
 // shell is a job of a shell script.
-func shell(script string, ranks int) (Config, *output) {
-	out := newOutput()
+func shell(script string, ranks int) (Config, *transcript.Output) {
+	out := transcript.New()
 	return Config{Ranks: ranks, Program: "sh", Args: []string{"-c", script}, Stdout: out, Stderr: out, Timeout: time.Minute}, out
 }
 
@@ -95,13 +49,13 @@ func TestJob(t *testing.T) {
 		want = append(want, fmt.Sprintf("%d %d of 16 strand run", 5000+(rank+1)%16, rank))
 	}
 	slices.Sort(want)
-	assert.Equal(t, want, out.sorted())
+	assert.Equal(t, want, out.Sorted())
 }
 
 func TestProgramWithoutPMI(t *testing.T) {
 	c, out := shell("echo hello", 3)
 	require.NoError(t, Run(context.Background(), c))
-	assert.Equal(t, []string{"hello", "hello", "hello"}, out.sorted())
+	assert.Equal(t, []string{"hello", "hello", "hello"}, out.Sorted())
 }
 
 func TestFailures(t *testing.T) {
@@ -181,7 +135,7 @@ func TestContextEnds(t *testing.T) {
 	reason := errors.New("no longer wanted")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
-		out.await(t, "ready", 2)
+		out.Await(t, "ready", 2)
 		cancel(reason)
 	}()
 	assert.ErrorIs(t, Run(ctx, c), reason)
@@ -195,7 +149,7 @@ func TestSurvivors(t *testing.T) {
 	assert.Equal(t, 2, failure.Rank)
 	assert.Equal(t, Killed, failure.How)
 	assert.Zero(t, failure.Ended)
-	assert.Equal(t, []string{"rank 2 is missed: true", "rank 2 is missed: true", "rank 2 is missed: true"}, out.sorted())
+	assert.Equal(t, []string{"rank 2 is missed: true", "rank 2 is missed: true", "rank 2 is missed: true"}, out.Sorted())
 }
 
 func TestSignalsArePassedOn(t *testing.T) {
@@ -203,10 +157,10 @@ func TestSignalsArePassedOn(t *testing.T) {
 	c, out := playing(t, "signals", 2)
 	c.Signals = signals
 	go func() {
-		out.await(t, "ready", 2)
+		out.Await(t, "ready", 2)
 		for _, s := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGHUP, syscall.SIGINT, syscall.SIGUSR2} {
 			signals <- s
-			out.await(t, fmt.Sprintf("got %v", s), 2)
+			out.Await(t, fmt.Sprintf("got %v", s), 2)
 		}
 	}()
 	require.NoError(t, Run(context.Background(), c), "%s", out)
@@ -217,7 +171,7 @@ func TestDeathByPassedSignal(t *testing.T) {
 	c, out := shell("echo ready; exec sleep 300", 2)
 	c.Signals = signals
 	go func() {
-		out.await(t, "ready", 2)
+		out.Await(t, "ready", 2)
 		signals <- syscall.SIGINT
 	}()
 	var failure *RankError
@@ -231,7 +185,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	c, out := playing(t, "signals", 2)
 	c.Signals = signals
 	go func() {
-		out.await(t, "ready", 2)
+		out.Await(t, "ready", 2)
 		signals <- syscall.SIGINT
 		signals <- syscall.SIGINT
 	}()
@@ -262,7 +216,7 @@ func TestEnvironment(t *testing.T) {
 	c.Environ = append(c.Environ, "LOCAL_TEST_SET=a=b", "LOCAL_TEST_KEPT")
 	c.Flags = []param.Setting{{Name: "btl", Text: "tcp,self", Source: param.Source{Kind: param.Flag, Where: "--btl"}}}
 	require.NoError(t, Run(context.Background(), c))
-	env := out.sorted()
+	env := out.Sorted()
 	for _, want := range []string{
 		"PMI_RANK=0", "PMI_SIZE=1", "PMI_FD=3", "MPI_LOCALRANKID=0", "MPI_LOCALNRANKS=1",
 		"LOCAL_TEST_SET=a=b", "LOCAL_TEST_KEPT=kept", param.FlagsEnv(c.Flags),

@@ -12,20 +12,20 @@ import (
 
 // A terminal stops a background process group that reads from it, and ranks are in groups of
 // their own. So rank 0 gets a terminal's input through a pipe. Other input is handed over as it
-// is: then no more of it is taken than rank 0 reads. While the launcher itself is in the
-// background, what is typed is not for it.
+// is: then no more of it is taken than rank 0 reads. A rank on another host can not be handed any.
+// While the launcher itself is in the background, what is typed is not for it.
 
 // inputFor returns rank 0's standard input, nil for /dev/null. Call release when the job is
 // over.
-func inputFor(stdin *os.File) (input *os.File, release func(), err error) {
-	if stdin == nil || !term.IsTerminal(int(stdin.Fd())) {
+func inputFor(stdin *os.File, elsewhere bool) (input *os.File, release func(), err error) {
+	if stdin == nil || !elsewhere && !term.IsTerminal(int(stdin.Fd())) {
 		return stdin, func() {}, nil
 	}
 	return pump(stdin)
 }
 
-// pump copies a terminal's input into a pipe until it ends or is released.
-func pump(terminal *os.File) (input *os.File, release func(), err error) {
+// pump copies input into a pipe until it ends or is released.
+func pump(stdin *os.File) (input *os.File, release func(), err error) {
 	input, into, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -35,7 +35,7 @@ func pump(terminal *os.File) (input *os.File, release func(), err error) {
 		return nil, nil, errors.Join(err, input.Close(), into.Close())
 	}
 	var copying sync.WaitGroup
-	copying.Go(func() { copyTerminal(into, int(terminal.Fd()), int(stop.Fd())) })
+	copying.Go(func() { copyInput(into, int(stdin.Fd()), int(stop.Fd())) })
 	return input, func() {
 		_ = stopped.Close() // wakes the poll
 		_ = into.Close()    // and a write to a rank that does not read
@@ -49,15 +49,15 @@ func pump(terminal *os.File) (input *os.File, release func(), err error) {
 // come to the foreground. Nothing tells it: a shell signals only a job that was stopped.
 const aside = 200 * time.Millisecond
 
-// copyTerminal waits in poll and never in a read: a read of a terminal can not be interrupted.
-func copyTerminal(into *os.File, terminal, stop int) {
+// copyInput waits in poll and never in a read: a read of a terminal can not be interrupted.
+func copyInput(into *os.File, stdin, stop int) {
 	defer into.Close()
 	keepReaderRunning()
-	buf := make([]byte, 4<<10)
+	buf := make([]byte, 32<<10)
 	for {
 		stopped := unix.PollFd{Fd: int32(stop), Events: unix.POLLIN}
-		ready, wait := []unix.PollFd{stopped, {Fd: int32(terminal), Events: unix.POLLIN}}, -1
-		if inBackground(terminal) {
+		ready, wait := []unix.PollFd{stopped, {Fd: int32(stdin), Events: unix.POLLIN}}, -1
+		if inBackground(stdin) {
 			ready, wait = ready[:1], int(aside/time.Millisecond)
 		}
 		n, err := unix.Poll(ready, wait)
@@ -67,8 +67,8 @@ func copyTerminal(into *os.File, terminal, stop int) {
 		case err != nil || ready[0].Revents != 0:
 			return
 		}
-		n, err = unix.Read(terminal, buf)
-		if err == unix.EINTR || err == unix.EAGAIN || err == unix.EIO && inBackground(terminal) {
+		n, err = unix.Read(stdin, buf)
+		if err == unix.EINTR || err == unix.EAGAIN || err == unix.EIO && inBackground(stdin) {
 			continue
 		}
 		if err != nil || n <= 0 {

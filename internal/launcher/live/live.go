@@ -35,6 +35,7 @@ type Rank struct {
 	Rank   int             `json:"rank"`
 	PID    int             `json:"pid"`
 	Report json.RawMessage `json:"report,omitempty"`
+	Host   string          `json:"host,omitempty"`   // where it runs, if that is not where its launcher does
 	Silent string          `json:"silent,omitempty"` // why there is no report
 }
 

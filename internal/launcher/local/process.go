@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/launcher/control"
@@ -39,11 +38,9 @@ type Process struct {
 	Output       [2]*Output // standard output and standard error, likewise
 	Untied       error      // why what the rank has started may outlive its starter, or nil
 
-	cmd  *exec.Cmd
-	life *lifeline
-
-	group sync.Mutex
-	gone  bool // another group may have the number by now
+	cmd   *exec.Cmd
+	group Group
+	life  *lifeline
 }
 
 // Start starts a rank. Call it on a thread that lives as long as the job: the kernel ends a child
@@ -76,6 +73,7 @@ func Start(c Command) (*Process, error) {
 	if err := bound(c.Processor, func() error { return slackened(p.cmd.Start) }); err != nil {
 		return nil, errors.Join(err, p.discard())
 	}
+	p.group.PID = p.PID()
 	p.Untied = p.life.tie(p.PID())
 	return p, nil
 }
@@ -126,30 +124,12 @@ func (p *Process) discard() error {
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Signal sends s to the rank's process group, unless that is gone.
-func (p *Process) Signal(s syscall.Signal) {
-	p.group.Lock()
-	defer p.group.Unlock()
-	if !p.gone {
-		_ = syscall.Kill(-p.PID(), s)
-	}
-}
-
-// endGroup kills what the rank has left in its group. It is the last signal to the group.
-func (p *Process) endGroup() {
-	p.Signal(syscall.SIGKILL)
-	p.group.Lock()
-	defer p.group.Unlock()
-	p.gone = true
-}
+func (p *Process) Signal(s syscall.Signal) { p.group.Signal(s) }
 
 // Wait returns how the rank ended. By then it has killed what the rank left in its process
 // group. The error is always nil.
 func (p *Process) Wait() (syscall.WaitStatus, error) {
-	if awaitEnd(p.PID()) {
-		p.endGroup() // its number is kept until cmd.Wait
-	}
-	_ = p.cmd.Wait() // an error says what the status says
-	p.endGroup()
+	_ = p.group.Reap(p.cmd.Wait) // an error says what the status says
 	p.life.cut()
 	status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return status, nil

@@ -7,8 +7,8 @@
 // are on no command line.
 //
 // When either side ends, is cut off, or the shell ends, the other side ends too: the launcher
-// counts the ranks there as lost, and strand there kills them. Both send a sign of life every two
-// seconds. A launcher that is stopped on purpose says so, and is waited for.
+// counts the ranks there as lost, and strand there kills them. Both send signs of life ([Order].Patience).
+// A launcher that is stopped on purpose says so, and is waited for.
 //
 // # What goes over the shell
 //

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -20,11 +21,9 @@ import (
 	"github.com/strandmp/strand/internal/launcher/local"
 )
 
-// errSilent: the launcher shows no sign of life.
-var errSilent = fmt.Errorf("no sign of life from the launcher for %v", farPatience)
-
 // Serve is the other end of [Connect]. It introduces this program, takes an order, and runs ranks
-// of the launcher's job until the launcher ends the connection. By then they have ended.
+// of the launcher's job until the launcher ends the connection, or a signal comes. By then they have
+// ended, and what was brought here is gone. The process then has to end too: it may still read.
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction) error {
 	if err := json.NewEncoder(out).Encode(i); err != nil {
 		return err
@@ -48,6 +47,9 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction
 	if err != nil {
 		return err
 	}
+	// The last of these comes of writing to a shell that has ended.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	defer stop()
 	h := &host{order: o, session: session, ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{})}
 	return h.run(ctx)
 }
@@ -61,6 +63,7 @@ type host struct {
 	ranks   map[int]*member
 	stdin   *conn
 	program *conn
+	brought string // the file of a program that was brought here, or ""
 
 	silent  atomic.Int32 // beats without a sign of life
 	asleep  atomic.Bool
@@ -77,36 +80,26 @@ type member struct {
 }
 
 func (h *host) run(ctx context.Context) error {
+	defer h.remove()
+	stop := context.AfterFunc(ctx, h.leave)
+	defer stop()
 	err := h.accept()
 	if err == nil {
 		err = h.startAll()
 	}
-	if err != nil {
-		_ = h.session.Close()
-		return err
+	if err == nil {
+		err = h.serve(ctx)
 	}
-	gone := make(chan error, 1)
-	go func() { gone <- each(h.line, h.obey) }()
-	beats := time.NewTicker(beatTime)
-	defer beats.Stop()
-	for err == nil {
-		select {
-		case err = <-gone:
-			if err == nil {
-				err = io.EOF
-			}
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		case <-beats.C:
-			h.tell(report{})
-			if h.silent.Add(1) > int32(farPatience/beatTime) && !h.asleep.Load() {
-				err = errSilent
-			}
-		}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
+	go h.leave()
 	for _, m := range h.ranks {
 		if m.process != nil {
 			m.process.Signal(syscall.SIGKILL)
+		}
+		for _, c := range m.streams { // a launcher that reads nothing gives no window
+			_ = c.SetDeadline(time.Now())
 		}
 	}
 	close(h.over)
@@ -115,6 +108,47 @@ func (h *host) run(ctx context.Context) error {
 		return nil // as it should be
 	}
 	return err
+}
+
+// leave ends the connection. It may wait for the launcher to end it too.
+func (h *host) leave() { _ = h.session.Close() }
+
+// serve returns why the ranks of this host have to end.
+func (h *host) serve(ctx context.Context) error {
+	gone := make(chan error, 1)
+	go func() { gone <- each(h.line, h.obey) }()
+	go h.beat() // apart from what follows: a launcher that reads nothing stops it
+	beats := time.NewTicker(h.order.beat())
+	defer beats.Stop()
+	for {
+		select {
+		case err := <-gone:
+			if err == nil {
+				err = io.EOF
+			}
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-beats.C:
+			if h.silent.Add(1) > farBeats && !h.asleep.Load() {
+				return fmt.Errorf("no sign of life from the launcher for %v", farBeats*h.order.beat())
+			}
+		}
+	}
+}
+
+// beat sends signs of life until the connection ends.
+func (h *host) beat() {
+	beats := time.NewTicker(h.order.beat())
+	defer beats.Stop()
+	for {
+		select {
+		case <-beats.C:
+			h.tell(report{})
+		case <-h.over:
+			return
+		}
+	}
 }
 
 // accept takes the streams that the launcher opens.
@@ -177,11 +211,10 @@ func (h *host) startAll() error {
 }
 
 func (h *host) startEach() error {
-	path, clean, err := h.find()
+	path, err := h.find()
 	if err != nil {
 		return err
 	}
-	defer clean()
 	var input *os.File
 	if h.stdin != nil {
 		read, write, err := os.Pipe()
@@ -225,22 +258,21 @@ func (h *host) startEach() error {
 	return nil
 }
 
-// find returns the path of the program, and what to call once the ranks run.
-func (h *host) find() (path string, clean func(), err error) {
+// find returns the path of the program.
+func (h *host) find() (path string, err error) {
 	if h.order.Dir != "" {
 		if err := os.Chdir(h.order.Dir); err != nil {
-			return "", nil, fmt.Errorf("the working directory: %w; --wdir names another one", err)
+			return "", fmt.Errorf("the working directory: %w; --wdir names another one", err)
 		}
 	}
 	if h.program == nil {
-		path, err = local.Find(h.order.Program)
-		return path, func() {}, err
+		return local.Find(h.order.Program)
 	}
 	f, err := os.CreateTemp("", "strand-program-")
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	clean = func() { _ = os.Remove(f.Name()) }
+	h.brought = f.Name()
 	n, err := io.Copy(f, h.program)
 	if err == nil && n != h.order.Pushed {
 		err = fmt.Errorf("%d of %d bytes of the program have come", n, h.order.Pushed)
@@ -248,10 +280,15 @@ func (h *host) find() (path string, clean func(), err error) {
 	if err == nil {
 		err = f.Chmod(0o700)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		clean()
+	return h.brought, errors.Join(err, f.Close())
+}
+
+// remove removes the program, if it was brought here. Until the ranks have ended they may need it: an
+// interpreter opens its script when it has been started, and reads on as it runs.
+func (h *host) remove() {
+	if h.brought != "" {
+		_ = os.Remove(h.brought)
 	}
-	return f.Name(), clean, err
 }
 
 // attend starts the goroutines that serve a rank.
@@ -332,13 +369,9 @@ func (h *host) obey(c command) error {
 	return nil
 }
 
-// tell sends a report. One that can not be sent is lost with the connection.
+// tell sends a report.
 func (h *host) tell(r report) {
-	text, err := json.Marshal(r)
-	if err != nil {
-		panic("remote: " + err.Error())
-	}
 	h.write.Lock()
 	defer h.write.Unlock()
-	_, _ = h.line.Write(append(text, '\n'))
+	write(h.line, r)
 }

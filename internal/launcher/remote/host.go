@@ -67,10 +67,10 @@ func (h Host) command() ([]string, error) {
 }
 
 // carried returns the command line that takes so many bytes from its input for strand, and runs
-// it. Strand removes the file. What comes after those bytes is not there yet, so it does no harm
+// it. Strand removes the file, or else the shell does as it ends, by a signal too. What comes after those bytes is not there yet, so it does no harm
 // that head reads ahead.
 func carried(size int64) string {
-	return fmt.Sprintf(`umask 077; f=$(mktemp "${TMPDIR:-/tmp}/strand.XXXXXXXX") && head -c %d >"$f" && chmod 700 "$f" && { "$f" %s %s "$f"; s=$?; rm -f "$f"; exit $s; }`,
+	return fmt.Sprintf(`umask 077; f=; trap 'rm -f "$f"' EXIT; trap 'exit 1' HUP INT TERM; f=$(mktemp "${TMPDIR:-/tmp}/strand.XXXXXXXX") && head -c %d >"$f" && chmod 700 "$f" && "$f" %s %s "$f"`,
 		size, strings.Join(Arguments, " "), CarriedArgument)
 }
 

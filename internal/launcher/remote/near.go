@@ -26,6 +26,7 @@ type Line struct {
 	Peer Introduction
 
 	cmd   *exec.Cmd
+	group local.Group // the shell's
 	in    *os.File
 	from  *os.File
 	out   *bufio.Reader
@@ -36,7 +37,8 @@ type Line struct {
 	session *yamux.Session
 	host    conn
 	ranks   map[int]*Rank
-	write   sync.Mutex // for host
+	outbox  outbox
+	beat    time.Duration
 	state   sync.Mutex // for the next three
 	asleep  bool
 	silent  int  // beats without a sign of life
@@ -51,13 +53,16 @@ const partTime = 5 * time.Second
 
 // Connect starts strand on the host and hears its introduction. It is an error if strand there is not
 // of the given build. Note, if not nil, is told what the shell and strand there write to their
-// standard error once the introduction is over.
+// standard error once the introduction is over, with the host's name before it.
 func Connect(ctx context.Context, h Host, build string, note func(line string)) (*Line, error) {
 	words, err := h.command()
 	if err != nil {
 		return nil, fmt.Errorf("host %s: %w", h.Name, err)
 	}
-	l := &Line{Host: h, said: &errorOutput{first: lines.NewBeginning(4 << 10), note: note}, ended: make(chan struct{}), gone: make(chan struct{})}
+	l := &Line{
+		Host: h, said: &errorOutput{host: h.Name, first: lines.NewBeginning(4 << 10), note: note},
+		outbox: newOutbox(), ended: make(chan struct{}), gone: make(chan struct{}),
+	}
 	if err := l.begin(words); err != nil {
 		return nil, h.explain(words, build, err, "")
 	}
@@ -88,9 +93,11 @@ func (l *Line) begin(words []string) error {
 	if err := l.cmd.Start(); err != nil {
 		return errors.Join(err, in.Close(), out.Close())
 	}
+	l.group.PID = l.cmd.Process.Pid
 	l.in, l.from, l.out = in, out, bufio.NewReaderSize(out, 64<<10)
 	go func() {
-		l.how = l.cmd.Wait()
+		l.how = l.group.Reap(l.cmd.Wait)
+		l.said.end()
 		close(l.ended)
 		_ = out.SetReadDeadline(time.Now().Add(lastTime)) // who still holds the pipe is not the shell
 	}()
@@ -139,7 +146,7 @@ func (l *Line) hear(build string) error {
 	return nil
 }
 
-func (l *Line) kill() { _ = syscall.Kill(-l.cmd.Process.Pid, syscall.SIGKILL) }
+func (l *Line) kill() { l.group.Signal(syscall.SIGKILL) }
 
 // end ends the shell and says how it ended.
 func (l *Line) end() error {
@@ -154,9 +161,23 @@ func (l *Line) end() error {
 // Leave ends a line that no ranks were started over.
 func (l *Line) Leave() error { return l.end() }
 
-// Start has the host start ranks. Input, if not nil, goes to the first of them; the program is read from
-// pushed, if it is to be brought there. After an error the line has ended.
-func (l *Line) Start(o Order, input io.Reader, pushed io.Reader) ([]*Rank, error) {
+// Start has the host start ranks. Input, if not nil, goes to the first of them; the program is read
+// from pushed, if it is to be brought there. After an error the line has ended. The end of ctx is
+// one, which the returned error wraps.
+func (l *Line) Start(ctx context.Context, o Order, input, pushed io.Reader) ([]*Rank, error) {
+	stop := context.AfterFunc(ctx, l.kill)
+	ranks, err := l.start(o, input, pushed)
+	if stop() {
+		return ranks, err
+	}
+	if err == nil {
+		l.Close()
+	}
+	return nil, context.Cause(ctx)
+}
+
+func (l *Line) start(o Order, input, pushed io.Reader) ([]*Rank, error) {
+	l.beat = o.beat()
 	text, err := json.Marshal(o)
 	if err == nil {
 		_, err = l.in.Write(append(text, '\n'))
@@ -167,28 +188,26 @@ func (l *Line) Start(o Order, input io.Reader, pushed io.Reader) ([]*Rank, error
 	if err == nil {
 		err = l.open(o, input, pushed)
 	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("host %s: %w", l.Host.Name, err), l.endSession())
+	}
 	started := make(chan report, 1)
-	if err == nil {
-		l.serving.Go(l.beat)
-		l.serving.Go(func() { l.serve(started) })
-		select {
-		case r := <-started:
-			if r.Failed == nil && len(r.Started) == len(o.Ranks) {
-				return l.inOrder(o, r.Started), nil
-			}
-			if err = errors.New("it has started other ranks than those of its order"); r.Failed != nil {
-				err = &StartError{l.Host.Name, *r.Failed}
-			}
-		case <-l.gone:
-			return nil, l.why
+	l.serving.Go(l.listen)
+	l.serving.Go(func() { l.outbox.send(l.host, l.beat, l.gone, l.sign) })
+	l.serving.Go(func() { l.serve(started) })
+	select {
+	case r := <-started:
+		if r.Failed == nil && len(r.Started) == len(o.Ranks) {
+			return l.inOrder(o, r.Started), nil
 		}
-		l.Close()
-		return nil, err
+		if err = errors.New("it has started other ranks than those of its order"); r.Failed != nil {
+			err = &StartError{l.Host.Name, *r.Failed}
+		}
+	case <-l.gone:
+		return nil, l.why
 	}
-	if l.session != nil {
-		_ = l.session.Close()
-	}
-	return nil, errors.Join(fmt.Errorf("host %s: %w", l.Host.Name, err), l.end())
+	l.Close()
+	return nil, err
 }
 
 // open opens the streams of the ranks.
@@ -234,15 +253,14 @@ func (l *Line) inOrder(o Order, pids []int) []*Rank {
 	return ranks
 }
 
-// beat sends signs of life, and ends the line if none come. It counts beats, not time: one that
-// was stopped itself must not take the other side for dead.
-func (l *Line) beat() {
-	beats := time.NewTicker(beatTime)
+// listen ends the line if no signs of life come. It counts beats, not time: one that was stopped
+// itself must not take the other side for dead. It sends nothing: what nobody takes would stop it.
+func (l *Line) listen() {
+	beats := time.NewTicker(l.beat)
 	defer beats.Stop()
 	for {
 		select {
 		case <-beats.C:
-			l.tell(command{Asleep: l.sleeps()})
 			if l.noneHeard() {
 				l.kill()
 				return
@@ -253,12 +271,19 @@ func (l *Line) beat() {
 	}
 }
 
+// sign is a sign of life.
+func (l *Line) sign() command {
+	l.state.Lock()
+	defer l.state.Unlock()
+	return command{Asleep: l.asleep}
+}
+
 // noneHeard counts a beat, and reports whether they are too many.
 func (l *Line) noneHeard() bool {
 	l.state.Lock()
 	defer l.state.Unlock()
 	l.silent++
-	l.late = l.late || l.silent > int(nearPatience/beatTime) && !l.asleep
+	l.late = l.late || l.silent > nearBeats && !l.asleep
 	return l.late
 }
 
@@ -272,12 +297,6 @@ func (l *Line) heard() {
 	l.state.Lock()
 	defer l.state.Unlock()
 	l.silent = 0
-}
-
-func (l *Line) sleeps() bool {
-	l.state.Lock()
-	defer l.state.Unlock()
-	return l.asleep
 }
 
 // serve hears what happens there until the line ends.
@@ -300,7 +319,7 @@ func (l *Line) serve(started chan<- report) {
 	ended := l.endSession()
 	switch {
 	case l.isLate():
-		err = fmt.Errorf("nothing was heard from there for %v", nearPatience)
+		err = fmt.Errorf("nothing was heard from there for %v; --host-timeout allows for more", nearBeats*l.beat)
 	case ended != nil:
 		err = fmt.Errorf("the remote shell has ended: %w", ended)
 	case err == nil || errors.Is(err, net.ErrClosed):
@@ -311,39 +330,37 @@ func (l *Line) serve(started chan<- report) {
 }
 
 // tell sends a command. One that can not be sent is lost with the line.
-func (l *Line) tell(c command) {
-	text, err := json.Marshal(c)
-	if err != nil {
-		panic("remote: " + err.Error())
-	}
-	l.write.Lock()
-	defer l.write.Unlock()
-	_, _ = l.host.Write(append(text, '\n'))
-}
+func (l *Line) tell(c command) (sent <-chan struct{}) { return l.outbox.put(c) }
 
 // endSession ends the session and the shell, and says how the shell ended. A shell that does not
 // end by itself is killed: the session's end waits for it.
 func (l *Line) endSession() error {
 	hurry := time.AfterFunc(partTime, l.kill)
 	defer hurry.Stop()
-	_ = l.session.Close()
+	if l.session != nil {
+		_ = l.session.Close()
+	}
 	return l.end()
 }
 
-// Asleep says that this process is going to be stopped, or goes on again.
+// Asleep says that this process is going to be stopped, or goes on again. It returns when that was
+// sent, if the host takes it soon.
 func (l *Line) Asleep(yes bool) {
 	l.state.Lock()
 	l.asleep, l.silent = yes, 0
 	l.state.Unlock()
-	l.tell(command{Asleep: yes})
+	hurry := time.NewTimer(lastTime)
+	defer hurry.Stop()
+	select {
+	case <-l.tell(command{Asleep: yes}):
+	case <-hurry.C:
+	case <-l.gone:
+	}
 }
 
-// Close ends the line. Ranks that still run there are killed.
+// Close ends the line, started or not. Ranks that still run there are killed.
 func (l *Line) Close() {
-	_ = l.host.Close()
-	hurry := time.AfterFunc(partTime, l.kill)
-	defer hurry.Stop()
-	_ = l.session.Close()
+	_ = l.endSession()
 	l.serving.Wait()
 }
 

@@ -10,6 +10,7 @@ import (
 // errorOutput takes what the remote shell and strand there write to their standard error. Until
 // strand has introduced itself that may be why it does not.
 type errorOutput struct {
+	host    string
 	mu      sync.Mutex
 	first   *lines.Beginning
 	passing bool
@@ -30,9 +31,7 @@ func (e *errorOutput) Write(p []byte) (int, error) {
 			e.held = e.held[:copy(e.held, e.held[max(0, len(e.held)-longestNote):])]
 			return len(p), nil
 		}
-		if e.note != nil {
-			e.note(string(line) + "\n")
-		}
+		e.tell(line)
 		e.held = e.held[:copy(e.held, rest)]
 	}
 }
@@ -51,4 +50,20 @@ func (e *errorOutput) pass() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.passing = true
+}
+
+// end tells a last line that is unfinished.
+func (e *errorOutput) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.held) > 0 {
+		e.tell(e.held)
+		e.held = nil
+	}
+}
+
+func (e *errorOutput) tell(line []byte) {
+	if e.note != nil {
+		e.note("host " + e.host + ": " + string(line) + "\n")
+	}
 }

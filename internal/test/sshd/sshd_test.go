@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/transcript"
 )
 
 const build = "test build"
@@ -121,10 +121,10 @@ func addresses(n int) []string {
 }
 
 // spread is a job with ranks on each host.
-func spread(t *testing.T, shell, hosts []string, each int, program string, args ...string) (job.Config, *output) {
+func spread(t *testing.T, shell, hosts []string, each int, program string, args ...string) (job.Config, *transcript.Output) {
 	self, err := os.Executable()
 	require.NoError(t, err)
-	out := &output{changed: make(chan struct{}, 1)}
+	out := transcript.New()
 	c := job.Config{
 		Ranks: each * len(hosts), Program: program, Args: args, Build: build, Timeout: 2 * time.Minute, Stdout: out, Stderr: out,
 		Dir: t.TempDir(), Environ: []string{"STRAND_BTL=tcp,self", "STRAND_BTL_TCP_IF_INCLUDE=lo"},
@@ -137,40 +137,6 @@ func spread(t *testing.T, shell, hosts []string, each int, program string, args 
 		c.Elsewhere = append(c.Elsewhere, share)
 	}
 	return c, out
-}
-
-// output collects what ranks write, for a test that waits for it.
-type output struct {
-	mu      sync.Mutex
-	text    strings.Builder
-	changed chan struct{}
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	select {
-	case o.changed <- struct{}{}:
-	default:
-	}
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-func (o *output) await(t *testing.T, what string, n int) {
-	t.Helper()
-	for watchdog := time.After(time.Minute); strings.Count(o.String(), what) < n; {
-		select {
-		case <-o.changed:
-		case <-watchdog:
-			t.Fatalf("%q does not come %d times in %q", what, n, o)
-		}
-	}
 }
 
 func TestRing(t *testing.T) {
@@ -211,7 +177,7 @@ func TestEndings(t *testing.T) {
 			c, out := spread(t, shell, hosts, 2, "sh", "-c", waiting)
 			done := make(chan error, 1)
 			go func() { done <- job.Run(t.Context(), c) }()
-			out.await(t, "here", 4)
+			out.Await(t, "here", 4)
 			end.do(t)
 			err := <-done
 			assert.Regexp(t, end.want, err)

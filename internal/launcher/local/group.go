@@ -1,0 +1,42 @@
+package local
+
+import (
+	"sync"
+	"syscall"
+)
+
+// A Group is the process group that a child of this process leads.
+type Group struct {
+	PID int // of the child
+
+	mu   sync.Mutex
+	gone bool // another group may have the number by now
+}
+
+// Signal sends s to the group, unless that is gone.
+func (g *Group) Signal(s syscall.Signal) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.gone {
+		_ = syscall.Kill(-g.PID, s)
+	}
+}
+
+// Reap calls wait, which reaps the child, when the child has ended. By then it has killed what the
+// child left in its group, which gets no signal any more.
+func (g *Group) Reap(wait func() error) error {
+	if awaitEnd(g.PID) {
+		g.end() // its number is kept until wait
+	}
+	err := wait()
+	g.end()
+	return err
+}
+
+// end kills what is in the group. It is the last signal to it.
+func (g *Group) end() {
+	g.Signal(syscall.SIGKILL)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone = true
+}
