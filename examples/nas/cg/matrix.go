@@ -11,7 +11,8 @@ const seed npb.Seed = 314159265
 // condition is the inverse of the matrix's condition number, and what is added to its diagonal.
 const condition = 0.1
 
-// A matrix is sparse: the values of row i are at start[i] to start[i+1], with their columns.
+// A matrix is sparse: the values of row i are at start[i] to start[i+1], with their columns. Rows are filled
+// up with zeros to a multiple of four values, so that nothing is left over where those are multiplied at a time.
 type matrix struct {
 	start   []int32
 	columns []int32
@@ -132,6 +133,9 @@ func assemble(elements []element, rows, columns int) *matrix {
 			m.values, m.columns = append(m.values, e.value), append(m.columns, e.column)
 			where[e.column] = int32(len(m.values))
 		}
+		for len(m.values)%4 != 0 {
+			m.values, m.columns = append(m.values, 0), append(m.columns, m.columns[len(m.columns)-1])
+		}
 		m.start = append(m.start, int32(len(m.values)))
 	}
 	return m
@@ -147,9 +151,6 @@ func (m *matrix) times(x, y []float64) {
 			even += values[0]*x[columns[0]] + values[2]*x[columns[2]]
 			odd += values[1]*x[columns[1]] + values[3]*x[columns[3]]
 			values, columns = values[4:], columns[4:]
-		}
-		for k, v := range values {
-			even += v * x[columns[k]]
 		}
 		y[i] = even + odd
 	}

@@ -86,7 +86,7 @@ func (t *tally) add(uniform []float64) {
 		if square > 1 {
 			continue
 		}
-		f := math.Sqrt(-2 * math.Log(square) / square)
+		f := math.Sqrt(-2 * log(square) / square)
 		x, y = x*f, y*f
 		t[2+int(max(math.Abs(x), math.Abs(y)))]++
 		sx, sy = sx+x, sy+y

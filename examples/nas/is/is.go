@@ -75,7 +75,6 @@ type sorter struct {
 	own  []int32 // keys as they were made
 
 	sizes, totals []int32 // of buckets, on this rank and together; behind them the keys that are tested
-	next          []int32 // where a bucket's next key goes
 	ordered       []int32 // own keys by bucket
 	send, receive []int64 // how many keys for each rank, and from each
 	first         []int   // bucket of each rank; and the one behind the last
@@ -92,8 +91,8 @@ func newSorter(c *strand.Comm, p problem) *sorter {
 	return &sorter{
 		problem: p, comm: c, own: own,
 		sizes: make([]int32, p.buckets()+len(p.tests)), totals: make([]int32, p.buckets()+len(p.tests)),
-		next: make([]int32, p.buckets()), ordered: make([]int32, len(own)),
-		send: make([]int64, n), receive: make([]int64, n), first: make([]int, n+1),
+		ordered: make([]int32, len(own)),
+		send:    make([]int64, n), receive: make([]int64, n), first: make([]int, n+1),
 		out: make([][]byte, n), in: make([][]byte, n),
 	}
 }
@@ -125,20 +124,22 @@ func (s *sorter) fillBuckets() {
 			s.sizes[s.buckets()+i] = s.own[t.place%len(s.own)]
 		}
 	}
-	shift, sizes, next, ordered := s.shift(), s.sizes, s.next, s.ordered
+	// Arrays of a known size, and a shift of less than 32: the compiler leaves out its checks.
+	const mask = mostBuckets - 1
+	var next [mostBuckets]int32 // where a bucket's next key goes
+	shift, ordered := uint(s.shift())&31, s.ordered
 	for _, key := range s.own {
-		sizes[key>>shift]++
+		next[key>>shift&mask]++
 	}
 	var sum int32
-	for i := range next {
-		next[i] = sum
-		sum += sizes[i]
+	for i := range s.buckets() {
+		s.sizes[i] = next[i]
+		sum, next[i] = sum+next[i], sum
 	}
 	for _, key := range s.own {
-		bucket := key >> shift
-		at := next[bucket]
-		next[bucket] = at + 1
-		ordered[at] = key
+		at := &next[key>>shift&mask]
+		ordered[*at] = key
+		*at++
 	}
 }
 

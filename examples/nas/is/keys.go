@@ -23,6 +23,9 @@ var problems = map[npb.Class]problem{
 	npb.B: {25, 21, 10, [5]test{{41869, 33422937, -1, 0}, {812306, 10244, 1, 0}, {5102857, 59149, 1, 0}, {18232239, 33135281, -1, 0}, {26860214, 99, 1, 0}}},
 }
 
+// mostBuckets is what a problem has at most.
+const mostBuckets = 1 << 10
+
 func (p problem) keys() int    { return 1 << p.keysLog }
 func (p problem) buckets() int { return 1 << p.bucketsLog }
 func (p problem) shift() int   { return p.maxLog - p.bucketsLog }
