@@ -34,6 +34,9 @@ const (
 	pEncapPort       = prefixOfAll + "encap_port"
 	pMTU             = prefixOfAll + "mtu"
 	pLoopbackMTU     = prefixOfAll + "mtu_loopback"
+	pCongestion      = prefixOfAll + "congestion"
+	pMultipath       = prefixOfAll + "cmt"
+	pZeroChecksum    = prefixOfAll + "zero_checksum"
 )
 
 // config is the values of the parameters.
@@ -85,6 +88,7 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 		EncapPort:   v.Int(pEncapPort),
 		MTU:         v.Int(pMTU),
 		LoopbackMTU: v.Int(pLoopbackMTU),
+		Congestion:  v.String(pCongestion), Multipath: v.Bool(pMultipath), ZeroChecksum: v.Bool(pZeroChecksum),
 	}
 }
 

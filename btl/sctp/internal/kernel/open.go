@@ -33,6 +33,9 @@ const (
 // Open opens the socket and listens. Where the kernel has no SCTP the error is an
 // [*sctpsock.UnavailableError].
 func Open(cfg stack.Config) (stack.Stack, error) {
+	if err := supported(cfg.Tuning); err != nil {
+		return nil, err
+	}
 	o, err := options(cfg.Tuning)
 	if err != nil {
 		return nil, err
@@ -50,6 +53,25 @@ func Open(cfg stack.Config) (stack.Stack, error) {
 		return nil, err
 	}
 	return k, nil
+}
+
+// supported names the first thing asked for that no kernel can do.
+func supported(t stack.Tuning) error {
+	if sctpsock.Check() != nil {
+		return nil // the reason for doing without is that
+	}
+	can := func(parameter, why string) error {
+		return &stack.UnsupportedError{Parameter: parameter, Stack: "kernel", Able: "own", Why: why}
+	}
+	switch {
+	case t.Congestion == "cubic":
+		return can("congestion", "it has that of RFC 9260 only")
+	case t.Multipath:
+		return can("cmt", "it sends over one path at a time")
+	case t.ZeroChecksum:
+		return can("zero_checksum", "it always has a checksum")
+	}
+	return nil
 }
 
 // ownEncapPort is where the kernel says which UDP port it sends SCTP from and

@@ -1,6 +1,7 @@
 package ownstack
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -321,6 +322,6 @@ func (a *association) state(i int) btl.PathState {
 func (a *association) Congestion() (btl.Congestion, bool) {
 	p := a.p.Path(0)
 	return btl.Congestion{
-		Algorithm: "reno", Window: p.Window, RoundTrip: p.RoundTrip, Timeout: p.Timeout, Resent: int64(p.Resent), Timeouts: int64(p.Timeouts),
+		Algorithm: cmp.Or(a.s.cfg.Congestion, "reno"), Window: p.Window, RoundTrip: p.RoundTrip, Timeout: p.Timeout, Resent: int64(p.Resent), Timeouts: int64(p.Timeouts),
 	}, true
 }

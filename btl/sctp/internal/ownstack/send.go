@@ -42,9 +42,15 @@ func (so *socket) pair(remote netip.AddrPort, nearby bool) sctp.Pair {
 	return sctp.Pair{Local: so.address, Remote: remote, Base: base, Most: most}
 }
 
-// pathTo is the path to an address of a peer that has come to one of ours.
+// pathTo is the path to an address of a peer that has come to one of ours: from there, or from the one in the network
+// of the address. Paths that do not share a network do not die together.
 func (s *Stack) pathTo(remote netip.AddrPort, arrived netip.Addr) (sctp.Pair, bool) {
 	so := s.socketFor(arrived, remote.Addr())
+	for _, other := range s.sockets {
+		if other.network.Contains(remote.Addr()) && (so == nil || !so.network.Contains(remote.Addr())) {
+			so = other
+		}
+	}
 	if so == nil || so.address.Is4() != remote.Addr().Is4() {
 		return sctp.Pair{}, false
 	}
@@ -98,8 +104,11 @@ func (a *association) drain() {
 		if !ok {
 			break
 		}
-		s.out = out
 		packet := out[from:len(out):len(out)]
+		if s.loses(packet) {
+			continue
+		}
+		s.out = out
 		w := a.way(to.Pair)
 		if b.w != nil && (b.w != w || len(packet) > b.size || !w.so.Packets.Room(1)) {
 			a.flush(&b)
@@ -127,7 +136,7 @@ func (a *association) flush(b *batch) {
 	if b.w == nil {
 		return
 	}
-	so := b.w.so
+	so, to, size := b.w.so, b.w.pair.Remote, b.size
 	*b = batch{}
 	if a.severed {
 		return
@@ -137,6 +146,8 @@ func (a *association) flush(b *batch) {
 	case syscall.EAGAIN, syscall.ENOBUFS:
 		a.blocked = true
 		so.Block(a)
+	case syscall.EMSGSIZE:
+		a.p.TooLong(to, size)
 	}
 }
 
@@ -148,7 +159,8 @@ func (s *Stack) refuse(p *sctp.Association) {
 		if !ok {
 			return
 		}
-		w := a.way(to.Pair)
-		w.so.Send(packet, &w.to)
+		if w := a.way(to.Pair); !s.loses(packet) {
+			w.so.Send(packet, &w.to)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/recovery"
 	"github.com/strandmp/strand/internal/sctp"
 	"github.com/strandmp/strand/internal/sctp/chunk"
 	"github.com/strandmp/strand/internal/sctp/stream"
@@ -71,6 +72,7 @@ func (s *Stack) protocol() sctp.Config {
 		RTOInitial: c.RTOInitial, RTOMin: c.RTOMin, RTOMax: c.RTOMax, Heartbeat: c.Heartbeat,
 		PathMaxRetrans: c.PathMaxRetrans, AssocMaxRetrans: c.AssocMaxRetrans, Autoclose: c.Autoclose,
 		Interleave: c.Interleave, Scheduler: scheduler(c.Tuning), Places: places(c.Tuning), Delay: c.Delay,
+		ZeroChecksum: zeroChecksum(c.ZeroChecksum), Multipath: c.Multipath, Control: control(c.Congestion),
 		Pool: new(stream.Pool), Accept: s.accept, Room: c.Room, Local: s.pathTo, Random: random,
 	}
 	if len(c.Local) > 1 {
@@ -79,6 +81,24 @@ func (s *Stack) protocol() sctp.Config {
 		}
 	}
 	return p
+}
+
+// control makes the congestion control of a path.
+func control(name string) func(packet int) recovery.Controller {
+	if name == cubic {
+		return func(packet int) recovery.Controller { return recovery.NewCubic(packet) }
+	}
+	return func(packet int) recovery.Controller { return recovery.NewReno(packet) }
+}
+
+const cubic = "cubic"
+
+// zeroChecksum is the method by which errors are found instead (RFC 9653, section 5.1): that below SCTP.
+func zeroChecksum(offered bool) uint32 {
+	if offered {
+		return 1
+	}
+	return 0
 }
 
 // scheduler is in turns where messages can be interleaved, unless it is asked for.
@@ -116,6 +136,7 @@ type socket struct {
 	s       *Stack
 	address netip.Addr // without its zone, as the protocol knows it
 	nic     int        // longest packet of SCTP that the interface carries
+	network netip.Prefix
 }
 
 var _ datagram.Owner = (*socket)(nil)
@@ -127,7 +148,8 @@ func (s *Stack) listen() error {
 		if err != nil {
 			return nil, 0, err
 		}
-		return &socket{Socket: so, s: s, address: a.WithZone(""), nic: carries(a)}, so.Local.Port(), nil
+		nic, network := interfaceOf(a)
+		return &socket{Socket: so, s: s, address: a.WithZone(""), nic: nic, network: network}, so.Local.Port(), nil
 	}
 	sockets, _, err := wireup.Bind(s.cfg.Ports, fmt.Sprint(s.cfg.Local), s.cfg.Local, open, func(so *socket) { so.Close() })
 	if err != nil {
@@ -146,8 +168,9 @@ func (s *Stack) listen() error {
 	return nil
 }
 
-// carries is the longest packet of SCTP that the interface of an address takes in UDP.
-func carries(a netip.Addr) int {
+// interfaceOf is the longest packet of SCTP that the interface of an address takes in UDP, and the network that it
+// is in.
+func interfaceOf(a netip.Addr) (longest int, network netip.Prefix) {
 	const udp, ip4, ip6 = 8, 20, 40
 	headers := udp + ip4
 	if a.Is6() {
@@ -158,11 +181,13 @@ func carries(a netip.Addr) int {
 		addrs, _ := nic.Addrs()
 		for _, at := range addrs {
 			if p, ok := at.(*net.IPNet); ok && p.IP.Equal(a.WithZone("").AsSlice()) {
-				return min(nic.MTU-headers, longestPacket)
+				bits, _ := p.Mask.Size()
+				network, _ = a.WithZone("").Prefix(bits)
+				return min(nic.MTU-headers, longestPacket), network
 			}
 		}
 	}
-	return longestPacket
+	return longestPacket, netip.Prefix{}
 }
 
 // checkBuffers tells of a size that was asked for and that the system has not given.
@@ -233,8 +258,11 @@ func (s *Stack) Close() error {
 	return nil
 }
 
-// Filter has f look at each packet that arrives: false loses it. For tests.
+// Filter has f look at each packet that is about to leave: false loses it. For tests.
 func (s *Stack) Filter(f func(packet []byte) bool) { s.filter = f }
+
+// loses reports whether a packet is lost here.
+func (s *Stack) loses(packet []byte) bool { return s.filter != nil && !s.filter(packet) }
 
 // accept makes a peer's association known.
 func (s *Stack) accept(p *sctp.Association) sctp.Owner {
@@ -250,14 +278,14 @@ func (s *Stack) accept(p *sctp.Association) sctp.Owner {
 // Arrived implements [datagram.Owner].
 func (so *socket) Arrived(from *rawio.Origin, b []byte) {
 	s := so.s
-	if s.filter != nil && !s.filter(b) || s.isSevered(b) {
+	if s.isSevered(b) {
 		return
 	}
 	at := from.AddrPort()
 	s.inside++
 	p, reply := s.endpoint.Receive(s.cfg.Loop.Now(), so.address, netip.AddrPortFrom(at.Addr().WithZone(""), at.Port()), b, s.reply[:0])
 	s.inside--
-	if reply != nil {
+	if reply != nil && !s.loses(reply) {
 		to := rawio.NewDestination(at)
 		so.Send(reply, &to)
 	}

@@ -80,6 +80,12 @@ type Tuning struct {
 	// MTU is the largest packet, in bytes, to another host and to this one, SCTP's
 	// header included.
 	MTU, LoopbackMTU int
+	// Congestion is the congestion control of each path: "reno" or "cubic".
+	Congestion string
+	// Multipath sends over all good paths at the same time.
+	Multipath bool
+	// ZeroChecksum does without SCTP's checksum where the peer offers the same (RFC 9653).
+	ZeroChecksum bool
 	// ConnectTimeout is how long Associate may take.
 	ConnectTimeout time.Duration
 }

@@ -37,7 +37,16 @@ func supported(t stack.Tuning) error {
 	can := func(parameter, why string) error {
 		return &stack.UnsupportedError{Parameter: parameter, Stack: "user", Able: "kernel", Why: why}
 	}
+	own := func(parameter, why string) error {
+		return &stack.UnsupportedError{Parameter: parameter, Stack: "user", Able: "own", Why: why}
+	}
 	switch {
+	case t.Congestion == "cubic":
+		return own("congestion", "it has that of RFC 9260 only")
+	case t.Multipath:
+		return own("cmt", "an association has one path")
+	case t.ZeroChecksum:
+		return own("zero_checksum", "it always has a checksum")
 	case t.Delay:
 		return can("nodelay", "it sends whatever it has")
 	case t.RTOMin != 0:

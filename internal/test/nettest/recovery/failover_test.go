@@ -92,6 +92,41 @@ func tryFailover(t *testing.T, tr *trials.Trial) {
 	requireFlow(t, r)
 }
 
+// An association over two networks goes on over the other one when one dies, and again when that one dies.
+func TestTrialsOfPaths(t *testing.T) {
+	t.Parallel()
+	trials.Trials{Short: 1, Each: falls, Beside: 4, Took: "from the loss of a network to two whole rounds over the other", Run: tryPaths}.Try(t)
+}
+
+func tryPaths(t *testing.T, tr *trials.Trial) {
+	n, a, b := nettest.Hosts(t)
+	var links []*testnet.Link
+	for i := range 2 {
+		links = append(links, n.Link(a, b, testnet.Subnet(fmt.Sprintf("10.%d.0.0/24", i+1))))
+	}
+	cmt := fmt.Sprint(tr.Way(2) == 1)
+	r := startFlow(t, tr, nettest.Play("flow", []*testnet.Host{a, b}, "STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=own", "STRAND_BTL_SCTP_CMT="+cmt))
+	lose := func(l *testnet.Link, what ...testnet.Pattern) {
+		for _, nic := range []*testnet.NIC{l.A, l.B} {
+			nic.Lose(testnet.UDP, false, what...)
+		}
+	}
+	for fall := range falls {
+		after(time.Duration(tr.Random.IntN(100)) * time.Millisecond)
+		lose(links[(fall+1)%2])
+		start := time.Now()
+		lose(links[fall%2], testnet.Pattern{})
+		if !traffic.GoesOn(r, "sctp") {
+			tr.Hangs(t, fmt.Sprintf("nothing goes on over the other network for a minute after fall %d", fall))
+		}
+		tr.Done(time.Since(start))
+	}
+	for _, l := range links {
+		lose(l)
+	}
+	requireFlow(t, r)
+}
+
 // Resets at all addresses for 0.3 to 0.5 s end nothing, whether or not a
 // launcher tells of ranks.
 func TestTrialsOfResets(t *testing.T) {
