@@ -85,6 +85,14 @@ func TestNonsenseAboutWhatWasRead(t *testing.T) {
 	}
 }
 
+// A frame that is lent has something in it: there would be no end to reading one that has nothing.
+func TestNothingIsLent(t *testing.T) {
+	_, in := newRing(minRing)
+	var c record
+	require.ErrorContains(t, in.parse(wordOf(kindLent, 16, 0), &c), "malformed record: 0 bytes")
+	require.NoError(t, in.parse(wordOf(kindLent, 16, 1), &c))
+}
+
 // Whatever a peer writes into a ring, all that is found there lies in it.
 func FuzzRing(f *testing.F) {
 	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindPad, 0, minRing), wordOf(kindGoodbye, 0, 0), ^uint64(0), wordOf(kindWhole, 1, -1)} {

@@ -208,12 +208,66 @@ func TestLengthsThatDoNotFit(t *testing.T) {
 	assert.ErrorIs(t, w[1].Comm().Barrier(ctx), strand.ErrOutOfStep)
 }
 
-// A call whose context ends returns.
+// A call whose context ends while it is under way returns, and the communicator says why it takes no other.
 func TestCollectiveCallIsGivenUp(t *testing.T) {
 	w := world.Open(t, 2)
 	ctx, cancel := context.WithCancel(world.Context(t))
 	ended := make(chan error, 1)
 	go func() { ended <- strand.Allreduce(ctx, w[0].Comm(), strand.Sum[int](), make([]int, 4), make([]int, 4)) }()
+	awaitUnexpected(t, w[1])
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
+	err := w[0].Comm().Barrier(world.Context(t))
+	require.ErrorIs(t, err, strand.ErrOutOfStep)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "Barrier: ")
+	require.ErrorContains(t, err, "Allreduce has ended early on this rank")
+}
+
+// awaitUnexpected waits until a rank has a message that it has no receive for.
+func awaitUnexpected(t *testing.T, w *strand.World) {
+	t.Helper()
+	ctx := world.Context(t)
+	for w.Stats().Unexpected == 0 {
+		_, _, err := w.Comm().Iprobe(strand.AnySource, 1)
+		require.NoError(t, err)
+		require.NoError(t, ctx.Err())
+		runtime.Gosched()
+	}
+}
+
+// A call that goes on by itself ends with the world, on both sides of it.
+func TestWorldIsClosedDuringACollectiveCall(t *testing.T) {
+	w := world.Open(t, 2)
+	own, err := w[0].Comm().Ibarrier()
+	require.NoError(t, err)
+	awaitUnexpected(t, w[1])
+	require.NoError(t, w[0].Close())
+	_, err = own.Wait(world.Context(t))
+	require.ErrorIs(t, err, strand.ErrClosed)
+	require.ErrorIs(t, w[1].Comm().Barrier(world.Context(t)), strand.ErrPeerClosed)
+}
+
+// Who frees a communicator ends the collective call that is under way in it.
+func TestCommunicatorIsFreedDuringACollectiveCall(t *testing.T) {
+	w := world.Open(t, 2)
+	var dups [2]*strand.Comm
+	together(t, w, func(ctx context.Context, c *strand.Comm) (err error) {
+		dups[c.Rank()], err = c.Dup(ctx)
+		return err
+	})
+	other, err := dups[0].Ibcast(make([]byte, 8), 1)
+	require.NoError(t, err)
+	ended, before := make(chan error, 1), w[1].Stats().Unexpected
+	go func() { ended <- strand.Allreduce(world.Context(t), dups[0], strand.Sum[int](), make([]int, 1), make([]int, 1)) }()
+	for ctx := world.Context(t); w[1].Stats().Unexpected == before; runtime.Gosched() {
+		_, _, err := dups[1].Iprobe(0, 1)
+		require.NoError(t, err)
+		require.NoError(t, ctx.Err())
+	}
+	require.NoError(t, dups[0].Free())
+	require.ErrorIs(t, <-ended, strand.ErrFreed)
+	_, err = other.Wait(world.Context(t))
+	require.ErrorIs(t, err, strand.ErrFreed)
+	require.NoError(t, dups[1].Free())
 }
