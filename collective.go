@@ -11,35 +11,29 @@ import (
 	"github.com/strandmp/strand/pml"
 )
 
-// Tags of the library's own messages, which travel in contexts of their own.
-const (
-	tagBarrier = iota
-	tagDup
-	tagSplit
-	tagCall // the first of those that collective calls have in turn
-)
-
 // Barrier returns when all processes of the communicator have called it. It
 // takes ⌈log₂ Size⌉ rounds (Hensgen, Finkel and Manber's dissemination barrier).
 //
 // Barrier, Dup, DupWith and Split are collective calls. All processes of the communicator make
 // them in the same order, one after the other (MPI 4.1, section 6.14); a second goroutine that
-// makes one meanwhile gets [ErrConcurrent]. After a collective call has ended with an error, its
-// context's for example, the communicator refuses the next with [ErrOutOfStep], since other
-// processes may still be in the one before. Messages go on.
+// makes one meanwhile gets [ErrConcurrent]. A process that leaves a collective call with an error, its context's for
+// example, tells the others. Their calls, this one or a later one, then end with a [*CollectiveError], and the
+// communicator refuses further ones with [ErrOutOfStep], as ULFM's MPIX_Comm_revoke has it. Messages go on, and
+// [Comm.Shrink] makes the next communicator. What a call refuses before it begins, a root that is none for example, does
+// no harm: the process may make the call again.
 func (c *Comm) Barrier(ctx context.Context) error {
-	return c.collectively(ctx, "Barrier", func() error { return c.barrier(ctx) })
+	return c.collectively(ctx, call{name: "Barrier"}, func(number int) error { return c.barrier(ctx, tagOf(number)) })
 }
 
-func (c *Comm) barrier(ctx context.Context) error {
+func (c *Comm) barrier(ctx context.Context, tag int) error {
 	n := c.Size()
 	for distance := 1; distance < n; distance *= 2 {
 		to, from := (c.rank+distance)%n, (c.rank-distance+n)%n
-		r, err := c.coll.Irecv(nil, nil, from, tagBarrier)
+		r, err := c.coll.Irecv(nil, nil, from, tag)
 		if err != nil {
 			return err
 		}
-		if err := c.coll.Send(ctx, nil, nil, to, tagBarrier, pml.Standard); err != nil {
+		if err := c.coll.Send(ctx, nil, nil, to, tag, pml.Standard); err != nil {
 			pml.Leave(r)
 			return err
 		}
@@ -114,19 +108,22 @@ func (c *Comm) DupWith(ctx context.Context, options ...DupOption) (d *Comm, err 
 	for _, o := range options {
 		o.set(&as)
 	}
-	err = c.collectively(ctx, "Dup", func() error {
-		d, err = c.dup(ctx, as)
+	what := call{name: "Dup", also: fmt.Sprintf(", ordering %d, urgency %d", as.order, as.urgency)}
+	err = c.collectively(ctx, what, func(number int) error {
+		if d, err = c.dup(ctx, as, tagOf(number)); err == nil {
+			c.makes(number, d)
+		}
 		return err
 	})
 	return d, err
 }
 
-func (c *Comm) dup(ctx context.Context, as manner) (*Comm, error) {
+func (c *Comm) dup(ctx context.Context, as manner, tag int) (*Comm, error) {
 	var id [8]byte
 	if c.rank == 0 {
 		binary.LittleEndian.PutUint64(id[:], c.world.nextID())
 	}
-	if err := c.broadcast(ctx, id[:], tagDup); err != nil {
+	if err := c.broadcast(ctx, id[:], tag); err != nil {
 		return nil, err
 	}
 	return c.world.newComm(binary.LittleEndian.Uint64(id[:]), c.group, as)
@@ -140,7 +137,7 @@ func (c *Comm) broadcast(ctx context.Context, buf []byte, tag int) error {
 	n, mask := c.Size(), 1
 	for ; mask < n; mask <<= 1 {
 		if c.rank&mask != 0 {
-			if _, err := c.coll.Recv(ctx, buf, nil, c.rank-mask, tag); err != nil {
+			if err := c.recvDue(ctx, "Dup", buf, c.rank-mask, tag); err != nil {
 				return err
 			}
 			break
@@ -156,6 +153,15 @@ func (c *Comm) broadcast(ctx context.Context, buf []byte, tag int) error {
 	return nil
 }
 
+// recvDue receives a message of the buffer's length.
+func (c *Comm) recvDue(ctx context.Context, name string, buf []byte, from, tag int) error {
+	st, err := c.coll.Recv(ctx, buf, nil, from, tag)
+	if err == nil && st.Count != len(buf) {
+		err = c.misfit(name, from, int64(st.Count), int64(len(buf)))
+	}
+	return err
+}
+
 // Split makes one communicator for each colour, of the processes that give it. Their ranks are in
 // the order of their keys and, among equal keys, of their ranks in c. A colour is 0 or more; a
 // process that gives [Undefined] is in none and gets nil. All processes of c call it.
@@ -167,25 +173,30 @@ func (c *Comm) Split(ctx context.Context, color, key int) (s *Comm, err error) {
 	if color < Undefined {
 		return nil, fmt.Errorf("split: colour %d is neither Undefined nor 0 or more", color)
 	}
-	err = c.collectively(ctx, "Split", func() error {
-		s, err = c.split(ctx, color, key)
+	err = c.collectively(ctx, call{name: "Split"}, func(number int) error {
+		if s, err = c.split(ctx, color, key, tagOf(number)); err == nil && s != nil {
+			c.makes(number, s)
+		}
 		return err
 	})
 	return s, err
 }
 
-func (c *Comm) split(ctx context.Context, color, key int) (*Comm, error) {
+func (c *Comm) split(ctx context.Context, color, key, tag int) (*Comm, error) {
 	if c.rank == 0 {
-		return c.splitAsRoot(ctx, color, key)
+		return c.splitAsRoot(ctx, color, key, tag)
 	}
 	wish := encodeInts(color, key)
-	if err := c.coll.Send(ctx, wish, nil, 0, tagSplit, pml.Standard); err != nil {
+	if err := c.coll.Send(ctx, wish, nil, 0, tag, pml.Standard); err != nil {
 		return nil, err
 	}
 	answer := make([]byte, 8+8*c.Size())
-	st, err := c.coll.Recv(ctx, answer, nil, 0, tagSplit)
+	st, err := c.coll.Recv(ctx, answer, nil, 0, tag)
 	if err != nil {
 		return nil, err
+	}
+	if st.Count%8 != 0 || st.Count == 8 {
+		return nil, c.misfit("Split", 0, int64(st.Count), int64(len(answer)))
 	}
 	return c.fromAnswer(answer[:st.Count])
 }
@@ -195,11 +206,11 @@ type member struct{ rank, color, key int }
 
 // splitAsRoot gathers what the processes want, forms the groups and tells each
 // process its own.
-func (c *Comm) splitAsRoot(ctx context.Context, color, key int) (*Comm, error) {
+func (c *Comm) splitAsRoot(ctx context.Context, color, key, tag int) (*Comm, error) {
 	members := []member{{0, color, key}}
 	wish := make([]byte, 16)
 	for rank := 1; rank < c.Size(); rank++ {
-		if _, err := c.coll.Recv(ctx, wish, nil, rank, tagSplit); err != nil {
+		if err := c.recvDue(ctx, "Split", wish, rank, tag); err != nil {
 			return nil, err
 		}
 		members = append(members, member{rank, int(int64(binary.LittleEndian.Uint64(wish))), int(int64(binary.LittleEndian.Uint64(wish[8:])))})
@@ -217,7 +228,7 @@ func (c *Comm) splitAsRoot(ctx context.Context, color, key int) (*Comm, error) {
 		for _, m := range members[:n] {
 			if m.rank == 0 {
 				own = answer
-			} else if err := c.coll.Send(ctx, answer, nil, m.rank, tagSplit, pml.Standard); err != nil {
+			} else if err := c.coll.Send(ctx, answer, nil, m.rank, tag, pml.Standard); err != nil {
 				return nil, err
 			}
 		}

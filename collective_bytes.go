@@ -3,6 +3,7 @@ package strand
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/internal/given"
@@ -12,45 +13,38 @@ import (
 // with the same root and with lengths that fit. Those whose names begin with I return at once; the
 // request is complete when this process has done its part, and its buffers are the library's until
 // then. After an error buffers hold anything, and what was to be sent may still be read. Lengths that do
-// not fit are an error where a message tells, which is on the receiving rank.
+// not fit are an error where a message tells, which is on the receiving rank; with coll_check they are
+// found always, and so are other roots, operations, types and calls.
 //
 // Package coll has the algorithms; the parameters coll_bcast and the like name one.
 
 // Bcast copies the root's buf to all others (MPI_Bcast).
 func (c *Comm) Bcast(ctx context.Context, buf []byte, root int) error {
+	return c.bcast(ctx, nil, buf, root)
+}
+
+func (c *Comm) bcast(ctx context.Context, of reflect.Type, buf []byte, root int) error {
 	given.Context(ctx)
 	if err := c.checkRoot("Bcast", root); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Bcast", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Bcast", of: of, rooted: true, root: root, bytes: len(buf)}, func(ctx context.Context, k *courier) error {
 		return coll.Bcast(ctx, k, &c.world.choice, buf, root)
 	})
-}
-
-// Ibcast is [Comm.Bcast] that goes on by itself.
-func (c *Comm) Ibcast(buf []byte, root int) (Request, error) {
-	if err := c.checkRoot("Ibcast", root); err != nil {
-		return Request{}, err
-	}
-	return c.begin("Ibcast", func(ctx context.Context, k *courier) error {
-		return coll.Bcast(ctx, k, &c.world.choice, buf, root)
-	})
-}
-
-// Ibarrier is [Comm.Barrier] that goes on by itself: the request is complete when all have called
-// it.
-func (c *Comm) Ibarrier() (Request, error) {
-	return c.begin("Ibarrier", func(ctx context.Context, k *courier) error { return coll.Barrier(ctx, k) })
 }
 
 // Gather collects in of all processes at the root, in the order of ranks. Out counts at the root
 // alone, where it is Size times as long (MPI_Gather).
 func (c *Comm) Gather(ctx context.Context, in, out []byte, root int) error {
+	return c.gather(ctx, nil, in, out, root)
+}
+
+func (c *Comm) gather(ctx context.Context, of reflect.Type, in, out []byte, root int) error {
 	given.Context(ctx)
 	if err := c.checkWhole("Gather", in, out, root); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Gather", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Gather", of: of, rooted: true, root: root, bytes: len(in)}, func(ctx context.Context, k *courier) error {
 		return coll.Gather(ctx, k, &c.world.choice, in, out, root)
 	})
 }
@@ -58,11 +52,15 @@ func (c *Comm) Gather(ctx context.Context, in, out []byte, root int) error {
 // Gatherv collects in of all processes at the root: that of rank r in pieces[r], which has its
 // length. Pieces count at the root alone (MPI_Gatherv).
 func (c *Comm) Gatherv(ctx context.Context, in []byte, pieces [][]byte, root int) error {
+	return c.gatherv(ctx, nil, in, pieces, root)
+}
+
+func (c *Comm) gatherv(ctx context.Context, of reflect.Type, in []byte, pieces [][]byte, root int) error {
 	given.Context(ctx)
 	if err := c.checkPieces("Gatherv", pieces, root); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Gatherv", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Gatherv", of: of, rooted: true, root: root, uneven: true}, func(ctx context.Context, k *courier) error {
 		return coll.Gatherv(ctx, k, in, pieces, root)
 	})
 }
@@ -70,22 +68,30 @@ func (c *Comm) Gatherv(ctx context.Context, in []byte, pieces [][]byte, root int
 // Scatter gives each process its part of the root's in, which counts there alone and is Size times as
 // long as out (MPI_Scatter).
 func (c *Comm) Scatter(ctx context.Context, in, out []byte, root int) error {
+	return c.scatter(ctx, nil, in, out, root)
+}
+
+func (c *Comm) scatter(ctx context.Context, of reflect.Type, in, out []byte, root int) error {
 	given.Context(ctx)
 	if err := c.checkWhole("Scatter", out, in, root); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Scatter", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Scatter", of: of, rooted: true, root: root, bytes: len(out)}, func(ctx context.Context, k *courier) error {
 		return coll.Scatter(ctx, k, &c.world.choice, in, out, root)
 	})
 }
 
 // Scatterv gives each process its piece of the root's (MPI_Scatterv).
 func (c *Comm) Scatterv(ctx context.Context, pieces [][]byte, out []byte, root int) error {
+	return c.scatterv(ctx, nil, pieces, out, root)
+}
+
+func (c *Comm) scatterv(ctx context.Context, of reflect.Type, pieces [][]byte, out []byte, root int) error {
 	given.Context(ctx)
 	if err := c.checkPieces("Scatterv", pieces, root); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Scatterv", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Scatterv", of: of, rooted: true, root: root, uneven: true}, func(ctx context.Context, k *courier) error {
 		return coll.Scatterv(ctx, k, pieces, out, root)
 	})
 }
@@ -93,21 +99,15 @@ func (c *Comm) Scatterv(ctx context.Context, pieces [][]byte, out []byte, root i
 // Allgather collects in of all processes in out, everywhere, in the order of ranks. Out is Size
 // times as long (MPI_Allgather). In may be this rank's place in out.
 func (c *Comm) Allgather(ctx context.Context, in, out []byte) error {
+	return c.allgather(ctx, nil, in, out)
+}
+
+func (c *Comm) allgather(ctx context.Context, of reflect.Type, in, out []byte) error {
 	given.Context(ctx)
 	if err := c.checkLength("Allgather", "out", len(out), len(in)); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Allgather", func(ctx context.Context, k *courier) error {
-		return coll.Allgather(ctx, k, &c.world.choice, in, out)
-	})
-}
-
-// Iallgather is [Comm.Allgather] that goes on by itself.
-func (c *Comm) Iallgather(in, out []byte) (Request, error) {
-	if err := c.checkLength("Iallgather", "out", len(out), len(in)); err != nil {
-		return Request{}, err
-	}
-	return c.begin("Iallgather", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Allgather", of: of, bytes: len(in)}, func(ctx context.Context, k *courier) error {
 		return coll.Allgather(ctx, k, &c.world.choice, in, out)
 	})
 }
@@ -115,11 +115,15 @@ func (c *Comm) Iallgather(in, out []byte) (Request, error) {
 // Allgatherv collects in of all processes everywhere: that of rank r in pieces[r], which has its
 // length (MPI_Allgatherv).
 func (c *Comm) Allgatherv(ctx context.Context, in []byte, pieces [][]byte) error {
+	return c.allgatherv(ctx, nil, in, pieces)
+}
+
+func (c *Comm) allgatherv(ctx context.Context, of reflect.Type, in []byte, pieces [][]byte) error {
 	given.Context(ctx)
-	if err := c.checkPieces("Allgatherv", pieces, -1); err != nil {
+	if err := c.checkOwnPiece("Allgatherv", in, pieces); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Allgatherv", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Allgatherv", of: of, uneven: true, each: func(rank int) int { return len(pieces[rank]) }}, func(ctx context.Context, k *courier) error {
 		return coll.Allgatherv(ctx, k, in, pieces)
 	})
 }
@@ -127,21 +131,15 @@ func (c *Comm) Allgatherv(ctx context.Context, in []byte, pieces [][]byte) error
 // Alltoall gives rank r the r-th part of in, and has the part of rank r in the r-th of out. All
 // parts are equally long; in and out share no memory (MPI_Alltoall).
 func (c *Comm) Alltoall(ctx context.Context, in, out []byte) error {
+	return c.alltoall(ctx, nil, in, out)
+}
+
+func (c *Comm) alltoall(ctx context.Context, of reflect.Type, in, out []byte) error {
 	given.Context(ctx)
 	if err := c.checkParts("Alltoall", in, out); err != nil {
 		return err
 	}
-	return c.carry(ctx, "Alltoall", func(ctx context.Context, k *courier) error {
-		return coll.Alltoall(ctx, k, &c.world.choice, in, out)
-	})
-}
-
-// Ialltoall is [Comm.Alltoall] that goes on by itself.
-func (c *Comm) Ialltoall(in, out []byte) (Request, error) {
-	if err := c.checkParts("Ialltoall", in, out); err != nil {
-		return Request{}, err
-	}
-	return c.begin("Ialltoall", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Alltoall", of: of, bytes: len(in)}, func(ctx context.Context, k *courier) error {
 		return coll.Alltoall(ctx, k, &c.world.choice, in, out)
 	})
 }
@@ -149,13 +147,15 @@ func (c *Comm) Ialltoall(in, out []byte) (Request, error) {
 // Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length
 // (MPI_Alltoallv).
 func (c *Comm) Alltoallv(ctx context.Context, in, out [][]byte) error {
+	return c.alltoallv(ctx, nil, in, out)
+}
+
+func (c *Comm) alltoallv(ctx context.Context, of reflect.Type, in, out [][]byte) error {
 	given.Context(ctx)
-	for _, pieces := range [][][]byte{in, out} {
-		if err := c.checkPieces("Alltoallv", pieces, -1); err != nil {
-			return err
-		}
+	if err := c.checkBothPieces("Alltoallv", in, out); err != nil {
+		return err
 	}
-	return c.carry(ctx, "Alltoallv", func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Alltoallv", of: of, uneven: true}, func(ctx context.Context, k *courier) error {
 		return coll.Alltoallv(ctx, k, &c.world.choice, in, out)
 	})
 }
@@ -207,4 +207,22 @@ func (c *Comm) checkParts(name string, in, out []byte) error {
 		return fmt.Errorf("%s: in has %d bytes and out %d: want the same number, a multiple of %d ranks", name, len(in), len(out), c.Size())
 	}
 	return nil
+}
+
+// checkOwnPiece checks the pieces of a call that has this rank's own among them.
+func (c *Comm) checkOwnPiece(name string, in []byte, pieces [][]byte) error {
+	if err := c.checkPieces(name, pieces, -1); err != nil {
+		return err
+	}
+	if len(pieces[c.rank]) != len(in) {
+		return fmt.Errorf("%s: in has %d bytes, and the piece of this rank, %d, %d: want the same number", name, len(in), c.rank, len(pieces[c.rank]))
+	}
+	return nil
+}
+
+func (c *Comm) checkBothPieces(name string, in, out [][]byte) error {
+	if err := c.checkPieces(name, in, -1); err != nil {
+		return err
+	}
+	return c.checkOwnPiece(name, in[c.rank], out)
 }

@@ -2,7 +2,6 @@ package strand
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 // A courier passes the messages of one collective call.
 type courier struct {
 	comm     *Comm
+	name     string
 	tag      int
 	requests []pml.Request
 	statuses []pml.Status
@@ -77,8 +77,8 @@ func (k *courier) Wait(ctx context.Context) error {
 // check finds processes that give other lengths.
 func (k *courier) check() error {
 	for i, e := range k.expected {
-		if e.bytes >= 0 && k.statuses[i].Count != e.bytes {
-			return fmt.Errorf("rank %d has sent %d bytes where %d are due: the lengths that ranks give do not fit", e.from, k.statuses[i].Count, e.bytes)
+		if got := k.statuses[i].Count; e.bytes >= 0 && got != e.bytes {
+			return k.comm.misfit(k.name, e.from, int64(got), int64(e.bytes))
 		}
 	}
 	return nil
@@ -106,7 +106,9 @@ func (k *courier) Scratch(n int) []byte {
 }
 
 // begin makes the courier ready for a call.
-func (k *courier) begin(c *Comm, tag int) { k.comm, k.tag, k.given = c, tag, 0 }
+func (k *courier) begin(c *Comm, name string, tag int) {
+	k.comm, k.name, k.tag, k.given = c, name, tag, 0
+}
 
 // end ends a call. After an error something may still be read from the memory.
 func (k *courier) end(err error) {
@@ -117,11 +119,11 @@ func (k *courier) end(err error) {
 }
 
 // carry makes a blocking collective call.
-func (c *Comm) carry(ctx context.Context, name string, call func(ctx context.Context, k *courier) error) error {
-	return c.collectively(ctx, name, func() error {
+func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Context, k *courier) error) error {
+	return c.collectively(ctx, what, func(number int) error {
 		k := &c.courier
-		k.begin(c, c.turn.tag())
-		err := call(ctx, k)
+		k.begin(c, what.name, tagOf(number))
+		err := make(ctx, k)
 		k.end(err)
 		return err
 	})
@@ -131,7 +133,7 @@ func (c *Comm) carry(ctx context.Context, name string, call func(ctx context.Con
 var couriers = sync.Pool{New: func() any { return new(courier) }}
 
 // begin makes a collective call that goes on by itself, on a goroutine of its own.
-func (c *Comm) begin(name string, call func(ctx context.Context, k *courier) error) (Request, error) {
+func (c *Comm) begin(what call, make func(ctx context.Context, k *courier) error) (Request, error) {
 	if err := c.usable(); err != nil {
 		return Request{}, err
 	}
@@ -141,30 +143,46 @@ func (c *Comm) begin(name string, call func(ctx context.Context, k *courier) err
 		cancel()
 		return Request{}, err
 	}
-	tag, err := c.turn.start(name)
+	number, err := c.turn.start(what.name)
 	if err != nil {
+		c.refused(what.name, number, err)
 		done.Done(pml.Status{}, err)
+		pml.Leave(done.Request())
 		cancel()
 		return Request{}, err
 	}
 	go func() {
 		defer cancel()
-		k := couriers.Get().(*courier)
-		k.begin(c, tag)
-		err := own(call(ctx, k))
-		k.end(err)
-		if err != nil {
-			c.turn.fail(name, err)
+		err := c.explained(what.name, own(c.makeAlone(ctx, what, tagOf(number), make)))
+		if c.turn.fail(what.name, err); err != nil {
+			c.tellLeft(what.name, number, err)
 		}
-		k.comm = nil
-		couriers.Put(k)
 		done.Done(pml.Status{}, err)
 	}()
 	return Request{done.Request()}, nil
 }
 
+// makeAlone makes a call with a courier of its own.
+func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx context.Context, k *courier) error) error {
+	if c.world.checks {
+		if err := c.compare(ctx, tag, what); err != nil {
+			return err
+		}
+	}
+	k := couriers.Get().(*courier)
+	k.begin(c, what.name, tag)
+	err := make(ctx, k)
+	k.end(err)
+	k.comm = nil
+	couriers.Put(k)
+	return err
+}
+
 // declareCollectives adds the parameters of collective calls.
 func declareCollectives(r *param.Registry) {
+	r.Declare(param.Spec{Name: "coll_check", Kind: param.Bool, Default: "false", Level: param.User,
+		Help: "Compare what ranks call before each collective call, which costs a message: calls in different order, or with different roots, lengths, " +
+			"operations or types, then end with an error that names both. All ranks have the same."})
 	for _, call := range slices.Sorted(maps.Keys(coll.Algorithms)) {
 		names := coll.Algorithms[call]
 		r.Declare(param.Spec{Name: "coll_" + call, Kind: param.Enum, Choices: append([]string{"auto"}, names...), Default: "auto", Level: param.Tuner,

@@ -2,6 +2,8 @@ package strand
 
 import (
 	"cmp"
+	"reflect"
+	"runtime"
 	"unsafe"
 
 	"github.com/strandmp/strand/coll"
@@ -9,7 +11,10 @@ import (
 
 // An Op combines values of all processes, element by element: [Sum], [Max] and the like, or one of
 // the program's own. It is made once and may be used by any number of calls.
-type Op[T any] struct{ op coll.Op }
+type Op[T any] struct {
+	op   coll.Op
+	name string // by which ranks compare what they call
+}
 
 // A Number can be added and multiplied.
 type Number interface {
@@ -30,8 +35,14 @@ type Real interface {
 // values are combined in the order of ranks, and always in the same way: the results of two runs with
 // the same values are the same, bit by bit, if they have the same number of ranks. For sums of floating point that may be
 // worth its time (MPI 4.1, section 6.9.5).
+//
+// A nil function makes the zero Op, which no call takes.
 func NewOp[T any](combine func(a, b T) T, commutative bool) Op[T] {
-	return folding(func(acc, in []T, before bool) {
+	if combine == nil {
+		return Op[T]{}
+	}
+	name := runtime.FuncForPC(reflect.ValueOf(combine).Pointer()).Name()
+	return folding(name, func(acc, in []T, before bool) {
 		for i, v := range in {
 			if before {
 				acc[i] = combine(v, acc[i])
@@ -43,10 +54,10 @@ func NewOp[T any](combine func(a, b T) T, commutative bool) Op[T] {
 }
 
 // folding makes an operation of a function over slices.
-func folding[T any](fold func(acc, in []T, before bool), commutative bool) Op[T] {
+func folding[T any](name string, fold func(acc, in []T, before bool), commutative bool) Op[T] {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	return Op[T]{coll.Op{Size: max(size, 1), Commutative: commutative, Fold: func(acc, in []byte, before bool) {
+	return Op[T]{name: name, op: coll.Op{Size: max(size, 1), Commutative: commutative, Fold: func(acc, in []byte, before bool) {
 		n := len(acc) / max(size, 1)
 		fold(unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(acc))), n), unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(in))), n), before)
 	}}}
@@ -54,7 +65,7 @@ func folding[T any](fold func(acc, in []T, before bool), commutative bool) Op[T]
 
 // Sum adds.
 func Sum[T Number]() Op[T] {
-	return folding(func(acc, in []T, _ bool) {
+	return folding("Sum", func(acc, in []T, _ bool) {
 		for i := range in {
 			acc[i] += in[i]
 		}
@@ -63,7 +74,7 @@ func Sum[T Number]() Op[T] {
 
 // Prod multiplies.
 func Prod[T Number]() Op[T] {
-	return folding(func(acc, in []T, _ bool) {
+	return folding("Prod", func(acc, in []T, _ bool) {
 		for i := range in {
 			acc[i] *= in[i]
 		}
@@ -72,7 +83,7 @@ func Prod[T Number]() Op[T] {
 
 // Max takes the greatest. One that is no number is the result.
 func Max[T Real]() Op[T] {
-	return folding(func(acc, in []T, _ bool) {
+	return folding("Max", func(acc, in []T, _ bool) {
 		for i := range in {
 			acc[i] = max(acc[i], in[i])
 		}
@@ -81,7 +92,7 @@ func Max[T Real]() Op[T] {
 
 // Min takes the least. One that is no number is the result.
 func Min[T Real]() Op[T] {
-	return folding(func(acc, in []T, _ bool) {
+	return folding("Min", func(acc, in []T, _ bool) {
 		for i := range in {
 			acc[i] = min(acc[i], in[i])
 		}
@@ -90,7 +101,7 @@ func Min[T Real]() Op[T] {
 
 // And, Or and Xor combine bits.
 func And[T Integer]() Op[T] {
-	return folding(func(acc, in []T, _ bool) {
+	return folding("And", func(acc, in []T, _ bool) {
 		for i := range in {
 			acc[i] &= in[i]
 		}
@@ -99,7 +110,7 @@ func And[T Integer]() Op[T] {
 
 // Or combines bits: those that any process has.
 func Or[T Integer]() Op[T] {
-	return folding(func(acc, in []T, _ bool) {
+	return folding("Or", func(acc, in []T, _ bool) {
 		for i := range in {
 			acc[i] |= in[i]
 		}
@@ -108,7 +119,7 @@ func Or[T Integer]() Op[T] {
 
 // Xor combines bits: those that an odd number of processes have.
 func Xor[T Integer]() Op[T] {
-	return folding(func(acc, in []T, _ bool) {
+	return folding("Xor", func(acc, in []T, _ bool) {
 		for i := range in {
 			acc[i] ^= in[i]
 		}

@@ -3,84 +3,41 @@ package strand
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/internal/given"
 )
 
-// The collective calls below take values, as those of generic.go do. In may be the same memory as out, where there are both: then
+// The calls below combine values of all processes, element by element. In may be the same memory as out, where there are both: then
 // the call works in place.
-
-// Bcast is [Comm.Bcast] of values.
-func Bcast[T any](ctx context.Context, c *Comm, values []T, root int) error {
-	given.Context(ctx)
-	b, err := Bytes(values)
-	if err != nil {
-		return err
-	}
-	return c.Bcast(ctx, b, root)
-}
-
-// Gather is [Comm.Gather] of values.
-func Gather[T any](ctx context.Context, c *Comm, in, out []T, root int) error {
-	given.Context(ctx)
-	i, o, err := twoBuffers(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Gather(ctx, i, o, root)
-}
-
-// Scatter is [Comm.Scatter] of values.
-func Scatter[T any](ctx context.Context, c *Comm, in, out []T, root int) error {
-	given.Context(ctx)
-	i, o, err := twoBuffers(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Scatter(ctx, i, o, root)
-}
-
-// Allgather is [Comm.Allgather] of values.
-func Allgather[T any](ctx context.Context, c *Comm, in, out []T) error {
-	given.Context(ctx)
-	i, o, err := twoBuffers(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Allgather(ctx, i, o)
-}
-
-// Alltoall is [Comm.Alltoall] of values.
-func Alltoall[T any](ctx context.Context, c *Comm, in, out []T) error {
-	given.Context(ctx)
-	i, o, err := twoBuffers(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Alltoall(ctx, i, o)
-}
 
 // Reduce combines the values in of all processes into out at the root, where alone out counts
 // (MPI_Reduce).
 func Reduce[T any](ctx context.Context, c *Comm, op Op[T], in, out []T, root int) error {
 	given.Context(ctx)
-	if err := c.checkRoot("Reduce", root); err != nil {
-		return err
-	}
-	if root != c.rank {
-		out = in
-	}
-	i, o, err := operands(c, "Reduce", op, in, out)
+	i, o, err := operandsAt(c, "Reduce", op, in, out, root)
 	if err != nil {
 		return err
 	}
-	return c.reduce(ctx, op.op, i, o, root)
+	return c.reduce(ctx, reducing("Reduce", op, i).at(root), op.op, i, o)
 }
 
-func (c *Comm) reduce(ctx context.Context, op coll.Op, in, out []byte, root int) error {
-	return c.carry(ctx, "Reduce", func(ctx context.Context, k *courier) error {
-		return coll.Reduce(ctx, k, &c.world.choice, op, in, out, root)
+// Without values in it, a function is made once and not for each type.
+func (c *Comm) reduce(ctx context.Context, what call, op coll.Op, in, out []byte) error {
+	return c.carry(ctx, what, func(ctx context.Context, k *courier) error {
+		return coll.Reduce(ctx, k, &c.world.choice, op, in, out, what.root)
+	})
+}
+
+// Ireduce is [Reduce] that goes on by itself.
+func Ireduce[T any](c *Comm, op Op[T], in, out []T, root int) (Request, error) {
+	i, o, err := operandsAt(c, "Ireduce", op, in, out, root)
+	if err != nil {
+		return Request{}, err
+	}
+	return c.begin(reducing("Reduce", op, i).at(root), func(ctx context.Context, k *courier) error {
+		return coll.Reduce(ctx, k, &c.world.choice, op.op, i, o, root)
 	})
 }
 
@@ -91,11 +48,11 @@ func Allreduce[T any](ctx context.Context, c *Comm, op Op[T], in, out []T) error
 	if err != nil {
 		return err
 	}
-	return c.allreduce(ctx, op.op, i, o)
+	return c.allreduce(ctx, reducing("Allreduce", op, i), op.op, i, o)
 }
 
-func (c *Comm) allreduce(ctx context.Context, op coll.Op, in, out []byte) error {
-	return c.carry(ctx, "Allreduce", func(ctx context.Context, k *courier) error {
+func (c *Comm) allreduce(ctx context.Context, what call, op coll.Op, in, out []byte) error {
+	return c.carry(ctx, what, func(ctx context.Context, k *courier) error {
 		return coll.Allreduce(ctx, k, &c.world.choice, op, in, out)
 	})
 }
@@ -106,10 +63,13 @@ func Iallreduce[T any](c *Comm, op Op[T], in, out []T) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	return c.begin("Iallreduce", func(ctx context.Context, k *courier) error {
+	return c.begin(reducing("Allreduce", op, i), func(ctx context.Context, k *courier) error {
 		return coll.Allreduce(ctx, k, &c.world.choice, op.op, i, o)
 	})
 }
+
+// A scanner is coll.Scan or coll.Exscan.
+type scanner func(context.Context, coll.Comm, coll.Op, []byte, []byte) error
 
 // Scan combines the values in of rank 0 to this one into out (MPI_Scan).
 func Scan[T any](ctx context.Context, c *Comm, op Op[T], in, out []T) error {
@@ -118,7 +78,7 @@ func Scan[T any](ctx context.Context, c *Comm, op Op[T], in, out []T) error {
 	if err != nil {
 		return err
 	}
-	return c.scan(ctx, "Scan", coll.Scan, op.op, i, o)
+	return c.scan(ctx, reducing("Scan", op, i), coll.Scan, op.op, i, o)
 }
 
 // Exscan combines the values in of rank 0 to the one before this into out. At rank 0 out stays as it
@@ -129,11 +89,29 @@ func Exscan[T any](ctx context.Context, c *Comm, op Op[T], in, out []T) error {
 	if err != nil {
 		return err
 	}
-	return c.scan(ctx, "Exscan", coll.Exscan, op.op, i, o)
+	return c.scan(ctx, reducing("Exscan", op, i), coll.Exscan, op.op, i, o)
 }
 
-func (c *Comm) scan(ctx context.Context, name string, by func(context.Context, coll.Comm, coll.Op, []byte, []byte) error, op coll.Op, in, out []byte) error {
-	return c.carry(ctx, name, func(ctx context.Context, k *courier) error { return by(ctx, k, op, in, out) })
+func (c *Comm) scan(ctx context.Context, what call, by scanner, op coll.Op, in, out []byte) error {
+	return c.carry(ctx, what, func(ctx context.Context, k *courier) error { return by(ctx, k, op, in, out) })
+}
+
+// Iscan is [Scan] that goes on by itself.
+func Iscan[T any](c *Comm, op Op[T], in, out []T) (Request, error) {
+	return iscan(c, "Iscan", "Scan", coll.Scan, op, in, out)
+}
+
+// Iexscan is [Exscan] that goes on by itself.
+func Iexscan[T any](c *Comm, op Op[T], in, out []T) (Request, error) {
+	return iscan(c, "Iexscan", "Exscan", coll.Exscan, op, in, out)
+}
+
+func iscan[T any](c *Comm, name, plain string, by scanner, op Op[T], in, out []T) (Request, error) {
+	i, o, err := operands(c, name, op, in, out)
+	if err != nil {
+		return Request{}, err
+	}
+	return c.begin(reducing(plain, op, i), func(ctx context.Context, k *courier) error { return by(ctx, k, op.op, i, o) })
 }
 
 // ReduceScatter combines the values in of all processes. Rank r gets, in out, the part that has counts[r]
@@ -141,57 +119,73 @@ func (c *Comm) scan(ctx context.Context, name string, by func(context.Context, c
 // (MPI_Reduce_scatter).
 func ReduceScatter[T any](ctx context.Context, c *Comm, op Op[T], in, out []T, counts []int) error {
 	given.Context(ctx)
-	if err := c.usable(); err != nil {
+	i, o, err := parts(c, "ReduceScatter", op, in, out, counts)
+	if err != nil {
 		return err
 	}
-	sum := 0
-	for r, n := range counts {
-		if n < 0 {
-			return fmt.Errorf("ReduceScatter: rank %d is to have %d values", r, n)
-		}
-		sum += n
+	size := op.op.Size
+	return c.reduceScatter(ctx, reducing("ReduceScatter", op, i), op.op, i, o, func(r int) int { return size * counts[r] })
+}
+
+// IreduceScatter is [ReduceScatter] that goes on by itself. The counts too are the library's until it is complete.
+func IreduceScatter[T any](c *Comm, op Op[T], in, out []T, counts []int) (Request, error) {
+	i, o, err := parts(c, "IreduceScatter", op, in, out, counts)
+	if err != nil {
+		return Request{}, err
 	}
-	if len(counts) != c.Size() || sum != len(in) || counts[c.rank] != len(out) {
-		return fmt.Errorf("ReduceScatter: %d counts for %d values, and out has %d: want one for each of %d ranks, together as many as in, this rank's as many as out",
-			len(counts), len(in), len(out), c.Size())
-	}
-	return reduceScatter(ctx, c, "ReduceScatter", op, in, out, func(rank int) int { return counts[rank] })
+	size := op.op.Size
+	return c.ireduceScatter(reducing("ReduceScatter", op, i), op.op, i, o, func(r int) int { return size * counts[r] })
 }
 
 // ReduceScatterBlock is [ReduceScatter] with parts that are equally long (MPI_Reduce_scatter_block).
 func ReduceScatterBlock[T any](ctx context.Context, c *Comm, op Op[T], in, out []T) error {
 	given.Context(ctx)
-	if err := c.usable(); err != nil {
-		return err
-	}
-	if len(in) != len(out)*c.Size() {
-		return fmt.Errorf("ReduceScatterBlock: in has %d values and out %d: want %d times as many in in", len(in), len(out), c.Size())
-	}
-	return reduceScatter(ctx, c, "ReduceScatterBlock", op, in, out, func(int) int { return len(out) })
-}
-
-func reduceScatter[T any](ctx context.Context, c *Comm, name string, op Op[T], in, out []T, count func(int) int) error {
-	if op.op.Fold == nil {
-		return errNoOp(name)
-	}
-	i, o, err := twoBuffers(in, out)
+	i, o, err := blocks(c, "ReduceScatterBlock", op, in, out)
 	if err != nil {
 		return err
 	}
-	size := op.op.Size
-	return c.carry(ctx, name, func(ctx context.Context, k *courier) error {
-		return coll.ReduceScatter(ctx, k, &c.world.choice, op.op, i, o, func(r int) int { return size * count(r) })
+	return c.reduceScatter(ctx, reducing("ReduceScatterBlock", op, i), op.op, i, o, func(int) int { return len(o) })
+}
+
+// IreduceScatterBlock is [ReduceScatterBlock] that goes on by itself.
+func IreduceScatterBlock[T any](c *Comm, op Op[T], in, out []T) (Request, error) {
+	i, o, err := blocks(c, "IreduceScatterBlock", op, in, out)
+	if err != nil {
+		return Request{}, err
+	}
+	return c.ireduceScatter(reducing("ReduceScatterBlock", op, i), op.op, i, o, func(int) int { return len(o) })
+}
+
+func (c *Comm) reduceScatter(ctx context.Context, what call, op coll.Op, in, out []byte, length func(int) int) error {
+	what.each = length
+	return c.carry(ctx, what, func(ctx context.Context, k *courier) error {
+		return coll.ReduceScatter(ctx, k, &c.world.choice, op, in, out, length)
 	})
+}
+
+func (c *Comm) ireduceScatter(what call, op coll.Op, in, out []byte, length func(int) int) (Request, error) {
+	what.each = length
+	return c.begin(what, func(ctx context.Context, k *courier) error {
+		return coll.ReduceScatter(ctx, k, &c.world.choice, op, in, out, length)
+	})
+}
+
+// reducing is what all ranks give alike in a call with an operation.
+func reducing[T any](name string, op Op[T], in []byte) call {
+	return call{name: name, op: op.name, of: reflect.TypeFor[T](), bytes: len(in)}
+}
+
+// at is the call with a root.
+func (k call) at(root int) call {
+	k.rooted, k.root = true, root
+	return k
 }
 
 // operands checks what all calls with an operation have in common, and returns the memory of the
 // values.
 func operands[T any](c *Comm, name string, op Op[T], in, out []T) (i, o []byte, err error) {
-	if err := c.usable(); err != nil {
+	if err := usableOp(c, name, op); err != nil {
 		return nil, nil, err
-	}
-	if op.op.Fold == nil {
-		return nil, nil, errNoOp(name)
 	}
 	if len(in) != len(out) {
 		return nil, nil, fmt.Errorf("%s: in has %d values and out %d: want the same number", name, len(in), len(out))
@@ -199,8 +193,55 @@ func operands[T any](c *Comm, name string, op Op[T], in, out []T) (i, o []byte, 
 	return twoBuffers(in, out)
 }
 
-func errNoOp(name string) error {
-	return fmt.Errorf("%s: the operation is the zero Op: want Sum, Max or another one, or NewOp", name)
+// operandsAt is operands where out counts at the root alone.
+func operandsAt[T any](c *Comm, name string, op Op[T], in, out []T, root int) (i, o []byte, err error) {
+	if err := c.checkRoot(name, root); err != nil {
+		return nil, nil, err
+	}
+	if root != c.rank {
+		out = in
+	}
+	return operands(c, name, op, in, out)
+}
+
+func usableOp[T any](c *Comm, name string, op Op[T]) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	if op.op.Fold == nil {
+		return fmt.Errorf("%s: the operation is the zero Op: want Sum, Max or another one, or NewOp", name)
+	}
+	return nil
+}
+
+// parts checks the operands of a call whose result is divided by counts.
+func parts[T any](c *Comm, name string, op Op[T], in, out []T, counts []int) (i, o []byte, err error) {
+	if err := usableOp(c, name, op); err != nil {
+		return nil, nil, err
+	}
+	sum := 0
+	for r, n := range counts {
+		if n < 0 {
+			return nil, nil, fmt.Errorf("%s: rank %d is to have %d values", name, r, n)
+		}
+		sum += n
+	}
+	if len(counts) != c.Size() || sum != len(in) || counts[c.rank] != len(out) {
+		return nil, nil, fmt.Errorf("%s: %d counts for %d values, and out has %d: want one for each of %d ranks, together as many as in, this rank's as many as out",
+			name, len(counts), len(in), len(out), c.Size())
+	}
+	return twoBuffers(in, out)
+}
+
+// blocks checks the operands of a call whose result is divided evenly.
+func blocks[T any](c *Comm, name string, op Op[T], in, out []T) (i, o []byte, err error) {
+	if err := usableOp(c, name, op); err != nil {
+		return nil, nil, err
+	}
+	if len(in) != len(out)*c.Size() {
+		return nil, nil, fmt.Errorf("%s: in has %d values and out %d: want %d times as many in in", name, len(in), len(out), c.Size())
+	}
+	return twoBuffers(in, out)
 }
 
 func twoBuffers[T any](in, out []T) (i, o []byte, err error) {

@@ -24,6 +24,7 @@ const (
 // and return are the group's.
 type Comm struct {
 	world *World
+	id    uint64
 	p2p   *pml.Context
 	coll  *pml.Context // for the library's own messages
 	group *pml.Group
@@ -31,12 +32,17 @@ type Comm struct {
 	first bool // the world's own
 	manner
 	turn    turn
-	courier courier // of blocking collective calls, one at a time
+	courier courier       // of blocking collective calls, one at a time
+	leaving leaving       // the engine's lock guards these
+	made    map[int]*Comm // by calls of c, by the tags of these
+	forget  func()        // that this one was made so
+	unmade  error         // some member has not made it
+	pacts   pacts
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.
 func (w *World) newComm(id uint64, group *pml.Group, as manner) (*Comm, error) {
-	c := &Comm{world: w, group: group, rank: group.Rank(w.Rank()), first: w.comm == nil, manner: as}
+	c := &Comm{world: w, id: id, group: group, rank: group.Rank(w.Rank()), first: w.comm == nil, manner: as}
 	urgent := as.urgency == Urgent
 	var err error
 	if c.p2p, err = w.pml.NewContext(2*id, group, pml.Manner{Relaxed: as.order == Relaxed, Urgent: urgent}); err != nil {
@@ -46,6 +52,7 @@ func (w *World) newComm(id uint64, group *pml.Group, as manner) (*Comm, error) {
 		c.p2p.Free()
 		return nil, err
 	}
+	w.enter(c)
 	return c, nil
 }
 
@@ -84,6 +91,13 @@ func (c *Comm) Free() error {
 	if c.first {
 		return ErrWorldComm
 	}
+	c.world.pml.Locked(func() {
+		delete(c.world.offices.comms, c.id)
+		if c.forget != nil {
+			c.forget()
+		}
+		c.endAgreements(ErrFreed)
+	})
 	c.p2p.Free()
 	c.coll.Free()
 	return nil
@@ -106,5 +120,6 @@ func (c *Comm) AckFailed() error {
 		return ErrNilComm
 	}
 	c.p2p.AcknowledgeFailures()
+	c.world.pml.Locked(func() { c.pacts.known = c.goneMembers() })
 	return nil
 }

@@ -43,8 +43,8 @@ var (
 	// ErrConcurrent: two goroutines make collective calls on one communicator at the
 	// same time. The one that was first goes on.
 	ErrConcurrent = errors.New("collective calls on a communicator come one after the other")
-	// ErrOutOfStep: an earlier collective call on the communicator has ended early on
-	// this process; the error wraps why.
+	// ErrOutOfStep: a collective call on the communicator has ended early, on this process or on
+	// another one; the error wraps why. It takes no other one; [Comm.Shrink] makes the next communicator.
 	ErrOutOfStep = errors.New("the communicator takes no collective call any more")
 	// ErrWorldComm: the world's own communicator can not be freed.
 	ErrWorldComm = errors.New("the world's communicator can not be freed")

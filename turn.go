@@ -15,13 +15,13 @@ import (
 type turn struct {
 	mu     sync.Mutex
 	in     string // the call that a goroutine is in
-	calls  int    // that have messages with a tag of their own
+	calls  int    // until now: the number of the last one
 	broken error  // why no further call is made
 }
 
 // collectively makes a collective call in its turn. A context that has ended before does no
 // harm to later calls: no other process has heard of this one yet.
-func (c *Comm) collectively(ctx context.Context, name string, call func() error) error {
+func (c *Comm) collectively(ctx context.Context, what call, make func(number int) error) error {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {
 		return err
@@ -29,69 +29,111 @@ func (c *Comm) collectively(ctx context.Context, name string, call func() error)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := c.turn.begin(name); err != nil {
+	number, err := c.turn.begin(what.name)
+	if err != nil {
+		c.refused(what.name, number, err)
 		return err
 	}
-	err := own(call())
-	if errors.Is(err, ErrUnderway) {
+	if c.world.checks {
+		err = c.compare(ctx, tagOf(number), what)
+	}
+	if err == nil {
+		err = make(number)
+	}
+	if err = c.explained(what.name, own(err)); errors.Is(err, ErrUnderway) {
 		err = ctx.Err() // what is under way is the call's own: no buffer of the caller's
 	}
-	c.turn.end(err)
+	c.turn.end(what.name, err)
+	if err != nil {
+		c.tellLeft(what.name, number, err)
+	}
 	return err
 }
 
-func (t *turn) begin(name string) error {
+// refused is called for a call that was not begun. If that is because another one was left, this process makes neither this call nor
+// later ones.
+func (c *Comm) refused(name string, number int, err error) {
+	if number > 0 {
+		c.tellLeft(name, number, err)
+	}
+}
+
+// tagOf is the tag of the messages of a call. One comes again when the calls before are long over. All processes make the
+// same calls in the same order; so calls in another order meet, and are told apart by lengths that do not fit.
+func tagOf(number int) int { return number % (1 << 20) }
+
+// begin begins a call that others wait for on this process, and returns its number; 0 if another goroutine is in one.
+func (t *turn) begin(name string) (number int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.free(name); err != nil {
+		return 0, err
+	}
+	t.calls++
+	if t.broken != nil {
+		return t.calls, fmt.Errorf("%s: %w", name, t.broken)
+	}
+	t.in = name
+	return t.calls, nil
+}
+
+// free reports the call that is in the way of another one.
+func (t *turn) free(name string) error {
 	if t.in != "" {
 		return fmt.Errorf("%s: %w: another goroutine is in %s", name, ErrConcurrent, t.in)
 	}
-	if t.broken != nil {
-		return fmt.Errorf("%s: %w", name, t.broken)
+	return nil
+}
+
+// enter begins an agreement, which a communicator takes after a call that was given up too.
+func (t *turn) enter(name string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.free(name); err != nil {
+		return err
 	}
 	t.in = name
 	return nil
 }
 
 func outOfStep(name string, err error) error {
-	return fmt.Errorf("%w: %s has ended early on this rank (%w), and others may still be in it; "+
-		"messages go on. A call that may be given up needs a communicator of its own (Dup)", ErrOutOfStep, name, err)
+	return fmt.Errorf("%w: %s has ended early on this rank (%w); messages go on, and Shrink makes a communicator that takes them. "+
+		"A call that may be given up needs a communicator of its own (Dup)", ErrOutOfStep, name, err)
 }
 
-func (t *turn) end(err error) {
+// end ends a call.
+func (t *turn) end(name string, err error) {
+	t.mu.Lock()
+	t.in = ""
+	t.mu.Unlock()
+	t.fail(name, err)
+}
+
+// fail takes note of a call that has ended early on this process, unless one had before.
+func (t *turn) fail(name string, err error) {
+	if err != nil {
+		t.breaks(outOfStep(name, err))
+	}
+}
+
+// breaks takes note of a process that has left a call early, unless one has done so before.
+func (t *turn) breaks(err error) (first bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err != nil {
-		t.broken = outOfStep(t.in, err)
+	if t.broken != nil {
+		return false
 	}
-	t.in = ""
+	t.broken = err
+	return true
 }
 
-// tag returns that of the messages of the next call. It is the same in all processes, as they make
-// the same calls in the same order. One comes again when the calls before are long over.
-func (t *turn) tag() int {
+// start begins a call that goes on by itself, and returns its number.
+func (t *turn) start(name string) (number int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls++
-	return tagCall + t.calls%(1<<20)
-}
-
-// start returns the tag of a call that goes on by itself.
-func (t *turn) start(name string) (tag int, err error) {
-	t.mu.Lock()
-	broken := t.broken
-	t.mu.Unlock()
-	if broken != nil {
-		return 0, fmt.Errorf("%s: %w", name, broken)
+	if t.broken != nil {
+		return t.calls, fmt.Errorf("%s: %w", name, t.broken)
 	}
-	return t.tag(), nil
-}
-
-// fail notes that a call that went on by itself has ended early.
-func (t *turn) fail(name string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.broken == nil {
-		t.broken = outOfStep(name, err)
-	}
+	return t.calls, nil
 }

@@ -33,6 +33,8 @@ type World struct {
 	choice  coll.Choice
 	exit    func(int)
 	log     *lines.Queue
+	checks  bool // coll_check
+	offices offices
 	counter atomic.Uint32 // of the communicators named by this process
 	once    sync.Once
 	closed  error
@@ -125,7 +127,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 	if w.params, components, err = o.read(); err != nil {
 		return nil, err
 	}
-	w.choice = choice(w.params)
+	w.choice, w.checks = choice(w.params), w.params.Bool("coll_check")
 	if w.job == nil {
 		if w.job, err = launch.FromEnvironment(ctx); err != nil {
 			return nil, openfiles.Explain(err)
@@ -185,6 +187,10 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		return err
 	}
 	w.pml = p
+	if err := w.listen(); err != nil {
+		w.drop()
+		return err
+	}
 	w.comm, err = w.newComm(pml.ContextID(0, 0), pml.ConsecutiveGroup(0, w.job.Size()), manner{order: defaultOrder(w.params)})
 	if err != nil {
 		w.drop()

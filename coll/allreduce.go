@@ -6,7 +6,7 @@ import "context"
 func Allreduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte) error {
 	given(ctx)
 	fill(out, in)
-	if c.Size() == 1 || len(in) == 0 {
+	if c.Size() == 1 {
 		return nil
 	}
 	switch ch.allreduce(len(in), c.Size(), op) {

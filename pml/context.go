@@ -20,7 +20,8 @@ type Context struct {
 	near           [16]*channel     // of them, by the last bits of the rank, the last used
 	urgent         bool
 	freed          bool
-	sought         bool // contact is made for receives from any source
+	revoked        error // why nothing is started any more, though it is not freed
+	sought         bool  // contact is made for receives from any source
 	company        company
 	gone           int   // members that have left
 	unacknowledged error // a member has failed, or all others have left, and nobody has taken note
@@ -153,13 +154,13 @@ func (c *Context) discard() {
 func refuse(m *match.Message) { m.Owner.(*inbound).refuse() }
 
 // refuse drops a message that will never be received. Its sender, if it asked, is
-// told that nothing is wanted: of a communicator that was freed that is no error,
+// told that nothing is wanted: of a communicator that was freed or revoked that is no error,
 // of a world that is being closed it is.
 func (in *inbound) refuse() {
 	in.answered()
 	if in.asked && in.peer.failure == nil {
 		h := wire.Header{Kind: wire.Clear, Handle: in.handle, Round: in.round}
-		if !in.context.freed {
+		if !in.context.freed && in.context.revoked == nil {
 			h.Flags |= wire.FlagRefused
 		}
 		in.peer.sendControl(&h)
@@ -184,6 +185,14 @@ func (c *Context) usable() error {
 		return ErrFreed
 	}
 	return nil
+}
+
+// startable is usable for who would start an operation.
+func (c *Context) startable() error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	return c.revoked
 }
 
 // channelTo returns the channel to a world rank.

@@ -30,7 +30,7 @@ var errDeserted error = desertedError{}
 // memberLeft notes that a process has closed its world, or has failed, if it is a
 // member of the communicator.
 func (c *Context) memberLeft(pe *peer) {
-	if c.group == nil || c.group.Rank(pe.rank) < 0 {
+	if c.group == nil || c.group.Rank(pe.rank) < 0 || c == c.pml.notices.context {
 		return
 	}
 	if pe.ways.Stage == rails.Failed && !pe.vanished() {

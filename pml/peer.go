@@ -212,6 +212,7 @@ func (pe *peer) fail(stage rails.Stage, err error) {
 	}
 	p.wakeProbers()
 	p.checkClosing()
+	p.tellGone(pe.rank)
 }
 
 // abandon ends an operation whose peer is gone.

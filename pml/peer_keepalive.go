@@ -68,6 +68,9 @@ func (p *PML) markWanted() {
 // want marks the peers from which a receive, or a probe, of a source waits.
 func (c *Context) want(source int32) {
 	p := c.pml
+	if c == p.notices.context && p.notices.awaited == 0 {
+		return
+	}
 	if source != match.Any {
 		p.peerOf(int(source)).wanted = p.beats.count
 		return

@@ -11,7 +11,7 @@ import (
 
 // irecv starts a receive and returns its operation. The lock is held.
 func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, error) {
-	if err := c.usable(); err != nil {
+	if err := c.startable(); err != nil {
 		return nil, err
 	}
 	source, err := c.matchable("receive", src, tag)

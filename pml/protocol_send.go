@@ -19,7 +19,7 @@ const maxBacklog = 128
 // isend starts a send and returns its operation, or nil if it has completed. The
 // lock is held.
 func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*operation, error) {
-	if err := c.usable(); err != nil {
+	if err := c.startable(); err != nil {
 		return nil, err
 	}
 	if err := c.group.check(dst); err != nil {

@@ -59,9 +59,10 @@ type life struct {
 	peer    *peer // the destination; of a receive, the sender once it is known
 	err     error
 	status  Status
-	waiter  *engine.Waiter // of the blocking call whose operation it is
-	sets    []*waitSet     // that are to be told when it is over
-	blocked int            // calls that wait for it
+	then    func(*operation) // is called as it completes, whose outcome nobody else wants
+	waiter  *engine.Waiter   // of the blocking call whose operation it is
+	sets    []*waitSet       // that are to be told when it is over
+	blocked int              // calls that wait for it
 
 	buf  payload.Memory
 	size uint64 // of it, in bytes
@@ -131,6 +132,9 @@ func (op *operation) complete(err error) {
 	}
 	for _, s := range op.sets {
 		s.told(op.pml.engine)
+	}
+	if op.then != nil {
+		op.then(op)
 	}
 	if op.orphan {
 		op.pml.freeOperation(op)

@@ -60,6 +60,7 @@ type PML struct {
 	buffered   int64  // bytes of buffered sends
 	unpromised credit.Pool
 	stats      Stats
+	notices    bulletin
 
 	urgent        bool // there is, or was, an urgent context
 	watching      bool // a look at the rails is due

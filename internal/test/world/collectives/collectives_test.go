@@ -259,7 +259,9 @@ func TestCommunicatorIsFreedDuringACollectiveCall(t *testing.T) {
 	other, err := dups[0].Ibcast(make([]byte, 8), 1)
 	require.NoError(t, err)
 	ended, before := make(chan error, 1), w[1].Stats().Unexpected
-	go func() { ended <- strand.Allreduce(world.Context(t), dups[0], strand.Sum[int](), make([]int, 1), make([]int, 1)) }()
+	go func() {
+		ended <- strand.Allreduce(world.Context(t), dups[0], strand.Sum[int](), make([]int, 1), make([]int, 1))
+	}()
 	for ctx := world.Context(t); w[1].Stats().Unexpected == before; runtime.Gosched() {
 		_, _, err := dups[1].Iprobe(0, 1)
 		require.NoError(t, err)
@@ -270,4 +272,23 @@ func TestCommunicatorIsFreedDuringACollectiveCall(t *testing.T) {
 	_, err = other.Wait(world.Context(t))
 	require.ErrorIs(t, err, strand.ErrFreed)
 	require.NoError(t, dups[1].Free())
+}
+
+// What is wrong in a call before it begins harms nothing: the rank may make it again.
+func TestMistakesLoseNothing(t *testing.T) {
+	w := world.Open(t, 2)
+	together(t, w, func(ctx context.Context, c *strand.Comm) error {
+		var none strand.Op[int]
+		assert.Error(t, c.Bcast(ctx, nil, 2))
+		assert.Error(t, strand.Allreduce(ctx, c, none, []int{1}, []int{1}))
+		assert.Error(t, strand.Allreduce(ctx, c, strand.NewOp[int](nil, true), []int{1}, []int{1}))
+		assert.Error(t, c.Gather(ctx, make([]byte, 2), make([]byte, 3), c.Rank()))
+		assert.Error(t, c.Allgatherv(ctx, make([]byte, 2), make([][]byte, 2)))
+		_, err := strand.Iscan(c, none, nil, nil)
+		assert.Error(t, err)
+		got := make([]int, 1)
+		err = strand.Allreduce(ctx, c, strand.Sum[int](), []int{1}, got)
+		assert.Equal(t, []int{2}, got)
+		return err
+	})
 }

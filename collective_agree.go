@@ -1,0 +1,259 @@
+package strand
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/strandmp/strand/internal/agreement"
+	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/pml"
+)
+
+// pacts are a communicator's agreements. The engine's lock guards them.
+type pacts struct {
+	calls  uint64
+	by     map[uint64]*pact // by number: the last ones, since others may ask for their outcome
+	absent map[int]bool     // members that have freed the communicator
+	told   agreement.Set    // members that others have found gone
+	known  agreement.Set    // members whose failure was taken note of
+}
+
+// pact is one agreement.
+type pact struct {
+	node   *agreement.Node
+	begun  bool // this process takes part
+	done   pml.Completion
+	gaveUp error // why the caller does not wait for the outcome any more
+}
+
+const (
+	kindAgree = iota
+	kindShrink
+)
+
+// Agree returns the bits of flags that all living processes of the communicator give, the same everywhere, even if processes fail
+// meanwhile (MPIX_Comm_agree of ULFM). All processes call it, whether or not the communicator still takes other
+// collective calls, and calls of Agree and Shrink come in the same order.
+//
+// If processes have failed, or have left the world, of which not all had taken note by [Comm.AckFailed], Agree
+// returns the bits and a [*PeerFailedError] for the first of them, everywhere the same one. A process whose context ends has given its flags all the
+// same; its next Agree is the others' next one.
+//
+// What is agreed on rests on who counts as failed (docs/ARCHITECTURE.md, "Failure and close"). A process that others take for failed, though it lives, is told so by the error.
+func (c *Comm) Agree(ctx context.Context, flags uint64) (uint64, error) {
+	v, err := c.agree(ctx, "Agree", kindAgree, flags)
+	if err != nil {
+		return 0, err
+	}
+	return v.Flags, c.unknown(v)
+}
+
+// Shrink makes a communicator of the processes of c that live, in the order of their ranks, and with c's ordering and urgency
+// (MPIX_Comm_shrink of ULFM). All of them call it, whether or not c still takes other collective calls. All
+// get the same one, even if processes fail meanwhile; who fails then may be a member of it.
+//
+// If the context of a process ends first, the new communicator takes no collective call: the others are told.
+func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
+	v, err := c.agree(ctx, "Shrink", kindShrink, 0)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.world.newComm(v.ID, c.survivors(v), c.manner)
+	if err != nil {
+		return nil, fmt.Errorf("Shrink: %w", err)
+	}
+	return d, nil
+}
+
+// survivors are the members that are not gone.
+func (c *Comm) survivors(v *agreement.Value) *pml.Group {
+	world := make([]int32, 0, c.Size())
+	for rank := range c.Size() {
+		if !v.Gone.Has(rank) {
+			world = append(world, int32(c.group.World(rank)))
+		}
+	}
+	return pml.NewGroup(world)
+}
+
+// unknown is the error for the first member that is gone and of which not all had taken note.
+func (c *Comm) unknown(v *agreement.Value) error {
+	for rank := range c.Size() {
+		if v.Gone.Has(rank) && !v.Known.Has(rank) {
+			var e *PeerFailedError
+			c.world.pml.Locked(func() { e = c.failureOf(rank) })
+			return fmt.Errorf("Agree: %w", e)
+		}
+	}
+	return nil
+}
+
+// failureOf is the error for a member that is gone.
+func (c *Comm) failureOf(rank int) *PeerFailedError {
+	cause := c.departed(rank)
+	if e, is := errors.AsType[*pml.PeerFailedError](cause); is {
+		return &PeerFailedError{Rank: rank, WorldRank: c.group.World(rank), Host: e.Host, Cause: e.Cause}
+	}
+	if cause == nil {
+		cause = errors.New("another rank has found so")
+	}
+	return &PeerFailedError{Rank: rank, WorldRank: c.group.World(rank), Cause: cause}
+}
+
+// agree makes an agreement with all members.
+func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64) (*agreement.Value, error) {
+	given.Context(ctx)
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := c.turn.enter(name); err != nil {
+		return nil, err
+	}
+	defer c.turn.end(name, nil)
+	done, err := c.coll.NewCompletion(nil)
+	if err != nil {
+		return nil, err
+	}
+	var p *pact
+	c.world.pml.Locked(func() {
+		p = c.nextPact(done)
+		if c.unmade != nil {
+			done.DoneLocked(pml.Status{}, c.unmade)
+		}
+		c.world.pml.Awaits(1)
+		p.node.Contribute(agreement.Value{Kind: kind, Flags: flags, Gone: c.goneMembers(), Known: c.knownMembers()})
+	})
+	if _, err = done.Request().Wait(ctx); err != nil {
+		pml.Leave(done.Request())
+	}
+	c.world.pml.Locked(func() {
+		c.world.pml.Awaits(-1)
+		if err != nil && p.node.Outcome() != nil && errors.Is(err, ctx.Err()) {
+			err = nil // the outcome is there, though the context has ended at the same time
+		}
+		p.gaveUp = err
+	})
+	if err != nil {
+		return nil, err
+	}
+	v := p.node.Outcome()
+	switch {
+	case v.Odd >= 0:
+		err = fmt.Errorf("%s: ranks of the communicator call Agree and Shrink in different orders: rank %d does what the lowest rank does not", name, v.Odd)
+	case v.Gone.Has(c.rank):
+		err = fmt.Errorf("%s: the other ranks of the communicator have agreed that this one, rank %d, has failed: they can not reach it", name, c.rank)
+	}
+	return v, err
+}
+
+// endAgreements ends those that are not decided.
+func (c *Comm) endAgreements(err error) {
+	for _, p := range c.pacts.by {
+		if p.begun {
+			p.done.DoneLocked(pml.Status{}, err)
+		}
+	}
+}
+
+// nextPact is the one that this process begins now.
+func (c *Comm) nextPact(done pml.Completion) *pact {
+	c.pacts.calls++
+	number := c.pacts.calls
+	// Who is in this one has the outcome of the one before, but not all may know that.
+	delete(c.pacts.by, number-2)
+	p := c.pact(number)
+	p.done, p.begun = done, true
+	return p
+}
+
+// pact returns the agreement of a number.
+func (c *Comm) pact(number uint64) *pact {
+	if p := c.pacts.by[number]; p != nil {
+		return p
+	}
+	p := &pact{}
+	send := func(to int, m agreement.Message) {
+		b := binary.LittleEndian.AppendUint64(notice(noticeAgreement, c.id), number)
+		c.world.pml.Notify(c.group.World(to), m.Append(b))
+	}
+	p.node = agreement.New(c.rank, c.Size(), send, c.world.nextID, func(v agreement.Value) { c.decided(p, v) })
+	for rank := range c.Size() {
+		if c.departed(rank) != nil || c.pacts.absent[rank] {
+			p.node.Leave(rank)
+		}
+	}
+	if c.pacts.by == nil {
+		c.pacts.by = make(map[uint64]*pact)
+	}
+	c.pacts.by[number] = p
+	return p
+}
+
+// decided wakes who waits. If nobody does any more, the others would wait for this process in the communicator that it has not
+// made: they are told.
+func (c *Comm) decided(p *pact, v agreement.Value) {
+	c.pacts.told = v.Gone
+	if p.begun {
+		p.done.DoneLocked(pml.Status{}, nil)
+	}
+	if p.gaveUp != nil && v.Kind == kindShrink && v.Odd < 0 && !v.Gone.Has(c.rank) {
+		go func() {
+			if d, err := c.world.newComm(v.ID, c.survivors(&v), c.manner); err == nil {
+				d.turn.fail("Shrink", p.gaveUp)
+				d.tellLeft("Shrink", 1, p.gaveUp)
+				_ = d.Free() // it is not the world's own
+			}
+		}()
+	}
+}
+
+// heardAgreement takes a step of an agreement from a member.
+func (c *Comm) heardAgreement(from int, b []byte) {
+	if len(b) < 8 {
+		return
+	}
+	// A member is one call ahead of this process at most: for its second one it needs this process.
+	number := binary.LittleEndian.Uint64(b)
+	if number+1 < c.pacts.calls || number > c.pacts.calls+1 || number == 0 {
+		return
+	}
+	m, err := agreement.Decode(append([]byte(nil), b[8:]...), c.Size())
+	if err == nil {
+		c.pact(number).node.Receive(from, m)
+	}
+}
+
+// memberLeaves takes note of a member that takes no part any more.
+func (c *Comm) memberLeaves(rank int) {
+	if c.departed(rank) == nil {
+		if c.pacts.absent == nil {
+			c.pacts.absent = make(map[int]bool)
+		}
+		c.pacts.absent[rank] = true
+	}
+	for _, p := range c.pacts.by {
+		p.node.Leave(rank)
+	}
+}
+
+// goneMembers are those that this process takes for gone.
+func (c *Comm) goneMembers() agreement.Set {
+	s := agreement.NewSet(c.Size())
+	for rank := range c.Size() {
+		if c.departed(rank) != nil || c.pacts.absent[rank] || c.pacts.told.Has(rank) {
+			s.Add(rank)
+		}
+	}
+	return s
+}
+
+func (c *Comm) knownMembers() agreement.Set {
+	s := agreement.NewSet(c.Size())
+	copy(s, c.pacts.known)
+	return s
+}

@@ -1,0 +1,99 @@
+package strand
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+
+	"github.com/strandmp/strand/pml"
+)
+
+// A call is what all processes have to give alike in a collective call.
+type call struct {
+	name   string
+	rooted bool
+	root   int
+	uneven bool // lengths may differ, but for each
+	bytes  int
+	of     reflect.Type // of the values; nil: bytes
+	op     string
+	each   func(rank int) int // the lengths, by rank; nil: there are none
+	also   string
+}
+
+// misfit is the error for a message of another length than is due.
+func (c *Comm) misfit(name string, from int, got, due int64) error {
+	return fmt.Errorf("%s: rank %d has sent %d bytes where %d are due on rank %d: the ranks give lengths or roots that do not fit, or make other calls "+
+		"(coll_check=on names them)", name, from, got, due, c.rank)
+}
+
+// explained says of a message that was too long what that means in a collective call.
+func (c *Comm) explained(name string, err error) error {
+	if e, is := errors.AsType[*TruncateError](err); is {
+		return fmt.Errorf("%w: %w", c.misfit(name, e.Source, e.Message, e.Buffer), e)
+	}
+	return err
+}
+
+// mostText is the longest description of a call.
+const mostText = 400
+
+// text describes the call. Equal ones are equal calls.
+func (k *call) text(ranks int) string {
+	s := k.name
+	if k.rooted {
+		s += fmt.Sprintf(" with root %d", k.root)
+	}
+	if k.op != "" {
+		s += " by " + k.op
+	}
+	if k.of != nil {
+		s += " of values of type " + k.of.String()
+	}
+	if !k.uneven {
+		s += fmt.Sprintf(", %d bytes", k.bytes)
+	}
+	if k.each != nil {
+		sum := fnv.New32a()
+		s += ", lengths"
+		for rank := range ranks {
+			_, _ = fmt.Fprintln(sum, k.each(rank)) // never fails
+			if rank < 8 {
+				s += fmt.Sprintf(" %d", k.each(rank))
+			}
+		}
+		s += fmt.Sprintf(" (sum %08x)", sum.Sum32())
+	}
+	s += k.also
+	return s[:min(len(s), mostText)]
+}
+
+// compare finds calls that do not fit, before any message of them is sent: each process tells the next one what it
+// has called. Where not all have called the same, two neighbours have not.
+func (c *Comm) compare(ctx context.Context, tag int, what call) error {
+	n := c.Size()
+	if n == 1 {
+		return nil
+	}
+	own, theirs, last := what.text(n), make([]byte, mostText), (c.rank-1+n)%n
+	r, err := c.coll.Irecv(theirs, nil, last, tag)
+	if err != nil {
+		return err
+	}
+	if err := c.coll.Send(ctx, []byte(own), nil, (c.rank+1)%n, tag, pml.Standard); err != nil {
+		pml.Leave(r)
+		return err
+	}
+	st, err := r.Wait(ctx)
+	if err != nil {
+		pml.Leave(r)
+		return err
+	}
+	if other := string(theirs[:st.Count]); other != own {
+		return fmt.Errorf("collective calls that do not fit: rank %d has called %s, rank %d %s: all ranks make the same calls, in the same order (coll_check)",
+			last, other, c.rank, own)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package strand
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Who leaves a collective call early, with an error or because its context has ended, would have others wait for
+// ever. So it tells all, by a notice that each passes on: to the ranks that are 1, 2, 4 … away in
+// both directions, as Open MPI's reliable broadcast does, and to the next one that is there where one is gone. Then the call ends
+// everywhere, and the communicator takes no other one. This is MPIX_Comm_revoke of ULFM (MPI 4.1 has not taken it up; the
+// proposal's section 17.3.1), for collective calls alone.
+
+// A CollectiveError says that a collective call has ended because another process has left it, or one that was made before it,
+// early.
+type CollectiveError struct {
+	// Rank is the process that has left the call, by its rank in the communicator.
+	Rank int
+	// WorldRank is its rank in the world.
+	WorldRank int
+	// Call is the call that it has left: "Allreduce".
+	Call string
+	// Cause is the error with which it did, as text.
+	Cause string
+	// Failed is the process whose failure was the cause, or nil.
+	Failed *PeerFailedError
+}
+
+// Error names the rank, the call and the cause.
+func (e *CollectiveError) Error() string {
+	world := ""
+	if e.WorldRank != e.Rank {
+		world = fmt.Sprintf(" (rank %d of the world)", e.WorldRank)
+	}
+	return fmt.Sprintf("rank %d%s has left %s early: %s", e.Rank, world, e.Call, e.Cause)
+}
+
+// Unwrap returns [ErrOutOfStep] and, if a process has failed, its error.
+func (e *CollectiveError) Unwrap() []error {
+	if e.Failed == nil {
+		return []error{ErrOutOfStep}
+	}
+	return []error{ErrOutOfStep, e.Failed}
+}
+
+// leaving is what a communicator knows of calls that were left: the one with the lowest number. Who has left it makes none with a
+// higher number either. So others would wait for it too in communicators that such calls have made. The engine's lock guards it.
+type leaving struct {
+	number int // 0: none was
+	notice []byte
+	error  *CollectiveError
+	told   map[int]bool
+}
+
+var errRevoked = errors.New("it makes no further collective call there")
+
+// Revoke ends the collective calls of the communicator everywhere, as if this process had left one early. It is for who has found that
+// something is wrong in another communicator, and stops using this one, in which others may wait for it (MPIX_Comm_revoke of ULFM, but that
+// messages go on). It does not wait, and does nothing where calls have ended before.
+func (c *Comm) Revoke() error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	number, err := c.turn.start("Revoke")
+	if err == nil {
+		err = errRevoked
+		c.turn.fail("Revoke", err)
+	}
+	c.tellLeft("Revoke", number, err)
+	return nil
+}
+
+// covers reports whether it is known that a process makes no call from that number on.
+func (l *leaving) covers(number int) bool { return l.number > 0 && l.number <= number }
+
+// mostCause is how much is told of a cause, in bytes.
+const mostCause = 600
+
+// tellLeft tells all that this process has left a call, unless they know of one with that number, or a lower one.
+func (c *Comm) tellLeft(name string, number int, err error) {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(number))
+	b = binary.LittleEndian.AppendUint32(b, uint32(c.rank))
+	failed := -1
+	if e, is := errors.AsType[*PeerFailedError](err); is {
+		failed = e.Rank
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(int32(failed)))
+	b = append(b, byte(len(name)))
+	b = append(b, name...)
+	cause := err.Error()
+	b = append(b, strings.ToValidUTF8(cause[:min(len(cause), mostCause)], "")...)
+	c.world.pml.Locked(func() {
+		c.coll.Revoke(outOfStep(name, err))
+		c.heardLeft(b)
+	})
+}
+
+// heardLeft takes what is told of a call that was left, and passes it on unless that is known.
+func (c *Comm) heardLeft(b []byte) {
+	e, number, err := c.decodeLeft(b)
+	if err != nil || c.leaving.covers(number) {
+		return
+	}
+	if c.turn.breaks(e) {
+		c.coll.Revoke(e)
+	}
+	c.leaving = leaving{number, append(notice(noticeLeft, c.id), b...), e, make(map[int]bool)}
+	c.tellNeighbours()
+	for by, d := range c.made {
+		if by >= number {
+			d.isMissing(e)
+		}
+	}
+}
+
+// isMissing takes note of a process that has left the call by which the communicator was made, or one before that.
+func (c *Comm) isMissing(e *CollectiveError) {
+	if c.group.Rank(e.WorldRank) < 0 {
+		return
+	}
+	c.unmade = fmt.Errorf("%w: not all ranks have made this communicator: %w", ErrOutOfStep, e)
+	if c.turn.breaks(c.unmade) {
+		c.coll.Revoke(c.unmade)
+	}
+	c.endAgreements(c.unmade)
+}
+
+// makes notes that a call has made a communicator.
+func (c *Comm) makes(number int, d *Comm) {
+	c.world.pml.Locked(func() {
+		if c.made == nil {
+			c.made = make(map[int]*Comm)
+		}
+		c.made[number] = d
+		d.forget = func() { delete(c.made, number) }
+		if c.leaving.covers(number) {
+			d.isMissing(c.leaving.error)
+		}
+	})
+}
+
+var errNotice = errors.New("malformed notice")
+
+func (c *Comm) decodeLeft(b []byte) (e *CollectiveError, number int, err error) {
+	if len(b) < leftHeader || len(b) < leftHeader+int(b[leftHeader-1]) {
+		return nil, 0, errNotice
+	}
+	number = int(binary.LittleEndian.Uint64(b))
+	rank, failed := int(binary.LittleEndian.Uint32(b[8:])), int(int32(binary.LittleEndian.Uint32(b[12:])))
+	if number <= 0 || rank < 0 || rank >= c.Size() || failed >= c.Size() {
+		return nil, 0, errNotice
+	}
+	name, cause := b[leftHeader:leftHeader+int(b[leftHeader-1])], b[leftHeader+int(b[leftHeader-1]):]
+	e = &CollectiveError{Rank: rank, WorldRank: c.group.World(rank), Call: strings.ToValidUTF8(string(name), "?"), Cause: strings.ToValidUTF8(string(cause), "?")}
+	if failed >= 0 {
+		e.Failed = &PeerFailedError{Rank: failed, WorldRank: c.group.World(failed), Cause: fmt.Errorf("rank %d says: %s", rank, e.Cause)}
+	}
+	return e, number, nil
+}
+
+// leftHeader is what stands before the name, in bytes.
+const leftHeader = 17
+
+// tellNeighbours tells those that have not been told. Where one is gone it tells the next one that is there; so all
+// that live are reached, whoever else fails.
+func (c *Comm) tellNeighbours() {
+	l := &c.leaving
+	n := c.Size()
+	for distance := 1; distance < n; distance *= 2 {
+		for _, step := range []int{1, n - 1} {
+			to := (c.rank + step*distance) % n
+			for to != c.rank && c.departed(to) != nil {
+				to = (to + step) % n
+			}
+			if to != c.rank && !l.told[to] {
+				l.told[to] = true
+				c.world.pml.Notify(c.group.World(to), l.notice)
+			}
+		}
+	}
+}
+
+// departed is why nothing more will be heard of a member, or nil. The engine's lock is held.
+func (c *Comm) departed(rank int) error { return c.world.pml.Departed(c.group.World(rank)) }

@@ -1,0 +1,117 @@
+package strand
+
+import (
+	"encoding/binary"
+
+	"github.com/strandmp/strand/internal/agreement"
+	"github.com/strandmp/strand/pml"
+)
+
+// Notices of communicators: which, and what follows.
+const (
+	noticeLeft      = 1 + iota // a process has left a collective call early
+	noticeAgreement            // a step of Agree or Shrink
+	noticeFreed                // there is no such communicator here any more
+)
+
+// notice begins one: its kind and the communicator.
+func notice(kind byte, id uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{kind}, id) }
+
+const noticeHeader = 9
+
+// mostNotice is the length of the longest one in a world, in bytes.
+func mostNotice(ranks int) int {
+	return noticeHeader + max(leftHeader+255+mostCause, 8+agreement.Length(ranks))
+}
+
+// offices are the communicators of a world, which hear notices. The engine's lock guards them.
+type offices struct {
+	comms map[uint64]*Comm
+	early map[uint64][]earlyNotice // for communicators that are not made here yet
+	held  int
+}
+
+// earlyNotice is what a rank of the world has said.
+type earlyNotice struct {
+	from int
+	b    []byte
+}
+
+// mostEarly is how many notices wait for communicators. What others are ahead of this process is a few calls each.
+func (w *World) mostEarly() int { return 1024 + 64*w.Size() }
+
+// listener is the world as the message layer knows it.
+type listener World
+
+var _ pml.Listener = (*listener)(nil)
+
+func (w *World) listen() error {
+	w.offices = offices{comms: make(map[uint64]*Comm), early: make(map[uint64][]earlyNotice)}
+	return w.pml.Listen((*listener)(w), mostNotice(w.Size()))
+}
+
+// Notice implements [pml.Listener].
+func (l *listener) Notice(from int, b []byte) {
+	if len(b) < noticeHeader {
+		return
+	}
+	w, o, id := (*World)(l), &l.offices, binary.LittleEndian.Uint64(b[1:])
+	switch c := o.comms[id]; {
+	case c != nil:
+		c.heed(from, b)
+	case w.pml.WasFreed(2*id + 1):
+		if b[0] == noticeAgreement {
+			w.pml.Notify(from, notice(noticeFreed, id))
+		}
+	case o.held < w.mostEarly():
+		o.held++
+		o.early[id] = append(o.early[id], earlyNotice{from, append([]byte(nil), b...)})
+	}
+}
+
+// Gone implements [pml.Listener].
+func (l *listener) Gone(rank int) {
+	for _, c := range l.offices.comms {
+		if r := c.group.Rank(rank); r >= 0 {
+			c.memberGone(r)
+		}
+	}
+}
+
+// enter has a communicator hear notices, first those that have come early.
+func (w *World) enter(c *Comm) {
+	w.pml.Locked(func() {
+		o := &w.offices
+		o.comms[c.id] = c
+		early := o.early[c.id]
+		delete(o.early, c.id)
+		o.held -= len(early)
+		for _, e := range early {
+			c.heed(e.from, e.b)
+		}
+	})
+}
+
+// heed takes a notice of a rank of the world.
+func (c *Comm) heed(from int, b []byte) {
+	rank := c.group.Rank(from)
+	if rank < 0 {
+		return
+	}
+	switch rest := b[noticeHeader:]; b[0] {
+	case noticeLeft:
+		c.heardLeft(rest)
+	case noticeAgreement:
+		c.heardAgreement(rank, rest)
+	case noticeFreed:
+		c.memberLeaves(rank)
+	}
+}
+
+// memberGone takes note of a member that has failed, or has left the world.
+func (c *Comm) memberGone(rank int) {
+	if c.leaving.number > 0 {
+		c.tellNeighbours()
+	}
+	c.memberLeaves(rank)
+}

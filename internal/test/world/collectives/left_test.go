@@ -1,0 +1,223 @@
+package collectives_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/world"
+	"github.com/strandmp/strand/launch"
+)
+
+// each has the ranks given make a call at the same time, and returns how it has ended.
+func each(comms []*strand.Comm, call func(c *strand.Comm) error) []error {
+	errs := make([]error, len(comms))
+	var calls sync.WaitGroup
+	for i, c := range comms {
+		calls.Go(func() { errs[i] = call(c) })
+	}
+	calls.Wait()
+	return errs
+}
+
+func comms(w []*strand.World) (all []*strand.Comm) {
+	for _, one := range w {
+		all = append(all, one.Comm())
+	}
+	return all
+}
+
+// calls are collective calls that no rank completes without the others.
+var calls = map[string]func(context.Context, *strand.Comm) error{
+	"Barrier": func(ctx context.Context, c *strand.Comm) error { return c.Barrier(ctx) },
+	"Split":   func(ctx context.Context, c *strand.Comm) error { _, err := c.Split(ctx, 0, 0); return err },
+	"Allgather": func(ctx context.Context, c *strand.Comm) error {
+		return c.Allgather(ctx, make([]byte, 9), make([]byte, 9*c.Size()))
+	},
+	"Alltoall": func(ctx context.Context, c *strand.Comm) error {
+		return c.Alltoall(ctx, make([]byte, 70_000*c.Size()), make([]byte, 70_000*c.Size()))
+	},
+	"Allreduce": func(ctx context.Context, c *strand.Comm) error {
+		return strand.Allreduce(ctx, c, strand.Sum[int](), make([]int, 80_000), make([]int, 80_000))
+	},
+	"Ibarrier": func(ctx context.Context, c *strand.Comm) error {
+		r, err := c.Ibarrier()
+		if err == nil {
+			_, err = r.Wait(ctx)
+		}
+		return err
+	},
+}
+
+// Who leaves a call that is under way is heard of everywhere, with its rank, call and cause. Messages go on; no other
+// collective call is taken until Shrink has made the next communicator, of all.
+func TestWhoLeavesACallEndsItEverywhere(t *testing.T) {
+	for name, call := range calls {
+		if name == "Ibarrier" {
+			continue // its wait can be left, and not the call
+		}
+		t.Run(name, func(t *testing.T) {
+			const n = 5
+			w := world.Open(t, n)
+			ctx := world.Context(t)
+			const who = 3
+			leaver, others := w[who].Comm(), comms(slices.Concat(w[:who], w[who+1:]))
+			over, cancel := context.WithCancel(ctx)
+			// The leaver is alone in the call until it leaves.
+			left := make(chan error, 1)
+			go func() { left <- call(over, leaver) }()
+			awaitAny(t, slices.Concat(w[:who], w[who+1:]))
+			cancel()
+			err := <-left
+			require.ErrorIs(t, err, context.Canceled)
+			entered := leaver.Barrier(ctx)
+			require.ErrorIs(t, entered, strand.ErrOutOfStep)
+			for _, err := range each(others, func(c *strand.Comm) error { return call(ctx, c) }) {
+				e, is := errors.AsType[*strand.CollectiveError](err)
+				require.True(t, is, "%v", err)
+				assert.Equal(t, who, e.Rank)
+				assert.Equal(t, name, e.Call)
+				assert.Contains(t, err.Error(), "context canceled")
+				assert.ErrorIs(t, err, strand.ErrOutOfStep)
+			}
+			goOn(t, ctx, w)
+		})
+	}
+}
+
+// awaitAny waits until some rank has a message without a receive.
+func awaitAny(t *testing.T, w []*strand.World) {
+	t.Helper()
+	ctx := world.Context(t)
+	for {
+		for _, one := range w {
+			_, _, err := one.Comm().Iprobe(strand.AnySource, 1)
+			require.NoError(t, err)
+			if one.Stats().Unexpected > 0 {
+				return
+			}
+		}
+		require.NoError(t, ctx.Err())
+		runtime.Gosched()
+	}
+}
+
+// goOn has all ranks that live go on in a communicator that Shrink makes.
+func goOn(t *testing.T, ctx context.Context, w []*strand.World) {
+	t.Helper()
+	for _, err := range each(comms(w), func(c *strand.Comm) error {
+		require.ErrorIs(t, c.Barrier(ctx), strand.ErrOutOfStep)
+		d, err := c.Shrink(ctx)
+		if err != nil {
+			return err
+		}
+		assert.Equal(t, len(w), d.Size())
+		got := make([]int, 1)
+		if err := strand.Allreduce(ctx, d, strand.Sum[int](), []int{1}, got); err != nil {
+			return err
+		}
+		assert.Equal(t, len(w), got[0])
+		return d.Free()
+	}) {
+		require.NoError(t, err)
+	}
+}
+
+// A rank that dies ends the call everywhere, also with those that wait for ranks which live.
+func TestWhoDiesEndsTheCallEverywhere(t *testing.T) {
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			const n = 6
+			jobs := world.ToldJobs(n)
+			w := openTold(t, jobs)
+			ctx := world.Context(t)
+			victim := 3 // a rank that others send to in each call
+			living := slices.Concat(w[:victim], w[victim+1:])
+			ended := make(chan []error, 1)
+			go func() { ended <- each(comms(living), func(c *strand.Comm) error { return call(ctx, c) }) }()
+			if name != "Split" { // in which the victim is told something at the end
+				awaitAny(t, w[victim:victim+1])
+			}
+			jobs[victim].Abort(1, "it dies")
+			for _, err := range <-ended {
+				require.Error(t, err)
+				e, is := errors.AsType[*strand.PeerFailedError](err)
+				require.True(t, is, "%v", err)
+				assert.Equal(t, victim, e.Rank)
+				assert.ErrorIs(t, err, strand.ErrPeerFailed)
+			}
+			for _, err := range each(comms(living), func(c *strand.Comm) error {
+				flags, err := c.Agree(ctx, ^uint64(1<<c.Rank()))
+				assert.ErrorIs(t, err, strand.ErrPeerFailed, "nobody has taken note")
+				assert.Equal(t, ^uint64(0b110111), flags)
+				return c.AckFailed()
+			}) {
+				require.NoError(t, err)
+			}
+			for _, err := range each(comms(living), func(c *strand.Comm) error { _, err := c.Agree(ctx, 1); return err }) {
+				require.NoError(t, err, "all have taken note")
+			}
+			goOn(t, ctx, living)
+		})
+	}
+}
+
+// openTold opens worlds. When one of the jobs aborts, the others take it for dead.
+func openTold(t *testing.T, jobs []launch.Job, opts ...strand.Option) []*strand.World {
+	t.Helper()
+	w, errs := make([]*strand.World, len(jobs)), make([]error, len(jobs))
+	var opening sync.WaitGroup
+	for i, j := range jobs {
+		opening.Go(func() {
+			w[i], errs[i] = strand.Init(world.Context(t), append([]strand.Option{strand.WithJob(j), world.FromEnvironment()}, opts...)...)
+		})
+	}
+	opening.Wait()
+	require.NoError(t, errors.Join(errs...))
+	t.Cleanup(func() { _ = each(comms(w), func(c *strand.Comm) error { return c.World().Close() }) })
+	return w
+}
+
+// watched is a context that tells when somebody waits for its end: then the call is under way.
+type watched struct {
+	context.Context
+	waits chan struct{}
+	once  *sync.Once
+}
+
+func (w watched) Done() <-chan struct{} {
+	w.once.Do(func() { close(w.waits) })
+	return w.Context.Done()
+}
+
+// A rank that leaves Dup is missed in the communicator that the others have made, which takes no calls and no agreements.
+func TestWhoLeavesDupIsMissedInWhatItMakes(t *testing.T) {
+	w := world.Open(t, 4)
+	ctx := world.Context(t)
+	made := make([]*strand.Comm, 2)
+	for rank := range made { // they need no other rank; rank 3 waits for rank 2
+		var err error
+		made[rank], err = w[rank].Comm().Dup(ctx)
+		require.NoError(t, err)
+	}
+	under, cancel := context.WithCancel(ctx)
+	over := watched{under, make(chan struct{}), new(sync.Once)}
+	left := make(chan error, 1)
+	go func() { left <- dup(over, w[3].Comm()) }()
+	<-over.waits
+	ended := make(chan error, 1)
+	go func() { _, err := made[1].Shrink(ctx); ended <- err }()
+	cancel()
+	require.ErrorIs(t, <-left, context.Canceled)
+	require.ErrorIs(t, made[0].Barrier(ctx), strand.ErrOutOfStep)
+	require.ErrorIs(t, <-ended, strand.ErrOutOfStep)
+	require.ErrorIs(t, dup(ctx, w[2].Comm()), strand.ErrOutOfStep)
+	goOn(t, ctx, w)
+}
