@@ -106,7 +106,7 @@ func TestCallsThatDoNotFit(t *testing.T) {
 					assert.ErrorContains(t, err, text, "rank %d", rank)
 				}
 			}
-			goOn(t, ctx, w)
+			goOn(ctx, t, w)
 		})
 	}
 }

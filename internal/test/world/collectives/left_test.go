@@ -87,7 +87,7 @@ func TestWhoLeavesACallEndsItEverywhere(t *testing.T) {
 				assert.Contains(t, err.Error(), "context canceled")
 				assert.ErrorIs(t, err, strand.ErrOutOfStep)
 			}
-			goOn(t, ctx, w)
+			goOn(ctx, t, w)
 		})
 	}
 }
@@ -110,7 +110,7 @@ func awaitAny(t *testing.T, w []*strand.World) {
 }
 
 // goOn has all ranks that live go on in a communicator that Shrink makes.
-func goOn(t *testing.T, ctx context.Context, w []*strand.World) {
+func goOn(ctx context.Context, t *testing.T, w []*strand.World) {
 	t.Helper()
 	for _, err := range each(comms(w), func(c *strand.Comm) error {
 		require.ErrorIs(t, c.Barrier(ctx), strand.ErrOutOfStep)
@@ -164,7 +164,7 @@ func TestWhoDiesEndsTheCallEverywhere(t *testing.T) {
 			for _, err := range each(comms(living), func(c *strand.Comm) error { _, err := c.Agree(ctx, 1); return err }) {
 				require.NoError(t, err, "all have taken note")
 			}
-			goOn(t, ctx, living)
+			goOn(ctx, t, living)
 		})
 	}
 }
@@ -219,5 +219,5 @@ func TestWhoLeavesDupIsMissedInWhatItMakes(t *testing.T) {
 	require.ErrorIs(t, made[0].Barrier(ctx), strand.ErrOutOfStep)
 	require.ErrorIs(t, <-ended, strand.ErrOutOfStep)
 	require.ErrorIs(t, dup(ctx, w[2].Comm()), strand.ErrOutOfStep)
-	goOn(t, ctx, w)
+	goOn(ctx, t, w)
 }
