@@ -38,6 +38,7 @@ func TestSpareAddressesAtFirstContact(t *testing.T) {
 	for name, env := range map[string][]string{
 		"tcp":  nil,
 		"sctp": {"STRAND_BTL=self,sctp", "STRAND_BTL_SCTP_STACK=user"},
+		"udp":  {"STRAND_BTL=self,udp"},
 	} {
 		t.Run(name+" over another interface", func(t *testing.T) {
 			t.Parallel()

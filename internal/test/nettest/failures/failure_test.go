@@ -38,6 +38,7 @@ type calamity struct {
 	strike func(*trials.Trial, *nettest.Run, *testnet.Link) (victims []int)
 	memory bool // all ranks are on one host, where they share memory
 	sealed bool // the connections are encrypted
+	udp    bool // they are by UDP
 	lives  bool // the victims do, and go on
 	stops  bool // they live, but do not go on
 }
@@ -88,6 +89,7 @@ func TestTrialsOfKilling(t *testing.T) {
 		"untold": calamity{soon: true, strike: kill}.trials(need.Daily(1, 2)),
 		"memory": calamity{soon: true, strike: kill, memory: true}.trials(need.Daily(1, 2)),
 		"sealed": calamity{soon: true, strike: kill, sealed: true}.trials(1),
+		"udp":    calamity{told: true, cause: "SIGKILL", soon: true, strike: kill, udp: true}.trials(1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "sealed" && !need.Soaking() {
@@ -108,6 +110,8 @@ func TestTrialsOfSilence(t *testing.T) {
 		"stopped":         {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true},
 		"stopped, memory": {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true, memory: true},
 		"cut off":         {told: true, cause: cause, strike: cutOff, lives: true},
+		"stopped, udp":    {told: true, cause: cause, strike: signalled(syscall.SIGSTOP), stops: true, udp: true},
+		"cut off, udp":    {told: true, cause: cause, strike: cutOff, lives: true, udp: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // with each other, and no more: whoever waits for a processor is silent too
@@ -189,6 +193,9 @@ func (c calamity) trial(t *testing.T, tr *trials.Trial) (waits []time.Duration, 
 	}
 	if c.sealed {
 		job.Env = append(job.Env, "STRAND_BTL=tcp,self", "STRAND_BTL_TCP_ENCRYPT=true")
+	}
+	if c.udp {
+		job.Env = append(job.Env, "STRAND_BTL=udp,self")
 	}
 	job.KeepGoing, job.Timeout = true, time.Minute
 	if !c.told {
