@@ -29,7 +29,7 @@ func TestTheTimeOfOthersIsNotSpun(t *testing.T) {
 		e, _ := newEngineOn(t, Options{Spin: time.Duration(offers * step), Stay: true, Crowded: crowded},
 			func(p poller) *stepper { return &stepper{poller: p, step: step} })
 		e.Lock()
-		e.Helpers(1) // so that slow offers alone do not make it park
+		e.Helpers(1)                     // so that slow offers alone do not make it park
 		e.background.tick.Store(forever) // nobody else looks at the clock
 		e.Unlock()
 		ctx, cancel := context.WithCancel(watchdog(t))
