@@ -60,3 +60,11 @@ type Watch interface {
 
 // A Timer can be stopped; stopping one that has fired does nothing.
 type Timer interface{ Stop() }
+
+// A Rearmer is a timer that can be set anew, and takes no new memory for that. Optional; who sets
+// timers all the time looks for it.
+type Rearmer interface {
+	Timer
+	// Reset has the function called once after d, whether the timer runs, was stopped or has fired.
+	Reset(d time.Duration)
+}

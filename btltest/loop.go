@@ -20,6 +20,7 @@ type Loop struct {
 	timers   []*timer
 	watches  []*Watch
 	deferred []btl.Deferred
+	spare    []btl.Deferred // memory for the next ones
 	moves    []btl.Mover
 
 	mu     sync.Mutex // guards what any goroutine may touch
@@ -68,23 +69,35 @@ func (l *Loop) Poll() bool {
 }
 
 type timer struct {
-	at int64
-	f  func()
+	l    *Loop
+	at   int64
+	f    func()
+	runs bool
 }
 
 // Stop implements [btl.Timer].
-func (t *timer) Stop() { t.f = nil }
+func (t *timer) Stop() { t.runs = false }
+
+// Reset implements [btl.Rearmer].
+func (t *timer) Reset(d time.Duration) {
+	t.l.Timers() // one that was stopped does not run a second time in another place
+	t.at = t.l.now + int64(d)
+	if !t.runs {
+		t.runs = true
+		t.l.timers = append(t.l.timers, t)
+	}
+}
 
 // After implements [btl.Loop].
 func (l *Loop) After(d time.Duration, f func()) btl.Timer {
-	t := &timer{l.now + int64(d), f}
-	l.timers = append(l.timers, t)
+	t := &timer{l: l, f: f}
+	t.Reset(d)
 	return t
 }
 
 // Timers is how many timers run.
 func (l *Loop) Timers() int {
-	l.timers = slices.DeleteFunc(l.timers, func(t *timer) bool { return t.f == nil })
+	l.timers = slices.DeleteFunc(l.timers, func(t *timer) bool { return !t.runs })
 	return len(l.timers)
 }
 
@@ -146,17 +159,17 @@ func (l *Loop) Turn() bool {
 	}
 	for t := l.due(l.now); t != nil; t = l.due(l.now) {
 		l.now = max(l.now, t.at)
-		f := t.f
-		t.f = nil
-		f()
+		t.Stop()
+		t.f()
 		did = true
 	}
 	held := l.deferred
-	l.deferred = nil
+	l.deferred, l.spare = l.spare[:0], nil
 	for _, d := range held {
 		d.Flush()
 		did = true
 	}
+	l.spare = held
 	return l.makeMoves() || did
 }
 

@@ -47,7 +47,7 @@ func (c Component) Open(host btl.Host) ([]btl.Module, error) {
 	m := &module{
 		meddle: c.meddle, cfg: readConfig(host.Params()), links: make(map[uint64]*link), peers: make(map[uint64]*link),
 		strangers: make(map[stranger]*link), scratch: make([]byte, 0, scratchSize),
-		clock: clock{loop: host.Loop(), waiting: make(map[*endpoint]struct{})},
+		loop: host.Loop(), clock: datagram.NewClock(host.Loop()),
 	}
 	m.Near = loopbackLatency
 	if err := m.Open(host, "udp", m, m.wiring()); err != nil {
@@ -124,7 +124,7 @@ func (m *module) listen() error {
 	m.sockets = sockets
 	buffers := datagram.NewBuffers()
 	for _, so := range sockets {
-		if err = so.Serve(m.clock.loop, so, buffers); err != nil {
+		if err = so.Serve(m.loop, so, buffers); err != nil {
 			for _, so := range sockets {
 				so.Close()
 			}

@@ -20,6 +20,5 @@
 //   - answer.go     acknowledgements
 //   - packet.go     the bytes (docs/WIRE.md, section 4c)
 //   - seal.go       btl_udp_protect
-//   - clock.go      one timer for all connections
 //   - socket.go     the sockets, which are package datagram's
 package udp

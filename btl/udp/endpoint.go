@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/recovery"
 	"github.com/strandmp/strand/wireup"
 )
@@ -30,9 +31,8 @@ type endpoint struct {
 	dropped  bool // that was so of some packet: the peer is to know
 	parted   bool // the peer has said that it leaves
 
-	due     int64 // when tick is; 0: never
-	waits   bool  // the clock knows it
-	touched bool  // it may have something to acknowledge, or to release
+	alarm   *datagram.Alarm // tick
+	touched bool            // it may have something to acknowledge, or to release
 }
 
 var (
@@ -64,7 +64,7 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	}
 	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Base: base, Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
 	ep.receiver.init(peer.MaxFrame)
-	ep.heard = m.clock.loop.Now()
+	ep.heard = m.loop.Now()
 	if ep.silent = first != nil; ep.silent {
 		return link.Send(first)
 	}
@@ -88,7 +88,6 @@ const (
 
 // tick does what is due.
 func (ep *endpoint) tick(now int64) {
-	ep.due = 0
 	s := &ep.sender
 	if !s.live() {
 		return
@@ -153,8 +152,8 @@ func (ep *endpoint) settle() {
 	if !s.live() {
 		return
 	}
-	ep.push()
-	now := ep.m.clock.loop.Now()
+	now := ep.m.loop.Now()
+	ep.pushAt(now)
 	if ep.dropped {
 		ep.dropped = false
 		ep.say(itemLeft)
@@ -197,7 +196,7 @@ func (ep *endpoint) arm(now int64) {
 			at = earlier(at, free)
 		}
 	}
-	ep.m.clock.set(ep, at)
+	ep.m.clock.Set(ep.alarm, at)
 }
 
 func earlier(a, b int64) int64 {
@@ -226,7 +225,7 @@ func (ep *endpoint) Detach(how wireup.End) {
 func (ep *endpoint) stop() {
 	ep.sender.forget()
 	ep.receiver = receiver{}
-	ep.due = 0
+	ep.m.clock.Set(ep.alarm, 0)
 }
 
 // Poll implements [btl.Poller].

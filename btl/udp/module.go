@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/datagram"
@@ -21,7 +22,9 @@ type module struct {
 	links     map[uint64]*link // by our numbers
 	peers     map[uint64]*link // those of endpoints, by the peers' numbers
 	strangers map[stranger]*link
-	clock     clock
+	loop      btl.Loop
+	clock     *datagram.Clock // one timer for all connections: most wait for nothing
+	beat      btl.Timer
 	out       []byte      // for packets that are not the flow's
 	scratch   []byte      // for what stands at the beginning of packets, or whole ones
 	touched   []*endpoint // that may have something to acknowledge
@@ -32,7 +35,11 @@ type module struct {
 var _ wireup.Transport = (*module)(nil)
 
 // NewEndpoint implements [wireup.Transport].
-func (m *module) NewEndpoint() wireup.Endpoint { return &endpoint{m: m} }
+func (m *module) NewEndpoint() wireup.Endpoint {
+	ep := &endpoint{m: m}
+	ep.alarm = datagram.NewAlarm(ep.tick)
+	return ep
+}
 
 // socketFor finds the socket to send from.
 func (m *module) socketFor(p wireup.Pair) (*socket, error) {
@@ -49,8 +56,8 @@ func (m *module) socketFor(p wireup.Pair) (*socket, error) {
 	return nil, fmt.Errorf("no UDP socket at %v: %w", p.Source(), syscall.EADDRNOTAVAIL)
 }
 
-// take takes a packet.
-func (m *module) take(so *socket, from *rawio.Origin, b []byte) {
+// take takes a packet that was received at a time.
+func (m *module) take(so *socket, from *rawio.Origin, now int64, b []byte) {
 	if len(b) < nameSize {
 		m.malformed(from.AddrPort())
 		return
@@ -80,9 +87,9 @@ func (m *module) take(so *socket, from *rawio.Origin, b []byte) {
 			m.stray(so, from, ours, len(b))
 		case len(b) < headSize:
 		case l.ep != nil:
-			l.ep.take(b)
+			l.ep.take(now, b)
 		case l.leaving != nil:
-			l.leaving.ep.take(b)
+			l.leaving.ep.take(now, b)
 		}
 	case kindUnknown:
 		m.unknownTo(l, ours, b)
@@ -125,6 +132,21 @@ func (m *module) undelivered(f rawio.Failure) {
 	}
 }
 
+// beats has peers that are silent asked whether they are there.
+func (m *module) beats() {
+	if m.cfg.heartbeat == 0 {
+		return
+	}
+	m.beat = m.loop.After(max(m.cfg.heartbeat/4, time.Millisecond), m.beats)
+	now := m.loop.Now()
+	for _, l := range m.peers {
+		if ep := l.ep; ep != nil && ep.sender.live() && ep.sender.path.UnderWay() == 0 && now-ep.heard >= int64(m.cfg.heartbeat) {
+			ep.sender.probe = true
+			ep.push()
+		}
+	}
+}
+
 // Linger implements [wireup.Transport]. The loop stands still meanwhile, and its timers with it, so those that
 // leave ask again and again whether what they have sent has arrived.
 func (m *module) Linger() {
@@ -158,9 +180,9 @@ func (m *module) Close() error {
 	m.Wire.Farewell = farewell
 	m.Wire.Close()
 	m.closed = true
-	m.clock.stop()
-	if m.clock.beat != nil {
-		m.clock.beat.Stop()
+	m.clock.Stop()
+	if m.beat != nil {
+		m.beat.Stop()
 	}
 	for _, so := range m.sockets {
 		so.Close()

@@ -23,12 +23,12 @@ func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 	if s.blocked {
 		return btl.Taken
 	}
-	if now := ep.m.clock.loop.Epoch(); now != s.epoch {
+	if now := ep.m.loop.Epoch(); now != s.epoch {
 		s.epoch = now
 	} else if s.queued < flushAt {
 		if !s.deferred {
 			s.deferred = true
-			ep.m.clock.loop.Flush(ep)
+			ep.m.loop.Flush(ep)
 		}
 		return btl.Taken
 	}
@@ -53,7 +53,15 @@ func (ep *endpoint) Queued() int { return ep.sender.queued }
 // push sends what there is, as far as the network's window, the pace and the system let it. It makes no
 // up-call.
 func (ep *endpoint) push() {
-	s, now := &ep.sender, ep.m.clock.loop.Now()
+	now := ep.m.loop.Now()
+	ep.pushAt(now)
+	if !ep.touched { // else settle does so, when what has come is acknowledged
+		ep.arm(now)
+	}
+}
+
+func (ep *endpoint) pushAt(now int64) {
+	s := &ep.sender
 	for !s.blocked && s.wants() {
 		size := s.mtu.Size()
 		allowed := min(s.path.Room(now, max(min(s.queued, mostBurst), size)), max(ep.window, size)-s.path.UnderWay())
@@ -72,7 +80,6 @@ func (ep *endpoint) push() {
 			ep.sound(now, size)
 		}
 	}
-	ep.arm(now)
 }
 
 // It is worth a packet to find out whether they may be longer, if so many wait, or so many were sent.

@@ -95,14 +95,13 @@ func (in *incoming) take(offset int, b []byte) {
 // take takes a packet for this connection. It has arrived, for the peer, when all in it is the host's. The
 // host may send meanwhile, or close the endpoint: then what follows in the packet is nobody's, and the
 // packet is not acknowledged.
-func (ep *endpoint) take(b []byte) {
+func (ep *endpoint) take(now int64, b []byte) {
 	kind, number := b[0], order.Uint64(b[nameSize:])
 	items, good := ep.guard.open(b)
 	if !good {
 		ep.forged++
 		return
 	}
-	now := ep.m.clock.loop.Now()
 	ep.heard = now
 	ep.counters.ReceiveCalls++
 	ep.touch()

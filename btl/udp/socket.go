@@ -30,10 +30,10 @@ func (m *module) openSocket(a reach.Address, port uint16) (*socket, uint16, erro
 // Arrived implements [datagram.Owner].
 func (s *socket) Arrived(from *rawio.Origin, b []byte) {
 	if s.m.meddle == nil {
-		s.m.take(s, from, b)
+		s.m.take(s, from, s.Now(), b)
 		return
 	}
-	s.m.meddle(b, func(b []byte) { s.m.take(s, from, b) })
+	s.m.meddle(b, func(b []byte) { s.m.take(s, from, s.m.loop.Now(), b) }) // maybe later
 }
 
 // Undelivered implements [datagram.Owner].

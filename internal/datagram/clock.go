@@ -11,7 +11,8 @@ type Clock struct {
 	loop   btl.Loop
 	alarms []*Alarm // a heap: the one with the least key is the first
 	timer  btl.Timer
-	at     int64 // when the timer is due; 0: there is none
+	due    func() // fire
+	at     int64  // when the timer is due; 0: it does not run
 	firing bool
 	now    int64 // of firing
 }
@@ -29,7 +30,11 @@ type Alarm struct {
 const slack = int64(200 * time.Microsecond)
 
 // NewClock returns a clock that goes by a loop's time.
-func NewClock(loop btl.Loop) *Clock { return &Clock{loop: loop} }
+func NewClock(loop btl.Loop) *Clock {
+	c := &Clock{loop: loop}
+	c.due = c.fire
+	return c
+}
 
 // NewAlarm returns an alarm that calls f when it is due.
 func NewAlarm(f func(now int64)) *Alarm { return &Alarm{call: f} }
@@ -88,21 +93,26 @@ func (c *Clock) Run() {
 
 // Stop stops the timer. Setting an alarm starts it again.
 func (c *Clock) Stop() {
-	if c.timer != nil {
+	if c.at != 0 {
 		c.timer.Stop()
-		c.timer = nil
+		c.at = 0
 	}
-	c.at = 0
 }
 
+// start has the timer be due at a time. It is made anew only if it can not be set anew.
 func (c *Clock) start(at int64) {
-	c.Stop()
+	wait := time.Duration(max(at-c.loop.Now(), 0))
+	if t, ok := c.timer.(btl.Rearmer); ok {
+		t.Reset(wait)
+	} else {
+		c.Stop()
+		c.timer = c.loop.After(wait, c.due)
+	}
 	c.at = at
-	c.timer = c.loop.After(time.Duration(max(at-c.loop.Now(), 0)), c.fire)
 }
 
 func (c *Clock) fire() {
-	c.timer, c.at = nil, 0
+	c.at = 0
 	c.Run()
 }
 

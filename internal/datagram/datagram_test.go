@@ -28,6 +28,7 @@ func (l *loop) Watch(_ int, h btl.Handler) (btl.Watch, error) {
 	l.handler, l.watched = h, true
 	return l, nil
 }
+func (l *loop) Now() int64    { return 1 }
 func (l *loop) Write(on bool) { l.writable = on }
 func (l *loop) Stop()         { l.watched = false }
 

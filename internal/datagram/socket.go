@@ -11,7 +11,8 @@ import (
 
 // An Owner takes what comes to a socket. It may send meanwhile, and close the socket.
 type Owner interface {
-	// Arrived takes a packet, which is valid during the call, and may be changed.
+	// Arrived takes a packet, which is valid during the call, and may be changed. When it was received
+	// [Socket.Now] says, for all that came with it.
 	Arrived(from *rawio.Origin, packet []byte)
 	// Undelivered says that the network has not delivered a packet of ours. The answer quotes
 	// the packet, so whoever sent it has seen the packet.
@@ -53,6 +54,8 @@ type Socket struct {
 	fd      int
 	owner   Owner
 	buffers *Buffers
+	loop    btl.Loop
+	now     int64
 	watch   btl.Watch
 	blocked []Waiter
 	closed  bool
@@ -72,7 +75,7 @@ func Open(at netip.AddrPort, sndbuf, rcvbuf int) (*Socket, error) {
 // Serve has the loop read the socket, for an owner.
 func (s *Socket) Serve(loop btl.Loop, owner Owner, buffers *Buffers) (err error) {
 	rawio.JoinPackets(s.fd)
-	s.owner, s.buffers = owner, buffers
+	s.loop, s.owner, s.buffers = loop, owner, buffers
 	if s.watch, err = loop.Watch(s.fd, (*handler)(s)); err != nil {
 		s.watch = nil
 	}
@@ -126,6 +129,7 @@ func (s *Socket) Receive() bool {
 			s.failures()
 			continue
 		}
+		s.now = s.loop.Now() // reading the clock for each packet would take as long as all else
 		s.hand(n)
 		if n < receivesAtOnce || s.closed {
 			break
@@ -136,6 +140,9 @@ func (s *Socket) Receive() bool {
 	}
 	return did
 }
+
+// Now is the loop's time when the packet was received that the owner is handed.
+func (s *Socket) Now() int64 { return s.now }
 
 // hand gives the owner the packets of so many datagrams.
 func (s *Socket) hand(n int) {

@@ -42,13 +42,21 @@ func (h *timerHeap) Pop() any {
 
 // After implements [btl.Loop].
 func (e *Engine) After(d time.Duration, f func()) btl.Timer {
+	t := &timer{e: e, f: f, index: -1}
+	t.Reset(d)
+	return t
+}
+
+// Reset implements [btl.Rearmer].
+func (t *timer) Reset(d time.Duration) {
+	t.Stop()
+	e := t.e
 	e.timed++
-	t := &timer{e: e, when: e.poller.now() + int64(max(d, 0)), order: e.timed, f: f}
+	t.when, t.order = e.poller.now()+int64(max(d, 0)), e.timed
 	heap.Push(&e.timers, t)
 	if t.index == 0 {
 		e.nudge() // whoever is parked sleeps too long
 	}
-	return t
 }
 
 // Stop implements [btl.Timer].

@@ -283,7 +283,7 @@ func (so *socket) Arrived(from *rawio.Origin, b []byte) {
 	}
 	at := from.AddrPort()
 	s.inside++
-	p, reply := s.endpoint.Receive(s.cfg.Loop.Now(), so.address, netip.AddrPortFrom(at.Addr().WithZone(""), at.Port()), b, s.reply[:0])
+	p, reply := s.endpoint.Receive(so.Now(), so.address, netip.AddrPortFrom(at.Addr().WithZone(""), at.Port()), b, s.reply[:0])
 	s.inside--
 	if reply != nil && !s.loses(reply) {
 		to := rawio.NewDestination(at)
