@@ -34,8 +34,8 @@ mpiexec -hosts a,b -n 2 strand bench pingpong to measure between hosts.
 With --against it measures Strand and others in the same run, on this host, in
 short blocks that alternate, and prints the lower quartile of each, the median
 and the ratio: raw is two spinning sockets, without headers or matching, that
-nothing can beat over TCP; pion is pion/sctp alone over UDP, with the packets and
-buffers that --btl sctp would take; openmpi and mpich are those of this host, each
+nothing can beat over TCP; raw-udp is two of UDP, for pingpong alone; pion is
+pion/sctp alone over UDP, with the packets and buffers that --btl sctp would take; openmpi and mpich are those of this host, each
 as it comes and as it should be fastest: the better one counts. Beside raw or pion,
 which have no shared memory, all are kept to TCP (Strand by --btl tcp,self) unless --btl
 says otherwise. Beside openmpi and mpich alone all use what they use by themselves, shared
@@ -155,7 +155,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	if w == bench.Pairs {
 		flags.StringVar(&run.pairs, "pairs", "2,4,8", "pairs of ranks at once, `2,4,8`; under a launcher half of its ranks")
 	}
-	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, pion, openmpi, mpich: one or more, separated by commas")
+	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, raw-udp, pion, openmpi, mpich: one or more, separated by commas")
 	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	addSettingFlags(flags, &run.settings)
@@ -340,7 +340,7 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 // has chosen no transport, it sets btl to tcp,self.
 func (r *benchRun) transports(params *param.Values) (list string, memory bool, err error) {
 	v := params.Value("btl")
-	if v.Source.Kind == param.Default && (slices.Contains(r.against, "raw") || slices.Contains(r.against, "pion")) {
+	if v.Source.Kind == param.Default && (slices.Contains(r.against, "raw") || slices.Contains(r.against, "raw-udp") || slices.Contains(r.against, "pion")) {
 		s := param.Setting{Name: "btl", Text: "tcp,self", Source: param.Source{Kind: param.Flag, Where: "--against"}}
 		r.settings = append(r.settings, s)
 		return s.Text, false, nil

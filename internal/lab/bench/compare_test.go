@@ -66,6 +66,22 @@ func TestCompareWithRaw(t *testing.T) {
 	}
 }
 
+func TestCompareWithRawUDP(t *testing.T) {
+	leak.Check(t)
+	c := small(t, PingPong, "raw-udp")
+	c.Cells = c.Cells[:2]
+	c.Settings = []param.Setting{{Name: "btl", Text: "udp,self"}}
+	r, err := Compare(t.Context(), c)
+	require.NoError(t, err)
+	require.Len(t, r.Rows, 2)
+	for _, row := range r.Rows {
+		assert.Positive(t, row.Peers[0].Times.Min)
+	}
+	_, err = Compare(t.Context(), small(t, Stream, "raw-udp"))
+	assert.ErrorContains(t, err, "pingpong")
+	assert.ErrorContains(t, new(rawDatagrams).send(make([]byte, mostDatagram+1)), "does not fit")
+}
+
 func TestCompareWithPion(t *testing.T) {
 	leak.Check(t)
 	for _, w := range []Workload{PingPong, Stream} {
@@ -126,7 +142,7 @@ func TestCompareRefuses(t *testing.T) {
 		change func(*Comparison)
 		want   string
 	}{
-		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, pion, openmpi, mpich`},
+		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, raw-udp, pion, openmpi, mpich`},
 		{func(c *Comparison) { c.Against = []string{"raw", "raw"} }, `--against raw,raw: "raw" stands there twice`},
 		{func(c *Comparison) { c.Against, c.Cells[0].Workload = []string{"pion"}, Pairs }, "--against pion: it is one pair of associations"},
 		{func(c *Comparison) { c.Cells[0].Workload = Coll }, "--against raw: it has no collective calls"},

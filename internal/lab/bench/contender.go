@@ -19,6 +19,7 @@ import (
 const (
 	strandName = "strand"
 	rawName    = "raw"
+	rawUDPName = "raw-udp"
 	pionName   = "pion"
 )
 
@@ -36,7 +37,7 @@ func (c *Contender) Start(ctx context.Context, ranks int) (Job, error) { return 
 
 // Peers lists what Strand can be compared with.
 func Peers() []string {
-	names := []string{rawName, pionName}
+	names := []string{rawName, rawUDPName, pionName}
 	for i := range implementations {
 		names = append(names, implementations[i].name)
 	}
@@ -67,12 +68,17 @@ func (s *Setup) Strand() Contender {
 
 // Peer returns the variants of a peer for a workload. Programs are compiled into the directory.
 func (s *Setup) Peer(ctx context.Context, name string, w Workload, dir string) ([]Contender, error) {
-	if w == Coll && (name == rawName || name == pionName) {
+	if w == Coll && (name == rawName || name == rawUDPName || name == pionName) {
 		return nil, fmt.Errorf("--against %s: it has no collective calls", name)
 	}
 	switch name {
 	case rawName:
 		return s.rawContenders()
+	case rawUDPName:
+		if w != PingPong {
+			return nil, fmt.Errorf("--against %s: it sends nothing again, so it only plays pingpong; compare %s with others", rawUDPName, w)
+		}
+		return []Contender{{Name: rawUDPName, About: rawUDPAbout, start: s.localJob(rawUDPName, memberSpec{RawUDP: true})}}, nil
 	case pionName:
 		if w == Pairs {
 			return nil, fmt.Errorf("--against %s: it is one pair of associations; compare %s with others", pionName, w)

@@ -21,7 +21,8 @@ import (
 type memberSpec struct {
 	Socket   string          // where to take orders
 	Raw      *SocketOptions  // raw sockets
-	Pion     *PionOptions    // pion/sctp; neither: Strand
+	RawUDP   bool            // raw sockets of UDP
+	Pion     *PionOptions    // pion/sctp; none of these: Strand
 	Settings []param.Setting // Strand's parameters
 }
 
@@ -44,6 +45,8 @@ func Member(ctx context.Context, argument string) error {
 	switch {
 	case spec.Raw != nil:
 		return rawMember(ctx, spec)
+	case spec.RawUDP:
+		return rawUDPMember(ctx, spec)
 	case spec.Pion != nil:
 		return pionMember(ctx, spec)
 	}
@@ -68,6 +71,20 @@ func rawMember(ctx context.Context, spec memberSpec) error {
 		t.everybody = func() error { return job.Barrier(ctx) }
 	}
 	err = takeOrders(ctx, spec.Socket, job.Rank(), t)
+	return errors.Join(err, job.Close())
+}
+
+func rawUDPMember(ctx context.Context, spec memberSpec) error {
+	job, err := launch.FromEnvironment(ctx)
+	if err != nil {
+		return err
+	}
+	link, err := connectDatagrams(ctx, job)
+	if err != nil {
+		return err
+	}
+	defer rawio.Close(link.fd)
+	err = takeOrders(ctx, spec.Socket, job.Rank(), &rawTraffic{link: link, first: job.Rank() == 0})
 	return errors.Join(err, job.Close())
 }
 
