@@ -95,8 +95,7 @@ func (j *job) reachHosts(ctx context.Context) error {
 	return err
 }
 
-// onHosts calls f for all hosts, some of them at a time. It returns the first error, and how many
-// hosts have another one.
+// onHosts calls f for all hosts, some of them at a time. It joins their errors.
 func (j *job) onHosts(f func(i int, share Share) error) error {
 	turns := make(chan struct{}, atOnce)
 	errs := make([]error, len(j.config.Elsewhere))
@@ -109,7 +108,11 @@ func (j *job) onHosts(f func(i int, share Share) error) error {
 		})
 	}
 	calls.Wait()
-	return errors.Join(errs...)
+	names := make([]string, 0, len(errs))
+	for _, share := range j.config.Elsewhere {
+		names = append(names, share.Host.Name)
+	}
+	return joinErrors(names, errs)
 }
 
 // startOnHosts starts the ranks.

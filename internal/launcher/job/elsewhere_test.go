@@ -196,10 +196,10 @@ func TestHostsThatCanNotBeReached(t *testing.T) {
 		"host silent: .*nothing within 100ms": func(c *Config) {
 			c.Elsewhere[1].Host.Name, c.Elsewhere[1].Host.Patience = "silent", 100*time.Millisecond
 		},
-		"host b: .*it is another one, \"test build\"":           func(c *Config) { c.Build = "another build" },
-		"host b: program \"nosuch\": not found":                 func(c *Config) { c.Program = "nosuch" },
-		"host b: the working directory: .*--wdir names another": func(c *Config) { c.Dir = "/nowhere" },
-		"not over within --timeout 100ms":                       func(c *Config) { c.Elsewhere[0].Host.Name, c.Timeout = "silent", 100*time.Millisecond },
+		"hosts a, b, each alike: host a: .*it is another one, \"test build\"":           func(c *Config) { c.Build = "another build" },
+		"hosts a, b, each alike: host a: program \"nosuch\": not found":                 func(c *Config) { c.Program = "nosuch" },
+		"hosts a, b, each alike: host a: the working directory: .*--wdir names another": func(c *Config) { c.Dir = "/nowhere" },
+		"not over within --timeout 100ms":                                               func(c *Config) { c.Elsewhere[0].Host.Name, c.Timeout = "silent", 100*time.Millisecond },
 	} {
 		c, _, _ := elsewhere(t, "exchange")
 		change(&c)
