@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/strandmp/strand"
@@ -48,14 +49,26 @@ func (p Pins) params(v Variant, mtu int, transports *btl.Registry) map[string]st
 		"mtu": strconv.Itoa(mtu - ipUDP),
 	} {
 		full := "btl_" + v.BTL + "_" + name
-		if spec := lookup(declared, full); spec != nil && value != "" {
+		if spec := lookup(declared, full); spec != nil && value != "" && allows(*spec, value) {
 			all[full] = fitting(*spec, value)
 		}
 	}
 	maps.Copy(all, p.Common)
 	maps.Copy(all, v.Params)
+	if all["btl_sctp_stack"] != "own" && v.Params[sctpCongestion] == "" && p.Common[sctpCongestion] == "" {
+		delete(all, sctpCongestion)
+	}
 	all["btl"] = v.BTL + "," + toOneself
 	return all
+}
+
+// sctpCongestion can be chosen for our own stack of SCTP: others have that of RFC 9260 only, and say so.
+const sctpCongestion = "btl_sctp_congestion"
+
+// allows reports whether a parameter can have the value: a transport with a congestion control of
+// its own has fewer than the kernel.
+func allows(spec param.Spec, value string) bool {
+	return spec.Kind != param.Enum || slices.Contains(spec.Choices, value)
 }
 
 func size(bytes int64) string {

@@ -40,7 +40,7 @@ func TestBadVariants(t *testing.T) {
 }
 
 func TestPins(t *testing.T) {
-	variants, err := ParseVariants("tcp(nodelay=false,pml_lanes=4),sctp", btl.Default)
+	variants, err := ParseVariants("tcp(nodelay=false,pml_lanes=4),sctp,sctp(stack=own),udp,sctp(congestion=cubic)", btl.Default)
 	require.NoError(t, err)
 	pins := Pins{Congestion: "reno", Buffer: 1 << 20, Common: map[string]string{"pml_lanes": "2", "btl_tcp_sndbuf": "2M"}}
 	assert.Equal(t, map[string]string{
@@ -52,6 +52,11 @@ func TestPins(t *testing.T) {
 		"pml_lanes": "2", "btl_tcp_sndbuf": "2M",
 	}, pins.params(variants[1], 1500, btl.Default))
 	assert.Equal(t, "8192", pins.params(variants[1], 9000, btl.Default)["btl_sctp_mtu"], "its largest")
+	own, udp, asked := variants[2], variants[3], variants[4]
+	assert.Equal(t, "reno", pins.params(own, 1500, btl.Default)["btl_sctp_congestion"])
+	assert.Equal(t, "reno", pins.params(udp, 1500, btl.Default)["btl_udp_congestion"])
+	assert.Equal(t, "cubic", pins.params(asked, 1500, btl.Default)["btl_sctp_congestion"], "a stack without it says so")
+	assert.NotContains(t, Pins{Congestion: "bbr"}.params(udp, 1500, btl.Default), "btl_udp_congestion", "it has no such algorithm")
 	left := Pins{}.params(variants[1], 1500, btl.Default)
 	assert.NotContains(t, left, "btl_sctp_sndbuf")
 	assert.NotContains(t, Pins{}.params(variants[0], 1500, btl.Default), "btl_tcp_congestion")
