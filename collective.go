@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml"
 )
 
-// Barrier returns when all processes of the communicator have called it. It
-// takes ⌈log₂ Size⌉ rounds (Hensgen, Finkel and Manber's dissemination barrier).
+// Barrier returns when all processes of the communicator have called it.
 //
 // Barrier, Dup, DupWith and Split are collective calls. All processes of the communicator make
 // them in the same order, one after the other (MPI 4.1, section 6.14); a second goroutine that
@@ -22,9 +22,10 @@ import (
 // [Comm.Shrink] makes the next communicator. What a call refuses before it begins, a root that is none for example, does
 // no harm: the process may make the call again.
 func (c *Comm) Barrier(ctx context.Context) error {
-	return c.collectively(ctx, call{name: "Barrier"}, func(number int) error { return c.barrier(ctx, tagOf(number)) })
+	return c.carry(ctx, call{name: "Barrier"}, func(ctx context.Context, k *courier) error { return coll.Barrier(ctx, k, &c.world.choice) })
 }
 
+// barrier is what makers of communicators end with.
 func (c *Comm) barrier(ctx context.Context, tag int) error {
 	n := c.Size()
 	for distance := 1; distance < n; distance *= 2 {

@@ -129,7 +129,7 @@ func (c *Comm) allgatherv(ctx context.Context, of reflect.Type, in []byte, piece
 }
 
 // Alltoall gives rank r the r-th part of in, and has the part of rank r in the r-th of out. All
-// parts are equally long; in and out share no memory (MPI_Alltoall).
+// parts are equally long; in and out are the same memory or share none (MPI_Alltoall).
 func (c *Comm) Alltoall(ctx context.Context, in, out []byte) error {
 	return c.alltoall(ctx, nil, in, out)
 }

@@ -22,12 +22,13 @@ type courier struct {
 	expected []expected
 	memory   [][]byte // what Scratch has given, for the next call too
 	given    int
+	teams    coll.Teams // where the processes are
 }
 
 // expected is what a receive is to bring.
 type expected struct{ bytes, from int }
 
-var _ coll.Comm = (*courier)(nil)
+var _ coll.Placed = (*courier)(nil)
 
 // Rank implements [coll.Comm].
 func (k *courier) Rank() int { return k.comm.rank }
@@ -92,6 +93,9 @@ func (k *courier) leave() {
 	k.requests = k.requests[:0]
 }
 
+// Teams implements [coll.Placed].
+func (k *courier) Teams() *coll.Teams { return &k.teams }
+
 // Scratch implements [coll.Comm].
 func (k *courier) Scratch(n int) []byte {
 	if k.given == len(k.memory) {
@@ -118,12 +122,20 @@ func (k *courier) end(err error) {
 	}
 }
 
+// make makes a call.
+func (k *courier) make(ctx context.Context, call func(ctx context.Context, k *courier) error) error {
+	if err := k.located(ctx); err != nil {
+		return err
+	}
+	return call(ctx, k)
+}
+
 // carry makes a blocking collective call.
 func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Context, k *courier) error) error {
 	return c.collectively(ctx, what, func(number int) error {
 		k := &c.courier
 		k.begin(c, what.name, tagOf(number))
-		err := make(ctx, k)
+		err := k.make(ctx, make)
 		k.end(err)
 		return err
 	})
@@ -171,7 +183,7 @@ func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx 
 	}
 	k := couriers.Get().(*courier)
 	k.begin(c, what.name, tag)
-	err := make(ctx, k)
+	err := k.make(ctx, make)
 	k.end(err)
 	k.comm = nil
 	couriers.Put(k)
@@ -199,7 +211,7 @@ func choice(v *param.Values) coll.Choice {
 		return ""
 	}
 	return coll.Choice{
-		Bcast: of("bcast"), Reduce: of("reduce"), Allreduce: of("allreduce"), Gather: of("gather"),
+		Barrier: of("barrier"), ReduceScatter: of("reducescatter"), Bcast: of("bcast"), Reduce: of("reduce"), Allreduce: of("allreduce"), Gather: of("gather"),
 		Scatter: of("scatter"), Allgather: of("allgather"), Alltoall: of("alltoall"),
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Ibarrier is [Comm.Barrier] that goes on by itself: the request is complete when all have called
 // it.
 func (c *Comm) Ibarrier() (Request, error) {
-	return c.begin(call{name: "Barrier"}, func(ctx context.Context, k *courier) error { return coll.Barrier(ctx, k) })
+	return c.begin(call{name: "Barrier"}, func(ctx context.Context, k *courier) error { return coll.Barrier(ctx, k, &c.world.choice) })
 }
 
 // Ibcast is [Comm.Bcast] that goes on by itself.

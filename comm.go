@@ -38,6 +38,7 @@ type Comm struct {
 	forget  func()        // that this one was made so
 	unmade  error         // some member has not made it
 	pacts   pacts
+	where   whereabouts
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.

@@ -26,11 +26,14 @@ import (
 
 // A World is this process's membership in a parallel job.
 type World struct {
-	job     launch.Job
-	params  *param.Values
-	pml     *pml.PML
-	comm    *Comm
-	choice  coll.Choice
+	job    launch.Job
+	params *param.Values
+	pml    *pml.PML
+	comm   *Comm
+	choice coll.Choice
+	// whereabout is what this process tells others of where it is.
+	whereabout []byte
+
 	exit    func(int)
 	log     *lines.Queue
 	checks  bool // coll_check
@@ -186,7 +189,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		w.tellRest()
 		return err
 	}
-	w.pml = p
+	w.pml, w.whereabout = p, ownWhereabout()
 	if err := w.listen(); err != nil {
 		w.drop()
 		return err

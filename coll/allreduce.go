@@ -9,7 +9,12 @@ func Allreduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte) e
 	if c.Size() == 1 {
 		return nil
 	}
-	switch ch.allreduce(len(in), c.Size(), op) {
+	t := teamsOf(c)
+	switch ch.allreduce(len(in), c.Size(), op, t) {
+	case "hosts":
+		return allreduceHosts(ctx, c, t, op, out)
+	case "tree":
+		return allreduceTree(ctx, c, op, out)
 	case "ring":
 		return allreduceRing(ctx, c, op, out)
 	case "rabenseifner":

@@ -3,11 +3,15 @@ package coll
 import "context"
 
 // Alltoall gives rank r the r-th part of in, and has the part of rank r in the r-th of out. All
-// parts are equally long. In and out do not share memory.
+// parts are equally long. In and out are the same memory, or share none.
 func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	given(ctx)
 	n := c.Size()
 	each := len(in) / n
+	if same(in, out) {
+		in = c.Scratch(len(in))
+		copy(in, out)
+	}
 	switch ch.alltoall(each, n) {
 	case "bruck":
 		return alltoallBruck(ctx, c, in, out, each)

@@ -2,10 +2,21 @@ package coll
 
 import "context"
 
-// Barrier returns when all processes have called it: the dissemination barrier of Hensgen, Finkel
-// and Manber, ⌈log₂ n⌉ rounds.
-func Barrier(ctx context.Context, c Comm) error {
+// Barrier returns when all processes have called it.
+func Barrier(ctx context.Context, c Comm, ch *Choice) error {
 	given(ctx)
+	t := teamsOf(c)
+	switch ch.barrier(t) {
+	case "hosts":
+		return barrierHosts(ctx, c, t)
+	case "tree":
+		return barrierTree(ctx, c)
+	}
+	return barrierDissemination(ctx, c)
+}
+
+// barrierDissemination is that of Hensgen, Finkel and Manber: ⌈log₂ n⌉ rounds.
+func barrierDissemination(ctx context.Context, c Comm) error {
 	n, rank := c.Size(), c.Rank()
 	for distance := 1; distance < n; distance *= 2 {
 		if err := exchange(ctx, c, nil, (rank+distance)%n, nil, (rank-distance+n)%n); err != nil {

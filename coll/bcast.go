@@ -8,7 +8,10 @@ func Bcast(ctx context.Context, c Comm, ch *Choice, buf []byte, root int) error 
 	if c.Size() == 1 {
 		return nil
 	}
-	switch ch.bcast(len(buf), c.Size()) {
+	t := teamsOf(c)
+	switch ch.bcast(len(buf), c.Size(), t) {
+	case "hosts":
+		return bcastHosts(ctx, c, t, buf, root)
 	case "scatter":
 		return bcastScatter(ctx, c, buf, root)
 	case "chain":

@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,6 +37,7 @@ type node struct {
 	*network
 	rank, size int
 	posted     []posted
+	teams      *Teams
 }
 
 type posted struct {
@@ -43,6 +47,7 @@ type posted struct {
 
 func (p *node) Rank() int            { return p.rank }
 func (p *node) Size() int            { return p.size }
+func (p *node) Teams() *Teams        { return p.teams }
 func (p *node) Scratch(n int) []byte { return make([]byte, n) }
 
 func (p *node) Send(buf []byte, to int) error {
@@ -91,12 +96,18 @@ func (p *node) Wait(context.Context) error {
 // that was sent is never received.
 func together(t *testing.T, n int, call func(c Comm) error) {
 	t.Helper()
+	togetherOn(t, n, nil, call)
+}
+
+// togetherOn is together of processes that know where they are.
+func togetherOn(t *testing.T, n int, places *Places, call func(c Comm) error) {
+	t.Helper()
 	net := newNetwork()
 	errs := make([]error, n)
 	var calls sync.WaitGroup
 	for rank := range n {
 		calls.Go(func() {
-			if errs[rank] = call(&node{network: net, rank: rank, size: n}); errs[rank] != nil {
+			if errs[rank] = call(&node{network: net, rank: rank, size: n, teams: &Teams{Places: places}}); errs[rank] != nil {
 				net.mu.Lock()
 				net.failed = errors.New("another process has failed")
 				net.changed.Broadcast()
@@ -166,15 +177,55 @@ func sizes() []int {
 // lengths are those of a contribution.
 var lengths = []int{0, 8, 1000, 70_000}
 
+// patterns are ways in which processes share hosts.
+var patterns = []func(rank, n int) int{
+	func(int, int) int { return 0 },                           // one host
+	func(rank, n int) int { return 2 * rank / n },             // two halves
+	func(rank, _ int) int { return rank % 3 },                 // round robin
+	func(rank, n int) int { return min(1, n-1-rank) },         // one and many
+	func(rank, _ int) int { return 7 - bits.Len(uint(rank)) }, // ever more
+	func(rank, _ int) int { return rank },                     // each its own
+}
+
+func placed(pattern, n int, crowded bool) *Places {
+	hosts := make([]int, n)
+	for rank := range hosts {
+		hosts[rank] = patterns[pattern](rank, n)
+	}
+	return PlacesOf(hosts, crowded)
+}
+
+// places are where processes may be. Those that know nothing are tried with all algorithms, and
+// the others with their own.
+func places(name string, n int) []*Places {
+	if name != "" && name != "hosts" && name != "tree" {
+		return []*Places{nil}
+	}
+	all := []*Places{nil}
+	for pattern := range patterns {
+		if need.Soaking() {
+			all = append(all, placed(pattern, n, true), placed(pattern, n, false))
+		} else if n == 5 || pattern == n%len(patterns) {
+			all = append(all, placed(pattern, n, pattern%2 == 0))
+		}
+	}
+	return all
+}
+
 // each calls f for all numbers of processes, lengths, algorithms and two roots.
-func each(t *testing.T, call string, f func(t *testing.T, n, length, root int, ch *Choice)) {
+func each(t *testing.T, call string, f func(t *testing.T, n, length, root int, ch *Choice, p *Places)) {
 	for _, name := range append([]string{""}, Algorithms[call]...) {
 		t.Run("by "+name, func(t *testing.T) {
-			ch := &Choice{Bcast: name, Reduce: name, Allreduce: name, Gather: name, Scatter: name, Allgather: name, Alltoall: name}
+			ch := &Choice{Barrier: name, Bcast: name, Reduce: name, Allreduce: name, Gather: name, Scatter: name, Allgather: name, Alltoall: name, ReduceScatter: name}
 			for _, n := range sizes() {
-				for _, length := range lengths {
-					for root := 0; root < n; root += 1 + n/2 {
-						f(t, n, length, root, ch)
+				for i, p := range places(name, n) {
+					for j, length := range lengths {
+						if i > 0 && !need.Soaking() && (i+j)%2 == 0 {
+							continue // half of the pairs
+						}
+						for root := 0; root < n; root += 1 + n/2 {
+							f(t, n, length, root, ch, p)
+						}
 					}
 				}
 			}
@@ -182,16 +233,26 @@ func each(t *testing.T, call string, f func(t *testing.T, n, length, root int, c
 	}
 }
 
+// A barrier lets nobody go before all have come.
 func TestBarrier(t *testing.T) {
-	for _, n := range sizes() {
-		together(t, n, func(c Comm) error { return Barrier(t.Context(), c) })
-	}
+	each(t, "barrier", func(t *testing.T, n, _, root int, ch *Choice, p *Places) {
+		var come atomic.Int32
+		togetherOn(t, n, p, func(c Comm) error {
+			for range root { // who is late differs
+				runtime.Gosched()
+			}
+			come.Add(1)
+			err := Barrier(t.Context(), c, ch)
+			assert.EqualValues(t, n, come.Load())
+			return err
+		})
+	})
 }
 
 func TestBcast(t *testing.T) {
-	each(t, "bcast", func(t *testing.T, n, length, root int, ch *Choice) {
+	each(t, "bcast", func(t *testing.T, n, length, root int, ch *Choice, p *Places) {
 		want := contribution(root, length)
-		together(t, n, func(c Comm) error {
+		togetherOn(t, n, p, func(c Comm) error {
 			buf := make([]byte, length)
 			if c.Rank() == root {
 				copy(buf, want)
@@ -205,9 +266,9 @@ func TestBcast(t *testing.T) {
 
 func TestReduce(t *testing.T) {
 	for _, op := range []Op{sum, affine} {
-		each(t, "reduce", func(t *testing.T, n, length, root int, ch *Choice) {
+		each(t, "reduce", func(t *testing.T, n, length, root int, ch *Choice, p *Places) {
 			want := folded(op, n, length)
-			together(t, n, func(c Comm) error {
+			togetherOn(t, n, p, func(c Comm) error {
 				var out []byte
 				in := contribution(c.Rank(), length)
 				if c.Rank() == root {
@@ -226,9 +287,9 @@ func TestReduce(t *testing.T) {
 
 func TestAllreduce(t *testing.T) {
 	for _, op := range []Op{sum, affine} {
-		each(t, "allreduce", func(t *testing.T, n, length, root int, ch *Choice) {
+		each(t, "allreduce", func(t *testing.T, n, length, root int, ch *Choice, p *Places) {
 			want := folded(op, n, length)
-			together(t, n, func(c Comm) error {
+			togetherOn(t, n, p, func(c Comm) error {
 				in := contribution(c.Rank(), length)
 				out := in // in place
 				if root > 0 {
@@ -253,9 +314,9 @@ func all(n, length int) []byte {
 
 func TestGatherAndScatter(t *testing.T) {
 	for _, call := range []string{"gather", "scatter"} {
-		each(t, call, func(t *testing.T, n, length, root int, ch *Choice) {
+		each(t, call, func(t *testing.T, n, length, root int, ch *Choice, p *Places) {
 			want := all(n, length)
-			together(t, n, func(c Comm) error {
+			togetherOn(t, n, p, func(c Comm) error {
 				buf, out := []byte(nil), make([]byte, length)
 				if c.Rank() == root {
 					buf = make([]byte, n*length)
@@ -275,9 +336,9 @@ func TestGatherAndScatter(t *testing.T) {
 }
 
 func TestAllgather(t *testing.T) {
-	each(t, "allgather", func(t *testing.T, n, length, root int, ch *Choice) {
+	each(t, "allgather", func(t *testing.T, n, length, root int, ch *Choice, p *Places) {
 		want := all(n, length)
-		together(t, n, func(c Comm) error {
+		togetherOn(t, n, p, func(c Comm) error {
 			out := make([]byte, n*length)
 			err := Allgather(t.Context(), c, ch, contribution(c.Rank(), length), out)
 			assert.Equal(t, want, out)
@@ -287,13 +348,16 @@ func TestAllgather(t *testing.T) {
 }
 
 func TestAlltoall(t *testing.T) {
-	each(t, "alltoall", func(t *testing.T, n, length, root int, ch *Choice) {
+	each(t, "alltoall", func(t *testing.T, n, length, root int, ch *Choice, p *Places) {
 		length /= 8
-		together(t, n, func(c Comm) error {
+		togetherOn(t, n, p, func(c Comm) error {
 			in, want, out := []byte{}, []byte{}, make([]byte, n*length)
 			for r := range n {
 				in = append(in, contribution(c.Rank()*n+r, length)...)
 				want = append(want, contribution(r*n+c.Rank(), length)...)
+			}
+			if root > 0 {
+				out = in // in place
 			}
 			err := Alltoall(t.Context(), c, ch, in, out)
 			assert.Equal(t, want, out)
@@ -382,20 +446,24 @@ func TestScan(t *testing.T) {
 
 func TestReduceScatter(t *testing.T) {
 	for _, op := range []Op{sum, affine} {
-		for _, n := range sizes() {
-			length := func(r int) int { return op.Size * (r * 37 % 5) }
+		each(t, "reducescatter", func(t *testing.T, n, length, root int, ch *Choice, p *Places) {
+			lengthOf := func(r int) int { return op.Size * (r * 37 % 5) * (1 + length/1000) }
 			total := 0
 			for r := range n {
-				total += length(r)
+				total += lengthOf(r)
 			}
-			want := pieces(folded(op, n, total), n, length)
-			together(t, n, func(c Comm) error {
-				out := make([]byte, length(c.Rank()))
-				err := ReduceScatter(t.Context(), c, nil, op, contribution(c.Rank(), total), out, length)
+			want := pieces(folded(op, n, total), n, lengthOf)
+			togetherOn(t, n, p, func(c Comm) error {
+				in := contribution(c.Rank(), total)
+				out := make([]byte, lengthOf(c.Rank()))
+				if root > 0 {
+					out = in[:len(out)] // in place
+				}
+				err := ReduceScatter(t.Context(), c, ch, op, in, out, lengthOf)
 				assert.Equal(t, want[c.Rank()], out, "%d of %d", c.Rank(), n)
 				return err
 			})
-		}
+		})
 	}
 }
 

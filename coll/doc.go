@@ -5,6 +5,8 @@
 // lengths. A call returns when this process has done its part; it says nothing of the others, but
 // for [Barrier].
 //
+// A communicator that is [Placed] knows which processes share a host. Then some calls go by hosts.
+//
 // For most calls there are several algorithms. A [Choice] names them, and takes by size and number
 // of processes what it does not name; the borders are in one file, choice.go. The names are the
 // field's: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in

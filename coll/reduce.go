@@ -9,7 +9,11 @@ func Reduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte, root
 		fill(out, in)
 		return nil
 	}
-	if ch.reduce(len(in), c.Size(), op) == "scatter" {
+	t := teamsOf(c)
+	switch ch.reduce(len(in), c.Size(), op, t) {
+	case "hosts":
+		return reduceHosts(ctx, c, t, op, in, out, root)
+	case "scatter":
 		return reduceScatterGather(ctx, c, op, in, out, root)
 	}
 	return reduceBinomial(ctx, c, op, in, out, root)

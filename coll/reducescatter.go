@@ -12,6 +12,9 @@ func ReduceScatter(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byt
 		fill(out, in)
 		return nil
 	}
+	if ch.reduceScatter(len(in), crowded(c)) == "rooted" {
+		return reduceScatterRooted(ctx, c, op, in, out, lengths)
+	}
 	place := func(r int) []byte {
 		from := 0
 		for i := range r {

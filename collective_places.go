@@ -1,0 +1,135 @@
+package strand
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/fnv"
+	"math/bits"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/strandmp/strand/coll"
+	"github.com/strandmp/strand/reach"
+)
+
+// tagPlaces is that of the exchange below. The calls' own tags do not come so far.
+const tagPlaces = 1 << 21
+
+// whereabouts is what a communicator knows of where its processes are. They tell each other as part of the
+// first collective call with data: of what a rank knows by itself it can not take what all others take too.
+type whereabouts struct {
+	prepare sync.Once
+	turn    chan struct{} // has room for one: who finds out
+	places  atomic.Pointer[coll.Places]
+}
+
+// maxProcessors bounds the processors of a host that are told apart.
+const maxProcessors = 256
+
+// whereabout is what a rank tells: its host's name and the processors that it may use.
+const whereabout = 8 + maxProcessors/8
+
+// located has the communicator know where its processes are. Two processes have nothing to choose.
+func (k *courier) located(ctx context.Context) error {
+	k.teams.Places = nil
+	if k.Size() < 3 {
+		return nil
+	}
+	return k.locate(ctx)
+}
+
+func (k *courier) locate(ctx context.Context) error {
+	w := &k.comm.where
+	if k.teams.Places = w.places.Load(); k.teams.Places != nil {
+		return nil
+	}
+	w.prepare.Do(func() { w.turn = make(chan struct{}, 1) })
+	select {
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if w.places.Load() == nil {
+		p, err := k.askAll(ctx)
+		if err != nil {
+			return err
+		}
+		w.places.Store(p)
+	}
+	k.teams.Places = w.places.Load()
+	return nil
+}
+
+// askAll exchanges what ranks know of themselves.
+func (k *courier) askAll(ctx context.Context) (*coll.Places, error) {
+	defer func(tag int) { k.tag = tag }(k.tag)
+	k.tag = tagPlaces
+	all := make([]byte, k.Size()*whereabout)
+	if err := coll.Allgather(ctx, k, &coll.Choice{Allgather: "bruck"}, k.comm.world.whereabout, all); err != nil {
+		return nil, err
+	}
+	return placesOf(all), nil
+}
+
+// placesOf reads what all have told.
+func placesOf(all []byte) *coll.Places {
+	var names []uint64
+	processors, ranks := map[uint64]*[maxProcessors / 8]byte{}, map[uint64]int{}
+	for ; len(all) > 0; all = all[whereabout:] {
+		name := binary.LittleEndian.Uint64(all)
+		names = append(names, name)
+		if ranks[name]++; processors[name] == nil {
+			processors[name] = new([maxProcessors / 8]byte)
+		}
+		for i := range processors[name] {
+			processors[name][i] |= all[8+i]
+		}
+	}
+	crowded := false
+	for name, set := range processors {
+		n := 0
+		for _, b := range set {
+			n += bits.OnesCount8(b)
+		}
+		crowded = crowded || ranks[name] > n
+	}
+	return coll.PlacesOf(names, crowded)
+}
+
+// ownWhereabout is that of this process, and of the thread that opens the world. Ranks are on one host if they see the same network: those have memory in
+// common too, as package btl/sm has it.
+func ownWhereabout() []byte {
+	b := make([]byte, whereabout)
+	name := fnv.New64a()
+	if network := reach.ThisNetwork(); network != (reach.Network{}) {
+		name.Write(network[:])
+	} else if host, err := os.Hostname(); err == nil {
+		name.Write([]byte(host))
+	}
+	binary.LittleEndian.PutUint64(b, name.Sum64())
+	for _, cpu := range usableProcessors() {
+		b[8+cpu%maxProcessors/8] |= 1 << (cpu % 8)
+	}
+	return b
+}
+
+// SplitShared makes one communicator for each host, of the processes that run there: those that may share
+// memory (MPI_Comm_split_type with MPI_COMM_TYPE_SHARED). Their ranks are in the order of their keys and, among equal keys, of
+// their ranks in c. All processes of c call it. In different network namespaces of one machine, containers as a
+// rule, processes are on different hosts.
+func (c *Comm) SplitShared(ctx context.Context, key int) (*Comm, error) {
+	host := 0
+	err := c.carry(ctx, call{name: "SplitShared"}, func(ctx context.Context, k *courier) error {
+		err := k.locate(ctx)
+		if err == nil {
+			host = k.teams.Places.Host(c.rank)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.Split(ctx, host, key)
+}

@@ -1,0 +1,52 @@
+package strand
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// told is what a rank on a host tells that may use some processors.
+func told(host uint64, processors ...int) []byte {
+	b := make([]byte, whereabout)
+	binary.LittleEndian.PutUint64(b, host)
+	for _, cpu := range processors {
+		b[8+cpu/8] |= 1 << (cpu % 8)
+	}
+	return b
+}
+
+// A host is crowded if its ranks are more than the processors that any of them may use.
+func TestPlacesOf(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		all     [][]byte
+		hosts   []int
+		crowded bool
+	}{
+		{"room for all", [][]byte{told(7, 0, 1), told(7, 0, 1)}, []int{0, 0}, false},
+		{"each bound to its own", [][]byte{told(7, 0), told(7, 9), told(7, 255)}, []int{0, 0, 0}, false},
+		{"two on one", [][]byte{told(7, 3), told(7, 3)}, []int{0, 0}, true},
+		{"two hosts, one crowded", [][]byte{told(9, 0, 1), told(7, 0), told(9, 0, 1), told(7, 0)}, []int{0, 1, 0, 1}, true},
+		{"two hosts of the same processors", [][]byte{told(9, 0), told(7, 0)}, []int{0, 1}, false},
+	} {
+		var all []byte
+		for _, one := range tc.all {
+			all = append(all, one...)
+		}
+		p := placesOf(all)
+		for rank, host := range tc.hosts {
+			assert.Equal(t, host, p.Host(rank), tc.name)
+		}
+		assert.Equal(t, tc.crowded, p.Crowded, tc.name)
+	}
+}
+
+func TestOwnWhereabout(t *testing.T) {
+	own := ownWhereabout()
+	assert.Len(t, own, whereabout)
+	assert.Equal(t, own[:8], ownWhereabout()[:8])
+	assert.NotEqual(t, make([]byte, whereabout-8), own[8:], "there is a processor")
+	assert.NotEmpty(t, usableProcessors())
+}
