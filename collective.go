@@ -25,27 +25,6 @@ func (c *Comm) Barrier(ctx context.Context) error {
 	return c.carry(ctx, call{name: "Barrier"}, func(ctx context.Context, k *courier) error { return coll.Barrier(ctx, k, &c.world.choice) })
 }
 
-// barrier is what makers of communicators end with.
-func (c *Comm) barrier(ctx context.Context, tag int) error {
-	n := c.Size()
-	for distance := 1; distance < n; distance *= 2 {
-		to, from := (c.rank+distance)%n, (c.rank-distance+n)%n
-		r, err := c.coll.Irecv(nil, nil, from, tag)
-		if err != nil {
-			return err
-		}
-		if err := c.coll.Send(ctx, nil, nil, to, tag, pml.Standard); err != nil {
-			pml.Leave(r)
-			return err
-		}
-		if _, err := r.Wait(ctx); err != nil {
-			pml.Leave(r)
-			return err
-		}
-	}
-	return nil
-}
-
 // An Ordering says which of one sender's messages a receive for any tag takes.
 type Ordering uint8
 
