@@ -71,8 +71,13 @@ func (a *Association) prune(now int64, k *cookie) {
 		}
 		kept = append(kept, p)
 	}
-	kept[0], kept[first] = kept[first], kept[0]
 	a.paths, a.primary = kept, 0
+	if len(kept) == 0 { // it is elsewhere: at another port of UDP's (RFC 6951, section 5.4), or at an address that it had taken back
+		a.addPath(now, a.e.reach(k.from, k.local))
+		a.paths[0].confirm(now)
+		return
+	}
+	kept[0], kept[first] = kept[first], kept[0]
 }
 
 // agreed takes a COOKIE ACK.

@@ -103,6 +103,9 @@ func (a *Association) addPath(now int64, pair Pair) {
 func (a *Association) further(now int64, addr netip.Addr, port uint16, arrived netip.Addr) {
 	remote := netip.AddrPortFrom(addr, port)
 	a.others.add(addr)
+	if reachOf(addr) < reachOf(arrived) {
+		return // it would be another one's here: one of this machine's services, say
+	}
 	for i := range a.paths {
 		if a.paths[i].Remote == remote {
 			return
@@ -115,6 +118,17 @@ func (a *Association) further(now int64, addr netip.Addr, port uint16, arrived n
 		p.Remote = remote
 		a.addPath(now, p)
 	}
+}
+
+// reachOf is how far an address is the same one's: on its machine, on its network, or anywhere.
+func reachOf(a netip.Addr) int {
+	switch {
+	case a.IsLoopback():
+		return 0
+	case a.IsLinkLocalUnicast():
+		return 1
+	}
+	return 2
 }
 
 // knows reports whether an address is one of the peer's.
@@ -381,8 +395,9 @@ func (a *Association) shorter(i int) {
 	}
 }
 
-// TooLong notes that the system does not take packets of such a length on the way to an address.
-func (a *Association) TooLong(remote netip.AddrPort, size int) {
+// TooLong notes that the system does not take packets of such a length on the way to an address. [Association.Send]
+// may have something then: shorter ones are tried.
+func (a *Association) TooLong(now int64, remote netip.AddrPort, size int) {
 	for i := range a.paths {
 		p := &a.paths[i]
 		switch {
@@ -390,8 +405,11 @@ func (a *Association) TooLong(remote netip.AddrPort, size int) {
 		case p.sound.size&^3 == size && p.sound.number != 0:
 			p.mtu.Refused(p.sound.size)
 			p.sound = question{}
+			a.sounds(now, i)
 		case size <= p.packet() && p.mtu.Shrunk() && a.sender != nil:
+			p.sound = question{}
 			a.sender.Resize(i, p.packet())
+			a.sounds(now, i)
 		}
 	}
 }

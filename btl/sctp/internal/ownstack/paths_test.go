@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/strandmp/strand/internal/datagram"
+	"github.com/strandmp/strand/internal/sctp"
 )
 
 // A further address of a peer's is reached from its own network, wherever the peer has come to.
@@ -28,4 +31,19 @@ func TestFurtherAddresses(t *testing.T) {
 	}
 	_, ok := s.pathTo(netip.MustParseAddrPort("[2001:db8::1]:7"), addr("10.1.0.1"))
 	assert.False(t, ok, "no way from IPv4 to IPv6")
+}
+
+// A peer that asks from port after port, as a heartbeat may, is answered at each, and not remembered for ever.
+func TestManyPorts(t *testing.T) {
+	s := new(Stack)
+	at := netip.MustParseAddr("10.1.0.1")
+	s.sockets = []*socket{{Socket: new(datagram.Socket), s: s, address: at}}
+	a := association{s: s}
+	for port := range uint16(1000) {
+		pair := sctp.Pair{Local: at, Remote: netip.AddrPortFrom(netip.MustParseAddr("10.1.0.2"), 1+port)}
+		w := a.way(pair)
+		assert.Equal(t, pair, w.pair)
+		assert.Same(t, w, a.way(pair))
+	}
+	assert.LessOrEqual(t, len(a.ways), mostWays)
 }

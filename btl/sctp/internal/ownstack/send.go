@@ -67,12 +67,18 @@ func (s *Stack) nearby(a netip.Addr) bool {
 	return a.IsLoopback()
 }
 
+// mostWays is how many are kept: more than there are paths.
+const mostWays = 64
+
 // way finds where packets for a pair go.
 func (a *association) way(p sctp.Pair) *way {
 	for i := range a.ways {
 		if w := &a.ways[i]; w.pair.Remote == p.Remote && w.pair.Local == p.Local {
 			return w
 		}
+	}
+	if len(a.ways) == mostWays { // the peer comes from one port after the other
+		a.ways = nil // batches may still have some of them
 	}
 	so := a.s.socketFor(p.Local, p.Remote.Addr())
 	remote := p.Remote
@@ -102,7 +108,11 @@ func (a *association) drain() {
 		from := len(s.out)
 		out, to, ok := a.p.Send(now, s.out)
 		if !ok {
-			break
+			if !a.flush(&b) {
+				break
+			}
+			s.out = s.out[:0]
+			continue // the protocol has others instead of those that are too long
 		}
 		packet := out[from:len(out):len(out)]
 		if s.loses(packet) {
@@ -131,15 +141,16 @@ func (a *association) drain() {
 	s.clock.Set(a.alarm, a.p.At())
 }
 
-// flush gives the system the packets of a batch. What it has no room for is as if lost.
-func (a *association) flush(b *batch) {
+// flush gives the system the packets of a batch. What it has no room for is as if lost. It reports whether they are
+// too long.
+func (a *association) flush(b *batch) (long bool) {
 	if b.w == nil {
-		return
+		return false
 	}
 	so, to, size := b.w.so, b.w.pair.Remote, b.size
 	*b = batch{}
 	if a.severed {
-		return
+		return false
 	}
 	a.sent++
 	switch _, errno := so.SendBatch(); errno {
@@ -147,8 +158,10 @@ func (a *association) flush(b *batch) {
 		a.blocked = true
 		so.Block(a)
 	case syscall.EMSGSIZE:
-		a.p.TooLong(to, size)
+		a.p.TooLong(a.s.cfg.Loop.Now(), to, size)
+		return true
 	}
+	return false
 }
 
 // refuse tells the peer of an association that is nobody's.
