@@ -230,6 +230,7 @@ func (p *Path[T]) Retract(from uint64, owner Owner[T]) {
 		owner.Lost(p.flight.decide(n, lost), size, kind)
 	}
 	p.flight.next = min(p.flight.next, from)
+	p.full = min(p.full, from)
 }
 
 // Unanswered is how many probes in a row were not answered. A transport gives a path up by it.

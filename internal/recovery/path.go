@@ -128,6 +128,7 @@ func (p *Path[T]) Missed() int { return p.missed }
 func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 	if p.flight.bytes == 0 && p.idleAt != 0 {
 		p.control.Idle(now - p.idleAt)
+		p.idleAt = 0 // it counts once, whatever becomes of this packet
 	}
 	p.sentAt = now
 	p.pacer.sent(size)

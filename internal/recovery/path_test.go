@@ -404,3 +404,30 @@ func TestMissed(t *testing.T) {
 	assert.Zero(t, p.Missed())
 	assert.Zero(t, func() int { p.Tick(190*ms, got); return p.Missed() }(), "10 was sent before 11")
 }
+
+// What was taken back has used neither the window nor the time in which nothing was sent.
+func TestRetractedUse(t *testing.T) {
+	idle := &idleReno{Reno: NewReno(1000)}
+	p, got := NewPath[int](Config{Packet: 1000}, idle), fates{}
+	p.Send(1, 1000, 0, 0)
+	p.acknowledge(t, 50*ms, got, Range{0, 0})
+	for n := range 8 {
+		p.Send(100*ms, 1000, 0, n)
+	}
+	p.Retract(1, got)
+	window := p.Window()
+	for n := range 7 {
+		now := int64(n+2) * 100 * ms
+		p.Send(now, 1000, 0, n)
+		p.acknowledge(t, now+50*ms, got, Range{uint64(n) + 1, uint64(n) + 1})
+	}
+	assert.Equal(t, window, p.Window(), "one packet at a time")
+	assert.Equal(t, 50*ms+6*50*ms, idle.span)
+}
+
+type idleReno struct {
+	*Reno
+	span int64
+}
+
+func (r *idleReno) Idle(span int64) { r.span += span }
