@@ -217,7 +217,10 @@ func TestAShortPieceNeedsLittleRoom(t *testing.T) {
 	s := &p.ends[0].sender
 	s.again.push(&piece{length: 100})
 	assert.Less(t, s.pending(), 300)
-	s.again.head.length = 5000
+	s.again.push(&piece{length: s.mtu.Size()})
+	assert.Equal(t, s.mtu.Size(), s.pending(), "a packet takes along what it can")
+	s.again = list{}
+	s.again.push(&piece{length: s.mtu.Size()})
 	assert.Equal(t, s.mtu.Size(), s.pending())
 	s.again = list{}
 }

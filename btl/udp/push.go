@@ -94,8 +94,11 @@ const mostBurst = 64 << 10
 // pending is the least that a packet would have now, in bytes; that of a full one if there is more.
 func (s *sender) pending() int {
 	length := s.queued
-	if s.again.head != nil {
-		length += s.again.head.length
+	for p := s.again.head; p != nil && length < s.mtu.Size(); p = p.next {
+		length += p.length
+		if p != s.again.head {
+			length += partSize
+		}
 	}
 	return min(length+headSize+sealSize+partSize+btl.MaxHeader, s.mtu.Size())
 }
