@@ -93,7 +93,44 @@ func TestTimeoutWhileRanksAreStarted(t *testing.T) {
 	c, _, _ := elsewhere(t, "exchange")
 	c.Elsewhere[1].Host.Name = "stuck"
 	c.Push, c.Timeout = true, 500*time.Millisecond
-	assert.ErrorContains(t, Run(t.Context(), c), "not over within --timeout 500ms")
+	assert.ErrorContains(t, Run(t.Context(), c), "not over within --timeout 500ms and was ended, before all ranks were started")
+}
+
+// Strand is being brought to a host when the job is ended: what has come of it does not stay there.
+func TestInterruptedWhileStrandIsBrought(t *testing.T) {
+	c, _, folder := elsewhere(t, "exchange")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "fifo"), 0o600))
+	t.Setenv("TMPDIR", t.TempDir())
+	c.Elsewhere[1].Host.Name, c.Elsewhere[1].Host.Carry = "starved", true
+	signals := make(chan os.Signal, 1)
+	c.Signals = signals
+	done := make(chan error, 1)
+	go func() { done <- Run(t.Context(), c) }()
+	require.Eventually(t, func() bool {
+		come, err := os.ReadDir(os.TempDir())
+		return err == nil && len(come) > 0
+	}, time.Minute, 10*time.Millisecond)
+	signals <- syscall.SIGINT
+	assert.ErrorContains(t, <-done, "before all ranks were started")
+	requireNothingLeft(t)
+}
+
+// A rank need not read all of its input. Nobody else on its host fails for that.
+func TestInputThatIsNotRead(t *testing.T) {
+	c, out, _ := elsewhere(t, "exchange")
+	zero, err := os.Open("/dev/zero")
+	require.NoError(t, err)
+	defer zero.Close()
+	signals := make(chan os.Signal, 1)
+	c.Stdin, c.Signals, c.Verbose = zero, signals, true
+	c.Program, c.Args = "sh", []string{"-c", `[ $PMI_RANK = 0 ] && exec head -c 1000000 >/dev/null
+		trap "exit 0" USR1; echo up; sleep 600 & wait`}
+	done := make(chan error, 1)
+	go func() { done <- Run(t.Context(), c) }()
+	out.Await(t, "up\n", 3)
+	out.Await(t, "rank 0: exited with status 0\n", 1)
+	signals <- syscall.SIGUSR1
+	require.NoError(t, <-done, "%s", out)
 }
 
 // A host that stops is given up, though it has taken all the input that it holds.

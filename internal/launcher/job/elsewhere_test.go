@@ -42,6 +42,7 @@ func remoteShell(t *testing.T) (words []string, folder string) {
 	script := "#!/bin/sh\necho $$ >" + folder + "/$1\n[ $1 = nowhere ] && { echo 'no route to host' >&2; exit 255; }\n" +
 		"[ $1 = silent ] && exec sleep 600\n" +
 		"[ $1 = stuck ] && { echo '{\"strand\":\"" + elsewhereBuild + "\"}'; exec sleep 600; }\n" +
+		"[ $1 = starved ] && exec sh -c \"$2\" <>" + folder + "/fifo\n" +
 		"[ $1 = noisy ] && { read x <" + folder + "/fifo; echo the disk is full >&2; } &\n" +
 		"case $2 in umask*) exec sh -c \"$2\";; esac\nexec sh -c \"exec $2\"\n"
 	path := filepath.Join(folder, "shell")
@@ -199,7 +200,7 @@ func TestHostsThatCanNotBeReached(t *testing.T) {
 		"hosts a, b, each alike: host a: .*it is another one, \"test build\"":           func(c *Config) { c.Build = "another build" },
 		"hosts a, b, each alike: host a: program \"nosuch\": not found":                 func(c *Config) { c.Program = "nosuch" },
 		"hosts a, b, each alike: host a: the working directory: .*--wdir names another": func(c *Config) { c.Dir = "/nowhere" },
-		"not over within --timeout 100ms":                                               func(c *Config) { c.Elsewhere[0].Host.Name, c.Timeout = "silent", 100*time.Millisecond },
+		"not over within --timeout 100ms and was ended, before all ranks were started":  func(c *Config) { c.Elsewhere[0].Host.Name, c.Timeout = "silent", 100*time.Millisecond },
 	} {
 		c, _, _ := elsewhere(t, "exchange")
 		change(&c)

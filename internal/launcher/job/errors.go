@@ -28,9 +28,13 @@ func (e *UsageError) ExitStatus() int { return usage }
 type TimeoutError struct {
 	Timeout time.Duration
 	Running []int // ranks
+	Early   bool  // before all ranks were started
 }
 
 func (e *TimeoutError) Error() string {
+	if e.Early {
+		return fmt.Sprintf("the job was not over within --timeout %v and was ended, before all ranks were started", e.Timeout)
+	}
 	if len(e.Running) == 0 {
 		return fmt.Sprintf("the job was not over within --timeout %v, though all ranks have ended", e.Timeout)
 	}

@@ -47,9 +47,13 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction
 	if err != nil {
 		return err
 	}
-	// The last of these comes of writing to a shell that has ended.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	defer stop()
+	// Who writes hears of a broken pipe: of a shell that has ended, or a rank that reads no more. Ignored
+	// the signal would stay ignored in the ranks.
+	unheard := make(chan os.Signal, 1)
+	signal.Notify(unheard, syscall.SIGPIPE)
+	defer signal.Stop(unheard)
 	h := &host{order: o, session: session, ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{})}
 	return h.run(ctx)
 }

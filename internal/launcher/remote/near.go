@@ -111,7 +111,7 @@ const lastTime = time.Second
 func (l *Line) meet(ctx context.Context, build string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Host.Patience, fmt.Errorf("nothing within %v", l.Host.Patience))
 	defer cancel()
-	stop := context.AfterFunc(ctx, l.kill)
+	stop := context.AfterFunc(ctx, l.dismiss)
 	err := l.Host.deliver(l.in)
 	if heard := l.hear(build); heard != nil && !errors.Is(heard, io.EOF) || err == nil {
 		err = heard
@@ -148,6 +148,18 @@ func (l *Line) hear(build string) error {
 
 func (l *Line) kill() { l.group.Signal(syscall.SIGKILL) }
 
+// dismiss ends the shell, and what it runs here if that is where it leads. They may clean up before.
+func (l *Line) dismiss() {
+	l.group.Signal(syscall.SIGTERM)
+	hurry := time.NewTimer(lastTime)
+	defer hurry.Stop()
+	select {
+	case <-l.ended:
+	case <-hurry.C:
+		l.kill()
+	}
+}
+
 // end ends the shell and says how it ended.
 func (l *Line) end() error {
 	_ = l.in.Close()
@@ -165,7 +177,7 @@ func (l *Line) Leave() error { return l.end() }
 // from pushed, if it is to be brought there. After an error the line has ended. The end of ctx is
 // one, which the returned error wraps.
 func (l *Line) Start(ctx context.Context, o Order, input, pushed io.Reader) ([]*Rank, error) {
-	stop := context.AfterFunc(ctx, l.kill)
+	stop := context.AfterFunc(ctx, l.dismiss)
 	ranks, err := l.start(o, input, pushed)
 	if stop() {
 		return ranks, err
