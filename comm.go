@@ -1,6 +1,8 @@
 package strand
 
 import (
+	"sync/atomic"
+
 	"github.com/strandmp/strand/pml"
 )
 
@@ -38,7 +40,10 @@ type Comm struct {
 	forget  func()        // that this one was made so
 	unmade  error         // some member has not made it
 	pacts   pacts
-	where   whereabouts
+	// Of Create: a goroutine is in it, and how often this process has asked another one.
+	creating  atomic.Bool
+	creations atomic.Uint32
+	where     whereabouts
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.

@@ -37,6 +37,18 @@ func (p *PML) begun(op *operation, err error) (Request, error) {
 // there is nothing to look at and nothing to end. No lock is needed.
 func (r Request) instant() bool { return r.op == &r.op.pml.instant }
 
+// Ended reports whether the request has ended: it was waited for, tested until it was done, or left,
+// or it is none, or was complete when it was started.
+func (r Request) Ended() bool {
+	if r.op == nil || r.instant() {
+		return true
+	}
+	e := r.op.pml.engine
+	e.Lock()
+	defer e.Unlock()
+	return r.op.gen != r.gen
+}
+
 // over reports whether the operation is done or its request has ended.
 func (r Request) over() bool { return r.op.gen != r.gen || r.op.done }
 

@@ -29,7 +29,7 @@ import (
 func withNilContext() map[string]func() {
 	var none context.Context
 	var r strand.Request
-	c, job := new(strand.Comm), new(strandtest.Job)
+	c, g, job := new(strand.Comm), new(strand.Cart), new(strandtest.Job)
 	p, m, q := new(pml.Context), new(pml.Message), new(strand.Message)
 	var operation pml.Request
 	sum := strand.Sum[int]()
@@ -57,6 +57,7 @@ func withNilContext() map[string]func() {
 		"Comm.Recv":        func() { _, _ = c.Recv(none, nil, strand.ProcNull, 0) },
 		"Comm.RecvV":       func() { _, _ = c.RecvV(none, nil, 0, 0) },
 		"Comm.Sendrecv":    func() { _, _ = c.Sendrecv(none, nil, 0, 0, nil, 0, 0) },
+		"SendrecvReplace":  func() { _, _, _ = strand.SendrecvReplace[byte](none, c, nil, 0, 0, 0, 0) },
 		"Comm.Probe":       func() { _, _ = c.Probe(none, strand.ProcNull, 0) },
 		"Comm.Mprobe":      func() { _, _ = c.Mprobe(none, strand.ProcNull, 0) },
 		"Comm.Barrier":     func() { _ = c.Barrier(none) },
@@ -66,6 +67,15 @@ func withNilContext() map[string]func() {
 		"Comm.Agree":       func() { _, _ = c.Agree(none, 0) },
 		"Comm.Shrink":      func() { _, _ = c.Shrink(none) },
 		"Comm.SplitShared": func() { _, _ = c.SplitShared(none, 0) },
+
+		"Comm.SendrecvReplace":   func() { _, _ = c.SendrecvReplace(none, nil, 0, 0, 0, 0) },
+		"Comm.Create":            func() { _, _ = c.Create(none, nil) },
+		"Comm.Cart":              func() { _, _ = c.Cart(none, nil, nil) },
+		"Cart.Sub":               func() { _, _ = g.Sub(none, nil) },
+		"Cart.NeighborAllgather": func() { _ = g.NeighborAllgather(none, nil, nil) },
+		"Cart.NeighborAlltoall":  func() { _ = g.NeighborAlltoall(none, nil, nil) },
+		"NeighborAllgather":      func() { _ = strand.NeighborAllgather[byte](none, g, nil, nil) },
+		"NeighborAlltoall":       func() { _ = strand.NeighborAlltoall[byte](none, g, nil, nil) },
 
 		"Comm.Bcast":         func() { _ = c.Bcast(none, nil, 0) },
 		"Comm.Gather":        func() { _ = c.Gather(none, nil, nil, 0) },

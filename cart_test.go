@@ -1,0 +1,112 @@
+package strand
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/pml"
+)
+
+// gridOf is a process's view of a grid that sends nothing.
+func gridOf(size, rank int, dims []int, periodic []bool) *Cart {
+	return newCart(&Comm{group: pml.ConsecutiveGroup(0, size), rank: rank}, dims, periodic)
+}
+
+// The dimensions that are chosen are those of the most even grid there is.
+func TestDimsCreate(t *testing.T) {
+	for _, c := range []struct {
+		n          int
+		dims, want []int
+	}{
+		{6, []int{0, 0}, []int{3, 2}}, {7, []int{0, 0}, []int{7, 1}}, {6, []int{0, 3, 0}, []int{2, 3, 1}},
+		{1, nil, nil}, {12, []int{0, 0, 0}, []int{3, 2, 2}}, {48, []int{0, 0}, []int{8, 6}}, {5, []int{5}, []int{5}},
+	} {
+		got, err := DimsCreate(c.n, c.dims)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+	for _, c := range []struct {
+		n    int
+		dims []int
+	}{{7, []int{0, 3, 0}}, {0, []int{0}}, {4, []int{-1}}, {4, []int{2}}, {4, nil}, {-2, []int{0}}} {
+		_, err := DimsCreate(c.n, c.dims)
+		require.ErrorContains(t, err, "DimsCreate: ", c)
+	}
+}
+
+func TestDimsAreMostEven(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, k := rapid.IntRange(1, 400).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "k")
+		got, err := DimsCreate(n, make([]int, k))
+		require.NoError(t, err)
+		best := []int{math.MaxInt}
+		factors(n, k, n, nil, func(dims []int) {
+			if slices.Compare(dims, best) < 0 {
+				best = slices.Clone(dims)
+			}
+		})
+		require.Equal(t, best, got)
+	})
+}
+
+// factors calls f with all descending lists of k factors of n.
+func factors(n, k, most int, before []int, f func([]int)) {
+	if k == 0 {
+		if n == 1 {
+			f(before)
+		}
+		return
+	}
+	for d := 1; d <= min(n, most); d++ {
+		if n%d == 0 {
+			factors(n/d, k-1, d, append(before, d), f)
+		}
+	}
+}
+
+// Coordinates and ranks are each other's inverse, and what one passes on another one receives.
+func TestPlacesInAGrid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dims := rapid.SliceOfN(rapid.IntRange(1, 4), 0, 3).Draw(t, "dims")
+		periodic := rapid.SliceOfN(rapid.Bool(), len(dims), len(dims)).Draw(t, "periodic")
+		size := 1
+		for _, d := range dims {
+			size *= d
+		}
+		grid := make([]*Cart, size)
+		for rank := range grid {
+			grid[rank] = gridOf(size, rank, dims, periodic)
+			coords, err := grid[rank].Coords(rank)
+			require.NoError(t, err)
+			got, err := grid[rank].At(coords...)
+			require.NoError(t, err)
+			require.Equal(t, rank, got)
+		}
+		if len(dims) == 0 {
+			return
+		}
+		dim := rapid.IntRange(0, len(dims)-1).Draw(t, "dim")
+		by := rapid.OneOf(rapid.IntRange(-9, 9), rapid.Int()).Draw(t, "by")
+		for rank, g := range grid {
+			src, dst, err := g.Shift(dim, by)
+			require.NoError(t, err)
+			x := g.coords[dim]
+			inside := float64(x)+float64(by) >= 0 && float64(x)+float64(by) < float64(dims[dim])
+			require.Equal(t, periodic[dim] || inside, dst != ProcNull)
+			if dst != ProcNull {
+				back, _, err := grid[dst].Shift(dim, by)
+				require.NoError(t, err)
+				require.Equal(t, rank, back)
+			}
+			if src != ProcNull {
+				_, forth, err := grid[src].Shift(dim, by)
+				require.NoError(t, err)
+				require.Equal(t, rank, forth)
+			}
+		}
+	})
+}

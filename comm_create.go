@@ -1,0 +1,240 @@
+package strand
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/pml"
+)
+
+// The messages of Create have tags that those of collective calls do not reach (tagOf).
+const (
+	tagGroup  = 1 << 20 // from a member to the first one: the number of its call, and the list
+	tagAnswer = 2 << 20 // and back, plus that number: the context's id, or why there is none
+)
+
+// Create makes a communicator of the ranks of c that are listed, numbered in that order, with c's
+// ordering and urgency (MPI_Comm_create_group). They alone call it, all with the same list, which has
+// the caller's own rank. Ranks that are in several lists make the calls in an order that suits all, as
+// they do with blocking messages; a second goroutine that calls it meanwhile gets [ErrConcurrent].
+//
+// If lists differ, or if a member fails before it has called, all that have called get an error. If
+// the context of a process ends first, the new communicator takes no collective call: the others are told.
+func (c *Comm) Create(ctx context.Context, ranks []int) (*Comm, error) {
+	given.Context(ctx)
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	if err := c.checkRanks(ranks); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !c.creating.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("Create: %w: another goroutine is in Create", ErrConcurrent)
+	}
+	x, err := c.creation(slices.Clone(ranks))
+	if err != nil {
+		c.creating.Store(false)
+		return nil, err
+	}
+	made := make(chan created)
+	go x.run(ctx, made)
+	defer c.creating.Store(false)
+	select {
+	case m := <-made:
+		return m.comm, m.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *Comm) checkRanks(ranks []int) error {
+	seen := make(map[int]bool, len(ranks))
+	for _, r := range ranks {
+		if r < 0 || r >= c.Size() {
+			return fmt.Errorf("Create: %w: %d, in a communicator of %d", ErrRank, r, c.Size())
+		}
+		if seen[r] {
+			return fmt.Errorf("Create: rank %d is listed twice", r)
+		}
+		seen[r] = true
+	}
+	if !seen[c.rank] {
+		return fmt.Errorf("Create: this process, rank %d, is not in its list %v: only members call", c.rank, ranks)
+	}
+	return nil
+}
+
+// creation is a call of Create. It goes on to its end whatever becomes of its caller, so that the next
+// one begins where all are in step again.
+type creation struct {
+	comm    *Comm
+	ranks   []int
+	list    []byte        // what all have to be given
+	heard   []pml.Request // the first one's: the others' lists, by place
+	lists   [][]byte
+	sent    pml.Request // the others': their list
+	answer  pml.Request // and what is said of it
+	answers []byte
+}
+
+type created struct {
+	comm *Comm
+	err  error
+}
+
+// mostReason is the longest text that tells why there is no communicator.
+const mostReason = 600
+
+// creation begins what all members have to do in the order of their calls.
+func (c *Comm) creation(ranks []int) (x *creation, err error) {
+	x = &creation{comm: c, ranks: ranks, list: encodeInts(ranks...)}
+	if ranks[0] == c.rank {
+		err = x.listen()
+	} else {
+		err = x.ask()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("Create: %w", own(err))
+	}
+	return x, nil
+}
+
+// listen posts the receives of the others' lists.
+func (x *creation) listen() error {
+	for _, r := range x.ranks[1:] {
+		list := make([]byte, 8+8*x.comm.Size())
+		req, err := x.comm.coll.Irecv(list, nil, r, tagGroup)
+		if err != nil {
+			for _, r := range x.heard {
+				pml.Leave(r)
+			}
+			return err
+		}
+		x.heard, x.lists = append(x.heard, req), append(x.lists, list)
+	}
+	return nil
+}
+
+// ask sends the list to the first one, who may be in another call yet: the number of this one tells
+// the answers apart.
+func (x *creation) ask() (err error) {
+	c := x.comm
+	number := int(c.creations.Add(1) % (1 << 20))
+	x.answers = make([]byte, 8+mostReason)
+	if x.answer, err = c.coll.Irecv(x.answers, nil, x.ranks[0], tagAnswer+number); err != nil {
+		return err
+	}
+	if x.sent, err = c.coll.Isend(append(encodeInts(number), x.list...), nil, x.ranks[0], tagGroup, pml.Standard); err != nil {
+		pml.Leave(x.answer)
+	}
+	return err
+}
+
+// run makes the communicator, for a caller who may have gone.
+func (x *creation) run(ctx context.Context, made chan<- created) {
+	d, err := x.make()
+	select {
+	case made <- created{d, err}:
+		return
+	case <-ctx.Done():
+	}
+	if err == nil {
+		d.turn.fail("Create", ctx.Err())
+		d.tellLeft("Create", 1, ctx.Err())
+		_ = d.Free() // it is not the world's own
+	}
+}
+
+func (x *creation) make() (*Comm, error) {
+	id, err := x.agree()
+	if err != nil {
+		return nil, fmt.Errorf("Create: %w", own(err))
+	}
+	world := make([]int32, len(x.ranks))
+	for i, r := range x.ranks {
+		world[i] = int32(x.comm.group.World(r))
+	}
+	return x.comm.world.newComm(id, pml.NewGroup(world), x.comm.manner)
+}
+
+// agree returns the id of the new communicator.
+func (x *creation) agree() (uint64, error) {
+	if x.ranks[0] == x.comm.rank {
+		return x.lead()
+	}
+	ctx := context.Background()
+	if _, err := x.sent.Wait(ctx); err != nil {
+		pml.Leave(x.answer)
+		return 0, err
+	}
+	st, err := x.answer.Wait(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if st.Count < 8 {
+		return 0, x.comm.misfit("Create", x.ranks[0], int64(st.Count), 8)
+	}
+	if text := x.answers[8:st.Count]; len(text) > 0 {
+		return 0, fmt.Errorf("rank %d, the first of the list, says: %s", x.ranks[0], text)
+	}
+	return binary.LittleEndian.Uint64(x.answers), nil
+}
+
+// lead compares the lists and answers all that have sent theirs.
+func (x *creation) lead() (uint64, error) {
+	var first error
+	for i := range x.heard {
+		if err := x.compare(i); err != nil && first == nil {
+			first = err
+		}
+	}
+	id := x.comm.world.nextID()
+	answer := binary.LittleEndian.AppendUint64(nil, id)
+	if first != nil {
+		text := first.Error()
+		answer = append(answer, text[:min(len(text), mostReason)]...)
+	}
+	for i, list := range x.lists {
+		if list != nil {
+			// Who has failed by now is a member that has failed.
+			_ = x.comm.coll.Send(context.Background(), answer, nil, x.ranks[i+1], tagAnswer+decodeInts(list)[0], pml.Standard)
+		}
+	}
+	return id, first
+}
+
+// compare waits for a member's list, which stays nil if there is none, and compares it.
+func (x *creation) compare(i int) error {
+	list := x.lists[i]
+	x.lists[i] = nil
+	st, err := x.heard[i].Wait(context.Background())
+	if err != nil {
+		return err
+	}
+	from := x.ranks[i+1]
+	if st.Count < 8 {
+		return x.comm.misfit("Create", from, int64(st.Count), int64(8+len(x.list)))
+	}
+	if number := decodeInts(list)[0]; number < 0 || number >= 1<<20 {
+		return fmt.Errorf("rank %d gives its call the number %d, which none has", from, number)
+	}
+	x.lists[i] = list
+	if theirs := list[8:st.Count]; !bytes.Equal(theirs, x.list) {
+		return fmt.Errorf("ranks %d and %d list different ranks: %v and %v", x.ranks[0], from, x.ranks, decodeInts(theirs))
+	}
+	return nil
+}
+
+func decodeInts(b []byte) (values []int) {
+	for ; len(b) >= 8; b = b[8:] {
+		values = append(values, int(int64(binary.LittleEndian.Uint64(b))))
+	}
+	return values
+}

@@ -1,0 +1,126 @@
+package collectives_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/strandtest"
+)
+
+// Neighbours get what is meant for them, where both are the same process and where one is the process
+// itself too.
+func TestNeighbours(t *testing.T) {
+	const n = 6
+	strandtest.Run(t, n, func(ctx context.Context, w *strand.World) error {
+		for _, dims := range [][]int{{6}, {3, 2}, {2, 1, 2}, {1, 5}, {1}, {}} {
+			for kind := range 3 {
+				periodic := make([]bool, len(dims))
+				for i := range periodic {
+					periodic[i] = kind == 1 || kind == 2 && i%2 == 0
+				}
+				g, err := w.Comm().Cart(ctx, dims, periodic)
+				if err != nil {
+					return err
+				}
+				if g == nil {
+					continue
+				}
+				if err := exchanges(ctx, t, g); err != nil {
+					return fmt.Errorf("%v, %v: %w", dims, periodic, err)
+				}
+				if err := g.Free(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// exchanges tries the calls over neighbours in a grid.
+func exchanges(ctx context.Context, t *testing.T, g *strand.Cart) error {
+	around := g.Neighbours()
+	in, out := make([]int, 2*len(around)), make([]int, 2*len(around))
+	want, gathered, wanted := make([]int, len(out)), make([]int, len(around)), make([]int, len(around))
+	for i, r := range around {
+		in[2*i], in[2*i+1] = g.Rank(), i
+		if r != strand.ProcNull {
+			want[2*i], want[2*i+1] = r, i^1 // what it has sent the other way
+			wanted[i] = r + 1
+		}
+	}
+	if err := strand.NeighborAlltoall(ctx, g, in, out); err != nil {
+		return err
+	}
+	assert.Equal(t, want, out)
+	if err := strand.NeighborAllgather(ctx, g, []int{g.Rank() + 1}, gathered); err != nil {
+		return err
+	}
+	assert.Equal(t, wanted, gathered)
+	return nil
+}
+
+// A grid is divided into its rows, and those into places.
+func TestCartSub(t *testing.T) {
+	strandtest.Run(t, 6, func(ctx context.Context, w *strand.World) error {
+		g, err := w.Comm().Cart(ctx, []int{2, 3}, []bool{false, true})
+		if err != nil {
+			return err
+		}
+		row, err := g.Sub(ctx, []bool{false, true})
+		if err != nil {
+			return err
+		}
+		assert.Equal(t, []int{3}, row.Dims())
+		assert.Equal(t, []bool{true}, row.Periodic())
+		assert.Equal(t, g.Rank()%3, row.Rank())
+		column, err := g.Sub(ctx, []bool{true, false})
+		if err != nil {
+			return err
+		}
+		assert.Equal(t, []int{2}, column.Dims())
+		assert.Equal(t, g.Rank()/3, column.Rank())
+		world, known := row.Translate(0, w.Comm())
+		assert.True(t, known)
+		assert.Equal(t, g.Rank()/3*3, world)
+		return nil
+	})
+}
+
+// Grids that are none are refused before anybody is asked; ranks that give different ones all hear of it.
+func TestCartRefuses(t *testing.T) {
+	strandtest.Run(t, 4, func(ctx context.Context, w *strand.World) error {
+		c := w.Comm()
+		for why, dims := range map[string][]int{"is 0": {2, 0}, "more places than": {5}, "has more": {1 << 30, 1 << 30}} {
+			_, err := c.Cart(ctx, dims, nil)
+			assert.ErrorContains(t, err, why)
+		}
+		_, err := c.Cart(ctx, []int{2}, []bool{true, true})
+		assert.ErrorContains(t, err, "1 dimensions, and 2 values")
+		dims := []int{2, 2}
+		if c.Rank() == 3 {
+			dims = []int{4}
+		}
+		_, err = c.Cart(ctx, dims, nil)
+		assert.ErrorContains(t, err, "all have to")
+		g, err := c.Cart(ctx, []int{2, 2}, nil)
+		if err != nil {
+			return err
+		}
+		_, err = g.Coords(4)
+		assert.ErrorIs(t, err, strand.ErrRank)
+		_, err = g.At(1)
+		assert.ErrorContains(t, err, "1 coordinates in a grid of 2 dimensions")
+		_, _, err = g.Shift(2, 1)
+		assert.ErrorContains(t, err, "dimension 2")
+		_, err = g.Sub(ctx, nil)
+		assert.ErrorContains(t, err, "0 values")
+		assert.ErrorContains(t, g.NeighborAllgather(ctx, make([]byte, 2), make([]byte, 2)), "NeighborAllgather: out has 2 bytes")
+		assert.ErrorContains(t, g.NeighborAlltoall(ctx, make([]byte, 3), make([]byte, 3)), "NeighborAlltoall: in has 3 bytes")
+		return nil
+	})
+}

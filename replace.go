@@ -1,0 +1,52 @@
+package strand
+
+import (
+	"context"
+	"sync"
+
+	"github.com/strandmp/strand/internal/given"
+)
+
+// SendrecvReplace is [Comm.Sendrecv] of one buffer: what is received takes the place of what was
+// sent (MPI_Sendrecv_replace). It goes through memory of the library's, which costs a copy.
+//
+// If the error is not nil, buf is as it was, unless a message was longer than buf: then buf has
+// its beginning.
+func (c *Comm) SendrecvReplace(ctx context.Context, buf []byte, dst, sendTag, src, recvTag int) (Status, error) {
+	given.Context(ctx)
+	if c == nil {
+		return Status{}, ErrNilComm
+	}
+	room := borrow(len(buf))
+	defer giveBack(room)
+	// A receive whose context has ended has left its buffer: so it can be given back.
+	st, err := c.Sendrecv(ctx, buf, dst, sendTag, *room, src, recvTag)
+	copy(buf, (*room)[:st.Count])
+	return st, err
+}
+
+// SendrecvReplace is [Comm.SendrecvReplace] of values.
+func SendrecvReplace[T any](ctx context.Context, c *Comm, values []T, dst, sendTag, src, recvTag int) (int, Status, error) {
+	given.Context(ctx)
+	b, err := Bytes(values)
+	if err != nil {
+		return 0, Status{}, err
+	}
+	st, err := c.SendrecvReplace(ctx, b, dst, sendTag, src, recvTag)
+	return Count[T](st), st, err
+}
+
+// rooms are buffers of calls that are over. The collector takes those that nobody wants.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// borrow returns a buffer of n bytes.
+func borrow(n int) *[]byte {
+	room := rooms.Get().(*[]byte)
+	if cap(*room) < n {
+		*room = make([]byte, n)
+	}
+	*room = (*room)[:n]
+	return room
+}
+
+func giveBack(room *[]byte) { rooms.Put(room) }
