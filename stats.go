@@ -2,6 +2,7 @@ package strand
 
 import (
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/whowaits"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -71,4 +72,19 @@ func railReport(r pml.RailReport) RailReport {
 func (w *World) Reasons() map[int][]string { return w.pml.Reasons() }
 
 // report is how things stand with this process, for the launcher.
-func (w *World) report() any { return pml.Report{Stats: w.pml.Stats(), Rails: w.pml.Rails()} }
+func (w *World) report() any {
+	return pml.Report{Stats: w.pml.Stats(), Rails: w.pml.Rails(), Waits: w.waits()}
+}
+
+// waits describes what this process waits for, and its collective calls.
+func (w *World) waits() *whowaits.Report {
+	r := w.pml.Waits()
+	w.pml.Locked(func() {
+		for i := range r.Comms {
+			if c := w.offices.comms[r.Comms[i].ID]; c != nil {
+				r.Comms[i].In, r.Comms[i].Number = c.turn.standing()
+			}
+		}
+	})
+	return r
+}

@@ -137,3 +137,10 @@ func (t *turn) start(name string) (number int, err error) {
 	}
 	return t.calls, nil
 }
+
+// standing is the call that a goroutine is in, and the number of the last one.
+func (t *turn) standing() (in string, number int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.in, t.calls
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/whowaits"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
 )
@@ -45,6 +46,7 @@ func (s *Stats) add(of *match.Stats) {
 type Report struct {
 	Stats Stats
 	Rails []RailReport
+	Waits *whowaits.Report `json:",omitempty"`
 }
 
 // RailReport describes one rail to a peer.

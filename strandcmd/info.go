@@ -27,7 +27,15 @@ this machine or that. developer: for work on Strand itself.
 With --live it shows the jobs that this user has started by strand run on this host,
 and is still running: each rank's connections, their state (CLOSED, CONNECTING,
 CONNECT_ACK, CONNECTED or FAILED), addresses and what they have carried. A rank that is
-stopped does not answer.`
+stopped does not answer.
+
+With --live --who-waits it shows why a job does not go on: what each rank waits for, in which
+call and line of the program; receives and sends that have no match, messages that have no
+receive. It names a cycle of waits, a receive beside which there is a message with another tag
+or in another communicator, a wait for a rank that has ended, collective calls that not all make
+or in another order, and a wait for any source when nobody is left to send. All ranks are asked
+twice, 200 ms apart; what is named has waited all that time. A goroutine that
+computes now and would send later is not seen. Nothing is recorded before somebody asks.`
 
 const infoExample = `  strand info
   strand info --level user
@@ -37,6 +45,7 @@ const infoExample = `  strand info
   strand info --btl ^self -p btl_tcp_if_include=127.0.0.0/8
   strand info --json
   strand info --live
+  strand info --live --who-waits
   strand info --live strand_4f1c2a9be0d37765 --json`
 
 // An infoRun is one use of strand info.
@@ -46,6 +55,7 @@ type infoRun struct {
 	level    levelFlag
 	json     bool
 	live     bool
+	waits    bool
 }
 
 func newInfoCommand() *cobra.Command {
@@ -65,6 +75,12 @@ func newInfoCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if run.waits {
+				if !run.live {
+					return usageError{errors.New("--who-waits is about jobs that are running: strand info --live --who-waits")}
+				}
+				return run.showWaits(cmd.OutOrStdout(), live.Dir(), strings.Join(args, ""))
+			}
 			if run.live {
 				return run.showLive(cmd.OutOrStdout(), live.Dir(), strings.Join(args, ""))
 			}
@@ -82,6 +98,7 @@ func newInfoCommand() *cobra.Command {
 	p.Usage = "show parameters only: of a group (btl), of a component (btl tcp), one (btl_tcp_sndbuf), or all; with =value, set one"
 	flags.Var(&run.level, "level", "show parameters up to this level: user, tuner or developer")
 	flags.BoolVar(&run.live, "live", false, "show the jobs of strand run that are running here, or the one named, with their connections")
+	flags.BoolVar(&run.waits, "who-waits", false, "with --live: what each rank waits for, where, and why the job does not go on")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	return cmd
 }

@@ -16,25 +16,16 @@ import (
 
 // showLive shows the jobs of a folder, or those whose names start as given.
 func (r *infoRun) showLive(out io.Writer, dir, name string) error {
-	answers, err := live.Jobs(dir)
-	if err != nil && len(answers) == 0 {
+	chosen, err := chosenJobs(dir, name)
+	if err != nil && len(chosen) == 0 {
 		return err
-	}
-	chosen := []live.Answer{}
-	for _, a := range answers {
-		if strings.HasPrefix(a.Name, name) {
-			chosen = append(chosen, a)
-		}
-	}
-	if name != "" && len(chosen) == 0 {
-		return errors.Join(fmt.Errorf("no job %s of this user is running on this host under strand run; strand info --live lists those that are", name), err)
 	}
 	if r.json {
 		return errors.Join(writeJSON(out, chosen), err)
 	}
 	var b strings.Builder
 	if len(chosen) == 0 {
-		b.WriteString("No job of this user is running on this host under strand run.\n")
+		b.WriteString(noJobs)
 	}
 	for i, a := range chosen {
 		if i > 0 {
@@ -48,10 +39,32 @@ func (r *infoRun) showLive(out io.Writer, dir, name string) error {
 	return err
 }
 
+const noJobs = "No job of this user is running on this host under strand run.\n"
+
+// chosenJobs asks the jobs of a folder, and returns those whose names start as given.
+func chosenJobs(dir, name string) ([]live.Answer, error) {
+	answers, err := live.Jobs(dir)
+	chosen := []live.Answer{}
+	for _, a := range answers {
+		if strings.HasPrefix(a.Name, name) {
+			chosen = append(chosen, a)
+		}
+	}
+	if name != "" && len(chosen) == 0 && (err == nil || len(answers) > 0) {
+		return nil, errors.Join(fmt.Errorf("no job %s of this user is running on this host under strand run; strand info --live lists those that are", name), err)
+	}
+	return chosen, err
+}
+
+// writeJob is the line about a job.
+func writeJob(b *strings.Builder, j live.Job, now time.Time) {
+	fmt.Fprintf(b, "Job %s: %d ranks of %s on %s for %v, launcher pid %d\n",
+		j.Name, j.Size, j.Program, j.Host, now.Sub(j.Started).Round(time.Second), j.PID)
+}
+
 // writeLive shows one job.
 func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
-	fmt.Fprintf(b, "Job %s: %d ranks of %s on %s for %v, launcher pid %d\n",
-		a.Name, a.Size, a.Program, a.Host, now.Sub(a.Started).Round(time.Second), a.PID)
+	writeJob(b, a.Job, now)
 	rows := [][]string{{"RANK", "PID", "PEER", "HOST", "MODULE", "STATE", "MESSAGES OUT", "IN", "BYTES OUT", "IN", "REPLAYED", "CONNECTION"}}
 	for _, rank := range a.Ranks {
 		rows = append(rows, rankRows(rank, now)...)

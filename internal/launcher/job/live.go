@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/strandmp/strand/internal/launcher/control"
 	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/internal/openfiles"
 )
@@ -96,7 +98,7 @@ func (j *job) reports(ctx context.Context) []live.Rank {
 		asking.Go(func() {
 			report, err := p.line.Ask(ctx)
 			if all[i].Report = report; err != nil {
-				all[i].Silent = err.Error()
+				all[i].Silent, all[i].Ended = err.Error(), errors.Is(err, control.ErrEnded)
 			}
 		})
 	}

@@ -37,6 +37,7 @@ type Rank struct {
 	Report json.RawMessage `json:"report,omitempty"`
 	Host   string          `json:"host,omitempty"`   // where it runs, if that is not where its launcher does
 	Silent string          `json:"silent,omitempty"` // why there is no report
+	Ended  bool            `json:"ended,omitempty"`  // it has ended, or has left the job
 }
 
 // An Answer is all that a launcher tells.

@@ -1,0 +1,213 @@
+package whowaits
+
+import "time"
+
+// Pause is how long to wait between the two reports that [Judge] takes of each rank.
+const Pause = 200 * time.Millisecond
+
+// A Finding is a reason why ranks wait, in words.
+type Finding struct {
+	// Kind is "cycle", "ended", "tag", "communicator", "collective" or "nobody".
+	Kind  string `json:"kind"`
+	Ranks []int  `json:"ranks"` // that wait for this reason
+	Text  string `json:"text"`
+}
+
+// Judge says why ranks wait that nothing can have go on. It takes two reports of each rank, in
+// the order of ranks; all of the first were made before any of the second.
+//
+// A call that both reports of a rank show has waited at all times between them. So there was a
+// moment at which all such calls waited together, and what Judge finds is no artefact of asking
+// ranks at different times. A message that is on its way is seen by the numbers of messages sent
+// and arrived. A rank counts as one that may go on if it does not answer, if it waits for
+// nothing, or if one of its calls may end. That a goroutine which computes will help later can
+// not be seen.
+func Judge(then, now []Rank) []Finding {
+	j := newJudge(then, now)
+	j.spread()
+	j.findEnded()
+	j.findMisfits()
+	j.findCollectives()
+	j.findCycles()
+	j.findNobody()
+	return j.findings
+}
+
+// judge is what is known of a job.
+type judge struct {
+	ranks    []Rank
+	waits    [][]*Wait // by rank: those of calls that wait, and have waited before
+	free     []bool    // by rank: it may go on
+	seen     map[int]map[arrived]bool
+	findings []Finding
+}
+
+// arrived names a message.
+type arrived struct {
+	comm       uint64
+	collective bool
+	from       int
+	seq        uint32
+}
+
+func (m *Message) name() arrived { return arrived{m.Comm, m.Collective, m.From, m.Seq} }
+
+func newJudge(then, now []Rank) *judge {
+	j := &judge{ranks: now, waits: make([][]*Wait, len(now)), free: make([]bool, len(now)), seen: make(map[int]map[arrived]bool)}
+	for rank := range now {
+		if now[rank].Report == nil || rank >= len(then) || then[rank].Report == nil {
+			continue
+		}
+		before := make(map[uint64]string)
+		for _, w := range then[rank].Report.Waits {
+			if w.Blocked {
+				before[w.ID] = w.State
+			}
+		}
+		for i := range now[rank].Report.Waits {
+			if w := &now[rank].Report.Waits[i]; w.Blocked && before[w.ID] == w.State {
+				j.waits[rank] = append(j.waits[rank], w)
+			}
+		}
+		j.seen[rank] = make(map[arrived]bool)
+		for i := range then[rank].Report.Unexpected {
+			j.seen[rank][then[rank].Report.Unexpected[i].name()] = true
+		}
+	}
+	return j
+}
+
+// spread finds the ranks that may go on: those that wait for nothing, and those that wait for
+// them.
+func (j *judge) spread() {
+	for rank := range j.ranks {
+		j.free[rank] = !j.ranks[rank].Ended && !j.waiting(rank)
+	}
+	for changed := true; changed; {
+		changed = false
+		for rank := range j.ranks {
+			if !j.free[rank] && !j.ranks[rank].Ended && j.mayGoOn(rank) {
+				j.free[rank], changed = true, true
+			}
+		}
+	}
+}
+
+// waiting reports whether a rank has a call that waits for others.
+func (j *judge) waiting(rank int) bool {
+	for _, w := range j.waits[rank] {
+		if w.Kind != Request {
+			return true
+		}
+	}
+	return false
+}
+
+// stuck reports whether a rank waits and can not go on.
+func (j *judge) stuck(rank int) bool {
+	return j.exists(rank) && !j.free[rank] && !j.ranks[rank].Ended
+}
+
+func (j *judge) exists(rank int) bool { return rank >= 0 && rank < len(j.ranks) }
+
+// mayGoOn reports whether one of a rank's calls may end.
+func (j *judge) mayGoOn(rank int) bool {
+	for _, w := range j.waits[rank] {
+		if w.Kind != Request && j.mayEnd(rank, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *judge) mayEnd(rank int, w *Wait) bool {
+	if w.State != Unmatched {
+		return true
+	}
+	ends := false
+	j.helpers(rank, w, func(other int) {
+		ends = ends || !j.exists(other) || j.free[other] || j.underWay(rank, w, other)
+	})
+	return ends
+}
+
+// helpers calls f for each rank that may end a wait.
+func (j *judge) helpers(rank int, w *Wait, f func(other int)) {
+	if w.Peer != Any {
+		f(w.Peer)
+		return
+	}
+	if c := j.comm(rank, w.Comm); c != nil {
+		c.Members.All(func(other int) {
+			if other != rank {
+				f(other)
+			}
+		})
+	}
+}
+
+// comm returns what a rank says of a communicator, or nil.
+func (j *judge) comm(rank int, id uint64) *Comm {
+	if !j.exists(rank) || j.ranks[rank].Report == nil {
+		return nil
+	}
+	for i := range j.ranks[rank].Report.Comms {
+		if c := &j.ranks[rank].Report.Comms[i]; c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// underWay reports whether what ends the wait may be between the two ranks: for a receive a
+// message that was sent and has not arrived, for a send the answer to it.
+func (j *judge) underWay(rank int, w *Wait, other int) bool {
+	if j.ranks[other].Report == nil {
+		return false
+	}
+	if w.Kind == Send {
+		return !j.untaken(other, arrived{w.Comm, w.Collective, rank, w.Seq})
+	}
+	return j.pair(other, w, rank).Sent != j.pair(rank, w, other).Arrived
+}
+
+// untaken reports whether a rank has said that it has no receive for a message.
+func (j *judge) untaken(rank int, name arrived) bool {
+	all := j.ranks[rank].Report.Unexpected
+	for i := range all {
+		if all[i].name() == name {
+			return true
+		}
+	}
+	return false
+}
+
+// pair is what a rank says of its messages with a peer in the wait's communicator.
+func (j *judge) pair(rank int, w *Wait, peer int) Pair {
+	if c := j.comm(rank, w.Comm); c != nil {
+		for _, p := range c.Pairs {
+			if p.Peer == peer && p.Collective == w.Collective {
+				return p
+			}
+		}
+	}
+	return Pair{}
+}
+
+// find adds a finding.
+func (j *judge) find(kind, text string, ranks ...int) {
+	j.findings = append(j.findings, Finding{kind, ranks, text})
+}
+
+// eachStuck calls f for each wait of a rank that can not go on.
+func (j *judge) eachStuck(f func(rank int, w *Wait)) {
+	for rank := range j.ranks {
+		if j.stuck(rank) {
+			for _, w := range j.waits[rank] {
+				if w.Kind != Request {
+					f(rank, w)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package whowaits
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// rank is one that reports waits in the world's communicator of n ranks.
+func rank(n int, waits ...Wait) Rank {
+	for i := range waits {
+		waits[i].ID, waits[i].Blocked = uint64(i+1), true
+		if waits[i].State == "" {
+			waits[i].State = Unmatched
+		}
+	}
+	return Rank{Report: &Report{Waits: waits, Comms: []Comm{{Members: Ranks{Size: n}}}}}
+}
+
+func from(peer, tag int) Wait { return Wait{Kind: Receive, Peer: peer, Tag: tag} }
+func to(peer, tag int) Wait   { return Wait{Kind: Send, Peer: peer, Tag: tag} }
+
+// untaken has a rank say that it has no receive for the first messages of another one.
+func untaken(r Rank, from int) Rank {
+	r.Report.Unexpected = append(r.Report.Unexpected, Message{From: from})
+	return r
+}
+
+func in(r Rank, call string, number int) Rank {
+	r.Report.Comms[0].In, r.Report.Comms[0].Number = call, number
+	return r
+}
+
+func sent(r Rank, pairs ...Pair) Rank {
+	r.Report.Comms[0].Pairs = pairs
+	return r
+}
+
+func kindsOf(found []Finding) string {
+	var kinds []string
+	for _, f := range found {
+		kinds = append(kinds, f.Kind)
+	}
+	return strings.Join(kinds, " ")
+}
+
+func TestJudge(t *testing.T) {
+	ended, silent := Rank{Ended: true}, Rank{Silent: "is stopped"}
+	for name, c := range map[string]struct {
+		ranks []Rank
+		kinds string
+	}{
+		"nobody waits":                     {[]Rank{rank(2), rank(2)}, ""},
+		"one computes":                     {[]Rank{rank(2, from(1, 0)), rank(2)}, ""},
+		"one does not answer":              {[]Rank{rank(2, from(1, 0)), silent}, ""},
+		"one waits for who does not":       {[]Rank{rank(3, from(1, 0)), rank(3, from(0, 0)), silent}, "cycle"},
+		"both receive":                     {[]Rank{rank(2, from(1, 0)), rank(2, from(0, 0))}, "cycle"},
+		"both send":                        {[]Rank{untaken(rank(2, to(1, 0)), 1), untaken(rank(2, to(0, 0)), 0)}, "cycle"},
+		"a send whose answer is under way": {[]Rank{rank(2, to(1, 0)), rank(2, from(0, 0))}, ""},
+		"itself":                           {[]Rank{rank(1, from(0, 0))}, "cycle"},
+		"a tail to a cycle":                {[]Rank{rank(3, from(1, 0)), rank(3, from(2, 0)), rank(3, from(1, 0))}, "cycle"},
+		"two cycles":                       {[]Rank{rank(4, from(1, 0)), rank(4, from(0, 0)), rank(4, from(3, 0)), rank(4, from(2, 0))}, "cycle cycle"},
+		"another goroutine may go on":      {[]Rank{rank(3, from(1, 0), from(2, 0)), rank(3, from(0, 0)), rank(3)}, ""},
+		"the other goroutine waits too":    {[]Rank{rank(2, from(1, 0), from(1, 1)), rank(2, from(0, 0))}, "cycle"},
+		"for an ended one":                 {[]Rank{rank(2, from(1, 0)), ended}, "ended"},
+		"a send to an ended one":           {[]Rank{rank(2, to(1, 0)), ended}, "ended"},
+		"any source, all ended":            {[]Rank{rank(2, from(Any, Any)), ended}, "nobody"},
+		"any source, one computes":         {[]Rank{rank(3, from(Any, 0)), rank(3, from(0, 0)), rank(3)}, ""},
+		"a message is on its way":          {[]Rank{rank(2, from(1, 0)), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1})}, ""},
+		"that message has come":            {[]Rank{sent(rank(2, from(1, 0)), Pair{Peer: 1, Arrived: 1}), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1})}, "cycle"},
+		"a message on its way to any":      {[]Rank{rank(2, from(Any, 0)), sent(rank(2, from(Any, 0)), Pair{Peer: 0, Sent: 1})}, ""},
+		"a message on its way elsewhere":   {[]Rank{rank(2, from(1, 0)), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1, Collective: true})}, "cycle"},
+		"a message that arrives":           {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Receive, State: Moving})}, ""},
+		"a send that waits for connection": {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Send, State: Queued})}, ""},
+		"a call that goes on by itself":    {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Request, Peer: Any})}, ""},
+		"calls that differ":                {[]Rank{in(rank(2, from(1, 0)), "Barrier", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "collective cycle"},
+		"the same call":                    {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "cycle"},
+		"one has not called":               {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "", 2)}, "collective cycle"},
+		"one has ended instead of calling": {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), ended}, "ended collective"},
+		"one computes instead of calling":  {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), rank(2)}, ""},
+		"older versions":                   {[]Rank{{}, {}}, ""},
+	} {
+		assert.Equal(t, c.kinds, kindsOf(Judge(c.ranks, c.ranks)), name)
+		var b strings.Builder
+		Write(&b, c.ranks, Judge(c.ranks, c.ranks))
+		assert.NotEmpty(t, b.String())
+	}
+}
+
+// Messages that a receive does not take are told of if both reports have them.
+func TestMisfits(t *testing.T) {
+	for name, c := range map[string]struct {
+		message Message
+		kinds   string
+	}{
+		"another tag":          {Message{From: 1, Tag: 8}, "tag cycle"},
+		"another communicator": {Message{From: 1, Tag: 7, Comm: 2}, "communicator cycle"},
+		"both":                 {Message{From: 1, Tag: 8, Comm: 2}, "cycle"},
+		"another source":       {Message{From: 2, Tag: 8}, "cycle"},
+		"a collective call's":  {Message{From: 1, Tag: 8, Collective: true}, "cycle"},
+	} {
+		waits := func(messages ...Message) []Rank {
+			r := sent(rank(2, from(1, 7)), Pair{Peer: 1, Arrived: 1})
+			r.Report.Unexpected = messages
+			return []Rank{r, sent(rank(2, from(0, 7)), Pair{Peer: 0, Sent: 1})}
+		}
+		assert.Equal(t, c.kinds, kindsOf(Judge(waits(c.message), waits(c.message))), name)
+		assert.Equal(t, "cycle", kindsOf(Judge(waits(), waits(c.message))), "%s: it has just come", name)
+	}
+}
+
+// Calls that were made between the two reports do not count.
+func TestJudgeIsAboutOneMoment(t *testing.T) {
+	a, b := rank(2, from(1, 0)), rank(2, from(0, 0))
+	later := rank(2, from(0, 0))
+	later.Report.Waits[0].ID = 99
+	assert.Empty(t, Judge([]Rank{a, b}, []Rank{a, later}))
+	assert.Empty(t, Judge([]Rank{a, rank(2)}, []Rank{a, b}))
+	assert.Empty(t, Judge(nil, []Rank{a, b}))
+	assert.Len(t, Judge([]Rank{a, b}, []Rank{a, b}), 1)
+}
+
+func TestCalls(t *testing.T) {
+	stack := func(head, wait string) string {
+		return head + "\nsyscall.Syscall6(0x119)\n\t/go/asm.s:10 +0x5\n" +
+			"github.com/strandmp/strand/internal/engine.(*Engine).Wait(" + wait + ")\n\t/s/wait.go:114 +0x31a\n" +
+			"github.com/strandmp/strand/pml.(*Context).Recv(0x1, ...)\n\t/s/receive.go:135 +0x12b\n" +
+			"github.com/strandmp/strand.(*Comm).recv(0x1?, ...)\n\t/s/receive.go:33 +0x71\n" +
+			"github.com/strandmp/strand.(*Comm).Recv(...)\n\t/s/receive.go:45\n" +
+			"main.(*worker).step({0x9158d8?, 0x127def92c1c0?}, 0x127def874240)\n\t/home/me/work.go:22 +0x1ae\n" +
+			"main.main()\n\t/home/me/main.go:2 +0x1"
+	}
+	all := Calls([]byte(stack("goroutine 7 [syscall, 3 minutes]:", "0xc0001, {0x9158d8, 0xc7}, {0x913ba8, 0xc0002}, {0x0, 0x0}")+"\n\n"+
+		stack("goroutine 8 [syscall]:", "0xdddd, {0x9158d8, 0xc7}, {0x913ba8, 0xc0003}, {0x0, 0x0}")+"\n\n"+
+		stack("goroutine 9 [IO wait]:", "...")+"\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/me/main.go:2 +0x1\n"), 0xc0001)
+	assert.Equal(t, []Call{
+		{Name: "Comm.Recv", At: "work.go:22 (main.(*worker).step)", Since: "3 minutes", Condition: 0xc0002},
+		{Name: "Comm.Recv", At: "work.go:22 (main.(*worker).step)"},
+	}, all)
+	for _, garbage := range []string{"", "\n\n", wait, wait + "\n", "goroutine\n" + wait + "0xffffffffffffffffff, 0x1, 0x1, 0x1, 0x1)\nx"} {
+		assert.NotPanics(t, func() { Calls([]byte(garbage), 1) }, garbage)
+	}
+}

@@ -1,0 +1,285 @@
+package whowaits_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/whowaits"
+	"github.com/strandmp/strand/launch"
+	"github.com/strandmp/strand/pml"
+	"github.com/strandmp/strand/strandtest"
+)
+
+// asked is a job that can be asked for reports, as that of strand run.
+type asked struct {
+	launch.Job
+
+	mu     sync.Mutex
+	report func() any
+	ended  bool
+}
+
+func (a *asked) Listen(c launch.Callbacks) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.report = c.Report
+}
+func (*asked) Warn(string) error { return nil }
+func (*asked) CanCall() bool     { return false }
+func (*asked) Call(int) error    { return nil }
+
+func (a *asked) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+}
+
+func (a *asked) tell() whowaits.Rank {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := whowaits.Rank{Rank: a.Rank(), Ended: a.ended}
+	switch {
+	case a.ended:
+	case a.report == nil:
+		r.Silent = "is not started yet"
+	default:
+		r.Report = a.report().(pml.Report).Waits
+	}
+	return r
+}
+
+type program func(ctx context.Context, w *strand.World) error
+
+// A running program can be asked.
+type running []*asked
+
+func (r running) ask() (all []whowaits.Rank) {
+	for _, a := range r {
+		all = append(all, a.tell())
+	}
+	return all
+}
+
+// judge asks twice.
+func (r running) judge() ([]whowaits.Rank, []whowaits.Finding) {
+	then := r.ask()
+	now := r.ask()
+	return now, whowaits.Judge(then, now)
+}
+
+// start runs a program until the context ends, and the test waits for that.
+func start(t *testing.T, n int, f program) running {
+	ctx, cancel := context.WithCancel(t.Context())
+	all := make(running, n)
+	var working sync.WaitGroup
+	for i, job := range strandtest.NewJobs(n) {
+		all[i] = &asked{Job: job}
+		working.Go(func() {
+			w, err := strand.Init(ctx, strand.WithJob(all[i]), strand.WithLog(func(btl.LogLevel, string) {}))
+			if !assert.NoError(t, err) {
+				return
+			}
+			_ = f(ctx, w) // its context ends
+			_ = w.Close()
+			all[i].end()
+		})
+	}
+	t.Cleanup(func() {
+		cancel()
+		working.Wait()
+	})
+	return all
+}
+
+func recv(ctx context.Context, c *strand.Comm, src, tag int) error {
+	_, err := c.Recv(ctx, make([]byte, 8), src, tag)
+	return err
+}
+
+// planted are programs that hang, and what is said about them.
+var planted = map[string]struct {
+	ranks int
+	run   program
+	kinds []string
+	words []string
+}{
+	"two sends": {2, func(ctx context.Context, w *strand.World) error {
+		if err := w.Comm().Send(ctx, make([]byte, 4<<20), 1-w.Rank(), 3); err != nil {
+			return err
+		}
+		return recv(ctx, w.Comm(), 1-w.Rank(), 3)
+	}, []string{"cycle"}, []string{"rank 0 waits for rank 1 (a send of 4194304 bytes to rank 1, tag 3, which no receive has taken, in Comm.Send at programs_test.go:", "rank 1 waits for rank 0 (a send of"}},
+
+	"missing receive": {2, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 0 {
+			if err := w.Comm().Ssend(ctx, make([]byte, 8), 1, 3); err != nil {
+				return err
+			}
+		}
+		return w.Comm().Barrier(ctx)
+	}, []string{"collective", "cycle"}, []string{"rank 1 is in Barrier, call 1 of the world's communicator", "which rank 0 has not called", "rank 0 waits elsewhere (Comm.Ssend at programs_test.go:",
+		"rank 0 waits for rank 1 (a send of 8 bytes to rank 1, tag 3, which no receive has taken"}},
+
+	"missing send": {2, func(ctx context.Context, w *strand.World) error {
+		return recv(ctx, w.Comm(), 1-w.Rank(), 7)
+	}, []string{"cycle"}, []string{"rank 0 waits for rank 1 (a receive from rank 1, tag 7, in Comm.Recv at programs_test.go:"}},
+
+	"wrong tag": {2, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 1 {
+			return recv(ctx, w.Comm(), 0, 5)
+		}
+		if err := w.Comm().Send(ctx, make([]byte, 8), 1, 6); err != nil {
+			return err
+		}
+		return recv(ctx, w.Comm(), 1, 1)
+	}, []string{"tag", "cycle"}, []string{"nothing matches what rank 1 waits for: a receive from rank 0, tag 5", "From rank 0 there is a message of 8 bytes with tag 6: wrong tag?"}},
+
+	"wrong communicator": {2, func(ctx context.Context, w *strand.World) error {
+		d, err := w.Comm().Dup(ctx)
+		if err != nil {
+			return err
+		}
+		if w.Rank() == 1 {
+			return recv(ctx, d, 0, 5)
+		}
+		if err := w.Comm().Send(ctx, make([]byte, 8), 1, 5); err != nil {
+			return err
+		}
+		return recv(ctx, w.Comm(), 1, 1)
+	}, []string{"communicator", "cycle"}, []string{"a receive from rank 0, tag 5, in communicator 0.1", "with tag 5 in another communicator, the world's communicator: wrong communicator?"}},
+
+	"collective calls out of order": {2, func(ctx context.Context, w *strand.World) error {
+		d, err := w.Comm().Dup(ctx)
+		if err != nil {
+			return err
+		}
+		first, second := w.Comm(), d
+		if w.Rank() == 1 {
+			first, second = second, first
+		}
+		if err := first.Barrier(ctx); err != nil {
+			return err
+		}
+		return second.Barrier(ctx)
+	}, []string{"collective", "collective", "cycle"}, []string{"rank 0 is in Barrier, call 2 of the world's communicator", "rank 1 is in Barrier of communicator 0.1, out of order"}},
+
+	"two roots": {2, func(ctx context.Context, w *strand.World) error {
+		return w.Comm().Bcast(ctx, make([]byte, 8), 1-w.Rank())
+	}, []string{"cycle"}, []string{"collective call 1, in Comm.Bcast at programs_test.go:"}},
+
+	"a collective call that one does not make": {3, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 2 {
+			return recv(ctx, w.Comm(), 0, 4)
+		}
+		return w.Comm().Barrier(ctx)
+	}, nil, []string{"rank 0 is in Barrier, call 1 of the world's communicator", "which rank 2 has not called: rank 2 waits elsewhere (Comm.Recv at programs_test.go:"}},
+
+	"a rank that has ended": {3, func(ctx context.Context, w *strand.World) error {
+		switch w.Rank() {
+		case 0:
+			return recv(ctx, w.Comm(), strand.AnySource, 1)
+		case 1:
+			return recv(ctx, w.Comm(), 0, 2)
+		}
+		return nil
+	}, []string{"nobody"}, []string{"nothing is coming for rank 0 (a receive from any source, tag 1"}},
+
+	"any source": {2, func(ctx context.Context, w *strand.World) error {
+		return recv(ctx, w.Comm(), strand.AnySource, strand.AnyTag)
+	}, []string{"nobody", "nobody"}, []string{"nothing is coming for rank 1 (a receive from any source, any tag"}},
+
+	"three in a ring": {3, func(ctx context.Context, w *strand.World) error {
+		return recv(ctx, w.Comm(), (w.Rank()+1)%3, 1)
+	}, []string{"cycle"}, []string{"rank 0 waits for rank 1 (", "rank 1 waits for rank 2 (", "rank 2 waits for rank 0 ("}},
+
+	"requests and probes": {2, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 0 {
+			_, err := w.Comm().Probe(ctx, 1, 9)
+			return err
+		}
+		a, err := w.Comm().Irecv(make([]byte, 8), 0, 1)
+		if err != nil {
+			return err
+		}
+		b, err := w.Comm().Irecv(make([]byte, 8), 0, 2)
+		if err != nil {
+			return err
+		}
+		return strand.WaitAll(ctx, []strand.Request{a, b}, nil)
+	}, []string{"cycle"}, []string{"a probe for a message from rank 1, tag 9, in Comm.Probe at programs_test.go:", "a receive from rank 0, tag 1, in WaitAll at programs_test.go:"}},
+}
+
+// A planted deadlock is explained in words.
+func TestPlantedDeadlocks(t *testing.T) {
+	for name, p := range planted {
+		t.Run(name, func(t *testing.T) {
+			job := start(t, p.ranks, p.run)
+			var ranks []whowaits.Rank
+			var kinds []string
+			text := ""
+			explained := func() bool {
+				var found []whowaits.Finding
+				ranks, found = job.judge()
+				var b strings.Builder
+				whowaits.Write(&b, ranks, found)
+				kinds, text = nil, b.String()
+				for _, f := range found {
+					kinds = append(kinds, f.Kind)
+				}
+				for _, words := range p.words {
+					if !strings.Contains(text, words) {
+						return false
+					}
+				}
+				return p.kinds == nil || assert.ObjectsAreEqual(p.kinds, kinds)
+			}
+			require.Eventually(t, explained, time.Minute, time.Millisecond, "it does not say so")
+			t.Logf("%s", text)
+		})
+	}
+}
+
+// Nothing is found about a program that goes on, whenever it is asked.
+func TestProgramThatGoesOn(t *testing.T) {
+	rounds := make(chan struct{}, 1)
+	job := start(t, 3, func(ctx context.Context, w *strand.World) error {
+		c := w.Comm()
+		for {
+			if w.Rank() == 0 {
+				select {
+				case rounds <- struct{}{}:
+				default:
+				}
+				if err := c.Ssend(ctx, make([]byte, 8), 1, 1); err != nil {
+					return err
+				}
+				if err := recv(ctx, c, 2, 1); err != nil {
+					return err
+				}
+			} else {
+				if err := recv(ctx, c, w.Rank()-1, 1); err != nil {
+					return err
+				}
+				if err := c.Send(ctx, make([]byte, 8), (w.Rank()+1)%3, 1); err != nil {
+					return err
+				}
+			}
+			if err := c.Barrier(ctx); err != nil {
+				return err
+			}
+		}
+	})
+	for range 50 {
+		<-rounds
+		ranks, found := job.judge()
+		assert.Empty(t, found, "%+v", ranks)
+	}
+}

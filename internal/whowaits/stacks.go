@@ -1,0 +1,123 @@
+package whowaits
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// mostStack bounds what is looked at of the goroutines' stacks, in bytes.
+const mostStack = 16 << 20
+
+// Stacks returns the stacks of all goroutines. The program stands still meanwhile.
+func Stacks() []byte {
+	for size := 256 << 10; ; size *= 4 {
+		b := make([]byte, size)
+		if n := runtime.Stack(b, true); n < size || size >= mostStack {
+			return b[:n]
+		}
+	}
+}
+
+const (
+	module = "github.com/strandmp/strand"
+	// wait is where all calls wait. Its arguments tell for which world and for what.
+	wait = module + "/internal/engine.(*Engine).Wait("
+)
+
+// own are the packages whose frames are no lines of the program.
+var own = []string{module + ".", module + "/pml", module + "/coll.", module + "/internal/engine."}
+
+// Calls finds the goroutines that wait in a call of Strand, by their stacks. It leaves out those
+// of other engines than the one at the given address.
+func Calls(stacks []byte, engine uintptr) []Call {
+	var all []Call
+	for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		if c := callOf(string(stack), uint64(engine)); c != nil {
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+var (
+	minutes = regexp.MustCompile(`^goroutine \d+ [^\[]*\[[^\]]*?, (\d+ minutes)`)
+	address = regexp.MustCompile(`0x[0-9a-f]+`)
+)
+
+// callOf reads one stack, from the innermost frame on.
+func callOf(stack string, engine uint64) *Call {
+	lines := strings.Split(stack, "\n")
+	start := 0
+	for start < len(lines) && !strings.HasPrefix(lines[start], wait) {
+		start++
+	}
+	if start == len(lines) {
+		return nil
+	}
+	c := &Call{}
+	// The engine, the context (two words), the condition (two words).
+	words := address.FindAllString(lines[start], 5)
+	if len(words) == 5 {
+		if parse(words[0]) != engine {
+			return nil
+		}
+		c.Condition = parse(words[4])
+	}
+	if m := minutes.FindStringSubmatch(lines[0]); m != nil {
+		c.Since = m[1]
+	}
+	for i := start; i+1 < len(lines); i += 2 {
+		function, made := strings.CutPrefix(lines[i], "created by ")
+		switch {
+		case made:
+			return c // a goroutine of Strand's own
+		case strings.HasPrefix(function, module+"."):
+			c.Name = nameOf(function)
+		case !isOwn(function):
+			c.At = placeOf(lines[i+1], function)
+			return c
+		}
+	}
+	return c
+}
+
+func parse(word string) uint64 {
+	n, _ := strconv.ParseUint(word[2:], 16, 64) // beyond 64 bits it is no address
+	return n
+}
+
+func isOwn(function string) bool {
+	for _, p := range own {
+		if strings.HasPrefix(function, p) {
+			return true
+		}
+	}
+	return strings.HasPrefix(function, "sync.") || strings.HasPrefix(function, "runtime.")
+}
+
+// nameOf makes "Comm.Recv" of "github.com/strandmp/strand.(*Comm).Recv(0x…)".
+func nameOf(function string) string {
+	name := strings.TrimPrefix(function, module+".")
+	name = strings.NewReplacer("(*", "", ")", "").Replace(name[:argumentsOf(name)])
+	return strings.TrimSuffix(name, "[...]")
+}
+
+// argumentsOf returns where the arguments of a frame begin, or its length.
+func argumentsOf(function string) int {
+	if i := strings.LastIndexByte(function, '('); i > 0 && !strings.HasPrefix(function[i:], "(*") {
+		return i
+	}
+	return len(function)
+}
+
+// placeOf makes "main.go:34 (main.work)" of a line and its function.
+func placeOf(line, function string) string {
+	line, _, _ = strings.Cut(strings.TrimSpace(line), " +0x")
+	function = function[:argumentsOf(function)]
+	return fmt.Sprintf("%s (%s)", filepath.Base(line), function[strings.LastIndexByte(function, '/')+1:])
+}

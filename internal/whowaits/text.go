@@ -1,0 +1,157 @@
+package whowaits
+
+import (
+	"fmt"
+	"strings"
+)
+
+// shown is how many waits, and how many messages, the text shows of a rank.
+const shown = 10
+
+// Write shows what each rank waits for, and what was found.
+func Write(b *strings.Builder, ranks []Rank, findings []Finding) {
+	for i := range ranks {
+		writeRank(b, &ranks[i])
+	}
+	for _, f := range findings {
+		fmt.Fprintf(b, "  => %s\n", f.Text)
+	}
+	if len(findings) == 0 {
+		b.WriteString("  => No deadlock was found.\n")
+	}
+}
+
+func writeRank(b *strings.Builder, r *Rank) {
+	line := func(format string, args ...any) {
+		fmt.Fprintf(b, "  rank %d: %s\n", r.Rank, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case r.Ended:
+		line("has ended, or has left the job")
+		return
+	case r.Report == nil && r.Silent == "":
+		line("says nothing of what it waits for: it is of an older version")
+		return
+	case r.Report == nil:
+		line("%s", r.Silent)
+		return
+	}
+	blocked := 0
+	rest := r.Report.Omitted
+	for _, first := range []bool{true, false} { // those that a call waits for come first
+		for i := range r.Report.Waits {
+			w := &r.Report.Waits[i]
+			if w.Blocked == first {
+				if blocked++; blocked > shown {
+					rest++
+				} else {
+					line("%s %s", verb(w), describe(w))
+				}
+			}
+		}
+	}
+	for _, c := range r.Report.Calls {
+		line("waits in %s", c.text())
+	}
+	if blocked == 0 && len(r.Report.Calls) == 0 {
+		line("waits for nothing: it is in no call that waits")
+	}
+	for i, m := range r.Report.Unexpected {
+		if i >= shown {
+			rest++
+			continue
+		}
+		tag := fmt.Sprintf("tag %d", m.Tag)
+		if m.Collective {
+			tag = collectiveTag(m.Tag)
+		}
+		line("has no receive for a message from rank %d, %s, %d bytes%s", m.From, tag, m.Bytes, inComm(m.Comm))
+	}
+	if rest > 0 {
+		line("and %d more", rest)
+	}
+}
+
+func verb(w *Wait) string {
+	if w.Blocked {
+		return "waits for"
+	}
+	return "has started"
+}
+
+// describe says what a wait is for, and where the program waits.
+func describe(w *Wait) string {
+	var b strings.Builder
+	tag := fmt.Sprintf("tag %d", w.Tag)
+	if w.Tag == Any {
+		tag = "any tag"
+	}
+	if w.Collective {
+		tag = collectiveTag(w.Tag)
+	}
+	from := fmt.Sprintf("rank %d", w.Peer)
+	if w.Peer == Any {
+		from = "any source"
+	}
+	switch w.Kind {
+	case Send:
+		fmt.Fprintf(&b, "a send of %d bytes to %s, %s%s", w.Bytes, from, tag, sendState[w.State])
+	case Request:
+		b.WriteString("a call that goes on by itself")
+	case Probe:
+		fmt.Fprintf(&b, "a probe for a message from %s, %s", from, tag)
+	default:
+		fmt.Fprintf(&b, "a receive from %s, %s", from, tag)
+		if w.State == Moving {
+			b.WriteString(", whose message is arriving")
+		}
+	}
+	b.WriteString(inComm(w.Comm))
+	if w.Call != nil {
+		b.WriteString(", in " + w.Call.text())
+	}
+	return b.String()
+}
+
+var sendState = map[string]string{
+	Unmatched:   ", which no receive has taken",
+	Queued:      ", which waits for a connection or for room",
+	Moving:      ", which is on its way",
+	Unconfirmed: ", which is sent, but not confirmed",
+}
+
+// text says which call it is and where it was made.
+func (c *Call) text() string {
+	text := c.Name
+	if c.At != "" {
+		text += " at " + c.At
+	}
+	if c.Since != "" {
+		text += " for " + c.Since
+	}
+	return text
+}
+
+// collectiveTag says of which collective call a message is. Those with higher tags are of calls
+// too, which find out beforehand what they need to know.
+func collectiveTag(tag int) string {
+	if tag < 1<<20 {
+		return fmt.Sprintf("collective call %d", tag)
+	}
+	return "a collective call"
+}
+
+func inComm(id uint64) string {
+	if id == 0 {
+		return ""
+	}
+	return ", in " + NameComm(id)
+}
+
+// NameComm names a communicator: by the rank of the world that has numbered it, and the number.
+func NameComm(id uint64) string {
+	if id == 0 {
+		return "the world's communicator"
+	}
+	return fmt.Sprintf("communicator %d.%d", id>>32, uint32(id))
+}

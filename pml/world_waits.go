@@ -1,0 +1,160 @@
+package pml
+
+import (
+	"unsafe"
+
+	"github.com/strandmp/strand/internal/whowaits"
+	"github.com/strandmp/strand/pml/match"
+)
+
+// Waits describes what operations and calls wait for. It is for who asks why the job does not
+// go on. It looks through all operations, and has all goroutines stand still for a moment.
+func (p *PML) Waits() *whowaits.Report {
+	w := waits{comms: make(map[uint64]int)}
+	w.calls = whowaits.Calls(whowaits.Stacks(), uintptr(unsafe.Pointer(p.engine)))
+	w.used = make([]bool, len(w.calls))
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	for _, c := range p.contexts {
+		w.describe(c)
+	}
+	p.eachOperation(w.add)
+	for _, a := range p.probing {
+		w.wait(whowaits.Wait{
+			ID: 1<<63 | uint64(uintptr(unsafe.Pointer(a))), Kind: whowaits.Probe, State: whowaits.Unmatched, Comm: a.context.id / 2, Collective: a.context.id%2 > 0,
+			Peer: int(a.source), Tag: a.tag, Blocked: true, Call: w.callFor(unsafe.Pointer(a)),
+		})
+	}
+	w.assignRest()
+	return &w.Report
+}
+
+// waits are a report that is being made.
+type waits struct {
+	whowaits.Report
+	comms map[uint64]int // where they are in the report
+	calls []whowaits.Call
+	used  []bool // the operations of these are known
+}
+
+func (w *waits) wait(a whowaits.Wait) {
+	if len(w.Waits) < whowaits.Most {
+		w.Waits = append(w.Waits, a)
+	} else {
+		w.Omitted++
+	}
+}
+
+// describe adds a context, and what waits there for a receive. The id of a context is twice
+// that of its communicator, or one more where it is for collective calls.
+func (w *waits) describe(c *Context) {
+	if c.group == nil || c.freed || c.id == noticeContext {
+		return
+	}
+	id, collective := c.id/2, c.id%2 > 0
+	at, known := w.comms[id]
+	if !known {
+		at = len(w.Comms)
+		w.comms[id] = at
+		w.Comms = append(w.Comms, whowaits.Comm{ID: id, Members: whowaits.Ranks{First: c.group.first, Size: c.group.size, List: c.group.world}})
+	}
+	comm := &w.Comms[at]
+	pairs := make(map[int]whowaits.Pair)
+	for rank, ch := range c.channels {
+		pairs[rank] = whowaits.Pair{Peer: rank, Collective: collective, Sent: ch.seq}
+	}
+	for _, source := range c.match.Sources() {
+		p := pairs[int(source)]
+		p.Peer, p.Collective, p.Arrived = int(source), collective, c.match.Channel(source).Next()
+		pairs[int(source)] = p
+	}
+	for _, p := range pairs {
+		comm.Pairs = append(comm.Pairs, p)
+	}
+	c.match.EachWaiting(func(m *match.Message) {
+		if len(w.Unexpected) >= whowaits.Most {
+			w.Omitted++
+			return
+		}
+		w.Unexpected = append(w.Unexpected, whowaits.Message{
+			Comm: id, Collective: collective, From: int(m.Source), Tag: int(m.Tag), Seq: m.Seq, Bytes: m.Owner.(*inbound).total,
+		})
+	})
+}
+
+// add adds an operation.
+func (w *waits) add(op *operation) {
+	if op.context == nil || op.context.id == noticeContext {
+		return
+	}
+	a := whowaits.Wait{
+		ID: op.handle(), Comm: op.context.id / 2, Collective: op.context.id%2 > 0, Bytes: op.size, State: whowaits.Moving,
+		Blocked: op.blocked > 0 || op.pml.closing, Peer: whowaits.Any, Tag: whowaits.Any,
+	}
+	switch {
+	case op.other:
+		a.Kind, a.State = whowaits.Request, whowaits.Unmatched
+	case op.isSend:
+		a.Kind, a.State, a.Peer, a.Tag = whowaits.Send, op.stage(), op.peer.rank, int(op.tag)
+		a.Seq = op.seq
+	case op.recv.Posted():
+		a.Kind, a.State, a.Peer, a.Tag = whowaits.Receive, whowaits.Unmatched, int(op.recv.Source), int(op.recv.Tag)
+	default:
+		a.Kind, a.Tag = whowaits.Receive, op.status.Tag
+		if op.peer != nil {
+			a.Peer = op.peer.rank
+		}
+	}
+	if a.Blocked {
+		a.Call = w.callFor(unsafe.Pointer(op))
+		for _, s := range op.sets {
+			if a.Call == nil {
+				a.Call = w.callFor(unsafe.Pointer(s))
+			}
+		}
+	}
+	w.wait(a)
+}
+
+// stage is how far a send has come.
+func (op *operation) stage() string {
+	switch {
+	case op.asked && !op.cleared:
+		return whowaits.Unmatched
+	case op.asked && op.offset < op.accept:
+		return whowaits.Moving
+	case op.asked || op.frames > 0 || op.offset > 0:
+		return whowaits.Unconfirmed
+	}
+	return whowaits.Queued
+}
+
+// callFor returns the call that waits for a condition.
+func (w *waits) callFor(condition unsafe.Pointer) *whowaits.Call {
+	for i := range w.calls {
+		if w.calls[i].Condition == uint64(uintptr(condition)) {
+			w.used[i] = true
+			return &w.calls[i]
+		}
+	}
+	return nil
+}
+
+// assignRest finds the operations of calls that wait for several. There is no way from a call to
+// these. So it takes a single one to wait for all that are left.
+func (w *waits) assignRest() {
+	for i, c := range w.calls {
+		if !w.used[i] {
+			w.Calls = append(w.Calls, c)
+		}
+	}
+	if len(w.Calls) != 1 {
+		return
+	}
+	rest := w.Calls[0]
+	for i := range w.Waits {
+		if a := &w.Waits[i]; a.Blocked && a.Call == nil {
+			a.Call, w.Calls = &rest, nil
+		}
+	}
+}
