@@ -37,7 +37,7 @@ type Config struct {
 	// Guess is taken for the round trip before there was one: 333 ms.
 	Guess time.Duration
 	// LeastProbe and MostProbe bound the time without an acknowledgement after which a probe is sent:
-	// 1 ms, a minute. SCTP has them as RTO.Min and RTO.Max.
+	// 1 ms, a minute; neither is less than 1 ms. SCTP has them as RTO.Min and RTO.Max.
 	LeastProbe, MostProbe time.Duration
 	// Base is how long packets may be that the path carries in any case ([MTU]).
 	Base int
@@ -103,6 +103,7 @@ func NewPath[T any](config Config, control Controller) *Path[T] {
 	if config.MostProbe == 0 {
 		config.MostProbe = defaultMost
 	}
+	config.MostProbe = max(config.MostProbe, time.Duration(granularity))
 	return &Path[T]{config: config, control: control, reorder: newReordering()}
 }
 

@@ -431,3 +431,14 @@ type idleReno struct {
 }
 
 func (r *idleReno) Idle(span int64) { r.span += span }
+
+// However short the time is that is asked for, probes are not sent as fast as the processor can.
+func TestProbesTakeTime(t *testing.T) {
+	p, got := NewPath[int](Config{Packet: 1000, MostProbe: 1}, NewReno(1000)), fates{}
+	p.Send(1, 1000, 0, 0)
+	for range 3 {
+		at := p.At()
+		assert.GreaterOrEqual(t, at-p.sentAt, ms)
+		assert.True(t, p.Tick(at, got))
+	}
+}
