@@ -121,13 +121,21 @@ func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64)
 	}
 	var p *pact
 	c.world.pml.Locked(func() {
+		if err = c.mayAgree(name); err != nil {
+			done.DoneLocked(pml.Status{}, err)
+			return
+		}
 		p = c.nextPact(done)
 		if c.unmade != nil {
-			done.DoneLocked(pml.Status{}, c.unmade)
+			p.giveUp(c.unmade)
 		}
 		c.world.pml.Awaits(1)
 		p.node.Contribute(agreement.Value{Kind: kind, Flags: flags, Gone: c.goneMembers(), Known: c.knownMembers()})
 	})
+	if err != nil {
+		pml.Leave(done.Request())
+		return nil, err
+	}
 	if _, err = done.Request().Wait(ctx); err != nil {
 		pml.Leave(done.Request())
 	}
@@ -154,18 +162,65 @@ func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64)
 // endAgreements ends those that are not decided.
 func (c *Comm) endAgreements(err error) {
 	for _, p := range c.pacts.by {
-		if p.begun {
-			p.done.DoneLocked(pml.Status{}, err)
+		if p.begun && p.node.Outcome() == nil {
+			p.giveUp(err)
 		}
 	}
+}
+
+// giveUp ends the wait for an outcome, which may be there before the caller has woken up.
+func (p *pact) giveUp(err error) {
+	p.gaveUp = err
+	p.done.DoneLocked(pml.Status{}, err)
+}
+
+// mostAhead is how many agreements a process may have given up that are not decided.
+const mostAhead = 16
+
+// mayAgree reports why this process begins no agreement.
+func (c *Comm) mayAgree(name string) error {
+	if c.freed {
+		return ErrFreed
+	}
+	if p := c.pacts.by[c.pacts.calls+1-mostAhead]; p != nil && p.node.Outcome() == nil {
+		return fmt.Errorf("%s: rank %d has given up %d agreements, to the first of which not all other ranks have come yet: call it again later, or with a context that lasts longer",
+			name, c.rank, mostAhead)
+	}
+	return nil
+}
+
+// skipAgreements tells those who have asked for agreements that this process has not begun, and never will.
+func (c *Comm) skipAgreements() {
+	skips := false
+	for number, p := range c.pacts.by {
+		if !p.begun {
+			delete(c.pacts.by, number)
+			skips = true
+		}
+	}
+	for rank := range c.Size() {
+		if skips && rank != c.rank && !c.isGone(rank) {
+			c.world.pml.Notify(c.group.World(rank), notice(noticeFreed, c.id))
+		}
+	}
+}
+
+// agrees reports whether an agreement in which this process takes part is not decided.
+func (c *Comm) agrees() bool {
+	for _, p := range c.pacts.by {
+		if p.begun && p.node.Outcome() == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // nextPact is the one that this process begins now.
 func (c *Comm) nextPact(done pml.Completion) *pact {
 	c.pacts.calls++
 	number := c.pacts.calls
-	// Who is in this one has the outcome of the one before, but not all may know that.
-	delete(c.pacts.by, number-2)
+	// The one mostAhead before this is decided, so all have begun it, and nobody waits for the one before that.
+	delete(c.pacts.by, number-mostAhead-1)
 	p := c.pact(number)
 	p.done, p.begun = done, true
 	return p
@@ -181,9 +236,15 @@ func (c *Comm) pact(number uint64) *pact {
 		b := binary.LittleEndian.AppendUint64(notice(noticeAgreement, c.id), number)
 		c.world.pml.Notify(c.group.World(to), m.Append(b))
 	}
-	p.node = agreement.New(c.rank, c.Size(), send, c.world.nextID, func(v agreement.Value) { c.decided(p, v) })
+	id := func(kind uint8) uint64 {
+		if kind != kindShrink {
+			return 0 // nothing is made of it
+		}
+		return c.world.nextID()
+	}
+	p.node = agreement.New(c.rank, c.Size(), send, id, func(v agreement.Value) { c.decided(p, v) })
 	for rank := range c.Size() {
-		if c.departed(rank) != nil || c.pacts.absent[rank] {
+		if c.isGone(rank) {
 			p.node.Leave(rank)
 		}
 	}
@@ -210,6 +271,7 @@ func (c *Comm) decided(p *pact, v agreement.Value) {
 			}
 		}()
 	}
+	c.retire()
 }
 
 // heardAgreement takes a step of an agreement from a member.
@@ -217,9 +279,13 @@ func (c *Comm) heardAgreement(from int, b []byte) {
 	if len(b) < 8 {
 		return
 	}
-	// A member is one call ahead of this process at most: for its second one it needs this process.
 	number := binary.LittleEndian.Uint64(b)
-	if number+1 < c.pacts.calls || number > c.pacts.calls+1 || number == 0 {
+	if c.freed && c.pacts.by[number] == nil {
+		c.world.pml.Notify(c.group.World(from), notice(noticeFreed, c.id))
+		return
+	}
+	// For more calls a member needs this process.
+	if number+mostAhead < c.pacts.calls || number > c.pacts.calls+mostAhead || number == 0 {
 		return
 	}
 	m, err := agreement.Decode(append([]byte(nil), b[8:]...), c.Size())
@@ -230,12 +296,6 @@ func (c *Comm) heardAgreement(from int, b []byte) {
 
 // memberLeaves takes note of a member that takes no part any more.
 func (c *Comm) memberLeaves(rank int) {
-	if c.departed(rank) == nil {
-		if c.pacts.absent == nil {
-			c.pacts.absent = make(map[int]bool)
-		}
-		c.pacts.absent[rank] = true
-	}
 	for _, p := range c.pacts.by {
 		p.node.Leave(rank)
 	}
@@ -245,7 +305,7 @@ func (c *Comm) memberLeaves(rank int) {
 func (c *Comm) goneMembers() agreement.Set {
 	s := agreement.NewSet(c.Size())
 	for rank := range c.Size() {
-		if c.departed(rank) != nil || c.pacts.absent[rank] || c.pacts.told.Has(rank) {
+		if c.isGone(rank) || c.pacts.told.Has(rank) {
 			s.Add(rank)
 		}
 	}

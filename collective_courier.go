@@ -71,7 +71,7 @@ func (k *courier) Wait(ctx context.Context) error {
 	default:
 		err = k.check()
 	}
-	k.requests, k.expected, k.statuses = k.requests[:0], k.expected[:0], k.statuses[:0]
+	k.forget()
 	return err
 }
 
@@ -90,7 +90,12 @@ func (k *courier) leave() {
 	for _, r := range k.requests {
 		pml.Leave(r)
 	}
-	k.requests = k.requests[:0]
+	k.forget()
+}
+
+// forget makes room for what is begun next.
+func (k *courier) forget() {
+	k.requests, k.expected, k.statuses = k.requests[:0], k.expected[:0], k.statuses[:0]
 }
 
 // Teams implements [coll.Placed].

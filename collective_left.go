@@ -84,7 +84,7 @@ func (c *Comm) tellLeft(name string, number int, err error) {
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.rank))
 	failed := -1
 	if e, is := errors.AsType[*PeerFailedError](err); is {
-		failed = e.Rank
+		failed = c.group.Rank(e.WorldRank) // the error may be of another communicator
 	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(int32(failed)))
 	b = append(b, byte(len(name)))
@@ -115,12 +115,10 @@ func (c *Comm) heardLeft(b []byte) {
 	}
 }
 
-// isMissing takes note of a process that has left the call by which the communicator was made, or one before that.
+// isMissing takes note of a process that has left the call by which the communicator was made, or one before that. Where it is no
+// member of this one, a member that has heard of it in that call has left it for that.
 func (c *Comm) isMissing(e *CollectiveError) {
-	if c.group.Rank(e.WorldRank) < 0 {
-		return
-	}
-	c.unmade = fmt.Errorf("%w: not all ranks have made this communicator: %w", ErrOutOfStep, e)
+	c.unmade = fmt.Errorf("%w: not all ranks may have made this communicator: %w", ErrOutOfStep, e)
 	if c.turn.breaks(c.unmade) {
 		c.coll.Revoke(c.unmade)
 	}
@@ -134,7 +132,10 @@ func (c *Comm) makes(number int, d *Comm) {
 			c.made = make(map[int]*Comm)
 		}
 		c.made[number] = d
-		d.forget = func() { delete(c.made, number) }
+		d.forget = func() {
+			delete(c.made, number)
+			c.retire()
+		}
 		if c.leaving.covers(number) {
 			d.isMissing(c.leaving.error)
 		}
@@ -171,7 +172,7 @@ func (c *Comm) tellNeighbours() {
 	for distance := 1; distance < n; distance *= 2 {
 		for _, step := range []int{1, n - 1} {
 			to := (c.rank + step*distance) % n
-			for to != c.rank && c.departed(to) != nil {
+			for to != c.rank && c.isGone(to) {
 				to = (to + step) % n
 			}
 			if to != c.rank && !l.told[to] {
@@ -184,3 +185,6 @@ func (c *Comm) tellNeighbours() {
 
 // departed is why nothing more will be heard of a member, or nil. The engine's lock is held.
 func (c *Comm) departed(rank int) error { return c.world.pml.Departed(c.group.World(rank)) }
+
+// isGone reports whether a member takes no notice any more: nothing will be heard of it, or it has freed the communicator.
+func (c *Comm) isGone(rank int) bool { return c.departed(rank) != nil || c.pacts.absent[rank] }

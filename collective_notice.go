@@ -60,7 +60,7 @@ func (l *listener) Notice(from int, b []byte) {
 	case c != nil:
 		c.heed(from, b)
 	case w.pml.WasFreed(2*id + 1):
-		if b[0] == noticeAgreement {
+		if b[0] != noticeFreed {
 			w.pml.Notify(from, notice(noticeFreed, id))
 		}
 	case o.held < w.mostEarly():
@@ -104,11 +104,23 @@ func (c *Comm) heed(from int, b []byte) {
 	case noticeAgreement:
 		c.heardAgreement(rank, rest)
 	case noticeFreed:
-		c.memberLeaves(rank)
+		if c.pacts.absent == nil {
+			c.pacts.absent = make(map[int]bool)
+		}
+		c.pacts.absent[rank] = true
+		c.memberGone(rank)
 	}
 }
 
-// memberGone takes note of a member that has failed, or has left the world.
+// retire has a communicator that was freed hear no more notices, once nobody depends on what it hears: the communicators that
+// it has made miss who has left the call, and what was given up of Shrink makes others miss this process.
+func (c *Comm) retire() {
+	if c.freed && len(c.made) == 0 && !c.agrees() {
+		delete(c.world.offices.comms, c.id)
+	}
+}
+
+// memberGone takes note of a member that has failed, has left the world or has freed the communicator.
 func (c *Comm) memberGone(rank int) {
 	if c.leaving.number > 0 {
 		c.tellNeighbours()

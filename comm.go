@@ -40,6 +40,7 @@ type Comm struct {
 	forget  func()        // that this one was made so
 	unmade  error         // some member has not made it
 	pacts   pacts
+	freed   bool // on this process
 	// Of Create: a goroutine is in it, and how often this process has asked another one.
 	creating  atomic.Bool
 	creations atomic.Uint32
@@ -98,14 +99,19 @@ func (c *Comm) Free() error {
 		return ErrWorldComm
 	}
 	c.world.pml.Locked(func() {
-		delete(c.world.offices.comms, c.id)
+		if c.freed {
+			return
+		}
+		c.freed = true
 		if c.forget != nil {
 			c.forget()
 		}
 		c.endAgreements(ErrFreed)
+		c.skipAgreements()
+		c.p2p.FreeLocked()
+		c.coll.FreeLocked()
+		c.retire()
 	})
-	c.p2p.Free()
-	c.coll.Free()
 	return nil
 }
 

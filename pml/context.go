@@ -129,6 +129,9 @@ func (c *Context) Free() {
 	c.free()
 }
 
+// FreeLocked is Free for who holds the lock.
+func (c *Context) FreeLocked() { c.free() }
+
 // free is Free with the lock held.
 func (c *Context) free() {
 	p := c.pml

@@ -19,7 +19,7 @@ import "cmp"
 // A Value is what is agreed on.
 type Value struct {
 	Flags uint64 // those that all have given
-	ID    uint64 // what the coordinator has made for the decision; unique
+	ID    uint64 // what the coordinator has made for the decision
 	Kind  uint8  // what the processes are about
 	Odd   int32  // a process that is about something else than the lowest; −1: there is none
 	Gone  Set    // processes that some voter, or the coordinator, takes for gone
@@ -52,7 +52,7 @@ type Node struct {
 	self, size int
 	send       func(to int, m Message)
 	decided    func(Value)
-	id         func() uint64
+	id         func(kind uint8) uint64
 
 	own      *Value
 	promised int64 // the newest ballot that was heard of; −1: none
@@ -71,8 +71,8 @@ type Node struct {
 }
 
 // New returns the part of a process. Send sends a message, and must not call back. Decided is called once.
-// ID makes what is unique.
-func New(self, size int, send func(to int, m Message), id func() uint64, decided func(Value)) *Node {
+// ID makes what the decision of a kind is to have for an id.
+func New(self, size int, send func(to int, m Message), id func(kind uint8) uint64, decided func(Value)) *Node {
 	return &Node{self: self, size: size, send: send, id: id, decided: decided, promised: -1, ballot: -1,
 		gone: make([]bool, size), owed: make([]bool, size), votes: make(map[int]Message)}
 }
@@ -198,7 +198,7 @@ func (n *Node) begin() {
 	n.promise(n.lead)
 	n.leads, n.proposal, n.accepts = true, nil, make(map[int]bool)
 	for rank := range n.size {
-		if n.takesPart(rank) && n.votes[rank].Ballot != n.lead {
+		if n.takesPart(rank) && n.voteOf(rank) == nil {
 			n.send(rank, Message{Kind: Query, Ballot: n.lead})
 		}
 	}
@@ -263,7 +263,7 @@ func (n *Node) propose() {
 	if newest.Accepted >= 0 {
 		sum = newest.Value
 	} else {
-		sum.ID = n.id()
+		sum.ID = n.id(sum.Kind)
 	}
 	n.proposal, n.accepted, n.ballot = &sum, &sum, n.lead
 	n.tellAll(Message{Kind: Propose, Ballot: n.lead, Value: sum})
@@ -296,6 +296,7 @@ func (n *Node) tellAll(m Message) {
 
 func (n *Node) decide(v Value) {
 	n.outcome = &v
+	n.votes, n.accepts, n.proposal = nil, nil, nil // who asks now hears of the outcome
 	for rank, owed := range n.owed {
 		if owed && !n.gone[rank] {
 			n.send(rank, Message{Kind: Decide, Value: v})

@@ -38,7 +38,7 @@ func newJob(t *testing.T, n int, random *rand.Rand) *job {
 					j.queues[self][to] = append(j.queues[self][to], read)
 				}
 			},
-			func() uint64 { j.ids++; return j.ids },
+			func(uint8) uint64 { j.ids++; return j.ids },
 			func(v Value) {
 				assert.Nil(t, j.decided[self], "it decides once")
 				j.decided[self] = &v

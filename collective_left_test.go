@@ -1,0 +1,62 @@
+package strand
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A courier whose call ended between a receive and its wait knows nothing of it in the next call.
+func TestCourierForgetsACallThatFailed(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	k := new(courier)
+	k.begin(w.Comm(), "Allgather", 1)
+	require.NoError(t, k.Recv(make([]byte, 7), 0))
+	k.end(errors.New("the send after it was refused"))
+
+	k.begin(w.Comm(), "Bcast", 2)
+	got := make([]byte, 3)
+	require.NoError(t, k.Recv(got, 0))
+	require.NoError(t, k.Send([]byte("abc"), 0))
+	require.NoError(t, k.Wait(t.Context()))
+	require.Equal(t, "abc", string(got))
+	k.end(nil)
+}
+
+// A member may have left the call that made a communicator since another process has, which is no member.
+func TestWhoIsNoMemberIsMissedToo(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	c, err := w.Comm().Dup(t.Context())
+	require.NoError(t, err)
+	w.pml.Locked(func() { c.isMissing(&CollectiveError{Rank: 5, WorldRank: 5, Call: "Split", Cause: "it had no time"}) })
+	require.ErrorIs(t, c.Barrier(t.Context()), ErrOutOfStep)
+	_, err = c.Agree(t.Context(), 1)
+	require.ErrorIs(t, err, ErrOutOfStep)
+}
+
+// A failure that is told is that of a member by its rank here, though the error may name its rank elsewhere.
+func TestWhoFailedIsToldByItsRankHere(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	c := w.Comm()
+	c.tellLeft("Bcast", 1, &PeerFailedError{Rank: 7, WorldRank: 0, Cause: errors.New("it is gone")})
+	require.NotNil(t, c.leaving.error)
+	require.Equal(t, 0, c.leaving.error.Failed.Rank)
+}
+
+// An agreement that makes nothing takes no id: those between ids that were freed would be remembered for ever.
+func TestAgreeTakesNoID(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	ids := w.counter.Load()
+	_, err = w.Comm().Agree(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, ids, w.counter.Load())
+}

@@ -1,0 +1,133 @@
+package collectives_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/world"
+)
+
+// giveUp makes a call whose context ends while it is under way.
+func giveUp(ctx context.Context, t *testing.T, call func(context.Context) error) {
+	t.Helper()
+	under, cancel := context.WithCancel(ctx)
+	over := watched{under, make(chan struct{}), new(sync.Once)}
+	left := make(chan error, 1)
+	go func() { left <- call(over) }()
+	<-over.waits
+	cancel()
+	require.ErrorIs(t, <-left, context.Canceled)
+}
+
+func agree(c *strand.Comm) func(context.Context) error {
+	return func(ctx context.Context) error { _, err := c.Agree(ctx, 1); return err }
+}
+
+// A rank that gives agreements up is ahead of the others by as many. They have its flags, and its next one is theirs.
+func TestWhoGivesAgreementsUpIsAhead(t *testing.T) {
+	for who := range 3 {
+		w := world.Open(t, 3)
+		ctx := world.Context(t)
+		const ahead = 5
+		for range ahead {
+			giveUp(ctx, t, agree(w[who].Comm()))
+		}
+		for _, err := range each(comms(w), func(c *strand.Comm) error {
+			for i := range ahead + 1 {
+				if i < ahead && c.Rank() == who {
+					continue
+				}
+				if _, err := c.Agree(ctx, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}) {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// There is a bound to that. What is refused has not begun.
+func TestAgreementsGivenUpAreBounded(t *testing.T) {
+	w := world.Open(t, 2)
+	ctx := world.Context(t)
+	const most = 16
+	for range most {
+		giveUp(ctx, t, agree(w[0].Comm()))
+	}
+	_, err := w[0].Comm().Agree(ctx, 1)
+	require.ErrorContains(t, err, "given up")
+	for range most {
+		require.NoError(t, agree(w[1].Comm())(ctx))
+	}
+	for _, err := range each(comms(w), func(c *strand.Comm) error { return agree(c)(ctx) }) {
+		require.NoError(t, err)
+	}
+}
+
+// Who frees a communicator takes part in no agreement there, whether others have asked for it before or ask after.
+func TestWhoFreesIsNotWaitedFor(t *testing.T) {
+	w := world.Open(t, 2)
+	ctx := world.Context(t)
+	made := make([]*strand.Comm, 2)
+	for _, err := range each(comms(w), func(c *strand.Comm) (err error) { made[c.Rank()], err = c.Dup(ctx); return err }) {
+		require.NoError(t, err)
+	}
+	asks, ended := watched{ctx, make(chan struct{}), new(sync.Once)}, make(chan error, 1)
+	go func() { ended <- agree(made[0])(asks) }()
+	<-asks.waits
+	for _, err := range each(comms(w), func(c *strand.Comm) error { return agree(c)(ctx) }) {
+		require.NoError(t, err, "what rank 0 has asked before has arrived")
+	}
+	require.NoError(t, made[1].Free())
+	require.ErrorIs(t, <-ended, strand.ErrPeerFailed)
+	require.ErrorIs(t, agree(made[0])(ctx), strand.ErrPeerFailed)
+}
+
+// Who frees a communicator of which it has made another one hears yet who is missing in that one.
+func TestWhoFreesTheParentHearsWhoIsMissing(t *testing.T) {
+	w := world.Open(t, 4)
+	ctx := world.Context(t)
+	parent := make([]*strand.Comm, 4)
+	for _, err := range each(comms(w), func(c *strand.Comm) (err error) { parent[c.Rank()], err = c.Dup(ctx); return err }) {
+		require.NoError(t, err)
+	}
+	made := make([]*strand.Comm, 2)
+	for rank := range made { // they need no other rank; rank 3 waits for rank 2
+		var err error
+		made[rank], err = parent[rank].Dup(ctx)
+		require.NoError(t, err)
+		require.NoError(t, parent[rank].Free())
+	}
+	giveUp(ctx, t, func(ctx context.Context) error { return dup(ctx, parent[3]) })
+	for _, c := range made {
+		require.ErrorIs(t, c.Barrier(ctx), strand.ErrOutOfStep)
+		require.NoError(t, c.Free())
+	}
+}
+
+// Who has given Shrink up and frees the communicator is missed in what the others make.
+func TestWhoGivesShrinkUpAndFreesIsMissed(t *testing.T) {
+	w := world.Open(t, 3)
+	ctx := world.Context(t)
+	parent := make([]*strand.Comm, 3)
+	for _, err := range each(comms(w), func(c *strand.Comm) (err error) { parent[c.Rank()], err = c.Dup(ctx); return err }) {
+		require.NoError(t, err)
+	}
+	giveUp(ctx, t, func(ctx context.Context) error { _, err := parent[1].Shrink(ctx); return err })
+	require.NoError(t, parent[1].Free())
+	for _, err := range each([]*strand.Comm{parent[0], parent[2]}, func(c *strand.Comm) error {
+		d, err := c.Shrink(ctx)
+		require.NoError(t, err)
+		return d.Barrier(ctx)
+	}) {
+		if err != nil { // or all knew in time, and it is no member
+			require.ErrorIs(t, err, strand.ErrOutOfStep)
+		}
+	}
+}
