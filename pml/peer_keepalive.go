@@ -29,8 +29,8 @@ func (p *PML) startBeats() {
 }
 
 func (p *PML) beat() {
-	if p.closing {
-		return // which has a timeout of its own
+	if p.over {
+		return
 	}
 	p.engine.After(p.beats.every, p.beat)
 	p.beats.count++
@@ -44,11 +44,12 @@ func (p *PML) beat() {
 	}
 }
 
-// markWanted finds the peers that some operation depends on.
+// markWanted finds the peers that some operation depends on, or this process's leaving: one that has
+// given us up meanwhile may have ended, and over some transports nobody tells.
 func (p *PML) markWanted() {
 	now := p.beats.count
 	for _, pe := range p.peers {
-		if !pe.sent.Empty() {
+		if !pe.sent.Empty() || p.parting() && !pe.parted() {
 			pe.wanted = now
 		}
 	}

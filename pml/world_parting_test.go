@@ -193,6 +193,23 @@ func TestGoodbyeToWhoHasLeftWhileAnAddressFallsSilent(t *testing.T) {
 	}
 }
 
+// A peer that has given us up, and has ended since, may say nothing at all: where the network tells of few
+// closed ports. It is waited for as long as for any peer that is silent, if closing takes that long.
+func TestGoodbyeToWhoIsSilent(t *testing.T) {
+	closingOver(t, parting, func(pe *peer, _ [2]*scripted) {
+		pe.pml.tune.peerTimeout = 2 * time.Second
+		pe.pml.startBeats()
+		for _, r := range pe.rails {
+			r.module.(*connector).ep = &scripted{result: btl.Busy}
+			r.Down(syscall.ECONNRESET)
+		}
+		pe.pass(time.Second)
+		require.Equal(t, rails.Known, pe.ways.Stage)
+		pe.pass(3 * time.Second)
+		assert.Equal(t, rails.Failed, pe.ways.Stage)
+	})
+}
+
 // errUnwelcome is how a peer refuses that holds this process for gone.
 var errUnwelcome = &btl.ConnError{Err: fmt.Errorf("rank 0 was declared failed: %w", btl.ErrUnwelcome), Final: true}
 
