@@ -38,6 +38,7 @@ func TestBenchFlags(t *testing.T) {
 		{"bench peers --from nosuch.json", 2, "nosuch.json: no such file"},
 		{"bench peers --baseline nosuch.json", 2, "--baseline: open nosuch.json"},
 		{"bench coll --calls bcast,brodcast", 2, `--calls "brodcast": want one or more of barrier, bcast`},
+		{"bench coll --calls allreduc", 2, `--calls "allreduc": want one or more of barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reducescatter, separated by commas; did you mean allreduce?`},
 		{"bench coll --sizes 12", 2, "--sizes: 12 bytes: collective calls are measured with numbers of 8 bytes"},
 		{"bench coll --ranks 1", 2, "--ranks 1: want at least 2"},
 		{"bench coll --ranks 4:200", 2, `--ranks "4:200": want 1 to 128 ranks`},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/param"
 )
 
 // A Call is a collective call.
@@ -86,7 +87,11 @@ func CallCells(names []string, ranks, sizes []int) ([]Cell, error) {
 		}
 		for _, name := range names {
 			if Call(name).index() < 0 {
-				return nil, fmt.Errorf("--calls %q: want one or more of %s", name, strings.Join(Calls(), ", "))
+				meant := ""
+				if near := param.Nearest(name, slices.Values(Calls())); near != "" {
+					meant = fmt.Sprintf("; did you mean %s?", near)
+				}
+				return nil, fmt.Errorf("--calls %q: want one or more of %s, separated by commas%s", name, strings.Join(Calls(), ", "), meant)
 			}
 			for _, size := range sizes {
 				if name == "barrier" {
