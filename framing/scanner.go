@@ -87,7 +87,11 @@ func (s *Scanner) Next() (b []byte, direct bool) {
 	s.lend()
 	if s.hi == 0 && s.head > 0 {
 		// Another long frame is likely. A read more costs less than to copy what was read ahead.
-		return s.ahead[:s.head], false
+		next := s.head
+		if s.landing != nil {
+			next += s.landing.Left() // to small pieces of memory, or a small rest
+		}
+		return s.ahead[:min(next, len(s.ahead))], false
 	}
 	return s.ahead[s.hi:], false
 }

@@ -183,6 +183,42 @@ func TestRevokedAfterAReadThatBroughtNothing(t *testing.T) {
 	require.Equal(t, "next", recv.Frames[0].Payload)
 }
 
+// A message that is received into small pieces of memory, or of which little is left, takes few reads.
+func TestSmallPiecesTakeFewReads(t *testing.T) {
+	const size, small = 1 << 20, directMin / 2
+	stream := Append(nil, &btl.Frame{Header: []byte("header"), Payload: make([]byte, size), Size: size})
+	recv := scattered{small: small}
+	var s Scanner
+	s.Start(&recv, size, nil)
+	reads := 0
+	for rest := stream; len(rest) > 0; reads++ {
+		place, _ := s.Next()
+		n := copy(place, rest)
+		rest = rest[n:]
+		require.NoError(t, s.Advance(n))
+	}
+	require.EqualValues(t, 1, s.Frames())
+	require.LessOrEqual(t, reads, size/ReadAhead+3)
+}
+
+// scattered is a receiver whose memory is in small pieces.
+type scattered struct {
+	deaf
+	landing btl.Landing
+	small   int
+}
+
+func (r *scattered) Begin(_ []byte, size int) (*btl.Landing, error) {
+	var pieces [][]byte
+	for left := size; left > 0; left -= r.small {
+		pieces = append(pieces, make([]byte, min(left, r.small)))
+	}
+	r.landing.Set(size, pieces[0], pieces[1:], nil)
+	return &r.landing, nil
+}
+
+func (r *scattered) End(*btl.Landing) error { return nil }
+
 // revoker is a receiver that keeps the landing of a frame which begins.
 type revoker struct {
 	btltest.Receiver
