@@ -162,12 +162,19 @@ func chosen(params *param.Values, r *btl.Registry) ([]btl.Component, error) {
 // progress are the options of the engine that the parameters ask for. Where ranks outnumber the
 // processors, as the launcher says, they wait for each other in another way.
 func progress(params *param.Values, job launch.Job) engine.Options {
-	local, ok := job.(launch.Local)
+	crowded := false
+	if local, ok := job.(launch.Local); ok {
+		processors := local.LocalProcessors()
+		if processors == 0 {
+			processors = runtime.NumCPU()
+		}
+		crowded = local.LocalRanks() > processors
+	}
 	return engine.Options{
 		Spin:    params.Duration("progress_spin"),
 		Tick:    params.Duration("progress_tick"),
 		Stay:    !params.Bool("progress_move"),
-		Crowded: ok && local.LocalRanks() > runtime.NumCPU(),
+		Crowded: crowded,
 	}
 }
 

@@ -53,10 +53,11 @@ func TestProgressMove(t *testing.T) {
 // crowd is a job that knows how many of its ranks run on this host.
 type crowd struct {
 	launch.Job
-	ranks int
+	ranks, processors int
 }
 
-func (c crowd) LocalRanks() int { return c.ranks }
+func (c crowd) LocalRanks() int      { return c.ranks }
+func (c crowd) LocalProcessors() int { return c.processors }
 
 // The engine is told if the launcher says that there are more ranks than processors.
 func TestProgressInACrowd(t *testing.T) {
@@ -67,4 +68,6 @@ func TestProgressInACrowd(t *testing.T) {
 	for ranks, want := range map[int]bool{0: false, 1: false, runtime.NumCPU(): false, runtime.NumCPU() + 1: true} {
 		require.Equal(t, want, progress(params, crowd{ranks: ranks}).Crowded, ranks)
 	}
+	many := 8 * runtime.NumCPU()
+	require.False(t, progress(params, crowd{ranks: many, processors: many}).Crowded, "a rank that is bound to one processor of many")
 }

@@ -69,6 +69,7 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 		return nil, err
 	}
 	m.hostname, m.launcher, m.local = hostname, launcherName(env), localRanks(env, m.size)
+	m.processors = localProcessors(env)
 	if err := m.client.Init(ctx); err != nil {
 		return nil, errors.Join(m.explain(err), m.client.Drop())
 	}
@@ -165,6 +166,19 @@ func launcherName(env lookup) string {
 // can run without that, so nonsense is no error.
 func localRanks(env lookup, size int) int {
 	n, err := number(env, "MPI_LOCALNRANKS", 1, size)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// ProcessorsEnv is set by "strand run" to how many processors the ranks of a host have between them.
+const ProcessorsEnv = param.ReservedEnv + "PROCESSORS"
+
+// localProcessors reads it. As of the ranks, nonsense is no error.
+func localProcessors(env lookup) int {
+	const most = 1 << 20
+	n, err := number(env, ProcessorsEnv, 1, most)
 	if err != nil {
 		return 0
 	}

@@ -241,6 +241,19 @@ func TestLocalRanks(t *testing.T) {
 	}
 }
 
+func TestLocalProcessors(t *testing.T) {
+	for text, want := range map[string]int{"1": 1, "96": 96, "0": 0, "-1": 0, "two": 0, "": 0} {
+		t.Run(text, func(t *testing.T) {
+			env := launched(t, 2)[0]
+			env[ProcessorsEnv] = text
+			j, err := env.join(t)
+			require.NoError(t, err)
+			assert.Equal(t, want, j.(Local).LocalProcessors())
+			require.NoError(t, j.Close())
+		})
+	}
+}
+
 func TestBadEnvironment(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, err)

@@ -55,6 +55,9 @@ type Job interface {
 type Local interface {
 	// LocalRanks is their number, this one included, or 0 if the launcher does not say it.
 	LocalRanks() int
+	// LocalProcessors is how many processors these ranks have between them, or 0 if the launcher does
+	// not say it. This process may be bound to some of them.
+	LocalProcessors() int
 }
 
 // A Failure says how a rank ended that did not leave its job in order, as the launcher saw it.

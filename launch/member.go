@@ -29,6 +29,7 @@ type member struct {
 	hostname   string
 	launcher   string
 	local      int // ranks of this host; 0: not known
+	processors int // that these have; 0: not known
 
 	control   *control.Member // nil if the launcher has no such channel
 	listening sync.WaitGroup
@@ -43,6 +44,9 @@ func (m *member) Launcher() string { return m.launcher }
 
 // LocalRanks implements [Local].
 func (m *member) LocalRanks() int { return m.local }
+
+// LocalProcessors implements [Local].
+func (m *member) LocalProcessors() int { return m.processors }
 
 func (m *member) Put(ctx context.Context, key, value string) error {
 	given.Context(ctx)

@@ -69,6 +69,9 @@ func (pe *peer) arrived(frame uint32, counted, awaited bool) error {
 	if err != nil {
 		return err
 	}
+	if pe.pml.closing && len(pe.received.Beyond()) == 0 {
+		pe.pml.checkClosing()
+	}
 	if awaited && pe.heard != nil && pe.heard.prompt() {
 		pe.acknowledge() // whoever waits for it has the answer's receive posted when that comes
 		return nil

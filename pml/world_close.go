@@ -49,10 +49,12 @@ func (c *closer) Done() bool {
 func (c *closer) Park(w *engine.Waiter) { c.waiter = w }
 
 // drained reports whether nothing is left to be sent or acknowledged, and every message that
-// has matched has arrived: its sender would give it up when it hears that we leave. What this
+// has matched has arrived: its sender would give it up when it hears that we leave. So would the sender of
+// what has arrived beyond a gap, which a goodbye can not acknowledge: a frame before it is still on its way
+// over a slower connection, as what was sent for a receive that has given up since. What this
 // process has sent to itself does not count: nobody will receive it.
 func (pe *peer) drained() bool {
-	return pe.taking == 0 && (pe.self() || pe.sends == 0 && pe.backlog.Len() == 0 && pe.express.frames.Len() == 0 && pe.sent.Empty() && (!pe.local || !pe.holding()))
+	return pe.taking == 0 && (pe.self() || pe.sends == 0 && len(pe.received.Beyond()) == 0 && pe.backlog.Len() == 0 && pe.express.frames.Len() == 0 && pe.sent.Empty() && (!pe.local || !pe.holding()))
 }
 
 // holding reports whether a transport has frames to the peer that it has not

@@ -210,6 +210,18 @@ func TestGoodbyeToWhoIsSilent(t *testing.T) {
 	})
 }
 
+// What has arrived beyond a gap is acknowledged by no goodbye: its sender would give it up.
+func TestGoodbyeWaitsForGaps(t *testing.T) {
+	closingOver(t, draining, func(pe *peer, _ [2]*scripted) {
+		first := pe.received.Next()
+		require.True(t, pe.drained())
+		require.NoError(t, pe.arrived(first+1, true, false))
+		assert.False(t, pe.drained(), "the frame before is on its way")
+		require.NoError(t, pe.arrived(first, true, false))
+		assert.True(t, pe.drained())
+	})
+}
+
 // errUnwelcome is how a peer refuses that holds this process for gone.
 var errUnwelcome = &btl.ConnError{Err: fmt.Errorf("rank 0 was declared failed: %w", btl.ErrUnwelcome), Final: true}
 

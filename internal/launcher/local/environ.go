@@ -12,7 +12,7 @@ import (
 
 // ownVariables are the launcher's: those that it sets, and those that an outer launcher has set
 // and that would be wrong in the ranks.
-var ownVariables = append(launch.Variables(), "MPI_LOCALRANKID", "MPI_LOCALNRANKS", param.FlagsVariable, control.Variable)
+var ownVariables = append(launch.Variables(), "MPI_LOCALRANKID", "MPI_LOCALNRANKS", param.FlagsVariable, control.Variable, launch.ProcessorsEnv)
 
 // IsOwnVariable reports whether only a launcher sets the variable.
 func IsOwnVariable(name string) bool { return slices.Contains(ownVariables, name) }

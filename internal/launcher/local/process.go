@@ -6,11 +6,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/launcher/control"
+	"github.com/strandmp/strand/launch"
 )
 
 // A Command says what to start as a rank.
@@ -51,7 +53,8 @@ func Start(c Command) (*Process, error) {
 		Env: append(slices.Clip(c.Environ),
 			"PMI_FD=3", control.Variable+"=4", // the ExtraFiles
 			"PMI_RANK="+strconv.Itoa(c.Rank), "PMI_SIZE="+strconv.Itoa(c.Size),
-			"MPI_LOCALRANKID="+strconv.Itoa(c.LocalRank), "MPI_LOCALNRANKS="+strconv.Itoa(c.LocalRanks)),
+			"MPI_LOCALRANKID="+strconv.Itoa(c.LocalRank), "MPI_LOCALNRANKS="+strconv.Itoa(c.LocalRanks),
+			launch.ProcessorsEnv+"="+strconv.Itoa(runtime.NumCPU())), // before the rank is bound to one
 	}}
 	theirs, err := p.connect()
 	defer func() {

@@ -63,7 +63,7 @@ func sendLong(ctx context.Context, c *strand.Comm, peer, g, rounds int) error {
 	for round := range rounds {
 		n := longSizes[(g+round)%len(longSizes)]
 		if err := c.Send(ctx, world.Pattern(n, c.Rank()*10+g+round), peer, g); err != nil {
-			return err
+			return fmt.Errorf("goroutine %d, round %d, %d bytes to rank %d: %w", g, round, n, peer, err)
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ func receiveAtLast(ctx context.Context, c *strand.Comm, peer, g, rounds int) err
 				continue
 			}
 			if err != nil {
-				return err
+				return fmt.Errorf("goroutine %d, round %d, try %d, %d bytes from rank %d: %w", g, round, try, n, peer, err)
 			}
 			if st.Count != n || string(in) != string(world.Pattern(n, peer*10+g+round)) {
 				return fmt.Errorf("goroutine %d, round %d, try %d, %d bytes from rank %d: %+v, or other content", g, round, try, n, peer, st)
