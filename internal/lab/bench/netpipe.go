@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,16 +25,20 @@ func (p *netpipePair) Run(ctx context.Context, o Order) (got Outcome, err error)
 		return Outcome{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	size := strconv.Itoa(max(o.Size, 1))
+	size, result := strconv.Itoa(max(o.Size, 1)), filepath.Join(dir, "np.out")
 	var said bytes.Buffer
 	cmd := p.mpi.command(ctx, 2, &said, p.mpi.netpipe, "-l", size, "-u", size, "-p", "0",
-		"-n", strconv.Itoa(o.Iters), "-o", filepath.Join(dir, "np.out"))
+		"-n", strconv.Itoa(o.Iters), "-o", result)
 	if err := cmd.Run(); err != nil {
 		return Outcome{}, fmt.Errorf("%s: %v: %w\n%s", p.mpi.netpipe, o, err, said.Bytes())
 	}
-	half, err := parseNetpipe(said.String())
+	text, err := os.ReadFile(result)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("%s: %v: %w", p.mpi.netpipe, o, err)
+		return Outcome{}, fmt.Errorf("%s: %v: %w\n%s", p.mpi.netpipe, o, err, said.Bytes())
+	}
+	half, err := parseNetpipe(string(text))
+	if err != nil {
+		return Outcome{}, fmt.Errorf("%s: %v: %w\n%s", p.mpi.netpipe, o, err, said.Bytes())
 	}
 	return Outcome{Took: time.Duration(half * 1000 * 2 * float64(o.Iters))}, nil
 }
@@ -41,18 +46,19 @@ func (p *netpipePair) Run(ctx context.Context, o Order) (got Outcome, err error)
 // Close implements [Job].
 func (p *netpipePair) Close() error { return nil }
 
-// parseNetpipe finds the microseconds of half a round trip in a line such as
-// "  0:       8 bytes   2000 times -->      8.07 Mbps in       7.56 usec".
-func parseNetpipe(said string) (float64, error) {
-	for line := range strings.Lines(said) {
-		_, result, found := strings.Cut(line, "-->")
-		fields := strings.Fields(result)
-		if !found || len(fields) != 5 || fields[4] != "usec" {
+// parseNetpipe finds the microseconds of half a round trip in NetPIPE's file, which has a line for each size:
+// bytes, 2²⁰ bits a second, and seconds, with fewer digits. What its processes print gets mixed up.
+func parseNetpipe(file string) (float64, error) {
+	for line := range strings.Lines(file) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
 			continue
 		}
-		if us, err := strconv.ParseFloat(fields[3], 64); err == nil && us > 0 {
-			return us, nil
+		size, err := strconv.ParseFloat(fields[0], 64)
+		rate, bad := strconv.ParseFloat(fields[1], 64)
+		if err == nil && bad == nil && size > 0 && rate > 0 && !math.IsInf(size/rate, 0) {
+			return size * 8 / (rate * (1 << 20)) * 1e6, nil
 		}
 	}
-	return 0, fmt.Errorf("no line with usec in its output: %.400q", said)
+	return 0, fmt.Errorf("no line with bytes, rate and time in its file: %.400q", file)
 }
