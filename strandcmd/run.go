@@ -6,11 +6,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/launcher/live"
+	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/param"
 )
 
@@ -171,7 +173,8 @@ func (f *failurePolicy) Set(text string) error {
 }
 
 // forwarded returns the signals to pass on. What this process was told to
-// ignore (nohup) stays ignored.
+// ignore (nohup) stays ignored. Signals that come soon after stop end nothing either: who
+// repeats Ctrl-C is to see what the job has ended with. Later they do, as that may be what nobody reads.
 func forwarded() (signals <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 16)
 	for _, s := range []os.Signal{
@@ -181,5 +184,5 @@ func forwarded() (signals <-chan os.Signal, stop func()) {
 			signal.Notify(c, s)
 		}
 	}
-	return c, func() { signal.Stop(c) }
+	return c, func() { time.AfterFunc(local.LastWordsTime, func() { signal.Stop(c) }) }
 }
