@@ -13,9 +13,6 @@ import (
 	"github.com/strandmp/strand/reach"
 )
 
-// tagPlaces is that of the exchange below. The calls' own tags do not come so far.
-const tagPlaces = 1 << 21
-
 // whereabouts is what a communicator knows of where its processes are. They tell each other as part of the
 // first collective call with data: of what a rank knows by itself it can not take what all others take too.
 type whereabouts struct {

@@ -11,12 +11,6 @@ import (
 	"github.com/strandmp/strand/pml"
 )
 
-// The messages of Create have tags that those of collective calls do not reach (tagOf).
-const (
-	tagGroup  = 1 << 20 // from a member to the first one: the number of its call, and the list
-	tagAnswer = 2 << 20 // and back, plus that number: the context's id, or why there is none
-)
-
 // Create makes a communicator of the ranks of c that are listed, numbered in that order, with c's
 // ordering and urgency (MPI_Comm_create_group). They alone call it, all with the same list, which has
 // the caller's own rank. Ranks that are in several lists make the calls in an order that suits all, as
@@ -126,7 +120,7 @@ func (x *creation) listen() error {
 // the answers apart.
 func (x *creation) ask() (err error) {
 	c := x.comm
-	number := int(c.creations.Add(1) % (1 << 20))
+	number := int(c.creations.Add(1) % callTags)
 	x.answers = make([]byte, 8+mostReason)
 	if x.answer, err = c.coll.Irecv(x.answers, nil, x.ranks[0], tagAnswer+number); err != nil {
 		return err
@@ -222,7 +216,7 @@ func (x *creation) compare(i int) error {
 	if st.Count < 8 {
 		return x.comm.misfit("Create", from, int64(st.Count), int64(8+len(x.list)))
 	}
-	if number := decodeInts(list)[0]; number < 0 || number >= 1<<20 {
+	if number := decodeInts(list)[0]; number < 0 || number >= callTags {
 		return fmt.Errorf("rank %d gives its call the number %d, which none has", from, number)
 	}
 	x.lists[i] = list

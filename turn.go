@@ -58,9 +58,18 @@ func (c *Comm) refused(name string, number int, err error) {
 	}
 }
 
+// Tags in the context of collective calls, each for messages of one kind. So none is taken for another.
+const (
+	callTags = 1 << 20 // calls have those below, in turn
+
+	tagGroup  = callTags     // of Create, from a member to the first one: the number of its call, and the list
+	tagAnswer = 2 * callTags // and back, plus that number, which is below callTags: the context's id, or why there is none
+	tagPlaces = 3 * callTags // where processes are
+)
+
 // tagOf is the tag of the messages of a call. One comes again when the calls before are long over. All processes make the
 // same calls in the same order; so calls in another order meet, and are told apart by lengths that do not fit.
-func tagOf(number int) int { return number % (1 << 20) }
+func tagOf(number int) int { return int(uint(number) % callTags) } // a number may have come round
 
 // begin begins a call that others wait for on this process, and returns its number; 0 if another goroutine is in one.
 func (t *turn) begin(name string) (number int, err error) {
