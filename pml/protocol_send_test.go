@@ -84,6 +84,17 @@ func TestPromptRailsNeedNoCopies(t *testing.T) {
 	}
 }
 
+// Where release means delivery, what is copied is copied before it is sent: its send does not last a round
+// trip.
+func TestConfirmedSendsAreCompleteAtOnce(t *testing.T) {
+	pe, _, c := promptPeer(t, 20*time.Microsecond)
+	pe.rails[0].attr.Reliable, pe.rails[0].attr.Confirms = true, true
+	op, err := c.isend(make([]byte, 32<<10), nil, 1, 5, Standard)
+	require.NoError(t, err)
+	require.Nil(t, op)
+	require.NotZero(t, pe.pml.copied)
+}
+
 // A frame that its sender waits for is acknowledged at once, before the answer, though the program
 // has always answered soon.
 func TestPromptRailsAcknowledgeAtOnce(t *testing.T) {
