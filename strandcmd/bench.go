@@ -34,10 +34,9 @@ mpiexec -hosts a,b -n 2 strand bench pingpong to measure between hosts.
 With --against it measures Strand and others in the same run, on this host, in
 short blocks that alternate, and prints the lower quartile of each, the median
 and the ratio: raw is two spinning sockets, without headers or matching, that
-nothing can beat over TCP; raw-udp is two of UDP, for pingpong alone; pion is
-pion/sctp alone over UDP, with the packets and buffers that --btl sctp would take; openmpi and mpich are those of this host, each
-as it comes and as it should be fastest: the better one counts. Beside raw or pion,
-which have no shared memory, all are kept to TCP (Strand by --btl tcp,self) unless --btl
+nothing can beat over TCP; raw-udp is two of UDP, for pingpong alone; openmpi and mpich are those of this host, each
+as it comes and as it should be fastest: the better one counts. Beside raw,
+which has no shared memory, all are kept to TCP (Strand by --btl tcp,self) unless --btl
 says otherwise. Beside openmpi and mpich alone all use what they use by themselves, shared
 memory, unless --btl leaves sm out. Absolute
 times tell little on a machine that does other things too; ratios do.
@@ -155,7 +154,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	if w == bench.Pairs {
 		flags.StringVar(&run.pairs, "pairs", "2,4,8", "pairs of ranks at once, `2,4,8`; under a launcher half of its ranks")
 	}
-	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, raw-udp, pion, openmpi, mpich: one or more, separated by commas")
+	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, raw-udp, openmpi, mpich: one or more, separated by commas")
 	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	addSettingFlags(flags, &run.settings)
@@ -336,11 +335,11 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 }
 
 // transports returns the transports that Strand may use in a comparison, and whether they
-// include shared memory. Raw sockets and pion have no shared memory: beside them, where the user
+// include shared memory. Raw sockets have no shared memory: beside them, where the user
 // has chosen no transport, it sets btl to tcp,self.
 func (r *benchRun) transports(params *param.Values) (list string, memory bool, err error) {
 	v := params.Value("btl")
-	if v.Source.Kind == param.Default && (slices.Contains(r.against, "raw") || slices.Contains(r.against, "raw-udp") || slices.Contains(r.against, "pion")) {
+	if v.Source.Kind == param.Default && (slices.Contains(r.against, "raw") || slices.Contains(r.against, "raw-udp")) {
 		s := param.Setting{Name: "btl", Text: "tcp,self", Source: param.Source{Kind: param.Flag, Where: "--against"}}
 		r.settings = append(r.settings, s)
 		return s.Text, false, nil

@@ -45,7 +45,7 @@ func TestBenchFlags(t *testing.T) {
 		{"bench coll --against raw", 1, "--against raw: it has no collective calls"},
 		{"bench peer", 2, "did you mean peers?"},
 		{"bench pair", 2, `unknown command "pair"; did you mean pairs?`},
-		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, raw-udp, pion, openmpi, mpich`},
+		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, raw-udp, openmpi, mpich`},
 		{"bench stream --against raw --blocks 1", 2, "--blocks 1: want at least 4"},
 		{"bench pingpong --against raw -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
 		{"bench pingpong -p btl_tcp_sndbuff=1", 2, "did you mean btl_tcp_sndbuf?"},
@@ -146,7 +146,7 @@ func TestBenchTransports(t *testing.T) {
 		memory             bool
 	}{
 		{"raw,openmpi", "", "tcp,self", false},
-		{"pion", "", "tcp,self", false},
+		{"raw-udp", "", "tcp,self", false},
 		{"openmpi,mpich", "", "^sctp,udp", true},
 		{"openmpi", "tcp,self", "tcp,self", false},
 		{"raw", "sm,self", "sm,self", true},

@@ -21,7 +21,7 @@ func TestCompletion(t *testing.T) {
 		"info --level t":                    "tuner",
 		"info --param pml_ord":              "pml_ordering= pml_ordering",
 		"info --param pm":                   "pml",
-		"bench pingpong --against raw,":     "raw,pion raw,openmpi raw,mpich",
+		"bench pingpong --against raw,":     "raw,openmpi raw,mpich",
 		"bench rate -p btl_tcp_reach=rou":   "btl_tcp_reach=route",
 		"reach --policy ":                   "route weighted weighted13 subnet",
 		"compare --workload pingpong,fa":    "pingpong,farm",

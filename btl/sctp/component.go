@@ -92,9 +92,23 @@ func (m *module) open() error {
 		return nil // alone
 	}
 	m.Publish([]byte{m.kind}, port, chosen)
-	m.Host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s",
+	m.Host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s; it does not encrypt",
 		m.Host.Rank(), stackName(m.kind), m.why, port, wireup.Describe(chosen))
+	m.tellUnused()
 	return nil
+}
+
+// tellUnused says which settings the stack does without.
+func (m *module) tellUnused() {
+	if m.kind != overIP {
+		return
+	}
+	for _, name := range []string{pMTU, pLoopbackMTU} {
+		if v := m.Host.Params().Value(name); v.Source.Kind != param.Default {
+			m.Host.Logf(btl.LogWarn, "sctp: rank %d: %s has no effect: the kernel stack finds out by itself how long packets may be (%s=user goes by it)",
+				m.Host.Rank(), v, pStack)
+		}
+	}
 }
 
 // limitFrames makes frames no longer than the stack's buffers allow.

@@ -11,7 +11,7 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// The whole suite over the user stack. Short heartbeats, so that a peer that is
+// The whole suite over the user stack. Short heartbeats and timeouts, so that a peer that is
 // cut off is missed soon.
 func TestConformanceUser(t *testing.T) {
 	conformance.Run(t, func() conformance.Subject {
@@ -22,27 +22,10 @@ func TestConformanceUser(t *testing.T) {
 				with(pConnectTimeout, "10s"),
 				with(pHandshakeTimeout, "10s"),
 				with(pHeartbeat, "150ms"),
-				with(pAssocMaxRetrans, "7"), // a slow machine is no dead peer
-			},
-			Sever: sever,
-		}
-	})
-}
-
-// The same over the stack of our own.
-func TestConformanceOwn(t *testing.T) {
-	conformance.Run(t, func() conformance.Subject {
-		return conformance.Subject{
-			Component: Component{},
-			Settings: []param.Setting{
-				with(pStack, "own"),
-				with(pConnectTimeout, "10s"),
-				with(pHandshakeTimeout, "10s"),
-				with(pHeartbeat, "150ms"),
 				with(pRTOMin, "50ms"),
 				with(pRTOInitial, "100ms"),
-				with(pRTOMax, "300ms"), // each heartbeat in vain doubles the wait for the next one
-				with(pAssocMaxRetrans, "7"),
+				with(pRTOMax, "300ms"),      // each heartbeat in vain doubles the wait for the next one
+				with(pAssocMaxRetrans, "7"), // a slow machine is no dead peer
 			},
 			Sever: sever,
 		}

@@ -2,9 +2,8 @@
 // streams in it. Messages of different tags travel on different streams, so that
 // a lost packet delays its own tag only.
 //
-// One of three stacks speaks SCTP, behind one seam (internal/stack): the kernel, or in this process, over
-// UDP, pion/sctp (internal/userstack) or Strand's own (internal/ownstack). The last one is new, and is used when
-// it is named: btl_sctp_stack=own. What follows is the same for all.
+// One of two stacks speaks SCTP, behind one seam (internal/stack): the kernel, or Strand's own in this
+// process, over UDP (internal/userstack). What follows is the same for both.
 //
 // # Connections
 //

@@ -14,23 +14,25 @@ import (
 )
 
 // Thousands of associations a second that never prove themselves: a member gets in beside
-// them, from another address, from another port of the same, and from one address that has
-// more ports than there are places.
+// them within a second, whether they come from another address or from its own, and from so many ports that
+// all places are taken, or from one, whose association each of them begins anew.
 func TestMemberAmongFlood(t *testing.T) {
 	leak.Check(t)
 	for _, test := range []struct {
 		name, from string
 		ports      int
 	}{
-		{"from another host", "127.0.0.9", 1},
+		{"from another host", "127.0.0.9", 2 * mostStrangers},
+		{"from the same host", "127.0.0.1", 2 * mostStrangers},
+		{"from a port of another host", "127.0.0.9", 1},
 		{"from a port of the same host", "127.0.0.1", 1},
-		{"from many ports of the same host", "127.0.0.1", 2 * mostStrangers},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for trial := range need.Times(1, 20) {
 				n := newNode(t, 0)
 				f := flood.NewSCTP(target(n), floodRate, sockets(t, test.from, test.ports)...)
-				await(t, "all places to be taken", func() bool { return n.mod.Wire.Count() == mostStrangers }, n)
+				full := min(test.ports, mostStrangers)
+				await(t, "all places to be taken", func() bool { return n.mod.Wire.Count() == full && f.Made.Load() >= mostStrangers }, n)
 				later := time.Now().Add(time.Duration(100+trial*17) * time.Millisecond)
 				await(t, "a moment in the midst of it", func() bool { return time.Now().After(later) }, n)
 				started, made := time.Now(), f.Made.Load()
@@ -39,7 +41,9 @@ func TestMemberAmongFlood(t *testing.T) {
 				took := time.Since(started)
 				t.Logf("in after %v, among %d others", took, f.Made.Load()-made)
 				require.Empty(t, member.downs)
-				require.Less(t, took, 10*time.Second)
+				if need.Soaking() {
+					require.Less(t, took, time.Second)
+				}
 				f.End()
 				member.send("one of us", 1, n)
 				await(t, "its frame", func() bool { return len(n.frames) > 0 }, n, member)

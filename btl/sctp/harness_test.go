@@ -156,9 +156,19 @@ func (n *node) Deliver(_, payload []byte) error {
 	n.frames = append(n.frames, string(payload))
 	return nil
 }
-func (n *node) Begin([]byte, int) (*btl.Landing, error) { return nil, errNotUp }
-func (n *node) End(*btl.Landing) error                  { return nil }
-func (n *node) Drop(*btl.Landing)                       {}
+func (n *node) Begin(_ []byte, size int) (*btl.Landing, error) {
+	memory, l := make([]byte, size), new(btl.Landing)
+	l.Set(size, memory, nil, nil)
+	l.Owner = memory
+	return l, nil
+}
+
+func (n *node) End(l *btl.Landing) error {
+	n.frames = append(n.frames, string(l.Owner.([]byte)))
+	return nil
+}
+
+func (n *node) Drop(*btl.Landing) {}
 
 // logged returns the lines that have the text in them.
 func (n *node) logged(text string) []string {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/btl/sctp/internal/ownstack"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/btl/sctp/internal/userstack"
 )
@@ -26,9 +25,6 @@ func openStack(c config, cfg stack.Config) (*opened, error) {
 	if c.stack == "user" {
 		return openUser(c, cfg, "as "+c.stackSetting+" says")
 	}
-	if c.stack == "own" {
-		return openOwn(c, cfg)
-	}
 	s, err := openKernel(cfg)
 	if err == nil {
 		return &opened{s, overIP, "the kernel has SCTP"}, nil
@@ -47,16 +43,6 @@ func openUser(c config, cfg stack.Config, why string) (*opened, error) {
 		return nil, err
 	}
 	return &opened{s, overUDP, why}, nil
-}
-
-// openOwn opens the stack that is to take the place of the user stack.
-func openOwn(c config, cfg stack.Config) (*opened, error) {
-	cfg.Interleave = c.interleave != "off"
-	s, err := ownstack.Open(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return &opened{s, overUDP, "as " + c.stackSetting + " says"}, nil
 }
 
 // noStack is for a process that is alone in its job: it opens no socket.

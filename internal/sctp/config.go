@@ -44,6 +44,10 @@ type Config struct {
 	// ZeroChecksum offers to take packets without a checksum, and to send such to peers that offer the same
 	// (RFC 9653): the number of the method that finds errors instead. 0: not offered.
 	ZeroChecksum uint32
+	// Joined takes packets that are longer than any on their path without a checksum. Linux joins packets and
+	// leaves it to the network card to cut them, and to compute their checksums (GSO). Between two network
+	// namespaces of a machine there is no card, and nobody else does that for SCTP in UDP.
+	Joined bool
 	// Scheduler and Places say which stream's data goes next: see [stream.Sending].
 	Scheduler string
 	Places    []uint16

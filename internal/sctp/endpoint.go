@@ -117,12 +117,13 @@ func (e *Endpoint) Receive(now int64, local netip.Addr, from netip.AddrPort, pac
 	a = e.byTag[h.Tag]
 	known := a != nil && h.Source == a.port
 	early := first == chunk.TypeInit || first == chunk.TypeCookieEcho
-	h, chunks, err := chunk.Parse(packet, known && a.zeroIn && !early)
+	joined := known && e.config.Joined && len(packet) > a.MostPacket()
+	h, chunks, err := chunk.Parse(packet, known && a.zeroIn && !early || joined)
 	if err != nil {
 		e.Damaged++
 		return nil, nil
 	}
-	in := incoming{now: now, local: local.Unmap(), from: netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), header: h, buf: buf[:0]}
+	in := incoming{now: now, local: local.Unmap(), from: netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), header: h, buf: buf[:0], size: len(packet), joined: joined}
 	switch {
 	case first == chunk.TypeInit:
 		return e.greet(&in, chunks)
@@ -147,6 +148,8 @@ type incoming struct {
 	from   netip.AddrPort
 	header chunk.Header
 	buf    []byte
+	size   int
+	joined bool // several in one ([Config.Joined])
 }
 
 // stray takes a packet with a tag that is nobody's (section 8.4), or that it has since its sender knows no

@@ -104,3 +104,19 @@ func TestRefusedLengths(t *testing.T) {
 	}
 	require.Greater(t, there.a.Path(0).Packet, 1452-24)
 }
+
+// The answer to a stranger's INIT, who may have given somebody else's address, is at most three times as long, with the
+// headers of UDP and IP, however many addresses we have and whatever it asks.
+func TestAnswersAreShort(t *testing.T) {
+	w := newWorld(t, 1, mostAddresses, quiet())
+	a := w.join(0, mostAddresses, nil)
+	unknown := chunk.AppendField(nil, 0xc0de, make([]byte, 40)) // it is reported
+	var more []byte
+	for range 4 {
+		init := initChunk(chunk.TypeInit, 99, more)
+		_, reply := a.hand(netip.AddrPortFrom(address(1, 0), udpPort), address(0, 0), 0, init)
+		require.NotEmpty(t, reply)
+		require.LessOrEqual(t, len(reply)+28, 3*(chunk.HeaderSize+len(init)+28))
+		more = append(more, unknown...)
+	}
+}

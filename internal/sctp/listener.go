@@ -50,13 +50,30 @@ func (k *cookie) offer(c *Config, g *greeting) {
 func (e *Endpoint) introduce(in *incoming, g *greeting, k *cookie) []byte {
 	e.Greetings++
 	b, start := chunk.BeginInit(in.begin(g.Tag), chunk.TypeInitAck, e.initial(k.tag, k.tsn))
-	b = e.offer(b, announced(e.config.Addresses, in.from.Addr()))
+	b = e.offer(b, nil)
 	b, field := chunk.BeginField(b, chunk.ParamCookie)
 	b = chunk.EndField(e.keys.seal(in.now, b, k), field)
-	b = chunk.End(g.appendUnknown(b, mostInfo), start)
+	for _, a := range announced(e.config.Addresses, in.from.Addr()) {
+		if len(b)+mostAddress > in.affords() {
+			break
+		}
+		b = chunk.AppendAddress(b, a)
+	}
+	b = chunk.End(g.appendUnknown(b, min(mostInfo, max(in.affords()-len(b), 0))), start)
 	chunk.Seal(b)
 	return b
 }
+
+const (
+	mostAddress = 4 + 16 // the parameter
+	// amplified is how many times as long as the question the answer to a stranger may be, who may have
+	// given somebody else's address for his (RFC 9000, section 8). Headers are those of UDP and IPv4.
+	amplified = 3
+	headers   = 28
+)
+
+// affords is how long the answer to a stranger's packet may be.
+func (in *incoming) affords() int { return amplified*(in.size+headers) - headers }
 
 // initial is the fixed part of our INITs and INIT ACKs.
 func (e *Endpoint) initial(tag, tsn uint32) chunk.Init {

@@ -18,7 +18,7 @@ type packetState struct {
 // receive takes a packet of the peer's, or what is left of it.
 func (a *Association) receive(in *incoming, path int, chunks chunk.Chunks) {
 	a.Received++
-	a.packet = packetState{}
+	a.packet = packetState{immediate: in.joined} // as several are answered
 	if a.sender != nil {
 		a.paths[path].tried(in.from)
 	}

@@ -82,25 +82,6 @@ func TestCompareWithRawUDP(t *testing.T) {
 	assert.ErrorContains(t, new(rawDatagrams).send(make([]byte, mostDatagram+1)), "does not fit")
 }
 
-func TestCompareWithPion(t *testing.T) {
-	leak.Check(t)
-	for _, w := range []Workload{PingPong, Stream} {
-		c := small(t, w, "pion")
-		c.Cells = c.Cells[1:]
-		c.Settings = []param.Setting{{Name: "btl", Text: "sctp,self"}, {Name: "btl_sctp_stack", Text: "user"}}
-		r, err := Compare(t.Context(), c)
-		require.NoError(t, err)
-		require.Len(t, r.Rows, 2)
-		for _, row := range r.Rows {
-			assert.Positive(t, row.Peers[0].Times.Min)
-		}
-		assert.Contains(t, r.Peers[0].About, "packets of 8192 bytes")
-	}
-
-	l := &pionLink{options: PionOptions{Buffer: 100}}
-	assert.ErrorContains(t, l.send(make([]byte, 51)), "raise btl_sctp_rcvbuf")
-}
-
 func TestCompareWithMPI(t *testing.T) {
 	for i := range implementations {
 		m := &implementations[i]
@@ -142,9 +123,8 @@ func TestCompareRefuses(t *testing.T) {
 		change func(*Comparison)
 		want   string
 	}{
-		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, raw-udp, pion, openmpi, mpich`},
+		{func(c *Comparison) { c.Against = []string{"lam"} }, `--against "lam": want one or more of raw, raw-udp, openmpi, mpich`},
 		{func(c *Comparison) { c.Against = []string{"raw", "raw"} }, `--against raw,raw: "raw" stands there twice`},
-		{func(c *Comparison) { c.Against, c.Cells[0].Workload = []string{"pion"}, Pairs }, "--against pion: it is one pair of associations"},
 		{func(c *Comparison) { c.Cells[0].Workload = Coll }, "--against raw: it has no collective calls"},
 		{func(c *Comparison) { c.Blocks = 3 }, "--blocks 3: want at least 4"},
 	} {

@@ -20,7 +20,6 @@ const (
 	strandName = "strand"
 	rawName    = "raw"
 	rawUDPName = "raw-udp"
-	pionName   = "pion"
 )
 
 // A Contender takes part in a comparison. Several of one name are variants of
@@ -37,7 +36,7 @@ func (c *Contender) Start(ctx context.Context, ranks int) (Job, error) { return 
 
 // Peers lists what Strand can be compared with.
 func Peers() []string {
-	names := []string{rawName, rawUDPName, pionName}
+	names := []string{rawName, rawUDPName}
 	for i := range implementations {
 		names = append(names, implementations[i].name)
 	}
@@ -68,7 +67,7 @@ func (s *Setup) Strand() Contender {
 
 // Peer returns the variants of a peer for a workload. Programs are compiled into the directory.
 func (s *Setup) Peer(ctx context.Context, name string, w Workload, dir string) ([]Contender, error) {
-	if w == Coll && (name == rawName || name == rawUDPName || name == pionName) {
+	if w == Coll && (name == rawName || name == rawUDPName) {
 		return nil, fmt.Errorf("--against %s: it has no collective calls", name)
 	}
 	switch name {
@@ -79,12 +78,6 @@ func (s *Setup) Peer(ctx context.Context, name string, w Workload, dir string) (
 			return nil, fmt.Errorf("--against %s: it sends nothing again, so it only plays pingpong; compare %s with others", rawUDPName, w)
 		}
 		return []Contender{{Name: rawUDPName, About: rawUDPAbout, start: s.localJob(rawUDPName, memberSpec{RawUDP: true})}}, nil
-	case pionName:
-		if w == Pairs {
-			return nil, fmt.Errorf("--against %s: it is one pair of associations; compare %s with others", pionName, w)
-		}
-		o := pionOptions(s.Params)
-		return []Contender{{Name: pionName, About: o.describe(), start: s.localJob(pionName, memberSpec{Pion: &o})}}, nil
 	}
 	for i := range implementations {
 		if m := &implementations[i]; m.name == name {

@@ -21,8 +21,7 @@ import (
 type memberSpec struct {
 	Socket   string          // where to take orders
 	Raw      *SocketOptions  // raw sockets
-	RawUDP   bool            // raw sockets of UDP
-	Pion     *PionOptions    // pion/sctp; none of these: Strand
+	RawUDP   bool            // raw sockets of UDP; none of these: Strand
 	Settings []param.Setting // Strand's parameters
 }
 
@@ -47,8 +46,6 @@ func Member(ctx context.Context, argument string) error {
 		return rawMember(ctx, spec)
 	case spec.RawUDP:
 		return rawUDPMember(ctx, spec)
-	case spec.Pion != nil:
-		return pionMember(ctx, spec)
 	}
 	return strand.Run(ctx, func(ctx context.Context, w *strand.World) error {
 		return takeOrders(ctx, spec.Socket, w.Rank(), newStrandTraffic(w.Comm()))

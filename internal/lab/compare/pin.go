@@ -9,6 +9,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/sctpsock"
 	"github.com/strandmp/strand/param"
 )
 
@@ -55,15 +56,26 @@ func (p Pins) params(v Variant, mtu int, transports *btl.Registry) map[string]st
 	}
 	maps.Copy(all, p.Common)
 	maps.Copy(all, v.Params)
-	if all["btl_sctp_stack"] != "own" && v.Params[sctpCongestion] == "" && p.Common[sctpCongestion] == "" {
-		delete(all, sctpCongestion)
+	for _, name := range []string{sctpCongestion, sctpMTU} {
+		if v.Params[name] == "" && p.Common[name] == "" && kernelSCTP(all["btl_sctp_stack"]) {
+			delete(all, name)
+		}
 	}
 	all["btl"] = v.BTL + "," + toOneself
 	return all
 }
 
-// sctpCongestion can be chosen for our own stack of SCTP: others have that of RFC 9260 only, and say so.
-const sctpCongestion = "btl_sctp_congestion"
+// What can be chosen for SCTP in user space. The kernel's has the congestion control of RFC 9260 only, finds out
+// by itself how long packets may be, and says so to who asks for something else.
+const (
+	sctpCongestion = "btl_sctp_congestion"
+	sctpMTU        = "btl_sctp_mtu"
+)
+
+// kernelSCTP reports whether a stack of SCTP, as the parameter names it, is the kernel's.
+func kernelSCTP(stack string) bool {
+	return stack == "kernel" || stack != "user" && sctpsock.Check() == nil
+}
 
 // allows reports whether a parameter can have the value: a transport with a congestion control of
 // its own has fewer than the kernel.

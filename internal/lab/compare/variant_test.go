@@ -40,7 +40,7 @@ func TestBadVariants(t *testing.T) {
 }
 
 func TestPins(t *testing.T) {
-	variants, err := ParseVariants("tcp(nodelay=false,pml_lanes=4),sctp,sctp(stack=own),udp,sctp(congestion=cubic)", btl.Default)
+	variants, err := ParseVariants("tcp(nodelay=false,pml_lanes=4),sctp(stack=kernel),sctp(stack=user),udp,sctp(stack=kernel,congestion=cubic),sctp(cmt=on)", btl.Default)
 	require.NoError(t, err)
 	pins := Pins{Congestion: "reno", Buffer: 1 << 20, Common: map[string]string{"pml_lanes": "2", "btl_tcp_sndbuf": "2M"}}
 	assert.Equal(t, map[string]string{
@@ -48,12 +48,14 @@ func TestPins(t *testing.T) {
 		"pml_lanes": "4",
 	}, pins.params(variants[0], 1500, btl.Default), "a variant's own wins over what is common, that over a pin")
 	assert.Equal(t, map[string]string{
-		"btl": "sctp,self", "btl_sctp_nodelay": "true", "btl_sctp_sndbuf": "1M", "btl_sctp_rcvbuf": "1M", "btl_sctp_mtu": "1472",
+		"btl": "sctp,self", "btl_sctp_stack": "kernel", "btl_sctp_nodelay": "true", "btl_sctp_sndbuf": "1M", "btl_sctp_rcvbuf": "1M",
 		"pml_lanes": "2", "btl_tcp_sndbuf": "2M",
 	}, pins.params(variants[1], 1500, btl.Default))
-	assert.Equal(t, "8192", pins.params(variants[1], 9000, btl.Default)["btl_sctp_mtu"], "its largest")
-	own, udp, asked := variants[2], variants[3], variants[4]
-	assert.Equal(t, "reno", pins.params(own, 1500, btl.Default)["btl_sctp_congestion"])
+	user, udp, asked, multipath := variants[2], variants[3], variants[4], variants[5]
+	assert.Equal(t, "8192", pins.params(user, 9000, btl.Default)["btl_sctp_mtu"], "its largest")
+	assert.Equal(t, "1472", pins.params(user, 1500, btl.Default)["btl_sctp_mtu"])
+	assert.Equal(t, "reno", pins.params(user, 1500, btl.Default)["btl_sctp_congestion"])
+	assert.Equal(t, "on", pins.params(multipath, 1500, btl.Default)["btl_sctp_cmt"])
 	assert.Equal(t, "reno", pins.params(udp, 1500, btl.Default)["btl_udp_congestion"])
 	assert.Equal(t, "cubic", pins.params(asked, 1500, btl.Default)["btl_sctp_congestion"], "a stack without it says so")
 	assert.NotContains(t, Pins{Congestion: "bbr"}.params(udp, 1500, btl.Default), "btl_udp_congestion", "it has no such algorithm")

@@ -38,8 +38,8 @@ func newMaker(seed uint64, runs int) *maker {
 		Links:   results.Links{Kind: results.UserSpace, Why: "netem: this kernel has none"},
 		Variants: []results.Variant{
 			{Name: tcp, BTL: "tcp", Params: map[string]string{"btl_tcp_congestion": "cubic"}, Facts: map[string]string{results.FactCongestion: "cubic", results.FactStack: "kernel", results.FactMTU: "1500", results.FactSendBuffer: "220 KB"}},
-			{Name: sctp, BTL: "sctp", Params: map[string]string{"btl_sctp_streams": "10"}, Facts: map[string]string{results.FactCongestion: "reno", results.FactStack: "user space (pion)", results.FactMTU: "1500", results.FactSendBuffer: "220 KB"}},
-			{Name: sctp1, BTL: "sctp", Params: map[string]string{"btl_sctp_streams": "1"}, Facts: map[string]string{results.FactCongestion: "reno", results.FactStack: "user space (pion)", results.FactMTU: "1500", results.FactSendBuffer: "220 KB"}},
+			{Name: sctp, BTL: "sctp", Params: map[string]string{"btl_sctp_streams": "10"}, Facts: map[string]string{results.FactCongestion: "reno", results.FactStack: "user space", results.FactMTU: "1500", results.FactSendBuffer: "220 KB"}},
+			{Name: sctp1, BTL: "sctp", Params: map[string]string{"btl_sctp_streams": "1"}, Facts: map[string]string{results.FactCongestion: "reno", results.FactStack: "user space", results.FactMTU: "1500", results.FactSendBuffer: "220 KB"}},
 			{Name: udp, BTL: "udp", Unable: "there is no transport udp"},
 		},
 	}, 0}

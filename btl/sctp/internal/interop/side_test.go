@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/btl/sctp/internal/ownstack"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/btl/sctp/internal/userstack"
 	"github.com/strandmp/strand/internal/engine"
@@ -22,7 +21,6 @@ var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // stacks are ours.
 var stacks = map[string]func(stack.Config) (stack.Stack, error){
 	"user": func(c stack.Config) (stack.Stack, error) { return userstack.Open(c) },
-	"own":  func(c stack.Config) (stack.Stack, error) { return ownstack.Open(c) },
 }
 
 // A side is a stack of ours, which the test drives.

@@ -61,7 +61,7 @@ func supported(t stack.Tuning) error {
 		return nil // the reason for doing without is that
 	}
 	can := func(parameter, why string) error {
-		return &stack.UnsupportedError{Parameter: parameter, Stack: "kernel", Able: "own", Why: why}
+		return &stack.UnsupportedError{Parameter: parameter, Stack: "kernel", Able: "user", Why: why}
 	}
 	switch {
 	case t.Congestion == "cubic":

@@ -1,310 +1,327 @@
 package userstack
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
+	"cmp"
 	"net/netip"
-	"sync/atomic"
+	"slices"
 	"syscall"
 	"time"
 
-	"github.com/pion/sctp"
-
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
-	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/datagram"
+	"github.com/strandmp/strand/internal/sctp"
+	"github.com/strandmp/strand/internal/sctp/stream"
 )
 
-// An association is this stack's end of one with one peer. Only the engine touches
-// its fields, except the atomic ones.
+// An association is our end of one.
 type association struct {
-	s      *Stack
-	so     *socket
-	h      stack.Handler
-	remote netip.AddrPort
-	to     rawio.Destination
-	mtu    int
-
-	ours   opening // with the tag and the TSN that this side has chosen
-	theirs opening // once it is known
-	setup  *setup  // until the association is established, if we have begun it
-
-	pion    *sctp.Association // nil until it is established
-	conn    *conn
-	streams map[uint16]*stream
-	fresh   []*stream // streams that packets have come for
-	pushed  uint64    // packets given to pion
-	held    bool      // one more packet has come, and the ring had no room for it
-	refused bool      // Busy was returned and Writable is due
-	may     int       // bytes to send before pion is asked again how much is under way
-	ended   bool
-	reason  error // why it is to end
-	beat    beat
-	// againTimer runs while packets are kept that may have to be sent again. Tending says
-	// so to other goroutines.
-	againTimer btl.Timer
-	tending    atomic.Bool
-	timeouts   timeouts
-	since      time.Time
-	trusted    bool
-	strange    int // bytes that came before the peer was trusted
-
-	listed  atomic.Bool // among those that have news
-	left    atomic.Bool // pion has closed its connection
-	severed atomic.Bool
+	s        *Stack
+	p        *sctp.Association
+	h        stack.Handler
+	over     bool // the handler is not called any more
+	severed  bool
+	refused  bool // Busy was returned, and Writable is due
+	touched  bool
+	deferred bool // the loop will flush it
+	blocked  bool // a socket has had no room for it
+	epoch    uint64
+	held     int // bytes that were sent since it was last drained
+	alarm    *datagram.Alarm
+	giveUp   btl.Timer // ends an attempt that takes too long
+	ways     []way
+	pairs    []sctp.Pair // of an attempt, at which somebody may be
+	sent     uint64      // calls
+	received uint64      // packets
 }
 
-// A stream is one of the streams of an association.
-type stream struct {
-	id    uint16
-	pion  *sctp.Stream
-	fresh bool
-}
-
-// establish hands the association over to pion.
-func (a *association) establish() error {
-	a.conn = newConn(a)
-	a.streams = make(map[uint16]*stream)
-	a.since = time.Now()
-	local, remote := a.ours.init(), a.theirs.init()
-	opts := append(a.s.cfg.options(a.mtu), sctp.WithLoggerFactory(&a.timeouts), sctp.WithNetConn(a.conn), sctp.WithSNAP(local, remote))
-	p, err := sctp.ClientContext(context.Background(), opts...)
-	if err != nil {
-		return fmt.Errorf("pion/sctp: %w", err)
-	}
-	a.pion = p
-	a.conn.urge.assoc.Store(p)
-	a.setup = nil
-	a.s.supersede(a)
-	a.s.help(1)
-	a.heard()
-	a.s.startBeats()
-	return nil
-}
-
-const (
-	// longestMessage that is handed over.
-	longestMessage = 2 << 20
-	// unproved is how much, in bytes, somebody may send before it is trusted.
-	unproved = 32 << 10
+var (
+	_ stack.Association = (*association)(nil)
+	_ sctp.Owner        = (*association)(nil)
+	_ btl.Deferred      = (*association)(nil)
+	_ datagram.Waiter   = (*association)(nil)
 )
 
-// Trust implements [stack.Association].
-func (a *association) Trust() { a.trusted = true }
+func (s *Stack) newAssociation() *association {
+	a := &association{s: s}
+	a.alarm = datagram.NewAlarm(a.tick)
+	return a
+}
 
-// past is a deadline that makes pion's reads return at once if there is nothing.
-var past = time.Unix(1, 0)
+// adopt takes the protocol's part.
+func (a *association) adopt(p *sctp.Association) {
+	a.p = p
+	a.s.byTag[p.Tag()] = a
+}
 
-// stream opens a stream, or returns it.
-func (a *association) stream(id uint16) (*stream, error) {
-	if s := a.streams[id]; s != nil {
-		return s, nil
+// forget ends what the stack knows of it.
+func (a *association) forget() {
+	a.over = true
+	if a.giveUp != nil {
+		a.giveUp.Stop()
+		a.giveUp = nil
 	}
-	p, err := a.pion.OpenStream(id, 0)
+	if a.severed {
+		a.severed = false
+		a.s.severed--
+	}
+	if a.s.byTag[a.p.Tag()] == a {
+		delete(a.s.byTag, a.p.Tag())
+	}
+}
+
+// Associate implements [stack.Stack].
+func (s *Stack) Associate(r stack.Route, h stack.Handler) (stack.Association, error) {
+	a := s.newAssociation()
+	a.h = h
+	for _, p := range r.Pairs {
+		remote := netip.AddrPortFrom(p.Remote.Addr().WithZone(""), p.Remote.Port())
+		if so := s.socketFor(p.Local, remote.Addr()); so != nil {
+			a.pairs = append(a.pairs, so.pair(remote, p.Nearby))
+		}
+	}
+	if len(a.pairs) == 0 {
+		return nil, syscall.EADDRNOTAVAIL
+	}
+	p, err := s.endpoint.Associate(s.cfg.Loop.Now(), a.pairs, stack.InnerPort, a)
 	if err != nil {
 		return nil, err
 	}
-	// Reads must not wait, so the deadline is passed, for ever. But a goroutine of pion's
-	// puts it into force. The reads below wait until that has run, or until there is a
-	// message.
-	if err := p.SetReadDeadline(past); err != nil {
-		return nil, err
+	a.adopt(p)
+	if t := s.cfg.ConnectTimeout; t > 0 {
+		a.giveUp = s.cfg.Loop.After(t, func() { a.fail(syscall.ETIMEDOUT) })
 	}
-	for {
-		if _, _, err := p.ReadSCTP(nil); !errors.Is(err, io.ErrShortBuffer) {
-			break
-		}
-	}
-	s := &stream{id: id, pion: p}
-	a.streams[id] = s
-	return s, nil
+	s.work(a)
+	return a, nil
 }
 
-// take gives pion a packet from the peer, and notes which streams it is for.
-func (a *association) take(so *socket, b []byte) {
-	if a.reason != nil || checkSum(b) != nil {
-		return // damaged on its way, or forged by somebody who guesses: as if it were lost
-	}
-	a.heard()
-	aborted, known, ours := false, true, false
-	var sack []byte
-	chunks(b, func(kind byte, c []byte) bool {
-		switch kind {
-		case chunkAbort:
-			aborted = true
-		case chunkData, chunkIData:
-			known = known && a.expect(c)
-		case chunkSack:
-			sack = c
-		case chunkInit, chunkInitAck, chunkCookieEcho, chunkCookieAck:
-			ours = true // what sets associations up is not for pion
-		}
-		return true
-	})
-	if sack != nil && !ours {
-		a.conn.again.acknowledged(sack)
-	}
-	switch {
-	case ours:
-	case aborted:
-		a.finish(syscall.ECONNRESET)
-	case !a.trusted && a.credit(len(b)):
-		a.s.send(a.so, abortPacket(a.theirs.tag, 0), a)
-		a.finish(fmt.Errorf("more than %d bytes before it has proved itself", unproved))
-	case !known:
-		a.s.send(a.so, abortPacket(a.theirs.tag, 0), a)
-		a.finish(fmt.Errorf("%w: data on a stream beyond the %d that it may use", errForm, a.allowed()))
-	case !a.conn.push(b):
-		so.held, so.holder, a.held = append([]byte(nil), b...), a, true
-	}
-}
-
-// credit counts what somebody sends that is not trusted, and reports whether it is
-// too much.
-func (a *association) credit(n int) bool {
-	a.strange += n
-	return a.strange > unproved
-}
-
-// expect notes that a stream has news, and reports whether there is that stream.
-func (a *association) expect(c []byte) bool {
-	if len(c) < chunkHead+6 {
-		return true // pion refuses it
-	}
-	id := uint16(c[8])<<8 | uint16(c[9])
-	if int(id) >= a.allowed() {
-		return false
-	}
-	s, err := a.stream(id)
-	if err == nil && !s.fresh {
-		s.fresh = true
-		a.fresh = append(a.fresh, s)
-	}
-	return true
-}
-
-// allowed is the number of streams that the peer may use: before it has proved itself
-// only the first, so that there is no more than one for a stranger to open.
-func (a *association) allowed() int {
-	if !a.trusted {
-		return 1
-	}
-	return a.Streams()
-}
-
-// news puts the association on the list of those that the engine has to look at.
-// Any goroutine may call it.
-func (a *association) news() {
-	if !a.listed.Swap(true) {
-		a.s.announce(a)
-	}
-}
-
-// look hands over what has arrived and finds out whether there is room, or an end.
-func (a *association) look() {
-	if a.ended || a.pion == nil {
+// fail ends it for a reason that the protocol does not know.
+func (a *association) fail(err error) {
+	if a.over {
 		return
 	}
-	if a.againTimer == nil && a.conn.again.some.Load() {
-		a.sendAgain()
+	a.p.Discard()
+	a.Down(err)
+}
+
+// refusedAt notes that nobody is at an address. If nobody is at any, the attempt has failed.
+func (a *association) refusedAt(remote netip.AddrPort) {
+	a.pairs = slices.DeleteFunc(a.pairs, func(p sctp.Pair) bool { return p.Remote == remote })
+	if len(a.pairs) == 0 && a.p.State() == sctp.CookieWait {
+		a.fail(syscall.ECONNREFUSED)
 	}
-	handled := a.conn.handled.Load()
-	over := a.left.Load()
-	for i := 0; i < len(a.fresh) && !a.ended; i++ {
-		a.read(a.fresh[i])
+}
+
+// work sends what an association has, now or when the endpoint has returned.
+func (s *Stack) work(a *association) {
+	a.touch()
+	s.settle()
+}
+
+func (a *association) touch() {
+	if !a.touched {
+		a.touched = true
+		a.s.touched = append(a.s.touched, a)
 	}
-	if a.ended {
-		return
-	}
-	if handled == a.pushed && !a.held {
-		for _, s := range a.fresh {
-			s.fresh = false
-		}
-		a.fresh = a.fresh[:0]
-	}
-	if over && (handled == a.pushed || a.reason != nil) {
-		a.down()
-		return
-	}
-	if a.refused && a.pion.BufferedAmount() <= a.s.cfg.Outstanding*3/4 {
-		a.refused, a.may = false, 0
+}
+
+// settle sends what there is, and says that there is room.
+func (a *association) settle() {
+	a.drain()
+	if a.refused && !a.over && a.p.Queued() <= a.s.cfg.Outstanding*3/4 {
+		a.refused = false
 		a.h.Writable()
 	}
 }
 
-// read hands over the messages of one stream.
-func (a *association) read(s *stream) {
-	for !a.ended {
-		n, ppid, err := s.pion.ReadSCTP(a.s.message)
-		switch {
-		case errors.Is(err, io.ErrShortBuffer) && n <= longestMessage:
-			a.s.message = make([]byte, n) // the peer's frames are longer than ours
-			continue
-		case errors.Is(err, io.ErrShortBuffer):
-			a.Abort()
-			a.h.Down(fmt.Errorf("%w: message of %d bytes, at most %d are allowed", errForm, n, longestMessage))
-			return
-		case err != nil:
-			return
+// Send implements [stack.Association].
+func (a *association) Send(id uint16, ppid uint32, head []byte, f *btl.Frame) btl.Result {
+	size := len(head)
+	if f != nil {
+		size += f.Size
+	}
+	switch {
+	case a.over:
+		return btl.Broken
+	case size > a.s.cfg.MaxMessage:
+		a.s.cfg.Loop.Post(func() { a.fail(syscall.EMSGSIZE) }) // no call of the handler from here
+		return btl.Broken
+	}
+	if queued := a.p.Queued(); queued > 0 && queued+size > a.s.cfg.Outstanding {
+		a.refused = true
+		return btl.Busy
+	}
+	m := a.s.messages.fill(head, f)
+	m.Stream, m.PPID, m.Unordered = id, ppid, false
+	if err := a.p.Push(a.s.cfg.Loop.Now(), &m.Message); err != nil {
+		a.s.messages.put(m)
+		return btl.Broken
+	}
+	a.held += size
+	a.soon()
+	return btl.Done
+}
+
+// flushAt is how many bytes are held back at most, to go out together.
+const flushAt = 16 << 10
+
+// soon sends at once what is the first since the last poll. More waits a moment, so that it shares packets
+// and calls.
+func (a *association) soon() {
+	s, loop := a.s, a.s.cfg.Loop
+	if s.inside > 0 {
+		a.touch()
+		return
+	}
+	if now := loop.Epoch(); now != a.epoch {
+		a.epoch = now
+	} else if a.held < flushAt {
+		if !a.deferred {
+			a.deferred = true
+			loop.Flush(a)
 		}
-		a.h.Receive(s.id, uint32(ppid), a.s.message[:n], true)
+		return
+	}
+	a.drain()
+}
+
+// Flush implements [btl.Deferred].
+func (a *association) Flush() {
+	a.deferred = false
+	if a.s.inside > 0 {
+		a.touch()
+		return
+	}
+	a.drain()
+}
+
+// Resume implements [datagram.Waiter].
+func (a *association) Resume() bool {
+	a.blocked = false
+	a.drain()
+	return true
+}
+
+// tick is called when the protocol has something to do.
+func (a *association) tick(now int64) {
+	s := a.s
+	if s.closed {
+		return
+	}
+	s.inside++
+	a.p.Tick(now)
+	s.inside--
+	s.work(a)
+}
+
+// Up implements [sctp.Owner].
+func (a *association) Up() {
+	if a.giveUp != nil {
+		a.giveUp.Stop()
+		a.giveUp = nil
+	}
+	if !a.over {
+		a.h.Up()
 	}
 }
 
-// finish begins the end: pion handles what it has, then Down follows.
-func (a *association) finish(reason error) {
-	if a.reason != nil || a.ended {
-		return
+// Receive implements [sctp.Owner].
+func (a *association) Receive(id uint16, ppid uint32, piece []byte, end bool) {
+	if !a.over {
+		a.h.Receive(id, ppid, piece, end)
 	}
-	a.reason = reason
-	if a.pion == nil {
+}
+
+// Confirmed implements [sctp.Owner].
+func (a *association) Confirmed(m *stream.Message) { a.s.messages.put(m.Owner.(*message)) }
+
+// PathChanged implements [sctp.Owner].
+func (a *association) PathChanged(i int) {
+	if !a.over {
+		a.h.PathChanged(a.state(i))
+	}
+}
+
+// Down implements [sctp.Owner].
+func (a *association) Down(err error) {
+	if !a.over {
 		a.forget()
-		a.h.Down(reason)
+		a.h.Down(err)
+	}
+}
+
+// Poll implements [stack.Association].
+func (a *association) Poll() bool { return a.s.receive() }
+
+// Streams implements [stack.Association].
+func (a *association) Streams() int { return a.p.Streams() }
+
+// Window implements [stack.Association].
+func (a *association) Window() int { return a.p.Window() }
+
+// Queued implements [stack.Association].
+func (a *association) Queued() int { return a.p.Queued() }
+
+// Remote implements [stack.Association].
+func (a *association) Remote() netip.AddrPort { return a.p.Remote() }
+
+// Trust implements [stack.Association].
+func (a *association) Trust() { a.p.Trust() }
+
+// Addresses implements [stack.Association].
+func (a *association) Addresses() (local, remote string) {
+	p := a.p.Path(0).Pair
+	return p.Local.String(), a.p.Remote().String()
+}
+
+// Calls implements [stack.Association].
+func (a *association) Calls() (sent, received uint64) { return a.sent, a.received }
+
+// Abort implements [stack.Association].
+func (a *association) Abort() {
+	if a.over {
 		return
 	}
-	a.endConn(reason)
-}
-
-// endConn makes pion's reader leave. If that has left already, nobody else sees to it that
-// Down follows.
-func (a *association) endConn(reason error) {
-	a.conn.end(reason)
-	if a.left.Load() {
-		a.news()
-	}
-}
-
-// down ends the association: everything that had arrived is handed over.
-func (a *association) down() {
-	reason := a.reason
-	if reason == nil {
-		reason = io.EOF // pion has closed it, after SHUTDOWN
-	}
+	severed := a.severed
 	a.forget()
-	a.h.Down(reason)
-}
-
-// forget takes the association out of all lists and ends pion's part of it.
-func (a *association) forget() {
-	if a.ended {
+	if severed {
+		a.p.Discard()
 		return
 	}
-	a.ended = true
-	if a.setup != nil {
-		a.setup.stop()
-		a.setup = nil
+	a.p.Abort("")
+	a.s.work(a)
+}
+
+// Release implements [stack.Association]. Nobody goes on when the process has ended.
+func (a *association) Release() { a.Abort() }
+
+// Sever implements [stack.Association].
+func (a *association) Sever() {
+	if !a.severed && !a.over {
+		a.severed = true
+		a.s.severed++
 	}
-	a.s.remove(a)
-	if a.againTimer != nil {
-		a.againTimer.Stop()
-		a.againTimer = nil
+}
+
+// Paths implements [stack.Association].
+func (a *association) Paths() []btl.PathState {
+	all := make([]btl.PathState, a.p.Paths())
+	for i := range all {
+		all[i] = a.state(i)
 	}
-	if a.pion != nil {
-		a.s.help(-1)
-		a.conn.end(net.ErrClosed)
-		_ = a.pion.Close() // waits for pion's reader, which waits for nobody
-	}
+	return all
+}
+
+func (a *association) state(i int) btl.PathState {
+	p := a.p.Path(i)
+	ago := time.Duration(a.s.cfg.Loop.Now() - p.Since)
+	return btl.PathState{Desc: p.Local.String() + " → " + p.Remote.String(), Up: p.State == sctp.Active, Since: time.Now().Add(-ago)}
+}
+
+// Congestion implements [stack.Association].
+func (a *association) Congestion() (btl.Congestion, bool) {
+	p := a.p.Path(0)
+	return btl.Congestion{
+		Algorithm: cmp.Or(a.s.cfg.Congestion, "reno"), Window: p.Window, RoundTrip: p.RoundTrip, Timeout: p.Timeout, Resent: int64(p.Resent), Timeouts: int64(p.Timeouts),
+	}, true
 }

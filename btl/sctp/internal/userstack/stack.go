@@ -1,67 +1,198 @@
 package userstack
 
 import (
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
 	"fmt"
+	"net"
 	"net/netip"
-	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 
-	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/recovery"
+	"github.com/strandmp/strand/internal/sctp"
+	"github.com/strandmp/strand/internal/sctp/chunk"
+	"github.com/strandmp/strand/internal/sctp/stream"
+	"github.com/strandmp/strand/wireup"
 )
 
-// A Stack is SCTP over UDP in this process.
+// A Stack is SCTP over UDP.
 type Stack struct {
-	cfg     *config
-	sockets []*socket
-	baker   *baker
-	byTag   map[uint32]*association // by our name for it
-	beats   btl.Timer
-	helped  btl.Helped // if the loop wants to know
-	kicked  int        // how often pion's goroutines are to be let in, since they have something to do
-	closed  bool
-	working bool   // in Progress
-	message []byte // one that is being handed over
-	out     []byte // one that is being sent
-
-	// The associations that have news.
-	mu      sync.Mutex
-	list    []*association
-	spare   []*association
-	pending atomic.Bool // the list is not empty
-	posted  atomic.Bool // wake is to be called
-
-	filter atomic.Pointer[func(packet []byte) bool]
+	cfg      stack.Config
+	endpoint *sctp.Endpoint
+	sockets  []*socket
+	clock    *datagram.Clock
+	messages pool
+	touched  []*association // that may have something to send, or to tell
+	inside   int            // calls of the endpoint that have not returned: nothing is sent meanwhile
+	out      []byte         // packets of one batch
+	reply    []byte
+	byTag    map[uint32]*association // by ours
+	filter   func(packet []byte) bool
+	severed  int // associations, for tests
+	closed   bool
 }
 
 var _ stack.Stack = (*Stack)(nil)
 
+const (
+	defaultBuffer = 4 << 20
+	// farewell is how long closing waits for what peers have not confirmed: nobody repeats it when the
+	// process has ended.
+	farewell = time.Second
+	// longestPacket fits into a UDP datagram, with IPv6's header.
+	longestPacket = 65000
+)
+
 // Open opens the sockets.
 func Open(c stack.Config) (*Stack, error) {
-	cfg, err := configure(c)
-	if err != nil {
+	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
+	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket),
+		byTag: make(map[uint32]*association)}
+	var err error
+	if s.endpoint, err = sctp.NewEndpoint(s.protocol()); err != nil {
 		return nil, err
 	}
-	s := &Stack{cfg: cfg, baker: newBaker(), byTag: make(map[uint32]*association),
-		message: make([]byte, c.MaxMessage), out: make([]byte, c.MaxMessage)}
-	s.helped, _ = c.Loop.(btl.Helped)
-	if s.sockets, err = openSockets(cfg); err != nil {
+	if err := s.listen(); err != nil {
 		return nil, err
-	}
-	for _, so := range s.sockets {
-		so.s = s
-		if so.watch, err = cfg.Loop.Watch(so.fd, so); err != nil {
-			so.watch = nil
-			for _, so := range s.sockets {
-				so.close()
-			}
-			return nil, err
-		}
 	}
 	s.checkBuffers(c)
 	return s, nil
+}
+
+// protocol is what the transport's parameters are for the protocol.
+func (s *Stack) protocol() sctp.Config {
+	c := s.cfg
+	p := sctp.Config{
+		Port: stack.InnerPort, Streams: c.Streams, Window: c.ReceiveBuffer, Outstanding: c.Outstanding,
+		RTOInitial: c.RTOInitial, RTOMin: c.RTOMin, RTOMax: c.RTOMax, Heartbeat: c.Heartbeat,
+		PathMaxRetrans: c.PathMaxRetrans, AssocMaxRetrans: c.AssocMaxRetrans, Autoclose: c.Autoclose,
+		Interleave: c.Interleave, Scheduler: scheduler(c.Tuning), Places: places(c.Tuning), Delay: c.Delay,
+		ZeroChecksum: zeroChecksum(c.ZeroChecksum), Joined: c.EncapPort != 0, Multipath: c.Multipath, Control: control(c.Congestion),
+		Pool: new(stream.Pool), Accept: s.accept, Room: c.Room, Local: s.pathTo, Random: random,
+	}
+	if len(c.Local) > 1 {
+		for _, a := range c.Local {
+			p.Addresses = append(p.Addresses, a.WithZone(""))
+		}
+	}
+	return p
+}
+
+// control makes the congestion control of a path.
+func control(name string) func(packet int) recovery.Controller {
+	if name == cubic {
+		return func(packet int) recovery.Controller { return recovery.NewCubic(packet) }
+	}
+	return func(packet int) recovery.Controller { return recovery.NewReno(packet) }
+}
+
+const cubic = "cubic"
+
+// zeroChecksum is the method by which errors are found instead (RFC 9653, section 5.1): that below SCTP.
+func zeroChecksum(offered bool) uint32 {
+	if offered {
+		return 1
+	}
+	return 0
+}
+
+// scheduler is in turns where messages can be interleaved, unless it is asked for.
+func scheduler(t stack.Tuning) string {
+	if t.Scheduler == "" && t.Interleave {
+		return "rr"
+	}
+	return t.Scheduler
+}
+
+// places are those of streams: of the control stream, whose is 0, and of the others.
+func places(t stack.Tuning) []uint16 {
+	if t.Priorities == nil {
+		return nil
+	}
+	first := uint16(0)
+	if t.Scheduler == "wfq" {
+		first = 1
+		for _, weight := range t.Priorities {
+			first = max(first, weight)
+		}
+	}
+	return append([]uint16{first}, t.Priorities...)
+}
+
+func random() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails (crypto/rand)
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// A socket is that of one of our addresses.
+type socket struct {
+	*datagram.Socket
+	s       *Stack
+	address netip.Addr // without its zone, as the protocol knows it
+	nic     int        // longest packet of SCTP that the interface carries
+	network netip.Prefix
+}
+
+var _ datagram.Owner = (*socket)(nil)
+
+// listen opens a socket for each address, at a port that is free on all. Where a peer may be a kernel, packets are not
+// joined (UDP_SEGMENT): a kernel that has the joined one in hand, since it is on this machine, takes it for one
+// packet of SCTP's, and breaks down (seen with Linux 6.1).
+func (s *Stack) listen() error {
+	open := func(a netip.Addr, port uint16) (*socket, uint16, error) {
+		so, err := datagram.Open(netip.AddrPortFrom(a, port), s.cfg.SendBuffer, s.cfg.ReceiveBuffer)
+		if err != nil {
+			return nil, 0, err
+		}
+		if s.cfg.EncapPort != 0 {
+			so.Packets.Way = min(so.Packets.Way, rawio.ManyCalls)
+		}
+		nic, network := interfaceOf(a)
+		return &socket{Socket: so, s: s, address: a.WithZone(""), nic: nic, network: network}, so.Local.Port(), nil
+	}
+	sockets, _, err := wireup.Bind(s.cfg.Ports, fmt.Sprint(s.cfg.Local), s.cfg.Local, open, func(so *socket) { so.Close() })
+	if err != nil {
+		return err
+	}
+	s.sockets = sockets
+	buffers := datagram.NewBuffers()
+	for _, so := range sockets {
+		if err := so.Serve(s.cfg.Loop, so, buffers); err != nil {
+			for _, so := range sockets {
+				so.Close()
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// interfaceOf is the longest packet of SCTP that the interface of an address takes in UDP, and the network that it
+// is in.
+func interfaceOf(a netip.Addr) (longest int, network netip.Prefix) {
+	const udp, ip4, ip6 = 8, 20, 40
+	headers := udp + ip4
+	if a.Is6() {
+		headers = udp + ip6
+	}
+	nics, _ := net.Interfaces()
+	for _, nic := range nics {
+		addrs, _ := nic.Addrs()
+		for _, at := range addrs {
+			if p, ok := at.(*net.IPNet); ok && p.IP.Equal(a.WithZone("").AsSlice()) {
+				bits, _ := p.Mask.Size()
+				network, _ = a.WithZone("").Prefix(bits)
+				return min(nic.MTU-headers, longestPacket), network
+			}
+		}
+	}
+	return longestPacket, netip.Prefix{}
 }
 
 // checkBuffers tells of a size that was asked for and that the system has not given.
@@ -69,12 +200,12 @@ func (s *Stack) checkBuffers(asked stack.Config) {
 	for _, b := range []struct {
 		what, limit string
 		asked       int
-		got         func(fd int) (int, error)
+		got         func() (int, error)
 	}{
-		{"send", "wmem_max", asked.SendBuffer, rawio.SendBuffer},
-		{"receive", "rmem_max", asked.ReceiveBuffer, rawio.ReceiveBuffer},
+		{"send", "wmem_max", asked.SendBuffer, s.sockets[0].SendBuffer},
+		{"receive", "rmem_max", asked.ReceiveBuffer, s.sockets[0].ReceiveBuffer},
 	} {
-		if got, err := b.got(s.sockets[0].fd); err == nil && got < b.asked {
+		if got, err := b.got(); err == nil && got < b.asked {
 			s.cfg.Warn(netip.AddrPort{}, fmt.Errorf("the system gives a socket a %s buffer of %d bytes, %d were asked for (sysctl net.core.%s=%[3]d)",
 				b.what, got, b.asked, b.limit))
 		}
@@ -82,133 +213,37 @@ func (s *Stack) checkBuffers(asked stack.Config) {
 }
 
 // Port implements [stack.Stack].
-func (s *Stack) Port() uint16 { return s.sockets[0].local.Port() }
+func (s *Stack) Port() uint16 { return s.sockets[0].Local.Port() }
 
-// MaxMessage implements [stack.Stack]. Associations share no buffer, but the streams of one do. A
-// message on each stream can be half arrived. What has arrived of it is acknowledged, so it no
-// longer counts as under way, but it fills the window until its rest has come. There must be room
-// for the rest.
+// MaxMessage implements [stack.Stack]. A message on each stream can be half arrived. What has arrived of it fills the
+// window until its rest has come, for which there must be room.
 func (s *Stack) MaxMessage() int {
 	return min(s.cfg.MaxMessage, s.cfg.ReceiveBuffer/(s.cfg.Streams+1))
 }
 
-// Filter has f look at each packet before it is sent, from any goroutine: false
-// loses it. For tests.
-func (s *Stack) Filter(f func(packet []byte) bool) { s.filter.Store(&f) }
+// Progress implements [stack.Stack]: there is nothing that no watch and no timer announces.
+func (s *Stack) Progress() bool { return false }
 
-// nearby reports whether an address is of this machine.
-func (s *Stack) nearby(ip netip.Addr) bool {
-	for _, so := range s.sockets {
-		if so.local.Addr().WithZone("") == ip.WithZone("") {
-			return true
-		}
-	}
-	return ip.IsLoopback()
-}
-
-// announce puts an association on the list of those that have news. Any goroutine
-// may call it.
-func (s *Stack) announce(a *association) {
-	s.mu.Lock()
-	s.list = append(s.list, a)
-	s.mu.Unlock()
-	s.pending.Store(true)
-	if !s.posted.Swap(true) {
-		s.cfg.Loop.Post(s.wake) // the engine may be asleep
-	}
-}
-
-func (s *Stack) wake() {
-	s.posted.Store(false)
-	if !s.closed {
-		s.Progress()
-	}
-}
-
-// Progress implements [stack.Stack].
-func (s *Stack) Progress() bool {
-	if s.working {
-		return false // a handler polls: s.message still holds what it was handed
-	}
-	s.letPionIn()
-	if !s.pending.Load() {
-		return false
-	}
-	s.working = true
-	defer func() { s.working = false }()
-	s.pending.Store(false)
-	s.mu.Lock()
-	list := s.list
-	s.list, s.spare = s.spare[:0], nil
-	s.mu.Unlock()
-	for i, a := range list {
-		list[i] = nil
-		a.listed.Store(false)
-		a.look()
-	}
-	s.spare = list
-	for _, so := range s.sockets {
-		if so.held != nil {
-			so.read() // there may be room now, and nothing else to say so
-		}
-	}
-	return len(list) > 0
-}
+// Farewell implements [stack.Stack].
+func (s *Stack) Farewell() time.Duration { return farewell }
 
 // Linger implements [stack.Stack].
 func (s *Stack) Linger() {
-	fds := make([]int, len(s.sockets))
+	all := make([]*datagram.Socket, len(s.sockets))
 	for i, so := range s.sockets {
-		fds[i] = so.fd
+		all[i] = so.Socket
 	}
-	if !s.Progress() {
-		rawio.WaitAny(fds, 1)
-	}
-	for _, a := range s.byTag {
-		if a.againTimer != nil { // timers do not fire during the call
-			a.againTimer.Stop()
-			a.sendAgain()
-		}
-	}
+	datagram.Wait(1, all...)
+	s.receive()
+	s.clock.Run()
+}
+
+// receive takes what has come to any socket.
+func (s *Stack) receive() (did bool) {
 	for _, so := range s.sockets {
-		so.read()
+		did = so.Receive() || did
 	}
-	s.Progress()
-}
-
-// send gives the network a packet of ours for an association.
-func (s *Stack) send(so *socket, b []byte, a *association) {
-	if !a.severed.Load() {
-		so.send(b, &a.to)
-	}
-}
-
-// remove forgets an association.
-func (s *Stack) remove(a *association) {
-	delete(s.byTag, a.ours.tag)
-	for _, so := range s.sockets {
-		if so.holder == a {
-			so.held, so.holder = nil, nil
-		}
-	}
-	if len(s.byTag) == 0 && s.beats != nil {
-		s.beats.Stop()
-		s.beats = nil
-	}
-}
-
-// Farewell implements [stack.Stack]. It is as long as pion's probe and all of ours take (again.go).
-// So the end is missed only if its packet is lost five times.
-func (s *Stack) Farewell() time.Duration {
-	const (
-		trips = 2 + 2<<maxTimes
-		most  = 2 * time.Second
-	)
-	longest := time.Duration(0)
-	for _, a := range s.byTag {
-		longest = max(longest, a.roundTrip())
-	}
-	return min(trips*longest, most)
+	return did
 }
 
 // Close implements [stack.Stack].
@@ -216,12 +251,104 @@ func (s *Stack) Close() error {
 	if s.closed {
 		return nil
 	}
-	s.closed = true
 	for _, a := range s.byTag {
 		a.Abort()
 	}
+	s.settle()
+	s.closed = true
+	s.clock.Stop()
 	for _, so := range s.sockets {
-		so.close()
+		so.Close()
 	}
 	return nil
+}
+
+// Filter has f look at each packet that is about to leave: false loses it. For tests.
+func (s *Stack) Filter(f func(packet []byte) bool) { s.filter = f }
+
+// loses reports whether a packet is lost here.
+func (s *Stack) loses(packet []byte) bool { return s.filter != nil && !s.filter(packet) }
+
+// accept makes a peer's association known.
+func (s *Stack) accept(p *sctp.Association) sctp.Owner {
+	a := s.newAssociation()
+	a.adopt(p)
+	if a.h = s.cfg.Accept(a); a.h == nil {
+		a.forget()
+		return nil
+	}
+	return a
+}
+
+// Arrived implements [datagram.Owner].
+func (so *socket) Arrived(from *rawio.Origin, b []byte) {
+	s := so.s
+	if s.isSevered(b) {
+		return
+	}
+	at := from.AddrPort()
+	s.inside++
+	p, reply := s.endpoint.Receive(so.Now(), so.address, netip.AddrPortFrom(at.Addr().WithZone(""), at.Port()), b, s.reply[:0])
+	s.inside--
+	if reply != nil && !s.loses(reply) {
+		to := rawio.NewDestination(at)
+		so.Send(reply, &to)
+	}
+	if p == nil {
+		return
+	}
+	if a, ok := p.Owner().(*association); ok {
+		a.received++
+		a.touch()
+		return
+	}
+	s.refuse(p)
+}
+
+// isSevered reports whether a packet is for an association that hears nothing.
+func (s *Stack) isSevered(b []byte) bool {
+	if s.severed == 0 || len(b) < chunk.HeaderSize {
+		return false
+	}
+	a := s.byTag[binary.BigEndian.Uint32(b[4:])]
+	return a != nil && a.severed
+}
+
+// Settle implements [datagram.Owner].
+func (so *socket) Settle() { so.s.settle() }
+
+// settle sends what those have to send for whom something has come, and tells who waits that there is room.
+func (s *Stack) settle() {
+	for s.inside == 0 && len(s.touched) > 0 {
+		last := len(s.touched) - 1
+		a := s.touched[last]
+		s.touched[last] = nil
+		s.touched = s.touched[:last]
+		a.touched = false
+		a.settle()
+	}
+}
+
+// Undelivered implements [datagram.Owner]. That nobody is at a port ends an attempt, once it is known of all addresses,
+// and an association at once: its process has died. The answer has to quote a tag, which only we and the peer
+// know. Anything else may pass.
+func (so *socket) Undelivered(f rawio.Failure) {
+	s := so.s
+	if f.Code != syscall.ECONNREFUSED || len(f.Sent) < chunk.HeaderSize+8 {
+		return
+	}
+	remote := netip.AddrPortFrom(f.To.Addr().WithZone(""), f.To.Port())
+	tag := binary.BigEndian.Uint32(f.Sent[4:])
+	if tag == 0 { // an INIT, which says our own
+		if a := s.byTag[binary.BigEndian.Uint32(f.Sent[chunk.HeaderSize+4:])]; a != nil {
+			a.refusedAt(remote)
+		}
+		return
+	}
+	for _, a := range s.byTag {
+		if a.p.PeerTag() == tag && a.p.Remote().Port() == remote.Port() {
+			a.fail(f.Code)
+			return
+		}
+	}
 }

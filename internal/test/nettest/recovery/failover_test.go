@@ -105,7 +105,7 @@ func tryPaths(t *testing.T, tr *trials.Trial) {
 		links = append(links, n.Link(a, b, testnet.Subnet(fmt.Sprintf("10.%d.0.0/24", i+1))))
 	}
 	cmt := fmt.Sprint(tr.Way(2) == 1)
-	r := startFlow(t, tr, nettest.Play("flow", []*testnet.Host{a, b}, "STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=own", "STRAND_BTL_SCTP_CMT="+cmt))
+	r := startFlow(t, tr, nettest.Play("flow", []*testnet.Host{a, b}, "STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=user", "STRAND_BTL_SCTP_CMT="+cmt))
 	lose := func(l *testnet.Link, what ...testnet.Pattern) {
 		for _, nic := range []*testnet.NIC{l.A, l.B} {
 			nic.Lose(testnet.UDP, false, what...)

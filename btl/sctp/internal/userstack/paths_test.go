@@ -1,4 +1,4 @@
-package ownstack
+package userstack
 
 import (
 	"net/netip"
