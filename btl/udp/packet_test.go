@@ -146,17 +146,14 @@ func TestNumbers(t *testing.T) {
 // guards are those of the two ends of a connection.
 func guards(t testing.TB, how int) (a, b *guard) {
 	a, b = &guard{how: how, overhead: sealSize}, &guard{how: how, overhead: sealSize}
-	for i, d := range []*direction{&a.out, &b.in, &a.in, &b.out} {
-		d.derive = func(n uint64) (cipher.AEAD, error) {
+	for i, both := range []*[2]direction{&a.out, &b.in, &a.in, &b.out} {
+		require.NoError(t, begin(both, func(n uint64) (cipher.AEAD, error) {
 			key := make([]byte, 16)
 			key[0], key[1] = byte(i/2), byte(n)
 			block, err := aes.NewCipher(key)
 			require.NoError(t, err)
 			return cipher.NewGCM(block)
-		}
-		var err error
-		d.ciphers[0], err = d.derive(0)
-		require.NoError(t, err)
+		}))
 	}
 	return a, b
 }
@@ -184,7 +181,37 @@ func TestGuard(t *testing.T) {
 		far := append(appendHead(nil, kindData, 42, 9<<generation), make([]byte, sealSize)...)
 		_, good := b.open(far)
 		assert.False(t, good, "no key is made for what is far ahead")
-		assert.Equal(t, uint64(2), b.in.newest)
+		assert.Equal(t, uint64(2), b.in[0].newest)
+	}
+}
+
+// Acknowledgements have numbers of their own, which stay behind those of what they acknowledge: the keys of
+// one count do not grow old by the other.
+func TestGuardOfTwoCounts(t *testing.T) {
+	for how := protectAuthenticated; how <= protectEncrypted; how++ {
+		a, b := guards(t, how)
+		for n := range uint64(5) {
+			for _, p := range [][]byte{appendHead(nil, kindData, 42, n<<generation), appendHead(nil, kindAnswer, 42, n)} {
+				_, good := b.open(a.seal(append(p, "items"...)))
+				assert.True(t, good, "generation %d", n)
+			}
+		}
+	}
+}
+
+// Whoever sees the connection's number may invent packets with those of later keys. None of them makes the
+// present key grow old.
+func TestGuardAgainstInventedNumbers(t *testing.T) {
+	for how := protectAuthenticated; how <= protectEncrypted; how++ {
+		a, b := guards(t, how)
+		for n := range uint64(9) {
+			_, good := b.open(append(appendHead(nil, kindData, 42, n<<generation), make([]byte, 40)...))
+			assert.False(t, good)
+		}
+		for _, n := range []uint64{5, 1 << generation} {
+			_, good := b.open(a.seal(append(appendHead(nil, kindData, 42, n), "items"...)))
+			assert.True(t, good, "packet %d", n)
+		}
 	}
 }
 

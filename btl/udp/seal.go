@@ -29,7 +29,7 @@ func secrecyOf(protect int) btl.Secrecy {
 type guard struct {
 	how      int
 	overhead int
-	out, in  direction
+	out, in  [2]direction // of DATA and ANSWER, whose numbers are two counts
 	nonce    [12]byte
 }
 
@@ -38,11 +38,13 @@ type guard struct {
 const generation = 21
 
 // A direction has its keys: each packet's number says which. Two of them are kept, since packets overtake
-// each other.
+// each other, and the one that comes next, which a packet that it opens brings into use: whoever invents
+// numbers makes none grow old.
 type direction struct {
 	derive  func(generation uint64) (cipher.AEAD, error)
 	newest  uint64
 	ciphers [2]cipher.AEAD // of even and odd generations
+	next    cipher.AEAD    // of the one after the newest, if it was asked for
 }
 
 func (ep *endpoint) newGuard() (*guard, error) {
@@ -55,8 +57,8 @@ func (ep *endpoint) newGuard() (*guard, error) {
 	if !ep.Opened() {
 		names[0], names[1] = names[1], names[0]
 	}
-	for i, d := range []*direction{&g.out, &g.in} {
-		d.derive = func(n uint64) (cipher.AEAD, error) {
+	for i, both := range []*[2]direction{&g.out, &g.in} {
+		derive := func(n uint64) (cipher.AEAD, error) {
 			key, err := ep.Key(fmt.Sprintf("udp %s %d", names[i], n))
 			if err != nil {
 				return nil, err
@@ -67,30 +69,50 @@ func (ep *endpoint) newGuard() (*guard, error) {
 			}
 			return cipher.NewGCM(block)
 		}
-		var err error
-		if d.ciphers[0], err = d.derive(0); err != nil {
+		if err := begin(both, derive); err != nil {
 			return nil, fmt.Errorf("AES-GCM: %w", err)
 		}
 	}
 	return g, nil
 }
 
-// of returns the cipher for a packet. A new one is made for the generation after the newest only, so
-// that whoever invents numbers costs nothing.
+// begin gives both counts their first key, which is the same: what a nonce begins with tells them apart.
+func begin(both *[2]direction, derive func(uint64) (cipher.AEAD, error)) error {
+	first, err := derive(0)
+	for i := range both {
+		both[i] = direction{derive: derive, ciphers: [2]cipher.AEAD{first}}
+	}
+	return err
+}
+
+// countOf is which of the two counts a packet's number is of.
+func countOf(b []byte) int {
+	if b[0] == kindAnswer {
+		return 1
+	}
+	return 0
+}
+
+// of returns the cipher for a packet; nil: there is none. One is made for the generation after the newest only,
+// and once, so that whoever invents numbers costs nothing.
 func (d *direction) of(number uint64) cipher.AEAD {
 	n := number >> generation
 	switch {
 	case n == d.newest, n+1 == d.newest:
-	case n == d.newest+1:
-		c, err := d.derive(n)
-		if err != nil {
-			return nil
-		}
-		d.newest, d.ciphers[n%2] = n, c
-	default:
+		return d.ciphers[n%2]
+	case n != d.newest+1:
 		return nil
+	case d.next == nil:
+		d.next, _ = d.derive(n)
 	}
-	return d.ciphers[n%2]
+	return d.next
+}
+
+// used notes that the cipher of a number is in use: it may be the next one.
+func (d *direction) used(number uint64) {
+	if n := number >> generation; n == d.newest+1 {
+		d.newest, d.ciphers[n%2], d.next = n, d.next, nil
+	}
 }
 
 // nonceOf is a packet's nonce, and what its number is in the keys' count. Data and answers have numbers of
@@ -108,7 +130,9 @@ func (g *guard) seal(b []byte) []byte {
 		return b
 	}
 	nonce, number := g.nonceOf(b)
-	c := g.out.of(number)
+	d := &g.out[countOf(b)]
+	c := d.of(number)
+	d.used(number)
 	if g.how == protectAuthenticated {
 		return c.Seal(b, nonce, nil, b)
 	}
@@ -123,15 +147,21 @@ func (g *guard) open(b []byte) (items []byte, good bool) {
 	}
 	nonce, number := g.nonceOf(b)
 	end := len(b) - sealSize
-	c := g.in.of(number)
+	d := &g.in[countOf(b)]
+	c := d.of(number)
 	if c == nil || end < headSize {
 		return nil, false
 	}
 	var err error
 	if g.how == protectAuthenticated {
+		items = b[headSize:end]
 		_, err = c.Open(nil, nonce, b[end:], b[:end])
-		return b[headSize:end], err == nil
+	} else {
+		items, err = c.Open(b[headSize:headSize], nonce, b[headSize:], b[:headSize])
 	}
-	items, err = c.Open(b[headSize:headSize], nonce, b[headSize:], b[:headSize])
-	return items, err == nil
+	if err != nil {
+		return nil, false
+	}
+	d.used(number)
+	return items, true
 }
