@@ -123,7 +123,7 @@ func (c *Comm) allgatherv(ctx context.Context, of reflect.Type, in []byte, piece
 	if err := c.checkOwnPiece("Allgatherv", in, pieces); err != nil {
 		return err
 	}
-	return c.carry(ctx, call{name: "Allgatherv", of: of, uneven: true, each: func(rank int) int { return len(pieces[rank]) }}, func(ctx context.Context, k *courier) error {
+	return c.carry(ctx, call{name: "Allgatherv", of: of, uneven: true, each: lengths{pieces: pieces, differ: true}}, func(ctx context.Context, k *courier) error {
 		return coll.Allgatherv(ctx, k, in, pieces)
 	})
 }

@@ -19,8 +19,26 @@ type call struct {
 	bytes  int
 	of     reflect.Type // of the values; nil: bytes
 	op     string
-	each   func(rank int) int // the lengths, by rank; nil: there are none
+	each   lengths
 	also   string
+}
+
+// lengths are those of what ranks give or get. It is no function, which would have to be allocated for each call.
+type lengths struct {
+	pieces [][]byte // those of these pieces; or
+	counts []int    // so many values for each rank; nil: one
+	size   int      // of so many bytes
+	differ bool     // they count
+}
+
+func (l *lengths) of(rank int) int {
+	switch {
+	case l.pieces != nil:
+		return len(l.pieces[rank])
+	case l.counts != nil:
+		return l.size * l.counts[rank]
+	}
+	return l.size
 }
 
 // misfit is the error for a message of another length than is due.
@@ -55,13 +73,13 @@ func (k *call) text(ranks int) string {
 	if !k.uneven {
 		s += fmt.Sprintf(", %d bytes", k.bytes)
 	}
-	if k.each != nil {
+	if k.each.differ {
 		sum := fnv.New32a()
 		s += ", lengths"
 		for rank := range ranks {
-			_, _ = fmt.Fprintln(sum, k.each(rank)) // never fails
+			_, _ = fmt.Fprintln(sum, k.each.of(rank)) // never fails
 			if rank < 8 {
-				s += fmt.Sprintf(" %d", k.each(rank))
+				s += fmt.Sprintf(" %d", k.each.of(rank))
 			}
 		}
 		s += fmt.Sprintf(" (sum %08x)", sum.Sum32())

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/pml"
 )
 
 // A courier whose call ended between a receive and its wait knows nothing of it in the next call.
@@ -59,4 +61,20 @@ func TestAgreeTakesNoID(t *testing.T) {
 	_, err = w.Comm().Agree(t.Context(), 1)
 	require.NoError(t, err)
 	require.Equal(t, ids, w.counter.Load())
+}
+
+// Notices for communicators that are never made here do not stand in the way of later ones.
+func TestEarlyNoticesAreBounded(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	last := uint64(0)
+	w.pml.Locked(func() {
+		for i := range 3 * w.mostEarly() {
+			last = pml.ContextID(0, uint32(1000+i))
+			(*listener)(w).Notice(0, notice(noticeFreed, last))
+		}
+	})
+	require.Len(t, w.offices.early, w.mostEarly())
+	require.Equal(t, last, w.offices.early[w.mostEarly()-1].id)
 }

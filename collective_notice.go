@@ -2,6 +2,7 @@ package strand
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/strandmp/strand/internal/agreement"
 	"github.com/strandmp/strand/pml"
@@ -27,17 +28,18 @@ func mostNotice(ranks int) int {
 // offices are the communicators of a world, which hear notices. The engine's lock guards them.
 type offices struct {
 	comms map[uint64]*Comm
-	early map[uint64][]earlyNotice // for communicators that are not made here yet
-	held  int
+	early []earlyNotice // for communicators that are not made here yet
 }
 
-// earlyNotice is what a rank of the world has said.
+// earlyNotice is what a rank of the world has said of a communicator.
 type earlyNotice struct {
+	id   uint64
 	from int
 	b    []byte
 }
 
-// mostEarly is how many notices wait for communicators. What others are ahead of this process is a few calls each.
+// mostEarly is how many notices wait for communicators. What others are ahead of this process is a few calls each. Some communicators are
+// never made here, since a call was given up: what waits for them gives way to what comes later.
 func (w *World) mostEarly() int { return 1024 + 64*w.Size() }
 
 // listener is the world as the message layer knows it.
@@ -46,7 +48,7 @@ type listener World
 var _ pml.Listener = (*listener)(nil)
 
 func (w *World) listen() error {
-	w.offices = offices{comms: make(map[uint64]*Comm), early: make(map[uint64][]earlyNotice)}
+	w.offices = offices{comms: make(map[uint64]*Comm)}
 	return w.pml.Listen((*listener)(w), mostNotice(w.Size()))
 }
 
@@ -63,9 +65,11 @@ func (l *listener) Notice(from int, b []byte) {
 		if b[0] != noticeFreed {
 			w.pml.Notify(from, notice(noticeFreed, id))
 		}
-	case o.held < w.mostEarly():
-		o.held++
-		o.early[id] = append(o.early[id], earlyNotice{from, append([]byte(nil), b...)})
+	default:
+		if len(o.early) >= w.mostEarly() {
+			o.early = slices.Delete(o.early, 0, 1)
+		}
+		o.early = append(o.early, earlyNotice{id, from, append([]byte(nil), b...)})
 	}
 }
 
@@ -83,10 +87,14 @@ func (w *World) enter(c *Comm) {
 	w.pml.Locked(func() {
 		o := &w.offices
 		o.comms[c.id] = c
-		early := o.early[c.id]
-		delete(o.early, c.id)
-		o.held -= len(early)
-		for _, e := range early {
+		var own []earlyNotice
+		o.early = slices.DeleteFunc(o.early, func(e earlyNotice) bool {
+			if e.id == c.id {
+				own = append(own, e)
+			}
+			return e.id == c.id
+		})
+		for _, e := range own {
 			c.heed(e.from, e.b)
 		}
 	})

@@ -105,7 +105,7 @@ func (c *Comm) iallgatherv(of reflect.Type, in []byte, pieces [][]byte) (Request
 	if err := c.checkOwnPiece("Iallgatherv", in, pieces); err != nil {
 		return Request{}, err
 	}
-	return c.begin(call{name: "Allgatherv", of: of, uneven: true, each: func(rank int) int { return len(pieces[rank]) }}, func(ctx context.Context, k *courier) error {
+	return c.begin(call{name: "Allgatherv", of: of, uneven: true, each: lengths{pieces: pieces, differ: true}}, func(ctx context.Context, k *courier) error {
 		return coll.Allgatherv(ctx, k, in, pieces)
 	})
 }

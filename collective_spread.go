@@ -3,6 +3,7 @@ package strand
 import (
 	"context"
 	"reflect"
+	"sync"
 
 	"github.com/strandmp/strand/internal/given"
 )
@@ -105,17 +106,34 @@ func Ialltoall[T any](c *Comm, in, out []T) (Request, error) {
 	return c.ialltoall(reflect.TypeFor[T](), i, o)
 }
 
-// The calls below have a piece for each rank. They allocate the list of the pieces' memory.
+// The calls below have a piece for each rank. Those that go on by themselves allocate the list of the pieces' memory.
 
 func viewed[T any](pieces [][]T) ([][]byte, error) {
+	return viewedIn(make([][]byte, 0, len(pieces)), pieces)
+}
+
+func viewedIn[T any](list [][]byte, pieces [][]T) ([][]byte, error) {
 	if err := plain[T](); err != nil {
 		return nil, err
 	}
-	views := make([][]byte, len(pieces))
-	for r, piece := range pieces {
-		views[r], _ = Bytes(piece) // the type is one that can be sent
+	for _, piece := range pieces {
+		b, _ := Bytes(piece) // the type is one that can be sent
+		list = append(list, b)
 	}
-	return views, nil
+	return list, nil
+}
+
+// A viewing has the lists of a blocking call.
+type viewing struct{ in, out [][]byte }
+
+var viewings = sync.Pool{New: func() any { return new(viewing) }}
+
+// end gives the lists back, and keeps nobody's memory.
+func (v *viewing) end() {
+	clear(v.in)
+	clear(v.out)
+	v.in, v.out = v.in[:0], v.out[:0]
+	viewings.Put(v)
 }
 
 func withPieces[T any](buf []T, pieces [][]T) (b []byte, p [][]byte, err error) {
@@ -135,11 +153,16 @@ func bothViewed[T any](in, out [][]T) (i, o [][]byte, err error) {
 // Gatherv is [Comm.Gatherv] of values.
 func Gatherv[T any](ctx context.Context, c *Comm, in []T, pieces [][]T, root int) error {
 	given.Context(ctx)
-	b, p, err := withPieces(in, pieces)
+	b, err := Bytes(in)
 	if err != nil {
 		return err
 	}
-	return c.gatherv(ctx, reflect.TypeFor[T](), b, p, root)
+	v := viewings.Get().(*viewing)
+	defer v.end()
+	if v.in, err = viewedIn(v.in, pieces); err != nil {
+		return err
+	}
+	return c.gatherv(ctx, reflect.TypeFor[T](), b, v.in, root)
 }
 
 // Igatherv is [Comm.Igatherv] of values.
@@ -154,11 +177,16 @@ func Igatherv[T any](c *Comm, in []T, pieces [][]T, root int) (Request, error) {
 // Scatterv is [Comm.Scatterv] of values.
 func Scatterv[T any](ctx context.Context, c *Comm, pieces [][]T, out []T, root int) error {
 	given.Context(ctx)
-	b, p, err := withPieces(out, pieces)
+	b, err := Bytes(out)
 	if err != nil {
 		return err
 	}
-	return c.scatterv(ctx, reflect.TypeFor[T](), p, b, root)
+	v := viewings.Get().(*viewing)
+	defer v.end()
+	if v.in, err = viewedIn(v.in, pieces); err != nil {
+		return err
+	}
+	return c.scatterv(ctx, reflect.TypeFor[T](), v.in, b, root)
 }
 
 // Iscatterv is [Comm.Iscatterv] of values.
@@ -173,11 +201,16 @@ func Iscatterv[T any](c *Comm, pieces [][]T, out []T, root int) (Request, error)
 // Allgatherv is [Comm.Allgatherv] of values.
 func Allgatherv[T any](ctx context.Context, c *Comm, in []T, pieces [][]T) error {
 	given.Context(ctx)
-	b, p, err := withPieces(in, pieces)
+	b, err := Bytes(in)
 	if err != nil {
 		return err
 	}
-	return c.allgatherv(ctx, reflect.TypeFor[T](), b, p)
+	v := viewings.Get().(*viewing)
+	defer v.end()
+	if v.in, err = viewedIn(v.in, pieces); err != nil {
+		return err
+	}
+	return c.allgatherv(ctx, reflect.TypeFor[T](), b, v.in)
 }
 
 // Iallgatherv is [Comm.Iallgatherv] of values.
@@ -190,13 +223,17 @@ func Iallgatherv[T any](c *Comm, in []T, pieces [][]T) (Request, error) {
 }
 
 // Alltoallv is [Comm.Alltoallv] of values.
-func Alltoallv[T any](ctx context.Context, c *Comm, in, out [][]T) error {
+func Alltoallv[T any](ctx context.Context, c *Comm, in, out [][]T) (err error) {
 	given.Context(ctx)
-	i, o, err := bothViewed(in, out)
-	if err != nil {
+	v := viewings.Get().(*viewing)
+	defer v.end()
+	if v.in, err = viewedIn(v.in, in); err != nil {
 		return err
 	}
-	return c.alltoallv(ctx, reflect.TypeFor[T](), i, o)
+	if v.out, err = viewedIn(v.out, out); err != nil {
+		return err
+	}
+	return c.alltoallv(ctx, reflect.TypeFor[T](), v.in, v.out)
 }
 
 // Ialltoallv is [Comm.Ialltoallv] of values.

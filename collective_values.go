@@ -123,8 +123,7 @@ func ReduceScatter[T any](ctx context.Context, c *Comm, op Op[T], in, out []T, c
 	if err != nil {
 		return err
 	}
-	size := op.op.Size
-	return c.reduceScatter(ctx, reducing("ReduceScatter", op, i), op.op, i, o, func(r int) int { return size * counts[r] })
+	return c.reduceScatter(ctx, reducing("ReduceScatter", op, i), op.op, i, o, lengths{counts: counts, size: op.op.Size, differ: true})
 }
 
 // IreduceScatter is [ReduceScatter] that goes on by itself. The counts too are the library's until it is complete.
@@ -133,8 +132,7 @@ func IreduceScatter[T any](c *Comm, op Op[T], in, out []T, counts []int) (Reques
 	if err != nil {
 		return Request{}, err
 	}
-	size := op.op.Size
-	return c.ireduceScatter(reducing("ReduceScatter", op, i), op.op, i, o, func(r int) int { return size * counts[r] })
+	return c.ireduceScatter(reducing("ReduceScatter", op, i), op.op, i, o, lengths{counts: counts, size: op.op.Size, differ: true})
 }
 
 // ReduceScatterBlock is [ReduceScatter] with parts that are equally long (MPI_Reduce_scatter_block).
@@ -144,7 +142,7 @@ func ReduceScatterBlock[T any](ctx context.Context, c *Comm, op Op[T], in, out [
 	if err != nil {
 		return err
 	}
-	return c.reduceScatter(ctx, reducing("ReduceScatterBlock", op, i), op.op, i, o, func(int) int { return len(o) })
+	return c.reduceScatter(ctx, reducing("ReduceScatterBlock", op, i), op.op, i, o, lengths{size: len(o), differ: true})
 }
 
 // IreduceScatterBlock is [ReduceScatterBlock] that goes on by itself.
@@ -153,20 +151,20 @@ func IreduceScatterBlock[T any](c *Comm, op Op[T], in, out []T) (Request, error)
 	if err != nil {
 		return Request{}, err
 	}
-	return c.ireduceScatter(reducing("ReduceScatterBlock", op, i), op.op, i, o, func(int) int { return len(o) })
+	return c.ireduceScatter(reducing("ReduceScatterBlock", op, i), op.op, i, o, lengths{size: len(o), differ: true})
 }
 
-func (c *Comm) reduceScatter(ctx context.Context, what call, op coll.Op, in, out []byte, length func(int) int) error {
-	what.each = length
+func (c *Comm) reduceScatter(ctx context.Context, what call, op coll.Op, in, out []byte, each lengths) error {
+	what.each = each
 	return c.carry(ctx, what, func(ctx context.Context, k *courier) error {
-		return coll.ReduceScatter(ctx, k, &c.world.choice, op, in, out, length)
+		return coll.ReduceScatter(ctx, k, &c.world.choice, op, in, out, each.of)
 	})
 }
 
-func (c *Comm) ireduceScatter(what call, op coll.Op, in, out []byte, length func(int) int) (Request, error) {
-	what.each = length
+func (c *Comm) ireduceScatter(what call, op coll.Op, in, out []byte, each lengths) (Request, error) {
+	what.each = each
 	return c.begin(what, func(ctx context.Context, k *courier) error {
-		return coll.ReduceScatter(ctx, k, &c.world.choice, op, in, out, length)
+		return coll.ReduceScatter(ctx, k, &c.world.choice, op, in, out, each.of)
 	})
 }
 

@@ -45,11 +45,5 @@ func reduceThenScatter(ctx context.Context, c Comm, ch *Choice, op Op, in, out [
 	if err := Reduce(ctx, c, ch, op, in, all, 0); err != nil {
 		return err
 	}
-	at, starts := 0, make([]int, c.Size()+1)
-	for r := range c.Size() {
-		starts[r] = at
-		at += lengths(r)
-	}
-	starts[c.Size()] = at
-	return scatterLinear(ctx, c, func(r int) []byte { return all[starts[r]:starts[r+1]] }, out, 0)
+	return scatterInOrder(ctx, c, all, out, lengths)
 }

@@ -42,9 +42,14 @@ func reduceScatterRooted(ctx context.Context, c Comm, op Op, in, out []byte, len
 	if err != nil {
 		return err
 	}
-	sum, at := foldAll(op, all, len(in)), 0
+	return scatterInOrder(ctx, c, foldAll(op, all, len(in)), out, lengths)
+}
+
+// scatterInOrder has rank 0 give each process its part, which has a length of its own.
+func scatterInOrder(ctx context.Context, c Comm, all, out []byte, lengths func(rank int) int) error {
+	at := 0
 	return scatterLinear(ctx, c, func(rank int) []byte { // which is called in the order of ranks
-		piece := sum[at : at+lengths(rank)]
+		piece := all[at : at+lengths(rank)]
 		at += len(piece)
 		return piece
 	}, out, 0)

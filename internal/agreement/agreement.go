@@ -95,8 +95,19 @@ func (n *Node) Leave(rank int) {
 // Outcome returns what was decided, or nil.
 func (n *Node) Outcome() *Value { return n.outcome }
 
+// farAhead is how many rounds newer a ballot may be than those that were heard of. Each process that fails, or that another one takes
+// for gone, makes some. So a process that claims a last round, after which there is none, is not believed.
+const farAhead = 1 << 20
+
+func (n *Node) believes(ballot int64) bool {
+	return ballot/int64(n.size)-n.promised/int64(n.size) <= farAhead
+}
+
 // Receive takes a message.
 func (n *Node) Receive(from int, m Message) {
+	if !n.believes(m.Ballot) {
+		return
+	}
 	if n.outcome != nil {
 		if m.Kind == Query || m.Kind == Vote || m.Kind == Propose {
 			n.send(from, Message{Kind: Decide, Value: *n.outcome})

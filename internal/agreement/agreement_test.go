@@ -186,6 +186,21 @@ func TestTwoCoordinators(t *testing.T) {
 	}
 }
 
+// A process that claims a ballot after which there is hardly one is not believed, and the others agree.
+func TestFarBallots(t *testing.T) {
+	for _, ballot := range []int64{1 << 62, 1<<62 - 1, 1 << 40} {
+		j := newJob(t, 3, rand.New(rand.NewPCG(1, 1)))
+		for _, kind := range []Kind{Query, Vote, Propose, Accept, Refuse} {
+			j.nodes[0].Receive(2, Message{Kind: kind, Ballot: ballot, Accepted: -1})
+			j.nodes[1].Receive(2, Message{Kind: kind, Ballot: ballot, Accepted: -1})
+		}
+		j.run(0)
+		for rank := range j.nodes {
+			assert.NotNil(t, j.decided[rank])
+		}
+	}
+}
+
 func TestDecode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 40).Draw(t, "size")

@@ -66,7 +66,7 @@ func Decode(b []byte, size int) (m Message, err error) {
 	if !bare {
 		m.Value.Gone, m.Value.Known = Set(sets[:length:length]), Set(sets[length:])
 	}
-	if m.Kind < Query || m.Kind > Decide || m.Ballot < 0 || m.Ballot > 1<<62 || m.Accepted < -1 || m.Value.Odd < -1 || int(m.Value.Odd) >= size {
+	if m.Kind < Query || m.Kind > Decide || m.Ballot < 0 || m.Ballot > 1<<62 || m.Accepted < -1 || m.Accepted > m.Ballot || m.Value.Odd < -1 || int(m.Value.Odd) >= size {
 		return m, errMalformed
 	}
 	if carries := m.Kind == Vote || m.Kind == Propose || m.Kind == Decide; carries == bare {

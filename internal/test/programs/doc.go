@@ -10,7 +10,7 @@
 //
 // A program is a list of steps: sends of every mode, receives with and without
 // wildcards, probes, matched probes, cancelled receives, tests, collective
-// operations, floods of buffered sends, and calls that block, some of them with contexts
+// calls, blocking and such that go on by themselves, on communicators of some ranks, by algorithms that are drawn too, floods of buffered sends, and calls that block, some of them with contexts
 // that end before or in the middle of them. Some ranks never wait, but test and probe until
 // they have what they want. A program can not deadlock however its messages
 // match: outside the ends of its phases nothing blocks but operations that their
@@ -35,6 +35,7 @@
 //     legal outcomes that none explains.
 //   - No synchronous send completes before its message is received, and no flood takes more
 //     memory than its limits allow.
+//   - What a collective call gives is what one process would compute (package internal/test/calls).
 //   - What a probe saw is what the next receive for it gets.
 //   - Where one rank sends to another over a communicator and no receive is
 //     taken back meanwhile, the two rules leave one outcome, which is computed and

@@ -98,6 +98,9 @@ func (r *rank) drain() error {
 	if err := r.completeAll(due); err != nil {
 		return err
 	}
+	if err := r.await(len(r.calls)); err != nil {
+		return err
+	}
 	if err := r.comms[0].Barrier(r.ctx); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/calls"
 )
 
 // A shape bounds what is generated.
@@ -128,8 +129,10 @@ func (g *generator) step() {
 		g.look(stepBrief)
 	case n < 95:
 		g.transfer()
-	case n < 97:
+	case n < 96:
 		g.add(&step{kind: stepBarrier, comm: g.comm().id})
+	case n < 98:
+		g.collect()
 	default:
 		g.reshape()
 	}
@@ -311,6 +314,20 @@ func (g *generator) transfer() {
 		p.source = strand.AnySource
 	}
 	g.add(&step{kind: stepTransfer, rank: from, comm: c.id, message: m, mode: mode(g.IntN(4)), vector: g.IntN(5) == 0, pattern: p, room: g.room()})
+}
+
+// collect is some collective calls, and perhaps waits for those of them that go on by themselves.
+func (g *generator) collect() {
+	c := g.comm()
+	for range 1 + g.IntN(4) {
+		g.add(&step{kind: stepCollect, comm: c.id, call: calls.Draw(g.Rand, slices.Max(g.shape.sizes)/len(c.members))})
+		if g.IntN(3) == 0 {
+			g.post(c, g.member(c), g.member(c), modeStandard)
+		}
+		if g.IntN(3) == 0 {
+			g.add(&step{kind: stepGather, rank: g.someone()})
+		}
+	}
 }
 
 // reshape makes communicators.

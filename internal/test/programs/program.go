@@ -1,6 +1,10 @@
 package programs
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/internal/test/calls"
+)
 
 // A program is what the ranks of a world do: steps in one order, of which each
 // rank takes those that concern it.
@@ -50,6 +54,8 @@ const (
 	stepFlood                // buffered sends to a rank that receives nothing until they are over
 	stepTransfer             // send and wait; the receiver receives until it has the message
 	stepBarrier              // all members of the communicator
+	stepCollect              // another collective call of theirs
+	stepGather               // wait for collective calls that go on by themselves
 	stepDup
 	stepSplit
 	stepFree
@@ -57,7 +63,7 @@ const (
 )
 
 var kindNames = [...]string{"send", "receive", "probe", "matched probe", "finish", "cancel", "test", "yield", "pause", "brief receive", "flood",
-	"transfer", "barrier", "dup", "split", "free", "drain"}
+	"transfer", "barrier", "collective call", "wait for collective calls", "dup", "split", "free", "drain"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -72,7 +78,8 @@ type step struct {
 	mode    mode
 	vector  bool // send from, or receive into, several pieces
 	flood   []*message
-	fits    int // how many of the flood may be accepted
+	call    calls.Call // collect
+	fits    int        // how many of the flood may be accepted
 	pattern pattern
 	room    int   // bytes that a receive has room for
 	relaxed bool  // dup: the ordering asked for
@@ -101,7 +108,9 @@ func (s *step) String() string {
 		return fmt.Sprintf("rank %d, comm %d: %v for %v, room for %d", s.rank, s.comm, s.kind, s.pattern, s.room)
 	case stepFlood:
 		return fmt.Sprintf("rank %d, comm %d: flood of %d messages, of which %d fit into the memory allowed: %v and so on", s.rank, s.comm, len(s.flood), s.fits, s.flood[0])
-	case stepFinish, stepCancel, stepTest, stepYield, stepPause:
+	case stepCollect:
+		return fmt.Sprintf("comm %d: %v", s.comm, s.call)
+	case stepFinish, stepGather, stepCancel, stepTest, stepYield, stepPause:
 		return fmt.Sprintf("rank %d: %v", s.rank, s.kind)
 	}
 	return fmt.Sprintf("comm %d: %v", s.comm, s.kind)

@@ -25,6 +25,7 @@ type rank struct {
 	phase    int
 	requests []*request
 	held     []*captive
+	calls    []underway
 	buffers  []*buffer // all that were ever used
 	got      map[*message]bool
 	seen     map[[3]int]int // messages known to be received, by communicator, source and tag
@@ -87,6 +88,8 @@ func (r *rank) take(s *step) error {
 	switch s.kind {
 	case stepBarrier:
 		return r.comms[s.comm].Barrier(r.ctx)
+	case stepCollect:
+		return r.collect(s)
 	case stepDup, stepSplit:
 		return r.join(s)
 	case stepFree:
@@ -108,6 +111,8 @@ func (r *rank) take(s *step) error {
 		return r.capture(s)
 	case stepFinish:
 		return r.freeCaptive()
+	case stepGather:
+		return r.await(r.random.IntN(len(r.calls) + 1))
 	case stepCancel:
 		return r.cancel()
 	case stepTest:
@@ -192,6 +197,9 @@ func (r *rank) pending() string {
 		} else {
 			fmt.Fprintf(&b, "\trank %d, not received (matched: %v): %v\n", r.me, q.matched, q.reception)
 		}
+	}
+	for _, u := range r.calls {
+		fmt.Fprintf(&b, "\trank %d, not waited for: %v\n", r.me, u.step)
 	}
 	for _, c := range r.held {
 		fmt.Fprintf(&b, "\trank %d, held: %v\n", r.me, c.reception)

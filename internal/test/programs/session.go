@@ -15,6 +15,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/test/calls"
 	"github.com/strandmp/strand/internal/test/chaos"
 	"github.com/strandmp/strand/strandtest"
 )
@@ -105,6 +106,7 @@ func (s *Session) drawLimits(r *rand.Rand) shape {
 	if sh.relaxed = r.IntN(4) == 0; sh.relaxed {
 		set("pml_ordering", "relaxed")
 	}
+	s.setup.Settings = append(s.setup.Settings, calls.Settings(r)...)
 	set("progress_spin", pick(r, "0s", "0s", "0s", "0s", "20us", "200us")) // many ranks share few processors
 	set("progress_tick", pick(r, "10us", "200us", "1ms"))
 	if sh.long {

@@ -21,6 +21,8 @@ type Tally struct {
 	NoBuffer  uint64 // buffered sends for which there was no room
 	Floods    uint64 // of buffered sends
 	Left      uint64 // calls that ended with their context
+	Blocking  uint64 // collective calls that block
+	Alone     uint64 // collective calls that went on by themselves
 
 	// What the message layer has counted (strand.Stats).
 	Held, Released, Overtaken, Unexpected, Demoted, Cut uint64
@@ -55,7 +57,7 @@ func (t *Tally) String() string {
 	fmt.Fprintf(&b, "%d programs in %d sessions, %d messages: ", t.Programs, t.Sessions, t.Messages)
 	fmt.Fprintf(&b, "%d held back, %d of them released by a cancel or another sender's message, %d overtaken, %d unexpected, %d demoted for want of credit, %d truncated; ",
 		t.Held, t.Released, t.Overtaken, t.Unexpected, t.Demoted, t.Cut)
-	fmt.Fprintf(&b, "%d receives taken back and %d not, %d probes, %d matched probes, %d buffered sends without room, %d floods of them, %d calls that ended with their context",
-		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer, t.Floods, t.Left)
+	fmt.Fprintf(&b, "%d receives taken back and %d not, %d probes, %d matched probes, %d buffered sends without room, %d floods of them, %d calls that ended with their context, %d collective calls, %d that went on by themselves",
+		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer, t.Floods, t.Left, t.Blocking, t.Alone)
 	return b.String()
 }

@@ -4,7 +4,10 @@ package collectives_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,30 +17,88 @@ import (
 	"github.com/strandmp/strand/internal/test/world"
 )
 
-// The race detector allocates by itself.
+// blocking are all blocking calls, with memory that is there.
+func blocking(c *strand.Comm, n int) map[string]func(context.Context) error {
+	in, out, all, more := make([]float64, n), make([]float64, n), make([]float64, n*c.Size()), make([]float64, n*c.Size())
+	sum, ordered := strand.Sum[float64](), strand.NewOp(func(a, b float64) float64 { return a + b }, false)
+	var pieces, others [][]float64
+	var bytes, counts = make([][]byte, c.Size()), make([]int, c.Size())
+	for r := range c.Size() {
+		pieces, others = append(pieces, all[r*n:(r+1)*n]), append(others, more[r*n:(r+1)*n])
+		bytes[r], counts[r] = make([]byte, n), n
+	}
+	return map[string]func(context.Context) error{
+		"Barrier":            c.Barrier,
+		"Bcast":              func(ctx context.Context) error { return strand.Bcast(ctx, c, in, 0) },
+		"Reduce":             func(ctx context.Context) error { return strand.Reduce(ctx, c, sum, in, out, 0) },
+		"Reduce in order":    func(ctx context.Context) error { return strand.Reduce(ctx, c, ordered, in, out, 1) },
+		"Allreduce":          func(ctx context.Context) error { return strand.Allreduce(ctx, c, sum, in, out) },
+		"Allreduce in order": func(ctx context.Context) error { return strand.Allreduce(ctx, c, ordered, in, out) },
+		"Gather":             func(ctx context.Context) error { return strand.Gather(ctx, c, in, all, 0) },
+		"Gatherv":            func(ctx context.Context) error { return strand.Gatherv(ctx, c, in, pieces, 0) },
+		"Gatherv of bytes":   func(ctx context.Context) error { return c.Gatherv(ctx, bytes[0], bytes, 0) },
+		"Scatter":            func(ctx context.Context) error { return strand.Scatter(ctx, c, all, out, 0) },
+		"Scatterv":           func(ctx context.Context) error { return strand.Scatterv(ctx, c, pieces, out, 0) },
+		"Allgather":          func(ctx context.Context) error { return strand.Allgather(ctx, c, in, all) },
+		"Allgatherv":         func(ctx context.Context) error { return strand.Allgatherv(ctx, c, in, pieces) },
+		"Alltoall":           func(ctx context.Context) error { return strand.Alltoall(ctx, c, all, more) },
+		"Alltoall in place":  func(ctx context.Context) error { return strand.Alltoall(ctx, c, all, all) },
+		"Alltoallv":          func(ctx context.Context) error { return strand.Alltoallv(ctx, c, pieces, others) },
+		"Alltoallv of bytes": func(ctx context.Context) error { return c.Alltoallv(ctx, bytes, bytes) },
+		"Scan":               func(ctx context.Context) error { return strand.Scan(ctx, c, sum, in, out) },
+		"Exscan":             func(ctx context.Context) error { return strand.Exscan(ctx, c, sum, in, out) },
+		"ReduceScatter":      func(ctx context.Context) error { return strand.ReduceScatter(ctx, c, sum, all, out, counts) },
+		"ReduceScatter in order": func(ctx context.Context) error {
+			return strand.ReduceScatter(ctx, c, ordered, all, out, counts)
+		},
+		"ReduceScatterBlock": func(ctx context.Context) error { return strand.ReduceScatterBlock(ctx, c, sum, all, out) },
+	}
+}
+
+// In the steady state no blocking call allocates. The race detector does so by itself.
 func TestCollectivesAllocateNothing(t *testing.T) {
 	need.CI(t, "counts of allocations need a quiet process")
-	w := world.Open(t, 2, strand.WithParam("btl", "tcp,self"))
-	sum := strand.Sum[float64]()
-	const runs = 200
-	together(t, w, func(ctx context.Context, c *strand.Comm) error {
-		in, out := make([]float64, 512), make([]float64, 512)
-		for range runs {
-			if err := strand.Allreduce(ctx, c, sum, in, out); err != nil {
-				return err
+	lists := []string{"tcp,self"}
+	if runtime.GOOS == "linux" {
+		lists = append(lists, "sm,self")
+	}
+	for _, list := range lists {
+		for _, n := range []int{64, 8192} {
+			w := world.Open(t, 3, strand.WithParam("btl", list))
+			for _, name := range slices.Sorted(maps.Keys(blocking(w[0].Comm(), 0))) {
+				t.Run(fmt.Sprintf("%s, %s, %d values", name, list, n), func(t *testing.T) { allocatesNothing(t, w, name, n) })
 			}
 		}
-		if c.Rank() == 1 {
-			for range runs + 1 {
-				if err := strand.Allreduce(ctx, c, sum, in, out); err != nil {
-					return err
-				}
+	}
+}
+
+// allocatesNothing counts the allocations of all ranks, which share a process.
+func allocatesNothing(t *testing.T, w []*strand.World, name string, n int) {
+	const runs = 100
+	together(t, w, func(_ context.Context, c *strand.Comm) (err error) {
+		ctx := context.Background() // to heed one that may end allocates, where a rank has to wait for long
+		call := blocking(c, n)[name]
+		make := func() {
+			if e := call(ctx); e != nil {
+				err = e
 			}
-			return nil
+			if e := c.Barrier(ctx); e != nil { // or ranks that give run ahead of those that take
+				err = e
+			}
 		}
-		var err error
-		got := testing.AllocsPerRun(runs, func() { err = errors.Join(err, strand.Allreduce(ctx, c, sum, in, out)) })
-		assert.Zero(t, got)
+		for range 20 {
+			make()
+		}
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			assert.Zero(t, testing.AllocsPerRun(runs, make))
+			return err
+		}
+		for range runs + 1 {
+			make()
+		}
 		return err
 	})
 }

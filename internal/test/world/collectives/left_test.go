@@ -34,8 +34,8 @@ func comms(w []*strand.World) (all []*strand.Comm) {
 	return all
 }
 
-// calls are collective calls that no rank completes without the others.
-var calls = map[string]func(context.Context, *strand.Comm) error{
+// needing are collective calls that no rank completes without the others.
+var needing = map[string]func(context.Context, *strand.Comm) error{
 	"Barrier": func(ctx context.Context, c *strand.Comm) error { return c.Barrier(ctx) },
 	"Split":   func(ctx context.Context, c *strand.Comm) error { _, err := c.Split(ctx, 0, 0); return err },
 	"Allgather": func(ctx context.Context, c *strand.Comm) error {
@@ -59,7 +59,7 @@ var calls = map[string]func(context.Context, *strand.Comm) error{
 // Who leaves a call that is under way is heard of everywhere, with its rank, call and cause. Messages go on; no other
 // collective call is taken until Shrink has made the next communicator, of all.
 func TestWhoLeavesACallEndsItEverywhere(t *testing.T) {
-	for name, call := range calls {
+	for name, call := range needing {
 		if name == "Ibarrier" {
 			continue // its wait can be left, and not the call
 		}
@@ -138,7 +138,7 @@ func goOn(ctx context.Context, t *testing.T, w []*strand.World) {
 
 // A rank that dies ends the call everywhere, also with those that wait for ranks which live.
 func TestWhoDiesEndsTheCallEverywhere(t *testing.T) {
-	for name, call := range calls {
+	for name, call := range needing {
 		t.Run(name, func(t *testing.T) {
 			const n = 6
 			jobs := world.ToldJobs(n)

@@ -5,109 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/calls"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/world"
 )
 
-// A step is one of a generated program: all ranks make it, on one of two communicators.
+// A step is one of a generated program: all ranks of a communicator make it.
 type step struct {
-	call, on, root, length int
-	alone                  bool // it goes on by itself
+	call calls.Call
+	on   int // which communicator
 }
 
-// program makes the steps of a number.
-func program(random *rand.Rand, ranks int) []step {
+// program makes the steps of a number, on so many communicators.
+func program(random *rand.Rand, comms int) []step {
 	steps := make([]step, 12)
 	for i := range steps {
-		steps[i] = step{random.IntN(6), random.IntN(2), random.IntN(ranks), []int{0, 1, 40, 3000, 30_000}[random.IntN(5)], random.IntN(2) == 0}
+		steps[i] = step{calls.Draw(random, 200_000), random.IntN(comms)}
 	}
 	return steps
 }
 
-// sumOf is what ranks 0 to n−1 give together.
-func sumOf(n, length int) []int64 { return sums(n-1, length) }
-
 // take makes a step, and returns what is to be waited for and compared, if it goes on by itself.
 func (s step) take(ctx context.Context, c *strand.Comm) (strand.Request, func() error, error) {
-	n, root := c.Size(), s.root%c.Size()
-	own, got := of(c.Rank(), s.length), make([]int64, s.length)
-	compare := func(got, want []int64) func() error {
-		return func() error {
-			if !slices.Equal(want, got) {
-				return fmt.Errorf("%+v: rank %d of %d has %d values that are not the model's", s, c.Rank(), n, len(got))
-			}
-			return nil
-		}
+	if s.call.Alone {
+		return s.call.Begin(c)
 	}
-	var r strand.Request
-	var err error
-	check := compare(nil, nil)
-	op := strand.Sum[int64]()
-	switch s.call {
-	case 0:
-		if c.Rank() == root {
-			copy(got, own)
-		}
-		check = compare(got, of(root, s.length))
-		if s.alone {
-			r, err = strand.Ibcast(c, got, root)
-		} else {
-			err = strand.Bcast(ctx, c, got, root)
-		}
-	case 1:
-		check = compare(got, sumOf(n, s.length))
-		if s.alone {
-			r, err = strand.Iallreduce(c, op, own, got)
-		} else {
-			err = strand.Allreduce(ctx, c, op, own, got)
-		}
-	case 2:
-		got = make([]int64, n*s.length)
-		check = compare(got, joined(n, s.length))
-		if s.alone {
-			r, err = strand.Iallgather(c, own, got)
-		} else {
-			err = strand.Allgather(ctx, c, own, got)
-		}
-	case 3:
-		if c.Rank() == root {
-			check = compare(got, sumOf(n, s.length))
-		}
-		if s.alone {
-			r, err = strand.Ireduce(c, op, own, got, root)
-		} else {
-			err = strand.Reduce(ctx, c, op, own, got, root)
-		}
-	case 4:
-		check = compare(got, sumOf(c.Rank()+1, s.length))
-		if s.alone {
-			r, err = strand.Iscan(c, op, own, got)
-		} else {
-			err = strand.Scan(ctx, c, op, own, got)
-		}
-	default:
-		if s.alone {
-			r, err = c.Ibarrier()
-		} else {
-			err = c.Barrier(ctx)
-		}
-	}
-	if err == nil && !s.alone {
-		err = check()
-	}
-	return r, check, err
+	return strand.Request{}, nil, s.call.Make(ctx, c)
 }
 
 // follow makes the steps, with a message to the next rank beside each, and returns the first error. The rank of
 // the world that dies does so before a step.
-func follow(ctx context.Context, on [2]*strand.Comm, steps []step, dies func(step int) bool) error {
+func follow(ctx context.Context, on []*strand.Comm, steps []step, dies func(step int) bool) error {
 	var under []strand.Request
 	var checks []func() error
 	var messages []strand.Request
@@ -133,7 +67,7 @@ func follow(ctx context.Context, on [2]*strand.Comm, steps []step, dies func(ste
 		if err != nil {
 			return err
 		}
-		if s.alone {
+		if s.call.Alone {
 			under, checks = append(under, r), append(checks, check)
 		}
 	}
@@ -150,14 +84,14 @@ func follow(ctx context.Context, on [2]*strand.Comm, steps []step, dies func(ste
 
 var errDies = errors.New("this rank dies")
 
-// In programs of blocking calls, of calls that go on by themselves and of messages, on two communicators, a rank or two
-// die anywhere. What ends well is what the model says; whoever lives ends, and goes on in what Shrink makes.
+// In programs of blocking calls, of calls that go on by themselves and of messages, on three communicators, by
+// algorithms that are drawn, a rank or two die anywhere. What ends well is what the model says; whoever lives ends, and goes on in what Shrink makes.
 func TestSurvivorsGoOn(t *testing.T) {
 	lists := append(over(), "sctp,self")
-	for seed := range uint64(need.Times(8, 2000)) {
+	for seed := range uint64(need.Times(4, 2000)) {
 		random := rand.New(rand.NewPCG(seed, 15))
 		n, list := 3+random.IntN(4), lists[int(seed)%len(lists)]
-		steps, again := program(random, n), program(random, n)
+		steps, again := program(random, 3), program(random, 2)
 		death := make([]int, n) // before which step a rank dies
 		for i := range death {
 			death[i] = -1
@@ -167,7 +101,11 @@ func TestSurvivorsGoOn(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%d, %s, %d ranks", seed, list, n), func(t *testing.T) {
 			jobs := world.ToldJobs(n)
-			w := openTold(t, jobs, strand.WithParam("btl", list))
+			options := []strand.Option{strand.WithParam("btl", list)}
+			for _, set := range calls.Settings(random) {
+				options = append(options, strand.WithParam(set[0], set[1]))
+			}
+			w := openTold(t, jobs, options...)
 			survive(t, w, steps, again, death, func(rank int) { jobs[rank].Abort(1, "it dies") })
 		})
 	}
@@ -182,37 +120,61 @@ func survive(t *testing.T, w []*strand.World, steps, again []step, death []int, 
 		}
 	}
 	for rank, err := range each(comms(w), func(c *strand.Comm) error {
-		d, err := c.Dup(ctx)
-		var on [2]*strand.Comm
-		if on = [2]*strand.Comm{c, d}; err == nil {
+		on, err := three(ctx, c)
+		if err == nil {
 			err = follow(ctx, on, steps, func(step int) bool { return death[c.Rank()] == step })
 		}
 		if death[c.Rank()] >= 0 { // if it has not ended with another one's death before
 			kill(c.Rank())
 			return nil
 		}
-		if err != nil { // others may wait for this rank in either communicator
-			err = errors.Join(err, c.Revoke())
-			if d != nil {
-				err = errors.Join(err, d.Revoke())
+		if err != nil { // others may wait for this rank in any of them
+			for _, one := range on {
+				err = errors.Join(err, one.Revoke())
 			}
 		}
-		if err != nil && !errors.Is(err, strand.ErrPeerFailed) && !errors.Is(err, strand.ErrOutOfStep) {
-			return err
+		if err != nil && !names(err, death) {
+			return fmt.Errorf("this does not name who has died: %w", err)
 		}
 		// Who dies does so before it agrees to anything.
-		if on[0], err = c.Shrink(ctx); err != nil {
+		next, err := c.Shrink(ctx)
+		if err != nil {
 			return err
 		}
-		assert.Equal(t, living, on[0].Size())
-		if on[1], err = on[0].Dup(ctx); err != nil {
+		assert.Equal(t, living, next.Size())
+		d, err := next.Dup(ctx)
+		if err != nil {
 			return err
 		}
-		return follow(ctx, on, again, func(int) bool { return false })
+		return follow(ctx, []*strand.Comm{next, d}, again, func(int) bool { return false })
 	}) {
 		if death[rank] < 0 {
 			require.NoError(t, err, "rank %d", rank)
 		}
 		assert.True(t, err == nil || death[rank] >= 0)
 	}
+}
+
+// three are the communicator, one of the same ranks, and one of those with even or odd numbers. After an error they are those that
+// were made.
+func three(ctx context.Context, c *strand.Comm) ([]*strand.Comm, error) {
+	on := []*strand.Comm{c}
+	d, err := c.Dup(ctx)
+	if err != nil {
+		return on, err
+	}
+	half, err := d.Split(ctx, c.Rank()%2, 0)
+	if err != nil {
+		return append(on, d), err
+	}
+	return append(on, d, half), nil
+}
+
+// names reports whether an error names a rank that has died, or one that has revoked a communicator for that.
+func names(err error, death []int) bool {
+	if e, is := errors.AsType[*strand.PeerFailedError](err); is {
+		return death[e.WorldRank] >= 0
+	}
+	e, is := errors.AsType[*strand.CollectiveError](err)
+	return is && e.Call == "Revoke"
 }
