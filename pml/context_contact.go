@@ -26,6 +26,9 @@ func (c *Context) prospect(source int32) error {
 		return c.named(c.unacknowledged)
 	}
 	pe := c.pml.peerOf(int(source))
+	if pe.ways.Stage == rails.Known && pe.failure == nil {
+		return nil
+	}
 	pe.seek()
 	return c.named(pe.failure)
 }

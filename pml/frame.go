@@ -42,22 +42,28 @@ func (p *PML) newFrame(pe *peer) *txFrame {
 }
 
 func (p *PML) freeFrame(f *txFrame) {
-	if f.copy != nil {
-		p.copied -= cap(f.copy)
-		p.pool.Put(f.copy)
-	}
 	if f.short {
 		p.copied -= shortLimit
 		f.short = false
+	} else {
+		p.freeMemory(f)
 	}
-	clear(f.pieces)
 	f.Reset()
-	f.op, f.copy, f.peer, f.lost, f.opens = nil, nil, nil, false, false
-	f.pieces = f.pieces[:0]
+	f.peer, f.lost, f.opens = nil, false, false
 	if p.spareFrames < keptSpare {
 		f.free, p.frames = p.frames, f
 		p.spareFrames++
 	}
+}
+
+// freeMemory gives back the copy that the frame has, and forgets what it refers to.
+func (p *PML) freeMemory(f *txFrame) {
+	if f.copy != nil {
+		p.copied -= cap(f.copy)
+		p.pool.Put(f.copy)
+	}
+	clear(f.pieces)
+	f.op, f.copy, f.pieces = nil, nil, f.pieces[:0]
 }
 
 // keptSpare is how many frames, and how many envelopes, are kept for reuse: some 4 MB and

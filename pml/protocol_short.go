@@ -2,6 +2,7 @@ package pml
 
 import (
 	"github.com/strandmp/strand/pml/credit"
+	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -46,19 +47,24 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	f.Payload = f.room[:copy(f.room[:], buf)]
 	f.Size = len(buf)
 	pe.begins(f, r, uint64(len(buf)))
-	pe.emit(f)
+	switch {
+	case len(pe.networks) > 0:
+		pe.emit(f)
+	case !r.transmit(f):
+		pe.backlog.Push(&f.Frame)
+	}
 	return true
 }
 
 // deliverExpected takes in a short or eager message that is next in every way
 // and that a receive waits for, and reports true; otherwise nothing has changed.
-func (r *rail) deliverExpected(b, payload []byte) bool {
+func (r *rail) deliverExpected(b, data []byte) bool {
 	h, plain := wire.Plain(b)
 	if !plain {
 		return false
 	}
 	pe := r.peer
-	lane, units := int(h.Lane()), credit.Price(len(payload))
+	lane, units := int(h.Lane()), credit.Price(len(data))
 	if !pe.received.Expects(h.Frame()) ||
 		lane >= len(pe.lanes) || pe.lanes[lane] == nil || pe.grant.Left() < units {
 		return false
@@ -80,16 +86,25 @@ func (r *rail) deliverExpected(b, payload []byte) bool {
 	r.pml.recent = r.poller
 	r.hear()
 	r.traffic.Received++
-	r.traffic.BytesReceived += uint64(len(payload))
+	r.traffic.BytesReceived += uint64(len(data))
 	soon := pe.received.ArrivedNext()
 	pe.grant.Take(units)
 	if pe.grant.Refund(units) || h.Flags()&wire.FlagAckNow != 0 || soon {
 		pe.acknowledgeSoon()
 	}
 	op := posted.Owner.(*operation)
-	op.peer, op.total = pe, uint64(len(payload))
+	op.peer, op.total = pe, uint64(len(data))
 	op.describe(c.group.Rank(pe.rank), h.Tag())
-	op.buf.TakeIn(payload)
-	op.complete(nil)
+	op.buf.TakeIn(data)
+	op.received()
 	return true
+}
+
+// received is complete for a receive whose message came whole, as soon as it had matched.
+func (op *operation) received() {
+	if op.err != nil || op.waiter != nil || len(op.sets) > 0 || op.then != nil || op.orphan {
+		op.complete(nil)
+		return
+	}
+	op.done, op.buf = true, payload.Memory{}
 }

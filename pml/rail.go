@@ -61,7 +61,9 @@ func (r *rail) transmit(f *txFrame) bool {
 	switch r.endpoint.Send(&f.Frame.Frame, f.lane) {
 	case btl.Done:
 		r.line.Passed(&f.Frame)
-		f.settle()
+		if f.op != nil || !f.Pending() {
+			f.settle()
+		}
 	case btl.Taken:
 		r.line.Take(&f.Frame)
 	case btl.Busy:

@@ -68,7 +68,9 @@ func (s *operations) offer(c *chunk) {
 func (p *PML) freeOperation(op *operation) {
 	s := &p.ops
 	clear(op.sets)
-	op.life = life{gen: op.gen + 1, next: s.free, sets: op.sets[:0]}
+	gen, sets := op.gen+1, op.sets[:0]
+	op.life = life{} // in place: a literal with values is made elsewhere, and then copied
+	op.gen, op.next, op.sets = gen, s.free, sets
 	op.recv.Owner = op
 	s.free = op
 	if s.used--; s.used <= s.low {

@@ -56,8 +56,6 @@ type owner interface {
 }
 
 const (
-	// wholeLimit is the largest frame, word, header and payload, that is written as one record.
-	wholeLimit = 8 << 10
 	// A longer frame is written in pieces: while the receiver copies one the sender copies the
 	// next. Each is a quarter of the frame, within these bounds: a larger one has the receiver
 	// wait, smaller ones cost more than they gain.

@@ -16,6 +16,8 @@ const (
 	wordSize = 8
 	// minRing and maxRing bound the bytes of a ring, which are a power of two.
 	minRing, maxRing = 32 << 10, 64 << 20
+	// wholeLimit is the largest frame, word, header and payload, that is written as one record.
+	wholeLimit = 8 << 10
 	// tellEvery: the writer is told each time that an eighth of the ring was read.
 	tellEvery = 8
 )
@@ -215,6 +217,20 @@ type record struct {
 // next is the word of the next record, 0 if there is none.
 func (r *reader) next() uint64 {
 	return at(r.ring, int(r.pos)&(len(r.ring)-1)).Load()
+}
+
+// whole returns header and payload of the record if it is a frame in one piece, as most are, and lies
+// where such a record may; else nil, and parse says what it is.
+func (r *reader) whole(word uint64) (header, payload []byte) {
+	h := int(uint8(word >> 32))
+	if kindOf(word) != kindWhole || h == 0 || h > btl.MaxHeader || uint32(word) > wholeLimit {
+		return nil, nil
+	}
+	rest, n := r.ring[int(r.pos)&(len(r.ring)-1):], int(uint32(word))
+	if lines(wordSize+h+n) > len(rest) {
+		return nil, nil
+	}
+	return rest[wordSize : wordSize+h], rest[wordSize+h : wordSize+h+n]
 }
 
 // parse says what a record is.

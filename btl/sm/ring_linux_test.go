@@ -93,6 +93,31 @@ func TestNothingIsLent(t *testing.T) {
 	require.NoError(t, in.parse(wordOf(kindLent, 16, 1), &c))
 }
 
+// The short way to a frame in one piece finds what the long one finds, or nothing.
+func TestWholeFrameTheShortWay(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	_, in := newRing(minRing)
+	found := 0
+	for range 20_000 {
+		in.pos = uint64(minRing - line*(1+r.IntN(200)))
+		word := wordOf(1+r.IntN(2), r.IntN(btl.MaxHeader+8), r.IntN(2*wholeLimit))
+		if r.IntN(4) == 0 {
+			word ^= 1 << r.IntN(64)
+		}
+		header, payload := in.whole(word)
+		if header == nil {
+			continue
+		}
+		found++
+		var c record
+		require.NoError(t, in.parse(word, &c))
+		require.Equal(t, kindWhole, c.kind)
+		require.Equal(t, c.size, lines(wordSize+len(header)+len(payload)))
+		require.True(t, &c.header[0] == &header[0] && len(c.header) == len(header) && len(c.payload) == len(payload))
+	}
+	require.Greater(t, found, 1000)
+}
+
 // Whatever a peer writes into a ring, all that is found there lies in it.
 func FuzzRing(f *testing.F) {
 	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindPad, 0, minRing), wordOf(kindGoodbye, 0, 0), ^uint64(0), wordOf(kindWhole, 1, -1)} {

@@ -53,6 +53,7 @@ type Engine struct {
 	found    bool   // it has found something that was not the source's
 	epoch    uint64 // frames of one epoch may wait for each other
 	polls    uint64 // number of rounds
+	glances  uint   // polls of a source for which the modules may wait
 	holder   *waiter
 	polling  bool // the holder makes up-calls
 	blocked  bool // the holder waits in the poller, without the lock

@@ -33,6 +33,45 @@ type watchedSource struct {
 func (s *watchedSource) Poll() bool       { return s.counter.Poll() }
 func (s *watchedSource) Watch() btl.Watch { return s.watch }
 
+// prompter is a source whose wait is over with so many polls.
+type prompter struct {
+	flag
+	polls, over int
+}
+
+func (p *prompter) Poll() bool {
+	p.polls++
+	p.done = p.polls == p.over
+	return p.done
+}
+
+// idleModule counts how often it is asked.
+type idleModule struct{ times int }
+
+func (m *idleModule) Progress() bool { m.times++; return false }
+
+// A wait that is soon over asks the source first, and the modules now and then, and wakes nobody.
+func TestBriefWait(t *testing.T) {
+	e, clock := newEngineOn(t, Options{Spin: time.Hour}, func(p poller) *still { return &still{poller: p} })
+	module := &idleModule{}
+	e.Lock()
+	defer e.Unlock()
+	e.AddProgressor(module)
+	for _, polls := range []int{1, modulesEvery, briefPolls} {
+		module.times, clock.looks, e.glances = 0, 0, 0
+		p := &prompter{over: polls}
+		require.NoError(t, e.Wait(watchdog(t), p, p))
+		require.Equal(t, polls, p.polls)
+		require.Equal(t, polls/modulesEvery, module.times)
+		require.Zero(t, p.parked)
+		require.Nil(t, e.idle, "a waiter was made")
+		require.Nil(t, e.holder)
+	}
+	p := &prompter{over: briefPolls + 1}
+	require.NoError(t, e.Wait(watchdog(t), p, p))
+	require.NotNil(t, e.idle)
+}
+
 // What is behind a frame that a look has found comes with the next polls, though the endpoint that is
 // waited for brings nothing: not after the processor was given up for each. The source's own descriptor
 // is no reason to look again.

@@ -95,9 +95,19 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	}
 	e.waiting++
 	defer e.leave()
+	has, empty := e.takesRole(source), 0
+	if has {
+		var done bool
+		if empty, done = e.waitBriefly(c, source); done {
+			return nil
+		}
+	}
 	w := e.newWaiter()
 	if ctx.Done() != nil {
 		w.ctx = ctx
+	}
+	if has {
+		e.holder = w
 	}
 	for !c.Done() && !w.cancelled {
 		if len(e.moves) > 0 {
@@ -111,7 +121,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 			e.holder = w
 		}
 		if e.holder == w {
-			e.work(w, c, source)
+			e.work(w, c, source, empty)
 			break
 		}
 		e.parkInQueue(w, c)
@@ -127,6 +137,69 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 		return ctx.Err()
 	}
 	return nil
+}
+
+const (
+	// briefPolls is how many empty polls in a row, and briefRounds how many polls in all, a wait
+	// makes before it becomes one that others know of.
+	briefPolls  = clockPolls - 1
+	briefRounds = 256
+	// modulesEvery is at every how many of them the modules are asked, if nothing is held back.
+	modulesEvery = 8
+)
+
+// takesRole takes the role for the beginning of a wait, if it is to be had and polling is worth it.
+func (e *Engine) takesRole(source btl.Poller) bool {
+	if source == nil || e.opts.Spin <= 0 || e.yields.length != 0 || len(e.moves) > 0 {
+		return false
+	}
+	if e.holder == &e.background.waiter {
+		e.evictBackground()
+	}
+	if e.holder != nil {
+		return false
+	}
+	e.holder = &e.caller
+	return true
+}
+
+// waitBriefly is the beginning of a wait, and mostly all of it. There is no waiter: nobody has to wake
+// who polls. Between two messages over shared memory every step counts, so the source is asked first, and
+// the modules now and then. If the condition is not done at the end the caller still has the role, after so
+// many empty polls.
+func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bool) {
+	for round := 0; round < briefRounds && empty < briefPolls && e.contended.Load() == 0; round++ {
+		empty++
+		if e.pollSource(source) {
+			empty = 0
+		}
+		if len(e.moves) > 0 {
+			e.makeMoves()
+		}
+		if c.Done() {
+			e.noteWait(source)
+			e.release(&e.caller)
+			return empty, true
+		}
+	}
+	return empty, false
+}
+
+// pollSource is poll for who expects something from the source in a moment.
+func (e *Engine) pollSource(source btl.Poller) bool {
+	e.glances++
+	if e.glances%modulesEvery == 0 || e.heldBack() || e.dozing || e.posted.Load() || e.aside.watch != nil {
+		return e.poll(source)
+	}
+	e.epoch++
+	e.polls++
+	e.polling = true
+	did := source.Poll()
+	if e.lookIsDue() {
+		did = e.pollDescriptors(source) || did
+	}
+	e.polling = false
+	return did
 }
 
 // leave notes that a wait has ended; the last one lets Close go on.
@@ -219,10 +292,9 @@ func (e *Engine) quick(empty int, from int64) bool {
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller
-// has the role.
-func (e *Engine) work(w *waiter, c Condition, source btl.Poller) {
+// has the role, and has made so many empty polls, fewer than clockPolls.
+func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 	var emptyFrom, spunFrom int64
-	empty := 0
 	for round := 0; ; round++ {
 		did := e.poll(source)
 		if len(e.moves) > 0 {

@@ -65,6 +65,9 @@ func (f *Frame) Reset() {
 // Numbered reports whether the peer is to acknowledge the frame.
 func (f *Frame) Numbered() bool { return f.numbered }
 
+// Pending reports whether the peer is to acknowledge the frame and has not done so. It is not a part.
+func (f *Frame) Pending() bool { return f.numbered && !f.acked && f.whole == nil }
+
 // Held reports whether a transport has the frame.
 func (f *Frame) Held() bool { return f.held }
 
