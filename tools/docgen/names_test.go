@@ -16,7 +16,7 @@ import (
 var (
 	codeSpans = regexp.MustCompile("`[^`\n]+`")
 	// apiNames finds names of package strand in code: strand.Run, Comm.Send, *PeerFailedError.
-	apiNames = regexp.MustCompile(`\bstrand\.([A-Z]\w*(\.[A-Z]\w*)?)|\*([A-Z]\w*)|\b((World|Comm|Request|Message|Status|Outcome|Stats|RailReport|Traffic|PeerFailedError|TruncateError|WaitError)\.[A-Z]\w*)`)
+	apiNames = regexp.MustCompile(`\bstrand\.([A-Z]\w*(\.[A-Z]\w*)?)|\*([A-Z]\w*)|\b((World|Comm|Request|Message|Status|Outcome|Stats|RailReport|Traffic|Cart|Persistent|PeerFailedError|TruncateError|WaitError)\.[A-Z]\w*)`)
 )
 
 // Whatever pages for people name of package strand exists under that name.
@@ -24,7 +24,7 @@ func TestNamedCallsExist(t *testing.T) {
 	known := publicNames(t)
 	require.True(t, known["Comm.Send"] && known["Send"] && known["Status.Count"] && known["ErrTag"])
 	found := 0
-	for _, page := range [][]string{{"README.md"}, {"docs", "ARCHITECTURE.md"}, {"docs", "COMING-FROM-OPEN-MPI.md"}, {"docs", "COMING-FROM-LA-MPI.md"}} {
+	for _, page := range [][]string{{"README.md"}, {"docs", "ARCHITECTURE.md"}, {"docs", "COMING-FROM-OPEN-MPI.md"}, {"docs", "COMING-FROM-MPI4PY.md"}, {"docs", "COMING-FROM-LA-MPI.md"}} {
 		for _, span := range codeSpans.FindAllString(read(t, page...), -1) {
 			for _, m := range apiNames.FindAllStringSubmatch(span, -1) {
 				name := m[1] + m[3] + m[4]
