@@ -168,9 +168,11 @@ func (c *Comm) begin(what call, make func(ctx context.Context, k *courier) error
 		cancel()
 		return Request{}, err
 	}
+	begun := c.traceCall(what.name, number)
 	go func() {
 		defer cancel()
 		err := c.explained(what.name, own(c.makeAlone(ctx, what, tagOf(number), make)))
+		c.traceCalled(begun, err)
 		if c.turn.fail(what.name, err); err != nil {
 			c.tellLeft(what.name, number, err)
 		}

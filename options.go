@@ -23,6 +23,7 @@ type options struct {
 	bare     bool // no environment, no files
 	exit     func(int)
 	log      func(btl.LogLevel, string)
+	launched bool // the job is the launcher's, which this process was started by
 }
 
 // WithParam sets a parameter. The command line of strand run overrides it; it overrides the

@@ -34,12 +34,14 @@ func (c *Comm) collectively(ctx context.Context, what call, make func(number int
 		c.refused(what.name, number, err)
 		return err
 	}
+	begun := c.traceCall(what.name, number)
 	if c.world.checks {
 		err = c.compare(ctx, tagOf(number), what)
 	}
 	if err == nil {
 		err = make(number)
 	}
+	c.traceCalled(begun, err)
 	if err = c.explained(what.name, own(err)); errors.Is(err, ErrUnderway) {
 		err = ctx.Err() // what is under way is the call's own: no buffer of the caller's
 	}

@@ -125,6 +125,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 		opt(&o)
 	}
 	w := &World{job: o.job, exit: o.exit}
+	o.launched = o.job == nil
 	var components []btl.Component
 	var err error
 	if w.params, components, err = o.read(); err != nil {
@@ -191,6 +192,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		Job:    w.job, Params: w.params, Components: components,
 		Engine: progress(w.params, w.job),
 		Log:    log,
+		Trace:  o.recorder(w.job),
 	})
 	if err != nil {
 		w.tellRest()

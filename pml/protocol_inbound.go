@@ -309,6 +309,9 @@ func (r *rail) beginMessage(h *wire.Header, size int) (*inbound, error) {
 		p.discard(in)
 		return nil, err
 	}
+	if p.trace != nil {
+		in.traceUnexpected(pe, h)
+	}
 	if len(p.probers) > 0 {
 		p.wakeProbers()
 	}

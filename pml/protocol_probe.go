@@ -128,7 +128,9 @@ func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
 	a := &arrival{context: c, source: source, tag: tag, seen: c.match.Version()}
 	p := c.pml
 	p.probing = append(p.probing, a)
+	wait := p.traceWait(1)
 	err = p.engine.Wait(ctx, a, p.expectedFrom(source))
+	p.traceWaited(wait, err)
 	if i := slices.Index(p.probing, a); i >= 0 {
 		p.probing = slices.Delete(p.probing, i, i+1)
 	}

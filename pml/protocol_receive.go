@@ -22,6 +22,9 @@ func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, er
 	op.context = c
 	op.give(buf, more)
 	op.recv.Source, op.recv.Tag = source, int32(tag)
+	if op.pml.trace != nil {
+		op.traceReceive()
+	}
 	if m := c.match.Post(&op.recv); m != nil {
 		op.bind(m.Owner.(*inbound), 0)
 		return op, nil
@@ -64,6 +67,9 @@ func (op *operation) bind(in *inbound, how wire.Flags) {
 	op.total = in.total
 	accept := min(op.total, op.size)
 	op.describe(op.context.group.Rank(pe.rank), in.Tag)
+	if op.pml.trace != nil {
+		op.traceMatched(pe, in.Tag, in.Seq)
+	}
 	if pe.failure != nil && (!in.whole || uint64(in.bytes) < accept) {
 		op.err = nil
 		op.complete(pe.failure)

@@ -52,6 +52,9 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	ch.seq++
 	pe.laneSeq[op.lane]++
 	pe.sends++
+	if p.trace != nil {
+		op.tracePosted()
+	}
 	switch {
 	case c.urgent:
 		pe.hurry(op)
@@ -170,6 +173,9 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	f := p.newFrame(pe)
 	h := op.messageHeader(wire.Eager)
 	pe.begins(f, r, op.size)
+	if p.trace != nil {
+		pe.traceBegins(f, r, h.Context, h.Seq)
+	}
 	op.offset = op.size
 	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
 	if keep && (r.attr.Confirms || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
@@ -206,6 +212,9 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 		h.Flags |= wire.FlagAckNow // no data frame will follow that says so
 	}
 	pe.begins(f, r, op.size)
+	if pe.pml.trace != nil {
+		pe.traceBegins(f, r, h.Context, h.Seq)
+	}
 	op.asked, op.offset = true, first
 	op.setBusy(true)
 	f.refer(op, 0, first)
@@ -308,6 +317,9 @@ func (pe *peer) clear(h *wire.Header) {
 	}
 	if h.Round == 0 {
 		pe.awaited.answered(h.Flags&wire.FlagAwaited != 0)
+	}
+	if op.pml.trace != nil {
+		op.traceCleared()
 	}
 	op.cleared, op.remote = true, h.Remote
 	op.accept = min(h.Accept, op.size)

@@ -46,6 +46,9 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	pe.laneSeq[lane]++
 	f.Payload = f.room[:copy(f.room[:], buf)]
 	f.Size = len(buf)
+	if p.trace != nil {
+		c.traceShort(pe, f, r, int32(tag), ch.seq-1)
+	}
 	pe.begins(f, r, uint64(len(buf)))
 	switch {
 	case len(pe.networks) > 0:
@@ -95,6 +98,9 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 	op := posted.Owner.(*operation)
 	op.peer, op.total = pe, uint64(len(data))
 	op.describe(c.group.Rank(pe.rank), h.Tag())
+	if r.pml.trace != nil {
+		op.traceMatched(pe, h.Tag(), h.Seq())
+	}
 	op.buf.TakeIn(data)
 	op.received()
 	return true
@@ -102,7 +108,7 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 
 // received is complete for a receive whose message came whole, as soon as it had matched.
 func (op *operation) received() {
-	if op.err != nil || op.waiter != nil || len(op.sets) > 0 || op.then != nil || op.orphan {
+	if op.err != nil || op.waiter != nil || len(op.sets) > 0 || op.then != nil || op.orphan || op.pml.trace != nil {
 		op.complete(nil)
 		return
 	}

@@ -81,6 +81,9 @@ func (r *rail) transmit(f *txFrame) bool {
 		if opens {
 			f.opens = false
 			r.counts(f.length)
+			if r.pml.trace != nil {
+				r.traceOver(f.context, f.seq)
+			}
 		}
 		pe.widen(r, now)
 	}

@@ -76,7 +76,10 @@ func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
 func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound, error) {
 	op.block()
 	if !op.done {
-		if err := p.engine.Wait(ctx, (*lone)(op), op.source()); err != nil {
+		wait := p.traceWait(1)
+		err := p.engine.Wait(ctx, (*lone)(op), op.source())
+		p.traceWaited(wait, err)
+		if err != nil {
 			if op.isSend && !op.done {
 				err = &underwayError{err}
 			}
@@ -96,7 +99,9 @@ func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
 		s := p.newWaitSet(nil)
 		s.single[0] = r
 		s.reqs = s.single[:]
+		wait := p.traceWait(1)
 		err := p.engine.Wait(ctx, (*allOver)(s), op.source())
+		p.traceWaited(wait, err)
 		p.freeWaitSet(s)
 		if err != nil {
 			return Status{}, err

@@ -112,6 +112,9 @@ func (op *operation) complete(err error) {
 		op.err = err
 	}
 	op.err = op.context.named(op.err)
+	if op.pml.trace != nil {
+		op.traceDone()
+	}
 	op.setBusy(false)
 	if op.owned {
 		op.pml.releaseBuffered(op)

@@ -202,7 +202,10 @@ func WaitAll(ctx context.Context, reqs []Request, statuses []Status) (failed []O
 	defer p.engine.Unlock()
 	s := (*allOver)(p.newWaitSet(reqs))
 	if !s.Done() {
-		if err := p.engine.Wait(ctx, s, reqs[s.over].op.source()); err != nil {
+		wait := p.traceWait(len(reqs))
+		err := p.engine.Wait(ctx, s, reqs[s.over].op.source())
+		p.traceWaited(wait, err)
+		if err != nil {
 			p.freeWaitSet((*waitSet)(s))
 			return nil, err
 		}
@@ -262,7 +265,9 @@ func (p *PML) waitForOne(ctx context.Context, reqs []Request) (int, error) {
 			source = r.op.source()
 		}
 	}
+	wait := p.traceWait(len(reqs))
 	err = p.engine.Wait(ctx, (*oneOver)(s), source)
+	p.traceWaited(wait, err)
 	for _, r := range reqs {
 		s.unwatch(r)
 		if r.op != nil && r.op.gen == r.gen {

@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/trace"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/payload"
@@ -32,6 +33,7 @@ type PML struct {
 	bounds bounds
 	log    func(btl.LogLevel, string)
 	appeal func(rank int) error // nil: nobody can be asked to connect
+	trace  *trace.Recorder      // nil: nothing is recorded
 
 	modules       []openModule
 	refusals      []selection.Offer // of components, or modules of theirs, that are not used
@@ -90,6 +92,8 @@ type Config struct {
 	// Appeal, unless it is nil, has another process asked to connect to this one, as if
 	// its [PML.Appealed] were called. It may block.
 	Appeal func(rank int) error
+	// Trace, unless it is nil, records what happens to messages.
+	Trace *trace.Recorder
 	// Log takes a line for people; it must not block.
 	Log func(btl.LogLevel, string)
 }
@@ -107,7 +111,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		return nil, err
 	}
 	p := &PML{
-		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, appeal: cfg.Appeal,
+		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, appeal: cfg.Appeal, trace: cfg.Trace,
 		tune:          tune,
 		bounds:        ordinary,
 		peers:         make(map[int]*peer),

@@ -1,6 +1,7 @@
 package strandcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/trace"
 	"github.com/strandmp/strand/param"
 )
 
@@ -34,10 +36,22 @@ its own, or 128 and the number of the signal that killed it. 124: --timeout,
 127: no such program, 126: it can not be run, 2: a mistake in the command line.
 
 SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
-second SIGINT or SIGTERM kills them. At SIGQUIT (Ctrl-\), a Go program says what each of its
-goroutines does, and ends. Ctrl-Z stops the whole job, fg and bg have it go on.
+second SIGINT or SIGTERM kills them. Ctrl-Z stops the whole job, fg and bg have it go on.
 What a rank leaves behind in its process group ends with it, and with this
 command, whatever ends that.
+
+When it hangs: Ctrl-\ (SIGQUIT) has this command say what each rank waits for, since when and in which
+line of the program, and name a cycle of waits, a call that nothing can end, a wrong tag. Then the
+signal is passed on, so that Go programs write the stacks of all goroutines and end. At the end
+of --timeout it says the same before the job is ended. Ranks that do not answer, because they are
+stopped, say, hold that up for two seconds at most. strand info --live --who-waits
+asks a job that is to go on.
+
+--trace out.json records what each rank does, message by message: when each was sent, over which
+transport, when it found its receive, what was received, waits and collective calls, with arrows from
+send to receive. Open the file at https://ui.perfetto.dev or in chrome://tracing. Each rank keeps
+the last --trace-buffer bytes of it, in memory; the file is written when the job ends, however that
+is. Clocks of several hosts are brought together by the messages between them, and it is said how well.
 
 --verbose tells what the launcher does; --verbose btl=1, which is -p verbose=1, what
 the ranks' transports do: every connection, and which way to a peer was chosen and
@@ -66,6 +80,7 @@ MPICH, -disable-auto-cleanup is --on-failure=continue. Coming from LA-MPI, these
 const runExample = `  strand run -n 4 ./wordfreq
   strand run -n 4 --btl tcp,self --tag-output ./wordfreq -top 5 -dir /usr/share/doc
   strand run -n 2 -p btl_tcp_if_include=10.0.0.0/8 --timeout 5m ./program
+  strand run -n 4 --timeout 1m --trace out.json.gz ./program
   strand run --host node1:4,node2:4 ./wordfreq
   strand run --hostfile hosts -n 64 --map-by node --push ./program
   strand run --host pod-0,pod-1 -n 2 --rsh 'kubectl exec -i {host} -- sh -c {command}' ./program
@@ -140,6 +155,8 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	flags.StringArrayVar(&config.Environ, "env", nil, "set a `NAME=VALUE` for the ranks, or demand that NAME is set")
 	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")
 	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
+	flags.StringVar(&config.Trace, "trace", "", "record what each rank does with its messages in this `file`, for ui.perfetto.dev; packed if it ends in .gz")
+	flags.Var(&sizeFlag{&config.TraceBuffer}, "trace-buffer", "how much of that each rank keeps, 48 bytes an event: of more, the last")
 	flags.DurationVar(&config.Grace, "grace", job.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
 	flags.Var(&failurePolicy{&config.KeepGoing}, "on-failure", "what becomes of the other ranks when one fails: kill or continue")
 	flags.BoolVar(&config.KeepGoing, autoCleanup, false, "the same as --on-failure=continue")
@@ -170,6 +187,24 @@ func (f *failurePolicy) Set(text string) error {
 		return nil
 	}
 	return errors.New("want kill or continue, such as --on-failure=continue")
+}
+
+// A sizeFlag is a number of bytes: 4M.
+type sizeFlag struct{ bytes *int64 }
+
+func (f *sizeFlag) Type() string { return "size" }
+
+func (f *sizeFlag) String() string {
+	if f.bytes == nil {
+		return ""
+	}
+	return param.FormatSize(cmp.Or(*f.bytes, trace.DefaultSize))
+}
+
+func (f *sizeFlag) Set(text string) error {
+	n, err := param.ParseSize(text)
+	*f.bytes = n
+	return err
 }
 
 // forwarded returns the signals to pass on. What this process was told to

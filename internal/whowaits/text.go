@@ -10,9 +10,19 @@ const shown = 10
 
 // Write shows what each rank waits for, and what was found.
 func Write(b *strings.Builder, ranks []Rank, findings []Finding) {
+	WriteRanks(b, ranks)
+	WriteFindings(b, findings)
+}
+
+// WriteRanks shows what each rank waits for.
+func WriteRanks(b *strings.Builder, ranks []Rank) {
 	for i := range ranks {
 		writeRank(b, &ranks[i])
 	}
+}
+
+// WriteFindings shows what was found.
+func WriteFindings(b *strings.Builder, findings []Finding) {
 	for _, f := range findings {
 		fmt.Fprintf(b, "  => %s\n", f.Text)
 	}

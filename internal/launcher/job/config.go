@@ -9,6 +9,7 @@ import (
 
 	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/internal/launcher/remote"
+	"github.com/strandmp/strand/internal/trace"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 )
@@ -93,6 +94,11 @@ type Config struct {
 	// "": there is none.
 	LiveDir string
 
+	// Trace is a file that gets what each rank has done with its messages, for Perfetto; "": none.
+	// TraceBuffer is how many bytes each rank keeps of it; 0: [trace.DefaultSize].
+	Trace       string
+	TraceBuffer int64
+
 	Timeout time.Duration // ends the job; 0: none
 	Grace   time.Duration // 0: DefaultGrace
 
@@ -124,6 +130,9 @@ func (c *Config) check() error {
 	}
 	if c.Grace < 0 {
 		return &UsageError{fmt.Sprintf("--grace %v: want 0 or more", c.Grace)}
+	}
+	if size := c.traceSize(); size != 0 && (size < trace.MinSize || size > trace.MaxSize) {
+		return &UsageError{fmt.Sprintf("--trace-buffer %s: want %s to %s", param.FormatSize(size), param.FormatSize(trace.MinSize), param.FormatSize(trace.MaxSize))}
 	}
 	for _, entry := range c.Environ {
 		if err := checkEnviron(entry); err != nil {

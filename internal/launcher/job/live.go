@@ -92,8 +92,23 @@ func (j *job) reports(ctx context.Context) []live.Rank {
 	case <-ctx.Done():
 		return all
 	}
+	everyone := make([]bool, len(j.ranks))
+	for i := range j.ranks {
+		everyone[i] = true
+	}
+	j.ask(ctx, all, everyone)
+	return all
+}
+
+// ask asks some of the ranks for their reports, all at once.
+func (j *job) ask(ctx context.Context, all []live.Rank, whom []bool) {
+	ctx, cancel := context.WithTimeoutCause(ctx, reportTimeout, errNoReport)
+	defer cancel()
 	var asking sync.WaitGroup
 	for i, p := range j.ranks {
+		if !whom[i] {
+			continue
+		}
 		all[i].PID, all[i].Silent = p.PID(), ""
 		asking.Go(func() {
 			report, err := p.line.Ask(ctx)
@@ -103,5 +118,4 @@ func (j *job) reports(ctx context.Context) []live.Rank {
 		})
 	}
 	asking.Wait()
-	return all
 }

@@ -102,6 +102,8 @@ var roles = map[string]func(){
 	"no network":  func() { playMistake("btl_tcp_if_include", "nosuch0") },
 	"last warn":   joined(playLastWarning),
 	"live":        playLive,
+	"stuck":       playStuck,
+	"traced":      playTraced,
 }
 
 // joined makes a role of a rank that joins its job.

@@ -25,6 +25,8 @@ type body interface {
 	Signal(s syscall.Signal)
 	// Wait returns how the rank ended, or why that is not known.
 	Wait() (syscall.WaitStatus, error)
+	// Recorded is what the rank has recorded for [Config.Trace], once, when it has ended.
+	Recorded() ([]byte, error)
 }
 
 // A process is a rank that was started.

@@ -42,12 +42,23 @@ func Run(ctx context.Context, c Config) error {
 		config: c, path: path, hostname: hostname, name: jobName(),
 		started: make(chan struct{}), events: make(chan event), over: make(chan struct{}),
 	}
+	page, err := c.openTrace()
+	if err != nil {
+		return err
+	}
 	defer j.open()()
 	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
 		return err
 	}
 	j.server.Place(c.hosts())
-	return j.run(ctx)
+	err = j.run(ctx)
+	if page == nil {
+		return err
+	}
+	if unwritten := j.writeTrace(page); unwritten != nil && err == nil {
+		err = unwritten
+	}
+	return err
 }
 
 // open opens the job's outputs. The returned function ends the goroutines that write to them.

@@ -49,7 +49,7 @@ func (j *job) command(rank int) local.Command {
 	c := local.Command{
 		Path: j.path, Args: append([]string{j.config.Program}, j.config.Args...),
 		Rank: rank, Size: j.config.Ranks, LocalRank: rank, LocalRanks: j.config.Ranks,
-		Processor: local.Turn(j.config.Bind, rank),
+		Processor: local.Turn(j.config.Bind, rank), Trace: j.config.traceSize(),
 	}
 	if j.config.Prefix != nil {
 		words := append(slices.Clip(j.config.Prefix(rank)), j.path)
@@ -63,7 +63,7 @@ func (j *job) command(rank int) local.Command {
 // output, its lifeline and a handle of its process. For the job: its own files, and those that
 // are open for a moment while a rank starts.
 const (
-	filesPerRank = 6
+	filesPerRank = 6 // one more for a trace
 	filesOfJob   = 24
 )
 

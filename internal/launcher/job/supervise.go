@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/whowaits"
 )
 
 // settleTime is how long after the first failure a better explanation may
@@ -45,6 +47,9 @@ type supervisor struct {
 	stopping  bool // the ranks were told to end
 	passed    map[syscall.Signal]bool
 	urgencies int // SIGINT and SIGTERM so far
+
+	explaining explaining
+	findings   []whowaits.Finding // of the last explanation
 }
 
 // standing is what is known of a rank.
@@ -87,8 +92,9 @@ func (s *supervisor) run(ctx context.Context) {
 		case sig := <-s.config.Signals:
 			s.pass(sig)
 		case <-s.timeout.C:
-			s.hurry = true
-			s.endBecause(&TimeoutError{Timeout: s.config.Timeout, Running: s.running()})
+			s.late()
+		case e := <-s.explaining.results:
+			s.explained(e)
 		case err := <-s.console.failure:
 			s.endBecause(err)
 		case <-s.settle.C:
@@ -101,6 +107,19 @@ func (s *supervisor) run(ctx context.Context) {
 			s.endBecause(context.Cause(ctx))
 		}
 	}
+	s.endExplaining()
+	if s.passed[syscall.SIGQUIT] {
+		s.repeatFindings()
+	}
+}
+
+// late ends the job because its time is over. It says before what the ranks wait for.
+func (s *supervisor) late() {
+	s.hurry = true
+	if s.verdict == nil {
+		s.verdict = &TimeoutError{Timeout: s.config.Timeout, Running: s.running()}
+	}
+	s.explain(fmt.Sprintf("--timeout %v is over", s.config.Timeout), s.stop)
 }
 
 func (s *supervisor) handle(e event) {
@@ -315,6 +334,15 @@ func (s *supervisor) pass(sig os.Signal) {
 			return
 		}
 	}
+	if number == syscall.SIGQUIT {
+		s.explain("SIGQUIT, which is passed on next", func() { s.handOn(number) })
+		return
+	}
+	s.handOn(number)
+}
+
+// handOn passes a signal on to the ranks.
+func (s *supervisor) handOn(number syscall.Signal) {
 	s.logf("passing on %s", unix.SignalName(number))
 	s.passed[number] = true
 	s.signalAll(number)

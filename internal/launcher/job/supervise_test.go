@@ -80,6 +80,7 @@ type nobody struct{}
 func (nobody) PID() int                          { return 1 << 30 }
 func (nobody) Signal(syscall.Signal)             {}
 func (nobody) Wait() (syscall.WaitStatus, error) { return 0, nil }
+func (nobody) Recorded() ([]byte, error)         { return nil, nil }
 
 // newTestSupervisor supervises four ranks without processes.
 func newTestSupervisor(t *testing.T) *supervisor {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/strandmp/strand/internal/launcher/control"
+	"github.com/strandmp/strand/internal/trace"
 	"github.com/strandmp/strand/launch"
 )
 
@@ -32,6 +33,9 @@ type Command struct {
 
 	// Processor is the processor that the rank is bound to; -1: any.
 	Processor int
+
+	// Trace is the size of a ring for what the rank does with its messages, in bytes; 0: it gets none.
+	Trace int64
 }
 
 // A Process is a rank that was started.
@@ -39,11 +43,15 @@ type Process struct {
 	PMI, Control net.Conn   // the launcher's ends; their taker closes them
 	Output       [2]*Output // standard output and standard error, likewise
 	Untied       error      // why what the rank has started may outlive its starter, or nil
+	Trace        *os.File   // the ring of package trace, if it was asked for; its taker closes it
 
 	cmd   *exec.Cmd
 	group Group
 	life  *lifeline
 }
+
+// firstExtra is the descriptor that the first of a process's ExtraFiles becomes.
+const firstExtra = 3
 
 // Start starts a rank. Call it on a thread that lives as long as the job: the kernel ends a child
 // with the thread that started it, and Go may end a thread that is nobody's.
@@ -68,6 +76,13 @@ func Start(c Command) (*Process, error) {
 	p.cmd.ExtraFiles = slices.Clone(theirs[:2])
 	if end := p.life.theirs(); end != nil {
 		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, end)
+	}
+	if c.Trace > 0 {
+		if p.Trace, err = trace.Create(c.Trace); err != nil {
+			return nil, errors.Join(fmt.Errorf("memory for its trace: %w", err), p.discard())
+		}
+		p.cmd.Env = append(p.cmd.Env, trace.Variable+"="+strconv.Itoa(firstExtra+len(p.cmd.ExtraFiles)))
+		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, p.Trace)
 	}
 	if c.Stdin != nil {
 		p.cmd.Stdin = c.Stdin // a nil *os.File would make a Reader that is not nil
@@ -114,6 +129,9 @@ func (p *Process) discard() error {
 			errs = append(errs, conn.Close())
 		}
 	}
+	if p.Trace != nil {
+		errs = append(errs, p.Trace.Close())
+	}
 	p.life.cut()
 	for _, o := range p.Output {
 		if o != nil {
@@ -136,6 +154,12 @@ func (p *Process) Wait() (syscall.WaitStatus, error) {
 	p.life.cut()
 	status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return status, nil
+}
+
+// Recorded is what the rank has recorded, if a ring was asked for. Call it once, when the rank has ended.
+func (p *Process) Recorded() ([]byte, error) {
+	b, err := trace.Contents(p.Trace)
+	return b, errors.Join(err, p.Trace.Close())
 }
 
 // socketpair returns the launcher's and the rank's end of a stream.

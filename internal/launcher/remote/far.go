@@ -161,6 +161,9 @@ func (h *host) accept() error {
 		h.ranks[number] = &member{number: number, streams: make(map[byte]conn, parts)}
 	}
 	count := 1 + 4*len(h.order.Ranks)
+	if h.order.Trace > 0 {
+		count += len(h.order.Ranks)
+	}
 	if h.order.Stdin {
 		count++
 	}
@@ -240,7 +243,7 @@ func (h *host) startEach() error {
 		p, err := local.Start(local.Command{
 			Path: path, Args: append([]string{h.order.Program}, h.order.Args...), Dir: h.order.Dir, Environ: environ,
 			Rank: number, Size: h.order.Size, LocalRank: i, LocalRanks: len(h.order.Ranks),
-			Stdin: input, Processor: local.Turn(h.order.Bind, i),
+			Stdin: input, Processor: local.Turn(h.order.Bind, i), Trace: h.order.Trace,
 		})
 		if err != nil {
 			if i == 0 {
@@ -324,11 +327,24 @@ func (h *host) attend(m *member) {
 		case <-said: // a rank's last words come before its end
 		case <-parting.C:
 		}
+		m.sendTrace()
 		h.tell(report{Exited: &exit{m.number, uint32(status)}})
 		if h.living.Add(-1) == 0 {
 			h.endOutputs()
 		}
 	})
+}
+
+// sendTrace sends what the rank has recorded.
+func (m *member) sendTrace() {
+	to, asked := m.streams[ofTrace]
+	if !asked {
+		return
+	}
+	if b, err := m.process.Recorded(); err == nil {
+		_, _ = to.Write(b) // who is not there any more misses it
+	}
+	_ = to.Close()
 }
 
 // partingTime is how long the end of a rank waits for the end of its connection, which a process

@@ -237,6 +237,18 @@ func (l *Line) open(o Order, input, pushed io.Reader) (err error) {
 			}
 		}
 		r.outputs = [2]Output{{out}, {errs}}
+		if o.Trace > 0 {
+			c, err := begin(l.session, ofTrace, number)
+			if err != nil {
+				return err
+			}
+			r.traced = make(chan []byte, 1)
+			go func() { // until the rank, or the line, has ended
+				b, _ := io.ReadAll(io.LimitReader(c, o.Trace))
+				_ = c.Close()
+				r.traced <- b
+			}()
+		}
 		l.ranks[number] = r
 	}
 	for part, from := range map[byte]io.Reader{ofStdin: input, ofProgram: pushed} {
@@ -384,6 +396,7 @@ type Rank struct {
 	pmi     conn
 	control conn
 	outputs [2]Output
+	traced  chan []byte // gets what the rank has recorded; nil: nothing is
 
 	once   sync.Once
 	status syscall.WaitStatus
@@ -423,6 +436,9 @@ func (r *Rank) PMI() net.Conn { return r.pmi }
 
 // Control is the rank's channel of package control.
 func (r *Rank) Control() net.Conn { return r.control }
+
+// Recorded is what the rank has recorded, if a ring was asked for. Call it once. It waits for the end of the rank, or of the line.
+func (r *Rank) Recorded() ([]byte, error) { return <-r.traced, nil }
 
 // Output is the rank's standard output, and its standard error.
 func (r *Rank) Output() [2]Output { return r.outputs }

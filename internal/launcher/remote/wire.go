@@ -29,6 +29,8 @@ type Order struct {
 	Patience time.Duration `json:"patience,omitempty"`
 	// Pushed is how many bytes the program has if it is brought there; 0: it is there.
 	Pushed int64 `json:"pushed,omitempty"`
+	// Trace is the size of the ring of each rank, as in [local.Command].
+	Trace int64 `json:"trace,omitempty"`
 }
 
 // What a stream carries.
@@ -40,6 +42,7 @@ const (
 	ofStdout
 	ofStderr
 	ofProgram // the program itself
+	ofTrace   // what a rank has recorded, when it has ended
 	parts
 )
 

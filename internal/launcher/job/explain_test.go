@@ -1,0 +1,95 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/launcher/live"
+)
+
+// playStuck has two ranks wait for each other. Others wait for nothing that Strand knows of.
+func playStuck() {
+	playWorld(func(ctx context.Context, w *strand.World) error {
+		if w.Rank() > 1 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		_, err := w.Comm().Recv(ctx, make([]byte, 8), 1-w.Rank(), 7)
+		return err
+	})
+}
+
+// awaitStuck returns when two ranks wait, and all have said how they are.
+func awaitStuck(t *testing.T, dir string) live.Answer {
+	t.Helper()
+	for start := time.Now(); ; {
+		require.Less(t, time.Since(start), time.Minute)
+		answers, err := live.Jobs(dir)
+		require.NoError(t, err)
+		if len(answers) == 0 {
+			continue // it is not there yet
+		}
+		stuck := 0
+		for _, r := range live.Waits(answers[0].Ranks) {
+			if r.Report != nil && (r.Rank > 1 || len(r.Report.Waits) > 0 && r.Report.Waits[0].Blocked) {
+				stuck++
+			}
+		}
+		if stuck == answers[0].Size {
+			return answers[0]
+		}
+	}
+}
+
+// A job whose time is over says what its ranks wait for.
+func TestTimeoutExplains(t *testing.T) {
+	for timeout := 200 * time.Millisecond; ; timeout *= 2 { // a busy machine takes its time to start ranks
+		c, out := playing(t, "stuck", 2)
+		c.Timeout = timeout
+		var late *TimeoutError
+		require.ErrorAs(t, Run(context.Background(), c), &late)
+		assert.Equal(t, []int{0, 1}, late.Running)
+		text := out.String()
+		if timeout < time.Minute && !strings.Contains(text, "=> a cycle") {
+			continue
+		}
+		assert.Contains(t, text, fmt.Sprintf("strand run: --timeout %v is over: what the ranks wait for:\n  rank 0: waits for a receive from rank 1, tag 7, in Comm.Recv at explain_test.go:", timeout))
+		assert.Contains(t, text, "=> a cycle of waits: rank 0 waits for rank 1 (")
+		return
+	}
+}
+
+// SIGQUIT has the launcher say what the ranks wait for, and then the ranks what their goroutines do.
+// A rank that is stopped does not hold it up.
+func TestQuitExplains(t *testing.T) {
+	c, out := playing(t, "stuck", 3)
+	signals := make(chan os.Signal, 1)
+	c.Signals, c.LiveDir = signals, filepath.Join(t.TempDir(), "jobs")
+	over := make(chan error, 1)
+	go func() { over <- Run(context.Background(), c) }()
+	stopped := awaitStuck(t, c.LiveDir).Ranks[2].PID
+	require.NoError(t, syscall.Kill(stopped, syscall.SIGSTOP))
+	signals <- syscall.SIGQUIT
+	out.Await(t, "=> ", 1)
+	require.NoError(t, syscall.Kill(stopped, syscall.SIGCONT))
+	var failure *RankError
+	require.ErrorAs(t, <-over, &failure, "%s", out)
+	assert.Equal(t, quitStatus, failure.Code)
+	text := out.String()
+	assert.Contains(t, text, "=> a cycle of waits: rank 0 waits for rank 1 (")
+	assert.Contains(t, text, "rank 2: does not answer within 1s")
+	before, after, found := strings.Cut(text, "SIGQUIT: quit")
+	require.True(t, found, "%s", text)
+	assert.Contains(t, before, "strand run: SIGQUIT, which is passed on next: what the ranks wait for:")
+	assert.Contains(t, after, "strand run: why the ranks have waited:\n  => a cycle")
+}

@@ -1,0 +1,103 @@
+package job
+
+import (
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/strandmp/strand/internal/trace"
+	"github.com/strandmp/strand/param"
+)
+
+// traceSize is the size of each rank's ring, 0 if there is none.
+func (c *Config) traceSize() int64 {
+	if c.Trace == "" {
+		return 0
+	}
+	return cmp.Or(c.TraceBuffer, trace.DefaultSize)
+}
+
+// openTrace makes the file for the trace, before anything is started. It is nil if there is to be none.
+func (c *Config) openTrace() (*os.File, error) {
+	if c.Trace == "" {
+		return nil, nil
+	}
+	f, err := os.Create(c.Trace)
+	if err != nil {
+		return nil, &UsageError{fmt.Sprintf("--trace: %v", err)}
+	}
+	return f, nil
+}
+
+// writeTrace writes what the ranks have recorded. All of them have ended.
+func (j *job) writeTrace(f *os.File) error {
+	var ranks []*trace.Rank
+	var silent []int
+	for _, p := range j.ranks {
+		b, err := p.Recorded()
+		var r *trace.Rank
+		if err == nil {
+			r, err = trace.Read(p.rank, j.hostOf(p.rank), b)
+		}
+		if err != nil || len(r.Events) == 0 {
+			silent = append(silent, p.rank)
+			continue
+		}
+		ranks = append(ranks, r)
+	}
+	sum, err := writePage(f, ranks)
+	if err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	fmt.Fprintf(j.config.stderr(), "%s", j.traceText(&sum, len(ranks), silent))
+	return nil
+}
+
+func (c *Config) stderr() io.Writer {
+	if c.Stderr == nil {
+		return io.Discard
+	}
+	return c.Stderr
+}
+
+// writePage writes the page, packed if the file's name says so.
+func writePage(f *os.File, ranks []*trace.Rank) (sum trace.Summary, err error) {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if !strings.HasSuffix(f.Name(), ".gz") {
+		return trace.Write(f, ranks)
+	}
+	packed := gzip.NewWriter(f)
+	sum, err = trace.Write(packed, ranks)
+	return sum, errors.Join(err, packed.Close())
+}
+
+// traceText says what is in the trace and what is not.
+func (j *job) traceText(sum *trace.Summary, ranks int, silent []int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "strand run: %s has %d events of %d ranks, %d messages from their send to their receive: open it at https://ui.perfetto.dev or chrome://tracing\n",
+		j.config.Trace, sum.Events, ranks, sum.Arrows)
+	if len(silent) > 0 {
+		fmt.Fprintf(&b, "strand run: nothing was recorded by %s: such a program does not use Strand, is of another version, or its host is lost\n", nameRanks(silent))
+	}
+	if len(sum.Dropped) > 0 {
+		most := uint64(0)
+		var who []int
+		for rank, n := range sum.Dropped {
+			most, who = max(most, n), append(who, rank)
+		}
+		slices.Sort(who)
+		fmt.Fprintf(&b, "strand run: it has the last events only of %s, where up to %d older ones were dropped: --trace-buffer (%s) says how many are kept\n",
+			nameRanks(who), most, param.FormatSize(j.config.traceSize()))
+	}
+	for i := range sum.Clocks {
+		if i > 0 {
+			fmt.Fprintf(&b, "strand run: %s\n", sum.Clocks[i].Text())
+		}
+	}
+	return b.String()
+}

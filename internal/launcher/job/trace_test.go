@@ -1,0 +1,122 @@
+package job
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/trace"
+)
+
+// playTraced has the ranks talk, call and, if there is an argument, end in some way.
+func playTraced() {
+	playWorld(func(ctx context.Context, w *strand.World) error {
+		c := w.Comm()
+		for _, size := range []int{8, 4 << 10, 2 << 20} {
+			buf := make([]byte, size)
+			if _, err := c.Sendrecv(ctx, make([]byte, size), 1-w.Rank(), 1, buf, strand.AnySource, 1); err != nil {
+				return err
+			}
+		}
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		if len(os.Args) < 2 {
+			return nil
+		}
+		if w.Rank() == 1 && os.Args[1] == "kill" {
+			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+		_, err := c.Recv(ctx, make([]byte, 8), 1, 2) // nobody sends it
+		return err
+	})
+}
+
+// page is what a trace says.
+type tracePage struct {
+	Events []struct {
+		Name    string
+		Phase   string `json:"ph"`
+		Process int    `json:"pid"`
+		Args    map[string]any
+	} `json:"traceEvents"`
+}
+
+// count counts events by their phase, and spans by their names.
+func (p *tracePage) count(rank int, what string) (n int) {
+	for _, e := range p.Events {
+		if e.Process == trace.Process(rank) && (e.Phase == what || e.Name == what) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestTrace(t *testing.T) {
+	for name, end := range map[string]string{"in order": "", "a rank is killed": "kill", "too late": "wait"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for timeout := 300 * time.Millisecond; ; timeout *= 2 { // a busy machine takes its time to start ranks
+				c, out := playing(t, "traced", 2)
+				c.Trace = filepath.Join(t.TempDir(), "out.json.gz")
+				if end != "" {
+					c.Args = []string{end}
+				}
+				if end == "wait" {
+					c.Timeout = timeout
+				}
+				err := Run(context.Background(), c)
+				require.Equal(t, end == "", err == nil, "%v: %s", err, out)
+				assert.Contains(t, out.String(), "strand run: "+c.Trace+" has ")
+				p := readTrace(t, c.Trace)
+				if end == "wait" && timeout < time.Minute && p.count(0, "receive from 1 (not over)") == 0 {
+					continue
+				}
+				for rank := range 2 {
+					assert.Equal(t, 1, p.count(rank, "Barrier")+p.count(rank, "Barrier (failed)"))
+					assert.GreaterOrEqual(t, p.count(rank, "s"), 3, "arrows begin")
+					assert.Equal(t, p.count(rank, "s"), p.count(1-rank, "f"), "and end")
+				}
+				if end != "" {
+					assert.Equal(t, 1, p.count(0, "receive from 1 (not over)")+p.count(0, "receive from 1 (failed)"))
+				}
+				return
+			}
+		})
+	}
+}
+
+func readTrace(t *testing.T, name string) (p tracePage) {
+	t.Helper()
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	packed, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	text, err := io.ReadAll(packed)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &p))
+	return p
+}
+
+func TestTraceThatCanNotBeMade(t *testing.T) {
+	c, out := shell("exit 0", 2)
+	c.Trace = filepath.Join(t.TempDir(), "no", "out.json")
+	var mistake *UsageError
+	require.ErrorAs(t, Run(context.Background(), c), &mistake)
+	c.Trace, c.TraceBuffer = filepath.Join(t.TempDir(), "out.json"), 7
+	assert.ErrorContains(t, Run(context.Background(), c), "--trace-buffer 7: want 64K to 1G")
+	c.TraceBuffer = 0
+	require.NoError(t, Run(context.Background(), c))
+	assert.Contains(t, out.String(), "nothing was recorded by ranks 0, 1")
+}

@@ -1,0 +1,27 @@
+package trace
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// create makes a file without a name, in memory.
+func create() (*os.File, error) {
+	fd, err := unix.MemfdCreate("strand-trace", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	return os.NewFile(uintptr(fd), "trace"), nil
+}
+
+// hostClock is now, by Go's clock and by the one that all processes of the host share.
+func hostClock() (time.Time, int64) {
+	now := time.Now()
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return now, now.UnixNano()
+	}
+	return now, ts.Nano()
+}

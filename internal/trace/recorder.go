@@ -1,0 +1,109 @@
+package trace
+
+import (
+	"encoding/binary"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Recorder writes a rank's events into its ring. Its methods are safe for any number of goroutines.
+type Recorder struct {
+	begun time.Time
+	ops   atomic.Uint64
+
+	mu     sync.Mutex
+	ring   []byte
+	events []byte
+	room   uint64 // events
+	count  uint64
+	names  map[string]uint16
+	end    int // of the names
+}
+
+// taken says that this process has mapped its ring. The number in the variable may be another file's
+// by now.
+var taken atomic.Bool
+
+// Inherited returns the recorder of a rank whose launcher has given it a ring, or nil. Only the
+// first call does.
+func Inherited() *Recorder {
+	fd, err := strconv.Atoi(os.Getenv(Variable))
+	if err != nil || fd < 3 || !taken.CompareAndSwap(false, true) {
+		return nil
+	}
+	r, err := open(fd)
+	if err != nil {
+		return nil // what lies between launcher and rank has closed it, or they are of different versions
+	}
+	_ = unix.Close(fd)
+	return r
+}
+
+// open maps the ring of a descriptor.
+func open(fd int) (*Recorder, error) {
+	var head [atNames]byte
+	if n, err := unix.Pread(fd, head[:], 0); err != nil || n < len(head) {
+		return nil, errNoRing
+	}
+	size := binary.LittleEndian.Uint64(head[atSize:])
+	if string(head[:len(mark)]) != mark || size < MinSize || size > MaxSize {
+		return nil, errNoRing
+	}
+	ring, err := unix.Mmap(fd, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorder{ring: ring, events: ring[atEvents:], room: capacity(len(ring)), names: make(map[string]uint16), end: atNames}
+	var host int64
+	r.begun, host = hostClock()
+	binary.LittleEndian.PutUint64(ring[atHostClock:], uint64(host))
+	binary.LittleEndian.PutUint64(ring[atCalendar:], uint64(r.begun.UnixNano()))
+	r.Name("") // number 0
+	return r, nil
+}
+
+// Record adds an event, whose time is now. If the ring is full it takes the place of the oldest.
+func (r *Recorder) Record(e Event) {
+	r.mu.Lock()
+	e.Time = int64(time.Since(r.begun))
+	at := r.count % r.room * eventSize
+	e.put(r.events[at : at+eventSize])
+	r.count++
+	// After the event: whoever reads the ring of a process that has been killed meanwhile does not take it
+	// for one.
+	atomic.StoreUint64((*uint64)(unsafe.Pointer(&r.ring[atCount])), r.count)
+	r.mu.Unlock()
+}
+
+// Name returns the number of a name. All for which there is no more room have number 0.
+func (r *Recorder) Name(name string) uint16 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, known := r.names[name]
+	if !known {
+		if r.end+len(name)+1 > atEvents {
+			return 0
+		}
+		n = uint16(len(r.names))
+		r.names[name] = n
+		copy(r.ring[r.end:], name)
+		r.end += len(name) + 1
+	}
+	return n
+}
+
+// Begin records the begin of a wait, or a call, and returns the number of it for its end. Operations of
+// the message layer have others.
+func (r *Recorder) Begin(e Event) (op uint64) {
+	e.Op = ownOp | r.ops.Add(1)
+	r.Record(e)
+	return e.Op
+}
+
+const ownOp = 1 << 63
