@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -146,27 +148,90 @@ func (e *evidence) solved() (Clock, bool) {
 	return *e.clock, e.ok
 }
 
-// solve finds the clock that keeps as far as possible from all limits.
+// solve finds the clock that keeps as far as possible from all limits, and how wrong it may be: by how much another one
+// that keeps all limits differs from it between the first message and the last.
 func (e *evidence) solve() (Clock, bool) {
 	if len(e.least) == 0 || len(e.most) == 0 {
 		return Clock{}, false
 	}
-	from, to := -mostDrift, mostDrift
-	if low, high := e.room(0); high >= low { // one without drift will do
-		from, to = 0, 0
+	e.least, e.most = hull(e.least, 1), hull(e.most, -1)
+	rate := 0.0 // without drift, if that will do
+	if e.width(rate) < 0 {
+		rate = peak(-mostDrift, mostDrift, e.width)
 	}
-	for range 100 { // the room is a concave function of the drift
+	low, high := e.room(rate)
+	middle := (low + high) / 2
+	c := Clock{Offset: int64(middle), Rate: rate}
+	if high < low { // nothing fits: it is wrong by that much
+		c.Bound = int64((low-high)/2) + 1
+		return c, true
+	}
+	slowest, fastest := e.edge(rate, -mostDrift), e.edge(rate, mostDrift)
+	worst := 0.0
+	for _, at := range e.ends() {
+		up := peak(slowest, fastest, func(rate float64) float64 { _, high := e.room(rate); return high + rate*at })
+		down := peak(slowest, fastest, func(rate float64) float64 { low, _ := e.room(rate); return -low - rate*at })
+		_, most := e.room(up)
+		least, _ := e.room(down)
+		worst = max(worst, most+up*at-middle-rate*at, middle+rate*at-least-down*at)
+	}
+	c.Bound = int64(worst) + 1
+	return c, true
+}
+
+// peak returns where a concave function is greatest.
+func peak(from, to float64, f func(float64) float64) float64 {
+	for range 80 {
 		a, b := from+(to-from)/3, to-(to-from)/3
-		if e.width(a) < e.width(b) {
+		if f(a) < f(b) {
 			from = a
 		} else {
 			to = b
 		}
 	}
-	rate := (from + to) / 2
-	low, high := e.room(rate)
-	// What does not fit at all is wrong by that much.
-	return Clock{Offset: int64((low + high) / 2), Rate: rate, Bound: max(int64(math.Abs(high-low)/2), 1)}, true
+	return (from + to) / 2
+}
+
+// edge returns the last rate on the way from one that fits that fits too.
+func (e *evidence) edge(fits, to float64) float64 {
+	if e.width(to) >= 0 {
+		return to
+	}
+	for range 60 {
+		if middle := (fits + to) / 2; e.width(middle) >= 0 {
+			fits = middle
+		} else {
+			to = middle
+		}
+	}
+	return fits
+}
+
+// ends are the times of the first and the last message.
+func (e *evidence) ends() [2]float64 {
+	first, last := e.least[0].at, e.least[0].at
+	for _, limits := range [][]limit{e.least, e.most} {
+		first, last = min(first, limits[0].at), max(last, limits[len(limits)-1].at)
+	}
+	return [2]float64{first, last}
+}
+
+// hull keeps the limits that may matter: those on the upper side of all (1), or on the lower one (-1). They
+// are in the order of their times.
+func hull(all []limit, side float64) []limit {
+	slices.SortFunc(all, func(a, b limit) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.difference, b.difference)) })
+	var kept []limit
+	for _, l := range all {
+		for n := len(kept); n >= 2; n = len(kept) {
+			a, b := kept[n-2], kept[n-1]
+			if turn := (b.at-a.at)*(l.difference-a.difference) - (b.difference-a.difference)*(l.at-a.at); turn*side < 0 {
+				break
+			}
+			kept = kept[:n-1]
+		}
+		kept = append(kept, l)
+	}
+	return kept
 }
 
 // room is between which differences at time 0 the clock may be, if it drifts by rate.
