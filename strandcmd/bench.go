@@ -192,6 +192,9 @@ func (r *benchRun) checked() ([]bench.Cell, error) {
 	}
 	for _, name := range r.against {
 		if slices.Contains(bench.Peers(), name) {
+			if err := bench.CanPlay(name, r.workload); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		return nil, fmt.Errorf("--against %q: want one or more of %s, separated by commas%s", name, strings.Join(bench.Peers(), ", "), didYouMean(name, bench.Peers()))

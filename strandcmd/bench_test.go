@@ -42,7 +42,7 @@ func TestBenchFlags(t *testing.T) {
 		{"bench coll --sizes 12", 2, "--sizes: 12 bytes: collective calls are measured with numbers of 8 bytes"},
 		{"bench coll --ranks 1", 2, "--ranks 1: want at least 2"},
 		{"bench coll --ranks 4:200", 2, `--ranks "4:200": want 1 to 128 ranks`},
-		{"bench coll --against raw", 1, "--against raw: it has no collective calls"},
+		{"bench coll --against openmpi,raw", 2, "--against raw: it has no collective calls; compare them with openmpi or mpich"},
 		{"bench peer", 2, "did you mean peers?"},
 		{"bench pair", 2, `unknown command "pair"; did you mean pairs?`},
 		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, raw-udp, openmpi, mpich`},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,9 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	}
 	if err == nil {
 		return 0
+	}
+	if os.Getpid() == 1 && errors.Is(err, syscall.EPIPE) { // see ownStdout
+		return 128 + int(syscall.SIGPIPE)
 	}
 	if text := strings.TrimSpace(err.Error()); text != "" {
 		tell(stderr, fmt.Sprintf("%s: %s\n", command.CommandPath(), text), hurried(err))

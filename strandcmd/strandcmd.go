@@ -34,6 +34,8 @@ package strandcmd
 import (
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/strandmp/strand/internal/lab/netspace"
 )
 
@@ -45,5 +47,20 @@ import (
 // and on other machines.
 func Main() {
 	netspace.Start()
-	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(execute(os.Args[1:], os.Stdin, ownStdout(), os.Stderr))
+}
+
+// ownStdout is standard output. In the first process of a namespace, as which strand compare runs on its networks, it
+// is a copy with another number: there a reader that has gone away (strand compare | head -1) would end the process by a signal
+// that the kernel keeps from it, and with a status that means something else.
+func ownStdout() *os.File {
+	if os.Getpid() != 1 {
+		return os.Stdout
+	}
+	fd, err := unix.FcntlInt(os.Stdout.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return os.Stdout
+	}
+	os.Stdout = os.NewFile(uintptr(fd), "stdout")
+	return os.Stdout
 }

@@ -4,6 +4,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/strandmp/strand"
@@ -14,6 +15,7 @@ import (
 	"github.com/strandmp/strand/examples/nas/lu"
 	"github.com/strandmp/strand/examples/nas/mg"
 	"github.com/strandmp/strand/examples/nas/npb"
+	"github.com/strandmp/strand/param"
 )
 
 // Kernels are all, in the order in which a reader may want them.
@@ -30,7 +32,14 @@ func Find(name string) (npb.Kernel, error) {
 		}
 		names = append(names, strings.ToLower(k.Name))
 	}
-	return npb.Kernel{}, fmt.Errorf("kernel %q: want one of %s", name, strings.Join(names, ", "))
+	meant := ""
+	for _, known := range names {
+		// Names are so short that one letter makes another one: the first has to be right.
+		if strings.EqualFold(name[:min(1, len(name))], known[:1]) && param.Nearest(name, slices.Values([]string{known})) != "" {
+			meant = "; did you mean " + known + "?"
+		}
+	}
+	return npb.Kernel{}, fmt.Errorf("kernel %q: want one of %s%s", name, strings.Join(names, ", "), meant)
 }
 
 // Run runs a kernel on every rank of the communicator, if it permits as many. The result is nil on all ranks but 0.

@@ -127,4 +127,8 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, "LU", k.Name)
 	_, err = suite.Find("bt")
 	assert.EqualError(t, err, `kernel "bt": want one of ep, is, cg, mg, ft, lu`)
+	_, err = suite.Find("cgg")
+	assert.EqualError(t, err, `kernel "cgg": want one of ep, is, cg, mg, ft, lu; did you mean cg?`)
+	_, err = suite.Find("")
+	assert.Error(t, err)
 }

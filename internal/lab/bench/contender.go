@@ -65,18 +65,26 @@ func (s *Setup) Strand() Contender {
 	return Contender{Name: strandName, start: s.localJob(strandName, memberSpec{Settings: s.Settings})}
 }
 
+// CanPlay says why a peer can not play a workload, if it can not.
+func CanPlay(name string, w Workload) error {
+	switch {
+	case w == Coll && (name == rawName || name == rawUDPName):
+		return fmt.Errorf("--against %s: it has no collective calls; compare them with openmpi or mpich", name)
+	case name == rawUDPName && w != PingPong:
+		return fmt.Errorf("--against %s: it sends nothing again, so it only plays pingpong; compare %s with others", rawUDPName, w)
+	}
+	return nil
+}
+
 // Peer returns the variants of a peer for a workload. Programs are compiled into the directory.
 func (s *Setup) Peer(ctx context.Context, name string, w Workload, dir string) ([]Contender, error) {
-	if w == Coll && (name == rawName || name == rawUDPName) {
-		return nil, fmt.Errorf("--against %s: it has no collective calls", name)
+	if err := CanPlay(name, w); err != nil {
+		return nil, err
 	}
 	switch name {
 	case rawName:
 		return s.rawContenders()
 	case rawUDPName:
-		if w != PingPong {
-			return nil, fmt.Errorf("--against %s: it sends nothing again, so it only plays pingpong; compare %s with others", rawUDPName, w)
-		}
 		return []Contender{{Name: rawUDPName, About: rawUDPAbout, start: s.localJob(rawUDPName, memberSpec{RawUDP: true})}}, nil
 	}
 	for i := range implementations {

@@ -134,7 +134,7 @@ func (j *servedJob) Run(ctx context.Context, o Order) (Outcome, error) {
 			return Outcome{}, j.broken(ctx, o, err)
 		}
 		if answers[rank], err = parseSpent(line); err != nil {
-			return Outcome{}, fmt.Errorf("%s: %v: rank %d answers %.80q: %w", j.name, o, rank, line, err)
+			return Outcome{}, fmt.Errorf("%s: %s: rank %d answers %.80q: %w", j.name, o.describe(), rank, line, err)
 		}
 	}
 	return o.outcome(answers), nil
@@ -164,7 +164,7 @@ func (j *servedJob) broken(ctx context.Context, o Order, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return j.explain(fmt.Errorf("%v: %w", o, err))
+	return j.explain(fmt.Errorf("%s: %w", o.describe(), err))
 }
 
 // explain adds to an error why the processes have ended and what they said.

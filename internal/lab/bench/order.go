@@ -51,6 +51,14 @@ func (o Order) String() string {
 	return fmt.Sprintf("%s %d %d %d %d %d %s", o.Workload, o.Size, o.Iters, o.Warmup, o.Window, o.Pause.Microseconds(), cmp.Or(o.Call, noCall))
 }
 
+// describe says for people what is measured.
+func (o Order) describe() string {
+	if o.Workload == Coll {
+		return fmt.Sprintf("%s of %d bytes on %d ranks", o.Call, o.Size, o.Ranks)
+	}
+	return fmt.Sprintf("%s of %d bytes", o.Workload, o.Size)
+}
+
 // parseOrder reads what String wrote.
 func parseOrder(line string) (Order, error) {
 	var o Order
