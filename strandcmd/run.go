@@ -113,6 +113,9 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 			if bindTo != "none" && bindTo != "core" {
 				return usageError{fmt.Errorf("--bind-to %s: want none or core", bindTo)}
 			}
+			if cmd.Flags().Changed("trace-buffer") && config.Trace == "" {
+				return usageError{errors.New("--trace-buffer means something with --trace only")}
+			}
 			config.Bind = bindTo == "core"
 			config.Program, config.Args = args[0], args[1:]
 			if onNet {

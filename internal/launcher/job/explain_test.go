@@ -93,3 +93,17 @@ func TestQuitExplains(t *testing.T) {
 	assert.Contains(t, before, "strand run: SIGQUIT, which is passed on next: what the ranks wait for:")
 	assert.Contains(t, after, "strand run: why the ranks have waited:\n  => a cycle")
 }
+
+// Ranks of other hosts say what they wait for too.
+func TestTimeoutExplainsElsewhere(t *testing.T) {
+	for timeout := 500 * time.Millisecond; ; timeout *= 2 {
+		c, out, _ := elsewhere(t, "stuck")
+		c.Timeout = timeout
+		var late *TimeoutError
+		require.ErrorAs(t, Run(t.Context(), c), &late)
+		if timeout > time.Minute || strings.Contains(out.String(), "=> a cycle") {
+			assert.Contains(t, out.String(), "=> a cycle of waits: rank 0 waits for rank 1 (")
+			return
+		}
+	}
+}

@@ -38,6 +38,9 @@ type process struct {
 	served chan struct{} // closed when the conversation is over
 	reaped chan struct{} // closed when the rank has exited
 	out    [2]*stream
+
+	recorded   []byte // for Config.Trace, when it has ended
+	unrecorded error
 }
 
 // newProcess joins a rank that was started to the job.

@@ -211,6 +211,9 @@ func (j *job) attend(p *process) {
 	j.working.Go(func() {
 		status, err := p.wait()
 		j.post(event{kind: exited, rank: p.rank, status: status, lost: err})
+		if j.config.Trace != "" {
+			p.recorded, p.unrecorded = p.Recorded()
+		}
 	})
 }
 

@@ -39,10 +39,10 @@ func (j *job) writeTrace(f *os.File) error {
 	var ranks []*trace.Rank
 	var silent []int
 	for _, p := range j.ranks {
-		b, err := p.Recorded()
 		var r *trace.Rank
+		err := p.unrecorded
 		if err == nil {
-			r, err = trace.Read(p.rank, j.hostOf(p.rank), b)
+			r, err = trace.Read(p.rank, j.hostOf(p.rank), p.recorded)
 		}
 		if err != nil || len(r.Events) == 0 {
 			silent = append(silent, p.rank)

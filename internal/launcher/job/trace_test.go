@@ -96,6 +96,24 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// What ranks of other hosts have recorded comes through their remote shells, and the clocks of the hosts
+// are brought together.
+func TestTraceElsewhere(t *testing.T) {
+	c, out, _ := elsewhere(t, "traced")
+	c.Trace = filepath.Join(t.TempDir(), "out.json.gz")
+	for i, ranks := range [][]int{{0}, {1}} {
+		c.Elsewhere[i].Ranks = ranks
+	}
+	c.Ranks = 2
+	require.NoError(t, Run(t.Context(), c), "%s", out)
+	p := readTrace(t, c.Trace)
+	for rank := range 2 {
+		assert.GreaterOrEqual(t, p.count(rank, "s"), 3)
+		assert.Equal(t, p.count(rank, "s"), p.count(1-rank, "f"))
+	}
+	assert.Contains(t, out.String(), "strand run: host b: its clock is right within")
+}
+
 func readTrace(t *testing.T, name string) (p tracePage) {
 	t.Helper()
 	f, err := os.Open(name)

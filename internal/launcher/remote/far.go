@@ -327,8 +327,8 @@ func (h *host) attend(m *member) {
 		case <-said: // a rank's last words come before its end
 		case <-parting.C:
 		}
-		m.sendTrace()
 		h.tell(report{Exited: &exit{m.number, uint32(status)}})
+		m.sendTrace() // behind its end, which is not to wait for so much
 		if h.living.Add(-1) == 0 {
 			h.endOutputs()
 		}
