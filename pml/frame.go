@@ -18,14 +18,15 @@ type txFrame struct {
 	short  bool   // the payload is in room
 	opens  bool   // a message of length bytes begins with it, which its rail is to count
 	length uint64
+	lost   bool     // it was given up: the memory that it refers to is that of an operation that ends
+	pieces [][]byte // memory for Frame.More
+	free   *txFrame // the next on the free list
+	header [btl.MaxHeader]byte
+	room   [shortLimit]byte
+
 	// Of one that opens a message, if that is to be recorded.
 	context uint64
 	seq     uint32
-	lost    bool     // it was given up: the memory that it refers to is that of an operation that ends
-	pieces  [][]byte // memory for Frame.More
-	free    *txFrame // the next on the free list
-	header  [btl.MaxHeader]byte
-	room    [shortLimit]byte
 }
 
 // frameOf is the frame whose delivery f is.
