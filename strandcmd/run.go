@@ -159,7 +159,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")
 	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
 	flags.StringVar(&config.Trace, "trace", "", "record what each rank does with its messages in this `file`, for ui.perfetto.dev; packed if it ends in .gz")
-	flags.Var(&sizeFlag{&config.TraceBuffer}, "trace-buffer", "how much of that each rank keeps, 48 bytes an event: of more, the last")
+	flags.Var(&sizeFlag{&config.TraceBuffer}, "trace-buffer", "how much of that each rank keeps, 48 bytes an event: of more, the last; by default less where ranks are more than 8")
 	flags.DurationVar(&config.Grace, "grace", job.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")
 	flags.Var(&failurePolicy{&config.KeepGoing}, "on-failure", "what becomes of the other ranks when one fails: kill or continue")
 	flags.BoolVar(&config.KeepGoing, autoCleanup, false, "the same as --on-failure=continue")

@@ -33,6 +33,10 @@ type item struct {
 	Bind    string         `json:"bp,omitempty"`
 	Scope   string         `json:"s,omitempty"`
 	Args    map[string]any `json:"args,omitempty"`
+
+	// Of a span: made into the above when it is written. There may be millions.
+	span *span
+	of   *Rank
 }
 
 // metadata is the class of names. Some readers ask for one of every event.
@@ -151,7 +155,7 @@ func (p *page) rank(r *Rank, h *history) {
 	p.lay(r, h)
 	for _, s := range h.spans {
 		last := float64(max(s.end-s.begin, shortest)) / 1000
-		p.add(item{Name: s.name(r), Phase: "X", Class: classNames[s.class], Time: p.at(s.begin), Last: &last, Process: Process(r.Rank), Row: p.rows[s], Args: s.args(r)})
+		p.add(item{Phase: "X", Class: classNames[s.class], Time: p.at(s.begin), Last: &last, Process: Process(r.Rank), Row: p.rows[s], span: s, of: r})
 	}
 	for _, u := range h.unexpected {
 		e := u.event
@@ -235,6 +239,9 @@ func (p *page) write(to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	_, _ = out.WriteString(`{"displayTimeUnit":"ns","traceEvents":[`) // a failure shows in Flush
 	for i, e := range p.items {
+		if e.span != nil {
+			e.Name, e.Args = e.span.name(e.of), e.span.args(e.of)
+		}
 		text, err := json.Marshal(e)
 		if err != nil {
 			return err

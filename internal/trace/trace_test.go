@@ -74,6 +74,15 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(1000, func() { r.Record(Event{Kind: SendOver, Name: r.Name("tcp")}) }))
 }
 
+// BenchmarkRecord is what an event costs a rank that records.
+func BenchmarkRecord(b *testing.B) {
+	r, _ := recorder(b, DefaultSize)
+	b.ReportAllocs()
+	for range b.N {
+		r.Record(Event{Kind: SendPosted, Op: 7, Context: 2, Peer: 1, Tag: 5, Bytes: 8})
+	}
+}
+
 func TestNoRing(t *testing.T) {
 	for _, size := range []int64{0, -1, MinSize - 1, MaxSize + 1} {
 		_, err := Create(size)

@@ -95,7 +95,8 @@ type Config struct {
 	LiveDir string
 
 	// Trace is a file that gets what each rank has done with its messages, for Perfetto; "": none.
-	// TraceBuffer is how many bytes each rank keeps of it; 0: [trace.DefaultSize].
+	// TraceBuffer is how many bytes each rank keeps of it; 0: [trace.DefaultSize], and less where
+	// there are more than eight.
 	Trace       string
 	TraceBuffer int64
 

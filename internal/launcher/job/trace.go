@@ -14,12 +14,16 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
+// traceSum is how much all ranks keep together, unless it is said how much each does. A page of 200 MB
+// comes of it, and viewers take no more.
+const traceSum = 8 * trace.DefaultSize
+
 // traceSize is the size of each rank's ring, 0 if there is none.
 func (c *Config) traceSize() int64 {
 	if c.Trace == "" {
 		return 0
 	}
-	return cmp.Or(c.TraceBuffer, trace.DefaultSize)
+	return cmp.Or(c.TraceBuffer, max(trace.MinSize, min(trace.DefaultSize, traceSum/int64(c.Ranks))))
 }
 
 // openTrace makes the file for the trace, before anything is started. It is nil if there is to be none.
