@@ -316,24 +316,31 @@ func (k *packer) write(p *piece) {
 		m.scratch = appendPart(m.scratch, uint32(o.number), f.Header, f.Size, p.offset, p.length)
 	}
 	k.left -= len(m.scratch) - before + p.length
-	left := p.length
-	if left == 0 {
+	if end := p.offset + p.length; end <= len(f.Payload) {
+		k.add(f.Payload[p.offset:end])
 		return
 	}
+	left := p.length
 	for b := range pieces(f, p.offset) {
 		b = b[:min(len(b), left)]
-		left -= len(b)
-		if len(b) <= copied || k.ep.guard.how != protectNone || k.pieces > packetPieces-3 {
-			m.scratch = append(m.scratch, b...)
-		} else {
-			k.flush()
-			k.ep.link.so.Packets.Add(b)
-			k.pieces++
+		if left -= len(b); len(b) > 0 {
+			k.add(b)
 		}
 		if left == 0 {
 			return
 		}
 	}
+}
+
+// add adds payload: a short piece, or one that is to be sealed, as a copy.
+func (k *packer) add(b []byte) {
+	if len(b) <= copied || k.ep.guard.how != protectNone || k.pieces > packetPieces-3 {
+		k.ep.m.scratch = append(k.ep.m.scratch, b...)
+		return
+	}
+	k.flush()
+	k.ep.link.so.Packets.Add(b)
+	k.pieces++
 }
 
 // pieces are those of a frame's payload from an offset on.

@@ -134,6 +134,12 @@ func (p *Packets) next(from int) (to int) {
 }
 
 func (p *Packets) one(fd, from, to int) (int, syscall.Errno) {
+	if to == from+1 { // no header for the system to read and check
+		if errno := SendTo(fd, unsafe.Slice(p.iov[from].Base, p.iov[from].Len), p.to); errno != 0 {
+			return 0, errno
+		}
+		return 1, 0
+	}
 	p.header(&p.msg, from, to)
 	p.msg.Control = nil
 	p.msg.SetControllen(0)
@@ -179,11 +185,11 @@ func (p *Packets) manyCalls(fd int) (int, syscall.Errno) {
 // Arrived are datagrams that came in one call. It must live on the heap.
 type Arrived struct {
 	buffers [][]byte
-	n       int
 	origins []Origin
 	iov     []unix.Iovec
 	control []segmentControl
 	many    []manyHeader
+	ask     int  // for how many: more where as many have come
 	single  bool // recvmmsg is refused
 }
 
@@ -211,38 +217,51 @@ func NewArrived(buffers, size int) *Arrived {
 	return a
 }
 
-// Receive receives what there is, without waiting. What was received before is gone then.
+// Receive receives what there is, without waiting. What was received before is gone then. It asks for one
+// datagram first, and for more as long as all come that it asks for: to find that there is no other takes as long as
+// to receive one.
 func (a *Arrived) Receive(fd int) (n int, errno syscall.Errno) {
-	for i := range a.many {
+	if a.single || a.ask == 0 {
+		a.ask = 1
+	}
+	for i := range a.many[:a.ask] {
 		a.many[i].msg.Namelen = unix.SizeofSockaddrInet6
 		a.many[i].msg.SetControllen(int(unsafe.Sizeof(segmentControl{})))
 		a.control[i].header.Type = 0
 	}
 	for {
-		got := uintptr(1)
-		if a.single {
-			var size uintptr
-			size, _, errno = syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&a.many[0].msg)), unix.MSG_DONTWAIT)
-			a.many[0].n = uint32(size)
-		} else {
-			got, _, errno = syscall.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(a.many))), uintptr(len(a.many)),
-				unix.MSG_DONTWAIT, 0, 0)
-		}
-		switch errno {
-		case 0:
-			a.n = int(got)
-			return a.n, 0
-		case syscall.EINTR:
+		n, errno = a.receive(fd)
+		switch {
+		case errno == 0 && n == a.ask:
+			a.ask = min(2*a.ask, len(a.many))
+			return n, 0
+		case errno == syscall.EINTR:
 			continue
-		case unix.ENOSYS, unix.EPERM:
-			if !a.single {
-				a.single = true
-				continue
-			}
+		case (errno == unix.ENOSYS || errno == unix.EPERM) && a.ask > 1:
+			a.single, a.ask = true, 1
+			continue
 		}
-		a.n = 0
+		a.ask = 1
+		return n, errno
+	}
+}
+
+// receive makes the call.
+func (a *Arrived) receive(fd int) (int, syscall.Errno) {
+	if a.ask > 1 {
+		got, _, errno := syscall.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(a.many))), uintptr(a.ask),
+			unix.MSG_DONTWAIT, 0, 0)
+		if errno != 0 {
+			return 0, errno
+		}
+		return int(got), 0
+	}
+	size, _, errno := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&a.many[0].msg)), unix.MSG_DONTWAIT)
+	if errno != 0 {
 		return 0, errno
 	}
+	a.many[0].n = uint32(size)
+	return 1, 0
 }
 
 // Datagram returns the i-th of them: its bytes, which are packets of so many bytes each, but for the

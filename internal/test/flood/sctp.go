@@ -6,9 +6,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
-	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // Types of chunks and parameters (RFC 9260, section 3.2), and where they are in a packet.
@@ -50,66 +47,24 @@ func Init() []byte {
 	return packet(0, chunkInit, be.AppendUint32(b, rand.Uint32()))
 }
 
-// An SCTP is a flood of associations with an SCTP in user space: INITs, and the cookies
+// NewSCTP begins a flood of associations with an SCTP in user space: so many INITs a second, and the cookies
 // that come back echoed, so that each is an association whose address has answered, and
 // nothing more.
-type SCTP struct {
-	// Made counts the associations that were let in.
-	Made atomic.Int64
-
-	to    net.Addr
-	conns []net.PacketConn
-	over  chan struct{}
-	done  sync.WaitGroup
-}
-
-// NewSCTP begins a flood of so many INITs a second from all the sockets by turns, which
-// End closes.
-func NewSCTP(to netip.AddrPort, rate int, conns ...net.PacketConn) *SCTP {
-	f := &SCTP{to: net.UDPAddrFromAddrPort(to), conns: conns, over: make(chan struct{})}
-	for _, c := range conns {
-		f.done.Go(func() { f.echo(c) })
-	}
-	f.done.Go(func() { f.pour(rate) })
-	return f
-}
-
-func (f *SCTP) pour(rate int) {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	began, sent := time.Now(), 0
-	for {
-		select {
-		case <-f.over:
-			return
-		case <-tick.C:
-			for due := int(time.Since(began).Seconds() * float64(rate)); sent < due; sent++ {
-				_, _ = f.conns[sent%len(f.conns)].WriteTo(Init(), f.to)
-			}
-		}
-	}
-}
-
-// echo gives each cookie back.
-func (f *SCTP) echo(c net.PacketConn) {
-	b := make([]byte, 2048)
-	for {
-		n, _, err := c.ReadFrom(b)
-		if err != nil {
-			return
-		}
-		if n < headerSize+4 {
-			continue
+func NewSCTP(to netip.AddrPort, rate int, conns ...net.PacketConn) *Datagrams {
+	return begin(to, rate, conns, Init, func(b []byte) (answer []byte, made bool) {
+		if len(b) < headerSize+4 {
+			return nil, false
 		}
 		switch b[headerSize] {
 		case chunkInitAck:
-			if tag, cookie := cookieOf(b[:n]); cookie != nil {
-				_, _ = c.WriteTo(packet(tag, chunkCookieEcho, cookie), f.to)
+			if tag, cookie := cookieOf(b); cookie != nil {
+				return packet(tag, chunkCookieEcho, cookie), false
 			}
 		case chunkCookieAck:
-			f.Made.Add(1)
+			return nil, true
 		}
-	}
+		return nil, false
+	})
 }
 
 // cookieOf finds the cookie in an INIT ACK, and the tag to echo it with.
@@ -130,13 +85,4 @@ func cookieOf(b []byte) (tag uint32, cookie []byte) {
 		b = b[min((n+3)&^3, len(b)):]
 	}
 	return 0, nil
-}
-
-// End ends the flood.
-func (f *SCTP) End() {
-	close(f.over)
-	for _, c := range f.conns {
-		_ = c.Close()
-	}
-	f.done.Wait()
 }

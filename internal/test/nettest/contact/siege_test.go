@@ -74,6 +74,12 @@ func TestMemberAmongFloodOfAnotherHost(t *testing.T) {
 			f := flood.NewSCTP(to, 4000, c)
 			return f.Made.Load, f.End
 		}},
+		"udp": {[]string{"STRAND_BTL=self,udp", "STRAND_BTL_UDP_PORT_MIN=7100"}, 1100, func(t *testing.T, from *testnet.Host, to netip.AddrPort) (func() int64, func()) {
+			var c net.PacketConn
+			require.NoError(t, from.Do(func() (err error) { c, err = net.ListenPacket("udp4", ":0"); return err }))
+			f := flood.NewUDP(to, 4000, c)
+			return f.Made.Load, f.End
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
