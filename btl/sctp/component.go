@@ -17,7 +17,10 @@ import (
 func init() { btl.Register(Component{}) }
 
 // Component is the transport over SCTP.
-type Component struct{}
+type Component struct {
+	// meddle is for tests: what it returns for a module is its stack's [stack.Config].Meddle.
+	meddle func() func(packet []byte, take func([]byte))
+}
 
 // Name implements [btl.Component].
 func (Component) Name() string { return "sctp" }
@@ -29,7 +32,7 @@ func (Component) Requested() {}
 func (Component) Declare(r *param.Registry) { r.Declare(specs...) }
 
 // Open implements [btl.Component]: one module for all interfaces.
-func (Component) Open(host btl.Host) ([]btl.Module, error) {
+func (c Component) Open(host btl.Host) ([]btl.Module, error) {
 	if !rawio.Supported {
 		return nil, &btl.UnavailableError{Component: "sctp", Reason: "no raw sockets on " + runtime.GOOS}
 	}
@@ -38,6 +41,9 @@ func (Component) Open(host btl.Host) ([]btl.Module, error) {
 		return nil, err
 	}
 	m := &module{loop: host.Loop(), cfg: cfg}
+	if c.meddle != nil {
+		m.meddle = c.meddle()
+	}
 	m.Near = loopbackLatency
 	if err := m.Open(host, "sctp", m, m.wiring()); err != nil {
 		return nil, err
@@ -73,7 +79,7 @@ func (m *module) open() error {
 	cfg := stack.Config{
 		Loop: m.loop, Ports: m.Local.Settings.Ports,
 		Peers:  m.Host.Size() - 1,
-		Accept: m.accept, Room: func(from netip.AddrPort) bool { return m.Wire.Room(from) }, Warn: m.warn,
+		Accept: m.accept, Room: func(from netip.AddrPort) bool { return m.Wire.Room(from) }, Warn: m.warn, Meddle: m.meddle,
 		Tuning: m.cfg.tuning,
 	}
 	cfg.ConnectTimeout = m.Local.Settings.ConnectTimeout

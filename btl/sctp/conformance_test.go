@@ -1,7 +1,9 @@
 package sctp
 
 import (
+	"bytes"
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,13 +13,12 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// The whole suite over the user stack. Short heartbeats and timeouts, so that a peer that is
-// cut off is missed soon.
-func TestConformanceUser(t *testing.T) {
-	conformance.Run(t, func() conformance.Subject {
+// subject is the user stack. Short heartbeats and timeouts, so that a peer that is cut off is missed soon.
+func subject(c Component, more ...param.Setting) conformance.Factory {
+	return func() conformance.Subject {
 		return conformance.Subject{
-			Component: Component{},
-			Settings: []param.Setting{
+			Component: c,
+			Settings: append([]param.Setting{
 				with(pStack, "user"),
 				with(pConnectTimeout, "10s"),
 				with(pHandshakeTimeout, "10s"),
@@ -26,10 +27,55 @@ func TestConformanceUser(t *testing.T) {
 				with(pRTOInitial, "100ms"),
 				with(pRTOMax, "300ms"),      // each heartbeat in vain doubles the wait for the next one
 				with(pAssocMaxRetrans, "7"), // a slow machine is no dead peer
-			},
+			}, more...),
 			Sever: sever,
 		}
-	})
+	}
+}
+
+// The whole suite over the user stack.
+func TestConformanceUser(t *testing.T) { conformance.Run(t, subject(Component{})) }
+
+// A bad network: of a hundred packets five are lost, five come late, one comes twice, and one is damaged, which is for
+// the checksum to find.
+func badly(seed uint64) func() func([]byte, func([]byte)) {
+	return func() func([]byte, func([]byte)) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var late []func()
+		return func(b []byte, take func([]byte)) {
+			chance := r.IntN(100)
+			kept := bytes.Clone(b)
+			switch {
+			case chance < 5:
+				return
+			case chance < 10:
+				late = append(late, func() { take(kept) })
+				return
+			case chance < 11:
+				take(kept)
+			case chance < 12:
+				kept[r.IntN(len(kept))] ^= 1
+				take(kept)
+				return
+			}
+			take(b)
+			if len(late) > 0 && r.IntN(4) == 0 {
+				come := late
+				late = nil
+				for _, f := range come {
+					f()
+				}
+			}
+		}
+	}
+}
+
+func TestConformanceOverABadNetwork(t *testing.T) {
+	cases := []string{"sizes", "released", "exactly-once", "goodbye"}
+	if need.Soaking() {
+		cases = append(cases, "vectors", "lane-order", "revoke", "connect-both", "hello", "close-busy", "all-to-all", "dialogue")
+	}
+	conformance.Run(t, subject(Component{meddle: badly(1)}, with(pLoopbackMTU, "1440"), with(pAssocMaxRetrans, "30")), conformance.Only(cases...))
 }
 
 // The same over the kernel's SCTP.

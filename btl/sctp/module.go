@@ -17,6 +17,7 @@ type module struct {
 	stack  stack.Stack
 	kind   byte   // of stack; what is published begins with it
 	why    string // the reason for this stack
+	meddle func(packet []byte, take func([]byte))
 	closed bool
 }
 

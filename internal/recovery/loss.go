@@ -166,10 +166,13 @@ func (p *Path[T]) spurious(n uint64) {
 }
 
 // patience is how long no acknowledgement may come before a probe is sent: RFC 9002's PTO, or SCTP's RTO.
-func (p *Path[T]) patience() int64 {
+func (p *Path[T]) patience() int64 { return p.waits(int64(p.config.Held)) }
+
+// waits is that where an acknowledgement is held back for so long.
+func (p *Path[T]) waits(held int64) int64 {
 	wait := 2 * int64(p.config.Guess)
 	if p.Smoothed > 0 {
-		wait = p.Smoothed + max(4*p.Variation, granularity) + int64(p.config.Held)
+		wait = p.Smoothed + max(4*p.Variation, granularity) + held
 	}
 	return min(max(wait, int64(p.config.LeastProbe)), int64(p.config.MostProbe))
 }
@@ -185,7 +188,11 @@ func (p *Path[T]) At() int64 {
 	if p.flight.bytes == 0 {
 		return 0
 	}
-	return p.sentAt + min(p.patience()<<min(p.probes, mostBackoff), int64(p.config.MostProbe))
+	held := int64(p.config.Held)
+	if p.flight.bytes > p.config.Packet {
+		held = 0 // of two packets one is answered at once
+	}
+	return p.sentAt + min(p.waits(held)<<min(p.probes, mostBackoff), int64(p.config.MostProbe))
 }
 
 // Tick does what is due. It reports whether the caller is to send a probe, whatever [Path.Room] says: a

@@ -159,6 +159,9 @@ func eagerLimit(r *rand.Rand, name string, limit int) [][2]string {
 func openUserSCTP(r *rand.Rand) Setup {
 	return openSCTP(r, "user",
 		"btl_sctp_interleave", pick(r, "on", "off"),
+		"btl_sctp_scheduler", pick(r, "auto", "fcfs", "rr", "fc"),
+		"btl_sctp_zero_checksum", pick(r, "true", "false"),
+		"btl_sctp_congestion", pick(r, "reno", "cubic"),
 		"btl_sctp_mtu_loopback", fmt.Sprint(pick(r, 1200, 8192)))
 }
 

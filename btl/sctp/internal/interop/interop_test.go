@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/netip"
 	"os"
@@ -21,6 +22,8 @@ import (
 // A peer runs the service of service_test.go, on somebody else's SCTP, for one association.
 type peer interface {
 	name() string
+	// lacks says what it does not have.
+	lacks() lack
 	// need skips the test if the peer can not be had.
 	need(t testing.TB)
 	// listen waits for an association at an address.
@@ -30,8 +33,8 @@ type peer interface {
 }
 
 // meet makes an association through a relay.
-func meet(t testing.TB, kind string, p peer, weOpen bool) (*party, *relay) {
-	s := openSide(t, kind)
+func meet(t testing.TB, kind string, p peer, weOpen bool, change ...func(*stack.Config)) (*party, *relay) {
+	s := openSide(t, kind, change...)
 	if weOpen {
 		r := newRelay(t, netip.AddrPort{}, p.listen(t))
 		return call(s, r), r
@@ -70,7 +73,10 @@ var features = []feature{
 	{"long ones", long},
 	{"bulk", bulk},
 	{"1% loss", loss},
-	{"interleaving", interleaving},
+	{"I-DATA", interleaving},
+	{"zero checksum", zeroChecksum},
+	{"multihoming", multihoming},
+	{"failover", multihoming},
 	{"they abort", theyAbort},
 	{"we abort", weAbort},
 	{"shutdown", shutdown},
@@ -165,6 +171,27 @@ func interleaving(t testing.TB, kind string, p peer, weOpen bool) string {
 		return "no I-DATA"
 	}
 	return ""
+}
+
+// A lack is what a peer does not have, by the name of the feature, and why.
+type lack map[string]string
+
+// zeroChecksum is that data travels without one both ways, once both sides have offered it (RFC 9653).
+func zeroChecksum(t testing.TB, kind string, p peer, weOpen bool) string {
+	if why := p.lacks()["zero checksum"]; why != "" {
+		return why
+	}
+	us, r := meet(t, kind, p, weOpen, func(c *stack.Config) { c.ZeroChecksum = true })
+	echo(t, us, 1, 5000, 200_000)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	assert.Positive(t, r.unsummed, "packets without a checksum")
+	return ""
+}
+
+// multihoming, and failover by heartbeats, need a peer with several addresses, which the relay does not give it.
+func multihoming(_ testing.TB, _ string, p peer, _ bool) string {
+	return cmp.Or(p.lacks()["multihoming"], "not tried")
 }
 
 func theyAbort(t testing.TB, kind string, p peer, weOpen bool) string {

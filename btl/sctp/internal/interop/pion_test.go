@@ -21,6 +21,7 @@ type pion struct{}
 
 func (pion) name() string    { return "pion/sctp 1.11.3" }
 func (pion) need(testing.TB) {}
+func (pion) lacks() lack     { return lack{"multihoming": "n/a: one socket"} }
 
 func (p pion) listen(t testing.TB) netip.AddrPort {
 	c := socket(t, loopback)
@@ -70,7 +71,8 @@ func (pion) start(t testing.TB, c net.Conn, listens bool) (kill func()) {
 	go func() {
 		defer running.Done()
 		common := []sctp.AssociationOption{sctp.WithNetConn(c), sctp.WithLoggerFactory(quiet), sctp.WithEnableInterleaving(true),
-			sctp.WithMaxReceiveBufferSize(4 << 20), sctp.WithMaxMessageSize(1 << 20), sctp.WithMTU(1400), sctp.WithBlockWrite(true)}
+			sctp.WithMaxReceiveBufferSize(4 << 20), sctp.WithMaxMessageSize(1 << 20), sctp.WithMTU(1400), sctp.WithBlockWrite(true),
+			sctp.WithEnableZeroChecksum(true)}
 		a, err := associate(ctx, listens, common)
 		if err != nil {
 			return

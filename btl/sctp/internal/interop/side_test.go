@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/btl/sctp/internal/userstack"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -64,12 +65,17 @@ func openSide(t testing.TB, kind string, change ...func(*stack.Config)) *side {
 func (s *side) at() netip.AddrPort { return netip.AddrPortFrom(loopback, s.Port()) }
 
 // patience is how long anything may take.
-const patience = 30 * time.Second
+func patience() time.Duration {
+	if need.Soaking() {
+		return 10 * time.Minute
+	}
+	return 30 * time.Second
+}
 
 // until drives the stack until the condition holds.
 func (s *side) until(what string, condition func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(patience); !condition(); {
+	for deadline := time.Now().Add(patience()); !condition(); {
 		s.e.Poll(nil)
 		s.Progress()
 		require.True(s.t, time.Now().Before(deadline), "waiting for %s", what)

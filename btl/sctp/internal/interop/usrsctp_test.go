@@ -18,6 +18,9 @@ import (
 type usrsctp struct{ program string }
 
 func (*usrsctp) name() string { return "usrsctp 0.9.5" }
+func (*usrsctp) lacks() lack {
+	return lack{"zero checksum": "n/a: newer ones have it"}
+}
 
 func (u *usrsctp) need(t testing.TB) {
 	gcc := need.Program(t, "gcc", "gcc")

@@ -34,6 +34,9 @@ type Config struct {
 	// Warn writes a line for people about strangers or the system; the transport
 	// limits how many.
 	Warn func(from netip.AddrPort, err error)
+	// Meddle is for tests: what becomes of a packet that arrives at the stack in user space. It hands on what is to
+	// be taken, now or when it is called for a later one.
+	Meddle func(packet []byte, take func([]byte))
 
 	Tuning
 }

@@ -141,8 +141,9 @@ func (a *association) drain() {
 	s.clock.Set(a.alarm, a.p.At())
 }
 
-// flush gives the system the packets of a batch. What it has no room for is as if lost. It reports whether they are
-// too long.
+// flush gives the system the packets of a batch. What it does not take is as if lost. It reports whether they are
+// too long. That the socket has no room passes, and is told; that a queue behind it has none (ENOBUFS) is not told, and is
+// for the congestion control.
 func (a *association) flush(b *batch) (long bool) {
 	if b.w == nil {
 		return false
@@ -154,7 +155,7 @@ func (a *association) flush(b *batch) (long bool) {
 	}
 	a.sent++
 	switch _, errno := so.SendBatch(); errno {
-	case syscall.EAGAIN, syscall.ENOBUFS:
+	case syscall.EAGAIN:
 		a.blocked = true
 		so.Block(a)
 	case syscall.EMSGSIZE:

@@ -282,6 +282,16 @@ func (s *Stack) accept(p *sctp.Association) sctp.Owner {
 
 // Arrived implements [datagram.Owner].
 func (so *socket) Arrived(from *rawio.Origin, b []byte) {
+	meddle := so.s.cfg.Meddle
+	if meddle == nil {
+		so.take(from, b)
+		return
+	}
+	origin := *from
+	meddle(b, func(b []byte) { so.take(&origin, b) })
+}
+
+func (so *socket) take(from *rawio.Origin, b []byte) {
 	s := so.s
 	if s.isSevered(b) {
 		return
