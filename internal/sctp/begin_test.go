@@ -300,3 +300,21 @@ func TestStolenAddress(t *testing.T) {
 	require.Equal(t, there.a, a.byPeer[peer{netip.AddrPortFrom(b.addresses[1], udpPort), sctpPort}])
 	exchange(t, w, here, there)
 }
+
+// An INIT ACK may have no checksum if the INIT has offered that (RFC 9653, section 5.2): pion/sctp's has none.
+func TestInitAckWithoutChecksum(t *testing.T) {
+	for _, offered := range []uint32{0, 1} {
+		w := newWorld(t, 1, 1, quiet())
+		offer := func(c *Config) { c.ZeroChecksum = offered }
+		a, b := w.join(0, 1, offer), w.join(1, 1, offer)
+		w.tap = func(d datagram) bool {
+			if types(d.bytes)[0] == chunk.TypeInitAck {
+				clear(d.bytes[8:chunk.HeaderSize])
+			}
+			return true
+		}
+		here := a.call(b)
+		w.run(time.Second, func() bool { return here.up })
+		require.Equal(t, offered != 0, here.up)
+	}
+}

@@ -63,6 +63,7 @@ func (e *Endpoint) Associate(now int64, pairs []Pair, port uint16, owner Owner) 
 	a := e.newAssociation(port)
 	a.owner = owner
 	a.tag, a.tsn = e.fresh(), uint32(e.config.Random())
+	a.zeroIn = e.config.ZeroChecksum != 0 // our INIT says so, and the INIT ACK may go by it
 	for _, p := range pairs {
 		a.addPath(now, p)
 	}
