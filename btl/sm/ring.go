@@ -16,8 +16,9 @@ const (
 	wordSize = 8
 	// minRing and maxRing bound the bytes of a ring, which are a power of two.
 	minRing, maxRing = 32 << 10, 64 << 20
-	// wholeLimit is the largest frame, word, header and payload, that is written as one record.
-	wholeLimit = 8 << 10
+	// wholeLimit is the largest frame, word, header and payload, that is written as one record: one of
+	// a message of 8 KB is.
+	wholeLimit = 8<<10 + 2*line
 	// tellEvery: the writer is told each time that an eighth of the ring was read.
 	tellEvery = 8
 )
