@@ -10,15 +10,15 @@ import (
 
 // A Clock says how the clock of a host is brought to that of rank 0's host.
 type Clock struct {
-	Host string
+	Host string `json:"host"`
 	// At 0 of the host's clock that of the first host has shown Offset; Rate is by how much more of it
 	// passes meanwhile.
-	Offset int64
-	Rate   float64
+	Offset int64   `json:"offset_ns"`
+	Rate   float64 `json:"rate"`
 	// Bound is how wrong that may be, in ns. 0: it is the first host; negative: not known, there were
 	// no messages in both directions, and calendars were believed.
-	Bound int64
-	Known bool // by messages
+	Bound int64 `json:"bound_ns"`
+	Known bool  `json:"known"` // by messages
 }
 
 // Time is a time of the host by the clock of the first one.

@@ -254,11 +254,7 @@ func (p *page) write(to io.Writer) error {
 	}
 	about := map[string]any{"events": p.sum.Events, "arrows": p.sum.Arrows, "messages_with_one_end": p.sum.Lost, "dropped_events_by_rank": p.sum.Dropped}
 	if len(p.sum.Clocks) > 1 {
-		var texts []string
-		for i := range p.sum.Clocks[1:] {
-			texts = append(texts, p.sum.Clocks[i+1].Text())
-		}
-		about["clocks"] = texts
+		about["clocks"] = p.sum.Clocks
 	}
 	text, err := json.Marshal(about)
 	if err != nil {

@@ -248,7 +248,7 @@ func TestClocks(t *testing.T) {
 				assert.InDelta(t, first, shown, float64(c.Bound)+1000, "host %s", c.Host)
 			}
 		}
-		assert.Len(t, p.Other["clocks"], 3)
+		assert.Len(t, p.Other["clocks"], 4)
 	}
 }
 

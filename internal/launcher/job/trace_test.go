@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -50,6 +51,9 @@ type tracePage struct {
 		Process int    `json:"pid"`
 		Args    map[string]any
 	} `json:"traceEvents"`
+	Other struct {
+		Clocks []trace.Clock `json:"clocks"`
+	} `json:"otherData"`
 }
 
 // count counts events by their phase, and spans by their names.
@@ -112,6 +116,10 @@ func TestTraceElsewhere(t *testing.T) {
 		assert.Equal(t, p.count(rank, "s"), p.count(1-rank, "f"))
 	}
 	assert.Contains(t, out.String(), "strand run: host b: its clock is right within")
+	require.Len(t, p.Other.Clocks, 2)
+	if c := p.Other.Clocks[1]; runtime.GOOS == "linux" { // where the two have one clock
+		assert.LessOrEqual(t, max(c.Offset, -c.Offset), c.Bound+time.Microsecond.Nanoseconds(), "%+v", c)
+	}
 }
 
 func readTrace(t *testing.T, name string) (p tracePage) {
