@@ -155,3 +155,9 @@ func TestOnlyTheExchangeOfABurstCounts(t *testing.T) {
 	_, err = o.rounds(func() error { return nil }, func() error { return broken })
 	require.ErrorIs(t, err, broken)
 }
+
+// What people read of an order, when a process goes away in the middle of it, is not what processes do.
+func TestOrderInWords(t *testing.T) {
+	assert.Equal(t, "allreduce of 8 bytes on 4 ranks", Order{Cell: Cell{Workload: Coll, Call: "allreduce", Size: 8, Ranks: 4}, Iters: 10}.describe())
+	assert.Equal(t, "pingpong of 64 bytes", Order{Cell: Cell{Workload: PingPong, Size: 64, Window: 1}, Iters: 10}.describe())
+}
