@@ -15,8 +15,9 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// atOnce is how many remote shells are begun at a time. sshd refuses more (MaxStartups).
-const atOnce = 16
+// atOnce is how many remote shells are begun at a time. From ten on that have not proved themselves sshd refuses some at
+// random (MaxStartups), and all may go through one: a jump host's.
+const atOnce = 10
 
 // hosts returns the number of the host of each rank.
 func (c *Config) hosts() []int {

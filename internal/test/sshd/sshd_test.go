@@ -84,8 +84,10 @@ func daemon(t *testing.T, hosts []string) (shell []string) {
 	ports, err := need.Ports(1)
 	require.NoError(t, err)
 	port := strconv.Itoa(ports[0])
+	// As on a fresh machine: a shell that sshd starts reads the user's .bashrc, which may take longer than all else.
+	home := "SetEnv=HOME=" + t.TempDir()
 	args := []string{"-D", "-e", "-f", "/dev/null", "-h", host, "-p", port, "-o", "AuthorizedKeysFile=" + key + ".pub", "-o", "StrictModes=no",
-		"-o", "UsePAM=no", "-o", "PidFile=none", "-o", "PasswordAuthentication=no"}
+		"-o", "UsePAM=no", "-o", "PidFile=none", "-o", "PasswordAuthentication=no", "-o", home}
 	for some := range slices.Chunk(hosts, 16) { // one listens at no more addresses
 		own := slices.Clip(args)
 		for _, name := range some {
@@ -99,13 +101,15 @@ func daemon(t *testing.T, hosts []string) (shell []string) {
 			_ = cmd.Wait()
 		})
 	}
-	require.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", net.JoinHostPort(hosts[len(hosts)-1], port))
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	}, time.Minute, 10*time.Millisecond, "sshd does not listen")
+	for _, name := range hosts {
+		require.Eventually(t, func() bool {
+			c, err := net.Dial("tcp", net.JoinHostPort(name, port))
+			if err == nil {
+				_ = c.Close()
+			}
+			return err == nil
+		}, time.Minute, 10*time.Millisecond, "sshd does not listen")
+	}
 	me, err := user.Current()
 	require.NoError(t, err)
 	return []string{client, "-F", "none", "-p", port, "-i", key, "-l", me.Username, "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",

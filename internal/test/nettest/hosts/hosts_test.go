@@ -57,6 +57,7 @@ func build(t *testing.T) *site {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	n := testnet.New(t)
+	home := "SetEnv=HOME=" + t.TempDir() // without this user's .bashrc, which shells that sshd starts read
 	s := &site{launcher: n.Host("launcher"), self: self, shell: client + " -F none -i " + key + " -l root -o BatchMode=yes -o StrictHostKeyChecking=no" +
 		" -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o IdentitiesOnly=yes"}
 	s.launcher.Forward()
@@ -66,7 +67,7 @@ func build(t *testing.T) *site {
 		h.Route("10.9.0.0/16", l.A.Addr(0))
 		s.hosts, s.links, s.names = append(s.hosts, h), append(s.links, l), append(s.names, l.B.Addr(0).String())
 		cmd := h.Command(daemon, "-D", "-f", "/dev/null", "-h", own, "-o", "AuthorizedKeysFile="+key+".pub", "-o", "StrictModes=no",
-			"-o", "UsePAM=no", "-o", "PidFile=none", "-o", "PasswordAuthentication=no")
+			"-o", "UsePAM=no", "-o", "PidFile=none", "-o", "PasswordAuthentication=no", "-o", home)
 		require.NoError(t, cmd.Start())
 		t.Cleanup(func() {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
