@@ -143,13 +143,10 @@ func newElsewhereCommand() *cobra.Command {
 		Example: "  strand run --host node1:4,node2:4 ./program",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if carried != "" {
-				_ = os.Remove(carried) // the system keeps what runs
-			}
 			i := remote.Introduction{Build: buildName(buildInfo()), Machine: machine.This()}
-			return remote.Serve(commandContext(cmd), os.Stdin, os.Stdout, i)
+			return remote.Serve(commandContext(cmd), os.Stdin, os.Stdout, i, carried)
 		},
 	}
-	cmd.Flags().StringVar(&carried, strings.TrimPrefix(remote.CarriedArgument, "--"), "", "the `file` that this program was brought in")
+	cmd.Flags().StringVar(&carried, strings.TrimPrefix(remote.CarriedArgument, "--"), "", "the `folder` that this program was brought in")
 	return cmd
 }

@@ -27,8 +27,11 @@ const elsewhereBuild = "test build"
 
 // playElsewhere is strand on another host.
 func playElsewhere() {
-	i := remote.Introduction{Build: elsewhereBuild}
-	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i); err != nil {
+	i, carried := remote.Introduction{Build: elsewhereBuild}, ""
+	if len(os.Args) == 4 && os.Args[2] == remote.CarriedArgument {
+		carried = os.Args[3]
+	}
+	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i, carried); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,4 +60,21 @@ func marked(mark string) (pids []string) {
 		}
 	}
 	return pids
+}
+
+// Strand there hears nothing of SIGKILL. The shell removes what was brought there.
+func TestNothingIsLeftOfStrandKilledElsewhere(t *testing.T) {
+	c, out, folder := pushedScript(t, `echo up; exec sleep 600`)
+	c.Elsewhere[1].Host.Carry = true
+	done := make(chan error, 1)
+	go func() { done <- Run(t.Context(), c) }()
+	out.Await(t, "up\n", 4)
+	shell := pidOf(t, folder, "b")
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", shell, shell))
+	require.NoError(t, err)
+	there, err := strconv.Atoi(string(bytes.TrimSpace(children)))
+	require.NoError(t, err, "%q", children)
+	require.NoError(t, syscall.Kill(there, syscall.SIGKILL))
+	require.Error(t, <-done)
+	requireNothingLeft(t)
 }

@@ -23,8 +23,12 @@ import (
 
 // Serve is the other end of [Connect]. It introduces this program, takes an order, and runs ranks
 // of the launcher's job until the launcher ends the connection, or a signal comes. By then they have
-// ended, and what was brought here is gone. The process then has to end too: it may still read.
-func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction) error {
+// ended, and what was brought here is gone. The process then has to end too: it may still read. Carried is the
+// folder that strand was brought in, or "".
+func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction, carried string) error {
+	if carried != "" {
+		defer os.RemoveAll(carried)
+	}
 	if err := json.NewEncoder(out).Encode(i); err != nil {
 		return err
 	}
@@ -54,13 +58,14 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
 	defer signal.Stop(unheard)
-	h := &host{order: o, session: session, ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{})}
+	h := &host{order: o, carried: carried, session: session, ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{})}
 	return h.run(ctx)
 }
 
 // A host runs the ranks of an order.
 type host struct {
 	order   Order
+	carried string // the folder that strand was brought in, or ""
 	session *yamux.Session
 	line    conn
 	write   sync.Mutex // for line
@@ -275,7 +280,8 @@ func (h *host) find() (path string, err error) {
 	if h.program == nil {
 		return local.Find(h.order.Program)
 	}
-	f, err := os.CreateTemp("", "strand-program-")
+	// In strand's folder the shell removes it if strand is killed.
+	f, err := os.CreateTemp(h.carried, "strand-program-")
 	if err != nil {
 		return "", err
 	}

@@ -30,7 +30,7 @@ type Host struct {
 }
 
 // Arguments are the command line with which strand there calls [Serve]. What follows
-// CarriedArgument is a file to remove.
+// CarriedArgument is the folder that strand was brought in.
 var Arguments = []string{"run-elsewhere"}
 
 // CarriedArgument says that strand was brought there.
@@ -67,10 +67,11 @@ func (h Host) command() ([]string, error) {
 }
 
 // carried returns the command line that takes so many bytes from its input for strand, and runs
-// it. Strand removes the file, or else the shell does as it ends, by a signal too. What comes after those bytes is not there yet, so it does no harm
+// it, in a folder of its own. Strand removes the folder, or else the shell does as it ends: by a signal, or
+// when strand was killed. What comes after those bytes is not there yet, so it does no harm
 // that head reads ahead.
 func carried(size int64) string {
-	return fmt.Sprintf(`umask 077; f=; trap 'rm -f "$f"' EXIT; trap 'exit 1' HUP INT TERM; f=$(mktemp "${TMPDIR:-/tmp}/strand.XXXXXXXX") && head -c %d >"$f" && chmod 700 "$f" && "$f" %s %s "$f"`,
+	return fmt.Sprintf(`umask 077; d=; trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; d=$(mktemp -d "${TMPDIR:-/tmp}/strand.XXXXXXXX") && head -c %d >"$d/strand" && chmod 700 "$d/strand" && "$d/strand" %s %s "$d"`,
 		size, strings.Join(Arguments, " "), CarriedArgument)
 }
 

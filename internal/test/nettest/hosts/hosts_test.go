@@ -34,12 +34,13 @@ const silence = 2 * time.Second
 
 // A site is hosts with sshd.
 type site struct {
-	launcher *testnet.Host
-	hosts    []*testnet.Host
-	links    []*testnet.Link
-	names    []string // addresses
-	shell    string
-	self     string
+	launcher  *testnet.Host
+	hosts     []*testnet.Host
+	links     []*testnet.Link
+	names     []string // addresses
+	shell     string
+	self      string
+	temporary string // the folder for temporary files on all of them
 }
 
 func build(t *testing.T) *site {
@@ -57,9 +58,12 @@ func build(t *testing.T) *site {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	n := testnet.New(t)
-	home := "SetEnv=HOME=" + t.TempDir() // without this user's .bashrc, which shells that sshd starts read
-	s := &site{launcher: n.Host("launcher"), self: self, shell: client + " -F none -i " + key + " -l root -o BatchMode=yes -o StrictHostKeyChecking=no" +
-		" -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o IdentitiesOnly=yes"}
+	// Without this user's .bashrc, which shells that sshd starts read.
+	temporary := t.TempDir()
+	environ := "SetEnv=HOME=" + t.TempDir() + " TMPDIR=" + temporary
+	s := &site{launcher: n.Host("launcher"), self: self, temporary: temporary, shell: client + " -F none -i " + key + " -l root -o BatchMode=yes -o StrictHostKeyChecking=no" +
+		" -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o IdentitiesOnly=yes -o ConnectTimeout=3" +
+		" -o KexAlgorithms=curve25519-sha256"} // the first choice takes ten times as long
 	s.launcher.Forward()
 	for i := range members {
 		h := n.Host(fmt.Sprintf("member%d", i))
@@ -67,7 +71,7 @@ func build(t *testing.T) *site {
 		h.Route("10.9.0.0/16", l.A.Addr(0))
 		s.hosts, s.links, s.names = append(s.hosts, h), append(s.links, l), append(s.names, l.B.Addr(0).String())
 		cmd := h.Command(daemon, "-D", "-f", "/dev/null", "-h", own, "-o", "AuthorizedKeysFile="+key+".pub", "-o", "StrictModes=no",
-			"-o", "UsePAM=no", "-o", "PidFile=none", "-o", "PasswordAuthentication=no", "-o", home)
+			"-o", "UsePAM=no", "-o", "PidFile=none", "-o", "PasswordAuthentication=no", "-o", environ)
 		require.NoError(t, cmd.Start())
 		t.Cleanup(func() {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		})
 	case "rounds":
 		rank(rounds)
+	case "some":
+		rank(some)
 	case "cg":
 		rank(cg)
 	default:
@@ -73,6 +75,19 @@ func rounds(ctx context.Context, w *strand.World) error {
 			fmt.Printf("rank %d goes on\n", w.Rank())
 		}
 	}
+}
+
+// some does so for a while.
+func some(ctx context.Context, w *strand.World) error {
+	for range 200 {
+		if err := round(ctx, w); err != nil {
+			return err
+		}
+	}
+	if w.Rank() == 0 {
+		fmt.Printf("some rounds of %d\n", w.Size())
+	}
+	return nil
 }
 
 // cg is the kernel CG of class S.
