@@ -133,6 +133,30 @@ func TestInputThatIsNotRead(t *testing.T) {
 	require.NoError(t, <-done, "%s", out)
 }
 
+// Ranks may write faster than anybody reads. The job can be ended all the same, and nothing is left of it.
+func TestOutputThatNobodyReadsElsewhere(t *testing.T) {
+	c, _, folder := elsewhere(t, "exchange")
+	c.Program, c.Args = "sh", []string{"-c", "exec cat /dev/zero"}
+	nobody, end, err := os.Pipe()
+	require.NoError(t, err)
+	defer nobody.Close()
+	defer end.Close()
+	signals := make(chan os.Signal, 2)
+	c.Stdout, c.Signals = end, signals
+	done := make(chan error, 1)
+	go func() { done <- Run(t.Context(), c) }()
+	_, err = io.ReadFull(nobody, make([]byte, 1<<10))
+	require.NoError(t, err)
+	signals <- syscall.SIGINT
+	signals <- syscall.SIGINT
+	interrupt, is := errors.AsType[*InterruptError](<-done)
+	require.True(t, is)
+	assert.Equal(t, 130, interrupt.ExitStatus())
+	for _, host := range []string{"a", "b"} {
+		requireEnd(t, pidOf(t, folder, host))
+	}
+}
+
 // A host that stops is given up, though it has taken all the input that it holds.
 func TestHostStops(t *testing.T) {
 	c, out, folder := elsewhere(t, "exchange")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/test/need"
@@ -76,5 +77,19 @@ func TestNothingIsLeftOfStrandKilledElsewhere(t *testing.T) {
 	require.NoError(t, err, "%q", children)
 	require.NoError(t, syscall.Kill(there, syscall.SIGKILL))
 	require.Error(t, <-done)
+	requireNothingLeft(t)
+}
+
+// A host of another kind says so.
+func TestHostOfAnotherKind(t *testing.T) {
+	c, _, _ := elsewhere(t, "exchange")
+	program, err := os.ReadFile(c.Program)
+	require.NoError(t, err)
+	program[18] ^= 0x80 // whose machine code it is
+	foreign := filepath.Join(t.TempDir(), "strand")
+	require.NoError(t, os.WriteFile(foreign, program[:4096], 0o700))
+	t.Setenv("TMPDIR", t.TempDir())
+	c.Elsewhere[1].Host.Program, c.Elsewhere[1].Host.Carry = foreign, true
+	assert.Regexp(t, `(?s)host b: .*exit status 126; strand, a program for linux/\w+, was to be brought there\n.*[Ff]ormat error`, Run(t.Context(), c))
 	requireNothingLeft(t)
 }

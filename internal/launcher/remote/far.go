@@ -27,7 +27,7 @@ import (
 // folder that strand was brought in, or "".
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction, carried string) error {
 	if carried != "" {
-		defer os.RemoveAll(carried)
+		defer func() { _ = os.RemoveAll(carried) }()
 	}
 	if err := json.NewEncoder(out).Encode(i); err != nil {
 		return err
@@ -94,6 +94,7 @@ func (h *host) run(ctx context.Context) error {
 	defer stop()
 	err := h.accept()
 	if err == nil {
+		go h.beat() // a program may take its time to come
 		err = h.startAll()
 	}
 	if err == nil {
@@ -126,7 +127,6 @@ func (h *host) leave() { _ = h.session.Close() }
 func (h *host) serve(ctx context.Context) error {
 	gone := make(chan error, 1)
 	go func() { gone <- each(h.line, h.obey) }()
-	go h.beat() // apart from what follows: a launcher that reads nothing stops it
 	beats := time.NewTicker(h.order.beat())
 	defer beats.Stop()
 	for {
@@ -146,7 +146,7 @@ func (h *host) serve(ctx context.Context) error {
 	}
 }
 
-// beat sends signs of life until the connection ends.
+// beat sends signs of life until the connection ends. It is apart from all else: a launcher that reads nothing stops it.
 func (h *host) beat() {
 	beats := time.NewTicker(h.order.beat())
 	defer beats.Stop()

@@ -1,12 +1,14 @@
 package remote
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -68,11 +70,11 @@ func (h Host) command() ([]string, error) {
 
 // carried returns the command line that takes so many bytes from its input for strand, and runs
 // it, in a folder of its own. Strand removes the folder, or else the shell does as it ends: by a signal, or
-// when strand was killed. What comes after those bytes is not there yet, so it does no harm
-// that head reads ahead.
+// when strand was killed. The shell knows the folder's name before there is one, as a signal may come in between.
+// What comes after those bytes is not there yet, so it does no harm that head reads ahead.
 func carried(size int64) string {
-	return fmt.Sprintf(`umask 077; d=; trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; d=$(mktemp -d "${TMPDIR:-/tmp}/strand.XXXXXXXX") && head -c %d >"$d/strand" && chmod 700 "$d/strand" && "$d/strand" %s %s "$d"`,
-		size, strings.Join(Arguments, " "), CarriedArgument)
+	return fmt.Sprintf(`umask 077; d="${TMPDIR:-/tmp}/strand-%s"; trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; mkdir "$d" && head -c %d >"$d/strand" && chmod 700 "$d/strand" && "$d/strand" %s %s "$d"`,
+		rand.Text(), size, strings.Join(Arguments, " "), CarriedArgument)
 }
 
 // deliver brings strand there, if it is to be brought.
@@ -105,7 +107,7 @@ func (h Host) explain(words []string, build string, err error, said string) erro
 	}
 	how := fmt.Sprintf("this takes %s as %s there; --host-strand names another place, --push brings it there", build, h.Program)
 	if h.Carry {
-		how = fmt.Sprintf("%s was to be brought there", filepath.Base(h.Program))
+		how = fmt.Sprintf("%s, a program for %s/%s, was to be brought there", filepath.Base(h.Program), runtime.GOOS, runtime.GOARCH)
 	}
 	if said != "" {
 		said = "\n" + said

@@ -123,7 +123,7 @@ func (l *Line) meet(ctx context.Context, build string) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, io.EOF) && ended != nil:
+	case (errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE)) && ended != nil:
 		return ended
 	case errors.Is(err, io.EOF):
 		return errors.New("it ended without a word")
