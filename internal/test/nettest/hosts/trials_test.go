@@ -46,7 +46,7 @@ var misfortunes = []misfortune{
 	{"a host is cut off", func(_ *testing.T, s *site, victim int, _ *netspace.Cmd) bool {
 		s.links[victim].A.Down()
 		return true
-	}, 1, `(?s)host HOST.*(nothing was heard from there|exit status 255.*(timed out|Timeout)|nothing within)`},
+	}, 1, `(?s)host HOST.*(nothing was heard from there|exit status 255.*(timed out|Timeout|unreachable)|nothing within)`},
 	{"the launcher is killed", func(t *testing.T, _ *site, _ int, launcher *netspace.Cmd) bool {
 		return syscall.Kill(launcher.Process.Pid, syscall.SIGKILL) == nil
 	}, -1, ``},
