@@ -11,12 +11,16 @@ const seed npb.Seed = 314159265
 // condition is the inverse of the matrix's condition number, and what is added to its diagonal.
 const condition = 0.1
 
-// A matrix is sparse: the values of row i are at start[i] to start[i+1], with their columns. Rows are filled
-// up with zeros to a multiple of four values, so that nothing is left over where those are multiplied at a time.
+// A matrix is sparse: the values of row i are in the fours from start[i] to below start[i+1].
 type matrix struct {
-	start   []int32
-	columns []int32
-	values  []float64
+	start []int32
+	fours []four
+}
+
+// A four is so many values of a row, with their columns: what is multiplied at a time. The last one of a row is filled up with zeros.
+type four struct {
+	values  [4]float64
+	columns [4]uint32
 }
 
 // A span is the rows or columns from lo to below hi.
@@ -122,35 +126,46 @@ func assemble(elements []element, rows, columns int) *matrix {
 		next[e.row]++
 	}
 	m := &matrix{start: make([]int32, 1, rows+1)}
-	where := make([]int32, columns) // 1 + the place of a column's value
+	where := make([]int32, columns) // 1 + the place of a column's value, in all rows
+	var row []element
+	var first int32 // place of the row's first value
 	for i := range rows {
-		first := int32(len(m.values))
+		row = row[:0]
 		for _, e := range sorted[start[i]:start[i+1]] {
 			if at := where[e.column]; at > first {
-				m.values[at-1] += e.value
+				row[at-1-first].value += e.value
 				continue
 			}
-			m.values, m.columns = append(m.values, e.value), append(m.columns, e.column)
-			where[e.column] = int32(len(m.values))
+			row = append(row, e)
+			where[e.column] = first + int32(len(row))
 		}
-		for len(m.values)%4 != 0 {
-			m.values, m.columns = append(m.values, 0), append(m.columns, m.columns[len(m.columns)-1])
-		}
-		m.start = append(m.start, int32(len(m.values)))
+		first += int32(len(row))
+		m.add(row)
 	}
 	return m
+}
+
+// add appends a row.
+func (m *matrix) add(row []element) {
+	for i, e := range row {
+		if i%4 == 0 {
+			m.fours = append(m.fours, four{})
+		}
+		last := &m.fours[len(m.fours)-1]
+		last.values[i%4], last.columns[i%4] = e.value, uint32(e.column)
+	}
+	m.start = append(m.start, int32(len(m.fours)))
 }
 
 // times sets y to the matrix times x. Two sums at a time: an addition need not wait for the one before.
 func (m *matrix) times(x, y []float64) {
 	for i := range y {
-		columns := m.columns[m.start[i]:m.start[i+1]]
-		values := m.values[m.start[i]:m.start[i+1]]
 		var even, odd float64
-		for len(values) >= 4 && len(columns) >= 4 {
-			even += values[0]*x[columns[0]] + values[2]*x[columns[2]]
-			odd += values[1]*x[columns[1]] + values[3]*x[columns[3]]
-			values, columns = values[4:], columns[4:]
+		row := m.fours[m.start[i]:m.start[i+1]]
+		for j := range row {
+			v, c := &row[j].values, &row[j].columns
+			even += v[0]*x[c[0]] + v[2]*x[c[2]]
+			odd += v[1]*x[c[1]] + v[3]*x[c[3]]
 		}
 		y[i] = even + odd
 	}
