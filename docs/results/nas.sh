@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# The kernels of examples/nas beside NPB's own programs over Open MPI's TCP, by turns, on this host:
+# The kernels of examples/nas beside NPB's own programs over Open MPI's TCP, or with TRANSPORT=sm both over shared memory, by
+# turns, on this host:
 #
 #	docs/results/nas.sh DIRECTORY KERNELS CLASSES RANKS ROUNDS
 #	docs/results/nas.sh ~/npb/bin 'is cg mg ft' 'S W' '1 2 4' 5
 #
 # The directory has NPB's programs as its Makefile names them: cg.W.4. It wants bin/strand and bin/nas (make build). Each line of
-# the output is a kernel of a class on so many ranks: the median of Mop/s of ours and theirs, ours : theirs, the speed-up over one rank
-# of both, if RANKS begin with 1, and the ratio of those.
+# the output, which comes at the end, is a kernel of a class on so many ranks: the median of Mop/s of ours and theirs, ours : theirs,
+# the speed-up over one rank of both, if RANKS begin with 1, and the ratio of those.
 set -eu -o pipefail
 npb=$1 kernels=$2 classes=$3 ranks=$4 rounds=$5
 root=$(cd "$(dirname "$0")/../.." && pwd)
+case ${TRANSPORT:-tcp} in
+tcp) ours=tcp,self theirs=tcp,self ;;
+sm) ours=sm,self theirs=vader,self ;;
+*) echo "nas.sh: TRANSPORT=$TRANSPORT: want tcp or sm" >&2; exit 2 ;;
+esac
 mpirun=$(command -v mpirun.openmpi || command -v mpirun)
 
 # mops prints what a program says of its speed, or 0 if it was not verified.
@@ -17,21 +23,21 @@ mops() {
   awk '/Verification +=/ && / SUCCESSFUL/ {good = 1} /Mop\/s total/ {mops = $NF} END {print good ? mops : 0}'
 }
 
-ours() { "$root/bin/strand" run -n "$3" --btl tcp,self "$root/bin/nas" "$1" "$2" | mops; }
+ours() { "$root/bin/strand" run -n "$3" --btl "$ours" "$root/bin/nas" "$1" "$2" | mops; }
 theirs() {
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$mpirun" --oversubscribe --bind-to none -np "$3" \
-    --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo "$npb/$1.$2.$3" | mops
+    --mca pml ob1 --mca btl "$theirs" --mca btl_tcp_if_include lo "$npb/$1.$2.$3" | mops
 }
 
 for kernel in $kernels; do
   for class in $classes; do
-    for n in $ranks; do
-      for _ in $(seq "$rounds"); do
+    for _ in $(seq "$rounds"); do
+      for n in $ranks; do
         echo "$kernel $class $n $(ours "$kernel" "$class" "$n") $(theirs "$kernel" "$class" "$n")"
       done
     done
   done
-done | awk '
+done | sort -s -k1,2 -k3,3n | awk '
   function median(values, n,   i, j, v) {
     for (i = 2; i <= n; i++) {
       v = values[i]
