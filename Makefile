@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 BENCHTIME ?= 1s
 
 # Packages without a system call of their own, whose tests run on 32 bits too.
-PURE := ./btl ./internal/lab/emulate ./param/... ./pml/... ./selection/...
+PURE := ./btl ./internal/lab/emulate ./internal/layout ./param/... ./pml/... ./selection/...
 
 # Modules of their own: transports of somebody else's.
 MODULES := examples/hello-transport examples/quic

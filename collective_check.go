@@ -26,6 +26,7 @@ type call struct {
 // lengths are those of what ranks give or get. It is no function, which would have to be allocated for each call.
 type lengths struct {
 	pieces [][]byte // those of these pieces; or
+	views  []View   // of these; or
 	counts []int    // so many values for each rank; nil: one
 	size   int      // of so many bytes
 	differ bool     // they count
@@ -35,6 +36,8 @@ func (l *lengths) of(rank int) int {
 	switch {
 	case l.pieces != nil:
 		return len(l.pieces[rank])
+	case l.views != nil:
+		return l.views[rank].Size()
 	case l.counts != nil:
 		return l.size * l.counts[rank]
 	}

@@ -49,6 +49,11 @@
 //
 // A nil context is a mistake of the program: every call that takes one panics at once.
 //
+// # Layouts
+//
+// What does not lie together, as the column of a matrix, is sent as it lies: a [Layout] says which values of a slice belong to
+// the message, and calls whose names end in View take what it picks.
+//
 // # Results
 //
 // Results come in the same order everywhere: the place of a request or the number of values,

@@ -17,6 +17,9 @@ type Landing struct {
 	pin     Pin
 	moved   int // bytes that a Mover has written and that are not counted yet
 	strewn  bool
+	staged  bool  // Next has shown scratch, which Advance copies to the place
+	place   Place // where the memory is too scattered to be listed; else nil
+	at      int   // where in that the payload goes on
 
 	// Owner belongs to whoever made the landing; a transport does not touch it.
 	Owner any
@@ -30,7 +33,28 @@ func (l *Landing) Set(size int, first []byte, more [][]byte, scratch []byte) {
 	l.shared = false
 	l.piece, l.more, l.scratch = first, more, scratch
 	l.left, l.revoked, l.strewn = size, false, false
+	l.place, l.staged = nil, false
 }
+
+// A Place is memory that is too scattered for a list of its pieces. Offsets are counted in the bytes of the message that
+// belongs there.
+type Place interface {
+	// Run returns the memory from an offset on, as far as it is in one piece. It is nil where the place ends.
+	Run(offset int) []byte
+	// Put copies b to the memory from an offset on, as far as there is room.
+	Put(offset int, b []byte)
+}
+
+// SetPlace is Set for a payload that goes to a place, from an offset on. What is read for short pieces of it goes
+// to scratch first.
+func (l *Landing) SetPlace(size int, place Place, from int, scratch []byte) {
+	l.Set(size, nil, nil, scratch)
+	l.place, l.at = place, from
+}
+
+// directRun is the shortest piece of a place that a transport is shown. For less, a call of its own costs more
+// than a copy.
+const directRun = 16 << 10
 
 // Left returns the number of payload bytes still to come.
 func (l *Landing) Left() int { return l.left }
@@ -38,10 +62,14 @@ func (l *Landing) Left() int { return l.left }
 // Next returns the memory for the bytes that come next: at least one byte and
 // at most Left, or nil if nothing is left. The transport writes to a prefix of
 // it and then calls [Landing.Advance]. It must ask again each time it is
-// called: the place may have been revoked in the meantime.
+// called: the place may have been revoked in the meantime, and where the bytes are
+// staged ([Landing.Staged]) other landings use the same memory.
 func (l *Landing) Next() []byte {
 	if l.left == 0 {
 		return nil
+	}
+	if l.place != nil {
+		l.show()
 	}
 	for len(l.piece) == 0 && len(l.more) > 0 {
 		l.piece, l.more = l.more[0], l.more[1:]
@@ -59,11 +87,29 @@ func (l *Landing) Next() []byte {
 // Advance says that the first n bytes of what [Landing.Next] returned were
 // written.
 func (l *Landing) Advance(n int) {
+	if l.place != nil {
+		if l.staged {
+			l.place.Put(l.at, l.scratch[:n])
+		}
+		l.at, l.piece, l.staged = l.at+n, nil, false
+	}
 	l.left -= n
 	if len(l.piece) > 0 {
 		l.piece = l.piece[n:]
 	}
 }
+
+// show finds what Next returns of a place.
+func (l *Landing) show() {
+	l.piece = l.place.Run(l.at)
+	if l.staged = len(l.piece) > 0 && len(l.piece) < min(directRun, l.left); l.staged {
+		l.piece = nil
+	}
+}
+
+// Staged reports whether what [Landing.Next] has returned is copied on by [Landing.Advance]: then the two are called
+// together, with nothing of another landing in between.
+func (l *Landing) Staged() bool { return l.staged }
 
 // Pin is [Landing.Next] for a [Mover], which reads into the memory in its Move and ends that by
 // [Landing.Unpin]. Until then Revoke waits. Pin returns nil if there is no memory that a Mover
@@ -108,6 +154,12 @@ func (l *Landing) Share() {
 // Fill copies as much of b as is still to come and returns the number of bytes
 // it used up.
 func (l *Landing) Fill(b []byte) int {
+	if l.place != nil {
+		n := min(len(b), l.left)
+		l.place.Put(l.at, b[:n])
+		l.at, l.left, l.piece, l.staged = l.at+n, l.left-n, nil, false
+		return n
+	}
 	used := 0
 	for used < len(b) {
 		p := l.Next()
@@ -126,6 +178,10 @@ func (l *Landing) Fill(b []byte) int {
 func (l *Landing) Put(offset int, b []byte) {
 	l.left -= len(b)
 	l.strewn = true
+	if l.place != nil {
+		l.place.Put(l.at+offset, b)
+		return
+	}
 	for i := -1; i < len(l.more) && len(b) > 0; i++ {
 		p := l.piece
 		if i >= 0 {
@@ -155,6 +211,7 @@ func (l *Landing) Begun(size int) int {
 func (l *Landing) Revoke(scratch []byte) {
 	l.Settle()
 	l.piece, l.more, l.scratch, l.revoked = nil, nil, scratch, true
+	l.place, l.staged = nil, false
 }
 
 // Revoked reports whether the landing was revoked.

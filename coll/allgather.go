@@ -53,9 +53,16 @@ func allgatherBruck(ctx context.Context, c Comm, out []byte, each int) error {
 // Allgatherv collects in of all processes everywhere: that of rank r in pieces[r], which has its
 // length.
 func Allgatherv(ctx context.Context, c Comm, in []byte, pieces [][]byte) error {
+	return AllgatherParts(ctx, bytesOf{c}, in, pieces)
+}
+
+// AllgatherParts is [Allgatherv] for parts of any kind.
+func AllgatherParts[P any, C Passer[P]](ctx context.Context, c C, in P, pieces []P) error {
 	given(ctx)
 	n, rank := c.Size(), c.Rank()
-	fill(pieces[rank], in)
+	if err := c.Fill(pieces[rank], in); err != nil {
+		return err
+	}
 	for i := range n - 1 {
 		out, in := (rank-i+n)%n, (rank-i-1+2*n)%n
 		if err := exchange(ctx, c, pieces[out], (rank+1)%n, pieces[in], (rank-1+n)%n); err != nil {

@@ -16,15 +16,20 @@ func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	case "bruck":
 		return alltoallBruck(ctx, c, in, out, each)
 	case "pairwise":
-		return alltoallPairwise(ctx, c, parted(in, each), parted(out, each))
+		return alltoallPairwise(ctx, bytesOf{c}, parted(in, each), parted(out, each))
 	}
-	return alltoallSpread(ctx, c, parted(in, each), parted(out, each))
+	return alltoallSpread(ctx, bytesOf{c}, parted(in, each), parted(out, each))
 }
 
 // Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length.
 func Alltoallv(ctx context.Context, c Comm, ch *Choice, in, out [][]byte) error {
+	return AlltoallParts(ctx, bytesOf{c}, ch, in, out)
+}
+
+// AlltoallParts is [Alltoallv] for parts of any kind (MPI_Alltoallw).
+func AlltoallParts[P any, C Passer[P]](ctx context.Context, c C, ch *Choice, in, out []P) error {
 	given(ctx)
-	own := func(pieces [][]byte) func(int) []byte { return func(rank int) []byte { return pieces[rank] } }
+	own := func(parts []P) func(int) P { return func(rank int) P { return parts[rank] } }
 	if ch.alltoallv(c.Size()) == "pairwise" {
 		return alltoallPairwise(ctx, c, own(in), own(out))
 	}
@@ -36,9 +41,11 @@ func parted(buf []byte, each int) func(int) []byte {
 }
 
 // alltoallPairwise exchanges with one partner each round, further away each time.
-func alltoallPairwise(ctx context.Context, c Comm, in, out func(int) []byte) error {
+func alltoallPairwise[P any, C Passer[P]](ctx context.Context, c C, in, out func(int) P) error {
 	n, rank := c.Size(), c.Rank()
-	fill(out(rank), in(rank))
+	if err := c.Fill(out(rank), in(rank)); err != nil {
+		return err
+	}
 	for i := 1; i < n; i++ {
 		to, from := (rank+i)%n, (rank-i+n)%n
 		if err := exchange(ctx, c, in(to), to, out(from), from); err != nil {
@@ -49,9 +56,11 @@ func alltoallPairwise(ctx context.Context, c Comm, in, out func(int) []byte) err
 }
 
 // alltoallSpread begins all at once, each process with another one.
-func alltoallSpread(ctx context.Context, c Comm, in, out func(int) []byte) error {
+func alltoallSpread[P any, C Passer[P]](ctx context.Context, c C, in, out func(int) P) error {
 	n, rank := c.Size(), c.Rank()
-	fill(out(rank), in(rank))
+	if err := c.Fill(out(rank), in(rank)); err != nil {
+		return err
+	}
 	for i := 1; i < n; i++ {
 		from := (rank - i + n) % n
 		if err := c.Recv(out(from), from); err != nil {

@@ -53,8 +53,36 @@ func given(ctx context.Context) {
 	}
 }
 
+// A Passer is what calls need whose parts go from one process to another as they are: a [Comm] for parts of any kind, as
+// memory that is described.
+type Passer[P any] interface {
+	Rank() int
+	Size() int
+	Send(part P, to int) error
+	Recv(part P, from int) error
+	Wait(ctx context.Context) error
+	// Fill copies a part that stays on this process.
+	Fill(to, from P) error
+}
+
+// passing is what a Comm and a Passer have in common.
+type passing[P any] interface {
+	Send(part P, to int) error
+	Recv(part P, from int) error
+	Wait(ctx context.Context) error
+}
+
+// bytesOf is a Comm as a Passer.
+type bytesOf struct{ Comm }
+
+// Fill implements [Passer].
+func (bytesOf) Fill(to, from []byte) error {
+	fill(to, from)
+	return nil
+}
+
 // exchange sends to one process and receives from one, at the same time.
-func exchange(ctx context.Context, c Comm, out []byte, to int, in []byte, from int) error {
+func exchange[P any, C passing[P]](ctx context.Context, c C, out P, to int, in P, from int) error {
 	if err := c.Recv(in, from); err != nil {
 		return err
 	}
@@ -64,14 +92,14 @@ func exchange(ctx context.Context, c Comm, out []byte, to int, in []byte, from i
 	return c.Wait(ctx)
 }
 
-func send(ctx context.Context, c Comm, buf []byte, to int) error {
+func send[P any, C passing[P]](ctx context.Context, c C, buf P, to int) error {
 	if err := c.Send(buf, to); err != nil {
 		return err
 	}
 	return c.Wait(ctx)
 }
 
-func recv(ctx context.Context, c Comm, buf []byte, from int) error {
+func recv[P any, C passing[P]](ctx context.Context, c C, buf P, from int) error {
 	if err := c.Recv(buf, from); err != nil {
 		return err
 	}

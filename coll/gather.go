@@ -9,23 +9,30 @@ func Gather(ctx context.Context, c Comm, ch *Choice, in, out []byte, root int) e
 	if ch.gather(len(in), c.Size()) == "binomial" {
 		return gatherBinomial(ctx, c, in, out, root)
 	}
-	return gatherLinear(ctx, c, in, func(rank int) []byte { return out[rank*len(in) : (rank+1)*len(in)] }, root)
+	return gatherLinear(ctx, bytesOf{c}, in, func(rank int) []byte { return out[rank*len(in) : (rank+1)*len(in)] }, root)
 }
 
 // Gatherv collects in of all processes at the root: that of rank r in pieces[r], which has its
 // length.
 func Gatherv(ctx context.Context, c Comm, in []byte, pieces [][]byte, root int) error {
-	given(ctx)
-	return gatherLinear(ctx, c, in, func(rank int) []byte { return pieces[rank] }, root)
+	return GatherParts(ctx, bytesOf{c}, in, pieces, root)
 }
 
-func gatherLinear(ctx context.Context, c Comm, in []byte, piece func(rank int) []byte, root int) error {
+// GatherParts is [Gatherv] for parts of any kind.
+func GatherParts[P any, C Passer[P]](ctx context.Context, c C, in P, parts []P, root int) error {
+	given(ctx)
+	return gatherLinear(ctx, c, in, func(rank int) P { return parts[rank] }, root)
+}
+
+func gatherLinear[P any, C Passer[P]](ctx context.Context, c C, in P, piece func(rank int) P, root int) error {
 	if c.Rank() != root {
 		return send(ctx, c, in, root)
 	}
 	for from := range c.Size() {
 		if from == root {
-			fill(piece(root), in)
+			if err := c.Fill(piece(root), in); err != nil {
+				return err
+			}
 		} else if err := c.Recv(piece(from), from); err != nil {
 			return err
 		}
@@ -70,22 +77,29 @@ func Scatter(ctx context.Context, c Comm, ch *Choice, in, out []byte, root int) 
 	if ch.scatter(len(out), c.Size()) == "binomial" {
 		return scatterBinomial(ctx, c, in, out, root)
 	}
-	return scatterLinear(ctx, c, func(rank int) []byte { return in[rank*len(out) : (rank+1)*len(out)] }, out, root)
+	return scatterLinear(ctx, bytesOf{c}, func(rank int) []byte { return in[rank*len(out) : (rank+1)*len(out)] }, out, root)
 }
 
 // Scatterv gives each process its piece of the root's.
 func Scatterv(ctx context.Context, c Comm, pieces [][]byte, out []byte, root int) error {
-	given(ctx)
-	return scatterLinear(ctx, c, func(rank int) []byte { return pieces[rank] }, out, root)
+	return ScatterParts(ctx, bytesOf{c}, pieces, out, root)
 }
 
-func scatterLinear(ctx context.Context, c Comm, piece func(rank int) []byte, out []byte, root int) error {
+// ScatterParts is [Scatterv] for parts of any kind.
+func ScatterParts[P any, C Passer[P]](ctx context.Context, c C, parts []P, out P, root int) error {
+	given(ctx)
+	return scatterLinear(ctx, c, func(rank int) P { return parts[rank] }, out, root)
+}
+
+func scatterLinear[P any, C Passer[P]](ctx context.Context, c C, piece func(rank int) P, out P, root int) error {
 	if c.Rank() != root {
 		return recv(ctx, c, out, root)
 	}
 	for to := range c.Size() {
 		if to == root {
-			fill(out, piece(root))
+			if err := c.Fill(out, piece(root)); err != nil {
+				return err
+			}
 		} else if err := c.Send(piece(to), to); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import "context"
 func collect(ctx context.Context, c Comm, in []byte) ([]byte, error) {
 	each := len(in)
 	all := c.Scratch(c.Size() * each)
-	err := gatherLinear(ctx, c, in, func(rank int) []byte { return all[rank*each : (rank+1)*each] }, 0)
+	err := gatherLinear(ctx, bytesOf{c}, in, func(rank int) []byte { return all[rank*each : (rank+1)*each] }, 0)
 	return all, err
 }
 
@@ -48,7 +48,7 @@ func reduceScatterRooted(ctx context.Context, c Comm, op Op, in, out []byte, len
 // scatterInOrder has rank 0 give each process its part, which has a length of its own.
 func scatterInOrder(ctx context.Context, c Comm, all, out []byte, lengths func(rank int) int) error {
 	at := 0
-	return scatterLinear(ctx, c, func(rank int) []byte { // which is called in the order of ranks
+	return scatterLinear(ctx, bytesOf{c}, func(rank int) []byte { // which is called in the order of ranks
 		piece := all[at : at+lengths(rank)]
 		at += len(piece)
 		return piece

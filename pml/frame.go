@@ -20,6 +20,7 @@ type txFrame struct {
 	length uint64
 	lost   bool     // it was given up: the memory that it refers to is that of an operation that ends
 	pieces [][]byte // memory for Frame.More
+	packed packing
 	free   *txFrame // the next on the free list
 	header [btl.MaxHeader]byte
 	room   [shortLimit]byte
@@ -66,6 +67,8 @@ func (p *PML) freeMemory(f *txFrame) {
 		p.copied -= cap(f.copy)
 		p.pool.Put(f.copy)
 	}
+	f.unpack()
+	f.packed = packing{}
 	clear(f.pieces)
 	f.op, f.copy, f.pieces = nil, nil, f.pieces[:0]
 }
@@ -97,6 +100,10 @@ func (f *txFrame) build(h *wire.Header) {
 func (f *txFrame) refer(op *operation, offset, size uint64) {
 	f.op = op
 	op.frames++
+	if op.packs && size > 0 {
+		f.Size, f.packed.from, f.packed.needed = int(size), offset, true
+		return
+	}
 	f.show(op.buf, offset, size)
 }
 
@@ -153,6 +160,7 @@ func (f *txFrame) settle() {
 	case delivery.Unread:
 		if f.op != nil {
 			f.detach()
+			f.unpack()
 		}
 	case delivery.Over:
 		whole, op := f.Unlink(), f.op

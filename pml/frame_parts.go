@@ -46,6 +46,9 @@ func (r *rail) cut(f *txFrame) {
 func (pe *peer) cut(f *txFrame, limit int) {
 	p := pe.pml
 	f.detach() // the parts refer to what the frame does
+	if f.packed.needed {
+		f.pack()
+	}
 	replaced := pe.sent.Cut(&f.Frame, limit, func(whole *delivery.Frame, offset, n int) *delivery.Frame {
 		part := p.newFrame(pe)
 		part.lane = f.lane

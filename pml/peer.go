@@ -31,23 +31,25 @@ type peer struct {
 	restrained bool // something is held back until more is acknowledged
 
 	// Sending.
-	laneSeq  []uint32       // the next number in each lane; the last is the urgent one
-	spread   lanes.Peer     // which lanes tags get
-	sends    int            // not complete
-	taking   int            // receives that have matched a message of its and are not complete
-	waiting  opQueue        // sends that are not launched
-	networks []network      // that carry messages, the quickest first; none if one rail does
-	parallel bool           // one of them has several rails, over which the lanes are spread
-	options  []option       // to choose between them, for reuse
-	narrow   bool           // some rail was not connected so far
-	since    int64          // since when the fastest of the networks has had something to do
-	backlog  delivery.Queue // frames that no rail would take: control and short messages
-	bulk     delivery.Queue // likewise, pieces of long messages
-	express  express        // what is urgent
-	streams  opQueue        // cleared sends with data still to be cut into frames
-	sent     delivery.Sender
-	credit   credit.Sender
-	awaited  awaited
+	laneSeq   []uint32       // the next number in each lane; the last is the urgent one
+	spread    lanes.Peer     // which lanes tags get
+	sends     int            // not complete
+	taking    int            // receives that have matched a message of its and are not complete
+	waiting   opQueue        // sends that are not launched
+	networks  []network      // that carry messages, the quickest first; none if one rail does
+	parallel  bool           // one of them has several rails, over which the lanes are spread
+	options   []option       // to choose between them, for reuse
+	narrow    bool           // some rail was not connected so far
+	since     int64          // since when the fastest of the networks has had something to do
+	backlog   delivery.Queue // frames that no rail would take: control and short messages
+	bulk      delivery.Queue // likewise, pieces of long messages
+	express   express        // what is urgent
+	streams   opQueue        // cleared sends with data still to be cut into frames
+	packed    int            // memory of copies that frames of scattered messages have
+	unpacking bool           // some of it has to be given back before more are made
+	sent      delivery.Sender
+	credit    credit.Sender
+	awaited   awaited
 
 	// Receiving.
 	lanes       []*match.Lane
@@ -289,6 +291,10 @@ func (q *opQueue) pop() *operation {
 
 // remove takes an operation out, if it is in the queue.
 func (q *opQueue) remove(op *operation) {
+	if q.head == op {
+		q.pop()
+		return
+	}
 	rest := *q
 	*q = opQueue{}
 	for next := rest.pop(); next != nil; next = rest.pop() {

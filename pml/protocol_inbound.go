@@ -330,6 +330,8 @@ func (in *inbound) place(l *btl.Landing, at, size int) {
 	switch scratch := in.peer.pml.scratch; {
 	case in.data != nil:
 		l.Set(size, in.data[at:at+size], nil, nil)
+	case in.op != nil && !in.op.withdrawn && in.op.buf.Layout != nil:
+		l.SetPlace(size, &in.op.buf, int(in.offset)+at, scratch)
 	case in.op != nil && !in.op.withdrawn:
 		mem := in.op.buf.From(in.offset + uint64(at))
 		l.Set(size, mem.First, mem.More, scratch)

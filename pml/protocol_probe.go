@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/layout"
 	"github.com/strandmp/strand/pml/match"
 )
 
@@ -202,19 +203,27 @@ func (c *Context) takeMessage(in *inbound) Message {
 }
 
 // Irecv starts to receive the message.
-func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) {
+func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) { return m.IrecvAs(nil, buf, more) }
+
+// IrecvAs is Irecv into what a layout picks of the memory that begins with buf, unless that is nil.
+func (m *Message) IrecvAs(as *layout.Layout, buf []byte, more [][]byte) (Request, error) {
 	if m.context == nil {
 		return Request{}, ErrNoMessage
 	}
 	p := m.context.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	return p.begun(m.irecv(buf, more))
+	return p.begun(m.irecvOf(buf, more, as))
 }
 
 // Recv receives the message. If ctx ends first the message is as it was: it can be
 // received again.
 func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
+	return m.RecvAs(ctx, nil, buf, more)
+}
+
+// RecvAs is Recv into what a layout picks of the memory that begins with buf, unless that is nil.
+func (m *Message) RecvAs(ctx context.Context, as *layout.Layout, buf []byte, more [][]byte) (Status, error) {
 	given.Context(ctx)
 	if m.context == nil {
 		return Status{}, ErrNoMessage
@@ -225,7 +234,7 @@ func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, 
 	p := m.context.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	op, err := m.irecv(buf, more)
+	op, err := m.irecvOf(buf, more, as)
 	if err != nil {
 		return Status{}, err
 	}
@@ -235,6 +244,11 @@ func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, 
 }
 
 func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
+	return m.irecvOf(buf, more, nil)
+}
+
+// irecvOf is irecv into what a layout picks of buf, unless that is nil.
+func (m *Message) irecvOf(buf []byte, more [][]byte, as *layout.Layout) (*operation, error) {
 	if m.nobodys {
 		m.nobodys = false
 		return m.context.finished(m.status), nil
@@ -247,7 +261,7 @@ func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
 	}
 	op := m.context.pml.newOperation()
 	op.context = m.context
-	op.give(buf, more)
+	op.take(buf, more, as)
 	op.recv.Source, op.recv.Tag = match.Any, match.Any
 	in := m.in
 	m.in = nil

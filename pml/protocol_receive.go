@@ -5,12 +5,18 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/strandmp/strand/internal/layout"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/wire"
 )
 
 // irecv starts a receive and returns its operation. The lock is held.
 func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, error) {
+	return c.irecvOf(buf, more, nil, src, tag)
+}
+
+// irecvOf is irecv into what a layout picks of buf, unless that is nil.
+func (c *Context) irecvOf(buf []byte, more [][]byte, as *layout.Layout, src, tag int) (*operation, error) {
 	if err := c.startable(); err != nil {
 		return nil, err
 	}
@@ -20,7 +26,7 @@ func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, er
 	}
 	op := c.pml.newOperation()
 	op.context = c
-	op.give(buf, more)
+	op.take(buf, more, as)
 	op.recv.Source, op.recv.Tag = source, int32(tag)
 	if op.pml.trace != nil {
 		op.traceReceive()
@@ -142,6 +148,28 @@ func (c *Context) Recv(ctx context.Context, buf []byte, more [][]byte, src, tag 
 	}
 	c.pml.engine.Unlock()
 	return st, err
+}
+
+// IrecvAs is Irecv into what a layout picks of the memory that begins with buf.
+func (c *Context) IrecvAs(as *layout.Layout, buf []byte, src, tag int) (Request, error) {
+	p := c.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	return p.begun(c.irecvOf(buf, nil, as, src, tag))
+}
+
+// RecvAs is Recv into what a layout picks of the memory that begins with buf.
+func (c *Context) RecvAs(ctx context.Context, as *layout.Layout, buf []byte, src, tag int) (Status, error) {
+	if err := Ended(ctx); err != nil {
+		return Status{}, err
+	}
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	op, err := c.irecvOf(buf, nil, as, src, tag)
+	if err != nil {
+		return Status{}, err
+	}
+	return c.pml.awaitAlone(ctx, op)
 }
 
 // Started returns the request of a send that was complete when it was started.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/layout"
 	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/rails"
@@ -19,6 +20,11 @@ const maxBacklog = 128
 // isend starts a send and returns its operation, or nil if it has completed. The
 // lock is held.
 func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*operation, error) {
+	return c.isendOf(buf, more, nil, dst, tag, mode)
+}
+
+// isendOf is isend of what a layout picks of buf, unless that is nil.
+func (c *Context) isendOf(buf []byte, more [][]byte, as *layout.Layout, dst, tag int, mode Mode) (*operation, error) {
 	if err := c.startable(); err != nil {
 		return nil, err
 	}
@@ -40,7 +46,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 	op := p.newOperation()
 	op.isSend, op.context, op.peer, op.mode = true, c, pe, mode
 	op.tag = int32(tag)
-	op.give(buf, more)
+	op.take(buf, more, as)
 	if mode == Buffered {
 		if err := p.holdBuffered(op); err != nil {
 			p.freeOperation(op)
@@ -79,7 +85,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 func (pe *peer) launch(op *operation) {
 	r := pe.railOf(pe.pml.onWay(op.lane))
 	starved := false
-	if op.mode != Synchronous && (op.size <= uint64(pe.eagerLimit(r)) || pe.presumed(op, r)) {
+	if op.mode != Synchronous && (op.size <= uint64(pe.eagerLimit(r)) || !op.packs && pe.presumed(op, r)) {
 		if op.spend(int(op.size)) {
 			pe.sendEager(op, r)
 			return
@@ -178,7 +184,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	}
 	op.offset = op.size
 	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
-	if keep && (r.attr.Confirms || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
+	if keep && (op.packs || r.attr.Confirms || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
 		f.keep(op)
 		f.build(&h)
 		pe.emit(f)
@@ -368,7 +374,7 @@ func (p *PML) holdBuffered(op *operation) error {
 	b := p.pool.Get(int(op.size))
 	op.buf.Pack(b)
 	p.buffered += bufferedCharge(cap(b))
-	op.buf, op.owned, op.orphan = payload.Memory{First: b}, true, true
+	op.buf, op.packs, op.owned, op.orphan = payload.Memory{First: b}, false, true, true
 	return nil
 }
 
@@ -391,6 +397,29 @@ func (c *Context) Isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (Req
 	r, err := p.begun(c.isend(buf, more, dst, tag, mode))
 	p.engine.Unlock()
 	return r, err
+}
+
+// IsendAs is Isend of what a layout picks of the memory that begins with buf.
+func (c *Context) IsendAs(as *layout.Layout, buf []byte, dst, tag int, mode Mode) (Request, error) {
+	p := c.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	return p.begun(c.isendOf(buf, nil, as, dst, tag, mode))
+}
+
+// SendAs is Send of what a layout picks of the memory that begins with buf.
+func (c *Context) SendAs(ctx context.Context, as *layout.Layout, buf []byte, dst, tag int, mode Mode) error {
+	if err := Ended(ctx); err != nil {
+		return err
+	}
+	p := c.pml
+	p.engine.Lock()
+	defer p.engine.Unlock()
+	op, err := c.isendOf(buf, nil, as, dst, tag, mode)
+	if op != nil && err == nil {
+		_, err = p.awaitAlone(ctx, op)
+	}
+	return err
 }
 
 // Send sends and waits until the send is complete. A context that has ended before

@@ -52,6 +52,9 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 // acknowledgement and the credit go with it.
 func (r *rail) transmit(f *txFrame) bool {
 	pe, size := r.peer, len(f.Header)+f.Size
+	if f.packed.needed {
+		f.pack()
+	}
 	wire.Restamp(f.header[:], pe.received.Next(), pe.grant.Granted())
 	several, opens, now := len(pe.rails) > 1 || pe.express.rail != nil, false, int64(0)
 	if several {
@@ -177,6 +180,7 @@ func (r *rail) Released(bf *btl.Frame) {
 	if len(r.peer.rails) > 1 {
 		r.peer.pump() // the rail takes another piece
 	}
+	r.peer.unpacked()
 	if r.pml.closing {
 		r.pml.checkClosing()
 	}

@@ -144,12 +144,15 @@ func (pe *peer) pieceSize(left uint64) uint64 {
 // cutPiece sends the next piece of a cleared message, and reports false if no rail
 // is to have it now. Messages to the same peer take turns.
 func (pe *peer) cutPiece() bool {
-	op := pe.streams.head
-	r, size := pe.dataRail(int(pe.pieceSize(op.accept-op.offset)), pe.pml.engine.Now())
+	op := pe.nextStream(&pe.streams)
+	if op == nil {
+		return false
+	}
+	r, size := pe.dataRail(int(op.atMost(pe.pieceSize(op.accept-op.offset))), pe.pml.engine.Now())
 	if r == nil {
 		return false
 	}
-	pe.streams.pop()
+	pe.streams.remove(op)
 	f := op.cut(uint64(size))
 	if op.offset < op.accept {
 		pe.streams.push(op)

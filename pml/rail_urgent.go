@@ -226,12 +226,12 @@ func (pe *peer) pumpUrgent() {
 		}
 	}
 	for x.streams.head != nil && !pe.restrain() {
-		r := pe.urgentRail()
-		if r == nil || r.busy {
+		r, op := pe.urgentRail(), pe.nextStream(&x.streams)
+		if r == nil || r.busy || op == nil {
 			return
 		}
-		op := x.streams.pop()
-		f := op.cut(min(op.accept-op.offset, r.bestPiece()))
+		x.streams.remove(op)
+		f := op.cut(op.atMost(min(op.accept-op.offset, r.bestPiece())))
 		if op.offset < op.accept {
 			x.streams.push(op)
 		}

@@ -1,10 +1,13 @@
 package pml
 
 import (
+	"unsafe"
+
 	"math"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/layout"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/payload"
 )
@@ -66,6 +69,8 @@ type life struct {
 
 	buf  payload.Memory
 	size uint64 // of it, in bytes
+	// packs: frames of a send need copies, since its memory is scattered.
+	packs bool
 
 	// Of a send.
 	mode    Mode
@@ -165,6 +170,17 @@ func (op *operation) give(buf []byte, more [][]byte) {
 	for _, piece := range more {
 		op.size += uint64(len(piece))
 	}
+}
+
+// take is give, or makes what a layout picks of buf the operation's.
+func (op *operation) take(buf []byte, more [][]byte, as *layout.Layout) {
+	if as == nil {
+		op.give(buf, more)
+		return
+	}
+	op.buf.Base, op.buf.Layout = unsafe.Pointer(unsafe.SliceData(buf)), as
+	op.size = uint64(as.Size())
+	op.packs = op.isSend && op.buf.Packs()
 }
 
 // setBusy tells the engine that there is, or is no longer, something to move on

@@ -104,7 +104,7 @@ func (ep *endpoint) readLoan(most int) (n int, err error) {
 	}
 	place := l.Next()
 	switch {
-	case len(place) < l.Left():
+	case len(place) < l.Left() || l.Staged():
 		if cap(ep.m.bounce) < r.size {
 			ep.m.bounce = make([]byte, r.size)
 		}
@@ -193,7 +193,7 @@ func (v *loanMover) End() bool {
 // endLoan hands over a frame that was claimed.
 func (ep *endpoint) endLoan() error {
 	r, l := &ep.reading, ep.landing
-	if !l.Revoked() && len(l.Next()) < l.Left() {
+	if !l.Revoked() && (len(l.Next()) < l.Left() || l.Staged()) {
 		l.Fill(ep.m.bounce[:r.size])
 	} else {
 		l.Advance(l.Left())

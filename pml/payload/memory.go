@@ -1,15 +1,45 @@
 package payload
 
-import "github.com/strandmp/strand/btl"
+import (
+	"unsafe"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/layout"
+)
 
 // Memory is where a message is, or goes: the program's, or a copy. The zero value is none.
 type Memory struct {
 	First []byte   // mostly all of it
 	More  [][]byte // the other pieces
+	// Layout says where the bytes lie, from Base on, and First and More are nil then.
+	Layout *layout.Layout
+	Base   unsafe.Pointer
 }
+
+var _ btl.Place = (*Memory)(nil)
+
+// Run implements [btl.Place], for memory with a layout.
+func (m *Memory) Run(offset int) []byte { return m.Layout.Run(m.Base, offset) }
+
+// Put implements [btl.Place], likewise.
+func (m *Memory) Put(offset int, b []byte) { m.Layout.Unpack(m.Base, offset, b) }
+
+// listedRun is the mean length of runs from which on those of a layout are listed for a frame. Shorter ones are packed.
+const listedRun = 8 << 10
+
+// Packs reports whether frames of the memory need a copy of their bytes, made by [Memory.PackFrom].
+func (m *Memory) Packs() bool {
+	return m.Layout != nil && m.Layout.Size()/max(m.Layout.Blocks(), 1) < listedRun
+}
+
+// PackFrom copies the bytes from an offset on to data. The memory has a layout.
+func (m *Memory) PackFrom(offset uint64, data []byte) { m.Layout.Pack(m.Base, int(offset), data) }
 
 // Size is how many bytes there are.
 func (m Memory) Size() uint64 {
+	if m.Layout != nil {
+		return uint64(m.Layout.Size())
+	}
 	n := uint64(len(m.First))
 	for _, piece := range m.More {
 		n += uint64(len(piece))
@@ -17,15 +47,15 @@ func (m Memory) Size() uint64 {
 	return n
 }
 
-// From is the memory from an offset on.
+// From is the memory from an offset on. It is not for memory with a layout.
 func (m Memory) From(offset uint64) Memory {
 	if offset <= uint64(len(m.First)) {
-		return Memory{m.First[offset:], m.More}
+		return Memory{First: m.First[offset:], More: m.More}
 	}
 	offset -= uint64(len(m.First))
 	for i, piece := range m.More {
 		if offset < uint64(len(piece)) {
-			return Memory{piece[offset:], m.More[i+1:]}
+			return Memory{First: piece[offset:], More: m.More[i+1:]}
 		}
 		offset -= uint64(len(piece))
 	}
@@ -34,6 +64,10 @@ func (m Memory) From(offset uint64) Memory {
 
 // Pack copies the beginning to data, as far as there is so much of either.
 func (m Memory) Pack(data []byte) {
+	if m.Layout != nil {
+		m.PackFrom(0, data)
+		return
+	}
 	data = data[copy(data, m.First):]
 	for _, piece := range m.More {
 		if len(data) == 0 {
@@ -45,6 +79,10 @@ func (m Memory) Pack(data []byte) {
 
 // Unpack copies data to the beginning, as far as there is so much of either.
 func (m Memory) Unpack(data []byte) {
+	if m.Layout != nil {
+		m.Put(0, data)
+		return
+	}
 	data = data[copy(m.First, data):]
 	for _, piece := range m.More {
 		if len(data) == 0 {
@@ -81,12 +119,15 @@ func (m *Memory) TakeIn(data []byte) {
 // used then.
 func (m Memory) Show(f *btl.Frame, room [][]byte, offset, size uint64) [][]byte {
 	f.Size = int(size)
-	if size == 0 {
+	switch {
+	case size == 0:
 		return room
+	case m.Layout != nil:
+		return m.list(f, room, offset, size)
 	}
 	m = m.From(offset)
 	for len(m.First) == 0 && len(m.More) > 0 {
-		m = Memory{m.More[0], m.More[1:]}
+		m = Memory{First: m.More[0], More: m.More[1:]}
 	}
 	f.Payload = m.First[:min(size, uint64(len(m.First)))]
 	size -= uint64(len(f.Payload))
@@ -97,6 +138,22 @@ func (m Memory) Show(f *btl.Frame, room [][]byte, offset, size uint64) [][]byte 
 		piece = piece[:min(size, uint64(len(piece)))]
 		room = append(room, piece)
 		size -= uint64(len(piece))
+	}
+	f.More = room
+	return room
+}
+
+// list is Show for memory with a layout.
+func (m Memory) list(f *btl.Frame, room [][]byte, offset, size uint64) [][]byte {
+	for size > 0 {
+		piece := m.Run(int(offset))
+		piece = piece[:min(size, uint64(len(piece)))]
+		offset, size = offset+uint64(len(piece)), size-uint64(len(piece))
+		if f.Payload == nil {
+			f.Payload = piece
+		} else {
+			room = append(room, piece)
+		}
 	}
 	f.More = room
 	return room

@@ -43,11 +43,11 @@ func TestTakeIn(t *testing.T) {
 		}
 		for _, size := range []int{0, n / 2, max(n-1, 0), n, n + 1, n + backwards} {
 			want, got := make([]byte, size), make([]byte, size)
-			Memory{want, nil}.Unpack(data)
-			(&Memory{got, nil}).TakeIn(data)
+			Memory{First: want}.Unpack(data)
+			(&Memory{First: got}).TakeIn(data)
 			require.Equal(t, want, got, "%d bytes into %d", n, size)
 			clear(got)
-			(&Memory{got[:size/3], [][]byte{got[size/3:]}}).TakeIn(data)
+			(&Memory{First: got[:size/3], More: [][]byte{got[size/3:]}}).TakeIn(data)
 			require.Equal(t, want, got, "%d bytes into %d in two pieces", n, size)
 		}
 	}
@@ -61,7 +61,7 @@ func TestPartShowsItsBytes(t *testing.T) {
 		drawPieces(t, all).Show(&whole, nil, 0, uint64(len(all)))
 		at := rapid.IntRange(0, len(all)).Draw(t, "at")
 		n := rapid.IntRange(0, len(all)-at).Draw(t, "n")
-		Memory{whole.Payload, whole.More}.Show(&part, nil, uint64(at), uint64(n))
+		Memory{First: whole.Payload, More: whole.More}.Show(&part, nil, uint64(at), uint64(n))
 		require.Equal(t, n, part.Size)
 		part.Pieces(0, func(piece []byte) bool {
 			require.Same(t, &all[at], &piece[0], "it is a copy")
@@ -83,7 +83,7 @@ func drawPieces(t *rapid.T, content []byte) Memory {
 	if len(pieces) == 0 {
 		return Memory{}
 	}
-	return Memory{pieces[0], pieces[1:]}
+	return Memory{First: pieces[0], More: pieces[1:]}
 }
 
 func drawContent(t *rapid.T) []byte {

@@ -27,6 +27,11 @@ func blocking(c *strand.Comm, n int) map[string]func(context.Context) error {
 		pieces, others = append(pieces, all[r*n:(r+1)*n]), append(others, more[r*n:(r+1)*n])
 		bytes[r], counts[r] = make([]byte, n), n
 	}
+	every, wide := strand.Vector[float64](n, 1, 2), make([]float64, 2*n)
+	views, moreViews := make([]strand.View, c.Size()), make([]strand.View, c.Size())
+	for r := range c.Size() {
+		views[r], moreViews[r] = every.Of(make([]float64, 2*n)), every.Of(make([]float64, 2*n))
+	}
 	return map[string]func(context.Context) error{
 		"Barrier":            c.Barrier,
 		"Bcast":              func(ctx context.Context) error { return strand.Bcast(ctx, c, in, 0) },
@@ -51,6 +56,11 @@ func blocking(c *strand.Comm, n int) map[string]func(context.Context) error {
 		"ReduceScatter in order": func(ctx context.Context) error {
 			return strand.ReduceScatter(ctx, c, ordered, all, out, counts)
 		},
+		"AlltoallView":       func(ctx context.Context) error { return c.AlltoallView(ctx, views, moreViews) },
+		"AllgatherView":      func(ctx context.Context) error { return c.AllgatherView(ctx, every.Of(wide), moreViews) },
+		"GatherView":         func(ctx context.Context) error { return c.GatherView(ctx, every.Of(wide), moreViews, 0) },
+		"ScatterView":        func(ctx context.Context) error { return c.ScatterView(ctx, views, every.Of(wide), 0) },
+		"BcastView":          func(ctx context.Context) error { return c.BcastView(ctx, every.Of(wide), 0) },
 		"ReduceScatterBlock": func(ctx context.Context) error { return strand.ReduceScatterBlock(ctx, c, sum, all, out) },
 	}
 }

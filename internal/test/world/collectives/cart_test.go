@@ -61,7 +61,53 @@ func exchanges(ctx context.Context, t *testing.T, g *strand.Cart) error {
 		return err
 	}
 	assert.Equal(t, wanted, gathered)
+	return otherForms(ctx, t, g, in, want, wanted)
+}
+
+// otherForms are those with v and those that go on by themselves.
+func otherForms(ctx context.Context, t *testing.T, g *strand.Cart, in, want, wanted []int) error {
+	out, gathered := make([]int, len(want)), make([]int, len(wanted))
+	own := []int{g.Rank() + 1}
+	var inPieces, outPieces, gatheredPieces [][]int
+	for i := range wanted {
+		inPieces, outPieces = append(inPieces, in[2*i:2*i+2]), append(outPieces, out[2*i:2*i+2])
+		gatheredPieces = append(gatheredPieces, gathered[i:i+1])
+	}
+	wait := func(r strand.Request, err error) error {
+		if err == nil {
+			_, err = r.Wait(ctx)
+		}
+		return err
+	}
+	for i, call := range []func() error{ // in the same order everywhere
+		func() error { return strand.NeighborAlltoallv(ctx, g, inPieces, outPieces) },
+		func() error { return wait(strand.IneighborAlltoall(g, in, out)) },
+		func() error { return wait(strand.IneighborAlltoallv(g, inPieces, outPieces)) },
+		func() error { return wait(g.IneighborAlltoallView(views(inPieces), views(outPieces))) },
+		func() error { return strand.NeighborAllgatherv(ctx, g, own, gatheredPieces) },
+		func() error { return wait(strand.IneighborAllgather(g, own, gathered)) },
+		func() error { return wait(strand.IneighborAllgatherv(g, own, gatheredPieces)) },
+	} {
+		clear(out)
+		clear(gathered)
+		if err := call(); err != nil {
+			return err
+		}
+		if i < 4 {
+			assert.Equal(t, want, out, "call %d", i)
+		} else {
+			assert.Equal(t, wanted, gathered, "call %d", i)
+		}
+	}
 	return nil
+}
+
+func views(pieces [][]int) []strand.View {
+	all := make([]strand.View, len(pieces))
+	for i, p := range pieces {
+		all[i] = strand.ViewOf(p)
+	}
+	return all
 }
 
 // A grid is divided into its rows, and those into places.

@@ -1,0 +1,91 @@
+package pml
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/layout"
+	"github.com/strandmp/strand/pml/wire"
+)
+
+// keeper is an endpoint that takes every frame and keeps it.
+type keeper struct {
+	scripted
+	frames []*btl.Frame
+	data   [][]byte
+}
+
+func (k *keeper) Send(f *btl.Frame, _ int) btl.Result {
+	if f.Size > 0 {
+		b := make([]byte, f.Size)
+		f.CopyPayload(b)
+		k.frames, k.data = append(k.frames, f), append(k.data, b)
+		return btl.Taken
+	}
+	return btl.Done
+}
+
+// A long message of short blocks is copied a piece at a time, however much the transport would take, and again where the
+// transport breaks.
+func TestScatteredMessagesArePackedInPieces(t *testing.T) {
+	const blocks, each = 1 << 20, 8
+	pe, _, c := promptPeer(t, 0)
+	r, ep := pe.rails[0], &keeper{}
+	r.endpoint = ep
+	l, err := layout.Repeat(layout.Run(each), blocks, 2*each)
+	require.NoError(t, err)
+	memory := make([]byte, 2*each*blocks)
+	for i := range memory {
+		memory[i] = byte(i ^ i>>8 ^ i>>16)
+	}
+	want := make([]byte, l.Size())
+	for i := range blocks {
+		copy(want[i*each:], memory[2*i*each:][:each])
+	}
+	op, err := c.isendOf(memory, nil, l, 1, 5, Standard)
+	require.NoError(t, err)
+	pe.clear(&wire.Header{Handle: op.handle(), Accept: op.size, Remote: 1})
+	require.LessOrEqual(t, pe.packed, packRoom)
+	require.Len(t, ep.frames, packRoom/packPiece)
+
+	lost := len(ep.frames)
+	pe.queueReplay(r) // as if the transport had broken
+	for f := r.line.Reclaim(); f != nil; f = r.line.Reclaim() {
+		frameOf(f).settle()
+	}
+	ep.frames, ep.data = nil, nil
+	var got []byte
+	for pe.pump(); len(ep.frames) > 0; {
+		f, b := ep.frames[0], ep.data[0]
+		ep.frames, ep.data = ep.frames[1:], ep.data[1:]
+		require.LessOrEqual(t, pe.packed, packRoom+packPiece)
+		got = append(got, b...)
+		r.Released(f)
+	}
+	require.Equal(t, len(want)/packPiece, len(got)/packPiece, "%d frames were lost", lost)
+	require.True(t, bytes.Equal(want, got))
+	require.Zero(t, pe.packed)
+	require.NoError(t, pe.acknowledged(&wire.Header{Ack: pe.sent.Next()}))
+	require.True(t, op.done)
+	require.NoError(t, op.err)
+}
+
+// A frame that is freed at once, since nobody acknowledges it, gives its copy back too.
+func TestPackedFramesThatNobodyAcknowledges(t *testing.T) {
+	pe, _, _ := promptPeer(t, 0)
+	l, err := layout.Repeat(layout.Run(1), 100, 2)
+	require.NoError(t, err)
+	op := pe.pml.newOperation()
+	op.isSend = true
+	op.take(make([]byte, 200), nil, l)
+	f := pe.pml.newFrame(pe)
+	f.refer(op, 0, 100)
+	f.pack()
+	require.NotZero(t, pe.packed)
+	pe.pml.freeFrame(f)
+	require.Zero(t, pe.packed)
+	require.Equal(t, packing{}, f.packed)
+}
