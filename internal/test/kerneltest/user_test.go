@@ -15,18 +15,26 @@ import (
 )
 
 // userCarriers are the packets of the user stack that begin with an EAGER message of
-// that tag (WIRE.md), in UDP and an I-DATA chunk.
+// that tag (WIRE.md), in UDP and an I-DATA chunk. An acknowledgement may stand before it: without
+// gaps, or with some.
 func userCarriers(tag uint32) []testnet.Pattern {
 	const (
 		data          = 8 + 12 // behind the headers of UDP and SCTP
 		chunk, prefix = 20, 8  // header of an I-DATA chunk, and what is before a frame's header
 		where         = 24     // the tag is in the frame's header
 	)
-	return []testnet.Pattern{{
-		{Offset: data, Bytes: []byte{64}},                 // I-DATA
-		{Offset: data + chunk + prefix, Bytes: []byte{1}}, // EAGER
-		{Offset: data + chunk + prefix + where, Bytes: binary.LittleEndian.AppendUint32(nil, tag)},
-	}}
+	at := func(data int) testnet.Pattern {
+		return testnet.Pattern{
+			{Offset: data, Bytes: []byte{64}},                 // I-DATA
+			{Offset: data + chunk + prefix, Bytes: []byte{1}}, // EAGER
+			{Offset: data + chunk + prefix + where, Bytes: binary.LittleEndian.AppendUint32(nil, tag)},
+		}
+	}
+	patterns := []testnet.Pattern{at(data)}
+	for gaps := range 4 {
+		patterns = append(patterns, at(data+16+4*gaps))
+	}
+	return patterns
 }
 
 // Over the user stack a message of another tag is received, with ten streams, while

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPage(t *testing.T) {
-	assert.Len(t, Sizes(t), 31)
+	assert.Len(t, Sizes(t), 30)
 }
 
 func TestParse(t *testing.T) {
