@@ -83,7 +83,8 @@ func TestTrace(t *testing.T) {
 				require.Equal(t, end == "", err == nil, "%v: %s", err, out)
 				assert.Contains(t, out.String(), "strand run: "+c.Trace+" has ")
 				p := readTrace(t, c.Trace)
-				if end == "wait" && timeout < time.Minute && p.count(0, "receive from 1 (not over)") == 0 {
+				// Rank 0 may not have come to its receive when the job ends.
+				if end != "" && timeout < time.Minute && p.count(0, "receive from 1 (not over)")+p.count(0, "receive from 1 (failed)") == 0 {
 					continue
 				}
 				for rank := range 2 {

@@ -229,8 +229,10 @@ func TestViewsAllocateNothing(t *testing.T) {
 				require.NoError(p, err)
 				s, err := p.Sender.IsendView(out, p.To, 1)
 				require.NoError(p, err)
-				p.Wait(r)
-				p.Wait(s)
+				for _, request := range []strand.Request{r, s} { // a context that can end is listened to, which allocates
+					_, err = request.Wait(context.Background())
+					require.NoError(p, err)
+				}
 			})
 		}
 		every := strand.Vector[float64](n, 1, 2)
