@@ -59,6 +59,9 @@ func folding[T any](name string, fold func(acc, in []T, before bool), commutativ
 	size := int(unsafe.Sizeof(zero))
 	return Op[T]{name: name, op: coll.Op{Size: max(size, 1), Commutative: commutative, Fold: func(acc, in []byte, before bool) {
 		n := len(acc) / max(size, 1)
+		if n == 0 {
+			return // what no value is in need not lie where a T may
+		}
 		fold(unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(acc))), n), unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(in))), n), before)
 	}}}
 }

@@ -160,7 +160,7 @@ func ExampleComm_Bsend() {
 		if err := c.Bsend(ctx, buf, 0, 0); err != nil {
 			return err
 		}
-		copy(buf, "XXXXX") // the message has been copied
+		copy(buf, "other") // the message has been copied
 		err := c.Bsend(ctx, make([]byte, 1<<20), 0, 0)
 		fmt.Println("no room:", errors.Is(err, strand.ErrBuffer))
 		st, err := c.Recv(ctx, buf, 0, 0)

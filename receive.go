@@ -81,9 +81,14 @@ func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []
 	if err != nil {
 		return Status{}, err
 	}
-	if err := c.Send(ctx, out, dst, sendTag); err != nil {
+	return received(ctx, r, c.Send(ctx, out, dst, sendTag))
+}
+
+// received ends a Sendrecv: it waits for the receive, or leaves it if there was an error in sending.
+func received(ctx context.Context, r Request, sent error) (Status, error) {
+	if sent != nil {
 		pml.Leave(r.op)
-		return Status{}, err
+		return Status{}, sent
 	}
 	st, err := r.Wait(ctx)
 	if err != nil && errors.Is(err, ctx.Err()) {

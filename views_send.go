@@ -2,7 +2,6 @@ package strand
 
 import (
 	"context"
-	"errors"
 
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml"
@@ -112,15 +111,7 @@ func (c *Comm) SendrecvView(ctx context.Context, out View, dst, sendTag int, in 
 	if err != nil {
 		return Status{}, err
 	}
-	if err := c.SendView(ctx, out, dst, sendTag); err != nil {
-		pml.Leave(r.op)
-		return Status{}, err
-	}
-	st, err := r.Wait(ctx)
-	if err != nil && errors.Is(err, ctx.Err()) {
-		pml.Leave(r.op)
-	}
-	return st, err
+	return received(ctx, r, c.SendView(ctx, out, dst, sendTag))
 }
 
 func (c *Comm) persistentView(err error, start func(View, int, int) (Request, error), v View, peer, tag int) (*Persistent, error) {

@@ -97,7 +97,9 @@ func TestLayoutsAreWhatTheySay(t *testing.T) {
 		for i := range memory {
 			memory[i] = byte(i*7 + i>>8)
 		}
-		begun, err := At(l, -low)
+		begun, err := At(l, -(low + 1)) // in two steps, since the negative of the least int is none
+		require.NoError(t, err)
+		begun, err = At(begun, 1)
 		require.NoError(t, err)
 		base := unsafe.Pointer(&memory[0])
 		checkPacking(t, begun, model.moved(-low), memory, base)
@@ -217,7 +219,9 @@ func FuzzLayouts(f *testing.F) {
 			return
 		}
 		memory := make([]byte, high-low)
-		begun, err := At(l, -low)
+		begun, err := At(l, -(low + 1)) // in two steps, since the negative of the least int is none
+		require.NoError(t, err)
+		begun, err = At(begun, 1)
 		require.NoError(t, err)
 		data := make([]byte, l.Size())
 		require.Equal(t, len(data), begun.Pack(unsafe.Pointer(&memory[0]), 0, data))

@@ -77,5 +77,5 @@ func (c Call) Make(ctx context.Context, comm *strand.Comm) error {
 // Begin makes a call that goes on by itself. What it gives is compared by check, once the request is complete.
 func (c Call) Begin(comm *strand.Comm) (r strand.Request, check func() error, err error) {
 	c.Alone = true
-	return kinds[c.Of].begin(context.TODO(), comm, c)
+	return kinds[c.Of].begin(context.Background(), comm, c) // which ends no call that goes on by itself
 }
