@@ -102,6 +102,7 @@ func (ep *endpoint) tick(now int64) {
 		}
 		s.repeat()
 	}
+	s.resume(now)
 	ep.touch()
 	ep.m.answer()
 }
@@ -190,7 +191,7 @@ func (ep *endpoint) answer(b []byte) {
 // arm says when there is something to do next.
 func (ep *endpoint) arm(now int64) {
 	s := &ep.sender
-	at := earlier(s.path.At(), ep.arrivals.Due(heldBack))
+	at := earlier(earlier(s.path.At(), s.resumes), ep.arrivals.Due(heldBack))
 	if s.wants() && !s.blocked {
 		if free := s.path.Free(); free > now {
 			at = earlier(at, free)

@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"math"
 	"syscall"
 
 	"github.com/strandmp/strand/btl"
@@ -144,18 +145,24 @@ func (ep *endpoint) refused(from uint64, errno syscall.Errno) bool {
 	s := &ep.sender
 	switch errno {
 	case syscall.EAGAIN:
-		s.path.Retract(from, s)
+		s.retract(from)
 		if !s.blocked {
 			s.blocked = true
 			ep.link.so.Block(ep)
 		}
 	case syscall.EMSGSIZE:
 		if s.shrink() {
-			s.path.Retract(from, s)
+			s.retract(from)
 			return true
 		}
 	}
 	return false
+}
+
+func (s *sender) retract(from uint64) {
+	s.untaken = true
+	s.path.Retract(from, s)
+	s.untaken = false
 }
 
 // Resume implements [datagram.Waiter].
@@ -188,8 +195,10 @@ func (ep *endpoint) packet(now int64, full int) int {
 	m.scratch = appendHead(m.scratch, kindData, ep.link.theirs, s.path.Next())
 	k.acknowledge(now)
 	k.floor()
+	kind := recovery.Kind(0)
 	for s.again.head != nil && k.piece(s.again.head) {
 		k.carry.push(s.again.pop())
+		kind = recovery.Repeat
 	}
 	for k.cut(&s.urgent) {
 	}
@@ -206,7 +215,13 @@ func (ep *endpoint) packet(now int64, full int) int {
 	}
 	k.answerable()
 	size := k.close()
-	s.path.Send(now, size, 0, k.carry.head)
+	for p := k.carry.head; p != nil; p = p.next {
+		p.at = now
+		if p.sends < math.MaxUint8 {
+			p.sends++
+		}
+	}
+	s.path.Send(now, size, kind, k.carry.head)
 	return size
 }
 

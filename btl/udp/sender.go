@@ -17,12 +17,15 @@ type sender struct {
 	urgent      queue     // of them, those that are not cut to their ends: what goes first,
 	normal      queue     // and the others
 	again       list      // pieces that were lost
+	paused      list      // pieces that were lost again and again, and are not to be sent yet
+	resumes     int64     // when one of them is, at the earliest
 	number      uint64    // of the next frame
 	queued      int       // bytes that were not sent yet
 	answers     uint64    // numbers of packets that only acknowledge
 	epoch       uint64
 	deferred    bool // a flush is due
 	blocked     bool // the system has no room
+	untaken     bool // what is given back was not sent: the system has not taken it
 	probe       bool // something has to be sent, to be acknowledged
 	forgets     bool // the peer tells of numbers that are of no interest any more
 	bye         byte // whether the end is to be said
@@ -69,7 +72,9 @@ func (q *queue) pop() { q.head, q.head.behind = q.head.behind, nil }
 type piece struct {
 	of             *outgoing
 	offset, length int
-	what           byte // itemPing, itemBye
+	what           byte  // itemPing, itemBye
+	sends          uint8 // how often it was sent,
+	at             int64 // and when last
 	next           *piece
 }
 
@@ -84,6 +89,12 @@ func (l *list) push(p *piece) {
 		l.tail.next = p
 	}
 	l.tail = p
+}
+
+// take takes all.
+func (l *list) take() (first *piece) {
+	first, l.head = l.head, nil
+	return first
 }
 
 func (l *list) pop() *piece {
@@ -151,6 +162,7 @@ func (s *sender) remove(o *outgoing) {
 
 func (s *sender) piece() *piece {
 	if p := s.spare.pop(); p != nil {
+		p.sends = 0
 		return p
 	}
 	return new(piece)
@@ -194,16 +206,47 @@ func (s *sender) Lost(p *piece, size int, kind recovery.Kind) {
 	if kind&recovery.Sounding != 0 {
 		s.mtu.Lost(size)
 	}
-	s.giveBack(p)
+	s.giveBack(p, true)
 }
 
-// giveBack has the pieces of a packet sent again.
-func (s *sender) giveBack(p *piece) {
+// resume has sent again what has paused for long enough.
+func (s *sender) resume(now int64) {
+	if s.resumes == 0 || now < s.resumes {
+		return
+	}
+	s.resumes = 0
+	for p, rest := s.paused.take(), (*piece)(nil); p != nil; p = rest {
+		rest = p.next
+		if until := s.until(p); until > now {
+			s.pause(p, until)
+		} else {
+			s.again.push(p)
+		}
+	}
+}
+
+func (s *sender) pause(p *piece, until int64) {
+	s.paused.push(p)
+	s.resumes = earlier(s.resumes, until)
+}
+
+// until is for how long a piece that is lost is to wait.
+func (s *sender) until(p *piece) int64 { return p.at + s.path.Pause(int(p.sends)) }
+
+// giveBack has the pieces of a packet sent again. What was lost may have to pause.
+func (s *sender) giveBack(p *piece, lost bool) {
 	for p != nil {
 		rest := p.next
 		switch {
 		case p.of != nil:
-			s.again.push(p)
+			if s.untaken {
+				p.sends--
+			}
+			if until := s.until(p); lost && until > p.at {
+				s.pause(p, until)
+			} else {
+				s.again.push(p)
+			}
 			p = rest
 			continue
 		case p.what == itemBye && s.bye == byeSent:
@@ -222,7 +265,7 @@ func (s *sender) repeat() {
 		return // what is new, or was lost, is as good
 	}
 	pieces, _ := s.path.Reclaim(func(p *piece) bool { return p != nil })
-	s.giveBack(pieces)
+	s.giveBack(pieces, false)
 }
 
 // shrink has packets be shorter, since those of the present length do not get through. It reports false if they

@@ -8,7 +8,8 @@
 //   - [Path] is the sender's side: packets get numbers in the order in which they are sent, and never
 //     the same one twice. Loss is found by packet and time thresholds, and by probes when
 //     acknowledgements stay away: RFC 9002, with RACK's adaptation to networks that reorder
-//     (RFC 8985, section 6.2). Loss that turns out to be none is taken back.
+//     (RFC 8985, section 6.2). Loss that turns out to be none is taken back. What is lost each time that it is sent
+//     does not reduce the window each time, and waits longer from time to time ([Path.Pause]).
 //   - [Controller] says how much may be under way: [NewReno] as in RFC 9260, section 7.2, [NewCubic] as
 //     in RFC 9438, both with the slow start of RFC 9406.
 //   - [Arrivals] is the receiver's side: which numbers have arrived, and when to say so.

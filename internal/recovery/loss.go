@@ -65,7 +65,13 @@ func (p *Path[T]) detect(now int64, owner Owner[T]) {
 			p.congestedBy(now, last, span)
 			return
 		}
-		if packet.kind&Sounding == 0 {
+		switch {
+		case packet.kind&Sounding != 0:
+		case packet.kind&Repeat != 0:
+			if n >= p.until {
+				p.lack = min(p.lack+int(packet.size), p.control.Window())
+			}
+		default:
 			if run < 0 {
 				run = packet.sent
 			}
@@ -142,6 +148,7 @@ func (p *Path[T]) congested(now int64, last uint64) {
 		return
 	}
 	p.renew(p.flight.next)
+	p.lack = 0
 	p.Congestions++
 	p.reorder.rest()
 	p.control.Congested(now)
@@ -149,7 +156,7 @@ func (p *Path[T]) congested(now int64, last uint64) {
 
 func (p *Path[T]) collapse(now int64) {
 	p.renew(p.flight.next)
-	p.undo = false
+	p.undo, p.lack = false, 0
 	p.Collapses++
 	p.control.Collapsed(now)
 }
@@ -257,3 +264,17 @@ func (p *Path[T]) Abandon(now int64, owner Owner[T]) {
 
 // Waits is how long a packet is given before it counts as lost, for reports.
 func (p *Path[T]) Waits() time.Duration { return time.Duration(p.reorder.wait(&p.RoundTrip)) }
+
+// Pause is how long something waits, from when it was sent for the n-th time, that is lost: until then it is not sent once
+// more. Twice it is sent again at once. What is lost still, while other packets arrive, would take their place in
+// each round trip. So it waits longer each time, as with the timer of RFC 9260, section 6.3.3.
+func (p *Path[T]) Pause(sends int) int64 {
+	if sends <= sendsAtOnce {
+		return 0
+	}
+	trip := max(p.Smoothed, p.Latest, granularity)
+	return min(trip<<min(sends-sendsAtOnce, mostBackoff), int64(p.config.MostProbe))
+}
+
+// sendsAtOnce is how often something is sent as soon as it is lost, the first time included, and once more.
+const sendsAtOnce = 2

@@ -26,6 +26,7 @@ type Path[T any] struct {
 	marked  uint64 // packets that the network has marked (ECN)
 	carried uint64 // one more than the latest number of a packet longer than the base that has arrived,
 	missed  int    // and how many such ones are lost that were sent after it
+	lack    int    // bytes that the window lacks for now, since repeats are lost
 	account account
 	Counters
 }
@@ -52,6 +53,10 @@ const (
 	// Again packets repeat an earlier one in a way that the receiver can not tell from it: a chunk of
 	// SCTP with the same number. An answer that comes too early is the earlier one's (Karn's rule).
 	Again Kind = 1 << iota
+	// Repeat packets carry what was lost before. The window was reduced for that loss. If it is lost once more, the window
+	// lacks this packet until as much has arrived (as with RFC 6937): it is not reduced once more by its half, or
+	// something that gets lost whenever it is sent would have all others stand still.
+	Repeat
 	// Sounding packets are longer than any that is known to get through. That one is lost says
 	// nothing of congestion.
 	Sounding
@@ -111,7 +116,10 @@ func NewPath[T any](config Config, control Controller) *Path[T] {
 func (p *Path[T]) UnderWay() int { return p.flight.bytes }
 
 // Window is how many bytes may be under way.
-func (p *Path[T]) Window() int { return p.control.Window() }
+func (p *Path[T]) Window() int {
+	window := p.control.Window()
+	return max(window-p.lack, min(window, leastPackets*p.config.Packet))
+}
 
 // Next is the number that the next packet will have.
 func (p *Path[T]) Next() uint64 { return p.flight.next }
@@ -142,7 +150,7 @@ func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 // use notes whether at least half of the window is in use: RFC 7661, section 4.2. One that grew only while it keeps something
 // from being sent would shrink with each loss, whoever sends a steady flow, and the flow would wait.
 func (p *Path[T]) use() {
-	if p.flight.bytes >= p.control.Window()/2 {
+	if p.flight.bytes >= p.Window()/2 {
 		p.full = p.flight.next
 	}
 }
@@ -155,7 +163,7 @@ func (p *Path[T]) Answered(took int64) { p.add(took, 0) }
 
 // Room is how many of so many bytes may be sent now. The window is the network's, the pace is ours.
 func (p *Path[T]) Room(now int64, wanted int) int {
-	window := p.control.Window() - p.flight.bytes
+	window := p.Window() - p.flight.bytes
 	return max(min(wanted, window, p.pacer.room(now, p.pace())), 0)
 }
 
@@ -260,6 +268,7 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 	if a.bytes > 0 {
 		p.probes = 0
 	}
+	p.lack = max(p.lack-a.bytes, 0)
 	p.detect(now, owner)
 	if marked > p.marked {
 		p.marked = marked

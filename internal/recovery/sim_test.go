@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ const frames = 1 << 16
 type frame struct {
 	flow   *flow
 	number uint64
+	thing  uint64
 	ranges []Range // of an acknowledgement
 	held   time.Duration
 }
@@ -38,7 +40,10 @@ type frame struct {
 // thing is what a packet carries: how often it is under way, and whether it has arrived.
 type thing struct {
 	underWay int
+	sends    int
+	sent     int64
 	arrived  bool
+	tag      uint8
 }
 
 type flow struct {
@@ -49,8 +54,11 @@ type flow struct {
 	left     int  // packets that are still to be sent for the first time
 	quiet    bool // sends nothing for now
 	again    []uint64
-	things   []thing // by number: what there was to send
-	goodput  int     // of them, how many have arrived
+	paused   []uint64 // lost again and again: not yet in again
+	tags     []uint8  // of the things to come, where each that arrives makes room for one of its tag
+	withheld bool     // all that has tag 0 is lost, however often it is sent
+	things   []thing  // by number: what there was to send
+	goodput  int      // of them, how many have arrived
 }
 
 const (
@@ -87,7 +95,7 @@ func (s *simulation) run(end time.Duration) {
 		done := true
 		for _, f := range s.flows {
 			f.fill()
-			done = done && f.left == 0 && f.UnderWay() == 0 && len(f.again) == 0
+			done = done && f.left == 0 && f.UnderWay() == 0 && len(f.again) == 0 && len(f.paused) == 0
 		}
 		if done {
 			return
@@ -118,6 +126,9 @@ func (f *flow) due() time.Duration {
 	if t := f.At(); t != 0 {
 		at = min(at, time.Duration(t))
 	}
+	for _, what := range f.paused {
+		at = min(at, time.Duration(f.resumes(what)))
+	}
 	if !f.quiet && (f.left > 0 || len(f.again) > 0) && f.Window()-f.UnderWay() >= packetSize {
 		at = min(at, time.Duration(f.Free()))
 	}
@@ -135,23 +146,39 @@ func (f *flow) fill() {
 
 func (f *flow) transmit() {
 	var what uint64
+	kind := Kind(0)
 	switch {
 	case len(f.again) > 0:
-		what, f.again = f.again[0], f.again[1:]
+		what, f.again, kind = f.again[0], f.again[1:], Repeat
 	case f.left > 0:
 		what = uint64(len(f.things))
 		f.things = append(f.things, thing{})
 		f.left--
+		if len(f.tags) > 0 {
+			f.things[what].tag, f.tags = f.tags[0], f.tags[1:]
+		}
 	default:
 		what = uint64(len(f.things) - 1) // a probe
 	}
-	f.things[what].underWay++
-	n := f.Send(int64(f.sim.now), packetSize, 0, what)
-	f.sim.send(f.host, 0, onTheWire, frame{flow: f, number: n})
+	x := &f.things[what]
+	x.underWay++
+	x.sends++
+	x.sent = int64(f.sim.now)
+	n := f.Send(x.sent, packetSize, kind, what)
+	f.sim.send(f.host, 0, onTheWire, frame{flow: f, number: n, thing: what})
+}
+
+// resumes is when a thing may be sent once more that is lost.
+func (f *flow) resumes(what uint64) int64 {
+	x := &f.things[what]
+	return x.sent + f.Pause(x.sends)
 }
 
 func (f *flow) receives(host int, what frame) {
 	if host == 0 {
+		if f.withheld && f.things[what.thing].tag == 0 {
+			return
+		}
 		f.arrivals.Add(int64(f.sim.now), what.number)
 		f.answer()
 		return
@@ -168,6 +195,13 @@ func (f *flow) answer() {
 
 func (f *flow) timers() {
 	f.answer()
+	f.paused = slices.DeleteFunc(f.paused, func(what uint64) bool {
+		if f.resumes(what) > int64(f.sim.now) {
+			return false
+		}
+		f.again = append(f.again, what)
+		return true
+	})
 	for f.Tick(int64(f.sim.now), f) {
 		f.transmit()
 	}
@@ -179,13 +213,17 @@ func (f *flow) Arrived(what uint64, _ int, _ Kind) {
 	if !x.arrived {
 		x.arrived = true
 		f.goodput++
+		if f.tags != nil {
+			f.tags = append(f.tags, x.tag)
+			f.left++
+		}
 	}
 }
 
 func (f *flow) Lost(what uint64, _ int, _ Kind) {
 	x := &f.things[what]
 	if x.underWay--; x.underWay == 0 && !x.arrived {
-		f.again = append(f.again, what)
+		f.paused = append(f.paused, what)
 	}
 }
 
@@ -388,5 +426,40 @@ func TestASteadyFlowHasRoom(t *testing.T) {
 			}
 		}
 		assert.Less(t, waits, all/20, "of %d", all)
+	})
+}
+
+// While some of what a flow has under way is lost however often it is sent, the rest keeps its throughput: the loss of
+// what is sent again is the loss that is known already.
+func TestWhatIsWithheldDelaysNothingElse(t *testing.T) {
+	const (
+		rate     = 4 * emulate.Mbit
+		tags     = 10
+		underWay = 8 // things of a tag that have not arrived
+	)
+	eachController(t, func(t *testing.T, control func() Controller) {
+		for _, delay := range []time.Duration{100 * time.Microsecond, 10 * time.Millisecond, 100 * time.Millisecond} {
+			s := simulate(t, link(2, rate, delay, 200*onTheWire, nil))
+			f := s.add(control(), 0)
+			f.tags = make([]uint8, 0, tags*underWay)
+			for i := range tags * underWay {
+				f.tags = append(f.tags, uint8(i%tags))
+				f.left++
+			}
+			run := func(d time.Duration) (arrived int) {
+				before := f.goodput
+				s.run(s.now + d)
+				return f.goodput - before
+			}
+			run(3 * time.Second)
+			with := run(5*time.Second) * (tags - 1) / tags
+			f.withheld = true
+			without := run(5 * time.Second)
+			f.withheld = false
+			run(2 * time.Second)
+			after := run(5*time.Second) * (tags - 1) / tags
+			assert.Greater(t, float64(without), 0.9*float64(with), "%v: %v", delay, f)
+			assert.Greater(t, float64(after), 0.9*float64(with), "%v: %v", delay, f)
+		}
 	})
 }

@@ -44,6 +44,17 @@ func (o *owner) Arrived(c Carried, _ int, _ recovery.Kind) { (*Sender)(o).those(
 // Lost implements [recovery.Owner].
 func (o *owner) Lost(c Carried, _ int, _ recovery.Kind) { (*Sender)(o).those(c, lost) }
 
+// lose has a chunk sent again that is lost: at once, or after a pause.
+func (s *Sender) lose(n uint64) {
+	until := s.until(n)
+	if until == s.at(n).at {
+		s.become(n, lost)
+		return
+	}
+	s.become(n, paused)
+	s.resumes = sooner(s.resumes, until)
+}
+
 // those gives the chunks of a packet a fate that have been in no other one since, and have not arrived.
 func (s *Sender) those(c Carried, to fate) {
 	for _, r := range c.rows[:c.count] {
@@ -52,10 +63,12 @@ func (s *Sender) those(c Carried, to fate) {
 			if x.fate != underWay || x.packet != c.packet || x.way != c.way {
 				continue
 			}
-			s.become(n, to)
-			if to == left {
-				s.leftFrom, s.leftTo = min(s.leftFrom, n), max(s.leftTo, n)
+			if to == lost {
+				s.lose(n)
+				continue
 			}
+			s.become(n, to)
+			s.leftFrom, s.leftTo = min(s.leftFrom, n), max(s.leftTo, n)
 		}
 	}
 }

@@ -39,6 +39,7 @@ const (
 	lost
 	left      // its packet has arrived, and it was not taken
 	withdrawn // it had arrived, and the receiver has dropped it
+	paused    // it is lost, as it was before, and is not to be sent again yet ([recovery.Path.Pause])
 	fates
 )
 

@@ -42,6 +42,7 @@ type Sender struct {
 	leftFrom  uint64 // where chunks were left,
 	leftTo    uint64 // by the acknowledgement that is being read
 	withdrawn int64  // when what was withdrawn is to be sent again; 0: nothing was
+	resumes   int64  // when something that is paused is lost no sooner; 0: nothing is
 	Counters
 }
 
@@ -232,6 +233,9 @@ func (p *packer) fits(n uint64) bool {
 // repeat takes a chunk that was sent before.
 func (p *packer) repeat(n uint64) {
 	c := p.at(n)
+	if c.fate != underWay {
+		p.kind |= recovery.Repeat
+	}
 	p.become(n, underWay)
 	c.several = c.several || c.way != p.carried.way
 	c.before, c.wayBefore = c.packet, c.way
@@ -284,7 +288,7 @@ func (p *packer) oldest() {
 	if n == p.next || !p.fits(n) {
 		return
 	}
-	if fate := p.at(n).fate; fate == underWay || fate == lost {
+	if fate := p.at(n).fate; fate == underWay || fate == lost || fate == paused {
 		p.carried.add(n)
 		p.repeat(n)
 	}

@@ -68,6 +68,7 @@ func (s *Sender) SetState(now int64, i int, to State) {
 func (s *Sender) abandon(now int64, w *way) {
 	w.probe = false
 	w.path.Abandon(now, (*owner)(s))
+	s.resend(s.base, s.next, paused)
 }
 
 // Resize notes that full packets of a path are of another length from now on.
@@ -110,7 +111,7 @@ func (s *Sender) answered(i uint8) {
 // At is when [Sender.Tick] is to be called, or [Sender.Next] has something more; 0: there is nothing to wait
 // for.
 func (s *Sender) At() int64 {
-	at := s.withdrawn
+	at := sooner(s.withdrawn, s.resumes)
 	for i := range s.ways {
 		w := &s.ways[i]
 		at = sooner(at, w.path.At())
@@ -148,6 +149,30 @@ func (s *Sender) Tick(now int64) {
 		s.withdrawn = 0
 		s.resend(s.base, s.next, withdrawn)
 	}
+	if s.resumes != 0 && now >= s.resumes {
+		s.resume(now)
+	}
+}
+
+// resume has sent again what has paused for long enough.
+func (s *Sender) resume(now int64) {
+	s.resumes = 0
+	for n := s.base; n < s.next && s.fates[paused] > 0; n++ {
+		if s.at(n).fate != paused {
+			continue
+		}
+		if until := s.until(n); until > now {
+			s.resumes = sooner(s.resumes, until)
+		} else {
+			s.become(n, lost)
+		}
+	}
+}
+
+// until is for how long a chunk that is lost is to wait.
+func (s *Sender) until(n uint64) int64 {
+	c := s.at(n)
+	return c.at + s.ways[c.way].path.Pause(int(c.sends))
 }
 
 // another reports whether there is another active path.
