@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -70,9 +69,6 @@ func crowd() int {
 func TestSilentStrangersAreBounded(t *testing.T) {
 	for name, half := range map[string]bool{"half a hello": true, "no answer to ours": false} {
 		t.Run(name, func(t *testing.T) {
-			if !half && os.Getenv("STRANDTEST_CI") != "1" {
-				t.Skip("runs in CI (STRANDTEST_CI=1): it takes seconds")
-			}
 			const many = 128
 			p := newPair(t, func(c net.PacketConn) net.PacketConn { return c })
 			config, err := newTLS()
