@@ -22,8 +22,8 @@ build: export CGO_ENABLED = 0
 build: ## the command strand and the example programs, in bin/, without the C library
 	go build -o bin/ ./cmd/... ./examples/...
 
-demo: build ## TCP and SCTP compared over good and bad networks, in about a minute; needs no root
-	bin/strand compare --ranks 4 --workload 'pingpong(rounds=60),farm' --tasks 200 --loss 0,1 --delay 2ms --rate 1gbit --runs 6 --out bin/demo --overwrite
+demo: build ## TCP, UDP and SCTP compared over good and bad networks, in about a minute; needs no root
+	bin/strand compare --ranks 4 --workload 'pingpong(rounds=40),farm(ordering=relaxed)' --tasks 200 --loss 0,1 --delay 2ms --rate 1gbit --runs 6 --out bin/demo --overwrite
 
 demo-wordfreq: build ## count the words of Go's own sources on 4 processes over TCP and check the result
 	bin/strand run -n 4 --btl tcp,self bin/wordfreq
