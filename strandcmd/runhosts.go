@@ -42,7 +42,7 @@ func (h *runHosts) add(flags *pflag.FlagSet) {
 	flags.StringVar(&h.rsh, "rsh", defaultShell, "how to get to a host: a `command` that takes its name and a command line; {host} and {command} in it stand for these")
 	flags.StringVar(&h.strand, "host-strand", "", "the `path` of strand on the hosts (default this one's)")
 	flags.StringVar(&h.wdir, "wdir", "", "the working `directory` on the hosts (default this one)")
-	flags.DurationVar(&h.timeout, "host-timeout", remote.DefaultPatience,
+	flags.DurationVar(&h.timeout, "host-timeout", remote.DefaultTimeout,
 		"ranks of a host that is not heard of for this `time` are lost; they end after three times as long, or when this command is stopped (SIGSTOP) for that")
 	flags.BoolVar(&h.push, "push", false, "bring the program, and strand, to the hosts for this job")
 }
@@ -137,16 +137,16 @@ func isThisHost(name string) bool {
 
 // newElsewhereCommand is the hidden command that strand run and strand compare start on another host.
 func newElsewhereCommand() *cobra.Command {
-	carried := ""
+	var call remote.Call
 	cmd := &cobra.Command{
 		Use: remote.Arguments[0], Short: "Ranks on this host of a job that another host's strand runs", Hidden: true,
 		Example: "  strand run --host node1:4,node2:4 ./program",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			i := remote.Introduction{Build: buildName(buildInfo()), Machine: machine.This()}
-			return remote.Serve(commandContext(cmd), os.Stdin, os.Stdout, i, carried)
+			return remote.Serve(commandContext(cmd), os.Stdin, os.Stdout, i, call)
 		},
 	}
-	cmd.Flags().StringVar(&carried, strings.TrimPrefix(remote.CarriedArgument, "--"), "", "the `folder` that this program was brought in")
+	call.AddFlags(cmd.Flags())
 	return cmd
 }

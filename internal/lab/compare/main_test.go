@@ -55,7 +55,7 @@ func playElsewhere() {
 		return
 	}
 	i := remote.Introduction{Build: testBuild, Machine: machine.This()}
-	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i, ""); err != nil {
+	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i, remote.Call{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -51,7 +51,7 @@ type Config struct {
 	Push bool
 	// HostTimeout is how long the launcher goes without a sign of life from a host before its ranks
 	// are lost. Ranks there end after three times as long without one from the launcher, unless that
-	// has said that it is stopped. 0: [remote.DefaultPatience].
+	// has said that it is stopped. 0: [remote.DefaultTimeout].
 	HostTimeout time.Duration
 
 	// Bind binds each rank to a processor, those that this process may use in turn. Only Linux

@@ -76,7 +76,9 @@ func (j *job) reachHosts(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		line, err := remote.Connect(ctx, share.Host, j.config.Build, j.notes.add)
+		host := share.Host
+		host.Timeout = j.config.HostTimeout
+		line, err := remote.Connect(ctx, host, j.config.Build, j.notes.add)
 		if err != nil {
 			return err
 		}
@@ -87,11 +89,13 @@ func (j *job) reachHosts(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
+	var leaving sync.WaitGroup
 	for _, line := range j.lines {
 		if line != nil {
-			_ = line.Leave()
+			leaving.Go(func() { _ = line.Leave() })
 		}
 	}
+	leaving.Wait()
 	j.lines = nil
 	return err
 }
@@ -122,7 +126,7 @@ func (j *job) startOnHosts(ctx context.Context, input *os.File) error {
 	err := j.onHosts(func(i int, share Share) error {
 		o := remote.Order{
 			Program: j.config.Program, Args: j.config.Args, Dir: j.config.Dir, Environ: j.config.environElsewhere(j.name),
-			Size: j.config.Ranks, Ranks: share.Ranks, Bind: j.config.Bind, Patience: j.config.HostTimeout, Trace: j.config.traceSize(),
+			Size: j.config.Ranks, Ranks: share.Ranks, Bind: j.config.Bind, Trace: j.config.traceSize(),
 		}
 		var stdin, pushed io.Reader
 		if share.Ranks[0] == 0 && input != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -170,6 +171,14 @@ func TestHostStops(t *testing.T) {
 	out.Await(t, "up\n", 4)
 	require.NoError(t, syscall.Kill(pidOf(t, folder, "a"), syscall.SIGSTOP))
 	assert.ErrorContains(t, <-done, "the connection to host a is lost: nothing was heard from there for 1s")
+}
+
+// It is given up, too, if it takes no order, which may be longer than what the way there holds.
+func TestHostTakesNoOrder(t *testing.T) {
+	c, _, _ := elsewhere(t, "exchange")
+	c.Elsewhere[1].Host.Name, c.HostTimeout = "stuck", minHostTimeout
+	c.Program, c.Args = "sh", []string{"-c", "exec sleep 600", strings.Repeat("long", 100<<10)}
+	assert.ErrorContains(t, Run(t.Context(), c), "the connection to host stuck is lost: nothing was heard from there for 100ms")
 }
 
 // Ranks whose launcher stops end, though it takes none of their output.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -27,11 +28,12 @@ const elsewhereBuild = "test build"
 
 // playElsewhere is strand on another host.
 func playElsewhere() {
-	i, carried := remote.Introduction{Build: elsewhereBuild}, ""
-	if len(os.Args) == 4 && os.Args[2] == remote.CarriedArgument {
-		carried = os.Args[3]
-	}
-	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i, carried); err != nil {
+	var call remote.Call
+	flags := pflag.NewFlagSet(os.Args[1], pflag.ExitOnError)
+	call.AddFlags(flags)
+	_ = flags.Parse(os.Args[2:]) // or it ends this process
+	i := remote.Introduction{Build: elsewhereBuild}
+	if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, i, call); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,39 +18,29 @@ import (
 	"time"
 
 	"github.com/hashicorp/yamux"
+	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/launcher/local"
 )
 
+// A Call is how strand on another host is called.
+type Call struct {
+	Timeout time.Duration // that of [Host]
+	Carried string        // the folder that strand was brought in, or ""
+}
+
+// AddFlags has the command line of strand there fill in c: [Arguments], and what [Host] adds.
+func (c *Call) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&c.Timeout, timeoutFlag, DefaultTimeout, "the `time` after which the launcher misses a sign of life")
+	flags.StringVar(&c.Carried, carriedFlag, "", "the `folder` that this program was brought in")
+}
+
 // Serve is the other end of [Connect]. It introduces this program, takes an order, and runs ranks
-// of the launcher's job until the launcher ends the connection, or a signal comes. By then they have
-// ended, and what was brought here is gone. The process then has to end too: it may still read. Carried is the
-// folder that strand was brought in, or "".
-func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction, carried string) error {
-	if carried != "" {
-		defer func() { _ = os.RemoveAll(carried) }()
-	}
-	if err := json.NewEncoder(out).Encode(i); err != nil {
-		return err
-	}
-	r := bufio.NewReaderSize(in, 64<<10)
-	var o Order
-	text, err := r.ReadBytes('\n')
-	if errors.Is(err, io.EOF) && len(text) == 0 {
-		return nil // it was only asked who it is
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &o)
-	}
-	if err == nil && (len(o.Ranks) == 0 || len(text) > longestLine) {
-		err = errors.New("it names no ranks")
-	}
-	if err != nil {
-		return fmt.Errorf("%.80q is no order of strand run's, which alone calls this: %w", text, err)
-	}
-	session, err := streams(pipes{r, out}, false)
-	if err != nil {
-		return err
+// of the launcher's job until the launcher ends the connection or falls silent, or a signal comes. By then they have
+// ended, and what was brought here is gone. The process then has to end too: it may still read.
+func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction, call Call) error {
+	if call.Carried != "" {
+		defer func() { _ = os.RemoveAll(call.Carried) }()
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	defer stop()
@@ -58,14 +49,81 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
 	defer signal.Stop(unheard)
-	h := &host{order: o, carried: carried, session: session, ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{})}
+	if err := json.NewEncoder(out).Encode(i); err != nil {
+		return err
+	}
+	heard, _ := takeIn(in)
+	defer heard.Close()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	beat := beatOf(call.Timeout)
+	go func() {
+		if err := heard.await(ctx.Done(), beat, farBeats); err != nil {
+			end(fmt.Errorf("the launcher gives %w", err))
+		}
+	}()
+	defer context.AfterFunc(ctx, func() { _ = heard.Close() })()
+	r := bufio.NewReaderSize(heard, 64<<10)
+	o, err := takeOrder(r)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if o == nil || err != nil {
+		return err
+	}
+	session, err := streams(pipes{r, closers{heard, out}}, false)
+	if err != nil {
+		return err
+	}
+	h := &host{
+		order: *o, carried: call.Carried, beat: beat, heard: heard, session: session,
+		ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{}),
+	}
 	return h.run(ctx)
+}
+
+// takeOrder reads an order, and the signs of life before it. It returns nil if none comes: strand here was only asked who it is.
+func takeOrder(r *bufio.Reader) (*Order, error) {
+	var text []byte
+	for len(text) == 0 {
+		line, err := r.ReadBytes('\n')
+		text = bytes.TrimSuffix(line, []byte("\n"))
+		if err != nil && len(text) == 0 {
+			return nil, unlessEnd(err)
+		}
+		if err != nil {
+			return nil, noOrder(text, err)
+		}
+	}
+	o := &Order{}
+	err := json.Unmarshal(text, o)
+	if err == nil && (len(o.Ranks) == 0 || len(text) > longestLine) {
+		err = errors.New("it names no ranks")
+	}
+	if err != nil {
+		return nil, noOrder(text, err)
+	}
+	return o, nil
+}
+
+func noOrder(text []byte, err error) error {
+	return fmt.Errorf("%.80q is no order of strand run's, which alone calls this: %w", text, err)
+}
+
+// unlessEnd returns nil for errors that are the end of a connection, as it should be.
+func unlessEnd(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // A host runs the ranks of an order.
 type host struct {
 	order   Order
 	carried string // the folder that strand was brought in, or ""
+	beat    time.Duration
+	heard   *intake
 	session *yamux.Session
 	line    conn
 	write   sync.Mutex // for line
@@ -74,8 +132,6 @@ type host struct {
 	program *conn
 	brought string // the file of a program that was brought here, or ""
 
-	silent  atomic.Int32 // beats without a sign of life
-	asleep  atomic.Bool
 	living  atomic.Int32
 	working sync.WaitGroup
 	over    chan struct{} // closed when the launcher is gone, or its order done
@@ -94,11 +150,11 @@ func (h *host) run(ctx context.Context) error {
 	defer stop()
 	err := h.accept()
 	if err == nil {
-		go h.beat() // a program may take its time to come
+		go h.live() // a program may take its time to come
 		err = h.startAll()
 	}
 	if err == nil {
-		err = h.serve(ctx)
+		err = each(h.line, h.obey)
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -114,41 +170,15 @@ func (h *host) run(ctx context.Context) error {
 	}
 	close(h.over)
 	h.working.Wait()
-	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
-		return nil // as it should be
-	}
-	return err
+	return unlessEnd(err)
 }
 
-// leave ends the connection. It may wait for the launcher to end it too.
+// leave ends the connection. It may wait for a shell that takes no output.
 func (h *host) leave() { _ = h.session.Close() }
 
-// serve returns why the ranks of this host have to end.
-func (h *host) serve(ctx context.Context) error {
-	gone := make(chan error, 1)
-	go func() { gone <- each(h.line, h.obey) }()
-	beats := time.NewTicker(h.order.beat())
-	defer beats.Stop()
-	for {
-		select {
-		case err := <-gone:
-			if err == nil {
-				err = io.EOF
-			}
-			return err
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-beats.C:
-			if h.silent.Add(1) > farBeats && !h.asleep.Load() {
-				return fmt.Errorf("no sign of life from the launcher for %v", farBeats*h.order.beat())
-			}
-		}
-	}
-}
-
-// beat sends signs of life until the connection ends. It is apart from all else: a launcher that reads nothing stops it.
-func (h *host) beat() {
-	beats := time.NewTicker(h.order.beat())
+// live sends signs of life until the connection ends. It is apart from all else: a launcher that reads nothing stops it.
+func (h *host) live() {
+	beats := time.NewTicker(h.beat)
 	defer beats.Stop()
 	for {
 		select {
@@ -387,8 +417,7 @@ func pass(to conn, from *local.Output) {
 
 // obey carries out a command.
 func (h *host) obey(c command) error {
-	h.silent.Store(0)
-	h.asleep.Store(c.Asleep)
+	h.heard.sleep(c.Asleep)
 	if m := h.ranks[c.Rank]; c.Signal != 0 && m != nil && m.process != nil {
 		m.process.Signal(syscall.Signal(c.Signal))
 	}

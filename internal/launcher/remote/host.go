@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,14 +31,27 @@ type Host struct {
 	Carry bool
 	// Patience is how long strand there may take to introduce itself.
 	Patience time.Duration
+	// Timeout is how long the launcher then goes without a sign of life before it gives the host up;
+	// 0: DefaultTimeout. Strand there waits three times as long for one of the launcher.
+	Timeout time.Duration
 }
 
-// Arguments are the command line with which strand there calls [Serve]. What follows
-// CarriedArgument is the folder that strand was brought in.
+// Arguments are the command line with which strand there calls [Serve]. More of it is a [Call].
 var Arguments = []string{"run-elsewhere"}
 
-// CarriedArgument says that strand was brought there.
-const CarriedArgument = "--carried"
+// The flags of a [Call].
+const (
+	timeoutFlag = "host-timeout"
+	carriedFlag = "carried"
+)
+
+// arguments returns the words behind strand's name there.
+func (h Host) arguments() []string {
+	if h.Timeout <= 0 || h.Timeout == DefaultTimeout {
+		return Arguments
+	}
+	return append(slices.Clone(Arguments), "--"+timeoutFlag, h.Timeout.String())
+}
 
 // An Introduction is what strand on another host says first.
 type Introduction struct {
@@ -47,15 +62,15 @@ type Introduction struct {
 // command returns the words that start strand there.
 func (h Host) command() ([]string, error) {
 	if len(h.Shell) == 0 {
-		return append([]string{h.Program}, Arguments...), nil
+		return append([]string{h.Program}, h.arguments()...), nil
 	}
-	line := strings.Join(append([]string{word(h.Program)}, Arguments...), " ")
+	line := strings.Join(append([]string{word(h.Program)}, h.arguments()...), " ")
 	if h.Carry {
 		info, err := os.Stat(h.Program)
 		if err != nil {
 			return nil, err
 		}
-		line = carried(info.Size())
+		line = h.carried(info.Size())
 	}
 	words, placed := make([]string, 0, len(h.Shell)+2), false
 	for _, w := range h.Shell {
@@ -71,10 +86,18 @@ func (h Host) command() ([]string, error) {
 // carried returns the command line that takes so many bytes from its input for strand, and runs
 // it, in a folder of its own. Strand removes the folder, or else the shell does as it ends: by a signal, or
 // when strand was killed. The shell knows the folder's name before there is one, as a signal may come in between.
-// What comes after those bytes is not there yet, so it does no harm that head reads ahead.
-func carried(size int64) string {
-	return fmt.Sprintf(`umask 077; d="${TMPDIR:-/tmp}/strand-%s"; trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; mkdir "$d" && head -c %d >"$d/strand" && chmod 700 "$d/strand" && "$d/strand" %s %s "$d"`,
-		rand.Text(), size, strings.Join(Arguments, " "), CarriedArgument)
+// What comes after those bytes is not there yet, so it does no harm that head reads ahead. Nobody tells the shell that the
+// launcher's host is cut off, so a second process ends head when strand would have been given up for long.
+func (h Host) carried(size int64) string {
+	return strings.NewReplacer("{name}", rand.Text(), "{size}", strconv.FormatInt(size, 10),
+		"{seconds}", strconv.Itoa(int((3*h.Patience+time.Second-1)/time.Second)),
+		"{arguments}", strings.Join(append(h.arguments(), "--"+carriedFlag), " ")).Replace(
+		`umask 077; d="${TMPDIR:-/tmp}/strand-{name}"; h=; exec 3<&0; ` +
+			`trap '[ -z "$h" ] || { kill $h; wait $h; }; rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; mkdir "$d" || exit 1; ` +
+			`head -c {size} <&3 3<&- >"$d/part" & h=$!; ` +
+			`{ i=0; while [ -e "$d/part" ] && kill -0 $h; do [ $i -lt {seconds} ] || kill $h; i=$((i+1)); sleep 1; done; } <&- >/dev/null 2>&1 3<&- & ` +
+			`wait $h; s=$?; h=; exec 3<&-; ` +
+			`[ $s = 0 ] && chmod 700 "$d/part" && mv "$d/part" "$d/strand" && "$d/strand" {arguments} "$d"`)
 }
 
 // deliver brings strand there, if it is to be brought.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,24 +26,25 @@ type Line struct {
 	Host Host
 	Peer Introduction
 
-	cmd   *exec.Cmd
-	group local.Group // the shell's
-	in    *os.File
-	from  *os.File
-	out   *bufio.Reader
-	said  *errorOutput
-	ended chan struct{} // closed when the shell has ended
-	how   error         // valid after that
+	cmd     *exec.Cmd
+	group   local.Group // the shell's
+	in      *os.File
+	from    *os.File
+	heard   *intake // reads from
+	read    <-chan struct{}
+	out     *bufio.Reader
+	said    *errorOutput
+	ended   chan struct{}      // closed when the shell has ended
+	how     error              // valid after that
+	alone   chan struct{}      // closed when signs of life without an order are over
+	waiting context.CancelFunc // has them end
 
 	session *yamux.Session
 	host    conn
 	ranks   map[int]*Rank
 	outbox  outbox
 	beat    time.Duration
-	state   sync.Mutex // for the next three
-	asleep  bool
-	silent  int  // beats without a sign of life
-	late    bool // they were too many
+	late    atomic.Bool // no signs of life have come
 	serving sync.WaitGroup
 	gone    chan struct{} // closed when the line has ended
 	why     error         // valid after that
@@ -61,7 +63,8 @@ func Connect(ctx context.Context, h Host, build string, note func(line string)) 
 	}
 	l := &Line{
 		Host: h, said: &errorOutput{host: h.Name, first: lines.NewBeginning(4 << 10), note: note},
-		outbox: newOutbox(), ended: make(chan struct{}), gone: make(chan struct{}),
+		outbox: newOutbox(), beat: beatOf(h.Timeout), ended: make(chan struct{}), gone: make(chan struct{}),
+		alone: make(chan struct{}),
 	}
 	if err := l.begin(words); err != nil {
 		return nil, h.explain(words, build, err, "")
@@ -70,7 +73,25 @@ func Connect(ctx context.Context, h Host, build string, note func(line string)) 
 		return nil, h.explain(words, build, err, l.said.firstWords())
 	}
 	l.said.pass()
+	var waits context.Context
+	waits, l.waiting = context.WithCancel(context.Background())
+	go l.live(waits.Done())
 	return l, nil
+}
+
+// live sends signs of life until there is an order: other hosts may take their time to be reached.
+func (l *Line) live(until <-chan struct{}) {
+	defer close(l.alone)
+	beats := time.NewTicker(l.beat)
+	defer beats.Stop()
+	for {
+		select {
+		case <-beats.C:
+			_, _ = l.in.Write([]byte{'\n'}) // it is seen elsewhere that the shell has ended
+		case <-until:
+			return
+		}
+	}
 }
 
 // begin starts the shell. It leads a group of its own: what is typed at the launcher's terminal is
@@ -94,7 +115,9 @@ func (l *Line) begin(words []string) error {
 		return errors.Join(err, in.Close(), out.Close())
 	}
 	l.group.PID = l.cmd.Process.Pid
-	l.in, l.from, l.out = in, out, bufio.NewReaderSize(out, 64<<10)
+	l.in, l.from = in, out
+	l.heard, l.read = takeIn(out)
+	l.out = bufio.NewReaderSize(l.heard, 64<<10)
 	go func() {
 		l.how = l.group.Reap(l.cmd.Wait)
 		l.said.end()
@@ -166,12 +189,18 @@ func (l *Line) end() error {
 	hurry := time.AfterFunc(partTime, l.kill)
 	defer hurry.Stop()
 	<-l.ended
-	_ = l.from.Close()
+	_ = errors.Join(l.heard.Close(), l.from.Close())
+	<-l.read
 	return l.how
 }
 
 // Leave ends a line that no ranks were started over.
-func (l *Line) Leave() error { return l.end() }
+func (l *Line) Leave() error {
+	l.waiting()
+	err := l.end()
+	<-l.alone
+	return err
+}
 
 // Start has the host start ranks. Input, if not nil, goes to the first of them; the program is read
 // from pushed, if it is to be brought there. After an error the line has ended. The end of ctx is
@@ -189,22 +218,27 @@ func (l *Line) Start(ctx context.Context, o Order, input, pushed io.Reader) ([]*
 }
 
 func (l *Line) start(o Order, input, pushed io.Reader) ([]*Rank, error) {
-	l.beat = o.beat()
+	l.waiting()
+	<-l.alone
+	// From now on a host that takes nothing is missed too.
+	l.heard.sleep(false)
+	l.serving.Go(l.listen)
 	text, err := json.Marshal(o)
 	if err == nil {
 		_, err = l.in.Write(append(text, '\n'))
 	}
 	if err == nil {
-		l.session, err = streams(pipes{l.out, l.in}, true)
+		l.session, err = streams(pipes{l.out, closers{l.heard, l.in}}, true)
 	}
 	if err == nil {
 		err = l.open(o, input, pushed)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("host %s: %w", l.Host.Name, err), l.endSession())
+		l.lose(err)
+		l.serving.Wait()
+		return nil, l.why
 	}
 	started := make(chan report, 1)
-	l.serving.Go(l.listen)
 	l.serving.Go(func() { l.outbox.send(l.host, l.beat, l.gone, l.sign) })
 	l.serving.Go(func() { l.serve(started) })
 	select {
@@ -277,56 +311,20 @@ func (l *Line) inOrder(o Order, pids []int) []*Rank {
 	return ranks
 }
 
-// listen ends the line if no signs of life come. It counts beats, not time: one that was stopped
-// itself must not take the other side for dead. It sends nothing: what nobody takes would stop it.
+// listen ends the line if no signs of life come.
 func (l *Line) listen() {
-	beats := time.NewTicker(l.beat)
-	defer beats.Stop()
-	for {
-		select {
-		case <-beats.C:
-			if l.noneHeard() {
-				l.kill()
-				return
-			}
-		case <-l.gone:
-			return
-		}
+	if err := l.heard.await(l.gone, l.beat, nearBeats); err != nil {
+		l.late.Store(true)
+		l.kill()
 	}
 }
 
 // sign is a sign of life.
-func (l *Line) sign() command {
-	l.state.Lock()
-	defer l.state.Unlock()
-	return command{Asleep: l.asleep}
-}
-
-// noneHeard counts a beat, and reports whether they are too many.
-func (l *Line) noneHeard() bool {
-	l.state.Lock()
-	defer l.state.Unlock()
-	l.silent++
-	l.late = l.late || l.silent > nearBeats && !l.asleep
-	return l.late
-}
-
-func (l *Line) isLate() bool {
-	l.state.Lock()
-	defer l.state.Unlock()
-	return l.late
-}
-
-func (l *Line) heard() {
-	l.state.Lock()
-	defer l.state.Unlock()
-	l.silent = 0
-}
+func (l *Line) sign() command { return command{Asleep: l.heard.asleep.Load()} }
 
 // serve hears what happens there until the line ends.
 func (l *Line) serve(started chan<- report) {
 	err := each(l.host, func(r report) error {
-		l.heard()
 		if r.Started != nil || r.Failed != nil {
 			select {
 			case started <- r:
@@ -340,9 +338,14 @@ func (l *Line) serve(started chan<- report) {
 		}
 		return nil
 	})
+	l.lose(err)
+}
+
+// lose says why the line has ended.
+func (l *Line) lose(err error) {
 	ended := l.endSession()
 	switch {
-	case l.isLate():
+	case l.late.Load():
 		err = fmt.Errorf("nothing was heard from there for %v; --host-timeout allows for more", nearBeats*l.beat)
 	case ended != nil:
 		err = fmt.Errorf("the remote shell has ended: %w", ended)
@@ -370,9 +373,7 @@ func (l *Line) endSession() error {
 // Asleep says that this process is going to be stopped, or goes on again. It returns when that was
 // sent, if the host takes it soon.
 func (l *Line) Asleep(yes bool) {
-	l.state.Lock()
-	l.asleep, l.silent = yes, 0
-	l.state.Unlock()
+	l.heard.sleep(yes)
 	hurry := time.NewTimer(lastTime)
 	defer hurry.Stop()
 	select {
@@ -384,7 +385,9 @@ func (l *Line) Asleep(yes bool) {
 
 // Close ends the line, started or not. Ranks that still run there are killed.
 func (l *Line) Close() {
+	l.waiting()
 	_ = l.endSession()
+	<-l.alone
 	l.serving.Wait()
 }
 

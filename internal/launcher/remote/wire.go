@@ -24,9 +24,6 @@ type Order struct {
 	Ranks   []int    `json:"ranks"`             // those to start there, in order
 	Bind    bool     `json:"bind,omitempty"`
 	Stdin   bool     `json:"stdin,omitempty"` // the first of them gets the launcher's input
-	// Patience is how long the launcher goes without a sign of life before it gives the host up;
-	// 0: DefaultPatience. Strand there waits three times as long for one of the launcher.
-	Patience time.Duration `json:"patience,omitempty"`
 	// Pushed is how many bytes the program has if it is brought there; 0: it is there.
 	Pushed int64 `json:"pushed,omitempty"`
 	// Trace is the size of the ring of each rank, as in [local.Command].
@@ -84,32 +81,23 @@ func (e *StartError) Error() string { return fmt.Sprintf("host %s: %s", e.Host, 
 // ExitStatus is the status for the launcher to exit with.
 func (e *StartError) ExitStatus() int { return max(e.Status, 1) }
 
-// DefaultPatience is how long a host goes without a sign of life before it is given up.
-const DefaultPatience = 10 * time.Second
-
-// How many beats without a sign of life are too many. For strand there they are more: a launcher may
-// be stopped for a while.
-const (
-	nearBeats = 5
-	farBeats  = 3 * nearBeats
-)
-
-// beat is the time between two signs of life.
-func (o *Order) beat() time.Duration {
-	if o.Patience > 0 {
-		return max(o.Patience/nearBeats, time.Millisecond)
-	}
-	return DefaultPatience / nearBeats
-}
-
 // longestLine bounds a line of JSON.
 const longestLine = 8 << 20
 
 // pipes is the shell as a connection.
 type pipes struct {
 	io.Reader
+	closers
+}
+
+// closers ends both directions of a connection.
+type closers struct {
+	in *intake
 	io.WriteCloser
 }
+
+// Close implements [io.Closer]. Who reads goes on at once; the other side then has to end too, by the end of what it reads.
+func (c closers) Close() error { return errors.Join(c.in.Close(), c.WriteCloser.Close()) }
 
 // streams opens a session over the shell. It keeps no time of its own: whoever is stopped, or does
 // not read, takes as long as he likes. Signs of life are for the rest.

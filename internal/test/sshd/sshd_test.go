@@ -33,7 +33,7 @@ const build = "test build"
 func TestMain(m *testing.M) {
 	switch {
 	case slices.Equal(os.Args[1:], remote.Arguments):
-		if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, remote.Introduction{Build: build}, ""); err != nil {
+		if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, remote.Introduction{Build: build}, remote.Call{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
