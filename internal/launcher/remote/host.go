@@ -87,21 +87,22 @@ func (h Host) command() ([]string, error) {
 // it, in a folder of its own. Strand removes the folder, or else the shell does as it ends: by a signal, or
 // when strand was killed. The shell knows the folder's name before there is one, as a signal may come in between.
 // What comes after those bytes is not there yet, so it does no harm that head reads ahead. Nobody tells the shell that the
-// launcher's host is cut off, so a second process ends head when strand would have been given up for long.
+// launcher's host is cut off, so a second process ends head when nothing more comes.
 func (h Host) carried(size int64) string {
 	return strings.NewReplacer("{name}", rand.Text(), "{size}", strconv.FormatInt(size, 10),
-		"{seconds}", strconv.Itoa(int((3*h.Patience+time.Second-1)/time.Second)),
+		"{seconds}", strconv.Itoa(int((min(h.Patience, farBeats*beatOf(h.Timeout))+time.Second-1)/time.Second)),
 		"{arguments}", strings.Join(append(h.arguments(), "--"+carriedFlag), " ")).Replace(
 		`umask 077; d="${TMPDIR:-/tmp}/strand-{name}"; h=; exec 3<&0; ` +
 			`trap '[ -z "$h" ] || { kill $h; wait $h; }; rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; mkdir "$d" || exit 1; ` +
 			`head -c {size} <&3 3<&- >"$d/part" & h=$!; ` +
-			`{ i=0; while [ -e "$d/part" ] && kill -0 $h; do [ $i -lt {seconds} ] || kill $h; i=$((i+1)); sleep 1; done; } <&- >/dev/null 2>&1 3<&- & ` +
+			`{ i=0; n=; while [ -e "$d/part" ] && kill -0 $h; do s=$(wc -c <"$d/part"); [ "$s" = "$n" ] || i=0; n=$s; ` +
+			`[ $i -lt {seconds} ] || kill $h; i=$((i+1)); sleep 1; done; } </dev/null >/dev/null 2>&1 3<&- & ` +
 			`wait $h; s=$?; h=; exec 3<&-; ` +
 			`[ $s = 0 ] && chmod 700 "$d/part" && mv "$d/part" "$d/strand" && "$d/strand" {arguments} "$d"`)
 }
 
-// deliver brings strand there, if it is to be brought.
-func (h Host) deliver(to io.Writer) error {
+// deliver brings strand there, if it is to be brought. It calls on with each piece that was taken.
+func (h Host) deliver(to io.Writer, on func()) error {
 	if !h.Carry || len(h.Shell) == 0 {
 		return nil
 	}
@@ -110,8 +111,11 @@ func (h Host) deliver(to io.Writer) error {
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(to, f)
-	return err
+	for err == nil {
+		_, err = io.CopyN(to, f, 1<<20)
+		on()
+	}
+	return unlessEnd(err)
 }
 
 // word quotes a path for the shell of the other host, which splits at blanks. A path without
@@ -134,6 +138,8 @@ func (h Host) explain(words []string, build string, err error, said string) erro
 	}
 	if said != "" {
 		said = "\n" + said
+	} else if exit, is := errors.AsType[*exec.ExitError](err); is && exit.ExitCode() == 255 && filepath.Base(words[0]) == "ssh" {
+		err = fmt.Errorf("%w, which is ssh's own, and its word for a program that a signal has ended", err)
 	}
 	return fmt.Errorf("host %s: no strand by %.200q: %w; %s%s", h.Name, strings.Join(words, " "), err, how, said)
 }

@@ -132,10 +132,12 @@ const lastTime = time.Second
 
 // meet hears the introduction. After an error the shell has ended.
 func (l *Line) meet(ctx context.Context, build string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.Host.Patience, fmt.Errorf("nothing within %v", l.Host.Patience))
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(l.Host.Patience, func() { cancel(fmt.Errorf("nothing within %v", l.Host.Patience)) })
+	defer late.Stop()
 	stop := context.AfterFunc(ctx, l.dismiss)
-	err := l.Host.deliver(l.in)
+	err := l.Host.deliver(l.in, func() { late.Reset(l.Host.Patience) })
 	if heard := l.hear(build); heard != nil && !errors.Is(heard, io.EOF) || err == nil {
 		err = heard
 	}

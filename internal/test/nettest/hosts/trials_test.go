@@ -42,7 +42,7 @@ var misfortunes = []misfortune{
 	}, 1, `host HOST.*signal: killed`},
 	{"strand there is killed", func(t *testing.T, s *site, victim int, _ *netspace.Cmd) bool {
 		return s.strike(t, s.hosts[victim], func(line []string) bool { return slices.Contains(line, "run-elsewhere") })
-	}, 1, `host HOST.*(the remote shell has ended|exit status 137|it ended without a word)`},
+	}, 1, `host HOST.*(the remote shell has ended|exit status 137|exit status 255, .*a program that a signal has ended|it ended without a word)`},
 	{"a host is cut off", func(_ *testing.T, s *site, victim int, _ *netspace.Cmd) bool {
 		s.links[victim].A.Down()
 		return true
