@@ -205,6 +205,16 @@ func (l *Landing) Begun(size int) int {
 	return size - l.left
 }
 
+// Divert has what is still to come go to other memory, which has room for the whole payload. What is there by now the owner has
+// copied. Only the owner calls it; the transport notices nothing.
+func (l *Landing) Divert(memory []byte) {
+	l.Settle()
+	if !l.strewn { // else parts may still belong anywhere
+		memory = memory[len(memory)-l.left:]
+	}
+	l.piece, l.more, l.place, l.staged = memory, nil, nil, false
+}
+
 // Revoke takes the memory back: all that is still to come goes to scratch. If a [Mover] writes to the
 // memory at this moment, Revoke waits until it has done so, which takes as long as that one call.
 // Only the owner calls it.

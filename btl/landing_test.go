@@ -92,3 +92,28 @@ func TestLandingInAPlaceByParts(t *testing.T) {
 	require.Equal(t, scattered{{0, 1, 2}, {0, 4, 5, 0}}, place)
 	require.Zero(t, l.Left())
 }
+
+// The place of a payload may change while it arrives, in order or not.
+func TestLandingThatIsDiverted(t *testing.T) {
+	for _, place := range []btl.Place{nil, scattered{make([]byte, 3), make([]byte, 7)}} {
+		for _, inOrder := range []bool{true, false} {
+			var l btl.Landing
+			if l.Set(10, make([]byte, 4), [][]byte{make([]byte, 6)}, nil); place != nil {
+				l.SetPlace(10, place, 0, make([]byte, 10))
+			}
+			memory := []byte("1234567890")
+			if inOrder {
+				l.Fill([]byte("abcde"))
+				l.Divert(memory)
+				l.Fill([]byte("fghij"))
+				require.Equal(t, "12345fghij", string(memory))
+			} else {
+				l.Put(7, []byte("hij"))
+				l.Divert(memory)
+				l.Put(0, []byte("abcdefg"))
+				require.Equal(t, "abcdefg890", string(memory))
+			}
+			require.Zero(t, l.Left())
+		}
+	}
+}

@@ -56,12 +56,8 @@ func (in *inbound) keep() {
 	op.buf.Pack(in.data)
 	for _, arriving := range pe.begun {
 		if arriving == in || arriving.partOf == in {
-			left := arriving.landing.Left()
 			arriving.op = nil
-			in.place(arriving.landing, arriving.at+arriving.bytes-left, left)
-			if arriving.partOf != nil {
-				arriving.landing.Share()
-			}
+			arriving.landing.Divert(in.data[arriving.at : arriving.at+arriving.bytes])
 		}
 	}
 }
