@@ -5,7 +5,7 @@
 // given it: a file without a name, mapped. So nothing is said while the program runs, the oldest events
 // make room for new ones, and what a rank has recorded is there whatever ends it. The launcher reads
 // the rings when the ranks have ended ([Read]), brings the clocks of several hosts together by the
-// messages between them ([Align]), and writes one page of JSON ([Write]).
+// messages between them, and writes one page of JSON ([Write]).
 //
 // The message layer calls Record at the few places where something happens to a message, and only
 // if it has a Recorder.

@@ -51,11 +51,15 @@ func open(fd int) (*Recorder, error) {
 	if n, err := unix.Pread(fd, head[:], 0); err != nil || n < len(head) {
 		return nil, errNoRing
 	}
-	size := binary.LittleEndian.Uint64(head[atSize:])
-	if string(head[:len(mark)]) != mark || size < MinSize || size > MaxSize {
-		return nil, errNoRing
+	var about unix.Stat_t
+	if err := unix.Fstat(fd, &about); err != nil {
+		return nil, err
 	}
-	ring, err := unix.Mmap(fd, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	size, err := sizeIn(head[:], about.Size)
+	if err != nil {
+		return nil, err
+	}
+	ring, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, err
 	}

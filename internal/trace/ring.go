@@ -52,6 +52,16 @@ func Create(size int64) (*os.File, error) {
 	return f, nil
 }
 
+// sizeIn is the size that the head of a ring says, which is no more than its file has: whoever touches memory behind
+// that would be killed.
+func sizeIn(head []byte, file int64) (int, error) {
+	size := binary.LittleEndian.Uint64(head[atSize:])
+	if string(head[:len(mark)]) != mark || size < MinSize || size > uint64(min(file, MaxSize)) {
+		return 0, errNoRing
+	}
+	return int(size), nil
+}
+
 // capacity is how many events a ring of the size has.
 func capacity(size int) uint64 { return uint64(size-atEvents) / eventSize }
 
@@ -61,13 +71,17 @@ func Contents(f *os.File) ([]byte, error) {
 	if _, err := f.ReadAt(head[:], 0); err != nil {
 		return nil, err
 	}
-	size := binary.LittleEndian.Uint64(head[atSize:])
-	if string(head[:len(mark)]) != mark || size < MinSize || size > MaxSize {
-		return nil, errNoRing
+	about, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	used := atEvents + min(binary.LittleEndian.Uint64(head[atCount:]), capacity(int(size)))*eventSize
+	size, err := sizeIn(head[:], about.Size())
+	if err != nil {
+		return nil, err
+	}
+	used := atEvents + min(binary.LittleEndian.Uint64(head[atCount:]), capacity(size))*eventSize
 	b := make([]byte, used)
-	_, err := io.ReadFull(io.NewSectionReader(f, 0, int64(used)), b)
+	_, err = io.ReadFull(io.NewSectionReader(f, 0, int64(used)), b)
 	return b, err
 }
 

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -61,6 +62,13 @@ func TestRing(t *testing.T) {
 		require.GreaterOrEqual(t, all.Events[i].Time, all.Events[i-1].Time)
 	}
 
+	// Of what came from another host the end may be missing.
+	text := contents(t, f)
+	part, err := Read(3, "node1", text[:atEvents+(full/2)*eventSize+5])
+	require.NoError(t, err)
+	assert.Len(t, part.Events, full/2-1)
+	assert.EqualValues(t, 3*full+1, uint64(len(part.Events))+part.Dropped)
+
 	for i := range 10_000 { // more names than there is room for
 		r.Name(strings.Repeat("x", i%100) + string(rune('a'+i%26)))
 	}
@@ -100,6 +108,23 @@ func TestNoRing(t *testing.T) {
 		assert.Error(t, err)
 		_, err = Read(0, "", []byte(text))
 		assert.Error(t, err)
+	}
+	// A head may say more than there is, and times at which nothing was.
+	_, ring := recorder(t, MinSize)
+	size := contents(t, ring)[atSize:atHostClock]
+	_, err = ring.WriteAt(binary.LittleEndian.AppendUint64(nil, MaxSize), atSize)
+	require.NoError(t, err)
+	_, err = Contents(ring)
+	assert.ErrorIs(t, err, errNoRing)
+	_, err = open(int(ring.Fd()))
+	assert.ErrorIs(t, err, errNoRing)
+	_, err = ring.WriteAt(size, atSize)
+	require.NoError(t, err)
+	for _, at := range []int64{atHostClock, atCalendar} {
+		_, err = ring.WriteAt(binary.LittleEndian.AppendUint64(nil, 1<<63), at)
+		require.NoError(t, err)
+		_, err = Read(0, "", contents(t, ring))
+		assert.ErrorIs(t, err, errNoRing)
 	}
 	t.Setenv(Variable, "1")
 	assert.Nil(t, Inherited())
