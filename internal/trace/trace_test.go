@@ -188,12 +188,13 @@ func readBack(t testing.TB, text []byte) parsed {
 	for _, i := range p.Items {
 		switch i.Phase {
 		case "s":
-			require.NotContains(t, begun, i.ID)
+			_, twice := begun[i.ID]
+			require.False(t, twice)
 			begun[i.ID] = i
 			within(i)
 		case "f":
-			require.Contains(t, begun, i.ID)
-			require.False(t, ended[i.ID])
+			_, known := begun[i.ID]
+			require.True(t, known && !ended[i.ID])
 			require.GreaterOrEqual(t, i.Time, begun[i.ID].Time)
 			ended[i.ID] = true
 			within(i)
