@@ -51,6 +51,7 @@ func TestCommandLines(t *testing.T) {
 		{"run --tag-output=x -n 2 true", 2, "", "--tag-output x: want true or false"},
 		{"run --trace-buffer 1M -n 2 true", 2, "", "--trace-buffer means something with --trace only"},
 		{"run --trace t.json --trace-buffer 1 -n 2 true", 2, "", "--trace-buffer 1: want 64K to 1G"},
+		{"run --trace t.json --trace-buffer 0 -n 2 true", 2, "", "--trace-buffer 0: want 64K or more"},
 		{"run --trace /nosuch/t.json -n 2 true", 2, "", "--trace: open /nosuch/t.json: no such file"},
 		{"bench pingpong --iters x", 2, "", "--iters x: want a whole number, such as --iters 4"},
 		{"run", 2, "", "strand run: no program given"},

@@ -206,6 +206,9 @@ func (f *sizeFlag) String() string {
 
 func (f *sizeFlag) Set(text string) error {
 	n, err := param.ParseSize(text)
+	if err == nil && n == 0 { // which is what there is without the flag
+		return fmt.Errorf("want %s or more", param.FormatSize(trace.MinSize))
+	}
 	*f.bytes = n
 	return err
 }

@@ -42,23 +42,16 @@ func Run(ctx context.Context, c Config) error {
 		config: c, path: path, hostname: hostname, name: jobName(),
 		started: make(chan struct{}), events: make(chan event), over: make(chan struct{}),
 	}
-	page, err := c.openTrace()
-	if err != nil {
-		return err
-	}
 	defer j.open()()
 	if j.server, err = pmi.NewServer(j.name, c.Ranks, j); err != nil {
 		return err
 	}
 	j.server.Place(c.hosts())
-	err = j.run(ctx)
-	if page == nil {
+	page, err := c.openTrace()
+	if err != nil {
 		return err
 	}
-	if unwritten := j.writeTrace(page); unwritten != nil && err == nil {
-		err = unwritten
-	}
-	return err
+	return j.withTrace(page, j.run(ctx))
 }
 
 // open opens the job's outputs. The returned function ends the goroutines that write to them.

@@ -63,16 +63,25 @@ func (j *job) command(rank int) local.Command {
 // output, its lifeline and a handle of its process. For the job: its own files, and those that
 // are open for a moment while a rank starts.
 const (
-	filesPerRank = 6 // one more for a trace
+	filesPerRank = 6
 	filesOfJob   = 24
 )
+
+// files is how many that are. The ring of a trace is one more for each rank.
+func (c *Config) files() int {
+	each := filesPerRank
+	if c.Trace != "" {
+		each++
+	}
+	return each*c.Ranks + filesOfJob
+}
 
 // explainStart says why a rank could not be started, and what to do about it.
 func (j *job) explainStart(rank int, err error) error {
 	switch {
 	case openfiles.Exhausted(err):
 		return fmt.Errorf("can not start rank %d of %d: %w; the launcher needs about %d for this job",
-			rank, j.config.Ranks, openfiles.Explain(err), filesPerRank*j.config.Ranks+filesOfJob)
+			rank, j.config.Ranks, openfiles.Explain(err), j.config.files())
 	case rank == 0:
 		return local.Refusal(j.config.Program, err)
 	case errors.Is(err, syscall.EAGAIN):

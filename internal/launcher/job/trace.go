@@ -38,6 +38,19 @@ func (c *Config) openTrace() (*os.File, error) {
 	return f, nil
 }
 
+// withTrace adds the trace to the end of the job. What the job has failed with counts for more than that there is no trace.
+func (j *job) withTrace(page *os.File, failure error) error {
+	if page == nil {
+		return failure
+	}
+	unwritten := j.writeTrace(page)
+	if failure != nil && unwritten != nil {
+		fmt.Fprintf(j.config.stderr(), "strand run: %v\n", unwritten)
+		return failure
+	}
+	return cmp.Or(failure, unwritten)
+}
+
 // writeTrace writes what the ranks have recorded. All of them have ended.
 func (j *job) writeTrace(f *os.File) error {
 	var ranks []*trace.Rank
@@ -56,7 +69,7 @@ func (j *job) writeTrace(f *os.File) error {
 	}
 	sum, err := writePage(f, ranks)
 	if err != nil {
-		return fmt.Errorf("--trace: %w", err)
+		return fmt.Errorf("--trace %s: what the ranks have recorded is lost: %w", j.config.Trace, err)
 	}
 	fmt.Fprintf(j.config.stderr(), "%s", j.traceText(&sum, len(ranks), silent))
 	return nil

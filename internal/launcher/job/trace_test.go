@@ -147,3 +147,18 @@ func TestTraceThatCanNotBeMade(t *testing.T) {
 	require.NoError(t, Run(context.Background(), c))
 	assert.Contains(t, out.String(), "nothing was recorded by ranks 0, 1")
 }
+
+// Where the page can not be written, that is told, and a job that has failed says so.
+func TestTraceThatCanNotBeWritten(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	for status, script := range map[string]string{"what the ranks have recorded is lost": "exit 0", "exited with status 3": "exit 3"} {
+		c, out := shell(script, 2)
+		c.Trace = "/dev/full"
+		require.ErrorContains(t, Run(context.Background(), c), status)
+		if script != "exit 0" {
+			assert.Contains(t, out.String(), "strand run: --trace /dev/full: what the ranks have recorded is lost: write /dev/full: no space left")
+		}
+	}
+}
