@@ -134,12 +134,15 @@ func (g *Cart) neighborAlltoallView(name string, in, out []View) neighborly {
 		return neighborly{err: err}
 	}
 	for i := range in {
+		if g.shifted(i/2, i%2*2-1) == ProcNull {
+			continue
+		}
 		err := in[i].sendable(name)
 		if err == nil {
 			err = out[i].receivable(name)
 		}
 		if err != nil {
-			return neighborly{err: fmt.Errorf("neighbour %d of %d: %w", i, len(in), err)}
+			return neighborly{err: fmt.Errorf("%w (neighbour %d of %d)", err, i, len(in))}
 		}
 	}
 	return neighborly{what: call{name: "NeighborAlltoallView", uneven: true}, do: func(ctx context.Context, k *courier) error {

@@ -217,7 +217,7 @@ func (c *Comm) checkViews(name string, views []View, usable func(View, string) e
 	}
 	for rank, v := range views {
 		if err := usable(v, name); err != nil {
-			return fmt.Errorf("view %d of %d: %w", rank, len(views), err)
+			return fmt.Errorf("%w (view %d of %d)", err, rank, len(views))
 		}
 	}
 	if own := views[c.rank]; own.Size() != other.Size() {

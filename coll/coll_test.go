@@ -219,8 +219,9 @@ func places(name string, n int) []*Places {
 	return all
 }
 
-// each calls f for numbers of processes, lengths, algorithms, roots and places: for all pairs of two of these, in a long run for all
-// combinations.
+// each calls f for numbers of processes, lengths, algorithms, roots and places, in a long run for all combinations. In a short
+// one each number is tried with each length, and then each pair of two of the first four comes, each algorithm at each place, and most
+// lengths and roots there.
 func each(t *testing.T, call string, f func(t *testing.T, n, length, root int, ch *Choice, p *Places)) {
 	names := append([]string{""}, Algorithms[call]...)
 	try := func(t *testing.T, name string, n, length, root int, p *Places) {
@@ -235,7 +236,7 @@ func each(t *testing.T, call string, f func(t *testing.T, n, length, root int, c
 				if !need.Soaking() {
 					name, roots := names[(i+j)%len(names)], []int{0, n / 2, n - 1}
 					at := places(name, n)
-					try(t, name, n, length, roots[(i*5+j*3+i*j)%3], at[(i*7+j)%len(at)])
+					try(t, name, n, length, roots[(j+i/len(names))%3], at[(6*i+4*j+i/4)%len(at)])
 					continue
 				}
 				for _, name := range names {

@@ -1,9 +1,8 @@
 package pml
 
 import (
-	"unsafe"
-
 	"math"
+	"unsafe"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"

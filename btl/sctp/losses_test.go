@@ -39,6 +39,7 @@ func TestLosses(t *testing.T) {
 	a, b := newNode(t, 0, with(pLoopbackMTU, "1440")), newNode(t, 1, with(pLoopbackMTU, "1440"))
 	join(t, a, b)
 	seed := rand.Uint64()
+	t.Logf("seed %#x", seed)
 	for i, n := range []*node{a, b} {
 		n.stack().Filter((&lossy{chance: rand.New(rand.NewPCG(seed, uint64(i)))}).pass)
 	}
@@ -48,7 +49,7 @@ func TestLosses(t *testing.T) {
 	await(t, "all", func() bool { return len(b.frames) == frames }, a, b)
 	c := a.ep.(*endpoint).Report().Congestion
 	require.NotNil(t, c)
-	t.Logf("seed %#x: %d packets lost, %d probes", seed, c.Resent, c.Timeouts)
+	t.Logf("%d packets lost, %d probes", c.Resent, c.Timeouts)
 	next := make([]int, lanes)
 	for _, f := range b.frames {
 		lane := int(f[0] - '0')
