@@ -11,23 +11,21 @@ import (
 // it and, if it is counted, the peer has acknowledged it.
 type txFrame struct {
 	delivery.Frame
-	peer   *peer
-	op     *operation // whose buffer it refers to; nil if it has a copy
-	lane   int
-	copy   []byte // from the pool
-	short  bool   // the payload is in room
-	opens  bool   // a message of length bytes begins with it, which its rail is to count
-	length uint64
-	lost   bool     // it was given up: the memory that it refers to is that of an operation that ends
-	pieces [][]byte // memory for Frame.More
-	packed packing
-	free   *txFrame // the next on the free list
-	header [btl.MaxHeader]byte
-	room   [shortLimit]byte
-
-	// Of one that opens a message, if that is to be recorded.
+	peer    *peer
+	op      *operation // whose buffer it refers to; nil if it has a copy
+	lane    int
+	copy    []byte // from the pool
+	short   bool   // the payload is in room
+	lost    bool   // it was given up: the memory that it refers to is that of an operation that ends
+	opens   bool   // a message of length bytes begins with it, which its rail is to count
+	seq     uint32 // of that message, in its context, if it is to be recorded
 	context uint64
-	seq     uint32
+	length  uint64
+	pieces  [][]byte // memory for Frame.More
+	packed  packing
+	free    *txFrame // the next on the free list
+	header  [btl.MaxHeader]byte
+	room    [shortLimit]byte
 }
 
 // frameOf is the frame whose delivery f is.

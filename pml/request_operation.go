@@ -56,6 +56,8 @@ type life struct {
 	isSend bool
 	busy   bool // counted by the engine as something to move on
 	orphan bool // nobody has its request: it ends with its completion
+	packs  bool // frames of a send need copies, since its memory is scattered
+	other  bool // of a Completion
 
 	context *Context
 	peer    *peer // the destination; of a receive, the sender once it is known
@@ -68,8 +70,6 @@ type life struct {
 
 	buf  payload.Memory
 	size uint64 // of it, in bytes
-	// packs: frames of a send need copies, since its memory is scattered.
-	packs bool
 
 	// Of a send.
 	mode    Mode
@@ -83,9 +83,9 @@ type life struct {
 	round   uint32 // how often the receiver has withdrawn what it had cleared
 	asked   bool   // a request to send went out
 	cleared bool   // and was answered
-	frames  int    // frames that hold on to the buffer
-	lost    bool   // one of them will never arrive
+	lost    bool   // a frame that holds on to the buffer will never arrive
 	owned   bool   // buf is from the pool: a buffered send
+	frames  int    // frames that hold on to the buffer
 
 	// Of a receive.
 	recv      match.Recv
@@ -94,12 +94,11 @@ type life struct {
 	booked    uint64   // bytes that have landed or are arriving
 	first     bool     // the first frame's payload is complete
 	bound     bool     // counted by the peer as one that has matched
-	in        *inbound // the message, once it has matched
 	withdrawn bool     // the message was given back, and its sender is to hear it
+	in        *inbound // the message, once it has matched
 	late      []uint32 // frames of it that have arrived since
 
 	// Of a Completion.
-	other     bool
 	abandoned func() // nobody waits for it any more
 }
 

@@ -101,6 +101,7 @@ type Config struct {
 	TraceBuffer int64
 
 	Timeout time.Duration // ends the job; 0: none
+	overdue chan struct{} // a test says by it that Timeout is over
 	Grace   time.Duration // 0: DefaultGrace
 
 	// KeepGoing lets the others go on when a rank fails. They are told at once

@@ -93,6 +93,8 @@ func (s *supervisor) run(ctx context.Context) {
 			s.pass(sig)
 		case <-s.timeout.C:
 			s.late()
+		case <-s.config.overdue:
+			s.late()
 		case e := <-s.explaining.results:
 			s.explained(e)
 		case err := <-s.console.failure:

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/transcript"
 	"github.com/strandmp/strand/internal/trace"
 )
 
@@ -35,10 +37,25 @@ func playTraced() {
 		if len(os.Args) < 2 {
 			return nil
 		}
-		if w.Rank() == 1 && os.Args[1] == "kill" {
+		if w.Rank() == 0 {
+			r, err := c.Irecv(make([]byte, 8), 1, 2) // nobody sends it
+			if err != nil {
+				return err
+			}
+			if err := c.Send(ctx, nil, 1, 3); err != nil {
+				return err
+			}
+			_, err = r.Wait(ctx)
+			return err
+		}
+		if _, err := c.Recv(ctx, nil, 0, 3); err != nil {
+			return err
+		}
+		if os.Args[1] == "kill" {
 			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
-		_, err := c.Recv(ctx, make([]byte, 8), 1, 2) // nobody sends it
+		fmt.Println("all wait")
+		_, err := c.Recv(ctx, make([]byte, 8), 0, 2)
 		return err
 	})
 }
@@ -70,35 +87,38 @@ func TestTrace(t *testing.T) {
 	for name, end := range map[string]string{"in order": "", "a rank is killed": "kill", "too late": "wait"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for timeout := 300 * time.Millisecond; ; timeout *= 2 { // a busy machine takes its time to start ranks
-				c, out := playing(t, "traced", 2)
-				c.Trace = filepath.Join(t.TempDir(), "out.json.gz")
-				if end != "" {
-					c.Args = []string{end}
-				}
-				if end == "wait" {
-					c.Timeout = timeout
-				}
-				err := Run(context.Background(), c)
-				require.Equal(t, end == "", err == nil, "%v: %s", err, out)
-				assert.Contains(t, out.String(), "strand run: "+c.Trace+" has ")
-				p := readTrace(t, c.Trace)
-				// Rank 0 may not have come to its receive when the job ends.
-				if end != "" && timeout < time.Minute && p.count(0, "receive from 1 (not over)")+p.count(0, "receive from 1 (failed)") == 0 {
-					continue
-				}
-				for rank := range 2 {
-					assert.Equal(t, 1, p.count(rank, "Barrier")+p.count(rank, "Barrier (failed)")+p.count(rank, "Barrier (not over)"))
-					assert.GreaterOrEqual(t, p.count(rank, "s"), 3, "arrows begin")
-					assert.Equal(t, p.count(rank, "s"), p.count(1-rank, "f"), "and end")
-				}
-				if end != "" {
-					assert.Equal(t, 1, p.count(0, "receive from 1 (not over)")+p.count(0, "receive from 1 (failed)"))
-				}
-				return
+			c, out := playing(t, "traced", 2)
+			c.Trace = filepath.Join(t.TempDir(), "out.json.gz")
+			if end != "" {
+				c.Args = []string{end}
+			}
+			err := runUntil(t, c, out, end == "wait", "all wait")
+			require.Equal(t, end == "", err == nil, "%v: %s", err, out)
+			assert.Contains(t, out.String(), "strand run: "+c.Trace+" has ")
+			p := readTrace(t, c.Trace)
+			for rank := range 2 {
+				assert.Equal(t, 1, p.count(rank, "Barrier")+p.count(rank, "Barrier (failed)")+p.count(rank, "Barrier (not over)"))
+				assert.GreaterOrEqual(t, p.count(rank, "s"), 3, "arrows begin")
+				assert.Equal(t, p.count(rank, "s"), p.count(1-rank, "f"), "and end")
+			}
+			if end != "" {
+				assert.Equal(t, 1, p.count(0, "receive from 1 (not over)")+p.count(0, "receive from 1 (failed)"))
 			}
 		})
 	}
+}
+
+// runUntil is Run of a job whose time, if it is late, is over when all ranks wait, as its output says.
+func runUntil(t *testing.T, c Config, out *transcript.Output, late bool, said string) error {
+	t.Helper()
+	c.overdue = make(chan struct{}, 1)
+	over := make(chan error, 1)
+	go func() { over <- Run(context.Background(), c) }()
+	if late {
+		out.Await(t, said, 1)
+		c.overdue <- struct{}{}
+	}
+	return <-over
 }
 
 // What ranks of other hosts have recorded comes through their remote shells, and the clocks of the hosts
