@@ -18,10 +18,6 @@ import (
 // all places are taken, or from one, whose association each of them begins anew.
 func TestMemberAmongFlood(t *testing.T) {
 	leak.Check(t)
-	rate := floodRate
-	if !need.Soaking() {
-		rate /= 4 // other tests want the processors too
-	}
 	for _, test := range []struct {
 		name, from string
 		ports      int
@@ -34,7 +30,7 @@ func TestMemberAmongFlood(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for trial := range need.Times(1, 20) {
 				n := newNode(t, 0)
-				f := flood.NewSCTP(target(n), rate, sockets(t, test.from, test.ports)...)
+				f := flood.NewSCTP(target(n), floodRate, sockets(t, test.from, test.ports)...)
 				full := min(test.ports, mostStrangers)
 				await(t, "all places to be taken", func() bool { return n.mod.Wire.Count() == full && f.Made.Load() >= mostStrangers }, n)
 				later := time.Now().Add(time.Duration(100+trial*17) * time.Millisecond)

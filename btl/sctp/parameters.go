@@ -19,7 +19,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pNoDelay, Kind: param.Bool, Default: "true", Level: param.Tuner,
 		Help: "Send small frames at once (SCTP_NODELAY) instead of waiting for acknowledgements of earlier ones."},
 	{Name: pRTOInitial, Kind: param.Duration, Default: "0s", Min: "0s", Max: "1h", Level: param.Tuner,
-		Help: "Time to the first retransmission before a round trip was measured; 0 leaves it to the stack (user: 1s)."},
+		Help: "Time to the first retransmission before a round trip was measured; 0 leaves it to the stack (user: 1s, but what begins an association is sent again after 50ms, 100ms and so on at first)."},
 	{Name: pRTOMin, Kind: param.Duration, Default: "0s", Min: "0s", Max: "1h", Level: param.Tuner,
 		Help: "Shortest time to a retransmission; 0 leaves it to the stack (user: what the round trip makes it, but no more than one a second counts as unanswered)."},
 	{Name: pRTOMax, Kind: param.Duration, Default: "0s", Min: "0s", Max: "1h", Level: param.Tuner,

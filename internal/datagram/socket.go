@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
@@ -37,8 +38,13 @@ const (
 	// receivesAtOnce buffers of receiveSize take what one call receives.
 	receivesAtOnce = 4
 	receiveSize    = 64 << 10
-	// receivesPerPoll bounds the calls of one poll.
+	// receivesPerPoll bounds the calls of one poll. A socket with which the polls do not keep up is read for longer.
 	receivesPerPoll = 8
+	receivesBehind  = 4 * receivesPerPoll
+	// behindAfter is for how long polls may leave packets behind until those of strangers are dropped, and strangerPace
+	// how often one of them is taken nevertheless.
+	behindAfter  = int64(50 * time.Millisecond)
+	strangerPace = int64(time.Millisecond)
 )
 
 // NewBuffers returns buffers.
@@ -56,6 +62,8 @@ type Socket struct {
 	buffers *Buffers
 	loop    btl.Loop
 	now     int64
+	behind  int64 // since when each poll has left packets behind; 0: the last one has not
+	next    int64 // when a stranger's packet is taken nevertheless
 	watch   btl.Watch
 	blocked []Waiter
 	closed  bool
@@ -118,10 +126,14 @@ func (s *Socket) Receive() bool {
 	if s.closed || s.buffers.busy {
 		return false
 	}
-	did := false
-	for range receivesPerPoll {
+	did, most, behind := false, receivesPerPoll, s.behind
+	if behind != 0 {
+		most = receivesBehind
+	}
+	for range most {
 		n, errno := s.buffers.arrived.Receive(s.fd)
 		if errno == syscall.EAGAIN {
+			s.behind = 0
 			break
 		}
 		did = true
@@ -132,13 +144,32 @@ func (s *Socket) Receive() bool {
 		s.now = s.loop.Now() // reading the clock for each packet would take as long as all else
 		s.hand(n)
 		if n < receivesAtOnce || s.closed {
+			s.behind = 0
 			break
+		}
+		if behind == 0 {
+			s.behind = s.now
 		}
 	}
 	if did && !s.closed {
 		s.owner.Settle()
 	}
 	return did
+}
+
+// Crowded reports whether the packet that the owner is handed is to be dropped if it is a stranger's, before anything is done
+// for it. The polls have not kept up with what comes for a while. A queue that is full drops whatever
+// comes, and what it does not drop comes late, that of members too. It gets short as strangers are not answered: who is
+// one of us tries again.
+func (s *Socket) Crowded() bool {
+	if s.behind == 0 || s.now-s.behind < behindAfter {
+		return false
+	}
+	if s.now < s.next {
+		return true
+	}
+	s.next = s.now + strangerPace
+	return false
 }
 
 // Now is the loop's time when the packet was received that the owner is handed.

@@ -56,7 +56,8 @@ type Association struct {
 	begin          beginning
 	due            bool  // the chunk of the present state is to be sent
 	dueAt          int64 // when it is to be sent again; 0: not
-	tries          int
+	tries          int   // since when that counts,
+	repeats        int   // and before
 	guardAt        int64 // when a shutdown has taken too long; 0: there is none
 	final          chunk.Type
 	finalCause     refusal
@@ -80,7 +81,7 @@ func (e *Endpoint) newAssociation(port uint16) *Association {
 const none = chunk.Type(0xff)
 
 func (a *Association) enter(now int64, s State) {
-	a.state, a.due, a.dueAt, a.tries = s, false, 0, 0
+	a.state, a.due, a.dueAt, a.tries, a.repeats = s, false, 0, 0, 0
 	switch s {
 	case CookieWait, CookieEchoed, ShutdownSent, ShutdownAckSent:
 		a.due = true

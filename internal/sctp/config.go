@@ -22,7 +22,8 @@ type Config struct {
 	Window int
 	// Outstanding bounds, in bytes, what is under way to a peer; 0: its window does.
 	Outstanding int
-	// RTOInitial and RTOMax are those of RFC 9260, section 16: 1 s, 1 minute. RTOMin is how long an answer to
+	// RTOInitial and RTOMax are those of RFC 9260, section 16: 1 s, 1 minute. If RTOInitial is 0, what begins an association is sent
+	// again sooner at first: after 50 ms, and then twice as long each time. RTOMin is how long an answer to
 	// data is waited for at the least. If it is 0, a lost answer is asked for sooner, but counts as an error
 	// at most once a second.
 	RTOInitial, RTOMin, RTOMax time.Duration
@@ -70,6 +71,8 @@ type Config struct {
 	Local func(remote netip.AddrPort, arrived netip.Addr) (Pair, bool)
 	// Random returns random bits that nobody can guess.
 	Random func() uint64
+
+	quick int64 // after how long what begins an association is sent again first; 0: RTOInitial
 }
 
 // A Pair is one of our addresses and one of the peer's, with the port of UDP's that it has there.
@@ -85,6 +88,7 @@ const (
 	defaultStreams   = 10
 	defaultWindow    = 1 << 20
 	defaultRTO       = time.Second
+	firstRepeat      = 50 * time.Millisecond
 	defaultRTOMax    = time.Minute
 	defaultHeartbeat = 30 * time.Second
 	defaultHeld      = 200 * time.Millisecond
@@ -108,6 +112,9 @@ func orElse[T comparable](v *T, standard T) {
 func (c *Config) complete() error {
 	orElse(&c.Streams, defaultStreams)
 	orElse(&c.Window, defaultWindow)
+	if c.RTOInitial == 0 {
+		c.quick = int64(firstRepeat)
+	}
 	orElse(&c.RTOInitial, defaultRTO)
 	orElse(&c.RTOMax, defaultRTOMax)
 	orElse(&c.Heartbeat, defaultHeartbeat)

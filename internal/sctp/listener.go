@@ -84,6 +84,10 @@ func (e *Endpoint) initial(tag, tsn uint32) chunk.Init {
 // echoed takes a COOKIE ECHO, and what comes with it.
 func (e *Endpoint) echoed(in *incoming, chunks chunk.Chunks) (a *Association, reply []byte) {
 	c, _ := chunks.Next()
+	if e.byTag[in.header.Tag] == nil && e.byPeer[peer{in.from, in.header.Source}] == nil && !e.config.Room(in.from) {
+		e.Refused++ // before its cookie is looked at, which costs more
+		return nil, nil
+	}
 	k, ok := e.keys.open(in.now, c.Value)
 	if !ok || in.header.Tag != k.tag || in.header.Source != k.port || !k.names(in.from) {
 		e.Cookies++

@@ -38,7 +38,9 @@ func (a *Association) Send(now int64, b []byte) (packet []byte, way Way, ok bool
 	switch {
 	case a.due && a.state == CookieWait:
 		b = a.appendInit(b)
-		a.begin.sent = now
+		if a.repeats == 0 {
+			a.begin.sent = now // the answer to a later one may be that to the first
+		}
 		a.sent(now)
 	case p.moved.due:
 		way.Remote = p.to
@@ -103,12 +105,12 @@ func (a *Association) sends() bool {
 func (a *Association) duePath() int {
 	for _, want := range [...]PathState{Active, Suspect} {
 		for j := range a.paths {
-			if i := (a.primary + a.tries + j) % len(a.paths); a.paths[i].state == want {
+			if i := (a.primary + a.tries + a.repeats + j) % len(a.paths); a.paths[i].state == want {
 				return i
 			}
 		}
 	}
-	return (a.primary + a.tries) % len(a.paths)
+	return (a.primary + a.tries + a.repeats) % len(a.paths)
 }
 
 // backPath is the path for acknowledgements: the one over which data has come, if it is good.
@@ -178,8 +180,21 @@ func (a *Association) sent(now int64) {
 	a.dueAt = now + a.patience()
 }
 
+// quick is how long the answer is waited for to what begins an association, as long as that is less than RTO.Initial:
+// nothing is known of the way, and it is a packet or two. 0: it was sent often enough for that.
+func (a *Association) quick() int64 {
+	c := &a.e.config
+	if wait := c.quick << min(a.repeats, 20); (a.state == CookieWait || a.state == CookieEchoed) && wait < int64(c.RTOInitial) {
+		return wait
+	}
+	return 0
+}
+
 // patience is how long its answer is waited for.
 func (a *Association) patience() int64 {
+	if quick := a.quick(); quick > 0 {
+		return quick
+	}
 	wait := int64(a.e.config.RTOInitial)
 	if a.sender != nil {
 		wait = int64(a.sender.Path(a.duePath()).Timeout())

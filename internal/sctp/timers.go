@@ -67,6 +67,11 @@ func (a *Association) Tick(now int64) {
 
 // unanswered has the chunk of the present state sent again. It reports whether the association is still there.
 func (a *Association) unanswered(now int64) bool {
+	if a.quick() > 0 {
+		a.repeats++
+		a.due, a.dueAt = true, 0
+		return true
+	}
 	a.tries++
 	most := a.e.config.AssocMaxRetrans
 	if a.sender == nil {

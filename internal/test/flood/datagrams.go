@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Datagrams are a flood of attempts to connect to a process that listens at a UDP port.
@@ -28,24 +27,10 @@ func begin(to netip.AddrPort, rate int, conns []net.PacketConn, hello func() []b
 	for _, c := range conns {
 		f.done.Go(func() { f.echo(c) })
 	}
-	f.done.Go(func() { f.pour(rate) })
+	f.done.Go(func() {
+		pour(rate, f.over, func(n int) { _, _ = f.conns[n%len(f.conns)].WriteTo(f.hello(), f.to) })
+	})
 	return f
-}
-
-func (f *Datagrams) pour(rate int) {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	began, sent := time.Now(), 0
-	for {
-		select {
-		case <-f.over:
-			return
-		case <-tick.C:
-			for due := int(time.Since(began).Seconds() * float64(rate)); sent < due; sent++ {
-				_, _ = f.conns[sent%len(f.conns)].WriteTo(f.hello(), f.to)
-			}
-		}
-	}
 }
 
 // echo gives each cookie back.

@@ -47,29 +47,14 @@ func NewTCPBy(dial func() (net.Conn, error), rate int, said []byte) *TCP {
 	}
 	f.done.Go(func() {
 		defer close(due)
-		f.pace(rate, due)
-	})
-	return f
-}
-
-// pace says when a connection is due. Those that nobody is free to make are left out.
-func (f *TCP) pace(rate int, due chan<- struct{}) {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	began, sent := time.Now(), 0
-	for {
-		select {
-		case <-f.over:
-			return
-		case <-tick.C:
-		}
-		for now := int(time.Since(began).Seconds() * float64(rate)); sent < now; sent++ {
+		pour(rate, f.over, func(int) {
 			select {
 			case due <- struct{}{}:
-			default:
+			default: // those that nobody is free to make are left out
 			}
-		}
-	}
+		})
+	})
+	return f
 }
 
 func (f *TCP) connect() {

@@ -293,7 +293,7 @@ func (so *socket) Arrived(from *rawio.Origin, b []byte) {
 
 func (so *socket) take(from *rawio.Origin, b []byte) {
 	s := so.s
-	if s.isSevered(b) {
+	if s.isSevered(b) || so.Crowded() && s.stranger(b) {
 		return
 	}
 	at := from.AddrPort()
@@ -313,6 +313,11 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 		return
 	}
 	s.refuse(p)
+}
+
+// stranger reports whether a packet is for no association that there is, such as an INIT.
+func (s *Stack) stranger(b []byte) bool {
+	return len(b) < chunk.HeaderSize || s.byTag[binary.BigEndian.Uint32(b[4:])] == nil
 }
 
 // isSevered reports whether a packet is for an association that hears nothing.
