@@ -73,6 +73,7 @@ type Engine struct {
 	watches  watchTable
 	events   [maxEvents]event
 	yields   penalty
+	crowd    crowd
 	company  company
 	move     func() // takes the thread to another processor; nil: it stays
 	aside    aside

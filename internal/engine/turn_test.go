@@ -44,16 +44,40 @@ func TestTheTimeOfOthersIsNotSpun(t *testing.T) {
 		all.Wait()
 		return polls
 	}
-	const most = quickPolls + offers*3/4
+	const most, crowd = quickPolls + offers*3/4, 2*crowdPolls + offers*3/4
 	t.Run("others wait", func(t *testing.T) {
-		require.Greater(t, pollsUntilParked(t, crowdYield*2/5, true), most)
+		require.Greater(t, pollsUntilParked(t, crowdYield*2/5, true), crowd)
 	})
 	t.Run("others compute", func(t *testing.T) {
-		require.Less(t, pollsUntilParked(t, crowdYield+1, true), most)
+		require.Less(t, pollsUntilParked(t, crowdYield+1, true), crowd)
 	})
 	t.Run("no crowd", func(t *testing.T) {
 		require.Less(t, pollsUntilParked(t, crowdYield*2/5, false), most)
 	})
+}
+
+// In a crowd a waiter offers the processor after few empty polls if those take long, and after as many as elsewhere if not.
+func TestACrowdGivesWaySoon(t *testing.T) {
+	offeredAfter := func(pollTakes int64, crowded bool) int {
+		// Who has offered the processor once has polled for long enough: it parks at its next empty poll.
+		e, p := newEngineOn(t, Options{Spin: 1, Stay: true, Crowded: crowded}, func(p poller) *stepper { return &stepper{poller: p} })
+		e.background.tick.Store(forever)
+		ctx, cancel := context.WithCancel(watchdog(t))
+		f, source := &flag{}, &counter{at: func(int) bool { p.clock.Add(pollTakes); return false }}
+		var all sync.WaitGroup
+		all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, f, source), context.Canceled) })
+		e.until(t, "the waiter parks", func() bool { return f.parked > 0 })
+		e.Lock()
+		polls := source.polls
+		e.Unlock()
+		cancel()
+		all.Wait()
+		return polls - 1
+	}
+	const dear = (dearPolls + crowdPolls - 1) / crowdPolls
+	require.Equal(t, 2*crowdPolls, offeredAfter(dear, true))
+	require.Equal(t, quickPolls, offeredAfter(dear-1, true))
+	require.Equal(t, quickPolls, offeredAfter(dear, false))
 }
 
 // In a crowd that talks a yield may take longer before it is a reason to park.

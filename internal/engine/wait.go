@@ -169,6 +169,9 @@ func (e *Engine) takesRole(source btl.Poller) bool {
 // many empty polls.
 func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bool) {
 	for round := 0; round < briefRounds && empty < briefPolls && e.contended.Load() == 0; round++ {
+		if e.opts.Crowded && e.crowd.givesWay(empty+1, e.poller.now) {
+			break
+		}
 		empty++
 		if e.pollSource(source) {
 			empty = 0
@@ -276,7 +279,7 @@ func (e *Engine) endRound() {
 // Go's runtime, which does so every 20 µs for milliseconds after a rest: the system then takes the
 // waiter for one that has given up its turn, and lets the other in each time. That delays the peer,
 // who makes an offer in turn. So quickSpin is longer than what such a thread takes. Where others have
-// lately taken the processor quickPolls will do.
+// lately taken the processor quickPolls will do, and fewer where ranks outnumber the processors (see crowd).
 const (
 	quickPolls = 64
 	quickSpin  = int64(100 * time.Microsecond)
@@ -286,6 +289,9 @@ const (
 // empty polls. The first clockPolls of them were over at from.
 func (e *Engine) quick(empty int, from int64) bool {
 	if e.opts.Spin <= 0 || e.yields.length != 0 {
+		return false
+	}
+	if e.opts.Crowded && e.crowd.givesWay(empty, e.poller.now) {
 		return false
 	}
 	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < min(quickSpin, int64(e.opts.Spin)) && engines.Load() <= 1
