@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/transcript"
 	"github.com/strandmp/strand/internal/trace"
 )
@@ -170,9 +171,8 @@ func TestTraceThatCanNotBeMade(t *testing.T) {
 
 // Where the page can not be written, that is told, and a job that has failed says so.
 func TestTraceThatCanNotBeWritten(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip(err)
-	}
+	_, err := os.Stat("/dev/full")
+	need.That(t, err == nil, "/dev/full, which Linux has: %v", err)
 	for status, script := range map[string]string{"what the ranks have recorded is lost": "exit 0", "exited with status 3": "exit 3"} {
 		c, out := shell(script, 2)
 		c.Trace = "/dev/full"

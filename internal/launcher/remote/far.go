@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/yamux"
-	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/launcher/local"
 )
@@ -29,8 +28,14 @@ type Call struct {
 	Carried string        // the folder that strand was brought in, or ""
 }
 
+// Flags are those of a command line, as package pflag has them.
+type Flags interface {
+	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
+	StringVar(p *string, name string, value string, usage string)
+}
+
 // AddFlags has the command line of strand there fill in c: [Arguments], and what [Host] adds.
-func (c *Call) AddFlags(flags *pflag.FlagSet) {
+func (c *Call) AddFlags(flags Flags) {
 	flags.DurationVar(&c.Timeout, timeoutFlag, DefaultTimeout, "the `time` after which the launcher misses a sign of life")
 	flags.StringVar(&c.Carried, carriedFlag, "", "the `folder` that this program was brought in")
 }
@@ -53,7 +58,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction
 		return err
 	}
 	heard, _ := takeIn(in)
-	defer heard.Close()
+	defer func() { _ = heard.Close() }()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	beat := beatOf(call.Timeout)

@@ -138,7 +138,7 @@ func TestSignsOfLife(t *testing.T) {
 		begin := time.Now()
 		go func() { silence <- in.await(nil, time.Second, 3) }()
 		for n := range 100 {
-			time.Sleep(2999 * time.Millisecond)
+			<-time.After(2999 * time.Millisecond)
 			_, err := fmt.Fprint(to, n)
 			require.NoError(t, err)
 			synctest.Wait()
@@ -150,7 +150,7 @@ func TestSignsOfLife(t *testing.T) {
 		in.sleep(true)
 		over := make(chan struct{})
 		go func() { silence <- in.await(over, time.Second, 3) }()
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		close(over)
 		require.NoError(t, <-silence, "who is asleep is not missed")
 		require.NoError(t, to.Close())
