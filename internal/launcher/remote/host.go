@@ -87,13 +87,14 @@ func (h Host) command() ([]string, error) {
 // it, in a folder of its own. Strand removes the folder, or else the shell does as it ends: by a signal, or
 // when strand was killed. The shell knows the folder's name before there is one, as a signal may come in between.
 // What comes after those bytes is not there yet, so it does no harm that head reads ahead. Nobody tells the shell that the
-// launcher's host is cut off, so a second process ends head when nothing more comes.
+// launcher's host is cut off, so a second process ends head when nothing more comes: in a file
+// that is there before both.
 func (h Host) carried(size int64) string {
 	return strings.NewReplacer("{name}", rand.Text(), "{size}", strconv.FormatInt(size, 10),
 		"{seconds}", strconv.Itoa(int((min(h.Patience, farBeats*beatOf(h.Timeout))+time.Second-1)/time.Second)),
 		"{arguments}", strings.Join(append(h.arguments(), "--"+carriedFlag), " ")).Replace(
 		`umask 077; d="${TMPDIR:-/tmp}/strand-{name}"; h=; exec 3<&0; ` +
-			`trap '[ -z "$h" ] || { kill $h; wait $h; }; rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; mkdir "$d" || exit 1; ` +
+			`trap '[ -z "$h" ] || { kill $h; wait $h; }; rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; mkdir "$d" && : >"$d/part" || exit 1; ` +
 			`head -c {size} <&3 3<&- >"$d/part" & h=$!; ` +
 			`{ i=0; n=; while [ -e "$d/part" ] && kill -0 $h; do s=$(wc -c <"$d/part"); [ "$s" = "$n" ] || i=0; n=$s; ` +
 			`[ $i -lt {seconds} ] || kill $h; i=$((i+1)); sleep 1; done; } </dev/null >/dev/null 2>&1 3<&- & ` +
