@@ -129,11 +129,11 @@ func TestCompareOverTheLoopback(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "Ping-pong: throughput")
 	assert.Contains(t, string(out), "can not run: needs an emulated network: asked for by --loopback")
-	assert.Contains(t, string(out), "run 1 of 4")
+	assert.Contains(t, string(out), "run 1 of 6")
 	r, err := results.Load(filepath.Join(dir, resultsFile))
 	require.NoError(t, err)
 	assert.Equal(t, append([]string{"strand"}, args...), r.Command)
-	assert.Len(t, r.Cells[0].Runs, 4)
+	assert.Len(t, r.Cells[0].Runs, 6)
 
 	out, err = strandProcess(t, args...).CombinedOutput()
 	require.Error(t, err)

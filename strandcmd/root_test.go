@@ -31,6 +31,7 @@ func TestCommandLines(t *testing.T) {
 		{"bench pingpong --against=", 2, "", "--against: the value is empty"},
 		{"conformance --btl tcp --list --only=", 2, "", "--only: the value is empty"},
 		{"conformance --btl tcp --list --only damage,", 2, "", "--only damage,: a name between its commas is empty"},
+		{"run-elsewhere --carried /nonexistent", 1, "", "--carried /nonexistent: want the folder that this program was brought in, which is removed in the end"},
 		{"completion bash", 0, "__start_strand", ""},
 		{"rnu", 2, "", `strand: unknown command "rnu"; did you mean run?; see strand --help`},
 		{"rnu -n 2 x", 2, "", `strand: unknown command "rnu"; did you mean run?; see strand --help`},

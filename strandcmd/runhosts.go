@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -143,6 +144,9 @@ func newElsewhereCommand() *cobra.Command {
 		Example: "  strand run --host node1:4,node2:4 ./program",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if call.Carried != "" && filepath.Dir(os.Args[0]) != filepath.Clean(call.Carried) {
+				return fmt.Errorf("--carried %s: want the folder that this program was brought in, which is removed in the end; this is %s", call.Carried, os.Args[0])
+			}
 			i := remote.Introduction{Build: buildName(buildInfo()), Machine: machine.This()}
 			return remote.Serve(commandContext(cmd), os.Stdin, os.Stdout, i, call)
 		},
