@@ -167,9 +167,6 @@ func (p *Path[T]) Room(now int64, wanted int) int {
 	return max(min(wanted, window, p.pacer.room(now, p.pace())), 0)
 }
 
-// Full reports whether the window has no room for one more full packet.
-func (p *Path[T]) Full() bool { return p.Window()-p.flight.bytes < p.config.Packet }
-
 // Free is when a full packet may be sent as far as the pace is concerned.
 func (p *Path[T]) Free() int64 { return p.pacer.free(p.config.Packet, p.pace()) }
 

@@ -165,39 +165,6 @@ func TestFullPeer(t *testing.T) {
 	assert.Equal(t, int32(3), send(s, now)[0], "at once")
 }
 
-// What fills a window while more waits asks for an answer at once, and nothing else does: the peer's window, and
-// the network's.
-func TestBlocked(t *testing.T) {
-	for name, test := range map[string]struct {
-		window         uint32
-		messages, last int
-	}{
-		"the peer's window": {3100, 8, 3},
-		"the network's":     {1 << 20, 100, 0},
-		"nothing waits":     {1 << 20, 2, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := sending(t, Config{Window: test.window}, 0, 1)
-			for range test.messages {
-				require.NoError(t, s.config.Outgoing.Push(&stream.Message{Size: 1000, Pieces: [][]byte{make([]byte, 1000)}}))
-			}
-			var asks []bool
-			for path, _, ok := s.Next(0); ok; path, _, ok = s.Next(0) {
-				for _, c := range s.Take(0, path, chunk.HeaderSize, 1100, nil) {
-					asks = append(asks, c.Immediate)
-				}
-			}
-			require.NotEmpty(t, asks)
-			last := len(asks) - 1
-			assert.NotContains(t, asks[:last], true)
-			assert.Equal(t, s.config.Outgoing.Queued() > 0, asks[last])
-			if test.last > 0 {
-				assert.Len(t, asks, test.last)
-			}
-		})
-	}
-}
-
 // A window that takes nothing, or more than there can be, is borne.
 func TestWindowsThatLie(t *testing.T) {
 	s := sending(t, Config{}, 60_000, 1)

@@ -171,12 +171,6 @@ func (s *Sender) fresh(room int) bool {
 	return s.bytes == 0 || s.limit()-s.bytes >= min(s.config.Outgoing.Queued(), room)
 }
 
-// blocked reports whether data has to wait for an answer to what is under way over a path. A receiver that holds
-// the answer back would delay it (RFC 7053, section 4).
-func (s *Sender) blocked(w *way) bool {
-	return s.config.Outgoing.Queued() > 0 && (w.path.Full() || !s.fresh(w.packet-chunk.HeaderSize-s.header()))
-}
-
 // Take returns the chunks of the next packet over a path, appended to out: none if nothing fits. So many bytes
 // are in the packet already, and it may have so many at most. The packet counts as sent. The caller asks
 // [Sender.Next] before.
@@ -202,9 +196,6 @@ func (s *Sender) Take(now int64, path, used, most int, out []Chunk) []Chunk {
 	if len(p.out) > p.start {
 		w.path.Send(now, p.size, p.kind, p.carried)
 		s.last = path
-		if s.blocked(w) {
-			p.out[len(p.out)-1].Immediate = true
-		}
 	}
 	return p.out
 }
