@@ -20,14 +20,10 @@ var moveCases = []testCase{
 // during has f done at the next move of the rank, and reports whether that came before all that was
 // sent has arrived and was released.
 func (r *rank) during(f func(), send func()) (met bool) {
-	hook := func() {
-		met = true
-		f()
-	}
-	r.meanwhile.Store(&hook)
+	i := r.interrupt(f)
 	send()
 	r.w.settle()
-	return r.meanwhile.Swap(nil) == nil
+	return r.met(i)
 }
 
 func checkMoveRevoke(t *trial) {
@@ -101,20 +97,17 @@ func checkMoveClose(t *trial) {
 		t.falls(there, back)
 		victim := []*port{there, back}[round/2%2]
 		end := []func(){victim.close, victim.abandon, victim.sever}[round%3]
-		hit := false
 		var squatters []squatter
-		hook := func() {
-			hit = true
+		i := victim.r.interrupt(func() {
 			end()
 			squatters = squat()
-		}
-		victim.r.meanwhile.Store(&hook)
+		})
 		there.post(w.long(), w.long())
 		if a != b {
 			back.post(w.long())
 		}
 		w.settle()
-		if victim.r.meanwhile.Swap(nil) == nil && hit {
+		if victim.r.met(i) {
 			met++
 		}
 		w.close()

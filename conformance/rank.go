@@ -36,7 +36,7 @@ type rank struct {
 	upcalls atomic.Int32   // depth of up-calls
 	call    atomic.Pointer[string]
 
-	meanwhile atomic.Pointer[func()] // what the case does while the next Mover moves
+	meanwhile atomic.Pointer[interruption] // what the case does while the next Mover moves
 }
 
 func newRank(w *world, id int) *rank {
@@ -82,6 +82,29 @@ func (r *rank) called(what string, f func()) {
 // heldUp is how long a call of the rank that a pin holds up gets to show that it is not held up.
 const heldUp = 5 * time.Millisecond
 
+// An interruption is what a case does while a Mover moves.
+type interruption struct {
+	do   func()
+	done chan struct{}
+}
+
+// interrupt has f done, on a goroutine of its own, at the next move of the rank.
+func (r *rank) interrupt(f func()) *interruption {
+	i := &interruption{do: f, done: make(chan struct{})}
+	r.meanwhile.Store(i)
+	return i
+}
+
+// met reports whether a move came. If so, the interruption has ended, and what it wrote can be read;
+// if not, it never comes.
+func (r *rank) met(i *interruption) bool {
+	if r.meanwhile.CompareAndSwap(i, nil) {
+		return false
+	}
+	<-i.done
+	return true
+}
+
 // moving calls a Mover's Move. What the case does meanwhile begins before, and may end before if the
 // transport does not pin what it uses.
 func (r *rank) moving(move func()) {
@@ -90,15 +113,14 @@ func (r *rank) moving(move func()) {
 			r.w.t.violate(ruleNoPanic, "panic in Mover.Move of rank %d: %v\n%s", r.id, p, debug.Stack())
 		}
 	}()
-	if f := r.meanwhile.Swap(nil); f != nil {
-		done := make(chan struct{})
+	if i := r.meanwhile.Swap(nil); i != nil {
 		go func() {
-			defer close(done)
-			(*f)()
+			defer close(i.done)
+			i.do()
 		}()
-		defer func() { <-done }()
+		defer func() { <-i.done }()
 		select {
-		case <-done:
+		case <-i.done:
 		case <-time.After(heldUp):
 		}
 	}

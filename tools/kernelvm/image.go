@@ -21,16 +21,16 @@ var passedOn = []string{"STRANDTEST_SOAK", "GODEBUG"}
 
 // writeImage writes the initramfs: first process, modules, programs, tests with
 // their testdata, plan.
-func (s *settings) writeImage(ctx context.Context, name string, k *kernel, tools tools, tests []testBinary) error {
-	guest := name + ".guest"
+func (s *settings) writeImage(ctx context.Context, m *machine, k *kernel, tests []testBinary) error {
+	guest := m.image + ".guest"
 	if _, err := command(ctx, "", "go", "build", "-ldflags=-s -w", "-o", guest, guestPackage); err != nil {
 		return err
 	}
-	a, err := createArchive(name)
+	a, err := createArchive(m.image)
 	if err != nil {
 		return err
 	}
-	p := plan.Plan{Flags: s.testFlags, Limit: s.limit}
+	p := plan.Plan{Flags: s.testFlags, Limit: m.limit}
 	for _, v := range passedOn {
 		if value, ok := os.LookupEnv(v); ok {
 			p.Env = append(p.Env, v+"="+value)
@@ -42,7 +42,7 @@ func (s *settings) writeImage(ctx context.Context, name string, k *kernel, tools
 	if p.Modules, err = a.addModules(k, s.modules); err != nil {
 		a.err = err
 	}
-	a.addSystem(tools)
+	a.addSystem(m.tools)
 	for i, t := range tests {
 		p.Tests = append(p.Tests, a.addTest(i, t))
 	}

@@ -30,7 +30,8 @@ type machine struct {
 // order of package plan. A kernel that has gone wrong reboots at once instead
 // of going on for a while, and with -no-reboot that ends the machine.
 // The kernel is told not to check whether timers come in time: where the computer
-// is very busy they do not, and it would panic.
+// is very busy they do not, and it would panic. A processor that has stood still
+// for a minute does end it, and the console says where.
 func (m *machine) arguments() []string {
 	return []string{
 		"-accel", "tcg,thread=multi", "-cpu", "max",
@@ -38,7 +39,7 @@ func (m *machine) arguments() []string {
 		"-nodefaults", "-display", "none", "-no-reboot",
 		"-serial", "file:/dev/fd/3", "-serial", "file:/dev/fd/4", "-serial", "file:/dev/fd/5",
 		"-kernel", m.kernel, "-initrd", m.image,
-		"-append", "console=ttyS0 quiet panic=-1 oops=panic mitigations=off no_timer_check",
+		"-append", "console=ttyS0 quiet panic=-1 oops=panic mitigations=off no_timer_check watchdog_thresh=30 softlockup_panic=1",
 	}
 }
 

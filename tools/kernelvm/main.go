@@ -10,7 +10,7 @@
 //
 // The machine has the superuser alone, a loopback interface, the modules named by
 // -modules, busybox, ip, tc and ss. Its processors are emulated: expect a tenth
-// of the speed.
+// of the speed. If its kernel locks up, another machine runs what is left, once.
 package main
 
 import (

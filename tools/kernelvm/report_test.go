@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -98,4 +99,19 @@ func TestNothingRunIsNotPassed(t *testing.T) {
 	r := newReport(new(bytes.Buffer), nil)
 	require.NoError(t, r.readOutput(strings.NewReader("testing: warning: no tests to run\nPASS\n")))
 	assert.ErrorContains(t, r.verdict(), "a package without a test that -run fits")
+}
+
+// A kernel that has locked up is worth another machine, a test that has not ended is not.
+func TestKernelStandsStill(t *testing.T) {
+	for console, want := range map[string]bool{
+		"[ 112.5] watchdog: BUG: soft lockup - CPU#0 stuck for 62s! [run:162]\nKernel panic - not syncing: softlockup: hung tasks\n": true,
+		"Kernel panic - not syncing: Fatal exception\n": false,
+		"": false,
+	} {
+		r := newReport(io.Discard, []testBinary{{pkg: "m/a"}})
+		require.NoError(t, r.readConsole(strings.NewReader(console)))
+		assert.Equal(t, want, r.stoodStill(), console)
+		r.event(ran("m/a", 0)[1])
+		assert.False(t, r.stoodStill(), "nothing is left to run")
+	}
 }
