@@ -101,18 +101,6 @@ type stranger struct {
 	theirs uint64
 }
 
-func readHello(b []byte) (theirs uint64, cookie, message []byte, ok bool) {
-	if len(b) < helloSize {
-		return 0, nil, nil, false
-	}
-	theirs = order.Uint64(b[nameSize:])
-	n := int(b[helloSize-1])
-	if n > wireup.CookieSize || len(b) < helloSize+n {
-		return 0, nil, nil, false
-	}
-	return theirs, b[helloSize : helloSize+n], b[helloSize+n:], true
-}
-
 // hears takes a message of the handshake. While we connect, the first one says what the peer calls the
 // connection, and the later ones have to agree: the number is not part of what the handshake proves. One
 // that differs counts from its repetition on.
@@ -139,9 +127,7 @@ func (l *link) shown(cookie []byte) {
 
 // Send implements [wireup.Link]. A message that finds no room is as if lost.
 func (l *link) Send(message []byte) error {
-	b := order.AppendUint64(appendName(l.m.out[:0], kindHello, l.theirs), l.ours)
-	b = append(append(b, byte(len(l.cookie))), l.cookie...)
-	l.m.out = append(b, message...)
+	l.m.out = appendHello(l.m.out[:0], l.theirs, l.ours, l.cookie, message)
 	l.send(l.m.out)
 	return nil
 }

@@ -3,15 +3,17 @@ package udp
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/recovery"
+	"github.com/strandmp/strand/wireup"
 )
 
 // Kinds of packets. All begin with the kind and the number of the connection that the receiver has
 // given it; 0 where the sender does not know that yet.
 const (
-	kindHello   = 0x11 // number of the sender's, length of a cookie, cookie; message of the handshake
+	kindHello   = 0x11 // number of the sender's, length of a cookie, cookie; message of the handshake; sum
 	kindCookie  = 0x12 // cookie
 	kindData    = 0x13 // number of the packet; items
 	kindAnswer  = 0x14 // number among answers; items, of which none is to be acknowledged
@@ -22,6 +24,7 @@ const (
 const (
 	nameSize   = 1 + 8            // kind, connection
 	helloSize  = nameSize + 8 + 1 // and sender, length of the cookie
+	sumSize    = 4
 	numberSize = 8
 	headSize   = nameSize + numberSize
 	sealSize   = 16 // behind the items of a packet that is protected
@@ -60,6 +63,32 @@ var (
 	errNumber = errors.New("a frame that is too far ahead")
 	errRange  = errors.New("an impossible range")
 )
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendHello makes a HELLO. What the handshake proves is its message alone: a number that was damaged would lead
+// to a connection with nobody, so that the packet has a sum (CRC32c).
+func appendHello(b []byte, theirs, ours uint64, cookie, message []byte) []byte {
+	start := len(b)
+	b = order.AppendUint64(appendName(b, kindHello, theirs), ours)
+	b = append(append(b, byte(len(cookie))), cookie...)
+	b = append(b, message...)
+	return order.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
+}
+
+// readHello reads a HELLO, kind and name included.
+func readHello(b []byte) (theirs uint64, cookie, message []byte, ok bool) {
+	if len(b) < helloSize+sumSize {
+		return 0, nil, nil, false
+	}
+	b, sum := b[:len(b)-sumSize], order.Uint32(b[len(b)-sumSize:])
+	theirs = order.Uint64(b[nameSize:])
+	n := int(b[helloSize-1])
+	if n > wireup.CookieSize || len(b) < helloSize+n || crc32.Checksum(b, castagnoli) != sum {
+		return 0, nil, nil, false
+	}
+	return theirs, b[helloSize : helloSize+n], b[helloSize+n:], true
+}
 
 func appendName(b []byte, kind byte, to uint64) []byte {
 	return order.AppendUint64(append(b, kind), to)

@@ -81,6 +81,25 @@ func FuzzItems(f *testing.F) {
 	})
 }
 
+// A HELLO that is damaged anywhere is none: its numbers are not what the handshake proves.
+func TestDamagedHello(t *testing.T) {
+	whole := appendHello(nil, 1, 2, []byte("cookie"), []byte("message"))
+	theirs, cookie, message, ok := readHello(whole)
+	require.True(t, ok)
+	assert.EqualValues(t, 2, theirs)
+	assert.Equal(t, "cookie message", string(cookie)+" "+string(message))
+	for i := range 8 * len(whole) {
+		b := bytes.Clone(whole)
+		b[i/8] ^= 1 << (i % 8)
+		_, _, _, ok = readHello(b)
+		require.False(t, ok, "bit %d", i)
+	}
+	for n := range whole {
+		_, _, _, ok = readHello(whole[:n])
+		require.False(t, ok, "%d bytes", n)
+	}
+}
+
 // Parts of a frame arrive in any order, twice, and cut anew: the payload is whole when all of it has come,
 // and no byte is put twice.
 func TestParts(t *testing.T) {

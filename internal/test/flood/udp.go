@@ -2,6 +2,7 @@ package flood
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -30,5 +31,6 @@ func NewUDP(to netip.AddrPort, rate int, conns ...net.PacketConn) *Datagrams {
 func hello(ours uint64, cookie []byte) []byte {
 	b := binary.LittleEndian.AppendUint64(append(make([]byte, 0, 64), udpHello), 0)
 	b = binary.LittleEndian.AppendUint64(b, ours)
-	return append(append(b, byte(len(cookie))), cookie...)
+	b = append(append(b, byte(len(cookie))), cookie...)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
