@@ -20,6 +20,11 @@ func with(name, text string) param.Setting {
 func subject(more ...param.Setting) conformance.Factory { return subjectOf(Component{}, more...) }
 
 func subjectOf(c Component, more ...param.Setting) conformance.Factory {
+	return patient(c, "500ms", more...)
+}
+
+// patient gives a peer up after a silence of that length.
+func patient(c Component, timeout string, more ...param.Setting) conformance.Factory {
 	return func() conformance.Subject {
 		return conformance.Subject{
 			Component: c,
@@ -27,7 +32,7 @@ func subjectOf(c Component, more ...param.Setting) conformance.Factory {
 				with(prefixOfAll+"connect_timeout", "2s"),
 				with(prefixOfAll+"handshake_timeout", "2s"),
 				with(prefixOfAll+"connect_retries", "2"),
-				with(pTimeout, "500ms"),
+				with(pTimeout, timeout),
 				with(pHeartbeat, "100ms"),
 			}, more...),
 			Sever: sever,
@@ -95,7 +100,10 @@ func TestConformanceOverABadNetwork(t *testing.T) {
 	if need.Soaking() {
 		cases = append(cases, "vectors", "lane-order", "revoke", "connect-both", "hello", "close-busy", "all-to-all", "dialogue")
 	}
-	bad := Component{meddle: badly(rand.New(rand.NewPCG(1, 1)))}
-	conformance.Run(t, subjectOf(bad, with(pPacket, "1400"), with(pProtect, "authenticated")),
+	seed := rand.Uint64()
+	t.Logf("the network's seed: %#x", seed)
+	bad := Component{meddle: badly(rand.New(rand.NewPCG(seed, 1)))}
+	// Of eight questions one finds no answer: in 500 ms there are five, and in one run of a thousand none of them would.
+	conformance.Run(t, patient(bad, "3s", with(pPacket, "1400"), with(pProtect, "authenticated")),
 		conformance.Only(cases...))
 }
