@@ -119,6 +119,9 @@ func (e *Engine) runBackground() {
 		if e.holder == &e.background.waiter {
 			e.serve()
 		}
+		if e.holder != &e.background.waiter {
+			e.setAlarm() // the doze may have used up that of a tick, and who took the role found the tick armed
+		}
 		e.Unlock()
 	}
 }
@@ -151,22 +154,34 @@ func (e *Engine) comeOnDuty() bool {
 		e.Lock()
 		return true
 	}
-	tick := b.tick.Load()
-	if tick == forever {
-		return false
-	}
-	if left := tick - e.poller.now(); left > 0 {
+	for {
+		tick := b.tick.Load()
+		if tick == forever {
+			return false
+		}
+		left := tick - e.poller.now()
+		if left <= 0 {
+			return e.tickIsDue(tick)
+		}
 		e.poller.alarm(left)
-		return false
+		if b.tick.Load() >= tick {
+			return false
+		} // else one that comes sooner was armed meanwhile, and this alarm has taken its alarm's place
 	}
+}
+
+// tickIsDue takes the lock if it is free, and puts off the tick if not.
+func (e *Engine) tickIsDue(tick int64) bool {
+	b := &e.background
 	if e.mu.TryLock() {
 		b.putOff = 0
 		return true
 	}
 	later := int64(e.opts.Tick) << b.putOff
 	b.putOff = min(b.putOff+1, maxCalm)
-	b.tick.Store(e.poller.now() + later)
-	e.poller.alarm(later)
+	if b.tick.CompareAndSwap(tick, e.poller.now()+later) {
+		e.poller.alarm(later)
+	} // else another was armed meanwhile, with an alarm
 	return false
 }
 

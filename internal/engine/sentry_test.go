@@ -195,6 +195,29 @@ func TestTickIsPutOffWhileSomebodyWorks(t *testing.T) {
 	require.True(t, e.tickArmed)
 }
 
+// The background goroutine wakes for a timer, waits for the lock, and meanwhile loses the role to somebody who gives it up
+// again: the tick that was armed before, for later than the timer, still comes.
+func TestTickAfterALostRole(t *testing.T) {
+	e, p := newEngineOn(t, Options{}, func(inner poller) *counted { return &counted{poller: inner} })
+	e.untilBackground(t)
+	e.Lock()
+	dozes := p.dozes.Load()
+	e.After(longTick<<(maxCalm-3), func() {})
+	e.Unlock()
+	e.until(t, "it knows of the timer", func() bool { return p.dozes.Load() > dozes })
+	e.Lock()
+	e.calm = maxCalm
+	e.Flush(&deferral{e: e}) // arms a tick
+	require.True(t, e.tickArmed)
+	for e.contended.Load() == 0 {
+		runtime.Gosched()
+	}
+	e.Poll(nil)
+	require.Nil(t, e.holder)
+	e.Unlock()
+	e.untilBackground(t)
+}
+
 // What is held back goes out, however often its tick was put off.
 func TestTickThatWasPutOffComes(t *testing.T) {
 	e, p := newEngineOn(t, Options{}, func(inner poller) *counted { return &counted{poller: inner} })
