@@ -165,20 +165,20 @@ func TestHostStops(t *testing.T) {
 	require.NoError(t, err)
 	defer zero.Close()
 	c.Program, c.Args = "sh", []string{"-c", "echo up; cat >/dev/null; exec sleep 600"}
-	c.Stdin, c.HostTimeout = zero, time.Second
+	c.Stdin, c.HostTimeout = zero, 2*time.Second
 	done := make(chan error, 1)
 	go func() { done <- Run(t.Context(), c) }()
 	out.Await(t, "up\n", 4)
 	require.NoError(t, syscall.Kill(pidOf(t, folder, "a"), syscall.SIGSTOP))
-	assert.ErrorContains(t, <-done, "the connection to host a is lost: nothing was heard from there for 1s")
+	assert.ErrorContains(t, <-done, "the connection to host a is lost: nothing was heard from there for 2s")
 }
 
 // It is given up, too, if it takes no order, which may be longer than what the way there holds.
 func TestHostTakesNoOrder(t *testing.T) {
 	c, _, _ := elsewhere(t, "exchange")
-	c.Elsewhere[1].Host.Name, c.HostTimeout = "stuck", minHostTimeout
+	c.Elsewhere[1].Host.Name, c.HostTimeout = "stuck", 2*time.Second // the other host, on a busy machine, is not that silent
 	c.Program, c.Args = "sh", []string{"-c", "exec sleep 600", strings.Repeat("long", 100<<10)}
-	assert.ErrorContains(t, Run(t.Context(), c), "the connection to host stuck is lost: nothing was heard from there for 100ms")
+	assert.ErrorContains(t, Run(t.Context(), c), "the connection to host stuck is lost: nothing was heard from there for 2s")
 }
 
 // Ranks whose launcher stops end, though it takes none of their output.
