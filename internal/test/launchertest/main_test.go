@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // roleEnv makes this test program a rank, its value being what the rank plays.
@@ -28,7 +29,9 @@ const watchdog = time.Minute
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleEnv)
 	if role == "" {
-		_ = flag.Set("test.parallel", "8") // who waits for a launcher needs no processor; the flag is one of the test's own
+		_ = flag.Set("test.parallel", "8")  // who waits for a launcher needs no processor; the flag is one of the test's own
+		first, last := need.PortRange(2000) // where Hydra listens: out of reach of what others still send to theirs
+		_ = os.Setenv("MPIEXEC_PORT_RANGE", fmt.Sprintf("%d:%d", first, last))
 		os.Exit(finish(m.Run()))
 	}
 	if err := play(role); err != nil {

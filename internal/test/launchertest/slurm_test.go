@@ -62,6 +62,7 @@ const configuration = `ClusterName=strandtest
 SlurmctldHost=%[1]s(127.0.0.1)
 SlurmctldPort=%[3]d
 SlurmdPort=%[4]d
+SrunPortRange=%[5]d-%[6]d
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/none
@@ -119,8 +120,9 @@ func tryCluster(controller, node string) (*cluster, error) {
 	if err != nil {
 		return c, err
 	}
+	first, last := need.PortRange(2000) // srun gives up where something else writes to one of its ports
 	conf := filepath.Join(dir, "slurm.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, configuration, host, dir, ports[0], ports[1]), 0o644); err != nil {
+	if err := os.WriteFile(conf, fmt.Appendf(nil, configuration, host, dir, ports[0], ports[1], first, last), 0o644); err != nil {
 		return c, err
 	}
 	c.env = append(withoutSlurm(os.Environ()), "SLURM_CONF="+conf)

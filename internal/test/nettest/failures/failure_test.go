@@ -26,7 +26,7 @@ import (
 // failure.
 const pairs = 11
 
-// silenceAfter is pml_peer_timeout in these tests.
+// silenceAfter is pml_peer_timeout in the long form of these tests.
 const silenceAfter = 3 * time.Second
 
 // A calamity is many jobs, in each of which ranks fail in one way.
@@ -131,12 +131,18 @@ func (c calamity) trials(short int) trials.Trials {
 
 // patience is pml_peer_timeout in a trial, after which a silent rank has failed. Where a
 // failure is found out otherwise it is long: that is not to be taken for silence, however slow
-// the machine is.
+// the machine is. In the short form the ranks of all trials of silence begin at once, and one
+// that must wait for a processor is silent too. It stays below pml_close_timeout, within which a
+// goodbye to one that has given this rank up must end.
 func (c calamity) patience() time.Duration {
-	if c.soon {
+	switch {
+	case c.soon:
 		return 10 * silenceAfter
+	case need.Soaking():
+		return silenceAfter
+	default:
+		return 8 * time.Second
 	}
-	return silenceAfter
 }
 
 // fair is a run in which all that depend on a victim are told why and, where c.soon, in time.
