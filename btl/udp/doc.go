@@ -19,6 +19,7 @@
 //   - receiver.go   packets are taken, frames put together
 //   - answer.go     acknowledgements
 //   - packet.go     the bytes (docs/WIRE.md, section 4c)
+//   - moved.go      a peer whose address changes
 //   - seal.go       btl_udp_protect
 //   - socket.go     the sockets, which are package datagram's
 package udp

@@ -2,6 +2,7 @@ package udp
 
 import (
 	"fmt"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -22,9 +23,11 @@ type endpoint struct {
 	sender   sender
 	receiver receiver
 	arrivals recovery.Arrivals
-	window   int   // what the peer's socket has room for
-	heard    int64 // when anything came last
-	forged   int   // packets that were not the peer's
+	window   int            // what the peer's socket has room for
+	heard    int64          // when anything came last
+	newest   [2]uint64      // one more than the highest number of DATA and ANSWER that has come
+	from     netip.AddrPort // of the packet that is being taken
+	forged   int            // packets that were not the peer's
 	counters btl.Counters
 	taking   bool // a packet is being taken,
 	skipped  bool // and something of it is nobody's
@@ -54,15 +57,10 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	if ep.guard, err = ep.newGuard(); err != nil {
 		return err
 	}
-	s, nearby := &ep.sender, m.Local.Nearby(link.remote.Addr())
+	s := &ep.sender
 	ep.window = windowOf(peer.Own)
-	longest := min(link.so.longest, max(ep.window, leastPacket))
-	base := min(basePacket, longest)
-	s.mtu = recovery.NewMTU(base, longest)
-	if nearby {
-		s.mtu.Trust()
-	}
-	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Base: base, Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
+	s.mtu = ep.newMTU()
+	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Base: min(basePacket, ep.longest()), Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
 	ep.receiver.init(peer.MaxFrame)
 	ep.heard = m.loop.Now()
 	if ep.silent = first != nil; ep.silent {
@@ -71,6 +69,19 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	s.probe = true
 	ep.push()
 	return nil
+}
+
+// longest is the longest packet that this end's interface carries, and the peer's socket has room for.
+func (ep *endpoint) longest() int { return min(ep.link.so.longest, max(ep.window, leastPacket)) }
+
+// newMTU begins the search for the longest packet that the path carries.
+func (ep *endpoint) newMTU() recovery.MTU {
+	longest := ep.longest()
+	mtu := recovery.NewMTU(min(basePacket, longest), longest)
+	if ep.m.Local.Nearby(ep.link.remote.Addr()) {
+		mtu.Trust()
+	}
+	return mtu
 }
 
 const (

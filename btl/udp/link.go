@@ -23,6 +23,7 @@ type link struct {
 	pending *wireup.Pending
 	ep      *endpoint
 	leaving *leaver
+	moved   move
 	over    bool
 	severed bool // for tests: nothing gets through
 }
@@ -177,6 +178,14 @@ func (l *link) Addresses() (local, remote string) {
 
 // Target implements [wireup.Link].
 func (l *link) Target() netip.AddrPort { return l.pair.Target() }
+
+// user is the endpoint that the connection is, or was, of.
+func (l *link) user() *endpoint {
+	if l.leaving != nil {
+		return l.leaving.ep
+	}
+	return l.ep
+}
 
 // connecting reports whether this side has begun, and does not know the peer yet.
 func (l *link) connecting() bool { return l.dialed && l.ep == nil && l.leaving == nil }

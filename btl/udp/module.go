@@ -89,10 +89,8 @@ func (m *module) take(so *socket, from *rawio.Origin, now int64, b []byte) {
 		case l == nil:
 			m.stray(so, from, ours, len(b))
 		case len(b) < headSize:
-		case l.ep != nil:
-			l.ep.take(now, b)
-		case l.leaving != nil:
-			l.leaving.ep.take(now, b)
+		case l.user() != nil:
+			l.user().take(now, so, from.AddrPort(), b)
 		}
 	case kindUnknown:
 		m.unknownTo(l, ours, b)
@@ -130,7 +128,7 @@ func (m *module) undelivered(f rawio.Failure) {
 		}
 		return
 	}
-	if l := m.peers[theirs]; l != nil && errors.Is(f.Code, syscall.ECONNREFUSED) {
+	if l := m.peers[theirs]; l != nil && alike(f.To, l.remote) && errors.Is(f.Code, syscall.ECONNREFUSED) {
 		l.ended(f.Code)
 	}
 }

@@ -40,6 +40,8 @@ const (
 	itemBye     = 0x05 // all that the sender had has arrived, and it ends the connection
 	itemLeft    = 0x06 // the sender has left and drops the frames that still come
 	itemFloor   = 0x07 // number (8): packets below it need not be acknowledged any more
+	itemWhere   = 0x08 // token (8): asks for HERE
+	itemHere    = 0x09 // token (8) of a WHERE: its sender receives at the address that this comes from
 )
 
 // Sizes of items without what they carry.
@@ -49,6 +51,7 @@ const (
 	ackSize   = 1 + 4 + 8 + 4 + 1
 	rangeSize = 8
 	floorSize = 1 + 8
+	tokenSize = 1 + 8
 	// mostRanges bounds what an acknowledgement tells beside the newest range.
 	mostRanges = 16
 )
@@ -166,6 +169,9 @@ func readFloor(b []byte) (floor uint64, rest []byte, err error) {
 	}
 	return order.Uint64(b), b[floorSize-1:], nil
 }
+
+// readToken reads an item behind its kind.
+func readToken(b []byte) (token uint64, rest []byte, err error) { return readFloor(b) }
 
 // readAck reads an item behind its kind. It appends the ranges to out.
 func readAck(b []byte, out []recovery.Range) (ranges []recovery.Range, held uint32, rest []byte, err error) {

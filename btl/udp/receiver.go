@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -95,8 +96,8 @@ func (in *incoming) take(offset int, b []byte) {
 // take takes a packet for this connection. It has arrived, for the peer, when all in it is the host's. The
 // host may send meanwhile, or close the endpoint: then what follows in the packet is nobody's, and the
 // packet is not acknowledged.
-func (ep *endpoint) take(now int64, b []byte) {
-	kind, number := b[0], order.Uint64(b[nameSize:])
+func (ep *endpoint) take(now int64, so *socket, from netip.AddrPort, b []byte) {
+	kind, number, size := b[0], order.Uint64(b[nameSize:]), len(b)
 	items, good := ep.guard.open(b)
 	if !good {
 		ep.forged++
@@ -105,6 +106,11 @@ func (ep *endpoint) take(now int64, b []byte) {
 	ep.heard = now
 	ep.counters.ReceiveCalls++
 	ep.touch()
+	ep.from = from
+	if newest := &ep.newest[countOf(b)]; number >= *newest {
+		*newest = number + 1
+		ep.link.cameBy(now, so, from, size)
+	}
 	numbered := kind == kindData
 	if numbered {
 		ep.silent = false
@@ -157,6 +163,16 @@ func (ep *endpoint) items(now int64, number uint64, b []byte) (err error) {
 			}
 			if err == nil {
 				ep.arrivals.Forget(floor)
+			}
+		case itemWhere, itemHere:
+			var token uint64
+			if token, b, err = readToken(b); err != nil {
+				break
+			}
+			if item == itemHere {
+				ep.here(token)
+			} else {
+				ep.sayHere(token)
 			}
 		case itemBye:
 			ep.theyLeave()

@@ -14,7 +14,8 @@ type socket struct {
 	*datagram.Socket
 	m       *module
 	at      reach.Address
-	longest int // packet that the interface carries
+	longest int  // packet that the interface carries
+	deaf    bool // for tests: what arrives is lost
 }
 
 var _ datagram.Owner = (*socket)(nil)
@@ -29,7 +30,10 @@ func (m *module) openSocket(a reach.Address, port uint16) (*socket, uint16, erro
 
 // Arrived implements [datagram.Owner].
 func (s *socket) Arrived(from *rawio.Origin, b []byte) {
-	if s.m.meddle == nil {
+	switch {
+	case s.deaf:
+		return
+	case s.m.meddle == nil:
 		s.m.take(s, from, s.Now(), b)
 		return
 	}
