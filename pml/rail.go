@@ -17,8 +17,9 @@ type rail struct {
 	attr      btl.Attr
 	path      btl.Path
 	endpoint  btl.Endpoint
-	poller    btl.Poller // the endpoint, if it can poll
-	gauge     btl.Gauge  // likewise, if it can tell what is under way
+	poller    btl.Poller  // the endpoint, if it can poll
+	gauge     btl.Gauge   // likewise, if it can tell what is under way
+	queue     btl.Flusher // likewise, if it holds frames until they have arrived, and tells what it has not sent
 	weight    float64
 	share     share
 	way       rails.Rail    // what it is good for now
@@ -46,6 +47,9 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 	r.endpoint = ep
 	r.poller, _ = ep.(btl.Poller)
 	r.gauge, _ = ep.(btl.Gauge)
+	if r.attr.Confirms {
+		r.queue, _ = ep.(btl.Flusher)
+	}
 }
 
 // transmit gives a frame to the endpoint and reports whether it was taken. The

@@ -84,8 +84,8 @@ func (r *rail) accepts(n int) bool {
 	if r.busy {
 		return false
 	}
-	frames, bytes := r.line.Holds()
-	return n <= glance || frames < maxHeld || bytes+n <= enough
+	_, bytes := r.line.Holds()
+	return n <= glance || bytes+n <= enough || r.hasRoom()
 }
 
 // brief is how many bytes the rail will be done with soon.

@@ -100,8 +100,11 @@ func (r *rail) look(now int64) {
 // this one had nothing to do. It is thought faster itself, until it has got something.
 func (s *share) passOver(n int) { s.hope += float64(n) / hopeful }
 
-// holds is how many frames the transport holds.
-func (r *rail) holds() int {
+// hasRoom reports whether the rail is to be given more while there are others: one frame is on its
+// way, and one follows. Where frames are held until they have arrived the way may be a long one that holds
+// many. What follows is then what the transport has not sent yet: as much as arrives together, so that more is there
+// when that is told.
+func (r *rail) hasRoom() bool {
 	frames, _ := r.line.Holds()
-	return frames
+	return frames < maxHeld || r.queue != nil && r.queue.Queued() <= r.attr.MaxFrame
 }

@@ -58,7 +58,7 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	var best *rail
 	most := 0
 	for _, r := range pe.rails {
-		if !r.serves() || r.busy || r.holds() >= maxHeld {
+		if !r.serves() || r.busy || !r.hasRoom() {
 			continue
 		}
 		room := n
