@@ -20,7 +20,7 @@ func with(name, text string) param.Setting {
 func subject(more ...param.Setting) conformance.Factory { return subjectOf(Component{}, more...) }
 
 func subjectOf(c Component, more ...param.Setting) conformance.Factory {
-	return patient(c, "500ms", more...)
+	return patient(c, "2s", more...) // one that waits for a processor is silent too
 }
 
 // patient gives a peer up after a silence of that length.
