@@ -59,13 +59,15 @@ func farms(source string, kilobytes, fanout float64, streams bool, byLoss [3][2]
 	return all
 }
 
-// isOf tells whether a cell does what the thesis did, as far as size, fanout, loss and its one
-// network go; the row's note tells the rest. The thesis does not say whether its KB were 1000
-// bytes or 1024, so both will do.
+// isOf tells whether a cell does what the thesis did, as far as size, fanout, loss, the order in which
+// tasks are taken and its one network go; the row's note tells the rest. The thesis does not say whether
+// its KB were 1000 bytes or 1024, so both will do. Its workers took whatever task was there, which those
+// of a farm with strict ordering do not: there no stream overtakes another.
 func (p *published) isOf(c *results.Cell) bool {
 	const rounding = 1e-9
 	size := c.Number("size")
 	return c.Workload == p.workload && !c.HasSeveralNetworks() && (size == p.size*1000 || size == p.size*1024) &&
+		(p.workload != results.Farm || c.Text("ordering") == "relaxed") &&
 		(p.fanout == 0 || c.Number("fanout") == p.fanout) && math.Abs(c.Loss()-p.loss) < rounding
 }
 
