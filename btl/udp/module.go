@@ -63,7 +63,7 @@ func (m *module) take(so *socket, from *rawio.Origin, now int64, b []byte) {
 		return
 	}
 	kind, ours := b[0], order.Uint64(b[1:])
-	if so.Crowded() && m.links[ours] == nil {
+	if so.Crowded() && m.links[ours] == nil && !so.Spares() {
 		return
 	}
 	if ours == 0 && kind == kindHello {

@@ -157,19 +157,20 @@ func (s *Socket) Receive() bool {
 	return did
 }
 
-// Crowded reports whether the packet that the owner is handed is to be dropped if it is a stranger's, before anything is done
-// for it. The polls have not kept up with what comes for a while. A queue that is full drops whatever
-// comes, and what it does not drop comes late, that of members too. It gets short as strangers are not answered: who is
-// one of us tries again.
-func (s *Socket) Crowded() bool {
-	if s.behind == 0 || s.now-s.behind < behindAfter {
+// Crowded reports whether the packet that the owner is handed is to be dropped if it is a stranger's, and [Socket.Spares]
+// does not say otherwise, before anything is done for it. The polls have not kept up with what comes for a while. A queue that is full
+// drops whatever comes, and what it does not drop comes late, that of members too. It gets short as strangers are not
+// answered: who is one of us tries again.
+func (s *Socket) Crowded() bool { return s.behind != 0 && s.now-s.behind >= behindAfter }
+
+// Spares reports whether a stranger's packet is taken although the socket is crowded: now and then one is. It is asked for
+// strangers' packets alone, so that those of members, which may be all that crowd it, do not use that up.
+func (s *Socket) Spares() bool {
+	if s.now < s.next {
 		return false
 	}
-	if s.now < s.next {
-		return true
-	}
 	s.next = s.now + strangerPace
-	return false
+	return true
 }
 
 // Now is the loop's time when the packet was received that the owner is handed.

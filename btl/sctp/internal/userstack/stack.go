@@ -293,7 +293,7 @@ func (so *socket) Arrived(from *rawio.Origin, b []byte) {
 
 func (so *socket) take(from *rawio.Origin, b []byte) {
 	s := so.s
-	if s.isSevered(b) || so.Crowded() && s.stranger(b) {
+	if s.isSevered(b) || so.Crowded() && s.stranger(b) && !so.Spares() {
 		return
 	}
 	at := from.AddrPort()
