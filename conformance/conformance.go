@@ -70,7 +70,8 @@ func AllowUnavailable() Option { return func(o *options) { o.unavailable = true 
 func Watch(f func(Result)) Option { return func(o *options) { o.watch = f } }
 
 // Check runs the suite and returns what it found. It stops early when the
-// context ends; the cases that are left are then missing from the report.
+// context ends; the cases that are left are then missing from the report, and so is the one that
+// was under way, unless it has passed all the same.
 func Check(ctx context.Context, factory Factory, opts ...Option) Report {
 	given.Context(ctx)
 	o := resolve(opts)
@@ -80,6 +81,9 @@ func Check(ctx context.Context, factory Factory, opts ...Option) Report {
 			break
 		}
 		result := runCase(ctx, factory, c, o)
+		if ctx.Err() != nil && result.Status == Failed {
+			break // it was not given the time to pass
+		}
 		report.Results = append(report.Results, result)
 		if o.watch != nil {
 			o.watch(result)
