@@ -2,6 +2,7 @@ package udp
 
 import (
 	"crypto/rand"
+	"math"
 	"net/netip"
 
 	"github.com/strandmp/strand/btl"
@@ -76,8 +77,11 @@ func (ep *endpoint) here(token uint64) {
 	was := l.remote
 	l.rename(mv.so, mv.remote)
 	ep.m.Host.Logf(btl.LogInfo, "udp: rank %d: rank %d is at %v now, and was at %v", ep.m.Host.Rank(), ep.Rank(), l.remote, was)
-	if was.Addr() != l.remote.Addr() {
+	switch s := &ep.sender; {
+	case was.Addr() != l.remote.Addr():
 		ep.elsewhere(ep.m.loop.Now())
+	case s.live() && s.path.UnderWay() > 0:
+		s.repeat() // the next probe may be far off, after those that nobody got
 	}
 }
 
@@ -90,14 +94,16 @@ func (l *link) rename(so *socket, remote netip.AddrPort) {
 	l.so, l.remote, l.to, l.moved = so, remote, rawio.NewDestination(remote), move{}
 }
 
-// elsewhere: the path is another one. What is under way went to where nobody is, and how much may be under way, and how
-// long packets may be, is to be found out anew. Another port of the same address is the same path.
+// elsewhere: the path is another one. What is under way went to where nobody is, so how often it was sent is no reason to
+// pause, and how much may be under way, and how long packets may be, is to be found out anew. Another port of the
+// same address is the same path.
 func (ep *endpoint) elsewhere(now int64) {
 	s := &ep.sender
 	if !s.live() {
 		return
 	}
 	s.path.Abandon(now, s)
+	s.resume(math.MaxInt64)
 	s.mtu = ep.newMTU()
 	s.path.Resize(s.mtu.Size())
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -92,4 +93,23 @@ func TestOldPacketsMoveNothing(t *testing.T) {
 	l := p.ends[1].link
 	p.ends[1].take(p.clock.Now(), l.so, netip.MustParseAddrPort("127.0.0.1:9"), seen)
 	assert.False(t, l.moved.remote.IsValid())
+}
+
+// What has been sent again and again to where nobody is goes to the new address as soon as that is known: nothing waits for
+// a pause, or a probe, that was for the old one.
+func TestWhatHasWaitedFollowsAtOnce(t *testing.T) {
+	for name, to := range map[string]string{"another port": "127.0.0.1:0", "another address": "127.0.0.2:0"} {
+		t.Run(name, func(t *testing.T) {
+			p := connected(t)
+			p.moves(to)
+			p.until("room", func() bool { return p.ends[1].Send(frame("h", "x"), 0) == btl.Taken })
+			p.pass(4500 * time.Millisecond)
+			p.ends[0].sender.probe = true // a sign of life
+			p.ends[0].push()
+			p.until("the new address", func() bool { return p.ends[1].link.remote == p.ends[0].link.so.Local })
+			since := p.clock.Now()
+			p.until("the frame", func() bool { return len(p.recv[0].Frames) == 1 })
+			assert.Less(t, time.Duration(p.clock.Now()-since), 20*time.Millisecond)
+		})
+	}
 }
