@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -166,8 +164,7 @@ func (r *benchRun) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	ctx, stop := signal.NotifyContext(commandContext(cmd), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	ctx := commandContext(cmd)
 	launched, err := bench.Launched(ctx)
 	switch {
 	case err != nil:
@@ -271,7 +268,7 @@ type benchRows struct {
 	Rows     []bench.Row    `json:"rows"`
 }
 
-// direct does the part of one of the ranks.
+// direct does the part of one of the ranks. A signal ends it as any other rank, and its launcher says so.
 func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, cells []bench.Cell) error {
 	// How many ranks there are says the launcher.
 	cells = slices.DeleteFunc(slices.Clone(cells), func(c bench.Cell) bool { return c.Processes() != cells[0].Processes() })
@@ -313,6 +310,8 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 	if err != nil {
 		return err
 	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := bench.Compare(ctx, bench.Comparison{
 		Setup: bench.Setup{
@@ -323,6 +322,9 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 		Transports: transports, Progress: bar.update,
 	})
 	bar.finish()
+	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted && err != nil {
+		return signal // the processes that it has ended say other things
+	}
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -163,7 +161,7 @@ func commandLine() string {
 }
 
 func (r *benchPeersRun) measure(cmd *cobra.Command, files peers.Files, report *peers.Report) error {
-	ctx, stop := signal.NotifyContext(commandContext(cmd), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interruptible(commandContext(cmd))
 	defer stop()
 	launched, err := bench.Launched(ctx)
 	switch {
@@ -193,10 +191,11 @@ func (r *benchPeersRun) measure(cmd *cobra.Command, files peers.Files, report *p
 
 // interrupted says what there is if a measurement has ended early.
 func (r *benchPeersRun) interrupted(ctx context.Context, report *peers.Report, err error) error {
-	if ctx.Err() == nil {
+	signal, interrupted := errors.AsType[interruptError](context.Cause(ctx))
+	if !interrupted {
 		return err
 	}
-	return fmt.Errorf("%w after %d of %d rounds; --resume goes on", err, len(report.Rounds), report.Planned)
+	return fmt.Errorf("%w after %d of %d rounds; --resume goes on", signal, len(report.Rounds), report.Planned)
 }
 
 // setups are how Strand and the others run over each transport.

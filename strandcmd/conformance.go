@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,7 +59,7 @@ func newConformanceCommand() *cobra.Command {
 			if run.list {
 				return run.inventory(cmd.OutOrStdout())
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(commandContext(cmd))
 			defer stop()
 			return run.run(ctx, cmd.Flags().Changed("seed"), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -193,7 +191,7 @@ func verdict(ctx context.Context, name string, report conformance.Report, total 
 	}
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted after %d of %d cases", len(report.Results), total)
+		return fmt.Errorf("%w after %d of %d cases", context.Cause(ctx), len(report.Results), total)
 	case failed > 0:
 		return fmt.Errorf("%s fails %d of %d cases; --seed %d makes the same frames again", name, failed, len(report.Results), report.Seed)
 	case applied == 0:

@@ -76,7 +76,7 @@ func (d *Direct) Run(ctx context.Context, w *strand.World, report func(Row) erro
 			processor, err = sum(ctx, w.Comm(), s.processor)
 		}
 		if err != nil {
-			return fmt.Errorf("%v: %w", o, err)
+			return fmt.Errorf("%s: %w", o.describe(), err)
 		}
 		if w.Rank() != 0 {
 			continue
