@@ -224,3 +224,15 @@ func TestAShortPieceNeedsLittleRoom(t *testing.T) {
 	assert.Equal(t, s.mtu.Size(), s.pending())
 	s.again = list{}
 }
+
+// What the system has not taken was not sent: however often it was lost before, it does not pause.
+func TestWhatIsNotTakenDoesNotPause(t *testing.T) {
+	p := connected(t)
+	s, now := &p.ends[0].sender, p.clock.Now()
+	lost := &piece{of: &outgoing{frame: frame("h", "x")}, length: 1, sends: 5, at: now}
+	from := s.path.Send(now, 100, recovery.Repeat, lost)
+	s.retract(from)
+	assert.Same(t, lost, s.again.head)
+	assert.Nil(t, s.paused.head)
+	s.again = list{}
+}

@@ -233,7 +233,7 @@ func (s *sender) pause(p *piece, until int64) {
 // until is for how long a piece that is lost is to wait.
 func (s *sender) until(p *piece) int64 { return p.at + s.path.Pause(int(p.sends)) }
 
-// giveBack has the pieces of a packet sent again. What was lost may have to pause.
+// giveBack has the pieces of a packet sent again. What was lost may have to pause, but not what was not sent.
 func (s *sender) giveBack(p *piece, lost bool) {
 	for p != nil {
 		rest := p.next
@@ -242,7 +242,7 @@ func (s *sender) giveBack(p *piece, lost bool) {
 			if s.untaken {
 				p.sends--
 			}
-			if until := s.until(p); lost && until > p.at {
+			if until := s.until(p); lost && !s.untaken && until > p.at {
 				s.pause(p, until)
 			} else {
 				s.again.push(p)
