@@ -226,6 +226,9 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 	if _, err := resolve(r.settings); err != nil {
 		return err
 	}
+	if err := bench.CheckRoom(cells, 1); err != nil {
+		return usageError{err}
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -301,6 +304,9 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 	params, err := resolve(r.settings)
 	if err != nil {
 		return err
+	}
+	if err := bench.CheckRoom(cells, 1+len(r.against)); err != nil {
+		return usageError{err}
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/machine"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 )
 
@@ -43,6 +45,7 @@ func TestBenchFlags(t *testing.T) {
 		{"bench coll --ranks 1", 2, "--ranks 1: want at least 2"},
 		{"bench coll --ranks 4:200", 2, `--ranks "4:200": want 1 to 128 ranks`},
 		{"bench coll --against openmpi,raw", 2, "--against raw: it has no collective calls; compare them with openmpi or mpich"},
+		{"bench pairs --pairs 65", 2, `--pairs "65": want 1 to 64 pairs, or several such as 1,16 or 1:64`},
 		{"bench peer", 2, "did you mean peers?"},
 		{"bench pair", 2, `unknown command "pair"; did you mean pairs?`},
 		{"bench stream --against nobody", 2, `--against "nobody": want one or more of raw, raw-udp, openmpi, mpich`},
@@ -77,6 +80,17 @@ var betweenRanks = `# tcp 127\.0\.0\.1 \(lo\) → 127\.0\.0\.1:\d+(, congestion 
 func init() {
 	if runtime.GOOS == "linux" {
 		betweenRanks = `# sm @strand-sm-\w+ → @strand-sm-\w+`
+	}
+}
+
+// What there is no memory for is refused before anything starts.
+func TestBenchRoom(t *testing.T) {
+	_, known := machine.FreeMemory()
+	need.That(t, known, "needs a kernel that says how much memory is free")
+	for _, line := range []string{"bench coll --calls alltoall --ranks 2,128 --sizes 8,1G", "bench coll --calls gather --ranks 128 --sizes 1G --against openmpi"} {
+		_, stderr, status := command(line)
+		assert.Equal(t, 2, status, line)
+		assert.Regexp(t, `of 1073741824 bytes on 128 ranks: (128|256) processes need about \d+ MB of memory: \d+ MB are free here; want fewer ranks or smaller --sizes`, stderr, line)
 	}
 }
 

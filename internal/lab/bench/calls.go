@@ -66,6 +66,9 @@ func (c Call) index() int {
 	return slices.IndexFunc(calls, func(m measured) bool { return m.name == c })
 }
 
+// whole reports whether no rank has a part for each.
+func (c Call) whole() bool { return c == "bcast" || c == "reduce" || c == "allreduce" }
+
 // MaxRanks bounds the ranks of a collective call that is measured here.
 const MaxRanks = 2 * MaxPairs
 
@@ -132,7 +135,7 @@ func (k *collective) roundOf(o Order) func(context.Context) error {
 	k.sum = strand.Sum[float64]()
 	k.in, k.out = numbers(n), numbers(n)
 	k.allIn, k.allOut = nil, nil
-	if o.Call != "bcast" && o.Call != "reduce" && o.Call != "allreduce" {
+	if !o.Call.whole() {
 		k.allIn, k.allOut = numbers(n*k.comm.Size()), numbers(n*k.comm.Size())
 	}
 	call := calls[o.Call.index()].make

@@ -23,7 +23,7 @@ func ParseCounts(flag, text, what string, most int) ([]int, error) {
 	return parseList(flag, text, func(item string) (int, error) {
 		n, err := strconv.Atoi(item)
 		if err != nil || n < 1 || n > most {
-			return 0, fmt.Errorf("want 1 to %d %s, or several such as 1,16 or 1:256", most, what)
+			return 0, fmt.Errorf("want 1 to %d %s, or several such as 1,16 or 1:%d", most, what, min(most, 256))
 		}
 		return n, nil
 	})

@@ -2,8 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/machine"
 )
 
 // plan is a small one.
@@ -119,30 +118,9 @@ func TestRoom(t *testing.T) {
 	p := plan(t, "tcp", "farm(size=30000)", 0)
 	require.NoError(t, p.CheckRoom(false))
 	p = plan(t, "tcp", "farm(size=64M,fanout=4096,outstanding=4096)", 0)
-	if _, known := freeMemory(); known {
+	if _, known := machine.FreeMemory(); known {
 		assert.ErrorContains(t, p.CheckRoom(false), "2 ranks of workload farm, messages of 67108864 bytes, need about")
 	}
-}
-
-// Files in memory that the kernel would drop count as free memory.
-func TestRoomInAControlGroup(t *testing.T) {
-	group := t.TempDir()
-	write := func(file, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(group, file), []byte(text), 0o600))
-	}
-	_, limited := groupMemory(group)
-	assert.False(t, limited)
-	write("memory.current", "900\n")
-	write("memory.max", "max\n")
-	_, limited = groupMemory(group)
-	assert.False(t, limited)
-	write("memory.max", "1000\n")
-	free, limited := groupMemory(group)
-	assert.True(t, limited)
-	assert.EqualValues(t, 100, free)
-	write("memory.stat", "anon 100\nactive_file 50\ninactive_file 700\n")
-	free, _ = groupMemory(group)
-	assert.EqualValues(t, 800, free)
 }
 
 // everything is a ground that offers all that is asked for, and has nothing.
