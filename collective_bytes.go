@@ -144,8 +144,8 @@ func (c *Comm) alltoall(ctx context.Context, of reflect.Type, in, out []byte) er
 	})
 }
 
-// Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length
-// (MPI_Alltoallv).
+// Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length; in[r]
+// and out[r] are the same memory or share none (MPI_Alltoallv).
 func (c *Comm) Alltoallv(ctx context.Context, in, out [][]byte) error {
 	return c.alltoallv(ctx, nil, in, out)
 }

@@ -21,10 +21,35 @@ func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	return alltoallSpread(ctx, bytesOf{c}, parted(in, each), parted(out, each))
 }
 
-// Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length.
+// Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length. These
+// are the same memory, or share none.
 func Alltoallv(ctx context.Context, c Comm, ch *Choice, in, out [][]byte) error {
-	return AlltoallParts(ctx, bytesOf{c}, ch, in, out)
+	return AlltoallParts(ctx, bytesOf{c}, ch, kept(c, in, out), out)
 }
+
+// kept is in, with copies of what would be overwritten before it is sent.
+func kept(c Comm, in, out [][]byte) [][]byte {
+	total := 0
+	for r := range in {
+		if r != c.Rank() && sameStart(in[r], out[r]) {
+			total += len(in[r])
+		}
+	}
+	if total == 0 {
+		return in
+	}
+	all, room := make([][]byte, len(in)), c.Scratch(total)
+	for r := range in {
+		if all[r] = in[r]; r != c.Rank() && sameStart(in[r], out[r]) {
+			all[r] = room[:copy(room, in[r])]
+			room = room[len(all[r]):]
+		}
+	}
+	return all
+}
+
+// sameStart reports whether two buffers begin with the same byte.
+func sameStart(a, b []byte) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] }
 
 // AlltoallParts is [Alltoallv] for parts of any kind (MPI_Alltoallw).
 func AlltoallParts[P any, C Passer[P]](ctx context.Context, c C, ch *Choice, in, out []P) error {

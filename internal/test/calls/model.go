@@ -265,6 +265,9 @@ func (k *typed[T]) unevenFlow(f *flow[T], comm *strand.Comm, c Call, op strand.O
 		f.block = func(ctx context.Context) error { return strand.Scatterv(ctx, comm, all, out, root) }
 	case "Alltoallv":
 		length := func(from, to int) int { return c.uneven(from + 3*to) }
+		if c.Inside {
+			length = func(from, to int) int { return c.uneven(from + to) }
+		}
 		in := make([][]T, n)
 		f.want2 = make([][]T, n)
 		for r := range n {
@@ -272,6 +275,11 @@ func (k *typed[T]) unevenFlow(f *flow[T], comm *strand.Comm, c Call, op strand.O
 			f.want2[r] = k.values(c.Seed, r, rank, length(r, rank))
 		}
 		out := k.pieces(f, n, func(from int) int { return length(from, rank) })
+		if c.Inside {
+			for r := range in {
+				in[r] = out[r][:copy(out[r], in[r])]
+			}
+		}
 		f.begin = func() (strand.Request, error) { return strand.Ialltoallv(comm, in, out) }
 		f.block = func(ctx context.Context) error { return strand.Alltoallv(ctx, comm, in, out) }
 	case "ReduceScatter":
