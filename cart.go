@@ -10,7 +10,8 @@ import (
 )
 
 // A Cart is a communicator whose processes stand in a Cartesian grid (MPI 4.1, section 8.5). They are numbered so
-// that the last coordinate changes first.
+// that the last coordinate changes first. The methods of a nil Cart, which a process beyond the grid has, return
+// [ErrNilComm]; those of [Comm], and those that return no error, panic.
 type Cart struct {
 	*Comm
 	dims     []int
@@ -146,6 +147,9 @@ func (g *Cart) Periodic() []bool { return slices.Clone(g.periodic) }
 
 // Coords returns the place of a rank (MPI_Cart_coords).
 func (g *Cart) Coords(rank int) ([]int, error) {
+	if g == nil {
+		return nil, ErrNilComm
+	}
 	if rank < 0 || rank >= g.Size() {
 		return nil, fmt.Errorf("Coords: %w: %d, in a grid of %d", ErrRank, rank, g.Size())
 	}
@@ -160,6 +164,9 @@ func (g *Cart) Coords(rank int) ([]int, error) {
 // At returns the rank at a place (MPI_Cart_rank). Coordinates of periodic dimensions are taken round; beyond the ends
 // of others is [ProcNull]. It is an error if there are not as many as the grid has dimensions.
 func (g *Cart) At(coords ...int) (int, error) {
+	if g == nil {
+		return 0, ErrNilComm
+	}
 	if len(coords) != len(g.dims) {
 		return 0, fmt.Errorf("At: %d coordinates in a grid of %d dimensions", len(coords), len(g.dims))
 	}
@@ -188,6 +195,9 @@ func (g *Cart) along(dim, x, rank int) int {
 // places along a dimension (MPI_Cart_shift). Where there is nobody it is [ProcNull], with which messages
 // do nothing.
 func (g *Cart) Shift(dim, by int) (src, dst int, err error) {
+	if g == nil {
+		return 0, 0, ErrNilComm
+	}
 	if dim < 0 || dim >= len(g.dims) {
 		return 0, 0, fmt.Errorf("Shift: dimension %d of a grid that has %d", dim, len(g.dims))
 	}

@@ -16,6 +16,20 @@ func gridOf(size, rank int, dims []int, periodic []bool) *Cart {
 	return newCart(&Comm{group: pml.ConsecutiveGroup(0, size), rank: rank}, dims, periodic)
 }
 
+// A process beyond the grid has nil, and may find that out from whichever call it makes.
+func TestNobodyInAGrid(t *testing.T) {
+	var g *Cart
+	_, err := g.Coords(0)
+	require.ErrorIs(t, err, ErrNilComm)
+	_, err = g.At(0)
+	require.ErrorIs(t, err, ErrNilComm)
+	_, _, err = g.Shift(0, 1)
+	require.ErrorIs(t, err, ErrNilComm)
+	_, err = g.Sub(t.Context(), nil)
+	require.ErrorIs(t, err, ErrNilComm)
+	require.ErrorIs(t, g.NeighborAlltoallView(t.Context(), nil, nil), ErrNilComm)
+}
+
 // The dimensions that are chosen are those of the most even grid there is.
 func TestDimsCreate(t *testing.T) {
 	for _, c := range []struct {
