@@ -90,7 +90,11 @@ func (m *module) take(so *socket, from *rawio.Origin, now int64, b []byte) {
 			m.stray(so, from, ours, len(b))
 		case len(b) < headSize:
 		case l.user() != nil:
-			l.user().take(now, so, from.AddrPort(), b)
+			at := l.remote // as nearly always: to make the address anew takes memory where it has a zone
+			if so != l.so || !from.Is(&l.to) {
+				at = from.AddrPort()
+			}
+			l.user().take(now, so, at, b)
 		}
 	case kindUnknown:
 		m.unknownTo(l, ours, b)

@@ -82,6 +82,18 @@ func (o *Origin) AddrPort() netip.AddrPort {
 	return netip.AddrPortFrom(ip, port)
 }
 
+// Is reports whether the address is that of a destination. It takes less than to make an [netip.AddrPort] and compare that,
+// and allocates nothing, whatever zone there is.
+func (o *Origin) Is(d *Destination) bool {
+	if o.raw.Family != d.raw.Family || o.raw.Port != d.raw.Port {
+		return false
+	}
+	if o.raw.Family == unix.AF_INET {
+		return (*unix.RawSockaddrInet4)(unsafe.Pointer(&o.raw)).Addr == (*unix.RawSockaddrInet4)(unsafe.Pointer(&d.raw)).Addr
+	}
+	return o.raw.Addr == d.raw.Addr && o.raw.Scope_id == d.raw.Scope_id
+}
+
 // reportErrors has the kernel keep what the network answers, for NextFailure.
 func reportErrors(fd int, v6 bool) {
 	if v6 {

@@ -39,6 +39,9 @@ func RecvFrom(fd int, b []byte, from *Origin) (int, syscall.Errno) {
 // AddrPort returns the address.
 func (o *Origin) AddrPort() netip.AddrPort { return addrPortOf(o.from) }
 
+// Is reports whether the address is that of a destination.
+func (o *Origin) Is(d *Destination) bool { return o.AddrPort() == addrPortOf(d.to) }
+
 // reportErrors: these systems keep no answers of the network.
 func reportErrors(int, bool) {}
 
