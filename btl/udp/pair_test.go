@@ -236,3 +236,39 @@ func TestWhatIsNotTakenDoesNotPause(t *testing.T) {
 	assert.Nil(t, s.paused.head)
 	s.again = list{}
 }
+
+// What was not taken by the system, and is sent then, was not lost before: if it is lost, that is congestion.
+func TestLossOfWhatWasNotTakenAtFirst(t *testing.T) {
+	p := connected(t)
+	s, l := &p.ends[0].sender, p.ends[0].link
+	from := s.path.Next()
+	l.severed = true
+	p.send(frame("h", strings.Repeat("x", 10_000)))
+	l.severed = false
+	require.Greater(t, s.path.Next(), from+3)
+	s.retract(from)
+	lost := false
+	p.meddle = func(b []byte) bool {
+		drop := isData(b) && !lost
+		lost = lost || drop
+		return drop
+	}
+	p.ends[0].push()
+	p.until("the frame", func() bool { return len(p.recv[1].Frames) == 1 })
+	p.settle()
+	assert.EqualValues(t, 1, s.path.Congestions)
+}
+
+// A network that carries nothing for long is one that has come to a standstill: the probes have shown it
+// (RFC 9002, section 7.6).
+func TestALongSilenceIsCongestion(t *testing.T) {
+	p := connected(t)
+	s := &p.ends[0].sender
+	p.meddle = isData
+	p.send(frame("h", strings.Repeat("x", 10_000)))
+	p.pass(3 * time.Second)
+	p.meddle = nil
+	p.until("the frame", func() bool { return len(p.recv[1].Frames) == 1 })
+	p.settle()
+	assert.EqualValues(t, 1, s.path.Collapses)
+}

@@ -197,8 +197,10 @@ func (ep *endpoint) packet(now int64, full int) int {
 	k.floor()
 	kind := recovery.Kind(0)
 	for s.again.head != nil && k.piece(s.again.head) {
+		if s.again.head.lost { // else a probe repeats it, or the system has not taken it
+			kind = recovery.Repeat
+		}
 		k.carry.push(s.again.pop())
-		kind = recovery.Repeat
 	}
 	for k.cut(&s.urgent) {
 	}
@@ -316,7 +318,7 @@ func (k *packer) piece(p *piece) bool {
 func (k *packer) split(p *piece, length int) {
 	s := &k.ep.sender
 	rest := s.piece()
-	rest.of, rest.offset, rest.length = p.of, p.offset+length, p.length-length
+	rest.of, rest.offset, rest.length, rest.lost = p.of, p.offset+length, p.length-length, p.lost
 	p.length = length
 	p.of.pieces++
 	s.again.push(rest)

@@ -75,6 +75,7 @@ type piece struct {
 	what           byte  // itemPing, itemBye
 	sends          uint8 // how often it was sent,
 	at             int64 // and when last
+	lost           bool  // and was lost
 	next           *piece
 }
 
@@ -162,7 +163,7 @@ func (s *sender) remove(o *outgoing) {
 
 func (s *sender) piece() *piece {
 	if p := s.spare.pop(); p != nil {
-		p.sends = 0
+		p.sends, p.lost = 0, false
 		return p
 	}
 	return new(piece)
@@ -241,8 +242,10 @@ func (s *sender) giveBack(p *piece, lost bool) {
 		case p.of != nil:
 			if s.untaken {
 				p.sends--
+				lost = false
 			}
-			if until := s.until(p); lost && !s.untaken && until > p.at {
+			p.lost = p.lost || lost
+			if until := s.until(p); lost && until > p.at {
 				s.pause(p, until)
 			} else {
 				s.again.push(p)
