@@ -217,14 +217,14 @@ func parts[T any](c *Comm, name string, op Op[T], in, out []T, counts []int) (i,
 	if err := usableOp(c, name, op); err != nil {
 		return nil, nil, err
 	}
-	sum := 0
+	rest := len(in) // of which nothing is taken that is not there: a sum might come round
 	for r, n := range counts {
 		if n < 0 {
 			return nil, nil, fmt.Errorf("%s: rank %d is to have %d values", name, r, n)
 		}
-		sum += n
+		rest = max(rest-n, -1)
 	}
-	if len(counts) != c.Size() || sum != len(in) || counts[c.rank] != len(out) {
+	if len(counts) != c.Size() || rest != 0 || counts[c.rank] != len(out) {
 		return nil, nil, fmt.Errorf("%s: %d counts for %d values, and out has %d: want one for each of %d ranks, together as many as in, this rank's as many as out",
 			name, len(counts), len(in), len(out), c.Size())
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"testing"
@@ -194,6 +195,14 @@ func TestMistakesInCollectiveCalls(t *testing.T) {
 	}
 	var none *strand.Comm
 	assert.ErrorIs(t, none.Bcast(ctx, nil, 0), strand.ErrNilComm)
+}
+
+// Counts that are as many as in has only since their sum has come round are refused.
+func TestCountsBeyondAnInt(t *testing.T) {
+	w := world.Open(t, 3)
+	counts := []int{math.MaxInt, math.MaxInt, 2} // 0, as an int
+	err := strand.ReduceScatter(world.Context(t), w[2].Comm(), strand.Sum[int](), nil, make([]int, 2), counts)
+	assert.ErrorContains(t, err, "ReduceScatter: 3 counts for 0 values")
 }
 
 // Lengths that do not fit are found by who receives, and the communicator then says so.
