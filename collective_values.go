@@ -123,7 +123,7 @@ func ReduceScatter[T any](ctx context.Context, c *Comm, op Op[T], in, out []T, c
 	if err != nil {
 		return err
 	}
-	return c.reduceScatter(ctx, reducing("ReduceScatter", op, i), op.op, i, o, lengths{counts: counts, size: op.op.Size, differ: true})
+	return c.reduceScatter(ctx, reducing("ReduceScatter", op, i), op.op, i, o, lengths{counts: counts, size: sizeOf[T](), differ: true})
 }
 
 // IreduceScatter is [ReduceScatter] that goes on by itself. The counts too are the library's until it is complete.
@@ -132,7 +132,7 @@ func IreduceScatter[T any](c *Comm, op Op[T], in, out []T, counts []int) (Reques
 	if err != nil {
 		return Request{}, err
 	}
-	return c.ireduceScatter(reducing("ReduceScatter", op, i), op.op, i, o, lengths{counts: counts, size: op.op.Size, differ: true})
+	return c.ireduceScatter(reducing("ReduceScatter", op, i), op.op, i, o, lengths{counts: counts, size: sizeOf[T](), differ: true})
 }
 
 // ReduceScatterBlock is [ReduceScatter] with parts that are equally long (MPI_Reduce_scatter_block).

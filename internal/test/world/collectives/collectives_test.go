@@ -17,6 +17,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/world"
+	"github.com/strandmp/strand/strandtest"
 )
 
 // over are the transports between ranks.
@@ -203,6 +204,19 @@ func TestCountsBeyondAnInt(t *testing.T) {
 	counts := []int{math.MaxInt, math.MaxInt, 2} // 0, as an int
 	err := strand.ReduceScatter(world.Context(t), w[2].Comm(), strand.Sum[int](), nil, make([]int, 2), counts)
 	assert.ErrorContains(t, err, "ReduceScatter: 3 counts for 0 values")
+}
+
+// Values may have no bytes: of such a call only that all have made it is left.
+func TestValuesWithoutBytes(t *testing.T) {
+	strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {
+		type nothing struct{}
+		c, op := w.Comm(), strand.NewOp(func(a, _ nothing) nothing { return a }, true)
+		one, three := make([]nothing, 1), make([]nothing, 3)
+		return errors.Join(
+			strand.Bcast(ctx, c, one, 1), strand.Allreduce(ctx, c, op, one, one), strand.Reduce(ctx, c, op, one, one, 2), strand.Scan(ctx, c, op, one, one),
+			strand.Allgather(ctx, c, one, three), strand.Alltoall(ctx, c, three, three), strand.Gather(ctx, c, one, three, 0),
+			strand.Scatter(ctx, c, three, one, 0), strand.ReduceScatterBlock(ctx, c, op, three, one), strand.ReduceScatter(ctx, c, op, three, one, []int{1, 1, 1}))
+	})
 }
 
 // Lengths that do not fit are found by who receives, and the communicator then says so.
