@@ -374,3 +374,20 @@ func TestWhenToAnswer(t *testing.T) {
 	b := r.AppendSACK(nil, chunk.SACKHeader+chunk.SACKItem, 7)
 	assert.Len(t, b, chunk.SACKHeader+chunk.SACKItem, "as much as there is room for")
 }
+
+// What another path has lost is new to the path that it is sent over now: if it is lost there too, that path is congested.
+func TestLossOnTheNextPath(t *testing.T) {
+	s := sending(t, Config{Suspect: 1}, 4, 2)
+	now := int64(0)
+	for s.State(0) == Active {
+		now = s.At()
+		s.Tick(now)
+		if s.State(0) == Active {
+			send(s, now)
+		}
+	}
+	require.Subset(t, send(s, now), []int32{0, 1, 2, 3})
+	require.Positive(t, s.Path(1).UnderWay())
+	require.NoError(t, s.Acknowledge(now+100*ms, sack(t, tsn(-1), 1<<20, gap(2, 4))))
+	assert.EqualValues(t, 1, s.Path(1).Congestions)
+}

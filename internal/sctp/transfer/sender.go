@@ -233,7 +233,7 @@ func (p *packer) fits(n uint64) bool {
 // repeat takes a chunk that was sent before.
 func (p *packer) repeat(n uint64) {
 	c := p.at(n)
-	if c.fate != underWay {
+	if c.fate != underWay && c.way == p.carried.way { // another path's window was reduced for what that has lost
 		p.kind |= recovery.Repeat
 	}
 	p.become(n, underWay)
