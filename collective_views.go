@@ -46,13 +46,15 @@ func (c *Comm) bcastView(name string, v View, root int) (call, error) {
 // viewPiece is how much of a view is packed at a time.
 const viewPiece = 1 << 20
 
+// bcastView passes pieces. The last one is shorter than the others, or empty: so who gives another length
+// finds a piece that does not fit.
 func (k *courier) bcastView(ctx context.Context, v View, root int) error {
 	var memory []byte
 	if v.of != nil {
 		memory = k.Scratch(min(v.Size(), viewPiece))
 	}
-	for at := 0; at < v.Size(); at += viewPiece {
-		n := min(v.Size()-at, viewPiece)
+	for at, n := 0, viewPiece; n == viewPiece; at += n {
+		n = min(v.Size()-at, viewPiece)
 		piece := memory
 		if v.of == nil {
 			piece = v.memory[at:]

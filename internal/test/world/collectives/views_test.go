@@ -200,3 +200,23 @@ func TestViewsThatDoNotFitACall(t *testing.T) {
 		return c.Barrier(ctx)
 	})
 }
+
+// Long views go in pieces. One that is longer, or shorter, by whole pieces is found too.
+func TestViewsByPiecesThatDoNotFit(t *testing.T) {
+	const piece = 1 << 20
+	for _, pieces := range [][2]int{{1, 2}, {2, 1}, {0, 1}, {1, 0}} {
+		w := world.Open(t, 2)
+		ctx := world.Context(t)
+		of := func(rank int) strand.View {
+			return strand.Vector[byte](pieces[rank]*piece/2, 1, 2).Repeat(2, pieces[rank]*piece).Of(make([]byte, 2*pieces[rank]*piece))
+		}
+		done := make(chan error, 1)
+		go func() { done <- w[0].Comm().BcastView(ctx, of(0), 0) }()
+		err := w[1].Comm().BcastView(ctx, of(1), 0)
+		require.ErrorContains(t, err, "BcastView: rank 0 has sent ", pieces)
+		require.ErrorContains(t, err, "are due on rank 1", pieces)
+		if err := <-done; err != nil { // or all was sent before
+			require.ErrorIs(t, err, strand.ErrOutOfStep)
+		}
+	}
+}
