@@ -13,6 +13,7 @@ type Rank struct {
 	Events  []Event // in the order of their times, which are the host's
 	Names   []string
 	Dropped uint64 // events, the oldest
+	Joined  bool   // it is a program that records, whether or not there was anything
 	// Calendar is what the calendar of the rank's host has said, in ns, when its clock has said 0.
 	Calendar int64
 }
@@ -42,7 +43,7 @@ func Read(rank int, host string, b []byte) (*Rank, error) {
 	if begun < 0 || begun > latest || calendar < 0 {
 		return nil, errNoRing
 	}
-	r := &Rank{Rank: rank, Host: host, Calendar: calendar - begun}
+	r := &Rank{Rank: rank, Host: host, Joined: calendar > 0, Calendar: calendar - begun}
 	for _, name := range bytes.SplitAfter(b[atNames:atEvents], []byte{0}) {
 		if len(name) == 1 && len(r.Names) > 0 {
 			break

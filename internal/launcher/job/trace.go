@@ -61,7 +61,7 @@ func (j *job) writeTrace(f *os.File) error {
 		if err == nil {
 			r, err = trace.Read(p.rank, j.hostOf(p.rank), p.recorded)
 		}
-		if err != nil || len(r.Events) == 0 {
+		if err != nil || !r.Joined {
 			silent = append(silent, p.rank)
 			continue
 		}

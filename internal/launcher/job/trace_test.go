@@ -26,6 +26,9 @@ import (
 func playTraced() {
 	playWorld(func(ctx context.Context, w *strand.World) error {
 		c := w.Comm()
+		if len(os.Args) > 1 && os.Args[1] == "idle" {
+			panic("nothing is done")
+		}
 		for _, size := range []int{8, 4 << 10, 2 << 20} {
 			buf := make([]byte, size)
 			if _, err := c.Sendrecv(ctx, make([]byte, size), 1-w.Rank(), 1, buf, strand.AnySource, 1); err != nil {
@@ -155,6 +158,17 @@ func readTrace(t *testing.T, name string) (p tracePage) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &p))
 	return p
+}
+
+// Ranks that have sent and received nothing are those of a program that could have.
+func TestTraceOfIdleRanks(t *testing.T) {
+	c, out := playing(t, "traced", 2)
+	c.Trace, c.Args = filepath.Join(t.TempDir(), "out.json.gz"), []string{"idle"}
+	require.Error(t, Run(t.Context(), c))
+	assert.Contains(t, out.String(), "has 0 events of 2 ranks")
+	assert.NotContains(t, out.String(), "nothing was recorded")
+	p := readTrace(t, c.Trace)
+	assert.Equal(t, 1, p.count(1, "process_name"))
 }
 
 func TestTraceThatCanNotBeMade(t *testing.T) {
