@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -51,7 +52,7 @@ func missingRemedy(name string) string {
 	return "not found in PATH, nor in the working directory"
 }
 
-// refusal explains why a file that exists can not be run.
+// Refusal explains why a file that exists can not be run.
 func Refusal(name string, err error) error {
 	info, statErr := os.Stat(name)
 	switch {
@@ -62,5 +63,35 @@ func Refusal(name string, err error) error {
 	case statErr == nil && info.Mode().Perm()&0o111 == 0:
 		return &ProgramError{name, "is not executable; to make it so: chmod +x " + name, notExecutable}
 	}
+	if failed, is := errors.AsType[*fs.PathError](err); is && errors.Is(err, fs.ErrNotExist) {
+		if reason := missingStarter(failed.Path); reason != "" {
+			return &ProgramError{name, reason, notExecutable}
+		}
+	}
 	return &ProgramError{name, fmt.Sprintf("can not be run: %v", err), notExecutable}
+}
+
+// longestStart is how much the kernel reads of a script's first line.
+const longestStart = 256
+
+// missingStarter says what is not there if that is not the file itself.
+func missingStarter(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	start := make([]byte, longestStart)
+	n, _ := io.ReadFull(f, start) // a file may be shorter
+	line, _, _ := strings.Cut(string(start[:n]), "\n")
+	interpreter, script := strings.CutPrefix(line, "#!")
+	switch words := strings.Fields(interpreter); {
+	case !script:
+		return "the loader of shared libraries that it was built for is not on this host; build it here, or without shared libraries (CGO_ENABLED=0)"
+	case strings.HasSuffix(interpreter, "\r"):
+		return "its lines end with CR LF, and so its interpreter is not found; to mend it: sed -i 's/\\r$//' " + path
+	case len(words) > 0:
+		return "its interpreter, " + words[0] + ", is not on this host"
+	}
+	return ""
 }

@@ -1,0 +1,32 @@
+package local
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Where the kernel says that there is no such file, though there is, what is missing is named.
+func TestRefusalOfWhatHasNoStarter(t *testing.T) {
+	for content, want := range map[string]string{
+		"#!/nowhere/python3 -u\nprint()\n": "its interpreter, /nowhere/python3, is not on this host",
+		"#!/bin/sh\r\necho\r\n":            "its lines end with CR LF, and so its interpreter is not found; to mend it: sed -i 's/\\r$//' ",
+	} {
+		path := filepath.Join(t.TempDir(), "program")
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o700)) //nolint:gosec // a program is executable
+		err := Refusal(path, exec.CommandContext(t.Context(), path).Start())
+		var refused *ProgramError
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, notExecutable, refused.ExitStatus())
+		assert.Contains(t, err.Error(), want)
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.WriteFile(path, []byte("\x7fELF"), 0o600))
+	assert.True(t, strings.HasPrefix(missingStarter(path), "the loader of shared libraries"))
+	assert.Empty(t, missingStarter(path+"s"))
+}
