@@ -126,8 +126,8 @@ const (
 	maxLine     = 16 << 20
 )
 
-// Jobs asks all jobs of a folder. It removes a socket that no launcher answers at. Any other
-// failure of a job is in the error, beside the answers of the others.
+// Jobs asks all jobs of a folder. It removes a socket that no launcher answers at, and passes over jobs that
+// end meanwhile. Any other failure of a job is in the error, beside the answers of the others.
 func Jobs(dir string) ([]Answer, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -151,6 +151,7 @@ func Jobs(dir string) ([]Answer, error) {
 		case errors.Is(err, syscall.ECONNREFUSED):
 			_ = os.Remove(path) // its launcher was killed
 		case errors.Is(err, os.ErrNotExist):
+		case err != nil && isGone(path): // as a launcher's is that has come to its end
 		case err != nil:
 			failures = append(failures, fmt.Errorf("job %s: %w", entry.Name(), err))
 		default:
@@ -158,6 +159,11 @@ func Jobs(dir string) ([]Answer, error) {
 		}
 	}
 	return all, errors.Join(failures...)
+}
+
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // ask asks one launcher.

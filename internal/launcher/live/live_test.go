@@ -59,6 +59,19 @@ func TestJobs(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// A job that ends while it is asked is none any more.
+func TestJobsThatEndMeanwhile(t *testing.T) {
+	leak.Check(t)
+	dir := filepath.Join(t.TempDir(), "jobs")
+	serve(t, dir, "a", func(c net.Conn) {
+		_ = os.Remove(filepath.Join(dir, "a")) // as its listener does that is closed
+		_ = c.Close()
+	})
+	all, err := Jobs(dir)
+	require.NoError(t, err)
+	assert.Empty(t, all)
+}
+
 // A folder that others may look into, or have made, is not used.
 func TestOnlyAPrivateFolder(t *testing.T) {
 	dir := t.TempDir()
