@@ -77,6 +77,9 @@ func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
 // rankRows returns a row for each connection of a rank.
 func rankRows(rank live.Rank, now time.Time) [][]string {
 	pid := fmt.Sprint(rank.PID)
+	if rank.PID == 0 { // it is not started yet
+		pid = "–"
+	}
 	if rank.Host != "" {
 		pid += "@" + rank.Host
 	}

@@ -38,9 +38,10 @@ func TestInfoLive(t *testing.T) {
 			if err != nil {
 				return
 			}
-			live.Tell(conn, live.Job{Name: "strand_0123", PID: 4711, Program: "ring", Host: "node1", Size: 4, Started: time.Now()}, []live.Rank{
+			live.Tell(conn, live.Job{Name: "strand_0123", PID: 4711, Program: "ring", Host: "node1", Size: 5, Started: time.Now()}, []live.Rank{
 				{Rank: 0, PID: 5000, Report: report}, {Rank: 1, PID: 5001, Silent: "it is stopped"},
 				{Rank: 2, PID: 5002, Report: []byte(`{}`)}, {Rank: 3, PID: 5003, Report: []byte(`7`)},
+				{Rank: 4, Host: "node9", Silent: "is not started yet"},
 			})
 		}
 	}()
@@ -50,17 +51,17 @@ func TestInfoLive(t *testing.T) {
 		"0 5000 1 node2 tcp FAILED 12 0 1M 0 17 10.0.0.1 (eth0) → 10.0.0.2:4711; connection reset",
 		"0 5000 2 node3 tcp CONNECTED 0 0 0 0 17 10.0.1.1 (eth1) → 10.0.1.3:4711",
 		"10.0.0.1 → 10.0.0.4; 2 paths, down: to 10.0.1.4 for 1h0m", "10.0.0.1 → 10.0.0.5; 2 paths, all up",
-		"1 5001 it is stopped", "2 5002 has no connection yet", "3 5003 its report is not understood",
+		"1 5001 it is stopped", "2 5002 has no connection yet", "3 5003 its report is not understood", "4 –@node9 is not started yet",
 	} {
 		assert.Contains(t, strings.Join(strings.Fields(stdout), " "), line)
 	}
-	assert.Regexp(t, `Job strand_0123: 4 ranks of ring on node1 for \d+s, launcher pid 4711`, stdout)
+	assert.Regexp(t, `Job strand_0123: 5 ranks of ring on node1 for \d+s, launcher pid 4711`, stdout)
 	stdout, stderr, status = command("info --live strand_01 --json")
 	require.Zero(t, status, stderr)
 	var answers []live.Answer
 	require.NoError(t, json.Unmarshal([]byte(stdout), &answers))
 	require.Len(t, answers, 1)
-	assert.Len(t, answers[0].Ranks, 4)
+	assert.Len(t, answers[0].Ranks, 5)
 	_, stderr, status = command("info --live strand_x")
 	assert.Equal(t, 1, status)
 	assert.Contains(t, stderr, "no job strand_x of this user is running")

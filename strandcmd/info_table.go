@@ -62,7 +62,7 @@ func (i *information) parameterTitle() string {
 	case !i.brief:
 		return "\nParameters\n"
 	case len(i.Parameters) == 0:
-		return fmt.Sprintf("\nParameters: all %d have their defaults; --level user shows what most want to know of, --param all each.\n", i.Hidden)
+		return fmt.Sprintf("\nParameters: all %d have their defaults; --level user shows what most want to know of, and --param all shows each.\n", i.Hidden)
 	}
 	return fmt.Sprintf("\nParameters that were set; %d others have their defaults (--level user shows what most want to know of)\n", i.Hidden)
 }
