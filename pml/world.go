@@ -165,7 +165,10 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("rank %d: %w", p.rank, err)
 	}
 	p.host.keys = handshake.NewKeyPair()
-	if p.host.secret, err = exchange(ctx, cfg, wire.EncodeRecord(p.host.keys.Public(), p.host.hello)); err != nil {
+	p.engine.Pause() // the others may take their time
+	p.host.secret, err = exchange(ctx, cfg, wire.EncodeRecord(p.host.keys.Public(), p.host.hello))
+	p.engine.Resume()
+	if err != nil {
 		return fmt.Errorf("rank %d: start-up: %w", p.rank, err)
 	}
 	p.host.identity = handshake.NewIdentity(p.job.Name(), p.host.secret, p.rank)

@@ -33,6 +33,21 @@ func (e *Engine) armTick(short bool) {
 	e.setAlarm()
 }
 
+// Pause has no tick come until Resume. It is for who keeps the lock for long: a tick finds it taken and is put
+// off, for milliseconds at the most. A thousand processes that start on one host, and wait for each other, would have no
+// time for anything else. The lock is held until Resume.
+func (e *Engine) Pause() {
+	e.tickArmed = false
+	e.background.tick.Store(forever)
+}
+
+// Resume ends what Pause began.
+func (e *Engine) Resume() {
+	if e.holder == nil {
+		e.armTick(e.busy.Load() > 0 || e.heldBack())
+	}
+}
+
 // setAlarm has the background goroutine wake for the tick and, if it has the role, for timers. That
 // wakes no thread before, as setting a timer of Go's would: a tick is armed when a program begins
 // to talk. The lock is held.

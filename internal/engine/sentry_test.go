@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -282,4 +283,27 @@ func TestGoIsLetInSeldom(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	letIn()
 	require.True(t, atOnce(), "others have nowhere else to run")
+}
+
+// Who keeps the lock while it waits for other processes has them not disturbed by the ticks of this one.
+func TestNoTicksWhilePaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &counted{poller: newSimulated()}
+		e := start(Options{Simulated: true}, p)
+		defer e.Close()
+		e.Lock()
+		e.Pause()
+		ran := false
+		e.Post(func() { ran = true })
+		pass(time.Minute)
+		assert.LessOrEqual(t, p.dozes.Load(), int32(3))
+		assert.False(t, ran)
+		e.Resume()
+		e.Unlock()
+		pass(time.Second)
+		require.True(t, ran)
+		e.Lock()
+		require.Same(t, &e.background.waiter, e.holder)
+		e.Unlock()
+	})
 }
