@@ -160,22 +160,30 @@ func chosen(params *param.Values, r *btl.Registry) ([]btl.Component, error) {
 	return list.Components(r)
 }
 
-// progress are the options of the engine that the parameters ask for. Where ranks outnumber the
-// processors, as the launcher says, they wait for each other in another way.
-func progress(params *param.Values, job launch.Job) engine.Options {
-	crowded := false
-	if local, ok := job.(launch.Local); ok {
-		processors := local.LocalProcessors()
-		if processors == 0 {
-			processors = runtime.NumCPU()
-		}
-		crowded = local.LocalRanks() > processors
+// crowdOf is what the launcher says of ranks that outnumber the processors of this host.
+func crowdOf(job launch.Job) pml.Crowd {
+	local, ok := job.(launch.Local)
+	if !ok {
+		return pml.Crowd{}
 	}
+	c := pml.Crowd{Ranks: local.LocalRanks(), Processors: local.LocalProcessors()}
+	if c.Processors == 0 {
+		c.Processors = runtime.NumCPU()
+	}
+	if c.Ranks <= c.Processors {
+		return pml.Crowd{}
+	}
+	return c
+}
+
+// progress are the options of the engine that the parameters ask for. Where ranks outnumber the
+// processors they wait for each other in another way.
+func progress(params *param.Values, crowd pml.Crowd) engine.Options {
 	return engine.Options{
 		Spin:    params.Duration("progress_spin"),
 		Tick:    params.Duration("progress_tick"),
 		Stay:    !params.Bool("progress_move"),
-		Crowded: crowded,
+		Crowded: crowd.Ranks > 0,
 	}
 }
 
@@ -187,10 +195,12 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	}
 	queue, log := o.logger(w.params.Int("verbose"), w.job)
 	w.log = queue
+	crowd := crowdOf(w.job)
 	p, err := pml.Open(ctx, pml.Config{
 		Appeal: call,
 		Job:    w.job, Params: w.params, Components: components,
-		Engine: progress(w.params, w.job),
+		Engine: progress(w.params, crowd),
+		Crowd:  crowd,
 		Log:    log,
 		Trace:  o.recorder(w.job),
 	})

@@ -46,7 +46,7 @@ func TestProgressMove(t *testing.T) {
 		WithParam("progress_move", move)(&o)
 		params, _, err := o.read()
 		require.NoError(t, err)
-		require.Equal(t, move == "false", progress(params, nil).Stay)
+		require.Equal(t, move == "false", progress(params, pml.Crowd{}).Stay)
 	}
 }
 
@@ -64,10 +64,10 @@ func TestProgressInACrowd(t *testing.T) {
 	o := options{registry: btl.Default}
 	params, _, err := o.read()
 	require.NoError(t, err)
-	require.False(t, progress(params, nil).Crowded)
+	require.False(t, progress(params, crowdOf(nil)).Crowded)
 	for ranks, want := range map[int]bool{0: false, 1: false, runtime.NumCPU(): false, runtime.NumCPU() + 1: true} {
-		require.Equal(t, want, progress(params, crowd{ranks: ranks}).Crowded, ranks)
+		require.Equal(t, want, progress(params, crowdOf(crowd{ranks: ranks})).Crowded, ranks)
 	}
 	many := 8 * runtime.NumCPU()
-	require.False(t, progress(params, crowd{ranks: many, processors: many}).Crowded, "a rank that is bound to one processor of many")
+	require.False(t, progress(params, crowdOf(crowd{ranks: many, processors: many})).Crowded, "a rank that is bound to one processor of many")
 }

@@ -18,6 +18,8 @@ type peer struct {
 	host    string
 	rails   []*rail
 	ways    rails.Peer // the same, and what stands by: which serve, which is tried next
+	turn    btl.Timer  // ends its turn to be met; nil: it has none
+	inLine  bool       // it waits for one
 	waker   btl.Timer  // has the next step towards the peer be made
 	wakes   int64      // when; 0: not
 	choice  selection.Choice
@@ -182,6 +184,7 @@ func (pe *peer) fail(stage rails.Stage, err error) {
 	}
 	p := pe.pml
 	pe.ways.End(stage)
+	pe.endTurn()
 	pe.failure = err
 	pe.wakeAt(0)
 	pe.revoke(func(*operation) bool { return true })

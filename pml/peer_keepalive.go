@@ -36,11 +36,16 @@ func (p *PML) beat() {
 	p.beats.count++
 	p.markWanted()
 	for _, pe := range p.peers {
-		if pe.wanted == p.beats.count && !pe.self() && !pe.local && pe.failure == nil {
-			pe.takePulse()
-		} else {
-			pe.ways.Rest()
-		}
+		pe.checkPulse()
+	}
+}
+
+// checkPulse has a sign of life expected of a peer that is wanted. One that waits for its turn to be met can give none.
+func (pe *peer) checkPulse() {
+	if pe.wanted == pe.pml.beats.count && !pe.self() && !pe.local && pe.failure == nil && !pe.awaitsTurn() {
+		pe.takePulse()
+	} else {
+		pe.ways.Rest()
 	}
 }
 

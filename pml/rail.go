@@ -144,6 +144,7 @@ func (r *rail) Up(hello []byte) {
 	r.busy, r.probeOwed, r.probeDue = false, false, false
 	r.sample(0, false)
 	pe.ways.Up(&r.way, pe.env())
+	pe.endTurn()
 	pe.choosePoller()
 	if before != nil {
 		r.ask() // so that something is heard

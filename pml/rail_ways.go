@@ -15,7 +15,7 @@ func (pe *peer) env() rails.Env {
 	p := pe.pml
 	return rails.Env{
 		Now: max(p.engine.Now(), 1), Moved: pe.moved(), RailTimeout: p.tune.railTimeout, PeerTimeout: p.tune.peerTimeout,
-		Appeals: p.appeal != nil, Leaving: p.closing, Parting: p.parting(), Needless: pe.needless(),
+		Appeals: p.appeal != nil, Leaving: p.closing, Parting: p.parting(), Needless: pe.needless(), Slow: p.crowd.slow(),
 	}
 }
 

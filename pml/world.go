@@ -33,13 +33,15 @@ type PML struct {
 	bounds bounds
 	log    func(btl.LogLevel, string)
 	appeal func(rank int) error // nil: nobody can be asked to connect
-	trace  *trace.Recorder      // nil: nothing is recorded
+	crowd  Crowd
+	trace  *trace.Recorder // nil: nothing is recorded
 
 	modules       []openModule
 	refusals      []selection.Offer // of components, or modules of theirs, that are not used
 	peers         map[int]*peer
 	near          [8]*peer // of these, the ones that were looked for last
 	acquaintances map[int]*acquaintance
+	turns         turns
 	contexts      map[uint64]*Context
 	freed         idSet    // contexts that are no more
 	buried        *Context // stands for all of them; nil while there is none
@@ -89,6 +91,7 @@ type Config struct {
 	Params     *param.Values
 	Components []btl.Component
 	Engine     engine.Options
+	Crowd      Crowd
 	// Appeal, unless it is nil, has another process asked to connect to this one, as if
 	// its [PML.Appealed] were called. It may block.
 	Appeal func(rank int) error
@@ -111,7 +114,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		return nil, err
 	}
 	p := &PML{
-		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, appeal: cfg.Appeal, trace: cfg.Trace,
+		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, appeal: cfg.Appeal, trace: cfg.Trace, crowd: cfg.Crowd,
 		tune:          tune,
 		bounds:        ordinary,
 		peers:         make(map[int]*peer),
@@ -120,6 +123,10 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		scratch:       make([]byte, 64<<10),
 	}
 	p.instant.pml, p.instant.done = p, true
+	p.turns.most = p.crowd.contacts()
+	if cfg.Params.Value("pml_rail_timeout").Source.Kind == param.Default {
+		p.tune.railTimeout = p.crowd.slowly(p.tune.railTimeout)
+	}
 	p.pool.Limit = max(p.tune.copyPool, 1<<20)
 	p.unpromised = p.tune.unexpectedMax
 	p.lookups, p.cancel = context.WithCancel(context.Background())
@@ -241,17 +248,33 @@ func (p *PML) resolved(pe *peer, b []byte, err error) {
 	if err == nil {
 		h, err = wire.DecodeHello(b)
 	}
-	if err == nil {
-		err = p.attachRails(pe, h, nil)
-	}
 	if err != nil {
-		pe.why.unreached = fmt.Errorf("its addresses: %w", err)
-		pe.ways.NoWay(h != nil && p.shares(h))
-		pe.proceed()
+		p.noWay(pe, nil, err)
+		return
+	}
+	p.inTurn(pe, func() { p.meetAt(pe, h) })
+}
+
+// meetAt makes contact with a peer that was looked up.
+func (p *PML) meetAt(pe *peer, h *wire.Hello) {
+	if pe.ways.Stage != rails.Resolving {
+		pe.endTurn()
+		return
+	}
+	if err := p.attachRails(pe, h, nil); err != nil {
+		pe.endTurn()
+		p.noWay(pe, h, err)
 		return
 	}
 	pe.connect()
 	pe.pump()
+}
+
+// noWay notes that this process knows no way to a peer.
+func (p *PML) noWay(pe *peer, h *wire.Hello, err error) {
+	pe.why.unreached = fmt.Errorf("its addresses: %w", err)
+	pe.ways.NoWay(h != nil && p.shares(h))
+	pe.proceed()
 }
 
 // shares reports whether a peer uses a transport that this process uses too: it may

@@ -40,9 +40,13 @@ type Env struct {
 	Leaving     bool          // this process closes its world,
 	Parting     bool          // has nothing to say to the peer but goodbye,
 	Needless    bool          // or not even that
+	// Slow is how many times longer than elsewhere a connection may take, since many ranks share a
+	// processor; 0 counts as 1.
+	Slow int
 }
 
-func (e *Env) in(d time.Duration) int64 { return e.Now + int64(d) }
+// in is when a time is over by which the others should have done something.
+func (e *Env) in(d time.Duration) int64 { return e.Now + int64(d)*int64(max(e.Slow, 1)) }
 
 // Connected reports whether any rail is.
 func (p *Peer) Connected() bool {

@@ -367,3 +367,20 @@ func TestBrokenRailsAreTriedInTurn(t *testing.T) {
 	}
 	require.Len(t, tried, 3)
 }
+
+// Where many ranks share a processor a rail has more time before the next one is tried, and a peer before it is
+// asked to connect.
+func TestCrowdsHaveMoreTime(t *testing.T) {
+	crowded := func(d time.Duration) Env {
+		e := at(d)
+		e.Slow, e.Appeals = 5, true
+		return e
+	}
+	p := known(1, 1)
+	p.Want(crowded(0))
+	p.next(t, crowded(0), p.Rails[0])
+	require.Equal(t, Step{At: crowded(5 * NextRail).Now}, p.Next(crowded(5*NextRail-1)))
+	p.next(t, crowded(5*NextRail), p.Rails[1])
+	require.Equal(t, Wait, p.Next(crowded(5*FirstContact-1)).Do)
+	require.Equal(t, Appeal, p.Next(crowded(5*FirstContact)).Do)
+}
