@@ -51,7 +51,8 @@ func open(h btl.Host) ([]btl.Module, error) {
 	m.wire = wireup.NewManager(h, m, wireup.Config{
 		Name: "sm", Prefix: prefix,
 		Retries: retries, ConnectTimeout: cfg.timeout, HandshakeTimeout: cfg.timeout,
-		MaxFrame: cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{layout, 0},
+		Strangers: strangersAllowed(),
+		MaxFrame:  cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{layout, 0},
 	})
 	m.mark = newMark()
 	if h.Size() > 1 {
@@ -63,6 +64,22 @@ func open(h btl.Host) ([]btl.Module, error) {
 		}
 	}
 	return []btl.Module{m}, nil
+}
+
+const (
+	// mostStrangers bounds the connections that have not proved themselves. They are of this user's
+	// processes. All ranks of a host may connect to one at the same time, and it has to ask the launcher for the key of each.
+	mostStrangers = 4096
+	// strangersPerFile: they take at most one in so many of the descriptors that the process may have.
+	strangersPerFile = 4
+)
+
+// strangersAllowed is how many strangers a process bears at a time.
+func strangersAllowed() int {
+	if limit := openfiles.Limit(); limit > 0 {
+		return min(mostStrangers, max(limit/strangersPerFile, 1))
+	}
+	return mostStrangers
 }
 
 // maxFrameLimit bounds what a peer may announce, and btl_sm_max_send_size.

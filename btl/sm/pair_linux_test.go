@@ -98,3 +98,21 @@ func TestAnswerToOneThatHasGone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "its last words", string(b[:n]))
 }
+
+// All ranks of a host may connect to one at the same time: rank 0 of a job that gathers something there. None
+// loses its place before it is answered.
+func TestManyRanksComeAtOnce(t *testing.T) {
+	const many = 200
+	p := unconnected(t)
+	name, err := nameIn(p.modules[1].Address())
+	require.NoError(t, err)
+	for range many {
+		fd, err := socket(unix.SOCK_STREAM)
+		require.NoError(t, err)
+		defer unix.Close(fd)
+		require.NoError(t, unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + name}))
+	}
+	p.dial()
+	p.until("connected", func() bool { return p.recv[0].Ups == 1 && len(p.hosts[1].Accepted) == 1 })
+	require.Equal(t, many, p.modules[1].wire.Count())
+}
