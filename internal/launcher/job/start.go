@@ -60,10 +60,10 @@ func (j *job) command(rank int) local.Command {
 }
 
 // How many descriptors the launcher needs. For each rank: two connections, two ends of its
-// output, its lifeline and a handle of its process. For the job: its own files, and those that
+// output, its lifeline and two handles of its process. For the job: its own files, and those that
 // are open for a moment while a rank starts.
 const (
-	filesPerRank = 6
+	filesPerRank = 7
 	filesOfJob   = 24
 )
 
