@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -197,4 +199,32 @@ func FuzzClient(f *testing.F) {
 		}
 		require.NoError(t, c.Drop())
 	})
+}
+
+// A stalled connection is that of a launcher that has no processor for a while: its time to write is over before
+// it has tried.
+type stalled struct {
+	net.Conn
+	stalls int
+	got    []byte
+}
+
+func (s *stalled) SetWriteDeadline(time.Time) error { return nil }
+
+func (s *stalled) Write(b []byte) (int, error) {
+	if s.stalls > 0 {
+		s.stalls--
+		s.got = append(s.got, b[0])
+		return 1, os.ErrDeadlineExceeded
+	}
+	s.got = append(s.got, b...)
+	return len(b), nil
+}
+
+func TestLauncherWithoutAProcessor(t *testing.T) {
+	conn := &stalled{stalls: 2}
+	require.NoError(t, (&session{conn: conn}).reply("barrier_out"))
+	assert.Equal(t, "cmd=barrier_out\n", string(conn.got))
+	conn.stalls = 100
+	assert.ErrorIs(t, (&session{conn: conn}).reply("barrier_out"), os.ErrDeadlineExceeded, "a client that does not read")
 }

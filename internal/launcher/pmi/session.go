@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -186,12 +187,27 @@ func (c *session) reply(command string, namesAndValues ...string) error {
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.conn.SetWriteDeadline(time.Now().Add(replyTimeout)); err != nil {
-		return err
-	}
-	_, err = c.conn.Write(line)
+	err = c.write(line)
 	if errors.Is(err, syscall.EPIPE) {
 		return net.ErrClosed
+	}
+	return err
+}
+
+// write gives the client replyTimeout in parts. A launcher that had no processor for that long itself, as where a
+// thousand ranks start, finds that the time is over before it has tried to write.
+func (c *session) write(line []byte) (err error) {
+	const parts = 5
+	for range parts {
+		if err = c.conn.SetWriteDeadline(time.Now().Add(replyTimeout / parts)); err != nil {
+			return err
+		}
+		var n int
+		n, err = c.conn.Write(line)
+		line = line[n:]
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
 	}
 	return err
 }
