@@ -103,6 +103,9 @@ var roles = map[string]func(){
 	"live":        playLive,
 	"stuck":       playStuck,
 	"traced":      playTraced,
+
+	"crowd: a few meet":   func() { playMeeting(false) },
+	"crowd: all meet all": func() { playMeeting(true) },
 }
 
 // joined makes a role of a rank that joins its job.
