@@ -53,6 +53,7 @@ type flow struct {
 	arrivals Arrivals
 	left     int  // packets that are still to be sent for the first time
 	quiet    bool // sends nothing for now
+	unpaced  bool // sends as soon as the window has room
 	again    []uint64
 	paused   []uint64 // lost again and again: not yet in again
 	tags     []uint8  // of the things to come, where each that arrives makes room for one of its tag
@@ -129,7 +130,7 @@ func (f *flow) due() time.Duration {
 	for _, what := range f.paused {
 		at = min(at, time.Duration(f.resumes(what)))
 	}
-	if !f.quiet && (f.left > 0 || len(f.again) > 0) && f.Window()-f.UnderWay() >= packetSize {
+	if !f.quiet && !f.unpaced && (f.left > 0 || len(f.again) > 0) && f.Window()-f.UnderWay() >= packetSize {
 		at = min(at, time.Duration(f.Free()))
 	}
 	if t := f.arrivals.Due(heldBack); t != 0 {
@@ -139,9 +140,16 @@ func (f *flow) due() time.Duration {
 }
 
 func (f *flow) fill() {
-	for !f.quiet && (len(f.again) > 0 || f.left > 0) && f.Room(int64(f.sim.now), packetSize) == packetSize {
+	for !f.quiet && (len(f.again) > 0 || f.left > 0) && f.room() {
 		f.transmit()
 	}
+}
+
+func (f *flow) room() bool {
+	if f.unpaced {
+		return f.Window()-f.UnderWay() >= packetSize
+	}
+	return f.Room(int64(f.sim.now), packetSize) == packetSize
 }
 
 func (f *flow) transmit() {

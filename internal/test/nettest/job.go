@@ -22,6 +22,7 @@ const DefaultTimeout = 4 * time.Minute
 // A Job says what to run, and each rank's host.
 type Job struct {
 	Placement []*testnet.Host
+	Prefixes  [][]string // instead: what leads each rank to a host of another kind
 	Program   string
 	Args      []string
 	Env       []string // "NAME=VALUE", for all ranks
@@ -46,9 +47,10 @@ func (j Job) Start(t testing.TB) *Run {
 		timeout = DefaultTimeout
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	r := &Run{t: t, rec: newRecord(len(j.Placement)), over: make(chan struct{})}
+	places := j.places()
+	r := &Run{t: t, rec: newRecord(len(places)), over: make(chan struct{})}
 	config := job.Config{
-		Ranks: len(j.Placement), Program: "/bin/sh", Args: append([]string{"-c", script(j.Placement), "sh", j.Program}, j.Args...),
+		Ranks: len(places), Program: "/bin/sh", Args: append([]string{"-c", script(places), "sh", j.Program}, j.Args...),
 		Environ: j.Env, Stdout: r.rec.writer(false), Stderr: r.rec.writer(true), TagOutput: true, Verbose: true,
 		Timeout: timeout, KeepGoing: j.KeepGoing,
 	}
@@ -67,22 +69,33 @@ func (j Job) Start(t testing.TB) *Run {
 	return r
 }
 
+// places are what leads each rank to its host.
+func (j Job) places() (places []string) {
+	for _, h := range j.Placement {
+		places = append(places, strings.Join(h.Prefix(), " "))
+	}
+	for _, prefix := range j.Prefixes {
+		places = append(places, strings.Join(prefix, " "))
+	}
+	return places
+}
+
 // script returns what each rank's shell does: it takes the rank to its host,
 // with the local rank that it has there, and turns into the program.
-func script(placement []*testnet.Host) string {
+func script(places []string) string {
 	var b strings.Builder
 	b.WriteString("case $PMI_RANK in\n")
-	for rank, host := range placement {
+	for rank, place := range places {
 		before, all := 0, 0
-		for other, h := range placement {
-			if h == host {
+		for other, p := range places {
+			if p == place {
 				all++
 				if other < rank {
 					before++
 				}
 			}
 		}
-		fmt.Fprintf(&b, "%d) export MPI_LOCALRANKID=%d MPI_LOCALNRANKS=%d; exec %s \"$@\";;\n", rank, before, all, strings.Join(host.Prefix(), " "))
+		fmt.Fprintf(&b, "%d) export MPI_LOCALRANKID=%d MPI_LOCALNRANKS=%d; exec %s \"$@\";;\n", rank, before, all, place)
 	}
 	b.WriteString("esac\n")
 	return b.String()

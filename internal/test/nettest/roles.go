@@ -51,10 +51,13 @@ func beRank(role Role, prepare []func() error) error {
 // Play makes a job of ranks that play a role of this test program, over the
 // transports that every program has.
 func Play(role string, placement []*testnet.Host, env ...string) Job {
-	return Job{
-		Placement: placement, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid()), Args: []string{roleFlag + role},
-		Env: env,
-	}
+	return Job{Placement: placement}.Playing(role, env...)
+}
+
+// Playing returns the job with ranks that do so.
+func (j Job) Playing(role string, env ...string) Job {
+	j.Program, j.Args, j.Env = fmt.Sprintf("/proc/%d/exe", os.Getpid()), []string{roleFlag + role}, env
+	return j
 }
 
 // Untold returns the job as it runs under a launcher that speaks nothing but PMI-1.
