@@ -121,6 +121,13 @@ func (ep *endpoint) tick(now int64) {
 // leastProbes have to be without an answer before a peer is given up, however long it is silent.
 const leastProbes = 3
 
+// rest gives memory back that was for more under way than there is now.
+func (ep *endpoint) rest(now int64) {
+	s := &ep.sender
+	s.path.Rest(now)
+	s.spare, s.free, ep.receiver.free = list{}, nil, nil
+}
+
 // touch has the endpoint looked at when what has come was taken.
 func (ep *endpoint) touch() {
 	if !ep.touched {

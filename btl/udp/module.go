@@ -137,15 +137,23 @@ func (m *module) undelivered(f rawio.Failure) {
 	}
 }
 
-// beats has peers that are silent asked whether they are there.
+// beats has peers that are silent asked whether they are there, and gives memory back that they do not need.
 func (m *module) beats() {
 	if m.cfg.heartbeat == 0 {
 		return
 	}
-	m.beat = m.loop.After(max(m.cfg.heartbeat/4, time.Millisecond), m.beats)
+	every := max(m.cfg.heartbeat/4, time.Millisecond)
+	m.beat = m.loop.After(every, m.beats)
 	now := m.loop.Now()
 	for _, l := range m.peers {
-		if ep := l.ep; ep != nil && ep.sender.live() && ep.sender.path.UnderWay() == 0 && now-ep.heard >= int64(m.cfg.heartbeat) {
+		ep := l.ep
+		if ep == nil || !ep.sender.live() || ep.sender.path.UnderWay() != 0 {
+			continue
+		}
+		if now-ep.heard >= int64(every) {
+			ep.rest(now)
+		}
+		if now-ep.heard >= int64(m.cfg.heartbeat) {
 			ep.sender.probe = true
 			ep.push()
 		}

@@ -115,6 +115,14 @@ func NewPath[T any](config Config, control Controller) *Path[T] {
 // UnderWay is how many bytes are.
 func (p *Path[T]) UnderWay() int { return p.flight.bytes }
 
+// Rest gives memory back, where nothing is under way and nothing will be for some time.
+func (p *Path[T]) Rest(now int64) {
+	f := &p.flight
+	if f.forget(now - 3*p.patience()); f.first == f.next {
+		f.ring = nil
+	}
+}
+
 // Window is how many bytes may be under way.
 func (p *Path[T]) Window() int {
 	window := p.control.Window()
