@@ -11,6 +11,8 @@ type Controller interface {
 	// Congested notes that the network has dropped or marked a packet that was sent after the
 	// window was last reduced.
 	Congested(now int64)
+	// Gradual reports whether what is under way beyond a window that was reduced is taken back over a round trip.
+	Gradual() bool
 	// Collapsed notes that for some time nothing has come through at all (RFC 9002, section 7.6).
 	Collapsed(now int64)
 	// Undo takes the last Congested back: nothing had been lost.

@@ -105,6 +105,9 @@ func (c *Cubic) Congested(int64) {
 	c.window = c.threshold
 }
 
+// Gradual implements [Controller], as the kernel's CUBIC does.
+func (c *Cubic) Gradual() bool { return true }
+
 // Collapsed implements [Controller].
 func (c *Cubic) Collapsed(int64) {
 	c.last, c.prior, c.began = c.window, c.window, 0

@@ -11,7 +11,7 @@
 //     (RFC 8985, section 6.2). Loss that turns out to be none is taken back. What is lost each time that it is sent
 //     does not reduce the window each time, and waits longer from time to time ([Path.Pause]).
 //   - [Controller] says how much may be under way: [NewReno] as in RFC 9260, section 7.2, [NewCubic] as
-//     in RFC 9438, both with the slow start of RFC 9406.
+//     in RFC 9438, with proportional rate reduction (RFC 6937), both with the slow start of RFC 9406.
 //   - [Arrivals] is the receiver's side: which numbers have arrived, and when to say so.
 //   - [MTU] finds the longest packet that a path carries: RFC 8899.
 //

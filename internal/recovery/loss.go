@@ -152,11 +152,15 @@ func (p *Path[T]) congested(now int64, last uint64) {
 	p.Congestions++
 	p.reorder.rest()
 	p.control.Congested(now)
+	p.excess = excess{}
+	if p.control.Gradual() {
+		p.excess = newExcess(p.flight.bytes, p.control.Window())
+	}
 }
 
 func (p *Path[T]) collapse(now int64) {
 	p.renew(p.flight.next)
-	p.undo, p.lack = false, 0
+	p.undo, p.lack, p.excess = false, 0, excess{}
 	p.Collapses++
 	p.control.Collapsed(now)
 }
@@ -168,6 +172,7 @@ func (p *Path[T]) spurious(n uint64) {
 	if p.late(n) {
 		p.undo = false
 		p.until = p.from // the window may grow again
+		p.excess = excess{}
 		p.control.Undo()
 	}
 }

@@ -27,6 +27,7 @@ type Path[T any] struct {
 	carried uint64 // one more than the latest number of a packet longer than the base that has arrived,
 	missed  int    // and how many such ones are lost that were sent after it
 	lack    int    // bytes that the window lacks for now, since repeats are lost
+	excess  excess
 	account account
 	Counters
 }
@@ -126,7 +127,7 @@ func (p *Path[T]) Rest(now int64) {
 // Window is how many bytes may be under way.
 func (p *Path[T]) Window() int {
 	window := p.control.Window()
-	return max(window-p.lack, min(window, leastPackets*p.config.Packet))
+	return max(window+p.excess.bytes()-p.lack, min(window, leastPackets*p.config.Packet))
 }
 
 // Next is the number that the next packet will have.
@@ -277,6 +278,7 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 		p.probes = 0
 	}
 	p.lack = max(p.lack-a.bytes, 0)
+	p.excess.arrived(a.bytes)
 	p.detect(now, owner)
 	if marked > p.marked {
 		p.marked = marked

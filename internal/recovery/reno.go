@@ -47,6 +47,9 @@ func (c *Reno) Congested(int64) {
 	c.window, c.arrived = c.threshold, 0
 }
 
+// Gradual implements [Controller]: nothing may be sent that the window has no room for (RFC 9260, section 6.1).
+func (c *Reno) Gradual() bool { return false }
+
 // Collapsed implements [Controller].
 func (c *Reno) Collapsed(int64) {
 	c.threshold = max(c.window/2, 4*c.packet)
