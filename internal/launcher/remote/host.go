@@ -137,10 +137,15 @@ func (h Host) explain(words []string, build string, err error, said string) erro
 	if h.Carry {
 		how = fmt.Sprintf("%s, a program for %s/%s, was to be brought there", filepath.Base(h.Program), runtime.GOOS, runtime.GOARCH)
 	}
+	away := turnsAway(words, err, said)
 	if said != "" {
 		said = "\n" + said
-	} else if exit, is := errors.AsType[*exec.ExitError](err); is && exit.ExitCode() == 255 && filepath.Base(words[0]) == "ssh" {
+	} else if exit, is := errors.AsType[*exec.ExitError](err); is && exit.ExitCode() == sshsOwn && filepath.Base(words[0]) == "ssh" {
 		err = fmt.Errorf("%w, which is ssh's own, and its word for a program that a signal has ended", err)
 	}
-	return fmt.Errorf("host %s: no strand by %.200q: %w; %s%s", h.Name, strings.Join(words, " "), err, how, said)
+	err = fmt.Errorf("host %s: no strand by %.200q: %w; %s%s", h.Name, strings.Join(words, " "), err, how, said)
+	if away {
+		return &turnedAway{err}
+	}
+	return err
 }

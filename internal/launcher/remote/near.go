@@ -55,8 +55,18 @@ const partTime = 5 * time.Second
 
 // Connect starts strand on the host and hears its introduction. It is an error if strand there is not
 // of the given build. Note, if not nil, is told what the shell and strand there write to their
-// standard error once the introduction is over, with the host's name before it.
+// standard error once the introduction is over, with the host's name before it. A host that had no place for
+// another login is tried again.
 func Connect(ctx context.Context, h Host, build string, note func(line string)) (*Line, error) {
+	for try := 1; ; try++ {
+		l, err := connect(ctx, h, build, note)
+		if _, away := errors.AsType[*turnedAway](err); !away || try == mostTries || !rest(ctx) {
+			return l, err
+		}
+	}
+}
+
+func connect(ctx context.Context, h Host, build string, note func(line string)) (*Line, error) {
 	words, err := h.command()
 	if err != nil {
 		return nil, fmt.Errorf("host %s: %w", h.Name, err)
