@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -154,6 +155,31 @@ func TestRing(t *testing.T) {
 	require.NoError(t, job.Run(t.Context(), c), "%s", out)
 	assert.Equal(t, fmt.Sprintf("once round %d\n", c.Ranks), out.String())
 	t.Logf("%d hosts, %d ranks: %v", len(hosts), c.Ranks, time.Since(begin))
+	if need.Soaking() {
+		t.Logf("of which logins alone take %v", logins(t, shell, hosts))
+	}
+}
+
+// logins is how long ssh and sshd take without strand: to run nothing on each host, as many at a time as strand run
+// begins.
+func logins(t *testing.T, shell, hosts []string) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	var all sync.WaitGroup
+	names := make(chan string)
+	for range 10 {
+		all.Go(func() {
+			for name := range names {
+				assert.NoError(t, exec.CommandContext(t.Context(), shell[0], append(slices.Clone(shell[1:]), name, "true")...).Run())
+			}
+		})
+	}
+	for _, name := range hosts {
+		names <- name
+	}
+	close(names)
+	all.Wait()
+	return time.Since(begin)
 }
 
 // Ranks say who they are in a line that nothing else has, and do nothing, for a time that no other
