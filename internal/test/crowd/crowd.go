@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btltest"
 	"github.com/strandmp/strand/param"
@@ -59,7 +57,9 @@ func Weigh(t *testing.T, component btl.Component, peers int, settings ...param.S
 	c.meet() // whatever the modules need once
 	routines, before := runtime.NumGoroutine(), heap()
 	hub := c.meet()
-	require.Len(t, hub.host.Clock.Watches(), 1, "sockets")
+	if n := len(hub.host.Clock.Watches()); n != 1 {
+		t.Errorf("%d sockets", n)
+	}
 	w.Idle = (heap() - before) / peers / 2 // both ends of each connection are in this process
 
 	before = heap()
@@ -71,10 +71,14 @@ func Weigh(t *testing.T, component btl.Component, peers int, settings ...param.S
 		c.until("the rest", i, func() bool { return c.received[i] == frames*len(place) })
 	}
 	c.settle()
-	require.Empty(t, c.begun)
+	if len(c.begun) > 0 {
+		t.Errorf("%d frames have not arrived", len(c.begun))
+	}
 	c.pass(aWhile)
 	w.Rest = (heap() - before) / peers
-	require.Equal(t, routines, runtime.NumGoroutine(), "goroutines")
+	if n := runtime.NumGoroutine(); n != routines {
+		t.Errorf("%d goroutines instead of %d", n, routines)
+	}
 	return w
 }
 
@@ -108,11 +112,13 @@ func (c *crowd) meet() *hub {
 	for i, host := range c.hosts {
 		peer := h.host.Peer(m)
 		paths, err := c.modules[i].Reach(peer)
-		require.NoError(c.t, err)
+		c.must(err)
 		recv := host.NewReceiver(0)
 		ep, err := c.modules[i].Connect(peer, paths[0], recv)
-		require.NoError(c.t, err)
-		require.Equal(c.t, btl.Busy, ep.Send(&btl.Frame{Header: []byte("h")}, 0))
+		c.must(err)
+		if r := ep.Send(&btl.Frame{Header: []byte("h")}, 0); r != btl.Busy {
+			c.t.Fatalf("the first frame: %v", r)
+		}
 		c.until("a connection", i, func() bool { return recv.Ups == 1 && len(h.host.Accepted) == i+1 && h.host.Accepted[i].Ups == 1 })
 		c.hush(recv, i)
 		c.hush(h.host.Accepted[i], i)
@@ -122,6 +128,13 @@ func (c *crowd) meet() *hub {
 	c.t.Cleanup(func() { c.part(h) })
 	c.settle()
 	return h
+}
+
+func (c *crowd) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // hush has a receiver keep nothing.
