@@ -29,8 +29,8 @@ lan() {
 # Round trips of 10 and 40 ms.
 far() {
 	compare far "tcp,udp,sctp(streams=10,$frames)" \
-		"pingpong(size=30000,rounds=30,warmup=2),farm(size=30000,fanout=10,tasks=$((tasks / 5)),ordering=relaxed),farm(size=300000,fanout=10,tasks=$((tasks / 25)),ordering=relaxed)" \
-		--loss 0,1,2 --delay 5ms,20ms --rate 100mbit --ranks 4
+		"pingpong(size=30000,rounds=10,warmup=1),farm(size=30000,fanout=10,tasks=$((tasks / 10)),ordering=relaxed),farm(size=300000,fanout=10,tasks=$((tasks / 50)),ordering=relaxed)" \
+		--loss 0,2 --delay 5ms,20ms --rate 100mbit --ranks 4
 }
 
 # Ten streams beside one, where a worker may take a message that has overtaken another, and where not.

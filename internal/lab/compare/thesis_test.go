@@ -30,10 +30,10 @@ func TestKernelThesis(t *testing.T) {
 	need.KernelSCTP(t)
 	tasks, losses, ranks, runs := "farm(tasks=20,size=30000,ordering=relaxed)", []float64{0.02}, 3, 1
 	if need.Soaking() {
-		tasks = "pingpong(size=30000,rounds=20,warmup=2),pingpong(size=300000,rounds=5,warmup=1)," +
-			"farm(size=30000,fanout=1,tasks=200,ordering=relaxed),farm(size=30000,fanout=10,tasks=200,ordering=relaxed)," +
-			"farm(size=300000,fanout=10,tasks=40,ordering=relaxed)"
-		losses, ranks, runs = []float64{0, 0.01, 0.02}, 4, 6
+		tasks = "pingpong(size=30000,rounds=10,warmup=1),pingpong(size=300000,rounds=3,warmup=1)," +
+			"farm(size=30000,fanout=1,tasks=100,ordering=relaxed),farm(size=30000,fanout=10,tasks=100,ordering=relaxed)," +
+			"farm(size=300000,fanout=10,tasks=20,ordering=relaxed)"
+		losses, ranks, runs = []float64{0, 0.02}, 4, 6
 	}
 	p := plan(t, "tcp(congestion=reno),tcp(congestion=cubic),sctp(stack=kernel,streams=10,max_frame=16K),sctp(stack=kernel,streams=1,max_frame=16K)", tasks, losses...)
 	for i := range p.Links {
