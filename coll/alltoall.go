@@ -24,42 +24,68 @@ func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 // Alltoallv gives rank r the piece in[r], and has that of rank r in out[r], which has its length. These
 // are the same memory, or share none.
 func Alltoallv(ctx context.Context, c Comm, ch *Choice, in, out [][]byte) error {
-	return AlltoallParts(ctx, bytesOf{c}, ch, kept(c, in, out), out)
+	given(ctx)
+	k := keep(c, in, out)
+	return alltoallOf(ctx, bytesOf{c}, ch, k.piece, listed(out))
 }
 
-// kept is in, with copies of what would be overwritten before it is sent.
-func kept(c Comm, in, out [][]byte) [][]byte {
-	total := 0
-	for r := range in {
-		if r != c.Rank() && sameStart(in[r], out[r]) {
-			total += len(in[r])
-		}
-	}
-	if total == 0 {
-		return in
-	}
-	all, room := make([][]byte, len(in)), c.Scratch(total)
-	for r := range in {
-		if all[r] = in[r]; r != c.Rank() && sameStart(in[r], out[r]) {
-			all[r] = room[:copy(room, in[r])]
-			room = room[len(all[r]):]
-		}
-	}
-	return all
+// A keeper has the pieces of in, with copies of those that would be overwritten before they are sent.
+type keeper struct {
+	in, out [][]byte
+	own     int    // this process's rank, whose piece stays where it is
+	room    []byte // the copies, in the order of ranks
 }
 
-// sameStart reports whether two buffers begin with the same byte.
-func sameStart(a, b []byte) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] }
+func keep(c Comm, in, out [][]byte) keeper {
+	k := keeper{in: in, out: out, own: c.Rank()}
+	if total := k.before(len(in)); total > 0 {
+		k.room = c.Scratch(total)
+	}
+	for r := range in {
+		if k.copied(r) {
+			copy(k.piece(r), in[r])
+		}
+	}
+	return k
+}
 
-// AlltoallParts is [Alltoallv] for parts of any kind (MPI_Alltoallw).
+// copied reports whether a piece lies where its answer is to lie.
+func (k *keeper) copied(r int) bool {
+	in, out := k.in[r], k.out[r]
+	return r != k.own && len(in) > 0 && len(out) > 0 && &in[0] == &out[0]
+}
+
+// before is how many bytes the copies of lower ranks' pieces have. To count them takes less than one message.
+func (k *keeper) before(rank int) (bytes int) {
+	for r := range rank {
+		if k.copied(r) {
+			bytes += len(k.in[r])
+		}
+	}
+	return bytes
+}
+
+func (k *keeper) piece(r int) []byte {
+	if !k.copied(r) {
+		return k.in[r]
+	}
+	return k.room[k.before(r):][:len(k.in[r])]
+}
+
+// AlltoallParts is [Alltoallv] for parts of any kind (MPI_Alltoallw), which share no memory.
 func AlltoallParts[P any, C Passer[P]](ctx context.Context, c C, ch *Choice, in, out []P) error {
 	given(ctx)
-	own := func(parts []P) func(int) P { return func(rank int) P { return parts[rank] } }
-	if ch.alltoallv(c.Size()) == "pairwise" {
-		return alltoallPairwise(ctx, c, own(in), own(out))
-	}
-	return alltoallSpread(ctx, c, own(in), own(out))
+	return alltoallOf(ctx, c, ch, listed(in), listed(out))
 }
+
+func alltoallOf[P any, C Passer[P]](ctx context.Context, c C, ch *Choice, in, out func(int) P) error {
+	if ch.alltoallv(c.Size()) == "pairwise" {
+		return alltoallPairwise(ctx, c, in, out)
+	}
+	return alltoallSpread(ctx, c, in, out)
+}
+
+func listed[P any](parts []P) func(int) P { return func(rank int) P { return parts[rank] } }
 
 func parted(buf []byte, each int) func(int) []byte {
 	return func(rank int) []byte { return buf[rank*each : (rank+1)*each] }
