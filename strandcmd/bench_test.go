@@ -1,12 +1,16 @@
 package strandcmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -188,6 +192,29 @@ func TestBenchAgainst(t *testing.T) {
 	assert.Positive(t, result.Rows[0].Peers[0].Ratio)
 	require.NotNil(t, result.Valid)
 	assert.Equal(t, *result.Valid, err == nil, "the status says whether the run is valid")
+}
+
+// A comparison that is interrupted says so, whatever becomes of those it has started, and leaves nothing behind.
+func TestBenchAgainstIsInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := strandProcess(t, "bench", "pingpong", "--sizes", "8", "--blocks", "100000", "--against", "raw")
+	cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool {
+		entries, err := os.ReadDir(dir)
+		return err == nil && len(entries) > 1 // those who talk have one too
+	}, time.Minute, time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit, said.String())
+	assert.Equal(t, 128+int(syscall.SIGINT), exit.ExitCode(), said.String())
+	assert.Equal(t, "strand bench pingpong: ended by interrupt", strings.TrimSpace(said.String()))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
 }
 
 // The command makes a page, and makes it again of its figures.
