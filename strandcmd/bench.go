@@ -290,13 +290,17 @@ func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, cells []bench
 			}
 		}
 		err := d.Run(ctx, w, report)
-		switch {
-		case err != nil || w.Rank() != 0:
-			return err
-		case !r.json:
-			return bench.WriteFoot(out, w)
+		if err == nil && w.Rank() == 0 {
+			if r.json {
+				err = writeJSON(out, benchRows{r.workload, rows})
+			} else {
+				err = bench.WriteFoot(out, w)
+			}
 		}
-		return writeJSON(out, benchRows{r.workload, rows})
+		if err != nil {
+			return err
+		}
+		return w.Comm().Barrier(ctx) // before that nobody leaves: the foot tells of connections that are up
 	}, strand.WithSettings(r.settings...))
 }
 

@@ -207,11 +207,11 @@ func TestBenchAgainstIsInterrupted(t *testing.T) {
 		entries, err := os.ReadDir(dir)
 		return err == nil && len(entries) > 1 // those who talk have one too
 	}, time.Minute, time.Millisecond)
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM)) // not SIGINT, which what runs in a shell's background ignores
 	var exit *exec.ExitError
 	require.ErrorAs(t, cmd.Wait(), &exit, said.String())
-	assert.Equal(t, 128+int(syscall.SIGINT), exit.ExitCode(), said.String())
-	assert.Equal(t, "strand bench pingpong: ended by interrupt", strings.TrimSpace(said.String()))
+	assert.Equal(t, 128+int(syscall.SIGTERM), exit.ExitCode(), said.String())
+	assert.Equal(t, "strand bench pingpong: ended by terminated", strings.TrimSpace(said.String()))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)

@@ -30,8 +30,7 @@ func TestKernelThesis(t *testing.T) {
 	need.KernelSCTP(t)
 	tasks, losses, ranks, runs := "farm(tasks=20,size=30000,ordering=relaxed)", []float64{0.02}, 3, 1
 	if need.Soaking() {
-		tasks = "pingpong(size=30000,rounds=10,warmup=1),pingpong(size=300000,rounds=3,warmup=1)," +
-			"farm(size=30000,fanout=10,tasks=100,ordering=relaxed)," +
+		tasks = "pingpong(size=30000,rounds=10,warmup=1),farm(size=30000,fanout=10,tasks=100,ordering=relaxed)," +
 			"farm(size=300000,fanout=10,tasks=20,ordering=relaxed)"
 		losses, ranks, runs = []float64{0, 0.02}, 4, 6
 	}
