@@ -29,7 +29,7 @@ lan() {
 # Round trips of 10 and 40 ms.
 far() {
 	compare far "tcp,udp,sctp(streams=10,$frames)" \
-		"pingpong(size=30000,rounds=10,warmup=1),farm(size=30000,fanout=10,tasks=$((tasks / 10)),ordering=relaxed)" \
+		"farm(size=30000,fanout=10,tasks=$((tasks / 10)),ordering=relaxed)" \
 		--loss 0,2 --delay 5ms,20ms --rate 100mbit --ranks 4
 }
 
