@@ -22,8 +22,8 @@ import (
 )
 
 // The comparison of the thesis with the kernel's own SCTP and TCP over its own emulation of networks
-// (docs/results/thesis.md). The long form is the page's. Both have a rate at which the emulated
-// processors are not the limit, and show how idle they were.
+// (docs/results/thesis.md). The long form is the page's. The rate is low, so that the emulated processors
+// are not the limit alone; how idle they were is shown.
 func TestKernelThesis(t *testing.T) {
 	testnet.New(t) // or skip
 	leak.Check(t)
