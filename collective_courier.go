@@ -212,7 +212,7 @@ func declareCollectives(r *param.Registry) {
 // choice reads them.
 func choice(v *param.Values) coll.Choice {
 	of := func(call string) string {
-		if name := v.Value("coll_" + call).String(); name != "auto" {
+		if name := v.String("coll_" + call); name != "auto" {
 			return name
 		}
 		return ""
