@@ -54,6 +54,7 @@ type Engine struct {
 	epoch    uint64 // frames of one epoch may wait for each other
 	polls    uint64 // number of rounds
 	glances  uint   // polls of a source for which the modules may wait
+	brief    int    // how many empty polls in a row a brief wait makes
 	holder   *waiter
 	polling  bool // the holder makes up-calls
 	blocked  bool // the holder waits in the poller, without the lock
@@ -73,7 +74,6 @@ type Engine struct {
 	watches  watchTable
 	events   [maxEvents]event
 	yields   penalty
-	crowd    crowd
 	company  company
 	move     func() // takes the thread to another processor; nil: it stays
 	aside    aside
@@ -119,7 +119,10 @@ func start(opts Options, p poller) *Engine {
 	if e.opts.Tick <= 0 {
 		e.opts.Tick = 200 * time.Microsecond
 	}
-	e.yields.crowded = opts.Crowded
+	e.yields.crowded, e.brief = opts.Crowded, briefPolls
+	if opts.Crowded {
+		e.brief = crowdPolls - 1
+	}
 	if !opts.Stay && !opts.Crowded {
 		e.move = moveAway
 	}

@@ -102,3 +102,32 @@ func TestLooksGoOnWhileTheyFindSomething(t *testing.T) {
 		require.False(t, found)
 	}
 }
+
+// In a crowd others have mostly sent by the time that a rank runs again. A source's own descriptor is no
+// reason not to see to theirs.
+func TestACrowdLooksAtAllDescriptors(t *testing.T) {
+	for _, crowded := range []bool{true, false} {
+		e, clock := newEngineOn(t, Options{Spin: time.Hour, Crowded: crowded}, func(p poller) *still { return &still{poller: p} })
+		other, f := newPair(t, e), &flag{}
+		other.then = func() { f.done = true }
+		source := &watchedSource{pair: newPair(t, e)}
+		source.at = func(polls int) bool {
+			if polls > 10*crowdPolls {
+				f.done = true
+			}
+			return false
+		}
+		e.Lock()
+		e.looked, clock.looks = 1, 0
+		other.send()
+		require.NoError(t, e.Wait(watchdog(t), f, source))
+		e.Unlock()
+		if crowded {
+			require.Less(t, source.counter.polls, crowdPolls)
+			require.Equal(t, 1, clock.looks)
+		} else {
+			require.Equal(t, 10*crowdPolls+1, source.counter.polls)
+			require.LessOrEqual(t, clock.looks, 1)
+		}
+	}
+}

@@ -102,6 +102,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 			return nil
 		}
 	}
+	source = e.inCrowd(source)
 	w := e.newWaiter()
 	if ctx.Done() != nil {
 		w.ctx = ctx
@@ -168,10 +169,7 @@ func (e *Engine) takesRole(source btl.Poller) bool {
 // the modules now and then. If the condition is not done at the end the caller still has the role, after so
 // many empty polls.
 func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bool) {
-	for round := 0; round < briefRounds && empty < briefPolls && e.contended.Load() == 0; round++ {
-		if e.opts.Crowded && e.crowd.givesWay(empty+1, e.poller.now) {
-			break
-		}
+	for round := 0; round < briefRounds && empty < e.brief && e.contended.Load() == 0; round++ {
 		empty++
 		if e.pollSource(source) {
 			empty = 0
@@ -203,6 +201,15 @@ func (e *Engine) pollSource(source btl.Poller) bool {
 	}
 	e.polling = false
 	return did
+}
+
+// inCrowd is the source that a longer wait polls. In a crowd others have mostly sent by the time that a rank runs
+// again, so that one look at all descriptors tells it more than a poll of the source's, for as much.
+func (e *Engine) inCrowd(source btl.Poller) btl.Poller {
+	if _, ok := source.(btl.Watched); ok && e.opts.Crowded {
+		return nil
+	}
+	return source
 }
 
 // leave notes that a wait has ended; the last one lets Close go on.
@@ -279,9 +286,11 @@ func (e *Engine) endRound() {
 // Go's runtime, which does so every 20 µs for milliseconds after a rest: the system then takes the
 // waiter for one that has given up its turn, and lets the other in each time. That delays the peer,
 // who makes an offer in turn. So quickSpin is longer than what such a thread takes. Where others have
-// lately taken the processor quickPolls will do, and fewer where ranks outnumber the processors (see crowd).
+// lately taken the processor quickPolls will do. In a crowd it is mostly another rank that has to run before
+// anything comes, and all of them wait for what a waiter polls in vain: crowdPolls will do, whatever a poll costs.
 const (
 	quickPolls = 64
+	crowdPolls = 4
 	quickSpin  = int64(100 * time.Microsecond)
 )
 
@@ -291,8 +300,8 @@ func (e *Engine) quick(empty int, from int64) bool {
 	if e.opts.Spin <= 0 || e.yields.length != 0 {
 		return false
 	}
-	if e.opts.Crowded && e.crowd.givesWay(empty, e.poller.now) {
-		return false
+	if e.opts.Crowded {
+		return empty < crowdPolls
 	}
 	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < min(quickSpin, int64(e.opts.Spin)) && engines.Load() <= 1
 }
@@ -334,7 +343,9 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		now := e.poller.now()
 		if spunFrom == 0 {
 			spunFrom, empty = now, max(empty, quickPolls)
-			e.company.noteProcessor()
+			if e.move != nil {
+				e.company.noteProcessor()
+			}
 		}
 		if now-spunFrom >= int64(e.opts.Spin) {
 			e.block(w, c)
@@ -344,7 +355,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		e.letOthersIn(empty)
 		after := e.poller.now()
 		spunFrom += e.yields.others(after - now)
-		if e.company.observe(after, after-now) && engines.Load() == 1 && e.move != nil {
+		if e.move != nil && e.company.observe(after, after-now) && engines.Load() == 1 {
 			e.company.part(e.move)
 		} else {
 			e.yields.observe(after, after-now)
