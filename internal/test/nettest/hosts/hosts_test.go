@@ -95,8 +95,15 @@ func build(t *testing.T) *site {
 // run starts a job with a rank on each host.
 func (s *site) run(t *testing.T, program ...string) (*netspace.Cmd, *transcript.Output) {
 	t.Helper()
-	args := []string{"run", "--btl", "tcp,self", "--timeout", "2m", "--host-timeout", silence.String(), "--wdir", "/", "--rsh", s.shell,
-		"--host", strings.Join(s.names, ":1,") + ":1"}
+	return s.runEach(t, 1, "tcp,self", program...)
+}
+
+// runEach starts a job with so many ranks on each host.
+func (s *site) runEach(t *testing.T, ranks int, btl string, program ...string) (*netspace.Cmd, *transcript.Output) {
+	t.Helper()
+	each := fmt.Sprintf(":%d", ranks)
+	args := []string{"run", "--btl", btl, "--timeout", "2m", "--host-timeout", silence.String(), "--wdir", "/", "--rsh", s.shell,
+		"--host", strings.Join(s.names, each+",") + each}
 	cmd := s.launcher.Command(s.self, append(args, program...)...)
 	out := transcript.New()
 	cmd.Stdout, cmd.Stderr = out, out
@@ -121,6 +128,15 @@ func TestPrograms(t *testing.T) {
 		assert.Contains(t, out.String(), want)
 		s.awaitEnd(t)
 	}
+}
+
+// Where several ranks share each of several hosts, collective calls go by hosts.
+func TestRanksShareHosts(t *testing.T) {
+	s := build(t)
+	cmd, out := s.runEach(t, 2, "sm,tcp,self", s.self, "cg")
+	require.NoError(t, cmd.Wait(), "%s", out)
+	assert.Contains(t, out.String(), "verified: true")
+	s.awaitEnd(t)
 }
 
 func TestEndings(t *testing.T) {
