@@ -6,7 +6,7 @@ import "context"
 func Barrier(ctx context.Context, c Comm, ch *Choice) error {
 	given(ctx)
 	t := teamsOf(c)
-	switch ch.barrier(t) {
+	switch ch.barrier(c.Size(), t) {
 	case "hosts":
 		return barrierHosts(ctx, c, t)
 	case "tree":

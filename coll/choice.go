@@ -38,17 +38,20 @@ func (ch *Choice) Check() error {
 	return nil
 }
 
-// Where a host is crowded: more ranks than processors. Measured with 8 ranks on 2 processors, over shared memory and TCP, by
+// Where a host is crowded, with more ranks than processors, each round costs a turn of the processor, and links are not what is
+// scarce: few messages are better than messages at the same time. Measured with 4 and 8 ranks on 2 processors, over shared memory and
+// TCP, with 8 B, 1, 8, 64 and 512 KB, by
 //
 //	strand bench coll --ranks 8 --calls allreduce --btl tcp,self -p coll_allreduce=tree
 //
-// and so on with each algorithm and with --btl sm,self, sizes 8 to 1M. Of allreduce the tree takes over TCP 0.76 to 0.86 of the time of
-// doubling, Rabenseifner and ring from 8 KB to 1 MB; over shared memory the same or less, but for 256 KB. Of reducescatter the
-// way by rank 0 takes over TCP 0.63 to 0.81 up to 8 KB together, over shared memory the same. Calls of which no algorithm was better over both
-// have the borders below.
+// and so on with each algorithm, by processor time. For a barrier the tree takes with 8 ranks over TCP 0.6 to 0.8 of what dissemination does, in four runs of five,
+// and over shared memory 0.6 to 1.3; with 4 ranks as much over TCP and more over shared memory. For an allreduce it takes 0.5 to 1.0 of the best of
+// doubling, Rabenseifner's and the ring, in 17 of 20 cells, and up to 1.3. Bcast and reduce by a binomial tree take 0.05 to 0.8 of what scatter does, but
+// for a reduce of 512 KB over shared memory (1.0 and 1.2). Reducescatter by way of rank 0 takes 0.2 to 0.8 of pairwise up to 8 KB for each rank,
+// and at 64 KB the same or more. For allgather and alltoall the borders below are right.
 const (
-	crowdedTree   = 8 << 10
-	crowdedRooted = 8 << 10 // of what a process gives
+	crowdedBarrier = 8        // ranks
+	crowdedRooted  = 64 << 10 // of what a process gives
 )
 
 // The borders are those of Thakur, Rabenseifner and Gropp, and MPICH's.
@@ -73,14 +76,17 @@ func (t *Teams) crowded() bool { return t != nil && t.Places.Crowded }
 
 func (t *Teams) layered() bool { return t != nil && t.Places.layered() }
 
-func (ch *Choice) barrier(t *Teams) string {
+func (ch *Choice) barrier(n int, t *Teams) string {
 	if ch != nil {
 		if name, ok := t.given(ch.Barrier); ok {
 			return name
 		}
 	}
-	if t.layered() {
+	switch {
+	case t.layered():
 		return "hosts"
+	case t.crowded() && n >= crowdedBarrier:
+		return "tree"
 	}
 	return "dissemination"
 }
@@ -94,7 +100,7 @@ func (ch *Choice) bcast(length, n int, t *Teams) string {
 	switch {
 	case t.layered():
 		return "hosts"
-	case length < shortBcast || n < 4:
+	case t.crowded() || length < shortBcast || n < 4:
 		return "binomial"
 	case length < longBcast:
 		return "scatter"
@@ -114,7 +120,7 @@ func (ch *Choice) reduce(length, n int, op Op, t *Teams) string {
 	switch {
 	case t.layered():
 		return "hosts"
-	case length < shortReduce || length/op.Size < n:
+	case t.crowded() || length < shortReduce || length/op.Size < n:
 		return "binomial"
 	}
 	return "scatter"
@@ -134,7 +140,7 @@ func (ch *Choice) allreduce(length, n int, op Op, t *Teams) string {
 		return name
 	case t.layered():
 		return "hosts"
-	case t.crowded() && length >= crowdedTree:
+	case t.crowded():
 		return "tree"
 	case length < shortAllreduce || length/op.Size < n:
 		return "doubling"
