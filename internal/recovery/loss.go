@@ -252,6 +252,16 @@ func (p *Path[T]) Retract(from uint64, owner Owner[T]) {
 	p.full = min(p.full, from)
 }
 
+// Since is when the oldest packet was sent that is under way; 0: none is.
+func (p *Path[T]) Since() int64 {
+	for n := p.flight.undecided; n < p.flight.next; n++ {
+		if packet := p.flight.at(n); packet.fate == underWay {
+			return packet.sent
+		}
+	}
+	return 0
+}
+
 // Unanswered is how many probes in a row were not answered. A transport gives a path up by it.
 func (p *Path[T]) Unanswered() int { return p.probes }
 

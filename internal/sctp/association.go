@@ -43,6 +43,7 @@ type Association struct {
 	window         uint32 // the peer's, at first
 	outStreams     uint16
 	inStreams      uint16
+	peerHeld       time.Duration // for how long the peer holds acknowledgements back
 	interleave     bool
 	zeroIn         bool // packets without a checksum are taken,
 	zeroOut        bool // and sent
@@ -109,7 +110,7 @@ func (a *Association) establish(now int64) {
 	}
 	a.sender = transfer.NewSender(transfer.Config{
 		Outgoing: a.out, TSN: a.tsn, Window: a.window,
-		Multipath: c.Multipath, Delay: c.Delay, Outstanding: c.Outstanding,
+		Multipath: c.Multipath, Delay: c.Delay, Outstanding: c.Outstanding, Patience: c.PeerHeld,
 	})
 	a.receiver = transfer.NewReceiver(a.peerTSN, transfer.Receiving{Held: c.Held})
 	for i := range a.paths {

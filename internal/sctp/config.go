@@ -34,9 +34,11 @@ type Config struct {
 	PathMaxRetrans, AssocMaxRetrans, InitMaxRetrans int
 	// CookieLife is for how long a cookie is good: 1 minute.
 	CookieLife time.Duration
-	// Held is for how long an acknowledgement is held back: 200 ms.
+	// Held is for how long an acknowledgement is held back: 200 ms. Peers are told of anything else, in whole
+	// milliseconds.
 	Held time.Duration
-	// PeerHeld is for how long a peer may hold its own back: 200 ms.
+	// PeerHeld is for how long a peer may hold its own back that does not tell: 200 ms. Any peer is given so long
+	// for other answers, and before a single packet without an answer counts as an error.
 	PeerHeld time.Duration
 	// Autoclose is after how long without data an association is shut down; 0: never.
 	Autoclose time.Duration
@@ -92,6 +94,7 @@ const (
 	defaultRTOMax    = time.Minute
 	defaultHeartbeat = 30 * time.Second
 	defaultHeld      = 200 * time.Millisecond
+	mostHeld         = 255 * time.Millisecond // as peers are told; RFC 9260, section 6.2, allows 500
 	defaultBase      = 1200
 	// leastWindow is what nobody may announce less than (section 3.3.2).
 	leastWindow = 1500
@@ -123,6 +126,9 @@ func (c *Config) complete() error {
 	orElse(&c.InitMaxRetrans, 8)
 	orElse(&c.CookieLife, time.Minute)
 	orElse(&c.Held, defaultHeld)
+	if c.Held < time.Millisecond || c.Held > mostHeld || c.Held%time.Millisecond != 0 {
+		return fmt.Errorf("sctp: acknowledgements held back for %v: it can be 1 to 255 whole ms", c.Held)
+	}
 	orElse(&c.PeerHeld, defaultHeld)
 	if c.Control == nil {
 		c.Control = func(packet int) recovery.Controller { return recovery.NewReno(packet) }

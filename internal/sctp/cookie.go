@@ -16,10 +16,10 @@ type cookie struct {
 	tag, peerTag uint32
 	tie          uint64 // of the association that there was; 0: none
 	tsn, peerTSN uint32
-	window       uint32 // the peer's
-	out, in      uint16 // streams
-	port         uint16 // of the peer's SCTP
-	flags        uint8
+	window       uint32     // the peer's
+	out, in      uint16     // streams
+	port         uint16     // of the peer's SCTP
+	flags, held  uint8      // held: ms, of the peer
 	local        netip.Addr // where its INIT came to,
 	from         netip.AddrPort
 	further      addresses // of the peer
@@ -33,7 +33,7 @@ const (
 
 const (
 	macSize     = 16
-	cookieFixed = 8 + 8 + 4 + 4 + 8 + 4 + 4 + 4 + 2 + 2 + 2 + 1
+	cookieFixed = 8 + 8 + 4 + 4 + 8 + 4 + 4 + 4 + 2 + 2 + 2 + 1 + 1
 	// keyLife is how long a key is used. It is good for as long again.
 	keyLife = int64(time.Hour)
 )
@@ -122,7 +122,7 @@ func (k *cookie) appendTo(b []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, k.out)
 	b = binary.BigEndian.AppendUint16(b, k.in)
 	b = binary.BigEndian.AppendUint16(b, k.port)
-	b = append(b, k.flags)
+	b = append(b, k.flags, k.held)
 	b = appendAddr(b, k.local)
 	b = appendAddr(b, k.from.Addr())
 	b = binary.BigEndian.AppendUint16(b, k.from.Port())
@@ -142,7 +142,7 @@ func (k *cookie) parse(b []byte) bool {
 	k.tsn, k.peerTSN = binary.BigEndian.Uint32(b[32:]), binary.BigEndian.Uint32(b[36:])
 	k.window = binary.BigEndian.Uint32(b[40:])
 	k.out, k.in, k.port = binary.BigEndian.Uint16(b[44:]), binary.BigEndian.Uint16(b[46:]), binary.BigEndian.Uint16(b[48:])
-	k.flags = b[50]
+	k.flags, k.held = b[50], b[51]
 	b = b[cookieFixed:]
 	var from netip.Addr
 	var ok bool

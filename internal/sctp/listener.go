@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/strandmp/strand/internal/sctp/chunk"
 )
@@ -35,6 +36,7 @@ func (e *Endpoint) greet(in *incoming, chunks chunk.Chunks) (*Association, []byt
 
 // offer notes what both sides have.
 func (k *cookie) offer(c *Config, g *greeting) {
+	k.held = g.held
 	if c.Interleave && g.interleave {
 		k.flags |= cookieInterleave
 	}
@@ -175,6 +177,10 @@ func (a *Association) settle(now int64, k *cookie) {
 func (a *Association) adopt(k *cookie) {
 	a.peerTag, a.peerTSN, a.window = k.peerTag, k.peerTSN, k.window
 	a.outStreams, a.inStreams = k.out, k.in
+	a.peerHeld = a.e.config.PeerHeld
+	if k.held > 0 {
+		a.peerHeld = time.Duration(k.held) * time.Millisecond
+	}
 	a.interleave, a.zeroIn, a.zeroOut = k.flags&cookieInterleave != 0, k.flags&cookieZeroIn != 0, k.flags&cookieZeroOut != 0
 }
 

@@ -15,6 +15,7 @@ type greeting struct {
 	interleave bool
 	zero       uint32 // the method of finding errors with which it takes packets without a checksum
 	longer     uint32 // ms that a cookie should live longer
+	held       uint8  // ms for which it holds acknowledgements back at most; 0: it does not say
 	unknown    bool   // it has parameters that its sender is to be told of
 }
 
@@ -73,6 +74,10 @@ func (g *greeting) parameter(f chunk.Field) (on bool, r *refusal) {
 		for _, t := range f.Value {
 			g.interleave = g.interleave || chunk.Type(t) == chunk.TypeInterleaved
 		}
+	case chunk.ParamAdaptation:
+		if n, _ := f.Number(); n&^0xff == adaptation {
+			g.held = uint8(n)
+		}
 	case chunk.ParamAddressTypes, chunk.ParamUnrecognized:
 	default:
 		var report bool
@@ -97,7 +102,7 @@ func (g *greeting) appendUnknown(b []byte, most int) []byte {
 		on, report := true, false
 		switch f.Code {
 		case chunk.ParamIPv4, chunk.ParamIPv6, chunk.ParamCookie, chunk.ParamHostName, chunk.ParamZeroChecksum,
-			chunk.ParamPreservative, chunk.ParamExtensions, chunk.ParamAddressTypes, chunk.ParamUnrecognized:
+			chunk.ParamPreservative, chunk.ParamExtensions, chunk.ParamAdaptation, chunk.ParamAddressTypes, chunk.ParamUnrecognized:
 		default:
 			on, report = f.Skip()
 		}
@@ -113,6 +118,11 @@ func (g *greeting) appendUnknown(b []byte, most int) []byte {
 
 const fieldHeader = 4
 
+// adaptation is what we are, for peers like us: "STR", as in the protocol identifiers of messages, and in the last byte
+// for how many ms we hold acknowledgements back. SCTP has a parameter for the number of what uses an association (RFC 5061,
+// section 4.2.6). Kernels send 0 there. Who does not know the parameter goes on without it.
+const adaptation = 0x53545200
+
 // An offer is what we say of ourselves in an INIT or INIT ACK.
 func (e *Endpoint) offer(b []byte, own []netip.Addr) []byte {
 	for _, a := range own {
@@ -123,6 +133,9 @@ func (e *Endpoint) offer(b []byte, own []netip.Addr) []byte {
 	}
 	if e.config.ZeroChecksum != 0 {
 		b = chunk.AppendNumberField(b, chunk.ParamZeroChecksum, e.config.ZeroChecksum)
+	}
+	if held := e.config.Held; held != defaultHeld {
+		b = chunk.AppendNumberField(b, chunk.ParamAdaptation, adaptation|uint32(held.Milliseconds()))
 	}
 	return b
 }

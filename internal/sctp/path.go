@@ -3,6 +3,7 @@ package sctp
 import (
 	"encoding/binary"
 	"net/netip"
+	"time"
 
 	"github.com/strandmp/strand/internal/recovery"
 	"github.com/strandmp/strand/internal/sctp/chunk"
@@ -181,7 +182,7 @@ func (a *Association) open(now int64, i int) {
 	size := p.packet()
 	least := c.RTOMin
 	a.sender.AddPath(recovery.Config{
-		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: c.PeerHeld,
+		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: a.peerHeld,
 	}, c.Control(size))
 	p.used = now
 	if p.state == Unconfirmed {
@@ -195,9 +196,16 @@ func (a *Association) open(now int64, i int) {
 
 // nextBeat is when the next heartbeat is due on a path without data (section 8.3).
 func (a *Association) nextBeat(now int64, i int) int64 {
-	rto := int64(a.sender.Path(i).Timeout())
+	rto := a.rto(i)
 	jitter := int64(a.e.config.Random() % uint64(rto+1))
 	return now + int64(a.e.config.Heartbeat) + rto/2 + jitter
+}
+
+// rto is how long an answer is waited for that is no acknowledgement. It is not held back. But a peer's process may be late
+// with anything, and by how much does not go by the way to it.
+func (a *Association) rto(i int) int64 {
+	c := &a.e.config
+	return int64(min(max(a.sender.Path(i).Timeout(), c.PeerHeld), max(c.RTOMax, time.Millisecond)))
 }
 
 // sounds has the length of packets found out.
@@ -217,7 +225,7 @@ func (a *Association) ask(now int64, i int, q *question, b []byte) []byte {
 	for q.number = 0; q.number == 0; {
 		q.number = a.e.config.Random()
 	}
-	wait := int64(a.sender.Path(i).Timeout())
+	wait := a.rto(i)
 	q.until = now + min(wait<<min(a.paths[i].missed, 20), max(int64(a.e.config.RTOMax), wait))
 	b, start := chunk.Begin(b, chunk.TypeHeartbeat, 0)
 	b, field := chunk.BeginField(b, chunk.ParamHeartbeat)

@@ -197,7 +197,7 @@ func (a *Association) patience() int64 {
 	}
 	wait := int64(a.e.config.RTOInitial)
 	if a.sender != nil {
-		wait = int64(a.sender.Path(a.duePath()).Timeout())
+		wait = a.rto(a.duePath())
 	}
 	return min(wait<<min(a.tries, 20), max(int64(a.e.config.RTOMax), wait))
 }

@@ -27,6 +27,7 @@ const (
 	ParamZeroChecksum = 0x8001 // RFC 9653
 	ParamExtensions   = 0x8008 // RFC 5061: the types of chunks that the sender knows
 	ParamForward      = 0xc000 // RFC 3758
+	ParamAdaptation   = 0xc006 // RFC 5061: a number that says what uses the association
 )
 
 // Codes of causes (RFC 9260, section 3.3.10).

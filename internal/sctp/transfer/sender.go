@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"math"
+	"time"
 
 	"github.com/strandmp/strand/internal/recovery"
 	"github.com/strandmp/strand/internal/sctp/chunk"
@@ -25,6 +26,9 @@ type Config struct {
 	// Suspect is how many probes in a row a path may leave unanswered before another one is used (RFC 7829,
 	// PotentiallyFailed.Max.Retrans).
 	Suspect int
+	// Patience is how long a single packet is without an answer before that counts as an error. It may be
+	// asked for sooner.
+	Patience time.Duration
 }
 
 // A Sender is the sending half of an association's data.

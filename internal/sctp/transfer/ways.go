@@ -138,8 +138,11 @@ func (s *Sender) Tick(now int64) {
 		if !w.path.Tick(now, (*owner)(s)) || s.base == s.next {
 			continue // nothing is asked that is not answered: the chunks have arrived in other packets
 		}
-		w.errors++
 		w.probe = true
+		if s.bytes <= w.packet && now-w.path.Since() < int64(s.config.Patience) {
+			continue // the peer's process may be busy: who waits for one packet only asks soon
+		}
+		w.errors++
 		if w.state == Active && w.errors > 1+s.config.Suspect && s.another(i) {
 			w.state = Suspect
 			s.abandon(now, w)

@@ -44,6 +44,9 @@ const (
 	// farewell is how long closing waits for what peers have not confirmed: nobody repeats it when the
 	// process has ended.
 	farewell = time.Second
+	// heldBack is for how long an acknowledgement of a packet that came alone is held back: the answer of the
+	// program may take it along.
+	heldBack = time.Millisecond
 	// longestPacket fits into a UDP datagram, with IPv6's header.
 	longestPacket = 65000
 )
@@ -70,7 +73,7 @@ func (s *Stack) protocol() sctp.Config {
 	p := sctp.Config{
 		Port: stack.InnerPort, Streams: c.Streams, Window: c.ReceiveBuffer, Outstanding: c.Outstanding,
 		RTOInitial: c.RTOInitial, RTOMin: c.RTOMin, RTOMax: c.RTOMax, Heartbeat: c.Heartbeat,
-		PathMaxRetrans: c.PathMaxRetrans, AssocMaxRetrans: c.AssocMaxRetrans, Autoclose: c.Autoclose,
+		PathMaxRetrans: c.PathMaxRetrans, AssocMaxRetrans: c.AssocMaxRetrans, Autoclose: c.Autoclose, Held: heldBack,
 		Interleave: c.Interleave, Scheduler: scheduler(c.Tuning), Places: places(c.Tuning), Delay: c.Delay,
 		ZeroChecksum: zeroChecksum(c.ZeroChecksum), Joined: c.EncapPort != 0, Multipath: c.Multipath, Control: control(c.Congestion),
 		Pool: new(stream.Pool), Accept: s.accept, Room: c.Room, Local: s.pathTo, Random: random,
