@@ -250,8 +250,18 @@ func (a *association) Down(err error) {
 	}
 }
 
-// Poll implements [stack.Association].
-func (a *association) Poll() bool { return a.s.receive() }
+// Poll implements [stack.Association]. It looks at the sockets of this association's ways alone: each look is a call of the
+// system, and there is a socket for each address of the host. The loop looks at the others.
+func (a *association) Poll() (did bool) {
+	var last *socket
+	for _, w := range a.ways {
+		if w.so != last {
+			last = w.so
+			did = last.Receive() || did
+		}
+	}
+	return did
+}
 
 // Streams implements [stack.Association].
 func (a *association) Streams() int { return a.p.Streams() }

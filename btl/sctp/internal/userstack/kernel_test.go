@@ -15,13 +15,7 @@ import (
 // Packets that may be for a kernel go out as they are: joined ones make it break down if it is on this machine.
 func TestNoSegmentationTowardsKernels(t *testing.T) {
 	for _, port := range []int{0, 9899} {
-		e, err := engine.New(engine.Options{})
-		require.NoError(t, err)
-		e.Lock()
-		s, err := Open(stack.Config{Loop: e, Local: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")},
-			Warn:   func(netip.AddrPort, error) {},
-			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400, EncapPort: port}})
-		require.NoError(t, err)
+		s := openAtTwo(t, port)
 		for _, so := range s.sockets {
 			if best := rawio.NewPackets(0).Way; port == 0 {
 				assert.GreaterOrEqual(t, so.Packets.Way, best)
@@ -29,8 +23,22 @@ func TestNoSegmentationTowardsKernels(t *testing.T) {
 				assert.LessOrEqual(t, so.Packets.Way, rawio.ManyCalls)
 			}
 		}
+	}
+}
+
+// openAtTwo opens a stack at two addresses.
+func openAtTwo(t *testing.T, encap int) *Stack {
+	e, err := engine.New(engine.Options{})
+	require.NoError(t, err)
+	e.Lock()
+	s, err := Open(stack.Config{Loop: e, Local: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")},
+		Warn:   func(netip.AddrPort, error) {},
+		Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400, EncapPort: encap}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
 		require.NoError(t, s.Close())
 		e.Unlock()
 		e.Close()
-	}
+	})
+	return s
 }

@@ -1,10 +1,12 @@
 package userstack
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/sctp"
@@ -31,6 +33,23 @@ func TestFurtherAddresses(t *testing.T) {
 	}
 	_, ok := s.pathTo(netip.MustParseAddrPort("[2001:db8::1]:7"), addr("10.1.0.1"))
 	assert.False(t, ok, "no way from IPv4 to IPv6")
+}
+
+// Who waits for a peer looks at the sockets of the ways to it, and not at all that the process has.
+func TestPollLooksAtItsOwnWays(t *testing.T) {
+	s := openAtTwo(t, 0)
+	conn, err := net.Dial("udp4", s.sockets[1].Local.String())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write([]byte("for the second"))
+	require.NoError(t, err)
+	a := association{s: s}
+	assert.False(t, a.Poll(), "there is no way")
+	for i, so := range s.sockets {
+		a.way(sctp.Pair{Local: so.address, Remote: netip.MustParseAddrPort("127.0.0.3:7")})
+		assert.Equal(t, i == 1, a.Poll())
+	}
+	assert.EqualValues(t, 1, s.endpoint.Malformed)
 }
 
 // A peer that asks from port after port, as a heartbeat may, is answered at each, and not remembered for ever.
