@@ -64,6 +64,7 @@ type Association struct {
 	finalCause     refusal
 	pushed         int   // bytes that were not confirmed
 	active         int64 // when the last data went or came
+	restAt         int64 // when to look whether memory is to be given back; 0: it was
 	chunks         []transfer.Chunk
 	packet         packetState
 	out            *stream.Outgoing
@@ -99,7 +100,7 @@ const guardFactor = 5
 func (a *Association) establish(now int64) {
 	c := &a.e.config
 	a.enter(now, Established)
-	a.active = now
+	a.stir(now)
 	// The scheduler was tried out when the endpoint was made.
 	a.out, _ = stream.NewOutgoing(c.sending(int(a.outStreams), a.interleave))
 	a.in = stream.NewIncoming(stream.Receiving{
@@ -140,7 +141,7 @@ func (a *Association) Push(now int64, m *stream.Message) error {
 		return err
 	}
 	a.pushed += m.Size
-	a.active = now
+	a.stir(now)
 	return nil
 }
 

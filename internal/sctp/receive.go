@@ -32,7 +32,8 @@ func (a *Association) receive(in *incoming, path int, chunks chunk.Chunks) {
 		return
 	}
 	if a.packet.data {
-		a.active, a.sackPath = in.now, path
+		a.sackPath = path
+		a.stir(in.now)
 		a.receiver.Packet(in.now, path, a.packet.immediate)
 		if a.state == ShutdownSent { // section 9.2
 			a.due = true

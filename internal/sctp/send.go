@@ -239,7 +239,8 @@ func (a *Association) appendData(now int64, i, start, most int, b []byte) []byte
 		b = chunk.End(c.Fragment.AppendTo(b), at)
 	}
 	if len(a.chunks) > 0 {
-		a.paths[i].used, a.active = now, now
+		a.paths[i].used = now
+		a.stir(now)
 	}
 	return b
 }

@@ -1,5 +1,7 @@
 package sctp
 
+import "time"
+
 // At is when [Association.Tick] is to be called; 0: there is nothing to wait for. It changes with everything that
 // is done to the association.
 func (a *Association) At() int64 {
@@ -13,6 +15,7 @@ func (a *Association) At() int64 {
 	at = earliest(at, a.sender.At())
 	at = earliest(at, a.receiver.Due())
 	at = earliest(at, a.closeAt())
+	at = earliest(at, a.restAt)
 	for i := range a.paths {
 		p := &a.paths[i]
 		at = earliest(at, p.beatAt)
@@ -39,6 +42,28 @@ func (a *Association) closeAt() int64 {
 	return a.active + int64(a.e.config.Autoclose)
 }
 
+// restAfter is after how long without data memory is given back that was for more under way than there is now.
+const restAfter = int64(5 * time.Second)
+
+// stir notes that data goes or comes.
+func (a *Association) stir(now int64) {
+	a.active = now
+	orElse(&a.restAt, now+restAfter)
+}
+
+// rest gives memory back if there has been no data for long enough.
+func (a *Association) rest(now int64) {
+	switch idle := a.active + restAfter; {
+	case idle > now:
+		a.restAt = idle
+	case !a.sender.Idle():
+		a.restAt = now + restAfter
+	default:
+		a.restAt, a.chunks = 0, nil
+		a.sender.Rest(now)
+	}
+}
+
 // Tick does what is due. [Association.Send] may have something then.
 func (a *Association) Tick(now int64) {
 	switch {
@@ -54,6 +79,9 @@ func (a *Association) Tick(now int64) {
 	}
 	if at := a.sender.At(); at != 0 && now >= at {
 		a.sender.Tick(now)
+	}
+	if a.restAt != 0 && now >= a.restAt {
+		a.rest(now)
 	}
 	a.watch(now)
 	for i := 0; i < len(a.paths) && a.state != Closed; i++ {

@@ -151,6 +151,7 @@ func (o *Outgoing) cut(q *queue, m *Message, n int) {
 	o.scheduler.served(q, m.Stream, o.spent)
 	o.spent = 0
 	if q.head == nil {
+		q.tail = nil // or each stream would keep the memory of its last message
 		o.turns.remove(q)
 	} else {
 		o.turns.fix(q.index)

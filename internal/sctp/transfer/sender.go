@@ -78,6 +78,15 @@ func NewSender(c Config) *Sender {
 // Idle reports whether all that there was to send has been confirmed.
 func (s *Sender) Idle() bool { return s.base == s.next && s.config.Outgoing.Queued() == 0 }
 
+// Rest gives memory back, where all is confirmed and nothing will be sent for some time. What comes twice from now on is not
+// known any more.
+func (s *Sender) Rest(now int64) {
+	s.ring, s.lost, s.gaps, s.news = nil, numbers{}, nil, nil
+	for i := range s.ways {
+		s.ways[i].path.Rest(now)
+	}
+}
+
 // Outstanding is how many bytes were sent and are not acknowledged.
 func (s *Sender) Outstanding() int { return s.bytes }
 
