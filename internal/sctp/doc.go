@@ -30,7 +30,8 @@
 //
 // # What is spoken
 //
-// RFC 9260; I-DATA (RFC 8260) and packets without a checksum (RFC 9653) where both sides offer them. Nothing
+// RFC 9260; I-DATA (RFC 8260) and packets without a checksum (RFC 9653) where both sides offer them. For how long
+// acknowledgements are held back peers are told by an adaptation code point (RFC 5061, section 4.2.6). Nothing
 // else is offered: no partial reliability (RFC 3758), no dynamic addresses (RFC 5061), no authentication
 // of chunks (RFC 4895), no reset of streams (RFC 6525), no ECN. What a peer sends of it all the same is answered
 // as what is unknown, as its type demands (section 3.2).
