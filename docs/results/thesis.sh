@@ -49,7 +49,7 @@ hol() {
 # Figure 5.1: ping-pong by size, and what CRC32c costs.
 sizes() {
 	compare sizes "tcp,udp,sctp(streams=10,$frames),sctp(streams=10,$frames,zero_checksum=true)" "pingpong(rounds=100)" \
-		--sizes 1,1024,4096,16384,22528,32768,65536,131072 --loss 0 --delay 100us --rate 1gbit --ranks 2
+		--sizes 8,1024,4096,16384,22528,32768,65536,131072 --loss 0 --delay 100us --rate 1gbit --ranks 2
 }
 
 mkdir -p "$out"
