@@ -92,6 +92,16 @@ func (r *relay) look(b []byte, origin netip.AddrPort, from, to *netip.AddrPort) 
 	return *to, to.IsValid()
 }
 
+// forPeer is where the peer finds us.
+func (r *relay) forPeer() netip.AddrPort { return netip.AddrPortFrom(beyond, port(r.peers)) }
+
+// silence loses every packet, or no more.
+func (r *relay) silence(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cut = on
+}
+
 // set changes how many of 1000 packets are lost.
 func (r *relay) set(lose int) {
 	r.mu.Lock()

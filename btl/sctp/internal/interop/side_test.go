@@ -34,7 +34,8 @@ type side struct {
 
 const payload = 7 // the protocol that messages say they are of
 
-func openSide(t testing.TB, kind string, change ...func(*stack.Config)) *side {
+// openSide opens a stack, here or on a host.
+func openSide(t testing.TB, kind string, on host, change ...func(*stack.Config)) *side {
 	e, err := engine.New(engine.Options{})
 	require.NoError(t, err)
 	e.Lock()
@@ -52,8 +53,15 @@ func openSide(t testing.TB, kind string, change ...func(*stack.Config)) *side {
 	for _, f := range change {
 		f(&cfg)
 	}
-	s.Stack, err = stacks[kind](cfg)
-	require.NoError(t, err)
+	open := func() (err error) {
+		s.Stack, err = stacks[kind](cfg)
+		return err
+	}
+	if on == nil {
+		require.NoError(t, open())
+	} else {
+		require.NoError(t, on.Do(open))
+	}
 	t.Cleanup(func() {
 		_ = s.Close()
 		e.Unlock()
@@ -78,7 +86,10 @@ func (s *side) until(what string, condition func() bool) {
 	for deadline := time.Now().Add(patience()); !condition(); {
 		s.e.Poll(nil)
 		s.Progress()
-		require.True(s.t, time.Now().Before(deadline), "waiting for %s", what)
+		s.Linger() // the peer and the relay need the processors
+		if !time.Now().Before(deadline) {
+			require.Fail(s.t, "waiting for "+what)
+		}
 	}
 }
 

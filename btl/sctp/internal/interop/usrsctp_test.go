@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,9 +18,11 @@ import (
 // usrsctp is the stack of FreeBSD in user space, as Debian has it. The program is testdata/usrsctp.c.
 type usrsctp struct{ program string }
 
-func (*usrsctp) name() string { return "usrsctp 0.9.5" }
-func (*usrsctp) lacks() lack {
-	return lack{"zero checksum": "n/a"}
+func (*usrsctp) name() string   { return "usrsctp 0.9.5" }
+func (*usrsctp) encap() int     { return 0 }
+func (*usrsctp) lastWord() byte { return 0 }
+func (*usrsctp) lacks(bool) lack {
+	return lack{"zero checksum": "not in 0.9.5"}
 }
 
 func (u *usrsctp) need(t testing.TB) {
@@ -39,18 +42,36 @@ func free(t testing.TB) uint16 {
 	return port(c)
 }
 
-func (u *usrsctp) listen(t testing.TB) netip.AddrPort {
+func (u *usrsctp) listen(t testing.TB, at place) uint16 {
 	p := free(t)
-	u.run(t, "listen", strconv.Itoa(int(p)))
-	return netip.AddrPortFrom(loopback, p)
+	u.run(t, at, "listen", decimal(p), list(at.addrs))
+	return p
 }
 
-func (u *usrsctp) open(t testing.TB, to netip.AddrPort) (kill func()) {
-	return u.run(t, "connect", strconv.Itoa(int(free(t))), strconv.Itoa(int(to.Port())))
+func (u *usrsctp) open(t testing.TB, at place, to ...netip.AddrPort) (kill func()) {
+	var addrs []netip.Addr
+	for _, a := range to {
+		addrs = append(addrs, a.Addr())
+	}
+	return u.run(t, at, "connect", decimal(free(t)), list(at.addrs), decimal(to[0].Port()), list(addrs))
 }
 
-func (u *usrsctp) run(t testing.TB, args ...string) (kill func()) {
-	c := exec.Command(u.program, args...)
+func decimal(port uint16) string { return strconv.Itoa(int(port)) }
+
+func list(addrs []netip.Addr) string {
+	var all []string
+	for _, a := range addrs {
+		all = append(all, a.String())
+	}
+	return strings.Join(all, ",")
+}
+
+func (u *usrsctp) run(t testing.TB, at place, args ...string) (kill func()) {
+	command := append([]string{u.program}, args...)
+	if at.host != nil {
+		command = append(at.host.Prefix(), command...)
+	}
+	c := exec.Command(command[0], command[1:]...)
 	in, err := c.StdinPipe()
 	require.NoError(t, err)
 	out, err := c.StdoutPipe()

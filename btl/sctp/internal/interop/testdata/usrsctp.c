@@ -1,7 +1,7 @@
 // A peer for the tests, on usrsctp: one association, SCTP over UDP (RFC 6951).
 //
-//   usrsctp listen UDP-PORT
-//   usrsctp connect UDP-PORT REMOTE-UDP-PORT
+//   usrsctp listen UDP-PORT ADDRESS,…
+//   usrsctp connect UDP-PORT ADDRESS,… REMOTE-UDP-PORT REMOTE-ADDRESS,…
 //
 // What it does with messages service_test.go says. It ends with its association, or at the end of its input.
 #include <arpa/inet.h>
@@ -15,7 +15,8 @@
 #include <unistd.h>
 #include <usrsctp.h>
 
-enum { inner = 5000, streams = 16, longest = 1 << 20 };
+enum { inner = 5000, streams = 16, longest = 1 << 20, most = 4 };
+enum { interleaving_supported = 0x1206 }; // SCTP_INTERLEAVING_SUPPORTED (RFC 8260), which usrsctp.h does not have
 
 static uint64_t messages, bytes, sum;
 
@@ -55,14 +56,18 @@ static void say(struct socket *s, uint16_t stream, uint32_t ppid, const void *b,
 		fail("send");
 }
 
-// at is an address, with SCTP's port: ours is 127.0.0.1, and the other side is behind 127.0.0.2.
-static struct sockaddr_in at(uint32_t address) {
-	struct sockaddr_in a;
-	memset(&a, 0, sizeof a);
-	a.sin_family = AF_INET;
-	a.sin_port = htons(inner);
-	a.sin_addr.s_addr = htonl(address);
-	return a;
+// read_addresses reads addresses, which all have SCTP's port, and returns how many there are.
+static int read_addresses(struct sockaddr_in *all, char *list) {
+	int n = 0;
+	for (char *one = strtok(list, ","); one && n < most; one = strtok(NULL, ",")) {
+		struct sockaddr_in *a = &all[n++];
+		memset(a, 0, sizeof *a);
+		a->sin_family = AF_INET;
+		a->sin_port = htons(inner);
+		if (inet_pton(AF_INET, one, &a->sin_addr) != 1)
+			fail(one);
+	}
+	return n;
 }
 
 static void *watch(void *unused) {
@@ -112,8 +117,8 @@ static void act(struct socket *s, uint16_t stream, uint32_t ppid, uint8_t *b, si
 }
 
 static void serve(struct socket *s) {
-	static uint8_t b[longest];
-	size_t have = 0;
+	static uint8_t piece[longest], whole[streams][longest];
+	static size_t have[streams];
 	for (;;) {
 		struct sockaddr_in from;
 		socklen_t fromlen = sizeof from;
@@ -121,36 +126,48 @@ static void serve(struct socket *s) {
 		socklen_t infolen = sizeof info;
 		unsigned type = 0;
 		int flags = 0;
-		ssize_t n = usrsctp_recvv(s, b + have, sizeof b - have, (struct sockaddr *)&from, &fromlen, &info, &infolen, &type, &flags);
+		ssize_t n = usrsctp_recvv(s, piece, sizeof piece, (struct sockaddr *)&from, &fromlen, &info, &infolen, &type, &flags);
 		if (n <= 0)
 			return;
-		have += n;
+		uint16_t stream = info.rcv_sid;
+		if (stream >= streams || have[stream] + n > longest)
+			fail("a message");
+		memcpy(whole[stream] + have[stream], piece, n);
+		have[stream] += n;
 		if (!(flags & MSG_EOR))
 			continue;
-		act(s, info.rcv_sid, info.rcv_ppid, b, have);
-		have = 0;
+		act(s, stream, info.rcv_ppid, whole[stream], have[stream]);
+		have[stream] = 0;
 	}
 }
 
 int main(int argc, char **argv) {
-	if (argc < 3)
+	if (argc < 4)
 		return 2;
 	usrsctp_init(atoi(argv[2]), NULL, NULL);
 	usrsctp_sysctl_set_sctp_blackhole(2);
 	usrsctp_sysctl_set_sctp_rto_min_default(100);
+	usrsctp_sysctl_set_sctp_rto_initial_default(200);
+	usrsctp_sysctl_set_sctp_rto_max_default(1000);
+	usrsctp_sysctl_set_sctp_heartbeat_interval_default(200);
+	usrsctp_sysctl_set_sctp_path_rtx_max_default(2);
 	usrsctp_sysctl_set_sctp_sendspace(1 << 20);
 	usrsctp_sysctl_set_sctp_recvspace(1 << 20);
 	struct socket *s = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	if (!s)
 		fail("socket");
-	int on = 1, interleave = 0;
+	int on = 1, interleave = 2; // pieces of a message may come between those of others: I-DATA needs that
 	usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RECVRCVINFO, &on, sizeof on);
 	usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_NODELAY, &on, sizeof on);
 	usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_FRAGMENT_INTERLEAVE, &interleave, sizeof interleave);
+	struct sctp_assoc_value idata = {SCTP_FUTURE_ASSOC, 1};
+	if (usrsctp_setsockopt(s, IPPROTO_SCTP, interleaving_supported, &idata, sizeof idata) < 0)
+		fail("I-DATA");
 	struct sctp_initmsg init = {streams, streams, 0, 0};
 	usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_INITMSG, &init, sizeof init);
-	struct sockaddr_in here = at(0x7f000001), there = at(0x7f000002);
-	if (usrsctp_bind(s, (struct sockaddr *)&here, sizeof here) < 0)
+	struct sockaddr_in here[most], there[most];
+	int n = read_addresses(here, argv[3]);
+	if (usrsctp_bindx(s, (struct sockaddr *)here, n, SCTP_BINDX_ADD_ADDR) < 0)
 		fail("bind");
 	pthread_t t;
 	pthread_create(&t, NULL, watch, NULL);
@@ -165,12 +182,13 @@ int main(int argc, char **argv) {
 		struct sctp_udpencaps over;
 		memset(&over, 0, sizeof over);
 		over.sue_address.ss_family = AF_INET;
-		over.sue_port = htons(atoi(argv[3]));
+		over.sue_port = htons(atoi(argv[4]));
 		if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &over, sizeof over) < 0)
 			fail("encapsulation");
 		puts("ready");
 		fflush(stdout);
-		if (usrsctp_connect(s, (struct sockaddr *)&there, sizeof there) < 0)
+		n = read_addresses(there, argv[5]);
+		if (usrsctp_connectx(s, (struct sockaddr *)there, n, NULL) < 0)
 			fail("connect");
 	}
 	serve(s);
