@@ -37,7 +37,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "Messages up to this size are sent without asking the receiver first. Unless it is set, longer ones are too, up to pml_eager_max and the size of a frame (btl_sctp_max_frame)."},
 	{Name: pInterleave, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "on", "off"}, Level: param.Tuner,
-		Help: "Let packets of long frames of different streams alternate (I-DATA, RFC 8260); auto: with the user stack. With the kernel's it needs net.sctp.intl_enable=1."},
+		Help: "Let packets of long frames of different streams alternate (I-DATA, RFC 8260); auto: with the user stack, but for btl_sctp_encap_port: Linux counts otherwise than RFC 8260. With the kernel's it needs net.sctp.intl_enable=1."},
 	{Name: pScheduler, Kind: param.Enum, Default: "auto", Choices: []string{"auto", "fcfs", "rr", "prio", "fc", "wfq"}, Level: param.Tuner,
 		Help: "Which stream's data goes next when several wait: in the order of sending (fcfs), in turns (rr), by priority (prio), fair by bytes (fc, wfq). auto: rr with interleaving, else fcfs."},
 	{Name: pPriorities, Kind: param.List, Level: param.Tuner,

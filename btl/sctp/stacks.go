@@ -37,7 +37,8 @@ func openStack(c config, cfg stack.Config) (*opened, error) {
 }
 
 func openUser(c config, cfg stack.Config, why string) (*opened, error) {
-	cfg.Interleave = c.interleave != "off"
+	// Kernels are not offered I-DATA, unless that is asked for: then the stack says why not.
+	cfg.Interleave = c.interleave == "on" || c.interleave == "auto" && cfg.EncapPort == 0
 	s, err := userstack.Open(cfg)
 	if err != nil {
 		return nil, err

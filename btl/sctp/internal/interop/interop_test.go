@@ -58,9 +58,12 @@ func meet(t testing.TB, kind string, p peer, weOpen bool, change ...func(*stack.
 	return s.comes(), r
 }
 
-// forPeer has our stack expect a kernel, if the peer is one.
+// forPeer has our stack expect a kernel, if the peer is one, which it offers no I-DATA.
 func forPeer(p peer) func(*stack.Config) {
-	return func(c *stack.Config) { c.EncapPort = p.encap() }
+	return func(c *stack.Config) {
+		c.EncapPort = p.encap()
+		c.Interleave = c.Interleave && c.EncapPort == 0
+	}
 }
 
 // call makes an association with the peer behind the relay.

@@ -109,7 +109,7 @@ func failover(t testing.TB, kind string, p peer, weOpen bool) string {
 // busy has a network die while messages go, and the other one while messages come.
 func (w *twin) busy(us *party) {
 	t := us.side.t
-	const count = 400
+	const count = 100
 	want, b := expected(count, bulkSize), make([]byte, bulkSize)
 	for n := range count {
 		if n == count/2 {

@@ -53,6 +53,10 @@ const (
 
 // Open opens the sockets.
 func Open(c stack.Config) (*Stack, error) {
+	if c.Interleave && c.EncapPort != 0 {
+		return nil, &stack.UnsupportedError{Parameter: "interleave", Stack: "user",
+			Why: "with btl_sctp_encap_port a peer may be a kernel, and Linux numbers the pieces of a message otherwise than RFC 8260 says (section 2.1)"}
+	}
 	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
 	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket),
 		byTag: make(map[uint32]*association)}
