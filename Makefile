@@ -11,7 +11,7 @@ PURE := ./btl ./internal/lab/emulate ./internal/layout ./param/... ./pml/... ./s
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel lint fuzz bench bench-peers soak docs vet-cross clean
+.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel interop lint fuzz bench bench-peers soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,11 +57,14 @@ net: ## the tests on networks of their own, one package at a time; needs the sup
 	go test -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./internal/test/nettest/...
 
 # Packages with tests of what only some kernels have; package need tells.
-KERNEL := ./internal/test/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./internal/lab/network ./internal/lab/accuracy \
+KERNEL := ./internal/test/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./btl/sctp/internal/interop ./internal/lab/network ./internal/lab/accuracy \
 	./internal/lab/compare ./internal/test/programs ./internal/test/kerneltest
 
 test-kernel: ## the tests of the kernel's SCTP and netem, in a virtual machine; needs qemu-system-x86 busybox-static iproute2 and apt
 	go run ./tools/kernelvm -limit 9m -- $(KERNEL) -v -run Kernel
+
+interop: ## the table of who talks to SCTP in user space (docs/results/sctp.md); needs what test-kernel needs, and gcc and libusrsctp-dev
+	docs/results/interop.sh
 
 # The linter's cache keeps the absolute paths of files: what a clone that is gone has left
 # there brings back findings whose exceptions can not be read. So each checkout, where it lies, has its own.

@@ -61,14 +61,16 @@ func echo(t testing.TB, us *party, sizes ...int) {
 	}
 }
 
-// megabytes of the bulk each way, if they are given: -args -megabytes 100.
-var megabytes = flag.Int("megabytes", 0, "of the bulk with loss, each way; 0: what the occasion allows")
+// megabytes is for trials: -args -megabytes 100.
+var megabytes = flag.Int("megabytes", 0, "how much goes each way with loss; 0: what the occasion allows")
 
 // total is how many bytes go each way with loss.
-func total() int {
+func total(p peer) int {
 	switch {
 	case *megabytes > 0:
 		return *megabytes << 20
+	case p.most() > 0:
+		return p.most()
 	case need.Soaking():
 		return 1 << 30
 	case need.Thorough():
@@ -82,7 +84,7 @@ const bulkSize = 50_000
 // bulk goes in chunks of DATA, without I-DATA.
 func bulk(t testing.TB, kind string, p peer, weOpen bool) string {
 	us, r := meet(t, kind, p, weOpen, func(c *stack.Config) { c.Interleave = false })
-	bothWays(us, min(total(), 4<<20))
+	bothWays(us, min(total(p), 4<<20))
 	assert.Zero(t, r.passed(iData))
 	return ""
 }
@@ -91,15 +93,15 @@ func bulk(t testing.TB, kind string, p peer, weOpen bool) string {
 func loss(t testing.TB, kind string, p peer, weOpen bool) string {
 	us, r := meet(t, kind, p, weOpen)
 	r.set(10)
-	bothWays(us, total())
+	there, back := bothWays(us, total(p))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	assert.Positive(t, r.dropped)
-	return fmt.Sprintf("ok: %d MB each way", total()>>20)
+	return fmt.Sprintf("ok: %d MB there in %.1f s, and back in %.1f s", total(p)>>20, there.Seconds(), back.Seconds())
 }
 
-// bothWays sends so many bytes, and gets as many.
-func bothWays(us *party, total int) {
+// bothWays sends so many bytes, and gets as many. It returns how long either takes.
+func bothWays(us *party, total int) (there, back time.Duration) {
 	t, begun := us.side.t, time.Now()
 	count := total / bulkSize
 	want, b := expected(count, bulkSize), make([]byte, bulkSize)
@@ -108,13 +110,13 @@ func bothWays(us *party, total int) {
 		us.send(uint16(1+i%10), b)
 	}
 	require.Equal(t, want, us.counted(want.messages), "what the peer has counted")
-	there := time.Since(begun)
+	there = time.Since(begun)
 	us.tally = tally{}
 	us.send(0, generate(count, bulkSize, 10))
 	us.side.until("all that the peer sends", func() bool { return us.messages >= want.messages || us.down != nil })
 	require.NoError(t, us.down)
 	require.Equal(t, want, us.tally, "what we have counted")
-	t.Logf("%d messages of %d bytes in %v there, and in %v back", count, bulkSize, there.Round(time.Millisecond), (time.Since(begun) - there).Round(time.Millisecond))
+	return there, time.Since(begun) - there
 }
 
 // counted is what the peer has counted, when that is as many messages, or patience has ended.

@@ -26,6 +26,8 @@ type peer interface {
 	listen(t testing.TB, at place) uint16
 	// open makes one with whoever is at some addresses, all at one port. What it returns ends the peer, without a word if it can.
 	open(t testing.TB, at place, to ...netip.AddrPort) (kill func())
+	// most is how many bytes each way, with loss, there is time for; 0: as many as with any.
+	most() int
 	// lastWord is the chunk that it can not but send when it is killed; 0: there is none.
 	lastWord() byte
 }

@@ -22,6 +22,7 @@ type pion struct{}
 func (pion) name() string    { return "pion/sctp 1.11.3" }
 func (pion) need(testing.TB) {}
 func (pion) encap() int      { return 0 }
+func (pion) most() int       { return 0 }
 func (pion) lastWord() byte  { return 0 }
 func (pion) lacks(weOpen bool) lack {
 	const paths = "1.11.3 has one connection"

@@ -20,6 +20,7 @@ type usrsctp struct{ program string }
 
 func (*usrsctp) name() string   { return "usrsctp 0.9.5" }
 func (*usrsctp) encap() int     { return 0 }
+func (*usrsctp) most() int      { return 0 }
 func (*usrsctp) lastWord() byte { return 0 }
 func (*usrsctp) lacks(bool) lack {
 	return lack{"zero checksum": "not in 0.9.5"}
