@@ -31,7 +31,7 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 # The packages whose tests take longest begin first, so that the end does not wait for one of them:
 # in turn such as wait for networks and such as compute.
 NETTEST := ./internal/test/nettest
-LONG := ./btl/sctp ./internal/test/world/members ./strandcmd ./btl/tcp ./conformance $(NETTEST)/contact $(NETTEST)/failures ./internal/test/programs \
+LONG := ./btl/sctp ./btl/sctp/internal/interop ./internal/test/world/members ./strandcmd ./btl/tcp ./conformance $(NETTEST)/contact $(NETTEST)/failures ./internal/test/programs \
 	$(NETTEST)/rates $(NETTEST)/recovery ./internal/launcher/job $(NETTEST)/tryout ./internal/lab/bench ./internal/lab/network ./internal/lab/compare ./internal/test/launchertest
 
 # Tests wait more than they compute: four packages at a time keep two processors busy.
