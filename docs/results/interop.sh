@@ -3,7 +3,7 @@
 # the kernel in the virtual machine of make test-kernel. It prints the table, what was seen meanwhile on stderr, and fails if anything has.
 #
 #   docs/results/interop.sh                     100 MB each way with loss; with the kernel, which is emulated, 1 MB
-#   STRANDTEST_SOAK=1 docs/results/interop.sh   1 GB, and with the kernel 50 MB: 15 minutes
+#   STRANDTEST_SOAK=1 docs/results/interop.sh   1 GB, and with the kernel 100 MB: a quarter of an hour
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 seen=$(mktemp) && trap 'rm -f "$seen"' EXIT

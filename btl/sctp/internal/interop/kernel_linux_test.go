@@ -68,7 +68,7 @@ func (kernel) lacks(bool) lack {
 func (kernel) encap() int { return kernelPort }
 
 // most is little: the machine's processors are emulated.
-func (kernel) most() int { return need.Times(1, 50) << 20 }
+func (kernel) most() int { return need.Times(1, 100) << 20 }
 
 // lastWord is the ABORT of a socket that is closed.
 func (kernel) lastWord() byte { return 6 }
