@@ -64,7 +64,7 @@ test-kernel: ## the tests of the kernel's SCTP and netem, in a virtual machine; 
 	go run ./tools/kernelvm -limit 9m -- $(KERNEL) -v -run Kernel
 
 interop: ## the table of who talks to SCTP in user space (docs/results/sctp.md); needs what test-kernel needs, and gcc and libusrsctp-dev
-	docs/results/interop.sh
+	@docs/results/interop.sh
 
 # The linter's cache keeps the absolute paths of files: what a clone that is gone has left
 # there brings back findings whose exceptions can not be read. So each checkout, where it lies, has its own.

@@ -77,7 +77,7 @@ func patience() time.Duration {
 	if need.Soaking() {
 		return 10 * time.Minute
 	}
-	return 30 * time.Second
+	return time.Minute
 }
 
 // until drives the stack until the condition holds.
