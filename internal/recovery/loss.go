@@ -204,7 +204,7 @@ func (p *Path[T]) At() int64 {
 	if p.flight.bytes > p.config.Packet {
 		held = 0 // of two packets one is answered at once
 	}
-	return p.sentAt + min(p.waits(held)<<min(p.probes, mostBackoff), int64(p.config.MostProbe))
+	return p.sentAt + min(p.waits(held)<<min(p.backoff, mostBackoff), int64(p.config.MostProbe))
 }
 
 // Tick does what is due. It reports whether the caller is to send a probe, whatever [Path.Room] says: a
@@ -219,6 +219,7 @@ func (p *Path[T]) Tick(now int64, owner Owner[T]) (probe bool) {
 		return false
 	}
 	p.probes++
+	p.backoff++
 	p.Probes++
 	p.sentAt = now // the caller may find no room, and has its time until the next one all the same
 	return true
@@ -273,7 +274,7 @@ func (p *Path[T]) Abandon(now int64, owner Owner[T]) {
 		}
 	}
 	p.flight.undecided, p.lossAt, p.idleAt = p.flight.next, 0, now
-	p.probes = 0 // nobody waits for an answer any more
+	p.probes, p.backoff = 0, 0 // nobody waits for an answer any more
 	p.collapse(now)
 }
 

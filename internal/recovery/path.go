@@ -22,6 +22,7 @@ type Path[T any] struct {
 	sentAt  int64  // when the last packet was sent
 	idleAt  int64  // since when nothing is under way
 	probes  int    // that were sent in a row without an answer
+	backoff int    // how often the time until a probe was doubled
 	full    uint64 // one more than the latest number that was sent as half of the window was in use
 	marked  uint64 // packets that the network has marked (ECN)
 	carried uint64 // one more than the latest number of a packet longer than the base that has arrived,
@@ -276,6 +277,9 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 	}
 	if a.bytes > 0 {
 		p.probes = 0
+	}
+	if a.sample > 0 { // else the answer may be one to what was sent before the probes: Karn and Partridge, 1987; RFC 6298, section 5
+		p.backoff = 0
 	}
 	p.lack = max(p.lack-a.bytes, 0)
 	p.excess.arrived(a.bytes)

@@ -137,6 +137,29 @@ func TestAgain(t *testing.T) {
 	assert.Equal(t, "arrived ", got[1])
 }
 
+// Answers take a hundred times as long all at once, as where a queue has grown. Probes come before them, so that no answer
+// tells how long it took. The time until a probe stays as long as it has become, so one message soon comes through with no
+// probe, and the round trip is known. RFC 6298, section 5.
+func TestProbesWaitForARoundTrip(t *testing.T) {
+	p, got := sent(1)
+	p.acknowledge(t, ms, got, Range{0, 0})
+	now, trip := 1000*ms, 100*ms
+	for n := uint64(1); p.Latest != trip; n++ {
+		require.Less(t, n, uint64(20), "the round trip is never known")
+		p.Send(now, 1000, 0, int(n))
+		first := p.Next() - 1
+		for at := p.At(); at < now+trip; at = p.At() {
+			require.True(t, p.Tick(at, got))
+			p.Send(at, 1000, Again, int(n))
+		}
+		now += trip
+		p.acknowledge(t, now, got, Range{first, p.Next() - 1})
+		require.Zero(t, p.Unanswered())
+	}
+	p.Send(now, 1000, 0, 0)
+	require.Greater(t, p.At(), now+trip)
+}
+
 // A sounding packet that is lost is no congestion, and marks are.
 func TestWhatIsCongestion(t *testing.T) {
 	p, got := sent(0)
