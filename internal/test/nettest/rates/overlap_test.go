@@ -1,0 +1,186 @@
+//go:build linux
+
+package rates_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/lab/network"
+	"github.com/strandmp/strand/internal/lab/stats"
+	launcher "github.com/strandmp/strand/internal/launcher/job"
+	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/nettest"
+	"github.com/strandmp/strand/internal/test/testnet"
+)
+
+// overlaps is what rank 0 finds out, in milliseconds: how long a reduction takes, how long computing as much as takes about that
+// long, and how long the one takes during the other.
+type overlaps struct{ Reducing, Computing, Both []float64 }
+
+// hidden is the part of the shorter one that the other hides, in the median.
+func (o *overlaps) hidden() float64 {
+	r, c, b := stats.Median(o.Reducing), stats.Median(o.Computing), stats.Median(o.Both)
+	return (r + c - b) / min(r, c)
+}
+
+// overlapVariable tells overlapping how many rounds to make.
+const overlapVariable = "OVERLAP_ROUNDS"
+
+// reduced is how many bytes are reduced.
+const reduced = 1 << 20
+
+// A reduction is what all ranks do at a time: one alone, work alone, or work during one.
+type reduction struct {
+	comm    *strand.Comm
+	in, out []float64
+	sum     strand.Op[float64]
+}
+
+func (r *reduction) timed(ctx context.Context, during func()) (time.Duration, error) {
+	if err := r.comm.Barrier(ctx); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	req, err := strand.Iallreduce(r.comm, r.sum, r.in, r.out)
+	if err != nil {
+		return 0, err
+	}
+	during()
+	_, err = req.Wait(ctx)
+	return time.Since(began), err
+}
+
+// work computes for so many steps. It makes no calls, and its amount is fixed: what the library takes of the processor
+// meanwhile makes it longer.
+//
+//go:noinline
+func work(steps int) (x float64) {
+	x = 1
+	for range steps {
+		x = x*0.999999 + 1e-9
+	}
+	return x
+}
+
+// overlapping measures reductions beside work.
+func overlapping(ctx context.Context, w *strand.World) error {
+	var rounds int
+	if _, err := fmt.Sscan(os.Getenv(overlapVariable), &rounds); err != nil {
+		return err
+	}
+	r := &reduction{comm: w.Comm(), in: make([]float64, reduced/8), out: make([]float64, reduced/8), sum: strand.Sum[float64]()}
+	for range 3 { // the connection is made, and its window grows
+		if _, err := r.timed(ctx, func() {}); err != nil {
+			return err
+		}
+	}
+	steps, err := r.calibrate(ctx)
+	if err != nil {
+		return err
+	}
+	var told overlaps
+	sink := 0.0
+	for range rounds {
+		alone, err := r.timed(ctx, func() {})
+		if err != nil {
+			return err
+		}
+		if err := r.comm.Barrier(ctx); err != nil {
+			return err
+		}
+		began := time.Now()
+		sink += work(steps)
+		computing := time.Since(began)
+		both, err := r.timed(ctx, func() { sink += work(steps) })
+		if err != nil {
+			return err
+		}
+		for to, took := range map[*[]float64]time.Duration{&told.Reducing: alone, &told.Computing: computing, &told.Both: both} {
+			*to = append(*to, float64(took)/float64(time.Millisecond))
+		}
+	}
+	if sink == 0 {
+		return fmt.Errorf("work came to nothing")
+	}
+	if r.comm.Rank() > 0 {
+		return nil
+	}
+	return json.NewEncoder(os.Stdout).Encode(told)
+}
+
+// calibrate returns how many steps take about as long as a reduction, the same number everywhere.
+func (r *reduction) calibrate(ctx context.Context) (int, error) {
+	const trial = 1 << 22
+	took, err := r.timed(ctx, func() {})
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	work(trial)
+	steps := []int{int(trial * float64(took) / float64(time.Since(began)))}
+	return steps[0], strand.Bcast(ctx, r.comm, steps, 0)
+}
+
+// A reduction of 1 MB that goes on by itself is hidden by computing: the ranks compute meanwhile and make no calls. Over the loopback, where it needs the
+// processors that compute, both together take at least no longer than one after the other.
+func TestReductionsGoOnMeanwhile(t *testing.T) {
+	rounds := 1
+	if need.Soaking() {
+		rounds = 21
+	}
+	for _, c := range []struct {
+		name string
+		link *emulate.Link // nil: the loopback
+		btl  string
+	}{
+		{"tcp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "tcp,self"},
+		{"udp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "udp,self"},
+		{"tcp, loopback", nil, "tcp,self"},
+		{"sm, loopback", nil, "sm,self"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var prefix func(rank int) []string
+			if c.link != nil {
+				testnet.New(t) // or skip
+				n, err := network.New(network.Config{Hosts: 2, Link: *c.link})
+				require.NoError(t, err)
+				defer func() {
+					_, err := n.Close()
+					require.NoError(t, err)
+				}()
+				prefix = func(rank int) []string { return n.Host(rank).Prefix() }
+			}
+			job := nettest.Play("overlapping", nil, "STRAND_BTL="+c.btl, fmt.Sprintf("%s=%d", overlapVariable, rounds))
+			var out, problems bytes.Buffer
+			err := launcher.Run(t.Context(), launcher.Config{
+				Ranks: 2, Program: job.Program, Args: job.Args, Environ: job.Env, Stdout: &out, Stderr: &problems, Timeout: nettest.DefaultTimeout, Prefix: prefix,
+			})
+			require.NoError(t, err, "%s%s", &out, &problems)
+			var told overlaps
+			require.NoError(t, json.Unmarshal(out.Bytes(), &told), "%s", &out)
+			require.Len(t, told.Both, rounds)
+			hidden := told.hidden()
+			t.Logf("%s: reducing %.2f ms, computing %.2f ms, both %.2f ms: %.2f of the shorter one is hidden (longest both: %.2f ms)", c.name,
+				stats.Median(told.Reducing), stats.Median(told.Computing), stats.Median(told.Both), hidden, slices.Max(told.Both))
+			switch {
+			case !need.Soaking(): // how fast it is is not looked at
+			case c.link != nil:
+				assert.GreaterOrEqual(t, hidden, 0.8)
+			default:
+				assert.GreaterOrEqual(t, hidden, 0.0)
+			}
+		})
+	}
+}
