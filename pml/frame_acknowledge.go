@@ -72,20 +72,27 @@ func (pe *peer) arrived(frame uint32, counted, awaited bool) error {
 	if pe.pml.closing && len(pe.received.Beyond()) == 0 {
 		pe.pml.checkClosing()
 	}
-	if awaited && pe.heard != nil && pe.heard.prompt() {
-		pe.acknowledge() // whoever waits for it has the answer's receive posted when that comes
-		return nil
-	}
-	switch when {
-	case delivery.Now:
-		pe.acknowledge()
-	case delivery.Soon:
+	switch {
+	case awaited:
+		pe.confirm(when)
+	case when == delivery.Soon:
 		pe.acknowledgeSoon()
 	}
-	if awaited {
-		pe.received.AwaitAnswer(pe.pml.engine.Now())
-	}
 	return nil
+}
+
+// confirm acknowledges a frame that completes a request of its sender.
+func (pe *peer) confirm(when delivery.When) {
+	if pe.heard != nil && pe.heard.prompt() {
+		pe.acknowledge() // whoever waits for it has the answer's receive posted when that comes
+		return
+	}
+	if when == delivery.Now {
+		pe.acknowledge()
+	} else {
+		pe.acknowledgeSoon()
+	}
+	pe.received.AwaitAnswer(pe.pml.engine.Now())
 }
 
 // acknowledgeSoon has the peer told with the next poll what has arrived and what

@@ -90,9 +90,9 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 	r.hear()
 	r.traffic.Received++
 	r.traffic.BytesReceived += uint64(len(data))
-	soon := pe.received.ArrivedNext()
+	soon, awaited := pe.received.ArrivedNext(), h.Flags()&wire.FlagAckNow != 0
 	pe.grant.Take(units)
-	if pe.grant.Refund(units) || h.Flags()&wire.FlagAckNow != 0 || soon {
+	if pe.grant.Refund(units) || soon {
 		pe.acknowledgeSoon()
 	}
 	op := posted.Owner.(*operation)
@@ -103,6 +103,9 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 	}
 	op.buf.TakeIn(data)
 	op.received()
+	if awaited {
+		pe.confirm(pe.received.Awaited())
+	}
 	return true
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 // returning is an endpoint that keeps the header of what it took last.
@@ -44,6 +45,29 @@ func BenchmarkShort(b *testing.B) {
 		p.freeOperation(op)
 	}
 	require.LessOrEqual(b, pe.sent.Outstanding(), 1, "a frame acknowledges the one before")
+}
+
+// A frame for whose acknowledgement a send waits is acknowledged at once, on its short way in too, where the
+// program may not poll for long: it has what it waited for.
+func TestShortWayInConfirms(t *testing.T) {
+	for _, flags := range []wire.Flags{wire.FlagCounted, wire.FlagCounted | wire.FlagAckNow} {
+		pe, ep, c := promptPeer(t, 100)
+		r, h := pe.rails[0], wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: 5}
+		post(t, c, make([]byte, 8))
+		require.NoError(t, r.Deliver(encoded(h), make([]byte, 8))) // the first one makes the peer known there
+		ep.sent = nil
+		op := post(t, c, make([]byte, 8))
+		h.Flags, h.Frame, h.Seq, h.LaneSeq = flags, 1, 1, 1
+		require.True(t, r.deliverExpected(encoded(h), make([]byte, 8)))
+		require.True(t, op.done)
+		if flags&wire.FlagAckNow == 0 {
+			require.Empty(t, ep.sent)
+			continue
+		}
+		require.Len(t, ep.sent, 1)
+		require.Equal(t, wire.Ack, ep.sent[0].Kind)
+		require.Equal(t, uint32(2), ep.sent[0].Ack)
+	}
 }
 
 // Whoever sends to many in turn finds each channel, and does not look through the table for

@@ -26,12 +26,8 @@ func (r *Receiver) Arrived(n uint32, awaited bool) (When, error) {
 	}
 	r.untold++
 	switch {
-	case awaited && r.answers.expected():
-		return Soon, nil
 	case awaited:
-		// While the sender waits the program here goes on. The longer that is, the more of what
-		// the sender sends next finds no receive posted.
-		return Now, nil
+		return r.Awaited(), nil
 	case r.untold >= ackEvery || hadGaps || len(r.beyond) > 0:
 		// A frame that fills a gap may be the last one missing of a send whose final frame came
 		// before.
@@ -40,8 +36,18 @@ func (r *Receiver) Arrived(n uint32, awaited bool) (When, error) {
 	return Later, nil
 }
 
-// ArrivedNext is Arrived for a frame that is expected ([Receiver.Expects]) and that nobody
-// awaits. It reports whether it is to be acknowledged soon.
+// Awaited is when an arrival is to be acknowledged that completes a request of its sender.
+func (r *Receiver) Awaited() When {
+	if r.answers.expected() {
+		return Soon
+	}
+	// While the sender waits the program here goes on. The longer that is, the more of what
+	// the sender sends next finds no receive posted.
+	return Now
+}
+
+// ArrivedNext is Arrived for a frame that is expected ([Receiver.Expects]). It reports whether it is to be
+// acknowledged soon; if its sender waits, [Receiver.Awaited] says when.
 func (r *Receiver) ArrivedNext() (soon bool) {
 	r.next++
 	r.untold++

