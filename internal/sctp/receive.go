@@ -164,7 +164,7 @@ const mostEcho = 1024
 // asked takes a HEARTBEAT.
 func (a *Association) asked(in *incoming, path int, c chunk.Chunk) {
 	p := &a.paths[path]
-	if a.sender == nil || len(c.Value) == 0 || len(c.Value) > mostEcho {
+	if a.state == CookieWait || len(c.Value) == 0 || len(c.Value) > mostEcho {
 		return
 	}
 	p.answer, p.answerTo = append(p.answer[:0], c.Value...), in.from
