@@ -60,7 +60,12 @@ func (r *reduction) timed(ctx context.Context, during func()) (time.Duration, er
 	}
 	during()
 	_, err = req.Wait(ctx)
-	return time.Since(began), err
+	took := time.Since(began)
+	if want := float64(r.comm.Size()); err == nil && slices.ContainsFunc(r.out, func(x float64) bool { return x != want }) {
+		err = fmt.Errorf("the sum is not %v everywhere", want)
+	}
+	clear(r.out)
+	return took, err
 }
 
 // work computes for so many steps. It makes no calls, and its amount is fixed: what the library takes of the processor
@@ -84,7 +89,7 @@ func overlapping(ctx context.Context, w *strand.World) error {
 	if _, err := fmt.Sscan(os.Getenv(overlapVariable), &rounds); err != nil {
 		return err
 	}
-	r := &reduction{comm: w.Comm(), in: make([]float64, reduced/8), out: make([]float64, reduced/8), sum: strand.Sum[float64]()}
+	r := &reduction{comm: w.Comm(), in: slices.Repeat([]float64{1}, reduced/8), out: make([]float64, reduced/8), sum: strand.Sum[float64]()}
 	for range 3 { // the connection is made, and its window grows
 		if _, err := r.timed(ctx, func() {}); err != nil {
 			return err

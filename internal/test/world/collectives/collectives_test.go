@@ -120,17 +120,34 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// Each algorithm that has a name can be had by it, and gives the same.
+// Each algorithm that has a name can be had by it, and gives the same. How many messages there are shows which one it was.
 func TestAlgorithmsByParameter(t *testing.T) {
-	for _, name := range []string{"doubling", "rabenseifner", "ring"} {
-		w := world.Open(t, 5, strand.WithParam("btl", "tcp,self"), strand.WithParam("coll_allreduce", name))
-		together(t, w, func(ctx context.Context, c *strand.Comm) error {
+	const n = 5 // of which 4 are a power of two: one more gives its part to another one, and gets the result
+	for name, messages := range map[string]uint64{
+		"doubling": 1 + 4*2 + 1, "rabenseifner": 1 + 4*(2+2) + 1, "ring": n * 2 * (n - 1), "tree": 2 * (n - 1),
+	} {
+		w := world.Open(t, n, strand.WithParam("btl", "tcp,self"), strand.WithParam("coll_allreduce", name))
+		reduce := func(ctx context.Context, c *strand.Comm) error {
 			got := make([]int64, 999)
 			err := strand.Allreduce(ctx, c, strand.Sum[int64](), of(c.Rank(), 999), got)
-			assert.Equal(t, sums(4, 999), got)
+			assert.Equal(t, sums(n-1, 999), got)
 			return err
-		})
+		}
+		together(t, w, reduce) // the first call finds out where the ranks are
+		before := sent(w)
+		together(t, w, reduce)
+		assert.Equal(t, messages, sent(w)-before, name)
 	}
+}
+
+// sent is how many messages ranks have sent to each other.
+func sent(w []*strand.World) (messages uint64) {
+	for _, one := range w {
+		for _, r := range one.Rails() {
+			messages += r.Traffic.Sent
+		}
+	}
+	return messages
 }
 
 // Several calls go on by themselves, and may be waited for in any order, with others between.
