@@ -25,8 +25,11 @@ type txFrame struct {
 	packed  packing
 	free    *txFrame // the next on the free list
 	header  [btl.MaxHeader]byte
-	room    [shortLimit]byte
+	room    [frameRoom]byte
 }
+
+// frameRoom is the longest copy for replay that fits into the frame itself.
+const frameRoom = 128
 
 // frameOf is the frame whose delivery f is.
 func frameOf(f *delivery.Frame) *txFrame { return f.Owner.(*txFrame) }
@@ -46,7 +49,7 @@ func (p *PML) newFrame(pe *peer) *txFrame {
 
 func (p *PML) freeFrame(f *txFrame) {
 	if f.short {
-		p.copied -= shortLimit
+		p.copied -= frameRoom
 		f.short = false
 	} else {
 		p.freeMemory(f)

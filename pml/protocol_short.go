@@ -12,15 +12,11 @@ import (
 // sendEager, begin, end), with a quarter of its code. After each system call the
 // processor's caches are cold, and every line counts.
 
-// shortLimit is the longest message of this path: its copy for replay fits into
-// the frame itself.
-const shortLimit = 128
-
-// sendShort sends the message and reports true if nothing stands in the way; it
+// sendShort sends a message of up to copyFirst bytes and reports true if nothing stands in the way; it
 // is complete then. The lock is held.
 func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	p := c.pml
-	if len(buf) > shortLimit || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.urgent {
+	if len(buf) > copyFirst || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.urgent {
 		return false
 	}
 	ch := c.known(c.group.World(dst))
@@ -34,18 +30,15 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	}
 	lane := ch.lane(int32(tag))
 	r := pe.railOf(int(lane))
-	if r == nil || r.busy || len(buf) > r.attr.EagerLimit || !pe.credit.Spend(credit.Price(len(buf))) {
+	if r == nil || r.busy || len(buf) > r.attr.EagerLimit || len(pe.networks) > 1 && len(buf) > pe.eagerLimit(r) || !pe.credit.Spend(credit.Price(len(buf))) {
 		return false
 	}
 	f := p.newFrame(pe)
-	f.short = true
-	p.copied += shortLimit
 	f.lane = int(lane)
 	f.Header = wire.PutPlain(f.header[:], lane, pe.sent.Add(&f.Frame), c.id, int32(tag), ch.seq, pe.laneSeq[lane])
 	ch.seq++
 	pe.laneSeq[lane]++
-	f.Payload = f.room[:copy(f.room[:], buf)]
-	f.Size = len(buf)
+	f.keepShort(buf)
 	if p.trace != nil {
 		c.traceShort(pe, f, r, int32(tag), ch.seq-1)
 	}
@@ -57,6 +50,19 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 		pe.backlog.Push(&f.Frame)
 	}
 	return true
+}
+
+// keepShort makes a copy of buf the payload, in the frame itself if it fits.
+func (f *txFrame) keepShort(buf []byte) {
+	f.Size = len(buf)
+	if f.Size > frameRoom {
+		f.reserve()
+		f.Payload = f.copy
+	} else {
+		f.short, f.Payload = true, f.room[:f.Size]
+		f.peer.pml.copied += frameRoom
+	}
+	copy(f.Payload, buf)
 }
 
 // deliverExpected takes in a short or eager message that is next in every way

@@ -1,7 +1,9 @@
 package pml
 
 import (
+	"bytes"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,6 +47,45 @@ func BenchmarkShort(b *testing.B) {
 		p.freeOperation(op)
 	}
 	require.LessOrEqual(b, pe.sent.Outstanding(), 1, "a frame acknowledges the one before")
+}
+
+// retaining is an endpoint that keeps the frame that it took last.
+type retaining struct {
+	btl.Endpoint
+	frame *btl.Frame
+}
+
+func (e *retaining) Send(f *btl.Frame, _ int) btl.Result {
+	e.frame = f
+	return btl.Done
+}
+
+// A message of up to copyFirst bytes goes the short way, from a copy of its own that is given back when it has
+// arrived. A longer one does not, nor one that is too long for a network that might carry it.
+func TestShortWayOut(t *testing.T) {
+	for _, size := range []int{0, 1, frameRoom, frameRoom + 1, copyFirst, copyFirst + 1} {
+		pe, _, c := promptPeer(t, time.Microsecond)
+		r, ep := pe.rails[0], new(retaining)
+		r.setEndpoint(ep)
+		c.channelTo(1)
+		if size > 0 {
+			other := &rail{pml: pe.pml, peer: pe, attr: btl.Attr{EagerLimit: size - 1, MaxFrame: size - 1}}
+			pe.networks = []network{{r}, {other}}
+			require.False(t, c.sendShort(make([]byte, size), 1, 5))
+			require.Nil(t, ep.frame)
+			pe.networks = nil
+		}
+		buf := bytes.Repeat([]byte{7}, size)
+		require.Equal(t, size <= copyFirst, c.sendShort(buf, 1, 5))
+		if size > copyFirst {
+			continue
+		}
+		clear(buf)
+		require.Equal(t, bytes.Repeat([]byte{7}, size), append([]byte{}, ep.frame.Payload...), "a copy")
+		require.NotZero(t, pe.pml.copied)
+		require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
+		require.Zero(t, pe.pml.copied)
+	}
 }
 
 // A frame for whose acknowledgement a send waits is acknowledged at once, on its short way in too, where the

@@ -50,7 +50,7 @@ func (p *PML) expectUrgent() {
 // reserve keeps credit for urgent messages.
 func (pe *peer) reserve() {
 	if pe.pml.urgent {
-		pe.credit.Reserve(min(reserved*credit.Price(shortLimit), pe.credit.First()/8))
+		pe.credit.Reserve(min(reserved*credit.Price(frameRoom), pe.credit.First()/8))
 	}
 }
 
