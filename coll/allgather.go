@@ -10,7 +10,7 @@ func Allgather(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	if n == 1 {
 		return nil
 	}
-	switch ch.allgather(each, n) {
+	switch ch.allgather(each, n, crowded(c)) {
 	case "doubling":
 		return allgatherDoubling(ctx, c, out, each)
 	case "bruck":
