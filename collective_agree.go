@@ -114,7 +114,7 @@ func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64)
 	if err := c.turn.enter(name); err != nil {
 		return nil, err
 	}
-	defer c.turn.end(name, nil)
+	defer c.turn.end()
 	done, err := c.coll.NewCompletion(nil)
 	if err != nil {
 		return nil, err

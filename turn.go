@@ -42,13 +42,16 @@ func (c *Comm) collectively(ctx context.Context, what call, make func(number int
 		err = make(number)
 	}
 	c.traceCalled(begun, err)
+	if err == nil {
+		c.turn.end()
+		return nil
+	}
 	if err = c.explained(what.name, own(err)); errors.Is(err, ErrUnderway) {
 		err = ctx.Err() // what is under way is the call's own: no buffer of the caller's
 	}
-	c.turn.end(what.name, err)
-	if err != nil {
-		c.tellLeft(what.name, number, err)
-	}
+	c.turn.fail(what.name, err)
+	c.turn.end()
+	c.tellLeft(what.name, number, err)
 	return err
 }
 
@@ -76,16 +79,21 @@ func tagOf(number int) int { return int(uint(number) % callTags) } // a number m
 // begin begins a call that others wait for on this process, and returns its number; 0 if another goroutine is in one.
 func (t *turn) begin(name string) (number int, err error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := t.free(name); err != nil {
+	if t.in != "" {
+		err = t.free(name)
+		t.mu.Unlock()
 		return 0, err
 	}
 	t.calls++
-	if t.broken != nil {
-		return t.calls, fmt.Errorf("%s: %w", name, t.broken)
+	number, err = t.calls, t.broken
+	if err == nil {
+		t.in = name
 	}
-	t.in = name
-	return t.calls, nil
+	t.mu.Unlock()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return number, err
 }
 
 // free reports the call that is in the way of another one.
@@ -113,11 +121,10 @@ func outOfStep(name string, err error) error {
 }
 
 // end ends a call.
-func (t *turn) end(name string, err error) {
+func (t *turn) end() {
 	t.mu.Lock()
 	t.in = ""
 	t.mu.Unlock()
-	t.fail(name, err)
 }
 
 // fail takes note of a call that has ended early on this process, unless one had before.

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/strandmp/strand/pml/lanes"
 	"github.com/strandmp/strand/pml/match"
@@ -20,8 +21,9 @@ type Context struct {
 	near           [16]*channel     // of them, by the last bits of the rank, the last used
 	urgent         bool
 	freed          bool
-	revoked        error // why nothing is started any more, though it is not freed
-	sought         bool  // contact is made for receives from any source
+	over           atomic.Bool // freed, for who has not the lock
+	revoked        error       // why nothing is started any more, though it is not freed
+	sought         bool        // contact is made for receives from any source
 	company        company
 	gone           int   // members that have left
 	unacknowledged error // a member has failed, or all others have left, and nobody has taken note
@@ -144,6 +146,7 @@ func (c *Context) free() {
 		}
 	})
 	c.freed = true
+	c.over.Store(true)
 	c.discard()
 	p.bury(c)
 	p.wakeProbers()
@@ -175,6 +178,9 @@ func (in *inbound) refuse() {
 // Err says why the context takes no operation any more: ErrClosed, ErrFreed, or
 // nil if it does.
 func (c *Context) Err() error {
+	if !c.over.Load() && !c.pml.shut.Load() {
+		return nil
+	}
 	c.pml.engine.Lock()
 	defer c.pml.engine.Unlock()
 	return c.usable()

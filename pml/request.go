@@ -33,14 +33,14 @@ func (p *PML) begun(op *operation, err error) (Request, error) {
 	return requestOf(op), nil
 }
 
-// instant reports whether the operation was complete when it was started, so that
+// Instant reports whether the operation was complete when it was started, so that
 // there is nothing to look at and nothing to end. No lock is needed.
-func (r Request) instant() bool { return r.op == &r.op.pml.instant }
+func (r Request) Instant() bool { return r.op == &r.op.pml.instant }
 
 // Ended reports whether the request has ended: it was waited for, tested until it was done, or left,
 // or it is none, or was complete when it was started.
 func (r Request) Ended() bool {
-	if r.op == nil || r.instant() {
+	if r.op == nil || r.Instant() {
 		return true
 	}
 	e := r.op.pml.engine
@@ -138,7 +138,7 @@ func (p *PML) leave(op *operation) *inbound {
 // Leave ends a request without waiting for it, as a blocking call does whose
 // context has ended.
 func Leave(r Request) {
-	if r.op == nil || r.instant() {
+	if r.op == nil || r.Instant() {
 		return
 	}
 	p := r.op.pml
@@ -157,7 +157,7 @@ func Leave(r Request) {
 // on, its buffer stays the library's, and the request may be waited for again.
 func (r Request) Wait(ctx context.Context) (Status, error) {
 	given.Context(ctx)
-	if r.op == nil || r.instant() {
+	if r.op == nil || r.Instant() {
 		return Status{}, nil
 	}
 	p := r.op.pml
@@ -172,7 +172,7 @@ func (r Request) Wait(ctx context.Context) (Status, error) {
 // Test reports whether the operation is complete and, if so, its outcome, which
 // ends the request. It makes progress but does not wait.
 func (r Request) Test() (Status, bool, error) {
-	if r.op == nil || r.instant() {
+	if r.op == nil || r.Instant() {
 		return Status{}, true, nil
 	}
 	p := r.op.pml
@@ -193,7 +193,7 @@ func (r Request) Test() (Status, bool, error) {
 
 // finish takes the outcome of an operation that is over.
 func (r Request) finish() (Status, error) {
-	if r.op == nil || r.instant() {
+	if r.op == nil || r.Instant() {
 		return Status{}, nil
 	}
 	if r.op.gen != r.gen {
@@ -209,7 +209,7 @@ func (r Request) finish() (Status, error) {
 // tested as any other; its status says that it was cancelled, and there is no error
 // (MPI 4.1, section 3.8.4). Sends can not be cancelled: MPI deprecates it.
 func (r Request) Cancel() bool {
-	if r.op == nil || r.instant() {
+	if r.op == nil || r.Instant() {
 		return false
 	}
 	p := r.op.pml

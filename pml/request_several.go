@@ -165,7 +165,7 @@ func (p *PML) firstOver(reqs []Request) (int, error) {
 
 // take ends a request that is over and leaves none in its place.
 func take(r *Request) (st Status, err error) {
-	if r.op != nil && !r.instant() {
+	if r.op != nil && !r.Instant() {
 		st, err = r.finish()
 	}
 	*r = Request{}

@@ -71,7 +71,8 @@ type PML struct {
 	beats         beats
 	toAcknowledge []*peer
 	closing       bool
-	over          bool // nothing more is started in the background
+	shut          atomic.Bool // closing, for who has not the lock
+	over          bool        // nothing more is started in the background
 	closer        *closer
 	background    sync.WaitGroup // address look-ups and calls
 	cancel        context.CancelFunc

@@ -96,6 +96,7 @@ func (p *PML) Close(ctx context.Context) error {
 		return ErrClosed
 	}
 	p.closing = true
+	p.shut.Store(true)
 	p.eachOperation(func(op *operation) {
 		if !op.isSend && op.recv.Posted() {
 			op.abandon(ErrClosed)
