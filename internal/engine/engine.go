@@ -59,6 +59,8 @@ type Engine struct {
 	polling  bool // the holder makes up-calls
 	blocked  bool // the holder waits in the poller, without the lock
 	queue    waiterQueue
+	woken    bool    // a parked waiter was woken, and may wait for the processor of whoever has the role
+	away     bool    // the holder lets others run: who waits meanwhile may take the role
 	idle     *waiter // free list
 	spare    int     // how many are on it
 	deferred []btl.Deferred

@@ -66,6 +66,7 @@ func (e *Engine) Wake(w *Waiter) {
 		return
 	}
 	w.wake()
+	e.woken = true
 }
 
 func (w *waiter) wake() {
@@ -118,12 +119,14 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 		if e.holder == &e.background.waiter {
 			e.evictBackground()
 		}
-		if e.holder == nil {
-			e.holder = w
+		if e.holder == nil || e.away {
+			e.holder, e.away = w, false
 		}
 		if e.holder == w {
-			e.work(w, c, source, empty)
-			break
+			if e.work(w, c, source, empty); e.holder == w {
+				break
+			}
+			continue // somebody has taken the role, and may have done what was waited for
 		}
 		e.parkInQueue(w, c)
 	}
@@ -157,10 +160,10 @@ func (e *Engine) takesRole(source btl.Poller) bool {
 	if e.holder == &e.background.waiter {
 		e.evictBackground()
 	}
-	if e.holder != nil {
+	if e.holder != nil && !e.away {
 		return false
 	}
-	e.holder = &e.caller
+	e.holder, e.away = &e.caller, false
 	return true
 }
 
@@ -248,6 +251,9 @@ func (e *Engine) parkInQueue(w *waiter, c Condition) {
 	e.Lock()
 	c.Park(nil)
 	e.queue.remove(w)
+	if e.holder == w {
+		e.away = false
+	}
 }
 
 // release gives up the role, to a parked waiter if there is one.
@@ -259,7 +265,7 @@ func (e *Engine) release(w *waiter) {
 	e.holder = nil
 	if next := e.queue.first; next != nil {
 		e.queue.remove(next)
-		e.holder = next
+		e.holder, e.away = next, true
 		next.wake()
 		return
 	}
@@ -321,6 +327,11 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		if c.Done() || w.cancelled {
 			e.noteWait(source)
 			return
+		}
+		if e.woken {
+			if e.letWokenRun(w); e.holder != w {
+				return
+			}
 		}
 		switch {
 		case did:
@@ -388,6 +399,17 @@ func (e *Engine) letOthersIn(round int) {
 		yield()
 	}
 	e.mu.Lock()
+}
+
+// letWokenRun has those goroutines run that were woken. Go puts who is woken next on the processor of who wakes it, and another
+// thread that would take it from there sleeps before: 60 µs, or a millisecond where clocks are coarse. The lock is held, by a waiter
+// who goes on polling.
+func (e *Engine) letWokenRun(w *waiter) {
+	e.woken, e.away = false, true
+	e.mu.Unlock()
+	runtime.Gosched()
+	e.mu.Lock()
+	e.away = e.away && e.holder != w
 }
 
 // othersWait reports whether other goroutines may have waited for a processor long enough.
