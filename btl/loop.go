@@ -16,7 +16,8 @@ type Loop interface {
 	After(d time.Duration, f func()) Timer
 	// Epoch changes with every poll. An endpoint that sends compares it with
 	// the value at its last send. If it is the same, this is not the first frame
-	// since the last poll, and the frame may be held back for [Loop.Flush].
+	// since the last poll, and the frame may be held back for [Loop.Flush]. A
+	// [Burst] sees pauses too.
 	Epoch() uint64
 	// Flush has h.Flush called at the next poll, or within a fraction of a
 	// millisecond if no poll comes.

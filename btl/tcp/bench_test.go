@@ -276,7 +276,7 @@ func BenchmarkOneThread(b *testing.B) {
 
 // through sends one frame, as if a poll had just been, and receives it.
 func (s *side) through(to *side) {
-	s.ep.sender.epoch = ^uint64(0)
+	s.ep.sender.burst = ^uint64(0)
 	to.sink.want++
 	taken := s.ep.Send(&s.f, 0) == btl.Taken
 	for !to.sink.Done() {

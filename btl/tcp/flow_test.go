@@ -35,6 +35,7 @@ func TestBurstIsOneCall(t *testing.T) {
 	x, y := link(t)
 	const burst = 100
 	x.n.do(func() {
+		x.n.clock.stop()
 		before := x.ep.counters.SendCalls
 		for i := range burst {
 			require.Equal(t, btl.Done, x.ep.Send(frame("h", fmt.Sprint(i)), 0))
@@ -56,6 +57,7 @@ func TestBurstOfLongerFramesSharesCalls(t *testing.T) {
 		const burst = 24
 		const calls = 1 + burst/3
 		x.n.do(func() {
+			x.n.clock.stop()
 			before := x.ep.counters.SendCalls
 			for i := range burst {
 				f := frame("h", strings.Repeat(string(rune('a'+i)), size))
@@ -75,6 +77,7 @@ func TestBurstOfLongerFramesSharesCalls(t *testing.T) {
 func TestFlush(t *testing.T) {
 	x, _ := link(t)
 	x.n.do(func() {
+		x.n.clock.stop()
 		payload := strings.Repeat("x", 1000)
 		x.ep.Send(frame("h", payload), 0)
 		before := x.ep.counters.SendCalls
@@ -89,6 +92,40 @@ func TestFlush(t *testing.T) {
 		x.ep.Flush()
 		require.Zero(t, x.ep.Queued())
 	})
+}
+
+// A sender that computes between its frames, and never polls, has none of them held back.
+func TestFramesWithPausesAreNotHeldBack(t *testing.T) {
+	x, _ := link(t)
+	x.n.do(func() {
+		x.n.clock.stop()
+		for range 100 {
+			before := x.ep.counters.SendCalls
+			require.Equal(t, btl.Done, x.ep.Send(frame("h", "lone"), 0))
+			require.Equal(t, before+1, x.ep.counters.SendCalls)
+			require.Zero(t, x.ep.Queued())
+			x.n.clock.pass(10 * time.Microsecond)
+		}
+	})
+}
+
+// What has been held back goes with the first frame after a pause.
+func TestPauseEndsABurst(t *testing.T) {
+	x, y := link(t)
+	const burst = 3
+	x.n.do(func() {
+		x.n.clock.stop()
+		before := x.ep.counters.SendCalls
+		for range burst {
+			x.ep.Send(frame("h", "burst"), 0)
+		}
+		require.Equal(t, before+1, x.ep.counters.SendCalls)
+		x.n.clock.pass(20 * time.Microsecond)
+		x.ep.Send(frame("h", "after"), 0)
+		require.Equal(t, before+2, x.ep.counters.SendCalls)
+		require.Zero(t, x.ep.Queued())
+	})
+	y.n.until("all frames", func() bool { return len(y.frames) == burst+1 })
 }
 
 // fill sends until the endpoint is busy, with a peer that does not read.

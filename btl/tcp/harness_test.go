@@ -35,6 +35,7 @@ type node struct {
 	secret []byte
 	values *param.Values
 	engine *engine.Engine
+	clock  *clock
 	mod    *module
 
 	unknown  error         // what PairKey answers
@@ -55,6 +56,27 @@ func set(name, text string) option {
 	return func(_ *node, s *[]param.Setting) {
 		*s = append(*s, param.Setting{Name: name, Text: text, Source: param.Source{Kind: param.Option, Where: "test"}})
 	}
+}
+
+// A clock is a node's loop, whose time a test can stop: what a burst is depends on the time between frames.
+type clock struct {
+	btl.Loop
+	stopped bool
+	at      int64
+}
+
+// stop has time stand still but for pass. The engine's lock is held.
+func (c *clock) stop() { c.at, c.stopped = c.Loop.Now(), true }
+
+// pass has so much time pass.
+func (c *clock) pass(d time.Duration) { c.at += int64(d) }
+
+// Now implements [btl.Loop].
+func (c *clock) Now() int64 {
+	if c.stopped {
+		return c.at
+	}
+	return c.Loop.Now()
 }
 
 // pairKey is what two ranks share.
@@ -93,6 +115,7 @@ func tryNode(t testing.TB, rank, size int, opts ...option) (*node, error) {
 	require.NoError(t, err)
 	n.engine, err = engine.New(engine.Options{Spin: time.Millisecond})
 	require.NoError(t, err)
+	n.clock = &clock{Loop: n.engine}
 	n.engine.Lock()
 	mods, err := Component{}.Open(n)
 	n.engine.Unlock()
@@ -121,7 +144,7 @@ func (n *node) PairKey(rank int, found func([]byte, error)) {
 	found(pairKey(n.rank, rank), n.unknown)
 }
 func (n *node) Params() *param.Values { return n.values }
-func (n *node) Loop() btl.Loop        { return n.engine }
+func (n *node) Loop() btl.Loop        { return n.clock }
 func (n *node) Hello() []byte         { return fmt.Appendf(nil, "hello of %d", n.rank) }
 
 func (n *node) Accept(_ btl.Module, rank int, hello []byte, path int, ep btl.Endpoint) (btl.Receiver, error) {

@@ -20,6 +20,7 @@ type module struct {
 	vectors []*rawio.Vector // for sending without it
 	scratch []byte          // for handshakes, and for bytes that are thrown away
 	buffers lender          // of connections
+	burst   btl.Burst       // what all endpoints send without a pause
 }
 
 var _ wireup.Transport = (*module)(nil)

@@ -12,17 +12,17 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	if !ep.Live() || ep.failure != nil {
 		return ep.Connect()
 	}
-	if n := len(f.Header) + f.Size; n <= copyLimit || n <= gatherLimit && ep.follows() {
-		return ep.sendSmall(f)
+	// A frame that follows another one of the same burst may be held back.
+	s, burst := &ep.sender, ep.m.burst.Number(ep.m.loop)
+	follows := burst == s.burst
+	s.burst = burst
+	if n := len(f.Header) + f.Size; n <= copyLimit || n <= gatherLimit && follows {
+		return ep.sendSmall(f, follows)
 	}
 	return ep.sendLong(f)
 }
 
-// follows reports whether a frame has gone out in this epoch, so that further ones may wait for each
-// other.
-func (ep *endpoint) follows() bool { return ep.m.loop.Epoch() == ep.sender.epoch }
-
-func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
+func (ep *endpoint) sendSmall(f *btl.Frame, follows bool) btl.Result {
 	s := &ep.sender
 	head := framing.PrefixSize + len(f.Header)
 	b := s.reserve(head + f.Size)
@@ -37,19 +37,24 @@ func (ep *endpoint) sendSmall(f *btl.Frame) btl.Result {
 	if s.pauses() {
 		return btl.Done
 	}
-	if !ep.follows() {
-		s.epoch = ep.m.loop.Epoch()
-	} else if s.hi-s.lo < flushAt {
+	if follows && s.hi-s.lo < flushAt {
 		if !s.deferred {
 			s.deferred = true
 			ep.m.loop.Flush(ep)
 		}
 		return btl.Done
 	}
-	if !ep.push() {
+	if !ep.pushNow() {
 		return btl.Broken
 	}
 	return btl.Done
+}
+
+// pushNow is push for a frame that has just come and goes at once.
+func (ep *endpoint) pushNow() bool {
+	well := ep.push()
+	ep.m.burst.Sent(ep.m.loop)
+	return well
 }
 
 func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
@@ -72,8 +77,7 @@ func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 		return btl.Taken
 	}
 	// Only this frame waits, and copied frames before it.
-	s.epoch = ep.m.loop.Epoch()
-	if !ep.push() {
+	if !ep.pushNow() {
 		s.discardFrames()
 		return btl.Broken
 	}

@@ -40,7 +40,7 @@ type sender struct {
 	count  int
 	tail   int // bytes of out after the last long frame
 
-	epoch    uint64 // of the loop, at the last frame that went at once
+	burst    uint64 // of the last frame
 	blocked  bool   // the system has no room; the loop tells when it has
 	deferred bool   // the loop will call Flush
 
@@ -58,7 +58,7 @@ type queued struct {
 }
 
 func (s *sender) init(first []byte, l *lender) {
-	*s = sender{epoch: ^uint64(0), lender: l}
+	*s = sender{burst: ^uint64(0), lender: l}
 	if len(first) > 0 {
 		copy(s.reserve(len(first)), first)
 	}
