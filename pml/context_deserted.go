@@ -58,6 +58,10 @@ func (op *operation) fromAnybody() bool {
 // operation. Unblock takes it back.
 func (op *operation) block() {
 	op.blocked++
+	if op.isSend {
+		op.boundWait()
+		return
+	}
 	if !op.fromAnybody() {
 		return
 	}

@@ -83,6 +83,7 @@ type life struct {
 	round   uint32 // how often the receiver has withdrawn what it had cleared
 	asked   bool   // a request to send went out
 	cleared bool   // and was answered
+	overdue bool   // its acknowledgement is among those that may be late
 	lost    bool   // a frame that holds on to the buffer will never arrive
 	owned   bool   // buf is from the pool: a buffered send
 	frames  int    // frames that hold on to the buffer

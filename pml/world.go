@@ -47,6 +47,7 @@ type PML struct {
 	buried        *Context // stands for all of them; nil while there is none
 
 	ops         operations
+	overdue     overdue
 	instant     operation // stands for those that are complete once they are started
 	frames      *txFrame  // free lists
 	inbounds    *inbound
