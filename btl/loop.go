@@ -20,7 +20,8 @@ type Loop interface {
 	// [Burst] sees pauses too.
 	Epoch() uint64
 	// Flush has h.Flush called at the next poll, or within a fraction of a
-	// millisecond if no poll comes.
+	// millisecond if no poll comes. When a program that has polled for long turns
+	// to computing it may take some ms, once.
 	Flush(h Deferred)
 	// Move has m move its bytes without the loop's lock: soon, once the present call of the module
 	// has returned. The module sees to it that m is not given again before its End, or before its

@@ -55,7 +55,7 @@ func (op *operation) fromAnybody() bool {
 }
 
 // block notes that a call waits for the operation. If no message can come, that ends the
-// operation. Unblock takes it back.
+// operation; a send's acknowledgement is not waited for for too long. Unblock takes it back.
 func (op *operation) block() {
 	op.blocked++
 	if op.isSend {

@@ -43,7 +43,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "progress_move", Kind: param.Bool, Default: "true", Level: param.Tuner,
 			Help: "Whether the thread of a waiting call that shares its processor with another spinning one is moved to another processor, of those that it may use. It changes the thread's affinity for a moment; say no where something else sets that. Where the launcher says that this host has more ranks than processors none is moved."},
 		param.Spec{Name: "progress_tick", Kind: param.Duration, Default: "200us", Min: "10us", Max: "1ms", Level: param.Developer,
-			Help: "How long held-back frames wait at the most while the program makes no call; once, when it turns from much talk to computing, it may be 64 times that."},
+			Help: "How long held-back frames wait at the most while the program makes no call; when it turns from much talk to computing it may be 64 times that, and 4 times that for a second or more from then on."},
 	)
 }
 

@@ -14,6 +14,12 @@ const (
 	// polls: on two processors, both spinning, a tick costs some 80 µs (a thread
 	// wakes, and takes the place of one that spins).
 	maxCalm = 6
+	// waryCalm bounds it for a while once something has waited for a tick that came so seldom. The program
+	// talks and computes by turns then, and each time what it leaves to the background goroutine would
+	// wait for as long again.
+	waryCalm = 2
+	// waryTicks is how many needless ticks that while lasts.
+	waryTicks = 1024
 )
 
 // armTick makes sure that a tick comes: within the short interval if something
@@ -70,14 +76,32 @@ func (e *Engine) onTick() {
 	case e.holder == &e.background.waiter:
 	case e.holder != nil:
 		// A waiter is at work; when it gives up the role it arms the tick.
-		e.calm = min(e.calm+1, maxCalm)
+		e.needless()
 	case e.polledSeldom():
-		e.calm = 0
+		e.missed()
 		e.takeOver()
 	default:
-		e.calm = min(e.calm+1, maxCalm)
+		e.needless()
 		e.armTick(e.busy.Load() > 0 || e.heldBack())
 	}
+}
+
+// needless has ticks come more seldom: one has found that somebody polls.
+func (e *Engine) needless() {
+	most := maxCalm
+	if e.wary > 0 {
+		e.wary--
+		most = waryCalm
+	}
+	e.calm = min(e.calm+1, most)
+}
+
+// missed has ticks come often again: one has found that nobody polls.
+func (e *Engine) missed() {
+	if e.calm > waryCalm && (e.busy.Load() > 0 || e.heldBack()) {
+		e.wary = waryTicks
+	}
+	e.calm = 0
 }
 
 // polledSeldom reports whether there was less than one poll in each longTick since the tick was

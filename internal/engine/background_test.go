@@ -221,6 +221,61 @@ func TestBusyAfterAWait(t *testing.T) {
 	})
 }
 
+// A program that talks and computes by turns has what it leaves behind wait for long once, and not each time.
+func TestTalkAndComputeByTurns(t *testing.T) {
+	const turns, talk, compute = 20, 50 * time.Millisecond, 20 * time.Millisecond
+	for name, leave := range map[string]func(e *Engine, d *deferral) (done func()){
+		"frames held back": func(e *Engine, d *deferral) func() {
+			e.Flush(d)
+			return func() {}
+		},
+		"an operation under way": func(e *Engine, d *deferral) func() {
+			e.Busy(1)
+			e.ClearProgressors()
+			e.AddProgressor(once{d})
+			return func() { e.Busy(-1); e.ClearProgressors() }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, e *Engine) {
+				late := 0
+				for range turns {
+					for range talk / (100 * time.Microsecond) {
+						e.Lock()
+						e.Poll(nil)
+						e.Unlock()
+						pass(100 * time.Microsecond)
+					}
+					d := &deferral{e: e}
+					e.Lock()
+					from := e.Now()
+					done := leave(e, d)
+					e.Unlock()
+					pass(compute)
+					e.Lock()
+					require.NotZero(t, d.flushed)
+					if d.at-from > int64(longTick) {
+						late++
+					}
+					done()
+					e.Unlock()
+				}
+				require.LessOrEqual(t, late, 1)
+			})
+		})
+	}
+}
+
+// once is work that the first poll does.
+type once struct{ *deferral }
+
+func (o once) Progress() bool {
+	if o.flushed == 0 {
+		o.Flush()
+	}
+	return false
+}
+
 // While anyone polls, the background goroutine stays out.
 func TestBackgroundStaysOut(t *testing.T) {
 	simulate(t, func(t *testing.T, e *Engine) {

@@ -93,6 +93,7 @@ type Engine struct {
 	tickPolls  uint64        // e.polls when it was armed
 	tickAfter  time.Duration // from when it was armed
 	calm       int           // how often the time between ticks was doubled
+	wary       int           // during so many needless ticks it is doubled less often
 	background sentry
 	caller     waiter // stands for whoever calls Poll
 	done       sync.WaitGroup
