@@ -83,23 +83,43 @@ func (h Host) command() ([]string, error) {
 	return words, nil
 }
 
-// carried returns the command line that takes so many bytes from its input for strand, and runs
-// it, in a folder of its own. Strand removes the folder, or else the shell does as it ends: by a signal, or
-// when strand was killed. The shell knows the folder's name before there is one, as a signal may come in between.
-// What comes after those bytes is not there yet, so it does no harm that head reads ahead. Nobody tells the shell that the
-// launcher's host is cut off, so a second process ends head when nothing more comes: in a file
-// that is there before both.
+// bringing is the command line that takes strand from its input and runs it in a folder of its own, in steps. Strand
+// removes the folder, or else the shell does as it ends: by a signal, when not all has come, or when strand was killed.
+//
+//   - The shell knows the folder's name before there is one, as a signal may come in between.
+//   - It makes the file itself. A process that it has just begun would make it at a time of its own, which may be in
+//     the midst of the removal.
+//   - Nothing disturbs the removal: a second signal would end rm too.
+//   - Until it knows the number of head it only notes that a signal has come.
+//   - Head is killed by a signal that can not be lost. One that comes to a process as it is begun, and still is a copy of
+//     its shell, is taken by the shell's trap there, and dash forgets it.
+//
+// What comes after strand's bytes is not there yet, so it does no harm that head reads ahead. Nobody tells the shell that the
+// launcher's host is cut off, so a second process ends head when nothing more comes. It removes the folder
+// if the shell was killed.
+var bringing = []string{
+	`umask 077; d="${TMPDIR:-/tmp}/strand-{name}"; h=; x=; exec 3<&0; `,
+	`trap 'trap "" HUP INT QUIT PIPE TERM; [ -z "$h" ] || kill -9 $h 2>/dev/null; rm -rf "$d"' EXIT; `,
+	`trap x=1 HUP INT QUIT PIPE TERM; `,
+	`mkdir "$d" || exit 1; `,
+	`exec 4>"$d/part" || exit 1; `,
+	`head -c {size} <&3 >&4 3<&- 4>&- & `,
+	`h=$!; `,
+	`trap 'exit 1' HUP INT QUIT PIPE TERM; [ -z "$x" ] || exit 1; `,
+	`exec 4>&-; `,
+	`{ i=0; n=; while [ -e "$d/part" ] && kill -0 $h; do kill -0 $$ || { kill -9 $h; rm -rf "$d"; exit; }; ` +
+		`s=$(wc -c <"$d/part"); [ "$s" = "$n" ] || i=0; n=$s; ` +
+		`[ $i -lt {seconds} ] || kill -9 $h; i=$((i+1)); sleep 1; done; } </dev/null >/dev/null 2>&1 3<&- & `,
+	`wait $h; `,
+	`s=$?; h=; exec 3<&-; `,
+	`[ $s = 0 ] && [ $(wc -c <"$d/part") = {size} ] && chmod 700 "$d/part" && mv "$d/part" "$d/strand" && "$d/strand" {arguments} "$d"`,
+}
+
+// carried returns the command line that brings strand there, which is so long.
 func (h Host) carried(size int64) string {
 	return strings.NewReplacer("{name}", rand.Text(), "{size}", strconv.FormatInt(size, 10),
 		"{seconds}", strconv.Itoa(int((min(h.Patience, farBeats*beatOf(h.Timeout))+time.Second-1)/time.Second)),
-		"{arguments}", strings.Join(append(h.arguments(), "--"+carriedFlag), " ")).Replace(
-		`umask 077; d="${TMPDIR:-/tmp}/strand-{name}"; h=; exec 3<&0; ` +
-			`trap '[ -z "$h" ] || { kill $h; wait $h; }; rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM; mkdir "$d" && : >"$d/part" || exit 1; ` +
-			`head -c {size} <&3 3<&- >"$d/part" & h=$!; ` +
-			`{ i=0; n=; while [ -e "$d/part" ] && kill -0 $h; do s=$(wc -c <"$d/part"); [ "$s" = "$n" ] || i=0; n=$s; ` +
-			`[ $i -lt {seconds} ] || kill $h; i=$((i+1)); sleep 1; done; } </dev/null >/dev/null 2>&1 3<&- & ` +
-			`wait $h; s=$?; h=; exec 3<&-; ` +
-			`[ $s = 0 ] && chmod 700 "$d/part" && mv "$d/part" "$d/strand" && "$d/strand" {arguments} "$d"`)
+		"{arguments}", strings.Join(append(h.arguments(), "--"+carriedFlag), " ")).Replace(strings.Join(bringing, ""))
 }
 
 // deliver brings strand there, if it is to be brought. It calls on with each piece that was taken.

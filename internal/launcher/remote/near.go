@@ -50,7 +50,7 @@ type Line struct {
 	why     error         // valid after that
 }
 
-// partTime is how long the remote shell may take to end after its input has ended.
+// partTime is how long the remote shell may take to end after its input has ended, or it was told to.
 const partTime = 5 * time.Second
 
 // Connect starts strand on the host and hears its introduction. It is an error if strand there is not
@@ -183,10 +183,11 @@ func (l *Line) hear(build string) error {
 
 func (l *Line) kill() { l.group.Signal(syscall.SIGKILL) }
 
-// dismiss ends the shell, and what it runs here if that is where it leads. They may clean up before.
+// dismiss ends the shell, and what it runs here if that is where it leads. They may clean up before, and on a busy
+// host that takes its time.
 func (l *Line) dismiss() {
 	l.group.Signal(syscall.SIGTERM)
-	hurry := time.NewTimer(lastTime)
+	hurry := time.NewTimer(partTime)
 	defer hurry.Stop()
 	select {
 	case <-l.ended:

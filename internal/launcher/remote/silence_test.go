@@ -58,12 +58,17 @@ func (l *launcher) open(parts ...byte) (last conn) {
 // needed are the streams that there always are. The last one is of the host as a whole.
 var needed = []byte{ofPMI, ofControl, ofStdout, ofStderr, ofHost}
 
-// run has a rank run a script.
+// run has a rank run a script. Until it has started, which may take its time, signs of life are answered.
 func (l *launcher) run(script string) (host *bufio.Reader) {
 	l.Helper()
 	l.order(Order{Program: "sh", Args: []string{"-c", script}})
 	host = bufio.NewReader(l.open(needed...))
 	started, err := host.ReadString('\n')
+	for started == "{}\n" {
+		_, err = l.session.Ping()
+		require.NoError(l, err)
+		started, err = host.ReadString('\n')
+	}
 	require.NoError(l, err)
 	require.Contains(l, started, "started")
 	return host
