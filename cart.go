@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/strandmp/strand/internal/given"
 )
@@ -20,7 +22,8 @@ type Cart struct {
 }
 
 // DimsCreate divides n processes over a grid (MPI_Dims_create). Dims that are 0 are chosen, as equal to each other as can be
-// and the larger ones first; others stay. The result is a slice of its own.
+// and the larger ones first; others stay. The result is a slice of its own. No grid has more than 2³¹-1 processes, as no
+// communicator has.
 func DimsCreate(n int, dims []int) ([]int, error) {
 	out, free := slices.Clone(dims), 0
 	rest := n
@@ -36,7 +39,7 @@ func DimsCreate(n int, dims []int) ([]int, error) {
 			rest /= d
 		}
 	}
-	if n < 1 || free == 0 && rest != 1 {
+	if n < 1 || n > math.MaxInt32 || free == 0 && rest != 1 {
 		return nil, fmt.Errorf("DimsCreate: a grid of %v does not have %d processes", dims, n)
 	}
 	chosen := balanced(rest, free)
@@ -51,31 +54,56 @@ func DimsCreate(n int, dims []int) ([]int, error) {
 // balanced divides n into k factors, in descending order: of all such the one whose greatest and then whose
 // next ones are least.
 func balanced(n, k int) []int {
-	if k <= 1 {
-		return []int{n}[:k]
+	if k == 0 {
+		return nil
 	}
-	for f := root(n, k); ; f++ {
+	return divided(n, k, n, divisors(n))
+}
+
+// divided is balanced with no factor above most, or nil if there is no such division. All lists, in ascending order, what
+// factors n may have: a large n has few, and one that is prime has two.
+func divided(n, k, most int, all []int) []int {
+	if k == 1 {
+		if n > most {
+			return nil
+		}
+		return []int{n}
+	}
+	first := sort.Search(len(all), func(i int) bool { return reaches(all[i], k, n) })
+	for _, f := range all[first:] {
+		if f > most {
+			break
+		}
 		if n%f == 0 {
-			// The others are no greater than f, if there are such.
-			if others := balanced(n/f, k-1); others[0] <= f {
+			if others := divided(n/f, k-1, f, all); others != nil {
 				return append([]int{f}, others...)
 			}
 		}
 	}
+	return nil
 }
 
-// root is the least f whose k-th power is n or more.
-func root(n, k int) int {
-	f := 1
-	for ; ; f++ {
-		left := n
-		for range k {
-			left = (left + f - 1) / f
-		}
-		if left <= 1 {
-			return f
+// divisors lists those of n in ascending order.
+func divisors(n int) []int {
+	var low, high []int
+	for d := 1; d <= n/d; d++ {
+		if n%d == 0 {
+			low = append(low, d)
+			if d != n/d {
+				high = append(high, n/d)
+			}
 		}
 	}
+	slices.Reverse(high)
+	return append(low, high...)
+}
+
+// reaches reports whether the k-th power of f is n or more.
+func reaches(f, k, n int) bool {
+	for ; k > 0 && n > 1 && f > 1; k-- {
+		n = (n + f - 1) / f
+	}
+	return n <= 1
 }
 
 // Cart makes a grid of the first processes of c, as many as it has places, in the order of their ranks (MPI_Cart_create without
@@ -97,7 +125,7 @@ func (c *Comm) Cart(ctx context.Context, dims []int, periodic []bool) (*Cart, er
 	if c.rank < places {
 		color = colourOf(dims, periodic)
 	}
-	d, err := c.Split(ctx, color, 0)
+	d, err := c.splitAs(ctx, call{name: "Cart", also: fmt.Sprintf(" of %v, periodic %v", dims, periodic)}, color, 0)
 	if d == nil || err != nil {
 		return nil, err
 	}
@@ -233,7 +261,8 @@ func (g *Cart) Neighbours() []int {
 }
 
 // Sub divides the grid into grids of fewer dimensions, those that are kept (MPI_Cart_sub). Each has the processes
-// whose other coordinates are alike. All processes of the grid call it, with the same keep.
+// whose other coordinates are alike. All processes of the grid call it, with the same keep. Who stands in a grid of which
+// not all have given the same gets an error.
 func (g *Cart) Sub(ctx context.Context, keep []bool) (*Cart, error) {
 	given.Context(ctx)
 	if g == nil {
@@ -252,7 +281,8 @@ func (g *Cart) Sub(ctx context.Context, keep []bool) (*Cart, error) {
 			color = color*g.dims[i] + g.coords[i]
 		}
 	}
-	d, err := g.Split(ctx, color, 0)
+	color = g.marked(color, keep)
+	d, err := g.splitAs(ctx, call{name: "Sub", also: fmt.Sprintf(", keep %v", keep)}, color, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -261,4 +291,19 @@ func (g *Cart) Sub(ctx context.Context, keep []bool) (*Cart, error) {
 		return nil, fmt.Errorf("Sub: %d ranks where the grid %v has %d places: all ranks have to keep the same dimensions", d.Size(), dims, places)
 	}
 	return newCart(d, dims, periodic), nil
+}
+
+// marked makes a colour one of those alone who keep the same: otherwise ranks that keep different dimensions could meet in a
+// grid that seems complete. A grid has at most 31 dimensions that are longer than 1, and a colour for each rank. Along the others ranks are
+// the same whether they are kept or not.
+func (g *Cart) marked(color int, keep []bool) int {
+	for i, k := range keep {
+		if g.dims[i] > 1 {
+			color *= 2
+			if k {
+				color++
+			}
+		}
+	}
+	return color
 }

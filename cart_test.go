@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -78,6 +79,54 @@ func factors(n, k, most int, before []int, f func([]int)) {
 	for d := 1; d <= min(n, most); d++ {
 		if n%d == 0 {
 			factors(n/d, k-1, d, append(before, d), f)
+		}
+	}
+}
+
+// Divisions of many processes are found at once, also where they have few factors, or as many as there can be.
+func TestDimsOfManyProcesses(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		want []int
+	}{
+		{math.MaxInt32, []int{math.MaxInt32, 1, 1}},
+		{2 * 1073741789, []int{1073741789, 2, 1}},
+		{46337 * 46337, []int{46337, 46337, 1}},
+		{1 << 30, []int{1 << 10, 1 << 10, 1 << 10}},
+	} {
+		begin := time.Now()
+		got, err := DimsCreate(c.n, make([]int, 3))
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+		require.Less(t, time.Since(begin), 10*time.Second, c.n)
+	}
+	for dims := range 40 { // 1536 divisors
+		got, err := DimsCreate(2_095_133_040, make([]int, 1+dims))
+		require.NoError(t, err)
+		n := 1
+		for _, d := range got {
+			n *= d
+		}
+		require.Equal(t, 2_095_133_040, n)
+	}
+	if many := math.MaxInt; many > math.MaxInt32 {
+		_, err := DimsCreate(many, make([]int, 2))
+		require.ErrorContains(t, err, "does not have")
+	}
+}
+
+// Colours tell apart who keeps other dimensions, and stay apart for those who keep the same.
+func TestColoursOfSub(t *testing.T) {
+	dims := []int{2, 1, 3, 2}
+	keeps := [][]bool{{true, false, false, false}, {false, false, true, false}, {false, false, false, true}, {true, true, false, true}, {true, true, true, true}}
+	seen := make(map[int]int)
+	for i, keep := range keeps {
+		for color := range 12 {
+			marked := gridOf(12, 0, dims, make([]bool, 4)).marked(color, keep)
+			require.GreaterOrEqual(t, marked, 0)
+			before, twice := seen[marked]
+			require.False(t, twice, "%v: %d, %d", keep, color, before)
+			seen[marked] = 100*i + color
 		}
 	}
 }

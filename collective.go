@@ -145,7 +145,7 @@ func (c *Comm) recvDue(ctx context.Context, name string, buf []byte, from, tag i
 // Split makes one communicator for each colour, of the processes that give it. Their ranks are in
 // the order of their keys and, among equal keys, of their ranks in c. A colour is 0 or more; a
 // process that gives [Undefined] is in none and gets nil. All processes of c call it.
-func (c *Comm) Split(ctx context.Context, color, key int) (s *Comm, err error) {
+func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -153,7 +153,12 @@ func (c *Comm) Split(ctx context.Context, color, key int) (s *Comm, err error) {
 	if color < Undefined {
 		return nil, fmt.Errorf("split: colour %d is neither Undefined nor 0 or more", color)
 	}
-	err = c.collectively(ctx, call{name: "Split"}, func(number int) error {
+	return c.splitAs(ctx, call{name: "Split"}, color, key)
+}
+
+// splitAs is Split, called by the name of what it is for.
+func (c *Comm) splitAs(ctx context.Context, what call, color, key int) (s *Comm, err error) {
+	err = c.collectively(ctx, what, func(number int) error {
 		if s, err = c.split(ctx, color, key, tagOf(number)); err == nil && s != nil {
 			c.makes(number, s)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/world"
 	"github.com/strandmp/strand/strandtest"
 )
 
@@ -135,6 +136,30 @@ func TestCartSub(t *testing.T) {
 		assert.Equal(t, g.Rank()/3*3, world)
 		return nil
 	})
+}
+
+// Ranks that keep different dimensions are in no grid together, however many would have room in it. Who finds its grid incomplete says so.
+func TestCartSubThatDiffers(t *testing.T) {
+	for _, check := range []string{"off", "on"} {
+		ranks := world.Open(t, 4, strand.WithParam("coll_check", check))
+		together(t, ranks, func(ctx context.Context, c *strand.Comm) error {
+			g, err := c.Cart(ctx, []int{2, 2}, nil)
+			if err != nil {
+				return err
+			}
+			sub, err := g.Sub(ctx, []bool{c.Rank() != 3, c.Rank() == 3}) // by their places alone 1 and 3 would be a grid of two
+			switch {
+			case check == "on":
+				assert.Error(t, err)
+			case c.Rank()%2 == 0:
+				assert.NoError(t, err)
+				assert.Equal(t, 2, sub.Size())
+			default:
+				assert.ErrorContains(t, err, "all ranks have to keep the same dimensions", "rank %d", c.Rank())
+			}
+			return nil
+		})
+	}
 }
 
 // Grids that are none are refused before anybody is asked; ranks that give different ones all hear of it.
