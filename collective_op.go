@@ -84,7 +84,7 @@ func Prod[T Number]() Op[T] {
 	}, true)
 }
 
-// Max takes the greatest. One that is no number is the result.
+// Max takes the greatest. As with Go's own max, a value that is no number (NaN) is the result, whichever process has it.
 func Max[T Real]() Op[T] {
 	return folding("Max", func(acc, in []T, _ bool) {
 		for i := range in {
@@ -93,7 +93,7 @@ func Max[T Real]() Op[T] {
 	}, true)
 }
 
-// Min takes the least. One that is no number is the result.
+// Min takes the least. As with Go's own min, a value that is no number (NaN) is the result, whichever process has it.
 func Min[T Real]() Op[T] {
 	return folding("Min", func(acc, in []T, _ bool) {
 		for i := range in {
@@ -135,22 +135,28 @@ type Located[T Real] struct {
 	At    int
 }
 
-// MaxLoc takes the greatest value; of equal ones the one with the lowest At.
+// MaxLoc takes the greatest value; of equal ones the one with the lowest At. A value that is no number (NaN) is the result, as in
+// [Max]; of several such the one with the lowest At.
 func MaxLoc[T Real]() Op[Located[T]] {
-	return NewOp(func(a, b Located[T]) Located[T] {
-		if c := cmp.Compare(a.Value, b.Value); c > 0 || c == 0 && a.At <= b.At {
-			return a
-		}
-		return b
-	}, true)
+	return NewOp(func(a, b Located[T]) Located[T] { return located(a, b, cmp.Compare(a.Value, b.Value)) }, true)
 }
 
-// MinLoc takes the least value; of equal ones the one with the lowest At.
+// MinLoc takes the least value; of equal ones the one with the lowest At. A value that is no number (NaN) is the result, as in
+// [Min]; of several such the one with the lowest At.
 func MinLoc[T Real]() Op[Located[T]] {
-	return NewOp(func(a, b Located[T]) Located[T] {
-		if c := cmp.Compare(a.Value, b.Value); c < 0 || c == 0 && a.At <= b.At {
+	return NewOp(func(a, b Located[T]) Located[T] { return located(a, b, cmp.Compare(b.Value, a.Value)) }, true)
+}
+
+// located returns a if it is ahead of b, in an order of values that has no place for what is no number.
+func located[T Real](a, b Located[T], order int) Located[T] {
+	if first, second := a.Value != a.Value, b.Value != b.Value; first != second {
+		if first {
 			return a
 		}
 		return b
-	}, true)
+	}
+	if order > 0 || order == 0 && a.At <= b.At {
+		return a
+	}
+	return b
 }
