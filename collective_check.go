@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"reflect"
+	"strings"
 
 	"github.com/strandmp/strand/pml"
 )
@@ -58,8 +60,25 @@ func (c *Comm) explained(name string, err error) error {
 	return err
 }
 
-// mostText is the longest description of a call.
-const mostText = 400
+// mostText is the longest description of a call, and mostName that of a name in it: of an operation, or of a type. With
+// both, room is left for all else.
+const (
+	mostText = 400
+	mostName = 100
+)
+
+// shortened cuts the middle out of a text that is too long. Its sum keeps it apart from others. The end of a name says most: what
+// comes before are packages.
+func shortened(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	sum := fnv.New32a()
+	_, _ = io.WriteString(sum, s) // never fails
+	gap := fmt.Sprintf("...(sum %08x)...", sum.Sum32())
+	left := most - len(gap)
+	return strings.ToValidUTF8(s[:left/3]+gap+s[len(s)-(left-left/3):], "?")
+}
 
 // text describes the call. Equal ones are equal calls.
 func (k *call) text(ranks int) string {
@@ -68,10 +87,10 @@ func (k *call) text(ranks int) string {
 		s += fmt.Sprintf(" with root %d", k.root)
 	}
 	if k.op != "" {
-		s += " by " + k.op
+		s += " by " + shortened(k.op, mostName)
 	}
 	if k.of != nil {
-		s += " of values of type " + k.of.String()
+		s += " of values of type " + shortened(k.of.String(), mostName)
 	}
 	if !k.uneven {
 		s += fmt.Sprintf(", %d bytes", k.bytes)
@@ -87,8 +106,7 @@ func (k *call) text(ranks int) string {
 		}
 		s += fmt.Sprintf(" (sum %08x)", sum.Sum32())
 	}
-	s += k.also
-	return s[:min(len(s), mostText)]
+	return shortened(s+k.also, mostText)
 }
 
 // compare finds calls that do not fit, before any message of them is sent: each process tells the next one what it

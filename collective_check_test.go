@@ -1,0 +1,42 @@
+package strand
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// However long names are, a description has what tells calls apart, and is as long as fits.
+func TestDescriptionsOfCalls(t *testing.T) {
+	long := strings.Repeat("example.org/a/very/long/path/of/packages/", 30)
+	of := reflect.TypeFor[struct {
+		Temperatures, Pressures, Velocities, Densities, Humidities    [3]float64
+		Inclinations, Declinations, Ascensions, Distances, Magnitudes [3]float64
+	}]()
+	calls := []call{
+		{name: "Allreduce", op: long + "Greatest", of: of, bytes: 8},
+		{name: "Allreduce", op: long + "Greatest", of: of, bytes: 16},
+		{name: "Allreduce", op: long + "Smallest", of: of, bytes: 8},
+		{name: "Reduce", rooted: true, root: 1, op: long + "Smallest", of: of, bytes: 8},
+		{name: "Reduce", rooted: true, root: 2, op: long + "Smallest", of: of, bytes: 8},
+		{name: "Reduce", rooted: true, root: 2, op: "other/" + long + "Smallest", of: of, bytes: 8},
+		{name: "Dup", also: long + "a" + long},
+		{name: "Dup", also: long + "b" + long},
+		{name: "Dup", also: strings.Repeat("ü", 400)},
+	}
+	seen := make(map[string]bool)
+	for _, k := range calls {
+		text := k.text(4)
+		assert.LessOrEqual(t, len(text), mostText)
+		assert.Equal(t, strings.ToValidUTF8(text, ""), text)
+		assert.True(t, strings.HasPrefix(text, k.name))
+		assert.False(t, seen[text], text)
+		seen[text] = true
+	}
+	text := calls[3].text(4)
+	assert.Contains(t, text, "Reduce with root 1 by example.org/")
+	assert.Contains(t, text, "Smallest of values of type struct {")
+	assert.Contains(t, text, "[3]float64 }, 8 bytes")
+}
