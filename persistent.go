@@ -11,10 +11,13 @@ import (
 // ErrStarted: a persistent operation was started before, and its request has not ended.
 var ErrStarted = errors.New("the operation was started, and its request has not ended")
 
+// ErrNoOperation: the operation to start is nil.
+var ErrNoOperation = errors.New("no operation")
+
 // A Persistent is a send or a receive that is described once and started any number of times
 // (MPI 4.1, section 3.9). Each Start is an Isend, or an Irecv, of the same buffer, ranks and
 // tag. The buffer is the caller's between the end of a request and the next Start. There is
-// nothing to free.
+// nothing to free. The Start of a nil Persistent is [ErrNoOperation].
 type Persistent struct {
 	begin func() (Request, error)
 	mu    sync.Mutex
@@ -25,6 +28,9 @@ type Persistent struct {
 // it. The error is [ErrStarted] if the request of the last Start has not ended; other errors are
 // those of Isend and Irecv, as for a rank that is none. It may be called again after any of them.
 func (p *Persistent) Start() (Request, error) {
+	if p == nil || p.begin == nil {
+		return Request{}, ErrNoOperation
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.last.Ended() {

@@ -78,3 +78,14 @@ func TestPersistentStartedTwice(t *testing.T) {
 	_, err = strand.SendInit(c, []string{"x"}, 0, 0)
 	require.ErrorContains(t, err, "can not be sent")
 }
+
+// An operation that is none is an error to start, alone or among others.
+func TestPersistentThatIsNone(t *testing.T) {
+	var none *strand.Persistent
+	_, err := none.Start()
+	require.ErrorIs(t, err, strand.ErrNoOperation)
+	_, err = (&strand.Persistent{}).Start()
+	require.ErrorIs(t, err, strand.ErrNoOperation)
+	_, err = strand.StartAll([]*strand.Persistent{none}, nil)
+	require.ErrorIs(t, err, strand.ErrNoOperation)
+}
