@@ -101,6 +101,7 @@ func (j *job) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("standard input for rank 0: %w", err)
 	}
+	outOfMemory := local.OutOfMemory()
 	stopLive := j.serveLive()
 	var startErr error
 	if len(j.config.Elsewhere) == 0 {
@@ -135,6 +136,7 @@ func (j *job) run(ctx context.Context) error {
 		j.warnings.finish()
 	}()
 	s.drain(ctx, written)
+	j.explainWant(s.verdict, outOfMemory)
 	if err = s.verdict; err == nil {
 		err = j.outputFailure()
 	}

@@ -92,6 +92,7 @@ func Start(c Command) (*Process, error) {
 		return nil, errors.Join(err, p.discard())
 	}
 	p.group.PID = p.PID()
+	killFirst(p.PID())
 	p.Untied = p.life.tie(p.PID())
 	return p, nil
 }
