@@ -102,6 +102,8 @@ func remedyOf(err error) string {
 		return openfiles.Remedy(err)
 	case isOneOf(err, unix.ENOMEM, unix.ENOSPC):
 		return "there is no memory for it: lower " + pFboxSize + ", raise ulimit -v or the limit of the memory cgroup"
+	case isOneOf(err, unix.EFBIG):
+		return "memory counts as a file, and none may be so large: lower " + pFboxSize + ", or raise ulimit -f"
 	case isOneOf(err, unix.ENOSYS, unix.EPERM, unix.EACCES):
 		return "the system does not allow memfd_create or sealing, which it has since Linux 3.17: a container's seccomp profile may forbid them"
 	}

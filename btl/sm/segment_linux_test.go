@@ -72,3 +72,14 @@ func TestRingsOfManyRanks(t *testing.T) {
 		}
 	}
 }
+
+// Memory counts as a file: where none may be so large there is an error that says what to raise, and no signal.
+func TestLimitOfTheSizeOfFiles(t *testing.T) {
+	var before unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_FSIZE, &before))
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: page, Max: before.Max}))
+	_, _, err := makeSegment(minRing)
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_FSIZE, &before))
+	require.ErrorIs(t, err, unix.EFBIG)
+	assert.Contains(t, remedyOf(err), "ulimit -f")
+}
