@@ -184,6 +184,7 @@ func progress(params *param.Values, crowd pml.Crowd) engine.Options {
 		Tick:    params.Duration("progress_tick"),
 		Stay:    !params.Bool("progress_move"),
 		Crowded: crowd.Ranks > 0,
+		Throng:  crowd.Throng(),
 	}
 }
 

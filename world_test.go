@@ -68,6 +68,9 @@ func TestProgressInACrowd(t *testing.T) {
 	for ranks, want := range map[int]bool{0: false, 1: false, runtime.NumCPU(): false, runtime.NumCPU() + 1: true} {
 		require.Equal(t, want, progress(params, crowdOf(crowd{ranks: ranks})).Crowded, ranks)
 	}
+	for ranks, want := range map[int]bool{0: false, 99 * runtime.NumCPU(): false, 100 * runtime.NumCPU(): true} {
+		require.Equal(t, want, progress(params, crowdOf(crowd{ranks: ranks})).Throng, ranks)
+	}
 	many := 8 * runtime.NumCPU()
 	require.False(t, progress(params, crowdOf(crowd{ranks: many, processors: many})).Crowded, "a rank that is bound to one processor of many")
 }

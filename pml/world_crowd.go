@@ -27,6 +27,13 @@ func (c Crowd) slow() int {
 	return min(max(c.Ranks/(idleShare*c.Processors), 1), mostSlow)
 }
 
+// throngShare is how many ranks share a processor where each rests most of the time. From there on all take less time by
+// a throng's way to wait, and less of the processor; with 64 a barrier took three times as long.
+const throngShare = 100
+
+// Throng reports whether there are so many.
+func (c Crowd) Throng() bool { return c.Processors > 0 && c.Ranks >= throngShare*c.Processors }
+
 // contacts is how many contacts a rank may be making at a time; 0: any number.
 func (c Crowd) contacts() int {
 	if c.Ranks < 1 {

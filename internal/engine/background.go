@@ -126,8 +126,8 @@ type sentry struct {
 // forever is the time of what never comes.
 const forever = math.MaxInt64
 
-// takeOver gives the background goroutine, which calls it, the role. The lock is held, and nobody
-// has the role.
+// takeOver gives the background goroutine the role. That calls it itself, or in a throng a waiter. The lock is held, and nobody
+// else has the role.
 func (e *Engine) takeOver() {
 	e.holder = &e.background.waiter
 	e.poller.calmDown() // a kick that no waiter has used up would end every doze
@@ -171,10 +171,11 @@ const quietFor = int64(time.Millisecond)
 // standAloof reports whether the background goroutine leaves what has come alone for a moment. When
 // nothing is under way and nothing has come for a while, the first message is often that of a
 // rank that has computed as long as this one, which is about to make a call then. It would find
-// the lock taken.
+// the lock taken. In a throng waiters give the role to the background goroutine: what it does here without the
+// lock could undo that.
 func (e *Engine) standAloof() bool {
 	b := &e.background
-	if b.aloof || e.busy.Load() > 0 || e.poller.now()-b.active < quietFor || !b.onDuty.Load() {
+	if e.opts.Throng || b.aloof || e.busy.Load() > 0 || e.poller.now()-b.active < quietFor || !b.onDuty.Load() {
 		return false
 	}
 	b.aloof = true

@@ -26,6 +26,9 @@ type Options struct {
 	// Crowded: ranks outnumber the processors, so that waiters share theirs wherever they are. They stay
 	// there, and yield to each other for longer before they park.
 	Crowded bool
+	// Throng: they outnumber them so far that each rests most of the time. Who waits for long leaves the role to the
+	// background goroutine.
+	Throng bool
 	// Simulated engines have no descriptors and never spin; inside
 	// testing/synctest their time is virtual.
 	Simulated bool
@@ -239,9 +242,10 @@ func (e *Engine) Flush(d btl.Deferred) {
 
 // awaitPoll makes sure that a poll comes for what is held back.
 func (e *Engine) awaitPoll() {
-	if e.holder == nil || e.holder == &e.background.waiter {
+	switch {
+	case e.holder == nil, e.holder == &e.background.waiter && e.queue.first == nil:
 		e.armTick(true)
-	} else if e.blocked {
+	case e.blocked:
 		e.interrupt()
 	}
 }

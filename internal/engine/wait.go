@@ -313,7 +313,7 @@ func (e *Engine) quick(empty int, from int64) bool {
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller
-// has the role, and has made so many empty polls, fewer than clockPolls.
+// has the role, and has made so many empty polls, fewer than clockPolls. It may have left the role when it returns.
 func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 	var emptyFrom, spunFrom int64
 	for round := 0; ; round++ {
@@ -339,7 +339,9 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			e.letOthersIn(0)
 			continue
 		case e.yields.until != 0 && e.helpers == 0 && e.yields.mustPark(e.poller.now):
-			e.block(w, c)
+			if e.rest(w, c); e.holder != w {
+				return
+			}
 			continue
 		}
 		if empty++; empty == clockPolls {
@@ -359,7 +361,9 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			}
 		}
 		if now-spunFrom >= int64(e.opts.Spin) {
-			e.block(w, c)
+			if e.rest(w, c); e.holder != w {
+				return
+			}
 			empty, spunFrom = 0, 0
 			continue
 		}
@@ -423,18 +427,6 @@ func (e *Engine) othersWait() bool {
 
 // block parks the holder in the poller until something happens.
 func (e *Engine) block(w *waiter, c Condition) {
-	// What no descriptor announces comes first. After this poll nothing of it is
-	// left, and what comes later kicks.
-	if e.poll(nil) || c.Done() || w.cancelled || e.closed || e.heldBack() || len(e.moves) > 0 {
-		return
-	}
-	if e.aside.watch != nil { // it could not be brought back
-		e.letOthersIn(1)
-		return
-	}
-	if !e.doze() {
-		return
-	}
 	c.Park(w)
 	e.heedContext(w)
 	timeout := e.untilTimer()

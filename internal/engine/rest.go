@@ -1,0 +1,55 @@
+package engine
+
+// rest has the holder wait until something happens. In a throng the background goroutine waits in its place.
+func (e *Engine) rest(w *waiter, c Condition) {
+	if !e.mayRest(w, c) {
+		return
+	}
+	if e.opts.Throng {
+		e.leaveRole(w, c)
+	} else {
+		e.block(w, c)
+	}
+}
+
+// mayRest reports whether there is nothing left to do. The modules have then been told that nobody polls.
+func (e *Engine) mayRest(w *waiter, c Condition) bool {
+	// What no descriptor announces comes first. After this poll nothing of it is
+	// left, and what comes later kicks.
+	if e.poll(nil) || c.Done() || w.cancelled || e.closed || e.heldBack() || len(e.moves) > 0 {
+		return false
+	}
+	if e.aside.watch != nil { // it could not be brought back
+		e.letOthersIn(1)
+		return false
+	}
+	return e.doze()
+}
+
+// leaveRole gives the role to the background goroutine and waits until the condition may have come true. On return
+// the waiter has the role again, or need not.
+//
+// A thread that blocks in a system call of its own is for Go's runtime one that may go on at any time: its monitor looks after it
+// every 20 µs, later every some 100, for 10 ms, and all that time it takes of those who have something to do. A thousand
+// ranks on two processors spent a quarter of their time with that, and as much with what follows from it. The background
+// goroutine dozes in Go's own poller, and while a process does nothing else the monitor sleeps. A message
+// then passes from one goroutine to the other, which costs more where few ranks share a processor.
+func (e *Engine) leaveRole(w *waiter, c Condition) {
+	e.takeOver()
+	e.blocked = true
+	e.setAlarm()
+	for {
+		e.parkInQueue(w, c)
+		switch {
+		case e.holder == w || c.Done() || w.cancelled || e.closed:
+			return
+		case e.holder == &e.background.waiter:
+			e.evictBackground()
+			e.holder = w
+			return
+		case e.holder == nil:
+			e.holder = w
+			return
+		}
+	}
+}
