@@ -19,7 +19,7 @@ import (
 // A pair is two ranks that one test turns, with a connection between them. Time is virtual, and the sockets are
 // the system's: what is sent over the loopback is there at once.
 type pair struct {
-	t      *testing.T
+	t      testing.TB
 	clock  *btltest.Loop
 	hosts  [2]*btltest.Host
 	ends   [2]*endpoint
@@ -28,7 +28,7 @@ type pair struct {
 	answer func(packet []byte) (drop bool) // and at rank 0
 }
 
-func connected(t *testing.T, settings ...param.Setting) *pair {
+func connected(t testing.TB, settings ...param.Setting) *pair {
 	p := &pair{t: t, clock: new(btltest.Loop)}
 	settings = append([]param.Setting{with(pPacket, "1400"), with(prefixOfAll+"if_include", "lo")}, settings...)
 	for rank := range p.hosts {
