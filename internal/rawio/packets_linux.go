@@ -20,6 +20,7 @@ type Packets struct {
 	size    int // of all
 	pieces  int
 	iov     [MaxPacketPieces]unix.Iovec
+	joined  [MaxPacketPieces]unix.Iovec // those that lie behind each other are one
 	control segmentControl
 	msg     unix.Msghdr
 	many    [MaxSegments]manyHeader
@@ -114,6 +115,10 @@ func (p *Packets) header(msg *unix.Msghdr, from, to int) {
 
 func (p *Packets) segmented(fd int) (int, syscall.Errno) {
 	p.header(&p.msg, 0, p.pieces)
+	joined := p.join()
+	p.msg.Iov = &joined[0]
+	p.msg.SetIovlen(len(joined))
+	defer clear(joined)
 	p.control.header.Level, p.control.header.Type = unix.IPPROTO_UDP, unix.UDP_SEGMENT
 	p.control.header.SetLen(unix.CmsgLen(2))
 	p.control.size = uint16(p.segment)
@@ -123,6 +128,25 @@ func (p *Packets) segmented(fd int) (int, syscall.Errno) {
 		return 0, errno
 	}
 	return p.Len(), 0
+}
+
+// join returns the pieces, of which those are one that lie behind each other in memory. The system reads, checks and
+// copies each by itself.
+func (p *Packets) join() []unix.Iovec {
+	n := 0
+	for i := range p.iov[:p.pieces] {
+		piece := &p.iov[i]
+		if n > 0 {
+			last := &p.joined[n-1]
+			if unsafe.Add(unsafe.Pointer(last.Base), int(last.Len)) == unsafe.Pointer(piece.Base) {
+				last.SetLen(int(last.Len) + int(piece.Len))
+				continue
+			}
+		}
+		p.joined[n] = *piece
+		n++
+	}
+	return p.joined[:n]
 }
 
 // next returns the end of the packet that begins with a piece.

@@ -1,6 +1,7 @@
 package rawio
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,4 +31,32 @@ func TestPacketsThatTheKernelCanNotCut(t *testing.T) {
 		receiveAll(t, to, a, LocalAddr(from), 1000, 1000, 5)
 		assert.Equal(t, ManyCalls, p.Way)
 	}
+}
+
+// Packets that lie behind each other are one piece for the system, and arrive as what they are.
+func TestPacketsInOnePiece(t *testing.T) {
+	const size, last, count = 1000, 500, 5
+	from, to, there := sockets(t, "127.0.0.1:0")
+	p, a := NewPackets(from), joining(to)
+	var all []byte
+	for n := range count {
+		all = append(all, bytes.Join(packet(n, size), nil)...)
+	}
+	all = all[:(count-1)*size+last]
+	p.Reset(&there, size)
+	for left := all; len(left) > 0; left = left[min(size, len(left)):] {
+		p.Add(left[:7])
+		p.Add(left[7:min(size, len(left))])
+	}
+	assert.Len(t, p.join(), 1)
+	sent, errno := p.Send(from)
+	require.Zero(t, errno)
+	require.Equal(t, count, sent)
+	receiveAll(t, to, a, LocalAddr(from), size, last, count)
+	apart := [][]byte{all[:size], all[2*size : 3*size]}
+	p.Reset(&there, size)
+	for _, b := range apart {
+		p.Add(b)
+	}
+	assert.Len(t, p.join(), 2)
 }
