@@ -112,8 +112,9 @@ const (
 	// leastQueue and mostQueue bound what waits to be sent, in bytes: twice the window, within these.
 	leastQueue = 256 << 10
 	mostQueue  = 8 << 20
-	// copied payloads are no longer than this: shorter pieces cost more each than their bytes.
-	copied = 512
+	// copied payloads are no longer than this: what one packet of a network carries. Such pieces cost the system more than
+	// their bytes cost us, and without them a batch is one piece.
+	copied = 2 << 10
 )
 
 func (s *sender) live() bool { return s.path != nil }
