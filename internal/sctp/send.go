@@ -27,7 +27,7 @@ func (a *Association) Send(now int64, b []byte) (packet []byte, way Way, ok bool
 	if a.state == Closed {
 		return a.last(b)
 	}
-	i, ok := a.next(now)
+	i, data, ok := a.next(now)
 	if !ok {
 		return b, Way{}, false
 	}
@@ -51,7 +51,7 @@ func (a *Association) Send(now int64, b []byte) (packet []byte, way Way, ok bool
 	case p.sound.due && !a.due && !p.speaks():
 		b = a.soundings(now, i, b)
 	default:
-		b = a.fill(now, i, start, b)
+		b = a.fill(now, i, start, data, b)
 		way.Whole = len(b)-start <= p.packet()
 	}
 	if len(b) == start+chunk.HeaderSize {
@@ -73,27 +73,27 @@ func (a *Association) header(b []byte) []byte {
 	return chunk.AppendHeader(b, chunk.Header{Source: a.e.config.Port, Destination: a.port, Tag: a.peerTag})
 }
 
-// next is the path of the next packet.
-func (a *Association) next(now int64) (i int, ok bool) {
+// next is the path of the next packet, and whether it is known that data goes there now.
+func (a *Association) next(now int64) (i int, data, ok bool) {
 	if a.due {
-		return a.duePath(), true
+		return a.duePath(), false, true
 	}
 	if a.sender == nil {
-		return 0, false
+		return 0, false, false
 	}
 	for i := range a.paths {
 		if a.paths[i].wants() {
-			return i, true
+			return i, false, true
 		}
 	}
 	if due := a.receiver.Due(); due != 0 && due <= now {
-		return a.backPath(), true
+		return a.backPath(), false, true
 	}
 	if !a.sends() {
-		return 0, false
+		return 0, false, false
 	}
 	i, _, ok = a.sender.Next(now)
-	return i, ok
+	return i, ok, ok
 }
 
 // sends reports whether data of ours can leave.
@@ -126,8 +126,8 @@ func (a *Association) backPath() int {
 	return a.sackPath
 }
 
-// fill appends what goes together over a path: control first, then data.
-func (a *Association) fill(now int64, i, start int, b []byte) []byte {
+// fill appends what goes together over a path: control first, then data. That data goes there now may be known.
+func (a *Association) fill(now int64, i, start int, data bool, b []byte) []byte {
 	p := &a.paths[i]
 	most := p.packet()
 	if p.cookieAck {
@@ -155,7 +155,11 @@ func (a *Association) fill(now int64, i, start int, b []byte) []byte {
 	if a.receiver.Due() != 0 && i == a.backPath() {
 		b = a.receiver.AppendSACK(b, most-(len(b)-start), a.in.Window())
 	}
-	if a.sends() {
+	if !data && a.sends() {
+		path, _, ok := a.sender.Next(now)
+		data = ok && path == i
+	}
+	if data {
 		b = a.appendData(now, i, start, most, b)
 	}
 	return b
@@ -222,12 +226,8 @@ func (a *Association) soundings(now int64, i int, b []byte) []byte {
 
 var nothing [1024]byte
 
-// appendData appends data.
+// appendData appends data, to a packet over the path that it goes over now.
 func (a *Association) appendData(now int64, i, start, most int, b []byte) []byte {
-	path, _, ok := a.sender.Next(now)
-	if !ok || path != i {
-		return b
-	}
 	a.chunks = a.sender.Take(now, i, len(b)-start, most, a.chunks[:0])
 	for _, c := range a.chunks {
 		d := c.Fragment.Header(c.TSN, a.interleave)
