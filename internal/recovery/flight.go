@@ -36,16 +36,18 @@ const leastRing = 64
 
 func (f *flight[T]) at(n uint64) *packet[T] { return &f.ring[n&uint64(len(f.ring)-1)] }
 
-// add gives a packet its number.
-func (f *flight[T]) add(p packet[T]) uint64 {
+// add gives a packet its number. What the packet is it writes to its place: one that was made elsewhere would be copied
+// twice.
+func (f *flight[T]) add(to fate, kind Kind, size int, sent int64, what T) uint64 {
 	if f.next-f.first == uint64(len(f.ring)) {
 		f.extend()
 	}
 	n := f.next
-	*f.at(n) = p
+	p := f.at(n)
+	p.fate, p.kind, p.size, p.hop, p.sent, p.what = to, kind, int32(size), 0, sent, what
 	f.next++
-	if p.fate == underWay {
-		f.bytes += int(p.size)
+	if to == underWay {
+		f.bytes += size
 	}
 	return n
 }

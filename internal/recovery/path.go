@@ -152,7 +152,7 @@ func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 	p.sentAt = now
 	p.pacer.sent(size)
 	p.Sent++
-	n := p.flight.add(packet[T]{fate: underWay, kind: kind, size: int32(size), sent: now, what: what})
+	n := p.flight.add(underWay, kind, size, now, what)
 	p.use()
 	return n
 }
@@ -166,7 +166,10 @@ func (p *Path[T]) use() {
 }
 
 // Skip leaves a number out. A receiver that acknowledges it has not waited for what it acknowledges.
-func (p *Path[T]) Skip(now int64) { p.flight.add(packet[T]{fate: skipped, sent: now}) }
+func (p *Path[T]) Skip(now int64) {
+	var none T
+	p.flight.add(skipped, 0, 0, now, none)
+}
 
 // Answered notes how long the answer took to something else that went over the path, such as a heartbeat.
 func (p *Path[T]) Answered(took int64) { p.add(took, 0) }
