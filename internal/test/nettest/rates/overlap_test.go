@@ -3,7 +3,6 @@
 package rates_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +19,6 @@ import (
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/lab/network"
 	"github.com/strandmp/strand/internal/lab/stats"
-	launcher "github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/testnet"
@@ -163,7 +161,7 @@ func TestReductionsGoOnMeanwhile(t *testing.T) {
 		{"sm, loopback", nil, "sm,self", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var prefix func(rank int) []string
+			prefixes := make([][]string, 2) // of this host
 			if c.link != nil {
 				testnet.New(t) // or skip
 				n, err := network.New(network.Config{Hosts: 2, Link: *c.link})
@@ -172,16 +170,12 @@ func TestReductionsGoOnMeanwhile(t *testing.T) {
 					_, err := n.Close()
 					require.NoError(t, err)
 				}()
-				prefix = func(rank int) []string { return n.Host(rank).Prefix() }
+				prefixes = [][]string{n.Host(0).Prefix(), n.Host(1).Prefix()}
 			}
-			job := nettest.Play("overlapping", nil, "STRAND_BTL="+c.btl, fmt.Sprintf("%s=%d", overlapVariable, rounds))
-			var out, problems bytes.Buffer
-			err := launcher.Run(t.Context(), launcher.Config{
-				Ranks: 2, Program: job.Program, Args: job.Args, Environ: job.Env, Stdout: &out, Stderr: &problems, Timeout: nettest.DefaultTimeout, Prefix: prefix,
-			})
-			require.NoError(t, err, "%s%s", &out, &problems)
+			r := nettest.Job{Prefixes: prefixes}.Playing("overlapping", "STRAND_BTL="+c.btl, fmt.Sprintf("%s=%d", overlapVariable, rounds)).Run(t)
+			require.NoError(t, r.Wait(), "%s", r)
 			var told overlaps
-			require.NoError(t, json.Unmarshal(out.Bytes(), &told), "%s", &out)
+			require.NoError(t, json.Unmarshal([]byte(r.Await(0, "Reducing").Text), &told))
 			require.Len(t, told.Both, rounds)
 			hidden := told.hidden()
 			t.Logf("%s: reducing %.2f ms, computing %.2f ms, both %.2f ms: %.2f of the shorter one is hidden (longest both: %.2f ms)", c.name,
