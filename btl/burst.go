@@ -10,7 +10,7 @@ import "time"
 type Burst struct {
 	number uint64 // of the burst
 	epoch  uint64 // of the loop
-	frames int    // followers since the burst began
+	frames int    // followers since a frame went at once
 	unread int    // those since the clock was read
 	at     int64  // when it was read
 }
@@ -22,11 +22,12 @@ const (
 	burstPause = int64(5 * time.Microsecond)
 	// burstFrame is what a frame takes that is held back, at most as a rule.
 	burstFrame = int64(time.Microsecond)
-	// The clock is read at each of the first burstStart followers, then as often as their number has
-	// doubled, and at every burstStride. To read it takes a tenth of what a short frame does, and a pause
-	// is likelier after few frames.
-	burstStart  = 4
-	burstStride = 16
+	// The clock is read at each of the first burstStart followers, at the burstLater'th, and at every
+	// burstStride'th. To read it takes a tenth of what a short frame does, and a pause is likelier after
+	// few frames.
+	burstStart  = 3
+	burstLater  = 8
+	burstStride = 32
 )
 
 // Number is the number of the burst to which a frame belongs that is about to be sent. An endpoint
@@ -39,14 +40,14 @@ func (b *Burst) Number(l Loop) uint64 {
 	}
 	b.frames++
 	b.unread++
-	if b.frames < burstStart || b.frames&(b.frames-1) == 0 || b.frames%burstStride == 0 {
+	if b.frames <= burstStart || b.frames == burstLater || b.frames%burstStride == 0 {
 		b.look(l.Now())
 	}
 	return b.number
 }
 
 // Sent notes that a frame has just gone at once. What the system call has taken is no pause.
-func (b *Burst) Sent(l Loop) { b.at, b.unread = l.Now(), 0 }
+func (b *Burst) Sent(l Loop) { b.at, b.frames, b.unread = l.Now(), 0, 0 }
 
 func (b *Burst) begin() {
 	b.number++

@@ -32,7 +32,7 @@ func TestBurst(t *testing.T) {
 		l.pass(time.Microsecond)
 		require.Equal(t, first, b.Number(l))
 	}
-	require.LessOrEqual(t, l.reads, 15)
+	require.LessOrEqual(t, l.reads, 8)
 }
 
 // A poll ends a burst, without a look at the clock.
@@ -46,14 +46,32 @@ func TestPollEndsABurst(t *testing.T) {
 
 // So does a pause.
 func TestPauseEndsABurst(t *testing.T) {
-	for _, followers := range []int{0, 1, 2, 3, 7, 15} {
+	for _, followers := range []int{0, 1, 2, 7, 31} {
 		l, b := &timedLoop{epoch: 1}, new(btl.Burst)
 		first := b.Number(l)
 		b.Sent(l)
 		for range followers {
 			require.Equal(t, first, b.Number(l))
 		}
-		l.pass(20 * time.Microsecond)
+		l.pass(50 * time.Microsecond)
 		require.NotEqual(t, first, b.Number(l), "after %d followers", followers)
+	}
+}
+
+// Whoever sends to many in turn, with a pause between the turns, has a burst for each turn.
+func TestTurnsWithPausesAreBursts(t *testing.T) {
+	l, b := &timedLoop{epoch: 1}, new(btl.Burst)
+	const endpoints = 20
+	last := ^uint64(0)
+	for range 10 {
+		first := b.Number(l)
+		require.NotEqual(t, last, first)
+		b.Sent(l)
+		for range endpoints - 1 {
+			require.Equal(t, first, b.Number(l))
+			b.Sent(l)
+		}
+		last = first
+		l.pass(20 * time.Microsecond)
 	}
 }
