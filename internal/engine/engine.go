@@ -63,7 +63,7 @@ type Engine struct {
 	blocked  bool // the holder waits in the poller, without the lock
 	queue    waiterQueue
 	woken    bool    // a parked waiter was woken, and may wait for the processor of whoever has the role
-	away     bool    // the holder lets others run: who waits meanwhile may take the role
+	away     bool    // the holder has waited for long and lets others run: who waits meanwhile takes the role
 	idle     *waiter // free list
 	spare    int     // how many are on it
 	deferred []btl.Deferred

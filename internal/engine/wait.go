@@ -29,6 +29,7 @@ type waiter struct {
 	ctx       context.Context // if it can end
 	stop      func() bool     // takes back the call of cancel when the context ends
 	cancelled bool            // its context has ended
+	since     int64           // when it began to wait
 	events    [16]event       // what its blocking wait returned
 }
 
@@ -105,6 +106,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	}
 	source = e.inCrowd(source)
 	w := e.newWaiter()
+	w.since = e.poller.now()
 	if ctx.Done() != nil {
 		w.ctx = ctx
 	}
@@ -265,7 +267,7 @@ func (e *Engine) release(w *waiter) {
 	e.holder = nil
 	if next := e.queue.first; next != nil {
 		e.queue.remove(next)
-		e.holder, e.away = next, true
+		e.holder, e.away = next, e.waitsLong(next)
 		next.wake()
 		return
 	}
@@ -409,12 +411,19 @@ func (e *Engine) letOthersIn(round int) {
 // thread that would take it from there sleeps before: 60 µs, or a millisecond where clocks are coarse. The lock is held, by a waiter
 // who goes on polling.
 func (e *Engine) letWokenRun(w *waiter) {
-	e.woken, e.away = false, true
+	e.woken, e.away = false, e.waitsLong(w)
 	e.mu.Unlock()
 	runtime.Gosched()
 	e.mu.Lock()
 	e.away = e.away && e.holder != w
 }
+
+// longWait is how long, in nanoseconds, a waiter has waited who is likely to wait on. Whoever comes to wait while it lets others run
+// takes the role from it. From one whose message comes soon nobody takes it: goroutines that all talk would
+// have one message under way at a time, and each the processor for itself.
+const longWait = int64(time.Millisecond)
+
+func (e *Engine) waitsLong(w *waiter) bool { return e.clock-w.since >= longWait }
 
 // othersWait reports whether other goroutines may have waited for a processor long enough.
 func (e *Engine) othersWait() bool {
