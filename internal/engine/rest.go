@@ -26,8 +26,8 @@ func (e *Engine) mayRest(w *waiter, c Condition) bool {
 	return e.doze()
 }
 
-// leaveRole gives the role to the background goroutine and waits until the condition may have come true. On return
-// the waiter has the role again, or need not.
+// leaveRole gives the role to the background goroutine and parks until the condition may have come true. Wait takes the role
+// back if it has not.
 //
 // A thread that blocks in a system call of its own is for Go's runtime one that may go on at any time: its monitor looks after it
 // every 20 µs, later every some 100, for 10 ms, and all that time it takes of those who have something to do. A thousand
@@ -38,18 +38,5 @@ func (e *Engine) leaveRole(w *waiter, c Condition) {
 	e.takeOver()
 	e.blocked = true
 	e.setAlarm()
-	for {
-		e.parkInQueue(w, c)
-		switch {
-		case e.holder == w || c.Done() || w.cancelled || e.closed:
-			return
-		case e.holder == &e.background.waiter:
-			e.evictBackground()
-			e.holder = w
-			return
-		case e.holder == nil:
-			e.holder = w
-			return
-		}
-	}
+	e.parkInQueue(w, c)
 }
