@@ -197,7 +197,7 @@ type stream struct {
 	rank   int
 	pipe   outlet
 	held   []byte // an unfinished line
-	want   want
+	lack   *lack  // of standard error: what is said there is heeded
 }
 
 // forward passes on all that the rank writes, and returns at its end.
@@ -239,7 +239,9 @@ func (s *stream) makeRoom() {
 // pass hands the first n held bytes to the sink.
 func (s *stream) pass(n int) {
 	if n > 0 {
-		s.want.heed(s.held[:n])
+		if s.lack != nil {
+			s.lack.heed(s.held[:n])
+		}
 		s.sink.write(s, s.held[:n])
 		s.held = s.held[:copy(s.held, s.held[n:])]
 	}

@@ -38,6 +38,7 @@ type process struct {
 	served chan struct{} // closed when the conversation is over
 	reaped chan struct{} // closed when the rank has exited
 	out    [2]*stream
+	lack   lack // said on standard error
 
 	recorded   []byte // for Config.Trace, when it has ended
 	unrecorded error
@@ -56,6 +57,7 @@ func (j *job) newProcess(rank int, b body, pmi, line net.Conn, out, errs outlet)
 	for i, o := range []outlet{out, errs} {
 		p.out[i] = &stream{sink: j.sinks[i], prefix: prefix, rank: rank, pipe: o}
 	}
+	p.out[1].lack = &p.lack
 	return p
 }
 

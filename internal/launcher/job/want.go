@@ -22,7 +22,7 @@ const (
 // lastWords are those of who ends for want of something.
 var lastWords = []struct {
 	text []byte
-	want string
+	lack string
 }{
 	{[]byte("pthread_create failed"), noThread},
 	{[]byte("runtime: failed to create new OS thread"), noThread},
@@ -34,14 +34,14 @@ var lastWords = []struct {
 	{[]byte("fatal error: runtime: netpollinit failed"), noFile},
 }
 
-// A want is what a rank has said that it lacks.
-type want struct{ said atomic.Pointer[string] }
+// A lack is what a rank has said that it lacks.
+type lack struct{ said atomic.Pointer[string] }
 
 // heed looks for last words in what a rank writes.
-func (w *want) heed(text []byte) {
+func (w *lack) heed(text []byte) {
 	for i := range lastWords {
 		if bytes.Contains(text, lastWords[i].text) {
-			w.said.CompareAndSwap(nil, &lastWords[i].want)
+			w.said.CompareAndSwap(nil, &lastWords[i].lack)
 			return
 		}
 	}
@@ -63,7 +63,7 @@ func (j *job) explainWant(verdict error, outOfMemory int) {
 				"give this host or its container more (memory.max), or start fewer ranks", n)
 		}
 	case failure.How == Exited || failure.How == Killed:
-		if said := j.ranks[failure.Rank].out[1].want.said.Load(); said != nil {
+		if said := j.ranks[failure.Rank].lack.said.Load(); said != nil {
 			failure.Message = *said
 		}
 	}
