@@ -10,5 +10,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	nettest.Main(m, map[string]nettest.Role{"everyone": everyone, "peers": peers, "stream": stream, "flowing": flowing, "traffic": traffic.Role, "urgent": urgent, "bulky": bulky, "overlapping": overlapping})
+	nettest.Main(m, map[string]nettest.Role{"everyone": everyone, "peers": peers, "stream": stream, "flowing": flowing, "traffic": traffic.Role, "urgent": urgent, "bulky": bulky, "overlapping": overlapping, "talkers": talkers})
 }
