@@ -184,7 +184,7 @@ const (
 
 // write writes as much of a frame, or of its rest, as there is room for, or lends it.
 func (p *pipe) write(f *btl.Frame) fate {
-	p.order.writing()
+	p.order.out.Wrote()
 	if !p.begun {
 		var done bool
 		how := written

@@ -46,7 +46,7 @@ func (ep *endpoint) receive() bool {
 		if kind := kindOf(word); budget < readBudget && (kind == kindBegin || kind == kindLent && !ep.reading.open) {
 			break
 		}
-		p.order.reading()
+		p.order.in.Reads()
 		n, read, more, err := ep.take(word, budget)
 		if err != nil && ep.Live() {
 			ep.Malformed(err)

@@ -1,11 +1,9 @@
 package sm
 
 import (
-	"errors"
 	"fmt"
-	"os"
 
-	"golang.org/x/sys/unix"
+	"github.com/strandmp/strand/internal/sealed"
 )
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
@@ -22,58 +20,29 @@ const (
 	sideOfPage = 1024
 )
 
-const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
-
 // makeSegment makes memory for two rings, all of it there, and a descriptor to hand it over.
 func makeSegment(ring int) (fd int, mem []byte, err error) {
-	size := page + 2*ring
-	fd, err = unix.MemfdCreate("strand-sm", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return -1, nil, os.NewSyscallError("memfd_create", err)
-	}
-	err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, int64(size)))
-	if err == nil {
-		err = os.NewSyscallError("fallocate", unix.Fallocate(fd, 0, 0, int64(size)))
-	}
-	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
-		err = os.NewSyscallError("fcntl F_ADD_SEALS", err)
-	}
-	if err == nil {
-		mem, err = mapped(fd, size)
-	}
-	if err != nil {
-		unix.Close(fd)
-		return -1, nil, err
-	}
-	return fd, mem, nil
+	return sealed.Make("strand-sm", page+2*ring)
 }
-
-var errUnsealed = errors.New("the peer's memory is not sealed: it could shrink under us")
 
 // takeSegment maps memory that a peer has made, if the peer can not take it away again.
 func takeSegment(fd int) ([]byte, error) {
-	has, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
-	if err != nil || has&seals != seals {
-		return nil, errUnsealed
+	size, err := sealed.Check(fd)
+	if err != nil {
+		return nil, err
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, os.NewSyscallError("fstat", err)
+	ring := (size - page) / 2
+	if ring < minRing || ring > maxRing || ring&(ring-1) != 0 || size != page+2*ring {
+		return nil, fmt.Errorf("the peer's memory has %d bytes, which is not a page and two rings", size)
 	}
-	ring := (st.Size - page) / 2
-	if ring < minRing || ring > maxRing || ring&(ring-1) != 0 || st.Size != page+2*ring {
-		return nil, fmt.Errorf("the peer's memory has %d bytes, which is not a page and two rings", st.Size)
-	}
-	if st.Blocks*512 < st.Size {
-		return nil, fmt.Errorf("of the peer's %d bytes of memory only %d are there", st.Size, st.Blocks*512)
-	}
-	return mapped(fd, int(st.Size))
+	return sealed.Map(fd, size)
 }
 
-func mapped(fd, size int) ([]byte, error) {
-	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
-	return mem, os.NewSyscallError("mmap", err)
+// order tells the race detector of both directions.
+type order struct{ out, in sealed.Order }
+
+func orderOf(fd int, maker bool) order {
+	return order{sealed.OrderOf(fd, !maker), sealed.OrderOf(fd, maker)}
 }
 
 // ends are the two ends of a segment as one side has them, and the words about sleeping.

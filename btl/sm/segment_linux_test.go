@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/sealed"
 )
 
 // Memory that a peer could take away, or that is not there, is not mapped.
@@ -17,12 +19,12 @@ func TestMemoryThatIsRefused(t *testing.T) {
 		seals     int
 		want      string
 	}{
-		"as it should be": {size, size, seals, ""},
+		"as it should be": {size, size, sealed.Seals, ""},
 		"not sealed":      {size, size, unix.F_SEAL_GROW, "not sealed"},
-		"half there":      {size, size / 2, seals, "are there"},
-		"odd":             {size + page, size + page, seals, "not a page and two rings"},
-		"small":           {page, page, seals, "not a page and two rings"},
-		"none":            {0, 0, seals, "not a page and two rings"},
+		"half there":      {size, size / 2, sealed.Seals, "are there"},
+		"odd":             {size + page, size + page, sealed.Seals, "not a page and two rings"},
+		"small":           {page, page, sealed.Seals, "not a page and two rings"},
+		"none":            {0, 0, sealed.Seals, "not a page and two rings"},
 	} {
 		fd, err := unix.MemfdCreate("test", unix.MFD_ALLOW_SEALING|unix.MFD_CLOEXEC)
 		require.NoError(t, err)
@@ -42,7 +44,7 @@ func TestMemoryThatIsRefused(t *testing.T) {
 		unix.Close(fd)
 	}
 	_, err := takeSegment(-1)
-	assert.ErrorIs(t, err, errUnsealed)
+	assert.ErrorIs(t, err, sealed.ErrUnsealed)
 }
 
 // A peer is not on this host if its address names no socket of this layout, or if that does not

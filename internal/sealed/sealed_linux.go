@@ -1,0 +1,62 @@
+package sealed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Seals are those that memory must have.
+const Seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+
+// ErrUnsealed is the error of [Check] for memory that could shrink.
+var ErrUnsealed = errors.New("the peer's memory is not sealed: it could shrink under us")
+
+// Make makes memory of that many bytes, and a descriptor to hand it over, which the caller closes. The name is for people, in
+// /proc.
+func Make(name string, size int) (fd int, mem []byte, err error) {
+	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return -1, nil, os.NewSyscallError("memfd_create", err)
+	}
+	err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, int64(size)))
+	if err == nil {
+		err = os.NewSyscallError("fallocate", unix.Fallocate(fd, 0, 0, int64(size)))
+	}
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, Seals)
+		err = os.NewSyscallError("fcntl F_ADD_SEALS", err)
+	}
+	if err == nil {
+		mem, err = Map(fd, size)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, nil, err
+	}
+	return fd, mem, nil
+}
+
+// Check returns the size of memory that another process has made. It is an error if that process can take the memory away again.
+func Check(fd int) (size int, err error) {
+	has, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || has&Seals != Seals {
+		return 0, ErrUnsealed
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0, os.NewSyscallError("fstat", err)
+	}
+	if st.Blocks*512 < st.Size {
+		return 0, fmt.Errorf("of the peer's %d bytes of memory only %d are there", st.Size, st.Blocks*512)
+	}
+	return int(st.Size), nil
+}
+
+// Map maps the memory of a descriptor, with all its pages. The caller unmaps it.
+func Map(fd, size int) ([]byte, error) {
+	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	return mem, os.NewSyscallError("mmap", err)
+}
