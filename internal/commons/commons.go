@@ -1,0 +1,234 @@
+// Package commons is memory that ranks of one host have in common, for their collective calls.
+//
+// A call takes one step or several, which all ranks make in the same order. In a step a rank shows bytes to all others, or looks at what
+// some of them show, or both. Then it is done with the step. Each rank has a place of its own for each of some steps that follow each
+// other; it writes there again when all others are done with what it showed before. A place begins with a word that says of which
+// step it is and how many bytes are shown. That word is written last. So who finds the word of a step finds the bytes too.
+//
+// A rank that has looked for long, and is about to sleep, says in the memory for whom it waits, and looks once more. Who has shown
+// something looks who waits for that, and wakes it by a message. Either the sleeper sees the word or the other
+// sees the sleeper: package sync/atomic keeps both orders.
+//
+// What is in the memory is what ranks of the same job write, but nothing that another rank writes there makes this one go beyond its
+// memory, or wait without an end: lengths are compared with what the caller expects, and whoever waits does so for a message.
+package commons
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/strandmp/strand/internal/sealed"
+)
+
+const (
+	line     = 64
+	page     = 4 << 10
+	wordSize = 8
+	markSize = 16
+	// lengthBits of a place's word are the number of bytes shown, those above it the step.
+	lengthBits = 24
+	// MostRoom bounds what a rank shows in a step.
+	MostRoom = 1 << 22
+)
+
+// Steps are short or long. Each kind has an area of its own, with places for so many steps that follow each other: a rank may
+// be that far ahead of those who have not looked yet. Short steps are many.
+const (
+	shortRoom  = 4 << 10
+	shortDepth = 8
+	longDepth  = 4
+)
+
+// A Ticket is what rank 0 tells the others, so that they find the memory: a process, its descriptor, and a mark.
+type Ticket [2*wordSize + markSize]byte
+
+// Empty reports whether there is no memory.
+func (t *Ticket) Empty() bool { return *t == Ticket{} }
+
+// Awaited is what a rank may wait for of another one.
+type Awaited uint64
+
+const (
+	// Shown: that it has shown its bytes of this step.
+	Shown Awaited = iota
+	// Past: that it is done with the step of which the place is that is to be written next.
+	Past
+)
+
+// An area is where steps of one kind are shown. It has a line for each rank, which says with which step the rank is done, and of which
+// call it has begun one, and the places of all ranks.
+type area struct {
+	depth, room int
+	dones       int    // where the lines are
+	step        uint64 // which this rank makes now; the first is 1
+	past        uint64 // all ranks are done with this step and those before, as far as is known
+	next        int    // the rank that is asked next whether it is
+	least       uint64 // the first step with which one of those before is not done
+}
+
+func lines(n int) int { return (n + line - 1) &^ (line - 1) }
+
+// size is how many bytes a place has.
+func (a *area) size() int { return lines(wordSize + a.room) }
+
+// place is where what a rank shows in this step begins.
+func (a *area) place(rank, ranks int) int {
+	return a.dones + ranks*line + (rank*a.depth+int(a.step%uint64(a.depth)))*a.size()
+}
+
+// end is where the area ends.
+func (a *area) end(ranks int) int { return a.dones + ranks*(line+a.depth*a.size()) }
+
+// areas are those of so many ranks, and where they end: behind a page with the mark, and a word for each rank that says for whom it waits.
+func areas(ranks, room int) (all [2]area, end int) {
+	all = [2]area{{depth: shortDepth, room: min(room, shortRoom)}, {depth: longDepth, room: room}}
+	end = page + lines(ranks*wordSize)
+	for i := range all {
+		a := &all[i]
+		a.step, a.least, a.dones = 1, math.MaxUint64, end
+		end = a.end(ranks)
+	}
+	return all, end
+}
+
+// Size is how many bytes of memory so many ranks take that show up to room bytes at a time.
+func Size(ranks, room int) int {
+	_, end := areas(ranks, room)
+	return end
+}
+
+// A Memory is one rank's view of the memory. It is for one goroutine at a time.
+type Memory struct {
+	mem        []byte
+	ranks, own int
+	order      sealed.Order
+	areas      [2]area
+	now        *area // of the step that is being made
+}
+
+func newMemory(mem []byte, own, ranks, room int, o sealed.Order) *Memory {
+	m := &Memory{mem: mem, ranks: ranks, own: own, order: o}
+	m.areas, _ = areas(ranks, room)
+	m.now = &m.areas[0]
+	return m
+}
+
+func (m *Memory) word(at int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&m.mem[at])) }
+
+// Room is how many bytes a rank can show in a step.
+func (m *Memory) Room() int { return m.areas[1].room }
+
+// Begin begins a step in which no rank shows more than n bytes, of a call with that number. All ranks give the same n.
+func (m *Memory) Begin(n int, call uint64) {
+	if m.now = &m.areas[0]; n > m.now.room {
+		m.now = &m.areas[1]
+	}
+	m.word(m.now.dones + m.own*line + wordSize).Store(call)
+}
+
+// Reader returns a rank that still may look at what this one has shown before in the place of this step; −1: the place is free.
+func (m *Memory) Reader() int {
+	a := m.now
+	depth := uint64(a.depth)
+	if a.step <= depth || a.past >= a.step-depth {
+		return -1
+	}
+	for ; a.next < m.ranks; a.next++ {
+		if a.next == m.own {
+			continue
+		}
+		done := m.word(a.dones + a.next*line).Load()
+		if done < a.step-depth {
+			return a.next
+		}
+		a.least = min(a.least, done)
+	}
+	a.past, a.next, a.least = a.least, 0, math.MaxUint64
+	return -1
+}
+
+// Place is where to write n bytes that this rank is about to show. The place must be free.
+func (m *Memory) Place(n int) []byte {
+	from := m.now.place(m.own, m.ranks) + wordSize
+	return m.mem[from : from+n : from+n]
+}
+
+// Show shows the first n bytes of the place.
+func (m *Memory) Show(n int) {
+	m.order.Wrote()
+	m.word(m.now.place(m.own, m.ranks)).Store(m.now.step<<lengthBits | uint64(n))
+}
+
+// Has reports whether another rank has done what is waited for.
+func (m *Memory) Has(rank int, what Awaited) bool {
+	a := m.now
+	if what == Past {
+		return m.word(a.dones+rank*line).Load() >= a.step-uint64(a.depth)
+	}
+	return m.word(a.place(rank, m.ranks)).Load()>>lengthBits == a.step
+}
+
+// Beyond reports whether another rank has begun a step of a call with a higher number. If it has not done what is waited for in this one
+// either, it never will.
+func (m *Memory) Beyond(rank int, call uint64) bool {
+	for i := range m.areas {
+		if m.word(m.areas[i].dones+rank*line+wordSize).Load() > call {
+			return true
+		}
+	}
+	return false
+}
+
+// Spin looks so often whether a rank has done what is waited for.
+func (m *Memory) Spin(rank int, what Awaited, looks int) bool {
+	for range looks {
+		if m.Has(rank, what) {
+			return true
+		}
+	}
+	return false
+}
+
+// Look returns what a rank shows in this step, once it has ([Memory.Has]). The bytes are there until Turn.
+func (m *Memory) Look(rank int) ([]byte, error) {
+	at := m.now.place(rank, m.ranks)
+	n := int(m.word(at).Load() & (1<<lengthBits - 1))
+	if n > m.now.room {
+		return nil, fmt.Errorf("malformed memory: rank %d shows %d bytes, where there is room for %d", rank, n, m.now.room)
+	}
+	m.order.Reads()
+	return m.mem[at+wordSize : at+wordSize+n : at+wordSize+n], nil
+}
+
+// SawAll notes that all ranks have shown this step: so they are done with the one before.
+func (m *Memory) SawAll() {
+	a := m.now
+	a.past, a.next, a.least = max(a.past, a.step-1), 0, math.MaxUint64
+}
+
+// Turn ends this rank's part in the step: it does not look at what others have shown any more.
+func (m *Memory) Turn() {
+	a := m.now
+	m.order.Wrote()
+	m.word(a.dones + m.own*line).Store(a.step)
+	a.step++
+}
+
+// Wait says that this rank sleeps until another one has done something. The caller looks once more.
+func (m *Memory) Wait(rank int) { m.word(page + m.own*wordSize).Store(uint64(rank) + 1) }
+
+// Awake takes back what Wait has said. It is false if the other rank has seen it before, and wakes this one.
+func (m *Memory) Awake() bool { return m.word(page+m.own*wordSize).Swap(0) != 0 }
+
+// Sleeper returns a rank, from one on, that sleeps until this one has done something, or −1. The caller wakes it: nobody else does. It may
+// find that what it waits for is not done yet.
+func (m *Memory) Sleeper(from int) int {
+	for want := uint64(m.own) + 1; from < m.ranks; from++ {
+		if w := m.word(page + from*wordSize); w.Load() == want && w.CompareAndSwap(want, 0) {
+			return from
+		}
+	}
+	return -1
+}
