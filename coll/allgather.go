@@ -10,6 +10,9 @@ func Allgather(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	if n == 1 {
 		return nil
 	}
+	if s := shared(c, ch.name("allgather"), each, sharedAllgather); s != nil {
+		return allgatherShared(ctx, c, s, out, each)
+	}
 	switch ch.allgather(each, n, crowded(c)) {
 	case "doubling":
 		return allgatherDoubling(ctx, c, out, each)

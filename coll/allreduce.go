@@ -9,6 +9,9 @@ func Allreduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte) e
 	if c.Size() == 1 {
 		return nil
 	}
+	if s := sharedFor(op, c, ch.name("allreduce"), len(in), sharedAllreduce); s != nil {
+		return allreduceShared(ctx, c, s, op, out)
+	}
 	t := teamsOf(c)
 	switch ch.allreduce(len(in), c.Size(), op, t) {
 	case "hosts":

@@ -8,6 +8,9 @@ func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	given(ctx)
 	n := c.Size()
 	each := len(in) / n
+	if s := shared(c, ch.name("alltoall"), each, sharedAlltoall); s != nil {
+		return alltoallShared(ctx, c, s, in, out, each)
+	}
 	if same(in, out) {
 		in = c.Scratch(len(in))
 		copy(in, out)

@@ -5,6 +5,9 @@ import "context"
 // Barrier returns when all processes have called it.
 func Barrier(ctx context.Context, c Comm, ch *Choice) error {
 	given(ctx)
+	if s := shared(c, ch.name("barrier"), 0, sharedBarrier); s != nil {
+		return barrierShared(ctx, c, s)
+	}
 	t := teamsOf(c)
 	switch ch.barrier(c.Size(), t) {
 	case "hosts":

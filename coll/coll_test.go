@@ -52,6 +52,7 @@ type node struct {
 	rank, size int
 	posted     []posted
 	teams      *Teams
+	stand      *stand // nil: nothing is shared
 }
 
 type posted struct {
@@ -59,9 +60,16 @@ type posted struct {
 	from int
 }
 
-func (p *node) Rank() int            { return p.rank }
-func (p *node) Size() int            { return p.size }
-func (p *node) Teams() *Teams        { return p.teams }
+func (p *node) Rank() int     { return p.rank }
+func (p *node) Size() int     { return p.size }
+func (p *node) Teams() *Teams { return p.teams }
+
+func (p *node) Commons() Commons {
+	if p.stand == nil {
+		return nil
+	}
+	return p.stand
+}
 func (p *node) Scratch(n int) []byte { return make([]byte, n) }
 
 func (p *node) Send(buf []byte, to int) error {
@@ -134,9 +142,19 @@ func togetherOn(t *testing.T, n int, places *Places, call func(c Comm) error) {
 	net := newNetwork(n)
 	errs := make([]error, n)
 	var calls sync.WaitGroup
+	var failed error
+	square := newSquare(n, &failed)
 	for rank := range n {
+		p := &node{network: net, rank: rank, size: n, teams: &Teams{Places: places}}
+		if places == nil || len(places.members) == 1 {
+			p.stand = &stand{square: square, rank: rank, step: 1, crowded: places != nil && places.Crowded}
+		}
 		calls.Go(func() {
-			if errs[rank] = call(&node{network: net, rank: rank, size: n, teams: &Teams{Places: places}}); errs[rank] != nil {
+			if errs[rank] = call(p); errs[rank] != nil {
+				square.mu.Lock()
+				failed = errors.New("another process has failed")
+				square.changed.Broadcast()
+				square.mu.Unlock()
 				net.mu.Lock()
 				net.failed = errors.New("another process has failed")
 				for _, c := range net.come {
@@ -248,7 +266,7 @@ func placed(pattern, n int, crowded bool) *Places {
 // places are where processes may be. Only some algorithms care.
 func places(name string, n int) []*Places {
 	all := []*Places{nil}
-	if name != "" && name != "hosts" && name != "tree" {
+	if name != "" && name != "hosts" && name != "tree" && name != "shared" {
 		return all
 	}
 	for pattern := range patterns {

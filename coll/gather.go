@@ -6,6 +6,9 @@ import "context"
 // alone, is Size times as long.
 func Gather(ctx context.Context, c Comm, ch *Choice, in, out []byte, root int) error {
 	given(ctx)
+	if s := shared(c, ch.name("gather"), len(in), sharedGather); s != nil {
+		return gatherShared(ctx, c, s, in, out, root)
+	}
 	if ch.gather(len(in), c.Size()) == "binomial" {
 		return gatherBinomial(ctx, c, in, out, root)
 	}
@@ -74,6 +77,9 @@ func rows(own, n int) int {
 // Scatter gives each process its part of the root's in, which is Size times as long as out.
 func Scatter(ctx context.Context, c Comm, ch *Choice, in, out []byte, root int) error {
 	given(ctx)
+	if s := shared(c, ch.name("scatter"), len(out), sharedScatter); s != nil {
+		return scatterShared(ctx, c, s, in, out, root)
+	}
 	if ch.scatter(len(out), c.Size()) == "binomial" {
 		return scatterBinomial(ctx, c, in, out, root)
 	}

@@ -41,6 +41,9 @@ func (p *Places) layered() bool {
 	return p != nil && len(p.members) > 1 && len(p.members) < len(p.hosts)
 }
 
+// Lone reports whether all are on one host.
+func (p *Places) Lone() bool { return len(p.members) == 1 }
+
 // A Placed communicator knows where its processes are, and has what calls need that go by hosts.
 type Placed interface {
 	Comm

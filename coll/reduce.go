@@ -9,6 +9,9 @@ func Reduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte, root
 		fill(out, in)
 		return nil
 	}
+	if s := sharedFor(op, c, ch.name("reduce"), len(in), sharedReduce); s != nil {
+		return reduceShared(ctx, c, s, op, in, out, root)
+	}
 	t := teamsOf(c)
 	switch ch.reduce(len(in), c.Size(), op, t) {
 	case "hosts":

@@ -12,6 +12,13 @@ func ReduceScatter(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byt
 		fill(out, in)
 		return nil
 	}
+	if s := sharedFor(op, c, ch.name("reducescatter"), len(in), sharedReduceScatter); s != nil && len(in) <= s.Room() {
+		from := 0
+		for r := range rank {
+			from += lengths(r)
+		}
+		return reduceScatterShared(ctx, c, s, op, in, out, from)
+	}
 	if ch.reduceScatter(len(in), crowded(c)) == "rooted" {
 		return reduceScatterRooted(ctx, c, op, in, out, lengths)
 	}

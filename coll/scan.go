@@ -5,6 +5,9 @@ import "context"
 // Scan combines the values in of ranks 0 to this one into out.
 func Scan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 	given(ctx)
+	if s := sharedFor(op, c, "", len(in), sharedScan); s != nil && len(in) <= s.Room() {
+		return scanShared(ctx, c, s, op, in, out, 1)
+	}
 	fill(out, in)
 	return scan(ctx, c, op, out, nil)
 }
@@ -13,6 +16,9 @@ func Scan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 // it is.
 func Exscan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 	given(ctx)
+	if s := sharedFor(op, c, "", len(in), sharedScan); s != nil && len(in) <= s.Room() {
+		return scanShared(ctx, c, s, op, in, out, 0)
+	}
 	whole := c.Scratch(len(in))
 	copy(whole, in)
 	return scan(ctx, c, op, whole, out)

@@ -1,0 +1,295 @@
+package coll
+
+import "context"
+
+// Commons is memory that all processes of a communicator share. Calls by it take steps, in which each process shows bytes to
+// all, or looks at what others show, or both. All processes make the same steps.
+type Commons interface {
+	// Room is how many bytes a process can show in a step.
+	Room() int
+	// Crowded reports whether there are more processes than processors.
+	Crowded() bool
+	// Begin begins a step in which no process shows more than n bytes. All give the same n.
+	Begin(n int)
+	// Place returns memory in which to write the n bytes that are shown next. It waits until nobody looks at it any more.
+	Place(ctx context.Context, n int) ([]byte, error)
+	// Show shows what is in the place.
+	Show() error
+	// Look returns the n bytes that a process shows in this step. It waits for them. They are there until Turn.
+	Look(ctx context.Context, rank, n int) ([]byte, error)
+	// Turn ends the step. All says that this process has looked at what each of the others has shown.
+	Turn(all bool) error
+}
+
+// A Sharing communicator may have memory that its processes share.
+type Sharing interface {
+	Comm
+	// Commons returns it, or nil.
+	Commons() Commons
+}
+
+// shared returns the memory by which a call of so many bytes is to be made, or nil. Name is the algorithm that the user has given,
+// or empty, and limits the lengths up to which it is chosen.
+func shared(c Comm, name string, length int, limits limits) Commons {
+	if name != "" && name != "shared" {
+		return nil
+	}
+	s, ok := c.(Sharing)
+	if !ok {
+		return nil
+	}
+	m := s.Commons()
+	if m == nil || name == "" && length > limits.of(m.Crowded()) {
+		return nil
+	}
+	return m
+}
+
+// sharedFor is shared for calls that combine elements: one has to fit.
+func sharedFor(op Op, c Comm, name string, length int, limits limits) Commons {
+	if m := shared(c, name, length, limits); m != nil && op.Size <= m.Room() {
+		return m
+	}
+	return nil
+}
+
+// show shows a process's bytes.
+func show(ctx context.Context, s Commons, b []byte) error {
+	p, err := s.Place(ctx, len(b))
+	if err != nil {
+		return err
+	}
+	copy(p, b)
+	return s.Show()
+}
+
+// lookAll looks at what all others show in this step, the next rank's first, and ends the step.
+func lookAll(ctx context.Context, c Comm, s Commons, length func(rank int) int, take func(rank int, b []byte)) error {
+	n, own := c.Size(), c.Rank()
+	for i := 1; i < n; i++ {
+		rank := (own + i) % n
+		b, err := s.Look(ctx, rank, length(rank))
+		if err != nil {
+			return err
+		}
+		take(rank, b)
+	}
+	return s.Turn(true)
+}
+
+// barrierShared is over when all have shown nothing.
+func barrierShared(ctx context.Context, c Comm, s Commons) error {
+	s.Begin(0)
+	if err := show(ctx, s, nil); err != nil {
+		return err
+	}
+	return lookAll(ctx, c, s, func(int) int { return 0 }, func(int, []byte) {})
+}
+
+// inPieces calls f for pieces of so many bytes at most, at least once.
+func inPieces(length, most int, f func(from, to int) error) error {
+	for from := 0; ; from += most {
+		to := min(from+most, length)
+		if err := f(from, to); err != nil || to == length {
+			return err
+		}
+	}
+}
+
+// bcastShared has the root show all, in pieces. The root may be some pieces ahead.
+func bcastShared(ctx context.Context, c Comm, s Commons, buf []byte, root int) error {
+	return inPieces(len(buf), s.Room(), func(from, to int) error {
+		s.Begin(to - from)
+		if c.Rank() == root {
+			if err := show(ctx, s, buf[from:to]); err != nil {
+				return err
+			}
+			return s.Turn(false)
+		}
+		b, err := s.Look(ctx, root, to-from)
+		if err != nil {
+			return err
+		}
+		copy(buf[from:to], b)
+		return s.Turn(false)
+	})
+}
+
+// reduceShared has the root combine what all others show, in the order of their ranks.
+func reduceShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, root int) error {
+	return inPieces(len(in), s.Room()/op.Size*op.Size, func(from, to int) error {
+		s.Begin(to - from)
+		if err := show(ctx, s, in[from:to]); err != nil {
+			return err
+		}
+		if c.Rank() == root {
+			if err := foldShown(ctx, s, op, out[from:to], 0, to-from, c.Size()); err != nil {
+				return err
+			}
+		}
+		return s.Turn(false)
+	})
+}
+
+// foldShown combines what ranks 0 to n−1 show, from an offset on, into acc. Each shows so many bytes.
+func foldShown(ctx context.Context, s Commons, op Op, acc []byte, offset, shown, n int) error {
+	for rank := range n {
+		b, err := s.Look(ctx, rank, shown)
+		if err != nil {
+			return err
+		}
+		if b = b[offset : offset+len(acc)]; rank == 0 {
+			copy(acc, b)
+		} else {
+			op.Fold(acc, b, false)
+		}
+	}
+	return nil
+}
+
+// flatAllreduce is up to how many bytes each process combines all values by itself. Of more each combines a part, which it
+// then shows.
+const flatAllreduce = 2 << 10
+
+// allreduceShared combines the values acc of all, which are shown in pieces.
+func allreduceShared(ctx context.Context, c Comm, s Commons, op Op, acc []byte) error {
+	if len(acc) <= min(flatAllreduce, s.Room()) {
+		s.Begin(len(acc))
+		if err := show(ctx, s, acc); err != nil {
+			return err
+		}
+		if err := foldShown(ctx, s, op, acc, 0, len(acc), c.Size()); err != nil {
+			return err
+		}
+		return s.Turn(true)
+	}
+	return inPieces(len(acc), s.Room()/op.Size*op.Size, func(from, to int) error {
+		return allreducePiece(ctx, c, s, op, acc[from:to])
+	})
+}
+
+func allreducePiece(ctx context.Context, c Comm, s Commons, op Op, acc []byte) error {
+	parts := cutOf(acc, op.Size, c.Size())
+	part := func(rank int) []byte { return parts.part(rank, rank+1) }
+	s.Begin(len(acc))
+	if err := show(ctx, s, acc); err != nil {
+		return err
+	}
+	own := part(c.Rank())
+	if err := foldShown(ctx, s, op, own, min(c.Rank()*parts.each, len(acc)), len(acc), c.Size()); err != nil {
+		return err
+	}
+	if err := s.Turn(true); err != nil {
+		return err
+	}
+	s.Begin(parts.each)
+	if err := show(ctx, s, own); err != nil {
+		return err
+	}
+	return lookAll(ctx, c, s, func(rank int) int { return len(part(rank)) }, func(rank int, b []byte) { copy(part(rank), b) })
+}
+
+// reduceScatterShared has each process combine its own part of what all show.
+func reduceScatterShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, from int) error {
+	s.Begin(len(in))
+	if err := show(ctx, s, in); err != nil {
+		return err
+	}
+	if err := foldShown(ctx, s, op, out, from, len(in), c.Size()); err != nil {
+		return err
+	}
+	return s.Turn(true)
+}
+
+// scanShared has each process combine what those before it show, and with it what it shows itself, if it is included.
+func scanShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, included int) error {
+	s.Begin(len(in))
+	if err := show(ctx, s, in); err != nil {
+		return err
+	}
+	if err := foldShown(ctx, s, op, out, 0, len(in), c.Rank()+included); err != nil {
+		return err
+	}
+	return s.Turn(false)
+}
+
+// gatherShared has the root look at what all others show.
+func gatherShared(ctx context.Context, c Comm, s Commons, in, out []byte, root int) error {
+	each := len(in)
+	return inPieces(each, s.Room(), func(from, to int) error {
+		s.Begin(to - from)
+		if c.Rank() != root {
+			if err := show(ctx, s, in[from:to]); err != nil {
+				return err
+			}
+			return s.Turn(false)
+		}
+		copy(out[root*each+from:root*each+to], in[from:to])
+		return lookAll(ctx, c, s, func(int) int { return to - from }, func(rank int, b []byte) { copy(out[rank*each+from:], b) })
+	})
+}
+
+// scatterShared has each process look at its part of what the root shows.
+func scatterShared(ctx context.Context, c Comm, s Commons, in, out []byte, root int) error {
+	n, rank := c.Size(), c.Rank()
+	return inPieces(len(out), s.Room()/n, func(from, to int) error {
+		each := to - from
+		s.Begin(n * each)
+		if rank != root {
+			b, err := s.Look(ctx, root, n*each)
+			if err != nil {
+				return err
+			}
+			copy(out[from:to], b[rank*each:])
+			return s.Turn(false)
+		}
+		copy(out[from:to], in[root*len(out)+from:])
+		p, err := s.Place(ctx, n*each)
+		if err != nil {
+			return err
+		}
+		for to := range n {
+			copy(p[to*each:(to+1)*each], in[to*len(out)+from:])
+		}
+		if err := s.Show(); err != nil {
+			return err
+		}
+		return s.Turn(false)
+	})
+}
+
+// allgatherShared has all look at what all show. Out has this process's values.
+func allgatherShared(ctx context.Context, c Comm, s Commons, out []byte, each int) error {
+	own := out[c.Rank()*each:]
+	return inPieces(each, s.Room(), func(from, to int) error {
+		s.Begin(to - from)
+		if err := show(ctx, s, own[from:to]); err != nil {
+			return err
+		}
+		return lookAll(ctx, c, s, func(int) int { return to - from }, func(rank int, b []byte) { copy(out[rank*each+from:], b) })
+	})
+}
+
+// alltoallShared has each show a piece of what it has for each of the others, and look at the pieces for it. What is shown is read
+// from in before anything of the same place is written to out, so these may be the same memory.
+func alltoallShared(ctx context.Context, c Comm, s Commons, in, out []byte, each int) error {
+	n, own := c.Size(), c.Rank()
+	fill(out[own*each:(own+1)*each], in[own*each:(own+1)*each])
+	return inPieces(each, s.Room()/n, func(from, to int) error {
+		width := to - from
+		s.Begin(n * width)
+		p, err := s.Place(ctx, n*width)
+		if err != nil {
+			return err
+		}
+		for rank := range n {
+			if rank != own {
+				copy(p[rank*width:(rank+1)*width], in[rank*each+from:])
+			}
+		}
+		if err := s.Show(); err != nil {
+			return err
+		}
+		return lookAll(ctx, c, s, func(int) int { return n * width }, func(rank int, b []byte) { copy(out[rank*each+from:], b[own*width:(own+1)*width]) })
+	})
+}

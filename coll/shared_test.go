@@ -1,0 +1,112 @@
+package coll
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// A square is memory that processes share which are goroutines. What nobody may look at any more is overwritten.
+type square struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	shown   []map[int][]byte // by each process, by step
+	done    []int            // the last step that each is done with
+	failed  *error
+}
+
+const (
+	squareRoom  = 4 << 10
+	squareDepth = 3
+)
+
+func newSquare(n int, failed *error) *square {
+	s := &square{done: make([]int, n), failed: failed}
+	s.changed = sync.NewCond(&s.mu)
+	for range n {
+		s.shown = append(s.shown, map[int][]byte{})
+	}
+	return s
+}
+
+// A stand is one process's view of it.
+type stand struct {
+	*square
+	rank, step int
+	crowded    bool
+	place      []byte
+	most       int // of this step
+}
+
+var _ Commons = (*stand)(nil)
+
+func (s *stand) Room() int     { return squareRoom }
+func (s *stand) Crowded() bool { return s.crowded }
+
+func (s *stand) Begin(n int) { s.most = n }
+
+// await waits until all is so. The lock is held.
+func (s *stand) await(is func() bool) error {
+	for !is() {
+		if *s.failed != nil {
+			return *s.failed
+		}
+		s.changed.Wait()
+	}
+	return nil
+}
+
+func (s *stand) Place(_ context.Context, n int) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.step - squareDepth
+	err := s.await(func() bool {
+		for rank, done := range s.done {
+			if rank != s.rank && done < old {
+				return false
+			}
+		}
+		return true
+	})
+	for i := range s.shown[s.rank][old] {
+		s.shown[s.rank][old][i] = 0xee
+	}
+	delete(s.shown[s.rank], old)
+	if n > squareRoom || n > s.most {
+		return nil, fmt.Errorf("%d bytes are to be shown, of at most %d", n, s.most)
+	}
+	s.place = make([]byte, n)
+	return s.place, err
+}
+
+func (s *stand) Show() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown[s.rank][s.step] = s.place
+	s.changed.Broadcast()
+	return nil
+}
+
+func (s *stand) Look(_ context.Context, rank, n int) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.await(func() bool { return s.shown[rank][s.step] != nil })
+	if b := s.shown[rank][s.step]; err == nil && len(b) != n {
+		err = fmt.Errorf("process %d shows %d bytes, %d looks for %d", rank, len(b), s.rank, n)
+	}
+	return s.shown[rank][s.step], err
+}
+
+func (s *stand) Turn(all bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for rank := range s.done {
+		if all && rank != s.rank && s.shown[rank][s.step] == nil {
+			return fmt.Errorf("process %d has not looked at what %d shows", s.rank, rank)
+		}
+	}
+	s.done[s.rank] = s.step
+	s.step++
+	s.changed.Broadcast()
+	return nil
+}
