@@ -52,6 +52,12 @@ func (c *Comm) misfit(name string, from int, got, due int64) error {
 		"(coll_check=on names them)", name, from, got, due, c.rank)
 }
 
+// strayed is the error for a rank that has gone on to another call without what is due in this one.
+func (c *Comm) strayed(name string, rank int) error {
+	return fmt.Errorf("%s: rank %d has made another call without what is due on rank %d: the ranks give lengths or roots that do not fit, or make other calls "+
+		"(coll_check=on names them)", name, rank, c.rank)
+}
+
 // explained says of a message that was too long what that means in a collective call.
 func (c *Comm) explained(name string, err error) error {
 	if e, is := errors.AsType[*TruncateError](err); is {

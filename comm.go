@@ -45,6 +45,7 @@ type Comm struct {
 	creating  atomic.Bool
 	creations atomic.Uint32
 	where     whereabouts
+	holding   holding
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.
@@ -112,6 +113,7 @@ func (c *Comm) Free() error {
 		c.coll.FreeLocked()
 		c.retire()
 	})
+	c.holding.release()
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 // A tag of one kind of messages is none of another's, whatever the number of a call.
 func TestTagsOfCallsDoNotMeet(t *testing.T) {
-	kinds := map[int]string{tagGroup: "group", tagPlaces: "places"}
+	kinds := map[int]string{tagGroup: "group", tagPlaces: "places", tagCommons: "commons", tagAwake: "awake"}
 	for _, number := range []int{0, 1, callTags - 1, callTags, math.MaxInt32, math.MinInt32, -1, math.MaxInt, math.MinInt} {
 		tag := tagOf(number)
 		assert.GreaterOrEqual(t, tag, 0, number)

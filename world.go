@@ -36,7 +36,8 @@ type World struct {
 
 	exit    func(int)
 	log     *lines.Queue
-	checks  bool // coll_check
+	say     func(btl.LogLevel, string) // puts a line there, if people want to read such lines
+	checks  bool                       // coll_check
 	offices offices
 	counter atomic.Uint32 // of the communicators named by this process
 	once    sync.Once
@@ -195,7 +196,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		call = job.Call
 	}
 	queue, log := o.logger(w.params.Int("verbose"), w.job)
-	w.log = queue
+	w.log, w.say = queue, log
 	crowd := crowdOf(w.job)
 	p, err := pml.Open(ctx, pml.Config{
 		Appeal: call,
@@ -289,6 +290,7 @@ func (w *World) Abort(code int, message string) {
 func (w *World) Close() error {
 	w.once.Do(func() {
 		w.closed = w.pml.Close(context.Background())
+		w.releaseAll()
 		w.tellRest()
 		if err := w.job.Close(); w.closed == nil {
 			w.closed = err

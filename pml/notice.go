@@ -106,6 +106,20 @@ func (p *PML) Locked(f func()) {
 	p.engine.Unlock()
 }
 
+// Glance looks after messages, for who waits for something else, or for nothing: at what no descriptor announces each time, at descriptors
+// now and then.
+func (p *PML) Glance() {
+	p.engine.Lock()
+	p.engine.Poll(silent{})
+	p.engine.Unlock()
+}
+
+// silent is a source of which nothing comes.
+type silent struct{}
+
+// Poll implements [btl.Poller].
+func (silent) Poll() bool { return false }
+
 // Departed returns why nothing more will be heard of a rank of the world, or nil. The lock is held.
 func (p *PML) Departed(rank int) error {
 	if pe := p.peers[rank]; pe != nil {

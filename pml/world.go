@@ -304,6 +304,11 @@ func (p *PML) offers(pe *peer, h *wire.Hello) []selection.Offer {
 	return offers
 }
 
+// Uses reports whether a component has a module here.
+func (p *PML) Uses(component string) bool {
+	return slices.ContainsFunc(p.modules, func(m openModule) bool { return m.component == component })
+}
+
 func (p *PML) componentOf(m btl.Module) string { return p.opened(m).component }
 
 // opened returns what is known of a module of ours; nothing of any other.

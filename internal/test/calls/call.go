@@ -41,6 +41,9 @@ func Settings(r *rand.Rand) (set [][2]string) {
 			set = append(set, [2]string{"coll_" + call, names[r.IntN(len(names))]})
 		}
 	}
+	if size := []string{"", "0", "4K", "20K"}[r.IntN(4)]; size != "" {
+		set = append(set, [2]string{"coll_shared_size", size})
+	}
 	if r.IntN(8) == 0 {
 		set = append(set, [2]string{"coll_check", "true"})
 	}

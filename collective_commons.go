@@ -1,0 +1,296 @@
+package strand
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/coll"
+	"github.com/strandmp/strand/internal/commons"
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/pml"
+)
+
+const (
+	// commonsFrom is the call of a communicator from which on its ranks have memory in common. To make it takes as
+	// long as many short calls.
+	commonsFrom = 8
+	// mostCommoners is how many ranks have: each looks at what each of the others has written.
+	mostCommoners = 64
+)
+
+// holding is a communicator's part of the memory that its ranks have in common, if they are on one host and use shared memory.
+type holding struct {
+	tried  bool // by the calls, one after the other
+	memory *commons.Memory
+	state  atomic.Int32
+}
+
+// What a holding's memory may be: unmapped by who calls release, or by the call that is using it.
+const (
+	holdingIdle = iota
+	holdingUsed
+	holdingReleased
+)
+
+// use has the memory stay until rest, and reports whether it is there.
+func (h *holding) use() bool {
+	return h.memory != nil && h.state.CompareAndSwap(holdingIdle, holdingUsed)
+}
+
+func (h *holding) rest() {
+	if !h.state.CompareAndSwap(holdingUsed, holdingIdle) {
+		h.memory.Close()
+	}
+}
+
+// release unmaps the memory, at once or when the call ends that is using it.
+func (h *holding) release() {
+	if h.state.Swap(holdingReleased) == holdingIdle && h.memory != nil {
+		h.memory.Close()
+	}
+}
+
+// keep takes memory that has just been made.
+func (h *holding) keep(m *commons.Memory) {
+	h.memory = m
+	if h.state.Load() == holdingReleased { // the communicator was freed meanwhile
+		h.memory = nil
+		m.Close()
+	}
+}
+
+// common has the ranks of a communicator have memory in common, from some call on. All ranks find the same: that they do, or that they do not.
+func (k *courier) common(ctx context.Context, number int) error {
+	c := k.comm
+	h := &c.holding
+	if h.tried || number < commonsFrom {
+		return nil
+	}
+	h.tried = true
+	room := sharedSize(c.world.params, c.Size())
+	if c.Size() < 2 || c.Size() > mostCommoners || room == 0 {
+		return nil
+	}
+	if err := k.locate(ctx); err != nil {
+		return err
+	}
+	if !c.where.places.Load().Lone() {
+		return nil
+	}
+	defer func(tag int) { k.tag = tag }(k.tag)
+	k.tag = tagCommons
+	m, err := k.makeCommons(ctx, room)
+	if err == nil && m != nil {
+		h.keep(m)
+	}
+	return err
+}
+
+// leastShared is the least that a rank shows at a time.
+const leastShared = 4 << 10
+
+// sharedSize is how many bytes each of so many ranks shows at a time; 0: none.
+func sharedSize(params *param.Values, ranks int) int {
+	v := params.Value("coll_shared_size")
+	room := int(params.Size("coll_shared_size"))
+	if v.Source.Kind == param.Default {
+		for n := 16; n < ranks; n *= 2 {
+			room /= 2
+		}
+	}
+	if room > 0 {
+		room = max(room, leastShared)
+	}
+	return room
+}
+
+// makeCommons has rank 0 make the memory and all others join it. Where one of them can not, nobody has it.
+func (k *courier) makeCommons(ctx context.Context, room int) (*commons.Memory, error) {
+	c := k.comm
+	var m *commons.Memory
+	var t commons.Ticket
+	var why error
+	if usable := c.world.pml.Uses("sm"); usable && c.rank == 0 {
+		var handed func()
+		if m, t, handed, why = commons.Make(c.Size(), room); why == nil {
+			defer handed()
+		}
+	}
+	err := coll.Bcast(ctx, k, &coll.Choice{Bcast: "binomial"}, t[:], 0)
+	if err == nil && !t.Empty() {
+		if c.rank > 0 && c.world.pml.Uses("sm") {
+			m, why = commons.Join(t, c.rank, c.Size(), room)
+		}
+		lacks := []byte{0}
+		if m == nil {
+			lacks[0] = 1
+		}
+		if err = coll.Allreduce(ctx, k, &coll.Choice{Allreduce: "doubling"}, eitherOp, lacks, lacks); err == nil && lacks[0] == 0 {
+			c.world.say(btl.LogInfo, fmt.Sprintf("the %d ranks of a communicator have %d bytes of memory in common for collective calls", c.Size(), commons.Size(c.Size(), room)))
+			return m, nil
+		}
+	}
+	if m != nil {
+		m.Close()
+	}
+	if why != nil {
+		c.world.say(btl.LogInfo, fmt.Sprintf("the ranks of a communicator have no memory in common for collective calls: %v", why))
+	}
+	return nil, err
+}
+
+// eitherOp is the logical or.
+var eitherOp = coll.Op{Size: 1, Commutative: true, Fold: func(acc, in []byte, _ bool) { acc[0] |= in[0] }}
+
+// Commons implements [coll.Sharing].
+func (k *courier) Commons() coll.Commons {
+	if !k.sharing {
+		return nil
+	}
+	return (*commoner)(k)
+}
+
+// A commoner is a courier as package coll has memory by it.
+type commoner courier
+
+var _ coll.Commons = (*commoner)(nil)
+
+func (o *commoner) held() *commons.Memory { return o.comm.holding.memory }
+
+// Room implements [coll.Commons].
+func (o *commoner) Room() int { return o.held().Room() }
+
+// Crowded implements [coll.Commons].
+func (o *commoner) Crowded() bool { return o.comm.where.places.Load().Crowded }
+
+// Begin implements [coll.Commons].
+func (o *commoner) Begin(n int) { o.held().Begin(n, uint64(o.number)) }
+
+// Place implements [coll.Commons].
+func (o *commoner) Place(ctx context.Context, n int) ([]byte, error) {
+	m := o.held()
+	for rank := m.Reader(); rank >= 0; rank = m.Reader() {
+		if err := o.await(ctx, rank, commons.Past); err != nil {
+			return nil, err
+		}
+	}
+	o.shown = n
+	return m.Place(n), nil
+}
+
+// Show implements [coll.Commons].
+func (o *commoner) Show() error {
+	o.held().Show(o.shown)
+	return o.wake()
+}
+
+// Look implements [coll.Commons].
+func (o *commoner) Look(ctx context.Context, rank, n int) ([]byte, error) {
+	m := o.held()
+	if !m.Has(rank, commons.Shown) {
+		if err := o.await(ctx, rank, commons.Shown); err != nil {
+			return nil, err
+		}
+	}
+	b, err := m.Look(rank)
+	if err == nil && len(b) != n {
+		err = o.comm.misfit(o.name, rank, int64(len(b)), int64(n))
+	}
+	return b, err
+}
+
+// Turn implements [coll.Commons].
+func (o *commoner) Turn(all bool) error {
+	m := o.held()
+	if all {
+		m.SawAll()
+	}
+	m.Turn()
+	if o.turns++; o.turns%glanceEvery == 0 {
+		o.comm.world.pml.Glance()
+	}
+	return o.wake()
+}
+
+// glanceEvery is at every how many steps a rank looks after messages, which go on while it makes calls by memory.
+const glanceEvery = 8
+
+// wake wakes those who wait for what this rank has done, by a message.
+func (o *commoner) wake() error {
+	m := o.held()
+	for rank := m.Sleeper(0); rank >= 0; rank = m.Sleeper(rank + 1) {
+		r, err := o.comm.coll.Isend(nil, nil, rank, tagAwake, pml.Standard)
+		if err != nil {
+			return err
+		}
+		pml.Leave(r) // it goes by itself
+	}
+	return nil
+}
+
+const (
+	// quickLooks is how often a rank looks at the memory before it waits for a message: a few µs.
+	quickLooks = 2000
+	// crowdLooks is how often where ranks outnumber the processors. It lets others run before each look.
+	crowdLooks = 16
+)
+
+// await waits until a rank has done something.
+func (o *commoner) await(ctx context.Context, rank int, what commons.Awaited) error {
+	m := o.held()
+	if o.Crowded() {
+		for range crowdLooks {
+			if engine.Pause(); m.Has(rank, what) {
+				return nil
+			}
+		}
+	} else if m.Spin(rank, what, quickLooks) {
+		return nil
+	}
+	for !m.Has(rank, what) {
+		if m.Beyond(rank, uint64(o.number)) && !m.Has(rank, what) {
+			return o.comm.strayed(o.name, rank)
+		}
+		if err := o.sleep(ctx, rank, what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sleep waits for the message of a rank that has done something. So a wait for what is in the memory is one for a message: it ends as that
+// does, when the rank has failed or left, when the call was left elsewhere, or with the context; and it shows where waits are shown.
+func (o *commoner) sleep(ctx context.Context, rank int, what commons.Awaited) error {
+	m := o.held()
+	r, err := o.comm.coll.Irecv(nil, nil, rank, tagAwake)
+	if err == nil {
+		if m.Wait(rank); m.Has(rank, what) && m.Awake() {
+			pml.Leave(r)
+			return nil
+		}
+		_, err = r.Wait(ctx)
+		m.Awake()
+	}
+	if err != nil {
+		if pml.Leave(r); m.Has(rank, what) {
+			return nil // it has done so before it left
+		}
+	}
+	return err
+}
+
+// releaseAll unmaps the memory of all communicators.
+func (w *World) releaseAll() {
+	var all []*Comm
+	w.pml.Locked(func() {
+		for _, c := range w.offices.comms {
+			all = append(all, c)
+		}
+	})
+	for _, c := range all {
+		c.holding.release()
+	}
+}

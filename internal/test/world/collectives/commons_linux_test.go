@@ -1,0 +1,290 @@
+package collectives_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/test/calls"
+	"github.com/strandmp/strand/internal/test/world"
+)
+
+// warm makes the calls after which ranks have memory in common, if they ever have.
+func warm(ctx context.Context, c *strand.Comm) error {
+	for range 9 {
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mappings counts the memories that this process has mapped for collective calls.
+func mappings(t *testing.T) int {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	return strings.Count(string(b), "/memfd:strand-commons")
+}
+
+// warmed are worlds whose ranks have memory in common.
+func warmed(t *testing.T, n int, opts ...strand.Option) []*strand.World {
+	t.Helper()
+	before := mappings(t)
+	w := world.Open(t, n, append([]strand.Option{strand.WithParam("btl", "sm,self")}, opts...)...)
+	together(t, w, warm)
+	require.Equal(t, before+n, mappings(t))
+	return w
+}
+
+// Ranks of a host have memory in common for the calls of a communicator, unless the parameters say otherwise, and no longer than the
+// communicator is there. A rank says so.
+func TestWhoHasMemoryInCommon(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []strand.Option
+		has  bool
+	}{
+		"sm":       {[]strand.Option{strand.WithParam("btl", "sm,self")}, true},
+		"defaults": {nil, true},
+		"no sm":    {[]strand.Option{strand.WithParam("btl", "tcp,self")}, false},
+		"none":     {[]strand.Option{strand.WithParam("coll_shared_size", "0")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var said []string
+			log := strand.WithLog(func(_ btl.LogLevel, line string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(line, "memory in common") {
+					said = append(said, line)
+				}
+			})
+			const n = 3
+			w := world.Open(t, n, append(c.opts, log, strand.WithParam("verbose", "1"))...)
+			has := 0
+			if c.has {
+				has = n
+			}
+			base := mappings(t)
+			together(t, w, warm)
+			require.Equal(t, base+has, mappings(t))
+			dups := make([]*strand.Comm, n)
+			together(t, w, func(ctx context.Context, c *strand.Comm) (err error) {
+				if dups[c.Rank()], err = c.Dup(ctx); err != nil {
+					return err
+				}
+				return warm(ctx, dups[c.Rank()])
+			})
+			require.Equal(t, base+2*has, mappings(t))
+			for _, d := range dups {
+				require.NoError(t, d.Free())
+				require.NoError(t, d.Free())
+			}
+			require.Equal(t, base+has, mappings(t))
+			world.Close(t, w...)
+			require.Equal(t, base, mappings(t))
+			mu.Lock()
+			defer mu.Unlock()
+			assert.Len(t, said, 2*has, "%v", said)
+		})
+	}
+}
+
+// Calls that go by memory give what they give by messages, in any order of calls, lengths and roots, beside calls that go on by themselves.
+func TestCallsByMemory(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			w := warmed(t, 2+r.IntN(6), strand.WithParam("coll_shared_size", []string{"4K", "64K", "1M"}[r.IntN(3)]))
+			var all []calls.Call
+			for range 150 {
+				all = append(all, calls.Draw(r, 200_000/len(w)))
+			}
+			together(t, w, func(ctx context.Context, c *strand.Comm) error {
+				for _, call := range all {
+					if !call.Alone {
+						if err := call.Make(ctx, c); err != nil {
+							return fmt.Errorf("%s: %w", call, err)
+						}
+						continue
+					}
+					req, check, err := call.Begin(c)
+					if err == nil {
+						if err = c.Barrier(ctx); err == nil {
+							_, err = req.Wait(ctx)
+						}
+					}
+					if err == nil {
+						err = check()
+					}
+					if err != nil {
+						return fmt.Errorf("%s: %w", call, err)
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// Long calls by memory go in pieces, and the root of a bcast may be some calls ahead.
+func TestPiecesByMemory(t *testing.T) {
+	w := warmed(t, 4, strand.WithParam("coll_shared_size", "4K"), strand.WithParam("coll_bcast", "shared"), strand.WithParam("coll_alltoall", "shared"))
+	together(t, w, func(ctx context.Context, c *strand.Comm) error {
+		for i := range 40 {
+			root, n := i%3, []int{0, 1, 5000, 4 << 10, 100_000}[i%5]
+			want := bytes.Repeat([]byte{byte(i)}, n)
+			got := make([]byte, n)
+			if c.Rank() == root {
+				copy(got, want)
+			}
+			if err := c.Bcast(ctx, got, root); err != nil {
+				return err
+			}
+			if !bytes.Equal(want, got) {
+				return fmt.Errorf("bcast %d: rank %d has something else", i, c.Rank())
+			}
+		}
+		in := bytes.Repeat([]byte{byte(c.Rank())}, 4*10_001)
+		if err := c.Alltoall(ctx, in, in); err != nil {
+			return err
+		}
+		for r := range 4 {
+			if !bytes.Equal(in[r*10_001:(r+1)*10_001], bytes.Repeat([]byte{byte(r)}, 10_001)) {
+				return fmt.Errorf("alltoall: rank %d has something else of %d", c.Rank(), r)
+			}
+		}
+		return nil
+	})
+}
+
+// sleeping has some ranks make a call that needs the others, and returns once all of them wait, not only looking.
+func sleeping(ctx context.Context, who []*strand.World, call func(context.Context, *strand.Comm) error) (ended chan []error) {
+	ended = make(chan []error, 1)
+	var waits []watched
+	for range who {
+		waits = append(waits, watched{ctx, make(chan struct{}), new(sync.Once)})
+	}
+	go func() {
+		errs := make([]error, len(who))
+		var all sync.WaitGroup
+		for i, one := range who {
+			all.Go(func() { errs[i] = call(waits[i], one.Comm()) })
+		}
+		all.Wait()
+		ended <- errs
+	}()
+	for _, w := range waits {
+		<-w.waits
+	}
+	return ended
+}
+
+// byMemory are the calls of needing that blocking ranks make by memory.
+var byMemory = []string{"Barrier", "Allgather", "Alltoall", "Allreduce"}
+
+// Who comes late wakes those who sleep.
+func TestWhoSleepsIsWoken(t *testing.T) {
+	for _, name := range byMemory {
+		t.Run(name, func(t *testing.T) {
+			w := warmed(t, 4)
+			for range 3 {
+				ended := sleeping(world.Context(t), w[:3], needing[name])
+				require.NoError(t, needing[name](world.Context(t), w[3].Comm()))
+				require.NoError(t, errors.Join(<-ended...))
+			}
+		})
+	}
+}
+
+// A rank that dies, leaves the call or leaves the world ends the sleep of those who wait for it.
+func TestWhoSleepsHearsOfTheEnd(t *testing.T) {
+	for _, name := range byMemory {
+		t.Run(name, func(t *testing.T) {
+			const n, victim = 4, 2
+			t.Run("dies", func(t *testing.T) {
+				jobs := world.ToldJobs(n)
+				w := openTold(t, jobs)
+				together(t, w, warm)
+				ended := sleeping(world.Context(t), slices.Concat(w[:victim], w[victim+1:]), needing[name])
+				jobs[victim].Abort(1, "it dies")
+				for _, err := range <-ended {
+					e, is := errors.AsType[*strand.PeerFailedError](err)
+					require.True(t, is, "%v", err)
+					assert.Equal(t, victim, e.Rank)
+				}
+				goOn(world.Context(t), t, slices.Concat(w[:victim], w[victim+1:]))
+			})
+			t.Run("leaves the call", func(t *testing.T) {
+				w := warmed(t, n)
+				over, cancel := context.WithCancel(world.Context(t))
+				left := sleeping(over, w[victim:victim+1], needing[name])
+				ended := sleeping(world.Context(t), w[:victim], needing[name])
+				cancel()
+				require.ErrorIs(t, errors.Join(<-left...), context.Canceled)
+				for _, err := range <-ended {
+					require.ErrorIs(t, err, strand.ErrOutOfStep)
+				}
+				// Who has all that it needs of the others may complete this call, but not the next one.
+				if err := needing[name](world.Context(t), w[n-1].Comm()); err == nil {
+					require.ErrorIs(t, w[n-1].Comm().Barrier(world.Context(t)), strand.ErrOutOfStep)
+				} else {
+					require.ErrorIs(t, err, strand.ErrOutOfStep)
+				}
+				goOn(world.Context(t), t, w)
+			})
+			t.Run("is closed", func(t *testing.T) {
+				before := mappings(t)
+				w := warmed(t, n)
+				ended := sleeping(world.Context(t), w[:1], needing[name])
+				world.Close(t, w...)
+				require.Error(t, errors.Join(<-ended...))
+				require.Equal(t, before, mappings(t))
+			})
+		})
+	}
+}
+
+// Calls that do not fit are found where memory shows it, and name the rank.
+func TestMistakesByMemory(t *testing.T) {
+	bcast := func(n int) func(context.Context, *strand.Comm) error {
+		return func(ctx context.Context, c *strand.Comm) error { return c.Bcast(ctx, make([]byte, n), 0) }
+	}
+	barrier := func(ctx context.Context, c *strand.Comm) error { return c.Barrier(ctx) }
+	for name, c := range map[string]struct {
+		first, second func(context.Context, *strand.Comm) error
+		want          string
+	}{
+		"other lengths":          {bcast(8), bcast(16), "Bcast: rank 0 has sent 8 bytes where 16 are due on rank 1"},
+		"other calls":            {bcast(8), barrier, "Barrier: rank 0 has sent 8 bytes where 0 are due on rank 1"},
+		"much longer":            {bcast(8), bcast(9000), "Bcast: rank 0 has made another call without what is due on rank 1"},
+		"much longer, by a root": {bcast(9000), bcast(8), "Bcast: rank 0 has sent 0 bytes where 8 are due on rank 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := warmed(t, 2)
+			errs := each(comms(w), func(comm *strand.Comm) error {
+				ctx := world.Context(t)
+				if comm.Rank() == 1 {
+					return c.second(ctx, comm)
+				}
+				if err := c.first(ctx, comm); err != nil {
+					return err
+				}
+				return barrier(ctx, comm)
+			})
+			assert.ErrorContains(t, errs[1], c.want)
+		})
+	}
+}
