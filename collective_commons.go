@@ -77,7 +77,7 @@ func (k *courier) common(ctx context.Context, number int) error {
 	if err := k.locate(ctx); err != nil {
 		return err
 	}
-	if !c.where.places.Load().Lone() {
+	if p := c.where.places.Load(); !p.Lone() || !p.ByMemory {
 		return nil
 	}
 	defer func(tag int) { k.tag = tag }(k.tag)
@@ -113,7 +113,7 @@ func (k *courier) makeCommons(ctx context.Context, room int) (*commons.Memory, e
 	var m *commons.Memory
 	var t commons.Ticket
 	var why error
-	if usable := c.world.pml.Uses("sm"); usable && c.rank == 0 {
+	if c.rank == 0 {
 		var handed func()
 		if m, t, handed, why = commons.Make(c.Size(), room); why == nil {
 			defer handed()
@@ -121,7 +121,7 @@ func (k *courier) makeCommons(ctx context.Context, room int) (*commons.Memory, e
 	}
 	err := coll.Bcast(ctx, k, &coll.Choice{Bcast: "binomial"}, t[:], 0)
 	if err == nil && !t.Empty() {
-		if c.rank > 0 && c.world.pml.Uses("sm") {
+		if c.rank > 0 {
 			m, why = commons.Join(t, c.rank, c.Size(), room)
 		}
 		lacks := []byte{0}

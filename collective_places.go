@@ -24,8 +24,8 @@ type whereabouts struct {
 // maxProcessors bounds the processors of a host that are told apart.
 const maxProcessors = 256
 
-// whereabout is what a rank tells: its host's name and the processors that it may use.
-const whereabout = 8 + maxProcessors/8
+// whereabout is what a rank tells: its host's name, the processors that it may use, and whether it passes messages by shared memory.
+const whereabout = 8 + maxProcessors/8 + 1
 
 // located has the communicator know where its processes are. Two processes have nothing to choose.
 func (k *courier) located(ctx context.Context) error {
@@ -74,9 +74,11 @@ func (k *courier) askAll(ctx context.Context) (*coll.Places, error) {
 func placesOf(all []byte) *coll.Places {
 	var names []uint64
 	processors, ranks := map[uint64]*[maxProcessors / 8]byte{}, map[uint64]int{}
+	byMemory := true
 	for ; len(all) > 0; all = all[whereabout:] {
 		name := binary.LittleEndian.Uint64(all)
 		names = append(names, name)
+		byMemory = byMemory && all[whereabout-1] == 1
 		if ranks[name]++; processors[name] == nil {
 			processors[name] = new([maxProcessors / 8]byte)
 		}
@@ -92,12 +94,14 @@ func placesOf(all []byte) *coll.Places {
 		}
 		crowded = crowded || ranks[name] > n
 	}
-	return coll.PlacesOf(names, crowded)
+	p := coll.PlacesOf(names, crowded)
+	p.ByMemory = byMemory
+	return p
 }
 
 // ownWhereabout is that of this process, and of the thread that opens the world. Ranks are on one host if they see the same network: those have memory in
 // common too, as package btl/sm has it.
-func ownWhereabout() []byte {
+func ownWhereabout(byMemory bool) []byte {
 	b := make([]byte, whereabout)
 	name := fnv.New64a()
 	if network := reach.ThisNetwork(); network != (reach.Network{}) {
@@ -108,6 +112,9 @@ func ownWhereabout() []byte {
 	binary.LittleEndian.PutUint64(b, name.Sum64())
 	for _, cpu := range usableProcessors() {
 		b[8+cpu%maxProcessors/8] |= 1 << (cpu % 8)
+	}
+	if byMemory {
+		b[whereabout-1] = 1
 	}
 	return b
 }

@@ -40,13 +40,19 @@ func TestPlacesOf(t *testing.T) {
 			assert.Equal(t, host, p.Host(rank), tc.name)
 		}
 		assert.Equal(t, tc.crowded, p.Crowded, tc.name)
+		assert.False(t, p.ByMemory, tc.name)
+		for i := range tc.all {
+			all[(i+1)*whereabout-1] = 1
+			assert.Equal(t, i == len(tc.all)-1, placesOf(all).ByMemory, tc.name)
+		}
 	}
 }
 
 func TestOwnWhereabout(t *testing.T) {
-	own := ownWhereabout()
+	own := ownWhereabout(false)
 	assert.Len(t, own, whereabout)
-	assert.Equal(t, own[:8], ownWhereabout()[:8])
+	assert.Equal(t, own[:8], ownWhereabout(true)[:8])
 	assert.NotEqual(t, make([]byte, whereabout-8), own[8:], "there is a processor")
+	assert.NotEqual(t, own, ownWhereabout(true))
 	assert.NotEmpty(t, usableProcessors())
 }

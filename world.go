@@ -210,7 +210,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		w.tellRest()
 		return err
 	}
-	w.pml, w.whereabout = p, ownWhereabout()
+	w.pml, w.whereabout = p, ownWhereabout(p.Uses("sm"))
 	if err := w.listen(); err != nil {
 		w.drop()
 		return err

@@ -15,7 +15,7 @@ func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 		in = c.Scratch(len(in))
 		copy(in, out)
 	}
-	switch ch.alltoall(each, n, crowded(c)) {
+	switch ch.alltoall(each, n, teamsOf(c)) {
 	case "bruck":
 		return alltoallBruck(ctx, c, in, out, each)
 	case "pairwise":

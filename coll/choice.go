@@ -45,7 +45,8 @@ func (ch *Choice) Check() error {
 // and over shared memory 0.6 to 1.3; with 4 ranks as much over TCP and more over shared memory. For an allreduce it takes 0.5 to 1.0 of the best of
 // doubling, Rabenseifner's and the ring, in 17 of 20 cells, and up to 1.3. Bcast and reduce by a binomial tree take 0.05 to 0.8 of what scatter does, but
 // for a reduce of 512 KB over shared memory (1.0 and 1.2). Reducescatter by way of rank 0 takes 0.2 to 0.8 of pairwise up to 8 KB for each rank,
-// and at 64 KB the same or more. An alltoall to all at once takes with 64 KB for each 0.65 and 0.91 of what pairs do over shared memory, 0.88 and 1.36
+// and at 64 KB the same or more. An alltoall by Bruck's takes over TCP 0.3 to 0.75 of what one to all at once does with 1 KB for each, 0.4 to 0.95 with 4 KB, 0.7 and
+// 0.95 with 8 KB and 8 and 16 ranks, and more with 16 KB; over shared memory more from 1 KB on. One to all at once takes with 64 KB for each 0.65 and 0.91 of what pairs do over shared memory, 0.88 and 1.36
 // over TCP, and with 128 KB and more as long or longer. An allgather by doubling takes 0.5 to 0.87 of what the ring does over shared memory, 8 B to 1 MB,
 // and 0.64 to 1.07 over TCP. An allreduce of 1 and 4 MB by Rabenseifner's takes 0.73 to 0.92 and 0.95 to 0.98 of the tree; of 256 KB as much, more or less.
 const (
@@ -134,6 +135,18 @@ func (t *Teams) given(name string) (string, bool) {
 }
 
 func (t *Teams) crowded() bool { return t != nil && t.Places.Crowded }
+
+// shortAlltoall is up to how many bytes for each of n processes an alltoall goes by few messages where each costs a system call, and the
+// processors are what is scarce.
+func (t *Teams) shortAlltoall(n int) int {
+	switch {
+	case !t.crowded() || t.Places.ByMemory || n < 4:
+		return -1
+	case n < 8:
+		return 1 << 10
+	}
+	return 8 << 10
+}
 
 func (t *Teams) layered() bool { return t != nil && t.Places.layered() }
 
@@ -246,13 +259,13 @@ func (ch *Choice) allgather(each, n int, crowded bool) string {
 	return "bruck"
 }
 
-func (ch *Choice) alltoall(each, n int, crowded bool) string {
+func (ch *Choice) alltoall(each, n int, t *Teams) string {
 	switch {
 	case ch != nil && named(ch.Alltoall):
 		return ch.Alltoall
-	case each <= shortAlltoall && n >= 8:
+	case each <= shortAlltoall && n >= 8, each <= t.shortAlltoall(n):
 		return "bruck"
-	case each <= longAlltoall, crowded && each <= crowdedSpread:
+	case each <= longAlltoall, t.crowded() && each <= crowdedSpread:
 		return "spread"
 	}
 	return "pairwise"

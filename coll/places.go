@@ -7,6 +7,9 @@ type Places struct {
 	// Crowded says that a host has more processes than processors. Then messages cost
 	// more than the rounds in which they go: whoever waits lets another process run.
 	Crowded bool
+	// ByMemory says that processes of a host pass messages by memory that they share. Elsewhere each message is a
+	// system call on either side.
+	ByMemory bool
 
 	hosts   []int   // of each rank; hosts are numbered in the order of their lowest ranks
 	members [][]int // of each host, in the order of ranks
@@ -69,10 +72,7 @@ func teamsOf(c Comm) *Teams {
 	return nil
 }
 
-func crowded(c Comm) bool {
-	t := teamsOf(c)
-	return t != nil && t.Places.Crowded
-}
+func crowded(c Comm) bool { return teamsOf(c).crowded() }
 
 // A team is some of the processes of a communicator.
 type team struct {
