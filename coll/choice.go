@@ -48,7 +48,8 @@ func (ch *Choice) Check() error {
 // and at 64 KB the same or more. An alltoall by Bruck's takes over TCP 0.3 to 0.75 of what one to all at once does with 1 KB for each, 0.4 to 0.95 with 4 KB, 0.7 and
 // 0.95 with 8 KB and 8 and 16 ranks, and more with 16 KB; over shared memory more from 1 KB on. One to all at once takes with 64 KB for each 0.65 and 0.91 of what pairs do over shared memory, 0.88 and 1.36
 // over TCP, and with 128 KB and more as long or longer. An allgather by doubling takes 0.5 to 0.87 of what the ring does over shared memory, 8 B to 1 MB,
-// and 0.64 to 1.07 over TCP. An allreduce of 1 and 4 MB by Rabenseifner's takes 0.73 to 0.92 and 0.95 to 0.98 of the tree; of 256 KB as much, more or less.
+// and 0.64 to 1.07 over TCP. An allreduce of 1 and 4 MB by Rabenseifner's takes over shared memory 0.73 to 0.92 and 0.95 to 0.98 of the tree, over TCP 1.02 to 1.08 and 0.84; of
+// 256 KB as much, more or less.
 const (
 	crowdedBarrier = 8        // ranks
 	crowdedRooted  = 64 << 10 // of what a process gives
@@ -214,7 +215,7 @@ func (ch *Choice) allreduce(length, n int, op Op, t *Teams) string {
 		return name
 	case t.layered():
 		return "hosts"
-	case t.crowded() && length <= crowdedTree:
+	case t.crowded() && (length <= crowdedTree || length <= 2*crowdedTree && !t.Places.ByMemory):
 		return "tree"
 	case t.crowded():
 		return "rabenseifner"

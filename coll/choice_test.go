@@ -26,7 +26,8 @@ func TestChoiceInACrowd(t *testing.T) {
 		{64 << 10, 8, true, "tree", "tree", "doubling", "spread"},
 		{64 << 10, 6, true, "dissemination", "tree", "ring", "spread"},
 		{1 << 20, 8, false, "dissemination", "ring", "ring", "pairwise"},
-		{1 << 20, 8, true, "tree", "rabenseifner", "doubling", "pairwise"},
+		{1 << 20, 8, true, "tree", "tree", "doubling", "pairwise"},
+		{2 << 20, 8, true, "tree", "rabenseifner", "doubling", "pairwise"},
 	} {
 		teams := &Teams{Places: placed(0, tc.n, tc.crowded)}
 		var ch *Choice
@@ -37,5 +38,6 @@ func TestChoiceInACrowd(t *testing.T) {
 	}
 	near := &Teams{Places: placed(0, 8, true)}
 	near.Places.ByMemory = true
+	require.Equal(t, "rabenseifner", (*Choice)(nil).allreduce(1<<20, 8, sum, near))
 	require.Equal(t, "spread", (*Choice)(nil).alltoall(8<<10, 8, near), "messages by memory cost less than to pack them")
 }
