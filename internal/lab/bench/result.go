@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"slices"
+
+	"github.com/strandmp/strand/internal/lab/stats"
 )
 
 // A Result is the outcome of a comparison.
@@ -45,6 +47,8 @@ type Against struct {
 	// and for collective calls it is Strand's time over the peer's, so that less is better; else Strand's
 	// rate over the peer's, so that more is.
 	Ratio float64 `json:"ratio"`
+	// Interval is that of 95 % of the median ratio, of blocks that were measured one after the other; nil: there were too few.
+	Interval *[2]float64 `json:"ratio_interval,omitempty"`
 }
 
 // result condenses the samples.
@@ -63,7 +67,7 @@ func (c *Comparison) result(contenders []Contender, s *samples) *Result {
 	for place, cell := range c.Cells {
 		row := CompareRow{Cell: cell, Strand: summarize(s.blocks[0][place])}
 		for i, peer := range contenders[1:] {
-			row.add(peer, summarize(s.blocks[i+1][place]))
+			row.add(peer, s.blocks[0][place], s.blocks[i+1][place])
 		}
 		r.Rows = append(r.Rows, row)
 		r.judge(&row)
@@ -72,10 +76,14 @@ func (c *Comparison) result(contenders []Contender, s *samples) *Result {
 }
 
 // add takes a peer's times; of variants the better one stays.
-func (r *CompareRow) add(c Contender, times Summary) {
-	a := Against{Name: c.Name, Variant: c.Variant, Times: times, Ratio: r.Strand.LowerQuartile / times.LowerQuartile}
+func (r *CompareRow) add(c Contender, strand, peer []block) {
+	times := summarize(peer)
+	a := Against{Name: c.Name, Variant: c.Variant, Times: times, Ratio: r.Strand.LowerQuartile / times.LowerQuartile, Interval: interval(strand, peer)}
 	if !r.Workload.LessIsBetter() {
 		a.Ratio = 1 / a.Ratio
+		if i := a.Interval; i != nil {
+			*i = [2]float64{1 / i[1], 1 / i[0]}
+		}
 	}
 	for i := range r.Peers {
 		if r.Peers[i].Name == c.Name {
@@ -86,6 +94,18 @@ func (r *CompareRow) add(c Contender, times Summary) {
 		}
 	}
 	r.Peers = append(r.Peers, a)
+}
+
+// interval is that of the median of Strand's times over the peer's, block by block.
+func interval(strand, peer []block) *[2]float64 {
+	var times, base []float64
+	for i := range min(len(strand), len(peer)) {
+		times, base = append(times, strand[i].time), append(base, peer[i].time)
+	}
+	if i := stats.ByRound(times, base).Interval; i.Sure() {
+		return &[2]float64{i.Low, i.High}
+	}
+	return nil
 }
 
 // judge finds out whether raw was steady.

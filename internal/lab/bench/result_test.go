@@ -80,6 +80,20 @@ func TestTable(t *testing.T) {
 	assert.Contains(t, b.String(), "# INVALID: 8 bytes: raw's median")
 }
 
+// With enough blocks a ratio has an interval, which is that of rates where the ratio is.
+func TestIntervals(t *testing.T) {
+	ours, theirs := []float64{6, 6, 6, 6, 6, 9}, []float64{12, 12, 12, 8, 12, 12}
+	r := sampleResult(PingPong, ours, ours, ours, theirs)
+	assert.Equal(t, &[2]float64{0.5, 0.75}, r.Rows[0].Peers[1].Interval)
+	r = sampleResult(Rate, ours, ours, ours, theirs)
+	assert.InDeltaSlice(t, []float64{1 / 0.75, 2}, r.Rows[0].Peers[1].Interval[:], 1e-9)
+	var b strings.Builder
+	require.NoError(t, r.WriteTable(&b))
+	assert.Contains(t, b.String(), "(1.33–2.00)")
+	r = sampleResult(PingPong, ours[:5], ours[:5], ours[:5], theirs[:5])
+	assert.Nil(t, r.Rows[0].Peers[1].Interval)
+}
+
 // Of pairs a table has messages and bytes a second of all together.
 func TestTableOfPairs(t *testing.T) {
 	var b strings.Builder

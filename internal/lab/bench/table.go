@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/lab/stats"
 )
 
 // WriteHead writes the heading of the columns that WriteRow writes, as the OSU
@@ -127,7 +128,11 @@ func (r *Result) WriteTable(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "\n# %d short blocks of each, alternating; lower quartile of their times, in brackets the median\n", r.Blocks)
 	if len(r.Peers) > 0 {
-		fmt.Fprintf(&b, "# ratio: %s\n", r.Workload.ratioMeaning())
+		fmt.Fprintf(&b, "# ratio: %s", r.Workload.ratioMeaning())
+		if r.Blocks >= stats.Enough {
+			b.WriteString("; of lower quartiles, and in brackets the 95 % interval of the median ratio, block by block")
+		}
+		b.WriteString("\n")
 	}
 	b.WriteString("# processor: user and system time of all ranks, median; strand's, then the others'\n")
 	if r.Transports != "" {
@@ -203,13 +208,21 @@ func (r *Result) columns(row CompareRow) []string {
 		if r.hasVariants() && p.Variant != "" {
 			figures += " " + p.Variant
 		}
-		columns = append(columns, figures, fmt.Sprintf("%.2f", p.Ratio))
+		columns = append(columns, figures, p.ratio())
 		if p.Name == rawName {
 			columns = append(columns, fmt.Sprintf("%.0f %%", 100*p.Times.Spread()))
 		}
 		processor = append(processor, Digits(r.Workload.Processor(row.Size, p.Times.Processor)))
 	}
 	return append(columns, strings.Join(processor, " / "))
+}
+
+// ratio is the ratio and, in brackets, its interval.
+func (a *Against) ratio() string {
+	if a.Interval == nil {
+		return fmt.Sprintf("%.2f", a.Ratio)
+	}
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", a.Ratio, a.Interval[0], a.Interval[1])
 }
 
 // figures are the lower quartile and, in brackets, the median.
