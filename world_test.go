@@ -3,6 +3,7 @@ package strand
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,6 +71,9 @@ func TestProgressInACrowd(t *testing.T) {
 	}
 	for ranks, want := range map[int]bool{0: false, 99 * runtime.NumCPU(): false, 100 * runtime.NumCPU(): true} {
 		require.Equal(t, want, progress(params, crowdOf(crowd{ranks: ranks})).Throng, ranks)
+	}
+	for ranks, want := range map[int]time.Duration{0: 0, 2: 0, 8: time.Millisecond, 12: 1500 * time.Microsecond, 16: 2 * time.Millisecond, 200: 2 * time.Millisecond} {
+		require.Equal(t, want, progress(params, crowdOf(crowd{ranks: ranks, processors: 2})).Turn, ranks)
 	}
 	many := 8 * runtime.NumCPU()
 	require.False(t, progress(params, crowdOf(crowd{ranks: many, processors: many})).Crowded, "a rank that is bound to one processor of many")

@@ -41,6 +41,14 @@ type Helped interface {
 	Helpers(delta int)
 }
 
+// A Census is a loop that knows whether the ranks of its host outnumber the processors. Optional; a transport
+// looks for it when it is opened.
+type Census interface {
+	// Crowded reports whether they do. Then the peer's work and this rank's take their time from the same
+	// processors: what both of them do together counts, not how soon one of them is done.
+	Crowded() bool
+}
+
 // A Handler reacts to a descriptor.
 type Handler interface {
 	// Poll reads and writes what is possible without waiting. Writable says

@@ -39,7 +39,7 @@ type loan struct {
 
 // lendable reports whether a frame can be lent: it has one piece of memory, and there is a place in the list.
 func (p *pipe) lendable(f *btl.Frame) bool {
-	return len(f.More) == 0 && len(p.loans) < maxLoans && p.choice.lends(f.Size)
+	return len(f.More) == 0 && len(p.loans) < maxLoans && p.choice.lends(f.Size, p.m.crowded)
 }
 
 // lend announces a frame, and reports whether there was room for that.

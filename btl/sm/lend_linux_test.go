@@ -3,9 +3,7 @@ package sm
 import (
 	"bytes"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -148,31 +146,4 @@ func TestNoSingleCopies(t *testing.T) {
 	require.True(t, p.ep[1].receive())
 	assert.Equal(t, btl.Done, p.ep[0].Send(frame(20_000), 0))
 	assert.Zero(t, p.ep[1].pipe.wants.said)
-}
-
-// Of each length the receiver wants what was sooner. The sender does that, and now and then the other, so that
-// a change shows.
-func TestChoice(t *testing.T) {
-	var word atomic.Uint64
-	c, a := choice{wants: &word}, appraisal{wants: &word}
-	assert.False(t, c.lends(64<<10), "before it is known that the memory can be read")
-	a.allow()
-	send := func(size, frames int, lent, copied time.Duration) (lends int) {
-		for range frames {
-			if took := copied; c.lends(size) {
-				lends++
-				a.observe(size, int64(lent), true)
-			} else {
-				a.observe(size, int64(took), false)
-			}
-		}
-		return lends
-	}
-	assert.Equal(t, firstTries/2, send(64<<10, firstTries, 4*time.Microsecond, 6*time.Microsecond))
-	assert.Equal(t, 310, send(64<<10, 320, 4*time.Microsecond, 6*time.Microsecond))
-	send(1<<20, firstTries, 100*time.Microsecond, 70*time.Microsecond)
-	assert.Equal(t, 10, send(1<<20, 320, 100*time.Microsecond, 70*time.Microsecond))
-	assert.Equal(t, 310, send(64<<10, 320, 4*time.Microsecond, 6*time.Microsecond), "another length")
-	send(64<<10, 64, 9*time.Microsecond, 6*time.Microsecond)
-	assert.Equal(t, 10, send(64<<10, 320, 9*time.Microsecond, 6*time.Microsecond), "things have changed")
 }

@@ -32,6 +32,7 @@ type module struct {
 	mark       *uint64 // peers that read our memory find out by it whose memory it is
 	bounce     []byte  // frames that are lent, on their way to a landing place in pieces
 	unreadable bool    // no peer's memory can be read
+	crowded    bool    // the ranks of this host outnumber its processors
 	closed     bool
 }
 
@@ -55,6 +56,9 @@ func open(h btl.Host) ([]btl.Module, error) {
 		MaxFrame:  cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{layout, 0},
 	})
 	m.mark = newMark()
+	if census, ok := m.loop.(btl.Census); ok {
+		m.crowded = census.Crowded()
+	}
 	if h.Size() > 1 {
 		if err := m.try(); err != nil {
 			return nil, &btl.UnavailableError{Component: "sm", Reason: err.Error(), Remedy: remedyOf(err)}

@@ -25,9 +25,15 @@ type pair struct {
 // unconnected opens the modules of two ranks.
 func unconnected(t *testing.T, settings ...param.Setting) *pair {
 	t.Helper()
+	return unconnectedOf(t, Component{}, settings...)
+}
+
+// unconnectedOf is unconnected for a component of the test's.
+func unconnectedOf(t *testing.T, c btl.Component, settings ...param.Setting) *pair {
+	t.Helper()
 	p := &pair{t: t, loop: new(btltest.Loop)}
 	for i := range p.hosts {
-		p.hosts[i] = btltest.NewHost(t, i, 2, Component{}, settings...)
+		p.hosts[i] = btltest.NewHost(t, i, 2, c, settings...)
 		p.hosts[i].Clock = p.loop
 		p.modules[i] = p.hosts[i].Open().(*module)
 	}
@@ -38,13 +44,18 @@ func unconnected(t *testing.T, settings ...param.Setting) *pair {
 func connect(t *testing.T, settings ...param.Setting) *pair {
 	t.Helper()
 	p := unconnected(t, settings...)
+	p.connect()
+	return p
+}
+
+func (p *pair) connect() {
+	p.t.Helper()
 	p.dial()
 	p.until("connected", func() bool {
 		return p.recv[0].Ups == 1 && len(p.hosts[1].Accepted) == 1 && p.hosts[1].Accepted[0].Ups == 1
 	})
 	p.recv[1] = p.hosts[1].Accepted[0]
 	p.ep[1] = p.recv[1].Endpoint.(*endpoint)
-	return p
 }
 
 // dial has rank 0 begin to connect.

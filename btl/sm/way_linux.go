@@ -10,6 +10,10 @@ import (
 // memory by one copy of the system's. Which is sooner depends on where the bytes are. What the sender
 // has just written comes sooner through the ring. What the receiver's cache has from the last time, or what no cache has, is
 // read sooner where it is. So the receiver measures both, for each length, and tells which it wants.
+//
+// Where ranks outnumber the processors that measure says too little. The sender's copy, which the receiver does not wait for,
+// takes the processor from another rank, and the rings of many pairs do not stay in a cache. So there
+// the length alone decides.
 
 // ways is the number of lengths that are told apart: each is twice the one before.
 const ways = 16
@@ -26,6 +30,9 @@ const (
 	firstTries = 8
 	// tryAgain: every so many frames one goes by the other way, since things change.
 	tryAgain = 32
+	// crowdLends: in a crowd a frame of that length, or a longer one, is lent. A shorter one costs less by two
+	// copies than by a system call and by an answer that it has been read.
+	crowdLends = 32 << 10
 )
 
 // choice is the sender's side: which frames it lends.
@@ -34,10 +41,14 @@ type choice struct {
 	tries [ways]uint32
 }
 
-func (c *choice) lends(size int) bool {
+// lends reports whether a frame of that length is lent. In a crowd what the peer has measured does not count.
+func (c *choice) lends(size int, crowded bool) bool {
 	wants := c.wants.Load()
 	if wants&mayLend == 0 {
 		return false
+	}
+	if crowded {
+		return size >= crowdLends
 	}
 	i := wayOf(size)
 	n := c.tries[i]

@@ -40,6 +40,12 @@ type Progressor interface {
 	Progress() bool
 }
 
+var (
+	_ btl.Loop   = (*Engine)(nil)
+	_ btl.Helped = (*Engine)(nil)
+	_ btl.Census = (*Engine)(nil)
+)
+
 // engines counts the engines of this process: with several, a waiter yields to
 // other goroutines instead of other processes.
 var engines atomic.Int32
@@ -305,6 +311,9 @@ func (e *Engine) Busy(delta int) {
 
 // Helpers implements [btl.Helped].
 func (e *Engine) Helpers(delta int) { e.helpers += delta }
+
+// Crowded implements [btl.Census].
+func (e *Engine) Crowded() bool { return e.opts.Crowded }
 
 // clockPolls is at every how many polls a waiter looks at the clock, while the endpoint that is
 // waited for is polled itself. A poll of memory takes a fifth of a look at the clock.

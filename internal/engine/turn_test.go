@@ -92,6 +92,13 @@ func TestPenaltyInACrowd(t *testing.T) {
 	require.True(t, p.mustPark(now))
 }
 
+// Transports are told of a crowd.
+func TestACrowdIsCounted(t *testing.T) {
+	for _, crowded := range []bool{true, false} {
+		require.Equal(t, crowded, newEngine(t, Options{Crowded: crowded}).Crowded())
+	}
+}
+
 func TestACrowdStays(t *testing.T) {
 	require.Nil(t, newEngine(t, Options{Crowded: true}).move)
 }

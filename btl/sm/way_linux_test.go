@@ -1,0 +1,73 @@
+package sm
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btltest"
+)
+
+// Of each length the receiver wants what was sooner. The sender does that, and now and then the other, so that
+// a change shows.
+func TestChoice(t *testing.T) {
+	var word atomic.Uint64
+	c, a := choice{wants: &word}, appraisal{wants: &word}
+	assert.False(t, c.lends(64<<10, false), "before it is known that the memory can be read")
+	a.allow()
+	send := func(size, frames int, lent, copied time.Duration) (lends int) {
+		for range frames {
+			if took := copied; c.lends(size, false) {
+				lends++
+				a.observe(size, int64(lent), true)
+			} else {
+				a.observe(size, int64(took), false)
+			}
+		}
+		return lends
+	}
+	assert.Equal(t, firstTries/2, send(64<<10, firstTries, 4*time.Microsecond, 6*time.Microsecond))
+	assert.Equal(t, 310, send(64<<10, 320, 4*time.Microsecond, 6*time.Microsecond))
+	send(1<<20, firstTries, 100*time.Microsecond, 70*time.Microsecond)
+	assert.Equal(t, 10, send(1<<20, 320, 100*time.Microsecond, 70*time.Microsecond))
+	assert.Equal(t, 310, send(64<<10, 320, 4*time.Microsecond, 6*time.Microsecond), "another length")
+	send(64<<10, 64, 9*time.Microsecond, 6*time.Microsecond)
+	assert.Equal(t, 10, send(64<<10, 320, 9*time.Microsecond, 6*time.Microsecond), "things have changed")
+}
+
+// crowded is the component on a host whose ranks outnumber its processors.
+type crowded struct{ Component }
+
+func (c crowded) Open(h btl.Host) ([]btl.Module, error) { return c.Component.Open(crowdedHost{h}) }
+
+type crowdedHost struct{ btl.Host }
+
+func (h crowdedHost) Loop() btl.Loop { return crowdedLoop{h.Host.Loop().(*btltest.Loop)} }
+
+type crowdedLoop struct{ *btltest.Loop }
+
+func (crowdedLoop) Crowded() bool { return true }
+
+// In a crowd the receiver's measure leaves out what the sender's copy takes from others. So the length decides,
+// from the first frame on, and whatever the receiver has found.
+func TestChoiceInACrowd(t *testing.T) {
+	p := unconnectedOf(t, crowded{})
+	p.connect()
+	require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
+	p.until("arrived", func() bool { return len(p.recv[1].Frames) == 1 })
+	for size, lends := range map[int]bool{crowdLends: true, crowdLends - 1: false, 256 << 10: true} {
+		for i := range 2 * tryAgain {
+			wants := &p.ep[1].pipe.wants
+			wants.observe(size, int64(time.Second), lends)
+			wants.observe(size, int64(time.Microsecond), !lends)
+			p.ep[0].Send(frame(size), 0)
+			require.Equal(t, lends, len(p.ep[0].pipe.loans) == 1, "frame %d of %d bytes", i, size)
+			n := len(p.recv[1].Frames)
+			p.until("arrived", func() bool { return len(p.recv[1].Frames) == n+1 && !p.ep[0].pipe.waits() })
+		}
+	}
+}
