@@ -185,6 +185,7 @@ func progress(params *param.Values, crowd pml.Crowd) engine.Options {
 		Tick:    params.Duration("progress_tick"),
 		Stay:    !params.Bool("progress_move"),
 		Crowded: crowd.Ranks > 0,
+		Turn:    crowd.Turn(),
 		Throng:  crowd.Throng(),
 	}
 }

@@ -34,6 +34,22 @@ const throngShare = 100
 // Throng reports whether there are so many.
 func (c Crowd) Throng() bool { return c.Processors > 0 && c.Ranks >= throngShare*c.Processors }
 
+const (
+	// shareTurn is what a rank takes of the processor in its turn, where all ranks talk, with messages of 64 KB too: it may copy what all
+	// others have sent it.
+	shareTurn = 250 * time.Microsecond
+	// mostTurn is less than what the system gives to who computes.
+	mostTurn = 2 * time.Millisecond
+)
+
+// Turn is how long a rank may have to wait for the processor where all ranks talk.
+func (c Crowd) Turn() time.Duration {
+	if c.Processors < 1 {
+		return 0
+	}
+	return min(shareTurn*time.Duration(c.Ranks)/time.Duration(c.Processors), mostTurn)
+}
+
 // contacts is how many contacts a rank may be making at a time; 0: any number.
 func (c Crowd) contacts() int {
 	if c.Ranks < 1 {

@@ -26,6 +26,8 @@ type Options struct {
 	// Crowded: ranks outnumber the processors, so that waiters share theirs wherever they are. They stay
 	// there, and yield to each other for longer before they park.
 	Crowded bool
+	// Turn is how long a yield may take there before it is a reason to park, if that is more than crowdTurn.
+	Turn time.Duration
 	// Throng: they outnumber them so far that each rests most of the time. Who waits for long leaves the role to the
 	// background goroutine.
 	Throng bool
@@ -131,9 +133,9 @@ func start(opts Options, p poller) *Engine {
 	if e.opts.Tick <= 0 {
 		e.opts.Tick = 200 * time.Microsecond
 	}
-	e.yields.crowded, e.brief = opts.Crowded, briefPolls
+	e.brief = briefPolls
 	if opts.Crowded {
-		e.brief = crowdPolls - 1
+		e.yields.turn, e.brief = int64(max(opts.Turn, crowdTurn)), crowdPolls-1
 	}
 	if !opts.Stay && !opts.Crowded {
 		e.move = moveAway

@@ -7,20 +7,20 @@ import "time"
 // and give the processor back soon. To yield to them costs less than to park and to be woken
 // (docs/decisions/0056-more-ranks-than-processors.md).
 type penalty struct {
-	crowded bool          // there are more ranks than processors
-	length  time.Duration // of the time to park after the last slow yield
-	until   int64         // waits park until then; 0: they spin
-	last    int64         // when that time was set
-	good    int           // quick yields since the last slow one
-	found   bool          // the last yield has found somebody else
-	shared  int           // of so many yields to come none may find anybody else, before others are forgotten
+	turn   int64         // there are more ranks than processors, and a yield to them may take so long; 0: there are not
+	length time.Duration // of the time to park after the last slow yield
+	until  int64         // waits park until then; 0: they spin
+	last   int64         // when that time was set
+	good   int           // quick yields since the last slow one
+	found  bool          // the last yield has found somebody else
+	shared int           // of so many yields to come none may find anybody else, before others are forgotten
 }
 
 const (
 	slowYield = int64(60 * time.Microsecond)
-	// crowdYield is more than a yield takes in a crowd where all talk, and less than what the system
+	// crowdTurn is more than a yield takes in a crowd where all talk, and less than what the system
 	// gives to who computes.
-	crowdYield   = int64(time.Millisecond)
+	crowdTurn    = time.Millisecond
 	firstPenalty = 250 * time.Microsecond
 	maxPenalty   = 100 * time.Millisecond
 	goodYields   = 2_000
@@ -31,15 +31,15 @@ const (
 
 // slow is what a yield takes that finds somebody who does not give the processor back soon.
 func (p *penalty) slow() int64 {
-	if p.crowded {
-		return crowdYield
+	if p.turn > 0 {
+		return p.turn
 	}
 	return slowYield
 }
 
 // others is how much of a yield's time is not the waiter's own: others that wait as well have had it.
 func (p *penalty) others(yieldTime int64) int64 {
-	if p.crowded && yieldTime <= crowdYield {
+	if yieldTime <= p.turn {
 		return yieldTime
 	}
 	return 0

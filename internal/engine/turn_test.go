@@ -46,13 +46,13 @@ func TestTheTimeOfOthersIsNotSpun(t *testing.T) {
 	}
 	const most, crowd = quickPolls + offers*3/4, crowdPolls + offers*3/4
 	t.Run("others wait", func(t *testing.T) {
-		require.Greater(t, pollsUntilParked(t, crowdYield*2/5, true), crowd)
+		require.Greater(t, pollsUntilParked(t, int64(crowdTurn)*2/5, true), crowd)
 	})
 	t.Run("others compute", func(t *testing.T) {
-		require.Less(t, pollsUntilParked(t, crowdYield+1, true), crowd)
+		require.Less(t, pollsUntilParked(t, int64(crowdTurn)+1, true), crowd)
 	})
 	t.Run("no crowd", func(t *testing.T) {
-		require.Less(t, pollsUntilParked(t, crowdYield*2/5, false), most)
+		require.Less(t, pollsUntilParked(t, int64(crowdTurn)*2/5, false), most)
 	})
 }
 
@@ -82,14 +82,17 @@ func TestACrowdGivesWaySoon(t *testing.T) {
 func TestPenaltyInACrowd(t *testing.T) {
 	clock := int64(1)
 	now := func() int64 { return clock }
-	p := penalty{crowded: true}
-	p.observe(clock, crowdYield)
-	p.observe(clock, crowdYield)
-	require.False(t, p.mustPark(now))
-	p = penalty{crowded: true}
-	p.observe(clock, crowdYield+1)
-	p.observe(clock, crowdYield+1)
-	require.True(t, p.mustPark(now))
+	for turn, want := range map[time.Duration]time.Duration{0: crowdTurn, crowdTurn / 2: crowdTurn, 2 * crowdTurn: 2 * crowdTurn} {
+		yields := newEngine(t, Options{Crowded: true, Turn: turn}).yields
+		p := yields
+		p.observe(clock, int64(want))
+		p.observe(clock, int64(want))
+		require.False(t, p.mustPark(now))
+		p = yields
+		p.observe(clock, int64(want)+1)
+		p.observe(clock, int64(want)+1)
+		require.True(t, p.mustPark(now))
+	}
 }
 
 // Transports are told of a crowd.
