@@ -210,13 +210,18 @@ func (o *commoner) Turn(all bool) error {
 	}
 	m.Turn()
 	if o.turns++; o.turns%glanceEvery == 0 {
-		o.comm.world.pml.Glance()
+		o.company = o.comm.world.pml.Glance(o.turns%offerEvery == 0 && !o.Crowded())
 	}
 	return o.wake()
 }
 
-// glanceEvery is at every how many steps a rank looks after messages, which go on while it makes calls by memory.
-const glanceEvery = 8
+const (
+	// glanceEvery is at every how many steps a rank looks after messages, which go on while it makes calls by memory.
+	glanceEvery = 8
+	// offerEvery is at every how many it offers the processor: it never waits where all come at the same time, and other threads of the
+	// ranks, in a message each, would have to wait until the system takes the processor from it. In a crowd each wait is such an offer.
+	offerEvery = 64
+)
 
 // wake wakes those who wait for what this rank has done, by a message.
 func (o *commoner) wake() error {
@@ -236,12 +241,18 @@ const (
 	quickLooks = 2000
 	// crowdLooks is how often where ranks outnumber the processors. It lets others run before each look.
 	crowdLooks = 16
+	// briefLooks is how often where another goroutine of the rank waits for messages.
+	briefLooks = 64
 )
 
 // await waits until a rank has done something.
 func (o *commoner) await(ctx context.Context, rank int, what commons.Awaited) error {
 	m := o.held()
-	if o.Crowded() {
+	if o.company {
+		if m.Spin(rank, what, briefLooks) {
+			return nil
+		}
+	} else if o.Crowded() {
 		for range crowdLooks {
 			if engine.Pause(); m.Has(rank, what) {
 				return nil

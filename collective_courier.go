@@ -27,6 +27,7 @@ type courier struct {
 	number   int        // of the call
 	shown    int        // how many bytes are to be shown there
 	turns    uint       // steps made there
+	company  bool       // another goroutine waits for messages, as far as is known
 }
 
 // expected is what a receive is to bring.

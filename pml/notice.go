@@ -107,11 +107,13 @@ func (p *PML) Locked(f func()) {
 }
 
 // Glance looks after messages, for who waits for something else, or for nothing: at what no descriptor announces each time, at descriptors
-// now and then.
-func (p *PML) Glance() {
+// now and then. It has other goroutines run that wait for a processor, and processes if that is asked for, and reports whether
+// another goroutine waits for messages.
+func (p *PML) Glance(processes bool) (company bool) {
 	p.engine.Lock()
+	defer p.engine.Unlock()
 	p.engine.Poll(silent{})
-	p.engine.Unlock()
+	return p.engine.MakeWay(processes)
 }
 
 // silent is a source of which nothing comes.

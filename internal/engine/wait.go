@@ -425,6 +425,25 @@ const longWait = int64(time.Millisecond)
 
 func (e *Engine) waitsLong(w *waiter) bool { return e.clock-w.since >= longWait }
 
+// MakeWay has goroutines run that may have waited for a processor long enough, and other processes if that is asked for. It is for who
+// works for long and seldom waits here. It reports whether another goroutine waits for messages. The lock is held, and released for a moment.
+func (e *Engine) MakeWay(processes bool) (company bool) {
+	goroutines := e.contended.Load() > 0 || e.woken && e.holder == nil || e.othersWait()
+	if goroutines || processes {
+		if e.holder == nil {
+			e.woken = false
+		}
+		e.mu.Unlock()
+		if goroutines || engines.Load() > 1 {
+			runtime.Gosched()
+		} else {
+			yield()
+		}
+		e.mu.Lock()
+	}
+	return e.holder != nil && e.holder != &e.background.waiter
+}
+
 // othersWait reports whether other goroutines may have waited for a processor long enough.
 func (e *Engine) othersWait() bool {
 	if now := e.poller.now(); now-e.letIn >= goschedEvery {

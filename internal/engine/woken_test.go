@@ -3,6 +3,7 @@ package engine
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,4 +70,34 @@ func TestWhoIsWokenRunsAndPolls(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who never waits has other goroutines of the only processor run, and hears whether one of them waits for messages.
+func TestWhoNeverWaitsMakesWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	e := newEngine(t, Options{Spin: time.Hour})
+	rounds, ran := 50, 0
+	for range rounds {
+		var done atomic.Bool
+		go done.Store(true)
+		e.Lock()
+		e.letIn = e.poller.now() - goschedEvery
+		assert.False(t, e.MakeWay(false))
+		e.Unlock()
+		if done.Load() {
+			ran++
+		}
+	}
+	assert.Greater(t, ran, rounds/2)
+
+	over := &flag{}
+	var waits sync.WaitGroup
+	waits.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), over, &counter{})) })
+	e.until(t, "somebody waits", func() bool { return e.holder != nil && e.holder != &e.background.waiter })
+	e.Lock()
+	assert.True(t, e.MakeWay(false))
+	assert.True(t, e.MakeWay(true))
+	over.set(e)
+	e.Unlock()
+	waits.Wait()
 }
