@@ -262,8 +262,13 @@ func (o *commoner) await(ctx context.Context, rank int, what commons.Awaited) er
 		return nil
 	}
 	for !m.Has(rank, what) {
-		if m.Beyond(rank, uint64(o.number)) && !m.Has(rank, what) {
+		if m.Beyond(rank) && !m.Has(rank, what) {
 			return o.comm.strayed(o.name, rank)
+		}
+		if m.Behind(rank) { // it may sleep until this rank does what was due in that call
+			if err := o.wake(); err != nil {
+				return err
+			}
 		}
 		if err := o.sleep(ctx, rank, what); err != nil {
 			return err
@@ -278,7 +283,7 @@ func (o *commoner) sleep(ctx context.Context, rank int, what commons.Awaited) er
 	m := o.held()
 	r, err := o.comm.coll.Irecv(nil, nil, rank, tagAwake)
 	if err == nil {
-		if m.Wait(rank); m.Has(rank, what) && m.Awake() {
+		if m.Wait(rank); (m.Has(rank, what) || m.Beyond(rank)) && m.Awake() {
 			pml.Leave(r)
 			return nil
 		}

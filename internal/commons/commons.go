@@ -29,6 +29,9 @@ const (
 	markSize = 16
 	// lengthBits of a place's word are the number of bytes shown, those above it the step.
 	lengthBits = 24
+	// callAt is where the call's number begins in the word of a rank's standing. Below it are the step's number within the call and, lowest,
+	// the area. All may come round: of two words that are compared none is far ahead.
+	callAt = 32
 	// MostRoom bounds what a rank shows in a step.
 	MostRoom = 1 << 22
 )
@@ -57,8 +60,8 @@ const (
 	Past
 )
 
-// An area is where steps of one kind are shown. It has a line for each rank, which says with which step the rank is done, and of which
-// call it has begun one, and the places of all ranks.
+// An area is where steps of one kind are shown. It has a line for each rank, which says with which step the rank is done, and the places
+// of all ranks. In the first area the line says too where the rank stands: in which step of which call.
 type area struct {
 	depth, room int
 	dones       int    // where the lines are
@@ -105,7 +108,8 @@ type Memory struct {
 	ranks, own int
 	order      sealed.Order
 	areas      [2]area
-	now        *area // of the step that is being made
+	now        *area  // of the step that is being made
+	standing   uint64 // what the others read of this rank
 }
 
 func newMemory(mem []byte, own, ranks, room int, o sealed.Order) *Memory {
@@ -122,10 +126,22 @@ func (m *Memory) Room() int { return m.areas[1].room }
 
 // Begin begins a step in which no rank shows more than n bytes, of a call with that number. All ranks give the same n.
 func (m *Memory) Begin(n int, call uint64) {
-	if m.now = &m.areas[0]; n > m.now.room {
-		m.now = &m.areas[1]
+	area := uint64(0)
+	if n > m.areas[0].room {
+		area = 1
 	}
-	m.word(m.now.dones + m.own*line + wordSize).Store(call)
+	m.now = &m.areas[area]
+	ordinal := uint32(0)
+	if uint32(m.standing>>callAt) == uint32(call) {
+		ordinal = uint32(m.standing)&^1 + 2
+	}
+	m.standing = call<<callAt | uint64(ordinal) | area
+	m.stands(m.own).Store(m.standing)
+}
+
+// stands is the word that says where a rank stands.
+func (m *Memory) stands(rank int) *atomic.Uint64 {
+	return m.word(m.areas[0].dones + rank*line + wordSize)
 }
 
 // Reader returns a rank that still may look at what this one has shown before in the place of this step; −1: the place is free.
@@ -170,15 +186,16 @@ func (m *Memory) Has(rank int, what Awaited) bool {
 	return m.word(a.place(rank, m.ranks)).Load()>>lengthBits == a.step
 }
 
-// Beyond reports whether another rank has begun a step of a call with a higher number. If it has not done what is waited for in this one
-// either, it never will.
-func (m *Memory) Beyond(rank int, call uint64) bool {
-	for i := range m.areas {
-		if m.word(m.areas[i].dones+rank*line+wordSize).Load() > call {
-			return true
-		}
-	}
-	return false
+// Beyond reports whether another rank has begun a later step than this one, or another kind of it. If it has not done what is waited for
+// in this one either, it never will.
+func (m *Memory) Beyond(rank int) bool {
+	theirs := m.stands(rank).Load()
+	return int64(theirs-m.standing) > 0 || theirs == m.standing^1
+}
+
+// Behind reports whether another rank is still in a call before this one.
+func (m *Memory) Behind(rank int) bool {
+	return int32(uint32(m.stands(rank).Load()>>callAt)-uint32(m.standing>>callAt)) < 0
 }
 
 // Spin looks so often whether a rank has done what is waited for.

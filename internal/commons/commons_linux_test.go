@@ -157,15 +157,38 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Who is beyond a call will do nothing more in it.
+// Who is beyond a step will do nothing more in it: who has begun a later one, or another kind of it. Numbers of calls come round.
 func TestBeyond(t *testing.T) {
-	all := memories(t, 2, 2*shortRoom)
-	assert.False(t, all[0].Beyond(1, 5))
-	all[1].Begin(0, 5)
-	assert.False(t, all[0].Beyond(1, 5))
-	all[1].Turn()
-	all[1].Begin(shortRoom+1, 6)
-	assert.True(t, all[0].Beyond(1, 5))
+	const call = 1<<callAt - 1
+	for name, c := range map[string]struct {
+		begin  func(m *Memory)
+		beyond bool
+		behind bool
+	}{
+		"the same step":            {func(m *Memory) { m.Begin(0, call) }, false, false},
+		"the step before":          {func(*Memory) {}, false, false},
+		"a later step":             {func(m *Memory) { m.Begin(0, call); m.Begin(0, call) }, true, false},
+		"a later step of its kind": {func(m *Memory) { m.Begin(0, call); m.Begin(shortRoom+1, call) }, true, false},
+		"another kind of step":     {func(m *Memory) { m.Begin(shortRoom+1, call) }, true, false},
+		"a later call":             {func(m *Memory) { m.Begin(0, call); m.Begin(shortRoom+1, call+1) }, true, false},
+		"an earlier call":          {func(m *Memory) { m.Begin(0, call-1) }, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := memories(t, 2, 2*shortRoom)
+			for _, m := range all {
+				if m.Begin(0, call-1); !c.behind {
+					m.Begin(0, call)
+				}
+			}
+			if all[0].Begin(0, call); c.behind {
+				all[0].Begin(0, call)
+			}
+			assert.False(t, all[0].Beyond(1))
+			c.begin(all[1])
+			assert.Equal(t, c.beyond, all[0].Beyond(1))
+			assert.Equal(t, c.behind, all[0].Behind(1))
+		})
+	}
 }
 
 // Nonsense in the memory is an error, and nothing beyond the place is read.
