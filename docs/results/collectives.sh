@@ -19,10 +19,10 @@ for btl in tcp sm; do
       if (!($1 in known)) { known[$1] = 1; ranks[++numbers] = $1 }
       low = $9; sub(/^\(/, "", low); sub(/–.*/, "", low)
       bad = low + 0 > aim; all[$1]++; beyond[$1] += bad
-      cell[key, $1] = sprintf("%.3g | %s%s%s %s | %.2f", $4, bad ? "**" : "", $8, bad ? "**" : "", $9, $(NF - 2) / $NF)
+      cell[key, $1] = sprintf("%.3g | %s%s%s %s | %.2f", $4, (bad ? "**" : ""), $8, (bad ? "**" : ""), $9, $(NF - 2) / $NF)
     }
     END {
-      printf "\n## %s\n\n| call | size |", btl == "tcp" ? "TCP" : "Shared memory"
+      printf "\n## %s\n\n| call | size |", (btl == "tcp" ? "TCP" : "Shared memory")
       for (i = 1; i <= numbers; i++) printf " %d ranks, µs | ratio | processor time, ratio |", ranks[i]
       printf "\n|---|---|"
       for (i = 1; i <= numbers; i++) printf "---|---|---|"
@@ -33,7 +33,7 @@ for btl in tcp sm; do
         print ""
       }
       print ""
-      for (i = 1; i <= numbers; i++) printf "%s%d of %d cells with %d ranks", i > 1 ? ", " : "Beyond the aim: ", beyond[ranks[i]], all[ranks[i]], ranks[i]
+      for (i = 1; i <= numbers; i++) printf "%s%d of %d cells with %d ranks", (i > 1 ? ", " : "Beyond the aim: "), beyond[ranks[i]], all[ranks[i]], ranks[i]
       print "."
     }'
 done
