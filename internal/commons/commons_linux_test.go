@@ -232,6 +232,7 @@ func TestTicketsThatAreRefused(t *testing.T) {
 	} {
 		_, err := Join(ticket, 1, ranks, room)
 		assert.ErrorContains(t, err, want)
+		assert.NotContains(t, err.Error(), "\n")
 	}
 	_, err = Join(good, 1, ranks+1, room)
 	assert.ErrorContains(t, err, "bytes, and not")

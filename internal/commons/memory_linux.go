@@ -40,8 +40,10 @@ var errNotThis = errors.New("it is not the memory that was meant")
 func Join(t Ticket, own, ranks, room int) (*Memory, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", binary.LittleEndian.Uint64(t[:]), binary.LittleEndian.Uint64(t[8:]))
 	// To open something else, a device or a pipe, may do something.
-	if to, err := os.Readlink(path); err != nil || !strings.HasPrefix(to, "/memfd:"+name) {
-		return nil, fmt.Errorf("%s: %w", path, errors.Join(err, errNotThis))
+	if to, err := os.Readlink(path); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotThis, err)
+	} else if !strings.HasPrefix(to, "/memfd:"+name) {
+		return nil, fmt.Errorf("%s: %w", path, errNotThis)
 	}
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
