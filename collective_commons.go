@@ -2,6 +2,7 @@ package strand
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -25,6 +26,7 @@ const (
 type holding struct {
 	tried  bool // by the calls, one after the other
 	memory *commons.Memory
+	share  share
 	state  atomic.Int32
 }
 
@@ -42,23 +44,65 @@ func (h *holding) use() bool {
 
 func (h *holding) rest() {
 	if !h.state.CompareAndSwap(holdingUsed, holdingIdle) {
-		h.memory.Close()
+		h.close()
 	}
+}
+
+// close unmaps the memory.
+func (h *holding) close() {
+	h.memory.Close()
+	h.share.giveBack()
 }
 
 // release unmaps the memory, at once or when the call ends that is using it.
 func (h *holding) release() {
 	if h.state.Swap(holdingReleased) == holdingIdle && h.memory != nil {
-		h.memory.Close()
+		h.close()
 	}
 }
 
-// keep takes memory that has just been made.
-func (h *holding) keep(m *commons.Memory) {
-	h.memory = m
-	if h.state.Load() == holdingReleased { // the communicator was freed meanwhile
-		h.memory = nil
+// keep takes memory that has just been made, and what this rank has of it.
+func (h *holding) keep(m *commons.Memory, s share) {
+	if !h.state.CompareAndSwap(holdingIdle, holdingUsed) { // the communicator was freed meanwhile
 		m.Close()
+		s.giveBack()
+		return
+	}
+	h.memory, h.share = m, s
+	h.rest()
+}
+
+// mostCommons is how many bytes a rank has of all memories together: some 50 of them, with sixteen ranks. One alone may be larger, and the
+// world's own is always there. Programs may make communicators by the thousand, and never free them.
+const mostCommons = 16 << 20
+
+// A budget is what a rank has of memories: as many bytes of each as it would have if all its ranks had as much.
+type budget struct{ taken atomic.Int64 }
+
+// share is a rank's part of one of them.
+type share struct {
+	of    *budget
+	bytes int64
+}
+
+var errNoCommons = errors.New("coll_shared_size is 0")
+
+// take takes a share of memory for so many ranks that show up to room bytes at a time.
+func (b *budget) take(ranks, room int, world bool) (share, error) {
+	if room == 0 {
+		return share{}, errNoCommons
+	}
+	s := share{b, int64(commons.Size(ranks, room) / ranks)}
+	if all := b.taken.Add(s.bytes); all > mostCommons && all > s.bytes && !world {
+		s.giveBack()
+		return share{}, fmt.Errorf("a rank has %d bytes of that of other communicators: free those that are not needed any more, or lower coll_shared_size", all-s.bytes)
+	}
+	return s, nil
+}
+
+func (s share) giveBack() {
+	if s.of != nil {
+		s.of.taken.Add(-s.bytes)
 	}
 }
 
@@ -71,7 +115,7 @@ func (k *courier) common(ctx context.Context, number int) error {
 	}
 	h.tried = true
 	room := sharedSize(c.world.params, c.Size())
-	if c.Size() < 2 || c.Size() > mostCommoners || room == 0 {
+	if c.Size() < 2 || c.Size() > mostCommoners {
 		return nil
 	}
 	if err := k.locate(ctx); err != nil {
@@ -82,9 +126,12 @@ func (k *courier) common(ctx context.Context, number int) error {
 	}
 	defer func(tag int) { k.tag = tag }(k.tag)
 	k.tag = tagCommons
-	m, err := k.makeCommons(ctx, room)
-	if err == nil && m != nil {
-		h.keep(m)
+	s, why := c.world.commons.take(c.Size(), room, c.first)
+	m, err := k.makeCommons(ctx, room, why)
+	if m != nil {
+		h.keep(m, s)
+	} else {
+		s.giveBack()
 	}
 	return err
 }
@@ -107,13 +154,13 @@ func sharedSize(params *param.Values, ranks int) int {
 	return room
 }
 
-// makeCommons has rank 0 make the memory and all others join it. Where one of them can not, nobody has it.
-func (k *courier) makeCommons(ctx context.Context, room int) (*commons.Memory, error) {
+// makeCommons has rank 0 make the memory and all others join it. Where one of them can not, nobody has it. A rank whose parameters say
+// that there is none takes part too: it does not know what the others' say.
+func (k *courier) makeCommons(ctx context.Context, room int, why error) (*commons.Memory, error) {
 	c := k.comm
 	var m *commons.Memory
 	var t commons.Ticket
-	var why error
-	if c.rank == 0 {
+	if why == nil && c.rank == 0 {
 		var handed func()
 		if m, t, handed, why = commons.Make(c.Size(), room); why == nil {
 			defer handed()
@@ -121,7 +168,7 @@ func (k *courier) makeCommons(ctx context.Context, room int) (*commons.Memory, e
 	}
 	err := coll.Bcast(ctx, k, &coll.Choice{Bcast: "binomial"}, t[:], 0)
 	if err == nil && !t.Empty() {
-		if c.rank > 0 {
+		if why == nil && c.rank > 0 {
 			m, why = commons.Join(t, c.rank, c.Size(), room)
 		}
 		lacks := []byte{0}
@@ -136,7 +183,7 @@ func (k *courier) makeCommons(ctx context.Context, room int) (*commons.Memory, e
 	if m != nil {
 		m.Close()
 	}
-	if why != nil {
+	if why != nil && !errors.Is(why, errNoCommons) {
 		c.world.say(btl.LogInfo, fmt.Sprintf("the ranks of a communicator have no memory in common for collective calls: %v", why))
 	}
 	return nil, err

@@ -39,6 +39,7 @@ type World struct {
 	say     func(btl.LogLevel, string) // puts a line there, if people want to read such lines
 	checks  bool                       // coll_check
 	offices offices
+	commons budget        // of the memories that this rank has in common with others
 	counter atomic.Uint32 // of the communicators named by this process
 	once    sync.Once
 	closed  error

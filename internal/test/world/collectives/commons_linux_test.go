@@ -19,6 +19,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/calls"
 	"github.com/strandmp/strand/internal/test/world"
+	"github.com/strandmp/strand/strandtest"
 )
 
 // warm makes the calls after which ranks have memory in common, if they ever have.
@@ -98,6 +99,70 @@ func TestWhoHasMemoryInCommon(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			assert.Len(t, said, 2*has, "%v", said)
+		})
+	}
+}
+
+// A rank has memory for some communicators, not for all that a program makes: the others' calls go by messages until some are freed. A line says so.
+func TestMemoryIsBounded(t *testing.T) {
+	var mu sync.Mutex
+	refused := 0
+	log := strand.WithLog(func(_ btl.LogLevel, line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if strings.Contains(line, "no memory in common") {
+			assert.Contains(t, line, "free those that are not needed any more, or lower coll_shared_size")
+			refused++
+		}
+	})
+	const n = 2
+	w := warmed(t, n, strand.WithParam("coll_shared_size", "1M"), log, strand.WithParam("verbose", "1"))
+	base := mappings(t)
+	another := func() []*strand.Comm {
+		dups := make([]*strand.Comm, n)
+		together(t, w, func(ctx context.Context, c *strand.Comm) (err error) {
+			if dups[c.Rank()], err = c.Dup(ctx); err != nil {
+				return err
+			}
+			return warm(ctx, dups[c.Rank()])
+		})
+		return dups
+	}
+	first := another() // 4 MB of each rank, as the world's own
+	another()
+	require.Equal(t, base+2*n, mappings(t))
+	require.Zero(t, refused)
+	another() // the fourth
+	require.Equal(t, base+2*n, mappings(t))
+	require.Equal(t, n, refused)
+	for _, c := range first {
+		require.NoError(t, c.Free())
+	}
+	another()
+	require.Equal(t, base+2*n, mappings(t))
+	require.Equal(t, n, refused)
+}
+
+// Where the parameters of ranks differ none has memory, and all calls are made.
+func TestWhoseSizesDiffer(t *testing.T) {
+	for name, sizes := range map[string][3]string{
+		"rank 0 has none": {"0", "64K", "64K"}, "another rank has none": {"64K", "64K", "0"}, "all want some": {"64K", "4K", "64K"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ranks := make([]*strand.World, len(sizes))
+			var all sync.WaitGroup
+			for rank, job := range strandtest.NewJobs(len(sizes)) {
+				all.Go(func() {
+					var err error
+					ranks[rank], err = strand.Init(world.Context(t), strand.WithJob(job), strand.WithParam("btl", "sm,self"), strand.WithParam("coll_shared_size", sizes[rank]))
+					assert.NoError(t, err)
+				})
+			}
+			all.Wait()
+			before := mappings(t)
+			together(t, ranks, warm)
+			require.Equal(t, before, mappings(t))
+			world.Close(t, ranks...)
 		})
 	}
 }
