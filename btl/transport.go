@@ -229,6 +229,14 @@ type Gauge interface {
 	Outstanding() int
 }
 
+// A Speedometer is an endpoint that knows how fast its path is. Optional; the PML asks it before it sends a
+// long message, now and then.
+type Speedometer interface {
+	// Speed returns the bytes a second that the peer's system has lately confirmed while there was more to send, 0 if
+	// that is not known.
+	Speed() int64
+}
+
 // A Flusher is an endpoint whose send queue can be measured and emptied. Optional.
 type Flusher interface {
 	// Flush sends at once what Send has held back.

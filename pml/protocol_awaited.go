@@ -37,5 +37,5 @@ func (a *awaited) guess() bool {
 // presumed reports whether a message beyond the eager limit is sent at once all
 // the same. Over several rails it is not: they share what is cut into pieces.
 func (pe *peer) presumed(op *operation, r *rail) bool {
-	return op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerAwaited)) && len(pe.rails) == 1 && pe.awaited.guess()
+	return op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerAwaited)) && len(pe.rails) == 1 && (r.isSlow() || pe.awaited.guess())
 }

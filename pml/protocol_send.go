@@ -94,6 +94,9 @@ func (pe *peer) launch(op *operation) {
 		pe.pml.stats.Demoted++
 	}
 	first := pe.firstPiece(op.size, r)
+	if !op.packs && len(pe.rails) == 1 && r.isSlow() {
+		first = min(op.size, uint64(r.eagerLimit(pe.pml.tune.eagerAwaited)))
+	}
 	if starved || first > 0 && !op.spend(int(first)) {
 		first, starved = 0, true
 	}

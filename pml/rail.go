@@ -17,9 +17,11 @@ type rail struct {
 	attr      btl.Attr
 	path      btl.Path
 	endpoint  btl.Endpoint
-	poller    btl.Poller  // the endpoint, if it can poll
-	gauge     btl.Gauge   // likewise, if it can tell what is under way
-	queue     btl.Flusher // likewise, if it holds frames until they have arrived, and tells what it has not sent
+	poller    btl.Poller      // the endpoint, if it can poll
+	gauge     btl.Gauge       // likewise, if it can tell what is under way
+	queue     btl.Flusher     // likewise, if it holds frames until they have arrived, and tells what it has not sent
+	meter     btl.Speedometer // likewise, if it can tell how fast it is
+	pace      pace
 	weight    float64
 	share     share
 	way       rails.Rail    // what it is good for now
@@ -47,6 +49,7 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 	r.endpoint = ep
 	r.poller, _ = ep.(btl.Poller)
 	r.gauge, _ = ep.(btl.Gauge)
+	r.meter, _ = ep.(btl.Speedometer)
 	if r.attr.Confirms {
 		r.queue, _ = ep.(btl.Flusher)
 	}
@@ -182,7 +185,7 @@ func (r *rail) Released(bf *btl.Frame) {
 		r.look(r.pml.engine.Now())
 	}
 	f.settle()
-	if len(r.peer.rails) > 1 {
+	if len(r.peer.rails) > 1 || r.peer.streams.head != nil {
 		r.peer.pump() // the rail takes another piece
 	}
 	r.peer.unpacked()

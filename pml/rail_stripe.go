@@ -36,8 +36,8 @@ func (pe *peer) speed(r *rail) float64 {
 // It is nil if the busy rails would have delivered everything before.
 func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 	if len(pe.rails) == 1 {
-		if r := pe.rails[0]; r.serves() && !r.busy {
-			return r, n
+		if r := pe.rails[0]; r.serves() && !r.busy && !r.laden() {
+			return r, r.portion(n)
 		}
 		return nil, 0
 	}

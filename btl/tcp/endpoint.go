@@ -35,6 +35,7 @@ var (
 	_ btl.Aborter     = (*endpoint)(nil)
 	_ btl.Pather      = (*endpoint)(nil)
 	_ btl.Watched     = (*endpoint)(nil)
+	_ btl.Speedometer = (*endpoint)(nil)
 	_ btl.Reporter    = (*endpoint)(nil)
 	_ btl.Reporter    = (*module)(nil)
 )
@@ -180,6 +181,14 @@ func (ep *endpoint) Outstanding() int {
 		return -1
 	}
 	return n + ep.Queued()
+}
+
+// Speed implements [btl.Speedometer]. Within this machine nothing is on the way but the processes themselves.
+func (ep *endpoint) Speed() int64 {
+	if !ep.Live() || ep.nearby {
+		return 0
+	}
+	return rawio.SpeedOf(ep.conn.FD())
 }
 
 // InFlight implements [wireup.Endpoint].

@@ -34,11 +34,11 @@ func (o *overlaps) hidden() float64 {
 	return (r + c - b) / min(r, c)
 }
 
-// overlapVariable tells overlapping how many rounds to make.
-const overlapVariable = "OVERLAP_ROUNDS"
-
-// reduced is how many bytes are reduced.
-const reduced = 1 << 20
+// Variables tell overlapping how many rounds to make, and how many bytes to reduce.
+const (
+	overlapVariable = "OVERLAP_ROUNDS"
+	reducedVariable = "OVERLAP_BYTES"
+)
 
 // A reduction is what all ranks do at a time: one alone, work alone, or work during one.
 type reduction struct {
@@ -83,8 +83,8 @@ var errNoWork = errors.New("work came to nothing")
 
 // overlapping measures reductions beside work.
 func overlapping(ctx context.Context, w *strand.World) error {
-	var rounds int
-	if _, err := fmt.Sscan(os.Getenv(overlapVariable), &rounds); err != nil {
+	var rounds, reduced int
+	if _, err := fmt.Sscan(os.Getenv(overlapVariable)+" "+os.Getenv(reducedVariable), &rounds, &reduced); err != nil {
 		return err
 	}
 	r := &reduction{comm: w.Comm(), in: slices.Repeat([]float64{1}, reduced/8), out: make([]float64, reduced/8), sum: strand.Sum[float64]()}
@@ -142,23 +142,27 @@ func (r *reduction) calibrate(ctx context.Context) (int, error) {
 	return steps[0], strand.Bcast(ctx, r.comm, steps, 0)
 }
 
-// A reduction of 1 MB that goes on by itself is hidden by computing: the ranks compute meanwhile and make no calls. Over the loopback, where it needs the
-// processors that compute, both together take at least no longer than one after the other.
+// A reduction of some MB that goes on by itself is hidden by computing: the ranks compute meanwhile and make no calls. Over the loopback, where it needs the
+// processors that compute, both together take at least no longer than one after the other. Over a link both directions are in use all
+// the time, whichever rank begins: as much goes each way as is reduced.
 func TestReductionsGoOnMeanwhile(t *testing.T) {
 	rounds := 1
 	if need.Soaking() {
 		rounds = 21
 	}
 	for _, c := range []struct {
-		name string
-		link *emulate.Link // nil: the loopback
-		btl  string
-		aim  float64 // of what is hidden; packets of udp need the processor each time, and come when computing lets them
+		name  string
+		bytes int
+		link  *emulate.Link // nil: the loopback
+		btl   string
+		aim   float64 // of what is hidden; packets of udp need the processor each time, and come when computing lets them
 	}{
-		{"tcp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "tcp,self", 0.8},
-		{"udp, 100 Mbit/s", &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "udp,self", 0.5},
-		{"tcp, loopback", nil, "tcp,self", 0},
-		{"sm, loopback", nil, "sm,self", 0},
+		{"tcp, 100 Mbit/s", 1 << 20, &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "tcp,self", 0.8},
+		{"tcp, 100 Mbit/s, 4 MB", 4 << 20, &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "tcp,self", 0},
+		{"tcp, 1 Gbit/s, 4 MB", 4 << 20, &emulate.Link{NIC: emulate.NIC{Rate: 1_000_000_000}}, "tcp,self", 0},
+		{"udp, 100 Mbit/s", 1 << 20, &emulate.Link{NIC: emulate.NIC{Rate: 100_000_000}}, "udp,self", 0.5},
+		{"tcp, loopback", 1 << 20, nil, "tcp,self", 0},
+		{"sm, loopback", 1 << 20, nil, "sm,self", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			prefixes := make([][]string, 2) // of this host
@@ -172,7 +176,8 @@ func TestReductionsGoOnMeanwhile(t *testing.T) {
 				}()
 				prefixes = [][]string{n.Host(0).Prefix(), n.Host(1).Prefix()}
 			}
-			r := nettest.Job{Prefixes: prefixes}.Playing("overlapping", "STRAND_BTL="+c.btl, fmt.Sprintf("%s=%d", overlapVariable, rounds)).Run(t)
+			r := nettest.Job{Prefixes: prefixes}.Playing("overlapping", "STRAND_BTL="+c.btl, fmt.Sprintf("%s=%d", overlapVariable, rounds),
+				fmt.Sprintf("%s=%d", reducedVariable, c.bytes)).Run(t)
 			require.NoError(t, r.Wait(), "%s", r)
 			var told overlaps
 			require.NoError(t, json.Unmarshal([]byte(r.Await(0, "Reducing").Text), &told))
@@ -182,6 +187,11 @@ func TestReductionsGoOnMeanwhile(t *testing.T) {
 				stats.Median(told.Reducing), stats.Median(told.Computing), stats.Median(told.Both), hidden, slices.Max(told.Both))
 			if need.Soaking() { // else how fast it is is not looked at
 				assert.GreaterOrEqual(t, hidden, c.aim)
+				if c.link != nil && c.btl == "tcp,self" {
+					least := float64(c.bytes) * 8e3 / float64(c.link.Rate) // of the reduction, without headers, in ms
+					slices.Sort(told.Reducing)
+					assert.Less(t, stats.Quantile(told.Reducing, 0.75), 1.35*least, "a direction stands idle: %.1f", told.Reducing)
+				}
 			}
 		})
 	}
