@@ -24,7 +24,14 @@ import (
 
 // warm makes the calls after which ranks have memory in common, if they ever have.
 func warm(ctx context.Context, c *strand.Comm) error {
-	for range 9 {
+	return barriers(ctx, c, making+1)
+}
+
+// making is the call in which the memory is made.
+const making = 64
+
+func barriers(ctx context.Context, c *strand.Comm, n int) error {
+	for range n {
 		if err := c.Barrier(ctx); err != nil {
 			return err
 		}
@@ -79,7 +86,9 @@ func TestWhoHasMemoryInCommon(t *testing.T) {
 				has = n
 			}
 			base := mappings(t)
-			together(t, w, warm)
+			together(t, w, func(ctx context.Context, c *strand.Comm) error { return barriers(ctx, c, making-1) })
+			require.Equal(t, base, mappings(t)) // many communicators are used for few calls
+			together(t, w, func(ctx context.Context, c *strand.Comm) error { return barriers(ctx, c, 1) })
 			require.Equal(t, base+has, mappings(t))
 			dups := make([]*strand.Comm, n)
 			together(t, w, func(ctx context.Context, c *strand.Comm) (err error) {
