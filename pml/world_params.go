@@ -21,7 +21,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "pml_eager_max", Kind: param.Size, Default: "256K", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
 			Help: "Longest message sent at once, with no rendezvous, over a reliable ordered transport while the receiver's credit lasts."},
 		param.Spec{Name: "pml_eager_awaited", Kind: param.Size, Default: "1M", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
-			Help: "Longest message sent at once to a peer whose last receives were posted before their messages came, if there is one connection to it. It has no effect if pml_eager_max is 0, or beyond an eager limit that is set for the transport."},
+			Help: "Longest message sent at once to a peer whose last receives were posted before their messages came, or over a path that is known to carry less than 2 Gbit/s, if there is one connection to it. It has no effect if pml_eager_max is 0, or beyond an eager limit that is set for the transport."},
 		param.Spec{Name: "pml_credit_first", Kind: param.Size, Default: "256K", Min: "0", Max: "64M", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for unexpected messages promised to every peer when it connects."},
 		param.Spec{Name: "pml_credit_max", Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
