@@ -64,10 +64,10 @@ func TestWhoHasMemoryInCommon(t *testing.T) {
 		opts []strand.Option
 		has  bool
 	}{
-		"sm":       {[]strand.Option{strand.WithParam("btl", "sm,self")}, true},
-		"defaults": {nil, true},
-		"no sm":    {[]strand.Option{strand.WithParam("btl", "tcp,self")}, false},
-		"none":     {[]strand.Option{strand.WithParam("coll_shared_size", "0")}, false},
+		"sm":          {[]strand.Option{strand.WithParam("btl", "sm,self")}, true},
+		"all but udp": {[]strand.Option{strand.WithParam("btl", "^udp")}, true},
+		"no sm":       {[]strand.Option{strand.WithParam("btl", "tcp,self")}, false},
+		"none":        {[]strand.Option{strand.WithParam("coll_shared_size", "0")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
