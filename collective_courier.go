@@ -223,7 +223,7 @@ func declareCollectives(r *param.Registry) {
 			"operations or types, then end with an error that names both. All ranks have the same."})
 	r.Declare(param.Spec{Name: "coll_shared_size", Kind: param.Size, Default: "64K", Min: "0", Max: "4M", Level: param.Tuner,
 		Help: "How many bytes a rank shows to all others at a time in memory that the ranks of a communicator have in common: those of one host, 64 at most, that use btl sm, " +
-			"from the 64th collective call on, and 16M for each rank of all communicators together. Each rank takes four times as much of it, and 32K. Unless it is set, more than 16 ranks have half of that, more than 32 a quarter. " +
+			"from the 32nd collective call on, and 16M for each rank of all communicators together. Each rank takes four times as much of it, and 32K. Unless it is set, more than 16 ranks have half of that, more than 32 a quarter. " +
 			"0: there is none, and all calls go by messages. All ranks have the same."})
 	for _, call := range slices.Sorted(maps.Keys(coll.Algorithms)) {
 		names := coll.Algorithms[call]

@@ -22,7 +22,7 @@ const (
 
 // makeSegment makes memory for two rings, all of it there, and a descriptor to hand it over.
 func makeSegment(ring int) (fd int, mem []byte, err error) {
-	return sealed.Make("strand-sm", page+2*ring)
+	return sealed.Make("strand-sm", page+2*ring, true)
 }
 
 // takeSegment maps memory that a peer has made, if the peer can not take it away again.
@@ -35,7 +35,7 @@ func takeSegment(fd int) ([]byte, error) {
 	if ring < minRing || ring > maxRing || ring&(ring-1) != 0 || size != page+2*ring {
 		return nil, fmt.Errorf("the peer's memory has %d bytes, which is not a page and two rings", size)
 	}
-	return sealed.Map(fd, size)
+	return sealed.Map(fd, size, true)
 }
 
 // order tells the race detector of both directions.

@@ -28,7 +28,7 @@ func warm(ctx context.Context, c *strand.Comm) error {
 }
 
 // making is the call in which the memory is made.
-const making = 64
+const making = 32
 
 func barriers(ctx context.Context, c *strand.Comm, n int) error {
 	for range n {
