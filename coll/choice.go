@@ -65,13 +65,13 @@ type limits struct{ crowded, ample int }
 //	strand bench coll --ranks 8 --calls alltoall --btl sm,self -p coll_alltoall=shared
 //
 // and the same with auto, before these limits. In a crowd a barrier takes 0.2 to 0.4 of the time that messages take, a bcast 0.2 to 0.6, an allreduce 0.3 to
-// 0.8, an allgather 0.25 to 0.7, an alltoall of up to 16 KB for each 0.3 to 0.7, of 64 KB 0.5 to 1.1, and of 256 KB more. A reduce takes 0.3 to 0.9, a gather
+// 0.8, an allgather 0.25 to 0.7, an alltoall of up to 16 KB for each 0.3 to 0.7, of 64 KB 0.5 to 1.1, and of 256 KB more. A reduce takes 0.3 to 0.9 up to 64 KB and 0.6 to 1.5 beyond, a gather
 // 0.4 to 1 up to 64 KB and more beyond, a scatter 0.5 up to 16 KB. With two ranks on two processors all take 0.4 to 0.9 up to 16 KB, and as
 // long as by messages beyond.
 var (
 	sharedBarrier       = limits{0, 0}
 	sharedBcast         = limits{4 << 20, 16 << 10}
-	sharedReduce        = limits{256 << 10, 16 << 10}
+	sharedReduce        = limits{64 << 10, 16 << 10}
 	sharedAllreduce     = limits{4 << 20, 16 << 10}
 	sharedGather        = limits{64 << 10, 16 << 10}
 	sharedScatter       = limits{16 << 10, 16 << 10}
