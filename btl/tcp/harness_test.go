@@ -28,6 +28,7 @@ const (
 
 // A node is one rank of a test: an engine, a host and the module under test.
 type node struct {
+	parked *engine.Waiter // who waits for a condition
 	t      testing.TB
 	rank   int
 	size   int
@@ -218,7 +219,7 @@ func (n *node) until(what string, f func() bool) {
 	defer cancel()
 	n.engine.Lock()
 	defer n.engine.Unlock()
-	if err := n.engine.Wait(ctx, condition(f), nil); err != nil {
+	if err := n.engine.Wait(ctx, &condition{n, f}, nil); err != nil {
 		n.t.Fatalf("rank %d: waiting for %s: %v\n%s", n.rank, what, err, n.logs)
 	}
 }
@@ -229,11 +230,21 @@ func (n *node) do(f func()) {
 	f()
 }
 
-// condition is looked at after every poll.
-type condition func() bool
+// A condition is looked at after every poll, and when a peer has had an up-call: that may come of a move that another goroutine has made.
+type condition struct {
+	n    *node
+	done func() bool
+}
 
-func (c condition) Done() bool        { return c() }
-func (condition) Park(*engine.Waiter) {}
+func (c *condition) Done() bool            { return c.done() }
+func (c *condition) Park(w *engine.Waiter) { c.n.parked = w }
+
+// wake has whoever waits look again.
+func (n *node) wake() {
+	if n.parked != nil {
+		n.engine.Wake(n.parked)
+	}
+}
 
 // A peer is what a test sees of one endpoint: it keeps everything.
 type peer struct {
@@ -263,23 +274,39 @@ type message struct{ header, payload string }
 func (p *peer) Up(hello []byte) {
 	p.ups++
 	p.hello = string(hello)
+	p.n.wake()
 	if p.onUp != nil {
 		p.onUp()
 	}
 }
-func (p *peer) Writable() { p.writable++ }
+func (p *peer) Writable() {
+	p.writable++
+	p.n.wake()
+}
+
 func (p *peer) Released(f *btl.Frame) {
 	p.released = append(p.released, f)
+	p.n.wake()
 	if p.onReleased != nil {
 		p.onReleased()
 	}
 }
 
-func (p *peer) Drop(*btl.Landing) { p.dropped++ }
-func (p *peer) Down(err error)    { p.down = err; p.downs++ }
+func (p *peer) Drop(*btl.Landing) {
+	p.dropped++
+	p.n.wake()
+}
+
+func (p *peer) Down(err error) {
+	p.down = err
+	p.downs++
+	p.n.wake()
+}
+
 func (p *peer) Deliver(h, b []byte) error {
 	m := message{string(h), string(b)}
 	p.frames = append(p.frames, m)
+	p.n.wake()
 	if p.onDeliver != nil {
 		return p.onDeliver(m)
 	}
@@ -303,6 +330,7 @@ func (p *peer) End(l *btl.Landing) error {
 	m := l.Owner.(message)
 	m.payload = string(p.buffer)
 	p.frames = append(p.frames, m)
+	p.n.wake()
 	if p.onDeliver != nil {
 		return p.onDeliver(m)
 	}
@@ -314,7 +342,9 @@ func (p *peer) send(f *btl.Frame) btl.Result {
 	p.n.t.Helper()
 	r := btl.Busy
 	p.n.until("room to send", func() bool {
-		r = p.ep.Send(f, 0)
+		if r == btl.Busy { // once it is sent it is not sent again, however often the condition is looked at
+			r = p.ep.Send(f, 0)
+		}
 		return r != btl.Busy
 	})
 	return r
