@@ -428,7 +428,8 @@ func (e *Engine) waitsLong(w *waiter) bool { return e.clock-w.since >= longWait 
 // MakeWay has goroutines run that may have waited for a processor long enough, and other processes if that is asked for. It is for who
 // works for long and seldom waits here. It reports whether another goroutine waits for messages. The lock is held, and released for a moment.
 func (e *Engine) MakeWay(processes bool) (company bool) {
-	goroutines := e.contended.Load() > 0 || e.woken && e.holder == nil || e.othersWait()
+	// Whoever has the role lets others in by itself, and notes without the lock when it did.
+	goroutines := e.contended.Load() > 0 || e.woken && e.holder == nil || !e.accompanied() && e.othersWait()
 	if goroutines || processes {
 		if e.holder == nil {
 			e.woken = false
@@ -441,8 +442,11 @@ func (e *Engine) MakeWay(processes bool) (company bool) {
 		}
 		e.mu.Lock()
 	}
-	return e.holder != nil && e.holder != &e.background.waiter
+	return e.accompanied()
 }
+
+// accompanied reports whether a goroutine has the role that waits for messages.
+func (e *Engine) accompanied() bool { return e.holder != nil && e.holder != &e.background.waiter }
 
 // othersWait reports whether other goroutines may have waited for a processor long enough.
 func (e *Engine) othersWait() bool {
