@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/test/leak"
 )
@@ -31,6 +33,18 @@ exec cat >/dev/null
 	return Host{Name: "a", Shell: []string{shell}, Program: "strand", Patience: time.Minute}
 }
 
+// hanging has the host hang where it would let somebody in, and returns a pipe that is opened then.
+func hanging(t *testing.T, h *Host) (again string) {
+	t.Helper()
+	script, err := os.ReadFile(h.Shell[0])
+	require.NoError(t, err)
+	again = filepath.Join(t.TempDir(), "again")
+	require.NoError(t, unix.Mkfifo(again, 0o600))
+	script = bytes.Replace(script, []byte("echo '{"), fmt.Appendf(nil, "echo >%q\nread never\necho '{", again), 1)
+	require.NoError(t, os.WriteFile(h.Shell[0], script, 0o700))
+	return again
+}
+
 // One login of many may be turned away by sshd, for no fault.
 func TestLoginThatIsTurnedAway(t *testing.T) {
 	leak.Check(t)
@@ -42,8 +56,15 @@ func TestLoginThatIsTurnedAway(t *testing.T) {
 	_, err := Connect(t.Context(), refusing(t, 1, "Permission denied (publickey)."), "test", nil)
 	require.ErrorContains(t, err, "Permission denied", "it would be no different the next time")
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err = Connect(ctx, refusing(t, 100, "kex_exchange_identification: read: Connection reset by peer"), "test", nil)
+	h := refusing(t, 1, "kex_exchange_identification: read: Connection reset by peer")
+	again := hanging(t, &h)
+	go func() {
+		_, _ = os.ReadFile(again) // until the second login has begun
+		cancel()
+	}()
+	_, err = Connect(ctx, h, "test", nil)
+	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "kex_exchange_identification")
 }

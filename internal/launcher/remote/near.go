@@ -58,11 +58,16 @@ const partTime = 5 * time.Second
 // standard error once the introduction is over, with the host's name before it. A host that had no place for
 // another login is tried again.
 func Connect(ctx context.Context, h Host, build string, note func(line string)) (*Line, error) {
+	var before error
 	for try := 1; ; try++ {
 		l, err := connect(ctx, h, build, note)
 		if _, away := errors.AsType[*turnedAway](err); !away || try == mostTries || !rest(ctx) {
+			if before != nil && err != nil && ctx.Err() != nil {
+				err = fmt.Errorf("%w; before that: %w", err, before) // which says why it took so long
+			}
 			return l, err
 		}
+		before = err
 	}
 }
 
