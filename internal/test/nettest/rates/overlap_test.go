@@ -188,9 +188,13 @@ func TestReductionsGoOnMeanwhile(t *testing.T) {
 			if need.Soaking() { // else how fast it is is not looked at
 				assert.GreaterOrEqual(t, hidden, c.aim)
 				if c.link != nil && c.btl == "tcp,self" {
+					idle := 1.35
+					if c.link.Rate > 100_000_000 { // the emulation itself takes of the two processors; in turns it is 1.75
+						idle = 1.5
+					}
 					least := float64(c.bytes) * 8e3 / float64(c.link.Rate) // of the reduction, without headers, in ms
 					slices.Sort(told.Reducing)
-					assert.Less(t, stats.Quantile(told.Reducing, 0.75), 1.35*least, "a direction stands idle: %.1f", told.Reducing)
+					assert.Less(t, stats.Quantile(told.Reducing, 0.75), idle*least, "a direction stands idle: %.1f", told.Reducing)
 				}
 			}
 		})
