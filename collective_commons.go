@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// commonsFrom is the call of a communicator from which on its ranks have memory in common. To make it takes 0.2 ms with two ranks, 0.3
-	// with four, 1 with eight and 2 with sixteen, on two processors, and a short call by it saves 1, 8, 30 and 150 µs. So who
-	// makes fewer calls is better off without, and who makes many has lost little.
+	// commonsFrom is the call of a communicator from which on its ranks have memory in common. To make it takes as
+	// long as some tens of short calls save by it (BenchmarkMakingMemory in internal/test/world/collectives). So who makes fewer calls is
+	// better off without, and who makes many has lost little.
 	commonsFrom = 32
 	// mostCommoners is how many ranks have: each looks at what each of the others has written.
 	mostCommoners = 64
@@ -27,7 +27,7 @@ const (
 type holding struct {
 	tried  bool // by the calls, one after the other
 	memory *commons.Memory
-	share  share
+	share  allotment
 	state  atomic.Int32
 }
 
@@ -63,7 +63,7 @@ func (h *holding) release() {
 }
 
 // keep takes memory that has just been made, and what this rank has of it.
-func (h *holding) keep(m *commons.Memory, s share) {
+func (h *holding) keep(m *commons.Memory, s allotment) {
 	if !h.state.CompareAndSwap(holdingIdle, holdingUsed) { // the communicator was freed meanwhile
 		m.Close()
 		s.giveBack()
@@ -80,8 +80,8 @@ const mostCommons = 16 << 20
 // A budget is what a rank has of memories: as many bytes of each as it would have if all its ranks had as much.
 type budget struct{ taken atomic.Int64 }
 
-// share is a rank's part of one of them.
-type share struct {
+// An allotment is a rank's part of one of them.
+type allotment struct {
 	of    *budget
 	bytes int64
 }
@@ -89,19 +89,19 @@ type share struct {
 var errNoCommons = errors.New("coll_shared_size is 0")
 
 // take takes a share of memory for so many ranks that show up to room bytes at a time.
-func (b *budget) take(ranks, room int, world bool) (share, error) {
+func (b *budget) take(ranks, room int, world bool) (allotment, error) {
 	if room == 0 {
-		return share{}, errNoCommons
+		return allotment{}, errNoCommons
 	}
-	s := share{b, int64(commons.Size(ranks, room) / ranks)}
+	s := allotment{b, int64(commons.Size(ranks, room) / ranks)}
 	if all := b.taken.Add(s.bytes); all > mostCommons && all > s.bytes && !world {
 		s.giveBack()
-		return share{}, fmt.Errorf("a rank has %d bytes of that of other communicators: free those that are not needed any more, or lower coll_shared_size", all-s.bytes)
+		return allotment{}, fmt.Errorf("a rank has %d bytes of that of other communicators: free those that are not needed any more, or lower coll_shared_size", all-s.bytes)
 	}
 	return s, nil
 }
 
-func (s share) giveBack() {
+func (s allotment) giveBack() {
 	if s.of != nil {
 		s.of.taken.Add(-s.bytes)
 	}
@@ -250,15 +250,15 @@ func (o *commoner) Look(ctx context.Context, rank, n int) ([]byte, error) {
 	return b, err
 }
 
-// Turn implements [coll.Commons].
-func (o *commoner) Turn(all bool) error {
+// End implements [coll.Commons].
+func (o *commoner) End(all bool) error {
 	m := o.held()
 	if all {
 		m.SawAll()
 	}
-	m.Turn()
-	if o.turns++; o.turns%glanceEvery == 0 {
-		o.company = o.comm.world.pml.Glance(o.turns%offerEvery == 0 && !o.Crowded())
+	m.End()
+	if o.steps++; o.steps%glanceEvery == 0 {
+		o.company = o.comm.world.pml.Glance(o.steps%offerEvery == 0 && !o.Crowded())
 	}
 	return o.wake()
 }
@@ -302,7 +302,7 @@ func (o *commoner) await(ctx context.Context, rank int, what commons.Awaited) er
 		}
 	} else if o.Crowded() {
 		for range crowdLooks {
-			if engine.Pause(); m.Has(rank, what) {
+			if engine.LetOthersRun(); m.Has(rank, what) {
 				return nil
 			}
 		}

@@ -40,7 +40,7 @@ func TestMemoryOfWhatIsFreedMeanwhile(t *testing.T) {
 // A rank has so much memory and no more, but for one that is larger, and the world's own.
 func TestBudgetOfMemory(t *testing.T) {
 	var b budget
-	large, err := b.take(2, commons.MostRoom, false)
+	large, err := b.take(2, 4<<20, false)
 	require.NoError(t, err)
 	require.Greater(t, large.bytes, int64(mostCommons))
 	_, err = b.take(2, leastShared, false)

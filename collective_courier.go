@@ -26,7 +26,7 @@ type courier struct {
 	sharing  bool       // the call may go by memory that the processes have in common
 	number   int        // of the call
 	shown    int        // how many bytes are to be shown there
-	turns    uint       // steps made there
+	steps    uint       // made there
 	company  bool       // another goroutine waits for messages, as far as is known
 }
 

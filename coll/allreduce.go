@@ -5,13 +5,14 @@ import "context"
 // Allreduce combines the values in of all processes into out, everywhere.
 func Allreduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte) error {
 	given(ctx)
-	fill(out, in)
 	if c.Size() == 1 {
+		fill(out, in)
 		return nil
 	}
 	if s := sharedFor(op, c, ch.name("allreduce"), len(in), sharedAllreduce); s != nil {
-		return allreduceShared(ctx, c, s, op, out)
+		return allreduceShared(ctx, c, s, op, in, out)
 	}
+	fill(out, in)
 	t := teamsOf(c)
 	switch ch.allreduce(len(in), c.Size(), op, t) {
 	case "hosts":

@@ -64,7 +64,7 @@ type limits struct{ crowded, ample int }
 //
 //	strand bench coll --ranks 8 --calls alltoall --btl sm,self -p coll_alltoall=shared
 //
-// and the same with auto, before these limits. In a crowd a barrier takes 0.2 to 0.4 of the time that messages take, a bcast 0.2 to 0.6, an allreduce 0.3 to
+// and the same with -p coll_shared_size=0. In a crowd a barrier takes 0.2 to 0.4 of the time that messages take, a bcast 0.2 to 0.6, an allreduce 0.3 to
 // 0.8, an allgather 0.25 to 0.7, an alltoall of up to 16 KB for each 0.3 to 0.7, of 64 KB 0.5 to 1.1, and of 256 KB more. A reduce takes 0.3 to 0.9 up to 64 KB and 0.6 to 1.5 beyond, a gather
 // 0.4 to 1 up to 64 KB and more beyond, a scatter 0.5 up to 16 KB. With two ranks on two processors all take 0.4 to 0.9 up to 16 KB, and as
 // long as by messages beyond.
@@ -123,8 +123,10 @@ func (ch *Choice) name(call string) string {
 		return ch.Allgather
 	case "alltoall":
 		return ch.Alltoall
+	case "reducescatter":
+		return ch.ReduceScatter
 	}
-	return ch.ReduceScatter
+	return ""
 }
 
 // named reports whether an algorithm is given that goes by messages.

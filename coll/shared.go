@@ -15,10 +15,10 @@ type Commons interface {
 	Place(ctx context.Context, n int) ([]byte, error)
 	// Show shows what is in the place.
 	Show() error
-	// Look returns the n bytes that a process shows in this step. It waits for them. They are there until Turn.
+	// Look returns the n bytes that a process shows in this step. It waits for them. They are there until End.
 	Look(ctx context.Context, rank, n int) ([]byte, error)
-	// Turn ends the step. All says that this process has looked at what each of the others has shown.
-	Turn(all bool) error
+	// End ends the step. All says that this process has looked at what each of the others has shown.
+	End(all bool) error
 }
 
 // A Sharing communicator may have memory that its processes share.
@@ -74,7 +74,7 @@ func lookAll(ctx context.Context, c Comm, s Commons, length func(rank int) int, 
 		}
 		take(rank, b)
 	}
-	return s.Turn(true)
+	return s.End(true)
 }
 
 // barrierShared is over when all have shown nothing.
@@ -104,14 +104,14 @@ func bcastShared(ctx context.Context, c Comm, s Commons, buf []byte, root int) e
 			if err := show(ctx, s, buf[from:to]); err != nil {
 				return err
 			}
-			return s.Turn(false)
+			return s.End(false)
 		}
 		b, err := s.Look(ctx, root, to-from)
 		if err != nil {
 			return err
 		}
 		copy(buf[from:to], b)
-		return s.Turn(false)
+		return s.End(false)
 	})
 }
 
@@ -127,7 +127,7 @@ func reduceShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte,
 				return err
 			}
 		}
-		return s.Turn(false)
+		return s.End(false)
 	})
 }
 
@@ -151,35 +151,35 @@ func foldShown(ctx context.Context, s Commons, op Op, acc []byte, offset, shown,
 // then shows.
 const flatAllreduce = 2 << 10
 
-// allreduceShared combines the values acc of all, which are shown in pieces.
-func allreduceShared(ctx context.Context, c Comm, s Commons, op Op, acc []byte) error {
-	if len(acc) <= min(flatAllreduce, s.Room()) {
-		s.Begin(len(acc))
-		if err := show(ctx, s, acc); err != nil {
+// allreduceShared combines the values in of all into out. They are shown in pieces.
+func allreduceShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte) error {
+	if len(in) <= min(flatAllreduce, s.Room()) {
+		s.Begin(len(in))
+		if err := show(ctx, s, in); err != nil {
 			return err
 		}
-		if err := foldShown(ctx, s, op, acc, 0, len(acc), c.Size()); err != nil {
+		if err := foldShown(ctx, s, op, out, 0, len(in), c.Size()); err != nil {
 			return err
 		}
-		return s.Turn(true)
+		return s.End(true)
 	}
-	return inPieces(len(acc), s.Room()/op.Size*op.Size, func(from, to int) error {
-		return allreducePiece(ctx, c, s, op, acc[from:to])
+	return inPieces(len(in), s.Room()/op.Size*op.Size, func(from, to int) error {
+		return allreducePiece(ctx, c, s, op, in[from:to], out[from:to])
 	})
 }
 
-func allreducePiece(ctx context.Context, c Comm, s Commons, op Op, acc []byte) error {
-	parts := cutOf(acc, op.Size, c.Size())
+func allreducePiece(ctx context.Context, c Comm, s Commons, op Op, in, out []byte) error {
+	parts := cutOf(out, op.Size, c.Size())
 	part := func(rank int) []byte { return parts.part(rank, rank+1) }
-	s.Begin(len(acc))
-	if err := show(ctx, s, acc); err != nil {
+	s.Begin(len(in))
+	if err := show(ctx, s, in); err != nil {
 		return err
 	}
 	own := part(c.Rank())
-	if err := foldShown(ctx, s, op, own, min(c.Rank()*parts.each, len(acc)), len(acc), c.Size()); err != nil {
+	if err := foldShown(ctx, s, op, own, min(c.Rank()*parts.each, len(in)), len(in), c.Size()); err != nil {
 		return err
 	}
-	if err := s.Turn(true); err != nil {
+	if err := s.End(true); err != nil {
 		return err
 	}
 	s.Begin(parts.each)
@@ -198,7 +198,7 @@ func reduceScatterShared(ctx context.Context, c Comm, s Commons, op Op, in, out 
 	if err := foldShown(ctx, s, op, out, from, len(in), c.Size()); err != nil {
 		return err
 	}
-	return s.Turn(true)
+	return s.End(true)
 }
 
 // scanShared has each process combine what those before it show, and with it what it shows itself, if it is included.
@@ -210,7 +210,7 @@ func scanShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, i
 	if err := foldShown(ctx, s, op, out, 0, len(in), c.Rank()+included); err != nil {
 		return err
 	}
-	return s.Turn(false)
+	return s.End(false)
 }
 
 // gatherShared has the root look at what all others show.
@@ -222,7 +222,7 @@ func gatherShared(ctx context.Context, c Comm, s Commons, in, out []byte, root i
 			if err := show(ctx, s, in[from:to]); err != nil {
 				return err
 			}
-			return s.Turn(false)
+			return s.End(false)
 		}
 		copy(out[root*each+from:root*each+to], in[from:to])
 		return lookAll(ctx, c, s, func(int) int { return to - from }, func(rank int, b []byte) { copy(out[rank*each+from:], b) })
@@ -241,7 +241,7 @@ func scatterShared(ctx context.Context, c Comm, s Commons, in, out []byte, root 
 				return err
 			}
 			copy(out[from:to], b[rank*each:])
-			return s.Turn(false)
+			return s.End(false)
 		}
 		copy(out[from:to], in[root*len(out)+from:])
 		p, err := s.Place(ctx, n*each)
@@ -254,7 +254,7 @@ func scatterShared(ctx context.Context, c Comm, s Commons, in, out []byte, root 
 		if err := s.Show(); err != nil {
 			return err
 		}
-		return s.Turn(false)
+		return s.End(false)
 	})
 }
 

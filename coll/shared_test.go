@@ -97,7 +97,7 @@ func (s *stand) Look(_ context.Context, rank, n int) ([]byte, error) {
 	return s.shown[rank][s.step], err
 }
 
-func (s *stand) Turn(all bool) error {
+func (s *stand) End(all bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for rank := range s.done {

@@ -32,8 +32,6 @@ const (
 	// callAt is where the call's number begins in the word of a rank's standing. Below it are the step's number within the call and, lowest,
 	// the area. All may come round: of two words that are compared none is far ahead.
 	callAt = 32
-	// MostRoom bounds what a rank shows in a step.
-	MostRoom = 1 << 22
 )
 
 // Steps are short or long. Each kind has an area of its own, with places for so many steps that follow each other: a rank may
@@ -68,7 +66,7 @@ type area struct {
 	step        uint64 // which this rank makes now; the first is 1
 	past        uint64 // all ranks are done with this step and those before, as far as is known
 	next        int    // the rank that is asked next whether it is
-	least       uint64 // the first step with which one of those before is not done
+	least       uint64 // those that were asked before are all done with this step
 }
 
 func lines(n int) int { return (n + line - 1) &^ (line - 1) }
@@ -208,7 +206,7 @@ func (m *Memory) Spin(rank int, what Awaited, looks int) bool {
 	return false
 }
 
-// Look returns what a rank shows in this step, once it has ([Memory.Has]). The bytes are there until Turn.
+// Look returns what a rank shows in this step, once it has ([Memory.Has]). The bytes are there until End.
 func (m *Memory) Look(rank int) ([]byte, error) {
 	at := m.now.place(rank, m.ranks)
 	n := int(m.word(at).Load() & (1<<lengthBits - 1))
@@ -225,8 +223,8 @@ func (m *Memory) SawAll() {
 	a.past, a.next, a.least = max(a.past, a.step-1), 0, math.MaxUint64
 }
 
-// Turn ends this rank's part in the step: it does not look at what others have shown any more.
-func (m *Memory) Turn() {
+// End ends this rank's part in the step: it does not look at what others have shown any more.
+func (m *Memory) End() {
 	a := m.now
 	m.order.Wrote()
 	m.word(a.dones + m.own*line).Store(a.step)

@@ -113,7 +113,7 @@ func (s step) make(m *Memory, number uint64, r *rand.Rand, all bells) error {
 	if whole {
 		m.SawAll()
 	}
-	m.Turn()
+	m.End()
 	wake(m, all)
 	return nil
 }

@@ -291,7 +291,7 @@ func TestWhoSleepsHearsOfTheEnd(t *testing.T) {
 			const n, victim = 4, 2
 			t.Run("dies", func(t *testing.T) {
 				jobs := world.ToldJobs(n)
-				w := openTold(t, jobs)
+				w := openTold(t, jobs, strand.WithParam("btl", "sm,self"))
 				together(t, w, warm)
 				ended := sleeping(world.Context(t), slices.Concat(w[:victim], w[victim+1:]), needing[name])
 				jobs[victim].Abort(1, "it dies")
@@ -412,4 +412,31 @@ func TestWhoIsAheadWakesWhoWaitsInVain(t *testing.T) {
 	<-late.waits
 	require.ErrorIs(t, w[0].Comm().Bcast(ctx, nil, 1), strand.ErrOutOfStep)
 	require.ErrorContains(t, <-ended, "Barrier: rank 0 has made another call without what is due on rank 1")
+}
+
+// BenchmarkMakingMemory shows what it takes to make memory in common: the call in which that is done, and one by it.
+func BenchmarkMakingMemory(b *testing.B) {
+	for _, n := range []int{2, 4, 8, 16} {
+		b.Run(fmt.Sprintf("%d ranks", n), func(b *testing.B) {
+			w := world.Open(b, n, strand.WithParam("btl", "sm,self"))
+			for b.Loop() {
+				b.StopTimer()
+				dups := make([]*strand.Comm, n)
+				on := func(call func(c *strand.Comm) error) {
+					require.NoError(b, errors.Join(each(comms(w), call)...))
+				}
+				on(func(c *strand.Comm) (err error) {
+					if dups[c.Rank()], err = c.Dup(b.Context()); err == nil {
+						err = barriers(b.Context(), dups[c.Rank()], making-1)
+					}
+					return err
+				})
+				b.StartTimer()
+				on(func(c *strand.Comm) error { return barriers(b.Context(), dups[c.Rank()], 2) })
+				b.StopTimer()
+				on(func(c *strand.Comm) error { return dups[c.Rank()].Free() })
+				b.StartTimer()
+			}
+		})
+	}
 }
