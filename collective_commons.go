@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/coll"
+	"github.com/strandmp/strand/internal/borrowing"
 	"github.com/strandmp/strand/internal/commons"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/param"
@@ -172,13 +173,15 @@ func (k *courier) makeCommons(ctx context.Context, room int, why error) (*common
 		if why == nil && c.rank > 0 {
 			m, why = commons.Join(t, c.rank, c.Size(), room)
 		}
-		lacks := []byte{0}
-		if m == nil {
-			lacks[0] = 1
+		if m != nil && c.world.lends() {
+			m.OfferLoans()
 		}
-		if err = coll.Allreduce(ctx, k, &coll.Choice{Allreduce: "doubling"}, eitherOp, lacks, lacks); err == nil && lacks[0] == 0 {
-			c.world.say(btl.LogInfo, fmt.Sprintf("the %d ranks of a communicator have %d bytes of memory in common for collective calls", c.Size(), commons.Size(c.Size(), room)))
-			return m, nil
+		var lacking bool
+		if lacking, err = k.anyOf(ctx, m == nil); err == nil && !lacking {
+			if err = k.tryLoans(ctx, m); err == nil {
+				c.world.say(btl.LogInfo, fmt.Sprintf("the %d ranks of a communicator have %d bytes of memory in common for collective calls", c.Size(), commons.Size(c.Size(), room)))
+				return m, nil
+			}
 		}
 	}
 	if m != nil {
@@ -189,6 +192,32 @@ func (k *courier) makeCommons(ctx context.Context, room int, why error) (*common
 	}
 	return nil, err
 }
+
+// tryLoans has all ranks find out whether all of them can read each other's own memory.
+func (k *courier) tryLoans(ctx context.Context, m *commons.Memory) error {
+	why := m.TryLoans()
+	refused, err := k.anyOf(ctx, why != nil)
+	if refused || err != nil {
+		m.RefuseLoans()
+	}
+	if why != nil && k.comm.world.lends() {
+		k.comm.world.say(btl.LogInfo, fmt.Sprintf("the ranks of a communicator do not read each other's memory in collective calls: %v", why))
+	}
+	return err
+}
+
+// anyOf reports whether anything is so on any rank.
+func (k *courier) anyOf(ctx context.Context, is bool) (bool, error) {
+	found := []byte{0}
+	if is {
+		found[0] = 1
+	}
+	err := coll.Allreduce(ctx, k, &coll.Choice{Allreduce: "doubling"}, eitherOp, found, found)
+	return found[0] != 0, err
+}
+
+// lends reports whether the user lets other processes read this one's own memory.
+func (w *World) lends() bool { return w.params.Bool("coll_lend") }
 
 // eitherOp is the logical or.
 var eitherOp = coll.Op{Size: 1, Commutative: true, Fold: func(acc, in []byte, _ bool) { acc[0] |= in[0] }}
@@ -244,10 +273,53 @@ func (o *commoner) Look(ctx context.Context, rank, n int) ([]byte, error) {
 		}
 	}
 	b, err := m.Look(rank)
-	if err == nil && len(b) != n {
-		err = o.comm.misfit(o.name, rank, int64(len(b)), int64(n))
+	if err == nil && len(b) != n && n != coll.AnyLength {
+		err = o.Misfit(rank, len(b), n)
 	}
 	return b, err
+}
+
+// Lends implements [coll.Commons].
+func (o *commoner) Lends() bool { return o.held().Lends() }
+
+// Address implements [coll.Commons].
+func (o *commoner) Address(b []byte) uint64 { return o.held().Address(b) }
+
+// Read implements [coll.Commons].
+func (o *commoner) Read(ctx context.Context, rank int, address uint64, to []byte) error {
+	m := o.held()
+	err := m.Read(rank, address, to)
+	switch {
+	case err == nil && !m.HasLeft(rank):
+		return nil
+	case err == nil:
+		err = errHasLeft
+		fallthrough
+	case borrowing.Gone(err):
+		if err := o.hear(ctx, rank); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: what rank %d lends can not be read: %w", o.name, rank, err)
+}
+
+var errHasLeft = errors.New("it has left the call")
+
+// hear waits for a message of a rank that has left the call, or whose process is there no more, as it seems. So it ends with the error of such a wait.
+func (o *commoner) hear(ctx context.Context, rank int) error {
+	r, err := o.comm.coll.Irecv(nil, nil, rank, tagAwake)
+	if err == nil {
+		_, err = r.Wait(ctx)
+	}
+	if err != nil {
+		pml.Leave(r)
+	}
+	return err
+}
+
+// Misfit implements [coll.Commons].
+func (o *commoner) Misfit(rank, got, due int) error {
+	return o.comm.misfit(o.name, rank, int64(got), int64(due))
 }
 
 // End implements [coll.Commons].

@@ -157,7 +157,9 @@ func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Conte
 				k.number = number
 				defer c.holding.rest()
 			}
-			err = k.make(ctx, make)
+			if err = k.make(ctx, make); err != nil && k.sharing {
+				c.holding.memory.Leave()
+			}
 			k.sharing = false
 		}
 		k.end(err)
@@ -225,6 +227,9 @@ func declareCollectives(r *param.Registry) {
 		Help: "How many bytes a rank shows to all others at a time in memory that the ranks of a communicator have in common: those of one host, 64 at most, that use btl sm, " +
 			"from the 32nd collective call on, and 16M for each rank of all communicators together. Each rank takes four times as much of it, and 32K. Unless it is set, more than 16 ranks have half of that, more than 32 a quarter. " +
 			"0: there is none, and all calls go by messages. All ranks have the same."})
+	r.Declare(param.Spec{Name: "coll_lend", Kind: param.Bool, Default: "true", Level: param.Tuner,
+		Help: "Let ranks that have memory in common read what is long from each other's own memory (process_vm_readv), where the system lets all of them. " +
+			"Nobody does so if it is false on any rank."})
 	for _, call := range slices.Sorted(maps.Keys(coll.Algorithms)) {
 		names := coll.Algorithms[call]
 		r.Declare(param.Spec{Name: "coll_" + call, Kind: param.Enum, Choices: append([]string{"auto"}, names...), Default: "auto", Level: param.Tuner,

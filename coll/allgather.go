@@ -10,8 +10,11 @@ func Allgather(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	if n == 1 {
 		return nil
 	}
-	if s := shared(c, ch.name("allgather"), each, sharedAllgather); s != nil {
+	switch s, way := memoryFor(c, ch.name("allgather"), each, sharedAllgather); way {
+	case byShowing:
 		return allgatherShared(ctx, c, s, out, each)
+	case byLending:
+		return allgatherLent(ctx, c, s, out, each)
 	}
 	switch ch.allgather(each, n, crowded(c)) {
 	case "doubling":

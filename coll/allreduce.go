@@ -9,8 +9,11 @@ func Allreduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte) e
 		fill(out, in)
 		return nil
 	}
-	if s := sharedFor(op, c, ch.name("allreduce"), len(in), sharedAllreduce); s != nil {
+	switch s, way := memoryFolding(op, c, ch.name("allreduce"), len(in), sharedAllreduce); way {
+	case byShowing:
 		return allreduceShared(ctx, c, s, op, in, out)
+	case byLending:
+		return allreduceLent(ctx, c, s, op, in, out)
 	}
 	fill(out, in)
 	t := teamsOf(c)

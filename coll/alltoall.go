@@ -8,12 +8,16 @@ func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 	given(ctx)
 	n := c.Size()
 	each := len(in) / n
-	if s := shared(c, ch.name("alltoall"), each, sharedAlltoall); s != nil {
+	s, way := memoryFor(c, ch.name("alltoall"), each, sharedAlltoall)
+	if way == byShowing {
 		return alltoallShared(ctx, c, s, in, out, each)
 	}
 	if same(in, out) {
 		in = c.Scratch(len(in))
 		copy(in, out)
+	}
+	if way == byLending {
+		return alltoallLent(ctx, c, s, in, out, each)
 	}
 	switch ch.alltoall(each, n, teamsOf(c)) {
 	case "bruck":
@@ -28,6 +32,9 @@ func Alltoall(ctx context.Context, c Comm, ch *Choice, in, out []byte) error {
 // are the same memory, or share none.
 func Alltoallv(ctx context.Context, c Comm, ch *Choice, in, out [][]byte) error {
 	given(ctx)
+	if s := commonsOf(c); s != nil && s.Lends() && !named(ch.name("alltoall")) {
+		return alltoallvShared(ctx, c, s, in, out)
+	}
 	k := keep(c, in, out)
 	return alltoallOf(ctx, bytesOf{c}, ch, k.piece, listed(out))
 }

@@ -5,7 +5,7 @@ import "context"
 // Barrier returns when all processes have called it.
 func Barrier(ctx context.Context, c Comm, ch *Choice) error {
 	given(ctx)
-	if s := shared(c, ch.name("barrier"), 0, sharedBarrier); s != nil {
+	if s, way := memoryFor(c, ch.name("barrier"), 0, sharedBarrier); way == byShowing {
 		return barrierShared(ctx, c, s)
 	}
 	t := teamsOf(c)

@@ -8,8 +8,11 @@ func Bcast(ctx context.Context, c Comm, ch *Choice, buf []byte, root int) error 
 	if c.Size() == 1 {
 		return nil
 	}
-	if s := shared(c, ch.name("bcast"), len(buf), sharedBcast); s != nil {
+	switch s, way := memoryFor(c, ch.name("bcast"), len(buf), sharedBcast); way {
+	case byShowing:
 		return bcastShared(ctx, c, s, buf, root)
+	case byLending:
+		return bcastLent(ctx, c, s, buf, root)
 	}
 	t := teamsOf(c)
 	switch ch.bcast(len(buf), c.Size(), t) {

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -15,14 +16,14 @@ type Choice struct {
 // Algorithms are the names that each call knows.
 var Algorithms = map[string][]string{
 	"barrier":       {"dissemination", "tree", "hosts", "shared"},
-	"bcast":         {"binomial", "scatter", "chain", "hosts", "shared"},
-	"reduce":        {"binomial", "scatter", "hosts", "shared"},
-	"allreduce":     {"doubling", "rabenseifner", "ring", "tree", "hosts", "shared"},
-	"gather":        {"linear", "binomial", "shared"},
-	"scatter":       {"linear", "binomial", "shared"},
-	"allgather":     {"ring", "doubling", "bruck", "shared"},
-	"alltoall":      {"spread", "pairwise", "bruck", "shared"},
-	"reducescatter": {"pairwise", "rooted", "shared"},
+	"bcast":         {"binomial", "scatter", "chain", "hosts", "shared", "lent"},
+	"reduce":        {"binomial", "scatter", "hosts", "shared", "lent"},
+	"allreduce":     {"doubling", "rabenseifner", "ring", "tree", "hosts", "shared", "lent"},
+	"gather":        {"linear", "binomial", "shared", "lent"},
+	"scatter":       {"linear", "binomial", "shared", "lent"},
+	"allgather":     {"ring", "doubling", "bruck", "shared", "lent"},
+	"alltoall":      {"spread", "pairwise", "bruck", "shared", "lent"},
+	"reducescatter": {"pairwise", "rooted", "shared", "lent"},
 }
 
 // Check reports a name that a call does not know.
@@ -57,36 +58,35 @@ const (
 	crowdedTree    = 512 << 10
 )
 
-// limits are lengths up to which calls go by memory that all share: where ranks outnumber the processors, and elsewhere.
-type limits struct{ crowded, ample int }
+// limits are how calls go by memory that all have in common: where ranks outnumber the processors, and elsewhere.
+type limits struct{ crowded, ample border }
+
+// A border says up to how many bytes are shown, and whether longer ones are lent. If not, they go by messages.
+type border struct {
+	shown int
+	lends bool
+}
 
 // Measured with 4, 8 and 16 ranks on 2 processors, and with 2, with 8 B to 4 MB, by
 //
 //	strand bench coll --ranks 8 --calls alltoall --btl sm,self -p coll_alltoall=shared
 //
-// and the same with -p coll_shared_size=0. In a crowd a barrier takes 0.2 to 0.4 of the time that messages take, a bcast 0.2 to 0.6, an allreduce 0.3 to
-// 0.8, an allgather 0.25 to 0.7, an alltoall of up to 16 KB for each 0.3 to 0.7, of 64 KB 0.5 to 1.1, and of 256 KB more. A reduce takes 0.3 to 0.9 up to 64 KB and 0.6 to 1.5 beyond, a gather
-// 0.4 to 1 up to 64 KB and more beyond, a scatter 0.5 up to 16 KB. With two ranks on two processors all take 0.4 to 0.9 up to 16 KB, and as
-// long as by messages beyond.
+// with lent, and with -p coll_shared_size=0. In a crowd a barrier takes 0.2 to 0.4 of the time that messages take, a bcast 0.2 to 0.9, an allreduce 0.3 to
+// 0.9, an allgather 0.25 to 1.0, an alltoall of up to 16 KB for each 0.3 to 0.7. What all read, as in these but the last, is shown as soon as it is lent, or sooner, up to these borders. Beyond them to lend takes
+// 0.5 to 0.8 of messages in an alltoall and a reducescatter, 0.4 to 1.0 in a scatter, 0.45 to 1.0 in a reduce, and as long in a gather. With two ranks on two processors it takes 0.6 to 0.8 in an alltoall from
+// 16 KB on, 0.6 to 0.85 in an allreduce of 256 KB and more, and 0.8 to 1.0 in the others. To show takes there 0.6 to 0.9 of messages up to 16 KB, and in a bcast 0.8 to 1.15 of any length.
 var (
-	sharedBarrier       = limits{0, 0}
-	sharedBcast         = limits{4 << 20, 16 << 10}
-	sharedReduce        = limits{64 << 10, 16 << 10}
-	sharedAllreduce     = limits{4 << 20, 16 << 10}
-	sharedGather        = limits{64 << 10, 16 << 10}
-	sharedScatter       = limits{16 << 10, 16 << 10}
-	sharedAllgather     = limits{1 << 20, 16 << 10}
-	sharedAlltoall      = limits{16 << 10, 16 << 10}
-	sharedReduceScatter = limits{64 << 10, 16 << 10}
-	sharedScan          = limits{64 << 10, 16 << 10}
+	sharedBarrier       = limits{border{0, false}, border{0, false}}
+	sharedBcast         = limits{border{math.MaxInt, false}, border{math.MaxInt, false}}
+	sharedReduce        = limits{border{256 << 10, true}, border{128 << 10, true}}
+	sharedAllreduce     = limits{border{4 << 20, true}, border{128 << 10, true}}
+	sharedGather        = limits{border{64 << 10, true}, border{32 << 10, true}}
+	sharedScatter       = limits{border{8 << 10, true}, border{8 << 10, true}}
+	sharedAllgather     = limits{border{1 << 20, true}, border{256 << 10, true}}
+	sharedAlltoall      = limits{border{16 << 10, true}, border{8 << 10, true}}
+	sharedReduceScatter = limits{border{64 << 10, true}, border{16 << 10, true}}
+	sharedScan          = limits{border{64 << 10, false}, border{16 << 10, false}}
 )
-
-func (l limits) of(crowded bool) int {
-	if crowded {
-		return l.crowded
-	}
-	return l.ample
-}
 
 // The borders are those of Thakur, Rabenseifner and Gropp, and MPICH's.
 const (
@@ -130,7 +130,7 @@ func (ch *Choice) name(call string) string {
 }
 
 // named reports whether an algorithm is given that goes by messages.
-func named(name string) bool { return name != "" && name != "shared" }
+func named(name string) bool { return name != "" && name != "shared" && name != "lent" }
 
 // given returns the name that is given, if it can be had.
 func (t *Teams) given(name string) (string, bool) {

@@ -147,10 +147,13 @@ func togetherOn(t *testing.T, n int, places *Places, call func(c Comm) error) {
 	for rank := range n {
 		p := &node{network: net, rank: rank, size: n, teams: &Teams{Places: places}}
 		if places == nil || len(places.members) == 1 {
-			p.stand = &stand{square: square, rank: rank, step: 1, crowded: places != nil && places.Crowded}
+			p.stand = &stand{square: square, rank: rank, step: 1, crowded: places != nil && places.Crowded, lends: true}
 		}
 		calls.Go(func() {
-			if errs[rank] = call(p); errs[rank] != nil {
+			if errs[rank] = call(p); p.stand != nil {
+				p.stand.takeBack()
+			}
+			if errs[rank] != nil {
 				square.mu.Lock()
 				failed = errors.New("another process has failed")
 				square.changed.Broadcast()
@@ -266,7 +269,7 @@ func placed(pattern, n int, crowded bool) *Places {
 // places are where processes may be. Only some algorithms care.
 func places(name string, n int) []*Places {
 	all := []*Places{nil}
-	if name != "" && name != "hosts" && name != "tree" && name != "shared" {
+	if name != "" && name != "hosts" && name != "tree" && name != "shared" && name != "lent" {
 		return all
 	}
 	for pattern := range patterns {

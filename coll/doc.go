@@ -7,7 +7,7 @@
 //
 // A communicator that is [Placed] knows which processes share a host. Then some calls go by hosts.
 // One that is [Sharing] has memory that all its processes share. Then calls go by what each shows the
-// others there ([Commons]).
+// others there, or lends them ([Commons]).
 //
 // For most calls there are several algorithms. A [Choice] names them, and takes by size and number
 // of processes what it does not name; the borders are in one file, choice.go. The names are the

@@ -6,8 +6,11 @@ import "context"
 // alone, is Size times as long.
 func Gather(ctx context.Context, c Comm, ch *Choice, in, out []byte, root int) error {
 	given(ctx)
-	if s := shared(c, ch.name("gather"), len(in), sharedGather); s != nil {
+	switch s, way := memoryFor(c, ch.name("gather"), len(in), sharedGather); way {
+	case byShowing:
 		return gatherShared(ctx, c, s, in, out, root)
+	case byLending:
+		return gatherLent(ctx, c, s, in, out, root)
 	}
 	if ch.gather(len(in), c.Size()) == "binomial" {
 		return gatherBinomial(ctx, c, in, out, root)
@@ -77,8 +80,11 @@ func rows(own, n int) int {
 // Scatter gives each process its part of the root's in, which is Size times as long as out.
 func Scatter(ctx context.Context, c Comm, ch *Choice, in, out []byte, root int) error {
 	given(ctx)
-	if s := shared(c, ch.name("scatter"), len(out), sharedScatter); s != nil {
+	switch s, way := memoryFor(c, ch.name("scatter"), len(out), sharedScatter); way {
+	case byShowing:
 		return scatterShared(ctx, c, s, in, out, root)
+	case byLending:
+		return scatterLent(ctx, c, s, in, out, root)
 	}
 	if ch.scatter(len(out), c.Size()) == "binomial" {
 		return scatterBinomial(ctx, c, in, out, root)

@@ -9,8 +9,11 @@ func Reduce(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byte, root
 		fill(out, in)
 		return nil
 	}
-	if s := sharedFor(op, c, ch.name("reduce"), len(in), sharedReduce); s != nil {
+	switch s, way := memoryFolding(op, c, ch.name("reduce"), len(in), sharedReduce); way {
+	case byShowing:
 		return reduceShared(ctx, c, s, op, in, out, root)
+	case byLending:
+		return reduceLent(ctx, c, s, op, in, out, root)
 	}
 	t := teamsOf(c)
 	switch ch.reduce(len(in), c.Size(), op, t) {

@@ -12,12 +12,15 @@ func ReduceScatter(ctx context.Context, c Comm, ch *Choice, op Op, in, out []byt
 		fill(out, in)
 		return nil
 	}
-	if s := sharedFor(op, c, ch.name("reducescatter"), len(in), sharedReduceScatter); s != nil && len(in) <= s.Room() {
-		from := 0
-		for r := range rank {
-			from += lengths(r)
-		}
+	from := 0
+	for r := range rank {
+		from += lengths(r)
+	}
+	switch s, way := memoryFolding(op, c, ch.name("reducescatter"), len(in), sharedReduceScatter); {
+	case way == byShowing && len(in) <= s.Room():
 		return reduceScatterShared(ctx, c, s, op, in, out, from)
+	case way == byLending:
+		return reduceScatterLent(ctx, c, s, op, in, out, from)
 	}
 	if ch.reduceScatter(len(in), crowded(c)) == "rooted" {
 		return reduceScatterRooted(ctx, c, op, in, out, lengths)

@@ -5,7 +5,7 @@ import "context"
 // Scan combines the values in of ranks 0 to this one into out.
 func Scan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 	given(ctx)
-	if s := sharedFor(op, c, "", len(in), sharedScan); s != nil && len(in) <= s.Room() {
+	if s, way := memoryFolding(op, c, "", len(in), sharedScan); way == byShowing && len(in) <= s.Room() {
 		return scanShared(ctx, c, s, op, in, out, 1)
 	}
 	fill(out, in)
@@ -16,7 +16,7 @@ func Scan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 // it is.
 func Exscan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 	given(ctx)
-	if s := sharedFor(op, c, "", len(in), sharedScan); s != nil && len(in) <= s.Room() {
+	if s, way := memoryFolding(op, c, "", len(in), sharedScan); way == byShowing && len(in) <= s.Room() {
 		return scanShared(ctx, c, s, op, in, out, 0)
 	}
 	whole := c.Scratch(len(in))

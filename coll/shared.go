@@ -15,11 +15,24 @@ type Commons interface {
 	Place(ctx context.Context, n int) ([]byte, error)
 	// Show shows what is in the place.
 	Show() error
-	// Look returns the n bytes that a process shows in this step. It waits for them. They are there until End.
+	// Look returns the n bytes that a process shows in this step, or as many as it shows if n is AnyLength. It waits for them. They
+	// are there until End.
 	Look(ctx context.Context, rank, n int) ([]byte, error)
 	// End ends the step. All says that this process has looked at what each of the others has shown.
 	End(all bool) error
+
+	// Lends reports whether processes can read each other's own memory too.
+	Lends() bool
+	// Address is where others find bytes of this process. The caller keeps them as they are until the others are done with them.
+	Address(b []byte) uint64
+	// Read reads bytes of another process's own memory.
+	Read(ctx context.Context, rank int, address uint64, to []byte) error
+	// Misfit is the error for a process that gives so many bytes where others are due.
+	Misfit(rank, got, due int) error
 }
+
+// AnyLength is in place of a number of bytes that is not known.
+const AnyLength = -1
 
 // A Sharing communicator may have memory that its processes share.
 type Sharing interface {
@@ -28,27 +41,48 @@ type Sharing interface {
 	Commons() Commons
 }
 
-// shared returns the memory by which a call of so many bytes is to be made, or nil. Name is the algorithm that the user has given,
-// or empty, and limits the lengths up to which it is chosen.
-func shared(c Comm, name string, length int, limits limits) Commons {
-	if name != "" && name != "shared" {
-		return nil
+// A way is how a call is made by memory that all have in common.
+type way int
+
+const (
+	byMessages way = iota // it is not
+	byShowing             // processes show their bytes
+	byLending             // processes show where their bytes are
+)
+
+// memoryFor returns the memory by which a call of so many bytes is made, and how. Name is the algorithm that the user has given, or
+// empty.
+func memoryFor(c Comm, name string, length int, l limits) (Commons, way) {
+	m := commonsOf(c)
+	if m == nil || name != "" && name != "shared" && name != "lent" {
+		return nil, byMessages
 	}
-	s, ok := c.(Sharing)
-	if !ok {
-		return nil
+	b := l.ample
+	if m.Crowded() {
+		b = l.crowded
 	}
-	m := s.Commons()
-	if m == nil || name == "" && length > limits.of(m.Crowded()) {
-		return nil
+	switch lends := m.Lends() && length > 0; {
+	case name == "lent" && lends, name == "" && lends && b.lends && length > b.shown:
+		return m, byLending
+	case name == "shared", name == "" && length <= b.shown, name == "lent" && length == 0:
+		return m, byShowing
 	}
-	return m
+	return nil, byMessages
 }
 
-// sharedFor is shared for calls that combine elements: one has to fit.
-func sharedFor(op Op, c Comm, name string, length int, limits limits) Commons {
-	if m := shared(c, name, length, limits); m != nil && op.Size <= m.Room() {
-		return m
+// memoryFolding is memoryFor for calls that combine elements: one has to fit.
+func memoryFolding(op Op, c Comm, name string, length int, l limits) (Commons, way) {
+	m, w := memoryFor(c, name, length, l)
+	if w == byShowing && op.Size > m.Room() {
+		return nil, byMessages
+	}
+	return m, w
+}
+
+// commonsOf returns the memory that all have in common, or nil.
+func commonsOf(c Comm) Commons {
+	if s, ok := c.(Sharing); ok {
+		return s.Commons()
 	}
 	return nil
 }

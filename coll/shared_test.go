@@ -10,8 +10,9 @@ import (
 type square struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	shown   []map[int][]byte // by each process, by step
-	done    []int            // the last step that each is done with
+	shown   []map[int][]byte    // by each process, by step
+	lent    []map[uint64][]byte // by each process, by the address that it gives
+	done    []int               // the last step that each is done with
 	failed  *error
 }
 
@@ -24,7 +25,7 @@ func newSquare(n int, failed *error) *square {
 	s := &square{done: make([]int, n), failed: failed}
 	s.changed = sync.NewCond(&s.mu)
 	for range n {
-		s.shown = append(s.shown, map[int][]byte{})
+		s.shown, s.lent = append(s.shown, map[int][]byte{}), append(s.lent, map[uint64][]byte{})
 	}
 	return s
 }
@@ -34,6 +35,7 @@ type stand struct {
 	*square
 	rank, step int
 	crowded    bool
+	lends      bool
 	place      []byte
 	most       int // of this step
 }
@@ -91,7 +93,7 @@ func (s *stand) Look(_ context.Context, rank, n int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.await(func() bool { return s.shown[rank][s.step] != nil })
-	if b := s.shown[rank][s.step]; err == nil && len(b) != n {
+	if b := s.shown[rank][s.step]; err == nil && len(b) != n && n != AnyLength {
 		err = fmt.Errorf("process %d shows %d bytes, %d looks for %d", rank, len(b), s.rank, n)
 	}
 	return s.shown[rank][s.step], err
@@ -109,4 +111,38 @@ func (s *stand) End(all bool) error {
 	s.step++
 	s.changed.Broadcast()
 	return nil
+}
+
+func (s *stand) Lends() bool { return s.lends }
+
+func (s *stand) Address(b []byte) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	address := uint64(1+len(s.lent[s.rank])) << 32
+	s.lent[s.rank][address] = b
+	return address
+}
+
+func (s *stand) Read(_ context.Context, rank int, address uint64, to []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, from := s.lent[rank][address>>32<<32], int(uint32(address))
+	if from > len(b) || len(to) > len(b)-from {
+		return fmt.Errorf("process %d reads %d bytes from %d on of the %d that %d lends", s.rank, len(to), from, len(b), rank)
+	}
+	copy(to, b[from:])
+	return nil
+}
+
+// takeBack has nobody read any more what this process has lent: it has returned from the call.
+func (s *stand) takeBack() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for address := range s.lent[s.rank] {
+		s.lent[s.rank][address] = nil
+	}
+}
+
+func (s *stand) Misfit(rank, got, due int) error {
+	return fmt.Errorf("process %d gives %d bytes, %d wants %d", rank, got, s.rank, due)
 }

@@ -1,17 +1,14 @@
 package sm
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/borrowing"
 )
 
 // A reading is the receiver's view of the frame that is lent to it.
@@ -115,7 +112,7 @@ func (ep *endpoint) readLoan(most int) (n int, err error) {
 	}
 	for r.done < r.size && n < most {
 		part := place[r.done:min(r.done+btl.LongMove, r.size)]
-		if err := ep.pipe.peer.read(part, r.address+uint64(r.done), r.done+len(part) == r.size); err != nil {
+		if err := ep.pipe.peer.Read(part, r.address+uint64(r.done), r.done+len(part) == r.size); err != nil {
 			return n, ep.unreadable(err)
 		}
 		r.done += len(part)
@@ -169,7 +166,7 @@ func (v *loanMover) Begin(most int) bool {
 
 // Move implements [btl.Mover]. What was read counts when it was claimed, and not before.
 func (v *loanMover) Move() {
-	v.err = v.p.peer.read(v.part, v.from, v.last)
+	v.err = v.p.peer.Read(v.part, v.from, v.last)
 	v.landing.Unpin(0)
 }
 
@@ -208,71 +205,19 @@ func (ep *endpoint) endLoan() error {
 // unreadable ends the connection, since what was lent can not be read. Unless the peer is simply gone, no connection of this module
 // is lent anything any more: the message layer sends again what is lost.
 func (ep *endpoint) unreadable(err error) error {
-	if !errors.Is(err, unix.ESRCH) {
+	if !borrowing.Gone(err) {
 		ep.m.refuseLoans(err)
 	}
 	ep.Down(ep.Error("receiving", err))
 	return nil
 }
 
-// A borrower reads the memory of the peer's process.
-type borrower struct {
-	pid     int
-	address uint64 // of the peer's mark
-	mark    uint64 // what is there
-	found   uint64
-	local   [2]unix.Iovec
-	remote  [2]unix.RemoteIovec
-}
-
-var errNotThePeer = errors.New("it is another process's")
-
-// read reads memory of the peer's. The last reading of a frame reads the peer's mark in the same call. So it is known whose
-// memory that was: the process may have ended, and another one have its number. It never gets its number back.
-func (b *borrower) read(to []byte, from uint64, last bool) error {
-	parts, want := 1, len(to)
-	if last {
-		parts, want = 2, want+wordSize
-	}
-	b.local[0].Base, b.remote[0].Base = &to[0], uintptr(from)
-	b.local[0].SetLen(len(to))
-	b.remote[0].Len = len(to)
-	n, err := unix.ProcessVMReadv(b.pid, b.local[:parts], b.remote[:parts], 0)
-	b.local[0].Base = nil
-	switch {
-	case err != nil:
-		err = os.NewSyscallError("process_vm_readv", err)
-	case n != want:
-		err = os.NewSyscallError("process_vm_readv", unix.EFAULT)
-	case last && b.found != b.mark:
-		err = errNotThePeer
-	default:
-		return nil
-	}
-	return fmt.Errorf("reading the memory of process %d: %w", b.pid, err)
-}
-
-// prepare sets what all readings have in common.
-func (b *borrower) prepare() {
-	b.local[1].Base, b.remote[1].Base = (*byte)(unsafe.Pointer(&b.found)), uintptr(b.address)
-	b.local[1].SetLen(wordSize)
-	b.remote[1].Len = wordSize
-}
-
-// newMark makes what shows whose memory it is.
-func newMark() *uint64 {
-	var b [wordSize]byte
-	_, _ = rand.Read(b[:]) // never fails
-	mark := binary.NativeEndian.Uint64(b[:])
-	return &mark
-}
-
 // leaveMark tells the peer where our mark is, so that it can read our memory.
 func (m *module) leaveMark(mem []byte, maker bool) {
 	if m.cfg.lend {
 		_, _, us, _ := ends(mem, maker)
-		us.mark.Store(*m.mark)
-		us.markAt.Store(uint64(uintptr(unsafe.Pointer(m.mark))))
+		us.mark.Store(m.mark.Value())
+		us.markAt.Store(m.mark.Address())
 	}
 }
 
@@ -280,22 +225,16 @@ func (m *module) leaveMark(mem []byte, maker bool) {
 // called when the peer has written something, and so has said where its mark is.
 func (p *pipe) try() {
 	p.tried = true
-	m, b := p.m, &p.peer
-	if !m.cfg.lend || m.unreadable || b.pid <= 0 {
-		return
+	m, address := p.m, p.them.markAt.Load()
+	if !m.cfg.lend || m.unreadable || p.peer.Process() <= 0 || address == 0 {
+		return // the peer does not lend, or nobody is to
 	}
-	b.address, b.mark = p.them.markAt.Load(), p.them.mark.Load()
-	if b.address == 0 {
-		return // it does not lend
-	}
-	b.prepare()
-	var first [wordSize]byte
-	if err := b.read(first[:], b.address, true); err != nil {
+	if err := p.peer.Try(address, p.them.mark.Load()); err != nil {
 		m.refuseLoans(err)
 		return
 	}
 	p.wants.allow()
-	m.host.Logf(btl.LogInfo, "long messages of process %d may be read from its memory", b.pid)
+	m.host.Logf(btl.LogInfo, "long messages of process %d may be read from its memory", p.peer.Process())
 }
 
 // refuseLoans has no peer lend anything from now on.

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/borrowing"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -62,7 +63,7 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) err
 		if err != nil {
 			_ = unix.Munmap(mem)
 		} else {
-			ep.pipe.peer.pid = t.pid
+			ep.pipe.peer = borrowing.Of(t.pid)
 		}
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package sm
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/borrowing"
 	"github.com/strandmp/strand/param"
 )
 
@@ -112,6 +114,13 @@ func TestWhatIsLentIsTakenBack(t *testing.T) {
 	}
 }
 
+// borrowsFrom has the second end read what is lent by a process with that number and mark.
+func (p *pair) borrowsFrom(pid int, mark uint64) {
+	peer := &p.ep[1].pipe.peer
+	*peer = borrowing.Of(pid)
+	_ = peer.Try(p.modules[0].mark.Address(), mark) // what it finds is not heeded
+}
+
 // What can not be read ends the connection, and its successors lend nothing: another process has the peer's
 // number, or the memory is none that the system reads.
 func TestWhatCanNotBeRead(t *testing.T) {
@@ -119,11 +128,11 @@ func TestWhatCanNotBeRead(t *testing.T) {
 		spoil func(*pair)
 		want  string
 	}{
-		"another process": {func(p *pair) { p.ep[1].pipe.peer.mark++ }, "it is another process's"},
+		"another process": {func(p *pair) { p.borrowsFrom(os.Getpid(), p.modules[0].mark.Value()+1) }, "it is another process's"},
 		"no memory": {func(p *pair) {
 			at(p.ep[0].pipe.out.ring, p.ep[0].pipe.loans[0].from+addressAt).Store(8)
 		}, "bad address"},
-		"no process": {func(p *pair) { p.ep[1].pipe.peer.pid = 1 << 30 }, "no such process"},
+		"no process": {func(p *pair) { p.borrowsFrom(1<<30, p.modules[0].mark.Value()) }, "no such process"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := lending(t)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/borrowing"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/wireup"
@@ -29,10 +30,10 @@ type module struct {
 	listener   *listener
 	pipes      []*pipe // of all connections
 	scratch    [wireup.MaxMessage]byte
-	mark       *uint64 // peers that read our memory find out by it whose memory it is
-	bounce     []byte  // frames that are lent, on their way to a landing place in pieces
-	unreadable bool    // no peer's memory can be read
-	crowded    bool    // the ranks of this host outnumber its processors
+	mark       borrowing.Mark // peers that read our memory find out by it whose memory it is
+	bounce     []byte         // frames that are lent, on their way to a landing place in pieces
+	unreadable bool           // no peer's memory can be read
+	crowded    bool           // the ranks of this host outnumber its processors
 	closed     bool
 }
 
@@ -55,7 +56,7 @@ func open(h btl.Host) ([]btl.Module, error) {
 		Strangers: strangersAllowed(),
 		MaxFrame:  cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{layout, 0},
 	})
-	m.mark = newMark()
+	m.mark = borrowing.NewMark()
 	if census, ok := m.loop.(btl.Census); ok {
 		m.crowded = census.Crowded()
 	}

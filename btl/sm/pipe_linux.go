@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/borrowing"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -24,13 +25,13 @@ type pipe struct {
 	them  side
 	order order
 
-	tried  bool      // whether the peer's memory can be read
-	peer   borrower  // if so
-	mover  loanMover // reads it
-	wants  appraisal // what the peer should lend
-	choice choice    // what we lend
-	loans  []loan    // frames that are lent, the oldest first
-	lent   int       // their bytes
+	tried  bool             // whether the peer's memory can be read
+	peer   borrowing.Reader // if so
+	mover  loanMover        // reads it
+	wants  appraisal        // what the peer should lend
+	choice choice           // what we lend
+	loans  []loan           // frames that are lent, the oldest first
+	lent   int              // their bytes
 
 	first, last *btl.Frame // the frames that wait, linked by Next
 	count       int

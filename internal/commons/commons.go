@@ -23,10 +23,11 @@ import (
 )
 
 const (
-	line     = 64
-	page     = 4 << 10
-	wordSize = 8
-	markSize = 16
+	line       = 64
+	page       = 4 << 10
+	wordSize   = 8
+	markSize   = 16
+	lenderSize = 4 * wordSize // of what says of a rank whose memory the others may read
 	// lengthBits of a place's word are the number of bytes shown, those above it the step.
 	lengthBits = 24
 	// callAt is where the call's number begins in the word of a rank's standing. Below it are the step's number within the call and, lowest,
@@ -59,7 +60,7 @@ const (
 )
 
 // An area is where steps of one kind are shown. It has a line for each rank, which says with which step the rank is done, and the places
-// of all ranks. In the first area the line says too where the rank stands: in which step of which call.
+// of all ranks. In the first area the line says too where the rank stands, in which step of which call, and whether it has left a call early.
 type area struct {
 	depth, room int
 	dones       int    // where the lines are
@@ -82,10 +83,14 @@ func (a *area) place(rank, ranks int) int {
 // end is where the area ends.
 func (a *area) end(ranks int) int { return a.dones + ranks*(line+a.depth*a.size()) }
 
-// areas are those of so many ranks, and where they end: behind a page with the mark, and a word for each rank that says for whom it waits.
+// lenders is where it is said of each rank whose memory the others may read: behind a page with the mark, and a word for each rank that says
+// for whom it waits.
+func lenders(ranks int) int { return page + lines(ranks*wordSize) }
+
+// areas are those of so many ranks, and where they end.
 func areas(ranks, room int) (all [2]area, end int) {
 	all = [2]area{{depth: shortDepth, room: min(room, shortRoom)}, {depth: longDepth, room: room}}
-	end = page + lines(ranks*wordSize)
+	end = lenders(ranks) + lines(ranks*lenderSize)
 	for i := range all {
 		a := &all[i]
 		a.step, a.least, a.dones = 1, math.MaxUint64, end
@@ -108,6 +113,7 @@ type Memory struct {
 	areas      [2]area
 	now        *area  // of the step that is being made
 	standing   uint64 // what the others read of this rank
+	lending    lending
 }
 
 func newMemory(mem []byte, own, ranks, room int, o sealed.Order) *Memory {
@@ -140,6 +146,18 @@ func (m *Memory) Begin(n int, call uint64) {
 // stands is the word that says where a rank stands.
 func (m *Memory) stands(rank int) *atomic.Uint64 {
 	return m.word(m.areas[0].dones + rank*line + wordSize)
+}
+
+// Leave says that this rank leaves a call early. What it has lent is its owner's again.
+func (m *Memory) Leave() { m.left(m.own).Store(1) }
+
+// HasLeft reports whether another rank has left a call early. If it has not, what was read before was what it has lent. Some
+// processors may load a word before what the program reads before it, but none adds to it before that.
+func (m *Memory) HasLeft(rank int) bool { return m.left(rank).Add(0) != 0 }
+
+// left is the word that says whether a rank has left a call early.
+func (m *Memory) left(rank int) *atomic.Uint64 {
+	return m.word(m.areas[0].dones + rank*line + 2*wordSize)
 }
 
 // Reader returns a rank that still may look at what this one has shown before in the place of this step; −1: the place is free.

@@ -332,6 +332,44 @@ func TestWhoSleepsHearsOfTheEnd(t *testing.T) {
 	}
 }
 
+// What a rank lends is its own again when it leaves the call. Nobody takes what is there then for what was lent.
+func TestWhatIsTakenBackIsNotRead(t *testing.T) {
+	const n, length = 2, 100_000
+	for name, call := range map[string]func(context.Context, *strand.Comm, []byte) error{
+		"Bcast": func(ctx context.Context, c *strand.Comm, b []byte) error { return c.Bcast(ctx, b[:length], 0) },
+		"Scatter": func(ctx context.Context, c *strand.Comm, b []byte) error {
+			return c.Scatter(ctx, b, make([]byte, length), 0)
+		},
+		"Gather": func(ctx context.Context, c *strand.Comm, b []byte) error {
+			return c.Gather(ctx, b[:length], make([]byte, n*length), 1)
+		},
+		"Reduce": func(ctx context.Context, c *strand.Comm, b []byte) error {
+			return strand.Reduce(ctx, c, strand.Max[byte](), b[:length], b[length:], 1)
+		},
+		"Allgather": func(ctx context.Context, c *strand.Comm, b []byte) error { return c.Allgather(ctx, b[:length], b) },
+		"Alltoallv": func(ctx context.Context, c *strand.Comm, b []byte) error {
+			return c.Alltoallv(ctx, [][]byte{b[:length], b[length:]}, [][]byte{make([]byte, length), make([]byte, length)})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lent := []strand.Option{}
+			for _, algorithm := range []string{"coll_bcast", "coll_scatter", "coll_gather", "coll_reduce", "coll_allgather"} {
+				lent = append(lent, strand.WithParam(algorithm, "lent"))
+			}
+			w := warmed(t, n, lent...)
+			over, cancel := context.WithCancel(world.Context(t))
+			memory := make([]byte, n*length)
+			left := sleeping(over, w[:1], func(ctx context.Context, c *strand.Comm) error { return call(ctx, c, memory) })
+			cancel()
+			require.ErrorIs(t, errors.Join(<-left...), context.Canceled)
+			for i := range memory {
+				memory[i] = 1
+			}
+			require.ErrorIs(t, call(world.Context(t), w[1].Comm(), make([]byte, n*length)), strand.ErrOutOfStep)
+		})
+	}
+}
+
 // Calls that do not fit are found where memory shows it, and name the rank. That the first rank's calls end too shows that nobody waits for ever.
 func TestMistakesByMemory(t *testing.T) {
 	bcast := func(n int) func(context.Context, *strand.Comm) error {
