@@ -36,6 +36,8 @@ far() {
 
 # The same round trips, with buffers as they are today: 4 MB.
 today() {
+	compare today-pingpong "tcp,udp,sctp(streams=10)" "pingpong(size=30000,rounds=30),pingpong(size=300000,rounds=10)" \
+		--loss 0,1,2 --delay 5ms,20ms --rate 100mbit --ranks 2
 	compare today "tcp,udp,sctp(streams=10)" \
 		"farm(size=30000,fanout=10,tasks=$((tasks / 10)),ordering=relaxed),farm(size=300000,fanout=10,tasks=$((tasks / 40)),ordering=relaxed)" \
 		--loss 0,1,2 --delay 5ms,20ms --rate 100mbit --ranks 4
