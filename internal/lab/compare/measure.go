@@ -62,7 +62,7 @@ func hol(r *results.Run, detail []byte) error {
 		return err
 	}
 	r.Metrics = map[string]float64{
-		results.Delay50: h.All.Median, results.Delay90: h.All.P90, results.Delay99: h.All.P99, results.DelayMax: h.All.Worst,
+		results.Delay50: h.All.Median, results.Delay90: h.All.P90, results.Delay99: h.All.P99, results.DelayMax: h.All.Worst, results.HeldUp: h.HeldUp,
 	}
 	r.Delays = []results.Distribution{distribution("all", h.All)}
 	for tag, delays := range h.ByTag {

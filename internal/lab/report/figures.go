@@ -22,6 +22,7 @@ var scales = map[results.Unit][]scale{
 	results.Seconds:             {{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}},
 	results.BytesPerSecond:      {{"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}},
 	results.OperationsPerSecond: {{"Gop/s", 1e9}, {"Mop/s", 1e6}, {"kop/s", 1e3}, {"op/s", 1}},
+	results.Share:               {{"%", 0.01}},
 }
 
 // scaleFor returns a scale in which most figures are between 1 and 1000.

@@ -45,6 +45,7 @@ const (
 	Seconds             Unit = "s"
 	BytesPerSecond      Unit = "B/s"
 	OperationsPerSecond Unit = "op/s"
+	Share               Unit = "share"
 )
 
 // Names of metrics.
@@ -57,6 +58,7 @@ const (
 	Delay90    = "delay_p90"
 	Delay99    = "delay_p99"
 	DelayMax   = "delay_max"
+	HeldUp     = "held_up"    // share of messages that came late behind one of another tag
 	RoundTime  = "round_time" // s, median of how long a burst's messages took
 	RoundTime9 = "round_time_p99"
 	Operations = "operations" // a second, of all ranks, as NPB counts them
@@ -78,6 +80,7 @@ var Workloads = []Workload{
 		{Delay50, "median delay", Seconds, true},
 		{Delay90, "90th percentile of delays", Seconds, true},
 		{DelayMax, "worst delay", Seconds, true},
+		{HeldUp, "messages held up by one of another tag", Share, true},
 	}},
 	{Burst, "Bursts", "All ranks compute, then exchange messages with their neighbours, again and again; the slowest one sets the pace.", []Metric{
 		{RunTime, "run time", Seconds, true},

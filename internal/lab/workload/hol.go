@@ -32,6 +32,8 @@ const defaultInterval = 200 * time.Microsecond
 type HOLResult struct {
 	All   Delays   `json:"all"`
 	ByTag []Delays `json:"by_tag"`
+	// HeldUp is the share of messages that came late with an earlier one of another tag ([heldUp]).
+	HeldUp float64 `json:"held_up"`
 }
 
 // Check implements [Workload].
@@ -122,17 +124,44 @@ func (h HOL) await(ctx context.Context, start int64, message int) (planned int64
 func (h HOL) result(planned []int64, times []byte) *HOLResult {
 	r := &HOLResult{}
 	var all []float64
+	var arrived []int64
 	byTag := make([][]float64, h.Tags)
 	for i := range planned {
-		took := float64(int64(binary.LittleEndian.Uint64(times[8*i:]))-planned[i]) / 1e9
+		arrived = append(arrived, int64(binary.LittleEndian.Uint64(times[8*i:])))
+		took := float64(arrived[i]-planned[i]) / 1e9
 		all = append(all, took)
 		byTag[i%h.Tags] = append(byTag[i%h.Tags], took)
 	}
 	r.All = delaysOf(all)
+	r.HeldUp = heldUp(planned, arrived, int64(r.All.Median*1e9), h)
 	for _, seconds := range byTag {
 		r.ByTag = append(r.ByTag, delaysOf(seconds))
 	}
 	return r
+}
+
+// heldUp is the share of messages that waited for one of another tag, as they do behind what is lost where all come in the order in which they were
+// sent. Such a message is late, by more than an interval over the median. With it, less than an interval before, come earlier ones that are late, when it was due
+// already: the first of these was lost, and is of another tag. Of two that are lost by themselves few come so. Without a pace it is 0.
+func heldUp(planned, arrived []int64, median int64, h HOL) float64 {
+	interval, held := int64(h.Interval), 0
+	late := func(i int) bool { return arrived[i]-planned[i] > median+interval }
+	for i := range planned {
+		if !late(i) {
+			continue
+		}
+		for lost := range i {
+			before := arrived[i] - arrived[lost]
+			if !late(lost) || arrived[lost] <= planned[i]+median || before < 0 || before >= interval {
+				continue
+			}
+			if (i-lost)%h.Tags != 0 {
+				held++
+			}
+			break
+		}
+	}
+	return float64(held) / float64(len(planned))
 }
 
 // receive takes each tag's messages on a goroutine of its own.
