@@ -54,6 +54,9 @@ streams() {
 hol() {
 	narrowly hol-near "tcp,udp,sctp(streams=10,$frames)" "hol(size=200,interval=1ms,messages=2000)" --loss 0,2 --delay 5ms --rate 100mbit --metric delay_p90
 	narrowly hol-far "tcp,udp,sctp(streams=10,$frames)" "hol(size=200,interval=4ms,messages=500)" --loss 0,2 --delay 20ms --rate 100mbit --metric delay_p90
+	for way in near far; do
+		bin/strand compare --from "$out/hol-$way" --metric held_up --markdown >"$out/hol-$way-held.md"
+	done
 }
 
 # Figure 5.1: ping-pong by size, and what CRC32c costs.
