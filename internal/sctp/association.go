@@ -67,6 +67,7 @@ type Association struct {
 	restAt         int64 // when to look whether memory is to be given back; 0: it was
 	chunks         []transfer.Chunk
 	packet         packetState
+	way            Way // of the latest packet that was sent
 	out            *stream.Outgoing
 	in             *stream.Incoming
 	sender         *transfer.Sender

@@ -21,19 +21,19 @@ func (a *Association) MostPacket() int {
 	return most
 }
 
-// Send appends the next packet to b, and says where to. There is none when ok is false: until [Association.At], or
-// until something arrives, or is pushed. It allocates nothing if b has room.
-func (a *Association) Send(now int64, b []byte) (packet []byte, way Way, ok bool) {
+// Send appends the next packet to b, and says where to, until the next call. There is none when ok is false: until
+// [Association.At], or until something arrives, or is pushed. It allocates nothing if b has room.
+func (a *Association) Send(now int64, b []byte) (packet []byte, way *Way, ok bool) {
 	if a.state == Closed {
 		return a.last(b)
 	}
 	i, data, ok := a.next(now)
 	if !ok {
-		return b, Way{}, false
+		return b, nil, false
 	}
 	p := &a.paths[i]
 	start := len(b)
-	way = Way{Pair: p.Pair, Whole: true}
+	way = a.wayOf(&p.Pair)
 	b = a.header(b)
 	switch {
 	case a.due && a.state == CookieWait:
@@ -55,11 +55,17 @@ func (a *Association) Send(now int64, b []byte) (packet []byte, way Way, ok bool
 		way.Whole = len(b)-start <= p.packet()
 	}
 	if len(b) == start+chunk.HeaderSize {
-		return b[:start], Way{}, false
+		return b[:start], nil, false
 	}
 	a.seal(b[start:])
 	a.Sent++
 	return b, way, true
+}
+
+// wayOf is that of a packet over a path.
+func (a *Association) wayOf(p *Pair) *Way {
+	a.way.Pair, a.way.Whole = *p, true
+	return &a.way
 }
 
 // seal writes the checksum where there is to be one: always before the peer knows us (RFC 9653, section 5.2).
@@ -229,8 +235,10 @@ var nothing [1024]byte
 // appendData appends data, to a packet over the path that it goes over now.
 func (a *Association) appendData(now int64, i, start, most int, b []byte) []byte {
 	a.chunks = a.sender.Take(now, i, len(b)-start, most, a.chunks[:0])
-	for _, c := range a.chunks {
-		d := c.Fragment.Header(c.TSN, a.interleave)
+	var d chunk.Data
+	for i := range a.chunks {
+		c := &a.chunks[i]
+		c.Fragment.Header(&d, c.TSN, a.interleave)
 		if c.Immediate {
 			d.Flags |= chunk.FlagImmediate
 		}
@@ -246,9 +254,9 @@ func (a *Association) appendData(now int64, i, start, most int, b []byte) []byte
 }
 
 // last appends the packet that ends the association.
-func (a *Association) last(b []byte) (packet []byte, way Way, ok bool) {
+func (a *Association) last(b []byte) (packet []byte, way *Way, ok bool) {
 	if a.final == none {
-		return b, Way{}, false
+		return b, nil, false
 	}
 	start := len(b)
 	b = a.header(b)
@@ -260,5 +268,5 @@ func (a *Association) last(b []byte) (packet []byte, way Way, ok bool) {
 	a.final = none
 	a.seal(b[start:])
 	a.Sent++
-	return b, Way{Pair: a.paths[a.duePath()].Pair, Whole: true}, true
+	return b, a.wayOf(&a.paths[a.duePath()].Pair), true
 }

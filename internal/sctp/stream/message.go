@@ -33,10 +33,11 @@ type Fragment struct {
 	Number         uint32 // 0 is the first
 }
 
-// Header is the chunk's, without the payload.
-func (f Fragment) Header(tsn uint32, interleave bool) chunk.Data {
+// Header makes the chunk's, without the payload. It writes it to its place: to copy what has just been written piece by piece,
+// the processor waits until all of it has reached the cache.
+func (f Fragment) Header(d *chunk.Data, tsn uint32, interleave bool) {
 	m := f.Message
-	d := chunk.Data{Interleaved: interleave, TSN: tsn, Stream: m.Stream, Message: m.number, Fragment: f.Number, PPID: m.PPID}
+	d.Interleaved, d.Flags, d.TSN, d.Stream, d.Message, d.Fragment, d.PPID = interleave, 0, tsn, m.Stream, m.number, f.Number, m.PPID
 	if f.Number == 0 {
 		d.Flags |= chunk.FlagBegin
 	}
@@ -46,7 +47,6 @@ func (f Fragment) Header(tsn uint32, interleave bool) chunk.Data {
 	if m.Unordered {
 		d.Flags |= chunk.FlagUnordered
 	}
-	return d
 }
 
 // Pieces calls yield for each piece of the fragment's payload, in order, until it returns false.

@@ -62,7 +62,8 @@ func message(r *rand.Rand, stream uint16, name, size int, unordered bool) *Messa
 
 // wire is a fragment as it arrives.
 func wire(t testing.TB, f Fragment, tsn uint32, interleave bool) chunk.Data {
-	h := f.Header(tsn, interleave)
+	var h chunk.Data
+	f.Header(&h, tsn, interleave)
 	b, start := chunk.BeginData(nil, &h)
 	b = chunk.End(f.AppendTo(b), start)
 	require.Len(t, b, f.Size(interleave))

@@ -196,7 +196,8 @@ func TestNoAllocations(t *testing.T) {
 			late = late[:0]
 			b := memory[:0]
 			for f, ok := o.Next(1400, 1400); ok; f, ok = o.Next(1400, 1400) {
-				d := f.Header(tsn, interleave)
+				var d chunk.Data
+				f.Header(&d, tsn, interleave)
 				tsn++
 				start := len(b)
 				b = f.AppendTo(b)

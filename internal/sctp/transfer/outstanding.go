@@ -72,7 +72,9 @@ func (o *outstanding) add(f stream.Fragment) uint64 {
 		o.extend()
 	}
 	n := o.next
-	*o.at(n) = sent{fragment: f}
+	c := o.at(n)
+	*c = sent{}
+	c.fragment = f
 	o.next++
 	o.bytes += int(f.Length)
 	return n

@@ -265,7 +265,9 @@ func (p *packer) put(n uint64, c *sent) {
 	}
 	p.Chunks++
 	p.size += c.fragment.Size(p.config.Outgoing.Interleave())
-	p.out = append(p.out, Chunk{TSN: uint32(n), Fragment: c.fragment, Immediate: p.probing})
+	p.out = append(p.out, Chunk{})
+	x := &p.out[len(p.out)-1] // field by field, as [stream.Fragment.Header]
+	x.TSN, x.Fragment, x.Immediate = uint32(n), c.fragment, p.probing
 }
 
 // fresh takes new data.

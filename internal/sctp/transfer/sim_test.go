@@ -258,7 +258,8 @@ func (s *simulation) receive(c Chunk) {
 	if s.receiver.Check(c.TSN) != Fresh {
 		return
 	}
-	d := c.Fragment.Header(c.TSN, s.setup.interleave)
+	var d chunk.Data
+	c.Fragment.Header(&d, c.TSN, s.setup.interleave)
 	for piece := range c.Fragment.Pieces {
 		d.Payload = piece // messages have one piece
 	}

@@ -46,7 +46,7 @@ func TestPollLooksAtItsOwnWays(t *testing.T) {
 	a := association{s: s}
 	assert.False(t, a.Poll(), "there is no way")
 	for i, so := range s.sockets {
-		a.way(sctp.Pair{Local: so.address, Remote: netip.MustParseAddrPort("127.0.0.3:7")})
+		a.way(&sctp.Pair{Local: so.address, Remote: netip.MustParseAddrPort("127.0.0.3:7")})
 		assert.Equal(t, i == 1, a.Poll())
 	}
 	assert.EqualValues(t, 1, s.endpoint.Malformed)
@@ -60,9 +60,9 @@ func TestManyPorts(t *testing.T) {
 	a := association{s: s}
 	for port := range uint16(1000) {
 		pair := sctp.Pair{Local: at, Remote: netip.AddrPortFrom(netip.MustParseAddr("10.1.0.2"), 1+port)}
-		w := a.way(pair)
+		w := a.way(&pair)
 		assert.Equal(t, pair, w.pair)
-		assert.Same(t, w, a.way(pair))
+		assert.Same(t, w, a.way(&pair))
 	}
 	assert.LessOrEqual(t, len(a.ways), mostWays)
 }

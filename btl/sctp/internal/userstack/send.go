@@ -71,7 +71,7 @@ func (s *Stack) nearby(a netip.Addr) bool {
 const mostWays = 64
 
 // way finds where packets for a pair go.
-func (a *association) way(p sctp.Pair) *way {
+func (a *association) way(p *sctp.Pair) *way {
 	for i := range a.ways {
 		if w := &a.ways[i]; w.pair.Remote == p.Remote && w.pair.Local == p.Local {
 			return w
@@ -85,7 +85,7 @@ func (a *association) way(p sctp.Pair) *way {
 	if remote.Addr().IsLinkLocalUnicast() {
 		remote = netip.AddrPortFrom(remote.Addr().WithZone(so.Local.Addr().Zone()), remote.Port())
 	}
-	a.ways = append(a.ways, way{p, so, rawio.NewDestination(remote)})
+	a.ways = append(a.ways, way{*p, so, rawio.NewDestination(remote)})
 	return &a.ways[len(a.ways)-1]
 }
 
@@ -124,7 +124,7 @@ func (a *association) drain() {
 			continue
 		}
 		s.out = out
-		w := a.way(to.Pair)
+		w := a.way(&to.Pair)
 		if b.w != nil && (b.w != w || len(packet) > b.size) {
 			a.flush(&b)
 		}
@@ -178,7 +178,7 @@ func (s *Stack) refuse(p *sctp.Association) {
 		if !ok {
 			return
 		}
-		if w := a.way(to.Pair); !s.loses(packet) {
+		if w := a.way(&to.Pair); !s.loses(packet) {
 			w.so.Send(packet, &w.to)
 		}
 	}
