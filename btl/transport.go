@@ -237,6 +237,23 @@ type Speedometer interface {
 	Speed() int64
 }
 
+// A Keeper is an endpoint whose medium keeps the payload of a frame that was passed on, at least until the peer has
+// read it. So the host need not copy it to be able to send it again. Optional. If the receiver is a [Saver], it is
+// told before what is kept goes away.
+type Keeper interface {
+	// Kept says where the payload of the frame is kept for which Send has just returned Done.
+	Kept(*Frame) (place uint64)
+	// Again copies what is kept at a place to b. It reports false if that is there no more, since the peer has read
+	// it. It may be called while the endpoint is connected, and by [Saver.Save].
+	Again(place uint64, b []byte) bool
+}
+
+// A Saver is a [Receiver] that uses what a [Keeper] keeps.
+type Saver interface {
+	// Save: what the endpoint keeps goes away when the call returns, since the connection has ended, by whomever.
+	Save()
+}
+
 // A Flusher is an endpoint whose send queue can be measured and emptied. Optional.
 type Flusher interface {
 	// Flush sends at once what Send has held back.

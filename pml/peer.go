@@ -31,6 +31,7 @@ type peer struct {
 	stranger bool // it was contacted to find out whether it has left
 
 	restrained bool // something is held back until more is acknowledged
+	inquires   bool // the peer is to be asked what has arrived
 
 	// Sending.
 	laneSeq   []uint32       // the next number in each lane; the last is the urgent one

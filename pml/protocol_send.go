@@ -261,6 +261,9 @@ func (pe *peer) pump() {
 		pe.answerGoodbye()
 	}
 	pe.sayGoodbye()
+	if pe.inquires && pe.ways.Stage == rails.Known {
+		pe.inquire()
+	}
 	if pe.ways.Stage == rails.Known {
 		pe.pumpUrgent()
 	}

@@ -38,7 +38,12 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	f.Header = wire.PutPlain(f.header[:], lane, pe.sent.Add(&f.Frame), c.id, int32(tag), ch.seq, pe.laneSeq[lane])
 	ch.seq++
 	pe.laneSeq[lane]++
-	f.keepShort(buf)
+	kept := r.keeps(len(buf))
+	if kept {
+		f.Size, f.Payload = len(buf), buf
+	} else {
+		f.keepShort(buf)
+	}
 	if p.trace != nil {
 		c.traceShort(pe, f, r, int32(tag), ch.seq-1)
 	}
@@ -47,7 +52,12 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	case len(pe.networks) > 0:
 		pe.emit(f)
 	case !r.transmit(f):
+		if kept {
+			f.keepShort(buf)
+		}
 		pe.backlog.Push(&f.Frame)
+	case kept:
+		f.isKept(r, buf)
 	}
 	return true
 }

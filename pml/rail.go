@@ -21,6 +21,7 @@ type rail struct {
 	gauge     btl.Gauge       // likewise, if it can tell what is under way
 	queue     btl.Flusher     // likewise, if it holds frames until they have arrived, and tells what it has not sent
 	meter     btl.Speedometer // likewise, if it can tell how fast it is
+	keeper    btl.Keeper      // likewise, if frames need no copy for replay while it lives
 	pace      pace
 	weight    float64
 	share     share
@@ -50,6 +51,7 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 	r.poller, _ = ep.(btl.Poller)
 	r.gauge, _ = ep.(btl.Gauge)
 	r.meter, _ = ep.(btl.Speedometer)
+	r.keeper, _ = ep.(btl.Keeper)
 	if r.attr.Confirms {
 		r.queue, _ = ep.(btl.Flusher)
 	}

@@ -34,6 +34,7 @@ var (
 	_ btl.Poller      = (*endpoint)(nil)
 	_ btl.Recaller    = (*endpoint)(nil)
 	_ btl.Flusher     = (*endpoint)(nil)
+	_ btl.Keeper      = (*endpoint)(nil)
 	_ btl.Reporter    = (*endpoint)(nil)
 	_ btl.Gauge       = (*endpoint)(nil)
 	_ owner           = (*endpoint)(nil)
@@ -116,10 +117,15 @@ func (ep *endpoint) Detach(how wireup.End) {
 	ep.landing = nil
 	if p := ep.pipe; p == nil {
 		return // the connection never got its memory
-	} else if how == wireup.Leaves {
-		ep.m.leave(p)
 	} else {
-		p.close()
+		if s, ok := ep.Recv.(btl.Saver); ok {
+			s.Save()
+		}
+		if how == wireup.Leaves {
+			ep.m.leave(p)
+		} else {
+			p.close()
+		}
 	}
 	if l != nil && how == wireup.Lost {
 		ep.Recv.Drop(l)
@@ -161,6 +167,12 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	p.await()
 	return btl.Taken
 }
+
+// Kept implements [btl.Keeper]: what is in the ring stays there until the peer has read it.
+func (ep *endpoint) Kept(f *btl.Frame) (place uint64) { return ep.pipe.out.payloadOf(f) }
+
+// Again implements [btl.Keeper].
+func (ep *endpoint) Again(place uint64, b []byte) bool { return ep.pipe.out.again(place, b) }
 
 // broken takes note of a failure that Send has found; the loop reports it.
 func (ep *endpoint) broken(err error) {

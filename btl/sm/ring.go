@@ -152,6 +152,22 @@ func (w *writer) whole(f *btl.Frame) bool {
 	return true
 }
 
+// payloadOf is where the payload of the frame lies that was the last one written, as one record.
+func (w *writer) payloadOf(f *btl.Frame) uint64 {
+	before := wordSize + len(f.Header)
+	return w.tail - uint64(lines(before+f.Size)-before)
+}
+
+// again copies what was written at a place, in a row, unless that may have been overwritten since: a record ends
+// there that was written later, or the cleared word behind it lies there. Neither is before the peer has read it.
+func (w *writer) again(place uint64, b []byte) bool {
+	if w.tail+line-place > uint64(len(w.ring)) {
+		return false
+	}
+	copy(b, w.ring[int(place)&(len(w.ring)-1):])
+	return true
+}
+
 // begin writes the header of a frame whose payload follows in pieces.
 func (w *writer) begin(f *btl.Frame) bool {
 	n := lines(wordSize + len(f.Header))

@@ -147,3 +147,37 @@ func FuzzRing(f *testing.F) {
 		}
 	})
 }
+
+// What was written as one record can be read again until it is overwritten, and is not before the peer has read it.
+func TestWhatTheRingKeeps(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	w, in := newRing(minRing)
+	type kept struct {
+		place   uint64
+		payload []byte
+	}
+	var all []kept
+	unread, gone := 0, 0 // the first of those
+	for i := range 3000 {
+		f := &btl.Frame{Header: make([]byte, 1+r.IntN(btl.MaxHeader)), Payload: bytes.Repeat([]byte{byte(i) | 1}, 1+r.IntN(4<<10))}
+		f.Size = len(f.Payload)
+		for !w.whole(f) {
+			var c record
+			require.NoError(t, in.parse(in.next(), &c))
+			if in.advance(c.size); c.kind == kindWhole {
+				unread++
+			}
+		}
+		all = append(all, kept{w.payloadOf(f), f.Payload})
+		for at := gone; at < len(all); at++ {
+			b := make([]byte, len(all[at].payload))
+			if w.again(all[at].place, b) {
+				require.Equal(t, all[at].payload, b)
+			} else {
+				require.Less(t, at, unread)
+				gone = at + 1
+			}
+		}
+	}
+	require.Greater(t, gone, 2900)
+}
