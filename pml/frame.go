@@ -16,8 +16,6 @@ type txFrame struct {
 	lane    int
 	copy    []byte // from the pool
 	short   bool   // the payload is in room
-	kept    bool   // the payload is where the transport keeps it, at this place
-	place   uint64
 	lost    bool   // it was given up: the memory that it refers to is that of an operation that ends
 	opens   bool   // a message of length bytes begins with it, which its rail is to count
 	seq     uint32 // of that message, in its context, if it is to be recorded
@@ -57,7 +55,7 @@ func (p *PML) freeFrame(f *txFrame) {
 		p.freeMemory(f)
 	}
 	f.Reset()
-	f.peer, f.lost, f.opens, f.kept = nil, false, false, false
+	f.peer, f.lost, f.opens = nil, false, false
 	if p.spareFrames < keptSpare {
 		f.free, p.frames = p.frames, f
 		p.spareFrames++

@@ -25,13 +25,13 @@ func (f *txFrame) isKept(r *rail, buf []byte) {
 		f.keepShort(buf)
 		return
 	}
-	f.kept, f.place, f.Payload = true, r.keeper.Kept(&f.Frame.Frame), nil
+	f.packed.kept, f.packed.from, f.Payload = true, r.keeper.Kept(&f.Frame.Frame), nil
 }
 
 // Save implements [btl.Saver].
 func (r *rail) Save() {
 	r.peer.sent.Each(func(d *delivery.Frame) {
-		if f := frameOf(d); f.kept && f.Line == &r.line {
+		if f := frameOf(d); f.packed.kept && f.Line == &r.line {
 			f.save(r.keeper)
 		}
 	})
@@ -40,9 +40,9 @@ func (r *rail) Save() {
 // save makes the copy for replay. If the payload is there no more the peer has read it and need not have it again. It will
 // not acknowledge the frame before it sends anything, or is asked.
 func (f *txFrame) save(from btl.Keeper) {
-	f.kept = false
+	f.packed.kept = false
 	f.reserve()
-	if from.Again(f.place, f.copy) {
+	if from.Again(f.packed.from, f.copy) {
 		f.Payload = f.copy
 		return
 	}

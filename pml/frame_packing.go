@@ -15,9 +15,10 @@ const (
 
 // packing is what a frame knows of its copy.
 type packing struct {
-	from   uint64 // where in the operation's memory the payload begins
+	from   uint64 // where in the operation's memory the payload begins, or where the transport keeps it
 	needed bool
 	made   bool // the payload is the copy, from the pool
+	kept   bool // the payload is where the transport keeps it
 }
 
 // pack makes the copy of a frame that needs one and has none. It is about to be sent, or cut.

@@ -21,7 +21,6 @@ type rail struct {
 	gauge     btl.Gauge       // likewise, if it can tell what is under way
 	queue     btl.Flusher     // likewise, if it holds frames until they have arrived, and tells what it has not sent
 	meter     btl.Speedometer // likewise, if it can tell how fast it is
-	keeper    btl.Keeper      // likewise, if frames need no copy for replay while it lives
 	pace      pace
 	weight    float64
 	share     share
@@ -35,6 +34,8 @@ type rail struct {
 
 	probeOwed bool // an answer to the peer's probe, which the rail did not take
 	probeDue  bool // a probe likewise
+
+	keeper btl.Keeper // the endpoint, if frames need no copy for replay while it lives
 }
 
 // Traffic counts what a rail has carried for the program, without headers and
