@@ -282,8 +282,11 @@ func (o *commoner) Look(ctx context.Context, rank, n int) ([]byte, error) {
 // Lends implements [coll.Commons].
 func (o *commoner) Lends() bool { return o.held().Lends() }
 
-// Address implements [coll.Commons].
-func (o *commoner) Address(b []byte) uint64 { return o.held().Address(b) }
+// Address implements [coll.Commons]. What the program does not use any more stays until the call has ended.
+func (o *commoner) Address(b []byte) uint64 {
+	o.lent = append(o.lent, &b[0])
+	return o.held().Address(b)
+}
 
 // Read implements [coll.Commons].
 func (o *commoner) Read(ctx context.Context, rank int, address uint64, to []byte) error {

@@ -28,6 +28,7 @@ type courier struct {
 	shown    int        // how many bytes are to be shown there
 	steps    uint       // made there
 	company  bool       // another goroutine waits for messages, as far as is known
+	lent     []*byte    // where the bytes begin that others may read: their addresses alone keep nothing
 }
 
 // expected is what a receive is to bring.
@@ -133,6 +134,8 @@ func (k *courier) begin(c *Comm, name string, tag int) {
 // end ends a call. After an error something may still be read from the memory.
 func (k *courier) end(err error) {
 	k.leave()
+	clear(k.lent)
+	k.lent = k.lent[:0]
 	if err != nil {
 		k.memory = nil
 	}
