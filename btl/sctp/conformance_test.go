@@ -15,7 +15,7 @@ import (
 
 // subject is the user stack. Short heartbeats and timeouts, so that a peer that is cut off is missed soon.
 func subject(c Component, more ...param.Setting) conformance.Factory {
-	return subjectWith(c, "7", more...) // a slow machine is no dead peer
+	return subjectWith(c, "12", more...) // a slow machine is no dead peer: this is 3 s of silence
 }
 
 func subjectWith(c Component, retransmissions string, more ...param.Setting) conformance.Factory {
