@@ -259,8 +259,8 @@ func (o *commoner) Place(ctx context.Context, n int) ([]byte, error) {
 }
 
 // Show implements [coll.Commons].
-func (o *commoner) Show() error {
-	o.held().Show(o.shown)
+func (o *commoner) Show(lends bool) error {
+	o.held().Show(o.shown, lends)
 	return o.wake()
 }
 
@@ -272,8 +272,14 @@ func (o *commoner) Look(ctx context.Context, rank, n int) ([]byte, error) {
 			return nil, err
 		}
 	}
-	b, err := m.Look(rank)
-	if err == nil && len(b) != n && n != coll.AnyLength {
+	b, lends, err := m.Look(rank)
+	switch {
+	case err != nil:
+	case lends && n >= 0:
+		err = o.Misfit(rank, coll.LoanLength(b), n)
+	case lends != (n == coll.ALoan):
+		err = o.comm.strayed(o.name, rank)
+	case n >= 0 && len(b) != n:
 		err = o.Misfit(rank, len(b), n)
 	}
 	return b, err

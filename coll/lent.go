@@ -11,6 +11,14 @@ import (
 // loanSize is what a process shows of bytes that it lends: where they are, and how many.
 const loanSize = 16
 
+// LoanLength is how many bytes a process lends that shows this.
+func LoanLength(b []byte) int {
+	if len(b) != loanSize {
+		return -1
+	}
+	return int(binary.NativeEndian.Uint64(b[8:]))
+}
+
 func putLoan(p []byte, s Commons, b []byte) {
 	var address uint64
 	if len(b) > 0 {
@@ -51,12 +59,12 @@ func lend(ctx context.Context, s Commons, b []byte) error {
 		return err
 	}
 	putLoan(p, s, b)
-	return s.Show()
+	return s.Show(true)
 }
 
 // lent is what a process lends to all in this step. It waits for that.
 func lent(ctx context.Context, s Commons, rank int) (loan, error) {
-	b, err := s.Look(ctx, rank, loanSize)
+	b, err := s.Look(ctx, rank, ALoan)
 	if err != nil {
 		return loan{}, err
 	}

@@ -57,7 +57,7 @@ func lendPieces(ctx context.Context, s Commons, piece func(rank int) []byte, n i
 	for rank := range n {
 		putLoan(p[piecesAt(rank):], s, piece(rank))
 	}
-	return s.Show()
+	return s.Show(false)
 }
 
 // showPieces shows this process's pieces for the others.
@@ -76,7 +76,7 @@ func showPieces(ctx context.Context, s Commons, in [][]byte, own, total int) err
 		binary.NativeEndian.PutUint64(p[piecesAt(rank)+8:], uint64(len(b)))
 		at += copy(p[at:], b)
 	}
-	return s.Show()
+	return s.Show(false)
 }
 
 // takePieces takes the pieces for this process from all others. If any of them is lent, it waits until all have theirs.

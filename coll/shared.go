@@ -13,10 +13,10 @@ type Commons interface {
 	Begin(n int)
 	// Place returns memory in which to write the n bytes that are shown next. It waits until nobody looks at it any more.
 	Place(ctx context.Context, n int) ([]byte, error)
-	// Show shows what is in the place.
-	Show() error
-	// Look returns the n bytes that a process shows in this step, or as many as it shows if n is AnyLength. It waits for them. They
-	// are there until End.
+	// Show shows what is in the place. Lends says that this tells of what the process lends.
+	Show(lends bool) error
+	// Look returns the n bytes that a process shows in this step, or as many as it shows if n is AnyLength; or its loan, if n is ALoan. It waits
+	// for them. They are there until End.
 	Look(ctx context.Context, rank, n int) ([]byte, error)
 	// End ends the step. All says that this process has looked at what each of the others has shown.
 	End(all bool) error
@@ -31,8 +31,11 @@ type Commons interface {
 	Misfit(rank, got, due int) error
 }
 
-// AnyLength is in place of a number of bytes that is not known.
-const AnyLength = -1
+// In place of a number of bytes.
+const (
+	AnyLength = -1 // it is not known
+	ALoan     = -2 // where and how many the bytes are that the process lends
+)
 
 // A Sharing communicator may have memory that its processes share.
 type Sharing interface {
@@ -94,7 +97,7 @@ func show(ctx context.Context, s Commons, b []byte) error {
 		return err
 	}
 	copy(p, b)
-	return s.Show()
+	return s.Show(false)
 }
 
 // lookAll looks at what all others show in this step, the next rank's first, and ends the step.
@@ -285,7 +288,7 @@ func scatterShared(ctx context.Context, c Comm, s Commons, in, out []byte, root 
 		for to := range n {
 			copy(p[to*each:(to+1)*each], in[to*len(out)+from:])
 		}
-		if err := s.Show(); err != nil {
+		if err := s.Show(false); err != nil {
 			return err
 		}
 		return s.End(false)
@@ -321,7 +324,7 @@ func alltoallShared(ctx context.Context, c Comm, s Commons, in, out []byte, each
 				copy(p[rank*width:(rank+1)*width], in[rank*each+from:])
 			}
 		}
-		if err := s.Show(); err != nil {
+		if err := s.Show(false); err != nil {
 			return err
 		}
 		return lookAll(ctx, c, s, func(int) int { return n * width }, func(rank int, b []byte) { copy(out[rank*each+from:], b[own*width:(own+1)*width]) })

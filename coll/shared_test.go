@@ -11,6 +11,7 @@ type square struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	shown   []map[int][]byte    // by each process, by step
+	loans   []map[int]bool      // whether that is a loan
 	lent    []map[uint64][]byte // by each process, by the address that it gives
 	done    []int               // the last step that each is done with
 	failed  *error
@@ -25,7 +26,7 @@ func newSquare(n int, failed *error) *square {
 	s := &square{done: make([]int, n), failed: failed}
 	s.changed = sync.NewCond(&s.mu)
 	for range n {
-		s.shown, s.lent = append(s.shown, map[int][]byte{}), append(s.lent, map[uint64][]byte{})
+		s.shown, s.loans, s.lent = append(s.shown, map[int][]byte{}), append(s.loans, map[int]bool{}), append(s.lent, map[uint64][]byte{})
 	}
 	return s
 }
@@ -81,9 +82,10 @@ func (s *stand) Place(_ context.Context, n int) ([]byte, error) {
 	return s.place, err
 }
 
-func (s *stand) Show() error {
+func (s *stand) Show(lends bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.loans[s.rank][s.step] = lends
 	s.shown[s.rank][s.step] = s.place
 	s.changed.Broadcast()
 	return nil
@@ -93,7 +95,9 @@ func (s *stand) Look(_ context.Context, rank, n int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.await(func() bool { return s.shown[rank][s.step] != nil })
-	if b := s.shown[rank][s.step]; err == nil && len(b) != n && n != AnyLength {
+	if b := s.shown[rank][s.step]; err == nil && s.loans[rank][s.step] != (n == ALoan) {
+		err = fmt.Errorf("process %d lends: %v, %d wants other bytes", rank, s.loans[rank][s.step], s.rank)
+	} else if err == nil && len(b) != n && n >= 0 {
 		err = fmt.Errorf("process %d shows %d bytes, %d looks for %d", rank, len(b), s.rank, n)
 	}
 	return s.shown[rank][s.step], err

@@ -28,8 +28,10 @@ const (
 	wordSize   = 8
 	markSize   = 16
 	lenderSize = 4 * wordSize // of what says of a rank whose memory the others may read
-	// lengthBits of a place's word are the number of bytes shown, those above it the step.
+	// lengthBits of a place's word are the number of bytes shown, and the highest of these says that they are where others are, which the
+	// rank lends. Those above are the step.
 	lengthBits = 24
+	loanBit    = 1 << (lengthBits - 1)
 	// callAt is where the call's number begins in the word of a rank's standing. Below it are the step's number within the call and, lowest,
 	// the area. All may come round: of two words that are compared none is far ahead.
 	callAt = 32
@@ -187,10 +189,14 @@ func (m *Memory) Place(n int) []byte {
 	return m.mem[from : from+n : from+n]
 }
 
-// Show shows the first n bytes of the place.
-func (m *Memory) Show(n int) {
+// Show shows the first n bytes of the place. Lends says that they tell of other bytes, which the rank lends.
+func (m *Memory) Show(n int, lends bool) {
+	word := m.now.step<<lengthBits | uint64(n)
+	if lends {
+		word |= loanBit
+	}
 	m.order.Wrote()
-	m.word(m.now.place(m.own, m.ranks)).Store(m.now.step<<lengthBits | uint64(n))
+	m.word(m.now.place(m.own, m.ranks)).Store(word)
 }
 
 // Has reports whether another rank has done what is waited for.
@@ -224,15 +230,17 @@ func (m *Memory) Spin(rank int, what Awaited, looks int) bool {
 	return false
 }
 
-// Look returns what a rank shows in this step, once it has ([Memory.Has]). The bytes are there until End.
-func (m *Memory) Look(rank int) ([]byte, error) {
+// Look returns what a rank shows in this step, once it has ([Memory.Has]), and whether that tells of what it lends. The bytes are there until
+// End.
+func (m *Memory) Look(rank int) (b []byte, lends bool, err error) {
 	at := m.now.place(rank, m.ranks)
-	n := int(m.word(at).Load() & (1<<lengthBits - 1))
+	word := m.word(at).Load()
+	n := int(word & (loanBit - 1))
 	if n > m.now.room {
-		return nil, fmt.Errorf("malformed memory: rank %d shows %d bytes, where there is room for %d", rank, n, m.now.room)
+		return nil, false, fmt.Errorf("malformed memory: rank %d shows %d bytes, where there is room for %d", rank, n, m.now.room)
 	}
 	m.order.Reads()
-	return m.mem[at+wordSize : at+wordSize+n : at+wordSize+n], nil
+	return m.mem[at+wordSize : at+wordSize+n : at+wordSize+n], word&loanBit != 0, nil
 }
 
 // SawAll notes that all ranks have shown this step: so they are done with the one before.

@@ -92,7 +92,7 @@ func (s step) make(m *Memory, number uint64, r *rand.Rand, all bells) error {
 			await(m, at, Past, r.IntN(2) == 0, all[m.own])
 		}
 		written(m.Place(n), number, m.own)
-		m.Show(n)
+		m.Show(n, number%5 == 0)
 		wake(m, all)
 	}
 	for at := range m.ranks {
@@ -101,9 +101,12 @@ func (s step) make(m *Memory, number uint64, r *rand.Rand, all bells) error {
 			continue
 		}
 		await(m, at, Shown, r.IntN(2) == 0, all[m.own])
-		b, err := m.Look(at)
+		b, lends, err := m.Look(at)
 		if err != nil {
 			return err
+		}
+		if lends != (number%5 == 0) {
+			return fmt.Errorf("step %d: rank %d finds that rank %d lends: %v", number, m.own, at, lends)
 		}
 		want, _ := s.shows(at)
 		if expected := written(make([]byte, want), number, at); string(expected) != string(b) {
@@ -198,7 +201,7 @@ func TestNonsense(t *testing.T) {
 	place := all[1].now.place(1, 2)
 	all[1].word(place).Store(1<<lengthBits | (shortRoom + 1))
 	assert.True(t, all[0].Has(1, Shown))
-	_, err := all[0].Look(1)
+	_, _, err := all[0].Look(1)
 	assert.ErrorContains(t, err, "malformed memory: rank 1 shows 4097 bytes")
 }
 
