@@ -80,12 +80,12 @@ func borrow(ctx context.Context, s Commons, rank, due, from int, to []byte) erro
 	return l.read(ctx, due, from, to)
 }
 
-// borrowAll reads what all others lend, the next rank's first, and ends the step.
-func borrowAll(ctx context.Context, c Comm, s Commons, due, from int, to func(rank int) []byte) error {
+// borrowParts reads all of what all others lend, each to its part, and ends the step.
+func borrowParts(ctx context.Context, c Comm, s Commons, part func(rank int) []byte) error {
 	n, own := c.Size(), c.Rank()
 	for i := 1; i < n; i++ {
 		rank := (own + i) % n
-		if err := borrow(ctx, s, rank, due, from, to(rank)); err != nil {
+		if err := borrow(ctx, s, rank, len(part(rank)), 0, part(rank)); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func gatherLent(ctx context.Context, c Comm, s Commons, in, out []byte, root int
 		return tellAll(ctx, c, s, root)
 	}
 	fill(out[root*each:(root+1)*each], in)
-	if err := borrowAll(ctx, c, s, each, 0, func(rank int) []byte { return out[rank*each : (rank+1)*each] }); err != nil {
+	if err := borrowParts(ctx, c, s, func(rank int) []byte { return out[rank*each : (rank+1)*each] }); err != nil {
 		return err
 	}
 	return tellAll(ctx, c, s, root)
@@ -178,7 +178,7 @@ func allgatherLent(ctx context.Context, c Comm, s Commons, out []byte, each int)
 	if err := lend(ctx, s, part(c.Rank())); err != nil {
 		return err
 	}
-	if err := borrowAll(ctx, c, s, each, 0, part); err != nil {
+	if err := borrowParts(ctx, c, s, part); err != nil {
 		return err
 	}
 	return barrierShared(ctx, c, s)
@@ -187,13 +187,19 @@ func allgatherLent(ctx context.Context, c Comm, s Commons, out []byte, each int)
 // alltoallLent has each read its part of what all lend.
 func alltoallLent(ctx context.Context, c Comm, s Commons, in, out []byte, each int) error {
 	part := func(rank int) []byte { return out[rank*each : (rank+1)*each] }
-	own := c.Rank()
+	n, own := c.Size(), c.Rank()
 	fill(part(own), in[own*each:(own+1)*each])
 	s.Begin(loanSize)
 	if err := lend(ctx, s, in); err != nil {
 		return err
 	}
-	if err := borrowAll(ctx, c, s, len(in), own*each, part); err != nil {
+	for i := 1; i < n; i++ {
+		rank := (own + i) % n
+		if err := borrow(ctx, s, rank, len(in), own*each, part(rank)); err != nil {
+			return err
+		}
+	}
+	if err := s.End(true); err != nil {
 		return err
 	}
 	return barrierShared(ctx, c, s)
@@ -238,14 +244,7 @@ func allreduceLent(ctx context.Context, c Comm, s Commons, op Op, in, out []byte
 	if err := lend(ctx, s, part(c.Rank())); err != nil {
 		return err
 	}
-	n, own := c.Size(), c.Rank()
-	for i := 1; i < n; i++ {
-		rank := (own + i) % n
-		if err := borrow(ctx, s, rank, len(part(rank)), 0, part(rank)); err != nil {
-			return err
-		}
-	}
-	if err := s.End(true); err != nil {
+	if err := borrowParts(ctx, c, s, part); err != nil {
 		return err
 	}
 	return barrierShared(ctx, c, s)
@@ -297,14 +296,7 @@ func reduceLent(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, r
 		}
 		return tellAll(ctx, c, s, root)
 	}
-	for rank := range c.Size() {
-		if rank != root {
-			if err := borrow(ctx, s, rank, len(part(rank)), 0, part(rank)); err != nil {
-				return err
-			}
-		}
-	}
-	if err := s.End(true); err != nil {
+	if err := borrowParts(ctx, c, s, part); err != nil {
 		return err
 	}
 	return tellAll(ctx, c, s, root)
