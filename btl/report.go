@@ -61,3 +61,11 @@ type Congestion struct {
 	// chunks). Timeouts counts how often Timeout has passed. -1 means not known.
 	Resent, Timeouts int64
 }
+
+// Speed is how many bytes a second the window and the round trip let through, 0 if that is not known.
+func (c Congestion) Speed() int64 {
+	if c.RoundTrip <= 0 {
+		return 0
+	}
+	return int64(float64(c.Window) / c.RoundTrip.Seconds())
+}

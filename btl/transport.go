@@ -79,7 +79,7 @@ type Attr struct {
 	Reliable bool
 	// Confirms promises that a frame is released only after the peer's Receiver has had it whole.
 	// If the Receiver has had it, the release comes before Down. The PML then leaves a message
-	// longer than EagerLimit in the sender's buffer until its receive is posted.
+	// longer than EagerLimit in the sender's buffer until its receive is posted, unless the path is slow ([Speedometer]).
 	Confirms bool
 	// Unbreakable promises that the path can not break while both ends live (self). No other
 	// path stands by for it. If the module Confirms too, the PML sends no acknowledgements.
@@ -232,8 +232,9 @@ type Gauge interface {
 // A Speedometer is an endpoint that knows how fast its path is. Optional; the PML asks it before it sends a
 // long message, now and then.
 type Speedometer interface {
-	// Speed returns the bytes a second that the peer's system has lately confirmed while there was more to send, 0 if
-	// that is not known.
+	// Speed returns the bytes a second that the path carries: what the peer's system has lately confirmed while there was more
+	// to send, or what the congestion control lets through in a round trip. It is 0 if that is not known, or if the peer is on
+	// this machine.
 	Speed() int64
 }
 

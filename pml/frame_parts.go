@@ -27,7 +27,12 @@ const pieceless = 64 << 10
 // shareOut cuts the frame of a message that is sent at once for all networks to share: a
 // message that is alone uses them all.
 func (pe *peer) shareOut(f *txFrame) {
-	pe.cut(f, max(minPiece, (f.Size+2*len(pe.networks)-1)/(2*len(pe.networks))))
+	pe.sendInParts(f, max(minPiece, (f.Size+2*len(pe.networks)-1)/(2*len(pe.networks))))
+}
+
+// sendInParts cuts a new frame and sends as much of it as is taken now.
+func (pe *peer) sendInParts(f *txFrame, limit int) {
+	pe.cut(f, limit)
 	for pe.sent.Replays() > 0 && pe.replayNext() {
 		continue
 	}

@@ -37,5 +37,12 @@ func (a *awaited) guess() bool {
 // presumed reports whether a message beyond the eager limit is sent at once all
 // the same. Over several rails it is not: they share what is cut into pieces.
 func (pe *peer) presumed(op *operation, r *rail) bool {
-	return op.size <= uint64(r.eagerLimit(pe.pml.tune.eagerAwaited)) && len(pe.rails) == 1 && (r.isSlow() || pe.awaited.guess())
+	most := pe.pml.tune.eagerAwaited
+	switch {
+	case op.size > uint64(most) || len(pe.rails) > 1:
+		return false
+	case r.isSlow():
+		return op.size <= uint64(r.unasked(most))
+	}
+	return op.size <= uint64(r.eagerLimit(most)) && pe.awaited.guess()
 }

@@ -95,7 +95,7 @@ func (pe *peer) launch(op *operation) {
 	}
 	first := pe.firstPiece(op.size, r)
 	if !op.packs && len(pe.rails) == 1 && r.isSlow() {
-		first = min(op.size, uint64(r.eagerLimit(pe.pml.tune.eagerAwaited)))
+		first = min(op.size, uint64(r.unasked(pe.pml.tune.eagerAwaited)))
 	}
 	if starved || first > 0 && !op.spend(int(first)) {
 		first, starved = 0, true
@@ -206,7 +206,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 		pe.shareOut(f)
 		return
 	}
-	pe.emit(f)
+	pe.emitOver(r, f)
 }
 
 // sendRequest asks to send, with a first piece of the data.
@@ -228,7 +228,16 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 	op.setBusy(true)
 	f.refer(op, 0, first)
 	f.build(&h)
-	pe.emit(f)
+	pe.emitOver(r, f)
+}
+
+// emitOver sends the first frame of a message that was made for a rail: in parts if the rail takes none so long.
+func (pe *peer) emitOver(r *rail, f *txFrame) {
+	if r.takes(f) {
+		pe.emit(f)
+		return
+	}
+	pe.sendInParts(f, r.attr.MaxFrame)
 }
 
 // emit sends a control frame, or the first frame of a message, over the network that is

@@ -37,16 +37,29 @@ func (r *rail) isSlow() bool {
 	return r.pace.slow
 }
 
+// unasked is how much of a message, of most bytes at the most, goes over a slow rail without having asked. What is longer than a
+// frame of the rail goes in parts.
+func (r *rail) unasked(most int) int {
+	if r.attr.EagerFixed {
+		return min(most, r.attr.EagerLimit)
+	}
+	return most
+}
+
 // portion is how much of a long message, of n bytes that are left, goes into a frame over the rail when it is the only one.
 func (r *rail) portion(n int) int {
-	if r.isSlow() {
+	if r.queues() && r.isSlow() {
 		return min(n, slowPiece)
 	}
 	return n
 }
 
+// queues reports whether what the rail has taken and not released has still to be sent. Where release means delivery, most of
+// it is under way.
+func (r *rail) queues() bool { return !r.attr.Confirms }
+
 // laden reports whether pieces of long messages wait until a slow rail has less to send.
 func (r *rail) laden() bool {
 	_, bytes := r.line.Holds()
-	return bytes >= slowPiece && r.isSlow()
+	return bytes >= slowPiece && r.queues() && r.isSlow()
 }

@@ -137,3 +137,50 @@ func TestPieceGoesOnWhenTheRailIsFoundToBeQuick(t *testing.T) {
 	require.Len(t, ep.kept, 2)
 	assert.Equal(t, 1<<20, ep.kept[0].Size)
 }
+
+// What is longer than a frame of the slow rail goes in parts, whatever release means there.
+func TestLongMessagesGoInPartsOverASlowRail(t *testing.T) {
+	for name, confirms := range map[string]bool{"passed on": false, "delivered": true} {
+		for size, c := range map[int]struct {
+			kind  wire.Kind
+			parts int
+		}{
+			64 << 10:   {wire.Eager, 1},
+			65<<10 | 1: {wire.Eager, 2},
+			300 << 10:  {wire.Eager, 5},
+			1 << 20:    {wire.Eager, 16},
+			2 << 20:    {wire.Request, 16},
+		} {
+			pe, ep, ctx := paced(t, slowSpeed-1)
+			attr := &pe.rails[0].attr
+			attr.MaxFrame, attr.BestFrame, attr.Confirms = 64<<10, 0, confirms
+			sendOf(t, ctx, size)
+			require.Len(t, ep.sent, c.parts, "%s, %d bytes", name, size)
+			length := 0
+			for _, h := range ep.sent {
+				assert.Equal(t, c.kind, h.Kind, "%s, %d bytes", name, size)
+				assert.Equal(t, c.parts > 1, h.IsPart(), "%s, %d bytes", name, size)
+			}
+			_, length = pe.rails[0].line.Holds()
+			assert.Equal(t, min(size, 1<<20), length, "%s, %d bytes", name, size)
+		}
+	}
+}
+
+// A limit that the user has set holds over a slow rail too.
+func TestLimitThatIsSetHoldsOverASlowRail(t *testing.T) {
+	pe, ep, ctx := paced(t, slowSpeed-1)
+	pe.rails[0].attr.EagerFixed = true
+	sendOf(t, ctx, 65<<10)
+	require.Len(t, ep.sent, 1)
+	assert.Equal(t, wire.Request, ep.sent[0].Kind)
+}
+
+// Where release means delivery, what was taken and not released is under way: the next piece does not wait for it.
+func TestSlowRailThatConfirmsTakesPiecesAtOnce(t *testing.T) {
+	pe, ep, c := paced(t, slowSpeed-1)
+	pe.rails[0].attr.Confirms = true
+	op := sendOf(t, c, 4<<20)
+	pe.clear(&wire.Header{Kind: wire.Clear, Handle: op.handle(), Remote: 1, Accept: 4 << 20})
+	assert.Len(t, ep.kept, 4)
+}

@@ -28,6 +28,7 @@ var (
 	_ btl.Poller      = (*endpoint)(nil)
 	_ btl.Aborter     = (*endpoint)(nil)
 	_ btl.Reporter    = (*endpoint)(nil)
+	_ btl.Speedometer = (*endpoint)(nil)
 )
 
 // Start implements [wireup.Endpoint]. The connector says that it has the verdict, and the acceptor
@@ -134,6 +135,15 @@ var errNoGoodbye = fmt.Errorf("the peer has shut the association down %w", wireu
 
 // Poll implements [btl.Poller].
 func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.assoc.Poll() }
+
+// Speed implements [btl.Speedometer]. Within this machine nothing is on the way but the processes themselves.
+func (ep *endpoint) Speed() int64 {
+	if !ep.Live() || ep.m.Local.Nearby(ep.link.assoc.Remote().Addr()) {
+		return 0
+	}
+	flow, _ := ep.link.assoc.Congestion()
+	return flow.Speed()
+}
 
 // Report implements [btl.Reporter].
 func (ep *endpoint) Report() btl.Report {

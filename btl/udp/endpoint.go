@@ -43,6 +43,7 @@ var (
 	_ btl.Poller      = (*endpoint)(nil)
 	_ btl.Aborter     = (*endpoint)(nil)
 	_ btl.Gauge       = (*endpoint)(nil)
+	_ btl.Speedometer = (*endpoint)(nil)
 	_ btl.Flusher     = (*endpoint)(nil)
 	_ btl.Reporter    = (*endpoint)(nil)
 	_ btl.Pather      = (*endpoint)(nil)
@@ -274,11 +275,25 @@ func (ep *endpoint) InFlight() int { return ep.Outstanding() }
 func (ep *endpoint) Report() btl.Report {
 	report, c := ep.Conn.Report(), ep.counters
 	report.Counters = &c
-	if p := ep.sender.path; ep.Live() && p != nil {
-		report.Congestion = &btl.Congestion{
-			Algorithm: ep.m.cfg.congestion, Window: min(p.Window(), ep.window), RoundTrip: time.Duration(p.Smoothed),
-			Resent: int64(p.Losses), Timeouts: int64(p.Probes),
-		}
+	if ep.Live() && ep.sender.live() {
+		flow := ep.flow()
+		report.Congestion = &flow
 	}
 	return report
+}
+
+func (ep *endpoint) flow() btl.Congestion {
+	p := ep.sender.path
+	return btl.Congestion{
+		Algorithm: ep.m.cfg.congestion, Window: min(p.Window(), ep.window), RoundTrip: time.Duration(p.Smoothed),
+		Resent: int64(p.Losses), Timeouts: int64(p.Probes),
+	}
+}
+
+// Speed implements [btl.Speedometer]. Within this machine nothing is on the way but the processes themselves.
+func (ep *endpoint) Speed() int64 {
+	if !ep.Live() || !ep.sender.live() || ep.m.Local.Nearby(ep.link.remote.Addr()) {
+		return 0
+	}
+	return ep.flow().Speed()
 }
