@@ -41,20 +41,6 @@ func (f *txFrame) unpack() {
 	f.Payload, f.packed.made = nil, false
 }
 
-// nextStream is the first of the cleared sends that a piece can be cut of now, or nil.
-func (pe *peer) nextStream(q *opQueue) *operation {
-	if pe.packed < packRoom {
-		return q.head
-	}
-	for op := q.head; op != nil; op = op.next {
-		if !op.packs {
-			return op
-		}
-	}
-	pe.unpacking = true
-	return nil
-}
-
 // unpacked moves on what has waited for copies to be given back.
 func (pe *peer) unpacked() {
 	if pe.unpacking && pe.packed < packRoom {

@@ -270,7 +270,10 @@ func (pe *peer) dropFrames(all bool) {
 }
 
 // opQueue is a first-in-first-out queue of operations.
-type opQueue struct{ head, tail *operation }
+type opQueue struct {
+	head, tail *operation
+	shortest   bool // of cleared sends, whose turn it is (see nextStream)
+}
 
 func (q *opQueue) push(op *operation) {
 	op.next = nil
@@ -300,7 +303,7 @@ func (q *opQueue) remove(op *operation) {
 		return
 	}
 	rest := *q
-	*q = opQueue{}
+	q.head, q.tail = nil, nil
 	for next := rest.pop(); next != nil; next = rest.pop() {
 		if next != op {
 			q.push(next)

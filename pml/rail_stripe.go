@@ -109,7 +109,7 @@ func (pe *peer) doneWith(r *rail, n int) float64 {
 func (pe *peer) remaining() float64 {
 	n := uint64(0)
 	for op := pe.streams.head; op != nil; op = op.next {
-		n += op.accept - op.offset
+		n += op.left()
 	}
 	pe.bulk.All(func(f *delivery.Frame) bool {
 		n += uint64(f.Size)
@@ -142,21 +142,18 @@ func (pe *peer) pieceSize(left uint64) uint64 {
 }
 
 // cutPiece sends the next piece of a cleared message, and reports false if no rail
-// is to have it now. Messages to the same peer take turns.
+// is to have it now.
 func (pe *peer) cutPiece() bool {
 	op := pe.nextStream(&pe.streams)
 	if op == nil {
 		return false
 	}
-	r, size := pe.dataRail(int(op.atMost(pe.pieceSize(op.accept-op.offset))), pe.pml.engine.Now())
+	r, size := pe.dataRail(int(op.atMost(pe.pieceSize(op.left()))), pe.pml.engine.Now())
 	if r == nil {
 		return false
 	}
-	pe.streams.remove(op)
 	f := op.cut(uint64(size))
-	if op.offset < op.accept {
-		pe.streams.push(op)
-	}
+	pe.streams.wasCut(op)
 	if !r.transmit(f) {
 		pe.bulk.Push(&f.Frame)
 	}

@@ -60,7 +60,7 @@ func stripes(pe *peer, cables []*cable, size uint64, start float64) float64 {
 			w.advance(now)
 		}
 		for pe.streams.head != nil {
-			r, n := pe.dataRail(int(pe.pieceSize(op.accept-op.offset)), int64(now))
+			r, n := pe.dataRail(int(pe.pieceSize(op.left())), int64(now))
 			if r == nil {
 				break
 			}

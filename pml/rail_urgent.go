@@ -230,11 +230,8 @@ func (pe *peer) pumpUrgent() {
 		if r == nil || r.busy || op == nil {
 			return
 		}
-		x.streams.remove(op)
-		f := op.cut(op.atMost(min(op.accept-op.offset, r.bestPiece())))
-		if op.offset < op.accept {
-			x.streams.push(op)
-		}
+		f := op.cut(op.atMost(min(op.left(), r.bestPiece())))
+		x.streams.wasCut(op)
 		if !r.transmit(f) {
 			x.frames.Push(&f.Frame)
 			return
