@@ -24,8 +24,13 @@ type whereabouts struct {
 // maxProcessors bounds the processors of a host that are told apart.
 const maxProcessors = 256
 
-// whereabout is what a rank tells: its host's name, the processors that it may use, and whether it passes messages by shared memory.
+// whereabout is what a rank tells: its host's name, the processors that it may use, and flags.
 const whereabout = 8 + maxProcessors/8 + 1
+
+const (
+	byMemoryFlag = 1 << iota // it passes messages by shared memory
+	crowdedFlag              // its job has more ranks on its host than there are processors, whether they are of this communicator or not
+)
 
 // located has the communicator know where its processes are. Two processes have nothing to choose.
 func (k *courier) located(ctx context.Context) error {
@@ -74,11 +79,12 @@ func (k *courier) askAll(ctx context.Context) (*coll.Places, error) {
 func placesOf(all []byte) *coll.Places {
 	var names []uint64
 	processors, ranks := map[uint64]*[maxProcessors / 8]byte{}, map[uint64]int{}
-	byMemory := true
+	byMemory, crowded := true, false
 	for ; len(all) > 0; all = all[whereabout:] {
 		name := binary.LittleEndian.Uint64(all)
 		names = append(names, name)
-		byMemory = byMemory && all[whereabout-1] == 1
+		flags := all[whereabout-1]
+		byMemory, crowded = byMemory && flags&byMemoryFlag != 0, crowded || flags&crowdedFlag != 0
 		if ranks[name]++; processors[name] == nil {
 			processors[name] = new([maxProcessors / 8]byte)
 		}
@@ -86,7 +92,6 @@ func placesOf(all []byte) *coll.Places {
 			processors[name][i] |= all[8+i]
 		}
 	}
-	crowded := false
 	for name, set := range processors {
 		n := 0
 		for _, b := range set {
@@ -101,7 +106,7 @@ func placesOf(all []byte) *coll.Places {
 
 // ownWhereabout is that of this process, and of the thread that opens the world. Ranks are on one host if they see the same network: those have memory in
 // common too, as package btl/sm has it.
-func ownWhereabout(byMemory bool) []byte {
+func ownWhereabout(byMemory, crowded bool) []byte {
 	b := make([]byte, whereabout)
 	name := fnv.New64a()
 	if network := reach.ThisNetwork(); network != (reach.Network{}) {
@@ -114,7 +119,10 @@ func ownWhereabout(byMemory bool) []byte {
 		b[8+cpu%maxProcessors/8] |= 1 << (cpu % 8)
 	}
 	if byMemory {
-		b[whereabout-1] = 1
+		b[whereabout-1] |= byMemoryFlag
+	}
+	if crowded {
+		b[whereabout-1] |= crowdedFlag
 	}
 	return b
 }

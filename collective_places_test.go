@@ -42,17 +42,27 @@ func TestPlacesOf(t *testing.T) {
 		assert.Equal(t, tc.crowded, p.Crowded, tc.name)
 		assert.False(t, p.ByMemory, tc.name)
 		for i := range tc.all {
-			all[(i+1)*whereabout-1] = 1
+			all[(i+1)*whereabout-1] |= byMemoryFlag
 			assert.Equal(t, i == len(tc.all)-1, placesOf(all).ByMemory, tc.name)
 		}
 	}
 }
 
+// Where a job has more ranks than a host has processors, a communicator of few of them waits in a crowd all the same.
+func TestPlacesOfFewInACrowd(t *testing.T) {
+	two := append(told(7, 0, 1), told(7, 0, 1)...)
+	assert.False(t, placesOf(two).Crowded)
+	two[len(two)-1] |= crowdedFlag
+	assert.True(t, placesOf(two).Crowded)
+}
+
 func TestOwnWhereabout(t *testing.T) {
-	own := ownWhereabout(false)
+	own := ownWhereabout(false, false)
 	assert.Len(t, own, whereabout)
-	assert.Equal(t, own[:8], ownWhereabout(true)[:8])
+	assert.Equal(t, own[:8], ownWhereabout(true, true)[:8])
 	assert.NotEqual(t, make([]byte, whereabout-8), own[8:], "there is a processor")
-	assert.NotEqual(t, own, ownWhereabout(true))
+	assert.Zero(t, own[whereabout-1])
+	assert.EqualValues(t, byMemoryFlag, ownWhereabout(true, false)[whereabout-1])
+	assert.EqualValues(t, crowdedFlag, ownWhereabout(false, true)[whereabout-1])
 	assert.NotEmpty(t, usableProcessors())
 }

@@ -212,7 +212,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		w.tellRest()
 		return err
 	}
-	w.pml, w.whereabout = p, ownWhereabout(p.Uses("sm"))
+	w.pml, w.whereabout = p, ownWhereabout(p.Uses("sm"), crowd.Ranks > 0)
 	if err := w.listen(); err != nil {
 		w.drop()
 		return err
