@@ -76,8 +76,8 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 	return stack.Tuning{
 		Streams:     c.streams + 1, // and the control stream
 		MaxMessage:  prefixSize + maxHeader + max(c.maxFrame, wireup.MaxMessage),
-		Outstanding: int(v.Size(pOutstanding)),
-		SendBuffer:  int(v.Size(pSndbuf)), ReceiveBuffer: int(v.Size(pRcvbuf)),
+		Outstanding: int(v.Size(pOutstanding)), MostOutstanding: mostOutstanding(v),
+		SendBuffer: int(v.Size(pSndbuf)), ReceiveBuffer: int(v.Size(pRcvbuf)),
 		Delay:      !v.Bool(pNoDelay),
 		RTOInitial: v.Duration(pRTOInitial), RTOMin: v.Duration(pRTOMin), RTOMax: v.Duration(pRTOMax),
 		Heartbeat:      v.Duration(pHeartbeat),
@@ -90,6 +90,17 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 		LoopbackMTU: v.Int(pLoopbackMTU),
 		Congestion:  v.String(pCongestion), Multipath: v.Bool(pMultipath), ZeroChecksum: v.Bool(pZeroChecksum),
 	}
+}
+
+// farOutstanding is what may be under way over a long way unless the user has set a bound: 100 Mbit/s with a round trip of
+// 80 ms take 1 MB, and two such ways two.
+const farOutstanding = 8 << 20
+
+func mostOutstanding(v *param.Values) int {
+	if set := v.Value(pOutstanding); set.Source.Kind != param.Default {
+		return int(v.Size(pOutstanding))
+	}
+	return farOutstanding
 }
 
 // readPriorities reads the places, or weights, of the lanes.

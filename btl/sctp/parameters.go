@@ -11,7 +11,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pStreams, Kind: param.Int, Default: "10", Min: "1", Max: "65534", AtMost: "pml_lanes", Unit: "streams", Level: param.User,
 		Help: "Streams to each peer, besides one for control. Messages of different tags travel on different streams and do not wait for each other's lost packets; 1 puts all on one, the message layer's control frames too. A peer with fewer decides. Not more than pml_lanes."},
 	{Name: pOutstanding, Kind: param.Size, Default: "1M", Min: "128K", Max: "1G", Level: param.Tuner,
-		Help: "How much may be under way to one peer and not yet be acknowledged; further frames wait above."},
+		Help: "How much may be under way to one peer and not yet be acknowledged; further frames wait above. Unless it is set, the user stack lets twice its congestion windows be under way to another machine, up to 8M."},
 	{Name: pSndbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "Size of the system's send buffer of the socket, which all peers share; 0 means 16M with the kernel stack, of which it takes what is under way, and 4M with the user stack, or what the system allows."},
 	{Name: pRcvbuf, Kind: param.Size, Default: "0", Min: "0", Max: "1G", Level: param.Tuner,

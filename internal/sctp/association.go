@@ -163,6 +163,16 @@ func (a *Association) Streams() int { return int(min(a.outStreams, a.inStreams))
 // Window is how many bytes the peer had room for at first.
 func (a *Association) Window() int { return int(a.window) }
 
+// CongestionWindow is how many bytes may be under way over all paths that carry data, as far as the network is concerned.
+func (a *Association) CongestionWindow() (bytes int) {
+	for i := range a.paths {
+		if a.sender != nil && (i == a.sender.Primary() || a.e.config.Multipath) {
+			bytes += a.sender.Path(i).Window()
+		}
+	}
+	return bytes
+}
+
 // State is where the association stands.
 func (a *Association) State() State { return a.state }
 

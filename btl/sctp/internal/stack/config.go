@@ -52,6 +52,9 @@ type Tuning struct {
 	// Outstanding bounds, in bytes, what one peer was sent and has not acknowledged.
 	// When it is reached Send says Busy. It is never 0.
 	Outstanding int
+	// MostOutstanding is up to what a stack that knows its congestion windows lets it grow where they are of
+	// paths to another machine and wider. It is no less than Outstanding.
+	MostOutstanding int
 	// SendBuffer and ReceiveBuffer in bytes: of the socket, or of each association
 	// where there is no such socket.
 	SendBuffer, ReceiveBuffer int

@@ -128,7 +128,7 @@ func (a *association) touch() {
 // settle sends what there is, and says that there is room.
 func (a *association) settle() {
 	a.drain()
-	if a.refused && !a.over && a.p.Queued() <= a.s.cfg.Outstanding*3/4 {
+	if a.refused && !a.over && a.p.Queued() <= a.outstanding()*3/4 {
 		a.refused = false
 		a.h.Writable()
 	}
@@ -147,7 +147,7 @@ func (a *association) Send(id uint16, ppid uint32, head []byte, f *btl.Frame) bt
 		a.s.cfg.Loop.Post(func() { a.fail(syscall.EMSGSIZE) }) // no call of the handler from here
 		return btl.Broken
 	}
-	if queued := a.p.Queued(); queued > 0 && queued+size > a.s.cfg.Outstanding {
+	if queued := a.p.Queued(); queued > 0 && queued+size > a.s.cfg.Outstanding && queued+size > a.outstanding() {
 		a.refused = true
 		return btl.Busy
 	}
@@ -160,6 +160,16 @@ func (a *association) Send(id uint16, ppid uint32, head []byte, f *btl.Frame) bt
 	a.held += size
 	a.soon()
 	return btl.Done
+}
+
+// outstanding bounds what may be pushed and not confirmed. Twice the windows keep a long way full until news of what has arrived is
+// there. On this machine more would only leave the processor's caches.
+func (a *association) outstanding() int {
+	least := a.s.cfg.Outstanding
+	if a.s.nearby(a.p.Remote().Addr()) {
+		return least
+	}
+	return max(least, min(2*a.p.CongestionWindow(), a.s.cfg.MostOutstanding))
 }
 
 // flushAt is how many bytes are held back at most, to go out together.

@@ -75,7 +75,7 @@ func Open(c stack.Config) (*Stack, error) {
 func (s *Stack) protocol() sctp.Config {
 	c := s.cfg
 	p := sctp.Config{
-		Port: stack.InnerPort, Streams: c.Streams, Window: c.ReceiveBuffer, Outstanding: c.Outstanding,
+		Port: stack.InnerPort, Streams: c.Streams, Window: c.ReceiveBuffer, Outstanding: max(c.Outstanding, c.MostOutstanding),
 		RTOInitial: c.RTOInitial, RTOMin: c.RTOMin, RTOMax: c.RTOMax, Heartbeat: c.Heartbeat,
 		PathMaxRetrans: c.PathMaxRetrans, AssocMaxRetrans: c.AssocMaxRetrans, Autoclose: c.Autoclose, Held: heldBack,
 		Interleave: c.Interleave, Scheduler: scheduler(c.Tuning), Places: places(c.Tuning), Delay: c.Delay,

@@ -20,7 +20,7 @@ import (
 
 var packets = []packetCase{
 	{"udp", "udp", []string{"STRAND_BTL=udp,self"}},
-	{"sctp, CMT", "sctp", []string{"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=user", "STRAND_BTL_SCTP_CMT=true"}},
+	{"sctp, CMT", "sctp", []string{"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=user", "STRAND_BTL_SCTP_CMT=true", "STRAND_BTL_SCTP_CONGESTION=cubic"}},
 }
 
 // A farCase is links of these speeds, in units, that take some time, and what part of what they carry alone
