@@ -38,10 +38,13 @@ func (r *rail) isSlow() bool {
 }
 
 // unasked is how much of a message, of most bytes at the most, goes over a slow rail without having asked. What is longer than a
-// frame of the rail goes in parts.
+// frame of the rail goes in parts, if its frames bear numbers.
 func (r *rail) unasked(most int) int {
-	if r.attr.EagerFixed {
+	switch {
+	case r.attr.EagerFixed:
 		return min(most, r.attr.EagerLimit)
+	case r.peer.local:
+		return min(most, r.attr.MaxFrame)
 	}
 	return most
 }

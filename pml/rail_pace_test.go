@@ -170,6 +170,20 @@ func TestLongMessagesGoInPartsOverASlowRail(t *testing.T) {
 	}
 }
 
+// Frames to the rank itself bear no numbers, so that there are no parts of them.
+func TestNoPartsWithoutNumbers(t *testing.T) {
+	pe, ep, ctx := paced(t, slowSpeed-1)
+	pe.rails[0].attr.MaxFrame, pe.local = 64<<10, true
+	for _, size := range []int{64<<10 + 1, 4 << 20} {
+		ep.sent, ep.kept = nil, nil
+		sendOf(t, ctx, size)
+		require.Len(t, ep.sent, 1)
+		assert.Equal(t, wire.Request, ep.sent[0].Kind)
+		require.Len(t, ep.kept, 1)
+		assert.LessOrEqual(t, ep.kept[0].Size, 64<<10)
+	}
+}
+
 // A limit that the user has set holds over a slow rail too.
 func TestLimitThatIsSetHoldsOverASlowRail(t *testing.T) {
 	pe, ep, ctx := paced(t, slowSpeed-1)

@@ -50,6 +50,12 @@ func (e *endpoint) Path() btl.Path {
 	return btl.Path{Bandwidth: 10_000, Latency: time.Microsecond, Weight: 1, Index: e.path, Urgent: e.path == urgentPath, Desc: "through chaos"}
 }
 
+// Speed implements [btl.Speedometer]: not known, slow or quick, and the same each time, since the host asks by the clock.
+func (e *endpoint) Speed() int64 {
+	const slow, quick = 10 << 20, 10 << 30
+	return [...]int64{0, slow, quick}[(e.m.config.Seed+uint64(e.m.host.Rank()+e.peer+e.path))%3]
+}
+
 // Send implements [btl.Endpoint].
 func (e *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 	c := &e.m.config
