@@ -238,20 +238,26 @@ type Speedometer interface {
 	Speed() int64
 }
 
-// A Keeper is an endpoint whose medium keeps the payload of a frame that was passed on, at least until the peer has
-// read it. So the host need not copy it to be able to send it again. Optional. If the receiver is a [Saver], it is
-// told before what is kept goes away.
+// MostKept is the longest payload, in bytes, that a host asks a [Keeper] for.
+const MostKept = 4 << 10
+
+// A Keeper is an endpoint whose medium keeps the payload of a frame that was passed on, at least until the peer's
+// Receiver has had it. So the host need not copy it to be able to send it again. Optional. If the receiver is a
+// [Saver], it is told before what is kept goes away.
 type Keeper interface {
-	// Kept says where the payload of the frame is kept for which Send has just returned Done.
+	// Kept says where the payload of the frame is kept for which Send has just returned Done. It is not asked for a
+	// payload of more than [MostKept] bytes.
 	Kept(*Frame) (place uint64)
-	// Again copies what is kept at a place to b. It reports false if that is there no more, since the peer has read
-	// it. It may be called while the endpoint is connected, and by [Saver.Save].
+	// Again copies what is kept at a place to b, which is as long as the payload. It reports false if that is there no
+	// more, since the peer has read it. It may be called while the endpoint is connected, and by [Saver.Save].
 	Again(place uint64, b []byte) bool
 }
 
 // A Saver is a [Receiver] that uses what a [Keeper] keeps.
 type Saver interface {
-	// Save: what the endpoint keeps goes away when the call returns, since the connection has ended, by whomever.
+	// Save: what the endpoint keeps goes away when the call returns, since the connection has ended, by whomever. It
+	// comes once for a connection, before Down or within the call of Close or Abort that has ended it. It may be left
+	// out if the peer has had all that is kept.
 	Save()
 }
 

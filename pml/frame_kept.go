@@ -12,6 +12,9 @@ import (
 
 var _ btl.Saver = (*rail)(nil)
 
+// A message that goes the short way is no longer than what a transport keeps.
+const _ = uint(btl.MostKept - copyFirst)
+
 // keeps reports whether the rail's transport keeps a payload of n bytes for replay. A shorter one is copied into its frame,
 // which costs as little. Where there are several networks a frame may go over any of them.
 func (r *rail) keeps(n int) bool {
