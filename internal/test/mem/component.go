@@ -24,6 +24,7 @@ type Config struct {
 	Curt     bool // when it closes it tells neither those it is connected with nor those let in too late: a fault
 	Moves    bool // copies chunks without the loop's lock
 	Unpinned bool // and pins nothing meanwhile: a fault
+	Keeps    int  // so many frames, and all that the peer has not read, as a btl.Keeper; 0: it is none
 	Borrows  bool // sends long payloads from where they are, after Recall too: a fault
 	// ConnectTimeout is the default of the parameter: how long a peer has to answer.
 	ConnectTimeout time.Duration
@@ -76,7 +77,7 @@ func (c *Component) Open(h btl.Host) ([]btl.Module, error) {
 
 // Sever cuts the connection of an endpoint; both sides notice.
 func Sever(ep btl.Endpoint) error {
-	e, ok := ep.(*Endpoint)
+	e, ok := inner(ep)
 	if !ok {
 		return fmt.Errorf("mem: %T is no endpoint of this transport", ep)
 	}
@@ -91,7 +92,7 @@ var errCut = errors.New("the connection was cut")
 
 // Inject has the peer of an endpoint receive a frame of nonsense.
 func Inject(ep btl.Endpoint, b []byte) error {
-	e, ok := ep.(*Endpoint)
+	e, ok := inner(ep)
 	if !ok {
 		return fmt.Errorf("mem: %T is no endpoint of this transport", ep)
 	}
@@ -178,7 +179,7 @@ func (m *Module) Connect(p btl.Peer, path btl.Path, r btl.Receiver) (btl.Endpoin
 	}
 	e := &Endpoint{m: m, peer: p.Rank, address: id, receiver: r}
 	m.endpoints[e] = struct{}{}
-	return e, nil
+	return e.outer(), nil
 }
 
 // Progress implements [btl.Module]: it moves one chunk of each frame that is

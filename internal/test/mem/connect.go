@@ -84,7 +84,7 @@ func (m *Module) admit(from *Endpoint, hello []byte, proved bool) {
 		return
 	}
 	e := &Endpoint{m: m, peer: rank, address: from.m.id, remote: from, state: up}
-	r, err := m.host.Accept(m, rank, hello, 0, e)
+	r, err := m.host.Accept(m, rank, hello, 0, e.outer())
 	if err != nil {
 		answer(func() { from.fail("connecting", fmt.Errorf("rank %d refused: %w", m.host.Rank(), err)) })
 		return

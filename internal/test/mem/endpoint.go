@@ -38,6 +38,7 @@ type Endpoint struct {
 	lent     []*packet // those with a frame of the host's, some of which were acknowledged
 	underway int       // frames sent and not acknowledged
 	busy     bool      // Send has said so
+	kept     store     // what was passed on, for a [btl.Keeper]
 
 	inbox  []*packet
 	landed *btl.Landing // of the packet at the head of the inbox
@@ -51,6 +52,7 @@ type packet struct {
 	header, payload []byte
 	frame           *btl.Frame // the sender's, if it was taken
 	goodbye         bool
+	read            bool // by the peer, as its sender knows
 }
 
 // Desc implements [btl.Endpoint].
@@ -84,6 +86,8 @@ func (e *Endpoint) Send(f *btl.Frame, lane int) btl.Result {
 	if e.m.config.Local || f.Size > copyLimit {
 		p.frame, result = f, btl.Taken
 		e.lend(p)
+	} else if e.m.config.Keeps > 0 {
+		e.kept.keep(p, e.m.config.Keeps)
 	}
 	e.underway++
 	if e.state == connecting {
@@ -128,6 +132,7 @@ func (e *Endpoint) acknowledged(p *packet) {
 	if e.state == ended {
 		return
 	}
+	p.read = true
 	e.underway--
 	if f := p.frame; f != nil {
 		p.frame = nil
@@ -233,6 +238,7 @@ func (e *Endpoint) Close() error {
 
 // release forgets everything.
 func (e *Endpoint) release() {
+	e.giveKept()
 	e.state = ended
 	if e.landed != nil {
 		e.landed.Settle()
@@ -265,6 +271,7 @@ func (e *Endpoint) down(err error) {
 	if r := e.remote; r != nil && r != e && !errors.Is(err, btl.ErrPeerClosed) {
 		r.m.host.Loop().Post(func() { r.fail("receiving", errCut) })
 	}
-	e.release()
-	e.receiver.Down(err)
+	if e.release(); !e.closed { // by the host, when it was told
+		e.receiver.Down(err)
+	}
 }
