@@ -34,6 +34,7 @@ type shipment struct {
 	arrived bool
 	// recalled: the endpoint has given it back, and may have sent it nevertheless
 	recalled bool
+	hoard    *hoard // of the connection that keeps it, nil if none does
 }
 
 // contents is the rule that is broken if the frame arrives with other bytes.
@@ -113,6 +114,9 @@ func (b *book) arrive(sh *shipment) {
 	b.arrivals++
 	if sh.taken && !sh.excused {
 		b.pending--
+	}
+	if sh.hoard != nil {
+		sh.hoard.unread--
 	}
 	sh.arrived = true
 }

@@ -21,6 +21,7 @@ var cases = slices.Concat(
 	frameCases,
 	promptCases,
 	flowCases,
+	keptCases,
 	landingCases,
 	moveCases,
 	connectCases,

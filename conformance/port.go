@@ -23,6 +23,7 @@ type port struct {
 	ep            btl.Endpoint
 	up, down      bool // by the last call of Up or Down
 	closed        bool
+	closing       bool // Close, of the endpoint or its module, or Abort is being called
 	ups, downs    int
 	downErr       error
 	mayFall       bool // the case does something that ends the connection
@@ -41,6 +42,8 @@ type port struct {
 	lanes         map[int]*laneOrder
 	sent          tally // taken
 	received      tally
+	hoard         *hoard
+	keepsAll      bool  // all that the endpoint keeps is read again, not some
 	strangers     bool  // the wire is tampered with: unknown frames are refused, not reported
 	reuse         *plot // the memory for the next landings, if it is not to be new
 
@@ -66,6 +69,7 @@ func (w *world) newPortLocked(r *rank, peer int) *port {
 		recalled: map[*btl.Frame]bool{},
 		landings: map[*btl.Landing]*plot{},
 		lanes:    map[int]*laneOrder{},
+		hoard:    &hoard{},
 		mayFall:  w.ending,
 	}
 	p.poison = &btl.Frame{Header: []byte("a frame used after its release"), Payload: []byte("poison"), Size: 6}
@@ -129,6 +133,8 @@ func (p *port) enter(call string) bool {
 		t.violateLocked(ruleDownOnce, "%v: %s was called after Down", p, call)
 	case !p.up && (call == "Deliver" || call == "Begin"):
 		t.violateLocked(ruleUp, "%v: %s was called before Up", p, call)
+	case p.hoard.saved && call != "Drop" && call != "Down":
+		t.violateLocked(ruleKept, "%v: %s was called after Save", p, call)
 	default:
 		return true
 	}
@@ -275,6 +281,7 @@ func timedOut(err error) bool {
 // giveUp settles the account of an endpoint that is down or closed. Its frames may be
 // lost, and their memory is the sender's again. Mu is held.
 func (p *port) giveUp() {
+	p.keepsNothing()
 	p.excuse()
 	for _, sh := range p.held {
 		p.reclaim(sh)
@@ -345,13 +352,17 @@ func (p *port) closeInside() {
 func (p *port) markClosed() {
 	p.w.t.mu.Lock()
 	defer p.w.t.mu.Unlock()
-	p.closed = true
+	if p.hoard.saved && !p.closed && p.r.upcalls.Load() == 0 {
+		p.w.t.violateLocked(ruleKept, "%v: Save was called, and the connection had not ended", p)
+	}
+	p.closed, p.closing = true, true
 }
 
 // bury takes back all that a closed endpoint had.
 func (p *port) bury() {
 	p.w.t.mu.Lock()
 	defer p.w.t.mu.Unlock()
+	p.closing = false
 	p.giveUp()
 	for _, pl := range p.landings {
 		pl.take()

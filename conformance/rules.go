@@ -56,6 +56,7 @@ var (
 	ruleGuard      = newRule("guard", "package btl, Memory", "A transport writes to what Landing.Next returned, and to no other byte.")
 	ruleRevoke     = newRule("revoke", "package btl, Memory", "A landing's memory is asked for each time: once revoked or ended it is not written to.")
 	ruleRecall     = newRule("recall", "btl.Recaller", "Recall lets go of every frame at once: none is read or released afterwards, what was begun is finished from a copy, and the connection goes on with what follows.")
+	ruleKept       = newRule("kept", "btl.Keeper, btl.Saver", "What a Keeper has passed on can be read again, byte by byte, until the peer's Receiver has had it, and nothing else is taken for it afterwards; Save comes once before it goes away, however the connection ends.")
 	ruleRefusal    = newRule("refusal", "btl.Receiver", "An error from Deliver, Begin or End ends the connection as any other damage does.")
 	ruleDownOnce   = newRule("down-once", "btl.Receiver", "Down is called once and is the last up-call, but for Up if the transport reconnects at the next Send.")
 	ruleDownError  = newRule("down-error", "btl.Receiver, btl.ConnError", "Down says what happened: ErrPeerClosed after an orderly end and only then, else an error that names rank and peer.")

@@ -39,8 +39,17 @@ func (p *port) pump() {
 	}
 }
 
-// send offers one frame to the endpoint.
+// send offers one frame to the endpoint, and looks now and then at what that keeps.
 func (p *port) send(s spec) btl.Result {
+	result := p.offer(s)
+	if result == btl.Done {
+		p.glance()
+	}
+	return result
+}
+
+// offer offers one frame to the endpoint.
+func (p *port) offer(s spec) btl.Result {
 	t := p.w.t
 	sh := &shipment{spec: s, from: p, to: p.peer, header: make([]byte, s.header)}
 	t.mu.Lock()
@@ -57,6 +66,7 @@ func (p *port) send(s spec) btl.Result {
 
 	p.r.sending.Add(1)
 	result := p.ep.Send(sh.frame, s.lane)
+	at, kept := p.whereKept(sh, result)
 	p.r.sending.Add(-1)
 
 	t.mu.Lock()
@@ -71,6 +81,9 @@ func (p *port) send(s spec) btl.Result {
 	case btl.Done:
 		if p.w.attr.Confirms && !sh.arrived {
 			t.violateLocked(ruleConfirms, "%v: Send said Done for a frame of %d bytes that has not arrived", p, s.size)
+		}
+		if kept {
+			p.keep(sh, at)
 		}
 		p.took(sh)
 		p.reclaim(sh)
@@ -93,6 +106,9 @@ func (p *port) send(s spec) btl.Result {
 }
 
 func (p *port) took(sh *shipment) {
+	if p.hoard.saved && !p.closed {
+		p.w.t.violateLocked(ruleKept, "%v: Send took a frame after Save", p)
+	}
 	p.sent.frames++
 	p.sent.bytes += uint64(sh.size)
 	p.w.book.take(sh)
