@@ -28,6 +28,8 @@ type Fault struct {
 
 	send     func(l *Link, f *btl.Frame, lane int) btl.Result
 	recall   func(*Link) int
+	again    func(l *Link, place uint64, b []byte) bool
+	save     func(*Link)
 	close    func(*Link) error
 	up       func(l *Link, hello []byte)
 	writable func(*Link)

@@ -19,6 +19,8 @@ type Link struct {
 	landing *btl.Landing // the suite's, of which private is a copy
 	private btl.Landing
 	isBusy  bool
+	isGone  bool     // what was kept
+	pieces  [][]byte // of the host's frames that are done, by place
 	isUp    bool
 	swallow map[*btl.Landing]bool
 }
