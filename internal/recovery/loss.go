@@ -278,6 +278,24 @@ func (p *Path[T]) Abandon(now int64, owner Owner[T]) {
 	p.collapse(now)
 }
 
+// Settle notes that all has arrived that the packets under way carry, if in others. What was sent after the latest packet that is
+// known to have arrived nothing more will tell of: no answer is waited for. It counts as arrived, or it would fill the
+// window for good.
+func (p *Path[T]) Settle(now int64) {
+	f := &p.flight
+	if f.bytes == 0 {
+		return
+	}
+	for n := max(f.undecided, p.latest); n < f.next; n++ {
+		if f.at(n).fate == underWay {
+			f.decide(n, arrived)
+		}
+	}
+	if f.bytes == 0 {
+		p.idleAt = now
+	}
+}
+
 // Waits is how long a packet is given before it counts as lost, for reports.
 func (p *Path[T]) Waits() time.Duration { return time.Duration(p.reorder.wait(&p.RoundTrip)) }
 

@@ -89,7 +89,11 @@ func (s *Sender) end(now int64) {
 		s.resend(s.leftFrom, s.leftTo+1, left)
 	}
 	for i := range s.ways {
-		s.ways[i].path.End(now, 0, 0, (*owner)(s))
+		path := s.ways[i].path
+		path.End(now, 0, 0, (*owner)(s))
+		if s.base == s.next { // a chunk may have been in more packets than the latest two
+			path.Settle(now)
+		}
 	}
 }
 
