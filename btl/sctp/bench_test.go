@@ -10,6 +10,8 @@ import (
 	"github.com/pion/logging"
 	"github.com/pion/sctp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
 )
 
 // BenchmarkRaw is pion/sctp alone: two associations over two connected sockets of
@@ -187,7 +189,7 @@ func oneWay(b *testing.B, size int) {
 	b.SetBytes(int64(size))
 	b.ResetTimer()
 	for sent := 0; d.n < b.N; {
-		if sent < b.N && taken(n.ep.Send(f, sent%10)) {
+		if sent < b.N && n.ep.Send(f, sent%10) == btl.Done {
 			sent++
 		}
 		n.ep.(*endpoint).Poll()

@@ -88,7 +88,6 @@ func (ep *endpoint) offer() {
 // Detach implements [wireup.Endpoint].
 func (ep *endpoint) Detach(how wireup.End) {
 	if how == wireup.Leaves {
-		ep.link.assoc.Keep() // the frames' memory is the host's again
 		ep.m.leave(ep.link, encodeGoodbye(ep.sender.frames))
 	} else {
 		ep.link.Abort()

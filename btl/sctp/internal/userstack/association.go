@@ -27,7 +27,6 @@ type association struct {
 	blocked  bool // a socket has had no room for it
 	epoch    uint64
 	held     int // bytes that were sent since it was last drained
-	lent     loan
 	alarm    *datagram.Alarm
 	giveUp   btl.Timer // ends an attempt that takes too long
 	ways     []way
@@ -155,33 +154,15 @@ func (a *association) Send(id uint16, ppid uint32, head []byte, f *btl.Frame) bt
 		a.refused = true
 		return btl.Busy
 	}
-	var m *message
-	result := btl.Done
-	if lends(f) {
-		m, result = a.s.messages.borrow(head, f), btl.Taken
-	} else {
-		m = a.s.messages.fill(head, f)
-	}
+	m := a.s.messages.fill(head, f)
 	m.Stream, m.PPID, m.Unordered = id, ppid, false
 	if err := a.p.Push(a.s.cfg.Loop.Now(), &m.Message); err != nil {
-		m.frame = nil
 		a.s.messages.put(m)
 		return btl.Broken
 	}
-	if m.frame != nil {
-		a.lent.add(m)
-	}
 	a.held += size
 	a.soon()
-	return result
-}
-
-// Keep implements [stack.Association].
-func (a *association) Keep() {
-	for m := a.lent.first; m != nil; m = a.lent.first {
-		a.lent.remove(m)
-		m.keep()
-	}
+	return btl.Done
 }
 
 // outstanding bounds what may be pushed and not confirmed. Twice the windows keep a long way full until news of what has arrived is
@@ -265,18 +246,7 @@ func (a *association) Receive(id uint16, ppid uint32, piece []byte, end bool) {
 }
 
 // Confirmed implements [sctp.Owner].
-func (a *association) Confirmed(confirmed *stream.Message) {
-	m := confirmed.Owner.(*message)
-	f := m.frame
-	if f != nil {
-		m.frame = nil
-		a.lent.remove(m)
-	}
-	a.s.messages.put(m)
-	if f != nil && !a.over {
-		a.h.Released(f)
-	}
-}
+func (a *association) Confirmed(m *stream.Message) { a.s.messages.put(m.Owner.(*message)) }
 
 // PathChanged implements [sctp.Owner].
 func (a *association) PathChanged(i int) {
