@@ -105,11 +105,6 @@ func (a *association) drain() {
 	var b batch
 	s.out = s.out[:0]
 	for !a.blocked {
-		if b.w != nil && !b.w.so.Packets.Room(1) {
-			a.flush(&b)
-			s.out = s.out[:0]
-			continue
-		}
 		from := len(s.out)
 		out, to, ok := a.p.Send(now, s.out)
 		if !ok {
@@ -125,7 +120,7 @@ func (a *association) drain() {
 		}
 		s.out = out
 		w := a.way(&to.Pair)
-		if b.w != nil && (b.w != w || len(packet) > b.size) {
+		if b.w != nil && (b.w != w || len(packet) > b.size || !w.so.Packets.Room(1)) {
 			a.flush(&b)
 		}
 		if b.w == nil {
