@@ -95,6 +95,7 @@ func (s *Sender) end(now int64) {
 			path.Settle(now)
 		}
 	}
+	s.gather(now)
 }
 
 // resend has those chunks of a row sent again that have some fate.

@@ -101,3 +101,36 @@ func TestCopiesOverAnotherPath(t *testing.T) {
 	w.SetState(w.now, 0, Active) // a heartbeat was answered
 	w.goesOn()
 }
+
+// While no path is active, what there is goes over one that may carry nothing. As soon as another one is active again it is sent
+// over that one.
+func TestWhatWentOverAPathThatIsDown(t *testing.T) {
+	w := newWide(t, 2)
+	w.SetState(w.now, 1, Down) // nobody has ever answered there
+	w.push()
+	require.Equal(t, []int{0}, w.send())
+	require.Equal(t, []int{0}, w.wait())
+	w.SetState(w.now, 0, Down)
+	require.Equal(t, []int{1}, w.send(), "it has left no probe unanswered")
+	require.Equal(t, []int{1}, w.wait())
+	w.SetState(w.now, 0, Active) // a heartbeat was answered
+	assert.Equal(t, []int{0}, w.send())
+	assert.Zero(t, w.Path(1).UnderWay())
+}
+
+// So it is if an acknowledgement shows that a path is back.
+func TestWhatWentOverAPathThatIsSuspect(t *testing.T) {
+	w := newWide(t, 2)
+	w.push()
+	require.Equal(t, []int{0}, w.send())
+	w.SetState(w.now, 0, Suspect)
+	w.SetState(w.now, 1, Suspect)
+	require.Equal(t, []int{0}, w.send())
+	require.Equal(t, []int{0}, w.wait())
+	w.push()
+	require.Equal(t, []int{1}, w.send())
+	require.NoError(t, w.Acknowledge(w.now+100*ms, sack(t, tsn(0), 1<<20, nil)))
+	require.Equal(t, Active, w.State(0))
+	assert.Equal(t, []int{0}, w.send())
+	assert.Zero(t, w.Path(1).UnderWay())
+}

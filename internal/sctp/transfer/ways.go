@@ -58,10 +58,22 @@ func (s *Sender) SetState(now int64, i int, to State) {
 	from := w.state
 	if w.state = to; to == Active {
 		w.errors = 0
+		s.gather(now)
 		return
 	}
 	if from == Active && s.next > s.base {
 		s.abandon(now, w)
+	}
+}
+
+// gather has sent again, over an active path, what is under way over those that are not: it went there while none was active. Their
+// probes would bring it over the same paths again and again.
+func (s *Sender) gather(now int64) {
+	for i := range s.ways {
+		w := &s.ways[i]
+		if w.state != Active && w.path.UnderWay() > 0 && s.next > s.base && s.another(i) {
+			s.abandon(now, w)
+		}
 	}
 }
 
