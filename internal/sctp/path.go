@@ -186,7 +186,7 @@ func (a *Association) open(now int64, i int) {
 	}, c.Control(size))
 	p.used = now
 	if p.state == Unconfirmed {
-		a.sender.SetState(now, i, transfer.Down)
+		a.sender.SetState(now, i, transfer.Unconfirmed)
 		p.beat.due = true
 		return
 	}
@@ -351,6 +351,7 @@ func (a *Association) setState(now int64, i int, s PathState) {
 	case s == Active:
 		a.sender.SetState(now, i, transfer.Active)
 		p.seen = 0
+	case s == Down && was == Unconfirmed: // it carries no data, as before
 	case s == Down:
 		a.sender.SetState(now, i, transfer.Down)
 	case a.sender.State(i) == transfer.Active && a.another(i):

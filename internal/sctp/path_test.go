@@ -47,16 +47,17 @@ func TestFailover(t *testing.T) {
 	require.NoError(t, here.down)
 }
 
-// No data goes over a path that nobody has answered on.
+// No data goes over a path that nobody has answered on, even if the other one is down for a while.
 func TestUnconfirmedPath(t *testing.T) {
 	w := newWorld(t, 1, 2, quiet())
+	silent := false
 	w.tap = func(d datagram) bool {
 		for _, c := range types(d.bytes) {
 			if linkOf(d.to.Addr())/hosts == 1 {
 				require.NotEqual(t, chunk.TypeData, c)
 			}
 		}
-		return cut(1)(d)
+		return !silent && cut(1)(d)
 	}
 	a, b := w.join(0, 2, nil), w.join(1, 2, func(c *Config) { c.Multipath = true })
 	here := a.call(b)
@@ -70,6 +71,17 @@ func TestUnconfirmedPath(t *testing.T) {
 	require.Equal(t, Active, here.a.Path(0).State)
 	require.NoError(t, here.down)
 	exchange(t, w, here, there)
+	for _, u := range []*user{here, there} {
+		silent = true
+		u.say(1, 1000)
+		due := here.received + there.received + 1
+		w.run(w.now+time.Hour, func() bool { return u.a.Path(0).State == Down })
+		require.Equal(t, Down, u.a.Path(0).State)
+		w.run(w.now+time.Second, nil)
+		silent = false
+		w.run(w.now+5*time.Minute, func() bool { return here.received+there.received == due })
+		exchange(t, w, here, there)
+	}
 }
 
 // The first address need not be the one that answers.

@@ -118,6 +118,23 @@ func TestWhatWentOverAPathThatIsDown(t *testing.T) {
 	assert.Zero(t, w.Path(1).UnderWay())
 }
 
+// Over a path that nobody has ever answered on no data goes, even if the others are down.
+func TestNothingGoesOverAnUnconfirmedPath(t *testing.T) {
+	for _, multipath := range []bool{false, true} {
+		w := newWide(t, 2)
+		w.config.Multipath = multipath
+		w.SetState(w.now, 1, Unconfirmed)
+		w.push()
+		require.Equal(t, []int{0}, w.send())
+		w.SetState(w.now, 0, Down)
+		for range 8 {
+			require.NotContains(t, w.wait(), 1)
+		}
+		w.confirm()
+		w.goesOn()
+	}
+}
+
 // So it is if an acknowledgement shows that a path is back.
 func TestWhatWentOverAPathThatIsSuspect(t *testing.T) {
 	w := newWide(t, 2)

@@ -15,9 +15,12 @@ const (
 	Suspect
 	// Down ones have been given up by the association.
 	Down
+	// Unconfirmed ones are those over which nobody has answered yet. They carry no data while there is any
+	// other path (RFC 9260, section 5.4).
+	Unconfirmed
 )
 
-func (s State) String() string { return [...]string{"active", "suspect", "down"}[s] }
+func (s State) String() string { return [...]string{"active", "suspect", "down", "unconfirmed"}[s] }
 
 // A way is a path, and what is known of it here.
 type way struct {
@@ -115,7 +118,7 @@ func (s *Sender) usable(i int) bool {
 
 // answered notes that what was sent over a path has arrived.
 func (s *Sender) answered(i uint8) {
-	if w := &s.ways[i]; w.state != Down {
+	if w := &s.ways[i]; w.state < Down {
 		w.state, w.errors = Active, 0
 	}
 }
