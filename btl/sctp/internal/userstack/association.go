@@ -125,12 +125,15 @@ func (a *association) touch() {
 	}
 }
 
-// settle sends what there is, and says that there is room.
+// settle sends what there is, and says that there is room. What the host sends then goes out when it has sent all of it: the
+// rest of a message shares a packet, and a call, with the beginning of the next one.
 func (a *association) settle() {
 	a.drain()
 	if a.refused && !a.over && a.p.Queued() <= a.outstanding()*3/4 {
 		a.refused = false
+		a.s.inside++
 		a.h.Writable()
+		a.s.inside--
 	}
 }
 

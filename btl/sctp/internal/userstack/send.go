@@ -105,6 +105,11 @@ func (a *association) drain() {
 	var b batch
 	s.out = s.out[:0]
 	for !a.blocked {
+		if b.w != nil && !b.w.so.Packets.Room(1) {
+			a.flush(&b)
+			s.out = s.out[:0]
+			continue
+		}
 		from := len(s.out)
 		out, to, ok := a.p.Send(now, s.out)
 		if !ok {
@@ -120,7 +125,7 @@ func (a *association) drain() {
 		}
 		s.out = out
 		w := a.way(&to.Pair)
-		if b.w != nil && (b.w != w || len(packet) > b.size || !w.so.Packets.Room(1)) {
+		if b.w != nil && (b.w != w || len(packet) > b.size) {
 			a.flush(&b)
 		}
 		if b.w == nil {
