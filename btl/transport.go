@@ -81,6 +81,10 @@ type Attr struct {
 	// If the Receiver has had it, the release comes before Down. The PML then leaves a message
 	// longer than EagerLimit in the sender's buffer until its receive is posted, unless the path is slow ([Speedometer]).
 	Confirms bool
+	// Retains says that frames which were [Taken] are held until the peer's system has confirmed them, and not only until ours has
+	// copied them. Over a long way many are held then, and have left all the same; a [Flusher] tells what has not. A module that
+	// Confirms does so anyway.
+	Retains bool
 	// Unbreakable promises that the path can not break while both ends live (self). No other
 	// path stands by for it. If the module Confirms too, the PML sends no acknowledgements.
 	Unbreakable bool

@@ -81,6 +81,7 @@ func checkModule(w *world, m btl.Module) {
 	expect(a.Latency >= 0, "Latency is %v", a.Latency)
 	expect(len(m.Address()) <= 4096, "Address has %d bytes, at most 4096 are allowed", len(m.Address()))
 	expect(!a.Confirms || a.Reliable, "the module Confirms and is not Reliable; what it loses would never be released")
+	expect(!a.Retains || a.Reliable, "the module Retains and is not Reliable; what it loses would never be released")
 	expect(!a.Unbreakable || a.Reliable, "the module is Unbreakable and not Reliable; what can not break delivers")
 	expect(a.Secrecy <= btl.Encrypted, "Secrecy is %d", a.Secrecy)
 }

@@ -53,7 +53,7 @@ func (r *rail) setEndpoint(ep btl.Endpoint) {
 	r.gauge, _ = ep.(btl.Gauge)
 	r.meter, _ = ep.(btl.Speedometer)
 	r.keeper, _ = ep.(btl.Keeper)
-	if r.attr.Confirms {
+	if r.retains() {
 		r.queue, _ = ep.(btl.Flusher)
 	}
 }

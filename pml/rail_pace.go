@@ -51,18 +51,17 @@ func (r *rail) unasked(most int) int {
 
 // portion is how much of a long message, of n bytes that are left, goes into a frame over the rail when it is the only one.
 func (r *rail) portion(n int) int {
-	if r.queues() && r.isSlow() {
+	if !r.retains() && r.isSlow() {
 		return min(n, slowPiece)
 	}
 	return n
 }
 
-// queues reports whether what the rail has taken and not released has still to be sent. Where release means delivery, most of
-// it is under way.
-func (r *rail) queues() bool { return !r.attr.Confirms }
+// retains reports whether most of what the rail has taken and not released is under way. With others it has still to be sent.
+func (r *rail) retains() bool { return r.attr.Confirms || r.attr.Retains }
 
 // laden reports whether pieces of long messages wait until a slow rail has less to send.
 func (r *rail) laden() bool {
 	_, bytes := r.line.Holds()
-	return bytes >= slowPiece && r.queues() && r.isSlow()
+	return bytes >= slowPiece && !r.retains() && r.isSlow()
 }

@@ -193,11 +193,13 @@ func TestLimitThatIsSetHoldsOverASlowRail(t *testing.T) {
 	assert.Equal(t, wire.Request, ep.sent[0].Kind)
 }
 
-// Where release means delivery, what was taken and not released is under way: the next piece does not wait for it.
-func TestSlowRailThatConfirmsTakesPiecesAtOnce(t *testing.T) {
-	pe, ep, c := paced(t, slowSpeed-1)
-	pe.rails[0].attr.Confirms = true
-	op := sendOf(t, c, 4<<20)
-	pe.clear(&wire.Header{Kind: wire.Clear, Handle: op.handle(), Remote: 1, Accept: 4 << 20})
-	assert.Len(t, ep.kept, 4)
+// Where frames are held until they have arrived, they are under way: the next piece does not wait for it.
+func TestSlowRailThatRetainsTakesPiecesAtOnce(t *testing.T) {
+	for _, attr := range []btl.Attr{{Confirms: true}, {Retains: true}} {
+		pe, ep, c := paced(t, slowSpeed-1)
+		pe.rails[0].attr.Confirms, pe.rails[0].attr.Retains = attr.Confirms, attr.Retains
+		op := sendOf(t, c, 4<<20)
+		pe.clear(&wire.Header{Kind: wire.Clear, Handle: op.handle(), Remote: 1, Accept: 4 << 20})
+		assert.Len(t, ep.kept, 4)
+	}
 }

@@ -156,12 +156,15 @@ func (a *afar) Queued() int { return a.unsent }
 // Where a transport holds what is under way, a long way does not count as a rail that has enough to do.
 func TestALongWayHasRoom(t *testing.T) {
 	far := &afar{}
-	r := &rail{weight: 1, attr: btl.Attr{MaxFrame: 256 << 10, Confirms: true}}
-	r.setEndpoint(far)
-	holding(r, 16, 256<<10)
-	require.True(t, r.hasRoom(), "all of it was sent")
-	far.unsent = 256<<10 + 1
-	require.False(t, r.hasRoom())
+	for _, attr := range []btl.Attr{{MaxFrame: 256 << 10, Confirms: true}, {MaxFrame: 256 << 10, Retains: true}} {
+		far.unsent = 0
+		r := &rail{weight: 1, attr: attr}
+		r.setEndpoint(far)
+		holding(r, 16, 256<<10)
+		require.True(t, r.hasRoom(), "all of it was sent")
+		far.unsent = 256<<10 + 1
+		require.False(t, r.hasRoom())
+	}
 	near := &rail{weight: 1, attr: btl.Attr{MaxFrame: 256 << 10}}
 	near.setEndpoint(far)
 	holding(near, maxHeld, 256<<10)

@@ -45,6 +45,7 @@ type moduleInfo struct {
 	Ordered     bool          `json:"ordered"`
 	Reliable    bool          `json:"reliable"`
 	Confirms    bool          `json:"confirms"`
+	Retains     bool          `json:"retains"`
 	Unbreakable bool          `json:"unbreakable"`
 	Secrecy     string        `json:"secrecy"`
 	// The congestion control of connections within this machine and to others.
@@ -167,7 +168,7 @@ func describeModule(a btl.Attr) moduleInfo {
 	return moduleInfo{
 		Name: a.Name, EagerLimit: a.EagerLimit, MaxFrame: a.MaxFrame,
 		Bandwidth: a.Bandwidth, Latency: a.Latency, Exclusivity: a.Exclusivity, Lanes: a.Lanes,
-		Ordered: a.Ordered, Reliable: a.Reliable, Confirms: a.Confirms, Unbreakable: a.Unbreakable, Secrecy: a.Secrecy.String(),
+		Ordered: a.Ordered, Reliable: a.Reliable, Confirms: a.Confirms, Retains: a.Retains, Unbreakable: a.Unbreakable, Secrecy: a.Secrecy.String(),
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"github.com/pion/logging"
 	"github.com/pion/sctp"
 	"github.com/stretchr/testify/require"
-
-	"github.com/strandmp/strand/btl"
 )
 
 // BenchmarkRaw is pion/sctp alone: two associations over two connected sockets of
@@ -189,7 +187,7 @@ func oneWay(b *testing.B, size int) {
 	b.SetBytes(int64(size))
 	b.ResetTimer()
 	for sent := 0; d.n < b.N; {
-		if sent < b.N && n.ep.Send(f, sent%10) == btl.Done {
+		if sent < b.N && taken(n.ep.Send(f, sent%10)) {
 			sent++
 		}
 		n.ep.(*endpoint).Poll()

@@ -150,6 +150,7 @@ func (m *module) attributes() btl.Attr {
 		Lanes:       m.cfg.streams,
 		Ordered:     true,
 		Reliable:    true,
+		Retains:     m.kind != overIP,
 	}
 }
 

@@ -29,6 +29,7 @@ var (
 	_ btl.Aborter     = (*endpoint)(nil)
 	_ btl.Reporter    = (*endpoint)(nil)
 	_ btl.Speedometer = (*endpoint)(nil)
+	_ btl.Flusher     = (*endpoint)(nil)
 )
 
 // Start implements [wireup.Endpoint]. The connector says that it has the verdict, and the acceptor
@@ -88,6 +89,7 @@ func (ep *endpoint) offer() {
 // Detach implements [wireup.Endpoint].
 func (ep *endpoint) Detach(how wireup.End) {
 	if how == wireup.Leaves {
+		ep.link.assoc.Keep() // the frames' memory is the host's again
 		ep.m.leave(ep.link, encodeGoodbye(ep.sender.frames))
 	} else {
 		ep.link.Abort()
@@ -135,6 +137,21 @@ var errNoGoodbye = fmt.Errorf("the peer has shut the association down %w", wireu
 
 // Poll implements [btl.Poller].
 func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.assoc.Poll() }
+
+// Flush implements [btl.Flusher].
+func (ep *endpoint) Flush() {
+	if ep.Live() {
+		ep.link.assoc.Flush()
+	}
+}
+
+// Queued implements [btl.Flusher].
+func (ep *endpoint) Queued() int {
+	if !ep.Live() {
+		return 0
+	}
+	return ep.link.assoc.Unsent()
+}
 
 // Speed implements [btl.Speedometer]. Within this machine nothing is on the way but the processes themselves.
 func (ep *endpoint) Speed() int64 {

@@ -1,6 +1,7 @@
 package sctp
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -56,4 +57,24 @@ func TestLastPacketsAreLost(t *testing.T) {
 	require.NoError(t, <-closed)
 	require.ErrorIs(t, a.downs[0], btl.ErrPeerClosed)
 	require.Equal(t, []string{"the last"}, a.frames)
+}
+
+// A long frame is not copied as it is sent. Who closes the endpoint has its memory back at once all the same, and what is lost is
+// sent again as it was.
+func TestFramesThatAreLentWhileAnEndpointCloses(t *testing.T) {
+	leak.Check(t)
+	a, b := newNode(t, 0), newNode(t, 1)
+	join(t, a, b)
+	await(t, "word that it was let in", func() bool { return !b.ep.(*endpoint).waits }, a, b)
+	f := &thief{takes: 3}
+	b.stack().Filter(f.pass)
+	f.begin()
+	text := strings.Repeat("long", 15<<10)
+	long := frame(text)
+	require.Equal(t, btl.Taken, b.ep.Send(long, 0))
+	require.NoError(t, b.ep.Close())
+	clear(long.Payload)
+	await(t, "the goodbye", func() bool { return len(a.downs) > 0 }, a, b)
+	require.ErrorIs(t, a.downs[0], btl.ErrPeerClosed)
+	require.Equal(t, []string{text}, a.frames)
 }

@@ -117,12 +117,14 @@ func frame(payload string) *btl.Frame {
 	return &btl.Frame{Header: []byte("header"), Payload: []byte(payload), Size: len(payload)}
 }
 
+func taken(r btl.Result) bool { return r == btl.Done || r == btl.Taken }
+
 // send sends one frame, when there is room.
 func (n *node) send(payload string, lane int, others ...*node) {
 	await(n.t, "room", func() bool {
 		result := btl.Busy
 		n.do(func() { result = n.ep.Send(frame(payload), lane) })
-		return result == btl.Done
+		return taken(result)
 	}, append(others, n)...)
 }
 

@@ -67,6 +67,13 @@ func (l *link) Receive(stream uint16, ppid uint32, piece []byte, end bool) {
 	}
 }
 
+// Released implements [stack.Handler].
+func (l *link) Released(f *btl.Frame) {
+	if l.ep != nil && l.ep.Live() {
+		l.ep.Recv.Released(f)
+	}
+}
+
 // Writable implements [stack.Handler].
 func (l *link) Writable() {
 	switch {

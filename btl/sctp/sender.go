@@ -7,7 +7,7 @@ import (
 )
 
 // A sender is the sending half of a connection. It holds no frame: the stack copies a
-// frame or refuses it.
+// frame, holds it, or refuses it.
 type sender struct {
 	streams int    // for frames, from 1 on
 	frames  uint64 // sent over this association
@@ -51,7 +51,7 @@ func (ep *endpoint) Send(f *btl.Frame, lane int) btl.Result {
 	prefix{payload: f.Size, header: len(f.Header)}.put(s.head[:])
 	result := ep.link.assoc.Send(s.stream(lane), ppidData, s.head[:n], f)
 	switch result {
-	case btl.Done:
+	case btl.Done, btl.Taken:
 		s.frames++
 		ep.counters.FramesSent++
 		ep.counters.BytesSent += uint64(n + f.Size)

@@ -149,6 +149,14 @@ func (a *Association) Push(now int64, m *stream.Message) error {
 // Queued is how many bytes were pushed and are not confirmed.
 func (a *Association) Queued() int { return a.pushed }
 
+// Unsent is how many bytes of them are in no packet yet.
+func (a *Association) Unsent() int {
+	if a.out == nil {
+		return a.pushed
+	}
+	return a.out.Queued()
+}
+
 // Trust says that the peer has proved who it is. Until then only a few KB are held for it.
 func (a *Association) Trust() {
 	a.trusted = true

@@ -105,6 +105,7 @@ type party struct {
 }
 
 func (p *party) Up()                       { p.up = true }
+func (p *party) Released(*btl.Frame)       {}
 func (p *party) Writable()                 {}
 func (p *party) PathChanged(btl.PathState) {}
 func (p *party) Down(err error)            { p.down = err }

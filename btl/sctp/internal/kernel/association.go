@@ -149,6 +149,9 @@ func (a *association) Send(stream uint16, ppid uint32, head []byte, f *btl.Frame
 	}
 }
 
+// Keep implements [stack.Association]. The kernel has copied all that it took.
+func (a *association) Keep() {}
+
 // busy refuses a message, and all others until Writable: a shorter one that fits
 // must not overtake it.
 func (a *association) busy(charge int) btl.Result {

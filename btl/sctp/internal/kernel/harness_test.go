@@ -241,6 +241,8 @@ func (p *peer) Receive(stream uint16, ppid uint32, piece []byte, end bool) {
 	}
 }
 
+func (p *peer) Released(*btl.Frame) {}
+
 func (p *peer) Writable() {
 	p.writable++
 	if p.onRoom != nil {

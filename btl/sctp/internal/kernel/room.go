@@ -207,6 +207,12 @@ func (k *kernel) forgive(a *association) {
 	k.room.asking = slices.DeleteFunc(k.room.asking, gone)
 }
 
+// Unsent implements [stack.Association]. What was taken is the kernel's.
+func (a *association) Unsent() int { return 0 }
+
+// Flush implements [stack.Association]: nothing is held back.
+func (a *association) Flush() {}
+
 // Queued implements [stack.Association].
 func (a *association) Queued() int {
 	if a.size > 0 {

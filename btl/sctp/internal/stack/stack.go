@@ -58,6 +58,7 @@ type Association interface {
 	// payload of f, which may be nil. The result is
 	//
 	//	Done    taken and copied,
+	//	Taken   taken, and f is the stack's until Handler.Released, or Keep, or the end,
 	//	Busy    not taken: the peer has as much outstanding as it may have;
 	//	        Handler.Writable follows once there is room,
 	//	Broken  not taken, nor will any other be; Handler.Down follows.
@@ -65,6 +66,9 @@ type Association interface {
 	// A message longer than Config.MaxMessage is Broken. Send makes no call of the
 	// handler.
 	Send(stream uint16, ppid uint32, head []byte, f *btl.Frame) btl.Result
+	// Keep has the stack let go of all frames that were Taken: it copies what it still needs of them.
+	// Handler.Released follows for none of them.
+	Keep()
 	// Poll looks whether something has arrived for this association, and calls the
 	// handler with it. It reports whether there was anything, of any association.
 	Poll() bool
@@ -78,6 +82,10 @@ type Association interface {
 	// Queued is the number of bytes taken and not known to be acknowledged by the
 	// peer; 0 means that the peer's SCTP has all.
 	Queued() int
+	// Unsent is the number of bytes of it that were not given to the system yet.
+	Unsent() int
+	// Flush sends at once what Send has held back.
+	Flush()
 	// Remote is the peer's address, of the primary path.
 	Remote() netip.AddrPort
 	// Addresses are our and the peer's, for people: the primary path's.
@@ -113,6 +121,8 @@ type Handler interface {
 	// it is the last of its message; ppid is valid in the first piece and may be 0
 	// in others. (It is big-endian on the wire, like all of SCTP.)
 	Receive(stream uint16, ppid uint32, piece []byte, end bool)
+	// Released: a frame that was Taken is needed no more.
+	Released(f *btl.Frame)
 	// Writable: after Busy, Send can take a message again.
 	Writable()
 	// PathChanged: a path came up or went down, as Association.Paths has it.

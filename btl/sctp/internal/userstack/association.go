@@ -27,6 +27,7 @@ type association struct {
 	blocked  bool // a socket has had no room for it
 	epoch    uint64
 	held     int // bytes that were sent since it was last drained
+	lent     loan
 	alarm    *datagram.Alarm
 	giveUp   btl.Timer // ends an attempt that takes too long
 	ways     []way
@@ -154,15 +155,33 @@ func (a *association) Send(id uint16, ppid uint32, head []byte, f *btl.Frame) bt
 		a.refused = true
 		return btl.Busy
 	}
-	m := a.s.messages.fill(head, f)
+	var m *message
+	result := btl.Done
+	if lends(f) {
+		m, result = a.s.messages.borrow(head, f), btl.Taken
+	} else {
+		m = a.s.messages.fill(head, f)
+	}
 	m.Stream, m.PPID, m.Unordered = id, ppid, false
 	if err := a.p.Push(a.s.cfg.Loop.Now(), &m.Message); err != nil {
+		m.frame = nil
 		a.s.messages.put(m)
 		return btl.Broken
 	}
+	if m.frame != nil {
+		a.lent.add(m)
+	}
 	a.held += size
 	a.soon()
-	return btl.Done
+	return result
+}
+
+// Keep implements [stack.Association].
+func (a *association) Keep() {
+	for m := a.lent.first; m != nil; m = a.lent.first {
+		a.lent.remove(m)
+		m.keep()
+	}
 }
 
 // outstanding bounds what may be pushed and not confirmed. Twice the windows keep a long way full until news of what has arrived is
@@ -198,7 +217,7 @@ func (a *association) soon() {
 	a.drain()
 }
 
-// Flush implements [btl.Deferred].
+// Flush implements [btl.Deferred] and [stack.Association].
 func (a *association) Flush() {
 	a.deferred = false
 	if a.s.inside > 0 {
@@ -246,7 +265,18 @@ func (a *association) Receive(id uint16, ppid uint32, piece []byte, end bool) {
 }
 
 // Confirmed implements [sctp.Owner].
-func (a *association) Confirmed(m *stream.Message) { a.s.messages.put(m.Owner.(*message)) }
+func (a *association) Confirmed(confirmed *stream.Message) {
+	m := confirmed.Owner.(*message)
+	f := m.frame
+	if f != nil {
+		m.frame = nil
+		a.lent.remove(m)
+	}
+	a.s.messages.put(m)
+	if f != nil && !a.over {
+		a.h.Released(f)
+	}
+}
 
 // PathChanged implements [sctp.Owner].
 func (a *association) PathChanged(i int) {
@@ -284,6 +314,9 @@ func (a *association) Window() int { return a.p.Window() }
 
 // Queued implements [stack.Association].
 func (a *association) Queued() int { return a.p.Queued() }
+
+// Unsent implements [stack.Association].
+func (a *association) Unsent() int { return a.p.Unsent() }
 
 // Remote implements [stack.Association].
 func (a *association) Remote() netip.AddrPort { return a.p.Remote() }

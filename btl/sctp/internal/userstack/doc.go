@@ -6,6 +6,6 @@
 // has come was taken, in batches. One timer of the engine's serves all associations. There is no goroutine, and
 // nothing is allocated for a packet.
 //
-// A message is copied when it is sent, into memory of the stack's, and from there into packets. It is kept
-// until the peer has confirmed all of it.
+// A short message is copied when it is sent, into memory of the stack's, and from there into packets. A long one is lent: it is
+// copied into packets alone, from the sender's buffer. Either is kept until the peer has confirmed all of it.
 package userstack
