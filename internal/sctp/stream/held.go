@@ -29,18 +29,14 @@ func (in *Incoming) after(s *inbound, stream uint16) key {
 
 // hold keeps a fragment for later.
 func (in *Incoming) hold(s *inbound, d *chunk.Data, next bool) (taken bool, err error) {
-	most := in.config.Window
-	if next {
-		most *= 2
-	}
 	cost := len(d.Payload) + fragmentCost
 	k := in.key(d)
 	switch {
 	case in.held[k] != nil:
 		return false, violation(d, "a fragment that was there before")
-	case in.bytes+cost > most && next:
+	case next && in.bytes+cost > 2*in.config.Window:
 		return false, noMemory(d, in.bytes)
-	case in.bytes+cost > most:
+	case !next && len(d.Payload) > in.Window(), !next && in.bytes+cost > in.most():
 		return false, nil
 	}
 	h := in.config.Pool.get(d)

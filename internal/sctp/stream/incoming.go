@@ -21,7 +21,8 @@ type Receiving struct {
 	// Interleave says that they come in I-DATA chunks. That all chunks are of the one kind is for the caller
 	// to see (RFC 8260, section 2.2.1).
 	Interleave bool
-	// Window bounds, in bytes, what is held because it has overtaken something else.
+	// Window bounds, in bytes of payload, what is held because it has overtaken something else. With what it costs to hold that it
+	// is up to one and a half times as much.
 	Window int
 	// Pool is where the memory for that comes from; nil: the association has its own.
 	Pool *Pool
@@ -75,8 +76,18 @@ func NewIncoming(c Receiving, to Receiver) *Incoming {
 // Held is how many bytes are kept because they have overtaken others.
 func (in *Incoming) Held() int { return in.bytes }
 
-// Window is how many bytes there is room for: what the peer is told (a_rwnd).
-func (in *Incoming) Window() int { return max(in.config.Window-in.bytes, 0) }
+// Window is how many bytes there is room for: what the peer is told (a_rwnd). It knows of payload alone. If what it costs to hold
+// fragments was taken off, one that fills its window would find that there is no room for the last of them, and above all for those
+// that are sent again, which all others wait for. So that is taken off only where fragments are short.
+func (in *Incoming) Window() int {
+	return max(min(in.config.Window-in.payload(), in.most()-in.bytes), 0)
+}
+
+// payload is how many bytes of payload are held.
+func (in *Incoming) payload() int { return in.bytes - fragmentCost*len(in.held) }
+
+// most bounds what is held, with what it costs.
+func (in *Incoming) most() int { return in.config.Window + in.config.Window/2 }
 
 // Resize changes what is held at most.
 func (in *Incoming) Resize(window int) { in.config.Window = window }

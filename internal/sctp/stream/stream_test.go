@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -139,13 +140,31 @@ func TestBounded(t *testing.T) {
 		}
 		kept++
 	}
-	assert.EqualValues(t, 4096/(fragmentCost+1), kept)
+	assert.EqualValues(t, 4096*3/2/(fragmentCost+1), kept)
 	assert.Less(t, in.Window(), fragmentCost+1)
 	taken, err := in.Add(data(false, whole, 0, 0, 0, "x"), true)
 	require.NoError(t, err)
 	require.True(t, taken)
 	assert.EqualValues(t, kept+1, box.count())
 	assert.Equal(t, 4096, in.Window())
+}
+
+// A peer that goes by what it was told finds room for all that it has sent, whatever it costs to hold that: also for what was lost
+// and comes last.
+func TestAllThatWasToldHasRoom(t *testing.T) {
+	for _, size := range []int{256, 1000, 1400, 8000} {
+		in := NewIncoming(Receiving{Streams: 2, Window: 1 << 18}, newInbox(t))
+		payload := strings.Repeat("x", size)
+		last := uint32(in.Window() / size)
+		for _, step := range []uint32{2, 3} { // the odd ones are lost at first
+			for n := step; n <= last; n += 2 {
+				taken, err := in.Add(data(false, whole, n, n, 0, payload), false)
+				require.NoError(t, err)
+				require.True(t, taken, "%d of %d, of %d bytes", n, last, size)
+			}
+		}
+		require.Less(t, in.Window(), 2*size)
+	}
 }
 
 // A peer whose messages can never be handed over has its association ended, not the memory of the host.
