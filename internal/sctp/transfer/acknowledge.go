@@ -34,7 +34,10 @@ func (s *Sender) Acknowledge(now int64, sack *chunk.SACK) error {
 		s.twice(now, s.number(sack.Duplicate(i)))
 	}
 	s.end(now)
-	s.told = int(sack.Window)
+	if s.told = int(sack.Window); s.bytes > before || s.bytes == before && s.isFull(sack) {
+		s.told = min(s.told, had) // it may have been overtaken by one that told of more
+	}
+	s.most = max(s.most, s.told)
 	s.listen(had, s.bytes < before)
 	return nil
 }
@@ -74,7 +77,22 @@ func (s *Sender) read(sack *chunk.SACK, cumulative uint64) error {
 	if cumulative+highest >= s.next {
 		return neverSent(cumulative+highest, s.next)
 	}
+	if s.isFull(sack) {
+		s.news = s.news.join(s.gaps, cumulative+highest+1)
+	}
 	return nil
+}
+
+// isFull reports whether an acknowledgement may have had no room for all gaps. What is beyond its last one it says nothing of then
+// (RFC 9260, section 6.2.1), and that has still arrived.
+func (s *Sender) isFull(sack *chunk.SACK) bool {
+	size := chunk.HeaderSize + chunk.SACKHeader + chunk.SACKItem*(sack.Gaps()+sack.Duplicates()+1)
+	for i := range s.ways {
+		if size > s.ways[i].packet {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Sender) begin() {
@@ -91,6 +109,7 @@ func (s *Sender) end(now int64) {
 	for i := range s.ways {
 		path := s.ways[i].path
 		path.End(now, 0, 0, (*owner)(s))
+		s.ways[i].rate.measure(now, path.Smoothed)
 		if s.base == s.next { // a chunk may have been in more packets than the latest two
 			path.Settle(now)
 		}

@@ -39,7 +39,10 @@ type owner Sender
 
 // Arrived implements [recovery.Owner]. That a chunk of the packet is acknowledged is how this is known. The
 // others may be acknowledged in a moment.
-func (o *owner) Arrived(c Carried, _ int, _ recovery.Kind) { (*Sender)(o).those(c, left) }
+func (o *owner) Arrived(c Carried, size int, _ recovery.Kind) {
+	o.ways[c.way].rate.arrived += size
+	(*Sender)(o).those(c, left)
+}
 
 // Lost implements [recovery.Owner].
 func (o *owner) Lost(c Carried, _ int, _ recovery.Kind) { (*Sender)(o).those(c, lost) }

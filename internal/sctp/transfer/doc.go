@@ -24,5 +24,6 @@
 // on Networking 14(5), 2006). Of the three rules there, two come by themselves: a packet is compared with those
 // of its own path only (split fast retransmit), and a window grows by what has arrived of its own path's
 // packets, whatever the cumulative TSN does (CUC). For the third, a receiver to whom data comes by several
-// paths does not answer each packet that is out of order (DAC).
+// paths does not answer each packet that is out of order (DAC). No path has more under way than its share of the
+// peer's window: see hasShare.
 package transfer

@@ -38,7 +38,8 @@ type Sender struct {
 	ways      []way
 	primary   int
 	last      int // the path of the latest packet
-	told      int // bytes that the peer had room for, beyond the cumulative TSN's
+	told      int // bytes that the peer had room for, beyond the cumulative TSN's,
+	most      int // and the most that it ever had
 	gaps      spans
 	news      spans // of the acknowledgement that is being read
 	confirmed []*stream.Message
@@ -70,7 +71,7 @@ type Chunk struct {
 // NewSender returns one that has sent nothing, and that has no path.
 func NewSender(c Config) *Sender {
 	first := 1<<32 + uint64(c.TSN) // so that there are numbers below
-	s := &Sender{config: c, told: int(c.Window)}
+	s := &Sender{config: c, told: int(c.Window), most: int(c.Window)}
 	s.base, s.next = first, first
 	return s
 }
@@ -131,7 +132,7 @@ func (s *Sender) Next(now int64) (path, bytes int, ok bool) {
 	}
 	for k := range s.ways {
 		path = (s.last + 1 + k) % len(s.ways)
-		if s.usable(path) {
+		if s.usable(path) && !s.hasShare(path) {
 			if bytes = s.room(now, path); bytes > 0 {
 				return path, bytes, true
 			}

@@ -6,6 +6,16 @@ type spans []span
 // A span is a row of numbers, both ends included.
 type span struct{ first, last uint64 }
 
+// join appends what is in b from a number on, which is above all that is in a.
+func (a spans) join(b spans, from uint64) spans {
+	for _, x := range b {
+		if x.last >= from {
+			a = append(a, span{max(x.first, from), x.last})
+		}
+	}
+	return a
+}
+
 // minus calls yield for each row of what is in a, not below a number, and not in b.
 func (a spans) minus(b spans, from uint64, yield func(first, last uint64)) {
 	for _, x := range a {

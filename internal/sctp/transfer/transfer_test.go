@@ -69,6 +69,32 @@ func TestMultipath(t *testing.T) {
 	}
 }
 
+// However long the queues are, and however slow one of two paths is beside the other, both together carry what each carries alone: a
+// slow one with a long queue does not have the other wait until the queue has drained.
+func TestUnequalPathsWithLongQueues(t *testing.T) {
+	queues, delays, seconds := []int{250, 1000}, []time.Duration{40 * time.Millisecond}, []emulate.Rate{40, 10}
+	if need.Soaking() {
+		queues, delays, seconds = []int{100, 250, 500, 1000, 2000}, []time.Duration{time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond}, []emulate.Rate{100, 70, 40, 20, 10, 5}
+	}
+	const span = 4 * time.Second
+	for _, queue := range queues {
+		for _, delay := range delays {
+			for _, second := range seconds {
+				sum, both := 0.0, []emulate.Config{}
+				for _, rate := range []emulate.Rate{100 * emulate.Mbit, second * emulate.Mbit} {
+					one := link(rate, delay, queue*onTheWire, nil)
+					both = append(both, one)
+					s := simulate(t, setup{messages: endless, size: always(64_000)}, one)
+					sum += s.steady(rate, time.Second, span) * float64(rate)
+				}
+				s := simulate(t, setup{messages: endless, size: always(64_000), config: Config{Multipath: true}}, both...)
+				share := s.steady(emulate.Rate(sum), time.Second, span)
+				assert.Greater(t, share, 0.9, "queues of %d packets, %v, 100 and %d Mbit/s: %v", queue, delay, second, s)
+			}
+		}
+	}
+}
+
 // With loss each path carries what the response function of Reno says at least, as in package recovery, and
 // hardly anything is sent again without need.
 func TestLoss(t *testing.T) {

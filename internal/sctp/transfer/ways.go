@@ -29,6 +29,7 @@ type way struct {
 	state  State
 	errors int
 	probe  bool // one is due
+	rate   rate
 }
 
 // AddPath adds a path, and returns its number. The first one is the primary path. Config.Packet is how long a
@@ -131,7 +132,7 @@ func (s *Sender) At() int64 {
 		w := &s.ways[i]
 		at = sooner(at, w.path.At())
 		if s.config.Multipath && s.usable(i) || !s.config.Multipath && i == s.current() {
-			if wanted := min(s.wanted(w.packet), w.packet); wanted > 0 && w.path.Window()-w.path.UnderWay() >= wanted {
+			if wanted := min(s.wanted(w.packet), w.packet); wanted > 0 && w.path.Window()-w.path.UnderWay() >= wanted && (!s.config.Multipath || !s.hasShare(i)) {
 				at = sooner(at, max(w.path.Free(), 1))
 			}
 		}
