@@ -31,8 +31,11 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 # The packages whose tests take longest begin first, so that the end does not wait for one of them:
 # in turn such as wait for networks and such as compute.
 NETTEST := ./internal/test/nettest
-LONG := ./btl/sctp ./btl/sctp/internal/interop ./internal/test/world/members ./strandcmd ./btl/tcp ./conformance $(NETTEST)/contact $(NETTEST)/failures ./internal/test/programs \
+LONG := ./btl/sctp ./btl/sctp/internal/interop ./internal/test/world/members ./strandcmd ./btl/udp ./btl/tcp ./conformance $(NETTEST)/contact $(NETTEST)/failures ./internal/test/programs \
 	$(NETTEST)/rates $(NETTEST)/recovery ./internal/launcher/job $(NETTEST)/tryout ./internal/lab/bench ./internal/lab/network ./internal/lab/compare ./internal/test/launchertest
+
+# Nobody debugs these binaries, and a traceback has its lines without DWARF: they are linked in two thirds of the time.
+LINK := -ldflags=-w
 
 # Tests wait more than they compute: four packages at a time keep two processors busy.
 PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
@@ -41,20 +44,20 @@ test: ## all tests; needs neither root nor other programs, takes about two minut
 	@$(MAKE) --no-print-directory -j 2 test-tree test-modules
 
 test-tree:
-	go test -count=1 -timeout 10m -p $(PACKAGES) $(LONG) ./...
+	go test $(LINK) -count=1 -timeout 10m -p $(PACKAGES) $(LONG) ./...
 
 test-modules:
-	$(foreach m,$(MODULES),go -C $(m) test -count=1 -timeout 5m -p 1 ./... &&) true
+	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -count=1 -timeout 5m -p 1 ./... &&) true
 
 test-tcp: ## the tests of the public interface and under launchers with TCP between ranks of one host, where memory is the default
-	STRAND_BTL=tcp,self go test -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
+	STRAND_BTL=tcp,self go test $(LINK) -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
 
 race: ## all tests under the race detector
-	go test -race -count=1 -timeout 15m $(LONG) ./...
-	$(foreach m,$(MODULES),go -C $(m) test -race -count=1 -timeout 10m ./... &&) true
+	go test $(LINK) -race -count=1 -timeout 15m $(LONG) ./...
+	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -race -count=1 -timeout 10m ./... &&) true
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
-	go test -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./internal/test/nettest/...
+	go test $(LINK) -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./internal/test/nettest/...
 
 # Packages with tests of what only some kernels have; package need tells.
 KERNEL := ./internal/test/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./btl/sctp/internal/interop ./internal/lab/network ./internal/lab/accuracy \
@@ -90,7 +93,7 @@ bench-peers: build ## docs/PERFORMANCE.md: beside Open MPI, MPICH and raw socket
 	bin/strand bench peers --out docs/PERFORMANCE.md --commit="$(COMMIT)" $(PEERS)
 
 soak: ## the long forms: STRANDTEST_SOAK=1 go test, then 10 minutes of each fuzzer; takes hours
-	STRANDTEST_SOAK=1 go test -count=1 -timeout 0 ./...
+	STRANDTEST_SOAK=1 go test $(LINK) -count=1 -timeout 0 ./...
 	$(MAKE) fuzz FUZZTIME=10m
 
 docs: ## the generated pages: docs/PARAMETERS.md, and what is public, docs/api
@@ -102,7 +105,7 @@ vet-cross: ## vet for other systems and processors; test the pure packages on 32
 	GOARCH=arm64 go vet ./...
 	GOARCH=arm64 go build ./...
 	GOARCH=386 go vet ./...
-	GOARCH=386 go test -count=1 $(PURE)
+	GOARCH=386 go test $(LINK) -count=1 $(PURE)
 
 clean: ## remove what was built
 	rm -rf bin
