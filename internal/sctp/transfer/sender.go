@@ -94,11 +94,14 @@ func (s *Sender) Outstanding() int { return s.bytes }
 // Window is how many more bytes the peer has room for.
 func (s *Sender) Window() int { return s.limit() - s.bytes }
 
-func (s *Sender) limit() int {
+func (s *Sender) limit() int { return s.bounded(s.told) }
+
+// bounded is so much of the peer's window as may be used.
+func (s *Sender) bounded(window int) int {
 	if s.config.Outstanding > 0 {
-		return min(s.told, s.config.Outstanding)
+		return min(window, s.config.Outstanding)
 	}
-	return s.told
+	return window
 }
 
 // Confirmed returns the next message all of which has arrived for good; nil: there is none. It is the caller's

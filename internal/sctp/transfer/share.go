@@ -53,5 +53,5 @@ func (s *Sender) hasShare(i int) bool {
 			first = false
 		}
 	}
-	return !first && float64(underWay)*all > shareOf*float64(s.most)*w.rate.speed
+	return !first && float64(underWay)*all > shareOf*float64(s.bounded(s.most))*w.rate.speed
 }
