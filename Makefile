@@ -11,7 +11,7 @@ PURE := ./btl ./internal/lab/emulate ./internal/layout ./param/... ./pml/... ./s
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel interop lint fuzz bench bench-peers soak docs vet-cross clean
+.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel interop lint fuzz bench bench-peers chaos soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,8 +92,14 @@ COMMIT = $(shell git rev-parse --short=12 HEAD)$(shell git diff --quiet HEAD -- 
 bench-peers: build ## docs/PERFORMANCE.md: beside Open MPI, MPICH and raw sockets, in up to 25 minutes; PEERS='--limit 15m' or --quick: less
 	bin/strand bench peers --out docs/PERFORMANCE.md --commit="$(COMMIT)" $(PEERS)
 
-soak: ## the long forms: STRANDTEST_SOAK=1 go test, then 10 minutes of each fuzzer; takes hours
+CHAOS ?= 15m
+
+chaos: ## simulated networks at their worst, with new seeds, four times CHAOS=15m; STRANDTEST_SEED=42 go test -run … repeats one
+	STRANDTEST_FOR=$(CHAOS) go test $(LINK) -count=1 -timeout 0 -p 1 -v -run 'TestWhateverTheNetworkDoes$$|TestDeliveredIsWhatWasSent$$' ./internal/recovery ./internal/sctp/...
+
+soak: ## the long forms: STRANDTEST_SOAK=1 go test, then chaos and 10 minutes of each fuzzer; takes hours
 	STRANDTEST_SOAK=1 go test $(LINK) -count=1 -timeout 0 ./...
+	$(MAKE) chaos
 	$(MAKE) fuzz FUZZTIME=10m
 
 docs: ## the generated pages: docs/PARAMETERS.md, and what is public, docs/api

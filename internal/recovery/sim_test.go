@@ -384,7 +384,7 @@ func TestOutage(t *testing.T) {
 // Whatever a network does, everything arrives in the end, what is under way is what was sent and has no
 // fate yet, and acknowledgements are not taken for more than they say.
 func TestWhateverTheNetworkDoes(t *testing.T) {
-	for seed := range uint64(need.Times(200, 100_000)) {
+	for seed := range need.Seeds(t, 200, 100_000) {
 		r := rand.New(rand.NewPCG(seed, 0x4EC0))
 		rate := emulate.Mbit << r.IntN(11)
 		delay := time.Duration(1+r.IntN(1<<r.IntN(18))) * time.Microsecond

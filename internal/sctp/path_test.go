@@ -245,7 +245,7 @@ func TestAbort(t *testing.T) {
 // Whatever a network does to packets, messages arrive once each, in order, and the association ends in order, or for
 // want of an answer.
 func TestWhateverTheNetworkDoes(t *testing.T) {
-	for seed := range uint64(need.Times(60, 20_000)) {
+	for seed := range need.Seeds(t, 60, 20_000) {
 		r := rand.New(rand.NewPCG(seed, 0x5C79))
 		l := quiet()
 		l.Rate = emulate.Mbit << r.IntN(10)

@@ -93,7 +93,7 @@ func begin(o *Outgoing, in *Incoming, below uint32) {
 // Whatever is sent, and in whatever order the fragments arrive, each message is handed over once, as it was
 // sent, and those of a stream that are ordered in their order.
 func TestDeliveredIsWhatWasSent(t *testing.T) {
-	for seed := range uint64(need.Times(300, 100_000)) {
+	for seed := range need.Seeds(t, 300, 100_000) {
 		r := rand.New(rand.NewPCG(seed, 0x57AE))
 		streams, interleave := 1+r.IntN(8), r.IntN(2) == 0
 		o, err := NewOutgoing(Sending{

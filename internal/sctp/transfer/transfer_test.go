@@ -180,7 +180,7 @@ func TestHeldBack(t *testing.T) {
 
 // Whatever networks do, all is delivered, once and in order, and confirmed.
 func TestWhateverTheNetworkDoes(t *testing.T) {
-	for seed := range uint64(need.Times(100, 50_000)) {
+	for seed := range need.Seeds(t, 100, 50_000) {
 		r := rand.New(rand.NewPCG(seed, 0x5C79))
 		var nets []emulate.Config
 		for range 1 + r.IntN(3) {

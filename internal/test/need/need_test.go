@@ -94,3 +94,29 @@ func TestSoak(t *testing.T) {
 	t.Setenv("STRANDTEST_SOAK", "1")
 	assert.Equal(t, 1000, Times(10, 1000))
 }
+
+func TestSeeds(t *testing.T) {
+	seeds := func() (all []uint64) {
+		for seed := range Seeds(t, 3, 5) {
+			if all = append(all, seed); len(all) == 10 {
+				break
+			}
+		}
+		return all
+	}
+	t.Setenv("STRANDTEST_SOAK", "")
+	t.Setenv("STRANDTEST_FOR", "")
+	t.Setenv("STRANDTEST_SEED", "")
+	assert.Equal(t, []uint64{0, 1, 2}, seeds())
+	t.Setenv("STRANDTEST_SOAK", "1")
+	assert.Equal(t, []uint64{0, 1, 2, 3, 4}, seeds())
+	t.Setenv("STRANDTEST_FOR", "1h")
+	long := seeds()
+	require.Len(t, long, 10)
+	assert.Equal(t, long[0]+9, long[9])
+	assert.Greater(t, long[0], uint64(1<<40))
+	t.Setenv("STRANDTEST_FOR", "1ns")
+	assert.LessOrEqual(t, len(seeds()), 1)
+	t.Setenv("STRANDTEST_SEED", "42")
+	assert.Equal(t, []uint64{42}, seeds())
+}

@@ -1,6 +1,12 @@
 package need
 
-import "os"
+import (
+	"iter"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
 
 // Soaking reports whether tests are to run in their long forms: make soak, or
 // STRANDTEST_SOAK=1.
@@ -13,6 +19,44 @@ func Times(short, soak int) int {
 		return soak
 	}
 	return short
+}
+
+// Seeds yields seeds for random trials: so many, from 0 on, in a short run or in a soak. With STRANDTEST_FOR=15m it goes on for that
+// long instead, with seeds that were hardly tried before; the log says which. With STRANDTEST_SEED=42 it is that one, to see a failure again.
+func Seeds(t testing.TB, short, soak int) iter.Seq[uint64] {
+	t.Helper()
+	if v := os.Getenv("STRANDTEST_SEED"); v != "" {
+		seed, err := strconv.ParseUint(v, 10, 64)
+		if err != nil {
+			t.Fatalf("STRANDTEST_SEED=%s: want a number, as a failure has printed it", v)
+		}
+		return func(yield func(uint64) bool) { yield(seed) }
+	}
+	if v := os.Getenv("STRANDTEST_FOR"); v != "" {
+		span, err := time.ParseDuration(v)
+		if err != nil || span <= 0 {
+			t.Fatalf("STRANDTEST_FOR=%s: want how long to go on, such as 15m", v)
+		}
+		return seedsFor(t, span)
+	}
+	return func(yield func(uint64) bool) {
+		for seed := range uint64(Times(short, soak)) {
+			if !yield(seed) {
+				return
+			}
+		}
+	}
+}
+
+func seedsFor(t testing.TB, span time.Duration) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		start := time.Now()
+		from := uint64(start.UnixNano())
+		seed := from
+		for ; time.Since(start) < span && yield(seed); seed++ {
+		}
+		t.Logf("%d seeds from %d on", seed-from, from)
+	}
 }
 
 // Thorough reports whether tests are to try all that they can: in CI, and in their long forms.
