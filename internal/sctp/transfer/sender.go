@@ -201,7 +201,7 @@ func (s *Sender) Take(now int64, path, used, most int, out []Chunk) []Chunk {
 		carried: Carried{packet: int64(w.path.Next()), way: uint8(path)},
 	}
 	p.probing = w.probe
-	if w.probe && w.path.Unanswered() > 1 {
+	if w.probe && (w.path.Unanswered() > 1 || s.told < w.packet) {
 		p.oldest()
 	}
 	p.again()
