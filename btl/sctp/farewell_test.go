@@ -40,16 +40,22 @@ func (f *thief) begin() {
 	f.active = true
 }
 
+// robbed joins two nodes, the second of which will lose so many packets that it sends.
+func robbed(t *testing.T, packets int) (a, b *node) {
+	a, b = newNode(t, 0), newNode(t, 1)
+	join(t, a, b)
+	await(t, "word that it was let in", func() bool { return !b.ep.(*endpoint).waits }, a, b)
+	f := &thief{takes: packets}
+	b.stack().Filter(f.pass)
+	f.begin()
+	return a, b
+}
+
 // Packets that are lost while a module closes are sent again. The peer gets the last frame and the
 // goodbye, and need not find out by itself that nobody is there.
 func TestLastPacketsAreLost(t *testing.T) {
 	leak.Check(t)
-	a, b := newNode(t, 0), newNode(t, 1)
-	join(t, a, b)
-	await(t, "word that it was let in", func() bool { return !b.ep.(*endpoint).waits }, a, b)
-	f := &thief{takes: 3}
-	b.stack().Filter(f.pass)
-	f.begin()
+	a, b := robbed(t, 3)
 	require.Equal(t, btl.Done, b.ep.Send(frame("the last"), 0))
 	closed := make(chan error, 1)
 	go func() { closed <- b.mod.Close() }()
@@ -63,12 +69,7 @@ func TestLastPacketsAreLost(t *testing.T) {
 // sent again as it was.
 func TestFramesThatAreLentWhileAnEndpointCloses(t *testing.T) {
 	leak.Check(t)
-	a, b := newNode(t, 0), newNode(t, 1)
-	join(t, a, b)
-	await(t, "word that it was let in", func() bool { return !b.ep.(*endpoint).waits }, a, b)
-	f := &thief{takes: 3}
-	b.stack().Filter(f.pass)
-	f.begin()
+	a, b := robbed(t, 3)
 	text := strings.Repeat("long", 15<<10)
 	long := frame(text)
 	require.Equal(t, btl.Taken, b.ep.Send(long, 0))

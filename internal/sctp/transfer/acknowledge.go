@@ -83,8 +83,8 @@ func (s *Sender) read(sack *chunk.SACK, cumulative uint64) error {
 	return nil
 }
 
-// isFull reports whether an acknowledgement may have had no room for all gaps. What is beyond its last one it says nothing of then
-// (RFC 9260, section 6.2.1), and that has still arrived.
+// isFull reports whether an acknowledgement may have had no room for all gaps: a receiver reports as many as one packet takes. Of what is
+// beyond the last one it says nothing then, and that has still arrived.
 func (s *Sender) isFull(sack *chunk.SACK) bool {
 	size := chunk.HeaderSize + chunk.SACKHeader + chunk.SACKItem*(sack.Gaps()+sack.Duplicates()+1)
 	for i := range s.ways {

@@ -83,8 +83,8 @@ func TestCopiesThatNobodyTellsOf(t *testing.T) {
 	w.goesOn()
 }
 
-// So it is where probes over another path have brought the chunk in the end.
-func TestCopiesOverAnotherPath(t *testing.T) {
+// suspicious is one with a chunk on its way over either of two paths, none of which is active.
+func suspicious(t *testing.T) *wide {
 	w := newWide(t, 2)
 	w.push()
 	require.Equal(t, []int{0}, w.send())
@@ -94,6 +94,12 @@ func TestCopiesOverAnotherPath(t *testing.T) {
 	require.Equal(t, []int{0}, w.wait())
 	w.push()
 	require.Equal(t, []int{1}, w.send(), "it has left no probe unanswered")
+	return w
+}
+
+// So it is where probes over another path have brought the chunk in the end.
+func TestCopiesOverAnotherPath(t *testing.T) {
+	w := suspicious(t)
 	for range 2 {
 		require.Equal(t, []int{0, 1}, w.wait(), "the second ones bring the oldest chunk")
 	}
@@ -137,15 +143,7 @@ func TestNothingGoesOverAnUnconfirmedPath(t *testing.T) {
 
 // So it is if an acknowledgement shows that a path is back.
 func TestWhatWentOverAPathThatIsSuspect(t *testing.T) {
-	w := newWide(t, 2)
-	w.push()
-	require.Equal(t, []int{0}, w.send())
-	w.SetState(w.now, 0, Suspect)
-	w.SetState(w.now, 1, Suspect)
-	require.Equal(t, []int{0}, w.send())
-	require.Equal(t, []int{0}, w.wait())
-	w.push()
-	require.Equal(t, []int{1}, w.send())
+	w := suspicious(t)
 	require.NoError(t, w.Acknowledge(w.now+100*ms, sack(t, tsn(0), 1<<20, nil)))
 	require.Equal(t, Active, w.State(0))
 	assert.Equal(t, []int{0}, w.send())

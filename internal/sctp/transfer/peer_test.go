@@ -165,6 +165,15 @@ func TestFullPeer(t *testing.T) {
 	assert.Equal(t, int32(3), send(s, now)[0], "at once")
 }
 
+// A peer that says that it is full, and has dropped all that was sent, is asked with the chunk that all others wait for.
+func TestFullPeerIsProbedWithTheOldest(t *testing.T) {
+	s := sending(t, Config{Window: 3100}, 3, 1)
+	require.NoError(t, s.Acknowledge(100*ms, sack(t, tsn(-1), 50, nil)))
+	now := s.At()
+	s.Tick(now)
+	require.Equal(t, []int32{0}, send(s, now))
+}
+
 // A window that takes nothing, or more than there can be, is borne.
 func TestWindowsThatLie(t *testing.T) {
 	s := sending(t, Config{}, 60_000, 1)

@@ -135,7 +135,7 @@ func (s *Sender) Next(now int64) (path, bytes int, ok bool) {
 	}
 	for k := range s.ways {
 		path = (s.last + 1 + k) % len(s.ways)
-		if s.usable(path) && !s.hasShare(path) {
+		if s.carries(path) {
 			if bytes = s.room(now, path); bytes > 0 {
 				return path, bytes, true
 			}

@@ -117,6 +117,14 @@ func (s *Sender) usable(i int) bool {
 	return s.ways[i].state == Active || i == s.current()
 }
 
+// carries reports whether another packet with data may go over a path, whatever there is to send.
+func (s *Sender) carries(i int) bool {
+	if !s.config.Multipath {
+		return i == s.current()
+	}
+	return s.usable(i) && !s.hasShare(i)
+}
+
 // answered notes that what was sent over a path has arrived.
 func (s *Sender) answered(i uint8) {
 	if w := &s.ways[i]; w.state < Down {
@@ -131,8 +139,8 @@ func (s *Sender) At() int64 {
 	for i := range s.ways {
 		w := &s.ways[i]
 		at = sooner(at, w.path.At())
-		if s.config.Multipath && s.usable(i) || !s.config.Multipath && i == s.current() {
-			if wanted := min(s.wanted(w.packet), w.packet); wanted > 0 && w.path.Window()-w.path.UnderWay() >= wanted && (!s.config.Multipath || !s.hasShare(i)) {
+		if s.carries(i) {
+			if wanted := min(s.wanted(w.packet), w.packet); wanted > 0 && w.path.Window()-w.path.UnderWay() >= wanted {
 				at = sooner(at, max(w.path.Free(), 1))
 			}
 		}
