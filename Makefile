@@ -40,7 +40,7 @@ LINK := -ldflags=-w
 # Tests wait more than they compute: four packages at a time keep two processors busy.
 PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-test: ## all tests; needs neither root nor other programs, takes some four minutes on two processors
+test: ## all tests; needs neither root nor other programs, takes some three minutes on two processors
 	@$(MAKE) --no-print-directory -j 2 test-tree test-modules
 
 test-tree:
