@@ -21,6 +21,7 @@ type Path[T any] struct {
 	lossAt  int64  // when the next packet is lost if it has not arrived; 0: none is in doubt
 	sentAt  int64  // when the last packet was sent
 	idleAt  int64  // since when nothing is under way
+	earlyAt int64  // since when all answers come early; 0: they do not
 	probes  int    // that were sent in a row without an answer
 	backoff int    // how often the time until a probe was doubled
 	full    uint64 // one more than the latest number that was sent as half of the window was in use
@@ -86,6 +87,7 @@ type account struct {
 	bytes  int
 	newest uint64 // one more than the newest number that this one tells of; 0: none
 	sample int64
+	early  bool // it tells of packets that it came too early for
 }
 
 // Errors of an acknowledgement. Whoever sends such a one is not to be believed any more.
@@ -261,6 +263,7 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 			a.sample = 0
 		}
 	}
+	a.early = a.early || early
 	p.Arrivals++
 	owner.Arrived(p.flight.decide(n, arrived), size, kind)
 }
@@ -268,6 +271,20 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 // Early reports whether an answer has come sooner after a packet than it can be the answer to that one. The
 // quickest that was seen may have been held back, and this one not.
 func (p *Path[T]) Early(age int64) bool { return age+int64(p.config.Held) < p.Least }
+
+// judge has the path taken to be quicker than it ever was, if for some time no answer came that was not early: by then those to the
+// earlier packets have arrived. Otherwise, where all packets repeat others, none would be newer than what had
+// arrived once, and nothing would be called lost any more.
+func (p *Path[T]) judge(now int64) {
+	switch a := &p.account; {
+	case a.newest > 0:
+		p.earlyAt = 0
+	case a.early && p.earlyAt == 0:
+		p.earlyAt = now
+	case a.early && now-p.earlyAt > p.patience():
+		p.earlyAt, p.Least = 0, 0
+	}
+}
 
 // End ends an acknowledgement: it finds out what is lost, and tells the congestion control.
 func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[T]) {
@@ -284,6 +301,7 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 	if a.sample > 0 { // else the answer may be one to what was sent before the probes: Karn and Partridge, 1987; RFC 6298, section 5
 		p.backoff = 0
 	}
+	p.judge(now)
 	p.lack = max(p.lack-a.bytes, 0)
 	p.excess.arrived(a.bytes)
 	p.detect(now, owner)
@@ -299,6 +317,6 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 	}
 	p.flight.forget(now - 3*p.patience())
 	if p.flight.bytes == 0 {
-		p.idleAt = now
+		p.idleAt, p.earlyAt = now, 0
 	}
 }

@@ -140,6 +140,23 @@ func TestAgain(t *testing.T) {
 // Answers take a hundred times as long all at once, as where a queue has grown. Probes come before them, so that no answer
 // tells how long it took. The time until a probe stays as long as it has become, so one message soon comes through with no
 // probe, and the round trip is known. RFC 6298, section 5.
+// A path whose round trip was 100 ms becomes quicker while all packets repeat others: no answer can be told from one to
+// what was sent before. What is lost then is called lost all the same.
+func TestQuickerWhileAllRepeat(t *testing.T) {
+	p, got := sent(1)
+	p.acknowledge(t, 100*ms, got, Range{0, 0})
+	p.Send(200*ms, 1000, Again, 1) // is lost
+	for n, now := uint64(2), 210*ms; n < 200 && got[1] == ""; n, now = n+1, now+10*ms {
+		p.Send(now, 1000, Again, int(n))
+		p.acknowledge(t, now+ms, got, Range{n, n})
+	}
+	assert.Equal(t, "lost ", got[1])
+	now := p.sentAt + 20*ms
+	p.Send(now, 1000, 0, 1000)
+	p.acknowledge(t, now+2*ms, got, Range{p.Next() - 1, p.Next() - 1})
+	assert.Equal(t, 2*ms, p.Least, "the first answer that can be told apart is the measure")
+}
+
 func TestProbesWaitForARoundTrip(t *testing.T) {
 	p, got := sent(1)
 	p.acknowledge(t, ms, got, Range{0, 0})

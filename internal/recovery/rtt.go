@@ -6,7 +6,7 @@ import "time"
 // receiver's delay.
 type RoundTrip struct {
 	Latest, Smoothed, Variation int64 // 0: not known
-	Least                       int64
+	Least                       int64 // 0: not known
 }
 
 // granularity is what the clocks and timers of hosts can tell apart.
@@ -19,7 +19,9 @@ func (r *RoundTrip) add(sample, held int64) {
 		r.Least, r.Smoothed, r.Variation = r.Latest, r.Latest, r.Latest/2
 		return
 	}
-	r.Least = min(r.Least, r.Latest)
+	if r.Least == 0 || r.Latest < r.Least {
+		r.Least = r.Latest
+	}
 	adjusted := r.Latest
 	if adjusted >= r.Least+held {
 		adjusted -= held
