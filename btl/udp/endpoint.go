@@ -23,7 +23,7 @@ type endpoint struct {
 	sender   sender
 	receiver receiver
 	arrivals recovery.Arrivals
-	window   int            // what the peer's socket has room for
+	window   int            // what the peer's socket has room for at once
 	heard    int64          // when anything came last
 	newest   [2]uint64      // one more than the highest number of DATA and ANSWER that has come
 	from     netip.AddrPort // of the packet that is being taken
@@ -285,7 +285,7 @@ func (ep *endpoint) Report() btl.Report {
 func (ep *endpoint) flow() btl.Congestion {
 	p := ep.sender.path
 	return btl.Congestion{
-		Algorithm: ep.m.cfg.congestion, Window: min(p.Window(), ep.window), RoundTrip: time.Duration(p.Smoothed),
+		Algorithm: ep.m.cfg.congestion, Window: min(p.Window(), ep.spread()), RoundTrip: time.Duration(p.Smoothed),
 		Resent: int64(p.Losses), Timeouts: int64(p.Probes),
 	}
 }

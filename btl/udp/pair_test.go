@@ -272,3 +272,12 @@ func TestALongSilenceIsCongestion(t *testing.T) {
 	p.settle()
 	assert.EqualValues(t, 1, s.path.Collapses)
 }
+
+// What may be under way grows with the round trip: the peer's socket needs room only for what arrives while nobody looks.
+func TestSpreadOverARoundTrip(t *testing.T) {
+	ep := connected(t, with(pRcvbuf, "208K")).ends[0]
+	for trip, times := range map[time.Duration]int{0: 1, time.Millisecond: 1, 2 * time.Millisecond: 1, 40 * time.Millisecond: 20, time.Hour: 500} {
+		ep.sender.path.Least = int64(trip)
+		assert.Equal(t, times*ep.window, ep.spread(), "%v", trip)
+	}
+}

@@ -3,6 +3,7 @@ package udp
 import (
 	"math"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/recovery"
@@ -65,7 +66,7 @@ func (ep *endpoint) pushAt(now int64) {
 	s := &ep.sender
 	for !s.blocked && s.wants() {
 		size := s.mtu.Size()
-		allowed := min(s.path.Room(now, max(min(s.queued, mostBurst), size)), max(ep.window, size)-s.path.UnderWay())
+		allowed := min(s.path.Room(now, max(min(s.queued, mostBurst), size)), max(ep.spread(), size)-s.path.UnderWay())
 		if s.probe {
 			allowed = max(allowed, size)
 		}
@@ -82,6 +83,21 @@ func (ep *endpoint) pushAt(now int64) {
 		}
 	}
 }
+
+// spread is how much may be under way: as much as the peer's socket has room for. Over a long way that would be little for a round
+// trip. As packets go out at a pace, the socket needs room there only for what arrives while nobody looks.
+func (ep *endpoint) spread() int {
+	trip := min(ep.sender.path.Least, longestSpread)
+	return int(int64(ep.window) * max(trip, looksEvery) / looksEvery)
+}
+
+const (
+	// looksEvery is for how long a process that computes leaves a socket alone, in most cases. What is lost otherwise has the
+	// congestion control send less.
+	looksEvery = int64(2 * time.Millisecond)
+	// longestSpread is for how long a round trip counts.
+	longestSpread = int64(time.Second)
+)
 
 // It is worth a packet to find out whether they may be longer, if so many wait, or so many were sent.
 const (
