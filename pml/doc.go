@@ -11,7 +11,8 @@
 //
 //   - Eager: header and data in one frame. The send completes when its buffer may
 //     be reused: at once if the data was copied for a possible replay (up to
-//     pml_copy_limit), otherwise when the peer has acknowledged the frame.
+//     pml_copy_limit; above 4 KB only if its end is asked for), otherwise when the
+//     peer has acknowledged the frame.
 //   - Rendezvous: a request to send, with or without a first piece of data; when
 //     the message has matched the receiver answers with a clear to send that says
 //     how much it takes; the rest follows in data frames, straight into the

@@ -144,6 +144,7 @@ func (f *txFrame) detach() {
 	}
 	f.CopyPayload(f.copy)
 	f.Payload, f.More, f.op = f.copy, nil, nil
+	op.takeBack()
 	op.frames--
 	op.sendProgressed()
 }
@@ -159,12 +160,15 @@ func (f *txFrame) awaited() bool {
 func (f *txFrame) settle() {
 	switch f.Fate() {
 	case delivery.Unread:
-		if f.op != nil {
+		if f.op != nil && !f.lend() {
 			f.detach()
 			f.unpack()
 		}
 	case delivery.Over:
 		whole, op := f.Unlink(), f.op
+		if op != nil {
+			op.takeBack()
+		}
 		f.peer.pml.freeFrame(f)
 		switch {
 		case whole != nil: // whose memory they share
@@ -192,6 +196,7 @@ func settleFrame(f *delivery.Frame) { frameOf(f).settle() }
 // before the transport releases the frame.
 func (f *txFrame) lose() {
 	if f.op != nil {
+		f.op.takeBack()
 		f.op.lost = true
 		f.op, f.lost = nil, true
 	}

@@ -53,6 +53,8 @@ type peer struct {
 	sent      delivery.Sender
 	credit    credit.Sender
 	awaited   awaited
+	lent      int    // bytes of sends that wait for nothing but its acknowledgement,
+	inquired  uint32 // and the number of the next frame when it was asked for that
 
 	// Receiving.
 	lanes       []*match.Lane

@@ -89,6 +89,10 @@ func (op *operation) copySent() {
 	if op.asked {
 		return
 	}
+	if op.lends() { // and so are the others late
+		op.peer.claimLent()
+		return
+	}
 	op.peer.sent.Each(func(d *delivery.Frame) {
 		f := frameOf(d)
 		if f.op == op && f.Fate() == delivery.Unread && f.copy == nil && p.copied < p.tune.copyPool {

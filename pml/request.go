@@ -75,6 +75,7 @@ func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
 // awaitOrLeave is awaitAlone for who puts the message back that was given back.
 func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound, error) {
 	op.block()
+	op.claim()
 	if !op.done {
 		wait := p.traceWait(1)
 		err := p.engine.Wait(ctx, (*lone)(op), op.source())
@@ -95,7 +96,7 @@ func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound
 // context ends first the operation goes on.
 func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
 	r := requestOf(op)
-	if !op.done {
+	if !op.done && !op.claim() {
 		s := p.newWaitSet(nil)
 		s.single[0] = r
 		s.reqs = s.single[:]
@@ -184,7 +185,7 @@ func (r Request) Test() (Status, bool, error) {
 	if !r.op.done {
 		p.engine.Poll(r.op.source())
 	}
-	if !r.over() {
+	if !r.over() && !r.op.claim() {
 		return Status{}, false, nil
 	}
 	st, err := r.finish()

@@ -77,16 +77,18 @@ type life struct {
 	tag     int32
 	seq     uint32
 	laneSeq uint32
-	offset  uint64 // bytes handed to frames
-	accept  uint64 // bytes the receiver takes, once cleared
-	remote  uint64 // the receiver's handle
-	round   uint32 // how often the receiver has withdrawn what it had cleared
-	asked   bool   // a request to send went out
-	cleared bool   // and was answered
-	overdue bool   // its acknowledgement is among those that may be late
-	lost    bool   // a frame that holds on to the buffer will never arrive
-	owned   bool   // buf is from the pool: a buffered send
-	frames  int    // frames that hold on to the buffer
+	offset  uint64   // bytes handed to frames
+	accept  uint64   // bytes the receiver takes, once cleared
+	remote  uint64   // the receiver's handle
+	round   uint32   // how often the receiver has withdrawn what it had cleared
+	asked   bool     // a request to send went out
+	cleared bool     // and was answered
+	overdue bool     // its acknowledgement is among those that may be late
+	lost    bool     // a frame that holds on to the buffer will never arrive
+	owned   bool     // buf is from the pool: a buffered send
+	wanted  bool     // its end is waited for or asked for: it is not to lend its buffer
+	lent    *txFrame // that may go again and has no copy yet
+	frames  int      // frames that hold on to the buffer
 
 	// Of a receive.
 	recv      match.Recv

@@ -17,7 +17,9 @@ import (
 // once.
 type waitSet struct {
 	reqs   []Request
-	over   int        // allOver: so many are known to be over, from the front
+	over   int        // allOver: so many are known to be over, from the front, or to lend
+	lent   bool       // allOver: some of them do
+	last   bool       // allOver: those are waited for, all others are over
 	blocks *operation // allOver: the one that it waits for
 	one    bool       // oneOver: one is
 	waiter *engine.Waiter
@@ -70,19 +72,42 @@ type allOver waitSet
 
 // Done implements [engine.Condition].
 func (s *allOver) Done() bool {
-	for s.over < len(s.reqs) && (s.reqs[s.over].op == nil || s.reqs[s.over].over()) {
-		s.over++
-	}
-	if s.over == len(s.reqs) {
-		return true
-	}
-	if r := s.reqs[s.over]; s.blocks != r.op {
-		s.blocks = r.op
-		if r.op.block(); r.over() {
-			return s.Done()
+	for ; s.over < len(s.reqs); s.over++ {
+		r := s.reqs[s.over]
+		if r.op == nil || r.over() {
+			continue
 		}
+		if r.op.lends() {
+			if !s.last {
+				s.pass(r.op)
+				continue
+			}
+			if s.blocks != r.op && !r.op.peer.inquiresLent() && r.op.claim() {
+				continue
+			}
+		}
+		if s.blocks != r.op {
+			s.blocks = r.op
+			if r.op.block(); r.over() {
+				continue
+			}
+		}
+		return false
 	}
-	return false
+	if s.lent {
+		s.lent, s.last, s.over = false, true, 0
+		return s.Done()
+	}
+	return true
+}
+
+// pass leaves a send that lends its buffer for the end: what else is waited for may bring its acknowledgement.
+func (s *allOver) pass(op *operation) {
+	s.lent = true
+	if s.blocks == op {
+		op.unblock()
+		s.blocks = nil
+	}
 }
 
 // Park implements [engine.Condition].
@@ -161,6 +186,16 @@ func (p *PML) firstOver(reqs []Request) (int, error) {
 		}
 	}
 	return -1, nil
+}
+
+// claimOne has one of the sends end that only need a copy for that, and returns its place, or −1.
+func claimOne(reqs []Request) int {
+	for i, r := range reqs {
+		if r.op != nil && !r.over() && r.op.lends() && r.op.claim() {
+			return i
+		}
+	}
+	return -1
 }
 
 // take ends a request that is over and leaves none in its place.
@@ -253,6 +288,9 @@ func (p *PML) waitForOne(ctx context.Context, reqs []Request) (int, error) {
 	if i >= 0 || err != nil {
 		return i, err
 	}
+	if i := claimOne(reqs); i >= 0 {
+		return i, nil
+	}
 	s := p.newWaitSet(reqs)
 	var source btl.Poller
 	for _, r := range reqs {
@@ -329,7 +367,11 @@ func TestSome(reqs []Request, out []Outcome) ([]Outcome, error) {
 	p.engine.Lock()
 	defer p.engine.Unlock()
 	p.engine.Poll(p.sourceOf(reqs))
-	return collect(reqs, out), nil
+	before := len(out)
+	if out = collect(reqs, out); len(out) == before && claimOne(reqs) >= 0 {
+		out = collect(reqs, out)
+	}
+	return out, nil
 }
 
 // sourceOf returns where the end of the first request that is not over is expected
@@ -354,6 +396,9 @@ func TestAny(reqs []Request) (index int, st Status, done bool, err error) {
 	defer p.engine.Unlock()
 	p.engine.Poll(p.sourceOf(reqs))
 	i, err := p.firstOver(reqs)
+	if i < 0 && err == nil {
+		i = claimOne(reqs)
+	}
 	if i < 0 || err != nil {
 		return -1, Status{}, false, err
 	}
@@ -379,8 +424,13 @@ func TestAll(reqs []Request, statuses []Status) (failed []Outcome, done bool, er
 		if err := p.belongs(i, r); err != nil {
 			return nil, false, err
 		}
-		if r.op != nil && !r.over() {
+		if r.op != nil && !r.over() && !r.op.lends() {
 			return nil, false, nil
+		}
+	}
+	for _, r := range reqs {
+		if r.op != nil && !r.over() {
+			r.op.claim()
 		}
 	}
 	return takeAll(reqs, statuses), true, nil
