@@ -56,6 +56,7 @@ func (r *rail) Down(err error) {
 // again.
 func (pe *peer) queueReplay(r *rail) {
 	pe.sent.Lost(&r.line, func(f *delivery.Frame) {
+		frameOf(f).reclaim() // it may be long until it goes
 		r.way.Loses(len(f.Header) + f.Size)
 		pe.pml.stats.Replayed++
 	})

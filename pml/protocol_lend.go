@@ -50,13 +50,16 @@ func (op *operation) claim() bool {
 	return op.done
 }
 
+// reclaim has the send end whose buffer is lent to the frame.
+func (f *txFrame) reclaim() {
+	if op := f.op; op != nil && op.lent == f {
+		op.claim()
+	}
+}
+
 // claimLent has all sends to the peer end that lend their buffers.
 func (pe *peer) claimLent() {
-	pe.sent.Each(func(d *delivery.Frame) {
-		if op := frameOf(d).op; op != nil && op.isSend && op.lends() {
-			op.claim()
-		}
-	})
+	pe.sent.Each(func(d *delivery.Frame) { frameOf(d).reclaim() })
 }
 
 // inquiresLent reports whether the peer was asked to acknowledge what was sent last. It asks, if that is worth more than copies.

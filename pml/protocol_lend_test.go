@@ -3,6 +3,7 @@ package pml
 import (
 	"bytes"
 	"context"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -210,4 +212,24 @@ func TestSendIsCopiedForWhoSleeps(t *testing.T) {
 	f.settle()
 	assert.True(t, op.done)
 	assert.True(t, s.one)
+}
+
+// A connection that breaks may be away for long. What was lent goes again from a copy, so nobody waits for another connection
+// to have a buffer back.
+func TestSendDoesNotWaitForAConnectionThatIsBroken(t *testing.T) {
+	pe, _, c := promptPeer(t, 20*time.Microsecond)
+	op, buf, ep := lending(t, pe, c)
+	_, other := secondRail(pe)
+	other.result = btl.Busy
+	pe.rails[0].Down(syscall.ECONNRESET)
+	require.NoError(t, pe.failure)
+	require.Equal(t, 1, pe.sent.Replays())
+	require.Zero(t, pe.lent)
+	pe.pml.engine.Unlock() // who asks takes it
+	_, done, err := requestOf(op).Test()
+	pe.pml.engine.Lock()
+	require.NoError(t, err)
+	require.True(t, done)
+	clear(buf)
+	require.Equal(t, bytes.Repeat([]byte{7}, len(buf)), ep.frame.Payload, "the frame goes again, as it was")
 }
