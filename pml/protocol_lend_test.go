@@ -233,3 +233,16 @@ func TestSendDoesNotWaitForAConnectionThatIsBroken(t *testing.T) {
 	clear(buf)
 	require.Equal(t, bytes.Repeat([]byte{7}, len(buf)), ep.frame.Payload, "the frame goes again, as it was")
 }
+
+// Who leaves a send does not ask for its end any more: it ends by itself, and at once, if all that it needs is a copy.
+func TestSendThatIsLeftIsCopied(t *testing.T) {
+	pe, _, c := promptPeer(t, 20*time.Microsecond)
+	op, buf, ep := lending(t, pe, c)
+	pe.pml.engine.Unlock() // who leaves takes it
+	Leave(requestOf(op))
+	pe.pml.engine.Lock()
+	require.Zero(t, pe.sends)
+	require.Zero(t, pe.lent)
+	clear(buf)
+	require.Equal(t, bytes.Repeat([]byte{7}, len(buf)), ep.frame.Payload, "the frame may go again, as it was")
+}

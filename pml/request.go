@@ -124,6 +124,7 @@ func (p *PML) leave(op *operation) *inbound {
 		return nil
 	case op.isSend && !op.done:
 		op.orphan = true
+		op.claim()
 		return nil
 	case op.isSend || op.done:
 	case op.recv.Posted():
