@@ -62,12 +62,15 @@ func (pe *peer) claimLent() {
 	pe.sent.Each(func(d *delivery.Frame) { frameOf(d).reclaim() })
 }
 
-// inquiresLent reports whether the peer was asked to acknowledge what was sent last. It asks, if that is worth more than copies.
-func (pe *peer) inquiresLent() bool {
+// inquiresLent reports whether the peer of a send that lends was asked to acknowledge what was sent last. It asks, if that is worth
+// more than copies, and bounds the time until all that is lent to the peer is copied.
+func (op *operation) inquiresLent() bool {
+	pe := op.peer
 	next := pe.sent.Next()
 	if pe.inquired != next && pe.lent > lentAtMost {
 		pe.inquired, pe.inquires = next, true
 		pe.inquire()
+		op.boundWait()
 	}
 	return pe.inquired == next
 }

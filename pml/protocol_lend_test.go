@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -245,4 +246,53 @@ func TestSendThatIsLeftIsCopied(t *testing.T) {
 	require.Zero(t, pe.lent)
 	clear(buf)
 	require.Equal(t, bytes.Repeat([]byte{7}, len(buf)), ep.frame.Payload, "the frame may go again, as it was")
+}
+
+// Peers that compute are waited for together, not one after the other.
+func TestPeersAreAskedForManySendsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pe, _, c := promptPeer(t, 20*time.Microsecond)
+		c.group, pe.pml.tune.copyPool = ConsecutiveGroup(0, 9), 1<<23
+		var reqs []Request
+		for rank := 1; rank < 9; rank++ {
+			other := pe.pml.peerOf(rank)
+			if rank > 1 {
+				other.ways.Stage, other.ways.Met = rails.Known, true
+				other.laneSeq, other.spread.Lanes = make([]uint32, 1), 1
+				other.also(&rail{pml: pe.pml, peer: other, endpoint: &scripted{result: btl.Done}, attr: pe.rails[0].attr}, rails.Up)
+				other.credit.Open(1 << 16)
+				other.sent.Most = pe.sent.Most
+				defer func() { other.ways.Stage = rails.Failed }()
+			}
+			for range lentAtMost/(32<<10) + 1 {
+				op, err := c.isend(make([]byte, 32<<10), nil, rank, 5, Standard)
+				require.NoError(t, err)
+				reqs = append(reqs, requestOf(op))
+			}
+			require.Greater(t, other.lent, lentAtMost)
+		}
+		begun := time.Now()
+		e := pe.pml.engine
+		e.Unlock() // who waits takes it
+		defer e.Lock()
+		_, err := WaitAll(t.Context(), reqs, nil)
+		require.NoError(t, err)
+		assert.Less(t, time.Since(begun), 500*time.Microsecond)
+	})
+}
+
+// An acknowledgement that may come by a prompt rail is no reason to wait for it for long.
+func TestManySendsAreCopiedIfTheirPeerWasPromptBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pe, _, c := promptPeer(t, 20*time.Microsecond)
+		reqs := several(t, pe, c, 8)
+		pe.heard = &rail{attr: btl.Attr{Latency: 1}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		e := pe.pml.engine
+		e.Unlock() // who waits takes it
+		defer e.Lock()
+		_, err := WaitAll(ctx, reqs, nil)
+		require.NoError(t, err)
+	})
 }

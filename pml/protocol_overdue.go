@@ -30,7 +30,7 @@ const copyAfter = 100 * time.Microsecond
 // boundWait bounds how long a call waits for the acknowledgement of a send.
 func (op *operation) boundWait() {
 	p, pe := op.pml, op.peer
-	if op.done || op.overdue || op.packs || op.asked || pe.local || pe.heard != nil && pe.heard.prompt() {
+	if op.done || op.overdue || op.packs || op.asked || pe.local || !op.lends() && pe.heard != nil && pe.heard.prompt() {
 		return
 	}
 	op.overdue = true
@@ -69,12 +69,12 @@ func (p *PML) copyOverdue() {
 			if op.copySent(); s.request.over() {
 				continue
 			}
+			if op.blocked == 0 {
+				op.overdue = false
+				continue
+			}
 			s.after *= 2
 			s.at = now + int64(s.after)
-		}
-		if op.blocked == 0 {
-			op.overdue = false
-			continue
 		}
 		o.sends = append(o.sends, s)
 		p.lookOverdue(s.at, now)

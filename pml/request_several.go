@@ -82,7 +82,7 @@ func (s *allOver) Done() bool {
 				s.pass(r.op)
 				continue
 			}
-			if s.blocks != r.op && !r.op.peer.inquiresLent() && r.op.claim() {
+			if s.blocks != r.op && !r.op.inquiresLent() && r.op.claim() {
 				continue
 			}
 		}
@@ -96,9 +96,19 @@ func (s *allOver) Done() bool {
 	}
 	if s.lent {
 		s.lent, s.last, s.over = false, true, 0
+		inquireLent(s.reqs)
 		return s.Done()
 	}
 	return true
+}
+
+// inquireLent asks all peers to which more is lent than is to be copied, so that they answer, or are late, together.
+func inquireLent(reqs []Request) {
+	for _, r := range reqs {
+		if r.op != nil && !r.over() && r.op.lends() {
+			r.op.inquiresLent()
+		}
+	}
 }
 
 // pass leaves a send that lends its buffer for the end: what else is waited for may bring its acknowledgement.
