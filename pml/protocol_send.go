@@ -154,8 +154,8 @@ func (op *operation) messageHeader(kind wire.Kind) wire.Header {
 }
 
 // copyFirst is the length up to which the copy for replay is made before the frame is
-// sent. So short a message is complete even if no rail takes it yet. Where release means delivery
-// longer ones are copied then too: the transport holds what it was given for a round trip.
+// sent. So short a message is complete even if no rail takes it yet. Where the transport holds what it was given
+// for a round trip longer ones are copied then too.
 const copyFirst = 4 << 10
 
 // promptly is the latency below which an acknowledgement comes sooner than a copy of more than
@@ -187,10 +187,10 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	}
 	op.offset = op.size
 	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
-	if keep && (op.packs || r.attr.Confirms || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
+	if keep && (op.packs || r.retains() || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
 		f.keep(op)
 		f.build(&h)
-		pe.emit(f)
+		pe.emitOver(r, f)
 		op.complete(nil)
 		return
 	}
