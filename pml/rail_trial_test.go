@@ -168,9 +168,9 @@ func TestRailsThatAreNotTrustedTellNothing(t *testing.T) {
 			t.Run(fmt.Sprintf("%v: %s", state, name), func(t *testing.T) {
 				twoPaths(t, func(pe *peer, eps [2]*scripted) {
 					pe.rails[1].is(state)
-					before, quarter := kinds(eps[0], wire.Ack), pe.grant.Promised()/4
-					pe.grant.Take(2 * quarter)
-					require.False(t, pe.grant.Refund(quarter))
+					before, some := kinds(eps[0], wire.Ack), pe.grant.Telling()-1
+					pe.grant.Take(2 * some)
+					require.False(t, pe.grant.Refund(some))
 					pe.acknowledgeSoon()
 					require.NoError(t, say(pe.rails[1]))
 					pe.pml.Flush()
@@ -184,10 +184,10 @@ func TestRailsThatAreNotTrustedTellNothing(t *testing.T) {
 // Nor does what a frame carries that a busy rail refuses, and that is dropped.
 func TestBusyRailsTellNothing(t *testing.T) {
 	pe, ep, _ := receiving(t)
-	half := pe.grant.Promised() / 2
-	pe.grant.Take(half + 1)
-	require.False(t, pe.grant.Refund(half))
+	some := pe.grant.Telling() - 1
+	pe.grant.Take(some + 1)
+	require.False(t, pe.grant.Refund(some))
 	ep.result = btl.Busy
 	pe.rails[0].ask()
-	require.True(t, pe.grant.Refund(1), "the peer knows nothing of the first half")
+	require.True(t, pe.grant.Refund(1), "the peer knows nothing of the first ones")
 }

@@ -101,6 +101,15 @@ func TestCreditIsAdvertisedInTime(t *testing.T) {
 	assert.False(t, r.Refund(10), "just told")
 }
 
+// Over a long way the rest of a large grant would not last for as long as it takes to hear.
+func TestReturnsOfALargeGrantAreAdvertisedSoon(t *testing.T) {
+	var r Receiver
+	r.Open(4 << 20 / Unit)
+	r.Take(r.Left())
+	assert.False(t, r.Refund(soon-1))
+	assert.True(t, r.Refund(1))
+}
+
 func TestCreditGrows(t *testing.T) {
 	var r Receiver
 	r.Open(100)

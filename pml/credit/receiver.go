@@ -25,6 +25,13 @@ func (r *Receiver) Open(first uint32) {
 // Granted is the number that goes into each header.
 func (r *Receiver) Granted() uint32 { return r.granted }
 
+// soon is how many units are granted anew until the peer is told at the latest: 512 KB. Over a long way what it may send has to
+// last until that is there.
+const soon = 512 << 10 / Unit
+
+// Telling is how many units are granted anew until the peer should be told.
+func (r *Receiver) Telling() uint32 { return min(r.size/2+1, soon) }
+
 // Told notes that a header with the number has left.
 func (r *Receiver) Told() { r.advertised = r.granted }
 
@@ -53,7 +60,7 @@ func (r *Receiver) Charge(units uint32) error {
 // should be told soon: before it has spent what it knows of.
 func (r *Receiver) Refund(units uint32) (tell bool) {
 	r.granted += units
-	return r.granted-r.advertised >= r.size/2+1
+	return r.granted-r.advertised >= r.Telling()
 }
 
 // Grow promises more to a peer that had to hold back, out of what the process has
