@@ -161,9 +161,15 @@ func (pe *peer) sendAck(r *rail) {
 	}
 }
 
-// starved reacts to a peer that had to hold back for want of credit.
-func (pe *peer) starved() {
-	if pe.grant.Grow(pe.pml.tune.creditMax, &pe.pml.unpromised) {
+// starved reacts to a peer that had to hold back for want of credit. What it sends over a far way waits neither here nor
+// there for as long as it is under way.
+func (pe *peer) starved(far bool) {
+	t := &pe.pml.tune
+	limit := t.creditMax
+	if !far && t.creditNear > 0 {
+		limit = min(limit, t.creditNear)
+	}
+	if pe.grant.Grow(limit, &pe.pml.unpromised) {
 		pe.acknowledgeSoon()
 	}
 }

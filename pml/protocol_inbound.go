@@ -294,7 +294,7 @@ func (r *rail) beginMessage(h *wire.Header, size int) (*inbound, error) {
 		}
 	}
 	if h.Flags&wire.FlagStarved != 0 {
-		pe.starved()
+		pe.starved(h.Flags&wire.FlagFar != 0)
 	}
 	if in.whole {
 		if err := pe.arrived(h.Frame, h.Counted(), h.AckNow()); err != nil {

@@ -216,6 +216,9 @@ func (pe *peer) sendRequest(op *operation, r *rail, first uint64, starved bool) 
 	h.Size, h.Handle = op.size, op.handle()
 	if starved {
 		h.Flags |= wire.FlagStarved
+		if r.isSlow() {
+			h.Flags |= wire.FlagFar
+		}
 	}
 	if first == op.size && first > 0 {
 		h.Flags |= wire.FlagAckNow // no data frame will follow that says so

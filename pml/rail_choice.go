@@ -165,7 +165,9 @@ func choose(options []option, n int) *rail {
 
 // ahead is how many bytes may arrive before one that is late. They wait at the peer, which grants
 // so much memory in all.
-func (pe *peer) ahead() float64 { return float64(pe.pml.tune.creditMax) * credit.Unit / 2 }
+func (pe *peer) ahead() float64 {
+	return float64(min(pe.pml.tune.creditMax, credit.Ample)) * credit.Unit / 2
+}
 
 // speedOf is that of all networks together.
 func speedOf(options []option) (speed float64) {

@@ -91,7 +91,27 @@ func TestLongMessagesKeepToCreditOverASlowRail(t *testing.T) {
 	require.Len(t, ep.sent, 1)
 	assert.Equal(t, wire.Request, ep.sent[0].Kind)
 	assert.NotZero(t, ep.sent[0].Flags&wire.FlagStarved)
+	assert.NotZero(t, ep.sent[0].Flags&wire.FlagFar)
 	assert.Empty(t, ep.kept)
+}
+
+// More than it takes near by is promised only to who sends over a slow rail, unless the user has set how much.
+func TestMoreIsPromisedOverASlowRail(t *testing.T) {
+	pe, _, _ := paced(t, slowSpeed-1)
+	tune := &pe.pml.tune
+	tune.creditNear, tune.creditMax, pe.pml.unpromised = 4*pe.grant.Promised(), 16*pe.grant.Promised(), 1<<30
+	first := pe.grant.Promised()
+	for range 6 {
+		pe.starved(false)
+	}
+	assert.Equal(t, 4*first, pe.grant.Promised())
+	for range 6 {
+		pe.starved(true)
+	}
+	assert.Equal(t, 16*first, pe.grant.Promised())
+	tune.creditNear, tune.creditMax = 0, 32*first
+	pe.starved(false)
+	assert.Equal(t, 32*first, pe.grant.Promised())
 }
 
 // A rail whose speed is not to be told for the moment is what it was. It is not asked with each message.

@@ -19,7 +19,7 @@ func TestCreditReturnsWhenAPeerIsGone(t *testing.T) {
 		p.tune.creditFirst, p.tune.creditMax, p.unpromised = 1<<16, 1<<20, 1<<20
 		r := pe.rails[0]
 		for range 3 {
-			pe.starved()
+			pe.starved(false)
 		}
 		for pe.grant.Outstanding() <= 1<<16 {
 			n := pe.received.Next()

@@ -24,8 +24,8 @@ func Declare(r *param.Registry) {
 			Help: "Longest message sent at once to a peer whose last receives were posted before their messages came, or over a path that is known to carry less than 2 Gbit/s, if there is one connection to it. It has no effect if pml_eager_max is 0, or beyond an eager limit that is set for the transport."},
 		param.Spec{Name: "pml_credit_first", Kind: param.Size, Default: "256K", Min: "0", Max: "64M", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for unexpected messages promised to every peer when it connects."},
-		param.Spec{Name: "pml_credit_max", Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
-			Help: "Most memory for unexpected messages promised to one peer."},
+		param.Spec{Name: "pml_credit_max", Kind: param.Size, Default: "16M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
+			Help: "Most memory for unexpected messages promised to one peer. Unless it is set, one whose messages take a path that carries more than 2 Gbit/s, or that is not known to carry less, is promised 4M."},
 		param.Spec{Name: "pml_unexpected_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
 			Help: "Most memory for unexpected messages promised to all peers together, beyond the first grants. Senders are held back, not refused."},
 		param.Spec{Name: "pml_buffered_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
@@ -57,6 +57,7 @@ type tunables struct {
 	eagerAwaited  int
 	creditFirst   uint32      // units
 	creditMax     uint32      // units
+	creditNear    uint32      // likewise, over a way that is not known to be slow; 0: as many
 	unexpectedMax credit.Pool // units
 	bufferedMax   int64
 	closeTimeout  time.Duration
@@ -72,6 +73,14 @@ func eagerAwaited(v *param.Values) int {
 	return int(v.Size("pml_eager_awaited"))
 }
 
+// creditNear is 0 if the user has set what is promised.
+func creditNear(v *param.Values) uint32 {
+	if v.Value("pml_credit_max").Source.Kind != param.Default {
+		return 0
+	}
+	return credit.Ample
+}
+
 func tunablesFrom(v *param.Values) (tunables, error) {
 	failover, err := failoverFrom(v.Value("pml_failover"))
 	return tunables{
@@ -83,6 +92,7 @@ func tunablesFrom(v *param.Values) (tunables, error) {
 		eagerAwaited:  eagerAwaited(v),
 		creditFirst:   uint32(v.Size("pml_credit_first") / credit.Unit),
 		creditMax:     uint32(v.Size("pml_credit_max") / credit.Unit),
+		creditNear:    creditNear(v),
 		unexpectedMax: credit.Pool(v.Size("pml_unexpected_max") / credit.Unit),
 		bufferedMax:   v.Size("pml_buffered_max"),
 		closeTimeout:  v.Duration("pml_close_timeout"),

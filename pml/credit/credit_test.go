@@ -110,6 +110,16 @@ func TestReturnsOfALargeGrantAreAdvertisedSoon(t *testing.T) {
 	assert.True(t, r.Refund(1))
 }
 
+// Who has enough gets more only as long as much is left for others.
+func TestAmpleGrantsLeaveMuchToOthers(t *testing.T) {
+	var r Receiver
+	r.Open(Ample)
+	pool := Pool(2 * Ample)
+	require.True(t, r.Grow(8*Ample, &pool))
+	assert.EqualValues(t, Ample+Ample/2, r.Promised())
+	assert.EqualValues(t, Ample+Ample/2, pool)
+}
+
 func TestCreditGrows(t *testing.T) {
 	var r Receiver
 	r.Open(100)

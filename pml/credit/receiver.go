@@ -63,11 +63,17 @@ func (r *Receiver) Refund(units uint32) (tell bool) {
 	return r.granted-r.advertised >= r.Telling()
 }
 
+// Ample is beyond what a peer's grant grows by no more than a quarter of what the process has left, since others may need it.
+const Ample = 4 << 20 / Unit
+
 // Grow promises more to a peer that had to hold back, out of what the process has
 // left, up to limit; and reports whether it did.
 func (r *Receiver) Grow(limit uint32, pool *Pool) bool {
-	more := min(max(r.size, 1024), limit-min(limit, r.size))
-	more = uint32(min(Pool(more), *pool))
+	more, left := min(max(r.size, 1024), limit-min(limit, r.size)), *pool
+	if r.size >= Ample {
+		left /= 4
+	}
+	more = uint32(min(Pool(more), left))
 	if more == 0 {
 		return false
 	}

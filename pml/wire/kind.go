@@ -34,12 +34,13 @@ const (
 	FlagAwaited                     // clear: the receive was there before the request
 	FlagPart                        // a part of a frame's payload; where it belongs stands behind the header
 	FlagWithdrawn                   // clear: what was cleared before is void, since the receive has ended
+	FlagFar                         // request, starved: it takes a way that may hold much
 )
 
 // flagsOf are those that a header of each kind may have.
 var flagsOf = [Kinds]Flags{
 	Eager:   FlagAckNow | FlagCounted | FlagPart,
-	Request: FlagAckNow | FlagCounted | FlagPart | FlagStarved,
+	Request: FlagAckNow | FlagCounted | FlagPart | FlagStarved | FlagFar,
 	Clear:   FlagAckNow | FlagCounted | FlagRefused | FlagAwaited | FlagWithdrawn,
 	Data:    FlagAckNow | FlagCounted | FlagPart,
 	Ack:     FlagAckNow,

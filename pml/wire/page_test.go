@@ -17,7 +17,7 @@ var kindNames = [Kinds]string{
 }
 
 var flagNames = map[Flags]string{
-	FlagAckNow: "acknowledge now", FlagStarved: "starved", FlagCounted: "counted", FlagRefused: "refused",
+	FlagAckNow: "acknowledge now", FlagStarved: "starved", FlagFar: "far", FlagCounted: "counted", FlagRefused: "refused",
 	FlagAwaited: "awaited", FlagPart: "part", FlagWithdrawn: "withdrawn",
 }
 

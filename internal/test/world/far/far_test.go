@@ -151,6 +151,17 @@ func TestSendsThatAreCopiedFillAFarLink(t *testing.T) {
 	}
 }
 
+// What a peer may be sent unasked is enough for a link that holds 2 MB, and for what waits before it. Sends that have to ask take
+// two round trips each.
+func TestCreditFillsAFarLink(t *testing.T) {
+	l := link{100 * mbit, 160 * time.Millisecond}
+	for _, k := range all {
+		for _, size := range []int{4 << 10, 64 << 10} {
+			assert.Greater(t, part(t, k, l, size, 1, 8, 4500), 0.95, "%s, %d bytes", k.name, size)
+		}
+	}
+}
+
 // A message that is copied goes in parts, as any other does, if no frame is as long.
 func TestCopiesGoInPartsToo(t *testing.T) {
 	for _, k := range all {
