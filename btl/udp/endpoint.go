@@ -126,7 +126,8 @@ const leastProbes = 3
 func (ep *endpoint) rest(now int64) {
 	s := &ep.sender
 	s.path.Rest(now)
-	s.spare, s.free, ep.receiver.free = list{}, nil, nil
+	s.spare, s.free = list{}, nil
+	ep.receiver.rest()
 }
 
 // touch has the endpoint looked at when what has come was taken.

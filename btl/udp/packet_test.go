@@ -257,3 +257,22 @@ func TestWirePage(t *testing.T) {
 	assert.Equal(t, page["UDP PART"], partSize-1)
 	assert.Equal(t, page["UDP GREETING"], len(wireup.Greeting{Own: make([]byte, ownSize)}.Encode()))
 }
+
+// What a far link holds of short frames is held, and known apart.
+func TestShortFramesMayBeMany(t *testing.T) {
+	s, r := sender{path: recovery.NewPath[*piece](recovery.Config{Packet: 1400}, recovery.NewCubic(1400))}, receiver{}
+	n := 0
+	for ; s.room(false); n++ {
+		s.take(&btl.Frame{Size: 8}, false)
+	}
+	const holds = 100_000_000 / 8 * 160 / 1000 // bytes: 100 Mbit/s with a round trip of 160 ms
+	require.Greater(t, n, holds/(64+60))
+	r.done(uint64(n - 1)) // the first of them may be lost
+	_, fresh, err := r.number(uint32(n - 1))
+	require.NoError(t, err)
+	require.False(t, fresh)
+	r.rest()
+	_, fresh, err = r.number(uint32(n - 1))
+	require.NoError(t, err)
+	require.False(t, fresh, "it is not forgotten")
+}

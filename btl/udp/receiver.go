@@ -2,6 +2,7 @@ package udp
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -11,7 +12,7 @@ import (
 // A receiver puts frames together, and knows those apart that have arrived.
 type receiver struct {
 	base uint64               // all frames below have arrived
-	seen [seenWords]uint64    // those that have, from base on, by their numbers' remainders
+	seen []uint64             // those that have, from base on, by their numbers' remainders; its length is a power of two
 	open map[uint64]*incoming // those of which parts have
 	free *incoming
 	most int // bytes of a frame
@@ -20,7 +21,7 @@ type receiver struct {
 // seenFrames is how far frames may be ahead of the oldest that is missing: twice what a sender holds.
 const (
 	seenFrames = 2 * mostFrames
-	seenWords  = seenFrames / 64
+	leastSeen  = 4 // words
 )
 
 func (r *receiver) init(most int) { r.open, r.most = make(map[uint64]*incoming), most }
@@ -35,15 +36,42 @@ func (r *receiver) number(low uint32) (n uint64, fresh bool, err error) {
 		return 0, false, errNumber
 	}
 	n = r.base + uint64(ahead)
-	return n, r.seen[n/64%seenWords]>>(n%64)&1 == 0, nil
+	return n, !r.has(n), nil
 }
+
+// has reports whether a frame has arrived that is not below base.
+func (r *receiver) has(n uint64) bool {
+	return n-r.base < uint64(64*len(r.seen)) && *r.word(n)>>(n%64)&1 == 1
+}
+
+func (r *receiver) word(n uint64) *uint64 { return &r.seen[n/64%uint64(len(r.seen))] }
 
 // done notes that a frame has arrived whole.
 func (r *receiver) done(n uint64) {
-	r.seen[n/64%seenWords] |= 1 << (n % 64)
-	for r.seen[r.base/64%seenWords]>>(r.base%64)&1 == 1 {
-		r.seen[r.base/64%seenWords] &^= 1 << (r.base % 64)
-		r.base++
+	for n-r.base >= uint64(64*len(r.seen)) {
+		r.extend()
+	}
+	*r.word(n) |= 1 << (n % 64)
+	for ; r.has(r.base); r.base++ {
+		*r.word(r.base) &^= 1 << (r.base % 64)
+	}
+}
+
+func (r *receiver) extend() {
+	old := *r
+	r.seen = make([]uint64, max(leastSeen, 2*len(old.seen)))
+	for n := r.base; n-r.base < uint64(64*len(old.seen)); n++ {
+		if old.has(n) {
+			*r.word(n) |= 1 << (n % 64)
+		}
+	}
+}
+
+// rest gives memory back that was for more.
+func (r *receiver) rest() {
+	r.free = nil
+	if !slices.ContainsFunc(r.seen, func(w uint64) bool { return w != 0 }) {
+		r.seen = nil
 	}
 }
 

@@ -107,8 +107,9 @@ func (l *list) pop() *piece {
 }
 
 const (
-	// mostFrames may be held, so that the receiver can know those apart that it has had.
-	mostFrames = 2048
+	// mostFrames may be held, so that the receiver can know those apart that it has had. 100 Mbit/s with a round trip of 160 ms
+	// hold as many of 64 bytes each.
+	mostFrames = 16 << 10
 	// leastQueue and mostQueue bound what waits to be sent, in bytes: twice the window, within these.
 	leastQueue = 256 << 10
 	mostQueue  = 8 << 20

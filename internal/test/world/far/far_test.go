@@ -162,6 +162,14 @@ func TestCreditFillsAFarLink(t *testing.T) {
 	}
 }
 
+// Short messages fill a link too, many as they are.
+func TestShortMessagesFillAFarLink(t *testing.T) {
+	l := link{100 * mbit, 40 * time.Millisecond}
+	for _, k := range all {
+		assert.Greater(t, part(t, k, l, 64, 4, 4, 20_000), 0.95, k.name)
+	}
+}
+
 // A message that is copied goes in parts, as any other does, if no frame is as long.
 func TestCopiesGoInPartsToo(t *testing.T) {
 	for _, k := range all {

@@ -31,7 +31,7 @@ type kind struct {
 // The transports that there are.
 var (
 	tcp  = kind{name: "tcp", eager: 64 << 10, max: 1 << 20, ordered: true, copied: 4 << 10, system: 128 << 10, held: 8}
-	udp  = kind{name: "udp", eager: 64 << 10, max: 256 << 10, confirms: true, expedites: true, held: 2048}
+	udp  = kind{name: "udp", eager: 64 << 10, max: 256 << 10, confirms: true, expedites: true, held: 16 << 10}
 	sctp = kind{name: "sctp", eager: 64 << 10, max: 64 << 10, ordered: true, retains: true, copied: 16 << 10, expedites: true, held: 1 << 15, window: 4 << 20, confirmed: true}
 )
 
