@@ -170,8 +170,12 @@ func (pe *peer) keeps(size uint64, r *rail) bool {
 	if pe.local || size > copyFirst && r.prompt() {
 		return false
 	}
-	t := &pe.pml.tune
-	return size <= uint64(t.copyLimit) && pe.pml.copied < t.copyPool
+	t, copied := &pe.pml.tune, pe.pml.copied
+	if size <= uint64(t.copyLimit) {
+		return copied < t.copyPool
+	}
+	// A copy takes a small part of the round trip that its send would wait for. Half of the room is left to shorter messages.
+	return t.copyLimit > 0 && size <= uint64(t.eagerAwaited) && copied+int(size) <= t.copyPool/2 && r.retains() && r.isSlow()
 }
 
 // sendEager sends the whole message. If there is room to keep a copy the send is
@@ -190,7 +194,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	if keep && (op.packs || r.retains() || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
 		f.keep(op)
 		f.build(&h)
-		pe.emitOver(r, f)
+		pe.emitEager(r, f)
 		op.complete(nil)
 		return
 	}
@@ -202,7 +206,12 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	}
 	f.build(&h)
 	op.setBusy(true)
-	if op.size > pieceless && len(pe.networks) > 1 && f.lane < btl.UrgentLane {
+	pe.emitEager(r, f)
+}
+
+// emitEager sends the frame of a message that is sent at once: over all networks if it is long.
+func (pe *peer) emitEager(r *rail, f *txFrame) {
+	if f.Size > pieceless && len(pe.networks) > 1 && f.lane < btl.UrgentLane {
 		pe.shareOut(f)
 		return
 	}

@@ -170,6 +170,16 @@ func TestShortMessagesFillAFarLink(t *testing.T) {
 	}
 }
 
+// Of longer messages, too, several are under way where the program sends one after the other, as far as there is room for copies.
+// The part is that of sends that are complete when the peer has the message.
+func TestSendsDoNotWaitForAFarPeer(t *testing.T) {
+	l := link{100 * mbit, 160 * time.Millisecond}
+	for _, k := range all {
+		assert.Greater(t, part(t, k, l, 256<<10, 1, 8, 1000), 5., k.name)
+		assert.Greater(t, part(t, k, l, 1<<20, 1, 8, 1000), 1.4, k.name)
+	}
+}
+
 // A message that is copied goes in parts, as any other does, if no frame is as long.
 func TestCopiesGoInPartsToo(t *testing.T) {
 	for _, k := range all {
