@@ -191,7 +191,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	}
 	op.offset = op.size
 	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
-	if keep && (op.packs || r.retains() || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
+	if keep && (op.packs || r.holdsLong() || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
 		f.keep(op)
 		f.build(&h)
 		pe.emitEager(r, f)

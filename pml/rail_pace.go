@@ -19,22 +19,27 @@ const (
 
 // pace is what is known of a rail's speed.
 type pace struct {
+	known bool // which means that the peer is on another machine
 	slow  bool
 	until int64 // it holds until then
 }
 
 // isSlow reports whether the rail is known to be slow.
-func (r *rail) isSlow() bool {
+func (r *rail) isSlow() bool { return r.paced().slow }
+
+// paced is what is known of the rail's speed now.
+func (r *rail) paced() *pace {
+	p := &r.pace
 	if r.meter == nil {
-		return false
+		return p
 	}
-	if now := r.pml.engine.Now(); now >= r.pace.until {
+	if now := r.pml.engine.Now(); now >= p.until {
 		if speed := r.meter.Speed(); speed > 0 {
-			r.pace.slow = speed < slowSpeed
+			p.known, p.slow = true, speed < slowSpeed
 		} // else little was sent since, and it is what it was
-		r.pace.until = now + paceFor
+		p.until = now + paceFor
 	}
-	return r.pace.slow
+	return p
 }
 
 // unasked is how much of a message, of most bytes at the most, goes over a slow rail without having asked. What is longer than a
@@ -59,6 +64,10 @@ func (r *rail) portion(n int) int {
 
 // retains reports whether most of what the rail has taken and not released is under way. With others it has still to be sent.
 func (r *rail) retains() bool { return r.attr.Confirms || r.attr.Retains }
+
+// holdsLong reports whether the transport holds what it has taken for longer than a copy takes: for a round trip. Within this machine
+// that is short.
+func (r *rail) holdsLong() bool { return r.attr.Confirms || r.attr.Retains && r.paced().known }
 
 // laden reports whether pieces of long messages wait until a slow rail has less to send.
 func (r *rail) laden() bool {
