@@ -94,8 +94,8 @@ bench-peers: build ## docs/PERFORMANCE.md: beside Open MPI, MPICH and raw socket
 
 CHAOS ?= 15m
 
-chaos: ## simulated networks at their worst, with new seeds, four times CHAOS=15m; STRANDTEST_SEED=42 repeats one
-	STRANDTEST_FOR=$(CHAOS) go test $(LINK) -count=1 -timeout 0 -p 1 -v -run 'TestWhateverTheNetworkDoes$$|TestDeliveredIsWhatWasSent$$' ./internal/recovery ./internal/sctp/...
+chaos: ## simulated networks at their worst, with new seeds, seven times CHAOS=15m; STRANDTEST_SEED=42 repeats one
+	STRANDTEST_FOR=$(CHAOS) go test $(LINK) -count=1 -timeout 0 -p 1 -v -run 'TestWhateverTheNetworkDoes$$|TestWhateverTheWeather$$|TestDeliveredIsWhatWasSent$$' ./internal/recovery ./internal/sctp/...
 
 soak: ## the long forms: STRANDTEST_SOAK=1 go test, then chaos and 10 minutes of each fuzzer; takes hours
 	STRANDTEST_SOAK=1 go test $(LINK) -count=1 -timeout 0 ./...

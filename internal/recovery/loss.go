@@ -48,7 +48,7 @@ func (r *reordering) rest() {
 func (p *Path[T]) detect(now int64, owner Owner[T]) {
 	p.lossAt = 0
 	f := &p.flight
-	wait := p.reorder.wait(&p.RoundTrip)
+	wait := p.lateness()
 	run := int64(-1) // when the first packet was sent of a row of lost ones
 	span, last := int64(0), uint64(0)
 	for ; f.undecided+1 < p.latest; f.undecided++ {
@@ -194,8 +194,8 @@ func (p *Path[T]) Timeout() time.Duration { return time.Duration(p.patience()) }
 
 // At is when [Path.Tick] is to be called; 0: there is nothing to wait for.
 func (p *Path[T]) At() int64 {
-	if p.lossAt != 0 {
-		return p.lossAt
+	if p.lossAt != 0 { // answers come, so that none is asked for, but not for ever: they may all have been late
+		return min(p.lossAt, p.sentAt+int64(p.config.MostProbe))
 	}
 	if p.flight.bytes == 0 {
 		return 0
@@ -210,16 +210,18 @@ func (p *Path[T]) At() int64 {
 // Tick does what is due. It reports whether the caller is to send a probe, whatever [Path.Room] says: a
 // packet with what has been under way for longest, or anything else that is acknowledged.
 func (p *Path[T]) Tick(now int64, owner Owner[T]) (probe bool) {
+	p.awake(now)
 	at := p.At()
 	switch {
 	case at == 0 || now < at:
 		return false
-	case p.lossAt != 0:
+	case p.lossAt != 0 && now >= p.lossAt:
 		p.detect(now, owner)
 		return false
 	}
 	p.probes++
 	p.backoff++
+	p.asked = false
 	p.Probes++
 	p.sentAt = now // the caller may find no room, and has its time until the next one all the same
 	return true
@@ -297,7 +299,12 @@ func (p *Path[T]) Settle(now int64) {
 }
 
 // Waits is how long a packet is given before it counts as lost, for reports.
-func (p *Path[T]) Waits() time.Duration { return time.Duration(p.reorder.wait(&p.RoundTrip)) }
+func (p *Path[T]) Waits() time.Duration { return time.Duration(p.lateness()) }
+
+// lateness is that, in ns. An answer that took a minute, as that of a process that was stopped, is no reason to wait for a minute.
+func (p *Path[T]) lateness() int64 {
+	return min(p.reorder.wait(&p.RoundTrip), max(int64(p.config.MostProbe), 2*p.Least))
+}
 
 // Pause is how long something waits, from when it was sent for the n-th time, that is lost: until then it is not sent once
 // more. Twice it is sent again at once. What is lost still, while other packets arrive, would take their place in

@@ -18,6 +18,9 @@ const (
 	// no more exact than that. So what fits a short window, such as an answer, is not spread over a round trip.
 	burstBytes = 64 << 10
 	burstTime  = time.Millisecond
+	// mostSpread bounds the time over which a window is spread. A round trip that has seemed to be longer may be so no more, and
+	// what is sent so slowly would not show it for as long.
+	mostSpread = int64(time.Second)
 )
 
 // pace is what to pace by.
@@ -34,7 +37,7 @@ func paceOf(c Controller, smoothed int64) pace {
 	if c.SlowStart() {
 		ahead = paceStart
 	}
-	rate := ahead * float64(c.Window()) / float64(smoothed)
+	rate := ahead * float64(c.Window()) / float64(min(smoothed, mostSpread))
 	return pace{rate: rate, burst: max(rate*float64(burstTime), burstBytes)}
 }
 

@@ -24,6 +24,7 @@ type Path[T any] struct {
 	earlyAt int64  // since when all answers come early; 0: they do not
 	probes  int    // that were sent in a row without an answer
 	backoff int    // how often the time until a probe was doubled
+	asked   bool   // something else that went over the path was answered since the last probe
 	full    uint64 // one more than the latest number that was sent as half of the window was in use
 	marked  uint64 // packets that the network has marked (ECN)
 	carried uint64 // one more than the latest number of a packet longer than the base that has arrived,
@@ -151,6 +152,7 @@ func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 		p.control.Idle(now - p.idleAt)
 		p.idleAt = 0 // it counts once, whatever becomes of this packet
 	}
+	p.awake(now)
 	p.sentAt = now
 	p.pacer.sent(size)
 	p.Sent++
@@ -174,7 +176,12 @@ func (p *Path[T]) Skip(now int64) {
 }
 
 // Answered notes how long the answer took to something else that went over the path, such as a heartbeat.
-func (p *Path[T]) Answered(took int64) { p.add(took, 0) }
+func (p *Path[T]) Answered(took int64) {
+	p.add(took, 0)
+	if p.asked = true; p.probes == 0 {
+		p.backoff = 0
+	}
+}
 
 // Room is how many of so many bytes may be sent now. The window is the network's, the pace is ours.
 func (p *Path[T]) Room(now int64, wanted int) int {
@@ -205,7 +212,7 @@ func (p *Path[T]) Acknowledge(now int64, ranges []Range, held time.Duration, mar
 	if err := p.check(ranges); err != nil {
 		return err
 	}
-	p.Begin()
+	p.Begin(now)
 	for _, r := range ranges {
 		for n := p.flight.missing(max(r.First, p.flight.first)); n <= r.Last; n = p.flight.missing(n + 1) {
 			p.Mark(now, n, owner)
@@ -234,7 +241,10 @@ func (p *Path[T]) check(ranges []Range) error {
 
 // Begin begins an acknowledgement whose numbers the caller finds out one by one, with [Path.Mark], up to
 // [Path.End]. A transport does so whose packets do not carry the path's numbers, such as SCTP.
-func (p *Path[T]) Begin() { p.account = account{} }
+func (p *Path[T]) Begin(now int64) {
+	p.awake(now)
+	p.account = account{}
+}
 
 // Mark notes that a packet has arrived.
 func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
@@ -298,7 +308,7 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 	if a.bytes > 0 {
 		p.probes = 0
 	}
-	if a.sample > 0 { // else the answer may be one to what was sent before the probes: Karn and Partridge, 1987; RFC 6298, section 5
+	if a.sample > 0 || a.bytes > 0 && p.asked { // else the answer may be one to what was sent before the probes: Karn and Partridge, 1987; RFC 6298, section 5
 		p.backoff = 0
 	}
 	p.judge(now)

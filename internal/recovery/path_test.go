@@ -137,9 +137,6 @@ func TestAgain(t *testing.T) {
 	assert.Equal(t, "arrived ", got[1])
 }
 
-// Answers take a hundred times as long all at once, as where a queue has grown. Probes come before them, so that no answer
-// tells how long it took. The time until a probe stays as long as it has become, so one message soon comes through with no
-// probe, and the round trip is known. RFC 6298, section 5.
 // A path whose round trip was 100 ms becomes quicker while all packets repeat others: no answer can be told from one to
 // what was sent before. What is lost then is called lost all the same.
 func TestQuickerWhileAllRepeat(t *testing.T) {
@@ -157,6 +154,9 @@ func TestQuickerWhileAllRepeat(t *testing.T) {
 	assert.Equal(t, 2*ms, p.Least, "the first answer that can be told apart is the measure")
 }
 
+// Answers take a hundred times as long all at once, as where a queue has grown. Probes come before them, so that no answer
+// tells how long it took. The time until a probe stays as long as it has become, so one message soon comes through with no
+// probe, and the round trip is known. RFC 6298, section 5.
 func TestProbesWaitForARoundTrip(t *testing.T) {
 	p, got := sent(1)
 	p.acknowledge(t, ms, got, Range{0, 0})
@@ -175,6 +175,32 @@ func TestProbesWaitForARoundTrip(t *testing.T) {
 	}
 	p.Send(now, 1000, 0, 0)
 	require.Greater(t, p.At(), now+trip)
+}
+
+// Where all that arrives repeats something, no answer tells how long it took. What else is answered over the path does, and the
+// time until a probe is as short as that again.
+func TestProbesWhileAllRepeat(t *testing.T) {
+	const nothing, before, after = 0, 1, 2 // the answer to the probe
+	for asked, soon := range []bool{nothing: false, before: true, after: true} {
+		p, got := sent(1)
+		p.acknowledge(t, 10*ms, got, Range{0, 0})
+		p.Send(20*ms, 1000, 0, 1)
+		for range 10 {
+			require.True(t, p.Tick(p.At(), got))
+			p.Send(p.sentAt, 1000, Again, 1)
+		}
+		now := p.sentAt
+		if asked == before {
+			p.Answered(10 * ms)
+			require.Greater(t, p.At(), now+1000*ms, "the probe was not answered")
+		}
+		p.acknowledge(t, now+10*ms, got, Range{p.Next() - 1, p.Next() - 1})
+		if asked == after {
+			p.Answered(10 * ms)
+		}
+		p.Send(now+11*ms, 1000, Again, 2)
+		assert.Equal(t, soon, p.At() < now+200*ms, asked)
+	}
 }
 
 // A sounding packet that is lost is no congestion, and marks are.

@@ -19,12 +19,19 @@ import (
 // virtual.
 type simulation struct {
 	t       testing.TB
-	net     *emulate.Switch
+	net     network
+	awake   func(host int, at time.Duration) time.Duration // when a host goes on that would do something at a time
 	now     time.Duration
 	flows   []*flow
 	frames  [frames]frame // a ring: no more of them are on their way
 	next    int
 	arrived []emulate.Delivery
+}
+
+type network interface {
+	Send(at time.Duration, from, to int, frame emulate.Frame, size int) (copies, flip int)
+	Next() (at time.Duration, ok bool)
+	Due(now time.Duration, out []emulate.Delivery) []emulate.Delivery
 }
 
 const frames = 1 << 16
@@ -72,7 +79,12 @@ const (
 func simulate(t testing.TB, c emulate.Config) *simulation {
 	net, err := emulate.New(c)
 	require.NoError(t, err)
-	return &simulation{t: t, net: net, arrived: make([]emulate.Delivery, 0, 64)}
+	return simulateOn(t, net)
+}
+
+func simulateOn(t testing.TB, net network) *simulation {
+	awake := func(_ int, at time.Duration) time.Duration { return at }
+	return &simulation{t: t, net: net, awake: awake, arrived: make([]emulate.Delivery, 0, 64)}
 }
 
 // add adds a sender, with so many packets to send.
@@ -123,6 +135,15 @@ func (s *simulation) run(end time.Duration) {
 }
 
 func (f *flow) due() time.Duration {
+	at := f.sim.awake(f.host, max(f.sends(), f.sim.now))
+	if t := f.arrivals.Due(heldBack); t != 0 {
+		at = min(at, f.sim.awake(0, max(time.Duration(t), f.sim.now)))
+	}
+	return at
+}
+
+// sends is when there is something to do for the sender.
+func (f *flow) sends() time.Duration {
 	at := time.Duration(1 << 62)
 	if t := f.At(); t != 0 {
 		at = min(at, time.Duration(t))
@@ -133,14 +154,14 @@ func (f *flow) due() time.Duration {
 	if !f.quiet && !f.unpaced && (f.left > 0 || len(f.again) > 0) && f.Window()-f.UnderWay() >= packetSize {
 		at = min(at, time.Duration(f.Free()))
 	}
-	if t := f.arrivals.Due(heldBack); t != 0 {
-		at = min(at, time.Duration(t))
-	}
 	return at
 }
 
+// sleeps reports whether a host does nothing.
+func (s *simulation) sleeps(host int) bool { return s.awake(host, s.now) > s.now }
+
 func (f *flow) fill() {
-	for !f.quiet && (len(f.again) > 0 || f.left > 0) && f.room() {
+	for !f.quiet && !f.sim.sleeps(f.host) && (len(f.again) > 0 || f.left > 0) && f.room() {
 		f.transmit()
 	}
 }
@@ -195,7 +216,7 @@ func (f *flow) receives(host int, what frame) {
 }
 
 func (f *flow) answer() {
-	if due := f.arrivals.Due(heldBack); due != 0 && due <= int64(f.sim.now) {
+	if due := f.arrivals.Due(heldBack); due != 0 && due <= int64(f.sim.now) && !f.sim.sleeps(0) {
 		ranges, held := f.arrivals.Ranges(int64(f.sim.now), nil, maxRanges)
 		f.sim.send(0, f.host, ackSize, frame{flow: f, ranges: ranges, held: held})
 	}
@@ -203,6 +224,9 @@ func (f *flow) answer() {
 
 func (f *flow) timers() {
 	f.answer()
+	if f.sim.sleeps(f.host) {
+		return
+	}
 	f.paused = slices.DeleteFunc(f.paused, func(what uint64) bool {
 		if f.resumes(what) > int64(f.sim.now) {
 			return false

@@ -25,7 +25,7 @@ func (s *Sender) Acknowledge(now int64, sack *chunk.SACK) error {
 		return nil
 	}
 	before, had := s.bytes, s.told
-	s.begin()
+	s.begin(now)
 	s.confirm(now, cumulative)
 	s.gaps.minus(s.news, s.base, func(first, last uint64) { s.withdraw(now, first, last) })
 	s.news.minus(s.gaps, s.base, func(first, last uint64) { s.arrive(now, first, last) })
@@ -52,7 +52,7 @@ func (s *Sender) AcknowledgeUpTo(now int64, tsn uint32) error {
 		s.Stale++
 		return nil
 	}
-	s.begin()
+	s.begin(now)
 	s.confirm(now, cumulative)
 	s.end(now)
 	return nil
@@ -95,10 +95,10 @@ func (s *Sender) isFull(sack *chunk.SACK) bool {
 	return false
 }
 
-func (s *Sender) begin() {
+func (s *Sender) begin(now int64) {
 	s.leftFrom, s.leftTo = s.next, 0
 	for i := range s.ways {
-		s.ways[i].path.Begin()
+		s.ways[i].path.Begin(now)
 	}
 }
 

@@ -26,6 +26,7 @@ type simulation struct {
 	in       *stream.Incoming
 	window   int
 	setup    setup
+	awake    func(host int, at time.Duration) time.Duration // when a host goes on that would do something at a time
 
 	text      []byte
 	pushed    [streams]uint32 // messages
@@ -50,6 +51,7 @@ type setup struct {
 	window     int
 	control    func(int) recovery.Controller
 	held       time.Duration
+	mostProbe  time.Duration
 	below      uint32 // how far below the wrap numbers begin
 	size       func() int
 	messages   int
@@ -57,9 +59,16 @@ type setup struct {
 
 // A network joins host 0, the sender, and host 1.
 type network struct {
-	*emulate.Switch
+	wire
 	frames [frames]frame
 	next   int
+}
+
+// A wire is an [emulate.Switch], or like one.
+type wire interface {
+	Send(at time.Duration, from, to int, frame emulate.Frame, size int) (copies, flip int)
+	Next() (at time.Duration, ok bool)
+	Due(now time.Duration, out []emulate.Delivery) []emulate.Delivery
 }
 
 const (
@@ -77,6 +86,16 @@ type frame struct {
 }
 
 func simulate(t testing.TB, c setup, nets ...emulate.Config) *simulation {
+	var wires []wire
+	for _, n := range nets {
+		net, err := emulate.New(n)
+		require.NoError(t, err)
+		wires = append(wires, net)
+	}
+	return simulateOn(t, c, wires...)
+}
+
+func simulateOn(t testing.TB, c setup, wires ...wire) *simulation {
 	if c.control == nil {
 		c.control = func(packet int) recovery.Controller { return recovery.NewCubic(packet) }
 	}
@@ -86,7 +105,8 @@ func simulate(t testing.TB, c setup, nets ...emulate.Config) *simulation {
 	if c.held == 0 {
 		c.held = heldLong
 	}
-	s := &simulation{t: t, setup: c, window: c.window, text: make([]byte, 1<<17), remaining: c.messages, size: c.size, arrived: make([]emulate.Delivery, 0, 64)}
+	awake := func(_ int, at time.Duration) time.Duration { return at }
+	s := &simulation{t: t, awake: awake, setup: c, window: c.window, text: make([]byte, 1<<17), remaining: c.messages, size: c.size, arrived: make([]emulate.Delivery, 0, 64)}
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range s.text {
 		s.text[i] = byte(r.Uint32())
@@ -98,11 +118,9 @@ func simulate(t testing.TB, c setup, nets ...emulate.Config) *simulation {
 	s.Sender = NewSender(c.config)
 	s.receiver = NewReceiver(-c.below, Receiving{Held: c.held})
 	s.in = stream.NewIncoming(stream.Receiving{Streams: streams, Interleave: c.interleave, Window: c.window}, s)
-	for _, n := range nets {
-		s.AddPath(recovery.Config{Packet: packetSize, Held: c.held, Guess: 50 * time.Millisecond}, c.control(packetSize))
-		net, err := emulate.New(n)
-		require.NoError(t, err)
-		s.links = append(s.links, &network{Switch: net})
+	for _, net := range wires {
+		s.AddPath(recovery.Config{Packet: packetSize, Held: c.held, Guess: 50 * time.Millisecond, MostProbe: c.mostProbe}, c.control(packetSize))
+		s.links = append(s.links, &network{wire: net})
 	}
 	return s
 }
@@ -173,9 +191,9 @@ func (s *simulation) run(end time.Duration) {
 				next = min(next, at)
 			}
 		}
-		for _, at := range []int64{s.At(), s.receiver.Due()} {
+		for host, at := range []int64{s.At(), s.receiver.Due()} {
 			if at != 0 {
-				next = min(next, time.Duration(at))
+				next = min(next, s.awake(host, max(time.Duration(at), s.now)))
 			}
 		}
 		s.now = max(next, s.now)
@@ -185,17 +203,20 @@ func (s *simulation) run(end time.Duration) {
 				s.arrives(i, d)
 			}
 		}
-		if due := s.receiver.Due(); due != 0 && due <= int64(s.now) {
+		if due := s.receiver.Due(); due != 0 && due <= int64(s.now) && !s.sleeps(1) {
 			s.answer()
 		}
-		if at := s.At(); at != 0 && at <= int64(s.now) {
+		if at := s.At(); at != 0 && at <= int64(s.now) && !s.sleeps(0) {
 			s.Tick(int64(s.now))
 		}
 	}
 }
 
+// sleeps reports whether a host does nothing.
+func (s *simulation) sleeps(host int) bool { return s.awake(host, s.now) > s.now }
+
 func (s *simulation) fill() {
-	for {
+	for !s.sleeps(0) {
 		path, bytes, ok := s.Next(int64(s.now))
 		if !ok {
 			return
