@@ -43,7 +43,7 @@ func (a *Association) promised(in *incoming, c chunk.Chunk) {
 	}
 	k.offer(&a.e.config, &g)
 	if a.tries == 0 {
-		a.begin.trip = in.now - a.begin.sent
+		a.begin.trip = min(in.now-a.begin.sent, int64(a.e.config.RTOInitial)) // we may have been stopped
 	}
 	a.begin.cookie = append(a.begin.cookie[:0], g.cookie...)
 	a.settle(in.now, &k)

@@ -182,7 +182,7 @@ func (a *Association) open(now int64, i int) {
 	size := p.packet()
 	least := c.RTOMin
 	a.sender.AddPath(recovery.Config{
-		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: a.peerHeld,
+		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: a.peerHeld, Base: p.Base,
 	}, c.Control(size))
 	p.used = now
 	if p.state == Unconfirmed {
@@ -245,7 +245,7 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 		switch {
 		case number == 0:
 		case p.beat.number == number:
-			took := in.now - p.beat.sent
+			took := min(in.now, p.beat.until) - p.beat.sent // if it is later still it has waited for us
 			p.beat, p.missed = question{}, 0
 			a.sender.Path(i).Answered(took)
 			p.beatAt = a.nextBeat(in.now, i)
@@ -385,6 +385,8 @@ func (a *Association) watch(now int64) {
 			p.stuck++
 			a.shorter(i)
 			a.bad(now, i)
+		case a.sender.Path(i).Missed() >= recovery.MissedAtMost:
+			a.shorten(i)
 		}
 		if p.state == Active && a.sender.State(i) == transfer.Suspect {
 			a.setState(now, i, Suspect)
@@ -392,13 +394,19 @@ func (a *Association) watch(now int64) {
 	}
 }
 
-// blackHole is after how many errors in a row packets may be too long (RFC 8899, section 4.3).
+// blackHole is after how many errors, or long packets that are lost, in a row packets may be too long (RFC 8899, section 4.3).
 const blackHole = 3
 
-// shorter has packets be short again if those that are longer may not get through any more.
+// shorter has packets be short again if those that are longer may not get through any more, as an answer is late: nothing does, or short
+// ones only.
 func (a *Association) shorter(i int) {
-	p := &a.paths[i]
-	if p.stuck >= blackHole && p.mtu.Shrunk() {
+	if a.paths[i].stuck >= blackHole || a.sender.Path(i).Missed() >= blackHole {
+		a.shorten(i)
+	}
+}
+
+func (a *Association) shorten(i int) {
+	if p := &a.paths[i]; p.mtu.Shrunk() {
 		p.stuck, p.sound = 0, question{}
 		a.sender.Resize(i, p.packet())
 	}

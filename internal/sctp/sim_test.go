@@ -20,14 +20,22 @@ import (
 // A world is endpoints on a network of links. Time is virtual. Each address has a link of its own.
 type world struct {
 	t       testing.TB
-	net     *emulate.Switch
+	net     network
+	awake   func(host int, at time.Duration) time.Duration // when a link's host goes on that would do something at a time
 	now     time.Duration
 	nodes   []*node
+	cut     int               // bytes of a frame, of those that may be cut
 	wire    [1 << 14]datagram // a ring: no more of them are on their way
 	next    int
 	arrived []emulate.Delivery
 	// tap sees each packet as it leaves. Those for which it returns false are lost.
 	tap func(d datagram) bool
+}
+
+type network interface {
+	Send(at time.Duration, from, to int, frame emulate.Frame, size int) (copies, flip int)
+	Next() (at time.Duration, ok bool)
+	Due(now time.Duration, out []emulate.Delivery) []emulate.Delivery
 }
 
 type datagram struct {
@@ -68,7 +76,12 @@ func newWorld(t testing.TB, seed uint64, networks int, l emulate.Link) *world {
 	c := emulate.Uniform(networks*hosts, l, seed)
 	net, err := emulate.New(c)
 	require.NoError(t, err)
-	return &world{t: t, net: net, arrived: make([]emulate.Delivery, 0, 64), tap: func(datagram) bool { return true }}
+	return newWorldOn(t, net)
+}
+
+func newWorldOn(t testing.TB, net network) *world {
+	awake := func(_ int, at time.Duration) time.Duration { return at }
+	return &world{t: t, net: net, awake: awake, cut: 1 << 16, arrived: make([]emulate.Delivery, 0, 64), tap: func(datagram) bool { return true }}
 }
 
 func (w *world) at() int64 { return int64(w.now) + 1 }
@@ -122,7 +135,7 @@ func (n *node) call(to *node) *user {
 
 // flush sends what an association has to send.
 func (n *node) flush(a *Association) (packets int) {
-	for !n.dead {
+	for !n.dead && n.w.awake(n.host, n.w.now) == n.w.now {
 		packet, way, ok := a.Send(n.w.at(), nil)
 		if !ok {
 			return packets
@@ -147,7 +160,11 @@ func (w *world) send(d datagram) {
 	}
 	name := w.next % len(w.wire)
 	w.next++
-	_, flip := w.net.Send(w.now, linkOf(d.from.Addr()), linkOf(d.to.Addr()), emulate.Frame(name), len(d.bytes)+ipHeaders+emulate.EthernetHeader)
+	size := len(d.bytes) + ipHeaders + emulate.EthernetHeader
+	if !d.whole { // the network may cut it
+		size = min(size, w.cut)
+	}
+	_, flip := w.net.Send(w.now, linkOf(d.from.Addr()), linkOf(d.to.Addr()), emulate.Frame(name), size)
 	if flip >= 0 {
 		d.bytes = bytes.Clone(d.bytes)
 		if at := flip/8 - ipHeaders; at >= 0 {
@@ -169,7 +186,7 @@ func (w *world) run(end time.Duration, done func() bool) {
 		for _, n := range w.nodes {
 			for _, u := range n.users {
 				if at := u.a.At(); at != 0 && !n.dead {
-					next = min(next, time.Duration(at))
+					next = min(next, w.awake(n.host, max(time.Duration(at), w.now)))
 				}
 			}
 		}
@@ -182,7 +199,7 @@ func (w *world) run(end time.Duration, done func() bool) {
 		}
 		for _, n := range w.nodes {
 			for _, u := range n.users {
-				if at := u.a.At(); at != 0 && at <= w.at() && !n.dead {
+				if at := u.a.At(); at != 0 && at <= w.at() && !n.dead && w.awake(n.host, w.now) == w.now {
 					u.a.Tick(w.at())
 					n.flush(u.a)
 				}
