@@ -204,7 +204,7 @@ func (p *Path[T]) At() int64 {
 	if p.flight.bytes > p.config.Packet {
 		held = 0 // of two packets one is answered at once
 	}
-	return p.sentAt + min(p.waits(held)<<min(p.backoff, mostBackoff), int64(p.config.MostProbe))
+	return p.sentAt + min(p.waits(held)<<min(max(p.backoff, p.Barren()), mostBackoff), int64(p.config.MostProbe))
 }
 
 // Tick does what is due. It reports whether the caller is to send a probe, whatever [Path.Room] says: a
@@ -270,6 +270,9 @@ func (p *Path[T]) Unanswered() int { return p.probes }
 
 // Abandon calls everything lost that is under way, as when the path is given up.
 func (p *Path[T]) Abandon(now int64, owner Owner[T]) {
+	if p.flight.bytes > 0 {
+		p.barren++
+	}
 	for n := p.flight.undecided; n < p.flight.next; n++ {
 		if p.flight.at(n).fate == underWay {
 			p.lose(n, owner)
@@ -279,6 +282,14 @@ func (p *Path[T]) Abandon(now int64, owner Owner[T]) {
 	p.probes, p.backoff = 0, 0 // nobody waits for an answer any more
 	p.collapse(now)
 }
+
+// Barren is how often the path was given up, beside the first time, since anything has arrived over it. It was
+// taken to be good in between: something else than data gets through, perhaps. So other paths are better, and each time it is given
+// twice as long.
+func (p *Path[T]) Barren() int { return max(p.barren-1, 0) }
+
+// Forgive has the path be tried once more, sooner or later.
+func (p *Path[T]) Forgive() { p.barren = max(p.barren-1, 0) }
 
 // Settle notes that all has arrived that the packets under way carry, if in others. What was sent after the latest packet that is
 // known to have arrived nothing more will tell of: no answer is waited for. It counts as arrived, or it would fill the

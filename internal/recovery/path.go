@@ -24,6 +24,7 @@ type Path[T any] struct {
 	earlyAt int64  // since when all answers come early; 0: they do not
 	probes  int    // that were sent in a row without an answer
 	backoff int    // how often the time until a probe was doubled
+	barren  int    // how often in a row all was called lost as the path was given up, and nothing had arrived since the time before
 	asked   bool   // something else that went over the path was answered since the last probe
 	full    uint64 // one more than the latest number that was sent as half of the window was in use
 	marked  uint64 // packets that the network has marked (ECN)
@@ -306,7 +307,7 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 		}
 	}
 	if a.bytes > 0 {
-		p.probes = 0
+		p.probes, p.barren = 0, 0
 	}
 	if a.sample > 0 || a.bytes > 0 && p.asked { // else the answer may be one to what was sent before the probes: Karn and Partridge, 1987; RFC 6298, section 5
 		p.backoff = 0

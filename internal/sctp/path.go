@@ -249,6 +249,9 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 			p.beat, p.missed = question{}, 0
 			a.sender.Path(i).Answered(took)
 			p.beatAt = a.nextBeat(in.now, i)
+			if p.state == Active {
+				a.sender.Path(i).Forgive()
+			}
 			a.good(in.now, i)
 			return
 		case p.sound.number == number:

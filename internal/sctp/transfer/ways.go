@@ -109,12 +109,15 @@ func (w *way) better(other *way) bool {
 	if w.state != other.state {
 		return w.state < other.state
 	}
+	if a, b := w.path.Barren(), other.path.Barren(); a != b {
+		return a < b
+	}
 	return w.state != Active && w.errors < other.errors
 }
 
-// usable reports whether a path carries data, if they all do: the active ones, or the best that there is.
+// usable reports whether a path carries data, if they all do: the active ones that data gets through over, or the best that there is.
 func (s *Sender) usable(i int) bool {
-	return s.ways[i].state == Active || i == s.current()
+	return s.ways[i].state == Active && s.ways[i].path.Barren() == 0 || i == s.current()
 }
 
 // carries reports whether another packet with data may go over a path, whatever there is to send.
