@@ -54,6 +54,10 @@ type Association struct {
 	others         addresses // of the peer, over which there is no path
 	primary        int       // the path that the association began on
 	errors         int       // in a row
+	futile         int       // times that data was not answered, since anything of it was,
+	futileAt       int64     // the last of them,
+	fruitAt        int64     // and since when
+	full           uint64    // times that the peer was, when the sender was last asked
 	begin          beginning
 	due            bool  // the chunk of the present state is to be sent
 	dueAt          int64 // when it is to be sent again; 0: not

@@ -373,10 +373,15 @@ func (a *Association) watch(now int64) {
 	if a.sender == nil {
 		return
 	}
+	if full := a.sender.Full; full != a.full || a.sender.Outstanding() == 0 {
+		a.full = full
+		a.fruitful(now)
+	}
 	for i := 0; i < len(a.paths) && a.state != Closed; i++ {
 		p := &a.paths[i]
 		if n := a.sender.Path(i).Arrivals; n != p.arrivals {
 			p.arrivals, p.stuck = n, 0
+			a.fruitful(now)
 		}
 		errors := a.sender.Errors(i)
 		switch {
@@ -388,12 +393,28 @@ func (a *Association) watch(now int64) {
 			p.stuck++
 			a.shorter(i)
 			a.bad(now, i)
+			a.fruitless(now)
 		case a.sender.Path(i).Missed() >= recovery.MissedAtMost:
 			a.shorten(i)
 		}
 		if p.state == Active && a.sender.State(i) == transfer.Suspect {
 			a.setState(now, i, Suspect)
 		}
+	}
+}
+
+// fruitful notes that data has arrived, or that the peer has no room for it, or that there is none.
+func (a *Association) fruitful(now int64) { a.fruitAt, a.futile = now, 0 }
+
+// fruitless notes that data was not answered. What data does not get through to is not there for ever because heartbeats do, which end
+// the count of errors (RFC 9260, section 8.1, allows that). It is given as long as a shutdown is.
+func (a *Association) fruitless(now int64) {
+	c := &a.e.config
+	if now-a.futileAt >= c.pace() {
+		a.futile, a.futileAt = a.futile+1, now
+	}
+	if a.futile > c.AssocMaxRetrans && now-a.fruitAt > guardFactor*int64(c.RTOMax) {
+		a.end(ErrNoAnswer)
 	}
 }
 

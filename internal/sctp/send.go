@@ -234,6 +234,9 @@ var nothing [1024]byte
 
 // appendData appends data, to a packet over the path that it goes over now.
 func (a *Association) appendData(now int64, i, start, most int, b []byte) []byte {
+	if a.sender.Outstanding() == 0 {
+		a.fruitful(now)
+	}
 	a.chunks = a.sender.Take(now, i, len(b)-start, most, a.chunks[:0])
 	var d chunk.Data
 	for i := range a.chunks {
