@@ -16,6 +16,17 @@ func (s *Socket) Send(b []byte, to *rawio.Destination) {
 	}
 }
 
+// SendCut sends one packet, as Send does, that the network may cut up.
+func (s *Socket) SendCut(b []byte, to *rawio.Destination) {
+	if s.closed {
+		return
+	}
+	v6 := s.Local.Addr().Is6()
+	if errno := rawio.SendCut(s.fd, b, to, v6); errno != 0 && errno != syscall.EAGAIN {
+		_ = rawio.SendCut(s.fd, b, to, v6) // as in Send
+	}
+}
+
 // SendBatch sends what Packets holds. It returns how many of the packets the system has taken, and, if
 // these are not all, why.
 func (s *Socket) SendBatch() (n int, errno syscall.Errno) {

@@ -125,6 +125,18 @@ func NextFailure(fd int) (Failure, bool) {
 	return f, true
 }
 
+// SendCut sends a datagram that the network may cut, over a socket of [KeepWhole]. Routers cut those of IPv4. Those of IPv6 the system
+// cuts, once a router has told how long they may be.
+func SendCut(fd int, b []byte, to *Destination, v6 bool) syscall.Errno {
+	if v6 {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DONT)
+	} else {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT)
+	}
+	defer KeepWhole(fd, v6)
+	return SendTo(fd, b, to)
+}
+
 // KeepWhole has packets that are too long for the network dropped instead of cut, and says nothing of it,
 // so that their sender finds out how long they may be (RFC 8899).
 func KeepWhole(fd int, v6 bool) {

@@ -48,5 +48,8 @@ func reportErrors(int, bool) {}
 // NextFailure finds nothing on these systems.
 func NextFailure(int) (Failure, bool) { return Failure{}, false }
 
+// SendCut is SendTo on these systems.
+func SendCut(fd int, b []byte, to *Destination, _ bool) syscall.Errno { return SendTo(fd, b, to) }
+
 // KeepWhole has no effect on these systems.
 func KeepWhole(int, bool) {}

@@ -123,8 +123,12 @@ func (a *association) drain() {
 		if s.loses(packet) {
 			continue
 		}
-		s.out = out
 		w := a.way(&to.Pair)
+		if !to.Whole {
+			a.cut(w, packet)
+			continue
+		}
+		s.out = out
 		if b.w != nil && (b.w != w || len(packet) > b.size) {
 			a.flush(&b)
 		}
@@ -144,6 +148,14 @@ func (a *association) drain() {
 		return
 	}
 	s.clock.Set(a.alarm, a.p.At())
+}
+
+// cut sends a packet that the network may cut: one that was longer than its path carries by now, and stays so.
+func (a *association) cut(w *way, packet []byte) {
+	if !a.severed {
+		a.sent++
+		w.so.SendCut(packet, &w.to)
+	}
 }
 
 // flush gives the system the packets of a batch. What it does not take is as if lost. It reports whether they are
