@@ -25,6 +25,7 @@ type endpoint struct {
 	arrivals recovery.Arrivals
 	window   int            // what the peer's socket has room for at once
 	heard    int64          // when anything came last
+	drops    int64          // when the peer last said that it drops what comes, and does not acknowledge it
 	newest   [2]uint64      // one more than the highest number of DATA and ANSWER that has come
 	from     netip.AddrPort // of the packet that is being taken
 	forged   int            // packets that were not the peer's
@@ -105,8 +106,8 @@ func (ep *endpoint) tick(now int64) {
 		return
 	}
 	if s.path.Tick(now, s) {
-		if silence := time.Duration(now - ep.heard); s.path.Unanswered() > leastProbes && silence > ep.m.cfg.timeout {
-			ep.link.ended(fmt.Errorf("nothing was heard for %v: %w", silence.Round(time.Millisecond), syscall.ETIMEDOUT))
+		if err := ep.silence(now); err != nil {
+			ep.link.ended(err)
 			return
 		}
 		if s.path.Unanswered() >= leastProbes {
@@ -117,6 +118,22 @@ func (ep *endpoint) tick(now int64) {
 	s.resume(now)
 	ep.touch()
 	ep.m.answer()
+}
+
+// silence is the error if a peer has said nothing for too long, or nothing to what was sent: it may be heard, and not hear us, or nothing
+// that is long.
+func (ep *endpoint) silence(now int64) error {
+	path, most := ep.sender.path, int64(ep.m.cfg.timeout)
+	silence, ignored := now-ep.heard, now-max(path.Since(), ep.drops)
+	switch {
+	case path.Unanswered() <= leastProbes:
+		return nil
+	case silence > most:
+		return fmt.Errorf("nothing was heard for %v: %w", time.Duration(silence).Round(time.Millisecond), syscall.ETIMEDOUT)
+	case ignored > most:
+		return fmt.Errorf("nothing that was sent was acknowledged for %v: %w", time.Duration(ignored).Round(time.Millisecond), syscall.ETIMEDOUT)
+	}
+	return nil
 }
 
 // leastProbes have to be without an answer before a peer is given up, however long it is silent.

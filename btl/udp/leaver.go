@@ -61,6 +61,7 @@ func (ep *endpoint) theyLeave() {
 
 // theyDrop: the peer has left, and what is under way will not be taken. If it has more to say, that comes.
 func (ep *endpoint) theyDrop() {
+	ep.drops = ep.heard
 	if ep.link.leaving != nil {
 		ep.sender.bye = byeArrived
 	}

@@ -19,13 +19,14 @@ import (
 // A pair is two ranks that one test turns, with a connection between them. Time is virtual, and the sockets are
 // the system's: what is sent over the loopback is there at once.
 type pair struct {
-	t      testing.TB
-	clock  *btltest.Loop
-	hosts  [2]*btltest.Host
-	ends   [2]*endpoint
-	recv   [2]*btltest.Receiver
-	meddle func(packet []byte) (drop bool) // what becomes of those that arrive at rank 1
-	answer func(packet []byte) (drop bool) // and at rank 0
+	t       testing.TB
+	clock   *btltest.Loop
+	hosts   [2]*btltest.Host
+	ends    [2]*endpoint
+	recv    [2]*btltest.Receiver
+	meddle  func(packet []byte) (drop bool) // what becomes of those that arrive at rank 1
+	answer  func(packet []byte) (drop bool) // and at rank 0
+	weather *storm                          // or nil
 }
 
 func connected(t testing.TB, settings ...param.Setting) *pair {
@@ -37,7 +38,10 @@ func connected(t testing.TB, settings ...param.Setting) *pair {
 			if rank == 1 {
 				look = p.meddle
 			}
-			if look == nil || !look(b) {
+			switch {
+			case p.weather != nil:
+				p.weather.takes(rank, b, take)
+			case look == nil || !look(b):
 				take(b)
 			}
 		}}, settings...)

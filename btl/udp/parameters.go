@@ -37,7 +37,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pRcvbuf, Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "Size of the system's receive buffer for each socket, as far as the system allows (net.core.rmem_max); 0 leaves it to the system. Peers keep no more under way than half of what it got, or, where a round trip takes longer than 2 ms, as many times more: the buffer has room for what arrives within 2 ms."},
 	{Name: pTimeout, Kind: param.Duration, Default: "30s", Min: "100ms", Max: "24h", Level: param.Tuner,
-		Help: "After how long a silence, in which probes were not answered, a connection is given up."},
+		Help: "After how long a silence, in which probes were not answered, a connection is given up. So it is if the peer is heard, and acknowledges nothing of what is sent for so long."},
 	{Name: pHeartbeat, Kind: param.Duration, Default: "15s", Min: "0s", Max: "24h", Level: param.Tuner,
 		Help: "After how long a silence the peer is asked whether it is there; 0 never asks. Keeps firewalls and address translators from forgetting idle connections."},
 	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,
