@@ -20,13 +20,29 @@ func TestAPeerThatHearsNothing(t *testing.T) {
 			p := connected(t)
 			p.meddle = lost
 			p.send(frame("long", strings.Repeat("x", 100_000)))
-			end := p.clock.Now() + int64(20*time.Minute)
-			for p.clock.Now() < end && p.recv[0].Downs == 0 {
-				p.turn()
-				p.clock.Advance(10 * time.Millisecond)
-			}
+			p.long(20 * time.Minute)
 			require.Equal(t, 1, p.recv[0].Downs)
 			assert.Less(t, p.clock.Now(), int64(2*time.Minute))
 		})
 	}
+}
+
+// long lets much time pass, until rank 0 has lost its peer.
+func (p *pair) long(time time.Duration) {
+	for end := p.clock.Now() + int64(time); p.clock.Now() < end && p.recv[0].Downs == 0; p.clock.Advance(10e6) {
+		p.turn()
+	}
+}
+
+// A system that has no room, and never says that it has, ends a connection as silence does, though nothing is under way.
+func TestASocketThatIsBlockedForEver(t *testing.T) {
+	p := connected(t)
+	ep := p.ends[0]
+	ep.sender.blocked, ep.sender.since = true, p.clock.Now()
+	p.send(frame("h", "x"))
+	ep.push()
+	p.long(29 * time.Second)
+	require.Zero(t, p.recv[0].Downs)
+	p.long(3 * time.Second)
+	require.Equal(t, 1, p.recv[0].Downs)
 }

@@ -105,6 +105,13 @@ func (ep *endpoint) tick(now int64) {
 	if !s.live() {
 		return
 	}
+	if late := now - s.since - int64(ep.m.cfg.timeout); s.blocked && late >= 0 {
+		if late < mostLate {
+			ep.link.ended(fmt.Errorf("the system has had no room for packets for %v: %w", ep.m.cfg.timeout, syscall.ETIMEDOUT))
+			return
+		}
+		s.since += late + mostLate // this process was stopped: the socket is to be looked at first
+	}
 	if s.path.Tick(now, s) {
 		if err := ep.silence(now); err != nil {
 			ep.link.ended(err)
@@ -119,6 +126,9 @@ func (ep *endpoint) tick(now int64) {
 	ep.touch()
 	ep.m.answer()
 }
+
+// mostLate is how much later than it was to be something may be looked at, unless this process was stopped.
+const mostLate = int64(time.Second)
 
 // silence is the error if a peer has said nothing for too long, or nothing to what was sent: it may be heard, and not hear us, or nothing
 // that is long.
@@ -229,6 +239,9 @@ func (ep *endpoint) answer(b []byte) {
 func (ep *endpoint) arm(now int64) {
 	s := &ep.sender
 	at := earlier(earlier(s.path.At(), s.resumes), ep.arrivals.Due(heldBack))
+	if s.blocked { // nothing need be under way
+		at = earlier(at, s.since+int64(ep.m.cfg.timeout))
+	}
 	if s.wants() && !s.blocked {
 		if free := s.path.Free(); free > now {
 			at = earlier(at, free)

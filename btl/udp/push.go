@@ -163,7 +163,7 @@ func (ep *endpoint) refused(from uint64, errno syscall.Errno) bool {
 	case syscall.EAGAIN:
 		s.retract(from)
 		if !s.blocked {
-			s.blocked = true
+			s.blocked, s.since = true, ep.m.loop.Now()
 			ep.link.so.Block(ep)
 		}
 	case syscall.EMSGSIZE:

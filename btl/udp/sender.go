@@ -23,13 +23,14 @@ type sender struct {
 	queued      int       // bytes that were not sent yet
 	answers     uint64    // numbers of packets that only acknowledge
 	epoch       uint64
-	deferred    bool // a flush is due
-	blocked     bool // the system has no room
-	untaken     bool // what is given back was not sent: the system has not taken it
-	probe       bool // something has to be sent, to be acknowledged
-	forgets     bool // the peer tells of numbers that are of no interest any more
-	bye         byte // whether the end is to be said
-	spare       list // pieces that are free
+	deferred    bool  // a flush is due
+	blocked     bool  // the system has no room,
+	since       int64 // since when
+	untaken     bool  // what is given back was not sent: the system has not taken it
+	probe       bool  // something has to be sent, to be acknowledged
+	forgets     bool  // the peer tells of numbers that are of no interest any more
+	bye         byte  // whether the end is to be said
+	spare       list  // pieces that are free
 	free        *outgoing
 	done        *outgoing // frames to be released
 	ranges      []recovery.Range

@@ -23,8 +23,10 @@ type association struct {
 	severed  bool
 	refused  bool // Busy was returned, and Writable is due
 	touched  bool
-	deferred bool // the loop will flush it
-	blocked  bool // a socket has had no room for it
+	deferred bool      // the loop will flush it
+	blocked  bool      // a socket has had no room for it,
+	since    int64     // since when,
+	waits    []*socket // and those that will tell when they have
 	epoch    uint64
 	held     int // bytes that were sent since it was last drained
 	lent     loan
@@ -229,10 +231,23 @@ func (a *association) Flush() {
 
 // Resume implements [datagram.Waiter].
 func (a *association) Resume() bool {
-	a.blocked = false
+	a.blocked, a.waits = false, a.waits[:0]
 	a.drain()
 	return true
 }
+
+// block waits until a socket has room, and tells it so once.
+func (a *association) block(so *socket) {
+	a.blocked, a.since = true, a.s.cfg.Loop.Now()
+	if !slices.Contains(a.waits, so) {
+		a.waits = append(a.waits, so)
+		so.Block(a)
+	}
+}
+
+// mostBlocked is for how long a socket that has no room has all wait. An interface that stands still may have none for ever, and then
+// what is for it is lost, so that the protocol finds out, and other paths go on.
+const mostBlocked = int64(time.Second)
 
 // tick is called when the protocol has something to do.
 func (a *association) tick(now int64) {
@@ -240,6 +255,7 @@ func (a *association) tick(now int64) {
 	if s.closed {
 		return
 	}
+	a.blocked = a.blocked && now-a.since < mostBlocked
 	s.inside++
 	a.p.Tick(now)
 	s.inside--

@@ -97,7 +97,11 @@ type batch struct {
 
 // drain sends what an association has to send, and sets its alarm.
 func (a *association) drain() {
-	if a.blocked || a.s.inside > 0 || a.s.closed {
+	if a.s.inside > 0 || a.s.closed {
+		return
+	}
+	if a.blocked {
+		a.s.clock.Set(a.alarm, a.since+mostBlocked)
 		return
 	}
 	a.held = 0
@@ -173,8 +177,7 @@ func (a *association) flush(b *batch) (long bool) {
 	a.sent++
 	switch _, errno := so.SendBatch(); errno {
 	case syscall.EAGAIN:
-		a.blocked = true
-		so.Block(a)
+		a.block(so)
 	case syscall.EMSGSIZE:
 		a.p.TooLong(a.s.cfg.Loop.Now(), to, size)
 		return true
