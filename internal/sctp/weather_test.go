@@ -82,3 +82,39 @@ func TestNarrowerWhileShortPacketsGoOn(t *testing.T) {
 	}
 	require.Less(t, w.now-before, 10*time.Second)
 }
+
+// An association that is shut down in any weather, with data under way, ends within some times RTO.Max, of which a shutdown has five.
+func TestShutdownInAnyWeather(t *testing.T) {
+	for seed := range need.Seeds(t, 40, 10_000) {
+		r := rand.New(rand.NewPCG(seed, 0x5EA))
+		networks := 1 + r.IntN(3)
+		net := weather.New(seed, weather.Menu{Networks: networks, Stride: hosts, Spells: 1 + r.IntN(8), Span: time.Minute, Delay: time.Second, Sleeps: r.IntN(3)})
+		w := newWorldOn(t, net)
+		w.awake = net.Awake
+		rto, beat := time.Second<<r.IntN(4), time.Second<<r.IntN(6)
+		change := func(c *Config) {
+			c.Heartbeat, c.RTOMax = beat, rto
+			c.AssocMaxRetrans, c.InitMaxRetrans = r.IntN(20), r.IntN(20)
+		}
+		a, b := w.join(0, networks, change), w.join(1, networks, change)
+		a.call(b)
+		all := func() []*user { return append(append([]*user(nil), a.users...), b.users...) }
+		for end := time.Duration(r.Int64N(int64(net.Calm()))); w.now < end; {
+			for _, u := range all() {
+				if u.up && u.down == nil && u.a.Queued() < 1<<14 && r.IntN(2) == 0 {
+					u.say(uint16(r.IntN(10)), 1+r.IntN(10_000))
+				}
+			}
+			w.run(w.now+time.Duration(r.Int64N(int64(2*time.Second))), nil)
+		}
+		for _, u := range all() {
+			if u.down == nil && (u.n == a || r.IntN(2) == 0) {
+				u.a.Shutdown(w.at())
+				u.n.flush(u.a)
+			}
+		}
+		gone := func() bool { return a.Len()+b.Len() == 0 }
+		w.run(net.Last()+12*rto, gone)
+		require.True(t, gone(), "seed %d", seed)
+	}
+}
