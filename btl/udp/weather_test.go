@@ -2,6 +2,7 @@ package udp
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -86,5 +87,41 @@ func TestWhateverTheWeather(t *testing.T) {
 		}
 		p.weather = nil
 		p.part()
+	}
+}
+
+// A connection that is closed in any weather, at one end or both, ends at both: with all that was sent before, or with an error, if that
+// takes longer than it may. Meanwhile one end may have moved.
+func TestClosedInAnyWeather(t *testing.T) {
+	for seed := range need.Seeds(t, 8, 1000) {
+		r := rand.New(rand.NewPCG(seed, 0x5EA))
+		p := connected(t)
+		s := p.storm(weather.New(seed, weather.Menu{Spells: 1 + r.IntN(5), Span: 5 * time.Second, Delay: 300 * time.Millisecond}))
+		sent := [2]int{}
+		for end := time.Duration(r.Int64N(int64(s.Calm()))); s.now() < end; s.step() {
+			if rank := r.IntN(2); r.IntN(20) == 0 && p.ends[rank].Send(frame("h", strings.Repeat("x", r.IntN(20_000))), 0) == btl.Taken {
+				sent[rank]++
+			}
+		}
+		if r.IntN(2) == 0 {
+			p.moves("127.0.0.1:0")
+		}
+		closed := [2]bool{}
+		first := r.IntN(2)
+		for s.now() < s.Last()+8*time.Second+10*s.RoundTrip() && !(p.ends[0].link.over && p.ends[1].link.over) {
+			for rank := range 2 {
+				if !closed[rank] && (rank == first || r.IntN(1000) == 0 || p.recv[rank].Downs > 0) {
+					closed[rank] = true
+					require.NoError(t, p.ends[rank].Close())
+				}
+			}
+			s.step()
+		}
+		report := fmt.Sprintf("seed %d: %v after the weather: %v, %v", seed, s.now()-s.Last(), p.ends[0].link.over, p.ends[1].link.over)
+		require.True(t, p.ends[0].link.over && p.ends[1].link.over, report)
+		if errors.Is(p.recv[1-first].Err, btl.ErrPeerClosed) {
+			require.Len(t, p.recv[1-first].Frames, sent[first], report)
+		}
+		p.weather = nil
 	}
 }
