@@ -42,7 +42,7 @@ type spell struct {
 // A sleep is when a host does nothing. What arrives waits.
 type sleep struct{ from, to time.Duration }
 
-// What can happen.
+// A Menu is what can happen.
 type Menu struct {
 	// Networks is how many there are, each with two hosts; 0: one. Each has spells of its own. The hosts of network n are number
 	// n × Stride and the next one.
