@@ -104,7 +104,7 @@ func TestCreditIsAdvertisedInTime(t *testing.T) {
 // Over a long way the rest of a large grant would not last for as long as it takes to hear.
 func TestReturnsOfALargeGrantAreAdvertisedSoon(t *testing.T) {
 	var r Receiver
-	r.Open(4 << 20 / Unit)
+	r.Open(Ample + 1)
 	r.Take(r.Left())
 	assert.False(t, r.Refund(soon-1))
 	assert.True(t, r.Refund(1))

@@ -25,12 +25,17 @@ func (r *Receiver) Open(first uint32) {
 // Granted is the number that goes into each header.
 func (r *Receiver) Granted() uint32 { return r.granted }
 
-// soon is how many units are granted anew until the peer is told at the latest: 512 KB. Over a long way what it may send has to
-// last until that is there.
+// soon is how many units are granted anew until a peer is told that has been promised more than [Ample]: 512 KB. Its way is a long one, and
+// what it may send has to last until that is there.
 const soon = 512 << 10 / Unit
 
 // Telling is how many units are granted anew until the peer should be told.
-func (r *Receiver) Telling() uint32 { return min(r.size/2+1, soon) }
+func (r *Receiver) Telling() uint32 {
+	if r.size > Ample {
+		return soon
+	}
+	return r.size/2 + 1
+}
 
 // Told notes that a header with the number has left.
 func (r *Receiver) Told() { r.advertised = r.granted }
