@@ -30,6 +30,7 @@ type siege struct {
 	letters  uint32 // that the friend has sent
 	contexts []*Context
 	next     uint64 // id of the next communicator
+	lends    bool   // messages are long enough to lend their buffers
 	calls    []*call
 	taken    []*inbound // by matched probes
 	// What a hostile peer that listens knows.
@@ -70,6 +71,7 @@ func (g *gate) Send(f *btl.Frame, _ int) btl.Result {
 	case wire.Clear:
 		g.handles = append(g.handles, h.Remote)
 	}
+	g.reads(f)
 	if g.result == btl.Taken {
 		g.held = append(g.held, f)
 	}
@@ -97,13 +99,18 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 	s := &siege{T: t, next: 4, seqs: make(map[uint64]uint32)}
 	s.p = &PML{engine: eng, bounds: bounds{sends: 3, frames: 8, contexts: 3, gaps: 8}, peers: make(map[int]*peer), contexts: make(map[uint64]*Context)}
 	s.p.tune = tunables{lanes: 2, creditMax: 1 << 12, copyLimit: 200, copyPool: 2000, eagerMax: 1000, bufferedMax: 1 << 14}
+	limits, eager := []int{64, 100, 1000}, 100
+	if s.lends = s.one(3, "lends"); s.lends {
+		s.p.tune.copyLimit, s.p.tune.copyPool = 1<<13, 1<<15
+		limits, eager = []int{1000, 1 << 13}, 1<<13
+	}
 	s.p.unpromised = 1 << 12
 	s.p.host, s.p.scratch, s.p.pool.Limit = &host{pml: s.p}, make([]byte, 64), 1<<20
 	s.foe, s.friend = s.join(1), s.join(2)
 	for range rapid.IntRange(1, 3).Draw(t, "rails") {
 		g := &gate{siege: s, result: btl.Done}
 		g.rail = &rail{pml: s.p, peer: s.foe, endpoint: g, module: postern{gate: g}, weight: 1, attr: btl.Attr{
-			EagerLimit: 100, MaxFrame: rapid.SampledFrom([]int{64, 100, 1000}).Draw(t, "limit"), Reliable: true}}
+			EagerLimit: eager, MaxFrame: rapid.SampledFrom(limits).Draw(t, "limit"), Reliable: true}}
 		g.rail.path.Index = len(s.gates)
 		s.gates = append(s.gates, g)
 		s.foe.also(g.rail, rails.Up)
@@ -289,7 +296,7 @@ func (s *siege) act() {
 	n := rapid.SampledFrom([]int{0, 1, 30, 100, 320}).Draw(s.T, "length")
 	buf, behind := memory[:n:n], memory[n:]
 	tag := rapid.IntRange(-1, 2).Draw(s.T, "its tag")
-	switch rapid.IntRange(0, 9).Draw(s.T, "act") {
+	switch rapid.IntRange(0, 12).Draw(s.T, "act") {
 	case 0, 1, 2:
 		op, err := c.irecv(buf, nil, AnySource, tag)
 		s.keep(op, buf, behind, err)
@@ -300,8 +307,15 @@ func (s *siege) act() {
 		}
 	case 4, 5:
 		if foe := c.groupRank(s.foe); foe >= 0 {
+			if s.lends && s.one(2, "long") {
+				buf = make([]byte, copyFirst+1)
+			}
+			fill(buf, ours)
 			op, err := c.isend(buf, nil, foe, max(tag, 0), Mode(rapid.IntRange(0, 3).Draw(s.T, "mode")))
-			s.keep(op, nil, nil, err)
+			s.keep(op, buf, nil, err)
+			if op == nil {
+				clear(buf)
+			}
 		}
 	case 6:
 		if in := c.freedFind(tag); in != nil {
@@ -328,6 +342,71 @@ func (s *siege) act() {
 		made, err := s.p.newContext(id, rapid.SampledFrom([]*Group{ConsecutiveGroup(0, 3), ConsecutiveGroup(0, 2), NewGroup([]int32{0, 2})}).Draw(s.T, "group"), Manner{})
 		require.NoError(s, err)
 		s.contexts = append(s.contexts, made)
+	case 10, 11, 12:
+		s.ask()
+	}
+}
+
+// ours is what the process's messages consist of, as long as their buffers are the library's.
+const ours = 0xA5
+
+func fill(b []byte, with byte) {
+	for i := range b {
+		b[i] = with
+	}
+}
+
+// ask asks for the ends of sends, in one of the ways to do so.
+func (s *siege) ask() {
+	var reqs []Request
+	for _, l := range s.calls {
+		if l.op != nil && l.op.gen == l.gen && l.op.isSend && !s.one(3, "not") {
+			reqs = append(reqs, Request{l.op, l.gen})
+		}
+	}
+	if len(reqs) == 0 {
+		return
+	}
+	switch rapid.IntRange(0, 3).Draw(s.T, "how") {
+	case 0:
+		reqs[0].op.claim()
+	case 1:
+		claimOne(reqs)
+	case 2: // waits, and its context ends
+		w := s.p.newWaitSet(reqs)
+		(*allOver)(w).Done()
+		s.p.freeWaitSet(w)
+	case 3:
+		s.p.leave(reqs[0].op)
+	}
+}
+
+// lent is what operations lend to frames to the peer. Each lends what only waits to be acknowledged, or copied.
+func (s *siege) lent(pe *peer) (n int) {
+	s.p.eachOperation(func(op *operation) {
+		f := op.lent
+		if f == nil || op.peer != pe {
+			return
+		}
+		n += f.Size
+		require.Same(s, op, f.op)
+		require.Equal(s, 1, op.frames)
+		require.NotNil(s, f.copy, "there is room for the copy")
+		require.Equal(s, delivery.Unread, f.Fate())
+		require.False(s, op.wanted || op.orphan || op.busy)
+	})
+	return n
+}
+
+// reads has the transport look at a frame that it has. Not all are of messages.
+func (g *gate) reads(f *btl.Frame) {
+	var h wire.Header
+	require.NoError(g, h.Decode(f.Header, f.Size))
+	if h.Kind != wire.Eager && h.Kind != wire.Request && h.Kind != wire.Data {
+		return
+	}
+	for _, b := range append([][]byte{f.Payload}, f.More...) {
+		require.Equal(g, len(b), bytes.Count(b, []byte{ours}), "what is sent was given back before")
 	}
 }
 
@@ -395,6 +474,7 @@ func (s *siege) happen() {
 		if len(g.held) > 0 && g.rail.up() {
 			f := g.held[0]
 			g.held = g.held[1:]
+			g.reads(f)
 			g.rail.Released(f)
 		}
 	case 3:
@@ -449,8 +529,12 @@ func (s *siege) check() {
 		}
 		require.Equal(s, len(g.held), n, "the transport has what it has")
 	}
+	require.Equal(s, s.lent(foe), foe.lent)
 	for _, l := range s.calls {
 		if l.op != nil && (l.op.gen != l.gen || l.op.done) {
+			if l.behind == nil {
+				clear(l.buf) // by the program that has sent it
+			}
 			l.after = bytes.Clone(l.buf)
 			if l.op.gen == l.gen {
 				s.p.freeOperation(l.op)
@@ -493,6 +577,7 @@ func (s *siege) end() {
 	require.Zero(s, s.p.buffered, "buffered sends")
 	require.Zero(s, s.foe.taking)
 	require.Zero(s, s.foe.sends)
+	require.Zero(s, s.foe.lent)
 }
 
 // besiege is the property.
