@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/whowaits"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -295,4 +296,21 @@ func TestManySendsAreCopiedIfTheirPeerWasPromptBefore(t *testing.T) {
 		_, err := WaitAll(ctx, reqs, nil)
 		require.NoError(t, err)
 	})
+}
+
+// A send that is complete for whoever asks waits for nothing. There may be more of these than a report has room for.
+func TestSendThatLendsIsNoneThatWaits(t *testing.T) {
+	pe, _, c := promptPeer(t, 20*time.Microsecond)
+	reqs := several(t, pe, c, 6)
+	waits := func() []whowaits.Wait {
+		pe.pml.engine.Unlock() // who asks takes it
+		defer pe.pml.engine.Lock()
+		return pe.pml.Waits().Waits
+	}
+	require.Empty(t, waits())
+	s := (*allOver)(pe.pml.newWaitSet(reqs))
+	require.False(t, s.Done())
+	require.Len(t, waits(), 1)
+	require.True(t, waits()[0].Blocked)
+	pe.pml.freeWaitSet((*waitSet)(s))
 }

@@ -84,8 +84,8 @@ func (w *waits) describe(c *Context) {
 
 // add adds an operation.
 func (w *waits) add(op *operation) {
-	if op.context == nil || op.context.id == noticeContext {
-		return
+	if op.context == nil || op.context.id == noticeContext || op.lends() && op.blocked == 0 && !op.pml.closing {
+		return // the last is a send that is complete for whoever asks
 	}
 	a := whowaits.Wait{
 		ID: op.handle(), Comm: op.context.id / 2, Collective: op.context.id%2 > 0, Bytes: op.size, State: whowaits.Moving,
