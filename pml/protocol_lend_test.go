@@ -314,3 +314,12 @@ func TestSendThatLendsIsNoneThatWaits(t *testing.T) {
 	require.True(t, waits()[0].Blocked)
 	pe.pml.freeWaitSet((*waitSet)(s))
 }
+
+// A blocking send that is complete at once sets no clock.
+func TestSendThatIsCompleteIsNotOverdue(t *testing.T) {
+	pe, _, c := promptPeer(t, 20*time.Microsecond)
+	op, _, _ := lending(t, pe, c)
+	_, err := pe.pml.awaitAlone(t.Context(), op)
+	require.NoError(t, err)
+	require.Empty(t, pe.pml.overdue.sends)
+}

@@ -74,8 +74,8 @@ func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
 
 // awaitOrLeave is awaitAlone for who puts the message back that was given back.
 func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound, error) {
-	op.block()
 	op.claim()
+	op.block()
 	if !op.done {
 		wait := p.traceWait(1)
 		err := p.engine.Wait(ctx, (*lone)(op), op.source())
