@@ -300,19 +300,22 @@ func TestManySendsAreCopiedIfTheirPeerWasPromptBefore(t *testing.T) {
 
 // A send that is complete for whoever asks waits for nothing. There may be more of these than a report has room for.
 func TestSendThatLendsIsNoneThatWaits(t *testing.T) {
-	pe, _, c := promptPeer(t, 20*time.Microsecond)
-	reqs := several(t, pe, c, 6)
-	waits := func() []whowaits.Wait {
-		pe.pml.engine.Unlock() // who asks takes it
-		defer pe.pml.engine.Lock()
-		return pe.pml.Waits().Waits
-	}
-	require.Empty(t, waits())
-	s := (*allOver)(pe.pml.newWaitSet(reqs))
-	require.False(t, s.Done())
-	require.Len(t, waits(), 1)
-	require.True(t, waits()[0].Blocked)
-	pe.pml.freeWaitSet((*waitSet)(s))
+	synctest.Test(t, func(t *testing.T) { // or what is lent might be copied meanwhile
+		pe, _, c := promptPeer(t, 20*time.Microsecond)
+		reqs := several(t, pe, c, 6)
+		waits := func() []whowaits.Wait {
+			pe.pml.engine.Unlock() // who asks takes it
+			defer pe.pml.engine.Lock()
+			return pe.pml.Waits().Waits
+		}
+		require.Empty(t, waits())
+		s := (*allOver)(pe.pml.newWaitSet(reqs))
+		require.False(t, s.Done())
+		w := waits()
+		require.Len(t, w, 1)
+		require.True(t, w[0].Blocked)
+		pe.pml.freeWaitSet((*waitSet)(s))
+	})
 }
 
 // A blocking send that is complete at once sets no clock.

@@ -208,6 +208,15 @@ func claimOne(reqs []Request) int {
 	return -1
 }
 
+// claimAll has all of the sends end that only need a copy for that.
+func claimAll(reqs []Request) {
+	for _, r := range reqs {
+		if r.op != nil && !r.over() && r.op.lends() {
+			r.op.claim()
+		}
+	}
+}
+
 // take ends a request that is over and leaves none in its place.
 func take(r *Request) (st Status, err error) {
 	if r.op != nil && !r.Instant() {
@@ -349,6 +358,9 @@ func WaitSome(ctx context.Context, reqs []Request, out []Outcome) ([]Outcome, er
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()
+	if i, err := p.firstOver(reqs); i < 0 && err == nil {
+		claimAll(reqs)
+	}
 	if _, err := p.waitForOne(ctx, reqs); err != nil {
 		return out, err
 	}
@@ -377,11 +389,10 @@ func TestSome(reqs []Request, out []Outcome) ([]Outcome, error) {
 	p.engine.Lock()
 	defer p.engine.Unlock()
 	p.engine.Poll(p.sourceOf(reqs))
-	before := len(out)
-	if out = collect(reqs, out); len(out) == before && claimOne(reqs) >= 0 {
-		out = collect(reqs, out)
+	if i, err := p.firstOver(reqs); i < 0 && err == nil {
+		claimAll(reqs)
 	}
-	return out, nil
+	return collect(reqs, out), nil
 }
 
 // sourceOf returns where the end of the first request that is not over is expected

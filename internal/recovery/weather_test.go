@@ -21,7 +21,7 @@ func TestWhateverTheWeather(t *testing.T) {
 		s := simulateOn(t, net)
 		s.awake = net.Awake
 		f := s.add([]Controller{NewReno(packetSize), NewCubic(packetSize)}[r.IntN(2)], 0)
-		f.Path.config.MostProbe = time.Second
+		f.config.MostProbe = time.Second
 		for s.now < net.Calm() {
 			if f.left+len(f.again)+len(f.paused) < 30 {
 				f.left += r.IntN(1 << r.IntN(6))

@@ -58,7 +58,6 @@ func TestDataGetsThroughNowhere(t *testing.T) {
 		require.Less(t, w.now-before, 2*time.Minute, "RTO.Max is one")
 		w.tap = barren(&packets, 0, 1)
 		here.say(0, 50_000)
-		before = w.now
 		w.run(w.now+time.Hour, func() bool { return here.down != nil })
 		require.ErrorIs(t, here.down, ErrNoAnswer)
 		require.Less(t, packets, 1000)

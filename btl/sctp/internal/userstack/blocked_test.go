@@ -38,8 +38,8 @@ func TestASocketThatIsBlockedForEver(t *testing.T) {
 		return s
 	}
 	a, b := open("127.0.0.1"), open("127.0.0.2")
-	defer a.Close()
-	defer b.Close()
+	defer func() { _ = a.Close() }()
+	defer func() { _ = b.Close() }()
 	here := new(user)
 	to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), b.Port())
 	opened, err := a.Associate(stack.Route{Pairs: []stack.Pair{{Local: netip.MustParseAddr("127.0.0.1"), Remote: to, Nearby: true}}}, here)

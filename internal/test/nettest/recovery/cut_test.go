@@ -33,7 +33,7 @@ func TestPacketsThatMayBeCut(t *testing.T) {
 			there, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(far.B.Addr(0), 0)))
 			return err
 		}))
-		defer there.Close()
+		defer func() { _ = there.Close() }()
 		var here *datagram.Socket
 		require.NoError(t, a.Do(func() (err error) {
 			here, err = datagram.Open(netip.AddrPortFrom(near.A.Addr(0), 0), 0, 0)

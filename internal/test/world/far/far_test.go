@@ -193,23 +193,30 @@ func TestCopiesGoInPartsToo(t *testing.T) {
 	}
 }
 
-// sizes are those that a sweep is of.
-var sizes = []int{1, 64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20}
+// A sweep is of these sizes, at these distances in ms, with so many messages at a time, which have at least this part of the link.
+type sweep struct {
+	sizes, trips, windows []int
+	least                 float64
+}
 
-// What part of a link messages of all sizes have, at all distances. Shown alone: where it is less, decisions say why.
+// What part of a link messages of all sizes have, at all distances. The long form shows them: where it is little, decisions say why.
 func TestSweep(t *testing.T) {
-	if !need.Soaking() {
-		t.Skip("shows some hundred figures")
+	s := sweep{[]int{4 << 10, 64 << 10}, []int{40}, []int{4}, 0.85}
+	if need.Soaking() {
+		s = sweep{[]int{1, 64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20}, []int{1, 10, 40, 100, 160}, []int{1, 4, 64}, 0.001}
 	}
-	for _, trip := range []time.Duration{1, 10, 40, 100, 160} {
+	for _, trip := range s.trips {
 		for _, k := range all {
-			l := link{100 * mbit, trip * time.Millisecond}
-			for _, window := range []int{1, 4, 64} {
+			l := link{100 * mbit, time.Duration(trip) * time.Millisecond}
+			for _, window := range s.windows {
 				line := ""
-				for _, size := range sizes {
-					if size*window <= 256<<20 {
-						line += fmt.Sprintf(" %.2f", part(t, k, l, size, window, 8, 20_000))
+				for _, size := range s.sizes {
+					if size*window > 256<<20 {
+						continue
 					}
+					v := part(t, k, l, size, window, 8, 20_000)
+					line += fmt.Sprintf(" %.2f", v)
+					assert.GreaterOrEqual(t, v, s.least, "%v, %s, %d of %d bytes at a time", l.trip, k.name, window, size)
 				}
 				t.Logf("%v, %s, %d at a time:%s", l.trip, k.name, window, line)
 			}
