@@ -1,5 +1,7 @@
 package pml
 
+import "slices"
+
 // The bytes of a message whose memory is scattered in short runs are packed for the transport, a piece at a time: a frame
 // has a copy of its bytes from the moment that it goes to a transport until that has passed it on. A frame that goes
 // again is packed again, since its operation still has the memory. So a long message takes packRoom of copies, and
@@ -11,6 +13,8 @@ const (
 	packPiece = 128 << 10
 	// packRoom is how much the copies for one peer take before the next piece waits.
 	packRoom = 1 << 20
+	// farRoom is that over a slow way whose transport holds what it takes for a round trip. A far link holds more than packRoom.
+	farRoom = 8 << 20
 )
 
 // packing is what a frame knows of its copy.
@@ -41,9 +45,17 @@ func (f *txFrame) unpack() {
 	f.Payload, f.packed.made = nil, false
 }
 
+// mayPack reports whether there is room for another copy.
+func (pe *peer) mayPack() bool {
+	return pe.packed < packRoom || pe.packed < farRoom && slices.ContainsFunc(pe.rails, (*rail).isFar)
+}
+
+// isFar reports whether the rail is slow, and holds what it takes for a round trip.
+func (r *rail) isFar() bool { return r.retains() && r.isSlow() }
+
 // unpacked moves on what has waited for copies to be given back.
 func (pe *peer) unpacked() {
-	if pe.unpacking && pe.packed < packRoom {
+	if pe.unpacking && pe.mayPack() {
 		pe.unpacking = false
 		pe.pump()
 	}

@@ -73,6 +73,28 @@ func TestScatteredMessagesArePackedInPieces(t *testing.T) {
 	require.NoError(t, op.err)
 }
 
+// Over a far way as much is packed as its link may hold, if the transport holds it until it has arrived.
+func TestScatteredMessagesOverAFarWay(t *testing.T) {
+	l, err := layout.Repeat(layout.Run(1<<10), 16<<10, 2<<10)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		speed    int64
+		confirms bool
+		packed   int
+	}{
+		"far":            {slowSpeed - 1, true, farRoom},
+		"quick":          {slowSpeed, true, packRoom},
+		"held no longer": {slowSpeed - 1, false, slowPiece}, // the system would only queue more
+	} {
+		pe, _, ctx := paced(t, c.speed)
+		pe.rails[0].attr.Confirms = c.confirms
+		op, err := ctx.isendOf(make([]byte, 32<<20), nil, l, 1, 5, Synchronous)
+		require.NoError(t, err)
+		pe.clear(&wire.Header{Handle: op.handle(), Accept: op.size, Remote: 1})
+		require.InDelta(t, c.packed, pe.packed, packPiece-1, name)
+	}
+}
+
 // A frame that is freed at once, since nobody acknowledges it, gives its copy back too.
 func TestPackedFramesThatNobodyAcknowledges(t *testing.T) {
 	pe, _, _ := promptPeer(t, 0)

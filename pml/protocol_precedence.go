@@ -10,7 +10,7 @@ const mostCompared = 16
 
 // nextStream is the cleared send that the next piece is cut of, or nil if none can be cut now.
 func (pe *peer) nextStream(q *opQueue) *operation {
-	packs := pe.packed < packRoom
+	packs := pe.mayPack()
 	var next *operation
 	compared := 0
 	for op := q.head; op != nil && compared < mostCompared; op = op.next {

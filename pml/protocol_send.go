@@ -175,7 +175,7 @@ func (pe *peer) keeps(size uint64, r *rail) bool {
 		return copied < t.copyPool
 	}
 	// A copy takes a small part of the round trip that its send would wait for. Half of the room is left to shorter messages.
-	return t.copyLimit > 0 && size <= uint64(t.eagerAwaited) && copied+int(size) <= t.copyPool/2 && r.retains() && r.isSlow()
+	return t.copyLimit > 0 && size <= uint64(t.eagerAwaited) && copied+int(size) <= t.copyPool/2 && r.isFar()
 }
 
 // sendEager sends the whole message. If there is room to keep a copy the send is
