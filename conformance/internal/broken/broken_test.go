@@ -40,12 +40,23 @@ func TestBroken(t *testing.T) {
 	}
 	wait.Wait()
 	// So many at once, on a machine that does other things, may stand still for that time before
-	// they come to their fault. Alone they do not.
+	// they come to their fault. Alone they do not. A fault at the end of a connection shows only if something is under way just then,
+	// which not every seed has on a slow machine.
 	for _, fault := range missed.faults {
-		if err := catch(fault, patience); err != nil {
+		if err := catchSoon(fault); err != nil {
 			t.Error(err)
 		}
 	}
+}
+
+// catchSoon is catch with a few seeds.
+func catchSoon(fault broken.Fault) (err error) {
+	for range 4 {
+		if err = catch(fault, patience); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 type lockedFaults struct {
