@@ -449,10 +449,6 @@ func TestAll(reqs []Request, statuses []Status) (failed []Outcome, done bool, er
 			return nil, false, nil
 		}
 	}
-	for _, r := range reqs {
-		if r.op != nil && !r.over() {
-			r.op.claim()
-		}
-	}
+	claimAll(reqs)
 	return takeAll(reqs, statuses), true, nil
 }
