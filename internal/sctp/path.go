@@ -63,6 +63,7 @@ type path struct {
 // A question is a heartbeat. Its answer has the same number.
 type question struct {
 	due    bool
+	again  bool   // it was asked more than once
 	number uint64 // 0: there is none under way
 	sent   int64
 	until  int64 // when it is not answered
@@ -221,12 +222,14 @@ func (a *Association) sounds(now int64, i int) {
 
 // ask makes a heartbeat, and appends it.
 func (a *Association) ask(now int64, i int, q *question, b []byte) []byte {
-	q.due, q.sent = false, now
-	for q.number = 0; q.number == 0; {
+	q.due, q.sent, q.again = false, now, q.number != 0
+	for q.number == 0 {
 		q.number = a.e.config.Random()
 	}
-	wait := a.rto(i)
-	q.until = now + min(wait<<min(a.paths[i].missed, 20), max(int64(a.e.config.RTOMax), wait))
+	if !q.again {
+		wait := a.rto(i)
+		q.until = now + min(wait<<min(a.paths[i].missed, 20), max(int64(a.e.config.RTOMax), wait))
+	}
 	b, start := chunk.Begin(b, chunk.TypeHeartbeat, 0)
 	b, field := chunk.BeginField(b, chunk.ParamHeartbeat)
 	return chunk.End(chunk.EndField(binary.BigEndian.AppendUint64(b, q.number), field), start)
@@ -246,8 +249,10 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 		case number == 0:
 		case p.beat.number == number:
 			took := min(in.now, p.beat.until) - p.beat.sent // if it is later still it has waited for us
+			if !p.beat.again {                              // else nobody knows which it is the answer to
+				a.sender.Path(i).Answered(took)
+			}
 			p.beat, p.missed = question{}, 0
-			a.sender.Path(i).Answered(took)
 			p.beatAt = a.nextBeat(in.now, i)
 			if p.state == Active {
 				a.sender.Path(i).Forgive()
@@ -354,6 +359,7 @@ func (a *Association) setState(now int64, i int, s PathState) {
 	case s == Active:
 		a.sender.SetState(now, i, transfer.Active)
 		p.seen = 0
+		a.leave(now)
 	case s == Down && was == Unconfirmed: // it carries no data, as before
 	case s == Down:
 		a.sender.SetState(now, i, transfer.Down)
@@ -365,6 +371,33 @@ func (a *Association) setState(now int64, i int, s PathState) {
 	}
 	if was.Up() != s.Up() {
 		a.owner.PathChanged(i)
+	}
+}
+
+// leave has data go no more over paths whose last answer was late, as it did while no other was active.
+func (a *Association) leave(now int64) {
+	for i := range a.paths {
+		if a.paths[i].state == Suspect && a.sender.State(i) == transfer.Active && a.another(i) {
+			a.sender.SetState(now, i, transfer.Suspect)
+		}
+	}
+}
+
+// seek asks whether another path is good, as an answer over one is late and no other is active. Where heartbeats have failed for some time
+// the next one would come late.
+func (a *Association) seek(now int64, i int) {
+	if a.another(i) {
+		return
+	}
+	for j := range a.paths {
+		p := &a.paths[j]
+		switch {
+		case j == i || p.beat.due:
+		case p.beat.number == 0:
+			p.beat.due, p.beatAt = true, 0
+		case now-p.beat.sent >= a.rto(j):
+			p.beat.due = true
+		}
 	}
 }
 
@@ -393,6 +426,7 @@ func (a *Association) watch(now int64) {
 			p.stuck++
 			a.shorter(i)
 			a.bad(now, i)
+			a.seek(now, i)
 			a.fruitless(now)
 		case a.sender.Path(i).Missed() >= recovery.MissedAtMost:
 			a.shorten(i)

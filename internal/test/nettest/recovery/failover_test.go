@@ -130,7 +130,7 @@ func tryPaths(t *testing.T, tr *trials.Trial) {
 			tr.Hangs(t, fmt.Sprintf("nothing goes on over the other network for a minute after fall %d", fall))
 		}
 		took := time.Since(start)
-		t.Logf("%s: %v", over.env, took)
+		t.Logf("%s: fall %d: %v", over.env, fall, took)
 		tr.Done(took)
 	}
 	for _, l := range links {
