@@ -92,23 +92,33 @@ func tryFailover(t *testing.T, tr *trials.Trial) {
 	requireFlow(t, r)
 }
 
-// overTwo are the transports of packets over two networks: SCTP with one of them in reserve and with both in use, and UDP.
+// overTwo are the transports over two networks: SCTP with one of them in reserve and with both in use, UDP, and TCP.
 var overTwo = []struct {
-	name string
-	env  []string
+	name     string
+	protocol byte
+	env      []string
 }{
-	{"sctp", []string{"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=user", "STRAND_BTL_SCTP_CMT=false"}},
-	{"sctp", []string{"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=user", "STRAND_BTL_SCTP_CMT=true"}},
-	{"udp", []string{"STRAND_BTL=udp,self"}},
+	{"sctp", testnet.UDP, []string{"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=user", "STRAND_BTL_SCTP_CMT=false"}},
+	{"sctp", testnet.UDP, []string{"STRAND_BTL=sctp,self", "STRAND_BTL_SCTP_STACK=user", "STRAND_BTL_SCTP_CMT=true"}},
+	{"udp", testnet.UDP, []string{"STRAND_BTL=udp,self"}},
+	{"tcp", testnet.TCP, []string{"STRAND_BTL=tcp,self"}},
 }
 
-// What goes over two networks goes on over the other one when one dies, and again when that one dies.
+// What goes over two networks goes on over the other one when one dies, and again when that one dies as the other comes back.
 func TestTrialsOfPaths(t *testing.T) {
 	t.Parallel()
-	trials.Trials{Short: 1, Each: falls, Beside: 4, Took: "from the loss of a network to two whole rounds over the other", Run: tryPaths}.Try(t)
+	trials.Trials{Short: 1, Each: falls, Beside: 4, Took: tookPaths, Run: func(t *testing.T, tr *trials.Trial) { tryPaths(t, tr, 1) }}.Try(t)
 }
 
-func tryPaths(t *testing.T, tr *trials.Trial) {
+// The same, where a network is dead for up to 13 s before it comes back.
+func TestTrialsOfLongOutages(t *testing.T) {
+	t.Parallel()
+	trials.Trials{Short: 1, Each: falls, Beside: 4, Took: tookPaths, Run: func(t *testing.T, tr *trials.Trial) { tryPaths(t, tr, 8) }}.Try(t)
+}
+
+const tookPaths = "from the loss of a network to two whole rounds over the other"
+
+func tryPaths(t *testing.T, tr *trials.Trial, outages int) {
 	n, a, b := nettest.Hosts(t)
 	var links []*testnet.Link
 	for i := range 2 {
@@ -118,11 +128,12 @@ func tryPaths(t *testing.T, tr *trials.Trial) {
 	r := startFlow(t, tr, nettest.Play("flow", []*testnet.Host{a, b}, over.env...))
 	lose := func(l *testnet.Link, what ...testnet.Pattern) {
 		for _, nic := range []*testnet.NIC{l.A, l.B} {
-			nic.Lose(testnet.UDP, false, what...)
+			nic.Lose(over.protocol, false, what...)
 		}
 	}
 	for fall := range falls {
-		after(time.Duration(tr.Random.IntN(100)) * time.Millisecond)
+		outage := time.Duration(tr.Random.IntN(100)) * time.Millisecond << tr.Random.IntN(outages)
+		after(outage)
 		lose(links[(fall+1)%2])
 		start := time.Now()
 		lose(links[fall%2], testnet.Pattern{})
@@ -130,7 +141,7 @@ func tryPaths(t *testing.T, tr *trials.Trial) {
 			tr.Hangs(t, fmt.Sprintf("nothing goes on over the other network for a minute after fall %d", fall))
 		}
 		took := time.Since(start)
-		t.Logf("%s: fall %d: %v", over.env, fall, took)
+		t.Logf("%s: fall %d, after %v: %v", over.env, fall, outage, took)
 		tr.Done(took)
 	}
 	for _, l := range links {
