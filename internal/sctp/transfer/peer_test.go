@@ -174,6 +174,20 @@ func TestFullPeerIsProbedWithTheOldest(t *testing.T) {
 	require.Equal(t, []int32{0}, send(s, now))
 }
 
+// So it is where the probe's packet has something else in it already, that leaves room for a shorter chunk only.
+func TestTheOldestHasAPacketOfItsOwn(t *testing.T) {
+	s := sending(t, Config{Window: 3100}, 2, 1)
+	require.NoError(t, s.config.Outgoing.Push(&stream.Message{Size: 500, Pieces: [][]byte{make([]byte, 500)}}))
+	require.Equal(t, []int32{2}, send(s, 0))
+	require.NoError(t, s.Acknowledge(100*ms, sack(t, tsn(-1), 50, nil)))
+	now := s.At()
+	s.Tick(now)
+	path, _, ok := s.Next(now)
+	require.True(t, ok)
+	require.Empty(t, s.Take(now, path, chunk.HeaderSize+100, 1100, nil))
+	require.Equal(t, []int32{0}, send(s, now))
+}
+
 // A window that takes nothing, or more than there can be, is borne.
 func TestWindowsThatLie(t *testing.T) {
 	s := sending(t, Config{}, 60_000, 1)

@@ -201,8 +201,8 @@ func (s *Sender) Take(now int64, path, used, most int, out []Chunk) []Chunk {
 		carried: Carried{packet: int64(w.path.Next()), way: uint8(path)},
 	}
 	p.probing = w.probe
-	if w.probe && (w.path.Unanswered() > 1 || s.told < w.packet) {
-		p.oldest()
+	if w.probe && (w.path.Unanswered() > 1 || s.told < w.packet) && !p.oldest() {
+		return out // the next packet has room
 	}
 	p.again()
 	if w.probe {
@@ -301,16 +301,21 @@ func (p *packer) continues() bool {
 // is under way. The answer then tells of all before it. If no answer has come to that, the next probes bring the
 // oldest chunk: a peer that has no room for any other takes that.
 
-// oldest takes the chunk for which all others wait.
-func (p *packer) oldest() {
+// oldest takes the chunk for which all others wait. It reports false if there is one and something else leaves it no room.
+func (p *packer) oldest() bool {
 	n := p.base
-	if n == p.next || !p.fits(n) {
-		return
+	if n == p.next {
+		return true
 	}
-	if fate := p.at(n).fate; fate == underWay || fate == lost || fate == paused {
-		p.carried.add(n)
-		p.repeat(n)
+	if fate := p.at(n).fate; fate != underWay && fate != lost && fate != paused {
+		return true
 	}
+	if !p.fits(n) {
+		return p.size <= chunk.HeaderSize
+	}
+	p.carried.add(n)
+	p.repeat(n)
+	return true
 }
 
 // latest takes the last chunk that is under way, if there is nothing else.
