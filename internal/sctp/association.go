@@ -76,7 +76,8 @@ type Association struct {
 	in             *stream.Incoming
 	sender         *transfer.Sender
 	receiver       *transfer.Receiver
-	sackPath       int
+	sackPath       int    // where the latest data has come from
+	strayed        bool   // the last acknowledgement went elsewhere
 	Sent, Received uint64 // packets
 }
 
@@ -124,6 +125,11 @@ func (a *Association) establish(now int64) {
 	}
 	if a.begin.trip > 0 {
 		a.sender.Path(0).Answered(a.begin.trip)
+	}
+	for i := range a.paths {
+		if a.paths[i].state == Active && a.sender.Path(i).Smoothed == 0 {
+			a.paths[i].beat.due = true // a lost answer is missed after a round trip, or after RTO.Initial where that is not known
+		}
 	}
 	a.begin = beginning{}
 }

@@ -60,20 +60,33 @@ type path struct {
 	report    []byte // causes for an ERROR
 }
 
-// A question is a heartbeat. Its answer has the same number.
+// A question is a heartbeat. Its answer has the same number, and says which it is the answer to where it was asked several times.
 type question struct {
 	due    bool
-	again  bool   // it was asked more than once
+	again  int    // how often it was asked once more
 	number uint64 // 0: there is none under way
-	sent   int64
-	until  int64 // when it is not answered
-	size   int   // of its packet; 0: no more than it takes
+	first  int64  // when it was sent
+	sent   int64  // and when for the last time
+	until  int64  // when it is not answered
+	size   int    // of its packet; 0: no more than it takes
+}
+
+// asked is when it was sent that an answer belongs to; 0: that is not known.
+func (q *question) asked(which uint64) int64 {
+	switch which {
+	case 0:
+		return q.first
+	case uint64(q.again) & whichTime:
+		return q.sent
+	}
+	return 0
 }
 
 // packet is how long packets may be: those of SCTP are multiples of four.
 func (p *path) packet() int { return p.mtu.Size() &^ 3 }
 
 const (
+	whichTime    = 0xff // the bits of the number on the wire that say how often it had been asked before
 	questionInfo = 8
 	questionSize = 4 + 4 + questionInfo // of the chunk
 )
@@ -222,17 +235,20 @@ func (a *Association) sounds(now int64, i int) {
 
 // ask makes a heartbeat, and appends it.
 func (a *Association) ask(now int64, i int, q *question, b []byte) []byte {
-	q.due, q.sent, q.again = false, now, q.number != 0
-	for q.number == 0 {
-		q.number = a.e.config.Random()
-	}
-	if !q.again {
+	q.due, q.sent = false, now
+	if q.number == 0 {
+		q.first = now
 		wait := a.rto(i)
 		q.until = now + min(wait<<min(a.paths[i].missed, 20), max(int64(a.e.config.RTOMax), wait))
+	} else {
+		q.again++
+	}
+	for q.number == 0 {
+		q.number = a.e.config.Random() &^ whichTime
 	}
 	b, start := chunk.Begin(b, chunk.TypeHeartbeat, 0)
 	b, field := chunk.BeginField(b, chunk.ParamHeartbeat)
-	return chunk.End(chunk.EndField(binary.BigEndian.AppendUint64(b, q.number), field), start)
+	return chunk.End(chunk.EndField(binary.BigEndian.AppendUint64(b, q.number|uint64(q.again)&whichTime), field), start)
 }
 
 // answered takes a HEARTBEAT ACK.
@@ -243,14 +259,15 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 		return
 	}
 	number := binary.BigEndian.Uint64(f.Value)
+	which := number & whichTime
+	number &^= whichTime
 	for i := range a.paths {
 		p := &a.paths[i]
 		switch {
 		case number == 0:
 		case p.beat.number == number:
-			took := min(in.now, p.beat.until) - p.beat.sent // if it is later still it has waited for us
-			if !p.beat.again {                              // else nobody knows which it is the answer to
-				a.sender.Path(i).Answered(took)
+			if asked := p.beat.asked(which); asked != 0 {
+				a.sender.Path(i).Answered(min(in.now, p.beat.until) - asked) // if it is later still it has waited for us
 			}
 			p.beat, p.missed = question{}, 0
 			p.beatAt = a.nextBeat(in.now, i)
@@ -315,7 +332,7 @@ func (a *Association) bad(now int64, i int) {
 	}
 	p.counted = max(now, 1)
 	p.errors++
-	if p.state.Up() || !a.anyUp() {
+	if !a.another(i) && (p.state.Up() || !a.anyUp()) { // of four networks three may be dead while nothing goes over the fourth
 		a.errors++
 	}
 	switch {
@@ -360,6 +377,10 @@ func (a *Association) setState(now int64, i int, s PathState) {
 		a.sender.SetState(now, i, transfer.Active)
 		p.seen = 0
 		a.leave(now)
+		if a.strayed && i == a.sackPath {
+			a.strayed = false
+			a.receiver.Repeat(now)
+		}
 	case s == Down && was == Unconfirmed: // it carries no data, as before
 	case s == Down:
 		a.sender.SetState(now, i, transfer.Down)
@@ -383,23 +404,40 @@ func (a *Association) leave(now int64) {
 	}
 }
 
-// seek asks whether another path is good, as an answer over one is late and no other is active. Where heartbeats have failed for some time
-// the next one would come late.
+// seek has all paths asked whether they are good, as an answer over one is late and no other is active.
 func (a *Association) seek(now int64, i int) {
 	if a.another(i) {
 		return
 	}
 	for j := range a.paths {
-		p := &a.paths[j]
-		switch {
-		case j == i || p.beat.due:
-		case p.beat.number == 0:
-			p.beat.due, p.beatAt = true, 0
-		case now-p.beat.sent >= a.rto(j):
-			p.beat.due = true
+		if j != i {
+			a.askAgain(now, j)
 		}
 	}
 }
+
+// came notes that a packet of the peer's has come over a path. Its way here is good, and probably the other one too: acknowledgements
+// are to go back there, and not where all is lost, perhaps, of which who sends no data knows nothing.
+func (a *Association) came(now int64, i int) {
+	if a.paths[i].state != Active {
+		a.askAgain(now, i)
+	}
+}
+
+// askAgain has a heartbeat sent over a path once more, in growing distances. Where they have failed for some time the next one would come
+// much later.
+func (a *Association) askAgain(now int64, i int) {
+	switch p := &a.paths[i]; {
+	case p.beat.due:
+	case p.beat.number == 0:
+		p.beat.due, p.beatAt = true, 0
+	case now-p.beat.sent >= min(leastDistance<<min(p.beat.again, 20), a.rto(i)):
+		p.beat.due = true
+	}
+}
+
+// leastDistance is the first between two heartbeats, of which the second is asked for by something that has happened.
+const leastDistance = int64(time.Millisecond)
 
 // watch looks what the sender has found out about paths.
 func (a *Association) watch(now int64) {

@@ -21,6 +21,7 @@ func (a *Association) receive(in *incoming, path int, chunks chunk.Chunks) {
 	a.packet = packetState{immediate: in.joined} // as several are answered
 	if a.sender != nil {
 		a.paths[path].tried(in.from)
+		a.came(in.now, path)
 	}
 	for a.state != Closed {
 		c, ok := chunks.Next()

@@ -159,6 +159,7 @@ func (a *Association) fill(now int64, i, start int, data bool, b []byte) []byte 
 		return b
 	}
 	if a.receiver.Due() != 0 && i == a.backPath() {
+		a.strayed = i != a.sackPath
 		b = a.receiver.AppendSACK(b, most-(len(b)-start), a.in.Window())
 	}
 	if !data && a.sends() {

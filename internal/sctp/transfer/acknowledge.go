@@ -206,7 +206,9 @@ func (s *Sender) listen(had int, news bool) {
 	case s.told < full:
 		s.Full++
 		for i := range s.ways {
-			s.ways[i].errors = 0
+			if s.usable(i) { // of the others it says nothing
+				s.ways[i].errors = 0
+			}
 		}
 	case had < full && s.at(s.base).fate == underWay:
 		s.ways[s.at(s.base).way].probe = true // whatever else seems to be under way

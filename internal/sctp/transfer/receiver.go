@@ -160,6 +160,14 @@ func (r *Receiver) Packet(now int64, path int, immediate bool) {
 	r.now = r.now || immediate || r.pending >= r.config.Every || r.highest != r.cumulative && r.mixed == 0
 }
 
+// Repeat has the last acknowledgement sent once more, at once: it may have been lost.
+func (r *Receiver) Repeat(now int64) {
+	if r.pending == 0 {
+		r.pending, r.since = 1, now
+	}
+	r.now = true
+}
+
 // Due is when to acknowledge what has arrived; 0: there is nothing to acknowledge.
 func (r *Receiver) Due() int64 {
 	switch {
