@@ -90,7 +90,9 @@ func (a *Association) agreed(now int64) {
 }
 
 // expired takes the error that the cookie was too old: a new one is asked for, that lives longer
-// (section 5.2.6).
+// (section 5.2.6). It is asked for with a new tag. Errors of earlier cookies are not taken for this one's then, and a peer that has
+// taken an earlier one, and whose answer was lost, takes this one for a restart: with a known tag it is in no row of the table in
+// section 5.2.4, and is not answered.
 func (a *Association) expired(now int64, by uint32) {
 	if a.state != CookieEchoed {
 		return
@@ -101,6 +103,7 @@ func (a *Association) expired(now int64, by uint32) {
 	}
 	a.enter(now, CookieWait)
 	a.peerTag = 0
+	a.e.retag(a)
 	a.begin.longer = by/1000*2 + 1000
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -224,6 +225,30 @@ func TestStaleCookie(t *testing.T) {
 	here = a.call(b)
 	w.run(w.now+time.Hour, func() bool { return here.down != nil })
 	require.ErrorIs(t, here.down, syscall.ETIMEDOUT)
+}
+
+// A cookie has come back too late several times, as to a process that stood still. The peer has taken the next one when it is told so once
+// more.
+func TestErrorOfAnEarlierCookie(t *testing.T) {
+	w := newWorld(t, 1, 1, quiet())
+	a, b := w.join(0, 1, nil), w.join(1, 1, func(c *Config) { c.CookieLife = time.Second })
+	var late []datagram
+	w.tap = func(d datagram) bool {
+		if slices.Contains(types(d.bytes), chunk.TypeCookieEcho) {
+			late = append(late, d)
+			return false
+		}
+		return true
+	}
+	here := a.call(b)
+	w.run(10*time.Second, nil)
+	w.tap = func(datagram) bool { return true }
+	w.deliver(late[0])
+	w.run(w.now+18*time.Millisecond, nil)
+	w.deliver(late[1])
+	w.run(w.now+time.Second, func() bool { return here.up })
+	require.True(t, here.up)
+	exchange(t, w, here, here.other(b))
 }
 
 // What an INIT says is checked, and what is not known in it is answered.

@@ -91,6 +91,13 @@ func (e *Endpoint) register(a *Association) {
 	}
 }
 
+// retag has an association be found by a new tag.
+func (e *Endpoint) retag(a *Association) {
+	delete(e.byTag, a.tag)
+	a.tag = e.fresh()
+	e.byTag[a.tag] = a
+}
+
 func (e *Endpoint) unregister(a *Association) {
 	delete(e.byTag, a.tag)
 	for i := range a.paths {
@@ -102,6 +109,18 @@ func (e *Endpoint) unregister(a *Association) {
 func (e *Endpoint) release(a *Association, addr netip.AddrPort) {
 	if p := (peer{addr, a.port}); e.byPeer[p] == a {
 		delete(e.byPeer, p)
+	}
+}
+
+// Tagged is the association that a tag of ours is of, nil if there is none.
+func (e *Endpoint) Tagged(tag uint32) *Association { return e.byTag[tag] }
+
+// All are the associations that there are, in any order.
+func (e *Endpoint) All(yield func(*Association) bool) {
+	for _, a := range e.byTag {
+		if !yield(a) {
+			return
+		}
 	}
 }
 

@@ -51,12 +51,6 @@ func (s *Stack) newAssociation() *association {
 	return a
 }
 
-// adopt takes the protocol's part.
-func (a *association) adopt(p *sctp.Association) {
-	a.p = p
-	a.s.byTag[p.Tag()] = a
-}
-
 // forget ends what the stack knows of it.
 func (a *association) forget() {
 	a.over = true
@@ -67,9 +61,6 @@ func (a *association) forget() {
 	if a.severed {
 		a.severed = false
 		a.s.severed--
-	}
-	if a.s.byTag[a.p.Tag()] == a {
-		delete(a.s.byTag, a.p.Tag())
 	}
 }
 
@@ -90,7 +81,7 @@ func (s *Stack) Associate(r stack.Route, h stack.Handler) (stack.Association, er
 	if err != nil {
 		return nil, err
 	}
-	a.adopt(p)
+	a.p = p
 	if t := s.cfg.ConnectTimeout; t > 0 {
 		a.giveUp = s.cfg.Loop.After(t, func() { a.fail(syscall.ETIMEDOUT) })
 	}

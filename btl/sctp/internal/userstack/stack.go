@@ -31,7 +31,6 @@ type Stack struct {
 	inside   int            // calls of the endpoint that have not returned: nothing is sent meanwhile
 	out      []byte         // packets of one batch
 	reply    []byte
-	byTag    map[uint32]*association // by ours
 	filter   func(packet []byte) bool
 	severed  int // associations, for tests
 	closed   bool
@@ -58,8 +57,7 @@ func Open(c stack.Config) (*Stack, error) {
 			Why: "with btl_sctp_encap_port a peer may be a kernel, and Linux numbers the pieces of a message otherwise than RFC 8260 says (section 2.1)"}
 	}
 	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
-	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket),
-		byTag: make(map[uint32]*association)}
+	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket)}
 	var err error
 	if s.endpoint, err = sctp.NewEndpoint(s.protocol()); err != nil {
 		return nil, err
@@ -258,7 +256,7 @@ func (s *Stack) Close() error {
 	if s.closed {
 		return nil
 	}
-	for _, a := range s.byTag {
+	for a := range s.associations {
 		a.Abort()
 	}
 	s.settle()
@@ -279,7 +277,7 @@ func (s *Stack) loses(packet []byte) bool { return s.filter != nil && !s.filter(
 // accept makes a peer's association known.
 func (s *Stack) accept(p *sctp.Association) sctp.Owner {
 	a := s.newAssociation()
-	a.adopt(p)
+	a.p = p
 	if a.h = s.cfg.Accept(a); a.h == nil {
 		a.forget()
 		return nil
@@ -324,7 +322,32 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 
 // stranger reports whether a packet is for no association that there is, such as an INIT.
 func (s *Stack) stranger(b []byte) bool {
-	return len(b) < chunk.HeaderSize || s.byTag[binary.BigEndian.Uint32(b[4:])] == nil
+	return len(b) < chunk.HeaderSize || s.tagged(b[4:]) == nil
+}
+
+// tagged is the association that a tag is of, nil if there is none.
+func (s *Stack) tagged(tag []byte) *association {
+	if p := s.endpoint.Tagged(binary.BigEndian.Uint32(tag)); p != nil {
+		return ownerOf(p)
+	}
+	return nil
+}
+
+// associations are all that there are.
+func (s *Stack) associations(yield func(*association) bool) {
+	for p := range s.endpoint.All {
+		if a := ownerOf(p); a != nil && !yield(a) {
+			return
+		}
+	}
+}
+
+// ownerOf is the stack's part of an association, nil when it is over.
+func ownerOf(p *sctp.Association) *association {
+	if a, ok := p.Owner().(*association); ok && !a.over {
+		return a
+	}
+	return nil
 }
 
 // isSevered reports whether a packet is for an association that hears nothing.
@@ -332,7 +355,7 @@ func (s *Stack) isSevered(b []byte) bool {
 	if s.severed == 0 || len(b) < chunk.HeaderSize {
 		return false
 	}
-	a := s.byTag[binary.BigEndian.Uint32(b[4:])]
+	a := s.tagged(b[4:])
 	return a != nil && a.severed
 }
 
@@ -362,12 +385,12 @@ func (so *socket) Undelivered(f rawio.Failure) {
 	remote := netip.AddrPortFrom(f.To.Addr().WithZone(""), f.To.Port())
 	tag := binary.BigEndian.Uint32(f.Sent[4:])
 	if tag == 0 { // an INIT, which says our own
-		if a := s.byTag[binary.BigEndian.Uint32(f.Sent[chunk.HeaderSize+4:])]; a != nil {
+		if a := s.tagged(f.Sent[chunk.HeaderSize+4:]); a != nil {
 			a.refusedAt(remote)
 		}
 		return
 	}
-	for _, a := range s.byTag {
+	for a := range s.associations {
 		if a.p.PeerTag() == tag && a.p.Remote().Port() == remote.Port() {
 			a.fail(f.Code)
 			return
