@@ -333,16 +333,25 @@ func (a *Association) bad(now int64, i int) {
 	p.counted = max(now, 1)
 	p.errors++
 	if !a.another(i) && (p.state.Up() || !a.anyUp()) { // of four networks three may be dead while nothing goes over the fourth
-		a.errors++
+		if a.errors++; a.errors == 1 {
+			a.failing = now
+		}
 	}
 	switch {
-	case a.errors > a.e.config.AssocMaxRetrans:
+	case a.outlasted(now):
 		a.end(ErrNoAnswer)
 	case p.errors > a.e.config.PathMaxRetrans:
 		a.setState(now, i, Down)
 	case p.state == Active:
 		a.setState(now, i, Suspect)
 	}
+}
+
+// outlasted reports whether nobody answers any more. As many errors as the association is given come sooner over several paths, of which each has
+// its own. It is given the time that they take at the least over one.
+func (a *Association) outlasted(now int64) bool {
+	most := a.e.config.AssocMaxRetrans
+	return a.errors > most && now-a.failing >= int64(most)*a.e.config.pace()
 }
 
 // another reports whether there is another active path. Without one nothing is gained by calling lost what is under

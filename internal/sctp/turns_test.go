@@ -45,3 +45,28 @@ func TestNetworksDieByTurns(t *testing.T) {
 		}
 	}
 }
+
+// All networks are dead for some seconds. The association outlasts that over eight as over one, whether data is to be sent or not. If they
+// stay dead it ends.
+func TestManyPathsOutlastABreak(t *testing.T) {
+	for _, networks := range []int{1, 2, 4, 8} {
+		for _, silent := range []bool{false, true} {
+			w, here, there := pair(t, networks, quiet(), nil)
+			w.run(w.now+2*time.Minute, nil)
+			w.tap = func(datagram) bool { return false }
+			if !silent {
+				here.say(0, 50_000)
+			}
+			w.run(w.now+8*time.Second, nil)
+			w.tap = func(datagram) bool { return true }
+			w.run(w.now+2*time.Minute, nil)
+			require.NoError(t, here.down, "%d networks", networks)
+			require.NoError(t, there.down, "%d networks", networks)
+			require.Equal(t, here.sent, there.received)
+			w.tap = func(datagram) bool { return false }
+			w.run(w.now+10*time.Minute, nil)
+			require.ErrorIs(t, here.down, ErrNoAnswer)
+			require.ErrorIs(t, there.down, ErrNoAnswer)
+		}
+	}
+}
