@@ -413,13 +413,11 @@ func (a *Association) leave(now int64) {
 	}
 }
 
-// seek has all paths asked whether they are good, as an answer over one is late and no other is active.
+// seek has all other paths asked whether they are good, as an answer over one is late: those that are active as well, or of many that have
+// died together one would be tried after another. Where data is under way over one, its probes ask.
 func (a *Association) seek(now int64, i int) {
-	if a.another(i) {
-		return
-	}
 	for j := range a.paths {
-		if j != i {
+		if j != i && (a.paths[j].state != Active || a.sender.Path(j).UnderWay() == 0) {
 			a.askAgain(now, j)
 		}
 	}

@@ -70,3 +70,21 @@ func TestManyPathsOutlastABreak(t *testing.T) {
 		}
 	}
 }
+
+// Of many networks all but one die at once, while data is under way over one of the dead. The others are not found dead one after another:
+// where an answer is late all are asked.
+func TestAllOthersDieAtOnce(t *testing.T) {
+	for _, least := range []time.Duration{0, time.Second} {
+		for _, delay := range []time.Duration{100 * time.Microsecond, 50 * time.Millisecond} {
+			far := quiet()
+			far.Path.Delay = delay
+			w, here, there := pair(t, 8, far, func(c *Config) { c.RTOMin = least })
+			w.run(w.now+10*time.Second, nil)
+			w.tap = func(d datagram) bool { return linkOf(d.to.Addr())/hosts == 7 }
+			before := w.now
+			here.say(0, 50_000)
+			w.run(w.now+time.Minute, func() bool { return there.received == 1 })
+			require.Less(t, w.now-before, 300*time.Millisecond+20*delay+2*least)
+		}
+	}
+}
