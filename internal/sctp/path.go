@@ -71,12 +71,13 @@ type question struct {
 	size   int    // of its packet; 0: no more than it takes
 }
 
-// asked is when it was sent that an answer belongs to; 0: that is not known.
+// asked is when it was sent that an answer belongs to; 0: that is not known, as after so many that two have the same bits.
 func (q *question) asked(which uint64) int64 {
-	switch which {
-	case 0:
+	switch again := uint64(q.again); {
+	case again > whichTime:
+	case which == 0:
 		return q.first
-	case uint64(q.again) & whichTime:
+	case which == again:
 		return q.sent
 	}
 	return 0

@@ -1,6 +1,7 @@
 package sctp
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/sctp/chunk"
 )
 
 // Of several networks one works. It dies at the moment when another one comes back, again and again, while both ends send, or one. Each time they have gone on
@@ -87,4 +89,42 @@ func TestAllOthersDieAtOnce(t *testing.T) {
 			require.Less(t, w.now-before, 300*time.Millisecond+20*delay+2*least)
 		}
 	}
+}
+
+// A way is dead in one direction, and full of data in the other, which is acknowledged another way. So it is asked again and again whether it is
+// good. The answer to one question of many is not taken for that to the first.
+func TestAskedVeryOften(t *testing.T) {
+	w, here, there := pair(t, 2, quiet(), func(c *Config) { c.RTOMax = 2 * time.Minute })
+	w.run(w.now+time.Second, nil)
+	asked, answered, dead := 0, false, false
+	var question []byte
+	w.tap = func(d datagram) bool {
+		if d.to.Addr() != address(0, 1) {
+			return true
+		}
+		_, chunks, err := chunk.Parse(d.bytes, true)
+		require.NoError(t, err)
+		c, ok := chunks.Next()
+		for ok && c.Type != chunk.TypeHeartbeat {
+			c, ok = chunks.Next()
+		}
+		if !ok {
+			return !dead
+		}
+		if number := c.Value[4:11]; !bytes.Equal(number, question) {
+			question, asked = bytes.Clone(number), 0
+		}
+		asked++
+		answered = asked == 257
+		return answered
+	}
+	for end := w.now + 20*time.Minute; w.now < end && !answered; {
+		dead = dead || here.a.Path(0).State == Down
+		there.say(0, 1000)
+		w.run(w.now+50*time.Millisecond, func() bool { return answered })
+	}
+	require.True(t, dead && answered)
+	w.run(w.now+time.Second, nil)
+	require.Equal(t, Active, here.a.Path(0).State)
+	require.Less(t, here.a.Path(0).RoundTrip, 20*time.Millisecond)
 }
