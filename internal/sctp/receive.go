@@ -194,8 +194,13 @@ func (a *Association) complain(path int, cause uint16, info []byte) {
 	}
 }
 
-// aborted takes an ABORT.
+// aborted takes an ABORT. One that says that there is no association is as good as the SHUTDOWN COMPLETE that was lost: it answers a
+// heartbeat, say.
 func (a *Association) aborted(c chunk.Chunk) {
+	if a.state == ShutdownAckSent && c.Flags&chunk.FlagTag != 0 {
+		a.end(io.EOF)
+		return
+	}
 	e := AbortError{Peer: true, Begun: a.sender != nil}
 	causes := chunk.Causes(c)
 	if f, ok := causes.Next(); ok {

@@ -2,6 +2,8 @@ package sctp
 
 import (
 	"encoding/binary"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,4 +234,27 @@ func TestOutOfTheBlue(t *testing.T) {
 		assert.LessOrEqual(t, len(reply), len(b))
 	}
 	assert.Zero(t, n.Len())
+}
+
+// The end of a shutdown is lost. Who has not heard of it asks again, and is answered by somebody who knows nothing of the association any more:
+// it has ended in order.
+func TestShutdownCompleteIsLost(t *testing.T) {
+	for _, method := range []uint32{0} {
+		for _, beats := range []bool{false, true} {
+			w, here, there := pair(t, 1, quiet(), func(c *Config) { c.ZeroChecksum = method })
+			exchange(t, w, here, there)
+			w.tap = func(d datagram) bool { return !slices.Contains(types(d.bytes), chunk.TypeShutdownComplete) }
+			here.a.Shutdown(w.at())
+			here.n.flush(here.a)
+			w.run(w.now+time.Minute, func() bool { return here.down != nil })
+			require.Equal(t, io.EOF, here.down)
+			w.tap = func(datagram) bool { return true }
+			there.a.paths[0].beat.due = beats // as of a path that is suspect
+			there.n.flush(there.a)
+			before := w.now
+			w.run(w.now+time.Minute, func() bool { return there.down != nil })
+			require.Equal(t, io.EOF, there.down)
+			require.Less(t, w.now-before, time.Second)
+		}
+	}
 }
