@@ -138,7 +138,8 @@ func (e *Endpoint) Receive(now int64, local netip.Addr, from netip.AddrPort, pac
 	known := a != nil && h.Source == a.port
 	early := first == chunk.TypeInit || first == chunk.TypeCookieEcho
 	joined := known && e.config.Joined && len(packet) > a.MostPacket()
-	h, chunks, err := chunk.Parse(packet, known && a.zeroIn && !early || joined)
+	unchecked := known && a.zeroIn || !known && e.config.ZeroChecksum != 0 // RFC 9653, section 5.3: who is gone is missed sooner
+	h, chunks, err := chunk.Parse(packet, unchecked && !early || joined)
 	if err != nil {
 		e.Damaged++
 		return nil, nil

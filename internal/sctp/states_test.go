@@ -237,9 +237,9 @@ func TestOutOfTheBlue(t *testing.T) {
 }
 
 // The end of a shutdown is lost. Who has not heard of it asks again, and is answered by somebody who knows nothing of the association any more:
-// it has ended in order.
+// it has ended in order. So it is where packets have no checksum.
 func TestShutdownCompleteIsLost(t *testing.T) {
-	for _, method := range []uint32{0} {
+	for _, method := range []uint32{0, 1} {
 		for _, beats := range []bool{false, true} {
 			w, here, there := pair(t, 1, quiet(), func(c *Config) { c.ZeroChecksum = method })
 			exchange(t, w, here, there)
