@@ -64,6 +64,8 @@ type Association struct {
 	dueAt          int64 // when it is to be sent again; 0: not
 	tries          int   // since when that counts,
 	repeats        int   // and before
+	answers        bool  // it answers what has come once more,
+	back           int   // over this path
 	guardAt        int64 // when a shutdown has taken too long; 0: there is none
 	final          chunk.Type
 	finalCause     refusal
@@ -90,7 +92,7 @@ func (e *Endpoint) newAssociation(port uint16) *Association {
 const none = chunk.Type(0xff)
 
 func (a *Association) enter(now int64, s State) {
-	a.state, a.due, a.dueAt, a.tries, a.repeats = s, false, 0, 0, 0
+	a.state, a.due, a.dueAt, a.tries, a.repeats, a.answers = s, false, 0, 0, 0, false
 	switch s {
 	case CookieWait, CookieEchoed, ShutdownSent, ShutdownAckSent:
 		a.due = true

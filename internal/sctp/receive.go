@@ -68,7 +68,7 @@ func (a *Association) take(in *incoming, path int, c chunk.Chunk) (on bool) {
 		}
 		return false
 	case chunk.TypeShutdown, chunk.TypeShutdownAck, chunk.TypeShutdownComplete:
-		return a.ending(in, c)
+		return a.ending(in, path, c)
 	case chunk.TypeInit, chunk.TypeCookieEcho: // neither can be anything but the first
 		return false
 	case chunk.TypePad:
@@ -213,10 +213,10 @@ func (a *Association) aborted(c chunk.Chunk) {
 }
 
 // ending takes a chunk that ends the association in order (section 9.2).
-func (a *Association) ending(in *incoming, c chunk.Chunk) (on bool) {
+func (a *Association) ending(in *incoming, path int, c chunk.Chunk) (on bool) {
 	switch c.Type {
 	case chunk.TypeShutdown:
-		return a.shutDown(in.now, c)
+		return a.shutDown(in.now, path, c)
 	case chunk.TypeShutdownAck:
 		switch a.state {
 		case ShutdownSent, ShutdownAckSent:
@@ -236,7 +236,7 @@ func (a *Association) ending(in *incoming, c chunk.Chunk) (on bool) {
 }
 
 // shutDown takes a SHUTDOWN.
-func (a *Association) shutDown(now int64, c chunk.Chunk) (on bool) {
+func (a *Association) shutDown(now int64, path int, c chunk.Chunk) (on bool) {
 	if a.sender == nil {
 		return true
 	}
@@ -255,7 +255,7 @@ func (a *Association) shutDown(now int64, c chunk.Chunk) (on bool) {
 	case ShutdownSent:
 		a.enter(now, ShutdownAckSent)
 	case ShutdownAckSent:
-		a.due = true
+		a.due, a.back, a.answers = true, path, true
 	}
 	return a.state != Closed
 }

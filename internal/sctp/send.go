@@ -107,8 +107,11 @@ func (a *Association) sends() bool {
 	return a.state == Established || a.state == ShutdownPending || a.state == ShutdownReceived
 }
 
-// duePath is the path for what belongs to no path: another one with each try.
+// duePath is the path for what belongs to no path: another one with each try, or that over which came what it answers.
 func (a *Association) duePath() int {
+	if a.answers {
+		return a.back
+	}
 	for _, want := range [...]PathState{Active, Suspect} {
 		for j := range a.paths {
 			if i := (a.primary + a.tries + a.repeats + j) % len(a.paths); a.paths[i].state == want {

@@ -258,3 +258,18 @@ func TestShutdownCompleteIsLost(t *testing.T) {
 		}
 	}
 }
+
+// A SHUTDOWN comes again and again over a path that is good, while its answer would go over others that are dead, and idle: it goes back where
+// that came from.
+func TestShutdownIsAnsweredWhereItComesFrom(t *testing.T) {
+	w, here, there := pair(t, 3, quiet(), func(c *Config) { c.RTOMin, c.RTOMax = time.Second, 2*time.Second })
+	w.run(w.now+time.Second, nil)
+	w.tap = func(d datagram) bool { return d.to.Addr() != address(0, 0) && d.to.Addr() != address(1, 0) }
+	here.a.Shutdown(w.at())
+	here.n.flush(here.a)
+	before := w.now
+	w.run(w.now+time.Minute, func() bool { return here.down != nil && there.down != nil })
+	require.Equal(t, io.EOF, here.down)
+	require.Equal(t, io.EOF, there.down)
+	require.Less(t, w.now-before, 4*time.Second)
+}

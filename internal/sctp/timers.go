@@ -100,7 +100,7 @@ func (a *Association) unanswered(now int64) bool {
 		a.due, a.dueAt = true, 0
 		return true
 	}
-	a.tries++
+	a.tries, a.answers = a.tries+1, false
 	most := a.e.config.AssocMaxRetrans
 	if a.sender == nil {
 		most = a.e.config.InitMaxRetrans
