@@ -79,7 +79,7 @@ func TestAllOthersDieAtOnce(t *testing.T) {
 	for _, least := range []time.Duration{0, time.Second} {
 		for _, delay := range []time.Duration{100 * time.Microsecond, 50 * time.Millisecond} {
 			far := quiet()
-			far.Path.Delay = delay
+			far.Delay = delay
 			w, here, there := pair(t, 8, far, func(c *Config) { c.RTOMin = least })
 			w.run(w.now+10*time.Second, nil)
 			w.tap = func(d datagram) bool { return linkOf(d.to.Addr())/hosts == 7 }
