@@ -118,11 +118,19 @@ func (c *Comm) heardLeft(b []byte) {
 // isMissing takes note of a process that has left the call by which the communicator was made, or one before that. Where it is no
 // member of this one, a member that has heard of it in that call has left it for that.
 func (c *Comm) isMissing(e *CollectiveError) {
-	c.unmade = fmt.Errorf("%w: not all ranks may have made this communicator: %w", ErrOutOfStep, e)
-	if c.turn.breaks(c.unmade) {
-		c.coll.Revoke(c.unmade)
+	c.isUnmade(fmt.Errorf("%w: not all ranks may have made this communicator: %w", ErrOutOfStep, e))
+}
+
+// isUnmade ends its calls, and those of what it has made in turn: the process that is missed here has made none of that.
+func (c *Comm) isUnmade(err error) {
+	c.unmade = err
+	if c.turn.breaks(err) {
+		c.coll.Revoke(err)
 	}
-	c.endAgreements(c.unmade)
+	c.endAgreements(err)
+	for _, d := range c.made {
+		d.isUnmade(err)
+	}
 }
 
 // makes notes that a call has made a communicator.
@@ -136,7 +144,10 @@ func (c *Comm) makes(number int, d *Comm) {
 			delete(c.made, number)
 			c.retire()
 		}
-		if c.leaving.covers(number) {
+		switch {
+		case c.unmade != nil:
+			d.isUnmade(c.unmade)
+		case c.leaving.covers(number):
 			d.isMissing(c.leaving.error)
 		}
 	})

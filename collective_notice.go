@@ -125,6 +125,9 @@ func (c *Comm) heed(from int, b []byte) {
 func (c *Comm) retire() {
 	if c.freed && len(c.made) == 0 && !c.agrees() {
 		delete(c.world.offices.comms, c.id)
+		if c.forget != nil {
+			c.forget()
+		}
 	}
 }
 

@@ -104,9 +104,6 @@ func (c *Comm) Free() error {
 			return
 		}
 		c.freed = true
-		if c.forget != nil {
-			c.forget()
-		}
 		c.endAgreements(ErrFreed)
 		c.skipAgreements()
 		c.p2p.FreeLocked()

@@ -232,3 +232,36 @@ func TestWhoLeavesDupIsMissedInWhatItMakes(t *testing.T) {
 	}
 	goOn(ctx, t, w)
 }
+
+// Who has left a call is missed too in what was made of the communicator that the call made, even if that one was freed meanwhile.
+func TestWhoLeavesIsMissedInWhatWasMadeOfThat(t *testing.T) {
+	for name, frees := range map[string]bool{"there": false, "freed": true} {
+		t.Run(name, func(t *testing.T) {
+			const n = 3
+			w := world.Open(t, n)
+			ctx := world.Context(t)
+			// The id of a new communicator goes from rank 0 to all, so that ranks 0 and 1 need not wait for rank 2.
+			makers := comms(w[:2])
+			last := make([]*strand.Comm, 2)
+			for _, err := range each(makers, func(c *strand.Comm) error {
+				d, err := c.Dup(ctx)
+				if err != nil {
+					return err
+				}
+				if last[c.Rank()], err = d.Dup(ctx); err == nil && frees {
+					err = d.Free()
+				}
+				return err
+			}) {
+				require.NoError(t, err)
+			}
+			require.NoError(t, w[2].Comm().Revoke())
+			for _, err := range each(last, func(c *strand.Comm) error { return c.Barrier(ctx) }) {
+				e, is := errors.AsType[*strand.CollectiveError](err)
+				require.True(t, is, "%v", err)
+				assert.Equal(t, 2, e.Rank)
+			}
+			goOn(ctx, t, w)
+		})
+	}
+}
