@@ -159,11 +159,17 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 // splitAs is Split, called by the name of what it is for.
 func (c *Comm) splitAs(ctx context.Context, what call, color, key int) (s *Comm, err error) {
 	err = c.collectively(ctx, what, func(number int) error {
-		if s, err = c.split(ctx, color, key, tagOf(number)); err == nil && s != nil {
-			c.makes(number, s)
-		}
+		s, err = c.splitIn(ctx, number, color, key)
 		return err
 	})
+	return s, err
+}
+
+// splitIn is Split as part of a call.
+func (c *Comm) splitIn(ctx context.Context, number, color, key int) (s *Comm, err error) {
+	if s, err = c.split(ctx, color, key, tagOf(number)); err == nil && s != nil {
+		c.makes(number, s)
+	}
 	return s, err
 }
 

@@ -131,17 +131,16 @@ func ownWhereabout(byMemory, crowded bool) []byte {
 // memory (MPI_Comm_split_type with MPI_COMM_TYPE_SHARED). Their ranks are in the order of their keys and, among equal keys, of
 // their ranks in c. All processes of c call it. In different network namespaces of one machine, containers as a
 // rule, processes are on different hosts.
-func (c *Comm) SplitShared(ctx context.Context, key int) (*Comm, error) {
-	host := 0
-	err := c.carry(ctx, call{name: "SplitShared"}, func(ctx context.Context, k *courier) error {
+func (c *Comm) SplitShared(ctx context.Context, key int) (s *Comm, err error) {
+	err = c.collectively(ctx, call{name: "SplitShared"}, func(number int) error {
+		k := &c.courier
+		k.begin(c, "SplitShared", tagOf(number))
 		err := k.locate(ctx)
-		if err == nil {
-			host = k.teams.Places.Host(c.rank)
+		if k.end(err); err != nil {
+			return err
 		}
+		s, err = c.splitIn(ctx, number, k.teams.Places.Host(c.rank), key)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return c.Split(ctx, host, key)
+	return s, err
 }

@@ -2,9 +2,11 @@ package collectives_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/world"
@@ -23,6 +25,41 @@ func TestSplitShared(t *testing.T) {
 			assert.Equal(t, n-1-c.Rank(), s.Rank())
 			return s.Free()
 		})
+	}
+}
+
+// brief is a context that has ended when it is asked for the second time.
+type brief struct {
+	context.Context
+	asked *atomic.Int32
+}
+
+func (b brief) Err() error {
+	if b.asked.Add(1) > 1 {
+		return context.Canceled
+	}
+	return b.Context.Err()
+}
+
+// A context that ends within SplitShared, whenever that is, ends it for the others too.
+func TestWhoLeavesSplitSharedIsHeardOf(t *testing.T) {
+	w := world.Open(t, 2, strand.WithParam("btl", "tcp,self"))
+	ctx := world.Context(t)
+	split := func(ctx context.Context, c *strand.Comm) error {
+		_, err := c.SplitShared(ctx, 0)
+		return err
+	}
+	together(t, w, split)
+	errs := each(comms(w), func(c *strand.Comm) error {
+		if c.Rank() == 1 {
+			return split(brief{ctx, new(atomic.Int32)}, c)
+		}
+		return split(ctx, c)
+	})
+	if errs[1] == nil {
+		require.NoError(t, errs[0], "rank 1 has done its part")
+	} else {
+		require.ErrorIs(t, errs[0], strand.ErrOutOfStep)
 	}
 }
 
