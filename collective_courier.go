@@ -154,20 +154,28 @@ func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Conte
 	return c.collectively(ctx, what, func(number int) error {
 		k := &c.courier
 		k.begin(c, what.name, tagOf(number))
-		err := k.common(ctx, number)
-		if err == nil {
-			if k.sharing = c.holding.use(); k.sharing {
-				k.number = number
-				defer c.holding.rest()
-			}
-			if err = k.make(ctx, make); err != nil && k.sharing {
-				c.holding.memory.Leave()
-			}
-			k.sharing = false
+		err := errUnwound // unless it returns
+		defer func() { k.over(err) }()
+		if why := k.common(ctx, number); why != nil {
+			err = why
+			return err
 		}
-		k.end(err)
+		k.sharing, k.number = c.holding.use(), number
+		err = k.make(ctx, make)
 		return err
 	})
+}
+
+// over ends a blocking call. After an error others may still read what this rank has lent.
+func (k *courier) over(err error) {
+	if k.sharing {
+		if err != nil {
+			k.comm.holding.memory.Leave()
+		}
+		k.sharing = false
+		defer k.comm.holding.rest()
+	}
+	k.end(err)
 }
 
 // couriers are for calls that go on by themselves.

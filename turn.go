@@ -35,12 +35,22 @@ func (c *Comm) collectively(ctx context.Context, what call, make func(number int
 		return err
 	}
 	begun := c.traceCall(what.name, number)
+	returned := false
+	defer func() {
+		if !returned {
+			c.traceCalled(begun, errUnwound)
+			c.turn.fail(what.name, errUnwound)
+			c.turn.end()
+			c.tellLeft(what.name, number, errUnwound)
+		}
+	}()
 	if c.world.checks {
 		err = c.compare(ctx, tagOf(number), what)
 	}
 	if err == nil {
 		err = make(number)
 	}
+	returned = true
 	c.traceCalled(begun, err)
 	if err == nil {
 		c.turn.end()
@@ -54,6 +64,9 @@ func (c *Comm) collectively(ctx context.Context, what call, make func(number int
 	c.tellLeft(what.name, number, err)
 	return err
 }
+
+// errUnwound is why a call was left that did not return. Others wait for this process, and the program may live on.
+var errUnwound = errors.New("what it does there for the program, an operation for example, has panicked, or has ended the goroutine")
 
 // refused is called for a call that was not begun. If that is because another one was left, this process makes neither this call nor
 // later ones.

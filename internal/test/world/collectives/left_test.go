@@ -265,3 +265,49 @@ func TestWhoLeavesIsMissedInWhatWasMadeOfThat(t *testing.T) {
 		})
 	}
 }
+
+// An operation that panics leaves the call, as an error would: the others hear of it, though the program goes on.
+func TestWhoPanicsInACallEndsItEverywhere(t *testing.T) {
+	for _, algorithm := range []string{"doubling", "shared", "lent"} {
+		t.Run(algorithm, func(t *testing.T) {
+			const n, who = 3, 1
+			w := world.Open(t, n, strand.WithParam("coll_allreduce", algorithm))
+			ctx := world.Context(t)
+			together(t, w, func(ctx context.Context, c *strand.Comm) error {
+				for range 33 { // then they may have memory in common
+					if err := c.Barrier(ctx); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			errs := each(comms(w), func(c *strand.Comm) (err error) {
+				defer func() {
+					if p := recover(); p != nil {
+						err = c.Barrier(ctx)
+					}
+				}()
+				op := strand.NewOp(func(a, b int) int {
+					if c.Rank() == who {
+						panic("it can not")
+					}
+					return a + b
+				}, true)
+				if err := strand.Allreduce(ctx, c, op, make([]int, 50_000), make([]int, 50_000)); err != nil {
+					return err
+				}
+				return c.Barrier(ctx)
+			})
+			for rank, err := range errs {
+				require.ErrorIs(t, err, strand.ErrOutOfStep)
+				require.ErrorContains(t, err, "panicked")
+				if e, is := errors.AsType[*strand.CollectiveError](err); rank != who {
+					require.True(t, is, "%v", err)
+					assert.Equal(t, who, e.Rank)
+					assert.Equal(t, "Allreduce", e.Call)
+				}
+			}
+			goOn(ctx, t, w)
+		})
+	}
+}
