@@ -41,6 +41,22 @@ func TestWhoIsNoMemberIsMissedToo(t *testing.T) {
 	require.ErrorIs(t, err, ErrOutOfStep)
 }
 
+// A communicator that was freed is known until those are that were made of it, and no longer.
+func TestWhatWasFreedIsForgotten(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	c, err := w.Comm().Dup(t.Context())
+	require.NoError(t, err)
+	d, err := c.Dup(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, c.Free())
+	require.Len(t, w.comm.made, 1)
+	require.NoError(t, d.Free())
+	require.Empty(t, w.comm.made)
+	require.Len(t, w.offices.comms, 1, "the world's own")
+}
+
 // A failure that is told is that of a member by its rank here, though the error may name its rank elsewhere.
 func TestWhoFailedIsToldByItsRankHere(t *testing.T) {
 	w, err := Init(t.Context())
