@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,8 +23,10 @@ import (
 	"github.com/strandmp/strand/internal/test/testnet"
 )
 
-// handicapVariable says what a rank lacks: "RANK WHAT".
-const handicapVariable = "NETTEST_HANDICAP"
+const (
+	handicapVariable = "NETTEST_HANDICAP" // what a rank lacks: "RANK WHAT"
+	strappedVariable = "NETTEST_STRAPPED" // a FIFO, into which a rank writes once it lacks that
+)
 
 // lacks reports whether this rank lacks something.
 func lacks(what string) bool {
@@ -42,14 +45,17 @@ func handicap() error {
 }
 
 // strapped takes from this rank, which has met nobody yet, what it is to lack now. Then it
-// plays the ring.
+// plays the ring. The other rank does not begin before: to meet it needs no call of this one.
 func strapped(ctx context.Context, w *strand.World) error {
 	var err error
 	switch {
 	case lacks("addresses"):
-		err = testnet.ForbidMappings()
+		err = telling(testnet.ForbidMappings)
 	case lacks("descriptors"):
-		err = lowerDescriptors(1) // for a connection of TCP, but not for a connection and memory
+		// The one with which it tells is enough for a connection of TCP, but not for a connection and memory.
+		err = telling(exhaustDescriptors)
+	case os.Getenv(strappedVariable) != "":
+		_, err = os.ReadFile(os.Getenv(strappedVariable))
 	}
 	if err != nil {
 		return err
@@ -57,7 +63,18 @@ func strapped(ctx context.Context, w *strand.World) error {
 	return nettest.Ring(ctx, w)
 }
 
-func lowerDescriptors(more uint64) error {
+// telling takes something from this rank, and tells the other, which reads from the FIFO until it is closed.
+func telling(take func() error) error {
+	f, err := os.OpenFile(os.Getenv(strappedVariable), os.O_WRONLY, 0) // waits for the reader
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return take()
+}
+
+// exhaustDescriptors leaves no descriptor that is not in use.
+func exhaustDescriptors() error {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
@@ -81,7 +98,7 @@ func lowerDescriptors(more uint64) error {
 	if err != nil {
 		return err
 	}
-	limit := uint64(next) + more
+	limit := uint64(next)
 	return errors.Join(unix.Close(next), unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit + 1000}))
 }
 
@@ -111,11 +128,12 @@ func requireTCP(t *testing.T, lines []nettest.Line) {
 func TestSituationsWithoutMemory(t *testing.T) {
 	for _, tc := range []struct {
 		lack, says string
+		later      bool // it has that while its world opens
 	}{
-		{"user", "memory is shared within one user only"},
-		{"memfd", "the system does not allow memfd_create"},
-		{"addresses", "there is no memory for it: lower btl_sm_fbox_size, raise ulimit -v"},
-		{"descriptors", "raise the limit with ulimit -n"},
+		{"user", "memory is shared within one user only", false},
+		{"memfd", "the system does not allow memfd_create", false},
+		{"addresses", "there is no memory for it: lower btl_sm_fbox_size, raise ulimit -v", true},
+		{"descriptors", "raise the limit with ulimit -n", true},
 	} {
 		for rank := range 2 {
 			t.Run(fmt.Sprintf("rank %d, %s", rank, tc.lack), func(t *testing.T) {
@@ -124,7 +142,13 @@ func TestSituationsWithoutMemory(t *testing.T) {
 				}
 				t.Parallel()
 				_, a, _ := nettest.Hosts(t)
-				r := nettest.Play("strapped", []*testnet.Host{a, a}, fmt.Sprintf("%s=%d %s", handicapVariable, rank, tc.lack), "STRAND_VERBOSE=1").Run(t)
+				env := []string{fmt.Sprintf("%s=%d %s", handicapVariable, rank, tc.lack), "STRAND_VERBOSE=1"}
+				if tc.later {
+					fifo := filepath.Join(t.TempDir(), "strapped")
+					require.NoError(t, unix.Mkfifo(fifo, 0o600))
+					env = append(env, strappedVariable+"="+fifo)
+				}
+				r := nettest.Play("strapped", []*testnet.Host{a, a}, env...).Run(t)
 				require.NoError(t, r.Wait())
 				for rank := range 2 {
 					requireTCP(t, r.Lines(rank))
