@@ -176,13 +176,15 @@ func (p *Path[T]) Skip(now int64) {
 	p.flight.add(skipped, 0, 0, now, none)
 }
 
-// Answered notes how long the answer took to something else that went over the path, such as a heartbeat.
+// Answered notes how long the answer took to something else that went over the path, such as a heartbeat. Probes go on sooner then, as RFC 9260, section
+// 6.3.3, has it, but more and more seldom all the same: what gets through may be such answers alone.
 func (p *Path[T]) Answered(took int64) {
 	p.add(took, 0)
-	if p.asked = true; p.probes == 0 {
-		p.backoff = 0
-	}
+	p.asked, p.backoff = true, min(p.backoff, p.probes/probesAlike)
 }
+
+// probesAlike is how many probes go after the same time while other answers come.
+const probesAlike = 3
 
 // Room is how many of so many bytes may be sent now. The window is the network's, the pace is ours.
 func (p *Path[T]) Room(now int64, wanted int) int {

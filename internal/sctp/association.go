@@ -53,11 +53,7 @@ type Association struct {
 	paths          []path
 	others         addresses // of the peer, over which there is no path
 	primary        int       // the path that the association began on
-	errors         int       // in a row,
-	failing        int64     // and when the first of them was
-	futile         int       // times that data was not answered, since anything of it was,
-	futileAt       int64     // the last of them,
-	fruitAt        int64     // and since when
+	fruitAt        int64     // since when nothing of the data has been answered
 	full           uint64    // times that the peer was, when the sender was last asked
 	begin          beginning
 	due            bool  // the chunk of the present state is to be sent

@@ -31,7 +31,7 @@ type Config struct {
 	Heartbeat time.Duration
 	// PathMaxRetrans, AssocMaxRetrans and InitMaxRetrans are how many errors in a row a path, and an
 	// association, is given, and how often INIT and COOKIE ECHO are sent again: 5, 10, 8.
-	// An association's count while no other path is active.
+	// Each path of an association is given as many as the association is.
 	PathMaxRetrans, AssocMaxRetrans, InitMaxRetrans int
 	// CookieLife is for how long a cookie is good: 1 minute.
 	CookieLife time.Duration

@@ -42,6 +42,8 @@ type path struct {
 
 	arrivals uint64 // packets with data that had arrived when the sender was last asked
 	stuck    int    // errors since then: heartbeats may get through where data does not
+	futile   int    // times that data was not answered over it, since any was anywhere,
+	futileAt int64  // and the last of them
 
 	beat   question // a heartbeat
 	beatAt int64    // when the next one is due; 0: not
@@ -210,7 +212,7 @@ func (p *path) tried(from netip.AddrPort) {
 // good notes that something has been answered that went over a path.
 func (a *Association) good(now int64, i int) {
 	p := &a.paths[i]
-	p.errors, p.counted, a.errors = 0, 0, 0
+	p.errors, p.counted = 0, 0
 	if p.state != Active {
 		if p.state != Suspect {
 			p.beatAt = a.nextBeat(now, i)
@@ -228,13 +230,8 @@ func (a *Association) bad(now int64, i int) {
 	}
 	p.counted = max(now, 1)
 	p.errors++
-	if !a.another(i) && (p.state.Up() || !a.anyUp()) { // of four networks three may be dead while nothing goes over the fourth
-		if a.errors++; a.errors == 1 {
-			a.failing = now
-		}
-	}
 	switch {
-	case a.outlasted(now):
+	case a.unheard(now):
 		a.end(ErrNoAnswer)
 	case p.errors > a.e.config.PathMaxRetrans:
 		a.setState(now, i, Down)
@@ -243,11 +240,19 @@ func (a *Association) bad(now int64, i int) {
 	}
 }
 
-// outlasted reports whether nobody answers any more. As many errors as the association is given come sooner over several paths, of which each has
-// its own. It is given the time that they take at the least over one.
-func (a *Association) outlasted(now int64) bool {
-	most := a.e.config.AssocMaxRetrans
-	return a.errors > most && now-a.failing >= int64(most)*a.e.config.pace()
+// unheard reports whether nobody answers any more: each path would have ended an association that has no other one. RFC 9260, section 8.1, counts what all
+// paths have failed in together, and so dead ones could end an association while a bad one carries all. Where heartbeats get through, and data does not, it is
+// given as long as a shutdown is.
+func (a *Association) unheard(now int64) bool {
+	c := &a.e.config
+	barren := now-a.fruitAt > guardFactor*int64(c.RTOMax)
+	for i := range a.paths {
+		p := &a.paths[i]
+		if p.state != Unconfirmed && p.errors <= c.AssocMaxRetrans && (!barren || p.futile <= c.AssocMaxRetrans) {
+			return false
+		}
+	}
+	return true
 }
 
 // another reports whether there is another active path. Without one nothing is gained by calling lost what is under
@@ -335,7 +340,7 @@ func (a *Association) watch(now int64) {
 			a.shorter(i)
 			a.bad(now, i)
 			a.seek(now, i)
-			a.fruitless(now)
+			a.fruitless(now, i)
 		case a.sender.Path(i).Missed() >= recovery.MissedAtMost:
 			a.shorten(i)
 		}
@@ -346,16 +351,20 @@ func (a *Association) watch(now int64) {
 }
 
 // fruitful notes that data has arrived, or that the peer has no room for it, or that there is none.
-func (a *Association) fruitful(now int64) { a.fruitAt, a.futile = now, 0 }
-
-// fruitless notes that data was not answered. What data does not get through to is not there for ever because heartbeats do, which end
-// the count of errors (RFC 9260, section 8.1, allows that). It is given as long as a shutdown is.
-func (a *Association) fruitless(now int64) {
-	c := &a.e.config
-	if now-a.futileAt >= c.pace() {
-		a.futile, a.futileAt = a.futile+1, now
+func (a *Association) fruitful(now int64) {
+	a.fruitAt = now
+	for i := range a.paths {
+		a.paths[i].futile = 0
 	}
-	if a.futile > c.AssocMaxRetrans && now-a.fruitAt > guardFactor*int64(c.RTOMax) {
+}
+
+// fruitless notes that data was not answered that went over a path. What data does not get through to is not there for ever because heartbeats do, which end
+// the count of errors (RFC 9260, section 8.1, allows that).
+func (a *Association) fruitless(now int64, i int) {
+	if p := &a.paths[i]; now-p.futileAt >= a.e.config.pace() {
+		p.futile, p.futileAt = p.futile+1, now
+	}
+	if a.state != Closed && a.unheard(now) {
 		a.end(ErrNoAnswer)
 	}
 }

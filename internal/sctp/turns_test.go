@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 	"github.com/strandmp/strand/internal/sctp/chunk"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // Of several networks one works. It dies at the moment when another one comes back, again and again, while both ends send, or one. Each time they have gone on
@@ -69,6 +70,37 @@ func TestManyPathsOutlastABreak(t *testing.T) {
 			w.run(w.now+10*time.Minute, nil)
 			require.ErrorIs(t, here.down, ErrNoAnswer)
 			require.ErrorIs(t, there.down, ErrNoAnswer)
+		}
+	}
+}
+
+// One network loses up to half of all packets, and the others nearly all. An association over all of them lasts as one over that alone does.
+func TestOneBadNetworkIsEnough(t *testing.T) {
+	for seed := range need.Seeds(t, 7, 1000) {
+		random := rand.New(rand.NewPCG(seed, 0xBAD))
+		networks := 2 + random.IntN(7)
+		w, here, there := pair(t, networks, quiet(), func(c *Config) {
+			c.Multipath = seed%2 == 0
+			c.Heartbeat, c.RTOMax = time.Second<<random.IntN(6), time.Second<<random.IntN(6)
+		})
+		bad, rest := 10+random.IntN(40), 80+random.IntN(21)
+		w.run(w.now+time.Second, nil)
+		w.tap = func(d datagram) bool {
+			loss := rest
+			if linkOf(d.to.Addr())/hosts == networks-1 {
+				loss = bad
+			}
+			return random.IntN(100) >= loss
+		}
+		for end := w.now + 10*time.Minute; w.now < end; {
+			for _, u := range []*user{here, there} {
+				if u.a.Queued() < 1<<14 {
+					u.say(0, 1+random.IntN(20_000))
+				}
+			}
+			w.run(w.now+time.Duration(random.IntN(2000))*time.Millisecond, nil)
+			require.NoError(t, here.down, "seed %d: %d networks, of which one loses %d %%, the others %d", seed, networks, bad, rest)
+			require.NoError(t, there.down, "seed %d: %d networks, of which one loses %d %%, the others %d", seed, networks, bad, rest)
 		}
 	}
 }
