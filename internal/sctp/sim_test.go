@@ -141,10 +141,9 @@ func (n *node) flush(a *Association) (packets int) {
 			return packets
 		}
 		packets++
-		require.Less(n.w.t, packets, 10_000, "it sends for ever")
-		require.NotEmpty(n.w.t, packet)
-		require.Zero(n.w.t, len(packet)%4)
-		require.LessOrEqual(n.w.t, len(packet), max(way.Most, way.Base))
+		if size := len(packet); packets > 10_000 || size == 0 || size%4 != 0 || size > max(way.Most, way.Base) { // asked for each packet: testify would take a third of a test's time
+			n.w.t.Fatalf("packet %d at a time, of %d bytes: %+v", packets, size, way)
+		}
 		n.send(way.Local, way.Remote, packet, way.Whole)
 	}
 	return packets
@@ -279,23 +278,30 @@ func (u *user) Up() {
 	u.up = true
 }
 
+// lives ends the test if the association has ended.
+func (u *user) lives() {
+	if u.down != nil {
+		u.n.w.t.Fatalf("it has ended: %v", u.down)
+	}
+}
+
 func (u *user) Receive(s uint16, ppid uint32, piece []byte, end bool) {
-	t := u.n.w.t
-	require.NoError(t, u.down)
+	u.lives()
 	f := u.flow(s)
 	f.part = append(f.part, piece...)
 	if !end {
 		return
 	}
-	require.Equal(t, uint32(7), ppid)
-	require.Equal(t, content(s, f.received, len(f.part)), f.part, "stream %d, message %d", s, f.received)
+	if want := content(s, f.received, len(f.part)); ppid != 7 || !bytes.Equal(want, f.part) {
+		u.n.w.t.Fatalf("stream %d, message %d, PPID %d: %x, want %x", s, f.received, ppid, f.part, want)
+	}
 	f.part = f.part[:0]
 	f.received++
 	u.received++
 }
 
 func (u *user) Confirmed(*stream.Message) {
-	require.NoError(u.n.w.t, u.down)
+	u.lives()
 	u.confirmed++
 }
 

@@ -154,7 +154,7 @@ func (s *simulation) push() {
 		}
 		m.Stream, m.Size, m.PPID = id, s.size(), s.pushed[id]
 		m.Pieces[0] = s.payload(id, s.pushed[id])[:m.Size]
-		require.NoError(s.t, s.out.Push(m))
+		s.may(s.out.Push(m))
 		s.pushed[id]++
 		s.remaining--
 		s.inFlight++
@@ -215,13 +215,27 @@ func (s *simulation) run(end time.Duration) {
 // sleeps reports whether a host does nothing.
 func (s *simulation) sleeps(host int) bool { return s.awake(host, s.now) > s.now }
 
+// must ends the test if something does not hold. It is asked for each packet, for which testify takes half of a test's time.
+func (s *simulation) must(holds bool, what string) {
+	if !holds {
+		s.t.Fatalf("%s: %v", what, s)
+	}
+}
+
+// may ends the test if something that is done for each packet has failed.
+func (s *simulation) may(err error) {
+	if err != nil {
+		s.t.Fatalf("%v: %v", err, s)
+	}
+}
+
 func (s *simulation) fill() {
 	for !s.sleeps(0) {
 		path, bytes, ok := s.Next(int64(s.now))
 		if !ok {
 			return
 		}
-		require.Positive(s.t, bytes)
+		s.must(bytes > 0, "something is to be sent, of no bytes")
 		s.chunks = s.Take(int64(s.now), path, chunk.HeaderSize, packetSize, s.chunks[:0])
 		if len(s.chunks) == 0 {
 			return
@@ -233,7 +247,7 @@ func (s *simulation) fill() {
 		for _, c := range f.chunks {
 			size += c.Fragment.Size(s.setup.interleave)
 		}
-		require.LessOrEqual(s.t, size, packetSize)
+		s.must(size <= packetSize, "a packet is too long")
 		l.send(s.now, 0, 1, size)
 	}
 }
@@ -258,8 +272,8 @@ func (s *simulation) arrives(path int, d emulate.Delivery) {
 	case emulate.Dropped:
 	case 0:
 		sack, err := chunk.ParseSACK(chunk.Chunk{Type: chunk.TypeSACK, Value: f.sack[4:]})
-		require.NoError(s.t, err)
-		require.NoError(s.t, s.Acknowledge(int64(s.now), &sack))
+		s.may(err)
+		s.may(s.Acknowledge(int64(s.now), &sack))
 		for m := s.Confirmed(); m != nil; m = s.Confirmed() {
 			s.spare = append(s.spare, m)
 			s.inFlight--
@@ -285,7 +299,7 @@ func (s *simulation) receive(c Chunk) {
 		d.Payload = piece // messages have one piece
 	}
 	taken, err := s.in.Add(&d, s.receiver.Next(c.TSN))
-	require.NoError(s.t, err)
+	s.may(err)
 	if taken {
 		s.receiver.Add(c.TSN)
 	}
