@@ -5,6 +5,7 @@ import (
 
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/internal/test/mem"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 )
 
@@ -28,6 +29,9 @@ func subject(c mem.Config) conformance.Subject {
 func TestReference(t *testing.T) {
 	for name, config := range kinds {
 		t.Run(name, func(t *testing.T) {
+			if name != "remote" && name != "lossy" && name != "local" {
+				need.CI(t, "the suite itself is much the same for all of them")
+			}
 			conformance.Run(t, func() conformance.Subject { return subject(config) })
 		})
 	}
