@@ -126,9 +126,6 @@ func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64)
 			return
 		}
 		p = c.nextPact(done)
-		if c.unmade != nil {
-			p.giveUp(c.unmade)
-		}
 		c.world.pml.Awaits(1)
 		p.node.Contribute(agreement.Value{Kind: kind, Flags: flags, Gone: c.goneMembers(), Known: c.knownMembers()})
 	})
@@ -179,8 +176,11 @@ const mostAhead = 16
 
 // mayAgree reports why this process begins no agreement.
 func (c *Comm) mayAgree(name string) error {
-	if c.freed {
+	switch {
+	case c.freed:
 		return ErrFreed
+	case c.unmade != nil:
+		return c.unmade
 	}
 	if p := c.pacts.by[c.pacts.calls+1-mostAhead]; p != nil && p.node.Outcome() == nil {
 		return fmt.Errorf("%s: rank %d has given up %d agreements, to the first of which not all other ranks have come yet: call it again later, or with a context that lasts longer",

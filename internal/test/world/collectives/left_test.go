@@ -225,6 +225,10 @@ func TestWhoLeavesDupIsMissedInWhatItMakes(t *testing.T) {
 	require.ErrorIs(t, <-left, context.Canceled)
 	require.ErrorIs(t, made[0].Barrier(ctx), strand.ErrOutOfStep)
 	require.ErrorIs(t, <-ended, strand.ErrOutOfStep)
+	for range 20 { // however often, and nothing is kept of it
+		_, err := made[1].Agree(ctx, 1)
+		require.ErrorIs(t, err, strand.ErrOutOfStep)
+	}
 	if late, err := w[2].Comm().Dup(ctx); err == nil { // rank 2 had not heard of it yet
 		err = late.Barrier(ctx)
 		require.ErrorIs(t, err, strand.ErrOutOfStep)
