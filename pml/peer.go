@@ -223,10 +223,12 @@ func (pe *peer) fail(stage rails.Stage, err error) {
 	p.tellGone(pe.rank)
 }
 
-// abandon ends an operation whose peer is gone.
+// abandon ends an operation whose peer is gone. A receive has no message then. What it was told when it matched, the
+// length for example, or that this is too much, counts no more.
 func (op *operation) abandon(err error) {
-	if !op.isSend && op.recv.Posted() {
+	if !op.isSend {
 		op.context.match.Cancel(&op.recv)
+		op.err, op.status.Count = nil, 0
 	}
 	op.complete(err)
 }

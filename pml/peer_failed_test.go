@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -123,4 +124,42 @@ func TestStandstillIsFailure(t *testing.T) {
 		}
 		require.ErrorContains(t, pe.failure, "connections have broken and nothing got through, for 2.4s (pml_peer_timeout)")
 	})
+}
+
+// A receive that does not get its message ends with the reason for that, though the message would have been too long for it:
+// the buffer does not have the beginning of anything.
+func TestReceiveThatFailsIsNotTruncated(t *testing.T) {
+	for name, c := range map[string]struct {
+		matched bool
+		end     func(*operation, *peer)
+		is      error
+	}{
+		"its peer fails": {true, func(_ *operation, pe *peer) {
+			pe.fail(rails.Failed, &PeerFailedError{Rank: 1, Cause: errors.New("gone")})
+		}, ErrPeerFailed},
+		"its peer leaves":     {true, func(_ *operation, pe *peer) { pe.fail(rails.Closed, &peerClosedError{rank: 1}) }, ErrPeerClosed},
+		"the world is closed": {true, func(op *operation, _ *peer) { op.close() }, ErrClosed},
+		"its peer has failed": {false, func(_ *operation, pe *peer) {
+			pe.fail(rails.Failed, &PeerFailedError{Rank: 1, Cause: errors.New("gone")})
+		}, ErrPeerFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, _, context := receiving(t)
+			var op *operation
+			receive := func() { op = post(t, context, make([]byte, 100)) }
+			if c.matched {
+				receive()
+			}
+			require.NoError(t, pe.rails[0].Deliver(encoded(request(0, 300)), nil))
+			c.end(op, pe)
+			if !c.matched {
+				receive()
+			}
+			require.True(t, op.done)
+			require.ErrorIs(t, op.err, c.is)
+			require.NotErrorIs(t, op.err, ErrTruncated)
+			require.Zero(t, op.status.Count)
+			require.Equal(t, 1, op.status.Source)
+		})
+	}
 }

@@ -77,8 +77,7 @@ func (op *operation) bind(in *inbound, how wire.Flags) {
 		op.traceMatched(pe, in.Tag, in.Seq)
 	}
 	if pe.failure != nil && (!in.whole || uint64(in.bytes) < accept) {
-		op.err = nil
-		op.complete(pe.failure)
+		op.abandon(pe.failure)
 		in.op = nil
 		in.unwanted()
 		return

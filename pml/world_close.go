@@ -124,7 +124,7 @@ func (op *operation) close() {
 		op.complete(op.peer.failure)
 		return
 	}
-	op.complete(ErrClosed)
+	op.abandon(ErrClosed)
 }
 
 // part drains the sends and exchanges goodbyes. The lock is held.
