@@ -19,6 +19,7 @@ func (pe *peer) acknowledged(h *wire.Header) error {
 	if pe.sent.Replays() > 0 {
 		pe.pump() // some of these may have arrived
 	}
+	pe.unpacked() // those that went in parts keep their copies until then
 	if pe.sent.Empty() && pe.pml.closing {
 		pe.pml.checkClosing()
 	}
@@ -45,6 +46,7 @@ func (pe *peer) allowed(ack, grant uint32) error {
 		pe.restrained = false
 		pe.pump()
 	}
+	pe.unpacked()
 	return nil
 }
 

@@ -95,6 +95,41 @@ func TestScatteredMessagesOverAFarWay(t *testing.T) {
 	}
 }
 
+// A frame that goes in parts, over several networks, keeps its copy until it is acknowledged. Then there is room for the pieces of
+// a long message that has waited for it, whatever tells of the acknowledgement.
+func TestScatteredMessageWaitsForThoseThatGoInParts(t *testing.T) {
+	const each = packRoom / 4
+	for name, acknowledge := range map[string]func(pe *peer) error{
+		"all":            func(pe *peer) error { return pe.acknowledged(&wire.Header{Ack: pe.sent.Next()}) },
+		"with a message": func(pe *peer) error { return pe.acknowledgedUpTo(pe.sent.Next(), 0) },
+		"behind a gap": func(pe *peer) error {
+			return pe.acknowledged(&wire.Header{NumRanges: 1, Ranges: [wire.MaxRanges]wire.Range{{First: 1, Count: 3}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, _, c := promptPeer(t, 0)
+			pe.pml.tune.eagerMax, pe.rails[0].attr.EagerLimit = each, each
+			secondRail(pe)
+			scattered := func(size int) *operation {
+				l, err := layout.Repeat(layout.Run(8), size/8, 16)
+				require.NoError(t, err)
+				op, err := c.isendOf(make([]byte, 2*size), nil, l, 1, 5, Standard)
+				require.NoError(t, err)
+				return op
+			}
+			for range packRoom / each {
+				scattered(each)
+			}
+			op := scattered(8 * each)
+			pe.clear(&wire.Header{Handle: op.handle(), Accept: op.size, Remote: 1})
+			require.Equal(t, packRoom, pe.packed)
+			require.Zero(t, op.offset, "it waits")
+			require.NoError(t, acknowledge(pe))
+			require.NotZero(t, op.offset)
+		})
+	}
+}
+
 // A frame that is freed at once, since nobody acknowledges it, gives its copy back too.
 func TestPackedFramesThatNobodyAcknowledges(t *testing.T) {
 	pe, _, _ := promptPeer(t, 0)
