@@ -81,3 +81,19 @@ func TestLaneOfAFreedContext(t *testing.T) {
 	late.Frame, late.LaneSeq = 2, 1
 	assert.Error(t, r.Deliver(encoded(late), nil), "a number that was used")
 }
+
+// A context that was revoked takes no message, whatever its length and by whichever path that would go.
+func TestNothingIsSentInARevokedContext(t *testing.T) {
+	pe, k, c := keptPair(t)
+	require.True(t, c.sendShort([]byte{1}, 1, 5))
+	c.Revoke(assert.AnError)
+	sent := len(k.sent)
+	pe.pml.engine.Unlock()
+	defer pe.pml.engine.Lock()
+	for _, size := range []int{0, 1, copyFirst, copyFirst + 1} {
+		_, err := c.Isend(make([]byte, size), nil, 1, 5, Standard)
+		require.ErrorIs(t, err, assert.AnError, "%d bytes", size)
+		require.ErrorIs(t, c.Send(t.Context(), make([]byte, size), nil, 1, 5, Standard), assert.AnError, "%d bytes", size)
+	}
+	require.Len(t, k.sent, sent)
+}

@@ -16,7 +16,7 @@ import (
 // is complete then. The lock is held.
 func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	p := c.pml
-	if len(buf) > copyFirst || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.urgent {
+	if len(buf) > copyFirst || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || c.urgent {
 		return false
 	}
 	ch := c.known(c.group.World(dst))
