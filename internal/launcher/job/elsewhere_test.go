@@ -104,6 +104,19 @@ func TestPushedElsewhere(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// A working directory may be named from where the shell there begins.
+func TestRelativeDirElsewhere(t *testing.T) {
+	c, out, _ := elsewhere(t, "exchange")
+	home := t.TempDir()
+	t.Chdir(home)
+	require.NoError(t, os.Mkdir("runs", 0o700))
+	c.Dir, c.Program, c.Args = "runs", "sh", []string{"-c", "pwd -P"}
+	require.NoError(t, Run(t.Context(), c), "%s", out)
+	there, err := filepath.EvalSymlinks(filepath.Join(home, "runs"))
+	require.NoError(t, err)
+	assert.Equal(t, strings.Repeat(there+"\n", 4), out.String())
+}
+
 func TestInputElsewhere(t *testing.T) {
 	c, out, _ := elsewhere(t, "copy")
 	in, err := os.Open(os.Args[0])

@@ -20,7 +20,6 @@ import (
 type Command struct {
 	Path string
 	Args []string // with the program's name
-	Dir  string   // where it starts; "": where this process is
 
 	// Environ is the rank's environment. Start adds what a rank finds its launcher and its place by.
 	Environ []string
@@ -57,7 +56,7 @@ const firstExtra = 3
 // with the thread that started it, and Go may end a thread that is nobody's.
 func Start(c Command) (*Process, error) {
 	p := &Process{cmd: &exec.Cmd{
-		Path: c.Path, Args: c.Args, Dir: c.Dir, SysProcAttr: procAttr(),
+		Path: c.Path, Args: c.Args, SysProcAttr: procAttr(),
 		Env: append(slices.Clip(c.Environ),
 			"PMI_FD=3", control.Variable+"=4", // the ExtraFiles
 			"PMI_RANK="+strconv.Itoa(c.Rank), "PMI_SIZE="+strconv.Itoa(c.Size),

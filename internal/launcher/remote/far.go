@@ -281,7 +281,7 @@ func (h *host) startEach() error {
 	environ := append(local.Environ(), h.order.Environ...)
 	for i, number := range h.order.Ranks {
 		p, err := local.Start(local.Command{
-			Path: path, Args: append([]string{h.order.Program}, h.order.Args...), Dir: h.order.Dir, Environ: environ,
+			Path: path, Args: append([]string{h.order.Program}, h.order.Args...), Environ: environ,
 			Rank: number, Size: h.order.Size, LocalRank: i, LocalRanks: len(h.order.Ranks),
 			Stdin: input, Processor: local.Turn(h.order.Bind, i), Trace: h.order.Trace,
 		})
@@ -305,7 +305,7 @@ func (h *host) startEach() error {
 	return nil
 }
 
-// find returns the path of the program.
+// find goes to the working directory, in which the ranks then start, and returns the path of the program.
 func (h *host) find() (path string, err error) {
 	if h.order.Dir != "" {
 		if err := os.Chdir(h.order.Dir); err != nil {
