@@ -35,7 +35,7 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	if os.Getpid() == 1 && errors.Is(err, syscall.EPIPE) { // see ownStdout
+	if errors.Is(err, syscall.EPIPE) && (os.Getpid() == 1 || unheard(err)) { // see ownStdout
 		return 128 + int(syscall.SIGPIPE)
 	}
 	if text := strings.TrimSpace(err.Error()); text != "" {
@@ -65,6 +65,13 @@ func tell(stderr io.Writer, line string, hurry bool) {
 	case <-told:
 	case <-late.C:
 	}
+}
+
+// unheard reports whether a job has ended because its output could not be passed on. Where the reader has
+// gone away nothing is said, as of any program before a pipe.
+func unheard(err error) bool {
+	_, is := errors.AsType[*job.OutputError](err)
+	return is
 }
 
 // hurried reports whether the command is to end now: the user has ended it, its time is over, or

@@ -33,7 +33,8 @@ that does not handle that error.
 
 The exit status is 0 if all ranks succeeded, else that of the first that failed:
 its own, or 128 and the number of the signal that killed it. 124: --timeout,
-127: no such program, 126: it can not be run, 2: a mistake in the command line.
+127: no such program, 126: it can not be run, 2: a mistake in the command line,
+141: nobody reads its output any more (strand run … | head), which ends the job.
 
 SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
 second SIGINT or SIGTERM kills them. Ctrl-Z stops the whole job, fg and bg have it go on.
@@ -225,5 +226,14 @@ func forwarded() (signals <-chan os.Signal, stop func()) {
 			signal.Notify(c, s)
 		}
 	}
-	return c, func() { time.AfterFunc(local.LastWordsTime, func() { signal.Stop(c) }) }
+	unread := writesFail()
+	return c, func() { time.AfterFunc(local.LastWordsTime, func() { signal.Stop(c); unread() }) }
+}
+
+// writesFail has a write fail whose reader has gone away (strand run … | head). By default SIGPIPE would end
+// this process: its ranks would be killed before they can save what they have, and no trace would be written.
+func writesFail() (stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGPIPE)
+	return func() { signal.Stop(c) }
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -74,6 +75,26 @@ func (e *UnreadError) Error() string {
 }
 
 func (e *UnreadError) Unwrap() error { return e.Cause }
+
+// An OutputError is output that could not be passed on, which ends the job.
+type OutputError struct {
+	Rank  int // whose output it was
+	Cause error
+}
+
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("can not pass on the output of rank %d: %v", e.Rank, e.Cause)
+}
+
+func (e *OutputError) Unwrap() error { return e.Cause }
+
+// ExitStatus is 1. Where the reader has gone away it is that of a program that SIGPIPE has ended.
+func (e *OutputError) ExitStatus() int {
+	if errors.Is(e.Cause, syscall.EPIPE) {
+		return signalBase + int(syscall.SIGPIPE)
+	}
+	return 1
+}
 
 // A RankError is the failure of a rank that ended the job: the first one.
 type RankError struct {

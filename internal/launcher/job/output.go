@@ -3,7 +3,6 @@ package job
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -173,7 +172,7 @@ func (k *sink) write(s *stream, text []byte) {
 	if err != nil {
 		k.broken = true
 		select {
-		case k.console.failure <- fmt.Errorf("can not pass on the output of rank %d: %w", s.rank, err):
+		case k.console.failure <- &OutputError{s.rank, err}:
 		default:
 		}
 	}

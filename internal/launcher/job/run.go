@@ -18,8 +18,8 @@ import (
 )
 
 // Run runs a job on this host and returns when all its ranks have exited and their output was
-// passed on. The error of a job that failed is a *RankError, *TimeoutError or *InterruptError,
-// the context's cause, or why its output could not be written. An *UnreadError wraps that if
+// passed on. The error of a job that failed is a *RankError, *TimeoutError, *InterruptError or
+// *OutputError, or the context's cause. An *UnreadError wraps that if
 // nobody read the output. The error of a job that did not start is a *UsageError, a
 // *local.ProgramError, what Validate said, or what the system refused. Errors with a method ExitStatus
 // say what a launcher should exit with.
