@@ -37,7 +37,7 @@ its own, or 128 and the number of the signal that killed it. 124: --timeout,
 141: nobody reads its output any more (strand run … | head), which ends the job.
 
 SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
-second SIGINT or SIGTERM kills them. Ctrl-Z stops the whole job, fg and bg have it go on.
+second SIGINT or SIGTERM kills them (two within a tenth of a second are one: timeout(1) sends two). Ctrl-Z stops the whole job, fg and bg have it go on.
 What a rank leaves behind in its process group ends with it, and with this
 command, whatever ends that.
 

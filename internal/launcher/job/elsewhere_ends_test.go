@@ -148,7 +148,7 @@ func TestOutputThatNobodyReadsElsewhere(t *testing.T) {
 	go func() { done <- Run(t.Context(), c) }()
 	_, err = io.ReadFull(nobody, make([]byte, 1<<10))
 	require.NoError(t, err)
-	signals <- syscall.SIGINT
+	signals <- syscall.SIGTERM
 	signals <- syscall.SIGINT
 	interrupt, is := errors.AsType[*InterruptError](<-done)
 	require.True(t, is)

@@ -222,7 +222,7 @@ func playLeftover() {
 // playSignals says which signals arrive, and ends at SIGUSR2.
 func playSignals() {
 	c := make(chan os.Signal, 8)
-	signal.Notify(c, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGHUP, syscall.SIGINT)
+	signal.Notify(c, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
 	fmt.Println("ready")
 	for s := range c {
 		fmt.Printf("got %v\n", s)

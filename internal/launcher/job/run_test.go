@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -186,12 +187,30 @@ func TestSecondInterruptKills(t *testing.T) {
 	c.Signals = signals
 	go func() {
 		out.Await(t, "ready", 2)
-		signals <- syscall.SIGINT
+		signals <- syscall.SIGTERM
 		signals <- syscall.SIGINT
 	}()
 	var interrupt *InterruptError
 	require.ErrorAs(t, Run(context.Background(), c), &interrupt)
 	assert.Equal(t, 130, interrupt.ExitStatus())
+}
+
+// Timeout(1) sends its signal to the launcher and to its group, so that it comes twice. The ranks get it once and have their time.
+func TestEndedByTimeout(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		signals := make(chan os.Signal)
+		c, out := shell(`trap 'echo saves' TERM INT; trap 'exit 0' USR1; echo ready; while :; do sleep 600 & wait; done`, 2)
+		c.Signals = signals
+		go func() {
+			out.Await(t, "ready", 2)
+			signals <- s
+			signals <- s
+			out.Await(t, "saves", 2)
+			signals <- syscall.SIGUSR1
+		}()
+		require.NoError(t, Run(context.Background(), c), "%s", out)
+		assert.Equal(t, 2, strings.Count(out.String(), "saves"))
+	}
 }
 
 func TestStdinGoesToRankZero(t *testing.T) {

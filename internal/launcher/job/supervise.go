@@ -46,7 +46,8 @@ type supervisor struct {
 	awaiting  bool // a failure that the verdict follows from is waited for
 	stopping  bool // the ranks were told to end
 	passed    map[syscall.Signal]bool
-	urgencies int // SIGINT and SIGTERM so far
+	urgencies int                          // SIGINT and SIGTERM so far
+	urgent    map[syscall.Signal]time.Time // when one of those came that was no twin
 
 	explaining explaining
 	findings   []whowaits.Finding // of the last explanation
@@ -63,7 +64,7 @@ type standing struct {
 func newSupervisor(j *job) *supervisor {
 	s := &supervisor{
 		job: j, state: make([]standing, len(j.ranks)), living: len(j.ranks),
-		timeout: stoppedTimer(), settle: stoppedTimer(), grace: stoppedTimer(), passed: make(map[syscall.Signal]bool),
+		timeout: stoppedTimer(), settle: stoppedTimer(), grace: stoppedTimer(), passed: make(map[syscall.Signal]bool), urgent: make(map[syscall.Signal]time.Time),
 	}
 	for rank := range s.state {
 		s.state[rank].after = -1
@@ -328,6 +329,9 @@ func (s *supervisor) pass(sig os.Signal) {
 	if !isNumber {
 		return
 	}
+	if s.isTwin(number) {
+		return
+	}
 	if number == syscall.SIGINT || number == syscall.SIGTERM {
 		if s.urgencies++; s.urgencies > 1 {
 			s.hurry = true
@@ -341,6 +345,22 @@ func (s *supervisor) pass(sig os.Signal) {
 		return
 	}
 	s.handOn(number)
+}
+
+// twinTime is how soon after a signal another one is the same. Who ends a command by timeout(1) sends two at once: one
+// to the process, one to its group. Nobody types Ctrl-C twice as soon.
+const twinTime = 100 * time.Millisecond
+
+// isTwin reports whether a SIGINT or SIGTERM that has come now belongs to the one before.
+func (s *supervisor) isTwin(number syscall.Signal) bool {
+	if number != syscall.SIGINT && number != syscall.SIGTERM {
+		return false
+	}
+	if last, came := s.urgent[number]; came && time.Since(last) < twinTime {
+		return true
+	}
+	s.urgent[number] = time.Now()
+	return false
 }
 
 // handOn passes a signal on to the ranks.
@@ -371,6 +391,9 @@ func (s *supervisor) drain(ctx context.Context, written <-chan struct{}) {
 			return
 		case sig := <-s.config.Signals:
 			number, _ := sig.(syscall.Signal)
+			if s.isTwin(number) {
+				continue
+			}
 			switch number {
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
 				reason = &InterruptError{Signal: number}
