@@ -117,6 +117,17 @@ func TestRelativeDirElsewhere(t *testing.T) {
 	assert.Equal(t, strings.Repeat(there+"\n", 4), out.String())
 }
 
+// Arguments, variables and paths are bytes, and come as they are: old file names are Latin-1.
+func TestTextThatIsNoUTF8Elsewhere(t *testing.T) {
+	c, out, _ := elsewhere(t, "exchange")
+	c.Dir = filepath.Join(t.TempDir(), "f\xfcr")
+	require.NoError(t, os.Mkdir(c.Dir, 0o700))
+	c.Environ = append(c.Environ, "LOCAL_TEST_TEXT=gr\xfcn")
+	c.Program, c.Args = "sh", []string{"-c", `echo "$0 $LOCAL_TEST_TEXT ${PWD##*/}"`, "m\xfcde"}
+	require.NoError(t, Run(t.Context(), c), "%s", out)
+	assert.Equal(t, strings.Repeat("m\xfcde gr\xfcn f\xfcr\n", 4), out.String())
+}
+
 func TestInputElsewhere(t *testing.T) {
 	c, out, _ := elsewhere(t, "copy")
 	in, err := os.Open(os.Args[0])

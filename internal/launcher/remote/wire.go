@@ -16,18 +16,64 @@ import (
 
 // An Order is what strand on a host is to start.
 type Order struct {
-	Program string   `json:"program"` // a path, or a name that is looked up there
-	Args    []string `json:"args,omitempty"`
-	Dir     string   `json:"dir,omitempty"`
-	Environ []string `json:"environ,omitempty"` // added to that of the shell there
-	Size    int      `json:"size"`              // ranks of the job
-	Ranks   []int    `json:"ranks"`             // those to start there, in order
+	Program string   `json:"-"` // a path, or a name that is looked up there
+	Args    []string `json:"-"`
+	Dir     string   `json:"-"`
+	Environ []string `json:"-"`     // added to that of the shell there
+	Size    int      `json:"size"`  // ranks of the job
+	Ranks   []int    `json:"ranks"` // those to start there, in order
 	Bind    bool     `json:"bind,omitempty"`
 	Stdin   bool     `json:"stdin,omitempty"` // the first of them gets the launcher's input
 	// Pushed is how many bytes the program has if it is brought there; 0: it is there.
 	Pushed int64 `json:"pushed,omitempty"`
 	// Trace is the size of the ring of each rank, as in [local.Command].
 	Trace int64 `json:"trace,omitempty"`
+}
+
+// orderedText is the text of an order as bytes. Command lines, environments and paths need not be UTF-8, and a string of JSON
+// would change what is not.
+type orderedText struct {
+	Program []byte   `json:"program"`
+	Args    [][]byte `json:"args,omitempty"`
+	Dir     []byte   `json:"dir,omitempty"`
+	Environ [][]byte `json:"environ,omitempty"`
+}
+
+type orderedRest Order
+
+// MarshalJSON implements [json.Marshaler].
+func (o Order) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		orderedRest
+		orderedText
+	}{orderedRest(o), orderedText{[]byte(o.Program), allBytes(o.Args), []byte(o.Dir), allBytes(o.Environ)}})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (o *Order) UnmarshalJSON(line []byte) error {
+	var text orderedText
+	if err := errors.Join(json.Unmarshal(line, (*orderedRest)(o)), json.Unmarshal(line, &text)); err != nil {
+		return err
+	}
+	o.Program, o.Dir = string(text.Program), string(text.Dir)
+	o.Args, o.Environ = allStrings(text.Args), allStrings(text.Environ)
+	return nil
+}
+
+func allBytes(texts []string) [][]byte {
+	all := make([][]byte, len(texts))
+	for i, text := range texts {
+		all[i] = []byte(text)
+	}
+	return all
+}
+
+func allStrings(texts [][]byte) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = string(text)
+	}
+	return all
 }
 
 // What a stream carries.
