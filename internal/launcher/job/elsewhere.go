@@ -42,7 +42,7 @@ func (j *job) startElsewhere(ctx context.Context, input *os.File) error {
 	defer cancel(nil)
 	if j.config.Timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, j.config.Timeout, &TimeoutError{Timeout: j.config.Timeout, Early: true})
+		ctx, stop = context.WithDeadlineCause(ctx, j.begun.Add(j.config.Timeout), &TimeoutError{Timeout: j.config.Timeout, Early: true})
 		defer stop()
 	}
 	done := make(chan error, 1)

@@ -97,6 +97,15 @@ func TestTimeoutWhileRanksAreStarted(t *testing.T) {
 	assert.ErrorContains(t, Run(t.Context(), c), "not over within --timeout 500ms and was ended, before all ranks were started")
 }
 
+// What the start takes counts: batch systems do not wait either.
+func TestTimeoutCountsTheStart(t *testing.T) {
+	c, _, _ := elsewhere(t, "exchange")
+	c.Elsewhere[1].Host.Name = "slow" // it takes 300 ms
+	c.Program, c.Args = "sleep", []string{".3"}
+	c.Timeout = 500 * time.Millisecond
+	assert.ErrorContains(t, Run(t.Context(), c), "not over within --timeout 500ms")
+}
+
 // Strand is being brought to a host when the job is ended: what has come of it does not stay there.
 func TestInterruptedWhileStrandIsBrought(t *testing.T) {
 	c, _, folder := elsewhere(t, "exchange")

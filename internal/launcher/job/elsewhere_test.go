@@ -46,6 +46,7 @@ func remoteShell(t *testing.T) (words []string, folder string) {
 	folder = t.TempDir()
 	script := "#!/bin/sh\necho $$ >" + folder + "/$1\n[ $1 = nowhere ] && { echo 'no route to host' >&2; exit 255; }\n" +
 		"[ $1 = silent ] && exec sleep 600\n" +
+		"[ $1 = slow ] && sleep .3\n" +
 		"[ $1 = stuck ] && { echo '{\"strand\":\"" + elsewhereBuild + "\"}'; exec sleep 600; }\n" +
 		"[ $1 = starved ] && exec sh -c \"$2\" <>" + folder + "/fifo\n" +
 		"[ $1 = noisy ] && { read x <" + folder + "/fifo; echo the disk is full >&2; } &\n" +

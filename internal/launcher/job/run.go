@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/launcher/control"
@@ -39,7 +40,7 @@ func Run(ctx context.Context, c Config) error {
 		return fmt.Errorf("this host has no name: %w", err)
 	}
 	j := &job{
-		config: c, path: path, hostname: hostname, name: jobName(),
+		config: c, path: path, hostname: hostname, name: jobName(), begun: time.Now(),
 		started: make(chan struct{}), events: make(chan event), over: make(chan struct{}),
 	}
 	defer j.open()()
@@ -81,6 +82,7 @@ type job struct {
 	path     string
 	hostname string
 	name     string
+	begun    time.Time // from when on Timeout counts
 
 	server  *pmi.Server
 	console *console

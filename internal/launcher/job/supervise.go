@@ -81,7 +81,7 @@ func stoppedTimer() *time.Timer {
 // run returns when all ranks have exited.
 func (s *supervisor) run(ctx context.Context) {
 	if s.config.Timeout > 0 {
-		s.timeout.Reset(s.config.Timeout)
+		s.timeout.Reset(time.Until(s.begun.Add(s.config.Timeout))) // the start has taken some of it
 	}
 	defer s.settle.Stop()
 	defer s.grace.Stop()
