@@ -47,6 +47,7 @@ func remoteShell(t *testing.T) (words []string, folder string) {
 	script := "#!/bin/sh\necho $$ >" + folder + "/$1\n[ $1 = nowhere ] && { echo 'no route to host' >&2; exit 255; }\n" +
 		"[ $1 = silent ] && exec sleep 600\n" +
 		"[ $1 = slow ] && sleep .3\n" +
+		"[ $1 = poor ] && ulimit -n 16\n" +
 		"[ $1 = stuck ] && { echo '{\"strand\":\"" + elsewhereBuild + "\"}'; exec sleep 600; }\n" +
 		"[ $1 = starved ] && exec sh -c \"$2\" <>" + folder + "/fifo\n" +
 		"[ $1 = noisy ] && { read x <" + folder + "/fifo; echo the disk is full >&2; } &\n" +
@@ -236,6 +237,15 @@ func TestHostsThatCanNotBeReached(t *testing.T) {
 		change(&c)
 		assert.Regexp(t, "(?s)"+want, Run(t.Context(), c))
 	}
+}
+
+// A host that lacks descriptors for its ranks says how many there may be and how many it takes, and does not
+// blame the program.
+func TestHostLacksDescriptors(t *testing.T) {
+	c, _, _ := elsewhere(t, "exchange")
+	c.Elsewhere[1].Host.Name = "poor"
+	err := Run(t.Context(), c)
+	assert.Regexp(t, `host poor: can not start rank [23] of 4: .*too many open files \(this process may have 16 open files: raise the limit with ulimit -n\); .* need about 38`, err)
 }
 
 // Whoever has started a job can end it before all hosts have answered.

@@ -16,6 +16,7 @@ import (
 	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/internal/launcher/pmi"
 	"github.com/strandmp/strand/internal/launcher/remote"
+	"github.com/strandmp/strand/internal/openfiles"
 )
 
 // Run runs a job on this host and returns when all its ranks have exited and their output was
@@ -101,7 +102,7 @@ type job struct {
 func (j *job) run(ctx context.Context) error {
 	input, release, err := inputFor(j.config.Stdin, len(j.config.Elsewhere) > 0)
 	if err != nil {
-		return fmt.Errorf("standard input for rank 0: %w", err)
+		return fmt.Errorf("standard input for rank 0: %w", openfiles.Explain(err))
 	}
 	outOfMemory := local.OutOfMemory()
 	stopLive := j.serveLive()

@@ -1,15 +1,12 @@
 package job
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"slices"
-	"syscall"
 
 	"github.com/strandmp/strand/internal/launcher/local"
-	"github.com/strandmp/strand/internal/openfiles"
 )
 
 // startAll starts the ranks on this host, one after the other, on a thread that lives as long as
@@ -32,7 +29,7 @@ func (j *job) startEach(input *os.File) error {
 		c.Environ, c.Stdin = environ, input
 		p, err := local.Start(c)
 		if err != nil {
-			return j.explainStart(rank, err)
+			return j.unstarted(rank, err)
 		}
 		input = nil
 		j.ranks = append(j.ranks, j.newProcess(rank, p, p.PMI, p.Control, p.Output[0], p.Output[1]))
@@ -59,34 +56,11 @@ func (j *job) command(rank int) local.Command {
 	return c
 }
 
-// How many descriptors the launcher needs. For each rank: two connections, two ends of its
-// output, its lifeline and two handles of its process. For the job: its own files, and those that
-// are open for a moment while a rank starts.
-const (
-	filesPerRank = 7
-	filesOfJob   = 24
-)
-
-// files is how many that are. The ring of a trace is one more for each rank.
-func (c *Config) files() int {
-	each := filesPerRank
-	if c.Trace != "" {
-		each++
-	}
-	return each*c.Ranks + filesOfJob
-}
-
-// explainStart says why a rank could not be started, and what to do about it.
-func (j *job) explainStart(rank int, err error) error {
-	switch {
-	case openfiles.Exhausted(err):
-		return fmt.Errorf("can not start rank %d of %d: %w; the launcher needs about %d for this job",
-			rank, j.config.Ranks, openfiles.Explain(err), j.config.files())
-	case rank == 0:
+// unstarted says why a rank could not be started.
+func (j *job) unstarted(rank int, err error) error {
+	err, lacking := local.Lacking(err, local.Files(j.config.Ranks, j.config.Trace != ""))
+	if rank == 0 && !lacking {
 		return local.Refusal(j.config.Program, err)
-	case errors.Is(err, syscall.EAGAIN):
-		return fmt.Errorf("can not start rank %d of %d: %w (the limit of processes and threads of this user is reached: raise it with ulimit -u, or of this container)",
-			rank, j.config.Ranks, err)
 	}
 	return fmt.Errorf("can not start rank %d of %d: %w", rank, j.config.Ranks, err)
 }

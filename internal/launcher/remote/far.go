@@ -286,10 +286,7 @@ func (h *host) startEach() error {
 			Stdin: input, Processor: local.Turn(h.order.Bind, i), Trace: h.order.Trace,
 		})
 		if err != nil {
-			if i == 0 {
-				return local.Refusal(h.order.Program, err)
-			}
-			return fmt.Errorf("can not start rank %d: %w", number, err)
+			return h.unstarted(i, err)
 		}
 		input = nil
 		h.ranks[number].process = p
@@ -303,6 +300,15 @@ func (h *host) startEach() error {
 		h.attend(m)
 	}
 	return nil
+}
+
+// unstarted says why the i-th rank of this host could not be started.
+func (h *host) unstarted(i int, err error) error {
+	err, lacking := local.Lacking(err, local.Files(len(h.order.Ranks), h.order.Trace > 0))
+	if i == 0 && !lacking {
+		return local.Refusal(h.order.Program, err)
+	}
+	return fmt.Errorf("can not start rank %d of %d: %w", h.order.Ranks[i], h.order.Size, err)
 }
 
 // find goes to the working directory, in which the ranks then start, and returns the path of the program.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/internal/lines"
+	"github.com/strandmp/strand/internal/openfiles"
 )
 
 // A Line is the launcher's connection to strand on a host.
@@ -81,7 +83,9 @@ func connect(ctx context.Context, h Host, build string, note func(line string)) 
 		outbox: newOutbox(), beat: beatOf(h.Timeout), ended: make(chan struct{}), gone: make(chan struct{}),
 		alone: make(chan struct{}),
 	}
-	if err := l.begin(words); err != nil {
+	if err := l.begin(words); openfiles.Exhausted(err) { // which is this process's fault, not that of the host
+		return nil, fmt.Errorf("host %s: %.200q can not be started: %w", h.Name, strings.Join(words, " "), openfiles.Explain(err))
+	} else if err != nil {
 		return nil, h.explain(words, build, err, "")
 	}
 	if err := l.meet(ctx, build); err != nil {
