@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -249,6 +250,22 @@ func TestLeftoversEnd(t *testing.T) {
 	c, out := playing(t, "leftover", 2)
 	require.NoError(t, Run(context.Background(), c), "though a process held the output open")
 	requireGone(t, out.String(), 2)
+}
+
+// A process that has left its rank's group and holds the output is heard for a moment. That is no reader who does not read, for
+// whom a job that is to end now waits for longer.
+func TestRunawayHoldsTheOutput(t *testing.T) {
+	t.Parallel() // it waits for that moment
+	c, out := shell("setsid sleep 60 & echo pid $!; exec sleep 600", 2)
+	c.Timeout = 50 * time.Millisecond
+	err := Run(context.Background(), c)
+	for _, match := range regexp.MustCompile(`pid (\d+)`).FindAllStringSubmatch(out.String(), -1) {
+		pid, _ := strconv.Atoi(match[1])
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	_, late := errors.AsType[*TimeoutError](err)
+	require.True(t, late, "%v", err)
+	assert.NotContains(t, err.Error(), "nobody reads")
 }
 
 // requireGone waits until the processes that a text names have ended.

@@ -13,6 +13,10 @@ import (
 const (
 	LastWordsTime  = time.Second
 	lastWordsBytes = 1 << 20
+
+	// lastLook is for a read that comes after that, as where whoever reads the output is slow: what the ranks
+	// have written may still be in the pipe.
+	lastLook = 200 * time.Millisecond
 )
 
 // An Output is the launcher's end of an output pipe of a rank's. One goroutine reads.
@@ -21,6 +25,7 @@ type Output struct {
 
 	mu     sync.Mutex // held while the read deadline is set, and for ended
 	ended  bool       // the ranks have exited
+	until  time.Time  // and so long others are heard
 	budget int        // bytes that may still come after that; only the reader uses it
 }
 
@@ -56,7 +61,9 @@ func (o *Output) bound(patience time.Duration) (ended bool) {
 	var until time.Time
 	switch {
 	case o.ended:
-		until = time.Now().Add(LastWordsTime)
+		if until = o.until; time.Until(until) < lastLook {
+			until = time.Now().Add(lastLook)
+		}
 	case patience > 0:
 		until = time.Now().Add(patience)
 	}
@@ -68,8 +75,8 @@ func (o *Output) bound(patience time.Duration) (ended bool) {
 func (o *Output) End() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.ended = true
-	_ = o.file.SetReadDeadline(time.Now().Add(LastWordsTime))
+	o.ended, o.until = true, time.Now().Add(LastWordsTime)
+	_ = o.file.SetReadDeadline(o.until)
 }
 
 // Close closes the pipe.
