@@ -36,7 +36,8 @@ func (c *Config) hosts() []int {
 }
 
 // startElsewhere starts the ranks on their hosts. A signal, the timeout or the end of the context
-// ends the wait for hosts that do not answer, or do not start theirs.
+// ends the wait for hosts that do not answer, or do not start theirs. A signal that ends nothing, Ctrl-Z for
+// example, waits for the ranks, as it does on one host.
 func (j *job) startElsewhere(ctx context.Context, input *os.File) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -65,6 +66,7 @@ func (j *job) startElsewhere(ctx context.Context, input *os.File) error {
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
 				cancel(&InterruptError{Signal: number, Early: true})
 			}
+			j.early = append(j.early, sig) // the ranks may just have been started
 		}
 	}
 }

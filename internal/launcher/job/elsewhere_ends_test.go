@@ -90,6 +90,19 @@ func TestInterruptedWhileRanksAreStarted(t *testing.T) {
 	assert.True(t, interrupt.Early)
 }
 
+// Ctrl-Z while the hosts are reached is not lost: the job stops when it has ranks.
+func TestStoppedWhileHostsAreReached(t *testing.T) {
+	c, out, _ := elsewhere(t, "exchange")
+	input, end, err := os.Pipe()
+	require.NoError(t, err)
+	defer input.Close()
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGTSTP
+	c.Signals, c.Stdin, c.Program, c.Timeout = signals, input, "cat", 10*time.Second
+	c.Suspend = func() { assert.NoError(t, end.Close()) } // for which rank 0 waits
+	require.NoError(t, Run(t.Context(), c), "%s", out)
+}
+
 func TestTimeoutWhileRanksAreStarted(t *testing.T) {
 	c, _, _ := elsewhere(t, "exchange")
 	c.Elsewhere[1].Host.Name = "stuck"

@@ -91,6 +91,7 @@ type job struct {
 	ranks   []*process
 	started chan struct{}  // closed when those are all that there will be
 	lines   []*remote.Line // to other hosts
+	early   []os.Signal    // that have come before the ranks were started, and are for them
 	events  chan event
 	over    chan struct{} // closed when nobody takes events any more
 

@@ -86,6 +86,11 @@ func (s *supervisor) run(ctx context.Context) {
 	defer s.settle.Stop()
 	defer s.grace.Stop()
 	done := ctx.Done()
+	for _, sig := range s.early {
+		if s.living > 0 {
+			s.pass(sig)
+		}
+	}
 	for s.living > 0 {
 		select {
 		case e := <-s.events:
