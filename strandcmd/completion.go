@@ -199,7 +199,7 @@ func hostNames() (names []string) {
 
 // jobNames are those of the jobs that strand info --live shows.
 func jobNames() (names []string) {
-	jobs, _ := live.Jobs(live.Dir()) // an error is about jobs that do not answer
+	jobs, _ := live.AllJobs() // an error is about jobs that do not answer
 	for _, j := range jobs {
 		names = append(names, j.Name)
 	}

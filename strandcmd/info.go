@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/param"
 )
 
@@ -79,10 +78,10 @@ func newInfoCommand() *cobra.Command {
 				if !run.live {
 					return usageError{errors.New("--who-waits is about jobs that are running: strand info --live --who-waits")}
 				}
-				return run.showWaits(cmd.OutOrStdout(), live.Dir(), strings.Join(args, ""))
+				return run.showWaits(cmd.OutOrStdout(), strings.Join(args, ""))
 			}
 			if run.live {
-				return run.showLive(cmd.OutOrStdout(), live.Dir(), strings.Join(args, ""))
+				return run.showLive(cmd.OutOrStdout(), strings.Join(args, ""))
 			}
 			return run.run(cmd.OutOrStdout(), strings.Join(args, ""))
 		},

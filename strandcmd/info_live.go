@@ -14,9 +14,9 @@ import (
 	"github.com/strandmp/strand/pml"
 )
 
-// showLive shows the jobs of a folder, or those whose names start as given.
-func (r *infoRun) showLive(out io.Writer, dir, name string) error {
-	chosen, err := chosenJobs(dir, name)
+// showLive shows the jobs of this user, or those whose names start as given.
+func (r *infoRun) showLive(out io.Writer, name string) error {
+	chosen, err := chosenJobs(name)
 	if err != nil && len(chosen) == 0 {
 		return err
 	}
@@ -41,9 +41,9 @@ func (r *infoRun) showLive(out io.Writer, dir, name string) error {
 
 const noJobs = "No job of this user is running on this host under strand run.\n"
 
-// chosenJobs asks the jobs of a folder, and returns those whose names start as given.
-func chosenJobs(dir, name string) ([]live.Answer, error) {
-	answers, err := live.Jobs(dir)
+// chosenJobs asks the jobs of this user, and returns those whose names start as given.
+func chosenJobs(name string) ([]live.Answer, error) {
+	answers, err := live.AllJobs()
 	chosen := []live.Answer{}
 	for _, a := range answers {
 		if strings.HasPrefix(a.Name, name) {

@@ -2,6 +2,7 @@ package strandcmd
 
 import (
 	"encoding/json"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 func TestInfoLive(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
 	stdout, stderr, status := command("info --live")
 	require.Zero(t, status, stderr)
 	assert.Equal(t, "No job of this user is running on this host under strand run.\n", stdout)
@@ -72,6 +74,7 @@ func TestInfoLive(t *testing.T) {
 // A job that is running can be asked, and is gone afterwards.
 func TestInfoLiveOfARunningJob(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
 	cmd := strandProcess(t, "run", "-n", "2", "cat")
 	input, err := cmd.StdinPipe()
 	require.NoError(t, err)
@@ -88,4 +91,27 @@ func TestInfoLiveOfARunningJob(t *testing.T) {
 	require.NoError(t, cmd.Wait())
 	stdout, _, _ = command("info --live")
 	assert.Contains(t, stdout, "No job")
+}
+
+// In a batch job XDG_RUNTIME_DIR may name a folder that this host does not have. The job can be asked all the same, by whom else it
+// is set otherwise.
+func TestInfoLiveWithoutARuntimeDir(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", "/nowhere/user/7")
+	cmd := strandProcess(t, "run", "-n", "1", "sh", "-c", "echo up; cat")
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.ReadFull(out, make([]byte, len("up\n")))
+	require.NoError(t, err)
+	for _, runtime := range []string{"/nowhere/user/7", "", t.TempDir()} {
+		t.Setenv("XDG_RUNTIME_DIR", runtime)
+		stdout, stderr, status := command("info --live")
+		assert.Zero(t, status, stderr)
+		assert.Contains(t, stdout, "1 ranks of sh on ", runtime)
+	}
+	require.NoError(t, input.Close())
+	require.NoError(t, cmd.Wait())
 }

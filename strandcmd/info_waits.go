@@ -17,14 +17,14 @@ type waitsAnswer struct {
 	Findings []whowaits.Finding `json:"findings"`
 }
 
-// showWaits asks the jobs of a folder twice, and shows what their ranks wait for.
-func (r *infoRun) showWaits(out io.Writer, dir, name string) error {
-	before, err := chosenJobs(dir, name)
+// showWaits asks the jobs of this user twice, and shows what their ranks wait for.
+func (r *infoRun) showWaits(out io.Writer, name string) error {
+	before, err := chosenJobs(name)
 	if err != nil && len(before) == 0 {
 		return err
 	}
 	<-time.After(whowaits.Pause)
-	after, err := chosenJobs(dir, name)
+	after, err := chosenJobs(name)
 	if err != nil && len(after) == 0 {
 		return err
 	}

@@ -46,22 +46,43 @@ type Answer struct {
 	Ranks []Rank `json:"rank_reports"`
 }
 
-// Dir returns the folder of this user's jobs: below XDG_RUNTIME_DIR, which is the user's own,
-// else in the folder for temporary files.
-func Dir() string {
+// Dirs returns the folders in which this user's jobs may be known, the best first: one below XDG_RUNTIME_DIR, which is
+// the user's own, and one in the folder for temporary files.
+func Dirs() []string {
+	dirs := []string{filepath.Join(os.TempDir(), fmt.Sprintf("strand-%d", os.Getuid()))}
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "strand")
+		dirs = append([]string{filepath.Join(dir, "strand")}, dirs...)
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("strand-%d", os.Getuid()))
+	return dirs
+}
+
+// Dir returns the first of [Dirs] that a job can use, and makes it if need be. XDG_RUNTIME_DIR may name a folder that is not there,
+// as in a batch job, or another user's, after su; and either may be too long for a socket. If there is none it is the first.
+func Dir() string {
+	dirs := Dirs()
+	for _, dir := range dirs {
+		if err := ready(dir); err == nil && len(dir) <= longestDir {
+			return dir
+		}
+	}
+	return dirs[0]
+}
+
+// longestDir leaves room for the names of sockets: a path of 103 bytes is what all systems take.
+const longestDir = 103 - len("/.strand_0123456789abcdef")
+
+// ready makes a folder if need be, and checks that it is private.
+func ready(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return private(dir)
 }
 
 // Listen makes a job known in a folder, which it creates if need be. Closing the listener
 // removes the job's socket.
 func Listen(dir, job string) (net.Listener, error) {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, err
-	}
-	if err := private(dir); err != nil {
+	if err := ready(dir); err != nil {
 		return nil, err
 	}
 	// A socket that does not listen yet looks like one that was left behind. So it gets its name
@@ -125,6 +146,22 @@ const (
 	tellTimeout = 10 * time.Second
 	maxLine     = 16 << 20
 )
+
+// AllJobs asks the jobs of all [Dirs]. A folder that is not this user's is passed over if there is
+// another one: anybody may have made it.
+func AllJobs() ([]Answer, error) {
+	var all []Answer
+	var failures []error
+	dirs := Dirs()
+	for _, dir := range dirs {
+		answers, err := Jobs(dir)
+		all = append(all, answers...)
+		if len(dirs) == 1 || private(dir) == nil {
+			failures = append(failures, err)
+		}
+	}
+	return all, errors.Join(failures...)
+}
 
 // Jobs asks all jobs of a folder. It removes a socket that no launcher answers at, and passes over jobs that
 // end meanwhile. Any other failure of a job is in the error, beside the answers of the others.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,8 +90,36 @@ func TestOnlyAPrivateFolder(t *testing.T) {
 }
 
 func TestDir(t *testing.T) {
-	t.Setenv("XDG_RUNTIME_DIR", "/run/user/7")
-	assert.Equal(t, "/run/user/7/strand", Dir())
+	own, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("XDG_RUNTIME_DIR", own)
+	assert.Equal(t, filepath.Join(own, "strand"), Dir())
+	for _, unfit := range []string{"", "relative", "/nowhere/user/7", "/" + strings.Repeat("x", longestDir)} {
+		t.Setenv("XDG_RUNTIME_DIR", unfit)
+		assert.Equal(t, temporary, filepath.Dir(Dir()), unfit)
+	}
+	t.Setenv("TMPDIR", "/nowhere")
+	t.Setenv("XDG_RUNTIME_DIR", "/nowhere/user/7")
+	assert.Equal(t, "/nowhere/user/7/strand", Dir(), "the error is about the best")
+}
+
+// A folder that somebody else has made hides no job in the other one.
+func TestJobsOfAllDirs(t *testing.T) {
+	own, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("XDG_RUNTIME_DIR", own)
+	for i, dir := range Dirs() {
+		name := string(rune('a' + i))
+		serve(t, dir, name, func(c net.Conn) { Tell(c, Job{Name: name}, nil) })
+	}
+	all, err := AllJobs()
+	require.NoError(t, err)
+	assert.Equal(t, []Answer{{Job: Job{Name: "a"}}, {Job: Job{Name: "b"}}}, all)
+	require.NoError(t, os.Chmod(Dirs()[1], 0o777))
+	all, err = AllJobs()
+	require.NoError(t, err)
+	assert.Equal(t, []Answer{{Job: Job{Name: "a"}}}, all)
 	t.Setenv("XDG_RUNTIME_DIR", "")
-	assert.Contains(t, Dir(), "strand-")
+	_, err = AllJobs()
+	assert.ErrorContains(t, err, "alone")
 }
