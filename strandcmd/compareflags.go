@@ -7,6 +7,7 @@ import (
 
 	"github.com/strandmp/strand/internal/lab/compare"
 	"github.com/strandmp/strand/internal/lab/emulate"
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/param"
 )
 
@@ -77,7 +78,7 @@ func (f *compareFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.emulation, "emulation", compare.Emulations[0], "who emulates the networks: netem, the kernel; user, this program; auto: netem where it can do all that is asked for")
 	flags.BoolVar(&f.loopback, "loopback", false, "emulate nothing: use the loopback of this host")
 	flags.StringArrayVar(&f.hosts, "host", nil, "emulate nothing: use the real network between this `host` and those of the other --host")
-	flags.StringVar(&f.rsh, "rsh", defaultShell, "how to get to a --host: a `command` that takes a host's name and a command line")
+	flags.StringVar(&f.rsh, "rsh", remote.DefaultShell, "how to get to a --host: a `command` that takes a host's name and a command line")
 	flags.StringVar(&f.hostStrand, "host-strand", "", "`path` of strand on each --host (default that of this one)")
 }
 

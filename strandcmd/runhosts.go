@@ -17,9 +17,6 @@ import (
 	"github.com/strandmp/strand/internal/machine"
 )
 
-// defaultShell never asks anything: a prompt of one of many hosts would be missed.
-const defaultShell = "ssh -o BatchMode=yes -o ConnectTimeout=10"
-
 // hostPatience is how long a remote shell may take to start strand.
 const hostPatience = 20 * time.Second
 
@@ -40,7 +37,7 @@ func (h *runHosts) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&h.hosts, "host", nil, "run on these `hosts`, each with as many ranks as its number says: a:4,b:4")
 	flags.StringVar(&h.file, "hostfile", "", "run on the hosts of this `file`: a line each, as a:4 or a slots=4")
 	flags.StringVar(&h.mapBy, "map-by", "slot", "fill one host after the other (slot), or give them ranks in turn (node)")
-	flags.StringVar(&h.rsh, "rsh", defaultShell, "how to get to a host: a `command` that takes its name and a command line; {host} and {command} in it stand for these")
+	flags.StringVar(&h.rsh, "rsh", remote.DefaultShell, "how to get to a host: a `command` that takes its name and a command line; {host} and {command} in it stand for these")
 	flags.StringVar(&h.strand, "host-strand", "", "the `path` of strand on the hosts (default this one's)")
 	flags.StringVar(&h.wdir, "wdir", "", "the working `directory` on the hosts (default this one)")
 	flags.DurationVar(&h.timeout, "host-timeout", remote.DefaultTimeout,
@@ -122,7 +119,7 @@ func (h *runHosts) host(name string) (remote.Host, error) {
 		}
 	}
 	host := remote.Host{Name: name, Program: there, Carry: h.push, Patience: hostPatience}
-	if !isThisHost(name) || h.rsh != defaultShell {
+	if !isThisHost(name) || h.rsh != remote.DefaultShell {
 		if host.Shell = strings.Fields(h.rsh); len(host.Shell) == 0 {
 			return remote.Host{}, errors.New("--rsh: want a command, such as ssh")
 		}

@@ -265,3 +265,31 @@ func TestNoWay(t *testing.T) {
 		assert.Regexp(t, "(?s)"+want, job.Run(t.Context(), c))
 	}
 }
+
+// Users have ssh share connections (ControlMaster auto). The end of one job cuts off no other that has come later.
+func TestJobsShareNoConnection(t *testing.T) {
+	leak.Check(t)
+	hosts := addresses(1)
+	shell := daemon(t, hosts)
+	config := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(config, []byte("ControlMaster auto\nControlPath "+config+"-%h\n"), 0o600))
+	shell[slices.Index(shell, "-F")+1] = config
+	shell = append(shell, strings.Fields(remote.DefaultShell)[1:]...)
+	var ends []*os.File
+	var jobs []chan error
+	for range 2 {
+		c, out := spread(t, shell, hosts, 1, "sh", "-c", "echo here; read x; true")
+		input, end, err := os.Pipe()
+		require.NoError(t, err)
+		defer input.Close()
+		c.Stdin = input
+		done := make(chan error, 1)
+		go func() { done <- job.Run(t.Context(), c) }()
+		out.Await(t, "here", 1)
+		ends, jobs = append(ends, end), append(jobs, done)
+	}
+	for i, done := range jobs {
+		require.NoError(t, ends[i].Close())
+		assert.NoError(t, <-done)
+	}
+}
