@@ -71,7 +71,7 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	m.hostname, m.launcher, m.local = hostname, launcherName(env), localRanks(env, m.size)
 	m.processors = localProcessors(env)
 	if err := m.client.Init(ctx); err != nil {
-		return nil, errors.Join(m.explain(err), m.client.Drop())
+		return nil, errors.Join(m.explain(onceOnly(err)), m.client.Drop())
 	}
 	m.takeControl(env)
 	return m, nil
@@ -87,6 +87,16 @@ func joinOnce(join func() (*member, error)) (*member, error) {
 		joined.Store(false)
 	}
 	return m, err
+}
+
+// onceOnly adds why a launcher that lives has closed the connection before the first word: a script has inherited it, and runs a
+// second program.
+func onceOnly(err error) error {
+	if !errors.Is(err, pmi.ErrGone) {
+		return err
+	}
+	return fmt.Errorf("%w, or another program of this rank has left the job before: a rank joins its job once; "+
+		"for several programs, one after the other, start the launcher several times", err)
 }
 
 // joinByDescriptor takes the socket that the launcher left open.

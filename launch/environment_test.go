@@ -112,6 +112,22 @@ func TestJoinByDescriptor(t *testing.T) {
 	require.NoError(t, errors.Join(errs...))
 }
 
+// A script that runs one program after the other as one rank is told what is wrong with that.
+func TestSecondProgramOfARank(t *testing.T) {
+	env := launched(t, 1)[0]
+	fd, err := strconv.Atoi(env["PMI_FD"])
+	require.NoError(t, err)
+	again, err := syscall.Dup(fd) // that of the script
+	require.NoError(t, err)
+	j, err := env.join(t)
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	env["PMI_FD"] = strconv.Itoa(again)
+	_, err = env.join(t)
+	assert.ErrorIs(t, err, pmi.ErrGone)
+	assert.ErrorContains(t, err, "another program of this rank has left the job before: a rank joins its job once")
+}
+
 // exchange publishes a value in each rank and reads that of all.
 func exchange(ctx context.Context, j Job, value string) error {
 	if err := j.Put(ctx, fmt.Sprintf("address of %d", j.Rank()), fmt.Sprint(j.Rank(), value)); err != nil {
