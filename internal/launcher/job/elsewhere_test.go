@@ -239,6 +239,27 @@ func TestHostsThatCanNotBeReached(t *testing.T) {
 	}
 }
 
+// Where a program, or strand, can not be brought to, or not be run from there, the folder is named, and what names another one.
+func TestNoPlaceToBringTo(t *testing.T) {
+	odd := filepath.Join(t.TempDir(), "odd")
+	require.NoError(t, os.WriteFile(odd, []byte("#!"+odd+"s\n"), 0o700)) // refused as on a file system without programs
+	require.NoError(t, os.WriteFile(odd+"s", nil, 0o600))
+	for want, change := range map[string]func(*Config){
+		"the program can not be brought here: open /nowhere/strand-program-.*: no such file or directory; TMPDIR here names": func(*Config) { t.Setenv("TMPDIR", "/nowhere") },
+		"was to be brought there, into a folder .* as TMPDIR there": func(c *Config) {
+			t.Setenv("TMPDIR", "/nowhere")
+			c.Elsewhere[1].Host.Carry = true
+		},
+		"permission denied: if .* is mounted noexec, TMPDIR here names another": func(c *Config) { c.Program = odd },
+	} {
+		t.Setenv("TMPDIR", t.TempDir())
+		c, _, _ := elsewhere(t, "exchange")
+		c.Push = true
+		change(&c)
+		assert.Regexp(t, "(?s)"+want, Run(t.Context(), c))
+	}
+}
+
 // A host that lacks descriptors for its ranks says how many there may be and how many it takes, and does not
 // blame the program.
 func TestHostLacksDescriptors(t *testing.T) {

@@ -93,6 +93,6 @@ func TestHostOfAnotherKind(t *testing.T) {
 	require.NoError(t, os.WriteFile(foreign, program[:4096], 0o700))
 	t.Setenv("TMPDIR", t.TempDir())
 	c.Elsewhere[1].Host.Program, c.Elsewhere[1].Host.Carry = foreign, true
-	assert.Regexp(t, `(?s)host b: .*exit status 126; strand, a program for linux/\w+, was to be brought there\n.*[Ff]ormat error`, Run(t.Context(), c))
+	assert.Regexp(t, `(?s)host b: .*exit status 126; strand, a program for linux/\w+, was to be brought there, .*\n.*[Ff]ormat error`, Run(t.Context(), c))
 	requireNothingLeft(t)
 }

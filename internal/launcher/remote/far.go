@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -306,9 +308,17 @@ func (h *host) startEach() error {
 func (h *host) unstarted(i int, err error) error {
 	err, lacking := local.Lacking(err, local.Files(len(h.order.Ranks), h.order.Trace > 0))
 	if i == 0 && !lacking {
-		return local.Refusal(h.order.Program, err)
+		return local.Refusal(h.order.Program, h.fromWhere(err))
 	}
 	return fmt.Errorf("can not start rank %d of %d: %w", h.order.Ranks[i], h.order.Size, err)
+}
+
+// fromWhere adds to an error of starting a program that was brought here where it is.
+func (h *host) fromWhere(err error) error {
+	if h.brought == "" || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("%w: if %s is mounted noexec, TMPDIR here names another folder", err, filepath.Dir(h.brought))
 }
 
 // find goes to the working directory, in which the ranks then start, and returns the path of the program.
@@ -324,7 +334,7 @@ func (h *host) find() (path string, err error) {
 	// In strand's folder the shell removes it if strand is killed.
 	f, err := os.CreateTemp(h.carried, "strand-program-")
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("the program can not be brought here: %w; TMPDIR here names another folder", err)
 	}
 	h.brought = f.Name()
 	n, err := io.Copy(f, h.program)

@@ -160,7 +160,7 @@ func (h Host) explain(words []string, build string, err error, said string) erro
 	}
 	how := fmt.Sprintf("this takes %s as %s there; --host-strand names another place, --push brings it there", build, h.Program)
 	if h.Carry {
-		how = fmt.Sprintf("%s, a program for %s/%s, was to be brought there", filepath.Base(h.Program), runtime.GOOS, runtime.GOARCH)
+		how = fmt.Sprintf("%s, a program for %s/%s, was to be brought there, into a folder from which programs may be run, as TMPDIR there, or else /tmp, should be", filepath.Base(h.Program), runtime.GOOS, runtime.GOARCH)
 	}
 	away := turnsAway(words, err, said)
 	if said != "" {
