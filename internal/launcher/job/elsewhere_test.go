@@ -143,6 +143,17 @@ func TestInputElsewhere(t *testing.T) {
 	assert.True(t, string(want) == out.String())
 }
 
+// A rank on another host can not see that its input is broken: it takes that for the end. So it is said.
+func TestInputThatBreaksElsewhere(t *testing.T) {
+	c, out, _ := elsewhere(t, "copy")
+	folder, err := os.Open(t.TempDir()) // which can not be read as a file
+	require.NoError(t, err)
+	defer folder.Close()
+	c.Stdin = folder
+	require.NoError(t, Run(t.Context(), c))
+	assert.Equal(t, "strand run: standard input can not be read on, and ends for rank 0: is a directory\n", out.String())
+}
+
 func TestFailuresElsewhere(t *testing.T) {
 	for role, want := range map[string]string{
 		"exit":   "rank 1 on host a .*exited with status 3",

@@ -101,7 +101,9 @@ type job struct {
 }
 
 func (j *job) run(ctx context.Context) error {
-	input, release, err := inputFor(j.config.Stdin, len(j.config.Elsewhere) > 0)
+	input, release, err := inputFor(j.config.Stdin, len(j.config.Elsewhere) > 0, func(err error) {
+		j.notes.add(fmt.Sprintf("strand run: standard input can not be read on, and ends for rank 0: %v\n", err))
+	})
 	if err != nil {
 		return fmt.Errorf("standard input for rank 0: %w", openfiles.Explain(err))
 	}

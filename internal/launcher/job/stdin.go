@@ -15,17 +15,17 @@ import (
 // is: then no more of it is taken than rank 0 reads. A rank on another host can not be handed any.
 // While the launcher itself is in the background, what is typed is not for it.
 
-// inputFor returns rank 0's standard input, nil for /dev/null. Call release when the job is
-// over.
-func inputFor(stdin *os.File, elsewhere bool) (input *os.File, release func(), err error) {
+// inputFor returns rank 0's standard input, nil for /dev/null. Unread is told why input that has not ended can not be
+// read: rank 0 takes that for its end. Call release when the job is over.
+func inputFor(stdin *os.File, elsewhere bool, unread func(error)) (input *os.File, release func(), err error) {
 	if stdin == nil || !elsewhere && !term.IsTerminal(int(stdin.Fd())) {
 		return stdin, func() {}, nil
 	}
-	return pump(stdin)
+	return pump(stdin, unread)
 }
 
 // pump copies input into a pipe until it ends or is released.
-func pump(stdin *os.File) (input *os.File, release func(), err error) {
+func pump(stdin *os.File, unread func(error)) (input *os.File, release func(), err error) {
 	input, into, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -35,7 +35,11 @@ func pump(stdin *os.File) (input *os.File, release func(), err error) {
 		return nil, nil, errors.Join(err, input.Close(), into.Close())
 	}
 	var copying sync.WaitGroup
-	copying.Go(func() { copyInput(into, int(stdin.Fd()), int(stop.Fd())) })
+	copying.Go(func() {
+		if err := copyInput(into, int(stdin.Fd()), int(stop.Fd())); err != nil {
+			unread(err)
+		}
+	})
 	return input, func() {
 		_ = stopped.Close() // wakes the poll
 		_ = into.Close()    // and a write to a rank that does not read
@@ -49,8 +53,8 @@ func pump(stdin *os.File) (input *os.File, release func(), err error) {
 // come to the foreground. Nothing tells it: a shell signals only a job that was stopped.
 const aside = 200 * time.Millisecond
 
-// copyInput waits in poll and never in a read: a read of a terminal can not be interrupted.
-func copyInput(into *os.File, stdin, stop int) {
+// copyInput waits in poll and never in a read: a read of a terminal can not be interrupted. Its error is that of a read.
+func copyInput(into *os.File, stdin, stop int) error {
 	defer into.Close()
 	keepReaderRunning()
 	buf := make([]byte, 32<<10)
@@ -65,17 +69,20 @@ func copyInput(into *os.File, stdin, stop int) {
 		case err == unix.EINTR, err == nil && n == 0:
 			continue
 		case err != nil || ready[0].Revents != 0:
-			return
+			return nil
 		}
 		n, err = unix.Read(stdin, buf)
 		if err == unix.EINTR || err == unix.EAGAIN || err == unix.EIO && inBackground(stdin) {
 			continue
 		}
-		if err != nil || n <= 0 {
-			return
+		if err == unix.EBADF || err == nil && n <= 0 {
+			return nil // nohup opens what can not be read
+		}
+		if err != nil {
+			return err
 		}
 		if _, err := into.Write(buf[:n]); err != nil {
-			return
+			return nil // nobody reads any more
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestPump(t *testing.T) {
 	terminal, keyboard, err := os.Pipe()
 	require.NoError(t, err)
 	defer terminal.Close()
-	input, release, err := pump(terminal)
+	input, release, err := pump(terminal, nil)
 	require.NoError(t, err)
 	defer release()
 
@@ -35,7 +35,7 @@ func TestPumpIsReleased(t *testing.T) {
 	for _, typed := range []int{0, 1 << 20} { // nothing, and more than anybody reads
 		terminal, keyboard, err := os.Pipe()
 		require.NoError(t, err)
-		_, release, err := pump(terminal)
+		_, release, err := pump(terminal, nil)
 		require.NoError(t, err)
 		typing := make(chan struct{})
 		go func() {
