@@ -144,7 +144,7 @@ func (j *job) run(ctx context.Context) error {
 	s.drain(ctx, written)
 	j.explainWant(s.verdict, outOfMemory)
 	if err = s.verdict; err == nil {
-		err = j.outputFailure()
+		err = s.outputFailure()
 	}
 	if err != nil {
 		j.sinks[1].finishLine() // the caller may report the error there
@@ -173,9 +173,12 @@ func (j *job) hostOf(rank int) string {
 }
 
 // outputFailure returns the error of a write after the last rank had exited.
-func (j *job) outputFailure() error {
+func (s *supervisor) outputFailure() error {
 	select {
-	case err := <-j.console.failure:
+	case err := <-s.console.failure:
+		if s.wasInterrupted(err) {
+			return nil
+		}
 		return err
 	default:
 		return nil

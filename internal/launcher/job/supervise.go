@@ -104,7 +104,7 @@ func (s *supervisor) run(ctx context.Context) {
 		case e := <-s.explaining.results:
 			s.explained(e)
 		case err := <-s.console.failure:
-			s.endBecause(err)
+			s.unwritten(err)
 		case <-s.settle.C:
 			s.stop()
 		case <-s.grace.C:
@@ -301,6 +301,19 @@ func (s *supervisor) endBecause(reason error) {
 		s.verdict = reason
 	}
 	s.stop()
+}
+
+// unwritten ends the job because its output can not be passed on.
+func (s *supervisor) unwritten(reason error) {
+	if !s.wasInterrupted(reason) {
+		s.endBecause(reason)
+	}
+}
+
+// wasInterrupted reports whether output can not be passed on because Ctrl-C has ended its reader too (strand run … | tee). Then the
+// ranks are ending already, and have their time.
+func (s *supervisor) wasInterrupted(reason error) bool {
+	return s.urgencies > 0 && errors.Is(reason, syscall.EPIPE)
 }
 
 // stop asks the living ranks to end. Those that do not within the grace are killed.
