@@ -256,16 +256,17 @@ func TestNoPlaceToBringTo(t *testing.T) {
 	require.NoError(t, os.WriteFile(odd, []byte("#!"+odd+"s\n"), 0o700)) // refused as on a file system without programs
 	require.NoError(t, os.WriteFile(odd+"s", nil, 0o600))
 	for want, change := range map[string]func(*Config){
-		"the program can not be brought here: open /nowhere/strand-program-.*: no such file or directory; TMPDIR here names": func(*Config) { t.Setenv("TMPDIR", "/nowhere") },
-		"was to be brought there, into a folder .* as TMPDIR there": func(c *Config) {
+		"^hosts node0, node1, each alike: host node0: the program can not be brought here: open /nowhere/strand-program-.*: no such file or directory; TMPDIR here names": func(*Config) { t.Setenv("TMPDIR", "/nowhere") },
+		"^hosts node0, node1, each alike: .*was to be brought there, into a folder .* as TMPDIR there": func(c *Config) {
 			t.Setenv("TMPDIR", "/nowhere")
-			c.Elsewhere[1].Host.Carry = true
+			c.Elsewhere[0].Host.Carry, c.Elsewhere[1].Host.Carry = true, true
 		},
-		"permission denied: if .* is mounted noexec, TMPDIR here names another": func(c *Config) { c.Program = odd },
+		"^hosts node0, node1, each alike: .*permission denied: if .* is mounted noexec, TMPDIR here names another": func(c *Config) { c.Program = odd },
 	} {
 		t.Setenv("TMPDIR", t.TempDir())
 		c, _, _ := elsewhere(t, "exchange")
 		c.Push = true
+		c.Elsewhere[0].Host.Name, c.Elsewhere[1].Host.Name = "node0", "node1" // "a" is a word too
 		change(&c)
 		assert.Regexp(t, "(?s)"+want, Run(t.Context(), c))
 	}

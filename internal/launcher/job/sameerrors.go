@@ -26,7 +26,10 @@ func (e *sharedError) Error() string {
 
 func (e *sharedError) Unwrap() error { return e.error }
 
-// joinErrors joins errors of hosts. Those that differ in the host's name only are one: 64 hosts
+// byChance are the names that are made anew for each host, of what is brought there.
+var byChance = regexp.MustCompile(`strand-(program-[0-9]+|[A-Z2-7]{26})`)
+
+// joinErrors joins errors of hosts. Those that differ in the host's name only, or in names made by chance, are one: 64 hosts
 // with the same fault would fill the screen.
 func joinErrors(hosts []string, errs []error) error {
 	type group struct {
@@ -40,7 +43,7 @@ func joinErrors(hosts []string, errs []error) error {
 			continue
 		}
 		name := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(hosts[i]) + `($|[^\w.-])`)
-		key := name.ReplaceAllString(err.Error(), "${1}\x00${2}")
+		key := byChance.ReplaceAllString(name.ReplaceAllString(err.Error(), "${1}\x00${2}"), "\x00")
 		g := groups[key]
 		if g == nil {
 			g = &group{first: err}
