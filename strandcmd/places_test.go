@@ -5,10 +5,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/strandmp/strand/internal/launcher/remote"
 )
 
 func TestPlaces(t *testing.T) {
@@ -93,4 +96,14 @@ func TestSpreadByNode(t *testing.T) {
 	ranks, err = spread(5, []place{{"a", 0}, {"b", 0}}, false)
 	require.NoError(t, err)
 	assert.Equal(t, [][]int{{0, 1, 2}, {3, 4}}, ranks)
+}
+
+// A host may take long to let anybody in. Who knows that says so.
+func TestPatienceWithHosts(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{remote.DefaultTimeout: 20 * time.Second, 2 * time.Minute: 2 * time.Minute} {
+		h := runHosts{rsh: remote.DefaultShell, timeout: timeout}
+		host, err := h.host("a")
+		require.NoError(t, err)
+		assert.Equal(t, want, host.Patience)
+	}
 }

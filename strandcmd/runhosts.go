@@ -17,7 +17,7 @@ import (
 	"github.com/strandmp/strand/internal/machine"
 )
 
-// hostPatience is how long a remote shell may take to start strand.
+// hostPatience is how long a remote shell may take to start strand, unless --host-timeout is longer.
 const hostPatience = 20 * time.Second
 
 // runHosts are the flags of strand run that are about other hosts.
@@ -41,7 +41,7 @@ func (h *runHosts) add(flags *pflag.FlagSet) {
 	flags.StringVar(&h.strand, "host-strand", "", "the `path` of strand on the hosts (default this one's)")
 	flags.StringVar(&h.wdir, "wdir", "", "the working `directory` on the hosts (default this one)")
 	flags.DurationVar(&h.timeout, "host-timeout", remote.DefaultTimeout,
-		"ranks of a host that is not heard of for this `time` are lost; they end after three times as long, or when this command is stopped (SIGSTOP) for that")
+		"ranks of a host that is not heard of for this `time` are lost; they end after three times as long, or when this command is stopped (SIGSTOP) for that; a host that takes more than 20s to start strand needs as much")
 	flags.BoolVar(&h.push, "push", false, "bring the program, and strand, to the hosts for this job")
 }
 
@@ -118,7 +118,7 @@ func (h *runHosts) host(name string) (remote.Host, error) {
 			return remote.Host{}, fmt.Errorf("--host-strand: where this program is can not be found out: %w", err)
 		}
 	}
-	host := remote.Host{Name: name, Program: there, Carry: h.push, Patience: hostPatience}
+	host := remote.Host{Name: name, Program: there, Carry: h.push, Patience: max(hostPatience, h.timeout)}
 	if !isThisHost(name) || h.rsh != remote.DefaultShell {
 		if host.Shell = strings.Fields(h.rsh); len(host.Shell) == 0 {
 			return remote.Host{}, errors.New("--rsh: want a command, such as ssh")

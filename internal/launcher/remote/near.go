@@ -153,7 +153,7 @@ const lastTime = time.Second
 func (l *Line) meet(ctx context.Context, build string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := time.AfterFunc(l.Host.Patience, func() { cancel(fmt.Errorf("nothing within %v", l.Host.Patience)) })
+	late := time.AfterFunc(l.Host.Patience, func() { cancel(fmt.Errorf("nothing within %v, for which --host-timeout allows more", l.Host.Patience)) })
 	defer late.Stop()
 	stop := context.AfterFunc(ctx, l.dismiss)
 	err := l.Host.deliver(l.in, func() { late.Reset(l.Host.Patience) })
