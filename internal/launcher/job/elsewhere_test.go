@@ -47,11 +47,12 @@ func remoteShell(t *testing.T) (words []string, folder string) {
 	script := "#!/bin/sh\necho $$ >" + folder + "/$1\n[ $1 = nowhere ] && { echo 'no route to host' >&2; exit 255; }\n" +
 		"[ $1 = silent ] && exec sleep 600\n" +
 		"[ $1 = slow ] && sleep .3\n" +
+		"[ $1 = foreign ] && exec env -S \"${2#exec }\"\n" +
 		"[ $1 = poor ] && ulimit -n 16\n" +
 		"[ $1 = stuck ] && { echo '{\"strand\":\"" + elsewhereBuild + "\"}'; exec sleep 600; }\n" +
 		"[ $1 = starved ] && exec sh -c \"$2\" <>" + folder + "/fifo\n" +
 		"[ $1 = noisy ] && { read x <" + folder + "/fifo; echo the disk is full >&2; } &\n" +
-		"case $2 in umask*) exec sh -c \"$2\";; esac\nexec sh -c \"exec $2\"\n"
+		"case $2 in exec*) exec sh -c \"$2\";; esac\nexec sh -c \"exec $2\"\n"
 	path := filepath.Join(folder, "shell")
 	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
 	return []string{path}, folder
@@ -104,6 +105,17 @@ func TestPushedElsewhere(t *testing.T) {
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// A user's login shell there may be csh or fish, of which nothing but words and quotes is to be expected.
+func TestPushedByAForeignShell(t *testing.T) {
+	c, out, _ := elsewhere(t, "exchange")
+	c.Push = true
+	c.Elsewhere[1].Host.Name, c.Elsewhere[1].Host.Carry = "foreign", true
+	t.Setenv("TMPDIR", t.TempDir())
+	require.NoError(t, Run(t.Context(), c), "%s", out)
+	assert.Len(t, out.Sorted(), 4)
+	requireNothingLeft(t)
 }
 
 // A working directory may be named from where the shell there begins.

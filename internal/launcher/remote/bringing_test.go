@@ -46,8 +46,9 @@ func bring(t *testing.T, shell, steps []string) *carriage {
 	require.NoError(t, os.WriteFile(program, []byte(broughtProgram), 0o700))
 	defer func(whole []string) { bringing = whole }(bringing)
 	bringing = steps
-	words, err := Host{Name: "a", Shell: append(shell[:len(shell):len(shell)], "{command}"), Program: program, Carry: true, Patience: time.Hour}.command()
-	require.NoError(t, err)
+	line := Host{Name: "a", Program: program, Carry: true, Patience: time.Hour}.carried(int64(len(broughtProgram)))
+	words := append(slices.Clip(shell), line)
+	var err error
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	c := &carriage{Cmd: exec.CommandContext(ctx, words[0], words[1:]...), temporary: t.TempDir()}

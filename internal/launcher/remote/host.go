@@ -75,7 +75,8 @@ func (h Host) command() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		line = h.carried(info.Size())
+		// A user's login shell may be csh or fish, which have words, quotes and exec in common with sh.
+		line = "exec sh -c " + quoted(h.carried(info.Size()))
 	}
 	words, placed := make([]string, 0, len(h.Shell)+2), false
 	for _, w := range h.Shell {
@@ -99,6 +100,8 @@ func (h Host) command() ([]string, error) {
 //   - Head is killed by a signal that can not be lost. One that comes to a process as it is begun, and still is a copy of
 //     its shell, is taken by the shell's trap there, and dash forgets it.
 //
+// Csh takes an exclamation mark for an event's, even within quotes, unless there is a blank behind it.
+//
 // What comes after strand's bytes is not there yet, so it does no harm that head reads ahead. Nobody tells the shell that the
 // launcher's host is cut off, so a second process ends head when nothing more comes. It removes the folder
 // if the shell was killed.
@@ -109,7 +112,7 @@ var bringing = []string{
 	`mkdir "$d" || exit 1; `,
 	`exec 4>"$d/part" || exit 1; `,
 	`head -c {size} <&3 >&4 3<&- 4>&- & `,
-	`h=$!; `,
+	`h=$! ; `,
 	`trap 'exit 1' HUP INT QUIT PIPE TERM; [ -z "$x" ] || exit 1; `,
 	`exec 4>&-; `,
 	`{ i=0; n=; while [ -e "$d/part" ] && kill -0 $h; do kill -0 $$ || { kill -9 $h; rm -rf "$d"; exit; }; ` +
@@ -150,8 +153,11 @@ func word(path string) string {
 	if !strings.ContainsAny(path, " \t\n'\"\\;&|<>()*?[]") {
 		return path
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return quoted(path)
 }
+
+// quoted makes one word of a text, for any shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // explain says why nobody answered.
 func (h Host) explain(words []string, build string, err error, said string) error {
