@@ -69,12 +69,17 @@ func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
 //
 // If ctx ends first, the receive ends as that of Recv does. If the error is [ErrUnderway] too,
 // the send goes on, as that of Send does. Otherwise the send is complete, or was never begun.
+// If the send has failed, and a message was received, its status is returned with the error, else that of no message:
+// Count is 0.
 func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []byte, src, recvTag int) (Status, error) {
 	given.Context(ctx)
 	if c == nil {
 		return Status{}, ErrNilComm
 	}
 	if err := pml.Ended(ctx); err != nil {
+		return Status{}, err
+	}
+	if err := c.refuses(dst, sendTag); err != nil {
 		return Status{}, err
 	}
 	r, err := c.Irecv(in, src, recvTag)
@@ -84,15 +89,26 @@ func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []
 	return received(ctx, r, c.Send(ctx, out, dst, sendTag))
 }
 
-// received ends a Sendrecv: it waits for the receive, or leaves it if there was an error in sending.
+// refuses returns why a send would be refused, before its call receives anything.
+func (c *Comm) refuses(dst, tag int) error {
+	if dst == ProcNull {
+		return nil
+	}
+	return own(c.p2p.Refuses(dst, tag))
+}
+
+// received ends a Sendrecv: it waits for the receive, or ends it at once if there was an error in sending. A message that is there
+// by then is not lost.
 func received(ctx context.Context, r Request, sent error) (Status, error) {
 	if sent != nil {
-		pml.Leave(r.op)
-		return Status{}, sent
+		st, _, _ := r.op.EndNow()
+		return Status(st), sent
 	}
 	st, err := r.Wait(ctx)
 	if err != nil && errors.Is(err, ctx.Err()) {
-		pml.Leave(r.op)
+		if late, complete, failed := r.op.EndNow(); complete {
+			return Status(late), own(failed)
+		}
 	}
 	return st, err
 }

@@ -107,6 +107,12 @@ func (c *Comm) SendrecvView(ctx context.Context, out View, dst, sendTag int, in 
 	if err := out.sendable("SendrecvView"); err != nil {
 		return Status{}, err
 	}
+	if c == nil {
+		return Status{}, ErrNilComm
+	}
+	if err := c.refuses(dst, sendTag); err != nil {
+		return Status{}, err
+	}
 	r, err := c.IrecvView(in, src, recvTag)
 	if err != nil {
 		return Status{}, err

@@ -17,14 +17,16 @@ import (
 // callers' buffers.
 const maxBacklog = 128
 
-// isend starts a send and returns its operation, or nil if it has completed. The
-// lock is held.
-func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*operation, error) {
-	return c.isendOf(buf, more, nil, dst, tag, mode)
+// Refuses returns why a send would be refused, or nil.
+func (c *Context) Refuses(dst, tag int) error {
+	c.pml.engine.Lock()
+	defer c.pml.engine.Unlock()
+	_, err := c.sendable(dst, tag)
+	return err
 }
 
-// isendOf is isend of what a layout picks of buf, unless that is nil.
-func (c *Context) isendOf(buf []byte, more [][]byte, as *layout.Layout, dst, tag int, mode Mode) (*operation, error) {
+// sendable returns the channel for a send, or why there is none.
+func (c *Context) sendable(dst, tag int) (*channel, error) {
 	if err := c.startable(); err != nil {
 		return nil, err
 	}
@@ -35,14 +37,25 @@ func (c *Context) isendOf(buf []byte, more [][]byte, as *layout.Layout, dst, tag
 		return nil, fmt.Errorf("send: %w: %d is not in 0 to %d", ErrTag, tag, MaxTag)
 	}
 	ch := c.channelTo(c.group.World(dst))
-	pe := ch.peer
-	if pe.failure != nil {
-		return nil, c.named(pe.failure)
+	if ch.peer.failure != nil {
+		return nil, c.named(ch.peer.failure)
 	}
-	if err := pe.crowded(dst); err != nil {
+	return ch, ch.peer.crowded(dst)
+}
+
+// isend starts a send and returns its operation, or nil if it has completed. The
+// lock is held.
+func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*operation, error) {
+	return c.isendOf(buf, more, nil, dst, tag, mode)
+}
+
+// isendOf is isend of what a layout picks of buf, unless that is nil.
+func (c *Context) isendOf(buf []byte, more [][]byte, as *layout.Layout, dst, tag int, mode Mode) (*operation, error) {
+	ch, err := c.sendable(dst, tag)
+	if err != nil {
 		return nil, err
 	}
-	p := c.pml
+	p, pe := c.pml, ch.peer
 	op := p.newOperation()
 	op.isSend, op.context, op.peer, op.mode = true, c, pe, mode
 	op.tag = int32(tag)

@@ -139,19 +139,28 @@ func (p *PML) leave(op *operation) *inbound {
 
 // Leave ends a request without waiting for it, as a blocking call does whose
 // context has ended.
-func Leave(r Request) {
+func Leave(r Request) { _, _, _ = r.EndNow() }
+
+// EndNow ends a request without waiting for it: with its outcome if it is complete, else by leaving it, as a blocking call does whose context has
+// ended. It reports whether it was complete.
+func (r Request) EndNow() (st Status, complete bool, err error) {
 	if r.op == nil || r.Instant() {
-		return
+		return Status{}, true, nil
 	}
 	p := r.op.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
 	if r.op.gen != r.gen {
-		return
+		return Status{}, false, ErrFinished
+	}
+	if r.op.done {
+		st, err = r.finish()
+		return st, true, err
 	}
 	if in := p.leave(r.op); in != nil {
 		p.putBack(in)
 	}
+	return Status{}, false, nil
 }
 
 // Wait blocks until the operation is complete and returns its outcome, which

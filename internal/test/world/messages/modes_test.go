@@ -285,3 +285,27 @@ func TestProcNull(t *testing.T) {
 	assert.Equal(t, nobody, st)
 	assert.Equal(t, "untouched", string(buf))
 }
+
+// A Sendrecv whose send is refused receives nothing: the message is there for the next receive.
+func TestSendrecvThatIsRefused(t *testing.T) {
+	world.OnEach(t, func(p *world.Pair) {
+		out := p.Isend([]byte("kept"), 5)
+		_, err := p.Receiver.Probe(p.Ctx, p.From, 5)
+		require.NoError(p, err)
+		buf := make([]byte, 10)
+		for _, bad := range []struct {
+			dst, tag int
+			is       error
+		}{{p.Receiver.Size(), 5, strand.ErrRank}, {-7, 5, strand.ErrRank}, {p.From, -1, strand.ErrTag}} {
+			_, err := p.Receiver.Sendrecv(p.Ctx, nil, bad.dst, bad.tag, buf, p.From, 5)
+			require.ErrorIs(p, err, bad.is)
+			_, err = p.Receiver.SendrecvReplace(p.Ctx, buf, bad.dst, bad.tag, p.From, 5)
+			require.ErrorIs(p, err, bad.is)
+		}
+		require.Equal(p, make([]byte, 10), buf)
+		st, err := p.Receiver.Recv(p.Ctx, buf, p.From, 5)
+		require.NoError(p, err)
+		require.Equal(p, strand.Status{Source: p.From, Tag: 5, Count: 4}, st)
+		p.Wait(out)
+	})
+}
