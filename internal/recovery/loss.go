@@ -91,8 +91,8 @@ func (p *Path[T]) lose(n uint64, owner Owner[T]) {
 	p.Losses++
 	if kind&Sounding == 0 {
 		p.blame(n)
-		if size > p.config.Base && n >= p.carried {
-			p.missed++
+		if size > p.config.Base {
+			p.long.loses(n, size)
 		}
 	}
 	owner.Lost(p.flight.decide(n, lost), size, kind)

@@ -20,7 +20,7 @@ const (
 	soundAgain = int64(10 * time.Minute)
 	// MissedAtMost is how many packets longer than the base may be lost in a row, and nothing of that length arrive
 	// ([Path.Missed]), until they are taken to be too long.
-	MissedAtMost = 16
+	MissedAtMost = 6
 	// near is how close to the longest is close enough.
 	near = 16
 )
@@ -100,4 +100,53 @@ func (m *MTU) Shrunk() (shorter bool) {
 	m.top = m.size - 1
 	m.size, m.asked, m.losses, m.rests = m.base, 0, 0, 0
 	return true
+}
+
+// A blackHole counts packets that may be lost for their length. Those are not that were sent before another one, as long at least, that
+// has arrived. That a shorter one arrives says nothing.
+type blackHole struct {
+	from    uint64 // what was sent before does not count
+	missed  int    // packets that are lost,
+	longest int    // and the length of the longest of them
+	carried [4]carried
+	count   int // of carried: the latest last, each shorter than those before
+}
+
+// carried is a packet that has arrived, and since which no longer one has.
+type carried struct {
+	number uint64
+	size   int
+}
+
+// carries notes that a packet has arrived.
+func (h *blackHole) carries(n uint64, size int) {
+	if n < h.from {
+		return
+	}
+	if size >= h.longest {
+		h.missed, h.longest = 0, 0
+	}
+	for h.count > 0 && h.carried[h.count-1].number < n && h.carried[h.count-1].size <= size {
+		h.count--
+	}
+	if h.count > 0 && h.carried[h.count-1].number > n {
+		return // it was overtaken
+	}
+	h.count = min(h.count, len(h.carried)-1)
+	h.carried[h.count] = carried{n, size}
+	h.count++
+}
+
+// loses notes that one is lost.
+func (h *blackHole) loses(n uint64, size int) {
+	if n < h.from {
+		return
+	}
+	for _, c := range h.carried[:h.count] {
+		if c.number > n && c.size >= size {
+			return
+		}
+	}
+	h.missed++
+	h.longest = max(h.longest, size)
 }

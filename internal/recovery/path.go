@@ -28,9 +28,8 @@ type Path[T any] struct {
 	asked   bool   // something else that went over the path was answered since the last probe
 	full    uint64 // one more than the latest number that was sent as half of the window was in use
 	marked  uint64 // packets that the network has marked (ECN)
-	carried uint64 // one more than the latest number of a packet longer than the base that has arrived,
-	missed  int    // and how many such ones are lost that were sent after it
-	lack    int    // bytes that the window lacks for now, since repeats are lost
+	long    blackHole
+	lack    int // bytes that the window lacks for now, since repeats are lost
 	excess  excess
 	account account
 	Counters
@@ -142,9 +141,9 @@ func (p *Path[T]) Next() uint64 { return p.flight.next }
 // nothing. [Arrivals.Forget] is for it.
 func (p *Path[T]) Floor() uint64 { return p.flight.first }
 
-// Missed is how many packets longer than the base are lost, since the latest that has arrived of them. Where
+// Missed is how many packets longer than the base are lost, since the latest of their length that has arrived. Where
 // they are many the path may carry none of their length any more, without saying so ([MTU.Shrunk]).
-func (p *Path[T]) Missed() int { return p.missed }
+func (p *Path[T]) Missed() int { return p.long.missed }
 
 // Send takes a packet that is being sent, and that the receiver is to acknowledge. It returns the
 // packet's number.
@@ -200,7 +199,7 @@ func (p *Path[T]) pace() pace { return paceOf(p.control, p.Smoothed) }
 // Resize notes that full packets are of another size from now on.
 func (p *Path[T]) Resize(packet int) {
 	p.config.Packet = packet
-	p.carried, p.missed = p.flight.next, 0
+	p.long = blackHole{from: p.flight.next}
 	p.control.Resized(packet)
 }
 
@@ -266,8 +265,8 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 		return
 	}
 	a, size, kind := &p.account, int(packet.size), packet.kind
-	if size > p.config.Base && n >= p.carried {
-		p.carried, p.missed = n+1, 0
+	if size > p.config.Base {
+		p.long.carries(n, size)
 	}
 	a.bytes += size
 	if n >= a.newest && !early {

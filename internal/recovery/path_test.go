@@ -477,6 +477,24 @@ func TestMissed(t *testing.T) {
 	assert.Zero(t, func() int { p.Tick(190*ms, got); return p.Missed() }(), "10 was sent before 11")
 }
 
+// That packets arrive which are shorter than those that are lost, if longer than the base, says nothing of the others. What is lost
+// and no longer than those that arrive is not lost for its length.
+func TestMissedWhileOthersArrive(t *testing.T) {
+	p, got := NewPath[int](Config{Packet: 1400, Base: 1200}, NewReno(1400)), fates{}
+	for n := range uint64(20) {
+		p.Send(int64(n)*ms, 1400-150*int(n&1), 0, int(n)) // the even ones are too long
+		if n%2 == 1 && n != 11 {
+			p.acknowledge(t, int64(n+1)*ms, got, Range{n, n})
+		}
+	}
+	p.Tick(30*ms, got)
+	assert.Equal(t, "lost ", got[11])
+	assert.Equal(t, 10, p.Missed())
+	p.Send(30*ms, 1400, 0, 20)
+	p.acknowledge(t, 31*ms, got, Range{20, 20})
+	assert.Zero(t, p.Missed())
+}
+
 // What was taken back has used neither the window nor the time in which nothing was sent.
 func TestRetractedUse(t *testing.T) {
 	idle := &idleReno{Reno: NewReno(1000)}
