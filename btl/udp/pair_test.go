@@ -129,17 +129,24 @@ func TestClosedAsAFrameBegins(t *testing.T) {
 	assert.ErrorIs(t, p.recv[0].Err, btl.ErrPeerClosed)
 }
 
-// A path that carries shorter packets from now on, and says nothing of it, is found out.
+// A path that carries shorter packets from now on, and says nothing of it, is found out: by what is sent, whatever else gets through.
 func TestPacketsComeToBeTooLong(t *testing.T) {
-	for name, small := range map[string]bool{"and nothing else is sent": false, "while short ones go on": true} {
+	for name, size := range map[string]struct{ long, short int }{
+		"and nothing else is sent":              {100_000, 0},
+		"while short ones go on":                {100_000, 5},
+		"while others go on that are as long":   {100_000, 1230},
+		"for a packet, while short ones go on":  {1340, 5},
+		"for a packet, while longer ones go on": {1340, 1230},
+	} {
 		t.Run(name, func(t *testing.T) {
 			p := connected(t)
 			p.meddle = func(b []byte) bool { return len(b) > 1300 }
 			p.answer = p.meddle
-			p.send(frame("long", strings.Repeat("x", 100_000)))
+			since := p.clock.Now()
+			p.send(frame("long", strings.Repeat("x", size.long)))
 			p.until("the frame", func() bool {
-				if small && p.clock.Now()%1e6 == 0 {
-					p.ends[0].Send(frame("s", "short"), 0)
+				if size.short > 0 && p.clock.Now()%1e6 == 0 {
+					p.ends[0].Send(frame("s", strings.Repeat("x", size.short)), 0)
 				}
 				for _, f := range p.recv[1].Frames {
 					if f.Header == "long" {
@@ -149,6 +156,7 @@ func TestPacketsComeToBeTooLong(t *testing.T) {
 				return false
 			})
 			assert.Zero(t, p.recv[0].Downs, "%v", p.recv[0].Err)
+			assert.Less(t, time.Duration(p.clock.Now()-since), 500*time.Millisecond)
 		})
 	}
 }

@@ -199,7 +199,8 @@ type packer struct {
 	ep     *endpoint
 	start  int // of the packet in the scratch
 	from   int // of what was not given to the system yet
-	left   int // bytes that the packet takes
+	full   int // bytes that the packet may have,
+	left   int // and those that it still takes
 	pieces int
 	carry  list
 }
@@ -207,7 +208,10 @@ type packer struct {
 // packet makes the next packet, of at most so many bytes, and enters it. It returns its length.
 func (ep *endpoint) packet(now int64, full int) int {
 	s, m := &ep.sender, ep.m
-	k := packer{ep: ep, start: len(m.scratch), from: len(m.scratch), left: full - headSize - ep.guard.overhead}
+	if p := s.again.head; s.probe || p != nil && p.lost && p.sends >= sendsLong {
+		full = min(full, ep.base())
+	}
+	k := packer{ep: ep, start: len(m.scratch), from: len(m.scratch), full: full, left: full - headSize - ep.guard.overhead}
 	m.scratch = appendHead(m.scratch, kindData, ep.link.theirs, s.path.Next())
 	k.acknowledge(now)
 	k.floor()
@@ -242,6 +246,10 @@ func (ep *endpoint) packet(now int64, full int) int {
 	s.path.Send(now, size, kind, k.carry.head)
 	return size
 }
+
+// sendsLong is how often a piece is sent in packets that may be too long for the path. After that it goes in those that every path carries,
+// whatever else gets through.
+const sendsLong = 2
 
 // acknowledge adds an acknowledgement, if there is anything to acknowledge.
 func (k *packer) acknowledge(now int64) {
@@ -334,7 +342,8 @@ func (k *packer) piece(p *piece) bool {
 func (k *packer) split(p *piece, length int) {
 	s := &k.ep.sender
 	rest := s.piece()
-	rest.of, rest.offset, rest.length, rest.lost = p.of, p.offset+length, p.length-length, p.lost
+	rest.of, rest.offset, rest.length = p.of, p.offset+length, p.length-length
+	rest.lost, rest.sends, rest.at = p.lost, p.sends, p.at
 	p.length = length
 	p.of.pieces++
 	s.again.push(rest)
@@ -394,7 +403,7 @@ func (k *packer) flush() {
 // answer a question that is shorter than its answer.
 func (k *packer) answerable() {
 	m := k.ep.m
-	for k.ep.sender.mtu.Size()-k.left < unknownSize && k.left > 0 {
+	for k.full-k.left < unknownSize && k.left > 0 {
 		m.scratch = append(m.scratch, itemPadding)
 		k.left--
 	}
@@ -404,7 +413,7 @@ func (k *packer) answerable() {
 func (k *packer) close() int {
 	m, g := k.ep.m, k.ep.guard
 	if g.how == protectNone {
-		size := k.ep.sender.mtu.Size() - k.left
+		size := k.full - k.left
 		k.flush()
 		return size
 	}
