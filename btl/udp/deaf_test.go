@@ -27,6 +27,24 @@ func TestAPeerThatHearsNothing(t *testing.T) {
 	}
 }
 
+// However long a peer had nothing to say, it is given up when it was asked in vain for btl_udp_timeout, and not before.
+func TestAPeerIsGivenTimeAfterALongRest(t *testing.T) {
+	p := connected(t, with(pHeartbeat, "0s"), with(pTimeout, "5s"))
+	dead := func([]byte) bool { return true }
+	p.long(time.Minute)
+	p.meddle = dead
+	p.send(frame("h", "x"))
+	p.long(4 * time.Second)
+	p.meddle = nil
+	p.long(2 * time.Second)
+	require.Zero(t, p.recv[0].Downs, "%v", p.recv[0].Err)
+	require.Len(t, p.recv[1].Frames, 1)
+	p.meddle = dead
+	p.send(frame("h", "y"))
+	p.long(7 * time.Second)
+	require.Equal(t, 1, p.recv[0].Downs)
+}
+
 // long lets much time pass, until rank 0 has lost its peer.
 func (p *pair) long(time time.Duration) {
 	for end := p.clock.Now() + int64(time); p.clock.Now() < end && p.recv[0].Downs == 0; p.clock.Advance(10e6) {

@@ -133,12 +133,13 @@ func (ep *endpoint) tick(now int64) {
 const mostLate = int64(time.Second)
 
 // silence is the error if a peer has said nothing for too long, or nothing to what was sent: it may be heard, and not hear us, or nothing
-// that is long.
+// that is long. Only the time counts in which it was asked. Before, it may have had nothing to say, or this process stood still.
 func (ep *endpoint) silence(now int64) error {
 	path, most := ep.sender.path, int64(ep.m.cfg.timeout)
-	silence, ignored := now-ep.heard, now-max(path.Since(), ep.drops)
+	asked := now - path.Since()
+	silence, ignored := now-ep.heard, min(asked, now-ep.drops)
 	switch {
-	case path.Unanswered() <= leastProbes:
+	case path.Unanswered() <= leastProbes || asked <= most:
 		return nil
 	case silence > most:
 		return fmt.Errorf("nothing was heard for %v: %w", time.Duration(silence).Round(time.Millisecond), syscall.ETIMEDOUT)
