@@ -285,6 +285,28 @@ func TestALongSilenceIsCongestion(t *testing.T) {
 	assert.EqualValues(t, 1, s.path.Collapses)
 }
 
+// How often something was sent while nothing got through is no reason to wait with it when it is lost once more.
+func TestALossAfterASilence(t *testing.T) {
+	p := connected(t)
+	p.meddle = isData
+	p.send(frame("h", strings.Repeat("x", 3000)))
+	p.pass(8 * time.Second)
+	came, dropped := 0, 0
+	p.meddle = func(b []byte) bool {
+		came++
+		if came == 1 || dropped == 1 { // the first is a probe, which shows that all else is lost
+			return false
+		}
+		dropped++
+		return true
+	}
+	p.until("a probe", func() bool { return came > 0 })
+	since := p.clock.Now()
+	p.until("the frame", func() bool { return len(p.recv[1].Frames) == 1 })
+	assert.Equal(t, 1, dropped)
+	assert.Less(t, time.Duration(p.clock.Now()-since), 200*time.Millisecond)
+}
+
 // What may be under way grows with the round trip: the peer's socket needs room only for what arrives while nobody looks.
 func TestSpreadOverARoundTrip(t *testing.T) {
 	ep := connected(t, with(pRcvbuf, "208K")).ends[0]

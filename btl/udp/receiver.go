@@ -219,7 +219,9 @@ func (ep *endpoint) acknowledged(now int64, b []byte) (rest []byte, err error) {
 	if s.ranges, held, rest, err = readAck(b, s.ranges[:0]); err != nil {
 		return nil, err
 	}
+	s.unheard = s.path.Unanswered() >= leastProbes
 	err = s.path.Acknowledge(now, s.ranges, time.Duration(held)*time.Microsecond, 0, s)
+	s.unheard = false
 	oldest := s.ranges[len(s.ranges)-1]
 	s.forgets = s.forgets || len(s.ranges) > 1 && oldest.Last < s.path.Floor()
 	if s.path.Missed() >= recovery.MissedAtMost {

@@ -27,6 +27,7 @@ type sender struct {
 	blocked     bool  // the system has no room,
 	since       int64 // since when
 	untaken     bool  // what is given back was not sent: the system has not taken it
+	unheard     bool  // what is given back was sent while nothing was heard
 	probe       bool  // something has to be sent, to be acknowledged
 	forgets     bool  // the peer tells of numbers that are of no interest any more
 	bye         byte  // whether the end is to be said
@@ -237,7 +238,8 @@ func (s *sender) pause(p *piece, until int64) {
 // until is for how long a piece that is lost is to wait.
 func (s *sender) until(p *piece) int64 { return p.at + s.path.Pause(int(p.sends)) }
 
-// giveBack has the pieces of a packet sent again. What was lost may have to pause, but not what was not sent.
+// giveBack has the pieces of a packet sent again. What was lost may have to pause, but not what was not sent. What was sent while nothing
+// got through is lost no more often than all else, however often that was.
 func (s *sender) giveBack(p *piece, lost bool) {
 	for p != nil {
 		rest := p.next
@@ -248,6 +250,9 @@ func (s *sender) giveBack(p *piece, lost bool) {
 				lost = false
 			}
 			p.lost = p.lost || lost
+			if s.unheard {
+				p.sends = 1
+			}
 			if until := s.until(p); lost && until > p.at {
 				s.pause(p, until)
 			} else {
