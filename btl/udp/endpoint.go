@@ -299,7 +299,7 @@ func (ep *endpoint) Outstanding() int {
 	if !ep.sender.live() {
 		return -1
 	}
-	return ep.sender.path.UnderWay() + ep.sender.queued
+	return ep.sender.path.UnderWay() + ep.sender.queued + ep.sender.waits
 }
 
 // InFlight implements [wireup.Endpoint].

@@ -307,6 +307,23 @@ func TestALossAfterASilence(t *testing.T) {
 	assert.Less(t, time.Duration(p.clock.Now()-since), 200*time.Millisecond)
 }
 
+// What is lost, and has not arrived since, is outstanding, whether it is sent again at once or waits.
+func TestWhatIsLostIsOutstanding(t *testing.T) {
+	p := connected(t)
+	p.meddle = func(b []byte) bool { return len(b) > 1000 }
+	const size = 10_000
+	p.send(frame("h", strings.Repeat("x", size)))
+	for range 500 {
+		p.send(frame("s", ""))
+		require.GreaterOrEqual(t, p.ends[0].Outstanding(), size-1000, "all but the end has not arrived")
+		p.clock.Advance(1e6)
+	}
+	p.meddle = nil
+	p.until("the frame", func() bool { return len(p.recv[0].Freed) == 501 })
+	p.settle()
+	assert.Zero(t, p.ends[0].Outstanding())
+}
+
 // What may be under way grows with the round trip: the peer's socket needs room only for what arrives while nobody looks.
 func TestSpreadOverARoundTrip(t *testing.T) {
 	ep := connected(t, with(pRcvbuf, "208K")).ends[0]

@@ -220,6 +220,7 @@ func (ep *endpoint) packet(now int64, full int) int {
 		if s.again.head.lost { // else a probe repeats it, or the system has not taken it
 			kind = recovery.Repeat
 		}
+		s.waits -= s.again.head.length
 		k.carry.push(s.again.pop())
 	}
 	for k.cut(&s.urgent) {

@@ -20,7 +20,8 @@ type sender struct {
 	paused      list      // pieces that were lost again and again, and are not to be sent yet
 	resumes     int64     // when one of them is, at the earliest
 	number      uint64    // of the next frame
-	queued      int       // bytes that were not sent yet
+	queued      int       // bytes that were not sent yet,
+	waits       int       // and those in again and paused
 	answers     uint64    // numbers of packets that only acknowledge
 	epoch       uint64
 	deferred    bool  // a flush is due
@@ -253,6 +254,7 @@ func (s *sender) giveBack(p *piece, lost bool) {
 			if s.unheard {
 				p.sends = 1
 			}
+			s.waits += p.length
 			if until := s.until(p); lost && until > p.at {
 				s.pause(p, until)
 			} else {
