@@ -45,6 +45,22 @@ func TestAPeerIsGivenTimeAfterALongRest(t *testing.T) {
 	require.Equal(t, 1, p.recv[0].Downs)
 }
 
+// A peer that is dead is given up in time while a little is sent to it again and again, for which there is room.
+func TestATrickleToADeadPeer(t *testing.T) {
+	p := connected(t)
+	for range 20 {
+		p.send(frame("long", strings.Repeat("x", 100_000)))
+		p.turn()
+	}
+	p.settle()
+	p.meddle, p.answer = isData, isData
+	for end := p.clock.Now() + int64(35*time.Second); p.clock.Now() < end && p.recv[0].Downs == 0; {
+		p.ends[0].Send(frame("h", "x"), 0)
+		p.long(100 * time.Millisecond)
+	}
+	require.Equal(t, 1, p.recv[0].Downs)
+}
+
 // long lets much time pass, until rank 0 has lost its peer.
 func (p *pair) long(time time.Duration) {
 	for end := p.clock.Now() + int64(time); p.clock.Now() < end && p.recv[0].Downs == 0; p.clock.Advance(10e6) {

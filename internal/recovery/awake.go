@@ -24,6 +24,7 @@ func (p *Path[T]) awake(now int64) {
 		}
 	}
 	p.sentAt += by
+	p.waitAt += by
 	if p.lossAt != 0 {
 		p.lossAt += by
 	}

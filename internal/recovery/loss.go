@@ -204,7 +204,9 @@ func (p *Path[T]) At() int64 {
 	if p.flight.bytes > p.config.Packet {
 		held = 0 // of two packets one is answered at once
 	}
-	return p.sentAt + min(p.waits(held)<<min(max(p.backoff, p.Barren()), mostBackoff), int64(p.config.MostProbe))
+	most := int64(p.config.MostProbe)
+	wait := min(p.waits(held)<<min(max(p.backoff, p.Barren()), mostBackoff), most)
+	return min(p.sentAt+wait, p.waitAt+min(2*wait, most)) // what is sent meanwhile, little by little, does not put the probe off for ever
 }
 
 // Tick does what is due. It reports whether the caller is to send a probe, whatever [Path.Room] says: a
@@ -223,7 +225,7 @@ func (p *Path[T]) Tick(now int64, owner Owner[T]) (probe bool) {
 	p.backoff++
 	p.asked = false
 	p.Probes++
-	p.sentAt = now // the caller may find no room, and has its time until the next one all the same
+	p.sentAt, p.waitAt = now, now // the caller may find no room, and has its time until the next one all the same
 	return true
 }
 

@@ -20,6 +20,7 @@ type Path[T any] struct {
 	latest  uint64 // one more than the latest number that has arrived; 0: none has
 	lossAt  int64  // when the next packet is lost if it has not arrived; 0: none is in doubt
 	sentAt  int64  // when the last packet was sent
+	waitAt  int64  // since when no answer has come, and no probe was sent
 	idleAt  int64  // since when nothing is under way
 	earlyAt int64  // since when all answers come early; 0: they do not
 	probes  int    // that were sent in a row without an answer
@@ -153,6 +154,9 @@ func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 		p.idleAt = 0 // it counts once, whatever becomes of this packet
 	}
 	p.awake(now)
+	if p.flight.bytes == 0 {
+		p.waitAt = now
+	}
 	p.sentAt = now
 	p.pacer.sent(size)
 	p.Sent++
@@ -308,7 +312,7 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 		}
 	}
 	if a.bytes > 0 {
-		p.probes, p.barren = 0, 0
+		p.probes, p.barren, p.waitAt = 0, 0, now
 	}
 	if a.sample > 0 || a.bytes > 0 && p.asked { // else the answer may be one to what was sent before the probes: Karn and Partridge, 1987; RFC 6298, section 5
 		p.backoff = 0

@@ -456,6 +456,22 @@ func TestAProbeThatFindsNoRoom(t *testing.T) {
 	}
 }
 
+// Packets that are sent one after the other, while nothing is answered, do not put the probe off.
+func TestProbesWhileMoreIsSent(t *testing.T) {
+	p, got := sent(1)
+	p.acknowledge(t, 50*ms, got, Range{0, 0})
+	probes := 0
+	for n := range 300 {
+		now := int64(100+10*n) * ms
+		if p.Tick(now, got) {
+			probes++
+		}
+		p.Send(now, 10, 0, n)
+	}
+	assert.GreaterOrEqual(t, probes, 3, "in three seconds, with a round trip of 50 ms")
+	assert.Equal(t, probes, p.Unanswered())
+}
+
 // Long packets that are lost in a row while shorter ones arrive are counted: the path may have come to carry
 // only those. One that arrives ends that.
 func TestMissed(t *testing.T) {
