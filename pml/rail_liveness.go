@@ -116,6 +116,7 @@ func (pe *peer) watch() {
 			r.sample(since, waits)
 		}
 	}
+	others := false
 	for r := range pe.everyRail {
 		if !r.watched() {
 			continue
@@ -131,6 +132,7 @@ func (pe *peer) watch() {
 		}
 		if f.Others {
 			pe.connectAll()
+			others = true
 		}
 		if f.AskAll {
 			pe.askAll()
@@ -141,6 +143,9 @@ func (pe *peer) watch() {
 		} else if f.Ask && !r.busy {
 			r.ask()
 		}
+	}
+	if others {
+		pe.proceed()
 	}
 }
 

@@ -39,6 +39,7 @@ const (
 type pace struct {
 	mark    uint64 // signs of life at the last look
 	alive   int64  // when a look found them changed, or nothing expected
+	quiet   bool   // that was half of pml_rail_timeout ago, or more
 	carried int64  // bytes that had gone through at the last look, at the time at
 	at      int64
 	slow    int    // looks in a row that found too little
@@ -61,7 +62,7 @@ const (
 
 // begin notes that the rail is connected.
 func (c *pace) begin(now int64) {
-	c.alive, c.at, c.fresh, c.slow = now, now, now, 0
+	c.alive, c.at, c.fresh, c.slow, c.quiet = now, now, now, 0, false
 	c.mark, c.heard, c.carried = c.sample.Signs, c.sample.Heard, c.sample.Carried
 }
 
@@ -87,12 +88,13 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 		c.mark, c.alive = s.Signs, e.Now
 	}
 	creeps := p.creeps(r, e, &f)
+	silent := time.Duration(e.Now - max(c.alive, s.Oldest))
+	c.quiet = s.Waits && silent >= e.RailTimeout/2
 	if !s.Waits {
 		p.Doubt(r, false)
 		return f
 	}
 	f.Watch = true
-	silent := time.Duration(e.Now - max(c.alive, s.Oldest))
 	switch {
 	case silent >= e.RailTimeout && (p.hasOther(r) || e.Parting && p.Alternatives()):
 		// Either another rail is left, or this process has nothing to say but goodbye. Then it
@@ -101,13 +103,26 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 		f.Fault, f.For = Silent, silent
 	case creeps && c.hopeless():
 		f.Fault, f.For = Creeping, time.Duration(e.Now-s.Oldest)
-	case silent >= e.RailTimeout/2 || creeps:
+	case c.quiet || creeps:
 		f.Others, f.Ask = true, true
 		p.Doubt(r, true)
 	default:
 		p.Doubt(r, false)
 	}
 	return f
+}
+
+// quiet reports whether none of the rails that carry messages gives a sign of life that is due.
+func (p *Peer) quiet() (quiet bool) {
+	for _, r := range p.Rails {
+		if r.State.Connected() && r.State != Trial {
+			if !r.pace.quiet {
+				return false
+			}
+			quiet = true
+		}
+	}
+	return quiet
 }
 
 // creeps takes note of how a rail fares, and reports whether it creeps. A rail creeps if

@@ -84,8 +84,13 @@ func (p *Peer) contact(e Env) (s Step) {
 }
 
 // bringBack brings rails back while others carry on. Where those that are connected come
-// and go, and nothing gets through, it looks for others too.
+// and go, and nothing gets through, it looks for others too. Where they are silent, pauses are short: the
+// only rail that is left is not given up for that.
 func (p *Peer) bringBack(e Env) (s Step) {
+	longest := lastPause
+	if p.quiet() {
+		longest = firstPause
+	}
 	vain := p.inVain(e)
 	if vain {
 		if activated := p.activate(e); activated != nil {
@@ -98,7 +103,7 @@ func (p *Peer) bringBack(e Env) (s Step) {
 		case r.State == Idle && vain:
 			return p.connect(r, e)
 		case r.State == Down:
-			at := r.since + int64(max(r.pause, firstPause))
+			at := r.since + int64(min(max(r.pause, firstPause), longest))
 			if at <= e.Now {
 				return p.connect(r, e)
 			}

@@ -234,6 +234,27 @@ func TestPausesEndWithTheOtherRail(t *testing.T) {
 	p.next(t, at(10*time.Millisecond+NextRail), b)
 }
 
+// It is tried soon, too, where the other one gives no sign of life: that is not lost for it, as it is the only one.
+func TestPausesAreShortWhereNothingIsHeard(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	p.Down(b, syscall.ECONNRESET, at(0))
+	b.pause = lastPause
+	require.Equal(t, at(lastPause).Now, p.Next(at(0)).At)
+	a.Sample(Sample{Waits: true, Oldest: at(0).Now})
+	p.Look(a, at(200*time.Millisecond))
+	require.Equal(t, Wait, p.Next(at(firstPause)).Do)
+	require.True(t, p.Look(a, at(300*time.Millisecond)).Others)
+	p.next(t, at(300*time.Millisecond), b)
+	p.Down(b, syscall.ETIMEDOUT, at(400*time.Millisecond))
+	require.Equal(t, at(400*time.Millisecond+firstPause).Now, p.Next(at(400*time.Millisecond)).At)
+	a.Sample(Sample{Waits: true, Oldest: at(0).Now, Signs: 1})
+	p.Look(a, at(500*time.Millisecond))
+	assert.Greater(t, p.Next(at(500*time.Millisecond)).At, at(400*time.Millisecond+firstPause).Now, "it is heard again")
+}
+
 // Addresses that refuse prove something only if all of them refuse at one time.
 func TestRefusalsInTurnProveNothing(t *testing.T) {
 	for _, met := range []bool{false, true} {
