@@ -77,7 +77,11 @@ func (m *module) take(so *socket, from *rawio.Origin, now int64, b []byte) {
 	switch kind {
 	case kindHello:
 		theirs, _, message, ok := readHello(b)
-		if ok && l != nil {
+		switch {
+		case !ok:
+		case l == nil: // we have dropped it, and that word was lost
+			m.stray(so, from, theirs, len(b))
+		default:
 			l.hears(theirs, message)
 		}
 	case kindCookie:
@@ -103,8 +107,8 @@ func (m *module) take(so *socket, from *rawio.Origin, now int64, b []byte) {
 	}
 }
 
-// stray answers a packet for a connection that there is not. The answer is no longer than the
-// question.
+// stray answers a packet for a connection that there is not, by the number that its sender knows. The answer is no longer than
+// the question.
 func (m *module) stray(so *socket, from *rawio.Origin, named uint64, question int) {
 	if question < unknownSize {
 		return

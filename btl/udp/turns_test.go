@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 )
@@ -126,4 +127,21 @@ func TestConnectedAsTheNetworkComesBack(t *testing.T) {
 		w.chat(time.Second, 2, 10_000)
 		require.True(t, w.run(w.now+int64(time.Second), w.there), "seed %d", seed)
 	}
+}
+
+// The network dies as one end is connected, and the other one does not know it yet. The connection is given up meanwhile, in vain said to
+// the other end. That one learns of it as soon as the network is back, and connects anew.
+func TestGivenUpWhileTheOtherEndConnects(t *testing.T) {
+	w := newWorld(t, 1)
+	w.near()
+	w.dial()
+	b := w.nodes[1]
+	require.True(t, w.run(w.now+int64(time.Second), func() bool { return len(b.Accepted) == 1 }))
+	w.dies(2)
+	w.flying = nil
+	w.pass(time.Second)
+	b.Accepted[0].Endpoint.(btl.Aborter).Abort()
+	w.pass(time.Second)
+	w.revives()
+	require.True(t, w.run(w.now+int64(time.Second), w.connected), "%v", w.nodes[0].Lines())
 }
