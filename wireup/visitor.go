@@ -185,6 +185,9 @@ func (v *visitor) settle() {
 	if s.conn != nil {
 		epoch = s.conn.epoch
 	}
+	if d := s.dial(); d != nil {
+		epoch = d.epoch
+	}
 	switch handshake.Settle(v.p.m.host.Rank(), r.From, s.attempt(), epoch, r) {
 	case handshake.Hold:
 		v.tell(btl.LogDebug, "connect_ack", ", waits for our own attempt to end")

@@ -21,16 +21,17 @@ const (
 )
 
 // Settle decides about an incoming connection that has proved itself. Ours and
-// theirs are the ranks, epoch that of our connection if there is one.
+// theirs are the ranks, epoch that of our attempt or connection if there is one.
 //
-// Of two attempts at once the lower rank's wins. A connection that the peer has
+// Of two attempts at once the lower rank's wins, unless the peer knows of it: then the peer
+// had accepted it, and has lost that connection. A connection that the peer has
 // opened gives way to any later attempt of the peer's, since the peer has given up
 // the older. A connection that we have opened gives way only if the peer knows of
 // it: then the peer must have lost it. Otherwise the attempt has crossed ours.
 func Settle(ours, theirs int, at Attempt, epoch uint32, r Request) Decision {
 	switch at {
 	case Dialling:
-		if ours < theirs {
+		if ours < theirs && r.Known < epoch {
 			return Hold
 		}
 	case Dialled:

@@ -11,13 +11,15 @@ func TestSettle(t *testing.T) {
 		name         string
 		ours, theirs int
 		at           Attempt
-		epoch        uint32 // of our connection
+		epoch        uint32 // of our attempt or connection
 		r            Request
 		want         Decision
 	}{
 		{"nothing here", 0, 1, Idle, 0, Request{Epoch: 1}, Accept},
-		{"both, we are the lower", 0, 1, Dialling, 0, Request{Epoch: 1}, Hold},
-		{"both, we are the higher", 1, 0, Dialling, 0, Request{Epoch: 1}, Accept},
+		{"both, we are the lower", 0, 1, Dialling, 1, Request{Epoch: 1}, Hold},
+		{"both, we are the higher", 1, 0, Dialling, 1, Request{Epoch: 1}, Accept},
+		{"both, after a connection", 0, 1, Dialling, 2, Request{Epoch: 2, Known: 1}, Hold},
+		{"it had accepted our attempt, and has lost it", 0, 1, Dialling, 2, Request{Epoch: 3, Known: 2}, Accept},
 		{"its attempt crossed ours, which has won", 0, 1, Dialled, 1, Request{Epoch: 1}, Refuse},
 		{"its third attempt crossed ours", 0, 1, Dialled, 1, Request{Epoch: 3}, Refuse},
 		{"it has lost our connection", 0, 1, Dialled, 1, Request{Epoch: 2, Known: 1}, Replace},
