@@ -35,7 +35,7 @@ func TestRailThatLostSomethingHasATrial(t *testing.T) {
 	}{
 		"all are answered":       {answers: 3, up: true, serves: true},
 		"one is lost":            {answers: 3 - 1, up: true},
-		"they take too long":     {answers: 3 - 1, wait: time.Second},
+		"they take too long":     {answers: 3 - 1, wait: 2 * time.Second},
 		"none may take its time": {up: true},
 	} {
 		t.Run(name, func(t *testing.T) {

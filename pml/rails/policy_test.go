@@ -255,6 +255,22 @@ func TestPausesAreShortWhereNothingIsHeard(t *testing.T) {
 	assert.Greater(t, p.Next(at(500*time.Millisecond)).At, at(400*time.Millisecond+firstPause).Now, "it is heard again")
 }
 
+// Each probe of a trial has its time: over a far way three of them take longer than pml_rail_timeout.
+func TestATrialOverAFarWay(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	p.Down(b, syscall.ECONNRESET, at(0))
+	p.Up(b, at(0))
+	require.Equal(t, Trial, b.State)
+	for n := range 2 {
+		require.True(t, p.Probed(b))
+		require.Equal(t, NoFault, p.Look(b, at(time.Duration(n+1)*400*time.Millisecond)).Fault)
+	}
+	require.Equal(t, TrialFailed, p.Look(b, at(1500*time.Millisecond)).Fault)
+}
+
 // Addresses that refuse prove something only if all of them refuse at one time.
 func TestRefusalsInTurnProveNothing(t *testing.T) {
 	for _, met := range []bool{false, true} {

@@ -33,9 +33,10 @@ func (r *Rail) Loses(size int) { r.trial.lost = max(r.trial.lost, size) }
 // ProbeSize is how long a probe has to be.
 func (r *Rail) ProbeSize() int { return min(max(r.trial.lost, LeastProbe), MostProbe) }
 
-// patience is how long the whole trial may take. The first in a row may take pml_rail_timeout.
+// patience is how long the trial may take up to the next answer. Each probe of the first trial in a row may take
+// pml_rail_timeout: over a far way one alone takes two round trips and more.
 func (t *trial) patience(railTimeout time.Duration) time.Duration {
-	return railTimeout << min(t.failed, mostPatience)
+	return time.Duration(1+t.passed) * railTimeout << min(t.failed, mostPatience)
 }
 
 // Probed notes that a probe was answered, and reports whether another one is to be sent.
