@@ -141,6 +141,14 @@ type Module struct {
 	mail  *mailbox
 	links []*Link
 	calls int
+
+	latest *Link // that has delivered
+}
+
+// nth reports whether this is the nth call, or a multiple of it.
+func (m *Module) nth(n int) bool {
+	m.calls++
+	return m.calls%n == 0
 }
 
 // Loop gives the correct transport a loop that can be polled.

@@ -64,6 +64,15 @@ var receiveFaults = []Fault{
 			}
 			return l.r.Deliver(header, payload)
 		}},
+	{Name: "now and then delivers to another peer's receiver", Case: "all-to-all", Rule: "addressed",
+		deliver: func(l *Link, header, payload []byte) error {
+			r := l.r
+			if other := l.m.latest; l.m.nth(150) && other != nil && other.isUp && !other.closed {
+				r = other.r
+			}
+			l.m.latest = l
+			return r.Deliver(header, payload)
+		}},
 	{Name: "ignores a refusal", Case: "refusal", Rule: "refusal",
 		deliver: func(l *Link, header, payload []byte) error {
 			_ = l.r.Deliver(header, payload)
