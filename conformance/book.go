@@ -133,3 +133,19 @@ func (b *book) remember(sh *shipment, fate string) {
 		b.ring = b.ring[1:]
 	}
 }
+
+// missing says how many frames have not arrived, and which was sent first: whether that is the first of
+// its lane, the last, or the longest says more of the cause than the number.
+func (b *book) missing() string {
+	var first *shipment
+	for _, sh := range b.expected {
+		if sh.taken && !sh.excused && (first == nil || sh.id < first.id) {
+			first = sh
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return fmt.Sprintf("; %d of the frames that were taken have not arrived; the first is number %d of lane %d of %v, a header of %d bytes and a payload of %d",
+		b.pending, first.seq, first.lane, first.from, len(first.header), first.size)
+}

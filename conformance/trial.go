@@ -167,7 +167,7 @@ func (t *trial) await(r Rule, what string, cond func() bool) {
 		}
 		if t.expired {
 			t.mu.Unlock()
-			t.hang(r, fmt.Sprintf("waited in vain for: %s (%s)", what, t.whereabouts()))
+			t.hang(r, t.inVain(what))
 			panic(abort{})
 		}
 		t.wanted = cond
@@ -199,10 +199,17 @@ func (t *trial) patience(r Rule, what string) {
 	expired := t.expired
 	t.mu.Unlock()
 	if expired {
-		t.hang(r, fmt.Sprintf("waited in vain for: %s (%s)", what, t.whereabouts()))
+		t.hang(r, t.inVain(what))
 		panic(abort{})
 	}
 	runtime.Gosched()
+}
+
+// inVain says what a case has waited for, and how everything stands.
+func (t *trial) inVain(what string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return "waited in vain for: " + what + t.everybody()
 }
 
 // whereabouts says what everybody is doing, for a hang.
@@ -213,7 +220,13 @@ func (t *trial) whereabouts() string {
 	if t.awaiting != "" {
 		s = "awaiting " + t.awaiting
 	}
+	return s + t.everybody()
+}
+
+// everybody says what is missing, and what ranks and ports are doing. Mu is held.
+func (t *trial) everybody() (s string) {
 	for _, w := range t.worlds {
+		s += w.book.missing()
 		for _, r := range w.ranks {
 			if call := r.call.Load(); call != nil {
 				s += fmt.Sprintf("; rank %d is in %s", r.id, *call)

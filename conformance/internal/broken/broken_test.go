@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -81,8 +82,8 @@ func TestBrokenLeaks(t *testing.T) {
 	}
 }
 
-// catch runs the case that has to notice a fault.
-func catch(fault broken.Fault, timeout time.Duration) error {
+// run runs the case that has to notice a fault.
+func run(fault broken.Fault, timeout time.Duration) conformance.Report {
 	var made []*broken.Component
 	report := conformance.Check(context.Background(), func() conformance.Subject {
 		component := broken.New(fault, mem.Config{MaxFrame: 1 << 20, Lanes: 4, Window: 64, Chunk: 16 << 10})
@@ -92,11 +93,26 @@ func catch(fault broken.Fault, timeout time.Duration) error {
 	for _, component := range made {
 		component.Stop()
 	}
+	return report
+}
+
+// catch is an error if that case does not notice.
+func catch(fault broken.Fault, timeout time.Duration) error {
+	report := run(fault, timeout)
 	if result := report.Results[0]; !result.Broke(fault.Rule) {
 		return fmt.Errorf("a transport that %s has to fail by rule %q; seed %d, it %v: %w",
 			fault.Name, fault.Rule, result.Seed, result.Status, result.Err())
 	}
 	return nil
+}
+
+// TestLostFrameIsDescribed: who has lost a frame is told which, and not only that one is missing.
+func TestLostFrameIsDescribed(t *testing.T) {
+	i := slices.IndexFunc(broken.Faults, func(f broken.Fault) bool { return f.Name == "loses a frame" })
+	report := run(broken.Faults[i], quiet)
+	if s := report.String(); !strings.Contains(s, "have not arrived; the first is number ") || !strings.Contains(s, "endpoint to rank") {
+		t.Errorf("no word of which frame is missing:\n%s", s)
+	}
 }
 
 // TestRulesAreBroken: there is a broken transport for each rule.
