@@ -9,7 +9,7 @@ import (
 var frameCases = []testCase{
 	{"sizes", "A payload of any size up to MaxFrame arrives: sizes around every limit that the module states and around those that implementations tend to have.", checkSizes, on(ruleIntact, ruleStaysUp)},
 	{"headers", "A header of any length from 1 to MaxHeader arrives unchanged, with and without a payload.", checkHeaders, on(ruleIntact)},
-	{"vectors", "A payload arrives the same however it is cut: empty pieces, pieces of one byte, more pieces than one writev takes.", checkVectors, on(ruleIntact, ruleLent)},
+	{"vectors", "A payload arrives the same however it is cut: empty pieces, pieces of one byte, more pieces than one writev takes.", checkVectors, on(ruleIntact, ruleLent, ruleStaysUp)},
 	{"oversize", "A frame larger than MaxFrame is refused, or arrives whole; it is never cut, and nothing hangs.", checkOversize, on(ruleIntact)},
 	{"exactly-once", "Each frame that was taken arrives, once, unchanged; random sizes, shapes, headers and lanes.", checkOnce, on(ruleReliable, ruleOnce, ruleIntact, ruleResult, ruleAccept, ruleNoBlock)},
 	{"lane-order", "The frames of a lane arrive in the order of Send, if the module is Ordered.", checkLaneOrder, on(ruleOrdered, ruleStaysUp)},

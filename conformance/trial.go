@@ -87,6 +87,7 @@ func (t *trial) play(c testCase) string {
 	if reason == "" && !t.failed() {
 		reason = t.guarded(t.finish)
 	}
+	t.guarded(t.hearReasons)
 	t.guarded(t.demolish)
 	if !t.failed() {
 		t.guarded(func() { before.compare(t) })
@@ -248,6 +249,31 @@ func (t *trial) finish() {
 			w.close()
 		}
 	}
+}
+
+// hearReasons has endpoints say Down that have said Broken. Send can give no reason, Down does, and it comes
+// with a later poll, which a case that has failed does not wait for.
+func (t *trial) hearReasons() {
+	if !t.failed() {
+		return
+	}
+	for _, p := range t.silentlyBroken() {
+		p.r.step(3)
+	}
+}
+
+// silentlyBroken are the endpoints that have said Broken and not Down, unless the case has brought it about.
+func (t *trial) silentlyBroken() (ports []*port) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range t.worlds {
+		for _, p := range w.ports {
+			if p.sawBroken && p.downs == 0 && !p.closed && !p.mayFall {
+				ports = append(ports, p)
+			}
+		}
+	}
+	return ports
 }
 
 // demolish takes down what a failed case has left.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -108,11 +109,21 @@ func catch(fault broken.Fault, timeout time.Duration) error {
 
 // TestLostFrameIsDescribed: who has lost a frame is told which, and not only that one is missing.
 func TestLostFrameIsDescribed(t *testing.T) {
-	i := slices.IndexFunc(broken.Faults, func(f broken.Fault) bool { return f.Name == "loses a frame" })
-	report := run(broken.Faults[i], quiet)
-	if s := report.String(); !strings.Contains(s, "have not arrived; the first is number ") || !strings.Contains(s, "endpoint to rank") {
+	if s := run(named("loses a frame"), quiet).String(); !strings.Contains(s, "have not arrived; the first is number ") || !strings.Contains(s, "endpoint to rank") {
 		t.Errorf("no word of which frame is missing:\n%s", s)
 	}
+}
+
+// TestBrokenHasReason: Send says no more than Broken; the report has the reason too, which Down gives.
+func TestBrokenHasReason(t *testing.T) {
+	s := run(named("gives its connection up for a frame of many pieces"), quiet).String()
+	if !strings.Contains(s, "said Broken") || !strings.Contains(s, syscall.EMSGSIZE.Error()) {
+		t.Errorf("no word of why an endpoint was broken:\n%s", s)
+	}
+}
+
+func named(name string) broken.Fault {
+	return broken.Faults[slices.IndexFunc(broken.Faults, func(f broken.Fault) bool { return f.Name == name })]
 }
 
 // TestRulesAreBroken: there is a broken transport for each rule.

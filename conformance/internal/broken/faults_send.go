@@ -1,6 +1,8 @@
 package broken
 
 import (
+	"syscall"
+
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/mem"
 )
@@ -126,6 +128,20 @@ var sendFaults = []Fault{
 				return btl.Busy
 			}
 			return result
+		}},
+	{Name: "gives its connection up for a frame of many pieces", Case: "vectors", Rule: "stays-up",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			if len(f.More) < 1024 {
+				return l.inner.Send(f, lane)
+			}
+			l.m.Host.Loop().Post(func() {
+				if !l.closed {
+					l.closed = true
+					l.inner.Close()
+					l.r.Down(syscall.EMSGSIZE)
+				}
+			})
+			return btl.Broken
 		}},
 	{Name: "returns no result", Case: "exactly-once", Rule: "result",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
