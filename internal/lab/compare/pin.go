@@ -101,12 +101,25 @@ func lookup(declared *param.Registry, name string) *param.Spec {
 
 // fitting keeps a number below what a parameter may be at most.
 func fitting(spec param.Spec, value string) string {
-	number, err := strconv.Atoi(value)
-	most, noMost := strconv.Atoi(spec.Max)
-	if spec.Kind == param.Int && err == nil && noMost == nil && number > most {
+	read := amount(spec.Kind)
+	number, err := read(value)
+	most, noMost := read(spec.Max)
+	if err == nil && noMost == nil && number > most {
 		return spec.Max
 	}
 	return value
+}
+
+// amount is how values of a kind are read. A size counts like a number: a transport whose buffers have a bound
+// of its own has the largest that it takes, which the results say, and is not left out.
+func amount(kind param.Kind) func(string) (int64, error) {
+	switch kind {
+	case param.Int:
+		return func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
+	case param.Size:
+		return param.ParseSize
+	}
+	return func(string) (int64, error) { return 0, strconv.ErrSyntax }
 }
 
 // Sizes of buffers: the one that transports with buffers of their own choose, and one below which

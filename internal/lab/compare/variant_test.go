@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/param"
 )
 
 func TestParseVariants(t *testing.T) {
@@ -62,6 +63,23 @@ func TestPins(t *testing.T) {
 	left := Pins{}.params(variants[1], 1500, btl.Default)
 	assert.NotContains(t, left, "btl_sctp_sndbuf")
 	assert.NotContains(t, Pins{}.params(variants[0], 1500, btl.Default), "btl_tcp_congestion")
+}
+
+// A pin that is above what a transport of somebody else's takes must not keep it out of a comparison.
+func TestFitting(t *testing.T) {
+	for _, tc := range []struct {
+		spec        param.Spec
+		value, want string
+	}{
+		{param.Spec{Kind: param.Int, Max: "8192"}, "8972", "8192"},
+		{param.Spec{Kind: param.Int}, "8972", "8972"},
+		{param.Spec{Kind: param.Size, Max: "1M"}, "4M", "1M"},
+		{param.Spec{Kind: param.Size, Max: "1G"}, "4M", "4M"},
+		{param.Spec{Kind: param.Size}, "4M", "4M"},
+		{param.Spec{Kind: param.Bool}, "true", "true"},
+	} {
+		assert.Equal(t, tc.want, fitting(tc.spec, tc.value), "%+v", tc.spec)
+	}
 }
 
 func TestCongestion(t *testing.T) {
