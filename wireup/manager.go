@@ -11,7 +11,7 @@ import (
 	"github.com/strandmp/strand/internal/strangers"
 )
 
-// MaxMessage is the longest message of a handshake in bytes.
+// MaxMessage is the longest message of a handshake in bytes: between 4 KB, which a hello may have, and 5 KB.
 const MaxMessage = handshake.MaxMessage
 
 // Config says how a [Manager] sets up the connections of one module.
