@@ -99,7 +99,7 @@ var keptFaults = keepers(
 		}},
 	Fault{Name: "says Save and goes on",
 		tick: func(l *Link) {
-			if l.isUp && l.nth(20) {
+			if l.isUp && l.nth(4) {
 				l.saySave()
 			}
 		}},
