@@ -25,6 +25,9 @@ func (w *world) close() {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
 	w.inspectPlots()
+	for _, r := range w.ranks {
+		delete(w.t.ranks, r)
+	}
 	w.ports, w.plots = nil, nil
 }
 

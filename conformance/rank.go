@@ -48,6 +48,9 @@ func newRank(w *world, id int) *rank {
 		r.gear = newStepper(r)
 	}
 	r.loop = newLoop(r)
+	w.t.mu.Lock()
+	w.t.ranks[r] = struct{}{}
+	w.t.mu.Unlock()
 	return r
 }
 

@@ -26,7 +26,8 @@ type trial struct {
 	wanted     func() bool // what the case waits for, while it does
 	events     uint64      // counts what happens, for the watchdog
 	worlds     []*world
-	noise      *rand.Rand // of the up-calls
+	ranks      map[*rank]struct{} // of the worlds that are open, for the sentry
+	noise      *rand.Rand         // of the up-calls
 }
 
 // maxViolations keeps one mistake from filling the report.
@@ -41,7 +42,7 @@ func newTrial(factory Factory, o options, name string) *trial {
 		h = h*1099511628211 + uint64(c)
 	}
 	t := &trial{
-		factory: factory, opts: o,
+		factory: factory, opts: o, ranks: map[*rank]struct{}{},
 		rng:   rand.New(rand.NewPCG(h, 1)),
 		noise: rand.New(rand.NewPCG(h, 2)),
 	}
@@ -57,6 +58,7 @@ func runCase(ctx context.Context, factory Factory, c testCase, o options) Result
 
 	dog := t.watch()
 	defer dog.stop()
+	defer t.sentinel()()
 	defer context.AfterFunc(ctx, t.expire)()
 
 	done := make(chan string, 1)

@@ -2,6 +2,7 @@ package broken
 
 import (
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/mem"
@@ -171,6 +172,13 @@ var sendFaults = []Fault{
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
 			if l.nth(20) {
 				<-l.m.c.done
+			}
+			return l.inner.Send(f, lane)
+		}},
+	{Name: "blocks in Send for a moment", Case: "exactly-once", Rule: "no-block",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			if l.nth(20) {
+				<-time.After(60 * time.Millisecond)
 			}
 			return l.inner.Send(f, lane)
 		}},
