@@ -43,7 +43,8 @@ func paceOf(c Controller, smoothed int64) pace {
 
 // room is how many bytes may be sent now.
 func (p *pacer) room(now int64, by pace) int {
-	if by.rate == 0 {
+	if by.rate == 0 { // nor does it count later, when what is sent then may be slow
+		p.bytes, p.at = burstBytes, now
 		return unlimited
 	}
 	p.bytes = min(p.bytes+by.rate*float64(now-p.at), by.burst)

@@ -548,3 +548,19 @@ func TestProbesTakeTime(t *testing.T) {
 		assert.True(t, p.Tick(at, got))
 	}
 }
+
+// What was sent before a round trip was known was not paced. It does not keep from sending what is sent when one is known, over a path that is slow.
+func TestNothingIsOwedToThePaceOfBefore(t *testing.T) {
+	p, got := NewPath[int](Config{Packet: 1000}, NewReno(1000)), fates{}
+	now := ms
+	for range 20 {
+		for p.Room(now, 1000) == 1000 {
+			p.Send(now, 1000, 0, 0)
+		}
+		now += 100 * ms
+		p.Abandon(now, got)
+	}
+	p.Answered(900 * ms)
+	require.LessOrEqual(t, p.Free(), now)
+	require.Equal(t, 1000, p.Room(now, 1000))
+}

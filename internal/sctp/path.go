@@ -266,15 +266,6 @@ func (a *Association) another(i int) bool {
 	return false
 }
 
-func (a *Association) anyUp() bool {
-	for i := range a.paths {
-		if a.paths[i].state.Up() {
-			return true
-		}
-	}
-	return false
-}
-
 func (a *Association) setState(now int64, i int, s PathState) {
 	p := &a.paths[i]
 	if p.state == s {

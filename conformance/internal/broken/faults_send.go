@@ -138,7 +138,7 @@ var sendFaults = []Fault{
 			l.m.Host.Loop().Post(func() {
 				if !l.closed {
 					l.closed = true
-					l.inner.Close()
+					_ = l.inner.Close()
 					l.r.Down(syscall.EMSGSIZE)
 				}
 			})
