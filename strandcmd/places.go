@@ -79,8 +79,8 @@ func parsePlaces(texts []string) ([]place, error) {
 }
 
 // readHostfile reads a file of hosts in the forms of others: a line each, with slots as "a:4"
-// (MPICH) or "a slots=4" (Open MPI). A host on several lines has a slot for each, as batch
-// systems write them.
+// (MPICH) or "a slots=4" (Open MPI). Where a host is on several lines each line without a number is a slot, as batch
+// systems write them (PBS: a, a, b).
 func readHostfile(path string) ([]place, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,9 +88,10 @@ func readHostfile(path string) ([]place, error) {
 	}
 	defer f.Close()
 	var all []place
+	repeated := false
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
-		line, _, _ := strings.Cut(lines.Text(), "#")
+		line, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), byteOrderMark), "#")
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
@@ -112,6 +113,12 @@ func readHostfile(path string) ([]place, error) {
 			continue
 		}
 		all[at].slots = max(all[at].slots, 1) + max(p.slots, 1)
+		repeated = true
+	}
+	for i := range all {
+		if repeated {
+			all[i].slots = max(all[i].slots, 1)
+		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
@@ -121,6 +128,9 @@ func readHostfile(path string) ([]place, error) {
 	}
 	return all, nil
 }
+
+// byteOrderMark is what some editors begin a file with.
+const byteOrderMark = "\ufeff"
 
 // allSlots is how many ranks the places take; 0: any number.
 func allSlots(places []place) int {

@@ -42,7 +42,10 @@ func TestHostfile(t *testing.T) {
 	}
 	places, err := read("# of Open MPI and MPICH\na slots=4 max_slots=8\nb:2 # two\n\nc\nd\nd\nd\n")
 	require.NoError(t, err)
-	assert.Equal(t, []place{{"a", 4}, {"b", 2}, {"c", 0}, {"d", 3}}, places)
+	assert.Equal(t, []place{{"a", 4}, {"b", 2}, {"c", 1}, {"d", 3}}, places, "a line is a slot, of c too")
+	places, err = read("\ufeffa\nb\n")
+	require.NoError(t, err)
+	assert.Equal(t, []place{{"a", 0}, {"b", 0}}, places)
 	for text, want := range map[string]string{
 		"":             "it names no host",
 		"a slots=0":    "line 1: a:0: want 1 to 4096 slots",
