@@ -34,8 +34,8 @@ func (s *Socket) SendBatch() (n int, errno syscall.Errno) {
 		return 0, syscall.EBADF
 	}
 	n, errno = s.Packets.Send(s.fd)
-	if n == 0 && errno == syscall.ECONNREFUSED {
-		n, errno = s.Packets.Send(s.fd) // that was the network's answer to an earlier packet, of any peer
+	if n == 0 && errno != 0 && errno != syscall.EAGAIN {
+		n, errno = s.Packets.Send(s.fd) // the error may be the network's answer to an earlier packet, of any peer
 	}
 	return n, errno
 }

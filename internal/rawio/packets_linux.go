@@ -73,10 +73,11 @@ func (p *Packets) Room(pieces int) bool {
 func (p *Packets) Len() int { return (p.size + p.segment - 1) / max(p.segment, 1) }
 
 // Send sends the packets without waiting. It returns how many of them the system has taken, and, if
-// these are not all, why. A way that the system refuses is not tried again, and the next one is
-// taken at once: a device that can not cut packets, a filter of system calls.
+// these are not all, why. A way that the system refuses twice is not tried again, and the next one is
+// taken at once: a device that can not cut packets, a filter of system calls. Once it may be the network's answer to an
+// earlier packet, of any peer.
 func (p *Packets) Send(fd int) (sent int, errno syscall.Errno) {
-	for {
+	for refused := false; ; refused = !refused {
 		switch {
 		case p.size <= p.segment:
 			return p.one(fd, 0, p.pieces)
@@ -90,7 +91,9 @@ func (p *Packets) Send(fd int) (sent int, errno syscall.Errno) {
 		switch errno {
 		case unix.EIO, unix.EINVAL, unix.ENOSYS, unix.EPERM, unix.EOPNOTSUPP, unix.ENOPROTOOPT:
 			if sent == 0 {
-				p.Way--
+				if refused {
+					p.Way--
+				}
 				continue
 			}
 		}
