@@ -39,7 +39,8 @@ its own, or 128 and the number of the signal that killed it. 124: --timeout,
 SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a
 second SIGINT or SIGTERM kills them (two within a tenth of a second are one: timeout(1) sends two). Ctrl-Z stops the whole job, fg and bg have it go on.
 What a rank leaves behind in its process group ends with it, and with this
-command, whatever ends that.
+command, whatever ends that. Ranks on other hosts that lose this command, or the remote
+shell to it, get SIGTERM and, after --grace, SIGKILL.
 
 When it hangs: Ctrl-\ (SIGQUIT) has this command say what each rank waits for, since when and in which
 line of the program, and name a cycle of waits, a call that nothing can end, a wrong tag. Then the

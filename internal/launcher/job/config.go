@@ -21,6 +21,14 @@ const MaxRanks = 4096
 // (SIGKILL). Short enough that a job is over within a second of a failure.
 const DefaultGrace = 500 * time.Millisecond
 
+// grace is how long a rank has that was asked to end.
+func (c *Config) grace() time.Duration {
+	if c.Grace == 0 {
+		return DefaultGrace
+	}
+	return c.Grace
+}
+
 // minHostTimeout leaves signs of life time to arrive.
 const minHostTimeout = 100 * time.Millisecond
 

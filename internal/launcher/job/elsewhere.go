@@ -128,7 +128,7 @@ func (j *job) startOnHosts(ctx context.Context, input *os.File) error {
 	err := j.onHosts(func(i int, share Share) error {
 		o := remote.Order{
 			Program: j.config.Program, Args: j.config.Args, Dir: j.config.Dir, Environ: j.config.environElsewhere(j.name),
-			Size: j.config.Ranks, Ranks: share.Ranks, Bind: j.config.Bind, Trace: j.config.traceSize(),
+			Size: j.config.Ranks, Ranks: share.Ranks, Bind: j.config.Bind, Trace: j.config.traceSize(), Grace: j.config.grace(),
 		}
 		var stdin, pushed io.Reader
 		if share.Ranks[0] == 0 && input != nil {

@@ -203,6 +203,26 @@ func TestHostIsLost(t *testing.T) {
 	}
 }
 
+// Ranks whose launcher is lost are asked to end, and have the grace to save what they have.
+func TestRanksOfALostHostSave(t *testing.T) {
+	c, out, folder := elsewhere(t, "lines")
+	saved := t.TempDir()
+	c.Program, c.Args = "sh", []string{"-c", "trap 'sleep .1; echo >" + saved + "/$PMI_RANK; exit' TERM; echo here; sleep 600 & wait"}
+	c.Grace = time.Minute
+	done := make(chan error, 1)
+	go func() { done <- Run(t.Context(), c) }()
+	out.Await(t, "here\n", 4)
+	require.NoError(t, syscall.Kill(pidOf(t, folder, "b"), syscall.SIGTERM))
+	require.Error(t, <-done)
+	for rank := range 4 {
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(saved, strconv.Itoa(rank)))
+			return err == nil
+		}, time.Minute, 10*time.Millisecond, "rank %d", rank)
+	}
+	requireEnd(t, pidOf(t, folder, "b"))
+}
+
 // A launcher that is killed takes all ranks with it.
 func TestRanksElsewhereEndWithTheLauncher(t *testing.T) {
 	c, _, folder := elsewhere(t, "lines")

@@ -334,11 +334,7 @@ func (s *supervisor) stop() {
 	if failure, isRank := errors.AsType[*RankError](s.verdict); isRank {
 		s.tell(failure)
 	}
-	grace := s.config.Grace
-	if grace == 0 {
-		grace = DefaultGrace
-	}
-	s.grace.Reset(grace)
+	s.grace.Reset(s.config.grace())
 }
 
 // pass hands a signal to all ranks.

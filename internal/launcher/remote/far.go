@@ -84,7 +84,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, i Introduction
 	}
 	h := &host{
 		order: *o, carried: call.Carried, beat: beat, heard: heard, session: session,
-		ranks: make(map[int]*member, len(o.Ranks)), over: make(chan struct{}),
+		ranks: make(map[int]*member, len(o.Ranks)), ended: make(chan struct{}), over: make(chan struct{}),
 	}
 	return h.run(ctx)
 }
@@ -141,6 +141,7 @@ type host struct {
 
 	living  atomic.Int32
 	working sync.WaitGroup
+	ended   chan struct{} // closed when none lives
 	over    chan struct{} // closed when the launcher is gone, or its order done
 }
 
@@ -167,6 +168,7 @@ func (h *host) run(ctx context.Context) error {
 		err = context.Cause(ctx)
 	}
 	go h.leave()
+	h.dismiss()
 	for _, m := range h.ranks {
 		if m.process != nil {
 			m.process.Signal(syscall.SIGKILL)
@@ -178,6 +180,26 @@ func (h *host) run(ctx context.Context) error {
 	close(h.over)
 	h.working.Wait()
 	return unlessEnd(err)
+}
+
+// dismiss asks the ranks that live to end, and gives them time for it, as the launcher does that is lost: a batch system, for one, ends its
+// job by ending all processes, that of the remote shell too. Where the launcher has ended its job none lives.
+func (h *host) dismiss() {
+	if h.living.Load() == 0 {
+		return
+	}
+	for _, m := range h.ranks {
+		if m.process != nil {
+			m.process.Signal(syscall.SIGTERM)
+			m.process.Signal(syscall.SIGCONT) // a stopped process would not see SIGTERM
+		}
+	}
+	grace := time.NewTimer(h.order.Grace)
+	defer grace.Stop()
+	select {
+	case <-h.ended:
+	case <-grace.C:
+	}
 }
 
 // leave ends the connection. It may wait for a shell that takes no output.
@@ -387,6 +409,7 @@ func (h *host) attend(m *member) {
 		h.tell(report{Exited: &exit{m.number, uint32(status)}})
 		m.sendTrace() // behind its end, which is not to wait for so much
 		if h.living.Add(-1) == 0 {
+			close(h.ended)
 			h.endOutputs()
 		}
 	})

@@ -28,6 +28,8 @@ type Order struct {
 	Pushed int64 `json:"pushed,omitempty"`
 	// Trace is the size of the ring of each rank, as in [local.Command].
 	Trace int64 `json:"trace,omitempty"`
+	// Grace is how long the ranks have that are asked to end, since the launcher is lost.
+	Grace time.Duration `json:"grace,omitempty"`
 }
 
 // orderedText is the text of an order as bytes. Command lines, environments and paths need not be UTF-8, and a string of JSON
