@@ -8,6 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The hooks of a [Subject] are called as calls by these names.
+const (
+	severing       = "severing"
+	injecting      = "injecting"
+	findingSockets = "finding sockets"
+)
+
 // From outside, the suite gets at a transport by the sockets that the rank's
 // modules have given to the loop, unless the subject has hooks.
 
@@ -45,7 +52,7 @@ func (p *port) sever() {
 func (p *port) cut() bool {
 	cut := 0
 	var err error
-	p.r.do("severing", func() {
+	p.r.do(severing, func() {
 		if hook := p.w.subject.Sever; hook != nil {
 			cut, err = 1, hook(p.ep)
 			return
@@ -67,7 +74,7 @@ func (p *port) cut() bool {
 func (p *port) inject(b []byte) (sent bool) {
 	var ports []unix.Sockaddr
 	peer := p.w.ranks[p.peer]
-	peer.do("finding sockets", func() {
+	peer.do(findingSockets, func() {
 		for _, fd := range peer.loop.sockets() {
 			if at := datagramPort(fd); at != nil {
 				ports = append(ports, at)
@@ -75,7 +82,7 @@ func (p *port) inject(b []byte) (sent bool) {
 		}
 	})
 	var err error
-	p.r.do("injecting", func() {
+	p.r.do(injecting, func() {
 		if hook := p.w.subject.Inject; hook != nil {
 			sent, err = true, hook(p.ep, b)
 			return
@@ -133,7 +140,7 @@ func (r *rank) strangers() []io.WriteCloser {
 		return all
 	}
 	var places [][2]string
-	r.do("finding sockets", func() {
+	r.do(findingSockets, func() {
 		for _, fd := range r.loop.sockets() {
 			if network, address := place(fd); network != "" {
 				places = append(places, [2]string{network, address})

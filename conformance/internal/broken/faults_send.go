@@ -178,7 +178,7 @@ var sendFaults = []Fault{
 	{Name: "blocks in Send for a moment", Case: "exactly-once", Rule: "no-block",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
 			if l.nth(20) {
-				<-time.After(60 * time.Millisecond)
+				<-time.After(250 * time.Millisecond)
 			}
 			return l.inner.Send(f, lane)
 		}},
