@@ -66,3 +66,26 @@ func (pe *peer) cut(f *txFrame, limit int) {
 		p.freeFrame(f)
 	}
 }
+
+// unread reports whether no transport reads the payload any more of a frame that the peer has not acknowledged.
+func (f *txFrame) unread() bool {
+	if !f.InParts() {
+		return f.Fate() == delivery.Unread
+	}
+	held := false
+	f.EachPart(func(part *delivery.Frame) { held = held || part.Held() })
+	return !held
+}
+
+// showParts has the parts refer to what the frame refers to now. No transport has them.
+func (f *txFrame) showParts() {
+	if !f.InParts() {
+		return
+	}
+	whole := payload.Memory{First: f.Payload}
+	f.EachPart(func(d *delivery.Frame) {
+		part := frameOf(d)
+		part.pieces, part.More = part.pieces[:0], nil
+		part.show(whole, uint64(part.At()), uint64(part.Size))
+	})
+}

@@ -94,10 +94,11 @@ func (op *operation) copySent() {
 		return
 	}
 	op.peer.sent.Each(func(d *delivery.Frame) {
-		f := frameOf(d)
-		if f.op == op && f.Fate() == delivery.Unread && f.copy == nil && p.copied < p.tune.copyPool {
+		f := frameOf(d.Whole())
+		if f.op == op && f.copy == nil && f.unread() && p.copied < p.tune.copyPool {
 			f.reserve()
 			f.detach()
+			f.showParts()
 		}
 	})
 }
