@@ -13,6 +13,7 @@ import (
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/conformance/internal/broken"
 	"github.com/strandmp/strand/internal/test/mem"
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // quiet is the time without an event after which one of many broken transports hangs, and
@@ -105,6 +106,16 @@ func catch(fault broken.Fault, timeout time.Duration) error {
 			fault.Name, fault.Rule, result.Seed, result.Status, result.Err())
 	}
 	return nil
+}
+
+// TestWithoutAFault: what the cases find is the fault, since they find nothing without one. Here those ranks talk that connect to each
+// other at the same time.
+func TestWithoutAFault(t *testing.T) {
+	for range need.Times(3, 200) {
+		if result := run(broken.Fault{Name: "has none", Case: "all-to-all"}, patience).Results[0]; result.Err() != nil {
+			t.Errorf("seed %d: %v", result.Seed, result.Err())
+		}
+	}
 }
 
 // TestLostFrameIsDescribed: who has lost a frame is told which, and not only that one is missing.

@@ -83,6 +83,10 @@ func (m *Module) admit(from *Endpoint, hello []byte, proved bool) {
 		}
 		return
 	}
+	if m.connectedWith(from) {
+		// The same, and the answer to ours has come before this.
+		return
+	}
 	e := &Endpoint{m: m, peer: rank, address: from.m.id, remote: from, state: up}
 	r, err := m.host.Accept(m, rank, hello, 0, e.outer())
 	if err != nil {
@@ -127,6 +131,15 @@ func (m *Module) connectingTo(rank int) *Endpoint {
 		}
 	}
 	return nil
+}
+
+func (m *Module) connectedWith(other *Endpoint) bool {
+	for e := range m.endpoints {
+		if e.remote == other {
+			return true
+		}
+	}
+	return false
 }
 
 // welcome: the peer is there.
