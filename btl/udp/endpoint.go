@@ -68,7 +68,7 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	if ep.silent = first != nil; ep.silent {
 		return link.Send(first)
 	}
-	s.probe = true
+	s.probes = 1
 	ep.push()
 	return nil
 }
@@ -209,7 +209,7 @@ func (ep *endpoint) settle() {
 		ep.dropped = false
 		ep.say(itemLeft)
 	}
-	if at := ep.arrivals.Due(heldBack); at != 0 && at <= now {
+	if at := ep.arrivals.Due(heldBack); at != 0 && at <= now && !s.blocked {
 		ep.acknowledge(now)
 	}
 	ep.arm(now)
@@ -241,12 +241,12 @@ func (ep *endpoint) answer(b []byte) {
 // arm says when there is something to do next.
 func (ep *endpoint) arm(now int64) {
 	s := &ep.sender
-	at := earlier(earlier(s.path.At(), s.resumes), ep.arrivals.Due(heldBack))
+	at := earlier(s.path.At(), s.resumes)
 	if s.blocked { // nothing need be under way
 		at = earlier(at, s.since+int64(ep.m.cfg.timeout))
-	}
-	if s.wants() && !s.blocked {
-		if free := s.path.Free(); free > now {
+	} else {
+		at = earlier(at, ep.arrivals.Due(heldBack))
+		if free := s.path.Free(); s.wants() && free > now {
 			at = earlier(at, free)
 		}
 	}

@@ -158,7 +158,7 @@ func (m *module) beats() {
 			ep.rest(now)
 		}
 		if now-ep.heard >= int64(m.cfg.heartbeat) {
-			ep.sender.probe = true
+			ep.sender.probes = 1
 			ep.push()
 		}
 	}
@@ -180,7 +180,7 @@ func (m *module) Linger() {
 	}
 	for _, l := range m.Wire.Leaving() {
 		if l, ours := l.(*leaver); ours && l.ep.sender.live() {
-			l.ep.sender.probe = true
+			l.ep.sender.probes = 1
 			l.ep.push()
 		}
 	}

@@ -38,7 +38,7 @@ func TestThePeerMoves(t *testing.T) {
 				f := frame("h", strings.Repeat("x", 50_000))
 				p.until("room", func() bool { return p.ends[first].Send(f, 0) == btl.Taken })
 				if first == 1 {
-					p.ends[0].sender.probe = true // a sign of life, as after btl_udp_heartbeat
+					p.ends[0].sender.probes = 1 // a sign of life, as after btl_udp_heartbeat
 					p.ends[0].push()
 				}
 				p.until("the frame", func() bool { return len(p.recv[1-first].Frames) == 1 })
@@ -104,7 +104,7 @@ func TestWhatHasWaitedFollowsAtOnce(t *testing.T) {
 			p.moves(to)
 			p.until("room", func() bool { return p.ends[1].Send(frame("h", "x"), 0) == btl.Taken })
 			p.pass(4500 * time.Millisecond)
-			p.ends[0].sender.probe = true // a sign of life
+			p.ends[0].sender.probes = 1 // a sign of life
 			p.ends[0].push()
 			p.until("the new address", func() bool { return p.ends[1].link.remote == p.ends[0].link.so.Local })
 			since := p.clock.Now()

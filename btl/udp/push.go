@@ -67,9 +67,7 @@ func (ep *endpoint) pushAt(now int64) {
 	for !s.blocked && s.wants() {
 		size := s.mtu.Size()
 		allowed := min(s.path.Room(now, max(min(s.queued, mostBurst), size)), max(ep.spread(), size)-s.path.UnderWay())
-		if s.probe {
-			allowed = max(allowed, size)
-		}
+		allowed = max(allowed, s.probes*size)
 		if allowed < size && allowed < s.pending() {
 			break
 		}
@@ -129,13 +127,14 @@ func (ep *endpoint) burst(now int64, allowed int) bool {
 	p.Reset(&ep.link.to, full)
 	ep.m.scratch = ep.m.scratch[:0]
 	sent, first := 0, s.path.Next()
+	tells := ep.arrivals.Due(0) != 0 // with the first of them
 	for s.wants() && p.Room(packetPieces) {
 		if sent > 0 && sent+full > allowed {
 			break
 		}
 		size := ep.packet(now, full)
 		sent += size
-		s.probe = false
+		s.probes = max(s.probes-1, 0)
 		if size < full {
 			break // the kernel takes only the last one shorter
 		}
@@ -150,6 +149,9 @@ func (ep *endpoint) burst(now int64, allowed int) bool {
 	n, errno := so.SendBatch()
 	if n == p.Len() {
 		return true
+	}
+	if n == 0 && tells {
+		ep.arrivals.Untold(now)
 	}
 	return ep.refused(first+uint64(n), errno)
 }
@@ -208,7 +210,7 @@ type packer struct {
 // packet makes the next packet, of at most so many bytes, and enters it. It returns its length.
 func (ep *endpoint) packet(now int64, full int) int {
 	s, m := &ep.sender, ep.m
-	if p := s.again.head; s.probe || p != nil && p.lost && p.sends >= sendsLong {
+	if p := s.again.head; s.probes > 0 || p != nil && p.lost && p.sends >= sendsLong {
 		full = min(full, ep.base())
 	}
 	k := packer{ep: ep, start: len(m.scratch), from: len(m.scratch), full: full, left: full - headSize - ep.guard.overhead}

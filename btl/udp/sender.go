@@ -29,7 +29,7 @@ type sender struct {
 	since       int64 // since when
 	untaken     bool  // what is given back was not sent: the system has not taken it
 	unheard     bool  // what is given back was sent while nothing was heard
-	probe       bool  // something has to be sent, to be acknowledged
+	probes      int   // packets that have to be sent, to be acknowledged
 	forgets     bool  // the peer tells of numbers that are of no interest any more
 	bye         byte  // whether the end is to be said
 	spare       list  // pieces that are free
@@ -181,7 +181,7 @@ func (s *sender) uncut() bool { return s.urgent.head != nil || s.normal.head != 
 func (s *sender) idle() bool { return s.first == nil }
 
 // wants reports whether there is anything to put into a packet.
-func (s *sender) wants() bool { return s.wanting() || s.probe }
+func (s *sender) wants() bool { return s.wanting() || s.probes > 0 }
 
 // wanting reports whether there is more than a probe.
 func (s *sender) wanting() bool { return s.again.head != nil || s.uncut() || s.bye == byeDue }
@@ -273,12 +273,17 @@ func (s *sender) giveBack(p *piece, lost bool) {
 // repeat has a probe carry what has been under way for longest: what is missing at the end of a message comes
 // with the probe, and not a round trip after it.
 func (s *sender) repeat() {
-	s.probe = true
+	s.probes = 1
+	if s.path.Unanswered() > 1 {
+		s.probes = 2 // one more may be lost: RFC 9002, section 6.2.4
+	}
 	if s.wanting() {
 		return // what is new, or was lost, is as good
 	}
-	pieces, _ := s.path.Reclaim(func(p *piece) bool { return p != nil })
-	s.giveBack(pieces, false)
+	for range s.probes {
+		pieces, _ := s.path.Reclaim(func(p *piece) bool { return p != nil })
+		s.giveBack(pieces, false)
+	}
 }
 
 // shrink has packets be shorter, since those of the present length do not get through. It reports false if they

@@ -2,6 +2,7 @@ package udp
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,4 +145,45 @@ func TestGivenUpWhileTheOtherEndConnects(t *testing.T) {
 	w.pass(time.Second)
 	w.revives()
 	require.True(t, w.run(w.now+int64(time.Second), w.connected), "%v", w.nodes[0].Lines())
+}
+
+// A network loses three of ten packets, of answers too, and is slow to nobody for long: who waits for an answer asks with two packets.
+func TestANetworkThatLosesMuch(t *testing.T) {
+	var took []time.Duration
+	for seed := range need.Seeds(t, 30, 5000) {
+		w := newWorld(t, seed)
+		w.connect()
+		for i := range w.ways {
+			w.ways[i] = way{delay: 5 * time.Millisecond, loss: 0.3}
+		}
+		for range 40 {
+			said := w.now
+			w.nodes[0].say(100)
+			require.True(t, w.run(said+int64(time.Minute), w.there), "seed %d", seed)
+			took = append(took, time.Duration(w.now-said))
+		}
+	}
+	slices.Sort(took)
+	require.Less(t, took[len(took)*99/100], 700*time.Millisecond)
+}
+
+// What a packet told that the system had no room for is told again.
+func TestAcknowledgementsThatWereNotSent(t *testing.T) {
+	w := newWorld(t, 1)
+	w.connect()
+	a, b := w.nodes[0], w.nodes[1]
+	a.say(10)
+	require.True(t, w.run(w.now+int64(time.Second), func() bool { return len(a.wants) == 0 }))
+	require.NotZero(t, b.ep.arrivals.Due(0), "it is held back")
+	now := b.Now()
+	_, _ = b.ep.arrivals.Ranges(now, nil, 1)
+	b.ep.arrivals.Untold(now)
+	b.ep.sender.blocked, b.ep.sender.since = true, now
+	b.ep.touch()
+	b.m.answer()
+	w.pass(time.Second)
+	require.NotNil(t, a.ep.sender.first, "there is no room for that either")
+	b.ep.Resume()
+	w.pass(time.Millisecond)
+	require.Nil(t, a.ep.sender.first)
 }

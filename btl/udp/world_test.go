@@ -31,6 +31,7 @@ type world struct {
 type way struct {
 	dead          bool
 	delay, jitter time.Duration
+	loss          float64
 }
 
 // flying is a packet on its way.
@@ -80,7 +81,7 @@ func newWorld(t testing.TB, seed uint64, settings ...param.Setting) *world {
 func (w *world) takes(to int, b []byte, take func([]byte)) {
 	w.sent++
 	p := &w.ways[to]
-	if p.dead {
+	if p.dead || p.loss > 0 && w.random.Float64() < p.loss {
 		return
 	}
 	due := w.now + int64(p.delay)

@@ -118,3 +118,11 @@ func (a *Arrivals) Ranges(now int64, out []Range, most int) (ranges []Range, hel
 	a.pending, a.at = 0, false
 	return out, time.Duration(now - a.newest)
 }
+
+// Untold notes that what Ranges has told last was not sent after all.
+func (a *Arrivals) Untold(now int64) {
+	if a.pending == 0 {
+		a.pending, a.since = 1, now
+	}
+	a.at = true
+}
