@@ -30,9 +30,12 @@ demo-wordfreq: build ## count the words of Go's own sources on 4 processes over 
 
 # The packages whose tests take longest begin first, so that the end does not wait for one of them:
 # in turn such as wait for networks and such as compute.
-NETTEST := ./internal/test/nettest
-LONG := ./btl/sctp ./btl/sctp/internal/interop ./internal/test/world/members ./strandcmd ./btl/udp ./btl/tcp ./conformance $(NETTEST)/contact $(NETTEST)/failures ./internal/test/programs \
-	$(NETTEST)/rates $(NETTEST)/recovery ./internal/launcher/job $(NETTEST)/tryout ./internal/lab/bench ./internal/lab/network ./internal/lab/compare ./internal/test/launchertest
+LONG := ./btl/sctp ./btl/sctp/internal/interop ./internal/test/world/members ./strandcmd ./btl/udp ./btl/tcp ./conformance ./internal/test/programs \
+	./internal/launcher/job ./internal/lab/bench ./internal/lab/network ./internal/lab/compare ./internal/test/launchertest
+
+# Packages that are nothing but tests on networks of their own: make net.
+NETTEST := internal/test/nettest
+LONGNET := $(addprefix ./$(NETTEST)/,contact failures rates recovery tryout)
 
 # Nobody debugs these binaries, and a traceback has its lines without DWARF: they are linked in two thirds of the time.
 LINK := -ldflags=-w
@@ -40,11 +43,11 @@ LINK := -ldflags=-w
 # Tests wait more than they compute: four packages at a time keep two processors busy.
 PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-test: ## all tests; needs neither root nor other programs, takes some three minutes on two processors
+test: ## all tests but those of make net; needs neither root nor other programs, takes some three minutes on two processors
 	@$(MAKE) --no-print-directory -j 2 test-tree test-modules
 
 test-tree:
-	go test $(LINK) -count=1 -timeout 10m -p $(PACKAGES) $(LONG) ./...
+	go test $(LINK) -count=1 -timeout 10m -p $(PACKAGES) $(LONG) $$(go list ./... | grep -v '/$(NETTEST)')
 
 test-modules:
 	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -count=1 -timeout 5m -p 1 ./... &&) true
@@ -52,12 +55,12 @@ test-modules:
 test-tcp: ## the tests of the public interface and under launchers with TCP between ranks of one host, where memory is the default
 	STRAND_BTL=tcp,self go test $(LINK) -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
 
-race: ## all tests under the race detector
-	go test $(LINK) -race -count=1 -timeout 15m $(LONG) ./...
+race: ## all tests, those of make net too, under the race detector
+	go test $(LINK) -race -count=1 -timeout 15m $(LONG) $(LONGNET) ./...
 	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -race -count=1 -timeout 10m ./... &&) true
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
-	go test $(LINK) -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./internal/test/nettest/...
+	go test $(LINK) -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./$(NETTEST)/...
 
 # Packages with tests of what only some kernels have; package need tells.
 KERNEL := ./internal/test/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./btl/sctp/internal/interop ./internal/lab/network ./internal/lab/accuracy \
