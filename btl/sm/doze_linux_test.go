@@ -1,6 +1,7 @@
 package sm
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,4 +45,17 @@ func TestASleeperIsWokenByRoom(t *testing.T) {
 	for p.ep[1].receive() {
 	}
 	assert.Len(t, p.recv[1].Frames, len(sent))
+}
+
+// Who has something for a sleeper wakes it, though another goroutine of the sleeper's has just sent what finds no room: it
+// waits for that too from then on. Once it was woken, or waits for something else, it is left alone.
+func TestASleeperThatWaitsForMoreIsWoken(t *testing.T) {
+	s := side{word: new(atomic.Uint64)}
+	s.word.Store(sleeps | needRoom)
+	assert.True(t, s.waited(sleeps, sleeps))
+	assert.Zero(t, s.word.Load())
+	assert.False(t, s.waited(sleeps, sleeps))
+	s.word.Store(sleeps)
+	assert.False(t, s.waited(sleeps|needRoom, needRoom))
+	assert.True(t, s.waitsFor(sleeps))
 }

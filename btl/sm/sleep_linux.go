@@ -14,7 +14,16 @@ type side struct{ word, wants, mark, markAt *atomic.Uint64 }
 
 // waitsFor reports whether the side sleeps and waits for this. If so it clears the word: the caller
 // is the one to wake it.
-func (s side) waitsFor(what uint64) bool {
-	v := s.word.Load()
-	return v&what != 0 && s.word.CompareAndSwap(v, 0)
+func (s side) waitsFor(what uint64) bool { return s.waited(s.word.Load(), what) }
+
+// waited is waitsFor for a side of which that word was seen. By now it may wait for something else too (await): it sleeps
+// all the same, and nobody else wakes it.
+func (s side) waited(word, what uint64) bool {
+	for word&what != 0 {
+		if s.word.CompareAndSwap(word, 0) {
+			return true
+		}
+		word = s.word.Load()
+	}
+	return false
 }
