@@ -106,7 +106,7 @@ func (ep *endpoint) readLoan(most int) (n int, err error) {
 			ep.m.bounce = make([]byte, r.size)
 		}
 		place, most, r.done = ep.m.bounce[:r.size], r.size, 0 // all at once: others use it too
-	case r.size-r.done > btl.LongMove && l.Pinnable() && !ep.ending:
+	case r.size-r.done > btl.LongMove && l.Pinnable() && ep.end == nil:
 		ep.pipe.mover.give(ep)
 		return 0, nil
 	}

@@ -24,7 +24,7 @@ type endpoint struct {
 	header   [btl.MaxHeader]byte
 	reading  reading // of a frame that is lent to us
 	began    int64   // when the frame began that is arriving
-	ending   bool    // the peer's end has been seen, and what it has left is read
+	end      error   // the peer's, which has been seen, while what it has left is read
 	counters btl.Counters
 }
 
@@ -202,17 +202,20 @@ func (ep *endpoint) hears() bool { return true }
 // event implements owner: the bell, or the peer's end. What the peer wrote before its end is
 // still in the memory, and is handed over first.
 func (ep *endpoint) event() bool {
-	did, end := ep.pipe.heard()
+	p := ep.pipe
+	did, end := p.heard()
+	if ep.end == nil {
+		ep.end = end
+	}
 	did = ep.progress() || did
-	if end == nil {
+	if ep.end == nil {
 		return did
 	}
-	ep.ending = true
 	for ep.Live() && ep.receive() {
 	}
-	ep.ending = false
-	if ep.Live() {
-		ep.Down(ep.Error("receiving", end))
+	// While a Mover still reads what the peer has lent, the end has to wait: the system tells of it again.
+	if ep.Live() && !p.mover.given {
+		ep.Down(ep.Error("receiving", ep.end))
 	}
 	return true
 }

@@ -114,6 +114,26 @@ func TestWhatIsLentIsTakenBack(t *testing.T) {
 	}
 }
 
+// A peer may leave while a long frame of its is still read from its memory: the frame arrives, and then the peer's goodbye.
+func TestWhoLeavesWhileItLends(t *testing.T) {
+	for name, looks := range map[string]func(*pair){
+		"before anything is read": func(*pair) {},
+		"when some of it is":      func(p *pair) { p.ep[1].receive() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := lending(t)
+			f := p.lend(300_000)
+			looks(p)
+			require.NoError(t, p.ep[0].Close())
+			fill(f, 'b')
+			p.until("the end", func() bool { return p.recv[1].Downs == 1 })
+			assert.ErrorIs(t, p.recv[1].Err, btl.ErrPeerClosed)
+			require.Len(t, p.recv[1].Frames, 2)
+			assert.Equal(t, strings.Repeat("a", 300_000), p.recv[1].Frames[1].Payload)
+		})
+	}
+}
+
 // borrowsFrom has the second end read what is lent by a process with that number and mark.
 func (p *pair) borrowsFrom(pid int, mark uint64) {
 	peer := &p.ep[1].pipe.peer
