@@ -18,6 +18,7 @@ type reading struct {
 	done    int    // bytes read
 	state   uint64 // as it was when the reading began
 	address uint64
+	err     error // with which a Mover has ended
 }
 
 var (
@@ -57,10 +58,13 @@ func (ep *endpoint) borrow(c *record, header []byte, most int) (n int, done bool
 	for {
 		read, err := ep.readLoan(most - n)
 		n += read
-		if err != nil || r.done < r.size {
-			return n, false, err
+		if err == nil && r.done < r.size {
+			return n, false, nil
 		}
-		if state.CompareAndSwap(r.state, stateTaken) {
+		if err != nil && state.Load() == r.state {
+			return n, false, ep.unreadable(err)
+		} // else the peer has its memory back, and may have given it to the system
+		if err == nil && state.CompareAndSwap(r.state, stateTaken) {
 			break
 		}
 		if err := r.look(state.Load(), c); err != nil {
@@ -99,6 +103,9 @@ func (ep *endpoint) readLoan(most int) (n int, err error) {
 		r.done = r.size // nobody wants it
 		return 0, nil
 	}
+	if err, r.err = r.err, nil; err != nil {
+		return 0, err
+	}
 	place := l.Next()
 	switch {
 	case len(place) < l.Left() || l.Staged():
@@ -113,7 +120,7 @@ func (ep *endpoint) readLoan(most int) (n int, err error) {
 	for r.done < r.size && n < most {
 		part := place[r.done:min(r.done+btl.LongMove, r.size)]
 		if err := ep.pipe.peer.Read(part, r.address+uint64(r.done), r.done+len(part) == r.size); err != nil {
-			return n, ep.unreadable(err)
+			return n, err
 		}
 		r.done += len(part)
 		n += len(part)
@@ -176,14 +183,12 @@ func (v *loanMover) End() bool {
 	n := len(v.part)
 	v.given, v.landing, v.part = false, nil, nil
 	ep := v.reader()
-	switch {
-	case ep == nil:
+	if ep == nil {
 		return false
-	case v.err != nil:
-		_ = ep.unreadable(v.err)
-		return true
 	}
-	ep.reading.done += n
+	if ep.reading.err = v.err; v.err == nil {
+		ep.reading.done += n
+	}
 	return ep.receive()
 }
 

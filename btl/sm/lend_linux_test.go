@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/borrowing"
@@ -29,10 +30,15 @@ func (p *pair) lend(size int) *btl.Frame {
 	p.t.Helper()
 	f := frame(size)
 	fill(f, 'a')
+	p.lendFrame(f)
+	return f
+}
+
+func (p *pair) lendFrame(f *btl.Frame) {
+	p.t.Helper()
 	p.ep[0].pipe.choice.tries = [ways]uint32{}
 	require.Equal(p.t, btl.Taken, p.ep[0].Send(f, 0))
 	require.NotEmpty(p.t, p.ep[0].pipe.loans)
-	return f
 }
 
 func fill(f *btl.Frame, c byte) { copy(f.Payload, bytes.Repeat([]byte{c}, f.Size)) }
@@ -130,6 +136,49 @@ func TestWhoLeavesWhileItLends(t *testing.T) {
 			assert.ErrorIs(t, p.recv[1].Err, btl.ErrPeerClosed)
 			require.Len(t, p.recv[1].Frames, 2)
 			assert.Equal(t, strings.Repeat("a", 300_000), p.recv[1].Frames[1].Payload)
+		})
+	}
+}
+
+// mapped is a frame whose memory is not Go's, and has it be there no more.
+func mapped(t *testing.T, size int) (f *btl.Frame, gone func()) {
+	t.Helper()
+	mem, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, unix.Munmap(mem)) })
+	f = &btl.Frame{Header: []byte("header"), Payload: mem, Size: size}
+	fill(f, 'a')
+	return f, func() { require.NoError(t, unix.Mprotect(mem, unix.PROT_NONE)) } // else something else could be mapped there
+}
+
+// Who has its memory back may give it to the system. That it can not be read any more is nobody's fault then: the copy is
+// read in its place, and others are lent to as before.
+func TestMemoryThatIsGoneOnceItWasTakenBack(t *testing.T) {
+	const size = 300_000
+	for name, c := range map[string]struct {
+		takeBack func(*pair)
+		arrives  bool
+	}{
+		"recalled": {func(p *pair) { p.ep[0].Recall() }, true},
+		"closed":   {func(p *pair) { require.NoError(t, p.ep[0].Close()) }, true},
+		"aborted":  {func(p *pair) { p.ep[0].Abort() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := lending(t)
+			f, gone := mapped(t, size)
+			p.lendFrame(f)
+			require.True(t, p.ep[1].receive())
+			require.True(t, p.ep[1].pipe.mover.given, "it is about to be read")
+			c.takeBack(p)
+			gone()
+			p.until("the end of it", func() bool { return p.recv[1].Downs == 1 || len(p.recv[1].Frames) == 2 })
+			assert.False(t, p.modules[1].unreadable)
+			if !c.arrives {
+				assert.ErrorContains(t, p.recv[1].Err, "taken back")
+				return
+			}
+			require.Len(t, p.recv[1].Frames, 2)
+			assert.Equal(t, strings.Repeat("a", size), p.recv[1].Frames[1].Payload)
 		})
 	}
 }
