@@ -298,13 +298,14 @@ func (o *commoner) Address(b []byte) uint64 {
 func (o *commoner) Read(ctx context.Context, rank int, address uint64, to []byte) error {
 	m := o.held()
 	err := m.Read(rank, address, to)
+	left := m.HasLeft(rank)
 	switch {
-	case err == nil && !m.HasLeft(rank):
+	case err == nil && !left:
 		return nil
 	case err == nil:
 		err = errHasLeft
 		fallthrough
-	case borrowing.Gone(err):
+	case left, borrowing.Gone(err): // what a rank has lent that has left it may have given to the system
 		if err := o.hear(ctx, rank); err != nil {
 			return err
 		}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"testing"
 	"weak"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/world"
@@ -64,4 +66,32 @@ func TestWhatIsLentIsKept(t *testing.T) {
 			require.NoError(t, errors.Join(<-ended...))
 		})
 	}
+}
+
+// Who leaves a call early may give to the system what it has lent. Others that can not read it say who has left, and not that
+// they can not read.
+func TestWhatIsGoneOnceItsRankHasLeft(t *testing.T) {
+	const length = 400_000
+	w := warmed(t, 2, strand.WithParam("coll_reduce", "lent"))
+	mem, err := unix.Mmap(-1, 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, unix.Munmap(mem)) }()
+	over, cancel := context.WithCancel(world.Context(t))
+	left := sleeping(over, w[:1], func(ctx context.Context, c *strand.Comm) error {
+		return strand.Reduce(ctx, c, strand.Max[byte](), mem, nil, 1)
+	})
+	var once sync.Once
+	op := strand.NewOp(func(a, _ byte) byte {
+		once.Do(func() { // with some of it read, and the rest to be read
+			cancel()
+			require.ErrorIs(t, errors.Join(<-left...), context.Canceled)
+			require.NoError(t, unix.Mprotect(mem, unix.PROT_NONE)) // if it was unmapped something else could lie there
+		})
+		return a
+	}, true)
+	err = strand.Reduce(world.Context(t), w[1].Comm(), op, make([]byte, length), make([]byte, length), 1)
+	require.ErrorIs(t, err, strand.ErrOutOfStep)
+	e, is := errors.AsType[*strand.CollectiveError](err)
+	require.True(t, is, "%v", err)
+	require.Zero(t, e.Rank)
 }
