@@ -277,7 +277,7 @@ func (o *commoner) Look(ctx context.Context, rank, n int) ([]byte, error) {
 	case err != nil:
 	case lends && n >= 0:
 		err = o.Misfit(rank, coll.LoanLength(b), n)
-	case lends != (n == coll.ALoan):
+	case lends != (n == coll.ALoan), lends && coll.LoanLength(b) < 0:
 		err = o.comm.strayed(o.name, rank)
 	case n >= 0 && len(b) != n:
 		err = o.Misfit(rank, len(b), n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/internal/commons"
 )
 
@@ -62,4 +63,33 @@ func TestBudgetOfMemory(t *testing.T) {
 	require.Equal(t, all, b.taken.Load())
 	_, err = b.take(2, 0, true)
 	require.ErrorIs(t, err, errNoCommons)
+}
+
+// A rank that shows of what it lends less than where that is, and how long, makes no sense: it is an error, and nothing is looked for beyond
+// what it shows.
+func TestLoanThatIsNone(t *testing.T) {
+	mine, ticket, handed, err := commons.Make(2, leastShared)
+	require.NoError(t, err)
+	defer handed()
+	defer mine.Close()
+	theirs, err := commons.Join(ticket, 1, 2, leastShared)
+	require.NoError(t, err)
+	defer theirs.Close()
+	k := &courier{comm: new(Comm), name: "Bcast", number: 1}
+	k.comm.holding.memory = mine
+	o := (*commoner)(k)
+	for i, size := range []int{0, 8, 15, 17, 16} {
+		o.Begin(leastShared)
+		theirs.Begin(leastShared, 1)
+		theirs.Place(size)
+		theirs.Show(size, true)
+		_, err := o.Look(t.Context(), 1, coll.ALoan)
+		if size == 16 {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, "Bcast: rank 1 has made another call", "%d", i)
+		}
+		mine.End()
+		theirs.End()
+	}
 }
