@@ -127,3 +127,52 @@ func TestManyRanksComeAtOnce(t *testing.T) {
 	p.until("connected", func() bool { return p.recv[0].Ups == 1 && len(p.hosts[1].Accepted) == 1 })
 	require.Equal(t, many, p.modules[1].wire.Count())
 }
+
+// full has rank 1's system have no place for another connection, and rank 1 accept none.
+func (p *pair) full() *listener {
+	p.t.Helper()
+	l := p.modules[1].listener
+	require.NoError(p.t, unix.Listen(l.fd, 0)) // one place
+	fd, err := socket(unix.SOCK_STREAM)
+	require.NoError(p.t, err)
+	p.t.Cleanup(func() { unix.Close(fd) })
+	require.NoError(p.t, unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + p.modules[1].name}))
+	l.stop()
+	return l
+}
+
+// Where more ranks connect at the same time than the system has places for, since the process that they connect to does something
+// else, the others wait until it has accepted some. Kernels before 5.4 have 128 places.
+func TestMoreRanksThanTheSystemHasPlacesFor(t *testing.T) {
+	p := unconnected(t)
+	l := p.full()
+	p.dial()
+	p.loop.Advance(time.Second)
+	require.Zero(t, p.recv[0].Downs, "%v", p.recv[0].Err)
+	l.rest() // and then it goes on
+	for p.recv[0].Ups+p.recv[0].Downs == 0 {
+		p.loop.Advance(troubleRest)
+		p.loop.Poll()
+	}
+	require.Equal(t, 1, p.recv[0].Ups, "%v", p.recv[0].Err)
+}
+
+// Who waits for a place in vain says so when the time for all attempts is over, and who gives up waits for none.
+func TestNoPlaceAtAll(t *testing.T) {
+	for name, ends := range map[string]func(*pair){
+		"in vain": func(p *pair) {
+			p.loop.Advance(time.Minute)
+			require.Equal(t, 1, p.recv[0].Downs)
+			require.ErrorContains(t, p.recv[0].Err, "no answer in 10s")
+		},
+		"given up": func(p *pair) { require.NoError(t, p.ep[0].Close()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := unconnected(t)
+			p.full()
+			p.dial()
+			ends(p)
+			require.Zero(t, p.loop.Timers())
+		})
+	}
+}

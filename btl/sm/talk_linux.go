@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,8 +22,9 @@ type talk struct {
 	fd      int
 	pid     int // of the peer, 0 if this process can not see it
 	watch   btl.Watch
-	name    string // of the peer's socket, if this side connects
-	memory  int    // what the peer has handed over, if it has
+	name    string    // of the peer's socket, if this side connects
+	again   btl.Timer // until this side tries once more
+	memory  int       // what the peer has handed over, if it has
 	handed  bool
 }
 
@@ -44,23 +46,44 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 		return nil, err
 	}
 	t := &talk{m: m, pending: p, fd: fd, name: to.(way).name}
-	err = os.NewSyscallError("connect", unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + t.name}))
+	if err := t.connect(); err != nil {
+		t.Abort()
+		return nil, err
+	}
+	return t, nil
+}
+
+// fullPause is the time between two tries where the peer's system has no place for another connection.
+const fullPause = 5 * time.Millisecond
+
+// connect connects the socket, at once or later: where so many others connect to the peer that its system has no place left,
+// there will be one when the peer has come to accept some. How long that may take the attempt bounds.
+func (t *talk) connect() error {
+	err := os.NewSyscallError("connect", unix.Connect(t.fd, &unix.SockaddrUnix{Name: "@" + t.name}))
+	if errors.Is(err, syscall.EAGAIN) {
+		t.again = t.m.loop.After(fullPause, func() {
+			t.again = nil
+			if err := t.connect(); err != nil {
+				t.pending.Ended(err)
+			}
+		})
+		return nil
+	}
 	if err == nil {
 		err = t.sameUser()
 	}
 	if err == nil {
-		t.watch, err = m.loop.Watch(fd, t)
+		t.watch, err = t.m.loop.Watch(t.fd, t)
 	}
 	if err != nil {
-		t.Abort()
-		return nil, err
+		return err
 	}
-	m.loop.Post(func() {
+	t.m.loop.Post(func() {
 		if t.watch != nil {
-			p.Up()
+			t.pending.Up()
 		}
 	})
-	return t, nil
+	return nil
 }
 
 // Poll implements [btl.Handler].
@@ -156,6 +179,10 @@ func (t *talk) Target() netip.AddrPort { return netip.AddrPort{} }
 
 // release ends the watch and gives the socket away.
 func (t *talk) release() int {
+	if t.again != nil {
+		t.again.Stop()
+		t.again = nil
+	}
 	if t.watch != nil {
 		t.watch.Stop()
 		t.watch = nil
