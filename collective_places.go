@@ -21,8 +21,8 @@ type whereabouts struct {
 	places  atomic.Pointer[coll.Places]
 }
 
-// maxProcessors bounds the processors of a host that are told apart.
-const maxProcessors = 256
+// maxProcessors bounds the processors of a host that are told apart. The largest hosts have some hundred, and as many threads again.
+const maxProcessors = 1024
 
 // whereabout is what a rank tells: its host's name, the processors that it may use, and flags.
 const whereabout = 8 + maxProcessors/8 + 1

@@ -1,6 +1,7 @@
 package strand
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -27,6 +28,7 @@ func TestPlacesOf(t *testing.T) {
 	}{
 		{"room for all", [][]byte{told(7, 0, 1), told(7, 0, 1)}, []int{0, 0}, false},
 		{"each bound to its own", [][]byte{told(7, 0), told(7, 9), told(7, 255)}, []int{0, 0, 0}, false},
+		{"each bound to its own of many", [][]byte{told(7, 255), told(7, 256), told(7, 511), told(7, 1023)}, []int{0, 0, 0, 0}, false},
 		{"two on one", [][]byte{told(7, 3), told(7, 3)}, []int{0, 0}, true},
 		{"two hosts, one crowded", [][]byte{told(9, 0, 1), told(7, 0), told(9, 0, 1), told(7, 0)}, []int{0, 1, 0, 1}, true},
 		{"two hosts of the same processors", [][]byte{told(9, 0), told(7, 0)}, []int{0, 1}, false},
@@ -46,6 +48,18 @@ func TestPlacesOf(t *testing.T) {
 			assert.Equal(t, i == len(tc.all)-1, placesOf(all).ByMemory, tc.name)
 		}
 	}
+}
+
+// Ranks are many in a crowd only if there are more of them than processors, of which a host may have hundreds.
+func TestPlacesOfMany(t *testing.T) {
+	const processors = 384
+	var every []int
+	for cpu := range processors {
+		every = append(every, cpu)
+	}
+	all := bytes.Repeat(told(7, every...), processors)
+	assert.False(t, placesOf(all).Crowded)
+	assert.True(t, placesOf(append(all, told(7, every...)...)).Crowded)
 }
 
 // Where a job has more ranks than a host has processors, a communicator of few of them waits in a crowd all the same.
