@@ -8,16 +8,28 @@ import (
 )
 
 // FreeMemory returns the memory that the kernel calls available, or less if this process's control
-// group may have less.
+// group, or one around that, may have less.
 func FreeMemory() (bytes uint64, known bool) {
 	free, known := Memory("MemAvailable")
 	if !known {
 		return 0, false
 	}
-	if rest, limited := groupMemory(filepath.Join("/sys/fs/cgroup", controlGroup())); limited {
+	if rest, limited := roomIn("/sys/fs/cgroup", controlGroup()); limited {
 		free = min(free, rest)
 	}
 	return free, true
+}
+
+// roomIn is what a control group of the hierarchy at root may still have, and all those that it is in.
+func roomIn(root, group string) (free uint64, limited bool) {
+	for group = filepath.Join("/", group); ; group = filepath.Dir(group) {
+		if rest, is := groupMemory(filepath.Join(root, group)); is && (!limited || rest < free) {
+			free, limited = rest, true
+		}
+		if group == "/" {
+			return free, limited
+		}
+	}
 }
 
 // groupMemory is what a control group may still have. Its usage counts cached files, which the

@@ -29,3 +29,29 @@ func TestRoomInAControlGroup(t *testing.T) {
 	free, _ = groupMemory(group)
 	assert.EqualValues(t, 800, free)
 }
+
+// What the groups around a group may have counts too: batch systems bound a job, and not each of its processes.
+func TestRoomInTheGroupsAroundIt(t *testing.T) {
+	root := t.TempDir()
+	job := filepath.Join(root, "job_7")
+	task := filepath.Join(job, "step_0", "task_0")
+	require.NoError(t, os.MkdirAll(task, 0o700))
+	write := func(group, most, used string) {
+		require.NoError(t, os.WriteFile(filepath.Join(group, "memory.max"), []byte(most), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(group, "memory.current"), []byte(used), 0o600))
+	}
+	room := func() (uint64, bool) { return roomIn(root, "/job_7/step_0/task_0") }
+	write(task, "max\n", "100\n")
+	_, limited := room()
+	assert.False(t, limited)
+	write(job, "1000\n", "400\n")
+	free, limited := room()
+	assert.True(t, limited)
+	assert.EqualValues(t, 600, free)
+	write(task, "300\n", "100\n")
+	free, _ = room()
+	assert.EqualValues(t, 200, free)
+	write(root, "500\n", "450\n")
+	free, _ = room()
+	assert.EqualValues(t, 50, free)
+}
