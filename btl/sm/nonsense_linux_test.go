@@ -1,6 +1,7 @@
 package sm
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btltest"
 	"github.com/strandmp/strand/internal/test/need"
 )
 
@@ -78,4 +80,37 @@ func TestNonsenseWhileItIsRead(t *testing.T) {
 		require.NoError(t, p.ep[0].Close())
 		require.NoError(t, p.ep[1].Close())
 	}
+}
+
+// A peer that has closed its socket has written what it had to say. One that goes on to write all the same is not read for ever.
+func TestWhoWritesAfterItsEnd(t *testing.T) {
+	p := connect(t)
+	require.NoError(t, sever(p.ep[0]))
+	const enough = 20_000 // rings full of them
+	writes := func(btltest.Frame) error {
+		if len(p.recv[1].Frames) < enough {
+			p.ep[0].pipe.out.whole(frame(8))
+		}
+		return nil
+	}
+	p.recv[1].OnFrame = writes
+	require.NoError(t, writes(btltest.Frame{}))
+	p.ep[1].event()
+	require.Equal(t, 1, p.recv[1].Downs)
+	require.Less(t, len(p.recv[1].Frames), enough)
+}
+
+// A peer rings once for each sleep. One that rings all the time is heard in parts, and the others in between.
+func TestWhoRingsWithoutEnd(t *testing.T) {
+	p := connect(t)
+	n, errno := p.ep[0].pipe.conn.Send(bytes.Repeat(bells[:], 10_000))
+	require.Zero(t, errno)
+	require.True(t, p.ep[1].event())
+	require.True(t, p.rung(1))
+	polls := 1
+	for ; p.rung(1); polls++ {
+		p.ep[1].event()
+	}
+	require.LessOrEqual(t, polls, n/bellsAtOnce/bellReads+2)
+	require.Zero(t, p.recv[1].Downs)
 }

@@ -64,6 +64,9 @@ const (
 	smallPiece = 2 << 10
 	// maxQueued bounds the frames that wait for room.
 	maxQueued = 8
+	// bellsAtOnce is how many bells one read takes, and bellReads how many reads there are in a row: together
+	// for more of them than find room in a socket, each sent alone.
+	bellsAtOnce, bellReads = 64, 8
 	// bell is the byte that wakes a peer.
 	bell = 1
 )
@@ -154,8 +157,8 @@ func (p *pipe) wake(what uint64) {
 // heard reads the bells, and reports whether there were any. End is not nil if the connection is
 // over, and says why.
 func (p *pipe) heard() (did bool, end error) {
-	b := p.m.scratch[:64]
-	for {
+	b := p.m.scratch[:bellsAtOnce]
+	for range bellReads {
 		n, errno := p.conn.Recv(b)
 		switch {
 		case errno == syscall.EAGAIN:
@@ -172,6 +175,7 @@ func (p *pipe) heard() (did bool, end error) {
 			}
 		}
 	}
+	return true, nil // the system tells of what is left
 }
 
 // What has become of a frame that was to be written.
