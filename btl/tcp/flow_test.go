@@ -94,6 +94,35 @@ func TestFlush(t *testing.T) {
 	})
 }
 
+// A frame for which there is no room behind what is held back is not refused: when that has gone
+// out nothing would tell that there is room again.
+func TestNoRoomBehindWhatIsHeldBack(t *testing.T) {
+	for name, opts := range map[string][]option{"plain": nil, "encrypted": {set(pEncrypt, "true")}} {
+		t.Run(name, func(t *testing.T) {
+			x, y := link(t, opts...)
+			var sent []string
+			x.n.do(func() {
+				x.n.clock.stop()
+				send := func(size int) {
+					sent = append(sent, strings.Repeat(string(rune('a'+len(sent))), size))
+					require.Equal(t, btl.Done, x.ep.Send(frame("h", sent[len(sent)-1]), 0))
+				}
+				send(1) // which goes at once
+				const head = framing.PrefixSize + 1
+				for left := flushAt - 1; left > 0; left -= head + len(sent[len(sent)-1]) {
+					send(min(left-head, gatherLimit-1))
+				}
+				require.Equal(t, flushAt-1, x.ep.Queued())
+				send(gatherLimit - 1)
+			})
+			y.n.until("all frames", func() bool { return len(y.frames) == len(sent) })
+			for i, m := range y.frames {
+				require.True(t, m.payload == sent[i], "frame %d", i)
+			}
+		})
+	}
+}
+
 // A sender that computes between its frames, and never polls, has none of them held back.
 func TestFramesWithPausesAreNotHeldBack(t *testing.T) {
 	x, _ := link(t)

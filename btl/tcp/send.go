@@ -27,7 +27,7 @@ func (ep *endpoint) sendSmall(f *btl.Frame, follows bool) btl.Result {
 	head := framing.PrefixSize + len(f.Header)
 	b := s.reserve(head + f.Size)
 	if b == nil {
-		return ep.Refuse()
+		return ep.sendPressed(f)
 	}
 	framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(b)
 	copy(b[framing.PrefixSize:], f.Header)
@@ -48,6 +48,20 @@ func (ep *endpoint) sendSmall(f *btl.Frame, follows bool) btl.Result {
 		return btl.Broken
 	}
 	return btl.Done
+}
+
+// sendPressed is sendSmall for a frame that finds no room. If only what is held back is in the way, that goes out now. After a
+// refusal nothing would tell that there is room when it has gone: [endpoint.Flush] makes no up-call.
+func (ep *endpoint) sendPressed(f *btl.Frame) btl.Result {
+	switch {
+	case ep.sender.pauses():
+		return ep.Refuse()
+	case !ep.push():
+		return btl.Broken
+	case ep.sender.pauses():
+		return ep.Refuse()
+	}
+	return ep.sendSmall(f, true) // nothing waits any more
 }
 
 // pushNow is push for a frame that has just come and goes at once.
