@@ -166,18 +166,17 @@ func (pe *peer) acceptUrgent(a *accepted) (btl.Receiver, error) {
 // and the transport leaves it to us, that of the lower rank is kept.
 func (pe *peer) welcomeUrgent(a *accepted) (*rail, error) {
 	x := &pe.express
-	if x.rail != nil && x.rail.module == a.module {
-		if x.rail.way.State == rails.Connecting && !x.rail.way.Foreign && pe.pml.rank < pe.rank {
-			return nil, fmt.Errorf("%s: rank %d connects too", x.rail.endpoint.Desc(), pe.pml.rank)
-		}
+	same := x.rail != nil && x.rail.module == a.module
+	if same && x.rail.way.State == rails.Connecting && !x.rail.way.Foreign && pe.pml.rank < pe.rank {
+		return nil, fmt.Errorf("%s: rank %d connects too", x.rail.endpoint.Desc(), pe.pml.rank)
+	}
+	if x.rail != nil {
 		if !x.rail.broken() {
 			x.rail.breakOff(fmt.Errorf("%s: rank %d has connected anew", x.rail.endpoint.Desc(), pe.rank))
 		}
 		_ = x.rail.endpoint.Close()
-	} else {
-		if x.rail != nil {
-			x.rail.shut(x.rail.abort)
-		}
+	}
+	if !same {
 		x.rail = pe.urgentOver(a.module, a.endpoint.(btl.Pather).Path())
 		x.rail.way.Foreign = true
 	}

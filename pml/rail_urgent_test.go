@@ -197,6 +197,34 @@ func TestUrgentConnectionBreaks(t *testing.T) {
 	})
 }
 
+// urgentEndpoint is one that a peer has made for urgent frames.
+type urgentEndpoint struct{ scripted }
+
+func (*urgentEndpoint) Path() btl.Path { return btl.Path{Urgent: true} }
+
+// Where a peer makes its connection for urgent frames by another transport, that one takes the place of ours. What ours had not
+// delivered goes again.
+func TestUrgentConnectionOfAnotherTransport(t *testing.T) {
+	m := new(expediter)
+	hurried(t, m, func(pe *peer, ep *scripted, _, urgent *Context) {
+		send(t, urgent, 100)
+		ours, closed := m.made[0], false
+		ours.result, ours.closed = btl.Done, func() { closed = true }
+		pe.express.rail.Up(aHello(t))
+		send(t, urgent, 100)
+		require.Equal(t, []uint64{2}, says(ours))
+		theirs := &urgentEndpoint{scripted{result: btl.Busy}}
+		r, err := pe.welcomeUrgent(&accepted{module: new(expediter), endpoint: theirs})
+		require.NoError(t, err)
+		assert.Equal(t, []uint64{2, 2}, says(ep), "it goes again")
+		theirs.result = btl.Done
+		r.Up(aHello(t))
+		send(t, urgent, 100)
+		assert.Equal(t, []uint64{2}, says(&theirs.scripted))
+		assert.True(t, closed)
+	})
+}
+
 // Ordinary messages leave some credit to urgent ones, which need not ask then.
 func TestCreditIsLeftToUrgentMessages(t *testing.T) {
 	hurried(t, &expediter{none: true}, func(pe *peer, ep *scripted, c, urgent *Context) {
