@@ -24,7 +24,8 @@ const believed = 2 * time.Second
 // its peers.
 type Local struct {
 	// Address is what the module publishes. Before [Base.Publish] its Interfaces are those
-	// that the user has chosen.
+	// that the user has chosen, and each is to be listened on. An address that several interfaces have
+	// is there once; the others are published with it.
 	Address
 	// Settings are what the parameters say.
 	Settings *Settings
@@ -32,9 +33,10 @@ type Local struct {
 	name   string
 	host   btl.Host
 	system reach.Side
-	side   reach.Side    // what is published, as it is now, and what this host holds besides
-	routes *reach.Memory // the policy, and what it has found out
-	asked  int64         // when the kernel was last asked anew; 0: it is to be
+	twins  []reach.Address // further interfaces with an address that is listened on
+	side   reach.Side      // what is published, as it is now, and what this host holds besides
+	routes *reach.Memory   // the policy, and what it has found out
+	asked  int64           // when the kernel was last asked anew; 0: it is to be
 }
 
 // openLocal reads the parameters and chooses among the addresses of the system. Name is the
@@ -89,16 +91,54 @@ func usable(addrs []reach.Address, without func(reach.Address, error)) (good []r
 
 // NewLocal is for a caller that has chosen among the addresses of a system itself.
 func NewLocal(host btl.Host, name string, s *Settings, system reach.Side, chosen []reach.Address) *Local {
+	once, twins := apart(chosen)
 	return &Local{
-		Address:  Address{Network: system.Network, Host: host.Hostname(), Interfaces: chosen},
-		Settings: s, name: name, host: host, system: system, routes: reach.Remember(s.Policy),
+		Address:  Address{Network: system.Network, Host: host.Hostname(), Interfaces: once},
+		Settings: s, name: name, host: host, system: system, twins: twins, routes: reach.Remember(s.Policy),
 	}
+}
+
+// apart tells the addresses that differ from those of further interfaces that have the same one: the near ends of
+// several lines, for example. One socket hears for all of them. By which of the interfaces the peers are reached the
+// routes tell.
+func apart(addrs []reach.Address) (once, twins []reach.Address) {
+	for _, a := range addrs {
+		if isListed(once, a) {
+			twins = append(twins, a)
+		} else {
+			once = append(once, a)
+		}
+	}
+	return once, twins
+}
+
+// isListed reports whether an address, of whichever interface, is among those.
+func isListed(addrs []reach.Address, a reach.Address) bool {
+	return slices.ContainsFunc(addrs, func(other reach.Address) bool { return Zoned(other) == Zoned(a) })
+}
+
+// withTwins adds those interfaces that have the same addresses, each behind what there is of it.
+func (l *Local) withTwins(used []reach.Address) []reach.Address {
+	all := slices.Clone(used)
+	for _, twin := range l.twins {
+		if !isListed(used, twin) || slices.Contains(used, twin) {
+			continue
+		}
+		at := len(all)
+		for i, a := range all {
+			if sameInterface(a, twin) {
+				at = i + 1
+			}
+		}
+		all = slices.Insert(all, at, twin)
+	}
+	return all
 }
 
 // publish says at which port of which addresses the module listens, and returns the bytes
 // that tell the peers so.
 func (l *Local) publish(port uint16, used []reach.Address) []byte {
-	l.Port, l.Interfaces = port, used
+	l.Port, l.Interfaces = port, l.withTwins(used)
 	l.side = l.Side()
 	l.side.Held = slices.Clone(l.system.Held)
 	for _, a := range l.system.Addresses {

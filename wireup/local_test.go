@@ -29,6 +29,34 @@ func (s *still) Logf(_ btl.LogLevel, format string, args ...any) {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
 }
 
+// An address that several interfaces have, as the near end of several lines, is listened on once. Each of the
+// interfaces is published, since the routes go by one of them.
+func TestAddressOfSeveralInterfaces(t *testing.T) {
+	nic := func(index int, name, prefix string) reach.Address {
+		return reach.Address{Prefix: netip.MustParsePrefix(prefix), Interface: name, Index: index}
+	}
+	all := []reach.Address{
+		nic(1, "lo", "127.0.0.1/8"), nic(1, "lo", "10.9.0.1/32"), nic(2, "ppp0", "10.9.0.1/32"), nic(2, "ppp0", "fe80::1/64"),
+		nic(3, "ppp1", "10.9.0.1/32"), nic(3, "ppp1", "fe80::1/64"),
+	}
+	byLine := reach.RoutePolicy(func(_, to netip.Addr) (reach.Route, error) {
+		return reach.Route{Interface: int(to.As4()[3])}, nil
+	})
+	l := NewLocal(new(still), "tcp", &Settings{Policy: byLine}, reach.Side{Network: reach.Network{1}, Addresses: all}, all)
+	require.Equal(t, []reach.Address{all[0], all[1], all[3], all[5]}, l.Interfaces)
+	published, err := Decode(l.publish(1, l.Interfaces))
+	require.NoError(t, err)
+	require.ElementsMatch(t, all, published.Interfaces)
+	peer := &Address{Port: 2, Network: reach.Network{2}, Interfaces: []reach.Address{nic(1, "ppp0", "10.9.0.3/32")}}
+	pairs, _, err := l.Pairs(1, peer)
+	require.NoError(t, err)
+	require.Len(t, pairs, 1)
+	require.Equal(t, "ppp1", pairs[0].Local.Interface)
+
+	l.publish(1, l.Interfaces[:1])
+	require.Equal(t, all[:1], l.Interfaces, "what is not listened on is not published")
+}
+
 // An interface without a carrier at the start is looked at again when a peer is met, but
 // not each time.
 func TestCarrierThatComesLater(t *testing.T) {
