@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/netip"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
@@ -21,6 +22,7 @@ type talk struct {
 
 	pair   wireup.Pair    // of an attempt of ours
 	dialed bool           // this is an attempt of ours
+	again  btl.Timer      // takes another socket for it
 	from   netip.AddrPort // where somebody else connects from
 	ready  bool           // connected, and the socket's options are set
 }
@@ -29,32 +31,60 @@ var _ wireup.Link = (*talk)(nil)
 
 // Dial implements [wireup.Transport].
 func (m *module) Dial(p *wireup.Pending, way wireup.Way) (wireup.Link, error) {
-	to := way.(wireup.Pair)
-	fd, err := rawio.Stream(to.Target())
-	if err != nil {
-		return nil, err
-	}
-	t := &talk{m: m, pending: p, conn: rawio.NewConn(fd), pair: to, dialed: true}
+	t := &talk{m: m, pending: p, pair: way.(wireup.Pair), dialed: true}
 	if err := t.connect(); err != nil {
-		t.Abort()
 		return nil, err
 	}
+	t.insist(firstAnswer)
 	return t, nil
 }
 
-func (t *talk) connect() (err error) {
-	m, fd, to := t.m, t.conn.FD(), t.pair
-	if err := m.tune(fd, m.Nearby(to)); err != nil {
+// firstAnswer is how long the peer's system may take to answer before another socket asks it. The system asks again by
+// itself, but after one second, three, seven and so on: a network that has come back is found late by it. Each further
+// socket has twice as long, for ways that take that long.
+const firstAnswer = 300 * time.Millisecond
+
+// insist has another socket begin anew if there is no answer within d.
+func (t *talk) insist(d time.Duration) {
+	t.again = t.m.loop.After(d, func() {
+		fd, watch := t.conn.FD(), t.watch
+		if t.connect() == nil { // else the first one goes on
+			watch.Stop()
+			rawio.Close(fd)
+		}
+		t.insist(2 * d)
+	})
+}
+
+// connect begins to connect a socket, which is the attempt's from then on.
+func (t *talk) connect() error {
+	m, to := t.m, t.pair
+	fd, err := rawio.Stream(to.Target())
+	if err != nil {
 		return err
 	}
-	if _, err := rawio.Connect(fd, to.Source(), to.Target()); err != nil {
+	if err = m.tune(fd, m.Nearby(to)); err == nil {
+		_, err = rawio.Connect(fd, to.Source(), to.Target())
+	}
+	var watch btl.Watch
+	if err == nil {
+		watch, err = m.loop.Watch(fd, t)
+	}
+	if err != nil {
+		rawio.Close(fd)
 		return err
 	}
-	if t.watch, err = m.loop.Watch(fd, t); err != nil {
-		return err
-	}
-	t.watch.Write(true) // a connected socket is writable
+	watch.Write(true) // a connected socket is writable
+	t.conn, t.watch = rawio.NewConn(fd), watch
 	return nil
+}
+
+// answered ends what insist has begun.
+func (t *talk) answered() {
+	if t.again != nil {
+		t.again.Stop()
+		t.again = nil
+	}
 }
 
 // welcome takes in a connection that somebody has made. Until something arrives on it, the
@@ -100,6 +130,7 @@ func (t *talk) Poll(writable bool) bool {
 // stranger are there. A stranger's socket is tuned only then, so that a silent one costs less.
 func (t *talk) prepare() error {
 	t.ready = true
+	t.answered()
 	fd := t.conn.FD()
 	if !t.dialed {
 		return t.m.tune(fd, t.m.Local.Nearby(t.from.Addr()))
@@ -171,6 +202,7 @@ func (t *talk) Target() netip.AddrPort { return t.pair.Target() }
 
 // release ends the watch and gives the socket away.
 func (t *talk) release() rawio.Conn {
+	t.answered()
 	if t.watch != nil {
 		t.watch.Stop()
 		t.watch = nil
