@@ -56,6 +56,10 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s (%s)", a.Addr(), a.Interface)
 }
 
+// ofHost reports whether the address is one more on the loopback interface: the host's own rather than a card's. Hosts
+// that take part in routing have such, and perhaps no other. Any card may carry it.
+func (a Address) ofHost() bool { return a.Flags&Loopback != 0 && !a.Addr().IsLoopback() }
+
 // A card is the interface that carries an address's traffic in the end. A choice uses each card
 // once.
 type card struct {

@@ -40,6 +40,9 @@ func (p *Pair) solid() bool { return p.Quality > 0 && p.hollow() == "" }
 // hollow says why the pair must not be used beside others, or returns "". Either it may share
 // its card with another pair, or no card carries it to another host.
 func (p *Pair) hollow() string {
+	if p.Local.ofHost() {
+		return p.Local.Addr().String() + " here is the host's own, which any card may carry, maybe the same as another pair's"
+	}
 	for _, end := range []struct {
 		*Address
 		where string

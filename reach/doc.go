@@ -44,7 +44,8 @@
 // tunnel counts as that card, so that no choice has both. Its weight is a 1024th of its
 // quality, less than any card's, whatever speed its driver states. A tunnel whose
 // underlay is not known serves only if nothing else does. So does a bridge without a
-// card in it, such as docker0: no other host is behind it.
+// card in it, such as docker0: no other host is behind it. So does an address of the host's own, on
+// the loopback interface: any card may carry it.
 //
 // [Match] chooses pairs so that the sum of their weights is the largest
 // possible, with each interface used at most once. Many pairs are no aim: a pair

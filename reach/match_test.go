@@ -31,6 +31,8 @@ func host(network byte, lines ...string) Side {
 				a.Flags |= Tunnel
 			case "enclosed":
 				a.Flags |= Enclosed
+			case "loopback":
+				a.Flags |= Loopback
 			case "on":
 				a.Device = 1 // the first interface
 			default:
@@ -460,4 +462,23 @@ func BenchmarkAssign64(b *testing.B) {
 	for b.Loop() {
 		assign(weights)
 	}
+}
+
+// Hosts that take part in routing may have one address each, on the loopback interface, and nothing but link-local ones on
+// their cards. Where there are other networks such an address is spare, since it would use their cards.
+func TestAddressesOfHosts(t *testing.T) {
+	byCard := RoutePolicy(func(netip.Addr, netip.Addr) (Route, error) { return Route{Interface: 2}, nil })
+	a, b := host(1, "lo 10.0.0.1/32 loopback", "eth0 fe80::1/64"), host(2, "lo 10.0.0.2/32 loopback", "eth0 fe80::2/64")
+	require.Equal(t, []string{"10.0.0.1-10.0.0.2"}, ways(Match(a, b, byCard).Pairs))
+
+	a, b = host(1, "lo 10.0.0.1/32 loopback", "eth0 10.1.0.1/24"), host(2, "lo 10.0.0.2/32 loopback", "eth0 10.1.0.2/24")
+	r := Match(a, b, byCard)
+	require.Equal(t, []string{"10.1.0.1-10.1.0.2"}, ways(r.Pairs))
+	require.Contains(t, ways(r.Spares()), "10.0.0.1-10.0.0.2")
+	require.Contains(t, why(t, r, "10.0.0.1-10.0.0.2"), "10.0.0.1 here is the host's own")
+
+	a = host(1, "eth1 10.2.0.1/24", "eth0 10.1.0.1/24") // whose cards have addresses
+	b = host(2, "eth1 10.2.0.2/24", "lo 10.0.0.2/32 loopback")
+	byCard = RoutePolicy(func(from, _ netip.Addr) (Route, error) { return Route{Interface: 3 - int(from.As4()[1])}, nil })
+	require.Equal(t, []string{"10.2.0.1-10.2.0.2", "10.1.0.1-10.0.0.2"}, ways(Match(a, b, byCard).Pairs), "the route says which one leads there")
 }

@@ -72,6 +72,7 @@ func TestRoutePolicy(t *testing.T) {
 	}
 	tunnel := eth0("10.0.0.1/24")
 	tunnel.Flags = PointToPoint
+	own := Address{Prefix: netip.MustParsePrefix("10.0.0.1/32"), Index: 1, Interface: "lo", Flags: Loopback}
 	gateway := netip.MustParseAddr("10.0.0.254")
 	for _, tc := range []struct {
 		name          string
@@ -95,6 +96,8 @@ func TestRoutePolicy(t *testing.T) {
 		{"to the end of a tunnel", tunnel, eth0("10.0.0.2/24"), false, Route{Interface: 2}, nil, 100, "direct route"},
 		{"another interface", eth0("10.0.0.1/24"), eth0("10.0.0.2/24"), false, Route{Interface: 3, Name: "eth1"}, nil, 0, "the kernel sends it out by eth1, not by eth0"},
 		{"an unknown one", eth0("10.0.0.1/24"), eth0("10.0.0.2/24"), false, Route{Interface: 3}, nil, 0, "the kernel sends it out by interface 3, not by eth0"},
+		{"the host's own address goes by any interface", own, eth0("10.0.0.2/32"), false, Route{Interface: 2, Gateway: gateway}, nil, 50, "by gateway 10.0.0.254"},
+		{"the host's own address on the link", own, eth0("10.0.0.2/32"), false, Route{Interface: 2}, nil, 95, "direct route to another subnet"},
 		{"no route", eth0("10.0.0.1/24"), eth0("10.9.0.2/24"), false, Route{}, ErrNoRoute, 0, "the kernel has no route"},
 		{"our own address", eth0("10.0.0.1/24"), eth0("10.0.0.2/24"), false, Route{Interface: 1, Local: true}, nil, 0, "this host holds the address itself"},
 		{"our own address, the peer here", eth0("10.0.0.1/24"), eth0("10.0.0.2/24"), true, Route{Interface: 1, Local: true}, nil, 100, "an address of this host"},

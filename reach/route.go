@@ -45,6 +45,8 @@ const (
 //	 25  the same, a private and a public address
 //	  0  by another interface than the local address's, or no route
 //
+// An address on the loopback interface, but for the loopback addresses, goes by any interface.
+//
 // Data may go in the clear: the policy does not know whether the transport encrypts it. So
 // public addresses serve only where no private ones join the hosts as directly; they are
 // spare otherwise.
@@ -96,7 +98,7 @@ func scoreRoute(local, remote Address, route Route, sameNetwork bool) (int, stri
 		return directOneSubnet, "an address of this host"
 	case route.Local:
 		return 0, "this host holds the address itself"
-	case route.Interface != local.Index:
+	case route.Interface != local.Index && !local.ofHost():
 		return 0, fmt.Sprintf("the kernel sends it out by %s, not by %s", route.exit(), local.Interface)
 	}
 	ours, theirs := isPrivate(local.Addr()), isPrivate(remote.Addr())

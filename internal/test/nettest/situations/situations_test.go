@@ -109,6 +109,34 @@ var situations = []situation{
 		why:   map[string]string{"10.9.0.1-10.9.0.2": "direct route to another subnet"},
 	},
 	{
+		name: "several lines, one address here",
+		build: func(t *testing.T, n *testnet.Net, a, b *testnet.Host) {
+			other := n.Link(a, n.Host("c"))
+			l := n.Link(a, b)
+			peerAddress(t, other.A, "10.9.0.1", "10.9.0.3")
+			peerAddress(t, l.A, "10.9.0.1", "10.9.0.2")
+			peerAddress(t, l.B, "10.9.0.2", "10.9.0.1")
+		},
+		pairs: []string{"10.9.0.1-10.9.0.2"},
+	},
+	{
+		name: "addresses of the hosts' own",
+		build: func(t *testing.T, n *testnet.Net, a, b *testnet.Host) {
+			r := n.Host("r")
+			left, right := n.Link(a, r), n.Link(r, b)
+			r.Forward()
+			for h, address := range map[*testnet.Host]string{a: "10.0.0.1/32", b: "10.0.0.2/32", r: "10.0.0.3/32"} {
+				on(t, h, func() error { return raise("lo", address) })
+			}
+			r.Sysctl("net/ipv4/conf/all/proxy_arp", "1")
+			onLink(t, left.A, "10.0.0.2/32")
+			onLink(t, left.B, "10.0.0.1/32")
+			onLink(t, right.A, "10.0.0.2/32")
+			onLink(t, right.B, "10.0.0.1/32")
+		},
+		pairs: []string{"10.0.0.1-10.0.0.2"},
+	},
+	{
 		name: "address translation",
 		build: func(_ *testing.T, n *testnet.Net, a, b *testnet.Host) {
 			r := n.Host("r")

@@ -143,6 +143,18 @@ func switched(t *testing.T, n *testnet.Net, a, b *testnet.Host, addresses ...str
 	}
 }
 
+// onLink has what is for a network leave by a card, without a gateway.
+func onLink(t *testing.T, card *testnet.NIC, network string) {
+	t.Helper()
+	on(t, card.Host(), func() error {
+		_, dst, err := net.ParseCIDR(network)
+		if err != nil {
+			return err
+		}
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: card.Index(), Dst: dst, Scope: netlink.SCOPE_LINK})
+	})
+}
+
 // policyRoute has what comes from an interface's address leave by that interface.
 func policyRoute(t *testing.T, h *testnet.Host, name, address, subnet string, table int) {
 	t.Helper()
