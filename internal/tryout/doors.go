@@ -88,11 +88,17 @@ func listen(a reach.Address, ports Ports) (net.Listener, error) {
 			port = ports.First + i
 		}
 		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-		if err == nil || i == ports.Count-1 || ports.First == 0 || !errors.Is(err, syscall.EADDRINUSE) {
+		if err == nil || i == ports.Count-1 || ports.First == 0 || !anotherMayDo(err) {
 			return l, err
 		}
 	}
 	return nil, syscall.EADDRINUSE
+}
+
+// anotherMayDo reports whether another port may be free, as a program that listens would see it ([wireup.Bind]): this one is taken, or
+// the superuser's.
+func anotherMayDo(err error) bool {
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)
 }
 
 // Close closes all doors, shows out all guests, and returns when none is left.
