@@ -208,28 +208,18 @@ func alltoallLent(ctx context.Context, c Comm, s Commons, in, out []byte, each i
 // foldPiece is how many bytes are read at a time that are combined with others: these stay in the cache.
 const foldPiece = 32 << 10
 
-// foldLent combines what ranks 0 to n−1 lend, from an offset on, into acc. Each lends so many bytes; in is this process's own.
-func foldLent(ctx context.Context, c Comm, s Commons, op Op, in, acc []byte, offset int) error {
-	most := max(foldPiece/op.Size, 1) * op.Size
-	other := c.Scratch(min(most, len(acc)))
+// foldLent combines what all ranks lend, from an offset on, into acc. Each lends so many bytes; in is this process's own.
+func foldLent(ctx context.Context, c Comm, s Commons, o order, in, acc []byte, offset int) error {
+	most := max(foldPiece/o.op.Size, 1) * o.op.Size
+	room := c.Scratch(o.rooms() * min(most, len(acc)))
 	return inPieces(len(acc), most, func(from, to int) error {
-		for rank := range c.Size() {
-			b := other[:to-from]
-			if rank == 0 {
-				b = acc[from:to]
-			}
+		return o.fold(acc[from:to], room, func(rank int, room []byte) ([]byte, error) {
 			if rank == c.Rank() {
-				b = in[offset+from : offset+to]
-			} else if err := borrow(ctx, s, rank, len(in), offset+from, b); err != nil {
-				return err
+				return in[offset+from : offset+to], nil
 			}
-			if rank > 0 {
-				op.Fold(acc[from:to], b, false)
-			} else {
-				fill(acc[from:to], b)
-			}
-		}
-		return nil
+			b := room[:to-from]
+			return b, borrow(ctx, s, rank, len(in), offset+from, b)
+		})
 	})
 }
 
@@ -237,7 +227,7 @@ func foldLent(ctx context.Context, c Comm, s Commons, op Op, in, acc []byte, off
 func allreduceLent(ctx context.Context, c Comm, s Commons, op Op, in, out []byte) error {
 	parts := cutOf(out, op.Size, c.Size())
 	part := func(rank int) []byte { return parts.part(rank, rank+1) }
-	if err := foldPart(ctx, c, s, op, in, out, parts); err != nil {
+	if err := foldPart(ctx, c, s, inCore(op, c.Size()), in, out, parts); err != nil {
 		return err
 	}
 	s.Begin(loanSize)
@@ -251,7 +241,7 @@ func allreduceLent(ctx context.Context, c Comm, s Commons, op Op, in, out []byte
 }
 
 // foldPart combines this process's part of what all lend, in one step. Of in and out being the same memory, only that part is written.
-func foldPart(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, parts cut) error {
+func foldPart(ctx context.Context, c Comm, s Commons, o order, in, out []byte, parts cut) error {
 	s.Begin(loanSize)
 	if err := lend(ctx, s, in); err != nil {
 		return err
@@ -261,7 +251,7 @@ func foldPart(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, par
 	if same(in, out) {
 		acc = c.Scratch(len(own))
 	}
-	if err := foldLent(ctx, c, s, op, in, acc, offset); err != nil {
+	if err := foldLent(ctx, c, s, o, in, acc, offset); err != nil {
 		return err
 	}
 	fill(own, acc)
@@ -283,7 +273,7 @@ func reduceLent(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, r
 	}
 	parts := cutOf(acc, op.Size, c.Size())
 	part := func(rank int) []byte { return parts.part(rank, rank+1) }
-	if err := foldPart(ctx, c, s, op, in, acc, parts); err != nil {
+	if err := foldPart(ctx, c, s, inTree(op, c.Size()), in, acc, parts); err != nil {
 		return err
 	}
 	s.Begin(loanSize)
@@ -309,7 +299,7 @@ func reduceScatterLent(ctx context.Context, c Comm, s Commons, op Op, in, out []
 		return err
 	}
 	acc := c.Scratch(len(out))
-	if err := foldLent(ctx, c, s, op, in, acc, from); err != nil {
+	if err := foldLent(ctx, c, s, inTree(op, c.Size()), in, acc, from); err != nil {
 		return err
 	}
 	if err := s.End(false); err != nil {

@@ -14,13 +14,14 @@ func collect(ctx context.Context, c Comm, in []byte) ([]byte, error) {
 	return all, err
 }
 
-// foldAll combines in the first values those behind them, in the order of ranks.
+// foldAll combines in the first values those behind them, in the pairs of reduceBinomial.
 func foldAll(op Op, all []byte, length int) []byte {
-	acc := all[:length]
-	for at := length; at < len(all); at += length {
-		op.Fold(acc, all[at:at+length], false)
+	for apart := length; apart < len(all); apart *= 2 {
+		for at := 0; at+apart < len(all); at += 2 * apart {
+			op.Fold(all[at:at+length], all[at+apart:at+apart+length], false)
+		}
 	}
-	return acc
+	return all[:length]
 }
 
 // answered sends to rank 0 and receives its answer, in memory that may be what is sent.

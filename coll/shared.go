@@ -160,7 +160,7 @@ func reduceShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte,
 			return err
 		}
 		if c.Rank() == root {
-			if err := foldShown(ctx, s, op, out[from:to], 0, to-from, c.Size()); err != nil {
+			if err := foldShown(ctx, c, s, inTree(op, c.Size()), out[from:to], 0, to-from); err != nil {
 				return err
 			}
 		}
@@ -169,19 +169,18 @@ func reduceShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte,
 }
 
 // foldShown combines what ranks 0 to n−1 show, from an offset on, into acc. Each shows so many bytes.
-func foldShown(ctx context.Context, s Commons, op Op, acc []byte, offset, shown, n int) error {
-	for rank := range n {
+func foldShown(ctx context.Context, c Comm, s Commons, o order, acc []byte, offset, shown int) error {
+	var room []byte
+	if !o.op.Commutative {
+		room = c.Scratch(o.rooms() * len(acc))
+	}
+	return o.fold(acc, room, func(rank int, _ []byte) ([]byte, error) {
 		b, err := s.Look(ctx, rank, shown)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if b = b[offset : offset+len(acc)]; rank == 0 {
-			copy(acc, b)
-		} else {
-			op.Fold(acc, b, false)
-		}
-	}
-	return nil
+		return b[offset : offset+len(acc)], nil
+	})
 }
 
 // flatAllreduce is up to how many bytes each process combines all values by itself. Of more each combines a part, which it
@@ -195,7 +194,7 @@ func allreduceShared(ctx context.Context, c Comm, s Commons, op Op, in, out []by
 		if err := show(ctx, s, in); err != nil {
 			return err
 		}
-		if err := foldShown(ctx, s, op, out, 0, len(in), c.Size()); err != nil {
+		if err := foldShown(ctx, c, s, inCore(op, c.Size()), out, 0, len(in)); err != nil {
 			return err
 		}
 		return s.End(true)
@@ -213,7 +212,7 @@ func allreducePiece(ctx context.Context, c Comm, s Commons, op Op, in, out []byt
 		return err
 	}
 	own := part(c.Rank())
-	if err := foldShown(ctx, s, op, own, min(c.Rank()*parts.each, len(in)), len(in), c.Size()); err != nil {
+	if err := foldShown(ctx, c, s, inCore(op, c.Size()), own, min(c.Rank()*parts.each, len(in)), len(in)); err != nil {
 		return err
 	}
 	if err := s.End(true); err != nil {
@@ -232,7 +231,7 @@ func reduceScatterShared(ctx context.Context, c Comm, s Commons, op Op, in, out 
 	if err := show(ctx, s, in); err != nil {
 		return err
 	}
-	if err := foldShown(ctx, s, op, out, from, len(in), c.Size()); err != nil {
+	if err := foldShown(ctx, c, s, inTree(op, c.Size()), out, from, len(in)); err != nil {
 		return err
 	}
 	return s.End(true)
@@ -244,7 +243,7 @@ func scanShared(ctx context.Context, c Comm, s Commons, op Op, in, out []byte, i
 	if err := show(ctx, s, in); err != nil {
 		return err
 	}
-	if err := foldShown(ctx, s, op, out, 0, len(in), c.Rank()+included); err != nil {
+	if err := foldShown(ctx, c, s, inTree(op, c.Rank()+included), out, 0, len(in)); err != nil {
 		return err
 	}
 	return s.End(false)
