@@ -21,6 +21,8 @@ type call struct {
 	bytes  int
 	of     reflect.Type // of the values; nil: bytes
 	op     string
+	keeps  bool // op keeps the order of ranks
+	alone  bool // it goes on by itself
 	each   lengths
 	also   string
 }
@@ -94,6 +96,9 @@ func (k *call) text(ranks int) string {
 	}
 	if k.op != "" {
 		s += " by " + shortened(k.op, mostName)
+		if k.keeps {
+			s += " in the order of ranks"
+		}
 	}
 	if k.of != nil {
 		s += " of values of type " + shortened(k.of.String(), mostName)
@@ -112,7 +117,11 @@ func (k *call) text(ranks int) string {
 		}
 		s += fmt.Sprintf(" (sum %08x)", sum.Sum32())
 	}
-	return shortened(s+k.also, mostText)
+	s += k.also
+	if k.alone {
+		s += ", going on by itself"
+	}
+	return shortened(s, mostText)
 }
 
 // compare finds calls that do not fit, before any message of them is sent: each process tells the next one what it

@@ -216,6 +216,7 @@ func (c *Comm) begin(what call, make func(ctx context.Context, k *courier) error
 // makeAlone makes a call with a courier of its own.
 func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx context.Context, k *courier) error) error {
 	if c.world.checks {
+		what.alone = true // one that blocks may go by memory, and meets none that does not
 		if err := c.compare(ctx, tag, what); err != nil {
 			return err
 		}

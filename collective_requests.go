@@ -8,7 +8,8 @@ import (
 )
 
 // The calls below go on by themselves: they return at once, and the request is complete when this process has done
-// its part. Several may be under way at a time; all processes begin them in the same order.
+// its part. Several may be under way at a time; all processes begin them in the same order. A call that goes on by itself and a
+// blocking one do not fit (MPI 4.1, section 6.12): all processes make the same.
 
 // Ibarrier is [Comm.Barrier] that goes on by itself: the request is complete when all have called
 // it.

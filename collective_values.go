@@ -170,7 +170,7 @@ func (c *Comm) ireduceScatter(what call, op coll.Op, in, out []byte, each length
 
 // reducing is what all ranks give alike in a call with an operation.
 func reducing[T any](name string, op Op[T], in []byte) call {
-	return call{name: name, op: op.name, of: reflect.TypeFor[T](), bytes: len(in)}
+	return call{name: name, op: op.name, keeps: !op.op.Commutative, of: reflect.TypeFor[T](), bytes: len(in)}
 }
 
 // at is the call with a root.

@@ -40,6 +40,8 @@ var mistakes = []mistake{
 			return first(bcast(8, 0)(ctx, c), bcast(8, 0)(ctx, c))
 		}, []string{"Barrier", "Bcast"}},
 	{"another ordering", dup, func(ctx context.Context, c *strand.Comm) error { _, err := c.DupWith(ctx, strand.Relaxed); return err }, []string{"ordering 0", "ordering 1"}},
+	{"one by itself", barrier, func(ctx context.Context, c *strand.Comm) error { return waited(ctx)(c.Ibarrier()) }, []string{"Barrier, 0 bytes", "Barrier, 0 bytes, going on by itself"}},
+	{"an operation that commutes", allreduce(strand.NewOp(add, true), in8), allreduce(strand.NewOp(add, false), in8), []string{"_test.add of", "_test.add in the order of ranks"}},
 	{"in the background", func(ctx context.Context, c *strand.Comm) error { return waited(ctx)(c.Ibarrier()) },
 		func(ctx context.Context, c *strand.Comm) error { return waited(ctx)(c.Ibcast(make([]byte, 3), 2)) }, []string{"Barrier", "Bcast with root 2, 3 bytes"}},
 }
