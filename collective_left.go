@@ -124,9 +124,8 @@ func (c *Comm) isMissing(e *CollectiveError) {
 // isUnmade ends its calls, and those of what it has made in turn: the process that is missed here has made none of that.
 func (c *Comm) isUnmade(err error) {
 	c.unmade = err
-	if c.turn.breaks(err) {
-		c.coll.Revoke(err)
-	}
+	c.turn.breaks(err)
+	c.coll.Unmake(err)
 	c.endAgreements(err)
 	for _, d := range c.made {
 		d.isUnmade(err)

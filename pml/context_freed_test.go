@@ -97,3 +97,25 @@ func TestNothingIsSentInARevokedContext(t *testing.T) {
 	}
 	require.Len(t, k.sent, sent)
 }
+
+// Where a member never makes the context nobody waits for what was sent to it, in whatever way. It goes on by itself.
+func TestNobodyWaitsForASendInVain(t *testing.T) {
+	pe, _, c := keptPair(t)
+	p := pe.pml
+	op, err := c.isend(make([]byte, 1<<20), nil, 1, 5, Standard)
+	require.NoError(t, err)
+	alone, err := c.isend(make([]byte, 1<<20), nil, 1, 5, Standard)
+	require.NoError(t, err)
+	c.Unmake(assert.AnError)
+	_, err = p.awaitAlone(t.Context(), alone)
+	require.ErrorIs(t, err, assert.AnError)
+	assert.True(t, alone.orphan)
+	p.engine.Unlock()
+	defer p.engine.Lock()
+	failed, err := WaitAll(t.Context(), []Request{requestOf(op)}, nil)
+	require.NoError(t, err)
+	require.Len(t, failed, 1)
+	assert.ErrorIs(t, failed[0].Err, assert.AnError)
+	assert.True(t, op.orphan)
+	assert.False(t, op.done)
+}

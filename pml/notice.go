@@ -153,3 +153,14 @@ func (c *Context) Revoke(err error) {
 	c.discard()
 	c.pml.wakeProbers()
 }
+
+// Unmake is Revoke of a context that a member may never make. It does not answer then what it is sent there. So nobody waits any more for what was
+// sent, which goes on by itself, as after the end of a blocking call's context. The lock is held.
+func (c *Context) Unmake(err error) {
+	c.Revoke(err)
+	c.pml.eachOperation(func(op *operation) {
+		if op.context == c && op.isSend && !op.orphan {
+			op.letGo()
+		}
+	})
+}

@@ -49,15 +49,15 @@ func (r Request) Ended() bool {
 	return r.op.gen != r.gen
 }
 
-// over reports whether the operation is done or its request has ended.
-func (r Request) over() bool { return r.op.gen != r.gen || r.op.done }
+// over reports whether the operation is done or its request has ended, or is not waited for any more.
+func (r Request) over() bool { return r.op.gen != r.gen || r.op.done || r.op.vain }
 
 // lone is an operation whose request nobody else has, as a condition: that of a
 // blocking call.
 type lone operation
 
 // Done implements [engine.Condition].
-func (op *lone) Done() bool { return op.done }
+func (op *lone) Done() bool { return op.done || op.vain }
 
 // Park implements [engine.Condition].
 func (op *lone) Park(w *engine.Waiter) { op.waiter = w }
@@ -84,6 +84,10 @@ func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound
 			if op.isSend && !op.done {
 				err = &underwayError{err}
 			}
+			return Status{}, p.leave(op), err
+		}
+		if !op.done {
+			err := op.context.startable()
 			return Status{}, p.leave(op), err
 		}
 	}
@@ -210,9 +214,25 @@ func (r Request) finish() (Status, error) {
 	if r.op.gen != r.gen {
 		return Status{}, ErrFinished
 	}
+	if !r.op.done {
+		err := r.op.context.startable()
+		r.op.pml.leave(r.op)
+		return Status{}, err
+	}
 	st, err := r.op.status, r.op.err
 	r.op.pml.freeOperation(r.op)
 	return st, err
+}
+
+// letGo ends the waits for a send of a context that takes no more. It goes on by itself.
+func (op *operation) letGo() {
+	op.vain = true
+	if op.waiter != nil {
+		op.pml.engine.Wake(op.waiter)
+	}
+	for _, s := range op.sets {
+		s.told(op.pml.engine)
+	}
 }
 
 // Cancel takes back a receive that has not matched and reports whether it could:

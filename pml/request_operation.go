@@ -56,6 +56,7 @@ type life struct {
 	isSend bool
 	busy   bool // counted by the engine as something to move on
 	orphan bool // nobody has its request: it ends with its completion
+	vain   bool // nobody waits for it any more: it is a send that goes on by itself
 	packs  bool // frames of a send need copies, since its memory is scattered
 	other  bool // of a Completion
 

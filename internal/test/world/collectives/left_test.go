@@ -238,6 +238,33 @@ func TestWhoLeavesDupIsMissedInWhatItMakes(t *testing.T) {
 	goOn(ctx, t, w)
 }
 
+// A rank that never makes a communicator answers nothing that it is sent there, and no call waits for that.
+func TestWhoNeverMakesACommunicatorIsNotWaitedFor(t *testing.T) {
+	for name, call := range map[string]func(context.Context, *strand.Comm) error{
+		"blocks":            func(ctx context.Context, c *strand.Comm) error { return c.Bcast(ctx, make([]byte, 1<<20), 0) },
+		"goes on by itself": func(ctx context.Context, c *strand.Comm) error { return waited(ctx)(c.Ibcast(make([]byte, 1<<20), 0)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world.Open(t, 2)
+			ctx := world.Context(t)
+			made, err := w[0].Comm().Dup(ctx) // it needs no other rank
+			require.NoError(t, err)
+			awaitUnexpected(t, w[1])
+			ended, before := make(chan error, 1), w[1].Stats().Unexpected
+			go func() { ended <- call(ctx, made) }()
+			for w[1].Stats().Unexpected == before {
+				_, _, err := w[1].Comm().Iprobe(0, 1)
+				require.NoError(t, err)
+				require.NoError(t, ctx.Err())
+				runtime.Gosched()
+			}
+			require.NoError(t, w[1].Comm().Revoke()) // so it does not call Dup any more
+			require.ErrorIs(t, <-ended, strand.ErrOutOfStep)
+			goOn(ctx, t, w)
+		})
+	}
+}
+
 // Who has left a call is missed too in what was made of the communicator that the call made, even if that one was freed meanwhile.
 func TestWhoLeavesIsMissedInWhatWasMadeOfThat(t *testing.T) {
 	for name, frees := range map[string]bool{"there": false, "freed": true} {
