@@ -203,12 +203,15 @@ func (c *Comm) begin(what call, make func(ctx context.Context, k *courier) error
 	begun := c.traceCall(what.name, number)
 	go func() {
 		defer cancel()
-		err := c.explained(what.name, own(c.makeAlone(ctx, what, tagOf(number), make)))
-		c.traceCalled(begun, err)
-		if c.turn.fail(what.name, err); err != nil {
-			c.tellLeft(what.name, number, err)
-		}
-		done.Done(pml.Status{}, err)
+		err := errUnwound // unless it returns
+		defer func() {
+			c.traceCalled(begun, err)
+			if c.turn.fail(what.name, err); err != nil {
+				c.tellLeft(what.name, number, err)
+			}
+			done.Done(pml.Status{}, err)
+		}()
+		err = c.explained(what.name, own(c.makeAlone(ctx, what, tagOf(number), make)))
 	}()
 	return Request{done.Request()}, nil
 }
@@ -223,10 +226,13 @@ func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx 
 	}
 	k := couriers.Get().(*courier)
 	k.begin(c, what.name, tag)
-	err := k.make(ctx, make)
-	k.end(err)
-	k.comm = nil
-	couriers.Put(k)
+	err := errUnwound // unless it returns
+	defer func() {
+		k.end(err)
+		k.comm = nil
+		couriers.Put(k)
+	}()
+	err = k.make(ctx, make)
 	return err
 }
 

@@ -345,3 +345,25 @@ func TestWhoPanicsInACallEndsItEverywhere(t *testing.T) {
 		})
 	}
 }
+
+// Who ends the goroutine of a call that goes on by itself, in an operation, has left it, as with a blocking call.
+func TestWhoEndsTheGoroutineOfACallEndsItEverywhere(t *testing.T) {
+	const n = 2
+	w := world.Open(t, n)
+	ctx := world.Context(t)
+	op := strand.NewOp(func(a, b int) int {
+		runtime.Goexit()
+		return a + b
+	}, false)
+	for _, err := range each(comms(w), func(c *strand.Comm) error {
+		err := waited(ctx)(strand.Ireduce(c, op, []int{1}, make([]int, 1), 0))
+		if c.Rank() == 0 {
+			assert.ErrorContains(t, err, "ended the goroutine")
+		}
+		return c.Barrier(ctx)
+	}) {
+		require.ErrorIs(t, err, strand.ErrOutOfStep)
+		require.ErrorContains(t, err, "Reduce")
+	}
+	goOn(ctx, t, w)
+}
