@@ -4,6 +4,7 @@ import "github.com/strandmp/strand/btl"
 
 var flowCases = []testCase{
 	{"busy-writable", "An endpoint whose peer does not read says Busy at some time, and Writable when it goes on; all arrives.", checkBusy, on(ruleWritable, ruleBounded)},
+	{"busy-held-back", "What is sent at once, up to any length and beyond it, is taken or Busy though nothing has gone yet, and Writable follows.", checkBusyHeldBack, on(ruleWritable, ruleReliable)},
 	{"busy-connecting", "What is sent before the connection is up is taken or Busy, and Writable follows.", checkBusyConnecting, on(ruleWritable, ruleReliable)},
 	{"stutter", "A receiver that stops and goes on at random loses no wake-up on either side.", checkStutter, on(ruleWritable, ruleReliable)},
 	{"recall", "An endpoint that gives back its frames (Recaller) reads and releases none of them afterwards: their memory is overwritten at once. What it had begun, and what follows, arrives.", checkRecall, on(ruleRecall, ruleStaysUp, ruleWritable)},
@@ -59,6 +60,27 @@ func checkBusy(t *trial) {
 	}
 	if there.sawBusy == 0 {
 		t.fail(ruleBounded, "%v never said Busy", there)
+	}
+}
+
+// checkBusyHeldBack has frames that wait to go out together come near the ends of buffers, which are mostly of such lengths, with and
+// without their headers, and one more frame behind them.
+func checkBusyHeldBack(t *trial) {
+	w := t.open(2)
+	a, b := w.pair()
+	there, _ := w.join(a, b)
+	for _, border := range []int{4 << 10, 16 << 10, 32 << 10, 48 << 10, 64 << 10, 256 << 10} {
+		for short := 0; short < 200; short += 8 {
+			a.stall()
+			specs := []spec{w.bulk(1)} // which may go by itself
+			for left := border - short; left > 0; left -= 16_000 {
+				specs = append(specs, w.bulk(min(left, 16_000)))
+			}
+			there.post(specs...)
+			there.post(w.bulk(16<<10))
+			a.resume()
+			w.settle()
+		}
 	}
 }
 
