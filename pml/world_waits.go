@@ -1,6 +1,8 @@
 package pml
 
 import (
+	"maps"
+	"slices"
 	"unsafe"
 
 	"github.com/strandmp/strand/internal/whowaits"
@@ -26,23 +28,37 @@ func (p *PML) Waits() *whowaits.Report {
 		})
 	}
 	w.assignRest()
+	w.fillUp()
 	return &w.Report
 }
 
 // waits are a report that is being made.
 type waits struct {
 	whowaits.Report
-	comms map[uint64]int // where they are in the report
+	begun []whowaits.Wait // those that no call waits for
+	comms map[uint64]int  // where they are in the report
 	calls []whowaits.Call
 	used  []bool // the operations of these are known
 }
 
+// wait adds a wait. Those of calls have their place before all others, since they say why the rank does not go on.
 func (w *waits) wait(a whowaits.Wait) {
-	if len(w.Waits) < whowaits.Most {
+	switch {
+	case !a.Blocked && len(w.begun) < whowaits.Most:
+		w.begun = append(w.begun, a)
+	case a.Blocked && len(w.Waits) < whowaits.Most:
 		w.Waits = append(w.Waits, a)
-	} else {
+	default:
 		w.Omitted++
+		w.Cut = w.Cut || a.Blocked
 	}
+}
+
+// fillUp adds those that no call waits for, as far as there is room.
+func (w *waits) fillUp() {
+	n := min(len(w.begun), whowaits.Most-len(w.Waits))
+	w.Waits = append(w.Waits, w.begun[:n]...)
+	w.Omitted += len(w.begun) - n
 }
 
 // describe adds a context, and what waits there for a receive. The id of a context is twice
@@ -71,15 +87,23 @@ func (w *waits) describe(c *Context) {
 	for _, p := range pairs {
 		comm.Pairs = append(comm.Pairs, p)
 	}
+	last := make(map[int32]whowaits.Message) // by source: of those for which there is no room
 	c.match.EachWaiting(func(m *match.Message) {
-		if len(w.Unexpected) >= whowaits.Most {
-			w.Omitted++
+		a := whowaits.Message{
+			Comm: id, Collective: collective, From: int(m.Source), Tag: int(m.Tag), Seq: m.Seq, Bytes: m.Owner.(*inbound).total,
+		}
+		if len(w.Unexpected) < whowaits.Most {
+			w.Unexpected = append(w.Unexpected, a)
 			return
 		}
-		w.Unexpected = append(w.Unexpected, whowaits.Message{
-			Comm: id, Collective: collective, From: int(m.Source), Tag: int(m.Tag), Seq: m.Seq, Bytes: m.Owner.(*inbound).total,
-		})
+		last[m.Source] = a
+		w.Omitted++
 	})
+	// The last one of a sender is told of in any case: it may be what that sender waits for.
+	for _, source := range slices.Sorted(maps.Keys(last)) {
+		w.Unexpected = append(w.Unexpected, last[source])
+		w.Omitted--
+	}
 }
 
 // add adds an operation.

@@ -20,7 +20,7 @@ type Finding struct {
 // moment at which all such calls waited together, and what Judge finds is no artefact of asking
 // ranks at different times. A message that is on its way is seen by the numbers of messages sent
 // and arrived. A rank counts as one that may go on if it does not answer, if it waits for
-// nothing, or if one of its calls may end. That a goroutine which computes will help later can
+// nothing, if one of its calls may end, or if it waits for more than it tells. That a goroutine which computes will help later can
 // not be seen.
 func Judge(then, now []Rank) []Finding {
 	j := newJudge(then, now)
@@ -81,7 +81,8 @@ func newJudge(then, now []Rank) *judge {
 // them.
 func (j *judge) spread() {
 	for rank := range j.ranks {
-		j.free[rank] = !j.ranks[rank].Ended && !j.waiting(rank)
+		r := j.ranks[rank]
+		j.free[rank] = !r.Ended && (!j.waiting(rank) || r.Report.Cut)
 	}
 	for changed := true; changed; {
 		changed = false

@@ -200,6 +200,25 @@ var planted = map[string]struct {
 		return recv(ctx, w.Comm(), (w.Rank()+1)%3, 1)
 	}, []string{"cycle"}, []string{"rank 0 waits for rank 1 (", "rank 1 waits for rank 2 (", "rank 2 waits for rank 0 ("}},
 
+	"a receive behind many that nobody waits for": {2, func(ctx context.Context, w *strand.World) error {
+		if _, err := startMany(w.Comm(), many, 1-w.Rank()); err != nil {
+			return err
+		}
+		return recv(ctx, w.Comm(), 1-w.Rank(), 1)
+	}, []string{"cycle"}, []string{"rank 0: waits for a receive from rank 1, tag 1, in Comm.Recv at programs_test.go:", "has started a receive from rank 1, tag 9"}},
+
+	"many messages that nobody takes": {4, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 0 {
+			return recv(ctx, w.Comm(), 1, 2)
+		}
+		for range many / 3 {
+			if err := w.Comm().Send(ctx, make([]byte, 8), 0, 1); err != nil {
+				return err
+			}
+		}
+		return w.Comm().Ssend(ctx, make([]byte, 8), 0, 1)
+	}, []string{"tag", "cycle"}, []string{"rank 0 waits for rank 1 (a receive from rank 1, tag 2,", "rank 1 waits for rank 0 (a send of 8 bytes to rank 0, tag 1, which no receive has taken"}},
+
 	"requests and probes": {2, func(ctx context.Context, w *strand.World) error {
 		if w.Rank() == 0 {
 			_, err := w.Comm().Probe(ctx, 1, 9)
@@ -215,6 +234,21 @@ var planted = map[string]struct {
 		}
 		return strand.WaitAll(ctx, []strand.Request{a, b}, nil)
 	}, []string{"cycle"}, []string{"a probe for a message from rank 1, tag 9, in Comm.Probe at programs_test.go:", "a receive from rank 0, tag 1, in WaitAll at programs_test.go:"}},
+}
+
+// many is more than a report tells of.
+const many = whowaits.Most + 100
+
+// startMany starts receives that nobody sends to.
+func startMany(c *strand.Comm, n, from int) (all []strand.Request, err error) {
+	for range n {
+		r, err := c.Irecv(make([]byte, 8), from, 9)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 // A planted deadlock is explained in words.
@@ -245,6 +279,38 @@ func TestPlantedDeadlocks(t *testing.T) {
 			t.Logf("%s", text)
 		})
 	}
+}
+
+// Who waits for any of more receives than are told of may go on by one that is not.
+func TestWaitForAnyOfMany(t *testing.T) {
+	job := start(t, 3, func(ctx context.Context, w *strand.World) error {
+		switch w.Rank() {
+		case 1:
+			return recv(ctx, w.Comm(), 0, 1)
+		case 2:
+			<-ctx.Done() // it computes, and would then send
+			return ctx.Err()
+		}
+		reqs, err := startMany(w.Comm(), many, 1)
+		if err != nil {
+			return err
+		}
+		more, err := startMany(w.Comm(), 1, 2)
+		if err != nil {
+			return err
+		}
+		_, _, err = strand.WaitAny(ctx, append(reqs, more...))
+		return err
+	})
+	var ranks []whowaits.Rank
+	var found []whowaits.Finding
+	require.Eventually(t, func() bool {
+		ranks, found = job.judge()
+		return ranks[0].Report != nil && len(ranks[0].Report.Waits) == whowaits.Most && ranks[0].Report.Waits[0].Blocked &&
+			ranks[1].Report != nil && len(ranks[1].Report.Waits) == 1
+	}, time.Minute, time.Millisecond)
+	assert.Empty(t, found)
+	assert.True(t, ranks[0].Report.Cut)
 }
 
 // Nothing is found about a program that goes on, whenever it is asked.

@@ -31,9 +31,11 @@ type Report struct {
 	Comms      []Comm    `json:"comms,omitempty"`
 	Calls      []Call    `json:"calls,omitempty"`   // that wait, and whose operation is not known
 	Omitted    int       `json:"omitted,omitempty"` // waits and messages beyond Most
+	Cut        bool      `json:"cut,omitempty"`     // waits of calls are among those
 }
 
-// Most is how many waits, and how many messages, a rank reports.
+// Most is how many waits, and how many messages, a rank reports: first waits of calls, and of the messages
+// that are beyond it the last one of each sender.
 const Most = 1000
 
 // A Wait is an operation that is not complete.
