@@ -219,6 +219,26 @@ var planted = map[string]struct {
 		return w.Comm().Ssend(ctx, make([]byte, 8), 0, 1)
 	}, []string{"tag", "cycle"}, []string{"rank 0 waits for rank 1 (a receive from rank 1, tag 2,", "rank 1 waits for rank 0 (a send of 8 bytes to rank 0, tag 1, which no receive has taken"}},
 
+	"a call that goes on by itself": {2, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 0 {
+			return recv(ctx, w.Comm(), 1, 1)
+		}
+		r, err := w.Comm().Ibarrier()
+		if err != nil {
+			return err
+		}
+		_, err = r.Wait(ctx)
+		return err
+	}, []string{"cycle"}, []string{"a call that goes on by itself, in Request.Wait at programs_test.go:", "rank 1: waits for a receive from rank 0, collective call 1, in a call that goes on by itself\n"}},
+
+	"a member that does not come": {3, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 2 {
+			return recv(ctx, w.Comm(), 0, 1)
+		}
+		_, err := w.Comm().Create(ctx, []int{0, 1, 2})
+		return err
+	}, []string{"cycle"}, []string{"rank 0: waits for a receive from rank 2, a collective call, in Comm.Create\n", "rank 1: waits for a receive from rank 0, a collective call, in Comm.Create\n"}},
+
 	"requests and probes": {2, func(ctx context.Context, w *strand.World) error {
 		if w.Rank() == 0 {
 			_, err := w.Comm().Probe(ctx, 1, 9)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // mostStack bounds what is looked at of the goroutines' stacks, in bytes.
@@ -74,8 +75,9 @@ func callOf(stack string, engine uint64) *Call {
 	for i := start; i+1 < len(lines); i += 2 {
 		function, made := strings.CutPrefix(lines[i], "created by ")
 		switch {
-		case made:
-			return c // a goroutine of Strand's own
+		case made: // a goroutine of Strand's own
+			c.Name = ownCall(function)
+			return c
 		case strings.HasPrefix(function, module+"."):
 			c.Name = nameOf(function)
 		case !isOwn(function):
@@ -105,6 +107,16 @@ func nameOf(function string) string {
 	name := strings.TrimPrefix(function, module+".")
 	name = strings.NewReplacer("(*", "", ")", "").Replace(name[:argumentsOf(name)])
 	return strings.TrimSuffix(name, "[...]")
+}
+
+// ownCall says for which call there is a goroutine of Strand's own, by who has made it. Its own functions mean nothing to
+// the program.
+func ownCall(maker string) string {
+	maker, _, _ = strings.Cut(maker, " in goroutine ")
+	if name, is := strings.CutPrefix(maker, module+".(*Comm)."); is && name != "" && unicode.IsUpper(rune(name[0])) {
+		return "Comm." + name
+	}
+	return "a call that goes on by itself"
 }
 
 // argumentsOf returns where the arguments of a frame begin, or its length.
