@@ -72,10 +72,7 @@ func (j *judge) compare(rank int, c *Comm) {
 	c.Members.All(func(other int) {
 		theirs := j.comm(other, c.ID)
 		switch {
-		case other == rank || !j.exists(other) || j.free[other]:
-		case j.ranks[other].Ended:
-			missing = append(missing, other)
-		case theirs == nil:
+		case other == rank || !j.exists(other) || j.free[other] || theirs == nil: // nobody knows what one that has ended had called
 		case theirs.Number < c.Number:
 			missing = append(missing, other)
 		case theirs.Number == c.Number && theirs.In != "" && theirs.In != c.In && rank < other:
@@ -88,12 +85,9 @@ func (j *judge) compare(rank int, c *Comm) {
 	}
 	var instead []string
 	for _, other := range missing[:min(len(missing), mostNamed)] {
-		switch in := j.inAnother(other, c.ID); {
-		case j.ranks[other].Ended:
-			instead = append(instead, fmt.Sprintf("rank %d has ended or has left the job", other))
-		case in != nil:
+		if in := j.inAnother(other, c.ID); in != nil {
 			instead = append(instead, fmt.Sprintf("rank %d is in %s of %s, out of order (%s)", other, in.In, NameComm(in.ID), j.where(other)))
-		default:
+		} else {
 			instead = append(instead, fmt.Sprintf("rank %d waits elsewhere (%s)", other, j.where(other)))
 		}
 	}

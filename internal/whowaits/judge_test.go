@@ -77,7 +77,7 @@ func TestJudge(t *testing.T) {
 		"calls that differ":                {[]Rank{in(rank(2, from(1, 0)), "Barrier", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "collective cycle"},
 		"the same call":                    {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "cycle"},
 		"one has not called":               {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "", 2)}, "collective cycle"},
-		"one has ended instead of calling": {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), ended}, "ended collective"},
+		"one has ended instead of calling": {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), ended}, "ended"},
 		"one computes instead of calling":  {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), rank(2)}, ""},
 		"older versions":                   {[]Rank{{}, {}}, ""},
 	} {

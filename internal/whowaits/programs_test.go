@@ -239,6 +239,11 @@ var planted = map[string]struct {
 		return err
 	}, []string{"cycle"}, []string{"rank 0: waits for a receive from rank 2, a collective call, in Comm.Create\n", "rank 1: waits for a receive from rank 0, a collective call, in Comm.Create\n"}},
 
+	"two roots, and one that has done its part": {3, func(ctx context.Context, w *strand.World) error {
+		root := w.Rank() / 2 * 2
+		return w.Comm().Gather(ctx, make([]byte, 8), make([]byte, 24), root)
+	}, []string{"cycle"}, []string{"rank 1: has ended", "rank 0 waits for rank 2 (a receive from rank 2, collective call 1, in Comm.Gather at programs_test.go:"}},
+
 	"requests and probes": {2, func(ctx context.Context, w *strand.World) error {
 		if w.Rank() == 0 {
 			_, err := w.Comm().Probe(ctx, 1, 9)
