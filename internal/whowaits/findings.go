@@ -59,12 +59,15 @@ func (j *judge) findCollectives() {
 			continue
 		}
 		for i := range j.ranks[rank].Report.Comms {
-			if c := &j.ranks[rank].Report.Comms[i]; c.In != "" {
+			if c := &j.ranks[rank].Report.Comms[i]; c.inCall() {
 				j.compare(rank, c)
 			}
 		}
 	}
 }
+
+// inCall reports whether a goroutine is in a collective call that has a number, as agreements have none.
+func (c *Comm) inCall() bool { return c.In != "" && c.In != "Agree" && c.In != "Shrink" }
 
 // compare compares a rank's collective call with those of the others.
 func (j *judge) compare(rank int, c *Comm) {
@@ -75,7 +78,7 @@ func (j *judge) compare(rank int, c *Comm) {
 		case other == rank || !j.exists(other) || j.free[other] || theirs == nil: // nobody knows what one that has ended had called
 		case theirs.Number < c.Number:
 			missing = append(missing, other)
-		case theirs.Number == c.Number && theirs.In != "" && theirs.In != c.In && rank < other:
+		case theirs.Number == c.Number && theirs.inCall() && theirs.In != c.In && rank < other:
 			j.find("collective", fmt.Sprintf("collective calls do not fit: rank %d is in %s (%s), rank %d in %s (%s), each as call %d of %s: all ranks make the same calls in the same order.",
 				rank, c.In, j.where(rank), other, theirs.In, j.where(other), c.Number, NameComm(c.ID)), rank, other)
 		}
@@ -83,16 +86,37 @@ func (j *judge) compare(rank int, c *Comm) {
 	if len(missing) == 0 || j.blamed(rank, c) {
 		return
 	}
+	j.find("collective", fmt.Sprintf("rank %d is in %s, call %d of %s (%s), which %s not called: %s.",
+		rank, c.In, c.Number, NameComm(c.ID), j.where(rank), ranksHave(missing), j.instead(missing, c.ID)), rank)
+}
+
+// instead says where ranks are that are not in a call of a communicator.
+func (j *judge) instead(missing []int, id uint64) string {
 	var instead []string
 	for _, other := range missing[:min(len(missing), mostNamed)] {
-		if in := j.inAnother(other, c.ID); in != nil {
+		if in := j.inAnother(other, id); in != nil {
 			instead = append(instead, fmt.Sprintf("rank %d is in %s of %s, out of order (%s)", other, in.In, NameComm(in.ID), j.where(other)))
 		} else {
 			instead = append(instead, fmt.Sprintf("rank %d waits elsewhere (%s)", other, j.where(other)))
 		}
 	}
-	j.find("collective", fmt.Sprintf("rank %d is in %s, call %d of %s (%s), which %s not called: %s.",
-		rank, c.In, c.Number, NameComm(c.ID), j.where(rank), ranksHave(missing), strings.Join(instead, "; ")), rank)
+	return strings.Join(instead, "; ")
+}
+
+// findAgreements finds agreements that not all members come to. The first rank of each tells.
+func (j *judge) findAgreements() {
+	told := make(map[uint64]bool)
+	for rank := range j.ranks {
+		for _, w := range j.waits[rank] {
+			if !j.stuck(rank) || !w.agrees() || told[w.Comm] {
+				continue
+			}
+			told[w.Comm] = true
+			missing := j.dissenters(rank, w)
+			j.find("collective", fmt.Sprintf("rank %d is in an agreement of %s (%s), to which %s not come: %s.",
+				rank, NameComm(w.Comm), w.Call.text(), ranksHave(missing), j.instead(missing, w.Comm)), rank)
+		}
+	}
 }
 
 // mostNamed is how many ranks a finding tells of.

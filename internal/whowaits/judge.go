@@ -1,6 +1,9 @@
 package whowaits
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Pause is how long to wait between the two reports that [Judge] takes of each rank.
 const Pause = 200 * time.Millisecond
@@ -28,6 +31,7 @@ func Judge(then, now []Rank) []Finding {
 	j.findEnded()
 	j.findMisfits()
 	j.findCollectives()
+	j.findAgreements()
 	j.findCycles()
 	j.findNobody()
 	return j.findings
@@ -97,7 +101,7 @@ func (j *judge) spread() {
 // waiting reports whether a rank has a call that waits for others.
 func (j *judge) waiting(rank int) bool {
 	for _, w := range j.waits[rank] {
-		if w.Kind != Request {
+		if w.Kind != Request || w.agrees() {
 			return true
 		}
 	}
@@ -114,7 +118,7 @@ func (j *judge) exists(rank int) bool { return rank >= 0 && rank < len(j.ranks) 
 // mayGoOn reports whether one of a rank's calls may end.
 func (j *judge) mayGoOn(rank int) bool {
 	for _, w := range j.waits[rank] {
-		if w.Kind != Request && j.mayEnd(rank, w) {
+		if (w.Kind != Request || w.agrees()) && j.mayEnd(rank, w) {
 			return true
 		}
 	}
@@ -125,11 +129,35 @@ func (j *judge) mayEnd(rank int, w *Wait) bool {
 	if w.State != Unmatched {
 		return true
 	}
+	if w.agrees() {
+		return len(j.dissenters(rank, w)) == 0
+	}
 	ends := false
 	j.helpers(rank, w, func(other int) {
 		ends = ends || !j.exists(other) || j.free[other] || j.underWay(rank, w, other)
 	})
 	return ends
+}
+
+// agrees reports whether the wait is for an agreement, which all members that live have to come to.
+func (w *Wait) agrees() bool {
+	return w.Kind == Request && w.Call != nil && (w.Call.Name == "Comm.Agree" || w.Call.Name == "Comm.Shrink")
+}
+
+// dissenters are the members of a communicator that keep a rank's agreement from being made: they wait for
+// something else, and can not go on.
+func (j *judge) dissenters(rank int, w *Wait) (all []int) {
+	c := j.comm(rank, w.Comm)
+	if c == nil {
+		return nil
+	}
+	c.Members.All(func(other int) {
+		too := func(their *Wait) bool { return their.Comm == w.Comm && their.agrees() }
+		if other != rank && j.stuck(other) && !slices.ContainsFunc(j.waits[other], too) {
+			all = append(all, other)
+		}
+	})
+	return all
 }
 
 // helpers calls f for each rank that may end a wait.

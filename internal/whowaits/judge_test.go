@@ -27,6 +27,9 @@ func untaken(r Rank, from int) Rank {
 	return r
 }
 
+// agreeing is a wait for an agreement.
+func agreeing() Wait { return Wait{Kind: Request, Peer: Any, Call: &Call{Name: "Comm.Agree"}} }
+
 func in(r Rank, call string, number int) Rank {
 	r.Report.Comms[0].In, r.Report.Comms[0].Number = call, number
 	return r
@@ -51,35 +54,39 @@ func TestJudge(t *testing.T) {
 		ranks []Rank
 		kinds string
 	}{
-		"nobody waits":                     {[]Rank{rank(2), rank(2)}, ""},
-		"one computes":                     {[]Rank{rank(2, from(1, 0)), rank(2)}, ""},
-		"one does not answer":              {[]Rank{rank(2, from(1, 0)), silent}, ""},
-		"one waits for who does not":       {[]Rank{rank(3, from(1, 0)), rank(3, from(0, 0)), silent}, "cycle"},
-		"both receive":                     {[]Rank{rank(2, from(1, 0)), rank(2, from(0, 0))}, "cycle"},
-		"both send":                        {[]Rank{untaken(rank(2, to(1, 0)), 1), untaken(rank(2, to(0, 0)), 0)}, "cycle"},
-		"a send whose answer is under way": {[]Rank{rank(2, to(1, 0)), rank(2, from(0, 0))}, ""},
-		"itself":                           {[]Rank{rank(1, from(0, 0))}, "cycle"},
-		"a tail to a cycle":                {[]Rank{rank(3, from(1, 0)), rank(3, from(2, 0)), rank(3, from(1, 0))}, "cycle"},
-		"two cycles":                       {[]Rank{rank(4, from(1, 0)), rank(4, from(0, 0)), rank(4, from(3, 0)), rank(4, from(2, 0))}, "cycle cycle"},
-		"another goroutine may go on":      {[]Rank{rank(3, from(1, 0), from(2, 0)), rank(3, from(0, 0)), rank(3)}, ""},
-		"the other goroutine waits too":    {[]Rank{rank(2, from(1, 0), from(1, 1)), rank(2, from(0, 0))}, "cycle"},
-		"for an ended one":                 {[]Rank{rank(2, from(1, 0)), ended}, "ended"},
-		"a send to an ended one":           {[]Rank{rank(2, to(1, 0)), ended}, "ended"},
-		"any source, all ended":            {[]Rank{rank(2, from(Any, Any)), ended}, "nobody"},
-		"any source, one computes":         {[]Rank{rank(3, from(Any, 0)), rank(3, from(0, 0)), rank(3)}, ""},
-		"a message is on its way":          {[]Rank{rank(2, from(1, 0)), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1})}, ""},
-		"that message has come":            {[]Rank{sent(rank(2, from(1, 0)), Pair{Peer: 1, Arrived: 1}), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1})}, "cycle"},
-		"a message on its way to any":      {[]Rank{rank(2, from(Any, 0)), sent(rank(2, from(Any, 0)), Pair{Peer: 0, Sent: 1})}, ""},
-		"a message on its way elsewhere":   {[]Rank{rank(2, from(1, 0)), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1, Collective: true})}, "cycle"},
-		"a message that arrives":           {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Receive, State: Moving})}, ""},
-		"a send that waits for connection": {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Send, State: Queued})}, ""},
-		"a call that goes on by itself":    {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Request, Peer: Any})}, ""},
-		"calls that differ":                {[]Rank{in(rank(2, from(1, 0)), "Barrier", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "collective cycle"},
-		"the same call":                    {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "cycle"},
-		"one has not called":               {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "", 2)}, "collective cycle"},
-		"one has ended instead of calling": {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), ended}, "ended"},
-		"one computes instead of calling":  {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), rank(2)}, ""},
-		"older versions":                   {[]Rank{{}, {}}, ""},
+		"nobody waits":                      {[]Rank{rank(2), rank(2)}, ""},
+		"one computes":                      {[]Rank{rank(2, from(1, 0)), rank(2)}, ""},
+		"one does not answer":               {[]Rank{rank(2, from(1, 0)), silent}, ""},
+		"one waits for who does not":        {[]Rank{rank(3, from(1, 0)), rank(3, from(0, 0)), silent}, "cycle"},
+		"both receive":                      {[]Rank{rank(2, from(1, 0)), rank(2, from(0, 0))}, "cycle"},
+		"both send":                         {[]Rank{untaken(rank(2, to(1, 0)), 1), untaken(rank(2, to(0, 0)), 0)}, "cycle"},
+		"a send whose answer is under way":  {[]Rank{rank(2, to(1, 0)), rank(2, from(0, 0))}, ""},
+		"itself":                            {[]Rank{rank(1, from(0, 0))}, "cycle"},
+		"a tail to a cycle":                 {[]Rank{rank(3, from(1, 0)), rank(3, from(2, 0)), rank(3, from(1, 0))}, "cycle"},
+		"two cycles":                        {[]Rank{rank(4, from(1, 0)), rank(4, from(0, 0)), rank(4, from(3, 0)), rank(4, from(2, 0))}, "cycle cycle"},
+		"another goroutine may go on":       {[]Rank{rank(3, from(1, 0), from(2, 0)), rank(3, from(0, 0)), rank(3)}, ""},
+		"the other goroutine waits too":     {[]Rank{rank(2, from(1, 0), from(1, 1)), rank(2, from(0, 0))}, "cycle"},
+		"for an ended one":                  {[]Rank{rank(2, from(1, 0)), ended}, "ended"},
+		"a send to an ended one":            {[]Rank{rank(2, to(1, 0)), ended}, "ended"},
+		"any source, all ended":             {[]Rank{rank(2, from(Any, Any)), ended}, "nobody"},
+		"any source, one computes":          {[]Rank{rank(3, from(Any, 0)), rank(3, from(0, 0)), rank(3)}, ""},
+		"a message is on its way":           {[]Rank{rank(2, from(1, 0)), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1})}, ""},
+		"that message has come":             {[]Rank{sent(rank(2, from(1, 0)), Pair{Peer: 1, Arrived: 1}), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1})}, "cycle"},
+		"a message on its way to any":       {[]Rank{rank(2, from(Any, 0)), sent(rank(2, from(Any, 0)), Pair{Peer: 0, Sent: 1})}, ""},
+		"a message on its way elsewhere":    {[]Rank{rank(2, from(1, 0)), sent(rank(2, from(0, 0)), Pair{Peer: 0, Sent: 1, Collective: true})}, "cycle"},
+		"a message that arrives":            {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Receive, State: Moving})}, ""},
+		"a send that waits for connection":  {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Send, State: Queued})}, ""},
+		"a call that goes on by itself":     {[]Rank{rank(2, from(1, 0)), rank(2, Wait{Kind: Request, Peer: Any})}, ""},
+		"an agreement of all":               {[]Rank{rank(2, agreeing()), rank(2, agreeing())}, ""},
+		"an agreement with one who may":     {[]Rank{rank(3, agreeing()), rank(3, from(2, 0)), rank(3)}, ""},
+		"an agreement with one who can not": {[]Rank{rank(3, agreeing()), rank(3, agreeing()), rank(3, from(0, 0))}, "collective"},
+		"an agreement without an ended one": {[]Rank{rank(2, agreeing()), ended}, ""},
+		"calls that differ":                 {[]Rank{in(rank(2, from(1, 0)), "Barrier", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "collective cycle"},
+		"the same call":                     {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "Bcast", 3)}, "cycle"},
+		"one has not called":                {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), in(rank(2, from(0, 0)), "", 2)}, "collective cycle"},
+		"one has ended instead of calling":  {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), ended}, "ended"},
+		"one computes instead of calling":   {[]Rank{in(rank(2, from(1, 0)), "Bcast", 3), rank(2)}, ""},
+		"older versions":                    {[]Rank{{}, {}}, ""},
 	} {
 		assert.Equal(t, c.kinds, kindsOf(Judge(c.ranks, c.ranks)), name)
 		var b strings.Builder

@@ -244,6 +244,22 @@ var planted = map[string]struct {
 		return w.Comm().Gather(ctx, make([]byte, 8), make([]byte, 24), root)
 	}, []string{"cycle"}, []string{"rank 1: has ended", "rank 0 waits for rank 2 (a receive from rank 2, collective call 1, in Comm.Gather at programs_test.go:"}},
 
+	"an agreement that one does not come to": {3, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 1 {
+			return recv(ctx, w.Comm(), 2, 1)
+		}
+		_, err := w.Comm().Agree(ctx, 1)
+		return err
+	}, []string{"collective"}, []string{"rank 0 is in an agreement of the world's communicator (Comm.Agree at programs_test.go:", "to which rank 1 has not come: rank 1 waits elsewhere (Comm.Recv at programs_test.go:"}},
+
+	"a barrier beside Shrink": {2, func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 0 {
+			return w.Comm().Barrier(ctx)
+		}
+		_, err := w.Comm().Shrink(ctx)
+		return err
+	}, []string{"collective", "collective"}, []string{"rank 0 is in Barrier, call 1 of the world's communicator", "which rank 1 has not called: rank 1 waits elsewhere (Comm.Shrink at programs_test.go:", "rank 1 is in an agreement"}},
+
 	"requests and probes": {2, func(ctx context.Context, w *strand.World) error {
 		if w.Rank() == 0 {
 			_, err := w.Comm().Probe(ctx, 1, 9)

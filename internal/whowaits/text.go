@@ -103,12 +103,14 @@ func describe(w *Wait) string {
 	if w.Peer == Any {
 		from = "any source"
 	}
-	switch w.Kind {
-	case Send:
+	switch {
+	case w.agrees():
+		b.WriteString("an agreement of all")
+	case w.Kind == Send:
 		fmt.Fprintf(&b, "a send of %d bytes to %s, %s%s", w.Bytes, from, tag, sendState[w.State])
-	case Request:
+	case w.Kind == Request:
 		b.WriteString("a call that goes on by itself")
-	case Probe:
+	case w.Kind == Probe:
 		fmt.Fprintf(&b, "a probe for a message from %s, %s", from, tag)
 	default:
 		fmt.Fprintf(&b, "a receive from %s, %s", from, tag)
