@@ -122,48 +122,52 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	ground, done, err := f.ground(cmd, plan)
-	if done || err != nil {
+	forbidden := ""
+	if !f.loopback && len(f.hosts) == 0 && !netspace.Isolated() {
+		status, err := netspace.Isolate() // carries out the whole command
+		if err == nil {
+			return asError(status)
+		}
+		forbidden = err.Error()
+	}
+	// From here on a signal is an interruption: what would end any other process does not end the first one of a namespace in order.
+	ctx, stop := interruptible(commandContext(cmd))
+	defer stop()
+	ground, err := f.ground(ctx, cmd, plan, forbidden)
+	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
+		return signal
+	}
+	if err != nil {
 		return err
 	}
 	if plan.Pins, err = f.pins(plan.Pins.Common); err != nil {
 		return usageError{err}
 	}
-	return f.compare(cmd, plan, ground, baseline)
+	return f.compare(ctx, cmd, plan, ground, baseline)
 }
 
-// ground returns where the runs take place. If done is true, another process, which may build
-// networks, has carried out the whole command already; err is how it ended.
-func (f *compareFlags) ground(cmd *cobra.Command, plan compare.Plan) (ground compare.Ground, done bool, err error) {
-	if len(f.hosts) > 0 {
-		ground, err = f.realNetwork(cmd)
-		return ground, false, err
-	}
-	if f.loopback {
-		return compare.Loopback{Why: "asked for by --loopback"}, false, nil
-	}
-	forbidden := ""
+// ground returns where the runs take place. forbidden is why this process is not one that may build networks, though that is
+// asked for.
+func (f *compareFlags) ground(ctx context.Context, cmd *cobra.Command, plan compare.Plan, forbidden string) (ground compare.Ground, err error) {
 	switch {
-	case netspace.Isolated():
-		if ground, err = compare.Emulate(plan.Wanted(), plan.MTU, f.emulation); err == nil {
-			return ground, false, nil
+	case len(f.hosts) > 0:
+		return f.realNetwork(ctx)
+	case f.loopback:
+		return compare.Loopback{Why: "asked for by --loopback"}, nil
+	case forbidden == "":
+		if ground, err = compare.Emulate(ctx, plan.Wanted(), plan.MTU, f.emulation); err == nil || ctx.Err() != nil {
+			return ground, err
 		}
 		if f.emulation != compare.Emulations[0] {
-			return nil, false, fmt.Errorf("--emulation %s: %w", f.emulation, err)
+			return nil, fmt.Errorf("--emulation %s: %w", f.emulation, err)
 		}
 		forbidden = err.Error()
 		if err := netspace.RaiseLoopback(); err != nil {
-			return nil, false, fmt.Errorf("no emulated networks: %s; and %w", forbidden, err)
+			return nil, fmt.Errorf("no emulated networks: %s; and %w", forbidden, err)
 		}
-	default:
-		status, err := netspace.Isolate()
-		if err == nil {
-			return nil, true, asError(status)
-		}
-		forbidden = err.Error()
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n%[1]s: without, there are results over the loopback of this host only, and none with loss\n", cmd.CommandPath(), forbidden)
-	return compare.Loopback{Why: forbidden}, false, nil
+	return compare.Loopback{Why: forbidden}, nil
 }
 
 // asError returns the error for the exit status of another process. It has no text: that process
@@ -179,7 +183,7 @@ func asError(status int) error {
 const resultsFile = "results.json"
 
 // compare runs a plan and shows the results.
-func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground compare.Ground, baseline *results.Report) error {
+func (f *compareFlags) compare(ctx context.Context, cmd *cobra.Command, plan compare.Plan, ground compare.Ground, baseline *results.Report) error {
 	file, err := f.file()
 	if err != nil {
 		return err
@@ -188,8 +192,6 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan compare.Plan, ground com
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(commandContext(cmd))
-	defer stop()
 	show := newCompareShow(cmd, f, baseline)
 	r, err := compare.Run(ctx, compare.Config{
 		Plan: plan, Ground: ground, Program: program, Arguments: []string{"compare", "member"},

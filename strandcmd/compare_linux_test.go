@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -117,6 +119,46 @@ func TestCompareInterrupted(t *testing.T) {
 			interrupt(t, flags...)
 		})
 	}
+}
+
+// Ctrl-C counts from the beginning, while it is found out which networks can be had.
+func TestCompareInterruptedEarly(t *testing.T) {
+	t.Parallel()
+	s, err := netspace.New("probe")
+	need.That(t, err == nil, "needs namespaces: %v", err)
+	_ = s.Close()
+	dir := filepath.Join(t.TempDir(), "results")
+	cmd := endless(t, dir, "--delay", "0s", "--networks", "4")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(t, cmd.Start())
+	var exit *exec.ExitError
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	require.Eventually(t, func() bool { return holdsNetworks(cmd.Process.Pid) || len(ended) > 0 }, time.Minute, time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt), out.String())
+	require.ErrorAs(t, <-ended, &exit, out.String())
+	assert.Equal(t, 128+int(syscall.SIGINT), exit.ExitCode(), out.String())
+	assert.Contains(t, out.String(), "ended by interrupt")
+}
+
+// holdsNetworks reports whether a child of a process has networks of hosts open.
+func holdsNetworks(parent int) bool {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		text, err := os.ReadFile(stat)
+		_, rest, found := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(rest); err != nil || !found || len(fields) < 2 || fields[1] != strconv.Itoa(parent) {
+			continue
+		}
+		open, _ := filepath.Glob(filepath.Join(filepath.Dir(stat), "fd", "*"))
+		for _, fd := range open {
+			if to, err := os.Readlink(fd); err == nil && strings.HasPrefix(to, "net:[") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // If the page can not be written, the command still tells that it was interrupted, and shows what

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/lab/compare"
@@ -77,7 +76,7 @@ func refuseLauncher() error {
 }
 
 // realNetwork returns the hosts. It is an error if one of them can not be reached.
-func (f *compareFlags) realNetwork(cmd *cobra.Command) (compare.Ground, error) {
+func (f *compareFlags) realNetwork(ctx context.Context) (compare.Ground, error) {
 	there := f.hostStrand
 	if there == "" {
 		var err error
@@ -89,11 +88,6 @@ func (f *compareFlags) realNetwork(cmd *cobra.Command) (compare.Ground, error) {
 	for _, name := range f.hosts {
 		hosts.Hosts = append(hosts.Hosts, remote.Host{Name: name, Shell: strings.Fields(f.rsh), Program: there, Patience: hostPatience})
 	}
-	ctx, stop := interruptible(commandContext(cmd))
-	defer stop()
-	err := hosts.Reach(ctx)
-	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
-		return nil, signal
-	}
+	err := hosts.Reach(ctx) // which finds out what machines they are
 	return hosts, err
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,14 +23,17 @@ var backends = map[string]network.Backend{"auto": network.Automatic, "netem": ne
 
 // Emulate returns the ground on which the networks of all cells, those of [Plan.Wanted], are
 // emulated in the same way. To find out whether this process can have them it builds one after
-// the other, until netem can not do one. Package netspace says which processes may. wanted is one
+// the other, until netem can not do one, or the context ends. Package netspace says which processes may. wanted is one
 // of [Emulations].
-func Emulate(cells [][]emulate.Network, mtu int, wanted string) (Ground, error) {
+func Emulate(ctx context.Context, cells [][]emulate.Network, mtu int, wanted string) (Ground, error) {
 	backend, known := backends[wanted]
 	if !known {
 		return nil, fmt.Errorf("emulation %q: want one of %s", wanted, strings.Join(Emulations, ", "))
 	}
 	return sameForAll(cells, func(networks []emulate.Network) (network.Backend, string, error) {
+		if ctx.Err() != nil {
+			return "", "", context.Cause(ctx)
+		}
 		return tryNetwork(network.Config{Hosts: 2, Nets: nets(networks), MTU: mtu, Backend: backend})
 	})
 }

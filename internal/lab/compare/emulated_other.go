@@ -3,12 +3,13 @@
 package compare
 
 import (
+	"context"
 	"errors"
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 )
 
 // Emulate needs Linux.
-func Emulate([][]emulate.Network, int, string) (Ground, error) {
+func Emulate(context.Context, [][]emulate.Network, int, string) (Ground, error) {
 	return nil, errors.New("networks of hosts can be built on Linux only")
 }

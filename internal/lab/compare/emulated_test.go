@@ -23,7 +23,7 @@ func TestOverSeveralNetworks(t *testing.T) {
 	p := plan(t, "tcp", "farm(tasks=200)", 0)
 	p.Runs = 1
 	p.Nets = parseNets(t, "name=main", "name=spare,rate=1gbit,down=1ms+1ms/2s")
-	ground, err := Emulate(p.Wanted(), p.MTU, "user")
+	ground, err := Emulate(t.Context(), p.Wanted(), p.MTU, "user")
 	require.NoError(t, err)
 	r, err := Run(t.Context(), config(t, p, ground, ""))
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestOverEmulatedNetworks(t *testing.T) {
 	leak.Check(t)
 	p := plan(t, "tcp,sctp", "farm(tasks=30)", 0, 0.01)
 	p.Ranks, p.Runs = 3, 1
-	ground, err := Emulate(p.Wanted(), p.MTU, "user")
+	ground, err := Emulate(t.Context(), p.Wanted(), p.MTU, "user")
 	require.NoError(t, err)
 	r, err := Run(t.Context(), config(t, p, ground, ""))
 	require.NoError(t, err)

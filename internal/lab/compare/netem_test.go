@@ -23,7 +23,7 @@ func TestKernelNetemIsNotForced(t *testing.T) {
 	testnet.New(t) // or skip
 	leak.Check(t)
 	plain, bursts := emulate.Link{}, emulate.Link{Path: emulate.Path{Loss: emulate.Bursts(0.01, 8)}}
-	ground, err := Emulate([][]emulate.Network{{{Link: plain}}, {{Link: bursts}}}, emulate.DefaultMTU, "auto")
+	ground, err := Emulate(t.Context(), [][]emulate.Network{{{Link: plain}}, {{Link: bursts}}}, emulate.DefaultMTU, "auto")
 	require.NoError(t, err)
 	assert.Equal(t, results.UserSpace, ground.Links().Kind)
 }
@@ -36,7 +36,7 @@ func TestKernelOverNetem(t *testing.T) {
 	p := plan(t, "tcp,sctp(stack=kernel)", "farm(tasks=60,size=10000,fanout=3),pingpong(size=10000,rounds=10)", 0.05)
 	p.Links[0].Rate, p.Links[0].Delay = 50*emulate.Mbit, time.Millisecond
 	p.Ranks, p.Runs = 3, 1
-	ground, err := Emulate(p.Wanted(), p.MTU, "netem")
+	ground, err := Emulate(t.Context(), p.Wanted(), p.MTU, "netem")
 	if missing, ok := errors.AsType[*network.NetemError](err); ok {
 		need.KernelNetem(t, missing)
 	}

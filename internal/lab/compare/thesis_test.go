@@ -38,7 +38,7 @@ func TestKernelThesis(t *testing.T) {
 		p.Links[i].Rate, p.Links[i].Delay = 20*emulate.Mbit, 100*time.Microsecond
 	}
 	p.Ranks, p.Runs, p.Pins.Buffer, p.Timeout = ranks, runs, 220<<10, 3*time.Minute
-	ground, err := Emulate(p.Wanted(), p.MTU, "netem")
+	ground, err := Emulate(t.Context(), p.Wanted(), p.MTU, "netem")
 	if missing, ok := errors.AsType[*network.NetemError](err); ok {
 		need.KernelNetem(t, missing)
 	}
