@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -221,11 +222,25 @@ func succeeded(r *results.Report) bool {
 
 // file makes the folder for the results, if need be, and returns the path of their file.
 func (f *compareFlags) file() (string, error) {
-	dir := f.out
-	if dir == "" {
-		dir = "compare-" + time.Now().Format("20060102-150405")
+	if f.out != "" {
+		return f.fileIn(f.out, "")
 	}
-	return f.fileIn(dir, "")
+	dir, err := newFolder("compare-" + time.Now().Format("20060102-150405"))
+	return filepath.Join(dir, resultsFile), err
+}
+
+// newFolder makes a folder that was not there, with a number behind its name if need be: two comparisons may begin in the same
+// second, and would write over each other's results.
+func newFolder(name string) (string, error) {
+	for number := 1; ; number++ {
+		dir := name
+		if number > 1 {
+			dir = fmt.Sprintf("%s-%d", name, number)
+		}
+		if err := os.Mkdir(dir, 0o755); err == nil || !errors.Is(err, fs.ErrExist) {
+			return dir, err
+		}
+	}
 }
 
 // fileIn makes a folder, if need be, and returns the path of the file for results in it. Without

@@ -143,6 +143,20 @@ func TestCompareOverTheLoopback(t *testing.T) {
 	assert.Contains(t, string(out), `"links": {`)
 }
 
+// Comparisons that begin in the same second have folders of their own.
+func TestCompareFolders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	seen := map[string]bool{}
+	for range 5 {
+		file, err := (&compareFlags{}).file()
+		require.NoError(t, err)
+		assert.False(t, seen[file], file)
+		assert.Regexp(t, `^compare-\d{8}-\d{6}(-\d)?/results\.json$`, file)
+		assert.DirExists(t, filepath.Dir(file))
+		seen[file] = true
+	}
+}
+
 // If no run has succeeded, the command has failed.
 func TestCompareWithoutAnyResult(t *testing.T) {
 	dir := t.TempDir()
