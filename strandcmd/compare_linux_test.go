@@ -161,6 +161,17 @@ func holdsNetworks(parent int) bool {
 	return false
 }
 
+// A growing table needs a terminal whose cursor can be moved.
+func TestCompareOnADumbTerminal(t *testing.T) {
+	_, far := openTerminal(t)
+	for name, grows := range map[string]bool{"xterm": true, "": true, "dumb": false} {
+		t.Setenv("TERM", name)
+		cmd := newCompareCommand()
+		cmd.SetErr(far)
+		assert.Equal(t, grows, newCompareShow(cmd, &compareFlags{}, nil).live != nil, name)
+	}
+}
+
 // If the page can not be written, the command still tells that it was interrupted, and shows what
 // was measured.
 func TestCompareInterruptedWithoutAPage(t *testing.T) {

@@ -18,13 +18,13 @@ import (
 )
 
 // A compareShow shows the progress of a comparison, and then its results. On a terminal the
-// progress is a growing table with a bar below, elsewhere a line for each cell.
+// progress is a growing table with a bar below, elsewhere, and where the cursor can not be moved, a line for each cell.
 type compareShow struct {
 	out, err io.Writer
 	// write writes the results in another form than tables; nil: as tables.
 	write    func(io.Writer, *results.Report) error
 	baseline *results.Report // nil: none
-	live     *report.Live    // nil: no terminal
+	live     *report.Live    // nil: no terminal, or a dumb one
 	cell     int
 }
 
@@ -36,11 +36,14 @@ func newCompareShow(cmd *cobra.Command, f *compareFlags, baseline *results.Repor
 	case f.markdown:
 		s.write = func(out io.Writer, r *results.Report) error { return report.WriteMarkdown(out, r, baseline) }
 	}
-	if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != dumb {
 		s.live = &report.Live{Out: s.err}
 	}
 	return s
 }
+
+// dumb is the name of a terminal that can not move its cursor, as a shell in Emacs has it.
+const dumb = "dumb"
 
 // update is called before each run, and while it lasts.
 func (s *compareShow) update(state compare.State) {
