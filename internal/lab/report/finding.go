@@ -27,6 +27,9 @@ func Finding(r *results.Report) string {
 		if r.Finished.IsZero() {
 			return ""
 		}
+		if bothMeasured(r) {
+			return fmt.Sprintf("There is nothing to compare: in each cell %s or the other transport measured 0 in some round, and there is no ratio to that.", baseOf(r))
+		}
 		return fmt.Sprintf("There is nothing to compare: in no cell do both %s and another transport have runs that succeeded.", baseOf(r))
 	}
 	rest := outcome(count, baseOf(r))
@@ -35,6 +38,19 @@ func Finding(r *results.Report) string {
 	}
 	return fmt.Sprintf("%s: %s; this is the largest difference seen in %s (%s; %s).",
 		upper(best.place()), best.claim(), comparisons(len(all)), rest, chanceText(chance))
+}
+
+// bothMeasured tells whether in some cell both the first transport and another one have runs of one round that succeeded.
+func bothMeasured(r *results.Report) bool {
+	for _, t := range tables(r) {
+		for i := range t.rows {
+			row := &t.rows[i]
+			if values, _ := row.cell.Pairs(row.Name, row.Base, t.metric.Name); !row.isBase && len(values) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // byChance is how likely a comparison of what does not differ shows a difference.

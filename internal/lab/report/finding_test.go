@@ -61,6 +61,18 @@ func TestFindings(t *testing.T) {
 	assert.Empty(t, report.Finding(r), "nothing was run yet")
 }
 
+// Shares may be 0, to which nothing has a ratio. That is no lack of runs.
+func TestFindingOfNothing(t *testing.T) {
+	r := pair([]float64{1, 1, 1, 1, 1, 1}, []float64{1, 1, 1, 1, 1, 1})
+	c := &r.Cells[0]
+	c.Workload, r.By = results.HOL, []string{results.HeldUp}
+	for i := range c.Runs {
+		c.Runs[i].Metrics = map[string]float64{results.Delay99: 0.1, results.HeldUp: 0}
+	}
+	require.NoError(t, r.Check())
+	assert.Equal(t, "There is nothing to compare: in each cell tcp or the other transport measured 0 in some round, and there is no ratio to that.", report.Finding(r))
+}
+
 // The largest of many differences is worth less than one by itself.
 func TestFindingSaysWhatChanceWouldShow(t *testing.T) {
 	r := pair([]float64{10, 11, 12, 10, 11, 12}, []float64{5, 6, 7, 5, 6, 7})
