@@ -134,6 +134,7 @@ func TestCompareOverTheLoopback(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, append([]string{"strand"}, args...), r.Command)
 	assert.Len(t, r.Cells[0].Runs, 6)
+	assert.NotNil(t, r.Cells[1].Runs, "a list without runs")
 
 	out, err = strandProcess(t, args...).CombinedOutput()
 	require.Error(t, err)

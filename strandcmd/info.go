@@ -152,7 +152,7 @@ func (r *infoRun) run(out io.Writer, component string) error {
 		return err
 	}
 	build, _ := debug.ReadBuildInfo()
-	info := information{Version: versionLine(build), brief: r.group == "" && !r.level.given && !r.json}
+	info := information{Version: versionLine(build), Parameters: []parameterInfo{}, brief: r.group == "" && !r.level.given && !r.json}
 	if r.group == "" {
 		if info.Components, err = components(values, btl.Default); err != nil {
 			return usageError{err}

@@ -2,6 +2,7 @@ package strandcmd
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -85,6 +86,18 @@ func TestInfoMistakes(t *testing.T) {
 		assert.Equal(t, tc.status, status, "%s: %s", tc.line, stderr)
 		assert.Contains(t, stderr, tc.want, tc.line)
 	}
+}
+
+// Programs that go through a list find one, be it empty.
+func TestListsInJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stdout, stderr, status := command("info --json --param btl sm")
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, `"parameters": []`, "all are of higher levels")
+	require.NoError(t, os.WriteFile("net.yaml", []byte("hosts: [a]"), 0o600))
+	stdout, stderr, status = command("net show --json net.yaml")
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, `"ways": []`)
 }
 
 func TestInfoJSON(t *testing.T) {

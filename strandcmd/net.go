@@ -400,7 +400,7 @@ type listedWay struct {
 func asLists(t *topology.Topology) topologyList {
 	l := topologyList{MTU: t.MTU, Seed: t.Seed}
 	for _, n := range t.Networks {
-		one := listedNetwork{Name: n.Name, Down: n.Down}
+		one := listedNetwork{Name: n.Name, Down: n.Down, Ways: []listedWay{}}
 		for _, i := range n.On {
 			one.Hosts = append(one.Hosts, listedHost{t.Hosts[i], n.NICs[i]})
 			for _, j := range n.On {

@@ -111,7 +111,7 @@ func (p *Plan) cells(ground Ground) ([]results.Cell, []*Task) {
 		bare := false
 		for _, l := range p.Links {
 			for _, count := range p.counts() {
-				cell := results.Cell{Workload: results.WorkloadName(t.Spec.Name), Params: t.Params, Ranks: t.ranks(p.Ranks), Networks: p.networks(count, l)}
+				cell := results.Cell{Workload: results.WorkloadName(t.Spec.Name), Params: t.Params, Ranks: t.ranks(p.Ranks), Networks: p.networks(count, l), Runs: []results.Run{}}
 				cell.Link, cell.Unable = offer(ground, t.Spec.Name, l, cell.Networks)
 				if cell.Link == nil && bare {
 					continue
