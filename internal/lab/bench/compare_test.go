@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +134,21 @@ func TestCompareRefuses(t *testing.T) {
 		_, err := Compare(t.Context(), c)
 		assert.ErrorContains(t, err, tc.want)
 	}
+}
+
+// The path of the folder for temporary files may be too long for a socket.
+func TestFolderWithALongPath(t *testing.T) {
+	leak.Check(t)
+	dir := filepath.Join(t.TempDir(), strings.Repeat("x", longestPath))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	t.Setenv("TMPDIR", dir)
+	c := small(t, PingPong, "raw")
+	c.Cells = c.Cells[:1]
+	_, err := Compare(t.Context(), c)
+	require.NoError(t, err)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }
 
 // A process that does not come, or goes away, is named with what it said.

@@ -53,12 +53,12 @@ type member struct {
 
 // startJob starts so many processes and waits until all are ready for orders.
 func startJob(ctx context.Context, name string, ranks int, launch launcher) (*servedJob, error) {
-	dir, err := os.MkdirTemp("", "strand-bench-") // for this user only
+	dir, err := socketFolder()
 	if err != nil {
 		return nil, err
 	}
 	j := &servedJob{name: name, members: make([]*member, ranks), ended: make(chan struct{}), dir: dir, output: lines.NewBeginning(maxOutput)}
-	socket := filepath.Join(dir, "orders")
+	socket := filepath.Join(dir, ordersSocket)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), os.RemoveAll(dir))
@@ -76,6 +76,25 @@ func startJob(ctx context.Context, name string, ranks int, launch launcher) (*se
 		return nil, errors.Join(j.explain(fmt.Errorf("did not start: %w", err)), j.Close())
 	}
 	return j, nil
+}
+
+const (
+	ordersSocket = "orders"
+	longestPath  = 103 // of a socket, that all systems take
+)
+
+// socketFolder makes a folder for this user only, in the one for temporary files or, if that has too long a path for a socket,
+// as in a build's or a batch job's own, in /tmp.
+func socketFolder() (dir string, err error) {
+	const pattern = "strand-bench-"
+	dir, err = os.MkdirTemp("", pattern)
+	if err != nil || len(filepath.Join(dir, ordersSocket)) <= longestPath {
+		return dir, err
+	}
+	if err := os.Remove(dir); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp("/tmp", pattern)
 }
 
 // accept waits for all processes.
