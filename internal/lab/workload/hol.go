@@ -1,10 +1,12 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand"
@@ -145,20 +147,30 @@ func (h HOL) result(planned []int64, times []byte) *HOLResult {
 // already: the first of these was lost, and is of another tag. Of two that are lost by themselves few come so. Without a pace it is 0.
 func heldUp(planned, arrived []int64, median int64, h HOL) float64 {
 	interval, held := int64(h.Interval), 0
-	late := func(i int) bool { return arrived[i]-planned[i] > median+interval }
+	if interval == 0 {
+		return 0
+	}
+	var late []int // in the order in which they came
 	for i := range planned {
-		if !late(i) {
-			continue
+		if arrived[i]-planned[i] > median+interval {
+			late = append(late, i)
 		}
-		for lost := range i {
-			before := arrived[i] - arrived[lost]
-			if !late(lost) || arrived[lost] <= planned[i]+median || before < 0 || before >= interval {
-				continue
+	}
+	slices.SortFunc(late, func(a, b int) int { return cmp.Compare(arrived[a], arrived[b]) })
+	first := 0 // of those that came less than an interval before
+	for _, i := range late {
+		for arrived[i]-arrived[late[first]] >= interval {
+			first++
+		}
+		lost := i
+		for _, other := range late[first:] {
+			if arrived[other] > arrived[i] {
+				break
 			}
-			if (i-lost)%h.Tags != 0 {
-				held++
-			}
-			break
+			lost = min(lost, other)
+		}
+		if (i-lost)%h.Tags != 0 {
+			held++
 		}
 	}
 	return float64(held) / float64(len(planned))
