@@ -2,6 +2,7 @@ package strandcmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/lab/peers"
 	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
@@ -215,6 +217,18 @@ func TestBenchAgainstIsInterrupted(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)
+}
+
+// Who is interrupted before there is a round is not told to go on with it.
+func TestBenchPeersInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(interruptError(syscall.SIGINT))
+	for rounds, want := range []string{"ended by interrupt", "ended by interrupt after 1 of 9 rounds; --resume goes on"} {
+		report := &peers.Report{Rounds: make([]peers.Round, rounds), Planned: 9}
+		err := (&benchPeersRun{}).interrupted(ctx, report, context.Cause(ctx))
+		assert.EqualError(t, err, want)
+		assert.Equal(t, 130, exitStatus(err))
+	}
 }
 
 // The command makes a page, and makes it again of its figures.

@@ -195,6 +195,9 @@ func (r *benchPeersRun) interrupted(ctx context.Context, report *peers.Report, e
 	if !interrupted {
 		return err
 	}
+	if len(report.Rounds) == 0 { // nothing is saved
+		return signal
+	}
 	return fmt.Errorf("%w after %d of %d rounds; --resume goes on", signal, len(report.Rounds), report.Planned)
 }
 

@@ -173,3 +173,23 @@ func TestBusy(t *testing.T) {
 	after.ours = 3 * time.Second
 	assert.Zero(t, after.others(before))
 }
+
+// What has no figures is no report, and is told apart from one before a page is made of it.
+func TestLoadOfNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "results.json")
+	for _, text := range []string{`{"format":1}`, `{"format":1,"rounds":[{}]}`, `{"format":1,"rounds":[{}],"tables":[{"transport":"tcp","name":"stream"}]}`} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		_, err := Load(file)
+		assert.ErrorContains(t, err, "results.json: not what strand bench peers writes: it has no rounds", text)
+	}
+}
+
+func TestNothingIsLeftWhereAPageCanNotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.md")
+	require.NoError(t, os.Mkdir(page, 0o755)) // in the way
+	require.Error(t, writeWhole(page, []byte("x")))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
+}

@@ -137,10 +137,14 @@ func writeWhole(file string, text []byte) error {
 		return err
 	}
 	temporary := file + ".new"
-	if err := os.WriteFile(temporary, text, 0o644); err != nil {
-		return err
+	err := os.WriteFile(temporary, text, 0o644)
+	if err == nil {
+		err = os.Rename(temporary, file)
 	}
-	return errors.Join(os.Rename(temporary, file))
+	if err != nil {
+		_ = os.Remove(temporary) // if it was made
+	}
+	return err
 }
 
 // Load reads a file that Save wrote.
@@ -155,6 +159,9 @@ func Load(file string) (*Report, error) {
 	}
 	if r.Format != format {
 		return nil, fmt.Errorf("%s: format %d, which was measured by other rules: want %d", file, r.Format, format)
+	}
+	if len(r.Rounds) == 0 || len(r.Tables) == 0 || slices.ContainsFunc(r.Tables, func(t Table) bool { return len(t.Rows) == 0 }) {
+		return nil, fmt.Errorf("%s: not what strand bench peers writes: it has no rounds, or tables without rows", file)
 	}
 	return &r, nil
 }
