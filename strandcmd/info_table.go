@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -141,16 +141,30 @@ func (i *information) parameterLines() []string {
 	return align(rows)
 }
 
-// align pads the cells of a table and returns its lines.
+// align pads the cells of a table and returns its lines. The last cell of a row may be longer than its column, as one that says why there
+// are no others.
 func align(rows [][]string) []string {
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var widths []int
 	for _, cells := range rows {
-		fmt.Fprintln(table, strings.Join(cells, "\t"))
+		for i, cell := range cells[:max(0, len(cells)-1)] {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
 	}
-	// It fails only if its writer does, which is memory.
-	_ = table.Flush()
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	lines := make([]string, 0, len(rows))
+	for _, cells := range rows {
+		var b strings.Builder
+		for i, cell := range cells {
+			b.WriteString(cell)
+			if i < len(cells)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]+2-utf8.RuneCountInString(cell)))
+			}
+		}
+		lines = append(lines, b.String())
+	}
+	return lines
 }
 
 // wrap breaks text into indented lines.

@@ -147,6 +147,16 @@ func TestInfoOfWhatIsNotAvailable(t *testing.T) {
 	assert.Equal(t, "absent     not available: no such kernel (build one)", strings.TrimSpace(lines[1]))
 }
 
+// A row that ends early does not part what is below it from the columns' names.
+func TestAlign(t *testing.T) {
+	assert.Equal(t, []string{
+		"NAME  MODULE  LANES",
+		"a     not there: why",
+		"b/c   –       10",
+	}, align([][]string{{"NAME", "MODULE", "LANES"}, {"a", "not there: why"}, {"b/c", "–", "10"}}))
+	assert.Empty(t, align(nil))
+}
+
 func TestWrap(t *testing.T) {
 	assert.Equal(t, "  one two\n  three\n", wrap("one  two three", "  ", 10))
 	assert.Equal(t, "  averyverylongword\n  x\n", wrap("averyverylongword x", "  ", 10))
