@@ -255,3 +255,14 @@ func TestBenchPeers(t *testing.T) {
 	assert.Equal(t, 2, status)
 	assert.Contains(t, stderr, "--resume: the figures are of c1, this is c2")
 }
+
+// Nobody says that a page is written that could not be.
+func TestBenchPeersPageInTheWay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("r.json", []byte(`{"format":1,"rounds":[{"seconds":1}],"tables":[{"transport":"tcp","name":"rate","rows":[{"workload":"rate","window":64,"size":8,"times":{"strand":[1]}}]}]}`), 0o600))
+	require.NoError(t, os.MkdirAll("page.md", 0o700))
+	stdout, stderr, status := command("bench peers --from r.json --out page.md")
+	assert.Equal(t, 1, status)
+	assert.Contains(t, stderr, "page.md")
+	assert.NotContains(t, stdout, "is written")
+}

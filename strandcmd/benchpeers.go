@@ -96,7 +96,8 @@ func (r *benchPeersRun) run(cmd *cobra.Command) error {
 	if len(report.Rounds) == 0 {
 		return err
 	}
-	return errors.Join(err, files.Publish(report), r.show(cmd, report, then))
+	published := files.Publish(report)
+	return errors.Join(err, published, r.show(cmd, report, then, published == nil))
 }
 
 func (r *benchPeersRun) check() error {
@@ -222,7 +223,7 @@ func (r *benchPeersRun) setups() (map[string]bench.Setup, error) {
 	return setups, nil
 }
 
-func (r *benchPeersRun) show(cmd *cobra.Command, report, then *peers.Report) error {
+func (r *benchPeersRun) show(cmd *cobra.Command, report, then *peers.Report, written bool) error {
 	out := cmd.OutOrStdout()
 	if r.json {
 		return writeJSON(out, report)
@@ -235,7 +236,9 @@ func (r *benchPeersRun) show(cmd *cobra.Command, report, then *peers.Report) err
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%s is written\n", r.out)
+	if written {
+		fmt.Fprintf(out, "%s is written\n", r.out)
+	}
 	if problems := report.Problems(); len(problems) > 0 {
 		return fmt.Errorf("the run is INVALID: %s; try again when the machine is quiet", strings.Join(problems, "; "))
 	}

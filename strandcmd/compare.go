@@ -203,7 +203,7 @@ func (f *compareFlags) compare(ctx context.Context, cmd *cobra.Command, plan com
 		report.Sum(r)
 		saved = results.Save(file, r)
 	}
-	shown := errors.Join(saved, show.end(r, file, filepath.Dir(file)))
+	shown := show.end(r, file, filepath.Dir(file), saved)
 	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
 		return errors.Join(signal, shown) // the status is the signal's
 	}

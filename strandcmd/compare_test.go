@@ -1,6 +1,7 @@
 package strandcmd
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -167,4 +168,15 @@ func TestCompareWithoutAnyResult(t *testing.T) {
 	assert.Equal(t, 1, exit.ExitCode())
 	assert.Contains(t, string(out), "no run has succeeded")
 	assert.FileExists(t, filepath.Join(dir, pageFile), "it says why")
+}
+
+// Of results that could not be saved nobody says that they are.
+func TestCompareThatCanNotBeSaved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, resultsFile, "in the way"), 0o700))
+	out, err := strandProcess(t, "compare", "--loopback", "--overwrite", "--loss", "0", "--workload", smallComparison, "--out", dir).CombinedOutput()
+	require.Error(t, err)
+	assert.NotContains(t, string(out), "All results are in")
+	assert.Contains(t, string(out), "strand compare: rename ")
 }

@@ -78,7 +78,7 @@ func (f *compareFlags) redraw(cmd *cobra.Command, baseline *results.Report) erro
 	if _, err := f.fileIn(dir, file); err != nil {
 		return err
 	}
-	return newCompareShow(cmd, f, baseline).end(r, file, dir)
+	return newCompareShow(cmd, f, baseline).end(r, file, dir, nil)
 }
 
 // writePage writes the page into a folder and returns its path.

@@ -110,14 +110,14 @@ func (s *compareShow) show(r *results.Report) error {
 }
 
 // end shows the results and writes their page into a folder. It tells that the results are in
-// file.
-func (s *compareShow) end(r *results.Report, file, dir string) error {
+// file, unless they could not be saved.
+func (s *compareShow) end(r *results.Report, file, dir string, saved error) error {
 	if r == nil {
 		return nil
 	}
 	shown := s.show(r) // even if the page can not be written
 	page, err := writePage(dir, r, s.baseline)
-	if err = errors.Join(shown, err); err != nil || s.write != nil {
+	if err = errors.Join(saved, shown, err); err != nil || s.write != nil {
 		return err
 	}
 	if over, all := r.Progress(); over < all {

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -91,7 +90,9 @@ func Run(ctx context.Context, c Config) (*results.Report, error) {
 	err := r.run(ctx)
 	r.report.Finished = time.Now().Truncate(time.Second)
 	r.report.Interrupted = ctx.Err() != nil
-	err = errors.Join(err, r.save(true))
+	if saved := r.save(true); err == nil { // else what has ended it is told, which may be that nothing could be saved before
+		err = saved
+	}
 	r.tell(State{Cell: Over})
 	return r.report, err
 }
