@@ -266,3 +266,11 @@ func TestBenchPeersPageInTheWay(t *testing.T) {
 	assert.Contains(t, stderr, "page.md")
 	assert.NotContains(t, stdout, "is written")
 }
+
+// The command on a page is one that a shell understands.
+func TestBenchPeersCommandLine(t *testing.T) {
+	before := os.Args
+	defer func() { os.Args = before }()
+	os.Args = []string{"strand", "bench", "peers", "--commit=a b", "--out", "my page.md", "--only", "tcp/rate"}
+	assert.Equal(t, "strand bench peers --out 'my page.md' --only tcp/rate", commandLine())
+}

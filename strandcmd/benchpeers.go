@@ -14,6 +14,7 @@ import (
 
 	"github.com/strandmp/strand/internal/lab/bench"
 	"github.com/strandmp/strand/internal/lab/peers"
+	"github.com/strandmp/strand/internal/lab/report"
 	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/param"
 )
@@ -158,7 +159,7 @@ func (r *benchPeersRun) report(files peers.Files) (*peers.Report, error) {
 // commandLine is how the page can be made again, of any build.
 func commandLine() string {
 	words := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(word string) bool { return strings.HasPrefix(word, "--commit=") })
-	return "strand " + strings.Join(words, " ")
+	return report.Quoted(append([]string{"strand"}, words...))
 }
 
 func (r *benchPeersRun) measure(cmd *cobra.Command, files peers.Files, report *peers.Report) error {

@@ -186,8 +186,8 @@ func middleText(values []float64, text func(float64) string) string {
 	return text(stats.Median(values))
 }
 
-// quoted is a command as a shell reads it.
-func quoted(command []string) string {
+// Quoted is a command as a shell reads it.
+func Quoted(command []string) string {
 	words := make([]string, 0, len(command))
 	for _, w := range command {
 		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%^") != "" {
@@ -203,8 +203,8 @@ func quoted(command []string) string {
 func repeat(r *results.Report) string {
 	for _, w := range r.Command {
 		if w == "--seed" || strings.HasPrefix(w, "--seed=") {
-			return quoted(r.Command)
+			return Quoted(r.Command)
 		}
 	}
-	return quoted(append(slices.Clone(r.Command), "--seed", strconv.FormatUint(r.Seed, 10)))
+	return Quoted(append(slices.Clone(r.Command), "--seed", strconv.FormatUint(r.Seed, 10)))
 }
