@@ -56,10 +56,14 @@ func (l *Live) replace(lines []string) error {
 	return err
 }
 
-// cut cuts a line, whose blanks stand for themselves, at a width.
+// cut cuts a line, whose blanks stand for themselves, at a width. A longer one would take two lines of the terminal, and what is
+// drawn next would begin too low.
 func cut(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width || width < 1 {
+	switch {
+	case utf8.RuneCountInString(text) <= width:
 		return text
+	case width < 1:
+		return ""
 	}
 	return string([]rune(text)[:width-1]) + "…"
 }

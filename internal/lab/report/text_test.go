@@ -155,6 +155,17 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 	assert.Empty(t, b.String())
 }
 
+// However narrow the terminal is, no line takes two of it.
+func TestLiveOnANarrowTerminal(t *testing.T) {
+	for _, width := range []int{1, 2, 5} {
+		var b bytes.Buffer
+		require.NoError(t, (&report.Live{Out: &b, Width: width}).Draw(synthetic(), "half done"))
+		for text := range strings.Lines(b.String()) {
+			assert.Less(t, utf8.RuneCountInString(strings.TrimSuffix(text, "\n")), width)
+		}
+	}
+}
+
 func TestCellText(t *testing.T) {
 	r := synthetic()
 	assert.Equal(t, "farm, size 30 kB, loss 1 %", report.CellText(r, 1))
