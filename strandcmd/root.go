@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/launcher/job"
+	"github.com/strandmp/strand/param"
 )
 
 // execute runs one command line and returns the status to exit with.
@@ -188,7 +189,7 @@ transports below them do.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %s --help", plainFlagError(err), c.CommandPath())}
+		return usageError{fmt.Errorf("%w; see %s --help", plainFlagError(c.Flags(), err), c.CommandPath())}
 	})
 	root.AddCommand(
 		newRunCommand(stdin, checkSettings),
@@ -268,9 +269,21 @@ func knownTopic(help *cobra.Command, args []string) error {
 	return err
 }
 
-// plainFlagError says in plain words what is wrong with a flag's value. The library only repeats
-// what a parser said.
-func plainFlagError(err error) error {
+// plainFlagError says in plain words what is wrong with a flag's value, where the library only repeats
+// what a parser said, and which flag may be meant by one that there is not.
+func plainFlagError(flags *pflag.FlagSet, err error) error {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is && len(unknown.GetSpecifiedName()) > 1 {
+		var names []string
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := param.Nearest(unknown.GetSpecifiedName(), slices.Values(names)); near != "" {
+			return fmt.Errorf("%w; did you mean --%s?", err, near)
+		}
+		return err
+	}
 	bad, isValue := errors.AsType[*pflag.InvalidValueError](err)
 	if !isValue {
 		return err

@@ -60,6 +60,8 @@ func TestCommandLines(t *testing.T) {
 		{"run true", 2, "", "strand run: how many ranks? give -n"},
 		{"run -n many true", 2, "", "strand run: -n many: want a whole number, such as -n 4; see strand run --help"},
 		{"run -n 0 true", 2, "", "strand run: -n 0: want 1 to 4096 ranks"},
+		{"compare --los 1", 2, "", "strand compare: unknown flag: --los; did you mean --loss?; see strand compare --help"},
+		{"info --parm=btl", 2, "", "did you mean --param?"},
 		{"run -n 1 --nosuch true", 2, "", "unknown flag: --nosuch; see strand run --help"},
 		{"run -n 1 -p btl true", 2, "", "want name=value, such as -p btl_tcp_if_include=eth0"},
 		{"run -n 1 no-such-program", 127, "", `strand run: program "no-such-program": not found in PATH`},
