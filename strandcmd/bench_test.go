@@ -43,6 +43,7 @@ func TestBenchFlags(t *testing.T) {
 		{"bench peers --limit -1s", 2, "--limit -1s: want a time above 0"},
 		{"bench peers --out page", 2, "--out page: want a file .md"},
 		{"bench peers --from a.json --resume", 2, "choose one of them"},
+		{"bench peers --from a.json --rounds 3 --only tcp", 2, "--from draws what was measured: --rounds, --only would change nothing"},
 		{"bench peers --from nosuch.json", 2, "nosuch.json: no such file"},
 		{"bench peers --baseline nosuch.json", 2, "--baseline: open nosuch.json"},
 		{"bench coll --calls bcast,brodcast", 2, `--calls "brodcast": want one or more of barrier, bcast`},

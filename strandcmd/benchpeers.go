@@ -73,7 +73,11 @@ func newBenchPeersCommand() *cobra.Command {
 }
 
 func (r *benchPeersRun) run(cmd *cobra.Command) error {
-	if err := r.check(); err != nil {
+	err := r.check()
+	if err == nil && r.from != "" {
+		err = checkFrom(cmd.Flags(), "from", "baseline", "out", "json")
+	}
+	if err != nil {
 		return usageError{err}
 	}
 	files := peers.Files{Page: r.out}

@@ -22,11 +22,11 @@ const pageFile = "report.html"
 // besideFrom are the flags that have an effect with --from.
 var besideFrom = []string{"from", "baseline", "out", "overwrite", "json", "markdown", "metric"}
 
-// checkFrom refuses flags that have no effect with --from.
-func checkFrom(flags *pflag.FlagSet) error {
+// checkFrom refuses flags that have no effect with --from: all but those beside it.
+func checkFrom(flags *pflag.FlagSet, beside ...string) error {
 	var vain []string
 	flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(besideFrom, f.Name) {
+		if !slices.Contains(beside, f.Name) {
 			vain = append(vain, "--"+f.Name)
 		}
 	})
@@ -60,7 +60,7 @@ func (f *compareFlags) before() (*results.Report, error) {
 
 // redraw shows the results of an earlier comparison (--from).
 func (f *compareFlags) redraw(cmd *cobra.Command, baseline *results.Report) error {
-	if err := checkFrom(cmd.Flags()); err != nil {
+	if err := checkFrom(cmd.Flags(), besideFrom...); err != nil {
 		return err
 	}
 	r, file, err := loadResults("--from", f.from)
