@@ -77,7 +77,7 @@ func checkBusyHeldBack(t *trial) {
 				specs = append(specs, w.bulk(min(left, 16_000)))
 			}
 			there.post(specs...)
-			there.post(w.bulk(16<<10))
+			there.post(w.bulk(16 << 10))
 			a.resume()
 			w.settle()
 		}
