@@ -24,7 +24,7 @@ type Flags uint8
 const (
 	NoCarrier    Flags = 1 << iota // up, but its cable leads nowhere at present
 	PointToPoint                   // a tunnel or a serial line: exactly one other end
-	Loopback                       // the kernel's loopback device
+	Loopback                       // the kernel's loopback device, or a dummy
 	Tunnel                         // what it sends travels, wrapped up, through another interface: VXLAN, GRE, WireGuard, TUN
 	Enclosed                       // a bridge with no card in it, as docker0: it leads to what runs on this machine only
 
@@ -56,7 +56,7 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s (%s)", a.Addr(), a.Interface)
 }
 
-// ofHost reports whether the address is one more on the loopback interface: the host's own rather than a card's. Hosts
+// ofHost reports whether the address is one more on the loopback interface, or on a dummy: the host's own rather than a card's. Hosts
 // that take part in routing have such, and perhaps no other. Any card may carry it.
 func (a Address) ofHost() bool { return a.Flags&Loopback != 0 && !a.Addr().IsLoopback() }
 

@@ -45,7 +45,7 @@
 // quality, less than any card's, whatever speed its driver states. A tunnel whose
 // underlay is not known serves only if nothing else does. So does a bridge without a
 // card in it, such as docker0: no other host is behind it. So does an address of the host's own, on
-// the loopback interface: any card may carry it.
+// the loopback interface or a dummy: any card may carry it.
 //
 // [Match] chooses pairs so that the sum of their weights is the largest
 // possible, with each interface used at most once. Many pairs are no aim: a pair

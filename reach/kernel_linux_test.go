@@ -279,6 +279,8 @@ func TestCarrier(t *testing.T) {
 		&netlink.Vxlan{LinkAttrs: netlink.LinkAttrs{Index: 71, MasterIndex: 70, NetNsID: -1}, VtepDevIndex: 2},
 		&netlink.Bridge{LinkAttrs: at(80, 0, -1)},
 		&netlink.Vlan{LinkAttrs: at(81, 50, -1)},
+		// An address of the host's own.
+		&netlink.Dummy{LinkAttrs: at(90, 0, -1)},
 	}
 	held := []netlink.Addr{{LinkIndex: 3, IPNet: &net.IPNet{IP: inside.AsSlice()}}}
 	g := newGround(links, held, func(to netip.Addr) int {
@@ -292,7 +294,7 @@ func TestCarrier(t *testing.T) {
 		2: {}, 3: {2, 0}, 4: {2, 0}, 5: {}, 6: {}, 7: {}, 10: {2, 0},
 		20: {2, Tunnel}, 21: {2, Tunnel}, 22: {2, Tunnel}, 23: {2, Tunnel}, 24: {0, Tunnel}, 25: {0, Tunnel}, 26: {0, Tunnel}, 27: {0, Tunnel},
 		28: {0, Tunnel}, 29: {0, Tunnel},
-		40: {0, Enclosed}, 50: {52, 0}, 60: {}, 70: {2, Tunnel}, 80: {0, Enclosed}, 81: {52, 0},
+		40: {0, Enclosed}, 50: {52, 0}, 60: {}, 70: {2, Tunnel}, 80: {0, Enclosed}, 81: {52, 0}, 90: {0, Loopback},
 	} {
 		device, flags := g.carrier(g.links[index])
 		assert.Equal(t, want.device, device, "interface %d", index)

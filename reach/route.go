@@ -45,7 +45,7 @@ const (
 //	 25  the same, a private and a public address
 //	  0  by another interface than the local address's, or no route
 //
-// An address on the loopback interface, but for the loopback addresses, goes by any interface.
+// An address on the loopback interface or a dummy, but for the loopback addresses, goes by any interface.
 //
 // Data may go in the clear: the policy does not know whether the transport encrypts it. So
 // public addresses serve only where no private ones join the hosts as directly; they are

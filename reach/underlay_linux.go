@@ -52,7 +52,7 @@ func newGround(links []netlink.Link, addrs []netlink.Addr, route func(netip.Addr
 
 // carrier returns the index of the interface at the bottom of a stack. It is 0 if l stands
 // by itself, or on something that is not known. Flags say whether there is a tunnel in the
-// stack, or a bridge that is enclosed.
+// stack, a bridge that is enclosed, or a dummy, which like the loopback device leads nowhere.
 func (g *ground) carrier(l netlink.Link) (device int, flags Flags) {
 	return g.descend(l, len(g.links)) // a stack is no higher than there are interfaces
 }
@@ -71,6 +71,8 @@ func (g *ground) descend(l netlink.Link, left int) (device int, flags Flags) {
 			device, _ = g.on(below, left)
 		}
 		return device, Tunnel
+	case kind == "dummy":
+		return 0, Loopback
 	case kind == "bridge":
 		return g.bridge(l, left)
 	}
