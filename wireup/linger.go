@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/strandmp/strand/internal/overdue"
 )
 
 const (
@@ -30,9 +32,10 @@ type Leaver interface {
 }
 
 // Leave has a connection leave, for two seconds at most: until it calls [Manager.Left], or the module is
-// closed. The transport goes on to watch it, and calls its Work when something has come or there is room.
+// closed. A process that was stopped meanwhile has a moment more. The transport goes on to watch it, and calls its
+// Work when something has come or there is room.
 func (m *Manager) Leave(l Leaver) {
-	m.leaving[l] = m.loop.After(lingerTime, func() { m.Left(l) })
+	m.leaving[l] = overdue.After(m.loop, lingerTime, func() { m.Left(l) })
 }
 
 // Left ends a connection that was leaving, by [Leaver.End], unless that was done before.

@@ -21,6 +21,7 @@ type (
 func (patient) Linger()                                   { <-time.After(time.Millisecond) }
 func (patientHost) Loop() btl.Loop                        { return patientLoop{} }
 func (patientLoop) After(time.Duration, func()) btl.Timer { return noTimer{} }
+func (patientLoop) Now() int64                            { return 0 }
 func (noTimer) Stop()                                     {}
 
 // A guest is a connection that leaves. It is confirmed after some time, or goes by itself.
@@ -72,4 +73,46 @@ func TestFarewell(t *testing.T) {
 			assert.Equal(t, g.ended, g.worked, "what has come is read before the end")
 		})
 	}
+}
+
+// A late loop is one whose process is stopped now and then.
+type (
+	lateLoop struct {
+		btl.Loop
+		now  int64
+		fire func()
+	}
+	lateHost struct {
+		btl.Host
+		l *lateLoop
+	}
+)
+
+func (h lateHost) Loop() btl.Loop { return h.l }
+func (l *lateLoop) Now() int64    { return l.now }
+func (*lateLoop) Stop()           {}
+
+func (l *lateLoop) After(_ time.Duration, f func()) btl.Timer {
+	l.fire = f
+	return l
+}
+
+// passes has time pass, of which nothing else sees anything.
+func (l *lateLoop) passes(d time.Duration) {
+	l.now += int64(d)
+	l.fire()
+}
+
+// A connection whose process was stopped while it left is not at its end before it could work.
+func TestWhoWasStoppedLeavesLater(t *testing.T) {
+	l := new(lateLoop)
+	m := NewManager(lateHost{l: l}, patient{}, Config{})
+	g := &guest{t: t, m: m}
+	m.Leave(g)
+	l.passes(10 * time.Second)
+	assert.Zero(t, g.ended)
+	assert.Len(t, m.Leaving(), 1)
+	l.passes(time.Second)
+	assert.NotZero(t, g.ended)
+	assert.Empty(t, m.Leaving())
 }
