@@ -51,7 +51,7 @@ func TestCommands(t *testing.T) {
 		want []string
 	}{
 		{"version", "version", []string{" in github.com/strandmp/strand/examples/hello-transport "}},
-		{"info", "info --btl unix,self", []string{"\n  unix  ", "  16K  64K  "}},
+		{"info", "info --btl unix,self", []string{"\n  unix  ", "  16K    64K    "}},
 		{"parameters", "info --param btl unix --level developer", []string{"btl_unix_queue", "btl_unix_connect_timeout"}},
 		{"bench", "bench pingpong --btl unix,self --sizes 8,64K --iters 3 --warmup 0", []string{"\n65536 ", "# unix @strand-"}},
 		{"run", "run -n 2 --btl unix,self " + self(t) + " bench rate --sizes 8 --iters 2 --window 2", []string{"# unix @strand-"}},
