@@ -231,10 +231,13 @@ func (l Layout[T]) Of(values []T) View {
 
 // outside is the error for a layout that goes beyond its slice.
 func outside(low, high, each, length int) error {
-	first, last := low/each, (high-1)/each
-	if low < 0 {
-		first = -((-low + each - 1) / each)
+	index := func(at int) int { // also of one before the slice
+		if at < 0 {
+			return -((-at + each - 1) / each)
+		}
+		return at / each
 	}
+	first, last := index(low), index(high-1)
 	return fmt.Errorf("the layout picks values %d to %d: the slice has %d", first, last, length)
 }
 

@@ -57,6 +57,7 @@ func TestViewsBeyondTheirSlice(t *testing.T) {
 	assert.Equal(t, 9, column.Reach())
 	assert.NoError(t, column.Of(make([]int32, 9)).Err())
 	assert.EqualError(t, column.Of(make([]int32, 8)).Err(), "the layout picks values 0 to 8: the slice has 8")
+	assert.EqualError(t, Contiguous[int32](2).At(-4).Of(make([]int32, 9)).Err(), "the layout picks values -4 to -3: the slice has 9")
 	assert.EqualError(t, column.At(-1).Of(make([]int32, 9)).Err(), "the layout picks values -1 to 7: the slice has 9")
 	assert.EqualError(t, Contiguous[int32](1).Of(nil).Err(), "the layout picks values 0 to 0: the slice has 0")
 	assert.NoError(t, Vector[int32](0, 5, 7).Of(nil).Err())
