@@ -136,7 +136,7 @@ func TestCompareInterruptedEarly(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	require.Eventually(t, func() bool { return holdsNetworks(cmd.Process.Pid) || len(ended) > 0 }, time.Minute, time.Millisecond)
-	require.NoError(t, cmd.Process.Signal(os.Interrupt), out.String())
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.ErrorAs(t, <-ended, &exit, out.String())
 	assert.Equal(t, 128+int(syscall.SIGINT), exit.ExitCode(), out.String())
 	assert.Contains(t, out.String(), "ended by interrupt")
