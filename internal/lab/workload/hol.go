@@ -73,16 +73,21 @@ func (h HOL) timesTag() int { return h.Tags }
 
 // send sends at its pace, whatever becomes of what was sent before, and returns what
 // rank 1 has seen.
-func (h HOL) send(ctx context.Context, c *strand.Comm) (Result, error) {
+func (h HOL) send(ctx context.Context, c *strand.Comm) (_ Result, err error) {
 	content := newPayload(h.Size)
 	heads, requests := make([][numberBytes]byte, h.Messages), make([]strand.Request, h.Messages)
 	planned := make([]int64, h.Messages)
+	pace, err := newAlarm(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, pace.close()) }()
 	start, err := clock()
 	if err != nil {
 		return nil, err
 	}
 	for i := range h.Messages {
-		if planned[i], err = h.await(ctx, start, i); err != nil {
+		if planned[i], err = h.await(ctx, pace, start, i); err != nil {
 			return nil, err
 		}
 		binary.LittleEndian.PutUint64(heads[i][:], uint64(i))
@@ -102,7 +107,7 @@ func (h HOL) send(ctx context.Context, c *strand.Comm) (Result, error) {
 
 // await waits until a message is to leave, and returns that time. If the time has passed it
 // returns at once. Without a pace the time is now.
-func (h HOL) await(ctx context.Context, start int64, message int) (planned int64, err error) {
+func (h HOL) await(ctx context.Context, pace *alarm, start int64, message int) (planned int64, err error) {
 	now, err := clock()
 	if err != nil {
 		return 0, err
@@ -114,13 +119,7 @@ func (h HOL) await(ctx context.Context, start int64, message int) (planned int64
 	case planned <= now:
 		return planned, context.Cause(ctx)
 	}
-	timer := time.NewTimer(time.Duration(planned - now))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return planned, context.Cause(ctx)
+	return planned, pace.wait(ctx, planned)
 }
 
 func (h HOL) result(planned []int64, times []byte) *HOLResult {
