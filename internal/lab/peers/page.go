@@ -208,7 +208,7 @@ func (c *Comparison) text() string {
 		return "–"
 	}
 	text := bench.Digits(c.Ratio.Value)
-	if i := c.Ratio.Interval; i.Level > 0 {
+	if i := c.Ratio.Interval; i.Sure() { // others are of less than 95 %
 		text += fmt.Sprintf(" (%s–%s)", bench.Digits(i.Low), bench.Digits(i.High))
 	}
 	switch c.Verdict {

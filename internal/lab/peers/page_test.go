@@ -68,6 +68,16 @@ func TestPage(t *testing.T) {
 	assert.Contains(t, r.Page(nil, "p"), "*no reason is given yet*")
 }
 
+// The page says that intervals are of 95 %. Those of fewer than six rounds are not, and are not shown.
+func TestPageOfFewRounds(t *testing.T) {
+	r := synthetic(tcp, stream, streamOf(8<<10), 5, map[string]float64{"strand": 8, "openmpi defaults": 6.4, "raw bbr": 4})
+	assert.Contains(t, r.Page(nil, "performance"), "| 0.50 | ? 0.80 | – |")
+	for _, l := range r.lines(&r.Tables[0]) {
+		require.Len(t, l.Points, 1)
+		assert.Zero(t, l.Points[0].Low+l.Points[0].High, l.Name)
+	}
+}
+
 func TestPublish(t *testing.T) {
 	f := Files{Page: filepath.Join(t.TempDir(), "PERFORMANCE.md")}
 	require.NoError(t, f.Check())

@@ -65,7 +65,11 @@ func (r *Report) lines(t *Table) []report.Line {
 			all, at = append(all, report.Line{Name: name}), len(all)
 		}
 		if c.Ratio.Value > 0 {
-			all[at].Points = append(all[at].Points, report.Point{X: x, Y: c.Ratio.Value, Low: c.Ratio.Interval.Low, High: c.Ratio.Interval.High})
+			p := report.Point{X: x, Y: c.Ratio.Value}
+			if i := c.Ratio.Interval; i.Sure() {
+				p.Low, p.High = i.Low, i.High
+			}
+			all[at].Points = append(all[at].Points, p)
 		}
 	}
 	for i := range t.Rows {
