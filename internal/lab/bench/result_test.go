@@ -80,6 +80,17 @@ func TestTable(t *testing.T) {
 	assert.Contains(t, b.String(), "# INVALID: 8 bytes: raw's median")
 }
 
+// NetPIPE does not tell what processor time it took: that is not none.
+func TestProcessorTimeThatIsNotKnown(t *testing.T) {
+	c := Comparison{Cells: []Cell{{Workload: PingPong, Pairs: 1, Window: 1, Size: 8}}, Blocks: 4}
+	s := newSamples(2, 1)
+	s.add(0, 0, block{6, 12})
+	s.add(1, 0, block{5, 0})
+	var b strings.Builder
+	require.NoError(t, c.result([]Contender{{Name: strandName}, {Name: "openmpi"}}, s).WriteTable(&b))
+	assert.Contains(t, b.String(), " 12.0 / –\n")
+}
+
 // With enough blocks a ratio has an interval, which is that of rates where the ratio is.
 func TestIntervals(t *testing.T) {
 	ours, theirs := []float64{6, 6, 6, 6, 6, 9}, []float64{12, 12, 12, 8, 12, 12}

@@ -202,7 +202,7 @@ func (r *Result) columns(row CompareRow) []string {
 	if r.hasWindows() {
 		columns = append([]string{strconv.Itoa(row.Window)}, columns...)
 	}
-	processor := []string{Digits(r.Workload.Processor(row.Size, row.Strand.Processor))}
+	processor := []string{r.processor(row.Size, row.Strand)}
 	for _, p := range row.Peers {
 		figures := r.figures(row.Size, p.Times)
 		if r.hasVariants() && p.Variant != "" {
@@ -212,9 +212,17 @@ func (r *Result) columns(row CompareRow) []string {
 		if p.Name == rawName {
 			columns = append(columns, fmt.Sprintf("%.0f %%", 100*p.Times.Spread()))
 		}
-		processor = append(processor, Digits(r.Workload.Processor(row.Size, p.Times.Processor)))
+		processor = append(processor, r.processor(row.Size, p.Times))
 	}
 	return append(columns, strings.Join(processor, " / "))
+}
+
+// processor is the processor time, or a dash: NetPIPE does not tell it.
+func (r *Result) processor(size int, s Summary) string {
+	if s.Processor == 0 {
+		return "–"
+	}
+	return Digits(r.Workload.Processor(size, s.Processor))
 }
 
 // ratio is the ratio and, in brackets, its interval.
