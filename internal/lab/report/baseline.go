@@ -19,6 +19,8 @@ type change struct {
 	Contrast
 	table *table
 	cell  *results.Cell
+	// The time limits that most runs were not over within, then and now; 0 if most were.
+	limitThen, limitNow float64
 }
 
 // changes returns the changes of all cells that both reports have, and how many cells of the new
@@ -40,7 +42,9 @@ func changes(now, then *results.Report) (all []change, without int) {
 				without++
 				continue
 			}
-			all = append(all, change{changeOf(r.cell, before, t.metric, r.Name, control), t, r.cell})
+			all = append(all, change{
+				changeOf(r.cell, before, t.metric, r.Name, control), t, r.cell, exceeded(before, r.Name, t.metric), exceeded(r.cell, r.Name, t.metric),
+			})
 		}
 	}
 	return all, without
@@ -137,7 +141,7 @@ func againstBaseline(now, then *results.Report) *pageTable {
 		}
 		unit := c.table.metric.Unit
 		cells := []string{
-			c.Name, medianText(c.BaseLine, unit), medianText(c.Values, unit), c.quotient(), ratioText(c.Ratio), between(sure(c.Ratio), times), word,
+			c.Name, medianText(c.BaseLine, unit, c.limitThen), medianText(c.Values, unit, c.limitNow), c.quotient(), ratioText(c.Ratio), between(sure(c.Ratio), times), word,
 		}
 		row := pageRow{"", c.Verdict.class(), cells, ""}
 		if c.cell != before {
@@ -149,9 +153,12 @@ func againstBaseline(now, then *results.Report) *pageTable {
 	return out
 }
 
-// medianText writes a median; "–" where no run has succeeded.
-func medianText(s stats.Summary, unit results.Unit) string {
-	if s.N == 0 {
+// medianText writes a median; "–" where no run has succeeded. If most were not over within a limit, that is what is known.
+func medianText(s stats.Summary, unit results.Unit, limit float64) string {
+	switch {
+	case limit > 0:
+		return "> " + quantity(unit, limit)
+	case s.N == 0:
 		return "–"
 	}
 	return quantity(unit, s.Median)
@@ -167,7 +174,7 @@ func ratioText(r stats.Ratio) string {
 
 // quotient is the median of now divided by that of then; "–" where one of them is missing, or 0.
 func (c *change) quotient() string {
-	if !(c.Values.Median > 0 && c.BaseLine.Median > 0) {
+	if !(c.Values.Median > 0 && c.BaseLine.Median > 0) || c.limitThen > 0 || c.limitNow > 0 {
 		return "–"
 	}
 	return times(c.Values.Median / c.BaseLine.Median)

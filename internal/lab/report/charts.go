@@ -155,7 +155,7 @@ func (t *table) curves(d dimension) []drawing {
 				positions[x] = true
 				ticks = append(ticks, tick{Value: x, Label: textOf(r.cell, d.name)})
 			}
-			if r.Values.N > 0 {
+			if r.hasMedian() {
 				medians = append(medians, r.Values.Median)
 				lowest = min(lowest, least(r.Values))
 			}
@@ -174,7 +174,7 @@ func (t *table) curves(d dimension) []drawing {
 		}
 		for _, r := range rows {
 			x := d.of(r.cell)
-			if r.Values.N == 0 || !positions[x] {
+			if !r.hasMedian() || !positions[x] {
 				continue
 			}
 			i := shown(r.Values)

@@ -159,18 +159,23 @@ func (p *published) row(c *results.Cell, first, second *results.Variant) []strin
 	if first == nil || second == nil {
 		return append(cells, "–", "–", "", "")
 	}
-	con := contrast(c, m, second.Name, first.Name)
-	for _, s := range []stats.Summary{con.BaseLine, con.Values} {
-		if s.N > 0 {
-			cells = append(cells, quantity(m.Unit, s.Median))
-		} else {
-			cells = append(cells, "–")
-		}
+	con, limited := contrast(c, m, second.Name, first.Name), false
+	for _, of := range []struct {
+		name   string
+		values stats.Summary
+	}{{first.Name, con.BaseLine}, {second.Name, con.Values}} {
+		limit := exceeded(c, of.name, m)
+		limited = limited || limit > 0
+		cells = append(cells, medianText(of.values, m.Unit, limit))
 	}
-	if con.Ratio.Value == 0 {
-		return append(cells, "", "")
+	ratio, interval := "", between(sure(con.Ratio), times)
+	if con.Ratio.Value > 0 && !limited {
+		ratio = times(con.Ratio.Value)
 	}
-	return append(cells, times(con.Ratio.Value), between(sure(con.Ratio), times))
+	if con.Verdict == Failed || con.Verdict == Late {
+		interval = con.Verdict.word()
+	}
+	return append(cells, ratio, interval)
 }
 
 // figure writes a published number as it was printed, with its unit.

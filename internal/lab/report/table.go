@@ -33,11 +33,16 @@ type row struct {
 	note string    // why there is no result, or not of all runs
 
 	// exceeded is the time limit, in seconds, that most runs were not over within; 0 if most were. A
-	// median of the others would hide that.
-	exceeded float64
-	isBase   bool
-	index    int // of the variant among all
+	// median of the others would hide that, and so would a ratio of the others, of this variant or of
+	// the base (besideExceeded).
+	exceeded       float64
+	besideExceeded bool
+	isBase         bool
+	index          int // of the variant among all
 }
+
+// hasMedian tells whether the median of the runs that succeeded says what a row is about.
+func (r *row) hasMedian() bool { return r.Values.N > 0 && r.exceeded == 0 }
 
 // besides are metrics that a table has next to the headline.
 var besides = map[results.WorkloadName][]string{
@@ -117,11 +122,14 @@ func (t *table) medians(of func(*row) float64) []float64 {
 func (t *table) row(r *results.Report, cell *results.Cell, head []string, index int) row {
 	v := &r.Variants[index]
 	out := row{cell: cell, head: head, Contrast: contrast(cell, t.metric, v.Name, t.base), isBase: v.Name == t.base, index: index}
-	if t.metric.Name == results.RunTime {
-		out.exceeded = exceeded(cell.Of(v.Name))
-	}
+	out.exceeded = exceeded(cell, v.Name, t.metric)
+	out.besideExceeded = out.exceeded > 0 || exceeded(cell, t.base, t.metric) > 0
 	for _, m := range t.also {
-		out.also = append(out.also, stats.Median(cell.Values(v.Name, m.Name)))
+		median := 0.0
+		if out.exceeded == 0 {
+			median = stats.Median(cell.Values(v.Name, m.Name))
+		}
+		out.also = append(out.also, median)
 	}
 	failures := cell.Failures(v.Name)
 	notes := []string{tooSlow(cell.Of(v.Name)), tooLate(cell, v.Name, t.metric)}
@@ -201,10 +209,12 @@ func (t *table) cells(r *row) []string {
 
 func (r *row) ratioCells() []string {
 	switch {
-	case r.isBase && r.Values.N > 0:
+	case r.isBase && r.Values.N > 0 && r.exceeded == 0:
 		return []string{"1", "", ""}
 	case r.isBase || r.Ratio.Value == 0:
 		return []string{"", "", ""}
+	case r.besideExceeded:
+		return []string{"", "", r.Verdict.word()}
 	}
 	return []string{times(r.Ratio.Value), between(sure(r.Ratio), times), r.Verdict.word()}
 }
@@ -249,9 +259,13 @@ func unables(r *results.Report) []string {
 	return all
 }
 
-// exceeded is the time limit that most of some runs were not over within; 0 if most were.
-func exceeded(runs []results.Run) (limit float64) {
-	late := 0
+// exceeded is the time limit that most of a variant's runs were not over within, where it is the run time that is compared; 0 if
+// most were.
+func exceeded(c *results.Cell, variant string, m results.Metric) (limit float64) {
+	if m.Name != results.RunTime {
+		return 0
+	}
+	late, runs := 0, c.Of(variant)
 	for _, r := range runs {
 		if r.Exceeded > 0 {
 			late++

@@ -109,6 +109,63 @@ func TestRunsThatWereNotOver(t *testing.T) {
 	assert.Contains(t, over(few+1), "> 180")
 }
 
+// There the few that were over are the quickest. They are in no plot, no ratio and nothing beside, and neither are they what
+// is set beside the thesis or another comparison.
+func TestRunsThatWereOverAreNotShownForThoseThatWereNot(t *testing.T) {
+	before, r := synthetic(), synthetic()
+	cell := &r.Cells[0]
+	over := false
+	for i := range cell.Runs {
+		run := &cell.Runs[i]
+		switch {
+		case run.Variant != "tcp":
+		case !over:
+			over, run.Metrics[results.RunTime] = true, 77.7
+		default:
+			run.Error, run.Exceeded, run.Metrics = "too long", 180, nil
+		}
+	}
+	require.NoError(t, r.Check())
+
+	var b bytes.Buffer
+	require.NoError(t, report.WriteTable(&b, r))
+	_, farm, _ := strings.Cut(b.String(), "Farm:")
+	farm, _, _ = strings.Cut(farm, "Head-of-line")
+	assert.NotContains(t, farm, "77.7")
+	assert.Regexp(t, `> 180 *5 failed`, farm)
+	assert.Regexp(t, `sctp\(streams=10\) +6 +[0-9.]+ +[0-9.]+ – [0-9.]+ +runs failed`, farm)
+
+	text := page(t, r, before)
+	assert.NotContains(t, text, "77.7 s at", "a plot")
+	_, published, _ := strings.Cut(text, `<section id="published">`)
+	published, _, _ = strings.Cut(published, "</section>")
+	assert.NotContains(t, published, "77.7")
+	assert.Contains(t, published, "&gt; 180 s")
+	assert.Contains(t, published, "runs failed")
+
+	for _, reports := range [][2]*results.Report{{r, before}, {before, r}} {
+		b.Reset()
+		require.NoError(t, report.WriteBaseline(&b, reports[0], reports[1]))
+		assert.NotContains(t, b.String(), "77.7")
+		assert.Contains(t, b.String(), "> 180 s")
+	}
+}
+
+// Of what a table has beside the run time, too, there is nothing.
+func TestNothingBesideARunTimeThatIsNotKnown(t *testing.T) {
+	m := newMaker(1, 6)
+	cell := m.cell(results.NAS, map[string]any{"kernel": "cg", "class": "W"}, 4, 0, 1)
+	for i := range cell.Runs {
+		run := &cell.Runs[i]
+		if run.Metrics[results.Operations] = 55.5e6; run.Variant == "tcp" && run.Round > 0 {
+			run.Error, run.Exceeded, run.Metrics = "too long", 180, nil
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, report.WriteTable(&b, m.r))
+	assert.Equal(t, 2, strings.Count(b.String(), "55.5"), b.String())
+}
+
 // Errors come from anywhere; they must not paint the terminal.
 func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 	var b bytes.Buffer
