@@ -54,9 +54,9 @@ func intervalOf(sorted []float64) Interval {
 func medianPlace(n int) (place int, level float64) {
 	// The chance that no more than so many of n values are below the median.
 	term := math.Exp2(-float64(n))
-	if term == 0 { // n > 1074: the normal approximation is right to three digits
-		z := 1.96
-		place = int((float64(n) - z*math.Sqrt(float64(n))) / 2)
+	if term == 0 { // n > 1074: the normal approximation is right to three digits, with half a value for that values are whole
+		const z = 1.96
+		place = int((float64(n) - 1 - z*math.Sqrt(float64(n))) / 2)
 		return place, wanted
 	}
 	tail := term

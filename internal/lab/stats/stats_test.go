@@ -1,6 +1,7 @@
 package stats_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -55,6 +56,29 @@ func TestIntervalsOfMedians(t *testing.T) {
 		assert.Equal(t, c.n >= stats.Enough, s.Interval.Sure(), "%d", c.n)
 	}
 	assert.Zero(t, stats.Summarize(nil))
+}
+
+// Of more values than 2⁻ⁿ can be written for, intervals keep their promise too, and are no wider than they have to be.
+func TestIntervalsOfManyValues(t *testing.T) {
+	logGamma := func(n int) float64 {
+		v, _ := math.Lgamma(float64(n))
+		return v
+	}
+	for _, n := range []int{1000, 1074, 1075, 1076, 1077, 1078, 1079, 1080, 1200, 1201, 1300, 1301, 5000, 5001, 10_000, 20_001} {
+		sample := make([]float64, n)
+		for i := range sample {
+			sample[i] = float64(i)
+		}
+		s := stats.Summarize(sample)
+		tail := 0.0 // the chance that no more values are below the median than are left out
+		for k := range int(s.Interval.Low) + 1 {
+			tail += math.Exp(logGamma(n+1) - logGamma(k+1) - logGamma(n-k+1) - float64(n)*math.Ln2)
+		}
+		assert.GreaterOrEqual(t, 1-2*tail, s.Interval.Level-1e-9, "%d", n)
+		assert.InDelta(t, 1-2*tail, s.Interval.Level, 0.01, "%d", n)
+		assert.Equal(t, float64(n-1), s.Interval.Low+s.Interval.High)
+		assert.True(t, s.Interval.Sure())
+	}
 }
 
 func TestRatiosByRound(t *testing.T) {
