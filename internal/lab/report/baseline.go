@@ -187,7 +187,7 @@ func baselineCaption(now, then *results.Report, all []change, without int) strin
 		count[c.Verdict]++
 	}
 	text := fmt.Sprintf("Against the comparison of %s", then.Started.Format("2 January 2006, 15:04"))
-	judged := count[Better] + count[Worse] + count[NoneNow] + count[TooFew] + count[Failed] + count[Late]
+	judged := count[Better] + count[Worse] + count[NoneNow] + count[TooFew] + count[Failed] + count[Late] + count[Slow]
 	switch control := controlOf(now, then); {
 	case now.Format != then.Format:
 		text += fmt.Sprintf(": no verdict, since the two did not measure the same (format %d, now %d)", then.Format, now.Format)
@@ -205,6 +205,9 @@ func baselineCaption(now, then *results.Report, all []change, without int) strin
 	}
 	if n := count[Late]; n > 0 {
 		text += fmt.Sprintf(", the emulator was late in %d", n)
+	}
+	if n := count[Slow]; n > 0 {
+		text += fmt.Sprintf(", the machine was too slow in %d", n)
 	}
 	if without > 0 {
 		text += fmt.Sprintf("; %d have no counterpart there", without)

@@ -12,7 +12,8 @@
 // share the moment and the chances of their network. There is a difference where the interval of
 // the rounds' median ratio leaves out 1; below six rounds there is no such interval. There is no
 // verdict where runs of either side failed, since a bound of time makes the slowest fail. Nor is
-// there one where the emulator was late beside the delay that it was to make. The finding says
+// there one where the emulator was late beside the delay that it was to make, or lost frames that
+// it should not have lost. The finding says
 // how many differences chance alone would show in so many comparisons.
 //
 // Two comparisons are of two days, and have no rounds in common. So they need a control, a

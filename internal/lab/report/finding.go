@@ -83,7 +83,7 @@ func outcome(count map[Verdict]int, base string) string {
 	for _, c := range []struct {
 		v    Verdict
 		text string
-	}{{Better, "better than " + base}, {Worse, "worse than " + base}, {NoneNow, "no difference seen"}, {TooFew, "too few runs to tell"}, {Failed, "runs failed"}, {Late, "emulator late"}} {
+	}{{Better, "better than " + base}, {Worse, "worse than " + base}, {NoneNow, "no difference seen"}, {TooFew, "too few runs to tell"}, {Failed, "runs failed"}, {Late, "emulator late"}, {Slow, "machine too slow"}} {
 		if count[c.v] > 0 {
 			parts = append(parts, fmt.Sprintf("%s in %d", c.text, count[c.v]))
 		}
@@ -112,7 +112,7 @@ func (t *table) findings() []finding {
 	var all []finding
 	for i := range t.rows {
 		row := &t.rows[i]
-		if row.isBase || row.Ratio.Value == 0 && row.Verdict != Failed && row.Verdict != Late {
+		if row.isBase || row.Ratio.Value == 0 && !row.Verdict.doubtful() {
 			continue
 		}
 		all = append(all, finding{row.Contrast, t.workload, t.metric, textsOf(row.cell, t.varying)})
@@ -159,6 +159,8 @@ func (f *finding) claim() string {
 		return fmt.Sprintf("no difference can be seen between %s and %s: %s, medians %s", f.Name, f.Base, f.metric.Text, medians)
 	case Late:
 		return fmt.Sprintf("the emulated network was late, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
+	case Slow:
+		return fmt.Sprintf("the machine was too slow for the emulated network, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
 	case Failed:
 		return fmt.Sprintf("runs failed, so that nothing can be said of %s and %s%s", f.Name, f.Base, f.ofOthers(medians))
 	}
@@ -170,7 +172,7 @@ func (f *finding) ofOthers(medians string) string {
 	if f.Ratio.Value == 0 {
 		return ""
 	}
-	if f.Verdict == Late {
+	if f.Verdict == Late || f.Verdict == Slow {
 		return fmt.Sprintf(": %s, medians %s", f.metric.Text, medians)
 	}
 	return fmt.Sprintf(": %s of the others, medians %s", f.metric.Text, medians)

@@ -267,6 +267,28 @@ func TestNoVerdictWhereTheEmulatorWasLate(t *testing.T) {
 	}
 }
 
+// Where the machine lost frames of most runs by itself, what was measured is the machine's too.
+func TestNoVerdictWhereTheMachineWasTooSlow(t *testing.T) {
+	for spoilt, slow := range map[int]bool{0: false, 2: false, 3: true, 6: true} {
+		r := pair([]float64{10, 11, 10.5, 10.2, 10.8, 10.5}, []float64{5, 5.1, 5.2, 4.9, 5, 5})
+		n := 0
+		for i := range r.Cells[0].Runs {
+			if run := &r.Cells[0].Runs[i]; run.Variant == tcp && n < spoilt {
+				run.Network.Spoilt = run.Network.Sent / 50
+				n++
+			}
+		}
+		assert.Equal(t, !slow, strings.Contains(report.Finding(r), "is better than tcp"), "%d runs", spoilt)
+		assert.Equal(t, slow, strings.Contains(report.Finding(r), "machine too slow in 1"), "%d runs", spoilt)
+		text := page(t, r, nil)
+		assert.Equal(t, slow, strings.Contains(text, "The machine was too slow for the emulated network, so that nothing can be said of"), "%d runs", spoilt)
+		assert.Equal(t, spoilt > 0, strings.Contains(text, "Where most runs did so there is no verdict"), "%d runs", spoilt)
+		var markdown bytes.Buffer
+		require.NoError(t, report.WriteMarkdown(&markdown, r, r))
+		assert.Equal(t, slow, strings.Contains(markdown.String(), "the machine was too slow in 1."), "%d runs", spoilt)
+	}
+}
+
 // A few frames that come late are what a 99th percentile consists of.
 func TestNoVerdictOfTailsWhereFewFramesAreLate(t *testing.T) {
 	m := newMaker(1, 6)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/lab/results"
+	"github.com/strandmp/strand/internal/lab/stats"
 )
 
 var (
@@ -187,7 +188,7 @@ func notices(r *results.Report) []string {
 		}
 	}
 	if slow > 0 {
-		all = append(all, fmt.Sprintf("The machine was too slow for the emulated network in %d of %d cells: frames were lost that should not have been, as their rows say. Ask for lower rates, or fewer ranks.", slow, len(r.Cells)))
+		all = append(all, fmt.Sprintf("The machine was too slow for the emulated network in %d of %d cells: frames were lost that should not have been, as their rows say. Where most runs did so there is no verdict. Ask for lower rates, or fewer ranks.", slow, len(r.Cells)))
 	}
 	return all
 }
@@ -206,6 +207,18 @@ func tooSlow(runs []results.Run) string {
 		return ""
 	}
 	return fmt.Sprintf("machine too slow: %.0f of %.0f frames lost that should not have been", spoilt, sent)
+}
+
+// mostlySpoilt tells whether the machine has lost more than next to none of the frames of most of some runs. Such a loss is the
+// machine's and no transport's, so it is no ground for a verdict, as it is none that frames were late.
+func mostlySpoilt(runs []results.Run) bool {
+	var shares []float64
+	for _, run := range runs {
+		if n := run.Network; n != nil {
+			shares = append(shares, float64(n.Spoilt)/max(1, float64(n.Sent)))
+		}
+	}
+	return stats.Median(shares) > spoiltShare
 }
 
 // section makes a workload's part of the page.

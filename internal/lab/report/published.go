@@ -172,7 +172,7 @@ func (p *published) row(c *results.Cell, first, second *results.Variant) []strin
 	if con.Ratio.Value > 0 && !limited {
 		ratio = times(con.Ratio.Value)
 	}
-	if con.Verdict == Failed || con.Verdict == Late {
+	if con.Verdict.doubtful() {
 		interval = con.Verdict.word()
 	}
 	return append(cells, ratio, interval)

@@ -16,6 +16,7 @@ const (
 	Worse
 	Failed    // runs of one side failed: they might have been its slowest
 	Late      // the emulator was late, beside the delay that was asked for
+	Slow      // the machine lost frames that should not have been lost
 	NoControl // nothing says how much of a change is the machine's
 	Control   // this variant is the control
 )
@@ -24,14 +25,14 @@ const (
 func (v Verdict) word() string {
 	return [...]string{
 		TooFew: "too few runs", NoneNow: "no difference seen", Better: "better", Worse: "worse", Failed: "runs failed",
-		Late: "emulator late", NoControl: "no control", Control: "control",
+		Late: "emulator late", Slow: "machine too slow", NoControl: "no control", Control: "control",
 	}[v]
 }
 
 // class is for the style sheet: where runs failed, or were late, the others are too few.
 func (v Verdict) class() string {
 	return [...]string{
-		TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse", Failed: "few", Late: "few", NoControl: "few", Control: "same",
+		TooFew: "few", NoneNow: "same", Better: "better", Worse: "worse", Failed: "few", Late: "few", Slow: "few", NoControl: "few", Control: "same",
 	}[v]
 }
 
@@ -72,8 +73,16 @@ func doubtOf(cell *results.Cell, m results.Metric, variants ...string) (v Verdic
 			return Late, true
 		}
 	}
+	for _, name := range variants {
+		if mostlySpoilt(cell.Of(name)) {
+			return Slow, true
+		}
+	}
 	return 0, false
 }
+
+// doubtful tells whether there were figures for a verdict, and something spoke against it.
+func (v Verdict) doubtful() bool { return v == Failed || v == Late || v == Slow }
 
 func verdictOf(r stats.Ratio, lessIsBetter bool) Verdict {
 	switch i := r.Interval; {
