@@ -32,6 +32,7 @@ type Engine struct {
 	lengths []int // of the frames in the buffers
 	frame   int   // the longest
 	epoch   time.Time
+	empty   time.Duration    // all that came before it was taken from the rings
 	clock   func() time.Time // time.Now, but for tests
 	polls   []unix.PollFd    // the ports, and what stops it
 	stop    int
@@ -140,9 +141,11 @@ const (
 // missing, so what is due by then can be delivered. Were one missing, it would be taken later and
 // find that later frames have passed the receiver's queue.
 func (e *Engine) collect() (taken int, complete time.Duration) {
-	complete = e.clock().Sub(e.epoch)
+	began, full := e.clock().Sub(e.epoch), false
+	complete = began
 	for _, p := range e.ports {
 		p.ready = p.count(fullTurn)
+		full = full || p.ready == fullTurn
 	}
 	// Every counted frame came before this reading, however long the thread has stood still.
 	wall := e.clock()
@@ -153,6 +156,9 @@ func (e *Engine) collect() (taken int, complete time.Duration) {
 			complete = min(complete, p.last)
 		}
 	}
+	if !full {
+		e.empty = began
+	}
 	return taken, complete
 }
 
@@ -162,9 +168,9 @@ func (e *Engine) take(host int, p *port, wall time.Time) {
 	for range p.ready {
 		packet := p.peek()
 		// How long ago the frame came. If a clock was set meanwhile, the difference tells
-		// nothing.
+		// nothing. But a thread that has stood still for long finds frames that are as old.
 		age := unixNow - packet.at
-		if age < 0 || age > time.Second {
+		if age < 0 || age > max(time.Second, now-e.empty) {
 			age = 0
 		}
 		p.last = max(p.last, now-age)

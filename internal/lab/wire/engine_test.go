@@ -82,6 +82,40 @@ func TestNoFrameIsEarlyWhereTheEngineIsPreempted(t *testing.T) {
 	}
 }
 
+// However long the engine has stood still, frames are on their way since they came: it is the engine that is late, and that is
+// what it says of itself. That goes for what it takes in later turns, too.
+func TestFramesThatWaitedForLongAreLate(t *testing.T) {
+	const delay, still = 5 * time.Millisecond, 3 * time.Second
+	k := newKernel(t, emulate.Uniform(2, emulate.Link{Path: emulate.Path{Delay: delay}}, 1))
+	k.collect()
+	k.time = k.time.Add(time.Millisecond)
+	const many = 2*fullTurn + 1
+	for range many {
+		k.send(0, 1)
+	}
+	sent := k.time.Sub(k.epoch)
+	k.time = k.time.Add(still)
+	for handed := 0; handed < many; {
+		k.collect()
+		k.time = k.time.Add(time.Millisecond)
+		for _, d := range k.net.Due(k.time.Sub(k.epoch), make([]emulate.Delivery, 0, many)) {
+			handed++
+			require.Equal(t, sent+delay, d.Due, "frame %d", handed)
+		}
+	}
+
+	// A clock that was set says nothing.
+	k.collect()
+	now := k.time
+	k.time = now.Add(-2 * time.Second)
+	k.send(0, 1)
+	k.time = now
+	k.collect()
+	due, some := k.net.Next()
+	require.True(t, some)
+	assert.Equal(t, now.Sub(k.epoch)+delay, due)
+}
+
 // What a turn leaves in a ring is not overtaken by what others sent after it: else the
 // receiver's queue would have sent the later frame first, and held the earlier ones up.
 func TestTimeGoesOnForAReceiverOfMany(t *testing.T) {
