@@ -164,6 +164,10 @@ func TestGoesOn(t *testing.T) {
 	assert.Equal(t, 9, old.Planned)
 	fresh.Tables[0].Rows[0].Size = 16
 	assert.ErrorContains(t, old.GoesOnAs(fresh), "the figures are of other cells")
+	fresh.Machine.CPUs++
+	assert.ErrorContains(t, old.GoesOnAs(fresh), "the figures are of another machine")
+	fresh.Machine, fresh.Congestion = old.Machine, "bbr"
+	assert.ErrorContains(t, old.GoesOnAs(fresh), "another kernel, memory, processors or congestion control")
 	fresh.Commit = "c2"
 	assert.ErrorContains(t, old.GoesOnAs(fresh), "the figures are of c1, this is c2")
 }

@@ -179,6 +179,9 @@ func (r *Report) GoesOnAs(fresh *Report) error {
 	if r.Commit != fresh.Commit {
 		return fmt.Errorf("--resume: the figures are of %s, this is %s: measure anew", r.Commit, fresh.Commit)
 	}
+	if r.Machine != fresh.Machine || r.Congestion != fresh.Congestion {
+		return errors.New("--resume: the figures are of another machine, or of this one with another kernel, memory, processors or congestion control: the page would say that all are of one; measure anew")
+	}
 	same := slices.EqualFunc(r.Tables, fresh.Tables, func(a, b Table) bool {
 		return a.Path() == b.Path() && slices.EqualFunc(a.Rows, b.Rows, func(a, b Row) bool { return a.Cell == b.Cell })
 	})
