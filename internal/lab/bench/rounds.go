@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -14,7 +15,7 @@ type spent struct {
 	began, ended time.Duration // by the host's clock, which all its processes share
 	processor    time.Duration // of all threads of the process, meanwhile
 	computed     time.Duration // before bursts
-	beside       time.Duration // of all processors, less the one on which the process computed
+	beside       time.Duration // of all other threads of the process, meanwhile
 }
 
 // rounds makes the iterations of an order and returns what they took, without the warm-up. Before
@@ -81,12 +82,16 @@ func (s *spent) compute(pause time.Duration) {
 	if pause == 0 {
 		return
 	}
-	before, start := processorTime(), time.Now()
+	// Whoever else wants the processor has a part of the time that passes. So what others of the process take is told from what
+	// the computing thread has had, and not from that time.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	all, own, start := processorTime(), threadTime(), time.Now()
 	for time.Since(start) < pause {
 	}
-	took := time.Since(start)
-	s.computed += took
-	s.beside += max(0, processorTime()-before-took)
+	s.computed += time.Since(start)
+	own = threadTime() - own
+	s.beside += max(0, processorTime()-all-own)
 }
 
 // share is the processor time beside the computing, in percent of that.
