@@ -1,11 +1,14 @@
 package compare
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/lab/workload"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/param"
 )
 
 // factsOf is what rank 0 knows of how its transport works here.
@@ -25,9 +28,9 @@ func factsOf(w *strand.World, o *workload.Outcome, transport string) map[string]
 		case "nodelay":
 			facts[results.FactNagle] = onOff(!w.Params().Bool(v.Spec.Name))
 		case "sndbuf":
-			facts[results.FactSendBuffer] = bufferText(v.Text)
+			facts[results.FactSendBuffer] = bufferText(v.Text, rawio.SetSendBuffer, rawio.SendBuffer)
 		case "rcvbuf":
-			facts[results.FactReceiveBuffer] = bufferText(v.Text)
+			facts[results.FactReceiveBuffer] = bufferText(v.Text, rawio.SetReceiveBuffer, rawio.ReceiveBuffer)
 		}
 	}
 	for _, c := range o.Members[0].Connections {
@@ -58,9 +61,26 @@ func onOff(on bool) string {
 	return "off"
 }
 
-func bufferText(size string) string {
-	if size == "0" {
+// bufferText says what a socket gets that asks for a buffer of so many bytes. The system gives less than that where it allows less,
+// and does not say so; what is asked for may be a transport's own default.
+func bufferText(asked string, set func(fd, n int) error, get func(fd int) (int, error)) string {
+	size, err := param.ParseSize(asked)
+	if err != nil {
+		return asked // by a transport that says it otherwise
+	}
+	if size == 0 {
 		return "left to the stack"
 	}
-	return size
+	fd, err := rawio.Stream(anyAddress)
+	if err != nil {
+		return asked
+	}
+	defer rawio.Close(fd)
+	if set(fd, int(size)) != nil {
+		return asked
+	}
+	if got, err := get(fd); err == nil && int64(got) < size {
+		return fmt.Sprintf("%s, asked for %s", param.FormatSize(int64(got)), asked)
+	}
+	return asked
 }
