@@ -235,7 +235,7 @@ func (m *Measurement) measure(ctx context.Context, s *set, got taken) (err error
 // round.
 func (m *Measurement) turns(ctx context.Context, s *set, jobs []bench.Job, row *Row, got taken) error {
 	o := m.orderFor(row.Cell)
-	sample := make([][]figures, len(jobs))
+	sample, failedHere := make([][]figures, len(jobs)), make([]bool, len(jobs))
 	began, patience := time.Now(), m.patience()
 	m.rowsLeft--
 	for block := range blocks(row.Cell) {
@@ -257,7 +257,7 @@ func (m *Measurement) turns(ctx context.Context, s *set, jobs []bench.Job, row *
 			}
 			if err != nil {
 				m.failed(s, i, errors.Join(err, jobs[i].Close()))
-				jobs[i] = nil
+				jobs[i], failedHere[i] = nil, true
 				continue
 			}
 			sample[i] = append(sample[i], figures{o.PerMessage(outcome.Took), o.PerMessage(outcome.Processor)})
@@ -265,11 +265,13 @@ func (m *Measurement) turns(ctx context.Context, s *set, jobs []bench.Job, row *
 	}
 	got[row] = map[string]figures{}
 	for i, all := range sample {
-		if jobs[i] == nil {
-			continue
-		}
 		c := Contender{Name: s.contenders[i].Name, Variant: s.contenders[i].Variant}
-		got[row][c.Key()] = middle(all)
+		switch {
+		case failedHere[i]:
+			got[row][c.Key()] = figures{time: failedTime}
+		case jobs[i] != nil:
+			got[row][c.Key()] = middle(all)
+		}
 	}
 	return nil
 }

@@ -115,3 +115,25 @@ func TestMeasurementGoesOnWithoutWhoFails(t *testing.T) {
 	assert.Empty(t, m.Report.Tables[0].Rows[0].Times[strandKey])
 	assert.Contains(t, m.Report.Page(nil, "p"), "## What went wrong")
 }
+
+// Who fails in a cell has that written down there, and nothing in those that follow in the round.
+func TestMeasurementTellsWhereSomebodyFailed(t *testing.T) {
+	leak.Check(t)
+	m := small(t)
+	rows := m.Report.Tables[0].Rows
+	rows[1] = Row{Cell: bench.Cell{Workload: bench.PingPong, Pairs: 1, Window: 1, Size: 16}}
+	m.Report.Tables[0].Rows = append(rows, Row{Cell: bench.Cell{Workload: bench.PingPong, Pairs: 1, Window: 1, Size: 32}})
+	m.Rounds = 1
+	m.order = func(c bench.Cell) bench.Order {
+		o := bench.Order{Cell: c, Iters: 2}
+		if c.Size == 16 {
+			o.Iters = 0 // which no process takes
+		}
+		return o
+	}
+	require.NoError(t, m.Run(t.Context()))
+	rows = m.Report.Tables[0].Rows
+	assert.Positive(t, rows[0].Times[strandKey][0])
+	assert.Equal(t, []float64{failedTime}, rows[1].Times[strandKey])
+	assert.Empty(t, rows[2].Times[strandKey])
+}

@@ -62,7 +62,7 @@ rate, Strand's over the peer's, so that more is. Peers run with their defaults a
 sockets that spin, without headers or matching.
 
 **✗** marks a cell whose whole interval is on the wrong side of its aim, **✗✗** one that is also further off than %.2f times; ? one that is not decided:
-fewer than %d rounds, or raw sockets were not steady in that cell. What has no aim has no mark. Processor time is of all ranks, user and system:
+fewer than %d rounds, raw sockets were not steady in that cell, or Strand failed there in some round. What has no aim has no mark. Processor time is of all ranks, user and system:
 Strand's, then raw's, Open MPI's and MPICH's. Who waits spins, so that two ranks which only talk use twice the time that passes.
 
 `, p.pictures, p.Command, len(p.Rounds), mostOff, stats.Enough)
@@ -204,10 +204,10 @@ func figure(from, value float64) string {
 
 // text is the ratio with its interval and mark.
 func (c *Comparison) text() string {
-	if c.Ratio.N == 0 {
+	if c.Ratio.N == 0 && c.Verdict == NoAim {
 		return "–"
 	}
-	text := bench.Digits(c.Ratio.Value)
+	text := figure(c.Ratio.Value, c.Ratio.Value)
 	if i := c.Ratio.Interval; i.Sure() { // others are of less than 95 %
 		text += fmt.Sprintf(" (%s–%s)", bench.Digits(i.Low), bench.Digits(i.High))
 	}

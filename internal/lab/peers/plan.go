@@ -22,12 +22,15 @@ type Table struct {
 func (t *Table) Path() string { return t.Transport + "/" + t.Name }
 
 // A Row is a cell and what it took each contender in each round, in microseconds a message; 0: it
-// has none. Contenders are named by [Contender.Key].
+// has none; failedTime: it failed there. Contenders are named by [Contender.Key].
 type Row struct {
 	bench.Cell
 	Times     map[string][]float64 `json:"times,omitempty"`
 	Processor map[string][]float64 `json:"processor,omitempty"`
 }
+
+// failedTime stands for the time of who failed in a cell, in place of one.
+const failedTime = -1
 
 // Names of tables. A depth is a stream with another window.
 const (

@@ -16,7 +16,7 @@ const (
 	Holds     Verdict = "holds"     // the aim is met, or the interval can not say that it is not
 	Fails     Verdict = "fails"     // the whole interval is on the wrong side
 	FarOff    Verdict = "far off"   // and further than a cell may be
-	Undecided Verdict = "undecided" // too few rounds, or too much noise
+	Undecided Verdict = "undecided" // too few rounds, too much noise, or Strand failed
 )
 
 // failed tells whether a cell falls short.
@@ -41,9 +41,9 @@ func (t *Table) compare(r *Row, peers []string) []Comparison {
 			continue
 		}
 		c := Comparison{Path: t.Path() + "/" + t.label(r.Cell) + "/" + peer, Peer: peer, Variant: variant, Ratio: r.ratio(key)}
-		if aim, has := aimOf(t, r.Cell, peer); has && c.Ratio.N > 0 {
+		if aim, has := aimOf(t, r.Cell, peer); has {
 			c.Aim, c.Verdict = aim, aim.judge(c.Ratio, r.Workload.LessIsBetter())
-			if r.noisy() {
+			if r.noisy() || slices.Contains(r.Times[strandKey], failedTime) { // which might have been its slowest
 				c.Verdict = Undecided
 			}
 		}

@@ -95,8 +95,24 @@ func TestMissingRounds(t *testing.T) {
 	assert.Equal(t, 6, c.Ratio.N)
 	assert.InDelta(t, 0.8, c.Ratio.Value, 0.01)
 	r.Tables[0].Rows[0].Times["strand"] = nil
-	assert.Equal(t, NoAim, only(r, "openmpi").Verdict)
-	assert.Contains(t, r.Page(nil, "p"), "| 8 | – |")
+	assert.Equal(t, Undecided, only(r, "openmpi").Verdict, "what has nothing has not passed")
+	assert.Contains(t, r.Page(nil, "p"), "| 8 | – | – | ? – | – |")
+}
+
+// Where Strand failed in a round the others say little: that one might have been the slowest. It is not decided, however many
+// rounds there are.
+func TestNoVerdictWhereStrandFailed(t *testing.T) {
+	r := synthetic(tcp, pingpong, ping(8), 9, map[string]float64{"strand": 8, "openmpi defaults": 10})
+	require.Equal(t, Holds, only(r, "openmpi").Verdict)
+	r.Tables[0].Rows[0].Times["openmpi defaults"][3] = failedTime
+	require.Equal(t, Holds, only(r, "openmpi").Verdict)
+	r.Tables[0].Rows[0].Times["strand"][4] = failedTime
+	c := only(r, "openmpi")
+	assert.Equal(t, Undecided, c.Verdict)
+	assert.Equal(t, 7, c.Ratio.N)
+	s := r.Tables[0].score(r)
+	assert.Equal(t, "–", s.Word())
+	assert.Equal(t, 1, s.Undecided)
 }
 
 // Where raw sockets are not steady nothing is decided; if they are not in many cells the run says
