@@ -116,6 +116,26 @@ func TestFramesThatWaitedForLongAreLate(t *testing.T) {
 	assert.Equal(t, now.Sub(k.epoch)+delay, due)
 }
 
+// The frames of a batch leave one after the other: the last one is as late as the call is long that sends them.
+func TestFramesOfABatchAreLateByTheirTurn(t *testing.T) {
+	const call = time.Millisecond
+	k := newKernel(t, emulate.Uniform(2, emulate.Link{}, 1))
+	for range batch {
+		k.send(0, 1)
+	}
+	_, until := k.collect()
+	readings := 0
+	k.preempt = func() {
+		if readings++; readings == 1 { // before the call
+			k.time = k.time.Add(call)
+		}
+	}
+	k.deliver(make([]emulate.Delivery, 0, batch), until)
+	assert.Equal(t, call, k.late.worst)
+	assert.InDelta(t, call/2, k.late.mean(), float64(call/50))
+	assert.Equal(t, uint64(batch), k.late.total)
+}
+
 // What a turn leaves in a ring is not overtaken by what others sent after it: else the
 // receiver's queue would have sent the later frame first, and held the earlier ones up.
 func TestTimeGoesOnForAReceiverOfMany(t *testing.T) {
