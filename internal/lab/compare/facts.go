@@ -14,7 +14,7 @@ import (
 // factsOf is what rank 0 knows of how its transport works here.
 func factsOf(w *strand.World, o *workload.Outcome, transport string) map[string]string {
 	facts := map[string]string{results.FactOrdering: w.Params().String("pml_ordering")}
-	prefix := "btl_" + transport + "_"
+	prefix, ownControl := "btl_"+transport+"_", false
 	for _, v := range w.Params().All() {
 		name, own := strings.CutPrefix(v.Spec.Name, prefix)
 		if !own {
@@ -25,6 +25,8 @@ func factsOf(w *strand.World, o *workload.Outcome, transport string) map[string]
 			facts[results.FactStreams] = v.Text
 		case "links":
 			facts[results.FactConnections] = v.Text
+		case "congestion":
+			ownControl = v.Spec.Kind == param.Enum // else it is whatever the kernel has
 		case "nodelay":
 			facts[results.FactNagle] = onOff(!w.Params().Bool(v.Spec.Name))
 		case "sndbuf":
@@ -37,7 +39,7 @@ func factsOf(w *strand.World, o *workload.Outcome, transport string) map[string]
 		if c.Component != transport || c.Peer == 0 {
 			continue
 		}
-		facts[results.FactStack] = stackOf(c.Module)
+		facts[results.FactStack] = stackOf(c.Module, ownControl)
 		if c.Algorithm != "" {
 			facts[results.FactCongestion] = c.Algorithm
 		}
@@ -45,10 +47,11 @@ func factsOf(w *strand.World, o *workload.Outcome, transport string) map[string]
 	return facts
 }
 
-// stackOf says who speaks the protocol: a module that is not the kernel's says so in
-// its name, as sctp/user does.
-func stackOf(module string) string {
-	if _, who, _ := strings.Cut(module, "/"); who == "user" {
+// stackOf says who speaks the protocol, repeats what is lost and bounds what is under way. Of a transport that has it both ways the
+// module says so in its name, as sctp/user does. Else it is who controls congestion, so that udp's is not the kernel's.
+func stackOf(module string, ownControl bool) string {
+	_, who, _ := strings.Cut(module, "/")
+	if who == "user" || who != "kernel" && ownControl {
 		return "user space"
 	}
 	return "kernel"

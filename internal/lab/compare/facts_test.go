@@ -29,6 +29,19 @@ func TestFactsOfBuffers(t *testing.T) {
 	}, strand.WithParam("btl", "udp,self"), strand.WithParam("btl_udp_sndbuf", "1G"))
 }
 
+// udp is Strand's own protocol over the kernel's datagrams.
+func TestFactsOfStacks(t *testing.T) {
+	strandtest.Run(t, 1, func(_ context.Context, w *strand.World) error {
+		for _, c := range []struct{ transport, module, want string }{
+			{"tcp", "tcp", "kernel"}, {"udp", "udp", "user space"}, {"sctp", "sctp/user", "user space"}, {"sctp", "sctp/kernel", "kernel"},
+		} {
+			own := workload.Member{Connections: []workload.Connection{{Peer: 1, Component: c.transport, Module: c.module}}}
+			assert.Equal(t, c.want, factsOf(w, &workload.Outcome{Members: []workload.Member{own}}, c.transport)[results.FactStack], c.module)
+		}
+		return nil
+	}, strand.WithParam("btl", "tcp,self"))
+}
+
 // What a socket has is what the system gave it, and not what was asked for.
 func TestBuffersAreThoseThatTheSystemGives(t *testing.T) {
 	asked := 0
