@@ -75,6 +75,9 @@ func WriteChanges(out io.Writer, then, now *Report) error {
 	changed, compared := Changes(then, now)
 	_, err := fmt.Fprintf(out, "%s beside %s: %d cells compared, %d changed beyond chance (at most %.0f would by chance alone)\n",
 		now.Commit, then.Commit, compared, len(changed), 0.05*float64(compared))
+	if err == nil && !now.sameMachine(then) {
+		_, err = fmt.Fprintln(out, "  the machine, its kernel, Go or congestion control is not the same: what has changed may be that")
+	}
 	slices.SortFunc(changed, func(a, b Change) int {
 		if a.Factor.Value < b.Factor.Value {
 			return -1

@@ -122,6 +122,14 @@ func TestChanges(t *testing.T) {
 	assert.Contains(t, b.String(), "c1 beside c1: 1 cells compared, 1 changed beyond chance")
 	assert.Contains(t, b.String(), "slower: 0.75 × (0.75–0.75); ratio 1.60, was 1.20")
 
+	const elsewhere = "the machine, its kernel, Go or congestion control is not the same"
+	assert.NotContains(t, b.String(), elsewhere)
+	b.Reset()
+	other := was(6)
+	other.Machine.Kernel = "7.0"
+	require.NoError(t, WriteChanges(&b, other, was(8)))
+	assert.Contains(t, b.String(), elsewhere)
+
 	changed, compared = Changes(was(8), was(8))
 	assert.Equal(t, 1, compared)
 	assert.Empty(t, changed)
@@ -167,7 +175,7 @@ func TestGoesOn(t *testing.T) {
 	fresh.Machine.CPUs++
 	assert.ErrorContains(t, old.GoesOnAs(fresh), "the figures are of another machine")
 	fresh.Machine, fresh.Congestion = old.Machine, "bbr"
-	assert.ErrorContains(t, old.GoesOnAs(fresh), "another kernel, memory, processors or congestion control")
+	assert.ErrorContains(t, old.GoesOnAs(fresh), "another kernel, memory, processors, Go or congestion control")
 	fresh.Commit = "c2"
 	assert.ErrorContains(t, old.GoesOnAs(fresh), "the figures are of c1, this is c2")
 }

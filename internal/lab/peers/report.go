@@ -173,14 +173,19 @@ func New(tables []Table, rounds int) *Report {
 	return r
 }
 
+// sameMachine tells whether another report was measured on a machine like this one's.
+func (r *Report) sameMachine(other *Report) bool {
+	return r.Machine == other.Machine && r.Congestion == other.Congestion
+}
+
 // GoesOnAs says why this report can not be gone on with as a fresh one, and takes over its number of
 // rounds.
 func (r *Report) GoesOnAs(fresh *Report) error {
 	if r.Commit != fresh.Commit {
 		return fmt.Errorf("--resume: the figures are of %s, this is %s: measure anew", r.Commit, fresh.Commit)
 	}
-	if r.Machine != fresh.Machine || r.Congestion != fresh.Congestion {
-		return errors.New("--resume: the figures are of another machine, or of this one with another kernel, memory, processors or congestion control: the page would say that all are of one; measure anew")
+	if !r.sameMachine(fresh) {
+		return errors.New("--resume: the figures are of another machine, or of this one with another kernel, memory, processors, Go or congestion control: the page would say that all are of one; measure anew")
 	}
 	same := slices.EqualFunc(r.Tables, fresh.Tables, func(a, b Table) bool {
 		return a.Path() == b.Path() && slices.EqualFunc(a.Rows, b.Rows, func(a, b Row) bool { return a.Cell == b.Cell })
