@@ -19,7 +19,7 @@ type change struct {
 	Contrast
 	table *table
 	cell  *results.Cell
-	// The time limits that most runs were not over within, then and now; 0 if most were.
+	// What the medians are above, then and now, if no more is known of them.
 	limitThen, limitNow float64
 }
 
@@ -153,7 +153,7 @@ func againstBaseline(now, then *results.Report) *pageTable {
 	return out
 }
 
-// medianText writes a median; "–" where no run has succeeded. If most were not over within a limit, that is what is known.
+// medianText writes a median; "–" where no run has succeeded. Where nothing is known of it but a limit that it is above, that is written.
 func medianText(s stats.Summary, unit results.Unit, limit float64) string {
 	switch {
 	case limit > 0:

@@ -32,9 +32,9 @@ type row struct {
 	runs string    // how many, of how many
 	note string    // why there is no result, or not of all runs
 
-	// exceeded is the time limit, in seconds, that most runs were not over within; 0 if most were. A
-	// median of the others would hide that, and so would a ratio of the others, of this variant or of
-	// the base (besideExceeded).
+	// exceeded is, in seconds, what the median is above if half of the runs or more were not over within
+	// the time limit; 0 if most were. A median of the others would hide that, and so would a ratio of the
+	// others, of this variant or of the base (besideExceeded).
 	exceeded       float64
 	besideExceeded bool
 	isBase         bool
@@ -259,21 +259,21 @@ func unables(r *results.Report) []string {
 	return all
 }
 
-// exceeded is the time limit that most of a variant's runs were not over within, where it is the run time that is compared; 0 if
-// most were.
-func exceeded(c *results.Cell, variant string, m results.Metric) (limit float64) {
+// exceeded is what a median is above of which no more is known, where it is the run time that is compared: half of a variant's runs or
+// more were not over within the time limit, and count with that. It is 0 if more than half were. Runs that failed otherwise say nothing.
+func exceeded(c *results.Cell, variant string, m results.Metric) (bound float64) {
 	if m.Name != results.RunTime {
 		return 0
 	}
-	late, runs := 0, c.Of(variant)
-	for _, r := range runs {
-		if r.Exceeded > 0 {
+	values, late := c.Values(variant, m.Name), 0
+	for _, r := range c.Of(variant) {
+		if r.Exceeded > 0 && r.Error != "" {
 			late++
-			limit = max(limit, r.Exceeded)
+			values = append(values, r.Exceeded)
 		}
 	}
-	if 2*late <= len(runs) {
+	if late == 0 || 2*late < len(values) {
 		return 0
 	}
-	return limit
+	return stats.Median(values)
 }
