@@ -360,6 +360,25 @@ func (a *Association) fruitless(now int64, i int) {
 	}
 }
 
+// Refused notes that the network says that nobody is at an address of the peer's, at its port. It reports whether that goes for the peer: no
+// path is good any more. A firewall on one of several ways says the same, while the peer is there over the others. So they are asked: if
+// the peer has gone, that is said of each of them. [Association.Send] may have something then.
+func (a *Association) Refused(now int64, remote netip.AddrPort) (gone bool) {
+	known := false
+	for i := range a.paths {
+		p := &a.paths[i]
+		if p.Remote != remote {
+			continue
+		}
+		known = true
+		if a.sender != nil && p.state == Active {
+			a.setState(now, i, Suspect)
+			a.seek(now, i)
+		}
+	}
+	return known && (a.sender == nil || !a.another(-1))
+}
+
 // blackHole is after how many errors, or long packets that are lost, in a row packets may be too long (RFC 8899, section 4.3).
 const blackHole = 3
 

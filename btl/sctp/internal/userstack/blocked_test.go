@@ -2,6 +2,7 @@ package userstack
 
 import (
 	"net/netip"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,6 +12,9 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/btltest"
+	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/sctp"
+	"github.com/strandmp/strand/internal/sctp/chunk"
 )
 
 // A user counts what has come.
@@ -26,35 +30,82 @@ func (u *user) Writable()                                      {}
 func (u *user) PathChanged(btl.PathState)                      {}
 func (u *user) Down(err error)                                 { u.down = err }
 
+// A pair is two stacks on a loop, and an association between them.
+type pair struct {
+	loop        *btltest.Loop
+	a, b        *Stack
+	here, there *user
+	ours        *association
+}
+
+// newPair opens stacks at addresses of their own, and joins them.
+func newPair(t *testing.T, as, bs []netip.Addr) *pair {
+	p := &pair{loop: new(btltest.Loop), here: new(user), there: new(user)}
+	open := func(addresses []netip.Addr) *Stack {
+		s, err := Open(stack.Config{Loop: p.loop, Local: addresses, Warn: func(netip.AddrPort, error) {},
+			Accept: func(stack.Association) stack.Handler { return p.there }, Room: func(netip.AddrPort) bool { return true },
+			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400}})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	p.a, p.b = open(as), open(bs)
+	var r stack.Route
+	for i, b := range bs {
+		r.Pairs = append(r.Pairs, stack.Pair{Local: as[i], Remote: netip.AddrPortFrom(b, p.b.Port()), Nearby: true})
+	}
+	opened, err := p.a.Associate(r, p.here)
+	require.NoError(t, err)
+	p.ours = opened.(*association)
+	require.True(t, p.until(time.Second, func() bool { return p.here.ups == 1 }))
+	return p
+}
+
+// until lets time pass, so much at most, until something is so.
+func (p *pair) until(most time.Duration, so func() bool) bool {
+	for end := p.loop.Now() + int64(most); !so() && p.loop.Now() < end; p.loop.Advance(time.Millisecond) {
+		for p.loop.Poll() {
+		}
+	}
+	return so()
+}
+
+func addresses(all ...string) (parsed []netip.Addr) {
+	for _, a := range all {
+		parsed = append(parsed, netip.MustParseAddr(a))
+	}
+	return parsed
+}
+
 // A socket that has no room, and does not say when it has, has an association wait for a second: what is for it is lost then, and what
 // is for others goes out.
 func TestASocketThatIsBlockedForEver(t *testing.T) {
-	loop, there := new(btltest.Loop), new(user)
-	open := func(address string) *Stack {
-		s, err := Open(stack.Config{Loop: loop, Local: []netip.Addr{netip.MustParseAddr(address)}, Warn: func(netip.AddrPort, error) {},
-			Accept: func(stack.Association) stack.Handler { return there }, Room: func(netip.AddrPort) bool { return true },
-			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400}})
-		require.NoError(t, err)
-		return s
+	p := newPair(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+	p.ours.blocked, p.ours.since = true, p.loop.Now()
+	require.Equal(t, btl.Done, p.ours.Send(1, 7, []byte("head"), nil))
+	require.False(t, p.until(900*time.Millisecond, func() bool { return p.there.messages == 1 }))
+	assert.True(t, p.until(200*time.Millisecond, func() bool { return p.there.messages == 1 }))
+}
+
+// Of two addresses of a peer's one refuses what comes, as a firewall does, or the other process that has it now. The association goes on over the
+// other one. When that refuses too the peer has gone.
+func TestOneAddressRefuses(t *testing.T) {
+	p := newPair(t, addresses("127.0.0.1", "127.0.0.3"), addresses("127.0.0.2", "127.0.0.4"))
+	up := func(i int) func() bool { return func() bool { return p.ours.p.Path(i).State == sctp.Active } }
+	require.True(t, p.until(time.Second, up(1)))
+	for i := range 2 {
+		refused := p.b.sockets[i].Local
+		sent := chunk.AppendHeader(nil, chunk.Header{Source: stack.InnerPort, Destination: stack.InnerPort, Tag: p.ours.p.PeerTag()})
+		p.a.sockets[i].Undelivered(rawio.Failure{To: refused, Code: syscall.ECONNREFUSED, Sent: append(sent, make([]byte, 16)...)})
+		require.NoError(t, p.here.down)
+		require.Equal(t, btl.Done, p.ours.Send(1, 7, []byte("head"), nil))
+		require.True(t, p.until(100*time.Millisecond, func() bool { return p.there.messages == i+1 }))
+		require.True(t, p.until(time.Second, up(i)), "that it is there again is found out")
 	}
-	a, b := open("127.0.0.1"), open("127.0.0.2")
-	defer func() { _ = a.Close() }()
-	defer func() { _ = b.Close() }()
-	here := new(user)
-	to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), b.Port())
-	opened, err := a.Associate(stack.Route{Pairs: []stack.Pair{{Local: netip.MustParseAddr("127.0.0.1"), Remote: to, Nearby: true}}}, here)
-	require.NoError(t, err)
-	until := func(most time.Duration, so func() bool) bool {
-		for end := loop.Now() + int64(most); !so() && loop.Now() < end; loop.Advance(time.Millisecond) {
-			for loop.Poll() {
-			}
-		}
-		return so()
+	for _, so := range p.b.sockets {
+		so.Close()
 	}
-	require.True(t, until(time.Second, func() bool { return here.ups == 1 }))
-	ours := opened.(*association)
-	ours.blocked, ours.since = true, loop.Now()
-	require.Equal(t, btl.Done, ours.Send(1, 7, []byte("head"), nil))
-	require.False(t, until(900*time.Millisecond, func() bool { return there.messages == 1 }))
-	assert.True(t, until(200*time.Millisecond, func() bool { return there.messages == 1 }))
+	require.Equal(t, btl.Done, p.ours.Send(1, 7, []byte("head"), nil))
+	require.True(t, p.until(time.Second, func() bool { return p.here.down != nil }))
+	require.Equal(t, syscall.ECONNREFUSED, p.here.down)
 }

@@ -374,8 +374,8 @@ func (s *Stack) settle() {
 	}
 }
 
-// Undelivered implements [datagram.Owner]. That nobody is at a port ends an attempt, once it is known of all addresses,
-// and an association at once: its process has died. The answer has to quote a tag, which only we and the peer
+// Undelivered implements [datagram.Owner]. That nobody is at a port ends an attempt, or an association, once it is known of all
+// addresses: the process has died. The answer has to quote a tag, which only we and the peer
 // know. Anything else may pass.
 func (so *socket) Undelivered(f rawio.Failure) {
 	s := so.s
@@ -391,9 +391,14 @@ func (so *socket) Undelivered(f rawio.Failure) {
 		return
 	}
 	for a := range s.associations {
-		if a.p.PeerTag() == tag && a.p.Remote().Port() == remote.Port() {
-			a.fail(f.Code)
-			return
+		if a.p.PeerTag() != tag {
+			continue
 		}
+		if a.p.Refused(s.cfg.Loop.Now(), remote) {
+			a.fail(f.Code)
+		} else {
+			s.work(a)
+		}
+		return
 	}
 }
