@@ -54,7 +54,7 @@ type path struct {
 
 	// What is to be sent there.
 	cookieAck bool
-	answer    []byte // a HEARTBEAT ACK's value,
+	answer    []byte // HEARTBEAT ACKs,
 	answerTo  netip.AddrPort
 	report    []byte // causes for an ERROR
 }

@@ -292,3 +292,31 @@ func TestWhateverTheNetworkDoes(t *testing.T) {
 		require.Zero(t, a.Len()+b.Len()+len(a.byPeer)+len(b.byPeer))
 	}
 }
+
+// Two heartbeats that come one after the other, before anything is sent, are both answered: one that asks whether the path is good, and one that
+// finds out how long packets may be.
+func TestTwoHeartbeatsAtOnce(t *testing.T) {
+	w, here, there := pair(t, 1, quiet(), nil)
+	w.run(w.now+time.Second, nil)
+	var asked [][]byte
+	w.tap = func(d datagram) bool {
+		asked = append(asked, d.bytes)
+		return false
+	}
+	here.a.paths[0].beat.due = true
+	here.a.paths[0].sound = question{due: true, size: 1452}
+	here.n.flush(here.a)
+	require.Len(t, asked, 2)
+	for _, packet := range asked {
+		a, reply := there.n.Receive(w.at(), address(0, 1), netipAt(0), packet, nil)
+		require.Same(t, there.a, a)
+		require.Nil(t, reply)
+	}
+	w.tap = func(datagram) bool { return true }
+	there.n.flush(there.a)
+	w.run(w.now+100*time.Millisecond, nil)
+	require.Zero(t, here.a.paths[0].beat.number, "the first is answered")
+	require.Zero(t, here.a.paths[0].sound.number, "the second is answered")
+	w.run(w.now+10*time.Second, nil)
+	require.Equal(t, Active, here.a.Path(0).State)
+}

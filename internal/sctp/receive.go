@@ -159,16 +159,20 @@ func (a *Association) confirm() {
 	}
 }
 
-// mostEcho bounds what is sent back of a HEARTBEAT.
+// mostEcho bounds what is sent back of HEARTBEATs.
 const mostEcho = 1024
 
-// asked takes a HEARTBEAT.
+// asked takes a HEARTBEAT. Another one may come before it is answered, as of a peer that asks whether the path is good, and how long packets may
+// be, at the same time: both are answered, together.
 func (a *Association) asked(in *incoming, path int, c chunk.Chunk) {
 	p := &a.paths[path]
 	if a.state == CookieWait || len(c.Value) == 0 || len(c.Value) > mostEcho {
 		return
 	}
-	p.answer, p.answerTo = append(p.answer[:0], c.Value...), in.from
+	if p.answerTo != in.from || len(p.answer)+len(c.Raw) > mostEcho {
+		p.answer = p.answer[:0]
+	}
+	p.answer, p.answerTo = chunk.Append(p.answer, chunk.TypeHeartbeatAck, 0, c.Value), in.from
 }
 
 // told takes an ERROR.

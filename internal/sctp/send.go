@@ -217,7 +217,7 @@ func (a *Association) patience() int64 {
 }
 
 func (p *path) appendAnswer(b []byte) []byte {
-	b = chunk.Append(b, chunk.TypeHeartbeatAck, 0, p.answer)
+	b = append(b, p.answer...)
 	p.answer = p.answer[:0]
 	return b
 }
