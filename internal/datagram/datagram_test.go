@@ -188,6 +188,25 @@ func TestBlocked(t *testing.T) {
 	assert.False(t, l.handler.Poll(true))
 }
 
+// Where the loop stands still nobody says that there is room: who waits for that tries by himself.
+func TestBlockedAtTheEnd(t *testing.T) {
+	s, l, _ := open(t)
+	calls := 0
+	var w waiter
+	w = func() bool {
+		if calls++; calls < 2 {
+			s.Block(w)
+		}
+		return true
+	}
+	s.Block(w)
+	for range 3 {
+		Wait(0, s)
+	}
+	assert.Equal(t, 2, calls)
+	assert.False(t, l.writable)
+}
+
 // Sending and receiving allocate nothing.
 func TestNoAllocation(t *testing.T) {
 	a, _, _ := open(t)

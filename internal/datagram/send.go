@@ -57,7 +57,7 @@ func (s *Socket) resume() (did bool) {
 }
 
 // Wait waits until something has come to one of the sockets, or so many milliseconds. It is for the end, when
-// the loop stands still.
+// the loop stands still, and does not say either that the system has room again: those that wait for that try.
 func Wait(milliseconds int, sockets ...*Socket) {
 	var fds []int
 	for _, s := range sockets {
@@ -66,4 +66,9 @@ func Wait(milliseconds int, sockets ...*Socket) {
 		}
 	}
 	rawio.WaitAny(fds, milliseconds)
+	for _, s := range sockets {
+		if len(s.blocked) > 0 && !s.closed {
+			s.resume()
+		}
+	}
 }

@@ -87,6 +87,17 @@ func TestASocketThatIsBlockedForEver(t *testing.T) {
 	assert.True(t, p.until(200*time.Millisecond, func() bool { return p.there.messages == 1 }))
 }
 
+// While the transport closes the loop stands still, and does not say that a socket has room again. What waits for that goes out all the same.
+func TestASocketThatIsBlockedAsAllCloses(t *testing.T) {
+	p := newPair(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+	p.ours.block(p.a.sockets[0])
+	require.Equal(t, btl.Done, p.ours.Send(1, 7, []byte("the last"), nil))
+	require.Zero(t, p.there.messages)
+	p.a.Linger()
+	p.b.Linger()
+	require.Equal(t, 1, p.there.messages)
+}
+
 // Of two addresses of a peer's one refuses what comes, as a firewall does, or the other process that has it now. The association goes on over the
 // other one. When that refuses too the peer has gone.
 func TestOneAddressRefuses(t *testing.T) {
