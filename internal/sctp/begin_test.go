@@ -343,3 +343,29 @@ func TestInitAckWithoutChecksum(t *testing.T) {
 		require.Equal(t, offered != 0, here.up)
 	}
 }
+
+// Who is told that the peer has restarted may call it at once. There is one association with it all the same: the one that it has begun.
+func TestPeerIsCalledAsItRestarts(t *testing.T) {
+	w, here, there := pair(t, 1, quiet(), nil)
+	there.n.dead = true
+	again := w.join(1, 1, nil)
+	var err error
+	here.a.owner = &caller{here, func() { _, err = here.n.Associate(w.at(), []Pair{here.a.paths[0].Pair}, sctpPort, here) }}
+	other := again.call(here.n)
+	w.run(w.now+time.Minute, func() bool { return other.up })
+	require.ErrorIs(t, here.down, ErrRestarted)
+	require.ErrorIs(t, err, syscall.EISCONN)
+	exchange(t, w, other.other(here.n), other)
+	require.Equal(t, 1, here.n.Len())
+}
+
+// A caller does something as its association has ended.
+type caller struct {
+	*user
+	call func()
+}
+
+func (c *caller) Down(err error) {
+	c.user.Down(err)
+	c.call()
+}

@@ -73,7 +73,8 @@ func (a *Association) echoed(in *incoming, k *cookie) (*Association, []byte) {
 	return nil, nil
 }
 
-// restarted has a new association take the place of this one.
+// restarted has a new association take the place of this one. The owner is told when that is there: it may call the peer at once, and there would be
+// two, of which the peer takes the one for the end of the other.
 func (a *Association) restarted(in *incoming, k *cookie) (*Association, []byte) {
 	if a.state == ShutdownAckSent {
 		a.due = true
@@ -84,8 +85,10 @@ func (a *Association) restarted(in *incoming, k *cookie) (*Association, []byte) 
 		a.e.Refused++
 		return nil, nil
 	}
-	a.end(ErrRestarted)
-	return a.e.accept(in, k)
+	a.close()
+	next, reply := a.e.accept(in, k)
+	a.owner.Down(ErrRestarted)
+	return next, reply
 }
 
 // again takes a cookie that says what is known, or was waited for.
