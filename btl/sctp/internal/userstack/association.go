@@ -10,6 +10,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/datagram"
+	"github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/internal/sctp"
 	"github.com/strandmp/strand/internal/sctp/stream"
 )
@@ -83,7 +84,7 @@ func (s *Stack) Associate(r stack.Route, h stack.Handler) (stack.Association, er
 	}
 	a.p = p
 	if t := s.cfg.ConnectTimeout; t > 0 {
-		a.giveUp = s.cfg.Loop.After(t, func() { a.fail(syscall.ETIMEDOUT) })
+		a.giveUp = overdue.After(s.cfg.Loop, t, func() { a.fail(syscall.ETIMEDOUT) })
 	}
 	s.work(a)
 	return a, nil

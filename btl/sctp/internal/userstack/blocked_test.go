@@ -32,19 +32,34 @@ func (u *user) Down(err error)                                 { u.down = err }
 
 // A pair is two stacks on a loop, and an association between them.
 type pair struct {
-	loop        *btltest.Loop
+	loop        *clock
 	a, b        *Stack
 	here, there *user
 	ours        *association
 }
 
+// A clock is a loop whose time can be put on, as while the process is stopped.
+type clock struct {
+	btltest.Loop
+	by int64
+}
+
+func (c *clock) Now() int64 { return c.Loop.Now() + c.by }
+
 // newPair opens stacks at addresses of their own, and joins them.
 func newPair(t *testing.T, as, bs []netip.Addr) *pair {
-	p := &pair{loop: new(btltest.Loop), here: new(user), there: new(user)}
+	p := call(t, as, bs)
+	require.True(t, p.until(time.Second, func() bool { return p.here.ups == 1 }))
+	return p
+}
+
+// call is newPair, of which nothing has come yet.
+func call(t *testing.T, as, bs []netip.Addr) *pair {
+	p := &pair{loop: new(clock), here: new(user), there: new(user)}
 	open := func(addresses []netip.Addr) *Stack {
 		s, err := Open(stack.Config{Loop: p.loop, Local: addresses, Warn: func(netip.AddrPort, error) {},
 			Accept: func(stack.Association) stack.Handler { return p.there }, Room: func(netip.AddrPort) bool { return true },
-			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400}})
+			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400, ConnectTimeout: 8 * time.Second}})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
@@ -57,7 +72,6 @@ func newPair(t *testing.T, as, bs []netip.Addr) *pair {
 	opened, err := p.a.Associate(r, p.here)
 	require.NoError(t, err)
 	p.ours = opened.(*association)
-	require.True(t, p.until(time.Second, func() bool { return p.here.ups == 1 }))
 	return p
 }
 
@@ -96,6 +110,20 @@ func TestASocketThatIsBlockedAsAllCloses(t *testing.T) {
 	p.a.Linger()
 	p.b.Linger()
 	require.Equal(t, 1, p.there.messages)
+}
+
+// A process that was stopped while it called a peer takes the answer that has come meanwhile.
+func TestStoppedWhileCalling(t *testing.T) {
+	p := call(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+	p.loop.by = int64(time.Minute)
+	p.loop.Advance(8 * time.Second)
+	require.NoError(t, p.here.down)
+	require.True(t, p.until(100*time.Millisecond, func() bool { return p.here.ups == 1 }))
+
+	p = call(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+	p.loop.by = int64(time.Minute)
+	p.loop.Advance(9 * time.Second)
+	require.ErrorIs(t, p.here.down, syscall.ETIMEDOUT)
 }
 
 // Of two addresses of a peer's one refuses what comes, as a firewall does, or the other process that has it now. The association goes on over the
