@@ -2,6 +2,7 @@ package userstack
 
 import (
 	"cmp"
+	"errors"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -124,7 +125,7 @@ func (a *association) touch() {
 // rest of a message shares a packet, and a call, with the beginning of the next one.
 func (a *association) settle() {
 	a.drain()
-	if a.refused && !a.over && a.p.Queued() <= a.outstanding()*3/4 {
+	if a.refused && !a.over && a.p.State() == sctp.Established && a.p.Queued() <= a.outstanding()*3/4 {
 		a.refused = false
 		a.s.inside++
 		a.h.Writable()
@@ -160,6 +161,10 @@ func (a *association) Send(id uint16, ppid uint32, head []byte, f *btl.Frame) bt
 	if err := a.p.Push(a.s.cfg.Loop.Now(), &m.Message); err != nil {
 		m.frame = nil
 		a.s.messages.put(m)
+		if a.s.cfg.Autoclose > 0 && errors.Is(err, sctp.ErrOver) {
+			a.refused = true // it was idle too long, and is about to end
+			return btl.Busy
+		}
 		return btl.Broken
 	}
 	if m.frame != nil {

@@ -1,6 +1,7 @@
 package userstack
 
 import (
+	"io"
 	"net/netip"
 	"syscall"
 	"testing"
@@ -20,13 +21,13 @@ import (
 // A user counts what has come.
 type user struct {
 	stack.Handler
-	ups, messages int
-	down          error
+	ups, messages, writables int
+	down                     error
 }
 
 func (u *user) Up()                                            { u.ups++ }
 func (u *user) Receive(_ uint16, _ uint32, _ []byte, end bool) { u.messages++ }
-func (u *user) Writable()                                      {}
+func (u *user) Writable()                                      { u.writables++ }
 func (u *user) PathChanged(btl.PathState)                      {}
 func (u *user) Down(err error)                                 { u.down = err }
 
@@ -53,18 +54,19 @@ func newPair(t *testing.T, as, bs []netip.Addr) *pair {
 	return p
 }
 
-// call is newPair, of which nothing has come yet.
-func call(t *testing.T, as, bs []netip.Addr) *pair {
+// call is newPair, of which nothing has come yet. Associations may be closed after so long without data, by either stack.
+func call(t *testing.T, as, bs []netip.Addr, autoclose ...time.Duration) *pair {
 	p := &pair{loop: new(clock), here: new(user), there: new(user)}
-	open := func(addresses []netip.Addr) *Stack {
+	open := func(addresses []netip.Addr, autoclose time.Duration) *Stack {
 		s, err := Open(stack.Config{Loop: p.loop, Local: addresses, Warn: func(netip.AddrPort, error) {},
 			Accept: func(stack.Association) stack.Handler { return p.there }, Room: func(netip.AddrPort) bool { return true },
-			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400, ConnectTimeout: 8 * time.Second}})
+			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400, ConnectTimeout: 8 * time.Second, Autoclose: autoclose}})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
-	p.a, p.b = open(as), open(bs)
+	autoclose = append(autoclose, 0, 0)
+	p.a, p.b = open(as, autoclose[0]), open(bs, autoclose[1])
 	var r stack.Route
 	for i, b := range bs {
 		r.Pairs = append(r.Pairs, stack.Pair{Local: as[i], Remote: netip.AddrPortFrom(b, p.b.Port()), Nearby: true})
@@ -124,6 +126,24 @@ func TestStoppedWhileCalling(t *testing.T) {
 	p.loop.by = int64(time.Minute)
 	p.loop.Advance(9 * time.Second)
 	require.ErrorIs(t, p.here.down, syscall.ETIMEDOUT)
+}
+
+// What is sent to an association that is being shut down, by either side, for want of data, waits for the next one: it is no failure.
+func TestSentAsAnIdleAssociationCloses(t *testing.T) {
+	for state, autoclose := range map[sctp.State][]time.Duration{
+		sctp.ShutdownSent: {time.Minute, time.Hour}, sctp.ShutdownAckSent: {time.Hour, time.Minute},
+	} {
+		p := call(t, addresses("127.0.0.1"), addresses("127.0.0.2"), autoclose...)
+		require.True(t, p.until(time.Second, func() bool { return p.here.ups == 1 }))
+		p.loop.Advance(time.Minute + time.Second)
+		for p.ours.p.State() != state {
+			require.True(t, p.loop.Poll())
+		}
+		require.Equal(t, btl.Busy, p.ours.Send(1, 7, []byte("late"), nil))
+		require.True(t, p.until(time.Second, func() bool { return p.here.down != nil }))
+		require.Equal(t, io.EOF, p.here.down)
+		require.Zero(t, p.here.writables, "it ends")
+	}
 }
 
 // Of two addresses of a peer's one refuses what comes, as a firewall does, or the other process that has it now. The association goes on over the
