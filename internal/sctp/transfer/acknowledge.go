@@ -198,10 +198,13 @@ func (s *Sender) withdraw(now int64, first, last uint64) {
 // listen learns from the peer's window. Had is what it was before. A peer that says that it is full is there,
 // and has dropped what was sent to find out whether it still is: as soon as it has room that is sent again.
 func (s *Sender) listen(had int, news bool) {
+	full := s.ways[s.current()].packet
+	if s.fates[paused] > 0 && s.told < full && s.at(s.base).fate == paused {
+		s.become(s.base, lost) // it can be taken, and what it waits for is not the network
+	}
 	if news || s.bytes == 0 {
 		return
 	}
-	full := s.ways[s.current()].packet
 	switch {
 	case s.told < full:
 		s.Full++

@@ -47,10 +47,11 @@ func (o *owner) Arrived(c Carried, size int, _ recovery.Kind) {
 // Lost implements [recovery.Owner].
 func (o *owner) Lost(c Carried, _ int, _ recovery.Kind) { (*Sender)(o).those(c, lost) }
 
-// lose has a chunk sent again that is lost: at once, or after a pause.
+// lose has a chunk sent again that is lost: at once, or after a pause. A peer that is full has dropped it, whatever the network does: it takes what
+// all others wait for, and has room again then.
 func (s *Sender) lose(n uint64) {
 	until := s.until(n)
-	if until == s.at(n).at {
+	if until == s.at(n).at || s.told < s.ways[s.at(n).way].packet {
 		s.become(n, lost)
 		return
 	}

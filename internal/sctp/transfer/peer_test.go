@@ -188,6 +188,40 @@ func TestTheOldestHasAPacketOfItsOwn(t *testing.T) {
 	require.Equal(t, []int32{0}, send(s, now))
 }
 
+// A peer that has little room drops what does not fit while it waits for what is lost. So chunks get lost again and again, for no fault of the network's.
+// When it is full nothing of that is waited for: it takes what all others wait for.
+func TestFullPeerHasDroppedMuch(t *testing.T) {
+	for _, full := range []bool{false, true} { // already, as they get lost
+		s := sending(t, Config{}, 1000, 1)
+		now := int64(0)
+		rest := func(window int64) []int32 { // all but the first two have arrived
+			now += 100 * ms
+			require.NoError(t, s.Acknowledge(now, sack(t, tsn(-1), window, gap(3, int(s.next-s.base)))))
+			return send(s, now)
+		}
+		for range 2 {
+			require.Subset(t, rest(1<<20), []int32{0, 1})
+		}
+		if full {
+			rest(50)
+			now = s.At()
+			s.Tick(now)
+			require.Equal(t, []int32{0, 1}, send(s, now))
+			continue
+		}
+		rest(1 << 20)
+		now = s.At()
+		s.Tick(now)
+		require.Equal(t, 2, s.fates[paused], "they wait")
+		highest := int(s.next - s.base)
+		require.NoError(t, s.Acknowledge(now, sack(t, tsn(-1), 50, gap(3, highest))))
+		require.Equal(t, []int32{0}, send(s, now))
+		now += 10 * ms
+		require.NoError(t, s.Acknowledge(now, sack(t, tsn(0), 50, gap(2, highest-1))))
+		require.Equal(t, []int32{1}, send(s, now))
+	}
+}
+
 // A window that takes nothing, or more than there can be, is borne.
 func TestWindowsThatLie(t *testing.T) {
 	s := sending(t, Config{}, 60_000, 1)
