@@ -67,7 +67,7 @@ func (in *Incoming) following(s *inbound, stream uint16) (*held, *Violation) {
 		if h == nil {
 			return nil, nil
 		}
-		if now, v := in.due(s, &h.Data); !now {
+		if now, v := in.due(s, &h.Data); !now || h.Stream != stream { // a TSN says nothing of the stream
 			if v == nil {
 				v = violation(&h.Data, "a message goes on within another one")
 			}

@@ -95,6 +95,7 @@ func TestViolations(t *testing.T) {
 		"unordered within ordered, held": {false, []*chunk.Data{data(false, whole|loose, 3, 0, 0, "b"), data(false, first|loose, 5, 0, 0, "c"), data(false, first|loose, 6, 0, 0, "c")}, chunk.CauseViolation},
 		"goes on behind its end":         {false, []*chunk.Data{data(false, 0, 2, 0, 0, "a"), data(false, whole, 1, 0, 0, "a")}, chunk.CauseViolation},
 		"before its beginning":           {false, []*chunk.Data{data(false, first, 5, 0, 0, "a"), data(false, 0, 4, 0, 0, "a")}, chunk.CauseViolation},
+		"goes on on another stream":      {false, []*chunk.Data{{Flags: last, TSN: 2, Stream: 0, Payload: []byte("b")}, data(false, first, 1, 0, 0, "a")}, chunk.CauseViolation},
 		"I-DATA: delivered before":       {true, []*chunk.Data{data(true, whole, 1, 0, 0, "a"), data(true, whole, 2, 0, 0, "a")}, chunk.CauseViolation},
 		"I-DATA: fragment before":        {true, []*chunk.Data{data(true, first, 1, 0, 0, "a"), data(true, 0, 2, 0, 1, "a"), data(true, 0, 3, 0, 1, "a")}, chunk.CauseViolation},
 		"I-DATA: begins twice":           {true, []*chunk.Data{data(true, first, 1, 0, 0, "a"), data(true, first, 2, 0, 0, "a")}, chunk.CauseViolation},
