@@ -47,9 +47,8 @@ type Association struct {
 	interleave     bool
 	zeroIn         bool // packets without a checksum are taken,
 	zeroOut        bool // and sent
-	accepted       bool
 	trusted        bool
-	cookieEnds     int64 // until when the cookie that has made it would do so again
+	cookieEnds     int64 // until when a cookie of ours could make it once more; 0: there is none
 	paths          []path
 	others         addresses // of the peer, over which there is no path
 	primary        int       // the path that the association began on
@@ -242,7 +241,7 @@ func (a *Association) close() {
 	}
 	a.state, a.due, a.dueAt = Closed, false, 0
 	a.e.unregister(a)
-	if a.accepted {
+	if a.cookieEnds != 0 && a.sender != nil { // the cookie of an attempt that was given up is still the peer's way to us
 		a.e.ended.bury(a.tag, a.cookieEnds)
 	}
 	if a.in != nil {

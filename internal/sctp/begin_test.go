@@ -369,3 +369,46 @@ func (c *caller) Down(err error) {
 	c.user.Down(err)
 	c.call()
 }
+
+// Both sides have begun at once. When the association has ended, a cookie of then that comes once more makes no other one.
+func TestCookieOfBothAtOnce(t *testing.T) {
+	w := newWorld(t, 1, 1, quiet())
+	a, b := w.join(0, 1, nil), w.join(1, 1, nil)
+	var echoes []datagram
+	w.tap = func(d datagram) bool {
+		if types(d.bytes)[0] == chunk.TypeCookieEcho {
+			echoes = append(echoes, d)
+		}
+		return true
+	}
+	here, there := a.call(b), b.call(a)
+	w.run(time.Second, nil)
+	require.True(t, here.up && there.up)
+	require.Len(t, echoes, 2)
+	here.a.Shutdown(w.at())
+	a.flush(here.a)
+	w.run(w.now+time.Second, func() bool { return here.down != nil && there.down != nil })
+	w.tap = func(datagram) bool { return false }
+	for _, d := range echoes {
+		w.deliver(d)
+	}
+	require.Zero(t, a.Len()+b.Len())
+}
+
+// Both sides begin at once, and one gives its attempt up when it has answered the other one's INIT. That one goes on.
+func TestOneOfTwoGivesUp(t *testing.T) {
+	w := newWorld(t, 1, 1, quiet())
+	a, b := w.join(0, 1, nil), w.join(1, 1, nil)
+	here := a.call(b)
+	w.tap = func(d datagram) bool {
+		if d.from.Addr() == address(0, 0) && types(d.bytes)[0] == chunk.TypeInitAck {
+			here.a.Abort("")
+		}
+		return types(d.bytes)[0] != chunk.TypeAbort
+	}
+	there := b.call(a)
+	w.run(time.Second, func() bool { return there.up })
+	require.True(t, there.up)
+	w.run(w.now+time.Second, nil)
+	exchange(t, w, there, there.other(a))
+}

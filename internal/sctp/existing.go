@@ -14,8 +14,7 @@ func (a *Association) greeted(in *incoming, g *greeting, k *cookie) (*Associatio
 		a.due = true
 		return a, nil
 	case CookieWait: // section 5.2.1: what our INIT has said stands
-		k.tag, k.tsn = a.tag, a.tsn
-		return a, a.e.introduce(in, g, k)
+		return a, a.e.introduce(in, g, a.named(k))
 	}
 	for _, addr := range g.addresses.all() {
 		if !a.knows(addr) {
@@ -24,11 +23,18 @@ func (a *Association) greeted(in *incoming, g *greeting, k *cookie) (*Associatio
 	}
 	k.tie = a.tie
 	if a.state == CookieEchoed {
-		k.tag, k.tsn = a.tag, a.tsn
+		a.named(k)
 	} else {
 		k.tag, k.tsn = a.e.fresh(), uint32(a.e.config.Random())
 	}
 	return a, a.e.introduce(in, g, k)
+}
+
+// named makes a cookie one for the association that our own INIT has begun.
+func (a *Association) named(k *cookie) *cookie {
+	k.tag, k.tsn = a.tag, a.tsn
+	a.cookieEnds = max(a.cookieEnds, k.made+k.life)
+	return k
 }
 
 // A meeting is what a cookie says to somebody who has an association already: the actions of RFC 9260,

@@ -145,7 +145,7 @@ func (e *Endpoint) accept(in *incoming, k *cookie) (a *Association, reply []byte
 		return nil, nil
 	}
 	a = e.newAssociation(k.port)
-	a.accepted, a.cookieEnds = true, k.made+k.life
+	a.cookieEnds = k.made + k.life
 	a.tag, a.tsn = k.tag, k.tsn
 	a.begin.trip = min(in.now-k.made, int64(e.config.RTOInitial))
 	a.settle(in.now, k)
