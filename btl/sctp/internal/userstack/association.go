@@ -361,8 +361,11 @@ func (a *association) Abort() {
 	a.s.work(a)
 }
 
-// Release implements [stack.Association]. Nobody goes on when the process has ended.
-func (a *association) Release() { a.Abort() }
+// Release implements [stack.Association]. Nobody goes on when the process has ended, nor waits for room.
+func (a *association) Release() {
+	a.blocked = false
+	a.Abort()
+}
 
 // Sever implements [stack.Association].
 func (a *association) Sever() {

@@ -114,6 +114,20 @@ func TestASocketThatIsBlockedAsAllCloses(t *testing.T) {
 	require.Equal(t, 1, p.there.messages)
 }
 
+// Who waits for room when all ends tells its peer all the same that it does.
+func TestEndOfWhoIsBlocked(t *testing.T) {
+	for _, released := range []bool{false, true} {
+		p := newPair(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+		p.ours.block(p.a.sockets[0])
+		if released {
+			p.ours.Release()
+		}
+		require.NoError(t, p.a.Close())
+		require.True(t, p.until(time.Second, func() bool { return p.there.down != nil }))
+		require.ErrorIs(t, p.there.down, syscall.ECONNRESET)
+	}
+}
+
 // A process that was stopped while it called a peer takes the answer that has come meanwhile.
 func TestStoppedWhileCalling(t *testing.T) {
 	p := call(t, addresses("127.0.0.1"), addresses("127.0.0.2"))

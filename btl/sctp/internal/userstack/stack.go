@@ -257,7 +257,7 @@ func (s *Stack) Close() error {
 		return nil
 	}
 	for a := range s.associations {
-		a.Abort()
+		a.Release()
 	}
 	s.settle()
 	s.closed = true
