@@ -2,6 +2,7 @@ package strand
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/strandmp/strand/internal/given"
@@ -21,7 +22,9 @@ func (c *Comm) SendrecvReplace(ctx context.Context, buf []byte, dst, sendTag, sr
 	defer giveBack(room)
 	// A receive whose context has ended has left its buffer: so it can be given back.
 	st, err := c.Sendrecv(ctx, buf, dst, sendTag, *room, src, recvTag)
-	copy(buf, (*room)[:st.Count])
+	if err == nil || errors.Is(err, ErrTruncated) {
+		copy(buf, (*room)[:st.Count])
+	} // else the send may go on, from buf, though a message has come
 	return st, err
 }
 

@@ -88,3 +88,30 @@ func TestReplacedByNothing(t *testing.T) {
 	require.ErrorIs(t, err, ErrPeerFailed)
 	require.Equal(t, size, bytes.Count(buf, []byte{7}))
 }
+
+// A message has come, and the call's context ends while the send waits. What is sent goes on from the buffer, which must not have the
+// message then.
+func TestNothingReplacesWhatIsUnderway(t *testing.T) {
+	w := halves(t)
+	defer w[0].drop()
+	defer w[1].drop()
+	const size = 1 << 20
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	buf := bytes.Repeat([]byte{7}, size)
+	replaced := make(chan error)
+	go func() {
+		_, err := w[0].Comm().SendrecvReplace(ctx, buf, 1, 1, 1, 2)
+		replaced <- err
+	}()
+	_, err := w[1].Comm().Probe(t.Context(), 0, 1)
+	require.NoError(t, err)
+	require.NoError(t, w[1].Comm().Ssend(t.Context(), []byte("message"), 0, 2))
+	cancel()
+	require.ErrorIs(t, <-replaced, ErrUnderway)
+	require.Equal(t, size, bytes.Count(buf, []byte{7}))
+	in := make([]byte, size)
+	_, err = w[1].Comm().Recv(t.Context(), in, 0, 1)
+	require.NoError(t, err)
+	require.Equal(t, size, bytes.Count(in, []byte{7}))
+}
