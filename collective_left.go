@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -174,20 +175,35 @@ func (c *Comm) decodeLeft(b []byte) (e *CollectiveError, number int, err error) 
 // leftHeader is what stands before the name, in bytes.
 const leftHeader = 17
 
-// tellNeighbours tells those that have not been told. Where one is gone it tells the next one that is there; so all
-// that live are reached, whoever else fails.
+// tellNeighbours tells those that have not been told.
 func (c *Comm) tellNeighbours() {
 	l := &c.leaving
-	n := c.Size()
+	c.neighbours(nil, func(to int) {
+		if !l.told[to] {
+			l.told[to] = true
+			c.world.pml.Notify(c.group.World(to), l.notice)
+		}
+	})
+}
+
+// neighbours calls tell for the neighbours in a list of ranks that has this one, or in that of all ranks. Where one is gone it calls it
+// for the next one that is there; so all that live are reached, whoever else fails.
+func (c *Comm) neighbours(list []int, tell func(rank int)) {
+	n, own := len(list), slices.Index(list, c.rank)
+	if list == nil {
+		n, own = c.Size(), c.rank
+	}
 	for distance := 1; distance < n; distance *= 2 {
 		for _, step := range []int{1, n - 1} {
-			to := (c.rank + step*distance) % n
-			for to != c.rank && c.isGone(to) {
-				to = (to + step) % n
-			}
-			if to != c.rank && !l.told[to] {
-				l.told[to] = true
-				c.world.pml.Notify(c.group.World(to), l.notice)
+			for at := (own + step*distance) % n; at != own; at = (at + step) % n {
+				to := at
+				if list != nil {
+					to = list[at]
+				}
+				if !c.isGone(to) {
+					tell(to)
+					break
+				}
 			}
 		}
 	}

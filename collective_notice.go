@@ -13,6 +13,7 @@ const (
 	noticeLeft      = 1 + iota // a process has left a collective call early
 	noticeAgreement            // a step of Agree or Shrink
 	noticeFreed                // there is no such communicator here any more
+	noticeMissing              // a call of Create has got no answer
 )
 
 // notice begins one: its kind and the communicator.
@@ -111,6 +112,8 @@ func (c *Comm) heed(from int, b []byte) {
 		c.heardLeft(rest)
 	case noticeAgreement:
 		c.heardAgreement(rank, rest)
+	case noticeMissing:
+		c.heardMissing(rest)
 	case noticeFreed:
 		if c.pacts.absent == nil {
 			c.pacts.absent = make(map[int]bool)
@@ -121,9 +124,9 @@ func (c *Comm) heed(from int, b []byte) {
 }
 
 // retire has a communicator that was freed hear no more notices, once nobody depends on what it hears: the communicators that
-// it has made miss who has left the call, and what was given up of Shrink makes others miss this process.
+// it has made miss who has left the call, or Create, and what was given up of Shrink makes others miss this process.
 func (c *Comm) retire() {
-	if c.freed && len(c.made) == 0 && !c.agrees() {
+	if c.freed && len(c.made) == 0 && !c.bearing() && !c.agrees() {
 		delete(c.world.offices.comms, c.id)
 		if c.forget != nil {
 			c.forget()
@@ -136,5 +139,6 @@ func (c *Comm) memberGone(rank int) {
 	if c.leaving.number > 0 {
 		c.tellNeighbours()
 	}
+	c.tellMissingAgain()
 	c.memberLeaves(rank)
 }

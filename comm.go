@@ -44,8 +44,11 @@ type Comm struct {
 	// Of Create: a goroutine is in it, and how often this process has asked another one.
 	creating  atomic.Bool
 	creations atomic.Uint32
-	where     whereabouts
-	holding   holding
+	births    []*birth // what it has made, or is about to make; the engine's lock guards these
+	// Calls of other members that have got no answer, and that no communicator is known to miss.
+	unanswered []ask
+	where      whereabouts
+	holding    holding
 }
 
 // newComm makes the communicator of a context id; the next id is its own too.

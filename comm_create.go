@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/strandmp/strand/internal/given"
@@ -76,6 +77,9 @@ type creation struct {
 	sent    pml.Request // the others': their list
 	answer  pml.Request // and what is said of it
 	answers []byte
+	number  int
+	birth   *birth
+	silent  bool // the others': there was no answer
 }
 
 type created struct {
@@ -88,7 +92,7 @@ const mostReason = 600
 
 // creation begins what all members have to do in the order of their calls.
 func (c *Comm) creation(ranks []int) (x *creation, err error) {
-	x = &creation{comm: c, ranks: ranks, list: encodeInts(ranks...)}
+	x = &creation{comm: c, ranks: ranks, list: encodeInts(ranks...), birth: &birth{ranks: ranks}}
 	if ranks[0] == c.rank {
 		err = x.listen()
 	} else {
@@ -97,6 +101,7 @@ func (c *Comm) creation(ranks []int) (x *creation, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("Create: %w", own(err))
 	}
+	c.expects(x.birth)
 	return x, nil
 }
 
@@ -120,12 +125,12 @@ func (x *creation) listen() error {
 // the answers apart.
 func (x *creation) ask() (err error) {
 	c := x.comm
-	number := int(c.creations.Add(1) % callTags)
-	x.answers = make([]byte, 8+mostReason)
-	if x.answer, err = c.coll.Irecv(x.answers, nil, x.ranks[0], tagAnswer+number); err != nil {
+	x.number = int(c.creations.Add(1))
+	x.answers = make([]byte, 8+max(mostReason, 8*len(x.ranks)))
+	if x.answer, err = c.coll.Irecv(x.answers, nil, x.ranks[0], tagAnswer+tagOf(x.number)); err != nil {
 		return err
 	}
-	if x.sent, err = c.coll.Isend(append(encodeInts(number), x.list...), nil, x.ranks[0], tagGroup, pml.Standard); err != nil {
+	if x.sent, err = c.coll.Isend(append(encodeInts(x.number), x.list...), nil, x.ranks[0], tagGroup, pml.Standard); err != nil {
 		pml.Leave(x.answer)
 	}
 	return err
@@ -146,23 +151,43 @@ func (x *creation) run(ctx context.Context, made chan<- created) {
 	}
 }
 
-func (x *creation) make() (*Comm, error) {
-	id, err := x.agree()
+func (x *creation) make() (d *Comm, err error) {
+	id, numbers, err := x.agree()
 	if err != nil {
+		x.comm.bearsNot(x.birth, x.silent, x.number)
 		return nil, fmt.Errorf("Create: %w", own(err))
 	}
 	world := make([]int32, len(x.ranks))
 	for i, r := range x.ranks {
 		world[i] = int32(x.comm.group.World(r))
 	}
-	return x.comm.world.newComm(id, pml.NewGroup(world), x.comm.manner)
+	if d, err = x.comm.world.newComm(id, pml.NewGroup(world), x.comm.manner); err != nil {
+		x.comm.bearsNot(x.birth, false, x.number)
+		return nil, err
+	}
+	x.comm.bears(x.birth, d, numbers)
+	return d, nil
 }
 
-// agree returns the id of the new communicator.
-func (x *creation) agree() (uint64, error) {
+// agree returns the id of the new communicator, and the numbers of all members' calls.
+func (x *creation) agree() (id uint64, numbers []int, err error) {
 	if x.ranks[0] == x.comm.rank {
 		return x.lead()
 	}
+	count, err := x.hear()
+	if err != nil {
+		x.silent = true
+		return 0, nil, err
+	}
+	id, rest := binary.LittleEndian.Uint64(x.answers), x.answers[8:count]
+	if id == 0 {
+		return 0, nil, fmt.Errorf("rank %d, the first of the list, says: %s", x.ranks[0], rest)
+	}
+	return id, decodeInts(rest), nil
+}
+
+// hear waits for the answer of the first one.
+func (x *creation) hear() (count int, err error) {
 	ctx := context.Background()
 	if _, err := x.sent.Wait(ctx); err != nil {
 		pml.Leave(x.answer)
@@ -172,36 +197,44 @@ func (x *creation) agree() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if st.Count < 8 {
-		return 0, x.comm.misfit("Create", x.ranks[0], int64(st.Count), 8)
+	if count = st.Count; count < 8 || binary.LittleEndian.Uint64(x.answers) != 0 && count != 8+8*len(x.ranks) {
+		return 0, x.comm.misfit("Create", x.ranks[0], int64(count), int64(8+8*len(x.ranks)))
 	}
-	if text := x.answers[8:st.Count]; len(text) > 0 {
-		return 0, fmt.Errorf("rank %d, the first of the list, says: %s", x.ranks[0], text)
-	}
-	return binary.LittleEndian.Uint64(x.answers), nil
+	return count, nil
 }
 
 // lead compares the lists and answers all that have sent theirs.
-func (x *creation) lead() (uint64, error) {
-	var first error
+func (x *creation) lead() (id uint64, numbers []int, err error) {
+	numbers = []int{-1}
 	for i := range x.heard {
-		if err := x.compare(i); err != nil && first == nil {
-			first = err
+		if e := x.compare(i); e != nil && err == nil {
+			err = e
+		}
+		numbers = append(numbers, -1)
+		if list := x.lists[i]; list != nil {
+			numbers[i+1] = decodeInts(list)[0]
 		}
 	}
-	id := x.comm.world.nextID()
-	answer := binary.LittleEndian.AppendUint64(nil, id)
-	if first != nil {
-		text := first.Error()
-		answer = append(answer, text[:min(len(text), mostReason)]...)
+	var answer []byte
+	if err == nil {
+		id = x.comm.world.nextID()
+		answer = append(binary.LittleEndian.AppendUint64(nil, id), encodeInts(numbers...)...)
+	} else {
+		text := err.Error()
+		answer = append(binary.LittleEndian.AppendUint64(nil, 0), text[:min(len(text), mostReason)]...)
 	}
-	for i, list := range x.lists {
-		if list != nil {
-			// Who has failed by now is a member that has failed.
-			_ = x.comm.coll.Send(context.Background(), answer, nil, x.ranks[i+1], tagAnswer+decodeInts(list)[0], pml.Standard)
-		}
+	for i := range x.lists {
+		x.tell(i, answer)
 	}
-	return id, first
+	return id, numbers, err
+}
+
+// tell answers a member that has sent its list.
+func (x *creation) tell(i int, answer []byte) {
+	if list := x.lists[i]; list != nil {
+		// Who has failed by now is a member that has failed.
+		_ = x.comm.coll.Send(context.Background(), answer, nil, x.ranks[i+1], tagAnswer+tagOf(decodeInts(list)[0]), pml.Standard)
+	}
 }
 
 // compare waits for a member's list, which stays nil if there is none, and compares it.
@@ -216,7 +249,7 @@ func (x *creation) compare(i int) error {
 	if st.Count < 8 {
 		return x.comm.misfit("Create", from, int64(st.Count), int64(8+len(x.list)))
 	}
-	if number := decodeInts(list)[0]; number < 0 || number >= callTags {
+	if number := decodeInts(list)[0]; number < 0 || int64(number) > math.MaxUint32 {
 		return fmt.Errorf("rank %d gives its call the number %d, which none has", from, number)
 	}
 	x.lists[i] = list

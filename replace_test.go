@@ -12,20 +12,21 @@ import (
 	"github.com/strandmp/strand/launch"
 )
 
-// half is one rank of a job of two within a process.
+// half is one rank of a job within a process, of two ranks mostly.
 type half struct {
 	rank  int
 	board *board
 }
 
-// board is what the two have in common.
+// board is what all have in common.
 type board struct {
 	sync.Map
-	sync.WaitGroup // until both have come to the barrier
+	sync.WaitGroup // until all have come to the barrier
+	ranks          int
 }
 
 func (h half) Rank() int         { return h.rank }
-func (h half) Size() int         { return 2 }
+func (h half) Size() int         { return h.board.ranks }
 func (h half) Name() string      { return "halves" }
 func (h half) Hostname() string  { return "localhost" }
 func (h half) Launcher() string  { return "test" }
@@ -52,9 +53,13 @@ func (h half) Barrier(context.Context) error {
 }
 
 // halves opens the worlds of two ranks, which the test ends.
-func halves(t *testing.T) (w [2]*World) {
-	b := new(board)
-	b.Add(2)
+func halves(t *testing.T) (w [2]*World) { return [2]*World(fractions(t, 2)) }
+
+// fractions opens the worlds of n ranks, which the test ends.
+func fractions(t *testing.T, n int) []*World {
+	w := make([]*World, n)
+	b := &board{ranks: n}
+	b.Add(n)
 	var opened sync.WaitGroup
 	for rank := range w {
 		opened.Go(func() {

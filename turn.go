@@ -81,7 +81,7 @@ const (
 	callTags = 1 << 20 // calls have those below, in turn
 
 	tagGroup   = callTags       // of Create, from a member to the first one: the number of its call, and the list
-	tagAnswer  = 2 * callTags   // and back, plus that number, which is below callTags: the context's id, or why there is none
+	tagAnswer  = 2 * callTags   // and back, plus tagOf of that number: the context's id and the numbers of all, or why there is none
 	tagPlaces  = 3 * callTags   // where processes are
 	tagCommons = 3*callTags + 1 // the memory that they have in common
 	tagAwake   = 3*callTags + 2 // a rank has done there what another one waits for
