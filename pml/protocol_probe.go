@@ -75,6 +75,9 @@ type arrival struct {
 
 // Done implements [engine.Condition].
 func (a *arrival) Done() bool {
+	if a.in != nil {
+		a.in = a.context.find(a.source, a.tag) // whoever had the lock meanwhile may have taken it
+	}
 	if a.in != nil || a.err != nil {
 		return true
 	}
