@@ -32,16 +32,17 @@ type inbound struct {
 	op       *operation        // the receive it is for, once known
 
 	context *Context
-	total   uint64 // length of the whole message
-	data    []byte // the payload, if no receive was there for it
-	whole   bool   // the payload has arrived
-	stuck   bool   // it will not: the peer is gone
-	asked   bool   // it is a request to send
-	waits   bool   // and has found no receive
-	handle  uint64 // the sender's, to answer it
-	round   uint32 // how often it was given back
-	units   uint32 // credit it takes
-	next    *inbound
+	total   uint64   // length of the whole message
+	data    []byte   // the payload, if no receive was there for it
+	whole   bool     // the payload has arrived
+	stuck   bool     // it will not: the peer is gone
+	asked   bool     // it is a request to send
+	waits   bool     // and has found no receive
+	handle  uint64   // the sender's, to answer it
+	round   uint32   // how often it was given back
+	units   uint32   // credit it takes
+	next    *inbound // on the free list, or of those that matched probes have taken
+	prev    *inbound // of these
 }
 
 func (p *PML) newInbound(pe *peer, h *wire.Header, size int) *inbound {

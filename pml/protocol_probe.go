@@ -202,7 +202,42 @@ func (c *Context) Improbe(src, tag int) (Message, bool, error) {
 
 func (c *Context) takeMessage(in *inbound) Message {
 	c.match.Take(&in.Message)
+	c.pml.hold(in)
 	return Message{in: in, context: c, status: c.statusOf(in)}
+}
+
+// hold notes that a matched probe has taken a message, or has it back. Once the world is being closed nobody receives it any more.
+func (p *PML) hold(in *inbound) {
+	if p.closing {
+		in.refuse()
+		return
+	}
+	in.next, in.prev = p.taken, nil
+	if p.taken != nil {
+		p.taken.prev = in
+	}
+	p.taken = in
+}
+
+// letGo notes that a message which a matched probe has taken is received.
+func (p *PML) letGo(in *inbound) {
+	if in.prev != nil {
+		in.prev.next = in.next
+	} else {
+		p.taken = in.next
+	}
+	if in.next != nil {
+		in.next.prev = in.prev
+	}
+	in.next, in.prev = nil, nil
+}
+
+// refuseTaken refuses the messages that matched probes have taken and nobody has received.
+func (p *PML) refuseTaken() {
+	for in := p.taken; in != nil; in = p.taken {
+		p.letGo(in)
+		in.refuse()
+	}
 }
 
 // Irecv starts to receive the message.
@@ -242,7 +277,9 @@ func (m *Message) RecvAs(ctx context.Context, as *layout.Layout, buf []byte, mor
 		return Status{}, err
 	}
 	st, in, err := p.awaitOrLeave(ctx, op)
-	m.in = in
+	if m.in = in; in != nil {
+		p.hold(in)
+	}
 	return st, err
 }
 
@@ -268,6 +305,7 @@ func (m *Message) irecvOf(buf []byte, more [][]byte, as *layout.Layout) (*operat
 	op.recv.Source, op.recv.Tag = match.Any, match.Any
 	in := m.in
 	m.in = nil
+	m.context.pml.letGo(in)
 	op.bind(in, 0)
 	return op, nil
 }

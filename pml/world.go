@@ -51,6 +51,7 @@ type PML struct {
 	instant     operation // stands for those that are complete once they are started
 	frames      *txFrame  // free lists
 	inbounds    *inbound
+	taken       *inbound // messages that matched probes have taken and nobody has received
 	waitSets    *waitSet
 	lastContext *Context
 	recent      btl.Poller // the endpoint that has delivered last

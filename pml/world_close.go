@@ -105,6 +105,7 @@ func (p *PML) Close(ctx context.Context) error {
 	for _, c := range p.contexts {
 		c.discard() // who waits for us to receive need not wait
 	}
+	p.refuseTaken()
 	p.wakeProbers()
 	err := p.part(ctx)
 	err = errors.Join(err, p.closeModules()) // from here on no transport has anybody's memory

@@ -32,6 +32,29 @@ func TestCloseEndsReceives(t *testing.T) {
 	assert.ErrorIs(t, err, strand.ErrClosed)
 }
 
+// Nobody waits for the receive of a message that a matched probe has taken, once that world is closed too.
+func TestCloseRefusesWhatProbesHaveTaken(t *testing.T) {
+	w, ctx := world.Open(t, 2, strand.WithParam("pml_close_timeout", "1h")), world.Context(t)
+	var sends [2]strand.Request
+	var taken [2]*strand.Message
+	var err error
+	for i, w := range w {
+		sends[i], err = w.Comm().Issend(make([]byte, 1<<20), 1-i, 1)
+		require.NoError(t, err)
+	}
+	for i, w := range w {
+		taken[i], err = w.Comm().Mprobe(ctx, 1-i, 1)
+		require.NoError(t, err)
+	}
+	world.Close(t, w...)
+	for i := range w {
+		_, err = sends[i].Wait(ctx)
+		require.ErrorIs(t, err, strand.ErrPeerClosed)
+		_, err = taken[i].Recv(ctx, make([]byte, 1<<20))
+		require.ErrorIs(t, err, strand.ErrClosed)
+	}
+}
+
 // What was sent is delivered though the sender closes its world at once: short,
 // buffered, and long ones whose receive comes only after.
 func TestCloseDrainsSends(t *testing.T) {
