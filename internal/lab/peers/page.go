@@ -62,10 +62,10 @@ rate, Strand's over the peer's, so that more is. Peers run with their defaults a
 sockets that spin, without headers or matching.
 
 **✗** marks a cell whose whole interval is on the wrong side of its aim, **✗✗** one that is also further off than %.2f times; ? one that is not decided:
-fewer than %d rounds, raw sockets were not steady in that cell, or Strand failed there in some round. What has no aim has no mark. Processor time is of all ranks, user and system:
+fewer than %d rounds, an interval that has the aim within it and whose ends are more than %.1f times apart, or Strand failed there in some round. What has no aim has no mark. Processor time is of all ranks, user and system:
 Strand's, then raw's, Open MPI's and MPICH's. Who waits spins, so that two ranks which only talk use twice the time that passes.
 
-`, p.pictures, p.Command, len(p.Rounds), mostOff, stats.Enough)
+`, p.pictures, p.Command, len(p.Rounds), mostOff, stats.Enough, mostWidth)
 	if problems := p.Problems(); len(problems) > 0 {
 		p.printf("**INVALID: the machine was not quiet.** %s. Run it again.\n\n", strings.Join(problems, "; "))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/lab/stats"
 	"github.com/strandmp/strand/internal/machine"
 )
 
@@ -88,8 +89,8 @@ func (r *Report) comparisons(t *Table) []Comparison {
 
 // Bounds beyond which a measurement says nothing.
 const (
-	mostOthers = 0.10 // of the processors
-	mostNoisy  = 0.10 // of the cells in which raw sockets took part
+	mostOthers    = 0.10 // of the processors
+	mostUndecided = 0.25 // of the ratios that have an aim, of those with rounds enough
 )
 
 // Problems say why the measurement is not valid; none if it is.
@@ -102,20 +103,20 @@ func (r *Report) Problems() []string {
 	if m := slices.Sorted(slices.Values(others)); len(m) > 0 && m[len(m)/2] > mostOthers {
 		all = append(all, fmt.Sprintf("other programs had %.0f %% of the processors in the middle round: at most %.0f %% are good for a verdict", 100*m[len(m)/2], 100*mostOthers))
 	}
-	noisy, with := 0, 0
-	for i := range r.Tables {
-		for j := range r.Tables[i].Rows {
-			row := &r.Tables[i].Rows[j]
-			if key, _ := row.best("raw"); key != "" {
-				with++
-				if row.noisy() {
-					noisy++
-				}
-			}
+	if len(r.Rounds) < stats.Enough {
+		return all // nothing is decided, and the page says why
+	}
+	undecided, aimed := 0, 0
+	for _, c := range r.comparisons(nil) {
+		if c.Verdict != NoAim {
+			aimed++
+		}
+		if c.Verdict == Undecided {
+			undecided++
 		}
 	}
-	if float64(noisy) > mostNoisy*float64(with) {
-		all = append(all, fmt.Sprintf("raw sockets were not steady in %d of %d cells: their median was more than 30 %% above their lower quartile", noisy, with))
+	if float64(undecided) > mostUndecided*float64(aimed) {
+		all = append(all, fmt.Sprintf("%d of %d ratios are not decided: they differ too much from round to round", undecided, aimed))
 	}
 	return all
 }

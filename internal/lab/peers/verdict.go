@@ -3,7 +3,6 @@ package peers
 import (
 	"slices"
 
-	"github.com/strandmp/strand/internal/lab/bench"
 	"github.com/strandmp/strand/internal/lab/stats"
 )
 
@@ -13,10 +12,10 @@ type Verdict string
 // The verdicts.
 const (
 	NoAim     Verdict = ""          // the ratio is shown, and that is all
-	Holds     Verdict = "holds"     // the aim is met, or the interval can not say that it is not
+	Holds     Verdict = "holds"     // the aim is met, or the interval is narrow and can not say that it is not
 	Fails     Verdict = "fails"     // the whole interval is on the wrong side
 	FarOff    Verdict = "far off"   // and further than a cell may be
-	Undecided Verdict = "undecided" // too few rounds, too much noise, or Strand failed
+	Undecided Verdict = "undecided" // too few rounds, an interval too wide to say anything, or Strand failed
 )
 
 // failed tells whether a cell falls short.
@@ -43,7 +42,7 @@ func (t *Table) compare(r *Row, peers []string) []Comparison {
 		c := Comparison{Path: t.Path() + "/" + t.label(r.Cell) + "/" + peer, Peer: peer, Variant: variant, Ratio: r.ratio(key)}
 		if aim, has := aimOf(t, r.Cell, peer); has {
 			c.Aim, c.Verdict = aim, aim.judge(c.Ratio, r.Workload.LessIsBetter())
-			if r.noisy() || slices.Contains(r.Times[strandKey], failedTime) { // which might have been its slowest
+			if slices.Contains(r.Times[strandKey], failedTime) { // which might have been its slowest
 				c.Verdict = Undecided
 			}
 		}
@@ -82,14 +81,23 @@ func (r *Row) ratio(other string) stats.Ratio {
 	return stats.ByRound(its, own)
 }
 
+// mostWidth is how many times its low end the high end of an interval may be that has the aim within it. A wider one says
+// nothing: Strand may be behind by a third in it, or ahead by as much.
+const mostWidth = 1.5
+
 // judge holds a ratio against the aim.
 func (a Aim) judge(r stats.Ratio, lessIsBetter bool) Verdict {
-	wrong, off := r.Interval.High < a.Limit, a.Limit/r.Value
+	low, high, off := r.Interval.Low, r.Interval.High, a.Limit/r.Value
+	right, wrong := low >= a.Limit, high < a.Limit
 	if lessIsBetter {
-		wrong, off = r.Interval.Low > a.Limit, r.Value/a.Limit
+		right, wrong, off = high <= a.Limit, low > a.Limit, r.Value/a.Limit
 	}
 	switch {
 	case !r.Interval.Sure():
+		return Undecided
+	case right:
+		return Holds
+	case !wrong && high > mostWidth*low:
 		return Undecided
 	case !wrong:
 		return Holds
@@ -102,17 +110,6 @@ func (a Aim) judge(r stats.Ratio, lessIsBetter bool) Verdict {
 // present are the values that there are.
 func present(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v <= 0 })
-}
-
-// noisy tells whether raw sockets, which do the same all the time, did not take the same time in
-// all rounds. Of pairs they share processors, so they say nothing.
-func (r *Row) noisy() bool {
-	key, _ := r.best("raw")
-	if key == "" || r.Workload == bench.Pairs {
-		return false
-	}
-	sorted := slices.Sorted(slices.Values(present(r.Times[key])))
-	return stats.Quantile(sorted, 0.5) > (1+bench.MaxSpread)*stats.Quantile(sorted, 0.25)
 }
 
 // A Score is how a table has done.
