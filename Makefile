@@ -1,6 +1,9 @@
 # Every target that a person calls has its description after ##; make help
 # collects them.
 
+# What was compiled in one checkout serves another one: no path is in it.
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
+
 FUZZTIME ?= 20s
 BENCHTIME ?= 1s
 

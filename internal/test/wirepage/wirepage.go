@@ -3,11 +3,11 @@
 package wirepage
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,12 +22,18 @@ var (
 // Text returns the page.
 func Text(t testing.TB) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	page, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "..", "docs", "WIRE.md"))
-	if err != nil {
-		t.Fatal(err)
+	dir, err := os.Getwd() // of a test it is the package's
+	for err == nil {
+		if page, err := os.ReadFile(filepath.Join(dir, "docs", "WIRE.md")); err == nil {
+			return string(page)
+		}
+		if dir == filepath.Dir(dir) {
+			err = errors.New("docs/WIRE.md is in no directory above the test's")
+		}
+		dir = filepath.Dir(dir)
 	}
-	return string(page)
+	t.Fatal(err)
+	return ""
 }
 
 // Sizes returns the size in bytes that the page states for each header, by its
