@@ -17,9 +17,8 @@ var ErrUnsealed = errors.New("the peer's memory is not sealed: it could shrink u
 // Make makes memory of that many bytes, and a descriptor to hand it over, which the caller closes. The name is for people, in
 // /proc. Now says when the process's own tables name its pages, as in [Map].
 func Make(name string, size int, now bool) (fd int, mem []byte, err error) {
-	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return -1, nil, os.NewSyscallError("memfd_create", err)
+	if fd, err = Create(name); err != nil {
+		return -1, nil, err
 	}
 	err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, int64(size)))
 	if err == nil {
@@ -37,6 +36,16 @@ func Make(name string, size int, now bool) (fd int, mem []byte, err error) {
 		return -1, nil, err
 	}
 	return fd, mem, nil
+}
+
+// Create makes a file in memory that can be sealed and that nobody can execute. Systems before Linux 6.3 know only files that one
+// could, and some of Linux 6.3 to 6.5 refuse these (vm.memfd_noexec).
+func Create(name string) (fd int, err error) {
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	if fd, err = unix.MemfdCreate(name, flags|unix.MFD_NOEXEC_SEAL); errors.Is(err, unix.EINVAL) {
+		fd, err = unix.MemfdCreate(name, flags)
+	}
+	return fd, os.NewSyscallError("memfd_create", err)
 }
 
 // Check returns the size of memory that another process has made. It is an error if that process can take the memory away again.

@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/sealed"
 )
 
 // create makes a file without a name, in memory.
 func create() (*os.File, error) {
-	fd, err := unix.MemfdCreate("strand-trace", unix.MFD_CLOEXEC)
+	fd, err := sealed.Create("strand-trace")
 	if err != nil {
-		return nil, os.NewSyscallError("memfd_create", err)
+		return nil, err
 	}
 	return os.NewFile(uintptr(fd), "trace"), nil
 }
