@@ -25,7 +25,7 @@ func tellMistake(ctx context.Context, err error) {
 	if joinError != nil {
 		return // err is what the user has to know
 	}
-	if job.Size() > 1 {
+	if job.Size() > 1 && job.Name() == os.Getenv(launch.JobEnv) { // else that is the mark of a launcher around this one
 		endBecause(ctx, job, err)
 	}
 	_ = job.Close() // likewise

@@ -68,11 +68,13 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	if err != nil {
 		return nil, err
 	}
-	m.hostname, m.launcher, m.local = hostname, launcherName(env), localRanks(env, m.size)
+	mark, _ := env(JobEnv) // whose job it is is not known before Init
+	m.hostname, m.launcher, m.local = hostname, launcherName(env, mark), localRanks(env, m.size)
 	m.processors = localProcessors(env)
 	if err := m.client.Init(ctx); err != nil {
 		return nil, errors.Join(m.explain(onceOnly(err)), m.client.Drop())
 	}
+	m.launcher = launcherName(env, m.Name())
 	m.takeControl(env)
 	return m, nil
 }
@@ -158,11 +160,13 @@ func joinByPort(ctx context.Context, env lookup) (*member, error) {
 	return m, nil
 }
 
-// launcherName names the launcher, one of several that speak PMI-1. The marks of the innermost
-// one count: mpiexec may run inside a Slurm allocation, strand run in both.
-func launcherName(env lookup) string {
+// launcherName names the launcher of a job, one of several that speak PMI-1. Each may run inside of another one,
+// whose marks its ranks then have too. Only that of strand run says which job it is for. Of the others Hydra
+// counts first: mpiexec may run inside a Slurm allocation.
+func launcherName(env lookup, job string) string {
+	mark, found := env(JobEnv)
 	switch {
-	case has(env, JobEnv):
+	case found && mark == job:
 		return strandRun
 	case has(env, "HYDI_CONTROL_FD"):
 		return "hydra"

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/internal/launcher/control"
 	"github.com/strandmp/strand/internal/launcher/pmi"
 )
 
@@ -161,7 +162,7 @@ func TestAbort(t *testing.T) {
 	} {
 		env := launched(t, 1)[0]
 		if launcher != "" {
-			env[launcher] = "x"
+			env[launcher] = "strand_test"
 		}
 		j, err := env.join(t)
 		require.NoError(t, err)
@@ -235,13 +236,32 @@ func serveByPort(listener net.Listener, server *pmi.Server) error {
 
 func TestLauncherName(t *testing.T) {
 	for want, env := range map[string]environ{
-		strandRun: {JobEnv: "x", "HYDI_CONTROL_FD": "7", "SLURM_STEP_ID": "0"},
-		"hydra":   {"HYDI_CONTROL_FD": "7", "SLURM_STEP_ID": "0"},
-		"slurm":   {"SLURM_STEP_ID": "0"},
+		strandRun: {JobEnv: "strand_test", "HYDI_CONTROL_FD": "7", "SLURM_STEP_ID": "0"},
+		"hydra":   {JobEnv: "strand_outer", "HYDI_CONTROL_FD": "7", "SLURM_STEP_ID": "0"},
+		"slurm":   {JobEnv: "strand_outer", "SLURM_STEP_ID": "0"},
 		"PMI-1":   {},
 	} {
-		assert.Equal(t, want, launcherName(env.lookup))
+		assert.Equal(t, want, launcherName(env.lookup, "strand_test"))
 	}
+}
+
+// A rank of mpiexec or srun has the variables of a strand run around them. It leaves that one's channel alone, whose number may
+// be another file's here, and says itself why it aborts.
+func TestLauncherWithinStrandRun(t *testing.T) {
+	channel, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	defer syscall.Close(channel[0])
+	defer syscall.Close(channel[1])
+	env := launched(t, 1)[0]
+	env[JobEnv], env[control.Variable] = "strand_outer", strconv.Itoa(channel[1])
+	j, err := env.join(t)
+	require.NoError(t, err)
+	assert.Equal(t, "PMI-1", j.Launcher())
+	assert.False(t, j.(Listener).CanCall())
+	_, err = syscall.Write(channel[1], []byte("still open"))
+	require.NoError(t, err)
+	assert.Contains(t, stderrOf(t, func() { j.Abort(7, "as the test wants") }), "as the test wants")
+	require.NoError(t, j.Close())
 }
 
 func TestLocalRanks(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/launch"
 )
 
 func TestHydra(t *testing.T) {
@@ -20,6 +21,17 @@ func TestHydra(t *testing.T) {
 		slices.Sort(lines)
 		assert.Equal(t, allRanks(4, "hydra"), lines)
 	}
+}
+
+// A job of Hydra's may be within one of strand run, whose variables it then has. strand run does not hear of its
+// mistakes, so the ranks tell them.
+func TestHydraWithinStrandRun(t *testing.T) {
+	t.Parallel()
+	hydra := need.Program(t, "mpiexec.hydra", "mpich")
+	env := []string{launch.JobEnv + "=strand_outer", "STRAND_BTL=nosuch"}
+	out, status := run(t, "exchange", env, hydra, "-n", "2", self(t))
+	assert.Equal(t, 1, status, out)
+	assert.Contains(t, out, `there is no transport "nosuch"`)
 }
 
 // What becomes of a job whose rank goes is Hydra's to say. It kills the others on the same host at once, but does not
