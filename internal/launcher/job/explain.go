@@ -40,7 +40,9 @@ func (s *supervisor) explain(why string, then func()) {
 	for rank, state := range s.state {
 		asked[rank] = state.initialised && !state.finalised && !state.exited
 	}
-	if earlier := s.explaining.then; earlier != nil || s.stopping || !slices.Contains(asked, true) {
+	known := s.unasked()
+	meeting := s.meeting(known, asked)
+	if earlier := s.explaining.then; earlier != nil || s.stopping || !meeting && !slices.Contains(asked, true) {
 		s.endExplaining()
 		if earlier != nil {
 			earlier()
@@ -51,7 +53,6 @@ func (s *supervisor) explain(why string, then func()) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), explainTime, errNoReport)
 	results := make(chan explanation, 1)
 	s.explaining = explaining{why, then, results, cancel}
-	known := s.unasked()
 	s.working.Go(func() { results <- s.whoWaits(ctx, known, asked) })
 }
 
@@ -65,6 +66,16 @@ func (s *supervisor) unasked() []live.Rank {
 		}
 	}
 	return all
+}
+
+// meeting says of the ranks in the launcher's barrier whom they wait for, and that they are not to be asked: ranks that are in
+// Init give no reports yet. It returns whether there are such ranks.
+func (j *job) meeting(all []live.Rank, asked []bool) bool {
+	come, missing := j.server.Meeting()
+	for _, rank := range come {
+		all[rank].Silent, asked[rank] = "waits in the launcher's barrier, as Init does, for "+nameRanks(missing), false
+	}
+	return len(come) > 0
 }
 
 // whoWaits asks ranks twice, as a judgement needs it. Who does not answer is not asked again.

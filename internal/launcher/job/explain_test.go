@@ -69,6 +69,36 @@ func TestTimeoutExplains(t *testing.T) {
 	}
 }
 
+// playNoStart has rank 1 run and not join.
+func playNoStart() {
+	if os.Getenv("PMI_RANK") == "1" {
+		<-time.After(forever)
+	}
+	playWorld(func(context.Context, *strand.World) error { return nil })
+}
+
+// Ranks that are in Init give no report, but the launcher knows whom they wait for.
+func TestInitIsExplained(t *testing.T) {
+	const waits = "waits in the launcher's barrier, as Init does, for rank 1"
+	c, out := playing(t, "no start", 3)
+	c.LiveDir, c.overdue = filepath.Join(t.TempDir(), "jobs"), make(chan struct{}, 1)
+	over := make(chan error, 1)
+	go func() { over <- Run(context.Background(), c) }()
+	for start := time.Now(); ; {
+		require.Less(t, time.Since(start), time.Minute, "ranks 0 and 2 never wait")
+		answers, err := live.Jobs(c.LiveDir)
+		require.NoError(t, err)
+		if len(answers) == 1 && answers[0].Ranks[0].Silent == waits && answers[0].Ranks[2].Silent == waits {
+			assert.NotZero(t, answers[0].Ranks[0].PID)
+			break
+		}
+	}
+	c.overdue <- struct{}{}
+	var late *TimeoutError
+	require.ErrorAs(t, <-over, &late)
+	assert.Contains(t, out.String(), "what the ranks wait for:\n  rank 0: "+waits+"\n  rank 1: has not joined the job: it has not come as far as Init, or does not use Strand\n  rank 2: "+waits+"\n")
+}
+
 // SIGQUIT has the launcher say what the ranks wait for, and then the ranks what their goroutines do.
 // A rank that is stopped does not hold it up.
 func TestQuitExplains(t *testing.T) {

@@ -76,7 +76,7 @@ func (j *job) acceptLive(ctx context.Context, listener net.Listener) (net.Conn, 
 	}
 }
 
-// reports asks all ranks at once. Other hosts may take long to start theirs.
+// reports asks all ranks at once, but those that are in Init. Other hosts may take long to start theirs.
 func (j *job) reports(ctx context.Context) []live.Rank {
 	ctx, cancel := context.WithTimeoutCause(ctx, reportTimeout, errNoReport)
 	defer cancel()
@@ -92,11 +92,12 @@ func (j *job) reports(ctx context.Context) []live.Rank {
 	case <-ctx.Done():
 		return all
 	}
-	everyone := make([]bool, len(j.ranks))
-	for i := range j.ranks {
-		everyone[i] = true
+	asked := make([]bool, len(j.ranks))
+	for i, p := range j.ranks {
+		all[i].PID, asked[i] = p.PID(), true
 	}
-	j.ask(ctx, all, everyone)
+	j.meeting(all, asked)
+	j.ask(ctx, all, asked)
 	return all
 }
 
@@ -109,7 +110,7 @@ func (j *job) ask(ctx context.Context, all []live.Rank, whom []bool) {
 		if !whom[i] {
 			continue
 		}
-		all[i].PID, all[i].Silent = p.PID(), ""
+		all[i].Silent = ""
 		asking.Go(func() {
 			report, err := p.line.Ask(ctx)
 			if all[i].Report = report; err != nil {

@@ -102,6 +102,7 @@ var roles = map[string]func(){
 	"last warn":   joined(playLastWarning),
 	"live":        playLive,
 	"stuck":       playStuck,
+	"no start":    playNoStart,
 	"traced":      playTraced,
 
 	"crowd: a few meet":   func() { playMeeting(false) },

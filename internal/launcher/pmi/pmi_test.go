@@ -228,6 +228,28 @@ func (j *job) waitInBarrier(t *testing.T, n int) {
 	}, watchdog, time.Millisecond)
 }
 
+// A launcher can tell whom the ranks in a barrier wait for.
+func TestMeeting(t *testing.T) {
+	j := newJob(t, 4).init(t)
+	come, missing := j.Meeting()
+	assert.Empty(t, come)
+	assert.Empty(t, missing)
+	left := make(chan error, 2)
+	for _, rank := range []int{3, 1} {
+		go func() { left <- j.clients[rank].Barrier(context.Background()) }()
+	}
+	j.waitInBarrier(t, 2)
+	come, missing = j.Meeting()
+	assert.Equal(t, []int{1, 3}, come)
+	assert.Equal(t, []int{0, 2}, missing)
+	j.MarkDead(0)
+	require.Error(t, <-left)
+	require.Error(t, <-left)
+	come, missing = j.Meeting()
+	assert.Empty(t, come)
+	assert.Empty(t, missing)
+}
+
 // An abort may say whose failure led to it, if that is a rank and another one.
 func TestAbortAfter(t *testing.T) {
 	for after, says := range map[int]bool{0: true, 1: false, 2: true, 3: false, -1: false} {

@@ -100,6 +100,27 @@ func (s *Server) Close() {
 	}
 }
 
+// Meeting returns the ranks that wait in the barrier and those that they wait for, each in order.
+func (s *Server) Meeting() (come, missing []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		return nil, nil
+	}
+	there := make([]bool, s.size)
+	for _, c := range s.waiting {
+		there[c.rank] = true
+	}
+	for rank, is := range there {
+		if is {
+			come = append(come, rank)
+		} else {
+			missing = append(missing, rank)
+		}
+	}
+	return come, missing
+}
+
 // MarkDead notes that a rank has failed. A barrier that waits for it, and any
 // later one, fails; the key DeadKey names it from now on.
 func (s *Server) MarkDead(rank int) {
