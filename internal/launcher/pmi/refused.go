@@ -18,6 +18,17 @@ var notOffered = map[string]string{
 	"destroy_kvs":    "kvs_destroyed",
 }
 
+// commandOf returns the command of a line, "" if it has none. What follows it may be no words of PMI-1: names of services
+// have blanks.
+func commandOf(line string) string {
+	rest, found := strings.CutPrefix(line, "cmd=")
+	if !found {
+		return ""
+	}
+	command, _, _ := strings.Cut(rest, " ")
+	return command
+}
+
 // refuse answers what is not offered.
 func (c *session) refuse(answer string) error {
 	return c.reply(answer, "rc", "-1", "msg", "this_launcher_does_not_offer_it")

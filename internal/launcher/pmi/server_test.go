@@ -89,7 +89,7 @@ func TestWhatIsNotOffered(t *testing.T) {
 		return "mcmd=spawn\nnprocs=2\nexecname=./a program\ntotspawns=" + total + "\nspawnssofar=" + soFar + "\narg1=two words\nendcmd\n"
 	}
 	answers, events, err := converse(t, "cmd=init pmi_version=1 pmi_subversion=1\n"+
-		"cmd=publish_name service=s port=p\ncmd=lookup_name service=s\ncmd=unpublish_name service=s\n"+
+		"cmd=publish_name service=a name port=p\ncmd=lookup_name service=a name\ncmd=unpublish_name service=a name\n"+
 		"cmd=getbyidx kvsname=job idx=0\ncmd=create_kvs\ncmd=destroy_kvs kvsname=x\n"+
 		spawn("1", "1")+spawn("2", "1")+spawn("2", "2")+"cmd=finalize\n")
 	require.NoError(t, err)

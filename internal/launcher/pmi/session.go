@@ -48,6 +48,12 @@ func (c *session) serve() error {
 			}
 			continue
 		}
+		if answer, known := notOffered[commandOf(line)]; known {
+			if err := c.refuse(answer); err != nil {
+				return err
+			}
+			continue
+		}
 		m, err := Parse(line)
 		if err != nil {
 			return err
@@ -90,9 +96,6 @@ func (c *session) answer(m Message) (done bool, err error) {
 	case "abort":
 		c.abort(m)
 		return false, nil // the rank's own end ends the conversation
-	}
-	if answer, known := notOffered[m.Command]; known {
-		return false, c.refuse(answer)
 	}
 	return true, fmt.Errorf("pmi: cmd=%s is no command that this launcher knows", quote(m.Command))
 }
