@@ -127,7 +127,7 @@ func (m *member) AwaitEnd(ctx context.Context) {
 
 func (m *member) Close() error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTimeout,
-		fmt.Errorf("no answer within %v: is another goroutine in Barrier?", closeTimeout))
+		fmt.Errorf("no answer within %v: is the launcher stopped, or another goroutine in Barrier?", closeTimeout))
 	defer cancel()
 	m.stopListening()
 	err := m.client.Close(ctx)

@@ -39,6 +39,19 @@ func TestPutEndsWithItsContext(t *testing.T) {
 	require.NoError(t, launchers.Close())
 }
 
+// A launcher that somebody has stopped does not answer. The error says what may be wrong with it.
+func TestCloseUnderAStoppedLauncher(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, launchers := net.Pipe()
+		go func() { _, _ = bufio.NewReader(launchers).ReadString('\n') }()
+		m := &member{client: pmi.NewClient(ours), rank: 1, size: 2, hostname: "testhost", launcher: strandRun}
+		begun := time.Now()
+		assert.EqualError(t, m.Close(), "rank 1 of 2 on testhost, started by strand run: pmi: finalize: no answer within 10s: "+
+			"is the launcher stopped, or another goroutine in Barrier?")
+		assert.Equal(t, closeTimeout, time.Since(begun))
+	})
+}
+
 // answerUntilPut opens a conversation as a launcher does, and returns when it has
 // read a put, which it does not answer.
 func answerUntilPut(conn net.Conn) error {
