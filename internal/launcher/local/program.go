@@ -58,6 +58,8 @@ func Refusal(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
 		return &ProgramError{name, "is neither a program for this machine nor a script that starts with #!", notExecutable}
+	case errors.Is(err, syscall.E2BIG):
+		return &ProgramError{name, "its arguments and environment are too long for this system: give it less, or unset what it does not need (env -u NAME strand run …)", notExecutable}
 	case statErr == nil && info.IsDir():
 		return &ProgramError{name, "is a directory; name the program in it", notExecutable}
 	case statErr == nil && info.Mode().Perm()&0o111 == 0:

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,4 +30,12 @@ func TestRefusalOfWhatHasNoStarter(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("\x7fELF"), 0o600))
 	assert.True(t, strings.HasPrefix(missingStarter(path), "the loader of shared libraries"))
 	assert.Empty(t, missingStarter(path+"s"))
+}
+
+// What strand run adds to the environment may be what makes it too long.
+func TestRefusalOfTooMuchToPassOn(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "/bin/sh")
+	cmd.Args = slices.Repeat([]string{strings.Repeat("x", 100_000)}, 100)
+	err := Refusal("/bin/sh", cmd.Start())
+	assert.EqualError(t, err, `program "/bin/sh": its arguments and environment are too long for this system: give it less, or unset what it does not need (env -u NAME strand run …)`)
 }
