@@ -100,6 +100,7 @@ func TestGarbageFromTheLauncher(t *testing.T) {
 		{"binary", "control character", []string{"\x00\x01\xff\n"}},
 		{"endless line", "longer than", []string{strings.Repeat("x", 2*MaxLine)}},
 		{"another answer", "where cmd=response_to_init was due", []string{"cmd=barrier_out value=hunter2\n"}},
+		{"answer to another program", "does another program of this rank talk to it too", []string{"cmd=maxes\n"}},
 		{"refusal", "refused protocol version 1.1", []string{"cmd=response_to_init pmi_version=2 rc=-1\n"}},
 		{"no limits", "has no keylen_max", []string{greeting, "cmd=maxes\n"}},
 		{"wild limits", "keylen_max", []string{greeting, "cmd=maxes keylen_max=99999999999999999999 vallen_max=1\n"}},

@@ -111,7 +111,7 @@ func (c *Client) expect(command string) (Message, error) {
 		return Message{}, err
 	}
 	if m.Command != command {
-		return Message{}, fmt.Errorf("pmi: the launcher answered cmd=%s where cmd=%s was due", quote(m.Command), command)
+		return Message{}, fmt.Errorf("pmi: the launcher answered cmd=%s where cmd=%s was due: does another program of this rank talk to it too, as in a script?", quote(m.Command), command)
 	}
 	return m, nil
 }

@@ -103,12 +103,13 @@ func TestWhatIsNotOffered(t *testing.T) {
 
 func TestGarbageFromAClient(t *testing.T) {
 	for text, want := range map[string]string{
-		"GET / HTTP/1.1\r\n":                     "no PMI-1 line",
-		"\x16\x03\x01\n":                         "control character",
-		strings.Repeat("x", 100*MaxLine):         "longer than",
-		"cmd=spawned nprocs=1000000\n":           `cmd="spawned" is no command`,
-		"mcmd=publish\n":                         `mcmd="publish" is no command`,
-		"cmd=init pmi_version=1\ncmd=a b\n":      "not of the form",
+		"GET / HTTP/1.1\r\n":                "no PMI-1 line",
+		"\x16\x03\x01\n":                    "control character",
+		strings.Repeat("x", 100*MaxLine):    "longer than",
+		"cmd=spawned nprocs=1000000\n":      `cmd="spawned" is no command`,
+		"mcmd=publish\n":                    `mcmd="publish" is no command`,
+		"cmd=init pmi_version=1\ncmd=a b\n": "not of the form",
+		"cmd=init pmi_version=2\n" + strings.Repeat("cmd=init pmi_version=1\n", 2): "a rank is one program",
 		"cmd=finalized\n":                        "no command",
 		"cmd=barrier_in extra=" + "y" + "\nxx\n": "no PMI-1 line",
 	} {

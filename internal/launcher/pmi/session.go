@@ -30,6 +30,7 @@ type session struct {
 	rank   int
 	conn   net.Conn
 	lines  lineReader
+	joined bool // it has said init
 
 	// writing guards the connection's writes: by the goroutine that serves the rank, and by
 	// whoever completes a barrier that the rank waits in.
@@ -100,11 +101,19 @@ func (c *session) answer(m Message) (done bool, err error) {
 	return true, fmt.Errorf("pmi: cmd=%s is no command that this launcher knows", quote(m.Command))
 }
 
+// errSecondProgram: two programs have inherited the connection. Each may have read what was for the other.
+var errSecondProgram = errors.New("pmi: a second program of this rank says cmd=init, beside the first or after it, as in a script: " +
+	"a rank is one program, and joins its job once; for several programs start the launcher several times")
+
 func (c *session) init(m Message) error {
 	rc := "0"
-	if version, _ := m.Value("pmi_version"); version != "1" {
+	switch version, _ := m.Value("pmi_version"); {
+	case version != "1":
 		rc = "-1" // the answer says which version would do
-	} else {
+	case c.joined:
+		return errSecondProgram
+	default:
+		c.joined = true
 		c.server.events.Initialised(c.rank)
 	}
 	return c.reply("response_to_init", "pmi_version", "1", "pmi_subversion", "1", "rc", rc)
