@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -96,7 +98,7 @@ func exchange(ctx context.Context, cfg Config, record []byte) ([]byte, error) {
 	if err := cfg.Job.Put(ctx, addressKey(cfg.Job.Rank()), string(record)); err != nil {
 		return nil, err
 	}
-	if err := cfg.Job.Barrier(ctx); err != nil {
+	if err := meet(ctx, cfg.Job, cfg.Log); err != nil {
 		return nil, err
 	}
 	secret, err := cfg.Job.Get(ctx, secretKey)
@@ -107,4 +109,20 @@ func exchange(ctx context.Context, cfg Config, record []byte) ([]byte, error) {
 		return nil, errors.New("the secret that rank 0 published is damaged")
 	}
 	return []byte(secret), nil
+}
+
+// meetingPatience is how long a process waits in silence for the others to join.
+const meetingPatience = 30 * time.Second
+
+// meet waits until all processes of the job have come as far. Most launchers leave them waiting for one that has ended before, and
+// say nothing. So two ranks say it, of which one may be that one.
+func meet(ctx context.Context, job Job, log func(btl.LogLevel, string)) error {
+	if rank := job.Rank(); rank < 2 && log != nil {
+		late := time.AfterFunc(meetingPatience, func() {
+			log(btl.LogWarn, fmt.Sprintf("rank %d: has waited in Init for %v until all ranks come there: does one take long, or has it ended before? "+
+				"strand run and srun -K end a job whose rank fails, and strand info --live names whom a job of strand run waits for", rank, meetingPatience))
+		})
+		defer late.Stop()
+	}
+	return job.Barrier(ctx)
 }
