@@ -85,8 +85,8 @@ func (m *member) AbortAfter(failed, code int, message string) {
 	if m.rank == spokesman(failed) {
 		fmt.Fprintf(os.Stderr, "strand: rank %d has gone, and rank %d on %s ends the job for it: %s\n", failed, m.rank, m.hostname, message)
 	}
-	time.Sleep(yieldTime)             //nolint:forbidigo // the launcher ends this process, or does not
-	_ = m.client.Abort(code, message) // if it fails the launcher is gone, and this process ends anyway
+	time.Sleep(yieldTime)        //nolint:forbidigo // the launcher ends this process, or does not
+	_ = m.client.Abort(code, "") // if it fails the launcher is gone, and this process ends anyway
 }
 
 // spokesman is the rank that tells which rank has failed: the first of the others.
@@ -101,8 +101,10 @@ func (m *member) abort(code int, message string, send func(int, string) error) {
 	if m.launcher != strandRun {
 		complain(m, code, message)
 		time.Sleep(messageLead) //nolint:forbidigo // Hydra gives no sign of having read the message
+		_ = send(code, "")      // it was said, and Slurm takes no long lines
+		return
 	}
-	if err := send(code, message); err != nil && m.launcher == strandRun {
+	if err := send(code, message); err != nil {
 		complain(m, code, message)
 	}
 }

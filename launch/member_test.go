@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,25 @@ func TestCloseUnderAStoppedLauncher(t *testing.T) {
 			"is the launcher stopped, or another goroutine in Barrier?")
 		assert.Equal(t, closeTimeout, time.Since(begun))
 	})
+}
+
+// Of the lines that Slurm takes the longest has some thousand bytes.
+func TestAbortStaysShort(t *testing.T) {
+	for _, launcher := range []string{"slurm", strandRun} {
+		ours, launchers := net.Pipe()
+		line := make(chan string, 1)
+		go func() {
+			text, _ := bufio.NewReader(launchers).ReadString('\n')
+			line <- text
+		}()
+		m := &member{client: pmi.NewClient(ours), size: 1, launcher: launcher}
+		long := strings.Repeat("m", 2000)
+		said := stderrOf(t, func() { m.Abort(7, long) })
+		assert.Equal(t, launcher == "slurm", strings.Contains(said, long))
+		assert.Equal(t, launcher == "slurm", <-line == "cmd=abort exitcode=7\n")
+		require.NoError(t, m.client.Drop())
+		require.NoError(t, launchers.Close())
+	}
 }
 
 // answerUntilPut opens a conversation as a launcher does, and returns when it has

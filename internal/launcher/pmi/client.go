@@ -187,19 +187,23 @@ func (c *Client) Barrier(ctx context.Context) error {
 }
 
 // Abort asks the launcher to end the job. It does not wait for a request that
-// is on its way, and there is no answer: the caller exits. Strand's launcher
-// reports the message; Hydra and Slurm pass over it.
+// is on its way, and there is no answer: the caller exits. Only Strand's own
+// launcher reports the message. Others pass over it, but may not take a line
+// that is so long: for them it is to be empty.
 func (c *Client) Abort(code int, message string) error {
-	return c.abort("exitcode", strconv.Itoa(code), messageArg, encodeMessage(message))
+	return c.abort(message, "exitcode", strconv.Itoa(code))
 }
 
 // AbortAfter is Abort of a rank that was well until another one failed. Only Strand's own server
 // takes notice of which one that was.
 func (c *Client) AbortAfter(failed, code int, message string) error {
-	return c.abort("exitcode", strconv.Itoa(code), afterArg, strconv.Itoa(failed), messageArg, encodeMessage(message))
+	return c.abort(message, "exitcode", strconv.Itoa(code), afterArg, strconv.Itoa(failed))
 }
 
-func (c *Client) abort(namesAndValues ...string) error {
+func (c *Client) abort(message string, namesAndValues ...string) error {
+	if message != "" {
+		namesAndValues = append(namesAndValues, messageArg, encodeMessage(message))
+	}
 	line, err := NewMessage("abort", namesAndValues...).Format()
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -175,12 +176,15 @@ func TestClosedClient(t *testing.T) {
 	assert.ErrorIs(t, c.Barrier(context.Background()), ErrClosed)
 }
 
-func TestLongAbortMessageIsCut(t *testing.T) {
-	near, far := pair(t)
-	c := NewClient(far)
-	require.NoError(t, c.Abort(7, strings.Repeat("m", 5000)))
-	line, err := bufio.NewReader(near).ReadString('\n')
-	require.NoError(t, err)
-	assert.LessOrEqual(t, len(line), requestMax)
-	require.NoError(t, c.Drop())
+// The launcher shows all that a rank has to say, unless that is too much for a line. Then the cut is seen.
+func TestLongAbortMessage(t *testing.T) {
+	long := strings.Repeat("é", 2500) + ": do this"
+	for text, want := range map[string]string{long: long, strings.Repeat("é", 1<<20): "éé…"} {
+		j := newJob(t, 1).init(t)
+		require.NoError(t, j.clients[0].Abort(7, text))
+		_, _ = j.clients[0].Get(context.Background(), "k") // the launcher has read what came before
+		events := j.all()
+		assert.True(t, strings.HasSuffix(events[len(events)-1], want), "%.60q", want)
+		assert.True(t, utf8.ValidString(events[len(events)-1]))
+	}
 }

@@ -224,12 +224,11 @@ func (c *session) write(line []byte) (err error) {
 	return err
 }
 
-// encodeMessage makes one word of an abort's text. It cuts the text so that the line stays
-// within requestMax.
+// encodeMessage makes one word of an abort's text. Of one that is too long for a line it keeps the beginning.
 func encodeMessage(text string) string {
-	const longest = 600
+	const longest = MaxLine / 2
 	if len(text) > longest {
-		text = text[:longest]
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
