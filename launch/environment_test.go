@@ -250,8 +250,8 @@ func TestLauncherName(t *testing.T) {
 func TestLauncherWithinStrandRun(t *testing.T) {
 	channel, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	require.NoError(t, err)
-	defer syscall.Close(channel[0])
-	defer syscall.Close(channel[1])
+	defer func() { _ = syscall.Close(channel[0]) }()
+	defer func() { _ = syscall.Close(channel[1]) }()
 	env := launched(t, 1)[0]
 	env[JobEnv], env[control.Variable] = "strand_outer", strconv.Itoa(channel[1])
 	j, err := env.join(t)

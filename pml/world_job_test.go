@@ -52,7 +52,7 @@ func TestLongMeetingIsTold(t *testing.T) {
 				told = append(told, line)
 			})
 			assert.Equal(t, c.last > long/2, err != nil)
-			time.Sleep(long) // of the bubble: nothing is said later
+			<-time.After(long) // of the bubble: nothing is said later
 			synctest.Wait()
 			require.Len(t, told, len(c.want))
 			for i := range c.want {
