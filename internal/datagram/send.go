@@ -46,7 +46,11 @@ func (s *Socket) Block(w Waiter) {
 	s.watch.Write(true)
 }
 
-func (s *Socket) resume() (did bool) {
+// goOn has those go on that wait for room.
+func (s *Socket) goOn() (did bool) {
+	if len(s.blocked) == 0 || s.closed {
+		return false
+	}
 	waiting := s.blocked
 	s.blocked = nil
 	s.watch.Write(false)
@@ -67,8 +71,7 @@ func Wait(milliseconds int, sockets ...*Socket) {
 	}
 	rawio.WaitAny(fds, milliseconds)
 	for _, s := range sockets {
-		if len(s.blocked) > 0 && !s.closed {
-			s.resume()
-		}
+		s.failures()
+		s.goOn()
 	}
 }

@@ -114,8 +114,9 @@ type handler Socket
 // Poll implements [btl.Handler].
 func (h *handler) Poll(writable bool) bool {
 	s, did := (*Socket)(h), false
-	if writable && len(s.blocked) > 0 {
-		did = s.resume()
+	if writable { // the loop says the same of an error
+		s.failures()
+		did = s.goOn()
 	}
 	return s.Receive() || did
 }
@@ -190,7 +191,8 @@ func (s *Socket) hand(n int) {
 	}
 }
 
-// failures hears what the network has answered to packets of ours.
+// failures hears what the network has answered to packets of ours, and what the system itself has. The system has the loop look as long as
+// there is any. A receive does not always fail then: a send may have done so before, or the packet was not sent.
 func (s *Socket) failures() {
 	for !s.closed {
 		f, ok := rawio.NextFailure(s.fd)
