@@ -44,7 +44,7 @@ func (m *module) NewEndpoint() wireup.Endpoint {
 // socketFor finds the socket to send from.
 func (m *module) socketFor(p wireup.Pair) (*socket, error) {
 	for _, so := range m.sockets {
-		if so.Local.Addr().WithZone("") == p.Source().WithZone("") {
+		if so.Local.Addr() == p.Source() {
 			return so, nil
 		}
 	}
