@@ -75,8 +75,9 @@ func (p *Packets) Len() int { return (p.size + p.segment - 1) / max(p.segment, 1
 // Send sends the packets without waiting. It returns how many of them the system has taken, and, if
 // these are not all, why. A way that the system refuses twice is not tried again, and the next one is
 // taken at once: a device that can not cut packets, a filter of system calls. Once it may be the network's answer to an
-// earlier packet, of any peer.
+// earlier packet, of any peer. What is refused in each way is no way's fault: a firewall.
 func (p *Packets) Send(fd int) (sent int, errno syscall.Errno) {
+	way := p.Way
 	for refused := false; ; refused = !refused {
 		switch {
 		case p.size <= p.segment:
@@ -86,7 +87,10 @@ func (p *Packets) Send(fd int) (sent int, errno syscall.Errno) {
 		case p.Way == ManyCalls:
 			sent, errno = p.manyCalls(fd)
 		default:
-			return p.oneByOne(fd)
+			if sent, errno = p.oneByOne(fd); sent == 0 && errno != 0 {
+				p.Way = way
+			}
+			return sent, errno
 		}
 		switch errno {
 		case unix.EIO, unix.EINVAL, unix.ENOSYS, unix.EPERM, unix.EOPNOTSUPP, unix.ENOPROTOOPT:

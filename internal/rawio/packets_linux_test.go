@@ -2,6 +2,8 @@ package rawio
 
 import (
 	"bytes"
+	"net/netip"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,6 +32,30 @@ func TestPacketsThatTheKernelCanNotCut(t *testing.T) {
 		require.Equal(t, 5, sent)
 		receiveAll(t, to, a, LocalAddr(from), 1000, 1000, 5)
 		assert.Equal(t, ManyCalls, p.Way)
+	}
+}
+
+// What is refused one by one too, as by a firewall, is refused for where it goes to. That says nothing of a way, and packets to others go
+// out as before.
+func TestPacketsThatAreRefusedInEachWay(t *testing.T) {
+	from, _, there := sockets(t, "127.0.0.1:0")
+	nowhere := NewDestination(netip.MustParseAddrPort("127.0.0.1:0"))
+	p := NewPackets(from)
+	for way := range p.Way + 1 {
+		p.Way = way
+		for _, to := range []*Destination{&nowhere, &there} {
+			p.Reset(to, 100)
+			for range 3 {
+				p.Add(make([]byte, 100))
+			}
+			sent, errno := p.Send(from)
+			if to == &nowhere {
+				require.Equal(t, syscall.EINVAL, errno)
+			} else {
+				require.Equal(t, 3, sent)
+			}
+			assert.Equal(t, way, p.Way)
+		}
 	}
 }
 
