@@ -126,10 +126,16 @@ func (l *link) shown(cookie []byte) {
 	}
 }
 
-// Send implements [wireup.Link]. A message that finds no room is as if lost.
+// Send implements [wireup.Link]. A message that finds no room is as if lost. One that a path may not carry in one piece the network may cut:
+// how long packets may be is not known yet.
 func (l *link) Send(message []byte) error {
 	l.m.out = appendHello(l.m.out[:0], l.theirs, l.ours, l.cookie, message)
-	l.send(l.m.out)
+	switch {
+	case len(l.m.out) <= basePacket:
+		l.send(l.m.out)
+	case !l.severed:
+		l.so.SendCut(l.m.out, &l.to)
+	}
 	return nil
 }
 
