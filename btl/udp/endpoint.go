@@ -122,7 +122,7 @@ func (ep *endpoint) tick(now int64) {
 		if s.path.Unanswered() >= leastProbes {
 			s.shrink()
 		}
-		s.repeat()
+		s.repeat(now)
 	}
 	s.resume(now)
 	ep.touch()

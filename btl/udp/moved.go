@@ -81,7 +81,7 @@ func (ep *endpoint) here(token uint64) {
 	case was.Addr() != l.remote.Addr():
 		ep.elsewhere(ep.m.loop.Now())
 	case s.live() && s.path.UnderWay() > 0:
-		s.repeat() // the next probe may be far off, after those that nobody got
+		s.repeat(math.MaxInt64) // the next probe may be far off, after those that nobody got
 	}
 }
 

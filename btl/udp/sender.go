@@ -271,8 +271,9 @@ func (s *sender) giveBack(p *piece, lost bool) {
 }
 
 // repeat has a probe carry what has been under way for longest: what is missing at the end of a message comes
-// with the probe, and not a round trip after it.
-func (s *sender) repeat() {
+// with the probe, and not a round trip after it. What has been so for less than an answer takes stays where it is: the answer may be on its
+// way, and would say nothing of what is in another packet by then.
+func (s *sender) repeat(now int64) {
 	s.probes = 1
 	if s.path.Unanswered() > 1 {
 		s.probes = 2 // one more may be lost: RFC 9002, section 6.2.4
@@ -281,7 +282,7 @@ func (s *sender) repeat() {
 		return // what is new, or was lost, is as good
 	}
 	for range s.probes {
-		pieces, _ := s.path.Reclaim(func(p *piece) bool { return p != nil })
+		pieces, _ := s.path.Reclaim(func(p *piece) bool { return p != nil && now-p.at >= s.path.Latest })
 		s.giveBack(pieces, false)
 	}
 }

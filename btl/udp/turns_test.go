@@ -187,3 +187,30 @@ func TestAcknowledgementsThatWereNotSent(t *testing.T) {
 	w.pass(time.Millisecond)
 	require.Nil(t, a.ep.sender.first)
 }
+
+// Round trips may take longer than the time after which a probe is sent at the latest, from the beginning or all of a sudden. What has
+// arrived is known to have after one or two, and who has nothing to say sends next to nothing.
+func TestARoundTripThatTakesLongerThanAProbeWaits(t *testing.T) {
+	for _, trip := range []time.Duration{300 * time.Millisecond, time.Second, 3 * time.Second} {
+		for _, sudden := range []bool{false, true} {
+			w := newWorld(t, 1, with(pTimeout, (2*trip).String()), with(pHeartbeat, "0s"))
+			slow := way{delay: trip / 2}
+			if !sudden {
+				w.ways = [2]way{slow, slow}
+			}
+			w.connect()
+			w.pass(3 * trip)
+			w.ways = [2]way{slow, slow}
+			w.nodes[0].say(100)
+			w.nodes[1].say(10_000)
+			require.True(t, w.run(w.now+int64(4*trip), w.there), "%v, %v: %v", trip, sudden, w.nodes[0].recv.Err)
+			require.Zero(t, w.downs())
+			if !sudden {
+				w.pass(3 * trip)
+				sent := w.sent
+				w.pass(time.Minute)
+				require.Equal(t, sent, w.sent, "%v: packets with nothing to say", trip)
+			}
+		}
+	}
+}

@@ -186,8 +186,11 @@ func (p *Path[T]) waits(held int64) int64 {
 	if p.Smoothed > 0 {
 		wait = p.Smoothed + max(4*p.Variation, granularity) + held
 	}
-	return min(max(wait, int64(p.config.LeastProbe)), int64(p.config.MostProbe))
+	return min(max(wait, int64(p.config.LeastProbe)), p.most())
 }
+
+// most is the longest time without an answer until something is done. No answer has come in less than the least round trip.
+func (p *Path[T]) most() int64 { return max(int64(p.config.MostProbe), 2*p.Least) }
 
 // Timeout is how long an answer is waited for, when the last one was in time.
 func (p *Path[T]) Timeout() time.Duration { return time.Duration(p.patience()) }
@@ -195,7 +198,7 @@ func (p *Path[T]) Timeout() time.Duration { return time.Duration(p.patience()) }
 // At is when [Path.Tick] is to be called; 0: there is nothing to wait for.
 func (p *Path[T]) At() int64 {
 	if p.lossAt != 0 { // answers come, so that none is asked for, but not for ever: they may all have been late
-		return min(p.lossAt, p.sentAt+int64(p.config.MostProbe))
+		return min(p.lossAt, p.sentAt+p.most())
 	}
 	if p.flight.bytes == 0 {
 		return 0
@@ -204,7 +207,7 @@ func (p *Path[T]) At() int64 {
 	if p.flight.bytes > p.config.Packet {
 		held = 0 // of two packets one is answered at once
 	}
-	most := int64(p.config.MostProbe)
+	most := p.most()
 	wait := min(p.waits(held)<<min(max(p.backoff, p.Barren()), mostBackoff), most)
 	return min(p.sentAt+wait, p.waitAt+min(2*wait, most)) // what is sent meanwhile, little by little, does not put the probe off for ever
 }
@@ -316,7 +319,7 @@ func (p *Path[T]) Waits() time.Duration { return time.Duration(p.lateness()) }
 
 // lateness is that, in ns. An answer that took a minute, as that of a process that was stopped, is no reason to wait for a minute.
 func (p *Path[T]) lateness() int64 {
-	return min(p.reorder.wait(&p.RoundTrip), max(int64(p.config.MostProbe), 2*p.Least))
+	return min(p.reorder.wait(&p.RoundTrip), p.most())
 }
 
 // Pause is how long something waits, from when it was sent for the n-th time, that is lost: until then it is not sent once
