@@ -115,7 +115,7 @@ func TestADeadNetworkIsGivenUpInTime(t *testing.T) {
 func TestConnectedAsTheNetworkComesBack(t *testing.T) {
 	for seed := range need.Seeds(t, 20, 5000) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		w := newWorld(t, seed, append(some(r), with(prefixOfAll+"connect_retries", "100"))...)
+		w := newWorld(t, seed, append(some(r), with(prefixOfAll+"connect_retries", "100"), with(pTimeout, "10m"))...) // who is connected is not given up
 		w.near()
 		w.dies(r.IntN(3))
 		w.dial()
