@@ -166,10 +166,10 @@ func (p *Path[T]) collapse(now int64) {
 }
 
 // spurious notes that a packet has arrived that was called lost.
-func (p *Path[T]) spurious(n uint64) {
+func (p *Path[T]) spurious(n uint64, kind Kind) {
 	p.Spurious++
 	p.reorder.widen(p.latest - min(n, p.latest))
-	if p.late(n) {
+	if kind&Sounding == 0 && p.late(n) { // a sounding was not blamed
 		p.undo = false
 		p.until = p.from // the window may grow again
 		p.excess = excess{}

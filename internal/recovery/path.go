@@ -265,7 +265,7 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 		return
 	case lost:
 		p.flight.decide(n, arrived)
-		p.spurious(n)
+		p.spurious(n, packet.kind)
 		return
 	}
 	a, size, kind := &p.account, int(packet.size), packet.kind

@@ -107,6 +107,23 @@ func TestSpuriousLoss(t *testing.T) {
 	assert.Equal(t, uint64(5), p.Losses, "ten may overtake one now")
 }
 
+// A sounding that was called lost, and comes late, was not blamed. So it takes nothing back.
+func TestASoundingThatComesLate(t *testing.T) {
+	p, got := sent(2)
+	p.Send(2*ms, 2000, Sounding, 2)
+	for n := 3; n < 10; n++ {
+		p.Send(int64(n)*ms, 1000, 0, n)
+	}
+	p.acknowledge(t, 50*ms, got, Range{3, 9}, Range{1, 1})
+	require.Equal(t, "lost ", got[0])
+	require.Equal(t, "lost ", got[2])
+	reduced := p.Window()
+	p.acknowledge(t, 51*ms, got, Range{1, 9})
+	assert.Equal(t, reduced, p.Window(), "packet 0 is lost still")
+	p.acknowledge(t, 52*ms, got, Range{0, 9})
+	assert.Greater(t, p.Window(), reduced)
+}
+
 // An acknowledgement of what was never sent, or not seen, is refused whole.
 func TestLiars(t *testing.T) {
 	p, got := sent(5)
