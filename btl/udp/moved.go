@@ -7,6 +7,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/rawio"
+	"github.com/strandmp/strand/internal/recovery"
 )
 
 // A move is a peer's new address that has not been shown to be its own: an address translator has forgotten the
@@ -95,7 +96,7 @@ func (l *link) rename(so *socket, remote netip.AddrPort) {
 }
 
 // elsewhere: the path is another one. What is under way went to where nobody is, so how often it was sent is no reason to
-// pause, and how much may be under way, and how long packets may be, is to be found out anew. Another port of the
+// pause, and how long an answer takes, how much may be under way, and how long packets may be, is to be found out anew. Another port of the
 // same address is the same path.
 func (ep *endpoint) elsewhere(now int64) {
 	s := &ep.sender
@@ -103,6 +104,7 @@ func (ep *endpoint) elsewhere(now int64) {
 		return
 	}
 	s.path.Abandon(now, s)
+	s.path.RoundTrip = recovery.RoundTrip{}
 	s.resume(math.MaxInt64)
 	s.mtu = ep.newMTU()
 	s.path.Resize(s.mtu.Size())

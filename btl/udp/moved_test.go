@@ -113,3 +113,19 @@ func TestWhatHasWaitedFollowsAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// Another path has another round trip, and what may be under way over it goes by that (RFC 9000, section 9.4).
+func TestTheRoundTripIsAnotherPaths(t *testing.T) {
+	for to, another := range map[string]bool{"127.0.0.1:0": false, "127.0.0.2:0": true} {
+		p := connected(t)
+		p.moves(to)
+		path := p.ends[1].sender.path
+		path.Smoothed, path.Least = int64(time.Hour), 1
+		p.send(frame("h", "here"))
+		p.until("the new address", func() bool { return p.ends[1].link.remote == p.ends[0].link.so.Local })
+		p.until("room", func() bool { return p.ends[1].Send(frame("h", "x"), 0) == btl.Taken })
+		p.until("the frame", func() bool { return len(p.recv[1].Freed) == 1 })
+		assert.Equal(t, another, path.Smoothed < int64(time.Second), to)
+		assert.Equal(t, another, path.Least > 1, to)
+	}
+}
