@@ -134,6 +134,16 @@ func TestParts(t *testing.T) {
 	})
 }
 
+// A long frame has many holes where every second packet of a burst is lost, as where a queue is full.
+func TestALongFrameHasManyHoles(t *testing.T) {
+	const size = 16 << 20 // the most that btl_udp_max_frag may be
+	p := connected(t, with(pMaxFrag, "16M"))
+	b := make([]byte, leastPacket-headSize-sealSize-partSize-btl.MaxHeader)
+	for offset := 0; offset+len(b) <= size; offset += 2 * len(b) {
+		require.NoError(t, p.ends[1].frame(part{header: []byte("h"), payload: b, size: size, offset: offset}))
+	}
+}
+
 // Frames are known apart that have arrived, whatever their order, however many there were.
 func TestNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -84,8 +84,9 @@ type incoming struct {
 	next    *incoming
 }
 
-// mostGaps bounds what is kept of a frame whose parts come in any order.
-const mostGaps = 4096
+// mostGaps bounds what is kept of a frame whose parts come in any order: there is room for every second part of the longest frame in
+// the shortest packets.
+const mostGaps = 32 << 10
 
 // A span is from a byte up to another.
 type span struct{ from, to int }
@@ -93,13 +94,10 @@ type span struct{ from, to int }
 // take puts a part into its place: what of it is new.
 func (in *incoming) take(offset int, b []byte) {
 	end := offset + len(b)
-	for i := 0; i < len(in.gaps); {
+	i, _ := slices.BinarySearchFunc(in.gaps, offset+1, func(g span, to int) int { return g.to - to }) // the first that ends behind the offset
+	for i < len(in.gaps) && in.gaps[i].from < end {
 		g := in.gaps[i]
 		from, to := max(g.from, offset), min(g.to, end)
-		if from >= to {
-			i++
-			continue
-		}
 		in.landing.Put(from, b[from-offset:to-offset])
 		in.left -= to - from
 		switch {
