@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
+	"weak"
 
 	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/param"
@@ -20,7 +22,7 @@ type courier struct {
 	requests []pml.Request
 	statuses []pml.Status
 	expected []expected
-	memory   [][]byte // what Scratch has given, for the next call too
+	memory   []scratch // what Scratch has given, for the next call too
 	given    int
 	teams    coll.Teams // where the processes are
 	sharing  bool       // the call may go by memory that the processes have in common
@@ -116,14 +118,39 @@ func (k *courier) Teams() *coll.Teams { return &k.teams }
 // Scratch implements [coll.Comm].
 func (k *courier) Scratch(n int) []byte {
 	if k.given == len(k.memory) {
-		k.memory = append(k.memory, nil)
+		k.memory = append(k.memory, scratch{})
 	}
-	m := &k.memory[k.given]
 	k.given++
-	if cap(*m) < n {
-		*m = make([]byte, n)
+	return k.memory[k.given-1].take(n)
+}
+
+// keptScratch is the longest memory that a communicator keeps from call to call. What is longer stays until the next collection of
+// garbage: so calls that follow each other use it again, and one long call does not leave a communicator with as much as it needed.
+const keptScratch = 64 << 10
+
+// scratch is a piece of memory for calls.
+type scratch struct {
+	short []byte
+	long  []byte             // during a call that needs more
+	rests weak.Pointer[byte] // where that was,
+	size  int                // and how long
+}
+
+// take returns n bytes.
+func (s *scratch) take(n int) []byte {
+	if n <= keptScratch {
+		if cap(s.short) < n {
+			s.short = make([]byte, n)
+		}
+		return s.short[:n]
 	}
-	return (*m)[:n]
+	if first := s.rests.Value(); first != nil && s.size >= n {
+		s.long = unsafe.Slice(first, s.size)
+	} else {
+		s.long = make([]byte, n)
+		s.rests, s.size = weak.Make(&s.long[0]), n
+	}
+	return s.long[:n]
 }
 
 // begin makes the courier ready for a call.
@@ -136,6 +163,9 @@ func (k *courier) end(err error) {
 	k.leave()
 	clear(k.lent)
 	k.lent = k.lent[:0]
+	for i := range k.memory {
+		k.memory[i].long = nil
+	}
 	if err != nil {
 		k.memory = nil
 	}
