@@ -279,6 +279,9 @@ func (c *Context) take(m *Message) {
 		c.waiting--
 		c.delist(m, ofItsSource, c.hasher.hash(m.Source, m.Tag))
 		c.delist(m, ofAnySource, c.hasher.hash(Any, m.Tag))
+		if c.waiting == 0 {
+			c.messages.rest()
+		}
 	}
 	if m.queued {
 		m.queued = false

@@ -36,6 +36,9 @@ func (q *messageQueue) remove(m *Message) {
 	*q.at(place) = nil
 	if q.live--; q.live == 0 {
 		q.head = q.tail
+		if len(q.ring) > keptRing {
+			q.ring = nil // it was made for a peak
+		}
 		return
 	}
 	for *q.at(q.head) == nil {
@@ -43,7 +46,10 @@ func (q *messageQueue) remove(m *Message) {
 	}
 }
 
-const minRing = 16
+const (
+	minRing  = 16
+	keptRing = 1 << 15 // the longest ring that an empty queue keeps
+)
 
 // makeRoom closes the holes, if they are half of the ring or more, so that its
 // cost spread over what has been taken out is constant; else the ring grows.

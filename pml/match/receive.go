@@ -31,11 +31,13 @@ func (c *Context) Cancel(r *Recv) bool {
 	return true
 }
 
-// unpost takes a receive out of its list, which is the slot's.
+// unpost takes a receive out of its list, which is the slot's. The slot is not good any more then.
 func (c *Context) unpost(r *Recv, s *slot[Recv]) {
 	r.posted = false
 	c.posted[kindOf(r.Source, r.Tag)]--
-	s.head = removeRecv(s.head, r)
+	if s.head = removeRecv(s.head, r); c.posted == [kinds]int{} {
+		c.receives.rest()
+	}
 }
 
 // Probe returns the message that a receive posted now would get, or nil.

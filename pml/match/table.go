@@ -19,10 +19,21 @@ type slot[T any] struct {
 	head *T
 }
 
-// minSlots makes sweeps rare where there is little to sweep.
-const minSlots = 64
+const (
+	// minSlots makes sweeps rare where there is little to sweep.
+	minSlots = 64
+	// keptSlots is how many slots a table keeps that has no list: 1 MB.
+	keptSlots = 1 << 16
+)
 
 func newTable[T any]() table[T] { return table[T]{slots: make([]slot[T], minSlots)} }
+
+// rest gives the memory back that a peak has needed. No slot has a list.
+func (t *table[T]) rest() {
+	if len(t.slots)+len(t.spare) > keptSlots {
+		*t = newTable[T]()
+	}
+}
 
 // find returns the slot of a hash or, if it has none, a free one: a slot without
 // a list. It is good until the next call of get.
