@@ -29,9 +29,10 @@ const (
 	markSize   = 16
 	lenderSize = 4 * wordSize // of what says of a rank whose memory the others may read
 	// lengthBits of a place's word are the number of bytes shown, and the highest of these says that they are where others are, which the
-	// rank lends. Those above are the step.
+	// rank lends. Those above are the step. It comes round: what a place had before is the step that is so many earlier as there are places.
 	lengthBits = 24
 	loanBit    = 1 << (lengthBits - 1)
+	stepMask   = 1<<(64-lengthBits) - 1
 	// callAt is where the call's number begins in the word of a rank's standing. Below it are the step's number within the call and, lowest,
 	// the area. All may come round: of two words that are compared none is far ahead.
 	callAt = 32
@@ -205,14 +206,14 @@ func (m *Memory) Has(rank int, what Awaited) bool {
 	if what == Past {
 		return m.word(a.dones+rank*line).Load() >= a.step-uint64(a.depth)
 	}
-	return m.word(a.place(rank, m.ranks)).Load()>>lengthBits == a.step
+	return m.word(a.place(rank, m.ranks)).Load()>>lengthBits == a.step&stepMask
 }
 
 // Beyond reports whether another rank has begun a later step than this one, or another kind of it. If it has not done what is waited for
-// in this one either, it never will.
+// in this one either, it never will. One that has begun no step yet, so that there is nothing to compare, is not beyond.
 func (m *Memory) Beyond(rank int) bool {
 	theirs := m.stands(rank).Load()
-	return int64(theirs-m.standing) > 0 || theirs == m.standing^1
+	return theirs != 0 && (int64(theirs-m.standing) > 0 || theirs == m.standing^1)
 }
 
 // Behind reports whether another rank is still in a call before this one.
