@@ -140,16 +140,24 @@ func (c *Context) free() {
 	if c.freed {
 		return
 	}
-	p.eachOperation(func(op *operation) {
-		if op.context == c && !op.isSend && op.recv.Posted() {
-			op.abandon(ErrFreed)
-		}
-	})
+	c.endReceives(ErrFreed)
 	c.freed = true
 	c.over.Store(true)
 	c.discard()
 	p.bury(c)
 	p.wakeProbers()
+}
+
+// endReceives ends the receives that have no message. Mostly there are none: then the operations, which may be many, are not looked through.
+func (c *Context) endReceives(err error) {
+	if c.match.Posted() == 0 {
+		return
+	}
+	c.pml.eachOperation(func(op *operation) {
+		if op.context == c && !op.isSend && op.recv.Posted() {
+			op.abandon(err)
+		}
+	})
 }
 
 // discard drops all messages that wait for a receive, and those still to come.

@@ -1,8 +1,10 @@
 package pml
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -80,6 +82,37 @@ func TestFreedContextsAreForgotten(t *testing.T) {
 	defer p.engine.Lock()
 	_, err := p.NewContext(7, ConsecutiveGroup(0, 2), Manner{})
 	assert.ErrorContains(t, err, "exists already")
+}
+
+// Programs that make communicators for a moment free them beside operations of others, and beside the memory of those that there were
+// once. Free looks through them only if the context has receives that are posted.
+func TestFreeLooksThroughNoOperationsInVain(t *testing.T) {
+	pe, _, _ := receiving(t)
+	p := pe.pml
+	for range 1 << 16 {
+		p.newOperation()
+	}
+	quickest := func(f func()) time.Duration {
+		best := time.Duration(math.MaxInt64)
+		for range 30 {
+			begun := time.Now()
+			f()
+			best = min(best, time.Since(begun))
+		}
+		return best
+	}
+	looks := quickest(func() { p.eachOperation(func(*operation) {}) })
+	id := uint64(100)
+	frees := quickest(func() {
+		id++
+		p.contextOf(id).free()
+	})
+	revokes := quickest(func() {
+		id++
+		p.contextOf(id).Revoke(assert.AnError)
+	})
+	assert.Less(t, frees, looks)
+	assert.Less(t, revokes, looks)
 }
 
 // What comes for a context that was freed keeps nothing of its lane waiting.

@@ -145,11 +145,7 @@ func (c *Context) Revoke(err error) {
 		return
 	}
 	c.revoked = err
-	c.pml.eachOperation(func(op *operation) {
-		if op.context == c && !op.isSend && op.recv.Posted() {
-			op.abandon(err)
-		}
-	})
+	c.endReceives(err)
 	c.discard()
 	c.pml.wakeProbers()
 }

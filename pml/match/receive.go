@@ -31,6 +31,14 @@ func (c *Context) Cancel(r *Recv) bool {
 	return true
 }
 
+// Posted is how many receives are posted.
+func (c *Context) Posted() (n int) {
+	for _, of := range c.posted {
+		n += of
+	}
+	return n
+}
+
 // unpost takes a receive out of its list, which is the slot's. The slot is not good any more then.
 func (c *Context) unpost(r *Recv, s *slot[Recv]) {
 	r.posted = false
