@@ -98,7 +98,7 @@ func TestAssignThousands(t *testing.T) {
 
 // Weights as large as they become: no sum in between overflows.
 func TestAssignLargeNumbers(t *testing.T) {
-	most := fixed(100*(mostSpeed+1)) * 65
+	most := fixed(mostQuality*(mostSpeed+1)) * 65
 	require.Less(t, most, int64(math.MaxInt64/1024))
 	rapid.Check(t, func(t *rapid.T) {
 		weights := drawWeights(t, 5, rapid.Int64Range(most-3, most))

@@ -49,7 +49,7 @@ func (m *matching) judge(local, remote Side, p Policy) {
 			}
 			if pair.Why == "" {
 				pair.Quality, pair.Why = p.Score(l, r, near)
-				pair.Quality = max(pair.Quality, 0)
+				pair.Quality = min(max(pair.Quality, 0), mostQuality)
 			}
 			pair.Weight = m.weight(pair)
 			m.pairs = append(m.pairs, pair)
@@ -99,7 +99,7 @@ func fastest(sides ...Side) float64 {
 	for _, s := range sides {
 		for _, a := range s.Addresses {
 			if a.Flags&Tunnel == 0 {
-				most = max(most, speed(a))
+				most = max(most, float64(speed(a)))
 			}
 		}
 	}
@@ -108,10 +108,14 @@ func fastest(sides ...Side) float64 {
 
 // speed is that of an interface in Mbit/s, within bounds: a peer's is only what
 // it says.
-func speed(a Address) float64 { return min(float64(max(a.Speed, 0)), mostSpeed) }
+func speed(a Address) int { return min(max(a.Speed, 0), mostSpeed) }
 
-// mostSpeed is above what any link does today, 10 Tbit/s in Mbit/s.
-const mostSpeed = 1e7
+const (
+	// mostSpeed is above what any link does today, 10 Tbit/s in Mbit/s.
+	mostSpeed = 10_000_000
+	// mostQuality is the most that a policy's quality counts for. So no sum of weights overflows.
+	mostQuality = 1000
+)
 
 // impossible says why two addresses can not be joined whatever the policy, ""
 // if they may.
@@ -140,14 +144,14 @@ func impossible(l, r Address, same bool) string {
 // for tunnelSpeed at most: its driver states a speed that is made up, or that of the underlay, which
 // the tunnel shares.
 func slower(a, b Address) int {
-	speed := min(a.Speed, b.Speed)
-	if a.Speed == 0 || b.Speed == 0 {
-		speed = max(a.Speed, b.Speed)
+	least, most := min(speed(a), speed(b)), max(speed(a), speed(b))
+	if least == 0 {
+		least = most
 	}
-	if (a.Flags|b.Flags)&Tunnel != 0 && (speed == 0 || speed > tunnelSpeed) {
-		speed = tunnelSpeed
+	if (a.Flags|b.Flags)&Tunnel != 0 && (least == 0 || least > tunnelSpeed) {
+		least = tunnelSpeed
 	}
-	return speed
+	return least
 }
 
 const (
@@ -163,7 +167,7 @@ func (m *matching) weight(p Pair) float64 {
 	if p.tunnelled() {
 		return float64(p.Quality) * tunnelShare
 	}
-	a, b := speed(p.Local), speed(p.Remote)
+	a, b := float64(speed(p.Local)), float64(speed(p.Remote))
 	switch {
 	case a == 0 && b == 0:
 		a, b = m.fastest, m.fastest
@@ -297,7 +301,7 @@ func cardsOf(s Side) cards {
 }
 
 // fixed makes a whole number of a weight, so that sums are exact and the same on
-// every machine. Weights go up to 1e9, which leaves room for sums over many
+// every machine. Weights go up to 1e10, which leaves room for sums over many
 // interfaces.
 func fixed(weight float64) int64 {
 	const unit = 1 << 10

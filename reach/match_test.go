@@ -416,6 +416,49 @@ func TestMatchIsTheBest(t *testing.T) {
 	})
 }
 
+// scored is a policy of somebody else's: a quality for each pair of interfaces.
+type scored map[string]int
+
+func (scored) Name() string { return "scored" }
+
+func (p scored) Score(local, remote Address, _ bool) (int, string) {
+	return p[local.Interface+"-"+remote.Interface], "as the test says"
+}
+
+// A policy may come from anywhere, and so may a speed: whatever they are, the choice is the best there is.
+func TestMatchBearsAnyQualityAndSpeed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		qualities := rapid.OneOf(rapid.IntRange(-2, 2), rapid.IntRange(0, 2*mostQuality), rapid.Int())
+		speeds := rapid.OneOf(rapid.IntRange(-1, 2), rapid.Just(1000), rapid.Int())
+		sides, p := [2]Side{}, scored{}
+		for s := range sides {
+			sides[s].Network = Network{byte(s + 1)}
+			for i := range rapid.IntRange(0, 6).Draw(t, "interfaces") {
+				prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(s), byte(i), 1}), 24)
+				sides[s].Addresses = append(sides[s].Addresses,
+					Address{Prefix: prefix, Interface: fmt.Sprint("eth", i), Index: i + 1, Speed: speeds.Draw(t, "speed")})
+			}
+		}
+		for _, l := range sides[0].Addresses {
+			for _, r := range sides[1].Addresses {
+				p[l.Interface+"-"+r.Interface] = qualities.Draw(t, "quality")
+			}
+		}
+		r := Match(sides[0], sides[1], p)
+		all, sum := append(r.Pairs, r.Rejected...), int64(0)
+		for _, pair := range r.Pairs {
+			sum += fixed(pair.Weight)
+		}
+		for _, pair := range all {
+			require.GreaterOrEqual(t, pair.Speed, 0)
+			require.Equal(t, min(max(p[pair.Local.Interface+"-"+pair.Remote.Interface], 0), mostQuality), pair.Quality)
+		}
+		want, count := bruteForce(all, map[card]bool{}, map[card]bool{})
+		require.Equal(t, want, sum, "%s", r.Table())
+		require.Equal(t, count, len(r.Pairs), "%s", r.Table())
+	})
+}
+
 // bench makes hosts of n interfaces with an address each.
 func benchSide(network byte, n int) Side {
 	var lines []string

@@ -11,7 +11,7 @@ type Policy interface {
 	// Name is what the policy is chosen by.
 	Name() string
 	// Score returns the quality of the way between two addresses of one family,
-	// 0 if there is none, and the reason in a few words. It is not asked about
+	// 0 if there is none, and the reason in a few words. Above 1000 it counts as 1000. It is not asked about
 	// pairs that [Match] leaves out whatever the policy; see the package's
 	// documentation.
 	Score(local, remote Address, sameNetwork bool) (quality int, why string)
