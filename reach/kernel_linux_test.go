@@ -195,6 +195,32 @@ func TestSystemWithoutNetlink(t *testing.T) {
 	assert.Equal(t, Tunnel, byPrefix(plain)["10.20.0.1/24"].Flags&Tunnel)
 }
 
+// A list that was interrupted, since an interface came or went, is asked for again, but not for ever.
+func TestInterruptedListsAreAskedForAgain(t *testing.T) {
+	asked := 0
+	interrupted := func(times int) func() ([]int, error) {
+		asked = 0
+		return func() ([]int, error) {
+			if asked++; asked <= times {
+				return []int{1}, fmt.Errorf("a list: %w", netlink.ErrDumpInterrupted)
+			}
+			return []int{1, 2}, nil
+		}
+	}
+	all, err := again(interrupted(3))
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2}, all)
+	require.Equal(t, 4, asked)
+
+	_, err = again(interrupted(1000))
+	require.ErrorIs(t, err, netlink.ErrDumpInterrupted)
+	require.Equal(t, mostLists, asked)
+
+	_, err = again(func() ([]int, error) { asked++; return nil, unix.EPERM })
+	require.ErrorIs(t, err, unix.EPERM)
+	require.Equal(t, mostLists+1, asked)
+}
+
 // byPrefix is for comparing.
 func byPrefix(s Side) map[string]Address {
 	found := make(map[string]Address)

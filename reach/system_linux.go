@@ -29,11 +29,11 @@ func readNetlink() (Side, error) {
 		return Side{}, fmt.Errorf("opening a netlink socket: %w", err)
 	}
 	defer handle.Close()
-	links, err := handle.LinkList()
+	links, err := again(handle.LinkList)
 	if err != nil {
 		return Side{}, fmt.Errorf("listing the network interfaces: %w", err)
 	}
-	addrs, err := handle.AddrList(nil, netlink.FAMILY_ALL)
+	addrs, err := again(func() ([]netlink.Addr, error) { return handle.AddrList(nil, netlink.FAMILY_ALL) })
 	if err != nil {
 		return Side{}, fmt.Errorf("listing the addresses of the network interfaces: %w", err)
 	}
@@ -73,6 +73,20 @@ func readNetlink() (Side, error) {
 		side.add(common, prefixes)
 	}
 	return side, nil
+}
+
+// mostLists is how often a list is asked for that changes in the middle.
+const mostLists = 10
+
+// again asks for a list once more if the kernel says that it has changed meanwhile: interfaces come and go where
+// containers do, and such a list may lack others too.
+func again[T any](list func() ([]T, error)) (all []T, err error) {
+	for range mostLists {
+		if all, err = list(); !errors.Is(err, netlink.ErrDumpInterrupted) {
+			break
+		}
+	}
+	return all, err
 }
 
 // prefixOf returns an address that is fit for connections.
