@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -87,14 +88,23 @@ func checkModule(w *world, m btl.Module) {
 }
 
 func checkPaths(t *trial, paths []btl.Path) {
+	if !slices.ContainsFunc(paths, func(p btl.Path) bool { return p.Spare == btl.NotSpare }) {
+		t.violate(ruleReach, "all %d paths are Spare; who offers such a path offers others too", len(paths))
+	}
 	for i, p := range paths {
 		switch {
 		case p.Index != i:
 			t.violate(ruleReach, "path %d has Index %d", i, p.Index)
 		case p.Desc == "":
 			t.violate(ruleReach, "path %d has no Desc", i)
-		case p.Weight < 0:
+		case !(p.Weight >= 0 && p.Weight <= math.MaxFloat64): // not a number is neither
 			t.violate(ruleReach, "path %d has Weight %g", i, p.Weight)
+		case p.Bandwidth < 0 || p.Latency < 0:
+			t.violate(ruleReach, "path %d has a Bandwidth of %d and a Latency of %v; what is not known is 0", i, p.Bandwidth, p.Latency)
+		case p.Bundle < 0:
+			t.violate(ruleReach, "path %d has Bundle %d", i, p.Bundle)
+		case p.Spare > btl.Parallel:
+			t.violate(ruleReach, "path %d has Spare %d", i, p.Spare)
 		case i > 0 && p.Weight > paths[i-1].Weight:
 			t.violate(ruleReach, "path %d has Weight %g, the one before %g; the best comes first", i, p.Weight, paths[i-1].Weight)
 		}

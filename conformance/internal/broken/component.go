@@ -20,6 +20,7 @@ type Fault struct {
 	attr    func(*Module, btl.Attr) btl.Attr
 	open    func(*Module) // after Open
 	reach   func(*Module, btl.Peer)
+	paths   func([]btl.Path)
 	accept  func(*Module, int) int
 	stray   func(*Module) // a stranger has written something
 	tick    func(*Link)   // with each Progress
@@ -189,6 +190,9 @@ func (m *Module) Reach(p btl.Peer) ([]btl.Path, error) {
 	paths, err := m.inner.Reach(p)
 	if m.c.silent {
 		err = nil
+	}
+	if m.c.fault.paths != nil && err == nil {
+		m.c.fault.paths(paths)
 	}
 	return paths, err
 }

@@ -2,6 +2,7 @@ package broken
 
 import (
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -42,6 +43,12 @@ var moduleFaults = []Fault{
 		}},
 	{Name: "trusts an address", Case: "reach-garbage", Rule: "no-panic",
 		reach: func(_ *Module, p btl.Peer) { _ = p.Address[7] }},
+	{Name: "weighs a path with what is no number", Case: "attributes", Rule: "reach",
+		paths: func(paths []btl.Path) { paths[0].Weight = math.NaN() }},
+	{Name: "states a bandwidth below nothing", Case: "attributes", Rule: "reach",
+		paths: func(paths []btl.Path) { paths[0].Bandwidth = -1 }},
+	{Name: "offers spare paths alone", Case: "attributes", Rule: "reach",
+		paths: func(paths []btl.Path) { paths[0].Spare = btl.Detour }},
 	{Name: "counts nothing", Case: "counters", Rule: "counters",
 		extend: func(l *Link) btl.Endpoint { return counting{l} }},
 	{Name: "says that a successful poll did nothing", Case: "poller", Rule: "poller",
