@@ -149,7 +149,7 @@ func checkLaneOrder(t *trial) {
 	w := t.open(2)
 	there, _ := w.join(w.pair())
 	// A large frame before small ones tempts a transport to let these overtake.
-	lanes := []int{btl.ControlLane, btl.UrgentLane}
+	lanes := []int{btl.ControlLane, btl.UrgentLane, btl.UrgentLane - 1, 1000}
 	for lane := range 2*w.attr.Lanes + 1 {
 		lanes = append(lanes, lane)
 	}

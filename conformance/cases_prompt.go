@@ -6,6 +6,7 @@ var promptCases = []testCase{
 	{"lone-frame", "A frame that is the first since the last poll goes at once: it arrives though the sender does not poll again.", checkLoneFrame, on(ruleAtOnce)},
 	{"held-back", "Small frames that follow another may be held back; they go with the next poll, or with Flush if the endpoint has it.", checkHeldBack, on(ruleAtOnce)},
 	{"poller", "An endpoint that can poll for itself delivers from Poll and says so.", checkPoller, on(rulePoller)},
+	{"rest", "Where nothing is sent for a while, Progress, Poll and handlers say that they did nothing.", checkRest, on(ruleRest)},
 }
 
 const promptRounds = 30
@@ -101,4 +102,37 @@ func pollOnce(p *port, poll btl.Poller) bool {
 		t.violate(rulePoller, "%v: Poll delivered a frame and said that nothing was there", p)
 	}
 	return all
+}
+
+// quietTurns is how many turns in a row have to find nothing to do.
+const quietTurns = 50
+
+// checkRest waits for both ranks to find nothing to do. Timers and what the peer said last may give them work
+// for a while.
+func checkRest(t *trial) {
+	w := t.open(2)
+	there, back := w.join(w.pair())
+	there.r.stall()
+	back.r.stall()
+	for _, p := range []*port{there, back} {
+		t.restful("the rank to have nothing to do", func() bool { return p.r.gear.(*stepper).turnUnless(false) })
+		if poll, ok := p.ep.(btl.Poller); ok {
+			t.restful("Poll of an endpoint to have nothing to do", func() (did bool) {
+				p.r.do("Poller.Poll", func() { did = poll.Poll() })
+				return did
+			})
+		}
+	}
+	there.r.resume()
+	back.r.resume()
+}
+
+// restful calls work until it has done nothing for some turns in a row.
+func (t *trial) restful(what string, work func() (did bool)) {
+	for quiet := 0; quiet < quietTurns; quiet++ {
+		for work() {
+			quiet = 0
+			t.patience(ruleRest, what)
+		}
+	}
 }

@@ -51,6 +51,7 @@ var (
 	ruleNoPanic    = newRule("no-panic", "docs/ARCHITECTURE.md, Security", "A transport never panics, whatever arrives.")
 	ruleAtOnce     = newRule("at-once", "btl.Endpoint, btl.Flusher", "A lone frame goes at once; one that is held back goes with the next poll, or with Flush.")
 	rulePoller     = newRule("poller", "btl.Poller", "Poll of an endpoint reads what is there and says whether anything was.")
+	ruleRest       = newRule("rest", "btl.Module, btl.Poller, btl.Handler", "Progress, Poll and handlers say that they did nothing where there was nothing to do; otherwise a process that waits never sleeps.")
 	ruleCounters   = newRule("counters", "btl.Counters, btl.Flusher", "Counters count each frame and each byte, and Queued what is still to go.")
 	ruleLanding    = newRule("landing", "btl.Receiver", "After Begin exactly one End or Drop follows; End means that nothing is left to come.")
 	ruleGuard      = newRule("guard", "package btl, Memory", "A transport writes to what Landing.Next returned, and to no other byte.")

@@ -24,6 +24,7 @@ type Fault struct {
 	accept  func(*Module, int) int
 	stray   func(*Module) // a stranger has written something
 	tick    func(*Link)   // with each Progress
+	always  bool          // Progress has always done something
 	connect func(*Link)   // after Connect
 	extend  func(*Link) btl.Endpoint
 
@@ -221,7 +222,7 @@ func (m *Module) Progress() bool {
 			}
 		}
 	}
-	return m.inner.Progress()
+	return m.inner.Progress() || m.c.fault.always
 }
 
 // Close implements [btl.Module].

@@ -180,3 +180,11 @@ func (p polling) Poll() bool {
 	p.m.inner.Progress()
 	return false
 }
+
+// restless always says that it has polled something.
+type restless struct{ polling }
+
+func (r restless) Poll() bool {
+	r.polling.Poll()
+	return true
+}
