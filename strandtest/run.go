@@ -20,19 +20,28 @@ type Option = strand.Option
 
 // Run runs f on n ranks, each a goroutine with a world of its own, and fails the
 // test if one returns an error or panics, or if they have not all ended within
-// Timeout. The ranks use the transports of the registry that is built in, unless
+// Timeout: then their context ends. A rank that does not look at it, since it waits for a channel for example, holds
+// up Run. If a rank skips the test, Run ends the other ranks and the test. The ranks use the transports of the registry that is built in, unless
 // an option says otherwise. By default these are self and, between ranks, shared memory on Linux
 // and tcp over the loopback elsewhere.
 func Run(t testing.TB, n int, f func(ctx context.Context, w *strand.World) error, opts ...Option) {
 	t.Helper()
 	for rank, err := range Try(t, n, f, opts...) {
-		if err != nil {
+		if err != nil && !skips(t, err) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-	if t.Failed() {
+	switch {
+	case t.Failed():
 		t.FailNow()
+	case t.Skipped():
+		t.SkipNow()
 	}
+}
+
+// skips reports whether a rank has ended only because it, or another one, has skipped the test.
+func skips(t testing.TB, err error) bool {
+	return t.Skipped() && (errors.Is(err, errGaveUp) || errors.Is(err, context.Canceled))
 }
 
 // Try is Run, but returns how each rank has ended.

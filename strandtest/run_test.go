@@ -95,3 +95,21 @@ func TestRing(t *testing.T) {
 		return s.Barrier(ctx)
 	})
 }
+
+// A rank may skip the test, as any helper of a test may: the others then end, and that is no failure.
+func TestARankSkipsTheTest(t *testing.T) {
+	var skipped, reached bool
+	t.Run("skips", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() && !t.Failed() }()
+		strandtest.Run(t, 2, func(ctx context.Context, w *strand.World) error {
+			if w.Rank() == 1 {
+				t.Skip("this host has no such thing")
+			}
+			_, err := w.Comm().Recv(ctx, make([]byte, 1), 1, 0)
+			return err
+		})
+		reached = true
+	})
+	require.True(t, skipped)
+	require.False(t, reached, "what follows Run is skipped too")
+}
