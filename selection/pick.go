@@ -152,17 +152,28 @@ func weigh(rails []Rail) {
 	for i := range rails {
 		r := &rails[i]
 		r.Weight = float64(known(r.Bandwidth, slowest))
-		best[r.Module] = max(best[r.Module], r.Path.Weight/r.Weight)
+		best[r.Module] = max(best[r.Module], opinion(r.Path)/r.Weight)
 	}
 	sum := 0.0
 	for i := range rails {
 		r := &rails[i]
-		if r.Path.Weight > 0 {
-			r.Weight = r.Path.Weight / best[r.Module]
+		if most := best[r.Module]; opinion(r.Path) > 0 && most > 0 {
+			r.Weight = max(opinion(r.Path)/most, leastShare)
 		}
 		sum += r.Weight
 	}
 	for i := range rails {
 		rails[i].Weight /= sum
 	}
+}
+
+// leastShare keeps the share of a path above 0, however little its module thinks of it. Others are some Mbit/s.
+const leastShare = 1e-12
+
+// opinion is the weight that a module gives a path; 0 if that is no number to reckon with.
+func opinion(p btl.Path) float64 {
+	if p.Weight > 0 && p.Weight <= math.MaxFloat64 {
+		return p.Weight
+	}
+	return 0
 }

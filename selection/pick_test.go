@@ -3,6 +3,7 @@ package selection
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +224,31 @@ func TestPickProperties(t *testing.T) {
 			}
 		}
 		assert.InDelta(t, 1, sum, 1e-9)
+	})
+}
+
+// Whatever a module says of its paths, each has a share, and together they are the whole.
+func TestSharesBearAnyOpinion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		offers := drawOffers(t)
+		for _, o := range offers {
+			for i := range o.Paths {
+				o.Paths[i].Bandwidth = rapid.SampledFrom([]int{-1, 0, 1, 1000, math.MaxInt}).Draw(t, "bandwidth of a path")
+				o.Paths[i].Weight = rapid.SampledFrom([]float64{
+					0, -1, 1, 100, 1e9, math.SmallestNonzeroFloat64, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1),
+				}).Draw(t, "weight of a path")
+			}
+		}
+		c, err := Pick(0, peer3, offers)
+		if err != nil {
+			return
+		}
+		sum := 0.0
+		for _, r := range c.Rails {
+			require.Positive(t, r.Weight)
+			sum += r.Weight
+		}
+		require.InDelta(t, 1, sum, 1e-9)
 	})
 }
 
