@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // FlagsVariable carries the launcher's flags to the processes that it starts.
@@ -16,7 +17,10 @@ const FlagsVariable = ReservedEnv + "FLAGS"
 func FlagsEnv(flags []Setting) string {
 	passed := make([]passedFlag, len(flags))
 	for i, s := range flags {
-		passed[i] = passedFlag{s.Name, s.Text, s.Source.Where}
+		passed[i] = passedFlag{Name: s.Name, Text: s.Text, Where: s.Source.Where}
+		if !utf8.ValidString(s.Text) {
+			passed[i].Bytes = []byte(s.Text)
+		}
 	}
 	text, err := json.Marshal(passed)
 	if err != nil {
@@ -28,6 +32,8 @@ func FlagsEnv(flags []Setting) string {
 // passedFlag is a flag on its way from a launcher.
 type passedFlag struct {
 	Name, Text, Where string
+	// Bytes are those of a text that is no UTF-8, of which JSON would make another text.
+	Bytes []byte `json:",omitempty"`
 }
 
 // launcherFlags picks the launcher's flags out of an environment.
@@ -43,6 +49,9 @@ func launcherFlags(environ []string) ([]Setting, error) {
 			return nil, fmt.Errorf("%s = %s (from the environment): not what strand run writes, unset it: %w", FlagsVariable, quote(text), err)
 		}
 		for _, flag := range passed {
+			if flag.Bytes != nil {
+				flag.Text = string(flag.Bytes)
+			}
 			settings = append(settings, Setting{flag.Name, flag.Text, Source{Flag, flag.Where}})
 		}
 	}

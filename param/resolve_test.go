@@ -245,6 +245,22 @@ func TestFlagsOfTheLauncherKeepTheirRank(t *testing.T) {
 	require.ErrorContains(t, err, `STRAND_LAUNCH_FLAGS = "btl" (from the environment): not what strand run writes, unset it`)
 }
 
+// What a user writes on a command line is any bytes but zeros, and arrives as it was written.
+func TestFlagsOfTheLauncherArriveAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var flags []Setting
+		for range rapid.IntRange(0, 4).Draw(t, "flags") {
+			text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))
+			flags = append(flags, flag("job_name", text))
+		}
+		entry := FlagsEnv(flags)
+		require.NotContains(t, entry, "\x00")
+		got, err := launcherFlags([]string{entry})
+		require.NoError(t, err)
+		require.Equal(t, flags, got)
+	})
+}
+
 // Names that may be declared elsewhere are passed over wherever they come from. No other names
 // are.
 func TestForeignNames(t *testing.T) {
