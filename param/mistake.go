@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -63,4 +65,16 @@ func quote(text string) string {
 		end--
 	}
 	return fmt.Sprintf("%q… (%d bytes)", text[:end], len(text))
+}
+
+// longestPlace is as long as the path of a file may be.
+const longestPlace = 4096
+
+// shown repeats the name of a place in an error: as it is, if that upsets no terminal and fits into a line.
+func shown(place string) string {
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if len(place) > longestPlace || strings.ContainsFunc(place, odd) {
+		return quote(place)
+	}
+	return place
 }

@@ -32,7 +32,7 @@ func parseFile(path string, data []byte) (settings []Setting, mistakes []error) 
 		place := path + ":" + strconv.Itoa(number)
 		name, text, err := parseLine(line)
 		if err != nil {
-			mistakes = append(mistakes, fmt.Errorf("%s: %w", place, err))
+			mistakes = append(mistakes, fmt.Errorf("%s: %w", shown(place), err))
 			continue
 		}
 		if name != "" {

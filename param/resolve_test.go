@@ -261,6 +261,24 @@ func TestFlagsOfTheLauncherArriveAsTheyWere(t *testing.T) {
 	})
 }
 
+// Names of variables and files are somebody's text too: an error has it on one line, without what upsets a
+// terminal, and not all of a long one.
+func TestPlacesAreQuoted(t *testing.T) {
+	file := writeFile(t, "a\x1b[2J.conf", "btl\n")
+	for _, in := range []Inputs{
+		{Environ: []string{"STRAND_\x1b[2J=1"}},
+		{Environ: []string{"STRAND_" + strings.Repeat("X", 100_000) + "=1"}},
+		{Files: []string{file}},
+		{Environ: []string{"STRAND_BTL=\x1b[2J", "STRAND_btl=2"}},
+	} {
+		_, err := testRegistry().Resolve(in)
+		require.NotContains(t, err.Error(), "\x1b")
+		require.Less(t, len(err.Error()), 1000)
+	}
+	require.Equal(t, "strand.conf:3", Source{File, "strand.conf:3"}.String())
+	require.Equal(t, "the environment, STRAND_BTL", Source{Environment, "STRAND_BTL"}.String())
+}
+
 // Names that may be declared elsewhere are passed over wherever they come from. No other names
 // are.
 func TestForeignNames(t *testing.T) {

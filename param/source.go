@@ -43,11 +43,11 @@ type Source struct {
 func (s Source) String() string {
 	switch {
 	case s.Kind == Environment && s.Where != "":
-		return "the environment, " + s.Where
+		return "the environment, " + shown(s.Where)
 	case s.Kind == Environment:
 		return "the environment"
 	case s.Where != "":
-		return s.Where
+		return shown(s.Where)
 	case s.Kind == Flag:
 		return "the command line"
 	case s.Kind == Option:
