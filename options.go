@@ -67,7 +67,7 @@ func WithLog(f func(level btl.LogLevel, line string)) Option { return func(o *op
 func Declare(r *param.Registry, transports *btl.Registry) {
 	r.Declare(
 		param.Spec{Name: "btl", Kind: param.String, Default: unrequested(transports), Level: param.User,
-			Help: "Transports to use (tcp,self), or with ^ in front those not to use (^tcp). Empty: all there are."},
+			Help: "Transports to use (tcp,self), or with ^ in front those not to use (^tcp); one that the default leaves out is used only if it is named. Empty: all there are."},
 		param.Spec{Name: "verbose", Kind: param.Int, Default: "0", Min: "0", Max: "2", Level: param.User,
 			Help: "How much is told on standard error: 1, connections and choices; 2, each step."},
 	)

@@ -24,8 +24,9 @@ type Component interface {
 	Open(Host) ([]Module, error)
 }
 
-// A Requested component is used only if the parameter btl names it. So a transport that is there
-// for comparison, for example, costs no other program a socket. Optional.
+// A Requested component is used only if the parameter btl names it, or is empty and so means all. A list of
+// what not to use (^tcp) does not name it. So a transport that is there for comparison, for example, costs no
+// other program a socket. Optional.
 type Requested interface {
 	Requested()
 }

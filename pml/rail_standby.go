@@ -44,7 +44,7 @@ func (f failover) allows(component string) bool { return !f.none && f.list.Allow
 func CheckFailover(v param.Value, r *btl.Registry) error {
 	f, err := failoverFrom(v)
 	if err == nil && !f.none && len(f.list.Names) > 0 {
-		_, err = f.list.Components(r)
+		err = f.list.Check(r)
 	}
 	return err
 }

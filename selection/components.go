@@ -2,35 +2,56 @@ package selection
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/strandmp/strand/btl"
 )
 
-// Components returns the components of the registry that the list allows, in
-// the order of their names. A name that the registry does not hold is an error.
-// That holds for an excluding list too: the transport that was meant would
-// otherwise stay in use. A list that leaves nothing is an error as well.
-func (l List) Components(r *btl.Registry) ([]btl.Component, error) {
+// Check says what is wrong with a list. A name that the registry does not hold is an error. That
+// holds for an excluding list too: the transport that was meant would otherwise stay in use. A list
+// that allows nothing is an error as well.
+func (l List) Check(r *btl.Registry) error {
 	var mistakes []error
 	for _, name := range l.Names {
 		if _, err := r.Find(name); err != nil {
 			mistakes = append(mistakes, l.mistake("%w", err))
 		}
 	}
-	if len(mistakes) > 0 {
-		return nil, errors.Join(mistakes...)
+	if len(mistakes) == 0 && !slices.ContainsFunc(r.Names(), l.Allows) {
+		return l.nothingLeft(r.Names())
 	}
-	var allowed []btl.Component
+	return errors.Join(mistakes...)
+}
+
+// Components returns the components of the registry that are to be used, in the order of their
+// names. There is at least one. An error is that of Check, or that all which the list allows
+// want to be asked for by name.
+func (l List) Components(r *btl.Registry) ([]btl.Component, error) {
+	if err := l.Check(r); err != nil {
+		return nil, err
+	}
+	var used []btl.Component
+	var unasked []string
 	for _, c := range r.Components() {
-		if l.Allows(c.Name()) {
-			allowed = append(allowed, c)
+		switch {
+		case l.Uses(c):
+			used = append(used, c)
+		case l.Allows(c.Name()):
+			unasked = append(unasked, c.Name())
 		}
 	}
-	if len(allowed) == 0 {
-		return nil, l.nothingLeft(r.Names())
+	if len(used) == 0 {
+		return nil, l.mistake("leaves only what has to be asked for by name (%s): name what to use", strings.Join(unasked, ", "))
 	}
-	return allowed, nil
+	return used, nil
+}
+
+// Uses reports whether a component is to be used. A list of what not to use does not ask for one
+// that wants to be asked for ([btl.Requested]).
+func (l List) Uses(c btl.Component) bool {
+	_, requested := c.(btl.Requested)
+	return l.Allows(c.Name()) && !(requested && l.Exclude)
 }
 
 func (l List) nothingLeft(available []string) error {

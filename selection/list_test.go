@@ -100,6 +100,39 @@ func TestComponents(t *testing.T) {
 	}
 }
 
+// shy is a transport that wants to be asked for.
+type shy struct{ btl.Component }
+
+func (shy) Requested() {}
+
+// Who wants to be asked for is used if a list names it, or if the list is empty and allows all. A list of
+// what not to use does not ask for the others.
+func TestRequestedComponents(t *testing.T) {
+	r := registry("self", "tcp")
+	for _, c := range registry("sctp", "udp").Components() {
+		r.Register(shy{c})
+	}
+	for text, want := range map[string][]string{
+		"":         {"sctp", "self", "tcp", "udp"},
+		"sctp":     {"sctp"},
+		"sctp,tcp": {"sctp", "tcp"},
+		"^tcp":     {"self"},
+		"^udp":     {"self", "tcp"},
+		"^tcp,udp": {"self"},
+	} {
+		l, err := Parse(text, fromFlag)
+		require.NoError(t, err)
+		got, err := l.Components(r)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, names(got), text)
+	}
+	l, err := Parse("^self,tcp", fromFlag)
+	require.NoError(t, err)
+	_, err = l.Components(r)
+	require.ErrorContains(t, err, "leaves only what has to be asked for by name (sctp, udp)")
+	require.NoError(t, l.Check(r), "pml_failover may say so: these stand by then")
+}
+
 func TestComponentsMistakes(t *testing.T) {
 	for _, tc := range []struct {
 		text  string

@@ -77,7 +77,7 @@ func components(values *param.Values, registry *btl.Registry) (infos []component
 	}
 	for _, c := range registry.Components() {
 		info := componentInfo{Name: c.Name(), State: notSelected, Reason: fmt.Sprintf("btl=%s (from %v)", v.Text, v.Source)}
-		if list.Allows(c.Name()) {
+		if list.Uses(c) {
 			if info, err = host.inspect(c, secret); err != nil {
 				return nil, err
 			}
