@@ -51,7 +51,7 @@ func (l List) Components(r *btl.Registry) ([]btl.Component, error) {
 // that wants to be asked for ([btl.Requested]).
 func (l List) Uses(c btl.Component) bool {
 	_, requested := c.(btl.Requested)
-	return l.Allows(c.Name()) && !(requested && l.Exclude)
+	return l.Allows(c.Name()) && (!requested || !l.Exclude)
 }
 
 func (l List) nothingLeft(available []string) error {

@@ -103,7 +103,7 @@ func TestARankSkipsTheTest(t *testing.T) {
 		defer func() { skipped = t.Skipped() && !t.Failed() }()
 		strandtest.Run(t, 2, func(ctx context.Context, w *strand.World) error {
 			if w.Rank() == 1 {
-				t.Skip("this host has no such thing")
+				t.Skip("this host has no such thing") //nolint:forbidigo // the test is about this
 			}
 			_, err := w.Comm().Recv(ctx, make([]byte, 1), 1, 0)
 			return err
