@@ -13,8 +13,7 @@ type beginning struct {
 	cookie []byte // to be sent back
 	longer uint32 // ms that the next cookie is to live longer
 	stale  int    // how many cookies came back too late
-	sent   int64  // when our INIT was
-	trip   int64  // how long its answer took; 0: not known
+	trip   int64  // how long the answer to our INIT took; 0: not known
 }
 
 // mostCookie bounds the cookie that we keep for a peer.
@@ -42,8 +41,8 @@ func (a *Association) promised(in *incoming, c chunk.Chunk) {
 		out: min(uint16(a.e.config.Streams), g.In), in: min(uint16(a.e.config.Streams), g.Out),
 	}
 	k.offer(&a.e.config, &g)
-	if a.tries == 0 {
-		a.begin.trip = min(in.now-a.begin.sent, int64(a.e.config.RTOInitial)) // we may have been stopped
+	if path, ok := a.pathOf(in); ok && a.tries == 0 && a.paths[path].greeted != 0 {
+		a.begin.trip = min(in.now-a.paths[path].greeted, int64(a.e.config.RTOInitial)) // we may have been stopped
 	}
 	a.begin.cookie = append(a.begin.cookie[:0], g.cookie...)
 	a.settle(in.now, &k)
@@ -55,7 +54,7 @@ func (a *Association) promised(in *incoming, c chunk.Chunk) {
 	a.enter(in.now, CookieEchoed)
 }
 
-// prune drops the paths to addresses that are not the peer's. The path over which it has answered is the first.
+// prune drops the paths to addresses that are not the peer's, and those that are too many. The path over which it has answered is the first.
 func (a *Association) prune(now int64, k *cookie) {
 	kept := a.paths[:0]
 	first := 0
@@ -78,6 +77,11 @@ func (a *Association) prune(now int64, k *cookie) {
 		return
 	}
 	kept[0], kept[first] = kept[first], kept[0]
+	for len(a.paths) > mostAddresses {
+		last := len(a.paths) - 1
+		a.e.release(a, a.paths[last].Remote)
+		a.paths = a.paths[:last]
+	}
 }
 
 // agreed takes a COOKIE ACK.

@@ -50,6 +50,9 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 // Len is how many associations there are.
 func (e *Endpoint) Len() int { return len(e.byTag) }
 
+// mostPairs is how many pairs of addresses are tried to begin an association: of those beyond [mostAddresses] one alone may lead to the peer.
+const mostPairs = 64
+
 // Associate begins an association with a peer, whose SCTP has a port, over pairs of addresses, the best first. The
 // first INIT leaves with the next [Association.Send]. The error is EISCONN if there is an association with the
 // peer.
@@ -64,7 +67,7 @@ func (e *Endpoint) Associate(now int64, pairs []Pair, port uint16, owner Owner) 
 	a.owner = owner
 	a.tag, a.tsn = e.fresh(), uint32(e.config.Random())
 	a.zeroIn = e.config.ZeroChecksum != 0 // our INIT says so, and the INIT ACK may go by it
-	for _, p := range pairs {
+	for _, p := range pairs[:min(len(pairs), mostPairs)] {
 		a.addPath(now, p)
 	}
 	a.enter(now, CookieWait)

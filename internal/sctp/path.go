@@ -34,6 +34,7 @@ type path struct {
 	Pair
 	state   PathState
 	since   int64
+	greeted int64 // when our INIT went there first
 	mtu     recovery.MTU
 	errors  int   // in a row
 	counted int64 // when the last of them was
@@ -70,11 +71,8 @@ func (p *path) speaks() bool {
 	return p.cookieAck || len(p.answer) > 0 || p.beat.due || len(p.report) > 0
 }
 
-// addPath adds a path on which nothing has come yet. It is not added if there is one like it, or there are many.
+// addPath adds a path on which nothing has come yet. It is not added if there is one like it.
 func (a *Association) addPath(now int64, pair Pair) {
-	if len(a.paths) == mostAddresses {
-		return
-	}
 	for i := range a.paths {
 		if a.paths[i].Local == pair.Local && a.paths[i].Remote == pair.Remote {
 			return
@@ -97,7 +95,7 @@ func (a *Association) further(now int64, addr netip.Addr, port uint16, arrived n
 			return
 		}
 	}
-	if other := a.e.byPeer[peer{remote, a.port}]; other != nil && other != a {
+	if other := a.e.byPeer[peer{remote, a.port}]; other != nil && other != a || len(a.paths) >= mostAddresses {
 		return
 	}
 	if p, ok := a.e.config.Local(remote, arrived); ok {

@@ -96,6 +96,24 @@ func TestFirstAddressIsSilent(t *testing.T) {
 	exchange(t, w, here, here.other(b))
 }
 
+// Of many addresses the last one answers. Each is asked once before any is asked again, those too beyond what an association keeps, and how long the answer
+// took is known of the address that it came from.
+func TestOnlyTheLastAddressAnswers(t *testing.T) {
+	for _, networks := range []int{3, 8, 16, 20} {
+		w := newWorld(t, 1, networks, quiet())
+		w.tap = func(d datagram) bool { return linkOf(d.to.Addr())/hosts == networks-1 }
+		a, b := w.join(0, networks, nil), w.join(1, networks, nil)
+		here := a.call(b)
+		w.run(time.Minute, func() bool { return here.up })
+		require.Less(t, w.now, time.Duration(networks)*time.Duration(firstRepeat))
+		require.Equal(t, address(networks-1, 1), here.a.Remote().Addr())
+		require.LessOrEqual(t, here.a.Paths(), mostAddresses)
+		require.Equal(t, trip, here.a.Path(0).RoundTrip.Truncate(time.Millisecond))
+		require.Len(t, a.byPeer, here.a.Paths())
+		exchange(t, w, here, here.other(b))
+	}
+}
+
 // A peer whose port of UDP changes, as behind a NAT, is followed, but not before it has answered from there.
 func TestPortChanges(t *testing.T) {
 	w, here, there := pair(t, 1, quiet(), nil)

@@ -38,8 +38,8 @@ func (a *Association) Send(now int64, b []byte) (packet []byte, way *Way, ok boo
 	switch {
 	case a.due && a.state == CookieWait:
 		b = a.appendInit(b)
-		if a.repeats == 0 {
-			a.begin.sent = now // the answer to a later one may be that to the first
+		if a.repeats < len(a.paths) {
+			p.greeted = now // the answer to a later one may be that to the first
 		}
 		a.sent(now)
 	case p.moved.due:
@@ -195,10 +195,14 @@ func (a *Association) sent(now int64) {
 }
 
 // quick is how long the answer is waited for to what begins an association, as long as that is less than RTO.Initial:
-// nothing is known of the way, and it is a packet or two. 0: it was sent often enough for that.
+// nothing is known of the way, and it is a packet or two. 0: it was sent often enough for that. The time doubles when it was sent to all
+// addresses: each INIT goes to another one.
 func (a *Association) quick() int64 {
-	c := &a.e.config
-	if wait := c.quick << min(a.repeats, 20); (a.state == CookieWait || a.state == CookieEchoed) && wait < int64(c.RTOInitial) {
+	c, times := &a.e.config, a.repeats
+	if a.state == CookieWait {
+		times /= len(a.paths)
+	}
+	if wait := c.quick << min(times, 20); (a.state == CookieWait || a.state == CookieEchoed) && wait < int64(c.RTOInitial) {
 		return wait
 	}
 	return 0
