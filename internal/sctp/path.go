@@ -41,6 +41,7 @@ type path struct {
 	seen    int   // errors that the sender had when it was last asked
 	used    int64 // when data was last sent
 
+	answers  uint64 // to data over it, when the sender was last asked
 	arrivals uint64 // packets with data that had arrived when the sender was last asked
 	stuck    int    // errors since then: heartbeats may get through where data does not
 	futile   int    // times that data was not answered over it, since any was anywhere,
@@ -318,10 +319,10 @@ func (a *Association) watch(now int64) {
 			p.arrivals, p.stuck = n, 0
 			a.fruitful(now)
 		}
-		errors := a.sender.Errors(i)
+		errors, answers := a.sender.Errors(i), a.sender.Answers(i)
 		switch {
-		case errors < p.seen:
-			p.seen = errors
+		case errors < p.seen, answers != p.answers && p.state != Unconfirmed: // heartbeats count errors as well (RFC 9260, section 8.2)
+			p.seen, p.answers = errors, answers
 			a.good(now, i)
 		case errors > p.seen:
 			p.seen = errors

@@ -82,6 +82,7 @@ func TestOneBadNetworkIsEnough(t *testing.T) {
 		w, here, there := pair(t, networks, quiet(), func(c *Config) {
 			c.Multipath = seed%2 == 0
 			c.Heartbeat, c.RTOMax = time.Second<<random.IntN(6), time.Second<<random.IntN(6)
+			c.AssocMaxRetrans = 20 // what is lost so often in a row is chance
 		})
 		bad, rest := 10+random.IntN(40), 80+random.IntN(21)
 		w.run(w.now+time.Second, nil)

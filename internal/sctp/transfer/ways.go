@@ -28,7 +28,8 @@ type way struct {
 	packet int
 	state  State
 	errors int
-	probe  bool // one is due
+	count  uint64 // of answers
+	probe  bool   // one is due
 	rate   rate
 }
 
@@ -51,6 +52,9 @@ func (s *Sender) SetPrimary(i int) { s.primary = i }
 // Errors is how many times in a row no answer has come over a path when one was due: a probe is sent each time.
 // An association gives the path up by it (RFC 9260, section 8.2).
 func (s *Sender) Errors(i int) int { return s.ways[i].errors }
+
+// Answers counts what has arrived over a path for certain: nothing else can have brought it.
+func (s *Sender) Answers(i int) uint64 { return s.ways[i].count }
 
 // State is a path's.
 func (s *Sender) State(i int) State { return s.ways[i].state }
@@ -128,9 +132,11 @@ func (s *Sender) carries(i int) bool {
 	return s.usable(i) && !s.hasShare(i)
 }
 
-// answered notes that what was sent over a path has arrived.
+// answered notes that what was sent over a path has arrived. One that was given up the association has to take back.
 func (s *Sender) answered(i uint8) {
-	if w := &s.ways[i]; w.state < Down {
+	w := &s.ways[i]
+	w.count++
+	if w.state < Down {
 		w.state, w.errors = Active, 0
 	}
 }
