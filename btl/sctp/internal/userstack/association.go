@@ -28,7 +28,8 @@ type association struct {
 	deferred bool      // the loop will flush it
 	blocked  bool      // a socket has had no room for it,
 	since    int64     // since when,
-	waits    []*socket // and those that will tell when they have
+	waits    []*socket // those that will tell when they have,
+	kept     []batch   // and what they have not taken
 	epoch    uint64
 	held     int // bytes that were sent since it was last drained
 	lent     loan
@@ -252,7 +253,9 @@ func (a *association) tick(now int64) {
 	if s.closed {
 		return
 	}
-	a.blocked = a.blocked && now-a.since < mostBlocked
+	if a.blocked && now-a.since >= mostBlocked {
+		a.blocked, a.kept = false, nil
+	}
 	s.inside++
 	a.p.Tick(now)
 	s.inside--

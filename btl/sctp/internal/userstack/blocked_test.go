@@ -45,3 +45,30 @@ func TestEndOfWhoIsBlocked(t *testing.T) {
 		require.ErrorIs(t, p.there.down, syscall.ECONNRESET)
 	}
 }
+
+// What a socket has no room for is not lost: it goes out as soon as there is room, and nothing is sent again. Of several packets the system may have taken
+// the first ones.
+func TestWhatThereIsNoRoomFor(t *testing.T) {
+	for taken := range 3 {
+		p := newPair(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+		so := p.a.sockets[0]
+		sends, refused, given := so.sends, 0, 0
+		so.sends = func() (int, syscall.Errno) {
+			refused = so.Packets.Len()
+			return taken, syscall.EAGAIN
+		}
+		require.Equal(t, btl.Done, p.ours.Send(1, 7, make([]byte, 1<<15), nil))
+		require.Greater(t, refused, taken)
+		so.sends = func() (int, syscall.Errno) {
+			given += so.Packets.Len()
+			return sends()
+		}
+		p.ours.Resume()
+		require.Equal(t, refused-taken, given)
+		require.Empty(t, p.ours.kept)
+		require.True(t, p.until(900*time.Millisecond, func() bool { return p.there.messages > 0 && p.ours.p.Queued() == 0 }), "%d taken, %+v", taken, p.ours.p.Path(0))
+		if taken == 0 {
+			require.Zero(t, p.ours.p.Path(0).Resent)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package userstack
 
 import (
 	"net/netip"
+	"slices"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/rawio"
@@ -89,10 +90,11 @@ func (a *association) way(p *sctp.Pair) *way {
 	return &a.ways[len(a.ways)-1]
 }
 
-// A batch is packets for one way. All have the same length, but for the last.
+// A batch is packets for one way, one behind the other. All have the same length, but for the last.
 type batch struct {
-	w    *way
-	size int
+	w     *way
+	size  int
+	bytes []byte
 }
 
 // drain sends what an association has to send, and sets its alarm.
@@ -105,6 +107,7 @@ func (a *association) drain() {
 		return
 	}
 	a.held = 0
+	a.resend()
 	s, now := a.s, a.s.cfg.Loop.Now()
 	var b batch
 	s.out = s.out[:0]
@@ -137,10 +140,11 @@ func (a *association) drain() {
 			a.flush(&b)
 		}
 		if b.w == nil {
-			b = batch{w, len(packet)}
+			b = batch{w, len(packet), out[from:from]}
 			w.so.Packets.Reset(&w.to, len(packet))
 		}
 		w.so.Packets.Add(packet)
+		b.bytes = b.bytes[:len(b.bytes)+len(packet)]
 		if len(packet) < b.size || cap(s.out)-len(s.out) < longestPacket {
 			a.flush(&b)
 			s.out = s.out[:0]
@@ -162,27 +166,43 @@ func (a *association) cut(w *way, packet []byte) {
 	}
 }
 
-// flush gives the system the packets of a batch. What it does not take is as if lost. It reports whether they are
-// too long. That the socket has no room passes, and is told; that a queue behind it has none (ENOBUFS) is not told, and is
-// for the congestion control.
+// flush gives the system the packets of a batch. It reports whether they are too long. That the socket has no room passes, and is told: what it has
+// not taken waits. That a queue behind it has none (ENOBUFS) is not told, and is for the congestion control: such packets are as if lost.
 func (a *association) flush(b *batch) (long bool) {
 	if b.w == nil {
 		return false
 	}
-	so, to, size := b.w.so, b.w.pair.Remote, b.size
+	given := *b
 	*b = batch{}
 	if a.severed {
 		return false
 	}
 	a.sent++
-	switch _, errno := so.SendBatch(); errno {
+	so := given.w.so
+	switch n, errno := so.sends(); errno {
 	case syscall.EAGAIN:
+		given.bytes = slices.Clone(given.bytes[n*given.size:])
+		a.kept = append(a.kept, given)
 		a.block(so)
 	case syscall.EMSGSIZE:
-		a.p.TooLong(a.s.cfg.Loop.Now(), to, size)
+		a.p.TooLong(a.s.cfg.Loop.Now(), given.w.pair.Remote, given.size)
 		return true
 	}
 	return false
+}
+
+// resend gives the system what it has had no room for.
+func (a *association) resend() {
+	kept := a.kept
+	a.kept = nil
+	for _, b := range kept {
+		packets := b.w.so.Packets
+		packets.Reset(&b.w.to, b.size)
+		for packet := range slices.Chunk(b.bytes, b.size) {
+			packets.Add(packet)
+		}
+		a.flush(&b)
+	}
 }
 
 // refuse tells the peer of an association that is nobody's.

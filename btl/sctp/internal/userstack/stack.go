@@ -142,6 +142,7 @@ type socket struct {
 	address netip.Addr // without its zone, as the protocol knows it
 	nic     int        // longest packet of SCTP that the interface carries
 	network netip.Prefix
+	sends   func() (n int, errno syscall.Errno) // [datagram.Socket.SendBatch]
 }
 
 var _ datagram.Owner = (*socket)(nil)
@@ -159,7 +160,7 @@ func (s *Stack) listen() error {
 			so.Packets.Way = min(so.Packets.Way, rawio.ManyCalls)
 		}
 		nic, network := interfaceOf(a)
-		return &socket{Socket: so, s: s, address: a.WithZone(""), nic: nic, network: network}, so.Local.Port(), nil
+		return &socket{Socket: so, s: s, address: a.WithZone(""), nic: nic, network: network, sends: so.SendBatch}, so.Local.Port(), nil
 	}
 	sockets, _, err := wireup.Bind(s.cfg.Ports, fmt.Sprint(s.cfg.Local), s.cfg.Local, open, func(so *socket) { so.Close() })
 	if err != nil {
