@@ -1,6 +1,7 @@
 package sctp
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -31,4 +32,25 @@ func TestAcknowledgedDataClearsErrors(t *testing.T) {
 		require.True(t, slices.ContainsFunc(here.a.paths, func(p path) bool { return p.errors <= 1 }))
 		require.Equal(t, there.received, here.sent)
 	}
+}
+
+// A message that is alone takes few times as long as probes would that are not put off, even if a third of all packets is lost: heartbeats that are
+// answered say that it is worth another try.
+func TestLoneMessages(t *testing.T) {
+	var took []time.Duration
+	for seed := range uint64(10) {
+		w, here, there := pair(t, 1, quiet(), func(c *Config) { c.Held = time.Millisecond })
+		random := rand.New(rand.NewPCG(seed, 30))
+		w.tap = func(datagram) bool { return random.IntN(100) >= 30 }
+		for range 300 {
+			said := w.now
+			here.say(0, 100)
+			w.run(w.now+time.Hour, func() bool { return there.received == here.sent })
+			took = append(took, w.now-said)
+			w.run(w.now+trip, nil)
+		}
+	}
+	slices.Sort(took)
+	require.Less(t, took[len(took)*99/100], 500*time.Millisecond)
+	require.Less(t, took[len(took)*999/1000], 1500*time.Millisecond)
 }

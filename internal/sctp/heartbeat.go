@@ -10,6 +10,7 @@ import (
 // A question is a heartbeat. Its answer has the same number, and says which it is the answer to where it was asked several times.
 type question struct {
 	due    bool
+	usual  bool   // it is one of those that go over a path without data
 	again  int    // how often it was asked once more
 	number uint64 // 0: there is none under way
 	first  int64  // when it was sent
@@ -86,9 +87,10 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 			if sent := p.beat.sentAt(which); sent != 0 {
 				a.sender.Path(i).Answered(min(in.now, p.beat.until) - sent) // if it is later still it has waited for us
 			}
+			forgiven := p.beat.usual && p.state == Active
 			p.beat, p.missed = question{}, 0
 			p.beatAt = a.nextBeat(in.now, i)
-			if p.state == Active {
+			if forgiven {
 				a.sender.Path(i).Forgive()
 			}
 			a.good(in.now, i)

@@ -330,6 +330,9 @@ func (a *Association) watch(now int64) {
 			a.shorter(i)
 			a.bad(now, i)
 			a.seek(now, i)
+			if !a.another(i) {
+				a.askAgain(now, i) // an answer has the next probe come soon
+			}
 			a.fruitless(now, i)
 		case a.sender.Path(i).Missed() >= recovery.MissedAtMost:
 			a.shorten(i)

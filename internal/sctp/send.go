@@ -135,7 +135,8 @@ func (a *Association) backPath() int {
 	return a.sackPath
 }
 
-// fill appends what goes together over a path: control first, then data. That data goes there now may be known.
+// fill appends what goes together over a path: control first, then data. That data goes there now may be known. A heartbeat does without
+// if there is no other way: either may get through where the other one is lost.
 func (a *Association) fill(now int64, i, start int, data bool, b []byte) []byte {
 	p := &a.paths[i]
 	most := p.packet()
@@ -150,6 +151,7 @@ func (a *Association) fill(now int64, i, start int, data bool, b []byte) []byte 
 	if len(p.answer) > 0 {
 		b = p.appendAnswer(b)
 	}
+	alone := p.beat.due && !a.another(i)
 	if p.beat.due {
 		b = a.ask(now, i, &p.beat, b)
 		p.beatAt = 0
@@ -165,7 +167,7 @@ func (a *Association) fill(now int64, i, start int, data bool, b []byte) []byte 
 		a.strayed = i != a.sackPath
 		b = a.receiver.AppendSACK(b, most-(len(b)-start), a.in.Window())
 	}
-	if !data && a.sends() {
+	if !data && !alone && a.sends() {
 		path, _, ok := a.sender.Next(now)
 		data = ok && path == i
 	}

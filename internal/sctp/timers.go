@@ -135,7 +135,7 @@ func (a *Association) tickPath(now int64, i int) {
 		p.beatAt = idle
 		return
 	}
-	p.beatAt, p.beat.due = 0, true
+	p.beatAt, p.beat.due, p.beat.usual = 0, true, true
 	a.sounds(now, i)
 }
 
