@@ -99,6 +99,7 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 			size := p.sound.size
 			p.sound = question{}
 			if p.mtu.Passed(size) {
+				p.cut = false
 				a.sender.Resize(i, p.packet())
 			}
 			a.good(in.now, i)

@@ -36,6 +36,7 @@ type path struct {
 	since   int64
 	greeted int64 // when our INIT went there first
 	mtu     recovery.MTU
+	cut     bool  // the system does not take packets of the shortest length
 	errors  int   // in a row
 	counted int64 // when the last of them was
 	seen    int   // errors that the sender had when it was last asked
@@ -400,7 +401,7 @@ func (a *Association) shorten(i int) {
 }
 
 // TooLong notes that the system does not take packets of such a length on the way to an address. [Association.Send]
-// may have something then: shorter ones are tried.
+// may have something then: shorter ones are tried. What can be no shorter the network is to cut.
 func (a *Association) TooLong(now int64, remote netip.AddrPort, size int) {
 	for i := range a.paths {
 		p := &a.paths[i]
@@ -410,7 +411,10 @@ func (a *Association) TooLong(now int64, remote netip.AddrPort, size int) {
 			p.mtu.Refused(p.sound.size)
 			p.sound = question{}
 			a.sounds(now, i)
-		case size <= p.packet() && p.mtu.Shrunk() && a.sender != nil:
+		case size > p.packet():
+		case !p.mtu.Shrunk():
+			p.cut = true
+		case a.sender != nil:
 			p.sound = question{}
 			a.sender.Resize(i, p.packet())
 			a.sounds(now, i)

@@ -194,6 +194,28 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// The system takes no packets of the length that every network should carry, and says so. They are cut up on their way, until longer ones are taken.
+func TestPacketsAreCut(t *testing.T) {
+	w, here, there := pair(t, 1, quiet(), nil)
+	narrow := 1000
+	w.tap = func(d datagram) bool {
+		fits := len(d.bytes) <= narrow || !d.whole
+		if sender := here; !fits {
+			if d.from.Addr() == there.a.paths[0].Local {
+				sender = there
+			}
+			sender.a.TooLong(w.at(), d.to, len(d.bytes))
+		}
+		return fits
+	}
+	exchange(t, w, here, there)
+	narrow = 1452
+	w.run(w.now+11*time.Minute, nil)
+	require.Greater(t, here.a.Path(0).Packet, 1400)
+	exchange(t, w, here, there)
+	require.True(t, here.a.way.Whole)
+}
+
 // An association on which nothing is said stays for ever, with few packets.
 func TestIdle(t *testing.T) {
 	w, here, there := pair(t, 2, quiet(), nil)

@@ -8,7 +8,7 @@ import (
 type Way struct {
 	Pair
 	// Whole says that the packet must not be cut up on its way (RFC 8899). It is false for what was sent before
-	// packets of its length got stuck, and can not be shortened any more (RFC 9260, section 6.9).
+	// packets of its length got stuck, and can not be shortened any more (RFC 9260, section 6.9), and where the system takes none of the shortest length.
 	Whole bool
 }
 
@@ -52,7 +52,7 @@ func (a *Association) Send(now int64, b []byte) (packet []byte, way *Way, ok boo
 		b = a.soundings(now, i, b)
 	default:
 		b = a.fill(now, i, start, data, b)
-		way.Whole = len(b)-start <= p.packet()
+		way.Whole = len(b)-start <= p.packet() && !p.cut
 	}
 	if len(b) == start+chunk.HeaderSize {
 		return b[:start], nil, false
