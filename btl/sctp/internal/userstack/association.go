@@ -360,6 +360,7 @@ func (a *association) Abort() {
 		a.p.Discard()
 		return
 	}
+	a.kept = nil
 	a.p.Abort("")
 	a.s.work(a)
 }

@@ -72,3 +72,22 @@ func TestWhatThereIsNoRoomFor(t *testing.T) {
 		}
 	}
 }
+
+// What waits for room does not hold up the word that an association has ended, which may have room elsewhere.
+func TestEndWithoutWhatThereIsNoRoomFor(t *testing.T) {
+	p := newPair(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+	so := p.a.sockets[0]
+	sends := so.sends
+	so.sends = func() (int, syscall.Errno) {
+		if so.Packets.Len() > 1 {
+			return 0, syscall.EAGAIN
+		}
+		return sends()
+	}
+	require.Equal(t, btl.Done, p.ours.Send(1, 7, make([]byte, 1<<15), nil))
+	require.True(t, p.ours.blocked)
+	p.ours.Release()
+	p.b.Linger()
+	require.ErrorIs(t, p.there.down, syscall.ECONNRESET)
+	so.sends = sends
+}
