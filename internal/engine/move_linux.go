@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -8,8 +9,11 @@ import (
 
 // moveAway has the calling thread run on another processor than the present one,
 // if it may use another: the only way to say so is to forbid it the present one for
-// a moment.
+// a moment. The goroutine keeps its thread until that is over: another one would be allowed what this one
+// was, and this one would stay where it is for good.
 func moveAway() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var allowed unix.CPUSet
 	if unix.SchedGetaffinity(0, &allowed) != nil {
 		return

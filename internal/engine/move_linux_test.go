@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"os"
 	"runtime"
+	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +21,47 @@ func TestMoveAwayKeepsTheMask(t *testing.T) {
 		moveAway()
 		require.NoError(t, unix.SchedGetaffinity(0, &after))
 		require.Equal(t, before, after)
+	}
+}
+
+// Whoever takes the processor from a goroutine that moves away, as the collector does, another thread does not end the move for it:
+// then the first one would stay where it is for good, and every thread that it makes.
+func TestMoveAwayWhileOthersInterrupt(t *testing.T) {
+	var before, after unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(os.Getpid(), &before))
+	if before.Count() < 2 {
+		t.Skip("there is one processor")
+	}
+	ended := make(chan struct{})
+	var moving, collecting sync.WaitGroup
+	collecting.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	})
+	for range 4 {
+		moving.Go(func() {
+			for range 1000 {
+				moveAway()
+			}
+		})
+	}
+	moving.Wait()
+	close(ended)
+	collecting.Wait()
+	threads, err := os.ReadDir("/proc/self/task")
+	require.NoError(t, err)
+	for _, thread := range threads {
+		id, err := strconv.Atoi(thread.Name())
+		require.NoError(t, err)
+		if unix.SchedGetaffinity(id, &after) == nil { // else it has ended
+			require.Equal(t, before, after)
+		}
 	}
 }
 
