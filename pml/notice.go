@@ -112,7 +112,9 @@ func (p *PML) Locked(f func()) {
 func (p *PML) Glance(processes bool) (company bool) {
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	p.engine.Poll(silent{})
+	if !p.engine.Accompanied() {
+		p.engine.Poll(silent{})
+	}
 	return p.engine.MakeWay(processes)
 }
 

@@ -34,6 +34,9 @@ func (e *Engine) armTick(short bool) {
 		d = min(e.opts.Tick, longTick)
 	}
 	d <<= e.calm
+	if e.callers.lent {
+		d = min(d, lentTick)
+	}
 	e.tickArmed, e.tickShort, e.tickPolls, e.tickAfter = true, short, e.polls, d
 	e.background.tick.Store(e.poller.now() + int64(d))
 	e.setAlarm()
@@ -68,7 +71,7 @@ func (e *Engine) setAlarm() {
 }
 
 // onTick has the background goroutine, which calls it, take the role if nobody polls as often as
-// it would. The lock is held.
+// it would. Waiters that have left the role to those who poll get it back then. The lock is held.
 func (e *Engine) onTick() {
 	e.tickArmed = false
 	e.background.tick.Store(forever)
@@ -79,7 +82,9 @@ func (e *Engine) onTick() {
 		e.needless()
 	case e.polledSeldom():
 		e.missed()
-		e.takeOver()
+		if !e.handOver() {
+			e.takeOver()
+		}
 	default:
 		e.needless()
 		e.armTick(e.busy.Load() > 0 || e.heldBack())

@@ -10,6 +10,8 @@
 //     After a while it parks, by blocking itself in the system's poll call.
 //   - One that waits while another has the role parks on a channel. Whoever gives
 //     up the role hands it to one of those.
+//   - One that calls [Engine.Poll] again and again gets the role from one that waits: its messages
+//     would wait until that one is woken for each.
 //   - While nobody waits, the background goroutine takes the role, but only after
 //     a tick that saw less than one poll a millisecond. While anyone polls it stays
 //     out: a second thread blocked on the same set slows down one that spins by two

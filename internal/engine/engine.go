@@ -72,6 +72,7 @@ type Engine struct {
 	queue    waiterQueue
 	woken    bool    // a parked waiter was woken, and may wait for the processor of whoever has the role
 	away     bool    // the holder has waited for long and lets others run: who waits meanwhile takes the role
+	callers  callers // who polls by itself beside those that wait
 	idle     *waiter // free list
 	spare    int     // how many are on it
 	deferred []btl.Deferred
@@ -442,17 +443,23 @@ func (e *Engine) runPosts() bool {
 // Iprobe. The lock is held. Within an up-call Poll does nothing. Nor does it after
 // Close, when the poller's descriptor may be somebody else's.
 func (e *Engine) Poll(source btl.Poller) {
-	if e.polling || e.closed {
-		return
-	}
-	if e.holder == &e.background.waiter {
-		e.evictBackground()
-	}
-	if e.holder == nil {
+	switch {
+	case e.polling || e.closed:
+	case e.Accompanied():
+		e.pollBeside(source)
+	default:
+		if e.holder != nil {
+			e.evictBackground()
+		}
 		e.holder = &e.caller
-		e.skipped = clockPolls // it may poll every 20 ms
-		e.poll(source)
-		e.makeMoves()
+		e.pollOnce(source)
 		e.release(&e.caller)
 	}
+}
+
+// pollOnce is a round of work of who polls now and then.
+func (e *Engine) pollOnce(source btl.Poller) {
+	e.skipped = clockPolls // it may poll every 20 ms
+	e.poll(source)
+	e.makeMoves()
 }

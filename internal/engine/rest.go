@@ -5,9 +5,12 @@ func (e *Engine) rest(w *waiter, c Condition) {
 	if !e.mayRest(w, c) {
 		return
 	}
-	if e.opts.Throng {
+	switch {
+	case e.callers.wanted:
+		e.lend(w, c)
+	case e.opts.Throng:
 		e.leaveRole(w, c)
-	} else {
+	default:
 		e.block(w, c)
 	}
 }

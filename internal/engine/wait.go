@@ -122,7 +122,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 			e.evictBackground()
 		}
 		if e.holder == nil || e.away {
-			e.holder, e.away = w, false
+			e.take(w)
 		}
 		if e.holder == w {
 			if e.work(w, c, source, empty); e.holder == w {
@@ -130,6 +130,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 			}
 			continue // somebody has taken the role, and may have done what was waited for
 		}
+		e.callers.lent = false
 		e.parkInQueue(w, c)
 	}
 	if e.holder == w {
@@ -165,8 +166,14 @@ func (e *Engine) takesRole(source btl.Poller) bool {
 	if e.holder != nil && !e.away {
 		return false
 	}
-	e.holder, e.away = &e.caller, false
+	e.take(&e.caller)
 	return true
+}
+
+// take gives the role to one who waits.
+func (e *Engine) take(w *waiter) {
+	e.holder, e.away = w, false
+	e.callers.wanted, e.callers.lent = false, false
 }
 
 // waitBriefly is the beginning of a wait, and mostly all of it. There is no waiter: nobody has to wake
@@ -258,22 +265,32 @@ func (e *Engine) parkInQueue(w *waiter, c Condition) {
 	}
 }
 
-// release gives up the role, to a parked waiter if there is one.
+// release gives up the role, to a parked waiter if there is one that has not left it to those who poll by themselves.
 func (e *Engine) release(w *waiter) {
 	if e.holder != w {
 		return
 	}
 	e.endRound()
 	e.holder = nil
-	if next := e.queue.first; next != nil {
-		e.queue.remove(next)
-		e.holder, e.away = next, e.waitsLong(next)
-		next.wake()
+	if !e.callers.lent && e.handOver() {
 		return
 	}
 	if !e.closed {
 		e.armTick(e.busy.Load() > 0 || e.heldBack())
 	}
+}
+
+// handOver gives the role to the first of the parked waiters, if there is one.
+func (e *Engine) handOver() bool {
+	next := e.queue.first
+	if next == nil {
+		return false
+	}
+	e.queue.remove(next)
+	e.take(next)
+	e.away = e.waitsLong(next)
+	next.wake()
+	return true
 }
 
 // endRound sends the frames that up-calls have held back, at the end of a wait or poll. What follows
@@ -334,6 +351,12 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			if e.letWokenRun(w); e.holder != w {
 				return
 			}
+		}
+		if e.callers.wanted && e.waitsLong(w) {
+			if e.lend(w, c); e.holder != w {
+				return
+			}
+			continue
 		}
 		switch {
 		case did:
@@ -429,7 +452,7 @@ func (e *Engine) waitsLong(w *waiter) bool { return e.clock-w.since >= longWait 
 // works for long and seldom waits here. It reports whether another goroutine waits for messages. The lock is held, and released for a moment.
 func (e *Engine) MakeWay(processes bool) (company bool) {
 	// Whoever has the role lets others in by itself, and notes without the lock when it did.
-	goroutines := e.contended.Load() > 0 || e.woken && e.holder == nil || !e.accompanied() && e.othersWait()
+	goroutines := e.contended.Load() > 0 || e.woken && e.holder == nil || !e.Accompanied() && e.othersWait()
 	if goroutines || processes {
 		if e.holder == nil {
 			e.woken = false
@@ -442,11 +465,11 @@ func (e *Engine) MakeWay(processes bool) (company bool) {
 		}
 		e.mu.Lock()
 	}
-	return e.accompanied()
+	return e.Accompanied()
 }
 
-// accompanied reports whether a goroutine has the role that waits for messages.
-func (e *Engine) accompanied() bool { return e.holder != nil && e.holder != &e.background.waiter }
+// Accompanied reports whether a goroutine has the role that waits for messages. The lock is held.
+func (e *Engine) Accompanied() bool { return e.holder != nil && e.holder != &e.background.waiter }
 
 // othersWait reports whether other goroutines may have waited for a processor long enough.
 func (e *Engine) othersWait() bool {

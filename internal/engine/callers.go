@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// callers is what the engine knows of goroutines that poll by themselves, by Test or Iprobe, while another one waits. That one has
+// the role, and mostly it is blocked in the system. It would have to wake for each message of theirs, and to get a processor, which
+// they do not give up as they poll on: with one processor of Go's that took tens of milliseconds. So it leaves the role
+// to those who poll often, as to somebody who comes to wait, and parks. When they poll no longer a tick gives the role back.
+type callers struct {
+	vain   int    // calls of Poll that found another goroutine with the role
+	from   int64  // when these began
+	seen   uint64 // e.polls at the last of them
+	wanted bool   // they were often: the holder leaves the role when it has waited for long
+	lent   bool   // it has: waiters are parked, and the role is free
+}
+
+const (
+	// oftenPolls within often are those of a goroutine that does little else.
+	oftenPolls = 32
+	often      = int64(time.Millisecond)
+	// lentTick bounds how long waiters wait for the role when those whom they have left it to poll no longer.
+	lentTick = longTick << waryCalm
+)
+
+// pollBeside is Poll while another goroutine has the role. If that one has not polled since the last call it waits for a processor,
+// perhaps for ours. The lock is held.
+func (e *Engine) pollBeside(source btl.Poller) {
+	e.askForRole()
+	if !e.blocked && e.callers.seen == e.polls {
+		e.pollOnce(source)
+		e.endRound()
+	}
+	e.callers.seen = e.polls
+}
+
+// askForRole has the holder leave the role if it is often found there by those who poll.
+func (e *Engine) askForRole() {
+	a := &e.callers
+	if a.wanted {
+		return
+	}
+	if a.vain == 0 {
+		a.from = e.poller.now()
+	}
+	if a.vain++; a.vain < oftenPolls {
+		return
+	}
+	a.vain = 0
+	if e.poller.now()-a.from > often {
+		return
+	}
+	if a.wanted = true; e.blocked {
+		e.interrupt()
+	}
+}
+
+// lend leaves the role to those who poll by themselves, and parks until the condition may have come true or nobody polls any more.
+func (e *Engine) lend(w *waiter, c Condition) {
+	e.callers.wanted, e.callers.lent = false, true
+	e.tickArmed = false // the one that is armed may be far off
+	e.release(w)
+	e.parkInQueue(w, c)
+}

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// pollOften is a goroutine that does little else than to poll. The lock is held.
+func (e *Engine) pollOften(source *counter) {
+	for range 2 * oftenPolls {
+		e.Poll(source)
+	}
+}
+
+// Who polls often while another goroutine waits gets the role, and looks for both. When it polls no longer the one that waits gets
+// it back.
+func TestWhoPollsOftenNeedsNobodyElse(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		over := make(chan error, 1)
+		waits := &flag{}
+		go func() { over <- e.waitFor(t.Context(), waits, nil) }()
+		pass(time.Second)
+		for range 3 {
+			e.Lock()
+			require.True(t, e.Accompanied())
+			require.True(t, e.blocked)
+			e.pollOften(&counter{})
+			e.Unlock()
+			synctest.Wait()
+
+			for range 100 {
+				polled := &counter{}
+				e.Lock()
+				e.Poll(polled)
+				require.Equal(t, 1, polled.polls)
+				require.NotNil(t, waits.waiter, "the other one is parked")
+				e.Unlock()
+				pass(longTick / 4)
+			}
+			pass(2 * lentTick)
+		}
+		e.Lock()
+		require.True(t, e.Accompanied())
+		e.Poll(&counter{at: func(int) bool { t.Error("polled beside one that is blocked"); return false }})
+		e.pollOften(&counter{})
+		e.Unlock()
+		synctest.Wait()
+		e.Lock()
+		e.Poll(&counter{at: func(int) bool { waits.set(e); return true }})
+		e.Unlock()
+		require.NoError(t, <-over)
+	})
+}
+
+// Who polls now and then leaves it to the one that waits, which is blocked, and does not wake it.
+func TestWhoPollsSeldomLeavesTheRole(t *testing.T) {
+	simulateCounted(t, func(t *testing.T, e *Engine, p *counted) {
+		over := make(chan error, 1)
+		waits := &flag{}
+		go func() { over <- e.waitFor(t.Context(), waits, nil) }()
+		pass(time.Second)
+		wakes := p.wakes()
+		for range 10 * oftenPolls {
+			e.Lock()
+			e.Poll(&counter{})
+			e.Unlock()
+			pass(time.Duration(often) / 8)
+		}
+		require.Equal(t, wakes, p.wakes())
+		e.Lock()
+		waits.set(e)
+		e.Unlock()
+		require.NoError(t, <-over)
+	})
+}
+
+// A waiter that polls itself leaves the role too, when it has waited for long. If it does not poll, since it has no processor, others do.
+func TestWhoPollsOftenBesideOneThatSpins(t *testing.T) {
+	e := newEngine(t, Options{Spin: time.Hour})
+	e.Lock()
+	e.Helpers(1) // so that it spins where others want the processor, too
+	e.Unlock()
+	waits := &flag{}
+	var all sync.WaitGroup
+	all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), waits, &counter{})) })
+	e.until(t, "it spins", func() bool { return e.Accompanied() && e.holder != &e.caller })
+	e.Lock()
+	polled := &counter{}
+	e.Poll(polled)
+	e.Poll(polled) // the other one can not have polled meanwhile
+	require.Positive(t, polled.polls)
+	require.True(t, e.Accompanied())
+	e.Unlock()
+	e.until(t, "it has left the role", func() bool {
+		e.pollOften(&counter{})
+		return !e.Accompanied()
+	})
+	e.Lock()
+	waits.set(e)
+	e.Unlock()
+	all.Wait()
+}
+
+// Others that come to wait take the role, and hand it on.
+func TestWaitsBesideWhoPolls(t *testing.T) {
+	e := newEngine(t, Options{})
+	first, second := &flag{}, &flag{}
+	var all sync.WaitGroup
+	all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), first, nil)) })
+	e.until(t, "it waits", func() bool { return e.Accompanied() && e.blocked })
+	e.until(t, "it has left the role", func() bool {
+		e.pollOften(&counter{})
+		return !e.Accompanied()
+	})
+	all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), second, nil)) })
+	e.until(t, "the other one waits", func() bool { return e.Accompanied() && e.blocked && second.waiter != nil })
+	e.Lock()
+	second.set(e)
+	e.Unlock()
+	e.until(t, "the first one has the role", func() bool { return second.waiter == nil && e.Accompanied() && e.blocked })
+	e.Lock()
+	first.set(e)
+	e.Unlock()
+	all.Wait()
+}
