@@ -64,6 +64,9 @@ func (e *Engine) setAlarm() {
 	at := e.background.tick.Load()
 	if e.holder == &e.background.waiter {
 		at = min(at, e.next())
+		if e.background.deaf {
+			at = min(at, e.poller.now()+int64(longTick))
+		}
 	}
 	if at != forever {
 		e.poller.alarm(max(at-e.poller.now(), 1))
@@ -125,6 +128,7 @@ type sentry struct {
 	tick   atomic.Int64 // when the next tick is due, or forever
 	putOff int          // how often in a row a tick was put off
 	aloof  bool         // it has the role, but descriptors do not end its doze for the moment
+	deaf   bool         // nor do they, since the system has no room for that now: it looks at them with every tick
 	active int64        // when it last did something
 }
 
@@ -137,7 +141,7 @@ func (e *Engine) takeOver() {
 	e.holder = &e.background.waiter
 	e.poller.calmDown() // a kick that no waiter has used up would end every doze
 	e.background.onDuty.Store(true)
-	e.poller.attend(true)
+	e.background.deaf = !e.poller.attend(true)
 	e.background.aloof = false
 }
 
@@ -253,9 +257,8 @@ func (e *Engine) serve() {
 		}
 	}
 	e.blocked = true
-	if b.aloof {
-		b.aloof = false
-		e.poller.attend(true)
+	if b.aloof || b.deaf {
+		b.aloof, b.deaf = false, !e.poller.attend(true)
 	}
 	e.setAlarm()
 }

@@ -15,7 +15,7 @@ func (p untouchable) kick()                         { p.t.Error("kicked") }
 func (p untouchable) calmDown()                     { p.t.Error("calmed down") }
 func (p untouchable) doze() bool                    { p.t.Error("dozed in"); return false }
 func (p untouchable) alarm(int64)                   { p.t.Error("dozed in") }
-func (p untouchable) attend(bool)                   { p.t.Error("attended to") }
+func (p untouchable) attend(bool) bool              { p.t.Error("attended to"); return true }
 func (p untouchable) rouse()                        { p.t.Error("roused") }
 func (p untouchable) add(int, uint64) error         { p.t.Error("added to"); return nil }
 func (p untouchable) write(int, uint64, bool) error { p.t.Error("asked for room"); return nil }

@@ -36,7 +36,8 @@ type poller interface {
 	alarm(after int64)
 	// attend says whether descriptors end a doze. It is called under the engine's lock, or to say
 	// no by the background goroutine. It costs a system call. It wakes nobody unless a descriptor is ready.
-	attend(on bool)
+	// It reports false if the system has no room for what ends the doze.
+	attend(on bool) bool
 	// rouse ends the doze that is under way, or the next one. Any goroutine may call it.
 	rouse()
 	add(fd int, token uint64) error

@@ -158,12 +158,12 @@ func (p *kqueue) doze() bool {
 	return alone
 }
 
-func (p *kqueue) attend(on bool) {
-	flags := unix.EV_DELETE
-	if on {
-		flags = unix.EV_ADD
+func (p *kqueue) attend(on bool) bool {
+	if !on {
+		p.outer.change(p.inner.fd, unix.EVFILT_READ, unix.EV_DELETE) // only a second removal would fail
+		return true
 	}
-	p.outer.change(p.inner.fd, unix.EVFILT_READ, flags)
+	return p.outer.change(p.inner.fd, unix.EVFILT_READ, unix.EV_ADD) == nil
 }
 
 func (p *kqueue) add(fd int, token uint64) error {

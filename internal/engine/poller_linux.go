@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -133,12 +134,13 @@ func (p *epoll) alarm(after int64) {
 	_ = unix.TimerfdSettime(p.clock, 0, &spec, nil) // it fails for senseless times only
 }
 
-func (p *epoll) attend(on bool) {
-	op := unix.EPOLL_CTL_DEL
-	if on {
-		op = unix.EPOLL_CTL_ADD
+func (p *epoll) attend(on bool) bool {
+	if !on {
+		_ = control(p.outer, unix.EPOLL_CTL_DEL, p.fd, 0, 0) // only a second removal would fail
+		return true
 	}
-	_ = control(p.outer, op, p.fd, innerToken, unix.EPOLLIN) // only a second add or removal would fail
+	err := control(p.outer, unix.EPOLL_CTL_ADD, p.fd, innerToken, unix.EPOLLIN)
+	return err == nil || errors.Is(err, unix.EEXIST)
 }
 
 // translate turns the system's events into ours. Only a blocking wait takes a kick

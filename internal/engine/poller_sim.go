@@ -33,7 +33,7 @@ func (p *simulated) kick()             { p.kicks.fire() }
 func (p *simulated) calmDown()         { p.kicks.douse() }
 func (p *simulated) doze() bool        { p.rouses.await(-1); return false }
 func (p *simulated) alarm(after int64) { p.clock.Reset(time.Duration(after)) }
-func (p *simulated) attend(bool)       {}
+func (p *simulated) attend(bool) bool  { return true }
 func (p *simulated) rouse()            { p.rouses.fire() }
 
 func (p *simulated) add(int, uint64) error {

@@ -30,15 +30,57 @@ func (p *counted) alarm(after int64) {
 	p.poller.alarm(after)
 }
 
-func (p *counted) attend(on bool) {
+func (p *counted) attend(on bool) bool {
 	p.attended.Store(on)
 	if !on {
 		p.left.Add(1)
 	}
-	p.poller.attend(on)
+	return p.poller.attend(on)
 }
 
 func (p *counted) wakes() int { return int(p.kicks.Load() + p.rouses.Load()) }
+
+// deaf is a poller of a system that has no room for what has descriptors end the doze.
+type deaf struct {
+	poller
+	refusals atomic.Int32
+	room     atomic.Bool
+}
+
+func (p *deaf) attend(on bool) bool {
+	if on && !p.room.Load() {
+		p.refusals.Add(1)
+		return false
+	}
+	return p.poller.attend(on)
+}
+
+// What comes is noticed all the same, while the program computes, and where the background goroutine waits in place of others.
+// As soon as there is room the background goroutine sleeps again.
+func TestDescriptorsThatCanNotEndADoze(t *testing.T) {
+	e, system := newEngineOn(t, Options{Crowded: true, Throng: true}, func(p poller) *deaf { return &deaf{poller: p} })
+	p := newPair(t, e)
+	e.untilBackground(t)
+	for n := range 3 {
+		p.send()
+		e.until(t, "the background goroutine has read it", func() bool { return p.bytes == n+1 })
+	}
+	waits := &flag{}
+	p.then = func() { waits.set(e) }
+	over := make(chan error, 1)
+	go func() { over <- e.waitFor(watchdog(t), waits, nil) }()
+	e.until(t, "the waiter rests", func() bool { return waits.waiter != nil && e.holder == &e.background.waiter && e.blocked })
+	p.send()
+	require.NoError(t, <-over)
+	require.Positive(t, system.refusals.Load())
+
+	system.room.Store(true)
+	e.until(t, "there is room again", func() bool { return e.holder == &e.background.waiter && e.blocked && !e.background.deaf })
+	refusals := system.refusals.Load()
+	p.send()
+	e.until(t, "it is read", func() bool { return p.bytes == 5 })
+	require.Equal(t, refusals, system.refusals.Load())
+}
 
 // simulateCounted runs a test on a simulated engine whose background goroutine has the role.
 func simulateCounted(t *testing.T, f func(t *testing.T, e *Engine, p *counted)) {
