@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -67,8 +68,17 @@ func (p *epoll) open() (err error) {
 	}
 	p.file = os.NewFile(uintptr(p.outer), "progress engine")
 	p.look = func(uintptr) bool { return p.alerts() }
-	p.conn, err = p.file.SyscallConn()
+	p.conn, err = awaited(p.file)
 	return err
+}
+
+// awaited is a descriptor that a goroutine can wait for in Go's own poller. [os.NewFile] does not tell if
+// the system had no room for it there. Each wait would end at once then, with an error.
+func awaited(f *os.File) (syscall.RawConn, error) {
+	if err := f.SetReadDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("%s is not in Go's own poller: %w", f.Name(), err)
+	}
+	return f.SyscallConn()
 }
 
 // newSet makes an epoll set with an eventfd in it.
