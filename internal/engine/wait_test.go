@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -242,61 +243,80 @@ func TestHandedRoleToOneWhoseContextEnds(t *testing.T) {
 // takes the role as often as it can, others poll, and descriptors have events.
 func TestNoWakeUpIsLost(t *testing.T) {
 	for name, opts := range map[string]Options{
-		"parking":  {Tick: 1},
-		"spinning": {Tick: 1, Spin: time.Hour},
-		"a little": {Tick: 1, Spin: 5 * time.Microsecond},
+		"parking":     {Tick: 1},
+		"spinning":    {Tick: 1, Spin: time.Hour},
+		"a little":    {Tick: 1, Spin: 5 * time.Microsecond},
+		"in a throng": {Tick: 1, Spin: 5 * time.Microsecond, Crowded: true, Throng: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			const members, rounds = 6, 150
+		t.Run(name, func(t *testing.T) { passRound(t, newEngine(t, opts)) })
+		t.Run(name+", beside one that polls", func(t *testing.T) {
 			e := newEngine(t, opts)
-			ctx := watchdog(t)
-			p := newPair(t, e)
-			var ring [members]*flag
-			e.Lock()
-			e.Busy(1)
-			for i := range ring {
-				ring[i] = &flag{}
-			}
-			e.Unlock()
-			pass := func(next int) { // the lock is held
-				ring[next].set(e)
-			}
-			p.then = func() { pass(0) }
-			var all sync.WaitGroup
-			for i := range ring {
-				all.Go(func() {
-					for range rounds {
-						if !assert.NoError(t, e.waitFor(ctx, ring[i], nil), "member %d", i) {
-							return
-						}
-						e.Lock()
-						ring[i] = &flag{}
-						next := (i + 1) % members
-						switch {
-						case next == 0:
-							p.send() // by way of the descriptor
-						case i%2 == 0:
-							e.Poll(nil)
-							pass(next)
-						default:
-							e.After(0, func() { pass(next) })
-						}
-						e.Unlock()
-						if i == 0 {
-							posted := make(chan struct{})
-							e.Post(func() { close(posted) })
-							<-posted
-						}
-					}
-				})
-			}
-			p.send()
-			all.Wait()
-			e.Lock()
-			e.Busy(-1)
-			e.Unlock()
+			var over atomic.Bool
+			var polling sync.WaitGroup
+			polling.Go(func() {
+				for !over.Load() {
+					e.Lock()
+					e.pollOften(&counter{})
+					e.Unlock()
+					runtime.Gosched()
+				}
+			})
+			passRound(t, e)
+			over.Store(true)
+			polling.Wait()
 		})
 	}
+}
+
+// passRound has some goroutines wake each other in a ring.
+func passRound(t *testing.T, e *Engine) {
+	const members, rounds = 6, 150
+	ctx := watchdog(t)
+	p := newPair(t, e)
+	var ring [members]*flag
+	e.Lock()
+	e.Busy(1)
+	for i := range ring {
+		ring[i] = &flag{}
+	}
+	e.Unlock()
+	pass := func(next int) { // the lock is held
+		ring[next].set(e)
+	}
+	p.then = func() { pass(0) }
+	var all sync.WaitGroup
+	for i := range ring {
+		all.Go(func() {
+			for range rounds {
+				if !assert.NoError(t, e.waitFor(ctx, ring[i], nil), "member %d", i) {
+					return
+				}
+				e.Lock()
+				ring[i] = &flag{}
+				next := (i + 1) % members
+				switch {
+				case next == 0:
+					p.send() // by way of the descriptor
+				case i%2 == 0:
+					e.Poll(nil)
+					pass(next)
+				default:
+					e.After(0, func() { pass(next) })
+				}
+				e.Unlock()
+				if i == 0 {
+					posted := make(chan struct{})
+					e.Post(func() { close(posted) })
+					<-posted
+				}
+			}
+		})
+	}
+	p.send()
+	all.Wait()
+	e.Lock()
+	e.Busy(-1)
+	e.Unlock()
 }
 
 func TestCollectorRunsWhileWaitersSpin(t *testing.T) {
