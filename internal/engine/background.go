@@ -210,7 +210,12 @@ func (e *Engine) comeOnDuty() bool {
 		}
 		left := tick - e.poller.now()
 		if left <= 0 {
-			return e.tickIsDue(tick)
+			if e.mu.TryLock() {
+				b.putOff = 0
+				return true
+			}
+			e.putOffTick(tick)
+			continue
 		}
 		e.poller.alarm(left)
 		if b.tick.Load() >= tick {
@@ -219,19 +224,12 @@ func (e *Engine) comeOnDuty() bool {
 	}
 }
 
-// tickIsDue takes the lock if it is free, and puts off the tick if not.
-func (e *Engine) tickIsDue(tick int64) bool {
+// putOffTick has a tick that is due come later, unless another one was armed meanwhile.
+func (e *Engine) putOffTick(tick int64) {
 	b := &e.background
-	if e.mu.TryLock() {
-		b.putOff = 0
-		return true
-	}
 	later := int64(e.opts.Tick) << b.putOff
 	b.putOff = min(b.putOff+1, maxCalm)
-	if b.tick.CompareAndSwap(tick, e.poller.now()+later) {
-		e.poller.alarm(later)
-	} // else another was armed meanwhile, with an alarm
-	return false
+	b.tick.CompareAndSwap(tick, e.poller.now()+later)
 }
 
 // serve does all that there is to do before the background goroutine dozes. The lock is held.

@@ -262,6 +262,40 @@ func TestTickAfterALostRole(t *testing.T) {
 }
 
 // What is held back goes out, however often its tick was put off.
+// interfering is a poller during whose next alarm somebody arms a tick that comes sooner.
+type interfering struct {
+	poller
+	meanwhile func()
+	last      int64 // what the clock is set to
+}
+
+func (p *interfering) now() int64 { return 1 }
+
+func (p *interfering) alarm(after int64) {
+	if f := p.meanwhile; f != nil {
+		p.meanwhile = nil
+		f()
+	}
+	p.last = after
+}
+
+// A tick that is armed while another one is put off comes in time.
+func TestTickArmedWhileAnotherIsPutOff(t *testing.T) {
+	const soon = 1000
+	p := &interfering{poller: newSimulated()}
+	e := &Engine{poller: p, opts: Options{Tick: time.Millisecond}} // without its goroutine, in whose place the test is
+	e.background.tick.Store(1)                                     // it is due
+	p.meanwhile = func() {
+		e.background.tick.Store(1 + soon)
+		e.setAlarm()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	require.False(t, e.comeOnDuty())
+	require.Nil(t, p.meanwhile)
+	require.EqualValues(t, soon, p.last)
+}
+
 func TestTickThatWasPutOffComes(t *testing.T) {
 	e, p := newEngineOn(t, Options{}, func(inner poller) *counted { return &counted{poller: inner} })
 	d := &deferral{e: e}
