@@ -199,11 +199,7 @@ func (e *Engine) standAloof() bool {
 // be to disturb.
 func (e *Engine) comeOnDuty() bool {
 	b := &e.background
-	if b.onDuty.Load() {
-		e.Lock()
-		return true
-	}
-	for {
+	for !b.onDuty.Load() {
 		tick := b.tick.Load()
 		if tick == forever {
 			return false
@@ -218,10 +214,12 @@ func (e *Engine) comeOnDuty() bool {
 			continue
 		}
 		e.poller.alarm(left)
-		if b.tick.Load() >= tick {
+		if b.tick.Load() >= tick && !b.onDuty.Load() {
 			return false
-		} // else one that comes sooner was armed meanwhile, and this alarm has taken its alarm's place
+		} // else this alarm has taken the place of one that was set meanwhile, and may come sooner
 	}
+	e.Lock()
+	return true
 }
 
 // putOffTick has a tick that is due come later, unless another one was armed meanwhile.

@@ -296,6 +296,20 @@ func TestTickArmedWhileAnotherIsPutOff(t *testing.T) {
 	require.EqualValues(t, soon, p.last)
 }
 
+// A waiter that gives the background goroutine the role sets the alarm for timers. If the goroutine has just taken its place, for a
+// tick that is far off, it sets that of timers again.
+func TestRoleGivenWhileATickIsAwaited(t *testing.T) {
+	p := &interfering{poller: newSimulated()}
+	e := &Engine{poller: p, opts: Options{Throng: true}} // without its goroutine, in whose place the test is
+	e.background.tick.Store(int64(time.Hour))
+	p.meanwhile = func() {
+		e.takeOver()
+		e.setAlarm()
+	}
+	require.True(t, e.comeOnDuty())
+	e.Unlock()
+}
+
 func TestTickThatWasPutOffComes(t *testing.T) {
 	e, p := newEngineOn(t, Options{}, func(inner poller) *counted { return &counted{poller: inner} })
 	d := &deferral{e: e}
