@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // Wherever the thread is moved to, it may use the same processors as before.
@@ -29,9 +31,7 @@ func TestMoveAwayKeepsTheMask(t *testing.T) {
 func TestMoveAwayWhileOthersInterrupt(t *testing.T) {
 	var before, after unix.CPUSet
 	require.NoError(t, unix.SchedGetaffinity(os.Getpid(), &before))
-	if before.Count() < 2 {
-		t.Skip("there is one processor")
-	}
+	need.That(t, before.Count() > 1, "needs two processors")
 	ended := make(chan struct{})
 	var moving, collecting sync.WaitGroup
 	collecting.Go(func() {
