@@ -71,6 +71,9 @@ func Wait(milliseconds int, sockets ...*Socket) {
 	}
 	rawio.WaitAny(fds, milliseconds)
 	for _, s := range sockets {
+		if s.owner == nil {
+			continue // it is not served yet: nobody hears what there is
+		}
 		s.failures()
 		s.goOn()
 	}
