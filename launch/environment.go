@@ -54,6 +54,7 @@ type lookup func(name string) (value string, found bool)
 func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, error) {
 	var m *member
 	var err error
+	defer silence(hostname, whereLauncherIs(env))()
 	switch {
 	case has(env, "PMI_FD"):
 		m, err = joinOnce(func() (*member, error) { return joinByDescriptor(env) })

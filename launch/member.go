@@ -50,13 +50,20 @@ func (m *member) LocalProcessors() int { return m.processors }
 
 func (m *member) Put(ctx context.Context, key, value string) error {
 	given.Context(ctx)
+	defer m.silence()()
 	return m.explain(put(ctx, m.client, key, value))
 }
 
 func (m *member) Get(ctx context.Context, key string) (string, error) {
 	given.Context(ctx)
+	defer m.silence()()
 	value, err := get(ctx, m.client, key)
 	return value, m.explain(err)
+}
+
+// silence is for calls that the launcher answers at once. Barrier is none: it waits for the other ranks.
+func (m *member) silence() (over func()) {
+	return silence(fmt.Sprintf("rank %d of %d on %s", m.rank, m.size, m.hostname), "its launcher ("+m.launcher+"): is it stopped?")
 }
 
 func (m *member) Barrier(ctx context.Context) error {

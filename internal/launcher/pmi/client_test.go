@@ -188,3 +188,26 @@ func TestLongAbortMessage(t *testing.T) {
 		assert.True(t, utf8.ValidString(events[len(events)-1]))
 	}
 }
+
+// A stale variable may name a stream that nobody reads, and that is full.
+func TestRequestThatNobodyReads(t *testing.T) {
+	ours, theirs := net.Pipe()
+	c := NewClient(ours)
+	given := errors.New("given up")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	asked := make(chan error, 1)
+	go func() { asked <- c.Init(ctx) }()
+	first := make([]byte, 1)
+	_, err := theirs.Read(first)
+	require.NoError(t, err)
+	cancel(given)
+	select {
+	case err := <-asked:
+		assert.ErrorIs(t, err, given)
+	case <-time.After(watchdog):
+		t.Fatal("Init does not return")
+	}
+	assert.ErrorIs(t, c.Init(context.Background()), errCut, "half a request stands in the stream")
+	require.NoError(t, c.Drop())
+	require.NoError(t, theirs.Close())
+}

@@ -19,7 +19,10 @@ func (c *Client) ask(ctx context.Context, request Message, answer string) (m Mes
 	}
 	err = c.exclusively(ctx, func() error {
 		// One write a request: launchers may parse what one read gives.
-		if _, err := c.conn.Write(line); err != nil {
+		if n, err := c.conn.Write(line); err != nil {
+			if n > 0 {
+				c.fault = errCut
+			}
 			return err
 		}
 		c.owed = answer
@@ -32,8 +35,11 @@ func (c *Client) ask(ctx context.Context, request Message, answer string) (m Mes
 	return m, nil
 }
 
+// errCut: the context ended while the launcher took a request. What followed would be read as the rest of it.
+var errCut = errors.New("pmi: an earlier request ended in the middle, as the launcher did not read")
+
 // exclusively runs talk when it is this caller's turn, after it has read a late answer that is
-// still owed. The end of the context ends the connection's reads.
+// still owed. The end of the context ends what the connection reads and writes.
 func (c *Client) exclusively(ctx context.Context, talk func() error) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -64,8 +70,8 @@ func (c *Client) exclusively(ctx context.Context, talk func() error) error {
 	return err
 }
 
-// bound lets reads fail when the context ends, until the returned function is
-// called.
+// bound lets reads and writes fail when the context ends, until the returned
+// function is called.
 func (c *Client) bound(ctx context.Context) (release func()) {
 	if ctx.Done() == nil {
 		return func() {}
@@ -73,12 +79,12 @@ func (c *Client) bound(ctx context.Context) (release func()) {
 	fired := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(fired)
-		_ = c.conn.SetReadDeadline(time.Unix(1, 0)) // fails only if closed: reads fail then too
+		_ = c.conn.SetDeadline(time.Unix(1, 0)) // fails only if closed: reads and writes fail then too
 	})
 	return func() {
 		if !stop() {
 			<-fired
-			_ = c.conn.SetReadDeadline(time.Time{})
+			_ = c.conn.SetDeadline(time.Time{})
 		}
 	}
 }
