@@ -18,7 +18,11 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-const strandRun = "strand run"
+// Launchers that are known by name.
+const (
+	strandRun = "strand run"
+	hydra     = "hydra"
+)
 
 // JobEnv is set by "strand run" in the processes it starts, to the name of the
 // job.
@@ -70,12 +74,14 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 		return nil, err
 	}
 	mark, _ := env(JobEnv) // whose job it is is not known before Init
-	m.hostname, m.launcher, m.local = hostname, launcherName(env, mark), localRanks(env, m.size)
-	m.processors = localProcessors(env)
+	m.hostname, m.launcher = hostname, launcherName(env, mark)
 	if err := m.client.Init(ctx); err != nil {
 		return nil, errors.Join(m.explain(onceOnly(err)), m.client.Drop())
 	}
 	m.launcher = launcherName(env, m.Name())
+	if err := m.findCompany(ctx, env); err != nil {
+		return nil, errors.Join(m.explain(err), m.client.Drop())
+	}
 	m.takeControl(env)
 	return m, nil
 }
@@ -152,6 +158,9 @@ func joinByPort(ctx context.Context, env lookup) (*member, error) {
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx) // net has no word of it
+		}
 		return nil, fmt.Errorf("launch: can not reach the launcher at PMI_PORT=%s (from the environment): %w", address, err)
 	}
 	m := &member{client: pmi.NewClient(conn)}
@@ -170,34 +179,11 @@ func launcherName(env lookup, job string) string {
 	case found && mark == job:
 		return strandRun
 	case has(env, "HYDI_CONTROL_FD"):
-		return "hydra"
+		return hydra
 	case has(env, slurmStep):
 		return "slurm"
 	}
 	return "PMI-1"
-}
-
-// localRanks reads how many ranks of the job run on this host, which strand run and Hydra say. A rank
-// can run without that, so nonsense is no error.
-func localRanks(env lookup, size int) int {
-	n, err := number(env, "MPI_LOCALNRANKS", 1, size)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// ProcessorsEnv is set by "strand run" to how many processors the ranks of a host have between them.
-const ProcessorsEnv = param.ReservedEnv + "PROCESSORS"
-
-// localProcessors reads it. As of the ranks, nonsense is no error.
-func localProcessors(env lookup) int {
-	const most = 1 << 20
-	n, err := number(env, ProcessorsEnv, 1, most)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 func has(env lookup, name string) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"strconv"
@@ -268,7 +269,7 @@ func TestLocalRanks(t *testing.T) {
 	for text, want := range map[string]int{"1": 1, "2": 2, "0": 0, "3": 0, "-1": 0, "two": 0, "": 0} {
 		t.Run(text, func(t *testing.T) {
 			env := launched(t, 2)[0]
-			env["MPI_LOCALNRANKS"] = text
+			env[JobEnv], env["MPI_LOCALNRANKS"] = "strand_test", text
 			j, err := env.join(t)
 			require.NoError(t, err)
 			assert.Equal(t, want, j.(Local).LocalRanks())
@@ -281,12 +282,29 @@ func TestLocalProcessors(t *testing.T) {
 	for text, want := range map[string]int{"1": 1, "96": 96, "0": 0, "-1": 0, "two": 0, "": 0} {
 		t.Run(text, func(t *testing.T) {
 			env := launched(t, 2)[0]
-			env[ProcessorsEnv] = text
+			env[JobEnv], env[ProcessorsEnv] = "strand_test", text
 			j, err := env.join(t)
 			require.NoError(t, err)
 			assert.Equal(t, want, j.(Local).LocalProcessors())
 			require.NoError(t, j.Close())
 		})
+	}
+}
+
+// A launcher within another one passes the outer one's variables on. They say nothing of its own ranks.
+func TestCompanyOfAnInnerLauncher(t *testing.T) {
+	for _, outer := range []environ{
+		{"MPI_LOCALNRANKS": "1", ProcessorsEnv: "1000", JobEnv: "strand_outer"},
+		{"MPI_LOCALNRANKS": "1", "HYDI_CONTROL_FD": "7"},
+		{}, // srun has no such variables
+	} {
+		env := launched(t, 2)[1]
+		maps.Copy(env, outer)
+		j, err := env.join(t)
+		require.NoError(t, err)
+		assert.Equal(t, 2, j.(Local).LocalRanks())
+		assert.Equal(t, parentsProcessors(), j.(Local).LocalProcessors())
+		require.NoError(t, j.Close())
 	}
 }
 
@@ -326,7 +344,7 @@ func TestForeignLaunchers(t *testing.T) {
 		{environ{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "1", "PMIX_RANK": "1"}, []string{"Open MPI's mpirun", "strand run -n 4 " + os.Args[0]}},
 		{environ{"OMPI_COMM_WORLD_SIZE": "4", "SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, []string{"Open MPI's mpirun"}},
 		{environ{"OMPI_COMM_WORLD_SIZE": "1", "PMIX_RANK": "0"}, nil},
-		{environ{"PMIX_RANK": "0"}, []string{"PMIx", "strand run -n N " + os.Args[0]}},
+		{environ{"PMIX_RANK": "0"}, []string{"PMIx", "strand run -n N " + os.Args[0], "for one process alone, of which PMIx tells no number, unset PMIX_RANK"}},
 		{environ{"SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4"}, []string{"srun --mpi=pmi2 -n 4 " + os.Args[0] + `"`, "unset SLURM_STEP_ID"}},
 		{environ{"SLURM_PROCID": "3", "SLURM_STEP_ID": "2", "SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "8", "PMIX_RANK": "3"}, []string{"Slurm", "-n 4"}},
 		{environ{"SLURM_PROCID": "0", "SLURM_STEP_ID": "2", "SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "8"}, nil},

@@ -42,7 +42,37 @@ func TestMappingReadsBack(t *testing.T) {
 			}
 		}
 		require.Equal(t, nodes, read, fmt.Sprint(mapping(nodes)))
+		rank, beside := rapid.IntRange(0, len(nodes)-1).Draw(t, "rank"), 0
+		for _, node := range nodes {
+			if node == nodes[rank] {
+				beside++
+			}
+		}
+		got, err := OnNode(mapping(nodes), rank, len(nodes))
+		require.NoError(t, err)
+		require.Equal(t, beside, got)
 	})
+}
+
+func TestOnNode(t *testing.T) {
+	for _, c := range []struct {
+		mapping          string
+		rank, size, want int
+	}{
+		{"(vector,(0,1,1))", 3, 4, 4}, // as Hydra has it
+		{"(vector,(0,2,1))", 2, 5, 3},
+		{"(vector,(0,2,1))", 3, 5, 2},
+		{"(vector,(0,2,3),(7,1,1))", 6, 7, 1},
+		{"(vector,(0,1,16777216))", 1, 2, 2},
+	} {
+		n, err := OnNode(c.mapping, c.rank, c.size)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, n, c.mapping)
+	}
+	for _, bad := range []string{"", "(vector)", "(vector,())", "(vector,(0,1))", "(vector,(0,0,1))", "(vector,(0,1,0))", "(vector,(-1,1,1))", "(vector,(0,1,1)", "(vector,(0,1,99999999999999999999))"} {
+		_, err := OnNode(bad, 0, 2)
+		assert.ErrorContains(t, err, "is no list of nodes", bad)
+	}
 }
 
 // Ranks on hosts of their own are not told that they share one.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/launch"
 )
 
 // roleEnv makes this test program a rank, its value being what the rank plays.
@@ -43,6 +44,9 @@ func TestMain(m *testing.M) {
 // play is a rank: in "exchange" it says who it is when it has talked with its neighbours; in
 // the others rank 2 goes, in the way that goings has for it, when the others wait for it.
 func play(role string) error {
+	if role == "company" {
+		return company()
+	}
 	return strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
 		c, buf := w.Comm(), make([]byte, 8)
 		if role == "exchange" {
@@ -70,6 +74,16 @@ func play(role string) error {
 		}
 		return goings[role](w)
 	})
+}
+
+// company is a rank that says what its launcher has told it of this host.
+func company() error {
+	j, err := launch.FromEnvironment(context.Background())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("rank %d: %d ranks here\n", j.Rank(), j.(launch.Local).LocalRanks())
+	return j.Close()
 }
 
 // besieged is what rank 0 says when all ranks have met.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -253,6 +254,17 @@ func TestAllocationWithoutSrun(t *testing.T) {
 	out, status = run(t, "exchange", c.env, "salloc", "-Q", "-n", "4", self(t))
 	assert.Equal(t, 0, status, out)
 	assert.Equal(t, "rank 0 of 1 by none\n", out)
+}
+
+// A rank of srun's learns how many there are on its host, within mpiexec too, whose own number is another one.
+func TestSrunCompany(t *testing.T) {
+	t.Parallel()
+	c := slurm(t)
+	out, status := run(t, "company", append(c.env, "MPI_LOCALNRANKS=2", "HYDI_CONTROL_FD=9"), "srun", "--mpi=pmi2", "-n", "3", self(t))
+	assert.Equal(t, 0, status, out)
+	lines := strings.Split(strings.TrimSpace(lostStream.ReplaceAllString(out, "")), "\n")
+	slices.Sort(lines)
+	assert.Equal(t, []string{"rank 0: 3 ranks here", "rank 1: 3 ranks here", "rank 2: 3 ranks here"}, lines)
 }
 
 // One that srun has started, but not told how to find the others, says how it would be told.
