@@ -79,11 +79,24 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 		return nil, errors.Join(m.explain(onceOnly(err)), m.client.Drop())
 	}
 	m.launcher = launcherName(env, m.Name())
+	if err := m.checkPlace(); err != nil {
+		return nil, errors.Join(err, m.client.Drop())
+	}
 	if err := m.findCompany(ctx, env); err != nil {
 		return nil, errors.Join(m.explain(err), m.client.Drop())
 	}
 	m.takeControl(env)
 	return m, nil
+}
+
+// checkPlace refuses if the launcher takes this process for another rank than its variables say: two ranks would then be one.
+func (m *member) checkPlace() error {
+	p := m.client.Place()
+	if p == (pmi.Place{}) || p.Rank == m.rank && p.Size == m.size {
+		return nil
+	}
+	return fmt.Errorf("launch: PMI_RANK=%d and PMI_SIZE=%d (from the environment), but %s has started this process as rank %d of %d: "+
+		"has a script changed the variables? Let them be, and say with -n how many ranks there are", m.rank, m.size, m.launcher, p.Rank, p.Size)
 }
 
 // joinOnce refuses if this process has joined. An attempt does not count if join has failed.

@@ -190,6 +190,17 @@ func stderrOf(t *testing.T, f func()) string {
 	return string(text)
 }
 
+// A script that changes a rank's variables is told so, before the others look for that rank.
+func TestChangedVariables(t *testing.T) {
+	for _, changed := range []environ{{"PMI_RANK": "0"}, {"PMI_SIZE": "3"}, {"PMI_RANK": "0", "PMI_SIZE": "1"}} {
+		env := launched(t, 2)[1]
+		maps.Copy(env, changed)
+		_, err := env.join(t)
+		assert.ErrorContains(t, err, fmt.Sprintf("launch: PMI_RANK=%s and PMI_SIZE=%s (from the environment), but PMI-1 has started this process as rank 1 of 2: has a script changed",
+			env["PMI_RANK"], env["PMI_SIZE"]))
+	}
+}
+
 func TestJoinOnce(t *testing.T) {
 	env := launched(t, 1)[0]
 	j, err := env.join(t)

@@ -58,6 +58,9 @@ func (m *member) Get(ctx context.Context, key string) (string, error) {
 	given.Context(ctx)
 	defer m.silence()()
 	value, err := get(ctx, m.client, key)
+	if errors.Is(err, ErrNoKey) && m.client.Place() == (pmi.Place{}) {
+		err = fmt.Errorf("%w (if each rank puts one: does another process have the PMI_RANK of the one whose it is, by a script?)", err)
+	}
 	return value, m.explain(err)
 }
 

@@ -35,6 +35,7 @@ type Client struct {
 
 	job    string
 	limits Limits
+	place  Place
 
 	closing sync.Once
 	closed  error
@@ -102,6 +103,9 @@ func (c *Client) Init(ctx context.Context) error {
 		version, _ := m.Value("pmi_version")
 		return fmt.Errorf("pmi: the launcher refused protocol version 1.1 (rc=%s; it speaks version %s)", rc, quote(version))
 	}
+	if c.place, err = readPlace(m); err != nil {
+		return err
+	}
 	m, err = c.ask(ctx, NewMessage("get_maxes"), "maxes")
 	if err != nil {
 		return err
@@ -133,6 +137,24 @@ func (c *Client) Job() string { return c.job }
 
 // Limits returns what the launcher allows. Valid after Init.
 func (c *Client) Limits() Limits { return c.limits }
+
+// A Place is which rank of how many a process is.
+type Place struct{ Rank, Size int }
+
+// Place returns which one the launcher takes this process for, the zero Place if it does not say. Valid after Init.
+func (c *Client) Place() Place { return c.place }
+
+// readPlace reads what Strand's own server adds to its first answer.
+func readPlace(m Message) (p Place, err error) {
+	if _, told := m.Value(rankArg); !told {
+		return p, nil
+	}
+	if p.Size, err = m.Int(sizeArg, 1, MaxRanks); err != nil {
+		return p, err
+	}
+	p.Rank, err = m.Int(rankArg, 0, p.Size-1)
+	return p, err
+}
 
 // Put publishes a value; others may read it after the next Barrier. If PMI-1 or the launcher can
 // not take key or value, it returns an error before anything is sent.

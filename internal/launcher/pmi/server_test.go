@@ -64,7 +64,7 @@ func TestConversation(t *testing.T) {
 	}, "\n")+"\n")
 	require.NoError(t, err)
 	assert.Equal(t, []string{
-		"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0",
+		"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0 strand_rank=0 strand_size=1",
 		"cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024",
 		"cmd=appnum appnum=0",
 		"cmd=universe_size size=1",
@@ -94,7 +94,7 @@ func TestWhatIsNotOffered(t *testing.T) {
 		spawn("1", "1")+spawn("2", "1")+spawn("2", "2")+"cmd=finalize\n")
 	require.NoError(t, err)
 	refusal := " rc=-1 msg=this_launcher_does_not_offer_it"
-	assert.Equal(t, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"+
+	assert.Equal(t, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0 strand_rank=0 strand_size=1\n"+
 		"cmd=publish_result"+refusal+"\ncmd=lookup_result"+refusal+"\ncmd=unpublish_result"+refusal+"\n"+
 		"cmd=getbyidx_results"+refusal+"\ncmd=newkvs"+refusal+"\ncmd=kvs_destroyed"+refusal+"\n"+
 		"cmd=spawn_result"+refusal+"\ncmd=spawn_result"+refusal+"\ncmd=finalize_ack\n", answers)
@@ -121,7 +121,7 @@ func TestGarbageFromAClient(t *testing.T) {
 func TestHalfALineIsAnEnd(t *testing.T) {
 	answers, events, err := converse(t, "cmd=init pmi_version=2 pmi_subversion=0\ncmd=final")
 	assert.NoError(t, err)
-	assert.Equal(t, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n", answers)
+	assert.Equal(t, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1 strand_rank=0 strand_size=1\n", answers)
 	assert.Empty(t, events, "a refused rank has not joined")
 }
 

@@ -24,6 +24,12 @@ const messageArg = "strand_message"
 // afterArg names the rank whose failure has led to an abort.
 const afterArg = "strand_after"
 
+// rankArg and sizeArg tell a process its place, whatever a script has made of the variables that say so.
+const (
+	rankArg = "strand_rank"
+	sizeArg = "strand_size"
+)
+
 // A session is one rank's conversation with a Server.
 type session struct {
 	server *Server
@@ -116,7 +122,8 @@ func (c *session) init(m Message) error {
 		c.joined = true
 		c.server.events.Initialised(c.rank)
 	}
-	return c.reply("response_to_init", "pmi_version", "1", "pmi_subversion", "1", "rc", rc)
+	return c.reply("response_to_init", "pmi_version", "1", "pmi_subversion", "1", "rc", rc,
+		rankArg, strconv.Itoa(c.rank), sizeArg, strconv.Itoa(c.server.size))
 }
 
 // ownSpace says whether a request names this job's key-value space, the only
