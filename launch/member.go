@@ -138,7 +138,7 @@ func (m *member) AwaitEnd(ctx context.Context) {
 }
 
 func (m *member) Close() error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTimeout,
+	ctx, cancel := within(closeTimeout, time.Since,
 		fmt.Errorf("no answer within %v: is the launcher stopped, or another goroutine in Barrier?", closeTimeout))
 	defer cancel()
 	m.stopListening()
