@@ -41,7 +41,7 @@ var foreigners = []foreign{
 	},
 	{
 		"a launcher that speaks PMIx only", "PMIX_RANK", []string{"PMIX_SIZE"},
-		useStrand + ", " + useMPICH + " or " + useSlurm,
+		useStrand + ", " + useMPICH + " or " + useSlurm + " (for one process alone, of which PMIx tells no number, unset PMIX_RANK)",
 	},
 	{
 		"a launcher that offers neither PMI_FD nor PMI_PORT", "PMI_RANK", []string{"PMI_SIZE"},
