@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"sync"
@@ -45,6 +46,9 @@ type Client struct {
 // but reads a whole request into a buffer of that size, and takes the rest of
 // a longer one for the next request.
 const requestMax = 1000
+
+// keyNeed is as long as keys need be. Some launchers take longer ones than a request has room for.
+const keyNeed = 256
 
 // Limits are in bytes. What a launcher takes is shorter than these.
 type Limits struct{ Key, Value int }
@@ -110,12 +114,13 @@ func (c *Client) Init(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.limits.Key, err = m.Int("keylen_max", 16, 1<<20); err != nil {
+	if c.limits.Key, err = m.Int("keylen_max", 16, math.MaxInt); err != nil {
 		return err
 	}
-	if c.limits.Value, err = m.Int("vallen_max", 16, 1<<20); err != nil {
+	if c.limits.Value, err = m.Int("vallen_max", 16, math.MaxInt); err != nil {
 		return err
 	}
+	c.limits.Key = min(c.limits.Key, keyNeed) // the rest of a request is for the value
 	m, err = c.ask(ctx, NewMessage("get_my_kvsname"), "my_kvsname")
 	if err != nil {
 		return err

@@ -136,6 +136,15 @@ func TestRequestsStayShort(t *testing.T) {
 	}
 }
 
+// A launcher may take keys and values of any length.
+func TestGenerousLauncher(t *testing.T) {
+	c := talk(t, greeting, "cmd=maxes kvsname_max=256 keylen_max=4194304 vallen_max=1073741824\n", "cmd=my_kvsname kvsname=job\n")
+	require.NoError(t, c.Init(context.Background()))
+	assert.GreaterOrEqual(t, c.Limits().Key, 64)
+	assert.Greater(t, c.Limits().Value, 500)
+	require.NoError(t, c.Drop())
+}
+
 // counting notes the longest write.
 type counting struct {
 	net.Conn
