@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -183,6 +184,25 @@ func TestLastWords(t *testing.T) {
 	heard := 0
 	assert.NoError(t, l.Serve(Heard{Warning: func(string) { heard++ }}))
 	assert.Equal(t, 20, heard)
+}
+
+// A warning that is too long says that there is more.
+func TestLongWarning(t *testing.T) {
+	near, far := pair(t)
+	text := strings.Repeat("über ", maxWarning)
+	go func() {
+		m := NewMember(far)
+		_ = m.Warn(text) // the pair has room
+		m.Close()
+	}()
+	var heard string
+	assert.NoError(t, NewLine(near).Serve(Heard{Warning: func(text string) { heard = text }}))
+	assert.LessOrEqual(t, len(heard), maxWarning)
+	assert.Greater(t, len(heard), maxWarning-100)
+	kept, more, cut := strings.Cut(heard, "…")
+	assert.True(t, cut)
+	assert.Equal(t, fmt.Sprintf(" (%d bytes more are left out)", len(text)-len(kept)), more)
+	assert.True(t, strings.HasPrefix(text, kept))
 }
 
 // A launcher that does not read holds up no rank that warns. A warning for which there was no

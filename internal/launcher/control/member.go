@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 )
 
@@ -65,7 +66,17 @@ var errBusy = errors.New("control: another message is on its way")
 // an error the launcher has not taken it. It waits for warnTimeout at most, since the caller may
 // hold locks.
 func (m *Member) Warn(text string) error {
-	return m.tell(word{Warning: text[:min(len(text), maxWarning)]}, warnTimeout)
+	return m.tell(word{Warning: shortened(text)}, warnTimeout)
+}
+
+// shortened leaves out the end of a warning that is too long, and says so.
+func shortened(text string) string {
+	const end = "… (%d bytes more are left out)"
+	if len(text) <= maxWarning {
+		return text
+	}
+	kept := strings.ToValidUTF8(text[:maxWarning-len(end)-len("9223372036854775807")], "")
+	return kept + fmt.Sprintf(end, len(text)-len(kept))
 }
 
 // Call has the launcher ask another rank to connect to this one. On an error that rank was not
