@@ -4,7 +4,7 @@
 // "strand run" listens on a socket in a folder that only this user may look into. Whoever
 // connects gets lines of JSON: a [Job], then a [Rank] for each of its ranks. Nothing happens
 // until somebody asks. A launcher that was killed leaves its socket behind; whoever finds that
-// nobody answers there removes it.
+// nobody answers there removes it, and so does the next launcher.
 package live
 
 import (
@@ -96,7 +96,29 @@ func Listen(dir, job string) (net.Listener, error) {
 	if err := os.Rename(early, path); err != nil {
 		return nil, errors.Join(err, l.Close(), os.Remove(early))
 	}
+	sweep(dir)
 	return &listener{l, path}, nil
+}
+
+// sweep removes the sockets of launchers that were killed.
+func sweep(dir string) {
+	entries, _ := os.ReadDir(dir) // what can not be read stays
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if entry.Type()&os.ModeSocket != 0 && !strings.HasPrefix(entry.Name(), unborn) && left(path) {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// left reports whether a socket is nobody's any more. It asks for another kind of socket, which a launcher that lives does not notice:
+// the system says that this one is of the wrong kind.
+func left(path string) bool {
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // unborn begins the names of sockets that do not listen yet.

@@ -32,6 +32,28 @@ func serve(t *testing.T, dir, name string, answer func(net.Conn)) net.Listener {
 	return l
 }
 
+// A launcher that begins takes away what those that were killed have left, and disturbs none that lives.
+func TestListenSweeps(t *testing.T) {
+	leak.Check(t)
+	dir := filepath.Join(t.TempDir(), "jobs")
+	asked := make(chan struct{}, 1)
+	serve(t, dir, "lives", func(net.Conn) { asked <- struct{}{} })
+	killed := serve(t, dir, "killed", func(net.Conn) {})
+	require.NoError(t, killed.(*listener).Listener.Close(), "without its socket being removed")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+
+	l := serve(t, dir, "new", func(net.Conn) {})
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	assert.Equal(t, []string{"file", "lives", "new"}, names)
+	assert.Empty(t, asked)
+	require.NoError(t, l.Close())
+}
+
 func TestJobs(t *testing.T) {
 	leak.Check(t)
 	dir := filepath.Join(t.TempDir(), "jobs")
