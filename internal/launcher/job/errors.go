@@ -116,6 +116,7 @@ const (
 	Killed                  // by a signal
 	Aborted                 // asked for the end of the job
 	Deserted                // exited with status 0, but without leaving the job in order
+	Absent                  // exited with status 0, and has never joined the job that others are in
 	Parted                  // closed its connection to the launcher but did not exit
 	Misspoken               // said to the launcher what is no PMI-1
 	Lost                    // its host can not be reached any more
@@ -144,6 +145,9 @@ func (e *RankError) how() string {
 		fmt.Fprintf(&b, "aborted with code %d", e.Code)
 	case Deserted:
 		b.WriteString("exited without calling finalize: its world was not closed")
+	case Absent:
+		b.WriteString("exited without joining the job, which other ranks are in: does its program use Strand, and " +
+			"does what starts it pass on the environment and open files? env -i and sudo do not")
 	case Parted:
 		b.WriteString("closed its connection to the launcher without calling finalize, and runs on")
 	case Misspoken:

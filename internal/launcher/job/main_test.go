@@ -74,7 +74,12 @@ var roles = map[string]func(){
 	// One rank ends in some way while the others wait for it.
 	"exit":   failing(func(launch.Job) { os.Exit(3) }),
 	"desert": failing(func(launch.Job) { os.Exit(0) }),
-	"kill":   failing(func(launch.Job) { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }),
+	"absent": func() {
+		if os.Getenv("PMI_RANK") != "1" {
+			joined(func(ctx context.Context, j launch.Job) error { return j.Barrier(ctx) })()
+		}
+	},
+	"kill": failing(func(launch.Job) { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }),
 	"abort": failing(func(j launch.Job) {
 		j.Abort(7, "no more work")
 		os.Exit(0)

@@ -70,6 +70,7 @@ func TestFailures(t *testing.T) {
 		{"abort", `rank 1 on host \S+ \(pid \d+\) aborted with code 7: no more work; the 2 other ranks`, 7},
 		{"abort zero", `aborted with code 0: no more work`, 1},
 		{"desert", `rank 1 on host \S+ \(pid \d+\) exited without calling finalize: its world was not closed`, 1},
+		{"absent", `rank 1 on host \S+ \(pid \d+\) exited without joining the job, which other ranks are in: does its program`, 1},
 		{"part", `rank 1 on host \S+ \(pid \d+\) closed its connection to the launcher without calling finalize, and runs on`, 1},
 		{"garbage", `rank \d on host \S+ \(pid \d+\) broke the launcher's protocol: pmi: "GET / HTTP/1.1" is no PMI-1 line`, 1},
 	} {

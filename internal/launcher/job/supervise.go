@@ -115,6 +115,9 @@ func (s *supervisor) run(ctx context.Context) {
 			s.endBecause(context.Cause(ctx))
 		}
 	}
+	if !s.anyPMI && s.verdict == nil {
+		s.logf("no rank has joined the job: one that uses Strand was a world of its own, as under env -i or sudo")
+	}
 	s.endExplaining()
 	if s.passed[syscall.SIGQUIT] {
 		s.repeatFindings()
@@ -222,7 +225,11 @@ func (s *supervisor) judgeDesertion() {
 	}
 	for rank := range s.state {
 		if state := &s.state[rank]; state.exited && !state.finalised && !state.failed {
-			s.fail(rank, &RankError{How: Deserted})
+			how := Deserted
+			if !state.initialised {
+				how = Absent
+			}
+			s.fail(rank, &RankError{How: how})
 		}
 	}
 }
