@@ -36,10 +36,33 @@ func unknownName(s Setting, declared iter.Seq[string]) error {
 	if !validName(name) || len(name) > maxQuoted {
 		name = quote(name)
 	}
-	if near := Nearest(s.Name, declared); near != "" {
+	if near := Nearest(s.Name, sameKin(s.Name, declared)); near != "" {
 		return fmt.Errorf("%s (from %v): unknown; did you mean %s?", name, s.Source, near)
 	}
 	return fmt.Errorf(`%s (from %v): unknown, and no parameter has a name like it; "strand info" lists them all`, name, s.Source)
+}
+
+// sameKin leaves of all names those of the same transport, if the name is one of a transport's that there is: a setting of another one
+// was not meant.
+func sameKin(name string, declared iter.Seq[string]) iter.Seq[string] {
+	parts := strings.SplitN(strings.ToLower(name), "_", 3)
+	if len(parts) < 3 {
+		return declared
+	}
+	kin := parts[0] + "_" + parts[1] + "_"
+	of := func(candidate string) bool { return strings.HasPrefix(candidate, kin) }
+	for candidate := range declared {
+		if parts[0] == "btl" && of(candidate) {
+			return func(yield func(string) bool) {
+				for candidate := range declared {
+					if of(candidate) && !yield(candidate) {
+						return
+					}
+				}
+			}
+		}
+	}
+	return declared
 }
 
 // contradiction reports two different values from places of equal rank.

@@ -152,6 +152,24 @@ func TestAtMost(t *testing.T) {
 	})
 }
 
+// What is like a parameter of another transport only was not meant to be that one.
+func TestNearNameOfTheSameTransport(t *testing.T) {
+	r := NewRegistry()
+	for _, name := range []string{"btl_sm_max_send_size", "btl_tcp_max_frag", "btl_sctp_mtu", "btl_udp_max_frag", "btl_udp_window"} {
+		r.Declare(Spec{Name: name, Kind: Int, Default: "1", Help: "A number."})
+	}
+	for name, want := range map[string]string{
+		"btl_tcp_max_send_size": "no parameter has a name like it",
+		"btl_udp_mtu":           "no parameter has a name like it",
+		"btl_udp_widnow":        "did you mean btl_udp_window?",
+		"btl_TCP_max_fragm":     "did you mean btl_tcp_max_frag?",
+		"btl_scpt_mtu":          "did you mean btl_sctp_mtu?", // there is no such transport
+	} {
+		_, err := r.Resolve(Inputs{Settings: []Setting{flag(name, "1")}})
+		require.ErrorContains(t, err, want, name)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	tests := []struct {
 		name string
