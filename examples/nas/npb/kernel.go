@@ -2,6 +2,7 @@ package npb
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -41,6 +42,36 @@ type Check struct {
 	Got       float64 `json:"got"`
 	Want      float64 `json:"want"`
 	Tolerance float64 `json:"tolerance"` // of the relative difference
+}
+
+// number is a Check in JSON, which has no number for NaN and infinities: there the value is null.
+type number struct {
+	*plain
+	Got *float64 `json:"got"`
+}
+
+// plain is a Check without methods.
+type plain Check
+
+// MarshalJSON implements [json.Marshaler].
+func (c Check) MarshalJSON() ([]byte, error) {
+	n := number{plain: (*plain)(&c)}
+	if !math.IsNaN(c.Got) && !math.IsInf(c.Got, 0) {
+		n.Got = &c.Got
+	}
+	return json.Marshal(n)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *Check) UnmarshalJSON(text []byte) error {
+	n := number{plain: (*plain)(c)}
+	if err := json.Unmarshal(text, &n); err != nil {
+		return err
+	}
+	if c.Got = math.NaN(); n.Got != nil {
+		c.Got = *n.Got
+	}
+	return nil
 }
 
 // Holds reports whether the value is the published one. What is no number is not.

@@ -68,6 +68,20 @@ func TestVerified(t *testing.T) {
 	assert.True(t, r.Verified())
 }
 
+// JSON has no word for what is no number. Such a result is told all the same.
+func TestWrongValuesInJSON(t *testing.T) {
+	for _, got := range []float64{1.5, math.NaN(), math.Inf(-1)} {
+		want := npb.Result{Kernel: "CG", Class: npb.W, Checks: []npb.Check{{Name: "zeta", Got: got, Want: 10, Tolerance: 1e-10}}}
+		text, err := json.Marshal(want)
+		require.NoError(t, err)
+		var read npb.Result
+		require.NoError(t, json.Unmarshal(text, &read))
+		assert.Equal(t, got == 1.5, read.Checks[0].Got == got, string(text))
+		assert.False(t, read.Verified())
+		assert.Equal(t, 10.0, read.Checks[0].Want)
+	}
+}
+
 // The report has the lines that readers of NPB's look for.
 func TestReport(t *testing.T) {
 	r := npb.Result{
