@@ -2,7 +2,6 @@ package strandcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -54,8 +53,8 @@ func (f *compareFlags) checkHosts(flags *pflag.FlagSet) error {
 	if some := vain(ofEmulation); some != "" {
 		return fmt.Errorf("--host: the network is as it is, and nothing emulates %s; leave out the one or the other", some)
 	}
-	if len(strings.Fields(f.rsh)) == 0 {
-		return errors.New("--rsh: want a command, such as ssh")
+	if _, err := shellWords(f.rsh); err != nil {
+		return err
 	}
 	if !slices.Contains(given, "ranks") {
 		f.ranks = len(f.hosts)
@@ -85,9 +84,13 @@ func (f *compareFlags) realNetwork(ctx context.Context) (compare.Ground, error) 
 		}
 	}
 	hosts := compare.Hosts{Build: buildName(buildInfo())}
-	for _, name := range f.hosts {
-		hosts.Hosts = append(hosts.Hosts, remote.Host{Name: name, Shell: strings.Fields(f.rsh), Program: there, Patience: hostPatience})
+	shell, err := shellWords(f.rsh)
+	if err != nil {
+		return nil, err
 	}
-	err := hosts.Reach(ctx) // which finds out what machines they are
+	for _, name := range f.hosts {
+		hosts.Hosts = append(hosts.Hosts, remote.Host{Name: name, Shell: shell, Program: there, Patience: hostPatience})
+	}
+	err = hosts.Reach(ctx) // which finds out what machines they are
 	return hosts, err
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,8 +119,8 @@ func (h *runHosts) host(name string) (remote.Host, error) {
 	}
 	host := remote.Host{Name: name, Program: there, Carry: h.push, Patience: max(hostPatience, h.timeout)}
 	if !isThisHost(name) || h.rsh != remote.DefaultShell {
-		if host.Shell = strings.Fields(h.rsh); len(host.Shell) == 0 {
-			return remote.Host{}, errors.New("--rsh: want a command, such as ssh")
+		if host.Shell, err = shellWords(h.rsh); err != nil {
+			return remote.Host{}, err
 		}
 	}
 	return host, nil
