@@ -100,13 +100,25 @@ func (d *dial) stillWaits() bool {
 func (d *dial) limit(t time.Duration) {
 	d.stopTimer()
 	d.timer = overdue.After(d.c.m.loop, t, func() {
+		err := fmt.Errorf("no answer in %v: %w", t, syscall.ETIMEDOUT)
 		if d.doubt != nil {
-			d.fail(fmt.Errorf("no answer in %v, but for one that proves nothing (%w): %w", t, d.doubt, syscall.ETIMEDOUT))
-			return
+			err = &unprovedError{t, d.doubt}
 		}
-		d.fail(fmt.Errorf("no answer in %v: %w", t, syscall.ETIMEDOUT))
+		d.fail(err)
 	})
 }
+
+// An unprovedError: nothing came in time but a message that may have been anybody's.
+type unprovedError struct {
+	in    time.Duration
+	doubt error // what was wrong with it
+}
+
+func (e *unprovedError) Error() string {
+	return fmt.Sprintf("no answer in %v, but for one that proves nothing (%v): %v", e.in, e.doubt, syscall.ETIMEDOUT)
+}
+
+func (e *unprovedError) Unwrap() []error { return []error{e.doubt, syscall.ETIMEDOUT} }
 
 // up begins the handshake.
 func (d *dial) up() {

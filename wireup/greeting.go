@@ -45,8 +45,12 @@ var ErrGreeting = errors.New("malformed greeting in the handshake")
 // An unlikeError: a peer's settings do not go together with ours ([Config.Agrees]).
 type unlikeError struct{ error }
 
-// final reports whether another attempt would only fail in the same way.
+// final reports whether another attempt would only fail in the same way. What proves nothing says nothing of the next
+// attempt either, unless it is another version, which can not be proved.
 func final(err error) bool {
+	if e, unproved := errors.AsType[*unprovedError](err); unproved {
+		return errors.Is(e.doubt, handshake.ErrVersion)
+	}
 	_, unlike := errors.AsType[*unlikeError](err)
 	return unlike || handshake.Final(err) || errors.Is(err, ErrGreeting)
 }

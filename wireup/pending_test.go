@@ -95,3 +95,31 @@ func TestPathOfAnotherKind(t *testing.T) {
 type noHost struct{ btl.Host }
 
 func (noHost) Loop() btl.Loop { return nil }
+
+// Where messages may be anybody's, one that proves nothing does not end the attempts, though the right answer does not come
+// in time either. Another version does: a process of that can not prove it.
+func TestMessageThatProvesNothingEndsNoAttempts(t *testing.T) {
+	challenge := make([]byte, 72)
+	copy(challenge, "STRA\x02\x00")
+	older := make([]byte, 72)
+	copy(older, "STRA\x01\x00")
+	for name, c := range map[string]struct {
+		says     []byte
+		attempts int
+	}{
+		"no message of a handshake": {make([]byte, 72), 2},
+		"no proof":                  {challenge, 2},
+		"another version":           {older, 1},
+	} {
+		h, m := newPorch(t)
+		m.Retries, m.Repeat = 3, 50*time.Millisecond
+		p, _ := h.dial(t, m)
+		p.Bytes(c.says)
+		for range 12 { // step by step: one that is much too late would have a moment more
+			h.Clock.Advance(100 * time.Millisecond)
+		}
+		if len(h.dialed) != c.attempts {
+			t.Errorf("%s: %d attempts", name, len(h.dialed))
+		}
+	}
+}
