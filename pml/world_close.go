@@ -9,6 +9,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
+	timers "github.com/strandmp/strand/internal/overdue"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -131,7 +132,8 @@ func (op *operation) close() {
 // part drains the sends and exchanges goodbyes. The lock is held.
 func (p *PML) part(ctx context.Context) error {
 	p.closer = &closer{pml: p}
-	timer := p.engine.After(p.tune.closeTimeout, func() {
+	// A process that was stopped meanwhile, or had no processor, looks first at what has come.
+	timer := timers.After(p.engine, p.tune.closeTimeout, func() {
 		p.closer.late = true
 		if p.closer.waiter != nil {
 			p.engine.Wake(p.closer.waiter)

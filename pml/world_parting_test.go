@@ -321,3 +321,20 @@ func TestBrokenTransportAnswersNoGoodbye(t *testing.T) {
 		pe.pass(time.Millisecond)
 	})
 }
+
+// A process may be stopped while it closes its world. What has come meanwhile is looked at before the time for that
+// counts as over.
+func TestClosingWhileTheProcessIsStopped(t *testing.T) {
+	twoPaths(t, func(pe *peer, _ [2]*scripted) {
+		p := pe.pml
+		p.tune.closeTimeout, p.tune.railTimeout = 10*time.Second, time.Hour
+		p.engine.After(time.Second, func() {
+			<-time.After(40 * time.Second) // nothing happens here meanwhile
+			p.engine.After(10*time.Millisecond, func() {
+				assert.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.GoodbyeAck}), nil))
+			})
+		})
+		p.closing = true
+		assert.NoError(t, p.part(context.WithoutCancel(t.Context())))
+	})
+}
