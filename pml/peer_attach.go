@@ -63,6 +63,16 @@ func (p *PML) attachRails(pe *peer, h *wire.Hello, first *accepted) error {
 	return nil
 }
 
+// way is the path of the connection, as far as its endpoint tells. Its number is the one that the transport has told.
+func (a *accepted) way() btl.Path {
+	way := btl.Path{Desc: a.endpoint.Desc()}
+	if ep, ok := a.endpoint.(btl.Pather); ok {
+		way = ep.Path()
+	}
+	way.Index = a.path
+	return way
+}
+
 // take returns the connection's endpoint if it is that of the path.
 func (a *accepted) take(m btl.Module, path int) btl.Endpoint {
 	if a == nil || a.module != m || a.path != path {
@@ -73,13 +83,8 @@ func (a *accepted) take(m btl.Module, path int) btl.Endpoint {
 
 // addForeign makes a rail of a connection that we would not have made.
 func (pe *peer) addForeign(a *accepted) *rail {
-	path := btl.Path{Desc: a.endpoint.Desc()}
-	if ep, ok := a.endpoint.(btl.Pather); ok {
-		path = ep.Path()
-	}
-	path.Index = a.path
 	choice := pe.choice
-	offer := selection.Offer{Module: a.module, Paths: []btl.Path{path}, Overrides: pe.pml.opened(a.module).overrides}
+	offer := selection.Offer{Module: a.module, Paths: []btl.Path{a.way()}, Overrides: pe.pml.opened(a.module).overrides}
 	at := choice.Join(offer, fmt.Sprintf("%s: rank %d has connected to us", a.module.Attr().Name, pe.rank))
 	c := choice.Rails[at]
 	r := pe.railOver(c)

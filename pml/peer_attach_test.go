@@ -107,3 +107,20 @@ func TestHalfAttachedPeerLeavesNoEndpoint(t *testing.T) {
 		assert.Empty(t, pe.rails)
 	}
 }
+
+// A peer may make the connection for urgent messages first, and its endpoint may leave the number of its path to the host,
+// as any other may.
+func TestFirstConnectionIsUrgent(t *testing.T) {
+	pe, _ := connected(t)
+	p, m := pe.pml, &twoWays{fails: 3}
+	p.host, p.job = &host{pml: p}, sized{size: 2}
+	p.modules = []openModule{{component: "net", module: m}}
+	pe.rails, pe.ways.Stage = nil, rails.Resolving
+	hello, err := (&wire.Hello{Host: "there", Modules: []wire.Module{{Component: "net"}}}).Encode()
+	require.NoError(t, err)
+	ep := &knowing{path: btl.Path{Urgent: true}}
+	recv, err := p.host.Accept(m, 1, hello, 7, ep)
+	require.NoError(t, err)
+	assert.Same(t, ep, recv.(*rail).endpoint)
+	assert.Same(t, pe.express.rail, recv)
+}

@@ -149,8 +149,7 @@ func (pe *peer) urgentOver(m btl.Module, path btl.Path) *rail {
 
 // isUrgent reports whether the peer means a connection for urgent frames.
 func (a *accepted) isUrgent() bool {
-	p, is := a.endpoint.(btl.Pather)
-	return is && p.Path().Urgent
+	return a.way().Urgent
 }
 
 // acceptUrgent is welcomeUrgent for who wants a receiver.
@@ -177,7 +176,7 @@ func (pe *peer) welcomeUrgent(a *accepted) (*rail, error) {
 		_ = x.rail.endpoint.Close()
 	}
 	if !same {
-		x.rail = pe.urgentOver(a.module, a.endpoint.(btl.Pather).Path())
+		x.rail = pe.urgentOver(a.module, a.way())
 		x.rail.way.Foreign = true
 	}
 	x.rail.adopt(a.endpoint)
