@@ -180,6 +180,8 @@ const (
 	// AppealTime is how long a peer has to connect that was asked to, when nothing else was
 	// left.
 	AppealTime = 3 * time.Second
+	// afterStop is how much longer a peer has where this process was stopped for as long or longer.
+	afterStop = time.Second
 	// LastWords bounds how long it may take to read what a failed process has sent. The
 	// connections of a dead process end behind their last byte; on one host they end at once.
 	LastWords = 100 * time.Millisecond

@@ -279,8 +279,13 @@ func (p *Peer) appeal(e Env) (s Step) {
 	case !e.Appeals || e.Leaving && p.answerBy == 0:
 		p.exhausted = true
 	case p.answerBy == 0:
-		p.answerBy = e.in(AppealTime)
+		p.answerBy, p.overtime = e.in(AppealTime), false
 		return Step{Do: Appeal}
+	case e.Now-p.answerBy >= int64(afterStop) && !p.overtime:
+		// This process was stopped: who has connected meanwhile is let in first.
+		p.answerBy, p.overtime = e.Now+int64(afterStop), true
+		s.by(p.answerBy)
+		return s
 	case e.Now >= p.answerBy:
 		p.exhausted = true
 	default:

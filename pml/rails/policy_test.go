@@ -421,3 +421,33 @@ func TestCrowdsHaveMoreTime(t *testing.T) {
 	require.Equal(t, Wait, p.Next(crowded(5*FirstContact-1)).Do)
 	require.Equal(t, Appeal, p.Next(crowded(5*FirstContact)).Do)
 }
+
+// This process may be stopped while it waits for a peer that it has called. Who has connected meanwhile is let in before the
+// time for that counts as over.
+func TestCalledPeerIsAwaitedAfterAStop(t *testing.T) {
+	env := func(d time.Duration) Env {
+		e := at(d)
+		e.Appeals = true
+		return e
+	}
+	called := func() (p *Peer) {
+		p = known(1)
+		p.Want(env(0))
+		p.next(t, env(0), p.Rails[0])
+		p.Down(p.Rails[0], syscall.ETIMEDOUT, env(time.Millisecond))
+		require.Equal(t, Appeal, p.Next(env(time.Millisecond)).Do)
+		require.Equal(t, Appeal, p.Next(env(FirstContact)).Do)
+		require.Equal(t, Step{At: env(AppealTime + time.Millisecond).Now}, p.Next(env(FirstContact)))
+		return p
+	}
+	assert.Equal(t, Fail, called().Next(env(AppealTime+time.Millisecond)).Do, "in time")
+	p := called()
+	const awake = 40 * time.Second
+	require.Equal(t, Step{At: env(awake + afterStop).Now}, p.Next(env(awake)))
+	require.Equal(t, Wait, p.Next(env(awake+afterStop-1)).Do)
+	assert.Equal(t, Fail, p.Next(env(awake+afterStop)).Do, "nobody has come")
+	p = called()
+	require.Equal(t, Wait, p.Next(env(awake)).Do)
+	p.Up(p.Rails[0], env(awake+1))
+	assert.Equal(t, Wait, p.Next(env(awake+afterStop)).Do)
+}
