@@ -145,8 +145,7 @@ func (f *txFrame) detach() {
 	f.CopyPayload(f.copy)
 	f.Payload, f.More, f.op = f.copy, nil, nil
 	op.takeBack()
-	op.frames--
-	op.sendProgressed()
+	op.released()
 }
 
 // awaited reports whether the send of its message is not complete before the frame is delivered.
@@ -183,6 +182,7 @@ func (f *txFrame) settle() {
 func (op *operation) released() {
 	op.frames--
 	if op.isSend {
+		op.goesOn()
 		op.sendProgressed()
 	} else {
 		op.retire()

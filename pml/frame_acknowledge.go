@@ -16,7 +16,7 @@ func (pe *peer) acknowledged(h *wire.Header) error {
 			return err
 		}
 	}
-	if pe.sent.Replays() > 0 {
+	if pe.sent.Replays() > 0 || pe.resumed {
 		pe.pump() // some of these may have arrived
 	}
 	pe.unpacked() // those that went in parts keep their copies until then
@@ -42,8 +42,8 @@ func (pe *peer) allowed(ack, grant uint32) error {
 	if err := pe.sent.Acknowledge(ack, frameAcked); err != nil {
 		return err
 	}
-	if pe.restrained && !pe.stretched() {
-		pe.restrained = false
+	if free := pe.restrained && !pe.stretched(); free || pe.resumed {
+		pe.restrained = pe.restrained && !free
 		pe.pump()
 	}
 	pe.unpacked()

@@ -31,6 +31,7 @@ type peer struct {
 	stranger bool // it was contacted to find out whether it has left
 
 	restrained bool // something is held back until more is acknowledged
+	resumed    bool // a send that rested can go on
 	inquires   bool // the peer is to be asked what has arrived
 
 	// Sending.

@@ -151,5 +151,16 @@ func (op *operation) withdrawal(round uint32) {
 	}
 	op.round = round + 1
 	op.clearedStreams().remove(op)
-	op.cleared, op.offset, op.accept, op.remote = false, 0, 0, 0
+	op.cleared, op.rests, op.offset, op.accept, op.remote = false, false, 0, 0, 0
+}
+
+// goesOn has the data of a send that was cleared anew follow, once no frame of an earlier
+// round is left. The receiver drops what those bring. Were there some of each round, the
+// next round would wait behind all of them, and receives that end soon would never get the
+// message, nor others what was sent to the same process.
+func (op *operation) goesOn() {
+	if op.rests && op.frames == 0 {
+		op.rests, op.peer.resumed = false, true
+		op.clearedStreams().push(op)
+	}
 }

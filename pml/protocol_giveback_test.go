@@ -200,6 +200,8 @@ func TestWithdrawalsInAnyOrder(t *testing.T) {
 			pe.clear(&h)
 			require.False(t, op.done)
 		}
+		require.NoError(t, pe.acknowledged(&wire.Header{Ack: pe.sent.Next()}))
+		require.False(t, op.done)
 		next, bytes := uint64(0), uint64(0)
 		for _, h := range ep.sent {
 			if h.Kind == wire.Data && h.Handle == 12 {
@@ -215,6 +217,56 @@ func TestWithdrawalsInAnyOrder(t *testing.T) {
 		pe.pml.freeOperation(op)
 		require.Nil(t, pe.streams.head)
 	})
+}
+
+// What was cut of a message before it was given back is on its way when the message is cleared
+// anew. What is cut then waits for that to arrive: a receive that ends soon, again and again,
+// would else put more and more before the message, and before what others are sent.
+func TestMessageThatWasGivenBackDoesNotPileUp(t *testing.T) {
+	inOrder := func(h *wire.Header, next uint32) { h.Ack = next }
+	beyondGap := func(h *wire.Header, next uint32) { h.NumRanges, h.Ranges[0] = 1, wire.Range{First: 1, Count: next - 1} }
+	for name, test := range map[string]struct {
+		transport   btl.Result
+		acknowledge func(h *wire.Header, next uint32)
+	}{
+		"acknowledged in order":     {btl.Done, inOrder},
+		"acknowledged beyond a gap": {btl.Done, beyondGap},
+		"released last":             {btl.Taken, inOrder},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, ep, c := receiving(t)
+			r := pe.rails[0]
+			r.attr, ep.result = btl.Attr{EagerLimit: 300, MaxFrame: 400}, test.transport
+			pe.credit.Open(credit.Most)
+			pe.sendControl(&wire.Header{Kind: wire.Clear}) // is lost, in one of the cases
+			op, err := c.isend(make([]byte, 1000), nil, 1, 0, Synchronous)
+			require.NoError(t, err)
+			receive := func(round uint32) {
+				pe.clear(&wire.Header{Kind: wire.Clear, Handle: op.handle(), Round: round, Remote: 10 + uint64(round), Accept: 1000})
+			}
+			giveBack := func(round uint32) {
+				pe.clear(&wire.Header{Kind: wire.Clear, Flags: wire.FlagWithdrawn, Handle: op.handle(), Round: round})
+			}
+			receive(0)
+			before := len(ep.sent)
+			for round := range uint32(1000) {
+				giveBack(round)
+				receive(round + 1)
+			}
+			require.Len(t, ep.sent, before, "nothing follows what is on its way")
+			var h wire.Header
+			test.acknowledge(&h, pe.sent.Next())
+			require.NoError(t, pe.acknowledged(&h))
+			for ep.result = btl.Done; r.line.Newest() != nil; {
+				r.Released(&r.line.Newest().Frame)
+			}
+			require.EqualValues(t, 1010, lastOf(t, ep, wire.Data).Handle)
+			require.Len(t, ep.sent, before+3)
+			require.False(t, op.done)
+			require.NoError(t, pe.acknowledged(&wire.Header{Ack: pe.sent.Next()}))
+			require.True(t, op.done)
+		})
+	}
 }
 
 // permute calls f with all orders of the first n.

@@ -291,6 +291,7 @@ func (pe *peer) emit(f *txFrame) {
 
 // pump sends what waits, in the order of urgency, as long as rails take it.
 func (pe *peer) pump() {
+	pe.resumed = false
 	if pe.goodbye.owed {
 		pe.answerGoodbye()
 	}
@@ -376,8 +377,10 @@ func (pe *peer) clear(h *wire.Header) {
 		if len(pe.rails) > 1 {
 			pe.connectAll()
 		}
-		op.clearedStreams().push(op)
-		pe.pump()
+		if op.rests = op.round > 0 && op.frames > 0; !op.rests {
+			op.clearedStreams().push(op)
+			pe.pump()
+		}
 		return
 	}
 	op.sendProgressed()

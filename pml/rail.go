@@ -188,7 +188,7 @@ func (r *rail) Released(bf *btl.Frame) {
 		r.look(r.pml.engine.Now())
 	}
 	f.settle()
-	if len(r.peer.rails) > 1 || r.peer.streams.head != nil {
+	if len(r.peer.rails) > 1 || r.peer.streams.head != nil || r.peer.resumed {
 		r.peer.pump() // the rail takes another piece
 	}
 	r.peer.unpacked()

@@ -82,6 +82,7 @@ type life struct {
 	accept  uint64   // bytes the receiver takes, once cleared
 	remote  uint64   // the receiver's handle
 	round   uint32   // how often the receiver has withdrawn what it had cleared
+	rests   bool     // it is cleared anew, and waits for the frames of earlier rounds
 	asked   bool     // a request to send went out
 	cleared bool     // and was answered
 	overdue bool     // its acknowledgement is among those that may be late
