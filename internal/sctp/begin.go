@@ -29,6 +29,10 @@ func (a *Association) promised(in *incoming, c chunk.Chunk) {
 	if r == nil && (len(g.cookie) == 0 || len(g.cookie) > mostCookie) {
 		r = &refusal{chunk.CauseMissingParameter, []byte{0, 0, 0, 1, 0, chunk.ParamCookie}}
 	}
+	if r == nil && a.e.namesake(g.Tag, &g.addresses, in.from.Port(), a.port) != nil {
+		a.end(ErrMet) // without a word: an ABORT would end the other one
+		return
+	}
 	a.peerTag = g.Tag
 	if r != nil {
 		if r.cause != 0 {

@@ -412,3 +412,54 @@ func TestOneOfTwoGivesUp(t *testing.T) {
 	w.run(w.now+time.Second, nil)
 	exchange(t, w, there, there.other(a))
 }
+
+// over is the pair of one of a node's addresses and one of another one's.
+func (n *node) over(i int, to *node, j int) Pair {
+	return Pair{Local: n.addresses[i], Remote: netip.AddrPortFrom(to.addresses[j], to.port), Most: 1452}
+}
+
+// Both sides begin at once, and what the peer has begun comes from an address that we do not know for its own. There are two associations here then, of
+// which the peer has one. Our own attempt ends when that is known, and takes the other one not along.
+func TestBothAtOnceFromAnUnknownAddress(t *testing.T) {
+	w := newWorld(t, 1, 2, quiet())
+	a, b := w.join(0, 2, nil), w.join(1, 2, nil)
+	var late []datagram
+	w.tap = func(d datagram) bool {
+		if d.from.Addr() == b.addresses[0] && types(d.bytes)[0] == chunk.TypeInitAck {
+			late = append(late, d)
+			return false
+		}
+		return true
+	}
+	here, there := a.begin(a.over(0, b, 0)), b.begin(b.over(1, a, 0))
+	w.run(time.Second, func() bool { return there.up })
+	require.True(t, there.up)
+	require.Len(t, late, 1)
+	w.tap = func(datagram) bool { return true }
+	w.deliver(late[0])
+	require.ErrorIs(t, here.down, syscall.EISCONN)
+	exchange(t, w, there.other(a), there)
+	require.Equal(t, 1, a.Len())
+	require.Equal(t, 1, b.Len())
+}
+
+// So it is where our own attempt has made the association, and the peer's cookie comes late (RFC 9260, section 5.2.4, C).
+func TestLateCookieFromAnUnknownAddress(t *testing.T) {
+	w := newWorld(t, 1, 2, quiet())
+	a := w.join(0, 2, nil)
+	b := w.join(1, 2, func(c *Config) { c.Addresses = c.Addresses[:1] }) // its INIT ACK has no room for the other one
+	var late []datagram
+	w.tap = func(d datagram) bool {
+		if d.from.Addr() == b.addresses[1] && types(d.bytes)[0] == chunk.TypeCookieEcho {
+			late = append(late, d)
+			return false
+		}
+		return true
+	}
+	there, here := b.begin(b.over(1, a, 0), b.over(0, a, 0)), a.begin(a.over(0, b, 0))
+	w.run(time.Second, func() bool { return here.up && there.up && len(late) > 0 })
+	require.True(t, here.up && there.up && len(late) > 0)
+	w.deliver(late[0])
+	require.Equal(t, 1, a.Len())
+	exchange(t, w, here, there)
+}

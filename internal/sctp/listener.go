@@ -128,7 +128,21 @@ func (e *Endpoint) holder(in *incoming, k *cookie) *Association {
 			return a
 		}
 	}
+	if a := e.namesake(k.peerTag, &k.further, k.from.Port(), k.port); a != nil {
+		return a
+	}
 	return e.byTag[k.tag]
+}
+
+// namesake is the association with a peer that has a tag, and one of some addresses. Anybody can say that such an address is its own, but nobody else
+// knows the tag: it is the same end of the peer's, which has an association with one of our ends only.
+func (e *Endpoint) namesake(tag uint32, at *addresses, udp, port uint16) *Association {
+	for _, addr := range at.all() {
+		if a := e.byPeer[peer{netip.AddrPortFrom(addr, udp), port}]; a != nil && a.peerTag == tag {
+			return a
+		}
+	}
+	return nil
 }
 
 // accept makes an association.

@@ -31,6 +31,9 @@ var (
 	ErrRestarted = fmt.Errorf("the peer has restarted: %w", syscall.ECONNRESET)
 	// ErrNoAnswer says that nothing has come for as long as retransmissions were to be tried.
 	ErrNoAnswer = fmt.Errorf("no answer over any path: %w", syscall.ETIMEDOUT)
+	// ErrMet says that the peer's own attempt has made an association already, from an address that ours did not know, and that there
+	// is no other one.
+	ErrMet = fmt.Errorf("the peer has made an association at the same time: %w", syscall.EISCONN)
 	// ErrUnfinished says that the peer has not ended the association in order in the time for that.
 	ErrUnfinished = fmt.Errorf("the peer does not finish the shutdown: %w", syscall.ETIMEDOUT)
 )

@@ -124,6 +124,11 @@ func (n *node) call(to *node) *user {
 			pairs = append(pairs, Pair{Local: a, Remote: netip.AddrPortFrom(to.addresses[i], to.port), Most: 1452})
 		}
 	}
+	return n.begin(pairs...)
+}
+
+// begin begins an association over pairs of addresses.
+func (n *node) begin(pairs ...Pair) *user {
 	u := n.user(nil)
 	u.up = false
 	var err error
