@@ -87,8 +87,11 @@ func (a *Association) addPath(now int64, pair Pair) {
 // further takes a further address of the peer's, at the same port of UDP's as the one known (RFC 6951,
 // section 5.1).
 func (a *Association) further(now int64, addr netip.Addr, port uint16, arrived netip.Addr) {
-	remote := netip.AddrPortFrom(addr, port)
 	a.others.add(addr)
+	if addr.IsLinkLocalUnicast() {
+		addr = addr.WithZone(arrived.Zone())
+	}
+	remote := netip.AddrPortFrom(addr, port)
 	if reachOf(addr) < reachOf(arrived) {
 		return // it would be another one's here: one of this machine's services, say
 	}

@@ -72,9 +72,8 @@ func (s *Stack) Associate(r stack.Route, h stack.Handler) (stack.Association, er
 	a := s.newAssociation()
 	a.h = h
 	for _, p := range r.Pairs {
-		remote := netip.AddrPortFrom(p.Remote.Addr().WithZone(""), p.Remote.Port())
-		if so := s.socketFor(p.Local, remote.Addr()); so != nil {
-			a.pairs = append(a.pairs, so.pair(remote, p.Nearby))
+		if so := s.socketFor(p.Local, p.Remote.Addr()); so != nil {
+			a.pairs = append(a.pairs, so.pair(p.Remote, p.Nearby))
 		}
 	}
 	if len(a.pairs) == 0 {

@@ -66,3 +66,22 @@ func TestManyPorts(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(a.ways), mostWays)
 }
+
+// Interfaces may have the same link-local address, as those of VLANs on one card do, and so may peers. What goes to a peer of a link leaves from the socket of
+// that link, and what comes from there is no other one's.
+func TestInterfacesWithTheSameAddress(t *testing.T) {
+	s := new(Stack)
+	at := netip.MustParsePrefix("fe80::1/64")
+	for _, link := range []string{"lan.7", "lan.8"} {
+		s.sockets = append(s.sockets, &socket{Socket: new(datagram.Socket), s: s, address: at.Addr().WithZone(link), network: at.Masked(), nic: 1400})
+	}
+	remotes := make(map[netip.AddrPort]bool)
+	for _, so := range s.sockets {
+		p, ok := s.pathTo(netip.MustParseAddrPort("[fe80::2]:7"), so.address)
+		require.True(t, ok)
+		assert.Same(t, so, (&association{s: s}).way(&p).so)
+		remotes[p.Remote] = true
+		remotes[so.zoned(netip.MustParseAddrPort("[fe80::2%3]:7"))] = true
+	}
+	assert.Len(t, remotes, 2)
+}

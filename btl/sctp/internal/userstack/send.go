@@ -19,7 +19,7 @@ type way struct {
 // socketFor is the socket to send from: the one at an address, or any that can send to the peer.
 func (s *Stack) socketFor(local, remote netip.Addr) *socket {
 	for _, so := range s.sockets {
-		if so.address == local.WithZone("") {
+		if so.address == local {
 			return so
 		}
 	}
@@ -40,15 +40,25 @@ func (so *socket) pair(remote netip.AddrPort, nearby bool) sctp.Pair {
 		most = min(so.s.cfg.LoopbackMTU, so.nic)
 		base = most
 	}
-	return sctp.Pair{Local: so.address, Remote: remote, Base: base, Most: most}
+	return sctp.Pair{Local: so.address, Remote: so.zoned(remote), Base: base, Most: most}
+}
+
+// zoned is an address of a peer's as the protocol knows it that this socket sends to, or has heard from: a link-local one is that of the socket's link, since
+// interfaces may have the same one, and peers too.
+func (so *socket) zoned(remote netip.AddrPort) netip.AddrPort {
+	zone := ""
+	if remote.Addr().IsLinkLocalUnicast() {
+		zone = so.address.Zone()
+	}
+	return netip.AddrPortFrom(remote.Addr().WithZone(zone), remote.Port())
 }
 
 // pathTo is the path to an address of a peer that has come to one of ours: from there, or from the one in the network
 // of the address. Paths that do not share a network do not die together.
 func (s *Stack) pathTo(remote netip.AddrPort, arrived netip.Addr) (sctp.Pair, bool) {
-	so := s.socketFor(arrived, remote.Addr())
+	so, plain := s.socketFor(arrived, remote.Addr()), remote.Addr().WithZone("")
 	for _, other := range s.sockets {
-		if other.network.Contains(remote.Addr()) && (so == nil || !so.network.Contains(remote.Addr())) {
+		if other.network.Contains(plain) && (so == nil || !so.network.Contains(plain)) {
 			so = other
 		}
 	}
@@ -82,11 +92,7 @@ func (a *association) way(p *sctp.Pair) *way {
 		a.ways = nil // batches may still have some of them
 	}
 	so := a.s.socketFor(p.Local, p.Remote.Addr())
-	remote := p.Remote
-	if remote.Addr().IsLinkLocalUnicast() {
-		remote = netip.AddrPortFrom(remote.Addr().WithZone(so.Local.Addr().Zone()), remote.Port())
-	}
-	a.ways = append(a.ways, way{*p, so, rawio.NewDestination(remote)})
+	a.ways = append(a.ways, way{*p, so, rawio.NewDestination(p.Remote)})
 	return &a.ways[len(a.ways)-1]
 }
 

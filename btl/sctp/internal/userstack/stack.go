@@ -139,7 +139,7 @@ func random() uint64 {
 type socket struct {
 	*datagram.Socket
 	s       *Stack
-	address netip.Addr // without its zone, as the protocol knows it
+	address netip.Addr // as the protocol knows it
 	nic     int        // longest packet of SCTP that the interface carries
 	network netip.Prefix
 	sends   func() (n int, errno syscall.Errno) // [datagram.Socket.SendBatch]
@@ -160,7 +160,7 @@ func (s *Stack) listen() error {
 			so.Packets.Way = min(so.Packets.Way, rawio.ManyCalls)
 		}
 		nic, network := interfaceOf(a)
-		return &socket{Socket: so, s: s, address: a.WithZone(""), nic: nic, network: network, sends: so.SendBatch}, so.Local.Port(), nil
+		return &socket{Socket: so, s: s, address: a, nic: nic, network: network, sends: so.SendBatch}, so.Local.Port(), nil
 	}
 	sockets, _, err := wireup.Bind(s.cfg.Ports, fmt.Sprint(s.cfg.Local), s.cfg.Local, open, func(so *socket) { so.Close() })
 	if err != nil {
@@ -304,7 +304,7 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 	}
 	at := from.AddrPort()
 	s.inside++
-	p, reply := s.endpoint.Receive(so.Now(), so.address, netip.AddrPortFrom(at.Addr().WithZone(""), at.Port()), b, s.reply[:0])
+	p, reply := s.endpoint.Receive(so.Now(), so.address, so.zoned(at), b, s.reply[:0])
 	s.inside--
 	if reply != nil && !s.loses(reply) {
 		to := rawio.NewDestination(at)
@@ -383,7 +383,7 @@ func (so *socket) Undelivered(f rawio.Failure) {
 	if f.Code != syscall.ECONNREFUSED || len(f.Sent) < chunk.HeaderSize+8 {
 		return
 	}
-	remote := netip.AddrPortFrom(f.To.Addr().WithZone(""), f.To.Port())
+	remote := so.zoned(f.To)
 	tag := binary.BigEndian.Uint32(f.Sent[4:])
 	if tag == 0 { // an INIT, which says our own
 		if a := s.tagged(f.Sent[chunk.HeaderSize+4:]); a != nil {
