@@ -146,7 +146,7 @@ func (ep *endpoint) burst(now int64, allowed int) bool {
 		return true
 	}
 	ep.counters.SendCalls++
-	n, errno := so.SendBatch()
+	n, errno := so.sendBatch()
 	if n == p.Len() {
 		return true
 	}

@@ -2,6 +2,7 @@ package udp
 
 import (
 	"net/netip"
+	"syscall"
 
 	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
@@ -14,8 +15,9 @@ type socket struct {
 	*datagram.Socket
 	m       *module
 	at      reach.Address
-	longest int  // packet that the interface carries
-	deaf    bool // for tests: what arrives is lost
+	longest int                                                   // packet that the interface carries
+	deaf    bool                                                  // for tests: what arrives is lost
+	claims  func(n int, errno syscall.Errno) (int, syscall.Errno) // for tests: what the system says of a batch
 }
 
 var _ datagram.Owner = (*socket)(nil)
@@ -26,6 +28,14 @@ func (m *module) openSocket(a reach.Address, port uint16) (*socket, uint16, erro
 		return nil, 0, err
 	}
 	return &socket{Socket: so, m: m, at: a, longest: m.cfg.longest(a)}, so.Local.Port(), nil
+}
+
+// sendBatch sends what Packets holds.
+func (s *socket) sendBatch() (n int, errno syscall.Errno) {
+	if n, errno = s.SendBatch(); s.claims != nil {
+		return s.claims(n, errno)
+	}
+	return n, errno
 }
 
 // Arrived implements [datagram.Owner].

@@ -22,9 +22,10 @@ type world struct {
 	random *rand.Rand
 	now    int64
 	nodes  [2]*node
-	ways   [2]way   // by the rank that they lead to
-	flying []flying // by time
-	sent   int      // packets
+	ways   [2]way                 // by the rank that they lead to
+	flying []flying               // by time
+	sent   int                    // packets
+	looks  func(to int, b []byte) // at each that is sent; or nil
 }
 
 // A way is how the network is in one direction.
@@ -80,6 +81,9 @@ func newWorld(t testing.TB, seed uint64, settings ...param.Setting) *world {
 // takes takes a packet that was sent to a rank, to hand it over later.
 func (w *world) takes(to int, b []byte, take func([]byte)) {
 	w.sent++
+	if w.looks != nil {
+		w.looks(to, b)
+	}
 	p := &w.ways[to]
 	if p.dead || p.loss > 0 && w.random.Float64() < p.loss {
 		return

@@ -21,6 +21,7 @@ const (
 	arrived
 	lost
 	skipped // never sent: who acknowledges it lies
+	untaken // the system says that it has not taken it
 )
 
 type packet[T any] struct {
@@ -89,13 +90,20 @@ func (f *flight[T]) decide(n uint64, to fate) (what T) {
 	return what
 }
 
-// forget drops what nothing more can be learnt from: what has arrived, and what was sent before a time
-// and is lost.
+// forget drops what nothing more can be learnt from: what has arrived or was not taken, and what was sent before a
+// time and is lost.
 func (f *flight[T]) forget(before int64) {
 	for f.first < f.undecided {
-		if p := f.at(f.first); p.fate != arrived && p.sent > before {
+		if p := f.at(f.first); (p.fate == lost || p.fate == skipped) && p.sent > before {
 			return
 		}
 		f.first++
+	}
+}
+
+// pass has undecided be the oldest that is under way.
+func (f *flight[T]) pass() {
+	for f.undecided < f.next && f.at(f.undecided).fate != underWay {
+		f.undecided++
 	}
 }

@@ -79,9 +79,7 @@ func (p *Path[T]) detect(now int64, owner Owner[T]) {
 		}
 		p.lose(n, owner)
 	}
-	for f.undecided < f.next && f.at(f.undecided).fate != underWay {
-		f.undecided++
-	}
+	f.pass()
 	p.congestedBy(now, last, span)
 }
 
@@ -247,16 +245,18 @@ func (p *Path[T]) Reclaim(carries func(T) bool) (what T, found bool) {
 }
 
 // Retract takes back packets that were entered by Send just now, from a number on, and that the system has not
-// taken. They are the owner's again, as lost ones are, and say nothing of the network.
+// taken. They are the owner's again, as lost ones are, and say nothing of the network. Their numbers do not come again: the
+// system may have sent some of what it says that it has not taken, as where it cuts up a batch for a path that came to be narrower. The receiver
+// would take what has the number next for a copy, and with AES-GCM no number may have two contents.
 func (p *Path[T]) Retract(from uint64, owner Owner[T]) {
 	for n := from; n < p.flight.next; n++ {
 		packet := p.flight.at(n)
 		size, kind := int(packet.size), packet.kind
 		p.pacer.sent(-size)
 		p.Sent--
-		owner.Lost(p.flight.decide(n, lost), size, kind)
+		owner.Lost(p.flight.decide(n, untaken), size, kind)
 	}
-	p.flight.next = min(p.flight.next, from)
+	p.flight.pass()
 	p.full = min(p.full, from)
 }
 

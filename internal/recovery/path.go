@@ -263,6 +263,9 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 	switch packet.fate {
 	case arrived, skipped:
 		return
+	case untaken: // it was sent all the same
+		p.flight.decide(n, arrived)
+		return
 	case lost:
 		p.flight.decide(n, arrived)
 		p.spurious(n, packet.kind)

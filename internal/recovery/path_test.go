@@ -428,8 +428,8 @@ func TestAbandoned(t *testing.T) {
 	assert.Equal(t, 9000*ms+wait, p.At())
 }
 
-// What the system has not taken was not sent: it is the owner's again, its numbers come again, and nothing is said
-// of the network.
+// What the system has not taken was not sent: it is the owner's again, and nothing is said of the network. Its numbers do not come
+// again, and may be acknowledged: some may have been sent all the same.
 func TestRetract(t *testing.T) {
 	p, got := sent(10)
 	before := p.Room(10*ms, 1<<20)
@@ -437,9 +437,11 @@ func TestRetract(t *testing.T) {
 	assert.Equal(t, fates{7: "lost ", 8: "lost ", 9: "lost "}, got)
 	assert.Equal(t, 7000, p.UnderWay())
 	assert.Equal(t, before+3000, p.Room(10*ms, 1<<20))
-	assert.Equal(t, uint64(7), p.Send(11*ms, 1000, 0, 10))
-	p.acknowledge(t, 60*ms, got, Range{0, 7})
+	assert.Equal(t, uint64(10), p.Send(11*ms, 1000, 0, 10))
+	p.acknowledge(t, 60*ms, got, Range{8, 10}, Range{0, 6})
 	assert.Equal(t, "arrived ", got[10])
+	assert.Equal(t, "lost ", got[8])
+	assert.Equal(t, uint64(11), p.Floor(), "nothing of what was not taken is kept")
 	assert.Equal(t, Counters{Sent: 8, Arrivals: 8}, p.Counters)
 	p.Retract(p.Next(), got)
 	assert.Zero(t, p.UnderWay())
@@ -542,7 +544,7 @@ func TestRetractedUse(t *testing.T) {
 	for n := range 7 {
 		now := int64(n+2) * 100 * ms
 		p.Send(now, 1000, 0, n)
-		p.acknowledge(t, now+50*ms, got, Range{uint64(n) + 1, uint64(n) + 1})
+		p.acknowledge(t, now+50*ms, got, Range{uint64(n) + 9, uint64(n) + 9})
 	}
 	assert.Equal(t, window, p.Window(), "one packet at a time")
 	assert.Equal(t, 50*ms+6*50*ms, idle.span)
