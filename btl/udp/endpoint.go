@@ -200,10 +200,14 @@ func (ep *endpoint) settle() {
 	if l := ep.link.leaving; l != nil {
 		l.work()
 	}
-	if !s.live() {
-		return
+	if s.live() {
+		ep.proceed()
 	}
-	now := ep.m.loop.Now()
+}
+
+// proceed sends what there is, and what is to be answered. It makes no up-call.
+func (ep *endpoint) proceed() {
+	s, now := &ep.sender, ep.m.loop.Now()
 	ep.pushAt(now)
 	if ep.dropped {
 		ep.dropped = false
@@ -222,7 +226,10 @@ func (ep *endpoint) acknowledge(now int64) {
 	if s.ranges = ranges; len(ranges) == 0 {
 		return
 	}
-	ep.answer(appendAck(ep.beginAnswer(), ranges, uint32(min(held.Microseconds(), 1<<31))))
+	if !ep.answer(appendAck(ep.beginAnswer(), ranges, uint32(min(held.Microseconds(), 1<<31)))) {
+		ep.arrivals.Untold(now)
+		ep.block()
+	}
 }
 
 // say sends an item that is not acknowledged.
@@ -233,9 +240,10 @@ func (ep *endpoint) beginAnswer() []byte {
 	return appendHead(ep.m.scratch[:0], kindAnswer, ep.link.theirs, ep.sender.answers)
 }
 
-func (ep *endpoint) answer(b []byte) {
+// answer reports whether the system had room.
+func (ep *endpoint) answer(b []byte) (room bool) {
 	ep.counters.SendCalls++
-	ep.link.send(ep.guard.seal(b))
+	return ep.link.send(ep.guard.seal(b))
 }
 
 // arm says when there is something to do next.

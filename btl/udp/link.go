@@ -28,12 +28,8 @@ type link struct {
 	severed bool // for tests: nothing gets through
 }
 
-// send sends one packet that is not the flow's.
-func (l *link) send(b []byte) {
-	if !l.severed {
-		l.so.Send(b, &l.to)
-	}
-}
+// send sends one packet that is not the flow's. It reports whether the system had room for it.
+func (l *link) send(b []byte) (room bool) { return l.severed || l.so.send(b, &l.to) }
 
 var _ wireup.Link = (*link)(nil)
 

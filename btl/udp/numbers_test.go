@@ -64,3 +64,25 @@ func TestNoNumberHasTwoContents(t *testing.T) {
 		w.close()
 	}
 }
+
+// An acknowledgement that the system has no room for goes out as soon as it has: the peer does not have to ask.
+func TestAnAnswerThatFindsNoRoom(t *testing.T) {
+	p := connected(t)
+	ep := p.ends[1]
+	refused, heard := 0, 0
+	ep.link.so.claims = func(n int, errno syscall.Errno) (int, syscall.Errno) {
+		if refused++; refused == 1 {
+			return 0, syscall.EAGAIN
+		}
+		return n, errno
+	}
+	p.answer = func([]byte) bool {
+		heard++
+		return heard == 1 // what was refused was not sent
+	}
+	probes := p.ends[0].sender.path.Probes
+	p.send(frame("h", "x"))
+	p.until("an answer for which there is no room", func() bool { return refused > 0 })
+	p.until("the answer", func() bool { return p.ends[0].sender.path.UnderWay() == 0 })
+	require.Equal(t, probes, p.ends[0].sender.path.Probes)
+}

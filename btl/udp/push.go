@@ -164,10 +164,7 @@ func (ep *endpoint) refused(from uint64, errno syscall.Errno) bool {
 	switch errno {
 	case syscall.EAGAIN:
 		s.retract(from)
-		if !s.blocked {
-			s.blocked, s.since = true, ep.m.loop.Now()
-			ep.link.so.Block(ep)
-		}
+		ep.block()
 	case syscall.EMSGSIZE:
 		if s.shrink() {
 			s.retract(from)
@@ -175,6 +172,14 @@ func (ep *endpoint) refused(from uint64, errno syscall.Errno) bool {
 		}
 	}
 	return false
+}
+
+// block has nothing sent until the system has room.
+func (ep *endpoint) block() {
+	if s := &ep.sender; !s.blocked {
+		s.blocked, s.since = true, ep.m.loop.Now()
+		ep.link.so.Block(ep)
+	}
 }
 
 func (s *sender) retract(from uint64) {
@@ -189,7 +194,7 @@ func (ep *endpoint) Resume() bool {
 	if !ep.sender.live() {
 		return false
 	}
-	ep.push()
+	ep.proceed()
 	return true
 }
 

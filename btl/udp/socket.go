@@ -38,6 +38,15 @@ func (s *socket) sendBatch() (n int, errno syscall.Errno) {
 	return n, errno
 }
 
+// send sends one packet. It reports whether there was room for it.
+func (s *socket) send(b []byte, to *rawio.Destination) (room bool) {
+	if room = s.Send(b, to); room && s.claims != nil {
+		_, errno := s.claims(1, 0)
+		return errno != syscall.EAGAIN
+	}
+	return room
+}
+
 // Arrived implements [datagram.Owner].
 func (s *socket) Arrived(from *rawio.Origin, b []byte) {
 	switch {

@@ -6,14 +6,16 @@ import (
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-// Send sends one packet. If there is no room for it, it is as if lost.
-func (s *Socket) Send(b []byte, to *rawio.Destination) {
+// Send sends one packet. It reports whether there was room for it: without, it is as if lost.
+func (s *Socket) Send(b []byte, to *rawio.Destination) (room bool) {
 	if s.closed {
-		return
+		return true
 	}
-	if errno := rawio.SendTo(s.fd, b, to); errno != 0 && errno != syscall.EAGAIN {
-		_ = rawio.SendTo(s.fd, b, to) // the error may be the network's answer to an earlier packet
+	errno := rawio.SendTo(s.fd, b, to)
+	if errno != 0 && errno != syscall.EAGAIN {
+		errno = rawio.SendTo(s.fd, b, to) // the error may be the network's answer to an earlier packet
 	}
+	return errno != syscall.EAGAIN
 }
 
 // SendCut sends one packet, as Send does, that the network may cut up.
