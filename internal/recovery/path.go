@@ -181,8 +181,8 @@ func (p *Path[T]) Skip(now int64) {
 
 // Answered notes how long the answer took to something else that went over the path, such as a heartbeat. Probes go on sooner then, as RFC 9260, section
 // 6.3.3, has it, but more and more seldom all the same: what gets through may be such answers alone.
-func (p *Path[T]) Answered(took int64) {
-	p.add(took, 0)
+func (p *Path[T]) Answered(now, took int64) {
+	p.add(now, took, 0)
 	p.asked, p.backoff = true, min(p.backoff, p.probes/probesAlike)
 }
 
@@ -311,7 +311,7 @@ func (p *Path[T]) End(now int64, held time.Duration, marked uint64, owner Owner[
 	if a.newest > p.latest {
 		p.latest = a.newest
 		if a.sample > 0 {
-			p.add(a.sample, min(int64(held), int64(p.config.Held)))
+			p.add(now, a.sample, min(int64(held), int64(p.config.Held)))
 		}
 	}
 	if a.bytes > 0 {

@@ -57,11 +57,11 @@ func TestLostByTime(t *testing.T) {
 // RFC 9002, section 5.3, and RFC 6298, section 2: the first sample, and the second.
 func TestRoundTrip(t *testing.T) {
 	var r RoundTrip
-	r.add(100*ms, 0)
+	r.add(0, 100*ms, 0)
 	assert.Equal(t, RoundTrip{Latest: 100 * ms, Smoothed: 100 * ms, Variation: 50 * ms, Least: 100 * ms}, r)
-	r.add(140*ms, 20*ms) // of which the receiver has held it for 20
-	assert.Equal(t, RoundTrip{Latest: 140 * ms, Smoothed: 102500000, Variation: 42500000, Least: 100 * ms}, r)
-	r.add(100*ms, 20*ms) // a delay that would make it less than the least is not believed
+	r.add(0, 140*ms, 20*ms) // of which the receiver has held it for 20
+	assert.Equal(t, RoundTrip{Latest: 140 * ms, Smoothed: 102500000, Variation: 42500000, Least: 100 * ms, spell: spell{samples: 1, least: 140 * ms}}, r)
+	r.add(0, 100*ms, 20*ms) // a delay that would make it less than the least is not believed
 	assert.Equal(t, 100*ms, r.Least)
 }
 
@@ -208,13 +208,13 @@ func TestProbesWhileAllRepeat(t *testing.T) {
 		}
 		now := p.sentAt
 		if asked == before {
-			p.Answered(10 * ms)
+			p.Answered(now, 10*ms)
 			require.Greater(t, p.At(), now+100*ms, "the probe was not answered")
 			require.Less(t, p.At(), now+1000*ms, "the way is there")
 		}
 		p.acknowledge(t, now+10*ms, got, Range{p.Next() - 1, p.Next() - 1})
 		if asked == after {
-			p.Answered(10 * ms)
+			p.Answered(now, 10*ms)
 		}
 		p.Send(now+11*ms, 1000, Again, 2)
 		assert.Equal(t, soon, p.At() < now+200*ms, asked)
@@ -579,7 +579,7 @@ func TestNothingIsOwedToThePaceOfBefore(t *testing.T) {
 		now += 100 * ms
 		p.Abandon(now, got)
 	}
-	p.Answered(900 * ms)
+	p.Answered(now, 900*ms)
 	require.LessOrEqual(t, p.Free(), now)
 	require.Equal(t, 1000, p.Room(now, 1000))
 }

@@ -122,7 +122,7 @@ func (a *Association) establish(now int64) {
 		a.open(now, i)
 	}
 	if a.begin.trip > 0 {
-		a.sender.Path(0).Answered(a.begin.trip)
+		a.sender.Path(0).Answered(now, a.begin.trip)
 	}
 	for i := range a.paths {
 		if a.paths[i].state == Active && a.sender.Path(i).Smoothed == 0 {

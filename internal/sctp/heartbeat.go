@@ -85,7 +85,7 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 		case number == 0:
 		case p.beat.number == number:
 			if sent := p.beat.sentAt(which); sent != 0 {
-				a.sender.Path(i).Answered(min(in.now, p.beat.until) - sent) // if it is later still it has waited for us
+				a.sender.Path(i).Answered(in.now, min(in.now, p.beat.until)-sent) // if it is later still it has waited for us
 			}
 			forgiven := p.beat.usual && p.state == Active
 			p.beat, p.missed = question{}, 0

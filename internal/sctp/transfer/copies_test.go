@@ -73,7 +73,7 @@ func (w *wide) goesOn() {
 // two packets than it can be their answer. Nothing tells what has become of those before.
 func TestCopiesThatNobodyTellsOf(t *testing.T) {
 	w := newWide(t, 1)
-	w.Path(0).Answered(int64(2 * time.Second))
+	w.Path(0).Answered(w.now, int64(2*time.Second))
 	w.push()
 	require.Equal(t, []int{0}, w.send())
 	for range 4 {
