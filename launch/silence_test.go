@@ -43,7 +43,7 @@ func heard(t *testing.T, call func(context.Context) error) string {
 func TestSilentLauncherIsTold(t *testing.T) {
 	streams, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	require.NoError(t, err)
-	defer syscall.Close(streams[0])
+	defer func() { _ = syscall.Close(streams[0]) }()
 	joined.Store(false)
 	own := strconv.Itoa(streams[1])
 	line := heard(t, func(ctx context.Context) error {
