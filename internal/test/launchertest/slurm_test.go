@@ -260,7 +260,7 @@ func TestAllocationWithoutSrun(t *testing.T) {
 func TestSrunCompany(t *testing.T) {
 	t.Parallel()
 	c := slurm(t)
-	out, status := run(t, "company", append(c.env, "MPI_LOCALNRANKS=2", "HYDI_CONTROL_FD=9"), "srun", "--mpi=pmi2", "-n", "3", self(t))
+	out, status := run(t, "company", append(c.env, "MPI_LOCALNRANKS=2", "HYDI_CONTROL_FD=9"), "srun", "-Q", "--mpi=pmi2", "-n", "3", self(t))
 	assert.Equal(t, 0, status, out)
 	lines := strings.Split(strings.TrimSpace(lostStream.ReplaceAllString(out, "")), "\n")
 	slices.Sort(lines)
