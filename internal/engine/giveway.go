@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"runtime"
+	"time"
+)
+
+const (
+	// gosched is how many empty polls a spinning waiter makes before it lets Go's scheduler in,
+	// where others may have nowhere else to run.
+	gosched = 16
+	// goschedEvery is after how much time it does so otherwise. Each time Go wakes a thread that
+	// looks for work on an idle processor. There is none, and the thread takes part of the
+	// time of whoever talks there: some 50 µs. A waiter that parks lets others in too.
+	goschedEvery = int64(5 * time.Millisecond)
+)
+
+// letOthersIn releases the lock for a moment: to goroutines that want it and,
+// after an empty poll (round > 0), to whatever else wants the processor.
+func (e *Engine) letOthersIn(round int) {
+	contended := e.contended.Load() > 0
+	if round == 0 && !contended {
+		return
+	}
+	e.mu.Unlock()
+	switch {
+	case contended || round%gosched == 0 && e.othersWait() || engines.Load() > 1:
+		runtime.Gosched()
+	default:
+		yield()
+	}
+	e.mu.Lock()
+}
+
+// letWokenRun has those goroutines run that were woken. Go puts who is woken next on the processor of who wakes it, and another
+// thread that would take it from there sleeps before: 60 µs, or a millisecond where clocks are coarse. The lock is held, by a waiter
+// who goes on polling.
+func (e *Engine) letWokenRun(w *waiter) {
+	e.woken, e.away = false, e.waitsLong(w)
+	e.mu.Unlock()
+	runtime.Gosched()
+	e.mu.Lock()
+	e.away = e.away && e.holder != w
+}
+
+// longWait is how long, in nanoseconds, a waiter has waited who is likely to wait on. Whoever comes to wait while it lets others run
+// takes the role from it. From one whose message comes soon nobody takes it: goroutines that all talk would
+// have one message under way at a time, and each the processor for itself.
+const longWait = int64(time.Millisecond)
+
+func (e *Engine) waitsLong(w *waiter) bool { return e.clock-w.since >= longWait }
+
+// MakeWay has goroutines run that may have waited for a processor long enough, and other processes if that is asked for. It is for who
+// works for long and seldom waits here. It reports whether another goroutine waits for messages. The lock is held, and released for a moment.
+func (e *Engine) MakeWay(processes bool) (company bool) {
+	// Whoever has the role lets others in by itself, and notes without the lock when it did.
+	goroutines := e.contended.Load() > 0 || e.woken && e.holder == nil || !e.Accompanied() && e.othersWait()
+	if goroutines || processes {
+		if e.holder == nil {
+			e.woken = false
+		}
+		e.mu.Unlock()
+		if goroutines || engines.Load() > 1 {
+			runtime.Gosched()
+		} else {
+			yield()
+		}
+		e.mu.Lock()
+	}
+	return e.Accompanied()
+}
+
+// Accompanied reports whether a goroutine has the role that waits for messages. The lock is held.
+func (e *Engine) Accompanied() bool { return e.holder != nil && e.holder != &e.background.waiter }
+
+// othersWait reports whether other goroutines may have waited for a processor long enough.
+func (e *Engine) othersWait() bool {
+	if now := e.poller.now(); now-e.letIn >= goschedEvery {
+		e.letIn, e.lone = now, runtime.GOMAXPROCS(0) == 1
+		return true
+	}
+	return e.lone || e.helpers > 0
+}
