@@ -36,6 +36,8 @@ type association struct {
 	alarm    *datagram.Alarm
 	giveUp   btl.Timer // ends an attempt that takes too long
 	ways     []way
+	heard    *socket     // at which the peer's last packet came
+	looks    uint        // at it alone, or at those of all ways
 	pairs    []sctp.Pair // of an attempt, at which somebody may be
 	sent     uint64      // calls
 	received uint64      // packets
@@ -308,9 +310,15 @@ func (a *association) Down(err error) {
 	}
 }
 
-// Poll implements [stack.Association]. It looks at the sockets of this association's ways alone: each look is a call of the
-// system, and there is a socket for each address of the host. The loop looks at the others.
+// othersEvery is at every how many polls those sockets are looked at too at which the peer was not heard last.
+const othersEvery = 8
+
+// Poll implements [stack.Association]. Each look is a call of the system, and there is a socket for each address of the host. So it
+// looks at the one at which the peer was heard last, and now and then at those of this association's other ways. The loop looks at all.
 func (a *association) Poll() (did bool) {
+	if a.looks++; a.heard != nil && a.looks%othersEvery != 0 {
+		return a.heard.Receive()
+	}
 	var last *socket
 	for _, w := range a.ways {
 		if w.so != last {

@@ -52,6 +52,28 @@ func TestPollLooksAtItsOwnWays(t *testing.T) {
 	assert.EqualValues(t, 1, s.endpoint.Malformed)
 }
 
+// Where the peer was heard last is looked at each time, and what comes at another socket is found soon.
+func TestPollFindsWhatComesElsewhere(t *testing.T) {
+	s := openAtTwo(t, 0)
+	a := association{s: s, heard: s.sockets[0]}
+	for _, so := range s.sockets {
+		a.way(&sctp.Pair{Local: so.address, Remote: netip.MustParseAddrPort("127.0.0.3:7")})
+	}
+	for i, so := range s.sockets {
+		conn, err := net.Dial("udp4", so.Local.String())
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = conn.Write([]byte("nonsense"))
+		require.NoError(t, err)
+		polls := 1
+		for !a.Poll() {
+			polls++
+			require.LessOrEqual(t, polls, othersEvery)
+		}
+		assert.Equal(t, i == 0, polls == 1, "socket %d: %d polls", i, polls)
+	}
+}
+
 // A peer that asks from port after port, as a heartbeat may, is answered at each, and not remembered for ever.
 func TestManyPorts(t *testing.T) {
 	s := new(Stack)

@@ -315,6 +315,7 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 	}
 	if a, ok := p.Owner().(*association); ok {
 		a.received++
+		a.heard = so
 		a.touch()
 		return
 	}
