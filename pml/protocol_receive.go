@@ -139,13 +139,20 @@ func (c *Context) Recv(ctx context.Context, buf []byte, more [][]byte, src, tag 
 	if err := Ended(ctx); err != nil {
 		return Status{}, err
 	}
-	c.pml.engine.Lock()
+	p := c.pml
+	p.engine.Lock()
+	if more == nil {
+		if st, done := c.recvShort(buf, src, tag); done {
+			p.engine.Unlock()
+			return st, nil
+		}
+	}
 	op, err := c.irecv(buf, more, src, tag)
 	var st Status
 	if err == nil {
-		st, err = c.pml.awaitAlone(ctx, op)
+		st, err = p.awaitAlone(ctx, op)
 	}
-	c.pml.engine.Unlock()
+	p.engine.Unlock()
 	return st, err
 }
 

@@ -76,7 +76,7 @@ func (f *txFrame) keepShort(buf []byte) {
 }
 
 // deliverExpected takes in a short or eager message that is next in every way
-// and that a receive waits for, and reports true; otherwise nothing has changed.
+// and that a receive, or a caller, waits for, and reports true; otherwise nothing has changed.
 func (r *rail) deliverExpected(b, data []byte) bool {
 	h, plain := wire.Plain(b)
 	if !plain {
@@ -98,9 +98,14 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 	if ch == nil || pe.acknowledgedUpTo(h.Ack(), h.Credit()) != nil {
 		return false
 	}
-	posted := ch.Expect(pe.lanes[lane], h.Seq(), h.LaneSeq(), h.Tag())
-	if posted == nil {
-		return false
+	var op *operation
+	d := &r.pml.direct
+	if !d.takes(c, pe, h.Tag(), len(data)) || !ch.Pass(pe.lanes[lane], h.Seq(), h.LaneSeq()) {
+		posted := ch.Expect(pe.lanes[lane], h.Seq(), h.LaneSeq(), h.Tag())
+		if posted == nil {
+			return false
+		}
+		op = posted.Owner.(*operation)
 	}
 	r.pml.recent = r.poller
 	r.hear()
@@ -111,14 +116,17 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 	if pe.grant.Refund(units) || soon {
 		pe.acknowledgeSoon()
 	}
-	op := posted.Owner.(*operation)
-	op.peer, op.total = pe, uint64(len(data))
-	op.describe(c.group.Rank(pe.rank), h.Tag())
-	if r.pml.trace != nil {
-		op.traceMatched(pe, h.Tag(), h.Seq())
+	if op == nil {
+		d.arrived(data)
+	} else {
+		op.peer, op.total = pe, uint64(len(data))
+		op.describe(c.group.Rank(pe.rank), h.Tag())
+		if r.pml.trace != nil {
+			op.traceMatched(pe, h.Tag(), h.Seq())
+		}
+		op.buf.TakeIn(data)
+		op.received()
 	}
-	op.buf.TakeIn(data)
-	op.received()
 	if awaited {
 		pe.confirm(pe.received.Awaited())
 	}

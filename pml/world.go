@@ -48,6 +48,7 @@ type PML struct {
 
 	ops         operations
 	overdue     overdue
+	direct      direct
 	instant     operation // stands for those that are complete once they are started
 	frames      *txFrame  // free lists
 	inbounds    *inbound

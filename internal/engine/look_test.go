@@ -72,6 +72,24 @@ func TestBriefWait(t *testing.T) {
 	require.NotNil(t, e.idle)
 }
 
+// Who waits for a moment only has the role no longer than that, and none where somebody else polls.
+func TestBriefly(t *testing.T) {
+	e, _ := newEngineOn(t, Options{Spin: time.Hour}, func(p poller) *still { return &still{poller: p} })
+	e.Lock()
+	defer e.Unlock()
+	for _, polls := range []int{1, briefPolls, briefPolls + 1} {
+		p := &prompter{over: polls}
+		require.Equal(t, polls <= briefPolls, e.Briefly(p, p))
+		require.Zero(t, p.parked)
+		require.Nil(t, e.holder)
+	}
+	p, other := &prompter{over: 1}, e.newWaiter()
+	e.take(other)
+	require.False(t, e.Briefly(p, p))
+	require.Zero(t, p.polls)
+	e.release(other)
+}
+
 // What is behind a frame that a look has found comes with the next polls, though the endpoint that is
 // waited for brings nothing: not after the processor was given up for each. The source's own descriptor
 // is no reason to look again.

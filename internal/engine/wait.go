@@ -197,6 +197,19 @@ func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bo
 	return empty, false
 }
 
+// Briefly polls the source for a moment, and reports whether the condition came true. The lock is held all the time, so that
+// nobody else sees what the caller waits for. The condition is not parked.
+func (e *Engine) Briefly(c Condition, source btl.Poller) bool {
+	if e.closed || e.polling || !e.takesRole(source) {
+		return false
+	}
+	_, done := e.waitBriefly(c, source)
+	if !done {
+		e.release(&e.caller)
+	}
+	return done
+}
+
 // pollSource is poll for who expects something from the source in a moment.
 func (e *Engine) pollSource(source btl.Poller) bool {
 	e.glances++

@@ -7,7 +7,7 @@ package match
 // has changed, and Arrive decides.
 func (ch *Channel) Expect(lane *Lane, seq, laneSeq uint32, tag int32) *Recv {
 	c := ch.context
-	if seq != ch.next || laneSeq != lane.next || len(ch.early) != 0 || len(lane.early) != 0 || c.tagOnly != nil {
+	if !ch.isNext(lane, seq, laneSeq) {
 		return nil
 	}
 	var r *Recv
@@ -25,4 +25,23 @@ func (ch *Channel) Expect(lane *Lane, seq, laneSeq uint32, tag int32) *Recv {
 	ch.next++
 	lane.next++
 	return r
+}
+
+// Pass is Expect for a message whose receiver looks for it by itself, and has posted nothing. It notes the
+// numbers, and reports true if the context is idle too.
+func (ch *Channel) Pass(lane *Lane, seq, laneSeq uint32) bool {
+	if !ch.isNext(lane, seq, laneSeq) || !ch.context.Idle() {
+		return false
+	}
+	ch.next++
+	lane.next++
+	return true
+}
+
+// Idle reports whether no receive is posted, and no message waits for one.
+func (c *Context) Idle() bool { return c.waiting == 0 && c.posted == [kinds]int{} }
+
+// isNext reports whether a message is next among those of its sender and in its lane, and none is missing.
+func (ch *Channel) isNext(lane *Lane, seq, laneSeq uint32) bool {
+	return seq == ch.next && laneSeq == lane.next && len(ch.early) == 0 && len(lane.early) == 0 && ch.context.tagOnly == nil
 }

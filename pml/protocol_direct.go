@@ -1,0 +1,52 @@
+package pml
+
+import "github.com/strandmp/strand/internal/engine"
+
+// A direct receive is that of a blocking call in its first moment. A short message has mostly come by then, and
+// needs no operation, which would be made, posted, found and freed: a fifth of all that is done for it over shared memory.
+// Nobody else can look meanwhile, since the lock is held. So there is one at most.
+type direct struct {
+	context *Context // nil: there is none
+	from    *peer
+	tag     int32
+	buf     []byte
+	count   int // bytes received
+	done    bool
+}
+
+var _ engine.Condition = (*direct)(nil)
+
+// Done implements [engine.Condition].
+func (d *direct) Done() bool { return d.done }
+
+// Park implements [engine.Condition]: a wait that parks is for an operation.
+func (d *direct) Park(*engine.Waiter) {}
+
+// takes reports whether it is what a message of so many bytes is for.
+func (d *direct) takes(c *Context, from *peer, tag int32, size int) bool {
+	return d.context == c && d.from == from && d.tag == tag && !d.done && size <= len(d.buf)
+}
+
+// arrived takes the message in.
+func (d *direct) arrived(data []byte) {
+	d.count, d.done = copy(d.buf, data), true
+}
+
+// recvShort receives a message of up to copyFirst bytes that has come, or comes in a moment, and reports true. Otherwise
+// nothing was received. The lock is held.
+func (c *Context) recvShort(buf []byte, src, tag int) (Status, bool) {
+	p := c.pml
+	if len(buf) > copyFirst || uint(src) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || p.trace != nil || !c.match.Idle() {
+		return Status{}, false
+	}
+	pe := p.met(c.group.World(src))
+	if pe == nil || pe.poller == nil || pe.failure != nil {
+		return Status{}, false
+	}
+	d := &p.direct
+	d.context, d.from, d.tag, d.buf = c, pe, int32(tag), buf
+	done := p.engine.Briefly(d, pe.poller)
+	st := Status{Source: src, Tag: tag, Count: d.count}
+	*d = direct{}
+	return st, done
+}

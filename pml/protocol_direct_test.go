@@ -1,0 +1,86 @@
+package pml
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/wire"
+)
+
+// timely is an endpoint on which something arrives at a poll.
+type timely struct {
+	polls, at int
+	arrive    func()
+}
+
+func (e *timely) Poll() bool {
+	if e.polls++; e.polls != e.at {
+		return false
+	}
+	e.arrive()
+	return true
+}
+
+// A blocking receive needs no operation for a short message that comes in its first moment. Whatever else comes then is kept,
+// for the receive that is posted afterwards too.
+func TestDirectReceive(t *testing.T) {
+	const tag = 5
+	for name, test := range map[string]struct {
+		at, tag, size int
+		posted        bool
+		done          bool
+	}{
+		"at once":                         {at: 1, tag: tag, size: 8, done: true},
+		"soon":                            {at: 7, tag: tag, size: 8, done: true},
+		"shorter than its buffer":         {at: 1, tag: tag, size: 3, done: true},
+		"empty":                           {at: 1, tag: tag, done: true},
+		"never":                           {tag: tag, size: 8},
+		"with another tag":                {at: 2, tag: tag + 1, size: 8},
+		"too long for its buffer":         {at: 2, tag: tag, size: 9},
+		"while another receive is posted": {at: 2, tag: tag, size: 8, posted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, _, c := promptPeer(t, 100)
+			p := pe.pml
+			p.engine = spinning(t)
+			first := post(t, c, nil) // it makes the peer known
+			require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag}), nil))
+			p.freeOperation(first)
+			if test.posted {
+				op, err := c.irecv(nil, nil, 1, tag+2)
+				require.NoError(t, err)
+				defer p.leave(op)
+			}
+			message := []byte("message!!")[:test.size]
+			pe.poller = &timely{at: test.at, arrive: func() {
+				h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: int32(test.tag), Frame: 1, Seq: 1, LaneSeq: 1}
+				require.NoError(t, pe.rails[0].Deliver(encoded(h), message))
+			}}
+			used, buf := p.ops.used, make([]byte, 8)
+			st, done := c.recvShort(buf, 1, tag)
+			require.Equal(t, test.done, done)
+			require.Zero(t, p.direct)
+			require.Equal(t, used, p.ops.used)
+			if done {
+				require.Equal(t, Status{Source: 1, Tag: tag, Count: test.size}, st)
+				require.Equal(t, message, buf[:test.size])
+				require.True(t, c.match.Idle())
+				return
+			}
+			require.Equal(t, test.at != 0 && !test.posted, c.match.Probe(1, int32(test.tag)) != nil)
+		})
+	}
+}
+
+// spinning is an engine whose waits poll, with its lock taken until the end of the test.
+func spinning(t *testing.T) *engine.Engine {
+	eng, err := engine.New(engine.Options{Spin: time.Hour})
+	require.NoError(t, err)
+	t.Cleanup(eng.Close)
+	eng.Lock()
+	t.Cleanup(eng.Unlock)
+	return eng
+}
