@@ -1,6 +1,11 @@
 package conformance
 
-import "reflect"
+import (
+	"bytes"
+	"reflect"
+
+	"github.com/strandmp/strand/btl"
+)
 
 // close ends a world: the modules in random order, then the loops. Endpoints may
 // go down from now on, since their peers do.
@@ -36,8 +41,8 @@ func (r *rank) closeModules() {
 	r.do("Module.Close", func() {
 		modules := r.modules
 		r.modules = nil
-		if len(modules) > 0 && !reflect.DeepEqual(modules[0].Attr(), r.attr) {
-			r.w.t.violate(ruleAttributes, "rank %d: Attr changed from %+v to %+v", r.id, r.attr, modules[0].Attr())
+		if len(modules) > 0 {
+			r.checkUnchanged(modules[0])
 		}
 		ports := r.ports()
 		for _, p := range ports {
@@ -52,6 +57,16 @@ func (r *rank) closeModules() {
 			p.bury()
 		}
 	})
+}
+
+// checkUnchanged holds a module to what it said of itself when it was opened: peers have been told.
+func (r *rank) checkUnchanged(m btl.Module) {
+	if now := m.Attr(); !reflect.DeepEqual(now, r.attr) {
+		r.w.t.violate(ruleAttributes, "rank %d: Attr changed from %+v to %+v", r.id, r.attr, now)
+	}
+	if now := m.Address(); !bytes.Equal(now, r.address) {
+		r.w.t.violate(ruleAttributes, "rank %d: Address changed from %q to %q", r.id, r.address, now)
+	}
 }
 
 // ports returns the ports of this rank.

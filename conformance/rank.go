@@ -29,6 +29,7 @@ type rank struct {
 	host    *host
 	modules []btl.Module
 	attr    btl.Attr // of the first module
+	address []byte   // likewise
 	dead    bool     // the case has killed it; guarded by the trial's mu
 
 	owner   atomic.Uintptr // the goroutine that is in a call of this rank

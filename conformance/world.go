@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -130,7 +131,7 @@ func (w *world) openModules(r *rank) {
 	case len(modules) == 0:
 		w.t.fail(ruleOpen, "rank %d: Open returned neither a module nor the reason why there is none", r.id)
 	}
-	r.modules, r.attr = modules, modules[0].Attr()
+	r.modules, r.attr, r.address = modules, modules[0].Attr(), bytes.Clone(modules[0].Address())
 }
 
 // peer describes rank b to module i of the others.

@@ -18,6 +18,7 @@ type Fault struct {
 
 	config  func(*mem.Config)
 	attr    func(*Module, btl.Attr) btl.Attr
+	address func(*Module, []byte) []byte
 	open    func(*Module) // after Open
 	reach   func(*Module, btl.Peer)
 	paths   func([]btl.Path)
@@ -181,7 +182,14 @@ func (m *Module) Attr() btl.Attr {
 }
 
 // Address implements [btl.Module].
-func (m *Module) Address() []byte { return m.inner.Address() }
+func (m *Module) Address() []byte {
+	a := m.inner.Address()
+	if m.c.fault.address != nil {
+		m.calls++
+		a = m.c.fault.address(m, a)
+	}
+	return a
+}
 
 // Reach implements [btl.Module].
 func (m *Module) Reach(p btl.Peer) ([]btl.Path, error) {

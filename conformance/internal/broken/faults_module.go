@@ -1,6 +1,7 @@
 package broken
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"os"
@@ -36,6 +37,8 @@ var moduleFaults = []Fault{
 			a.Bandwidth += m.calls
 			return a
 		}},
+	{Name: "has another address each time", Case: "attributes", Rule: "attributes",
+		address: func(m *Module, a []byte) []byte { return append(bytes.Clone(a), byte(m.calls)) }},
 	{Name: "states a MaxFrame that it can not carry", Case: "sizes", Rule: "stays-up",
 		attr: func(_ *Module, a btl.Attr) btl.Attr {
 			a.MaxFrame++
@@ -144,6 +147,11 @@ var moduleFaults = []Fault{
 	{Name: "leaves memory for each frame", Case: "leak-memory", Rule: "clean",
 		deliver: func(l *Link, header, payload []byte) error {
 			l.m.c.waste(len(payload))
+			return l.r.Deliver(header, payload)
+		}},
+	{Name: "leaves a little memory for each frame", Case: "leak-memory", Rule: "clean",
+		deliver: func(l *Link, header, payload []byte) error {
+			l.m.c.waste(64)
 			return l.r.Deliver(header, payload)
 		}},
 	{Name: "leaves memory for each endpoint", Case: "leak-endpoints", Rule: "clean",
