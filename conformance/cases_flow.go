@@ -1,9 +1,15 @@
 package conformance
 
-import "github.com/strandmp/strand/btl"
+import (
+	"math"
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
 
 var flowCases = []testCase{
 	{"busy-writable", "An endpoint whose peer does not read says Busy at some time, and Writable when it goes on; all arrives.", checkBusy, on(ruleWritable, ruleBounded)},
+	{"writable-soon", "Writable comes soon after the peer has had what was taken.", checkWritableSoon, on(ruleWritable)},
 	{"busy-held-back", "What is sent at once, up to any length and beyond it, is taken or Busy though nothing has gone yet, and Writable follows.", checkBusyHeldBack, on(ruleWritable, ruleReliable)},
 	{"busy-connecting", "What is sent before the connection is up is taken or Busy, and Writable follows.", checkBusyConnecting, on(ruleWritable, ruleReliable)},
 	{"stutter", "A receiver that stops and goes on at random loses no wake-up on either side.", checkStutter, on(ruleWritable, ruleReliable)},
@@ -61,6 +67,45 @@ func checkBusy(t *trial) {
 	if there.sawBusy == 0 {
 		t.fail(ruleBounded, "%v never said Busy", there)
 	}
+}
+
+// latestWritable is how long after the peer has had everything Writable may come, at the least of several times: a machine that does
+// other things delays one of them. A transport that has it wait for a timer makes every burst wait.
+const latestWritable = time.Second
+
+func checkWritableSoon(t *trial) {
+	w := t.open(2)
+	if !w.attr.Reliable {
+		t.skip("the module is not Reliable: nobody knows when the peer has had all that was taken")
+	}
+	a, b := w.pair()
+	there, back := w.join(a, b)
+	late := time.Duration(math.MaxInt64)
+	for range 3 {
+		b.stall()
+		there.fill(w.bulk(1 << 10))
+		late = min(late, w.writableAfter(b, there, back))
+		w.settle()
+	}
+	if late > latestWritable {
+		t.fail(ruleWritable, "%v: each time Writable came %v or more after the peer had had all that was taken", there, late)
+	}
+}
+
+// writableAfter lets a peer read again that has not read for a while, and returns how long Writable takes once the peer has had all that was taken.
+func (w *world) writableAfter(peer *rank, there, back *port) time.Duration {
+	t := w.t
+	t.mu.Lock()
+	rooms, busy := there.rooms, there.busy
+	t.mu.Unlock()
+	peer.resume()
+	if !busy {
+		return 0
+	}
+	t.await(ruleReliable, "what was taken to arrive", func() bool { return there.rooms > rooms || back.received.frames >= there.sent.frames })
+	from := time.Now()
+	t.await(ruleWritable, "Writable", func() bool { return there.rooms > rooms })
+	return time.Since(from)
 }
 
 // checkBusyHeldBack has frames that wait to go out together come near the ends of buffers, which are mostly of such lengths, with and

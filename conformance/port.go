@@ -33,6 +33,7 @@ type port struct {
 	recalling     bool      // Recall is being called
 	busy          bool      // Send said Busy and Writable has not come
 	sawBusy       int
+	rooms         int // calls of Writable
 	sawBroken     bool
 	futile        int // Writable calls in a row after which Send said Busy
 	backlog       []spec
@@ -188,6 +189,7 @@ func (p *port) Writable() {
 	}
 	defer p.leave()
 	p.busy = false
+	p.rooms++
 	if p.inRoom != nil {
 		p.outside(p.inRoom)
 		return

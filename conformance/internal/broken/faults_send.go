@@ -24,6 +24,14 @@ var sendFaults = []Fault{
 		released: func(*Link, *btl.Frame) {}},
 	{Name: "forgets Writable", Case: "busy-writable", Rule: "writable",
 		writable: func(*Link) {}},
+	{Name: "says Writable much later", Case: "writable-soon", Rule: "writable",
+		writable: func(l *Link) {
+			l.m.Host.Loop().After(1500*time.Millisecond, func() {
+				if !l.closed {
+					l.r.Writable()
+				}
+			})
+		}},
 	{Name: "says Writable and stays busy", Case: "busy-writable", Rule: "writable",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
 			result := l.inner.Send(f, lane)
