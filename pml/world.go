@@ -297,7 +297,7 @@ func (p *PML) offers(pe *peer, h *wire.Hello) []selection.Offer {
 		o := selection.Offer{Module: m.module, Overrides: m.overrides, StandsBy: p.tune.failover.allows(m.component)}
 		address, found := h.Address(m.component)
 		if !found && pe.rank != p.rank && m.module.Address() != nil {
-			o.Refusal = fmt.Errorf("rank %d does not use btl %s", pe.rank, m.component)
+			o.Refusal = fmt.Errorf("rank %d does not use btl %s, or could not open it (with -p verbose=1 it says why)", pe.rank, m.component)
 		} else {
 			o.Paths, o.Refusal = m.module.Reach(btl.Peer{Rank: pe.rank, Host: h.Host, Address: address})
 		}

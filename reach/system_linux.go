@@ -18,7 +18,7 @@ func readSystem() (Side, error) {
 	}
 	side, plain := readPlain()
 	if plain != nil {
-		return Side{}, errors.Join(err, plain)
+		return Side{}, fmt.Errorf("%w, and without netlink: %w", err, plain)
 	}
 	return side, nil
 }

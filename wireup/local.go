@@ -2,9 +2,11 @@ package wireup
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -40,7 +42,7 @@ type Local struct {
 }
 
 // openLocal reads the parameters and chooses among the addresses of the system. Name is the
-// transport's. Where there is no address at all the error is a [*btl.UnavailableError].
+// transport's. Where the system shows no address, or lets none be used, the error is a [*btl.UnavailableError].
 func openLocal(host btl.Host, name string) (*Local, error) {
 	s, err := readSettings(host.Params(), "btl_"+name+"_", func(err error) { host.Logf(btl.LogWarn, "%s: rank %d: %v", name, host.Rank(), err) })
 	if err != nil {
@@ -48,39 +50,44 @@ func openLocal(host btl.Host, name string) (*Local, error) {
 	}
 	system, err := reach.System()
 	if err != nil {
-		return nil, err
+		return nil, unavailable(name, err)
 	}
 	if len(system.Addresses) == 0 {
 		return nil, &btl.UnavailableError{Component: name, Reason: "no network interface is up, not even the loopback",
 			Remedy: "ip link set lo up"}
 	}
 	chosen, err := s.Choice.Select(system.Addresses)
-	if err == nil && host.Size() > 1 { // else nobody is there to connect to us
+	if err != nil {
+		return nil, err
+	}
+	if host.Size() > 1 { // else nobody is there to connect to us
 		chosen, err = usable(chosen, func(a reach.Address, err error) {
 			host.Logf(btl.LogWarn, "%s: rank %d: not using %v: %v", name, host.Rank(), a, err)
 		})
-	}
-	if err != nil {
-		return nil, err
+		if err != nil {
+			return nil, unavailable(name, err)
+		}
 	}
 	return NewLocal(host, name, s, system, chosen), nil
 }
 
 // usable returns the addresses that can be listened on now, and tells without of each other one:
 // an IPv6 address that is still being checked for duplicates, for example. If none can be listened
-// on, the error says why the last one can not.
+// on, the error says why the last one can not. That UDP has no port left says nothing of an address.
 func usable(addrs []reach.Address, without func(reach.Address, error)) (good []reach.Address, last error) {
 	if !rawio.Supported {
 		return addrs, nil
 	}
 	for _, a := range addrs {
 		fd, err := rawio.Datagrams(netip.AddrPortFrom(Zoned(a), 0), 0, 0)
-		if err != nil {
+		switch {
+		case err == nil:
+			rawio.Close(fd)
+		case !errors.Is(err, syscall.EADDRINUSE):
 			last = fmt.Errorf("listening on %v: %w", a, err)
 			without(a, err)
 			continue
 		}
-		rawio.Close(fd)
 		good = append(good, a)
 	}
 	if len(good) > 0 {

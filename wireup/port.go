@@ -3,6 +3,7 @@ package wireup
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -12,6 +13,7 @@ type Ports struct {
 	First, Count int
 	prefix       string // of the parameters that say so
 	where        string // what they are, as the user wrote them
+	warn         func(error)
 }
 
 // portTrouble reports whether another port may be free: the error of binding is that this one is
@@ -27,7 +29,7 @@ const chosenAnew = 64
 // Bind finds a port that is free on all the addresses, and returns the sockets, or whatever open
 // makes, in the order of the addresses. Open returns the port that it has bound; for port 0 that
 // is the system's choice. Undo ends a socket whose port is not free on all. On names the
-// addresses, for errors.
+// addresses, for errors. Where the system is to choose and does not, the error is a [*btl.UnavailableError].
 func Bind[A, S any](p Ports, on string, addrs []A, open func(addr A, port uint16) (S, uint16, error), undo func(S)) ([]S, uint16, error) {
 	all := func(port uint16) ([]S, uint16, error) {
 		var made []S
@@ -50,14 +52,11 @@ func Bind[A, S any](p Ports, on string, addrs []A, open func(addr A, port uint16
 			if err == nil {
 				return made, port, nil
 			}
-			if port == 0 {
-				return nil, 0, err // at the very first address
-			}
-			if last = err; !portTrouble(err) {
-				break
+			if last = err; port == 0 || !portTrouble(err) { // 0: at the very first address
+				return nil, 0, p.refused(err)
 			}
 		}
-		return nil, 0, fmt.Errorf("no port is free on all of %s: %w", on, last)
+		return nil, 0, p.refused(fmt.Errorf("no port is free on all of %s: %w", on, last))
 	}
 	var last error
 	for port := p.First; port < p.First+p.Count; port++ {
@@ -68,6 +67,17 @@ func Bind[A, S any](p Ports, on string, addrs []A, open func(addr A, port uint16
 		last = err
 	}
 	return nil, 0, fmt.Errorf("%s is free on %s: %w (%s)", p.tried(), on, last, p.remedy(last))
+}
+
+// refused is the error where the system chooses no port. It is told too: ranks of other hosts, which see only that this
+// one has no such transport, may have no other.
+func (p Ports) refused(err error) error {
+	if p.warn == nil {
+		return err // the ports of no transport
+	}
+	err = unavailable(strings.TrimSuffix(strings.TrimPrefix(p.prefix, "btl_"), "_"), err)
+	p.warn(err)
+	return err
 }
 
 // tried names the ports that were tried, and the parameters that say so.

@@ -31,7 +31,7 @@ type Settings struct {
 }
 
 // readSettings reads the parameters of [AllParameters] that begin with the prefix. Warn is told of
-// networks that are not there, where that is no mistake.
+// networks that are not there, where that is no mistake, and of ports.
 func readSettings(v *param.Values, prefix string, warn func(error)) (*Settings, error) {
 	s := &Settings{
 		Prefix:           prefix,
@@ -45,6 +45,7 @@ func readSettings(v *param.Values, prefix string, warn func(error)) (*Settings, 
 		return nil, fmt.Errorf("%s: %w", v.Value(prefix+policy), err)
 	}
 	s.Ports, err = readPorts(v, prefix)
+	s.Ports.warn = warn
 	return s, err
 }
 

@@ -21,6 +21,14 @@ func ForbidNetlink(allThreads bool) error {
 		answer(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
 }
 
+// ForbidIP has the kernel know no sockets but those of Unix from now on, as systemd's RestrictAddressFamilies=AF_UNIX has.
+func ForbidIP() error {
+	return refuse(true,
+		load(callAt), unless(unix.SYS_SOCKET, 3),
+		load(domainAt), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.AF_UNIX, Jt: 1},
+		answer(unix.SECCOMP_RET_ERRNO|uint32(unix.EAFNOSUPPORT)))
+}
+
 // ForbidMemfd has the kernel refuse memfd_create to this process from now on, as kernels before 3.17 do.
 func ForbidMemfd() error {
 	return refuse(true, load(callAt), unless(unix.SYS_MEMFD_CREATE, 1), answer(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)))

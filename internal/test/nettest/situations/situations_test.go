@@ -255,15 +255,45 @@ func (s *situation) requireTraffic(t *testing.T, job nettest.Job) {
 	}
 }
 
-// noNetlinkVariable has a rank live without netlink.
-const noNetlinkVariable = "NETTEST_NO_NETLINK"
+const (
+	noNetlinkVariable = "NETTEST_NO_NETLINK" // has a rank live without netlink
+	noIPVariable      = "NETTEST_NO_IP"      // has a rank live without any sockets but those of Unix
+)
 
 // forbid takes from this process what its environment says.
 func forbid() error {
-	if os.Getenv(noNetlinkVariable) == "" {
-		return nil
+	switch {
+	case os.Getenv(noNetlinkVariable) != "":
+		return testnet.ForbidNetlink(true)
+	case os.Getenv(noIPVariable) != "":
+		return testnet.ForbidIP()
 	}
-	return testnet.ForbidNetlink(true)
+	return nil
+}
+
+// Where a sandbox allows no sockets of IP, or the system has no port left to choose, the ranks of a host have
+// their memory. Without that the error says what TCP lacks.
+func TestSituationNoTCP(t *testing.T) {
+	for name, c := range map[string]struct {
+		env, ports, why string
+	}{
+		"no sockets of IP": {env: noIPVariable + "=1", why: "RestrictAddressFamilies|could not open it"},
+		"no free port":     {env: "X=", ports: "40000 40000", why: "net.ipv4.ip_local_port_range|could not open it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, a, _ := nettest.Hosts(t)
+			if c.ports != "" {
+				a.Sysctl("net/ipv4/ip_local_port_range", c.ports)
+			}
+			near := []*testnet.Host{a, a}
+			run := nettest.Play("ring", near, c.env).Run(t)
+			require.NoError(t, run.Wait(), "%v", run)
+
+			run = nettest.Play("ring", near, c.env, "STRAND_BTL=tcp,self").Run(t)
+			require.Error(t, run.Wait())
+			require.Regexp(t, c.why, run.String(), "of the rank that lacks it, or of the other")
+		})
+	}
 }
 
 // Without netlink, which the standard library needs to list interfaces as well, those
