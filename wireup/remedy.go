@@ -41,7 +41,9 @@ func (c *Conn) remedy(err error) string {
 	case errors.Is(err, syscall.ETIMEDOUT) && port != 0:
 		return fmt.Sprintf("does a firewall between the hosts drop packets to port %d? allow a range with %s and %s, or choose another network with %s",
 			port, c.m.Prefix+portMin, c.m.Prefix+portRange, c.m.Prefix+include)
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Sprintf("the address to connect from is gone, or has no free port: %s, or choose networks with %s or %s", widen, c.m.Prefix+include, c.m.Prefix+exclude)
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return fmt.Sprintf("there is no way from this address to that one: choose networks with %s or %s", c.m.Prefix+include, c.m.Prefix+exclude)
 	case openfiles.Exhausted(err):
 		return openfiles.Remedy(err)
