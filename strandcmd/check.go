@@ -39,13 +39,14 @@ func checkSettings(settings []param.Setting, environ []string) error {
 // where --env replaces a variable that is set already.
 func lastOfEach(environ []string) []string {
 	var kept []string
-	for i, entry := range environ {
-		name, _, _ := strings.Cut(entry, "=")
-		again := func(later string) bool { return strings.HasPrefix(later, name+"=") }
-		if !slices.ContainsFunc(environ[i+1:], again) {
+	seen := make(map[string]bool, len(environ))
+	for _, entry := range slices.Backward(environ) {
+		if name, _, _ := strings.Cut(entry, "="); !seen[name] {
+			seen[name] = true
 			kept = append(kept, entry)
 		}
 	}
+	slices.Reverse(kept)
 	return kept
 }
 

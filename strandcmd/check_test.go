@@ -1,7 +1,9 @@
 package strandcmd
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,4 +86,17 @@ func TestRanksRefuseWhatTheyDoNotKnow(t *testing.T) {
 		assert.Error(t, err)
 		assert.Contains(t, string(out), says)
 	}
+}
+
+// Of a variable that is there twice the last entry counts. How long that takes grows as the environment does: where each entry
+// was held against each later one, ten thousand took a second.
+func TestLastOfEach(t *testing.T) {
+	assert.Equal(t, []string{"B=2", "A=3", "AB=4"}, lastOfEach([]string{"A=1", "B=2", "A=3", "AB=4"}))
+
+	long := make([]string, 1000)
+	for i := range long {
+		long[i] = fmt.Sprintf("%s%d=x", strings.Repeat("LONG_", 10), i)
+	}
+	assert.Equal(t, long, lastOfEach(slices.Clone(long)))
+	assert.Less(t, testing.AllocsPerRun(1, func() { lastOfEach(long) }), 10_000.0)
 }
