@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Job is what a launcher tells of itself.
@@ -49,11 +51,22 @@ type Answer struct {
 // Dirs returns the folders in which this user's jobs may be known, the best first: one below XDG_RUNTIME_DIR, which is
 // the user's own, and one in the folder for temporary files.
 func Dirs() []string {
-	dirs := []string{filepath.Join(os.TempDir(), fmt.Sprintf("strand-%d", os.Getuid()))}
+	dirs := []string{temporary(fmt.Sprintf("strand-%d", os.Getuid()))}
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		dirs = append([]string{filepath.Join(dir, "strand")}, dirs...)
 	}
 	return dirs
+}
+
+// temporary is a path in the folder for temporary files: in that of the system if what TMPDIR names is not there, is closed to
+// this user, or is too long.
+func temporary(name string) string {
+	dir := os.TempDir()
+	path := filepath.Join(dir, name)
+	if unix.Access(dir, unix.W_OK|unix.X_OK) != nil || len(path) > longestDir {
+		return filepath.Join("/tmp", name)
+	}
+	return path
 }
 
 // Dir returns the first of [Dirs] that a job can use, and makes it if need be. XDG_RUNTIME_DIR may name a folder that is not there,
@@ -73,7 +86,11 @@ const longestDir = 103 - len("/.strand_0123456789abcdef")
 
 // ready makes a folder if need be, and checks that it is private.
 func ready(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	err := os.Mkdir(dir, 0o700)
+	if err == nil {
+		err = os.Chmod(dir, 0o700) //nolint:gosec // a folder is entered; the umask may have closed it to its owner
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	return private(dir)
@@ -93,7 +110,11 @@ func Listen(dir, job string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err := os.Rename(early, path); err != nil {
+	err = os.Chmod(early, 0o600) // the umask may have closed it to its owner
+	if err == nil {
+		err = os.Rename(early, path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Close(), os.Remove(early))
 	}
 	sweep(dir)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -120,7 +121,7 @@ func TestDir(t *testing.T) {
 		t.Setenv("XDG_RUNTIME_DIR", unfit)
 		assert.Equal(t, temporary, filepath.Dir(Dir()), unfit)
 	}
-	t.Setenv("TMPDIR", "/nowhere")
+	require.NoError(t, os.Chmod(Dir(), 0o755), "as if others may look into it")
 	t.Setenv("XDG_RUNTIME_DIR", "/nowhere/user/7")
 	assert.Equal(t, "/nowhere/user/7/strand", Dir(), "the error is about the best")
 }
@@ -144,4 +145,32 @@ func TestJobsOfAllDirs(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	_, err = AllJobs()
 	assert.ErrorContains(t, err, "alone")
+}
+
+// A umask that takes from the owner as well takes nothing from the folder and the socket, which outlives that process.
+func TestUmaskOfTheOwner(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "jobs")
+	before := syscall.Umask(0o777)
+	l, err := Listen(dir, "a")
+	syscall.Umask(before)
+	require.NoError(t, err)
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "a"): 0o600} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, want, info.Mode().Perm(), path)
+	}
+	require.NoError(t, l.Close())
+}
+
+// Where TMPDIR names a folder that is not there, or whose path is too long for a socket, jobs are known in the system's.
+func TestNoFolderForTemporaryFiles(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", longestDir))
+	require.NoError(t, os.Mkdir(long, 0o700))
+	for _, dir := range []string{filepath.Join(t.TempDir(), "nowhere"), long} {
+		t.Setenv("TMPDIR", dir)
+		dirs := Dirs()
+		require.Len(t, dirs, 1)
+		assert.Equal(t, "/tmp", filepath.Dir(dirs[0]))
+	}
 }
