@@ -64,6 +64,8 @@ func Refusal(name string, err error) error {
 		return &ProgramError{name, "is a directory; name the program in it", notExecutable}
 	case statErr == nil && info.Mode().Perm()&0o111 == 0:
 		return &ProgramError{name, "is not executable; to make it so: chmod +x " + name, notExecutable}
+	case errors.Is(err, syscall.EACCES) && noexec(name):
+		return &ProgramError{name, "is in a file system that is mounted noexec; put it elsewhere", notExecutable}
 	}
 	if failed, is := errors.AsType[*fs.PathError](err); is && errors.Is(err, fs.ErrNotExist) {
 		if reason := missingStarter(failed.Path); reason != "" {
