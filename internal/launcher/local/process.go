@@ -148,11 +148,14 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 func (p *Process) Signal(s syscall.Signal) { p.group.Signal(s) }
 
 // Wait returns how the rank ended. By then it has killed what the rank left in its process
-// group. The error is always nil.
+// group. It is an error if that is not known, as where another part of this program waits for all children.
 func (p *Process) Wait() (syscall.WaitStatus, error) {
-	_ = p.group.Reap(p.cmd.Wait) // an error says what the status says
+	err := p.group.Reap(p.cmd.Wait)
 	p.life.cut()
-	status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if p.cmd.ProcessState == nil {
+		return 0, err
+	}
+	status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus) // the error says what the status says
 	return status, nil
 }
 
