@@ -399,7 +399,10 @@ func (h *host) attend(m *member) {
 		h.working.Go(func() { pass(m.streams[part], p.Output[i]) })
 	}
 	h.working.Go(func() {
-		status, _ := p.Wait()
+		status, err := p.Wait()
+		if err != nil {
+			status = unknownEnd
+		}
 		parting := time.NewTimer(partingTime)
 		defer parting.Stop()
 		select {
@@ -414,6 +417,9 @@ func (h *host) attend(m *member) {
 		}
 	})
 }
+
+// unknownEnd counts as a failure: an exit with 255, as a remote shell's.
+const unknownEnd syscall.WaitStatus = 255 << 8
 
 // sendTrace sends what the rank has recorded.
 func (m *member) sendTrace() {
