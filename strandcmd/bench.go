@@ -229,7 +229,7 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 	if err := bench.CheckRoom(cells, 1); err != nil {
 		return usageError{err}
 	}
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 	if err := bench.CheckRoom(cells, 1+len(r.against)); err != nil {
 		return usageError{err}
 	}
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,7 @@ func (r *benchPeersRun) interrupted(ctx context.Context, report *peers.Report, e
 
 // setups are how Strand and the others run over each transport.
 func (r *benchPeersRun) setups() (map[string]bench.Setup, error) {
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return nil, err
 	}

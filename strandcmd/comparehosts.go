@@ -79,7 +79,7 @@ func (f *compareFlags) realNetwork(ctx context.Context) (compare.Ground, error) 
 	there := f.hostStrand
 	if there == "" {
 		var err error
-		if there, err = os.Executable(); err != nil {
+		if there, err = executable(); err != nil {
 			return nil, fmt.Errorf("--host-strand: where this program is can not be found out: %w", err)
 		}
 	}

@@ -113,7 +113,7 @@ func (h *runHosts) places() ([]place, error) {
 func (h *runHosts) host(name string) (remote.Host, error) {
 	there, err := h.strand, error(nil)
 	if there == "" {
-		if there, err = os.Executable(); err != nil {
+		if there, err = executable(); err != nil {
 			return remote.Host{}, fmt.Errorf("--host-strand: where this program is can not be found out: %w", err)
 		}
 	}

@@ -2,7 +2,5 @@
 
 package strandcmd
 
-import "os"
-
 // self returns the path by which this program starts itself.
-func self() (string, error) { return os.Executable() }
+func self() (string, error) { return executable() }
