@@ -14,7 +14,9 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/internal/lab/netspace"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/testnet"
 )
 
 // inNamespace calls f on a thread in a network namespace of its own, which ends
@@ -349,4 +351,17 @@ func BenchmarkKernelLookup(b *testing.B) {
 		}
 	}
 	b.Fatal("no IPv4 address")
+}
+
+// Where nobody may ask for interfaces that is an error. It looked as if none were up, since /proc tells the addresses of IPv6.
+func TestSystemThatMayNotBeAskedFor(t *testing.T) {
+	var err error
+	require.NoError(t, netspace.OnThread(func() error {
+		if err := testnet.ForbidInterfaces(false); err != nil {
+			return err
+		}
+		_, err = readSystem()
+		return nil
+	}))
+	require.ErrorIs(t, err, unix.EPERM)
 }

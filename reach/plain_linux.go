@@ -25,15 +25,15 @@ func readPlain() (Side, error) {
 	defer unix.Close(fd)
 	found, err4 := plain4(fd)
 	more, err6 := plain6()
-	if err4 != nil && err6 != nil {
-		return Side{}, errors.Join(err4, err6)
-	}
 	speeds := speedometer{fd}
 	var side Side
 	for _, p := range append(found, more...) {
 		if common, up := plainInterface(fd, p.name, speeds); up {
 			side.add(common, []netip.Prefix{p.prefix})
 		}
+	}
+	if len(side.Addresses) == 0 && err4 != nil { // that may be why: interfaces are asked for in the same way as IPv4's addresses
+		return Side{}, errors.Join(err4, err6)
 	}
 	slices.SortStableFunc(side.Addresses, func(a, b Address) int { return a.Index - b.Index })
 	return side, nil

@@ -21,6 +21,15 @@ func ForbidNetlink(allThreads bool) error {
 		answer(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
 }
 
+// ForbidInterfaces forbids netlink, and the older way to ask for interfaces, ioctl, as [ForbidNetlink] does.
+func ForbidInterfaces(allThreads bool) error {
+	forbidden := answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
+	if err := refuse(allThreads, load(callAt), unless(unix.SYS_IOCTL, 1), forbidden); err != nil {
+		return err
+	}
+	return ForbidNetlink(allThreads)
+}
+
 // ForbidIP has the kernel know no sockets but those of Unix from now on, as systemd's RestrictAddressFamilies=AF_UNIX has.
 func ForbidIP() error {
 	return refuse(true,
