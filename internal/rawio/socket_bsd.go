@@ -3,6 +3,7 @@
 package rawio
 
 import (
+	"net"
 	"net/netip"
 	"os"
 	"syscall"
@@ -72,3 +73,12 @@ func SetUnsent(int, int) error {
 func Unacknowledged(int) int { return -1 }
 
 func shareLocalPort(int) {}
+
+// interfaceNumber returns the kernel's number of an interface, 0 if there is none of that name.
+func interfaceNumber(name string) uint32 {
+	nic, err := net.InterfaceByName(name)
+	if err != nil {
+		return 0
+	}
+	return uint32(nic.Index)
+}

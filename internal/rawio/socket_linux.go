@@ -76,3 +76,21 @@ func shareLocalPort(fd int) {
 	// Without the option (Linux before 4.2) ports only run out sooner.
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
 }
+
+// interfaceNumber returns the kernel's number of an interface, 0 if there is none of that name. [net.InterfaceByName] needs netlink,
+// which some sandboxes refuse.
+func interfaceNumber(name string) uint32 {
+	request, err := unix.NewIfreq(name)
+	if err != nil {
+		return 0
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) // any family will do
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	if unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, request) != nil {
+		return 0
+	}
+	return request.Uint32()
+}

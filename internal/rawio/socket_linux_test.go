@@ -1,12 +1,17 @@
 package rawio
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/test/testnet"
 )
 
 // Binding to a source takes no port: that is left to connect, which can share
@@ -45,4 +50,20 @@ func TestTimeoutsAreSet(t *testing.T) {
 	require.Equal(t, 3, get(unix.IPPROTO_TCP, unix.TCP_KEEPCNT))
 	require.NoError(t, SetUserTimeout(x.FD(), 1500*time.Millisecond))
 	require.Equal(t, 1500, get(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT))
+}
+
+// A zone has its number where netlink is forbidden, too: link-local addresses could not be bound there.
+func TestZoneWithoutNetlink(t *testing.T) {
+	all, err := net.Interfaces()
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	require.NoError(t, netspace.OnThread(func() error {
+		err := testnet.ForbidNetlink(false)
+		for _, nic := range all {
+			assert.Equal(t, uint32(nic.Index), zoneID(nic.Name))
+		}
+		assert.Zero(t, zoneID("nosuch0"))
+		assert.Zero(t, zoneID("a name that no interface can have"))
+		return err
+	}))
 }

@@ -3,7 +3,6 @@
 package rawio
 
 import (
-	"net"
 	"net/netip"
 	"os"
 	"strconv"
@@ -187,11 +186,7 @@ func zoneID(zone string) uint32 {
 	if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
 		return uint32(n)
 	}
-	nic, err := net.InterfaceByName(zone)
-	if err != nil {
-		return 0
-	}
-	return uint32(nic.Index)
+	return interfaceNumber(zone)
 }
 
 func sockaddrOf(a netip.AddrPort) unix.Sockaddr {
