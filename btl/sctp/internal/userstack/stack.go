@@ -17,6 +17,7 @@ import (
 	"github.com/strandmp/strand/internal/sctp"
 	"github.com/strandmp/strand/internal/sctp/chunk"
 	"github.com/strandmp/strand/internal/sctp/stream"
+	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -151,6 +152,7 @@ var _ datagram.Owner = (*socket)(nil)
 // joined (UDP_SEGMENT): a kernel that has the joined one in hand, since it is on this machine, takes it for one
 // packet of SCTP's, and breaks down (seen with Linux 6.1).
 func (s *Stack) listen() error {
+	interfaces := nics()
 	open := func(a netip.Addr, port uint16) (*socket, uint16, error) {
 		so, err := datagram.Open(netip.AddrPortFrom(a, port), s.cfg.SendBuffer, s.cfg.ReceiveBuffer)
 		if err != nil {
@@ -159,8 +161,8 @@ func (s *Stack) listen() error {
 		if s.cfg.EncapPort != 0 {
 			so.Packets.Way = min(so.Packets.Way, rawio.ManyCalls)
 		}
-		nic, network := interfaceOf(a)
-		return &socket{Socket: so, s: s, address: a, nic: nic, network: network, sends: so.SendBatch}, so.Local.Port(), nil
+		nic := interfaces[a.WithZone("")]
+		return &socket{Socket: so, s: s, address: a, nic: nic.longest(a), network: nic.network, sends: so.SendBatch}, so.Local.Port(), nil
 	}
 	sockets, _, err := wireup.Bind(s.cfg.Ports, fmt.Sprint(s.cfg.Local), s.cfg.Local, open, func(so *socket) { so.Close() })
 	if err != nil {
@@ -179,26 +181,41 @@ func (s *Stack) listen() error {
 	return nil
 }
 
-// interfaceOf is the longest packet of SCTP that the interface of an address takes in UDP, and the network that it
-// is in.
-func interfaceOf(a netip.Addr) (longest int, network netip.Prefix) {
-	const udp, ip4, ip6 = 8, 20, 40
-	headers := udp + ip4
-	if a.Is6() {
-		headers = udp + ip6
+// A nic is the interface of an address.
+type nic struct {
+	mtu     int // 0: not known
+	network netip.Prefix
+}
+
+// nics returns the interfaces of this host's addresses. They are asked for once: with each answer the kernel lists all, which on a host
+// of containers are hundreds.
+func nics() map[netip.Addr]nic {
+	mtus := make(map[int]int)
+	all, _ := net.Interfaces()
+	for _, i := range all {
+		mtus[i.Index] = i.MTU
 	}
-	nics, _ := net.Interfaces()
-	for _, nic := range nics {
-		addrs, _ := nic.Addrs()
-		for _, at := range addrs {
-			if p, ok := at.(*net.IPNet); ok && p.IP.Equal(a.WithZone("").AsSlice()) {
-				bits, _ := p.Mask.Size()
-				network, _ = a.WithZone("").Prefix(bits)
-				return min(nic.MTU-headers, longestPacket), network
-			}
+	found := make(map[netip.Addr]nic)
+	system, _ := reach.System()
+	for _, a := range system.Addresses {
+		if _, is := found[a.Addr()]; !is {
+			found[a.Addr()] = nic{mtus[a.Index], a.Prefix.Masked()}
 		}
 	}
-	return longestPacket, netip.Prefix{}
+	return found
+}
+
+// longest is the longest packet of SCTP that the interface takes in UDP.
+func (n nic) longest(from netip.Addr) int {
+	const udp, ip4, ip6 = 8, 20, 40
+	headers := udp + ip4
+	if from.Is6() {
+		headers = udp + ip6
+	}
+	if n.mtu == 0 {
+		return longestPacket
+	}
+	return min(n.mtu-headers, longestPacket)
 }
 
 // checkBuffers tells of a size that was asked for and that the system has not given.

@@ -1,0 +1,66 @@
+package userstack
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl/sctp/internal/stack"
+	"github.com/strandmp/strand/btltest"
+	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/test/need"
+)
+
+// What is known of interfaces is asked for once, and not for each address: with 200 of them on a host of containers a rank took
+// seconds to begin. What grows with the square is seen by what is allocated for it.
+func TestManyAddresses(t *testing.T) {
+	need.Root(t)
+	const many = 60
+	grown := func(n int) (mallocs uint64) {
+		require.NoError(t, netspace.OnThread(func() error {
+			if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+				return err
+			}
+			addresses, err := loopbacks(n)
+			if err != nil {
+				return err
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			s, err := Open(stack.Config{Loop: new(btltest.Loop), Local: addresses, Warn: func(netip.AddrPort, error) {}})
+			runtime.ReadMemStats(&after)
+			if err != nil {
+				return err
+			}
+			so := s.sockets[n-1]
+			assert.Equal(t, netip.PrefixFrom(addresses[n-1], 32), so.network)
+			mallocs = after.Mallocs - before.Mallocs
+			return s.Close()
+		}))
+		return mallocs
+	}
+	few := grown(many)
+	t.Logf("%d addresses: %d, %d addresses: %d", many, few, 3*many, grown(3*many))
+	assert.Less(t, grown(3*many), 5*few)
+}
+
+// loopbacks gives the loopback device of the thread's network so many addresses.
+func loopbacks(n int) (all []netip.Addr, err error) {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		ip := netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})
+		err = errors.Join(err, netlink.AddrAdd(lo, &netlink.Addr{IPNet: &net.IPNet{IP: ip.AsSlice(), Mask: net.CIDRMask(32, 32)}}))
+		all = append(all, ip)
+	}
+	return all, errors.Join(err, netlink.LinkSetUp(lo))
+}
