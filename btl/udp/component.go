@@ -115,9 +115,9 @@ func (m *module) check(own []byte) error {
 
 // listen opens a socket for each address, and publishes them.
 func (m *module) listen() error {
-	chosen := m.Local.Interfaces
+	chosen, longest := m.Local.Interfaces, mtus()
 	sockets, port, err := wireup.Bind(m.Local.Settings.Ports, wireup.Describe(chosen), chosen,
-		func(a reach.Address, port uint16) (*socket, uint16, error) { return m.openSocket(a, port) }, func(so *socket) { so.Close() })
+		func(a reach.Address, port uint16) (*socket, uint16, error) { return m.openSocket(a, port, longest) }, func(so *socket) { so.Close() })
 	if err != nil {
 		return err
 	}

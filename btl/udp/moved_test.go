@@ -57,7 +57,7 @@ func TestThePeerMoves(t *testing.T) {
 func TestAnAddressThatDoesNotAnswer(t *testing.T) {
 	p := connected(t)
 	l, theirs := p.ends[1].link, p.ends[1].link.remote
-	victim, _, err := p.ends[0].m.openSocket(p.ends[0].link.so.at, 0)
+	victim, _, err := p.ends[0].m.openSocket(p.ends[0].link.so.at, 0, mtus())
 	require.NoError(t, err)
 	t.Cleanup(victim.Close)
 	came := 0

@@ -88,8 +88,19 @@ const (
 	headers6 = 40 + 8
 )
 
-// longest is the longest packet that an interface carries.
-func (c *config) longest(a reach.Address) int {
+// mtus returns the longest packets of IP that the interfaces carry, by their indices. They are asked for once: with each answer the
+// kernel lists all, which on a host of containers are hundreds.
+func mtus() map[int]int {
+	found := make(map[int]int)
+	all, _ := net.Interfaces() // what is not known is found out by packets
+	for _, nic := range all {
+		found[nic.Index] = nic.MTU
+	}
+	return found
+}
+
+// longest is the longest packet that the interface of an address carries.
+func (c *config) longest(a reach.Address, mtus map[int]int) int {
 	limit := rawio.MaxSegmentsBytes
 	if c.packet != 0 {
 		limit = max(c.packet, leastPacket)
@@ -98,8 +109,8 @@ func (c *config) longest(a reach.Address) int {
 	if a.Addr().Is6() {
 		headers = headers6
 	}
-	if nic, err := net.InterfaceByIndex(a.Index); err == nil {
-		limit = min(limit, nic.MTU-headers)
+	if mtu, known := mtus[a.Index]; known {
+		limit = min(limit, mtu-headers)
 	}
 	return max(limit, leastPacket)
 }

@@ -22,12 +22,12 @@ type socket struct {
 
 var _ datagram.Owner = (*socket)(nil)
 
-func (m *module) openSocket(a reach.Address, port uint16) (*socket, uint16, error) {
+func (m *module) openSocket(a reach.Address, port uint16, mtus map[int]int) (*socket, uint16, error) {
 	so, err := datagram.Open(netip.AddrPortFrom(wireup.Zoned(a), port), m.cfg.sndbuf, m.cfg.rcvbuf)
 	if err != nil {
 		return nil, 0, err
 	}
-	return &socket{Socket: so, m: m, at: a, longest: m.cfg.longest(a)}, so.Local.Port(), nil
+	return &socket{Socket: so, m: m, at: a, longest: m.cfg.longest(a, mtus)}, so.Local.Port(), nil
 }
 
 // sendBatch sends what Packets holds.
