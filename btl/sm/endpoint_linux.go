@@ -8,6 +8,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/borrowing"
+	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -69,7 +70,10 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) err
 	}
 	if err != nil {
 		unix.Close(fd)
-		if remedy := remedyOf(err); remedy != "" {
+		switch remedy := remedyOf(err); {
+		case openfiles.Exhausted(err):
+			err = fmt.Errorf("no shared memory: %w", err) // wireup says what to do
+		case remedy != "":
 			err = fmt.Errorf("no shared memory: %w (%s)", err, remedy)
 		}
 	}

@@ -154,6 +154,7 @@ func TestSituationsWithoutMemory(t *testing.T) {
 					requireTCP(t, r.Lines(rank))
 				}
 				assert.Contains(t, r.String(), tc.says)
+				assert.NotContains(t, r.String(), tc.says+") (", "it is said once")
 			})
 		}
 	}
