@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/openfiles"
@@ -33,6 +34,9 @@ func Lacking(err error, files int) (explained error, is bool) {
 		return fmt.Errorf("%w; the ranks of this host need about %d", openfiles.Explain(err), files), true
 	case errors.Is(err, syscall.EAGAIN):
 		return fmt.Errorf("%w (the limit of processes and threads of this user is reached: raise it with ulimit -u, or of this container)", err), true
+	case errors.Is(err, syscall.EFBIG):
+		return fmt.Errorf("%w (memory counts as a file, and none may be so large: raise the limit with ulimit -f)", err), true
 	}
-	return err, false
+	failed, is := errors.AsType[*fs.PathError](err)
+	return err, !is || failed.Op != "fork/exec" // what is needed before there is a process
 }
