@@ -26,13 +26,14 @@ func TestNoPortIsChosen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tries, undone := 0, 0
 			var told error
-			open := func(at error, _ uint16) (struct{}, uint16, error) {
-				if at == c.first {
+			gives := []error{c.first, c.second}
+			open := func(at int, _ uint16) (struct{}, uint16, error) {
+				if at == 0 {
 					tries++
 				}
-				return struct{}{}, 40_000, at
+				return struct{}{}, 40_000, gives[at]
 			}
-			_, _, err := Bind(Ports{prefix: "btl_tcp_", warn: func(err error) { told = err }}, "lo", []error{c.first, c.second}, open, func(struct{}) { undone++ })
+			_, _, err := Bind(Ports{prefix: "btl_tcp_", warn: func(err error) { told = err }}, "lo", []int{0, 1}, open, func(struct{}) { undone++ })
 			var unavailable *btl.UnavailableError
 			require.ErrorAs(t, err, &unavailable)
 			require.Equal(t, err, told)
