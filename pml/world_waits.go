@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"unsafe"
@@ -12,7 +13,7 @@ import (
 // Waits describes what operations and calls wait for. It is for who asks why the job does not
 // go on. It looks through all operations, and has all goroutines stand still for a moment.
 func (p *PML) Waits() *whowaits.Report {
-	w := waits{comms: make(map[uint64]int)}
+	w := waits{comms: make(map[uint64]int), first: make(map[line]bool), last: make(map[line]whowaits.Message)}
 	w.calls = whowaits.Calls(whowaits.Stacks(), uintptr(unsafe.Pointer(p.engine)))
 	w.used = make([]bool, len(w.calls))
 	p.engine.Lock()
@@ -20,6 +21,12 @@ func (p *PML) Waits() *whowaits.Report {
 	for _, c := range p.contexts {
 		w.describe(c)
 	}
+	for in := p.taken; in != nil; in = in.next {
+		m := in.reported(in.context)
+		m.Taken = true
+		w.message(m)
+	}
+	w.lastMessages()
 	p.eachOperation(w.add)
 	for _, a := range p.probing {
 		w.wait(whowaits.Wait{
@@ -39,6 +46,16 @@ type waits struct {
 	comms map[uint64]int  // where they are in the report
 	calls []whowaits.Call
 	used  []bool // the operations of these are known
+
+	first map[line]bool             // a message is told of
+	last  map[line]whowaits.Message // of those for which there is no room
+}
+
+// A line is the messages of a sender in a context.
+type line struct {
+	from       int
+	comm       uint64
+	collective bool
 }
 
 // wait adds a wait. Those of calls have their place before all others, since they say why the rank does not go on.
@@ -61,10 +78,45 @@ func (w *waits) fillUp() {
 	w.Omitted += len(w.begun) - n
 }
 
-// describe adds a context, and what waits there for a receive. The id of a context is twice
-// that of its communicator, or one more where it is for collective calls.
+// message adds a message without a receive. Of each sender the first one is told of in any case, and the last one: mostly that is what
+// the sender waits for.
+func (w *waits) message(m whowaits.Message) {
+	l := line{m.From, m.Comm, m.Collective}
+	if w.first[l] && len(w.Unexpected) >= whowaits.Most {
+		w.last[l] = m
+		w.Omitted++
+		return
+	}
+	w.first[l] = true
+	w.Unexpected = append(w.Unexpected, m)
+}
+
+// lastMessages adds the last message of each sender of which not all are told.
+func (w *waits) lastMessages() {
+	inOrder := func(a, b line) int { return cmp.Or(cmp.Compare(a.comm, b.comm), cmp.Compare(a.from, b.from)) }
+	for _, l := range slices.SortedFunc(maps.Keys(w.last), inOrder) {
+		w.Unexpected = append(w.Unexpected, w.last[l])
+		w.Omitted--
+	}
+}
+
+// reported is what a report tells of a message. The id of a context is twice that of its communicator, or one more where it is
+// for collective calls.
+func (in *inbound) reported(c *Context) whowaits.Message {
+	return whowaits.Message{Comm: c.id / 2, Collective: c.id%2 > 0, From: int(in.Source), Tag: int(in.Tag), Seq: in.Seq, Bytes: in.total}
+}
+
+// describe adds a context, and what waits there for a receive. Messages may come before their communicator is made here.
 func (w *waits) describe(c *Context) {
-	if c.group == nil || c.freed || c.id == noticeContext {
+	if c.freed || c.id == noticeContext {
+		return
+	}
+	c.match.EachWaiting(func(m *match.Message) {
+		a := m.Owner.(*inbound).reported(c)
+		a.Unmade = c.group == nil
+		w.message(a)
+	})
+	if c.group == nil {
 		return
 	}
 	id, collective := c.id/2, c.id%2 > 0
@@ -86,23 +138,6 @@ func (w *waits) describe(c *Context) {
 	}
 	for _, p := range pairs {
 		comm.Pairs = append(comm.Pairs, p)
-	}
-	last := make(map[int32]whowaits.Message) // by source: of those for which there is no room
-	c.match.EachWaiting(func(m *match.Message) {
-		a := whowaits.Message{
-			Comm: id, Collective: collective, From: int(m.Source), Tag: int(m.Tag), Seq: m.Seq, Bytes: m.Owner.(*inbound).total,
-		}
-		if len(w.Unexpected) < whowaits.Most {
-			w.Unexpected = append(w.Unexpected, a)
-			return
-		}
-		last[m.Source] = a
-		w.Omitted++
-	})
-	// The last one of a sender is told of in any case: it may be what that sender waits for.
-	for _, source := range slices.Sorted(maps.Keys(last)) {
-		w.Unexpected = append(w.Unexpected, last[source])
-		w.Omitted--
 	}
 }
 

@@ -27,7 +27,7 @@ func (j *judge) findMisfits() {
 		for i := range all {
 			m := &all[i]
 			switch {
-			case m.Collective || !j.seen[rank][m.name()] || w.Peer != Any && w.Peer != m.From:
+			case m.Collective || m.Taken || !j.seen[rank][m.name()] || w.Peer != Any && w.Peer != m.From:
 			case m.Comm == w.Comm && m.Tag != w.Tag:
 				tag = first(tag, m)
 			case m.Comm != w.Comm && (w.Tag == Any || m.Tag == w.Tag):
@@ -206,7 +206,11 @@ func (j *judge) cycle(ranks []int) {
 	var parts []string
 	for _, rank := range ranks {
 		w := j.named(rank)
-		parts = append(parts, fmt.Sprintf("rank %d waits for rank %d (%s)", rank, w.Peer, describe(w)))
+		whom := fmt.Sprintf("rank %d", w.Peer)
+		if w.Peer == rank {
+			whom = "itself"
+		}
+		parts = append(parts, fmt.Sprintf("rank %d waits for %s (%s)", rank, whom, describe(w)))
 	}
 	j.find("cycle", "a cycle of waits: "+strings.Join(parts, "; ")+".", ranks...)
 }

@@ -35,7 +35,7 @@ type Report struct {
 }
 
 // Most is how many waits, and how many messages, a rank reports: first waits of calls, and of the messages
-// that are beyond it the last one of each sender.
+// that are beyond it the first and the last one of each sender.
 const Most = 1000
 
 // A Wait is an operation that is not complete.
@@ -64,6 +64,8 @@ type Message struct {
 	Tag        int    `json:"tag"`
 	Seq        uint32 `json:"seq"` // its place among those of its sender in the communicator
 	Bytes      uint64 `json:"bytes"`
+	Unmade     bool   `json:"unmade,omitempty"` // the communicator is not made in this rank, or not yet
+	Taken      bool   `json:"taken,omitempty"`  // a matched probe has it, so that no other receive gets it
 }
 
 // A Comm is a communicator.

@@ -75,7 +75,15 @@ func writeRank(b *strings.Builder, r *Rank) {
 		if m.Collective {
 			tag = collectiveTag(m.Tag)
 		}
-		line("has no receive for a message from rank %d, %s, %d bytes%s", m.From, tag, m.Bytes, inComm(m.Comm))
+		about := fmt.Sprintf("from rank %d, %s, %d bytes%s", m.From, tag, m.Bytes, inComm(m.Comm))
+		switch {
+		case m.Taken:
+			line("has not received a message that a matched probe has taken: %s", about)
+		case m.Unmade:
+			line("has no receive for a message %s, which it has not made", about)
+		default:
+			line("has no receive for a message %s", about)
+		}
 	}
 	if rest > 0 {
 		line("and %d more", rest)
