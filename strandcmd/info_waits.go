@@ -15,6 +15,7 @@ type waitsAnswer struct {
 	live.Job
 	Ranks    []whowaits.Rank    `json:"rank_waits"`
 	Findings []whowaits.Finding `json:"findings"`
+	Awaited  []int              `json:"awaited,omitempty"` // ranks that others wait for, and that may go on
 }
 
 // showWaits asks the jobs of this user twice, and shows what their ranks wait for.
@@ -33,7 +34,9 @@ func (r *infoRun) showWaits(out io.Writer, name string) error {
 		w := waitsAnswer{Job: a.Job, Ranks: live.Waits(a.Ranks), Findings: []whowaits.Finding{}}
 		for _, b := range before {
 			if b.Name == a.Name {
-				w.Findings = append(w.Findings, whowaits.Judge(live.Waits(b.Ranks), w.Ranks)...)
+				then := live.Waits(b.Ranks)
+				w.Findings = append(w.Findings, whowaits.Judge(then, w.Ranks)...)
+				w.Awaited = whowaits.Awaited(then, w.Ranks)
 			}
 		}
 		answers = append(answers, w)
@@ -50,7 +53,7 @@ func (r *infoRun) showWaits(out io.Writer, name string) error {
 			b.WriteByte('\n')
 		}
 		writeJob(&b, a.Job, time.Now())
-		whowaits.Write(&b, a.Ranks, a.Findings)
+		whowaits.Write(&b, a.Ranks, a.Findings, a.Awaited)
 	}
 	_, werr := io.WriteString(out, b.String())
 	return errors.Join(werr, err)

@@ -69,8 +69,11 @@ func (j *judge) findCollectives() {
 // inCall reports whether a goroutine is in a collective call that has a number, as agreements have none.
 func (c *Comm) inCall() bool { return c.In != "" && c.In != "Agree" && c.In != "Shrink" }
 
-// compare compares a rank's collective call with those of the others.
+// compare compares a rank's collective call with those of the others. The lowest rank in a call speaks for all that are in it.
 func (j *judge) compare(rank int, c *Comm) {
+	if j.blamed(rank, c) {
+		return
+	}
 	var missing []int
 	c.Members.All(func(other int) {
 		theirs := j.comm(other, c.ID)
@@ -78,12 +81,13 @@ func (j *judge) compare(rank int, c *Comm) {
 		case other == rank || !j.exists(other) || j.free[other] || theirs == nil: // nobody knows what one that has ended had called
 		case theirs.Number < c.Number:
 			missing = append(missing, other)
-		case theirs.Number == c.Number && theirs.inCall() && theirs.In != c.In && rank < other:
-			j.find("collective", fmt.Sprintf("collective calls do not fit: rank %d is in %s (%s), rank %d in %s (%s), each as call %d of %s: all ranks make the same calls in the same order.",
-				rank, c.In, j.where(rank), other, theirs.In, j.where(other), c.Number, NameComm(c.ID)), rank, other)
+		case theirs.Number == c.Number && theirs.inCall() && theirs.In != c.In && rank < other && !j.blamed(other, theirs):
+			ours, others := j.together(rank, c), j.together(other, theirs)
+			j.find("collective", fmt.Sprintf("collective calls do not fit: %s in %s (%s), %s in %s (%s), each as call %d of %s: all ranks make the same calls in the same order.",
+				ranksAre(ours), c.In, j.where(rank), ranksAre(others), theirs.In, j.where(other), c.Number, NameComm(c.ID)), append(ours, others...)...)
 		}
 	})
-	if len(missing) == 0 || j.blamed(rank, c) {
+	if len(missing) == 0 {
 		return
 	}
 	j.find("collective", fmt.Sprintf("rank %d is in %s, call %d of %s (%s), which %s not called: %s.",
@@ -122,9 +126,20 @@ func (j *judge) findAgreements() {
 // mostNamed is how many ranks a finding tells of.
 const mostNamed = 4
 
-func ranksHave(ranks []int) string {
+func ranksHave(ranks []int) string { return named(ranks) + number(ranks, " has", " have") }
+func ranksAre(ranks []int) string  { return named(ranks) + number(ranks, " is", " are") }
+
+func number(ranks []int, one, more string) string {
 	if len(ranks) == 1 {
-		return fmt.Sprintf("rank %d has", ranks[0])
+		return one
+	}
+	return more
+}
+
+// named names ranks, the first of many.
+func named(ranks []int) string {
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
 	}
 	var names []string
 	for _, r := range ranks[:min(len(ranks), mostNamed)] {
@@ -134,18 +149,33 @@ func ranksHave(ranks []int) string {
 	if more := len(ranks) - mostNamed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text + " have"
+	return text
 }
 
-// blamed reports whether a lower rank in the same call was told of already.
+// blamed reports whether a lower rank in the same call speaks for this one.
 func (j *judge) blamed(rank int, c *Comm) bool {
 	for other := range rank {
-		theirs := j.comm(other, c.ID)
-		if theirs != nil && j.stuck(other) && theirs.In == c.In && theirs.Number == c.Number {
+		if j.with(other, c) {
 			return true
 		}
 	}
 	return false
+}
+
+// with reports whether a rank is in a call of a communicator, and can not go on.
+func (j *judge) with(rank int, c *Comm) bool {
+	theirs := j.comm(rank, c.ID)
+	return theirs != nil && j.stuck(rank) && theirs.In == c.In && theirs.Number == c.Number
+}
+
+// together are the ranks in a call that can not go on, from the lowest one on.
+func (j *judge) together(lowest int, c *Comm) (all []int) {
+	for rank := lowest; rank < len(j.ranks); rank++ {
+		if j.with(rank, c) {
+			all = append(all, rank)
+		}
+	}
+	return all
 }
 
 // inAnother returns the communicator of which a rank is in a collective call, unless that is the

@@ -37,6 +37,31 @@ func Judge(then, now []Rank) []Finding {
 	return j.findings
 }
 
+// Awaited are the ranks that others wait for and that may go on by themselves, by the same reports: they do not answer, or are in
+// no call that waits. Where no deadlock is found they are what there is to look at.
+func Awaited(then, now []Rank) (awaited []int) {
+	j := newJudge(then, now)
+	may := func(rank int) bool { return j.exists(rank) && !j.ranks[rank].Ended && !j.waiting(rank) }
+	told := make([]bool, len(now))
+	for rank := range now {
+		for _, w := range j.waits[rank] {
+			if w.State == Unmatched {
+				j.helpers(rank, w, func(other int) {
+					if may(other) {
+						told[other] = true
+					}
+				})
+			}
+		}
+	}
+	for rank := range told {
+		if told[rank] {
+			awaited = append(awaited, rank)
+		}
+	}
+	return awaited
+}
+
 // judge is what is known of a job.
 type judge struct {
 	ranks    []Rank

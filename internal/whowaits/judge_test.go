@@ -90,7 +90,7 @@ func TestJudge(t *testing.T) {
 	} {
 		assert.Equal(t, c.kinds, kindsOf(Judge(c.ranks, c.ranks)), name)
 		var b strings.Builder
-		Write(&b, c.ranks, Judge(c.ranks, c.ranks))
+		Write(&b, c.ranks, Judge(c.ranks, c.ranks), Awaited(c.ranks, c.ranks))
 		assert.NotEmpty(t, b.String())
 	}
 }
@@ -126,6 +126,82 @@ func TestJudgeIsAboutOneMoment(t *testing.T) {
 	assert.Empty(t, Judge([]Rank{a, rank(2)}, []Rank{a, b}))
 	assert.Empty(t, Judge(nil, []Rank{a, b}))
 	assert.Len(t, Judge([]Rank{a, b}, []Rank{a, b}), 1)
+}
+
+// However many ranks make another call, that is told once.
+func TestManyCallsThatDiffer(t *testing.T) {
+	const n = 64
+	ranks := make([]Rank, n)
+	for i := range ranks {
+		ranks[i] = in(rank(n, from((i+1)%n, 0)), []string{"Barrier", "Bcast"}[i%2], 3)
+	}
+	found := Judge(ranks, ranks)
+	assert.Equal(t, "collective cycle", kindsOf(found))
+	assert.Contains(t, found[0].Text, "ranks 0, 2, 4, 6 and 28 more are in Barrier (where is not known), ranks 1, 3, 5, 7 and 28 more are in Bcast (")
+	assert.Len(t, found[0].Ranks, n)
+}
+
+// Of findings that are alike the text shows a few.
+func TestManyFindings(t *testing.T) {
+	ranks := make([]Rank, 64)
+	for i := range ranks {
+		ranks[i] = rank(64, from(Any, 0))
+	}
+	var b strings.Builder
+	WriteFindings(&b, Judge(ranks, ranks))
+	assert.Equal(t, alike, strings.Count(b.String(), "nothing is coming for rank"))
+	assert.Contains(t, b.String(), "and 56 more findings of that kind (nobody)")
+}
+
+// Where no deadlock is found, it is said for whom others wait.
+func TestAwaited(t *testing.T) {
+	silent := Rank{Rank: 2, Silent: "is stopped"}
+	leaves := rank(4)
+	leaves.Report.Calls = []Call{{Name: "World.Close in Run", At: "main.go:16 (main.main)"}}
+	moves := Wait{Kind: Receive, Peer: 3, State: Moving}
+	for name, c := range map[string]struct {
+		ranks   []Rank
+		awaited []int
+		text    string
+	}{
+		"one computes":         {[]Rank{rank(4, from(1, 0)), rank(4, from(3, 0)), rank(4), rank(4)}, []int{3}, "Others wait for rank 3, which is in no call that waits:"},
+		"two do":               {[]Rank{rank(4, from(2, 0)), rank(4, from(3, 0)), rank(4), rank(4)}, []int{2, 3}, "Others wait for ranks 2, 3, which are in no call that waits:"},
+		"one is silent":        {[]Rank{rank(4, from(1, 0)), rank(4, from(2, 0)), silent, rank(4)}, []int{2}, "Others wait for rank 2, which is stopped."},
+		"any of two":           {[]Rank{rank(4, from(Any, 0)), rank(4, from(0, 0)), silent, rank(4)}, []int{2, 3}, "Others wait for rank 2, which is stopped."},
+		"one leaves":           {[]Rank{rank(4, from(3, 0)), rank(4), rank(4), leaves}, []int{3}, "Others wait for rank 3, which waits in World.Close in Run at main.go:16 (main.main)."},
+		"an older version":     {[]Rank{rank(2, from(1, 0)), {Rank: 1}}, []int{1}, "Others wait for rank 1, which says nothing of what it waits for"},
+		"a message moves":      {[]Rank{rank(4, moves), rank(4), rank(4), rank(4)}, nil, ""},
+		"who has ended":        {[]Rank{rank(2, from(1, 0)), {Rank: 1, Ended: true}}, nil, ""},
+		"nobody waits":         {[]Rank{rank(2), rank(2)}, nil, ""},
+		"a rank that is none":  {[]Rank{rank(2, from(7, 0)), rank(2)}, nil, ""},
+		"all wait for another": {[]Rank{rank(2, from(1, 0)), rank(2, from(0, 0))}, nil, ""},
+	} {
+		assert.Equal(t, c.awaited, Awaited(c.ranks, c.ranks), name)
+		var b strings.Builder
+		WriteAwaited(&b, c.ranks, c.awaited)
+		if c.text == "" {
+			assert.Empty(t, b.String(), name)
+		}
+		assert.Contains(t, b.String(), c.text, name)
+	}
+	many := make([]Rank, 9)
+	for i := range many {
+		many[i] = Rank{Rank: i, Silent: "is stopped"}
+	}
+	many[0] = rank(9, from(Any, 0))
+	var b strings.Builder
+	Write(&b, many, nil, Awaited(many, many))
+	assert.Contains(t, b.String(), "Others wait for rank 4, which is stopped.\n  => Others wait for 4 more ranks that tell nothing.\n")
+}
+
+// Who waits as Run leaves the job does so in no call of the program's.
+func TestCallOfRun(t *testing.T) {
+	stack := "goroutine 1 [syscall]:\n" + wait + "0xc0001, {0x9158d8, 0xc7}, {0x913ba8, 0xc0002})\n\t/s/wait.go:114 +0x31a\n" +
+		"github.com/strandmp/strand/pml.(*PML).Close(0x1, ...)\n\t/s/close.go:135 +0x12b\n" +
+		"github.com/strandmp/strand.(*World).Close(0x1?)\n\t/s/world.go:33 +0x71\n" +
+		"github.com/strandmp/strand.Run({0x1, 0x2}, 0x3)\n\t/s/world.go:45\n" +
+		"main.main()\n\t/home/me/main.go:16 +0x1"
+	assert.Equal(t, []Call{{Name: "World.Close in Run", At: "main.go:16 (main.main)", Condition: 0xc0002}}, Calls([]byte(stack), 0xc0001))
 }
 
 func TestCalls(t *testing.T) {

@@ -360,7 +360,7 @@ func TestPlantedDeadlocks(t *testing.T) {
 				var found []whowaits.Finding
 				ranks, found = job.judge()
 				var b strings.Builder
-				whowaits.Write(&b, ranks, found)
+				whowaits.Write(&b, ranks, found, nil)
 				kinds, text = nil, b.String()
 				for _, f := range found {
 					kinds = append(kinds, f.Kind)

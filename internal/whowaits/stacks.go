@@ -78,6 +78,8 @@ func callOf(stack string, engine uint64) *Call {
 		case made: // a goroutine of Strand's own
 			c.Name = ownCall(function)
 			return c
+		case strings.HasPrefix(function, module+".Run("): // what it calls by itself: its function's calls come before
+			c.Name += " in Run"
 		case strings.HasPrefix(function, module+"."):
 			c.Name = nameOf(function)
 		case !isOwn(function):

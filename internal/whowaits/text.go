@@ -1,17 +1,26 @@
 package whowaits
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
 // shown is how many waits, and how many messages, the text shows of a rank.
 const shown = 10
 
+// alike is how many findings of a kind the text shows.
+const alike = 8
+
 // Write shows what each rank waits for, and what was found.
-func Write(b *strings.Builder, ranks []Rank, findings []Finding) {
+func Write(b *strings.Builder, ranks []Rank, findings []Finding, awaited []int) {
 	WriteRanks(b, ranks)
 	WriteFindings(b, findings)
+	if len(findings) == 0 {
+		WriteAwaited(b, ranks, awaited)
+	}
 }
 
 // WriteRanks shows what each rank waits for.
@@ -23,13 +32,51 @@ func WriteRanks(b *strings.Builder, ranks []Rank) {
 
 // WriteFindings shows what was found.
 func WriteFindings(b *strings.Builder, findings []Finding) {
+	of := make(map[string]int)
 	for _, f := range findings {
-		fmt.Fprintf(b, "  => %s\n", f.Text)
+		if of[f.Kind]++; of[f.Kind] <= alike {
+			fmt.Fprintf(b, "  => %s\n", f.Text)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(of)) {
+		if more := of[kind] - alike; more > 0 {
+			fmt.Fprintf(b, "  => and %d more findings of that kind (%s)\n", more, kind)
+		}
 	}
 	if len(findings) == 0 {
 		b.WriteString("  => No deadlock was found.\n")
 	}
 }
+
+// WriteAwaited shows the ranks that others wait for, and that may go on.
+func WriteAwaited(b *strings.Builder, ranks []Rank, awaited []int) {
+	var inNone []int
+	silent := 0
+	for _, rank := range awaited {
+		r := &ranks[rank]
+		switch {
+		case r.Report != nil && len(r.Report.Calls) == 0:
+			inNone = append(inNone, rank)
+		case r.Report != nil:
+			fmt.Fprintf(b, "  => Others wait for rank %d, which waits in %s.\n", rank, r.Report.Calls[0].text())
+		case silent < mostNamed:
+			fmt.Fprintf(b, "  => Others wait for rank %d, which %s.\n", rank, cmp.Or(r.Silent, unversed))
+			silent++
+		default:
+			silent++
+		}
+	}
+	if more := silent - mostNamed; more > 0 {
+		fmt.Fprintf(b, "  => Others wait for %d more ranks that tell nothing.\n", more)
+	}
+	if len(inNone) > 0 {
+		fmt.Fprintf(b, "  => Others wait for %s, which %s in no call that waits: computing, waiting for something else than messages, or looking for them again and again (Test, Iprobe).\n",
+			named(inNone), number(inNone, "is", "are"))
+	}
+}
+
+// unversed is what is said of a rank that answers, and does not say what it waits for.
+const unversed = "says nothing of what it waits for: it is of an older version"
 
 func writeRank(b *strings.Builder, r *Rank) {
 	line := func(format string, args ...any) {
@@ -40,7 +87,7 @@ func writeRank(b *strings.Builder, r *Rank) {
 		line("has ended, or has left the job")
 		return
 	case r.Report == nil && r.Silent == "":
-		line("says nothing of what it waits for: it is of an older version")
+		line(unversed)
 		return
 	case r.Report == nil:
 		line("%s", r.Silent)

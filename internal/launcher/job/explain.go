@@ -22,6 +22,7 @@ const mostExplained = 64
 type explanation struct {
 	ranks    []whowaits.Rank
 	findings []whowaits.Finding
+	awaited  []int
 }
 
 // explaining is the explanation that a supervisor waits for.
@@ -91,8 +92,8 @@ func (j *job) whoWaits(ctx context.Context, known []live.Rank, asked []bool) exp
 	}
 	after := slices.Clone(before)
 	j.ask(ctx, after, asked)
-	ranks := live.Waits(after)
-	return explanation{ranks, whowaits.Judge(live.Waits(before), ranks)}
+	then, now := live.Waits(before), live.Waits(after)
+	return explanation{now, whowaits.Judge(then, now), whowaits.Awaited(then, now)}
 }
 
 // explained shows what the ranks wait for, and goes on.
@@ -121,6 +122,9 @@ func (e *explanation) write(b *strings.Builder) {
 		fmt.Fprintf(b, "  and %d ranks more\n", more)
 	}
 	whowaits.WriteFindings(b, e.findings)
+	if len(e.findings) == 0 {
+		whowaits.WriteAwaited(b, e.ranks, e.awaited)
+	}
 }
 
 // endExplaining forgets the ranks' answers.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/launcher/live"
+	"github.com/strandmp/strand/internal/whowaits"
 )
 
 // playStuck has two ranks wait for each other. Others wait for nothing that Strand knows of.
@@ -49,6 +50,19 @@ func awaitStuck(t *testing.T, dir string) live.Answer {
 			return answers[0]
 		}
 	}
+}
+
+// Of many ranks the explanation shows some, and whom others wait for whoever that is.
+func TestExplanationOfManyRanks(t *testing.T) {
+	e := explanation{ranks: make([]whowaits.Rank, 100), awaited: []int{99}}
+	for rank := range e.ranks {
+		e.ranks[rank] = whowaits.Rank{Rank: rank, Report: &whowaits.Report{}}
+	}
+	e.ranks[99] = whowaits.Rank{Rank: 99, Silent: "does not answer"}
+	var b strings.Builder
+	e.write(&b)
+	assert.Contains(t, b.String(), "rank 63: waits for nothing")
+	assert.Contains(t, b.String(), "  and 36 ranks more\n  => No deadlock was found.\n  => Others wait for rank 99, which does not answer.\n")
 }
 
 // A job whose time is over says what its ranks wait for.
