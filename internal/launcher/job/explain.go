@@ -107,7 +107,7 @@ func (s *supervisor) explained(e explanation) {
 	fmt.Fprintf(&b, "strand run: %s: what the ranks wait for:\n", s.explaining.why)
 	e.write(&b)
 	s.notes.add(b.String())
-	s.findings = e.findings
+	s.earlier = e
 	s.endExplaining()
 	then()
 }
@@ -121,6 +121,11 @@ func (e *explanation) write(b *strings.Builder) {
 	if more := len(e.ranks) - len(shown); more > 0 {
 		fmt.Fprintf(b, "  and %d ranks more\n", more)
 	}
+	e.writeReasons(b)
+}
+
+// writeReasons shows what was found, without what each rank waits for.
+func (e *explanation) writeReasons(b *strings.Builder) {
 	whowaits.WriteFindings(b, e.findings)
 	if len(e.findings) == 0 {
 		whowaits.WriteAwaited(b, e.ranks, e.awaited)
@@ -135,13 +140,13 @@ func (s *supervisor) endExplaining() {
 	s.explaining = explaining{}
 }
 
-// repeatFindings shows the findings once more, behind the stacks of all goroutines.
-func (s *supervisor) repeatFindings() {
-	if len(s.findings) == 0 {
+// repeatReasons shows why the ranks have waited once more, behind the stacks of all goroutines.
+func (s *supervisor) repeatReasons() {
+	if len(s.earlier.findings) == 0 && len(s.earlier.awaited) == 0 {
 		return
 	}
 	var b strings.Builder
 	b.WriteString("strand run: why the ranks have waited:\n")
-	whowaits.WriteFindings(&b, s.findings)
+	s.earlier.writeReasons(&b)
 	s.notes.add(b.String())
 }

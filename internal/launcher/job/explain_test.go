@@ -30,8 +30,26 @@ func playStuck() {
 	})
 }
 
+// playWaitedFor has one rank wait for another, which waits for nothing that Strand knows of.
+func playWaitedFor() {
+	playWorld(func(ctx context.Context, w *strand.World) error {
+		if w.Rank() == 1 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		_, err := w.Comm().Recv(ctx, make([]byte, 8), 1, 7)
+		return err
+	})
+}
+
 // awaitStuck returns when two ranks wait, and all have said how they are.
 func awaitStuck(t *testing.T, dir string) live.Answer {
+	t.Helper()
+	return awaitWaits(t, dir, func(r whowaits.Rank) bool { return r.Rank < 2 })
+}
+
+// awaitWaits returns when certain ranks wait, and all have said how they are.
+func awaitWaits(t *testing.T, dir string, who func(whowaits.Rank) bool) live.Answer {
 	t.Helper()
 	for start := time.Now(); ; {
 		require.Less(t, time.Since(start), time.Minute)
@@ -42,7 +60,7 @@ func awaitStuck(t *testing.T, dir string) live.Answer {
 		}
 		stuck := 0
 		for _, r := range live.Waits(answers[0].Ranks) {
-			if r.Report != nil && (r.Rank > 1 || len(r.Report.Waits) > 0 && r.Report.Waits[0].Blocked) {
+			if r.Report != nil && (!who(r) || len(r.Report.Waits) > 0 && r.Report.Waits[0].Blocked) {
 				stuck++
 			}
 		}
@@ -50,6 +68,21 @@ func awaitStuck(t *testing.T, dir string) live.Answer {
 			return answers[0]
 		}
 	}
+}
+
+// Where nothing was found, SIGQUIT says behind the stacks too whom others wait for.
+func TestQuitNamesWhoIsWaitedFor(t *testing.T) {
+	c, out := playing(t, "waitedfor", 2)
+	signals := make(chan os.Signal, 1)
+	c.Signals, c.LiveDir = signals, filepath.Join(t.TempDir(), "jobs")
+	over := make(chan error, 1)
+	go func() { over <- Run(context.Background(), c) }()
+	awaitWaits(t, c.LiveDir, func(r whowaits.Rank) bool { return r.Rank == 0 })
+	signals <- syscall.SIGQUIT
+	require.Error(t, <-over)
+	_, after, found := strings.Cut(out.String(), "SIGQUIT: quit")
+	require.True(t, found, "%s", out)
+	assert.Contains(t, after, "strand run: why the ranks have waited:\n  => No deadlock was found.\n  => Others wait for rank 1, which is in no call that waits:")
 }
 
 // Of many ranks the explanation shows some, and whom others wait for whoever that is.

@@ -107,6 +107,7 @@ var roles = map[string]func(){
 	"last warn":   joined(playLastWarning),
 	"live":        playLive,
 	"stuck":       playStuck,
+	"waitedfor":   playWaitedFor,
 	"no start":    playNoStart,
 	"traced":      playTraced,
 

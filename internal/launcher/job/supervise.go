@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/launcher/local"
-	"github.com/strandmp/strand/internal/whowaits"
 )
 
 // settleTime is how long after the first failure a better explanation may
@@ -50,7 +49,7 @@ type supervisor struct {
 	urgent    map[syscall.Signal]time.Time // when one of those came that was no twin
 
 	explaining explaining
-	findings   []whowaits.Finding // of the last explanation
+	earlier    explanation // the last one
 }
 
 // standing is what is known of a rank.
@@ -120,7 +119,7 @@ func (s *supervisor) run(ctx context.Context) {
 	}
 	s.endExplaining()
 	if s.passed[syscall.SIGQUIT] {
-		s.repeatFindings()
+		s.repeatReasons()
 	}
 }
 
