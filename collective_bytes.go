@@ -165,7 +165,7 @@ func (c *Comm) checkRoot(name string, root int) error {
 		return err
 	}
 	if root < 0 || root >= c.Size() {
-		return fmt.Errorf("%s: root %d: want a rank of the communicator, 0 to %d", name, root, c.Size()-1)
+		return fmt.Errorf("%s: %w: root %d is not in 0 to %d", name, ErrRank, root, c.Size()-1)
 	}
 	return nil
 }

@@ -196,8 +196,8 @@ func TestMistakesInCollectiveCalls(t *testing.T) {
 	w := world.Open(t, 2)
 	ctx, c := world.Context(t), w[0].Comm()
 	for want, call := range map[string]func() error{
-		"Bcast: root 2: want a rank of the communicator, 0 to 1":    func() error { return c.Bcast(ctx, nil, 2) },
-		"Ibcast: root -1: want":                                     func() error { _, err := c.Ibcast(nil, -1); return err },
+		"Bcast: bad rank: root 2 is not in 0 to 1":                  func() error { return c.Bcast(ctx, nil, 2) },
+		"Ibcast: bad rank: root -1 is not in":                       func() error { _, err := c.Ibcast(nil, -1); return err },
 		"Gather: the root's buffer has 3 bytes: want 4":             func() error { return c.Gather(ctx, make([]byte, 2), make([]byte, 3), 0) },
 		"Allgather: out has 3 bytes: want 4, for 2 ranks of 2 each": func() error { return c.Allgather(ctx, make([]byte, 2), make([]byte, 3)) },
 		"Alltoall: in has 3 bytes and out 3: want the same number":  func() error { return c.Alltoall(ctx, make([]byte, 3), make([]byte, 3)) },
@@ -211,6 +211,7 @@ func TestMistakesInCollectiveCalls(t *testing.T) {
 	} {
 		assert.ErrorContains(t, call(), want)
 	}
+	assert.ErrorIs(t, c.Bcast(ctx, nil, 2), strand.ErrRank)
 	var none *strand.Comm
 	assert.ErrorIs(t, none.Bcast(ctx, nil, 0), strand.ErrNilComm)
 }
