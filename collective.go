@@ -159,23 +159,23 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 // splitAs is Split, called by the name of what it is for.
 func (c *Comm) splitAs(ctx context.Context, what call, color, key int) (s *Comm, err error) {
 	err = c.collectively(ctx, what, func(number int) error {
-		s, err = c.splitIn(ctx, number, color, key)
+		s, err = c.splitIn(ctx, what.name, number, color, key)
 		return err
 	})
 	return s, err
 }
 
-// splitIn is Split as part of a call.
-func (c *Comm) splitIn(ctx context.Context, number, color, key int) (s *Comm, err error) {
-	if s, err = c.split(ctx, color, key, tagOf(number)); err == nil && s != nil {
+// splitIn is Split as part of a call of that name.
+func (c *Comm) splitIn(ctx context.Context, name string, number, color, key int) (s *Comm, err error) {
+	if s, err = c.split(ctx, name, color, key, tagOf(number)); err == nil && s != nil {
 		c.makes(number, s)
 	}
 	return s, err
 }
 
-func (c *Comm) split(ctx context.Context, color, key, tag int) (*Comm, error) {
+func (c *Comm) split(ctx context.Context, name string, color, key, tag int) (*Comm, error) {
 	if c.rank == 0 {
-		return c.splitAsRoot(ctx, color, key, tag)
+		return c.splitAsRoot(ctx, name, color, key, tag)
 	}
 	wish := encodeInts(color, key)
 	if err := c.coll.Send(ctx, wish, nil, 0, tag, pml.Standard); err != nil {
@@ -187,7 +187,7 @@ func (c *Comm) split(ctx context.Context, color, key, tag int) (*Comm, error) {
 		return nil, err
 	}
 	if st.Count%8 != 0 || st.Count == 8 {
-		return nil, c.misfit("Split", 0, int64(st.Count), int64(len(answer)))
+		return nil, c.misfit(name, 0, int64(st.Count), int64(len(answer)))
 	}
 	return c.fromAnswer(answer[:st.Count])
 }
@@ -197,11 +197,11 @@ type member struct{ rank, color, key int }
 
 // splitAsRoot gathers what the processes want, forms the groups and tells each
 // process its own.
-func (c *Comm) splitAsRoot(ctx context.Context, color, key, tag int) (*Comm, error) {
+func (c *Comm) splitAsRoot(ctx context.Context, name string, color, key, tag int) (*Comm, error) {
 	members := []member{{0, color, key}}
 	wish := make([]byte, 16)
 	for rank := 1; rank < c.Size(); rank++ {
-		if err := c.recvDue(ctx, "Split", wish, rank, tag); err != nil {
+		if err := c.recvDue(ctx, name, wish, rank, tag); err != nil {
 			return nil, err
 		}
 		members = append(members, member{rank, int(int64(binary.LittleEndian.Uint64(wish))), int(int64(binary.LittleEndian.Uint64(wish[8:])))})

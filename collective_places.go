@@ -139,7 +139,7 @@ func (c *Comm) SplitShared(ctx context.Context, key int) (s *Comm, err error) {
 		if k.end(err); err != nil {
 			return err
 		}
-		s, err = c.splitIn(ctx, number, k.teams.Places.Host(c.rank), key)
+		s, err = c.splitIn(ctx, "SplitShared", number, k.teams.Places.Host(c.rank), key)
 		return err
 	})
 	return s, err

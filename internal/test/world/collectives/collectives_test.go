@@ -216,6 +216,19 @@ func TestMistakesInCollectiveCalls(t *testing.T) {
 	assert.ErrorIs(t, none.Bcast(ctx, nil, 0), strand.ErrNilComm)
 }
 
+// What is made by way of Split names the call that the program has made.
+func TestMisfitInAGrid(t *testing.T) {
+	w := world.Open(t, 2)
+	errs := each(comms(w), func(c *strand.Comm) error {
+		if c.Rank() == 1 {
+			return c.Gather(world.Context(t), make([]byte, 8), nil, 0)
+		}
+		_, err := c.Cart(world.Context(t), []int{2}, []bool{true})
+		return err
+	})
+	assert.ErrorContains(t, errs[0], "Cart: rank 1 has sent 8 bytes where 16 are due on rank 0")
+}
+
 // Counts that are as many as in has only since their sum has come round are refused.
 func TestCountsBeyondAnInt(t *testing.T) {
 	w := world.Open(t, 3)
