@@ -60,9 +60,10 @@ func (c *Comm) strayed(name string, rank int) error {
 		"(coll_check=on names them)", name, rank, c.rank)
 }
 
-// explained says of a message that was too long what that means in a collective call.
+// explained says of a message that was too long what that means in a collective call. It may have been another call's, whose end has
+// ended this one.
 func (c *Comm) explained(name string, err error) error {
-	if e, is := errors.AsType[*TruncateError](err); is {
+	if e, is := errors.AsType[*TruncateError](err); is && !errors.Is(err, ErrOutOfStep) {
 		return fmt.Errorf("%w: %w", c.misfit(name, e.Source, e.Message, e.Buffer), e)
 	}
 	return err

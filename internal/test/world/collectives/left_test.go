@@ -367,3 +367,29 @@ func TestWhoEndsTheGoroutineOfACallEndsItEverywhere(t *testing.T) {
 	}
 	goOn(ctx, t, w)
 }
+
+// A call that ends since another one has ended early says so, and not that its own lengths do not fit.
+func TestCallThatEndsWithAnother(t *testing.T) {
+	w := world.Open(t, 3)
+	ctx := world.Context(t)
+	for _, err := range each(comms(w), func(c *strand.Comm) error { return c.Barrier(ctx) }) {
+		require.NoError(t, err)
+	}
+	var barrier strand.Request
+	errs := each(comms(w[:2]), func(c *strand.Comm) error {
+		r, err := c.Ibarrier() // rank 2 does not come
+		if c.Rank() == 0 {
+			barrier = r
+		}
+		if err != nil {
+			return err
+		}
+		return c.Bcast(ctx, make([]byte, 8+8*c.Rank()), 1)
+	})
+	require.NoError(t, errs[1])
+	require.ErrorIs(t, errs[0], strand.ErrTruncated)
+	assert.ErrorContains(t, errs[0], "Bcast: rank 1 has sent 16 bytes where 8 are due on rank 0")
+	_, err := barrier.Wait(ctx)
+	assert.ErrorIs(t, err, strand.ErrOutOfStep)
+	assert.ErrorContains(t, err, "Bcast has ended early on this rank (Bcast: rank 1 has sent 16 bytes where 8 are due on rank 0")
+}
