@@ -20,10 +20,11 @@ func create() (*os.File, error) {
 
 // hostClock is now, by Go's clock and by the one that all processes of the host share.
 func hostClock() (time.Time, int64) {
-	now := time.Now()
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return now, now.UnixNano()
-	}
-	return now, ts.Nano()
+	return together(time.Now, func() int64 {
+		var ts unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+			return time.Now().UnixNano()
+		}
+		return ts.Nano()
+	})
 }

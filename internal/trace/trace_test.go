@@ -313,3 +313,20 @@ func TestPage(t *testing.T) {
 	_, err = Write(&out, nil)
 	assert.NoError(t, err)
 }
+
+// Who is interrupted between the readings of two clocks reads them again.
+func TestClocksReadTogether(t *testing.T) {
+	base, passed, pauses := time.Now(), time.Duration(0), 3
+	now := func() time.Time {
+		passed += 40 * time.Nanosecond
+		return base.Add(passed)
+	}
+	at, other := together(now, func() int64 {
+		if pauses > 0 {
+			pauses--
+			passed += 4 * time.Millisecond
+		}
+		return int64(passed)
+	})
+	assert.InDelta(t, float64(at.Sub(base)), float64(other), 40)
+}
