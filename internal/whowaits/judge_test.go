@@ -186,12 +186,15 @@ func TestAwaited(t *testing.T) {
 	}
 	many := make([]Rank, 9)
 	for i := range many {
-		many[i] = Rank{Rank: i, Silent: "is stopped"}
+		many[i] = leaves
+		if i < 5 {
+			many[i] = Rank{Rank: i, Silent: "is stopped"}
+		}
 	}
 	many[0] = rank(9, from(Any, 0))
 	var b strings.Builder
 	Write(&b, many, nil, Awaited(many, many))
-	assert.Contains(t, b.String(), "Others wait for rank 4, which is stopped.\n  => Others wait for 4 more ranks that tell nothing.\n")
+	assert.Contains(t, b.String(), "Others wait for rank 4, which is stopped.\n  => Others wait for 4 ranks more of these.\n")
 }
 
 // Who waits as Run leaves the job does so in no call of the program's.

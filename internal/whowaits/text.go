@@ -51,23 +51,24 @@ func WriteFindings(b *strings.Builder, findings []Finding) {
 // WriteAwaited shows the ranks that others wait for, and that may go on.
 func WriteAwaited(b *strings.Builder, ranks []Rank, awaited []int) {
 	var inNone []int
-	silent := 0
-	for _, rank := range awaited {
-		r := &ranks[rank]
-		switch {
-		case r.Report != nil && len(r.Report.Calls) == 0:
-			inNone = append(inNone, rank)
-		case r.Report != nil:
-			fmt.Fprintf(b, "  => Others wait for rank %d, which waits in %s.\n", rank, r.Report.Calls[0].text())
-		case silent < mostNamed:
-			fmt.Fprintf(b, "  => Others wait for rank %d, which %s.\n", rank, cmp.Or(r.Silent, unversed))
-			silent++
-		default:
-			silent++
+	told := 0
+	tell := func(rank int, what string) {
+		if told++; told <= mostNamed {
+			fmt.Fprintf(b, "  => Others wait for rank %d, which %s.\n", rank, what)
 		}
 	}
-	if more := silent - mostNamed; more > 0 {
-		fmt.Fprintf(b, "  => Others wait for %d more ranks that tell nothing.\n", more)
+	for _, rank := range awaited {
+		switch r := &ranks[rank]; {
+		case r.Report == nil:
+			tell(rank, cmp.Or(r.Silent, unversed))
+		case len(r.Report.Calls) > 0:
+			tell(rank, "waits in "+r.Report.Calls[0].text())
+		default:
+			inNone = append(inNone, rank)
+		}
+	}
+	if more := told - mostNamed; more > 0 {
+		fmt.Fprintf(b, "  => Others wait for %d ranks more of these.\n", more)
 	}
 	if len(inNone) > 0 {
 		fmt.Fprintf(b, "  => Others wait for %s, which %s in no call that waits: computing, waiting for something else than messages, or looking for them again and again (Test, Iprobe).\n",
