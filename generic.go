@@ -175,6 +175,9 @@ func plain[T any]() error {
 func pointerIn(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Array:
+		if t.Len() == 0 {
+			return "" // it holds nothing, whatever it is of
+		}
 		return pointerIn(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {

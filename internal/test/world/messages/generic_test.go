@@ -19,6 +19,12 @@ type particle struct {
 	Tag      complex64
 }
 
+// incomparable has an array without elements, as types have that are not to be compared: no function is in it.
+type incomparable struct {
+	_     [0]func()
+	Value int32
+}
+
 func TestGenericSendAndReceive(t *testing.T) {
 	world.OnEach(t, func(p *world.Pair) {
 		exchange(p, []int{1, -2, 3})
@@ -31,6 +37,7 @@ func TestGenericSendAndReceive(t *testing.T) {
 		exchange(p, make([]float32, 100_000))
 		exchange(p, []int64{})
 		exchange(p, []struct{}{})
+		exchange(p, []incomparable{{Value: 1}, {Value: 2}})
 	})
 }
 
