@@ -161,7 +161,7 @@ func TestRegularLayoutsAreDescriptions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 8*n*n, matrix.Size())
 	require.NoError(t, matrix.Disjoint())
-	tight, err := Repeat(column, n, 7)
+	tight, err := Repeat(column, n/2, 7)
 	require.NoError(t, err)
 	require.ErrorIs(t, tight.Disjoint(), ErrUnclear)
 	joined, err := Repeat(Run(4), 100, 4)
@@ -170,6 +170,18 @@ func TestRegularLayoutsAreDescriptions(t *testing.T) {
 	still, err := Repeat(Run(4), 2, 0)
 	require.NoError(t, err)
 	require.ErrorIs(t, still.Disjoint(), ErrOverlap)
+}
+
+// A message that is longer than its memory has some of that twice. No block is looked at for that.
+func TestMoreBytesThanMemory(t *testing.T) {
+	still, err := Repeat(Run(8), mostBlocks+1, 0)
+	require.NoError(t, err)
+	require.ErrorIs(t, still.Disjoint(), ErrOverlap)
+	row, err := Repeat(Run(8), 1<<20, 16)
+	require.NoError(t, err)
+	tight, err := Repeat(row, 1<<10, -7)
+	require.NoError(t, err)
+	require.ErrorIs(t, tight.Disjoint(), ErrOverlap)
 }
 
 // What an int does not hold is refused, and nothing comes round.

@@ -43,6 +43,8 @@ func (l *Layout) Disjoint() error {
 
 func (l *Layout) judge() uint32 {
 	switch {
+	case l.crammed():
+		return overlaps
 	case l.apart():
 		return disjoint
 	case l.blocks > mostBlocks:
@@ -51,6 +53,11 @@ func (l *Layout) judge() uint32 {
 		return overlaps
 	}
 	return disjoint
+}
+
+// crammed reports whether the message has more bytes than the memory that they lie in. False says nothing.
+func (l *Layout) crammed() bool {
+	return uint(l.size) > uint(l.high)-uint(l.low) // which an int may not hold
 }
 
 // apart reports whether it can be seen from the description that nothing overlaps. False says nothing.
