@@ -14,17 +14,31 @@ import (
 // If the error is not nil, buf is as it was, unless a message was longer than buf: then buf has
 // its beginning.
 func (c *Comm) SendrecvReplace(ctx context.Context, buf []byte, dst, sendTag, src, recvTag int) (Status, error) {
+	return c.replace(ctx, View{memory: buf}, dst, sendTag, src, recvTag)
+}
+
+// SendrecvReplaceView is [Comm.SendrecvReplace] of a view. The layout picks no value twice.
+func (c *Comm) SendrecvReplaceView(ctx context.Context, v View, dst, sendTag, src, recvTag int) (Status, error) {
+	given.Context(ctx)
+	if err := v.receivable("SendrecvReplaceView"); err != nil {
+		return Status{}, err
+	}
+	return c.replace(ctx, v, dst, sendTag, src, recvTag)
+}
+
+// replace is both, of a view that can be received.
+func (c *Comm) replace(ctx context.Context, v View, dst, sendTag, src, recvTag int) (Status, error) {
 	given.Context(ctx)
 	if c == nil {
 		return Status{}, ErrNilComm
 	}
-	room := borrow(len(buf))
+	room := borrow(v.Size())
 	defer giveBack(room)
 	// A receive whose context has ended has left its buffer: so it can be given back.
-	st, err := c.Sendrecv(ctx, buf, dst, sendTag, *room, src, recvTag)
+	st, err := c.SendrecvView(ctx, v, dst, sendTag, View{memory: *room}, src, recvTag)
 	if err == nil || errors.Is(err, ErrTruncated) {
-		copy(buf, (*room)[:st.Count])
-	} // else the send may go on, from buf, though a message has come
+		_, _ = v.Unpack((*room)[:st.Count]) // it can be received
+	} // else the send may go on, from v, though a message has come
 	return st, err
 }
 

@@ -2,6 +2,7 @@ package messages_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,6 +38,48 @@ func TestSendrecvReplace(t *testing.T) {
 			}
 		}
 		return nil
+	})
+}
+
+// A ring passes the columns of matrices on, each in its place. What a shorter message does not bring stays as it was.
+func TestSendrecvReplaceView(t *testing.T) {
+	strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {
+		c := w.Comm()
+		next, prev := (c.Rank()+1)%3, (c.Rank()+2)%3
+		for _, rows := range []int{0, 2, 100_000} {
+			const columns = 3
+			matrix, want := make([]int32, rows*columns), make([]int32, rows*columns)
+			for i := range matrix {
+				matrix[i] = int32(10*i + c.Rank())
+				want[i] = matrix[i]
+				if i%columns == 1 {
+					want[i] = int32(10*i + prev)
+				}
+			}
+			column := strand.Vector[int32](rows, 1, columns).At(1)
+			st, err := c.SendrecvReplaceView(ctx, column.Of(matrix), next, 1, prev, 1)
+			if err != nil {
+				return err
+			}
+			assert.Equal(t, strand.Status{Source: prev, Tag: 1, Count: 4 * rows}, st)
+			assert.True(t, slices.Equal(want, matrix), "%d rows", rows)
+		}
+		short := []int32{1, 2, 3, 4, 5, 6, 7}
+		out, err := c.Isend(make([]byte, 8), c.Rank(), 2)
+		if err != nil {
+			return err
+		}
+		every := strand.Vector[int32](3, 1, 3)
+		if _, err = c.SendrecvReplaceView(ctx, every.Of(short), strand.ProcNull, 0, c.Rank(), 2); err != nil {
+			return err
+		}
+		assert.Equal(t, []int32{0, 2, 3, 0, 5, 6, 7}, short)
+		_, err = c.SendrecvReplaceView(ctx, every.Of(short[1:]), strand.ProcNull, 0, strand.ProcNull, 2)
+		assert.ErrorContains(t, err, "SendrecvReplaceView: the layout picks values 0 to 6: the slice has 6")
+		_, err = c.SendrecvReplaceView(ctx, every.Repeat(2, 0).Of(short), strand.ProcNull, 0, strand.ProcNull, 2)
+		assert.ErrorContains(t, err, "picks a value twice")
+		_, err = out.Wait(ctx)
+		return err
 	})
 }
 

@@ -88,6 +88,7 @@ func withNilContext() map[string]func() {
 		"Comm.BsendView":            func() { _ = c.BsendView(none, strand.View{}, 0, 0) },
 		"Comm.RsendView":            func() { _ = c.RsendView(none, strand.View{}, 0, 0) },
 		"Comm.RecvView":             func() { _, _ = c.RecvView(none, strand.View{}, strand.ProcNull, 0) },
+		"Comm.SendrecvReplaceView":  func() { _, _ = c.SendrecvReplaceView(none, strand.View{}, 0, 0, 0, 0) },
 		"Comm.SendrecvView":         func() { _, _ = c.SendrecvView(none, strand.View{}, 0, 0, strand.View{}, 0, 0) },
 		"Message.RecvView":          func() { _, _ = q.RecvView(none, strand.View{}) },
 		"Comm.BcastView":            func() { _ = c.BcastView(none, strand.View{}, 0) },
