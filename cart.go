@@ -13,7 +13,8 @@ import (
 
 // A Cart is a communicator whose processes stand in a Cartesian grid (MPI 4.1, section 8.5). They are numbered so
 // that the last coordinate changes first. The methods of a nil Cart, which a process beyond the grid has, return
-// [ErrNilComm]; those of [Comm], and those that return no error, panic.
+// [ErrNilComm]; those of [Comm], and those that return no error, panic. [Comm.Dup] makes a communicator without a grid;
+// [Cart.Sub] that keeps all dimensions makes the grid again.
 type Cart struct {
 	*Comm
 	dims     []int

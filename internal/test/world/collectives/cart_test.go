@@ -138,6 +138,38 @@ func TestCartSub(t *testing.T) {
 	})
 }
 
+// A grid that keeps all dimensions is there again, with messages of its own.
+func TestCartAgain(t *testing.T) {
+	strandtest.Run(t, 6, func(ctx context.Context, w *strand.World) error {
+		g, err := w.Comm().Cart(ctx, []int{2, 3}, []bool{false, true})
+		if err != nil {
+			return err
+		}
+		again, err := g.Sub(ctx, []bool{true, true})
+		if err != nil {
+			return err
+		}
+		assert.Equal(t, g.Dims(), again.Dims())
+		assert.Equal(t, g.Periodic(), again.Periodic())
+		assert.Equal(t, g.Rank(), again.Rank())
+		assert.Equal(t, g.Neighbours(), again.Neighbours())
+		out, err := g.Isend([]byte{1}, g.Rank(), 1)
+		if err != nil {
+			return err
+		}
+		_, found, err := again.Iprobe(again.Rank(), 1)
+		assert.False(t, found, "it was sent in the first grid")
+		if err != nil {
+			return err
+		}
+		if _, err := g.Recv(ctx, make([]byte, 1), g.Rank(), 1); err != nil {
+			return err
+		}
+		_, err = out.Wait(ctx)
+		return err
+	})
+}
+
 // Ranks that keep different dimensions are in no grid together, however many would have room in it. Who finds its grid incomplete says so.
 func TestCartSubThatDiffers(t *testing.T) {
 	for _, check := range []string{"off", "on"} {
