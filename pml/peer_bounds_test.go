@@ -243,3 +243,11 @@ func TestGivenBackToAFreedContext(t *testing.T) {
 	leaveCall(op)
 	require.Zero(t, pe.holds)
 }
+
+// At worst every second frame of a window has come, as where one of two networks has stood still.
+func TestEverySecondFrameMayBeMissing(t *testing.T) {
+	pe, _ := connected(t)
+	for n := 1; n < pe.sent.Most; n += 2 {
+		require.NoError(t, pe.arrived(uint32(n), true, false))
+	}
+}

@@ -23,8 +23,10 @@ type Receiver struct {
 	gaps       int
 }
 
-// maxBeyond bounds the gaps between frames that a peer can make us remember.
-const maxBeyond = 1 << 16
+// maxBeyond bounds the gaps between frames that a peer can make us remember. At worst every second
+// frame is missing: of a window, and of the answers to all requests that may wait
+// (docs/WIRE.md, Bounds).
+const maxBeyond = 1 << 20
 
 // Next is the number below which everything has arrived: the cumulative acknowledgement.
 func (r *Receiver) Next() uint32 { return r.next }

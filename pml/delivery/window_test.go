@@ -128,7 +128,7 @@ func TestReceiverBoundsGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	assert.ErrorContains(t, w.add(1<<20), "frame 1048576 leaves more than 65536 gaps")
+	assert.ErrorContains(t, w.add(1<<22), "frame 4194304 leaves more than 1048576 gaps")
 	assert.NoError(t, w.add(2), "it closes one")
 }
 
