@@ -57,6 +57,9 @@ func (pe *peer) cut(f *txFrame, limit int) {
 	replaced := pe.sent.Cut(&f.Frame, limit, func(whole *delivery.Frame, offset, n int) *delivery.Frame {
 		part := p.newFrame(pe)
 		part.lane = f.lane
+		if offset == 0 {
+			part.opens, part.length, part.context, part.seq = f.opens, f.length, f.context, f.seq
+		}
 		part.show(payload.Memory{First: f.Payload, More: f.More}, uint64(offset), uint64(n))
 		which := wire.Part{At: uint32(f.At() + offset), Whole: uint32(whole.Size)}
 		part.Header = part.header[:wire.EncodePart(part.header[:], f.Header, which)]

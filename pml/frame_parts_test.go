@@ -37,3 +37,20 @@ func TestPeerFailsWithPartsToGoAgainThatItHas(t *testing.T) {
 	require.True(t, sends[1].done)
 	assert.NoError(t, sends[1].err)
 }
+
+// A message that goes in parts, over several networks, is counted once, by the rail that its first part takes.
+func TestMessageInPartsIsCounted(t *testing.T) {
+	const size = 2 * pieceless
+	pe, _, c := receiving(t)
+	pe.rails[0].attr = btl.Attr{EagerLimit: size, MaxFrame: size}
+	secondRail(pe)
+	pe.credit.Open(1 << 20)
+	send(t, c, size)
+	require.Greater(t, pe.sent.Outstanding(), 0)
+	total := Traffic{}
+	for _, r := range pe.rails {
+		total.Sent += r.traffic.Sent
+		total.BytesSent += r.traffic.BytesSent
+	}
+	assert.Equal(t, Traffic{Sent: 1, BytesSent: size}, total)
+}
