@@ -82,7 +82,8 @@ func (p *PML) watch() {
 	}
 }
 
-// dueSince tells since when each rail has had something under way that is to be answered.
+// dueSince tells since when each rail has had something under way that is to be answered; 0 if that was not noted, as where
+// there is one rail and others stand by.
 func (pe *peer) dueSince() map[*delivery.Line]int64 {
 	oldest := make(map[*delivery.Line]int64)
 	note := func(l *delivery.Line, given int64) {

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/rails"
+	"github.com/strandmp/strand/pml/wire"
 )
 
 type gauge int
@@ -48,6 +50,27 @@ func TestSignsAreWhatIsConfirmed(t *testing.T) {
 	mark := r.signs()
 	r.line.Release(r.line.Newest())
 	assert.NotEqual(t, mark, r.signs())
+}
+
+// The only rail, where another one stands by, has pml_rail_timeout from when it was given something,
+// or refused it, however long it had nothing to do before.
+func TestOnlyRailIsSilentFromWhenSomethingIsExpectedOfIt(t *testing.T) {
+	for name, result := range map[string]btl.Result{"it takes a frame": btl.Done, "it is busy": btl.Busy} {
+		t.Run(name, func(t *testing.T) {
+			twoPaths(t, func(pe *peer, eps [2]*scripted) {
+				r := pe.rails[0]
+				pe.lead(r)
+				r.module.(*connector).ep = &scripted{result: btl.Busy}
+				standingBy(pe, 0, &connector{ep: &scripted{result: btl.Busy}})
+				eps[0].result = result
+				pe.sendControl(&wire.Header{Kind: wire.Clear})
+				pe.pass(pe.pml.tune.railTimeout * 7 / 8)
+				require.True(t, r.up())
+				pe.pass(pe.pml.tune.railTimeout / 2)
+				assert.False(t, r.up(), "it is silent indeed")
+			})
+		})
+	}
 }
 
 // A peer has failed within pml_peer_timeout of its last sign of life, and not much

@@ -7,7 +7,7 @@ import "github.com/strandmp/strand/btl"
 type Frame struct {
 	btl.Frame
 	Line  *Line // that has it, or had it last; nil while it is to go another way
-	Given int64 // when it was given to that line, if its owner notes it
+	Given int64 // when it was given to that line, if its owner notes it; else 0
 
 	numbered bool
 	sent     bool // a transport has taken it, perhaps one that is broken by now
@@ -58,7 +58,7 @@ func (f *Frame) Fate() Fate {
 // Reset makes the frame one that was never used; Owner stays.
 func (f *Frame) Reset() {
 	f.Payload, f.More, f.Size, f.Progress, f.Next = nil, nil, 0, 0, nil
-	f.Line, f.whole, f.parts, f.sibling, f.at = nil, nil, nil, nil, 0
+	f.Line, f.Given, f.whole, f.parts, f.sibling, f.at = nil, 0, nil, nil, nil, 0
 	f.numbered, f.sent, f.acked, f.held, f.queued = false, false, false, false, false
 }
 

@@ -9,7 +9,7 @@ type Sample struct {
 	Carried int64   // bytes that have gone through, as far as can be known
 	Rate    float64 // its own speed in bytes a nanosecond, 0: not known
 	Waits   bool    // it has something under way,
-	Oldest  int64   // since then
+	Oldest  int64   // since then; 0: that is not known
 }
 
 // A Finding is what a look at a rail has found, and what the caller is to do about it.
@@ -39,7 +39,9 @@ const (
 type pace struct {
 	mark    uint64 // signs of life at the last look
 	alive   int64  // when a look found them changed, or nothing expected
-	quiet   bool   // that was half of pml_rail_timeout ago, or more
+	since   int64  // when a look found first that something is expected; 0: nothing is
+	silence int64  // without a sign although one was expected, as of the last look
+	quiet   bool   // half of pml_rail_timeout of that, or more
 	carried int64  // bytes that had gone through at the last look, at the time at
 	at      int64
 	slow    int    // looks in a row that found too little
@@ -63,6 +65,7 @@ const (
 // begin notes that the rail is connected.
 func (c *pace) begin(now int64) {
 	c.alive, c.at, c.fresh, c.slow, c.quiet = now, now, now, 0, false
+	c.since, c.silence = 0, 0
 	c.mark, c.heard, c.carried = c.sample.Signs, c.sample.Heard, c.sample.Carried
 }
 
@@ -83,13 +86,9 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 		return f
 	}
 	c := &r.pace
-	s := c.sample
-	if s.Signs != c.mark || !s.Waits {
-		c.mark, c.alive = s.Signs, e.Now
-	}
+	c.notice(e)
+	s, silent := c.sample, time.Duration(c.silence)
 	creeps := p.creeps(r, e, &f)
-	silent := time.Duration(e.Now - max(c.alive, s.Oldest))
-	c.quiet = s.Waits && silent >= e.RailTimeout/2
 	if !s.Waits {
 		p.Doubt(r, false)
 		return f
@@ -110,6 +109,29 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 		p.Doubt(r, false)
 	}
 	return f
+}
+
+// notice takes down for how long there was no sign of life that is due. A look counts no more of
+// that than half of pml_rail_timeout. So a process that was stopped has the peer asked, which may
+// have been stopped too, before it gives a rail up.
+func (c *pace) notice(e Env) {
+	s := &c.sample
+	switch {
+	case !s.Waits:
+		c.since = 0
+	case c.since == 0:
+		c.since = e.Now
+	}
+	if s.Oldest == 0 {
+		s.Oldest = c.since
+	}
+	half := int64(e.RailTimeout / 2)
+	if s.Signs != c.mark || !s.Waits {
+		c.mark, c.alive, c.silence = s.Signs, e.Now, 0
+	}
+	c.alive = max(c.alive, e.Now-c.silence-half)
+	c.silence = e.Now - max(c.alive, s.Oldest)
+	c.quiet = s.Waits && c.silence >= half
 }
 
 // quiet reports whether none of the rails that carry messages gives a sign of life that is due.

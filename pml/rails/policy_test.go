@@ -255,6 +255,26 @@ func TestPausesAreShortWhereNothingIsHeard(t *testing.T) {
 	assert.Greater(t, p.Next(at(500*time.Millisecond)).At, at(400*time.Millisecond+firstPause).Now, "it is heard again")
 }
 
+// What a process has not looked at is no silence: when it has been stopped it has the peer asked, which may have been
+// stopped too, before it gives a rail up.
+func TestSilenceThatNobodyHasLookedAt(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	look := func(d time.Duration) Finding {
+		a.Sample(Sample{Waits: true, Oldest: at(0).Now})
+		return p.Look(a, at(d))
+	}
+	require.Equal(t, Finding{Watch: true}, look(100*time.Millisecond))
+	back := 10 * time.Second
+	f := look(back)
+	require.Equal(t, NoFault, f.Fault)
+	assert.True(t, f.Ask)
+	require.Equal(t, NoFault, look(back+100*time.Millisecond).Fault)
+	assert.Equal(t, Silent, look(back+500*time.Millisecond).Fault)
+}
+
 // Each probe of a trial has its time: over a far way three of them take longer than pml_rail_timeout.
 func TestATrialOverAFarWay(t *testing.T) {
 	p := known(1, 1)
