@@ -91,7 +91,7 @@ func (f *txFrame) build(h *wire.Header) {
 		if pe.pml.closing {
 			h.Flags |= wire.FlagAckNow // Close waits for it
 		}
-		h.Frame = pe.sent.Add(&f.Frame)
+		h.Frame, f.Urgent = pe.sent.Add(&f.Frame), f.lane == btl.UrgentLane
 	}
 	f.Header = f.header[:h.Encode(f.header[:])]
 }

@@ -76,11 +76,11 @@ func (pe *peer) replayNext() bool {
 			return true // another one may take it
 		}
 	default:
-		pe.sent.Replaying()
+		pe.sent.Replaying(&f.Frame)
 		r.cut(f)
 		return true
 	}
-	pe.sent.Replaying()
+	pe.sent.Replaying(&f.Frame)
 	f.settle()
 	return true
 }
@@ -88,7 +88,7 @@ func (pe *peer) replayNext() bool {
 // replayRail is the rail for a frame that goes again, or a part of one, now. Of parallel rails
 // any will do.
 func (pe *peer) replayRail(f *txFrame) *rail {
-	if len(pe.networks) > 1 {
+	if len(pe.networks) > 1 || f.Urgent {
 		return pe.railNow(f)
 	}
 	return pe.freeRail()

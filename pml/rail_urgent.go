@@ -211,6 +211,9 @@ func (pe *peer) transmitUrgent(f *txFrame) bool {
 // pumpUrgent sends what is urgent, as long as its rail takes it.
 func (pe *peer) pumpUrgent() {
 	x := &pe.express
+	for pe.sent.UrgentReplays() > 0 && pe.replayNext() {
+		continue
+	}
 	for x.frames.Len() > 0 {
 		f := x.frames.Pop()
 		if !pe.transmitUrgent(frameOf(f)) {

@@ -197,6 +197,45 @@ func TestUrgentConnectionBreaks(t *testing.T) {
 	})
 }
 
+// What was under way when the connection broke goes before all that waits for the ordinary one, and
+// before what goes again of that, as it would have at first.
+func TestUrgentFramesThatGoAgainOvertake(t *testing.T) {
+	for name, lost := range map[string]bool{"frames that wait": false, "frames that go again": true} {
+		t.Run(name, func(t *testing.T) {
+			m := new(expediter)
+			hurried(t, m, func(pe *peer, ep *scripted, c, urgent *Context) {
+				send(t, urgent, 100)
+				m.made[0].result = btl.Done
+				own, r := pe.express.rail, pe.rails[0]
+				own.Up(aHello(t))
+				r.comesUp()
+				if !lost {
+					ep.result = btl.Busy
+				}
+				for range 10 {
+					send(t, c, 100)
+				}
+				send(t, urgent, 100)
+				require.Equal(t, []uint64{2}, says(m.made[0]))
+				want := []uint64{2, 0}
+				if lost {
+					r.Down(errors.New("cut"))
+					ep, want = r.endpoint.(*scripted), []uint64{2, 2, 0} // the first of all was lost too
+				}
+				own.Down(errors.New("cut"))
+				ep.result, ep.sent = btl.Done, nil
+				if lost {
+					r.Up(aHello(t))
+				} else {
+					r.Writable()
+				}
+				require.Greater(t, len(says(ep)), len(want))
+				assert.Equal(t, want, says(ep)[:len(want)])
+			})
+		})
+	}
+}
+
 // urgentEndpoint is one that a peer has made for urgent frames.
 type urgentEndpoint struct{ scripted }
 

@@ -9,6 +9,7 @@ type Frame struct {
 	Line  *Line // that has it, or had it last; nil while it is to go another way
 	Given int64 // when it was given to that line, if its owner notes it; else 0
 
+	Urgent   bool // it goes again before those that are not
 	numbered bool
 	sent     bool // a transport has taken it, perhaps one that is broken by now
 	acked    bool // the peer has it; of one without a number: it has gone
@@ -59,7 +60,7 @@ func (f *Frame) Fate() Fate {
 func (f *Frame) Reset() {
 	f.Payload, f.More, f.Size, f.Progress, f.Next = nil, nil, 0, 0, nil
 	f.Line, f.Given, f.whole, f.parts, f.sibling, f.at = nil, 0, nil, nil, nil, 0
-	f.numbered, f.sent, f.acked, f.held, f.queued = false, false, false, false, false
+	f.Urgent, f.numbered, f.sent, f.acked, f.held, f.queued = false, false, false, false, false, false
 }
 
 // Numbered reports whether the peer is to acknowledge the frame.

@@ -184,7 +184,7 @@ func (s *side) send() {
 	}
 	o.memory = bytes.Clone(o.content)
 	o.Owner, o.Header, o.Payload, o.Size = o, []byte{0}, o.memory, len(o.memory)
-	o.number = s.snd.Add(&o.Frame)
+	o.number, o.Urgent = s.snd.Add(&o.Frame), s.IntN(4) == 0
 	s.sent = append(s.sent, o)
 	s.live++
 	if s.backlog.Len() > 0 || !s.transmit(s.anyLine(), &o.Frame) {
@@ -304,7 +304,7 @@ func (s *side) pump() {
 	for f := s.snd.NextReplay(); f != nil && s.bounded(&steps, "the replay queue"); f = s.snd.NextReplay() {
 		if l := s.anyLine(); !f.Delivered() {
 			if l != nil && f.Size > l.limit {
-				s.snd.Replaying()
+				s.snd.Replaying(f)
 				s.cut(f.Owner.(*outgoing), l.limit)
 				continue
 			}
@@ -312,7 +312,7 @@ func (s *side) pump() {
 				return
 			}
 		}
-		s.snd.Replaying()
+		s.snd.Replaying(f)
 		s.settle(f)
 	}
 }

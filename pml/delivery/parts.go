@@ -15,7 +15,7 @@ func (s *Sender) Cut(f *Frame, limit int, part func(whole *Frame, offset, n int)
 	whole := f.Whole()
 	for offset := 0; offset < f.Size; offset += limit {
 		p := part(whole, offset, min(limit, f.Size-offset))
-		p.whole, p.at, p.numbered, p.sent = whole, f.at+offset, true, f.sent
+		p.whole, p.at, p.numbered, p.sent, p.Urgent = whole, f.at+offset, true, f.sent, f.Urgent
 		p.sibling, whole.parts = whole.parts, p
 		s.replay(p)
 	}

@@ -18,19 +18,37 @@ func (s *Sender) Lost(l *Line, lost func(*Frame)) {
 
 func (s *Sender) replay(f *Frame) {
 	f.queued = true
-	s.replays.Push(f)
+	s.replayQueue(f).Push(f)
+}
+
+func (s *Sender) replayQueue(f *Frame) *Queue {
+	if f.Urgent {
+		return &s.urgent
+	}
+	return &s.replays
 }
 
 // NextReplay is the frame that is to go again next, nil if there is none. It may have
 // been acknowledged meanwhile.
-func (s *Sender) NextReplay() *Frame { return s.replays.Head() }
+func (s *Sender) NextReplay() *Frame {
+	if f := s.urgent.Head(); f != nil {
+		return f
+	}
+	return s.replays.Head()
+}
 
 // Replays is how many frames and parts are to go again.
-func (s *Sender) Replays() int { return s.replays.Len() }
+func (s *Sender) Replays() int { return s.urgent.Len() + s.replays.Len() }
 
-// AllReplays calls do for each of them, the next one first, until do reports false.
+// UrgentReplays is how many of them are urgent.
+func (s *Sender) UrgentReplays() int { return s.urgent.Len() }
+
+// AllReplays calls do for those that are not urgent, the next one first, until do reports false.
 func (s *Sender) AllReplays(do func(*Frame) bool) { s.replays.All(do) }
 
-// Replaying takes the next frame that is to go again from the queue: a line has it now, or
-// it is to be cut, or it was acknowledged.
-func (s *Sender) Replaying() { s.replays.Pop().queued = false }
+// Replaying takes from its queue the frame that [Sender.NextReplay] has named: a line has it now,
+// or it is to be cut, or it was acknowledged.
+func (s *Sender) Replaying(f *Frame) {
+	s.replayQueue(f).Pop()
+	f.queued = false
+}

@@ -16,6 +16,7 @@ type Sender struct {
 	base    uint32   // the lowest number that is not acknowledged
 	next    uint32   // the next number to give out
 	replays Queue    // frames whose line has broken, to go another way
+	urgent  Queue    // those of them that go before the others
 }
 
 // Empty reports whether everything is acknowledged.
@@ -150,7 +151,7 @@ func (s *Sender) Each(do func(*Frame)) {
 // has it all the same. From now on the fate of each depends on its line alone.
 func (s *Sender) Abandon(done func(f *Frame, delivered bool)) {
 	for f := s.NextReplay(); f != nil; f = s.NextReplay() {
-		s.Replaying()
+		s.Replaying(f)
 		if f.Delivered() {
 			done(f, true)
 		}
