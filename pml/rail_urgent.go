@@ -21,6 +21,7 @@ type express struct {
 	frames  delivery.Queue // frames that no rail would take
 	streams opQueue        // cleared sends with data still to be cut into frames
 	rail    *rail          // the connection of their own; nil: it was not asked for, or there is none
+	beside  *rail          // the rail to which that is parallel; nil: the peer has made it
 	until   int64          // frames wait for it to connect until then
 }
 
@@ -96,9 +97,9 @@ func (pe *peer) openUrgent() {
 	if pe.hasUrgentRail() || pe.pml.closing || pe.ways.Stage != rails.Known {
 		return
 	}
-	if x.rail != nil && x.rail.way.Foreign && x.rail.broken() {
+	if x.rail != nil && x.rail.broken() && x.beside != pe.control() {
 		_ = x.rail.endpoint.Close()
-		x.rail = nil // this side makes its own
+		x.rail = nil // this side makes its own, over a network that serves
 	}
 	if x.rail == nil && !pe.makeUrgent() {
 		return
@@ -136,7 +137,7 @@ func (pe *peer) makeUrgent() bool {
 		return false
 	}
 	r.setEndpoint(ep)
-	pe.express.rail = r
+	pe.express.rail, pe.express.beside = r, first
 	return true
 }
 
@@ -177,7 +178,7 @@ func (pe *peer) welcomeUrgent(a *accepted) (*rail, error) {
 	}
 	if !same {
 		x.rail = pe.urgentOver(a.module, a.way())
-		x.rail.way.Foreign = true
+		x.rail.way.Foreign, x.beside = true, nil
 	}
 	x.rail.adopt(a.endpoint)
 	return x.rail, nil

@@ -236,6 +236,33 @@ func TestUrgentFramesThatGoAgainOvertake(t *testing.T) {
 	}
 }
 
+// Where the network of the connection is down another one is made over a network that serves.
+func TestUrgentConnectionLeavesANetworkThatIsDown(t *testing.T) {
+	m := new(expediter)
+	hurried(t, m, func(pe *peer, _ *scripted, _, urgent *Context) {
+		pe.rails[0].comesUp()
+		send(t, urgent, 100)
+		m.made[0].result = btl.Done
+		pe.express.rail.Up(aHello(t))
+		other, _ := secondRail(pe)
+		other.module, other.path.Index = m, 1
+		require.Zero(t, pe.express.rail.path.Index)
+		pe.rails[0].Down(errors.New("cut"))
+		send(t, urgent, 100)
+		require.Zero(t, pe.express.rail.path.Index, "it is well")
+		pe.express.rail.Down(errors.New("cut"))
+		send(t, urgent, 100)
+		own := pe.express.rail
+		require.Equal(t, 1, own.path.Index)
+		require.Equal(t, rails.Connecting, own.way.State)
+		made := m.made[len(m.made)-1]
+		made.result = btl.Done
+		own.Up(aHello(t))
+		send(t, urgent, 100)
+		assert.Contains(t, says(made), uint64(2))
+	})
+}
+
 // urgentEndpoint is one that a peer has made for urgent frames.
 type urgentEndpoint struct{ scripted }
 
