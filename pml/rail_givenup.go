@@ -30,8 +30,8 @@ func (pe *peer) tellBroken(r *rail) {
 func (pe *peer) heardBroken(h *wire.Header, by *rail) {
 	p := pe.pml
 	module := p.moduleOf(string(h.Component))
-	r := pe.railFor(module, int(h.Path))
-	if module == nil || r == nil || r == by || !r.up() || r.attr.Unbreakable {
+	r := pe.connectedFor(module, int(h.Path), by)
+	if module == nil || r == nil || r.attr.Unbreakable {
 		return
 	}
 	// What the peer has given up was silent for pml_rail_timeout: a connection that is
@@ -45,6 +45,16 @@ func (pe *peer) heardBroken(h *wire.Header, by *rail) {
 			r.breakOff(fmt.Errorf("%s: rank %d has given it up", ep.Desc(), pe.rank))
 		}
 	})
+}
+
+// connectedFor returns a connected rail of a module's path, other than one, or nil.
+func (pe *peer) connectedFor(m btl.Module, path int, other *rail) *rail {
+	for r := range pe.everyRail {
+		if r != other && r.up() && r.module == m && r.path.Index == path {
+			return r
+		}
+	}
+	return nil
 }
 
 // moduleOf is the module of a component that has one, nil if there is none, or none

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -88,6 +89,17 @@ func TestBrokenConnectionIsHeardOf(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where a path has two connections, of which one is down, the other one is meant.
+func TestBrokenConnectionOfTwoOverAPath(t *testing.T) {
+	twoPaths(t, func(pe *peer, _ [2]*scripted) {
+		r := pe.rails[0]
+		pe.also(&rail{endpoint: &scripted{}, module: r.module, path: r.path}, rails.Gone)
+		require.NoError(t, pe.rails[1].Deliver(encoded(brokenNote(0, "tcp")), nil))
+		pe.pass(time.Millisecond)
+		assert.False(t, r.up())
+	})
 }
 
 // Others go before a rail that is silent, until it gives a sign of life or is the
