@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -53,7 +54,8 @@ func changeOf(t *Table, then, now *Row) (Change, bool) {
 		before, after := then.speeds(key), now.speeds(key)
 		f := stats.OfMedians(after, before)
 		c := Change{Path: t.Path() + "/" + t.label(now.Cell) + "/" + peer, Factor: f, Then: then.ratio(key), Now: now.ratio(key)}
-		c.decided = f.Interval.Sure() && (f.Interval.Low > 1 || f.Interval.High < 1)
+		failed := slices.Contains(then.Times[strandKey], failedTime) || slices.Contains(now.Times[strandKey], failedTime) // those rounds might have been its slowest
+		c.decided = !failed && f.Interval.Sure() && (f.Interval.Low > 1 || f.Interval.High < 1)
 		return c, f.N > 0
 	}
 	return Change{}, false
@@ -78,12 +80,7 @@ func WriteChanges(out io.Writer, then, now *Report) error {
 	if err == nil && !now.sameMachine(then) {
 		_, err = fmt.Fprintln(out, "  the machine, its kernel, Go or congestion control is not the same: what has changed may be that")
 	}
-	slices.SortFunc(changed, func(a, b Change) int {
-		if a.Factor.Value < b.Factor.Value {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(changed, func(a, b Change) int { return cmp.Compare(a.Factor.Value, b.Factor.Value) })
 	for _, c := range changed {
 		if err != nil {
 			break

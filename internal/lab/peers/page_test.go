@@ -137,6 +137,20 @@ func TestChanges(t *testing.T) {
 	assert.Zero(t, compared)
 }
 
+// Rounds in which Strand failed might have been its slowest: what is left of them shows no change.
+func TestNoChangeWhereStrandFailed(t *testing.T) {
+	report := func(strand float64) *Report {
+		return synthetic(tcp, pingpong, ping(8), 7, map[string]float64{"strand": strand, "raw bbr": 5})
+	}
+	for name, failing := range map[string]int{"now": 1, "then": 0} {
+		reports := []*Report{report(8), report(6)}
+		reports[failing].Tables[0].Rows[0].Times[strandKey][0] = failedTime
+		changed, compared := Changes(reports[0], reports[1])
+		assert.Equal(t, 1, compared, name)
+		assert.Empty(t, changed, name)
+	}
+}
+
 func TestPlan(t *testing.T) {
 	all, err := Plan(false, nil)
 	require.NoError(t, err)
