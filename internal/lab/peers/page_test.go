@@ -229,3 +229,14 @@ func TestNothingIsLeftWhereAPageCanNotBeWritten(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, entries, 1)
 }
+
+// What lies beside a page is not the page's: two that are written at a time would take each other's halves for their own.
+func TestAPageLeavesItsNeighboursAlone(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.md")
+	beside := page + ".new"
+	require.NoError(t, os.WriteFile(beside, []byte("another's"), 0o600))
+	require.NoError(t, writeWhole(page, []byte("x")))
+	text, err := os.ReadFile(beside)
+	require.NoError(t, err)
+	assert.Equal(t, "another's", string(text))
+}

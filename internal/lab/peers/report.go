@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strandmp/strand/internal/lab/bench"
+	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/lab/stats"
 	"github.com/strandmp/strand/internal/machine"
 )
@@ -137,15 +138,7 @@ func writeWhole(file string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	temporary := file + ".new"
-	err := os.WriteFile(temporary, text, 0o644)
-	if err == nil {
-		err = os.Rename(temporary, file)
-	}
-	if err != nil {
-		_ = os.Remove(temporary) // if it was made
-	}
-	return err
+	return results.WriteFile(file, text)
 }
 
 // Load reads a file that Save wrote.
