@@ -80,6 +80,19 @@ func TestTable(t *testing.T) {
 	assert.Contains(t, b.String(), "# INVALID: 8 bytes: raw's median")
 }
 
+// Raw sockets have no message of 0 bytes, and the table says what was measured in its place.
+func TestTableOfEmptyMessages(t *testing.T) {
+	for size, says := range map[int]bool{0: true, 8: false} {
+		c := Comparison{Cells: []Cell{{Workload: PingPong, Pairs: 1, Window: 1, Size: size}}, Blocks: 4}
+		s := newSamples(2, 1)
+		s.add(0, 0, block{6, 12})
+		s.add(1, 0, block{5, 10})
+		var b strings.Builder
+		require.NoError(t, c.result([]Contender{{Name: strandName}, {Name: rawName}}, s).WriteTable(&b))
+		assert.Equal(t, says, strings.Contains(b.String(), "# size 0: raw sends one byte in its place\n"), b.String())
+	}
+}
+
 // NetPIPE does not tell what processor time it took: that is not none.
 func TestProcessorTimeThatIsNotKnown(t *testing.T) {
 	c := Comparison{Cells: []Cell{{Workload: PingPong, Pairs: 1, Window: 1, Size: 8}}, Blocks: 4}

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -141,6 +142,9 @@ func (r *Result) WriteTable(out io.Writer) error {
 	for _, p := range r.Peers {
 		fmt.Fprintf(&b, "# %s: %s\n", strings.TrimSpace(p.Name+" "+p.Variant), p.About)
 	}
+	if slices.ContainsFunc(r.Rows, func(row CompareRow) bool { return row.Size == 0 }) {
+		r.writeEmpty(&b)
+	}
 	if r.hasVariants() {
 		b.WriteString("# of several variants the better one counts, for each size\n")
 	}
@@ -150,6 +154,15 @@ func (r *Result) WriteTable(out io.Writer) error {
 	r.writeVerdict(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// writeEmpty says who has no empty messages.
+func (r *Result) writeEmpty(b *strings.Builder) {
+	for _, name := range []string{rawName, rawUDPName} {
+		if slices.ContainsFunc(r.Peers, func(p PeerAbout) bool { return p.Name == name }) {
+			fmt.Fprintf(b, "# size 0: %s sends one byte in its place\n", name)
+		}
+	}
 }
 
 func (r *Result) hasVariants() bool {
