@@ -218,6 +218,9 @@ func (r *benchRun) checked() ([]bench.Cell, error) {
 		}
 		return bench.CallCells(r.calls, ranks, sizes)
 	}
+	if (r.workload == bench.Stream || r.workload == bench.Burst) && slices.Contains(sizes, 0) {
+		return nil, fmt.Errorf("--sizes %s: messages of 0 bytes have no bandwidth: want 1 byte or more; strand bench rate counts messages", r.sizes)
+	}
 	return bench.Cells(r.workload, pairs, windows, r.pause, sizes), err
 }
 

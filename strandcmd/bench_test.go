@@ -46,6 +46,8 @@ func TestBenchFlags(t *testing.T) {
 		{"bench peers --from a.json --rounds 3 --only tcp", 2, "--from draws what was measured: --rounds, --only would change nothing"},
 		{"bench peers --from nosuch.json", 2, "nosuch.json: no such file"},
 		{"bench peers --baseline nosuch.json", 2, "--baseline: open nosuch.json"},
+		{"bench stream --sizes 8,0", 2, "--sizes 8,0: messages of 0 bytes have no bandwidth: want 1 byte or more"},
+		{"bench burst --sizes 0", 2, "--sizes 0: messages of 0 bytes have no bandwidth"},
 		{"bench coll --calls bcast,brodcast", 2, `--calls "brodcast": want one or more of barrier, bcast`},
 		{"bench coll --calls allreduc", 2, `--calls "allreduc": want one or more of barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reducescatter, separated by commas; did you mean allreduce?`},
 		{"bench coll --sizes 12", 2, "--sizes: 12 bytes: collective calls are measured with numbers of 8 bytes"},
