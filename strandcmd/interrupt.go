@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // interruptible returns a context that a signal ends, with an interruptError as its
@@ -20,14 +21,15 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 	over := make(chan struct{})
 	go func() {
-		for first := true; ; first = false {
+		i := interruption{
+			now:    time.Now,
+			cancel: func(e interruptError) { cancel(e) },
+			exit:   func(e interruptError) { os.Exit(e.ExitStatus()) },
+		}
+		for {
 			select {
 			case s := <-signals:
-				number, _ := s.(syscall.Signal)
-				if !first {
-					os.Exit(interruptError(number).ExitStatus())
-				}
-				cancel(interruptError(number))
+				i.heard(s)
 			case <-over:
 				return
 			}
@@ -37,6 +39,35 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		signal.Stop(signals)
 		close(over)
 		cancel(nil)
+	}
+}
+
+// twinTime is how soon after a signal another one is the same, as for strand run: timeout(1) sends two at once, one to the
+// process and one to its group.
+const twinTime = 100 * time.Millisecond
+
+// An interruption is the signals that end a command: the first one cancels what it does, and another one ends the process
+// before all is tidied up.
+type interruption struct {
+	now          func() time.Time
+	cancel, exit func(interruptError)
+	last         map[syscall.Signal]time.Time
+}
+
+func (i *interruption) heard(s os.Signal) {
+	number, _ := s.(syscall.Signal)
+	now, first := i.now(), len(i.last) == 0
+	if last, twice := i.last[number]; twice && now.Sub(last) < twinTime {
+		return
+	}
+	if first {
+		i.last = map[syscall.Signal]time.Time{}
+	}
+	i.last[number] = now
+	if first {
+		i.cancel(interruptError(number))
+	} else {
+		i.exit(interruptError(number))
 	}
 }
 
