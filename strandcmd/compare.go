@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/lab/compare"
 	"github.com/strandmp/strand/internal/lab/netspace"
@@ -185,10 +186,11 @@ const resultsFile = "results.json"
 
 // compare runs a plan and shows the results.
 func (f *compareFlags) compare(ctx context.Context, cmd *cobra.Command, plan compare.Plan, ground compare.Ground, baseline *results.Report) error {
-	file, err := f.file()
+	file, folder, err := f.file()
 	if err != nil {
 		return err
 	}
+	defer folder.Close()
 	program, err := self()
 	if err != nil {
 		return err
@@ -220,13 +222,39 @@ func succeeded(r *results.Report) bool {
 	})
 }
 
-// file makes the folder for the results, if need be, and returns the path of their file.
-func (f *compareFlags) file() (string, error) {
-	if f.out != "" {
-		return f.fileIn(f.out, "")
+// file makes the folder for the results, if need be, and returns the path of their file. The folder is the comparison's alone until it
+// is closed.
+func (f *compareFlags) file() (file string, folder *os.File, err error) {
+	dir := f.out
+	if dir == "" {
+		dir, err = newFolder("compare-" + time.Now().Format("20060102-150405"))
+	} else {
+		err = makeFolder(dir)
 	}
-	dir, err := newFolder("compare-" + time.Now().Format("20060102-150405"))
-	return filepath.Join(dir, resultsFile), err
+	if err == nil {
+		folder, err = reserve(dir)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if file, err = f.fileIn(dir, ""); err != nil {
+		folder.Close()
+	}
+	return file, folder, err
+}
+
+// reserve opens a folder and keeps other comparisons out of it until it is closed, or until this process ends, however it does. Where a
+// file system has no locks nobody is kept out.
+func reserve(dir string) (*os.File, error) {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if errors.Is(unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		folder.Close()
+		return nil, usageError{fmt.Errorf("--out %s: another strand compare writes its results there: give another folder", dir)}
+	}
+	return folder, nil
 }
 
 // newFolder makes a folder that was not there, with a number behind its name if need be: two comparisons may begin in the same
@@ -243,11 +271,19 @@ func newFolder(name string) (string, error) {
 	}
 }
 
+// makeFolder makes the folder of --out, if need be.
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}
+
 // fileIn makes a folder, if need be, and returns the path of the file for results in it. Without
 // --overwrite it refuses a folder that has results already, unless they are in the file own.
 func (f *compareFlags) fileIn(dir, own string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("--out: %w", err)
+	if err := makeFolder(dir); err != nil {
+		return "", err
 	}
 	file := filepath.Join(dir, resultsFile)
 	if there, err := os.Stat(file); err == nil && !f.overwrite && !isFile(there, own) {

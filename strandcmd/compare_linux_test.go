@@ -121,6 +121,31 @@ func TestCompareInterrupted(t *testing.T) {
 	}
 }
 
+// Two comparisons never write into one folder at a time, not even with --overwrite: it would have the results of one and the page of
+// the other.
+func TestCompareWhereAnotherOneWrites(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := endless(t, dir, "--loopback")
+	require.NoError(t, first.Start())
+	awaitRun(t, dir)
+	second := func() ([]byte, error) {
+		return strandProcess(t, "compare", "--loopback", "--btl", "tcp", "--loss", "0", "--runs", "1", "--workload", smallComparison, "--overwrite", "--out", dir).CombinedOutput()
+	}
+	out, err := second()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, "%s", out)
+	assert.Equal(t, 2, exit.ExitCode())
+	assert.Contains(t, string(out), "--out "+dir+": another strand compare writes its results there: give another folder")
+	require.NoError(t, first.Process.Signal(syscall.SIGTERM))
+	require.ErrorAs(t, first.Wait(), &exit)
+	r, err := results.Load(filepath.Join(dir, resultsFile))
+	require.NoError(t, err)
+	assert.Equal(t, 10000, r.Runs, "of the first")
+	out, err = second()
+	require.NoError(t, err, "%s", out)
+}
+
 // Ctrl-C counts from the beginning, while it is found out which networks can be had.
 func TestCompareInterruptedEarly(t *testing.T) {
 	t.Parallel()

@@ -150,8 +150,9 @@ func TestCompareFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	seen := map[string]bool{}
 	for range 5 {
-		file, err := (&compareFlags{}).file()
+		file, folder, err := (&compareFlags{}).file()
 		require.NoError(t, err)
+		defer folder.Close()
 		assert.False(t, seen[file], file)
 		assert.Regexp(t, `^compare-\d{8}-\d{6}(-\d)?/results\.json$`, file)
 		assert.DirExists(t, filepath.Dir(file))
