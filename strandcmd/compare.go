@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,6 +133,11 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 			return asError(status)
 		}
 		forbidden = err.Error()
+	}
+	if netspace.Isolated() {
+		// In a process group of its own this process writes to the terminal from the background. A terminal that stops who does so
+		// (stty tostop) can not stop the first process of a namespace, and each write would begin anew for ever.
+		signal.Ignore(syscall.SIGTTOU)
 	}
 	// From here on a signal is an interruption: what would end any other process does not end the first one of a namespace in order.
 	ctx, stop := interruptible(commandContext(cmd))

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/internal/lab/netspace"
 	"github.com/strandmp/strand/internal/test/need"
 )
 
@@ -244,6 +245,19 @@ func TestBenchIsInterrupted(t *testing.T) {
 			assert.Regexp(t, `SIGINT\)|ended by interrupt`, x.String())
 		})
 	}
+}
+
+// A terminal may stop what writes to it from the background (stty tostop). What carries out the comparison is in a process group of its
+// own, and the first process of a namespace, which can not be stopped: its writes would begin anew for ever.
+func TestCompareOnATerminalThatStopsWriters(t *testing.T) {
+	t.Parallel()
+	s, err := netspace.New("probe")
+	need.That(t, err == nil, "needs namespaces: %v", err)
+	_ = s.Close()
+	x := atTerminal(t, `stty tostop; $STRAND compare --btl tcp --loss 0 --delay 0s --runs 1 --workload '`+smallComparison+`' --out $DIR/r; echo status $?`)
+	assert.Equal(t, "0", x.await(`(?m)^status (\d+)`, 1)[0])
+	x.end()
+	assert.Contains(t, x.String(), "All results are in")
 }
 
 // Nobody reads what the ranks say, as when a pager is still open.
