@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Config) (*results.Report, error) {
 	}
 	r := &Runner{Config: c, failed: map[[2]int]int{}}
 	r.report = &results.Report{
-		Format: results.Format, Version: c.Version, Command: c.Command, Started: time.Now().Truncate(time.Second),
+		Format: results.Format, Version: c.Version, Command: printable(c.Command), Started: time.Now().Truncate(time.Second),
 		Seed: c.Plan.Seed, Runs: c.Plan.Runs, By: c.Plan.By, Machine: machine.This(), Links: c.Ground.Links(),
 	}
 	if g, real := c.Ground.(Hosts); real {
@@ -95,6 +96,15 @@ func Run(ctx context.Context, c Config) (*results.Report, error) {
 	}
 	r.tell(State{Cell: Over})
 	return r.report, err
+}
+
+// printable is a command as a report can have it: names of files need not be UTF-8.
+func printable(command []string) []string {
+	words := make([]string, 0, len(command))
+	for _, w := range command {
+		words = append(words, strings.ToValidUTF8(w, "\ufffd"))
+	}
+	return words
 }
 
 func (r *Runner) run(ctx context.Context) error {

@@ -59,6 +59,18 @@ func TestOverTheLoopback(t *testing.T) {
 	assert.Len(t, kept.Cells[2].Runs, 4)
 }
 
+// A folder's name need not be UTF-8, and a report must be.
+func TestCommandThatIsNoText(t *testing.T) {
+	leak.Check(t)
+	c := config(t, plan(t, "tcp", small, 0), Loopback{}, "")
+	c.Command, c.File = []string{"strand", "compare", "--out=caf\xe9"}, filepath.Join(t.TempDir(), "results.json")
+	_, err := Run(t.Context(), c)
+	require.NoError(t, err)
+	kept, err := results.Load(c.File)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"strand", "compare", "--out=caf\ufffd"}, kept.Command)
+}
+
 // A crash fails its own run only. A variant that crashes again and again is not tried any more.
 func TestCrash(t *testing.T) {
 	leak.Check(t)
