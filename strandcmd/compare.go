@@ -203,9 +203,11 @@ func (f *compareFlags) compare(ctx context.Context, cmd *cobra.Command, plan com
 		return err
 	}
 	show := newCompareShow(cmd, f, baseline)
+	stopped, forget := continued()
+	defer forget()
 	r, err := compare.Run(ctx, compare.Config{
 		Plan: plan, Ground: ground, Program: program, Arguments: []string{"compare", "member"},
-		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(buildInfo()), File: file, Watch: show.update,
+		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(buildInfo()), File: file, Watch: show.update, Stopped: stopped,
 	})
 	var saved error
 	if r != nil {

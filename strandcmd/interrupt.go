@@ -78,3 +78,18 @@ func (e interruptError) Error() string { return fmt.Sprintf("ended by %v", sysca
 
 // ExitStatus is 128 and the signal's number, as shells have it.
 func (e interruptError) ExitStatus() int { return 128 + int(e) }
+
+// continued returns a function that reports whether this process was stopped, by Ctrl-Z or otherwise, and has gone on since it was
+// called last; at first since now.
+func continued() (since func() bool, forget func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGCONT)
+	return func() bool {
+		select {
+		case <-signals:
+			return true
+		default:
+			return false
+		}
+	}, func() { signal.Stop(signals) }
+}

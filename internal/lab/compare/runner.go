@@ -28,6 +28,10 @@ type Config struct {
 	// File is where the report is kept while it grows; "": nowhere.
 	File string
 
+	// Stopped, if given, reports whether this process was stopped for a while (Ctrl-Z) since it was called last. A run in which it
+	// was is done again: its ranks went on, and what this process did not hear of them meanwhile would count as late.
+	Stopped func() bool
+
 	// Watch, if given, is called before each run, every second during it, and at the
 	// end; never twice at a time.
 	Watch func(State)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -69,6 +70,42 @@ func TestCommandThatIsNoText(t *testing.T) {
 	kept, err := results.Load(c.File)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"strand", "compare", "--out=caf\ufffd"}, kept.Command)
+}
+
+// stoppedAt is the loopback of a process that is stopped (Ctrl-Z) for a while in some runs, counted from the first try-out.
+type stoppedAt struct {
+	Loopback
+	runs   []int
+	opened int
+	was    bool
+}
+
+func (s *stoppedAt) Open(c Conditions) (Site, error) {
+	s.was = s.was || slices.Contains(s.runs, s.opened)
+	s.opened++
+	return s.Loopback.Open(c)
+}
+
+func (s *stoppedAt) stopped() (was bool) {
+	was, s.was = s.was, false
+	return was
+}
+
+// A run in which the comparison was stopped is done again: its ranks went on, and what it did not hear of them meanwhile counts as late.
+func TestRunsAreDoneAgainWhereTheComparisonWasStopped(t *testing.T) {
+	leak.Check(t)
+	ground := &stoppedAt{runs: []int{0, 2}, was: true} // the try-out and the first run
+	c := config(t, plan(t, "tcp", small, 0), ground, "")
+	c.Stopped = ground.stopped
+	r, err := Run(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, 2+2+1, ground.opened)
+	assert.Equal(t, []string{"cell 0 round 0 tcp", "cell 0 round 1 tcp"}, orderOf(r))
+	for _, run := range r.Cells[0].Runs {
+		assert.Empty(t, run.Error)
+		assert.Len(t, run.Rails, 2, "of one try, an end each")
+		assert.Len(t, run.Windows, 1)
+	}
 }
 
 // A crash fails its own run only. A variant that crashes again and again is not tried any more.

@@ -75,8 +75,23 @@ func errorText(err error) string {
 	return text
 }
 
-// at runs a task's ranks on a site of their own.
+// at runs a task's ranks on a site of their own, and does so again as often as this process was stopped meanwhile.
 func (r *Runner) at(ctx context.Context, c Conditions, timeout time.Duration, t *Task, v Variant, run *results.Run) (facts map[string]string, err, closeErr error) {
+	untouched := *run
+	for {
+		r.stopped() // what was before is none of this run's business
+		facts, err, closeErr = r.once(ctx, c, timeout, t, v, run)
+		if closeErr != nil || ctx.Err() != nil || !r.stopped() {
+			return facts, err, closeErr
+		}
+		*run = untouched
+	}
+}
+
+func (r *Runner) stopped() bool { return r.Stopped != nil && r.Stopped() }
+
+// once runs a task's ranks on a site of their own.
+func (r *Runner) once(ctx context.Context, c Conditions, timeout time.Duration, t *Task, v Variant, run *results.Run) (facts map[string]string, err, closeErr error) {
 	site, err := r.Ground.Open(c)
 	if err != nil {
 		return nil, fmt.Errorf("network of %d hosts: %w", c.Ranks, err), nil
