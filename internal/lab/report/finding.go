@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/strandmp/strand/internal/lab/results"
@@ -26,6 +27,9 @@ func Finding(r *results.Report) string {
 	if !compared {
 		if r.Finished.IsZero() {
 			return ""
+		}
+		if able := slices.DeleteFunc(slices.Clone(r.Variants), func(v results.Variant) bool { return v.Unable != "" }); len(able) == 1 {
+			return fmt.Sprintf("There is nothing to compare: no other transport ran beside %s.", baseOf(r))
 		}
 		if bothMeasured(r) {
 			return fmt.Sprintf("There is nothing to compare: in each cell %s or the other transport measured 0 in some round, and there is no ratio to that.", baseOf(r))

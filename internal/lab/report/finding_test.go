@@ -61,6 +61,14 @@ func TestFindings(t *testing.T) {
 	assert.Empty(t, report.Finding(r), "nothing was run yet")
 }
 
+// One transport alone is beside nobody, and it has not failed.
+func TestFindingOfOneTransport(t *testing.T) {
+	r := pair([]float64{1, 1, 1, 1, 1, 1}, nil)
+	r.Variants = r.Variants[:1]
+	require.NoError(t, r.Check())
+	assert.Equal(t, "There is nothing to compare: no other transport ran beside tcp.", report.Finding(r))
+}
+
 // Shares may be 0, to which nothing has a ratio. That is no lack of runs.
 func TestFindingOfNothing(t *testing.T) {
 	r := pair([]float64{1, 1, 1, 1, 1, 1}, []float64{1, 1, 1, 1, 1, 1})
