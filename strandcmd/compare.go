@@ -56,8 +56,9 @@ shell. Congestion control, buffers and Nagle's algorithm are the same for all un
 a transport says otherwise.
 
 Results are in --out as they come, results.json, and in the end a page with plots,
-report.html: Ctrl-C keeps what there is. --from draws both table and page of older
-results again; --baseline says what has changed since older ones, beside the first
+report.html: Ctrl-C keeps what there is. Where no networks are emulated, a run in
+which Ctrl-Z stopped the command is done again. --from draws both table and page of
+older results again; --baseline says what has changed since older ones, beside the first
 transport: the control, by which the machine's own changes are told from others. A
 transport that can not run here, and a run that fails, are reported in their places; the
 rest goes on. One that stays within a host needs --loopback: each rank of an emulated
