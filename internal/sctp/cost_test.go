@@ -3,6 +3,7 @@ package sctp
 import (
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +29,7 @@ func (d *direct) PathChanged(int)                      {}
 func (d *direct) Down(error)                           {}
 
 func newDirect(t testing.TB, size int) *direct {
-	d := &direct{buf: make([]byte, 0, 9000), now: 1, free: true}
+	d := &direct{buf: make([]byte, 0, 65000), now: 1, free: true}
 	for i := range d.ends {
 		d.at[i] = netip.AddrPortFrom(address(0, i), udpPort)
 		var err error
@@ -55,13 +56,13 @@ func (d *direct) pump() {
 		for i, a := range d.assoc {
 			sent := false
 			for a != nil {
-				packet, _, ok := a.Send(d.now, d.buf[:0])
+				row, size, _, ok := a.SendRow(d.now, d.buf[:0], 64, cap(d.buf))
 				if !ok {
 					break
 				}
 				sent = true
-				if _, reply := d.ends[1-i].Receive(d.now, d.at[1-i].Addr(), d.at[i], packet, nil); reply != nil {
-					d.ends[i].Receive(d.now, d.at[i].Addr(), d.at[1-i], reply, nil)
+				for packet := range slices.Chunk(row, size) {
+					d.take(1-i, packet)
 				}
 			}
 			if !sent {
@@ -69,6 +70,14 @@ func (d *direct) pump() {
 			}
 		}
 		d.now += 1e4
+	}
+}
+
+// take has an end take a packet.
+func (d *direct) take(to int, packet []byte) {
+	from := 1 - to
+	if _, reply := d.ends[to].Receive(d.now, d.at[to].Addr(), d.at[from], packet, nil); reply != nil {
+		d.ends[from].Receive(d.now, d.at[from].Addr(), d.at[to], reply, nil)
 	}
 }
 

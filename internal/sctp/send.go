@@ -24,12 +24,44 @@ func (a *Association) MostPacket() int {
 // Send appends the next packet to b, and says where to, until the next call. There is none when ok is false: until
 // [Association.At], or until something arrives, or is pushed. It allocates nothing if b has room.
 func (a *Association) Send(now int64, b []byte) (packet []byte, way *Way, ok bool) {
-	if a.state == Closed {
-		return a.last(b)
+	packet, way, _, ok = a.next(now, b)
+	return packet, way, ok
+}
+
+// SendRow is Send for packets that go the same way, one behind the other, of the same length but for the last: what the system takes in
+// one call. There are at most so many, with so many bytes, but for the first. What does not change from one to the next, such as
+// how much may go, is found out once.
+func (a *Association) SendRow(now int64, b []byte, packets, bytes int) (row []byte, size int, way *Way, ok bool) {
+	start := len(b)
+	b, way, after, ok := a.next(now, b)
+	size = len(b) - start
+	for ; ok && packets > 1 && after.bytes >= size && len(b)-start+size <= bytes; packets-- {
+		from := len(b)
+		b = a.appendData(now, after.path, from, size, a.header(b))
+		if len(b) == from+chunk.HeaderSize {
+			return b[:from], size, way, ok
+		}
+		a.seal(b[from:])
+		a.Sent++
+		if after.bytes -= size; len(b)-from < size {
+			break
+		}
 	}
-	i, data, ok := a.next(now)
+	return b, size, way, ok
+}
+
+// following is how many bytes of full packets with data alone may follow a packet at once, over which path.
+type following struct{ path, bytes int }
+
+// next appends the next packet.
+func (a *Association) next(now int64, b []byte) (packet []byte, way *Way, after following, ok bool) {
+	if a.state == Closed {
+		packet, way, ok = a.last(b)
+		return packet, way, after, ok
+	}
+	i, data, ok := a.turn(now)
 	if !ok {
-		return b, nil, false
+		return b, nil, after, false
 	}
 	p := &a.paths[i]
 	start := len(b)
@@ -51,16 +83,24 @@ func (a *Association) Send(now int64, b []byte) (packet []byte, way *Way, ok boo
 	case p.sound.due && !a.due && !p.speaks():
 		b = a.soundings(now, i, b)
 	default:
-		b = a.fill(now, i, start, data, b)
-		way.Whole = len(b)-start <= p.packet() && !p.cut
+		b, data = a.fill(now, i, start, data, b)
+		full := p.packet()
+		way.Whole = len(b)-start <= full && !p.cut
+		if way.Whole && len(b)-start == full && data > 0 && a.rows() {
+			after = following{i, data - full}
+		}
 	}
 	if len(b) == start+chunk.HeaderSize {
-		return b[:start], nil, false
+		return b[:start], nil, following{}, false
 	}
 	a.seal(b[start:])
 	a.Sent++
-	return b, way, true
+	return b, way, after, true
 }
+
+// rows reports whether packets follow each other over a path without a look at anything else. What is sent again may be longer than packets
+// have come to be, and paths that carry data at the same time take turns.
+func (a *Association) rows() bool { return !a.e.config.Multipath && !a.sender.Repeats() }
 
 // wayOf is that of a packet over a path.
 func (a *Association) wayOf(p *Pair) *Way {
@@ -79,27 +119,26 @@ func (a *Association) header(b []byte) []byte {
 	return chunk.AppendHeader(b, chunk.Header{Source: a.e.config.Port, Destination: a.port, Tag: a.peerTag})
 }
 
-// next is the path of the next packet, and whether it is known that data goes there now.
-func (a *Association) next(now int64) (i int, data, ok bool) {
+// turn is the path of the next packet, and how many bytes of packets with data go there now; 0: that is not known.
+func (a *Association) turn(now int64) (i, data int, ok bool) {
 	if a.due {
-		return a.duePath(), false, true
+		return a.duePath(), 0, true
 	}
 	if a.sender == nil {
-		return 0, false, false
+		return 0, 0, false
 	}
 	for i := range a.paths {
 		if a.paths[i].wants() {
-			return i, false, true
+			return i, 0, true
 		}
 	}
 	if due := a.receiver.Due(); due != 0 && due <= now {
-		return a.backPath(), false, true
+		return a.backPath(), 0, true
 	}
 	if !a.sends() {
-		return 0, false, false
+		return 0, 0, false
 	}
-	i, _, ok = a.sender.Next(now)
-	return i, ok, ok
+	return a.sender.Next(now)
 }
 
 // sends reports whether data of ours can leave.
@@ -135,9 +174,9 @@ func (a *Association) backPath() int {
 	return a.sackPath
 }
 
-// fill appends what goes together over a path: control first, then data. That data goes there now may be known. A heartbeat does without
-// if there is no other way: either may get through where the other one is lost.
-func (a *Association) fill(now int64, i, start int, data bool, b []byte) []byte {
+// fill appends what goes together over a path: control first, then data. How much data goes there now may be known, and is returned. A heartbeat does
+// without if there is no other way: either may get through where the other one is lost.
+func (a *Association) fill(now int64, i, start, data int, b []byte) (packet []byte, goes int) {
 	p := &a.paths[i]
 	most := p.packet()
 	if p.cookieAck {
@@ -161,20 +200,21 @@ func (a *Association) fill(now int64, i, start int, data bool, b []byte) []byte 
 		p.report = p.report[:0]
 	}
 	if a.sender == nil {
-		return b
+		return b, 0
 	}
 	if a.receiver.Due() != 0 && i == a.backPath() {
 		a.strayed = i != a.sackPath
 		b = a.receiver.AppendSACK(b, most-(len(b)-start), a.in.Window())
 	}
-	if !data && !alone && a.sends() {
-		path, _, ok := a.sender.Next(now)
-		data = ok && path == i
+	if data == 0 && !alone && a.sends() {
+		if path, bytes, _ := a.sender.Next(now); path == i {
+			data = bytes
+		}
 	}
-	if data {
+	if data > 0 {
 		b = a.appendData(now, i, start, most, b)
 	}
-	return b
+	return b, data
 }
 
 // appendDue appends the chunk of the present state.

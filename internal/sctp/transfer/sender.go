@@ -91,6 +91,9 @@ func (s *Sender) Rest(now int64) {
 // Outstanding is how many bytes were sent and are not acknowledged.
 func (s *Sender) Outstanding() int { return s.bytes }
 
+// Repeats reports whether anything is to be sent again.
+func (s *Sender) Repeats() bool { return s.lostBytes > 0 }
+
 // Window is how many more bytes the peer has room for.
 func (s *Sender) Window() int { return s.limit() - s.bytes }
 

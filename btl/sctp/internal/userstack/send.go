@@ -115,53 +115,39 @@ func (a *association) drain() {
 	a.held = 0
 	a.resend()
 	s, now := a.s, a.s.cfg.Loop.Now()
-	var b batch
-	s.out = s.out[:0]
 	for !a.blocked {
-		if b.w != nil && !b.w.so.Packets.Room(1) {
-			a.flush(&b)
-			s.out = s.out[:0]
-			continue
-		}
-		from := len(s.out)
-		out, to, ok := a.p.Send(now, s.out)
+		row, size, to, ok := a.p.SendRow(now, s.out[:0], rawio.MaxSegments, rawio.MaxSegmentsBytes)
 		if !ok {
-			if !a.flush(&b) {
-				break
-			}
-			s.out = s.out[:0]
-			continue // the protocol has others instead of those that are too long
-		}
-		packet := out[from:len(out):len(out)]
-		if s.loses(packet) {
-			continue
+			break
 		}
 		w := a.way(&to.Pair)
-		if !to.Whole {
-			a.cut(w, packet)
-			continue
-		}
-		s.out = out
-		if b.w != nil && (b.w != w || len(packet) > b.size) {
-			a.flush(&b)
-		}
-		if b.w == nil {
-			b = batch{w, len(packet), out[from:from]}
-			w.so.Packets.Reset(&w.to, len(packet))
-		}
-		w.so.Packets.Add(packet)
-		b.bytes = b.bytes[:len(b.bytes)+len(packet)]
-		if len(packet) < b.size || cap(s.out)-len(s.out) < longestPacket {
-			a.flush(&b)
-			s.out = s.out[:0]
+		switch row = s.sift(row, size); {
+		case len(row) == 0:
+		case !to.Whole:
+			a.cut(w, row)
+		default:
+			a.flush(batch{w, size, row})
 		}
 	}
-	a.flush(&b)
 	if a.p.State() == sctp.Closed {
 		s.clock.Set(a.alarm, 0)
 		return
 	}
 	s.clock.Set(a.alarm, a.p.At())
+}
+
+// sift takes those packets out of a row that are lost here.
+func (s *Stack) sift(row []byte, size int) []byte {
+	if s.filter == nil {
+		return row
+	}
+	kept := row[:0]
+	for packet := range slices.Chunk(row, size) {
+		if !s.loses(packet) {
+			kept = append(kept, packet...)
+		}
+	}
+	return kept
 }
 
 // cut sends a packet that the network may cut: one that was longer than its path carries by now, and stays so.
@@ -172,29 +158,26 @@ func (a *association) cut(w *way, packet []byte) {
 	}
 }
 
-// flush gives the system the packets of a batch. It reports whether they are too long. That the socket has no room passes, and is told: what it has
+// flush gives the system the packets of a batch. Where they are too long, the protocol has others instead. That the socket has no room passes, and is told: what it has
 // not taken waits. That a queue behind it has none (ENOBUFS) is not told, and is for the congestion control: such packets are as if lost.
-func (a *association) flush(b *batch) (long bool) {
-	if b.w == nil {
-		return false
-	}
-	given := *b
-	*b = batch{}
+func (a *association) flush(b batch) {
 	if a.severed {
-		return false
+		return
 	}
 	a.sent++
-	so := given.w.so
+	so := b.w.so
+	so.Packets.Reset(&b.w.to, b.size)
+	for packet := range slices.Chunk(b.bytes, b.size) {
+		so.Packets.Add(packet)
+	}
 	switch n, errno := so.sends(); errno {
 	case syscall.EAGAIN:
-		given.bytes = slices.Clone(given.bytes[n*given.size:])
-		a.kept = append(a.kept, given)
+		b.bytes = slices.Clone(b.bytes[n*b.size:])
+		a.kept = append(a.kept, b)
 		a.block(so)
 	case syscall.EMSGSIZE:
-		a.p.TooLong(a.s.cfg.Loop.Now(), given.w.pair.Remote, given.size)
-		return true
+		a.p.TooLong(a.s.cfg.Loop.Now(), b.w.pair.Remote, b.size)
 	}
-	return false
 }
 
 // resend gives the system what it has had no room for.
@@ -202,12 +185,7 @@ func (a *association) resend() {
 	kept := a.kept
 	a.kept = nil
 	for _, b := range kept {
-		packets := b.w.so.Packets
-		packets.Reset(&b.w.to, b.size)
-		for packet := range slices.Chunk(b.bytes, b.size) {
-			packets.Add(packet)
-		}
-		a.flush(&b)
+		a.flush(b)
 	}
 }
 

@@ -58,7 +58,7 @@ func Open(c stack.Config) (*Stack, error) {
 			Why: "with btl_sctp_encap_port a peer may be a kernel, and Linux numbers the pieces of a message otherwise than RFC 8260 says (section 2.1)"}
 	}
 	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
-	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket)}
+	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, longestPacket), reply: make([]byte, 0, longestPacket)}
 	var err error
 	if s.endpoint, err = sctp.NewEndpoint(s.protocol()); err != nil {
 		return nil, err

@@ -1,0 +1,72 @@
+package sctp
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/internal/sctp/stream"
+)
+
+// rowOf is the packets of a row, or the one that Send makes.
+func (d *direct) rowOf(i int, single bool) (packets [][]byte) {
+	a := d.assoc[i]
+	if single {
+		if packet, _, ok := a.Send(d.now, nil); ok {
+			packets = append(packets, packet)
+		}
+		return packets
+	}
+	row, size, way, ok := a.SendRow(d.now, nil, 64, 65000)
+	if !ok {
+		return nil
+	}
+	if len(row) > size && !way.Whole {
+		panic("packets in a row that the network is to cut")
+	}
+	return slices.Collect(slices.Chunk(row, size))
+}
+
+// A row is the packets that Send would have made one by one, whatever is lost meanwhile, and whatever length messages have.
+func TestRowsAreWhatSendMakes(t *testing.T) {
+	longest := 0
+	for seed := range uint64(20) {
+		pairs := [2]*direct{newDirect(t, 8), newDirect(t, 8)}
+		chance := rand.New(rand.NewPCG(seed, 2))
+		for range 300 {
+			size := 1 + chance.IntN(1<<chance.IntN(19))
+			var sent [2][2][][]byte // by pair and end
+			for k, d := range pairs {
+				for i, a := range d.assoc {
+					require.NoError(t, a.Push(d.now, &stream.Message{Pieces: [][]byte{make([]byte, size)}, Size: size}))
+					for row := d.rowOf(i, k == 0); len(row) > 0; row = d.rowOf(i, k == 0) {
+						longest = max(longest, len(row))
+						sent[k][i] = append(sent[k][i], row...)
+					}
+				}
+			}
+			for i, packets := range sent[0] {
+				require.True(t, slices.EqualFunc(packets, sent[1][i], slices.Equal), "%d packets and %d", len(packets), len(sent[1][i]))
+			}
+			lost := chance.Uint64()
+			for k, d := range pairs {
+				for i, packets := range sent[k] {
+					for j, packet := range packets {
+						if lost>>(j%64)&7 != 0 {
+							d.take(1-i, packet)
+						}
+					}
+				}
+				d.now += 1e6
+				for _, a := range d.assoc {
+					if at := a.At(); at != 0 && at <= d.now {
+						a.Tick(d.now)
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, longest, 10)
+}
