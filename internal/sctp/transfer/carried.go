@@ -2,18 +2,19 @@ package transfer
 
 import "github.com/strandmp/strand/internal/recovery"
 
-// Carried is what a packet carried: rows of chunks.
+// Carried is what a packet carried: rows of chunks. It is copied some times, and kept for each packet, so it is short.
 type Carried struct {
-	packet int64
 	rows   [mostRows]row
+	packet uint32 // the low bits of its number
 	count  uint8
 	way    uint8
 }
 
-type row struct {
-	first uint64
-	count uint32
-}
+// A row of chunks begins with a TSN.
+type row struct{ first, count uint32 }
+
+// followedBy reports whether a chunk is the next one of the row.
+func (r row) followedBy(n uint64) bool { return r.first+r.count == uint32(n) }
 
 // mostRows bounds the rows of TSNs in a packet: some that are sent again, and what is new.
 const mostRows = 3
@@ -21,7 +22,7 @@ const mostRows = 3
 // add adds a chunk. It reports whether there was a place.
 func (c *Carried) add(n uint64) bool {
 	if c.count > 0 {
-		if last := &c.rows[c.count-1]; last.first+uint64(last.count) == n {
+		if last := &c.rows[c.count-1]; last.followedBy(n) {
 			last.count++
 			return true
 		}
@@ -29,7 +30,7 @@ func (c *Carried) add(n uint64) bool {
 	if c.count == mostRows {
 		return false
 	}
-	c.rows[c.count] = row{n, 1}
+	c.rows[c.count] = row{uint32(n), 1}
 	c.count++
 	return true
 }
@@ -41,7 +42,9 @@ type owner Sender
 // others may be acknowledged in a moment.
 func (o *owner) Arrived(c Carried, size int, _ recovery.Kind) {
 	o.ways[c.way].rate.arrived += size
-	(*Sender)(o).those(c, left)
+	if c.count > 1 || c.rows[0].count > 1 {
+		(*Sender)(o).those(c, left)
+	}
 }
 
 // Lost implements [recovery.Owner].
@@ -62,9 +65,10 @@ func (s *Sender) lose(n uint64) {
 // those gives the chunks of a packet a fate that have been in no other one since, and have not arrived.
 func (s *Sender) those(c Carried, to fate) {
 	for _, r := range c.rows[:c.count] {
-		for n := max(r.first, s.base); n < r.first+uint64(r.count); n++ {
+		first := s.number(r.first)
+		for n := max(first, s.base); n < first+uint64(r.count); n++ {
 			x := s.at(n)
-			if x.fate != underWay || x.packet != c.packet || x.way != c.way {
+			if x.fate != underWay || uint32(x.packet) != c.packet || x.way != c.way {
 				continue
 			}
 			if to == lost {

@@ -116,6 +116,9 @@ func (o *outstanding) become(n uint64, to fate) {
 // firstLost is the chunk that is to be sent again first: the one for which all others wait, or else the one
 // that has waited for longest.
 func (o *outstanding) firstLost() (n uint64, ok bool) {
+	if o.lostBytes == 0 {
+		return 0, false
+	}
 	if o.base < o.next && o.at(o.base).fate == lost {
 		return o.base, true
 	}

@@ -201,7 +201,7 @@ func (s *Sender) Take(now int64, path, used, most int, out []Chunk) []Chunk {
 	w := &s.ways[path]
 	p := packer{
 		Sender: s, way: w, now: now, out: out, start: len(out), size: used, most: most,
-		carried: Carried{packet: int64(w.path.Next()), way: uint8(path)},
+		packet: int64(w.path.Next()), carried: Carried{packet: uint32(w.path.Next()), way: uint8(path)},
 	}
 	p.probing = w.probe
 	if w.probe && (w.path.Unanswered() > 1 || s.told < w.packet) && !p.oldest() {
@@ -229,6 +229,7 @@ type packer struct {
 	start      int
 	size, most int
 	kind       recovery.Kind
+	packet     int64
 	carried    Carried
 	probing    bool
 }
@@ -266,7 +267,7 @@ func (p *packer) repeat(n uint64) {
 
 // put puts a chunk into the packet.
 func (p *packer) put(n uint64, c *sent) {
-	c.packet, c.way, c.at = p.carried.packet, p.carried.way, p.now
+	c.packet, c.way, c.at = p.packet, p.carried.way, p.now
 	if c.sends < math.MaxUint8 {
 		c.sends++
 	}
@@ -296,8 +297,7 @@ func (p *packer) fresh() {
 
 // continues reports whether new data belongs to the packet's last row.
 func (p *packer) continues() bool {
-	last := p.carried.rows[mostRows-1]
-	return last.first+uint64(last.count) == p.next
+	return p.carried.rows[mostRows-1].followedBy(p.next)
 }
 
 // A probe has something that the peer will acknowledge: what is lost, or new data, or else the latest chunk that
