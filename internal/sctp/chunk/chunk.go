@@ -111,7 +111,12 @@ func Begin(b []byte, t Type, flags uint8) (grown []byte, start int) {
 func End(b []byte, start int) []byte { return pad(EndField(b, start)) }
 
 // pad has b end at a multiple of four.
-func pad(b []byte) []byte { return append(b, none[:Padded(len(b))-len(b)]...) }
+func pad(b []byte) []byte {
+	if len(b)%4 == 0 {
+		return b
+	}
+	return append(b, none[:Padded(len(b))-len(b)]...)
+}
 
 // Append appends a chunk.
 func Append(b []byte, t Type, flags uint8, value []byte) []byte {

@@ -74,23 +74,21 @@ func AppendData(b []byte, d *Data, first, second []byte) []byte {
 	return End(append(b, second...), start)
 }
 
-// BeginData begins a DATA or I-DATA chunk. The caller appends the payload, up to [End].
+// BeginData begins a DATA or I-DATA chunk. The caller appends the payload, up to [End]. It appends eight bytes at a time: to ask whether the buffer has
+// room takes longer than to write them.
 func BeginData(b []byte, d *Data) (grown []byte, start int) {
-	t := TypeData
+	start = len(b)
+	kind, last := TypeData, d.PPID
 	if d.Interleaved {
-		t = TypeInterleaved
+		kind = TypeInterleaved
 	}
-	b, start = Begin(b, t, d.Flags)
-	b = binary.BigEndian.AppendUint32(b, d.TSN)
-	b = binary.BigEndian.AppendUint16(b, d.Stream)
+	b = binary.BigEndian.AppendUint64(b, uint64(kind)<<56|uint64(d.Flags)<<48|uint64(d.TSN))
 	if !d.Interleaved {
-		b = binary.BigEndian.AppendUint16(b, uint16(d.Message))
-		return binary.BigEndian.AppendUint32(b, d.PPID), start
+		return binary.BigEndian.AppendUint64(b, uint64(d.Stream)<<48|uint64(uint16(d.Message))<<32|uint64(last)), start
 	}
-	b = binary.BigEndian.AppendUint32(append(b, 0, 0), d.Message)
-	last := d.Fragment
-	if d.Flags&FlagBegin != 0 {
-		last = d.PPID
+	if d.Flags&FlagBegin == 0 {
+		last = d.Fragment
 	}
+	b = binary.BigEndian.AppendUint64(b, uint64(d.Stream)<<48|uint64(d.Message))
 	return binary.BigEndian.AppendUint32(b, last), start
 }

@@ -49,8 +49,8 @@ func (f Fragment) Header(d *chunk.Data, tsn uint32, interleave bool) {
 	}
 }
 
-// Pieces calls yield for each piece of the fragment's payload, in order, until it returns false.
-func (f Fragment) Pieces(yield func([]byte) bool) {
+// AppendTo appends the fragment's payload.
+func (f Fragment) AppendTo(b []byte) []byte {
 	skip, left := int(f.Offset), int(f.Length)
 	for _, p := range f.Message.Pieces {
 		if skip >= len(p) {
@@ -58,17 +58,11 @@ func (f Fragment) Pieces(yield func([]byte) bool) {
 			continue
 		}
 		p = p[skip:min(skip+left, len(p))]
-		skip = 0
-		if left -= len(p); !yield(p) || left == 0 {
-			return
-		}
-	}
-}
-
-// AppendTo appends the fragment's payload.
-func (f Fragment) AppendTo(b []byte) []byte {
-	for p := range f.Pieces {
 		b = append(b, p...)
+		if left -= len(p); left == 0 {
+			break
+		}
+		skip = 0
 	}
 	return b
 }

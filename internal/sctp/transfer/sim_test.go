@@ -38,6 +38,7 @@ type simulation struct {
 	stall     time.Duration // and the longest time between
 	spare     []*stream.Message
 	chunks    []Chunk
+	piece     []byte // that arrives
 	arrived   []emulate.Delivery
 	sacks     int
 	remaining int // messages that are still to be sent
@@ -295,9 +296,8 @@ func (s *simulation) receive(c Chunk) {
 	}
 	var d chunk.Data
 	c.Fragment.Header(&d, c.TSN, s.setup.interleave)
-	for piece := range c.Fragment.Pieces {
-		d.Payload = piece // messages have one piece
-	}
+	s.piece = c.Fragment.AppendTo(s.piece[:0])
+	d.Payload = s.piece
 	taken, err := s.in.Add(&d, s.receiver.Next(c.TSN))
 	s.may(err)
 	if taken {
