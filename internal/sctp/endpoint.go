@@ -132,7 +132,7 @@ func (e *Endpoint) All(yield func(*Association) bool) {
 // one packet that goes back the way the other one came; nil: nothing.
 func (e *Endpoint) Receive(now int64, local netip.Addr, from netip.AddrPort, packet, buf []byte) (a *Association, reply []byte) {
 	h, err := chunk.ParseHeader(packet)
-	if err != nil || h.Destination != e.config.Port || h.Source == 0 || !usable(from.Addr()) {
+	if err != nil || h.Destination != e.config.Port || h.Source == 0 {
 		e.Malformed++
 		return nil, nil
 	}
@@ -140,14 +140,21 @@ func (e *Endpoint) Receive(now int64, local netip.Addr, from netip.AddrPort, pac
 	a = e.byTag[h.Tag]
 	known := a != nil && h.Source == a.port
 	early := first == chunk.TypeInit || first == chunk.TypeCookieEcho
+	if (!known || early) && !usable(from.Addr()) { // those of a peer are
+		e.Malformed++
+		return nil, nil
+	}
 	joined := known && e.config.Joined && len(packet) > a.MostPacket()
 	unchecked := known && a.zeroIn || !known && e.config.ZeroChecksum != 0 // RFC 9653, section 5.3: who is gone is missed sooner
-	h, chunks, err := chunk.Parse(packet, unchecked && !early || joined)
+	chunks, err := chunk.ParseChunks(packet, unchecked && !early || joined)
 	if err != nil {
 		e.Damaged++
 		return nil, nil
 	}
-	in := incoming{now: now, local: local.Unmap(), from: netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), header: h, buf: buf[:0], size: len(packet), joined: joined}
+	in := incoming{now: now, local: local, from: from, header: h, buf: buf[:0], size: len(packet), joined: joined}
+	if local.Is4In6() || from.Addr().Is4In6() {
+		in.local, in.from = local.Unmap(), netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+	}
 	switch {
 	case first == chunk.TypeInit:
 		return e.greet(&in, chunks)

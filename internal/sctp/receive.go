@@ -13,6 +13,7 @@ import (
 type packetState struct {
 	data      bool // it has had data
 	immediate bool // that is to be acknowledged at once
+	other     bool // it has had something else: an answer, perhaps
 }
 
 // receive takes a packet of the peer's, or what is left of it.
@@ -40,15 +41,19 @@ func (a *Association) receive(in *incoming, path int, chunks chunk.Chunks) {
 			a.due = true
 		}
 	}
-	a.watch(in.now)
+	if a.packet.other {
+		a.watch(in.now)
+	}
 	a.proceed(in.now)
 }
 
 // take takes a chunk. On says that further ones are to be looked at.
 func (a *Association) take(in *incoming, path int, c chunk.Chunk) (on bool) {
-	switch c.Type {
-	case chunk.TypeData, chunk.TypeInterleaved:
+	if c.Type == chunk.TypeData || c.Type == chunk.TypeInterleaved {
 		return a.takeData(path, c)
+	}
+	a.packet.other = true
+	switch c.Type {
 	case chunk.TypeSACK:
 		a.takeSACK(in.now, c)
 	case chunk.TypeHeartbeat:

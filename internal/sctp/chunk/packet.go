@@ -44,14 +44,19 @@ func Checksum(packet []byte) uint32 {
 // Parse takes a packet apart. With zero a checksum of 0 is as good as the right one: the receiver has told
 // the sender so (RFC 9653).
 func Parse(packet []byte, zero bool) (h Header, chunks Chunks, err error) {
-	if h, err = ParseHeader(packet); err != nil {
-		return h, Chunks{}, err
+	if h, err = ParseHeader(packet); err == nil {
+		chunks, err = ParseChunks(packet, zero)
 	}
+	return h, chunks, err
+}
+
+// ParseChunks is Parse for a packet whose header was read by [ParseHeader].
+func ParseChunks(packet []byte, zero bool) (Chunks, error) {
 	sum := binary.LittleEndian.Uint32(packet[checksumAt:])
 	if (sum != 0 || !zero) && sum != Checksum(packet) {
-		return h, Chunks{}, ErrChecksum
+		return Chunks{}, ErrChecksum
 	}
-	return h, Chunks{packet[HeaderSize:]}, nil
+	return Chunks{packet[HeaderSize:]}, nil
 }
 
 // ParseHeader reads the header alone, without a look at the checksum, as one does to find out whom a packet
@@ -72,9 +77,7 @@ func First(packet []byte) Type { return Type(packet[HeaderSize]) }
 
 // AppendHeader begins a packet, at a multiple of four bytes in its buffer. Its checksum is 0 until [Seal].
 func AppendHeader(b []byte, h Header) []byte {
-	b = binary.BigEndian.AppendUint16(b, h.Source)
-	b = binary.BigEndian.AppendUint16(b, h.Destination)
-	b = binary.BigEndian.AppendUint32(b, h.Tag)
+	b = binary.BigEndian.AppendUint64(b, uint64(h.Source)<<48|uint64(h.Destination)<<32|uint64(h.Tag))
 	return append(b, 0, 0, 0, 0)
 }
 
