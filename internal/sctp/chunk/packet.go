@@ -36,7 +36,7 @@ func Checksum(packet []byte) uint32 {
 	field := packet[checksumAt:HeaderSize]
 	was := binary.LittleEndian.Uint32(field)
 	binary.LittleEndian.PutUint32(field, 0)
-	sum := crc32.Checksum(packet, castagnoli)
+	sum := crc(packet)
 	binary.LittleEndian.PutUint32(field, was)
 	return sum
 }
