@@ -144,6 +144,8 @@ type socket struct {
 	nic     int        // longest packet of SCTP that the interface carries
 	network netip.Prefix
 	sends   func() (n int, errno syscall.Errno) // [datagram.Socket.SendBatch]
+	origin  rawio.Destination                   // of the latest packet,
+	from    netip.AddrPort                      // as the protocol knows it
 }
 
 var _ datagram.Owner = (*socket)(nil)
@@ -319,13 +321,15 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 	if s.isSevered(b) || so.Crowded() && s.stranger(b) && !so.Spares() {
 		return
 	}
-	at := from.AddrPort()
+	if !so.from.IsValid() || !from.Is(&so.origin) { // mostly it is where the one before has come from
+		at := from.AddrPort()
+		so.origin, so.from = rawio.NewDestination(at), so.zoned(at)
+	}
 	s.inside++
-	p, reply := s.endpoint.Receive(so.Now(), so.address, so.zoned(at), b, s.reply[:0])
+	p, reply := s.endpoint.Receive(so.Now(), so.address, so.from, b, s.reply[:0])
 	s.inside--
 	if reply != nil && !s.loses(reply) {
-		to := rawio.NewDestination(at)
-		so.Send(reply, &to)
+		so.Send(reply, &so.origin)
 	}
 	if p == nil {
 		return
