@@ -99,8 +99,15 @@ func (r *Recorder) Record(e Event) {
 	r.count++
 	// After the event: whoever reads the ring of a process that has been killed meanwhile does not take it
 	// for one.
-	atomic.StoreUint64((*uint64)(unsafe.Pointer(&r.ring[atCount])), r.count)
+	atomic.StoreUint64((*uint64)(unsafe.Pointer(&r.ring[atCount])), littleEndian(r.count))
 	r.mu.Unlock()
+}
+
+// littleEndian is a number whose bytes in memory are little-endian, as all of a ring: another host may read it.
+func littleEndian(v uint64) uint64 {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	return binary.NativeEndian.Uint64(b[:])
 }
 
 // Name returns the number of a name. All for which there is no more room have number 0.
