@@ -99,7 +99,7 @@ func (m *module) own() []byte {
 // leastRoom is what any socket has.
 const leastRoom = 2 * leastPacket
 
-func windowOf(own []byte) int { return int(order.Uint32(own[1:])) / 2 }
+func windowOf(own []byte) int { return int(order.Uint32(own[1:]) / 2) }
 
 func (m *module) check(own []byte) error {
 	switch theirs := int(own[0]); {

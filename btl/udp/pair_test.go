@@ -331,4 +331,7 @@ func TestSpreadOverARoundTrip(t *testing.T) {
 		ep.sender.path.Least = int64(trip)
 		assert.Equal(t, times*ep.window, ep.spread(), "%v", trip)
 	}
+	ep.window, ep.sender.path.Least = 64<<20, longestSpread
+	assert.Greater(t, ep.spread(), ep.window, "also where an int has 32 bits")
+	assert.Positive(t, windowOf(order.AppendUint32([]byte{0}, 1<<31)))
 }

@@ -86,7 +86,7 @@ func (ep *endpoint) pushAt(now int64) {
 // trip. As packets go out at a pace, the socket needs room there only for what arrives while nobody looks.
 func (ep *endpoint) spread() int {
 	trip := min(ep.sender.path.Least, longestSpread)
-	return int(int64(ep.window) * max(trip, looksEvery) / looksEvery)
+	return int(min(int64(ep.window)*max(trip, looksEvery)/looksEvery, math.MaxInt32))
 }
 
 const (
