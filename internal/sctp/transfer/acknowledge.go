@@ -34,7 +34,7 @@ func (s *Sender) Acknowledge(now int64, sack *chunk.SACK) error {
 		s.twice(now, s.number(sack.Duplicate(i)))
 	}
 	s.end(now)
-	if s.told = int(sack.Window); s.bytes > before || s.bytes == before && s.isFull(sack) {
+	if s.told = windowOf(sack.Window); s.bytes > before || s.bytes == before && s.isFull(sack) {
 		s.told = min(s.told, had) // it may have been overtaken by one that told of more
 	}
 	s.most = max(s.most, s.told)

@@ -232,7 +232,9 @@ func TestWindowsThatLie(t *testing.T) {
 		}
 		send(s, now)
 		require.LessOrEqual(t, s.next-s.base, uint64(mostSent))
+		require.Positive(t, s.Window(), "where an int has 32 bits too")
 	}
+	require.Positive(t, NewSender(Config{Window: 1<<32 - 1}).Window())
 }
 
 // A chunk that was sent again is acknowledged sooner than it can have arrived, or twice: it was never lost, and

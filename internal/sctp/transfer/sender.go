@@ -71,10 +71,13 @@ type Chunk struct {
 // NewSender returns one that has sent nothing, and that has no path.
 func NewSender(c Config) *Sender {
 	first := 1<<32 + uint64(c.TSN) // so that there are numbers below
-	s := &Sender{config: c, told: int(c.Window), most: int(c.Window)}
+	s := &Sender{config: c, told: windowOf(c.Window), most: windowOf(c.Window)}
 	s.base, s.next = first, first
 	return s
 }
+
+// windowOf is a window as the peer tells of it, which may be more than an int holds.
+func windowOf(window uint32) int { return int(min(window, math.MaxInt32)) }
 
 // Idle reports whether all that there was to send has been confirmed.
 func (s *Sender) Idle() bool { return s.base == s.next && s.config.Outgoing.Queued() == 0 }
