@@ -312,3 +312,15 @@ func TestPassedOverRailsAreThoughtFaster(t *testing.T) {
 	}
 	require.Greater(t, pe.speed(slow), 0.0125*1.1)
 }
+
+// Messages that wait may be longer together than an int holds that has 32 bits: they may be the same memory.
+func TestARailsPartOfVeryMuch(t *testing.T) {
+	pe, cables := sharing(t, 0.125, 0.12)
+	known(cables)
+	pe.rails[0].busy = true
+	op := &operation{}
+	op.accept = 16 << 30
+	pe.streams.push(op)
+	r, _ := pe.dataRail(1<<20, 1)
+	require.Same(t, pe.rails[1], r)
+}

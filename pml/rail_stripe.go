@@ -63,7 +63,7 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 		}
 		room := n
 		if pe.doneWith(r, n) > soonest {
-			room = min(n, int(end*pe.speed(r))-r.share.load())
+			room = min(n, int(min(end*pe.speed(r), math.MaxInt32))-r.share.load())
 			if room < min(n, minPiece) {
 				continue
 			}
