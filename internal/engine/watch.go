@@ -47,7 +47,7 @@ func (t *watchTable) remove(w *watch) {
 
 func (t *watchTable) lookup(token uint64) *watch {
 	i := uint32(token)
-	if int(i) >= len(t.slots) || t.slots[i].gen != uint32(token>>32) {
+	if uint64(i) >= uint64(len(t.slots)) || t.slots[i].gen != uint32(token>>32) {
 		return nil
 	}
 	return t.slots[i].w
