@@ -89,7 +89,7 @@ func (c *Comm) DupWith(ctx context.Context, options ...DupOption) (d *Comm, err 
 		o.set(&as)
 	}
 	what := call{name: "Dup", also: fmt.Sprintf(", ordering %d, urgency %d", as.order, as.urgency)}
-	err = c.collectively(ctx, what, func(number int) error {
+	err = c.collectively(ctx, what, func(number int64) error {
 		if d, err = c.dup(ctx, as, tagOf(number)); err == nil {
 			c.makes(number, d)
 		}
@@ -158,7 +158,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 
 // splitAs is Split, called by the name of what it is for.
 func (c *Comm) splitAs(ctx context.Context, what call, color, key int) (s *Comm, err error) {
-	err = c.collectively(ctx, what, func(number int) error {
+	err = c.collectively(ctx, what, func(number int64) error {
 		s, err = c.splitIn(ctx, what.name, number, color, key)
 		return err
 	})
@@ -166,7 +166,7 @@ func (c *Comm) splitAs(ctx context.Context, what call, color, key int) (s *Comm,
 }
 
 // splitIn is Split as part of a call of that name.
-func (c *Comm) splitIn(ctx context.Context, name string, number, color, key int) (s *Comm, err error) {
+func (c *Comm) splitIn(ctx context.Context, name string, number int64, color, key int) (s *Comm, err error) {
 	if s, err = c.split(ctx, name, color, key, tagOf(number)); err == nil && s != nil {
 		c.makes(number, s)
 	}

@@ -109,7 +109,7 @@ func (s allotment) giveBack() {
 }
 
 // common has the ranks of a communicator have memory in common, from some call on. All ranks find the same: that they do, or that they do not.
-func (k *courier) common(ctx context.Context, number int) error {
+func (k *courier) common(ctx context.Context, number int64) error {
 	c := k.comm
 	h := &c.holding
 	if h.tried || number < commonsFrom {

@@ -26,7 +26,7 @@ type courier struct {
 	given    int
 	teams    coll.Teams // where the processes are
 	sharing  bool       // the call may go by memory that the processes have in common
-	number   int        // of the call
+	number   int64      // of the call
 	shown    int        // how many bytes are to be shown there
 	steps    uint       // made there
 	company  bool       // another goroutine waits for messages, as far as is known
@@ -181,7 +181,7 @@ func (k *courier) make(ctx context.Context, call func(ctx context.Context, k *co
 
 // carry makes a blocking collective call.
 func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Context, k *courier) error) error {
-	return c.collectively(ctx, what, func(number int) error {
+	return c.collectively(ctx, what, func(number int64) error {
 		k := &c.courier
 		k.begin(c, what.name, tagOf(number))
 		err := errUnwound // unless it returns

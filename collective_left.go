@@ -49,7 +49,7 @@ func (e *CollectiveError) Unwrap() []error {
 // leaving is what a communicator knows of calls that were left: the one with the lowest number. Who has left it makes none with a
 // higher number either. So others would wait for it too in communicators that such calls have made. The engine's lock guards it.
 type leaving struct {
-	number int // 0: none was
+	number int64 // 0: none was
 	notice []byte
 	error  *CollectiveError
 	told   map[int]bool
@@ -74,13 +74,13 @@ func (c *Comm) Revoke() error {
 }
 
 // covers reports whether it is known that a process makes no call from that number on.
-func (l *leaving) covers(number int) bool { return l.number > 0 && l.number <= number }
+func (l *leaving) covers(number int64) bool { return l.number > 0 && l.number <= number }
 
 // mostCause is how much is told of a cause, in bytes.
 const mostCause = 600
 
 // tellLeft tells all that this process has left a call, unless they know of one with that number, or a lower one.
-func (c *Comm) tellLeft(name string, number int, err error) {
+func (c *Comm) tellLeft(name string, number int64, err error) {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(number))
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.rank))
 	failed := -1
@@ -134,10 +134,10 @@ func (c *Comm) isUnmade(err error) {
 }
 
 // makes notes that a call has made a communicator.
-func (c *Comm) makes(number int, d *Comm) {
+func (c *Comm) makes(number int64, d *Comm) {
 	c.world.pml.Locked(func() {
 		if c.made == nil {
-			c.made = make(map[int]*Comm)
+			c.made = make(map[int64]*Comm)
 		}
 		c.made[number] = d
 		d.forget = func() {
@@ -155,11 +155,11 @@ func (c *Comm) makes(number int, d *Comm) {
 
 var errNotice = errors.New("malformed notice")
 
-func (c *Comm) decodeLeft(b []byte) (e *CollectiveError, number int, err error) {
+func (c *Comm) decodeLeft(b []byte) (e *CollectiveError, number int64, err error) {
 	if len(b) < leftHeader || len(b) < leftHeader+int(b[leftHeader-1]) {
 		return nil, 0, errNotice
 	}
-	number = int(binary.LittleEndian.Uint64(b))
+	number = int64(binary.LittleEndian.Uint64(b))
 	rank, failed := int(binary.LittleEndian.Uint32(b[8:])), int(int32(binary.LittleEndian.Uint32(b[12:])))
 	if number <= 0 || rank < 0 || rank >= c.Size() || failed >= c.Size() {
 		return nil, 0, errNotice

@@ -2,6 +2,7 @@ package strand
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,20 @@ func TestWhoFailedIsToldByItsRankHere(t *testing.T) {
 	c.tellLeft("Bcast", 1, &PeerFailedError{Rank: 7, WorldRank: 0, Cause: errors.New("it is gone")})
 	require.NotNil(t, c.leaving.error)
 	require.Equal(t, 0, c.leaving.error.Failed.Rank)
+}
+
+// The calls of a communicator may be more than an int counts that has 32 bits.
+func TestLeavingOneOfVeryManyCalls(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	c := w.Comm()
+	c.turn.calls = math.MaxInt32
+	require.NoError(t, c.Barrier(t.Context()))
+	require.NoError(t, c.Revoke())
+	require.NotNil(t, c.leaving.error)
+	require.True(t, c.leaving.covers(c.turn.calls))
+	require.False(t, c.leaving.covers(c.turn.calls-1))
 }
 
 // An agreement that makes nothing takes no id: those between ids that were freed would be remembered for ever.

@@ -132,7 +132,7 @@ func ownWhereabout(byMemory, crowded bool) []byte {
 // their ranks in c. All processes of c call it. In different network namespaces of one machine, containers as a
 // rule, processes are on different hosts.
 func (c *Comm) SplitShared(ctx context.Context, key int) (s *Comm, err error) {
-	err = c.collectively(ctx, call{name: "SplitShared"}, func(number int) error {
+	err = c.collectively(ctx, call{name: "SplitShared"}, func(number int64) error {
 		k := &c.courier
 		k.begin(c, "SplitShared", tagOf(number))
 		err := k.locate(ctx)

@@ -34,11 +34,11 @@ type Comm struct {
 	first bool // the world's own
 	manner
 	turn    turn
-	courier courier       // of blocking collective calls, one at a time
-	leaving leaving       // the engine's lock guards these
-	made    map[int]*Comm // by calls of c, by the tags of these
-	forget  func()        // that this one was made so
-	unmade  error         // some member has not made it
+	courier courier         // of blocking collective calls, one at a time
+	leaving leaving         // the engine's lock guards these
+	made    map[int64]*Comm // by calls of c, by the tags of these
+	forget  func()          // that this one was made so
+	unmade  error           // some member has not made it
 	pacts   pacts
 	freed   bool // on this process
 	// Of Create: a goroutine is in it, and how often this process has asked another one.

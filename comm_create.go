@@ -127,7 +127,7 @@ func (x *creation) ask() (err error) {
 	c := x.comm
 	x.number = int(c.creations.Add(1))
 	x.answers = make([]byte, 8+max(mostReason, 8*len(x.ranks)))
-	if x.answer, err = c.coll.Irecv(x.answers, nil, x.ranks[0], tagAnswer+tagOf(x.number)); err != nil {
+	if x.answer, err = c.coll.Irecv(x.answers, nil, x.ranks[0], tagAnswer+tagOf(int64(x.number))); err != nil {
 		return err
 	}
 	if x.sent, err = c.coll.Isend(append(encodeInts(x.number), x.list...), nil, x.ranks[0], tagGroup, pml.Standard); err != nil {
@@ -233,7 +233,7 @@ func (x *creation) lead() (id uint64, numbers []int, err error) {
 func (x *creation) tell(i int, answer []byte) {
 	if list := x.lists[i]; list != nil {
 		// Who has failed by now is a member that has failed.
-		_ = x.comm.coll.Send(context.Background(), answer, nil, x.ranks[i+1], tagAnswer+tagOf(decodeInts(list)[0]), pml.Standard)
+		_ = x.comm.coll.Send(context.Background(), answer, nil, x.ranks[i+1], tagAnswer+tagOf(int64(decodeInts(list)[0])), pml.Standard)
 	}
 }
 

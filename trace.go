@@ -16,7 +16,7 @@ func (o *options) recorder(job launch.Job) *trace.Recorder {
 
 // traceCall records the begin of a collective call, if there is a recorder. It returns the number of
 // the call for traceCalled.
-func (c *Comm) traceCall(name string, number int) uint64 {
+func (c *Comm) traceCall(name string, number int64) uint64 {
 	t := c.world.pml.Trace()
 	if t == nil {
 		return 0

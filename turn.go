@@ -15,13 +15,13 @@ import (
 type turn struct {
 	mu     sync.Mutex
 	in     string // the call that a goroutine is in
-	calls  int    // until now: the number of the last one
+	calls  int64  // until now: the number of the last one
 	broken error  // why no further call is made
 }
 
 // collectively makes a collective call in its turn. A context that has ended before does no
 // harm to later calls: no other process has heard of this one yet.
-func (c *Comm) collectively(ctx context.Context, what call, make func(number int) error) error {
+func (c *Comm) collectively(ctx context.Context, what call, make func(number int64) error) error {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {
 		return err
@@ -70,7 +70,7 @@ var errUnwound = errors.New("what it does there for the program, an operation fo
 
 // refused is called for a call that was not begun. If that is because another one was left, this process makes neither this call nor
 // later ones.
-func (c *Comm) refused(name string, number int, err error) {
+func (c *Comm) refused(name string, number int64, err error) {
 	if number > 0 {
 		c.tellLeft(name, number, err)
 	}
@@ -89,10 +89,10 @@ const (
 
 // tagOf is the tag of the messages of a call. One comes again when the calls before are long over. All processes make the
 // same calls in the same order; so calls in another order meet, and are told apart by lengths that do not fit.
-func tagOf(number int) int { return int(uint(number) % callTags) } // a number may have come round
+func tagOf(number int64) int { return int(uint64(number) % callTags) }
 
 // begin begins a call that others wait for on this process, and returns its number; 0 if another goroutine is in one.
-func (t *turn) begin(name string) (number int, err error) {
+func (t *turn) begin(name string) (number int64, err error) {
 	t.mu.Lock()
 	if t.in != "" {
 		err = t.free(name)
@@ -161,7 +161,7 @@ func (t *turn) breaks(err error) (first bool) {
 }
 
 // start begins a call that goes on by itself, and returns its number.
-func (t *turn) start(name string) (number int, err error) {
+func (t *turn) start(name string) (number int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls++
@@ -172,7 +172,7 @@ func (t *turn) start(name string) (number int, err error) {
 }
 
 // standing is the call that a goroutine is in, and the number of the last one.
-func (t *turn) standing() (in string, number int) {
+func (t *turn) standing() (in string, number int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.in, t.calls

@@ -30,7 +30,7 @@ func untaken(r Rank, from int) Rank {
 // agreeing is a wait for an agreement.
 func agreeing() Wait { return Wait{Kind: Request, Peer: Any, Call: &Call{Name: "Comm.Agree"}} }
 
-func in(r Rank, call string, number int) Rank {
+func in(r Rank, call string, number int64) Rank {
 	r.Report.Comms[0].In, r.Report.Comms[0].Number = call, number
 	return r
 }

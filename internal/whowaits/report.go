@@ -73,7 +73,7 @@ type Comm struct {
 	ID      uint64 `json:"id"`
 	Members Ranks  `json:"members"`
 	In      string `json:"in,omitempty"` // the collective call that a goroutine is in
-	Number  int    `json:"number"`       // of the last collective call
+	Number  int64  `json:"number"`       // of the last collective call
 	Pairs   []Pair `json:"pairs,omitempty"`
 }
 
