@@ -54,7 +54,7 @@ func open(h btl.Host) ([]btl.Module, error) {
 		Name: "sm", Prefix: prefix,
 		Retries: retries, ConnectTimeout: cfg.timeout, HandshakeTimeout: cfg.timeout,
 		Strangers: strangersAllowed(),
-		MaxFrame:  cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{layout, 0},
+		MaxFrame:  cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{ours, 0},
 	})
 	m.mark = borrowing.NewMark()
 	if census, ok := m.loop.(btl.Census); ok {
@@ -123,7 +123,7 @@ func (m *module) Address() []byte {
 	if m.name == "" {
 		return nil
 	}
-	return append([]byte{layout}, m.name...)
+	return append([]byte{ours}, m.name...)
 }
 
 // nameIn reads a peer's address.
@@ -131,8 +131,12 @@ func nameIn(address []byte) (string, error) {
 	if len(address) == 0 {
 		return "", fmt.Errorf("it offers no shared memory")
 	}
-	if v := address[0]; v != layout {
-		return "", fmt.Errorf("its shared memory has layout %d, ours %d: run the same version of Strand everywhere", v, layout)
+	switch v := address[0]; v {
+	case ours:
+	case ours ^ bigEndian:
+		return "", fmt.Errorf("its words have the other order of bytes: it runs on another kind of processor, or on one that is emulated")
+	default:
+		return "", fmt.Errorf("its shared memory has layout %d, ours %d: run the same version of Strand everywhere", v&^bigEndian, layout)
 	}
 	name := string(address[1:])
 	if !strings.HasPrefix(name, namePrefix) || len(name) > maxName || wireup.Plain(address[1:]) != name {

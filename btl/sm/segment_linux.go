@@ -1,6 +1,7 @@
 package sm
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/strandmp/strand/internal/sealed"
@@ -8,6 +9,18 @@ import (
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
 const layout = 2
+
+// bigEndian is the bit of the layout that says in which order the machine has the bytes of words. Ranks of one host differ in
+// that where some are emulated.
+const bigEndian = 1 << 7
+
+// ours is this process's layout, with that bit.
+var ours = func() byte {
+	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
+		return layout | bigEndian
+	}
+	return layout
+}()
 
 // A segment is a page of words, then the ring that the maker writes, then the other ring. Words
 // that different sides write lie so far apart that no processor fetches both at once.

@@ -51,15 +51,16 @@ func TestMemoryThatIsRefused(t *testing.T) {
 // answer here.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
-		"":                       "offers no shared memory",
-		"\x01strand-sm-X":        "has layout 1, ours 2: run the same version",
-		"\x02other":              "malformed address",
-		"\x02strand-sm-\x1b[31m": "malformed address",
+		"": "offers no shared memory",
+		string([]byte{ours ^ bigEndian}) + "strand-sm-X": "its words have the other order of bytes",
+		"\x01strand-sm-X":                           "has layout 1, ours ",
+		string([]byte{ours}) + "other":              "malformed address",
+		string([]byte{ours}) + "strand-sm-\x1b[31m": "malformed address",
 	} {
 		_, err := nameIn([]byte(address))
 		assert.ErrorContains(t, err, want)
 	}
-	name, err := nameIn([]byte("\x02strand-sm-NOBODY"))
+	name, err := nameIn(append([]byte{ours}, "strand-sm-NOBODY"...))
 	require.NoError(t, err)
 	assert.ErrorContains(t, answers(name), "another host or in another network namespace")
 }
