@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -109,7 +110,7 @@ func (c Cell) Block() Order {
 	}
 	const bytes = 4 << 20
 	least := 4
-	iteration := c.Window * max(c.Size, c.cheapest())
+	iteration := int(min(int64(c.Window)*int64(max(c.Size, c.cheapest())), math.MaxInt32))
 	if iteration > longIteration {
 		least = 1
 	}

@@ -105,9 +105,9 @@ func TestBlocksAreShortAndNeverEmpty(t *testing.T) {
 			assert.Positive(t, o.Iters)
 			assert.LessOrEqual(t, o.Iters, 512, "%s %d", w, size)
 			assert.Positive(t, o.Warmup, "%s %d", w, size)
-			if iteration := size * c.Window; iteration <= 4<<20 {
-				assert.LessOrEqual(t, o.Iters*iteration, 16<<20, "%s %d", w, size)
-				assert.LessOrEqual(t, o.Warmup*iteration, 64<<20, "%s %d", w, size)
+			if iteration := int64(size) * int64(c.Window); iteration <= 4<<20 {
+				assert.LessOrEqual(t, int64(o.Iters)*iteration, int64(16<<20), "%s %d", w, size)
+				assert.LessOrEqual(t, int64(o.Warmup)*iteration, int64(64<<20), "%s %d", w, size)
 			} else if iteration > longIteration {
 				assert.LessOrEqual(t, o.Warmup, 4, "%s %d", w, size)
 			}
