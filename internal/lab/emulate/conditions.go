@@ -47,7 +47,7 @@ func ParseQueue(text string) (Queue, error) {
 		return Queue{Frames: frames}, nil
 	}
 	bytes, sizeErr := param.ParseSize(text)
-	if sizeErr != nil || bytes < 1 || err == nil {
+	if sizeErr != nil || bytes < 1 || bytes != int64(int(bytes)) || err == nil {
 		return Queue{}, fmt.Errorf("%s: want 1 or more frames, such as 1000, or bytes with a unit, such as 256K", text)
 	}
 	return Queue{Bytes: int(bytes)}, nil

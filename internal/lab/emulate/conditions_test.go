@@ -80,3 +80,19 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 	_, err := New(Config{})
 	assert.ErrorContains(t, err, "a network of 0 hosts: want 1 to 256")
 }
+
+// A queue is as long as it is said to be, or it is refused, where an int has 32 bits too.
+func TestParseQueue(t *testing.T) {
+	for text, want := range map[string]Queue{"1000": {Frames: 1000}, "256K": {Bytes: 256 << 10}} {
+		got, err := ParseQueue(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"0", "-1", "0K", "much", "9999999999999999999"} {
+		_, err := ParseQueue(text)
+		assert.ErrorContains(t, err, "want 1 or more frames", text)
+	}
+	if q, err := ParseQueue("5G"); err == nil {
+		assert.EqualValues(t, int64(5<<30), q.Bytes)
+	}
+}
