@@ -174,8 +174,8 @@ func (c *Comm) checkLength(name, what string, whole, part int) error {
 	if err := c.usable(); err != nil {
 		return err
 	}
-	if whole != part*c.Size() {
-		return fmt.Errorf("%s: %s has %d bytes: want %d, for %d ranks of %d each", name, what, whole, part*c.Size(), c.Size(), part)
+	if want := int64(part) * int64(c.Size()); int64(whole) != want {
+		return fmt.Errorf("%s: %s has %d bytes: want %d, for %d ranks of %d each", name, what, whole, want, c.Size(), part)
 	}
 	return nil
 }

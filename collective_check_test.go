@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/pml"
 )
 
 // However long names are, a description has what tells calls apart, and is as long as fits.
@@ -39,4 +42,17 @@ func TestDescriptionsOfCalls(t *testing.T) {
 	assert.Contains(t, text, "Reduce with root 1 by example.org/")
 	assert.Contains(t, text, "Smallest of values of type struct {")
 	assert.Contains(t, text, "[3]float64 }, 8 bytes")
+}
+
+// Parts that have more bytes together than an int holds are not as long as nothing.
+func TestPartsLongerThanAnInt(t *testing.T) {
+	w, err := Init(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	c := w.Comm()
+	defer func(alone *pml.Group) { c.group = alone }(c.group)
+	c.group = pml.ConsecutiveGroup(0, 64)
+	assert.ErrorContains(t, c.checkLength("Allgather", "out", 0, 1<<26), "Allgather: out has 0 bytes: want 4294967296")
+	_, _, err = blocks(c, "ReduceScatterBlock", Sum[uint8](), nil, make([]uint8, 1<<26))
+	assert.ErrorContains(t, err, "in has 0 values")
 }

@@ -236,7 +236,7 @@ func blocks[T any](c *Comm, name string, op Op[T], in, out []T) (i, o []byte, er
 	if err := usableOp(c, name, op); err != nil {
 		return nil, nil, err
 	}
-	if len(in) != len(out)*c.Size() {
+	if int64(len(in)) != int64(len(out))*int64(c.Size()) {
 		return nil, nil, fmt.Errorf("%s: in has %d values and out %d: want %d times as many in in", name, len(in), len(out), c.Size())
 	}
 	return twoBuffers(in, out)
