@@ -1,3 +1,5 @@
+//go:build linux && (386 || amd64 || arm || arm64 || riscv64)
+
 package rawio
 
 import (
