@@ -22,7 +22,8 @@ type Status struct {
 
 // A Request stands for a send or a receive that was started. It is a small value: copies
 // stand for the same operation. The zero Request stands for none (MPI_REQUEST_NULL); a call
-// that starts an operation never returns it without an error.
+// that starts an operation never returns it without an error. It is always complete, and its
+// status empty: Source and Tag are AnySource and AnyTag, and Count is 0 (MPI 4.1, section 3.7.3).
 //
 // Wait, or a Test that reports true, ends the request: the buffer is the caller's again.
 // A request that has ended once ends with [ErrFinished] when it is waited for again. The one

@@ -149,7 +149,7 @@ func Leave(r Request) { _, _, _ = r.EndNow() }
 // ended. It reports whether it was complete.
 func (r Request) EndNow() (st Status, complete bool, err error) {
 	if r.op == nil || r.Instant() {
-		return Status{}, true, nil
+		return r.empty(), true, nil
 	}
 	p := r.op.pml
 	p.engine.Lock()
@@ -173,7 +173,7 @@ func (r Request) EndNow() (st Status, complete bool, err error) {
 func (r Request) Wait(ctx context.Context) (Status, error) {
 	given.Context(ctx)
 	if r.op == nil || r.Instant() {
-		return Status{}, nil
+		return r.empty(), nil
 	}
 	p := r.op.pml
 	p.engine.Lock()
@@ -188,7 +188,7 @@ func (r Request) Wait(ctx context.Context) (Status, error) {
 // ends the request. It makes progress but does not wait.
 func (r Request) Test() (Status, bool, error) {
 	if r.op == nil || r.Instant() {
-		return Status{}, true, nil
+		return r.empty(), true, nil
 	}
 	p := r.op.pml
 	p.engine.Lock()
@@ -206,10 +206,22 @@ func (r Request) Test() (Status, bool, error) {
 	return st, true, err
 }
 
+// noStatus is that of no request: it names no process and no tag (MPI 4.1, section 3.7.3).
+var noStatus = Status{Source: AnySource, Tag: AnyTag}
+
+// empty is the status of a request with which there is nothing to end: none, or a send that was
+// complete when it was started.
+func (r Request) empty() Status {
+	if r.op == nil {
+		return noStatus
+	}
+	return Status{}
+}
+
 // finish takes the outcome of an operation that is over.
 func (r Request) finish() (Status, error) {
 	if r.op == nil || r.Instant() {
-		return Status{}, nil
+		return r.empty(), nil
 	}
 	if r.op.gen != r.gen {
 		return Status{}, ErrFinished

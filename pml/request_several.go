@@ -219,9 +219,7 @@ func claimAll(reqs []Request) {
 
 // take ends a request that is over and leaves none in its place.
 func take(r *Request) (st Status, err error) {
-	if r.op != nil && !r.Instant() {
-		st, err = r.finish()
-	}
+	st, err = r.finish()
 	*r = Request{}
 	return st, err
 }
@@ -246,8 +244,7 @@ func WaitAll(ctx context.Context, reqs []Request, statuses []Status) (failed []O
 	}
 	p := worldOf(reqs)
 	if p == nil {
-		clear(statuses)
-		return nil, nil
+		return takeAll(reqs, statuses), nil
 	}
 	if err := p.allBelong(reqs); err != nil {
 		return nil, err
@@ -289,7 +286,7 @@ func WaitAny(ctx context.Context, reqs []Request) (int, Status, error) {
 	given.Context(ctx)
 	p := worldOf(reqs)
 	if p == nil {
-		return -1, Status{}, nil
+		return -1, noStatus, nil
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()
@@ -411,7 +408,7 @@ func (p *PML) sourceOf(reqs []Request) btl.Poller {
 func TestAny(reqs []Request) (index int, st Status, done bool, err error) {
 	p := worldOf(reqs)
 	if p == nil {
-		return -1, Status{}, true, nil
+		return -1, noStatus, true, nil
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()
@@ -435,8 +432,7 @@ func TestAll(reqs []Request, statuses []Status) (failed []Outcome, done bool, er
 	}
 	p := worldOf(reqs)
 	if p == nil {
-		clear(statuses)
-		return nil, true, nil
+		return takeAll(reqs, statuses), true, nil
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()

@@ -41,6 +41,57 @@ func TestRequestEndsOnce(t *testing.T) {
 	})
 }
 
+// The status of no request is empty, and so is that of a wait for none: rank 0 has sent nothing, with
+// tag 0, that anybody could take it for (MPI 4.1, section 3.7.3).
+func TestStatusOfNoRequest(t *testing.T) {
+	empty := strand.Status{Source: strand.AnySource, Tag: strand.AnyTag}
+	world.OnEach(t, func(p *world.Pair) {
+		var none strand.Request
+		st, err := none.Wait(p.Ctx)
+		require.NoError(p, err)
+		assert.Equal(p, empty, st)
+		st, done, err := none.Test()
+		require.NoError(p, err)
+		require.True(p, done)
+		assert.Equal(p, empty, st)
+
+		_, st, err = strand.WaitAny(p.Ctx, make([]strand.Request, 2))
+		require.NoError(p, err)
+		assert.Equal(p, empty, st)
+		_, st, done, err = strand.TestAny(nil)
+		require.NoError(p, err)
+		require.True(p, done)
+		assert.Equal(p, empty, st)
+
+		in := p.Irecv(make([]byte, 1), p.From, 1)
+		p.Wait(p.Isend([]byte{5}, 1))
+		got := strand.Status{Source: p.From, Tag: 1, Count: 1}
+		for _, c := range []struct {
+			reqs []strand.Request
+			want []strand.Status
+		}{
+			{make([]strand.Request, 2), []strand.Status{empty, empty}},
+			{[]strand.Request{none, in}, []strand.Status{empty, got}},
+			{[]strand.Request{none, none}, []strand.Status{empty, empty}},
+		} {
+			statuses := make([]strand.Status, 2)
+			require.NoError(p, strand.WaitAll(p.Ctx, c.reqs, statuses))
+			assert.Equal(p, c.want, statuses)
+			done, err := strand.TestAll(c.reqs, statuses)
+			require.NoError(p, err)
+			require.True(p, done)
+			assert.Equal(p, []strand.Status{empty, empty}, statuses)
+		}
+
+		// ProcNull is a source, with which a receive has no message.
+		in, err = p.Receiver.Irecv(make([]byte, 1), strand.ProcNull, 1)
+		require.NoError(p, err)
+		st, err = in.Wait(p.Ctx)
+		require.NoError(p, err)
+		assert.Equal(p, strand.Status{Source: strand.ProcNull, Tag: strand.AnyTag}, st)
+	})
+}
+
 // Several goroutines that wait for one request: one gets the outcome, the others
 // are told that it has ended; none hangs, and nothing is freed twice.
 func TestManyWaitForOneRequest(t *testing.T) {
@@ -183,7 +234,7 @@ func TestWaitAll(t *testing.T) {
 		}
 		require.NoError(p, strand.WaitAll(p.Ctx, reqs, statuses), "all are zero")
 		for _, st := range statuses {
-			require.Zero(p, st)
+			require.Equal(p, strand.Status{Source: strand.AnySource, Tag: strand.AnyTag}, st)
 		}
 		done, err = strand.TestAll(reqs, statuses)
 		require.NoError(p, err)
@@ -267,7 +318,7 @@ func TestWaitAny(t *testing.T) {
 		i, st, err := strand.WaitAny(p.Ctx, reqs)
 		require.NoError(p, err)
 		require.Equal(p, -1, i, "none is left")
-		require.Zero(p, st)
+		require.Equal(p, strand.Status{Source: strand.AnySource, Tag: strand.AnyTag}, st)
 		i, _, done, err = strand.TestAny(reqs)
 		require.NoError(p, err)
 		require.True(p, done)

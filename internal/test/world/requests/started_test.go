@@ -275,7 +275,8 @@ func TestTestAllOfNone(t *testing.T) {
 	done, err := strand.TestAll(reqs, statuses)
 	require.NoError(t, err)
 	require.True(t, done)
-	require.Equal(t, make([]strand.Status, 2), statuses)
+	empty := strand.Status{Source: strand.AnySource, Tag: strand.AnyTag}
+	require.Equal(t, []strand.Status{empty, empty}, statuses)
 	done, err = strand.TestAll(reqs, statuses[:1])
 	require.False(t, done)
 	require.ErrorContains(t, err, "there are 1 statuses to fill")
