@@ -2,6 +2,7 @@ package strandcmd
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,15 @@ var openMPI = map[string]struct {
 	"btl_tcp_port_range_v4": {"btl_tcp_port_range", nil},
 	"btl_tcp_port_range_v6": {"btl_tcp_port_range", nil},
 	"btl_tcp_use_nagle":     {"btl_tcp_nodelay", negated},
+	// Until Open MPI 5 its shared memory was called vader.
+	"btl_vader_eager_limit":           {"btl_sm_eager_limit", nil},
+	"btl_vader_fbox_size":             {"btl_sm_fbox_size", nil},
+	"btl_vader_max_send_size":         {"btl_sm_max_send_size", nil},
+	"btl_vader_single_copy_mechanism": {"btl_sm_single_copy_mechanism", nil},
 }
+
+// vader is Open MPI's older name of sm in a list of transports.
+var vader = regexp.MustCompile(`\bvader\b`)
 
 // verbosity translates a level. Open MPI tells of connections from about level 10 on, and of
 // each step with 100.
@@ -61,6 +70,10 @@ func (f *mcaFlag) Set(text string) error {
 		return err
 	}
 	s := &(*f.settings)[len(*f.settings)-1]
+	if s.Name == "btl" {
+		s.Text = vader.ReplaceAllString(s.Text, "sm")
+		return nil
+	}
 	theirs, found := openMPI[s.Name]
 	if !found {
 		return nil

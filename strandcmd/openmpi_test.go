@@ -23,6 +23,13 @@ func TestOpenMPINames(t *testing.T) {
 		{"btl_tcp_max_send_size=64K", "btl_tcp_max_frag=64K"},
 		{"btl_tcp_port_min_v4=5000", "btl_tcp_port_min=5000"},
 		{"btl_tcp_port_range_v6=10", "btl_tcp_port_range=10"},
+		{"btl=vader,self,tcp", "btl=sm,self,tcp"},
+		{"btl=^vader", "btl=^sm"},
+		{"btl= self , vader ", "btl= self , sm "},
+		{"btl=vaders,tcp", "btl=vaders,tcp"},
+		{"btl_vader_eager_limit=4K", "btl_sm_eager_limit=4K"},
+		{"btl_vader_max_send_size=32K", "btl_sm_max_send_size=32K"},
+		{"btl_vader_fbox_size=1M", "btl_sm_fbox_size=1M"},
 		{"btl_tcp_links=2", "btl_tcp_links=2"},
 		{"nosuch=a=b", "nosuch=a=b"},
 	} {
