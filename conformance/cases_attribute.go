@@ -11,9 +11,11 @@ import (
 
 var attributeCases = []testCase{
 	{"attributes", "Attr, Address, Reach and the names of parameters are within the bounds that package btl states.", checkAttributes, on(ruleAttributes, ruleReach, ruleSerial, ruleNoBlock)},
+	{"reports", "An endpoint that is up has a Desc, and what it reports is within the bounds of btl.Report.", checkReports, on(ruleAttributes)},
 	{"reach-garbage", "Reach and Connect bear any address: truncated, damaged, made up, empty.", checkReachGarbage, on(ruleReach, ruleNoPanic)},
 }
 
+// checkAttributes connects nobody: a transport that does not connect yet can pass.
 func checkAttributes(t *trial) {
 	w := t.open(2)
 	checkNames(w)
@@ -32,6 +34,10 @@ func checkAttributes(t *trial) {
 			}
 		}
 	}
+}
+
+func checkReports(t *trial) {
+	w := t.open(2)
 	a, b := w.pair()
 	there, back := w.join(a, b)
 	for _, p := range []*port{there, back} {

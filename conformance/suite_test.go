@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/conformance"
@@ -46,6 +47,41 @@ type eager struct{ *mem.Component }
 func (e eager) Declare(r *param.Registry) {
 	e.Component.Declare(r)
 	selection.Declare(r, e.Name())
+}
+
+// unconnected is a transport as it is after the first step of docs/WRITING-A-BTL.md: it says what it
+// is and whom it reaches, and its endpoints never connect.
+type unconnected struct{ *mem.Component }
+
+func (u unconnected) Open(h btl.Host) ([]btl.Module, error) {
+	modules, err := u.Component.Open(h)
+	for i := range modules {
+		modules[i] = deaf{modules[i]}
+	}
+	return modules, err
+}
+
+type deaf struct{ btl.Module }
+
+func (deaf) Connect(btl.Peer, btl.Path, btl.Receiver) (btl.Endpoint, error) {
+	return deafEndpoint{}, nil
+}
+
+type deafEndpoint struct{}
+
+func (deafEndpoint) Send(*btl.Frame, int) btl.Result { return btl.Busy }
+func (deafEndpoint) Close() error                    { return nil }
+func (deafEndpoint) Desc() string                    { return "nowhere" }
+
+// What a transport says of itself is looked at before it can connect, so that who writes one begins
+// with a case that passes.
+func TestAttributesBeforeConnecting(t *testing.T) {
+	report := conformance.Check(context.Background(), func() conformance.Subject {
+		return conformance.Subject{Component: unconnected{mem.New(kinds["remote"])}}
+	}, conformance.Only("attributes"), conformance.Timeout(time.Second))
+	if failed := report.Failed(); len(failed) != 0 {
+		t.Errorf("a transport that does not connect yet fails:\n%v", report)
+	}
 }
 
 // A program with such a transport would panic when it starts.

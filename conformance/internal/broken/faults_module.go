@@ -52,6 +52,8 @@ var moduleFaults = []Fault{
 		paths: func(paths []btl.Path) { paths[0].Bandwidth = -1 }},
 	{Name: "offers spare paths alone", Case: "attributes", Rule: "reach",
 		paths: func(paths []btl.Path) { paths[0].Spare = btl.Detour }},
+	{Name: "describes no endpoint", Case: "reports", Rule: "attributes",
+		extend: func(l *Link) btl.Endpoint { return nameless{l} }},
 	{Name: "counts nothing", Case: "counters", Rule: "counters",
 		extend: func(l *Link) btl.Endpoint { return counting{l} }},
 	{Name: "says that a successful poll did nothing", Case: "poller", Rule: "poller",

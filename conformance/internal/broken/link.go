@@ -170,6 +170,12 @@ type counting struct{ *Link }
 func (c counting) link() *Link        { return c.Link }
 func (c counting) Report() btl.Report { return btl.Report{Counters: new(btl.Counters)} }
 
+// nameless is a link that people are told nothing of.
+type nameless struct{ *Link }
+
+func (n nameless) link() *Link { return n.Link }
+func (nameless) Desc() string  { return "" }
+
 // polling is a link that can be polled and says that nothing was there.
 type polling struct{ *Link }
 
