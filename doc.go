@@ -64,8 +64,8 @@
 //
 // # What is promised
 //
-// Packages strand, btl, wireup, launch, param, reach, conformance, strandcmd and strandtest are
-// made to be imported, and CHANGELOG.md names every change that breaks a caller. Other packages
-// outside of internal are importable for Strand's own programs and tests; their documentation
-// says that they are no promise.
+// Packages strand, btl, btltest, framing, handoff, wireup, launch, param, reach, conformance,
+// strandcmd, strandtest and coll are made to be imported, and CHANGELOG.md names every change that
+// breaks a caller. Other packages outside of internal, such as pml and selection, are importable for
+// Strand's own programs and tests, and are no promise.
 package strand

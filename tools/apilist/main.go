@@ -26,7 +26,7 @@ import (
 
 // public are the packages of which callers may rely on something, by their folders.
 var public = []string{
-	".", "btl", "btltest", "conformance", "framing", "handoff", "launch", "param", "reach", "strandcmd", "strandtest", "wireup",
+	".", "btl", "btltest", "coll", "conformance", "framing", "handoff", "launch", "param", "reach", "strandcmd", "strandtest", "wireup",
 }
 
 func main() {
