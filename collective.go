@@ -14,8 +14,8 @@ import (
 
 // Barrier returns when all processes of the communicator have called it.
 //
-// Barrier, Dup, DupWith and Split are collective calls. All processes of the communicator make
-// them in the same order, one after the other (MPI 4.1, section 6.14); a second goroutine that
+// It is a collective call, as Bcast, Reduce, Dup, Split and their kin are. All processes of the communicator make
+// these in the same order, one after the other (MPI 4.1, section 6.14); a second goroutine that
 // makes one meanwhile gets [ErrConcurrent]. A process that leaves a collective call with an error, its context's for
 // example, tells the others. Their calls, this one or a later one, then end with a [*CollectiveError], and the
 // communicator refuses further ones with [ErrOutOfStep], as ULFM's MPIX_Comm_revoke has it. Messages go on, and
