@@ -160,9 +160,29 @@ func checkReachGarbage(t *trial) {
 			if err == nil && len(paths) == 0 {
 				t.violate(ruleReach, "Reach of a damaged address (%d bytes): neither a path nor a reason", len(peer.Address))
 			}
+			if err == nil && len(paths) > 0 {
+				w.connectInVain(a, m, peer, paths[0])
+			}
 		})
 	}
 	w.join(a, b)
+}
+
+// connectInVain makes an endpoint, if the module is willing, and closes it before anything is sent: all from
+// within a call of rank a.
+func (w *world) connectInVain(a *rank, m btl.Module, peer btl.Peer, path btl.Path) {
+	w.t.mu.Lock()
+	p := w.newPortLocked(a, peer.Rank)
+	w.t.mu.Unlock()
+	ep, err := m.Connect(peer, path, p)
+	w.t.mu.Lock()
+	p.ep = ep
+	w.t.mu.Unlock()
+	if err != nil || ep == nil {
+		p.markClosed()
+		return
+	}
+	p.closeInside()
 }
 
 // damage returns a blob that is like the given one and wrong.

@@ -209,7 +209,7 @@ func (m *Module) Reach(p btl.Peer) ([]btl.Path, error) {
 // Connect implements [btl.Module].
 func (m *Module) Connect(p btl.Peer, path btl.Path, r btl.Receiver) (btl.Endpoint, error) {
 	l := m.newLink(nil)
-	l.r = r
+	l.r, l.address = r, p.Address
 	ep, err := m.inner.Connect(p, path, l)
 	if err != nil {
 		return nil, err

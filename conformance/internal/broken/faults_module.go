@@ -46,6 +46,12 @@ var moduleFaults = []Fault{
 		}},
 	{Name: "trusts an address", Case: "reach-garbage", Rule: "no-panic",
 		reach: func(_ *Module, p btl.Peer) { _ = p.Address[7] }},
+	{Name: "trusts an address that it connects to", Case: "reach-garbage", Rule: "no-panic",
+		connect: func(l *Link) {
+			if l.address[7] != 0 { // numbers are small
+				panic("no such address")
+			}
+		}},
 	{Name: "weighs a path with what is no number", Case: "attributes", Rule: "reach",
 		paths: func(paths []btl.Path) { paths[0].Weight = math.NaN() }},
 	{Name: "states a bandwidth below nothing", Case: "attributes", Rule: "reach",

@@ -5,10 +5,11 @@ import "github.com/strandmp/strand/btl"
 // A Link stands between an endpoint of the correct transport and the suite's
 // receiver: it is the endpoint to the one and the receiver to the other.
 type Link struct {
-	m      *Module
-	inner  btl.Endpoint
-	r      btl.Receiver
-	closed bool
+	m       *Module
+	inner   btl.Endpoint
+	r       btl.Receiver
+	closed  bool
+	address []byte // where it connects to
 
 	// For the faults.
 	n       int
