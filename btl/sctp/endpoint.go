@@ -25,7 +25,7 @@ type endpoint struct {
 
 var (
 	_ wireup.Endpoint = (*endpoint)(nil)
-	_ btl.Poller      = (*endpoint)(nil)
+	_ btl.Watched     = (*endpoint)(nil)
 	_ btl.Aborter     = (*endpoint)(nil)
 	_ btl.Reporter    = (*endpoint)(nil)
 	_ btl.Speedometer = (*endpoint)(nil)
@@ -137,6 +137,14 @@ var errNoGoodbye = fmt.Errorf("the peer has shut the association down %w", wireu
 
 // Poll implements [btl.Poller].
 func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.assoc.Poll() }
+
+// Watch implements [btl.Watched].
+func (ep *endpoint) Watch() btl.Watch {
+	if !ep.Live() {
+		return nil
+	}
+	return ep.link.assoc.Watch()
+}
 
 // Flush implements [btl.Flusher].
 func (ep *endpoint) Flush() {

@@ -41,7 +41,7 @@ type endpoint struct {
 
 var (
 	_ wireup.Endpoint = (*endpoint)(nil)
-	_ btl.Poller      = (*endpoint)(nil)
+	_ btl.Watched     = (*endpoint)(nil)
 	_ btl.Aborter     = (*endpoint)(nil)
 	_ btl.Gauge       = (*endpoint)(nil)
 	_ btl.Speedometer = (*endpoint)(nil)
@@ -292,6 +292,14 @@ func (ep *endpoint) stop() {
 
 // Poll implements [btl.Poller].
 func (ep *endpoint) Poll() bool { return ep.Live() && ep.link.so.Receive() }
+
+// Watch implements [btl.Watched]: that of the socket, which Poll reads for all peers.
+func (ep *endpoint) Watch() btl.Watch {
+	if !ep.Live() {
+		return nil
+	}
+	return ep.link.so.Watch()
+}
 
 // Path implements [btl.Pather].
 func (ep *endpoint) Path() btl.Path {

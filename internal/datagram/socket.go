@@ -102,6 +102,9 @@ func (s *Socket) Close() {
 	rawio.Close(s.fd)
 }
 
+// Watch is the loop's, nil before [Socket.Serve].
+func (s *Socket) Watch() btl.Watch { return s.watch }
+
 // ReceiveBuffer and SendBuffer are the sizes that the system has given, in bytes.
 func (s *Socket) ReceiveBuffer() (int, error) { return rawio.ReceiveBuffer(s.fd) }
 

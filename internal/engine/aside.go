@@ -42,6 +42,15 @@ func (e *Engine) noteWait(source btl.Poller) {
 	}
 }
 
+// isOf reports whether the descriptor that was set aside is still that of the source, which may have moved to another one.
+func (a *aside) isOf(source btl.Poller) bool {
+	if source != a.source {
+		return false
+	}
+	watched, ok := source.(btl.Watched)
+	return ok && watched.Watch() == btl.Watch(a.watch)
+}
+
 // bringBack puts the descriptor that was set aside back into the poller. That has to happen
 // before a wait for anything but its endpoint.
 func (e *Engine) bringBack() {

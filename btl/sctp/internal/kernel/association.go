@@ -109,6 +109,9 @@ func (a *association) Calls() (sent, received uint64) { return a.sent, a.receive
 // Poll implements [stack.Association]. It reads for all associations: they share the socket.
 func (a *association) Poll() bool { return a.k.receive() }
 
+// Watch implements [stack.Association].
+func (a *association) Watch() btl.Watch { return nil }
+
 // Send implements [stack.Association]. It asks the peer to acknowledge at once where
 // somebody waits for that: for messages sent when room is becoming scarce, and for control
 // messages, the last of which ends the association.

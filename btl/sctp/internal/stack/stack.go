@@ -72,6 +72,8 @@ type Association interface {
 	// Poll looks whether something has arrived for this association, and calls the
 	// handler with it. It reports whether there was anything, of any association.
 	Poll() bool
+	// Watch is that of the descriptor that Poll reads each time, nil if there is none.
+	Watch() btl.Watch
 	// Streams is the number of streams that both directions have, from 0; it does
 	// not change after Handler.Up.
 	Streams() int

@@ -329,6 +329,14 @@ func (a *association) Poll() (did bool) {
 	return did
 }
 
+// Watch implements [stack.Association].
+func (a *association) Watch() btl.Watch {
+	if a.heard == nil {
+		return nil
+	}
+	return a.heard.Watch()
+}
+
 // Streams implements [stack.Association].
 func (a *association) Streams() int { return a.p.Streams() }
 
