@@ -92,6 +92,37 @@ func TestADescriptorComesBackForAnyOtherPoll(t *testing.T) {
 	}
 }
 
+// moving is an endpoint whose descriptor is another one from some time on.
+type moving struct {
+	own
+	to *btl.Watch
+}
+
+func (m moving) Watch() btl.Watch { return *m.to }
+
+// What an endpoint has left comes back, though the same endpoint is polled: nobody else would look at it.
+func TestADescriptorThatItsEndpointHasLeftComesBack(t *testing.T) {
+	e := newEngine(t, Options{Spin: patience})
+	p, other := newPair(t, e), newPair(t, e)
+	e.Lock()
+	defer e.Unlock()
+	p.setAside(t)
+	for _, now := range []btl.Watch{nil, other.watch} {
+		source := moving{own{p}, &now}
+		e.aside = aside{source: source, watch: p.watch.(*watch)}
+		e.poller.remove(p.near)
+		e.Poll(source)
+		require.True(t, e.watched(p.near))
+	}
+	now := p.watch
+	source := moving{own{p}, &now}
+	e.aside = aside{source: source, watch: p.watch.(*watch)}
+	e.poller.remove(p.near)
+	e.Poll(source)
+	require.False(t, e.watched(p.near))
+	e.Poll(nil)
+}
+
 func TestADescriptorComesBackBeforeAWaitBlocks(t *testing.T) {
 	e := newEngine(t, Options{Spin: patience})
 	p := newPair(t, e)
