@@ -183,13 +183,13 @@ func TestViewsThatDoNotFitACall(t *testing.T) {
 		twice := strand.Vector[int32](2, 1, 0).Of(make([]int32, 1))
 		beyond := strand.Vector[int32](2, 1, 5).Of(make([]int32, 1))
 		for want, err := range map[string]error{
-			"AlltoallView: 1 views to send: want one for each of 2 ranks": c.AlltoallView(ctx, []strand.View{one}, []strand.View{one, one}),
-			"AlltoallView: 1 views: want one for each of 2 ranks":         c.AlltoallView(ctx, []strand.View{one, one}, []strand.View{one}),
-			"one view has 8 bytes and the other 4: want the same number":  c.AlltoallView(ctx, []strand.View{one, one}, []strand.View{two, two}),
-			"would it receive? (view 1 of 2)":                             c.AllgatherView(ctx, two, []strand.View{two, twice}),
-			"BcastView: the layout picks values 0 to 5: the slice has 1":  c.BcastView(ctx, beyond, 0),
-			"GatherView: root 7":                          c.GatherView(ctx, one, nil, 7),
-			"ScatterView: the layout picks a value twice": c.ScatterView(ctx, []strand.View{two, two}, twice, 0),
+			"AlltoallView: 1 views to send: want one for each of 2 ranks":                c.AlltoallView(ctx, []strand.View{one}, []strand.View{one, one}),
+			"AlltoallView: 1 views: want one for each of 2 ranks":                        c.AlltoallView(ctx, []strand.View{one, one}, []strand.View{one}),
+			"one view has 8 bytes and the other 4: want the same number":                 c.AlltoallView(ctx, []strand.View{one, one}, []strand.View{two, two}),
+			"would it receive? (view 1 of 2)":                                            c.AllgatherView(ctx, two, []strand.View{two, twice}),
+			"BcastView: the layout picks values 0 to 5: the slice has 1":                 c.BcastView(ctx, beyond, 0),
+			"GatherView: bad rank: root 7":                                               c.GatherView(ctx, one, nil, 7),
+			"ScatterView: the layout picks a value twice":                                c.ScatterView(ctx, []strand.View{two, two}, twice, 0),
 			"ScatterView: the layout picks values 0 to 5: the slice has 1 (view 0 of 2)": c.ScatterView(ctx, []strand.View{beyond, two}, two, c.Rank()),
 			"AllgatherView: the layout picks values 0 to 5: the slice has 1":             c.AllgatherView(ctx, beyond, []strand.View{two, two}),
 		} {
