@@ -244,7 +244,7 @@ type Speedometer interface {
 }
 
 // MostKept is the longest payload, in bytes, that a host asks a [Keeper] for.
-const MostKept = 4 << 10
+const MostKept = 8 << 10
 
 // A Keeper is an endpoint whose medium keeps the payload of a frame that was passed on, at least until the peer's
 // Receiver has had it. So the host need not copy it to be able to send it again. Optional. If the receiver is a

@@ -12,13 +12,19 @@ import (
 
 var _ btl.Saver = (*rail)(nil)
 
-// A message that goes the short way is no longer than what a transport keeps.
+// A message that goes the short way is no longer than what a transport keeps, and may be as long.
 const _ = uint(btl.MostKept - copyFirst)
 
 // keeps reports whether the rail's transport keeps a payload of n bytes for replay. A shorter one is copied into its frame,
 // which costs as little. Where there are several networks a frame may go over any of them.
 func (r *rail) keeps(n int) bool {
 	return n > frameRoom && r.keeper != nil && len(r.peer.networks) == 0
+}
+
+// keepsLong is keeps for a message of more than copyFirst bytes, which must be among those that are sent at once. Without a copy its
+// send would be complete when it is acknowledged: a frame more, between the message and its answer.
+func (r *rail) keepsLong(n int) bool {
+	return r.keeps(n) && n <= r.eagerLimit(r.pml.tune.eagerMax)
 }
 
 // isKept notes where the payload of a frame is that the rail has taken. If the transport still has to write it, it gets

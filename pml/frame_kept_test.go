@@ -80,6 +80,27 @@ func TestWhatIsKeptIsReplayed(t *testing.T) {
 	assert.True(t, pe.sent.Empty())
 }
 
+// As long a message as a transport keeps is complete when it was passed on. Where nothing is kept, or the user has it asked for
+// first, it goes the long way.
+func TestWhatIsKeptIsCompleteAtOnce(t *testing.T) {
+	for _, size := range []int{copyFirst, copyFirst + 1, btl.MostKept, btl.MostKept + 1} {
+		pe, k, c := keptPair(t)
+		r := pe.rails[0]
+		r.attr = btl.Attr{EagerLimit: copyFirst, MaxFrame: 1 << 20, Reliable: true, Ordered: true}
+		pe.pml.tune.eagerMax = 64 << 10
+		require.Equal(t, size <= btl.MostKept, c.sendShort(message(1, size), 1, 5))
+		require.Equal(t, size <= btl.MostKept, pe.comesWhole(size))
+		require.Zero(t, pe.pml.copied)
+		require.Equal(t, size <= btl.MostKept, len(k.kept) == 1)
+
+		r.attr.EagerFixed = true
+		require.Equal(t, size <= copyFirst, c.sendShort(message(1, size), 1, 5))
+		r.attr.EagerFixed, r.keeper = false, nil
+		require.Equal(t, size <= copyFirst, c.sendShort(message(1, size), 1, 5))
+		require.Equal(t, size <= copyFirst, pe.comesWhole(size))
+	}
+}
+
 // What the peer has read, and not acknowledged, does not go again. The peer is asked.
 func TestWhatThePeerHasReadIsNotReplayed(t *testing.T) {
 	pe, k, c := keptPair(t)

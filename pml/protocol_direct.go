@@ -1,6 +1,9 @@
 package pml
 
-import "github.com/strandmp/strand/internal/engine"
+import (
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
+)
 
 // A direct receive is that of a blocking call in its first moment. A short message has mostly come by then, and
 // needs no operation, which would be made, posted, found and freed: a fifth of all that is done for it over shared memory.
@@ -32,15 +35,19 @@ func (d *direct) arrived(data []byte) {
 	d.count, d.done = copy(d.buf, data), true
 }
 
-// recvShort receives a message of up to copyFirst bytes that has come, or comes in a moment, and reports true. Otherwise
-// nothing was received. The lock is held.
+// comesWhole reports whether a message of n bytes comes in one piece, so that a receive that is posted later costs no copy more.
+func (pe *peer) comesWhole(n int) bool {
+	return n <= copyFirst || n <= btl.MostKept && len(pe.rails) > 0 && pe.rails[0].keeps(n)
+}
+
+// recvShort receives a message that comes whole and has come, or comes in a moment, and reports true. Otherwise nothing was received. The lock is held.
 func (c *Context) recvShort(buf []byte, src, tag int) (Status, bool) {
 	p := c.pml
-	if len(buf) > copyFirst || uint(src) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || p.trace != nil || !c.match.Idle() {
+	if uint(src) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || p.trace != nil || !c.match.Idle() {
 		return Status{}, false
 	}
 	pe := p.met(c.group.World(src))
-	if pe == nil || pe.poller == nil || pe.failure != nil {
+	if pe == nil || pe.poller == nil || pe.failure != nil || !pe.comesWhole(len(buf)) {
 		return Status{}, false
 	}
 	d := &p.direct

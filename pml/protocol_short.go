@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/rails"
@@ -12,11 +13,11 @@ import (
 // sendEager, begin, end), with a quarter of its code. After each system call the
 // processor's caches are cold, and every line counts.
 
-// sendShort sends a message of up to copyFirst bytes and reports true if nothing stands in the way; it
-// is complete then. The lock is held.
+// sendShort sends a message of up to copyFirst bytes, or of as many as the rail keeps, and reports true if nothing
+// stands in the way; it is complete then. The lock is held.
 func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	p := c.pml
-	if len(buf) > copyFirst || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || c.urgent {
+	if len(buf) > btl.MostKept || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || c.urgent {
 		return false
 	}
 	ch := c.known(c.group.World(dst))
@@ -30,7 +31,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	}
 	lane := ch.lane(int32(tag))
 	r := pe.railOf(int(lane))
-	if r == nil || r.busy || len(buf) > r.attr.EagerLimit || len(pe.networks) > 1 && len(buf) > pe.eagerLimit(r) || !pe.credit.Spend(credit.Price(len(buf))) {
+	if r == nil || r.busy || len(buf) > min(copyFirst, r.attr.EagerLimit) && !r.keepsLong(len(buf)) || len(pe.networks) > 1 && len(buf) > pe.eagerLimit(r) || !pe.credit.Spend(credit.Price(len(buf))) {
 		return false
 	}
 	f := p.newFrame(pe)
