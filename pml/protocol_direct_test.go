@@ -84,3 +84,37 @@ func spinning(t *testing.T) *engine.Engine {
 	t.Cleanup(eng.Unlock)
 	return eng
 }
+
+// aside is a move of many bytes, during which others have the lock.
+type aside func()
+
+func (aside) Begin(int) bool { return true }
+func (a aside) Move()        { a() }
+func (aside) End() bool      { return true }
+
+// Another goroutine may receive while bytes are moved without the lock, which a poll has found beside the message. Neither
+// takes the other's.
+func TestDirectReceiveBesideAMove(t *testing.T) {
+	const tag = 5
+	pe, _, c := promptPeer(t, 100)
+	p := pe.pml
+	p.engine = spinning(t)
+	first := post(t, c, nil) // it makes the peer known
+	require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag}), nil))
+	p.freeOperation(first)
+	pe.poller = &timely{at: 1, arrive: func() {
+		p.engine.Move(aside(func() {
+			p.engine.Lock()
+			defer p.engine.Unlock()
+			_, done := c.recvShort(make([]byte, 8), 1, tag+1)
+			require.False(t, done)
+		}))
+		h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag, Frame: 1, Seq: 1, LaneSeq: 1}
+		require.NoError(t, pe.rails[0].Deliver(encoded(h), []byte("message!")))
+	}}
+	buf := make([]byte, 8)
+	st, done := c.recvShort(buf, 1, tag)
+	require.True(t, done)
+	require.Equal(t, Status{Source: 1, Tag: tag, Count: 8}, st)
+	require.Equal(t, "message!", string(buf))
+}

@@ -216,3 +216,25 @@ func TestMoveOfNothing(t *testing.T) {
 	require.Zero(t, l.ended)
 	require.Equal(t, moveAlone, l.most)
 }
+
+// Who waits for a moment only keeps the lock. A move that its polls give is made as the lock is released, or by a wait.
+func TestMoveOfABriefWait(t *testing.T) {
+	for _, over := range []int{1, 2} {
+		e := newEngine(t, Options{Spin: patience})
+		l := newLoad(e)
+		l.release = nil
+		p := &prompter{over: over}
+		s := &counter{at: func(int) bool {
+			if l.ended == 0 {
+				e.Move(l)
+			}
+			return p.Poll()
+		}}
+		e.Lock()
+		require.Equal(t, over == 1, e.Briefly(p, s))
+		require.Zero(t, l.ended)
+		require.Nil(t, e.holder)
+		e.Unlock()
+		require.Equal(t, 1, l.ended)
+	}
+}

@@ -177,16 +177,13 @@ func (e *Engine) take(w *waiter) {
 
 // waitBriefly is the beginning of a wait, and mostly all of it. There is no waiter: nobody has to wake
 // who polls. Between two messages over shared memory every step counts, so the source is asked first, and
-// the modules now and then. If the condition is not done at the end the caller still has the role, after so
-// many empty polls.
+// the modules now and then. A move, for which the lock would be released, ends it. If the condition is not done at
+// the end the caller still has the role, after so many empty polls.
 func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bool) {
-	for round := 0; round < briefRounds && empty < e.brief && e.contended.Load() == 0; round++ {
+	for round := 0; round < briefRounds && empty < e.brief && e.contended.Load() == 0 && len(e.moves) == 0; round++ {
 		empty++
 		if e.pollSource(source) {
 			empty = 0
-		}
-		if len(e.moves) > 0 {
-			e.makeMoves()
 		}
 		if c.Done() {
 			e.noteWait(source)
