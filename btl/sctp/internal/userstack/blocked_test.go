@@ -91,3 +91,22 @@ func TestEndWithoutWhatThereIsNoRoomFor(t *testing.T) {
 	require.ErrorIs(t, p.there.down, syscall.ECONNRESET)
 	so.sends = sends
 }
+
+// Packets that messages do not fill leave together too: a call of the system for each would take longer than all else.
+func TestPacketsThatAreNotFullLeaveTogether(t *testing.T) {
+	for _, size := range []int{100, 500, 1000} {
+		p := newPair(t, addresses("127.0.0.1"), addresses("127.0.0.2"))
+		so := p.a.sockets[0]
+		sends, most := so.sends, 0
+		so.sends = func() (int, syscall.Errno) {
+			most = max(most, so.Packets.Len())
+			return sends()
+		}
+		const messages = 100
+		for range messages {
+			require.Equal(t, btl.Done, p.ours.Send(1, 7, make([]byte, size), nil))
+		}
+		require.True(t, p.until(time.Second, func() bool { return p.there.messages == messages }))
+		assert.GreaterOrEqual(t, most, 4, "messages of %d bytes", size)
+	}
+}

@@ -114,26 +114,55 @@ func (a *association) drain() {
 	}
 	a.held = 0
 	a.resend()
-	s, now := a.s, a.s.cfg.Loop.Now()
-	for !a.blocked {
-		row, size, to, ok := a.p.SendRow(now, s.out[:0], rawio.MaxSegments, rawio.MaxSegmentsBytes)
-		if !ok {
-			break
-		}
-		w := a.way(&to.Pair)
-		switch row = s.sift(row, size); {
-		case len(row) == 0:
-		case !to.Whole:
-			a.cut(w, row)
-		default:
-			a.flush(batch{w, size, row})
-		}
-	}
+	a.sendRows()
+	s := a.s
 	if a.p.State() == sctp.Closed {
 		s.clock.Set(a.alarm, 0)
 		return
 	}
 	s.clock.Set(a.alarm, a.p.At())
+}
+
+// sendRows sends what there is to send now. Messages do not always fill packets. Rows of one packet each are joined then, as long
+// as they go the same way and are of the same length: each call of the system takes longer than to make a packet.
+func (a *association) sendRows() {
+	s, now := a.s, a.s.cfg.Loop.Now()
+	var b batch // the end of out
+	for out := s.out[:0]; !a.blocked; {
+		grown, size, to, ok := a.p.SendRow(now, out, rawio.MaxSegments, rawio.MaxSegmentsBytes)
+		if !ok && b.w == nil {
+			return
+		}
+		if !ok {
+			a.flush(b)
+			b, out = batch{}, s.out[:0]
+			continue // where those are too long, the protocol has others instead
+		}
+		row := batch{a.way(&to.Pair), size, s.sift(grown[len(out):], size)}
+		switch {
+		case len(row.bytes) == 0:
+			continue
+		case !to.Whole:
+			a.cut(row.w, row.bytes)
+			continue
+		case b.takes(&row):
+			b.bytes = b.bytes[:len(b.bytes)+len(row.bytes)]
+		default:
+			a.flush(b)
+			b = row
+		}
+		if out = out[:len(out)+len(row.bytes)]; cap(out)-len(out) < longestPacket {
+			a.flush(b)
+			b, out = batch{}, s.out[:0]
+		}
+	}
+	a.flush(b)
+}
+
+// takes reports whether a row may go behind the batch, in the same call.
+func (b *batch) takes(row *batch) bool {
+	return b.w == row.w && len(b.bytes)%b.size == 0 && (row.size == b.size || row.size < b.size && len(row.bytes) == row.size) &&
+		len(b.bytes)+len(row.bytes) <= min(rawio.MaxSegmentsBytes, rawio.MaxSegments*b.size)
 }
 
 // sift takes those packets out of a row that are lost here.
@@ -161,7 +190,7 @@ func (a *association) cut(w *way, packet []byte) {
 // flush gives the system the packets of a batch. Where they are too long, the protocol has others instead. That the socket has no room passes, and is told: what it has
 // not taken waits. That a queue behind it has none (ENOBUFS) is not told, and is for the congestion control: such packets are as if lost.
 func (a *association) flush(b batch) {
-	if a.severed {
+	if b.w == nil || a.severed {
 		return
 	}
 	a.sent++

@@ -30,7 +30,7 @@ type Stack struct {
 	messages pool
 	touched  []*association // that may have something to send, or to tell
 	inside   int            // calls of the endpoint that have not returned: nothing is sent meanwhile
-	out      []byte         // packets of one batch
+	out      []byte         // packets of one batch, and of the row behind it
 	reply    []byte
 	filter   func(packet []byte) bool
 	severed  int // associations, for tests
@@ -58,7 +58,7 @@ func Open(c stack.Config) (*Stack, error) {
 			Why: "with btl_sctp_encap_port a peer may be a kernel, and Linux numbers the pieces of a message otherwise than RFC 8260 says (section 2.1)"}
 	}
 	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
-	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, longestPacket), reply: make([]byte, 0, longestPacket)}
+	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket)}
 	var err error
 	if s.endpoint, err = sctp.NewEndpoint(s.protocol()); err != nil {
 		return nil, err
