@@ -28,15 +28,19 @@ func (d *direct) Confirmed(*stream.Message)            { d.free = true }
 func (d *direct) PathChanged(int)                      {}
 func (d *direct) Down(error)                           {}
 
-func newDirect(t testing.TB, size int) *direct {
+func newDirect(t testing.TB, size int, changes ...func(*Config)) *direct {
 	d := &direct{buf: make([]byte, 0, 65000), now: 1, free: true}
 	for i := range d.ends {
 		d.at[i] = netip.AddrPortFrom(address(0, i), udpPort)
-		var err error
-		d.ends[i], err = NewEndpoint(Config{
+		c := Config{
 			Port: sctpPort, Random: rand.New(rand.NewPCG(uint64(i), 1)).Uint64, Interleave: true, ZeroChecksum: 1,
 			Accept: func(a *Association) Owner { d.assoc[i] = a; return d },
-		})
+		}
+		for _, change := range changes {
+			change(&c)
+		}
+		var err error
+		d.ends[i], err = NewEndpoint(c)
 		require.NoError(t, err)
 	}
 	a, err := d.ends[0].Associate(d.now, []Pair{{Local: d.at[0].Addr(), Remote: d.at[1]}}, sctpPort, d)

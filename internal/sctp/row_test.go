@@ -33,14 +33,27 @@ func (d *direct) rowOf(i int, single bool) (packets [][]byte) {
 func TestRowsAreWhatSendMakes(t *testing.T) {
 	longest := 0
 	for seed := range uint64(20) {
-		pairs := [2]*direct{newDirect(t, 8), newDirect(t, 8)}
+		change := func(c *Config) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			c.Interleave, c.Delay, c.ZeroChecksum = r.IntN(2) == 0, r.IntN(2) == 0, uint32(r.IntN(2))
+			c.Window = []int{0, 30_000, 100_000}[r.IntN(3)]
+		}
+		pairs := [2]*direct{newDirect(t, 8, change), newDirect(t, 8, change)}
 		chance := rand.New(rand.NewPCG(seed, 2))
 		for range 300 {
-			size := 1 + chance.IntN(1<<chance.IntN(19))
+			sizes := make([]int, 1+chance.IntN(4))
+			for i := range sizes {
+				sizes[i] = 1 + chance.IntN(1<<chance.IntN(19))
+			}
 			var sent [2][2][][]byte // by pair and end
 			for k, d := range pairs {
 				for i, a := range d.assoc {
-					require.NoError(t, a.Push(d.now, &stream.Message{Pieces: [][]byte{make([]byte, size)}, Size: size}))
+					for id, size := range sizes {
+						if a.Queued() < 1<<20 {
+							m := &stream.Message{Stream: uint16(id), Pieces: [][]byte{make([]byte, size)}, Size: size}
+							require.NoError(t, a.Push(d.now, m))
+						}
+					}
 					for row := d.rowOf(i, k == 0); len(row) > 0; row = d.rowOf(i, k == 0) {
 						longest = max(longest, len(row))
 						sent[k][i] = append(sent[k][i], row...)
