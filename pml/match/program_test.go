@@ -98,9 +98,15 @@ func (p *program) note(r *modelRecv, m *modelMessage) {
 func (p *program) context() int { return upTo(len(p.contexts)-1).Draw(p.t, "context") }
 
 func (p *program) pattern(context int) *modelRecv {
-	r := &modelRecv{id: len(p.receives), context: context}
+	r := &modelRecv{context: context}
 	r.source = int32(upTo(p.senders).Draw(p.t, "source")) - 1
 	r.tag = int32(upTo(p.tags).Draw(p.t, "tag")) - 1
+	return p.receive(r)
+}
+
+// receive makes a receive known.
+func (p *program) receive(r *modelRecv) *modelRecv {
+	r.id = len(p.receives)
 	p.receives = append(p.receives, r)
 	p.posted = append(p.posted, &Recv{Source: r.source, Tag: r.tag, Owner: r})
 	p.log.post(r)
@@ -130,10 +136,38 @@ func (p *program) arrive() {
 	m := p.inFlight[i]
 	p.inFlight = append(p.inFlight[:i], p.inFlight[i+1:]...)
 	p.arrived = append(p.arrived, m)
-	if err := p.enter(m, p.real[m.id]); err != nil {
-		p.t.Fatalf("message %d: %v", m.id, err)
+	if !p.short(m, p.real[m.id]) {
+		if err := p.enter(m, p.real[m.id]); err != nil {
+			p.t.Fatalf("message %d: %v", m.id, err)
+		}
 	}
 	p.model.arrive(m)
+}
+
+// short is what the message layer tries first: to give the message to a caller that looks for it by itself, as if that
+// had posted a receive a moment before, or to a receive that is posted.
+func (p *program) short(m *modelMessage, real *Message) bool {
+	ch, lane := p.contexts[m.context].channel(m.source), p.lane[m.lane]
+	switch upTo(2).Draw(p.t, "way") {
+	case 0:
+		if !ch.Pass(lane, real.Seq, real.LaneSeq) {
+			return false
+		}
+		r := p.receive(&modelRecv{context: m.context, source: m.source, tag: m.tag})
+		if before := p.model.post(r); before != nil {
+			p.t.Fatalf("message %d was passed on before %d", m.id, before.id)
+		}
+		p.note(r, m)
+	case 1:
+		r := ch.Expect(lane, real.Seq, real.LaneSeq, m.tag)
+		if r == nil {
+			return false
+		}
+		p.note(r.Owner.(*modelRecv), m)
+	default:
+		return false
+	}
+	return true
 }
 
 func (p *program) enter(m *modelMessage, real *Message) error {
