@@ -19,7 +19,7 @@
 // rule that the case is about.
 //
 // What a module says of itself in its [btl.Attr] decides what is expected: order
-// if Ordered, arrival if Reliable, release after arrival if Local. A case about
+// if Ordered, arrival if Reliable, release after arrival if Confirms. A case about
 // something that the module can not do is not applicable, and the result says why:
 // a module that reaches its own rank only has no peer that dies.
 //
