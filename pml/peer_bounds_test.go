@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/test/wirepage"
+	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -18,6 +20,27 @@ func besieged(t *testing.T) (*peer, *scripted, *Context) {
 	pe.numbers.Limit, pe.sent.Most = 10, 5
 	pe.received.MaxUnfinished, pe.received.MaxGaps = 5, 5
 	return pe, ep, c
+}
+
+// docs/WIRE.md states the bounds that the code has.
+func TestBoundsOnTheWirePage(t *testing.T) {
+	page, b := wirepage.Text(t), ordinary
+	for what, bound := range map[string]string{
+		"sends to one process that are not complete; so requests of one that wait for receives":                wirepage.Power(b.sends),
+		"frames from the lowest that is not acknowledged to the last with a message, or a piece of one":        wirepage.Power(b.frames),
+		"gaps in all frames that arrive in parts":                                                              wirepage.Power(b.gaps),
+		"communicators that a process has sent to, and that its receiver has not made yet":                     wirepage.Power(b.contexts) + " contexts",
+		"credit that is granted and not used":                                                                  wirepage.Power(credit.Most) + " units, 1 GB",
+		"messages that are here before older ones of their sender or their lane":                               "2 × " + wirepage.Power(b.frames),
+		"frames that have begun to arrive in parts; frames that have arrived of a message that was given back": wirepage.Power(b.frames) + " each",
+	} {
+		assert.Contains(t, page, "\n| "+what+" | "+bound+" |")
+	}
+	pe, _, _ := receiving(t)
+	assert.Equal(t, 2*b.frames, int(pe.numbers.Limit))
+	assert.Equal(t, b.frames, int(pe.sent.Most))
+	assert.Equal(t, b.frames, int(pe.received.MaxUnfinished))
+	assert.Equal(t, b.gaps, int(pe.received.MaxGaps))
 }
 
 // What a peer that has gone mad can have us keep, beside what its credit pays for, has an end.

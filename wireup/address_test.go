@@ -1,6 +1,7 @@
 package wireup
 
 import (
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -18,6 +19,19 @@ func TestWirePage(t *testing.T) {
 	page := wirepage.Sizes(t)
 	assert.Equal(t, page["ADDRESS"], headSize)
 	assert.Equal(t, page["INTERFACE"], interfaceSize)
+
+	text := wirepage.Text(t)
+	assert.Contains(t, text, fmt.Sprintf("at most %d bytes together", MaxSize))
+	assert.Contains(t, text, fmt.Sprintf("| number of interfaces, at most %d |", MaxInterfaces))
+	assert.Contains(t, text, fmt.Sprintf("| number of its addresses; of all interfaces at most %d |", MaxInterfaces))
+	assert.Contains(t, text, fmt.Sprintf("| length of the host name, at most %d |", maxHost))
+	assert.Contains(t, text, fmt.Sprintf("| length of the interface's name, at most %d |", maxIfName))
+	assert.Contains(t, text, fmt.Sprintf("| %d + length of the subnet's prefix in bits |", family4))
+	var flags []string
+	for f := reach.Flags(1); f.Valid(); f <<= 1 {
+		flags = append(flags, fmt.Sprint(uint8(f), " ", f))
+	}
+	assert.Contains(t, text, "| flags: "+strings.Join(flags, ", ")+" |")
 }
 
 func sampleAddress() *Address {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/ecdh"
 	"encoding/hex"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,6 +22,13 @@ func TestWirePage(t *testing.T) {
 	assert.Equal(t, page["PROOF"], blobHead)
 	assert.Equal(t, page["VERDICT"], blobHead)
 	assert.Equal(t, MaxBlob, 4608, "docs/WIRE.md names it")
+
+	var codes []string
+	for c := accepted; c <= maxCode; c++ {
+		codes = append(codes, fmt.Sprint(uint8(c), " ", c))
+	}
+	assert.Contains(t, wirepage.Text(t), "| "+strings.Join(codes, ", ")+" |")
+	assert.Contains(t, wirepage.Text(t), fmt.Sprintf("| version of the handshake and of what follows it, %d |", Version))
 }
 
 // docs/WIRE.md has an example of a handshake, byte by byte.

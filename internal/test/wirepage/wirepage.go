@@ -5,6 +5,7 @@ package wirepage
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -69,6 +70,12 @@ func vectors(page string) map[string]string {
 		}
 	}
 	return found
+}
+
+// Power writes a power of two as the page does: 2²⁰.
+func Power(n int) string {
+	raised := strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+	return "2" + raised.Replace(strconv.Itoa(bits.Len(uint(n))-1))
 }
 
 func parse(page string) (map[string]int, error) {

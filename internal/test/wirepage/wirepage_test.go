@@ -23,6 +23,10 @@ func TestParse(t *testing.T) {
 	require.ErrorContains(t, err, "take 2 bytes, the heading says 8")
 }
 
+func TestPower(t *testing.T) {
+	assert.Equal(t, "2⁰ 2¹⁶ 2²⁰ 2³⁰", Power(1)+" "+Power(1<<16)+" "+Power(1<<20)+" "+Power(1<<30))
+}
+
 func TestVectors(t *testing.T) {
 	const page = "| a | `00ff` |\n\n| vector | bytes |\n|---|---|\n| one | `00ff` |\n| two | `11` |\n\n| three | `22` |\n"
 	assert.Equal(t, map[string]string{"one": "00ff", "two": "11"}, vectors(page))
