@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -92,6 +93,28 @@ func (c *carriage) requireNothing(t *testing.T) {
 		_, err := c.end.WriteString("more")
 		return err != nil && !c.hasCome()
 	}, time.Minute, time.Millisecond, "something is left, or somebody who reads")
+}
+
+// docs/KUBERNETES.md says which programs a host has to have: strand is brought where there are no others.
+func TestProgramsThatBringingNeeds(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "KUBERNETES.md"))
+	require.NoError(t, err)
+	row := regexp.MustCompile("\\| `--push` \\| (.*), a writable").FindSubmatch(page)
+	require.NotNil(t, row)
+	folder := t.TempDir()
+	for _, name := range regexp.MustCompile("[a-z]+").FindAllString(string(row[1]), -1) {
+		program, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(program, filepath.Join(folder, name)))
+	}
+	c := bring(t, []string{"sh", "-c"}, bringing)
+	c.Env = append(c.Env, "PATH="+folder)
+	_, err = c.end.WriteString(broughtProgram)
+	require.NoError(t, err)
+	require.NoError(t, c.end.Close())
+	out, err := c.CombinedOutput()
+	assert.Contains(t, string(out), "started\n", "%v", err)
+	assert.False(t, c.hasCome())
 }
 
 // A signal may come between any two steps, to the shell or to all that it runs. What was brought does not stay.
