@@ -14,6 +14,7 @@ const (
 	noticeAgreement            // a step of Agree or Shrink
 	noticeFreed                // there is no such communicator here any more
 	noticeMissing              // a call of Create has got no answer
+	notices                    // the first number that is none
 )
 
 // notice begins one: its kind and the communicator.

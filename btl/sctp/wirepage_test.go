@@ -1,6 +1,7 @@
 package sctp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,4 +16,7 @@ func TestWirePage(t *testing.T) {
 	assert.Equal(t, page["SCTP PREFIX"], prefixSize)
 	assert.Equal(t, page["SCTP GREETING"], len(wireup.Greeting{Own: ownGreeting(1)}.Encode()))
 	assert.Equal(t, page["SCTP GOODBYE"], goodbyeSize)
+
+	_, greeting, _ := strings.Cut(wirepage.Text(t), "### SCTP GREETING")
+	assert.Contains(t, greeting, "| 0 | 4 | the largest payload that this side will send in one frame, 1 to "+wirepage.Power(maxFrameLimit)+" |")
 }
