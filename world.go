@@ -279,8 +279,11 @@ func (w *World) Hostname() string { return w.job.Hostname() }
 func (w *World) Launcher() string { return w.job.Launcher() }
 
 // Abort ends the whole job: the launcher kills all processes and shows the message, and this
-// process exits with the code.
+// process exits with the code. A code whose last eight bits are 0, which a system takes for success, counts as 1.
 func (w *World) Abort(code int, message string) {
+	if code&0xff == 0 {
+		code = 1
+	}
 	w.log.Flush(abortPatience)
 	w.job.Abort(code, message)
 	w.exit(code)

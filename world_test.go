@@ -78,3 +78,15 @@ func TestProgressInACrowd(t *testing.T) {
 	many := 8 * runtime.NumCPU()
 	require.False(t, progress(params, crowdOf(crowd{ranks: many, processors: many})).Crowded, "a rank that is bound to one processor of many")
 }
+
+// Who aborts has failed. So no code makes this process's status that of success, of which a system keeps eight bits.
+func TestAbortIsNoSuccess(t *testing.T) {
+	for code, want := range map[int]int{7: 7, 263: 263, -1: -1, 0: 1, 256: 1, -512: 1} {
+		var got []int
+		w, err := Init(t.Context(), WithParam("btl", "self"), func(o *options) { o.exit = func(code int) { got = append(got, code) } })
+		require.NoError(t, err)
+		w.Abort(code, "enough")
+		require.Equal(t, []int{want}, got, code)
+		require.NoError(t, w.Close())
+	}
+}
