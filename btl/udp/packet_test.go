@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +16,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/recovery"
 	"github.com/strandmp/strand/internal/test/wirepage"
+	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -266,6 +269,34 @@ func TestWirePage(t *testing.T) {
 	assert.Equal(t, page["UDP FRAME"], frameSize-1)
 	assert.Equal(t, page["UDP PART"], partSize-1)
 	assert.Equal(t, page["UDP GREETING"], len(wireup.Greeting{Own: make([]byte, ownSize)}.Encode()))
+
+	text := wirepage.Text(t)
+	for number, name := range map[byte]string{
+		kindHello: "HELLO", kindCookie: "COOKIE", kindData: "DATA", kindAnswer: "ANSWER", kindUnknown: "UNKNOWN",
+		itemPadding: "PADDING", itemPing: "PING", itemAck: "ACK", itemFrame: "FRAME", itemPart: "PART", itemBye: "BYE", itemLeft: "LEFT",
+		itemFloor: "FLOOR", itemWhere: "WHERE", itemHere: "HERE",
+	} {
+		assert.Contains(t, text, fmt.Sprintf("\n| `0x%02x` | %s |", number, name))
+	}
+	assert.Contains(t, text, fmt.Sprintf("| %d unprotected, %d authenticated, %d encrypted |", protectNone, protectAuthenticated, protectEncrypted))
+	assert.Contains(t, text, fmt.Sprintf("how many ranges follow (1, at most %d)", mostRanges))
+	assert.Contains(t, text, fmt.Sprintf("The sender holds at most %d. |", mostFrames))
+	assert.Contains(t, text, fmt.Sprintf("divided by 2<sup>%d</sup>.", generation))
+	assert.Contains(t, text, fmt.Sprintf("the cookie (%d) that is to be shown", wireup.CookieSize))
+	assert.Contains(t, text, fmt.Sprintf("rank of the sender (4), proof (%d)", proofSize))
+	assert.Contains(t, text, fmt.Sprintf("DATA and ANSWER have %d bytes more at their end", sealSize))
+	assert.Contains(t, text, fmt.Sprintf("the size of this side's receive buffer, at least %d |", leastRoom))
+}
+
+// A packet has room for a part of any frame, however short the user wants it, and help says so.
+func TestShortestPacket(t *testing.T) {
+	c := config{packet: 1}
+	assert.Equal(t, leastPacket, c.longest(reach.Address{Prefix: netip.MustParsePrefix("127.0.0.1/8")}, nil))
+	for _, s := range specs {
+		if s.Name == pPacket {
+			assert.Contains(t, s.Help, fmt.Sprintf("%d at least", leastPacket))
+		}
+	}
 }
 
 // What a far link holds of short frames is held, and known apart.

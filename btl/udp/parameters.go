@@ -31,7 +31,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pCongestion, Kind: param.Enum, Default: "cubic", Choices: []string{"cubic", "reno"}, Level: param.Tuner,
 		Help: "Congestion control: cubic (RFC 9438) or reno (as in SCTP, RFC 9260)."},
 	{Name: pPacket, Kind: param.Size, Default: "0", Min: "0", Max: "65000", Level: param.Tuner,
-		Help: "Longest packet, in bytes of UDP's payload; 0 takes what the interface carries. How much the whole path carries is found out (RFC 8899), from 1200 bytes on."},
+		Help: "Longest packet, in bytes of UDP's payload, 512 at least; 0 takes what the interface carries. How much the whole path carries is found out (RFC 8899), from 1200 bytes on."},
 	{Name: pSndbuf, Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "Size of the system's send buffer for each socket, as far as the system allows (net.core.wmem_max); 0 leaves it to the system."},
 	{Name: pRcvbuf, Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Level: param.Tuner,
@@ -41,7 +41,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pHeartbeat, Kind: param.Duration, Default: "15s", Min: "0s", Max: "24h", Level: param.Tuner,
 		Help: "After how long a silence the peer is asked whether it is there; 0 never asks. Keeps firewalls and address translators from forgetting idle connections."},
 	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,
-		Help: "Messages up to this size are sent without asking the receiver first."},
+		Help: "Messages up to this size are sent without asking the receiver first. Unless it is set, longer ones are too over a path that is known to carry less than 2 Gbit/s, up to pml_eager_awaited."},
 	{Name: pMaxFrag, Kind: param.Size, Default: "256K", Min: "1K", Max: "16M", Level: param.Tuner,
 		Help: "Largest piece of a long message that is sent as one frame."},
 }...)
