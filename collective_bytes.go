@@ -34,7 +34,7 @@ func (c *Comm) bcast(ctx context.Context, of reflect.Type, buf []byte, root int)
 }
 
 // Gather collects in of all processes at the root, in the order of ranks. Out counts at the root
-// alone, where it is Size times as long (MPI_Gather).
+// alone, where it is Size times as long (MPI_Gather). In may be the root's place in out.
 func (c *Comm) Gather(ctx context.Context, in, out []byte, root int) error {
 	return c.gather(ctx, nil, in, out, root)
 }
@@ -66,7 +66,7 @@ func (c *Comm) gatherv(ctx context.Context, of reflect.Type, in []byte, pieces [
 }
 
 // Scatter gives each process its part of the root's in, which counts there alone and is Size times as
-// long as out (MPI_Scatter).
+// long as out (MPI_Scatter). Out may be the root's place in in.
 func (c *Comm) Scatter(ctx context.Context, in, out []byte, root int) error {
 	return c.scatter(ctx, nil, in, out, root)
 }
