@@ -26,6 +26,7 @@ type module struct {
 
 	wire       *wireup.Manager // sets up the connections
 	name       string          // of our sockets
+	uid        int             // whose this process was when it opened them
 	beacon     int             // a datagram socket: peers ask the kernel whether its name is here
 	listener   *listener
 	pipes      []*pipe // of all connections
@@ -56,7 +57,7 @@ func open(h btl.Host) ([]btl.Module, error) {
 		Strangers: strangersAllowed(),
 		MaxFrame:  cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{ours, 0},
 	})
-	m.mark = borrowing.NewMark()
+	m.uid, m.mark = os.Geteuid(), borrowing.NewMark()
 	if census, ok := m.loop.(btl.Census); ok {
 		m.crowded = census.Crowded()
 	}

@@ -1,6 +1,7 @@
 package sm
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btltest"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/param"
 )
 
@@ -175,4 +177,19 @@ func TestNoPlaceAtAll(t *testing.T) {
 			require.Zero(t, p.loop.Timers())
 		})
 	}
+}
+
+// Ranks of the superuser that give up their rights when they have begun, as daemons do, share memory all the same.
+func TestRanksThatGiveUpTheirRights(t *testing.T) {
+	need.Root(t)
+	p := unconnected(t)
+	runtime.LockOSThread() // the call is the thread's alone
+	defer runtime.UnlockOSThread()
+	become := func(uid uintptr) {
+		_, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, uid, uid, 0)
+		require.Zero(t, errno)
+	}
+	become(65534)
+	defer become(0)
+	p.connect()
 }
