@@ -3,6 +3,7 @@ package machine
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,8 +15,11 @@ func FreeMemory() (bytes uint64, known bool) {
 	if !known {
 		return 0, false
 	}
-	if rest, limited := roomIn("/sys/fs/cgroup", controlGroup()); limited {
-		free = min(free, rest)
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	for root, group := range controlGroups(string(groups)) {
+		if rest, limited := roomIn(root, group); limited {
+			free = min(free, rest)
+		}
 	}
 	return free, true
 }
@@ -35,42 +39,54 @@ func roomIn(root, group string) (free uint64, limited bool) {
 // groupMemory is what a control group may still have. Its usage counts cached files, which the
 // kernel drops where memory is needed: they are as good as free.
 func groupMemory(group string) (free uint64, limited bool) {
-	most, limited := Number(filepath.Join(group, "memory.max"))
-	used, counted := Number(filepath.Join(group, "memory.current"))
+	most, limited := oneOf(group, "memory.max", "memory.limit_in_bytes")
+	used, counted := oneOf(group, "memory.current", "memory.usage_in_bytes")
 	if !limited || !counted {
 		return 0, false
 	}
 	return most - min(used-min(inactiveFile(group), used), most), true
 }
 
+// oneOf is the number in a file of a group, which the versions of control groups name differently.
+func oneOf(group string, names ...string) (n uint64, ok bool) {
+	for _, name := range names {
+		if n, ok = Number(filepath.Join(group, name)); ok {
+			break
+		}
+	}
+	return n, ok
+}
+
 // inactiveFile is how many bytes of a group's memory hold cached files that nobody has used
-// lately.
-func inactiveFile(group string) uint64 {
+// lately. In version 1 the groups below it count in the total only, which comes last.
+func inactiveFile(group string) (bytes uint64) {
 	contents, err := os.ReadFile(filepath.Join(group, "memory.stat"))
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(contents)) {
-		if text, found := strings.CutPrefix(line, "inactive_file "); found {
-			n, _ := strconv.ParseUint(strings.TrimSpace(text), 10, 64) // or 0: nothing of it is free
-			return n
+		if text, found := strings.CutPrefix(strings.TrimPrefix(line, "total_"), "inactive_file "); found {
+			bytes, _ = strconv.ParseUint(strings.TrimSpace(text), 10, 64) // or 0: nothing of it is free
 		}
 	}
-	return 0
+	return bytes
 }
 
-// controlGroup is this process's group in the unified hierarchy.
-func controlGroup() string {
-	contents, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(contents)) {
-		if path, unified := strings.CutPrefix(line, "0::"); unified {
-			return strings.TrimSpace(path)
+// controlGroups are the groups of a process that bound its memory, each by the root of its hierarchy: the unified one, and
+// that of version 1 for memory. Text is what the kernel says of them, a line for each hierarchy: its number, its controllers and the group.
+func controlGroups(text string) map[string]string {
+	groups := map[string]string{"/sys/fs/cgroup": ""}
+	for line := range strings.Lines(text) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(fields) < 3:
+		case fields[1] == "":
+			groups["/sys/fs/cgroup"] = fields[2]
+		case slices.Contains(strings.Split(fields[1], ","), "memory"):
+			groups["/sys/fs/cgroup/memory"] = fields[2]
 		}
 	}
-	return ""
+	return groups
 }
 
 // Number returns the number that one of the kernel's files has.

@@ -55,3 +55,23 @@ func TestRoomInTheGroupsAroundIt(t *testing.T) {
 	free, _ = room()
 	assert.EqualValues(t, 50, free)
 }
+
+// Hosts and containers with control groups of version 1 name these files differently.
+func TestRoomInAGroupOfVersion1(t *testing.T) {
+	root := t.TempDir()
+	job := filepath.Join(root, "job_7")
+	require.NoError(t, os.Mkdir(job, 0o700))
+	write := func(group, file, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(group, file), []byte(text), 0o600))
+	}
+	write(root, "memory.limit_in_bytes", "9223372036854771712\n") // none
+	write(root, "memory.usage_in_bytes", "5000\n")
+	write(job, "memory.limit_in_bytes", "1000\n")
+	write(job, "memory.usage_in_bytes", "900\n")
+	write(job, "memory.stat", "cache 700\ninactive_file 0\ntotal_cache 700\ntotal_inactive_file 600\n")
+	free, limited := roomIn(root, "/job_7")
+	assert.True(t, limited)
+	assert.EqualValues(t, 700, free)
+	assert.Equal(t, map[string]string{"/sys/fs/cgroup": "/user", "/sys/fs/cgroup/memory": "/job_7"},
+		controlGroups("4:cpu,memory:/job_7\n1:name=systemd:/user:1\n0::/user\n"))
+}
