@@ -365,3 +365,40 @@ func TestSystemThatMayNotBeAskedFor(t *testing.T) {
 	}))
 	require.ErrorIs(t, err, unix.EPERM)
 }
+
+// Addresses of IPv6 that are no longer preferred serve where the interface has no better ones: those of a network whose router has
+// been silent for long are so.
+func TestAddressesThatAreNoLongerPreferred(t *testing.T) {
+	inNamespace(t, func() error {
+		err := build([]link{
+			{&netlink.Veth{LinkAttrs: named("old0"), PeerName: "new0"}, []string{"10.0.0.1/24"}},
+			{&netlink.Device{LinkAttrs: named("new0")}, []string{"fd00:2::1/64"}},
+		})
+		if err != nil {
+			return err
+		}
+		for name, text := range map[string]string{"old0": "fd00:1::9/64", "new0": "fd00:2::9/64"} {
+			made, err := netlink.LinkByName(name)
+			if err != nil {
+				return err
+			}
+			addr, err := netlink.ParseAddr(text)
+			if err != nil {
+				return err
+			}
+			addr.Flags, addr.ValidLft = unix.IFA_F_NODAD, 3600 // preferred for no time
+			if err := netlink.AddrAdd(made, addr); err != nil {
+				return err
+			}
+		}
+		side, err := System()
+		var found []string
+		for _, a := range side.Addresses {
+			if !a.Addr().IsLinkLocalUnicast() {
+				found = append(found, a.String())
+			}
+		}
+		assert.ElementsMatch(t, []string{"10.0.0.1 (old0)", "fd00:1::9 (old0)", "fd00:2::1 (new0)"}, found)
+		return err
+	})
+}

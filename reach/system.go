@@ -5,7 +5,7 @@ import "net/netip"
 // System reads what this host has: the network identity, and every address of
 // every interface that is up, in the system's order, link-local IPv6 included.
 // Left out are addresses that can not be connected from: multicast, and IPv6
-// addresses that are not ready, no longer preferred or temporary (RFC 8981). An
+// addresses that are not ready, temporary (RFC 8981), or no longer preferred where the interface has a better one. An
 // interface that is a port of a bridge, or a part of a bond, hears nothing: its
 // addresses are held but not listed, where netlink tells of them.
 func System() (Side, error) {

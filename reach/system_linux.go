@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -47,10 +48,18 @@ func readNetlink() (Side, error) {
 		return routes[0].LinkIndex
 	})
 	byLink := make(map[int][]netip.Prefix)
+	outdated := make(map[int][]netip.Prefix)
 	for _, addr := range addrs {
-		if prefix, ok := prefixOf(addr); ok {
+		switch prefix, flags := prefixOf(addr), uint32(addr.Flags); {
+		case !usable(prefix.Addr()):
+		case ready(prefix.Addr(), flags):
 			byLink[addr.LinkIndex] = append(byLink[addr.LinkIndex], prefix)
+		case ready(prefix.Addr(), flags&^unix.IFA_F_DEPRECATED):
+			outdated[addr.LinkIndex] = append(outdated[addr.LinkIndex], prefix)
 		}
+	}
+	for index, prefixes := range outdated {
+		byLink[index] = orOutdated(byLink[index], prefixes)
 	}
 	var side Side
 	for _, l := range links {
@@ -89,15 +98,19 @@ func again[T any](list func() ([]T, error)) (all []T, err error) {
 	return all, err
 }
 
-// prefixOf returns an address that is fit for connections.
-func prefixOf(addr netlink.Addr) (netip.Prefix, bool) {
+func prefixOf(addr netlink.Addr) netip.Prefix {
 	ip, _ := netip.AddrFromSlice(addr.IP)
-	ip = ip.Unmap()
-	if !usable(ip) || !ready(ip, uint32(addr.Flags)) {
-		return netip.Prefix{}, false
-	}
 	bits, _ := addr.Mask.Size()
-	return netip.PrefixFrom(ip, bits), true
+	return netip.PrefixFrom(ip.Unmap(), bits)
+}
+
+// orOutdated adds the addresses of an interface that are no longer preferred, if it has no others of IPv6 but link-local ones: those of a
+// network whose router is silent for long are so, or those that are given by hand not to be the source of anything. They serve all the same.
+func orOutdated(preferred, outdated []netip.Prefix) []netip.Prefix {
+	if slices.ContainsFunc(preferred, func(p netip.Prefix) bool { return p.Addr().Is6() && !p.Addr().IsLinkLocalUnicast() }) {
+		return preferred
+	}
+	return append(preferred, outdated...)
 }
 
 // ready reports whether connections may be made from an address with these flags.
