@@ -1,7 +1,6 @@
 package local
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -13,17 +12,33 @@ import (
 const (
 	rankBadness = 500
 	mostBadness = 1000
+	// leastLead is how much of that has to be left. Where this process has the most, as in a pod that Kubernetes promises nothing, it takes a
+	// step back itself, if it may (CAP_SYS_RESOURCE).
+	leastLead = 100
 )
 
 // killFirst has the kernel end a rank rather than this process. What may not be asked of it is left as it is.
 func killFirst(pid int) {
-	own, err := os.ReadFile("/proc/self/oom_score_adj")
+	own, err := badness("self")
 	if err != nil {
 		return
 	}
-	if badness, err := strconv.Atoi(strings.TrimSpace(string(own))); err == nil {
-		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(strconv.Itoa(min(badness+rankBadness, mostBadness))), 0)
+	if own > mostBadness-leastLead && setBadness("self", mostBadness-leastLead) == nil {
+		own = mostBadness - leastLead
 	}
+	_ = setBadness(strconv.Itoa(pid), min(own+rankBadness, mostBadness))
+}
+
+func badness(process string) (int, error) {
+	text, err := os.ReadFile("/proc/" + process + "/oom_score_adj")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(text)))
+}
+
+func setBadness(process string, badness int) error {
+	return os.WriteFile("/proc/"+process+"/oom_score_adj", []byte(strconv.Itoa(badness)), 0)
 }
 
 // OutOfMemory returns how many processes the kernel has ended on this host for want of memory, of the host or of a
