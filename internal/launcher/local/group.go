@@ -40,3 +40,6 @@ func (g *Group) end() {
 	defer g.mu.Unlock()
 	g.gone = true
 }
+
+// groupAttr has a child lead a group.
+func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -7,5 +7,7 @@ import "syscall"
 // procAttr puts a rank into a process group of its own, and has the kernel end it with the
 // thread that started it (see startAll).
 func procAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	attr := groupAttr()
+	attr.Pdeathsig = syscall.SIGKILL
+	return attr
 }

@@ -87,13 +87,28 @@ func Start(c Command) (*Process, error) {
 		p.cmd.Stdin = c.Stdin // a nil *os.File would make a Reader that is not nil
 	}
 	p.cmd.Stdout, p.cmd.Stderr = theirs[2], theirs[3]
-	if err := bound(c.Processor, func() error { return slackened(p.cmd.Start) }); err != nil {
+	if err := bound(c.Processor, func() error { return slackened(p.begin) }); err != nil {
 		return nil, errors.Join(err, p.discard())
 	}
 	p.group.PID = p.PID()
 	killFirst(p.PID())
 	p.Untied = p.life.tie(p.PID())
 	return p, nil
+}
+
+// begin starts the process. Where the system refuses to end it with its starter, as a sandbox may, the lifeline has to do.
+func (p *Process) begin() error {
+	again := *p.cmd // a Cmd is started once
+	err := p.cmd.Start()
+	if !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.ENOSYS) {
+		return err
+	}
+	again.SysProcAttr = groupAttr()
+	if again.Start() != nil {
+		return err
+	}
+	p.cmd = &again
+	return nil
 }
 
 // connect makes what joins the rank to its launcher. It returns the rank's ends, in order:

@@ -52,6 +52,12 @@ func ForbidMappings() error {
 		answer(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOMEM)))
 }
 
+// ForbidDeathSignals has the kernel refuse to send a signal to a process whose parent ends (PR_SET_PDEATHSIG): to the calling thread,
+// which is to be locked to its goroutine and to end with it, and to what it starts.
+func ForbidDeathSignals() error {
+	return refuse(false, load(callAt), unless(unix.SYS_PRCTL, 3), load(domainAt), unless(unix.PR_SET_PDEATHSIG, 1), answer(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
+}
+
 // Offsets in struct seccomp_data.
 const (
 	callAt   = 0  // the number of the system call
