@@ -115,7 +115,11 @@ func (m *module) check(own []byte) error {
 
 // listen opens a socket for each address, and publishes them.
 func (m *module) listen() error {
-	chosen, longest := m.Local.Interfaces, mtus()
+	longest := mtus()
+	chosen, err := m.carrying(m.Local.Interfaces, longest)
+	if err != nil {
+		return err
+	}
 	sockets, port, err := wireup.Bind(m.Local.Settings.Ports, wireup.Describe(chosen), chosen,
 		func(a reach.Address, port uint16) (*socket, uint16, error) { return m.openSocket(a, port, longest) }, func(so *socket) { so.Close() })
 	if err != nil {
@@ -135,6 +139,25 @@ func (m *module) listen() error {
 	m.beats()
 	m.Host.Logf(btl.LogInfo, "udp: rank %d: port %d of %s, packets by %v", m.Host.Rank(), port, wireup.Describe(chosen), sockets[0].Packets.Way)
 	return nil
+}
+
+// carrying returns the addresses whose interfaces carry the shortest packets that there are, and tells of the others. If none does that is
+// the error: each connection would be given up after btl_udp_timeout.
+func (m *module) carrying(all []reach.Address, mtus map[int]int) (able []reach.Address, err error) {
+	var short error
+	for _, a := range all {
+		mtu, known := mtus[a.Index]
+		if least := leastPacket + headersOf(a); known && mtu < least {
+			short = fmt.Errorf("%v carries packets of %d bytes at most (its MTU), %d are needed", a, mtu, least)
+			m.Host.Logf(btl.LogWarn, "udp: rank %d: not using %v", m.Host.Rank(), short)
+			continue
+		}
+		able = append(able, a)
+	}
+	if len(able) == 0 && short != nil {
+		return nil, &btl.UnavailableError{Component: "udp", Reason: short.Error(), Remedy: "raise it, as by ip link set eth0 mtu 1500"}
+	}
+	return able, nil
 }
 
 func (m *module) attributes() btl.Attr {

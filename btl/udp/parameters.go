@@ -105,14 +105,17 @@ func (c *config) longest(a reach.Address, mtus map[int]int) int {
 	if c.packet != 0 {
 		limit = max(c.packet, leastPacket)
 	}
-	headers := headers4
-	if a.Addr().Is6() {
-		headers = headers6
-	}
 	if mtu, known := mtus[a.Index]; known {
-		limit = min(limit, mtu-headers)
+		limit = min(limit, mtu-headersOf(a))
 	}
 	return max(limit, leastPacket)
+}
+
+func headersOf(a reach.Address) int {
+	if a.Addr().Is6() {
+		return headers6
+	}
+	return headers4
 }
 
 // leastPacket has room for a part of any frame, and for an acknowledgement.
