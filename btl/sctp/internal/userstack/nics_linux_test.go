@@ -12,6 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/btltest"
 	"github.com/strandmp/strand/internal/lab/netspace"
@@ -63,4 +64,30 @@ func loopbacks(n int) (all []netip.Addr, err error) {
 		all = append(all, ip)
 	}
 	return all, errors.Join(err, netlink.LinkSetUp(lo))
+}
+
+// An interface that does not carry packets in which an association can begin is refused at once.
+func TestInterfaceOfShortPackets(t *testing.T) {
+	need.Root(t)
+	var refused error
+	require.NoError(t, netspace.OnThread(func() error {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return err
+		}
+		lo, err := netlink.LinkByName("lo")
+		if err == nil {
+			err = netlink.LinkSetMTU(lo, 68)
+		}
+		if err == nil {
+			err = netlink.LinkSetUp(lo)
+		}
+		if err != nil {
+			return err
+		}
+		_, refused = Open(stack.Config{Loop: new(btltest.Loop), Local: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
+		return nil
+	}))
+	var unavailable *btl.UnavailableError
+	require.ErrorAs(t, refused, &unavailable)
+	assert.Contains(t, unavailable.Reason, "68 bytes at most (its MTU), 540 are needed")
 }

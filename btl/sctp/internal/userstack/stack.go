@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
@@ -49,6 +50,8 @@ const (
 	heldBack = time.Millisecond
 	// longestPacket fits into a UDP datagram, with IPv6's header.
 	longestPacket = 65000
+	// leastPacket has room for a chunk with a cookie: the association would not come about otherwise.
+	leastPacket = 512
 )
 
 // Open opens the sockets.
@@ -155,7 +158,13 @@ var _ datagram.Owner = (*socket)(nil)
 // packet of SCTP's, and breaks down (seen with Linux 6.1).
 func (s *Stack) listen() error {
 	interfaces := nics()
+	for _, a := range s.cfg.Local {
+		if err := interfaces[a.WithZone("")].carries(a); err != nil {
+			return err
+		}
+	}
 	open := func(a netip.Addr, port uint16) (*socket, uint16, error) {
+		nic := interfaces[a.WithZone("")]
 		so, err := datagram.Open(netip.AddrPortFrom(a, port), s.cfg.SendBuffer, s.cfg.ReceiveBuffer)
 		if err != nil {
 			return nil, 0, err
@@ -163,7 +172,6 @@ func (s *Stack) listen() error {
 		if s.cfg.EncapPort != 0 {
 			so.Packets.Way = min(so.Packets.Way, rawio.ManyCalls)
 		}
-		nic := interfaces[a.WithZone("")]
 		return &socket{Socket: so, s: s, address: a, nic: nic.longest(a), network: nic.network, sends: so.SendBatch}, so.Local.Port(), nil
 	}
 	sockets, _, err := wireup.Bind(s.cfg.Ports, fmt.Sprint(s.cfg.Local), s.cfg.Local, open, func(so *socket) { so.Close() })
@@ -218,6 +226,18 @@ func (n nic) longest(from netip.Addr) int {
 		return longestPacket
 	}
 	return min(n.mtu-headers, longestPacket)
+}
+
+// carries returns an error if that is too short for an association.
+func (n nic) carries(from netip.Addr) error {
+	most := n.longest(from)
+	if most >= leastPacket {
+		return nil
+	}
+	return &btl.UnavailableError{
+		Component: "sctp", Reason: fmt.Sprintf("the interface of %v carries packets of %d bytes at most (its MTU), %d are needed", from, n.mtu, n.mtu+leastPacket-most),
+		Remedy: "raise it, as by ip link set eth0 mtu 1500, or choose other networks with btl_sctp_if_include",
+	}
 }
 
 // checkBuffers tells of a size that was asked for and that the system has not given.
