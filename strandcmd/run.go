@@ -99,11 +99,11 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 		Short:   "Start a program as N ranks, on this host or on several",
 		Long:    runLong,
 		Example: runExample,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError{errNoProgram}
 			}
-			return nil
+			return oneProgram(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := hosts.place(&config, cmd.Flags()); err != nil {

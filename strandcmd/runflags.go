@@ -135,6 +135,35 @@ func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 	return append(out, rest...), nil
 }
 
+// oneProgram refuses what names several programs to Open MPI, ./a : -n 2 ./b. The first one would be started alone, with the rest as its
+// arguments. Behind "--" they are that.
+func oneProgram(cmd *cobra.Command, args []string) error {
+	if cmd.ArgsLenAtDash() >= 0 {
+		return nil
+	}
+	for i, word := range args[1:] {
+		if word != ":" || i+2 == len(args) || !isOurs(cmd.Flags(), args[i+2]) {
+			continue
+		}
+		return usageError{fmt.Errorf(`"%s : %s" begins another program for mpirun, and here a job has one, which looks at its rank; `+
+			"if they are arguments of %[3]s, put -- before it: strand run … -- %[3]s", args[i], args[i+2], args[0])}
+	}
+	return nil
+}
+
+// isOurs reports whether a word is one of these flags.
+func isOurs(flags *pflag.FlagSet, word string) bool {
+	if !isFlag(word) {
+		return false
+	}
+	name, long := strings.CutPrefix(oneDash(word), "--")
+	name, _, _ = strings.Cut(name, "=")
+	if long {
+		return flags.Lookup(name) != nil
+	}
+	return flags.ShorthandLookup(word[1:2]) != nil
+}
+
 // isFlag says whether a word is a flag and not the program or the end of flags.
 func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 

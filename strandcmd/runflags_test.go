@@ -78,3 +78,17 @@ func TestSettingsKeepTheirSpelling(t *testing.T) {
 		flag("--verbose btl", "verbose", "2"),
 	}, got)
 }
+
+// Several programs in one job, as mpirun has them, are not started as arguments of the first.
+func TestSeveralPrograms(t *testing.T) {
+	for _, line := range []string{"./a : -n 3 ./b", "./a 1 : -np 3 ./b", "./a : --host b ./b", "./a 1 2 : -n3 ./b : -n 4 ./c"} {
+		_, stderr, status := command("run -n 1 " + line)
+		assert.Equal(t, 2, status, line)
+		assert.Contains(t, stderr, "begins another program for mpirun", line)
+		assert.Contains(t, stderr, "strand run … -- ./a", line)
+	}
+	for _, line := range []string{"-- echo : -n 3", "echo :", "echo : -y", "echo : n", "echo -n 3 :", "echo :: -n 3"} {
+		_, stderr, status := command("run -n 1 " + line)
+		assert.Zero(t, status, "%s: %s", line, stderr)
+	}
+}
