@@ -25,7 +25,7 @@ func (r *infoRun) showLive(out io.Writer, name string) error {
 	}
 	var b strings.Builder
 	if len(chosen) == 0 {
-		b.WriteString(noJobs)
+		b.WriteString(noJobs())
 	}
 	for i, a := range chosen {
 		if i > 0 {
@@ -39,7 +39,11 @@ func (r *infoRun) showLive(out io.Writer, name string) error {
 	return err
 }
 
-const noJobs = "No job of this user is running on this host under strand run.\n"
+// noJobs says where a job was looked for: a shell may have another environment than the job.
+func noJobs() string {
+	return fmt.Sprintf("No job of this user is running on this host under strand run: none is known in %s, as XDG_RUNTIME_DIR and TMPDIR say here.\n",
+		strings.Join(live.Dirs(), ", nor in "))
+}
 
 // chosenJobs asks the jobs of this user, and returns those whose names start as given.
 func chosenJobs(name string) ([]live.Answer, error) {
@@ -59,8 +63,11 @@ func chosenJobs(name string) ([]live.Answer, error) {
 // writeJob is the line about a job.
 func writeJob(b *strings.Builder, j live.Job, now time.Time) {
 	fmt.Fprintf(b, "Job %s: %d ranks of %s on %s for %v, launcher pid %d\n",
-		j.Name, j.Size, j.Program, j.Host, now.Sub(j.Started).Round(time.Second), j.PID)
+		j.Name, j.Size, j.Program, j.Host, since(j.Started, now), j.PID)
 }
+
+// since is how long ago something was that another process tells of, maybe of another host: by its clock it may be yet to come.
+func since(then, now time.Time) time.Duration { return max(now.Sub(then), 0).Round(time.Second) }
 
 // writeLive shows one job.
 func writeLive(b *strings.Builder, a live.Answer, now time.Time) {
@@ -120,7 +127,7 @@ func describePaths(paths []btl.PathState, now time.Time) string {
 	var down []string
 	for _, p := range paths {
 		if !p.Up {
-			down = append(down, fmt.Sprintf("%s for %v", p.Desc, now.Sub(p.Since).Round(time.Second)))
+			down = append(down, fmt.Sprintf("%s for %v", p.Desc, since(p.Since, now)))
 		}
 	}
 	if len(down) == 0 {

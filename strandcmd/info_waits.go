@@ -46,7 +46,7 @@ func (r *infoRun) showWaits(out io.Writer, name string) error {
 	}
 	var b strings.Builder
 	if len(answers) == 0 {
-		b.WriteString(noJobs)
+		b.WriteString(noJobs())
 	}
 	for i, a := range answers {
 		if i > 0 {

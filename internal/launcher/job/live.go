@@ -32,10 +32,7 @@ func (j *job) serveLive() (stop func()) {
 		j.logf("strand info --live will not show this job: %v", err)
 		return func() {}
 	}
-	about := live.Job{
-		Name: j.name, PID: os.Getpid(), Program: filepath.Base(j.path), Host: j.hostname,
-		Size: j.config.Ranks, Started: time.Now().Truncate(time.Second),
-	}
+	about := live.Job{Name: j.name, PID: os.Getpid(), Program: filepath.Base(j.path), Host: j.hostname, Size: j.config.Ranks}
 	ctx, cancel := context.WithCancel(context.Background())
 	j.working.Go(func() {
 		for {
@@ -45,7 +42,9 @@ func (j *job) serveLive() (stop func()) {
 			}
 			// Somebody who asks and does not read must not hold up the end of the job.
 			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-			live.Tell(conn, about, j.reports(ctx))
+			ranks := j.reports(ctx)
+			about.Started = time.Now().Add(-time.Since(j.begun)).Truncate(time.Second) // by the clock as it is now: it may have been set
+			live.Tell(conn, about, ranks)
 			stop()
 		}
 	})

@@ -20,8 +20,9 @@ type path struct {
 	since time.Time
 }
 
+// state is by the clock as it is now, which may have been set since.
 func (p path) state() btl.PathState {
-	return btl.PathState{Desc: "to " + p.addr.String(), Up: p.up, Since: p.since}
+	return btl.PathState{Desc: "to " + p.addr.String(), Up: p.up, Since: time.Now().Add(-time.Since(p.since))}
 }
 
 // pathsOf asks the kernel which paths an association has.
