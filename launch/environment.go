@@ -14,6 +14,7 @@ import (
 
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/launcher/pmi"
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/openfiles"
 	"github.com/strandmp/strand/param"
 )
@@ -45,11 +46,7 @@ var joined atomic.Bool
 // A launcher lets a process join once: a second call fails.
 func FromEnvironment(ctx context.Context) (Job, error) {
 	given.Context(ctx)
-	hostname, err := os.Hostname()
-	if err != nil {
-		return nil, fmt.Errorf("launch: this host has no name: %w", err)
-	}
-	return fromEnvironment(ctx, os.LookupEnv, hostname)
+	return fromEnvironment(ctx, os.LookupEnv, machine.Hostname())
 }
 
 // lookup is os.LookupEnv.

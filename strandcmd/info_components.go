@@ -10,6 +10,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
 	"github.com/strandmp/strand/selection"
@@ -100,15 +101,11 @@ type inspector struct {
 var _ btl.Host = (*inspector)(nil)
 
 func newInspector(params *param.Values) (*inspector, error) {
-	hostname, err := os.Hostname()
-	if err != nil {
-		return nil, fmt.Errorf("this host has no name: %w", err)
-	}
 	e, err := engine.New(engine.Options{})
 	if err != nil {
 		return nil, err
 	}
-	h := &inspector{params: params, engine: e, secret: make([]byte, 32), hostname: hostname}
+	h := &inspector{params: params, engine: e, secret: make([]byte, 32), hostname: machine.Hostname()}
 	rand.Read(h.secret) // it never fails
 	return h, nil
 }

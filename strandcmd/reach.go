@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/tryout"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
@@ -132,10 +132,7 @@ func (r *reachRun) run(ctx context.Context, out, errs io.Writer) error {
 	if r.blob {
 		return writeBlob(out, local)
 	}
-	report := reachReport{Policy: policy.Name(), Interfaces: interfaceInfos(local), Pairs: []pairInfo{}, Rejected: []pairInfo{}}
-	if report.Host, err = os.Hostname(); err != nil {
-		return fmt.Errorf("this host has no name: %w", err)
-	}
+	report := reachReport{Policy: policy.Name(), Host: machine.Hostname(), Interfaces: interfaceInfos(local), Pairs: []pairInfo{}, Rejected: []pairInfo{}}
 	if r.peer != "" {
 		peer, err := peerSide(ctx, r.peer, local)
 		if err != nil {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
 
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/tryout"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/reach"
@@ -81,11 +81,7 @@ func answerTry(ctx context.Context, in io.Reader, out, errs io.Writer) error {
 // tryHost returns this host as a program here would use it, with the ports that it may listen
 // on.
 func tryHost(values *param.Values, side reach.Side) (tryout.Host, error) {
-	name, err := os.Hostname()
-	if err != nil {
-		return tryout.Host{}, fmt.Errorf("this host has no name: %w", err)
-	}
-	h := tryout.Host{Name: name, Side: side}
+	h := tryout.Host{Name: machine.Hostname(), Side: side}
 	if first := values.Int("btl_tcp_port_min"); first > 0 {
 		count := values.Int("btl_tcp_port_range")
 		if most := 65536 - first; count == 0 || count > most {

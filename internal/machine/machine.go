@@ -36,6 +36,18 @@ func This() Machine {
 	return m
 }
 
+// Nameless is what a host is called that has no name.
+const Nameless = "nameless"
+
+// Hostname returns the name of this host, or [Nameless]: the name is for people, and no reason to refuse anything.
+func Hostname() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return Nameless
+	}
+	return name
+}
+
 // Memory returns one of the kernel's figures about memory, in bytes, by the kernel's name for it: MemTotal,
 // MemAvailable.
 func Memory(name string) (bytes uint64, known bool) {

@@ -16,6 +16,7 @@ import (
 	"github.com/strandmp/strand/internal/launcher/local"
 	"github.com/strandmp/strand/internal/launcher/pmi"
 	"github.com/strandmp/strand/internal/launcher/remote"
+	"github.com/strandmp/strand/internal/machine"
 	"github.com/strandmp/strand/internal/openfiles"
 )
 
@@ -36,12 +37,8 @@ func Run(ctx context.Context, c Config) error {
 			return err
 		}
 	}
-	hostname, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("this host has no name: %w", err)
-	}
 	j := &job{
-		config: c, path: path, hostname: hostname, name: jobName(), begun: time.Now(),
+		config: c, path: path, hostname: machine.Hostname(), name: jobName(), begun: time.Now(),
 		started: make(chan struct{}), events: make(chan event), over: make(chan struct{}),
 	}
 	defer j.open()()
