@@ -14,6 +14,7 @@ type Receiver struct {
 
 	next   uint32  // all lower numbers have arrived
 	beyond []Range // arrived beyond a gap: sorted, apart from each other
+	room   []Range // none, and the memory that those are in
 
 	untold  int  // frames since the last acknowledgement
 	due     bool // an acknowledgement is to leave with the next frame
@@ -64,7 +65,7 @@ func (r *Receiver) add(n uint32) error {
 		r.next++
 		if len(r.beyond) > 0 && r.beyond[0].First == r.next {
 			r.next += r.beyond[0].Count
-			r.beyond = slices.Delete(r.beyond, 0, 1)
+			r.dropFirst()
 		}
 		return nil
 	}
@@ -82,7 +83,40 @@ func (r *Receiver) add(n uint32) error {
 	case len(r.beyond) >= maxBeyond:
 		return fmt.Errorf("frame %d leaves more than %d gaps", n, maxBeyond)
 	default:
-		r.beyond = slices.Insert(r.beyond, i, Range{n, 1})
+		r.insert(i, Range{n, 1})
 	}
 	return nil
+}
+
+// keptRanges is for how many ranges memory is kept for reuse.
+const keptRanges = 1024
+
+// dropFirst takes out the first range. The others stay where they are: gaps are mostly filled in order, and may be very many.
+func (r *Receiver) dropFirst() {
+	if r.beyond = r.beyond[1:]; len(r.beyond) > 0 {
+		return
+	}
+	if cap(r.room) > keptRanges {
+		r.room = nil // it was made for a peak
+	}
+	r.beyond = r.room
+}
+
+// insert puts a range before the one at i.
+func (r *Receiver) insert(i int, b Range) {
+	if n := len(r.beyond); n == cap(r.beyond) && n <= cap(r.room)/2 {
+		r.compact()
+	}
+	full := len(r.beyond) == cap(r.beyond)
+	if r.beyond = slices.Insert(r.beyond, i, b); full {
+		r.room = r.beyond[:0]
+	}
+}
+
+// compact moves the ranges to the front of their memory, or into less of it: those before them are gone.
+func (r *Receiver) compact() {
+	if n := len(r.beyond); cap(r.room) > max(keptRanges, 8*n) {
+		r.room = make([]Range, 0, 2*n)
+	}
+	r.beyond = append(r.room, r.beyond...)
 }

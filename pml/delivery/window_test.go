@@ -132,6 +132,64 @@ func TestReceiverBoundsGaps(t *testing.T) {
 	assert.NoError(t, w.add(2), "it closes one")
 }
 
+// Where every second frame of a window is missing and they come in order, each fills the first gap. The others stay where
+// they are in memory.
+func TestFillingTheFirstGapMovesNoOther(t *testing.T) {
+	var w Receiver
+	for i := range uint32(10) {
+		require.NoError(t, w.add(2*i+1))
+	}
+	second := &w.beyond[1]
+	require.NoError(t, w.add(0))
+	require.Equal(t, Range{3, 1}, w.beyond[0])
+	assert.Same(t, second, &w.beyond[0])
+}
+
+// The memory of a peak is given back when the gaps are filled, or when others come and a few are always left.
+func TestMemoryOfGapsIsGivenBack(t *testing.T) {
+	const peak = 100_000
+	add := func(w *Receiver, n uint32) {
+		if err := w.add(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct{ filled, left uint32 }{"all are filled": {peak, 0}, "a few are always left": {2 * peak, 3}} {
+		var w Receiver
+		for i := range uint32(peak) {
+			add(&w, 2*i+1)
+		}
+		for i := range c.filled {
+			if c.left > 0 {
+				add(&w, 2*(i+c.left)+1)
+			}
+			add(&w, 2*i)
+		}
+		assert.Len(t, w.beyond, int(c.left), name)
+		assert.LessOrEqual(t, cap(w.room), keptRanges, name)
+	}
+}
+
+// In the steady state gaps that come and go take no new memory, one at a time or several.
+func TestGapsThatComeAndGoAllocateNothing(t *testing.T) {
+	for _, lag := range []uint32{0, 3} {
+		var w Receiver
+		n := uint32(0)
+		comeAndGo := func() {
+			if w.add(2*(n+lag)+1) != nil || w.add(2*n) != nil {
+				t.Fatal("refused")
+			}
+			n++
+		}
+		for i := range lag {
+			require.NoError(t, w.add(2*i+1))
+		}
+		for range 100 {
+			comeAndGo()
+		}
+		assert.Zero(t, testing.AllocsPerRun(1000, comeAndGo), lag)
+	}
+}
+
 // FuzzAck feeds acknowledgements from the network to a window: whatever they
 // say, only frames that are on their way are acknowledged, each once.
 func FuzzAck(f *testing.F) {
