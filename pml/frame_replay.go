@@ -58,7 +58,6 @@ func (pe *peer) queueReplay(r *rail) {
 	pe.sent.Lost(&r.line, func(f *delivery.Frame) {
 		frameOf(f).reclaim() // it may be long until it goes
 		r.way.Loses(len(f.Header) + f.Size)
-		pe.pml.stats.Replayed++
 	})
 }
 
@@ -72,8 +71,12 @@ func (pe *peer) replayNext() bool {
 	case r == nil:
 		return false
 	case r.takes(f):
+		again := f.Again()
 		if !r.transmit(f) {
 			return true // another one may take it
+		}
+		if again {
+			pe.pml.stats.Replayed++
 		}
 	default:
 		pe.sent.Replaying(&f.Frame)

@@ -131,6 +131,7 @@ func TestAcknowledgementOvertakesAReplay(t *testing.T) {
 	assert.True(t, op.done)
 	assert.Zero(t, pe.sent.Replays())
 	assert.Empty(t, other.sent)
+	assert.Zero(t, pe.pml.stats.Replayed, "it did not go again")
 }
 
 // What was arriving over a rail that is given up breaks off with it, and arrives

@@ -75,6 +75,9 @@ func (f *Frame) Held() bool { return f.held }
 // Older is the frame that the same transport took before this one and still holds, or nil.
 func (f *Frame) Older() *Frame { return f.older }
 
+// Again reports whether a transport has had the frame before, or what it is a part of.
+func (f *Frame) Again() bool { return f.sent }
+
 // Delivered reports whether the peer has all of the frame, or of the one that this is a
 // part of.
 func (f *Frame) Delivered() bool { return f.acked || f.whole != nil && f.whole.acked }
