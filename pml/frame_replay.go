@@ -88,6 +88,14 @@ func (pe *peer) replayNext() bool {
 	return true
 }
 
+// replayOne sends the first of them before the next of the frames that wait for the first time. So neither waits
+// for all of the others, however long a program goes on sending.
+func (pe *peer) replayOne() {
+	if pe.sent.Replays() > 0 {
+		pe.replayNext()
+	}
+}
+
 // replayRail is the rail for a frame that goes again, or a part of one, now. Of parallel rails
 // any will do.
 func (pe *peer) replayRail(f *txFrame) *rail {

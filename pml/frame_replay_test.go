@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
@@ -132,6 +133,40 @@ func TestAcknowledgementOvertakesAReplay(t *testing.T) {
 	assert.Zero(t, pe.sent.Replays())
 	assert.Empty(t, other.sent)
 	assert.Zero(t, pe.pml.stats.Replayed, "it did not go again")
+}
+
+// What a rail has lost goes over the one that is left though a program keeps that one busy: each time that it takes a frame
+// another one waits for it.
+func TestReplaysAreNotKeptWaitingByTheBacklog(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		const lost = 3
+		for range lost {
+			pe.underWay(pe.rails[0])
+		}
+		eps[1].result = btl.Busy
+		pe.rails[1].busy = true
+		for range lost {
+			pe.backlog.Push(&pe.numberedFrame().Frame)
+		}
+		pe.rails[0].Down(syscall.ECONNRESET)
+		require.Equal(t, lost, pe.sent.Replays())
+		eps[1].sent = nil
+		for range 2 * lost {
+			eps[1].result, eps[1].room = btl.Done, len(eps[1].sent)+1
+			pe.rails[1].Writable()
+			pe.backlog.Push(&pe.numberedFrame().Frame)
+		}
+		assert.Zero(t, pe.sent.Replays())
+		assert.EqualValues(t, lost, pe.pml.stats.Replayed)
+		pe.backlog = delivery.Queue{}
+	})
+}
+
+// numberedFrame is one that is to be sent.
+func (pe *peer) numberedFrame() *txFrame {
+	f := pe.pml.newFrame(pe)
+	f.build(&wire.Header{Kind: wire.Clear})
+	return f
 }
 
 // What was arriving over a rail that is given up breaks off with it, and arrives

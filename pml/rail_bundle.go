@@ -75,6 +75,7 @@ func (pe *peer) pumpBacklog() {
 	q := &pe.backlog
 	if len(pe.networks) == 0 {
 		for q.Len() > 0 {
+			pe.replayOne()
 			if r := pe.control(); r == nil || r.busy || !pe.transmitHead(r, q) {
 				return
 			}
@@ -83,6 +84,7 @@ func (pe *peer) pumpBacklog() {
 	}
 	refused := math.MaxInt // the length of the shortest that no network is to have now
 	for range q.Len() {
+		pe.replayOne()
 		f := frameOf(q.Pop())
 		if f.Size < refused || pe.parallel || f.lane >= btl.UrgentLane {
 			if pe.transmitNow(f) {

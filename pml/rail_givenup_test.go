@@ -33,8 +33,7 @@ func twoPaths(t *testing.T, f func(pe *peer, eps [2]*scripted)) {
 
 // underWay has a frame be on its way over a rail.
 func (pe *peer) underWay(r *rail) {
-	f := pe.pml.newFrame(pe)
-	f.build(&wire.Header{Kind: wire.Clear})
+	f := pe.numberedFrame()
 	r.line.Passed(&f.Frame)
 	f.Given = pe.pml.engine.Now()
 }
