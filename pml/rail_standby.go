@@ -99,12 +99,23 @@ func (pe *peer) keepStandby(choice selection.Choice, h *wire.Hello) {
 func (r *rail) activate() {
 	ep, err := r.module.Connect(r.address, r.path, r)
 	if err != nil {
-		r.pml.host.Logf(btl.LogInfo, "rank %d → rank %d: %s stands by in vain: %v", r.pml.rank, r.peer.rank, r.attr.Name, err)
-		return
+		ep = unmade{desc: r.attr.Name + " " + r.path.Desc}
 	}
 	r.setEndpoint(ep)
 	r.peer.join(r)
+	if err != nil {
+		r.pml.host.Logf(btl.LogInfo, "rank %d → rank %d: %s stands by in vain: %v", r.pml.rank, r.peer.rank, r.attr.Name, err)
+		r.busy = true
+		r.peer.ways.Down(&r.way, err, r.peer.env()) // it is tried again as others are
+	}
 }
+
+// unmade is the endpoint of a rail for which the module could make none.
+type unmade struct{ desc string }
+
+func (unmade) Send(*btl.Frame, int) btl.Result { return btl.Broken }
+func (unmade) Close() error                    { return nil }
+func (u unmade) Desc() string                  { return u.desc }
 
 // welcomeStandby makes a rail of a path that stands by, because the peer has connected it.
 // It returns nil if no such path stands by.
