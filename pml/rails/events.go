@@ -58,7 +58,8 @@ func (p *Peer) Up(r *Rail, e Env) {
 	r.met, r.since, r.moved = true, e.Now, e.Moved
 	r.failing, r.refused = row{}, row{}
 	r.pace.begin(e.Now)
-	r.State, r.trial.passed = Resting, 0
+	r.State = Resting
+	r.trial.begin(e.Now)
 	if r.trial.lost > 0 {
 		r.State = Trial
 	} else {

@@ -42,6 +42,8 @@ type pace struct {
 	since   int64  // when a look found first that something is expected; 0: nothing is
 	silence int64  // without a sign although one was expected, as of the last look
 	quiet   bool   // half of pml_rail_timeout of that, or more
+	looked  int64  // when the last look was
+	stopped bool   // since the last sign this process has not looked for long
 	carried int64  // bytes that had gone through at the last look, at the time at
 	at      int64
 	slow    int    // looks in a row that found too little
@@ -65,7 +67,7 @@ const (
 // begin notes that the rail is connected.
 func (c *pace) begin(now int64) {
 	c.alive, c.at, c.fresh, c.slow, c.quiet = now, now, now, 0, false
-	c.since, c.silence = 0, 0
+	c.since, c.silence, c.looked, c.stopped = 0, 0, now, false
 	c.mark, c.heard, c.carried = c.sample.Signs, c.sample.Heard, c.sample.Carried
 }
 
@@ -80,7 +82,7 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 		return f
 	case r.State == Trial:
 		f.Watch, f.For = true, r.trial.patience(e.RailTimeout)
-		if time.Duration(e.Now-r.since) >= f.For {
+		if r.trial.lasts(e) >= f.For {
 			f.Fault = TrialFailed
 		}
 		return f
@@ -112,8 +114,8 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 }
 
 // notice takes down for how long there was no sign of life that is due. A look counts no more of
-// that than half of pml_rail_timeout. So a process that was stopped has the peer asked, which may
-// have been stopped too, before it gives a rail up.
+// that than half of pml_rail_timeout, and no more together with what was before, once in a silence. So a process that was
+// stopped has the peer asked, which may have been stopped too, before it gives a rail up.
 func (c *pace) notice(e Env) {
 	s := &c.sample
 	switch {
@@ -127,9 +129,13 @@ func (c *pace) notice(e Env) {
 	}
 	half := int64(e.RailTimeout / 2)
 	if s.Signs != c.mark || !s.Waits {
-		c.mark, c.alive, c.silence = s.Signs, e.Now, 0
+		c.mark, c.alive, c.silence, c.stopped = s.Signs, e.Now, 0, false
 	}
 	c.alive = max(c.alive, e.Now-c.silence-half)
+	if e.Now-max(c.looked, s.Oldest) > half && !c.stopped {
+		c.alive, c.stopped = max(c.alive, e.Now-half), true
+	}
+	c.looked = e.Now
 	c.silence = e.Now - max(c.alive, s.Oldest)
 	c.quiet = s.Waits && c.silence >= half
 }

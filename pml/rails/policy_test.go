@@ -275,6 +275,75 @@ func TestSilenceThatNobodyHasLookedAt(t *testing.T) {
 	assert.Equal(t, Silent, look(back+500*time.Millisecond).Fault)
 }
 
+// Processes of a job are stopped one after the other: this one has heard nothing of the peer for most of pml_rail_timeout
+// when it is stopped itself. The peer is asked anew, once in a silence.
+func TestProcessIsStoppedInASilence(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	signs := uint64(0)
+	look := func(d time.Duration) Finding {
+		a.Sample(Sample{Waits: true, Oldest: at(0).Now, Signs: signs})
+		return p.Look(a, at(d))
+	}
+	const pace = 100 * time.Millisecond
+	now := time.Duration(0)
+	silent := func(d time.Duration) {
+		for range d / pace {
+			now += pace
+			require.Equal(t, NoFault, look(now).Fault)
+		}
+	}
+	for range 2 {
+		silent(4 * pace)
+		now += 10 * time.Second
+		f := look(now)
+		require.Equal(t, NoFault, f.Fault)
+		require.True(t, f.Ask)
+		silent(2 * pace)
+		signs++
+		now += pace
+		require.Equal(t, NoFault, look(now).Fault)
+	}
+	silent(4 * pace)
+	now += 10 * time.Second
+	require.Equal(t, NoFault, look(now).Fault)
+	now += 10 * time.Second
+	require.Equal(t, Silent, look(now).Fault, "a second stop does not count")
+}
+
+// looks has a rail looked at every eighth of pml_rail_timeout from one time to another, with a sample each, and returns the
+// first finding with a fault, or the last one.
+func (p *Peer) looks(r *Rail, from, to time.Duration, s func() Sample) (f Finding, when time.Duration) {
+	step := at(0).RailTimeout / 8
+	for when = from + step; when <= to; when += step {
+		if s != nil {
+			r.Sample(s())
+		}
+		if f = p.Look(r, at(when)); f.Fault != NoFault {
+			break
+		}
+	}
+	return f, when
+}
+
+// A process that is stopped while a rail is on trial has not looked at the answers.
+func TestProcessIsStoppedDuringATrial(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	b.Loses(1)
+	p.Up(b, at(0))
+	require.Equal(t, Trial, b.State)
+	const back = 10 * time.Second
+	require.Equal(t, NoFault, p.Look(b, at(back)).Fault)
+	require.True(t, p.Probed(b))
+	f, when := p.looks(b, back, 2*back, nil)
+	require.Equal(t, TrialFailed, f.Fault, "the next answer does not come")
+	assert.Less(t, when, back+2*time.Second)
+}
+
 // Each probe of a trial has its time: over a far way three of them take longer than pml_rail_timeout.
 func TestATrialOverAFarWay(t *testing.T) {
 	p := known(1, 1)
@@ -284,11 +353,15 @@ func TestATrialOverAFarWay(t *testing.T) {
 	p.Down(b, syscall.ECONNRESET, at(0))
 	p.Up(b, at(0))
 	require.Equal(t, Trial, b.State)
-	for n := range 2 {
+	now := time.Duration(0)
+	for range 2 {
+		f, _ := p.looks(b, now, now+400*time.Millisecond, nil)
+		require.Equal(t, NoFault, f.Fault)
+		now += 400 * time.Millisecond
 		require.True(t, p.Probed(b))
-		require.Equal(t, NoFault, p.Look(b, at(time.Duration(n+1)*400*time.Millisecond)).Fault)
 	}
-	require.Equal(t, TrialFailed, p.Look(b, at(1500*time.Millisecond)).Fault)
+	f, _ := p.looks(b, now, 10*time.Second, nil)
+	require.Equal(t, TrialFailed, f.Fault)
 }
 
 // Addresses that refuse prove something only if all of them refuse at one time.

@@ -13,6 +13,20 @@ type trial struct {
 	lost   int // bytes of the longest frame that it lost when it broke; 0: it never did
 	passed int // probes that were answered
 	failed int // trials in a row
+
+	spent time.Duration // on this one, as of the look at seen
+	seen  int64
+}
+
+// begin notes that a trial begins, if there is to be one.
+func (t *trial) begin(now int64) { t.passed, t.spent, t.seen = 0, 0, now }
+
+// lasts is how long the trial has lasted. A look counts no more of that than half of pml_rail_timeout: this process may have
+// been stopped, and has not looked at what came meanwhile.
+func (t *trial) lasts(e Env) time.Duration {
+	t.spent += min(time.Duration(e.Now-t.seen), e.RailTimeout/2)
+	t.seen = e.Now
+	return t.spent
 }
 
 const (
