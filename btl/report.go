@@ -3,8 +3,9 @@ package btl
 import "time"
 
 // A Reporter is an endpoint, or a module, that tells how it fares. Optional; it is asked for
-// the sake of people only (World.Rails, strand info, strand compare), never for the sake of
-// a message.
+// the sake of people (World.Rails, strand info, strand compare), and never for the sake of
+// a message. The round trip of an endpoint over which a sign of life is slow to come is asked
+// for, too, several times a second, before that is given up.
 type Reporter interface {
 	Report() Report
 }

@@ -69,7 +69,22 @@ func (r *rail) carried() int64 {
 func (r *rail) sample(oldest int64, waits bool) {
 	r.way.Sample(rails.Sample{
 		Signs: r.signs(), Heard: r.liveness.heard, Carried: r.carried(), Rate: r.share.rate(), Oldest: oldest, Waits: waits,
+		RoundTrip: r.roundTrip(oldest, waits),
 	})
+}
+
+// roundTrip is that of the rail's path, as far as its transport tells; 0 if that is not known. The transport is asked only
+// where a sign of life is slow to come.
+func (r *rail) roundTrip(oldest int64, waits bool) time.Duration {
+	p := r.pml
+	slow := waits && p.engine.Now()-oldest >= int64(p.tune.railTimeout)/4
+	if !slow && r.way.State != rails.Trial {
+		return 0
+	}
+	if c := r.report().Congestion; c != nil {
+		return c.RoundTrip
+	}
+	return 0
 }
 
 // watch looks for rails that are silent, or creep, although something is expected of them.

@@ -73,6 +73,37 @@ func TestOnlyRailIsSilentFromWhenSomethingIsExpectedOfIt(t *testing.T) {
 	}
 }
 
+// far is an endpoint whose transport tells of its round trip.
+type far struct {
+	*scripted
+	roundTrip time.Duration
+}
+
+func (f far) Report() btl.Report {
+	return btl.Report{Congestion: &btl.Congestion{RoundTrip: f.roundTrip}}
+}
+
+// Over a way with a round trip above pml_rail_timeout a message after a rest does not look lost, and one that is lost is
+// found out by and by.
+func TestRailOverAFarWayIsNotSilent(t *testing.T) {
+	twoPaths(t, func(pe *peer, eps [2]*scripted) {
+		const roundTrip = 700 * time.Millisecond
+		r := pe.rails[0]
+		r.module.(*connector).ep = &scripted{result: btl.Busy}
+		r.setEndpoint(far{eps[0], roundTrip})
+		for n := range uint32(3) {
+			pe.sendControl(&wire.Header{Kind: wire.Clear})
+			pe.pass(roundTrip)
+			require.True(t, r.up())
+			require.NoError(t, pe.acknowledged(&wire.Header{Ack: n + 1}))
+			pe.pass(time.Minute)
+		}
+		pe.sendControl(&wire.Header{Kind: wire.Clear})
+		pe.pass(4 * roundTrip)
+		assert.False(t, r.up())
+	})
+}
+
 // A peer has failed within pml_peer_timeout of its last sign of life, and not much
 // sooner.
 func TestSilentPeerFailsInTime(t *testing.T) {

@@ -42,7 +42,7 @@ func (r *rail) probed() {
 	if r.way.State != rails.Trial {
 		return
 	}
-	if r.peer.ways.Probed(&r.way) {
+	if r.peer.ways.Probed(&r.way, r.peer.env()) {
 		r.probe()
 		return
 	}

@@ -33,7 +33,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "pml_close_timeout", Kind: param.Duration, Default: "10s", Min: "0s", Max: "1h", Level: param.User,
 			Help: "How long closing a world waits for its own sends and for the peers' goodbyes."},
 		param.Spec{Name: "pml_rail_timeout", Kind: param.Duration, Default: "500ms", Min: "10ms", Max: "1h", Level: param.Tuner,
-			Help: "How long one of several connections to a peer may give no sign of life while something is expected of it; what it had then goes over the others. Unless it is set it is longer where the launcher says that a host has 16 ranks for each processor or more: up to 20 times."},
+			Help: "How long one of several connections to a peer may give no sign of life while something is expected of it; what it had then goes over the others. Over a connection whose transport tells of a round trip longer than a third of that it is three round trips, 8 times this at the most. Unless it is set it is longer where the launcher says that a host has 16 ranks for each processor or more: up to 20 times."},
 		param.Spec{Name: "pml_peer_timeout", Kind: param.Duration, Default: "30s", Min: "0s", Max: "24h", Level: param.User,
 			Help: "By when a peer that something depends on counts as failed if it gives no sign of life, or the launcher does not say where it is; at half of that a new connection is tried in the place of one that is silent. 0 waits for ever for a peer that was connected before. A process that is stopped, in a debugger say, gives no sign of life."},
 		param.Spec{Name: "pml_failover", Kind: param.String, Level: param.User,

@@ -10,6 +10,8 @@ type Sample struct {
 	Rate    float64 // its own speed in bytes a nanosecond, 0: not known
 	Waits   bool    // it has something under way,
 	Oldest  int64   // since then; 0: that is not known
+	// RoundTrip is that of the way, as its transport tells; 0: it does not.
+	RoundTrip time.Duration
 }
 
 // A Finding is what a look at a rail has found, and what the caller is to do about it.
@@ -72,11 +74,15 @@ func (c *pace) begin(now int64) {
 }
 
 // Sample notes how a rail fares. All rails are sampled before the first is looked at.
-func (r *Rail) Sample(s Sample) { r.pace.sample = s }
+func (r *Rail) Sample(s Sample) {
+	r.pace.sample = s
+	r.trip.told(s.RoundTrip)
+}
 
 // Look judges a connected rail by its sample: whether it is silent or creeps although
 // something is expected of it. The caller does what it says before it looks at the next.
 func (p *Peer) Look(r *Rail, e Env) (f Finding) {
+	e.RailTimeout = r.trip.timeout(e)
 	switch {
 	case !r.State.Connected():
 		return f

@@ -390,7 +390,7 @@ func (w *world) look() {
 		v.Sample(s)
 	}
 	for _, v := range w.ways {
-		if v.State == Trial && w.carries(v) && !w.peer.Probed(v.Rail) {
+		if v.State == Trial && w.carries(v) && !w.peer.Probed(v.Rail, w.env) {
 			w.note("%s: has passed its trial", v.name)
 		}
 		f := w.peer.Look(v.Rail, w.env)

@@ -208,7 +208,7 @@ func TestFailedTrialsRest(t *testing.T) {
 	}
 	assert.Less(t, made, 40, "in a minute")
 	p.Up(b, at(now))
-	for p.Probed(b) {
+	for p.Probed(b, at(now)) {
 	}
 	require.Equal(t, Up, b.State)
 	p.Down(b, syscall.ECONNRESET, at(now))
@@ -338,10 +338,76 @@ func TestProcessIsStoppedDuringATrial(t *testing.T) {
 	require.Equal(t, Trial, b.State)
 	const back = 10 * time.Second
 	require.Equal(t, NoFault, p.Look(b, at(back)).Fault)
-	require.True(t, p.Probed(b))
+	require.True(t, p.Probed(b, at(back)))
 	f, when := p.looks(b, back, 2*back, nil)
 	require.Equal(t, TrialFailed, f.Fault, "the next answer does not come")
-	assert.Less(t, when, back+2*time.Second)
+	assert.Less(t, when, back+2*time.Second, "nor does the stop count as a long way")
+}
+
+// Where a round trip takes longer than pml_rail_timeout a rail is not silent before its signs can be there.
+func TestSilenceOverAFarWay(t *testing.T) {
+	for name, c := range map[string]struct{ roundTrip, given time.Duration }{
+		"not known":             {0, 500 * time.Millisecond},
+		"near":                  {time.Millisecond, 500 * time.Millisecond},
+		"far":                   {700 * time.Millisecond, 2100 * time.Millisecond},
+		"as far as the moon":    {2600 * time.Millisecond, 4 * time.Second},
+		"no end to be in sight": {time.Hour, 4 * time.Second},
+	} {
+		p := known(1, 1)
+		a, b := p.Rails[0], p.Rails[1]
+		p.Up(a, at(0))
+		p.Up(b, at(0))
+		f, when := p.looks(a, 0, time.Minute, func() Sample {
+			return Sample{Waits: true, Oldest: at(0).Now, RoundTrip: c.roundTrip}
+		})
+		require.Equal(t, Silent, f.Fault, name)
+		assert.InDelta(t, c.given, when, float64(at(0).RailTimeout)/8, name)
+	}
+}
+
+// Nor does it creep because what it carries takes a round trip, while the other one has nothing to do.
+func TestTrafficOverAFarWayDoesNotCreep(t *testing.T) {
+	const roundTrip = 700 * time.Millisecond
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	heard := uint64(0)
+	f, _ := p.looks(a, 0, time.Minute, func() Sample {
+		heard++
+		b.Sample(Sample{Heard: heard})
+		p.Look(b, at(time.Duration(heard)*at(0).RailTimeout/8))
+		return Sample{Waits: true, Signs: heard, Heard: heard, Oldest: at(time.Duration(heard)*at(0).RailTimeout/8 - roundTrip).Now, RoundTrip: roundTrip}
+	})
+	require.Equal(t, NoFault, f.Fault)
+	require.Equal(t, Up, a.State)
+}
+
+// Where the transport does not tell of the round trip a trial shows it: the first one fails, and once one is passed the rail is
+// not given up again.
+func TestTrialShowsTheRoundTrip(t *testing.T) {
+	const roundTrip = 700 * time.Millisecond
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	now := time.Duration(0)
+	p.Down(b, syscall.ETIMEDOUT, at(now))
+	p.Up(b, at(now))
+	f, now := p.looks(b, now, time.Minute, nil)
+	require.Equal(t, TrialFailed, f.Fault)
+	p.Down(b, syscall.ETIMEDOUT, at(now))
+	p.Up(b, at(now))
+	for more := true; more; more = p.Probed(b, at(now)) {
+		f, _ = p.looks(b, now, now+roundTrip, nil)
+		require.Equal(t, NoFault, f.Fault)
+		now += roundTrip
+	}
+	require.Equal(t, Up, b.State)
+	given := now
+	f, when := p.looks(b, now, now+time.Minute, func() Sample { return Sample{Waits: true, Oldest: at(given).Now} })
+	require.Equal(t, Silent, f.Fault)
+	assert.GreaterOrEqual(t, when-given, 3*roundTrip)
 }
 
 // Each probe of a trial has its time: over a far way three of them take longer than pml_rail_timeout.
@@ -358,7 +424,7 @@ func TestATrialOverAFarWay(t *testing.T) {
 		f, _ := p.looks(b, now, now+400*time.Millisecond, nil)
 		require.Equal(t, NoFault, f.Fault)
 		now += 400 * time.Millisecond
-		require.True(t, p.Probed(b))
+		require.True(t, p.Probed(b, at(now)))
 	}
 	f, _ := p.looks(b, now, 10*time.Second, nil)
 	require.Equal(t, TrialFailed, f.Fault)

@@ -37,6 +37,7 @@ type Rail struct {
 	refused row           // and those of them that were refused because nobody listens
 	trial   trial
 	pace    pace
+	trip    trip
 }
 
 // ConnectedAt is when the rail was last connected.

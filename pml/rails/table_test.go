@@ -32,7 +32,7 @@ var events = []struct {
 	{"refused with proof", func(p *Peer, r *Rail) { p.Down(r, &btl.ConnError{Err: errors.New("no"), Final: true}, at(0)) }},
 	{"silent, or creeps", func(p *Peer, r *Rail) { p.Doubt(r, true) }},
 	{"a sign of life", func(p *Peer, r *Rail) { p.Doubt(r, false) }},
-	{"all probes answered", func(p *Peer, r *Rail) { r.trial.passed = probes; p.Probed(r) }},
+	{"all probes answered", func(p *Peer, r *Rail) { r.trial.passed = probes; p.Probed(r, at(0)) }},
 	{"another one connects", func(p *Peer, r *Rail) { p.Up(p.add(1), at(0)) }},
 	{"a better one connects", func(p *Peer, r *Rail) { p.Up(p.add(2), at(0)) }},
 	{"all others break", func(p *Peer, r *Rail) {

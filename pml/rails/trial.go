@@ -16,10 +16,11 @@ type trial struct {
 
 	spent time.Duration // on this one, as of the look at seen
 	seen  int64
+	asked time.Duration // how long it had lasted when the last probe was to go
 }
 
 // begin notes that a trial begins, if there is to be one.
-func (t *trial) begin(now int64) { t.passed, t.spent, t.seen = 0, 0, now }
+func (t *trial) begin(now int64) { t.passed, t.spent, t.seen, t.asked = 0, 0, now, 0 }
 
 // lasts is how long the trial has lasted. A look counts no more of that than half of pml_rail_timeout: this process may have
 // been stopped, and has not looked at what came meanwhile.
@@ -54,10 +55,13 @@ func (t *trial) patience(railTimeout time.Duration) time.Duration {
 }
 
 // Probed notes that a probe was answered, and reports whether another one is to be sent.
-func (p *Peer) Probed(r *Rail) (more bool) {
+func (p *Peer) Probed(r *Rail, e Env) (more bool) {
 	if r.State != Trial {
 		return false
 	}
+	lasted := r.trial.lasts(e)
+	r.trip.answered(lasted-r.trial.asked, r.trial.passed == 0)
+	r.trial.asked = lasted
 	if r.trial.passed++; r.trial.passed < probes {
 		return true
 	}
