@@ -15,7 +15,7 @@ func (c *Comm) Probe(ctx context.Context, src, tag int) (Status, error) {
 		return Status{}, ErrNilComm
 	}
 	if src == ProcNull {
-		return nullStatus, nil
+		return nobodys(c.idles(ctx))
 	}
 	st, err := c.p2p.Probe(ctx, src, tag)
 	return Status(st), own(err)
@@ -28,7 +28,8 @@ func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
 		return Status{}, false, ErrNilComm
 	}
 	if src == ProcNull {
-		return nullStatus, true, nil
+		st, err = nobodys(c.p2p.Err())
+		return st, err == nil, err
 	}
 	s, found, err := c.p2p.Iprobe(src, tag)
 	return Status(s), found, own(err)
@@ -42,7 +43,7 @@ func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
 		return nil, ErrNilComm
 	}
 	if src == ProcNull {
-		return c.nobodys(), nil
+		return c.nobodysMessage(c.idles(ctx))
 	}
 	m, err := c.p2p.Mprobe(ctx, src, tag)
 	if err != nil {
@@ -58,7 +59,8 @@ func (c *Comm) Improbe(src, tag int) (m *Message, found bool, err error) {
 		return nil, false, ErrNilComm
 	}
 	if src == ProcNull {
-		return c.nobodys(), true, nil
+		m, err = c.nobodysMessage(c.p2p.Err())
+		return m, err == nil, err
 	}
 	taken, found, err := c.p2p.Improbe(src, tag)
 	if !found {
@@ -67,8 +69,13 @@ func (c *Comm) Improbe(src, tag int) (m *Message, found bool, err error) {
 	return &Message{taken}, true, nil
 }
 
-// nobodys is the message that a matched probe of ProcNull finds.
-func (c *Comm) nobodys() *Message { return &Message{c.p2p.NobodysMessage(pml.Status(nullStatus))} }
+// nobodysMessage is the message that a matched probe of ProcNull finds.
+func (c *Comm) nobodysMessage(refused error) (*Message, error) {
+	if refused != nil {
+		return nil, refused
+	}
+	return &Message{c.p2p.NobodysMessage(pml.Status(nullStatus))}, nil
+}
 
 // A Message is one that a matched probe ([Comm.Mprobe], [Comm.Improbe]) has taken. No other
 // receive can get it. It must be received, once; a second time is [ErrFinished]. The methods

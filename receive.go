@@ -11,12 +11,20 @@ import (
 // nullStatus is that of a receive or a probe of ProcNull.
 var nullStatus = Status{Source: ProcNull, Tag: AnyTag}
 
+// nobodys is the outcome of a receive or a probe of ProcNull.
+func nobodys(refused error) (Status, error) {
+	if refused != nil {
+		return Status{}, refused
+	}
+	return nullStatus, nil
+}
+
 func (c *Comm) irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
 	if c == nil {
 		return Request{}, ErrNilComm
 	}
 	if src == ProcNull {
-		return Request{c.p2p.Finished(pml.Status(nullStatus))}, nil
+		return c.idle(func() pml.Request { return c.p2p.Finished(pml.Status(nullStatus)) })
 	}
 	r, err := c.p2p.Irecv(buf, more, src, tag)
 	return Request{r}, own(err)
@@ -28,7 +36,7 @@ func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int
 		return Status{}, ErrNilComm
 	}
 	if src == ProcNull {
-		return nullStatus, nil
+		return nobodys(c.idles(ctx))
 	}
 	st, err := c.p2p.Recv(ctx, buf, more, src, tag)
 	return Status(st), own(err)

@@ -12,7 +12,7 @@ func (c *Comm) isend(buf []byte, more [][]byte, dst, tag int, mode pml.Mode) (Re
 		return Request{}, ErrNilComm
 	}
 	if dst == ProcNull {
-		return Request{c.p2p.Started()}, nil
+		return c.idle(c.p2p.Started)
 	}
 	r, err := c.p2p.Isend(buf, more, dst, tag, mode)
 	return Request{r}, own(err)
@@ -24,9 +24,25 @@ func (c *Comm) send(ctx context.Context, buf []byte, more [][]byte, dst, tag int
 		return ErrNilComm
 	}
 	if dst == ProcNull {
-		return nil
+		return c.idles(ctx)
 	}
 	return own(c.p2p.Send(ctx, buf, more, dst, tag, mode))
+}
+
+// idles is what a call with [ProcNull] returns that would block with another rank. It does nothing, but is refused where that one would be.
+func (c *Comm) idles(ctx context.Context) error {
+	if err := pml.Ended(ctx); err != nil {
+		return err
+	}
+	return c.p2p.Err()
+}
+
+// idle is idles for a call that starts an operation.
+func (c *Comm) idle(request func() pml.Request) (Request, error) {
+	if err := c.p2p.Err(); err != nil {
+		return Request{}, err
+	}
+	return Request{request()}, nil
 }
 
 // Send sends buf to rank dst and returns when buf may be reused. The message need not have

@@ -289,15 +289,15 @@ func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
 
 // irecvOf is irecv into what a layout picks of buf, unless that is nil.
 func (m *Message) irecvOf(buf []byte, more [][]byte, as *layout.Layout) (*operation, error) {
-	if m.nobodys {
-		m.nobodys = false
-		return m.context.finished(m.status), nil
-	}
-	if m.in == nil {
+	if m.in == nil && !m.nobodys {
 		return nil, ErrFinished
 	}
 	if m.context.pml.closing {
 		return nil, ErrClosed
+	}
+	if m.nobodys {
+		m.nobodys = false
+		return m.context.finished(m.status), nil
 	}
 	op := m.context.pml.newOperation()
 	op.context = m.context
