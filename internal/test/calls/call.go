@@ -12,19 +12,21 @@ import (
 
 // A Call is one that all processes of a communicator make.
 type Call struct {
-	Name   string // as in Names
-	Alone  bool   // it goes on by itself
-	Inside bool   // it works in place, if the call can
-	Of     int    // the type of the values
-	By     int    // the operation, among those of the type
-	Root   int    // modulo the number of processes
-	Length int    // values that a process gives to each that gets something of it
-	Seed   uint64 // of the values
+	Name   string       // as in Names
+	Alone  bool         // it goes on by itself
+	Inside bool         // it works in place, if the call can
+	Of     int          // the type of the values
+	By     int          // the operation, among those of the type
+	Root   int          // modulo the number of processes
+	Length int          // values that a process gives to each that gets something of it
+	Seed   uint64       // of the values
+	grid   *strand.Cart // of calls over neighbours
 }
 
 // Names are those of all calls.
 var Names = []string{"Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv",
-	"Alltoall", "Alltoallv", "Scan", "Exscan", "ReduceScatter", "ReduceScatterBlock"}
+	"Alltoall", "Alltoallv", "Scan", "Exscan", "ReduceScatter", "ReduceScatterBlock",
+	"BcastView", "GatherView", "ScatterView", "AllgatherView", "AlltoallView"}
 
 // Draw draws a call whose processes give so many bytes at most.
 func Draw(r *rand.Rand, most int) Call {

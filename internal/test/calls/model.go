@@ -61,6 +61,7 @@ type flow[T comparable] struct {
 	want2     [][]T
 	in, in2   []T // what was given, and has to stay
 	memories  []memory[T]
+	scattered []scattered[T]
 }
 
 func (k *typed[T]) begin(ctx context.Context, comm *strand.Comm, c Call) (strand.Request, func() error, error) {
@@ -101,7 +102,22 @@ func (f *flow[T]) check(c Call, comm *strand.Comm) error {
 			return wrong("what stands beside the result was written to")
 		}
 	}
+	for _, s := range f.scattered {
+		if i := differ(s.has, s.want); i >= 0 {
+			return wrong("value %d of %d, in the memory of a view, is %v, the model has %v", i, len(s.want), s.has[i], s.want[i])
+		}
+	}
 	return nil
+}
+
+// differ returns the first place where two slices differ, or −1.
+func differ[T comparable](a, b []T) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
 }
 
 // out is memory for a result of so many values. In place it has in to begin with.
@@ -295,6 +311,6 @@ func (k *typed[T]) unevenFlow(f *flow[T], comm *strand.Comm, c Call, op strand.O
 		f.begin = func() (strand.Request, error) { return strand.IreduceScatter(comm, op, in, out, counts) }
 		f.block = func(ctx context.Context) error { return strand.ReduceScatter(ctx, comm, op, in, out, counts) }
 	default:
-		panic("calls: there is no call " + c.Name)
+		k.viewFlow(f, comm, c)
 	}
 }
