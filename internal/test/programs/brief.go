@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/strandmp/strand"
 )
 
 // A brief context ends before the call that it is given to, or within some microseconds of
@@ -64,16 +62,10 @@ func (r *rank) briefly(s *step) error {
 }
 
 func (r *rank) receiveBriefly(s *step) error {
-	rec, b := r.begin(posted, s.comm, s.pattern, s.room, s.vector)
+	rec, b := r.begin(posted, s.comm, s.pattern, s.room, s.form)
 	ctx := r.brief()
 	defer ctx.cancel()
-	var st strand.Status
-	var err error
-	if b.pieces != nil {
-		st, err = r.comms[s.comm].RecvV(ctx, b.pieces, r.source(s.comm, s.pattern), s.pattern.tag)
-	} else {
-		st, err = r.comms[s.comm].Recv(ctx, b.memory, r.source(s.comm, s.pattern), s.pattern.tag)
-	}
+	st, err := b.recv(ctx, r.comms[s.comm], r.source(s.comm, s.pattern), s.pattern.tag)
 	ended, wrong := ctx.ended(rec.String(), err)
 	if wrong != nil {
 		return wrong
@@ -121,9 +113,8 @@ func (r *rank) freeCaptiveBriefly() error {
 	c := r.held[len(r.held)-1]
 	ctx := r.brief()
 	defer ctx.cancel()
-	b := newBuffer(c.step.room, false, r.random)
-	r.buffers = append(r.buffers, b)
-	st, err := c.message.Recv(ctx, b.memory)
+	b := r.buffer(c.step.room, c.step.form)
+	st, err := b.take(ctx, c.message)
 	ended, wrong := ctx.ended(c.reception.String(), err)
 	if wrong != nil {
 		return wrong

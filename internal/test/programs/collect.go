@@ -11,12 +11,16 @@ type underway struct {
 
 // collect makes a collective call.
 func (r *rank) collect(s *step) error {
-	c := r.comms[s.comm]
-	if !s.call.Alone {
-		r.tally.Blocking++
-		return s.call.Make(r.ctx, c)
+	c, call := r.comms[s.comm], s.call
+	if grid := r.grids[s.comm]; grid != nil {
+		call = call.Over(grid)
+		r.tally.OverGrids++
 	}
-	request, check, err := s.call.Begin(c)
+	if !call.Alone {
+		r.tally.Blocking++
+		return call.Make(r.ctx, c)
+	}
+	request, check, err := call.Begin(c)
 	if err != nil {
 		return err
 	}

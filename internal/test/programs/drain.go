@@ -25,7 +25,7 @@ func (r *rank) receiveUntil(s *step) error {
 		if slices.ContainsFunc(open, func(q *request) bool { return q.reception.pattern.fits(m) }) {
 			err = r.waitAny(open)
 		} else {
-			err = r.receiveOne(m.comm, s.pattern, s.room, s.vector)
+			err = r.receiveOne(m.comm, s.pattern, s.room, s.form)
 		}
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (r *rank) open(comm int) []*request {
 
 // receiveOne receives a message that comes for sure and that no receive under
 // way fits, by one of the calls that block.
-func (r *rank) receiveOne(comm int, p pattern, room int, vector bool) error {
+func (r *rank) receiveOne(comm int, p pattern, room int, as form) error {
 	c, source := r.comms[comm], r.source(comm, p)
 	switch r.random.IntN(4) {
 	case 0:
@@ -58,26 +58,26 @@ func (r *rank) receiveOne(comm int, p pattern, room int, vector bool) error {
 		if err := r.noteSeen(rec, st); err != nil {
 			return err
 		}
-		return r.receiveSeen(rec, room, vector)
+		return r.receiveSeen(rec, room, as)
 	case 1:
 		rec := r.capturing(comm, p, room, nil)
 		m, err := r.takeNow(c, source, p.tag)
 		if err != nil {
 			return err
 		}
-		if err := r.noteTaken(rec, m, &step{room: room, vector: vector}); err != nil {
+		if err := r.noteTaken(rec, m, &step{room: room, form: as}); err != nil {
 			return err
 		}
 		return r.freeCaptive()
 	case 2:
-		if err := r.receive(comm, p, room, vector, nil); err != nil {
+		if err := r.receive(comm, p, room, as, nil); err != nil {
 			return err
 		}
 		q := r.requests[len(r.requests)-1]
 		st, err := r.wait(q.handle)
 		return r.ended(q, st, err)
 	}
-	return r.receiveNow(comm, p, room, vector, nil)
+	return r.receiveNow(comm, p, room, as, nil)
 }
 
 // drain ends a phase: everything that was sent to this rank is received, and its
@@ -166,7 +166,7 @@ func (r *rank) rest(comm int) []*message {
 func (r *rank) postNamed(rest []*message) error {
 	r.random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	for _, m := range rest {
-		if err := r.receive(m.comm, pattern{m.from, m.tag}, r.roomForRest(m.comm), r.random.IntN(5) == 0, nil); err != nil {
+		if err := r.receive(m.comm, pattern{m.from, m.tag}, r.roomForRest(m.comm), r.form(), nil); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (r *rank) receiveRest(comm, due int) error {
 			m := rest[r.random.IntN(len(rest))]
 			p = pick(r.random, anything, pattern{m.from, m.tag}, pattern{m.from, strand.AnyTag}, pattern{strand.AnySource, m.tag})
 		}
-		if err := r.receiveOne(comm, p, r.roomForRest(comm), r.random.IntN(5) == 0); err != nil {
+		if err := r.receiveOne(comm, p, r.roomForRest(comm), r.form()); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (r *rank) receiveRest(comm, due int) error {
 // behind them as are still to come.
 func (r *rank) postRest(comm, due int) error {
 	for range due - r.consumed[comm] {
-		if err := r.receive(comm, anything, r.roomForRest(comm), r.random.IntN(5) == 0, nil); err != nil {
+		if err := r.receive(comm, anything, r.roomForRest(comm), r.form(), nil); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,8 @@ type generator struct {
 	shape   shape
 	program *program
 	tags    []int
+	ring    *group   // a communicator for exchanges alone: no other receive gets their messages
+	series  int      // how many there are
 	live    []*group // communicators in use
 	phase   int
 	bytes   int
@@ -54,6 +56,9 @@ func generate(seed uint64, s shape) *program {
 		g.program.polling = g.IntN(1 << s.ranks)
 	}
 	floods := g.IntN(12) == 0
+	if g.IntN(2) == 0 {
+		g.makeRing()
+	}
 	for g.phase = range g.program.phases {
 		if floods {
 			g.flood()
@@ -102,7 +107,7 @@ const maxComms = 12
 
 // step adds one step, or several that belong together.
 func (g *generator) step() {
-	switch n := g.IntN(100); {
+	switch n := g.IntN(102); {
 	case n < 26:
 		g.send()
 	case n < 52:
@@ -127,12 +132,16 @@ func (g *generator) step() {
 		g.rest()
 	case n < 90:
 		g.look(stepBrief)
-	case n < 95:
+	case n < 94:
 		g.transfer()
+	case n < 95:
+		g.exchanges()
 	case n < 96:
-		g.add(&step{kind: stepBarrier, comm: g.comm().id})
-	case n < 98:
-		g.collect()
+		g.persistent()
+	case n < 97:
+		g.together()
+	case n < 100:
+		g.collect(g.comm())
 	default:
 		g.reshape()
 	}
@@ -176,17 +185,24 @@ func (g *generator) letter(c *group, from, to int) *message {
 }
 
 func (g *generator) letterOf(c *group, from, to, size int) *message {
+	return g.tagged(c, from, to, size, g.tag())
+}
+
+func (g *generator) tagged(c *group, from, to, size, tag int) *message {
 	pair := [2]int{from, to}
 	if c.sends[pair] >= maxIndex {
 		return nil
 	}
-	m := &message{id: len(g.program.messages), comm: c.id, from: from, to: to, index: c.sends[pair], tag: g.tag(), size: size, phase: g.phase}
+	m := &message{id: len(g.program.messages), comm: c.id, from: from, to: to, index: c.sends[pair], tag: tag, size: size, phase: g.phase}
 	c.sends[pair]++
 	c.tagged[[3]int{from, to, m.tag}]++
 	m.ordinal = c.tagged[[3]int{from, to, m.tag}]
 	g.program.messages = append(g.program.messages, m)
 	return m
 }
+
+// form draws how the memory of a message lies.
+func (g *generator) form() form { return pick(g.Rand, whole, whole, whole, vector, scattered) }
 
 func (g *generator) member(c *group) int { return c.members[g.IntN(len(c.members))] }
 
@@ -198,7 +214,7 @@ func (g *generator) send() {
 
 func (g *generator) post(c *group, from, to int, how mode) {
 	if m := g.letter(c, from, to); m != nil {
-		g.add(&step{kind: stepSend, rank: from, comm: c.id, message: m, mode: how, vector: g.IntN(5) == 0})
+		g.add(&step{kind: stepSend, rank: from, comm: c.id, message: m, mode: how, form: g.form()})
 	}
 }
 
@@ -287,12 +303,12 @@ func (g *generator) room() int {
 
 func (g *generator) receive() {
 	c := g.comm()
-	g.add(&step{kind: stepRecv, rank: g.member(c), comm: c.id, pattern: g.want(c), room: g.room(), vector: g.IntN(5) == 0})
+	g.add(&step{kind: stepRecv, rank: g.member(c), comm: c.id, pattern: g.want(c), room: g.room(), form: g.form()})
 }
 
 func (g *generator) look(k kind) {
 	c := g.comm()
-	g.add(&step{kind: k, rank: g.member(c), comm: c.id, pattern: g.want(c), room: g.room(), vector: g.IntN(5) == 0})
+	g.add(&step{kind: k, rank: g.member(c), comm: c.id, pattern: g.want(c), room: g.room(), form: g.form()})
 }
 
 // transfer is a send that blocks.
@@ -313,14 +329,27 @@ func (g *generator) transfer() {
 	if g.IntN(3) == 0 {
 		p.source = strand.AnySource
 	}
-	g.add(&step{kind: stepTransfer, rank: from, comm: c.id, message: m, mode: mode(g.IntN(4)), vector: g.IntN(5) == 0, pattern: p, room: g.room()})
+	g.add(&step{kind: stepTransfer, rank: from, comm: c.id, message: m, mode: mode(g.IntN(4)), form: g.form(), pattern: p, room: g.room()})
+}
+
+// together is a barrier, or calls that end when a member leaves the others in them.
+func (g *generator) together() {
+	c := g.comm()
+	s := &step{kind: stepBarrier, comm: c.id}
+	if g.IntN(2) == 0 {
+		s.kind, s.rank = stepRevoke, g.member(c)
+	}
+	g.add(s)
 }
 
 // collect is some collective calls, and perhaps waits for those of them that go on by themselves.
-func (g *generator) collect() {
-	c := g.comm()
+func (g *generator) collect(c *group) {
 	for range 1 + g.IntN(4) {
-		g.add(&step{kind: stepCollect, comm: c.id, call: calls.Draw(g.Rand, slices.Max(g.shape.sizes)/len(c.members))})
+		call := calls.Draw(g.Rand, slices.Max(g.shape.sizes)/len(c.members))
+		if len(c.grid.dims) > 0 && g.IntN(4) > 0 {
+			call = calls.DrawOverGrid(g.Rand, slices.Max(g.shape.sizes)/len(c.members))
+		}
+		g.add(&step{kind: stepCollect, comm: c.id, call: call})
 		if g.IntN(3) == 0 {
 			g.post(c, g.member(c), g.member(c), modeStandard)
 		}
@@ -343,15 +372,42 @@ func (g *generator) reshape() {
 	if g.IntN(3) == 0 {
 		s.relaxed = !s.relaxed
 	}
-	if g.IntN(2) == 0 {
-		id := g.join(c.members, s.relaxed)
-		for _, w := range c.members {
-			s.made[w] = id
-		}
-	} else {
+	var placed *group
+	switch g.IntN(3) {
+	case 0:
+		g.joinAll(c.members, s)
+	case 1:
 		g.split(c, s)
+	default:
+		placed = g.place(c, s)
 	}
 	g.add(s)
+	if placed != nil {
+		g.collect(placed)
+	}
+}
+
+// joinAll makes a communicator of some ranks.
+func (g *generator) joinAll(members []int, s *step) *group {
+	id := g.join(members, s.relaxed)
+	for _, w := range members {
+		s.made[w] = id
+	}
+	return g.program.comms[id]
+}
+
+// place makes a grid of the first ranks of a communicator, or of all of them.
+func (g *generator) place(c *group, s *step) *group {
+	s.kind, s.relaxed = stepGrid, c.relaxed
+	places := 1
+	for range 1 + g.IntN(3) {
+		d := 1 + g.IntN(len(c.members)/places)
+		places *= d
+		s.grid.dims, s.grid.periodic = append(s.grid.dims, d), append(s.grid.periodic, g.IntN(2) == 0)
+	}
+	made := g.joinAll(c.members[:places], s)
+	made.grid = s.grid
+	return made
 }
 
 func (g *generator) split(c *group, s *step) {

@@ -84,25 +84,50 @@ func (n *nonsense) exchange(ctx context.Context, peer int) {
 		defer n.panicked()
 		r := rand.New(rand.NewPCG(seed, 0))
 		for range 20 + r.IntN(200) {
-			var handle strand.Request
-			var err error
-			b := make([]byte, r.IntN(pick(r, 10, 1000, 20_000)))
-			if r.IntN(3) == 0 {
-				handle, err = n.comm.Irecv(b, peer, strand.AnyTag)
-			} else {
-				handle, err = isend(n.comm, &buffer{memory: b}, peer, r.IntN(4), mode(r.IntN(3)))
-			}
+			b := newBuffer(r.IntN(pick(r, 10, 1000, 20_000)), pick(r, whole, whole, scattered), r)
+			start := n.operation(b, peer, r)
+			handle, err := start()
 			if err != nil {
 				return
 			}
+			starts := 1 + r.IntN(3)
 			n.wg.Go(func() {
 				defer n.panicked()
-				_, _ = handle.Wait(ctx) // which it may with any error, but must
-				n.pulse.beat()
+				for err == nil {
+					_, _ = handle.Wait(ctx) // which it may with any error, but must
+					n.pulse.beat()
+					if starts--; starts == 0 {
+						return
+					}
+					handle, err = start()
+				}
 			})
 			if r.IntN(20) == 0 {
 				runtime.Gosched()
 			}
 		}
 	})
+}
+
+// operation is one that may be started again when it has ended, some of them by a persistent one.
+func (n *nonsense) operation(b *buffer, peer int, r *rand.Rand) func() (strand.Request, error) {
+	persists, how, tag := r.IntN(2) == 0, mode(r.IntN(3)), r.IntN(4)
+	var op *strand.Persistent
+	var err error
+	switch receives := r.IntN(3) == 0; {
+	case receives && !persists:
+		return func() (strand.Request, error) { return b.irecv(n.comm, peer, strand.AnyTag) }
+	case !persists:
+		return func() (strand.Request, error) { return isend(n.comm, b, peer, tag, how) }
+	case receives:
+		op, err = recvInit(n.comm, b, peer, strand.AnyTag)
+	default:
+		op, err = sendInit(n.comm, b, peer, tag, how)
+	}
+	return func() (strand.Request, error) {
+		if err != nil {
+			return strand.Request{}, err
+		}
+		return op.Start()
+	}
 }

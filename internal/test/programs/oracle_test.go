@@ -247,7 +247,7 @@ func TestMessageKnowsItself(t *testing.T) {
 
 func TestBufferTellsWhereItWasTouched(t *testing.T) {
 	for _, n := range []int{1, 2, 511, 512, 513, 2000} {
-		b := newBuffer(n, false, nil)
+		b := newBuffer(n, whole, nil)
 		require.Equal(t, -1, b.untouched(0))
 		b.memory[n-1] = 0
 		require.Equal(t, n-1, b.untouched(0))

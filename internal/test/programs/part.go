@@ -109,8 +109,8 @@ func (l *leaving) sends(ctx context.Context) {
 		if m.from != l.me {
 			continue
 		}
-		b := newBuffer(m.size, l.random.IntN(5) == 0, l.random)
-		m.fill(b.memory, l.f.seed)
+		b := newBuffer(m.size, pick(l.random, whole, whole, whole, vector, scattered), l.random)
+		b.fill(m, l.f.seed)
 		handle, err := isend(l.c, b, m.to, m.tag, l.f.modes[i])
 		if errors.Is(err, strand.ErrBuffer) {
 			handle, err = isend(l.c, b, m.to, m.tag, modeStandard)
@@ -135,8 +135,8 @@ func (l *leaving) receives(ctx context.Context) {
 		if w.rank != l.me {
 			continue
 		}
-		b := newBuffer(w.room, false, nil)
-		handle, err := l.c.Irecv(b.memory, w.source, w.tag)
+		b := newBuffer(w.room, pick(l.random, whole, whole, vector, scattered), l.random)
+		handle, err := b.irecv(l.c, w.source, w.tag)
 		if err != nil {
 			l.p.received[i].err = err
 			continue
@@ -152,7 +152,7 @@ func (l *leaving) receives(ctx context.Context) {
 // arrived looks at what a receive has brought.
 func (f *farewell) arrived(me int, st strand.Status, err error, b *buffer) arrival {
 	a := arrival{st: st, err: err}
-	if err != nil || st.Count > len(b.memory) {
+	if err != nil || st.Count > b.size {
 		return a
 	}
 	if i := b.untouched(st.Count); i >= 0 {
@@ -161,16 +161,17 @@ func (f *farewell) arrived(me int, st strand.Status, err error, b *buffer) arriv
 	if st.Count == 0 {
 		return a
 	}
+	content := b.content(st.Count)
 	for _, m := range f.letters {
-		if m.to == me && m.from == st.Source && m.tag == st.Tag && byte(m.index) == b.memory[0] {
+		if m.to == me && m.from == st.Source && m.tag == st.Tag && byte(m.index) == content[0] {
 			a.letter = m
-			if i := m.differs(b.memory[:st.Count], f.seed); i >= 0 {
+			if i := m.differs(content, f.seed); i >= 0 {
 				a.damaged = fmt.Sprintf("byte %d of %d differs", i, st.Count)
 			}
 			return a
 		}
 	}
-	a.damaged = fmt.Sprintf("begins with % x", b.memory[:min(st.Count, headSize)])
+	a.damaged = fmt.Sprintf("begins with % x", content[:min(st.Count, headSize)])
 	return a
 }
 
@@ -193,7 +194,7 @@ func (l *leaving) stay(ctx context.Context) {
 		room = max(room, m.size)
 	}
 	for l.p.end == nil && ctx.Err() == nil {
-		b := newBuffer(room, false, nil)
+		b := newBuffer(room, whole, nil)
 		st, got, err := l.next(ctx, b.memory)
 		if got {
 			l.p.loose = append(l.p.loose, l.f.arrived(l.me, st, nil, b))

@@ -22,7 +22,7 @@ func (r *rank) probe(s *step) error {
 	if r.random.IntN(5) < 2 {
 		return nil
 	}
-	return r.receiveSeen(rec, s.room, s.vector)
+	return r.receiveSeen(rec, s.room, s.form)
 }
 
 // noteSeen writes down what a probe has seen.
@@ -35,18 +35,18 @@ func (r *rank) noteSeen(rec *reception, st strand.Status) error {
 
 // receiveSeen receives what a probe has seen. That names its source; it may
 // leave the tag open if the probe did.
-func (r *rank) receiveSeen(rec *reception, room int, vector bool) error {
+func (r *rank) receiveSeen(rec *reception, room int, as form) error {
 	p := pattern{rec.source, rec.tag}
 	if r.random.IntN(2) == 0 {
 		p.tag = rec.pattern.tag
 	}
 	switch r.random.IntN(3) {
 	case 0:
-		return r.receive(rec.comm, p, room, vector, rec)
+		return r.receive(rec.comm, p, room, as, rec)
 	case 1:
-		return r.receiveNow(rec.comm, p, room, vector, rec)
+		return r.receiveNow(rec.comm, p, room, as, rec)
 	}
-	found, err := r.captureFrom(rec.comm, p, &step{comm: rec.comm, room: room, vector: vector}, rec)
+	found, err := r.captureFrom(rec.comm, p, &step{comm: rec.comm, room: room, form: as}, rec)
 	if err == nil && !found {
 		err = fmt.Errorf("%v: a matched probe does not see what a probe saw", rec)
 	}
@@ -95,13 +95,8 @@ func (r *rank) freeCaptive() error {
 	i := r.random.IntN(len(r.held))
 	c := r.held[i]
 	r.held = append(r.held[:i:i], r.held[i+1:]...)
-	b := newBuffer(c.step.room, c.step.vector, r.random)
-	r.buffers = append(r.buffers, b)
-	if b.pieces != nil {
-		st, err := c.message.RecvV(r.ctx, b.pieces)
-		return r.received(c.reception, b, st, err)
-	}
-	st, err := c.message.Recv(r.ctx, b.memory)
+	b := r.buffer(c.step.room, c.step.form)
+	st, err := b.take(r.ctx, c.message)
 	if err == nil {
 		if _, again := c.message.Recv(r.ctx, nil); !errors.Is(again, strand.ErrFinished) {
 			return fmt.Errorf("%v: receiving the message again ended with %s", c.reception, fmt.Sprint(again))

@@ -23,8 +23,15 @@ type group struct {
 	id      int
 	members []int // ranks of the world in the order of the communicator's
 	relaxed bool  // its ordering
+	grid    grid
 	sends   map[[2]int]int
 	tagged  map[[3]int]int
+}
+
+// A grid is that of the ranks of a communicator. One without dimensions is none.
+type grid struct {
+	dims     []int
+	periodic []bool
 }
 
 // rank returns the communicator's rank of a rank of the world, or −1.
@@ -53,17 +60,20 @@ const (
 	stepBrief                // receive or probe with a context that ends
 	stepFlood                // buffered sends to a rank that receives nothing until they are over
 	stepTransfer             // send and wait; the receiver receives until it has the message
+	stepExchange             // all members of a communicator pass a message on, in the memory in which another one comes in
 	stepBarrier              // all members of the communicator
 	stepCollect              // another collective call of theirs
 	stepGather               // wait for collective calls that go on by themselves
+	stepRevoke               // collective calls of which one member makes but some, since it ends them everywhere
 	stepDup
 	stepSplit
+	stepGrid
 	stepFree
 	stepDrain // the end of a phase: everybody receives everything
 )
 
 var kindNames = [...]string{"send", "receive", "probe", "matched probe", "finish", "cancel", "test", "yield", "pause", "brief receive", "flood",
-	"transfer", "barrier", "collective call", "wait for collective calls", "dup", "split", "free", "drain"}
+	"transfer", "exchange", "barrier", "collective call", "wait for collective calls", "calls that one member revokes", "dup", "split", "grid", "free", "drain"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -76,7 +86,9 @@ type step struct {
 
 	message *message // send, transfer
 	mode    mode
-	vector  bool // send from, or receive into, several pieces
+	form    form       // how the memory lies that is sent from, or received into
+	series  int        // send, receive: of the persistent operation that does it; 0: none
+	letters []*message // exchange: those that are passed on, by sender; some have none
 	flood   []*message
 	call    calls.Call // collect
 	fits    int        // how many of the flood may be accepted
@@ -86,6 +98,7 @@ type step struct {
 	made    []int // dup, split: the communicator of each rank of the world, or −1
 	colors  []int // split: by rank of the world
 	keys    []int
+	grid    grid // how long it is and how its ends meet
 }
 
 // mode is how a message is sent.
@@ -110,6 +123,12 @@ func (s *step) String() string {
 		return fmt.Sprintf("rank %d, comm %d: flood of %d messages, of which %d fit into the memory allowed: %v and so on", s.rank, s.comm, len(s.flood), s.fits, s.flood[0])
 	case stepCollect:
 		return fmt.Sprintf("comm %d: %v", s.comm, s.call)
+	case stepExchange:
+		return fmt.Sprintf("comm %d: %v: %v", s.comm, s.kind, s.letters)
+	case stepGrid:
+		return fmt.Sprintf("comm %d: %v: %v", s.comm, s.kind, s.grid)
+	case stepRevoke:
+		return fmt.Sprintf("comm %d: %v: rank %d", s.comm, s.kind, s.rank)
 	case stepFinish, stepGather, stepCancel, stepTest, stepYield, stepPause:
 		return fmt.Sprintf("rank %d: %v", s.rank, s.kind)
 	}

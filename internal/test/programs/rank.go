@@ -19,6 +19,8 @@ type rank struct {
 	me      int // rank of the world
 	history *history
 	comms   []*strand.Comm
+	grids   []*strand.Cart
+	series  map[int]*serial // by number
 
 	ctx      context.Context
 	random   *rand.Rand // of this step
@@ -56,7 +58,7 @@ func newRank(l *ledger, me int, base *strand.Comm, t *Tally) *rank {
 	p := l.program
 	r := &rank{
 		program: p, me: me, history: &history{program: p, rank: me},
-		comms: make([]*strand.Comm, len(p.comms)), got: make(map[*message]bool),
+		comms: make([]*strand.Comm, len(p.comms)), grids: make([]*strand.Cart, len(p.comms)), series: make(map[int]*serial), got: make(map[*message]bool),
 		seen: make(map[[3]int]int), consumed: make([]int, len(p.comms)), tally: t,
 		polls: p.polling>>me&1 == 1, ledger: l,
 	}
@@ -90,10 +92,14 @@ func (r *rank) take(s *step) error {
 		return r.comms[s.comm].Barrier(r.ctx)
 	case stepCollect:
 		return r.collect(s)
-	case stepDup, stepSplit:
+	case stepDup, stepSplit, stepGrid:
 		return r.join(s)
 	case stepFree:
-		return r.comms[s.comm].Free()
+		return r.free(s.comm)
+	case stepExchange:
+		return r.exchange(s)
+	case stepRevoke:
+		return r.revoke(s)
 	case stepTransfer:
 		return r.transfer(s)
 	}
@@ -104,7 +110,12 @@ func (r *rank) take(s *step) error {
 	case stepSend:
 		return r.send(s)
 	case stepRecv:
-		return r.receive(s.comm, s.pattern, s.room, s.vector, nil)
+		if s.series > 0 {
+			if done, err := r.receiveAgain(s); done || err != nil {
+				return err
+			}
+		}
+		return r.receive(s.comm, s.pattern, s.room, s.form, nil)
 	case stepProbe:
 		return r.probe(s)
 	case stepTake:
@@ -150,13 +161,7 @@ func (r *rank) options(s *step) (options []strand.DupOption) {
 
 // join makes a communicator, which has to be as the program says.
 func (r *rank) join(s *step) error {
-	var c *strand.Comm
-	var err error
-	if s.kind == stepDup {
-		c, err = r.comms[s.comm].DupWith(r.ctx, r.options(s)...)
-	} else {
-		c, err = r.comms[s.comm].Split(r.ctx, s.colors[r.me], s.keys[r.me])
-	}
+	c, grid, err := r.make(s)
 	if err != nil {
 		return err
 	}
@@ -171,7 +176,38 @@ func (r *rank) join(s *step) error {
 	if c == nil || c.Size() != len(g.members) || c.Rank() != g.rank(r.me) {
 		return fmt.Errorf("got a communicator that is not the one asked for: %+v, want members %v", c, g.members)
 	}
-	r.comms[id] = c
+	r.comms[id], r.grids[id] = c, grid
+	return nil
+}
+
+// make makes what join has asked for.
+func (r *rank) make(s *step) (c *strand.Comm, grid *strand.Cart, err error) {
+	switch base := r.comms[s.comm]; s.kind {
+	case stepDup:
+		c, err = base.DupWith(r.ctx, r.options(s)...)
+	case stepGrid:
+		if grid, err = base.Cart(r.ctx, s.grid.dims, s.grid.periodic); grid != nil {
+			c = grid.Comm
+		}
+	default:
+		c, err = base.Split(r.ctx, s.colors[r.me], s.keys[r.me])
+	}
+	return c, grid, err
+}
+
+// free ends the use of a communicator.
+func (r *rank) free(comm int) error {
+	if err := r.comms[comm].Free(); err != nil {
+		return err
+	}
+	for _, x := range r.series {
+		if x.comm != comm {
+			continue
+		}
+		if _, err := x.op.Start(); !errors.Is(err, strand.ErrFreed) {
+			return fmt.Errorf("a persistent operation of a communicator that was freed is started with %s", fmt.Sprint(err))
+		}
+	}
 	return nil
 }
 
@@ -235,7 +271,7 @@ func (r *rank) finish() error {
 			continue
 		}
 		if i := b.untouched(0); i >= 0 {
-			return fmt.Errorf("rank %d: byte %d of a buffer of %d was written to after its operation had ended", r.me, i, len(b.memory))
+			return fmt.Errorf("rank %d: byte %d of a buffer of %d was written to after its operation had ended", r.me, i, b.size)
 		}
 	}
 	return nil

@@ -9,13 +9,30 @@ import (
 )
 
 // begin writes down that a receive begins and makes its buffer.
-func (r *rank) begin(w way, comm int, p pattern, room int, vector bool) (*reception, *buffer) {
-	rec := &reception{way: w, comm: comm, phase: r.phase, pattern: p, room: room, begun: r.ledger.clock.Add(1)}
-	b := newBuffer(room, vector, r.random)
-	r.buffers = append(r.buffers, b)
-	r.history.add(rec)
-	return rec, b
+func (r *rank) begin(w way, comm int, p pattern, room int, as form) (*reception, *buffer) {
+	rec := r.note(w, comm, p, room)
+	return rec, r.buffer(room, as)
 }
+
+// note writes down that a receive begins.
+func (r *rank) note(w way, comm int, p pattern, room int) *reception {
+	rec := &reception{way: w, comm: comm, phase: r.phase, pattern: p, room: room, begun: r.ledger.clock.Add(1)}
+	r.history.add(rec)
+	return rec
+}
+
+// buffer makes one, which is looked at again in the end.
+func (r *rank) buffer(n int, as form) *buffer {
+	b := newBuffer(n, as, r.random)
+	r.buffers = append(r.buffers, b)
+	if as == scattered {
+		r.tally.Scattered++
+	}
+	return b
+}
+
+// form draws one.
+func (r *rank) form() form { return pick(r.random, whole, whole, whole, vector, scattered) }
 
 // source is what a pattern's source is called in a communicator.
 func (r *rank) source(comm int, p pattern) int {
@@ -26,16 +43,10 @@ func (r *rank) source(comm int, p pattern) int {
 }
 
 // receive starts to receive.
-func (r *rank) receive(comm int, p pattern, room int, vector bool, follows *reception) error {
-	rec, b := r.begin(posted, comm, p, room, vector)
+func (r *rank) receive(comm int, p pattern, room int, as form, follows *reception) error {
+	rec, b := r.begin(posted, comm, p, room, as)
 	rec.follows = follows
-	var handle strand.Request
-	var err error
-	if b.pieces != nil {
-		handle, err = r.comms[comm].IrecvV(b.pieces, r.source(comm, p), p.tag)
-	} else {
-		handle, err = r.comms[comm].Irecv(b.memory, r.source(comm, p), p.tag)
-	}
+	handle, err := b.irecv(r.comms[comm], r.source(comm, p), p.tag)
 	if err != nil {
 		return err
 	}
@@ -45,29 +56,31 @@ func (r *rank) receive(comm int, p pattern, room int, vector bool, follows *rece
 }
 
 // receiveNow receives and waits.
-func (r *rank) receiveNow(comm int, p pattern, room int, vector bool, follows *reception) error {
+func (r *rank) receiveNow(comm int, p pattern, room int, as form, follows *reception) error {
 	if r.polls {
-		if err := r.receive(comm, p, room, vector, follows); err != nil {
+		if err := r.receive(comm, p, room, as, follows); err != nil {
 			return err
 		}
 		q := r.requests[len(r.requests)-1]
 		st, err := r.wait(q.handle)
 		return r.ended(q, st, err)
 	}
-	rec, b := r.begin(posted, comm, p, room, vector)
+	rec, b := r.begin(posted, comm, p, room, as)
 	rec.follows = follows
-	var st strand.Status
-	var err error
-	if b.pieces != nil {
-		st, err = r.comms[comm].RecvV(r.ctx, b.pieces, r.source(comm, p), p.tag)
-	} else {
-		st, err = r.comms[comm].Recv(r.ctx, b.memory, r.source(comm, p), p.tag)
-	}
+	st, err := b.recv(r.ctx, r.comms[comm], r.source(comm, p), p.tag)
 	return r.received(rec, b, st, err)
 }
 
 // received checks what a receive has brought.
 func (r *rank) received(rec *reception, b *buffer, st strand.Status, err error) error {
+	if err := r.outcome(rec, st, err); err != nil {
+		return err
+	}
+	return r.contents(rec, b)
+}
+
+// outcome checks what is said of a message that was received.
+func (r *rank) outcome(rec *reception, st strand.Status, err error) error {
 	r.history.matched(rec)
 	r.ledger.beat()
 	size := st.Count
@@ -85,13 +98,12 @@ func (r *rank) received(rec *reception, b *buffer, st strand.Status, err error) 
 		return fmt.Errorf("%v: status says %d bytes", rec, st.Count)
 	}
 	if rec.way == posted {
-		if err := r.describe(rec, st, size); err != nil {
-			return err
-		}
-	} else if want := r.program.comms[rec.comm].rank(rec.source); st.Source != want || st.Tag != rec.tag || size != rec.size {
+		return r.describe(rec, st, size)
+	}
+	if want := r.program.comms[rec.comm].rank(rec.source); st.Source != want || st.Tag != rec.tag || size != rec.size {
 		return fmt.Errorf("%v: it is not the message that was taken: %+v", rec, st)
 	}
-	return r.contents(rec, b)
+	return nil
 }
 
 // describe notes what a status says of a message.
@@ -121,18 +133,24 @@ func (r *rank) contents(rec *reception, b *buffer) error {
 	if n == 0 {
 		return nil // which it was is found out in the end
 	}
-	m := r.find(rec, int(b.memory[0]))
+	content := b.content(n)
+	m := r.find(rec, int(content[0]))
 	if m == nil {
-		return fmt.Errorf("%v: no such message was sent: it begins with % x", rec, b.memory[:min(n, headSize)])
+		return fmt.Errorf("%v: no such message was sent: it begins with % x", rec, content[:min(n, headSize)])
 	}
-	if i := m.differs(b.memory[:n], r.program.seed); i >= 0 {
-		return fmt.Errorf("%v: differs from %v from byte %d of %d on; it begins with % x", rec, m, i, n, b.memory[:min(n, headSize)])
+	if i := m.differs(content, r.program.seed); i >= 0 {
+		return fmt.Errorf("%v: differs from %v from byte %d of %d on; it begins with % x", rec, m, i, n, content[:min(n, headSize)])
 	}
+	b.spoil()
+	return r.obtain(rec, m)
+}
+
+// obtain writes down which message a receive has got.
+func (r *rank) obtain(rec *reception, m *message) error {
 	if r.got[m] {
 		return fmt.Errorf("%v: %v was received before", rec, m)
 	}
 	r.got[m], rec.got = true, m
-	b.spoil()
 	return nil
 }
 

@@ -88,7 +88,14 @@ func (p *program) keep(steps []int) *program {
 			for j, m := range s.flood {
 				s.flood[j] = letter(m)
 			}
-		case stepDup, stepSplit:
+		case stepExchange:
+			s.letters = slices.Clone(s.letters)
+			for j, m := range s.letters {
+				if m != nil {
+					s.letters[j] = letter(m)
+				}
+			}
+		case stepDup, stepSplit, stepGrid:
 			for _, id := range s.made {
 				made[id] = true
 			}

@@ -23,6 +23,12 @@ type Tally struct {
 	Left      uint64 // calls that ended with their context
 	Blocking  uint64 // collective calls that block
 	Alone     uint64 // collective calls that went on by themselves
+	OverGrids uint64 // collective calls of grids, most of them over neighbours
+	Scattered uint64 // messages whose memory a layout picks, at one end
+	Again     uint64 // starts of persistent operations that had been started before
+	UnderWay  uint64 // refused ones, since the operation was under way
+	Exchanges uint64 // messages that came in where another one was sent from
+	Revoked   uint64 // communicators whose collective calls a member has ended
 
 	// What the message layer has counted (strand.Stats).
 	Held, Released, Overtaken, Unexpected, Demoted, Cut uint64
@@ -57,7 +63,8 @@ func (t *Tally) String() string {
 	fmt.Fprintf(&b, "%d programs in %d sessions, %d messages: ", t.Programs, t.Sessions, t.Messages)
 	fmt.Fprintf(&b, "%d held back, %d of them released by a cancel or another sender's message, %d overtaken, %d unexpected, %d demoted for want of credit, %d truncated; ",
 		t.Held, t.Released, t.Overtaken, t.Unexpected, t.Demoted, t.Cut)
-	fmt.Fprintf(&b, "%d receives taken back and %d not, %d probes, %d matched probes, %d buffered sends without room, %d floods of them, %d calls that ended with their context, %d collective calls, %d that went on by themselves",
-		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer, t.Floods, t.Left, t.Blocking, t.Alone)
+	fmt.Fprintf(&b, "%d receives taken back and %d not, %d probes, %d matched probes, %d buffered sends without room, %d floods of them, %d calls that ended with their context, %d collective calls, %d that went on by themselves, %d of grids, "+
+		"%d buffers with layouts, %d persistent operations started again and %d refused, %d exchanges, %d communicators revoked",
+		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer, t.Floods, t.Left, t.Blocking, t.Alone, t.OverGrids, t.Scattered, t.Again, t.UnderWay, t.Exchanges, t.Revoked)
 	return b.String()
 }
