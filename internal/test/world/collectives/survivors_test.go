@@ -22,26 +22,45 @@ type step struct {
 	on   int // which communicator
 }
 
+// A place is a communicator, which may be a grid.
+type place struct {
+	*strand.Comm
+	grid *strand.Cart
+}
+
+// grid is which of the communicators of the first steps is one.
+const grid = 3
+
 // program makes the steps of a number, on so many communicators.
 func program(random *rand.Rand, comms int) []step {
 	steps := make([]step, 12)
 	for i := range steps {
 		steps[i] = step{calls.Draw(random, 200_000), random.IntN(comms)}
+		if steps[i].on == grid {
+			steps[i].call = calls.DrawOverGrid(random, 200_000)
+		}
 	}
 	return steps
 }
 
 // take makes a step, and returns what is to be waited for and compared, if it goes on by itself.
-func (s step) take(ctx context.Context, c *strand.Comm) (strand.Request, func() error, error) {
+func (s step) take(ctx context.Context, c place) (strand.Request, func() error, error) {
+	call := s.call.Over(c.grid)
 	if s.call.Alone {
-		return s.call.Begin(c)
+		return call.Begin(c.Comm)
 	}
-	return strand.Request{}, nil, s.call.Make(ctx, c)
+	return strand.Request{}, nil, call.Make(ctx, c.Comm)
+}
+
+// scattered is memory of so many bytes, as a layout picks them that is drawn.
+func scattered(n, seed int) strand.View {
+	l, _, length := calls.DrawLayout[byte](rand.New(rand.NewPCG(uint64(seed), uint64(n))), n)
+	return l.Of(make([]byte, length))
 }
 
 // follow makes the steps, with a message to the next rank beside each, and returns the first error. The rank of
 // the world that dies does so before a step.
-func follow(ctx context.Context, on []*strand.Comm, steps []step, dies func(step int) bool) error {
+func follow(ctx context.Context, on []place, steps []step, dies func(step int) bool) error {
 	var under []strand.Request
 	var checks []func() error
 	var messages []strand.Request
@@ -55,12 +74,12 @@ func follow(ctx context.Context, on []*strand.Comm, steps []step, dies func(step
 			return errDies
 		}
 		c := on[s.on]
-		in, err := c.Irecv(make([]byte, 64), (c.Rank()+c.Size()-1)%c.Size(), i)
+		in, err := c.IrecvView(scattered(64, i), (c.Rank()+c.Size()-1)%c.Size(), i)
 		if err != nil {
 			return err
 		}
 		messages = append(messages, in)
-		if _, err := c.Isend(make([]byte, i), (c.Rank()+1)%c.Size(), i); err != nil {
+		if _, err := c.IsendView(scattered(i, c.Rank()), (c.Rank()+1)%c.Size(), i); err != nil {
 			return err
 		}
 		r, check, err := s.take(ctx, c)
@@ -84,14 +103,14 @@ func follow(ctx context.Context, on []*strand.Comm, steps []step, dies func(step
 
 var errDies = errors.New("this rank dies")
 
-// In programs of blocking calls, of calls that go on by themselves and of messages, on three communicators, by
+// In programs of blocking calls, of calls that go on by themselves and of messages, on four communicators, one of them a grid, by
 // algorithms that are drawn, a rank or two die anywhere. What ends well is what the model says; whoever lives ends, and goes on in what Shrink makes.
 func TestSurvivorsGoOn(t *testing.T) {
 	lists := append(over(), "sctp,self")
 	for seed := range uint64(need.Times(4, 2000)) {
 		random := rand.New(rand.NewPCG(seed, 15))
 		n, list := 3+random.IntN(4), lists[int(seed)%len(lists)]
-		steps, again := program(random, 3), program(random, 2)
+		steps, again := program(random, grid+1), program(random, 2)
 		death := make([]int, n) // before which step a rank dies
 		for i := range death {
 			death[i] = -1
@@ -120,7 +139,7 @@ func survive(t *testing.T, w []*strand.World, steps, again []step, death []int, 
 		}
 	}
 	for rank, err := range each(comms(w), func(c *strand.Comm) error {
-		on, err := three(ctx, c)
+		on, err := four(ctx, c)
 		if err == nil {
 			err = follow(ctx, on, steps, func(step int) bool { return death[c.Rank()] == step })
 		}
@@ -146,7 +165,7 @@ func survive(t *testing.T, w []*strand.World, steps, again []step, death []int, 
 		if err != nil {
 			return err
 		}
-		return follow(ctx, []*strand.Comm{next, d}, again, func(int) bool { return false })
+		return follow(ctx, []place{{next, nil}, {d, nil}}, again, func(int) bool { return false })
 	}) {
 		if death[rank] < 0 {
 			require.NoError(t, err, "rank %d", rank)
@@ -155,19 +174,29 @@ func survive(t *testing.T, w []*strand.World, steps, again []step, death []int, 
 	}
 }
 
-// three are the communicator, one of the same ranks, and one of those with even or odd numbers. After an error they are those that
-// were made.
-func three(ctx context.Context, c *strand.Comm) ([]*strand.Comm, error) {
-	on := []*strand.Comm{c}
+// four are the communicator, one of the same ranks, one of those with even or odd numbers, and a grid of all. After an error they are those
+// that were made.
+func four(ctx context.Context, c *strand.Comm) ([]place, error) {
+	on := []place{{c, nil}}
 	d, err := c.Dup(ctx)
 	if err != nil {
 		return on, err
 	}
+	on = append(on, place{d, nil})
 	half, err := d.Split(ctx, c.Rank()%2, 0)
 	if err != nil {
-		return append(on, d), err
+		return on, err
 	}
-	return append(on, d, half), nil
+	on = append(on, place{half, nil})
+	dims, err := strand.DimsCreate(c.Size(), []int{0, 0})
+	if err != nil {
+		return on, err
+	}
+	g, err := d.Cart(ctx, dims, []bool{true, false})
+	if err != nil {
+		return on, err
+	}
+	return append(on, place{g.Comm, g}), nil
 }
 
 // names reports whether an error names a rank that has died, or one that has revoked a communicator for that.
