@@ -14,10 +14,14 @@ import (
 // recorder is a test that notes how it ended.
 type recorder struct {
 	testing.TB
-	skipped, failed string
+	skipped, failed, logged string
 }
 
 func (r *recorder) Helper() {}
+
+func (r *recorder) Failed() bool { return r.failed != "" }
+
+func (r *recorder) Logf(format string, args ...any) { r.logged += fmt.Sprintf(format, args...) + "\n" }
 
 func (r *recorder) Skipf(format string, args ...any) {
 	r.skipped = fmt.Sprintf(format, args...)
@@ -119,4 +123,32 @@ func TestSeeds(t *testing.T) {
 	assert.LessOrEqual(t, len(seeds()), 1)
 	t.Setenv("STRANDTEST_SEED", "42")
 	assert.Equal(t, []uint64{42}, seeds())
+}
+
+// A failure of a random trial tells the seed that shows it again, even if the trial itself does not. Otherwise nobody could, of
+// trials with new seeds each time.
+func TestSeedOfAFailure(t *testing.T) {
+	t.Setenv("STRANDTEST_SEED", "")
+	t.Setenv("STRANDTEST_FOR", "")
+	for name, trial := range map[string]func(*recorder){
+		"it ends the test": func(r *recorder) { r.Fatalf("wrong") },
+		"the test goes on": func(r *recorder) { r.failed = "wrong" },
+	} {
+		r := run(func(t testing.TB) {
+			for seed := range Seeds(t, 5, 5) {
+				if r, is := t.(*recorder); is && seed == 3 {
+					trial(r)
+				}
+			}
+		})
+		assert.Equal(t, "STRANDTEST_SEED=3 shows this again\n", r.logged, name)
+	}
+	r := run(func(t testing.TB) {
+		for seed := range Seeds(t, 5, 5) {
+			if seed == 3 {
+				break
+			}
+		}
+	})
+	assert.Empty(t, r.logged)
 }

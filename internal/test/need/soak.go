@@ -23,7 +23,33 @@ func Times(short, soak int) int {
 
 // Seeds yields seeds for random trials: so many, from 0 on, in a short run or in a soak. With STRANDTEST_FOR=15m it goes on for that
 // long instead, with seeds that were hardly tried before; the log says which. With STRANDTEST_SEED=42 it is that one, to see a failure again.
+// Whatever ends a trial, the log has its seed.
 func Seeds(t testing.TB, short, soak int) iter.Seq[uint64] {
+	t.Helper()
+	return named(t, seeds(t, short, soak))
+}
+
+// named logs the first seed whose trial does not end, or has the test fail.
+func named(t testing.TB, seeds iter.Seq[uint64]) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		told := false
+		trial := func(seed uint64) (more bool) {
+			ended := false
+			defer func() {
+				if !told && (!ended || t.Failed()) {
+					told = true
+					t.Logf("STRANDTEST_SEED=%d shows this again", seed)
+				}
+			}()
+			more = yield(seed)
+			ended = true
+			return more
+		}
+		seeds(trial)
+	}
+}
+
+func seeds(t testing.TB, short, soak int) iter.Seq[uint64] {
 	t.Helper()
 	if v := os.Getenv("STRANDTEST_SEED"); v != "" {
 		seed, err := strconv.ParseUint(v, 10, 64)
