@@ -159,7 +159,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 	addSettingFlags(flags, &config.Flags)
 	flags.StringArrayVar(&config.Environ, "env", nil, "set a `NAME=VALUE` for the ranks, or demand that NAME is set")
 	flags.BoolVar(&config.TagOutput, "tag-output", false, "start each line of output with its rank: [3]")
-	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m")
+	flags.DurationVar(&config.Timeout, "timeout", 0, "end the job after this time, such as 90s or 5m; while Ctrl-Z stops it none passes")
 	flags.StringVar(&config.Trace, "trace", "", "record what each rank does with its messages in this `file`, for ui.perfetto.dev; packed if it ends in .gz")
 	flags.Var(&sizeFlag{&config.TraceBuffer}, "trace-buffer", "how much of that each rank keeps, 48 bytes an event: of more, the last; by default less where ranks are more than 8")
 	flags.DurationVar(&config.Grace, "grace", job.DefaultGrace, "time between SIGTERM and SIGKILL for ranks that are ended")

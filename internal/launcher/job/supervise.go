@@ -389,8 +389,18 @@ func (s *supervisor) handOn(number syscall.Signal) {
 	s.passed[number] = true
 	s.signalAll(number)
 	if number == syscall.SIGTSTP && s.config.Suspend != nil {
-		s.suspend()
+		s.pause()
 		s.signalAll(syscall.SIGCONT)
+	}
+}
+
+// pause stops this process until it goes on. That time is none of the job's.
+func (s *supervisor) pause() {
+	counting, stopped := s.timeout.Stop(), time.Now()
+	s.suspend()
+	if counting {
+		s.begun = s.begun.Add(time.Since(stopped))
+		s.timeout.Reset(time.Until(s.begun.Add(s.config.Timeout)))
 	}
 }
 
@@ -419,7 +429,7 @@ func (s *supervisor) drain(ctx context.Context, written <-chan struct{}) {
 				reason = &InterruptError{Signal: number}
 			case syscall.SIGTSTP:
 				if s.config.Suspend != nil {
-					s.suspend()
+					s.pause()
 				}
 				continue
 			default:

@@ -5,6 +5,8 @@ import (
 	"net"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -93,4 +95,25 @@ func newTestSupervisor(t *testing.T) *supervisor {
 		j.ranks = append(j.ranks, &process{rank: rank, line: line, body: nobody{}})
 	}
 	return newSupervisor(j)
+}
+
+// The time for which Ctrl-Z has stopped a job is none of --timeout.
+func TestTimeoutOfAJobThatIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestSupervisor(t)
+		s.config.Timeout, s.begun = time.Minute, time.Now()
+		s.config.Suspend = func() { time.Sleep(time.Hour) }
+		s.timeout.Reset(s.config.Timeout)
+		time.Sleep(40 * time.Second)
+		s.pause()
+		resumed := time.Now()
+		<-s.timeout.C
+		assert.Equal(t, 20*time.Second, time.Since(resumed))
+		s.pause()
+		select {
+		case <-s.timeout.C:
+			t.Error("it is over once")
+		case <-time.After(24 * time.Hour):
+		}
+	})
 }
