@@ -118,6 +118,7 @@ type benchRun struct {
 	calls    []string
 	pause    time.Duration
 	blocks   int
+	timeout  time.Duration
 	against  []string
 	settings []param.Setting
 	json     bool
@@ -154,6 +155,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	}
 	flags.StringSliceVar(&run.against, "against", nil, "compare with raw, raw-udp, openmpi, mpich: one or more, separated by commas")
 	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")
+	flags.DurationVar(&run.timeout, "timeout", 2*time.Minute, "how long a block may take, with --against; 0s: as long as it likes")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
 	addSettingFlags(flags, &run.settings)
 	return cmd
@@ -186,6 +188,8 @@ func (r *benchRun) checked() ([]bench.Cell, error) {
 		return nil, fmt.Errorf("--iters %d: want 1 or more, or 0 to choose by size", r.iters)
 	case r.pause < 0 || r.pause > bench.MaxPause:
 		return nil, fmt.Errorf("--pause %v: want 0s to %v", r.pause, bench.MaxPause)
+	case r.timeout < 0:
+		return nil, fmt.Errorf("--timeout %v: want a time, or 0s for none", r.timeout)
 	}
 	for _, name := range r.against {
 		if slices.Contains(bench.Peers(), name) {
@@ -323,15 +327,19 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(ctx)
+	dir, err := bench.NewFolder()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx, dir)
 	defer stop()
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := bench.Compare(ctx, bench.Comparison{
 		Setup: bench.Setup{
 			Against: r.against, Settings: r.settings, Memory: memory, Params: params,
-			Program: self, Arguments: []string{"bench", "member"},
+			Program: self, Arguments: []string{"bench", "member"}, Dir: dir,
 		},
-		Cells: cells, Iters: r.iters, Warmup: r.warmup, Blocks: r.blocks,
+		Cells: cells, Iters: r.iters, Warmup: r.warmup, Blocks: r.blocks, Timeout: r.timeout,
 		Transports: transports, Progress: bar.update,
 	})
 	bar.finish()
@@ -347,7 +355,7 @@ func (r *benchRun) compare(ctx context.Context, cmd *cobra.Command, cells []benc
 		err = result.WriteTable(cmd.OutOrStdout())
 	}
 	if err == nil && result.Valid != nil && !*result.Valid {
-		return errors.New("the run is INVALID: raw was not steady; try again when the machine is quiet, or with more --blocks")
+		return fmt.Errorf("the run is INVALID: %s; try again when the machine is quiet, or with more --blocks", strings.Join(result.Problems, "; "))
 	}
 	return err
 }

@@ -167,7 +167,11 @@ func commandLine() string {
 }
 
 func (r *benchPeersRun) measure(cmd *cobra.Command, files peers.Files, report *peers.Report) error {
-	ctx, stop := interruptible(commandContext(cmd))
+	dir, err := bench.NewFolder()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(commandContext(cmd), dir)
 	defer stop()
 	launched, err := bench.Launched(ctx)
 	switch {
@@ -176,7 +180,7 @@ func (r *benchPeersRun) measure(cmd *cobra.Command, files peers.Files, report *p
 	case launched:
 		return usageError{errors.New("strand bench peers starts all it measures itself: call it without a launcher")}
 	}
-	setups, err := r.setups()
+	setups, err := r.setups(dir)
 	if err != nil {
 		return err
 	}
@@ -207,8 +211,8 @@ func (r *benchPeersRun) interrupted(ctx context.Context, report *peers.Report, e
 	return fmt.Errorf("%w after %d of %d rounds; --resume goes on", signal, len(report.Rounds), report.Planned)
 }
 
-// setups are how Strand and the others run over each transport.
-func (r *benchPeersRun) setups() (map[string]bench.Setup, error) {
+// setups are how Strand and the others run over each transport. What is compiled is in the folder.
+func (r *benchPeersRun) setups(dir string) (map[string]bench.Setup, error) {
 	self, err := executable()
 	if err != nil {
 		return nil, err
@@ -222,7 +226,7 @@ func (r *benchPeersRun) setups() (map[string]bench.Setup, error) {
 		}
 		setups[t] = bench.Setup{
 			Against: peers.Beside(t, r.against), Settings: settings, Memory: peers.Memory(t), Params: params,
-			Program: self, Arguments: []string{"bench", "member"},
+			Program: self, Arguments: []string{"bench", "member"}, Dir: dir,
 		}
 	}
 	return setups, nil

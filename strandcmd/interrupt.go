@@ -10,8 +10,8 @@ import (
 )
 
 // interruptible returns a context that a signal ends, with an interruptError as its
-// cause. A second signal ends the process at once.
-func interruptible(parent context.Context) (ctx context.Context, stop func()) {
+// cause. A second signal ends the process at once. Whichever way it ends, temporary folders are removed.
+func interruptible(parent context.Context, folders ...string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -19,12 +19,17 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 			signal.Notify(signals, s)
 		}
 	}
+	tidy := func() {
+		for _, folder := range folders {
+			_ = os.RemoveAll(folder) // what is left says itself whose it is
+		}
+	}
 	over := make(chan struct{})
 	go func() {
 		i := interruption{
 			now:    time.Now,
 			cancel: func(e interruptError) { cancel(e) },
-			exit:   func(e interruptError) { os.Exit(e.ExitStatus()) },
+			exit:   func(e interruptError) { tidy(); os.Exit(e.ExitStatus()) },
 		}
 		for {
 			select {
@@ -39,6 +44,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		signal.Stop(signals)
 		close(over)
 		cancel(nil)
+		tidy()
 	}
 }
 

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"strings"
+	"time"
 
 	"github.com/strandmp/strand/param"
 )
@@ -13,6 +14,8 @@ import (
 type Setup struct {
 	Against  []string
 	Settings []param.Setting // for Strand
+	// Dir has what is compiled, and sockets: a folder of [NewFolder].
+	Dir string
 	// With Memory, Strand and the other libraries may use the host's shared memory; without it
 	// all are kept to TCP.
 	Memory bool
@@ -31,6 +34,8 @@ type Comparison struct {
 	Iters  int    // of a block: round trips or windows; 0: by size
 	Warmup int    // of a block; negative: as many as suit the size
 	Blocks int    // of each contender for each cell
+	// Timeout is how long a contender may take for a block; 0: for ever.
+	Timeout time.Duration
 
 	// Transports names the transports that the settings let Strand use, for people: tcp,self.
 	Transports string
@@ -50,20 +55,19 @@ const blocksPerStart = 12
 // MaxSpread bounds raw's [Summary.Spread] in a valid comparison.
 const MaxSpread = 0.30
 
+// MaxWidth bounds how many times its beginning the end of a ratio's interval may be in a valid comparison. A wider one says that
+// Strand is ahead as well as that it is behind.
+const MaxWidth = 2
+
 // Criterion says when a comparison is valid.
-const Criterion = "valid if raw's median is at most 30 % above its lower quartile, for each size"
+const Criterion = "valid if raw's median is at most 30 % above its lower quartile, and no ratio's interval ends above twice its beginning, for each size"
 
 // Compare runs a comparison.
-func Compare(ctx context.Context, c Comparison) (r *Result, err error) {
+func Compare(ctx context.Context, c Comparison) (*Result, error) {
 	if c.Blocks < MinBlocks {
 		return nil, fmt.Errorf("--blocks %d: want at least %d, better 20: the result is their lower quartile", c.Blocks, MinBlocks)
 	}
-	dir, err := os.MkdirTemp("", "strand-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	contenders, err := c.contenders(ctx, c.Cells[0].Workload, dir)
+	contenders, err := c.contenders(ctx, c.Cells[0].Workload, c.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +108,7 @@ func (c *Comparison) measure(ctx context.Context, contenders []Contender, first,
 		for round := range blocks {
 			for turn := range jobs {
 				i := (turn + round) % len(jobs)
-				got, err := jobs[i].Run(ctx, o)
+				got, err := c.block(ctx, &contenders[i], jobs[i], o)
 				if err != nil {
 					return err
 				}
@@ -114,6 +118,17 @@ func (c *Comparison) measure(ctx context.Context, contenders []Contender, first,
 		}
 	}
 	return nil
+}
+
+// block has a contender carry out an order, in the time that there is for it.
+func (c *Comparison) block(ctx context.Context, who *Contender, j Job, o Order) (Outcome, error) {
+	if c.Timeout == 0 {
+		return j.Run(ctx, o)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%s: %s: a block has not ended within --timeout %v",
+		strings.TrimSpace(who.Name+" "+who.Variant), o.describe(), c.Timeout))
+	defer cancel()
+	return j.Run(limited, o)
 }
 
 func (c *Comparison) report(done, total int) {

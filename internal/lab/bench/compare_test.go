@@ -37,9 +37,18 @@ func small(t *testing.T, w Workload, against ...string) Comparison {
 		pairs = 2
 	}
 	return Comparison{
-		Setup: Setup{Against: against, Params: params, Program: program, Arguments: []string{asMember}},
+		Setup: Setup{Against: against, Params: params, Program: program, Arguments: []string{asMember}, Dir: folder(t)},
 		Cells: Cells(w, []int{pairs}, []int{window}, 0, []int{0, 8, 100_000}), Iters: 3, Warmup: 1, Blocks: MinBlocks,
 	}
+}
+
+// folder is one that has been removed when the test has ended.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := NewFolder()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
 }
 
 func TestCompareWithRaw(t *testing.T) {
@@ -179,6 +188,25 @@ func TestCompareEndsWithItsContext(t *testing.T) {
 	}
 	_, err := Compare(ctx, c)
 	assert.ErrorIs(t, err, enough)
+}
+
+// stuck is a job that does not carry out its order.
+type stuck struct{}
+
+func (stuck) Close() error { return nil }
+func (stuck) Run(ctx context.Context, _ Order) (Outcome, error) {
+	<-ctx.Done()
+	return Outcome{}, context.Cause(ctx)
+}
+
+// A contender that hangs ends the comparison, which names it.
+func TestCompareEndsWhereAContenderHangs(t *testing.T) {
+	leak.Check(t)
+	c := small(t, PingPong)
+	c.Timeout = time.Millisecond
+	hanging := Contender{Name: "openmpi", Variant: "defaults", start: func(context.Context, int) (Job, error) { return stuck{}, nil }}
+	err := c.measure(t.Context(), []Contender{hanging}, 0, 1, 1, newSamples(1, len(c.Cells)))
+	assert.EqualError(t, err, "openmpi defaults: pingpong of 0 bytes: a block has not ended within --timeout 1ms")
 }
 
 func TestWithoutMPI(t *testing.T) {

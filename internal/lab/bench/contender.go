@@ -105,7 +105,7 @@ func (s *Setup) localJob(name string, spec memberSpec) func(context.Context, int
 			Stdout: output, Stderr: output,
 		})
 	}
-	return func(ctx context.Context, ranks int) (Job, error) { return startJob(ctx, name, ranks, launch) }
+	return func(ctx context.Context, ranks int) (Job, error) { return startJob(ctx, s.Dir, name, ranks, launch) }
 }
 
 // rawContenders is a pair of raw sockets for each congestion control that could

@@ -51,9 +51,9 @@ type member struct {
 	lines *bufio.Reader
 }
 
-// startJob starts so many processes and waits until all are ready for orders.
-func startJob(ctx context.Context, name string, ranks int, launch launcher) (*servedJob, error) {
-	dir, err := socketFolder()
+// startJob starts so many processes, whose socket is in a folder, and waits until all are ready for orders.
+func startJob(ctx context.Context, dir, name string, ranks int, launch launcher) (*servedJob, error) {
+	dir, err := os.MkdirTemp(dir, jobFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +81,17 @@ func startJob(ctx context.Context, name string, ranks int, launch launcher) (*se
 const (
 	ordersSocket = "orders"
 	longestPath  = 103 // of a socket, that all systems take
+	jobFolder    = "job-"
+	// deepest is the longest path of a socket in a folder of [NewFolder]: in that of strand bench peers for a peer.
+	deepest = "tcp-openmpi-64/" + jobFolder + "0123456789/" + ordersSocket
 )
 
-// socketFolder makes a folder for this user only, in the one for temporary files or, if that has too long a path for a socket,
-// as in a build's or a batch job's own, in /tmp.
-func socketFolder() (dir string, err error) {
+// NewFolder makes a folder for this user only, in the one for temporary files or, if that has too long a path for sockets
+// below it, as in a build's or a batch job's own, in /tmp. Who calls it removes it.
+func NewFolder() (dir string, err error) {
 	const pattern = "strand-bench-"
 	dir, err = os.MkdirTemp("", pattern)
-	if err != nil || len(filepath.Join(dir, ordersSocket)) <= longestPath {
+	if err != nil || len(filepath.Join(dir, deepest)) <= longestPath {
 		return dir, err
 	}
 	if err := os.Remove(dir); err != nil {

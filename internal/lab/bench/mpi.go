@@ -162,10 +162,10 @@ func (m *implementation) contenders(ctx context.Context, memory bool, w Workload
 		in := m.within(memory, v)
 		c := Contender{Name: m.name, Variant: v.name, About: strings.Join(slices.Concat([]string{about + ":"}, in.environ, []string{m.start}, in.arguments), " ")}
 		c.start = func(ctx context.Context, ranks int) (Job, error) {
-			return startJob(ctx, m.name, ranks, in.launch(program))
+			return startJob(ctx, dir, m.name, ranks, in.launch(program))
 		}
 		if program == "" {
-			c.start = func(context.Context, int) (Job, error) { return &netpipePair{in}, nil }
+			c.start = func(context.Context, int) (Job, error) { return &netpipePair{in, dir}, nil }
 		}
 		all = append(all, c)
 	}

@@ -15,12 +15,15 @@ import (
 
 // netpipePair measures by Debian's NetPIPE, where there is no compiler for our
 // own program. It starts anew for each order and does ping-pong only.
-type netpipePair struct{ mpi *implementation }
+type netpipePair struct {
+	mpi *implementation
+	dir string // for its files
+}
 
 // Run implements [Job]. NetPIPE warms up by itself and takes the best of its repetitions. Each
 // repetition has as many iterations as the order.
 func (p *netpipePair) Run(ctx context.Context, o Order) (got Outcome, err error) {
-	dir, err := os.MkdirTemp("", "strand-netpipe-")
+	dir, err := os.MkdirTemp(p.dir, "netpipe-")
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -23,7 +23,7 @@ func TestNetpipe(t *testing.T) {
 	m := implementations[0].within(false, variant{})
 	need.Program(t, m.start, m.fallback)
 	need.Program(t, m.netpipe, m.fallback)
-	p := &netpipePair{m}
+	p := &netpipePair{m, t.TempDir()}
 	o := Order{Cell: Cell{Workload: PingPong, Pairs: 1, Window: 1, Size: 64}, Iters: 10}
 	got, err := p.Run(t.Context(), o)
 	require.NoError(t, err)

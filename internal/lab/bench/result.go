@@ -18,7 +18,7 @@ type Result struct {
 	Peers      []PeerAbout  `json:"peers"`
 	Rows       []CompareRow `json:"rows"`
 	Criterion  string       `json:"criterion"`
-	// Valid says whether raw was steady enough; nil if raw took no part.
+	// Valid says whether raw was steady enough, and what is said of all ratios; nil if raw took no part.
 	Valid *bool `json:"valid"`
 	// Problems say why the comparison is not valid.
 	Problems []string `json:"problems,omitempty"`
@@ -108,19 +108,20 @@ func interval(strand, peer []block) *[2]float64 {
 	return nil
 }
 
-// judge finds out whether raw was steady.
+// judge finds out whether raw was steady, and whether the ratios say anything. Without raw nobody can tell the machine's doing from
+// the peers'.
 func (r *Result) judge(row *CompareRow) {
+	if !slices.ContainsFunc(row.Peers, func(p Against) bool { return p.Name == rawName }) {
+		return
+	}
 	for _, p := range row.Peers {
-		if p.Name != rawName {
-			continue
-		}
-		if r.Valid == nil {
-			r.Valid = new(true)
-		}
-		if p.Times.Spread() > MaxSpread {
-			*r.Valid = false
+		if p.Name == rawName && p.Times.Spread() > MaxSpread {
 			r.Problems = append(r.Problems, fmt.Sprintf("%d bytes: raw's median %.2f µs is %.0f %% above its lower quartile %.2f µs",
 				row.Size, p.Times.Median, 100*p.Times.Spread(), p.Times.LowerQuartile))
 		}
+		if i := p.Interval; i != nil && i[1] > MaxWidth*i[0] {
+			r.Problems = append(r.Problems, fmt.Sprintf("%d bytes: the ratio to %s may be anything from %.2f to %.2f", row.Size, p.Name, i[0], i[1]))
+		}
 	}
+	r.Valid = new(len(r.Problems) == 0)
 }

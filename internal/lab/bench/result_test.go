@@ -56,6 +56,17 @@ func TestRawDecidesWhetherTheRunIsValid(t *testing.T) {
 	assert.Nil(t, c.result([]Contender{{Name: strandName}}, s).Valid)
 }
 
+// A ratio of which nothing is known is none, however steady raw was.
+func TestRatiosDecideWhetherTheRunIsValid(t *testing.T) {
+	steady, wild := []float64{4, 4, 4, 4, 4, 4}, []float64{4, 1, 40, 5, 100, 4}
+	r := sampleResult(PingPong, wild, steady, steady, steady)
+	require.NotNil(t, r.Valid)
+	assert.False(t, *r.Valid)
+	assert.Equal(t, []string{"8 bytes: the ratio to raw may be anything from 0.25 to 25.00", "8 bytes: the ratio to openmpi may be anything from 0.25 to 25.00"}, r.Problems)
+	r = sampleResult(PingPong, steady, steady, steady, []float64{4, 4, 6, 6, 4, 4})
+	assert.True(t, *r.Valid)
+}
+
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	r := sampleResult(PingPong, steadySample(6), steadySample(5), steadySample(4), steadySample(12))

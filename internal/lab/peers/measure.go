@@ -69,13 +69,8 @@ const orderTimeout = 30 * time.Second
 const mostNotes = 20
 
 // Run measures. What is done when the context ends, or the limit is near, stays.
-func (m *Measurement) Run(ctx context.Context) (err error) {
-	dir, err := os.MkdirTemp("", "strand-peers-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := m.prepare(ctx, dir); err != nil {
+func (m *Measurement) Run(ctx context.Context) error {
+	if err := m.prepare(ctx); err != nil {
 		return err
 	}
 	start, longest := time.Now(), time.Duration(0)
@@ -99,13 +94,13 @@ func (m *Measurement) Run(ctx context.Context) (err error) {
 }
 
 // prepare finds out who takes part, and puts cells into sets.
-func (m *Measurement) prepare(ctx context.Context, dir string) error {
+func (m *Measurement) prepare(ctx context.Context) error {
 	m.Report.Contenders, m.Report.Missing = nil, nil
 	blocksOfRound := 0
 	for i := range m.Report.Tables {
 		t := &m.Report.Tables[i]
 		for j := range t.Rows {
-			s, err := m.setFor(ctx, dir, t.Transport, t.Rows[j].Cell)
+			s, err := m.setFor(ctx, t.Transport, t.Rows[j].Cell)
 			if err != nil {
 				return err
 			}
@@ -118,13 +113,13 @@ func (m *Measurement) prepare(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (m *Measurement) setFor(ctx context.Context, dir, transport string, c bench.Cell) (*set, error) {
+func (m *Measurement) setFor(ctx context.Context, transport string, c bench.Cell) (*set, error) {
 	for i := range m.sets {
 		if m.sets[i].transport == transport && m.sets[i].pairs == c.Pairs {
 			return &m.sets[i], nil
 		}
 	}
-	contenders, err := m.contenders(ctx, dir, transport, c)
+	contenders, err := m.contenders(ctx, transport, c)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +128,11 @@ func (m *Measurement) setFor(ctx context.Context, dir, transport string, c bench
 }
 
 // contenders are Strand and the peers that there are here. Who is not has its reason in the report.
-func (m *Measurement) contenders(ctx context.Context, dir, transport string, c bench.Cell) ([]bench.Contender, error) {
+func (m *Measurement) contenders(ctx context.Context, transport string, c bench.Cell) ([]bench.Contender, error) {
 	setup := m.Setups[transport]
 	all := []bench.Contender{setup.Strand()}
 	for _, name := range setup.Against {
-		own := filepath.Join(dir, fmt.Sprintf("%s-%s-%d", transport, name, c.Pairs))
+		own := filepath.Join(setup.Dir, fmt.Sprintf("%s-%s-%d", transport, name, c.Pairs))
 		if err := os.Mkdir(own, 0o700); err != nil {
 			return nil, err
 		}

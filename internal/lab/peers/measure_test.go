@@ -42,7 +42,10 @@ func small(t *testing.T) *Measurement {
 	settings := []param.Setting{{Name: "btl", Text: "tcp,self"}}
 	params, err := registry.Resolve(param.Inputs{Settings: settings})
 	require.NoError(t, err)
-	setup := bench.Setup{Against: []string{"raw", "nobody"}, Settings: settings, Params: params, Program: program, Arguments: []string{asMember}}
+	dir, err := bench.NewFolder()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	setup := bench.Setup{Against: []string{"raw", "nobody"}, Settings: settings, Params: params, Program: program, Arguments: []string{asMember}, Dir: dir}
 	two := []Row{{Cell: bench.Cell{Workload: bench.PingPong, Pairs: 1, Window: 1, Size: 8}}, {Cell: bench.Cell{Workload: bench.Pairs, Pairs: 2, Window: 2, Size: 1000}}}
 	return &Measurement{
 		Report: New([]Table{{Transport: tcp, Name: pairs, Rows: two}}, 2), Setups: map[string]bench.Setup{tcp: setup}, Rounds: 2,
