@@ -114,7 +114,11 @@ func loadTwice(name string) (*topology.Topology, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: it is read twice, so it has to be a file", name)
 	}
-	return topology.Load(name)
+	t, err := topology.Load(name)
+	if err == nil {
+		err = checkVariables(t)
+	}
+	return t, err
 }
 
 // shell returns the path of the user's shell.
@@ -263,13 +267,42 @@ func (n netDescription) environ() ([]string, error) {
 	text, err := json.Marshal(n)
 	environ := []string{netVariable + "=" + string(text)}
 	for _, h := range n.Hosts {
-		variable := "ADDR_" + strings.ReplaceAll(h.Name, "-", "_")
-		environ = append(environ, variable+"="+h.Address)
+		environ = append(environ, variableOf(h.Name)+"="+h.Address)
 		for _, a := range h.Networks {
-			environ = append(environ, variable+"_"+strings.ReplaceAll(a.Network, "-", "_")+"="+a.Address)
+			environ = append(environ, variableOf(h.Name, a.Network)+"="+a.Address)
 		}
 	}
 	return environ, err
+}
+
+// variableOf is the name of the variable that has the address of a host, or that on one of its networks.
+func variableOf(hostAndNetwork ...string) string {
+	return "ADDR_" + strings.ReplaceAll(strings.Join(hostAndNetwork, "_"), "-", "_")
+}
+
+// checkVariables refuses names by which two addresses would be in the same variable.
+func checkVariables(t *topology.Topology) error {
+	whose := map[string]string{}
+	take := func(who string, hostAndNetwork ...string) error {
+		name := variableOf(hostAndNetwork...)
+		if other, taken := whose[name]; taken {
+			return fmt.Errorf("the addresses of %s and of %s would both be in %s; give one of them another name", other, who, name)
+		}
+		whose[name] = who
+		return nil
+	}
+	var errs []error
+	for _, host := range t.Hosts {
+		errs = append(errs, take(host, host))
+	}
+	for _, n := range t.Networks {
+		for _, host := range n.On {
+			if n.Name != "" {
+				errs = append(errs, take(t.Hosts[host]+" on "+n.Name, t.Hosts[host], n.Name))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // place returns, for each rank, the words that lead a command to its host, and the host's name.

@@ -2,6 +2,7 @@ package strandcmd
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -118,6 +119,15 @@ func TestNetWaits(t *testing.T) {
 	assert.Equal(t, "on\n", out)
 }
 
+// Ctrl-C while a network is built, which may take its time, ends it before the command has begun.
+func TestNetInterruptedEarly(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(interruptError(syscall.SIGINT))
+	begun := filepath.Join(t.TempDir(), "begun")
+	assert.Equal(t, interruptError(syscall.SIGINT), runWithNet(ctx, netDescription{}, []string{"touch", begun}, false))
+	assert.NoFileExists(t, begun)
+}
+
 func TestNetDown(t *testing.T) {
 	_, errs, status := inNet(t, "hosts: 2", `$STRAND net down; sleep 60`)
 	assert.Equal(t, 128+int(syscall.SIGTERM), status, errs)
@@ -126,11 +136,13 @@ func TestNetDown(t *testing.T) {
 func TestNetMistakes(t *testing.T) {
 	file := writeNet(t, "hosts: [a, b]")
 	bad := writeNet(t, "hosts: [a, b]\nlos: 1%")
+	twice := writeNet(t, "hosts: [a, a-b]\nnetworks: {b: , c: }")
 	for line, want := range map[string]string{
 		"net up":                    "want the file that describes the network; see strand net up --help",
 		"net up /no/such/file":      "open /no/such/file: no such file",
 		"net up " + bad:             `line 2: there is no "los"; did you mean loss?`,
 		"net show " + bad + " more": "want one file",
+		"net up " + twice + " true": "the addresses of a-b and of a on b would both be in ADDR_a_b; give one of them another name",
 		"net exec a":                "want a host and a command",
 		"net exec a true":           "there is no network here: strand net up topology.yaml starts a shell that has one",
 		"net down":                  "there is no network here",

@@ -18,6 +18,9 @@ const netGrace = 5 * time.Second
 // too.
 func runWithNet(ctx context.Context, d netDescription, command []string, terminal bool) error {
 	environ, err := d.environ()
+	if err == nil {
+		err = context.Cause(ctx) // the network may have taken long
+	}
 	if err != nil {
 		return err
 	}
