@@ -56,13 +56,12 @@ shell. Congestion control, buffers and Nagle's algorithm are the same for all un
 a transport says otherwise.
 
 Results are in --out as they come, results.json, and in the end a page with plots,
-report.html: Ctrl-C keeps what there is. Where no networks are emulated, a run in
-which Ctrl-Z stopped the command is done again. --from draws both table and page of
-older results again; --baseline says what has changed since older ones, beside the first
-transport: the control, by which the machine's own changes are told from others. A
-transport that can not run here, and a run that fails, are reported in their places; the
-rest goes on. One that stays within a host needs --loopback: each rank of an emulated
-network is on a host of its own.
+report.html: Ctrl-C keeps what there is. A run in which Ctrl-Z stopped the command is
+done again. --from draws both table and page of older results again; --baseline says
+what has changed since older ones, beside the first transport: the control, by which
+the machine's own changes are told from others. A transport that can not run here, and
+a run that fails, are reported in their places; the rest goes on. One that stays within
+a host needs --loopback: each rank of an emulated network is on a host of its own.
 
 The exit status is 0 if there are results, even if some runs failed; 1 if there
 are none, 2 for a mistake in the command line, 130 after Ctrl-C.`
@@ -129,7 +128,7 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 	}
 	forbidden := ""
 	if !f.loopback && len(f.hosts) == 0 && !netspace.Isolated() {
-		status, err := netspace.Isolate() // carries out the whole command
+		status, err := netspace.Isolate(suspend) // carries out the whole command
 		if err == nil {
 			return asError(status)
 		}

@@ -8,7 +8,7 @@ func isolated(run func() error) error {
 	if netspace.Isolated() {
 		return run()
 	}
-	status, err := netspace.Isolate()
+	status, err := netspace.Isolate(suspend)
 	if err == nil && status != 0 {
 		return statusError(status)
 	}

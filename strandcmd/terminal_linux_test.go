@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/test/need"
 )
 
@@ -366,4 +367,90 @@ func awaitFull(t *testing.T, pipe *os.File) {
 		n, err := unix.IoctlGetInt(int(pipe.Fd()), unix.TIOCINQ)
 		return err == nil && n >= 32<<10
 	}, watchdog, time.Millisecond)
+}
+
+// A second Ctrl-C does not wait for what takes its time to end. No folder is left behind all the same.
+func TestBenchIsInterruptedTwice(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	temporary, err := os.MkdirTemp("", "b") // a short path: there are sockets below it
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(temporary) })
+	started := filepath.Join(bin, "started")
+	for name, script := range map[string]string{
+		"mpicc.openmpi":  `touch "$3"`,
+		"mpirun.openmpi": `[ "$1" != --version ] || exit 0; trap "" TERM; touch ` + started + `; while kill -0 $PPID 2>/dev/null; do sleep 0.01; done`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	cmd := strandProcess(t, "bench", "pingpong", "--against", "openmpi", "--sizes", "8")
+	cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"), "TMPDIR="+temporary)
+	require.NoError(t, cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // the status tells
+	}()
+	require.Eventually(t, func() bool { _, err := os.Stat(started); return err == nil }, watchdog, time.Millisecond)
+	made, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	require.NotEmpty(t, made)
+	endBySignals(t, cmd, ended, true)
+	assert.Equal(t, 130, statusOf(cmd.ProcessState))
+	left, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// Ctrl-Z stops all of a comparison: nobody wants it to go on with a processor while fg is awaited.
+func TestCompareIsStopped(t *testing.T) {
+	t.Parallel()
+	s, err := netspace.New("probe")
+	need.That(t, err == nil, "needs namespaces: %v", err)
+	_ = s.Close()
+	dir := t.TempDir()
+	x := atTerminal(t, `
+		mkfifo $DIR/go
+		$STRAND compare --btl tcp --loss 0 --delay 0s --runs 10000 --workload '`+smallComparison+`' --out `+dir+`
+		read word <$DIR/go
+		fg
+		echo status $?`)
+	awaitRun(t, dir)
+	x.typed("\x1a")
+	x.await(`(?i)Stopped`, 1)
+	all := descendants(x.shell.Process.Pid)
+	require.Greater(t, len(all), 1, "the command, and what carries it out")
+	for _, pid := range all {
+		require.Eventually(t, func() bool { return strings.Contains("TZ", stateOf(pid)) }, watchdog, time.Millisecond, "process %s goes on", pid)
+	}
+	measured, err := results.Load(filepath.Join(dir, resultsFile))
+	require.NoError(t, err)
+	x.tell("go")
+	require.Eventually(t, func() bool {
+		r, err := results.Load(filepath.Join(dir, resultsFile))
+		return err == nil && len(r.Cells[0].Runs) > len(measured.Cells[0].Runs)
+	}, watchdog, time.Millisecond)
+	x.typed("\x03")
+	assert.Equal(t, "130", x.await(`(?m)^status (\d+)`, 1)[0])
+	x.end()
+}
+
+// descendants are the processes that a process has started, and theirs.
+func descendants(pid any) (all []string) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%v/task/*/children", pid))
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for child := range strings.FieldsSeq(string(children)) {
+			all = append(append(all, child), descendants(child)...)
+		}
+	}
+	return all
+}
+
+// stateOf is the letter that a process's state has; "" where there is none any more.
+func stateOf(pid string) string {
+	stat, _ := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	state, _, _ := strings.Cut(rest, " ")
+	return state
 }

@@ -3,14 +3,17 @@
 package netspace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,22 +31,23 @@ func Isolated() bool { return isolated }
 
 // Isolate runs this program once more in namespaces of its own, with the same arguments,
 // environment and streams, and returns its exit status: 128 + n if signal n has ended it. It
-// passes SIGINT, SIGTERM, SIGHUP and SIGQUIT on, unless this process ignores them. An error says
+// passes SIGINT, SIGTERM, SIGHUP and SIGQUIT on, unless this process ignores them. At SIGTSTP it stops the program and all
+// that has been started there, and then calls suspend, which stops this process; when that returns all go on. An error says
 // why the program could not be started: it is an *UnavailableError where this user may not have
 // namespaces.
-func Isolate() (status int, err error) {
+func Isolate(suspend func()) (status int, err error) {
 	const own = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
-	status, err = again(own)
+	status, err = again(own, suspend)
 	if errors.Is(err, unix.EPERM) {
-		status, err = again(own | unix.CLONE_NEWUSER)
+		status, err = again(own|unix.CLONE_NEWUSER, suspend)
 	}
 	return status, explainAgain(err)
 }
 
 // IsolateUser is Isolate for users other than the superuser. The program gets a user and a
-// network namespace and stays among the same processes: what it starts does not end with it.
+// network namespace and stays among the same processes: what it starts does not end with it, nor stop.
 func IsolateUser() (status int, err error) {
-	status, err = again(unix.CLONE_NEWNET | unix.CLONE_NEWUSER)
+	status, err = again(unix.CLONE_NEWNET|unix.CLONE_NEWUSER, nil)
 	return status, explainAgain(err)
 }
 
@@ -55,7 +59,7 @@ func explainAgain(err error) error {
 }
 
 // again runs this program once more in new namespaces.
-func again(namespaces uintptr) (status int, err error) {
+func again(namespaces uintptr, suspend func()) (status int, err error) {
 	alive, lifeline, err := os.Pipe()
 	if err != nil {
 		return 0, err
@@ -84,6 +88,11 @@ func again(namespaces uintptr) (status int, err error) {
 		}
 	}
 	defer signal.Stop(signals)
+	stops := make(chan os.Signal, 1)
+	if suspend != nil && !signal.Ignored(unix.SIGTSTP) {
+		signal.Notify(stops, unix.SIGTSTP)
+		defer signal.Stop(stops)
+	}
 	err = cmd.Start()
 	_ = alive.Close()
 	if err != nil {
@@ -96,6 +105,12 @@ func again(namespaces uintptr) (status int, err error) {
 			select {
 			case s := <-signals:
 				_ = cmd.Process.Signal(s) // it fails if the process has ended
+			case <-stops:
+				stopped := freeze(cmd.Process.Pid)
+				suspend()
+				for _, pid := range stopped {
+					_ = unix.Kill(pid, unix.SIGCONT) // or it has ended
+				}
 			case <-over:
 				return
 			}
@@ -106,6 +121,25 @@ func again(namespaces uintptr) (status int, err error) {
 		return 0, err
 	}
 	return exitStatus(cmd.ProcessState), nil
+}
+
+// freeze stops a process and all that descends from it, and returns who is to go on. Each is stopped before its children are
+// looked for, so that no new ones come. Who was stopped before is left alone.
+func freeze(pid int) (stopped []int) {
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || !bytes.Contains(stat, []byte(") T ")) {
+		_ = unix.Kill(pid, unix.SIGSTOP) // or it has ended
+		stopped = append(stopped, pid)
+	}
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // its error is of the pattern
+	for _, list := range lists {
+		children, _ := os.ReadFile(list) // none if the thread has ended
+		for child := range strings.FieldsSeq(string(children)) {
+			if number, err := strconv.Atoi(child); err == nil {
+				stopped = append(stopped, freeze(number)...)
+			}
+		}
+	}
+	return stopped
 }
 
 func exitStatus(s *os.ProcessState) int {

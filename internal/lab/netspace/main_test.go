@@ -48,7 +48,7 @@ func play(role string) int {
 				return fail(err)
 			}
 		}
-		status, err := netspace.Isolate()
+		status, err := netspace.Isolate(nil)
 		if err != nil {
 			return fail(err)
 		}

@@ -14,6 +14,6 @@ func RaiseLoopback() error { return nil }
 func Isolated() bool { return false }
 
 // Isolate can not be had here.
-func Isolate() (status int, err error) {
+func Isolate(func()) (status int, err error) {
 	return 0, errors.New("this system has no network namespaces: networks of hosts can be built on Linux only")
 }
