@@ -1,6 +1,7 @@
 package strandcmd
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -87,6 +88,26 @@ func TestCompareWithABaseline(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(now, pageFile))
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "What has changed")
+}
+
+func TestCompareWithABaselineInJSON(t *testing.T) {
+	now := someResults(t, 0.5)
+	stdout, stderr, status := command("compare --json --from " + now + " --baseline " + someResults(t, 1))
+	require.Zero(t, status, stderr)
+	var r results.Report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	verdicts := map[string]string{}
+	for _, s := range r.Cells[0].Summaries {
+		require.NotNil(t, s.Change)
+		verdicts[s.Variant] = s.Change.Verdict
+	}
+	assert.Equal(t, map[string]string{"tcp": "control", "sctp": "better"}, verdicts)
+	change := r.Cells[0].Summaries[1].Change
+	assert.InDelta(t, 0.5, *change.Ratio, 1e-9)
+	assert.InDelta(t, 1.025, change.Then, 1e-9)
+	kept, err := os.ReadFile(filepath.Join(now, resultsFile))
+	require.NoError(t, err)
+	assert.NotContains(t, string(kept), `"change"`, "it is of no other comparison")
 }
 
 func TestCompareWithABaselineInMarkdown(t *testing.T) {

@@ -32,7 +32,12 @@ func newCompareShow(cmd *cobra.Command, f *compareFlags, baseline *results.Repor
 	s := &compareShow{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), baseline: baseline, cell: compare.TryingOut}
 	switch {
 	case f.json:
-		s.write = func(out io.Writer, r *results.Report) error { return writeJSON(out, r) }
+		s.write = func(out io.Writer, r *results.Report) error {
+			if baseline != nil {
+				report.SumChanges(r, baseline)
+			}
+			return writeJSON(out, r)
+		}
 	case f.markdown:
 		s.write = func(out io.Writer, r *results.Report) error { return report.WriteMarkdown(out, r, baseline) }
 	}

@@ -135,13 +135,9 @@ func againstBaseline(now, then *results.Report) *pageTable {
 	}
 	var before *results.Cell
 	for _, c := range all {
-		word := c.Verdict.word()
-		if c.Verdict == NoneNow {
-			word = "no change seen"
-		}
 		unit := c.table.metric.Unit
 		cells := []string{
-			c.Name, medianText(c.BaseLine, unit, c.limitThen), medianText(c.Values, unit, c.limitNow), c.quotient(), ratioText(c.Ratio), between(sure(c.Ratio), times), word,
+			c.Name, medianText(c.BaseLine, unit, c.limitThen), medianText(c.Values, unit, c.limitNow), c.quotient(), ratioText(c.Ratio), between(sure(c.Ratio), times), c.word(),
 		}
 		row := pageRow{"", c.Verdict.class(), cells, ""}
 		if c.cell != before {
@@ -151,6 +147,31 @@ func againstBaseline(now, then *results.Report) *pageTable {
 		before = c.cell
 	}
 	return out
+}
+
+// word is for a table.
+func (c *change) word() string {
+	if c.Verdict == NoneNow {
+		return "no change seen"
+	}
+	return c.Verdict.word()
+}
+
+// SumChanges adds to the summaries of a report, which [Sum] has made, what has changed since another one.
+func SumChanges(now, then *results.Report) {
+	all, _ := changes(now, then)
+	for _, c := range all {
+		for i := range c.cell.Summaries {
+			s := &c.cell.Summaries[i]
+			if s.Variant != c.Name || s.Metric != c.table.metric.Name {
+				continue
+			}
+			s.Change = &results.Change{Then: c.BaseLine.Median, RatioInterval: asResult(sure(c.Ratio)), Verdict: c.word()}
+			if c.Ratio.Value > 0 {
+				s.Change.Ratio = &c.Ratio.Value
+			}
+		}
+	}
 }
 
 // medianText writes a median; "–" where no run has succeeded. Where nothing is known of it but a limit that it is above, that is written.

@@ -29,7 +29,7 @@ func sum(cell *results.Cell, m results.Metric, name, base string) results.Summar
 		s.Window = stats.Median(sizes)
 	}
 	if name != base && c.Ratio.Value > 0 {
-		s.Ratio, s.RatioInterval = &c.Ratio.Value, asResult(sure(c.Ratio))
+		s.Ratio, s.RatioInterval, s.Verdict = &c.Ratio.Value, asResult(sure(c.Ratio)), c.Verdict.word()
 	}
 	return s
 }

@@ -68,6 +68,32 @@ func TestSummariesOfTooFewRuns(t *testing.T) {
 	}
 }
 
+// Where tables do not say which is better the file does not either, whatever the ratio and its interval are.
+func TestSummariesHaveDoubts(t *testing.T) {
+	r := synthetic()
+	cell := &r.Cells[1]
+	verdicts := func() map[string]string {
+		report.Sum(r)
+		all := map[string]string{}
+		for _, s := range cell.Summaries {
+			if s.Metric == results.RunTime {
+				all[s.Variant] = s.Verdict
+			}
+		}
+		return all
+	}
+	assert.Empty(t, verdicts()[tcp])
+	assert.Equal(t, "better", verdicts()[sctp])
+	for i := range cell.Runs {
+		if run := &cell.Runs[i]; run.Variant == sctp {
+			run.Network.LateMeanSeconds, run.Network.LateSeconds = 1, 1
+		}
+	}
+	assert.Equal(t, "emulator late", verdicts()[sctp])
+	cell.Runs[len(cell.Runs)-2].Error, cell.Runs[len(cell.Runs)-2].Metrics = "too late", nil
+	assert.Equal(t, "runs failed", verdicts()[sctp])
+}
+
 func TestMarkdown(t *testing.T) {
 	r := synthetic()
 	var b, tables bytes.Buffer

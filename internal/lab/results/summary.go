@@ -13,10 +13,24 @@ type Summary struct {
 	// median of the rounds' ratios; nil if this is the first one, or it has none.
 	Ratio         *float64  `json:"ratio,omitzero"`
 	RatioInterval *Interval `json:"ratio_interval,omitzero"` // nil with too few runs
+	// Verdict is what the tables say of the ratio: better, worse, or why neither is said. "" where there is no ratio.
+	Verdict string `json:"verdict,omitzero"`
+
+	// Change is what has changed since an earlier comparison, in what is written with a base line; nil where that lacks the cell.
+	Change *Change `json:"change,omitzero"`
 
 	// Window is the congestion window of all connections of rank 0 together, in bytes:
 	// the median of all samples of all runs that did not fail. 0 if it is not known.
 	Window float64 `json:"window,omitzero"`
+}
+
+// A Change is a variant beside itself in an earlier comparison.
+type Change struct {
+	Then float64 `json:"then"` // the median
+	// Ratio is what the variant is beside the control to what it was: nil where there is no such ratio.
+	Ratio         *float64  `json:"ratio,omitzero"`
+	RatioInterval *Interval `json:"ratio_interval,omitzero"` // nil with too few runs
+	Verdict       string    `json:"verdict"`
 }
 
 // An Interval has a true value in it with a chance of Confidence.
