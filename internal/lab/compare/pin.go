@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
@@ -22,6 +23,8 @@ type Pins struct {
 	// Buffer is the size of send and receive buffers in bytes; 0: left to each
 	// transport.
 	Buffer int64
+	// Patience is how long a connection may take to be made; 0: left to each transport.
+	Patience time.Duration
 	// Common are parameters by full name.
 	Common map[string]string
 }
@@ -47,7 +50,8 @@ func (p Pins) params(v Variant, mtu int, transports *btl.Registry) map[string]st
 	for name, value := range map[string]string{
 		"congestion": p.Congestion, "nodelay": "true",
 		"sndbuf": size(p.Buffer), "rcvbuf": size(p.Buffer),
-		"mtu": strconv.Itoa(mtu - ipUDP),
+		"mtu":             strconv.Itoa(mtu - ipUDP),
+		"connect_timeout": duration(p.Patience), "handshake_timeout": duration(p.Patience),
 	} {
 		full := "btl_" + v.BTL + "_" + name
 		if spec := lookup(declared, full); spec != nil && value != "" && allows(*spec, value) {
@@ -88,6 +92,13 @@ func size(bytes int64) string {
 		return ""
 	}
 	return param.FormatSize(bytes)
+}
+
+func duration(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
 }
 
 func lookup(declared *param.Registry, name string) *param.Spec {

@@ -85,6 +85,12 @@ func (p *Plan) checkReport() error {
 		if len(v.Name) > results.MaxName {
 			return fmt.Errorf("--btl: %.40s… has %d bytes: want at most %d for a transport with its parameters", v.Name, len(v.Name), results.MaxName)
 		}
+		if err := results.CheckParams(v.Params); err != nil {
+			return fmt.Errorf("--btl %s: %w", v.Name, err)
+		}
+	}
+	if err := results.CheckParams(p.Pins.Common); err != nil {
+		return fmt.Errorf("-p: %w", err)
 	}
 	return nil
 }
@@ -98,6 +104,27 @@ func checkLink(l emulate.Link) error {
 		return fmt.Errorf("--loss %v: nothing would get through; want less than 100%%", l.Loss)
 	}
 	return nil
+}
+
+// Connections over the longest way have so many round trips to be made, if that is more than transports have by themselves. The
+// proof takes some of them, and more where frames are lost.
+const (
+	tripsToConnect = 10
+	usualPatience  = 10 * time.Second
+)
+
+// patience is how long a connection may take to be made; 0: what transports have by themselves is enough.
+func (p *Plan) patience() time.Duration {
+	longest := time.Duration(0)
+	for _, networks := range p.Wanted() {
+		for _, n := range networks {
+			longest = max(longest, n.Delay+n.Jitter)
+		}
+	}
+	if all := tripsToConnect * 2 * longest; all > usualPatience {
+		return all
+	}
+	return 0
 }
 
 // cells returns the cells in the order in which they run, and each one's task. The networks of

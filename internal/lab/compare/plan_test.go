@@ -105,12 +105,29 @@ func TestBadPlans(t *testing.T) {
 		"--runs 10000: of 7 variants these are 70000 runs in each cell: want at most 65536": func(p *Plan) {
 			p.Variants, p.Runs = slices.Repeat(p.Variants[:1], 7), 10_000
 		},
-		"has 300 bytes: want at most 256":      func(p *Plan) { p.Variants[0].Name = strings.Repeat("x", 300) },
+		"has 300 bytes: want at most 256": func(p *Plan) { p.Variants[0].Name = strings.Repeat("x", 300) },
+		"-p: btl_tcp_if_include is ": func(p *Plan) {
+			p.Pins.Common = map[string]string{"btl_tcp_if_include": strings.Repeat("10.0.0.0/8,", 30)}
+		},
 		"--buffers -1: want up to 1G, or auto": func(p *Plan) { p.Pins.Buffer = -1 },
 	} {
 		p := plan(t, "tcp,sctp", "farm", 0)
 		change(&p)
 		assert.ErrorContains(t, p.Check(), want)
+	}
+}
+
+// Over a very long way connections get the time that they take.
+func TestPatience(t *testing.T) {
+	p := plan(t, "tcp,udp,sctp", "pingpong", 0, 0.01)
+	p.Links[1].Delay = 500 * time.Millisecond
+	assert.Zero(t, p.patience())
+	p.Links[1].Delay = 5 * time.Second
+	p.Pins.Patience = p.patience()
+	for _, v := range p.Variants {
+		params := p.Pins.params(v, p.MTU, btl.Default)
+		assert.Equal(t, "1m40s", params["btl_"+v.BTL+"_connect_timeout"])
+		assert.Equal(t, "1m40s", params["btl_"+v.BTL+"_handshake_timeout"])
 	}
 }
 
@@ -120,6 +137,19 @@ func TestRoom(t *testing.T) {
 	p = plan(t, "tcp", "farm(size=64M,fanout=4096,outstanding=4096)", 0)
 	if _, known := machine.FreeMemory(); known {
 		assert.ErrorContains(t, p.CheckRoom(false), "2 ranks of workload farm, messages of 67108864 bytes, need about")
+	}
+}
+
+// Small messages take memory too where there are many of them, and so do buffers for each of many tags.
+func TestRoomOfManyMessages(t *testing.T) {
+	for tasks, least := range map[string]uint64{
+		"farm(size=8,fanout=4096,outstanding=4096)": 4096 * 4096 * 64,
+		"hol(size=64M,tags=4096,messages=4096)":     4096 * 64 << 20,
+		"hol(size=8,messages=1000000000)":           1e9 * 64,
+		"burst(size=8,messages=4096)":               4096 * 64,
+	} {
+		p := plan(t, "tcp", tasks, 0)
+		assert.Greater(t, p.Tasks[0].messageBytes(), least, tasks)
 	}
 }
 

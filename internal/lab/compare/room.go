@@ -10,6 +10,7 @@ import (
 const (
 	rankBytes    = 40 << 20  // of a rank, without its messages
 	networkBytes = 128 << 20 // rings, and frames on their way
+	entryBytes   = 64        // of a message that may wait, in the tables of its workload
 )
 
 // CheckRoom refuses a plan that this host has no memory, or no namespaces, for. Both are
@@ -41,14 +42,19 @@ const spareNamespaces = 1
 
 // messageBytes is the most that a rank holds of messages at a time, in bytes.
 func (t *Task) messageBytes() uint64 {
-	some := uint64(2) // one that is sent, one that is received
+	buffers := uint64(2) // one that is sent, one that is received
+	entries := uint64(0)
 	switch t.Spec.Name {
 	case "farm":
-		some += number(t, "fanout") * number(t, "outstanding")
+		asked := number(t, "fanout") * number(t, "outstanding")
+		buffers, entries = buffers+asked, 2*asked // the manager has as many for each worker
 	case "burst":
-		some += 2 * number(t, "neighbours") * number(t, "messages")
+		entries = 2 * number(t, "neighbours") * number(t, "messages")
+		buffers += entries
+	case "hol":
+		buffers, entries = buffers+number(t, "tags"), number(t, "messages") // all of which may wait, where they come faster than they go
 	}
-	return number(t, one) * some
+	return number(t, one)*buffers + entryBytes*entries
 }
 
 // number returns a parameter, 1 if there is none.

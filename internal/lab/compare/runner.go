@@ -84,8 +84,9 @@ func Run(ctx context.Context, c Config) (*results.Report, error) {
 		r.report.Hosts = g.Machines
 	}
 	r.report.Cells, r.tasks = c.Plan.cells(c.Ground)
+	r.Plan.Pins.Patience = c.Plan.patience()
 	for _, v := range c.Plan.Variants {
-		params := c.Plan.Pins.params(v, c.Plan.MTU, btl.Default)
+		params := r.Plan.Pins.params(v, c.Plan.MTU, btl.Default)
 		delete(params, "btl")
 		r.report.Variants = append(r.report.Variants, results.Variant{Name: v.Name, BTL: v.BTL, Params: params, Facts: c.Ground.Facts(c.Plan.MTU)})
 	}

@@ -3,6 +3,7 @@ package results
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"unicode"
@@ -76,6 +77,15 @@ func (r *Report) CheckRun(cell *Cell, run *Run) error {
 func CheckFacts(facts map[string]string) error {
 	c := &checker{}
 	c.names("facts", facts)
+	return c.err
+}
+
+// CheckParams returns what is wrong with the parameters of a variant.
+func CheckParams(params map[string]string) error {
+	c := &checker{}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		c.name(name, params[name])
+	}
 	return c.err
 }
 
@@ -205,6 +215,7 @@ func (c *checker) run(report *Report, place string, cell *Cell, r *Run) {
 	c.must(r.Round >= 0 && r.Order >= 0, place+".round, order", [2]int{r.Round, r.Order}, "0 or more")
 	c.amount(place+".seconds", r.Seconds)
 	c.text(place+".error", r.Error)
+	c.amount(place+".exceeded", r.Exceeded)
 	c.must(len(r.Metrics) <= maxEntries, place+".metrics: entries", len(r.Metrics), "at most %d", maxEntries)
 	for name, value := range r.Metrics {
 		c.name(place+".metrics: name", name)

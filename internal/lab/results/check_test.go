@@ -32,6 +32,8 @@ func TestCheck(t *testing.T) {
 		{`cells[0].runs[0].variant is "udp": want the name of one of the variants`, func(r *results.Report) { run(r).Variant = "udp" }},
 		{"cells[0].runs[0].metrics.run_time is 0: want more than 0, or an error", func(r *results.Report) { delete(run(r).Metrics, results.RunTime) }},
 		{"cells[0].runs[0].metrics.throughput is +Inf", func(r *results.Report) { run(r).Metrics[results.Throughput] = math.Inf(1) }},
+		{"cells[0].runs[3].exceeded is -1: want 0", func(r *results.Report) { r.Cells[0].Runs[3].Exceeded = -1 }},
+		{"cells[0].runs[3].exceeded is 1e+300: want 0", func(r *results.Report) { r.Cells[0].Runs[3].Exceeded = 1e300 }},
 		{"cells[0].runs[0].delays[0].quantiles[1].share", func(r *results.Report) { run(r).Delays[0].Quantiles[1].Share = 0 }},
 		{"cells[0].runs[0].delays[0].quantiles[9].seconds", func(r *results.Report) { run(r).Delays[0].Quantiles[9].Seconds = 1 }},
 		{"cells[0].runs[0].rails[0].peer is 4: want 0 to 3", func(r *results.Report) { run(r).Rails[0].Peer = 4 }},
