@@ -198,6 +198,8 @@ func (f *compareFlags) compare(ctx context.Context, cmd *cobra.Command, plan com
 		return err
 	}
 	defer folder.Close()
+	there, err := os.Stat(file)
+	older := err == nil && there.Mode().IsRegular() // which --overwrite allows to replace
 	program, err := self()
 	if err != nil {
 		return err
@@ -207,18 +209,25 @@ func (f *compareFlags) compare(ctx context.Context, cmd *cobra.Command, plan com
 	defer forget()
 	r, err := compare.Run(ctx, compare.Config{
 		Plan: plan, Ground: ground, Program: program, Arguments: []string{"compare", "member"},
-		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(buildInfo()), File: file, Watch: show.update, Stopped: stopped,
+		Command: append([]string{"strand"}, os.Args[1:]...), Version: versionLine(buildInfo()), File: file, Older: older, Watch: show.update, Stopped: stopped,
 	})
-	var saved error
-	if r != nil {
+	var shown error
+	switch {
+	case r == nil:
+	case older && !r.Measured(): // what is there is better than nothing
+		shown = show.show(r)
+	default:
 		report.Sum(r)
-		saved = results.Save(file, r)
+		saved := results.Save(file, r)
+		if saved != nil && err != nil && saved.Error() == err.Error() {
+			err = nil // that nothing can be saved has ended it, which is told once
+		}
+		shown = show.end(r, file, filepath.Dir(file), saved)
 	}
-	shown := show.end(r, file, filepath.Dir(file), saved)
 	if signal, interrupted := errors.AsType[interruptError](context.Cause(ctx)); interrupted {
 		return errors.Join(signal, shown) // the status is the signal's
 	}
-	if err == nil && shown == nil && !succeeded(r) {
+	if err == nil && shown == nil && r != nil && !succeeded(r) {
 		err = errors.New("no run has succeeded: there is nothing to compare")
 	}
 	return errors.Join(err, shown)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -179,5 +180,29 @@ func TestCompareThatCanNotBeSaved(t *testing.T) {
 	out, err := strandProcess(t, "compare", "--loopback", "--overwrite", "--loss", "0", "--workload", smallComparison, "--out", dir).CombinedOutput()
 	require.Error(t, err)
 	assert.NotContains(t, string(out), "All results are in")
-	assert.Contains(t, string(out), "strand compare: rename ")
+	assert.Equal(t, 1, strings.Count(string(out), resultsFile), "told once, by the name that is known: %s", out)
+	assert.Contains(t, string(out), "strand compare: write "+filepath.Join(dir, resultsFile)+": ")
+}
+
+// Older results stay as long as there is nothing to replace them by.
+func TestCompareKeepsOlderResultsWhereNothingRuns(t *testing.T) {
+	t.Parallel()
+	dir := someResults(t, 1)
+	file := filepath.Join(dir, resultsFile)
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for _, args := range [][]string{{"--btl", "tcp(if_include=10.99.0.0/16)", "--loss", "0"}, {"--btl", "tcp", "--loss", "1"}} {
+		args = append(args, "--loopback", "--overwrite", "--runs", "1", "--workload", smallComparison, "--out", dir)
+		out, err := strandProcess(t, append([]string{"compare"}, args...)...).CombinedOutput()
+		require.Error(t, err, "%s", out)
+		after, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, string(before), string(after), "%s", out)
+		assert.NoFileExists(t, filepath.Join(dir, pageFile))
+	}
+	out, err := strandProcess(t, "compare", "--loopback", "--overwrite", "--runs", "1", "--btl", "tcp", "--loss", "0", "--workload", smallComparison, "--out", dir).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	r, err := results.Load(file)
+	require.NoError(t, err)
+	assert.Equal(t, results.PingPong, r.Cells[0].Workload)
 }

@@ -117,9 +117,6 @@ func (s *compareShow) show(r *results.Report) error {
 // end shows the results and writes their page into a folder. It tells that the results are in
 // file, unless they could not be saved.
 func (s *compareShow) end(r *results.Report, file, dir string, saved error) error {
-	if r == nil {
-		return nil
-	}
 	shown := s.show(r) // even if the page can not be written
 	page, err := writePage(dir, r, s.baseline)
 	if err = errors.Join(saved, shown, err); err != nil || s.write != nil {

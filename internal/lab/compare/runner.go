@@ -25,8 +25,10 @@ type Config struct {
 	Command []string
 	Version string
 
-	// File is where the report is kept while it grows; "": nowhere.
-	File string
+	// File is where the report is kept while it grows; "": nowhere. If Older, it has other results, which stay there until a run
+	// is over.
+	File  string
+	Older bool
 
 	// Stopped, if given, reports whether this process was stopped for a while (Ctrl-Z) since it was called last. A run in which it
 	// was is done again: its ranks went on, and what this process did not hear of them meanwhile would count as late.
@@ -89,6 +91,9 @@ func Run(ctx context.Context, c Config) (*results.Report, error) {
 		params := r.Plan.Pins.params(v, c.Plan.MTU, btl.Default)
 		delete(params, "btl")
 		r.report.Variants = append(r.report.Variants, results.Variant{Name: v.Name, BTL: v.BTL, Params: params, Facts: c.Ground.Facts(c.Plan.MTU)})
+	}
+	if err := r.report.Check(); err != nil { // before time is spent on what can not be written
+		return nil, err
 	}
 	if err := r.save(true); err != nil {
 		return r.report, err
@@ -178,7 +183,7 @@ func (r *Runner) learn(variant string, facts map[string]string) {
 const saveEvery = time.Second
 
 func (r *Runner) save(now bool) error {
-	if r.File == "" || !now && time.Since(r.saved) < saveEvery {
+	if r.File == "" || r.Older && !r.report.Measured() || !now && time.Since(r.saved) < saveEvery {
 		return nil
 	}
 	r.saved = time.Now()

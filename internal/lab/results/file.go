@@ -2,10 +2,12 @@ package results
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -97,24 +99,33 @@ func Save(path string, r *Report) error {
 	return WriteFile(path, append(text, '\n'))
 }
 
-// WriteFile puts a text into a file, whole or not at all.
+// WriteFile puts a text into a file, whole or not at all. The umask says who may read it.
 func WriteFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	// Not os.CreateTemp: its files are their owner's alone.
+	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text())
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return err
+		return notWritten(path, err)
 	}
 	if _, err = f.Write(text); err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(next, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return notWritten(path, errors.Join(err, os.Remove(next)))
 	}
 	return nil
+}
+
+// notWritten is an error by the name of the file that is known, and not of the one that was to take its place.
+func notWritten(path string, err error) error {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err
+	} else if inner, ok := errors.AsType[*os.LinkError](err); ok {
+		err = inner.Err
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: err}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,6 +43,29 @@ func TestNothingIsLeftWhereAFileCanNotBeWritten(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 1)
+}
+
+// Who may read results is said by the umask.
+func TestRightsOfFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.json")
+	for mask, rights := range map[int]os.FileMode{0o077: 0o600, 0o002: 0o664} {
+		before := syscall.Umask(mask)
+		err := results.WriteFile(path, nil)
+		syscall.Umask(before)
+		require.NoError(t, err)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, rights, info.Mode())
+	}
+}
+
+// A disk that is full is told by the name of the file that people know.
+func TestErrorsOfFilesThatCanNotBeWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "results.json")
+	assert.EqualError(t, results.WriteFile(path, nil), "write "+path+": no such file or directory")
+	path = filepath.Join(t.TempDir(), "results.json")
+	require.NoError(t, os.Mkdir(path, 0o755)) // in the way
+	assert.EqualError(t, results.WriteFile(path, nil), "write "+path+": file exists")
 }
 
 func TestWhatIsWrongIsNotSaved(t *testing.T) {

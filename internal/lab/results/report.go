@@ -1,6 +1,7 @@
 package results
 
 import (
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/internal/machine"
@@ -103,6 +104,11 @@ func (r *Report) Variant(name string) *Variant {
 		}
 	}
 	return nil
+}
+
+// Measured tells whether any run is over, failed or not.
+func (r *Report) Measured() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return len(c.Runs) > 0 })
 }
 
 // Progress returns how many runs are over, failed or not, and how many there are to be.
