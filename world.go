@@ -226,6 +226,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 	if listens {
 		job.Listen(launch.Callbacks{
 			Failed: func(f *launch.Failure) { p.PeerFailed(f.Rank, f.Host, f) },
+			Left:   p.PeerLeft,
 			Report: w.report,
 			Called: p.Appealed,
 			Gone:   w.orphaned,

@@ -79,6 +79,9 @@ type Callbacks struct {
 	// Failed is called once for each rank that has failed, failures before the call to Listen
 	// included. A failure that ends the job is told too, to ranks that outlive SIGTERM.
 	Failed func(*Failure)
+	// Left, if it is not nil, is called for a rank that this one has called ([Listener.Call]) and that has left
+	// the job in order, before the call or since. Host is where it ran. An older launcher does not say so.
+	Left func(rank int, host string)
 	// Report returns how things stand, in a form that encoding/json can write.
 	Report func() any
 	// Called says that rank by can not connect to this one, and asks it to connect instead.
@@ -98,8 +101,8 @@ type Listener interface {
 	Warn(line string) error
 	// CanCall reports whether this launcher passes on what Call says.
 	CanCall() bool
-	// Call asks a rank that this one can not connect to, to connect instead. It may wait for a
-	// second. On an error the rank was not asked.
+	// Call asks a rank that this one can not connect to, to connect instead. If that one has left, Left of
+	// the callbacks says so. It may wait for a second. On an error the rank was not asked.
 	Call(rank int) error
 }
 

@@ -38,6 +38,11 @@ func (m *member) Listen(c Callbacks) {
 					c.Failed(&Failure{Rank: f.Rank, Host: f.Host, Launcher: m.launcher, How: f.How, Status: f.Status, Signal: f.Signal})
 				}
 			},
+			Left: func(d control.Departure) {
+				if m.other(d.Rank) && c.Left != nil {
+					c.Left(d.Rank, d.Host)
+				}
+			},
 			Called: func(by int) {
 				if m.other(by) {
 					c.Called(by)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/pml/rails"
 )
 
 // An operation that ends gives its memory back to the program. By then no transport may
@@ -53,8 +52,8 @@ func (r *rail) dropBegun() {
 // takeBack has no transport hold memory of operations with a peer that has left, or has
 // failed: those end now.
 func (pe *peer) takeBack() {
-	pe.dropFrames(pe.ways.Stage == rails.Failed)
-	if pe.ways.Stage == rails.Failed {
+	pe.dropFrames(pe.unreachable())
+	if pe.unreachable() {
 		pe.giveUp()
 		return
 	}

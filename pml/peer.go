@@ -216,7 +216,7 @@ func (pe *peer) fail(stage rails.Stage, err error) {
 	pe.waiting, pe.streams, pe.withdrawing = opQueue{}, opQueue{}, nil
 	pe.forgetUrgent()
 	pe.grant.Expire(p.tune.creditFirst, &p.unpromised)
-	if stage == rails.Failed {
+	if pe.unreachable() {
 		pe.breakOff()
 	}
 	p.wakeProbers()

@@ -106,6 +106,24 @@ func TestCallIsTheLastResort(t *testing.T) {
 			assert.ErrorIs(t, pe.failure, assert.AnError)
 		})
 	})
+	t.Run("the launcher says that it has left", func(t *testing.T) {
+		callable(t, func(pe *peer, c *Context, calls *[]int) {
+			send, err := c.isend(make([]byte, 8), nil, 1, 0, Synchronous)
+			require.NoError(t, err)
+			receive := post(t, c, make([]byte, 8))
+			pe.refuse()
+			pe.pass(time.Millisecond)
+			require.Len(t, *calls, 1)
+			pe.pml.PeerLeft(1, "node")
+			pe.pass(time.Millisecond)
+			for _, op := range []*operation{send, receive} {
+				require.True(t, op.done)
+				assert.ErrorIs(t, op.err, ErrPeerClosed)
+				assert.NotErrorIs(t, op.err, ErrPeerFailed)
+				assert.EqualError(t, op.err, "rank 1 on node has closed its world: it neither sends nor receives any more")
+			}
+		})
+	})
 	t.Run("it was there", func(t *testing.T) {
 		callable(t, func(pe *peer, _ *Context, calls *[]int) {
 			pe.ways.Met = true

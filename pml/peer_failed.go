@@ -21,7 +21,7 @@ func (pe *peer) failFor(reason rails.Reason) {
 	var cause error
 	switch reason {
 	case rails.LaunchersWord:
-		pe.fail(rails.Failed, pe.why.doomed)
+		pe.doomed()
 		return
 	case rails.Damage:
 		cause = pe.why.damaged

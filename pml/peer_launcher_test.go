@@ -62,6 +62,47 @@ func TestDoomedPeerWhoseConnectionStays(t *testing.T) {
 	})
 }
 
+// A process that is said to have left may be one whose goodbye was lost. What it had sent before is received.
+// Then it has left, and nothing of the connections to it remains.
+func TestWhoHasLeftWithoutAGoodbye(t *testing.T) {
+	for name, state := range map[string]rails.State{"connected": rails.Up, "connecting": rails.Connecting, "broken": rails.Down} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pe, ep, c := receiving(t)
+				p := pe.pml
+				p.job, pe.ways.Met = sized{size: 3}, true
+				c.group = ConsecutiveGroup(0, 3)
+				come, never := post(t, c, make([]byte, 10)), post(t, c, make([]byte, 10))
+				anybody, err := c.irecv(make([]byte, 10), nil, AnySource, 5)
+				require.NoError(t, err)
+				pe.rails[0].is(state)
+				closed := false
+				ep.closed = func() { closed = true }
+				for _, nobody := range []int{-1, 0, 3} {
+					p.PeerLeft(nobody, "node1")
+				}
+				p.PeerLeft(1, "node1")
+				pe.pass(rails.LastWords / 2)
+				require.Equal(t, state != rails.Up, never.done)
+				if state == rails.Up {
+					eager := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted}
+					require.NoError(t, pe.rails[0].Deliver(encoded(eager), make([]byte, 10)))
+					require.True(t, come.done)
+					require.NoError(t, come.err)
+				}
+				pe.pass(rails.LastWords)
+				require.True(t, never.done)
+				assert.ErrorIs(t, never.err, ErrPeerClosed)
+				assert.NotErrorIs(t, never.err, ErrPeerFailed)
+				assert.Equal(t, state != rails.Down, closed)
+				assert.False(t, anybody.done, "others may send")
+				assert.NoError(t, c.unacknowledged)
+				p.over = true
+			})
+		})
+	}
+}
+
 // Without a connection the launcher's word counts at once, and for who left in
 // order it does not.
 func TestDoomedPeerWithoutAConnection(t *testing.T) {

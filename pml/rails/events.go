@@ -157,7 +157,7 @@ func (p *Peer) Doubt(r *Rail, doubted bool) {
 	p.settle()
 }
 
-// Doom notes that the launcher says that the peer has failed. What it has sent is still
+// Doom notes that the launcher says that the peer has failed, or has left. What it has sent is still
 // read, for a while.
 func (p *Peer) Doom(e Env) { p.doomedAt = max(e.Now, 1) }
 

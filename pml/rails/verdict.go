@@ -19,7 +19,7 @@ type Reason uint8
 // The reasons.
 const (
 	NoReason      Reason = iota
-	LaunchersWord        // the launcher says so, and what the peer had sent was read
+	LaunchersWord        // the launcher says so, or that it has left, and what the peer had sent was read
 	Damage               // what it says makes no sense, and would not if it were said again
 	Refusal              // it has proved who it is and refuses; or who is there is not it
 	Departure            // nothing listens at any of its addresses
@@ -32,7 +32,7 @@ const (
 type Evidence struct {
 	Met       bool          // there was a connection
 	Connected bool          // there is one
-	Doomed    bool          // the launcher says that it has failed
+	Doomed    bool          // the launcher says that it has failed, or has left
 	HeardOut  bool          // and what it had sent has had its time to be read
 	Damaged   bool          // what it has said makes no sense
 	Refused   bool          // by all ways that there are, with proof

@@ -288,3 +288,26 @@ func TestCalls(t *testing.T) {
 	assert.Error(t, m.Call(1))
 	l.Call(1)
 }
+
+// A call may be answered: who was called has left. A rank that does not ask for that passes over it.
+func TestCallOfWhoHasLeft(t *testing.T) {
+	for _, asks := range []bool{true, false} {
+		near, far := pair(t)
+		l, _, ended := serve(t, near)
+		m, left, failed, served := NewMember(far), make(chan Departure, 1), make(chan Failure, 1), make(chan error, 1)
+		callbacks := Callbacks{Failed: func(f Failure) { failed <- f }}
+		if asks {
+			callbacks.Left = func(d Departure) { left <- d }
+		}
+		go func() { served <- m.Serve(callbacks) }()
+		l.TellLeft(Departure{Rank: 3, Host: "node1"})
+		l.Tell(Failure{Rank: 2})
+		assert.Equal(t, 2, (<-failed).Rank)
+		if asks {
+			assert.Equal(t, Departure{Rank: 3, Host: "node1"}, <-left)
+		}
+		m.Close()
+		assert.ErrorIs(t, <-served, ErrEnded)
+		assert.NoError(t, <-ended)
+	}
+}

@@ -1,7 +1,7 @@
 // Package control is the channel between "strand run" and each of its ranks for what PMI-1 has
 // no words for. The launcher tells a rank that another one has failed, and asks it for a report.
 // A rank hands over warnings, so that what many say is shown once. A rank that can not connect
-// to another one has the launcher ask that one to connect instead.
+// to another one has the launcher ask that one to connect instead, and hears if it has left.
 //
 // It is a stream socket of its own, which a rank inherits beside PMI_FD. The rank finds it by a
 // variable that stock PMI-1 clients do not look for ([Variable]), so their conversation is not

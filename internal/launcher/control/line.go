@@ -92,6 +92,13 @@ func (l *Line) Tell(f Failure) {
 	l.send(order{Failed: &f})
 }
 
+// TellLeft answers a call: the rank that was called has left.
+func (l *Line) TellLeft(d Departure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.send(order{Left: &d})
+}
+
 // Call asks the rank to connect to another one, which can not connect to it. It drops the call
 // if one by the same rank still waits to be sent.
 func (l *Line) Call(by int) {

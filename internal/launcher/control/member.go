@@ -20,6 +20,9 @@ type Member struct {
 type Callbacks struct {
 	// Failed: a rank of the job has failed, perhaps before this one listened.
 	Failed func(Failure)
+	// Left, if it is not nil: a rank that this one has called has left the job in order, before the call
+	// or since.
+	Left func(Departure)
 	// Report returns the state of the rank, as something that encoding/json can write.
 	Report func() any
 	// Called: rank by can not connect to this one, and asks it to connect instead.
@@ -34,6 +37,9 @@ func (m *Member) Serve(c Callbacks) error {
 	return each(m.conn, maxOrder, func(o *order) {
 		if o.Failed != nil {
 			c.Failed(*o.Failed)
+		}
+		if o.Left != nil && c.Left != nil {
+			c.Left(*o.Left)
 		}
 		if o.Called != nil {
 			c.Called(*o.Called)
@@ -79,8 +85,8 @@ func shortened(text string) string {
 	return kept + fmt.Sprintf(end, len(text)-len(kept))
 }
 
-// Call has the launcher ask another rank to connect to this one. On an error that rank was not
-// asked. If the launcher is stopped, Call waits for callTimeout at most.
+// Call has the launcher ask another rank to connect to this one, or say that it has left. On an error
+// that rank was not asked. If the launcher is stopped, Call waits for callTimeout at most.
 func (m *Member) Call(rank int) error { return m.tell(word{Call: &rank}, callTimeout) }
 
 // tell writes a message. It has patience to wait for its turn and to write.

@@ -27,11 +27,18 @@ type Failure struct {
 	Signal int    `json:"signal,omitempty"` // that killed it
 }
 
+// A Departure says that a rank has left the job in order.
+type Departure struct {
+	Rank int    `json:"rank"`
+	Host string `json:"host"`
+}
+
 // order is a message of the launcher's.
 type order struct {
-	Failed *Failure `json:"failed,omitempty"`
-	Report bool     `json:"report,omitempty"` // asks for one
-	Called *int     `json:"called,omitempty"` // the rank that asks this one to connect to it
+	Failed *Failure   `json:"failed,omitempty"`
+	Left   *Departure `json:"left,omitempty"`   // answers a call
+	Report bool       `json:"report,omitempty"` // asks for one
+	Called *int       `json:"called,omitempty"` // the rank that asks this one to connect to it
 }
 
 // word is a message of a rank's.

@@ -100,6 +100,7 @@ var roles = map[string]func(){
 	"told: leave": func() { playTold(func(*strand.World) { os.Exit(0) }) },
 	"told: close": playClosed,
 	"told: last":  playLastWords,
+	"unmet":       playUnmet,
 	"told: term":  playToldAtTheEnd,
 	"warn":        playWarn,
 	"mistake":     func() { playMistake("btl", "nosuch") },

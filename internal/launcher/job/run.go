@@ -197,7 +197,7 @@ func (j *job) attend(p *process) {
 	j.working.Go(func() {
 		err := p.line.Serve(control.Heard{
 			Warning: func(text string) { j.warnings.add(p.rank, text) },
-			Call:    func(rank int) { j.call(p.rank, rank) },
+			Call:    func(rank int) { j.post(event{kind: called, rank: p.rank, whom: rank}) },
 		})
 		if err != nil {
 			j.logf("rank %d: %v", p.rank, err)
@@ -225,6 +225,7 @@ type event struct {
 	code    int                // aborted
 	message string             // aborted, misspoke
 	after   int                // aborted: the rank whose failure has led to it, or -1
+	whom    int                // called: the rank that is to connect to this one, unchecked
 	status  syscall.WaitStatus // exited
 	lost    error              // exited: why the status is not known
 }
@@ -234,6 +235,7 @@ type eventKind uint8
 const (
 	initialised eventKind = iota
 	finalised
+	called // can not connect to another rank
 	aborted
 	misspoke
 	parted // closed its connection, and runs on

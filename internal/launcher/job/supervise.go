@@ -57,7 +57,8 @@ type standing struct {
 	initialised, finalised, exited, failed bool
 	told                                   bool // the others were told that it has failed
 
-	after int // the rank whose failure has led to this one's, or -1
+	after   int   // the rank whose failure has led to this one's, or -1
+	callers []int // ranks that can not connect to it, and have had it asked to connect
 }
 
 func newSupervisor(j *job) *supervisor {
@@ -140,6 +141,9 @@ func (s *supervisor) handle(e event) {
 		s.anyPMI = true
 	case finalised:
 		state.finalised = true
+		s.tellCallers(e.rank)
+	case called:
+		s.call(e.rank, e.whom)
 	case aborted:
 		if !state.failed {
 			state.after = e.after

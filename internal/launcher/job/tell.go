@@ -1,15 +1,45 @@
 package job
 
-import "github.com/strandmp/strand/internal/launcher/control"
+import (
+	"slices"
+
+	"github.com/strandmp/strand/internal/launcher/control"
+)
 
 // call passes on a call by a rank that can not connect to another one: rank is to connect
-// instead. A rank that has exited hears nothing.
-func (j *job) call(by, rank int) {
-	if rank < 0 || rank >= len(j.ranks) || rank == by {
+// instead. If that one has left the job in order, or does so later, the caller is told.
+func (s *supervisor) call(by, rank int) {
+	if rank < 0 || rank >= len(s.ranks) || rank == by {
 		return
 	}
-	j.logf("rank %d asks rank %d to connect to it", by, rank)
-	j.ranks[rank].line.Call(by)
+	s.logf("rank %d asks rank %d to connect to it", by, rank)
+	state := &s.state[rank]
+	if state.left() {
+		s.tellLeft(by, rank)
+		return
+	}
+	if !slices.Contains(state.callers, by) {
+		state.callers = append(state.callers, by)
+	}
+	s.ranks[rank].line.Call(by)
+}
+
+// left reports whether the rank has left the job in order, whatever its status then was. One of which the
+// others were told before that it has failed has not.
+func (s *standing) left() bool { return s.finalised && !s.told }
+
+// tellCallers answers those who have called a rank that leaves now.
+func (s *supervisor) tellCallers(rank int) {
+	for _, by := range s.state[rank].callers {
+		s.tellLeft(by, rank)
+	}
+	s.state[rank].callers = nil
+}
+
+func (s *supervisor) tellLeft(by, rank int) {
+	if s.state[rank].left() && !s.state[by].exited && !s.state[by].finalised {
+		s.ranks[by].line.TellLeft(control.Departure{Rank: rank, Host: s.hostOf(rank)})
+	}
 }
 
 // tell lets the living ranks know, once, that one has failed. A rank that had left the job in

@@ -18,6 +18,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/launcher/control"
 	"github.com/strandmp/strand/internal/launcher/pmi"
+	"github.com/strandmp/strand/internal/test/transcript"
 	"github.com/strandmp/strand/launch"
 )
 
@@ -208,24 +209,149 @@ func TestToldBeforeTheEnd(t *testing.T) {
 
 // The others are told of a failure when it comes, and not again when the job ends.
 func TestToldOnce(t *testing.T) {
-	s := newTestSupervisor(t)
+	s, heard := toldSupervisor(t)
+	s.handle(event{kind: exited, rank: 2, status: 9})
+	s.handle(abortAfter(1, -1))
+	s.stop()
+	assert.Equal(t, []string{"rank 2 has failed"}, heard())
+}
+
+// toldSupervisor goes on after failures. It returns what rank 0 has been told, and ends its line.
+func toldSupervisor(t *testing.T) (s *supervisor, heard func() []string) {
+	s = newTestSupervisor(t)
 	s.config.KeepGoing = true
 	var err error
 	s.server, err = pmi.NewServer("job", 4, s.job)
 	require.NoError(t, err)
-	defer s.server.Close()
+	t.Cleanup(s.server.Close)
 	near, far := net.Pipe()
 	s.ranks[0].line = control.NewLine(near)
-	told, ended := make(chan control.Failure, 10), make(chan error)
+	const lastWord = 99
+	said, member := make(chan []string, 1), control.NewMember(far)
 	go func() {
-		ended <- control.NewMember(far).Serve(control.Callbacks{Failed: func(f control.Failure) { told <- f }})
+		var all []string
+		_ = member.Serve(control.Callbacks{ // until the last word
+			Failed: func(f control.Failure) {
+				if f.Rank == lastWord {
+					member.Close()
+					return
+				}
+				all = append(all, fmt.Sprintf("rank %d has failed", f.Rank))
+			},
+			Left:   func(d control.Departure) { all = append(all, fmt.Sprintf("rank %d on %s has left", d.Rank, d.Host)) },
+			Called: func(by int) { all = append(all, fmt.Sprintf("rank %d calls", by)) },
+		})
+		said <- all
 	}()
-	s.handle(event{kind: exited, rank: 2, status: 9})
-	s.handle(abortAfter(1, -1))
-	s.stop()
-	s.ranks[0].line.Tell(control.Failure{Rank: 99}) // the last word
-	assert.Equal(t, 2, (<-told).Rank)
-	assert.Equal(t, 99, (<-told).Rank)
-	s.ranks[0].line.Close()
-	<-ended
+	return s, func() []string {
+		s.ranks[0].line.Tell(control.Failure{Rank: lastWord})
+		defer s.ranks[0].line.Close()
+		return <-said
+	}
+}
+
+// Who calls a rank that has left in order, or leaves later, is told so, whatever became of that one's
+// process then. Who was told of its failure is told nothing else, and who has left himself is told nothing.
+func TestCallerIsToldWhoHasLeft(t *testing.T) {
+	closes := event{kind: finalised, rank: 2}
+	calls := func(by, whom int) event { return event{kind: called, rank: by, whom: whom} }
+	exits := func(status syscall.WaitStatus) event { return event{kind: exited, rank: 2, status: status} }
+	left := []string{"rank 2 on node has left"}
+	for name, tc := range map[string]struct {
+		events []event
+		told   []string
+	}{
+		"before":                        {[]event{closes, calls(0, 2)}, left},
+		"before, and has ended":         {[]event{closes, exits(0), calls(0, 2)}, left},
+		"before, and has failed since":  {[]event{closes, exits(7 << 8), calls(0, 2)}, left},
+		"since":                         {[]event{calls(0, 2), closes}, left},
+		"since, after two calls":        {[]event{calls(0, 2), calls(0, 2), closes, exits(0)}, left},
+		"not at all":                    {[]event{calls(0, 2)}, nil},
+		"it fails":                      {[]event{calls(0, 2), exits(9)}, []string{"rank 2 has failed"}},
+		"it has failed":                 {[]event{exits(9), calls(0, 2)}, []string{"rank 2 has failed"}},
+		"another one has called":        {[]event{calls(1, 2), closes}, nil},
+		"the caller leaves":             {[]event{calls(0, 2), {kind: finalised, rank: 0}, closes}, nil},
+		"there is no such rank":         {[]event{calls(0, 4), calls(0, -1), calls(0, 0)}, nil},
+		"it is this one that is called": {[]event{calls(2, 0)}, []string{"rank 2 calls"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, heard := toldSupervisor(t)
+			s.config.Hostname = func(int) string { return "node" }
+			for rank := range s.state {
+				s.handle(event{kind: initialised, rank: rank})
+			}
+			for _, e := range tc.events {
+				s.handle(e)
+			}
+			assert.Equal(t, tc.told, heard())
+		})
+	}
+}
+
+// playUnmet has one rank leave in order, having met rank 1 only. Others make contact with it when its process
+// has ended.
+func playUnmet() {
+	playWorld(func(ctx context.Context, w *strand.World) error {
+		c, buf := w.Comm(), make([]byte, 8)
+		const pid, word = 1, 2
+		switch w.Rank() {
+		case gone:
+			return strand.Send(ctx, c, []int64{int64(os.Getpid())}, 1, pid)
+		case 1:
+			var of [1]int64
+			if _, _, err := strand.Recv(ctx, c, of[:], gone, pid); err != nil {
+				return err
+			}
+			for tick := time.Tick(time.Millisecond); !ended(int(of[0])); {
+				<-tick
+			}
+			if err := c.Send(ctx, nil, 0, word); err != nil {
+				return err
+			}
+			return c.Send(ctx, nil, 3, word)
+		}
+		if _, err := c.Recv(ctx, buf, 1, word); err != nil {
+			return err
+		}
+		if w.Rank() == 3 {
+			_, err := c.Recv(ctx, buf, gone, word)
+			if err := checkLeft("receive", err); err != nil {
+				return err
+			}
+			return c.Send(ctx, nil, 0, word)
+		}
+		if err := checkLeft("send", c.Ssend(ctx, buf, gone, word)); err != nil {
+			return err
+		}
+		if _, err := c.Recv(ctx, buf, strand.AnySource, word); err != nil {
+			return fmt.Errorf("the others have not failed either: %w", err)
+		}
+		return nil
+	})
+}
+
+// checkLeft prints the error of an operation with a rank that has left.
+func checkLeft(what string, err error) error {
+	if !errors.Is(err, strand.ErrPeerClosed) || errors.Is(err, strand.ErrPeerFailed) {
+		return fmt.Errorf("%s with a rank that has left: %w", what, err)
+	}
+	fmt.Printf("%s: %v\n", what, err)
+	return nil
+}
+
+// First contact with a rank that has left says so: it has not failed.
+func TestFirstContactWithWhoHasLeft(t *testing.T) {
+	for name, c := range map[string]func() (Config, *transcript.Output){
+		"here":      func() (Config, *transcript.Output) { return playing(t, "unmet", 4) },
+		"elsewhere": func() (Config, *transcript.Output) { c, out, _ := elsewhere(t, "unmet"); return c, out },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, out := c()
+			require.NoError(t, Run(context.Background(), c), "%s", out)
+			host, _ := os.Hostname()
+			for _, what := range []string{"send", "receive"} {
+				assert.Contains(t, out.String(), what+": rank 2 on "+host+" has closed its world: it neither sends nor receives any more\n")
+			}
+		})
+	}
 }
