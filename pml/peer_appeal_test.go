@@ -87,6 +87,7 @@ func TestCallIsTheLastResort(t *testing.T) {
 			pe.refuse()
 			require.ErrorIs(t, pe.failure, syscall.ECONNREFUSED, "at once")
 			assert.ErrorContains(t, pe.failure, "rank 1 has gone: connection refused")
+			assert.ErrorContains(t, pe.failure, ": it has left in order, or has failed, unless a firewall", "nobody can tell")
 			assert.NotErrorIs(t, pe.failure, errNoAppeal, "there is nobody to ask")
 		})
 	})

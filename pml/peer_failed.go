@@ -82,8 +82,8 @@ func (e *goneError) Error() string {
 		where = "at " + strings.Join(e.addresses, ", ")
 	}
 	otherwise := ""
-	if !e.met {
-		otherwise = ", unless a firewall there rejects connections"
+	if !e.met { // it would have said goodbye
+		otherwise = ": it has left in order, or has failed, unless a firewall there rejects connections"
 	}
 	return fmt.Sprintf("rank %d%s has gone: connection refused %s, where it listened before%s (see its output, and how it has ended)",
 		e.rank, onHost(e.host), where, otherwise)
