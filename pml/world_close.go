@@ -36,14 +36,19 @@ func (c *closer) Done() bool {
 		return true
 	}
 	for _, pe := range c.pml.peers {
-		if pe.ways.Stage != rails.Known && pe.ways.Stage != rails.Resolving {
-			continue
-		}
-		if c.phase == draining && !pe.drained() || c.phase == parting && !pe.parted() {
+		if c.awaits(pe) {
 			return false
 		}
 	}
 	return true
+}
+
+// awaits reports whether Close waits for the peer.
+func (c *closer) awaits(pe *peer) bool {
+	if pe.ways.Stage != rails.Known && pe.ways.Stage != rails.Resolving {
+		return false
+	}
+	return c.phase == draining && !pe.drained() || c.phase == parting && !pe.parted()
 }
 
 // Park implements [engine.Condition].

@@ -15,6 +15,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/whowaits"
 	"github.com/strandmp/strand/pml/rails"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -71,6 +72,29 @@ func TestGoodbyeOverASilentRail(t *testing.T) {
 		assert.False(t, pe.rails[0].up(), "the rail was given up")
 		assert.Equal(t, 1, kinds(eps[1], wire.Goodbye), "and the goodbye said over the other one")
 	})
+}
+
+// A report says for whom a world that is closed waits.
+func TestReportOfClosing(t *testing.T) {
+	for phase, want := range map[closePhase]*whowaits.Closing{
+		draining: {Ranks: []int{1}},
+		parting:  {Ranks: []int{1}, Goodbye: true},
+	} {
+		closingOver(t, phase, func(pe *peer, _ [2]*scripted) {
+			p := pe.pml
+			report := func() *whowaits.Closing {
+				p.engine.Unlock()
+				defer p.engine.Lock()
+				return p.Waits().Closing
+			}
+			pe.sends = 1
+			assert.Equal(t, want, report())
+			pe.sends, pe.goodbye.answered = 0, true
+			assert.Nil(t, report())
+			p.closer, pe.goodbye.answered = nil, false
+			assert.Nil(t, report(), "it is not closed")
+		})
+	}
 }
 
 // Rails that are busy when a goodbye is due get it as soon as one of them takes it.

@@ -36,6 +36,7 @@ func (p *PML) Waits() *whowaits.Report {
 	}
 	w.assignRest()
 	w.fillUp()
+	w.closing(p)
 	return &w.Report
 }
 
@@ -186,6 +187,23 @@ func (op *operation) stage() string {
 		return whowaits.Unconfirmed
 	}
 	return whowaits.Queued
+}
+
+// closing adds the ranks that Close waits for.
+func (w *waits) closing(p *PML) {
+	if p.closer == nil || p.over {
+		return
+	}
+	c := &whowaits.Closing{Goodbye: p.closer.phase == parting}
+	for rank, pe := range p.peers {
+		if p.closer.awaits(pe) {
+			c.Ranks = append(c.Ranks, rank)
+		}
+	}
+	if len(c.Ranks) > 0 {
+		slices.Sort(c.Ranks)
+		w.Closing = c
+	}
 }
 
 // callFor returns the call that waits for a condition.

@@ -38,7 +38,7 @@ func Judge(then, now []Rank) []Finding {
 }
 
 // Awaited are the ranks that others wait for and that may go on by themselves, by the same reports: they do not answer, or are in
-// no call that waits. Where no deadlock is found they are what there is to look at.
+// no call that waits. Who closes his world waits too. Where no deadlock is found they are what there is to look at.
 func Awaited(then, now []Rank) (awaited []int) {
 	j := newJudge(then, now)
 	may := func(rank int) bool { return j.exists(rank) && !j.ranks[rank].Ended && !j.waiting(rank) }
@@ -53,6 +53,11 @@ func Awaited(then, now []Rank) (awaited []int) {
 				})
 			}
 		}
+		for _, other := range j.partners(then, rank) {
+			if may(other) {
+				told[other] = true
+			}
+		}
 	}
 	for rank := range told {
 		if told[rank] {
@@ -60,6 +65,20 @@ func Awaited(then, now []Rank) (awaited []int) {
 		}
 	}
 	return awaited
+}
+
+// partners are the ranks that a rank which closes its world waits for, and has waited for before.
+func (j *judge) partners(then []Rank, rank int) (all []int) {
+	now := j.ranks[rank].Report
+	if now == nil || now.Closing == nil || rank >= len(then) || then[rank].Report == nil || then[rank].Report.Closing == nil {
+		return nil
+	}
+	for _, other := range now.Closing.Ranks {
+		if slices.Contains(then[rank].Report.Closing.Ranks, other) {
+			all = append(all, other)
+		}
+	}
+	return all
 }
 
 // judge is what is known of a job.

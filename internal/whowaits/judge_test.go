@@ -95,6 +95,30 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Who closes his world says for whom he waits, and that one is named.
+func TestClosing(t *testing.T) {
+	silent, computing := Rank{Rank: 2, Silent: "does not answer"}, rank(3)
+	computing.Rank = 1
+	for _, c := range []struct {
+		closing Closing
+		words   string
+	}{
+		{Closing{Ranks: []int{2}, Goodbye: true}, "  rank 0: closes its world, and waits for answers to its goodbye: rank 2 has not answered\n"},
+		{Closing{Ranks: []int{1, 2}, Goodbye: true}, "  rank 0: closes its world, and waits for answers to its goodbye: ranks 1, 2 have not answered\n"},
+		{Closing{Ranks: []int{2}}, "  rank 0: closes its world, and waits for messages under way to or from rank 2\n"},
+		{Closing{Ranks: []int{2, 99, -1}}, "under way to or from ranks 2, 99, -1\n"},
+	} {
+		ranks := []Rank{{Report: &Report{Closing: &c.closing}}, computing, silent}
+		before := []Rank{{Report: &Report{Closing: &Closing{Ranks: []int{2}}}}, computing, silent}
+		var b strings.Builder
+		Write(&b, ranks, Judge(before, ranks), Awaited(before, ranks))
+		assert.Contains(t, b.String(), c.words)
+		assert.NotContains(t, b.String(), "rank 0: waits for nothing")
+		assert.Contains(t, b.String(), "  => No deadlock was found.\n  => Others wait for rank 2, which does not answer.\n")
+		assert.Empty(t, Awaited([]Rank{{Report: &Report{}}, computing, silent}, ranks), "it did not wait before")
+	}
+}
+
 // Messages that a receive does not take are told of if both reports have them.
 func TestMisfits(t *testing.T) {
 	for name, c := range map[string]struct {

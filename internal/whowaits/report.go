@@ -32,6 +32,13 @@ type Report struct {
 	Calls      []Call    `json:"calls,omitempty"`   // that wait, and whose operation is not known
 	Omitted    int       `json:"omitted,omitempty"` // waits and messages beyond Most
 	Cut        bool      `json:"cut,omitempty"`     // waits of calls are among those
+	Closing    *Closing  `json:"closing,omitempty"` // nil: World.Close waits for nobody, or was not called
+}
+
+// A Closing is what World.Close waits for.
+type Closing struct {
+	Ranks   []int `json:"ranks"`             // in order
+	Goodbye bool  `json:"goodbye,omitempty"` // for their answers to the goodbye; else for messages under way
 }
 
 // Most is how many waits, and how many messages, a rank reports: first waits of calls, and of the messages

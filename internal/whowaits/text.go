@@ -111,7 +111,10 @@ func writeRank(b *strings.Builder, r *Rank) {
 	for _, c := range r.Report.Calls {
 		line("waits in %s", c.text())
 	}
-	if blocked == 0 && len(r.Report.Calls) == 0 {
+	if c := r.Report.Closing; c != nil {
+		line("%s", c.text())
+	}
+	if blocked == 0 && len(r.Report.Calls) == 0 && r.Report.Closing == nil {
 		line("waits for nothing: it is in no call that waits")
 	}
 	for i, m := range r.Report.Unexpected {
@@ -136,6 +139,14 @@ func writeRank(b *strings.Builder, r *Rank) {
 	if rest > 0 {
 		line("and %d more", rest)
 	}
+}
+
+// text says for what a rank waits that closes its world.
+func (c *Closing) text() string {
+	if c.Goodbye {
+		return fmt.Sprintf("closes its world, and waits for answers to its goodbye: %s not answered", ranksHave(c.Ranks))
+	}
+	return fmt.Sprintf("closes its world, and waits for messages under way to or from %s", named(c.Ranks))
 }
 
 func verb(w *Wait) string {
