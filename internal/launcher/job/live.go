@@ -112,8 +112,12 @@ func (j *job) ask(ctx context.Context, all []live.Rank, whom []bool) {
 		all[i].Silent = ""
 		asking.Go(func() {
 			report, err := p.line.Ask(ctx)
-			if all[i].Report = report; err != nil {
-				all[i].Silent, all[i].Ended = err.Error(), errors.Is(err, control.ErrEnded)
+			all[i].Report = report
+			switch {
+			case errors.Is(err, control.ErrEnded):
+				all[i].Silent, all[i].Ended = "has ended, or has left the job", true
+			case err != nil:
+				all[i].Silent = err.Error()
 			}
 		})
 	}

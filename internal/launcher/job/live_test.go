@@ -99,6 +99,39 @@ func TestLive(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// playLeaving has rank 1 leave, and rank 0 wait until its input ends.
+func playLeaving() {
+	playWorld(func(_ context.Context, w *strand.World) error {
+		if w.Rank() == 1 {
+			return nil
+		}
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
+	})
+}
+
+// Of a rank that has left it is told that it has.
+func TestLiveAfterARankHasLeft(t *testing.T) {
+	input, end, err := os.Pipe()
+	require.NoError(t, err)
+	defer input.Close()
+	c, out := playing(t, "leaving", 2)
+	c.LiveDir, c.Stdin = filepath.Join(t.TempDir(), "jobs"), input
+	over := make(chan error, 1)
+	go func() { over <- Run(context.Background(), c) }()
+	for start := time.Now(); ; {
+		require.Less(t, time.Since(start), time.Minute, "rank 1 does not leave")
+		answers, err := live.Jobs(c.LiveDir)
+		require.NoError(t, err)
+		if len(answers) == 1 && answers[0].Ranks[1].Ended {
+			assert.Equal(t, "has ended, or has left the job", answers[0].Ranks[1].Silent)
+			break
+		}
+	}
+	require.NoError(t, end.Close())
+	require.NoError(t, <-over, "%s", out)
+}
+
 // A job that can not be asked runs all the same.
 func TestLiveInAFolderThatIsNotOurs(t *testing.T) {
 	c, out := shell("exit 0", 1)

@@ -101,6 +101,7 @@ var roles = map[string]func(){
 	"told: close": playClosed,
 	"told: last":  playLastWords,
 	"unmet":       playUnmet,
+	"leaving":     playLeaving,
 	"told: term":  playToldAtTheEnd,
 	"warn":        playWarn,
 	"mistake":     func() { playMistake("btl", "nosuch") },
