@@ -78,8 +78,9 @@ func (k *courier) Wait(ctx context.Context) error {
 	}
 	failed, err := pml.WaitAll(ctx, k.requests, k.statuses)
 	switch {
+	case err != nil && k.leave():
+		err = &sendsOn{err}
 	case err != nil:
-		k.leave()
 	case len(failed) > 0:
 		err = failed[0].Err
 	default:
@@ -99,13 +100,23 @@ func (k *courier) check() error {
 	return nil
 }
 
-// leave ends what is under way. What was to be sent may go on by itself.
-func (k *courier) leave() {
-	for _, r := range k.requests {
-		pml.Leave(r)
+// leave ends what is under way, and reports whether something goes on by itself: what is sent, perhaps from the caller's memory.
+func (k *courier) leave() (sends bool) {
+	for i, r := range k.requests {
+		if _, complete, err := r.EndNow(); k.expected[i].bytes < 0 && !complete && err == nil {
+			sends = true
+		}
 	}
 	k.forget()
+	return sends
 }
+
+// sendsOn is why a call has ended that goes on to send from its caller's memory.
+type sendsOn struct{ cause error }
+
+func (e *sendsOn) Error() string { return e.cause.Error() + "; what it sends goes on" }
+
+func (e *sendsOn) Unwrap() []error { return []error{e.cause, ErrUnderway} }
 
 // forget makes room for what is begun next.
 func (k *courier) forget() {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,6 +56,36 @@ var needing = map[string]func(context.Context, *strand.Comm) error{
 		}
 		return err
 	},
+}
+
+// Who leaves a call in the middle of what it sends from its own memory is told that this goes on: what it writes there another one would
+// receive, as if all was well.
+func TestMemoryOfACallThatWasLeft(t *testing.T) {
+	w := world.Open(t, 2, strand.WithParam("btl", "tcp,self"), strand.WithParam("coll_bcast", "binomial"))
+	ctx := world.Context(t)
+	for _, test := range []struct {
+		size  int
+		sends bool
+	}{{8 << 20, true}, {8, false}} {
+		dup := make([]*strand.Comm, len(w))
+		for _, err := range each(comms(w), func(c *strand.Comm) (err error) {
+			dup[c.Rank()], err = c.Dup(ctx)
+			return err
+		}) {
+			require.NoError(t, err)
+		}
+		brief, cancel := context.WithCancel(ctx)
+		left := time.AfterFunc(10*time.Millisecond, cancel)
+		err := dup[0].Bcast(brief, make([]byte, test.size), 0) // of which rank 1 has no part yet
+		left.Stop()
+		cancel()
+		if test.sends {
+			require.ErrorIs(t, err, strand.ErrUnderway)
+			require.ErrorIs(t, err, context.Canceled)
+		} else {
+			require.NoError(t, err)
+		}
+	}
 }
 
 // Who leaves a call that is under way is heard of everywhere, with its rank, call and cause. Messages go on; no other
