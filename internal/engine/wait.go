@@ -197,8 +197,8 @@ func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bo
 // Briefly polls the source for a moment, and reports whether the condition came true. The lock is held all the time, so that
 // nobody else sees what the caller waits for. The condition is not parked.
 func (e *Engine) Briefly(c Condition, source btl.Poller) bool {
-	if e.closed || e.polling || !e.takesRole(source) {
-		return false
+	if e.closed || e.polling || e.queue.first != nil || !e.takesRole(source) {
+		return false // who waits for the role would be woken for each moment that was in vain
 	}
 	_, done := e.waitBriefly(c, source)
 	if !done {

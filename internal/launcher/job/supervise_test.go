@@ -102,9 +102,9 @@ func TestTimeoutOfAJobThatIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSupervisor(t)
 		s.config.Timeout, s.begun = time.Minute, time.Now()
-		s.config.Suspend = func() { time.Sleep(time.Hour) }
+		s.config.Suspend = func() { <-time.After(time.Hour) }
 		s.timeout.Reset(s.config.Timeout)
-		time.Sleep(40 * time.Second)
+		<-time.After(40 * time.Second)
 		s.pause()
 		resumed := time.Now()
 		<-s.timeout.C

@@ -52,10 +52,10 @@ func (r *rank) isRevoked(c *strand.Comm) error {
 		_, err = request.Wait(r.ctx)
 	}
 	if !errors.Is(err, strand.ErrOutOfStep) {
-		return fmt.Errorf("Ibarrier of a communicator whose calls a member has ended: %s", fmt.Sprint(err))
+		return fmt.Errorf("call Ibarrier of a communicator whose calls a member has ended: %s", fmt.Sprint(err))
 	}
 	if err := c.Barrier(r.ctx); !errors.Is(err, strand.ErrOutOfStep) {
-		return fmt.Errorf("Barrier of a communicator whose calls a member has ended: %s", fmt.Sprint(err))
+		return fmt.Errorf("call Barrier of a communicator whose calls a member has ended: %s", fmt.Sprint(err))
 	}
 	return nil
 }
