@@ -33,8 +33,13 @@ type courier struct {
 	lent     []*byte    // where the bytes begin that others may read: their addresses alone keep nothing
 }
 
-// expected is what a receive is to bring.
+// expected is what a receive is to bring. Of a send bytes is ofSend, or ofCaller if it is from the caller's memory.
 type expected struct{ bytes, from int }
+
+const (
+	ofSend   = -1
+	ofCaller = -2
+)
 
 var (
 	_ coll.Placed  = (*courier)(nil)
@@ -53,7 +58,11 @@ func (k *courier) Send(buf []byte, to int) error {
 	if err == nil && r.Instant() {
 		return nil
 	}
-	k.add(r, expected{-1, to}, err)
+	what := ofCaller
+	if k.gave(buf) {
+		what = ofSend
+	}
+	k.add(r, expected{what, to}, err)
 	return err
 }
 
@@ -100,10 +109,10 @@ func (k *courier) check() error {
 	return nil
 }
 
-// leave ends what is under way, and reports whether something goes on by itself: what is sent, perhaps from the caller's memory.
+// leave ends what is under way, and reports whether something goes on by itself that is sent from the caller's memory.
 func (k *courier) leave() (sends bool) {
 	for i, r := range k.requests {
-		if _, complete, err := r.EndNow(); k.expected[i].bytes < 0 && !complete && err == nil {
+		if _, complete, err := r.EndNow(); k.expected[i].bytes == ofCaller && !complete && err == nil {
 			sends = true
 		}
 	}
@@ -133,6 +142,24 @@ func (k *courier) Scratch(n int) []byte {
 	}
 	k.given++
 	return k.memory[k.given-1].take(n)
+}
+
+// gave reports whether memory is none of the caller's: it was given by Scratch.
+func (k *courier) gave(buf []byte) bool {
+	if len(buf) == 0 {
+		return true
+	}
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(buf)))
+	within := func(piece []byte) bool {
+		from := uintptr(unsafe.Pointer(unsafe.SliceData(piece)))
+		return at >= from && at-from < uintptr(cap(piece))
+	}
+	for i := range k.memory[:k.given] {
+		if s := &k.memory[i]; within(s.short) || within(s.long) {
+			return true
+		}
+	}
+	return false
 }
 
 // keptScratch is the longest memory that a communicator keeps from call to call. What is longer stays until the next collection of

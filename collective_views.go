@@ -239,7 +239,7 @@ func (k viewCourier) Send(v View, to int) error {
 		return k.courier.Send(v.memory, to)
 	}
 	r, err := k.comm.coll.IsendAs(v.of, v.memory, to, k.tag, pml.Standard)
-	k.add(r, expected{-1, to}, err)
+	k.add(r, expected{ofCaller, to}, err)
 	return err
 }
 
