@@ -63,29 +63,19 @@ var needing = map[string]func(context.Context, *strand.Comm) error{
 func TestMemoryOfACallThatWasLeft(t *testing.T) {
 	w := world.Open(t, 2, strand.WithParam("btl", "tcp,self"), strand.WithParam("coll_bcast", "binomial"))
 	ctx := world.Context(t)
-	for _, test := range []struct {
-		size  int
-		sends bool
-	}{{8 << 20, true}, {8, false}} {
-		dup := make([]*strand.Comm, len(w))
-		for _, err := range each(comms(w), func(c *strand.Comm) (err error) {
-			dup[c.Rank()], err = c.Dup(ctx)
-			return err
-		}) {
-			require.NoError(t, err)
-		}
-		brief, cancel := context.WithCancel(ctx)
-		left := time.AfterFunc(10*time.Millisecond, cancel)
-		err := dup[0].Bcast(brief, make([]byte, test.size), 0) // of which rank 1 has no part yet
-		left.Stop()
-		cancel()
-		if test.sends {
-			require.ErrorIs(t, err, strand.ErrUnderway)
-			require.ErrorIs(t, err, context.Canceled)
-		} else {
-			require.NoError(t, err)
-		}
+	bcast := func(ctx context.Context, c *strand.Comm) error { return c.Bcast(ctx, make([]byte, 8<<20), 0) }
+	for _, err := range each(comms(w), func(c *strand.Comm) error { return bcast(ctx, c) }) {
+		require.NoError(t, err) // where the ranks are is known from here on
 	}
+	brief, cancel := context.WithCancel(ctx)
+	defer cancel()
+	before, left := w[1].Stats().Unexpected, make(chan error, 1)
+	go func() { left <- bcast(brief, w[0].Comm()) }()
+	require.Eventually(t, func() bool { return w[1].Stats().Unexpected > before }, time.Minute, time.Millisecond)
+	cancel() // rank 1 has been asked, and takes no part
+	err := <-left
+	require.ErrorIs(t, err, strand.ErrUnderway)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // Who leaves a call that is under way is heard of everywhere, with its rank, call and cause. Messages go on; no other
