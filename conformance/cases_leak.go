@@ -49,7 +49,7 @@ func checkLeakFrames(t *trial) {
 	// So many that as little as 50 bytes for each is more than the slack.
 	const rounds, frames, times = 10, 250, 8
 	size := min(12<<10, w.maxFrame())
-	grown := growth(20, rounds, slack, func() {
+	grown := growth(8, rounds, slack, func() {
 		for range frames {
 			for range times {
 				there.post(spec{header: 16, size: 100, shared: true})
