@@ -179,7 +179,7 @@ func TestMoreBytesThanMemory(t *testing.T) {
 	require.ErrorIs(t, still.Disjoint(), ErrOverlap)
 	row, err := Repeat(Run(8), 1<<20, 16)
 	require.NoError(t, err)
-	tight, err := Repeat(row, 1<<10, -7)
+	tight, err := Repeat(row, 1<<7, -7)
 	require.NoError(t, err)
 	require.ErrorIs(t, tight.Disjoint(), ErrOverlap)
 }
