@@ -6,13 +6,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btltest"
-	"github.com/strandmp/strand/internal/lab/netspace"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/testnet"
 )
 
 // An interface that does not carry the shortest packets is left out at once, and where there is no other one the transport says so.
@@ -20,20 +18,7 @@ func TestInterfaceOfShortPackets(t *testing.T) {
 	need.Root(t)
 	h := btltest.NewHost(t, 0, 2, Component{})
 	var alone error
-	require.NoError(t, netspace.OnThread(func() error {
-		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return err
-		}
-		lo, err := netlink.LinkByName("lo")
-		if err == nil {
-			err = netlink.LinkSetMTU(lo, 68)
-		}
-		if err == nil {
-			err = netlink.LinkSetUp(lo)
-		}
-		if err != nil {
-			return err
-		}
+	require.NoError(t, testnet.OnLoopback(68, func() error {
 		_, alone = Component{}.Open(h)
 		return nil
 	}))

@@ -17,6 +17,7 @@ import (
 	"github.com/strandmp/strand/btltest"
 	"github.com/strandmp/strand/internal/lab/netspace"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/testnet"
 )
 
 // What is known of interfaces is asked for once, and not for each address: with 200 of them on a host of containers a rank took
@@ -70,20 +71,7 @@ func loopbacks(n int) (all []netip.Addr, err error) {
 func TestInterfaceOfShortPackets(t *testing.T) {
 	need.Root(t)
 	var refused error
-	require.NoError(t, netspace.OnThread(func() error {
-		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return err
-		}
-		lo, err := netlink.LinkByName("lo")
-		if err == nil {
-			err = netlink.LinkSetMTU(lo, 68)
-		}
-		if err == nil {
-			err = netlink.LinkSetUp(lo)
-		}
-		if err != nil {
-			return err
-		}
+	require.NoError(t, testnet.OnLoopback(68, func() error {
 		_, refused = Open(stack.Config{Loop: new(btltest.Loop), Local: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
 		return nil
 	}))
