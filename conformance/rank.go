@@ -171,6 +171,29 @@ func (r *rank) Wake() {
 	})
 }
 
+// Settle implements [btl.Neighbourhood] for all modules.
+func (r *rank) Settle(processor int) {
+	r.called("Neighbourhood.Settle", func() {
+		for _, m := range r.modules {
+			if n, ok := m.(btl.Neighbourhood); ok {
+				n.Settle(processor)
+			}
+		}
+	})
+}
+
+// Neighbours implements [btl.Neighbourhood] for all modules.
+func (r *rank) Neighbours(on *btl.Processors) (unsure bool) {
+	r.called("Neighbourhood.Neighbours", func() {
+		for _, m := range r.modules {
+			if n, ok := m.(btl.Neighbourhood); ok {
+				unsure = n.Neighbours(on) || unsure
+			}
+		}
+	})
+	return unsure
+}
+
 // step turns the rank n times.
 func (r *rank) step(n int) {
 	for range n {

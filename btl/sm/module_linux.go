@@ -34,6 +34,7 @@ type module struct {
 	mark       borrowing.Mark // peers that read our memory find out by it whose memory it is
 	bounce     []byte         // frames that are lent, on their way to a landing place in pieces
 	unreadable bool           // no peer's memory can be read
+	place      uint64         // on which processor this rank waits, as peers are told
 	crowded    bool           // the ranks of this host outnumber its processors
 	closed     bool
 }

@@ -77,6 +77,7 @@ func (m *module) newPipe(o owner, fd int, mem []byte, maker bool, order order) (
 	p := &pipe{m: m, owner: o, fd: fd, conn: rawio.NewConn(fd), mem: mem, order: order}
 	p.in, p.out, p.us, p.them = ends(mem, maker)
 	p.wants.wants, p.choice.wants = p.us.wants, p.them.wants
+	p.us.place.Store(m.place)
 	var err error
 	if p.watch, err = m.loop.Watch(fd, (*socketEvents)(p)); err != nil {
 		return nil, err

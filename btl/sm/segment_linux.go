@@ -8,7 +8,7 @@ import (
 )
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
-const layout = 2
+const layout = 3
 
 // bigEndian is the bit of the layout that says in which order the machine has the bytes of words. Ranks of one host differ in
 // that where some are emulated.
@@ -27,7 +27,7 @@ var ours = func() byte {
 const (
 	page       = 4 << 10
 	headWord   = 0   // how far the side has read
-	sleepWord  = 256 // whether the side sleeps
+	sleepWord  = 256 // whether the side sleeps, and then the processor on which it waits
 	wantsWord  = 512 // which frames the side wants to be lent
 	markWord   = 768 // the side's mark, and then its address in the side's process; 0: it does not lend
 	sideOfPage = 1024
@@ -74,5 +74,5 @@ func ends(mem []byte, maker bool) (in reader, out writer, us, them side) {
 }
 
 func sideOf(words []byte) side {
-	return side{word: at(words, sleepWord), wants: at(words, wantsWord), mark: at(words, markWord), markAt: at(words, markWord+wordSize)}
+	return side{word: at(words, sleepWord), place: at(words, sleepWord+wordSize), wants: at(words, wantsWord), mark: at(words, markWord), markAt: at(words, markWord+wordSize)}
 }

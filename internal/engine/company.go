@@ -75,6 +75,15 @@ func (c *company) observe(now, yieldTime int64) bool {
 // noteProcessor remembers where the waiter spins.
 func (c *company) noteProcessor() { c.cpu, _ = processor() }
 
+// mayMove is observe for who knows that another rank waits on the same processor.
+func (c *company) mayMove(now int64) bool {
+	if now < c.next {
+		return false
+	}
+	c.long, c.bears, c.next = 0, 0, now+int64(firstPause)
+	return true
+}
+
 // part moves the calling thread away, unless the system has moved it by now: a second move could
 // bring it back to the other thread.
 func (c *company) part(move func()) {

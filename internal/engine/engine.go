@@ -89,7 +89,8 @@ type Engine struct {
 	events   [maxEvents]event
 	yields   penalty
 	company  company
-	move     func() // takes the thread to another processor; nil: it stays
+	nearby   neighbours
+	move     func(taken *btl.Processors) // takes the thread to another processor, none of those; nil: it stays
 	aside    aside
 	opts     Options
 	closed   bool
@@ -203,16 +204,19 @@ func (e *Engine) Unlock() {
 }
 
 // AddProgressor has p.Progress called with every poll. If p is a [btl.Dozer] it is told when the
-// engine stops polling, and when the engine polls again.
+// engine stops polling, and when the engine polls again. If it is a [btl.Neighbourhood] it is told where waiters poll.
 func (e *Engine) AddProgressor(p Progressor) {
 	e.progress = append(e.progress, p)
 	if d, ok := p.(btl.Dozer); ok {
 		e.dozers = append(e.dozers, d)
 	}
+	if n, ok := p.(btl.Neighbourhood); ok {
+		e.nearby.modules = append(e.nearby.modules, n)
+	}
 }
 
 // ClearProgressors ends the calls of all progressors.
-func (e *Engine) ClearProgressors() { e.progress, e.dozers = nil, nil }
+func (e *Engine) ClearProgressors() { e.progress, e.dozers, e.nearby = nil, nil, neighbours{} }
 
 // doze tells the modules that nobody polls from now on, and reports whether there is nothing
 // left to do.
@@ -226,6 +230,7 @@ func (e *Engine) doze() bool {
 		}
 	}
 	e.dozing = len(e.dozers) > 0
+	e.nearby.leave()
 	return true
 }
 

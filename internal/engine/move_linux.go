@@ -5,13 +5,15 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
 )
 
-// moveAway has the calling thread run on another processor than the present one,
-// if it may use another: the only way to say so is to forbid it the present one for
+// moveAway has the calling thread run on another processor than the present one, and than those
+// that are taken, if it may use another: the only way to say so is to forbid it the present one for
 // a moment. The goroutine keeps its thread until that is over: another one would be allowed what this one
 // was, and this one would stay where it is for good.
-func moveAway() {
+func moveAway(taken *btl.Processors) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var allowed unix.CPUSet
@@ -19,14 +21,24 @@ func moveAway() {
 		return
 	}
 	cpu, ok := processor()
-	if !ok || !allowed.IsSet(cpu) || allowed.Count() < 2 {
+	if !ok || !allowed.IsSet(cpu) {
 		return
 	}
-	others := allowed
-	others.Clear(cpu)
-	if unix.SchedSetaffinity(0, &others) == nil {
+	others, some := free(allowed, cpu, taken)
+	if some && unix.SchedSetaffinity(0, &others) == nil {
 		_ = unix.SchedSetaffinity(0, &allowed) // it was allowed a moment ago
 	}
+}
+
+// free are the processors but the present one that are allowed and not taken, and whether there are any.
+func free(allowed unix.CPUSet, present int, taken *btl.Processors) (unix.CPUSet, bool) {
+	allowed.Clear(present)
+	for i := range len(taken) * 64 {
+		if taken.Has(i) {
+			allowed.Clear(i)
+		}
+	}
+	return allowed, allowed.Count() > 0
 }
 
 // processor is the number of the one that the calling thread runs on.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/need"
 )
 
@@ -20,7 +21,7 @@ func TestMoveAwayKeepsTheMask(t *testing.T) {
 	var before, after unix.CPUSet
 	require.NoError(t, unix.SchedGetaffinity(0, &before))
 	for range 4 {
-		moveAway()
+		moveAway(new(btl.Processors))
 		require.NoError(t, unix.SchedGetaffinity(0, &after))
 		require.Equal(t, before, after)
 	}
@@ -47,7 +48,7 @@ func TestMoveAwayWhileOthersInterrupt(t *testing.T) {
 	for range 4 {
 		moving.Go(func() {
 			for range 1000 {
-				moveAway()
+				moveAway(new(btl.Processors))
 			}
 		})
 	}
@@ -76,7 +77,7 @@ func TestMoveAwayWithOneProcessor(t *testing.T) {
 	one.Set(cpu)
 	require.NoError(t, unix.SchedSetaffinity(0, &one))
 	defer func() { require.NoError(t, unix.SchedSetaffinity(0, &before)) }()
-	moveAway()
+	moveAway(new(btl.Processors))
 	now, ok := processor()
 	require.True(t, ok)
 	require.Equal(t, cpu, now)

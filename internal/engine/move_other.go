@@ -2,8 +2,10 @@
 
 package engine
 
+import "github.com/strandmp/strand/btl"
+
 // moveAway does nothing: this system has no way to say so.
-func moveAway() {}
+func moveAway(*btl.Processors) {}
 
 // processor is not known.
 func processor() (int, bool) { return 0, false }

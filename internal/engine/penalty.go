@@ -17,7 +17,10 @@ type penalty struct {
 }
 
 const (
-	slowYield = int64(60 * time.Microsecond)
+	// slowYield is less than the system gives to who computes, a millisecond or more. It is more than what threads take that look after
+	// something for a moment, several in a row, and the interrupts that wake them, on a virtual machine too. Who parks for those
+	// is woken where its peer runs.
+	slowYield = int64(300 * time.Microsecond)
 	// crowdTurn is more than a yield takes in a crowd where all talk, and less than what the system
 	// gives to who computes.
 	crowdTurn    = time.Millisecond

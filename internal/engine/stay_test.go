@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
 )
 
 // crowded is a poller whose clock shows every yield as one during which another thread ran.
@@ -40,7 +42,7 @@ func TestStayLeavesTheThreadAlone(t *testing.T) {
 		e.Lock()
 		require.Equal(t, stay, e.move == nil)
 		if e.move != nil {
-			e.move = func() { moves++ }
+			e.move = func(*btl.Processors) { moves++ }
 		}
 		looks := 4 * quickPolls
 		if !stay {

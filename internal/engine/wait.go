@@ -337,7 +337,7 @@ func (e *Engine) quick(empty int, from int64) bool {
 	if e.opts.Crowded {
 		return empty < crowdPolls
 	}
-	return empty < quickPolls || e.yields.shared == 0 && e.clock-from < min(quickSpin, int64(e.opts.Spin)) && engines.Load() <= 1
+	return empty < quickPolls || e.yields.shared == 0 && !e.nearby.near && e.clock-from < min(quickSpin, int64(e.opts.Spin)) && engines.Load() <= 1
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller
@@ -381,6 +381,9 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		if empty++; empty == clockPolls {
 			emptyFrom = e.clock
 		}
+		if empty == quickPolls && e.move != nil {
+			e.nearby.settle()
+		}
 		if e.quick(empty, emptyFrom) {
 			if e.contended.Load() > 0 {
 				e.letOthersIn(gosched)
@@ -392,6 +395,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			spunFrom, empty = now, max(empty, quickPolls)
 			if e.move != nil {
 				e.company.noteProcessor()
+				e.nearby.settle()
 			}
 		}
 		if now-spunFrom >= int64(e.opts.Spin) {
@@ -404,9 +408,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		e.letOthersIn(empty)
 		after := e.poller.now()
 		spunFrom += e.yields.others(after - now)
-		if e.move != nil && e.company.observe(after, after-now) && engines.Load() == 1 {
-			e.company.part(e.move)
-		} else {
+		if !e.keptApart(after, after-now) {
 			e.yields.observe(after, after-now)
 		}
 	}

@@ -1,0 +1,29 @@
+package btl
+
+// Processors is a set of processors of this host, by number.
+type Processors [mostProcessors / 64]uint64
+
+// mostProcessors is how many numbers there are. A processor with a higher one is in no set.
+const mostProcessors = 1024
+
+// Add puts a processor into the set.
+func (p *Processors) Add(number int) {
+	if uint(number) < mostProcessors {
+		p[number/64] |= 1 << (number % 64)
+	}
+}
+
+// Has reports whether the processor is in the set.
+func (p *Processors) Has(number int) bool {
+	return uint(number) < mostProcessors && p[number/64]>>(number%64)&1 != 0
+}
+
+// A Neighbourhood is a module whose peers are on this host and tell each other on which processors they wait. Two that share one
+// while another is idle find out so, and one of them moves. Optional.
+type Neighbourhood interface {
+	// Settle tells the peers that this rank waits on a processor; -1: it rests.
+	Settle(processor int)
+	// Neighbours adds the processors on which peers wait, or have lately waited. Unsure reports whether
+	// one of them is awake and has not said where it is.
+	Neighbours(on *Processors) (unsure bool)
+}

@@ -1,0 +1,72 @@
+package engine
+
+import "github.com/strandmp/strand/btl"
+
+// neighbours are the ranks of this host as far as they tell each other on which processors they wait. Two that talk and share
+// a processor find out at once. And who was interrupted by something else does not take that for company: it
+// would move to where its peer is (docs/decisions/0074-who-waits-where.md).
+type neighbours struct {
+	modules []btl.Neighbourhood
+	here    int            // the processor that the others know this rank to wait on, and one more; 0: none
+	others  btl.Processors // where they wait
+	unsure  bool           // one of them has been woken, and has not said where it is
+	near    bool           // one of them may be on this processor
+}
+
+// settle tells the others where this rank waits, and looks where they do.
+func (n *neighbours) settle() {
+	if len(n.modules) == 0 {
+		return
+	}
+	cpu, known := processor()
+	if !known {
+		return
+	}
+	if n.here != cpu+1 {
+		n.say(cpu)
+	}
+	n.others, n.unsure = btl.Processors{}, false
+	for _, m := range n.modules {
+		n.unsure = m.Neighbours(&n.others) || n.unsure
+	}
+	n.near = n.unsure || n.others.Has(cpu)
+}
+
+// shared reports whether one of the others is known to wait on the processor of this rank.
+func (n *neighbours) shared() bool { return n.here > 0 && n.others.Has(n.here-1) }
+
+// leave tells the others that this rank waits nowhere for now.
+func (n *neighbours) leave() {
+	if n.here > 0 {
+		n.say(-1)
+	}
+	n.near = false
+}
+
+func (n *neighbours) say(cpu int) {
+	n.here = cpu + 1
+	for _, m := range n.modules {
+		m.Settle(cpu)
+	}
+}
+
+// keptApart notes a yield of the waiter's, and reports whether that was a reason to move away from whoever has run meanwhile.
+// Where others tell where they are, only that counts.
+func (e *Engine) keptApart(now, yieldTime int64) bool {
+	if e.move == nil {
+		return false
+	}
+	n, company := &e.nearby, yieldTime > longYield
+	if company {
+		n.settle()
+	}
+	certain := company && n.shared() && e.company.mayMove(now)
+	if !certain && (!e.company.observe(now, yieldTime) || n.unsure) || engines.Load() != 1 {
+		return false
+	}
+	taken := n.others
+	n.leave() // of two that see each other one moves
+	e.company.part(func() { e.move(&taken) })
+	n.settle()
+	return true
+}

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/strandmp/strand/btl"
+)
+
+// neighbour is a module with one peer, which waits on a processor, has not said where, or rests.
+type neighbour struct {
+	on     int // -1: it rests
+	unsure bool
+	said   []int
+}
+
+func (n *neighbour) Progress() bool       { return false }
+func (n *neighbour) Settle(processor int) { n.said = append(n.said, processor) }
+func (n *neighbour) Neighbours(on *btl.Processors) bool {
+	on.Add(n.on)
+	return n.unsure
+}
+
+// beside has a waiter look so often beside a neighbour, while each of its yields shows that another thread has run. It returns how
+// often it would have moved, and which processors it would have left alone.
+func beside(t *testing.T, n *neighbour, looks int) (moves int, taken btl.Processors) {
+	inner, err := newPoller()
+	require.NoError(t, err)
+	e := start(Options{Spin: time.Hour}, &crowded{poller: inner})
+	defer e.Close()
+	e.Lock()
+	defer e.Unlock()
+	e.AddProgressor(n)
+	e.move = func(p *btl.Processors) {
+		moves, taken = moves+1, *p
+		require.Equal(t, -1, n.said[len(n.said)-1], "who moves is nowhere until it has moved")
+	}
+	require.NoError(t, e.Wait(watchdog(t), &asked{left: looks, sooner: &moves}, nil))
+	return moves, taken
+}
+
+// stays keeps the thread of a test where it is, and returns where that is.
+func stays(t *testing.T) int {
+	runtime.LockOSThread()
+	var allowed, one unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(0, &allowed))
+	cpu, ok := processor()
+	require.True(t, ok)
+	one.Set(cpu)
+	require.NoError(t, unix.SchedSetaffinity(0, &one))
+	t.Cleanup(func() {
+		require.NoError(t, unix.SchedSetaffinity(0, &allowed))
+		runtime.UnlockOSThread()
+	})
+	return cpu
+}
+
+// Who shares its processor with a peer that waits there too moves as soon as that has run.
+func TestNeighboursPart(t *testing.T) {
+	here := stays(t)
+	n := &neighbour{on: here}
+	moves, taken := beside(t, n, quickPolls+4)
+	require.Equal(t, 1, moves, "at the first yield that another thread has used")
+	require.True(t, taken.Has(here))
+	require.Equal(t, here, n.said[len(n.said)-1])
+}
+
+// Whose peer waits elsewhere does not go there. Another thread may be a reason to move all the same.
+func TestNeighboursAreLeftAlone(t *testing.T) {
+	elsewhere := stays(t) + 1
+	moves, taken := beside(t, &neighbour{on: elsewhere}, 4*quickPolls)
+	require.Equal(t, 1, moves)
+	require.True(t, taken.Has(elsewhere))
+}
+
+// A peer that has been woken, or moves, will say where it is: until then nobody moves, and who has run may have been that peer.
+func TestNeighboursThatAreNowhere(t *testing.T) {
+	stays(t)
+	n := &neighbour{on: -1, unsure: true}
+	moves, _ := beside(t, n, 64*quickPolls)
+	require.Zero(t, moves)
+	require.Len(t, n.said, 1)
+}
+
+// Who rests gives its processor to others.
+func TestNeighbourRests(t *testing.T) {
+	here := stays(t)
+	n := &neighbour{on: -1}
+	e, err := New(Options{})
+	require.NoError(t, err)
+	defer e.Close()
+	e.Lock()
+	defer e.Unlock()
+	e.AddProgressor(n)
+	e.nearby.settle()
+	require.True(t, e.doze())
+	require.Equal(t, []int{here, -1}, n.said)
+	e.rouse()
+	require.True(t, e.doze())
+	require.Len(t, n.said, 2, "once")
+}
+
+func TestFreeProcessors(t *testing.T) {
+	var allowed unix.CPUSet
+	for cpu := range 4 {
+		allowed.Set(cpu)
+	}
+	var taken btl.Processors
+	taken.Add(2)
+	taken.Add(7)
+	taken.Add(-1)
+	taken.Add(1 << 20)
+	others, some := free(allowed, 1, &taken)
+	require.True(t, some)
+	require.True(t, others.IsSet(0) && others.IsSet(3))
+	require.Equal(t, 2, others.Count())
+	taken.Add(0)
+	taken.Add(3)
+	_, some = free(allowed, 1, &taken)
+	require.False(t, some)
+}
+
+// Who may have a neighbour on its processor offers it at once.
+func TestNeighboursOfferAtOnce(t *testing.T) {
+	here := stays(t)
+	n := &neighbour{on: here}
+	e := &Engine{opts: Options{Spin: time.Hour}, nearby: neighbours{modules: []btl.Neighbourhood{n}}}
+	quick := func() bool {
+		e.nearby.settle()
+		return e.quick(quickPolls, 0)
+	}
+	require.False(t, quick())
+	n.on = here + 1
+	require.True(t, quick())
+	n.unsure = true
+	require.False(t, quick())
+}
