@@ -1,6 +1,10 @@
 package delivery
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // A Range is Count consecutive frame numbers.
 type Range struct{ First, Count uint32 }
@@ -15,6 +19,7 @@ type Sender struct {
 	ring    []*Frame // slot of number n: n mod len
 	base    uint32   // the lowest number that is not acknowledged
 	next    uint32   // the next number to give out
+	beyond  []Range  // acknowledged though base is not: sorted, apart from each other
 	replays Queue    // frames whose line has broken, to go another way
 	urgent  Queue    // those of them that go before the others
 }
@@ -69,6 +74,9 @@ func (s *Sender) Acknowledge(next uint32, acked func(*Frame)) error {
 	if next-s.base > s.next-s.base {
 		return fmt.Errorf("acknowledgement up to frame %d, but only %d to %d are on their way", next, s.base, s.next)
 	}
+	if len(s.beyond) > 0 {
+		s.dropBelow(next)
+	}
 	for s.base != next {
 		slot := &s.ring[int(s.base)&(len(s.ring)-1)]
 		f := *slot
@@ -88,7 +96,25 @@ func (s *Sender) Acknowledge(next uint32, acked func(*Frame)) error {
 	return nil
 }
 
-// AcknowledgeRange takes a selective acknowledgement.
+// dropBelow forgets of the ranges what is below a number, which base is about to reach.
+func (s *Sender) dropBelow(next uint32) {
+	i := 0
+	for i < len(s.beyond) && s.beyond[i].First+s.beyond[i].Count-s.base <= next-s.base {
+		i++
+	}
+	if s.beyond = slices.Delete(s.beyond, 0, i); len(s.beyond) == 0 {
+		if cap(s.beyond) > keptRanges {
+			s.beyond = nil // it was made for a peak
+		}
+		return
+	}
+	if b := &s.beyond[0]; b.First-s.base < next-s.base {
+		b.First, b.Count = next, b.First+b.Count-next
+	}
+}
+
+// AcknowledgeRange takes a selective acknowledgement. A peer says again and again what has arrived beyond a gap, while that
+// grows. So only those frames are looked at of which it was not known.
 func (s *Sender) AcknowledgeRange(r Range, acked func(*Frame)) error {
 	from := r.First - s.base
 	if int32(from) < 0 {
@@ -97,11 +123,43 @@ func (s *Sender) AcknowledgeRange(r Range, acked func(*Frame)) error {
 	if uint64(from)+uint64(r.Count) > uint64(s.next-s.base) {
 		return fmt.Errorf("acknowledgement of frames %d to %d, but only %d to %d are on their way", r.First, r.First+r.Count, s.base, s.next)
 	}
-	for n := r.First; n != r.First+r.Count; n++ {
+	if r.Count == 0 {
+		return nil
+	}
+	// The known ranges that touch this one are those between i and j, and become one with it.
+	at, end, all := from, from+r.Count, r
+	i, _ := slices.BinarySearchFunc(s.beyond, from, func(b Range, from uint32) int { return cmp.Compare(b.First+b.Count-s.base, from) })
+	j := i
+	for ; j < len(s.beyond) && s.beyond[j].First-s.base <= end; j++ {
+		known := s.beyond[j]
+		if err := s.acknowledgeBetween(at, known.First-s.base, acked); err != nil {
+			return err
+		}
+		at = known.First + known.Count - s.base
+		all = all.with(known, s.base)
+	}
+	if err := s.acknowledgeBetween(at, end, acked); err != nil {
+		return err
+	}
+	s.beyond = slices.Replace(s.beyond, i, j, all)
+	return nil
+}
+
+// with is the range that two become which touch each other.
+func (r Range) with(other Range, base uint32) Range {
+	first := min(r.First-base, other.First-base)
+	end := max(r.First+r.Count-base, other.First+other.Count-base)
+	return Range{base + first, end - first}
+}
+
+// acknowledgeBetween takes a selective acknowledgement of the frames between two distances from base; there may be none.
+func (s *Sender) acknowledgeBetween(from, to uint32, acked func(*Frame)) error {
+	for ; from < to; from++ {
+		n := s.base + from
 		slot := &s.ring[int(n)&(len(s.ring)-1)]
 		f := *slot
 		if f == nil {
-			continue
+			continue // an acknowledgement that was damage has come so far
 		}
 		if !f.wasSent() {
 			return errNotSent(n)
@@ -162,5 +220,5 @@ func (s *Sender) Abandon(done func(f *Frame, delivered bool)) {
 			f.EachPart(func(f *Frame) { done(f, false) })
 		}
 	}
-	s.ring, s.base = nil, s.next
+	s.ring, s.beyond, s.base = nil, nil, s.next
 }

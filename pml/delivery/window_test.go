@@ -56,11 +56,55 @@ func TestSenderProperty(t *testing.T) {
 			require.Equal(t, start+uint32(base), w.base)
 			require.Equal(t, int(next-base), w.Outstanding())
 			require.Equal(t, next == base, w.Empty())
+			require.Equal(t, missing(start+uint32(base), start+uint32(next), outstanding), append([]Range{}, w.beyond...))
 			var left []uint32
 			w.Each(func(f *Frame) { left = append(left, numbers[f]) })
 			require.True(t, slices.Equal(outstanding, left))
 		}
 	})
+}
+
+// missing are the stretches of numbers from base to next that are not among those outstanding.
+func missing(base, next uint32, outstanding []uint32) []Range {
+	all := []Range{}
+	for n := base; n != next; n++ {
+		switch last := len(all) - 1; {
+		case slices.Contains(outstanding, n):
+		case last >= 0 && all[last].First+all[last].Count == n:
+			all[last].Count++
+		default:
+			all = append(all, Range{n, 1})
+		}
+	}
+	return all
+}
+
+// A peer repeats what has arrived beyond a gap while that grows: no frame is looked at again of which it is known.
+func TestRangesThatGrow(t *testing.T) {
+	var w Sender
+	for range 60 {
+		w.Add(&Frame{sent: true})
+	}
+	news := 0
+	acknowledge := func(first, count uint32) int {
+		t.Helper()
+		news = 0
+		require.NoError(t, w.AcknowledgeRange(Range{first, count}, func(*Frame) { news++ }))
+		for n := first; n < first+count; n++ {
+			w.ring[n] = &Frame{} // who looks here again finds a frame that was not sent, which is an error
+		}
+		return news
+	}
+	require.Equal(t, 10, acknowledge(1, 10))
+	require.Equal(t, 0, acknowledge(1, 10))
+	require.Equal(t, 5, acknowledge(1, 15), "it has grown at its end")
+	require.Equal(t, 0, acknowledge(3, 5), "an older one")
+	require.Equal(t, 4, acknowledge(20, 4))
+	require.Equal(t, 4, acknowledge(30, 4))
+	require.Equal(t, 17, acknowledge(1, 40), "it has joined others")
+	require.Equal(t, 1, acknowledge(50, 1))
+	require.Equal(t, 1, acknowledge(49, 2), "it has grown at its front")
+	require.Equal(t, []Range{{1, 40}, {49, 2}}, w.beyond)
 }
 
 func TestSenderRefuses(t *testing.T) {
