@@ -2,10 +2,13 @@ package pml
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
+	"time"
 	"unsafe"
 
+	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/whowaits"
 	"github.com/strandmp/strand/pml/match"
 )
@@ -18,6 +21,7 @@ func (p *PML) Waits() *whowaits.Report {
 	w.used = make([]bool, len(w.calls))
 	p.engine.Lock()
 	defer p.engine.Unlock()
+	w.deadlines = p.deadlines()
 	for _, c := range p.contexts {
 		w.describe(c)
 	}
@@ -32,6 +36,7 @@ func (p *PML) Waits() *whowaits.Report {
 		w.wait(whowaits.Wait{
 			ID: 1<<63 | uint64(uintptr(unsafe.Pointer(a))), Kind: whowaits.Probe, State: whowaits.Unmatched, Comm: a.context.id / 2, Collective: a.context.id%2 > 0,
 			Peer: int(a.source), Tag: a.tag, Blocked: true, Call: w.callFor(unsafe.Pointer(a)),
+			Left: w.left(unsafe.Pointer(a)),
 		})
 	}
 	w.assignRest()
@@ -47,6 +52,8 @@ type waits struct {
 	comms map[uint64]int  // where they are in the report
 	calls []whowaits.Call
 	used  []bool // the operations of these are known
+
+	deadlines map[unsafe.Pointer]time.Time // of contexts, by the operation or probe that is waited for
 
 	first map[line]bool             // a message is told of
 	last  map[line]whowaits.Message // of those for which there is no room
@@ -166,6 +173,7 @@ func (w *waits) add(op *operation) {
 		}
 	}
 	if a.Blocked {
+		a.Left = w.left(unsafe.Pointer(op))
 		a.Call = w.callFor(unsafe.Pointer(op))
 		for _, s := range op.sets {
 			if a.Call == nil {
@@ -174,6 +182,46 @@ func (w *waits) add(op *operation) {
 		}
 	}
 	w.wait(a)
+}
+
+// deadlines are the times at which calls give up what they wait for, since their contexts end. Of several calls the first one counts.
+func (p *PML) deadlines() map[unsafe.Pointer]time.Time {
+	all := make(map[unsafe.Pointer]time.Time)
+	p.engine.EachWait(func(c engine.Condition, ctx context.Context) {
+		at, ends := ctx.Deadline()
+		if !ends {
+			return
+		}
+		note := func(what unsafe.Pointer) {
+			if earlier, is := all[what]; !is || at.Before(earlier) {
+				all[what] = at
+			}
+		}
+		switch c := c.(type) {
+		case *lone:
+			note(unsafe.Pointer(c))
+		case *arrival:
+			note(unsafe.Pointer(c))
+		case *allOver:
+			note(unsafe.Pointer(c.blocks))
+		case *oneOver:
+			for _, r := range c.reqs {
+				if r.op != nil && r.op.gen == r.gen {
+					note(unsafe.Pointer(r.op))
+				}
+			}
+		}
+	})
+	return all
+}
+
+// left says how long it is until a call gives up what it waits for. It is empty if no call is known to.
+func (w *waits) left(what unsafe.Pointer) string {
+	at, ends := w.deadlines[what]
+	if !ends {
+		return ""
+	}
+	return max(time.Until(at), 0).Round(time.Second).String()
 }
 
 // stage is how far a send has come.

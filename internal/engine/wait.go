@@ -25,6 +25,7 @@ type waiter struct {
 	next      *waiter         // in the free list, or in the queue
 	prev      *waiter         // in the queue
 	queued    bool            // parked on ch, in the engine's queue
+	condition Condition       // what it waits for
 	ctx       context.Context // if it can end
 	stop      func() bool     // takes back the call of cancel when the context ends
 	cancelled bool            // its context has ended
@@ -44,7 +45,7 @@ func (e *Engine) newWaiter() *waiter {
 }
 
 func (e *Engine) freeWaiter(w *waiter) {
-	w.ctx, w.stop, w.cancelled = nil, nil, false
+	w.condition, w.ctx, w.stop, w.cancelled = nil, nil, nil, false
 	select {
 	case <-w.ch: // a wake that came too late
 	default:
@@ -105,7 +106,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	}
 	source = e.inCrowd(source)
 	w := e.newWaiter()
-	w.since = e.poller.now()
+	w.condition, w.since = c, e.poller.now()
 	if ctx.Done() != nil {
 		w.ctx = ctx
 	}
@@ -143,6 +144,19 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 		return ctx.Err()
 	}
 	return nil
+}
+
+// EachWait calls f for what goroutines wait for whose contexts can end. The lock is held.
+func (e *Engine) EachWait(f func(Condition, context.Context)) {
+	tell := func(w *waiter) {
+		if w != nil && w.ctx != nil {
+			f(w.condition, w.ctx)
+		}
+	}
+	tell(e.holder)
+	for w := e.queue.first; w != nil; w = w.next {
+		tell(w)
+	}
 }
 
 const (

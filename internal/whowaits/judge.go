@@ -14,6 +14,12 @@ type Finding struct {
 	Kind  string `json:"kind"`
 	Ranks []int  `json:"ranks"` // that wait for this reason
 	Text  string `json:"text"`
+	Ends  bool   `json:"ends,omitempty"` // by itself, since one of the calls gives up
+}
+
+// Lasts reports whether one of the reasons does not end by itself: there is a deadlock.
+func Lasts(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return !f.Ends })
 }
 
 // Judge says why ranks wait that nothing can have go on. It takes two reports of each rank, in
@@ -25,8 +31,25 @@ type Finding struct {
 // and arrived. A rank counts as one that may go on if it does not answer, if it waits for
 // nothing, if one of its calls may end, or if it waits for more than it tells. That a goroutine which computes will help later can
 // not be seen.
+//
+// A call whose context ends at a known time ends by itself, and so does World.Close. Where there is no deadlock for that reason
+// alone, Judge says what would be one else.
 func Judge(then, now []Rank) []Finding {
 	j := newJudge(then, now)
+	if j.judge(); len(j.findings) > 0 {
+		return j.findings
+	}
+	j = newJudge(then, now)
+	j.forever = true
+	j.judge()
+	for i := range j.findings {
+		j.findings[i].Ends = true
+	}
+	return j.findings
+}
+
+// judge finds all reasons.
+func (j *judge) judge() {
 	j.spread()
 	j.findEnded()
 	j.findMisfits()
@@ -34,7 +57,6 @@ func Judge(then, now []Rank) []Finding {
 	j.findAgreements()
 	j.findCycles()
 	j.findNobody()
-	return j.findings
 }
 
 // Awaited are the ranks that others wait for and that may go on by themselves, by the same reports: they do not answer, or are in
@@ -86,6 +108,7 @@ type judge struct {
 	ranks    []Rank
 	waits    [][]*Wait // by rank: those of calls that wait, and have waited before
 	free     []bool    // by rank: it may go on
+	forever  bool      // as if no call gave up by itself
 	seen     map[int]map[arrived]bool
 	findings []Finding
 }
@@ -170,7 +193,7 @@ func (j *judge) mayGoOn(rank int) bool {
 }
 
 func (j *judge) mayEnd(rank int, w *Wait) bool {
-	if w.State != Unmatched {
+	if w.State != Unmatched || !j.forever && j.givesUp(rank, w) {
 		return true
 	}
 	if w.agrees() {
@@ -181,6 +204,11 @@ func (j *judge) mayEnd(rank int, w *Wait) bool {
 		ends = ends || !j.exists(other) || j.free[other] || j.underWay(rank, w, other)
 	})
 	return ends
+}
+
+// givesUp reports whether a wait ends after a time: with the context of its call, or since World.Close waits no longer.
+func (j *judge) givesUp(rank int, w *Wait) bool {
+	return w.Left != "" || j.ranks[rank].Report.Closing != nil
 }
 
 // agrees reports whether the wait is for an agreement, which all members that live have to come to.
@@ -269,7 +297,7 @@ func (j *judge) pair(rank int, w *Wait, peer int) Pair {
 
 // find adds a finding.
 func (j *judge) find(kind, text string, ranks ...int) {
-	j.findings = append(j.findings, Finding{kind, ranks, text})
+	j.findings = append(j.findings, Finding{Kind: kind, Ranks: ranks, Text: text})
 }
 
 // eachStuck calls f for each wait of a rank that can not go on.

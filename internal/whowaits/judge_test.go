@@ -95,6 +95,36 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A call whose context will end is no part of a deadlock.
+func TestContextsThatEnd(t *testing.T) {
+	soon := func(w Wait) Wait {
+		w.Left = "9s"
+		return w
+	}
+	for name, c := range map[string]struct {
+		ranks []Rank
+		kinds string
+		lasts bool
+	}{
+		"one of two":               {[]Rank{rank(2, soon(from(1, 0))), rank(2, from(0, 0))}, "cycle", false},
+		"both":                     {[]Rank{rank(2, soon(from(1, 0))), rank(2, soon(from(0, 0)))}, "cycle", false},
+		"for who has ended":        {[]Rank{rank(2, soon(from(1, 0))), {Ended: true}}, "ended", false},
+		"any source":               {[]Rank{rank(2, soon(from(Any, 0))), rank(2, from(0, 0))}, "nobody", false},
+		"an agreement":             {[]Rank{rank(2, soon(agreeing())), rank(2, from(0, 0))}, "collective", false},
+		"beside a cycle":           {[]Rank{rank(3, from(1, 0)), rank(3, from(0, 0)), rank(3, soon(from(0, 0)))}, "cycle", true},
+		"another goroutine's call": {[]Rank{rank(2, from(1, 0), soon(from(1, 1))), rank(2, from(0, 0))}, "cycle", false},
+		"one computes":             {[]Rank{rank(2, soon(from(1, 0))), rank(2)}, "", false},
+	} {
+		found := Judge(c.ranks, c.ranks)
+		assert.Equal(t, c.kinds, kindsOf(found), name)
+		assert.Equal(t, c.lasts, Lasts(found), name)
+		var b strings.Builder
+		Write(&b, c.ranks, found, Awaited(c.ranks, c.ranks))
+		assert.Contains(t, b.String(), ", until its context ends in 9s", name)
+		assert.Equal(t, !c.lasts, strings.Contains(b.String(), "  => No deadlock was found"), name)
+	}
+}
+
 // Who closes his world says for whom he waits, and that one is named.
 func TestClosing(t *testing.T) {
 	silent, computing := Rank{Rank: 2, Silent: "does not answer"}, rank(3)
@@ -117,6 +147,16 @@ func TestClosing(t *testing.T) {
 		assert.Contains(t, b.String(), "  => No deadlock was found.\n  => Others wait for rank 2, which does not answer.\n")
 		assert.Empty(t, Awaited([]Rank{{Report: &Report{}}, computing, silent}, ranks), "it did not wait before")
 	}
+}
+
+// World.Close gives up after a time, so who waits for a rank that closes its world does not wait for ever.
+func TestClosingEnds(t *testing.T) {
+	closing := rank(2, to(1, 0))
+	closing.Report.Closing = &Closing{Ranks: []int{1}}
+	ranks := []Rank{closing, untaken(rank(2, from(0, 5)), 0)}
+	found := Judge(ranks, ranks)
+	assert.Equal(t, "tag cycle", kindsOf(found))
+	assert.False(t, Lasts(found))
 }
 
 // Messages that a receive does not take are told of if both reports have them.

@@ -410,6 +410,62 @@ func TestWaitForAnyOfMany(t *testing.T) {
 	assert.True(t, ranks[0].Report.Cut)
 }
 
+// Of each call that waits it is known when its context ends.
+func TestCallsWithDeadlines(t *testing.T) {
+	for name, call := range map[string]func(ctx context.Context, c *strand.Comm) error{
+		"Recv":    func(ctx context.Context, c *strand.Comm) error { return recv(ctx, c, 1, 1) },
+		"Ssend":   func(ctx context.Context, c *strand.Comm) error { return c.Ssend(ctx, make([]byte, 8), 1, 1) },
+		"Barrier": func(ctx context.Context, c *strand.Comm) error { return c.Barrier(ctx) },
+		"Probe": func(ctx context.Context, c *strand.Comm) error {
+			_, err := c.Probe(ctx, 1, 1)
+			return err
+		},
+		"Agree": func(ctx context.Context, c *strand.Comm) error {
+			_, err := c.Agree(ctx, 1)
+			return err
+		},
+		"Wait": func(ctx context.Context, c *strand.Comm) error {
+			r, err := c.Irecv(make([]byte, 8), 1, 1)
+			if err == nil {
+				_, err = r.Wait(ctx)
+			}
+			return err
+		},
+		"WaitAll": func(ctx context.Context, c *strand.Comm) error {
+			all, err := startMany(c, 2, 1)
+			if err == nil {
+				err = strand.WaitAll(ctx, all, nil)
+			}
+			return err
+		},
+		"WaitAny": func(ctx context.Context, c *strand.Comm) error {
+			all, err := startMany(c, 2, 1)
+			if err == nil {
+				_, _, err = strand.WaitAny(ctx, all)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := start(t, 2, func(ctx context.Context, w *strand.World) error {
+				if w.Rank() == 1 {
+					return recv(ctx, w.Comm(), 0, 2)
+				}
+				ctx, cancel := context.WithTimeout(ctx, 100*time.Hour)
+				defer cancel()
+				return call(ctx, w.Comm())
+			})
+			explained := func() bool {
+				ranks, found := job.judge()
+				var b strings.Builder
+				whowaits.Write(&b, ranks, found, nil)
+				return len(found) > 0 && !whowaits.Lasts(found) && strings.Contains(b.String(), ", until its context ends in 99h59m")
+			}
+			assert.Eventually(t, explained, time.Minute, time.Millisecond, "it does not say so")
+		})
+	}
+}
+
 // Nothing is found about a program that goes on, whenever it is asked.
 func TestProgramThatGoesOn(t *testing.T) {
 	rounds := make(chan struct{}, 1)

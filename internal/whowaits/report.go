@@ -61,6 +61,7 @@ type Wait struct {
 	Bytes      uint64 `json:"bytes,omitempty"`
 	Blocked    bool   `json:"blocked,omitempty"` // a call waits for it
 	Call       *Call  `json:"call,omitempty"`    // that one, if it was found
+	Left       string `json:"left,omitempty"`    // how long until the context of such a call ends; empty: it is not known to
 }
 
 // A Message is one that has arrived, or is announced, and has found no receive.

@@ -18,7 +18,7 @@ const alike = 8
 func Write(b *strings.Builder, ranks []Rank, findings []Finding, awaited []int) {
 	WriteRanks(b, ranks)
 	WriteFindings(b, findings)
-	if len(findings) == 0 {
+	if !Lasts(findings) {
 		WriteAwaited(b, ranks, awaited)
 	}
 }
@@ -32,6 +32,12 @@ func WriteRanks(b *strings.Builder, ranks []Rank) {
 
 // WriteFindings shows what was found.
 func WriteFindings(b *strings.Builder, findings []Finding) {
+	switch {
+	case len(findings) == 0:
+		b.WriteString("  => No deadlock was found.\n")
+	case !Lasts(findings):
+		b.WriteString("  => No deadlock was found: what follows ends by itself, with the context of a call or with the time that World.Close has.\n")
+	}
 	of := make(map[string]int)
 	for _, f := range findings {
 		if of[f.Kind]++; of[f.Kind] <= alike {
@@ -42,9 +48,6 @@ func WriteFindings(b *strings.Builder, findings []Finding) {
 		if more := of[kind] - alike; more > 0 {
 			fmt.Fprintf(b, "  => and %d more findings of that kind (%s)\n", more, kind)
 		}
-	}
-	if len(findings) == 0 {
-		b.WriteString("  => No deadlock was found.\n")
 	}
 }
 
@@ -186,6 +189,9 @@ func describe(w *Wait) string {
 		}
 	}
 	b.WriteString(inComm(w.Comm))
+	if w.Left != "" {
+		fmt.Fprintf(&b, ", until its context ends in %s", w.Left)
+	}
 	if w.Call != nil {
 		b.WriteString(", in " + w.Call.text())
 	}
