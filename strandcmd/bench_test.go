@@ -261,10 +261,31 @@ func TestBenchPeers(t *testing.T) {
 	assert.Contains(t, stderr, "--resume: the figures are of c1, this is c2")
 }
 
+// Two runs never write the figures of one page at a time: each would write over the other's rounds.
+func TestBenchPeersWhereAnotherOneWrites(t *testing.T) {
+	dir := t.TempDir()
+	page, figures := filepath.Join(dir, "Page.md"), filepath.Join(dir, "old.json")
+	require.NoError(t, os.WriteFile(figures, []byte(oneRound), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "page"), 0o700))
+	folder, err := reserve(filepath.Join(dir, "page"), nil)
+	require.NoError(t, err)
+	for _, how := range []string{"--resume", "--from " + figures, "--rounds 1 --only tcp/rate --against raw"} {
+		_, stderr, status := command("bench peers " + how + " --out " + page)
+		assert.Equal(t, 2, status, how)
+		assert.Contains(t, stderr, "--out "+page+": another strand bench peers writes its figures there: give another file", how)
+	}
+	require.NoError(t, folder.Close())
+	stdout, _, _ := command("bench peers --from " + figures + " --out " + page)
+	assert.Contains(t, stdout, page+" is written")
+}
+
+// oneRound are figures of a cell.
+const oneRound = `{"format":1,"rounds":[{"seconds":1}],"tables":[{"transport":"tcp","name":"rate","rows":[{"workload":"rate","window":64,"size":8,"times":{"strand":[1]}}]}]}`
+
 // Nobody says that a page is written that could not be.
 func TestBenchPeersPageInTheWay(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("r.json", []byte(`{"format":1,"rounds":[{"seconds":1}],"tables":[{"transport":"tcp","name":"rate","rows":[{"workload":"rate","window":64,"size":8,"times":{"strand":[1]}}]}]}`), 0o600))
+	require.NoError(t, os.WriteFile("r.json", []byte(oneRound), 0o600))
 	require.NoError(t, os.MkdirAll("page.md", 0o700))
 	stdout, stderr, status := command("bench peers --from r.json --out page.md")
 	assert.Equal(t, 1, status)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -91,14 +92,16 @@ func (r *benchPeersRun) run(cmd *cobra.Command) error {
 			return usageError{fmt.Errorf("--baseline: %w", err)}
 		}
 	}
-	report, err := r.report(files)
+	report, folder, err := r.begin(files)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
+	defer folder.Close()
 	if r.from == "" {
 		err = r.measure(cmd, files, report)
 	}
 	if len(report.Rounds) == 0 {
+		_ = os.Remove(files.Folder()) // unless there is something in it
 		return err
 	}
 	published := files.Publish(report)
@@ -128,6 +131,29 @@ func didYouMean(name string, names []string) string {
 		return fmt.Sprintf("; did you mean %s?", near)
 	}
 	return ""
+}
+
+// begin returns the report to fill, or the one that is there, and the folder for it, which is this run's alone until it is closed. Figures
+// that are to be added to are read when nobody else adds to them.
+func (r *benchPeersRun) begin(files peers.Files) (report *peers.Report, folder *os.File, err error) {
+	if !r.resume {
+		if report, err = r.report(files); err != nil {
+			return nil, nil, usageError{err}
+		}
+		if err = os.MkdirAll(files.Folder(), 0o755); err != nil {
+			return nil, nil, err
+		}
+	}
+	folder, err = reserve(files.Folder(), fmt.Errorf("--out %s: another strand bench peers writes its figures there: give another file", r.out))
+	if r.resume && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		if report, err = r.report(files); err != nil {
+			err = usageError{err}
+		}
+	}
+	if err != nil {
+		folder.Close() // of nil that is an error
+	}
+	return report, folder, err
 }
 
 // report returns the report to fill, or the one that is there.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/lab/compare"
 	"github.com/strandmp/strand/internal/lab/netspace"
@@ -250,7 +249,7 @@ func (f *compareFlags) file() (file string, folder *os.File, err error) {
 		err = makeFolder(dir)
 	}
 	if err == nil {
-		folder, err = reserve(dir)
+		folder, err = reserve(dir, fmt.Errorf("--out %s: another strand compare writes its results there: give another folder", dir))
 	}
 	if err != nil {
 		return "", nil, err
@@ -259,20 +258,6 @@ func (f *compareFlags) file() (file string, folder *os.File, err error) {
 		folder.Close()
 	}
 	return file, folder, err
-}
-
-// reserve opens a folder and keeps other comparisons out of it until it is closed, or until this process ends, however it does. Where a
-// file system has no locks nobody is kept out.
-func reserve(dir string) (*os.File, error) {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if errors.Is(unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) {
-		folder.Close()
-		return nil, usageError{fmt.Errorf("--out %s: another strand compare writes its results there: give another folder", dir)}
-	}
-	return folder, nil
 }
 
 // newFolder makes a folder that was not there, with a number behind its name if need be: two comparisons may begin in the same

@@ -14,17 +14,17 @@ import (
 // docs/performance, with the pictures, the figures and the reasons.
 type Files struct{ Page string }
 
-// folder is that with all but the page.
-func (f Files) folder() string {
+// Folder is that with all but the page.
+func (f Files) Folder() string {
 	base := filepath.Base(f.Page)
 	return filepath.Join(filepath.Dir(f.Page), strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base))))
 }
 
 // Results is the file with the figures.
-func (f Files) Results() string { return filepath.Join(f.folder(), "results.json") }
+func (f Files) Results() string { return filepath.Join(f.Folder(), "results.json") }
 
 // Reasons is the file that people write.
-func (f Files) Reasons() string { return filepath.Join(f.folder(), "reasons.txt") }
+func (f Files) Reasons() string { return filepath.Join(f.Folder(), "reasons.txt") }
 
 // Check says what would keep a page from being written, before hours are spent on it.
 func (f Files) Check() error {
@@ -56,8 +56,8 @@ func (f Files) Publish(r *Report) error {
 	if err != nil {
 		return err
 	}
-	page := r.Page(reasons, filepath.Base(f.folder()))
-	return errors.Join(r.Save(f.Results()), r.Draw(f.folder()), writeWhole(f.Page, []byte(strings.TrimRight(page, "\n")+"\n")))
+	page := r.Page(reasons, filepath.Base(f.Folder()))
+	return errors.Join(r.Save(f.Results()), r.Draw(f.Folder()), writeWhole(f.Page, []byte(strings.TrimRight(page, "\n")+"\n")))
 }
 
 // WriteSummary writes how each table has done, and what fails, for a terminal.
