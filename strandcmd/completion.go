@@ -1,6 +1,7 @@
 package strandcmd
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,8 +10,11 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/internal/lab/bench"
 	"github.com/strandmp/strand/internal/lab/compare"
+	"github.com/strandmp/strand/internal/lab/peers"
+	"github.com/strandmp/strand/internal/lab/results"
 	"github.com/strandmp/strand/internal/lab/workload"
 	"github.com/strandmp/strand/internal/launcher/live"
 	"github.com/strandmp/strand/param"
@@ -21,20 +25,28 @@ import (
 // one.
 type completer func(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective)
 
-// completers complete the values of flags. A flag's name means the same in all commands.
+// completers complete the values of flags. A flag's name means the same in all commands, unless a command is named too.
 var completers = map[string]completer{
 	"btl":        listOf(transportNames),
-	"mca":        completeSetting,
+	"mca":        completeMCA,
 	"param":      completeParam,
 	"on-failure": oneOf(func() []string { return []string{"kill", "continue"} }),
 	"level":      oneOf(func() []string { return []string{"user", "tuner", "developer"} }),
 	"policy":     oneOf(reach.PolicyNames),
-	"against":    listOf(bench.Peers),
+	"bind-to":    oneOf(func() []string { return bindings }),
+	"map-by":     oneOf(func() []string { return mappings }),
+	"against":    completeContenders,
+	"calls":      listOf(bench.Calls),
+	"metric":     listOf(results.Metrics),
+	"congestion": oneOf(func() []string { return []string{"auto", "cubic", "reno", "bbr"} }),
 	"workload":   listOf(workloadNames),
 	"emulation":  oneOf(func() []string { return compare.Emulations }),
 	"ordering":   listOf(func() []string { return []string{"strict", "relaxed"} }),
 	"from":       files("json"),
 	"baseline":   files("json"),
+
+	"strand bench peers --only": listOf(peers.TableNames),
+	"strand conformance --only": listOf(caseNames),
 }
 
 // argumentCompleters complete the first argument of a command, by the command's path.
@@ -42,7 +54,7 @@ var argumentCompleters = map[string]completer{
 	"strand net up":   files("yaml", "yml"),
 	"strand net show": files("yaml", "yml"),
 	"strand net exec": oneOf(hostNames),
-	"strand info":     oneOf(jobNames),
+	"strand info":     completeInfo,
 }
 
 // addCompletion has shells complete the flags' values and the first arguments of the commands,
@@ -50,7 +62,11 @@ var argumentCompleters = map[string]completer{
 func addCompletion(commands []*cobra.Command) {
 	for _, c := range commands {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if complete, known := completers[f.Name]; known {
+			complete, known := completers[c.CommandPath()+" --"+f.Name]
+			if !known {
+				complete, known = completers[f.Name]
+			}
+			if known {
 				// It fails only for a flag that does not exist.
 				_ = c.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 					return complete(cmd, word)
@@ -120,9 +136,64 @@ func completeParam(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDi
 		for _, v := range declared() {
 			found = append(found, beginning([]string{v.Spec.Name}, word)...)
 		}
-		found = append(found, beginning(append(groups(declared()), allParameters), word)...)
+		all := slices.DeleteFunc(groups(declared()), func(group string) bool { return strings.Contains(group, " ") }) // with a component
+		found = append(found, beginning(append(all, allParameters), word)...)
 	}
 	return found, directive
+}
+
+// completeInfo completes what follows a group of parameters, a component, or else the name of a job.
+func completeInfo(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
+	show, is := cmd.Flags().Lookup("param").Value.(*showOrSet)
+	if !is || *show.group == "" {
+		return oneOf(jobNames)(cmd, word)
+	}
+	group := *show.group
+	if group == allParameters {
+		group = "btl" // only transports have components
+	}
+	var components []string
+	for _, g := range groups(declared()) {
+		if name, of := strings.CutPrefix(g, group+" "); of {
+			components = append(components, name)
+		}
+	}
+	return beginning(components, word), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeMCA completes the name of a parameter, ours or Open MPI's. For strand run name and value are words of their own; the
+// second one comes with the first before it (foreignSpellings).
+func completeMCA(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
+	if cmd.Name() != "run" {
+		return completeSetting(cmd, word)
+	}
+	name, value, hasName := strings.Cut(word, " ")
+	if !hasName {
+		names := slices.Sorted(maps.Keys(openMPI))
+		for _, v := range declared() {
+			names = append(names, v.Spec.Name)
+		}
+		return beginning(names, word), cobra.ShellCompDirectiveNoFileComp
+	}
+	if theirs, is := openMPI[name]; is && theirs.translate == nil {
+		name = theirs.name
+	}
+	values, directive := completeSetting(cmd, name+"="+value)
+	for i := range values {
+		values[i] = strings.TrimPrefix(values[i], name+"=")
+	}
+	return values, directive
+}
+
+// completeContenders completes who can be measured beside Strand by a command.
+func completeContenders(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
+	names := peers.Names
+	if cmd.Name() != "peers" {
+		names = func() []string {
+			return slices.DeleteFunc(bench.Peers(), func(name string) bool { return bench.CanPlay(name, bench.Workload(cmd.Name())) != nil })
+		}
+	}
+	return listOf(names)(cmd, word)
 }
 
 // completeSetting completes the name of a parameter, and behind = the value of one that has few.
@@ -174,6 +245,13 @@ func declared() []param.Value {
 func transportNames() (names []string) {
 	for _, c := range btl.Default.Components() {
 		names = append(names, c.Name())
+	}
+	return names
+}
+
+func caseNames() (names []string) {
+	for _, c := range conformance.Cases() {
+		names = append(names, c.Name)
 	}
 	return names
 }

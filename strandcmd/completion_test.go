@@ -31,20 +31,58 @@ func TestCompletion(t *testing.T) {
 		"net up ":                           "yaml yml",
 		"completion ":                       "bash fish powershell zsh",
 		"run --env A=b --btl tcp -p btl=^t": "btl=^tcp",
+
+		"run --bind-to ":                             "none core",
+		"run --map-by n":                             "node",
+		"run --mca pml_ord":                          "pml_ordering",
+		"run --mca btl_vader_si":                     "btl_vader_single_copy_mechanism",
+		"run --mca pml_ordering r":                   "relaxed",
+		"run -mca btl tcp,s":                         "tcp,sctp tcp,self",
+		"run --mca btl_vader_single_copy_mechanism ": "cma none",
+		"run -np 4 --mca btl tcp,self -tcpconretries 3 --bind-to ": "none core",
+		"info --mca pml_ord":               "pml_ordering=",
+		"info --param btl t":               "tcp",
+		"info --param all sc":              "sctp",
+		"bench coll --calls allreduce,b":   "allreduce,barrier allreduce,bcast",
+		"bench coll --against ":            "openmpi mpich",
+		"bench pingpong --against raw-":    "raw-udp",
+		"bench peers --against raw,":       "raw,openmpi raw,mpich",
+		"bench peers --only sm,tcp/r":      "sm,tcp/rate",
+		"conformance --only late-end,late": "late-end,late-bytes",
+		"compare --metric delay_":          "delay_p90",
+		"compare --congestion ":            "auto cubic reno bbr",
 	} {
-		var out, errs bytes.Buffer
-		status := execute(append([]string{"__complete"}, strings.Split(line, " ")...), nil, &out, &errs)
-		stdout := out.String()
-		assert.Zero(t, status, line)
-		var found []string
-		for _, l := range strings.Split(strings.TrimSpace(stdout), "\n") {
-			if word, _, _ := strings.Cut(l, "\t"); word != "" && word[0] != ':' {
-				found = append(found, word)
-			}
-		}
+		found := completions(t, line)
 		for _, w := range strings.Fields(want) {
 			assert.Contains(t, found, w, line)
 		}
+		for _, w := range found {
+			assert.NotContains(t, w, " ", "%s: no shell takes it for one word", line)
+		}
+	}
+}
+
+// completions are the words that a shell is offered at the end of a line.
+func completions(t *testing.T, line string) (words []string) {
+	var out, errs bytes.Buffer
+	status := execute(append([]string{"__complete"}, strings.Split(line, " ")...), nil, &out, &errs)
+	assert.Zero(t, status, line)
+	for l := range strings.Lines(out.String()) {
+		if word, _, _ := strings.Cut(strings.TrimSpace(l), "\t"); word != "" && word[0] != ':' {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// What the command would refuse is not offered.
+func TestCompletionOfWhatIsRefused(t *testing.T) {
+	for line, refused := range map[string]string{
+		"bench coll --against ": "raw", "bench rate --against ": "raw-udp", "bench peers --against ": "raw-udp", "run --mca pml_ord": "pml_ordering=",
+	} {
+		words := completions(t, line)
+		assert.NotEmpty(t, words, line)
+		assert.NotContains(t, words, refused, line)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -88,6 +89,9 @@ const runExample = `  strand run -n 4 ./wordfreq
   strand run --host pod-0,pod-1 -n 2 --rsh 'kubectl exec -i {host} -- sh -c {command}' ./program
   strand run -n 2 --env GOMAXPROCS=1 --env HOME ./program <input >output`
 
+// bindings are the values of --bind-to.
+var bindings = []string{"none", "core"}
+
 // validator checks parameters before anything is started.
 type validator func(flags []param.Setting, environ []string) error
 
@@ -112,7 +116,7 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 			if config.Ranks == 0 && !cmd.Flags().Changed("n") {
 				return usageError{errNoRanks}
 			}
-			if bindTo != "none" && bindTo != "core" {
+			if !slices.Contains(bindings, bindTo) {
 				return usageError{fmt.Errorf("--bind-to %s: want none or core", bindTo)}
 			}
 			if cmd.Flags().Changed("trace-buffer") && config.Trace == "" {

@@ -98,23 +98,44 @@ func flagSetting(name, text, spelling string) param.Setting {
 
 // foreignSpellings rewrites flags after "run" that are accepted though the flag library does not
 // know them: other launchers' long flags with one dash, --mca with two values, and --verbose
-// with one. It stops where the flags end, at the program or "--".
+// with one. It does so too where a shell asks for the end of a word.
 func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
-	if len(args) == 0 || args[0] != "run" {
+	asks := len(args) > 2 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+	words := args
+	if asks {
+		words = args[1 : len(args)-1]
+	}
+	if len(words) == 0 || words[0] != "run" {
 		return args, nil
 	}
-	run, _, err := root.Find(args[:1])
+	run, _, err := root.Find(words[:1])
 	if err != nil {
 		return nil, err
 	}
-	out := []string{args[0]}
-	rest := args[1:]
+	out, rest := plainFlags(run.Flags(), words[1:])
+	lacking := len(rest) > 0 && oneDash(rest[0]) == "--mca"
+	switch {
+	case lacking && !asks:
+		return nil, usageError{errors.New("--mca: want a name and a value, such as --mca btl tcp,self")}
+	case lacking: // the name, if it is there, goes before what the shell asks for
+		asked := strings.Join(slices.Concat(rest[1:], args[len(args)-1:]), " ")
+		return slices.Concat(args[:2], out, []string{"--mca", asked}), nil
+	case asks:
+		return slices.Concat(args[:2], out, rest, args[len(args)-1:]), nil
+	}
+	return slices.Concat(args[:1], out, rest), nil
+}
+
+// plainFlags rewrites flags as the flag library knows them. It stops where they end, at the program or "--", or at an --mca that lacks
+// a word.
+func plainFlags(flags *pflag.FlagSet, words []string) (out, rest []string) {
+	rest = words
 	for len(rest) > 0 && isFlag(rest[0]) {
 		n := 1
 		switch word := oneDash(rest[0]); word {
 		case "--mca":
 			if len(rest) < 3 {
-				return nil, usageError{errors.New("--mca: want a name and a value, such as --mca btl tcp,self")}
+				return out, rest
 			}
 			out = append(out, "--mca="+rest[1]+"="+rest[2])
 			n = 3
@@ -125,14 +146,14 @@ func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 			out = append(out, word)
 		default:
 			out = append(out, word)
-			if takesNext(run.Flags(), word) && len(rest) > 1 {
+			if takesNext(flags, word) && len(rest) > 1 {
 				out = append(out, rest[1])
 				n = 2
 			}
 		}
 		rest = rest[n:]
 	}
-	return append(out, rest...), nil
+	return out, rest
 }
 
 // oneProgram refuses what names several programs to Open MPI, ./a : -n 2 ./b. The first one would be started alone, with the rest as its

@@ -29,6 +29,9 @@ type runHosts struct {
 	timeout           time.Duration
 }
 
+// mappings are the values of --map-by.
+var mappings = []string{"slot", "node"}
+
 // ofRunHosts are the flags that have no effect without hosts.
 var ofRunHosts = []string{"map-by", "rsh", "host-strand", "wdir", "push", "host-timeout"}
 
@@ -67,7 +70,7 @@ func (h *runHosts) place(c *job.Config, flags *pflag.FlagSet) error {
 	if c.Ranks < 1 || c.Ranks > job.MaxRanks {
 		return nil // as the job says
 	}
-	if h.mapBy != "slot" && h.mapBy != "node" {
+	if !slices.Contains(mappings, h.mapBy) {
 		return fmt.Errorf("--map-by %s: want slot or node", h.mapBy)
 	}
 	ranks, err := spread(c.Ranks, places, h.mapBy == "node")

@@ -70,7 +70,7 @@ func (t *Table) label(c bench.Cell) string {
 func Plan(quick bool, only []string) ([]Table, error) {
 	var all []Table
 	used := map[string]bool{}
-	for _, transport := range []string{sm, tcp} {
+	for _, transport := range Transports() {
 		for _, name := range tableNames {
 			t := Table{Transport: transport, Name: name}
 			if !wanted(&t, only, used) {
@@ -171,6 +171,17 @@ func Limit(quick bool) time.Duration {
 
 // Transports are those that are measured.
 func Transports() []string { return []string{sm, tcp} }
+
+// TableNames are what Plan takes for only: transports, and tables of theirs.
+func TableNames() []string {
+	names := Transports()
+	for _, transport := range Transports() {
+		for _, name := range tableNames {
+			names = append(names, (&Table{Transport: transport, Name: name}).Path())
+		}
+	}
+	return names
+}
 
 // Memory tells whether the others may use shared memory beside a transport.
 func Memory(transport string) bool { return transport == sm }

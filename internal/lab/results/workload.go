@@ -116,16 +116,24 @@ func (r *Report) MetricOf(w *Workload) Metric {
 	return w.Headline()
 }
 
+// Metrics are the names of all that workloads are compared by.
+func Metrics() (all []string) {
+	for i := range Workloads {
+		for _, m := range Workloads[i].Metrics {
+			if !slices.Contains(all, m.Name) {
+				all = append(all, m.Name)
+			}
+		}
+	}
+	return all
+}
+
 // CheckMetrics refuses what no workload has, and what would be two for one workload.
 func CheckMetrics(names []string) error {
-	var all []string
 	taken := map[WorkloadName]string{}
 	for i := range Workloads {
 		w := &Workloads[i]
 		for _, m := range w.Metrics {
-			if !slices.Contains(all, m.Name) {
-				all = append(all, m.Name)
-			}
 			if !slices.Contains(names, m.Name) {
 				continue
 			}
@@ -135,6 +143,7 @@ func CheckMetrics(names []string) error {
 			taken[w.Name] = m.Name
 		}
 	}
+	all := Metrics()
 	for _, name := range names {
 		if !slices.Contains(all, name) {
 			return fmt.Errorf("%q: want some of %s", name, strings.Join(all, ", "))
