@@ -3,6 +3,7 @@ package sctp
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/param"
@@ -124,6 +125,9 @@ func readPriorities(v *param.Values) ([]uint16, error) {
 	return all, nil
 }
 
+// usualRTOMax is the longest time to a retransmission in all stacks, unless it is set (RFC 9260, section 16).
+const usualRTOMax = time.Minute
+
 // checkBuffers refuses a receive buffer that half-arrived messages, one on each
 // stream, could fill: nothing would ever move again. It also refuses an rto_min above
 // rto_max.
@@ -133,8 +137,11 @@ func checkBuffers(v *param.Values, c config) error {
 		return fmt.Errorf("%s is too small for a frame on each stream to be half arrived (%s, %s): at least %d are needed, or 0 for the default",
 			v.Value(pRcvbuf), v.Value(pStreams), v.Value(pMaxFrame), need)
 	}
-	if c.tuning.RTOMin > 0 && c.tuning.RTOMax > 0 && c.tuning.RTOMin > c.tuning.RTOMax {
+	switch least, most := c.tuning.RTOMin, c.tuning.RTOMax; {
+	case most > 0 && least > most:
 		return fmt.Errorf("%s is above %s: lower the one or raise the other", v.Value(pRTOMin), v.Value(pRTOMax))
+	case most == 0 && least > usualRTOMax:
+		return fmt.Errorf("%s is above %v, which is the longest time where %s is 0: lower the one or set the other", v.Value(pRTOMin), usualRTOMax, pRTOMax)
 	}
 	return nil
 }

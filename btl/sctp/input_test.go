@@ -20,6 +20,7 @@ func TestMistakesInParameters(t *testing.T) {
 		"too many streams":     {[]param.Setting{with(pStreams, "70000")}, []string{pStreams, "70000", "test", "65534"}},
 		"small receive buffer": {[]param.Setting{with(pRcvbuf, "100K")}, []string{pRcvbuf + "=100K", pStreams, pMaxFrame, "at least"}},
 		"times":                {[]param.Setting{with(pRTOMin, "2s"), with(pRTOMax, "1s")}, []string{pRTOMin + "=2s", pRTOMax + "=1s"}},
+		"time below the usual": {[]param.Setting{with(pRTOMin, "2m")}, []string{pRTOMin + "=2m from test is above 1m0s", pRTOMax + " is 0"}},
 		"range without start":  {[]param.Setting{with(pPortRange, "5")}, []string{pPortRange, pPortMin}},
 		"include and exclude":  {[]param.Setting{with(pExclude, "eth9")}, []string{pInclude, pExclude + "=eth9", "exclude each other"}},
 		"places":               {[]param.Setting{with(pPriorities, "1,x"), with(pScheduler, "prio")}, []string{pPriorities + "=1,x from test", `"x"`, "0 to 65535"}},
