@@ -192,6 +192,9 @@ func progress(params *param.Values, crowd pml.Crowd) engine.Options {
 }
 
 func (w *World) open(ctx context.Context, components []btl.Component, o *options) error {
+	if err := ctx.Err(); err != nil {
+		return err // a world of one process is made without a wait, which would look
+	}
 	job, listens := w.job.(launch.Listener)
 	var call func(int) error
 	if listens && job.CanCall() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/internal/test/world"
+	"github.com/strandmp/strand/strandtest"
 )
 
 // A call whose context has ended before it does nothing: no message is sent, none is
@@ -45,6 +46,52 @@ func TestEndedContextBeforeTheCall(t *testing.T) {
 			require.False(p, found, "nothing was sent")
 		}
 	})
+}
+
+// A wait for requests whose context has ended before it ends what is complete, and nothing else.
+func TestEndedContextBeforeAWait(t *testing.T) {
+	world.OnEach(t, func(p *world.Pair) {
+		ended, cancel := context.WithCancel(p.Ctx)
+		cancel()
+		for name, wait := range map[string]func(all []strand.Request) error{
+			"Wait": func(all []strand.Request) error {
+				_, err := all[0].Wait(ended)
+				return err
+			},
+			"WaitAll": func(all []strand.Request) error { return strand.WaitAll(ended, all, nil) },
+			"WaitAny": func(all []strand.Request) error {
+				_, _, err := strand.WaitAny(ended, all)
+				return err
+			},
+			"WaitSome": func(all []strand.Request) error {
+				_, err := strand.WaitSome(ended, all, nil)
+				return err
+			},
+		} {
+			buf := make([]byte, 1)
+			r := p.Irecv(buf, p.From, 1)
+			all := []strand.Request{r}
+			require.ErrorIs(p, wait(all), context.Canceled, name)
+			require.Equal(p, []strand.Request{r}, all, "%s: it has not ended", name)
+			require.NoError(p, p.Sender.Send(p.Ctx, []byte{7}, p.To, 1))
+			p.Settle()
+			require.NoError(p, wait(all), name)
+			require.Equal(p, byte(7), buf[0], name)
+			_, err := r.Wait(p.Ctx)
+			require.ErrorIs(p, err, strand.ErrFinished, name)
+		}
+	})
+}
+
+// Who joins a world with a context that has ended joins none.
+func TestEndedContextBeforeInit(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := strand.Run(ended, func(context.Context, *strand.World) error {
+		t.Error("it has a world")
+		return nil
+	}, strand.WithJob(strandtest.NewJobs(1)[0]))
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // If the context of a send that waits ends, the error says whether the send goes on. If it
