@@ -2,12 +2,13 @@ package compare
 
 import "time"
 
-// A pace estimates how long the rest takes. The variants take turns, so the runs to come in a
-// cell are taken to last as long as those that it had, of any variant. A cell that has had none
-// is taken to be like the others.
+// A pace estimates how long the rest takes. Runs to come are taken to last as long as those that the variant had in the same cell. The
+// variants take turns, so where it had none they are like those of the others there. A cell that has had none is taken to be like the
+// other cells.
 type pace struct {
 	left, done int
-	byCell     map[int]*stretch
+	runs       map[[2]int]*stretch // by cell and variant
+	cells      map[int]*stretch
 	all        stretch
 }
 
@@ -19,26 +20,30 @@ type stretch struct {
 }
 
 func (p *pace) expect(turns []turn) {
-	p.byCell = map[int]*stretch{}
+	p.runs, p.cells = map[[2]int]*stretch{}, map[int]*stretch{}
 	for _, t := range turns {
-		if p.byCell[t.cell] == nil {
-			p.byCell[t.cell] = &stretch{}
+		key := [2]int{t.cell, t.variant}
+		if p.runs[key] == nil {
+			p.runs[key] = &stretch{}
 		}
-		p.byCell[t.cell].left++
+		if p.cells[t.cell] == nil {
+			p.cells[t.cell] = &stretch{}
+		}
+		p.runs[key].left++
 		p.left++
 	}
 }
 
-// skip notes that a run will not take place.
-func (p *pace) skip(t turn) {
-	p.byCell[t.cell].left--
-	p.left--
+// skip notes that so many runs of a variant in a cell will not take place.
+func (p *pace) skip(t turn, runs int) {
+	p.runs[[2]int{t.cell, t.variant}].left -= runs
+	p.left -= runs
 }
 
 func (p *pace) took(t turn, d time.Duration) {
-	p.skip(t)
+	p.skip(t, 1)
 	p.done++
-	for _, s := range []*stretch{p.byCell[t.cell], &p.all} {
+	for _, s := range []*stretch{p.runs[[2]int{t.cell, t.variant}], p.cells[t.cell], &p.all} {
 		s.took += d
 		s.count++
 	}
@@ -47,17 +52,17 @@ func (p *pace) took(t turn, d time.Duration) {
 // state returns how many runs are done, of how many, and about how long the rest takes,
 // or a negative time.
 func (p *pace) state() (done, all int, left time.Duration) {
-	for _, s := range p.byCell {
-		like := s
-		if s.count == 0 {
-			like = &p.all
-		}
-		if like.count > 0 {
-			left += like.took / time.Duration(like.count) * time.Duration(s.left)
-		}
-	}
 	if p.all.count == 0 {
-		left = -1
+		return p.done, p.done + p.left, -1
+	}
+	for key, s := range p.runs {
+		like := s
+		for _, other := range []*stretch{p.cells[key[0]], &p.all} {
+			if like.count == 0 {
+				like = other
+			}
+		}
+		left += like.took / time.Duration(like.count) * time.Duration(s.left)
 	}
 	return p.done, p.done + p.left, left
 }

@@ -124,7 +124,6 @@ func (r *Runner) run(ctx context.Context) error {
 	r.pace.expect(r.turns())
 	for _, t := range r.turns() {
 		if r.hopeless(t) {
-			r.pace.skip(t)
 			continue
 		}
 		run, err := r.take(ctx, t)
@@ -164,6 +163,7 @@ func (r *Runner) note(t turn, run results.Run) {
 	}
 	if left := r.Plan.Runs - t.round - 1; r.hopeless(t) && left > 0 {
 		run.Error = fmt.Sprintf("%s\n(failed %d times in a row: not tried again in this cell, where %d more runs were to be)", run.Error, patience, left)
+		r.pace.skip(t, left)
 	}
 	cell := &r.report.Cells[t.cell]
 	cell.Runs = append(cell.Runs, run)
