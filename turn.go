@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/whowaits"
 )
 
 // turn makes a communicator's collective calls one after the other: each of them needs the same
@@ -79,7 +80,7 @@ func (c *Comm) refused(name string, number int64, err error) {
 
 // Tags in the context of collective calls, each for messages of one kind. So none is taken for another.
 const (
-	callTags = 1 << 20 // calls have those below, in turn
+	callTags = whowaits.CallTags // calls have those below, in turn
 
 	tagGroup   = callTags       // of Create, from a member to the first one: the number of its call, and the list
 	tagAnswer  = 2 * callTags   // and back, plus tagOf of that number: the context's id and the numbers of all, or why there is none

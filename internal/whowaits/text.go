@@ -217,10 +217,14 @@ func (c *Call) text() string {
 	return text
 }
 
+// CallTags is how many collective calls of a communicator have tags of their own: those below, in turn. A call that goes on by itself may be
+// under way while a million others are made, in some seconds. Five hundred million take longer than any call.
+const CallTags = 1 << 29
+
 // collectiveTag says of which collective call a message is. Those with higher tags are of calls
 // too, which find out beforehand what they need to know.
 func collectiveTag(tag int) string {
-	if tag < 1<<20 {
+	if tag < CallTags {
 		return fmt.Sprintf("collective call %d", tag)
 	}
 	return "a collective call"
