@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/recovery"
@@ -153,14 +154,18 @@ func appendPart(b []byte, number uint32, header []byte, size, offset, length int
 func appendAck(b []byte, ranges []recovery.Range, held uint32) []byte {
 	b = order.AppendUint32(append(b, itemAck), held)
 	b = order.AppendUint64(b, ranges[0].Last)
-	b = order.AppendUint32(b, uint32(ranges[0].Last-ranges[0].First))
+	b = order.AppendUint32(b, lengthOf(ranges[0]))
 	b = append(b, byte(len(ranges)-1))
 	for i, r := range ranges[1:] {
 		b = order.AppendUint32(b, uint32(ranges[i].First-r.Last-2))
-		b = order.AppendUint32(b, uint32(r.Last-r.First))
+		b = order.AppendUint32(b, lengthOf(r))
 	}
 	return b
 }
+
+// lengthOf is a range's length less one, as far as there is room for it. Where nothing is lost a range goes back to the first packet. What is
+// so old was acknowledged before.
+func lengthOf(r recovery.Range) uint32 { return uint32(min(r.Last-r.First, math.MaxUint32)) }
 
 // readFloor reads an item behind its kind.
 func readFloor(b []byte) (floor uint64, rest []byte, err error) {

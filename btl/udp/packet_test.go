@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"testing"
@@ -56,6 +57,21 @@ func TestItems(t *testing.T) {
 		require.Equal(t, number, held)
 		require.Equal(t, rest, left)
 	})
+}
+
+// Where nothing is lost one range has all packets that there ever were. In the end it is longer than an acknowledgement can tell, and
+// what it tells is the newest of them.
+func TestAcknowledgementOfVeryManyPackets(t *testing.T) {
+	for _, last := range []uint64{math.MaxUint32 - 1, math.MaxUint32, 1 << 32, 1<<32 + 7, 1 << 40} {
+		got, _, _, err := readAck(appendAck(nil, []recovery.Range{{First: 0, Last: last}}, 0)[1:], nil)
+		require.NoError(t, err)
+		assert.Equal(t, []recovery.Range{{First: last - min(last, math.MaxUint32), Last: last}}, got)
+
+		older := []recovery.Range{{First: last + 2, Last: last + 3}, {First: 0, Last: last}}
+		got, _, _, err = readAck(appendAck(nil, older, 0)[1:], nil)
+		require.NoError(t, err)
+		assert.Equal(t, []recovery.Range{older[0], {First: last - min(last, math.MaxUint32), Last: last}}, got)
+	}
 }
 
 // Whatever comes is read within its bounds, and names no byte beyond its frame.
