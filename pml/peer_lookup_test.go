@@ -29,8 +29,12 @@ func (s *slow) Get(ctx context.Context, _ string) (string, error) {
 		<-ctx.Done()
 		return "", ctx.Err()
 	}
-	<-time.After(90 * time.Millisecond) // of the bubble's time
-	return "there", nil
+	select {
+	case <-time.After(90 * time.Millisecond): // of the bubble's time
+		return "there", nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // Ten questions take nine times as long as the launcher may be silent, and it is not. Those
@@ -60,4 +64,30 @@ func TestLauncherIsSilentWhenItAnswersNobody(t *testing.T) {
 		assert.Equal(t, 10, answered)
 		assert.Equal(t, time.Second, time.Since(start))
 	})
+}
+
+// A process that was stopped finds the launcher's time over, and the answer, which has come meanwhile, at the same moment. It
+// has another moment to read that.
+func TestAnswerThatHasComeWhileTheProcessWasStopped(t *testing.T) {
+	const timeout, stopped = 50 * time.Millisecond, time.Hour
+	for answers, want := range map[int]string{1: "", 0: "the launcher has answered nothing for 50ms (pml_peer_timeout)"} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &PML{lookups: t.Context(), job: &slow{turn: make(chan struct{}, 1), answers: answers}}
+			p.tune.peerTimeout = timeout
+			start := time.Now()
+			value, err := p.lookUpBy(1, func(since time.Time) time.Duration {
+				if waited := time.Since(since); waited < timeout {
+					return waited
+				}
+				return stopped + time.Since(since)
+			})
+			if want != "" {
+				assert.ErrorContains(t, err, want)
+				assert.Equal(t, 2*timeout, time.Since(start), "it ends all the same")
+				return
+			}
+			assert.NoError(t, err)
+			assert.Equal(t, "there", value)
+		})
+	}
 }

@@ -31,11 +31,19 @@ func After(loop btl.Loop, d time.Duration, f func()) btl.Timer {
 	t := &timer{}
 	due := loop.Now() + int64(d)
 	t.current = loop.After(d, func() {
-		if late := time.Duration(loop.Now() - due); late > d/muchOf {
-			t.current = loop.After(min(d, moment), f)
+		if more := Moment(d, time.Duration(loop.Now()-due)); more > 0 {
+			t.current = loop.After(more, f)
 			return
 		}
 		f()
 	})
 	return t
+}
+
+// Moment is how much longer who has waited for d is to wait, where that was over so long ago; 0: it was not much too late.
+func Moment(d, late time.Duration) time.Duration {
+	if late <= d/muchOf {
+		return 0
+	}
+	return min(d, moment)
 }
