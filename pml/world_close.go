@@ -31,10 +31,10 @@ const (
 )
 
 // Done implements [engine.Condition].
-func (c *closer) Done() bool {
-	if c.late {
-		return true
-	}
+func (c *closer) Done() bool { return c.late || c.finished() }
+
+// finished reports whether nobody is waited for in this phase. That may have come true in the poll in which the time was over.
+func (c *closer) finished() bool {
 	for _, pe := range c.pml.peers {
 		if c.awaits(pe) {
 			return false
@@ -150,7 +150,7 @@ func (p *PML) part(ctx context.Context) error {
 	if err := p.engine.Wait(ctx, p.closer, p.recent); err != nil {
 		return err
 	}
-	if p.closer.late {
+	if p.closer.late && !p.closer.finished() {
 		return fmt.Errorf("rank %d: closing: %s", p.rank, p.unfinished())
 	}
 	p.closer.phase = parting
@@ -161,7 +161,7 @@ func (p *PML) part(ctx context.Context) error {
 	if err := p.engine.Wait(ctx, p.closer, p.recent); err != nil {
 		return err
 	}
-	if p.closer.late {
+	if p.closer.late && !p.closer.finished() {
 		return fmt.Errorf("rank %d: closing: %s", p.rank, p.unanswered())
 	}
 	return nil

@@ -362,3 +362,27 @@ func TestClosingWhileTheProcessIsStopped(t *testing.T) {
 		assert.NoError(t, p.part(context.WithoutCancel(t.Context())))
 	})
 }
+
+// What is waited for may come in the same poll in which the time for it is over. Then it has come.
+func TestClosingIsDoneAsItsTimeIsOver(t *testing.T) {
+	t.Run("the answer to the goodbye", func(t *testing.T) {
+		twoPaths(t, func(pe *peer, _ [2]*scripted) {
+			p := pe.pml
+			p.tune.closeTimeout, p.tune.railTimeout, p.closing = time.Second, time.Hour, true
+			p.engine.After(time.Second, func() {
+				assert.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.GoodbyeAck}), nil))
+			})
+			assert.NoError(t, p.part(context.WithoutCancel(t.Context())))
+		})
+	})
+	t.Run("the end of the last send", func(t *testing.T) {
+		twoPaths(t, func(pe *peer, eps [2]*scripted) {
+			p := pe.pml
+			p.tune.closeTimeout, p.tune.railTimeout, p.closing = time.Second, time.Hour, true
+			pe.sends = 1
+			p.engine.After(time.Second, func() { pe.sends = 0 })
+			assert.ErrorContains(t, p.part(context.WithoutCancel(t.Context())), "rank 1 has not answered the goodbye")
+			assert.Equal(t, 1, kinds(eps[0], wire.Goodbye), "it has heard that this process leaves")
+		})
+	})
+}
