@@ -30,10 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A network joins processes that are goroutines: whatever is sent waits until it is received.
+// A network joins processes that are goroutines: whatever is sent waits where it is until it is received. So who changes it before its Wait has
+// returned is found.
 type network struct {
 	mu     sync.Mutex
-	come   []*sync.Cond        // to each
+	come   []*sync.Cond        // to each, or taken from it
 	queues map[[2]int][][]byte // from, to
 	failed error
 }
@@ -79,7 +80,7 @@ func (p *node) Send(buf []byte, to int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := [2]int{p.rank, to}
-	p.queues[key] = append(p.queues[key], append([]byte{}, buf...))
+	p.queues[key] = append(p.queues[key], buf)
 	p.come[to].Signal()
 	return nil
 }
@@ -107,7 +108,18 @@ func (p *node) take(r posted) error {
 		return fmt.Errorf("rank %d gets %d bytes from %d, wants %d", p.rank, len(got), r.from, len(r.buf))
 	}
 	copy(r.buf, got)
+	p.come[r.from].Signal()
 	return nil
+}
+
+// sends reports whether something that this process has sent is not received yet.
+func (p *node) sends() bool {
+	for to := range p.size {
+		if len(p.queues[[2]int{p.rank, to}]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *node) Wait(context.Context) error {
@@ -126,6 +138,12 @@ func (p *node) Wait(context.Context) error {
 		}
 	}
 	p.posted = p.posted[:0]
+	for p.sends() {
+		if p.failed != nil {
+			return p.failed
+		}
+		p.come[p.rank].Wait()
+	}
 	return nil
 }
 
