@@ -75,6 +75,10 @@ func TestSendThatIsAskedForIsCopied(t *testing.T) {
 			_, done, err := requestOf(op).Test()
 			return done, err
 		},
+		"end now": func(_ *testing.T, op *operation) (bool, error) {
+			_, complete, err := requestOf(op).EndNow()
+			return complete, err
+		},
 		"test all": func(_ *testing.T, op *operation) (bool, error) {
 			_, done, err := TestAll(others(op), nil)
 			return done, err

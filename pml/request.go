@@ -145,8 +145,8 @@ func (p *PML) leave(op *operation) *inbound {
 // context has ended.
 func Leave(r Request) { _, _, _ = r.EndNow() }
 
-// EndNow ends a request without waiting for it: with its outcome if it is complete, else by leaving it, as a blocking call does whose context has
-// ended. It reports whether it was complete.
+// EndNow ends a request without waiting for it: with its outcome if it is complete, or needs a copy alone for that, else by leaving it, as a blocking
+// call does whose context has ended. It reports whether it was complete.
 func (r Request) EndNow() (st Status, complete bool, err error) {
 	if r.op == nil || r.Instant() {
 		return r.empty(), true, nil
@@ -157,7 +157,7 @@ func (r Request) EndNow() (st Status, complete bool, err error) {
 	if r.op.gen != r.gen {
 		return Status{}, false, ErrFinished
 	}
-	if r.op.done {
+	if r.op.done || r.op.claim() {
 		st, err = r.finish()
 		return st, true, err
 	}
