@@ -189,7 +189,7 @@ func (c *Comm) split(ctx context.Context, name string, color, key, tag int) (*Co
 	if st.Count%8 != 0 || st.Count == 8 {
 		return nil, c.misfit(name, 0, int64(st.Count), int64(len(answer)))
 	}
-	return c.fromAnswer(answer[:st.Count])
+	return c.fromAnswer(name, answer[:st.Count])
 }
 
 // member is a process that takes part in a split.
@@ -225,7 +225,7 @@ func (c *Comm) splitAsRoot(ctx context.Context, name string, color, key, tag int
 		}
 		members = members[n:]
 	}
-	return c.fromAnswer(own)
+	return c.fromAnswer(name, own)
 }
 
 // answer tells the members of one group its context id and their world ranks; it
@@ -241,7 +241,9 @@ func (c *Comm) answer(members []member) []byte {
 	return b
 }
 
-func (c *Comm) fromAnswer(b []byte) (*Comm, error) {
+// fromAnswer makes the communicator that an answer tells of. What another call has brought in its place hardly names members of c, this process among
+// them.
+func (c *Comm) fromAnswer(name string, b []byte) (*Comm, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
@@ -250,7 +252,11 @@ func (c *Comm) fromAnswer(b []byte) (*Comm, error) {
 	for b = b[8:]; len(b) >= 8; b = b[8:] {
 		world = append(world, int32(binary.LittleEndian.Uint64(b)))
 	}
-	return c.world.newComm(id, pml.NewGroup(world), c.manner)
+	group := pml.NewGroup(world)
+	if group.Rank(c.world.Rank()) < 0 || slices.ContainsFunc(world, func(rank int32) bool { return c.group.Rank(int(rank)) < 0 }) {
+		return nil, c.strayed(name, 0)
+	}
+	return c.world.newComm(id, group, c.manner)
 }
 
 func encodeInts(values ...int) []byte {

@@ -229,6 +229,20 @@ func TestMisfitInAGrid(t *testing.T) {
 	assert.ErrorContains(t, errs[0], "Cart: rank 1 has sent 8 bytes where 16 are due on rank 0")
 }
 
+// What comes in place of an answer of Split, of another call, makes no communicator of ranks that are none.
+func TestAnotherCallInPlaceOfSplit(t *testing.T) {
+	w := world.Open(t, 2)
+	errs := each(comms(w), func(c *strand.Comm) error {
+		if c.Rank() == 0 {
+			return strand.Bcast(world.Context(t), c, []uint64{77, 5, 9}, 0)
+		}
+		_, err := c.Split(world.Context(t), 0, 0)
+		return err
+	})
+	require.NoError(t, errs[0])
+	assert.ErrorContains(t, errs[1], "Split: rank 0 has made another call")
+}
+
 // Counts that are as many as in has only since their sum has come round are refused.
 func TestCountsBeyondAnInt(t *testing.T) {
 	w := world.Open(t, 3)
