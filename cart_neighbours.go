@@ -93,7 +93,7 @@ func (g *Cart) neighborAllgather(name string, of reflect.Type, in, out []byte) n
 	switch {
 	case g == nil:
 		return neighborly{err: ErrNilComm}
-	case len(out) != 2*len(g.dims)*len(in):
+	case int64(len(out)) != 2*int64(len(g.dims))*int64(len(in)):
 		return neighborly{err: fmt.Errorf("%s: out has %d bytes: want %d for each of %d neighbours, as many as in", name, len(out), len(in), 2*len(g.dims))}
 	}
 	return exchanging(g, call{name: "NeighborAllgather", of: of, bytes: len(in)}, func(int) []byte { return in }, partsOf(out, len(in)))

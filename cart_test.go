@@ -31,6 +31,14 @@ func TestNobodyInAGrid(t *testing.T) {
 	require.ErrorIs(t, g.NeighborAlltoallView(t.Context(), nil, nil), ErrNilComm)
 }
 
+// Parts for all neighbours that have more bytes together than an int holds are not as long as nothing.
+func TestPartsOfNeighboursLongerThanAnInt(t *testing.T) {
+	const dims = 32 // so 64 neighbours
+	g := gridOf(1, 0, slices.Repeat([]int{1}, dims), make([]bool, dims))
+	n := g.neighborAllgather("NeighborAllgather", nil, make([]byte, 1<<26), nil)
+	require.ErrorContains(t, n.err, "NeighborAllgather: out has 0 bytes")
+}
+
 // The dimensions that are chosen are those of the most even grid there is.
 func TestDimsCreate(t *testing.T) {
 	for _, c := range []struct {
