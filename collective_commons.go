@@ -126,7 +126,7 @@ func (k *courier) common(ctx context.Context, number int64) error {
 	if p := c.where.places.Load(); !p.Lone() || !p.ByMemory {
 		return nil
 	}
-	defer func(tag int) { k.tag = tag }(k.tag)
+	defer func(tag, given int) { k.tag, k.given = tag, given }(k.tag, k.given)
 	k.tag = tagCommons
 	s, why := c.world.commons.take(c.Size(), room, c.first)
 	m, err := k.makeCommons(ctx, room, why)
@@ -168,8 +168,10 @@ func (k *courier) makeCommons(ctx context.Context, room int, why error) (*common
 			defer handed()
 		}
 	}
-	err := coll.Bcast(ctx, k, &coll.Choice{Bcast: "binomial"}, t[:], 0)
-	if err == nil && !t.Empty() {
+	told := k.Scratch(len(t))
+	copy(told, t[:])
+	err := coll.Bcast(ctx, k, &coll.Choice{Bcast: "binomial"}, told, 0)
+	if t = commons.Ticket(told); err == nil && !t.Empty() {
 		if why == nil && c.rank > 0 {
 			m, why = commons.Join(t, c.rank, c.Size(), room)
 		}
@@ -208,7 +210,8 @@ func (k *courier) tryLoans(ctx context.Context, m *commons.Memory) error {
 
 // anyOf reports whether anything is so on any rank.
 func (k *courier) anyOf(ctx context.Context, is bool) (bool, error) {
-	found := []byte{0}
+	found := k.Scratch(1)
+	found[0] = 0
 	if is {
 		found[0] = 1
 	}

@@ -488,3 +488,14 @@ func BenchmarkMakingMemory(b *testing.B) {
 		})
 	}
 }
+
+// What ranks tell each other while they make the memory is no buffer of the caller's.
+func TestWhoLeavesWhileMemoryIsMade(t *testing.T) {
+	w := world.Open(t, 3, append(world.Settings["no credit at all"], strand.WithParam("btl", "sm,self"))...)
+	together(t, w, func(ctx context.Context, c *strand.Comm) error { return barriers(ctx, c, making-1) })
+	giveUp(world.Context(t), t, func(ctx context.Context) error {
+		err := w[0].Comm().Barrier(ctx) // which waits until rank 2 asks for what it sends
+		assert.NotErrorIs(t, err, strand.ErrUnderway)
+		return err
+	})
+}
