@@ -12,7 +12,7 @@ import (
 // The calls below are collective: all processes of the communicator make them, in the same order,
 // with the same root and with lengths that fit. Those whose names begin with I return at once; the
 // request is complete when this process has done its part, and its buffers are the library's until
-// then. After an error buffers hold anything, and what was to be sent may still be read. Lengths that do
+// then. After an error buffers hold anything; if it is [ErrUnderway] too, what was to be sent stays the library's. Lengths that do
 // not fit are an error where a message tells, which is on the receiving rank; with coll_check they are
 // found always, and so are other roots, operations, types and calls.
 //

@@ -2,6 +2,7 @@ package strand
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type courier struct {
 	steps    uint       // made there
 	company  bool       // another goroutine waits for messages, as far as is known
 	lent     []*byte    // where the bytes begin that others may read: their addresses alone keep nothing
+	sends    bool       // the call is over, and something goes on to be sent from its caller's memory
 }
 
 // expected is what a receive is to bring. Of a send bytes is ofSend, or ofCaller if it is from the caller's memory.
@@ -87,10 +89,10 @@ func (k *courier) Wait(ctx context.Context) error {
 	}
 	failed, err := pml.WaitAll(ctx, k.requests, k.statuses)
 	switch {
-	case err != nil && k.leave():
-		err = &sendsOn{err}
 	case err != nil:
+		k.leave()
 	case len(failed) > 0:
+		k.lettingGo(failed)
 		err = failed[0].Err
 	default:
 		err = k.check()
@@ -109,23 +111,41 @@ func (k *courier) check() error {
 	return nil
 }
 
-// leave ends what is under way, and reports whether something goes on by itself that is sent from the caller's memory.
-func (k *courier) leave() (sends bool) {
+// leave ends what is under way, and notes whether something goes on by itself that is sent from the caller's memory.
+func (k *courier) leave() {
 	for i, r := range k.requests {
 		if _, complete, err := r.EndNow(); k.expected[i].bytes == ofCaller && !complete && err == nil {
-			sends = true
+			k.sends = true
 		}
 	}
 	k.forget()
-	return sends
 }
 
-// sendsOn is why a call has ended that goes on to send from its caller's memory.
+// lettingGo notes whether one of the sends from the caller's memory goes on by itself that are waited for no more, since a member may never
+// make the communicator ([pml.Context.Unmake]). No other send ends with these errors.
+func (k *courier) lettingGo(failed []pml.Outcome) {
+	for _, o := range failed {
+		if k.expected[o.Index].bytes == ofCaller && (errors.Is(o.Err, ErrOutOfStep) || errors.Is(o.Err, ErrFreed)) {
+			k.sends = true
+		}
+	}
+}
+
+// sendsOn is why a call has ended that goes on to send from its caller's memory. It is for the caller alone: later calls that are refused for
+// the same cause send nothing.
 type sendsOn struct{ cause error }
 
 func (e *sendsOn) Error() string { return e.cause.Error() + "; what it sends goes on" }
 
 func (e *sendsOn) Unwrap() []error { return []error{e.cause, ErrUnderway} }
+
+// goingOn is the error of a call that has ended, and may go on to send from its caller's memory.
+func goingOn(err error, sends bool) error {
+	if sends {
+		return &sendsOn{err}
+	}
+	return err
+}
 
 // forget makes room for what is begun next.
 func (k *courier) forget() {
@@ -196,9 +216,11 @@ func (k *courier) begin(c *Comm, name string, tag int) {
 	k.comm, k.name, k.tag, k.given = c, name, tag, 0
 }
 
-// end ends a call. After an error something may still be read from the memory.
-func (k *courier) end(err error) {
+// end ends a call, and reports whether something goes on to be sent from its caller's memory. After an error something may still be read from that
+// of the courier too.
+func (k *courier) end(err error) (sends bool) {
 	k.leave()
+	sends, k.sends = k.sends, false
 	clear(k.lent)
 	k.lent = k.lent[:0]
 	for i := range k.memory {
@@ -207,6 +229,7 @@ func (k *courier) end(err error) {
 	if err != nil {
 		k.memory = nil
 	}
+	return sends
 }
 
 // make makes a call.
@@ -219,11 +242,12 @@ func (k *courier) make(ctx context.Context, call func(ctx context.Context, k *co
 
 // carry makes a blocking collective call.
 func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Context, k *courier) error) error {
-	return c.collectively(ctx, what, func(number int64) error {
+	sends := false
+	err := c.collectively(ctx, what, func(number int64) error {
 		k := &c.courier
 		k.begin(c, what.name, tagOf(number))
 		err := errUnwound // unless it returns
-		defer func() { k.over(err) }()
+		defer func() { sends = k.over(err) }()
 		if why := k.common(ctx, number); why != nil {
 			err = why
 			return err
@@ -232,10 +256,11 @@ func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Conte
 		err = k.make(ctx, make)
 		return err
 	})
+	return goingOn(err, sends)
 }
 
-// over ends a blocking call. After an error others may still read what this rank has lent.
-func (k *courier) over(err error) {
+// over ends a blocking call as end does. After an error others may still read what this rank has lent.
+func (k *courier) over(err error) (sends bool) {
 	if k.sharing {
 		if err != nil {
 			k.comm.holding.memory.Leave()
@@ -243,7 +268,7 @@ func (k *courier) over(err error) {
 		k.sharing = false
 		defer k.comm.holding.rest()
 	}
-	k.end(err)
+	return k.end(err)
 }
 
 // couriers are for calls that go on by themselves.
@@ -271,37 +296,38 @@ func (c *Comm) begin(what call, make func(ctx context.Context, k *courier) error
 	begun := c.traceCall(what.name, number)
 	go func() {
 		defer cancel()
-		err := errUnwound // unless it returns
+		err, sends := errUnwound, false // unless it returns
 		defer func() {
 			c.traceCalled(begun, err)
 			if c.turn.fail(what.name, err); err != nil {
 				c.tellLeft(what.name, number, err)
 			}
-			done.Done(pml.Status{}, err)
+			done.Done(pml.Status{}, goingOn(err, sends))
 		}()
-		err = c.explained(what.name, own(c.makeAlone(ctx, what, tagOf(number), make)))
+		sends, err = c.makeAlone(ctx, what, tagOf(number), make)
+		err = c.explained(what.name, own(err))
 	}()
 	return Request{done.Request()}, nil
 }
 
-// makeAlone makes a call with a courier of its own.
-func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx context.Context, k *courier) error) error {
+// makeAlone makes a call with a courier of its own, and reports whether something goes on to be sent from its caller's memory.
+func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx context.Context, k *courier) error) (sends bool, err error) {
 	if c.world.checks {
 		what.alone = true // one that blocks may go by memory, and meets none that does not
 		if err := c.compare(ctx, tag, what); err != nil {
-			return err
+			return false, err
 		}
 	}
 	k := couriers.Get().(*courier)
 	k.begin(c, what.name, tag)
-	err := errUnwound // unless it returns
+	err = errUnwound // unless it returns
 	defer func() {
-		k.end(err)
+		sends = k.end(err)
 		k.comm = nil
 		couriers.Put(k)
 	}()
 	err = k.make(ctx, make)
-	return err
+	return false, err
 }
 
 // declareCollectives adds the parameters of collective calls.

@@ -34,7 +34,7 @@
 //
 // A buffer given to an operation is the library's until the operation has ended: until the
 // blocking call returns with anything but [ErrUnderway], or the request was waited for
-// or tested successfully.
+// or tested successfully, and has not ended with that either.
 //
 // A call whose context has ended before it sends and takes nothing, and returns the context's
 // error. A wait for requests does so too, unless what it waits for is complete: that it ends as

@@ -29,6 +29,7 @@ var (
 	// ErrUnderway: the context of a call that sends ended while it waited. The send goes on by
 	// itself, and its buffer stays the library's until the world is closed. The error is the
 	// context's too. Without ErrUnderway a call that ended with its context sends nothing any more.
+	// So it is with a collective call that has ended early, for whatever reason, and with its request.
 	ErrUnderway = pml.ErrUnderway
 	// ErrSends: more than a million sends to one rank are under way, and no other is started.
 	ErrSends = pml.ErrSends

@@ -57,8 +57,7 @@ func (c *Comm) collectively(ctx context.Context, what call, make func(number int
 		c.turn.end()
 		return nil
 	}
-	err = c.explained(what.name, own(err))
-	if _, is := errors.AsType[*sendsOn](err); !is && errors.Is(err, ErrUnderway) {
+	if err = c.explained(what.name, own(err)); errors.Is(err, ErrUnderway) {
 		err = ctx.Err() // what is under way is the call's own: no buffer of the caller's
 	}
 	c.turn.fail(what.name, err)

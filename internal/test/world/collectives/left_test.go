@@ -76,6 +76,35 @@ func TestMemoryOfACallThatWasLeft(t *testing.T) {
 	err := <-left
 	require.ErrorIs(t, err, strand.ErrUnderway)
 	require.ErrorIs(t, err, context.Canceled)
+	err = w[0].Comm().Barrier(ctx)
+	require.ErrorIs(t, err, context.Canceled, "it says why it is refused")
+	require.NotErrorIs(t, err, strand.ErrUnderway, "it sends nothing")
+}
+
+// A call that has begun to send from its caller's memory when it finds another rank dead ends at once. It says that what it has begun goes on.
+func TestMemoryOfACallThatFindsARankDead(t *testing.T) {
+	const dead = 1
+	for name, bcast := range map[string]func(context.Context, *strand.Comm, []byte) error{
+		"blocks":            func(ctx context.Context, c *strand.Comm, b []byte) error { return c.Bcast(ctx, b, 0) },
+		"goes on by itself": func(ctx context.Context, c *strand.Comm, b []byte) error { return waited(ctx)(c.Ibcast(b, 0)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			jobs := world.ToldJobs(4)
+			w := openTold(t, jobs, strand.WithParam("coll_bcast", "binomial"))
+			ctx := world.Context(t)
+			for _, err := range each(comms(w), func(c *strand.Comm) error { return bcast(ctx, c, make([]byte, 8)) }) {
+				require.NoError(t, err) // where the ranks are is known from here on
+			}
+			jobs[dead].Abort(1, "it dies")
+			_, err := w[0].Comm().Recv(ctx, nil, dead, 1)
+			require.ErrorIs(t, err, strand.ErrPeerFailed)
+			err = bcast(ctx, w[0].Comm(), make([]byte, 8<<20)) // to rank 2 first, which takes no part
+			require.ErrorIs(t, err, strand.ErrUnderway)
+			e, is := errors.AsType[*strand.PeerFailedError](err)
+			require.True(t, is, "%v", err)
+			require.Equal(t, dead, e.Rank)
+		})
+	}
 }
 
 // Who leaves a call that is under way is heard of everywhere, with its rank, call and cause. Messages go on; no other
@@ -280,7 +309,9 @@ func TestWhoNeverMakesACommunicatorIsNotWaitedFor(t *testing.T) {
 				runtime.Gosched()
 			}
 			require.NoError(t, w[1].Comm().Revoke()) // so it does not call Dup any more
-			require.ErrorIs(t, <-ended, strand.ErrOutOfStep)
+			err = <-ended
+			require.ErrorIs(t, err, strand.ErrOutOfStep)
+			require.ErrorIs(t, err, strand.ErrUnderway, "nobody answers, and it is the caller's memory")
 			goOn(ctx, t, w)
 		})
 	}
