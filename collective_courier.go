@@ -300,7 +300,7 @@ func (c *Comm) begin(what call, make func(ctx context.Context, k *courier) error
 		defer func() {
 			c.traceCalled(begun, err)
 			if c.turn.fail(what.name, err); err != nil {
-				c.tellLeft(what.name, number, err)
+				c.tellLeft(what.name, c.turn.next(), err) // those that it has begun since this process makes, or leaves by themselves
 			}
 			done.Done(pml.Status{}, goingOn(err, sends))
 		}()

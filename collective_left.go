@@ -46,8 +46,9 @@ func (e *CollectiveError) Unwrap() []error {
 	return []error{ErrOutOfStep, e.Failed}
 }
 
-// leaving is what a communicator knows of calls that were left: the one with the lowest number. Who has left it makes none with a
-// higher number either. So others would wait for it too in communicators that such calls have made. The engine's lock guards it.
+// leaving is what a communicator knows of calls that were left: the lowest number of one that some process does not make, nor any with a
+// higher number. So others would wait for it too in communicators that such calls have made. Who leaves a call that goes on by itself may
+// have made others since: then it is the next one. The engine's lock guards it.
 type leaving struct {
 	number int64 // 0: none was
 	notice []byte
@@ -79,7 +80,7 @@ func (l *leaving) covers(number int64) bool { return l.number > 0 && l.number <=
 // mostCause is how much is told of a cause, in bytes.
 const mostCause = 600
 
-// tellLeft tells all that this process has left a call, unless they know of one with that number, or a lower one.
+// tellLeft tells all that this process has left a call, and makes none from that number on, unless they know of such a number, or a lower one.
 func (c *Comm) tellLeft(name string, number int64, err error) {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(number))
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.rank))
@@ -98,7 +99,7 @@ func (c *Comm) tellLeft(name string, number int64, err error) {
 	})
 }
 
-// heardLeft takes what is told of a call that was left, and passes it on unless that is known.
+// heardLeft takes what is told of a call that was left, and passes it on unless that is known, with its own number if that is lower.
 func (c *Comm) heardLeft(b []byte) {
 	e, number, err := c.decodeLeft(b)
 	if err != nil || c.leaving.covers(number) {
@@ -107,7 +108,10 @@ func (c *Comm) heardLeft(b []byte) {
 	if c.turn.breaks(e) {
 		c.coll.Revoke(e)
 	}
-	c.leaving = leaving{number, append(notice(noticeLeft, c.id), b...), e, make(map[int]bool)}
+	number = min(number, c.turn.next()) // this process begins no other one either
+	said := append(notice(noticeLeft, c.id), b...)
+	binary.LittleEndian.PutUint64(said[noticeHeader:], uint64(number))
+	c.leaving = leaving{number, said, e, make(map[int]bool)}
 	c.tellNeighbours()
 	for by, d := range c.made {
 		if by >= number {

@@ -172,6 +172,13 @@ func (t *turn) start(name string) (number int64, err error) {
 	return t.calls, nil
 }
 
+// next is the number of the first call that this process has not begun.
+func (t *turn) next() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls + 1
+}
+
 // standing is the call that a goroutine is in, and the number of the last one.
 func (t *turn) standing() (in string, number int64) {
 	t.mu.Lock()

@@ -350,6 +350,41 @@ func TestWhoLeavesIsMissedInWhatWasMadeOfThat(t *testing.T) {
 	}
 }
 
+// Who leaves a call that goes on by itself has made those that it has begun since, and makes no other; nor does who hears of it. So a communicator
+// stays that one of these has made everywhere, and no other one.
+func TestWhatWasMadeSinceTheCallThatIsLeft(t *testing.T) {
+	const n, who, nobody = 3, 2, -1
+	for name, absent := range map[string]int{"everywhere": nobody, "but there": who, "but elsewhere": 1} {
+		t.Run(name, func(t *testing.T) {
+			w := world.Open(t, n)
+			ctx := world.Context(t)
+			until, under, made := make(chan struct{}), make([]strand.Request, n), make([]*strand.Comm, n)
+			op := strand.NewOp(func(a, b int) int { // the root alone combines
+				<-until
+				runtime.Goexit()
+				return a + b
+			}, true)
+			together(t, w, func(ctx context.Context, c *strand.Comm) (err error) {
+				if under[c.Rank()], err = strand.Ireduce(c, op, []int{1}, make([]int, 1), who); err != nil || c.Rank() == absent {
+					return err
+				}
+				made[c.Rank()], err = c.Dup(ctx) // the others need not wait for the last rank
+				return err
+			})
+			close(until)
+			require.ErrorContains(t, waited(ctx)(under[who], nil), "ended the goroutine")
+			if absent == nobody {
+				for _, err := range each(made, func(c *strand.Comm) error { return c.Barrier(ctx) }) {
+					require.NoError(t, err)
+				}
+			} else {
+				require.ErrorIs(t, made[0].Barrier(ctx), strand.ErrOutOfStep)
+			}
+			goOn(ctx, t, w)
+		})
+	}
+}
+
 // An operation that panics leaves the call, as an error would: the others hear of it, though the program goes on.
 func TestWhoPanicsInACallEndsItEverywhere(t *testing.T) {
 	for _, algorithm := range []string{"doubling", "shared", "lent"} {
