@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -25,6 +26,14 @@ type call struct {
 	alone  bool // it goes on by itself
 	each   lengths
 	also   string
+}
+
+// needs is what its values depend on. Those of views are the views' own.
+func (k *call) needs() representation.Traits {
+	if k.of == nil {
+		return 0
+	}
+	return judge(k.of).needs
 }
 
 // lengths are those of what ranks give or get. It is no function, which would have to be allocated for each call.
@@ -133,7 +142,8 @@ func (c *Comm) compare(ctx context.Context, tag int, what call) error {
 		return nil
 	}
 	own, theirs, last := what.text(n), make([]byte, mostText), (c.rank-1+n)%n
-	r, err := c.coll.Irecv(theirs, nil, last, tag)
+	// Between machines that differ in the values the calls need not fit: an int has another length there.
+	r, err := c.coll.IrecvAs(pml.As{Needs: what.needs()}, theirs, nil, last, tag)
 	if err != nil {
 		return err
 	}

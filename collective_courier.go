@@ -11,6 +11,7 @@ import (
 	"weak"
 
 	"github.com/strandmp/strand/coll"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
 )
@@ -20,6 +21,7 @@ type courier struct {
 	comm     *Comm
 	name     string
 	tag      int
+	needs    representation.Traits // what the call's values depend on
 	requests []pml.Request
 	statuses []pml.Status
 	expected []expected
@@ -70,7 +72,7 @@ func (k *courier) Send(buf []byte, to int) error {
 
 // Recv implements [coll.Comm].
 func (k *courier) Recv(buf []byte, from int) error {
-	r, err := k.comm.coll.Irecv(buf, nil, from, k.tag)
+	r, err := k.comm.coll.IrecvAs(pml.As{Needs: k.needs}, buf, nil, from, k.tag)
 	k.add(r, expected{len(buf), from}, err)
 	return err
 }
@@ -213,7 +215,7 @@ func (s *scratch) take(n int) []byte {
 
 // begin makes the courier ready for a call.
 func (k *courier) begin(c *Comm, name string, tag int) {
-	k.comm, k.name, k.tag, k.given = c, name, tag, 0
+	k.comm, k.name, k.tag, k.needs, k.given = c, name, tag, 0, 0
 }
 
 // end ends a call, and reports whether something goes on to be sent from its caller's memory. After an error something may still be read from that
@@ -232,12 +234,13 @@ func (k *courier) end(err error) (sends bool) {
 	return sends
 }
 
-// make makes a call.
-func (k *courier) make(ctx context.Context, call func(ctx context.Context, k *courier) error) error {
+// make makes a call, as what all have to give alike describes it.
+func (k *courier) make(ctx context.Context, what call, make func(ctx context.Context, k *courier) error) error {
 	if err := k.located(ctx); err != nil {
 		return err
 	}
-	return call(ctx, k)
+	k.needs = what.needs()
+	return make(ctx, k)
 }
 
 // carry makes a blocking collective call.
@@ -253,7 +256,7 @@ func (c *Comm) carry(ctx context.Context, what call, make func(ctx context.Conte
 			return err
 		}
 		k.sharing, k.number = c.holding.use(), number
-		err = k.make(ctx, make)
+		err = k.make(ctx, what, make)
 		return err
 	})
 	return goingOn(err, sends)
@@ -326,7 +329,7 @@ func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx 
 		k.comm = nil
 		couriers.Put(k)
 	}()
-	err = k.make(ctx, make)
+	err = k.make(ctx, what, make)
 	return false, err
 }
 

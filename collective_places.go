@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/strandmp/strand/coll"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/reach"
 )
 
@@ -24,8 +25,8 @@ type whereabouts struct {
 // maxProcessors bounds the processors of a host that are told apart. The largest hosts have some hundred, and as many threads again.
 const maxProcessors = 1024
 
-// whereabout is what a rank tells: its host's name, the processors that it may use, and flags.
-const whereabout = 8 + maxProcessors/8 + 1
+// whereabout is what a rank tells: its host's name, the processors that it may use, how it has values in memory, and flags.
+const whereabout = 8 + maxProcessors/8 + 2
 
 const (
 	byMemoryFlag = 1 << iota // it passes messages by shared memory
@@ -79,12 +80,14 @@ func (k *courier) askAll(ctx context.Context) (*coll.Places, error) {
 func placesOf(all []byte) *coll.Places {
 	var names []uint64
 	processors, ranks := map[uint64]*[maxProcessors / 8]byte{}, map[uint64]int{}
-	byMemory, crowded := true, false
+	byMemory, crowded, traits := true, false, all[whereabout-2]
 	for ; len(all) > 0; all = all[whereabout:] {
 		name := binary.LittleEndian.Uint64(all)
 		names = append(names, name)
 		flags := all[whereabout-1]
-		byMemory, crowded = byMemory && flags&byMemoryFlag != 0, crowded || flags&crowdedFlag != 0
+		// What is in memory tells nobody that its values are another machine's.
+		byMemory = byMemory && flags&byMemoryFlag != 0 && all[whereabout-2] == traits
+		crowded = crowded || flags&crowdedFlag != 0
 		if ranks[name]++; processors[name] == nil {
 			processors[name] = new([maxProcessors / 8]byte)
 		}
@@ -106,7 +109,7 @@ func placesOf(all []byte) *coll.Places {
 
 // ownWhereabout is that of this process, and of the thread that opens the world. Ranks are on one host if they see the same network: those have memory in
 // common too, as package btl/sm has it.
-func ownWhereabout(byMemory, crowded bool) []byte {
+func ownWhereabout(byMemory, crowded bool, traits representation.Traits) []byte {
 	b := make([]byte, whereabout)
 	name := fnv.New64a()
 	if network := reach.ThisNetwork(); network != (reach.Network{}) {
@@ -118,6 +121,7 @@ func ownWhereabout(byMemory, crowded bool) []byte {
 	for _, cpu := range usableProcessors() {
 		b[8+cpu%maxProcessors/8] |= 1 << (cpu % 8)
 	}
+	b[whereabout-2] = byte(traits)
 	if byMemory {
 		b[whereabout-1] |= byMemoryFlag
 	}

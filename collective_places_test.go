@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/strandmp/strand/internal/representation"
 )
 
 // told is what a rank on a host tells that may use some processors.
@@ -47,6 +49,8 @@ func TestPlacesOf(t *testing.T) {
 			all[(i+1)*whereabout-1] |= byMemoryFlag
 			assert.Equal(t, i == len(tc.all)-1, placesOf(all).ByMemory, tc.name)
 		}
+		all[len(all)-2] = byte(representation.Words)
+		assert.False(t, placesOf(all).ByMemory, "%s, the last one of another kind", tc.name)
 	}
 }
 
@@ -71,12 +75,13 @@ func TestPlacesOfFewInACrowd(t *testing.T) {
 }
 
 func TestOwnWhereabout(t *testing.T) {
-	own := ownWhereabout(false, false)
+	own := ownWhereabout(false, false, 0)
 	assert.Len(t, own, whereabout)
-	assert.Equal(t, own[:8], ownWhereabout(true, true)[:8])
+	assert.Equal(t, own[:8], ownWhereabout(true, true, 0)[:8])
 	assert.NotEqual(t, make([]byte, whereabout-8), own[8:], "there is a processor")
 	assert.Zero(t, own[whereabout-1])
-	assert.EqualValues(t, byMemoryFlag, ownWhereabout(true, false)[whereabout-1])
-	assert.EqualValues(t, crowdedFlag, ownWhereabout(false, true)[whereabout-1])
+	assert.EqualValues(t, byMemoryFlag, ownWhereabout(true, false, 0)[whereabout-1])
+	assert.EqualValues(t, crowdedFlag, ownWhereabout(false, true, 0)[whereabout-1])
+	assert.EqualValues(t, representation.Order, ownWhereabout(false, false, representation.Order)[whereabout-2])
 	assert.NotEmpty(t, usableProcessors())
 }

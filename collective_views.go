@@ -49,6 +49,7 @@ const viewPiece = 1 << 20
 // bcastView passes pieces. The last one is shorter than the others, or empty: so who gives another length
 // finds a piece that does not fit.
 func (k *courier) bcastView(ctx context.Context, v View, root int) error {
+	k.needs = v.needs
 	var memory []byte
 	if v.of != nil {
 		memory = k.Scratch(min(v.Size(), viewPiece))
@@ -245,10 +246,7 @@ func (k viewCourier) Send(v View, to int) error {
 
 // Recv implements [coll.Passer].
 func (k viewCourier) Recv(v View, from int) error {
-	if v.of == nil {
-		return k.courier.Recv(v.memory, from)
-	}
-	r, err := k.comm.coll.IrecvAs(v.of, v.memory, from, k.tag)
+	r, err := k.comm.coll.IrecvAs(v.as(), v.memory, nil, from, k.tag)
 	k.add(r, expected{v.Size(), from}, err)
 	return err
 }

@@ -8,12 +8,14 @@ import (
 	"unsafe"
 
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/representation"
+	"github.com/strandmp/strand/pml"
 )
 
 // The functions below are the typed forms of the methods with the same names: they send and
 // receive the memory of a slice as it is, without a copy. T holds no pointers; any other type
-// is an error. Both sides agree on T, and on the machine's representation of it. A typed form
-// that receives returns the number of values that have arrived whole, before the status, which
+// is an error. Both sides agree on T. A typed form that receives from a machine that has values of T in memory in
+// another way ends with [ErrRepresentation]. Otherwise it returns the number of values that have arrived whole, before the status, which
 // counts bytes; [Count] finds that number for a request. [Bytes] serves calls that have no
 // typed form, as those of vectors.
 
@@ -59,17 +61,21 @@ func Irsend[T any](c *Comm, values []T, dst, tag int) (Request, error) {
 
 // Irecv is [Comm.Irecv] into values.
 func Irecv[T any](c *Comm, values []T, src, tag int) (Request, error) {
-	return startValues(c, (*Comm).Irecv, values, src, tag)
+	b, needs, err := memoryOf(values)
+	if err != nil {
+		return Request{}, err
+	}
+	return c.irecv(pml.As{Needs: needs}, b, nil, src, tag)
 }
 
 // Recv is [Comm.Recv] into values.
 func Recv[T any](ctx context.Context, c *Comm, values []T, src, tag int) (int, Status, error) {
 	given.Context(ctx)
-	b, err := Bytes(values)
+	b, needs, err := memoryOf(values)
 	if err != nil {
 		return 0, Status{}, err
 	}
-	st, err := c.Recv(ctx, b, src, tag)
+	st, err := c.recv(ctx, pml.As{Needs: needs}, b, nil, src, tag)
 	return Count[T](st), st, err
 }
 
@@ -80,32 +86,32 @@ func Sendrecv[S, R any](ctx context.Context, c *Comm, out []S, dst, sendTag int,
 	if err != nil {
 		return 0, Status{}, err
 	}
-	i, err := Bytes(in)
+	i, needs, err := memoryOf(in)
 	if err != nil {
 		return 0, Status{}, err
 	}
-	st, err := c.Sendrecv(ctx, o, dst, sendTag, i, src, recvTag)
+	st, err := c.sendrecv(ctx, o, dst, sendTag, pml.As{Needs: needs}, i, src, recvTag)
 	return Count[R](st), st, err
 }
 
 // RecvMatched is [Message.Recv] into values.
 func RecvMatched[T any](ctx context.Context, m *Message, values []T) (int, Status, error) {
 	given.Context(ctx)
-	b, err := Bytes(values)
+	b, needs, err := memoryOf(values)
 	if err != nil {
 		return 0, Status{}, err
 	}
-	st, err := m.Recv(ctx, b)
+	st, err := m.recv(ctx, pml.As{Needs: needs}, b, nil)
 	return Count[T](st), st, err
 }
 
 // IrecvMatched is [Message.Irecv] into values.
 func IrecvMatched[T any](m *Message, values []T) (Request, error) {
-	b, err := Bytes(values)
+	b, needs, err := memoryOf(values)
 	if err != nil {
 		return Request{}, err
 	}
-	return m.Irecv(b)
+	return m.irecv(pml.As{Needs: needs}, b, nil)
 }
 
 func sendValues[T any](ctx context.Context, c *Comm, send func(*Comm, context.Context, []byte, int, int) error, values []T, dst, tag int) error {
@@ -136,39 +142,55 @@ func Count[T any](st Status) int {
 }
 
 // Bytes returns the memory of the values, so that they can be given to any call that takes
-// bytes: several of them to [Comm.SendV], for example. It is an error if T holds pointers.
+// bytes: several of them to [Comm.SendV], for example. It is an error if T holds pointers. Such a call does not know of T, and takes what any
+// machine sends.
 func Bytes[T any](values []T) ([]byte, error) {
-	if err := plain[T](); err != nil {
-		return nil, err
-	}
-	var zero T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero))), nil
+	b, _, err := memoryOf(values)
+	return b, err
 }
 
-// verdicts remembers, by type, why its values can not be sent.
+// memoryOf is Bytes, and what the values depend on.
+func memoryOf[T any](values []T) ([]byte, representation.Traits, error) {
+	v := judge(reflect.TypeFor[T]())
+	if v.err != nil {
+		return nil, 0, v.err
+	}
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero))), v.needs, nil
+}
+
+// plain reports an error unless values of type T have a meaning in every process:
+// without pointers of any kind.
+func plain[T any]() error { return judge(reflect.TypeFor[T]()).err }
+
+// verdicts remembers, by type, what was judged.
 var verdicts sync.Map
 
-type verdict struct{ err error }
+// A verdict is what there is to know of values of a type.
+type verdict struct {
+	needs representation.Traits // what they depend on
+	err   error                 // why they can not be sent
+}
 
-// plain reports an error unless values of type T are the same in every process:
-// without pointers of any kind.
-func plain[T any]() error {
-	t := reflect.TypeFor[T]()
+func judge(t reflect.Type) verdict {
 	switch t.Kind() {
-	case reflect.Uint8, reflect.Int8, reflect.Int16, reflect.Uint16, reflect.Int32, reflect.Uint32,
-		reflect.Int64, reflect.Uint64, reflect.Float32, reflect.Float64, reflect.Int, reflect.Uint,
-		reflect.Complex64, reflect.Complex128, reflect.Bool:
-		return nil
+	case reflect.Uint8, reflect.Int8, reflect.Bool:
+		return verdict{}
+	case reflect.Int16, reflect.Uint16, reflect.Int32, reflect.Uint32, reflect.Int64, reflect.Uint64,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return verdict{needs: representation.Order}
+	case reflect.Int, reflect.Uint:
+		return verdict{needs: representation.Order | representation.Words}
 	}
 	if v, ok := verdicts.Load(t); ok {
-		return v.(verdict).err
+		return v.(verdict)
 	}
-	var err error
+	v := verdict{needs: representation.Of(t)}
 	if where := pointerIn(t); where != "" {
-		err = fmt.Errorf("values of type %v can not be sent: %s refers to memory of this process", t, where)
+		v.err = fmt.Errorf("values of type %v can not be sent: %s refers to memory of this process", t, where)
 	}
-	verdicts.Store(t, verdict{err})
-	return err
+	verdicts.Store(t, v)
+	return v
 }
 
 // pointerIn names a part of t that is or contains a pointer, or returns "".

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/lines"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
@@ -23,7 +24,8 @@ type options struct {
 	bare     bool // no environment, no files
 	exit     func(int)
 	log      func(btl.LogLevel, string)
-	launched bool // the job is the launcher's, which this process was started by
+	launched bool                  // the job is the launcher's, which this process was started by
+	traits   representation.Traits // how this process has values in memory
 }
 
 // WithParam sets a parameter. The command line of strand run overrides it; it overrides the

@@ -109,7 +109,11 @@ func RsendInit[T any](c *Comm, values []T, dst, tag int) (*Persistent, error) {
 
 // RecvInit is [Comm.RecvInit] into values.
 func RecvInit[T any](c *Comm, values []T, src, tag int) (*Persistent, error) {
-	return persistentValues(c, (*Comm).Irecv, values, src, tag)
+	v := ViewOf(values)
+	if v.err != nil {
+		return nil, v.err
+	}
+	return c.RecvInitView(v, src, tag)
 }
 
 func persistentValues[T any](c *Comm, start func(*Comm, []byte, int, int) (Request, error), values []T, peer, tag int) (*Persistent, error) {

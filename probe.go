@@ -90,40 +90,40 @@ func (m *Message) Status() Status { return Status(m.taken.Status()) }
 // Recv receives the message into buf, as [Comm.Recv] does (MPI_Mrecv). If ctx ends before the
 // whole message is here, buf is the caller's again, and the message can be received again.
 func (m *Message) Recv(ctx context.Context, buf []byte) (Status, error) {
-	return m.recv(ctx, buf, nil)
+	return m.recv(ctx, pml.As{}, buf, nil)
 }
 
 // RecvV is Recv into the pieces of a vector, one after the other.
 func (m *Message) RecvV(ctx context.Context, pieces [][]byte) (Status, error) {
 	first, more := split(pieces)
-	return m.recv(ctx, first, more)
+	return m.recv(ctx, pml.As{}, first, more)
 }
 
 // Irecv starts what Recv does.
 func (m *Message) Irecv(buf []byte) (Request, error) {
-	return m.irecv(buf, nil)
+	return m.irecv(pml.As{}, buf, nil)
 }
 
 // IrecvV starts what RecvV does. The slice pieces is the library's as well until the request
 // has ended.
 func (m *Message) IrecvV(pieces [][]byte) (Request, error) {
 	first, more := split(pieces)
-	return m.irecv(first, more)
+	return m.irecv(pml.As{}, first, more)
 }
 
-func (m *Message) recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
+func (m *Message) recv(ctx context.Context, as pml.As, buf []byte, more [][]byte) (Status, error) {
 	given.Context(ctx)
 	if m == nil {
 		return Status{}, ErrNoMessage
 	}
-	st, err := m.taken.Recv(ctx, buf, more)
+	st, err := m.taken.Recv(ctx, as, buf, more)
 	return Status(st), own(err)
 }
 
-func (m *Message) irecv(buf []byte, more [][]byte) (Request, error) {
+func (m *Message) irecv(as pml.As, buf []byte, more [][]byte) (Request, error) {
 	if m == nil {
 		return Request{}, ErrNoMessage
 	}
-	r, err := m.taken.Irecv(buf, more)
+	r, err := m.taken.Irecv(as, buf, more)
 	return Request{r}, own(err)
 }

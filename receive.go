@@ -19,18 +19,18 @@ func nobodys(refused error) (Status, error) {
 	return nullStatus, nil
 }
 
-func (c *Comm) irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
+func (c *Comm) irecv(as pml.As, buf []byte, more [][]byte, src, tag int) (Request, error) {
 	if c == nil {
 		return Request{}, ErrNilComm
 	}
 	if src == ProcNull {
 		return c.idle(func() pml.Request { return c.p2p.Finished(pml.Status(nullStatus)) })
 	}
-	r, err := c.p2p.Irecv(buf, more, src, tag)
+	r, err := c.p2p.IrecvAs(as, buf, more, src, tag)
 	return Request{r}, own(err)
 }
 
-func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int) (Status, error) {
+func (c *Comm) recv(ctx context.Context, as pml.As, buf []byte, more [][]byte, src, tag int) (Status, error) {
 	given.Context(ctx)
 	if c == nil {
 		return Status{}, ErrNilComm
@@ -38,7 +38,7 @@ func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int
 	if src == ProcNull {
 		return nobodys(c.idles(ctx))
 	}
-	st, err := c.p2p.Recv(ctx, buf, more, src, tag)
+	st, err := c.p2p.RecvAs(ctx, as, buf, more, src, tag)
 	return Status(st), own(err)
 }
 
@@ -50,25 +50,25 @@ func (c *Comm) recv(ctx context.Context, buf []byte, more [][]byte, src, tag int
 // were sent later. The next receive gets all of it anew. So a receive that is repeated until it
 // has a message needs a context that is long enough for a whole one.
 func (c *Comm) Recv(ctx context.Context, buf []byte, src, tag int) (Status, error) {
-	return c.recv(ctx, buf, nil, src, tag)
+	return c.recv(ctx, pml.As{}, buf, nil, src, tag)
 }
 
 // RecvV is Recv into the pieces of a vector, one after the other.
 func (c *Comm) RecvV(ctx context.Context, pieces [][]byte, src, tag int) (Status, error) {
 	first, more := split(pieces)
-	return c.recv(ctx, first, more, src, tag)
+	return c.recv(ctx, pml.As{}, first, more, src, tag)
 }
 
 // Irecv starts what Recv does.
 func (c *Comm) Irecv(buf []byte, src, tag int) (Request, error) {
-	return c.irecv(buf, nil, src, tag)
+	return c.irecv(pml.As{}, buf, nil, src, tag)
 }
 
 // IrecvV starts what RecvV does. The slice pieces is the library's as well until the request
 // has ended.
 func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
 	first, more := split(pieces)
-	return c.irecv(first, more, src, tag)
+	return c.irecv(pml.As{}, first, more, src, tag)
 }
 
 // Sendrecv sends and receives at the same time, so that two processes can exchange messages,
@@ -80,6 +80,10 @@ func (c *Comm) IrecvV(pieces [][]byte, src, tag int) (Request, error) {
 // If the send has failed, and a message was received, its status is returned with the error, else that of no message:
 // Count is 0.
 func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []byte, src, recvTag int) (Status, error) {
+	return c.sendrecv(ctx, out, dst, sendTag, pml.As{}, in, src, recvTag)
+}
+
+func (c *Comm) sendrecv(ctx context.Context, out []byte, dst, sendTag int, as pml.As, in []byte, src, recvTag int) (Status, error) {
 	given.Context(ctx)
 	if c == nil {
 		return Status{}, ErrNilComm
@@ -90,7 +94,7 @@ func (c *Comm) Sendrecv(ctx context.Context, out []byte, dst, sendTag int, in []
 	if err := c.refuses(dst, sendTag); err != nil {
 		return Status{}, err
 	}
-	r, err := c.Irecv(in, src, recvTag)
+	r, err := c.irecv(as, in, nil, src, recvTag)
 	if err != nil {
 		return Status{}, err
 	}

@@ -35,7 +35,7 @@ func (c *Comm) replace(ctx context.Context, v View, dst, sendTag, src, recvTag i
 	room := borrow(v.Size())
 	defer giveBack(room)
 	// A receive whose context has ended has left its buffer: so it can be given back.
-	st, err := c.SendrecvView(ctx, v, dst, sendTag, View{memory: *room}, src, recvTag)
+	st, err := c.SendrecvView(ctx, v, dst, sendTag, View{memory: *room, needs: v.needs}, src, recvTag)
 	if err == nil || errors.Is(err, ErrTruncated) {
 		_, _ = v.Unpack((*room)[:st.Count]) // it can be received
 	} // else the send may go on, from v, though a message has come
@@ -45,11 +45,11 @@ func (c *Comm) replace(ctx context.Context, v View, dst, sendTag, src, recvTag i
 // SendrecvReplace is [Comm.SendrecvReplace] of values.
 func SendrecvReplace[T any](ctx context.Context, c *Comm, values []T, dst, sendTag, src, recvTag int) (int, Status, error) {
 	given.Context(ctx)
-	b, err := Bytes(values)
-	if err != nil {
-		return 0, Status{}, err
+	v := ViewOf(values)
+	if v.err != nil {
+		return 0, Status{}, v.err
 	}
-	st, err := c.SendrecvReplace(ctx, b, dst, sendTag, src, recvTag)
+	st, err := c.replace(ctx, v, dst, sendTag, src, recvTag)
 	return Count[T](st), st, err
 }
 

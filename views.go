@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/strandmp/strand/internal/layout"
+	"github.com/strandmp/strand/internal/representation"
+	"github.com/strandmp/strand/pml"
 )
 
 // A Layout says which values of a slice a message consists of, and in which order: what MPI's derived types say (MPI 4.1,
@@ -24,8 +26,9 @@ import (
 // that an int can not hold, has an error ([Layout.Err]), which each layout made of it has, and each call that is given a
 // view of it. The zero Layout picks nothing. Layouts are small values that do not change; goroutines may share them.
 type Layout[T any] struct {
-	of  *layout.Layout // nil: nothing
-	err error
+	of    *layout.Layout // nil: nothing
+	needs representation.Traits
+	err   error
 }
 
 // A Block is so many values that follow each other, the first of which is the slice's value At.
@@ -224,9 +227,9 @@ func (l Layout[T]) Of(values []T) View {
 	case low < 0 || high > len(memory):
 		return View{err: outside(low, high, each, len(values))}
 	case l.of.Plain():
-		return View{memory: memory[low:high:high]}
+		return View{memory: memory[low:high:high], needs: l.needs}
 	}
-	return View{memory, l.of, nil}
+	return View{memory, l.of, l.needs, nil}
 }
 
 // outside is the error for a layout that goes beyond its slice.
@@ -243,18 +246,20 @@ func outside(low, high, each, length int) error {
 
 // ViewOf is a view of all the values, for calls that take a view where nothing is to be picked.
 func ViewOf[T any](values []T) View {
-	b, err := Bytes(values)
-	return View{memory: b, err: err}
+	b, needs, err := memoryOf(values)
+	return View{memory: b, needs: needs, err: err}
 }
 
 // A View is what a layout picks of a slice ([Layout.Of]): the memory of a message. It is a small value. Where the layout does
 // not fit the slice it has an error, which the call that is given it returns.
 //
 // What a view is of has a length in bytes and nothing else: the other side may receive it by any layout of the same
-// length, or into a buffer. What is longer than its receive is truncated, as by any other.
+// length, or into a buffer. What is longer than its receive is truncated, as by any other. Where the sender's machine has values of the slice's
+// type in memory in another way than the receiver's the error is [ErrRepresentation], whatever the layout picks of them.
 type View struct {
 	memory []byte         // all of the message if there is no layout
 	of     *layout.Layout // otherwise
+	needs  representation.Traits
 	err    error
 }
 
@@ -291,6 +296,9 @@ func (v View) Unpack(buf []byte) (int, error) {
 	return v.of.Unpack(v.base(), 0, buf), nil
 }
 
+// as is how the view's memory is a message.
+func (v View) as() pml.As { return pml.As{Layout: v.of, Needs: v.needs} }
+
 func (v View) base() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(v.memory)) }
 
 // sendable returns why the view can not be sent.
@@ -325,7 +333,9 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
-func made[T any](l *layout.Layout, err error) Layout[T] { return Layout[T]{l, err} }
+func made[T any](l *layout.Layout, err error) Layout[T] {
+	return Layout[T]{l, judge(reflect.TypeFor[T]()).needs, err}
+}
 
 // named has an error say which layout it is about.
 func (l Layout[T]) named(format string, values ...any) Layout[T] {

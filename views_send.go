@@ -76,26 +76,18 @@ func (c *Comm) IrsendView(v View, dst, tag int) (Request, error) {
 // RecvView is [Comm.Recv] into a view. The layout picks no value twice.
 func (c *Comm) RecvView(ctx context.Context, v View, src, tag int) (Status, error) {
 	given.Context(ctx)
-	switch err := v.receivable("RecvView"); {
-	case err != nil:
+	if err := v.receivable("RecvView"); err != nil {
 		return Status{}, err
-	case v.of == nil || c == nil || src == ProcNull:
-		return c.recv(ctx, v.memory, nil, src, tag)
 	}
-	st, err := c.p2p.RecvAs(ctx, v.of, v.memory, src, tag)
-	return Status(st), own(err)
+	return c.recv(ctx, v.as(), v.memory, nil, src, tag)
 }
 
 // IrecvView is [Comm.Irecv] into a view. The layout picks no value twice.
 func (c *Comm) IrecvView(v View, src, tag int) (Request, error) {
-	switch err := v.receivable("IrecvView"); {
-	case err != nil:
+	if err := v.receivable("IrecvView"); err != nil {
 		return Request{}, err
-	case v.of == nil || c == nil || src == ProcNull:
-		return c.irecv(v.memory, nil, src, tag)
 	}
-	r, err := c.p2p.IrecvAs(v.of, v.memory, src, tag)
-	return Request{r}, own(err)
+	return c.irecv(v.as(), v.memory, nil, src, tag)
 }
 
 // SendrecvView is [Comm.Sendrecv] of a view, into another one. Nothing that one of them picks is picked by the other.
@@ -158,24 +150,16 @@ func (c *Comm) RecvInitView(v View, src, tag int) (*Persistent, error) {
 // RecvView is [Message.Recv] into a view.
 func (m *Message) RecvView(ctx context.Context, v View) (Status, error) {
 	given.Context(ctx)
-	switch err := v.receivable("RecvView"); {
-	case err != nil:
+	if err := v.receivable("RecvView"); err != nil {
 		return Status{}, err
-	case v.of == nil || m == nil:
-		return m.recv(ctx, v.memory, nil)
 	}
-	st, err := m.taken.RecvAs(ctx, v.of, v.memory, nil)
-	return Status(st), own(err)
+	return m.recv(ctx, v.as(), v.memory, nil)
 }
 
 // IrecvView is [Message.Irecv] into a view.
 func (m *Message) IrecvView(v View) (Request, error) {
-	switch err := v.receivable("IrecvView"); {
-	case err != nil:
+	if err := v.receivable("IrecvView"); err != nil {
 		return Request{}, err
-	case v.of == nil || m == nil:
-		return m.irecv(v.memory, nil)
 	}
-	r, err := m.taken.IrecvAs(v.of, v.memory, nil)
-	return Request{r}, own(err)
+	return m.irecv(v.as(), v.memory, nil)
 }

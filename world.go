@@ -18,6 +18,7 @@ import (
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/internal/openfiles"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/launch"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml"
@@ -122,7 +123,7 @@ func (w *World) drop() {
 // and opens the transports. [World.Close] leaves it again.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
 	given.Context(ctx)
-	o := options{registry: btl.Default, exit: os.Exit}
+	o := options{registry: btl.Default, exit: os.Exit, traits: representation.Own()}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -208,6 +209,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		Job:    w.job, Params: w.params, Components: components,
 		Engine: progress(w.params, crowd),
 		Crowd:  crowd,
+		Traits: o.traits,
 		Log:    log,
 		Trace:  o.recorder(w.job),
 	})
@@ -215,7 +217,7 @@ func (w *World) open(ctx context.Context, components []btl.Component, o *options
 		w.tellRest()
 		return err
 	}
-	w.pml, w.whereabout = p, ownWhereabout(p.Uses("sm"), crowd.Ranks > 0)
+	w.pml, w.whereabout = p, ownWhereabout(p.Uses("sm"), crowd.Ranks > 0, o.traits)
 	if err := w.listen(); err != nil {
 		w.drop()
 		return err

@@ -23,6 +23,8 @@ var (
 	ErrSends      = errors.New("too many sends to one rank are under way")
 	ErrFinished   = errors.New("request has finished and was waited for already")
 	ErrNoMessage  = errors.New("no message: the matched probe has found none")
+	// ErrRepresentation is followed by the two machines.
+	ErrRepresentation = errors.New("values of this type lie otherwise in the memory of their sender")
 )
 
 // Ended is the error of a context that has ended. Every blocking call looks at its

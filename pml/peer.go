@@ -2,6 +2,7 @@ package pml
 
 import (
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/delivery"
 	"github.com/strandmp/strand/pml/lanes"
@@ -26,7 +27,8 @@ type peer struct {
 	poller  btl.Poller // the first rail's endpoint, if it can poll
 	failure error      // why no operation with it can complete any more
 	why     why
-	local   bool // frames to it need no acknowledgement
+	local   bool                  // frames to it need no acknowledgement
+	differs representation.Traits // those that one of it and this process has
 
 	stranger bool // it was contacted to find out whether it has left
 

@@ -21,7 +21,7 @@ type accepted struct {
 // was first to connect, that connection takes the place of the path that it names,
 // or is a rail of its own.
 func (p *PML) attachRails(pe *peer, h *wire.Hello, first *accepted) error {
-	pe.host = h.Host
+	pe.host, pe.differs = h.Host, h.Traits^p.traits
 	choice, err := selection.Pick(p.rank, btl.Peer{Rank: pe.rank, Host: h.Host}, p.offers(pe, h))
 	if err != nil && first == nil {
 		return err

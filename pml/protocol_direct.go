@@ -3,6 +3,7 @@ package pml
 import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/representation"
 )
 
 // A direct receive is that of a blocking call in its first moment. A short message has mostly come by then, and
@@ -41,13 +42,13 @@ func (pe *peer) comesWhole(n int) bool {
 }
 
 // recvShort receives a message that comes whole and has come, or comes in a moment, and reports true. Otherwise nothing was received. The lock is held.
-func (c *Context) recvShort(buf []byte, src, tag int) (Status, bool) {
+func (c *Context) recvShort(buf []byte, needs representation.Traits, src, tag int) (Status, bool) {
 	p := c.pml
 	if uint(src) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || p.trace != nil || !c.match.Idle() {
 		return Status{}, false
 	}
 	pe := p.met(c.group.World(src))
-	if pe == nil || pe.poller == nil || pe.failure != nil || !pe.comesWhole(len(buf)) {
+	if pe == nil || pe.poller == nil || pe.failure != nil || pe.differs&needs != 0 || !pe.comesWhole(len(buf)) {
 		return Status{}, false
 	}
 	d := &p.direct

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml/wire"
 )
 
@@ -31,6 +32,7 @@ func TestDirectReceive(t *testing.T) {
 	for name, test := range map[string]struct {
 		at, tag, size int
 		posted        bool
+		needs         representation.Traits
 		done          bool
 	}{
 		"at once":                         {at: 1, tag: tag, size: 8, done: true},
@@ -41,11 +43,14 @@ func TestDirectReceive(t *testing.T) {
 		"with another tag":                {at: 2, tag: tag + 1, size: 8},
 		"too long for its buffer":         {at: 2, tag: tag, size: 9},
 		"while another receive is posted": {at: 2, tag: tag, size: 8, posted: true},
+		"of values that are alike":        {at: 1, tag: tag, size: 8, needs: representation.Words, done: true},
+		"of values that are not":          {at: 2, tag: tag, size: 8, needs: representation.Order},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pe, _, c := promptPeer(t, 100)
 			p := pe.pml
 			p.engine = spinning(t)
+			pe.differs = representation.Order
 			first := post(t, c, nil) // it makes the peer known
 			require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag}), nil))
 			p.freeOperation(first)
@@ -60,7 +65,7 @@ func TestDirectReceive(t *testing.T) {
 				require.NoError(t, pe.rails[0].Deliver(encoded(h), message))
 			}}
 			used, buf := p.ops.used, make([]byte, 8)
-			st, done := c.recvShort(buf, 1, tag)
+			st, done := c.recvShort(buf, test.needs, 1, tag)
 			require.Equal(t, test.done, done)
 			require.Zero(t, p.direct)
 			require.Equal(t, used, p.ops.used)
@@ -70,7 +75,7 @@ func TestDirectReceive(t *testing.T) {
 				require.True(t, c.match.Idle())
 				return
 			}
-			require.Equal(t, test.at != 0 && !test.posted, c.match.Probe(1, int32(test.tag)) != nil)
+			require.Equal(t, test.at != 0 && !test.posted && test.needs == 0, c.match.Probe(1, int32(test.tag)) != nil)
 		})
 	}
 }
@@ -106,14 +111,14 @@ func TestDirectReceiveBesideAMove(t *testing.T) {
 		p.engine.Move(aside(func() {
 			p.engine.Lock()
 			defer p.engine.Unlock()
-			_, done := c.recvShort(make([]byte, 8), 1, tag+1)
+			_, done := c.recvShort(make([]byte, 8), 0, 1, tag+1)
 			require.False(t, done)
 		}))
 		h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag, Frame: 1, Seq: 1, LaneSeq: 1}
 		require.NoError(t, pe.rails[0].Deliver(encoded(h), []byte("message!")))
 	}}
 	buf := make([]byte, 8)
-	st, done := c.recvShort(buf, 1, tag)
+	st, done := c.recvShort(buf, 0, 1, tag)
 	require.True(t, done)
 	require.Equal(t, Status{Source: 1, Tag: tag, Count: 8}, st)
 	require.Equal(t, "message!", string(buf))

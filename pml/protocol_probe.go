@@ -8,7 +8,6 @@ import (
 
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
-	"github.com/strandmp/strand/internal/layout"
 	"github.com/strandmp/strand/pml/match"
 )
 
@@ -241,27 +240,19 @@ func (p *PML) refuseTaken() {
 }
 
 // Irecv starts to receive the message.
-func (m *Message) Irecv(buf []byte, more [][]byte) (Request, error) { return m.IrecvAs(nil, buf, more) }
-
-// IrecvAs is Irecv into what a layout picks of the memory that begins with buf, unless that is nil.
-func (m *Message) IrecvAs(as *layout.Layout, buf []byte, more [][]byte) (Request, error) {
+func (m *Message) Irecv(as As, buf []byte, more [][]byte) (Request, error) {
 	if m.context == nil {
 		return Request{}, ErrNoMessage
 	}
 	p := m.context.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	return p.begun(m.irecvOf(buf, more, as))
+	return p.begun(m.irecvOf(as, buf, more))
 }
 
 // Recv receives the message. If ctx ends first the message is as it was: it can be
 // received again.
-func (m *Message) Recv(ctx context.Context, buf []byte, more [][]byte) (Status, error) {
-	return m.RecvAs(ctx, nil, buf, more)
-}
-
-// RecvAs is Recv into what a layout picks of the memory that begins with buf, unless that is nil.
-func (m *Message) RecvAs(ctx context.Context, as *layout.Layout, buf []byte, more [][]byte) (Status, error) {
+func (m *Message) Recv(ctx context.Context, as As, buf []byte, more [][]byte) (Status, error) {
 	given.Context(ctx)
 	if m.context == nil {
 		return Status{}, ErrNoMessage
@@ -272,7 +263,7 @@ func (m *Message) RecvAs(ctx context.Context, as *layout.Layout, buf []byte, mor
 	p := m.context.pml
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	op, err := m.irecvOf(buf, more, as)
+	op, err := m.irecvOf(as, buf, more)
 	if err != nil {
 		return Status{}, err
 	}
@@ -284,11 +275,11 @@ func (m *Message) RecvAs(ctx context.Context, as *layout.Layout, buf []byte, mor
 }
 
 func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
-	return m.irecvOf(buf, more, nil)
+	return m.irecvOf(As{}, buf, more)
 }
 
-// irecvOf is irecv into what a layout picks of buf, unless that is nil.
-func (m *Message) irecvOf(buf []byte, more [][]byte, as *layout.Layout) (*operation, error) {
+// irecvOf is irecv into memory that is a message in some way.
+func (m *Message) irecvOf(as As, buf []byte, more [][]byte) (*operation, error) {
 	if m.in == nil && !m.nobodys {
 		return nil, ErrFinished
 	}
@@ -300,8 +291,8 @@ func (m *Message) irecvOf(buf []byte, more [][]byte, as *layout.Layout) (*operat
 		return m.context.finished(m.status), nil
 	}
 	op := m.context.pml.newOperation()
-	op.context = m.context
-	op.take(buf, more, as)
+	op.context, op.needs = m.context, as.Needs
+	op.take(buf, more, as.Layout)
 	op.recv.Source, op.recv.Tag = match.Any, match.Any
 	in := m.in
 	m.in = nil

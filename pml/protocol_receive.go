@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/strandmp/strand/internal/layout"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/wire"
 )
 
 // irecv starts a receive and returns its operation. The lock is held.
 func (c *Context) irecv(buf []byte, more [][]byte, src, tag int) (*operation, error) {
-	return c.irecvOf(buf, more, nil, src, tag)
+	return c.irecvOf(As{}, buf, more, src, tag)
 }
 
-// irecvOf is irecv into what a layout picks of buf, unless that is nil.
-func (c *Context) irecvOf(buf []byte, more [][]byte, as *layout.Layout, src, tag int) (*operation, error) {
+// irecvOf is irecv into memory that is a message in some way.
+func (c *Context) irecvOf(as As, buf []byte, more [][]byte, src, tag int) (*operation, error) {
 	if err := c.startable(); err != nil {
 		return nil, err
 	}
@@ -25,8 +24,8 @@ func (c *Context) irecvOf(buf []byte, more [][]byte, as *layout.Layout, src, tag
 		return nil, err
 	}
 	op := c.pml.newOperation()
-	op.context = c
-	op.take(buf, more, as)
+	op.context, op.needs = c, as.Needs
+	op.take(buf, more, as.Layout)
 	op.recv.Source, op.recv.Tag = source, int32(tag)
 	if op.pml.trace != nil {
 		op.traceReceive()
@@ -73,6 +72,7 @@ func (op *operation) bind(in *inbound, how wire.Flags) {
 	op.total = in.total
 	accept := min(op.total, op.size)
 	op.describe(op.context.group.Rank(pe.rank), in.Tag)
+	op.refuseUnlike()
 	if op.pml.trace != nil {
 		op.traceMatched(pe, in.Tag, in.Seq)
 	}
@@ -126,9 +126,14 @@ func (op *operation) landed(n uint64) {
 // rank of the context's group or AnySource, tag may be AnyTag. The memory is the
 // library's until the request completes, and so is the slice more.
 func (c *Context) Irecv(buf []byte, more [][]byte, src, tag int) (Request, error) {
+	return c.IrecvAs(As{}, buf, more, src, tag)
+}
+
+// IrecvAs is Irecv into memory that is a message in some way.
+func (c *Context) IrecvAs(as As, buf []byte, more [][]byte, src, tag int) (Request, error) {
 	p := c.pml
 	p.engine.Lock()
-	r, err := p.begun(c.irecv(buf, more, src, tag))
+	r, err := p.begun(c.irecvOf(as, buf, more, src, tag))
 	p.engine.Unlock()
 	return r, err
 }
@@ -136,46 +141,29 @@ func (c *Context) Irecv(buf []byte, more [][]byte, src, tag int) (Request, error
 // Recv receives and waits for the message. A context that has ended before leaves
 // all messages where they are.
 func (c *Context) Recv(ctx context.Context, buf []byte, more [][]byte, src, tag int) (Status, error) {
+	return c.RecvAs(ctx, As{}, buf, more, src, tag)
+}
+
+// RecvAs is Recv into memory that is a message in some way.
+func (c *Context) RecvAs(ctx context.Context, as As, buf []byte, more [][]byte, src, tag int) (Status, error) {
 	if err := Ended(ctx); err != nil {
 		return Status{}, err
 	}
 	p := c.pml
 	p.engine.Lock()
-	if more == nil {
-		if st, done := c.recvShort(buf, src, tag); done {
+	if more == nil && as.Layout == nil {
+		if st, done := c.recvShort(buf, as.Needs, src, tag); done {
 			p.engine.Unlock()
 			return st, nil
 		}
 	}
-	op, err := c.irecv(buf, more, src, tag)
+	op, err := c.irecvOf(as, buf, more, src, tag)
 	var st Status
 	if err == nil {
 		st, err = p.awaitAlone(ctx, op)
 	}
 	p.engine.Unlock()
 	return st, err
-}
-
-// IrecvAs is Irecv into what a layout picks of the memory that begins with buf.
-func (c *Context) IrecvAs(as *layout.Layout, buf []byte, src, tag int) (Request, error) {
-	p := c.pml
-	p.engine.Lock()
-	defer p.engine.Unlock()
-	return p.begun(c.irecvOf(buf, nil, as, src, tag))
-}
-
-// RecvAs is Recv into what a layout picks of the memory that begins with buf.
-func (c *Context) RecvAs(ctx context.Context, as *layout.Layout, buf []byte, src, tag int) (Status, error) {
-	if err := Ended(ctx); err != nil {
-		return Status{}, err
-	}
-	c.pml.engine.Lock()
-	defer c.pml.engine.Unlock()
-	op, err := c.irecvOf(buf, nil, as, src, tag)
-	if err != nil {
-		return Status{}, err
-	}
-	return c.pml.awaitAlone(ctx, op)
 }
 
 // Started returns the request of a send that was complete when it was started.

@@ -7,6 +7,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/layout"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml/match"
 	"github.com/strandmp/strand/pml/payload"
 )
@@ -94,14 +95,15 @@ type life struct {
 
 	// Of a receive.
 	recv      match.Recv
-	total     uint64   // bytes of the message
-	got       uint64   // bytes that have landed, or would have, were there room
-	booked    uint64   // bytes that have landed or are arriving
-	first     bool     // the first frame's payload is complete
-	bound     bool     // counted by the peer as one that has matched
-	withdrawn bool     // the message was given back, and its sender is to hear it
-	in        *inbound // the message, once it has matched
-	late      []uint32 // frames of it that have arrived since
+	total     uint64                // bytes of the message
+	got       uint64                // bytes that have landed, or would have, were there room
+	booked    uint64                // bytes that have landed or are arriving
+	first     bool                  // the first frame's payload is complete
+	bound     bool                  // counted by the peer as one that has matched
+	withdrawn bool                  // the message was given back, and its sender is to hear it
+	needs     representation.Traits // what its values depend on
+	in        *inbound              // the message, once it has matched
+	late      []uint32              // frames of it that have arrived since
 
 	// Of a Completion.
 	abandoned func() // nobody waits for it any more

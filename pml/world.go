@@ -14,6 +14,7 @@ import (
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/internal/handshake"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/internal/trace"
 	"github.com/strandmp/strand/param"
 	"github.com/strandmp/strand/pml/credit"
@@ -28,6 +29,7 @@ type PML struct {
 	engine *engine.Engine
 	job    Job
 	rank   int
+	traits representation.Traits
 	host   *host
 	tune   tunables
 	bounds bounds
@@ -96,6 +98,7 @@ type Config struct {
 	Components []btl.Component
 	Engine     engine.Options
 	Crowd      Crowd
+	Traits     representation.Traits // how this process has values in memory
 	// Appeal, unless it is nil, has another process asked to connect to this one, as if
 	// its [PML.Appealed] were called. It may block.
 	Appeal func(rank int) error
@@ -118,7 +121,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 		return nil, err
 	}
 	p := &PML{
-		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, appeal: cfg.Appeal, trace: cfg.Trace, crowd: cfg.Crowd,
+		engine: eng, job: cfg.Job, rank: cfg.Job.Rank(), log: cfg.Log, appeal: cfg.Appeal, trace: cfg.Trace, crowd: cfg.Crowd, traits: cfg.Traits,
 		tune:          tune,
 		bounds:        ordinary,
 		peers:         make(map[int]*peer),
@@ -189,7 +192,7 @@ func (p *PML) start(ctx context.Context, cfg Config) error {
 // ownHello is what this process tells of itself, the transports of the highest
 // exclusivity first.
 func (p *PML) ownHello() *wire.Hello {
-	h := &wire.Hello{Credit: p.tune.creditFirst, Host: p.job.Hostname()}
+	h := &wire.Hello{Credit: p.tune.creditFirst, Traits: p.traits, Host: p.job.Hostname()}
 	open := slices.Clone(p.modules)
 	slices.SortStableFunc(open, func(a, b openModule) int {
 		return cmp.Compare(b.module.Attr().Exclusivity, a.module.Attr().Exclusivity)

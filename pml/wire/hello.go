@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml/credit"
 )
 
 // Hello is what a process tells of itself: to every peer when a connection comes
 // up, and in the job's key-value space to whoever wants to connect.
 type Hello struct {
-	Credit  uint32 // granted at first, in units
+	Credit  uint32                // granted at first, in units
+	Traits  representation.Traits // how it has values in memory
 	Host    string
 	Modules []Module
 }
@@ -23,7 +25,8 @@ type Module struct {
 }
 
 const (
-	helloVersion = 2
+	// helloVersion is not 3, which is the record's: nobody takes one for the other.
+	helloVersion = 4
 	// MaxHello is the largest encoded hello in bytes (package btl).
 	MaxHello = 4096
 )
@@ -41,7 +44,7 @@ func (h *Hello) Fit() (left []string) {
 
 // size is how many bytes Encode makes of it.
 func (h *Hello) size() int {
-	n := 1 + 4 + 1 + min(len(h.Host), 255) + 1
+	n := 1 + 4 + 1 + 1 + min(len(h.Host), 255) + 1
 	for _, m := range h.Modules {
 		n += 1 + len(m.Component) + 2 + len(m.Address)
 	}
@@ -52,6 +55,7 @@ func (h *Hello) size() int {
 func (h *Hello) Encode() ([]byte, error) {
 	b := []byte{helloVersion}
 	b = binary.LittleEndian.AppendUint32(b, h.Credit)
+	b = append(b, byte(h.Traits))
 	b = appendShort(b, []byte(h.Host[:min(len(h.Host), 255)]))
 	b = append(b, byte(len(h.Modules)))
 	for _, m := range h.Modules {
@@ -79,7 +83,7 @@ func DecodeHello(b []byte) (*Hello, error) {
 	if v := r.byte(); r.err == nil && v != helloVersion {
 		return nil, fmt.Errorf("it has version %d, not %d: all processes must run the same version", v, helloVersion)
 	}
-	h := &Hello{Credit: r.uint32()}
+	h := &Hello{Credit: r.uint32(), Traits: representation.Traits(r.byte())}
 	h.Host = string(r.bytes(int(r.byte())))
 	for n := r.byte(); n > 0 && r.err == nil; n-- {
 		m := Module{Component: string(r.bytes(int(r.byte())))}
@@ -91,6 +95,9 @@ func DecodeHello(b []byte) (*Hello, error) {
 	}
 	if h.Credit > credit.Most {
 		return nil, fmt.Errorf("it grants %d units of credit", h.Credit)
+	}
+	if !h.Traits.Valid() {
+		return nil, fmt.Errorf("it tells of unknown traits %#x", byte(h.Traits))
 	}
 	return h, r.err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml/credit"
 )
 
@@ -15,6 +16,7 @@ func TestHelloRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := Hello{
 			Credit: rapid.Uint32Max(credit.Most).Draw(t, "credit"),
+			Traits: representation.Traits(rapid.Uint8Max(3).Draw(t, "traits")),
 			Host:   rapid.StringN(0, 60, 255).Draw(t, "host"),
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "modules") {
@@ -65,10 +67,12 @@ func TestHelloRefuses(t *testing.T) {
 		says string
 	}{
 		{"nothing", nil, "ends too early"},
-		{"other version", change(0, 9), "version 9, not 2: all processes must run the same version"},
+		{"other version", change(0, 9), "version 9, not 4: all processes must run the same version"},
+		{"a process that does not tell its traits", change(0, 2), "version 2, not 4: all processes must run the same version"},
 		{"wild credit", change(4, 0xff), "units of credit"},
-		{"host longer than the rest", change(5, 255), "ends too early"},
-		{"more modules than there are", change(7, 2), "ends too early"},
+		{"unknown traits", change(5, 4), "unknown traits 0x4"},
+		{"host longer than the rest", change(6, 255), "ends too early"},
+		{"more modules than there are", change(8, 2), "ends too early"},
 		{"bytes behind", append(good[:len(good):len(good)], 1, 2), "2 bytes follow its end"},
 		{"too long", make([]byte, MaxHello+1), "more than 4096"},
 	} {
@@ -108,7 +112,7 @@ func TestHelloAddress(t *testing.T) {
 // FuzzHello holds that no bytes make the decoder panic, and that what it takes
 // is what the encoder would have written.
 func FuzzHello(f *testing.F) {
-	for _, h := range []Hello{{}, {Credit: credit.Most, Host: "node", Modules: []Module{{"tcp", []byte("abc")}, {"self", nil}}}} {
+	for _, h := range []Hello{{}, {Credit: credit.Most, Traits: representation.Order, Host: "node", Modules: []Module{{"tcp", []byte("abc")}, {"self", nil}}}} {
 		b, err := h.Encode()
 		require.NoError(f, err)
 		f.Add(b)

@@ -23,14 +23,15 @@ func TestRecordRefuses(t *testing.T) {
 	// What processes without a key have published is its hello alone.
 	old, err := (&Hello{Host: "h"}).Encode()
 	require.NoError(t, err)
+	old[0] = 2
 	_, _, err = DecodeRecord(old)
 	require.ErrorContains(t, err, "it has version 2, not 3: all processes must run the same version")
 	old[0] = 1
 	_, _, err = DecodeRecord(old)
 	require.ErrorContains(t, err, "it has version 1, not 3: all processes must run the same version")
-	// And what such a process says of our record.
+	// And a record is none.
 	_, err = DecodeHello(good)
-	require.ErrorContains(t, err, "it has version 3, not 2: all processes must run the same version")
+	require.ErrorContains(t, err, "it has version 3, not 4: all processes must run the same version")
 }
 
 // FuzzRecord: what is taken is what the encoder would have written.

@@ -131,7 +131,7 @@ func attend(p *party) {
 		func() error {
 			m, err := p.contexts[0].Mprobe(ctx, pml.AnySource, late)
 			if err == nil {
-				_, err = m.Recv(ctx, nil, nil)
+				_, err = m.Recv(ctx, pml.As{}, nil, nil)
 			}
 			return err
 		},
