@@ -23,7 +23,8 @@ type Pins struct {
 	// Buffer is the size of send and receive buffers in bytes; 0: left to each
 	// transport.
 	Buffer int64
-	// Patience is how long a connection may take to be made; 0: left to each transport.
+	// Patience is how long a connection may take to be made, a peer be silent and a world be closed, if that is longer than usual;
+	// 0: all that is as usual.
 	Patience time.Duration
 	// Common are parameters by full name.
 	Common map[string]string
@@ -56,6 +57,11 @@ func (p Pins) params(v Variant, mtu int, transports *btl.Registry) map[string]st
 		full := "btl_" + v.BTL + "_" + name
 		if spec := lookup(declared, full); spec != nil && value != "" && allows(*spec, value) {
 			all[full] = fitting(*spec, value)
+		}
+	}
+	for _, full := range []string{"pml_peer_timeout", "pml_close_timeout", "btl_" + v.BTL + "_timeout"} {
+		if spec := lookup(declared, full); spec != nil && p.Patience > usual(spec) {
+			all[full] = fitting(*spec, duration(p.Patience))
 		}
 	}
 	maps.Copy(all, p.Common)
@@ -92,6 +98,12 @@ func size(bytes int64) string {
 		return ""
 	}
 	return param.FormatSize(bytes)
+}
+
+// usual is how long a parameter's default is.
+func usual(spec *param.Spec) time.Duration {
+	d, _ := time.ParseDuration(spec.Default) // it was declared with one
+	return d
 }
 
 func duration(d time.Duration) string {

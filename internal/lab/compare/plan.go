@@ -107,7 +107,8 @@ func checkLink(l emulate.Link) error {
 }
 
 // Connections over the longest way have so many round trips to be made, if that is more than transports have by themselves. The
-// proof takes some of them, and more where frames are lost.
+// proof takes some of them, and more where frames are lost. A peer may be silent, and a world be closed, for as long: at first a
+// message of some length takes several round trips too.
 const (
 	tripsToConnect = 10
 	usualPatience  = 10 * time.Second
@@ -118,13 +119,21 @@ func (p *Plan) patience() time.Duration {
 	longest := time.Duration(0)
 	for _, networks := range p.Wanted() {
 		for _, n := range networks {
-			longest = max(longest, n.Delay+n.Jitter)
+			longest = max(longest, n.Delay+n.Jitter+2*p.frameTime(n.Rate)) // both hosts have that rate
 		}
 	}
 	if all := tripsToConnect * 2 * longest; all > usualPatience {
 		return all
 	}
 	return 0
+}
+
+// frameTime is how long the longest frame takes at a rate; 0 is no bound.
+func (p *Plan) frameTime(rate emulate.Rate) time.Duration {
+	if rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(p.MTU+emulate.EthernetHeader) * 8 / float64(rate) * float64(time.Second))
 }
 
 // cells returns the cells in the order in which they run, and each one's task. The networks of
