@@ -59,9 +59,12 @@ func (p Pins) params(v Variant, mtu int, transports *btl.Registry) map[string]st
 			all[full] = fitting(*spec, value)
 		}
 	}
-	for _, full := range []string{"pml_peer_timeout", "pml_close_timeout", "btl_" + v.BTL + "_timeout"} {
-		if spec := lookup(declared, full); spec != nil && p.Patience > usual(spec) {
-			all[full] = fitting(*spec, duration(p.Patience))
+	for full, least := range map[string]time.Duration{
+		"pml_peer_timeout":  silences * p.Patience,
+		"pml_close_timeout": p.Patience, "btl_" + v.BTL + "_timeout": p.Patience,
+	} {
+		if spec := lookup(declared, full); spec != nil && least > usual(spec) {
+			all[full] = fitting(*spec, duration(least))
 		}
 	}
 	maps.Copy(all, p.Common)
@@ -99,6 +102,10 @@ func size(bytes int64) string {
 	}
 	return param.FormatSize(bytes)
 }
+
+// silences is how many times as long as a connection may take to be made a peer may be silent. It is silent while it connects, and
+// after half of that time a connection is made anew.
+const silences = 4
 
 // usual is how long a parameter's default is.
 func usual(spec *param.Spec) time.Duration {

@@ -107,8 +107,7 @@ func checkLink(l emulate.Link) error {
 }
 
 // Connections over the longest way have so many round trips to be made, if that is more than transports have by themselves. The
-// proof takes some of them, and more where frames are lost. A peer may be silent, and a world be closed, for as long: at first a
-// message of some length takes several round trips too.
+// proof takes some of them, and more where frames are lost. What else waits for a peer has as much then, or more (Pins).
 const (
 	tripsToConnect = 10
 	usualPatience  = 10 * time.Second

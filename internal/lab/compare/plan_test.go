@@ -128,7 +128,7 @@ func TestPatience(t *testing.T) {
 		params := p.Pins.params(v, p.MTU, btl.Default)
 		assert.Equal(t, "1m40s", params["btl_"+v.BTL+"_connect_timeout"])
 		assert.Equal(t, "1m40s", params["btl_"+v.BTL+"_handshake_timeout"])
-		assert.Equal(t, "1m40s", params["pml_peer_timeout"], "lost messages come again after several round trips")
+		assert.Equal(t, "6m40s", params["pml_peer_timeout"], "after half of that a connection is made anew")
 		assert.Equal(t, "1m40s", params["pml_close_timeout"])
 		if v.BTL == "udp" {
 			assert.Equal(t, "1m40s", params["btl_udp_timeout"])
@@ -137,8 +137,8 @@ func TestPatience(t *testing.T) {
 	p.Links[1].Delay, p.Links[1].Rate = 0, 1000
 	assert.Equal(t, 484480*time.Millisecond, p.patience(), "each frame takes 12 s, twice")
 	p.Pins.Patience = 12 * time.Second
-	params := p.Pins.params(p.Variants[0], p.MTU, btl.Default)
-	assert.NotContains(t, params, "pml_peer_timeout", "it is longer by itself")
+	params := p.Pins.params(p.Variants[1], p.MTU, btl.Default)
+	assert.NotContains(t, params, "btl_udp_timeout", "it is longer by itself")
 	assert.Equal(t, "12s", params["pml_close_timeout"])
 	p.Pins.Common = map[string]string{"pml_close_timeout": "1s"}
 	assert.Equal(t, "1s", p.Pins.params(p.Variants[0], p.MTU, btl.Default)["pml_close_timeout"])
