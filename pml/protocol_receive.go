@@ -72,7 +72,7 @@ func (op *operation) bind(in *inbound, how wire.Flags) {
 	op.total = in.total
 	accept := min(op.total, op.size)
 	op.describe(op.context.group.Rank(pe.rank), in.Tag)
-	op.refuseUnlike()
+	op.refuseUnlike(pe)
 	if op.pml.trace != nil {
 		op.traceMatched(pe, in.Tag, in.Seq)
 	}

@@ -122,7 +122,7 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 	} else {
 		op.peer, op.total = pe, uint64(len(data))
 		op.describe(c.group.Rank(pe.rank), h.Tag())
-		op.refuseUnlike()
+		op.refuseUnlike(pe)
 		if r.pml.trace != nil {
 			op.traceMatched(pe, h.Tag(), h.Seq())
 		}
