@@ -30,26 +30,25 @@ func (p *PML) attachRails(pe *peer, h *wire.Hello, first *accepted) error {
 		p.host.Logf(btl.LogInfo, "rank %d → rank %d: %s", p.rank, pe.rank, reason)
 	}
 	var chosen []*rail
-	var made []btl.Endpoint
+	failed := make(map[*rail]error)
 	for _, c := range choice.Rails {
 		r := p.newRail(pe, c, h)
-		ep := first.take(c.Module, c.Path.Index)
-		if ep != nil {
+		if ep := first.take(c.Module, c.Path.Index); ep != nil {
 			first = nil
 			r.adopt(ep)
-		} else if ep, err = c.Module.Connect(r.address, c.Path, r); err != nil {
-			for _, ep := range made {
-				_ = ep.Close() // nobody will have them; err is the cause
-			}
-			return fmt.Errorf("%s: %w", c.Attr.Name, err)
-		} else {
-			made = append(made, ep)
-			r.setEndpoint(ep)
+		} else if err := r.open(); err != nil {
+			failed[r] = err
 		}
 		chosen = append(chosen, r)
 	}
 	pe.attach(h.Host, choice, chosen)
 	pe.keepStandby(choice, h)
+	for _, r := range chosen {
+		if err := failed[r]; err != nil {
+			p.host.Logf(btl.LogInfo, "rank %d → rank %d: %v", p.rank, pe.rank, err)
+			pe.ways.Down(&r.way, err, pe.env()) // the others do without it
+		}
+	}
 	switch {
 	case first == nil:
 	case first.isUrgent():

@@ -83,9 +83,9 @@ func (m *twoWays) Connect(_ btl.Peer, path btl.Path, _ btl.Receiver) (btl.Endpoi
 	return ep, nil
 }
 
-// When one path of several can not be connected the endpoints of those before it are
-// closed; that of the peer is the transport's, which hears of the error.
-func TestHalfAttachedPeerLeavesNoEndpoint(t *testing.T) {
+// A path for which the module can make no endpoint ends no first contact where others would do. It fails as one does that can
+// not be connected.
+func TestPathWithoutAnEndpoint(t *testing.T) {
 	for _, theirs := range []bool{false, true} {
 		pe, _ := connected(t)
 		p, m := pe.pml, &twoWays{fails: 2}
@@ -97,15 +97,33 @@ func TestHalfAttachedPeerLeavesNoEndpoint(t *testing.T) {
 		if theirs {
 			first = &accepted{m, 0, accepting}
 		}
-		err := p.attachRails(pe, &wire.Hello{Host: "there", Modules: []wire.Module{{Component: "net", Address: nil}}}, first)
-		require.ErrorContains(t, err, "no descriptor is left")
+		require.NoError(t, p.attachRails(pe, &wire.Hello{Host: "there", Modules: []wire.Module{{Component: "net", Address: nil}}}, first))
 		require.NotEmpty(t, m.made)
-		for _, ep := range m.made {
-			assert.Equal(t, 1, ep.closed)
+		for _, ep := range append(m.made, accepting) {
+			assert.Zero(t, ep.closed)
 		}
-		assert.Zero(t, accepting.closed)
-		assert.Empty(t, pe.rails)
+		require.Len(t, pe.rails, 3)
+		assert.Equal(t, rails.Down, pe.rails[2].way.State)
+		require.ErrorContains(t, pe.rails[2].way.Cause, "net third: no descriptor is left")
+		m.fails = 3
+		pe.rails[2].connect(true)
+		assert.Same(t, m.made[len(m.made)-1], pe.rails[2].endpoint, "it is tried again")
 	}
+}
+
+// Where no path has an endpoint the error names all of them.
+func TestNoPathHasAnEndpoint(t *testing.T) {
+	callable(t, func(pe *peer, _ *Context, _ *[]int) {
+		p, m := pe.pml, new(twoWays)
+		p.host = &host{pml: p}
+		p.modules = []openModule{{component: "net", module: m}}
+		p.appeal = nil
+		pe.rails, pe.ways = nil, rails.Peer{Stage: rails.Resolving}
+		p.meetAt(pe, &wire.Hello{Host: "there", Modules: []wire.Module{{Component: "net", Address: nil}}})
+		for _, path := range []string{"first", "second", "third"} {
+			assert.ErrorContains(t, pe.failure, "net "+path+": no descriptor is left")
+		}
+	})
 }
 
 // A peer may make the connection for urgent messages first, and its endpoint may leave the number of its path to the host,

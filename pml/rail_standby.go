@@ -97,17 +97,23 @@ func (pe *peer) keepStandby(choice selection.Choice, h *wire.Hello) {
 
 // activate makes a path that stood by one of the peer's rails.
 func (r *rail) activate() {
-	ep, err := r.module.Connect(r.address, r.path, r)
-	if err != nil {
-		ep = unmade{desc: r.attr.Name + " " + r.path.Desc}
-	}
-	r.setEndpoint(ep)
+	err := r.open()
 	r.peer.join(r)
 	if err != nil {
 		r.pml.host.Logf(btl.LogInfo, "rank %d → rank %d: %s stands by in vain: %v", r.pml.rank, r.peer.rank, r.attr.Name, err)
-		r.busy = true
 		r.peer.ways.Down(&r.way, err, r.peer.env()) // it is tried again as others are
 	}
+}
+
+// open gives the rail an endpoint. If its module can make none the rail has one that is broken, until it is connected anew.
+func (r *rail) open() error {
+	ep, err := r.module.Connect(r.address, r.path, r)
+	if err != nil {
+		ep, r.busy = unmade{desc: r.attr.Name + " " + r.path.Desc}, true
+		err = fmt.Errorf("%s: %w", ep.Desc(), err)
+	}
+	r.setEndpoint(ep)
+	return err
 }
 
 // unmade is the endpoint of a rail for which the module could make none.
