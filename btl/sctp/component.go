@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btl/sctp/internal/stack"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/param"
+	"github.com/strandmp/strand/reach"
 	"github.com/strandmp/strand/wireup"
 )
 
@@ -97,6 +99,7 @@ func (m *module) open() error {
 	if port == 0 {
 		return nil // alone
 	}
+	chosen = slices.DeleteFunc(slices.Clone(chosen), func(a reach.Address) bool { return !slices.Contains(m.stack.Local(), wireup.Zoned(a)) })
 	m.Publish([]byte{m.kind}, port, chosen)
 	m.Host.Logf(btl.LogInfo, "sctp: rank %d: the %s stack (%s), port %d of %s; it does not encrypt",
 		m.Host.Rank(), stackName(m.kind), m.why, port, wireup.Describe(chosen))

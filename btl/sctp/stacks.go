@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"errors"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -49,6 +50,7 @@ func openUser(c config, cfg stack.Config, why string) (*opened, error) {
 // noStack is for a process that is alone in its job: it opens no socket.
 type noStack struct{ cfg stack.Config }
 
+func (noStack) Local() []netip.Addr     { return nil }
 func (noStack) Port() uint16            { return 0 }
 func (noStack) Progress() bool          { return false }
 func (noStack) Linger()                 {}

@@ -46,6 +46,9 @@ type kernel struct {
 	receiveBuffer int
 }
 
+// Local implements [stack.Stack].
+func (k *kernel) Local() []netip.Addr { return k.cfg.Local }
+
 // Port implements [stack.Stack].
 func (k *kernel) Port() uint16 { return k.port }
 

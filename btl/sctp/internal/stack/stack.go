@@ -9,6 +9,8 @@ import (
 
 // A Stack is SCTP in this process, with its sockets open and listening.
 type Stack interface {
+	// Local are the addresses that it listens on: those of Config.Local that it can use.
+	Local() []netip.Addr
 	// Port is the port that peers reach all the local addresses at: of SCTP, or of
 	// UDP if that is what carries it.
 	Port() uint16

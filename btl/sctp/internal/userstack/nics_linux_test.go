@@ -67,15 +67,60 @@ func loopbacks(n int) (all []netip.Addr, err error) {
 	return all, errors.Join(err, netlink.LinkSetUp(lo))
 }
 
-// An interface that does not carry packets in which an association can begin is refused at once.
+// An interface that does not carry packets in which an association can begin is left out at once, and where there is no other one
+// the stack says so.
 func TestInterfaceOfShortPackets(t *testing.T) {
 	need.Root(t)
+	local := addresses("127.0.0.1")
 	var refused error
 	require.NoError(t, testnet.OnLoopback(68, func() error {
-		_, refused = Open(stack.Config{Loop: new(btltest.Loop), Local: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
+		_, refused = Open(stack.Config{Loop: new(btltest.Loop), Local: local, Warn: func(netip.AddrPort, error) {}})
 		return nil
 	}))
 	var unavailable *btl.UnavailableError
 	require.ErrorAs(t, refused, &unavailable)
 	assert.Contains(t, unavailable.Reason, "68 bytes at most (its MTU), 540 are needed")
+
+	var told []string
+	var used []netip.Addr
+	require.NoError(t, testnet.OnLoopback(1500, func() error {
+		if err := veth("narrow0", "fe80::1/64", 1280); err != nil { // the least for IPv6
+			return err
+		}
+		if err := errors.Join(veth("narrow1", "10.0.0.1/24", 296), veth("wide0", "fe80::1/64", 9000)); err != nil {
+			return err
+		}
+		local := addresses("10.0.0.1", "127.0.0.1", "fe80::1%narrow0", "fe80::1%wide0")
+		s, err := Open(stack.Config{Loop: new(btltest.Loop), Local: local, Warn: func(_ netip.AddrPort, err error) { told = append(told, err.Error()) }})
+		if err != nil {
+			return err
+		}
+		used = s.Local()
+		assert.NotContains(t, s.protocol().Addresses, local[0], "peers are not told of it")
+		assert.Equal(t, 1280-48, s.sockets[1].nic)
+		assert.Equal(t, 9000-48, s.sockets[2].nic)
+		return s.Close()
+	}))
+	assert.Equal(t, addresses("127.0.0.1", "fe80::1%narrow0", "fe80::1%wide0"), used)
+	require.NotEmpty(t, told)
+	assert.Contains(t, told[0], "not using 10.0.0.1: its interface carries packets of 296 bytes at most (its MTU), 540 are needed")
+}
+
+// veth makes an interface with an address.
+func veth(name, address string, mtu int) error {
+	if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name, MTU: mtu}, PeerName: name + "p"}); err != nil {
+		return err
+	}
+	l, err := netlink.LinkByName(name)
+	if err != nil {
+		return err
+	}
+	addr, err := netlink.ParseAddr(address)
+	if err != nil {
+		return err
+	}
+	if addr.IP.To4() == nil {
+		addr.Flags = unix.IFA_F_NODAD
+	}
+	return errors.Join(netlink.AddrAdd(l, addr), netlink.LinkSetUp(l))
 }

@@ -62,11 +62,15 @@ func Open(c stack.Config) (*Stack, error) {
 	}
 	c.SendBuffer, c.ReceiveBuffer = cmp.Or(c.SendBuffer, defaultBuffer), cmp.Or(c.ReceiveBuffer, defaultBuffer)
 	s := &Stack{cfg: c, clock: datagram.NewClock(c.Loop), out: make([]byte, 0, 2*longestPacket), reply: make([]byte, 0, longestPacket)}
-	var err error
+	interfaces := nics()
+	err := s.leaveOut(interfaces)
+	if err != nil {
+		return nil, err
+	}
 	if s.endpoint, err = sctp.NewEndpoint(s.protocol()); err != nil {
 		return nil, err
 	}
-	if err := s.listen(); err != nil {
+	if err := s.listen(interfaces); err != nil {
 		return nil, err
 	}
 	s.checkBuffers(c)
@@ -153,18 +157,32 @@ type socket struct {
 
 var _ datagram.Owner = (*socket)(nil)
 
+// leaveOut leaves out the addresses whose interfaces do not carry packets in which an association can begin, and tells of them. If no
+// other address is left that is the error.
+func (s *Stack) leaveOut(interfaces map[netip.Addr]nic) error {
+	var able []netip.Addr
+	var short error
+	for _, a := range s.cfg.Local {
+		if err := interfaces[a].carries(a); err != nil {
+			short = err
+			s.cfg.Warn(netip.AddrPort{}, fmt.Errorf("not using %v: %w", a, err))
+			continue
+		}
+		able = append(able, a)
+	}
+	if len(able) == 0 && short != nil {
+		return &btl.UnavailableError{Component: "sctp", Reason: short.Error(), Remedy: "raise it, as by ip link set eth0 mtu 1500, or choose other networks with btl_sctp_if_include"}
+	}
+	s.cfg.Local = able
+	return nil
+}
+
 // listen opens a socket for each address, at a port that is free on all. Where a peer may be a kernel, packets are not
 // joined (UDP_SEGMENT): a kernel that has the joined one in hand, since it is on this machine, takes it for one
 // packet of SCTP's, and breaks down (seen with Linux 6.1).
-func (s *Stack) listen() error {
-	interfaces := nics()
-	for _, a := range s.cfg.Local {
-		if err := interfaces[a.WithZone("")].carries(a); err != nil {
-			return err
-		}
-	}
+func (s *Stack) listen(interfaces map[netip.Addr]nic) error {
 	open := func(a netip.Addr, port uint16) (*socket, uint16, error) {
-		nic := interfaces[a.WithZone("")]
+		nic := interfaces[a]
 		so, err := datagram.Open(netip.AddrPortFrom(a, port), s.cfg.SendBuffer, s.cfg.ReceiveBuffer)
 		if err != nil {
 			return nil, 0, err
@@ -197,8 +215,8 @@ type nic struct {
 	network netip.Prefix
 }
 
-// nics returns the interfaces of this host's addresses. They are asked for once: with each answer the kernel lists all, which on a host
-// of containers are hundreds.
+// nics returns the interfaces of this host's addresses, of which link-local ones have their zones. They are asked for once: with each
+// answer the kernel lists all, which on a host of containers are hundreds.
 func nics() map[netip.Addr]nic {
 	mtus := make(map[int]int)
 	all, _ := net.Interfaces()
@@ -208,8 +226,8 @@ func nics() map[netip.Addr]nic {
 	found := make(map[netip.Addr]nic)
 	system, _ := reach.System()
 	for _, a := range system.Addresses {
-		if _, is := found[a.Addr()]; !is {
-			found[a.Addr()] = nic{mtus[a.Index], a.Prefix.Masked()}
+		if _, is := found[wireup.Zoned(a)]; !is {
+			found[wireup.Zoned(a)] = nic{mtus[a.Index], a.Prefix.Masked()}
 		}
 	}
 	return found
@@ -234,10 +252,7 @@ func (n nic) carries(from netip.Addr) error {
 	if most >= leastPacket {
 		return nil
 	}
-	return &btl.UnavailableError{
-		Component: "sctp", Reason: fmt.Sprintf("the interface of %v carries packets of %d bytes at most (its MTU), %d are needed", from, n.mtu, n.mtu+leastPacket-most),
-		Remedy: "raise it, as by ip link set eth0 mtu 1500, or choose other networks with btl_sctp_if_include",
-	}
+	return fmt.Errorf("its interface carries packets of %d bytes at most (its MTU), %d are needed", n.mtu, n.mtu+leastPacket-most)
 }
 
 // checkBuffers tells of a size that was asked for and that the system has not given.
@@ -256,6 +271,9 @@ func (s *Stack) checkBuffers(asked stack.Config) {
 		}
 	}
 }
+
+// Local implements [stack.Stack].
+func (s *Stack) Local() []netip.Addr { return s.cfg.Local }
 
 // Port implements [stack.Stack].
 func (s *Stack) Port() uint16 { return s.sockets[0].Local.Port() }
