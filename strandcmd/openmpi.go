@@ -9,23 +9,28 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// openMPI maps Open MPI's names of parameters to ours, where they differ. --mca understands
-// them, so that old command lines go on working. translate is nil where a value is written in
-// the same way.
+// openMPI maps Open MPI's names of parameters to ours, where they differ or values are written
+// otherwise. --mca understands them, so that old command lines go on working. translate is nil where a
+// value is written in the same way.
 var openMPI = map[string]struct {
 	name      string
 	translate func(string) (string, error)
 }{
-	"btl_base_verbose":      {"verbose", verbosity},
-	"btl_tcp_max_send_size": {"btl_tcp_max_frag", nil},
-	"btl_tcp_port_min_v4":   {"btl_tcp_port_min", nil},
-	"btl_tcp_port_min_v6":   {"btl_tcp_port_min", nil},
-	"btl_tcp_port_range_v4": {"btl_tcp_port_range", nil},
-	"btl_tcp_port_range_v6": {"btl_tcp_port_range", nil},
-	"btl_tcp_use_nagle":     {"btl_tcp_nodelay", negated},
+	"btl_base_verbose":       {"verbose", verbosity},
+	"btl_tcp_disable_family": {"btl_tcp_disable_family", family},
+	"btl_tcp_max_send_size":  {"btl_tcp_max_frag", nil},
+	"btl_tcp_port_min_v4":    {"btl_tcp_port_min", nil},
+	"btl_tcp_port_min_v6":    {"btl_tcp_port_min", nil},
+	"btl_tcp_port_range_v4":  {"btl_tcp_port_range", nil},
+	"btl_tcp_port_range_v6":  {"btl_tcp_port_range", nil},
+	"btl_tcp_use_nagle":      {"btl_tcp_nodelay", negated},
+	"btl_self_latency":       {"btl_self_latency", microseconds},
+	"btl_sm_latency":         {"btl_sm_latency", microseconds},
+	"btl_tcp_latency":        {"btl_tcp_latency", microseconds},
 	// Until Open MPI 5 its shared memory was called vader.
 	"btl_vader_eager_limit":           {"btl_sm_eager_limit", nil},
 	"btl_vader_fbox_size":             {"btl_sm_fbox_size", nil},
+	"btl_vader_latency":               {"btl_sm_latency", microseconds},
 	"btl_vader_max_send_size":         {"btl_sm_max_send_size", nil},
 	"btl_vader_single_copy_mechanism": {"btl_sm_single_copy_mechanism", nil},
 }
@@ -56,6 +61,22 @@ func negated(text string) (string, error) {
 		return "false", nil
 	}
 	return "", fmt.Errorf("btl_tcp_use_nagle: %q is neither 0 nor 1", text)
+}
+
+// family translates the family that is not to be used, of which 0 is none.
+func family(text string) (string, error) {
+	if text == "0" {
+		return "none", nil
+	}
+	return text, nil
+}
+
+// microseconds adds the unit, which Open MPI does without.
+func microseconds(text string) (string, error) {
+	if _, err := strconv.Atoi(text); err == nil {
+		return text + "us", nil
+	}
+	return text, nil
 }
 
 // An mcaFlag sets the parameter that its value names, by our name or Open MPI's.
