@@ -60,7 +60,8 @@ func (o Overrides) Attr(a btl.Attr) btl.Attr {
 }
 
 // paths returns an offer's paths with the overrides in their places. A bandwidth is divided
-// among parallel paths, which share a network.
+// among parallel paths, which share a network. It also takes the place of what the module thinks of the
+// paths that serve, since messages would be shared by that. Spare paths are tried in the order of it.
 func (o Overrides) paths(paths []btl.Path) []btl.Path {
 	if o.bandwidth == 0 && o.latency == 0 {
 		return paths
@@ -79,6 +80,9 @@ func (o Overrides) paths(paths []btl.Path) []btl.Path {
 			p.Bandwidth = max(o.bandwidth/links[p.Bundle], 1)
 		} else if o.bandwidth > 0 {
 			p.Bandwidth = o.bandwidth
+		}
+		if o.bandwidth > 0 && p.Spare == btl.NotSpare {
+			p.Weight = 0
 		}
 	}
 	return taken

@@ -76,3 +76,21 @@ func TestBandwidthAndLatencyAreTheUsers(t *testing.T) {
 	assert.Equal(t, 3000, c.Rails[at].Bandwidth)
 	assert.Equal(t, time.Nanosecond, c.Rails[at].Latency)
 }
+
+// What the user says of the networks of a transport is what messages are shared by, whatever the transport thinks of them. Spare paths
+// keep their order.
+func TestBandwidthIsTheUsersOfEachNetwork(t *testing.T) {
+	tcp := offer("tcp", 10,
+		btl.Path{Bandwidth: 10_000, Weight: 1e6}, btl.Path{Bandwidth: 1000, Weight: 1e5, Index: 1},
+		btl.Path{Bandwidth: 1000, Weight: 2, Index: 9, Spare: btl.Detour}, btl.Path{Bandwidth: 1000, Weight: 1, Index: 8, Spare: btl.Detour})
+	tcp.Overrides = overrides(t, "tcp", set("btl_tcp_bandwidth", "1000"))
+	c, err := Pick(0, peer3, []Offer{tcp})
+	require.NoError(t, err)
+	require.Len(t, c.Rails, 2)
+	for i, r := range c.Rails {
+		assert.Equal(t, i, r.Path.Index)
+		assert.InDelta(t, 0.5, r.Weight, 1e-9)
+	}
+	require.Len(t, c.Standby, 2)
+	assert.Equal(t, 9, c.Standby[0].Path.Index)
+}
