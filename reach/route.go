@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // A Route is what the kernel would do with a packet.
@@ -12,6 +13,8 @@ type Route struct {
 	Name      string     // that interface's name, if known
 	Gateway   netip.Addr // the next hop; not valid if the destination is on the link
 	Local     bool       // the destination is an address of this host
+	// Hops are the interfaces of all next hops, where the route has several. The kernel chooses one for each flow.
+	Hops []int
 }
 
 // A Lookup asks for the route from a source address to a destination. The error
@@ -45,7 +48,8 @@ const (
 //	 25  the same, a private and a public address
 //	  0  by another interface than the local address's, or no route
 //
-// An address on the loopback interface or a dummy, but for the loopback addresses, goes by any interface.
+// An address on the loopback interface or a dummy, but for the loopback addresses, goes by any interface. Where a route has several next
+// hops that of any of their interfaces may go by it.
 //
 // Data may go in the clear: the policy does not know whether the transport encrypts it. So
 // public addresses serve only where no private ones join the hosts as directly; they are
@@ -98,7 +102,7 @@ func scoreRoute(local, remote Address, route Route, sameNetwork bool) (int, stri
 		return directOneSubnet, "an address of this host"
 	case route.Local:
 		return 0, "this host holds the address itself"
-	case route.Interface != local.Index && !local.ofHost():
+	case route.Interface != local.Index && !slices.Contains(route.Hops, local.Index) && !local.ofHost():
 		return 0, fmt.Sprintf("the kernel sends it out by %s, not by %s", route.exit(), local.Interface)
 	}
 	ours, theirs := isPrivate(local.Addr()), isPrivate(remote.Addr())

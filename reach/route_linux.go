@@ -42,7 +42,24 @@ func (k kernel) lookup(from, to netip.Addr) (Route, error) {
 	}
 	route := routeOf(routes[0])
 	route.Name = k.name(route.Interface)
+	if route.Gateway.IsValid() {
+		route.Hops = k.hops(to, *options)
+	}
 	return route, nil
+}
+
+// hops returns the interfaces of a route's next hops, if it has several. By itself the kernel tells of one, which another flow from the same
+// source need not take.
+func (k kernel) hops(to netip.Addr, options netlink.RouteGetOptions) (all []int) {
+	options.FIBMatch = true
+	routes, err := k.handle.RouteGetWithOptions(net.IP(to.AsSlice()), &options)
+	if err != nil || len(routes) == 0 {
+		return nil // the one that it has told of has to do
+	}
+	for _, hop := range routes[0].MultiPath {
+		all = append(all, hop.LinkIndex)
+	}
+	return all
 }
 
 // name returns the name of an interface, "" if it has gone.
