@@ -108,8 +108,12 @@ type Side struct {
 	Held []netip.Addr
 }
 
-// holds returns the name of the side's interface that has the address, if one has.
+// holds returns the name of the side's interface that has the address, if one has. Link-local addresses of IPv6 it does not know: each
+// link has its own.
 func (s Side) holds(ip netip.Addr) (name string, ok bool) {
+	if ofLink(ip) {
+		return "", false
+	}
 	for _, a := range s.Addresses {
 		if a.Addr() == ip {
 			return a.Interface, true
@@ -122,6 +126,9 @@ func (s Side) holds(ip netip.Addr) (name string, ok bool) {
 	}
 	return "", false
 }
+
+// ofLink reports whether an address says nothing without the link that it is on.
+func ofLink(ip netip.Addr) bool { return ip.Is6() && ip.IsLinkLocalUnicast() }
 
 // sameSubnet reports whether each address lies in the other's subnet, as it does
 // in its own. A prefix of length 0 states no subnet.

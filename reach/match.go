@@ -46,6 +46,8 @@ func (m *matching) judge(local, remote Side, p Policy) {
 				pair.Why = "this host holds " + doubles[i] + " too: it would talk to itself"
 			case doubled:
 				pair.Why = "the peer holds " + l.Addr().String() + " (" + double + ") too: its answers would go to itself"
+			case l.Addr() == r.Addr():
+				pair.Why = "both hosts have " + l.Addr().String()
 			}
 			if pair.Why == "" {
 				pair.Quality, pair.Why = p.Score(l, r, near)

@@ -525,3 +525,13 @@ func TestAddressesOfHosts(t *testing.T) {
 	byCard = RoutePolicy(func(from, _ netip.Addr) (Route, error) { return Route{Interface: 3 - int(from.As4()[1])}, nil })
 	require.Equal(t, []string{"10.2.0.1-10.2.0.2", "10.1.0.1-10.0.0.2"}, ways(Match(a, b, byCard).Pairs), "the route says which one leads there")
 }
+
+// Each link has link-local addresses of its own. In a ring of lines each host may have fe80::1 on the one and fe80::2 on the other.
+func TestLinkLocalAddressesOfOtherLinks(t *testing.T) {
+	a, b := host(1, "right fe80::1/64", "left fe80::2/64"), host(2, "left fe80::2/64", "right fe80::1/64")
+	r := Match(a, b, RoutePolicy(nil))
+	require.Equal(t, []string{"fe80::1-fe80::2", "fe80::2-fe80::1"}, ways(r.Pairs))
+	require.Equal(t, "both hosts have fe80::1", why(t, r, "fe80::1-fe80::1"))
+	a, b = host(1, "right 169.254.0.1/16", "left 169.254.0.2/16"), host(2, "left 169.254.0.2/16")
+	require.Empty(t, Match(a, b, weighted).Pairs, "those of IPv4 have no zone")
+}

@@ -47,7 +47,7 @@ func (p Pair) Source() netip.Addr {
 func (p Pair) Target() netip.Addr { return p.zoned(p.Remote.Addr()) }
 
 func (p Pair) zoned(a netip.Addr) netip.Addr {
-	if a.Is6() && a.IsLinkLocalUnicast() {
+	if ofLink(a) {
 		return a.WithZone(p.Local.Interface)
 	}
 	return a

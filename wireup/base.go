@@ -181,7 +181,7 @@ func (b *Base) path(index, speed, links int, nearby bool) btl.Path {
 }
 
 // Nearby reports whether a pair leads to this very machine.
-func (b *Base) Nearby(p Pair) bool { return p.Loopback || b.Local.Nearby(p.Remote.Addr()) }
+func (b *Base) Nearby(p Pair) bool { return p.Loopback || b.Local.Nearby(p.Target().Addr()) }
 
 // spareIndex is the number of the i-th spare path.
 func (b *Base) spareIndex(i int) int { return b.Wire.Paths - 1 - i }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -161,8 +162,14 @@ func (l *Local) meant(target netip.AddrPort) bool {
 	return target.Port() == l.Port && l.Holds(target.Addr())
 }
 
-// Nearby reports whether an address leads to this very machine.
-func (l *Local) Nearby(ip netip.Addr) bool { return ip.IsLoopback() || l.Holds(ip) }
+// Nearby reports whether an address leads to this very machine. One with a zone, which is the name or the number of an interface, does so
+// by that interface alone.
+func (l *Local) Nearby(ip netip.Addr) bool {
+	zone := ip.Zone()
+	return ip.IsLoopback() || slices.ContainsFunc(l.Interfaces, func(a reach.Address) bool {
+		return a.Addr() == ip.WithZone("") && (zone == "" || zone == a.Interface || zone == strconv.Itoa(a.Index))
+	})
+}
 
 // Speed is that of the fastest interface in Mbit/s, or otherwise if no interface states its own.
 func (l *Local) Speed(otherwise int) int {

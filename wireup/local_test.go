@@ -138,3 +138,21 @@ func TestUsable(t *testing.T) {
 	require.Empty(t, left)
 	require.NoError(t, err)
 }
+
+// A link-local address leads to this machine only by the interface that has it: another link may have the same one.
+func TestNearbyByLink(t *testing.T) {
+	all := []reach.Address{face(1, "lo", "127.0.0.1/8", 0, reach.Loopback), face(2, "eth0", "fe80::1/64", 0, 0), face(3, "eth1", "fe80::2/64", 0, 0), face(3, "eth1", "10.0.0.1/24", 0, 0)}
+	l := NewLocal(new(still), "tcp", &Settings{Policy: reach.RoutePolicy(nil)}, reach.Side{Network: reach.Network{1}, Addresses: all}, all)
+	l.publish(1, l.Interfaces)
+	b := Base{Local: l}
+	pair := func(from reach.Address, to string) Pair {
+		return Pair{Pair: reach.Pair{Local: from, Remote: face(9, "far", to, 0, 0)}}
+	}
+	require.False(t, b.Nearby(pair(all[1], "fe80::2/64")))
+	require.True(t, b.Nearby(pair(all[1], "fe80::1/64")))
+	require.True(t, b.Nearby(pair(all[3], "10.0.0.1/24")))
+	require.False(t, b.Nearby(pair(all[3], "10.0.0.2/24")))
+	for ip, nearby := range map[string]bool{"127.0.0.9": true, "fe80::2%3": true, "fe80::2%2": false, "fe80::2": true, "fe80::9%3": false} {
+		require.Equal(t, nearby, l.Nearby(netip.MustParseAddr(ip)), ip)
+	}
+}
