@@ -229,6 +229,9 @@ func (p Pair) DescribeWith(more string) string {
 func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err error) {
 	l.refresh()
 	result := reach.Match(l.side, remote.Side(), l.routes)
+	if len(result.Pairs) == 0 && l.follow() {
+		result = reach.Match(l.side, remote.Side(), l.routes)
+	}
 	if len(result.Pairs) == 0 {
 		return nil, nil, noPair(result, l.Settings.Policy.Name(), l.Settings.Prefix)
 	}
@@ -253,6 +256,26 @@ func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err erro
 // Doubt has the kernel asked again when the next peer is met. It is called when a way that was
 // thought to work did not.
 func (l *Local) Doubt() { l.asked = 0 }
+
+// follow finds the interfaces to which our addresses have moved, and reports whether one has. An interface that was made anew, as by a
+// driver that is loaded again, is another one.
+func (l *Local) follow() (moved bool) {
+	system, err := reach.System()
+	if err != nil {
+		return false
+	}
+	l.side.Addresses = slices.Clone(l.side.Addresses)
+	for i, a := range l.side.Addresses {
+		same := func(s reach.Address) bool { return Zoned(s) == Zoned(a) }
+		at := slices.IndexFunc(system.Addresses, same)
+		if at < 0 || slices.ContainsFunc(system.Addresses, func(s reach.Address) bool { return same(s) && s.Index == a.Index }) {
+			continue
+		}
+		l.side.Addresses[i], moved = system.Addresses[at], true
+		l.host.Logf(btl.LogInfo, "%s: rank %d: %v is on another interface now, %v", l.name, l.host.Rank(), a, system.Addresses[at])
+	}
+	return moved
+}
 
 // refresh forgets the routes that are too old to be believed, and looks whether an interface
 // that had no carrier has one now.
