@@ -44,11 +44,15 @@ func (c *Conn) remedy(err error) string {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Sprintf("the address to connect from is gone, or has no free port: %s, or choose networks with %s or %s", widen, c.m.Prefix+include, c.m.Prefix+exclude)
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return fmt.Sprintf("there is no way from this address to that one: choose networks with %s or %s", c.m.Prefix+include, c.m.Prefix+exclude)
+		return fmt.Sprintf("there is no way from this address to that one, or a firewall rejects connections %s: choose networks with %s or %s, or allow a range of ports with %s and %s",
+			at, c.m.Prefix+include, c.m.Prefix+exclude, c.m.Prefix+portMin, c.m.Prefix+portRange)
 	case openfiles.Exhausted(err):
 		return openfiles.Remedy(err)
-	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
+	case errors.Is(err, syscall.EPERM):
 		return "a local firewall rule forbids it"
+	case errors.Is(err, syscall.EACCES): // so Linux tells a firewall's answer over IPv6 (ICMPv6, administratively prohibited)
+		return fmt.Sprintf("a firewall on the way rejects connections %s, or a policy of this host forbids them: allow a range of ports with %s and %s",
+			at, c.m.Prefix+portMin, c.m.Prefix+portRange)
 	case errors.Is(err, handshake.ErrProof):
 		return fmt.Sprintf("another process of this job listens %s, or somebody is in between: see how the addresses of rank %d are forwarded", at, peer)
 	case errors.Is(err, ErrForeign):

@@ -22,6 +22,8 @@ func TestRemediesOfHandshakes(t *testing.T) {
 		"another job, a reset":    {false, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "without a word", "another job"},
 		"before a word of ours":   {true, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "before anything was said", "has probably ended"},
 		"no port to connect from": {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)) }, "assign requested address", "has no free port"},
+		"a firewall that rejects": {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EHOSTUNREACH)) }, "no route to host", "a firewall rejects"},
+		"a firewall, over IPv6":   {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EACCES)) }, "permission denied", "a firewall on the way"},
 		"another program":         {false, func(p *Pending) { p.Take(make([]byte, 72)) }, "not a Strand handshake", "another program"},
 		"somebody in between":     {false, func(p *Pending) { p.Take(append([]byte("STRA\x02\x00"), make([]byte, 66)...)) }, "does not prove", "in between"},
 	} {

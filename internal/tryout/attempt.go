@@ -178,10 +178,10 @@ func explain(err error, timeout time.Duration) string {
 		{os.ErrDeadlineExceeded, fmt.Sprintf("no answer in %v: the networks are not joined, there is no way back, or a firewall drops", timeout)},
 		{syscall.ETIMEDOUT, "no answer: the networks are not joined, there is no way back, or a firewall drops"},
 		{syscall.ECONNREFUSED, "refused: another host has that address here, or a firewall rejects"},
-		{syscall.EHOSTUNREACH, "no host with that address answers on the network: the networks are not joined"},
+		{syscall.EHOSTUNREACH, "no host with that address answers on the network: the networks are not joined, or a firewall rejects"},
 		{syscall.ENETUNREACH, "the kernel has no route"},
 		{syscall.EADDRNOTAVAIL, "the address to connect from is gone, or has no free port"},
-		{syscall.EACCES, "not allowed: a firewall or a policy of this host forbids it"},
+		{syscall.EACCES, "not allowed: a firewall on the way rejects it, or a policy of this host forbids it"},
 		{syscall.EPERM, "not allowed: a firewall of this host rejects it"},
 		{syscall.EINVAL, "the kernel does not connect these two addresses"},
 	} {
