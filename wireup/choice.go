@@ -26,8 +26,10 @@ type Choice struct {
 	// Warn is told of addresses that there is no room for; it may be nil.
 	Warn func(error)
 	// Unknown is told of each entry of a list that fits nothing here; the entry is
-	// then ignored. If Unknown is nil such an entry is an error.
-	Unknown func(error)
+	// then ignored. If Unknown is nil such an entry is an error, which names the parameter
+	// UnknownName that has it ignored, if that is given.
+	Unknown     func(error)
+	UnknownName string
 }
 
 // Select applies the choice to the addresses of the system.
@@ -95,10 +97,14 @@ func (c *Choice) matching(all []reach.Address, patterns []string, where string, 
 			continue
 		}
 		err = fmt.Errorf("%s: no interface that is up fits %q; there are %s", where, p, Describe(all))
-		if c.Unknown == nil {
+		switch {
+		case c.Unknown != nil:
+			c.Unknown(err)
+		case c.UnknownName != "":
+			return nil, fmt.Errorf("%w (where hosts differ, %s=warn passes over it)", err, c.UnknownName)
+		default:
 			return nil, err
 		}
-		c.Unknown(err)
 	}
 	var chosen []reach.Address
 	for i, a := range all {

@@ -19,7 +19,7 @@ func TestSelectAddresses(t *testing.T) {
 		{Prefix: netip.MustParsePrefix("172.17.0.1/16"), Index: 4, Interface: "docker0", Flags: reach.Enclosed},
 	}
 	with := func(include, exclude []string, most int) Choice {
-		return Choice{Include: include, Exclude: exclude, MaxInterfaces: most, DisableFamily: "none", FamilyWhere: "FAMILY", IncludeWhere: "INCLUDE", ExcludeWhere: "EXCLUDE"}
+		return Choice{Include: include, Exclude: exclude, MaxInterfaces: most, DisableFamily: "none", FamilyWhere: "FAMILY", UnknownName: "UNKNOWN", IncludeWhere: "INCLUDE", ExcludeWhere: "EXCLUDE"}
 	}
 	without := func(family string, include ...string) Choice {
 		c := with(include, nil, 0)
@@ -48,6 +48,7 @@ func TestSelectAddresses(t *testing.T) {
 		{"unknown interface", with([]string{"eth7"}, nil, 0), nil,
 			`INCLUDE: no interface that is up fits "eth7"; there are lo 127.0.0.1/8, eth0 10.8.47.1/24`},
 		{"unknown exclusion", with(nil, []string{"ib0"}, 0), nil, `EXCLUDE: no interface that is up fits "ib0"`},
+		{"what to do about it", with(nil, []string{"ib0"}, 0), nil, `UNKNOWN=warn passes over it`},
 		{"bad subnet", with([]string{"10.8.0.0/99"}, nil, 0), nil, "10.8.0.0/99"},
 		{"bad pattern", with([]string{"eth["}, nil, 0), nil, `"eth["`},
 		{"both lists", with([]string{"eth0"}, []string{"eth1"}, 0), nil, "INCLUDE and EXCLUDE exclude each other"},

@@ -56,6 +56,7 @@ func ChoiceOf(v *param.Values, prefix string, warn func(error)) Choice {
 		DisableFamily: v.String(prefix + disableFamily), FamilyWhere: where(disableFamily),
 		MaxInterfaces: v.Int(prefix + atMost),
 		IncludeName:   prefix + include,
+		UnknownName:   prefix + unknown,
 		Warn:          warn,
 	}
 	if v.String(prefix+unknown) == "warn" {
