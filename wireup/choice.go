@@ -127,7 +127,8 @@ func parsePattern(p string) (func(reach.Address) bool, error) {
 		return func(a reach.Address) bool { return subnet.Contains(a.Addr()) }, nil
 	}
 	if ip, err := netip.ParseAddr(p); err == nil {
-		return func(a reach.Address) bool { return a.Addr() == ip.WithZone("") }, nil
+		ip = ip.Unmap()
+		return func(a reach.Address) bool { return a.Addr() == ip || Zoned(a) == ip }, nil
 	}
 	if _, err := path.Match(p, ""); err != nil {
 		return nil, fmt.Errorf("%q is not a valid pattern of interface names: %w", p, err)

@@ -71,6 +71,24 @@ func TestSelectAddresses(t *testing.T) {
 	}
 }
 
+// Interfaces may have the same link-local address. The zone says which one is meant.
+func TestSelectByAddressWithZone(t *testing.T) {
+	all := []reach.Address{
+		{Prefix: netip.MustParsePrefix("fe80::1/64"), Index: 2, Interface: "eth0"},
+		{Prefix: netip.MustParsePrefix("fe80::1/64"), Index: 3, Interface: "eth0.7"},
+		{Prefix: netip.MustParsePrefix("10.0.0.1/24"), Index: 3, Interface: "eth0.7"},
+	}
+	for entry, want := range map[string][]reach.Address{"fe80::1%eth0.7": all[1:2], "fe80::1": all[:2], "::ffff:10.0.0.1": all[2:]} {
+		c := Choice{Include: []string{entry}, DisableFamily: "none"}
+		got, err := c.Select(all)
+		require.NoError(t, err, entry)
+		require.Equal(t, want, got, entry)
+	}
+	c := Choice{Include: []string{"fe80::1%eth1"}, DisableFamily: "none"}
+	_, err := c.Select(all)
+	require.ErrorContains(t, err, `no interface that is up fits "fe80::1%eth1"`)
+}
+
 // Where hosts differ, an entry that fits nothing on one of them may be only worth a
 // warning.
 func TestUnknownIsTold(t *testing.T) {
