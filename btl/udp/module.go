@@ -43,17 +43,13 @@ func (m *module) NewEndpoint() wireup.Endpoint {
 
 // socketFor finds the socket to send from.
 func (m *module) socketFor(p wireup.Pair) (*socket, error) {
+	from := wireup.Zoned(p.Local)
 	for _, so := range m.sockets {
-		if so.Local.Addr() == p.Source() {
+		if so.Local.Addr() == from {
 			return so, nil
 		}
 	}
-	for _, so := range m.sockets {
-		if !p.Source().IsValid() && so.Local.Addr().Is4() == p.Target().Addr().Is4() {
-			return so, nil
-		}
-	}
-	return nil, fmt.Errorf("no UDP socket at %v: %w", p.Source(), syscall.EADDRNOTAVAIL)
+	return nil, fmt.Errorf("no UDP socket at %v: %w", from, syscall.EADDRNOTAVAIL)
 }
 
 // take takes a packet that was received at a time.

@@ -2,6 +2,7 @@ package udp
 
 import (
 	"net/netip"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,4 +28,18 @@ func TestInterfacesWithTheSameAddress(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, so.at, found.at)
 	}
+}
+
+// Within a host a connection goes from the socket of the address that was chosen. From that of a link-local address, which may be
+// the first of the host's, the system finds no way to an address of another interface.
+func TestSocketWithinAHost(t *testing.T) {
+	m := new(module)
+	for i, prefix := range []string{"fe80::1/64", "fd00::1/64"} {
+		at := reach.Address{Prefix: netip.MustParsePrefix(prefix), Interface: "eth" + strconv.Itoa(i), Index: i + 1}
+		m.sockets = append(m.sockets, &socket{Socket: &datagram.Socket{Local: netip.AddrPortFrom(wireup.Zoned(at), 9)}, at: at})
+	}
+	global := m.sockets[1]
+	found, err := m.socketFor(wireup.Pair{Pair: reach.Pair{Local: global.at, Remote: global.at, Loopback: true}})
+	require.NoError(t, err)
+	assert.Equal(t, global.at, found.at)
 }
