@@ -102,11 +102,12 @@ func (a *association) fail(err error) {
 	a.Down(err)
 }
 
-// refusedAt notes that nobody is at an address. If nobody is at any, the attempt has failed.
-func (a *association) refusedAt(remote netip.AddrPort) {
+// refusedAt notes that nobody is at an address, or that a firewall or a router lets nothing get there. If that holds for all, the attempt
+// has failed.
+func (a *association) refusedAt(remote netip.AddrPort, why error) {
 	a.pairs = slices.DeleteFunc(a.pairs, func(p sctp.Pair) bool { return p.Remote == remote })
 	if len(a.pairs) == 0 && a.p.State() == sctp.CookieWait {
-		a.fail(syscall.ECONNREFUSED)
+		a.fail(why)
 	}
 }
 

@@ -1,6 +1,7 @@
 package userstack
 
 import (
+	"encoding/binary"
 	"io"
 	"syscall"
 	"testing"
@@ -68,4 +69,20 @@ func TestOneAddressRefuses(t *testing.T) {
 	require.Equal(t, btl.Done, p.ours.Send(1, 7, []byte("head"), nil))
 	require.True(t, p.until(time.Second, func() bool { return p.here.down != nil }))
 	require.Equal(t, syscall.ECONNREFUSED, p.here.down)
+}
+
+// An attempt at whose addresses a firewall rejects what comes, or to which no router knows a way, fails as soon as that is said of all of
+// them. It was waited for as if there was no answer.
+func TestInitThatIsRejected(t *testing.T) {
+	for _, code := range []syscall.Errno{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.EACCES} {
+		p := call(t, addresses("127.0.0.1", "127.0.0.3"), addresses("127.0.0.2", "127.0.0.4"))
+		sent := chunk.AppendHeader(nil, chunk.Header{Source: stack.InnerPort, Destination: stack.InnerPort})
+		sent = binary.BigEndian.AppendUint32(append(sent, 1, 0, 0, 20), p.ours.p.Tag()) // the INIT
+		for i, so := range p.a.sockets {
+			so.Undelivered(rawio.Failure{To: p.b.sockets[i].Local, Code: syscall.EMSGSIZE, Sent: append(sent, 0, 0, 0, 0)})
+			require.NoError(t, p.here.down)
+			so.Undelivered(rawio.Failure{To: p.b.sockets[i].Local, Code: code, Sent: append(sent, 0, 0, 0, 0)})
+		}
+		require.Equal(t, code, p.here.down)
+	}
 }

@@ -437,18 +437,21 @@ func (s *Stack) settle() {
 
 // Undelivered implements [datagram.Owner]. That nobody is at a port ends an attempt, or an association, once it is known of all
 // addresses: the process has died. The answer has to quote a tag, which only we and the peer
-// know. Anything else may pass.
+// know. Anything else ends attempts alone, as it does over TCP: an association outlives a router that is away for a while.
 func (so *socket) Undelivered(f rawio.Failure) {
 	s := so.s
-	if f.Code != syscall.ECONNREFUSED || len(f.Sent) < chunk.HeaderSize+8 {
+	if f.Code == syscall.EMSGSIZE || len(f.Sent) < chunk.HeaderSize+8 {
 		return
 	}
 	remote := so.zoned(f.To)
 	tag := binary.BigEndian.Uint32(f.Sent[4:])
 	if tag == 0 { // an INIT, which says our own
 		if a := s.tagged(f.Sent[chunk.HeaderSize+4:]); a != nil {
-			a.refusedAt(remote)
+			a.refusedAt(remote, f.Code)
 		}
+		return
+	}
+	if f.Code != syscall.ECONNREFUSED {
 		return
 	}
 	for a := range s.associations {
