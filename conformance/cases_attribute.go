@@ -93,14 +93,20 @@ func checkModule(w *world, m btl.Module) {
 	expect(a.Secrecy <= btl.Encrypted, "Secrecy is %d", a.Secrecy)
 }
 
+// checkPaths looks at the paths to a peer. Spare ones come last, and may have any other numbers: they need not meet those of a peer that has
+// more paths.
 func checkPaths(t *trial, paths []btl.Path) {
 	if !slices.ContainsFunc(paths, func(p btl.Path) bool { return p.Spare == btl.NotSpare }) {
 		t.violate(ruleReach, "all %d paths are Spare; who offers such a path offers others too", len(paths))
 	}
+	numbers := make(map[int]bool)
+	spare := func(i int) bool { return paths[i].Spare != btl.NotSpare }
 	for i, p := range paths {
 		switch {
-		case p.Index != i:
+		case !spare(i) && p.Index != i, p.Index < 0:
 			t.violate(ruleReach, "path %d has Index %d", i, p.Index)
+		case numbers[p.Index]:
+			t.violate(ruleReach, "path %d has Index %d, as one before it", i, p.Index)
 		case p.Desc == "":
 			t.violate(ruleReach, "path %d has no Desc", i)
 		case !(p.Weight >= 0 && p.Weight <= math.MaxFloat64): // not a number is neither
@@ -111,9 +117,10 @@ func checkPaths(t *trial, paths []btl.Path) {
 			t.violate(ruleReach, "path %d has Bundle %d", i, p.Bundle)
 		case p.Spare > btl.Parallel:
 			t.violate(ruleReach, "path %d has Spare %d", i, p.Spare)
-		case i > 0 && p.Weight > paths[i-1].Weight:
+		case i > 0 && spare(i) == spare(i-1) && p.Weight > paths[i-1].Weight:
 			t.violate(ruleReach, "path %d has Weight %g, the one before %g; the best comes first", i, p.Weight, paths[i-1].Weight)
 		}
+		numbers[p.Index] = true
 	}
 }
 
