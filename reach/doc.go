@@ -51,7 +51,8 @@
 // possible, with each interface used at most once. Many pairs are no aim: a pair
 // that would take interfaces away from better ones is left out, and among choices
 // of equal weight the one with fewer pairs wins. Two processes on one network get a
-// single pair, since the kernel's loopback carries every pair between them.
+// single pair, since the kernel's loopback carries every pair between them, and one of the
+// other family to spare.
 //
 // Everything but [System] and the route lookups of the policy route is pure:
 // equal arguments give equal results.

@@ -25,7 +25,7 @@ func (m *matching) result() Result {
 		if p.Quality > 0 {
 			row, column := m.cards(i)
 			here, there := u.local[row], u.remote[column]
-			p.Parallel = here >= 0 && here == there
+			p.Parallel = p.Loopback || here >= 0 && here == there
 			if p.aside == "" {
 				p.aside = u.rejection(&p, here, there)
 			}

@@ -526,6 +526,21 @@ func TestAddressesOfHosts(t *testing.T) {
 	require.Equal(t, []string{"10.2.0.1-10.2.0.2", "10.1.0.1-10.0.0.2"}, ways(Match(a, b, byCard).Pairs), "the route says which one leads there")
 }
 
+// On one network the loopback carries every pair, and a firewall may keep one family from it. So there is a spare pair of the other one.
+func TestOneNetworkHasASpareOfTheOtherFamily(t *testing.T) {
+	a := host(1, "lo 127.0.0.1/8 loopback", "lo ::1/128 loopback", "eth0 10.0.0.1/24 1000", "eth0 fd00::1/64 1000", "eth1 10.1.0.1/24 10")
+	r := Match(a, a, weighted)
+	require.Equal(t, []string{"127.0.0.1-127.0.0.1"}, ways(r.Pairs))
+	require.Equal(t, []string{"::1-::1"}, ways(r.Spares()))
+	a.Addresses = a.Addresses[3:]
+	r = Match(a, a, weighted)
+	require.Equal(t, []string{"fd00::1-fd00::1"}, ways(r.Pairs))
+	require.Equal(t, []string{"10.1.0.1-10.1.0.1"}, ways(r.Spares()))
+	require.True(t, r.Spares()[0].Parallel, "they share the loopback")
+	a.Addresses = a.Addresses[:1]
+	require.Empty(t, Match(a, a, weighted).Spares())
+}
+
 // Each link has link-local addresses of its own. In a ring of lines each host may have fe80::1 on the one and fe80::2 on the other.
 func TestLinkLocalAddressesOfOtherLinks(t *testing.T) {
 	a, b := host(1, "right fe80::1/64", "left fe80::2/64"), host(2, "left fe80::2/64", "right fe80::1/64")

@@ -3,6 +3,7 @@ package reach
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,7 +16,7 @@ type Pair struct {
 	Speed         int     // Mbit/s of the slower end, 0 if neither is known
 	Loopback      bool    // both ends are on one network, or would have to be: the kernel's loopback carries it, whatever the addresses
 	Why           string  // reason for the quality, or for the rejection
-	Parallel      bool    // not chosen, since a chosen pair joins the same two interfaces
+	Parallel      bool    // not chosen, since a chosen pair joins the same two interfaces, or the kernel's loopback carries both
 
 	aside string // why a pair that would work is not to serve beside others; "" if it is
 }
@@ -61,15 +62,20 @@ type Result struct {
 
 // Spares are the pairs that would work but were not chosen, since their interfaces are of more use
 // in other pairs. They are tried when the chosen ones turn out not to work. The best come first.
-// On one network there are none: the kernel's loopback carries every pair.
+// On one network the kernel's loopback carries every pair. A firewall may keep one family from it, so there is one of the other.
 func (r Result) Spares() []Pair {
 	var spares []Pair
 	for _, p := range r.Rejected {
-		if p.Quality > 0 && !p.Loopback {
+		if p.Quality > 0 && (!p.Loopback || !hasFamily(slices.Concat(r.Pairs, spares), p)) {
 			spares = append(spares, p)
 		}
 	}
 	return spares
+}
+
+// hasFamily reports whether one of the pairs is of the family of p.
+func hasFamily(pairs []Pair, p Pair) bool {
+	return slices.ContainsFunc(pairs, func(other Pair) bool { return other.Local.Addr().Is4() == p.Local.Addr().Is4() })
 }
 
 // String lists the chosen pairs in one line.

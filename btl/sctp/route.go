@@ -32,6 +32,9 @@ func (m *module) routeTo(rank int, remote *address) (*route, error) {
 	if err != nil {
 		return nil, err
 	}
+	if pairs[0].Loopback && m.kind == overIP {
+		spares = nil // the kernel would keep the association on both
+	}
 	return &route{Pair: pairs[0], pairs: pairs, spares: spares, mixed: m.mixed(remote)}, nil
 }
 

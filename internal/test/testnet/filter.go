@@ -18,6 +18,7 @@ type filter struct {
 	losses []loss
 	longer []longer
 	resets []string // interfaces
+	deaf4  []string // interfaces
 	picks  []pick
 	closed []portRange
 	nats   []translation
@@ -79,6 +80,11 @@ func (c *NIC) Reset(on bool) {
 	})
 }
 
+// LoseIPv4 loses all of IPv4 that arrives by an interface, "lo" for the loopback's.
+func (h *Host) LoseIPv4(nic string) {
+	h.change(func(f *filter) { f.deaf4 = append(f.deaf4, nic) })
+}
+
 // Firewall drops, without a word, what asks for new TCP connections to these
 // ports. Those that are made already, and those that this host asks for, are
 // not concerned.
@@ -136,6 +142,9 @@ func (f *filter) addLosses(c *nftables.Conn, table *nftables.Table) {
 	}
 	for _, l := range f.longer {
 		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: l.rule()})
+	}
+	for _, nic := range f.deaf4 {
+		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: losing4(nic)})
 	}
 }
 

@@ -39,6 +39,11 @@ func resetting(nic string) []expr.Any {
 		&expr.Reject{Type: unix.NFT_REJECT_TCP_RST})
 }
 
+// iifname NIC meta nfproto ipv4 drop
+func losing4(nic string) []expr.Any {
+	return append(arriving(nic), &expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1}, equal([]byte{unix.NFPROTO_IPV4}), drop())
+}
+
 // iifname NIC
 func arriving(nic string) []expr.Any {
 	name := make([]byte, unix.IFNAMSIZ)

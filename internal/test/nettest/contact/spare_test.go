@@ -57,6 +57,19 @@ func TestSpareAddressesAtFirstContact(t *testing.T) {
 	}
 }
 
+// A firewall may keep IPv4 from the loopback. Ranks of one host meet over IPv6 then.
+func TestLoopbackWithoutIPv4(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []string{"tcp", "udp", "sctp"} {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			_, a, _ := nettest.Hosts(t)
+			a.LoseIPv4("lo")
+			requireContact(t, a, a, "::1", "STRAND_BTL=self,"+transport, "STRAND_BTL_SCTP_STACK=user")
+		})
+	}
+}
+
 // mislead has what a host sends to a neighbour of its first interface go to a network
 // card that is not there.
 func mislead(t *testing.T, h *testnet.Host, neighbour string) {
