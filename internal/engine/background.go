@@ -20,6 +20,10 @@ const (
 	waryCalm = 2
 	// waryTicks is how many needless ticks that while lasts.
 	waryTicks = 1024
+	// patientTicks is after how many ticks in a row the background goroutine takes over though the program goes on to make calls.
+	patientTicks = 4
+	// goingOn is how many calls within a tick are those of a program that does little else.
+	goingOn = 2
 )
 
 // armTick makes sure that a tick comes: within the short interval if something
@@ -37,7 +41,7 @@ func (e *Engine) armTick(short bool) {
 	if e.callers.lent {
 		d = min(d, lentTick)
 	}
-	e.tickArmed, e.tickShort, e.tickPolls, e.tickAfter = true, short, e.polls, d
+	e.tickArmed, e.tickShort, e.tickPolls, e.tickCalls, e.tickAfter = true, short, e.polls, e.calls, d
 	e.background.tick.Store(e.poller.now() + int64(d))
 	e.setAlarm()
 }
@@ -83,6 +87,10 @@ func (e *Engine) onTick() {
 	case e.holder != nil:
 		// A waiter is at work; when it gives up the role it arms the tick.
 		e.needless()
+	case e.polledSeldom() && e.callsGoOn():
+		e.holder = &e.caller
+		e.pollOnce(nil)
+		e.release(&e.caller)
 	case e.polledSeldom():
 		e.missed()
 		if !e.handOver() {
@@ -116,6 +124,18 @@ func (e *Engine) missed() {
 // armed. A program that looks at its requests now and then leaves them alone in between.
 func (e *Engine) polledSeldom() bool {
 	return e.polls-e.tickPolls <= uint64((e.tickAfter-1)/longTick)
+}
+
+// callsGoOn reports whether the program has made some calls since the tick was armed, and is likely to make another one. Who
+// begins one send after the other does not poll, and is about to wait. The background goroutine polls once then. If it took the role
+// each frame that comes would wake it, on the program's processor. After patientTicks such ticks in a row it takes over.
+func (e *Engine) callsGoOn() bool {
+	if !e.tickShort || e.calls-e.tickCalls < goingOn || e.patience == patientTicks {
+		e.patience = 0
+		return false
+	}
+	e.patience++
+	return true
 }
 
 // sentry is the background goroutine's part of the engine. The goroutine dozes in the poller

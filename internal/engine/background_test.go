@@ -206,6 +206,45 @@ func TestBusyIsSeenToSooner(t *testing.T) {
 	require.Equal(t, longTick, firstPoll(t, 0))
 }
 
+// call is one of the program's that does nothing.
+func call(e *Engine) {
+	e.Lock()
+	defer e.Unlock()
+}
+
+// While the program begins one send after the other a tick polls once. The background goroutine does not stay, for a moment.
+func TestTicksWhileCallsGoOn(t *testing.T) {
+	for name, goOn := range map[string]bool{"no call comes any more": false, "calls come": true} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, e *Engine) {
+				m := &module{e: e}
+				e.Lock()
+				e.AddProgressor(m)
+				e.Busy(1)
+				e.Unlock()
+				defer e.Busy(-1)
+				for tick := 1; ; tick++ {
+					for range goingOn {
+						if goOn {
+							call(e)
+						}
+					}
+					pass(e.opts.Tick)
+					e.Lock()
+					polls, stays := m.calls, e.holder == &e.background.waiter
+					e.Unlock()
+					require.GreaterOrEqual(t, polls, tick, "each tick polls")
+					if stays {
+						require.Equal(t, goOn, tick > patientTicks)
+						return
+					}
+					require.LessOrEqual(t, tick, patientTicks)
+				}
+			})
+		})
+	}
+}
+
 func TestBusyAfterAWait(t *testing.T) {
 	simulate(t, func(t *testing.T, e *Engine) {
 		pass(time.Second)

@@ -64,6 +64,7 @@ type Engine struct {
 	found    bool   // it has found something that was not the source's
 	epoch    uint64 // frames of one epoch may wait for each other
 	polls    uint64 // number of rounds
+	calls    uint64 // how often the lock was taken
 	glances  uint   // polls of a source for which the modules may wait
 	brief    int    // how many empty polls in a row a brief wait makes
 	holder   *waiter
@@ -104,6 +105,8 @@ type Engine struct {
 	tickArmed  bool
 	tickShort  bool
 	tickPolls  uint64        // e.polls when it was armed
+	tickCalls  uint64        // e.calls likewise
+	patience   int           // how many ticks in a row have found that the program makes calls
 	tickAfter  time.Duration // from when it was armed
 	calm       int           // how often the time between ticks was doubled
 	wary       int           // during so many needless ticks it is doubled less often
@@ -184,12 +187,12 @@ func (e *Engine) Close() {
 // Lock takes the engine's lock. All state of the message layer and of the
 // transports is under it.
 func (e *Engine) Lock() {
-	if e.mu.TryLock() {
-		return
+	if !e.mu.TryLock() {
+		e.contended.Add(1)
+		e.mu.Lock()
+		e.contended.Add(-1)
 	}
-	e.contended.Add(1)
-	e.mu.Lock()
-	e.contended.Add(-1)
+	e.calls++
 }
 
 // Unlock releases the lock.
