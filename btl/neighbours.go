@@ -27,3 +27,10 @@ type Neighbourhood interface {
 	// one of them is awake and has not said where it is.
 	Neighbours(on *Processors) (unsure bool)
 }
+
+// A Neighbour is a [Poller] whose peer may be on this host, and that can tell where it has seen it. Optional. It is asked before a
+// thread that waits for this peer moves to another processor, so as not to move there.
+type Neighbour interface {
+	// LastOn returns the processor on which the peer last sent something, if that is known.
+	LastOn() (processor int, known bool)
+}

@@ -52,7 +52,7 @@ func (n *neighbours) say(cpu int) {
 
 // keptApart notes a yield of the waiter's, and reports whether that was a reason to move away from whoever has run meanwhile.
 // Where others tell where they are, only that counts.
-func (e *Engine) keptApart(now, yieldTime int64) bool {
+func (e *Engine) keptApart(now, yieldTime int64, source btl.Poller) bool {
 	if e.move == nil {
 		return false
 	}
@@ -65,6 +65,11 @@ func (e *Engine) keptApart(now, yieldTime int64) bool {
 		return false
 	}
 	taken := n.others
+	if peer, ok := source.(btl.Neighbour); ok {
+		if cpu, known := peer.LastOn(); known {
+			taken.Add(cpu)
+		}
+	}
 	n.leave() // of two that see each other one moves
 	e.company.part(func() { e.move(&taken) })
 	n.settle()

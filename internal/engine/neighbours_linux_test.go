@@ -28,6 +28,11 @@ func (n *neighbour) Neighbours(on *btl.Processors) bool {
 // beside has a waiter look so often beside a neighbour, while each of its yields shows that another thread has run. It returns how
 // often it would have moved, and which processors it would have left alone.
 func beside(t *testing.T, n *neighbour, looks int) (moves int, taken btl.Processors) {
+	return besideAndFor(t, n, nil, looks)
+}
+
+// besideAndFor is beside for a waiter that expects something from a source.
+func besideAndFor(t *testing.T, n *neighbour, source btl.Poller, looks int) (moves int, taken btl.Processors) {
 	inner, err := newPoller()
 	require.NoError(t, err)
 	e := start(Options{Spin: time.Hour}, &crowded{poller: inner})
@@ -39,7 +44,7 @@ func beside(t *testing.T, n *neighbour, looks int) (moves int, taken btl.Process
 		moves, taken = moves+1, *p
 		require.Equal(t, -1, n.said[len(n.said)-1], "who moves is nowhere until it has moved")
 	}
-	require.NoError(t, e.Wait(watchdog(t), &asked{left: looks, sooner: &moves}, nil))
+	require.NoError(t, e.Wait(watchdog(t), &asked{left: looks, sooner: &moves}, source))
 	return moves, taken
 }
 
@@ -138,4 +143,18 @@ func TestNeighboursOfferAtOnce(t *testing.T) {
 	require.True(t, quick())
 	n.unsure = true
 	require.False(t, quick())
+}
+
+// seen is a source whose peer was seen on a processor.
+type seen int
+
+func (s seen) Poll() bool          { return false }
+func (s seen) LastOn() (int, bool) { return int(s), true }
+
+// A thread does not move to where the peer was seen that it waits for.
+func TestWhereThePeerWasSeen(t *testing.T) {
+	elsewhere := stays(t) + 1
+	moves, taken := besideAndFor(t, &neighbour{on: -1}, seen(elsewhere), 16*quickPolls)
+	require.Equal(t, 1, moves)
+	require.True(t, taken.Has(elsewhere))
 }
