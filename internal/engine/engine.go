@@ -365,6 +365,9 @@ func (e *Engine) lookIsDue() bool {
 	}
 	e.skipped = 0
 	e.clock = e.poller.now()
+	if e.move != nil {
+		e.nearby.polls(e.clock)
+	}
 	return e.clock-e.looked >= lookAfter
 }
 
@@ -461,6 +464,9 @@ func (e *Engine) Poll(source btl.Poller) {
 		}
 		e.holder = &e.caller
 		e.pollOnce(source)
+		if e.move != nil {
+			e.nearby.polls(e.clock)
+		}
 		e.release(&e.caller)
 	}
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/strandmp/strand/btl"
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
 
 // neighbours are the ranks of this host as far as they tell each other on which processors they wait. Two that talk and share
 // a processor find out at once. And who was interrupted by something else does not take that for company: it
@@ -11,6 +15,28 @@ type neighbours struct {
 	others  btl.Processors // where they wait
 	unsure  bool           // one of them has been woken, and has not said where it is
 	near    bool           // one of them may be on this processor
+	due     int64          // when who polls looks again where it is
+}
+
+// lookEvery is how often who polls looks where it is, by Test and Iprobe or in waits that are over in a moment.
+const lookEvery = int64(time.Millisecond)
+
+// polls tells the others where this rank is, which polls. It may go on so for ever, and never wait for long.
+func (n *neighbours) polls(now int64) {
+	if len(n.modules) == 0 || now < n.due {
+		return
+	}
+	n.due = now + lookEvery
+	n.tell()
+}
+
+// tell tells the others where this rank is, if that is known.
+func (n *neighbours) tell() (cpu int, known bool) {
+	cpu, known = processor()
+	if known && n.here != cpu+1 {
+		n.say(cpu)
+	}
+	return cpu, known
 }
 
 // settle tells the others where this rank waits, and looks where they do.
@@ -18,12 +44,9 @@ func (n *neighbours) settle() {
 	if len(n.modules) == 0 {
 		return
 	}
-	cpu, known := processor()
+	cpu, known := n.tell()
 	if !known {
 		return
-	}
-	if n.here != cpu+1 {
-		n.say(cpu)
 	}
 	n.others, n.unsure = btl.Processors{}, false
 	for _, m := range n.modules {
@@ -40,7 +63,7 @@ func (n *neighbours) leave() {
 	if n.here > 0 {
 		n.say(-1)
 	}
-	n.near = false
+	n.near, n.due = false, 0
 }
 
 func (n *neighbours) say(cpu int) {

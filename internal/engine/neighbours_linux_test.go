@@ -109,6 +109,56 @@ func TestNeighbourRests(t *testing.T) {
 	require.Len(t, n.said, 2, "once")
 }
 
+// Who polls by itself may never wait. It says where it is too: else the others would expect for ever that it will say so soon. It asks
+// the system for that now and then, not with each poll.
+func TestNeighbourPolls(t *testing.T) {
+	here := stays(t)
+	n := &neighbour{on: -1}
+	e, _ := newEngineOn(t, Options{}, func(p poller) *still { return &still{poller: p} })
+	e.Lock()
+	defer e.Unlock()
+	e.AddProgressor(n)
+	e.Poll(nil)
+	require.Equal(t, []int{here}, n.said)
+	e.nearby.here++ // it was elsewhere when it said so
+	e.Poll(nil)
+	require.Len(t, n.said, 1)
+	e.nearby.due = 0
+	e.Poll(nil)
+	require.Equal(t, []int{here, here}, n.said)
+	require.True(t, e.doze())
+	e.Poll(nil)
+	require.Equal(t, []int{here, here, -1, here}, n.said, "after a rest at once")
+}
+
+// Who always finds its messages there waits for moments only, and says where it is too: all that wait for it may be its neighbours.
+func TestNeighbourWaitsBriefly(t *testing.T) {
+	here := stays(t)
+	n := &neighbour{on: -1}
+	e, _ := newEngineOn(t, Options{Spin: time.Hour}, func(p poller) *still { return &still{poller: p} })
+	e.Lock()
+	defer e.Unlock()
+	e.AddProgressor(n)
+	for range 2 * clockPolls {
+		p := &prompter{over: 1}
+		require.NoError(t, e.Wait(watchdog(t), p, p))
+	}
+	require.Equal(t, []int{here}, n.said)
+}
+
+// Where the affinity of threads is left alone, or ranks outnumber the processors, nobody looks at that.
+func TestNeighbourPollsWhereNobodyMoves(t *testing.T) {
+	for _, opts := range []Options{{Stay: true}, {Crowded: true}} {
+		n := &neighbour{on: -1}
+		e := newEngine(t, opts)
+		e.Lock()
+		e.AddProgressor(n)
+		e.Poll(nil)
+		e.Unlock()
+		require.Empty(t, n.said)
+	}
+}
+
 func TestFreeProcessors(t *testing.T) {
 	var allowed unix.CPUSet
 	for cpu := range 4 {
