@@ -73,9 +73,13 @@ func (n *neighbours) say(cpu int) {
 	}
 }
 
-// keptApart notes a yield of the waiter's, and reports whether that was a reason to move away from whoever has run meanwhile.
+// saysSoon is how long after a rank has been woken, or has begun to move, it mostly has said where it is. One that has not, since it works
+// for long or was stopped, is waited for no longer.
+const saysSoon = int64(time.Millisecond)
+
+// keptApart notes a yield of the waiter's, which spins since from, and reports whether that was a reason to move away from whoever has run meanwhile.
 // Where others tell where they are, only that counts.
-func (e *Engine) keptApart(now, yieldTime int64, source btl.Poller) bool {
+func (e *Engine) keptApart(from, now, yieldTime int64, source btl.Poller) bool {
 	if e.move == nil {
 		return false
 	}
@@ -84,7 +88,8 @@ func (e *Engine) keptApart(now, yieldTime int64, source btl.Poller) bool {
 		n.settle()
 	}
 	certain := company && n.shared() && e.company.mayMove(now)
-	if !certain && (!e.company.observe(now, yieldTime) || n.unsure) || engines.Load() != 1 {
+	unsure := n.unsure && now-from < saysSoon
+	if !certain && (unsure || !e.company.observe(now, yieldTime)) || engines.Load() != 1 {
 		return false
 	}
 	taken := n.others

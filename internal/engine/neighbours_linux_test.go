@@ -82,13 +82,21 @@ func TestNeighboursAreLeftAlone(t *testing.T) {
 	require.True(t, taken.Has(elsewhere))
 }
 
-// A peer that has been woken, or moves, will say where it is: until then nobody moves, and who has run may have been that peer.
+// A peer that has been woken, or moves, will say where it is: for that moment nobody moves, and who has run may have been that peer.
 func TestNeighboursThatAreNowhere(t *testing.T) {
 	stays(t)
 	n := &neighbour{on: -1, unsure: true}
-	moves, _ := beside(t, n, 64*quickPolls)
+	moves, _ := beside(t, n, quickPolls+2*maxLong)
 	require.Zero(t, moves)
 	require.Len(t, n.said, 1)
+}
+
+// A peer may never say where it is: it works for long after it was woken, is stopped, or leaves its threads alone. Nobody stays with
+// company for its sake.
+func TestNeighboursThatStayNowhere(t *testing.T) {
+	stays(t)
+	moves, _ := beside(t, &neighbour{on: -1, unsure: true}, 64*quickPolls)
+	require.Equal(t, 1, moves)
 }
 
 // Who rests gives its processor to others.

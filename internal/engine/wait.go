@@ -422,7 +422,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		e.letOthersIn(empty)
 		after := e.poller.now()
 		spunFrom += e.yields.others(after - now)
-		if !e.keptApart(after, after-now, source) {
+		if !e.keptApart(spunFrom, after, after-now, source) {
 			e.yields.observe(after, after-now)
 		}
 	}
