@@ -85,12 +85,14 @@ func (c *company) mayMove(now int64) bool {
 }
 
 // part moves the calling thread away, unless the system has moved it by now: a second move could
-// bring it back to the other thread.
-func (c *company) part(move func()) {
+// bring it back to the other thread. It reports whether the thread is elsewhere now.
+func (c *company) part(move func()) bool {
+	before := c.cpu
 	if !c.moved() {
 		move()
 	}
 	c.noteProcessor()
+	return c.cpu != before
 }
 
 // moved reports whether the waiter runs on another processor than when it began to spin.

@@ -77,7 +77,7 @@ func (n *neighbours) say(cpu int) {
 // for long or was stopped, is waited for no longer.
 const saysSoon = int64(time.Millisecond)
 
-// keptApart notes a yield of the waiter's, which spins since from, and reports whether that was a reason to move away from whoever has run meanwhile.
+// keptApart notes a yield of the waiter's, which spins since from, and reports whether the thread has moved away from whoever has run meanwhile.
 // Where others tell where they are, only that counts.
 func (e *Engine) keptApart(from, now, yieldTime int64, source btl.Poller) bool {
 	if e.move == nil {
@@ -99,7 +99,7 @@ func (e *Engine) keptApart(from, now, yieldTime int64, source btl.Poller) bool {
 		}
 	}
 	n.leave() // of two that see each other one moves
-	e.company.part(func() { e.move(&taken) })
+	parted := e.company.part(func() { e.move(&taken) })
 	n.settle()
-	return true
+	return parted
 }

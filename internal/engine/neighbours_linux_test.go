@@ -74,6 +74,28 @@ func TestNeighboursPart(t *testing.T) {
 	require.Equal(t, here, n.said[len(n.said)-1])
 }
 
+// parking is done once a yield was taken for that of others who need the processor.
+type parking struct {
+	asked
+	e *Engine
+}
+
+func (p *parking) Done() bool { return p.e.yields.length > 0 || p.asked.Done() }
+
+// Who has nowhere to go parks where its yields are slow, as beside anybody else.
+func TestNeighboursThatCanNotPart(t *testing.T) {
+	n := &neighbour{on: stays(t)}
+	inner, err := newPoller()
+	require.NoError(t, err)
+	e := start(Options{Spin: time.Hour}, &crowded{poller: inner, step: 2 * slowYield})
+	defer e.Close()
+	e.Lock()
+	defer e.Unlock()
+	e.AddProgressor(n)
+	require.NoError(t, e.Wait(watchdog(t), &parking{asked{left: 4 * quickPolls, sooner: new(int)}, e}, nil))
+	require.NotZero(t, e.yields.length)
+}
+
 // Whose peer waits elsewhere does not go there. Another thread may be a reason to move all the same.
 func TestNeighboursAreLeftAlone(t *testing.T) {
 	elsewhere := stays(t) + 1
