@@ -274,6 +274,9 @@ func (l *Local) follow() (moved bool) {
 		l.side.Addresses[i], moved = system.Addresses[at], true
 		l.host.Logf(btl.LogInfo, "%s: rank %d: %v is on another interface now, %v", l.name, l.host.Rank(), a, system.Addresses[at])
 	}
+	if moved {
+		l.routes.Forget() // they lead by the old one
+	}
 	return moved
 }
 

@@ -74,3 +74,35 @@ func TestAddressThatHasMoved(t *testing.T) {
 		})
 	}
 }
+
+// Peers that are met at an address that others were met at before are reached from there too: what the kernel has said of its route leads by
+// the old interface.
+func TestAddressThatHasMovedSincePeersWereMet(t *testing.T) {
+	need.Root(t)
+	require.NoError(t, netspace.OnThread(func() error {
+		if err := errors.Join(unix.Unshare(unix.CLONE_NEWNET), card("eth0", "10.1.0.1/24")); err != nil {
+			return err
+		}
+		system, err := reach.System()
+		if err != nil {
+			return err
+		}
+		l := NewLocal(new(still), "tcp", &Settings{Policy: reach.RoutePolicy(nil)}, system, system.Addresses[:1])
+		l.publish(1, l.Interfaces)
+		meet := func(at string) error {
+			_, _, err := l.Pairs(1, &Address{Port: 2, Network: reach.Network{2}, Interfaces: []reach.Address{{Prefix: netip.MustParsePrefix(at), Index: 7, Interface: "eth0"}}})
+			return err
+		}
+		if err := meet("10.1.0.2/24"); err != nil {
+			return err
+		}
+		old, err := netlink.LinkByName("eth0")
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(netlink.LinkDel(old), card("eth1", "10.1.0.1/24")); err != nil {
+			return err
+		}
+		return errors.Join(meet("10.1.0.3/24"), meet("10.1.0.2/24"))
+	}))
+}
