@@ -3,6 +3,7 @@ package reach
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -539,6 +540,13 @@ func TestOneNetworkHasASpareOfTheOtherFamily(t *testing.T) {
 	require.True(t, r.Spares()[0].Parallel, "they share the loopback")
 	a.Addresses = a.Addresses[:1]
 	require.Empty(t, Match(a, a, weighted).Spares())
+}
+
+// However many pairs there are within a host, no memory is taken for those that are not spare.
+func TestSparesOfAHostOfManyAddresses(t *testing.T) {
+	r := Result{Pairs: []Pair{{Local: Address{Prefix: netip.MustParsePrefix("127.0.0.1/8")}, Quality: 100, Loopback: true}}}
+	r.Rejected = slices.Repeat(r.Pairs, 1000)
+	require.Zero(t, testing.AllocsPerRun(1, func() { r.Spares() }))
 }
 
 // Each link has link-local addresses of its own. In a ring of lines each host may have fe80::1 on the one and fe80::2 on the other.

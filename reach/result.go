@@ -66,7 +66,7 @@ type Result struct {
 func (r Result) Spares() []Pair {
 	var spares []Pair
 	for _, p := range r.Rejected {
-		if p.Quality > 0 && (!p.Loopback || !hasFamily(slices.Concat(r.Pairs, spares), p)) {
+		if p.Quality > 0 && (!p.Loopback || !hasFamily(r.Pairs, &p) && !hasFamily(spares, &p)) {
 			spares = append(spares, p)
 		}
 	}
@@ -74,7 +74,7 @@ func (r Result) Spares() []Pair {
 }
 
 // hasFamily reports whether one of the pairs is of the family of p.
-func hasFamily(pairs []Pair, p Pair) bool {
+func hasFamily(pairs []Pair, p *Pair) bool {
 	return slices.ContainsFunc(pairs, func(other Pair) bool { return other.Local.Addr().Is4() == p.Local.Addr().Is4() })
 }
 
