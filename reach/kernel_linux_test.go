@@ -325,6 +325,53 @@ func TestRouteOfSeveralNextHops(t *testing.T) {
 	assert.Equal(t, 7*64, counted)
 }
 
+// So it is with next hops that are links, without a gateway, as tunnels are.
+func TestRouteOfSeveralLinks(t *testing.T) {
+	var r Result
+	var far []string
+	for i := range 64 {
+		far = append(far, fmt.Sprintf("eth%d 10.70.0.%d/16", i, i+1))
+	}
+	inNamespace(t, func() error {
+		if err := build([]link{
+			{&netlink.Veth{LinkAttrs: named("eth0"), PeerName: "far0"}, []string{"10.0.0.1/24", "10.0.0.11/24"}},
+			{&netlink.Device{LinkAttrs: named("far0")}, nil},
+			{&netlink.Veth{LinkAttrs: named("eth1"), PeerName: "far1"}, []string{"10.3.0.1/24", "10.3.0.11/24"}},
+			{&netlink.Device{LinkAttrs: named("far1")}, nil},
+		}); err != nil {
+			return err
+		}
+		to, err := netlink.ParseIPNet("10.70.0.0/16")
+		if err != nil {
+			return err
+		}
+		route := netlink.Route{Dst: to, Scope: netlink.SCOPE_LINK}
+		for _, name := range []string{"eth0", "eth1"} {
+			l, err := netlink.LinkByName(name)
+			if err != nil {
+				return err
+			}
+			route.MultiPath = append(route.MultiPath, &netlink.NexthopInfo{LinkIndex: l.Attrs().Index})
+		}
+		if err := netlink.RouteAdd(&route); err != nil {
+			return err
+		}
+		s, err := System()
+		if err == nil {
+			r = Match(s, host(99, far...), RoutePolicy(nil))
+		}
+		return err
+	})
+	counted := 0
+	for _, p := range append(r.Pairs, r.Rejected...) {
+		if p.Local.Interface != "lo" && p.Local.Addr().Is4() {
+			assert.Equal(t, directOnLink, p.Quality, "%v: %s", p, p.Why)
+			counted++
+		}
+	}
+	assert.Equal(t, 4*64, counted)
+}
+
 // An interface on top of others sends by the lowest of them.
 func TestCarrier(t *testing.T) {
 	at := func(index, parent, namespace int) netlink.LinkAttrs {

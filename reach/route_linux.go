@@ -42,7 +42,7 @@ func (k kernel) lookup(from, to netip.Addr) (Route, error) {
 	}
 	route := routeOf(routes[0])
 	route.Name = k.name(route.Interface)
-	if route.Gateway.IsValid() {
+	if !route.Local { // next hops may be tunnels, which need no gateway
 		route.Hops = k.hops(to, *options)
 	}
 	return route, nil
