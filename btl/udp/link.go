@@ -3,7 +3,9 @@ package udp
 import (
 	"crypto/rand"
 	"net/netip"
+	"syscall"
 
+	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/wireup"
 )
@@ -29,7 +31,7 @@ type link struct {
 }
 
 // send sends one packet that is not the flow's. It reports whether the system had room for it.
-func (l *link) send(b []byte) (room bool) { return l.severed || l.so.send(b, &l.to) }
+func (l *link) send(b []byte) (room bool) { return l.severed || l.so.send(b, &l.to) != syscall.EAGAIN }
 
 var _ wireup.Link = (*link)(nil)
 
@@ -123,14 +125,17 @@ func (l *link) shown(cookie []byte) {
 }
 
 // Send implements [wireup.Link]. A message that finds no room is as if lost. One that a path may not carry in one piece the network may cut:
-// how long packets may be is not known yet.
+// how long packets may be is not known yet. Once the peer has answered there is a way to it, and an error passes.
 func (l *link) Send(message []byte) error {
-	l.m.out = appendHello(l.m.out[:0], l.theirs, l.ours, l.cookie, message)
-	switch {
-	case len(l.m.out) <= basePacket:
-		l.send(l.m.out)
-	case !l.severed:
-		l.so.SendCut(l.m.out, &l.to)
+	if l.severed {
+		return nil
+	}
+	send := l.so.send
+	if l.m.out = appendHello(l.m.out[:0], l.theirs, l.ours, l.cookie, message); len(l.m.out) > basePacket {
+		send = l.so.SendCut
+	}
+	if errno := send(l.m.out, &l.to); l.theirs == 0 && datagram.NoWay(errno) {
+		return errno
 	}
 	return nil
 }

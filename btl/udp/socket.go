@@ -38,13 +38,12 @@ func (s *socket) sendBatch() (n int, errno syscall.Errno) {
 	return n, errno
 }
 
-// send sends one packet. It reports whether there was room for it.
-func (s *socket) send(b []byte, to *rawio.Destination) (room bool) {
-	if room = s.Send(b, to); room && s.claims != nil {
-		_, errno := s.claims(1, 0)
-		return errno != syscall.EAGAIN
+// send sends one packet. It returns why the system has not taken it.
+func (s *socket) send(b []byte, to *rawio.Destination) (errno syscall.Errno) {
+	if errno = s.Send(b, to); errno != syscall.EAGAIN && s.claims != nil {
+		_, errno = s.claims(1, 0)
 	}
-	return room
+	return errno
 }
 
 // Arrived implements [datagram.Owner].

@@ -6,27 +6,39 @@ import (
 	"github.com/strandmp/strand/internal/rawio"
 )
 
-// Send sends one packet. It reports whether there was room for it: without, it is as if lost.
-func (s *Socket) Send(b []byte, to *rawio.Destination) (room bool) {
+// Send sends one packet. It returns why the system has not taken it: it is as if lost. EAGAIN says that there was no room.
+func (s *Socket) Send(b []byte, to *rawio.Destination) syscall.Errno {
 	if s.closed {
-		return true
+		return 0
 	}
 	errno := rawio.SendTo(s.fd, b, to)
 	if errno != 0 && errno != syscall.EAGAIN {
 		errno = rawio.SendTo(s.fd, b, to) // the error may be the network's answer to an earlier packet
 	}
-	return errno != syscall.EAGAIN
+	return errno
 }
 
 // SendCut sends one packet, as Send does, that the network may cut up.
-func (s *Socket) SendCut(b []byte, to *rawio.Destination) {
+func (s *Socket) SendCut(b []byte, to *rawio.Destination) syscall.Errno {
 	if s.closed {
-		return
+		return 0
 	}
 	v6 := s.Local.Addr().Is6()
-	if errno := rawio.SendCut(s.fd, b, to, v6); errno != 0 && errno != syscall.EAGAIN {
-		_ = rawio.SendCut(s.fd, b, to, v6) // as in Send
+	errno := rawio.SendCut(s.fd, b, to, v6)
+	if errno != 0 && errno != syscall.EAGAIN {
+		errno = rawio.SendCut(s.fd, b, to, v6) // as in Send
 	}
+	return errno
+}
+
+// NoWay reports whether a send was refused since the system knows no way to its destination, or lets nothing go there. What has no room, or is too
+// long, may get there another time.
+func NoWay(errno syscall.Errno) bool {
+	switch errno {
+	case syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN, syscall.EHOSTDOWN, syscall.EPERM, syscall.EACCES, syscall.EADDRNOTAVAIL, syscall.EINVAL:
+		return true
+	}
+	return false
 }
 
 // SendBatch sends what Packets holds. It returns how many of the packets the system has taken, and, if

@@ -102,10 +102,14 @@ func (a *association) fail(err error) {
 	a.Down(err)
 }
 
-// refusedAt notes that nobody is at an address, or that a firewall or a router lets nothing get there. If that holds for all, the attempt
-// has failed.
+// refusedAt notes that nobody is at an address, or that a firewall or a router lets nothing get there.
 func (a *association) refusedAt(remote netip.AddrPort, why error) {
-	a.pairs = slices.DeleteFunc(a.pairs, func(p sctp.Pair) bool { return p.Remote == remote })
+	a.without(func(p sctp.Pair) bool { return p.Remote == remote }, why)
+}
+
+// without notes which pairs of an attempt lead nowhere. If all do, the attempt has failed.
+func (a *association) without(pairs func(sctp.Pair) bool, why error) {
+	a.pairs = slices.DeleteFunc(a.pairs, pairs)
 	if len(a.pairs) == 0 && a.p.State() == sctp.CookieWait {
 		a.fail(why)
 	}

@@ -86,3 +86,25 @@ func TestInitThatIsRejected(t *testing.T) {
 		require.Equal(t, code, p.here.down)
 	}
 }
+
+// So does one whose INITs the system itself refuses, for want of a route or by a rule of its own firewall. That it has no room passes.
+func TestInitThatTheSystemRefuses(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EPERM, syscall.ENETUNREACH, syscall.ENOBUFS} {
+		p := call(t, addresses("127.0.0.1", "127.0.0.3"), addresses("127.0.0.2", "127.0.0.4"))
+		p.ours.Abort()
+		var r stack.Route
+		for i, so := range p.a.sockets {
+			so.sends = func() (int, syscall.Errno) { return 0, errno }
+			r.Pairs = append(r.Pairs, stack.Pair{Local: so.address, Remote: p.b.sockets[i].Local, Nearby: true})
+		}
+		refused := new(user)
+		_, err := p.a.Associate(r, refused)
+		require.NoError(t, err)
+		require.NoError(t, refused.down, "no call from within")
+		ended := p.until(7*time.Second, func() bool { return refused.down != nil })
+		require.Equal(t, errno != syscall.ENOBUFS, ended)
+		if ended {
+			require.Equal(t, errno, refused.down)
+		}
+	}
+}

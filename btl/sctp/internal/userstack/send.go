@@ -5,6 +5,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/strandmp/strand/internal/datagram"
 	"github.com/strandmp/strand/internal/rawio"
 	"github.com/strandmp/strand/internal/sctp"
 )
@@ -206,6 +207,12 @@ func (a *association) flush(b batch) {
 		a.block(so)
 	case syscall.EMSGSIZE:
 		a.p.TooLong(a.s.cfg.Loop.Now(), b.w.pair.Remote, b.size)
+	default:
+		if p := b.w.pair; datagram.NoWay(errno) && a.p.State() == sctp.CookieWait {
+			a.s.cfg.Loop.Post(func() { // no call of the handler from here
+				a.without(func(of sctp.Pair) bool { return of.Local == p.Local && of.Remote == p.Remote }, errno)
+			})
+		}
 	}
 }
 
