@@ -37,12 +37,54 @@ func swap[T comparable](ctx context.Context, c *strand.Comm, values ...T) error 
 	return err
 }
 
-// goOn exchanges what does not depend on the difference.
+// goOn exchanges what does not depend on the difference, and messages without values.
 func goOn(ctx context.Context, c *strand.Comm, in representation.Traits) error {
-	err := errors.Join(swap[byte](ctx, c, 1, 2, 3), swap(ctx, c, true, false), swap[int8](ctx, c, -1), swap(ctx, c, [2]int8{3, 4}))
+	err := errors.Join(swap[byte](ctx, c, 1, 2, 3), swap(ctx, c, true, false), swap[int8](ctx, c, -1), swap(ctx, c, [2]int8{3, 4}),
+		swap[int](ctx, c), nothing(ctx, c), swapFields(ctx, c, marked{N: 5, Flag: true, Small: [2]int8{1, 2}}, "Small", "Flag"))
 	if in&representation.Order == 0 {
-		err = errors.Join(err, swap(ctx, c, 1.5, 2.5), swap(ctx, c, [2]uint32{1, 2}), swap(ctx, c, struct{ X, Y float64 }{1, 2}))
+		err = errors.Join(err, swap(ctx, c, 1.5, 2.5), swap(ctx, c, [2]uint32{1, 2}), swap(ctx, c, struct{ X, Y float64 }{1, 2}),
+			swapFields(ctx, c, bent{3, 4}, "A", "B"))
 	}
+	return err
+}
+
+// marked is a struct with fields that all machines have in one way.
+type marked struct {
+	N     int
+	Flag  bool
+	Small [2]int8
+}
+
+// swapFields exchanges some fields of a struct.
+func swapFields[T comparable](ctx context.Context, c *strand.Comm, value T, fields ...string) error {
+	out, got, want := []T{value, value}, make([]T, 3), make([]T, 3)
+	all := strand.Join(strand.Fields[T](1, fields...), strand.Fields[T](1, fields...).At(1)).Repeat(1, 1)
+	if _, err := c.SendrecvView(ctx, all.Of(out), 1-c.Rank(), 2, all.At(1).Of(got), 1-c.Rank(), 2); err != nil {
+		return fmt.Errorf("fields %v of %T: %w", fields, value, err)
+	}
+	packed := make([]byte, all.Size())
+	if _, err := all.Of(out).Pack(packed); err != nil {
+		return err
+	}
+	if _, err := all.At(1).Of(want).Unpack(packed); err != nil {
+		return err
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	return nil
+}
+
+// nothing exchanges messages without values that have a receive with room for some.
+func nothing(ctx context.Context, c *strand.Comm) error {
+	r, err := strand.Issend(c, []int{}, 1-c.Rank(), 2)
+	if err != nil {
+		return err
+	}
+	if n, _, err := strand.Recv(ctx, c, make([]int, 3), strand.AnySource, 2); err != nil || n != 0 {
+		return fmt.Errorf("%d values of none: %w", n, err)
+	}
+	_, err = r.Wait(ctx)
 	return err
 }
 
@@ -123,6 +165,10 @@ var receivings = map[string]receiving{
 			N    int
 		}
 		_, err := c.RecvView(ctx, strand.Fields[named](len(into), "N").Of(make([]named, len(into))), from, 1)
+		return err
+	},
+	"RecvView of fields and values": func(ctx context.Context, c *strand.Comm, into []int, from int) error {
+		_, err := c.RecvView(ctx, strand.Join(strand.Fields[marked](1, "Flag"), strand.Contiguous[marked](1).At(1)).Of(make([]marked, 2)), from, 1)
 		return err
 	},
 	"IrecvView": func(ctx context.Context, c *strand.Comm, into []int, from int) error {

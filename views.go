@@ -26,8 +26,8 @@ import (
 // that an int can not hold, has an error ([Layout.Err]), which each layout made of it has, and each call that is given a
 // view of it. The zero Layout picks nothing. Layouts are small values that do not change; goroutines may share them.
 type Layout[T any] struct {
-	of    *layout.Layout // nil: nothing
-	needs representation.Traits
+	of    *layout.Layout        // nil: nothing
+	needs representation.Traits // what the values that it picks depend on
 	err   error
 }
 
@@ -63,7 +63,7 @@ func Indexed[T any](blocks ...Block) Layout[T] {
 		}
 		runs[i] = layout.Block{At: at, Size: size}
 	}
-	return made[T](layout.List(runs))
+	return made[T](judge(reflect.TypeFor[T]()).needs)(layout.List(runs))
 }
 
 // IndexedBlocks picks a block of so many values at each of the places (MPI_Type_create_indexed_block).
@@ -107,14 +107,16 @@ func Fields[T any](count int, names ...string) Layout[T] {
 		return Layout[T]{err: fmt.Errorf("Fields of %d values of type %v: want 0 or more", count, of)}
 	}
 	blocks := make([]layout.Block, len(names))
+	var needs representation.Traits
 	for i, name := range names {
 		at, field, err := fieldOf(of, name)
 		if err != nil {
 			return Layout[T]{err: err}
 		}
 		blocks[i] = layout.Block{At: at, Size: int(field.Size())}
+		needs |= judge(field).needs // where in the struct a field lies is no part of the message
 	}
-	return made[T](layout.List(blocks)).Repeat(count, 1)
+	return made[T](needs)(layout.List(blocks)).Repeat(count, 1)
 }
 
 // fieldOf finds a field of a struct, and where in the struct it lies.
@@ -152,15 +154,17 @@ func fieldsOf(t reflect.Type) string {
 // Join picks what each of the layouts does, one after the other.
 func Join[T any](layouts ...Layout[T]) Layout[T] {
 	parts := make([]*layout.Layout, 0, len(layouts))
+	var needs representation.Traits
 	for i, l := range layouts {
 		if l.err != nil {
 			return Layout[T]{err: fmt.Errorf("layout %d of %d: %w", i, len(layouts), l.err)}
 		}
 		if l.of != nil {
 			parts = append(parts, l.of)
+			needs |= l.needs
 		}
 	}
-	return made[T](layout.Join(parts))
+	return made[T](needs)(layout.Join(parts))
 }
 
 // Repeat picks what l does count times, each time stride values further on. The distance may be shorter than l reaches, as for
@@ -176,7 +180,7 @@ func (l Layout[T]) Repeat(count, stride int) Layout[T] {
 	case l.of == nil:
 		return l
 	default:
-		return made[T](layout.Repeat(l.of, count, bytes))
+		return made[T](l.needs)(layout.Repeat(l.of, count, bytes))
 	}
 }
 
@@ -188,7 +192,7 @@ func (l Layout[T]) At(n int) Layout[T] {
 	case !fits:
 		return Layout[T]{err: fmt.Errorf("a layout moved by %d values: more than an int holds", n)}
 	default:
-		return made[T](layout.At(l.of, bytes))
+		return made[T](l.needs)(layout.At(l.of, bytes))
 	}
 }
 
@@ -255,7 +259,7 @@ func ViewOf[T any](values []T) View {
 //
 // What a view is of has a length in bytes and nothing else: the other side may receive it by any layout of the same
 // length, or into a buffer. What is longer than its receive is truncated, as by any other. Where the sender's machine has values of the slice's
-// type in memory in another way than the receiver's the error is [ErrRepresentation], whatever the layout picks of them.
+// type in memory in another way than the receiver's the error is [ErrRepresentation]; of [Fields] the types of the named ones decide.
 type View struct {
 	memory []byte         // all of the message if there is no layout
 	of     *layout.Layout // otherwise
@@ -333,8 +337,9 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
-func made[T any](l *layout.Layout, err error) Layout[T] {
-	return Layout[T]{l, judge(reflect.TypeFor[T]()).needs, err}
+// made makes layouts whose values depend on these traits.
+func made[T any](needs representation.Traits) func(*layout.Layout, error) Layout[T] {
+	return func(l *layout.Layout, err error) Layout[T] { return Layout[T]{l, needs, err} }
 }
 
 // named has an error say which layout it is about.

@@ -18,8 +18,9 @@ type As struct {
 }
 
 // refuseUnlike gives a receive that has matched its error if the sender has such values otherwise. A message that is too long may be so for that reason.
+// One that has no values has none otherwise.
 func (op *operation) refuseUnlike(from *peer) {
-	if op.needs&from.differs != 0 {
+	if op.needs&from.differs != 0 && op.total > 0 {
 		op.err = op.context.unlike(from)
 	}
 }
