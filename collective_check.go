@@ -20,7 +20,8 @@ type call struct {
 	root   int
 	uneven bool // lengths may differ, but for each
 	bytes  int
-	of     reflect.Type // of the values; nil: bytes
+	of     reflect.Type          // of the values; nil: bytes, or
+	views  representation.Traits // what those of views depend on whose lengths are compared
 	op     string
 	keeps  bool // op keeps the order of ranks
 	alone  bool // it goes on by itself
@@ -28,10 +29,10 @@ type call struct {
 	also   string
 }
 
-// needs is what its values depend on. Those of views are the views' own.
+// needs is what its values depend on. Where views of any lengths are received each says its own.
 func (k *call) needs() representation.Traits {
 	if k.of == nil {
-		return 0
+		return k.views
 	}
 	return judge(k.of).needs
 }

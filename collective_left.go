@@ -27,6 +27,8 @@ type CollectiveError struct {
 	Cause string
 	// Failed is the process whose failure was the cause, or nil.
 	Failed *PeerFailedError
+
+	unlike bool // the cause was ErrRepresentation
 }
 
 // Error names the rank, the call and the cause.
@@ -38,12 +40,15 @@ func (e *CollectiveError) Error() string {
 	return fmt.Sprintf("rank %d%s has left %s early: %s", e.Rank, world, e.Call, e.Cause)
 }
 
-// Unwrap returns [ErrOutOfStep] and, if a process has failed, its error.
+// Unwrap returns [ErrOutOfStep] and, if a process has failed, its error, or [ErrRepresentation] if that was the cause.
 func (e *CollectiveError) Unwrap() []error {
-	if e.Failed == nil {
-		return []error{ErrOutOfStep}
+	switch {
+	case e.Failed != nil:
+		return []error{ErrOutOfStep, e.Failed}
+	case e.unlike:
+		return []error{ErrOutOfStep, ErrRepresentation}
 	}
-	return []error{ErrOutOfStep, e.Failed}
+	return []error{ErrOutOfStep}
 }
 
 // leaving is what a communicator knows of calls that were left: the lowest number of one that some process does not make, nor any with a
@@ -77,6 +82,12 @@ func (c *Comm) Revoke() error {
 // covers reports whether it is known that a process makes no call from that number on.
 func (l *leaving) covers(number int64) bool { return l.number > 0 && l.number <= number }
 
+// What a notice has in place of the rank of who had failed.
+const (
+	nobodyFailed = -1
+	otherMachine = -2 // the cause was ErrRepresentation
+)
+
 // mostCause is how much is told of a cause, in bytes.
 const mostCause = 600
 
@@ -84,9 +95,11 @@ const mostCause = 600
 func (c *Comm) tellLeft(name string, number int64, err error) {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(number))
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.rank))
-	failed := -1
+	failed := nobodyFailed
 	if e, is := errors.AsType[*PeerFailedError](err); is {
 		failed = c.group.Rank(e.WorldRank) // the error may be of another communicator
+	} else if errors.Is(err, ErrRepresentation) {
+		failed = otherMachine
 	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(int32(failed)))
 	b = append(b, byte(len(name)))
@@ -170,7 +183,7 @@ func (c *Comm) decodeLeft(b []byte) (e *CollectiveError, number int64, err error
 	}
 	name, cause := b[leftHeader:leftHeader+int(b[leftHeader-1])], b[leftHeader+int(b[leftHeader-1]):]
 	e = &CollectiveError{Rank: rank, WorldRank: c.group.World(rank), Call: strings.ToValidUTF8(string(name), "?"), Cause: strings.ToValidUTF8(string(cause), "?")}
-	if failed >= 0 {
+	if e.unlike = failed == otherMachine; failed >= 0 {
 		e.Failed = &PeerFailedError{Rank: failed, WorldRank: c.group.World(failed), Cause: fmt.Errorf("rank %d says: %s", rank, e.Cause)}
 	}
 	return e, number, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/internal/given"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml"
 )
 
@@ -40,7 +41,7 @@ func (c *Comm) bcastView(name string, v View, root int) (call, error) {
 	if root != c.rank {
 		err = v.receivable(name)
 	}
-	return call{name: "BcastView", rooted: true, root: root, bytes: v.Size()}, err
+	return call{name: "BcastView", rooted: true, root: root, bytes: v.Size(), views: v.needs}, err
 }
 
 // viewPiece is how much of a view is packed at a time.
@@ -49,7 +50,6 @@ const viewPiece = 1 << 20
 // bcastView passes pieces. The last one is shorter than the others, or empty: so who gives another length
 // finds a piece that does not fit.
 func (k *courier) bcastView(ctx context.Context, v View, root int) error {
-	k.needs = v.needs
 	var memory []byte
 	if v.of != nil {
 		memory = k.Scratch(min(v.Size(), viewPiece))
@@ -172,7 +172,11 @@ func (c *Comm) allgatherView(name string, in View, out []View) (call, error) {
 	if err == nil {
 		err = c.checkViews(name, out, View.receivable, in)
 	}
-	return call{name: "AllgatherView", uneven: true, each: lengths{views: out, differ: true}}, err
+	var needs representation.Traits
+	for _, v := range out {
+		needs |= v.needs
+	}
+	return call{name: "AllgatherView", uneven: true, each: lengths{views: out, differ: true}, views: needs}, err
 }
 
 // AlltoallView gives rank r what in[r] picks, and has what rank r gives in out[r], which has its length (MPI_Alltoallw). So a matrix is

@@ -38,8 +38,8 @@ var (
 	// ErrNoMessage: the message to receive is nil; Improbe has found none.
 	ErrNoMessage = pml.ErrNoMessage
 	// ErrRepresentation: what was received are values of a type that the sender's machine has in memory in another way than this one. Machines
-	// differ in the order of bytes and in the length of words, which is that of int. Bytes can always be received. In a collective call other ranks
-	// may hear of it as of any error there.
+	// differ in the order of bytes and in the length of words, which is that of int. Bytes can always be received. In a collective call it is the error
+	// of the other ranks too, a [*CollectiveError].
 	ErrRepresentation = pml.ErrRepresentation
 	// ErrNilComm: a method was called on a nil communicator, such as the one that
 	// Split returns to a process that is in none. Rank, Size, World and Translate, which
