@@ -92,14 +92,20 @@ func (e *Engine) keptApart(from, now, yieldTime int64, source btl.Poller) bool {
 	if !certain && (unsure || !e.company.observe(now, yieldTime)) || engines.Load() != 1 {
 		return false
 	}
+	taken := n.taken(source)
+	n.leave() // of two that see each other one moves
+	parted := e.company.part(func() { e.move(&taken) })
+	n.settle()
+	return parted
+}
+
+// taken are the processors of others, as far as they are known, that of the peer among them from whom something is expected.
+func (n *neighbours) taken(source btl.Poller) btl.Processors {
 	taken := n.others
 	if peer, ok := source.(btl.Neighbour); ok {
 		if cpu, known := peer.LastOn(); known {
 			taken.Add(cpu)
 		}
 	}
-	n.leave() // of two that see each other one moves
-	parted := e.company.part(func() { e.move(&taken) })
-	n.settle()
-	return parted
+	return taken
 }
