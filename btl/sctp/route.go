@@ -49,7 +49,7 @@ func (m *module) path(r *route) btl.Path {
 func (m *module) forStack(r *route) stack.Route {
 	var s stack.Route
 	for _, p := range slices.Concat(r.pairs, r.spares) {
-		s.Pairs = append(s.Pairs, stack.Pair{Local: wireup.Zoned(p.Pair.Local), Remote: p.Target(), Nearby: m.Nearby(p)})
+		s.Pairs = append(s.Pairs, stack.Pair{Local: wireup.Zoned(p.Local), Remote: p.Target(), Nearby: m.Nearby(p)})
 	}
 	if r.mixed {
 		return m.mix(r, s)

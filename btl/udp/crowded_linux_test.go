@@ -24,7 +24,7 @@ func TestAStrangerAmongBusyMembers(t *testing.T) {
 	queued := 0
 	fill := func() {
 		for ; queued < 200; queued++ { // more than one poll takes
-			from.Send(member, to)
+			_ = from.Send(member, to)
 		}
 	}
 	poll := func() {
@@ -39,7 +39,7 @@ func TestAStrangerAmongBusyMembers(t *testing.T) {
 	p.clock.Advance(100e6)
 	for range 20 {
 		fill()
-		from.Send(hello, to)
+		_ = from.Send(hello, to)
 		poll()
 		p.clock.Advance(1e6)
 	}

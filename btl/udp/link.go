@@ -81,7 +81,7 @@ func (m *module) came(so *socket, from netip.AddrPort, b []byte) {
 		if answer != nil {
 			to := rawio.NewDestination(from)
 			m.out = append(appendName(m.out[:0], kindCookie, theirs), answer...)
-			so.Send(m.out, &to)
+			_ = so.Send(m.out, &to)
 		}
 		return
 	}

@@ -65,7 +65,7 @@ func (l *link) askMoved(now int64) {
 	mv.at = max(now, 1)
 	mv.sent += size
 	to := rawio.NewDestination(mv.remote)
-	mv.so.Send(ep.guard.seal(order.AppendUint64(append(ep.beginAnswer(), itemWhere), mv.token)), &to)
+	_ = mv.so.Send(ep.guard.seal(order.AppendUint64(append(ep.beginAnswer(), itemWhere), mv.token)), &to)
 }
 
 // here is the peer's answer to a token. It counts if it comes from where that was sent to.

@@ -26,7 +26,7 @@ func (m *module) unknown(so *socket, named uint64, to *rawio.Destination) {
 	}
 	m.out = order.AppendUint32(appendName(m.out[:0], kindUnknown, named), uint32(m.Host.Rank()))
 	m.out = append(m.out, m.proof(m.out)...)
-	so.Send(m.out, to)
+	_ = so.Send(m.out, to)
 }
 
 // proof proves what stands before the proof of an UNKNOWN.

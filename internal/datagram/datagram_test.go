@@ -117,7 +117,7 @@ func TestClosedFromWithin(t *testing.T) {
 	assert.Zero(t, o.settled)
 	assert.False(t, l.watched)
 	assert.False(t, b.Receive())
-	b.Send([]byte("x"), new(rawio.Destination)) // and nothing is sent to whoever has the descriptor now
+	_ = b.Send([]byte("x"), new(rawio.Destination)) // and nothing is sent to whoever has the descriptor now
 	_, errno := b.SendBatch()
 	assert.Equal(t, syscall.EBADF, errno)
 }
@@ -129,7 +129,7 @@ func TestAPollIsBounded(t *testing.T) {
 	const more = 2 * receivesAtOnce * receivesPerPoll
 	there := rawio.NewDestination(b.Local)
 	for i := range more { // of different lengths, so that the kernel joins few
-		a.Send(make([]byte, 1+i), &there)
+		_ = a.Send(make([]byte, 1+i), &there)
 	}
 	l.handler.Poll(false)
 	first := len(o.got)
@@ -146,7 +146,7 @@ func TestUndelivered(t *testing.T) {
 	gone, _, _ := open(t)
 	there := rawio.NewDestination(gone.Local)
 	gone.Close()
-	a.Send([]byte("quoted"), &there)
+	_ = a.Send([]byte("quoted"), &there)
 	for len(o.failed) == 0 && runtime.GOOS == "linux" {
 		l.handler.Poll(false)
 		runtime.Gosched()

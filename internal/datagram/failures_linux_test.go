@@ -27,11 +27,11 @@ func TestWhatASendHasTakenTheErrorOf(t *testing.T) {
 	gone, _, _ := open(t)
 	there, nobody := rawio.NewDestination(b.Local), rawio.NewDestination(gone.Local)
 	gone.Close()
-	a.Send([]byte("quoted"), &nobody)
+	_ = a.Send([]byte("quoted"), &nobody)
 	for !complains(a) {
 		runtime.Gosched()
 	}
-	a.Send([]byte("x"), &there)
+	_ = a.Send([]byte("x"), &there)
 	for range 3 {
 		l.handler.Poll(complains(a))
 	}
@@ -45,7 +45,7 @@ func TestTooLongForTheInterface(t *testing.T) {
 	a, l, o := open(t)
 	b, _, _ := open(t)
 	there := rawio.NewDestination(b.Local)
-	a.Send(make([]byte, 65_507+1), &there)
+	_ = a.Send(make([]byte, 65_507+1), &there)
 	for range 3 {
 		l.handler.Poll(complains(a))
 	}

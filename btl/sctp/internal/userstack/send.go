@@ -184,7 +184,7 @@ func (s *Stack) sift(row []byte, size int) []byte {
 func (a *association) cut(w *way, packet []byte) {
 	if !a.severed {
 		a.sent++
-		w.so.SendCut(packet, &w.to)
+		_ = w.so.SendCut(packet, &w.to)
 	}
 }
 
@@ -234,7 +234,7 @@ func (s *Stack) refuse(p *sctp.Association) {
 			return
 		}
 		if w := a.way(&to.Pair); !s.loses(packet) {
-			w.so.Send(packet, &w.to)
+			_ = w.so.Send(packet, &w.to)
 		}
 	}
 }

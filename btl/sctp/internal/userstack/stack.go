@@ -367,7 +367,7 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 	p, reply := s.endpoint.Receive(so.Now(), so.address, so.from, b, s.reply[:0])
 	s.inside--
 	if reply != nil && !s.loses(reply) {
-		so.Send(reply, &so.origin)
+		_ = so.Send(reply, &so.origin)
 	}
 	if p == nil {
 		return

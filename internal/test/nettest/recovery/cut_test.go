@@ -45,8 +45,8 @@ func TestPacketsThatMayBeCut(t *testing.T) {
 		got := make([]byte, 2000)
 		for range 3 {
 			for size, tries := 0, 0; size != len(cut); tries++ { // the first ones may be the last before a router says how long they may be
-				here.Send(whole, &to)
-				here.SendCut(cut, &to)
+				_ = here.Send(whole, &to)
+				_ = here.SendCut(cut, &to)
 				require.NoError(t, there.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
 				size, _ = there.Read(got)
 				require.NotEqual(t, len(whole), size)
