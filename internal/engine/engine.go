@@ -138,7 +138,7 @@ func start(opts Options, p poller) *Engine {
 	if e.opts.Tick <= 0 {
 		e.opts.Tick = 200 * time.Microsecond
 	}
-	e.brief = briefPolls
+	e.brief, e.yields.bound = briefPolls, bound()
 	if opts.Crowded {
 		e.yields.turn, e.brief = int64(max(opts.Turn, crowdTurn)), crowdPolls-1
 	}

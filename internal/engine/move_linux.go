@@ -30,6 +30,12 @@ func moveAway(taken *btl.Processors) {
 	}
 }
 
+// bound reports whether the calling thread may use one processor only.
+func bound() bool {
+	var allowed unix.CPUSet
+	return unix.SchedGetaffinity(0, &allowed) == nil && allowed.Count() == 1
+}
+
 // free are the processors but the present one that are allowed and not taken, and whether there are any.
 func free(allowed unix.CPUSet, present int, taken *btl.Processors) (unix.CPUSet, bool) {
 	allowed.Clear(present)

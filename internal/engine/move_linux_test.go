@@ -68,15 +68,8 @@ func TestMoveAwayWhileOthersInterrupt(t *testing.T) {
 
 // A thread that may use one processor only stays there.
 func TestMoveAwayWithOneProcessor(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var before, one unix.CPUSet
-	require.NoError(t, unix.SchedGetaffinity(0, &before))
-	cpu, ok := processor()
-	require.True(t, ok)
-	one.Set(cpu)
-	require.NoError(t, unix.SchedSetaffinity(0, &one))
-	defer func() { require.NoError(t, unix.SchedSetaffinity(0, &before)) }()
+	cpu := stays(t)
+	require.True(t, bound())
 	moveAway(new(btl.Processors))
 	now, ok := processor()
 	require.True(t, ok)
@@ -85,16 +78,7 @@ func TestMoveAwayWithOneProcessor(t *testing.T) {
 
 // A thread that the system has moved already stays where it is.
 func TestMovedBySomebodyElse(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var allowed, one unix.CPUSet
-	require.NoError(t, unix.SchedGetaffinity(0, &allowed))
-	cpu, ok := processor()
-	require.True(t, ok)
-	one.Set(cpu) // where nobody moves it during the test
-	require.NoError(t, unix.SchedSetaffinity(0, &one))
-	defer func() { require.NoError(t, unix.SchedSetaffinity(0, &allowed)) }()
-
+	stays(t) // nobody moves it during the test
 	var c company
 	c.noteProcessor()
 	require.False(t, c.moved())

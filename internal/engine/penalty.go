@@ -8,6 +8,7 @@ import "time"
 // (docs/decisions/0056-more-ranks-than-processors.md).
 type penalty struct {
 	turn   int64         // there are more ranks than processors, and a yield to them may take so long; 0: there are not
+	bound  bool          // the thread may use one processor only
 	length time.Duration // of the time to park after the last slow yield
 	until  int64         // waits park until then; 0: they spin
 	last   int64         // when that time was set
@@ -21,6 +22,9 @@ const (
 	// something for a moment, several in a row, and the interrupts that wake them, on a virtual machine too. Who parks for those
 	// is woken where its peer runs.
 	slowYield = int64(300 * time.Microsecond)
+	// boundYield is that of a thread that may use one processor only. It is woken there wherever its peer runs. A peer that is bound to the
+	// same one polls for some 100 µs before it yields, and each message would wait for that.
+	boundYield = int64(60 * time.Microsecond)
 	// crowdTurn is more than a yield takes in a crowd where all talk, and less than what the system
 	// gives to who computes.
 	crowdTurn    = time.Millisecond
@@ -34,8 +38,11 @@ const (
 
 // slow is what a yield takes that finds somebody who does not give the processor back soon.
 func (p *penalty) slow() int64 {
-	if p.turn > 0 {
+	switch {
+	case p.turn > 0:
 		return p.turn
+	case p.bound:
+		return boundYield
 	}
 	return slowYield
 }

@@ -459,6 +459,17 @@ func TestPenalty(t *testing.T) {
 	require.Equal(t, clock+int64(firstPenalty), p.until, "long ago")
 }
 
+// Who may use one processor only parks sooner: a peer that is bound to it too gives it back late.
+func TestPenaltyOfWhoIsBound(t *testing.T) {
+	for _, bound := range []bool{false, true} {
+		p := penalty{bound: bound}
+		for range 2 {
+			p.observe(1, boundYield+1)
+		}
+		require.Equal(t, bound, p.mustPark(func() int64 { return 1 }))
+	}
+}
+
 // A waiter polls for a while before it offers its processor, if nobody else has lately wanted that.
 func TestAWaiterThatIsAlonePollsForAWhile(t *testing.T) {
 	if engines.Load() > 0 {
