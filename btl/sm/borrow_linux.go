@@ -30,7 +30,7 @@ var (
 // borrow reads a frame that was lent, up to so many bytes of it. It returns how many, and whether the
 // record is done with.
 func (ep *endpoint) borrow(c *record, header []byte, most int) (n int, done bool, err error) {
-	state := (*atomic.Uint64)(unsafe.Pointer(&c.loan[stateAt-wordSize]))
+	state := (*atomic.Uint64)(unsafe.Pointer(&c.loan[stateAt]))
 	r := &ep.reading
 	if !r.open {
 		if ep.pipe.wants.said&mayLend == 0 {
@@ -91,7 +91,7 @@ func (r *reading) look(state uint64, c *record) error {
 	default:
 		return errLoanState
 	}
-	r.state, r.done, r.address = state, 0, binary.NativeEndian.Uint64(c.loan[offset-wordSize:])
+	r.state, r.done, r.address = state, 0, binary.NativeEndian.Uint64(c.loan[offset:])
 	return nil
 }
 

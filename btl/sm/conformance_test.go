@@ -3,6 +3,7 @@
 package sm
 
 import (
+	"encoding/binary"
 	"io"
 	"net"
 	"testing"
@@ -41,8 +42,11 @@ func sever(ep btl.Endpoint) error { return unix.Shutdown(ep.(*endpoint).pipe.fd,
 // inject writes nonsense into the ring, behind the endpoint's back.
 func inject(ep btl.Endpoint, b []byte) error {
 	p := ep.(*endpoint).pipe
-	from := int(p.out.tail) & (len(p.out.ring) - 1)
-	copy(p.out.ring[from:], b)
+	b = append(make([]byte, 0, slotSize), b[:min(len(b), slotSize)]...)
+	b = b[:slotSize]
+	word := binary.NativeEndian.Uint64(b)%oneTurn | p.out.turn // without the turn it would be none
+	copy(p.out.slots[p.out.slot:], b)
+	at(p.out.slots, p.out.slot).Store(word)
 	p.wake(sleeps)
 	return nil
 }

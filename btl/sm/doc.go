@@ -10,11 +10,12 @@
 //
 // # The memory
 //
-// A segment has a page of words and two rings, one for each direction. A ring is a sequence of
-// records in cache lines of 64 bytes. The first word of a record says what it is and how long it
-// is. That word is written last. The reader polls the word at which the next record will begin.
-// So a short message takes one cache line that moves from processor to processor. A longer frame
-// is a record with its header, and then pieces: the receiver copies one out while the sender
+// A segment has a page of words and two rings, one for each direction. A ring has slots, and a store behind
+// them. A slot is two cache lines of 64 bytes, and is a record. Its first word says what it is, how long it
+// is, and the how manieth turn of the slots it belongs to. That word is written last. The reader polls the word of the slot
+// whose turn it is. A header of a frame is in its slot, and a short payload too: so a short message takes one cache line
+// that moves from processor to processor. A longer payload is in the store, where each record's follows that
+// of the one before. A long frame is a record with its header, and then pieces: the receiver copies one out while the sender
 // copies in the next.
 //
 // Nothing in the memory is believed. Each side keeps its own count of what it has written and

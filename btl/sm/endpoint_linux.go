@@ -216,7 +216,7 @@ func (ep *endpoint) event() bool {
 		return did
 	}
 	// What the peer has written before its end is within one ring. It may go on to write, which is nonsense.
-	for all := p.in.pos + uint64(len(p.in.ring)); ep.Live() && p.in.pos < all && ep.receive(); {
+	for all := p.in.count + uint64(len(p.in.slots)/slotSize); ep.Live() && p.in.count < all && ep.receive(); {
 	}
 	// While a Mover still reads what the peer has lent, the end has to wait: the system tells of it again.
 	if ep.Live() && !p.mover.given {
@@ -281,7 +281,7 @@ func (ep *endpoint) Outstanding() int {
 	if !ep.Live() {
 		return -1
 	}
-	return int(ep.pipe.out.tail-ep.pipe.out.seen) + ep.pipe.lent + ep.pipe.queued()
+	return ep.pipe.out.unread() + ep.pipe.lent + ep.pipe.queued()
 }
 
 // InFlight implements [wireup.Endpoint].

@@ -32,8 +32,8 @@ const maxLoans = 64
 // A loan is a frame that was lent.
 type loan struct {
 	f    *btl.Frame
-	from int    // its record's place in the ring
-	end  uint64 // and its end
+	slot []byte // that says where it is, behind the word
+	end  uint64 // the records up to its own
 	ours bool   // the frame is a copy of our own
 }
 
@@ -44,20 +44,18 @@ func (p *pipe) lendable(f *btl.Frame) bool {
 
 // lend announces a frame, and reports whether there was room for that.
 func (p *pipe) lend(f *btl.Frame) bool {
-	n := lines(lentAt + len(f.Header))
-	b := p.out.room(n)
-	if b == nil {
+	if _, ok := p.out.room(0); !ok {
 		return false
 	}
-	*(*uint64)(unsafe.Pointer(&b[stateAt])) = stateLent
-	*(*uint64)(unsafe.Pointer(&b[addressAt])) = addressOf(f)
-	copy(b[lentAt:], f.Header)
-	from := int(p.out.tail) & (len(p.out.ring) - 1)
-	p.out.publish(wordOf(kindLent, len(f.Header), f.Size), n)
+	slot := p.out.here()
+	*(*uint64)(unsafe.Pointer(&slot[stateAt])) = stateLent
+	*(*uint64)(unsafe.Pointer(&slot[addressAt])) = addressOf(f)
+	copy(slot[loanSize:], f.Header)
+	p.out.publish(wordOf(kindLent, len(f.Header), f.Size), line, 0)
 	if p.loans == nil {
 		p.loans = make([]loan, 0, maxLoans)
 	}
-	p.loans = append(p.loans, loan{f: f, from: from, end: p.out.tail})
+	p.loans = append(p.loans, loan{f: f, slot: slot, end: p.out.count})
 	p.lent += f.Size
 	return true
 }
@@ -67,7 +65,7 @@ func addressOf(f *btl.Frame) uint64 { return uint64(uintptr(unsafe.Pointer(&f.Pa
 // isBack reports whether the receiver has claimed the frame. Once it is known that the record was read
 // there may be another one in its place.
 func (p *pipe) isBack(l *loan) bool {
-	return l.end <= p.out.seen || at(p.out.ring, l.from+stateAt).Load() == stateTaken
+	return l.end <= p.out.seen || at(l.slot, stateAt).Load() == stateTaken
 }
 
 // back returns the oldest loan if its frame is back, and strikes it off the list. The frame is nil
@@ -99,9 +97,9 @@ func (p *pipe) copyLoan(l *loan) int {
 		return 0
 	}
 	own := &btl.Frame{Payload: append([]byte(nil), l.f.Payload[:l.f.Size]...), Size: l.f.Size}
-	at(p.out.ring, l.from+copyAt).Store(addressOf(own))
+	at(l.slot, copyAt).Store(addressOf(own))
 	l.f, l.ours = own, true
-	state := at(p.out.ring, l.from+stateAt)
+	state := at(l.slot, stateAt)
 	if !state.CompareAndSwap(stateLent, stateMoved) {
 		state.CompareAndSwap(stateBegun, stateMoved)
 	}
@@ -122,7 +120,7 @@ func (p *pipe) recallLoans() (copied int) {
 		l := &p.loans[i]
 		switch {
 		case l.ours:
-		case p.isBack(l), at(p.out.ring, l.from+stateAt).CompareAndSwap(stateLent, stateRecalled):
+		case p.isBack(l), at(l.slot, stateAt).CompareAndSwap(stateLent, stateRecalled):
 			p.strike(i)
 		default:
 			copied += p.copyLoan(l)
@@ -135,7 +133,7 @@ func (p *pipe) recallLoans() (copied int) {
 func (p *pipe) endLoans() {
 	for i := range p.loans {
 		if l := &p.loans[i]; l.end > p.out.seen {
-			at(p.out.ring, l.from+stateAt).Store(stateRecalled)
+			at(l.slot, stateAt).Store(stateRecalled)
 		}
 	}
 	p.loans, p.lent = nil, 0

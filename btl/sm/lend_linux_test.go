@@ -199,7 +199,7 @@ func TestWhatCanNotBeRead(t *testing.T) {
 	}{
 		"another process": {func(p *pair) { p.borrowsFrom(os.Getpid(), p.modules[0].mark.Value()+1) }, "it is another process's"},
 		"no memory": {func(p *pair) {
-			at(p.ep[0].pipe.out.ring, p.ep[0].pipe.loans[0].from+addressAt).Store(8)
+			at(p.ep[0].pipe.loans[0].slot, addressAt).Store(8)
 		}, "bad address"},
 		"no process": {func(p *pair) { p.borrowsFrom(1<<30, p.modules[0].mark.Value()) }, "no such process"},
 	} {

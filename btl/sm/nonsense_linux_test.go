@@ -34,14 +34,15 @@ func TestNonsenseWhileItIsRead(t *testing.T) {
 	for seed := range uint64(need.Times(20, 5000)) {
 		p := connect(t)
 		mine, theirs := p.ep[0].pipe, p.ep[1].pipe
-		ring, words := theirs.out.ring, theirs.mem[:page]
+		slots, store, words := theirs.out.slots, theirs.out.store, theirs.mem[:page]
 		var stop atomic.Bool
 		var wg sync.WaitGroup
 		wg.Go(func() { // the peer, by its own mapping
 			r := rand.New(rand.NewPCG(seed, 1))
 			for !stop.Load() {
-				at(ring, r.IntN(len(ring)/line)*line).Store(nonsense(r, len(ring)))
-				at(ring, int(theirs.out.tail)&(len(ring)-1)).Store(nonsense(r, len(ring))) // where it is read first
+				at(store, r.IntN(len(store)/line)*line).Store(nonsense(r, len(store)))
+				at(slots, r.IntN(len(slots)/slotSize)*slotSize).Store(nonsense(r, len(store))%oneTurn | oneTurn)
+				at(slots, theirs.out.slot).Store(nonsense(r, len(store))%oneTurn | oneTurn) // where it is read first
 				if r.IntN(50) == 0 {
 					at(words, r.IntN(page/8)*8).Store(r.Uint64())
 				}

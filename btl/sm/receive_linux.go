@@ -57,8 +57,8 @@ func (ep *endpoint) receive() bool {
 		if p.in.advance(n) {
 			p.wake(needRoom)
 		}
-		budget -= n + read
-		ep.counters.BytesReceived += uint64(n)
+		budget -= slotSize + n + read
+		ep.counters.BytesReceived += uint64(slotSize + n)
 		if more {
 			continue
 		}
@@ -73,12 +73,12 @@ func (ep *endpoint) receive() bool {
 	return true
 }
 
-// take handles one record. It returns how many bytes of the ring are done with, how many it has read
+// take handles one record. It returns how many bytes of the store are done with, how many it has read
 // from the peer's memory, of so many at most, and whether to look for the next record at once.
 func (ep *endpoint) take(word uint64, most int) (n, read int, more bool, err error) {
-	if h, payload := ep.pipe.in.whole(word); h != nil && ep.landing == nil && !ep.reading.open && len(payload) <= ep.limit {
+	if h, payload, size := ep.pipe.in.whole(word); h != nil && ep.landing == nil && !ep.reading.open && len(payload) <= ep.limit {
 		ep.counters.FramesReceived++
-		return lines(wordSize + len(h) + len(payload)), 0, false, ep.Recv.Deliver(ep.header[:copy(ep.header[:], h)], payload)
+		return size, 0, false, ep.Recv.Deliver(ep.header[:copy(ep.header[:], h)], payload)
 	}
 	return ep.takeAny(word, most)
 }
@@ -131,7 +131,7 @@ func (ep *endpoint) follows(c *record) bool {
 	case ep.reading.open:
 		return c.kind == kindLent
 	case ep.landing != nil:
-		return c.kind == kindPiece || c.kind == kindPad
+		return c.kind == kindPiece
 	}
 	return true
 }

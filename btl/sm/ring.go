@@ -10,47 +10,65 @@ import (
 )
 
 const (
-	// line is a cache line: records begin at multiples of it.
-	line = 64
-	// wordSize is that of the word that each record begins with.
+	// line is a cache line. A slot has two: processors fetch them in pairs.
+	line     = 64
+	slotSize = 2 * line
+	// wordSize is that of the word that each slot begins with, slotRoom what is behind it.
 	wordSize = 8
-	// minRing and maxRing bound the bytes of a ring, which are a power of two.
+	slotRoom = slotSize - wordSize
+	// minRing and maxRing bound the bytes of a ring, which are a power of two. One in slotShare of them is a slot's.
 	minRing, maxRing = 32 << 10, 64 << 20
+	slotShare        = 8
 	// wholeLimit is the largest frame, word, header and payload, that is written as one record: one of
 	// a message of 8 KB is.
 	wholeLimit = 8<<10 + 2*line
-	// tellEvery: the writer is told each time that an eighth of the ring was read.
+	// tellEvery: the writer is told each time that an eighth of the slots, or of the store, was read.
 	tellEvery = 8
 )
 
-// Kinds of records. The word has the kind in bits 40 to 43, the length of the header in bits 32
-// to 39 and a length in bytes in bits 0 to 31; all others are 0. A word of 0 is no record. Before
-// the writer announces a record it clears the word behind it.
+// Kinds of records. The word has the turn of the slots in its upper bits, the kind in bits 40 to 43, the length of the header in bits 32
+// to 39 and a length in bytes in bits 0 to 31. The header is in the slot.
 const (
-	kindWhole   = 1 + iota // word, header, payload of that length
-	kindBegin              // word, header of a frame; its payload, of that length, follows in pieces
-	kindPiece              // word; from the next line on that many bytes of the payload
-	kindPad                // that many bytes of nothing: the next record is at the start of the ring
-	kindGoodbye            // word: the end, in order
-	kindLent               // word, what is said of a loan, header of a frame; its payload, of that length, is the sender's memory
+	kindWhole   = 1 + iota // a frame; its payload is in the slot too, if there is room, and else in the store
+	kindBegin              // the header of a frame; its payload, of that length, follows in pieces
+	kindPiece              // that many bytes of the payload, in the store
+	kindGoodbye            // the end, in order
+	kindLent               // what is said of a loan, then the header of a frame; its payload, of that length, is the sender's memory
 )
 
-// Where a record of kindLent has what, from its word on.
+// oneTurn is added to what a word has in its upper bits each time that the slots have been gone through. So a word of the
+// turn before is no record, and neither is one that was never written: the first turn is 1.
 const (
-	stateAt   = 1 * wordSize
-	addressAt = 2 * wordSize // of the payload
-	copyAt    = 3 * wordSize // of the copy, where the state is moved
-	lentAt    = 4 * wordSize // the frame's header
+	oneTurn  = 1 << 44
+	kindMask = 15
+)
+
+// Where the slot of a record of kindLent has what, from behind its word on.
+const (
+	stateAt   = 0 * wordSize
+	addressAt = 1 * wordSize // of the payload
+	copyAt    = 2 * wordSize // of the copy, where the state is moved
+	loanSize  = 3 * wordSize // then the header
+
+	_ = uint(slotRoom - loanSize - btl.MaxHeader) // there is room
 )
 
 func wordOf(kind, header, length int) uint64 {
 	return uint64(uint32(length)) | uint64(uint8(header))<<32 | uint64(kind)<<40
 }
 
-func kindOf(word uint64) int { return int(word >> 40) }
+func kindOf(word uint64) int { return int(word>>40) & kindMask }
 
 // lines rounds up to whole lines.
 func lines(n int) int { return (n + line - 1) &^ (line - 1) }
+
+// inStore is how many bytes of the store a frame takes that is written as one record.
+func inStore(header, size int) int {
+	if header+size <= slotRoom {
+		return 0
+	}
+	return lines(size)
+}
 
 // at is a word of shared memory. Its address is a multiple of 8.
 func at(mem []byte, offset int) *atomic.Uint64 {
@@ -59,138 +77,206 @@ func at(mem []byte, offset int) *atomic.Uint64 {
 
 var errHead = errors.New("malformed ring: it says that more was read than was written")
 
+// A position in a ring is where the next record begins. Each end keeps its own.
+type position struct {
+	slots []byte // as many bytes as a power of two
+	store []byte
+	slot  int    // where it begins among the slots
+	turn  uint64 // of the slots, as words have it
+	from  int    // where what belongs to it begins in the store, if there is room behind
+	count uint64 // records before it
+	bytes uint64 // of the store that belong to those, with what was left free at its end
+}
+
+func positionIn(ring []byte) position {
+	n := len(ring) / slotShare
+	return position{slots: ring[:n:n], store: ring[n:], turn: oneTurn}
+}
+
+// after is where the slot begins that comes so many later.
+func (p *position) after(n int) int { return (p.slot + n*slotSize) & (len(p.slots) - 1) }
+
+// block is where n bytes of the store begin that belong to the next record, and how many that takes
+// with those that are left free since they are too few.
+func (p *position) block(n int) (from, taken int) {
+	if left := len(p.store) - p.from; n > left {
+		return 0, left + n
+	}
+	return p.from, n
+}
+
+// pass goes on to the next record. The one before it has n bytes of the store.
+func (p *position) pass(n int) {
+	if n > 0 {
+		from, taken := p.block(n)
+		p.from, p.bytes = from+n, p.bytes+uint64(taken)
+	}
+	p.count++
+	if p.slot = p.after(1); p.slot == 0 {
+		p.turn += oneTurn
+	}
+}
+
 // A writer is the sending end of a ring.
 type writer struct {
-	ring []byte
-	tail uint64         // bytes written
-	seen uint64         // bytes read by the peer, as of our last look at head
-	head *atomic.Uint64 // bytes read, as the peer says
-	err  error          // head said what can not be
+	position
+	ends  []uint64       // by slot: the bytes up to the end of the record there
+	seen  uint64         // records read by the peer, as of our last look at head
+	freed uint64         // the bytes up to the end of those
+	head  *atomic.Uint64 // records read, as the peer says
+	err   error          // head said what can not be
 }
 
-// has reports whether there is room for n bytes and for the cleared word behind them.
-func (w *writer) has(n int) bool {
-	if uint64(len(w.ring))-(w.tail-w.seen) >= uint64(n+line) {
-		return true
-	}
-	head := w.head.Load()
-	if head-w.seen > w.tail-w.seen || head%line != 0 {
-		w.err = errHead
-		return false
-	}
-	w.seen = head
-	return uint64(len(w.ring))-(w.tail-w.seen) >= uint64(n+line)
+func newWriter(ring []byte, head *atomic.Uint64) writer {
+	w := writer{position: positionIn(ring), head: head}
+	w.ends = make([]uint64, len(w.slots)/slotSize)
+	return w
 }
 
-// end is how many bytes there are to the end of the ring.
-func (w *writer) end() int { return len(w.ring) - int(w.tail)&(len(w.ring)-1) }
-
-// room returns n bytes for a record, in a row, or nil.
-func (w *writer) room(n int) []byte {
-	if end := w.end(); n > end {
-		if !w.has(end) {
-			return nil
+// room returns the n bytes of the store for the next record. It reports false if there are none, or no slot.
+func (w *writer) room(n int) (block []byte, ok bool) {
+	from, taken := w.block(n)
+	if !w.has(taken) {
+		w.look()
+		if !w.has(taken) {
+			return nil, false
 		}
-		w.publish(wordOf(kindPad, 0, end), end)
 	}
-	if !w.has(n) {
-		return nil
-	}
-	from := int(w.tail) & (len(w.ring) - 1)
-	return w.ring[from : from+n : from+n]
+	return w.store[from : from+n : from+n], true
 }
 
-// publish announces a record of n bytes by its word.
-func (w *writer) publish(word uint64, n int) {
-	mask := len(w.ring) - 1
-	from := int(w.tail) & mask
-	w.tail += uint64(n)
-	// An ordinary write will do: it comes before the word's, which is atomic.
-	*(*uint64)(unsafe.Pointer(&w.ring[int(w.tail)&mask])) = 0
-	at(w.ring, from).Store(word)
-	w.lookAhead(n)
+func (w *writer) has(taken int) bool {
+	return w.count-w.seen < uint64(len(w.ends)) && w.bytes-w.freed+uint64(taken) <= uint64(len(w.store))
+}
+
+// look finds out what the peer has read.
+func (w *writer) look() {
+	head := w.head.Load()
+	if head-w.seen > w.count-w.seen {
+		w.err = errHead
+		return
+	}
+	if head != w.seen {
+		w.seen, w.freed = head, w.ends[(head-1)&uint64(len(w.ends)-1)]
+	}
+}
+
+// unread is how many bytes the peer has not read, as far as we know.
+func (w *writer) unread() int { return int(w.count-w.seen)*slotSize + int(w.bytes-w.freed) }
+
+// here is what the next record's slot has behind its word.
+func (p *position) here() []byte { return p.slots[p.slot+wordSize : p.slot+slotSize] }
+
+// publish announces the next record, which has so many bytes in its slot, and n of the store, by its word.
+func (w *writer) publish(word uint64, used, n int) {
+	slot := at(w.slots, w.slot)
+	word |= w.turn
+	index := w.count & uint64(len(w.ends)-1)
+	w.pass(n)
+	w.ends[index] = w.bytes
+	slot.Store(word)
+	w.lookAhead(used, n)
 }
 
 const (
-	// ahead is how far before its records the writer fetches the lines that it will write. The
+	// slotsAhead and ahead are how far before its records the writer fetches the lines that it will write. The
 	// reader has them from the time when it read them last. To write one without having fetched it
 	// takes as long as the rest of a short message.
-	ahead = 4 * line
-	// mostAhead is the longest record for which it does. In a longer one the processor sees by
-	// itself what comes next.
-	mostAhead = 1 << 10
+	slotsAhead = 4
+	ahead      = 4 * line
+	// mostAhead is the longest block for which it does. A longer one is fetched when it is about to be written, so many lines
+	// would be the reader's again by then.
+	mostAhead = 4 << 10
 )
 
-// lookAhead fetches as many bytes as the last record had, as far as they are the writer's and lie in a row.
-func (w *writer) lookAhead(n int) {
-	from := int(w.tail+ahead) & (len(w.ring) - 1)
-	if n <= mostAhead && from+n <= len(w.ring) && w.tail+uint64(ahead+n)-w.seen <= uint64(len(w.ring)) {
-		prefetchToWrite(unsafe.Pointer(&w.ring[from]), n)
+// lookAhead fetches of a slot and of the store as many bytes as the last record had there, as far as they are the writer's and lie in a row.
+func (w *writer) lookAhead(used, n int) {
+	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
+		prefetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), used)
+	}
+	if from := w.from + ahead; n > 0 && n <= mostAhead && from+n <= len(w.store) && w.bytes+uint64(ahead+n)-w.freed <= uint64(len(w.store)) {
+		prefetchToWrite(unsafe.Pointer(&w.store[from]), n)
 	}
 }
 
 // whole writes a frame as one record, and reports whether there was room.
 func (w *writer) whole(f *btl.Frame) bool {
 	h := len(f.Header)
-	n := lines(wordSize + h + f.Size)
-	b := w.room(n)
-	if b == nil {
+	n := inStore(h, f.Size)
+	to, ok := w.room(n)
+	if !ok {
 		return false
 	}
-	switch first := line - wordSize - h; {
-	case len(f.More) > 0:
-		f.CopyPayload(b[wordSize+h:])
-	case first <= 0 || f.Size <= first:
-		copy(b[wordSize+h:], f.Payload[:f.Size])
-	default:
-		// The reader polls the first line. It would fetch it in between if that was written first.
-		copy(b[line:], f.Payload[first:f.Size])
-		copy(b[wordSize+h:line], f.Payload)
+	slot := w.here()
+	used := wordSize + h
+	if n == 0 {
+		to = slot[h:]
+		used += f.Size
 	}
-	copy(b[wordSize:], f.Header)
-	w.publish(wordOf(kindWhole, h, f.Size), n)
+	if n > mostAhead {
+		prefetchToWrite(unsafe.Pointer(&to[0]), n)
+	}
+	// The reader polls the slot. It would fetch it in between if that was written first.
+	if len(f.More) > 0 {
+		f.CopyPayload(to)
+	} else {
+		copy(to, f.Payload[:f.Size])
+	}
+	copy(slot, f.Header)
+	w.publish(wordOf(kindWhole, h, f.Size), used, n)
 	return true
 }
 
+// inSlot is the bit of what payloadOf returns that says that the payload lies in a slot, behind a header of as many bytes as
+// there are in bits 48 to 55; the lower bits are the record's number.
+const inSlot = 1 << 63
+
 // payloadOf is where the payload of the frame lies that was the last one written, as one record.
 func (w *writer) payloadOf(f *btl.Frame) uint64 {
-	before := wordSize + len(f.Header)
-	return w.tail - uint64(lines(before+f.Size)-before)
+	if h := len(f.Header); inStore(h, f.Size) == 0 {
+		return inSlot | uint64(h)<<48 | (w.count-1)&(1<<48-1)
+	}
+	return w.bytes - uint64(lines(f.Size))
 }
 
-// again copies what was written at a place, in a row, unless that may have been overwritten since: a record ends
-// there that was written later, or the cleared word behind it lies there. Neither is before the peer has read it.
-func (w *writer) again(place uint64, b []byte) bool {
-	if w.tail+line-place > uint64(len(w.ring)) {
+// again copies what was written, unless that may have been overwritten since. It is not before the peer has read it.
+func (w *writer) again(payload uint64, b []byte) bool {
+	if payload&inSlot == 0 {
+		if w.bytes-payload > uint64(len(w.store)) {
+			return false
+		}
+		copy(b, w.store[payload%uint64(len(w.store)):])
+		return true
+	}
+	before := (w.count - payload) & (1<<48 - 1) // records ago
+	if before > uint64(len(w.ends)) {
 		return false
 	}
-	copy(b, w.ring[int(place)&(len(w.ring)-1):])
+	copy(b, w.slots[w.after(-int(before))+wordSize+int(payload>>48&(1<<8-1)):])
 	return true
 }
 
 // begin writes the header of a frame whose payload follows in pieces.
 func (w *writer) begin(f *btl.Frame) bool {
-	n := lines(wordSize + len(f.Header))
-	b := w.room(n)
-	if b == nil {
+	if _, ok := w.room(0); !ok {
 		return false
 	}
-	copy(b[wordSize:], f.Header)
-	w.publish(wordOf(kindBegin, len(f.Header), f.Size), n)
+	copy(w.here(), f.Header)
+	w.publish(wordOf(kindBegin, len(f.Header), f.Size), line, 0)
 	return true
 }
 
 // piece writes the next bytes of a frame's payload, and returns how many.
 func (w *writer) piece(f *btl.Frame, most int) int {
 	n := min(f.Size-f.Progress, most)
-	if end := w.end(); line+n > end && end > most/2 {
-		n = end - line // a shorter piece, rather than so much padding
+	if left := len(w.store) - w.from; n > left && left > most/2 {
+		n = left // a shorter piece, rather than so much that is left free
 	}
-	b := w.room(lines(line + n))
-	if b == nil {
+	b, ok := w.room(lines(n))
+	if !ok {
 		return 0
 	}
-	b = b[line : line+n]
+	b = b[:n]
 	if len(f.More) == 0 {
 		copy(b, f.Payload[f.Progress:])
 	} else {
@@ -199,110 +285,107 @@ func (w *writer) piece(f *btl.Frame, most int) int {
 			return len(b) > 0
 		})
 	}
-	w.publish(wordOf(kindPiece, 0, n), lines(line+n))
+	w.publish(wordOf(kindPiece, 0, n), line, lines(n))
 	return n
 }
 
 // goodbye writes the end.
 func (w *writer) goodbye() bool {
-	if w.room(line) == nil {
+	if _, ok := w.room(0); !ok {
 		return false
 	}
-	w.publish(wordOf(kindGoodbye, 0, 0), line)
+	w.publish(wordOf(kindGoodbye, 0, 0), line, 0)
 	return true
 }
 
 // A reader is the receiving end of a ring.
 type reader struct {
-	ring []byte
-	pos  uint64         // bytes read
-	told uint64         // of which the peer knows
-	head *atomic.Uint64 // where it is told
+	position
+	told      uint64         // records read of which the peer knows
+	toldBytes uint64         // and bytes of the store
+	head      *atomic.Uint64 // where it is told
+}
+
+func newReader(ring []byte, head *atomic.Uint64) reader {
+	return reader{position: positionIn(ring), head: head}
 }
 
 // A record is what a reader has found. It refers to the ring, where the peer may still write. So
 // header and payload must be copied before they are looked at.
 type record struct {
 	kind    int
-	size    int // bytes in the ring
+	size    int // bytes in the store
 	length  int
 	header  []byte
 	payload []byte
-	loan    []byte // of kindLent: from the state on, all words before the header
+	loan    []byte // of kindLent: from the state on
 }
 
 // next is the word of the next record, 0 if there is none.
 func (r *reader) next() uint64 {
-	return at(r.ring, int(r.pos)&(len(r.ring)-1)).Load()
+	word := at(r.slots, r.slot).Load() ^ r.turn
+	if word >= oneTurn {
+		return 0
+	}
+	return word
 }
 
-// whole returns header and payload of the record if it is a frame in one piece, as most are, and lies
-// where such a record may; else nil, and parse says what it is.
-func (r *reader) whole(word uint64) (header, payload []byte) {
-	h := int(uint8(word >> 32))
-	if kindOf(word) != kindWhole || h == 0 || h > btl.MaxHeader || uint32(word) > wholeLimit {
-		return nil, nil
+// whole returns header and payload of the record if it is a frame in one piece, as most are, and where
+// such a record may lie, with its bytes in the store; else nil, and parse says what it is.
+func (r *reader) whole(word uint64) (header, payload []byte, size int) {
+	h, n := int(uint8(word>>32)), int(uint32(word))
+	if kindOf(word) != kindWhole || h == 0 || h > btl.MaxHeader || n > wholeLimit {
+		return nil, nil, 0
 	}
-	rest, n := r.ring[int(r.pos)&(len(r.ring)-1):], int(uint32(word))
-	if lines(wordSize+h+n) > len(rest) {
-		return nil, nil
+	slot := r.here()
+	if h+n <= slotRoom {
+		return slot[:h], slot[h : h+n], 0
 	}
-	return rest[wordSize : wordSize+h], rest[wordSize+h : wordSize+h+n]
+	size = lines(n)
+	from, _ := r.block(size)
+	return slot[:h], r.store[from : from+n], size
 }
 
 // parse says what a record is.
 func (r *reader) parse(word uint64, c *record) error {
-	*c = record{}
-	from := int(r.pos) & (len(r.ring) - 1)
-	rest := r.ring[from:]
-	c.kind, c.length = kindOf(word), int(uint32(word))
-	h, end := int(uint8(word>>32)), wordSize
-	if c.length < 0 || c.kind != kindBegin && c.kind != kindLent && c.length > len(r.ring) {
-		return fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.ring))
-	}
-	switch c.kind {
-	case kindWhole:
-		c.size = lines(wordSize + h + c.length)
-		end = wordSize + h + c.length
-	case kindBegin:
-		c.size = lines(wordSize + h)
-	case kindPiece:
-		c.size = line + lines(c.length)
-	case kindPad:
-		c.size = c.length
-	case kindGoodbye:
-		c.size = line
-	case kindLent:
-		c.size = lines(lentAt + h)
-	}
-	switch {
-	case c.size == 0:
+	*c = record{kind: kindOf(word), length: int(uint32(word))}
+	h := int(uint8(word >> 32))
+	switch hasHeader := c.kind == kindWhole || c.kind == kindBegin || c.kind == kindLent; {
+	case c.kind < kindWhole || c.kind > kindLent:
 		return fmt.Errorf("malformed record: unknown kind %#x", c.kind)
-	case c.size > len(rest) || c.size == len(r.ring):
-		return fmt.Errorf("malformed record: %d bytes where the ring has %d", c.size, len(rest))
-	case c.kind == kindPad && c.size != len(rest):
-		return fmt.Errorf("malformed record: it skips %d bytes, there are %d to the end of the ring", c.size, len(rest))
-	case (c.kind == kindWhole || c.kind == kindBegin || c.kind == kindLent) != (h > 0) || h > btl.MaxHeader:
+	case c.length < 0 || (c.kind == kindWhole || c.kind == kindPiece) && c.length > len(r.store):
+		return fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.store))
+	case hasHeader != (h > 0) || h > btl.MaxHeader:
 		return fmt.Errorf("malformed frame: header of %d bytes in a record of kind %d", h, c.kind)
 	case c.kind == kindGoodbye && c.length != 0, (c.kind == kindPiece || c.kind == kindBegin || c.kind == kindLent) && c.length == 0:
 		return fmt.Errorf("malformed record: %d bytes in one of kind %d", c.length, c.kind)
-	case c.kind == kindPiece:
-		c.payload = rest[line : line+c.length]
-	case c.kind == kindLent:
-		c.loan, c.header = rest[wordSize:lentAt], rest[lentAt:lentAt+h]
-	default:
-		c.header, c.payload = rest[wordSize:wordSize+h], rest[wordSize+h:max(end, wordSize+h)]
+	}
+	slot := r.here()
+	switch c.kind {
+	case kindWhole:
+		c.size = inStore(h, c.length)
+	case kindPiece:
+		c.size = lines(c.length)
+	case kindLent:
+		c.loan, slot = slot[:loanSize], slot[loanSize:]
+	}
+	c.header = slot[:h]
+	if c.size > 0 {
+		from, _ := r.block(c.size)
+		c.payload = r.store[from : from+c.length]
+	} else if c.kind == kindWhole {
+		c.payload = slot[h : h+c.length]
 	}
 	return nil
 }
 
-// advance gives n bytes back to the writer, and reports whether the writer was told.
+// advance gives a record back to the writer, with its n bytes of the store, and reports whether the writer was told.
 func (r *reader) advance(n int) bool {
-	r.pos += uint64(n)
-	if r.pos-r.told < uint64(len(r.ring)/tellEvery) {
+	r.pass(n)
+	if r.count-r.told < uint64(len(r.slots)/slotSize/tellEvery) && r.bytes-r.toldBytes < uint64(len(r.store)/tellEvery) {
 		return false
 	}
-	r.told = r.pos
-	r.head.Store(r.pos)
+	r.told, r.toldBytes = r.count, r.bytes
+	r.head.Store(r.count)
 	return true
 }

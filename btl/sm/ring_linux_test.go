@@ -19,7 +19,8 @@ func newRing(size int) (*writer, *reader) {
 	words := make([]uint64, size/8)
 	ring := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
 	head := new(atomic.Uint64)
-	return &writer{ring: ring, head: head}, &reader{ring: ring, head: head}
+	w, r := newWriter(ring, head), newReader(ring, head)
+	return &w, &r
 }
 
 // Frames of all sizes, whole and in pieces, come out as they went in, round and round.
@@ -76,12 +77,17 @@ func TestRing(t *testing.T) {
 
 // A reader that says that it has read more than was written is mad: the writer gives up.
 func TestNonsenseAboutWhatWasRead(t *testing.T) {
-	for _, head := range []uint64{line, 1 << 63, ^uint64(0), 7} {
-		w, _ := newRing(minRing)
-		w.tail = minRing // full; or nothing was written
-		w.head.Store(head + minRing)
-		assert.Nil(t, w.room(line), head)
-		assert.ErrorIs(t, w.err, errHead, head)
+	for _, head := range []uint64{1, 7, 1 << 63, ^uint64(minRing)} {
+		for _, written := range []int{minRing / slotShare / slotSize, 0} {
+			w, _ := newRing(minRing)
+			for range written {
+				require.True(t, w.goodbye())
+			}
+			w.head.Store(head + uint64(written))
+			_, ok := w.room(len(w.store) + 1)
+			assert.False(t, ok, head)
+			assert.ErrorIs(t, w.err, errHead, head)
+		}
 	}
 }
 
@@ -99,12 +105,12 @@ func TestWholeFrameTheShortWay(t *testing.T) {
 	_, in := newRing(minRing)
 	found := 0
 	for range 20_000 {
-		in.pos = uint64(minRing - line*(1+r.IntN(200)))
+		in.from, in.slot = line*r.IntN(len(in.store)/line+1), slotSize*r.IntN(len(in.slots)/slotSize)
 		word := wordOf(1+r.IntN(2), r.IntN(btl.MaxHeader+8), r.IntN(2*wholeLimit))
 		if r.IntN(4) == 0 {
 			word ^= 1 << r.IntN(64)
 		}
-		header, payload := in.whole(word)
+		header, payload, size := in.whole(word)
 		if header == nil {
 			continue
 		}
@@ -112,7 +118,7 @@ func TestWholeFrameTheShortWay(t *testing.T) {
 		var c record
 		require.NoError(t, in.parse(word, &c))
 		require.Equal(t, kindWhole, c.kind)
-		require.Equal(t, c.size, lines(wordSize+len(header)+len(payload)))
+		require.Equal(t, c.size, size)
 		require.True(t, &c.header[0] == &header[0] && len(c.header) == len(header) && len(c.payload) == len(payload))
 	}
 	require.Greater(t, found, 1000)
@@ -120,28 +126,26 @@ func TestWholeFrameTheShortWay(t *testing.T) {
 
 // Whatever a peer writes into a ring, all that is found there lies in it.
 func FuzzRing(f *testing.F) {
-	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindPad, 0, minRing), wordOf(kindGoodbye, 0, 0), ^uint64(0), wordOf(kindWhole, 1, -1)} {
+	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindLent, 57, 100), wordOf(kindGoodbye, 0, 0), ^uint64(0), wordOf(kindWhole, 1, -1)} {
 		f.Add(binary.LittleEndian.AppendUint64(nil, word), uint16(0))
 	}
-	f.Fuzz(func(t *testing.T, b []byte, at uint16) {
+	f.Fuzz(func(t *testing.T, b []byte, from uint16) {
 		_, in := newRing(minRing)
-		for i := 0; i < minRing; i += max(len(b), 1) {
-			copy(in.ring[i:], b)
-		}
-		in.pos = uint64(at) * line
-		for range 1000 {
-			word := in.next()
-			if word == 0 {
-				return
+		for _, part := range [][]byte{in.slots, in.store} {
+			for i := 0; i < len(part); i += max(len(b), 1) {
+				copy(part[i:], b)
 			}
+		}
+		in.from = int(from) * line % (len(in.store) + line)
+		for range 1000 {
+			word := at(in.slots, in.slot).Load() % oneTurn // whatever its turn
 			var c record
 			if err := in.parse(word, &c); err != nil {
 				assert.Less(t, len(err.Error()), 200)
 				return
 			}
-			rest := len(in.ring) - int(in.pos)&(len(in.ring)-1)
-			if c.size <= 0 || c.size > rest || c.size%line != 0 || len(c.header) > btl.MaxHeader || len(c.payload) > c.size {
-				t.Fatalf("%+v of %d bytes", c, rest)
+			if c.size < 0 || c.size > len(in.store) || c.size%line != 0 || len(c.header) > btl.MaxHeader || len(c.payload) > max(c.size, slotRoom) {
+				t.Fatalf("%+v", c)
 			}
 			in.advance(c.size)
 		}
@@ -159,7 +163,7 @@ func TestWhatTheRingKeeps(t *testing.T) {
 	var all []kept
 	unread, gone := 0, 0 // the first of those
 	for i := range 3000 {
-		f := &btl.Frame{Header: make([]byte, 1+r.IntN(btl.MaxHeader)), Payload: bytes.Repeat([]byte{byte(i) | 1}, 1+r.IntN(4<<10))}
+		f := &btl.Frame{Header: make([]byte, 1+r.IntN(btl.MaxHeader)), Payload: bytes.Repeat([]byte{byte(i) | 1}, r.IntN(1<<r.IntN(13)))}
 		f.Size = len(f.Payload)
 		for !w.whole(f) {
 			var c record

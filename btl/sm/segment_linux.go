@@ -8,7 +8,7 @@ import (
 )
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
-const layout = 3
+const layout = 4
 
 // bigEndian is the bit of the layout that says in which order the machine has the bytes of words. Ranks of one host differ in
 // that where some are emulated.
@@ -26,7 +26,7 @@ var ours = func() byte {
 // that different sides write lie so far apart that no processor fetches both at once.
 const (
 	page       = 4 << 10
-	headWord   = 0   // how far the side has read
+	headWord   = 0   // how many records the side has read
 	sleepWord  = 256 // whether the side sleeps, and then the processor on which it waits
 	wantsWord  = 512 // which frames the side wants to be lent
 	markWord   = 768 // the side's mark, and then its address in the side's process; 0: it does not lend
@@ -68,8 +68,7 @@ func ends(mem []byte, maker bool) (in reader, out writer, us, them side) {
 		first, second = second, first
 	}
 	us, them = sideOf(ours), sideOf(theirs)
-	in = reader{ring: second, head: at(ours, headWord)}
-	out = writer{ring: first, head: at(theirs, headWord)}
+	in, out = newReader(second, at(ours, headWord)), newWriter(first, at(theirs, headWord))
 	return in, out, us, them
 }
 
