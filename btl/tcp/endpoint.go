@@ -3,6 +3,7 @@ package tcp
 import (
 	"fmt"
 	"math"
+	"net/netip"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/framing"
@@ -17,8 +18,9 @@ type endpoint struct {
 
 	local  string // addresses of the connection, for people
 	remote string
-	speed  int  // of our interface, Mbit/s, if the peer has connected; 0 unknown
-	nearby bool // the peer is on this machine
+	host   netip.Addr // the peer's
+	speed  int        // of our interface, Mbit/s, if the peer has connected; 0 unknown
+	nearby bool       // the peer is on this machine
 
 	conn     rawio.Conn
 	sealed   *sealed // what is between conn and the frames; nil: nothing
@@ -26,6 +28,7 @@ type endpoint struct {
 	sender   sender
 	scanner  framing.Scanner
 	reading  reading
+	looking  bool  // whether its way loses long packets, soon
 	failure  error // found by Send and still to be reported
 	counters btl.Counters
 }
@@ -45,12 +48,14 @@ func (ep *endpoint) Prepare(l wireup.Link) {
 	t := l.(*talk)
 	if t.dialed {
 		ep.local, ep.remote = t.pair.Addresses()
-		ep.nearby = ep.m.Local.Nearby(t.Target().Addr())
+		ep.host = t.Target().Addr()
+		ep.nearby = ep.m.Local.Nearby(ep.host)
 		return
 	}
 	local := rawio.LocalAddr(t.conn.FD())
 	ep.local, ep.remote = local.String(), t.from.String()
-	ep.nearby = ep.m.Local.Nearby(t.from.Addr())
+	ep.host = t.from.Addr()
+	ep.nearby = ep.m.Local.Nearby(ep.host)
 	if a, ok := ep.m.Local.Find(local.Addr()); ok {
 		ep.local, ep.speed = fmt.Sprintf("%v (%s)", local, a.Interface), a.Speed
 	}

@@ -112,6 +112,7 @@ func (s *sender) discardFrames() {
 // push gives the system what waits, as far as there is room, and reports whether the connection is well.
 // Many bytes are sent soon, without the lock. It makes no up-call.
 func (ep *endpoint) push() bool {
+	ep.lookLater()
 	if ep.sealed != nil {
 		return ep.pushSealed()
 	}

@@ -12,10 +12,8 @@ import (
 // False means that it does not tell.
 func FlowOf(fd int) (Flow, bool) {
 	var info unix.TCPInfo
-	size := uint32(unsafe.Sizeof(info))
-	_, _, errno := syscall.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
-		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
-	if errno != 0 || uintptr(size) < unsafe.Offsetof(info.Pacing_rate) {
+	size, ok := infoOf(fd, &info)
+	if !ok || size < unsafe.Offsetof(info.Pacing_rate) {
 		return Flow{}, false
 	}
 	f := Flow{
@@ -26,12 +24,37 @@ func FlowOf(fd int) (Flow, bool) {
 		Resent:    int64(info.Total_retrans),
 		Timeouts:  -1,
 	}
-	if uintptr(size) >= unsafe.Offsetof(info.Snd_wnd)+unsafe.Sizeof(info.Snd_wnd) { // Linux 5.4
+	if size >= unsafe.Offsetof(info.Snd_wnd)+unsafe.Sizeof(info.Snd_wnd) { // Linux 5.4
 		// The peer has a say too. One that takes nothing is still asked, with a byte.
 		f.Window = max(1, min(f.Window, int(info.Snd_wnd)))
 	}
-	if uintptr(size) >= unsafe.Offsetof(info.Total_rto_recoveries) { // Linux 6.7
+	if size >= unsafe.Offsetof(info.Total_rto_recoveries) { // Linux 6.7
 		f.Timeouts = int64(info.Total_rto)
 	}
 	return f, true
+}
+
+// infoOf asks for TCP_INFO, and returns how many bytes of it this system knows.
+func infoOf(fd int, info *unix.TCPInfo) (size uintptr, ok bool) {
+	n := uint32(unsafe.Sizeof(*info))
+	_, _, errno := syscall.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
+		uintptr(unsafe.Pointer(info)), uintptr(unsafe.Pointer(&n)), 0)
+	return uintptr(n), errno == 0
+}
+
+// StallOf asks what becomes of what was sent (TCP_INFO, tcp(7)). False means that the system does not tell.
+func StallOf(fd int) (Stall, bool) {
+	var info unix.TCPInfo
+	size, ok := infoOf(fd, &info)
+	if !ok || size < unsafe.Offsetof(info.Bytes_received) { // Linux 4.1
+		return Stall{}, false
+	}
+	return Stall{
+		UnderWay:  info.Unacked > 0 || Unacknowledged(fd) > 0,
+		Resent:    int(info.Retransmits),
+		Segment:   int(info.Snd_mss),
+		Closed:    info.Probes > 0,
+		Silent:    time.Duration(min(info.Last_data_recv, info.Last_ack_recv)) * time.Millisecond,
+		Confirmed: int64(info.Bytes_acked),
+	}, true
 }

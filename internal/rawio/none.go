@@ -49,6 +49,7 @@ func Close(int)                                                 {}
 func SetNoDelay(int, bool) error                                { return unsupported }
 func SetSendBuffer(int, int) error                              { return unsupported }
 func SetReceiveBuffer(int, int) error                           { return unsupported }
+func SetSegment(int, int) error                                 { return unsupported }
 func SetKeepalive(int, time.Duration, time.Duration, int) error { return unsupported }
 func SetUserTimeout(int, time.Duration) error                   { return unsupported }
 func SetCongestion(int, string) error                           { return unsupported }

@@ -112,6 +112,12 @@ func SetNoDelay(fd int, on bool) error {
 	return os.NewSyscallError("setsockopt TCP_NODELAY", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, v))
 }
 
+// SetSegment has a connection that is still to be made, or those that a listener accepts from now on, carry segments of at most so many
+// bytes, without headers, in both directions (TCP_MAXSEG).
+func SetSegment(fd, bytes int) error {
+	return os.NewSyscallError("setsockopt TCP_MAXSEG", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, bytes))
+}
+
 // SetKeepalive makes the system ask after a silence of idle whether the peer is
 // there, and again every interval. When it has asked count times in vain it ends the
 // connection. Times are rounded up to whole seconds, at least one.

@@ -37,7 +37,7 @@
 //     and can not be told otherwise: what asks drivers for speeds has to be given
 //     [NIC.Speed] instead.
 //   - Rate, loss and filters see what the sender's segmentation offload makes,
-//     up to 64 KB at a time, so that a loss of 1 % loses 1 % of the bytes but
+//     up to 64 KB at a time (without [Packets]), so that a loss of 1 % loses 1 % of the bytes but
 //     fewer and longer stretches than on a wire.
 //   - Loss is nftables' random drop on arrival, above ARP and neighbour discovery
 //     answers of the link layer: a link with all lost still resolves IPv4

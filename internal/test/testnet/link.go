@@ -18,10 +18,11 @@ type Link struct {
 type LinkOption func(*linkSpec) error
 
 type linkSpec struct {
-	names [2]string
-	addrs [2][]netip.Prefix
-	rate  int
-	mtu   int
+	names   [2]string
+	addrs   [2][]netip.Prefix
+	rate    int
+	mtu     int
+	packets bool
 }
 
 // Subnet gives the ends the first two addresses of a subnet, "10.1.0.0/24" or
@@ -66,6 +67,11 @@ func Rate(mbits int) LinkOption {
 // MTU is the largest packet, in bytes; 1500 by default.
 func MTU(bytes int) LinkOption {
 	return func(s *linkSpec) error { s.mtu = bytes; return nil }
+}
+
+// Packets has the ends send packets as a wire carries them, none longer than the MTU: filters see each by itself.
+func Packets() LinkOption {
+	return func(s *linkSpec) error { s.packets = true; return nil }
 }
 
 // Names gives the interfaces names instead of eth0, eth1, …
@@ -135,6 +141,11 @@ func (s *linkSpec) adopt(h *Host, end int) (*NIC, error) {
 	if s.rate > 0 {
 		if err := nic.limit(s.rate); err != nil {
 			return nil, err
+		}
+	}
+	if s.packets {
+		if err := h.kernel.LinkSetGSOMaxSegs(link, 1); err != nil {
+			return nil, nic.explain("packets", err)
 		}
 	}
 	for _, prefix := range s.addrs[end] {

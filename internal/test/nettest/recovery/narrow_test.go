@@ -1,0 +1,42 @@
+//go:build linux
+
+package recovery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/strandmp/strand/internal/test/nettest"
+	"github.com/strandmp/strand/internal/test/nettest/traffic"
+	"github.com/strandmp/strand/internal/test/testnet"
+)
+
+// The only way between two hosts loses long packets without a word, as one over a tunnel does where a firewall keeps the
+// system from hearing of it: what is said arrives all the same, and soon.
+func TestOnlyWayThatLosesLongPackets(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(l *testnet.Link){
+		"to the one side":   func(l *testnet.Link) { l.A.LoseLonger(1300) },
+		"to the other side": func(l *testnet.Link) { l.B.LoseLonger(1300) },
+		"to both":           func(l *testnet.Link) { l.A.LoseLonger(1300); l.B.LoseLonger(1300) },
+	} {
+		for _, when := range []string{"from the start", "later"} {
+			t.Run(name+", "+when, func(t *testing.T) {
+				t.Parallel()
+				n, a, b := nettest.Hosts(t)
+				l := n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Rate(100), testnet.Packets())
+				if when == "from the start" {
+					spoil(l)
+				}
+				job := nettest.Play("steady", []*testnet.Host{a, b}, traffic.For(4))
+				job.Timeout = time.Minute
+				job.Env = append(job.Env, "STRAND_BTL=tcp,self")
+				r := job.Start(t)
+				r.Await(0, "steady")
+				r.Await(1, "steady")
+				spoil(l)
+				traffic.Require(t, r)
+			})
+		}
+	}
+}
