@@ -2,6 +2,8 @@ package wireup
 
 import (
 	"bytes"
+	"errors"
+	"syscall"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -123,7 +125,12 @@ func (p *Pending) say(b []byte) error {
 	if p.m.Repeat > 0 {
 		p.said = bytes.Clone(b)
 	}
-	return p.link.Send(b)
+	err := p.link.Send(b)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		// The peer has gone. What it has said before, a refusal perhaps, or its end, is still to be read, and says more.
+		return nil
+	}
+	return err
 }
 
 // resend sends the last message again. An error has the effect of a loss: the next repetition

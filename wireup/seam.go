@@ -34,6 +34,7 @@ type Link interface {
 	// Send sends bytes of the handshake, which are few: at most [MaxMessage] at a time. A
 	// transport of messages sends them as one. If its messages are shorter it cuts them, and its
 	// reader hands over what comes as that of a stream does. B is not needed after the call.
+	// That the peer has gone (EPIPE, ECONNRESET) ends nothing: the reader goes on to its end.
 	Send(b []byte) error
 	// Abort ends the connection at once and without a word.
 	Abort()

@@ -3,6 +3,7 @@ package wireup
 import (
 	"io"
 	"net/netip"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,9 +69,10 @@ func (porchModule) Close() error { return nil }
 type doorway struct {
 	said    []byte
 	aborted bool
+	err     error // of Send
 }
 
-func (d *doorway) Send(b []byte) error             { d.said = append(d.said, b...); return nil }
+func (d *doorway) Send(b []byte) error             { d.said = append(d.said, b...); return d.err }
 func (d *doorway) Abort()                          { d.aborted = true }
 func (*doorway) Leave([]byte)                      {}
 func (*doorway) Target() (to netip.AddrPort)       { return to }
@@ -110,4 +112,23 @@ func TestClaimantsThatHaveGoneAreForgotten(t *testing.T) {
 	require.Empty(t, m.asking)
 	require.Empty(t, last.said, "it has gone")
 	require.Equal(t, "STRA", string(stays.said[:4]))
+}
+
+// A peer whose attempt has lost against ours is gone before it is answered. Over a socket that tells a
+// sender so that is no failure: what was said before it went is still to be read.
+func TestWhoIsGoneBeforeTheAnswerIsReadToTheEnd(t *testing.T) {
+	for _, err := range []error{syscall.EPIPE, syscall.ECONNRESET} {
+		h, m := newPorch(t)
+		gone := &doorway{err: err}
+		p := m.Came(gone, netip.AddrPort{})
+		p.Take(h.hello())
+		require.NotEmpty(t, gone.said)
+		require.False(t, gone.aborted, "%v", err)
+		p.Ended(io.EOF)
+		require.True(t, gone.aborted)
+	}
+	h, m := newPorch(t)
+	broken := &doorway{err: syscall.ENOBUFS}
+	m.Came(broken, netip.AddrPort{}).Take(h.hello())
+	require.True(t, broken.aborted, "any other error is one")
 }
