@@ -12,8 +12,8 @@
 // Everything in this package is serial per process: the host calls a module,
 // its endpoints and their handlers one at a time, and a module calls a Receiver
 // or its [Host] only from within such a call. A module that has goroutines of
-// its own brings their results in by [Loop.Post]: it alone may be called by any
-// goroutine. A call must not block.
+// its own brings their results in by [Loop.Post]: it and [Host.Logf] alone may be
+// called by any goroutine. A call must not block.
 //
 // What moves more than [LongMove] bytes, a system call or a copy, is not made in such a call. The
 // module gives the loop a [Mover] for it ([Loop.Move]). The loop has that move the bytes without its

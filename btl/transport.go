@@ -343,12 +343,14 @@ type Host interface {
 	Job() string
 	// Secret is known to the processes of the job alone. It is nil until all modules
 	// are open, since the job agrees on it only then. From then on it does not change.
+	// It is shown to nobody: not in an address, a Desc, an error or a line of log.
 	Secret() []byte
 	// PairKey calls found with the key that this process and that rank share. Nobody else
 	// has it, not even who knows the secret. It follows from what both published at start
 	// and does not change. If the key is known, found is called before PairKey returns;
 	// otherwise the loop calls it when the launcher has answered. Ask only for a rank that
-	// has shown that it belongs to the job, or to which this process shows that it does.
+	// has shown that it belongs to the job, or to which this process shows that it does. It is shown
+	// to nobody, as the secret is.
 	PairKey(rank int, found func(key []byte, err error))
 	// Params holds the values of the parameters that the component declared.
 	Params() *param.Values
@@ -364,8 +366,9 @@ type Host interface {
 	// rank that is gone, a world that closes) refuses the peer, and the transport
 	// tells it so.
 	Accept(m Module, rank int, hello []byte, path int, ep Endpoint) (Receiver, error)
-	// Logf writes a line for people, at the given level. The line begins with the
-	// component's name and "rank 3: ". So a line that all ranks write can be shown once.
+	// Logf writes a line for people, at the given level. The caller has it begin with the
+	// component's name and "rank 3: ". So a line that all ranks write can be shown once. Any
+	// goroutine may call it.
 	Logf(level LogLevel, format string, args ...any)
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 var attributeCases = []testCase{
-	{"attributes", "Attr, Address, Reach and the names of parameters are within the bounds that package btl states.", checkAttributes, on(ruleAttributes, ruleReach, ruleSerial, ruleNoBlock)},
-	{"reports", "An endpoint that is up has a Desc, and what it reports is within the bounds of btl.Report.", checkReports, on(ruleAttributes)},
+	{"attributes", "Attr, Address, Reach and the names of parameters are within the bounds that package btl states.", checkAttributes, on(ruleAttributes, ruleDiscreet, ruleReach, ruleSerial, ruleNoBlock)},
+	{"reports", "An endpoint that is up has a Desc, and what it reports is within the bounds of btl.Report.", checkReports, on(ruleAttributes, ruleDiscreet)},
 	{"reach-garbage", "Reach and Connect bear any address: truncated, damaged, made up, empty.", checkReachGarbage, on(ruleReach, ruleNoPanic)},
 }
 
@@ -29,6 +29,9 @@ func checkAttributes(t *trial) {
 		for b := range w.ranks {
 			if m, _, paths, err := w.route(a, b); m != nil {
 				checkPaths(t, paths)
+				for _, p := range paths {
+					w.ranks[a].discreet("Desc of a path", []byte(p.Desc))
+				}
 			} else if err == nil {
 				t.fail(ruleReach, "Reach from rank %d to rank %d: neither a path nor a reason", a, b)
 			}
@@ -125,9 +128,11 @@ func checkPaths(t *trial, paths []btl.Path) {
 }
 
 func checkEndpoint(p *port) {
-	if p.ep.Desc() == "" {
+	desc := p.ep.Desc()
+	if desc == "" {
 		p.w.t.violate(ruleAttributes, "%v has no Desc", p)
 	}
+	p.r.discreet("Desc of an endpoint", []byte(desc))
 	reporter, ok := p.ep.(btl.Reporter)
 	if !ok {
 		return

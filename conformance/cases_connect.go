@@ -19,7 +19,7 @@ var connectCases = []testCase{
 	{"connect-refused", "A host that refuses a peer: the peer's endpoint goes down.", checkRefused, on(ruleNoticed, ruleDownError)},
 	{"another-job", "Two worlds share a component and hear nothing of each other; a process of one that connects to the other is refused.", checkAnotherJob, on(ruleProof)},
 	{"another-key", "A process that knows the job's secret, and does not have the key of the rank that it says it is, is refused.", checkAnotherKey, on(ruleProof)},
-	{"hello", "Hellos of every size up to 4096 bytes reach both sides, before any frame.", checkHello, on(ruleUp, ruleAccept)},
+	{"hello", "Hellos of every size up to 4096 bytes reach both sides, before any frame.", checkHello, on(ruleUp, ruleAccept, ruleDiscreet)},
 }
 
 func checkLazy(t *trial) {

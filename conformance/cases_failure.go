@@ -1,7 +1,7 @@
 package conformance
 
 var failureCases = []testCase{
-	{"peer-dies-idle", "A connection that is cut while idle goes down once, with an error; others stay.", checkDiesIdle, on(ruleNoticed, ruleDownOnce, ruleDownError, ruleHarmless)},
+	{"peer-dies-idle", "A connection that is cut while idle goes down once, with an error; others stay.", checkDiesIdle, on(ruleNoticed, ruleDownOnce, ruleDownError, ruleHarmless, ruleDiscreet)},
 	{"peer-dies-sending", "A peer that dies in the middle of a frame: Drop for what stands half arrived, then Down.", checkDiesSending, on(ruleLanding, ruleNoticed)},
 	{"peer-dies-reading", "A peer that dies while the endpoint is busy: Down, and all frames are the sender's again.", checkDiesReading, on(ruleNoticed, ruleDownOnce)},
 	{"peer-silent", "A peer falls silent, as one that is stopped: its endpoint can be given up at once, others go on, and when it wakes it learns of that and the two connect anew.", checkSilent, on(ruleNoticed, ruleNoBlock, ruleHarmless)},

@@ -64,7 +64,9 @@ func (r *rank) checkUnchanged(m btl.Module) {
 	if now := m.Attr(); !reflect.DeepEqual(now, r.attr) {
 		r.w.t.violate(ruleAttributes, "rank %d: Attr changed from %+v to %+v", r.id, r.attr, now)
 	}
-	if now := m.Address(); !bytes.Equal(now, r.address) {
+	now := m.Address()
+	r.discreet("Address", now)
+	if !bytes.Equal(now, r.address) {
 		r.w.t.violate(ruleAttributes, "rank %d: Address changed from %q to %q", r.id, r.address, now)
 	}
 }

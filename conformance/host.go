@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -41,15 +40,18 @@ func (h *host) Secret() []byte {
 
 // PairKey implements [btl.Host]: as in a program, it takes a while at first.
 func (h *host) PairKey(rank int, found func(key []byte, err error)) {
-	w := h.r.w
-	key := sha256.Sum256(fmt.Appendf(nil, "%x %s %d %d", w.secret, w.variant.keys, min(rank, h.r.id), max(rank, h.r.id)))
+	if !h.r.within() {
+		h.r.w.t.violate(ruleSerial, "rank %d: Host.PairKey was called from outside the module's calls", h.r.id)
+		return
+	}
+	key := h.r.w.pairKey(rank, h.r.id)
 	if h.met[rank] {
-		found(key[:], nil)
+		found(key, nil)
 		return
 	}
 	h.r.loop.Post(func() {
 		h.met[rank] = true
-		found(key[:], nil)
+		found(key, nil)
 	})
 }
 
@@ -61,7 +63,10 @@ func (h *host) Hello() []byte {
 	return h.hello
 }
 
-func (h *host) Logf(btl.LogLevel, string, ...any) {}
+// Logf implements [btl.Host].
+func (h *host) Logf(_ btl.LogLevel, format string, args ...any) {
+	h.r.discreet("a line of log", fmt.Appendf(nil, format, args...))
+}
 
 func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.Endpoint) (btl.Receiver, error) {
 	w, t := h.r.w, h.r.w.t

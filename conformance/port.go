@@ -247,6 +247,8 @@ func (p *port) Down(err error) {
 	}
 	if err == nil {
 		p.w.t.violateLocked(ruleDownError, "%v: Down without an error", p)
+	} else if secret := p.r.reveals([]byte(err.Error())); secret != "" {
+		p.w.t.violateLocked(ruleDiscreet, "%v: Down's error shows %s", p, secret)
 	}
 	if !p.mayFall && !p.w.ending {
 		p.fell(err)

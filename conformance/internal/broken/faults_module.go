@@ -2,6 +2,7 @@ package broken
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -39,6 +40,17 @@ var moduleFaults = []Fault{
 		}},
 	{Name: "has another address each time", Case: "attributes", Rule: "attributes",
 		address: func(m *Module, a []byte) []byte { return append(bytes.Clone(a), byte(m.calls)) }},
+	{Name: "has the secret in its address", Case: "attributes", Rule: "discreet",
+		address: func(m *Module, a []byte) []byte { return append(bytes.Clone(a), m.Secret()...) }},
+	{Name: "describes an endpoint by the secret", Case: "reports", Rule: "discreet",
+		extend: func(l *Link) btl.Endpoint { return indiscreet{l} }},
+	{Name: "logs the key of a pair", Case: "hello", Rule: "discreet",
+		up: func(l *Link, hello []byte) {
+			l.m.PairKey(1, func(key []byte, _ error) { l.m.Logf(btl.LogDebug, "rank 1 has key %v", key) })
+			l.r.Up(hello)
+		}},
+	{Name: "says the secret in an error", Case: "peer-dies-idle", Rule: "discreet",
+		down: func(l *Link, err error) { l.r.Down(fmt.Errorf("%w (%x)", err, l.m.Secret())) }},
 	{Name: "states a MaxFrame that it can not carry", Case: "sizes", Rule: "stays-up",
 		attr: func(_ *Module, a btl.Attr) btl.Attr {
 			a.MaxFrame++

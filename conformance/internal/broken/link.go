@@ -1,6 +1,10 @@
 package broken
 
-import "github.com/strandmp/strand/btl"
+import (
+	"fmt"
+
+	"github.com/strandmp/strand/btl"
+)
 
 // A Link stands between an endpoint of the correct transport and the suite's
 // receiver: it is the endpoint to the one and the receiver to the other.
@@ -176,6 +180,12 @@ type nameless struct{ *Link }
 
 func (n nameless) link() *Link { return n.Link }
 func (nameless) Desc() string  { return "" }
+
+// indiscreet is a link that tells everybody what is secret.
+type indiscreet struct{ *Link }
+
+func (i indiscreet) link() *Link  { return i.Link }
+func (i indiscreet) Desc() string { return fmt.Sprintf("%X", i.m.Secret()) }
 
 // polling is a link that can be polled and says that nothing was there.
 type polling struct{ *Link }
