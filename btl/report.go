@@ -32,7 +32,7 @@ type Report struct {
 // Counters are what an endpoint has carried since it was made.
 type Counters struct {
 	FramesSent, FramesReceived uint64
-	BytesSent, BytesReceived   uint64 // payload and all headers
+	BytesSent, BytesReceived   uint64 // payloads, headers, and what the transport adds to them
 	SendCalls, ReceiveCalls    uint64 // system calls, or what stands for them
 	PathsDown, PathsUp         uint64 // how often a network path went down and came up ([Report])
 }

@@ -92,7 +92,7 @@ func (p *port) arrived(sh *shipment, step string) error {
 	order.arrived = max(order.arrived, sh.seq)
 	p.w.book.arrive(sh)
 	p.received.frames++
-	p.received.bytes += uint64(sh.size)
+	p.received.bytes += uint64(len(sh.header) + sh.size)
 	var err error
 	if p.refuse != nil {
 		err = p.refuse(step)

@@ -207,7 +207,11 @@ func compareCounters(p *port) {
 			p, c.FramesSent, c.FramesReceived, sent.frames, received.frames)
 	}
 	if c.BytesSent < sent.bytes || c.BytesReceived < received.bytes {
-		t.violate(ruleCounters, "%v: counts %d bytes sent and %d received; the payload alone is %d and %d",
+		t.violate(ruleCounters, "%v: counts %d bytes sent and %d received; headers and payloads alone are %d and %d",
+			p, c.BytesSent, c.BytesReceived, sent.bytes, received.bytes)
+	}
+	if c.BytesSent > sent.atMost() || c.BytesReceived > received.atMost() {
+		t.violate(ruleCounters, "%v: counts %d bytes sent and %d received; headers and payloads are %d and %d, and no transport adds so much to them",
 			p, c.BytesSent, c.BytesReceived, sent.bytes, received.bytes)
 	}
 }

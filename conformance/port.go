@@ -61,7 +61,11 @@ type port struct {
 // laneOrder is what is known of one lane of one sending endpoint.
 type laneOrder struct{ sent, shown, arrived uint64 }
 
+// A tally counts frames, and the bytes of their headers and payloads.
 type tally struct{ frames, bytes uint64 }
+
+// atMost is how many bytes a transport may count for them, with what it adds to frames and their parts.
+func (t tally) atMost() uint64 { return t.bytes + t.bytes/2 + 128*t.frames }
 
 func (w *world) newPortLocked(r *rank, peer int) *port {
 	p := &port{

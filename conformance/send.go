@@ -110,7 +110,7 @@ func (p *port) took(sh *shipment) {
 		p.w.t.violateLocked(ruleKept, "%v: Send took a frame after Save", p)
 	}
 	p.sent.frames++
-	p.sent.bytes += uint64(sh.size)
+	p.sent.bytes += uint64(len(sh.header) + sh.size)
 	p.w.book.take(sh)
 	if p.closed || p.down {
 		p.w.book.excuse(sh)

@@ -73,7 +73,17 @@ var moduleFaults = []Fault{
 	{Name: "describes no endpoint", Case: "reports", Rule: "attributes",
 		extend: func(l *Link) btl.Endpoint { return nameless{l} }},
 	{Name: "counts nothing", Case: "counters", Rule: "counters",
-		extend: func(l *Link) btl.Endpoint { return counting{l} }},
+		extend: func(l *Link) btl.Endpoint {
+			return counting{l, func(c *btl.Counters) { *c = btl.Counters{} }}
+		}},
+	{Name: "counts payloads alone", Case: "counters", Rule: "counters",
+		extend: func(l *Link) btl.Endpoint {
+			return counting{l, func(c *btl.Counters) { c.BytesSent -= c.FramesSent }}
+		}},
+	{Name: "counts bytes that it tries to send in vain", Case: "counters", Rule: "counters",
+		extend: func(l *Link) btl.Endpoint {
+			return counting{l, func(c *btl.Counters) { c.BytesSent *= 2 }}
+		}},
 	{Name: "says that a successful poll did nothing", Case: "poller", Rule: "poller",
 		extend: func(l *Link) btl.Endpoint { return polling{l} }},
 	{Name: "always has progressed", Case: "rest", Rule: "rest", always: true},

@@ -28,6 +28,8 @@ type Link struct {
 	pieces  [][]byte // of the host's frames that are done, by place
 	isUp    bool
 	swallow map[*btl.Landing]bool
+
+	counters btl.Counters
 }
 
 func (m *Module) newLink(ep btl.Endpoint) *Link {
@@ -49,7 +51,12 @@ func (l *Link) Send(f *btl.Frame, lane int) btl.Result {
 	if l.m.c.fault.send != nil {
 		return l.m.c.fault.send(l, f, lane)
 	}
-	return l.inner.Send(f, lane)
+	result := l.inner.Send(f, lane)
+	if result == btl.Taken || result == btl.Done {
+		l.counters.FramesSent++
+		l.counters.BytesSent += uint64(len(f.Header) + f.Size)
+	}
+	return result
 }
 
 // Recall implements [btl.Recaller].
@@ -105,6 +112,8 @@ func (l *Link) Deliver(header, payload []byte) error {
 	if l.m.c.fault.deliver != nil {
 		return l.m.c.fault.deliver(l, header, payload)
 	}
+	l.counters.FramesReceived++
+	l.counters.BytesReceived += uint64(len(header) + len(payload))
 	return l.r.Deliver(header, payload)
 }
 
@@ -113,6 +122,8 @@ func (l *Link) Begin(header []byte, size int) (*btl.Landing, error) {
 	if l.m.c.fault.begin != nil {
 		return l.m.c.fault.begin(l, header, size)
 	}
+	l.counters.FramesReceived++
+	l.counters.BytesReceived += uint64(len(header) + size)
 	return l.r.Begin(header, size)
 }
 
@@ -169,11 +180,19 @@ func (l *Link) flush() {
 	}
 }
 
-// counting is a link with counters that do not count.
-type counting struct{ *Link }
+// counting is a link that counts, and tells what change makes of that.
+type counting struct {
+	*Link
+	change func(*btl.Counters)
+}
 
-func (c counting) link() *Link        { return c.Link }
-func (c counting) Report() btl.Report { return btl.Report{Counters: new(btl.Counters)} }
+func (c counting) link() *Link { return c.Link }
+
+func (c counting) Report() btl.Report {
+	told := c.counters
+	c.change(&told)
+	return btl.Report{Counters: &told}
+}
 
 // nameless is a link that people are told nothing of.
 type nameless struct{ *Link }
