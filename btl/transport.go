@@ -287,7 +287,8 @@ type Pather interface {
 // calls it for an endpoint that has fallen silent, and sends those frames over another. Optional;
 // without it the host calls Close.
 type Aborter interface {
-	// Abort is Close, but at once and for both sides.
+	// Abort is Close, but at once and for both sides. Nothing leaves any more, no goodbye either: to
+	// the peer it is a failure, after which it sends what it holds another way.
 	Abort()
 }
 

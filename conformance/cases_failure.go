@@ -1,10 +1,16 @@
 package conformance
 
+import (
+	"errors"
+
+	"github.com/strandmp/strand/btl"
+)
+
 var failureCases = []testCase{
 	{"peer-dies-idle", "A connection that is cut while idle goes down once, with an error; others stay.", checkDiesIdle, on(ruleNoticed, ruleDownOnce, ruleDownError, ruleHarmless, ruleDiscreet)},
 	{"peer-dies-sending", "A peer that dies in the middle of a frame: Drop for what stands half arrived, then Down.", checkDiesSending, on(ruleLanding, ruleNoticed)},
 	{"peer-dies-reading", "A peer that dies while the endpoint is busy: Down, and all frames are the sender's again.", checkDiesReading, on(ruleNoticed, ruleDownOnce)},
-	{"peer-silent", "A peer falls silent, as one that is stopped: its endpoint can be given up at once, others go on, and when it wakes it learns of that and the two connect anew.", checkSilent, on(ruleNoticed, ruleNoBlock, ruleHarmless)},
+	{"peer-silent", "A peer falls silent, as one that is stopped: its endpoint can be given up at once, others go on, and when it wakes it learns of that and the two connect anew.", checkSilent, on(ruleNoticed, ruleNoBlock, ruleHarmless, ruleDownError)},
 	{"after-death", "After Down an endpoint says Broken or connects anew, and a new one can be made.", checkAfterDeath, on(ruleBroken, ruleNoticed)},
 }
 
@@ -124,6 +130,16 @@ func checkAfterDeath(t *trial) {
 	again.post(s.w.randomSpecs(10, 64<<10)...)
 }
 
+// mustBeFailure holds an endpoint whose peer has called Abort to a report of that: one that has said goodbye is
+// taken to have left the job, and what it holds goes no other way.
+func (t *trial) mustBeFailure(p *port) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if errors.Is(p.downErr, btl.ErrPeerClosed) {
+		t.violateLocked(ruleDownError, "%v: the peer has called Abort, and Down says ErrPeerClosed, as after a goodbye: %v", p, p.downErr)
+	}
+}
+
 func checkSilent(t *trial) {
 	for round := range 4 {
 		s := t.stage()
@@ -136,10 +152,19 @@ func checkSilent(t *trial) {
 			s.there.close()
 		}
 		s.goOn("one rank is silent")
-		again := s.w.connect(s.there.r, s.victim)
-		again.post(s.w.randomSpecs(5, 64<<10)...)
+		again := func() { s.w.connect(s.there.r, s.victim).post(s.w.randomSpecs(5, 64<<10)...) }
+		before := round < 2 // the victim wakes; otherwise it has the end of the old connection to go by
+		if before {
+			again()
+		}
 		s.victim.resume()
 		t.await(ruleNoticed, s.back.String()+" to learn that its peer has given it up", func() bool { return s.back.downs > 0 })
+		if _, aborts := s.there.ep.(btl.Aborter); aborts && round%2 == 0 {
+			t.mustBeFailure(s.back)
+		}
+		if !before {
+			again()
+		}
 		s.w.settle()
 		s.w.close()
 		t.check()

@@ -51,6 +51,8 @@ var connectionFaults = []Fault{
 		}},
 	{Name: "leaves who was silent in the dark", Case: "peer-silent", Rule: "noticed",
 		config: func(c *mem.Config) { c.Curt = true }},
+	{Name: "says goodbye when it is given up", Case: "peer-silent", Rule: "down-error",
+		extend: func(l *Link) btl.Endpoint { return polite{l} }},
 	{Name: "waits at Close for who does not read", Case: "peer-silent", Rule: "no-block",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
 			result := l.inner.Send(f, lane)

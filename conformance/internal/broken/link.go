@@ -206,6 +206,12 @@ type indiscreet struct{ *Link }
 func (i indiscreet) link() *Link  { return i.Link }
 func (i indiscreet) Desc() string { return fmt.Sprintf("%X", i.m.Secret()) }
 
+// polite is a link that can only be given up in order.
+type polite struct{ *Link }
+
+func (p polite) link() *Link { return p.Link }
+func (p polite) Abort()      { _ = p.Close() }
+
 // polling is a link that can be polled and says that nothing was there.
 type polling struct{ *Link }
 
