@@ -11,7 +11,7 @@ import (
 
 var attributeCases = []testCase{
 	{"attributes", "Attr, Address, Reach and the names of parameters are within the bounds that package btl states.", checkAttributes, on(ruleAttributes, ruleDiscreet, ruleReach, ruleSerial, ruleNoBlock)},
-	{"reports", "An endpoint that is up has a Desc, and what it reports is within the bounds of btl.Report.", checkReports, on(ruleAttributes, ruleDiscreet)},
+	{"reports", "An endpoint that is up has a Desc, and what it reports is within the bounds of btl.Report, before it is connected too.", checkReports, on(ruleAttributes, ruleDiscreet)},
 	{"reach-garbage", "Reach and Connect bear any address: truncated, damaged, made up, empty.", checkReachGarbage, on(ruleReach, ruleNoPanic)},
 }
 
@@ -42,9 +42,22 @@ func checkAttributes(t *trial) {
 func checkReports(t *trial) {
 	w := t.open(2)
 	a, b := w.pair()
-	there, back := w.join(a, b)
+	there := w.connect(a, b)
+	a.do("Reporter.Report", func() { checkState(there, "CLOSED") })
+	there.post(spec{header: 16, size: 8})
+	back := w.accepted(b, a)
+	w.settle()
 	for _, p := range []*port{there, back} {
 		p.r.do("Endpoint.Desc", func() { checkEndpoint(p) })
+	}
+}
+
+// checkState looks at the state that an endpoint reports.
+func checkState(p *port, want string) {
+	if reporter, ok := p.ep.(btl.Reporter); ok {
+		if state := reporter.Report().State; state != "" && state != want {
+			p.w.t.violate(ruleAttributes, "%v: Report: State is %q, that of such an endpoint is %s", p, state, want)
+		}
 	}
 }
 
@@ -137,6 +150,7 @@ func checkEndpoint(p *port) {
 	if !ok {
 		return
 	}
+	checkState(p, "CONNECTED")
 	told := reporter.Report()
 	for _, path := range told.Paths {
 		if path.Desc == "" {

@@ -44,6 +44,10 @@ var moduleFaults = []Fault{
 		address: func(m *Module, a []byte) []byte { return append(bytes.Clone(a), m.Secret()...) }},
 	{Name: "describes an endpoint by the secret", Case: "reports", Rule: "discreet",
 		extend: func(l *Link) btl.Endpoint { return indiscreet{l} }},
+	{Name: "is connected before it connects", Case: "reports", Rule: "attributes",
+		extend: func(l *Link) btl.Endpoint { return stating{l, "CONNECTED"} }},
+	{Name: "has a state of its own", Case: "reports", Rule: "attributes",
+		extend: func(l *Link) btl.Endpoint { return stating{l, "UP"} }},
 	{Name: "logs the key of a pair", Case: "hello", Rule: "discreet",
 		up: func(l *Link, hello []byte) {
 			l.m.PairKey(1, func(key []byte, _ error) { l.m.Logf(btl.LogDebug, "rank 1 has key %v", key) })

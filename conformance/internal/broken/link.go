@@ -206,6 +206,15 @@ type indiscreet struct{ *Link }
 func (i indiscreet) link() *Link  { return i.Link }
 func (i indiscreet) Desc() string { return fmt.Sprintf("%X", i.m.Secret()) }
 
+// stating is a link that is always in one state.
+type stating struct {
+	*Link
+	state string
+}
+
+func (s stating) link() *Link        { return s.Link }
+func (s stating) Report() btl.Report { return btl.Report{State: s.state} }
+
 // polite is a link that can only be given up in order.
 type polite struct{ *Link }
 
