@@ -8,6 +8,7 @@ import "time"
 type Loop interface {
 	// Watch calls h.Poll when the descriptor is readable, and when it is
 	// writable while [Watch.Write] is on. The descriptor is non-blocking and
+	// closed on exec, so that no process that the program starts keeps a connection open. It
 	// must not be registered in Go's own poller.
 	Watch(fd int, h Handler) (Watch, error)
 	// Now is the monotonic time in nanoseconds, as of the last poll or later.

@@ -124,6 +124,9 @@ func (l *loop) Watch(fd int, h btl.Handler) (btl.Watch, error) {
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_NONBLOCK == 0 {
 		l.r.w.t.violate(ruleNoBlock, "rank %d: descriptor %d is given to the loop and blocks; it must be non-blocking", l.r.id, fd)
 	}
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+		l.r.w.t.violate(ruleClean, "rank %d: descriptor %d is given to the loop and not closed on exec: processes that the program starts would keep it open", l.r.id, fd)
+	}
 	inner, err := l.inner.Watch(fd, handler{l.r, h})
 	if err != nil {
 		return nil, err

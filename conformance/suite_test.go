@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/conformance"
 	"github.com/strandmp/strand/internal/test/mem"
@@ -81,6 +83,41 @@ func TestAttributesBeforeConnecting(t *testing.T) {
 	}, conformance.Only("attributes"), conformance.Timeout(time.Second))
 	if failed := report.Failed(); len(failed) != 0 {
 		t.Errorf("a transport that does not connect yet fails:\n%v", report)
+	}
+}
+
+// careless gives descriptors to the loop as they come.
+type careless struct{ btl.Component }
+
+func (c careless) Open(h btl.Host) ([]btl.Module, error) {
+	var pipe [2]int
+	if err := unix.Pipe(pipe[:]); err != nil {
+		return nil, err
+	}
+	w, err := h.Loop().Watch(pipe[0], nobody{})
+	if err == nil {
+		w.Stop()
+	}
+	unix.Close(pipe[0])
+	unix.Close(pipe[1])
+	modules, _ := c.Component.Open(h)
+	return modules, err
+}
+
+type nobody struct{}
+
+func (nobody) Poll(bool) bool { return false }
+
+// A descriptor that blocks holds up the whole process, and one that the program's own children have
+// keeps a connection open that nobody reads any more.
+func TestDescriptorsOfTheLoop(t *testing.T) {
+	report := conformance.Check(context.Background(), func() conformance.Subject {
+		return conformance.Subject{Component: careless{mem.New(kinds["remote"])}}
+	}, conformance.Only("attributes"))
+	for _, want := range []string{"must be non-blocking", "not closed on exec"} {
+		if s := report.String(); !strings.Contains(s, want) {
+			t.Errorf("no word of %q:\n%s", want, s)
+		}
 	}
 }
 
