@@ -52,7 +52,7 @@ type Attr struct {
 	Name string
 	// EagerLimit is the payload, in bytes, up to which a message is best sent at
 	// once. If the module is reliable and ordered, the PML sends longer messages at
-	// once as well, while the receiver has room for them.
+	// once as well, while the receiver has room for them. One that is longer than MaxFrame asks first.
 	EagerLimit int
 	// EagerFixed says that the user has set EagerLimit. The PML then sends nothing longer at once.
 	EagerFixed bool

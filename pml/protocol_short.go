@@ -31,7 +31,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	}
 	lane := ch.lane(int32(tag))
 	r := pe.railOf(int(lane))
-	if r == nil || r.busy || len(buf) > min(copyFirst, r.attr.EagerLimit) && !r.keepsLong(len(buf)) || len(pe.networks) > 1 && len(buf) > pe.eagerLimit(r) || !pe.credit.Spend(credit.Price(len(buf))) {
+	if r == nil || r.busy || len(buf) > min(copyFirst, r.attr.EagerLimit, r.attr.MaxFrame) && !r.keepsLong(len(buf)) || len(pe.networks) > 1 && len(buf) > pe.eagerLimit(r) || !pe.credit.Spend(credit.Price(len(buf))) {
 		return false
 	}
 	f := p.newFrame(pe)

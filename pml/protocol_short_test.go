@@ -88,6 +88,19 @@ func TestShortWayOut(t *testing.T) {
 	}
 }
 
+// A transport may say that it sends at once what is longer than a frame of its own. No frame is longer for that.
+func TestShortWayIsNoLongerThanAFrame(t *testing.T) {
+	for _, size := range []int{1024, 1025, copyFirst} {
+		pe, _, c := promptPeer(t, time.Microsecond)
+		r, ep := pe.rails[0], new(retaining)
+		r.attr.EagerLimit, r.attr.MaxFrame = 16<<10, 1024
+		r.setEndpoint(ep)
+		c.channelTo(1)
+		require.Equal(t, size <= 1024, c.sendShort(make([]byte, size), 1, 5), "%d bytes", size)
+		require.Equal(t, size <= 1024, ep.frame != nil)
+	}
+}
+
 // A frame for whose acknowledgement a send waits is acknowledged at once, on its short way in too, where the
 // program may not poll for long: it has what it waited for.
 func TestShortWayInConfirms(t *testing.T) {
