@@ -84,7 +84,7 @@ func checkCloseBusy(t *trial) {
 		there, back := w.join(a, b)
 		t.falls(back)
 		b.stall()
-		there.fill(w.bulk(64 << 10))
+		there.fillUp(w.bulk(64 << 10))
 		there.post(spec{header: 16, size: min(64<<10, w.maxFrame())}) // waits in vain
 		if module {
 			a.closeModules()

@@ -108,7 +108,7 @@ func checkDiesSending(t *trial) {
 func checkDiesReading(t *trial) {
 	s := t.stage()
 	s.victim.stall()
-	s.there.fill(s.w.bulk(64 << 10))
+	s.there.fillUp(s.w.bulk(64 << 10))
 	s.there.post(spec{header: 16, size: min(64<<10, s.w.maxFrame())})
 	s.kill()
 	s.mourn()
@@ -144,7 +144,7 @@ func checkSilent(t *trial) {
 	for round := range 4 {
 		s := t.stage()
 		s.victim.stall()
-		s.there.fill(s.w.bulk(64 << 10))
+		s.there.fillUp(s.w.bulk(64 << 10))
 		s.there.post(s.w.bulk(64 << 10)) // waits in vain
 		if round%2 == 0 {
 			s.there.abandon()

@@ -24,18 +24,50 @@ const (
 	mostFrames = 200_000
 )
 
-// fill sends until the endpoint is busy: frames of these kinds, by turns.
-func (p *port) fill(specs ...spec) {
+// staysBusy is how long an endpoint whose peer does not read stays busy, at least.
+const staysBusy = 20 * time.Millisecond
+
+// fillUp is fill, until the endpoint stays busy. Goroutines that write have it busy for a moment at first, when the system still has
+// room. If those that read give all to a peer that looks at nothing, it is never busy for longer.
+func (p *port) fillUp(specs ...spec) {
+	for taken := p.fill(specs...); p.roomWithin(staysBusy); taken += p.fill(specs...) {
+		if taken > mostTaken {
+			p.w.t.fail(ruleBounded, "%v took %d bytes while its peer did not read, and was busy for moments only", p, taken)
+		}
+	}
+}
+
+// roomWithin reports whether an endpoint that is busy says Writable before the time is over.
+func (p *port) roomWithin(d time.Duration) bool {
+	t := p.w.t
+	t.mu.Lock()
+	rooms, busy := p.rooms, p.busy && p.alive()
+	t.mu.Unlock()
+	over := false
+	timer := time.AfterFunc(d, func() {
+		t.mu.Lock()
+		over = true
+		t.tell()
+		t.mu.Unlock()
+	})
+	defer timer.Stop()
+	t.await(ruleWritable, "a moment to pass", func() bool { return over || !busy || p.rooms > rooms })
+	return t.holds(func() bool { return p.alive() && (!busy || p.rooms > rooms) })
+}
+
+// fill sends until the endpoint is busy: frames of these kinds, by turns. It returns their length.
+func (p *port) fill(specs ...spec) (taken int) {
 	t := p.w.t
 	for n := 0; ; n++ {
 		s := specs[n%len(specs)]
 		p.post(s)
+		taken += s.size
 		t.check()
 		t.mu.Lock()
 		busy, alive := p.busy, p.alive()
 		t.mu.Unlock()
 		if busy || !alive {
-			return
+			return taken
 		}
 		if n > mostFrames || n*(s.size+1) > mostTaken {
 			t.fail(ruleBounded, "%v took %d frames of %d bytes while its peer did not read", p, n, s.size)
@@ -54,7 +86,7 @@ func checkBusy(t *trial) {
 	there, _ := w.join(a, b)
 	for _, size := range []int{64 << 10, 1 << 10, 1 << 20} {
 		b.stall()
-		there.fill(w.bulk(size))
+		there.fillUp(w.bulk(size))
 		there.post(w.bulk(size), w.bulk(10), w.bulk(0))
 		if a != b {
 			a.stall()

@@ -176,6 +176,20 @@ var sendFaults = []Fault{
 			return result
 		},
 		tick: (*Link).flush},
+	{Name: "queues without bound, and is busy for a moment each time", Case: "busy-writable", Rule: "bounded",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			if l.nth(100) {
+				l.m.Host.Loop().Post(func() {
+					if !l.closed {
+						l.r.Writable()
+					}
+				})
+				return btl.Busy
+			}
+			return l.delay(f, lane)
+		},
+		writable: (*Link).flush,
+		tick:     (*Link).flush},
 	{Name: "blocks in Send", Case: "exactly-once", Rule: "no-block",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
 			if l.nth(20) {
