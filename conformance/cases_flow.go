@@ -43,6 +43,12 @@ func (p *port) roomWithin(d time.Duration) bool {
 	t.mu.Lock()
 	rooms, busy := p.rooms, p.busy && p.alive()
 	t.mu.Unlock()
+	t.pass(d, func() bool { return !busy || p.rooms > rooms })
+	return t.holds(func() bool { return p.alive() && (!busy || p.rooms > rooms) })
+}
+
+// pass lets a time go by, or less if something is so before.
+func (t *trial) pass(d time.Duration, so func() bool) {
 	over := false
 	timer := time.AfterFunc(d, func() {
 		t.mu.Lock()
@@ -51,8 +57,7 @@ func (p *port) roomWithin(d time.Duration) bool {
 		t.mu.Unlock()
 	})
 	defer timer.Stop()
-	t.await(ruleWritable, "a moment to pass", func() bool { return over || !busy || p.rooms > rooms })
-	return t.holds(func() bool { return p.alive() && (!busy || p.rooms > rooms) })
+	t.await(ruleNoBlock, "a moment to pass", func() bool { return over || so() })
 }
 
 // fill sends until the endpoint is busy: frames of these kinds, by turns. It returns their length.

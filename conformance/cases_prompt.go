@@ -1,12 +1,16 @@
 package conformance
 
-import "github.com/strandmp/strand/btl"
+import (
+	"time"
+
+	"github.com/strandmp/strand/btl"
+)
 
 var promptCases = []testCase{
 	{"lone-frame", "A frame that is the first since the last poll goes at once: it arrives though the sender does not poll again.", checkLoneFrame, on(ruleAtOnce)},
 	{"held-back", "Small frames that follow another may be held back; they go with the next poll, or with Flush if the endpoint has it.", checkHeldBack, on(ruleAtOnce)},
 	{"poller", "An endpoint that can poll for itself delivers from Poll and says so.", checkPoller, on(rulePoller)},
-	{"rest", "Where nothing is sent for a while, Progress, Poll and handlers say that they did nothing.", checkRest, on(ruleRest)},
+	{"rest", "Where nothing is sent for a while, Progress, Poll and handlers say that they did nothing; what is sent afterwards arrives.", checkRest, on(ruleRest, ruleReliable)},
 }
 
 const promptRounds = 30
@@ -125,7 +129,14 @@ func checkRest(t *trial) {
 	}
 	there.r.resume()
 	back.r.resume()
+	t.pass(longRest, func() bool { return false })
+	for _, p := range []*port{there, back} {
+		p.post(spec{header: 16, size: 100}, spec{header: 16, size: 10})
+	}
 }
+
+// longRest is how long nothing is sent: what ran, or was watched, may have been ended meanwhile.
+const longRest = 100 * time.Millisecond
 
 // restful calls work until it has done nothing for some turns in a row.
 func (t *trial) restful(what string, work func() (did bool)) {

@@ -190,6 +190,15 @@ var sendFaults = []Fault{
 		},
 		writable: (*Link).flush,
 		tick:     (*Link).flush},
+	{Name: "loses what comes after a pause", Case: "rest", Rule: "reliable",
+		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
+			now := l.m.Host.Loop().Now()
+			pause := now - l.sentAt
+			if l.sentAt = now; pause > int64(50*time.Millisecond) && pause < now {
+				return btl.Done
+			}
+			return l.inner.Send(f, lane)
+		}},
 	{Name: "blocks in Send", Case: "exactly-once", Rule: "no-block",
 		send: func(l *Link, f *btl.Frame, lane int) btl.Result {
 			if l.nth(20) {

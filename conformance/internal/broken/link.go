@@ -17,6 +17,7 @@ type Link struct {
 
 	// For the faults.
 	n       int
+	sentAt  int64
 	last    [2][]byte    // header and payload
 	frames  []*btl.Frame // kept back
 	lanes   []int
