@@ -14,6 +14,7 @@ var connectCases = []testCase{
 	{"connect-again", "After an endpoint was closed the same two ranks can connect anew.", checkAgain, on(ruleAccept, ruleNoticed)},
 	{"connect-late", "A peer that does not progress for a while is connected to when it does.", checkLate, on(ruleReliable, ruleInTime, ruleStaysUp)},
 	{"connect-absent", "A peer that is not there: Down, with an error that names it.", checkAbsent, on(ruleNoticed, ruleDownError, ruleBroken)},
+	{"connect-silent", "A peer that is there and never answers: Down, when the time limits are over, which are parameters whose names end with timeout.", checkNeverAnswers, on(ruleNoticed, ruleDownError)},
 	{"connect-leaving", "A peer that leaves while it is being connected to, and looks at nothing any more: Down.", checkLeaving, on(ruleNoticed)},
 	{"connect-given-up", "A peer is let in that has closed its endpoint, or has left, while it connected: who has accepted it learns that nobody is there, and the two can connect anew.", checkGivenUp, on(ruleNoticed, ruleReliable)},
 	{"connect-refused", "A host that refuses a peer: the peer's endpoint goes down.", checkRefused, on(ruleNoticed, ruleDownError)},
@@ -117,6 +118,21 @@ func checkAbsent(t *trial) {
 	t.await(ruleNoticed, "a further frame to be refused, or Down again", func() bool {
 		return there.sawBroken || there.downs > 1
 	})
+}
+
+func checkNeverAnswers(t *trial) {
+	w := t.openAs(2, variant{hurried: true})
+	if w.limit.name == "" {
+		t.skip("the transport has no parameter for a time limit: no name ends with timeout")
+	}
+	a, b := w.distinctPair()
+	b.stall()
+	there := w.connect(a, b)
+	t.falls(there)
+	there.post(w.randomSpecs(3, 4<<10)...)
+	t.await(ruleNoticed, fmt.Sprintf("Down for a peer that does not answer (%s and others are %s)", w.limit.name, brief), func() bool { return there.downs > 0 })
+	checkNamesPeer(t, there)
+	b.resume()
 }
 
 func checkLeaving(t *trial) {

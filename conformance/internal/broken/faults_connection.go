@@ -51,6 +51,12 @@ var connectionFaults = []Fault{
 		}},
 	{Name: "leaves who was silent in the dark", Case: "peer-silent", Rule: "noticed",
 		config: func(c *mem.Config) { c.Curt = true }},
+	{Name: "waits for ever for an answer", Case: "connect-silent", Rule: "noticed",
+		down: func(l *Link, err error) {
+			if l.isUp {
+				l.r.Down(err)
+			}
+		}},
 	{Name: "says goodbye when it is given up", Case: "peer-silent", Rule: "down-error",
 		extend: func(l *Link) btl.Endpoint { return polite{l} }},
 	{Name: "waits at Close for who does not read", Case: "peer-silent", Rule: "no-block",
