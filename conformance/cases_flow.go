@@ -8,7 +8,7 @@ import (
 )
 
 var flowCases = []testCase{
-	{"busy-writable", "An endpoint whose peer does not read says Busy at some time, and Writable when it goes on; all arrives.", checkBusy, on(ruleWritable, ruleBounded)},
+	{"busy-writable", "An endpoint whose peer does not read says Busy at some time, and Writable when it goes on; all arrives.", checkBusy, on(ruleWritable, ruleBounded, ruleCounters)},
 	{"writable-soon", "Writable comes soon after the peer has had what was taken.", checkWritableSoon, on(ruleWritable)},
 	{"busy-held-back", "What is sent at once, up to any length and beyond it, is taken or Busy though nothing has gone yet, and Writable follows.", checkBusyHeldBack, on(ruleWritable, ruleReliable)},
 	{"busy-connecting", "What is sent before the connection is up is taken or Busy, and Writable follows.", checkBusyConnecting, on(ruleWritable, ruleReliable)},
@@ -23,6 +23,21 @@ const (
 	mostTaken  = 256 << 20
 	mostFrames = 200_000
 )
+
+// checkQueued holds what an endpoint says of its queue against the frames that it holds. If the module neither Confirms nor Retains,
+// it holds none that the system has.
+func (p *port) checkQueued() {
+	flusher, ok := p.ep.(btl.Flusher)
+	if !ok || p.w.attr.Confirms || p.w.attr.Retains {
+		return
+	}
+	p.r.do("Flusher.Queued", func() {
+		held := p.w.t.holds(func() bool { return len(p.held) > 0 })
+		if n := flusher.Queued(); held && n == 0 {
+			p.w.t.violate(ruleCounters, "%v: Queued is 0 though frames were taken and not released", p)
+		}
+	})
+}
 
 // staysBusy is how long an endpoint whose peer does not read stays busy, at least.
 const staysBusy = 20 * time.Millisecond
@@ -92,6 +107,7 @@ func checkBusy(t *trial) {
 	for _, size := range []int{64 << 10, 1 << 10, 1 << 20} {
 		b.stall()
 		there.fillUp(w.bulk(size))
+		there.checkQueued()
 		there.post(w.bulk(size), w.bulk(10), w.bulk(0))
 		if a != b {
 			a.stall()

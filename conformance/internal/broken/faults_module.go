@@ -80,6 +80,8 @@ var moduleFaults = []Fault{
 		extend: func(l *Link) btl.Endpoint {
 			return counting{l, func(c *btl.Counters) { *c = btl.Counters{} }}
 		}},
+	{Name: "says that nothing waits, whatever does", Case: "busy-writable", Rule: "counters",
+		extend: func(l *Link) btl.Endpoint { return light{l} }},
 	{Name: "counts payloads alone", Case: "counters", Rule: "counters",
 		extend: func(l *Link) btl.Endpoint {
 			return counting{l, func(c *btl.Counters) { c.BytesSent -= c.FramesSent }}

@@ -216,6 +216,13 @@ type stating struct {
 func (s stating) link() *Link        { return s.Link }
 func (s stating) Report() btl.Report { return btl.Report{State: s.state} }
 
+// light is a link that says that nothing waits.
+type light struct{ *Link }
+
+func (l light) link() *Link { return l.Link }
+func (light) Flush()        {}
+func (light) Queued() int   { return 0 }
+
 // polite is a link that can only be given up in order.
 type polite struct{ *Link }
 
