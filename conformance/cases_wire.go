@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"io"
+	"time"
 )
 
 var wireCases = []testCase{
@@ -32,11 +33,15 @@ func (t *trial) nonsense() [][]byte {
 	return all
 }
 
+// mostWarnings is how many warnings a few strangers may cause. More may come in time, some a second.
+const mostWarnings = 4
+
 func checkStrangers(t *trial) {
 	w := t.open(3)
 	there, back := w.join(w.pair())
 	target := w.ranks[0]
 	var open []io.Closer
+	came, began := 0, time.Now()
 	defer func() {
 		for _, c := range open {
 			c.Close()
@@ -44,6 +49,7 @@ func checkStrangers(t *trial) {
 	}()
 	for i, b := range t.nonsense() {
 		for _, stranger := range target.strangers() {
+			came++
 			// The other side may hang up in the middle of it.
 			_, _ = stranger.Write(b)
 			if i%3 == 0 {
@@ -58,6 +64,9 @@ func checkStrangers(t *trial) {
 	}
 	if len(open) == 0 {
 		t.skip("nobody can connect as a stranger: the module watches no socket that can be dialled, and the subject has no Wire")
+	}
+	if n := target.host.warnings.Load(); n > mostWarnings && n > 2*int64(time.Since(began)/time.Second) {
+		t.violate(ruleHarmless, "rank %d has warned %d times of %d strangers; anybody can fill its log", target.id, n, came)
 	}
 	t.mu.Lock()
 	arrived := w.accepts

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"unicode"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/param"
@@ -15,6 +17,8 @@ type host struct {
 	hello  []byte
 	met    map[int]bool // whose keys were asked for
 	refuse error        // what Accept answers
+
+	warnings atomic.Int64
 }
 
 func newHost(r *rank) *host {
@@ -64,8 +68,15 @@ func (h *host) Hello() []byte {
 }
 
 // Logf implements [btl.Host].
-func (h *host) Logf(_ btl.LogLevel, format string, args ...any) {
-	h.r.discreet("a line of log", fmt.Appendf(nil, format, args...))
+func (h *host) Logf(level btl.LogLevel, format string, args ...any) {
+	line := fmt.Appendf(nil, format, args...)
+	h.r.discreet("a line of log", line)
+	if bytes.ContainsFunc(line, unicode.IsControl) {
+		h.r.w.t.violate(ruleHarmless, "rank %d: a line of log has control characters, which a terminal obeys: %q", h.r.id, line)
+	}
+	if level == btl.LogWarn {
+		h.warnings.Add(1)
+	}
 }
 
 func (h *host) Accept(m btl.Module, peer int, hello []byte, path int, ep btl.Endpoint) (btl.Receiver, error) {

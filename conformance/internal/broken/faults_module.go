@@ -103,6 +103,10 @@ var moduleFaults = []Fault{
 				_ = mem.Sever(l.inner)
 			}
 		}},
+	{Name: "warns of each stranger", Case: "strangers", Rule: "harmless",
+		stray: func(m *Module) { m.Logf(btl.LogWarn, "somebody came") }},
+	{Name: "shows people what strangers send", Case: "strangers", Rule: "harmless",
+		stray: func(m *Module) { m.Logf(btl.LogDebug, "somebody says \x1b[2J") }},
 	{Name: "stops reading when strangers call", Case: "strangers", Rule: "harmless",
 		stray: func(m *Module) {
 			for _, l := range m.links {
