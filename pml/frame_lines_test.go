@@ -96,7 +96,7 @@ func newLines(t testing.TB, seed uint64) *lines {
 func (m *lines) join() {
 	limit := 32 << m.IntN(7)
 	attr := btl.Attr{
-		Name: "line", MaxFrame: limit, EagerLimit: 1 + m.IntN(limit), Lanes: 1, Exclusivity: m.IntN(3),
+		Name: "line", MaxFrame: limit, EagerLimit: 1 + m.IntN(4*limit), Lanes: 1, Exclusivity: m.IntN(3),
 		Reliable: true, Ordered: m.IntN(2) == 0,
 	}
 	var ends [2]*end
@@ -308,6 +308,10 @@ func (m *lines) advance(l *letter) {
 	}
 	if !l.started && m.IntN(2) == 0 {
 		l.started = true
+		if m.IntN(2) == 0 && from.c.sendShort(l.sent, 1-l.from, tag) {
+			clear(l.sent)
+			return
+		}
 		cut := m.IntN(len(l.sent) + 1)
 		op, err := from.c.isend(l.sent[:cut], [][]byte{l.sent[cut:]}, 1-l.from, tag, []Mode{Standard, Synchronous}[m.IntN(2)])
 		require.NoError(m.t, err)
