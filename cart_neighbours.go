@@ -111,8 +111,8 @@ func (g *Cart) neighborAlltoall(name string, of reflect.Type, in, out []byte) ne
 		return neighborly{err: ErrNilComm}
 	}
 	n := 2 * len(g.dims)
-	if len(in) != len(out) || n == 0 && len(in) > 0 || n > 0 && len(in)%n != 0 {
-		return neighborly{err: fmt.Errorf("%s: in has %d bytes and out %d: want as many in both, a part for each of %d neighbours", name, len(in), len(out), n)}
+	if len(in) != len(out) || n == 0 && len(in) > 0 || n > 0 && !divides(n, in, of) {
+		return neighborly{err: fmt.Errorf("%s: in has %d bytes and out %d: want as many in both, and for each of %d neighbours as many %s", name, len(in), len(out), n, units(of))}
 	}
 	size := 0
 	if n > 0 {

@@ -136,7 +136,7 @@ func (c *Comm) Alltoall(ctx context.Context, in, out []byte) error {
 
 func (c *Comm) alltoall(ctx context.Context, of reflect.Type, in, out []byte) error {
 	given.Context(ctx)
-	if err := c.checkParts("Alltoall", in, out); err != nil {
+	if err := c.checkParts("Alltoall", of, in, out); err != nil {
 		return err
 	}
 	return c.carry(ctx, call{name: "Alltoall", of: of, bytes: len(in)}, func(ctx context.Context, k *courier) error {
@@ -199,14 +199,31 @@ func (c *Comm) checkPieces(name string, pieces [][]byte, root int) error {
 	return nil
 }
 
-func (c *Comm) checkParts(name string, in, out []byte) error {
+// checkParts checks buffers that have a part for each rank.
+func (c *Comm) checkParts(name string, of reflect.Type, in, out []byte) error {
 	if err := c.usable(); err != nil {
 		return err
 	}
-	if len(in) != len(out) || len(in)%c.Size() != 0 {
-		return fmt.Errorf("%s: in has %d bytes and out %d: want the same number, a multiple of %d ranks", name, len(in), len(out), c.Size())
+	if len(in) != len(out) || !divides(c.Size(), in, of) {
+		return fmt.Errorf("%s: in has %d bytes and out %d: want the same number, and for each of %d ranks as many %s", name, len(in), len(out), c.Size(), units(of))
 	}
 	return nil
+}
+
+// divides says whether n parts of a buffer have whole values, as many each.
+func divides(n int, buf []byte, of reflect.Type) bool {
+	if of == nil || of.Size() == 0 {
+		return len(buf)%n == 0
+	}
+	return len(buf)/int(of.Size())%n == 0
+}
+
+// units is what a buffer is counted in.
+func units(of reflect.Type) string {
+	if of == nil {
+		return "bytes"
+	}
+	return fmt.Sprintf("values of %d bytes", of.Size())
 }
 
 // checkOwnPiece checks the pieces of a call that has this rank's own among them.

@@ -115,7 +115,7 @@ func (c *Comm) iallgatherv(of reflect.Type, in []byte, pieces [][]byte) (Request
 func (c *Comm) Ialltoall(in, out []byte) (Request, error) { return c.ialltoall(nil, in, out) }
 
 func (c *Comm) ialltoall(of reflect.Type, in, out []byte) (Request, error) {
-	if err := c.checkParts("Ialltoall", in, out); err != nil {
+	if err := c.checkParts("Ialltoall", of, in, out); err != nil {
 		return Request{}, err
 	}
 	return c.begin(call{name: "Alltoall", of: of, bytes: len(in)}, func(ctx context.Context, k *courier) error {

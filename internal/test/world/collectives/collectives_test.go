@@ -201,10 +201,17 @@ func TestMistakesInCollectiveCalls(t *testing.T) {
 		"Gather: the root's buffer has 3 bytes: want 4":             func() error { return c.Gather(ctx, make([]byte, 2), make([]byte, 3), 0) },
 		"Allgather: out has 3 bytes: want 4, for 2 ranks of 2 each": func() error { return c.Allgather(ctx, make([]byte, 2), make([]byte, 3)) },
 		"Alltoall: in has 3 bytes and out 3: want the same number":  func() error { return c.Alltoall(ctx, make([]byte, 3), make([]byte, 3)) },
-		"Gatherv: 1 pieces: want one for each of 2 ranks":           func() error { return c.Gatherv(ctx, nil, make([][]byte, 1), 0) },
-		"Allreduce: the operation is the zero Op":                   func() error { return strand.Allreduce(ctx, c, strand.Op[int]{}, nil, nil) },
-		"Allreduce: in has 1 values and out 2":                      func() error { return strand.Allreduce(ctx, c, strand.Sum[int](), make([]int, 1), make([]int, 2)) },
-		"values of type *int can not be sent":                       func() error { return strand.Bcast(ctx, c, []*int{nil}, 0) },
+		"Alltoall: in has 12 bytes and out 12: want the same number, and for each of 2 ranks as many values of 4 bytes": func() error {
+			return strand.Alltoall(ctx, c, make([]int32, 3), make([]int32, 3)) // 6 bytes for each rank
+		},
+		"Ialltoall: in has 24 bytes": func() error {
+			_, err := strand.Ialltoall(c, make([]float64, 3), make([]float64, 3))
+			return err
+		},
+		"Gatherv: 1 pieces: want one for each of 2 ranks": func() error { return c.Gatherv(ctx, nil, make([][]byte, 1), 0) },
+		"Allreduce: the operation is the zero Op":         func() error { return strand.Allreduce(ctx, c, strand.Op[int]{}, nil, nil) },
+		"Allreduce: in has 1 values and out 2":            func() error { return strand.Allreduce(ctx, c, strand.Sum[int](), make([]int, 1), make([]int, 2)) },
+		"values of type *int can not be sent":             func() error { return strand.Bcast(ctx, c, []*int{nil}, 0) },
 		"ReduceScatter: 1 counts for 2 values": func() error {
 			return strand.ReduceScatter(ctx, c, strand.Sum[int](), make([]int, 2), make([]int, 1), []int{2})
 		},
