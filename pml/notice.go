@@ -113,7 +113,7 @@ func (p *PML) Glance(processes bool) (company bool) {
 	p.engine.Lock()
 	defer p.engine.Unlock()
 	if !p.engine.Accompanied() {
-		p.engine.Poll(silent{})
+		p.engine.Glance(silent{})
 	}
 	return p.engine.MakeWay(processes)
 }

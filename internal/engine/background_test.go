@@ -12,9 +12,12 @@ import (
 )
 
 // simulate runs a test on a simulated engine, whose time is virtual.
-func simulate(t *testing.T, f func(t *testing.T, e *Engine)) {
+func simulate(t *testing.T, f func(t *testing.T, e *Engine)) { simulateWith(t, Options{}, f) }
+
+func simulateWith(t *testing.T, opts Options, f func(t *testing.T, e *Engine)) {
+	opts.Simulated = true
 	synctest.Test(t, func(t *testing.T) {
-		e, err := New(Options{Simulated: true})
+		e, err := New(opts)
 		require.NoError(t, err)
 		defer e.Close()
 		f(t, e)

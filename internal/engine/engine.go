@@ -74,6 +74,7 @@ type Engine struct {
 	woken    bool    // a parked waiter was woken, and may wait for the processor of whoever has the role
 	away     bool    // the holder has waited for long and lets others run: who waits meanwhile takes the role
 	callers  callers // who polls by itself beside those that wait
+	vain     vain    // who polls by itself, and finds nothing
 	idle     *waiter // free list
 	spare    int     // how many are on it
 	deferred []btl.Deferred
@@ -451,29 +452,38 @@ func (e *Engine) runPosts() bool {
 }
 
 // Poll does one round of work if nobody else is at it: the progress of Test and
-// Iprobe. The lock is held. Within an up-call Poll does nothing. Nor does it after
-// Close, when the poller's descriptor may be somebody else's.
+// Iprobe. Who calls them again and again in vain lets others have the processor. The lock is held, and released for that.
+// Within an up-call Poll does nothing. Nor does it after Close, when the poller's descriptor may be somebody else's.
 func (e *Engine) Poll(source btl.Poller) {
-	switch {
-	case e.polling || e.closed:
-	case e.Accompanied():
-		e.pollBeside(source)
-	default:
-		if e.holder != nil {
-			e.evictBackground()
-		}
-		e.holder = &e.caller
-		e.pollOnce(source)
-		if e.move != nil {
-			e.nearby.polls(e.clock)
-		}
-		e.release(&e.caller)
+	if did, mine := e.Glance(source); mine {
+		e.giveWay(did, source)
 	}
 }
 
+// Glance is Poll for who lets others run by itself. It reports whether the round did anything, and whether it was the caller's.
+func (e *Engine) Glance(source btl.Poller) (did, mine bool) {
+	switch {
+	case e.polling || e.closed:
+		return false, false
+	case e.Accompanied():
+		e.pollBeside(source)
+		return false, false
+	}
+	if e.holder != nil {
+		e.evictBackground()
+	}
+	e.holder = &e.caller
+	did = e.pollOnce(source)
+	if e.move != nil {
+		e.nearby.polls(e.clock)
+	}
+	e.release(&e.caller)
+	return did, true
+}
+
 // pollOnce is a round of work of who polls now and then.
-func (e *Engine) pollOnce(source btl.Poller) {
+func (e *Engine) pollOnce(source btl.Poller) (did bool) {
 	e.skipped = clockPolls // it may poll every 20 ms
-	e.poll(source)
-	e.makeMoves()
+	did = e.poll(source)
+	return e.makeMoves() || did
 }

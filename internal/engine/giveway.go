@@ -3,6 +3,8 @@ package engine
 import (
 	"runtime"
 	"time"
+
+	"github.com/strandmp/strand/btl"
 )
 
 const (
@@ -80,4 +82,64 @@ func (e *Engine) othersWait() bool {
 		return true
 	}
 	return e.lone || e.helpers > 0
+}
+
+// vain is a row of polls by Test and Iprobe that have found nothing.
+type vain struct {
+	polls  int
+	offers bool  // the processor has been offered after one of them
+	from   int64 // when it began
+	last   int64 // when the last of them was
+	until  int64 // nothing is offered before
+}
+
+// littleElse is how long after a poll the next one comes of who does little else.
+const littleElse = int64(20 * time.Microsecond)
+
+// slowOffers is for how many times as long as a slow offer took nothing is offered after it, so that those who compute have a fifth of
+// the time by that at most.
+const slowOffers = 4
+
+// giveWay offers the processor to others when one polls in vain for as long as a waiter does before it offers it, and does little
+// else. The rank that is to send may wait for this processor, and would have it when a slice of the system's is over, after some
+// milliseconds. Nothing is offered while waits park, nor for some time after an offer that was slow: those who compute take too long, and
+// who polls can not park. The lock is held, and released for a moment.
+func (e *Engine) giveWay(did bool, source btl.Poller) {
+	v := &e.vain
+	if did || e.clock-v.last > littleElse {
+		*v = vain{from: e.clock, until: v.until}
+	}
+	v.last = e.clock
+	if did {
+		return
+	}
+	if v.polls++; e.clock < v.until || e.quick(v.polls, v.from) || e.yields.mustPark(e.poller.now) {
+		return
+	}
+	if !v.offers {
+		v.offers = true
+		e.settle()
+	}
+	now := e.poller.now()
+	e.MakeWay(true)
+	v.last = e.poller.now()
+	if took := v.last - now; took > e.yields.slow() {
+		v.until = v.last + slowOffers*took
+	}
+	e.noteOffer(v.from, v.last, v.last-now, source)
+}
+
+// settle notes where the caller is, which is about to offer its processor.
+func (e *Engine) settle() {
+	if e.move != nil {
+		e.company.noteProcessor()
+		e.nearby.settle()
+	}
+}
+
+// noteOffer notes for how long others had the processor of one who spins since from.
+func (e *Engine) noteOffer(from, now, took int64, source btl.Poller) {
+	if !e.keptApart(from, now, took, source) {
+		e.yields.observe(now, took)
+	}
 }

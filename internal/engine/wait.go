@@ -407,10 +407,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		now := e.poller.now()
 		if spunFrom == 0 {
 			spunFrom, empty = now, max(empty, quickPolls)
-			if e.move != nil {
-				e.company.noteProcessor()
-				e.nearby.settle()
-			}
+			e.settle()
 		}
 		if now-spunFrom >= int64(e.opts.Spin) {
 			if e.rest(w, c); e.holder != w {
@@ -422,9 +419,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		e.letOthersIn(empty)
 		after := e.poller.now()
 		spunFrom += e.yields.others(after - now)
-		if !e.keptApart(spunFrom, after, after-now, source) {
-			e.yields.observe(after, after-now)
-		}
+		e.noteOffer(spunFrom, after, after-now, source)
 	}
 }
 

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pollInVain polls so often, without finding anything, in an engine whose waiters spin. The lock is held.
+func (e *Engine) pollInVain(times int) {
+	e.opts.Spin = time.Millisecond
+	defer func() { e.opts.Spin = 0 }() // nobody else spins in virtual time
+	for range times {
+		e.Poll(&counter{})
+	}
+}
+
+// Whom Test and Iprobe tell nothing, again and again, offers the processor as a waiter does. Whoever is to send may wait for it.
+func TestWhoPollsInVainGivesWay(t *testing.T) {
+	simulateWith(t, Options{Crowded: true}, func(t *testing.T, e *Engine) {
+		e.Lock()
+		defer e.Unlock()
+		offers := func() int { return e.yields.good } // none takes time here
+		e.pollInVain(crowdPolls - 1)
+		require.Zero(t, offers())
+		e.pollInVain(3)
+		require.Equal(t, 3, offers())
+		e.Poll(&counter{at: func(int) bool { return true }})
+		e.pollInVain(crowdPolls - 1)
+		require.Equal(t, 3, offers(), "there was something")
+		e.pollInVain(1)
+		require.Equal(t, 4, offers())
+		e.yields.until = e.Now() + int64(time.Second)
+		e.pollInVain(2)
+		require.Equal(t, 4, offers(), "others compute")
+		e.yields.until, e.vain.until = 0, e.Now()+1
+		e.pollInVain(2)
+		e.Poll(&counter{at: func(int) bool { return true }})
+		e.pollInVain(crowdPolls)
+		require.Equal(t, 4, offers(), "an offer was slow")
+	})
+}
+
+// Outside of a crowd it polls for some time before, as a waiter does.
+func TestWhoPollsInVainPollsForSomeTime(t *testing.T) {
+	simulateWith(t, Options{}, func(t *testing.T, e *Engine) {
+		const step = time.Duration(littleElse) / 2
+		for began := e.Now(); e.Now()-began < quickSpin+int64(step); pass(step) {
+			e.Lock()
+			require.Zero(t, e.yields.good)
+			e.pollInVain(quickPolls)
+			e.Unlock()
+		}
+		e.Lock()
+		defer e.Unlock()
+		require.Positive(t, e.yields.good)
+	})
+}
+
+// Who polls now and then does something else in between, and keeps the processor for it.
+func TestWhoPollsSeldomKeepsTheProcessor(t *testing.T) {
+	simulateWith(t, Options{Crowded: true}, func(t *testing.T, e *Engine) {
+		for range 3 * quickPolls {
+			e.Lock()
+			e.pollInVain(1)
+			e.Unlock()
+			pass(time.Duration(littleElse) + time.Nanosecond)
+		}
+		e.Lock()
+		defer e.Unlock()
+		require.Zero(t, e.yields.good)
+	})
+}
