@@ -18,14 +18,15 @@ func TestRemediesOfHandshakes(t *testing.T) {
 		end       func(*Pending)
 		why, what string
 	}{
-		"another job, in order":   {false, func(p *Pending) { p.Ended(io.EOF) }, "without a word", "another job"},
-		"another job, a reset":    {false, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "without a word", "another job"},
-		"before a word of ours":   {true, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "before anything was said", "has probably ended"},
-		"no port to connect from": {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)) }, "assign requested address", "has no free port"},
-		"a firewall that rejects": {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EHOSTUNREACH)) }, "no route to host", "a firewall rejects"},
-		"a firewall, over IPv6":   {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EACCES)) }, "permission denied", "a firewall on the way"},
-		"another program":         {false, func(p *Pending) { p.Take(make([]byte, 72)) }, "not a Strand handshake", "another program"},
-		"somebody in between":     {false, func(p *Pending) { p.Take(append([]byte("STRA\x02\x00"), make([]byte, 66)...)) }, "does not prove", "in between"},
+		"another job, in order":     {false, func(p *Pending) { p.Ended(io.EOF) }, "without a word", "another job"},
+		"another job, a reset":      {false, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "without a word", "another job"},
+		"before a word of ours":     {true, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "before anything was said", "has probably ended"},
+		"no port to connect from":   {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)) }, "assign requested address", "has no free port"},
+		"a firewall that rejects":   {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EHOSTUNREACH)) }, "no route to host", "a firewall rejects"},
+		"a firewall, over IPv6":     {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EACCES)) }, "permission denied", "a firewall on the way"},
+		"another program":           {false, func(p *Pending) { p.Take(make([]byte, 72)) }, "not a Strand handshake", "another program"},
+		"another one, of few words": {false, func(p *Pending) { p.Take([]byte("220 mail\r\n")) }, "not a Strand handshake", "another program"},
+		"somebody in between":       {false, func(p *Pending) { p.Take(append([]byte("STRA\x02\x00"), make([]byte, 66)...)) }, "does not prove", "in between"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, m := newPorch(t)

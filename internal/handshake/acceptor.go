@@ -57,7 +57,7 @@ func (a *Acceptor) Feed(b []byte) (out []byte, proved bool, err error) {
 			return nil, false, ErrState
 		}
 		var whole bool
-		if b, whole = a.in.take(b); !whole {
+		if b, whole = a.in.take(b); !whole && !a.foreign() {
 			return nil, false, nil
 		}
 		if out, err = a.step(); err != nil {
@@ -71,6 +71,10 @@ func (a *Acceptor) Feed(b []byte) (out []byte, proved bool, err error) {
 	}
 	return nil, false, nil
 }
+
+// foreign reports whether the first bytes are not those of a connector. They are not waited for until a
+// HELLO is whole: another program may say less than that, and wait for an answer.
+func (a *Acceptor) foreign() bool { return a.state == readHello && !a.in.begins(magicHello) }
 
 func (a *Acceptor) step() ([]byte, error) {
 	switch a.state {

@@ -24,3 +24,9 @@ func (c *collector) take(b []byte) (rest []byte, whole bool) {
 	c.have += n
 	return b[n:], c.have == c.want
 }
+
+// begins reports whether what there is of the message begins with those bytes, as far as it goes.
+func (c *collector) begins(magic string) bool {
+	n := min(c.have, len(magic))
+	return string(c.buf[:n]) == magic[:n]
+}

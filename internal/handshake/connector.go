@@ -76,7 +76,7 @@ func (c *Connector) Feed(b []byte) (out []byte, done bool, err error) {
 			return out, false, ErrState
 		}
 		var whole bool
-		if b, whole = c.in.take(b); !whole {
+		if b, whole = c.in.take(b); !whole && !c.foreign() {
 			return out, false, nil
 		}
 		if out, err = c.step(); err != nil {
@@ -90,6 +90,9 @@ func (c *Connector) Feed(b []byte) (out []byte, done bool, err error) {
 	}
 	return out, false, nil
 }
+
+// foreign reports whether the first bytes are not those of an acceptor: as [Acceptor] has it.
+func (c *Connector) foreign() bool { return c.state == readChallenge && !c.in.begins(magicChallenge) }
 
 func (c *Connector) step() ([]byte, error) {
 	switch c.state {

@@ -447,6 +447,19 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// Another program is recognised by its first bytes: it may have no more to say, and wait.
+func TestAnotherProgramsFirstBytes(t *testing.T) {
+	for _, said := range []string{"2", "GET /", "220 mail\r\n", "STRX"} {
+		c, a := parties()
+		for name, side := range map[string]feeder{"connector": c, "acceptor": a} {
+			out, _, err := feed(side, []byte(said), whole)
+			require.ErrorIs(t, err, ErrMagic, "%s, %q", name, said)
+			require.Empty(t, out)
+			require.Zero(t, side.Need())
+		}
+	}
+}
+
 func TestBlobTooLong(t *testing.T) {
 	c, a := parties()
 	challenge, _, _ := feed(a, c.Hello(), whole)
