@@ -286,6 +286,8 @@ func (d *dial) explain(phase string, err error) error {
 		return err
 	case d.connector == nil:
 		return fmt.Errorf("the peer has closed the connection before anything was said: %w", err)
+	case d.connector.Midst():
+		return fmt.Errorf("the connection has ended in the midst of an answer: %w", err)
 	case d.proved():
 		return errors.New("the peer has closed the connection instead of accepting it")
 	case reset:

@@ -38,6 +38,8 @@ func (c *Conn) remedy(err error) string {
 		return fmt.Sprintf("nothing listens %s any more, or a firewall rejects it: see whether rank %d has ended", at, peer)
 	case errors.Is(err, syscall.ETIMEDOUT) && c.state == Connected:
 		return "the network or the peer's host has stopped answering"
+	case errors.Is(err, syscall.ETIMEDOUT) && c.state == ConnectAck && c.m.Repeat == 0:
+		return fmt.Sprintf("the connection itself was made: is rank %d stopped, or does another program listen %s?", peer, at)
 	case errors.Is(err, syscall.ETIMEDOUT) && port != 0:
 		return fmt.Sprintf("does a firewall between the hosts drop packets to port %d? allow a range with %s and %s, or choose another network with %s",
 			port, c.m.Prefix+portMin, c.m.Prefix+portRange, c.m.Prefix+include)

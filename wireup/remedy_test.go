@@ -9,7 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/btltest"
 )
+
+// cutAfter ends a connection behind some bytes of an answer.
+func cutAfter(said string, err error) func(*Pending) {
+	return func(p *Pending) {
+		p.Take([]byte(said))
+		p.Ended(err)
+	}
+}
 
 // What is advised fits the cause.
 func TestRemediesOfHandshakes(t *testing.T) {
@@ -21,6 +30,9 @@ func TestRemediesOfHandshakes(t *testing.T) {
 		"another job, in order":     {false, func(p *Pending) { p.Ended(io.EOF) }, "without a word", "another job"},
 		"another job, a reset":      {false, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "without a word", "another job"},
 		"before a word of ours":     {true, func(p *Pending) { p.Ended(syscall.ECONNRESET) }, "before anything was said", "has probably ended"},
+		"cut in its first answer":   {false, cutAfter("STRA\x02\x00", io.EOF), "in the midst of an answer", "has probably ended"},
+		"a reset there":             {false, cutAfter("STRA\x02\x00", syscall.ECONNRESET), "in the midst of an answer", "has probably ended"},
+		"no answer":                 {false, func(p *Pending) { p.m.loop.(*btltest.Loop).Advance(p.m.HandshakeTimeout) }, "no answer in 1s", "the connection itself was made"},
 		"no port to connect from":   {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)) }, "assign requested address", "has no free port"},
 		"a firewall that rejects":   {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EHOSTUNREACH)) }, "no route to host", "a firewall rejects"},
 		"a firewall, over IPv6":     {false, func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EACCES)) }, "permission denied", "a firewall on the way"},

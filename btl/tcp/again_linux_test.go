@@ -43,17 +43,31 @@ func (w *hastyWatch) Stop() {
 	w.Watch.Stop()
 }
 
-// An attempt whose first packet is lost does not wait until the system sends it again: another socket
-// begins anew, and none is left over.
-func TestLostAttemptIsBegunAnew(t *testing.T) {
-	// A queue that is full has the system drop what comes.
+// fullQueue listens with a queue that is full: the system drops what comes.
+func fullQueue(t *testing.T) (fd int) {
 	fd, err := rawio.Listen(netip.MustParseAddrPort("127.0.0.1:0"), 0)
 	require.NoError(t, err)
 	t.Cleanup(func() { rawio.Close(fd) })
 	first, err := net.Dial("tcp", rawio.LocalAddr(fd).String())
 	require.NoError(t, err)
 	t.Cleanup(func() { first.Close() })
+	return fd
+}
 
+// Where packets are dropped a firewall may be the cause.
+func TestNoConnection(t *testing.T) {
+	a, b := newNode(t, 0, 2, set(pConnectRetries, "1"), set(pConnectTimeout, "30ms")), newNode(t, 1, 2)
+	x := a.reachAddress(1, unreachable(b, rawio.LocalAddr(fullQueue(t)).Port()))
+	a.do(func() { x.ep.Send(frame("h"), 0) })
+	a.until("the end", func() bool { return x.downs == 1 })
+	require.ErrorContains(t, x.down, "connecting: no answer in 30ms")
+	require.ErrorContains(t, x.down, pPortMin)
+}
+
+// An attempt whose first packet is lost does not wait until the system sends it again: another socket
+// begins anew, and none is left over.
+func TestLostAttemptIsBegunAnew(t *testing.T) {
+	fd := fullQueue(t)
 	a, b := newNode(t, 0, 2, set(pConnectTimeout, "1h"), set(pHandshakeTimeout, "1h")), newNode(t, 1, 2)
 	h := &hasty{Loop: a.engine, watched: make(map[int]*hastyWatch)}
 	x := a.reachAddress(1, unreachable(b, rawio.LocalAddr(fd).Port()))

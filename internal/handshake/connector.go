@@ -61,6 +61,9 @@ func (c *Connector) Need() int { return c.in.need() }
 // and nobody has taken the connection for real.
 func (c *Connector) Proved() bool { return c.proved }
 
+// Midst reports whether an answer of the acceptor's has begun and is not whole.
+func (c *Connector) Midst() bool { return c.in.have > 0 }
+
 // Peer is what the acceptor told about itself, once done.
 func (c *Connector) Peer() []byte { return c.peer }
 
