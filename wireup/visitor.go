@@ -34,15 +34,22 @@ var errNoProof = errors.New("no proof of belonging to this job")
 func (m *Manager) visit(p *Pending, from netip.AddrPort) *visitor {
 	v := &visitor{p: p}
 	p.owner = v
-	v.timer = overdue.After(m.loop, m.HandshakeTimeout, func() {
-		v.fail(fmt.Errorf("%w in %v: %w", errNoProof, m.HandshakeTimeout, syscall.ETIMEDOUT))
-	})
+	v.timer = overdue.After(m.loop, m.HandshakeTimeout, func() { v.fail(v.late()) })
 	var loser *strangers.Place[*visitor]
 	v.place, loser = m.crowd.Enter(m.loop.Now(), from, v)
 	if loser != nil {
 		loser.Who.fail(fmt.Errorf("%w, and %d others wait", errNoProof, m.crowd.Count()-1))
 	}
 	return v
+}
+
+// late is why the handshake was not over in time.
+func (v *visitor) late() error {
+	t := v.p.m.HandshakeTimeout
+	if v.acceptor != nil && v.acceptor.Claimed() {
+		return fmt.Errorf("it claims to be rank %d, whose key the launcher has not told in %v", v.acceptor.Request().From, t)
+	}
+	return fmt.Errorf("%w in %v: %w", errNoProof, t, syscall.ETIMEDOUT)
 }
 
 // up: a connection that somebody has made is there already.

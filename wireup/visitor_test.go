@@ -3,6 +3,7 @@ package wireup
 import (
 	"io"
 	"net/netip"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -131,4 +132,15 @@ func TestWhoIsGoneBeforeTheAnswerIsReadToTheEnd(t *testing.T) {
 	broken := &doorway{err: syscall.ENOBUFS}
 	m.Came(broken, netip.AddrPort{}).Take(h.hello())
 	require.True(t, broken.aborted, "any other error is one")
+}
+
+// Who waits for the launcher until his time is over is not said to have proved nothing: he was not asked to.
+func TestLauncherTooSlowForClaimant(t *testing.T) {
+	h, m := newPorch(t)
+	h.slow = true
+	door := new(doorway)
+	m.Came(door, netip.AddrPort{}).Take(h.hello())
+	h.Clock.Advance(m.HandshakeTimeout)
+	require.True(t, door.aborted)
+	require.Contains(t, strings.Join(h.Lines(), "\n"), "rank 2, whose key the launcher has not told in 1s")
 }
