@@ -69,7 +69,7 @@ type peer struct {
 	withdrawing []*operation // receives whose messages were given back, as long as the peer may not know
 	ackQueue    bool         // in the PML's list of peers to acknowledge to
 	heard       *rail        // the last one that brought anything
-	beat        uint32       // when that was, in beats
+	beat        uint32       // when a rail that carries everything did, in beats
 	wanted      uint32       // the last beat at which something depended on the peer
 	moves       uint32       // frames acknowledged, and frames that arrived on the general path
 

@@ -88,30 +88,58 @@ func (c *Context) want(source int32) {
 	}
 }
 
-// takePulse looks for signs of life of one peer.
+// takePulse looks for signs of life of one peer. What comes over the urgent connection says nothing of those that carry
+// everything.
 func (pe *peer) takePulse() {
-	heard := pe.pml.beats.count-pe.beat <= 1
+	now := pe.pml.beats.count
+	urgently := now-pe.express.beat <= 1
+	heard := now-pe.beat <= 1 || urgently && pe.flows()
 	refresh := pe.ways.Beat(heard, !pe.sent.Empty(), pe.env())
 	if pe.proceed(); heard || pe.failure != nil {
 		return
 	}
-	if refresh {
-		pe.refresh()
-	}
 	for r := range pe.everyRail {
+		if urgently && r.way.Aside {
+			continue
+		}
+		if refresh && r.up() {
+			r.renew()
+		}
 		if r.up() && !r.busy {
 			r.ask()
 		}
 	}
 }
 
-// refresh replaces the connections that are silent by new ones. A middlebox may have
-// forgotten a connection that was idle. It loses what goes over that one without a word.
-func (pe *peer) refresh() {
-	for r := range pe.everyRail {
-		if r.up() && !r.attr.Unbreakable && !r.way.Foreign {
-			r.breakOff(fmt.Errorf("%s: no sign of life for half of pml_peer_timeout; a new connection is tried", r.endpoint.Desc()))
+// flows reports whether bytes go through over a rail that carries everything, and could not be asked for a sign of
+// life, or has that behind them.
+func (pe *peer) flows() (flows bool) {
+	for _, r := range pe.rails {
+		before := r.liveness.flow
+		r.liveness.flow = r.flow()
+		flows = flows || r.liveness.flow != before
+	}
+	return flows
+}
+
+// flow changes with the bytes that a rail without room gets rid of, and with those of a frame that is arriving.
+func (r *rail) flow() (n uint64) {
+	if r.busy {
+		n = r.signs()
+	}
+	for _, in := range r.peer.begun {
+		if in.rail == r {
+			n -= uint64(in.landing.Left())
 		}
+	}
+	return n
+}
+
+// renew replaces a connection that is silent by a new one. A middlebox may have
+// forgotten a connection that was idle. It loses what goes over that one without a word.
+func (r *rail) renew() {
+	if !r.attr.Unbreakable && !r.way.Foreign {
+		r.breakOff(fmt.Errorf("%s: no sign of life for half of pml_peer_timeout; a new connection is tried", r.endpoint.Desc()))
 	}
 }
 

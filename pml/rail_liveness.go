@@ -17,12 +17,17 @@ import (
 type liveness struct {
 	heard     uint64 // frames
 	confirmed int64  // the most bytes given to the transport, less what is under way, that was seen
+	flow      uint64 // as of the last beat
 }
 
 // hear notes that a frame has arrived.
 func (r *rail) hear() {
 	r.liveness.heard++
 	r.peer.heard = r
+	if r.way.Aside {
+		r.peer.express.beat = r.pml.beats.count
+		return
+	}
 	r.peer.beat = r.pml.beats.count
 }
 

@@ -23,6 +23,7 @@ type express struct {
 	rail    *rail          // the connection of their own; nil: it was not asked for, or there is none
 	beside  *rail          // the rail to which that is parallel; nil: the peer has made it
 	until   int64          // frames wait for it to connect until then
+	beat    uint32         // when it last brought anything, in beats
 }
 
 // reserved is how many short messages a peer's credit has room for that only urgent messages use,

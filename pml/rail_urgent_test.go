@@ -236,6 +236,51 @@ func TestUrgentFramesThatGoAgainOvertake(t *testing.T) {
 	}
 }
 
+// What is heard over the connection says nothing of the ordinary one: that has to give signs of life of its own, or it
+// is made anew, and if that brings none the peer has failed.
+func TestUrgentConnectionSpeaksForItselfAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		signs func(r *rail, g *gauge)
+		anew  bool
+	}{
+		"none":                  {func(*rail, *gauge) {}, true},
+		"it was heard":          {func(r *rail, _ *gauge) { r.hear() }, false},
+		"it gets rid of bytes":  {func(r *rail, g *gauge) { r.busy, *g = true, *g-1 }, false},
+		"a question was passed": {func(_ *rail, g *gauge) { *g-- }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := new(expediter)
+			hurried(t, m, func(pe *peer, ep *scripted, ordinary, urgent *Context) {
+				send(t, urgent, 100)
+				m.made[0].result = btl.Done
+				own, r, g := pe.express.rail, pe.rails[0], gauge(2*rails.Missable)
+				own.Up(aHello(t))
+				r.comesUp()
+				r.gauge = &g
+				send(t, ordinary, 100)
+				beat := func() {
+					pe.pml.beats.count++
+					own.hear()
+					c.signs(r, &g)
+					pe.takePulse()
+				}
+				for range rails.Missable {
+					beat()
+					require.NoError(t, pe.failure)
+				}
+				assert.True(t, own.up())
+				assert.Equal(t, c.anew, r.endpoint != ep)
+				beat()
+				if c.anew {
+					assert.ErrorContains(t, pe.failure, "no sign of life")
+				} else {
+					assert.NoError(t, pe.failure)
+				}
+			})
+		})
+	}
+}
+
 // Where the network of the connection is down another one is made over a network that serves.
 func TestUrgentConnectionLeavesANetworkThatIsDown(t *testing.T) {
 	m := new(expediter)
