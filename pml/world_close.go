@@ -232,8 +232,12 @@ func (p *PML) unfinished() string {
 			return fmt.Sprintf("rank %d%s has not sent all of what receives have matched within pml_close_timeout (%v); "+
 				"%d receives are not complete", pe.rank, onHost(pe.host), p.tune.closeTimeout, pe.taking)
 		}
-		return fmt.Sprintf("rank %d%s has not taken everything that was sent to it within pml_close_timeout (%v); "+
-			"%d sends are not complete", pe.rank, onHost(pe.host), p.tune.closeTimeout, pe.sends)
+		left := fmt.Sprintf("%d sends are not complete", pe.sends)
+		if pe.sends == 0 {
+			left = fmt.Sprintf("%d frames are not acknowledged", pe.sent.Outstanding())
+		}
+		return fmt.Sprintf("rank %d%s has not taken everything that was sent to it within pml_close_timeout (%v); %s",
+			pe.rank, onHost(pe.host), p.tune.closeTimeout, left)
 	}
 	return fmt.Sprintf("pml_close_timeout (%v) is over", p.tune.closeTimeout)
 }

@@ -151,3 +151,13 @@ func TestPeerLeavesWhileTheTransportHoldsARequest(t *testing.T) {
 	require.Zero(t, next.frames)
 	require.False(t, next.done)
 }
+
+// Sends that are complete, since their messages were copied, are not what is left: their frames are.
+func TestWhatIsLeftOfCompleteSends(t *testing.T) {
+	hurried(t, new(expediter), func(pe *peer, _ *scripted, c, _ *Context) {
+		pe.rails[0].comesUp()
+		send(t, c, 100)
+		require.Zero(t, pe.sends)
+		require.Contains(t, pe.pml.unfinished(), "; 1 frames are not acknowledged")
+	})
+}
