@@ -251,7 +251,7 @@ func (d *dial) fail(err error) {
 	if d.c.slot.useReserve() {
 		return // this dial was given up for the peer's connection
 	}
-	if d.failed.Count() >= d.c.m.Retries || final(err) {
+	if d.failed.Count() >= d.c.m.Retries || final(err) && !unproved(err) {
 		d.giveUp(phase)
 		return
 	}

@@ -55,6 +55,12 @@ func final(err error) bool {
 	return unlike || handshake.Final(err) || errors.Is(err, ErrGreeting)
 }
 
+// unproved reports whether anything on the way may have caused a failure: a bit that was changed once. Only where the attempts that
+// are left fail in the same way it is final.
+func unproved(err error) bool {
+	return errors.Is(err, handshake.ErrProof) || errors.Is(err, handshake.ErrMagic) || errors.Is(err, handshake.ErrFormat)
+}
+
 // greeted reads a peer's greeting and checks whether it goes together with ours.
 func (m *Manager) greeted(rank int, b []byte) (Greeting, error) {
 	g, err := m.DecodeGreeting(b)

@@ -15,7 +15,7 @@ import (
 var ErrNoGoodbye = errors.New("without a goodbye")
 
 // ErrForeign is for an attempt whose other end speaks something else than this handshake
-// ([Pending.Ended]). No further attempt is made then, as it would fare no better.
+// ([Pending.Ended]). Where the last attempt ends so too, the way is not tried again, as it would fare no better.
 var ErrForeign = handshake.ErrMagic
 
 // remedy says what can be done about a failure of a connection.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,6 +55,31 @@ func TestRemediesOfHandshakes(t *testing.T) {
 			if c.what != "has probably ended" {
 				require.NotContains(t, failure.Remedy, "has probably ended")
 			}
+		})
+	}
+}
+
+// One answer that proves nothing may have been damaged on its way. All attempts that fail so mean that the next one would too.
+func TestDamagedAnswerIsAskedForAgain(t *testing.T) {
+	for name, answer := range map[string][]byte{
+		"its first byte": make([]byte, 72),
+		"its proof":      append([]byte("STRA\x02\x00"), make([]byte, 66)...),
+		"a reserved one": append([]byte("STRA\x02\x00\x01"), make([]byte, 65)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, m := newPorch(t)
+			m.Retries = 2
+			p, recv := h.dial(t, m)
+			p.Take(answer)
+			h.Clock.Advance(time.Second)
+			require.Zero(t, recv.Downs)
+			require.Len(t, h.dialed, 2)
+			h.dialed[1].Up()
+			h.dialed[1].Take(answer)
+			require.Equal(t, 1, recv.Downs)
+			var failure *btl.ConnError
+			require.ErrorAs(t, recv.Err, &failure)
+			require.True(t, failure.Final)
 		})
 	}
 }
