@@ -93,7 +93,7 @@ func (c *Context) want(source int32) {
 func (pe *peer) takePulse() {
 	now := pe.pml.beats.count
 	urgently := now-pe.express.beat <= 1
-	heard := now-pe.beat <= 1 || urgently && pe.flows()
+	heard := now-pe.beat <= 1 || pe.flows(urgently)
 	refresh := pe.ways.Beat(heard, !pe.sent.Empty(), pe.env())
 	if pe.proceed(); heard || pe.failure != nil {
 		return
@@ -111,20 +111,24 @@ func (pe *peer) takePulse() {
 	}
 }
 
-// flows reports whether bytes go through over a rail that carries everything, and could not be asked for a sign of
-// life, or has that behind them.
-func (pe *peer) flows() (flows bool) {
+// flows reports whether bytes of a frame arrive, or of one that a sign of life would be asked for behind: over a slow way either may
+// take longer than a peer may be silent. Where the peer is heard over the urgent connection, bytes that go through count over any
+// rail that carries everything and could not be asked, or has that behind them.
+func (pe *peer) flows(urgently bool) (flows bool) {
 	for _, r := range pe.rails {
 		before := r.liveness.flow
-		r.liveness.flow = r.flow()
+		r.liveness.flow = r.flow(urgently)
 		flows = flows || r.liveness.flow != before
 	}
 	return flows
 }
 
-// flow changes with the bytes that a rail without room gets rid of, and with those of a frame that is arriving.
-func (r *rail) flow() (n uint64) {
-	if r.busy {
+// askBehind is more than all that a silent peer is asked amounts to, in bytes: what is confirmed of that shows the peer's system, and not the peer.
+const askBehind = 4 << 10
+
+// flow changes with the bytes of a frame that is arriving, and with those that a rail gets rid of before it can ask.
+func (r *rail) flow(urgently bool) (n uint64) {
+	if urgently && r.busy || r.gauge != nil && r.gauge.Outstanding() >= askBehind {
 		n = r.signs()
 	}
 	for _, in := range r.peer.begun {

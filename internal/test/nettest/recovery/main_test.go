@@ -10,5 +10,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	nettest.Main(m, map[string]nettest.Role{"broken": brokenFlow, "flow": flow, "steady": steady, "traffic": traffic.Role})
+	nettest.Main(m, map[string]nettest.Role{"broken": brokenFlow, "flow": flow, "long": oneLong, "steady": steady, "traffic": traffic.Role})
 }
