@@ -242,7 +242,25 @@ func (j *judge) cycle(ranks []int) {
 		}
 		parts = append(parts, fmt.Sprintf("rank %d waits for %s (%s)", rank, whom, describe(w)))
 	}
-	j.find("cycle", "a cycle of waits: "+strings.Join(parts, "; ")+".", ranks...)
+	j.find("cycle", "a cycle of waits: "+strings.Join(parts, "; ")+"."+j.sameCall(ranks), ranks...)
+}
+
+// sameCall says what may be wrong where all ranks of a cycle are in one and the same collective call.
+func (j *judge) sameCall(ranks []int) string {
+	var first *Comm
+	for _, rank := range ranks {
+		c := j.comm(rank, j.named(rank).Comm)
+		if c == nil || c.In == "" {
+			return ""
+		}
+		if first == nil {
+			first = c
+		}
+		if c.ID != first.ID || c.In != first.In || c.Number != first.Number {
+			return ""
+		}
+	}
+	return fmt.Sprintf(" All of them are in the same call of %s: perhaps they have given it different roots, types or lengths (-p coll_check=on tells).", first.In)
 }
 
 // findNobody finds receives from any source that nobody is left to send to.

@@ -48,6 +48,26 @@ func kindsOf(found []Finding) string {
 	return strings.Join(kinds, " ")
 }
 
+// Ranks that wait for each other within one collective call may have given it what does not fit.
+func TestCycleWithinOneCall(t *testing.T) {
+	for name, c := range map[string]struct {
+		other Rank
+		told  bool
+	}{
+		"the same":        {in(rank(2, from(0, 0)), "Reduce", 3), true},
+		"another":         {in(rank(2, from(0, 0)), "Bcast", 3), false},
+		"a later one":     {in(rank(2, from(0, 0)), "Reduce", 4), false},
+		"none: a message": {rank(2, from(0, 0)), false},
+	} {
+		all := []Rank{in(rank(2, from(1, 0)), "Reduce", 3), c.other}
+		for _, f := range Judge(all, all) {
+			if f.Kind == "cycle" {
+				assert.Equal(t, c.told, strings.Contains(f.Text, "the same call of Reduce: "), "%s: %s", name, f.Text)
+			}
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	ended, silent := Rank{Ended: true}, Rank{Silent: "is stopped"}
 	for name, c := range map[string]struct {
