@@ -27,6 +27,12 @@ var (
 	ErrRepresentation = errors.New("values of this type lie otherwise in the memory of their sender")
 )
 
+// receivedError is [ErrFinished] of a message.
+type receivedError struct{}
+
+func (receivedError) Error() string { return "the message of the matched probe was received before" }
+func (receivedError) Unwrap() error { return ErrFinished }
+
 // Ended is the error of a context that has ended. Every blocking call looks at its
 // context before it does anything: what it then took, or sent, would be gone.
 func Ended(ctx context.Context) error {

@@ -281,7 +281,7 @@ func (m *Message) irecv(buf []byte, more [][]byte) (*operation, error) {
 // irecvOf is irecv into memory that is a message in some way.
 func (m *Message) irecvOf(as As, buf []byte, more [][]byte) (*operation, error) {
 	if m.in == nil && !m.nobodys {
-		return nil, ErrFinished
+		return nil, receivedError{}
 	}
 	if m.context.pml.closing {
 		return nil, ErrClosed
