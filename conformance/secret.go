@@ -31,8 +31,8 @@ func (r *rank) reveals(shown []byte) string {
 // written reports whether the beginning of something secret stands in a text, in one of the ways in which
 // programs write bytes.
 func written(shown, secret []byte) bool {
-	b := secret[:12] // no padding in base64
-	decimal := strings.Trim(fmt.Sprint(b), "[]")
+	b := secret[:12]                                    // no padding in base64
+	decimal := strings.Trim(fmt.Sprintf("%d", b), "[]") // as fmt prints bytes by itself
 	for _, form := range []string{
 		string(b), fmt.Sprintf("%x", b), fmt.Sprintf("%X", b), decimal, strings.ReplaceAll(decimal, " ", ", "),
 		base64.StdEncoding.EncodeToString(b), base64.URLEncoding.EncodeToString(b), strings.Trim(fmt.Sprintf("%q", b), `"`),
