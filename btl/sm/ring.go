@@ -333,11 +333,11 @@ func (r *reader) next() uint64 {
 // whole returns header and payload of the record if it is a frame in one piece, as most are, and where
 // such a record may lie, with its bytes in the store; else nil, and parse says what it is.
 func (r *reader) whole(word uint64) (header, payload []byte, size int) {
-	h, n := int(uint8(word>>32)), int(uint32(word))
-	if kindOf(word) != kindWhole || h == 0 || h > btl.MaxHeader || n > wholeLimit {
+	h := int(uint8(word >> 32))
+	if kindOf(word) != kindWhole || h == 0 || h > btl.MaxHeader || uint32(word) > wholeLimit {
 		return nil, nil, 0
 	}
-	slot := r.here()
+	slot, n := r.here(), int(uint32(word))
 	if h+n <= slotRoom {
 		return slot[:h], slot[h : h+n], 0
 	}

@@ -108,7 +108,7 @@ func TestWholeFrameTheShortWay(t *testing.T) {
 		in.from, in.slot = line*r.IntN(len(in.store)/line+1), slotSize*r.IntN(len(in.slots)/slotSize)
 		word := wordOf(1+r.IntN(2), r.IntN(btl.MaxHeader+8), r.IntN(2*wholeLimit))
 		if r.IntN(4) == 0 {
-			word ^= 1 << r.IntN(64)
+			word ^= 1 << r.IntN(64) // a length that is less than none in an int of 32 bits is among these
 		}
 		header, payload, size := in.whole(word)
 		if header == nil {
