@@ -16,13 +16,25 @@ import (
 )
 
 // lending is a pair of which rank 0 may lend to rank 1.
-func lending(t *testing.T) *pair {
+func lending(t *testing.T, settings ...param.Setting) *pair {
 	t.Helper()
-	p := connect(t)
+	p := connect(t, settings...)
 	require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
 	require.True(t, p.ep[1].receive())
 	require.NotZero(t, p.ep[1].pipe.wants.said&mayLend, "it has read the mark")
 	return p
+}
+
+// A frame that is lent and that is longer than one poll reads stays where it is until all of it was read: here what a peer has left that is
+// no more, which no Mover reads.
+func TestLentLongerThanOnePollReads(t *testing.T) {
+	p := lending(t, param.Setting{Name: pMaxSendSize, Text: "4M", Source: param.Source{Kind: param.Option, Where: "test"}})
+	f := p.lend(3*readBudget + 1)
+	require.NoError(t, sever(p.ep[0]))
+	p.ep[1].event()
+	require.Equal(t, 1, p.recv[1].Downs)
+	require.Len(t, p.recv[1].Frames, 2)
+	assert.True(t, string(f.Payload) == p.recv[1].Frames[1].Payload)
 }
 
 // lend has rank 0 lend a frame of that many bytes.

@@ -51,8 +51,8 @@ func (ep *endpoint) receive() bool {
 		if err != nil && ep.Live() {
 			ep.Malformed(err)
 		}
-		if !ep.Live() || p.closed || p.mover.given {
-			break // in may be gone, or the record's bytes are still to come
+		if !ep.Live() || p.closed || ep.reading.open {
+			break // in may be gone, or the record is still being read
 		}
 		if p.in.advance(n) {
 			p.wake(needRoom)
