@@ -15,8 +15,9 @@
 // is, and the how manieth turn of the slots it belongs to. That word is written last. The reader polls the word of the slot
 // whose turn it is. A header of a frame is in its slot, and a short payload too: so a short message takes one cache line
 // that moves from processor to processor. A longer payload is in the store, where each record's follows that
-// of the one before. A long frame is a record with its header, and then pieces: the receiver copies one out while the sender
-// copies in the next.
+// of the one before. If the reader is behind, so that few slots are free, short frames go into a bunch in the
+// store, several to a record. A long frame is a record with its header, and then pieces: the receiver copies one
+// out while the sender copies in the next.
 //
 // Nothing in the memory is believed. Each side keeps its own count of what it has written and
 // read. A word is read once and checked before it is used; a header is copied before it is looked

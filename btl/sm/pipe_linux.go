@@ -247,7 +247,7 @@ func (p *pipe) enqueue(f *btl.Frame) {
 // push writes what waits, as far as there is room. It returns the frames that are written whole,
 // and whether anything was written.
 func (p *pipe) push() (whole [maxQueued]*btl.Frame, n int, did bool) {
-	before := p.out.count
+	before, first := p.out.count, p.first
 	for p.first != nil {
 		f := p.first
 		how := p.write(f)
@@ -264,7 +264,7 @@ func (p *pipe) push() (whole [maxQueued]*btl.Frame, n int, did bool) {
 		}
 		p.ours = false
 	}
-	return whole, n, p.out.count != before
+	return whole, n, p.out.count != before || p.first != first
 }
 
 // queued counts the bytes that wait.

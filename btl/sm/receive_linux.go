@@ -54,11 +54,13 @@ func (ep *endpoint) receive() bool {
 		if !ep.Live() || p.closed || ep.reading.open {
 			break // in may be gone, or the record is still being read
 		}
-		if p.in.advance(n) {
-			p.wake(needRoom)
-		}
 		budget -= slotSize + n + read
-		ep.counters.BytesReceived += uint64(slotSize + n)
+		if !p.in.amid() {
+			ep.counters.BytesReceived += uint64(slotSize + n)
+			if p.in.advance(n) {
+				p.wake(needRoom)
+			}
+		}
 		if more {
 			continue
 		}
@@ -73,8 +75,8 @@ func (ep *endpoint) receive() bool {
 	return true
 }
 
-// take handles one record. It returns how many bytes of the store are done with, how many it has read
-// from the peer's memory, of so many at most, and whether to look for the next record at once.
+// take handles one record, or one frame of a bunch. It returns how many bytes of the store are done with, how many it has read
+// from the peer's memory, of so many at most, or from a bunch, and whether to look for the next record at once.
 func (ep *endpoint) take(word uint64, most int) (n, read int, more bool, err error) {
 	if h, payload, size := ep.pipe.in.whole(word); h != nil && ep.landing == nil && !ep.reading.open && len(payload) <= ep.limit {
 		ep.counters.FramesReceived++
@@ -112,6 +114,8 @@ func (ep *endpoint) takeAny(word uint64, most int) (n, read int, more bool, err 
 	case kindPiece:
 		more, err := ep.piece(c.payload)
 		return c.size, 0, more, err
+	case kindBunch:
+		return ep.bunch(&c)
 	case kindLent:
 		n, done, err := ep.borrow(&c, header, most)
 		if !done {
@@ -123,6 +127,21 @@ func (ep *endpoint) takeAny(word uint64, most int) (n, read int, more bool, err 
 		return c.size, 0, false, nil
 	}
 	return c.size, 0, true, nil
+}
+
+// bunch hands over the next frame of one, or ends it.
+func (ep *endpoint) bunch(c *record) (n, read int, more bool, err error) {
+	h, payload, err := ep.pipe.in.fromBunch(c.payload)
+	switch {
+	case err != nil:
+		return 0, 0, false, err
+	case h == nil:
+		return c.size, 0, true, nil
+	case len(payload) > ep.limit:
+		return 0, 0, false, ep.tooLong(len(payload))
+	}
+	ep.counters.FramesReceived++
+	return 0, len(payload), false, ep.Recv.Deliver(ep.header[:copy(ep.header[:], h)], payload)
 }
 
 // follows reports whether a record may come now.

@@ -33,6 +33,7 @@ const (
 	kindBegin              // the header of a frame; its payload, of that length, follows in pieces
 	kindPiece              // that many bytes of the payload, in the store
 	kindGoodbye            // the end, in order
+	kindBunch              // several frames, in the store (bunch.go)
 	kindLent               // what is said of a loan, then the header of a frame; its payload, of that length, is the sender's memory
 )
 
@@ -125,6 +126,9 @@ type writer struct {
 	freed uint64         // the bytes up to the end of those
 	head  *atomic.Uint64 // records read, as the peer says
 	err   error          // head said what can not be
+
+	bunch  []byte // the last record, if it is a bunch that may take another frame
+	filled int    // bytes of it
 }
 
 func newWriter(ring []byte, head *atomic.Uint64) writer {
@@ -174,6 +178,7 @@ func (w *writer) publish(word uint64, used, n int) {
 	index := w.count & uint64(len(w.ends)-1)
 	w.pass(n)
 	w.ends[index] = w.bytes
+	w.bunch = nil
 	slot.Store(word)
 	w.lookAhead(used, n)
 }
@@ -199,8 +204,11 @@ func (w *writer) lookAhead(used, n int) {
 	}
 }
 
-// whole writes a frame as one record, and reports whether there was room.
+// whole writes a frame as one record, or into a bunch, and reports whether there was room.
 func (w *writer) whole(f *btl.Frame) bool {
+	if w.isAhead() && w.intoBunch(f) {
+		return true
+	}
 	h := len(f.Header)
 	n := inStore(h, f.Size)
 	to, ok := w.room(n)
@@ -217,22 +225,29 @@ func (w *writer) whole(f *btl.Frame) bool {
 		prefetchToWrite(unsafe.Pointer(&to[0]), n)
 	}
 	// The reader polls the slot. It would fetch it in between if that was written first.
+	copyPayload(to, f)
+	copy(slot, f.Header)
+	w.publish(wordOf(kindWhole, h, f.Size), used, n)
+	return true
+}
+
+func copyPayload(to []byte, f *btl.Frame) {
 	if len(f.More) > 0 {
 		f.CopyPayload(to)
 	} else {
 		copy(to, f.Payload[:f.Size])
 	}
-	copy(slot, f.Header)
-	w.publish(wordOf(kindWhole, h, f.Size), used, n)
-	return true
 }
 
 // inSlot is the bit of what payloadOf returns that says that the payload lies in a slot, behind a header of as many bytes as
 // there are in bits 48 to 55; the lower bits are the record's number.
 const inSlot = 1 << 63
 
-// payloadOf is where the payload of the frame lies that was the last one written, as one record.
+// payloadOf is where the payload of the frame lies that was the last one written, in one piece.
 func (w *writer) payloadOf(f *btl.Frame) uint64 {
+	if w.bunch != nil {
+		return w.bytes - uint64(len(w.bunch)-w.filled+words(wordSize+len(f.Header)+f.Size)-wordSize-len(f.Header))
+	}
 	if h := len(f.Header); inStore(h, f.Size) == 0 {
 		return inSlot | uint64(h)<<48 | (w.count-1)&(1<<48-1)
 	}
@@ -304,6 +319,8 @@ type reader struct {
 	told      uint64         // records read of which the peer knows
 	toldBytes uint64         // and bytes of the store
 	head      *atomic.Uint64 // where it is told
+
+	begun, filled int // bytes of the bunch that is the next record: read, and known to be written; 0: it is none
 }
 
 func newReader(ring []byte, head *atomic.Uint64) reader {
@@ -357,14 +374,14 @@ func (r *reader) parse(word uint64, c *record) error {
 		return fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.store))
 	case hasHeader != (h > 0) || h > btl.MaxHeader:
 		return fmt.Errorf("malformed frame: header of %d bytes in a record of kind %d", h, c.kind)
-	case c.kind == kindGoodbye && c.length != 0, (c.kind == kindPiece || c.kind == kindBegin || c.kind == kindLent) && c.length == 0:
+	case c.kind == kindGoodbye && c.length != 0, c.kind == kindBunch && c.length != bunchSize, (c.kind == kindPiece || c.kind == kindBegin || c.kind == kindLent) && c.length == 0:
 		return fmt.Errorf("malformed record: %d bytes in one of kind %d", c.length, c.kind)
 	}
 	slot := r.here()
 	switch c.kind {
 	case kindWhole:
 		c.size = inStore(h, c.length)
-	case kindPiece:
+	case kindPiece, kindBunch:
 		c.size = lines(c.length)
 	case kindLent:
 		c.loan, slot = slot[:loanSize], slot[loanSize:]

@@ -23,6 +23,30 @@ func newRing(size int) (*writer, *reader) {
 	return &w, &r
 }
 
+// read returns the next record, or the next frame of a bunch as if it were one. It reports false if there is none.
+func read(t testing.TB, r *reader) (c record, ok bool) {
+	word := r.next()
+	if word == 0 {
+		return c, false
+	}
+	require.NoError(t, r.parse(word, &c))
+	if c.kind == kindBunch {
+		var err error
+		c.header, c.payload, err = r.fromBunch(c.payload)
+		require.NoError(t, err)
+		c.length = len(c.payload)
+		if c.kind = kindWhole; c.header == nil {
+			r.advance(c.size)
+			return read(t, r)
+		}
+	}
+	c.header, c.payload = bytes.Clone(c.header), bytes.Clone(c.payload)
+	if !r.amid() {
+		r.advance(c.size)
+	}
+	return c, true
+}
+
 // Frames of all sizes, whole and in pieces, come out as they went in, round and round.
 func TestRing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -37,12 +61,10 @@ func TestRing(t *testing.T) {
 		var got []byte
 		left := -1 // of a frame in pieces; -1: there was no header yet
 		read := func() bool {
-			word := in.next()
-			if word == 0 {
+			c, ok := read(t, in)
+			if !ok {
 				return false
 			}
-			var c record
-			require.NoError(t, in.parse(word, &c))
 			switch c.kind {
 			case kindWhole, kindBegin:
 				require.Equal(t, f.Header, c.header)
@@ -50,7 +72,6 @@ func TestRing(t *testing.T) {
 			case kindPiece:
 				got, left = append(got, c.payload...), left-c.length
 			}
-			in.advance(c.size)
 			return true
 		}
 		if wordSize+len(f.Header)+n <= wholeLimit {
@@ -126,7 +147,7 @@ func TestWholeFrameTheShortWay(t *testing.T) {
 
 // Whatever a peer writes into a ring, all that is found there lies in it.
 func FuzzRing(f *testing.F) {
-	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindLent, 57, 100), wordOf(kindGoodbye, 0, 0), ^uint64(0), wordOf(kindWhole, 1, -1)} {
+	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindLent, 57, 100), wordOf(kindGoodbye, 0, 0), wordOf(kindBunch, 0, bunchSize), ^uint64(0), wordOf(kindWhole, 1, -1)} {
 		f.Add(binary.LittleEndian.AppendUint64(nil, word), uint16(0))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, from uint16) {
@@ -147,6 +168,18 @@ func FuzzRing(f *testing.F) {
 			if c.size < 0 || c.size > len(in.store) || c.size%line != 0 || len(c.header) > btl.MaxHeader || len(c.payload) > max(c.size, slotRoom) {
 				t.Fatalf("%+v", c)
 			}
+			for c.kind == kindBunch {
+				header, payload, err := in.fromBunch(c.payload)
+				if err != nil {
+					return
+				}
+				if header == nil {
+					break
+				}
+				if len(header) > btl.MaxHeader || len(payload) > bunchMost || in.begun > in.filled || in.filled > bunchSize {
+					t.Fatalf("%d and %d bytes, %d of %d", len(header), len(payload), in.begun, in.filled)
+				}
+			}
 			in.advance(c.size)
 		}
 	})
@@ -166,11 +199,9 @@ func TestWhatTheRingKeeps(t *testing.T) {
 		f := &btl.Frame{Header: make([]byte, 1+r.IntN(btl.MaxHeader)), Payload: bytes.Repeat([]byte{byte(i) | 1}, r.IntN(1<<r.IntN(13)))}
 		f.Size = len(f.Payload)
 		for !w.whole(f) {
-			var c record
-			require.NoError(t, in.parse(in.next(), &c))
-			if in.advance(c.size); c.kind == kindWhole {
-				unread++
-			}
+			_, ok := read(t, in)
+			require.True(t, ok)
+			unread++
 		}
 		all = append(all, kept{w.payloadOf(f), f.Payload})
 		for at := gone; at < len(all); at++ {
