@@ -96,6 +96,66 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// A reader that has read all leaves room for anything, though it has not told the writer of the last of it; else each would wait for the
+// other. It is so in rings of all sizes, wherever the next record begins.
+func TestRoomOnceAllIsRead(t *testing.T) {
+	payload := make([]byte, pieceSize)
+	for ring := minRing; ring <= maxRing; ring *= 2 {
+		w, _ := newRing(ring)
+		store := len(w.store)
+		untold := uint64(store/tellEvery-1) / line * line // at most, as for the slots
+		at := func(left int) *writer {
+			here := *w
+			here.from, here.bytes, here.freed = store-left, untold, 0
+			here.count, here.seen = uint64(len(w.ends)/tellEvery-1), 0
+			return &here
+		}
+		for left := 0; left <= pieceSize+line; left += line {
+			for size := slotRoom; size <= wholeLimit; size += line {
+				_, ok := at(left).room(lines(size))
+				require.True(t, ok, "a frame of %d bytes, %d before the end of %d", size, left, store)
+			}
+			for most := smallPiece; most <= pieceSize; most += 16 * line {
+				for _, size := range []int{1, most/2 + 1, most - line + 1, most} {
+					f := &btl.Frame{Payload: payload, Size: size}
+					require.NotZero(t, at(left).piece(f, most), "a piece of %d bytes, %d at most, %d before the end of %d", size, most, left, store)
+				}
+			}
+		}
+	}
+}
+
+// The turns of the slots, and both counters, are gone through to their ends: a word of the turn before is no record, nor is one that
+// was never written.
+func TestRingAtTheEndOfItsNumbers(t *testing.T) {
+	for name, age := range map[string]func(*position){
+		"turns":       func(p *position) { p.turn = 1<<64 - oneTurn },
+		"records":     func(p *position) { p.count = 1<<48 - 9 },
+		"all records": func(p *position) { p.count = 1<<64 - 9 },
+		"bytes":       func(p *position) { p.bytes = uint64(len(p.store)) << 40 },
+	} {
+		w, in := newRing(minRing)
+		age(&w.position)
+		age(&in.position)
+		w.seen, w.freed = w.count, w.bytes
+		in.told, in.toldBytes = in.count, in.bytes
+		w.head.Store(w.count)
+		for i := range 5 * len(w.ends) {
+			_, ok := read(t, in)
+			require.False(t, ok, "%s: %d", name, i)
+			f := &btl.Frame{Header: []byte("header"), Payload: bytes.Repeat([]byte{byte(i)}, 10*(i%100))}
+			f.Size = len(f.Payload)
+			require.True(t, w.whole(f), "%s: %d", name, i)
+			again := make([]byte, f.Size)
+			require.True(t, w.again(w.payloadOf(f), again), "%s: %d", name, i)
+			require.Equal(t, f.Payload, again, "%s: %d", name, i)
+			c, ok := read(t, in)
+			require.True(t, ok, "%s: %d", name, i)
+			require.Equal(t, f.Payload, c.payload, "%s: %d", name, i)
+		}
+	}
+}
+
 // A reader that says that it has read more than was written is mad: the writer gives up.
 func TestNonsenseAboutWhatWasRead(t *testing.T) {
 	for _, head := range []uint64{1, 7, 1 << 63, ^uint64(minRing)} {
