@@ -21,6 +21,8 @@ type listener struct {
 	fd    int
 	watch btl.Watch
 	pause btl.Timer
+
+	segment int // how long segments of what is accepted are at most; 0: as the system likes
 }
 
 const (

@@ -21,7 +21,7 @@ type module struct {
 	scratch []byte          // for handshakes, and for bytes that are thrown away
 	buffers lender          // of connections
 	burst   btl.Burst       // what all endpoints send without a pause
-	narrow  narrow          // hosts to which long packets are lost
+	straits straits         // where long packets are lost
 }
 
 var _ wireup.Transport = (*module)(nil)

@@ -26,8 +26,41 @@ const (
 	inVain = 4
 )
 
-// narrow is what is known of such ways: the longest segments for a host's address.
-type narrow map[netip.Addr]int
+// A strait is what is known of the ways to a host.
+type strait struct {
+	segment int // how long segments are at most; 0: nothing is known
+}
+
+// learn notes that segments have n bytes at most, and reports whether that was not known.
+func (s *strait) learn(n int) bool {
+	if s.segment > 0 && s.segment <= n {
+		return false
+	}
+	s.segment = n
+	return true
+}
+
+// straits are those of all hosts, by their addresses. They have no zone: the system gives it as a number where a peer connects, and as a
+// name where we do.
+type straits map[netip.Addr]*strait
+
+func (n *straits) of(host netip.Addr) *strait {
+	if *n == nil {
+		*n = make(straits)
+	}
+	host = host.WithZone("")
+	if (*n)[host] == nil {
+		(*n)[host] = new(strait)
+	}
+	return (*n)[host]
+}
+
+// limit has a socket that is about to connect keep to what is known of its way.
+func (n straits) limit(fd int, to netip.Addr) {
+	if s := n[to.WithZone("")]; s != nil && s.segment > 0 {
+		_ = rawio.SetSegment(fd, s.segment) // a system that can not do this goes on as before
+	}
+}
 
 // lookLater has the connection looked at, unless it will be anyway. On this machine no packets are lost.
 func (ep *endpoint) lookLater() {
@@ -48,9 +81,7 @@ func (ep *endpoint) look() {
 		return
 	}
 	if n := shorter(&stall); n > 0 {
-		ep.m.makeNarrow(ep.host, n)
-		ep.m.Host.Logf(btl.LogWarn, "tcp: rank %d: %s loses long packets (segments of %d bytes were sent %d times in vain): from now on they have %d at most. Is an MTU too large?",
-			ep.m.Host.Rank(), ep.Desc(), stall.Segment, stall.Resent+1, n)
+		ep.narrow(&stall, n, stall.Resent)
 		ep.Down(ep.Error("sending", fmt.Errorf("segments of %d bytes were sent %d times in vain, shorter ones arrive; a connection with %d at most takes its place", stall.Segment, stall.Resent+1, n)))
 		return
 	}
@@ -71,21 +102,27 @@ func shorter(s *rawio.Stall) int {
 	return 0
 }
 
-// makeNarrow has later connections with a peer's host carry no longer segments. So do all that others make from now on: it may
-// be the peer that makes the next one, and it does not know.
-func (m *module) makeNarrow(host netip.Addr, segment int) {
-	if m.narrow == nil {
-		m.narrow = make(narrow)
+// narrow has later connections with the peer's host carry segments of n bytes at most. So do all that are made to the same address of ours:
+// it may be the peer that makes the next one, and it does not know.
+func (ep *endpoint) narrow(stall *rawio.Stall, n, resent int) {
+	m := ep.m
+	if !m.straits.of(ep.host).learn(n) {
+		return // another connection has found it out
 	}
-	m.narrow[host] = segment
+	local := rawio.LocalAddr(ep.conn.FD()).Addr()
 	for _, l := range m.listeners {
-		_ = rawio.SetSegment(l.fd, segment) // a system that can not do this goes on as before
+		if rawio.LocalAddr(l.fd).Addr() == local {
+			l.narrow(n)
+		}
 	}
+	m.Host.Logf(btl.LogWarn, "tcp: rank %d: %s loses long packets (segments of %d bytes were sent again %d times in vain): from now on they have %d at most. Is an MTU too large?",
+		m.Host.Rank(), ep.Desc(), stall.Segment, resent, n)
 }
 
-// limit has a socket that is about to connect keep to what is known of its way.
-func (n narrow) limit(fd int, to netip.Addr) {
-	if segment := n[to]; segment > 0 {
-		_ = rawio.SetSegment(fd, segment)
+// narrow has what is accepted from now on carry no longer segments.
+func (l *listener) narrow(segment int) {
+	if l.segment == 0 || segment < l.segment {
+		l.segment = segment
+		_ = rawio.SetSegment(l.fd, segment)
 	}
 }

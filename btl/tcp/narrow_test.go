@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -29,4 +30,24 @@ func TestWhatMakesSegmentsShorter(t *testing.T) {
 		c.change(&s)
 		assert.Equal(t, c.want, shorter(&s), name)
 	}
+}
+
+// The system gives the zone of a peer that connects as a number, and a process that connects gives it as a name.
+func TestStraitsKnowLinkLocalAddresses(t *testing.T) {
+	var all straits
+	all.of(netip.MustParseAddr("fe80::1%2")).segment = 1200
+	assert.Equal(t, 1200, all.of(netip.MustParseAddr("fe80::1%eth0")).segment)
+}
+
+// Connections that were made before go on with long segments, and find out later what is known.
+func TestStraitsDoNotWiden(t *testing.T) {
+	var s strait
+	assert.True(t, s.learn(1200))
+	assert.True(t, s.learn(536))
+	assert.False(t, s.learn(1200))
+	assert.Equal(t, 536, s.segment)
+	l := listener{fd: -1}
+	l.narrow(536)
+	l.narrow(1200)
+	assert.Equal(t, 536, l.segment)
 }

@@ -63,7 +63,7 @@ func (t *talk) connect() error {
 	if err != nil {
 		return err
 	}
-	m.narrow.limit(fd, to.Target().Addr())
+	m.straits.limit(fd, to.Target().Addr())
 	if err = m.tune(fd, m.Nearby(to)); err == nil {
 		_, err = rawio.Connect(fd, to.Source(), to.Target())
 	}
