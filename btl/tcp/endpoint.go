@@ -28,7 +28,7 @@ type endpoint struct {
 	sender   sender
 	scanner  framing.Scanner
 	reading  reading
-	looking  bool  // whether its way loses long packets, soon
+	lookout  lookout
 	failure  error // found by Send and still to be reported
 	counters btl.Counters
 }
@@ -77,6 +77,7 @@ func (ep *endpoint) Path() btl.Path {
 func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (err error) {
 	m := ep.m
 	ep.conn = l.(*talk).release()
+	ep.lookout.start(m.loop.Now())
 	if ep.sealed, err = ep.seal(first); err != nil {
 		return err
 	}
@@ -99,6 +100,7 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 func (ep *endpoint) Detach(how wireup.End) {
 	ep.settleReading()
 	ep.settleSending()
+	ep.lookout.stop()
 	if ep.watch != nil {
 		ep.watch.Stop()
 		ep.watch = nil

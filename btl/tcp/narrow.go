@@ -21,9 +21,14 @@ var segmentSizes = [...]int{1200, 536}
 const (
 	// lookAfter is the time between two looks at a connection that has sent something.
 	lookAfter = time.Second
+	// signsOfLife is after how many times in a row that the peer was heard after a segment was sent again the way is taken to be well
+	// but for that. One says nothing: a way that comes back may show it before the segment's next turn.
+	signsOfLife = 2
 	// inVain is how many times in a row the system has sent a segment again: for three seconds, or longer where round
 	// trips take long.
 	inVain = 4
+	// young is a connection for so long. What is made of one that has carried little says nothing later: its way may be dead by then.
+	young = 10 * time.Second
 )
 
 // A strait is what is known of the ways to a host.
@@ -62,25 +67,66 @@ func (n straits) limit(fd int, to netip.Addr) {
 	}
 }
 
+// A lookout looks at a connection while anything is under way.
+type lookout struct {
+	since  int64 // the connection is there
+	timer  btl.Timer
+	due    bool // a look is
+	resent int  // how often the oldest segment had been sent again, as of the last look,
+	proved int  // and when the peer was last heard after that
+	signs  int  // times in a row that it was
+}
+
 // lookLater has the connection looked at, unless it will be anyway. On this machine no packets are lost.
 func (ep *endpoint) lookLater() {
-	if !ep.looking && !ep.nearby {
-		ep.looking = true
-		ep.m.loop.After(lookAfter, ep.look)
+	l := &ep.lookout
+	if l.due || ep.nearby {
+		return
 	}
+	l.due = true
+	if t, ok := l.timer.(btl.Rearmer); ok {
+		t.Reset(lookAfter)
+	} else {
+		l.timer = ep.m.loop.After(lookAfter, ep.look)
+	}
+}
+
+// start begins with a new connection.
+func (l *lookout) start(now int64) { *l = lookout{since: now, timer: l.timer} }
+
+// stop ends looking, until something is sent again.
+func (l *lookout) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.start(l.since)
+}
+
+// note takes in what a look has found.
+func (l *lookout) note(s *rawio.Stall) {
+	if s.Resent < l.resent {
+		l.resent, l.proved, l.signs = 0, 0, 0 // something has arrived
+	}
+	if s.Silent < lookAfter && l.resent > l.proved {
+		l.proved = l.resent
+		l.signs++
+	}
+	l.resent = s.Resent
 }
 
 // look replaces the connection if its way loses long segments, and goes on looking while anything is under way.
 func (ep *endpoint) look() {
-	ep.looking = false
+	ep.lookout.due = false
 	if !ep.Live() || ep.failure != nil {
 		return
 	}
 	stall, known := rawio.StallOf(ep.conn.FD())
-	if !known || !stall.UnderWay {
+	if !known || stall.UnderWay == 0 {
+		ep.lookout.stop()
 		return
 	}
-	if n := shorter(&stall); n > 0 {
+	ep.lookout.note(&stall)
+	if n := ep.lookout.shorter(&stall, ep.m.loop.Now()); n > 0 {
 		ep.narrow(&stall, n, stall.Resent)
 		ep.Down(ep.Error("sending", fmt.Errorf("segments of %d bytes were sent %d times in vain, shorter ones arrive; a connection with %d at most takes its place", stall.Segment, stall.Resent+1, n)))
 		return
@@ -89,13 +135,20 @@ func (ep *endpoint) look() {
 }
 
 // shorter is how long segments should be at most; 0: as they are. The way must have shown that short ones pass while long
-// ones do not: the peer was heard meanwhile, or nothing but a handshake has ever come through.
-func shorter(s *rawio.Stall) int {
-	if s.Resent < inVain || s.Closed || s.Silent > lookAfter && s.Confirmed > int64(s.Segment) {
+// ones do not: the peer was heard meanwhile, or the connection is new, and nothing but the handshake has come through.
+func (l *lookout) shorter(s *rawio.Stall, now int64) int {
+	fresh := now-l.since < int64(young) && s.Confirmed <= int64(s.Segment)
+	if s.Resent < inVain || l.signs < signsOfLife && !fresh {
 		return 0
 	}
+	return sizeAfter(s)
+}
+
+// sizeAfter is the longest that is tried after the present one; 0: none. Where nothing so long is under way it is not for their length that
+// segments are in vain, and where the peer takes nothing none is.
+func sizeAfter(s *rawio.Stall) int {
 	for _, n := range segmentSizes {
-		if n < s.Segment {
+		if n < s.Segment && n < s.UnderWay && !s.Closed {
 			return n
 		}
 	}

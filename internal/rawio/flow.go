@@ -14,7 +14,7 @@ type Flow struct {
 
 // A Stall is what the system of a TCP connection's sender knows of segments that are not acknowledged.
 type Stall struct {
-	UnderWay  bool          // there are some
+	UnderWay  int           // bytes that are not, with those that are still to be sent
 	Resent    int           // how often the first of them was sent again, one timeout after the other
 	Segment   int           // how many bytes a segment has at most
 	Closed    bool          // the peer's window is closed: nothing is lost

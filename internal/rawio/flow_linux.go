@@ -50,7 +50,7 @@ func StallOf(fd int) (Stall, bool) {
 		return Stall{}, false
 	}
 	return Stall{
-		UnderWay:  info.Unacked > 0 || Unacknowledged(fd) > 0,
+		UnderWay:  max(0, Unacknowledged(fd)),
 		Resent:    int(info.Retransmits),
 		Segment:   int(info.Snd_mss),
 		Closed:    info.Probes > 0,
