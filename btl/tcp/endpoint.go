@@ -101,6 +101,9 @@ func (ep *endpoint) Detach(how wireup.End) {
 	ep.settleReading()
 	ep.settleSending()
 	ep.lookout.stop()
+	if how != wireup.Leaves {
+		ep.giveUp()
+	}
 	if ep.watch != nil {
 		ep.watch.Stop()
 		ep.watch = nil

@@ -29,15 +29,19 @@ const (
 	inVain = 4
 	// young is a connection for so long. What is made of one that has carried little says nothing later: its way may be dead by then.
 	young = 10 * time.Second
+	// muchArrived is what a connection does not carry over a way that takes no long segments.
+	muchArrived = 16 << 10
 )
 
 // A strait is what is known of the ways to a host.
 type strait struct {
 	segment int // how long segments are at most; 0: nothing is known
+	vain    int // how often they were sent again on connections in a row that were ended meanwhile, and each could be made
 }
 
 // learn notes that segments have n bytes at most, and reports whether that was not known.
 func (s *strait) learn(n int) bool {
+	s.vain = 0
 	if s.segment > 0 && s.segment <= n {
 		return false
 	}
@@ -153,6 +157,28 @@ func sizeAfter(s *rawio.Stall) int {
 		}
 	}
 	return 0
+}
+
+// giveUp takes note of what was in vain on a connection that is ended. The message layer does not wait for the looks of one of several:
+// they all might lose what is long. Those that follow each other could be made, so what is short gets through.
+func (ep *endpoint) giveUp() {
+	if ep.nearby {
+		return
+	}
+	stall, known := rawio.StallOf(ep.conn.FD())
+	if !known || stall.Resent == 0 {
+		return
+	}
+	n, s := sizeAfter(&stall), ep.m.straits.of(ep.host)
+	if n == 0 {
+		return
+	}
+	if stall.Confirmed > muchArrived {
+		s.vain = 0
+	}
+	if s.vain += stall.Resent; s.vain >= inVain && stall.Confirmed <= muchArrived {
+		ep.narrow(&stall, n, s.vain)
+	}
 }
 
 // narrow has later connections with the peer's host carry segments of n bytes at most. So do all that are made to the same address of ours:

@@ -3,6 +3,7 @@
 package recovery_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -38,5 +39,33 @@ func TestOnlyWayThatLosesLongPackets(t *testing.T) {
 				traffic.Require(t, r)
 			})
 		}
+	}
+}
+
+// All ways between two hosts lose long packets, and the message layer gives each up for another one before TCP has tried for long.
+func TestAllWaysLoseLongPackets(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ links, connections int }{
+		"two networks":                      {2, 1},
+		"four connections over one of them": {1, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, a, b := nettest.Hosts(t)
+			var links []*testnet.Link
+			for i := range c.links {
+				links = append(links, n.Link(a, b, testnet.Subnet(fmt.Sprintf("10.%d.0.0/24", i+1)), testnet.Rate(100), testnet.Packets()))
+			}
+			job := nettest.Play("steady", []*testnet.Host{a, b}, traffic.For(4), "STRAND_BTL=tcp,self", fmt.Sprintf("STRAND_BTL_TCP_LINKS=%d", c.connections))
+			job.Timeout = time.Minute
+			r := job.Start(t)
+			r.Await(0, "steady")
+			r.Await(1, "steady")
+			for _, l := range links {
+				l.A.LoseLonger(1300)
+				l.B.LoseLonger(1300)
+			}
+			traffic.Require(t, r)
+		})
 	}
 }
