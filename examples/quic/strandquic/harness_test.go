@@ -27,7 +27,8 @@ func newPair(t testing.TB, wrap func(net.PacketConn) net.PacketConn) *pair {
 		if i == 0 {
 			c.wrap = func(udp *net.UDPConn) net.PacketConn { return wrap(udp) }
 		}
-		p.hosts[i] = btltest.NewHost(t, i, 2, c, param.Setting{Name: prefix + "if_include", Text: "127.0.0.1"})
+		p.hosts[i] = btltest.NewHost(t, i, 2, c, param.Setting{Name: prefix + "if_include", Text: "127.0.0.1"},
+			param.Setting{Name: prefix + "connect_retries", Text: "1"}) // the loop's clock stands still: there would be no other attempt
 		p.hosts[i].Clock = p.loop
 		p.mods[i] = p.hosts[i].Open().(*module)
 	}
