@@ -245,10 +245,12 @@ const inSlot = 1 << 63
 
 // payloadOf is where the payload of the frame lies that was the last one written, in one piece.
 func (w *writer) payloadOf(f *btl.Frame) uint64 {
+	h := len(f.Header)
 	if w.bunch != nil {
-		return w.bytes - uint64(len(w.bunch)-w.filled+words(wordSize+len(f.Header)+f.Size)-wordSize-len(f.Header))
+		from := w.filled - words(wordSize+h+f.Size) + wordSize + h
+		return w.bytes - uint64(len(w.bunch)-from)
 	}
-	if h := len(f.Header); inStore(h, f.Size) == 0 {
+	if inStore(h, f.Size) == 0 {
 		return inSlot | uint64(h)<<48 | (w.count-1)&(1<<48-1)
 	}
 	return w.bytes - uint64(lines(f.Size))
