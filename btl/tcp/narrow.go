@@ -181,21 +181,38 @@ func (ep *endpoint) giveUp() {
 	}
 }
 
-// narrow has later connections with the peer's host carry segments of n bytes at most. So do all that are made to the same address of ours:
-// it may be the peer that makes the next one, and it does not know.
+// narrow has later connections with the peer's host carry segments of n bytes at most.
 func (ep *endpoint) narrow(stall *rawio.Stall, n, resent int) {
-	m := ep.m
-	if !m.straits.of(ep.host).learn(n) {
+	ep.m.narrow(ep.conn.FD(), ep.host, ep.Desc(), stall, n, resent)
+}
+
+// narrow does so for the host that a connection is with. So do all that are made to the same address of ours: it may be the peer that makes
+// the next one, and it does not know.
+func (m *module) narrow(fd int, host netip.Addr, desc string, stall *rawio.Stall, n, resent int) {
+	if !m.straits.of(host).learn(n) {
 		return // another connection has found it out
 	}
-	local := rawio.LocalAddr(ep.conn.FD()).Addr()
+	local := rawio.LocalAddr(fd).Addr()
 	for _, l := range m.listeners {
 		if rawio.LocalAddr(l.fd).Addr() == local {
 			l.narrow(n)
 		}
 	}
 	m.Host.Logf(btl.LogWarn, "tcp: rank %d: %s loses long packets (segments of %d bytes were sent again %d times in vain): from now on they have %d at most. Is an MTU too large?",
-		m.Host.Rank(), ep.Desc(), stall.Segment, resent, n)
+		m.Host.Rank(), desc, stall.Segment, resent, n)
+}
+
+// look ends an attempt of ours whose part of the handshake, in which are this process's addresses, is longer than what its way takes. It was
+// connected, so what is short gets through.
+func (t *talk) look() {
+	t.again = t.m.loop.After(lookAfter, t.look)
+	stall, known := rawio.StallOf(t.conn.FD())
+	n := sizeAfter(&stall)
+	if !known || n == 0 || stall.Resent < inVain {
+		return
+	}
+	t.m.narrow(t.conn.FD(), t.Target().Addr(), t.pair.String(), &stall, n, stall.Resent)
+	t.pending.Ended(fmt.Errorf("%d bytes were sent %d times in vain; the next attempt has segments of %d at most", stall.UnderWay, stall.Resent+1, n))
 }
 
 // narrow has what is accepted from now on carry no longer segments.

@@ -22,7 +22,7 @@ type talk struct {
 
 	pair   wireup.Pair    // of an attempt of ours
 	dialed bool           // this is an attempt of ours
-	again  btl.Timer      // takes another socket for it
+	again  btl.Timer      // takes another socket for it, or looks at the one that is connected
 	from   netip.AddrPort // where somebody else connects from
 	ready  bool           // connected, and the socket's options are set
 }
@@ -80,7 +80,7 @@ func (t *talk) connect() error {
 	return nil
 }
 
-// answered ends what insist has begun.
+// answered ends what insist has begun, or looks.
 func (t *talk) answered() {
 	if t.again != nil {
 		t.again.Stop()
@@ -140,6 +140,9 @@ func (t *talk) prepare() error {
 		return err
 	}
 	t.conn = rawio.NewConn(fd) // now that both addresses are known
+	if !t.m.Nearby(t.pair) {
+		t.again = t.m.loop.After(lookAfter, t.look)
+	}
 	t.pending.Up()
 	return nil
 }

@@ -69,3 +69,19 @@ func TestAllWaysLoseLongPackets(t *testing.T) {
 		})
 	}
 }
+
+// What a process says of itself in the handshake may be longer than what a way takes: it has many addresses.
+func TestHandshakeIsLongerThanWhatPasses(t *testing.T) {
+	t.Parallel()
+	n, a, b := nettest.Hosts(t)
+	l := n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Rate(100), testnet.Packets())
+	for i := range 20 {
+		l.A.AddAddr(fmt.Sprintf("fd00:%x::1/64", i+1))
+		l.B.AddAddr(fmt.Sprintf("fd00:%x::2/64", i+1))
+	}
+	l.A.LoseLonger(600)
+	l.B.LoseLonger(600)
+	job := nettest.Play("steady", []*testnet.Host{a, b}, traffic.For(1), "STRAND_BTL=tcp,udp,sctp,self", "STRAND_BTL_SCTP_STACK=user")
+	job.Timeout = time.Minute
+	traffic.Require(t, job.Start(t))
+}
