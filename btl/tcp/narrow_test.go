@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/strandmp/strand/btltest"
 	"github.com/strandmp/strand/internal/rawio"
 )
 
@@ -76,4 +77,18 @@ func TestStraitsDoNotWiden(t *testing.T) {
 	l.narrow(536)
 	l.narrow(1200)
 	assert.Equal(t, 536, l.segment)
+}
+
+// Looks take no memory, and a connection that has ended is not looked at.
+func TestLooksTakeNoMemory(t *testing.T) {
+	var loop btltest.Loop
+	ep := &endpoint{m: &module{loop: &loop}}
+	ep.lookLater()
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		ep.lookout.stop()
+		ep.lookLater()
+	}))
+	assert.Equal(t, 1, loop.Timers())
+	ep.lookout.stop()
+	assert.Zero(t, loop.Timers())
 }
