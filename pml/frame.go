@@ -62,6 +62,17 @@ func (p *PML) freeFrame(f *txFrame) {
 	}
 }
 
+// freeShort is freeFrame for a short frame that is done. Most are, and of most frames there is little to forget.
+func (p *PML) freeShort(f *txFrame) {
+	p.copied -= frameRoom
+	f.ResetWhole()
+	f.short, f.opens, f.peer = false, false, nil
+	if p.spareFrames < keptSpare {
+		f.free, p.frames = p.frames, f
+		p.spareFrames++
+	}
+}
+
 // freeMemory gives back the copy that the frame has, and forgets what it refers to.
 func (p *PML) freeMemory(f *txFrame) {
 	if f.copy != nil {

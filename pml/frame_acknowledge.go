@@ -53,6 +53,10 @@ func (pe *peer) allowed(ack, grant uint32) error {
 func frameAcked(d *delivery.Frame) {
 	f := frameOf(d)
 	f.peer.moves++
+	if f.short && d.IsDone() {
+		f.peer.pml.freeShort(f)
+		return
+	}
 	if d.InParts() {
 		d.EachPart(settleFrame)
 		return

@@ -44,7 +44,7 @@ func (pe *peer) comesWhole(n int) bool {
 // recvShort receives a message that comes whole and has come, or comes in a moment, and reports true. Otherwise nothing was received. The lock is held.
 func (c *Context) recvShort(buf []byte, needs representation.Traits, src, tag int) (Status, bool) {
 	p := c.pml
-	if uint(src) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || p.trace != nil || !c.match.Idle() {
+	if !c.isCommon(src, tag) || p.trace != nil || !c.match.Idle() {
 		return Status{}, false
 	}
 	pe := p.met(c.group.World(src))

@@ -133,6 +133,12 @@ func (c *Context) Irecv(buf []byte, more [][]byte, src, tag int) (Request, error
 func (c *Context) IrecvAs(as As, buf []byte, more [][]byte, src, tag int) (Request, error) {
 	p := c.pml
 	p.engine.Lock()
+	if more == nil && as.Layout == nil {
+		if op := c.postShort(buf, as.Needs, src, tag); op != nil {
+			p.engine.Unlock()
+			return requestOf(op), nil
+		}
+	}
 	r, err := p.begun(c.irecvOf(as, buf, more, src, tag))
 	p.engine.Unlock()
 	return r, err

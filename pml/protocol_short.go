@@ -2,6 +2,7 @@ package pml
 
 import (
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml/credit"
 	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/rails"
@@ -13,11 +14,16 @@ import (
 // sendEager, begin, end), with a quarter of its code. After each system call the
 // processor's caches are cold, and every line counts.
 
+// isCommon reports whether a call is of the common kind, by what it names and by the state of the context.
+func (c *Context) isCommon(rank, tag int) bool {
+	return uint(rank) < uint(c.group.size) && tag >= 0 && tag <= MaxTag && !c.pml.closing && !c.freed && c.revoked == nil
+}
+
 // sendShort sends a message of up to copyFirst bytes, or of as many as the rail keeps, and reports true if nothing
 // stands in the way; it is complete then. The lock is held.
 func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	p := c.pml
-	if len(buf) > btl.MostKept || uint(dst) >= uint(c.group.size) || tag < 0 || tag > MaxTag || p.closing || c.freed || c.revoked != nil || c.urgent {
+	if len(buf) > btl.MostKept || !c.isCommon(dst, tag) || c.urgent {
 		return false
 	}
 	ch := c.known(c.group.World(dst))
@@ -74,6 +80,23 @@ func (f *txFrame) keepShort(buf []byte) {
 		f.peer.pml.copied += frameRoom
 	}
 	copy(f.Payload, buf)
+}
+
+// postShort posts a receive of one piece if no message waits, and nothing is in the way. Otherwise it returns nil, and nothing has changed. The lock is held.
+func (c *Context) postShort(buf []byte, needs representation.Traits, src, tag int) *operation {
+	p := c.pml
+	if !c.isCommon(src, tag) || p.trace != nil || c.match.Waiting() {
+		return nil
+	}
+	world := c.group.World(src)
+	if pe := p.met(world); pe == nil || pe.ways.Stage != rails.Known || pe.failure != nil {
+		return nil
+	}
+	op := p.newOperation()
+	op.context, op.needs, op.buf.First, op.size = c, needs, buf, uint64(len(buf))
+	op.recv.Source, op.recv.Tag = int32(world), int32(tag)
+	c.match.Post(&op.recv)
+	return op
 }
 
 // deliverExpected takes in a short or eager message that is next in every way

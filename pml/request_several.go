@@ -269,6 +269,9 @@ func WaitAll(ctx context.Context, reqs []Request, statuses []Status) (failed []O
 // failed.
 func takeAll(reqs []Request, statuses []Status) (failed []Outcome) {
 	for i := range reqs {
+		if statuses == nil && reqs[i].endQuietly() {
+			continue
+		}
 		st, err := take(&reqs[i])
 		if statuses != nil {
 			statuses[i] = st
@@ -278,6 +281,22 @@ func takeAll(reqs []Request, statuses []Status) (failed []Outcome) {
 		}
 	}
 	return failed
+}
+
+// endQuietly is take of a request that has succeeded, for who does not want its status. Otherwise it does nothing, and reports false.
+func (r *Request) endQuietly() bool {
+	op := r.op
+	if op == nil {
+		return true
+	}
+	if p := op.pml; op != &p.instant {
+		if op.gen != r.gen || !op.done || op.err != nil {
+			return false
+		}
+		p.freeOperation(op)
+	}
+	*r = Request{}
+	return true
 }
 
 // WaitAny waits until one of the requests is complete, ends it and returns its

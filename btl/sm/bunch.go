@@ -27,12 +27,11 @@ func words(n int) int { return (n + wordSize - 1) &^ (wordSize - 1) }
 
 // isAhead reports whether the peer has left so many records unread that the remaining slots are for bunches.
 func (w *writer) isAhead() bool {
-	most := uint64(len(w.ends) - len(w.ends)/bunchShare)
-	if w.count-w.seen < most {
+	if w.count-w.seen < w.most {
 		return false
 	}
 	w.look()
-	return w.count-w.seen >= most
+	return w.count-w.seen >= w.most
 }
 
 // intoBunch writes a short frame into the last record, if that is a bunch, or into a new one.

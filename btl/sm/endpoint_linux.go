@@ -151,6 +151,14 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 		ep.refused = true
 		return btl.Busy
 	}
+	if p.first == nil && p.out.fits(f) {
+		p.order.out.Wrote()
+		p.out.short(f)
+		p.wake(sleeps)
+		ep.counters.FramesSent++
+		ep.counters.BytesSent += uint64(wordSize + len(f.Header) + f.Size)
+		return btl.Done
+	}
 	f.Progress = 0
 	fate := waiting
 	if p.first == nil {

@@ -43,11 +43,18 @@ func (ep *endpoint) receive() bool {
 		frames = inRow
 	}
 	for budget := readBudget; budget > 0 && word != 0; word = p.in.next() {
-		if kind := kindOf(word); budget < readBudget && (kind == kindBegin || kind == kindLent && !ep.reading.open) {
-			break
-		}
+		var n, read int
+		var more bool
+		var err error
 		p.order.in.Reads()
-		n, read, more, err := ep.take(word, budget)
+		if header, payload := p.in.short(word, &ep.header); header != nil && ep.landing == nil && !ep.reading.open && len(payload) <= ep.limit {
+			ep.counters.FramesReceived++
+			err = ep.Recv.Deliver(header, payload)
+		} else if kind := kindOf(word); budget < readBudget && (kind == kindBegin || kind == kindLent && !ep.reading.open) {
+			break
+		} else {
+			n, read, more, err = ep.take(word, budget)
+		}
 		if err != nil && ep.Live() {
 			ep.Malformed(err)
 		}

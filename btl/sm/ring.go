@@ -122,6 +122,7 @@ func (p *position) pass(n int) {
 type writer struct {
 	position
 	ends  []uint64       // by slot: the bytes up to the end of the record there
+	most  uint64         // records that may be unread before the slots left are for bunches
 	seen  uint64         // records read by the peer, as of our last look at head
 	freed uint64         // the bytes up to the end of those
 	head  *atomic.Uint64 // records read, as the peer says
@@ -134,6 +135,7 @@ type writer struct {
 func newWriter(ring []byte, head *atomic.Uint64) writer {
 	w := writer{position: positionIn(ring), head: head}
 	w.ends = make([]uint64, len(w.slots)/slotSize)
+	w.most = uint64(len(w.ends) - len(w.ends)/bunchShare)
 	return w
 }
 
@@ -167,6 +169,11 @@ func (w *writer) look() {
 
 // unread is how many bytes the peer has not read, as far as we know.
 func (w *writer) unread() int { return int(w.count-w.seen)*slotSize + int(w.bytes-w.freed) }
+
+// slotHere is the next record's slot.
+func (p *position) slotHere() *[slotSize]byte {
+	return (*[slotSize]byte)(unsafe.Pointer(&p.slots[p.slot]))
+}
 
 // here is what the next record's slot has behind its word.
 func (p *position) here() []byte { return p.slots[p.slot+wordSize : p.slot+slotSize] }
@@ -204,11 +211,46 @@ func (w *writer) lookAhead(used, n int) {
 	}
 }
 
+// fits reports whether a frame goes into one slot, of which one is free that is not left for bunches.
+func (w *writer) fits(f *btl.Frame) bool {
+	return len(f.Header)+f.Size <= slotRoom && w.count-w.seen < w.most
+}
+
+// short writes a frame that fits. The reader polls the slot. It would fetch it in between if the slot was written from its beginning:
+// so the payload goes first, then the header, and the word last.
+func (w *writer) short(f *btl.Frame) {
+	h := len(f.Header)
+	slot := w.slotHere()
+	if payload := slot[wordSize+h:]; len(f.More) > 0 {
+		f.CopyPayload(payload)
+	} else {
+		copy(payload, f.Payload[:f.Size])
+	}
+	copy(slot[wordSize:], f.Header)
+	w.ends[w.count&uint64(len(w.ends)-1)] = w.bytes
+	word := wordOf(kindWhole, h, f.Size) | w.turn
+	w.bunch = nil
+	w.pass(0)
+	at(slot[:], 0).Store(word)
+	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
+		prefetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), wordSize+h+f.Size)
+	}
+}
+
 // whole writes a frame as one record, or into a bunch, and reports whether there was room.
 func (w *writer) whole(f *btl.Frame) bool {
 	if w.isAhead() && w.intoBunch(f) {
 		return true
 	}
+	if w.fits(f) {
+		w.short(f)
+		return true
+	}
+	return w.record(f)
+}
+
+// record writes a frame as one record.
+func (w *writer) record(f *btl.Frame) bool {
 	h := len(f.Header)
 	n := inStore(h, f.Size)
 	to, ok := w.room(n)
@@ -224,7 +266,6 @@ func (w *writer) whole(f *btl.Frame) bool {
 	if n > mostAhead {
 		prefetchToWrite(unsafe.Pointer(&to[0]), n)
 	}
-	// The reader polls the slot. It would fetch it in between if that was written first.
 	copyPayload(to, f)
 	copy(slot, f.Header)
 	w.publish(wordOf(kindWhole, h, f.Size), used, n)
@@ -318,6 +359,7 @@ func (w *writer) goodbye() bool {
 // A reader is the receiving end of a ring.
 type reader struct {
 	position
+	each, all uint64         // after how many records, or bytes of the store, the peer is told
 	told      uint64         // records read of which the peer knows
 	toldBytes uint64         // and bytes of the store
 	head      *atomic.Uint64 // where it is told
@@ -326,7 +368,9 @@ type reader struct {
 }
 
 func newReader(ring []byte, head *atomic.Uint64) reader {
-	return reader{position: positionIn(ring), head: head}
+	r := reader{position: positionIn(ring), head: head}
+	r.each, r.all = uint64(len(r.slots)/slotSize/tellEvery), uint64(len(r.store)/tellEvery)
+	return r
 }
 
 // A record is what a reader has found. It refers to the ring, where the peer may still write. So
@@ -347,6 +391,19 @@ func (r *reader) next() uint64 {
 		return 0
 	}
 	return word
+}
+
+// short returns header and payload of the record if it is a frame whole in its slot, as most are; else nil. The header is
+// copied, since what is looked at must not change.
+func (r *reader) short(word uint64, to *[btl.MaxHeader]byte) (header, payload []byte) {
+	h, n := int(uint8(word>>32)), int(uint32(word))
+	if word>>40 != kindWhole || h == 0 || h > btl.MaxHeader || h+n > slotRoom {
+		return nil, nil
+	}
+	slot := r.slotHere()
+	header = to[:h]
+	copy(header, slot[wordSize:])
+	return header, slot[wordSize+h : wordSize+h+n]
 }
 
 // whole returns header and payload of the record if it is a frame in one piece, as most are, and where
@@ -401,7 +458,7 @@ func (r *reader) parse(word uint64, c *record) error {
 // advance gives a record back to the writer, with its n bytes of the store, and reports whether the writer was told.
 func (r *reader) advance(n int) bool {
 	r.pass(n)
-	if r.count-r.told < uint64(len(r.slots)/slotSize/tellEvery) && r.bytes-r.toldBytes < uint64(len(r.store)/tellEvery) {
+	if r.count-r.told < r.each && r.bytes-r.toldBytes < r.all {
 		return false
 	}
 	r.told, r.toldBytes = r.count, r.bytes

@@ -42,6 +42,7 @@ type Context struct {
 	last     *Channel // the one that Channel or Open returned last
 	hasher   hasher
 	receives table[Recv]
+	recent   recent
 	posted   [kinds]int     // number of posted receives by kind
 	messages table[Message] // by tag, and source or any
 	queue    messageQueue   // for a receive of any source and tag

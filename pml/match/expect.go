@@ -15,7 +15,9 @@ func (ch *Channel) Expect(lane *Lane, seq, laneSeq uint32, tag int32) *Recv {
 	if c.posted[anyTag]+c.posted[anySource]+c.posted[anyBoth] > 0 {
 		r, s = c.firstFit(ch.source, tag)
 	} else {
-		s = c.receives.find(c.hasher.hash(ch.source, tag))
+		if s = c.recent.find(ch.source, tag); s == nil {
+			s = c.receives.find(c.hasher.hash(ch.source, tag))
+		}
 		r = s.head
 	}
 	if r == nil {
@@ -37,6 +39,9 @@ func (ch *Channel) Pass(lane *Lane, seq, laneSeq uint32) bool {
 	lane.next++
 	return true
 }
+
+// Waiting reports whether a message waits for a receive.
+func (c *Context) Waiting() bool { return c.waiting > 0 }
 
 // Idle reports whether no receive is posted, and no message waits for one.
 func (c *Context) Idle() bool { return c.waiting == 0 && c.posted == [kinds]int{} }

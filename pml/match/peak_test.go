@@ -44,4 +44,9 @@ func TestAPeakOfReceivesIsForgotten(t *testing.T) {
 	require.NoError(t, ch.Arrive(lane, &Message{}))
 	require.Equal(t, 1, matched)
 	require.LessOrEqual(t, len(c.receives.slots)+len(c.receives.spare), keptSlots)
+
+	last := &Recv{Source: 1, Tag: peak - 1} // as the last one that was posted, whose list has moved
+	require.Nil(t, c.Post(last))
+	require.NoError(t, ch.Arrive(lane, &Message{Tag: peak - 1, Seq: 1, LaneSeq: 1}))
+	require.Equal(t, 2, matched)
 }

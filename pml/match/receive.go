@@ -13,8 +13,27 @@ func (c *Context) Post(r *Recv) *Message {
 	c.place++
 	r.place, r.posted = c.place, true
 	c.posted[kind]++
-	s := c.receives.get(c.hasher.hash(r.Source, r.Tag))
+	s := c.recent.find(r.Source, r.Tag)
+	if s == nil {
+		s = c.receives.get(c.hasher.hash(r.Source, r.Tag))
+		c.recent = recent{source: r.Source, tag: r.Tag, slot: s}
+	}
 	s.head = appendRecv(s.head, r)
+	return nil
+}
+
+// recent is the slot of the last receive that was posted, and good until the table moves. The next one often names the same source and tag, and so does
+// the message that comes, and neither has to look for it.
+type recent struct {
+	source, tag int32
+	slot        *slot[Recv]
+}
+
+// find returns the slot of a source and a tag if it is that one, else nil.
+func (l *recent) find(source, tag int32) *slot[Recv] {
+	if l.source == source && l.tag == tag {
+		return l.slot
+	}
 	return nil
 }
 
@@ -43,8 +62,8 @@ func (c *Context) Posted() (n int) {
 func (c *Context) unpost(r *Recv, s *slot[Recv]) {
 	r.posted = false
 	c.posted[kindOf(r.Source, r.Tag)]--
-	if s.head = removeRecv(s.head, r); c.posted == [kinds]int{} {
-		c.receives.rest()
+	if s.head = removeRecv(s.head, r); c.posted == [kinds]int{} && c.receives.rest() {
+		c.recent = recent{}
 	}
 }
 

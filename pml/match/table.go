@@ -28,11 +28,13 @@ const (
 
 func newTable[T any]() table[T] { return table[T]{slots: make([]slot[T], minSlots)} }
 
-// rest gives the memory back that a peak has needed. No slot has a list.
-func (t *table[T]) rest() {
+// rest gives the memory back that a peak has needed, and reports whether there was any. No slot has a list.
+func (t *table[T]) rest() bool {
 	if len(t.slots)+len(t.spare) > keptSlots {
 		*t = newTable[T]()
+		return true
 	}
+	return false
 }
 
 // find returns the slot of a hash or, if it has none, a free one: a slot without
