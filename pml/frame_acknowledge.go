@@ -34,6 +34,44 @@ func (pe *peer) acknowledgedUpTo(ack, grant uint32) error {
 	return pe.allowed(ack, grant)
 }
 
+// acknowledgedWhile is acknowledgedUpTo for who may be waited for by a blocking receive. The program goes on then, mostly to send, and what the peer has is of no interest
+// to anybody but us: it is noted when that send is on its way, or at the next poll.
+func (pe *peer) acknowledgedWhile(awaited bool, ack, grant uint32) error {
+	if ack == pe.sent.Base() && pe.credit.Current(grant) {
+		return nil
+	}
+	if !awaited || pe.sends > 0 || pe.restrained || pe.resumed || pe.pml.closing || !pe.sent.Spans(ack) {
+		return pe.allowed(ack, grant)
+	}
+	if err := pe.credit.Update(grant); err != nil {
+		return err
+	}
+	if p := pe.pml; p.late != pe {
+		p.catchUp()
+		p.late = pe
+	}
+	pe.lateAck = ack
+	return nil
+}
+
+// catchUp notes the acknowledgement that was left for later.
+func (p *PML) catchUp() {
+	pe := p.late
+	if pe == nil {
+		return
+	}
+	p.late = nil
+	// If it names a frame that was not sent yet, which is damage, so does the peer's next one, or that frame has been sent by then.
+	_ = pe.sent.Acknowledge(pe.lateAck, frameAcked)
+	pe.unpacked()
+}
+
+// Progress implements [engine.Progressor].
+func (p *PML) Progress() bool {
+	p.catchUp()
+	return false
+}
+
 // allowed is acknowledgedUpTo where there is news.
 func (pe *peer) allowed(ack, grant uint32) error {
 	if err := pe.credit.Update(grant); err != nil {

@@ -16,6 +16,7 @@ import (
 // Down implements [btl.Receiver].
 func (r *rail) Down(err error) {
 	pe := r.peer
+	pe.pml.catchUp()
 	r.busy = true
 	pe.ways.Down(&r.way, err, pe.env())
 	pe.choosePoller()

@@ -32,9 +32,10 @@ type peer struct {
 
 	stranger bool // it was contacted to find out whether it has left
 
-	restrained bool // something is held back until more is acknowledged
-	resumed    bool // a send that rested can go on
-	inquires   bool // the peer is to be asked what has arrived
+	restrained bool   // something is held back until more is acknowledged
+	resumed    bool   // a send that rested can go on
+	lateAck    uint32 // what it has acknowledged, if that is to be noted yet
+	inquires   bool   // the peer is to be asked what has arrived
 
 	// Sending.
 	laneSeq   []uint32       // the next number in each lane; the last is the urgent one

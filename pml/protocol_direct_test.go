@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/representation"
 	"github.com/strandmp/strand/pml/wire"
@@ -122,4 +123,65 @@ func TestDirectReceiveBesideAMove(t *testing.T) {
 	require.True(t, done)
 	require.Equal(t, Status{Source: 1, Tag: tag, Count: 8}, st)
 	require.Equal(t, "message!", string(buf))
+}
+
+// What the message of a blocking receive acknowledges is noted when the program's next send is on its way, or at the next poll: neither waits for that. It is
+// noted at once if a send that is under way may wait for it, and whoever looks at what is acknowledged does so before.
+func TestAcknowledgementsOfDirectReceives(t *testing.T) {
+	const tag = 5
+	for name, test := range map[string]struct {
+		busy  bool // a send is under way
+		later func(t *testing.T, pe *peer, c *Context)
+	}{
+		"the next send": {later: func(t *testing.T, pe *peer, c *Context) { require.True(t, c.sendShort([]byte{1}, 1, tag)) }},
+		"the next poll": {later: func(t *testing.T, pe *peer, c *Context) { require.False(t, pe.pml.Progress()) }},
+		"a send with room": {later: func(t *testing.T, pe *peer, c *Context) {
+			_, err := c.isend(nil, nil, 1, tag, Standard)
+			require.NoError(t, err)
+		}},
+		"a broken rail": {later: func(t *testing.T, pe *peer, c *Context) { pe.rails[0].Down(btl.ErrPeerClosed) }},
+		"at once":       {busy: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, _, c := promptPeer(t, 100)
+			p := pe.pml
+			p.engine = spinning(t)
+			first := post(t, c, nil) // it makes the peer known
+			require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag}), nil))
+			p.freeOperation(first)
+			_, err := c.isend([]byte{1}, nil, 1, tag, Standard)
+			require.NoError(t, err)
+			if test.busy {
+				_, err = c.isend([]byte{2}, nil, 1, tag, Synchronous)
+				require.NoError(t, err)
+			}
+			pe.poller = &timely{at: 1, arrive: func() {
+				h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag, Frame: 1, Seq: 1, LaneSeq: 1, Ack: 1, Credit: 1 << 16}
+				require.NoError(t, pe.rails[0].Deliver(encoded(h), []byte("message!")))
+			}}
+			_, done := c.recvShort(make([]byte, 8), 0, 1, tag)
+			require.True(t, done)
+			if test.busy {
+				require.Equal(t, uint32(1), pe.sent.Base())
+				return
+			}
+			require.Zero(t, pe.sent.Base())
+			test.later(t, pe, c)
+			require.Equal(t, uint32(1), pe.sent.Base())
+			require.Nil(t, p.late)
+		})
+	}
+}
+
+// A peer that acknowledges what was not sent is found out, in a blocking receive too.
+func TestDirectReceivesBelieveNoNonsense(t *testing.T) {
+	pe, _, c := promptPeer(t, 100)
+	pe.pml.engine = spinning(t)
+	pe.poller = &timely{at: 1, arrive: func() {
+		h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: 5, Ack: 1}
+		require.ErrorContains(t, pe.rails[0].Deliver(encoded(h), nil), "acknowledgement up to frame 1")
+	}}
+	post(t, c, nil)
+	_, done := c.recvShort(nil, 0, 1, 5)
+	require.False(t, done)
 }

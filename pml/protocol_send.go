@@ -51,6 +51,7 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 
 // isendOf is isend of what a layout picks of buf, unless that is nil.
 func (c *Context) isendOf(buf []byte, more [][]byte, as *layout.Layout, dst, tag int, mode Mode) (*operation, error) {
+	c.pml.catchUp() // there may be room by that
 	ch, err := c.sendable(dst, tag)
 	if err != nil {
 		return nil, err

@@ -66,6 +66,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 	case kept:
 		f.isKept(r, buf)
 	}
+	p.catchUp()
 	return true
 }
 
@@ -118,12 +119,11 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 			return false
 		}
 	}
-	ch := c.match.Channel(int32(pe.rank))
-	if ch == nil || pe.acknowledgedUpTo(h.Ack(), h.Credit()) != nil {
+	ch, d := c.match.Channel(int32(pe.rank)), &r.pml.direct
+	if ch == nil || pe.acknowledgedWhile(d.context != nil, h.Ack(), h.Credit()) != nil {
 		return false
 	}
 	var op *operation
-	d := &r.pml.direct
 	if !d.takes(c, pe, h.Tag(), len(data)) || !ch.Pass(pe.lanes[lane], h.Seq(), h.LaneSeq()) {
 		posted := ch.Expect(pe.lanes[lane], h.Seq(), h.LaneSeq(), h.Tag())
 		if posted == nil {

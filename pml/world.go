@@ -58,6 +58,7 @@ type PML struct {
 	waitSets    *waitSet
 	lastContext *Context
 	recent      btl.Poller // the endpoint that has delivered last
+	late        *peer      // what it has acknowledged is to be noted yet
 	probers     []*engine.Waiter
 	probing     []*arrival
 
@@ -139,6 +140,7 @@ func Open(ctx context.Context, cfg Config) (*PML, error) {
 	p.lookups, p.cancel = context.WithCancel(context.Background())
 	p.host = &host{pml: p, params: cfg.Params}
 	eng.Lock()
+	eng.AddProgressor(p)
 	err = p.start(ctx, cfg)
 	p.startBeats()
 	if err != nil {

@@ -101,6 +101,7 @@ func (p *PML) Close(ctx context.Context) error {
 		p.engine.Unlock()
 		return ErrClosed
 	}
+	p.catchUp()
 	p.closing = true
 	p.shut.Store(true)
 	p.eachOperation(func(op *operation) {

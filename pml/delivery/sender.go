@@ -40,6 +40,9 @@ func (s *Sender) Outstanding() int { return int(s.next - s.base) }
 // much.
 func (s *Sender) Full() bool { return s.Outstanding() >= s.Most }
 
+// Spans reports whether next may be that of a cumulative acknowledgement.
+func (s *Sender) Spans(next uint32) bool { return next-s.base <= s.next-s.base }
+
 // Add gives f the next number.
 func (s *Sender) Add(f *Frame) uint32 {
 	if s.Outstanding()+1 >= len(s.ring) {
