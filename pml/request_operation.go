@@ -46,6 +46,7 @@ type operation struct {
 	pml   *PML // these never change: a stale request may look at them at any time
 	index uint32
 	life
+	sending // cleared after a send only: a receive does not even fetch it
 }
 
 // life is what an operation is from its start to its end.
@@ -73,25 +74,9 @@ type life struct {
 	buf  payload.Memory
 	size uint64 // of it, in bytes
 
-	// Of a send.
-	mode    Mode
-	lane    uint16
-	tag     int32
-	seq     uint32
-	laneSeq uint32
-	offset  uint64   // bytes handed to frames
-	accept  uint64   // bytes the receiver takes, once cleared
-	remote  uint64   // the receiver's handle
-	round   uint32   // how often the receiver has withdrawn what it had cleared
-	rests   bool     // it is cleared anew, and waits for the frames of earlier rounds
-	asked   bool     // a request to send went out
-	cleared bool     // and was answered
-	overdue bool     // its acknowledgement is among those that may be late
-	lost    bool     // a frame that holds on to the buffer will never arrive
-	owned   bool     // buf is from the pool: a buffered send
-	wanted  bool     // its end is waited for or asked for: it is not to lend its buffer
-	lent    *txFrame // that may go again and has no copy yet
-	frames  int      // frames that hold on to the buffer
+	lost   bool     // a frame that holds on to the buffer will never arrive
+	lent   *txFrame // that may go again and has no copy yet
+	frames int      // frames that hold on to the buffer
 
 	// Of a receive.
 	recv      match.Recv
@@ -107,6 +92,25 @@ type life struct {
 
 	// Of a Completion.
 	abandoned func() // nobody waits for it any more
+}
+
+// sending is what a send has beside its life. Of a receive all of it is zero.
+type sending struct {
+	mode    Mode
+	lane    uint16
+	tag     int32
+	seq     uint32
+	laneSeq uint32
+	offset  uint64 // bytes handed to frames
+	accept  uint64 // bytes the receiver takes, once cleared
+	remote  uint64 // the receiver's handle
+	round   uint32 // how often the receiver has withdrawn what it had cleared
+	rests   bool   // it is cleared anew, and waits for the frames of earlier rounds
+	asked   bool   // a request to send went out
+	cleared bool   // and was answered
+	overdue bool   // its acknowledgement is among those that may be late
+	owned   bool   // buf is from the pool: a buffered send
+	wanted  bool   // its end is waited for or asked for: it is not to lend its buffer
 }
 
 // handle is the operation's name on the wire.

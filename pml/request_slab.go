@@ -69,6 +69,9 @@ func (p *PML) freeOperation(op *operation) {
 	s := &p.ops
 	clear(op.sets)
 	gen, sets := op.gen+1, op.sets[:0]
+	if op.isSend || op.other {
+		op.sending = sending{}
+	}
 	op.life = life{} // in place: a literal with values is made elsewhere, and then copied
 	op.gen, op.next, op.sets = gen, s.free, sets
 	op.recv.Owner = op

@@ -573,6 +573,11 @@ func (s *siege) end() {
 	require.Zero(s, s.foe.received.Gaps())
 	require.Empty(s, s.foe.begun)
 	require.Empty(s, s.foe.received.AllUnfinished())
+	for _, c := range s.p.ops.chunks {
+		for i := range c {
+			require.True(s, c[i].active || c[i].sending == sending{}, "what a send has is forgotten with it, and a receive touches nothing of it")
+		}
+	}
 	require.Zero(s, s.p.copied, "copies for replay")
 	require.Zero(s, s.p.buffered, "buffered sends")
 	require.Zero(s, s.foe.taking)
