@@ -15,14 +15,8 @@ import (
 	"github.com/strandmp/strand/pml"
 )
 
-const (
-	// commonsFrom is the call of a communicator from which on its ranks have memory in common. To make it takes as
-	// long as some tens of short calls save by it (BenchmarkMakingMemory in internal/test/world/collectives). So who makes fewer calls is
-	// better off without, and who makes many has lost little.
-	commonsFrom = 32
-	// mostCommoners is how many ranks have: each looks at what each of the others has written.
-	mostCommoners = 64
-)
+// mostCommoners is how many ranks have memory in common: each looks at what each of the others has written.
+const mostCommoners = 64
 
 // holding is a communicator's part of the memory that its ranks have in common, if they are on one host and use shared memory.
 type holding struct {
@@ -112,7 +106,7 @@ func (s allotment) giveBack() {
 func (k *courier) common(ctx context.Context, number int64) error {
 	c := k.comm
 	h := &c.holding
-	if h.tried || number < commonsFrom {
+	if h.tried || number < c.world.commonsFrom {
 		return nil
 	}
 	h.tried = true

@@ -35,15 +35,16 @@ type World struct {
 	// whereabout is what this process tells others of where it is.
 	whereabout []byte
 
-	exit    func(int)
-	log     *lines.Queue
-	say     func(btl.LogLevel, string) // puts a line there, if people want to read such lines
-	checks  bool                       // coll_check
-	offices offices
-	commons budget        // of the memories that this rank has in common with others
-	counter atomic.Uint32 // of the communicators named by this process
-	once    sync.Once
-	closed  error
+	exit        func(int)
+	log         *lines.Queue
+	say         func(btl.LogLevel, string) // puts a line there, if people want to read such lines
+	checks      bool                       // coll_check
+	offices     offices
+	commonsFrom int64         // coll_shared_from
+	commons     budget        // of the memories that this rank has in common with others
+	counter     atomic.Uint32 // of the communicators named by this process
+	once        sync.Once
+	closed      error
 }
 
 // Run joins the world, calls f and leaves the world. It is to be called by main, which then prints
@@ -135,6 +136,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 		return nil, err
 	}
 	w.choice, w.checks = choice(w.params), w.params.Bool("coll_check")
+	w.commonsFrom = int64(w.params.Int("coll_shared_from"))
 	if w.job == nil {
 		if w.job, err = launch.FromEnvironment(ctx); err != nil {
 			return nil, openfiles.Explain(err)

@@ -49,6 +49,9 @@ func Settings(r *rand.Rand) (set [][2]string) {
 	if r.IntN(8) == 0 {
 		set = append(set, [2]string{"coll_check", "true"})
 	}
+	if from := []string{"", "1", "2", "10", "32"}[r.IntN(5)]; from != "" {
+		set = append(set, [2]string{"coll_shared_from", from})
+	}
 	return set
 }
 

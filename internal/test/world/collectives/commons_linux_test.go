@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,7 @@ func warm(ctx context.Context, c *strand.Comm) error {
 }
 
 // making is the call in which the memory is made.
-const making = 32
+const making = 128
 
 func barriers(ctx context.Context, c *strand.Comm, n int) error {
 	for range n {
@@ -109,6 +110,20 @@ func TestWhoHasMemoryInCommon(t *testing.T) {
 			defer mu.Unlock()
 			assert.Len(t, said, 2*has, "%v", said)
 		})
+	}
+}
+
+// In which call the memory is made is a parameter: the first, or a later one.
+func TestFromWhichCallMemoryIsInCommon(t *testing.T) {
+	for _, from := range []int{1, 2, 40} {
+		const n = 3
+		w := world.Open(t, n, strand.WithParam("btl", "sm,self"), strand.WithParam("coll_shared_from", strconv.Itoa(from)))
+		base := mappings(t)
+		together(t, w, func(ctx context.Context, c *strand.Comm) error { return barriers(ctx, c, from-1) })
+		require.Equal(t, base, mappings(t))
+		together(t, w, func(ctx context.Context, c *strand.Comm) error { return barriers(ctx, c, 1) })
+		require.Equal(t, base+n, mappings(t))
+		world.Close(t, w...)
 	}
 }
 

@@ -393,7 +393,7 @@ func TestWhoPanicsInACallEndsItEverywhere(t *testing.T) {
 			w := world.Open(t, n, strand.WithParam("coll_allreduce", algorithm))
 			ctx := world.Context(t)
 			together(t, w, func(ctx context.Context, c *strand.Comm) error {
-				for range 33 { // then they may have memory in common
+				for range making + 1 { // then they may have memory in common
 					if err := c.Barrier(ctx); err != nil {
 						return err
 					}
