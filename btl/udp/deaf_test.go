@@ -14,7 +14,7 @@ import (
 func TestAPeerThatHearsNothing(t *testing.T) {
 	for name, lost := range map[string]func([]byte) bool{
 		"at all":       func([]byte) bool { return true },
-		"that is long": func(b []byte) bool { return len(b) > 1000 },
+		"that is long": func(b []byte) bool { return len(b) >= leastPacket },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := connected(t)

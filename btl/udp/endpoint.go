@@ -62,7 +62,7 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	s := &ep.sender
 	ep.window = windowOf(peer.Own)
 	s.mtu = ep.newMTU()
-	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Base: ep.base(), Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
+	s.path = recovery.NewPath[*piece](recovery.Config{Packet: s.mtu.Size(), Least: leastPacket, Held: heldBack, MostProbe: min(mostProbe, m.cfg.timeout/4), Guess: firstGuess}, m.cfg.control(s.mtu.Size()))
 	ep.receiver.init(peer.MaxFrame)
 	ep.heard = m.loop.Now()
 	if ep.silent = first != nil; ep.silent {
@@ -76,12 +76,12 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 // longest is the longest packet that this end's interface carries, and the peer's socket has room for.
 func (ep *endpoint) longest() int { return min(ep.link.so.longest, max(ep.window, leastPacket)) }
 
-// base is how long packets are that every path carries.
+// base is how long packets are that every path should carry.
 func (ep *endpoint) base() int { return min(basePacket, ep.longest()) }
 
 // newMTU begins the search for the longest packet that the path carries.
 func (ep *endpoint) newMTU() recovery.MTU {
-	mtu := recovery.NewMTU(ep.base(), ep.longest())
+	mtu := recovery.NewMTU(leastPacket, ep.base(), ep.longest())
 	if ep.m.Local.Nearby(ep.link.remote.Addr()) {
 		mtu.Trust()
 	}
@@ -97,7 +97,7 @@ const (
 	// firstGuess is taken for the round trip before there was one. The handshake has shown that the
 	// peer answers, and was no faster.
 	firstGuess = 50 * time.Millisecond
-	// basePacket is what every path carries: RFC 8899, section 5.1.2, and RFC 9000, section 14.
+	// basePacket is what every path should carry: RFC 8899, section 5.1.2, and RFC 9000, section 14.
 	basePacket = 1200
 )
 

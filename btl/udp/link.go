@@ -131,7 +131,7 @@ func (l *link) Send(message []byte) error {
 		return nil
 	}
 	send := l.so.send
-	if l.m.out = appendHello(l.m.out[:0], l.theirs, l.ours, l.cookie, message); len(l.m.out) > basePacket {
+	if l.m.out = appendHello(l.m.out[:0], l.theirs, l.ours, l.cookie, message); len(l.m.out) > leastPacket {
 		send = l.so.SendCut
 	}
 	if errno := send(l.m.out, &l.to); l.theirs == 0 && datagram.NoWay(errno) {

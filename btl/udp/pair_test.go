@@ -3,6 +3,7 @@ package udp
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,12 @@ type pair struct {
 }
 
 func connected(t testing.TB, settings ...param.Setting) *pair {
-	p := &pair{t: t, clock: new(btltest.Loop)}
+	return connectedOver(t, nil, settings...)
+}
+
+// connectedOver has packets meet with something from the start.
+func connectedOver(t testing.TB, meddle func([]byte) (drop bool), settings ...param.Setting) *pair {
+	p := &pair{t: t, clock: new(btltest.Loop), meddle: meddle, answer: meddle}
 	settings = append([]param.Setting{with(pPacket, "1400"), with(prefixOfAll+"if_include", "lo")}, settings...)
 	for rank := range p.hosts {
 		h := btltest.NewHost(t, rank, 2, Component{meddle: func(b []byte, take func([]byte)) {
@@ -161,6 +167,49 @@ func TestPacketsComeToBeTooLong(t *testing.T) {
 	}
 }
 
+// A way that carries less than every network should is found out as well, from the start or later, be it in one direction, while short ones go on, or both.
+// When it is good again packets are long again, soon.
+func TestPacketsAreLongerThanAnyShouldBe(t *testing.T) {
+	for name, c := range map[string]struct{ early, back, short bool }{
+		"from the start":                            {early: true, back: true},
+		"from the start, while short ones go on":    {early: true, back: true, short: true},
+		"later":                                     {back: true},
+		"later, while short ones go on":             {back: true, short: true},
+		"later, one way":                            {},
+		"later, one way, while short ones go there": {short: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			narrow := func(b []byte) bool { return len(b) > 600 }
+			var p *pair
+			if c.early {
+				p = connectedOver(t, narrow)
+			} else {
+				p = connected(t)
+				p.meddle = narrow
+			}
+			if c.back {
+				p.answer = narrow
+			}
+			since := p.clock.Now()
+			p.send(frame("long", strings.Repeat("x", 100_000)))
+			p.until("the frame", func() bool {
+				if c.short && p.clock.Now()%1e6 == 0 {
+					p.ends[0].Send(frame("s", "short"), 0)
+				}
+				return slices.ContainsFunc(p.recv[1].Frames, func(f btltest.Frame) bool { return f.Header == "long" })
+			})
+			assert.Zero(t, p.recv[0].Downs, "%v", p.recv[0].Err)
+			assert.Less(t, time.Duration(p.clock.Now()-since), time.Second)
+			assert.Greater(t, p.ends[0].sender.mtu.Size(), 600-32, "what it does carry is found out")
+			p.meddle, p.answer = nil, nil
+			p.long(15 * time.Second)
+			p.send(frame("h", strings.Repeat("x", 10_000)))
+			p.settle()
+			assert.Equal(t, 1400, p.ends[0].sender.mtu.Size(), "it is good again")
+		})
+	}
+}
+
 // A frame whose last packet is lost comes with the first probe, not after it.
 func TestAProbeHasData(t *testing.T) {
 	p := connected(t)
@@ -211,7 +260,7 @@ func TestALongPathIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := connected(t)
 			s := &p.ends[0].sender
-			s.mtu = recovery.NewMTU(basePacket, 1400) // as over a network
+			s.mtu = recovery.NewMTU(leastPacket, basePacket, 1400) // as over a network
 			s.path.Resize(s.mtu.Size())
 			for i := range 30 {
 				p.send(frame("h", payload))
@@ -310,7 +359,7 @@ func TestALossAfterASilence(t *testing.T) {
 // What is lost, and has not arrived since, is outstanding, whether it is sent again at once or waits.
 func TestWhatIsLostIsOutstanding(t *testing.T) {
 	p := connected(t)
-	p.meddle = func(b []byte) bool { return len(b) > 1000 }
+	p.meddle = func(b []byte) bool { return len(b) >= leastPacket }
 	const size = 10_000
 	p.send(frame("h", strings.Repeat("x", size)))
 	for range 500 {

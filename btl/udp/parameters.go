@@ -31,7 +31,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pCongestion, Kind: param.Enum, Default: "cubic", Choices: []string{"cubic", "reno"}, Level: param.Tuner,
 		Help: "Congestion control: cubic (RFC 9438) or reno (as in SCTP, RFC 9260)."},
 	{Name: pPacket, Kind: param.Size, Default: "0", Min: "0", Max: "65000", Level: param.Tuner,
-		Help: "Longest packet, in bytes of UDP's payload, 512 at least; 0 takes what the interface carries. How much the whole path carries is found out (RFC 8899), from 1200 bytes on."},
+		Help: "Longest packet, in bytes of UDP's payload, 512 at least; 0 takes what the interface carries. How much the whole path carries is found out (RFC 8899), from 1200 bytes on, or from 512 where those do not get through."},
 	{Name: pSndbuf, Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Level: param.Tuner,
 		Help: "Size of the system's send buffer for each socket, as far as the system allows (net.core.wmem_max); 0 leaves it to the system."},
 	{Name: pRcvbuf, Kind: param.Size, Default: "4M", Min: "0", Max: "1G", Level: param.Tuner,

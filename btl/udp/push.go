@@ -255,7 +255,7 @@ func (ep *endpoint) packet(now int64, full int) int {
 	return size
 }
 
-// sendsLong is how often a piece is sent in packets that may be too long for the path. After that it goes in those that every path carries,
+// sendsLong is how often a piece is sent in packets that may be too long for the path. After that it goes in those that every path should carry,
 // whatever else gets through.
 const sendsLong = 2
 

@@ -89,7 +89,7 @@ func (p *Path[T]) lose(n uint64, owner Owner[T]) {
 	p.Losses++
 	if kind&Sounding == 0 {
 		p.blame(n)
-		if size > p.config.Base {
+		if size > p.config.Least {
 			p.long.loses(n, size)
 		}
 	}

@@ -5,11 +5,12 @@ import "time"
 // MTU finds the longest packet that a path carries, by packets of no other use: RFC 8899. Sizes are of
 // what the transport hands to its socket.
 type MTU struct {
-	base, size int   // that every path carries, and that is known to get through
-	top, most  int   // the longest that is worth a try now, and ever
-	asked      int   // of the packet that is under way; 0: none
-	losses     int   // of that size, in a row
-	rests      int64 // until then nothing is tried
+	least, base int   // that there is no path without, and that every path should carry
+	size        int   // that gets through, for all that is known
+	top, most   int   // the longest that is worth a try now, and ever
+	asked       int   // of the packet that is under way; 0: none
+	losses      int   // of that size, in a row
+	rests       int64 // until then nothing is tried
 }
 
 const (
@@ -18,17 +19,21 @@ const (
 	soundings = 3
 	// soundAgain is how long a result is taken for good (PMTU_RAISE_TIMER).
 	soundAgain = int64(10 * time.Minute)
-	// MissedAtMost is how many packets longer than the base may be lost in a row, and nothing of that length arrive
+	// soundSoon is that where it is less than every path should carry: something is wrong, and may not be for long.
+	soundSoon = int64(10 * time.Second)
+	// MissedAtMost is how many packets longer than the least may be lost in a row, and nothing of that length arrive
 	// ([Path.Missed]), until they are taken to be too long.
 	MissedAtMost = 6
 	// near is how close to the longest is close enough.
 	near = 16
 )
 
-// NewMTU returns a search from a size that every path carries up to that of the interface.
-func NewMTU(base, most int) MTU {
+// NewMTU returns a search from a size that every path should carry up to that of the interface. Where that size does not get through either packets
+// are of the least (RFC 8899, MIN_PLPMTU).
+func NewMTU(least, base, most int) MTU {
+	base = max(least, base)
 	most = max(base, most)
-	return MTU{base: base, size: base, top: most, most: most}
+	return MTU{least: least, base: base, size: base, top: most, most: most}
 }
 
 // Trust takes the longest for given: the path stays within a host, say. If it turns out not to be so, the search
@@ -53,6 +58,8 @@ func (m *MTU) Sound(now int64) int {
 		return 0
 	case m.top == m.most:
 		m.asked = m.most
+	case m.top-m.size < near && m.size < m.base:
+		m.rests = now + soundSoon
 	case m.top-m.size < near:
 		m.rests = now + soundAgain
 	default:
@@ -92,13 +99,18 @@ func (m *MTU) Refused(size int) {
 }
 
 // Shrunk notes that packets of the present size do not get through any more: the system says so, or all
-// that were sent for some time are lost. It reports whether packets are to be shorter now.
+// that were sent for some time are lost. It reports whether packets are to be shorter now. Those of the least size come after a path on which nothing at all
+// gets through, for the most part: when that is over the longest may get through again.
 func (m *MTU) Shrunk() (shorter bool) {
-	if m.size == m.base {
+	switch {
+	case m.size > m.base:
+		m.size, m.top = m.base, m.size-1
+	case m.size > m.least:
+		m.size, m.top = m.least, m.most
+	default:
 		return false
 	}
-	m.top = m.size - 1
-	m.size, m.asked, m.losses, m.rests = m.base, 0, 0, 0
+	m.asked, m.losses, m.rests = 0, 0, 0
 	return true
 }
 

@@ -45,8 +45,8 @@ type Config struct {
 	// LeastProbe and MostProbe bound the time without an acknowledgement after which a probe is sent:
 	// 1 ms, a minute; neither is less than 1 ms. SCTP has them as RTO.Min and RTO.Max.
 	LeastProbe, MostProbe time.Duration
-	// Base is how long packets may be that the path carries in any case ([MTU]).
-	Base int
+	// Least is how long packets may be that the path carries in any case ([MTU]).
+	Least int
 	// Held is for how long the receiver may hold an acknowledgement back.
 	Held time.Duration
 }
@@ -142,7 +142,7 @@ func (p *Path[T]) Next() uint64 { return p.flight.next }
 // nothing. [Arrivals.Forget] is for it.
 func (p *Path[T]) Floor() uint64 { return p.flight.first }
 
-// Missed is how many packets longer than the base are lost, since the latest of their length that has arrived. Where
+// Missed is how many packets longer than the least are lost, since the latest of their length that has arrived. Where
 // they are many the path may carry none of their length any more, without saying so ([MTU.Shrunk]).
 func (p *Path[T]) Missed() int { return p.long.missed }
 
@@ -272,7 +272,7 @@ func (p *Path[T]) Mark(now int64, n uint64, owner Owner[T]) {
 		return
 	}
 	a, size, kind := &p.account, int(packet.size), packet.kind
-	if size > p.config.Base {
+	if size > p.config.Least {
 		p.long.carries(n, size)
 	}
 	a.bytes += size

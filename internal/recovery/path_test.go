@@ -378,37 +378,57 @@ func TestWhenToAcknowledge(t *testing.T) {
 	assert.Equal(t, 7*ms, a.Due(held), "twice: the answer was lost")
 }
 
+// sound has the search go on over a path, to its end.
+func sound(t *testing.T, m *MTU, now int64, carries int) {
+	for range 100 {
+		size := m.Sound(now)
+		switch {
+		case size == 0:
+			return
+		case size <= carries:
+			m.Passed(size)
+		default:
+			m.Lost(size)
+		}
+	}
+	t.Fatal("there is no end to it")
+}
+
 // The search finds what a path carries, whatever that is, and finds it again when it shrinks.
 func TestMTU(t *testing.T) {
-	sound := func(m *MTU, now int64, carries int) {
-		for range 100 {
-			size := m.Sound(now)
-			switch {
-			case size == 0:
-				return
-			case size <= carries:
-				m.Passed(size)
-			default:
-				m.Lost(size)
-			}
-		}
-		t.Fatal("there is no end to it")
-	}
 	for carries := 1200; carries <= 9000; carries += 7 {
-		m := NewMTU(1200, 9000)
-		sound(&m, ms, carries)
+		m := NewMTU(512, 1200, 9000)
+		sound(t, &m, ms, carries)
 		require.LessOrEqual(t, m.Size(), carries)
 		require.Greater(t, m.Size(), carries-near)
 		if carries > 1300 {
 			require.True(t, m.Shrunk())
 			require.Equal(t, 1200, m.Size())
-			sound(&m, 2*ms, carries-100)
+			sound(t, &m, 2*ms, carries-100)
 			require.LessOrEqual(t, m.Size(), carries-100)
 			require.Greater(t, m.Size(), carries-100-near)
 		}
-		sound(&m, soundAgain+10*ms, 9000)
+		sound(t, &m, soundAgain+10*ms, 9000)
 		require.Equal(t, 9000, m.Size(), "longer ones are tried again, later")
 	}
+}
+
+// A path that carries less than every one should is found to do so, and when that is over it is used again as it was, soon.
+func TestMTUOfLessThanThereShouldBe(t *testing.T) {
+	for carries := 512; carries < 1200; carries += 7 {
+		m := NewMTU(512, 1200, 9000)
+		require.True(t, m.Shrunk())
+		require.Equal(t, 512, m.Size())
+		require.False(t, m.Shrunk())
+		sound(t, &m, ms, carries)
+		require.LessOrEqual(t, m.Size(), carries)
+		require.Greater(t, m.Size(), carries-near)
+		sound(t, &m, soundSoon+2*ms, 9000)
+		require.Equal(t, 9000, m.Size())
+	}
+	m := NewMTU(512, 400, 300)
+	require.Equal(t, 512, m.Size())
+	require.False(t, m.Shrunk())
 }
 
 // A path that was given up and is used again waits for no longer than any other.
@@ -494,7 +514,7 @@ func TestProbesWhileMoreIsSent(t *testing.T) {
 // Long packets that are lost in a row while shorter ones arrive are counted: the path may have come to carry
 // only those. One that arrives ends that.
 func TestMissed(t *testing.T) {
-	p, got := NewPath[int](Config{Packet: 1400, Base: 1200}, NewReno(1400)), fates{}
+	p, got := NewPath[int](Config{Packet: 1400, Least: 1200}, NewReno(1400)), fates{}
 	at := func(n int, size int) { p.Send(int64(n)*ms, size, 0, n) }
 	for n := range 10 {
 		at(n, 1400-400*(n&1)) // the even ones are long
@@ -515,7 +535,7 @@ func TestMissed(t *testing.T) {
 // That packets arrive which are shorter than those that are lost, if longer than the base, says nothing of the others. What is lost
 // and no longer than those that arrive is not lost for its length.
 func TestMissedWhileOthersArrive(t *testing.T) {
-	p, got := NewPath[int](Config{Packet: 1400, Base: 1200}, NewReno(1400)), fates{}
+	p, got := NewPath[int](Config{Packet: 1400, Least: 1200}, NewReno(1400)), fates{}
 	for n := range uint64(20) {
 		p.Send(int64(n)*ms, 1400-150*int(n&1), 0, int(n)) // the even ones are too long
 		if n%2 == 1 && n != 11 {

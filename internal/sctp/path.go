@@ -81,7 +81,7 @@ func (a *Association) addPath(now int64, pair Pair) {
 		}
 	}
 	pair.complete()
-	a.paths = append(a.paths, path{Pair: pair, since: now, mtu: recovery.NewMTU(pair.Base, pair.Most)})
+	a.paths = append(a.paths, path{Pair: pair, since: now, mtu: recovery.NewMTU(pair.Base, pair.Base, pair.Most)})
 }
 
 // further takes a further address of the peer's, at the same port of UDP's as the one known (RFC 6951,
@@ -170,7 +170,7 @@ func (a *Association) open(now int64, i int) {
 	size := p.packet()
 	least := c.RTOMin
 	a.sender.AddPath(recovery.Config{
-		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: a.peerHeld, Base: p.Base,
+		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: a.peerHeld, Least: p.Base,
 	}, c.Control(size))
 	p.used = now
 	if p.state == Unconfirmed {
