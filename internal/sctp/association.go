@@ -53,7 +53,8 @@ type Association struct {
 	others         addresses // of the peer, over which there is no path
 	primary        int       // the path that the association began on
 	fruitAt        int64     // since when nothing of the data has been answered
-	full           uint64    // times that the peer was, when the sender was last asked
+	jammed         jammed
+	full           uint64 // times that the peer was, when the sender was last asked
 	begin          beginning
 	due            bool  // the chunk of the present state is to be sent
 	dueAt          int64 // when it is to be sent again; 0: not

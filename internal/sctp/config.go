@@ -82,7 +82,7 @@ type Config struct {
 type Pair struct {
 	Local  netip.Addr
 	Remote netip.AddrPort
-	// Base and Most are the longest packets of SCTP that every network carries, and that are worth a try: 1200,
+	// Base and Most are the longest packets of SCTP that every network should carry, and that are worth a try: 1200,
 	// and Base.
 	Base, Most int
 }
@@ -103,6 +103,8 @@ const (
 	strangerWindow = 16 << 10
 	// leastPacket is the shortest packet that a path must carry: RFC 9260 asks for 512 of IPv4.
 	leastPacket = 256
+	// leastTried is what packets with data are that have got stuck on a path at the length that every network should carry.
+	leastTried = 512
 )
 
 func orElse[T comparable](v *T, standard T) {
@@ -171,4 +173,12 @@ func (p *Pair) complete() {
 	orElse(&p.Base, defaultBase)
 	p.Base = max(p.Base, leastPacket) &^ 3
 	p.Most = max(p.Most, p.Base) &^ 3
+}
+
+// least is how long packets are on a path that does not even carry those of Base. What is known to carry more does so.
+func (p *Pair) least() int {
+	if p.Base > defaultBase {
+		return p.Base
+	}
+	return min(p.Base, leastTried)
 }

@@ -34,6 +34,8 @@ var (
 	// ErrMet says that the peer's own attempt has made an association already, from an address that ours did not know, and that there
 	// is no other one.
 	ErrMet = fmt.Errorf("the peer has made an association at the same time: %w", syscall.EISCONN)
+	// ErrTooLong says that something that was sent is longer than what any path has come to carry, and that nothing is heard of it.
+	ErrTooLong = fmt.Errorf("what was sent in long packets does not get through any more, however often, and short ones do (is an MTU on the way too large, or are fragments dropped?): %w", syscall.EMSGSIZE)
 	// ErrUnfinished says that the peer has not ended the association in order in the time for that.
 	ErrUnfinished = fmt.Errorf("the peer does not finish the shutdown: %w", syscall.ETIMEDOUT)
 )

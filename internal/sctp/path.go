@@ -1,9 +1,11 @@
 package sctp
 
 import (
+	"math"
 	"net/netip"
 
 	"github.com/strandmp/strand/internal/recovery"
+	"github.com/strandmp/strand/internal/sctp/chunk"
 	"github.com/strandmp/strand/internal/sctp/transfer"
 )
 
@@ -48,6 +50,7 @@ type path struct {
 	futile   int    // times that data was not answered over it, since any was anywhere,
 	futileAt int64  // and the last of them
 
+	vain   int      // times that a jammed chunk was sent there
 	beat   question // a heartbeat
 	beatAt int64    // when the next one is due; 0: not
 	missed int      // heartbeats in a row that were not answered
@@ -81,7 +84,7 @@ func (a *Association) addPath(now int64, pair Pair) {
 		}
 	}
 	pair.complete()
-	a.paths = append(a.paths, path{Pair: pair, since: now, mtu: recovery.NewMTU(pair.Base, pair.Base, pair.Most)})
+	a.paths = append(a.paths, path{Pair: pair, since: now, mtu: recovery.NewMTU(pair.least(), pair.Base, pair.Most)})
 }
 
 // further takes a further address of the peer's, at the same port of UDP's as the one known (RFC 6951,
@@ -170,7 +173,7 @@ func (a *Association) open(now int64, i int) {
 	size := p.packet()
 	least := c.RTOMin
 	a.sender.AddPath(recovery.Config{
-		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: a.peerHeld, Least: p.Base,
+		Packet: size, Guess: c.RTOInitial / 2, LeastProbe: least, MostProbe: c.RTOMax, Held: a.peerHeld, Least: p.least(),
 	}, c.Control(size))
 	p.used = now
 	if p.state == Unconfirmed {
@@ -344,6 +347,48 @@ func (a *Association) watch(now int64) {
 		if p.state == Active && a.sender.State(i) == transfer.Suspect {
 			a.setState(now, i, Suspect)
 		}
+	}
+	a.jam()
+}
+
+// A jammed chunk is one for which all others wait, and that is longer than what any path carries by now. It can not be made shorter (RFC 9260,
+// section 6.9), and where no router cuts what is too long, or a firewall drops the pieces, it never arrives.
+type jammed struct {
+	tsn    uint64
+	sends  int
+	path   int    // over which it was sent last,
+	passed uint64 // and what had got through there then
+}
+
+const (
+	// leastVain is how often a jammed chunk is sent over a path in vain, at least, while shorter packets get through.
+	leastVain = 4
+	// byChance is how unlikely it has to be that so many packets in a row are lost by chance, of which each is as shorter ones are.
+	byChance = 1e-6
+)
+
+// jam ends the association if nothing gets past such a chunk. Its owner can say all of it anew, in packets that are short.
+func (a *Association) jam() {
+	tsn, sends, path := a.sender.TooLong()
+	j := a.jammed
+	if sends == j.sends && tsn == j.tsn {
+		return
+	}
+	passed, _ := a.sender.Passed(path)
+	a.jammed = jammed{tsn, sends, path, passed}
+	if tsn != j.tsn || sends < j.sends {
+		for i := range a.paths {
+			a.paths[i].vain = 0
+		}
+		return
+	}
+	passed, loss := a.sender.Passed(j.path)
+	if passed == j.passed {
+		return
+	}
+	p := &a.paths[j.path]
+	if p.vain++; p.vain >= leastVain && math.Pow(loss, float64(p.vain)) < byChance {
+		a.breakOff(refusal{chunk.CauseUser, []byte(ErrTooLong.Error())}, ErrTooLong)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -197,7 +198,7 @@ func TestSilence(t *testing.T) {
 // The system takes no packets of the length that every network should carry, and says so. They are cut up on their way, until longer ones are taken.
 func TestPacketsAreCut(t *testing.T) {
 	w, here, there := pair(t, 1, quiet(), nil)
-	narrow := 1000
+	narrow := 500
 	w.tap = func(d datagram) bool {
 		fits := len(d.bytes) <= narrow || !d.whole
 		if sender := here; !fits {
@@ -214,6 +215,84 @@ func TestPacketsAreCut(t *testing.T) {
 	require.Greater(t, here.a.Path(0).Packet, 1400)
 	exchange(t, w, here, there)
 	require.True(t, here.a.way.Whole)
+}
+
+// A way that carries less than every network should is found out, from the start or later, in one direction or both. What was sent before is cut there. When
+// it is good again packets are long again, soon.
+func TestPathOfLessThanThereShouldBe(t *testing.T) {
+	for networks := 1; networks < 3; networks++ {
+		for _, early := range []bool{false, true} {
+			for _, both := range []bool{false, true} {
+				w := newWorld(t, 1, networks, quiet())
+				narrow := func(d datagram) bool {
+					return len(d.bytes) <= 600 || !d.whole || !both && d.from.Addr().As4()[3] == 1
+				}
+				if early {
+					w.tap = narrow
+				}
+				a, b := w.join(0, networks, nil), w.join(1, networks, nil)
+				here := a.call(b)
+				w.run(w.now+time.Second, func() bool { return here.up })
+				there := here.other(b)
+				w.run(w.now+time.Second, nil)
+				before := w.now
+				w.tap = narrow
+				exchange(t, w, here, there)
+				require.Less(t, w.now-before, 5*time.Second)
+				require.Less(t, here.a.Path(0).Packet, 600)
+				before = w.now
+				exchange(t, w, here, there)
+				require.Less(t, w.now-before, time.Second)
+				w.tap = func(datagram) bool { return true }
+				w.run(w.now+time.Minute, nil)
+				require.Equal(t, 1452, here.a.Path(0).Packet)
+			}
+		}
+	}
+}
+
+// What was sent in packets that do not get through any more, and that nobody cuts on the way, ends the association soon, at both ends, where short ones do get
+// through: it begins anew in short ones. A path that carries it has it go on, and so does one that is dead for a while.
+func TestWhatIsTooLongAndNotCut(t *testing.T) {
+	for networks := 1; networks < 3; networks++ {
+		for name, more := range map[string]int{"a message": 0, "many": 100} {
+			strict := func(limit int, networks ...int) func(datagram) bool {
+				return func(d datagram) bool {
+					return len(d.bytes) <= limit || !slices.Contains(networks, linkOf(d.to.Addr())/hosts)
+				}
+			}
+			w, here, there := pair(t, networks, quiet(), func(c *Config) { c.Held = time.Millisecond })
+			w.run(w.now+time.Second, nil)
+			before := w.now
+			if networks == 2 {
+				w.tap = strict(1300, 0)
+				exchange(t, w, here, there)
+				here.lives()
+				there.lives()
+				require.Less(t, w.now-before, 2*time.Second)
+			}
+			for range 5 { // dead for a while
+				w.tap = strict(0, 0, 1)
+				here.say(0, 50_000)
+				w.run(w.now+10*time.Second, nil)
+				w.tap = func(datagram) bool { return true }
+				exchange(t, w, here, there)
+			}
+			w.run(w.now+11*time.Minute, nil)
+			require.Equal(t, 1452, here.a.Path(0).Packet)
+			w.tap = strict(1300, 0, 1)
+			before = w.now
+			for range 1 + more {
+				here.say(0, 50_000)
+			}
+			w.run(w.now+time.Minute, func() bool { return here.down != nil && there.down != nil })
+			require.ErrorIs(t, here.down, ErrTooLong, "%d, %s", networks, name)
+			var abort *AbortError
+			require.ErrorAs(t, there.down, &abort)
+			require.True(t, abort.Peer)
+			require.Less(t, w.now-before, 3*time.Second, "%d, %s", networks, name)
+		}
+	}
 }
 
 // An association on which nothing is said stays for ever, with few packets.

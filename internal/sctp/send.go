@@ -8,7 +8,8 @@ import (
 type Way struct {
 	Pair
 	// Whole says that the packet must not be cut up on its way (RFC 8899). It is false for what was sent before
-	// packets of its length got stuck, and can not be shortened any more (RFC 9260, section 6.9), and where the system takes none of the shortest length.
+	// packets of its length got stuck, and can not be shortened any more (RFC 9260, section 6.9), where the system takes none of the shortest length, and for
+	// what is long of that which begins an association.
 	Whole bool
 }
 
@@ -70,6 +71,7 @@ func (a *Association) next(now int64, b []byte) (packet []byte, way *Way, after 
 	switch {
 	case a.due && a.state == CookieWait:
 		b = a.appendInit(b)
+		way.Whole = len(b)-start <= leastTried
 		if a.repeats < len(a.paths) {
 			p.greeted = now // the answer to a later one may be that to the first
 		}
@@ -83,8 +85,11 @@ func (a *Association) next(now int64, b []byte) (packet []byte, way *Way, after 
 	case p.sound.due && !a.due && !p.speaks():
 		b = a.soundings(now, i, b)
 	default:
-		b, data = a.fill(now, i, start, data, b)
 		full := p.packet()
+		if a.due && a.state == CookieEchoed { // how much the path carries is not known
+			full = leastTried
+		}
+		b, data = a.fill(now, i, start, data, b)
 		way.Whole = len(b)-start <= full && !p.cut
 		if way.Whole && len(b)-start == full && data > 0 && a.rows() {
 			after = following{i, data - full}

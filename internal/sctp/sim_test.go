@@ -221,7 +221,7 @@ func (w *world) deliver(d datagram) {
 		a, reply := n.Receive(w.at(), d.to.Addr(), d.from, d.bytes, nil)
 		if reply != nil {
 			n.answers++
-			n.send(d.to.Addr(), d.from, reply, true)
+			n.send(d.to.Addr(), d.from, reply, len(reply) <= leastTried)
 		}
 		if a != nil {
 			n.flush(a)

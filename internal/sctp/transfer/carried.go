@@ -41,14 +41,23 @@ type owner Sender
 // Arrived implements [recovery.Owner]. That a chunk of the packet is acknowledged is how this is known. The
 // others may be acknowledged in a moment.
 func (o *owner) Arrived(c Carried, size int, _ recovery.Kind) {
-	o.ways[c.way].rate.arrived += size
+	w := &o.ways[c.way]
+	w.rate.arrived += size
+	if size <= w.packet {
+		w.short.note(true)
+	}
 	if c.count > 1 || c.rows[0].count > 1 {
 		(*Sender)(o).those(c, left)
 	}
 }
 
 // Lost implements [recovery.Owner].
-func (o *owner) Lost(c Carried, _ int, _ recovery.Kind) { (*Sender)(o).those(c, lost) }
+func (o *owner) Lost(c Carried, size int, _ recovery.Kind) {
+	if w := &o.ways[c.way]; size <= w.packet {
+		w.short.note(false)
+	}
+	(*Sender)(o).those(c, lost)
+}
 
 // lose has a chunk sent again that is lost: at once, or after a pause. A peer that is full has dropped it, whatever the network does: it takes what
 // all others wait for, and has room again then.

@@ -30,7 +30,39 @@ type way struct {
 	errors int
 	count  uint64 // of answers
 	probe  bool   // one is due
+	short  recent // of packets that are no longer than full ones are now
 	rate   rate
+}
+
+// recent counts what has become of packets, of late.
+type recent struct {
+	passed        uint64 // in all
+	arrived, lost int
+}
+
+// mostRecent are counted, or between half as many and so many.
+const mostRecent = 256
+
+func (r *recent) note(arrived bool) {
+	if arrived {
+		r.passed++
+		r.arrived++
+	} else {
+		r.lost++
+	}
+	if r.arrived+r.lost >= mostRecent {
+		r.arrived, r.lost = r.arrived/2, r.lost/2
+	}
+}
+
+// Fate notes what has become of a packet without data, such as a heartbeat.
+func (s *Sender) Fate(i int, arrived bool) { s.ways[i].short.note(arrived) }
+
+// Passed is how many packets have got through over a path that were no longer than full ones are now, and how likely it is that one is lost: one more of two
+// more than was seen, where little was (Laplace).
+func (s *Sender) Passed(i int) (n uint64, loss float64) {
+	r := &s.ways[i].short
+	return r.passed, float64(r.lost+1) / float64(r.lost+r.arrived+2)
 }
 
 // AddPath adds a path, and returns its number. The first one is the primary path. Config.Packet is how long a
@@ -94,6 +126,9 @@ func (s *Sender) abandon(now int64, w *way) {
 // Resize notes that full packets of a path are of another length from now on.
 func (s *Sender) Resize(i, packet int) {
 	w := &s.ways[i]
+	if packet < w.packet { // those were lost for their length
+		w.short.lost = max(w.short.lost-w.path.Missed(), 0)
+	}
 	w.packet = packet
 	w.path.Resize(packet)
 }

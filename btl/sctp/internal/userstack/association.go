@@ -309,6 +309,9 @@ func (a *association) PathChanged(i int) {
 
 // Down implements [sctp.Owner].
 func (a *association) Down(err error) {
+	if errors.Is(err, sctp.ErrTooLong) {
+		a.s.narrows(a.p)
+	}
 	if !a.over {
 		a.forget()
 		a.h.Down(err)

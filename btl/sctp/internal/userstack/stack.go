@@ -34,7 +34,8 @@ type Stack struct {
 	out      []byte         // packets of one batch, and of the row behind it
 	reply    []byte
 	filter   func(packet []byte) bool
-	severed  int // associations, for tests
+	narrow   map[netip.Addr]bool // addresses of peers to which what was sent before has come to be too long
+	severed  int                 // associations, for tests
 	closed   bool
 }
 
@@ -367,7 +368,7 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 	p, reply := s.endpoint.Receive(so.Now(), so.address, so.from, b, s.reply[:0])
 	s.inside--
 	if reply != nil && !s.loses(reply) {
-		_ = so.Send(reply, &so.origin)
+		so.reply(reply)
 	}
 	if p == nil {
 		return
@@ -379,6 +380,15 @@ func (so *socket) take(from *rawio.Origin, b []byte) {
 		return
 	}
 	s.refuse(p)
+}
+
+// reply answers a stranger. How long packets may be on the way there is not known.
+func (so *socket) reply(packet []byte) {
+	send := so.Send
+	if len(packet) > leastPacket {
+		send = so.SendCut
+	}
+	_ = send(packet, &so.origin)
 }
 
 // stranger reports whether a packet is for no association that there is, such as an INIT.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/strandmp/strand/internal/test/nettest"
 	"github.com/strandmp/strand/internal/test/nettest/traffic"
 	"github.com/strandmp/strand/internal/test/testnet"
@@ -67,6 +69,40 @@ func TestAllWaysLoseLongPackets(t *testing.T) {
 			}
 			traffic.Require(t, r)
 		})
+	}
+}
+
+// Transports of packets find the length out by themselves, below what every network should carry too. What sctp had sent in longer packets is sent
+// anew, over another association: nobody waits until the peer is asked after.
+func TestOnlyWayThatLosesLongPacketsOfUDP(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(l *testnet.Link, bytes int){
+		"to the one side": func(l *testnet.Link, bytes int) { l.A.LoseLonger(bytes) },
+		"to both":         func(l *testnet.Link, bytes int) { l.A.LoseLonger(bytes); l.B.LoseLonger(bytes) },
+	} {
+		for _, bytes := range []int{1300, 700} {
+			for _, when := range []string{"from the start", "later"} {
+				for _, btl := range []string{"sctp", "udp"} {
+					t.Run(fmt.Sprintf("%s, more than %d %s, %s", btl, bytes, name, when), func(t *testing.T) {
+						t.Parallel()
+						n, a, b := nettest.Hosts(t)
+						l := n.Link(a, b, testnet.Subnet("10.1.0.0/24"), testnet.Rate(100), testnet.Packets())
+						if when == "from the start" {
+							spoil(l, bytes)
+						}
+						job := nettest.Play("steady", []*testnet.Host{a, b}, traffic.For(2), "STRAND_BTL="+btl+",self", "STRAND_BTL_SCTP_STACK=user")
+						job.Timeout = time.Minute
+						r := job.Start(t)
+						r.Await(0, "steady")
+						r.Await(1, "steady")
+						spoil(l, bytes)
+						begun := time.Now()
+						traffic.Require(t, r)
+						require.Less(t, time.Since(begun), 12*time.Second)
+					})
+				}
+			}
+		}
 	}
 }
 
