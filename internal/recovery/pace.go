@@ -38,7 +38,7 @@ func paceOf(c Controller, smoothed int64) pace {
 		ahead = paceStart
 	}
 	rate := ahead * float64(c.Window()) / float64(min(smoothed, mostSpread))
-	return pace{rate: rate, burst: max(rate*float64(burstTime), burstBytes)}
+	return pace{rate: rate, burst: min(max(rate*float64(burstTime), burstBytes), unlimited)} // an int may have 32 bits
 }
 
 // room is how many bytes may be sent now.

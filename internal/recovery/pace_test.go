@@ -27,3 +27,12 @@ func TestMessagesAreNotSpread(t *testing.T) {
 		assert.Less(t, took, 2*delay+400*time.Microsecond, f.String())
 	})
 }
+
+// A wide window over a quick path is a pace of more bytes in a millisecond than an int of 32 bits can count.
+func TestAPaceThatIsNoInt(t *testing.T) {
+	p := NewPath[int](Config{Packet: 65000}, &Reno{packet: 65000, window: 64 << 20, threshold: unlimited})
+	p.add(ms, 5000, 0) // 5 µs
+	p.Room(ms, 65000)
+	assert.Equal(t, 65000, p.Room(2*ms, 65000))
+	assert.Equal(t, unlimited, p.pacer.room(3*ms, p.pace()))
+}
