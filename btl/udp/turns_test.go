@@ -214,3 +214,38 @@ func TestARoundTripThatTakesLongerThanAProbeWaits(t *testing.T) {
 		}
 	}
 }
+
+// How long packets may be changes again and again, in one direction or both, while the network dies for some time, loses some of them, and processes stand still. Each
+// time all goes on within seconds.
+func TestTheLengthOfPacketsChanges(t *testing.T) {
+	for seed := range need.Seeds(t, 12, 5000) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		w := newWorld(t, seed, append(some(r), with(pTimeout, "200s"))...)
+		w.near()
+		w.connect()
+		loss := r.Float64() * 0.05 * float64(r.IntN(2))
+		for i := range w.ways {
+			w.ways[i].loss = loss
+		}
+		most := 1 << (4 + r.IntN(12))
+		for range 12 {
+			silent, to := r.IntN(3), r.IntN(3)
+			if r.IntN(3) == 0 {
+				w.dies(r.IntN(3))
+			}
+			for i := range w.ways {
+				if to == 2 || to == i {
+					w.ways[i].most = leastPacket + r.IntN(1000)
+				}
+			}
+			w.chat(time.Duration(r.IntN(200))*time.Millisecond<<r.IntN(8), silent, most)
+			w.revives()
+			back := w.now
+			w.chat(time.Millisecond, silent, most)
+			require.True(t, w.run(back+int64(5*time.Second), w.there), "seed %d: %v %v, %+v", seed, w.nodes[0].wants, w.nodes[1].wants, w.ways)
+			require.Zero(t, w.downs(), "seed %d", seed)
+			w.pass(time.Duration(r.IntN(200)) * time.Millisecond << r.IntN(8))
+		}
+		w.close()
+	}
+}

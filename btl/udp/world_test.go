@@ -33,6 +33,7 @@ type way struct {
 	dead          bool
 	delay, jitter time.Duration
 	loss          float64
+	most          int // longer packets are lost; 0: none is
 }
 
 // flying is a packet on its way.
@@ -85,7 +86,7 @@ func (w *world) takes(to int, b []byte, take func([]byte)) {
 		w.looks(to, b)
 	}
 	p := &w.ways[to]
-	if p.dead || p.loss > 0 && w.random.Float64() < p.loss {
+	if p.dead || p.most > 0 && len(b) > p.most || p.loss > 0 && w.random.Float64() < p.loss {
 		return
 	}
 	due := w.now + int64(p.delay)
