@@ -161,3 +161,71 @@ func TestAskedVeryOften(t *testing.T) {
 	require.Equal(t, Active, here.a.Path(0).State)
 	require.Less(t, here.a.Path(0).RoundTrip, 20*time.Millisecond)
 }
+
+// How long packets may be changes again and again, in some networks or all, while these die for some time and lose some of them. What was sent before is cut. Each
+// time all goes on, within seconds where none had died, and nothing is taken for jammed.
+func TestTheLengthOfPacketsChanges(t *testing.T) {
+	for seed := range need.Seeds(t, 12, 5000) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		networks := 1 + random.IntN(3)
+		w, here, there := pair(t, networks, quiet(), func(c *Config) {
+			c.Multipath, c.Interleave, c.Held = random.IntN(2) == 0, random.IntN(2) == 0, time.Millisecond
+			c.AssocMaxRetrans = 100 // networks die for long
+		})
+		w.run(w.now+time.Second, nil)
+		loss, lengths, dead := random.IntN(2)*random.IntN(5), make([]int, networks), 0
+		for i := range lengths {
+			lengths[i] = 1452
+		}
+		w.tap = func(d datagram) bool {
+			i := linkOf(d.to.Addr()) / hosts
+			return (len(d.bytes) <= lengths[i] || !d.whole) && dead&(1<<i) == 0 && random.IntN(100) >= loss
+		}
+		size := 1 << (4 + random.IntN(12))
+		for range 12 {
+			for i := range lengths {
+				if random.IntN(2) == 0 {
+					lengths[i] = leastTried + random.IntN(1000)
+				}
+			}
+			if random.IntN(3) == 0 {
+				dead = random.IntN(1 << networks)
+			}
+			for end := w.now + time.Duration(random.IntN(200))*time.Millisecond<<random.IntN(8); w.now < end; {
+				for _, u := range []*user{here, there} {
+					if u.a.Queued() < 1<<16 {
+						u.say(uint16(random.IntN(3)), 1+random.IntN(size))
+					}
+				}
+				w.run(w.now+time.Duration(random.IntN(1000))*time.Millisecond, nil)
+			}
+			most := 5 * time.Second
+			if dead != 0 {
+				most = 2 * time.Minute // RTO.Max is one
+			}
+			dead = 0
+			w.run(w.now+most, func() bool { return here.received == there.sent && there.received == here.sent })
+			require.NoError(t, here.down, "seed %d", seed)
+			require.NoError(t, there.down, "seed %d", seed)
+			require.Equal(t, []int{there.sent, here.sent}, []int{here.received, there.received}, "seed %d: %v", seed, lengths)
+			w.run(w.now+time.Duration(random.IntN(200))*time.Millisecond<<random.IntN(12), nil)
+		}
+	}
+}
+
+// What is lost again and again, while others get through, waits longer each time, not to be in their way. When there are no others any more it waits for nothing.
+func TestAPauseIsForOthers(t *testing.T) {
+	w, here, there := pair(t, 1, quiet(), func(c *Config) { c.Held = time.Millisecond })
+	w.run(w.now+time.Second, nil)
+	w.tap = func(d datagram) bool { return len(d.bytes) < 300 || d.from.Addr() != address(0, 0) }
+	here.say(1, 400)
+	for range 4000 {
+		here.say(0, 10)
+		w.run(w.now+5*time.Millisecond, nil)
+	}
+	w.tap = func(datagram) bool { return true }
+	w.run(w.now+time.Minute, func() bool { return there.received == here.sent-1 })
+	before := w.now
+	w.run(w.now+time.Minute, func() bool { return there.received == here.sent })
+	require.Less(t, w.now-before, 100*time.Millisecond)
+}

@@ -179,6 +179,9 @@ func (s *Sender) answered(i uint8) {
 // At is when [Sender.Tick] is to be called, or [Sender.Next] has something more; 0: there is nothing to wait
 // for.
 func (s *Sender) At() int64 {
+	if s.stands() {
+		return 1
+	}
 	at := sooner(s.withdrawn, s.resumes)
 	for i := range s.ways {
 		w := &s.ways[i]
@@ -220,9 +223,26 @@ func (s *Sender) Tick(now int64) {
 		s.withdrawn = 0
 		s.resend(s.base, s.next, withdrawn)
 	}
-	if s.resumes != 0 && now >= s.resumes {
+	switch {
+	case s.stands():
+		s.resumes = 0
+		s.resend(s.base, s.next, paused)
+	case s.resumes != 0 && now >= s.resumes:
 		s.resume(now)
 	}
+}
+
+// stands reports whether all that is left pauses. It does so not to take the place of others, and there are none.
+func (s *Sender) stands() bool {
+	if s.fates[paused] == 0 || s.lostBytes > 0 {
+		return false
+	}
+	for i := range s.ways {
+		if s.ways[i].path.UnderWay() > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // resume has sent again what has paused for long enough.
