@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/strandmp/strand/internal/launcher/job"
+	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/param"
 )
 
@@ -52,13 +53,13 @@ const lastWords = 500 * time.Millisecond
 // tell writes the last line. In a hurry it does not wait for a reader for longer than lastWords.
 func tell(stderr io.Writer, line string, hurry bool) {
 	if !hurry {
-		fmt.Fprint(stderr, line)
+		_ = lines.WriteAll(stderr, []byte(line))
 		return
 	}
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		fmt.Fprint(stderr, line)
+		_ = lines.WriteAll(stderr, []byte(line))
 	}()
 	late := time.NewTimer(lastWords)
 	defer late.Stop()

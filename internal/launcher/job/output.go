@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/strandmp/strand/internal/launcher/local"
+	"github.com/strandmp/strand/internal/lines"
 )
 
 // maxHeld bounds how much of an unfinished line is held back. A longer line is
@@ -66,8 +67,7 @@ func (c *console) sink(to io.Writer) *sink {
 	}
 	go func() {
 		for text := range k.text {
-			_, err := k.to.Write(text)
-			k.written <- err
+			k.written <- lines.WriteAll(k.to, text)
 		}
 	}()
 	return k
