@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,7 @@ import (
 const (
 	strandRun = "strand run"
 	hydra     = "hydra"
+	slurm     = "slurm"
 )
 
 // JobEnv is set by "strand run" in the processes it starts, to the name of the
@@ -181,20 +183,29 @@ func joinByPort(ctx context.Context, env lookup) (*member, error) {
 }
 
 // launcherName names the launcher of a job, one of several that speak PMI-1. Each may run inside of another one,
-// whose marks its ranks then have too. Only that of strand run says which job it is for. Of the others Hydra
-// counts first: mpiexec may run inside a Slurm allocation.
+// whose marks its ranks then have too, and may lack its own: Hydra's helpers that srun has begun set none. The name of the
+// job, once it is known, says whose it is. Else Hydra counts first: mpiexec may run inside a Slurm allocation.
 func launcherName(env lookup, job string) string {
 	mark, found := env(JobEnv)
+	allocation, _ := env("SLURM_JOB_ID")
+	step, isStep := env(slurmStep)
 	switch {
 	case found && mark == job:
 		return strandRun
+	case strings.HasPrefix(job, hydrasJobs):
+		return hydra
+	case isStep && job == allocation+"."+step:
+		return slurm
 	case has(env, "HYDI_CONTROL_FD"):
 		return hydra
-	case has(env, slurmStep):
-		return "slurm"
+	case isStep:
+		return slurm
 	}
 	return "PMI-1"
 }
+
+// hydrasJobs begins Hydra's names of jobs.
+const hydrasJobs = "kvs_"
 
 func has(env lookup, name string) bool {
 	_, found := env(name)

@@ -257,6 +257,19 @@ func TestLauncherName(t *testing.T) {
 	}
 }
 
+// In an allocation of Slurm's mpiexec begins its helpers by srun, whose marks the ranks then have, and not Hydra's own. And srun may run
+// within mpiexec. The name of the job says whose it is.
+func TestLauncherNameByTheJob(t *testing.T) {
+	both := environ{"HYDI_CONTROL_FD": "7", "SLURM_JOB_ID": "31", "SLURM_STEP_ID": "0"}
+	for _, env := range []environ{both, {"SLURM_JOB_ID": "31", "SLURM_STEP_ID": "0"}} {
+		assert.Equal(t, "hydra", launcherName(env.lookup, "kvs_385_0_1758424217_vm"))
+		assert.Equal(t, "slurm", launcherName(env.lookup, "31.0"))
+	}
+	assert.Equal(t, "hydra", launcherName(both.lookup, ""), "before the name is known")
+	assert.Equal(t, "hydra", launcherName(environ{}.lookup, "kvs_385_0_1758424217_vm"), "begun by any other means")
+	assert.Equal(t, "PMI-1", launcherName(environ{}.lookup, "31.0"))
+}
+
 // A rank of mpiexec or srun has the variables of a strand run around them. It leaves that one's channel alone, whose number may
 // be another file's here, and says itself why it aborts.
 func TestLauncherWithinStrandRun(t *testing.T) {

@@ -267,6 +267,17 @@ func TestSrunCompany(t *testing.T) {
 	assert.Equal(t, []string{"rank 0: 3 ranks here", "rank 1: 3 ranks here", "rank 2: 3 ranks here"}, lines)
 }
 
+// Within an allocation mpiexec begins its helpers by srun. The ranks are Hydra's all the same, and say so.
+func TestMpiexecInAllocation(t *testing.T) {
+	t.Parallel()
+	c, mpiexec := slurm(t), need.Program(t, "mpiexec.hydra", "mpich")
+	out, status := run(t, "exchange", c.env, "salloc", "-Q", "-n", "4", mpiexec, "-n", "3", self(t))
+	assert.Equal(t, 0, status, out)
+	lines := strings.Split(strings.TrimSpace(lostStream.ReplaceAllString(out, "")), "\n")
+	slices.Sort(lines)
+	assert.Equal(t, allRanks(3, "hydra"), lines)
+}
+
 // One that srun has started, but not told how to find the others, says how it would be told.
 func TestSrunWithoutPMI(t *testing.T) {
 	t.Parallel()
