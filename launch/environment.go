@@ -75,7 +75,7 @@ func fromEnvironment(ctx context.Context, env lookup, hostname string) (Job, err
 	mark, _ := env(JobEnv) // whose job it is is not known before Init
 	m.hostname, m.launcher = hostname, launcherName(env, mark)
 	if err := m.client.Init(ctx); err != nil {
-		return nil, errors.Join(m.explain(onceOnly(err)), m.client.Drop())
+		return nil, errors.Join(m.explain(m.onceOnly(err, env)), m.client.Drop())
 	}
 	m.launcher = launcherName(env, m.Name())
 	if err := m.checkPlace(); err != nil {
@@ -111,13 +111,17 @@ func joinOnce(join func() (*member, error)) (*member, error) {
 }
 
 // onceOnly adds why a launcher that lives has closed the connection before the first word: a script has inherited it, and runs a
-// second program.
-func onceOnly(err error) error {
+// second program. Or a user does, in a shell that is a rank of one (srun --pty).
+func (m *member) onceOnly(err error, env lookup) error {
 	if !errors.Is(err, pmi.ErrGone) {
 		return err
 	}
+	alone := ""
+	if m.size == 1 {
+		alone = ", or, as this is a rank of one, begin each as a world of its own: env -u " + wayToLauncher(env)
+	}
 	return fmt.Errorf("%w, or another program of this rank has left the job before: a rank joins its job once; "+
-		"for several programs, one after the other, start the launcher several times", err)
+		"for several programs, one after the other, start the launcher several times%s", err, alone)
 }
 
 // joinByDescriptor takes the socket that the launcher left open.
@@ -140,7 +144,8 @@ func joinByDescriptor(env lookup) (*member, error) {
 			return nil, fmt.Errorf("launch: the connection to the launcher, PMI_FD=%d: %w", fd, err)
 		}
 		return nil, fmt.Errorf("launch: PMI_FD=%d (from the environment) is no socket to a launcher: %w; "+
-			"a program that a rank starts must not inherit the variable: unset PMI_FD there", fd, err)
+			"if this is to be a rank, what starts it must leave the descriptor open (subprocess of Python: close_fds=False); "+
+			"a program that a rank starts beside itself must not inherit the variable: unset PMI_FD there", fd, err)
 	}
 	return &member{client: pmi.NewClient(conn), rank: rank, size: size}, nil
 }
@@ -173,7 +178,8 @@ func joinByPort(ctx context.Context, env lookup) (*member, error) {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx) // net has no word of it
 		}
-		return nil, fmt.Errorf("launch: can not reach the launcher at PMI_PORT=%s (from the environment): %w", address, err)
+		return nil, fmt.Errorf("launch: can not reach the launcher at PMI_PORT=%s (from the environment): %w; "+
+			"if there is none any more, unset PMI_PORT to run a world of one", address, err)
 	}
 	m := &member{client: pmi.NewClient(conn)}
 	if m.rank, m.size, err = m.client.Attach(ctx, id); err != nil {

@@ -128,6 +128,22 @@ func TestSecondProgramOfARank(t *testing.T) {
 	_, err = env.join(t)
 	assert.ErrorIs(t, err, pmi.ErrGone)
 	assert.ErrorContains(t, err, "another program of this rank has left the job before: a rank joins its job once")
+	assert.ErrorContains(t, err, "env -u PMI_FD", "a shell of one rank, as srun --pty begins, has nobody to find")
+}
+
+// What starts a program as a rank may close what it does not know, as Python's subprocess does. To unset the variable would make
+// as many worlds of one.
+func TestDescriptorClosedOnTheWay(t *testing.T) {
+	file, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer file.Close()
+	for _, fd := range []string{"1000000", strconv.Itoa(int(file.Fd()))} { // closed, or something else's by now
+		_, err := environ{"PMI_FD": fd, "PMI_RANK": "1", "PMI_SIZE": "2"}.join(t)
+		assert.ErrorContains(t, err, "close_fds=False")
+		assert.ErrorContains(t, err, "unset PMI_FD")
+	}
+	_, err = environ{"PMI_PORT": "127.0.0.1:1", "PMI_ID": "0"}.join(t)
+	assert.ErrorContains(t, err, "unset PMI_PORT")
 }
 
 // exchange publishes a value in each rank and reads that of all.

@@ -20,11 +20,16 @@ func silence(who, whom string) (over func()) {
 
 // whereLauncherIs names the launcher by the variables that led to it, and says what may be wrong with it.
 func whereLauncherIs(env lookup) string {
-	name := "PMI_PORT"
-	if has(env, "PMI_FD") {
-		name = "PMI_FD"
-	}
+	name := wayToLauncher(env)
 	value, _ := env(name)
 	return fmt.Sprintf("the launcher at %[1]s=%.100[2]s (from the environment): is it stopped? "+
 		"If there is none, and another job has left the variable behind, unset %[1]s to run a world of one", name, value)
+}
+
+// wayToLauncher is the variable that leads to the launcher.
+func wayToLauncher(env lookup) string {
+	if has(env, "PMI_FD") {
+		return "PMI_FD"
+	}
+	return "PMI_PORT"
 }
