@@ -348,6 +348,23 @@ func TestCompanyOfAnInnerLauncher(t *testing.T) {
 	}
 }
 
+// What srun says of its step's hosts counts for the ranks of that step alone.
+func TestRanksOfSlurmsHosts(t *testing.T) {
+	for _, c := range []struct {
+		tasks, node string
+		want        int
+	}{
+		{"3,1,2", "0", 3}, {"3,1,2", "1", 1}, {"3,1,2", "2", 2}, {"6", "0", 6}, {"2(x2),1(x2)", "1", 2}, {"2(x2),1(x2)", "3", 1},
+		{"3,1,2", "3", 0}, {"3,1,2", "-1", 0}, {"3,1,2", "", 0}, {"", "0", 0},
+		{"3,1", "0", 0}, {"3,1,2,1", "0", 0}, // another step's
+		{"3,,3", "0", 0}, {"0,6", "0", 0}, {"x,6", "1", 0}, {"6(x", "0", 0}, {"6(x0)", "0", 0}, {"-6,12", "1", 0}, {"3(x2", "0", 0},
+		{"1(x99999999999)", "0", 0}, {"1(x4611686018427387904),1(x4611686018427387904)", "0", 0}, {"4611686018427387904(x4)", "0", 0},
+	} {
+		env := environ{"SLURM_STEP_TASKS_PER_NODE": c.tasks, "SLURM_NODEID": c.node}
+		assert.Equal(t, c.want, slurmsRanksHere(env.lookup, 6), "%+v", c)
+	}
+}
+
 func TestBadEnvironment(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, err)

@@ -267,6 +267,19 @@ func TestSrunCompany(t *testing.T) {
 	assert.Equal(t, []string{"rank 0: 3 ranks here", "rank 1: 3 ranks here", "rank 2: 3 ranks here"}, lines)
 }
 
+// Where the user has listed the host of each rank, PMI_process_mapping says that each is alone on its host.
+func TestSrunCompanyByAList(t *testing.T) {
+	t.Parallel()
+	c := slurm(t)
+	list := filepath.Join(t.TempDir(), "list")
+	require.NoError(t, os.WriteFile(list, []byte("strandtest\nstrandtest\nstrandtest\n"), 0o644))
+	out, status := run(t, "company", append(c.env, "SLURM_HOSTFILE="+list), "srun", "-Q", "--mpi=pmi2", "-n", "3", "-m", "arbitrary", self(t))
+	assert.Equal(t, 0, status, out)
+	lines := strings.Split(strings.TrimSpace(lostStream.ReplaceAllString(out, "")), "\n")
+	slices.Sort(lines)
+	assert.Equal(t, []string{"rank 0: 3 ranks here", "rank 1: 3 ranks here", "rank 2: 3 ranks here"}, lines)
+}
+
 // Within an allocation mpiexec begins its helpers by srun. The ranks are Hydra's all the same, and say so.
 func TestMpiexecInAllocation(t *testing.T) {
 	t.Parallel()
