@@ -164,9 +164,12 @@ func (h Host) explain(words []string, build string, err error, said string) erro
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("host %s: %w; --rsh is a command that takes a host's name and a command line, such as ssh", h.Name, err)
 	}
-	how := fmt.Sprintf("this takes %s as %s there; --host-strand names another place, --push brings it there", build, h.Program)
-	if h.Carry {
-		how = fmt.Sprintf("%s, a program for %s/%s, was to be brought there, into a folder from which programs may be run, as TMPDIR there, or else /tmp, should be", filepath.Base(h.Program), runtime.GOOS, runtime.GOARCH)
+	how := fmt.Sprintf("; this takes %s as %s there; --host-strand names another place, --push brings it there", build, h.Program)
+	switch {
+	case errors.Is(err, errStopped): // strand there is not to blame
+		how = ""
+	case h.Carry:
+		how = fmt.Sprintf("; %s, a program for %s/%s, was to be brought there, into a folder from which programs may be run, as TMPDIR there, or else /tmp, should be", filepath.Base(h.Program), runtime.GOOS, runtime.GOARCH)
 	}
 	away := turnsAway(words, err, said)
 	if said != "" {
@@ -174,7 +177,7 @@ func (h Host) explain(words []string, build string, err error, said string) erro
 	} else if exit, is := errors.AsType[*exec.ExitError](err); is && exit.ExitCode() == sshsOwn && filepath.Base(words[0]) == "ssh" {
 		err = fmt.Errorf("%w, which is ssh's own, and its word for a program that a signal has ended", err)
 	}
-	err = fmt.Errorf("host %s: no strand by %.200q: %w; %s%s", h.Name, strings.Join(words, " "), err, how, said)
+	err = fmt.Errorf("host %s: no strand by %.200q: %w%s%s", h.Name, strings.Join(words, " "), err, how, said)
 	if away {
 		return &turnedAway{err}
 	}

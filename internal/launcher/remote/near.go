@@ -151,8 +151,11 @@ const lastTime = time.Second
 
 // meet hears the introduction. After an error the shell has ended.
 func (l *Line) meet(ctx context.Context, build string) error {
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	watching.Go(func() { l.missAsking(ctx, cancel) })
 	late := time.AfterFunc(l.Host.Patience, func() { cancel(fmt.Errorf("nothing within %v, for which --host-timeout allows more", l.Host.Patience)) })
 	defer late.Stop()
 	stop := context.AfterFunc(ctx, l.dismiss)
@@ -196,6 +199,7 @@ func (l *Line) kill() { l.group.Signal(syscall.SIGKILL) }
 // host that takes its time.
 func (l *Line) dismiss() {
 	l.group.Signal(syscall.SIGTERM)
+	l.group.Signal(syscall.SIGCONT) // a stopped process would not see SIGTERM
 	hurry := time.NewTimer(partTime)
 	defer hurry.Stop()
 	select {
