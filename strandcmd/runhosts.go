@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"github.com/strandmp/strand/internal/launcher/job"
 	"github.com/strandmp/strand/internal/launcher/remote"
@@ -145,6 +146,9 @@ func newElsewhereCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if call.Carried != "" && filepath.Dir(os.Args[0]) != filepath.Clean(call.Carried) {
 				return fmt.Errorf("--carried %s: want the folder that this program was brought in, which is removed in the end; this is %s", call.Carried, os.Args[0])
+			}
+			if term.IsTerminal(int(os.Stdin.Fd())) { // in few words, as these come where an introduction was to
+				return errors.New("want no terminal, which changes bytes: ssh -T")
 			}
 			i := remote.Introduction{Build: buildName(buildInfo()), Machine: machine.This()}
 			return remote.Serve(commandContext(cmd), os.Stdin, os.Stdout, i, call)

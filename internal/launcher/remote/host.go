@@ -38,8 +38,9 @@ type Host struct {
 
 // DefaultShell is how to get to a host if nothing else is said. It never asks anything: a prompt of one of many hosts would be missed.
 // And it lends its connection to no other ssh, as a user's configuration may have it: that of another job would be cut off
-// with the end of this one.
-const DefaultShell = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ControlMaster=no"
+// with the end of this one. What users have it do for them when they log in is not for a job: a terminal (RequestTTY) would change
+// bytes, and of several logins only one can listen at a port that is forwarded.
+const DefaultShell = "ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o ControlMaster=no -o ClearAllForwardings=yes"
 
 // Arguments are the command line with which strand there calls [Serve]. More of it is a [Call].
 var Arguments = []string{"run-elsewhere"}

@@ -293,3 +293,22 @@ func TestJobsShareNoConnection(t *testing.T) {
 		assert.NoError(t, <-done)
 	}
 }
+
+// What users have their ssh do for them when they log in is nothing for a job: a terminal changes bytes, and a port that is
+// forwarded can be listened at by one login only.
+func TestConfigurationForLogins(t *testing.T) {
+	leak.Check(t)
+	hosts := addresses(2)
+	shell := daemon(t, hosts)
+	ports, err := need.Ports(1)
+	require.NoError(t, err)
+	config := filepath.Join(t.TempDir(), "config")
+	forwarded := fmt.Sprintf("LocalForward 127.0.0.1:%d 127.0.0.1:9\nExitOnForwardFailure yes\n", ports[0])
+	for _, text := range []string{"RequestTTY force\n", forwarded} {
+		require.NoError(t, os.WriteFile(config, []byte(text), 0o600))
+		words := slices.Clone(shell)
+		words[slices.Index(words, "-F")+1] = config
+		c, _ := spread(t, append(words, strings.Fields(remote.DefaultShell)[1:]...), hosts, 1, "true")
+		assert.NoError(t, job.Run(t.Context(), c), text)
+	}
+}
