@@ -46,6 +46,7 @@ type Line struct {
 	ranks   map[int]*Rank
 	outbox  outbox
 	beat    time.Duration
+	taken   bool        // strand there has taken the order; for who serves the line
 	late    atomic.Bool // no signs of life have come
 	serving sync.WaitGroup
 	gone    chan struct{} // closed when the line has ended
@@ -351,6 +352,7 @@ func (l *Line) sign() command { return command{Asleep: l.heard.asleep.Load()} }
 // serve hears what happens there until the line ends.
 func (l *Line) serve(started chan<- report) {
 	err := each(l.host, func(r report) error {
+		l.taken = true
 		if r.Started != nil || r.Failed != nil {
 			select {
 			case started <- r:
@@ -375,8 +377,10 @@ func (l *Line) lose(err error) {
 		err = fmt.Errorf("nothing was heard from there for %v; --host-timeout allows for more", nearBeats*l.beat)
 	case ended != nil:
 		err = fmt.Errorf("the remote shell has ended: %w", ended)
-	case err == nil || errors.Is(err, net.ErrClosed):
-		err = errors.New("strand there has ended")
+	case err == nil || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE):
+		if err = errors.New("strand there has ended"); !l.taken {
+			err = errors.New("strand there has ended without an order: does the remote shell hand on its input (as ssh -n does not)?")
+		}
 	}
 	l.why = fmt.Errorf("the connection to host %s is lost: %w", l.Host.Name, err)
 	close(l.gone)
