@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/launch"
 )
@@ -27,7 +29,17 @@ const roleEnv = "LAUNCHERTEST_ROLE"
 // watchdog ends what hangs.
 const watchdog = time.Minute
 
+// strandsBuild is what this test program is, where it is strand on another host.
+const strandsBuild = "test build"
+
 func TestMain(m *testing.M) {
+	if slices.Equal(os.Args[1:], remote.Arguments) {
+		if err := remote.Serve(context.Background(), os.Stdin, os.Stdout, remote.Introduction{Build: strandsBuild}, remote.Call{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	role := os.Getenv(roleEnv)
 	if role == "" {
 		_ = flag.Set("test.parallel", "8")  // who waits for a launcher needs no processor; the flag is one of the test's own

@@ -20,7 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/lab/netspace"
+	"github.com/strandmp/strand/internal/launcher/job"
+	"github.com/strandmp/strand/internal/launcher/remote"
 	"github.com/strandmp/strand/internal/test/need"
+	"github.com/strandmp/strand/internal/test/transcript"
 )
 
 // A cluster is a Slurm of one node.
@@ -289,6 +292,22 @@ func TestMpiexecInAllocation(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(lostStream.ReplaceAllString(out, "")), "\n")
 	slices.Sort(lines)
 	assert.Equal(t, allRanks(3, "hydra"), lines)
+}
+
+// Srun is a remote shell too, if it is told not to wait for the ends of lines (-u): README says so.
+func TestSrunAsRemoteShell(t *testing.T) {
+	t.Parallel()
+	c := slurm(t)
+	shell := slices.Concat([]string{"env"}, c.env, strings.Fields("srun -Q -u --mpi=none -N1 -n1 -w {host} sh -c {command}"))
+	host := remote.Host{Name: "strandtest", Shell: shell, Program: self(t), Patience: watchdog}
+	out := transcript.New()
+	require.NoError(t, job.Run(t.Context(), job.Config{
+		Ranks: 3, Program: self(t), Build: strandsBuild, Elsewhere: []job.Share{{Host: host, Ranks: []int{0, 1, 2}}},
+		Environ: []string{roleEnv + "=exchange"}, Timeout: watchdog, Stdout: out, Stderr: out, Dir: t.TempDir(),
+	}), "%s", out)
+	lines := strings.Split(strings.TrimSpace(lostStream.ReplaceAllString(out.String(), "")), "\n")
+	slices.Sort(lines)
+	assert.Equal(t, allRanks(3, "strand run"), lines)
 }
 
 // One that srun has started, but not told how to find the others, says how it would be told.
