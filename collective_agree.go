@@ -38,8 +38,8 @@ const (
 // collective calls, and calls of Agree and Shrink come in the same order.
 //
 // If processes have failed, or have left the world, of which not all had taken note by [Comm.AckFailed], Agree
-// returns the bits and a [*PeerFailedError] for the first of them, everywhere the same one. A process whose context ends has given its flags all the
-// same; its next Agree is the others' next one.
+// returns the bits and a [*PeerFailedError] for the first of them, everywhere the same one. A process whose context ends, within the call or
+// before it, has given its flags all the same; its next Agree is the others' next one.
 //
 // What is agreed on rests on who counts as failed (docs/ARCHITECTURE.md, "Failure and close"). A process that others take for failed, though it lives, is told so by the error.
 func (c *Comm) Agree(ctx context.Context, flags uint64) (uint64, error) {
@@ -54,7 +54,7 @@ func (c *Comm) Agree(ctx context.Context, flags uint64) (uint64, error) {
 // (MPIX_Comm_shrink of ULFM). All of them call it, whether or not c still takes other collective calls. All
 // get the same one, even if processes fail meanwhile; who fails then may be a member of it.
 //
-// If the context of a process ends first, the new communicator takes no collective call: the others are told.
+// If the context of a process ends first, or before the call, the new communicator takes no collective call: the others are told.
 func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	v, err := c.agree(ctx, "Shrink", kindShrink, 0)
 	if err != nil {
@@ -102,13 +102,11 @@ func (c *Comm) failureOf(rank int) *PeerFailedError {
 	return &PeerFailedError{Rank: rank, WorldRank: c.group.World(rank), Cause: cause}
 }
 
-// agree makes an agreement with all members.
+// agree makes an agreement with all members. One whose context has ended before counts as one whose context ends now does: the caller can not tell
+// them apart, and is to know which of its calls the others' next one meets.
 func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64) (*agreement.Value, error) {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := c.turn.enter(name); err != nil {

@@ -18,16 +18,13 @@ import (
 // they do with blocking messages; a second goroutine that calls it meanwhile gets [ErrConcurrent].
 //
 // If lists differ, or if a member fails before it has called, all that have called get an error. If
-// the context of a process ends first, the new communicator takes no collective call: the others are told.
+// the context of a process ends first, or before the call, the new communicator takes no collective call: the others are told.
 func (c *Comm) Create(ctx context.Context, ranks []int) (*Comm, error) {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	if err := c.checkRanks(ranks); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if !c.creating.CompareAndSwap(false, true) {

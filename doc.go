@@ -38,7 +38,7 @@
 //
 // A call whose context has ended before it sends and takes nothing, and returns the context's
 // error. A wait for requests does so too, unless what it waits for is complete: that it ends as
-// ever. If the context ends while a call waits, the call returns the context's error:
+// ever. [Comm.Agree], [Comm.Shrink] and [Comm.Create] are made all the same, so that the next one is the others' next one. If the context ends while a call waits, the call returns the context's error:
 //
 //   - A blocking receive is taken back. If it has matched a message, that can be received
 //     again, from its beginning. So a receive never gets a long message if each of its contexts

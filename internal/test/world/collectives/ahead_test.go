@@ -131,3 +131,25 @@ func TestWhoGivesShrinkUpAndFreesIsMissed(t *testing.T) {
 		}
 	}
 }
+
+// Whether a context ends before an agreement or within it the caller can not tell: its call counts all the same, and nobody waits for another one.
+func TestAgreementWithAnEndedContextCounts(t *testing.T) {
+	w := world.Open(t, 2)
+	ctx := world.Context(t)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := w[0].Comm().Agree(ended, 5)
+	require.ErrorIs(t, err, context.Canceled)
+	flags, err := w[1].Comm().Agree(ctx, 6)
+	require.NoError(t, err)
+	require.Equal(t, uint64(4), flags)
+
+	_, err = w[0].Comm().Shrink(ended)
+	require.ErrorIs(t, err, context.Canceled)
+	made, err := w[1].Comm().Shrink(ctx)
+	require.NoError(t, err)
+	require.ErrorIs(t, made.Barrier(ctx), strand.ErrOutOfStep, "rank 0 has not made it")
+	for _, err := range each(comms(w), func(c *strand.Comm) error { return agree(c)(ctx) }) {
+		require.NoError(t, err)
+	}
+}

@@ -129,6 +129,22 @@ func TestCreateGivenUp(t *testing.T) {
 	}
 }
 
+// A call whose context has ended before it counts all the same: the others do not wait for another one.
+func TestCreateWithAnEndedContextCounts(t *testing.T) {
+	for quitter := range 2 {
+		worlds := world.Open(t, 2)
+		ctx, group := world.Context(t), []int{0, 1}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err := worlds[quitter].Comm().Create(ended, group)
+		require.ErrorIs(t, err, context.Canceled)
+		d, err := worlds[1-quitter].Comm().Create(ctx, group)
+		require.NoError(t, err)
+		require.ErrorIs(t, d.Barrier(ctx), strand.ErrOutOfStep)
+		world.Close(t, worlds...)
+	}
+}
+
 // A member that leaves the world before it has called ends the call of the others.
 func TestCreateWithoutAMember(t *testing.T) {
 	worlds := world.Open(t, 3)
