@@ -94,7 +94,7 @@ func (g *Cart) neighborAllgather(name string, of reflect.Type, in, out []byte) n
 	case g == nil:
 		return neighborly{err: ErrNilComm}
 	case int64(len(out)) != 2*int64(len(g.dims))*int64(len(in)):
-		return neighborly{err: fmt.Errorf("%s: out has %d bytes: want %d for each of %d neighbours, as many as in", name, len(out), len(in), 2*len(g.dims))}
+		return neighborly{err: fmt.Errorf("%s: out has %d %s: want %d for each of %d neighbours, as many as in", name, len(out)/unit(of), units(of), len(in)/unit(of), 2*len(g.dims))}
 	}
 	return exchanging(g, call{name: "NeighborAllgather", of: of, bytes: len(in)}, func(int) []byte { return in }, partsOf(out, len(in)))
 }
@@ -112,7 +112,7 @@ func (g *Cart) neighborAlltoall(name string, of reflect.Type, in, out []byte) ne
 	}
 	n := 2 * len(g.dims)
 	if len(in) != len(out) || n == 0 && len(in) > 0 || n > 0 && !divides(n, in, of) {
-		return neighborly{err: fmt.Errorf("%s: in has %d bytes and out %d: want as many in both, and for each of %d neighbours as many %s", name, len(in), len(out), n, units(of))}
+		return neighborly{err: fmt.Errorf("%s: in has %d %s and out %d: want as many in both, and for each of %d neighbours as many", name, len(in)/unit(of), units(of), len(out)/unit(of), n)}
 	}
 	size := 0
 	if n > 0 {

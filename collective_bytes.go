@@ -41,7 +41,7 @@ func (c *Comm) Gather(ctx context.Context, in, out []byte, root int) error {
 
 func (c *Comm) gather(ctx context.Context, of reflect.Type, in, out []byte, root int) error {
 	given.Context(ctx)
-	if err := c.checkWhole("Gather", in, out, root); err != nil {
+	if err := c.checkWhole("Gather", of, in, out, root); err != nil {
 		return err
 	}
 	return c.carry(ctx, call{name: "Gather", of: of, rooted: true, root: root, bytes: len(in)}, func(ctx context.Context, k *courier) error {
@@ -73,7 +73,7 @@ func (c *Comm) Scatter(ctx context.Context, in, out []byte, root int) error {
 
 func (c *Comm) scatter(ctx context.Context, of reflect.Type, in, out []byte, root int) error {
 	given.Context(ctx)
-	if err := c.checkWhole("Scatter", out, in, root); err != nil {
+	if err := c.checkWhole("Scatter", of, out, in, root); err != nil {
 		return err
 	}
 	return c.carry(ctx, call{name: "Scatter", of: of, rooted: true, root: root, bytes: len(out)}, func(ctx context.Context, k *courier) error {
@@ -104,7 +104,7 @@ func (c *Comm) Allgather(ctx context.Context, in, out []byte) error {
 
 func (c *Comm) allgather(ctx context.Context, of reflect.Type, in, out []byte) error {
 	given.Context(ctx)
-	if err := c.checkLength("Allgather", "out", len(out), len(in)); err != nil {
+	if err := c.checkLength("Allgather", "out", of, len(out), len(in)); err != nil {
 		return err
 	}
 	return c.carry(ctx, call{name: "Allgather", of: of, bytes: len(in)}, func(ctx context.Context, k *courier) error {
@@ -120,7 +120,7 @@ func (c *Comm) Allgatherv(ctx context.Context, in []byte, pieces [][]byte) error
 
 func (c *Comm) allgatherv(ctx context.Context, of reflect.Type, in []byte, pieces [][]byte) error {
 	given.Context(ctx)
-	if err := c.checkOwnPiece("Allgatherv", in, pieces); err != nil {
+	if err := c.checkOwnPiece("Allgatherv", of, in, pieces); err != nil {
 		return err
 	}
 	return c.carry(ctx, call{name: "Allgatherv", of: of, uneven: true, each: lengths{pieces: pieces, differ: true}}, func(ctx context.Context, k *courier) error {
@@ -152,7 +152,7 @@ func (c *Comm) Alltoallv(ctx context.Context, in, out [][]byte) error {
 
 func (c *Comm) alltoallv(ctx context.Context, of reflect.Type, in, out [][]byte) error {
 	given.Context(ctx)
-	if err := c.checkBothPieces("Alltoallv", in, out); err != nil {
+	if err := c.checkBothPieces("Alltoallv", of, in, out); err != nil {
 		return err
 	}
 	return c.carry(ctx, call{name: "Alltoallv", of: of, uneven: true}, func(ctx context.Context, k *courier) error {
@@ -170,22 +170,23 @@ func (c *Comm) checkRoot(name string, root int) error {
 	return nil
 }
 
-func (c *Comm) checkLength(name, what string, whole, part int) error {
+func (c *Comm) checkLength(name, what string, of reflect.Type, whole, part int) error {
 	if err := c.usable(); err != nil {
 		return err
 	}
 	if want := int64(part) * int64(c.Size()); int64(whole) != want {
-		return fmt.Errorf("%s: %s has %d bytes: want %d, for %d ranks of %d each", name, what, whole, want, c.Size(), part)
+		each := unit(of)
+		return fmt.Errorf("%s: %s has %d %s: want %d, for %d ranks of %d each", name, what, whole/each, units(of), want/int64(each), c.Size(), part/each)
 	}
 	return nil
 }
 
 // checkWhole checks the buffers of a call with a root: the whole, which counts there, and a part.
-func (c *Comm) checkWhole(name string, part, whole []byte, root int) error {
+func (c *Comm) checkWhole(name string, of reflect.Type, part, whole []byte, root int) error {
 	if err := c.checkRoot(name, root); err != nil || root != c.rank {
 		return err
 	}
-	return c.checkLength(name, "the root's buffer", len(whole), len(part))
+	return c.checkLength(name, "the root's buffer", of, len(whole), len(part))
 }
 
 // checkPieces checks that there is one for each rank, at the root or, if root is −1, everywhere.
@@ -205,20 +206,25 @@ func (c *Comm) checkParts(name string, of reflect.Type, in, out []byte) error {
 		return err
 	}
 	if len(in) != len(out) || !divides(c.Size(), in, of) {
-		return fmt.Errorf("%s: in has %d bytes and out %d: want the same number, and for each of %d ranks as many %s", name, len(in), len(out), c.Size(), units(of))
+		return fmt.Errorf("%s: in has %d %s and out %d: want the same number, and for each of %d ranks as many", name, len(in)/unit(of), units(of), len(out)/unit(of), c.Size())
 	}
 	return nil
 }
 
 // divides says whether n parts of a buffer have whole values, as many each.
 func divides(n int, buf []byte, of reflect.Type) bool {
-	if of == nil || of.Size() == 0 {
-		return len(buf)%n == 0
-	}
-	return len(buf)/int(of.Size())%n == 0
+	return len(buf)/unit(of)%n == 0
 }
 
-// units is what a buffer is counted in.
+// unit is how many bytes of a buffer count as one: those of a value, if it is of values that have any.
+func unit(of reflect.Type) int {
+	if of == nil || of.Size() == 0 {
+		return 1
+	}
+	return int(of.Size())
+}
+
+// units names that.
 func units(of reflect.Type) string {
 	if of == nil {
 		return "bytes"
@@ -227,19 +233,19 @@ func units(of reflect.Type) string {
 }
 
 // checkOwnPiece checks the pieces of a call that has this rank's own among them.
-func (c *Comm) checkOwnPiece(name string, in []byte, pieces [][]byte) error {
+func (c *Comm) checkOwnPiece(name string, of reflect.Type, in []byte, pieces [][]byte) error {
 	if err := c.checkPieces(name, pieces, -1); err != nil {
 		return err
 	}
 	if len(pieces[c.rank]) != len(in) {
-		return fmt.Errorf("%s: in has %d bytes, and the piece of this rank, %d, %d: want the same number", name, len(in), c.rank, len(pieces[c.rank]))
+		return fmt.Errorf("%s: in has %d %s, and the piece of this rank, %d, has %d: want the same number", name, len(in)/unit(of), units(of), c.rank, len(pieces[c.rank])/unit(of))
 	}
 	return nil
 }
 
-func (c *Comm) checkBothPieces(name string, in, out [][]byte) error {
+func (c *Comm) checkBothPieces(name string, of reflect.Type, in, out [][]byte) error {
 	if err := c.checkPieces(name, in, -1); err != nil {
 		return err
 	}
-	return c.checkOwnPiece(name, in[c.rank], out)
+	return c.checkOwnPiece(name, of, in[c.rank], out)
 }

@@ -35,7 +35,7 @@ func (c *Comm) Igather(in, out []byte, root int) (Request, error) {
 }
 
 func (c *Comm) igather(of reflect.Type, in, out []byte, root int) (Request, error) {
-	if err := c.checkWhole("Igather", in, out, root); err != nil {
+	if err := c.checkWhole("Igather", of, in, out, root); err != nil {
 		return Request{}, err
 	}
 	return c.begin(call{name: "Gather", of: of, rooted: true, root: root, bytes: len(in)}, func(ctx context.Context, k *courier) error {
@@ -63,7 +63,7 @@ func (c *Comm) Iscatter(in, out []byte, root int) (Request, error) {
 }
 
 func (c *Comm) iscatter(of reflect.Type, in, out []byte, root int) (Request, error) {
-	if err := c.checkWhole("Iscatter", out, in, root); err != nil {
+	if err := c.checkWhole("Iscatter", of, out, in, root); err != nil {
 		return Request{}, err
 	}
 	return c.begin(call{name: "Scatter", of: of, rooted: true, root: root, bytes: len(out)}, func(ctx context.Context, k *courier) error {
@@ -89,7 +89,7 @@ func (c *Comm) iscatterv(of reflect.Type, pieces [][]byte, out []byte, root int)
 func (c *Comm) Iallgather(in, out []byte) (Request, error) { return c.iallgather(nil, in, out) }
 
 func (c *Comm) iallgather(of reflect.Type, in, out []byte) (Request, error) {
-	if err := c.checkLength("Iallgather", "out", len(out), len(in)); err != nil {
+	if err := c.checkLength("Iallgather", "out", of, len(out), len(in)); err != nil {
 		return Request{}, err
 	}
 	return c.begin(call{name: "Allgather", of: of, bytes: len(in)}, func(ctx context.Context, k *courier) error {
@@ -103,7 +103,7 @@ func (c *Comm) Iallgatherv(in []byte, pieces [][]byte) (Request, error) {
 }
 
 func (c *Comm) iallgatherv(of reflect.Type, in []byte, pieces [][]byte) (Request, error) {
-	if err := c.checkOwnPiece("Iallgatherv", in, pieces); err != nil {
+	if err := c.checkOwnPiece("Iallgatherv", of, in, pieces); err != nil {
 		return Request{}, err
 	}
 	return c.begin(call{name: "Allgatherv", of: of, uneven: true, each: lengths{pieces: pieces, differ: true}}, func(ctx context.Context, k *courier) error {
@@ -127,7 +127,7 @@ func (c *Comm) ialltoall(of reflect.Type, in, out []byte) (Request, error) {
 func (c *Comm) Ialltoallv(in, out [][]byte) (Request, error) { return c.ialltoallv(nil, in, out) }
 
 func (c *Comm) ialltoallv(of reflect.Type, in, out [][]byte) (Request, error) {
-	if err := c.checkBothPieces("Ialltoallv", in, out); err != nil {
+	if err := c.checkBothPieces("Ialltoallv", of, in, out); err != nil {
 		return Request{}, err
 	}
 	return c.begin(call{name: "Alltoallv", of: of, uneven: true}, func(ctx context.Context, k *courier) error {
