@@ -26,6 +26,9 @@ type Cart struct {
 // and the larger ones first; others stay. The result is a slice of its own. No grid has more than 2³¹-1 processes, as no
 // communicator has.
 func DimsCreate(n int, dims []int) ([]int, error) {
+	if n < 1 || n > math.MaxInt32 {
+		return nil, fmt.Errorf("DimsCreate: a grid of %v does not have %d processes: want 1 to %d", dims, n, math.MaxInt32)
+	}
 	out, free := slices.Clone(dims), 0
 	rest := n
 	for i, d := range dims {
@@ -40,7 +43,7 @@ func DimsCreate(n int, dims []int) ([]int, error) {
 			rest /= d
 		}
 	}
-	if n < 1 || n > math.MaxInt32 || free == 0 && rest != 1 {
+	if free == 0 && rest != 1 {
 		return nil, fmt.Errorf("DimsCreate: a grid of %v does not have %d processes", dims, n)
 	}
 	chosen := balanced(rest, free)

@@ -121,6 +121,12 @@ func TestDimsOfManyProcesses(t *testing.T) {
 		_, err := DimsCreate(many, make([]int, 2))
 		require.ErrorContains(t, err, "does not have")
 	}
+	for _, few := range []int{0, -3} { // whatever the dimensions: these are not the mistake
+		for _, dims := range [][]int{nil, {0}, {2, 0}} {
+			_, err := DimsCreate(few, dims)
+			require.ErrorContains(t, err, "want 1 to 2147483647")
+		}
+	}
 }
 
 // Colours tell apart who keeps other dimensions, and stay apart for those who keep the same.
