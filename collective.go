@@ -17,9 +17,9 @@ import (
 // It is a collective call, as Bcast, Reduce, Dup, Split and their kin are. All processes of the communicator make
 // these in the same order, one after the other (MPI 4.1, section 6.14); a second goroutine that
 // makes one meanwhile gets [ErrConcurrent]. A process that leaves a collective call with an error, its context's for
-// example, tells the others. Their calls, this one or a later one, then end with a [*CollectiveError], and the
-// communicator refuses further ones with [ErrOutOfStep], as ULFM's MPIX_Comm_revoke has it. Messages go on, and
-// [Comm.Shrink] makes the next communicator. What a call refuses before it begins, a root that is none for example, does
+// example, tells the others. Their calls then end with a [*CollectiveError]: this one, a later one, or an earlier one that
+// they are in yet, though it may have ended well elsewhere ([Comm.Agree] finds that out). The communicator
+// refuses further ones with [ErrOutOfStep], as ULFM's MPIX_Comm_revoke has it. Messages go on, and [Comm.Shrink] makes the next communicator. What a call refuses before it begins, a root that is none for example, does
 // no harm: the process may make the call again.
 func (c *Comm) Barrier(ctx context.Context) error {
 	return c.carry(ctx, call{name: "Barrier"}, func(ctx context.Context, k *courier) error { return coll.Barrier(ctx, k, &c.world.choice) })
@@ -151,7 +151,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 		return nil, err
 	}
 	if color < Undefined {
-		return nil, fmt.Errorf("split: colour %d is neither Undefined nor 0 or more", color)
+		return nil, fmt.Errorf("Split: colour %d is neither Undefined nor 0 or more", color)
 	}
 	return c.splitAs(ctx, call{name: "Split"}, color, key)
 }
