@@ -29,8 +29,9 @@ func Lasts(findings []Finding) bool {
 // moment at which all such calls waited together, and what Judge finds is no artefact of asking
 // ranks at different times. A message that is on its way is seen by the numbers of messages sent
 // and arrived. A rank counts as one that may go on if it does not answer, if it waits for
-// nothing, if one of its calls may end, or if it waits for more than it tells. That a goroutine which computes will help later can
-// not be seen.
+// nothing, if one of its calls may end, or if it waits for more than it tells; and if its two reports differ in what its calls wait for,
+// or in what it has sent: a goroutine has gone on meanwhile, and where it was at that moment is not known. One that has ended since the
+// first report may have sent before. That a goroutine which computes will help later can not be seen.
 //
 // A call whose context ends at a known time ends by itself, and so does World.Close. Where there is no deadlock for that reason
 // alone, Judge says what would be one else.
@@ -63,7 +64,9 @@ func (j *judge) judge() {
 // no call that waits. Who closes his world waits too. Where no deadlock is found they are what there is to look at.
 func Awaited(then, now []Rank) (awaited []int) {
 	j := newJudge(then, now)
-	may := func(rank int) bool { return j.exists(rank) && !j.ranks[rank].Ended && !j.waiting(rank) }
+	may := func(rank int) bool {
+		return j.exists(rank) && !j.ranks[rank].Ended && (!j.waiting(rank) || j.moved[rank])
+	}
 	told := make([]bool, len(now))
 	for rank := range now {
 		for _, w := range j.waits[rank] {
@@ -107,6 +110,7 @@ func (j *judge) partners(then []Rank, rank int) (all []int) {
 type judge struct {
 	ranks    []Rank
 	waits    [][]*Wait // by rank: those of calls that wait, and have waited before
+	moved    []bool    // by rank: it has gone on between the reports
 	free     []bool    // by rank: it may go on
 	forever  bool      // as if no call gave up by itself
 	seen     map[int]map[arrived]bool
@@ -124,28 +128,57 @@ type arrived struct {
 func (m *Message) name() arrived { return arrived{m.Comm, m.Collective, m.From, m.Seq} }
 
 func newJudge(then, now []Rank) *judge {
-	j := &judge{ranks: now, waits: make([][]*Wait, len(now)), free: make([]bool, len(now)), seen: make(map[int]map[arrived]bool)}
+	j := &judge{
+		ranks: slices.Clone(now), waits: make([][]*Wait, len(now)), moved: make([]bool, len(now)), free: make([]bool, len(now)),
+		seen: make(map[int]map[arrived]bool),
+	}
 	for rank := range now {
-		if now[rank].Report == nil || rank >= len(then) || then[rank].Report == nil {
+		if rank >= len(then) || now[rank].Ended && !then[rank].Ended {
+			j.ranks[rank].Ended = false
 			continue
 		}
-		before := make(map[uint64]string)
-		for _, w := range then[rank].Report.Waits {
-			if w.Blocked {
-				before[w.ID] = w.State
-			}
-		}
-		for i := range now[rank].Report.Waits {
-			if w := &now[rank].Report.Waits[i]; w.Blocked && before[w.ID] == w.State {
-				j.waits[rank] = append(j.waits[rank], w)
-			}
-		}
-		j.seen[rank] = make(map[arrived]bool)
-		for i := range then[rank].Report.Unexpected {
-			j.seen[rank][then[rank].Report.Unexpected[i].name()] = true
+		if now[rank].Report != nil && then[rank].Report != nil {
+			j.both(rank, then[rank].Report, now[rank].Report)
 		}
 	}
 	return j
+}
+
+// both takes the two reports of a rank.
+func (j *judge) both(rank int, then, now *Report) {
+	before := make(map[uint64]string)
+	for _, w := range then.Waits {
+		if w.Blocked {
+			before[w.ID] = w.State
+		}
+	}
+	calls := 0
+	for i := range now.Waits {
+		w := &now.Waits[i]
+		if !w.Blocked {
+			continue
+		}
+		calls++
+		if before[w.ID] == w.State {
+			j.waits[rank] = append(j.waits[rank], w)
+		}
+	}
+	same := len(j.waits[rank])
+	j.moved[rank] = same != len(before) || same != calls || then.sent() != now.sent()
+	j.seen[rank] = make(map[arrived]bool)
+	for i := range then.Unexpected {
+		j.seen[rank][then.Unexpected[i].name()] = true
+	}
+}
+
+// sent is how many messages a rank has sent in all its communicators.
+func (r *Report) sent() (n uint64) {
+	for i := range r.Comms {
+		for _, p := range r.Comms[i].Pairs {
+			n += uint64(p.Sent)
+		}
+	}
+	return n
 }
 
 // spread finds the ranks that may go on: those that wait for nothing, and those that wait for
@@ -153,7 +186,7 @@ func newJudge(then, now []Rank) *judge {
 func (j *judge) spread() {
 	for rank := range j.ranks {
 		r := j.ranks[rank]
-		j.free[rank] = !r.Ended && (!j.waiting(rank) || r.Report.Cut)
+		j.free[rank] = !r.Ended && (!j.waiting(rank) || j.moved[rank] || r.Report.Cut)
 	}
 	for changed := true; changed; {
 		changed = false

@@ -212,6 +212,47 @@ func TestJudgeIsAboutOneMoment(t *testing.T) {
 	assert.Len(t, Judge([]Rank{a, b}, []Rank{a, b}), 1)
 }
 
+// A rank of which a call has ended, or begun, between the two reports goes on. Nothing is known of where that goroutine was when the
+// others waited, so no rank that this one may help is in a deadlock.
+func TestWhoGoesOnMeanwhile(t *testing.T) {
+	waits := func(ids ...uint64) Rank {
+		r := rank(3)
+		for i, id := range ids {
+			r.Report.Waits = append(r.Report.Waits, Wait{ID: id, Kind: Receive, State: Unmatched, Peer: 1, Tag: i, Blocked: true})
+		}
+		return r
+	}
+	moving := waits(1)
+	moving.Report.Waits[0].State = Moving
+	ready := waits(1, 2)
+	ready.Report.Waits[1].Blocked = false
+	for name, c := range map[string]struct{ then, now Rank }{
+		"any of two, of which one comes again and again": {waits(1, 2), waits(1, 3)},
+		"a call more":                 {waits(1), waits(1, 2)},
+		"a call less":                 {waits(1, 2), waits(1)},
+		"a request is not waited for": {waits(1, 2), ready},
+		"it has sent":                 {sent(waits(1), Pair{Peer: 2, Sent: 6}), sent(waits(1), Pair{Peer: 2, Sent: 7})},
+	} {
+		peer := rank(3, from(0, 0))
+		peer.Rank = 1
+		then, now := []Rank{c.then, peer, rank(3)}, []Rank{c.now, peer, rank(3)}
+		assert.Empty(t, Judge(then, now), name)
+		assert.Equal(t, "cycle", kindsOf(Judge(now, now)), "%s: and then nothing more", name)
+		assert.Contains(t, Awaited(then, now), 0, name)
+		var b strings.Builder
+		Write(&b, now, nil, Awaited(then, now))
+		assert.Contains(t, b.String(), "Others wait for rank 0, which goes on: ", name)
+	}
+	assert.Empty(t, Judge([]Rank{moving, rank(3, from(0, 0))}, []Rank{waits(1), rank(3, from(0, 0))}))
+}
+
+// A rank that has ended between the two reports may have sent before. What it has sent comes by the next time.
+func TestWhoEndsMeanwhile(t *testing.T) {
+	ended := []Rank{rank(2, from(Any, 0)), {Rank: 1, Ended: true}}
+	assert.Empty(t, Judge([]Rank{rank(2, from(Any, 0)), rank(2)}, ended))
+	assert.Equal(t, "nobody", kindsOf(Judge(ended, ended)))
+}
+
 // However many ranks make another call, that is told once.
 func TestManyCallsThatDiffer(t *testing.T) {
 	const n = 64

@@ -66,6 +66,8 @@ func WriteAwaited(b *strings.Builder, ranks []Rank, awaited []int) {
 			tell(rank, cmp.Or(r.Silent, unversed))
 		case len(r.Report.Calls) > 0:
 			tell(rank, "waits in "+r.Report.Calls[0].text())
+		case slices.ContainsFunc(r.Report.Waits, func(w Wait) bool { return w.Blocked }):
+			tell(rank, "goes on: it has sent a message, or one of its calls has ended or begun, while the ranks were asked")
 		default:
 			inNone = append(inNone, rank)
 		}
