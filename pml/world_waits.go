@@ -273,7 +273,8 @@ func (w *waits) assignRest() {
 			w.Calls = append(w.Calls, c)
 		}
 	}
-	if len(w.Calls) != 1 {
+	own := func(c whowaits.Call) bool { return c.Own }
+	if len(w.Calls) == 0 || len(w.Calls) > 1 && slices.IndexFunc(w.Calls, func(c whowaits.Call) bool { return !own(c) }) >= 0 {
 		return
 	}
 	rest := w.Calls[0]

@@ -198,14 +198,15 @@ func (j *judge) spread() {
 	}
 }
 
-// waiting reports whether a rank has a call that waits for others.
+// waiting reports whether a rank has a call that waits for others. Who computes beside collective calls that go on by themselves has
+// none.
 func (j *judge) waiting(rank int) bool {
+	others, program := false, false
 	for _, w := range j.waits[rank] {
-		if w.Kind != Request || w.agrees() {
-			return true
-		}
+		others = others || w.Kind != Request || w.agrees()
+		program = program || w.byProgram()
 	}
-	return false
+	return others && program
 }
 
 // stuck reports whether a rank waits and can not go on.

@@ -2,6 +2,7 @@ package whowaits_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -408,6 +409,38 @@ func TestWaitForAnyOfMany(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	assert.Empty(t, found)
 	assert.True(t, ranks[0].Report.Cut)
+}
+
+// Who computes while a collective call goes on by itself is in no call that waits.
+func TestComputingBesideACollectiveCall(t *testing.T) {
+	for name, call := range map[string]func(*strand.Comm) (strand.Request, error){
+		"one receive": (*strand.Comm).Ibarrier,
+		"several":     func(c *strand.Comm) (strand.Request, error) { return c.Ialltoall(make([]byte, 24), make([]byte, 24)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := start(t, 3, func(ctx context.Context, w *strand.World) error {
+				if w.Rank() > 0 {
+					return recv(ctx, w.Comm(), 0, 1)
+				}
+				_, err := call(w.Comm())
+				<-ctx.Done() // it computes, and would then send
+				return err
+			})
+			waits := func(r *whowaits.Rank) bool {
+				return r.Report != nil && slices.ContainsFunc(r.Report.Waits, func(w whowaits.Wait) bool { return w.Blocked && w.Call != nil })
+			}
+			var ranks []whowaits.Rank
+			var found []whowaits.Finding
+			require.Eventually(t, func() bool {
+				ranks, found = job.judge()
+				return waits(&ranks[0]) && waits(&ranks[1]) && waits(&ranks[2])
+			}, time.Minute, time.Millisecond)
+			assert.Empty(t, found)
+			var b strings.Builder
+			whowaits.Write(&b, ranks, found, whowaits.Awaited(ranks, ranks))
+			assert.Contains(t, b.String(), "Others wait for rank 0, which is in no call that waits: computing")
+		})
+	}
 }
 
 // Of each call that waits it is known when its context ends.

@@ -117,9 +117,13 @@ type Call struct {
 	Name  string `json:"name"`            // "Comm.Recv"
 	At    string `json:"at,omitempty"`    // "main.go:34 (main.work)", where the program calls it
 	Since string `json:"since,omitempty"` // "3 minutes"; empty below one
+	Own   bool   `json:"own,omitempty"`   // it goes on by itself: a goroutine of Strand's own waits
 	// Condition is what the call waits for, as an address; nobody else needs it.
 	Condition uint64 `json:"-"`
 }
+
+// byProgram reports whether a goroutine of the program waits, as far as is known.
+func (w *Wait) byProgram() bool { return w.Blocked && (w.Call == nil || !w.Call.Own) }
 
 // A Rank is what is known of a rank.
 type Rank struct {

@@ -76,7 +76,7 @@ func callOf(stack string, engine uint64) *Call {
 		function, made := strings.CutPrefix(lines[i], "created by ")
 		switch {
 		case made: // a goroutine of Strand's own
-			c.Name = ownCall(function)
+			c.Name, c.Own = ownCall(function)
 			return c
 		case strings.HasPrefix(function, module+".Run("): // what it calls by itself: its function's calls come before
 			c.Name += " in Run"
@@ -111,14 +111,14 @@ func nameOf(function string) string {
 	return strings.TrimSuffix(name, "[...]")
 }
 
-// ownCall says for which call there is a goroutine of Strand's own, by who has made it. Its own functions mean nothing to
-// the program.
-func ownCall(maker string) string {
+// ownCall says for which call there is a goroutine of Strand's own, by who has made it, and whether that call goes on by itself: one of
+// the public interface waits for it. Other functions mean nothing to the program.
+func ownCall(maker string) (call string, alone bool) {
 	maker, _, _ = strings.Cut(maker, " in goroutine ")
 	if name, is := strings.CutPrefix(maker, module+".(*Comm)."); is && name != "" && unicode.IsUpper(rune(name[0])) {
-		return "Comm." + name
+		return "Comm." + name, false
 	}
-	return "a call that goes on by itself"
+	return "a call that goes on by itself", true
 }
 
 // argumentsOf returns where the arguments of a frame begin, or its length.

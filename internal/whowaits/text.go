@@ -64,9 +64,9 @@ func WriteAwaited(b *strings.Builder, ranks []Rank, awaited []int) {
 		switch r := &ranks[rank]; {
 		case r.Report == nil:
 			tell(rank, cmp.Or(r.Silent, unversed))
-		case len(r.Report.Calls) > 0:
-			tell(rank, "waits in "+r.Report.Calls[0].text())
-		case slices.ContainsFunc(r.Report.Waits, func(w Wait) bool { return w.Blocked }):
+		case slices.ContainsFunc(r.Report.Calls, func(c Call) bool { return !c.Own }):
+			tell(rank, "waits in "+r.Report.Calls[slices.IndexFunc(r.Report.Calls, func(c Call) bool { return !c.Own })].text())
+		case slices.ContainsFunc(r.Report.Waits, func(w Wait) bool { return w.byProgram() }):
 			tell(rank, "goes on: it has sent a message, or one of its calls has ended or begun, while the ranks were asked")
 		default:
 			inNone = append(inNone, rank)
