@@ -1,6 +1,8 @@
 package whowaits
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -330,6 +332,27 @@ func TestCallOfRun(t *testing.T) {
 		"github.com/strandmp/strand.Run({0x1, 0x2}, 0x3)\n\t/s/world.go:45\n" +
 		"main.main()\n\t/home/me/main.go:16 +0x1"
 	assert.Equal(t, []Call{{Name: "World.Close in Run", At: "main.go:16 (main.main)", Condition: 0xc0002}}, Calls([]byte(stack), 0xc0001))
+}
+
+// A function of Strand's that is compiled into one of the program has the names of both, and its file says whose it is.
+func TestCallsThatAreInlined(t *testing.T) {
+	_, file, _, _ := runtime.Caller(0)
+	root := strings.TrimSuffix(file, "/internal/whowaits/judge_test.go")
+	stack := "goroutine 1 [syscall]:\n" + wait + "0xc0001, {0x9158d8, 0xc7}, {0x913ba8, 0xc0002})\n\t/s/wait.go:114 +0x31a\n" +
+		"github.com/strandmp/strand.(*commoner).Look(0x1, ...)\n\t" + root + "/collective_commons.go:135 +0x12b\n" +
+		"main.work.(*Comm).Barrier.1({0x8181c0?, 0xb2c7a0?}, 0xb2c7a0?)\n\t" + root + "/collective.go:25 +0x34\n" +
+		"main.work.DoublingOf[...].func2({0x8181c0?, 0xb2c7a0?}, 0xb2c7a0?)\n\t" + root + "/coll/doubling.go:25 +0x34\n" +
+		"github.com/strandmp/strand.(*Comm).carry(0x1?)\n\t" + root + "/collective_courier.go:33 +0x71\n" +
+		"github.com/strandmp/strand.(*Comm).Barrier(...)\n\t" + root + "/collective.go:25\n" +
+		"main.work(0x3)\n\t%s +0x1\nmain.main()\n\t/home/me/main.go:2 +0x1"
+	for line, place := range map[string]string{
+		"/home/me/main.go:16":               "main.go:16 (main.work)",
+		root + "/examples/ring/main.go:16":  "main.go:16 (main.work)",
+		root + "/world_test.go:16":          "world_test.go:16 (main.work)",
+		root + "/internal/test/calls.go:16": "calls.go:16 (main.work)",
+	} {
+		assert.Equal(t, []Call{{Name: "Comm.Barrier", At: place, Condition: 0xc0002}}, Calls([]byte(fmt.Sprintf(stack, line)), 0xc0001))
+	}
 }
 
 func TestCalls(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -82,7 +83,7 @@ func callOf(stack string, engine uint64) *Call {
 			c.Name += " in Run"
 		case strings.HasPrefix(function, module+"."):
 			c.Name = nameOf(function)
-		case !isOwn(function):
+		case !isOwn(function, lines[i+1]):
 			c.At = placeOf(lines[i+1], function)
 			return c
 		}
@@ -95,13 +96,31 @@ func parse(word string) uint64 {
 	return n
 }
 
-func isOwn(function string) bool {
+// isOwn reports whether a frame is none of the program's. A function of Strand's that is compiled into one of the program has a name like
+// main.work.(*Comm).Barrier.1, so the file says too whose it is.
+func isOwn(function, line string) bool {
 	for _, p := range own {
 		if strings.HasPrefix(function, p) {
 			return true
 		}
 	}
-	return strings.HasPrefix(function, "sync.") || strings.HasPrefix(function, "runtime.")
+	return strings.HasPrefix(function, "sync.") || strings.HasPrefix(function, "runtime.") || isOwnFile(line)
+}
+
+// root is the folder of Strand's sources, as the compiler names it in stacks.
+var root = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(file, "internal/whowaits/stacks.go")
+}()
+
+// isOwnFile reports whether the line of a frame is in one of the files of the packages in own.
+func isOwnFile(line string) bool {
+	file, is := strings.CutPrefix(strings.TrimSpace(line), root)
+	if !is || strings.Contains(file, "_test.go:") {
+		return false
+	}
+	folder := filepath.Dir(file)
+	return slices.Contains([]string{".", "coll", "pml", "internal/engine"}, folder) || strings.HasPrefix(folder, "pml/")
 }
 
 // nameOf makes "Comm.Recv" of "github.com/strandmp/strand.(*Comm).Recv(0x…)".
