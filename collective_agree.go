@@ -104,7 +104,7 @@ func (c *Comm) failureOf(rank int) *PeerFailedError {
 
 // agree makes an agreement with all members. One whose context has ended before counts as one whose context ends now does: the caller can not tell
 // them apart, and is to know which of its calls the others' next one meets.
-func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64) (*agreement.Value, error) {
+func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64) (v *agreement.Value, err error) {
 	given.Context(ctx)
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -118,12 +118,14 @@ func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64)
 		return nil, err
 	}
 	var p *pact
+	var number uint64
 	c.world.pml.Locked(func() {
 		if err = c.mayAgree(name); err != nil {
 			done.DoneLocked(pml.Status{}, err)
 			return
 		}
 		p = c.nextPact(done)
+		number = c.pacts.calls
 		c.world.pml.Awaits(1)
 		p.node.Contribute(agreement.Value{Kind: kind, Flags: flags, Gone: c.goneMembers(), Known: c.knownMembers()})
 	})
@@ -131,6 +133,8 @@ func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64)
 		pml.Leave(done.Request())
 		return nil, err
 	}
+	begun := c.traceCall(name, int64(number))
+	defer func() { c.traceCalled(begun, err) }()
 	if _, err = done.Request().Wait(ctx); err != nil {
 		pml.Leave(done.Request())
 	}
@@ -144,7 +148,7 @@ func (c *Comm) agree(ctx context.Context, name string, kind uint8, flags uint64)
 	if err != nil {
 		return nil, err
 	}
-	v := p.node.Outcome()
+	v = p.node.Outcome()
 	switch {
 	case v.Odd >= 0:
 		err = fmt.Errorf("%s: ranks of the communicator call Agree and Shrink in different orders: rank %d does what the lowest rank does not", name, v.Odd)

@@ -297,6 +297,9 @@ func (m *Message) irecvOf(as As, buf []byte, more [][]byte) (*operation, error) 
 	in := m.in
 	m.in = nil
 	m.context.pml.letGo(in)
+	if op.pml.trace != nil {
+		op.traceReceive()
+	}
 	op.bind(in, 0)
 	return op, nil
 }

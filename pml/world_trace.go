@@ -6,10 +6,14 @@ import (
 )
 
 // What follows records what happens to messages, for strand run --trace. Callers have looked whether
-// there is a recorder: without one nothing is done for it but that.
+// there is a recorder: without one nothing is done for it but that. Notices, which the program knows nothing of, are left out: they
+// have no receive that is started for them.
 
 // tracePosted records the start of a send.
 func (op *operation) tracePosted() {
+	if op.context.id == noticeContext {
+		return
+	}
 	op.pml.trace.Record(trace.Event{Kind: trace.SendPosted, Op: op.handle(), Context: op.context.id, Peer: int32(op.peer.rank), Tag: op.tag, Seq: op.seq, Bytes: op.size})
 }
 
@@ -20,6 +24,9 @@ func (op *operation) traceReceive() {
 
 // traceMatched records that a receive has found its message.
 func (op *operation) traceMatched(pe *peer, tag int32, seq uint32) {
+	if op.context.id == noticeContext {
+		return
+	}
 	op.pml.trace.Record(trace.Event{Kind: trace.ReceiveMatched, Op: op.handle(), Context: op.context.id, Peer: int32(pe.rank), Tag: tag, Seq: seq, Bytes: op.total})
 }
 
@@ -37,7 +44,9 @@ func (op *operation) traceDone() {
 
 // traceShort records a send that is complete as it begins.
 func (c *Context) traceShort(pe *peer, f *txFrame, r *rail, tag int32, seq uint32) {
-	c.pml.trace.Record(trace.Event{Kind: trace.SendShort, Context: c.id, Peer: int32(pe.rank), Tag: tag, Seq: seq, Bytes: uint64(f.Size)})
+	if c.id != noticeContext {
+		c.pml.trace.Record(trace.Event{Kind: trace.SendShort, Context: c.id, Peer: int32(pe.rank), Tag: tag, Seq: seq, Bytes: uint64(f.Size)})
+	}
 	pe.traceBegins(f, r, c.id, seq)
 }
 
@@ -57,13 +66,16 @@ func (pe *peer) traceBegins(f *txFrame, r *rail, context uint64, seq uint32) {
 
 // traceOver records over which rail a message begins.
 func (r *rail) traceOver(context uint64, seq uint32) {
+	if context == noticeContext {
+		return
+	}
 	t := r.pml.trace
 	t.Record(trace.Event{Kind: trace.SendOver, Context: context, Peer: int32(r.peer.rank), Seq: seq, Name: t.Name(r.attr.Name)})
 }
 
 // traceUnexpected records a message that has found no receive. One that has found one may be freed already.
 func (in *inbound) traceUnexpected(pe *peer, h *wire.Header) {
-	if in.peer == nil || in.op != nil {
+	if in.peer == nil || in.op != nil || h.Context == noticeContext {
 		return
 	}
 	pe.pml.trace.Record(trace.Event{Kind: trace.Unexpected, Context: h.Context, Peer: int32(pe.rank), Tag: h.Tag, Seq: h.Seq, Bytes: h.Size})

@@ -35,7 +35,13 @@ func playTraced() {
 				return err
 			}
 		}
+		if err := probeTraced(ctx, c); err != nil {
+			return err
+		}
 		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		if _, err := c.Agree(ctx, 1); err != nil {
 			return err
 		}
 		if len(os.Args) < 2 {
@@ -64,6 +70,22 @@ func playTraced() {
 	})
 }
 
+// probeTraced has two ranks take a message each by a matched probe.
+func probeTraced(ctx context.Context, c *strand.Comm) error {
+	r, err := c.Isend(make([]byte, 8), 1-c.Rank(), 4)
+	if err != nil {
+		return err
+	}
+	m, err := c.Mprobe(ctx, strand.AnySource, 4)
+	if err != nil {
+		return err
+	}
+	if _, err = m.Recv(ctx, make([]byte, 8)); err == nil {
+		_, err = r.Wait(ctx)
+	}
+	return err
+}
+
 // page is what a trace says.
 type tracePage struct {
 	Events []struct {
@@ -74,6 +96,7 @@ type tracePage struct {
 	} `json:"traceEvents"`
 	Other struct {
 		Clocks []trace.Clock `json:"clocks"`
+		OneEnd int           `json:"messages_with_one_end"`
 	} `json:"otherData"`
 }
 
@@ -104,6 +127,10 @@ func TestTrace(t *testing.T) {
 				assert.Equal(t, 1, p.count(rank, "Barrier")+p.count(rank, "Barrier (failed)")+p.count(rank, "Barrier (not over)"))
 				assert.GreaterOrEqual(t, p.count(rank, "s"), 3, "arrows begin")
 				assert.Equal(t, p.count(rank, "s"), p.count(1-rank, "f"), "and end")
+			}
+			if end == "" {
+				assert.Zero(t, p.Other.OneEnd, "no message was lost, and what the library tells itself is none")
+				assert.Equal(t, 2, p.count(0, "Agree")+p.count(1, "Agree"))
 			}
 			if end != "" {
 				assert.Equal(t, 1, p.count(0, "receive from 1 (not over)")+p.count(0, "receive from 1 (failed)"))
