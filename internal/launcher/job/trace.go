@@ -9,6 +9,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/strandmp/strand/internal/trace"
 	"github.com/strandmp/strand/param"
@@ -26,12 +29,16 @@ func (c *Config) traceSize() int64 {
 	return cmp.Or(c.TraceBuffer, max(trace.MinSize, min(trace.DefaultSize, traceSum/int64(c.Ranks))))
 }
 
-// openTrace makes the file for the trace, before anything is started. It is nil if there is to be none.
+// openTrace makes the file for the trace, before anything is started. It is nil if there is to be none. It may be a pipe, with a reader: this
+// process must not be one itself, since it would never learn that the other has gone, nor wait for one.
 func (c *Config) openTrace() (*os.File, error) {
 	if c.Trace == "" {
 		return nil, nil
 	}
-	f, err := os.Create(c.Trace)
+	f, err := os.OpenFile(c.Trace, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o666) //nolint:gosec // as the umask says, like any output
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, &UsageError{fmt.Sprintf("--trace: %v: no process reads this pipe, or it is a socket or a device that is not there", err)}
+	}
 	if err != nil {
 		return nil, &UsageError{fmt.Sprintf("--trace: %v", err)}
 	}
@@ -67,12 +74,37 @@ func (j *job) writeTrace(f *os.File) error {
 		}
 		ranks = append(ranks, r)
 	}
-	sum, err := writePage(f, ranks)
+	sum, err := j.interruptible(f, func() (trace.Summary, error) { return writePage(f, ranks) })
 	if err != nil {
 		return fmt.Errorf("--trace %s: what the ranks have recorded is lost: %w", j.config.Trace, err)
 	}
 	fmt.Fprintf(j.config.stderr(), "%s", j.traceText(&sum, len(ranks), silent))
 	return nil
+}
+
+// interruptible writes to a file until a signal ends that: who reads it, or where it lies, may hold it up for ever.
+func (j *job) interruptible(f *os.File, write func() (trace.Summary, error)) (trace.Summary, error) {
+	type result struct {
+		sum trace.Summary
+		err error
+	}
+	written := make(chan result, 1)
+	go func() {
+		sum, err := write()
+		written <- result{sum, err}
+	}()
+	for {
+		select {
+		case r := <-written:
+			return r.sum, r.err
+		case sig := <-j.config.Signals:
+			switch number, _ := sig.(syscall.Signal); number {
+			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+				_ = f.Close() // this ends a write to a pipe
+				return trace.Summary{}, fmt.Errorf("signal %d (%s) has come while it was written", int(number), unix.SignalName(number))
+			}
+		}
+	}
 }
 
 func (c *Config) stderr() io.Writer {

@@ -223,3 +223,53 @@ func TestTraceThatCanNotBeWritten(t *testing.T) {
 		}
 	}
 }
+
+// namedPipe makes a pipe with a name, and a reader of it that reads nothing.
+func namedPipe(t *testing.T) (name string, reader *os.File) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "out.json")
+	require.NoError(t, syscall.Mkfifo(name, 0o600))
+	reader, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = reader.Close() })
+	return name, reader
+}
+
+// The reader of a trace may go away, and the launcher is none itself: it would wait for itself for ever.
+func TestTraceThatNobodyReadsAnyMore(t *testing.T) {
+	name, reader := namedPipe(t)
+	j := &job{config: Config{Trace: name}}
+	f, err := j.config.openTrace()
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	require.ErrorIs(t, j.writeTrace(f), syscall.EPIPE)
+
+	var mistake *UsageError
+	_, err = j.config.openTrace()
+	require.ErrorAs(t, err, &mistake, "nobody is there to read it")
+	assert.ErrorContains(t, err, "no process reads this pipe")
+}
+
+// A signal ends what waits for the reader of a trace.
+func TestSignalWhileTheTraceIsWritten(t *testing.T) {
+	name, _ := namedPipe(t)
+	signals := make(chan os.Signal)
+	j := &job{config: Config{Trace: name, Signals: signals}}
+	f, err := j.config.openTrace()
+	require.NoError(t, err)
+	raw, err := f.SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, raw.Write(func(fd uintptr) bool {
+		for _, chunk := range []int{4096, 1} { // until it is full
+			for err := error(nil); err == nil; {
+				_, err = syscall.Write(int(fd), make([]byte, chunk))
+			}
+		}
+		return true
+	}))
+	over := make(chan error, 1)
+	go func() { over <- j.writeTrace(f) }()
+	signals <- syscall.SIGCONT // is nothing
+	signals <- syscall.SIGTERM
+	assert.ErrorContains(t, <-over, "what the ranks have recorded is lost: signal 15 (SIGTERM) has come while it was written")
+}
