@@ -66,6 +66,7 @@ type arrival struct {
 	context *Context
 	source  int32
 	tag     int
+	number  uint64 // of all probes that have waited; the memory may be another one's later
 	seen    uint64 // the version of the lists that was looked at
 	in      *inbound
 	err     error
@@ -130,6 +131,8 @@ func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
 	}
 	a := &arrival{context: c, source: source, tag: tag, seen: c.match.Version()}
 	p := c.pml
+	p.probes++
+	a.number = p.probes
 	p.probing = append(p.probing, a)
 	wait := p.traceWait(1)
 	err = p.engine.Wait(ctx, a, p.expectedFrom(source))

@@ -61,6 +61,7 @@ type PML struct {
 	late        *peer      // what it has acknowledged is to be noted yet
 	probers     []*engine.Waiter
 	probing     []*arrival
+	probes      uint64 // that have waited
 
 	spareFrames, spareInbounds int // how many are on the free lists
 

@@ -34,7 +34,7 @@ func (p *PML) Waits() *whowaits.Report {
 	p.eachOperation(w.add)
 	for _, a := range p.probing {
 		w.wait(whowaits.Wait{
-			ID: 1<<63 | uint64(uintptr(unsafe.Pointer(a))), Kind: whowaits.Probe, State: whowaits.Unmatched, Comm: a.context.id / 2, Collective: a.context.id%2 > 0,
+			ID: 1<<63 | a.number, Kind: whowaits.Probe, State: whowaits.Unmatched, Comm: a.context.id / 2, Collective: a.context.id%2 > 0,
 			Peer: int(a.source), Tag: a.tag, Blocked: true, Call: w.callFor(unsafe.Pointer(a)),
 			Left: w.left(unsafe.Pointer(a)),
 		})

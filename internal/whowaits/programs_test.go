@@ -443,6 +443,41 @@ func TestComputingBesideACollectiveCall(t *testing.T) {
 	}
 }
 
+// Each probe is another wait, though its memory may be that of the one before: who probes again and again goes on.
+func TestEachProbeIsAnotherWait(t *testing.T) {
+	next := make(chan struct{})
+	job := start(t, 1, func(ctx context.Context, w *strand.World) error {
+		for ctx.Err() == nil {
+			ctx, cancel := context.WithCancel(ctx)
+			go func() {
+				select {
+				case <-next:
+				case <-ctx.Done():
+				}
+				cancel()
+			}()
+			_, _ = w.Comm().Probe(ctx, 0, 9)
+			cancel()
+		}
+		return ctx.Err()
+	})
+	waited := func(id *uint64, after uint64) func() bool {
+		return func() bool {
+			r := job.ask()[0].Report
+			if r == nil || len(r.Waits) == 0 || r.Waits[0].ID == after {
+				return false
+			}
+			*id = r.Waits[0].ID
+			return true
+		}
+	}
+	var first, second uint64
+	require.Eventually(t, waited(&first, 0), time.Minute, time.Millisecond)
+	next <- struct{}{}
+	require.Eventually(t, waited(&second, first), time.Minute, time.Millisecond)
+	assert.Equal(t, first+1, second, "they are counted")
+}
+
 // Of each call that waits it is known when its context ends.
 func TestCallsWithDeadlines(t *testing.T) {
 	for name, call := range map[string]func(ctx context.Context, c *strand.Comm) error{
