@@ -17,7 +17,8 @@ import (
 // go on. It looks through all operations, and has all goroutines stand still for a moment.
 func (p *PML) Waits() *whowaits.Report {
 	w := waits{comms: make(map[uint64]int), first: make(map[line]bool), last: make(map[line]whowaits.Message)}
-	w.calls = whowaits.Calls(whowaits.Stacks(), uintptr(unsafe.Pointer(p.engine)))
+	stacks := whowaits.Stacks()
+	w.calls, w.Elsewhere = whowaits.Calls(stacks, uintptr(unsafe.Pointer(p.engine))), whowaits.Elsewhere(stacks)
 	w.used = make([]bool, len(w.calls))
 	p.engine.Lock()
 	defer p.engine.Unlock()

@@ -31,7 +31,8 @@ func Lasts(findings []Finding) bool {
 // and arrived. A rank counts as one that may go on if it does not answer, if it waits for
 // nothing, if one of its calls may end, or if it waits for more than it tells; and if its two reports differ in what its calls wait for,
 // or in what it has sent: a goroutine has gone on meanwhile, and where it was at that moment is not known. One that has ended since the
-// first report may have sent before. That a goroutine which computes will help later can not be seen.
+// first report may have sent before. That a goroutine which computes will help later can not be
+// seen; that there is one is told beside what is found ([WriteElsewhere]).
 //
 // A call whose context ends at a known time ends by itself, and so does World.Close. Where there is no deadlock for that reason
 // alone, Judge says what would be one else.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // rank is one that reports waits in the world's communicator of n ranks.
@@ -353,6 +354,55 @@ func TestCallsThatAreInlined(t *testing.T) {
 	} {
 		assert.Equal(t, []Call{{Name: "Comm.Barrier", At: place, Condition: 0xc0002}}, Calls([]byte(fmt.Sprintf(stack, line)), 0xc0001))
 	}
+}
+
+// Goroutines of the program that go on by themselves are told of, since one of them may be what the others wait for.
+func TestGoroutinesElsewhere(t *testing.T) {
+	goroutine := func(state string, frames ...string) string {
+		text := "goroutine 7 [" + state + "]:\n"
+		for _, f := range frames {
+			text += f + "\n\t/home/me/" + strings.Fields(f + " x")[0] + ".go:7 +0x1\n"
+		}
+		return text + "created by main.main in goroutine 1\n\t/home/me/main.go:2 +0x1"
+	}
+	const test = "github.com/strandmp/strand.(*Request).Test(0x1)"
+	for state, c := range map[string]struct {
+		frames []string
+		at     string
+	}{
+		"running":            {[]string{"main.work(0x1)"}, "(main.work)"},
+		"runnable":           {[]string{test, "example.com/my/app.(*poller).look(...)", "main.work()"}, "(app.(*poller).look)"},
+		"sleep, 3 minutes":   {[]string{"time.Sleep(0x1)", "main.work(0x1)"}, "(main.work)"},
+		"IO wait":            {[]string{"internal/poll.runtime_pollWait(0x1)", "net/http.(*Server).Serve(0x1)"}, ""},
+		"syscall":            {[]string{"github.com/strandmp/strand/btl/tcp.(*Module).read(0x1)"}, ""},
+		"chan receive":       {[]string{"main.work(0x1)"}, ""},
+		"sync.Mutex.Lock":    {[]string{"main.work(0x1)"}, ""},
+		"syscall, 9 minutes": {[]string{wait + "0xc0001, {0x9158d8, 0xc7}, {0x913ba8, 0xc0002})", "main.work(0x1)"}, ""},
+	} {
+		all := Elsewhere([]byte(goroutine(state, c.frames...)))
+		if c.at == "" {
+			assert.Empty(t, all, state)
+			continue
+		}
+		require.Len(t, all, 1, state)
+		assert.Contains(t, all[0].At, c.at, state)
+		name, _, _ := strings.Cut(state, ",")
+		assert.Equal(t, name, all[0].Name)
+	}
+	assert.Len(t, Elsewhere([]byte(strings.Repeat(goroutine("running", "main.work()")+"\n\n", 100))), mostElsewhere)
+
+	a, b := rank(2, from(1, 0)), rank(2, from(0, 0))
+	b.Rank = 1
+	b.Report.Elsewhere = []Call{{Name: "sleep", At: "main.go:7 (main.work)"}}
+	all := []Rank{a, b}
+	var text strings.Builder
+	Write(&text, all, Judge(all, all), nil)
+	assert.Contains(t, text.String(), "  rank 1: has a goroutine in no such call, at main.go:7 (main.work): sleep\n")
+	assert.Contains(t, text.String(), "  => That holds unless a goroutine elsewhere is to send or to receive: rank 1 has one at main.go:7 (main.work): sleep.\n")
+	text.Reset()
+	b.Report.Elsewhere = nil
+	Write(&text, all, Judge(all, all), nil)
+	assert.NotContains(t, text.String(), "elsewhere")
 }
 
 func TestCalls(t *testing.T) {

@@ -29,10 +29,11 @@ type Report struct {
 	Waits      []Wait    `json:"waits,omitempty"`
 	Unexpected []Message `json:"unexpected,omitempty"`
 	Comms      []Comm    `json:"comms,omitempty"`
-	Calls      []Call    `json:"calls,omitempty"`   // that wait, and whose operation is not known
-	Omitted    int       `json:"omitted,omitempty"` // waits and messages beyond Most
-	Cut        bool      `json:"cut,omitempty"`     // waits of calls are among those
-	Closing    *Closing  `json:"closing,omitempty"` // nil: World.Close waits for nobody, or was not called
+	Calls      []Call    `json:"calls,omitempty"`     // that wait, and whose operation is not known
+	Elsewhere  []Call    `json:"elsewhere,omitempty"` // goroutines of the program that go on by themselves, by what they do: as [Elsewhere] says
+	Omitted    int       `json:"omitted,omitempty"`   // waits and messages beyond Most
+	Cut        bool      `json:"cut,omitempty"`       // waits of calls are among those
+	Closing    *Closing  `json:"closing,omitempty"`   // nil: World.Close waits for nobody, or was not called
 }
 
 // A Closing is what World.Close waits for.

@@ -46,7 +46,42 @@ func Calls(stacks []byte, engine uintptr) []Call {
 	return all
 }
 
+// mostElsewhere is how many goroutines [Elsewhere] returns.
+const mostElsewhere = 10
+
+// Elsewhere finds goroutines of the program that wait neither in a call of Strand nor for another goroutine: they compute, sleep, or are
+// in a call of the system. What they will do is not known, and may be what others wait for. The names are what they do, as the stacks say.
+func Elsewhere(stacks []byte) (all []Call) {
+	for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		if c := elsewhere(string(stack)); c != nil && len(all) < mostElsewhere {
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+func elsewhere(stack string) *Call {
+	m := state.FindStringSubmatch(stack)
+	if m == nil || strings.Contains(stack, "\n"+wait) {
+		return nil
+	}
+	lines := strings.Split(stack, "\n")
+	for i := 1; i+1 < len(lines) && !strings.HasPrefix(lines[i], "created by "); i += 2 {
+		if function := lines[i]; !strings.HasPrefix(function, module) && !isOwn(function, lines[i+1]) && !isStandard(function) {
+			return &Call{Name: m[1], At: placeOf(lines[i+1], function)}
+		}
+	}
+	return nil
+}
+
+// isStandard reports whether a function is of Go's own library, whose packages have no dot in the first part of their paths.
+func isStandard(function string) bool {
+	first, _, deep := strings.Cut(function[:argumentsOf(function)], "/")
+	return !strings.HasPrefix(function, "main.") && (!deep || !strings.Contains(first, "."))
+}
+
 var (
+	state   = regexp.MustCompile(`^goroutine \d+ [^\[]*\[(running|runnable|sleep|syscall|IO wait)[,\]]`)
 	minutes = regexp.MustCompile(`^goroutine \d+ [^\[]*\[[^\]]*?, (\d+ minutes)`)
 	address = regexp.MustCompile(`0x[0-9a-f]+`)
 )

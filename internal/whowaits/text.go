@@ -18,6 +18,7 @@ const alike = 8
 func Write(b *strings.Builder, ranks []Rank, findings []Finding, awaited []int) {
 	WriteRanks(b, ranks)
 	WriteFindings(b, findings)
+	WriteElsewhere(b, ranks, findings)
 	if !Lasts(findings) {
 		WriteAwaited(b, ranks, awaited)
 	}
@@ -49,6 +50,27 @@ func WriteFindings(b *strings.Builder, findings []Finding) {
 			fmt.Fprintf(b, "  => and %d more findings of that kind (%s)\n", more, kind)
 		}
 	}
+}
+
+// WriteElsewhere says on what findings rest: that goroutines which do something else than waiting do not help.
+func WriteElsewhere(b *strings.Builder, ranks []Rank, findings []Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	var all []string
+	for i := range ranks {
+		if r := ranks[i].Report; r != nil && len(r.Elsewhere) > 0 && slices.ContainsFunc(r.Waits, func(w Wait) bool { return w.byProgram() }) {
+			all = append(all, fmt.Sprintf("rank %d has one at %s: %s", ranks[i].Rank, r.Elsewhere[0].At, r.Elsewhere[0].Name))
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	text := strings.Join(all[:min(len(all), mostNamed)], "; ")
+	if more := len(all) - mostNamed; more > 0 {
+		text += fmt.Sprintf("; and %d ranks more", more)
+	}
+	fmt.Fprintf(b, "  => That holds unless a goroutine elsewhere is to send or to receive: %s.\n", text)
 }
 
 // WriteAwaited shows the ranks that others wait for, and that may go on.
@@ -121,6 +143,13 @@ func writeRank(b *strings.Builder, r *Rank) {
 	}
 	if blocked == 0 && len(r.Report.Calls) == 0 && r.Report.Closing == nil {
 		line("waits for nothing: it is in no call that waits")
+	}
+	for i, c := range r.Report.Elsewhere {
+		if i < mostNamed {
+			line("has a goroutine in no such call, at %s: %s", c.At, c.Name)
+		} else {
+			rest++
+		}
 	}
 	for i, m := range r.Report.Unexpected {
 		if i >= shown {

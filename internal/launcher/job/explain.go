@@ -127,6 +127,7 @@ func (e *explanation) write(b *strings.Builder) {
 // writeReasons shows what was found, without what each rank waits for.
 func (e *explanation) writeReasons(b *strings.Builder) {
 	whowaits.WriteFindings(b, e.findings)
+	whowaits.WriteElsewhere(b, e.ranks, e.findings)
 	if !whowaits.Lasts(e.findings) {
 		whowaits.WriteAwaited(b, e.ranks, e.awaited)
 	}
