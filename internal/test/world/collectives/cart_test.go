@@ -224,7 +224,7 @@ func TestCartRefuses(t *testing.T) {
 		assert.ErrorContains(t, err, "0 values")
 		assert.ErrorContains(t, g.NeighborAllgather(ctx, make([]byte, 2), make([]byte, 2)), "NeighborAllgather: out has 2 bytes")
 		assert.ErrorContains(t, g.NeighborAlltoall(ctx, make([]byte, 3), make([]byte, 3)), "NeighborAlltoall: in has 3 bytes")
-		assert.ErrorContains(t, strand.NeighborAlltoall(ctx, g, make([]int32, 3), make([]int32, 3)), "NeighborAlltoall: in has 12 bytes and out 12") // 6 or 3 for each
+		assert.ErrorContains(t, strand.NeighborAlltoall(ctx, g, make([]int32, 3), make([]int32, 3)), "NeighborAlltoall: in has 3 values of 4 bytes and out 3") // 6 or 3 for each
 		return nil
 	})
 }

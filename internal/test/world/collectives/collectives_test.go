@@ -201,10 +201,10 @@ func TestMistakesInCollectiveCalls(t *testing.T) {
 		"Gather: the root's buffer has 3 bytes: want 4":             func() error { return c.Gather(ctx, make([]byte, 2), make([]byte, 3), 0) },
 		"Allgather: out has 3 bytes: want 4, for 2 ranks of 2 each": func() error { return c.Allgather(ctx, make([]byte, 2), make([]byte, 3)) },
 		"Alltoall: in has 3 bytes and out 3: want the same number":  func() error { return c.Alltoall(ctx, make([]byte, 3), make([]byte, 3)) },
-		"Alltoall: in has 12 bytes and out 12: want the same number, and for each of 2 ranks as many values of 4 bytes": func() error {
+		"Alltoall: in has 3 values of 4 bytes and out 3: want the same number, and for each of 2 ranks as many": func() error {
 			return strand.Alltoall(ctx, c, make([]int32, 3), make([]int32, 3)) // 6 bytes for each rank
 		},
-		"Ialltoall: in has 24 bytes": func() error {
+		"Ialltoall: in has 3 values of 8 bytes": func() error {
 			_, err := strand.Ialltoall(c, make([]float64, 3), make([]float64, 3))
 			return err
 		},
