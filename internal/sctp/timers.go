@@ -131,12 +131,12 @@ func (a *Association) tickPath(now int64, i int) {
 	if p.beatAt == 0 || now < p.beatAt {
 		return
 	}
+	a.sounds(now, i) // whether there is data or not: longer packets are for who has some
 	if idle := p.used + int64(a.e.config.Heartbeat); p.state == Active && idle > now {
 		p.beatAt = idle
 		return
 	}
 	p.beatAt, p.beat.due, p.beat.usual = 0, true, true
-	a.sounds(now, i)
 }
 
 // silent notes that a heartbeat was not answered. The next one follows at once, but for a path that is down.
