@@ -363,13 +363,13 @@ type jammed struct {
 const (
 	// leastVain is how often a jammed chunk is sent over a path in vain, at least, while shorter packets get through.
 	leastVain = 4
-	// byChance is how unlikely it has to be that so many packets in a row are lost by chance, of which each is as shorter ones are.
-	byChance = 1e-6
+	// byChance is how unlikely it has to be that so many packets in a row are lost by chance, of which each piece is as shorter packets are.
+	byChance = 1e-5
 )
 
 // jam ends the association if nothing gets past such a chunk. Its owner can say all of it anew, in packets that are short.
 func (a *Association) jam() {
-	tsn, sends, path := a.sender.TooLong()
+	tsn, sends, path, pieces := a.sender.TooLong()
 	j := a.jammed
 	if sends == j.sends && tsn == j.tsn {
 		return
@@ -387,6 +387,7 @@ func (a *Association) jam() {
 		return
 	}
 	p := &a.paths[j.path]
+	loss = 1 - math.Pow(1-loss, float64(pieces)) // of any of them
 	if p.vain++; p.vain >= leastVain && math.Pow(loss, float64(p.vain)) < byChance {
 		a.breakOff(refusal{chunk.CauseUser, []byte(ErrTooLong.Error())}, ErrTooLong)
 	}

@@ -98,10 +98,10 @@ func (s *Sender) Outstanding() int { return s.bytes }
 func (s *Sender) Repeats() bool { return s.lostBytes > 0 }
 
 // TooLong is the chunk for which all others wait, if it is longer than what any active path carries by now: its number, how
-// often it was sent, and over which path last; 0: it is not. A peer that is full of what came before takes none either, whatever its length.
-func (s *Sender) TooLong() (n uint64, sends, path int) {
+// often it was sent, over which path last, and into how many pieces it is cut at most; 0: it is not. A peer that is full of what came before takes none either, whatever its length.
+func (s *Sender) TooLong() (n uint64, sends, path, pieces int) {
 	if s.base == s.next || s.at(s.base).sends == 1 {
-		return 0, 0, 0
+		return 0, 0, 0, 0
 	}
 	c, longest := s.at(s.base), 0
 	for i := range s.ways {
@@ -111,9 +111,9 @@ func (s *Sender) TooLong() (n uint64, sends, path int) {
 	}
 	size := chunk.HeaderSize + c.fragment.Size(s.config.Outgoing.Interleave())
 	if longest == 0 || size <= longest || s.told < size && len(s.gaps) == 0 {
-		return 0, 0, 0
+		return 0, 0, 0, 0
 	}
-	return s.base, int(c.sends), int(c.way)
+	return s.base, int(c.sends), int(c.way), (size + longest - 1) / longest
 }
 
 // Window is how many more bytes the peer has room for.
