@@ -85,6 +85,8 @@ type Pair struct {
 	// Base and Most are the longest packets of SCTP that every network should carry, and that are worth a try: 1200,
 	// and Base.
 	Base, Most int
+	// Narrow says that those of Base have come to be too long before: packets are as short as any at first, and longer ones are tried soon.
+	Narrow bool
 }
 
 const (

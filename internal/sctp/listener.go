@@ -202,7 +202,7 @@ func (a *Association) adopt(k *cookie) {
 func (e *Endpoint) reach(remote netip.AddrPort, arrived netip.Addr) Pair {
 	p, ok := e.config.Local(remote, arrived)
 	if !ok || p.Local != arrived {
-		p = Pair{Base: p.Base, Most: p.Most}
+		p = Pair{Base: p.Base, Most: p.Most, Narrow: p.Narrow}
 	}
 	p.Local, p.Remote = arrived, remote
 	return p

@@ -84,7 +84,11 @@ func (a *Association) addPath(now int64, pair Pair) {
 		}
 	}
 	pair.complete()
-	a.paths = append(a.paths, path{Pair: pair, since: now, mtu: recovery.NewMTU(pair.least(), pair.Base, pair.Most)})
+	mtu := recovery.NewMTU(pair.least(), pair.Base, pair.Most)
+	if pair.Narrow {
+		mtu.Shrunk()
+	}
+	a.paths = append(a.paths, path{Pair: pair, since: now, mtu: mtu})
 }
 
 // further takes a further address of the peer's, at the same port of UDP's as the one known (RFC 6951,

@@ -1,6 +1,7 @@
 package sctp
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -40,4 +41,18 @@ func TestPacketsGrowWhileDataGoesOn(t *testing.T) {
 			require.Equal(t, here.sent, there.received)
 		})
 	}
+}
+
+// Over a way that was too narrow before an association begins with short packets, and uses longer ones soon after they get through again.
+func TestANarrowWayIsForgotten(t *testing.T) {
+	w := newWorld(t, 1, 1, quiet())
+	w.tap = func(d datagram) bool { return len(d.bytes) <= 600 || !d.whole }
+	a, b := w.join(0, 1, nil), w.join(1, 1, nil)
+	here := a.begin(Pair{Local: a.addresses[0], Remote: netip.AddrPortFrom(b.addresses[0], b.port), Most: 1452, Narrow: true})
+	require.Equal(t, leastTried, here.a.Path(0).Packet)
+	w.run(w.now+10*time.Second, nil)
+	require.Greater(t, here.a.Path(0).Packet, 580)
+	w.tap = func(datagram) bool { return true }
+	w.run(w.now+time.Minute, nil)
+	require.Equal(t, 1452, here.a.Path(0).Packet)
 }

@@ -310,7 +310,7 @@ func (a *association) PathChanged(i int) {
 // Down implements [sctp.Owner].
 func (a *association) Down(err error) {
 	if errors.Is(err, sctp.ErrTooLong) {
-		a.s.narrows(a.p)
+		a.s.narrow.note(a.s.cfg.Loop.Now(), a.p)
 	}
 	if !a.over {
 		a.forget()

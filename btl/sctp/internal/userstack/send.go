@@ -37,25 +37,12 @@ func (so *socket) pair(remote netip.AddrPort, nearby bool) sctp.Pair {
 	const always = 1200 // what every network should carry: RFC 9000, section 14
 	most := min(so.s.cfg.MTU, so.nic)
 	base := min(always, most)
-	if so.s.narrow[remote.Addr().WithZone("")] {
-		base = min(leastPacket, most)
-	}
 	if nearby {
 		most = min(so.s.cfg.LoopbackMTU, so.nic)
 		base = most
 	}
-	return sctp.Pair{Local: so.address, Remote: so.zoned(remote), Base: base, Most: most}
-}
-
-// narrows notes that an association has ended since some of what was sent was too long, for good. The next one with the peer begins with packets that are as short
-// as any, and finds out anew how long they may be.
-func (s *Stack) narrows(p *sctp.Association) {
-	if s.narrow == nil {
-		s.narrow = make(map[netip.Addr]bool)
-	}
-	for i := range p.Paths() {
-		s.narrow[p.Path(i).Remote.Addr().WithZone("")] = true
-	}
+	narrow := so.s.narrow.has(so.s.cfg.Loop.Now(), remote.Addr())
+	return sctp.Pair{Local: so.address, Remote: so.zoned(remote), Base: base, Most: most, Narrow: narrow}
 }
 
 // zoned is an address of a peer's as the protocol knows it that this socket sends to, or has heard from: a link-local one is that of the socket's link, since

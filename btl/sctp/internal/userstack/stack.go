@@ -34,8 +34,8 @@ type Stack struct {
 	out      []byte         // packets of one batch, and of the row behind it
 	reply    []byte
 	filter   func(packet []byte) bool
-	narrow   map[netip.Addr]bool // addresses of peers to which what was sent before has come to be too long
-	severed  int                 // associations, for tests
+	narrow   narrow
+	severed  int // associations, for tests
 	closed   bool
 }
 
