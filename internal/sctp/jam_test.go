@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/test/need"
@@ -43,6 +44,28 @@ func TestPiecesAreLostMoreOften(t *testing.T) {
 				through()
 				narrow = 1452
 			}
+		}
+	}
+}
+
+// What has come to be too long for one path, and is not cut there, goes over another one that carries it, or the association ends, while short packets get through over
+// the first.
+func TestWhatIsTooLongForOnePath(t *testing.T) {
+	for _, size := range []int{1400, 3000, 30_000} {
+		for _, multipath := range []bool{false, true} {
+			w, here, there := pair(t, 2, quiet(), func(c *Config) { c.Held, c.Multipath = time.Millisecond, multipath })
+			w.run(w.now+time.Minute, nil)
+			require.Equal(t, 1452, here.a.Path(1).Packet)
+			w.tap = func(d datagram) bool { return len(d.bytes) <= 1300 || linkOf(d.to.Addr())/hosts != 0 }
+			before := w.now
+			here.say(0, size)
+			for there.flow(0).received == 0 && here.down == nil && w.now < before+time.Minute {
+				if here.a.Queued() < 1<<14 {
+					here.say(1, 16)
+				}
+				w.run(w.now+time.Millisecond, nil)
+			}
+			assert.Less(t, w.now-before, 5*time.Second, "%d bytes, multipath: %v", size, multipath)
 		}
 	}
 }
