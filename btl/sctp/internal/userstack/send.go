@@ -41,7 +41,7 @@ func (so *socket) pair(remote netip.AddrPort, nearby bool) sctp.Pair {
 		most = min(so.s.cfg.LoopbackMTU, so.nic)
 		base = most
 	}
-	narrow := so.s.narrow.has(so.s.cfg.Loop.Now(), remote.Addr())
+	narrow := len(so.s.narrow) > 0 && so.s.narrow.has(so.s.cfg.Loop.Now(), remote.Addr())
 	return sctp.Pair{Local: so.address, Remote: so.zoned(remote), Base: base, Most: most, Narrow: narrow}
 }
 
