@@ -397,7 +397,7 @@ func (r *reader) next() uint64 {
 // copied, since what is looked at must not change.
 func (r *reader) short(word uint64, to *[btl.MaxHeader]byte) (header, payload []byte) {
 	h, n := int(uint8(word>>32)), int(uint32(word))
-	if word>>40 != kindWhole || h == 0 || h > btl.MaxHeader || h+n > slotRoom {
+	if word>>40 != kindWhole || h == 0 || h > btl.MaxHeader || uint(n) > uint(slotRoom-h) { // on 32 bits n may be less than 0
 		return nil, nil
 	}
 	slot := r.slotHere()

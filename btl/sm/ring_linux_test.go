@@ -205,6 +205,44 @@ func TestWholeFrameTheShortWay(t *testing.T) {
 	require.Greater(t, found, 1000)
 }
 
+// A frame whole in its slot is found there whatever else a peer may have written, and on 32 bits too, where a length may be less than none.
+func TestShortFrames(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	_, in := newRing(minRing)
+	var to [btl.MaxHeader]byte
+	found := 0
+	check := func(word uint64) {
+		in.slot = slotSize * r.IntN(len(in.slots)/slotSize)
+		for i := range in.slots[in.slot:][:slotSize] {
+			in.slots[in.slot+i] = byte(r.Uint32())
+		}
+		header, payload := in.short(word, &to)
+		if header == nil {
+			return
+		}
+		found++
+		var c record
+		require.NoError(t, in.parse(word, &c))
+		require.Equal(t, kindWhole, c.kind)
+		require.Equal(t, c.header, header)
+		require.Equal(t, c.payload, payload)
+	}
+	for _, n := range []int{-1, -16, -17, -64, -wordSize - btl.MaxHeader, -1 << 31} {
+		for h := range btl.MaxHeader + 2 {
+			check(wordOf(kindWhole, h, n))
+		}
+	}
+	require.Zero(t, found)
+	for range 20_000 {
+		word := wordOf(1+r.IntN(2), r.IntN(btl.MaxHeader+8), r.IntN(2*slotRoom))
+		if r.IntN(4) == 0 {
+			word ^= 1 << r.IntN(64)
+		}
+		check(word)
+	}
+	require.Greater(t, found, 1000)
+}
+
 // Whatever a peer writes into a ring, all that is found there lies in it.
 func FuzzRing(f *testing.F) {
 	for _, word := range []uint64{wordOf(kindWhole, 16, 8), wordOf(kindBegin, 64, 1<<30), wordOf(kindPiece, 0, 100), wordOf(kindLent, 57, 100), wordOf(kindGoodbye, 0, 0), wordOf(kindBunch, 0, bunchSize), ^uint64(0), wordOf(kindWhole, 1, -1)} {
