@@ -46,7 +46,11 @@ func (pe *peer) acknowledgedWhile(awaited bool, ack, grant uint32) error {
 	if err := pe.credit.Update(grant); err != nil {
 		return err
 	}
-	if p := pe.pml; p.late != pe {
+	p := pe.pml
+	if p.late == pe && int32(ack-pe.lateAck) <= 0 {
+		return nil // it went over another rail before that one
+	}
+	if p.late != pe {
 		p.catchUp()
 		p.late = pe
 	}

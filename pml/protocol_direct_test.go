@@ -185,3 +185,38 @@ func TestDirectReceivesBelieveNoNonsense(t *testing.T) {
 	_, done := c.recvShort(nil, 0, 1, 5)
 	require.False(t, done)
 }
+
+// late is a peer that has been sent so many messages, and whose acknowledgements, which came with messages in blocking receives, are still to be noted.
+func late(t *testing.T, sent int, acks ...uint32) (*peer, *Context) {
+	const tag = 5
+	pe, _, c := promptPeer(t, 100)
+	p := pe.pml
+	p.engine = spinning(t)
+	first := post(t, c, nil) // it makes the peer known
+	require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag}), nil))
+	p.freeOperation(first)
+	for range sent {
+		_, err := c.isend([]byte{1}, nil, 1, tag, Standard)
+		require.NoError(t, err)
+	}
+	for i, ack := range acks {
+		n := uint32(i + 1)
+		pe.poller = &timely{at: 1, arrive: func() {
+			h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag, Frame: n, Seq: n, LaneSeq: n, Ack: ack, Credit: 1 << 16}
+			require.NoError(t, pe.rails[0].Deliver(encoded(h), nil))
+		}}
+		_, done := c.recvShort(nil, 0, 1, tag)
+		require.True(t, done)
+	}
+	require.Zero(t, pe.sent.Base())
+	require.Equal(t, pe, p.late)
+	return pe, c
+}
+
+// Of two acknowledgements that are to be noted the later one counts, though the frame with the older one may be the last to arrive, over another
+// rail: perhaps the peer says it no more.
+func TestOldAcknowledgementsDoNotReplaceNewOnes(t *testing.T) {
+	pe, _ := late(t, 3, 3, 1)
+	pe.pml.Progress()
+	require.Equal(t, uint32(3), pe.sent.Base())
+}
