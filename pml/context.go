@@ -46,7 +46,12 @@ func (ch *channel) lane(tag int32) uint16 {
 	if ch.urgent {
 		return pe.pml.urgentLane()
 	}
-	return ch.lanes.Lane(tag, &pe.spread, pe.sends == 0 && pe.sent.Empty())
+	return ch.lanes.Lane(tag, &pe.spread, pe.hasAll())
+}
+
+// hasAll reports whether the peer is known to have everything that was sent to it until now. That may be still to be noted.
+func (pe *peer) hasAll() bool {
+	return pe.sends == 0 && (pe.sent.Empty() || pe.pml.late == pe && pe.lateAck == pe.sent.Next())
 }
 
 // ContextID is the id of the communicator that the process of a world rank named

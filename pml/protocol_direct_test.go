@@ -220,3 +220,17 @@ func TestOldAcknowledgementsDoNotReplaceNewOnes(t *testing.T) {
 	pe.pml.Progress()
 	require.Equal(t, uint32(3), pe.sent.Base())
 }
+
+// That an acknowledgement is noted later does not keep a channel from forgetting its tags: a program that sends with a new tag each time, and waits for the
+// answer, has its lanes in turn all the same.
+func TestTagsAreForgottenBeforeAcknowledgementsAreNoted(t *testing.T) {
+	pe, c := late(t, 1, 1)
+	require.True(t, pe.hasAll())
+	require.True(t, c.sendShort(nil, 1, 6))
+	require.False(t, pe.hasAll())
+
+	pe, _ = late(t, 2, 1)
+	require.False(t, pe.hasAll())
+	pe.pml.Progress()
+	require.False(t, pe.hasAll())
+}
