@@ -33,6 +33,7 @@ func (p *PML) beat() {
 		return
 	}
 	p.engine.After(p.beats.every, p.beat)
+	p.catchUp() // as in watch
 	p.beats.count++
 	p.markWanted()
 	for _, pe := range p.peers {

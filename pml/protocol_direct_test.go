@@ -234,3 +234,13 @@ func TestTagsAreForgottenBeforeAcknowledgementsAreNoted(t *testing.T) {
 	pe.pml.Progress()
 	require.False(t, pe.hasAll())
 }
+
+// Who looks for rails and peers that are silent knows what is acknowledged: a process may have been stopped between the receive and the next poll,
+// and timers may run before that.
+func TestAcknowledgementsAreNotedBeforeSilenceIsJudged(t *testing.T) {
+	for name, judge := range map[string]func(*PML){"rails": (*PML).watch, "peers": (*PML).beat} {
+		pe, _ := late(t, 1, 1)
+		judge(pe.pml)
+		require.Equal(t, uint32(1), pe.sent.Base(), name)
+	}
+}

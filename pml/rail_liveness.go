@@ -94,6 +94,7 @@ func (r *rail) roundTrip(oldest int64, waits bool) time.Duration {
 
 // watch looks for rails that are silent, or creep, although something is expected of them.
 func (p *PML) watch() {
+	p.catchUp() // the timer may run before the next poll of everything
 	p.watching = false
 	for _, pe := range p.peers {
 		if pe.ways.Stage == rails.Known && (pe.ways.Alternatives() || pe.express.rail != nil) {
