@@ -34,6 +34,7 @@ type courier struct {
 	steps    uint       // made there
 	company  bool       // another goroutine waits for messages, as far as is known
 	lent     []*byte    // where the bytes begin that others may read: their addresses alone keep nothing
+	alone    bool       // the call goes on by itself
 	sends    bool       // the call is over, and something goes on to be sent from its caller's memory
 }
 
@@ -89,7 +90,11 @@ func (k *courier) Wait(ctx context.Context) error {
 	if len(k.requests) == 0 {
 		return nil
 	}
-	failed, err := pml.WaitAll(ctx, k.requests, k.statuses)
+	wait := pml.WaitAll
+	if k.alone {
+		wait = pml.WaitAllBeside
+	}
+	failed, err := wait(ctx, k.requests, k.statuses)
 	switch {
 	case err != nil:
 		k.leave()
@@ -310,6 +315,7 @@ func (c *Comm) begin(what call, make func(ctx context.Context, k *courier) error
 		sends, err = c.makeAlone(ctx, what, tagOf(number), make)
 		err = c.explained(what.name, own(err))
 	}()
+	done.Goes()
 	return Request{done.Request()}, nil
 }
 
@@ -323,10 +329,11 @@ func (c *Comm) makeAlone(ctx context.Context, what call, tag int, make func(ctx 
 	}
 	k := couriers.Get().(*courier)
 	k.begin(c, what.name, tag)
+	k.alone = true
 	err = errUnwound // unless it returns
 	defer func() {
 		sends = k.end(err)
-		k.comm = nil
+		k.comm, k.alone = nil, false
 		couriers.Put(k)
 	}()
 	err = k.make(ctx, what, make)

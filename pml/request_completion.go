@@ -27,6 +27,9 @@ func (c *Context) NewCompletion(abandoned func()) (Completion, error) {
 // Request is what is waited for.
 func (d Completion) Request() Request { return d.request }
 
+// Goes has a goroutine run that was just started and is to end the request: who waits or polls here lets it, before it goes on to do so.
+func (d Completion) Goes() { d.request.op.pml.engine.Started() }
+
 // Done ends the request with a status and an error, from any goroutine that is not called by
 // the engine. What is said of a request that is over changes nothing.
 func (d Completion) Done(st Status, err error) {

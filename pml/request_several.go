@@ -238,6 +238,15 @@ func checkStatuses(reqs []Request, statuses []Status) error {
 // failed, in their order. Statuses is nil, or has the length of reqs and gets the status of
 // each. An error is about the call: if ctx ends first, for example, no request has ended.
 func WaitAll(ctx context.Context, reqs []Request, statuses []Status) (failed []Outcome, err error) {
+	return waitAll(ctx, reqs, statuses, (*engine.Engine).Wait)
+}
+
+// WaitAllBeside is WaitAll for a goroutine of the library's, beside the program's own ([engine.Engine.WaitBeside]).
+func WaitAllBeside(ctx context.Context, reqs []Request, statuses []Status) (failed []Outcome, err error) {
+	return waitAll(ctx, reqs, statuses, (*engine.Engine).WaitBeside)
+}
+
+func waitAll(ctx context.Context, reqs []Request, statuses []Status, await func(*engine.Engine, context.Context, engine.Condition, btl.Poller) error) (failed []Outcome, err error) {
 	given.Context(ctx)
 	if err := checkStatuses(reqs, statuses); err != nil {
 		return nil, err
@@ -254,7 +263,7 @@ func WaitAll(ctx context.Context, reqs []Request, statuses []Status) (failed []O
 	s := (*allOver)(p.newWaitSet(reqs))
 	if !s.Done() {
 		wait := p.traceWait(len(reqs))
-		err := p.engine.Wait(ctx, s, reqs[s.over].op.source())
+		err := await(p.engine, ctx, s, reqs[s.over].op.source())
 		p.traceWaited(wait, err)
 		if err != nil {
 			p.freeWaitSet((*waitSet)(s))

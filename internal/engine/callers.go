@@ -60,8 +60,26 @@ func (e *Engine) askForRole() {
 
 // lend leaves the role to those who poll by themselves, and parks until the condition may have come true or nobody polls any more.
 func (e *Engine) lend(w *waiter, c Condition) {
+	if c.Done() {
+		return // it came while others ran, and did not wake who was awake
+	}
 	e.callers.wanted, e.callers.lent = false, true
 	e.tickArmed = false // the one that is armed may be far off
 	e.release(w)
+	e.parkInQueue(w, c)
+}
+
+// isPolled reports whether the program polls by itself just now, and nobody else has the role. The lock is held.
+func (e *Engine) isPolled() bool {
+	return !e.Accompanied() && e.vain.last != 0 && e.poller.now()-e.vain.last < justNow
+}
+
+// justNow is how long after a poll the program may still be at it: it gives way to others between two.
+const justNow = int64(100 * time.Microsecond)
+
+// leaveToCaller leaves the role, which is free, to the program, and parks as lend does.
+func (e *Engine) leaveToCaller(w *waiter, c Condition) {
+	e.callers.lent, e.tickArmed = true, false
+	e.armTick(e.busy.Load() > 0 || e.heldBack())
 	e.parkInQueue(w, c)
 }

@@ -128,3 +128,79 @@ func TestWaitsBesideWhoPolls(t *testing.T) {
 	e.Unlock()
 	all.Wait()
 }
+
+// What a goroutine waits for may come while it lets another one run, just before it leaves the role to one that polls often. Nobody wakes it then, as it does not
+// sleep yet: it would wait until that one polls no longer.
+func TestNobodyLeavesTheRoleWhoHasWhatHeWaitsFor(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		waits, over := &flag{}, make(chan error, 1)
+		source := &counter{at: func(n int) bool {
+			if n == 1 {
+				e.holder.since -= longWait
+				e.callers.wanted, e.woken = true, true
+				go func() {
+					e.Lock()
+					waits.set(e)
+					e.Unlock()
+				}()
+			}
+			return false
+		}}
+		go func() { over <- e.waitFor(t.Context(), waits, source) }()
+		synctest.Wait()
+		require.Len(t, over, 1, "it sleeps")
+		require.NoError(t, <-over)
+	})
+}
+
+// A goroutine of the library's sleeps at once where the program polls by itself, and is woken by what a poll finds. When the program polls no longer it polls itself.
+func TestWhoWaitsBesideLeavesTheRole(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		beside := func(f *flag, source *counter) chan error {
+			over := make(chan error, 1)
+			go func() {
+				e.Lock()
+				defer e.Unlock()
+				over <- e.WaitBeside(t.Context(), f, source)
+			}()
+			synctest.Wait()
+			return over
+		}
+		poll := func(at func(int) bool) {
+			e.Lock()
+			e.Poll(&counter{at: at})
+			e.Unlock()
+		}
+		pass(time.Second)
+		for range 3 {
+			poll(nil)
+			waits, idle := &flag{}, &counter{}
+			over := beside(waits, idle)
+			require.Zero(t, idle.polls)
+			require.NotNil(t, waits.waiter, "it sleeps")
+			poll(func(int) bool { waits.set(e); return true })
+			synctest.Wait()
+			require.Len(t, over, 1)
+			require.NoError(t, <-over)
+
+			poll(nil)
+			waits = &flag{}
+			over = beside(waits, idle)
+			pass(2 * lentTick)
+			require.Positive(t, idle.polls, "nobody else has polled")
+			e.Lock()
+			waits.set(e)
+			e.Unlock()
+			require.NoError(t, <-over)
+
+			pass(time.Duration(2 * justNow)) // the program has not polled for some time
+			waits, idle = &flag{}, &counter{}
+			over = beside(waits, idle)
+			require.Positive(t, idle.polls)
+			e.Lock()
+			waits.set(e)
+			e.Unlock()
+			require.NoError(t, <-over)
+		}
+	})
+}

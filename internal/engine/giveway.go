@@ -45,6 +45,13 @@ func (e *Engine) letWokenRun(w *waiter) {
 	e.away = e.away && e.holder != w
 }
 
+// Started has a goroutine run that was just started, and on which the program may wait, as if it had been woken.
+func (e *Engine) Started() {
+	e.Lock()
+	e.woken = true
+	e.Unlock()
+}
+
 // longWait is how long, in nanoseconds, a waiter has waited who is likely to wait on. Whoever comes to wait while it lets others run
 // takes the role from it. From one whose message comes soon nobody takes it: goroutines that all talk would
 // have one message under way at a time, and each the processor for itself.
@@ -106,6 +113,9 @@ const slowOffers = 4
 // who polls can not park. The lock is held, and released for a moment.
 func (e *Engine) giveWay(did bool, source btl.Poller) {
 	v := &e.vain
+	if e.woken {
+		defer e.MakeWay(false) // or they would wait for a thread of their own
+	}
 	if did || e.clock-v.last > littleElse {
 		*v = vain{from: e.clock, until: v.until}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -70,5 +71,21 @@ func TestWhoPollsSeldomKeepsTheProcessor(t *testing.T) {
 		e.Lock()
 		defer e.Unlock()
 		require.Zero(t, e.yields.good)
+	})
+}
+
+// Whom a poll wakes runs before the program goes on, and so does a goroutine that was just started: there may be no other thread for them for a long time.
+func TestWhoPollsLetsOthersRunAtOnce(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // no other thread runs them
+		ran := 0
+		for i := range 10 {
+			go func() { ran++ }()
+			e.Started()
+			e.Lock()
+			e.Poll(&counter{at: func(int) bool { return i%2 == 0 }})
+			e.Unlock()
+			require.Equal(t, i+1, ran)
+		}
 	})
 }

@@ -83,6 +83,15 @@ func (w *waiter) wake() {
 // endpoint from which the condition is expected to come true. An up-call must not
 // wait.
 func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error {
+	return e.wait(ctx, c, source, false)
+}
+
+// WaitBeside is Wait for a goroutine of the library's, beside the program's own. While the program polls by itself it leaves the role to that.
+func (e *Engine) WaitBeside(ctx context.Context, c Condition, source btl.Poller) error {
+	return e.wait(ctx, c, source, true)
+}
+
+func (e *Engine) wait(ctx context.Context, c Condition, source btl.Poller, beside bool) error {
 	if c.Done() {
 		return nil
 	}
@@ -97,7 +106,7 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 	}
 	e.waiting++
 	defer e.leave()
-	has, empty := e.takesRole(source), 0
+	has, empty := !(beside && e.isPolled()) && e.takesRole(source), 0
 	if has {
 		var done bool
 		if empty, done = e.waitBriefly(c, source); done {
@@ -120,6 +129,10 @@ func (e *Engine) Wait(ctx context.Context, c Condition, source btl.Poller) error
 		}
 		if e.holder == &e.background.waiter {
 			e.evictBackground()
+		}
+		if beside && e.holder == nil && e.isPolled() {
+			e.leaveToCaller(w, c)
+			continue
 		}
 		if e.holder == nil || e.away {
 			e.take(w)

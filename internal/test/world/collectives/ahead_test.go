@@ -2,6 +2,8 @@ package collectives_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -151,5 +153,34 @@ func TestAgreementWithAnEndedContextCounts(t *testing.T) {
 	require.ErrorIs(t, made.Barrier(ctx), strand.ErrOutOfStep, "rank 0 has not made it")
 	for _, err := range each(comms(w), func(c *strand.Comm) error { return agree(c)(ctx) }) {
 		require.NoError(t, err)
+	}
+}
+
+// A program may poll for the end of a call that goes on by itself, again and again, in an Iallreduce for example: it ends, however polls and
+// the call's own waits fall together.
+func TestCallsThatArePolledEnd(t *testing.T) {
+	for _, n := range []int{2, 3} {
+		w := world.Open(t, n)
+		together(t, w, func(ctx context.Context, c *strand.Comm) error {
+			in, out := []int64{1, 2, 3}, make([]int64, 3)
+			for range 300 {
+				if err := c.Barrier(ctx); err != nil {
+					return err
+				}
+				r, err := strand.Iallreduce(c, strand.Sum[int64](), in, out)
+				for done := false; !done && err == nil; {
+					if _, done, err = r.Test(); err == nil {
+						err = ctx.Err()
+					}
+				}
+				if err != nil {
+					return err
+				}
+				if want := []int64{int64(n), int64(2 * n), int64(3 * n)}; !slices.Equal(want, out) {
+					return fmt.Errorf("%v is not %v", out, want)
+				}
+			}
+			return nil
+		})
 	}
 }
