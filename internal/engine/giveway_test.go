@@ -2,6 +2,7 @@ package engine
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,14 +79,14 @@ func TestWhoPollsSeldomKeepsTheProcessor(t *testing.T) {
 func TestWhoPollsLetsOthersRunAtOnce(t *testing.T) {
 	simulate(t, func(t *testing.T, e *Engine) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // no other thread runs them
-		ran := 0
+		var ran atomic.Int64
 		for i := range 10 {
-			go func() { ran++ }()
+			go ran.Add(1)
 			e.Started()
 			e.Lock()
 			e.Poll(&counter{at: func(int) bool { return i%2 == 0 }})
 			e.Unlock()
-			require.Equal(t, i+1, ran)
+			require.EqualValues(t, i+1, ran.Load())
 		}
 	})
 }
