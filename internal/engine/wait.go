@@ -106,7 +106,8 @@ func (e *Engine) wait(ctx context.Context, c Condition, source btl.Poller, besid
 	}
 	e.waiting++
 	defer e.leave()
-	has, empty := !(beside && e.isPolled()) && e.takesRole(source), 0
+	leaves := beside && e.isPolled()
+	has, empty := !leaves && e.takesRole(source), 0
 	if has {
 		var done bool
 		if empty, done = e.waitBriefly(c, source); done {
