@@ -154,6 +154,7 @@ func withNilContext() map[string]func() {
 		"pml.Message.Recv":   func() { _, _ = m.Recv(none, pml.As{}, nil, nil) },
 		"pml.Request.Wait":   func() { _, _ = operation.Wait(none) },
 		"pml.WaitAll":        func() { _, _ = pml.WaitAll(none, nil, nil) },
+		"pml.WaitAllBeside":  func() { _, _ = pml.WaitAllBeside(none, nil, nil) },
 		"pml.WaitAny":        func() { _, _, _ = pml.WaitAny(none, nil) },
 		"pml.WaitSome":       func() { _, _ = pml.WaitSome(none, nil, nil) },
 		"pml.Ended":          func() { _ = pml.Ended(none) },
