@@ -408,7 +408,7 @@ func TestGoroutinesElsewhere(t *testing.T) {
 func TestCalls(t *testing.T) {
 	stack := func(head, wait string) string {
 		return head + "\nsyscall.Syscall6(0x119)\n\t/go/asm.s:10 +0x5\n" +
-			"github.com/strandmp/strand/internal/engine.(*Engine).Wait(" + wait + ")\n\t/s/wait.go:114 +0x31a\n" +
+			"github.com/strandmp/strand/internal/engine.(*Engine).wait(" + wait + ")\n\t/s/wait.go:114 +0x31a\n" +
 			"github.com/strandmp/strand/pml.(*Context).Recv(0x1, ...)\n\t/s/receive.go:135 +0x12b\n" +
 			"github.com/strandmp/strand.(*Comm).recv(0x1?, ...)\n\t/s/receive.go:33 +0x71\n" +
 			"github.com/strandmp/strand.(*Comm).Recv(...)\n\t/s/receive.go:45\n" +

@@ -28,7 +28,7 @@ func Stacks() []byte {
 const (
 	module = "github.com/strandmp/strand"
 	// wait is where all calls wait. Its arguments tell for which world and for what.
-	wait = module + "/internal/engine.(*Engine).Wait("
+	wait = module + "/internal/engine.(*Engine).wait("
 )
 
 // own are the packages whose frames are no lines of the program.
