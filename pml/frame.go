@@ -65,7 +65,7 @@ func (p *PML) freeFrame(f *txFrame) {
 // freeShort is freeFrame for a short frame that is done. Most are, and of most frames there is little to forget.
 func (p *PML) freeShort(f *txFrame) {
 	p.copied -= frameRoom
-	f.ResetWhole()
+	f.ResetUncut()
 	f.short, f.opens, f.peer = false, false, nil
 	if p.spareFrames < keptSpare {
 		f.free, p.frames = p.frames, f

@@ -221,11 +221,7 @@ func (w *writer) fits(f *btl.Frame) bool {
 func (w *writer) short(f *btl.Frame) {
 	h := len(f.Header)
 	slot := w.slotHere()
-	if payload := slot[wordSize+h:]; len(f.More) > 0 {
-		f.CopyPayload(payload)
-	} else {
-		copy(payload, f.Payload[:f.Size])
-	}
+	copyPayload(slot[wordSize+h:], f)
 	copy(slot[wordSize:], f.Header)
 	w.ends[w.count&uint64(len(w.ends)-1)] = w.bytes
 	word := wordOf(kindWhole, h, f.Size) | w.turn
@@ -266,7 +262,7 @@ func (w *writer) record(f *btl.Frame) bool {
 	if n > mostAhead {
 		prefetchToWrite(unsafe.Pointer(&to[0]), n)
 	}
-	copyPayload(to, f)
+	copyPayload(to, f) // first, as in short
 	copy(slot, f.Header)
 	w.publish(wordOf(kindWhole, h, f.Size), used, n)
 	return true

@@ -457,6 +457,9 @@ func (e *Engine) runPosts() bool {
 func (e *Engine) Poll(source btl.Poller) {
 	if did, mine := e.Glance(source); mine {
 		e.giveWay(did, source)
+		if e.woken {
+			e.MakeWay(false) // or who was woken would wait for another thread
+		}
 	}
 }
 

@@ -113,9 +113,6 @@ const slowOffers = 4
 // who polls can not park. The lock is held, and released for a moment.
 func (e *Engine) giveWay(did bool, source btl.Poller) {
 	v := &e.vain
-	if e.woken {
-		defer e.MakeWay(false) // or they would wait for a thread of their own
-	}
 	if did || e.clock-v.last > littleElse {
 		*v = vain{from: e.clock, until: v.until}
 	}

@@ -66,8 +66,8 @@ func (f *Frame) Reset() {
 // IsDone reports whether a frame that was acknowledged is needed no more, and has never been part of another one or cut: as most are.
 func (f *Frame) IsDone() bool { return !f.held && !f.queued && f.whole == nil && f.parts == nil }
 
-// ResetWhole is Reset of a frame that IsDone, whose payload was one piece.
-func (f *Frame) ResetWhole() {
+// ResetUncut is Reset of a frame that IsDone, whose payload was one piece.
+func (f *Frame) ResetUncut() {
 	f.Payload, f.Size, f.Progress, f.Next, f.Line, f.Given = nil, 0, 0, nil, nil, 0
 	f.Urgent, f.numbered, f.sent, f.acked = false, false, false, false
 }

@@ -20,17 +20,17 @@ type traffic interface {
 
 // strandTraffic is the traffic over a communicator.
 type strandTraffic struct {
-	comm   *strand.Comm
-	first  bool
-	peer   int
-	buf    []byte
-	answer [4]byte
-	reqs   []strand.Request
-	calls  collective
-	made   bool // settlingCalls
+	comm    *strand.Comm
+	first   bool
+	peer    int
+	buf     []byte
+	answer  [4]byte
+	reqs    []strand.Request
+	calls   collective
+	settled bool // the calls before the first that is measured were made
 }
 
-// settlingCalls is after how many collective calls the ranks make them in the way in which they make all others.
+// settlingCalls are more than coll_shared_from is by default: ranks make those that follow as they make all others.
 const settlingCalls = 130
 
 func newStrandTraffic(c *strand.Comm) *strandTraffic {
@@ -68,10 +68,10 @@ func (s *strandTraffic) run(ctx context.Context, o Order) (spent, error) {
 
 // settle makes the calls that come before the first that is measured.
 func (s *strandTraffic) settle(ctx context.Context) error {
-	if s.made {
+	if s.settled {
 		return nil
 	}
-	s.made = true
+	s.settled = true
 	for range settlingCalls {
 		if err := s.comm.Barrier(ctx); err != nil {
 			return err

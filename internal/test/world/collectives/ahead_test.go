@@ -2,6 +2,7 @@ package collectives_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -181,6 +182,44 @@ func TestCallsThatArePolledEnd(t *testing.T) {
 				}
 			}
 			return nil
+		})
+	}
+}
+
+// BenchmarkCallsThatGoOn shows what a short call takes that goes on by itself, waited for and polled for, beside the blocking one.
+func BenchmarkCallsThatGoOn(b *testing.B) {
+	in := make([]int64, 128)
+	for name, call := range map[string]func(ctx context.Context, c *strand.Comm, out []int64) error{
+		"blocking": func(ctx context.Context, c *strand.Comm, out []int64) error {
+			return strand.Allreduce(ctx, c, strand.Sum[int64](), in, out)
+		},
+		"waited for": func(ctx context.Context, c *strand.Comm, out []int64) error {
+			r, err := strand.Iallreduce(c, strand.Sum[int64](), in, out)
+			if err == nil {
+				_, err = r.Wait(ctx)
+			}
+			return err
+		},
+		"polled for": func(_ context.Context, c *strand.Comm, out []int64) error {
+			r, err := strand.Iallreduce(c, strand.Sum[int64](), in, out)
+			for done := false; !done && err == nil; {
+				_, done, err = r.Test()
+			}
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			w := world.Open(b, 2)
+			errs := each(comms(w), func(c *strand.Comm) error {
+				out := make([]int64, len(in))
+				for range b.N {
+					if err := call(b.Context(), c, out); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			require.NoError(b, errors.Join(errs...))
 		})
 	}
 }
