@@ -129,7 +129,7 @@ func tryCluster(controller, node string) (*cluster, error) {
 	if err := os.WriteFile(conf, fmt.Appendf(nil, configuration, host, dir, ports[0], ports[1], first, last), 0o644); err != nil {
 		return c, err
 	}
-	c.env = append(withoutSlurm(os.Environ()), "SLURM_CONF="+conf)
+	c.env = slices.Clip(append(withoutSlurm(os.Environ()), "SLURM_CONF="+conf)) // tests that run at once append to it
 	for _, args := range [][]string{{controller, "-D", "-i", "-f", conf}, {node, "-D", "-N", "strandtest", "-f", conf}} {
 		if err := c.startDaemon(args); err != nil {
 			return c, err

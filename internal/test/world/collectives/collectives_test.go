@@ -20,6 +20,9 @@ import (
 	"github.com/strandmp/strand/strandtest"
 )
 
+// making is the call in which ranks of one host are given memory in common.
+const making = 128
+
 // over are the transports between ranks.
 func over() []string {
 	list := []string{"tcp,self", "udp,self"}

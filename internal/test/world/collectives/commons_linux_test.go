@@ -28,9 +28,6 @@ func warm(ctx context.Context, c *strand.Comm) error {
 	return barriers(ctx, c, making+1)
 }
 
-// making is the call in which the memory is made.
-const making = 128
-
 func barriers(ctx context.Context, c *strand.Comm, n int) error {
 	for range n {
 		if err := c.Barrier(ctx); err != nil {
