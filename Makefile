@@ -14,7 +14,7 @@ PURE := ./btl ./internal/lab/emulate ./internal/layout ./param/... ./pml/... ./s
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel interop lint fuzz bench bench-peers chaos soak docs vet-cross clean
+.PHONY: help build profile demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel interop lint fuzz bench bench-peers chaos soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,10 @@ help: ## this list
 # /etc/hosts or DNS is the same without, one that only a plug-in of the C library has (LDAP, mDNS) is not found.
 build: export CGO_ENABLED = 0
 build: ## the command strand and the example programs, in bin/, without the C library
-	go build -o bin/ ./cmd/... ./examples/...
+	go build -pgo="$(CURDIR)/cmd/strand/default.pgo" -o bin/ ./cmd/... ./examples/...
+
+profile: ## cmd/strand/default.pgo anew, by which the command is compiled; in about two minutes
+	tools/profile.sh
 
 demo: build ## TCP, UDP and SCTP compared over good and bad networks, in about a minute; needs no root
 	bin/strand compare --ranks 4 --workload 'pingpong(rounds=40),farm(ordering=relaxed)' --tasks 200 --loss 0,1 --delay 2ms --rate 1gbit --runs 6 --out bin/demo --overwrite

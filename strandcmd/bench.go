@@ -122,6 +122,7 @@ type benchRun struct {
 	against  []string
 	settings []param.Setting
 	json     bool
+	profile  string
 }
 
 func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command {
@@ -157,6 +158,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	flags.IntVar(&run.blocks, "blocks", 48, "alternating blocks of each, with --against")
 	flags.DurationVar(&run.timeout, "timeout", 2*time.Minute, "how long a block may take, with --against; 0s: as long as it likes")
 	flags.BoolVar(&run.json, "json", false, "write JSON")
+	flags.StringVar(&run.profile, "cpuprofile", "", "write where each rank's processor time went to `file`.0, file.1 and so on, for go tool pprof")
 	addSettingFlags(flags, &run.settings)
 	return cmd
 }
@@ -173,6 +175,10 @@ func (r *benchRun) run(cmd *cobra.Command) error {
 		return err
 	case launched && len(r.against) > 0:
 		return usageError{errors.New("--against starts all it measures itself: call strand bench without a launcher")}
+	case len(r.against) > 0 && r.profile != "":
+		return usageError{errors.New("--cpuprofile is of Strand's ranks alone: call strand bench without --against")}
+	case r.profile != "" && slices.ContainsFunc(cells, func(c bench.Cell) bool { return c.Processes() != cells[0].Processes() }):
+		return usageError{errors.New("--cpuprofile is of one job: give one number of --ranks, or of --pairs")}
 	case launched:
 		return r.direct(ctx, cmd, cells)
 	case len(r.against) > 0:
@@ -285,7 +291,12 @@ func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, cells []bench
 	d := &bench.Direct{Cells: cells, Iters: r.iters, Warmup: r.warmup}
 	out := cmd.OutOrStdout()
 	rows := []bench.Row{}
-	return strand.Run(ctx, func(ctx context.Context, w *strand.World) error {
+	return strand.Run(ctx, func(ctx context.Context, w *strand.World) (err error) {
+		stop, err := profile(r.profile, w.Rank())
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
 		report := func(row bench.Row) error { return d.WriteRow(out, row) }
 		switch {
 		case w.Rank() != 0:
@@ -296,7 +307,7 @@ func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, cells []bench
 				return err
 			}
 		}
-		err := d.Run(ctx, w, report)
+		err = d.Run(ctx, w, report)
 		if err == nil && w.Rank() == 0 {
 			if r.json {
 				err = writeJSON(out, benchRows{r.workload, rows})

@@ -53,6 +53,8 @@ func TestBenchFlags(t *testing.T) {
 		{"bench coll --sizes 12", 2, "--sizes: 12 bytes: collective calls are measured with numbers of 8 bytes"},
 		{"bench coll --ranks 1", 2, "--ranks 1: want at least 2"},
 		{"bench coll --ranks 4:200", 2, `--ranks "4:200": want 1 to 128 ranks`},
+		{"bench rate --cpuprofile x --against raw", 2, "--cpuprofile is of Strand's ranks alone"},
+		{"bench coll --cpuprofile x", 2, "--cpuprofile is of one job: give one number of --ranks"},
 		{"bench coll --against openmpi,raw", 2, "--against raw: it has no collective calls; compare them with openmpi or mpich"},
 		{"bench pairs --pairs 65", 2, `--pairs "65": want 1 to 64 pairs, or several such as 1,16 or 1:64`},
 		{"bench peer", 2, "did you mean peers?"},
@@ -116,6 +118,22 @@ func TestBenchStartsItself(t *testing.T) {
 	require.Len(t, result.Rows, 1)
 	assert.Equal(t, 3, result.Rows[0].Window)
 	assert.Equal(t, 8, result.Rows[0].Size)
+}
+
+// Each rank writes a profile of its own.
+func TestBenchProfile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rate")
+	out, err := strandProcess(t, "bench", "rate", "--iters", "5", "--cpuprofile", name).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, file := range []string{name + ".0", name + ".1"} {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.True(t, bytes.HasPrefix(b, []byte("\x1f\x8b")), "a profile is packed by gzip")
+	}
+
+	out, err = strandProcess(t, "bench", "rate", "--cpuprofile", filepath.Join(name, "in", "vain")).CombinedOutput()
+	assert.Error(t, err)
+	assert.Contains(t, string(out), "--cpuprofile: rank 0: open "+name+"/in/vain.0: no such file or directory")
 }
 
 // Pairs are a job for each number of them.
