@@ -48,6 +48,7 @@ type gate struct {
 	result  btl.Result
 	held    []*btl.Frame
 	landing *btl.Landing
+	kept    [][]byte // payloads that were passed on, if the rail keeps them
 }
 
 // call is an operation of the process's own, and its memory.
@@ -75,7 +76,18 @@ func (g *gate) Send(f *btl.Frame, _ int) btl.Result {
 	if g.result == btl.Taken {
 		g.held = append(g.held, f)
 	}
+	if g.rail.keeper != nil {
+		g.kept = append(g.kept, bytes.Clone(f.Payload))
+	}
 	return g.result
+}
+
+// Kept implements [btl.Keeper].
+func (g *gate) Kept(*btl.Frame) uint64 { return uint64(len(g.kept) - 1) }
+
+// Again implements [btl.Keeper]. What the peer has read is there no more.
+func (g *gate) Again(place uint64, b []byte) bool {
+	return !g.one(2, "read") && copy(b, g.kept[place]) == len(b)
 }
 
 func (g *gate) Close() error { g.held, g.landing = nil, nil; return nil }
@@ -112,6 +124,9 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 		g.rail = &rail{pml: s.p, peer: s.foe, endpoint: g, module: postern{gate: g}, weight: 1, attr: btl.Attr{
 			EagerLimit: eager, MaxFrame: rapid.SampledFrom(limits).Draw(t, "limit"), Reliable: true}}
 		g.rail.path.Index = len(s.gates)
+		if s.one(2, "keeps") {
+			g.rail.keeper = g
+		}
 		s.gates = append(s.gates, g)
 		s.foe.also(g.rail, rails.Up)
 	}
@@ -126,7 +141,26 @@ func newSiege(t *rapid.T, eng *engine.Engine) *siege {
 		require.NoError(t, err)
 		s.contexts = append(s.contexts, c)
 	}
+	if s.one(2, "acquainted") {
+		s.acquaint()
+	}
 	return s
+}
+
+// acquaint has the hostile peer's first messages be right, so that those that follow may come the short way.
+func (s *siege) acquaint() {
+	c := s.contexts[0]
+	for lane := range uint16(len(s.laneSeq)) {
+		op, err := c.irecv(nil, nil, 1, AnyTag)
+		require.NoError(s, err)
+		h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Lane: lane, Frame: s.frame, Seq: s.frame, Context: c.id, Credit: 1 << 10}
+		require.NoError(s, s.gates[0].rail.Deliver(encoded(h), nil))
+		require.True(s, op.done)
+		s.p.freeOperation(op)
+		s.frame++
+		s.laneSeq[lane]++
+	}
+	s.seqs[c.id] = s.frame
 }
 
 func (s *siege) join(rank int) *peer {
@@ -215,11 +249,15 @@ func (s *siege) draw() (wire.Header, int) {
 
 // attack has a frame arrive, or begin to.
 func (s *siege) attack() {
-	g := s.gate()
+	s.send(s.gate(), s.draw)
+}
+
+// send has a frame arrive over a gate, or begin to.
+func (s *siege) send(g *gate, draw func() (wire.Header, int)) {
 	if !g.rail.up() || g.landing != nil {
 		return
 	}
-	h, size := s.draw()
+	h, size := draw()
 	// It knows what it has sent, and mostly goes on from there.
 	s.frame = max(s.frame, h.Frame+1)
 	if s.frame > 1<<20 {
@@ -268,6 +306,7 @@ func (g *gate) down(err error) {
 		g.landing = nil
 		g.rail.Drop(l)
 	}
+	g.rail.Save()
 	g.held = nil
 	g.rail.Down(err)
 	if damage {
@@ -302,7 +341,10 @@ func (s *siege) act() {
 		s.keep(op, buf, behind, err)
 	case 3:
 		if foe := c.groupRank(s.foe); foe >= 0 {
-			op, err := c.irecv(buf, nil, foe, tag)
+			op, err := c.postShort(buf, 0, foe, tag), error(nil)
+			if op == nil {
+				op, err = c.irecv(buf, nil, foe, tag)
+			}
 			s.keep(op, buf, behind, err)
 		}
 	case 4, 5:
@@ -311,6 +353,10 @@ func (s *siege) act() {
 				buf = make([]byte, copyFirst+1)
 			}
 			fill(buf, ours)
+			if s.one(2, "the short way") && c.sendShort(buf, foe, max(tag, 0)) {
+				clear(buf)
+				return
+			}
 			op, err := c.isend(buf, nil, foe, max(tag, 0), Mode(rapid.IntRange(0, 3).Draw(s.T, "mode")))
 			s.keep(op, buf, nil, err)
 			if op == nil {
@@ -345,6 +391,45 @@ func (s *siege) act() {
 	case 10, 11, 12:
 		s.ask()
 	}
+}
+
+// await is a receive that blocks, in its first moment (Context.recvShort). Anything may arrive then, and mostly does what it is for.
+func (s *siege) await() {
+	c, tag := s.context(), rapid.IntRange(0, 2).Draw(s.T, "its tag")
+	memory := make([]byte, 400)
+	n := rapid.SampledFrom([]int{300, 100, 30, 1, 0}).Draw(s.T, "room")
+	buf, behind, foe := memory[:n:n], memory[n:], c.groupRank(s.foe)
+	if foe < 0 || !c.isCommon(foe, tag) || !c.match.Idle() || s.foe.failure != nil || !s.foe.comesWhole(len(buf)) {
+		return
+	}
+	d := &s.p.direct
+	d.context, d.from, d.tag, d.buf = c, s.foe, int32(tag), buf
+	for range rapid.IntRange(1, 4).Draw(s.T, "polls") {
+		if s.one(3, "something else") {
+			s.happen()
+			continue
+		}
+		s.send(s.gate(), func() (wire.Header, int) {
+			h, size := s.draw()
+			if s.one(3, "for it") {
+				h = wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: int32(tag), Lane: h.Lane, Frame: s.foe.received.Next(),
+					Seq: h.Seq, LaneSeq: s.laneSeq[h.Lane], Ack: h.Ack, Credit: h.Credit}
+				if ch := c.match.Channel(int32(s.foe.rank)); ch != nil && s.one(3, "next") {
+					h.Seq = ch.Next()
+				}
+				size = min(size, len(buf))
+			}
+			return h, size
+		})
+	}
+	done, n := d.done, d.count
+	*d = direct{}
+	if done {
+		require.LessOrEqual(s, n, len(buf))
+		require.Equal(s, n, bytes.Count(buf[:n], []byte{0xFF}))
+	}
+	require.True(s, bytes.Equal(make([]byte, len(behind)), behind), "written behind a buffer")
+	s.calls = append(s.calls, &call{buf: buf, behind: behind, after: bytes.Clone(buf)})
 }
 
 // ours is what the process's messages consist of, as long as their buffers are the library's.
@@ -483,6 +568,7 @@ func (s *siege) happen() {
 		}
 	case 4:
 		s.p.Flush()
+		s.p.Progress()
 	case 5:
 		if g.rail.up() && s.one(3, "breaks") {
 			g.down(errors.New("broken"))
@@ -598,8 +684,10 @@ func besiege(t *rapid.T) {
 	}()
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		switch rapid.IntRange(0, 9).Draw(t, "who") {
-		case 0, 1, 2, 3:
+		case 0, 1, 2:
 			s.attack()
+		case 3:
+			s.await()
 		case 4:
 			s.goOn()
 		case 5, 6:
